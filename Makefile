@@ -1,0 +1,143 @@
+# Carom. `make help` lists the targets.
+#
+# Objects go to build/$(BUILD); the release build's binary is also build/carom. User CFLAGS come after
+# our own, so CFLAGS=-O0 works, and before DETERMINISM, so nothing in CFLAGS can undo what the
+# simulation needs. BREAK_DETERMINISM comes last of all and exists only to show that the tests have
+# teeth: it builds under build/broken.
+
+BUILD ?= release
+SHELL := /bin/bash
+RUN_SECONDS ?=
+
+ifeq ($(origin CC),default)
+CC := $(shell command -v gcc >/dev/null 2>&1 && echo gcc || echo cc)
+endif
+
+OPT_release := -O3 -g
+OPT_debug := -O0 -g3 -DCM_DEBUG=1
+OPT_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DCM_DEBUG=1
+OPT_tsan := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
+ifeq ($(OPT_$(BUILD)),)
+$(error BUILD=$(BUILD): expected release, debug, asan or tsan)
+endif
+
+# What bit-identical results need, on every object. Each line undoes one thing a user flag could do.
+DETERMINISM := -fno-fast-math -fno-unsafe-math-optimizations -fno-associative-math \
+  -fno-reciprocal-math -fno-finite-math-only -fsigned-zeros -ffp-contract=off -fno-math-errno \
+  -fno-strict-aliasing
+ifneq ($(findstring i686,$(shell $(CC) -dumpmachine 2>/dev/null)),)
+DETERMINISM += -msse2 -mfpmath=sse
+endif
+
+OUT := build/$(BUILD)
+ifneq ($(BREAK_DETERMINISM),)
+OUT := build/broken
+endif
+# Another compiler, or other user flags, get a folder of their own: OUT_SUFFIX=-clang-O0
+OUT := $(OUT)$(OUT_SUFFIX)
+GEN := $(OUT)/gen
+
+PKGS := libenet sqlite3 libprotobuf-c libsodium jansson libzstd
+PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+PKG_LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null)
+
+WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-missing-field-initializers
+CPPFLAGS_OWN = -I. -Ishared/include -Iclient-sdk/include -I$(GEN) -D_GNU_SOURCE $(PKG_CFLAGS) \
+  -DCAROM_COMMIT='"$(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)"'
+COMPILE = $(CC) -std=c17 $(OPT_$(BUILD)) $(WARN) -fvisibility=hidden -fPIC -pthread $(CPPFLAGS_OWN) $(CPPFLAGS) \
+  $(CFLAGS) $(DETERMINISM) $(BREAK_DETERMINISM)
+LINK = $(CC) $(OPT_$(BUILD)) -pthread -rdynamic $(LDFLAGS)
+
+PROTOS := $(wildcard proto/*.proto)
+PROTO_OBJS := $(PROTOS:proto/%.proto=$(OUT)/gen/proto/%.pb-c.o)
+PROTO_HDRS := $(PROTOS:proto/%.proto=$(GEN)/proto/%.pb-c.h)
+
+SHARED_SRCS := $(shell find shared -name '*.c' | LC_ALL=C sort)
+SERVER_SRCS := $(shell find server -name '*.c' | LC_ALL=C sort)
+SDK_OWN_SRCS := $(shell find client-sdk/src -name '*.c' 2>/dev/null | LC_ALL=C sort)
+# The SDK has neither the JSON reader nor the network replacement.
+SDK_SRCS := $(SDK_OWN_SRCS) $(filter-out shared/net/% %_json.c,$(SHARED_SRCS))
+UNIT_SRCS := $(shell find tests/unit -name '*.c' 2>/dev/null | LC_ALL=C sort)
+CLUSTER_SRCS := $(shell find tests/cluster -name '*.c' 2>/dev/null | LC_ALL=C sort)
+EXAMPLE_SRCS := $(wildcard client-sdk/examples/*.c)
+
+obj = $(patsubst %.c,$(OUT)/%.o,$(1))
+CAROM_OBJS := $(call obj,$(SHARED_SRCS) $(SERVER_SRCS) $(SDK_OWN_SRCS)) $(PROTO_OBJS)
+TESTED_OBJS := $(filter-out $(OUT)/server/main.o,$(CAROM_OBJS))
+EXAMPLES := $(patsubst client-sdk/examples/%.c,$(OUT)/examples/%,$(EXAMPLE_SRCS))
+
+.PHONY: all run test check bench deps install clean help format
+.DEFAULT_GOAL := all
+
+all: $(OUT)/carom $(OUT)/libcarom_client.a $(EXAMPLES)
+	@if [ "$(OUT)" = build/release ]; then ln -sf release/carom build/carom; fi
+
+help:
+	@echo 'make            the server, the client SDK and its examples, into build/'
+	@echo 'make run        installs what is missing, then hosts and plays a match; RUN_SECONDS=n ends it'
+	@echo 'make test       installs what is missing, then runs every test'
+	@echo 'make check      the slow tests'
+	@echo 'make bench      measurements'
+	@echo 'make deps       installs what run and test need (Debian packages)'
+	@echo 'make install    into $$(DESTDIR)$$(PREFIX), PREFIX=/usr/local'
+	@echo 'make format     clang-format over every source'
+	@echo 'make clean      removes build/'
+	@echo 'variables: BUILD=release|debug|asan|tsan, CC, CFLAGS, LDFLAGS, OUT_SUFFIX'
+
+# Generated protobuf code ------------------------------------------------------------------------
+$(GEN)/proto/%.pb-c.c $(GEN)/proto/%.pb-c.h: proto/%.proto
+	@mkdir -p $(GEN)
+	protoc-c --c_out=$(GEN) $<
+
+$(OUT)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
+	$(COMPILE) -w -MMD -MP -c $< -o $@
+
+# Objects ------------------------------------------------------------------------------------------
+$(OUT)/%.o: %.c | $(PROTO_HDRS)
+	@mkdir -p $(@D)
+	$(COMPILE) -MMD -MP -c $< -o $@
+
+$(OUT)/carom: $(CAROM_OBJS)
+	$(LINK) $^ $(PKG_LIBS) -lm -o $@
+
+$(OUT)/libcarom_client.a: $(call obj,$(SDK_SRCS)) $(PROTO_OBJS)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(OUT)/examples/%: client-sdk/examples/%.c $(OUT)/libcarom_client.a
+	@mkdir -p $(@D)
+	$(COMPILE) -MMD -MP $(OPT_$(BUILD)) $< $(OUT)/libcarom_client.a $(LDFLAGS) $(PKG_LIBS) -lm -o $@
+
+# Tests --------------------------------------------------------------------------------------------
+$(OUT)/unit: $(call obj,$(UNIT_SRCS)) $(TESTED_OBJS)
+	$(LINK) $^ $(PKG_LIBS) -lcriterion -lm -o $@
+
+$(OUT)/cluster: $(call obj,$(CLUSTER_SRCS)) $(TESTED_OBJS)
+	$(LINK) $^ $(PKG_LIBS) -lm -o $@
+
+include tests/tests.mk
+
+deps:
+	@deploy/deps.sh run test
+
+run:
+	@deploy/deps.sh run
+	@$(MAKE) --no-print-directory all
+	@CAROM=$(OUT)/carom RUN_SECONDS=$(RUN_SECONDS) deploy/run.sh
+
+PREFIX ?= /usr/local
+install: all
+	install -D -m 755 $(OUT)/carom $(DESTDIR)$(PREFIX)/bin/carom
+	install -D -m 644 $(OUT)/libcarom_client.a $(DESTDIR)$(PREFIX)/lib/libcarom_client.a
+	install -d $(DESTDIR)$(PREFIX)/include/carom
+	install -m 644 shared/include/carom/*.h client-sdk/include/carom/*.h $(DESTDIR)$(PREFIX)/include/carom/
+	install -D -m 644 deploy/carom.json $(DESTDIR)$(PREFIX)/share/carom/carom.json
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+clean:
+	rm -rf build
+
+# -MMD's files; absent ones are made with their objects.
+-include $(shell find $(OUT) -name '*.d' 2>/dev/null)

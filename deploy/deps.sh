@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that are missing, each only what it needs: deps.sh run|test …
+# Says what it installs, asks nothing, does nothing where all is there.
+set -euo pipefail
+
+packages_run=(gcc libc6-dev pkg-config libenet-dev libsqlite3-dev libprotobuf-c-dev protobuf-c-compiler
+  libsodium-dev libjansson-dev libzstd-dev)
+packages_test=(libcriterion-dev clang clang-format git python3-minimal)
+
+wanted=()
+for part in "$@"; do
+    case "$part" in
+    run) wanted+=("${packages_run[@]}") ;;
+    test) wanted+=("${packages_test[@]}") ;;
+    *) echo "deps.sh: unknown part '$part', expected run or test" >&2; exit 2 ;;
+    esac
+done
+
+# A compiler or tool that came from elsewhere counts too: only dpkg's word is not enough.
+have() {
+    case "$1" in
+    gcc) command -v "${CC:-gcc}" >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 ;;
+    pkg-config | git | clang | clang-format) command -v "$1" >/dev/null 2>&1 ;;
+    python3-minimal) command -v python3 >/dev/null 2>&1 ;;
+    protobuf-c-compiler) command -v protoc-c >/dev/null 2>&1 ;;
+    *) dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok installed' ;;
+    esac
+}
+
+missing=()
+for package in "${wanted[@]}"; do
+    have "$package" || missing+=("$package")
+done
+if [ ${#missing[@]} -eq 0 ]; then
+    exit 0
+fi
+
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "deps.sh: missing: ${missing[*]} (Debian package names); install them and try again" >&2
+    exit 1
+fi
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+    as_root=(sudo)
+fi
+echo "installing: ${missing[*]}"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! { "${as_root[@]}" apt-get update && "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    echo "deps.sh: apt-get failed" >&2
+    exit 1
+fi

@@ -1,0 +1,254 @@
+// A world: a deterministic rigid-body simulation in one block of memory.
+//
+// State after tick N is a function of the scene and of the calls made before each step, and of
+// nothing else: not of machine, compiler, address, capacity, or how often it was saved and restored.
+// A world belongs to one thread at a time. No function here allocates; nothing is global.
+//
+// The caller owns the memory: ask carom_world_size, allocate (aligned to 64 bytes), create.
+// Every function checks what it is given and returns a carom_result; a failed call changes nothing.
+#ifndef CAROM_WORLD_H
+#define CAROM_WORLD_H
+
+#include "carom/id.h"
+#include "carom/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct carom_world carom_world;
+
+typedef enum carom_body_type {
+    CAROM_BODY_STATIC = 0,
+    CAROM_BODY_KINEMATIC = 1,
+    CAROM_BODY_DYNAMIC = 2,
+} carom_body_type;
+
+typedef enum carom_shape_type {
+    CAROM_SHAPE_SPHERE = 0,
+    CAROM_SHAPE_CAPSULE = 1, // axis y
+    CAROM_SHAPE_BOX = 2,
+    CAROM_SHAPE_PLANE = 3, // static bodies only: the half-space below normal . x = offset is solid
+} carom_shape_type;
+
+typedef enum carom_combine {
+    CAROM_COMBINE_PRODUCT = 0,
+    CAROM_COMBINE_AVERAGE,
+    CAROM_COMBINE_GEOMETRIC,
+    CAROM_COMBINE_MIN,
+    CAROM_COMBINE_MAX,
+} carom_combine;
+
+typedef enum carom_solver_type {
+    CAROM_SOLVER_SOFT = 0,
+} carom_solver_type;
+
+// Room for what the world may hold. Not part of the state: an image moves between capacities.
+typedef struct carom_limits {
+    uint32_t bodies;
+    uint32_t shapes;
+    uint32_t joints;
+    uint32_t contacts; // shape pairs
+} carom_limits;
+
+typedef struct carom_solver_def {
+    carom_solver_type type;
+    uint32_t substeps; // 1 to 64
+} carom_solver_def;
+
+typedef struct carom_world_def {
+    carom_limits limits;
+    uint32_t tick_rate; // ticks a second, 1 to 1000
+    carom_vec3 gravity; // m/s^2
+    carom_combine friction_combine;
+    carom_combine restitution_combine;
+    carom_solver_def solver;
+    uint64_t seed; // of the world's random numbers
+} carom_world_def;
+
+// 60 ticks a second, gravity (0, -9.81, 0), soft solver with 4 substeps, product rules,
+// limits 64 bodies, 64 shapes, 0 joints, 512 contacts.
+CAROM_API carom_world_def carom_default_world_def(void);
+
+// Bytes that a world of these limits needs, or 0 where a limit is above its maximum.
+CAROM_API size_t carom_world_size(const carom_world_def *def);
+
+// Builds a world in memory of at least carom_world_size bytes, 64-byte aligned.
+CAROM_API carom_result carom_world_create(const carom_world_def *def, void *memory, size_t size,
+                                          carom_world **world);
+
+// One tick. Never fails: a body whose state would become non-finite is put to rest where it was
+// and counted; contacts above the limit are left out in canonical order and counted.
+CAROM_API void carom_world_step(carom_world *world);
+
+CAROM_API uint64_t carom_world_tick(const carom_world *world);
+CAROM_API uint32_t carom_world_tick_rate(const carom_world *world);
+CAROM_API carom_vec3 carom_world_gravity(const carom_world *world);
+CAROM_API carom_limits carom_world_limits(const carom_world *world);
+
+// A hash of everything that can change the future, over values: equal on every architecture.
+CAROM_API uint64_t carom_world_hash(const carom_world *world);
+
+// Save and restore: the fast local form (same build, same architecture), the used part of the state.
+// carom_world_save_size tells the bytes of a save now; save_bound the most at these limits.
+// restore takes images of worlds with other limits as long as the contents fit.
+CAROM_API size_t carom_world_save_size(const carom_world *world);
+CAROM_API size_t carom_world_save_bound(const carom_world *world);
+CAROM_API size_t carom_world_save(const carom_world *world, void *image, size_t size);
+CAROM_API carom_result carom_world_restore(carom_world *world, const void *image, size_t size);
+
+// Encode and decode: the portable form (little-endian fields in the order of fields.def), for joins,
+// keyframes and other architectures. decode checks every value and index: bytes may be hostile.
+CAROM_API size_t carom_world_encode_size(const carom_world *world);
+CAROM_API size_t carom_world_encode(const carom_world *world, void *bytes, size_t size);
+CAROM_API carom_result carom_world_decode(carom_world *world, const void *bytes, size_t size);
+
+// One body with its shapes in the portable form, and placing it, under the same ids, in another
+// world (a client's mirror of the server's). A body that lived in the slot is destroyed first.
+CAROM_API size_t carom_world_encode_body(const carom_world *world, carom_body_id body, void *bytes,
+                                         size_t size);
+CAROM_API carom_result carom_world_decode_body(carom_world *world, const void *bytes, size_t size,
+                                               carom_body_id *body);
+
+// A pseudo-random number from the world's own state (saved, hashed, rewound with it).
+CAROM_API uint64_t carom_world_random(carom_world *world);
+
+// Bodies -------------------------------------------------------------------------------------
+
+typedef struct carom_body_def {
+    carom_body_type type;        // dynamic
+    carom_vec3 position;         // of the body's origin, m
+    carom_quat orientation;      // identity
+    carom_vec3 linear_velocity;  // of the centre of mass, m/s
+    carom_vec3 angular_velocity; // rad/s
+    carom_vec3 force;            // held until changed, at the centre of mass, N
+    carom_vec3 torque;           // N m
+    float gravity_scale;         // 1
+    float linear_damping;        // 1/s
+    float angular_damping;       // 1/s
+    uint64_t user_data;
+
+    // Mass. Each override that is not set comes from the shapes' densities.
+    bool has_mass, has_inertia, has_center_of_mass;
+    float mass;                     // kg; alone it scales the inertia of the shapes
+    carom_vec3 inertia;             // kg m^2, about the centre of mass, in the axes of inertia_orientation
+    carom_quat inertia_orientation; // identity
+    carom_vec3 center_of_mass;      // in the body
+} carom_body_def;
+
+typedef struct carom_shape_def {
+    carom_shape_type type;
+    carom_vec3 position;    // in the body
+    carom_quat orientation; // in the body
+    float radius;           // sphere, capsule
+    float half_height;      // capsule: half the segment
+    carom_vec3 half_extents; // box
+    carom_vec3 normal;       // plane
+    float offset;            // plane
+    float friction;          // 0.8
+    float restitution;       // 0
+    float density;           // 1000 kg/m^3
+    uint32_t category;       // 1
+    uint32_t mask;           // all ones
+    int32_t group;           // 0
+    uint32_t material;       // the scene's material, 0 for none; for pair rules
+} carom_shape_def;
+
+CAROM_API carom_body_def carom_default_body_def(void);
+CAROM_API carom_shape_def carom_default_shape_def(void);
+
+// Creates a body with all its shapes at once, since mass follows from them. A dynamic body without
+// mass (no shapes, or none with volume, and no overrides) is CAROM_ERROR_ARGUMENT.
+CAROM_API carom_result carom_body_create(carom_world *world, const carom_body_def *def,
+                                         const carom_shape_def *shapes, uint32_t shape_count,
+                                         carom_body_id *body);
+CAROM_API carom_result carom_body_destroy(carom_world *world, carom_body_id body);
+CAROM_API bool carom_body_is_valid(const carom_world *world, carom_body_id body);
+
+// Slots in use lie below this count; a slot may be free (carom_world_body_at gives the null id).
+CAROM_API uint32_t carom_world_body_slots(const carom_world *world);
+CAROM_API carom_body_id carom_world_body_at(const carom_world *world, uint32_t slot);
+
+typedef struct carom_body_state {
+    carom_body_type type;
+    bool asleep;
+    carom_vec3 position; // of the body's origin
+    carom_quat orientation;
+    carom_vec3 linear_velocity; // of the centre of mass
+    carom_vec3 angular_velocity;
+    carom_vec3 center_of_mass; // in world axes and place
+    float mass;                // 0 for static and kinematic bodies
+    uint64_t user_data;
+} carom_body_state;
+
+CAROM_API carom_result carom_body_get(const carom_world *world, carom_body_id body,
+                                      carom_body_state *state);
+
+// Poses and velocities. A pose moves the body's origin; it is a teleport, not a motion.
+CAROM_API carom_result carom_body_set_pose(carom_world *world, carom_body_id body,
+                                           carom_vec3 position, carom_quat orientation);
+CAROM_API carom_result carom_body_set_velocity(carom_world *world, carom_body_id body,
+                                               carom_vec3 linear, carom_vec3 angular);
+// Constant force and torque at the centre of mass, held until changed.
+CAROM_API carom_result carom_body_set_force(carom_world *world, carom_body_id body,
+                                            carom_vec3 force, carom_vec3 torque);
+// Force and torque for the next tick only; calls add up.
+CAROM_API carom_result carom_body_apply_force(carom_world *world, carom_body_id body,
+                                              carom_vec3 force, carom_vec3 torque);
+// Changes the velocity at once. The impulse (N s) acts at a point in world axes.
+CAROM_API carom_result carom_body_apply_impulse(carom_world *world, carom_body_id body,
+                                                carom_vec3 impulse, carom_vec3 point);
+// Changes static, kinematic, dynamic in place; mass properties are kept while not dynamic.
+CAROM_API carom_result carom_body_set_type(carom_world *world, carom_body_id body,
+                                           carom_body_type type);
+CAROM_API carom_result carom_body_set_user_data(carom_world *world, carom_body_id body,
+                                                uint64_t user_data);
+
+// Shapes of a body in ascending slot order: returns how many it has, fills up to capacity.
+CAROM_API uint32_t carom_body_shapes(const carom_world *world, carom_body_id body,
+                                     carom_shape_id *shapes, uint32_t capacity);
+CAROM_API carom_result carom_shape_get(const carom_world *world, carom_shape_id shape,
+                                       carom_shape_def *def, carom_body_id *body);
+
+// What the last step did --------------------------------------------------------------------
+
+typedef struct carom_contact_event {
+    carom_body_id body_a, body_b;    // of the shape with the lower slot first
+    carom_shape_id shape_a, shape_b; //
+    carom_vec3 point;                // world
+    carom_vec3 normal;               // from a to b
+    float impulse;                   // N s, sum over the tick and the points
+    bool begin;                      // began touching in this tick, else ended
+} carom_contact_event;
+
+// Contact events of the last step, ordered by (shape_a, shape_b). Scratch: valid until the next call
+// that changes the world; not saved (a step recomputes them).
+CAROM_API const carom_contact_event *carom_world_contact_events(const carom_world *world,
+                                                                uint32_t *count);
+
+// Times are measured only when the caller gives a clock (carom_world_set_clock); the simulation
+// never reads it otherwise. Seconds, of the last step.
+typedef struct carom_step_profile {
+    double pairs, collide, prepare, solve, relax, integrate, sleep, total;
+} carom_step_profile;
+
+typedef struct carom_world_stats {
+    uint32_t bodies, shapes, contacts, touching, points;
+    uint64_t contacts_dropped; // contacts left out above the limit, since create
+    uint64_t bodies_put_to_rest; // whose state would have become non-finite, since create
+    carom_step_profile profile;
+} carom_world_stats;
+
+CAROM_API void carom_world_stats_get(const carom_world *world, carom_world_stats *stats);
+// A monotonic clock in seconds, or NULL (the default). Never influences the simulation.
+CAROM_API void carom_world_set_clock(carom_world *world, double (*clock)(void *), void *context);
+
+// A deepest-point pass over all touching shape pairs, found anew at the present poses (not the
+// solver's manifolds): how many pairs touch, and the deepest penetration in metres.
+CAROM_API void carom_world_measure_contacts(const carom_world *world, uint32_t *touching,
+                                            double *max_penetration);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,142 @@
+// The world image: one block of memory, header, then state, then scratch. Private to shared/sim.
+//
+// State is what can change the future; it is saved, hashed and encoded, and every field of it stands
+// in fields.def. Scratch is rebuilt by every step and may be overwritten with anything between
+// steps. The image holds offsets and indices, no pointers (but the clock hook in the header, which is
+// outside both).
+//
+//   OFFSET                 SIZE                         CONTENT
+//   0                      sizeof(carom_world)          header: magic, layout, limits, offsets, counters
+//   offset.motion          64  x limits.bodies          state, hot: pose and velocity of the centre of mass
+//   offset.body            192 x limits.bodies          state, cold
+//   offset.shape           128 x limits.shapes          state
+//   offset.contact         96  x limits.contacts        state: sorted by (shape_a, shape_b)
+//   offset.scratch         …                            scratch of the stages (stage.h)
+//
+// Typical: 400 bodies, 400 shapes, 1,600 contacts. A slot once used stays below body_slots; its
+// generation outlives what lived there.
+#ifndef CM_SIM_IMAGE_H
+#define CM_SIM_IMAGE_H
+
+#include "carom/world.h"
+
+#define CM_WORLD_MAGIC  0x314d5243u // "CRM1"
+#define CM_NONE         0xffffffffu
+#define CM_CACHE_LINE   64u
+#define CM_MANIFOLD_MAX 4u
+
+// Maxima that the image's 32-bit offsets and the encoded form allow; a limit above is refused.
+#define CM_MAX_BODIES   65536u
+#define CM_MAX_SHAPES   131072u
+#define CM_MAX_JOINTS   65536u
+#define CM_MAX_CONTACTS 1048576u
+#define CM_MAX_SUBSTEPS 64u
+
+// State ------------------------------------------------------------------------------------
+
+typedef struct cm_world_state {
+    uint64_t tick;
+    uint64_t random[2]; // xorshift128+
+    uint32_t tick_rate;
+    uint32_t solver;
+    uint32_t substeps;
+    uint32_t friction_combine;
+    uint32_t restitution_combine;
+    uint32_t body_slots;    // slots that were ever used
+    uint32_t shape_slots;
+    uint32_t contact_count; // rows in use
+    carom_vec3 gravity;
+    uint32_t pad;
+} cm_world_state;
+
+// 64 bytes: one cache line, gathered whole by the solver.
+typedef struct cm_motion {
+    carom_vec3 position; // of the centre of mass
+    carom_quat orientation;
+    carom_vec3 linear_velocity;
+    carom_vec3 angular_velocity;
+    uint32_t pad[3];
+} cm_motion;
+
+typedef struct cm_body {
+    uint64_t user_data;
+    uint32_t generation; // of the slot; 0: never used
+    uint32_t first_shape; // CM_NONE: no shapes
+    carom_vec3 force, torque;                 // held
+    carom_vec3 applied_force, applied_torque; // for the next step only
+    float mass;                     // kg, as defined, kept while the body is not dynamic
+    carom_vec3 inertia;             // principal, about the centre of mass
+    carom_quat inertia_orientation; // principal axes in the body
+    carom_vec3 center_of_mass;      // in the body
+    float gravity_scale, linear_damping, angular_damping;
+    uint8_t alive, type;
+    uint8_t pad[2];
+} cm_body;
+
+typedef struct cm_shape {
+    uint32_t generation;
+    uint32_t body;
+    uint32_t next; // next shape of the same body, ascending; CM_NONE ends
+    carom_vec3 position; // in the body (origin, not centre of mass)
+    carom_quat orientation;
+    float size[4]; // sphere: radius; capsule: radius, half_height; box: half extents; plane: normal, offset
+    float friction, restitution, density;
+    uint32_t category, mask;
+    int32_t group;
+    uint32_t material;
+    uint8_t alive, type;
+    uint8_t pad[2];
+} cm_shape;
+
+typedef struct cm_contact {
+    uint32_t shape_a, shape_b; // slots, shape_a < shape_b
+    uint8_t touching, point_count;
+    uint8_t pad[2];
+    uint32_t feature[CM_MANIFOLD_MAX];
+    float normal_impulse[CM_MANIFOLD_MAX]; // of the last substep, N s; warm starting
+    float tangent_impulse[2 * CM_MANIFOLD_MAX];
+    carom_vec3 tangent; // direction of tangent 1
+    uint32_t pad2;
+} cm_contact;
+
+_Static_assert(sizeof(cm_motion) == 64, "gathered as one cache line");
+
+// Header -----------------------------------------------------------------------------------
+
+struct carom_world {
+    uint32_t magic;
+    uint32_t size_low; // bytes of the block
+    uint64_t layout_hash;
+    carom_limits limits;
+    struct {
+        uint32_t motion, body, shape, contact, scratch, scratch_size;
+    } offset;
+    cm_world_state state;
+    // What a step reports; neither state nor scratch: it cannot influence a step.
+    carom_world_stats stats;
+    uint32_t event_count;
+    double (*clock)(void *context);
+    void *clock_context;
+};
+
+static inline cm_motion *cm_motions(const carom_world *world)
+{
+    return (cm_motion *)((char *)world + world->offset.motion);
+}
+
+static inline cm_body *cm_bodies(const carom_world *world)
+{
+    return (cm_body *)((char *)world + world->offset.body);
+}
+
+static inline cm_shape *cm_shapes(const carom_world *world)
+{
+    return (cm_shape *)((char *)world + world->offset.shape);
+}
+
+static inline cm_contact *cm_contacts(const carom_world *world)
+{
+    return (cm_contact *)((char *)world + world->offset.contact);
+}
+
+#endif

@@ -1,0 +1,88 @@
+// The stages of a step and what they hand on. Private to shared/sim.
+//
+//   bounds -> pairs -> collide -> solve -> finish
+//
+// step.c calls each stage once and passes plain arrays in scratch; stages do not call each other.
+// Scratch arrays are sized from the limits, so a stage never allocates and never overruns: a stage
+// that would, cuts in canonical order and counts.
+#ifndef CM_SIM_STAGE_H
+#define CM_SIM_STAGE_H
+
+#include "shared/base/vec.h"
+#include "shared/sim/image.h"
+
+typedef struct cm_aabb {
+    carom_vec3 lower, upper;
+} cm_aabb;
+
+// A candidate: the boxes of two shapes overlap, their filters agree, and one body can move.
+// Sorted ascending by (shape_a, shape_b), shape_a < shape_b.
+typedef struct cm_pair {
+    uint32_t shape_a, shape_b;
+} cm_pair;
+
+typedef struct cm_manifold_point {
+    carom_vec3 anchor_a, anchor_b; // from each centre of mass to the point, world axes
+    float separation;              // negative: overlap
+    uint32_t feature;              // stable while the same features touch
+} cm_manifold_point;
+
+// Parallel to the contacts of the state: row i of the manifolds belongs to contact i.
+typedef struct cm_manifold {
+    carom_vec3 normal; // from a to b
+    uint32_t body_a, body_b;
+    float friction, restitution;
+    uint32_t point_count;
+    cm_manifold_point points[CM_MANIFOLD_MAX];
+} cm_manifold;
+
+// Scratch of one step; pointers into the image, made anew by every step.
+typedef struct cm_scratch {
+    cm_aabb *bounds;          // a row a shape slot
+    cm_pair *pairs;           // limits.contacts rows
+    uint32_t pair_count;
+    cm_contact *old_contacts; // last step's contacts: the merge reads these, writes the state's
+    uint32_t old_contact_count;
+    cm_manifold *manifolds;   // limits.contacts rows
+    carom_contact_event *events; // limits.contacts rows, two kinds share them
+    void *broadphase;         // tree nodes, keys: cm_broadphase_scratch_size bytes
+    void *solver;             // cm_solver_scratch_size bytes
+} cm_scratch;
+
+// Bytes that a stage wants of its own, from the limits alone.
+size_t cm_broadphase_scratch_size(const carom_limits *limits);
+size_t cm_solver_scratch_size(const carom_limits *limits);
+
+// scratch.c: layout of the scratch region.
+size_t cm_scratch_size(const carom_limits *limits);
+void cm_scratch_map(const carom_world *world, cm_scratch *scratch);
+
+// broadphase.c: bounds of every live shape, grown by the speculative margin and the tick's motion;
+// candidate pairs in canonical order. Contacts above the limit are cut and counted.
+void cm_stage_pairs(carom_world *world, cm_scratch *scratch);
+
+// collide.c: a manifold for each pair, merged with the last step's contacts by key and feature id, so
+// that impulses persist. Writes the state's contacts and the manifolds.
+void cm_stage_collide(carom_world *world, cm_scratch *scratch);
+
+// solve/: advances velocities and poses by one tick.
+void cm_solve_soft(carom_world *world, cm_scratch *scratch);
+
+// One narrow-phase case: manifold of two shapes at poses given (of shapes, not bodies); points within
+// `margin` are reported. Returns the number of points. Pure; also used by measure.
+uint32_t cm_collide_shapes(const cm_shape *a, carom_vec3 position_a, carom_quat orientation_a,
+                           const cm_shape *b, carom_vec3 position_b, carom_quat orientation_b,
+                           float margin, cm_manifold *manifold);
+
+// World pose of a shape from its body's motion.
+static inline void cm_shape_pose(const carom_world *world, const cm_shape *shape,
+                                 carom_vec3 *position, carom_quat *orientation)
+{
+    const cm_motion *motion = cm_motions(world) + shape->body;
+    const cm_body *body = cm_bodies(world) + shape->body;
+    carom_vec3 local = cm_sub(shape->position, body->center_of_mass);
+    *position = cm_add(motion->position, cm_rotate(motion->orientation, local));
+    *orientation = cm_quat_mul(motion->orientation, shape->orientation);
+}
+
+#endif
