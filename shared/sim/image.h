@@ -1,17 +1,17 @@
 // The world image: one block of memory, header, then state, then scratch. Private to shared/sim.
 //
-// State is what can change the future; it is saved, hashed and encoded, and every field of it stands
-// in fields.def. Scratch is rebuilt by every step and may be overwritten with anything between
-// steps. The image holds offsets and indices, no pointers (but the clock hook in the header, which is
-// outside both).
+// State is what can change the future; it is saved, hashed and encoded, and every field of it
+// stands in fields.def. Scratch is rebuilt by every step and may be overwritten with anything
+// between steps. The image holds offsets and indices, no pointers (but the clock hook in the
+// header, which is outside both).
 //
 //   OFFSET                 SIZE                         CONTENT
-//   0                      sizeof(carom_world)          header: magic, layout, limits, offsets, counters
-//   offset.motion          64  x limits.bodies          state, hot: pose and velocity of the centre of mass
-//   offset.body            192 x limits.bodies          state, cold
-//   offset.shape           128 x limits.shapes          state
-//   offset.contact         96  x limits.contacts        state: sorted by (shape_a, shape_b)
-//   offset.scratch         …                            scratch of the stages (stage.h)
+//   0                      sizeof(carom_world)          header: magic, layout, limits, offsets,
+//   counters offset.motion          64  x limits.bodies          state, hot: pose and velocity of
+//   the centre of mass offset.body            192 x limits.bodies          state, cold offset.shape
+//   128 x limits.shapes          state offset.contact         96  x limits.contacts        state:
+//   sorted by (shape_a, shape_b) offset.scratch         …                            scratch of the
+//   stages (stage.h)
 //
 // Typical: 400 bodies, 400 shapes, 1,600 contacts. A slot once used stays below body_slots; its
 // generation outlives what lived there.
@@ -42,7 +42,7 @@ typedef struct cm_world_state {
     uint32_t substeps;
     uint32_t friction_combine;
     uint32_t restitution_combine;
-    uint32_t body_slots;    // slots that were ever used
+    uint32_t body_slots; // slots that were ever used
     uint32_t shape_slots;
     uint32_t contact_count; // rows in use
     carom_vec3 gravity;
@@ -60,14 +60,14 @@ typedef struct cm_motion {
 
 typedef struct cm_body {
     uint64_t user_data;
-    uint32_t generation; // of the slot; 0: never used
-    uint32_t first_shape; // CM_NONE: no shapes
+    uint32_t generation;                      // of the slot; 0: never used
+    uint32_t first_shape;                     // CM_NONE: no shapes
     carom_vec3 force, torque;                 // held
     carom_vec3 applied_force, applied_torque; // for the next step only
-    float mass;                     // kg, as defined, kept while the body is not dynamic
-    carom_vec3 inertia;             // principal, about the centre of mass
-    carom_quat inertia_orientation; // principal axes in the body
-    carom_vec3 center_of_mass;      // in the body
+    float mass;                               // kg, as defined, kept while the body is not dynamic
+    carom_vec3 inertia;                       // principal, about the centre of mass
+    carom_quat inertia_orientation;           // principal axes in the body
+    carom_vec3 center_of_mass;                // in the body
     float gravity_scale, linear_damping, angular_damping;
     uint8_t alive, type;
     uint8_t pad[2];
@@ -76,10 +76,11 @@ typedef struct cm_body {
 typedef struct cm_shape {
     uint32_t generation;
     uint32_t body;
-    uint32_t next; // next shape of the same body, ascending; CM_NONE ends
+    uint32_t next;       // next shape of the same body, ascending; CM_NONE ends
     carom_vec3 position; // in the body (origin, not centre of mass)
     carom_quat orientation;
-    float size[4]; // sphere: radius; capsule: radius, half_height; box: half extents; plane: normal, offset
+    float size[4]; // sphere: radius; capsule: radius, half_height; box: half extents; plane:
+                   // normal, offset
     float friction, restitution, density;
     uint32_t category, mask;
     int32_t group;

@@ -38,15 +38,15 @@ typedef struct cm_manifold {
 
 // Scratch of one step; pointers into the image, made anew by every step.
 typedef struct cm_scratch {
-    cm_aabb *bounds;          // a row a shape slot
-    cm_pair *pairs;           // limits.contacts rows
+    cm_aabb *bounds; // a row a shape slot
+    cm_pair *pairs;  // limits.contacts rows
     uint32_t pair_count;
     cm_contact *old_contacts; // last step's contacts: the merge reads these, writes the state's
     uint32_t old_contact_count;
-    cm_manifold *manifolds;   // limits.contacts rows
+    cm_manifold *manifolds;      // limits.contacts rows
     carom_contact_event *events; // limits.contacts rows, two kinds share them
-    void *broadphase;         // tree nodes, keys: cm_broadphase_scratch_size bytes
-    void *solver;             // cm_solver_scratch_size bytes
+    void *broadphase;            // tree nodes, keys: cm_broadphase_scratch_size bytes
+    void *solver;                // cm_solver_scratch_size bytes
 } cm_scratch;
 
 // Bytes that a stage wants of its own, from the limits alone.
@@ -61,15 +61,15 @@ void cm_scratch_map(const carom_world *world, cm_scratch *scratch);
 // candidate pairs in canonical order. Contacts above the limit are cut and counted.
 void cm_stage_pairs(carom_world *world, cm_scratch *scratch);
 
-// collide.c: a manifold for each pair, merged with the last step's contacts by key and feature id, so
-// that impulses persist. Writes the state's contacts and the manifolds.
+// collide.c: a manifold for each pair, merged with the last step's contacts by key and feature id,
+// so that impulses persist. Writes the state's contacts and the manifolds.
 void cm_stage_collide(carom_world *world, cm_scratch *scratch);
 
 // solve/: advances velocities and poses by one tick.
 void cm_solve_soft(carom_world *world, cm_scratch *scratch);
 
-// One narrow-phase case: manifold of two shapes at poses given (of shapes, not bodies); points within
-// `margin` are reported. Returns the number of points. Pure; also used by measure.
+// One narrow-phase case: manifold of two shapes at poses given (of shapes, not bodies); points
+// within `margin` are reported. Returns the number of points. Pure; also used by measure.
 uint32_t cm_collide_shapes(const cm_shape *a, carom_vec3 position_a, carom_quat orientation_a,
                            const cm_shape *b, carom_vec3 position_b, carom_quat orientation_b,
                            float margin, cm_manifold *manifold);

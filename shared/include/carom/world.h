@@ -1,8 +1,8 @@
 // A world: a deterministic rigid-body simulation in one block of memory.
 //
 // State after tick N is a function of the scene and of the calls made before each step, and of
-// nothing else: not of machine, compiler, address, capacity, or how often it was saved and restored.
-// A world belongs to one thread at a time. No function here allocates; nothing is global.
+// nothing else: not of machine, compiler, address, capacity, or how often it was saved and
+// restored. A world belongs to one thread at a time. No function here allocates; nothing is global.
 //
 // The caller owns the memory: ask carom_world_size, allocate (aligned to 64 bytes), create.
 // Every function checks what it is given and returns a carom_result; a failed call changes nothing.
@@ -89,16 +89,17 @@ CAROM_API carom_limits carom_world_limits(const carom_world *world);
 // A hash of everything that can change the future, over values: equal on every architecture.
 CAROM_API uint64_t carom_world_hash(const carom_world *world);
 
-// Save and restore: the fast local form (same build, same architecture), the used part of the state.
-// carom_world_save_size tells the bytes of a save now; save_bound the most at these limits.
+// Save and restore: the fast local form (same build, same architecture), the used part of the
+// state. carom_world_save_size tells the bytes of a save now; save_bound the most at these limits.
 // restore takes images of worlds with other limits as long as the contents fit.
 CAROM_API size_t carom_world_save_size(const carom_world *world);
 CAROM_API size_t carom_world_save_bound(const carom_world *world);
 CAROM_API size_t carom_world_save(const carom_world *world, void *image, size_t size);
 CAROM_API carom_result carom_world_restore(carom_world *world, const void *image, size_t size);
 
-// Encode and decode: the portable form (little-endian fields in the order of fields.def), for joins,
-// keyframes and other architectures. decode checks every value and index: bytes may be hostile.
+// Encode and decode: the portable form (little-endian fields in the order of fields.def), for
+// joins, keyframes and other architectures. decode checks every value and index: bytes may be
+// hostile.
 CAROM_API size_t carom_world_encode_size(const carom_world *world);
 CAROM_API size_t carom_world_encode(const carom_world *world, void *bytes, size_t size);
 CAROM_API carom_result carom_world_decode(carom_world *world, const void *bytes, size_t size);
@@ -130,18 +131,18 @@ typedef struct carom_body_def {
 
     // Mass. Each override that is not set comes from the shapes' densities.
     bool has_mass, has_inertia, has_center_of_mass;
-    float mass;                     // kg; alone it scales the inertia of the shapes
-    carom_vec3 inertia;             // kg m^2, about the centre of mass, in the axes of inertia_orientation
+    float mass;         // kg; alone it scales the inertia of the shapes
+    carom_vec3 inertia; // kg m^2, about the centre of mass, in the axes of inertia_orientation
     carom_quat inertia_orientation; // identity
     carom_vec3 center_of_mass;      // in the body
 } carom_body_def;
 
 typedef struct carom_shape_def {
     carom_shape_type type;
-    carom_vec3 position;    // in the body
-    carom_quat orientation; // in the body
-    float radius;           // sphere, capsule
-    float half_height;      // capsule: half the segment
+    carom_vec3 position;     // in the body
+    carom_quat orientation;  // in the body
+    float radius;            // sphere, capsule
+    float half_height;       // capsule: half the segment
     carom_vec3 half_extents; // box
     carom_vec3 normal;       // plane
     float offset;            // plane
@@ -221,8 +222,8 @@ typedef struct carom_contact_event {
     bool begin;                      // began touching in this tick, else ended
 } carom_contact_event;
 
-// Contact events of the last step, ordered by (shape_a, shape_b). Scratch: valid until the next call
-// that changes the world; not saved (a step recomputes them).
+// Contact events of the last step, ordered by (shape_a, shape_b). Scratch: valid until the next
+// call that changes the world; not saved (a step recomputes them).
 CAROM_API const carom_contact_event *carom_world_contact_events(const carom_world *world,
                                                                 uint32_t *count);
 
@@ -234,7 +235,7 @@ typedef struct carom_step_profile {
 
 typedef struct carom_world_stats {
     uint32_t bodies, shapes, contacts, touching, points;
-    uint64_t contacts_dropped; // contacts left out above the limit, since create
+    uint64_t contacts_dropped;   // contacts left out above the limit, since create
     uint64_t bodies_put_to_rest; // whose state would have become non-finite, since create
     carom_step_profile profile;
 } carom_world_stats;

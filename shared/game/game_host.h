@@ -1,0 +1,77 @@
+// A game: a world and its module stepped together. Room, replay, offline runs and the client's
+// predictor all tick through here, so that a recording is replayed by the very code that made it.
+//
+// State = the world's state + the module's state + which players are present + the input each of
+// them holds. All of it is saved, hashed and encoded as one. Inputs are held until changed: a tick
+// is given only what changed, and so is a recording.
+#ifndef CM_GAME_GAME_HOST_H
+#define CM_GAME_GAME_HOST_H
+
+#include "carom/game.h"
+#include "shared/scene/scene.h"
+
+typedef enum cm_game_event_type {
+    CM_EVENT_JOIN = 1,    // bytes: user data
+    CM_EVENT_LEAVE = 2,   // no bytes
+    CM_EVENT_MESSAGE = 3, // bytes: the message
+} cm_game_event_type;
+
+// What happens to a game between two ticks, before the inputs, in this order.
+typedef struct cm_game_event {
+    uint32_t type;
+    uint32_t player;
+    uint64_t client_id; // of a join: who the player is; 0 otherwise
+    const uint8_t *bytes;
+    uint32_t size;
+} cm_game_event;
+
+typedef struct cm_tick_input {
+    const cm_game_event *events;
+    uint32_t event_count;
+    const carom_player_input *inputs; // only of players whose input changed, ascending slots
+    uint32_t input_count;
+} cm_tick_input;
+
+// A message that the module sent in the last tick.
+typedef struct cm_game_message {
+    uint32_t player;
+    uint32_t size;
+    uint8_t bytes[CAROM_MESSAGE_MAX];
+} cm_game_message;
+
+#define CM_GAME_MESSAGES_MAX 64 // a tick; more are dropped and counted
+
+// A module by name among those built in; NULL for an unknown name. "" gives an empty module.
+const carom_module *cm_module_find(const char *name);
+
+// Builds world and module state from a scene and runs `start`. The allocator may be NULL.
+carom_result cm_game_create(const cm_scene *scene, const carom_module *module, uint64_t seed,
+                            const carom_allocator *allocator, carom_game **game);
+void cm_game_destroy(carom_game *game);
+
+// Events, held inputs, module tick, world step, contact callbacks. An event or input of an absent
+// player, and a join of one present, is skipped (the caller checks; a hostile file must not crash).
+void cm_game_tick(carom_game *game, const cm_tick_input *input);
+
+const carom_module *cm_game_module(const carom_game *game);
+bool cm_game_player_present(const carom_game *game, uint32_t player);
+carom_body_id cm_game_player_body(const carom_game *game, uint32_t player);
+const cm_game_message *cm_game_messages(const carom_game *game, uint32_t *count);
+// Held input of a player (CAROM_INPUT_MAX bytes, zeros before the first).
+const uint8_t *cm_game_held_input(const carom_game *game, uint32_t player);
+
+uint64_t cm_game_hash(const carom_game *game);
+size_t cm_game_save_bound(const carom_game *game);
+size_t cm_game_save(const carom_game *game, void *image, size_t size);
+carom_result cm_game_restore(carom_game *game, const void *image, size_t size);
+size_t cm_game_encode_size(const carom_game *game);
+size_t cm_game_encode(const carom_game *game, void *bytes, size_t size);
+carom_result cm_game_decode(carom_game *game, const void *bytes, size_t size);
+
+// The public part of the module's state, and setting it in a client's mirror. Setting also makes
+// the players of `present` (a bit a slot) present, without callbacks: a mirror's bodies come by
+// message.
+const uint8_t *cm_game_public(const carom_game *game, uint32_t *size);
+void cm_game_set_public(carom_game *game, const uint8_t *bytes, uint32_t size, uint64_t present);
+
+#endif

@@ -1,0 +1,72 @@
+// Game modules: rules that run, the same object, in the server and in every client that predicts.
+//
+// A module is a table of callbacks, a block of state that is saved, hashed and rewound with the
+// world, and nothing else. It may call carom_* functions, memcpy, memmove, memset and memcmp; it
+// has no globals that it writes, no clock, no allocation. Callbacks may run again for ticks that
+// ran before (a rewind): the same state and inputs must give the same result.
+#ifndef CAROM_GAME_H
+#define CAROM_GAME_H
+
+#include "carom/world.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CAROM_MODULE_ABI        1
+#define CAROM_INPUT_MAX         64 // bytes of a player's input for one tick
+#define CAROM_PLAYERS_MAX       64 // player slots of a room
+#define CAROM_MODULE_STATE_MAX  65536
+#define CAROM_MODULE_PUBLIC_MAX 1024
+#define CAROM_USER_DATA_MAX     256
+#define CAROM_MESSAGE_MAX       1024
+
+typedef struct carom_game carom_game; // one run of a module on a world; valid during a callback
+
+// The input of one player for one tick. An input that did not come in time is the player's last
+// one.
+typedef struct carom_player_input {
+    uint32_t player; // slot, 0 to CAROM_PLAYERS_MAX - 1
+    uint8_t bytes[CAROM_INPUT_MAX];
+} carom_player_input;
+
+typedef struct carom_module {
+    uint32_t abi;         // CAROM_MODULE_ABI
+    uint32_t version;     // of the module's rules: part of a match file
+    const char *name;     // at most 31 characters of a-z, 0-9, _
+    uint32_t input_size;  // bytes, at most CAROM_INPUT_MAX
+    uint32_t state_size;  // bytes, at most CAROM_MODULE_STATE_MAX; starts as zeros
+    uint32_t public_size; // the first bytes of the state that every client sees in its views
+    // Each may be NULL. `start` runs once on the scene's world before tick 0 ends its making.
+    void (*start)(carom_game *game);
+    void (*join)(carom_game *game, uint32_t player, const uint8_t *user_data, uint32_t size);
+    void (*leave)(carom_game *game, uint32_t player);
+    // Before the world's step, with the inputs of all players present, in order of their slots.
+    void (*tick)(carom_game *game, const carom_player_input *inputs, uint32_t count);
+    // After the step, for each shape pair that began or ended touching, in order of shape ids.
+    void (*contact)(carom_game *game, const carom_contact_event *event);
+    void (*message)(carom_game *game, uint32_t player, const uint8_t *bytes, uint32_t size);
+    // True where a player's input is acceptable (finite, in range): asked once, at the border.
+    bool (*check_input)(const uint8_t *bytes);
+    // The body that a player steers, for prediction, interest and cameras; null id for none.
+    carom_body_id (*player_body)(const carom_game *game, uint32_t player);
+} carom_module;
+
+CAROM_API carom_world *carom_game_world(const carom_game *game);
+CAROM_API void *carom_game_state(const carom_game *game);
+CAROM_API uint64_t carom_game_tick(const carom_game *game);
+CAROM_API uint64_t carom_game_random(carom_game *game); // the world's own stream
+// A reliable message to a player, sent when the tick is confirmed (never twice, whatever is
+// rewound).
+CAROM_API carom_result carom_game_send(carom_game *game, uint32_t player, const void *bytes,
+                                       uint32_t size);
+
+// The built-in module: each player drives a cube by force through a crowd of small cubes, which are
+// drawn to it by springs while a button is held. Input, 9 bytes: force direction x and z as
+// little-endian binary32 in -1..1, then buttons (bit 0: hold, bit 1: jump).
+CAROM_API extern const carom_module carom_module_sandbox;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,59 @@
+// A scene: what a world starts from, checked. The canonical form is proto/scene.proto; people write
+// it as JSON (scene_json.h, server side only). Both forms pass the same checks, so a cm_scene that
+// exists is valid: every name resolves, every number is in range, every feature is built.
+//
+// A key whose feature is not built yet is accepted at its default or empty, refused otherwise.
+// Immutable once made; may be read by several threads. Arrays are expanded: body i of the scene is
+// body slot i of a new world.
+#ifndef CM_SCENE_SCENE_H
+#define CM_SCENE_SCENE_H
+
+#include "carom/world.h"
+
+// Limits of a scene's forms in bytes, checked before anything is parsed.
+#define CM_SCENE_JSON_MAX   (64u << 20)
+#define CM_SCENE_PACKED_MAX (16u << 20)
+#define CM_NAME_MAX         128u
+
+typedef struct cm_scene cm_scene;
+
+// Why a scene was refused. `line` is 0 where the form has no lines; `path` as $.bodies[3].mass.
+typedef struct cm_scene_error {
+    uint32_t line;
+    char path[160];
+    char message[320]; // what is wrong, what was expected
+} cm_scene_error;
+
+typedef struct cm_scene_replication {
+    bool sync_inputs;      // "sync": "inputs"; not built yet
+    uint32_t view_rate;    // views a second, 30
+    uint32_t budget_kbit;  // a client, 64
+    float interest_radius; // m; 0: everything
+    float position_step;   // m, 1/512
+} cm_scene_replication;
+
+// Packed protobuf (hostile until checked). The allocator may be NULL for malloc and free.
+carom_result cm_scene_unpack(const uint8_t *bytes, size_t size, const carom_allocator *allocator,
+                             cm_scene **scene, cm_scene_error *error);
+size_t cm_scene_packed_size(const cm_scene *scene);
+void cm_scene_pack(const cm_scene *scene, uint8_t *bytes);
+void cm_scene_free(cm_scene *scene);
+
+const char *cm_scene_name(const cm_scene *scene);
+const char *cm_scene_module(const cm_scene *scene); // "" for none
+void cm_scene_replication_get(const cm_scene *scene, cm_scene_replication *replication);
+void cm_scene_bounds(const cm_scene *scene, carom_vec3 *lower, carom_vec3 *upper);
+
+uint32_t cm_scene_body_count(const cm_scene *scene);
+const char *cm_scene_body_name(const cm_scene *scene, uint32_t index);
+// True for bodies whose contact wrench is to be printed, and so on, belong to later issues.
+
+// Index of a body by its name, or CM_SCENE_NO_BODY.
+#define CM_SCENE_NO_BODY 0xffffffffu
+uint32_t cm_scene_find_body(const cm_scene *scene, const char *name);
+
+// The def of a world that holds the scene (limits included), and the scene put into a new world.
+void cm_scene_world_def(const cm_scene *scene, carom_world_def *def);
+carom_result cm_scene_populate(const cm_scene *scene, carom_world *world);
+
+#endif

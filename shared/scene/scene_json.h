@@ -1,0 +1,15 @@
+// Scenes as JSON: import and export. Server side only (the one user of the JSON library for
+// scenes).
+#ifndef CM_SCENE_SCENE_JSON_H
+#define CM_SCENE_SCENE_JSON_H
+
+#include "shared/scene/scene.h"
+
+carom_result cm_scene_from_json(const char *text, size_t size, cm_scene **scene,
+                                cm_scene_error *error);
+// Reads a file; an unreadable file is CAROM_ERROR_IO with its reason in the message.
+carom_result cm_scene_from_file(const char *path, cm_scene **scene, cm_scene_error *error);
+// A new NUL-terminated string (free with free): imports to the same world, hash for hash.
+char *cm_scene_to_json(const cm_scene *scene);
+
+#endif
