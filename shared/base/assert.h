@@ -1,0 +1,13 @@
+// CM_ASSERT: on in release servers too. It guards our own contracts only, cheaply; what comes from
+// outside is checked and refused with a result, never asserted. One condition each, so that the
+// message says which failed.
+#ifndef CM_BASE_ASSERT_H
+#define CM_BASE_ASSERT_H
+
+// Prints file, line and condition to standard error and aborts.
+_Noreturn void cm_assert_failed(const char *file, int line, const char *condition);
+
+#define CM_ASSERT(condition)                                                                       \
+    ((condition) ? (void)0 : cm_assert_failed(__FILE__, __LINE__, #condition))
+
+#endif
