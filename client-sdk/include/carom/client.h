@@ -1,0 +1,118 @@
+// The Carom client: connect, send inputs, predict your own body, see the others.
+//
+// A handle belongs to one thread at a time; there are no globals. Time is an argument (microseconds
+// of any monotonic clock). Callbacks run only inside carom_client_update. Memory comes from the
+// allocator of the def. Every refusal has a stable reason (carom/reason.h).
+#ifndef CAROM_CLIENT_H
+#define CAROM_CLIENT_H
+
+#include "carom/game.h"
+#include "carom/reason.h"
+#include "carom/world.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct carom_client carom_client;
+
+typedef enum carom_client_state {
+    CAROM_CLIENT_IDLE = 0,   // not connected; carom_client_reason says why, after a connection
+    CAROM_CLIENT_CONNECTING, // no answer yet
+    CAROM_CLIENT_JOINING,    // answered; waiting for the room and its first view
+    CAROM_CLIENT_PLAYING,
+} carom_client_state;
+
+typedef enum carom_log_level {
+    CAROM_LOG_ERROR = 0,
+    CAROM_LOG_WARNING,
+    CAROM_LOG_INFO,
+    CAROM_LOG_DEBUG,
+} carom_log_level;
+
+typedef struct carom_client_def {
+    carom_allocator allocator; // all zero: malloc and free
+    void *user;                // handed to the callbacks
+    void (*log)(void *user, carom_log_level level, const char *text);
+    void (*state_changed)(void *user, carom_client_state state, carom_reason reason);
+    void (*message)(void *user, uint64_t tick, const uint8_t *bytes, uint32_t size);
+    const char *name;         // of the player; copied
+    const uint8_t *user_data; // handed to the module's join; copied
+    uint32_t user_data_size;
+    bool predict;                // simulate the own body ahead; else only interpolate
+    const carom_module *module;  // modules the client has besides the built-in ones; NULL for none
+    uint32_t connect_timeout_ms; // 5000
+    float predict_radius;        // m around the own body that prediction simulates; 8
+} carom_client_def;
+
+// A body as it is to be drawn now.
+typedef struct carom_client_pose {
+    carom_vec3 position; // of the body's origin
+    carom_quat orientation;
+    carom_vec3 linear_velocity;
+    carom_vec3 angular_velocity;
+    bool predicted; // else interpolated
+} carom_client_pose;
+
+#define CAROM_ERROR_BUCKETS 64
+
+typedef struct carom_client_stats {
+    uint64_t server_tick;    // of the newest view
+    uint64_t predicted_tick; // the client's own clock
+    uint32_t rtt_ms;
+    uint32_t interpolation_delay_ms;
+    uint64_t views, view_packets, packets_lost, packets_refused;
+    uint64_t bytes_in, bytes_out; // datagram payloads as ENet counts them
+    uint64_t inputs_sent;
+    uint64_t reconciles;      // times the own body was rewound and stepped again
+    uint64_t predicted_steps; // world steps made by the predictor
+    uint64_t desyncs;         // views that decoded to something else than was sent
+    // Prediction error: distance of the own body's pose shown at tick t from the server's at tick
+    // t, before that view corrects it; metres. Bucket i counts errors below 0.1 mm x 1.25^i.
+    uint64_t error_count;
+    double error_sum, error_max;
+    uint64_t error_buckets[CAROM_ERROR_BUCKETS];
+    float input_lead; // ticks, as the server reported last
+} carom_client_stats;
+
+CAROM_API carom_client_def carom_default_client_def(void);
+CAROM_API carom_result carom_client_create(const carom_client_def *def, carom_client **client);
+// Leaves at once, if connected (one farewell, not waited for), and releases everything.
+CAROM_API void carom_client_destroy(carom_client *client);
+
+// host: dotted IPv4 address or a name. The outcome comes through carom_client_update.
+CAROM_API carom_result carom_client_connect(carom_client *client, const char *host, uint16_t port,
+                                            uint64_t now_us);
+// Leaves: says so to the server and becomes idle in a later update, with CAROM_REASON_LEFT.
+CAROM_API void carom_client_disconnect(carom_client *client, uint64_t now_us);
+
+// Does everything that is due: receives, steps the prediction, sends inputs. Call once a frame.
+CAROM_API void carom_client_update(carom_client *client, uint64_t now_us);
+
+CAROM_API carom_client_state carom_client_get_state(const carom_client *client);
+CAROM_API carom_reason carom_client_get_reason(const carom_client *client);
+
+// The input used for every tick from now on, until set again; exactly the module's input_size
+// bytes.
+CAROM_API carom_result carom_client_set_input(carom_client *client, const void *bytes,
+                                              uint32_t size);
+// A reliable message to the module on the server.
+CAROM_API carom_result carom_client_send(carom_client *client, const void *bytes, uint32_t size);
+
+CAROM_API uint32_t carom_client_player(const carom_client *client);
+CAROM_API carom_body_id carom_client_own_body(const carom_client *client); // null if none
+CAROM_API uint32_t carom_client_body_slots(const carom_client *client);
+CAROM_API carom_body_id carom_client_body_at(const carom_client *client, uint32_t slot);
+CAROM_API carom_result carom_client_body_pose(const carom_client *client, carom_body_id body,
+                                              carom_client_pose *pose);
+// What the body looks like: shapes of the mirror world, read only, valid until the next update.
+CAROM_API const carom_world *carom_client_world(const carom_client *client);
+// Public part of the module's state, as of the newest view.
+CAROM_API const uint8_t *carom_client_public_state(const carom_client *client, uint32_t *size);
+
+CAROM_API void carom_client_stats_get(const carom_client *client, carom_client_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

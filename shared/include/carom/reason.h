@@ -1,0 +1,41 @@
+// Why a connection was refused or ended. One table for both ends; stable numbers: append only.
+#ifndef CAROM_REASON_H
+#define CAROM_REASON_H
+
+#include "carom/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CAROM_REASON_TABLE(X)                                                                      \
+    X(NONE, "none")                                                                                \
+    X(LEFT, "the client left")                                                                     \
+    X(TIMEOUT, "nothing was heard for too long")                                                   \
+    X(UNREACHABLE, "no server answered")                                                           \
+    X(PROTOCOL_VERSION, "the other side speaks another protocol version")                          \
+    X(ENGINE_VERSION, "the other side runs another engine version")                                \
+    X(ROOM_FULL, "no free player slot")                                                            \
+    X(DRAINING, "the server is shutting down")                                                     \
+    X(MALFORMED, "a message could not be understood")                                              \
+    X(HELLO_EXPECTED, "the first message must be a hello, once")                                   \
+    X(FLOOD, "too many messages")                                                                  \
+    X(MODULE_UNKNOWN, "the client does not have the room's module")                                \
+    X(SCENE_REFUSED, "the client could not build the room's scene")                                \
+    X(SERVER_ERROR, "the server met an error")                                                     \
+    X(ROOM_ENDED, "the match is over")
+
+typedef enum carom_reason {
+#define CAROM_REASON_ENUM(name, text) CAROM_REASON_##name,
+    CAROM_REASON_TABLE(CAROM_REASON_ENUM)
+#undef CAROM_REASON_ENUM
+        CAROM_REASON_COUNT
+} carom_reason;
+
+// A constant English text; never NULL.
+CAROM_API const char *carom_reason_text(carom_reason reason);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,58 @@
+// The network and the clock under ENet. Our executables define ENet's own socket and time functions
+// (socket.c), so unmodified ENet runs on what this thread chose with cm_net_use: the kernel's
+// sockets with a monotonic clock and a send that never fails the loop, or a virtual network in
+// virtual time, all from one seed. Server and tests only; the SDK never links this.
+#ifndef CM_NET_NET_H
+#define CM_NET_NET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct cm_net cm_net;
+
+// What happens to datagrams, one way. Chance comes from the net's seed.
+typedef struct cm_link_def {
+    uint32_t latency_us;
+    uint32_t jitter_us; // uniform in +-jitter
+    float loss;         // 0..1
+    float duplicate;    // 0..1
+} cm_link_def;
+
+typedef struct cm_net_stats {
+    uint64_t sent, delivered, lost, duplicated, partitioned, send_errors;
+    uint64_t bytes_sent, bytes_delivered;
+} cm_net_stats;
+
+// Kernel sockets. With a link (may be NULL) every datagram of every socket passes it both ways.
+cm_net *cm_net_kernel_create(const cm_link_def *link, uint64_t seed);
+// A virtual network on 127.0.0.1 in virtual time, which starts at 1 s. Ports from 40,000 upwards
+// are allotted at create; bind takes the port asked for.
+cm_net *cm_net_virtual_create(uint64_t seed);
+void cm_net_destroy(cm_net *net);
+
+// The net of this thread; NULL: a default kernel net. Returns the previous one.
+cm_net *cm_net_use(cm_net *net);
+
+// True if ENet really calls our functions (they are visible to the library): check at start.
+bool cm_net_took(void);
+
+uint64_t cm_net_now_us(const cm_net *net);
+void cm_net_advance(cm_net *net, uint64_t us); // virtual only
+
+// Virtual: the link of every socket without one of its own, and of the socket bound or allotted to
+// a port (applied to what it sends and to what it receives).
+void cm_net_link_default(cm_net *net, const cm_link_def *link);
+void cm_net_link_port(cm_net *net, uint16_t port, const cm_link_def *link);
+// Cut: nothing goes to or from the port until healed.
+void cm_net_partition(cm_net *net, uint16_t port, bool cut);
+// Port of the socket made last: how a test learns a client's port.
+uint16_t cm_net_last_port(const cm_net *net);
+
+void cm_net_stats_get(const cm_net *net, cm_net_stats *stats);
+// Hash over every datagram delivered and when: the same seed gives the same trace.
+uint64_t cm_net_trace(const cm_net *net);
+
+// Kernel with a link: when the next delayed datagram is due (us from now), or UINT64_MAX.
+uint64_t cm_net_next_due(const cm_net *net);
+
+#endif

@@ -1,0 +1,61 @@
+// What a client sees of a world: quantised bodies. One field table (view_fields.def) drives
+// quantise, delta write, delta read, equality and the checksum, so that both ends agree by
+// construction.
+//
+// Positions are of the body's origin, in steps inside the scene's bounds (clamped); orientation is
+// smallest-three; velocities travel only where a client predicts.
+#ifndef CM_VIEW_VIEW_H
+#define CM_VIEW_VIEW_H
+
+#include "carom/world.h"
+#include "shared/base/bits.h"
+
+// How bodies are quantised: the same on both ends, made from the scene.
+typedef struct cm_view_config {
+    carom_vec3 lower;          // of the bounds, m
+    float position_step;       // m
+    uint32_t position_bits[3]; // of each axis: enough for the bounds
+} cm_view_config;
+
+#define CM_VIEW_ORIENTATION_BITS 11              // for each of the three smallest components
+#define CM_VIEW_LINEAR_STEP      (1.0f / 256.0f) // m/s
+#define CM_VIEW_LINEAR_BITS      16              // signed: +-128 m/s, clamped
+#define CM_VIEW_ANGULAR_STEP     (1.0f / 256.0f) // rad/s
+#define CM_VIEW_ANGULAR_BITS     15              // signed: +-64 rad/s, clamped
+
+// A quantised body. All integers: equality is exact. Without has_velocity, the velocities are 0.
+typedef struct cm_view_body {
+    uint32_t position[3];
+    uint32_t largest;        // which component of the quaternion was left out, 0 to 3
+    uint32_t orientation[3]; // biased
+    uint32_t at_rest;        // 1: velocity zero (and nothing sent for it)
+    uint32_t has_velocity;
+    int32_t linear[3];
+    int32_t angular[3];
+} cm_view_body;
+
+typedef struct cm_view_pose {
+    carom_vec3 position;
+    carom_quat orientation;
+    carom_vec3 linear_velocity, angular_velocity;
+    bool at_rest, has_velocity;
+} cm_view_pose;
+
+carom_result cm_view_config_make(carom_vec3 lower, carom_vec3 upper, float position_step,
+                                 cm_view_config *config);
+void cm_view_quantise(const cm_view_config *config, const carom_body_state *state,
+                      bool with_velocity, cm_view_body *body);
+void cm_view_dequantise(const cm_view_config *config, const cm_view_body *body, cm_view_pose *pose);
+bool cm_view_equal(const cm_view_body *a, const cm_view_body *b);
+
+// Delta against a baseline, or alone (baseline NULL). Reading checks nothing but the bits: whatever
+// they say is a body inside the config's ranges.
+void cm_view_write(cm_bit_writer *writer, const cm_view_config *config,
+                   const cm_view_body *baseline, const cm_view_body *body);
+void cm_view_read(cm_bit_reader *reader, const cm_view_config *config, const cm_view_body *baseline,
+                  cm_view_body *body);
+
+// Folds a body into a packet's checksum (start with 0).
+uint32_t cm_view_check(uint32_t check, uint32_t index, const cm_view_body *body);
+
+#endif

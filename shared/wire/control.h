@@ -1,0 +1,67 @@
+// Control messages as plain structs; the protobuf types stay in control.c. Decoding caps size and
+// count before it allocates anything, and checks every field: bytes come from outside.
+#ifndef CM_WIRE_CONTROL_H
+#define CM_WIRE_CONTROL_H
+
+#include "carom/id.h"
+#include "carom/reason.h"
+
+#define CM_CONTROL_MAX_FROM_CLIENT 2048      // bytes
+#define CM_CONTROL_MAX_FROM_SERVER (8 << 20) // bytes: a welcome with its scene and keyframe
+#define CM_CONTROL_BODIES_MAX      4096      // in one world change
+#define CM_PLAYER_NAME_MAX         32
+
+typedef enum cm_control_type {
+    CM_CONTROL_HELLO = 1,
+    CM_CONTROL_WELCOME,
+    CM_CONTROL_REFUSED,
+    CM_CONTROL_WORLD_CHANGE,
+    CM_CONTROL_GAME_MESSAGE,
+    CM_CONTROL_ROOM_CLOCK,
+    CM_CONTROL_GOODBYE,
+} cm_control_type;
+
+typedef struct cm_bytes {
+    const uint8_t *data;
+    size_t size;
+} cm_bytes;
+
+// What is not used by the type is zero. Pointers of a decoded message point into it.
+typedef struct cm_control {
+    cm_control_type type;
+    uint32_t protocol, engine;                            // hello
+    const char *name;                                     // hello
+    cm_bytes user_data;                                   // hello
+    bool predict, spectate;                               // hello
+    uint32_t player;                                      // welcome
+    uint64_t client_id;                                   // welcome
+    uint32_t tick_rate, view_rate, input_rate, rewind_ms; // welcome
+    const char *module;                                   // welcome
+    uint32_t module_version;                              // welcome
+    cm_bytes scene, keyframe; // welcome: packed scene, encoded game (not compressed here; they are
+                              // compressed on the wire, size-capped when decoded)
+    uint64_t present;         // welcome
+    uint64_t tick;            // welcome, world_change, game_message
+    const cm_bytes *spawned;  // world_change
+    uint32_t spawned_count;
+    const carom_body_id *gone; // world_change
+    uint32_t gone_count;
+    cm_bytes payload;       // game_message
+    uint32_t rate_permille; // room_clock
+    carom_reason reason;    // refused, goodbye
+    const char *text;       // refused
+} cm_control;
+
+// Bytes of the encoded message in memory of the allocator (NULL: malloc); release it with
+// cm_control_release_bytes.
+carom_result cm_control_encode(const cm_control *control, const carom_allocator *allocator,
+                               uint8_t **bytes, size_t *size);
+void cm_control_release_bytes(const carom_allocator *allocator, uint8_t *bytes);
+
+// from_client chooses which types and sizes are acceptable. *control is one block, released with
+// cm_control_free.
+carom_result cm_control_decode(const uint8_t *bytes, size_t size, bool from_client,
+                               const carom_allocator *allocator, cm_control **control);
+void cm_control_free(const carom_allocator *allocator, cm_control *control);
+
+#endif

@@ -1,0 +1,109 @@
+// The two packets that play a match: inputs up, views down. Each stands alone; proto/PROTOCOL.md
+// describes every byte. Pure: bytes in, structs out; no socket, no clock.
+//
+// Both travel unsequenced and unreliable; ticks and acks are ours. A packet is refused as a whole,
+// with a reason, when anything in it is malformed.
+#ifndef CM_WIRE_PACKET_H
+#define CM_WIRE_PACKET_H
+
+#include "carom/game.h"
+#include "shared/base/bits.h"
+#include "shared/view/view.h"
+
+#define CM_PROTOCOL_VERSION 1
+// Datagrams are at most 1,200 bytes; ENet takes 12, a checksum 4, a seal 29.
+#define CM_PACKET_MAX       1152
+#define CM_PACKET_INPUT     1
+#define CM_PACKET_VIEW      2
+#define CM_INPUTS_MAX       64  // ticks of inputs in one packet
+#define CM_BASELINE_AGE_MAX 127 // packets back that a view's delta may refer to
+
+// Why a packet was refused. Counted by the receiver, one counter a reason.
+#define CM_PACKET_REASONS(X)                                                                       \
+    X(OK, "accepted")                                                                              \
+    X(SHORT, "shorter than its header or its contents")                                            \
+    X(LONG, "longer than a packet may be, or bytes left over")                                     \
+    X(TYPE, "unknown packet type")                                                                 \
+    X(RANGE, "a field is out of its range")                                                        \
+    X(BASELINE, "refers to a baseline that the receiver does not have")                            \
+    X(CHECK, "decodes to other values than were sent")                                             \
+    X(STALE, "older than what the receiver still wants")
+
+typedef enum cm_packet_reason {
+#define CM_PACKET_REASON_ENUM(name, text) CM_PACKET_##name,
+    CM_PACKET_REASONS(CM_PACKET_REASON_ENUM)
+#undef CM_PACKET_REASON_ENUM
+        CM_PACKET_REASON_COUNT
+} cm_packet_reason;
+
+const char *cm_packet_reason_text(cm_packet_reason reason);
+
+// Input packet: client -> server -------------------------------------------------------------
+typedef struct cm_input_packet {
+    uint16_t ack_sequence; // newest view packet received (0 and ack_bits 0: none yet)
+    uint32_t ack_bits;     // bit i: ack_sequence - 1 - i was received too
+    bool has_ack;
+    uint32_t newest_tick; // tick that inputs[0] is for
+    uint32_t count;       // inputs for newest_tick, newest_tick - 1, …; 0 to CM_INPUTS_MAX
+    uint8_t inputs[CM_INPUTS_MAX][CAROM_INPUT_MAX];
+} cm_input_packet;
+
+// Returns bytes written, at most CM_PACKET_MAX: older inputs that do not fit are left out.
+size_t cm_input_packet_write(const cm_input_packet *packet, uint32_t input_size, uint8_t *bytes,
+                             size_t size);
+cm_packet_reason cm_input_packet_read(const uint8_t *bytes, size_t size, uint32_t input_size,
+                                      cm_input_packet *packet);
+
+// View packet: server -> client --------------------------------------------------------------
+typedef struct cm_view_header {
+    uint16_t sequence; // of the packet, a client's own counter, starts at 1, wraps
+    uint32_t tick;     // the state after this many ticks
+    uint32_t
+        input_ack; // every input of this client up to this tick is settled: send no more of them
+    int16_t input_lead; // 1/16 ticks: how early the client's inputs came lately (least); the client
+                        // steers its clock by it; CM_LEAD_UNKNOWN: none came
+    bool has_public;    // the module's public state follows the header
+    uint32_t public_size;
+    uint8_t public_state[CAROM_MODULE_PUBLIC_MAX];
+    uint64_t present; // with the public state: which players are present
+} cm_view_header;
+
+#define CM_LEAD_UNKNOWN INT16_MIN
+
+typedef struct cm_view_entry {
+    uint32_t index;        // body slot
+    uint32_t generation;   // its low 2 bits travel
+    uint32_t baseline_age; // 0: stands alone; n: delta against this body in packet sequence - n
+    cm_view_body body;
+} cm_view_entry;
+
+// Writing: begin, put bodies in ascending slots until one does not fit, end.
+typedef struct cm_view_writer {
+    cm_bit_writer bits;
+    const cm_view_config *config;
+    uint32_t last_index, count, check;
+} cm_view_writer;
+
+void cm_view_writer_begin(cm_view_writer *writer, const cm_view_config *config,
+                          const cm_view_header *header, uint8_t *bytes, size_t size);
+// False, and nothing written, if it does not fit within size. Entries need ascending slots.
+bool cm_view_writer_put(cm_view_writer *writer, const cm_view_entry *entry,
+                        const cm_view_body *baseline);
+size_t cm_view_writer_end(cm_view_writer *writer);
+
+// Reading. The callback finds the baseline of a body in an earlier packet; NULL: unknown, and the
+// whole packet is refused with CM_PACKET_BASELINE. Entries are written to `entries`.
+typedef const cm_view_body *cm_baseline_lookup(void *context, uint32_t index, uint16_t sequence);
+#define CM_VIEW_ENTRIES_MAX 1024
+cm_packet_reason cm_view_packet_read(const uint8_t *bytes, size_t size,
+                                     const cm_view_config *config, cm_baseline_lookup *lookup,
+                                     void *context, cm_view_header *header, cm_view_entry *entries,
+                                     uint32_t *count);
+
+// Wrap-around comparison of sequences: a is newer than b.
+static inline bool cm_sequence_newer(uint16_t a, uint16_t b)
+{
+    return (int16_t)(uint16_t)(a - b) > 0;
+}
+
+#endif
