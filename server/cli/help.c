@@ -1,0 +1,142 @@
+// `carom help [COMMAND]`: what each command does, its options, its output.
+//
+// A command's own file could hold its text; here they stand together so that they read alike. A
+// test asks for the help of every command.
+#include <stdio.h>
+#include <string.h>
+
+#include "server/cli/cli.h"
+#include "server/cli/options.h"
+
+typedef struct help_page {
+    const char *command;
+    const char *summary;
+    const char *text;
+} help_page;
+
+static const help_page PAGES[] = {
+    {"serve", "hosts rooms",
+     "usage: carom serve [options]\n"
+     "\n"
+     "Hosts a room and records its match until SIGTERM or SIGINT, which drain: the recording is\n"
+     "closed and verified, then the server ends. A second signal stops at once.\n"
+     "\n"
+     "  --config FILE       configuration, JSON\n"
+     "  --db FILE           database of scenes\n"
+     "  --matches DIR       where match files are written\n"
+     "  --listen HOST:PORT  UDP address\n"
+     "  --scene NAME|FILE   the scene: a name in the database, or a file\n"
+     "  --insecure          no tokens; loopback only\n"
+     "  --print-config      prints every key with its value and meaning, and ends\n"
+     "  --check-config      checks the configuration, and ends\n"
+     "\n"
+     "Every configuration key is a flag as well; later wins: file, environment, flags.\n"},
+    {"sim", "runs a scene offline",
+     "usage: carom sim SCENE [options]\n"
+     "\n"
+     "Runs a scene from tick 0 and prints its state. SCENE is a file, or with --db a name.\n"
+     "\n"
+     "  --ticks N            ticks to run (600)\n"
+     "  --every K            prints every K-th tick; tick 0 and the last one always (1)\n"
+     "  --format jsonl|csv   output (jsonl)\n"
+     "  --solver NAME        soft, instead of the scene's\n"
+     "  --inputs FILE        JSON lines ordered by tick: {\"tick\", \"player\", \"input\": "
+     "\"hex\"}\n"
+     "                       for the module; {\"tick\", \"body\", \"force\", \"torque\"} held "
+     "until\n"
+     "                       changed; {\"tick\", \"body\", \"position\", \"orientation\",\n"
+     "                       \"linear_velocity\", \"angular_velocity\"} for a kinematic body.\n"
+     "                       A line of tick T acts on the step from T to T + 1. A player's first\n"
+     "                       line joins that player.\n"
+     "  --events             adds \"events\": contacts that began or ended since the last line\n"
+     "  --timing             adds a last line {\"timing\": {...}}: seconds of wall time, in all "
+     "and\n"
+     "                       for each stage of the step (not with csv)\n"
+     "  --rollback R         at every tick: save, step R, restore into a second world, step R\n"
+     "                       again, compare every byte. Prints one line; status 1 with a\n"
+     "                       difference, 2 where nothing ever touched\n"
+     "  --db FILE            SCENE is a name in this database\n"
+     "\n"
+     "jsonl: one object a sampled tick: tick, time (s), hash, bodies (name, position of the\n"
+     "origin, orientation, linear_velocity of the centre of mass, angular_velocity, asleep, and\n"
+     "center_of_mass where it is not the origin), joints, contacts (touching shape pairs),\n"
+     "kinetic_energy, potential_energy (J), max_penetration (m). Nine significant digits.\n"
+     "csv: a header, then one line a body and sampled tick: tick,time,hash,name,\n"
+     "px,py,pz,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz,asleep.\n"},
+    {"scene", "imports, exports, lists and checks scenes",
+     "usage: carom scene import FILE|export NAME|list|validate FILE|show NAME|delete NAME\n"
+     "                   [--db FILE]\n"
+     "\n"
+     "  import FILE    checks a scene file and keeps it under its name (or --name NAME);\n"
+     "                 a scene of that name is replaced\n"
+     "  export NAME    prints a kept scene as JSON; it imports to the same world, hash for hash\n"
+     "  list           one line for each kept scene: name, bodies, bytes, time of import\n"
+     "  show NAME      one JSON object: counts, limits, module, hash of tick 0\n"
+     "  delete NAME    forgets a scene\n"
+     "  validate FILE  checks a scene file and prints nothing but what is wrong\n"
+     "  --db FILE      database of scenes (carom.db)\n"},
+    {"bots", "connects SDK clients to a server",
+     "usage: carom bots --connect HOST:PORT [options]\n"
+     "\n"
+     "  --count N       clients\n"
+     "  --seconds S     how long they play\n"
+     "  --latency MS    delay, one way, each way\n"
+     "  --jitter MS     one way, each way\n"
+     "  --loss PCT      of the packets, each way\n"
+     "  --predict K     how many simulate; the rest only speak the protocol\n"
+     "\n"
+     "Prints one JSON summary.\n"},
+    {"replay", "runs a recorded match again",
+     "usage: carom replay MATCH --verify\n"
+     "\n"
+     "  --verify   re-simulates and compares the hash of every tick: status 0 where all agree,\n"
+     "             1 where one differs, 2 where the file was recorded by another engine version\n"},
+    {"match", "looks into match files",
+     "usage: carom match info FILE\n"
+     "\n"
+     "Prints what a match file holds: scene, module, versions, players, ticks, how it ended.\n"},
+    {"help", "this, or the help of one command", "usage: carom help [COMMAND]\n"},
+    {"version", "version, engine version, commit, compiler", "usage: carom version\n"},
+};
+
+#define PAGE_COUNT (sizeof PAGES / sizeof PAGES[0])
+
+bool cm_cli_print_help(void *out, const char *command)
+{
+    for (size_t i = 0; i < PAGE_COUNT; ++i) {
+        if (strcmp(PAGES[i].command, command) == 0) {
+            fprintf(out, "carom %s: %s\n%s", command, PAGES[i].summary, PAGES[i].text);
+            return true;
+        }
+    }
+    fprintf(out, "carom %s: not built yet\n", command);
+    return false;
+}
+
+int cm_cli_help(int argc, char **argv)
+{
+    const char *command = NULL;
+    uint32_t count = 0;
+    int status = cm_options_parse(argc, argv, NULL, 0, &command, 1, &count);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    if (count == 1) {
+        for (size_t i = 0; i < PAGE_COUNT; ++i) {
+            if (strcmp(PAGES[i].command, command) == 0) {
+                cm_cli_print_help(stdout, command);
+                return cm_cli_finish(CM_STATUS_DONE);
+            }
+        }
+        cm_cli_error("help: no help for '%s': unknown, or not built yet", command);
+        return CM_STATUS_USAGE;
+    }
+    printf("carom: multiplayer physics matches, deterministic and recorded\n\n"
+           "usage: carom COMMAND [arguments]\n\n");
+    for (size_t i = 0; i < PAGE_COUNT; ++i) {
+        printf("  %-9s %s\n", PAGES[i].command, PAGES[i].summary);
+    }
+    printf("\nnot built yet: token, eval, plot, module, admin, capacity, doctor, bench\n"
+           "exit status: 0 done, 1 the operation failed, 2 bad usage or bad input\n");
+    return cm_cli_finish(CM_STATUS_DONE);
+}
