@@ -8,10 +8,13 @@
 //   OFFSET                 SIZE                         CONTENT
 //   0                      sizeof(carom_world)          header: magic, layout, limits, offsets,
 //   counters offset.motion          64  x limits.bodies          state, hot: pose and velocity of
-//   the centre of mass offset.body            192 x limits.bodies          state, cold offset.shape
-//   128 x limits.shapes          state offset.contact         96  x limits.contacts        state:
-//   sorted by (shape_a, shape_b) offset.scratch         …                            scratch of the
+//   the centre of mass offset.body            128 x limits.bodies          state, cold offset.shape
+//   88  x limits.shapes          state offset.contact         88  x limits.contacts        state:
+//   sorted by (shape_a, shape_b) offset.scratch         offset.scratch_size          scratch of the
 //   stages (stage.h)
+//
+// Every offset is a multiple of CM_CACHE_LINE. A row above body_slots, shape_slots or contact_count
+// holds anything; a dead row below is zero but for its generation. Padding of the rows is zero.
 //
 // Typical: 400 bodies, 400 shapes, 1,600 contacts. A slot once used stays below body_slots; its
 // generation outlives what lived there.
@@ -71,6 +74,7 @@ typedef struct cm_body {
     float gravity_scale, linear_damping, angular_damping;
     uint8_t alive, type;
     uint8_t pad[2];
+    uint32_t pad2;
 } cm_body;
 
 typedef struct cm_shape {
@@ -97,10 +101,13 @@ typedef struct cm_contact {
     float normal_impulse[CM_MANIFOLD_MAX]; // of the last substep, N s; warm starting
     float tangent_impulse[2 * CM_MANIFOLD_MAX];
     carom_vec3 tangent; // direction of tangent 1
-    uint32_t pad2;
 } cm_contact;
 
+_Static_assert(sizeof(cm_world_state) == 72, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_motion) == 64, "gathered as one cache line");
+_Static_assert(sizeof(cm_body) == 128, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_shape) == 88, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_contact) == 88, "saved as it stands: no hidden padding");
 
 // Header -----------------------------------------------------------------------------------
 
