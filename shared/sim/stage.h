@@ -5,15 +5,31 @@
 // step.c calls each stage once and passes plain arrays in scratch; stages do not call each other.
 // Scratch arrays are sized from the limits, so a stage never allocates and never overruns: a stage
 // that would, cuts in canonical order and counts.
+//
+// Who writes which field of the header and the state: pairs counts stats.contacts_dropped; collide
+// writes the contacts (all but touching) and stats.contacts, stats.points; the solver moves bodies,
+// writes impulses and touching, stats.touching, stats.bodies_put_to_rest, the events and
+// event_count. step.c does the rest: floating-point environment, applied forces cleared, tick,
+// profile.total.
 #ifndef CM_SIM_STAGE_H
 #define CM_SIM_STAGE_H
 
 #include "shared/base/vec.h"
 #include "shared/sim/image.h"
 
+// Lengths of the contact pipeline, m.
+#define CM_LINEAR_SLOP        0.005f
+#define CM_SPECULATIVE_MARGIN 0.02f // gap below which a contact exists before it touches
+
 typedef struct cm_aabb {
     carom_vec3 lower, upper;
 } cm_aabb;
+
+// World pose of a shape.
+typedef struct cm_place {
+    carom_vec3 position;
+    cm_mat3 rotation;
+} cm_place;
 
 // A candidate: the boxes of two shapes overlap, their filters agree, and one body can move.
 // Sorted ascending by (shape_a, shape_b), shape_a < shape_b.
@@ -32,14 +48,16 @@ typedef struct cm_manifold {
     carom_vec3 normal; // from a to b
     uint32_t body_a, body_b;
     float friction, restitution;
+    float impulse; // N s, sum over the tick and the points: written by the solver
     uint32_t point_count;
     cm_manifold_point points[CM_MANIFOLD_MAX];
 } cm_manifold;
 
 // Scratch of one step; pointers into the image, made anew by every step.
 typedef struct cm_scratch {
-    cm_aabb *bounds; // a row a shape slot
-    cm_pair *pairs;  // limits.contacts rows
+    cm_aabb *bounds;  // a row a shape slot; rows of free slots are not written
+    cm_place *places; // a row a shape slot; likewise
+    cm_pair *pairs;   // limits.contacts rows
     uint32_t pair_count;
     cm_contact *old_contacts; // last step's contacts: the merge reads these, writes the state's
     uint32_t old_contact_count;
@@ -69,10 +87,16 @@ void cm_stage_collide(carom_world *world, cm_scratch *scratch);
 void cm_solve_soft(carom_world *world, cm_scratch *scratch);
 
 // One narrow-phase case: manifold of two shapes at poses given (of shapes, not bodies); points
-// within `margin` are reported. Returns the number of points. Pure; also used by measure.
+// within `margin` are reported. Anchors are from each shape's position (the stage makes them
+// relative to the centres of mass); bodies, friction and restitution are left to the caller.
+// Returns the number of points, at most CM_MANIFOLD_MAX. Pure.
 uint32_t cm_collide_shapes(const cm_shape *a, carom_vec3 position_a, carom_quat orientation_a,
                            const cm_shape *b, carom_vec3 position_b, carom_quat orientation_b,
                            float margin, cm_manifold *manifold);
+
+// The same on places, as the stages use it.
+uint32_t cm_collide_places(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
+                           const cm_place *place_b, float margin, cm_manifold *manifold);
 
 // World pose of a shape from its body's motion.
 static inline void cm_shape_pose(const carom_world *world, const cm_shape *shape,

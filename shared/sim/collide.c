@@ -1,0 +1,158 @@
+// The collide stage: a manifold for each candidate pair, and the state's contact rows anew.
+//
+// Invariants: contacts and manifolds are parallel and sorted by (shape_a, shape_b); a row exists
+// only where a point lies within the margin, so resting scenes save few bytes. Both the pairs and
+// last step's contacts are sorted, so the merge is one walk. Impulses follow a point by its
+// feature; the first tangent follows the contact, turned into the new plane, so friction keeps its
+// direction. Typical: 5,000 pairs, 3,500 contacts, 9,000 points for 1,000 boxes.
+#include "shared/sim/stage.h"
+
+#include <string.h>
+
+static float combine(uint32_t rule, float a, float b)
+{
+    switch (rule) {
+    case CAROM_COMBINE_AVERAGE:
+        return 0.5f * (a + b);
+    case CAROM_COMBINE_GEOMETRIC:
+        return cm_sqrt(a * b);
+    case CAROM_COMBINE_MIN:
+        return cm_min(a, b);
+    case CAROM_COMBINE_MAX:
+        return cm_max(a, b);
+    default:
+        return a * b;
+    }
+}
+
+// The thickest ball inside a shape: a plane has no end.
+static float inner_radius(const cm_shape *shape)
+{
+    switch (shape->type) {
+    case CAROM_SHAPE_BOX:
+        return cm_min(shape->size[0], cm_min(shape->size[1], shape->size[2]));
+    case CAROM_SHAPE_PLANE:
+        return 1.0e30f;
+    default:
+        return shape->size[0];
+    }
+}
+
+// The gap below which this pair gets points: the motion of the tick, so that what is fast is
+// stopped at the surface. Not beyond the smaller shape's thickness, except over a plane: a contact
+// made too early also stops what would have passed by.
+static float pair_margin(const carom_world *world, const cm_shape *a, const cm_shape *b, float dt)
+{
+    const cm_motion *motions = cm_motions(world);
+    carom_vec3 relative =
+        cm_sub(motions[a->body].linear_velocity, motions[b->body].linear_velocity);
+    float motion = dt * cm_length(relative);
+    if (!(motion > CM_SPECULATIVE_MARGIN)) {
+        return CM_SPECULATIVE_MARGIN;
+    }
+    if (a->type == CAROM_SHAPE_PLANE || b->type == CAROM_SHAPE_PLANE) {
+        return motion;
+    }
+    float thickness = cm_min(inner_radius(a), inner_radius(b));
+    return cm_max(CM_SPECULATIVE_MARGIN, cm_min(motion, thickness));
+}
+
+// Anchors from the shapes' positions to the centres of mass.
+static void finish_manifold(const carom_world *world, const cm_scratch *scratch,
+                            const cm_contact *contact, cm_manifold *manifold)
+{
+    const cm_shape *a = cm_shapes(world) + contact->shape_a;
+    const cm_shape *b = cm_shapes(world) + contact->shape_b;
+    const cm_motion *motions = cm_motions(world);
+    carom_vec3 arm_a =
+        cm_sub(scratch->places[contact->shape_a].position, motions[a->body].position);
+    carom_vec3 arm_b =
+        cm_sub(scratch->places[contact->shape_b].position, motions[b->body].position);
+    manifold->body_a = a->body;
+    manifold->body_b = b->body;
+    manifold->friction = combine(world->state.friction_combine, a->friction, b->friction);
+    manifold->restitution =
+        combine(world->state.restitution_combine, a->restitution, b->restitution);
+    for (uint32_t i = 0; i < manifold->point_count; i++) {
+        cm_manifold_point *p = &manifold->points[i];
+        p->anchor_a = cm_add(p->anchor_a, arm_a);
+        p->anchor_b = cm_add(p->anchor_b, arm_b);
+    }
+}
+
+// The first tangent: last step's, turned into the plane of the new normal, or one of the normal
+// alone.
+static carom_vec3 choose_tangent(carom_vec3 normal, const cm_contact *old)
+{
+    carom_vec3 t1, t2;
+    if (old) {
+        t1 = cm_mul_add(old->tangent, -cm_dot(old->tangent, normal), normal);
+        float squared = cm_length_squared(t1);
+        if (squared > 0.25f) {
+            return cm_scale(1.0f / cm_sqrt(squared), t1);
+        }
+    }
+    cm_basis(normal, &t1, &t2);
+    return t1;
+}
+
+static void fill_contact(cm_contact *contact, const cm_manifold *manifold, const cm_contact *old)
+{
+    contact->point_count = (uint8_t)manifold->point_count;
+    contact->touching = old ? old->touching : 0;
+    contact->tangent = choose_tangent(manifold->normal, old);
+    for (uint32_t i = 0; i < manifold->point_count; i++) {
+        uint32_t feature = manifold->points[i].feature;
+        contact->feature[i] = feature;
+        for (uint32_t k = 0; old && k < old->point_count; k++) {
+            if (old->feature[k] == feature) {
+                contact->normal_impulse[i] = old->normal_impulse[k];
+                contact->tangent_impulse[2 * i] = old->tangent_impulse[2 * k];
+                contact->tangent_impulse[2 * i + 1] = old->tangent_impulse[2 * k + 1];
+                break;
+            }
+        }
+    }
+}
+
+static bool before(const cm_contact *contact, const cm_pair *pair)
+{
+    return contact->shape_a < pair->shape_a ||
+           (contact->shape_a == pair->shape_a && contact->shape_b < pair->shape_b);
+}
+
+void cm_stage_collide(carom_world *world, cm_scratch *scratch)
+{
+    cm_contact *contacts = cm_contacts(world);
+    const cm_shape *shapes = cm_shapes(world);
+    float dt = 1.0f / (float)world->state.tick_rate;
+    uint32_t old_count = world->state.contact_count, old = 0, count = 0, points = 0;
+    memcpy(scratch->old_contacts, contacts, old_count * sizeof *contacts);
+    scratch->old_contact_count = old_count;
+    for (uint32_t i = 0; i < scratch->pair_count; i++) {
+        const cm_pair *pair = &scratch->pairs[i];
+        const cm_shape *a = &shapes[pair->shape_a], *b = &shapes[pair->shape_b];
+        cm_manifold *manifold = &scratch->manifolds[count];
+        if (cm_collide_places(a, &scratch->places[pair->shape_a], b,
+                              &scratch->places[pair->shape_b], pair_margin(world, a, b, dt),
+                              manifold) == 0) {
+            continue;
+        }
+        while (old < old_count && before(&scratch->old_contacts[old], pair)) {
+            old++;
+        }
+        const cm_contact *last = old < old_count ? &scratch->old_contacts[old] : NULL;
+        bool same = last && last->shape_a == pair->shape_a && last->shape_b == pair->shape_b;
+        cm_contact *contact = &contacts[count];
+        memset(contact, 0, sizeof *contact);
+        contact->shape_a = pair->shape_a;
+        contact->shape_b = pair->shape_b;
+        fill_contact(contact, manifold, same ? last : NULL);
+        finish_manifold(world, scratch, contact, manifold);
+        points += manifold->point_count;
+        count++;
+    }
+    world->state.contact_count = count;
+    world->stats.contacts = count;
+    world->stats.points = points;
+}

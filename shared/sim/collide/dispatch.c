@@ -1,0 +1,48 @@
+// Chooses the narrow-phase case of two shapes. Cases exist for ascending types only; the other
+// order is collided swapped and turned back, so each case has one piece of code and one behaviour.
+#include "shared/sim/collide/narrow.h"
+
+typedef uint32_t collide_case(const cm_shape *, const cm_place *, const cm_shape *,
+                              const cm_place *, float, cm_manifold *);
+
+static uint32_t collide_never(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
+                              const cm_place *place_b, float margin, cm_manifold *manifold)
+{
+    (void)a, (void)place_a, (void)b, (void)place_b, (void)margin;
+    manifold->normal = cm_fixed_direction();
+    return 0;
+}
+
+// Row: type of a (sphere, capsule, box, plane); column: type of b, at least as high.
+static collide_case *const cases[4][4] = {
+    {cm_collide_round, cm_collide_round, cm_collide_sphere_box, cm_collide_plane},
+    {NULL, cm_collide_round, cm_collide_capsule_box, cm_collide_plane},
+    {NULL, NULL, cm_collide_box_box, cm_collide_plane},
+    {NULL, NULL, NULL, collide_never},
+};
+
+uint32_t cm_collide_places(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
+                           const cm_place *place_b, float margin, cm_manifold *manifold)
+{
+    manifold->point_count = 0;
+    if (a->type <= b->type) {
+        return cases[a->type & 3u][b->type & 3u](a, place_a, b, place_b, margin, manifold);
+    }
+    uint32_t count = cases[b->type & 3u][a->type & 3u](b, place_b, a, place_a, margin, manifold);
+    manifold->normal = cm_neg(manifold->normal);
+    for (uint32_t i = 0; i < count; i++) {
+        carom_vec3 anchor = manifold->points[i].anchor_a;
+        manifold->points[i].anchor_a = manifold->points[i].anchor_b;
+        manifold->points[i].anchor_b = anchor;
+    }
+    return count;
+}
+
+uint32_t cm_collide_shapes(const cm_shape *a, carom_vec3 position_a, carom_quat orientation_a,
+                           const cm_shape *b, carom_vec3 position_b, carom_quat orientation_b,
+                           float margin, cm_manifold *manifold)
+{
+    cm_place place_a = {position_a, cm_mat3_from_quat(orientation_a)};
+    cm_place place_b = {position_b, cm_mat3_from_quat(orientation_b)};
+    return cm_collide_places(a, &place_a, b, &place_b, margin, manifold);
+}

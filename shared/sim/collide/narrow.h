@@ -1,0 +1,39 @@
+// The narrow phase's cases. Each fills normal (from a to b) and points, with anchors from each
+// shape's position, and returns the number of points within margin; the first shape's type is never
+// above the second's. Typical: 2,000 calls a step.
+#ifndef CM_SIM_COLLIDE_NARROW_H
+#define CM_SIM_COLLIDE_NARROW_H
+
+#include "shared/sim/stage.h"
+
+// Two round shapes (spheres, capsules).
+uint32_t cm_collide_round(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
+                          const cm_place *place_b, float margin, cm_manifold *manifold);
+uint32_t cm_collide_sphere_box(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
+                               const cm_place *place_b, float margin, cm_manifold *manifold);
+uint32_t cm_collide_capsule_box(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
+                                const cm_place *place_b, float margin, cm_manifold *manifold);
+uint32_t cm_collide_box_box(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
+                            const cm_place *place_b, float margin, cm_manifold *manifold);
+// Any shape but a plane, against the half-space below plane b.
+uint32_t cm_collide_plane(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
+                          const cm_place *place_b, float margin, cm_manifold *manifold);
+
+// Appends a point. `point` is in world axes from place_a's position; the normal must be set.
+static inline void cm_manifold_add(cm_manifold *manifold, carom_vec3 point, carom_vec3 a_to_b,
+                                   float separation, uint32_t feature)
+{
+    cm_manifold_point *p = &manifold->points[manifold->point_count++];
+    p->anchor_a = point;
+    p->anchor_b = cm_sub(point, a_to_b);
+    p->separation = separation;
+    p->feature = feature;
+}
+
+// The direction of last resort, where two centres coincide.
+static inline carom_vec3 cm_fixed_direction(void)
+{
+    return cm_vec(0.0f, 1.0f, 0.0f);
+}
+
+#endif

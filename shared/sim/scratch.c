@@ -1,0 +1,55 @@
+// Layout of the scratch region: arrays one after another, each on a cache line, sized from the
+// limits.
+//
+//   OFFSET   SIZE                                  CONTENT
+//   0        24  x limits.shapes                   bounds
+//   …        48  x limits.shapes                   places
+//   …        8   x limits.contacts                 pairs
+//   …        88  x limits.contacts                 old contacts
+//   …        160 x limits.contacts                 manifolds
+//   …        64  x limits.contacts                 events
+//   …        cm_broadphase_scratch_size            lists and trees
+//   …        cm_solver_scratch_size                solver
+//
+// Offsets are computed by the same walk that sums the size, so the two cannot differ.
+#include "shared/sim/stage.h"
+
+static size_t align_line(size_t size)
+{
+    return (size + CM_CACHE_LINE - 1) / CM_CACHE_LINE * CM_CACHE_LINE;
+}
+
+// The next array of the walk: where it starts, or NULL where only the size is asked for.
+static void *take(char *base, size_t *offset, size_t size)
+{
+    void *start = base ? base + *offset : NULL;
+    *offset += align_line(size);
+    return start;
+}
+
+static size_t walk(const carom_limits *limits, char *base, cm_scratch *scratch)
+{
+    size_t shapes = limits->shapes, contacts = limits->contacts, offset = 0;
+    scratch->bounds = take(base, &offset, shapes * sizeof(cm_aabb));
+    scratch->places = take(base, &offset, shapes * sizeof(cm_place));
+    scratch->pairs = take(base, &offset, contacts * sizeof(cm_pair));
+    scratch->old_contacts = take(base, &offset, contacts * sizeof(cm_contact));
+    scratch->manifolds = take(base, &offset, contacts * sizeof(cm_manifold));
+    scratch->events = take(base, &offset, contacts * sizeof(carom_contact_event));
+    scratch->broadphase = take(base, &offset, cm_broadphase_scratch_size(limits));
+    scratch->solver = take(base, &offset, cm_solver_scratch_size(limits));
+    return offset;
+}
+
+size_t cm_scratch_size(const carom_limits *limits)
+{
+    cm_scratch unused;
+    return walk(limits, NULL, &unused);
+}
+
+void cm_scratch_map(const carom_world *world, cm_scratch *scratch)
+{
+    scratch->pair_count = 0;
+    scratch->old_contact_count = 0;
+    walk(&world->limits, (char *)world + world->offset.scratch, scratch);
+}

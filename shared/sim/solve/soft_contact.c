@@ -1,0 +1,256 @@
+// Contacts of the soft-step solver.
+//
+// Anchors stay as they were at the start of the tick but turn with their bodies; the separation
+// follows from the bodies' motion since then. A gap lets bodies approach to the surface and no
+// further; an overlap is pushed out by a soft constraint, whose push the relax pass takes out of
+// the velocity again. Friction is Coulomb's, in both tangents at once, clamped to a circle.
+// Typical: 3,500 contacts of 1 to 4 points, two passes a substep: nearly all of the solver's time.
+#include "shared/sim/solve/soft.h"
+
+#define CONTACT_HERTZ         30.0f
+#define CONTACT_DAMPING_RATIO 10.0f
+#define PUSH_SPEED            3.0f     // m/s, the most that an overlap is pushed out at
+#define RESTITUTION_THRESHOLD 1.0f     // m/s
+#define REST_OVERLAP          0.00025f // m; what rests is pushed out to here, so that it stays in touch
+
+// A spring's stiffness and damping as factors of a velocity constraint (E. Catto, "Soft
+// Constraints", GDC 2011).
+static cm_softness make_soft(float hertz, float damping_ratio, float h)
+{
+    float omega = 2.0f * 3.14159265f * hertz;
+    float a1 = 2.0f * damping_ratio + h * omega, a2 = h * omega * a1, a3 = 1.0f / (1.0f + a2);
+    return (cm_softness){omega / a1, a2 * a3, a3};
+}
+
+static float effective(const cm_soft_body *a, const cm_soft_body *b, carom_vec3 ra, carom_vec3 rb,
+                       carom_vec3 n, carom_vec3 m)
+{
+    carom_vec3 an = cm_cross(ra, n), bn = cm_cross(rb, n);
+    carom_vec3 am = cm_sym3_mul(&a->inverse_inertia, cm_cross(ra, m));
+    carom_vec3 bm = cm_sym3_mul(&b->inverse_inertia, cm_cross(rb, m));
+    return (a->inverse_mass + b->inverse_mass) * cm_dot(n, m) + cm_dot(an, am) + cm_dot(bn, bm);
+}
+
+static carom_vec3 relative_velocity(const cm_soft_body *a, const cm_soft_body *b, carom_vec3 ra,
+                                    carom_vec3 rb)
+{
+    return cm_sub(cm_add(b->v, cm_cross(b->w, rb)), cm_add(a->v, cm_cross(a->w, ra)));
+}
+
+static void apply(cm_soft_body *a, cm_soft_body *b, carom_vec3 ra, carom_vec3 rb, carom_vec3 p)
+{
+    if (a->inverse_mass > 0.0f) {
+        a->v = cm_mul_add(a->v, -a->inverse_mass, p);
+        a->w = cm_sub(a->w, cm_sym3_mul(&a->inverse_inertia, cm_cross(ra, p)));
+    }
+    if (b->inverse_mass > 0.0f) {
+        b->v = cm_mul_add(b->v, b->inverse_mass, p);
+        b->w = cm_add(b->w, cm_sym3_mul(&b->inverse_inertia, cm_cross(rb, p)));
+    }
+}
+
+static void prepare_point(const cm_soft_contact *c, const cm_soft_body *a, const cm_soft_body *b,
+                          const cm_manifold_point *from, const cm_contact *warm, uint32_t k,
+                          cm_soft_point *p)
+{
+    p->ra = from->anchor_a;
+    p->rb = from->anchor_b;
+    p->separation = from->separation + REST_OVERLAP;
+    float n = effective(a, b, p->ra, p->rb, c->normal, c->normal);
+    p->normal_mass = n > 0.0f ? 1.0f / n : 0.0f;
+    float xx = effective(a, b, p->ra, p->rb, c->t1, c->t1);
+    float xy = effective(a, b, p->ra, p->rb, c->t1, c->t2);
+    float yy = effective(a, b, p->ra, p->rb, c->t2, c->t2);
+    float det = xx * yy - xy * xy, s = det > 0.0f ? 1.0f / det : 0.0f;
+    p->tangent_xx = s * yy;
+    p->tangent_xy = -s * xy;
+    p->tangent_yy = s * xx;
+    p->normal_impulse = warm->normal_impulse[k];
+    p->tangent_impulse[0] = warm->tangent_impulse[2 * k];
+    p->tangent_impulse[1] = warm->tangent_impulse[2 * k + 1];
+    p->max_impulse = 0.0f;
+    p->total_impulse = 0.0f;
+    p->approach = cm_dot(relative_velocity(a, b, p->ra, p->rb), c->normal);
+}
+
+static void prepare_contact(const carom_world *world, const cm_scratch *scratch,
+                            const cm_soft *soft, uint32_t row, cm_softness softness,
+                            cm_soft_contact *c)
+{
+    const cm_manifold *m = &scratch->manifolds[row];
+    const cm_contact *warm = cm_contacts(world) + row;
+    c->body_a = m->body_a;
+    c->body_b = m->body_b;
+    c->row = row;
+    c->point_count = m->point_count;
+    c->normal = m->normal;
+    c->t1 = warm->tangent;
+    c->t2 = cm_cross(c->normal, c->t1);
+    c->friction = m->friction;
+    c->restitution = m->restitution;
+    c->softness = softness;
+    for (uint32_t k = 0; k < m->point_count; k++) {
+        prepare_point(c, &soft->bodies[c->body_a], &soft->bodies[c->body_b], &m->points[k], warm, k,
+                      &c->points[k]);
+    }
+}
+
+void cm_soft_prepare_contacts(const carom_world *world, const cm_scratch *scratch, cm_soft *soft)
+{
+    float hertz = cm_min(CONTACT_HERTZ, 0.25f / soft->h);
+    cm_softness moving = make_soft(hertz, CONTACT_DAMPING_RATIO, soft->h);
+    cm_softness fixed = make_soft(2.0f * hertz, CONTACT_DAMPING_RATIO, soft->h);
+    soft->contact_count = 0;
+    for (uint32_t round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < world->state.contact_count; i++) {
+            const cm_manifold *m = &scratch->manifolds[i];
+            bool against_fixed = soft->bodies[m->body_a].inverse_mass == 0.0f ||
+                                 soft->bodies[m->body_b].inverse_mass == 0.0f;
+            if (against_fixed == (round == 1)) {
+                prepare_contact(world, scratch, soft, i, round == 1 ? fixed : moving,
+                                &soft->contacts[soft->contact_count++]);
+            }
+        }
+    }
+}
+
+static carom_vec3 tangent_impulse(const cm_soft_contact *c, float x, float y)
+{
+    return cm_add(cm_scale(x, c->t1), cm_scale(y, c->t2));
+}
+
+void cm_soft_warm_start(cm_soft *soft)
+{
+    for (uint32_t i = 0; i < soft->contact_count; i++) {
+        cm_soft_contact *c = &soft->contacts[i];
+        cm_soft_body *a = &soft->bodies[c->body_a], *b = &soft->bodies[c->body_b];
+        for (uint32_t k = 0; k < c->point_count; k++) {
+            cm_soft_point *p = &c->points[k];
+            carom_vec3 impulse =
+                cm_add(cm_scale(p->normal_impulse, c->normal),
+                       tangent_impulse(c, p->tangent_impulse[0], p->tangent_impulse[1]));
+            apply(a, b, p->ra, p->rb, impulse);
+        }
+    }
+}
+
+// How far an anchor has moved with its body since the start of the tick.
+static carom_vec3 moved(const cm_soft_body *body, carom_vec3 r)
+{
+    carom_vec3 u = cm_vec(body->turn.x, body->turn.y, body->turn.z);
+    carom_vec3 t = cm_mul_add(cm_cross(u, r), body->turn.w, r);
+    return cm_mul_add(body->shift, 2.0f, cm_cross(u, t));
+}
+
+static void solve_friction(const cm_soft_contact *c, cm_soft_body *a, cm_soft_body *b,
+                           cm_soft_point *p)
+{
+    carom_vec3 v = relative_velocity(a, b, p->ra, p->rb);
+    float vx = cm_dot(v, c->t1), vy = cm_dot(v, c->t2);
+    float x = p->tangent_impulse[0] - (p->tangent_xx * vx + p->tangent_xy * vy);
+    float y = p->tangent_impulse[1] - (p->tangent_xy * vx + p->tangent_yy * vy);
+    float limit = c->friction * p->normal_impulse, squared = x * x + y * y;
+    if (squared > limit * limit) {
+        float s = limit / cm_sqrt(squared);
+        x *= s;
+        y *= s;
+    }
+    float dx = x - p->tangent_impulse[0], dy = y - p->tangent_impulse[1];
+    p->tangent_impulse[0] = x;
+    p->tangent_impulse[1] = y;
+    apply(a, b, p->ra, p->rb, tangent_impulse(c, dx, dy));
+}
+
+static void solve_normal(const cm_soft_contact *c, cm_soft_body *a, cm_soft_body *b,
+                         cm_soft_point *p, float inverse_h, bool relax)
+{
+    float s = p->separation + cm_dot(cm_sub(moved(b, p->rb), moved(a, p->ra)), c->normal);
+    float bias = 0.0f, mass_scale = 1.0f, impulse_scale = 0.0f;
+    if (s > 0.0f) {
+        bias = s * inverse_h;
+    } else if (!relax) {
+        bias = cm_max(c->softness.bias_rate * s, -PUSH_SPEED);
+        mass_scale = c->softness.mass_scale;
+        impulse_scale = c->softness.impulse_scale;
+    }
+    float vn = cm_dot(relative_velocity(a, b, p->ra, p->rb), c->normal);
+    float impulse = p->normal_impulse - p->normal_mass * mass_scale * (vn + bias) -
+                    impulse_scale * p->normal_impulse;
+    impulse = cm_max(impulse, 0.0f);
+    float change = impulse - p->normal_impulse;
+    p->normal_impulse = impulse;
+    p->max_impulse = cm_max(p->max_impulse, impulse);
+    apply(a, b, p->ra, p->rb, cm_scale(change, c->normal));
+}
+
+void cm_soft_solve_contacts(cm_soft *soft, bool relax)
+{
+    float inverse_h = 1.0f / soft->h;
+    for (uint32_t i = 0; i < soft->contact_count; i++) {
+        cm_soft_contact *c = &soft->contacts[i];
+        cm_soft_body *a = &soft->bodies[c->body_a], *b = &soft->bodies[c->body_b];
+        for (uint32_t k = 0; k < c->point_count; k++) {
+            solve_friction(c, a, b, &c->points[k]);
+        }
+        for (uint32_t k = 0; k < c->point_count; k++) {
+            solve_normal(c, a, b, &c->points[k], inverse_h, relax);
+        }
+    }
+}
+
+void cm_soft_sum_impulses(cm_soft *soft)
+{
+    for (uint32_t i = 0; i < soft->contact_count; i++) {
+        cm_soft_contact *c = &soft->contacts[i];
+        for (uint32_t k = 0; k < c->point_count; k++) {
+            c->points[k].total_impulse += c->points[k].normal_impulse;
+        }
+    }
+}
+
+void cm_soft_restitution(cm_soft *soft)
+{
+    for (uint32_t i = 0; i < soft->contact_count; i++) {
+        cm_soft_contact *c = &soft->contacts[i];
+        cm_soft_body *a = &soft->bodies[c->body_a], *b = &soft->bodies[c->body_b];
+        for (uint32_t k = 0; c->restitution > 0.0f && k < c->point_count; k++) {
+            cm_soft_point *p = &c->points[k];
+            if (p->approach > -RESTITUTION_THRESHOLD || !(p->max_impulse > 0.0f)) {
+                continue;
+            }
+            float vn = cm_dot(relative_velocity(a, b, p->ra, p->rb), c->normal);
+            float impulse =
+                p->normal_impulse - p->normal_mass * (vn + c->restitution * p->approach);
+            impulse = cm_max(impulse, 0.0f);
+            float change = impulse - p->normal_impulse;
+            p->normal_impulse = impulse;
+            p->total_impulse += change;
+            apply(a, b, p->ra, p->rb, cm_scale(change, c->normal));
+        }
+    }
+}
+
+// An impulse that is not finite comes from a body that is put to rest: it must not return as warm
+// start.
+static float stored(float impulse)
+{
+    return cm_is_finite(impulse) ? impulse : 0.0f;
+}
+
+void cm_soft_store_contacts(carom_world *world, cm_scratch *scratch, const cm_soft *soft)
+{
+    cm_contact *contacts = cm_contacts(world);
+    for (uint32_t i = 0; i < soft->contact_count; i++) {
+        const cm_soft_contact *c = &soft->contacts[i];
+        cm_contact *contact = &contacts[c->row];
+        float sum = 0.0f;
+        for (uint32_t k = 0; k < c->point_count; k++) {
+            const cm_soft_point *p = &c->points[k];
+            contact->normal_impulse[k] = stored(p->normal_impulse);
+            contact->tangent_impulse[2 * k] = stored(p->tangent_impulse[0]);
+            contact->tangent_impulse[2 * k + 1] = stored(p->tangent_impulse[1]);
+            sum += p->total_impulse;
+        }
+        scratch->manifolds[c->row].impulse = stored(sum);
+    }
+}
