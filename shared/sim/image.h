@@ -5,13 +5,13 @@
 // between steps. The image holds offsets and indices, no pointers (but the clock hook in the
 // header, which is outside both).
 //
-//   OFFSET                 SIZE                         CONTENT
-//   0                      sizeof(carom_world)          header: magic, layout, limits, offsets,
-//   counters offset.motion          64  x limits.bodies          state, hot: pose and velocity of
-//   the centre of mass offset.body            128 x limits.bodies          state, cold offset.shape
-//   88  x limits.shapes          state offset.contact         88  x limits.contacts        state:
-//   sorted by (shape_a, shape_b) offset.scratch         offset.scratch_size          scratch of the
-//   stages (stage.h)
+//   OFFSET           SIZE                    CONTENT
+//   0                sizeof(carom_world)     header: magic, limits, offsets, world state, counters
+//   offset.motion    64  x limits.bodies     state, hot: pose and velocity of the centre of mass
+//   offset.body      128 x limits.bodies     state, cold
+//   offset.shape     88  x limits.shapes     state
+//   offset.contact   88  x limits.contacts   state: sorted by (shape_a, shape_b)
+//   offset.scratch   offset.scratch_size     scratch of the stages (stage.h)
 //
 // Every offset is a multiple of CM_CACHE_LINE. A row above body_slots, shape_slots or contact_count
 // holds anything; a dead row below is zero but for its generation. Padding of the rows is zero.

@@ -1,0 +1,192 @@
+// A world's life: defaults, size, creation, and what can be asked of it as a whole.
+//
+// The image is laid out from the limits alone (image.h); creation is the only time that all of it
+// is written. Everything else is per body (body.c), per step (step.c) or per image (world_image.c).
+#include "shared/base/rng.h"
+#include "shared/sim/check.h"
+#include "shared/sim/fields.h"
+#include "shared/sim/stage.h"
+
+#include <string.h>
+
+carom_world_def carom_default_world_def(void)
+{
+    carom_world_def def;
+    memset(&def, 0, sizeof def);
+    def.limits.bodies = 64;
+    def.limits.shapes = 64;
+    def.limits.joints = 0;
+    def.limits.contacts = 512;
+    def.tick_rate = 60;
+    def.gravity = cm_vec(0.0f, -9.81f, 0.0f);
+    def.friction_combine = CAROM_COMBINE_PRODUCT;
+    def.restitution_combine = CAROM_COMBINE_PRODUCT;
+    def.solver.type = CAROM_SOLVER_SOFT;
+    def.solver.substeps = 4;
+    def.seed = 1;
+    return def;
+}
+
+static uint64_t round_up(uint64_t bytes)
+{
+    return (bytes + CM_CACHE_LINE - 1) / CM_CACHE_LINE * CM_CACHE_LINE;
+}
+
+// Places the sections; false where the limits are above their maxima or the block above 4 GiB.
+static bool lay_out(const carom_limits *limits, carom_world *world, size_t *size)
+{
+    if (limits->bodies > CM_MAX_BODIES || limits->shapes > CM_MAX_SHAPES ||
+        limits->joints > CM_MAX_JOINTS || limits->contacts > CM_MAX_CONTACTS) {
+        return false;
+    }
+    uint64_t at = round_up(sizeof(carom_world));
+    uint64_t motion = at;
+    at = round_up(at + (uint64_t)limits->bodies * sizeof(cm_motion));
+    uint64_t body = at;
+    at = round_up(at + (uint64_t)limits->bodies * sizeof(cm_body));
+    uint64_t shape = at;
+    at = round_up(at + (uint64_t)limits->shapes * sizeof(cm_shape));
+    uint64_t contact = at;
+    at = round_up(at + (uint64_t)limits->contacts * sizeof(cm_contact));
+    uint64_t scratch = at;
+    uint64_t scratch_size = round_up(cm_scratch_size(limits));
+    at += scratch_size;
+    if (at > UINT32_MAX) {
+        return false;
+    }
+    world->offset.motion = (uint32_t)motion;
+    world->offset.body = (uint32_t)body;
+    world->offset.shape = (uint32_t)shape;
+    world->offset.contact = (uint32_t)contact;
+    world->offset.scratch = (uint32_t)scratch;
+    world->offset.scratch_size = (uint32_t)scratch_size;
+    *size = (size_t)at;
+    return true;
+}
+
+size_t carom_world_size(const carom_world_def *def)
+{
+    carom_world world;
+    size_t size = 0;
+    if (!def || !lay_out(&def->limits, &world, &size)) {
+        return 0;
+    }
+    return size;
+}
+
+static carom_result limits_result(const carom_limits *limits)
+{
+    if (limits->bodies > CM_MAX_BODIES) {
+        return CAROM_ERROR_LIMIT_BODIES;
+    }
+    if (limits->shapes > CM_MAX_SHAPES) {
+        return CAROM_ERROR_LIMIT_SHAPES;
+    }
+    if (limits->joints > CM_MAX_JOINTS) {
+        return CAROM_ERROR_LIMIT_JOINTS;
+    }
+    if (limits->contacts > CM_MAX_CONTACTS) {
+        return CAROM_ERROR_LIMIT_CONTACTS;
+    }
+    return CAROM_ERROR_LIMIT_SIZE;
+}
+
+carom_result carom_world_create(const carom_world_def *def, void *memory, size_t size,
+                                carom_world **world)
+{
+    if (!def || !memory || !world || (uintptr_t)memory % CM_CACHE_LINE != 0) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    carom_world header;
+    memset(&header, 0, sizeof header);
+    size_t needed = 0;
+    if (!lay_out(&def->limits, &header, &needed)) {
+        return limits_result(&def->limits);
+    }
+    cm_world_state *state = &header.state;
+    state->tick_rate = def->tick_rate;
+    state->solver = (uint32_t)def->solver.type;
+    state->substeps = def->solver.substeps;
+    state->friction_combine = (uint32_t)def->friction_combine;
+    state->restitution_combine = (uint32_t)def->restitution_combine;
+    state->gravity = def->gravity;
+    cm_rng rng;
+    cm_rng_seed(&rng, def->seed);
+    state->random[0] = rng.state[0];
+    state->random[1] = rng.state[1];
+    carom_result result = cm_check_state(state);
+    if (result != CAROM_OK) {
+        return result;
+    }
+    if (size < needed) {
+        return CAROM_ERROR_MEMORY;
+    }
+    header.magic = CM_WORLD_MAGIC;
+    header.size_low = (uint32_t)needed;
+    header.layout_hash = cm_layout_hash();
+    header.limits = def->limits;
+    memset(memory, 0, needed);
+    memcpy(memory, &header, sizeof header);
+    *world = (carom_world *)memory;
+    return CAROM_OK;
+}
+
+uint64_t carom_world_tick(const carom_world *world)
+{
+    return world->state.tick;
+}
+
+uint32_t carom_world_tick_rate(const carom_world *world)
+{
+    return world->state.tick_rate;
+}
+
+carom_vec3 carom_world_gravity(const carom_world *world)
+{
+    return world->state.gravity;
+}
+
+carom_limits carom_world_limits(const carom_world *world)
+{
+    return world->limits;
+}
+
+uint64_t carom_world_random(carom_world *world)
+{
+    return cm_rng_step(world->state.random);
+}
+
+const carom_contact_event *carom_world_contact_events(const carom_world *world, uint32_t *count)
+{
+    cm_scratch scratch;
+    cm_scratch_map(world, &scratch);
+    *count = world->event_count;
+    return scratch.events;
+}
+
+void carom_world_stats_get(const carom_world *world, carom_world_stats *stats)
+{
+    *stats = world->stats;
+    stats->bodies = 0;
+    stats->shapes = 0;
+    stats->touching = 0;
+    stats->points = 0;
+    for (uint32_t i = 0; i < world->state.body_slots; i++) {
+        stats->bodies += cm_bodies(world)[i].alive;
+    }
+    for (uint32_t i = 0; i < world->state.shape_slots; i++) {
+        stats->shapes += cm_shapes(world)[i].alive;
+    }
+    stats->contacts = world->state.contact_count;
+    for (uint32_t i = 0; i < world->state.contact_count; i++) {
+        const cm_contact *contact = &cm_contacts(world)[i];
+        stats->touching += contact->touching;
+        stats->points += contact->point_count;
+    }
+}
+
+void carom_world_set_clock(carom_world *world, double (*clock)(void *), void *context)
+{
+    world->clock = clock;
+    world->clock_context = context;
+}
