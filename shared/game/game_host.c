@@ -1,0 +1,299 @@
+// Ticking a game: events, held inputs, the module, the world, contacts.
+//
+// The order is fixed, because a recording is replayed through it: events as given, inputs in order
+// of player slots, module tick, world step, contact callbacks in order of shape ids. The module
+// runs in the simulation's floating-point environment, so that a process with denormals turned off,
+// or another rounding mode, changes nothing.
+//
+// Typical: 4 to 16 players of 64, a module state of 1 KiB, a world of 400 bodies.
+#include "shared/game/game_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/base/assert.h"
+#include "shared/sim/fpenv.h"
+
+#define WORLD_ALIGNMENT 64u
+
+static void *malloc_allocate(void *context, size_t size)
+{
+    (void)context;
+    return malloc(size);
+}
+
+static void malloc_release(void *context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
+static const carom_module module_none = {
+    .abi = CAROM_MODULE_ABI,
+    .version = 1,
+    .name = "",
+};
+
+static const carom_module *const modules_built_in[] = {&carom_module_sandbox};
+
+const carom_module *cm_module_find(const char *name)
+{
+    if (name[0] == '\0') {
+        return &module_none;
+    }
+    for (size_t i = 0; i < sizeof modules_built_in / sizeof modules_built_in[0]; i++) {
+        if (strcmp(modules_built_in[i]->name, name) == 0) {
+            return modules_built_in[i];
+        }
+    }
+    return NULL;
+}
+
+static bool module_is_sound(const carom_module *module)
+{
+    return module->abi == CAROM_MODULE_ABI && module->input_size <= CAROM_INPUT_MAX &&
+           module->state_size <= CAROM_MODULE_STATE_MAX && module->state_size % 4u == 0 &&
+           module->public_size <= CAROM_MODULE_PUBLIC_MAX && module->public_size % 4u == 0 &&
+           module->public_size <= module->state_size;
+}
+
+// Game, module state, messages and world are one block, so that there is one thing to fail.
+static size_t align_up(size_t size)
+{
+    return (size + WORLD_ALIGNMENT - 1u) & ~(size_t)(WORLD_ALIGNMENT - 1u);
+}
+
+static carom_game *game_allocate(const carom_module *module, const carom_world_def *def,
+                                 const carom_allocator *allocator, size_t world_size)
+{
+    size_t messages_size = CM_GAME_MESSAGES_MAX * sizeof(cm_game_message);
+    size_t head = align_up(sizeof(carom_game) + sizeof(void *));
+    size_t total = WORLD_ALIGNMENT + head + align_up(module->state_size) + align_up(messages_size) +
+                   world_size;
+    char *block = allocator->allocate(allocator->context, total);
+    if (block == NULL) {
+        return NULL;
+    }
+    char *base = block + (WORLD_ALIGNMENT - (uintptr_t)block % WORLD_ALIGNMENT);
+    memset(base, 0, total - WORLD_ALIGNMENT);
+    carom_game *game = (carom_game *)base;
+    memcpy(base + sizeof(carom_game), &block, sizeof block); // what destroy has to release
+    game->module = module;
+    game->allocator = *allocator;
+    game->module_state = (uint32_t *)(base + head);
+    game->messages = (cm_game_message *)(base + head + align_up(module->state_size));
+    char *world_memory = (char *)game->messages + align_up(messages_size);
+    if (carom_world_create(def, world_memory, world_size, &game->world) != CAROM_OK) {
+        allocator->release(allocator->context, block);
+        return NULL;
+    }
+    return game;
+}
+
+carom_result cm_game_create(const cm_scene *scene, const carom_module *module, uint64_t seed,
+                            const carom_allocator *allocator, carom_game **out)
+{
+    static const carom_allocator by_malloc = {NULL, malloc_allocate, malloc_release};
+    const carom_allocator *memory = allocator != NULL ? allocator : &by_malloc;
+    *out = NULL;
+    if (!module_is_sound(module)) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    carom_world_def def;
+    cm_scene_world_def(scene, &def);
+    def.seed = seed;
+    size_t world_size = carom_world_size(&def);
+    if (world_size == 0) {
+        return CAROM_ERROR_LIMIT_SIZE;
+    }
+    carom_game *game = game_allocate(module, &def, memory, world_size);
+    if (game == NULL) {
+        return CAROM_ERROR_MEMORY;
+    }
+    carom_result result = cm_scene_populate(scene, game->world);
+    if (result != CAROM_OK) {
+        cm_game_destroy(game);
+        return result;
+    }
+    if (module->start != NULL) {
+        cm_fpenv saved = cm_fpenv_enter();
+        module->start(game);
+        cm_fpenv_leave(saved);
+        game->message_count = 0; // nobody is there to read them
+    }
+    cm_game_refresh_public(game);
+    *out = game;
+    return CAROM_OK;
+}
+
+void cm_game_destroy(carom_game *game)
+{
+    if (game != NULL) {
+        void *block;
+        memcpy(&block, (char *)game + sizeof(carom_game), sizeof block);
+        carom_allocator allocator = game->allocator;
+        allocator.release(allocator.context, block);
+    }
+}
+
+static bool is_present(const carom_game *game, uint32_t player)
+{
+    return player < CAROM_PLAYERS_MAX && (game->present >> player & 1u) != 0;
+}
+
+static void apply_event(carom_game *game, const cm_game_event *event)
+{
+    const carom_module *module = game->module;
+    uint32_t player = event->player;
+    switch (event->type) {
+    case CM_EVENT_JOIN:
+        if (player < CAROM_PLAYERS_MAX && !is_present(game, player)) {
+            game->present |= UINT64_C(1) << player;
+            memset(game->held[player], 0, CAROM_INPUT_MAX);
+            if (module->join != NULL) {
+                module->join(game, player, event->bytes, event->size);
+            }
+        }
+        break;
+    case CM_EVENT_LEAVE:
+        if (is_present(game, player)) {
+            if (module->leave != NULL) {
+                module->leave(game, player);
+            }
+            game->present &= ~(UINT64_C(1) << player);
+            memset(game->held[player], 0, CAROM_INPUT_MAX);
+        }
+        break;
+    case CM_EVENT_MESSAGE:
+        if (is_present(game, player) && module->message != NULL) {
+            module->message(game, player, event->bytes, event->size);
+        }
+        break;
+    default:
+        break; // an unknown event of a hostile file does nothing
+    }
+}
+
+static void hold_inputs(carom_game *game, const cm_tick_input *input)
+{
+    for (uint32_t i = 0; i < input->input_count; i++) {
+        const carom_player_input *in = &input->inputs[i];
+        if (is_present(game, in->player)) {
+            // Bytes beyond the module's input would be state that nobody meant.
+            memcpy(game->held[in->player], in->bytes, game->module->input_size);
+        }
+    }
+}
+
+static void run_module_tick(carom_game *game)
+{
+    carom_player_input inputs[CAROM_PLAYERS_MAX];
+    uint32_t count = 0;
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        if (is_present(game, player)) {
+            inputs[count].player = player;
+            memcpy(inputs[count].bytes, game->held[player], CAROM_INPUT_MAX);
+            count++;
+        }
+    }
+    game->module->tick(game, inputs, count);
+}
+
+static void run_contacts(carom_game *game)
+{
+    uint32_t count;
+    const carom_contact_event *events = carom_world_contact_events(game->world, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        // A copy: the callback may change the world, which ends the events' life.
+        carom_contact_event event = events[i];
+        game->module->contact(game, &event);
+    }
+}
+
+void cm_game_tick(carom_game *game, const cm_tick_input *input)
+{
+    cm_fpenv saved = cm_fpenv_enter();
+    game->message_count = 0;
+    for (uint32_t i = 0; i < input->event_count; i++) {
+        apply_event(game, &input->events[i]);
+    }
+    hold_inputs(game, input);
+    if (game->module->tick != NULL) {
+        run_module_tick(game);
+    }
+    carom_world_step(game->world);
+    if (game->module->contact != NULL) {
+        run_contacts(game);
+    }
+    cm_game_refresh_public(game);
+    cm_fpenv_leave(saved);
+}
+
+carom_world *carom_game_world(const carom_game *game)
+{
+    return game->world;
+}
+
+void *carom_game_state(const carom_game *game)
+{
+    return game->module_state;
+}
+
+uint64_t carom_game_tick(const carom_game *game)
+{
+    return carom_world_tick(game->world);
+}
+
+uint64_t carom_game_random(carom_game *game)
+{
+    return carom_world_random(game->world);
+}
+
+carom_result carom_game_send(carom_game *game, uint32_t player, const void *bytes, uint32_t size)
+{
+    if (player >= CAROM_PLAYERS_MAX || size > CAROM_MESSAGE_MAX) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    if (game->message_count == CM_GAME_MESSAGES_MAX) {
+        game->messages_dropped++;
+        return CAROM_ERROR_FULL;
+    }
+    cm_game_message *message = &game->messages[game->message_count++];
+    message->player = player;
+    message->size = size;
+    if (size > 0) {
+        memcpy(message->bytes, bytes, size);
+    }
+    return CAROM_OK;
+}
+
+const carom_module *cm_game_module(const carom_game *game)
+{
+    return game->module;
+}
+
+bool cm_game_player_present(const carom_game *game, uint32_t player)
+{
+    return is_present(game, player);
+}
+
+carom_body_id cm_game_player_body(const carom_game *game, uint32_t player)
+{
+    carom_body_id none = {0, 0};
+    if (game->module->player_body == NULL || !is_present(game, player)) {
+        return none;
+    }
+    return game->module->player_body(game, player);
+}
+
+const cm_game_message *cm_game_messages(const carom_game *game, uint32_t *count)
+{
+    *count = game->message_count;
+    return game->messages;
+}
+
+const uint8_t *cm_game_held_input(const carom_game *game, uint32_t player)
+{
+    CM_ASSERT(player < CAROM_PLAYERS_MAX);
+    return game->held[player];
+}

@@ -1,0 +1,219 @@
+// A game's state as one: save and restore (local, fast), hash, encode and decode (portable).
+//
+// Saved form:    present, held inputs of present players, module state, the world's save.
+// Encoded form, little-endian:
+//   OFFSET  SIZE          CONTENT
+//   0       4             magic "CRMG"
+//   4       4             module state words n
+//   8       8             present
+//   16      64 x players  held input of each present player, ascending slots
+//   …       4 x n         module state, words
+//   …       rest          the world (carom_world_encode)
+//
+// The module's state is words, so that it has one value on every architecture. Its meaning is the
+// module's own affair: a decoded state that came from a stranger may hold anything, and a module
+// must bear that (ids in it are checked by the world API at every use).
+#include "shared/game/game_state.h"
+
+#include <string.h>
+
+#include "shared/base/bytes.h"
+#include "shared/base/hash.h"
+
+#define GAME_MAGIC 0x474d5243u // "CRMG"
+#define HEAD_SIZE  16u
+
+static uint32_t present_count(uint64_t present)
+{
+    uint32_t count = 0;
+    for (; present != 0; present &= present - 1) {
+        count++;
+    }
+    return count;
+}
+
+static bool is_present(uint64_t present, uint32_t player)
+{
+    return (present >> player & 1u) != 0;
+}
+
+uint64_t cm_game_hash(const carom_game *game)
+{
+    cm_hash hash = cm_hash_begin(GAME_MAGIC);
+    cm_hash_u64(&hash, carom_world_hash(game->world));
+    cm_hash_u64(&hash, game->present);
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        if (is_present(game->present, player)) {
+            cm_hash_bytes(&hash, game->held[player], CAROM_INPUT_MAX);
+        }
+    }
+    for (uint32_t i = 0; i < cm_game_state_words(game); i++) {
+        cm_hash_u32(&hash, game->module_state[i]);
+    }
+    return cm_hash_end(&hash);
+}
+
+size_t cm_game_save_bound(const carom_game *game)
+{
+    return sizeof game->present + sizeof game->held + game->module->state_size +
+           carom_world_save_bound(game->world);
+}
+
+size_t cm_game_save(const carom_game *game, void *image, size_t size)
+{
+    char *at = image;
+    size_t head = sizeof game->present + (size_t)present_count(game->present) * CAROM_INPUT_MAX +
+                  game->module->state_size;
+    if (size < head) {
+        return 0;
+    }
+    memcpy(at, &game->present, sizeof game->present);
+    at += sizeof game->present;
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        if (is_present(game->present, player)) {
+            memcpy(at, game->held[player], CAROM_INPUT_MAX);
+            at += CAROM_INPUT_MAX;
+        }
+    }
+    memcpy(at, game->module_state, game->module->state_size);
+    at += game->module->state_size;
+    size_t world = carom_world_save(game->world, at, size - head);
+    return world == 0 ? 0 : head + world;
+}
+
+// Everything before the world: checked for length, then taken once the world was accepted.
+carom_result cm_game_restore(carom_game *game, const void *image, size_t size)
+{
+    const char *at = image;
+    uint64_t present;
+    if (size < sizeof present) {
+        return CAROM_ERROR_CORRUPT;
+    }
+    memcpy(&present, at, sizeof present);
+    size_t held_size = (size_t)present_count(present) * CAROM_INPUT_MAX;
+    size_t head = sizeof present + held_size + game->module->state_size;
+    if (size < head) {
+        return CAROM_ERROR_CORRUPT;
+    }
+    carom_result result = carom_world_restore(game->world, at + head, size - head);
+    if (result != CAROM_OK) {
+        return result;
+    }
+    game->present = present;
+    at += sizeof present;
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        if (is_present(present, player)) {
+            memcpy(game->held[player], at, CAROM_INPUT_MAX);
+            at += CAROM_INPUT_MAX;
+        } else {
+            memset(game->held[player], 0, CAROM_INPUT_MAX);
+        }
+    }
+    memcpy(game->module_state, at, game->module->state_size);
+    game->message_count = 0;
+    cm_game_refresh_public(game);
+    return CAROM_OK;
+}
+
+size_t cm_game_encode_size(const carom_game *game)
+{
+    return HEAD_SIZE + (size_t)present_count(game->present) * CAROM_INPUT_MAX +
+           game->module->state_size + carom_world_encode_size(game->world);
+}
+
+size_t cm_game_encode(const carom_game *game, void *bytes, size_t size)
+{
+    size_t head = cm_game_encode_size(game) - carom_world_encode_size(game->world);
+    cm_byte_writer writer = cm_byte_writer_make(bytes, size);
+    cm_put_u32(&writer, GAME_MAGIC);
+    cm_put_u32(&writer, cm_game_state_words(game));
+    cm_put_u64(&writer, game->present);
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        if (is_present(game->present, player)) {
+            cm_put_bytes(&writer, game->held[player], CAROM_INPUT_MAX);
+        }
+    }
+    for (uint32_t i = 0; i < cm_game_state_words(game); i++) {
+        cm_put_u32(&writer, game->module_state[i]);
+    }
+    if (size < head) {
+        return 0;
+    }
+    size_t world = carom_world_encode(game->world, (char *)bytes + head, size - head);
+    return world == 0 ? 0 : head + world;
+}
+
+carom_result cm_game_decode(carom_game *game, const void *bytes, size_t size)
+{
+    cm_byte_reader reader = cm_byte_reader_make(bytes, size);
+    uint32_t magic = cm_get_u32(&reader);
+    uint32_t words = cm_get_u32(&reader);
+    uint64_t present = cm_get_u64(&reader);
+    if (reader.overflow) {
+        return CAROM_ERROR_CORRUPT;
+    }
+    if (magic != GAME_MAGIC) {
+        return CAROM_ERROR_MAGIC;
+    }
+    if (words != cm_game_state_words(game)) {
+        return CAROM_ERROR_VERSION;
+    }
+    size_t held_size = (size_t)present_count(present) * CAROM_INPUT_MAX;
+    const uint8_t *held = cm_get_bytes(&reader, held_size);
+    const uint8_t *state = cm_get_bytes(&reader, (size_t)words * 4u);
+    if (reader.overflow) {
+        return CAROM_ERROR_CORRUPT;
+    }
+    size_t left = cm_bytes_left(&reader);
+    const uint8_t *world = cm_get_bytes(&reader, left);
+    carom_result result = carom_world_decode(game->world, world, left);
+    if (result != CAROM_OK) {
+        return result;
+    }
+    game->present = present;
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        memset(game->held[player], 0, CAROM_INPUT_MAX);
+        if (is_present(present, player)) {
+            memcpy(game->held[player], held, game->module->input_size);
+            held += CAROM_INPUT_MAX;
+        }
+    }
+    cm_byte_reader state_reader = cm_byte_reader_make(state, (size_t)words * 4u);
+    for (uint32_t i = 0; i < words; i++) {
+        game->module_state[i] = cm_get_u32(&state_reader);
+    }
+    game->message_count = 0;
+    cm_game_refresh_public(game);
+    return CAROM_OK;
+}
+
+// The public words as little-endian bytes, made anew whenever the state may have changed.
+void cm_game_refresh_public(carom_game *game)
+{
+    cm_byte_writer writer = cm_byte_writer_make(game->public_bytes, sizeof game->public_bytes);
+    for (uint32_t i = 0; i < game->module->public_size / 4u; i++) {
+        cm_put_u32(&writer, game->module_state[i]);
+    }
+}
+
+const uint8_t *cm_game_public(const carom_game *game, uint32_t *size)
+{
+    *size = game->module->public_size;
+    return game->public_bytes;
+}
+
+void cm_game_set_public(carom_game *game, const uint8_t *bytes, uint32_t size, uint64_t present)
+{
+    uint32_t limit = game->module->public_size;
+    cm_byte_reader reader = cm_byte_reader_make(bytes, size < limit ? size : limit);
+    for (uint32_t i = 0; cm_bytes_left(&reader) >= 4; i++) {
+        game->module_state[i] = cm_get_u32(&reader);
+    }
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        if (!is_present(present, player)) {
+            memset(game->held[player], 0, CAROM_INPUT_MAX);
+        }
+    }
+    game->present = present;
+    cm_game_refresh_public(game);
+}

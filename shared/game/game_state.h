@@ -1,0 +1,32 @@
+// Inside of a game: shared by game_host.c (ticks) and game_image.c (save, hash, encode). Private to
+// shared/game.
+#ifndef CM_GAME_GAME_STATE_H
+#define CM_GAME_GAME_STATE_H
+
+#include "shared/game/game_host.h"
+
+// State: present, held (of present players; zeros for the others), module_state, world.
+// Reported by a tick, not state: the messages.
+struct carom_game {
+    const carom_module *module;
+    carom_allocator allocator;
+    carom_world *world;
+    uint32_t *module_state; // module->state_size bytes, a whole number of words
+    uint64_t present;       // a bit a player slot
+    uint8_t held[CAROM_PLAYERS_MAX][CAROM_INPUT_MAX];
+    uint8_t public_bytes[CAROM_MODULE_PUBLIC_MAX]; // derived from module_state
+    cm_game_message *messages;                     // CM_GAME_MESSAGES_MAX
+    uint32_t message_count;
+    uint64_t messages_dropped;
+};
+
+_Static_assert(CAROM_PLAYERS_MAX == 64, "present is one 64-bit word");
+
+static inline uint32_t cm_game_state_words(const carom_game *game)
+{
+    return game->module->state_size / 4u;
+}
+
+void cm_game_refresh_public(carom_game *game);
+
+#endif
