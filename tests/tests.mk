@@ -1,16 +1,31 @@
 # What `make test`, `make check` and `make bench` run. Each suite prints its own summary.
 
+HASHES_SRCS := $(filter-out shared/net/% shared/view/% shared/wire/%,$(SHARED_SRCS))
+$(OUT)/hashes: $(OUT)/tests/determinism/hashes.o $(call obj,$(HASHES_SRCS)) \
+  $(OUT)/gen/proto/scene.pb-c.o
+	$(LINK) $^ $(PKG_LIBS) -lm -o $@
+
 test:
 	@deploy/deps.sh run test
 	@$(MAKE) --no-print-directory test-all
 
-.PHONY: test-all test-unit
-test-all: test-unit
+.PHONY: test-all test-tidy test-unit test-determinism check-determinism
+test-all: test-tidy test-unit test-determinism
 
-test-unit: $(OUT)/unit
-	$(OUT)/unit --jobs 2
+test-tidy:
+	python3 tests/tidy/tidy.py
 
-check: test
+test-unit: $(OUT)/unit $(OUT)/carom
+	CAROM_BINARY=$(OUT)/carom $(OUT)/unit --jobs 2
+
+# Several compilers and flags: the same whatever BUILD is.
+test-determinism:
+	tests/determinism/compare.sh quick
+
+check-determinism:
+	tests/determinism/compare.sh full
+
+check: test check-determinism
 
 bench: all
 	@echo 'no benchmarks yet'

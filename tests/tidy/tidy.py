@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+"""Checks of the sources that no compiler makes. Part of `make test`; --self-test shows that each can fail.
+
+  include    include direction: game, scene -> view, wire -> sim -> base; shared/net -> base; shared
+             never includes server or client-sdk; the SDK includes neither the server nor shared/net
+  library    a library's header stands in no header of ours and only in the .c files named here
+  banned     calls that break determinism, in the simulation
+  format     clang-format (skipped with a failure, not silently, where it is missing)
+  length     files above 800 lines; functions above 70 lines: at most 3%, none above 120
+  words      marks of unfinished work; tabs and trailing blanks
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+FILE_MAX = 800
+FUNCTION_LONG = 70
+FUNCTION_MAX = 120
+FUNCTION_LONG_SHARE = 0.03
+README_MAX = 150
+
+# A folder may include itself and these.
+ALLOWED = {
+    "shared/base": [],
+    "shared/sim": ["shared/base"],
+    "shared/view": ["shared/base", "shared/sim"],
+    "shared/wire": ["shared/base", "shared/sim", "shared/view"],
+    "shared/scene": ["shared/base", "shared/sim"],
+    "shared/game": ["shared/base", "shared/sim", "shared/scene"],
+    "shared/net": ["shared/base"],
+    "shared/include": [],
+    "client-sdk/include": [],
+    "client-sdk/src": ["shared/base", "shared/sim", "shared/view", "shared/wire", "shared/scene",
+                       "shared/game"],
+    "client-sdk/examples": [],
+    "server": ["shared/base", "shared/sim", "shared/view", "shared/wire", "shared/scene",
+               "shared/game", "shared/net"],
+}
+
+LIBRARIES = {
+    "enet/enet.h": r"^(server/net\.c|client-sdk/src/link\.c|shared/net/.*\.c|tests/.*\.c)$",
+    "sqlite3.h": r"^(server/.*\.c|tests/.*\.c)$",
+    "jansson.h": r"^(shared/scene/.*_json\.c|server/.*\.c|tests/.*\.c)$",
+    "sodium.h": r"^(server/.*\.c|client-sdk/src/.*\.c|shared/wire/.*\.c)$",
+    "pb-c.h": r"^(shared/scene/.*\.c|shared/wire/.*\.c|server/.*record.*\.c|tests/.*\.c)$",
+}
+
+SIMULATION = ("shared/base/", "shared/sim/", "shared/game/", "shared/include/")
+BANNED = [
+    (r"\b(sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|exp|exp2|log|log2|log10|pow|fmod|cbrt|hypot|"
+     r"fma|round|lround|rint|lrint|nearbyint|ceil|floor|trunc|remainder|ldexp|frexp)f?\s*\(",
+     "libm in the simulation"),
+    (r"\bq?sort_r?\s*\(|\bqsort\s*\(|\bbsearch\s*\(", "the C library's sort in the simulation"),
+    (r"\b(rand|random|srand|drand48|arc4random|getrandom)\s*\(", "the C library's chance"),
+    (r"\b(time|clock|gettimeofday|clock_gettime|localtime|gmtime)\s*\(", "time in the simulation"),
+    (r"__(DATE|TIME|TIMESTAMP)__", "the time of the build"),
+    (r"\blong double\b", "long double differs between architectures"),
+    (r"__builtin_(fma|ia32_rsqrt|ia32_rcp)|_mm_r(sqrt|cp)_", "estimates differ between machines"),
+]
+# Places where a banned thing is right, with why.
+BANNED_EXCEPT = {
+    ("shared/base/assert.c", "*"),  # only on the way to abort
+}
+ALLOCATION = re.compile(r"\b(malloc|calloc|realloc|free)\s*\(")
+
+WORDS = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")
+
+
+def strip_comments(text):
+    def blank(match):
+        return re.sub(r"[^\n]", " ", match.group(0))
+    text = re.sub(r"/\*.*?\*/", blank, text, flags=re.S)
+    text = re.sub(r"//[^\n]*", blank, text)
+    return re.sub(r'"(\\.|[^"\\\n])*"', lambda m: '"' + " " * (len(m.group(0)) - 2) + '"', text)
+
+
+def folder_of(path):
+    for folder in sorted(ALLOWED, key=len, reverse=True):
+        if path.startswith(folder + "/"):
+            return folder
+    return None
+
+
+def check_includes(path, text, problems):
+    folder = folder_of(path)
+    for number, line in enumerate(text.split("\n"), 1):
+        match = re.match(r'\s*#\s*include\s*[<"]([^">]+)[">]', line)
+        if not match:
+            continue
+        name = match.group(1)
+        for header, where in LIBRARIES.items():
+            if name.endswith(header) and not re.match(where, path):
+                problems.append(f"{path}:{number}: include: {name} does not belong here")
+        target = folder_of(name)
+        if folder is None or target is None or target == folder:
+            continue
+        if target in ("shared/include", "client-sdk/include"):
+            continue
+        if folder == "server" and target in ("server", "client-sdk/src"):
+            if target == "client-sdk/src":
+                problems.append(f"{path}:{number}: include: the server sees only the public SDK")
+            continue
+        if target not in ALLOWED[folder]:
+            problems.append(f"{path}:{number}: include: {folder} may not include {target}")
+
+
+def check_banned(path, text, problems):
+    if not path.startswith(SIMULATION):
+        return
+    code = strip_comments(text)
+    for number, line in enumerate(code.split("\n"), 1):
+        for pattern, why in BANNED:
+            if re.search(pattern, line) and (path, "*") not in BANNED_EXCEPT:
+                problems.append(f"{path}:{number}: banned: {why}: {line.strip()[:60]}")
+        if path.startswith("shared/sim/") and ALLOCATION.search(line):
+            problems.append(f"{path}:{number}: banned: nothing allocates in the simulation")
+
+
+def functions(text):
+    """(name, first line, length) of each function, by the shape that clang-format gives."""
+    found = []
+    lines = text.split("\n")
+    start = None
+    for number, line in enumerate(lines):
+        if line == "{" and number > 0:
+            start = number
+        elif line == "}" and start is not None:
+            head = start - 1
+            while head > 0 and lines[head - 1] and not lines[head - 1].startswith(("//", "#", "}", " *")) \
+                    and not lines[head - 1].endswith((";", "}")):
+                head -= 1
+            name = re.search(r"(\w+)\s*\(", " ".join(lines[head:start]))
+            found.append((name.group(1) if name else "?", head + 1, number - head + 1))
+            start = None
+    return found
+
+
+def check_length(path, text, problems, counts):
+    lines = text.count("\n")
+    if lines > FILE_MAX:
+        problems.append(f"{path}: length: {lines} lines, at most {FILE_MAX}: two nouns?")
+    for name, line, length in functions(text):
+        counts["functions"] += 1
+        if length > FUNCTION_LONG:
+            counts["long"].append((path, line, name, length))
+        if length > FUNCTION_MAX:
+            problems.append(f"{path}:{line}: length: {name} has {length} lines, at most {FUNCTION_MAX}")
+
+
+def check_words(path, text, problems):
+    for number, line in enumerate(text.split("\n"), 1):
+        if WORDS.search(line):
+            problems.append(f"{path}:{number}: words: unfinished work is named in the README, not here")
+        if line != line.rstrip():
+            problems.append(f"{path}:{number}: words: trailing blanks")
+        if "\t" in line and not path.endswith((".mk", "Makefile")):
+            problems.append(f"{path}:{number}: words: tab")
+
+
+def check_format(paths, problems):
+    tool = shutil.which("clang-format") or shutil.which("clang-format-14")
+    if tool is None:
+        problems.append("format: clang-format is missing (make deps)")
+        return
+    result = subprocess.run([tool, "--dry-run", "-Werror"] + paths, capture_output=True, text=True)
+    if result.returncode != 0:
+        for line in result.stderr.split("\n"):
+            if "error:" in line:
+                problems.append("format: " + line.strip() + " (make format)")
+                if len(problems) > 40:
+                    return
+
+
+def check_all(paths, read, with_format=True):
+    problems = []
+    counts = {"functions": 0, "long": []}
+    for path in paths:
+        text = read(path)
+        check_includes(path, text, problems)
+        check_banned(path, text, problems)
+        check_length(path, text, problems, counts)
+        check_words(path, text, problems)
+    allowed = int(FUNCTION_LONG_SHARE * counts["functions"])
+    if len(counts["long"]) > allowed:
+        for path, line, name, length in counts["long"]:
+            problems.append(f"{path}:{line}: length: {name} has {length} lines; of "
+                            f"{counts['functions']} functions at most {allowed} may have above "
+                            f"{FUNCTION_LONG}")
+    if with_format:
+        check_format(paths, problems)
+    return problems, counts
+
+
+PLANTED = {
+    "include": ("shared/sim/x.c", '#include "shared/game/game_host.h"\n'),
+    "library": ("server/x.h", "#include <sqlite3.h>\n"),
+    "banned": ("shared/sim/x.c", "float f(float a)\n{\n    return sinf(a);\n}\n"),
+    "sort": ("shared/sim/x.c", "void f(void)\n{\n    qsort(a, b, c, d);\n}\n"),
+    "allocation": ("shared/sim/x.c", "void f(void)\n{\n    free(malloc(1));\n}\n"),
+    "file length": ("server/x.c", "int a;\n" * (FILE_MAX + 1)),
+    "function length": ("server/x.c", "void f(void)\n{\n" + "    a();\n" * FUNCTION_LONG + "}\n"),
+    "word": ("server/x.c", "// TO" "DO\n"),
+    "tab": ("server/x.c", "\tint a;\n"),
+}
+SOUND = ("shared/sim/x.c", '#include "shared/base/vec.h"\n// sinf( in a comment\nfloat f(float a)\n'
+         "{\n    return cm_sqrt(a);\n}\n")
+
+
+def self_test():
+    bad = 0
+    for name, (path, text) in PLANTED.items():
+        problems, _ = check_all([path], lambda _: text, with_format=False)
+        if len(problems) == 0:
+            print(f"tidy: self-test: the planted {name} was not found")
+            bad += 1
+    problems, _ = check_all([SOUND[0]], lambda _: SOUND[1], with_format=False)
+    if problems:
+        print(f"tidy: self-test: a sound file was refused: {problems}")
+        bad += 1
+    return bad
+
+
+def main():
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+    bad = self_test()
+    paths = []
+    for top in ("shared", "server", "client-sdk", "tests"):
+        for folder, _, names in os.walk(top):
+            if "node_modules" in folder:
+                continue
+            paths += [os.path.join(folder, n) for n in names if n.endswith((".c", ".h"))]
+    paths.sort()
+    problems, counts = check_all(paths, lambda p: open(p, encoding="utf-8").read())
+    with open("README.md", encoding="utf-8") as readme:
+        lines = readme.read().count("\n")
+        if lines > README_MAX:
+            problems.append(f"README.md: length: {lines} lines, at most {README_MAX}")
+    for problem in problems:
+        print("tidy: " + problem)
+    share = 100.0 * len(counts["long"]) / max(1, counts["functions"])
+    print(f"tidy: {len(paths)} files, {counts['functions']} functions, {share:.1f}% above "
+          f"{FUNCTION_LONG} lines")
+    failed = len(problems) + bad
+    print(f"{len(paths) if not failed else 0} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
