@@ -1,9 +1,10 @@
 // How many shape pairs touch and how deep, found anew at the present poses with no margin: what the
 // solver believes does not enter. Overwrites pairs, places and bounds in scratch, not the events.
 #include "shared/sim/broadphase.h"
+#include "shared/sim/fpenv.h"
 
-void carom_world_measure_contacts(const carom_world *world, uint32_t *touching,
-                                  double *max_penetration)
+CM_FP_BODY static void measure(const carom_world *world, uint32_t *touching,
+                               double *max_penetration)
 {
     cm_scratch scratch;
     cm_scratch_map(world, &scratch);
@@ -21,10 +22,22 @@ void carom_world_measure_contacts(const carom_world *world, uint32_t *touching,
         }
         count += points > 0;
     }
+    *touching = count;
+    *max_penetration = 0.0 - (double)lowest; // not -0
+}
+
+void carom_world_measure_contacts(const carom_world *world, uint32_t *touching,
+                                  double *max_penetration)
+{
+    uint32_t count;
+    double depth;
+    cm_fpenv saved = cm_fpenv_enter();
+    measure(world, &count, &depth);
+    cm_fpenv_leave(saved);
     if (touching) {
         *touching = count;
     }
     if (max_penetration) {
-        *max_penetration = 0.0 - (double)lowest; // not -0
+        *max_penetration = depth;
     }
 }

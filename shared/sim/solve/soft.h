@@ -8,6 +8,8 @@
 
 #include "shared/sim/stage.h"
 
+#define CM_SOFT_TINY 1.0e-14f // m/s, rad/s, N s: less is nothing
+
 typedef struct cm_sym3 {
     float xx, xy, xz, yy, yz, zz;
 } cm_sym3;
@@ -17,8 +19,9 @@ typedef struct cm_soft_body {
     carom_vec3 v, w;
     carom_vec3 shift; // of the centre of mass since the start of the tick
     carom_quat turn;  // since the start of the tick
+    cm_mat3 turning;  // the same as a matrix, less identity: nothing cancels for small turns
     float inverse_mass;
-    cm_sym3 inverse_inertia; // world axes
+    cm_sym3 inverse_inertia; // world axes, of the start of the tick: as in the effective masses
 } cm_soft_body;
 
 // Constant over the tick: what forces need.
@@ -32,6 +35,8 @@ typedef struct cm_soft_mass {
 
 typedef struct cm_soft_point {
     carom_vec3 ra, rb;
+    carom_vec3 turn_a, turn_b; // r x normal
+    carom_vec3 spin_a, spin_b; // inverse inertia times that
     float separation;
     float normal_mass;
     float tangent_xx, tangent_xy, tangent_yy; // inverse of the 2x2 effective mass

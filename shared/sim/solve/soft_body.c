@@ -99,6 +99,18 @@ static carom_vec3 gyroscopic(const cm_mat3 *axes, const cm_soft_mass *mass, caro
     return cm_mat3_mul(*axes, cm_sub(b, d));
 }
 
+// What decays (friction, damping) would creep through the denormal numbers, where processors take a
+// hundred times as long; below this nothing moves by a bit in a year.
+static inline float settled(float x)
+{
+    return cm_abs(x) < CM_SOFT_TINY ? 0.0f : x;
+}
+
+static carom_vec3 settled_vec(carom_vec3 v)
+{
+    return cm_vec(settled(v.x), settled(v.y), settled(v.z));
+}
+
 static carom_vec3 limited(carom_vec3 v, float limit)
 {
     float squared = cm_length_squared(v);
@@ -117,20 +129,35 @@ void cm_soft_integrate_velocities(const carom_world *world, cm_soft *soft)
             continue;
         }
         carom_vec3 w = row->w;
-        if (!mass->round) {
+        if (mass->round) {
+            w = cm_mul_add(w, h * mass->inverse_inertia.x, mass->torque);
+        } else {
             cm_mat3 axes = principal_axes(&motions[i], &bodies[i], row->turn);
-            row->inverse_inertia = turned_diagonal(&axes, mass->inverse_inertia);
+            cm_sym3 inverse_inertia = turned_diagonal(&axes, mass->inverse_inertia);
             w = gyroscopic(&axes, mass, w, h);
+            w = cm_mul_add(w, h, cm_sym3_mul(&inverse_inertia, mass->torque));
         }
-        w = cm_mul_add(w, h, cm_sym3_mul(&row->inverse_inertia, mass->torque));
         carom_vec3 v = cm_mul_add(row->v, h, mass->acceleration);
-        row->v = limited(cm_scale(mass->linear_decay, v), MAX_SPEED);
-        row->w = limited(cm_scale(mass->angular_decay, w), max_spin);
+        row->v = limited(settled_vec(cm_scale(mass->linear_decay, v)), MAX_SPEED);
+        row->w = limited(settled_vec(cm_scale(mass->angular_decay, w)), max_spin);
         if (!cm_vec_is_finite(row->v) || !cm_vec_is_finite(row->w)) {
             row->v = row->w = cm_vec(0.0f, 0.0f, 0.0f); // spares its neighbours
             mass->broken = 1;
         }
     }
+}
+
+// cm_mat3_from_quat less identity.
+static cm_mat3 turning_of(carom_quat q)
+{
+    float xx = q.x * q.x, yy = q.y * q.y, zz = q.z * q.z;
+    float xy = q.x * q.y, xz = q.x * q.z, yz = q.y * q.z;
+    float wx = q.w * q.x, wy = q.w * q.y, wz = q.w * q.z;
+    cm_mat3 m;
+    m.x = cm_vec(-2.0f * (yy + zz), 2.0f * (xy + wz), 2.0f * (xz - wy));
+    m.y = cm_vec(2.0f * (xy - wz), -2.0f * (xx + zz), 2.0f * (yz + wx));
+    m.z = cm_vec(2.0f * (xz + wy), 2.0f * (yz - wx), -2.0f * (xx + yy));
+    return m;
 }
 
 void cm_soft_integrate_poses(cm_soft *soft)
@@ -140,6 +167,7 @@ void cm_soft_integrate_poses(cm_soft *soft)
         if (soft->masses[i].alive && soft->masses[i].type != CAROM_BODY_STATIC) {
             row->shift = cm_mul_add(row->shift, soft->h, row->v);
             row->turn = cm_quat_integrate(row->turn, cm_scale(soft->h, row->w));
+            row->turning = turning_of(row->turn);
         }
     }
 }

@@ -22,8 +22,8 @@ static cm_softness make_soft(float hertz, float damping_ratio, float h)
     return (cm_softness){omega / a1, a2 * a3, a3};
 }
 
-static float effective(const cm_soft_body *a, const cm_soft_body *b, carom_vec3 ra, carom_vec3 rb,
-                       carom_vec3 n, carom_vec3 m)
+static inline float effective(const cm_soft_body *a, const cm_soft_body *b, carom_vec3 ra,
+                              carom_vec3 rb, carom_vec3 n, carom_vec3 m)
 {
     carom_vec3 an = cm_cross(ra, n), bn = cm_cross(rb, n);
     carom_vec3 am = cm_sym3_mul(&a->inverse_inertia, cm_cross(ra, m));
@@ -31,22 +31,49 @@ static float effective(const cm_soft_body *a, const cm_soft_body *b, carom_vec3 
     return (a->inverse_mass + b->inverse_mass) * cm_dot(n, m) + cm_dot(an, am) + cm_dot(bn, bm);
 }
 
-static carom_vec3 relative_velocity(const cm_soft_body *a, const cm_soft_body *b, carom_vec3 ra,
-                                    carom_vec3 rb)
+// Both bodies of a contact while it is solved: in registers, not in their rows.
+typedef struct working_pair {
+    carom_vec3 va, wa, vb, wb;
+    float ma, mb;
+    cm_sym3 ia, ib;
+} working_pair;
+
+static inline working_pair load_pair(const cm_soft_body *a, const cm_soft_body *b)
 {
-    return cm_sub(cm_add(b->v, cm_cross(b->w, rb)), cm_add(a->v, cm_cross(a->w, ra)));
+    return (working_pair){a->v,
+                          a->w,
+                          b->v,
+                          b->w,
+                          a->inverse_mass,
+                          b->inverse_mass,
+                          a->inverse_inertia,
+                          b->inverse_inertia};
 }
 
-static void apply(cm_soft_body *a, cm_soft_body *b, carom_vec3 ra, carom_vec3 rb, carom_vec3 p)
+// What cannot be pushed keeps its row: zero times an infinite impulse is no number.
+static inline void store_pair(const working_pair *w, cm_soft_body *a, cm_soft_body *b)
 {
-    if (a->inverse_mass > 0.0f) {
-        a->v = cm_mul_add(a->v, -a->inverse_mass, p);
-        a->w = cm_sub(a->w, cm_sym3_mul(&a->inverse_inertia, cm_cross(ra, p)));
+    if (w->ma > 0.0f) {
+        a->v = w->va;
+        a->w = w->wa;
     }
-    if (b->inverse_mass > 0.0f) {
-        b->v = cm_mul_add(b->v, b->inverse_mass, p);
-        b->w = cm_add(b->w, cm_sym3_mul(&b->inverse_inertia, cm_cross(rb, p)));
+    if (w->mb > 0.0f) {
+        b->v = w->vb;
+        b->w = w->wb;
     }
+}
+
+static inline carom_vec3 relative_velocity(const working_pair *w, carom_vec3 ra, carom_vec3 rb)
+{
+    return cm_sub(cm_add(w->vb, cm_cross(w->wb, rb)), cm_add(w->va, cm_cross(w->wa, ra)));
+}
+
+static inline void apply(working_pair *w, carom_vec3 ra, carom_vec3 rb, carom_vec3 p)
+{
+    w->va = cm_mul_add(w->va, -w->ma, p);
+    w->wa = cm_sub(w->wa, cm_sym3_mul(&w->ia, cm_cross(ra, p)));
+    w->vb = cm_mul_add(w->vb, w->mb, p);
+    w->wb = cm_add(w->wb, cm_sym3_mul(&w->ib, cm_cross(rb, p)));
 }
 
 static void prepare_point(const cm_soft_contact *c, const cm_soft_body *a, const cm_soft_body *b,
@@ -56,7 +83,12 @@ static void prepare_point(const cm_soft_contact *c, const cm_soft_body *a, const
     p->ra = from->anchor_a;
     p->rb = from->anchor_b;
     p->separation = from->separation + REST_OVERLAP;
-    float n = effective(a, b, p->ra, p->rb, c->normal, c->normal);
+    p->turn_a = cm_cross(p->ra, c->normal);
+    p->turn_b = cm_cross(p->rb, c->normal);
+    p->spin_a = cm_sym3_mul(&a->inverse_inertia, p->turn_a);
+    p->spin_b = cm_sym3_mul(&b->inverse_inertia, p->turn_b);
+    float n = a->inverse_mass + b->inverse_mass + cm_dot(p->turn_a, p->spin_a) +
+              cm_dot(p->turn_b, p->spin_b);
     p->normal_mass = n > 0.0f ? 1.0f / n : 0.0f;
     float xx = effective(a, b, p->ra, p->rb, c->t1, c->t1);
     float xy = effective(a, b, p->ra, p->rb, c->t1, c->t2);
@@ -70,7 +102,8 @@ static void prepare_point(const cm_soft_contact *c, const cm_soft_body *a, const
     p->tangent_impulse[1] = warm->tangent_impulse[2 * k + 1];
     p->max_impulse = 0.0f;
     p->total_impulse = 0.0f;
-    p->approach = cm_dot(relative_velocity(a, b, p->ra, p->rb), c->normal);
+    working_pair w = load_pair(a, b);
+    p->approach = cm_dot(relative_velocity(&w, p->ra, p->rb), c->normal);
 }
 
 static void prepare_contact(const carom_world *world, const cm_scratch *scratch,
@@ -114,7 +147,7 @@ void cm_soft_prepare_contacts(const carom_world *world, const cm_scratch *scratc
     }
 }
 
-static carom_vec3 tangent_impulse(const cm_soft_contact *c, float x, float y)
+static inline carom_vec3 tangent_impulse(const cm_soft_contact *c, float x, float y)
 {
     return cm_add(cm_scale(x, c->t1), cm_scale(y, c->t2));
 }
@@ -124,28 +157,27 @@ void cm_soft_warm_start(cm_soft *soft)
     for (uint32_t i = 0; i < soft->contact_count; i++) {
         cm_soft_contact *c = &soft->contacts[i];
         cm_soft_body *a = &soft->bodies[c->body_a], *b = &soft->bodies[c->body_b];
+        working_pair w = load_pair(a, b);
         for (uint32_t k = 0; k < c->point_count; k++) {
             cm_soft_point *p = &c->points[k];
             carom_vec3 impulse =
                 cm_add(cm_scale(p->normal_impulse, c->normal),
                        tangent_impulse(c, p->tangent_impulse[0], p->tangent_impulse[1]));
-            apply(a, b, p->ra, p->rb, impulse);
+            apply(&w, p->ra, p->rb, impulse);
         }
+        store_pair(&w, a, b);
     }
 }
 
 // How far an anchor has moved with its body since the start of the tick.
-static carom_vec3 moved(const cm_soft_body *body, carom_vec3 r)
+static inline carom_vec3 moved(const cm_soft_body *body, carom_vec3 r)
 {
-    carom_vec3 u = cm_vec(body->turn.x, body->turn.y, body->turn.z);
-    carom_vec3 t = cm_mul_add(cm_cross(u, r), body->turn.w, r);
-    return cm_mul_add(body->shift, 2.0f, cm_cross(u, t));
+    return cm_add(body->shift, cm_mat3_mul(body->turning, r));
 }
 
-static void solve_friction(const cm_soft_contact *c, cm_soft_body *a, cm_soft_body *b,
-                           cm_soft_point *p)
+static inline void solve_friction(const cm_soft_contact *c, working_pair *w, cm_soft_point *p)
 {
-    carom_vec3 v = relative_velocity(a, b, p->ra, p->rb);
+    carom_vec3 v = relative_velocity(w, p->ra, p->rb);
     float vx = cm_dot(v, c->t1), vy = cm_dot(v, c->t2);
     float x = p->tangent_impulse[0] - (p->tangent_xx * vx + p->tangent_xy * vy);
     float y = p->tangent_impulse[1] - (p->tangent_xy * vx + p->tangent_yy * vy);
@@ -158,13 +190,12 @@ static void solve_friction(const cm_soft_contact *c, cm_soft_body *a, cm_soft_bo
     float dx = x - p->tangent_impulse[0], dy = y - p->tangent_impulse[1];
     p->tangent_impulse[0] = x;
     p->tangent_impulse[1] = y;
-    apply(a, b, p->ra, p->rb, tangent_impulse(c, dx, dy));
+    apply(w, p->ra, p->rb, tangent_impulse(c, dx, dy));
 }
 
-static void solve_normal(const cm_soft_contact *c, cm_soft_body *a, cm_soft_body *b,
-                         cm_soft_point *p, float inverse_h, bool relax)
+static inline void solve_normal(const cm_soft_contact *c, working_pair *w, cm_soft_point *p,
+                                float s, float inverse_h, bool relax)
 {
-    float s = p->separation + cm_dot(cm_sub(moved(b, p->rb), moved(a, p->ra)), c->normal);
     float bias = 0.0f, mass_scale = 1.0f, impulse_scale = 0.0f;
     if (s > 0.0f) {
         bias = s * inverse_h;
@@ -173,14 +204,18 @@ static void solve_normal(const cm_soft_contact *c, cm_soft_body *a, cm_soft_body
         mass_scale = c->softness.mass_scale;
         impulse_scale = c->softness.impulse_scale;
     }
-    float vn = cm_dot(relative_velocity(a, b, p->ra, p->rb), c->normal);
+    float vn = cm_dot(cm_sub(w->vb, w->va), c->normal) + cm_dot(w->wb, p->turn_b) -
+               cm_dot(w->wa, p->turn_a);
     float impulse = p->normal_impulse - p->normal_mass * mass_scale * (vn + bias) -
                     impulse_scale * p->normal_impulse;
     impulse = cm_max(impulse, 0.0f);
     float change = impulse - p->normal_impulse;
     p->normal_impulse = impulse;
     p->max_impulse = cm_max(p->max_impulse, impulse);
-    apply(a, b, p->ra, p->rb, cm_scale(change, c->normal));
+    w->va = cm_mul_add(w->va, -w->ma * change, c->normal);
+    w->wa = cm_mul_add(w->wa, -change, p->spin_a);
+    w->vb = cm_mul_add(w->vb, w->mb * change, c->normal);
+    w->wb = cm_mul_add(w->wb, change, p->spin_b);
 }
 
 void cm_soft_solve_contacts(cm_soft *soft, bool relax)
@@ -189,12 +224,17 @@ void cm_soft_solve_contacts(cm_soft *soft, bool relax)
     for (uint32_t i = 0; i < soft->contact_count; i++) {
         cm_soft_contact *c = &soft->contacts[i];
         cm_soft_body *a = &soft->bodies[c->body_a], *b = &soft->bodies[c->body_b];
+        working_pair w = load_pair(a, b);
         for (uint32_t k = 0; k < c->point_count; k++) {
-            solve_friction(c, a, b, &c->points[k]);
+            solve_friction(c, &w, &c->points[k]);
         }
         for (uint32_t k = 0; k < c->point_count; k++) {
-            solve_normal(c, a, b, &c->points[k], inverse_h, relax);
+            cm_soft_point *p = &c->points[k];
+            carom_vec3 drift = cm_sub(moved(b, p->rb), moved(a, p->ra));
+            float separation = p->separation + cm_dot(drift, c->normal);
+            solve_normal(c, &w, p, separation, inverse_h, relax);
         }
+        store_pair(&w, a, b);
     }
 }
 
@@ -213,28 +253,30 @@ void cm_soft_restitution(cm_soft *soft)
     for (uint32_t i = 0; i < soft->contact_count; i++) {
         cm_soft_contact *c = &soft->contacts[i];
         cm_soft_body *a = &soft->bodies[c->body_a], *b = &soft->bodies[c->body_b];
+        working_pair w = load_pair(a, b);
         for (uint32_t k = 0; c->restitution > 0.0f && k < c->point_count; k++) {
             cm_soft_point *p = &c->points[k];
             if (p->approach > -RESTITUTION_THRESHOLD || !(p->max_impulse > 0.0f)) {
                 continue;
             }
-            float vn = cm_dot(relative_velocity(a, b, p->ra, p->rb), c->normal);
+            float vn = cm_dot(relative_velocity(&w, p->ra, p->rb), c->normal);
             float impulse =
                 p->normal_impulse - p->normal_mass * (vn + c->restitution * p->approach);
             impulse = cm_max(impulse, 0.0f);
             float change = impulse - p->normal_impulse;
             p->normal_impulse = impulse;
             p->total_impulse += change;
-            apply(a, b, p->ra, p->rb, cm_scale(change, c->normal));
+            apply(&w, p->ra, p->rb, cm_scale(change, c->normal));
         }
+        store_pair(&w, a, b);
     }
 }
 
 // An impulse that is not finite comes from a body that is put to rest: it must not return as warm
-// start.
+// start. A tiny one would become denormal.
 static float stored(float impulse)
 {
-    return cm_is_finite(impulse) ? impulse : 0.0f;
+    return cm_is_finite(impulse) && cm_abs(impulse) >= CM_SOFT_TINY ? impulse : 0.0f;
 }
 
 void cm_soft_store_contacts(carom_world *world, cm_scratch *scratch, const cm_soft *soft)
