@@ -32,6 +32,11 @@ typedef struct cm_scene_replication {
     float position_step;   // m, 1/512
 } cm_scene_replication;
 
+// Room for what joins in mid-match is `limits` (default: twice what the scene holds, at least 64;
+// contacts: 8 times the limit of bodies). Bounds default to all bodies' origins, those that can
+// move grown by their shapes' radius, and 64 m on every side: a large ground is counted by its
+// origin.
+
 // Packed protobuf (hostile until checked). The allocator may be NULL for malloc and free.
 carom_result cm_scene_unpack(const uint8_t *bytes, size_t size, const carom_allocator *allocator,
                              cm_scene **scene, cm_scene_error *error);
@@ -51,6 +56,9 @@ const char *cm_scene_body_name(const cm_scene *scene, uint32_t index);
 // Index of a body by its name, or CM_SCENE_NO_BODY.
 #define CM_SCENE_NO_BODY 0xffffffffu
 uint32_t cm_scene_find_body(const cm_scene *scene, const char *name);
+
+// The def of a body as it is put into a world (its shapes apart).
+void cm_scene_body_def(const cm_scene *scene, uint32_t index, carom_body_def *def);
 
 // The def of a world that holds the scene (limits included), and the scene put into a new world.
 void cm_scene_world_def(const cm_scene *scene, carom_world_def *def);

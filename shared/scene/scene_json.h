@@ -12,4 +12,10 @@ carom_result cm_scene_from_file(const char *path, cm_scene **scene, cm_scene_err
 // A new NUL-terminated string (free with free): imports to the same world, hash for hash.
 char *cm_scene_to_json(const cm_scene *scene);
 
+// The bytes of a file, at most `limit` (free with free); NULL with the reason in `error`.
+char *cm_scene_read_file(const char *path, size_t limit, size_t *size, cm_scene_error *error);
+
+// `text` as a JSON string with its quotes. Returns its length; cut where `size` is too small.
+size_t cm_json_quote(const char *text, char *out, size_t size);
+
 #endif

@@ -1,0 +1,24 @@
+// Scenes for commands, from files or a database.
+#include "server/cli/load.h"
+
+#include "server/cli/cli.h"
+#include "server/scene_db.h"
+#include "shared/scene/scene_json.h"
+
+int cm_cli_load_scene(const char *name, const char *db, cm_scene **scene)
+{
+    cm_scene_error error;
+    if (db == NULL) {
+        if (cm_scene_from_file(name, scene, &error) != CAROM_OK) {
+            cm_cli_scene_error(name, &error);
+            return CM_STATUS_USAGE;
+        }
+        return CM_STATUS_DONE;
+    }
+    carom_result result = cm_scene_db_load(db, name, scene, &error);
+    if (result != CAROM_OK) {
+        cm_cli_scene_error(db, &error);
+        return result == CAROM_ERROR_IO ? CM_STATUS_FAILED : CM_STATUS_USAGE;
+    }
+    return CM_STATUS_DONE;
+}

@@ -1,0 +1,10 @@
+// Loading a scene for a command: from a file, or by name from a database of scenes.
+#ifndef CM_CLI_LOAD_H
+#define CM_CLI_LOAD_H
+
+#include "shared/scene/scene.h"
+
+// `db` NULL: `name` is a file. Returns an exit status; a message went to stderr where it is not 0.
+int cm_cli_load_scene(const char *name, const char *db, cm_scene **scene);
+
+#endif

@@ -1,0 +1,34 @@
+// A scene run without a server: a world, or a game where the scene names a module, behind one face.
+//
+// Inputs are a function of the tick and of the state alone, so a run that is restored to an earlier
+// tick does the same again.
+#ifndef CM_CLI_OFFLINE_H
+#define CM_CLI_OFFLINE_H
+
+#include "server/cli/sim_inputs.h"
+#include "shared/game/game_host.h"
+
+typedef struct cm_offline {
+    const cm_scene *scene;
+    const cm_inputs *inputs; // may be NULL
+    carom_world *world;      // of the game, or its own
+    carom_game *game;        // NULL: the scene has no module
+    void *memory;            // of the world without a game
+} cm_offline;
+
+// Errors: CAROM_ERROR_NOT_FOUND for a module that is not known; those of world and game.
+carom_result cm_offline_create(const cm_scene *scene, const cm_inputs *inputs, cm_offline *run);
+void cm_offline_destroy(cm_offline *run);
+
+// The inputs of the present tick, then one step.
+void cm_offline_step(cm_offline *run);
+
+uint64_t cm_offline_hash(const cm_offline *run);
+size_t cm_offline_save_bound(const cm_offline *run);
+size_t cm_offline_save(const cm_offline *run, void *image, size_t size);
+carom_result cm_offline_restore(cm_offline *run, const void *image, size_t size);
+
+// The name of a body by its slot: the scene's, or body_SLOT for what joined later.
+void cm_offline_body_name(const cm_offline *run, uint32_t slot, char *name, size_t size);
+
+#endif

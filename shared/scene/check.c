@@ -1,0 +1,109 @@
+// Paths and the first failure of a check. A message is made once, so nothing here is fast.
+#include "shared/scene/check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void cm_check_init(cm_check *check, cm_scene_error *error)
+{
+    memset(check, 0, sizeof *check);
+    memset(error, 0, sizeof *error);
+    check->error = error;
+    check->result = CAROM_OK;
+}
+
+void cm_check_key(cm_check *check, const char *key)
+{
+    if (check->path.depth < CM_PATH_MAX) {
+        check->path.steps[check->path.depth] = (cm_path_step){key, 0};
+    }
+    ++check->path.depth;
+}
+
+void cm_check_index(cm_check *check, uint32_t index)
+{
+    if (check->path.depth < CM_PATH_MAX) {
+        check->path.steps[check->path.depth] = (cm_path_step){NULL, index};
+    }
+    ++check->path.depth;
+}
+
+void cm_check_pop(cm_check *check)
+{
+    --check->path.depth;
+}
+
+static bool is_plain(const char *key)
+{
+    for (const char *at = key; *at != '\0'; ++at) {
+        bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
+                     (*at >= '0' && *at <= '9') || *at == '_';
+        if (!plain) {
+            return false;
+        }
+    }
+    return key[0] != '\0';
+}
+
+void cm_path_text(const cm_path *path, char *text, size_t size)
+{
+    size_t at = (size_t)snprintf(text, size, "$");
+    uint32_t depth = path->depth < CM_PATH_MAX ? path->depth : CM_PATH_MAX;
+    for (uint32_t i = 0; i < depth && at < size; ++i) {
+        const cm_path_step *step = &path->steps[i];
+        if (step->key == NULL) {
+            at += (size_t)snprintf(text + at, size - at, "[%u]", (unsigned)step->index);
+        } else if (is_plain(step->key)) {
+            at += (size_t)snprintf(text + at, size - at, ".%.64s", step->key);
+        } else {
+            at += (size_t)snprintf(text + at, size - at, "[\"%.64s\"]", step->key);
+        }
+    }
+    // A hostile key must not write control characters on a terminal.
+    for (char *c = text; *c != '\0'; ++c) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+            *c = '?';
+        }
+    }
+}
+
+static bool fail(cm_check *check, carom_result result, const char *format, va_list arguments)
+{
+    if (check->result != CAROM_OK) {
+        return false;
+    }
+    check->result = result;
+    cm_path_text(&check->path, check->error->path, sizeof check->error->path);
+    if (check->find_line != NULL) {
+        check->error->line = check->find_line(check->context, &check->path);
+    }
+    vsnprintf(check->error->message, sizeof check->error->message, format, arguments);
+    for (char *c = check->error->message; *c != '\0'; ++c) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+            *c = '?';
+        }
+    }
+    return false;
+}
+
+bool cm_check_fail(cm_check *check, carom_result result, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fail(check, result, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool cm_check_fail_at(cm_check *check, const char *key, carom_result result, const char *format,
+                      ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    cm_check_key(check, key);
+    fail(check, result, format, arguments);
+    cm_check_pop(check);
+    va_end(arguments);
+    return false;
+}

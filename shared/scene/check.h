@@ -1,0 +1,47 @@
+// Where a check of a scene stands, and how it fails: the path from the root, the line, a message.
+// Private to shared/scene.
+//
+// The steps of the path are kept apart (not as text), so that the line can be found by walking the
+// text along them; the text of a path is made only when something fails.
+#ifndef CM_SCENE_CHECK_H
+#define CM_SCENE_CHECK_H
+
+#include "shared/scene/scene.h"
+
+#define CM_PATH_MAX 16u // deeper than the schema can go
+
+typedef struct cm_path_step {
+    const char *key; // NULL: an index
+    uint32_t index;
+} cm_path_step;
+
+typedef struct cm_path {
+    uint32_t depth;
+    cm_path_step steps[CM_PATH_MAX];
+} cm_path;
+
+typedef struct cm_check {
+    cm_scene_error *error; // never NULL
+    cm_path path;
+    carom_result result; // CAROM_OK until something failed
+    // The line of a path, 0 where there is none; NULL for the packed form.
+    uint32_t (*find_line)(const void *context, const cm_path *path);
+    const void *context;
+} cm_check;
+
+void cm_check_init(cm_check *check, cm_scene_error *error);
+void cm_check_key(cm_check *check, const char *key);
+void cm_check_index(cm_check *check, uint32_t index);
+void cm_check_pop(cm_check *check);
+
+// Records the first failure at the present path; returns false always.
+bool cm_check_fail(cm_check *check, carom_result result, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+// The same at the path's child `key`.
+bool cm_check_fail_at(cm_check *check, const char *key, carom_result result, const char *format,
+                      ...) __attribute__((format(printf, 4, 5)));
+
+// $.bodies[3].mass; a key with other characters than letters, digits and _ is quoted.
+void cm_path_text(const cm_path *path, char *text, size_t size);
+
+#endif

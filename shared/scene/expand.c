@@ -1,0 +1,434 @@
+// From a checked message to the bodies it means: arrays written out, names given, shapes as the
+// world takes them, limits and bounds. Typical: 400 bodies; at most 65,536.
+//
+// An array's body stands at origin + (i, j, k) * spacing + its own position, in binary64, then
+// rounded once. Bodies of one array share their shapes.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/base/vec.h"
+#include "shared/scene/message.h"
+#include "shared/sim/image.h"
+
+#define BOUNDS_MARGIN  64.0 // m
+#define POSITION_MAX   1e6  // m
+#define LIMIT_AT_LEAST 64u
+
+static carom_vec3 to_vec(const Cm__Scene__Vec3 *v, carom_vec3 absent)
+{
+    return v == NULL ? absent : cm_vec((float)v->x, (float)v->y, (float)v->z);
+}
+
+static carom_quat to_quat(const Cm__Scene__Quat *q)
+{
+    if (q == NULL) {
+        return cm_quat_identity();
+    }
+    carom_quat rounded = {(float)q->x, (float)q->y, (float)q->z, (float)q->w};
+    return cm_quat_normalize(rounded);
+}
+
+static void to_surface(const Cm__Scene__Scene *scene, const Cm__Scene__Shape *shape,
+                       carom_shape_def *def)
+{
+    def->friction = (float)shape->friction;
+    def->restitution = (float)shape->restitution;
+    def->density = (float)shape->density;
+    for (size_t i = 0; shape->material != NULL && i < scene->n_materials; ++i) {
+        const Cm__Scene__Material *material = scene->materials[i];
+        if (strcmp(material->name, shape->material) == 0) {
+            def->friction = (float)material->friction;
+            def->restitution = (float)material->restitution;
+            def->density = (float)material->density;
+            def->material = (uint32_t)i + 1;
+        }
+    }
+}
+
+// A geometry that is not built was refused before.
+static void to_shape_def(const Cm__Scene__Scene *scene, const Cm__Scene__Shape *shape,
+                         carom_shape_def *def)
+{
+    carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f);
+    *def = carom_default_shape_def();
+    def->position = to_vec(shape->position, zero);
+    def->orientation = to_quat(shape->orientation);
+    to_surface(scene, shape, def);
+    if (shape->filter != NULL) {
+        def->category = shape->filter->category;
+        def->mask = shape->filter->mask;
+        def->group = shape->filter->group;
+    }
+    switch (shape->geometry_case) {
+    case CM__SCENE__SHAPE__GEOMETRY_SPHERE:
+        def->type = CAROM_SHAPE_SPHERE;
+        def->radius = (float)shape->sphere->radius;
+        break;
+    case CM__SCENE__SHAPE__GEOMETRY_CAPSULE:
+        def->type = CAROM_SHAPE_CAPSULE;
+        def->radius = (float)shape->capsule->radius;
+        def->half_height = (float)shape->capsule->half_height;
+        break;
+    case CM__SCENE__SHAPE__GEOMETRY_PLANE:
+        def->type = CAROM_SHAPE_PLANE;
+        def->normal = to_vec(shape->plane->normal, zero);
+        def->normal = cm_normalize(def->normal);
+        def->offset = (float)shape->plane->offset;
+        break;
+    default:
+        def->type = CAROM_SHAPE_BOX;
+        def->half_extents = to_vec(shape->box->half_extents, zero);
+        break;
+    }
+}
+
+static bool no_memory(cm_check *check)
+{
+    return cm_check_fail(check, CAROM_ERROR_MEMORY, "more memory than there is, or than %zu bytes",
+                         CM_POOL_LIMIT);
+}
+
+static const carom_shape_def *make_shapes(cm_scene *scene, const Cm__Scene__Body *body)
+{
+    carom_shape_def *shapes = cm_pool_take(&scene->pool, (body->n_shapes + 1) * sizeof *shapes);
+    for (size_t i = 0; shapes != NULL && i < body->n_shapes; ++i) {
+        to_shape_def(scene->message, body->shapes[i], &shapes[i]);
+    }
+    return shapes;
+}
+
+static uint64_t array_size(const Cm__Scene__BodyArray *array)
+{
+    const Cm__Scene__Count *n = array->count;
+    return n == NULL ? 1 : (uint64_t)n->x * n->y * n->z; // each at most 65,536: no overflow
+}
+
+// Counts first, so that nothing is allocated for a scene above the limits.
+static bool count_bodies(cm_scene *scene, cm_check *check)
+{
+    const Cm__Scene__Scene *message = scene->message;
+    uint64_t bodies = message->n_bodies, shapes = 0;
+    for (size_t i = 0; i < message->n_bodies; ++i) {
+        shapes += message->bodies[i]->n_shapes;
+    }
+    if (bodies > CM_MAX_BODIES || shapes > CM_MAX_SHAPES) {
+        return cm_check_fail_at(check, "bodies", CAROM_ERROR_LIMIT_BODIES,
+                                "%llu bodies and %llu shapes, expected at most %u and %u",
+                                (unsigned long long)bodies, (unsigned long long)shapes,
+                                CM_MAX_BODIES, CM_MAX_SHAPES);
+    }
+    for (size_t i = 0; i < message->n_arrays; ++i) {
+        uint64_t size = array_size(message->arrays[i]);
+        bodies += size;
+        // Compared before multiplied: the size may be near 2^48.
+        shapes += size > CM_MAX_BODIES ? 0 : size * message->arrays[i]->of->n_shapes;
+        if (size > CM_MAX_BODIES || bodies > CM_MAX_BODIES || shapes > CM_MAX_SHAPES) {
+            cm_check_key(check, "arrays");
+            cm_check_index(check, (uint32_t)i);
+            return cm_check_fail_at(check, "count", CAROM_ERROR_LIMIT_BODIES,
+                                    "%llu bodies and %llu shapes in all, expected at most %u and "
+                                    "%u",
+                                    (unsigned long long)bodies, (unsigned long long)shapes,
+                                    CM_MAX_BODIES, CM_MAX_SHAPES);
+        }
+    }
+    scene->body_count = (uint32_t)bodies;
+    scene->shape_count = (uint32_t)shapes;
+    return true;
+}
+
+// `base` and a number, or body_N where the scene gives no name; NULL without memory.
+static const char *make_name(cm_scene *scene, const char *base, uint64_t number)
+{
+    char name[CM_NAME_MAX + 24];
+    snprintf(name, sizeof name, "%s_%llu", base, (unsigned long long)number);
+    return cm_pool_string(&scene->pool, name);
+}
+
+static bool expand_body(cm_scene *scene, uint32_t index, cm_check *check)
+{
+    const Cm__Scene__Body *source = scene->message->bodies[index];
+    cm_scene_body *body = &scene->bodies[index];
+    body->source = source;
+    if (source->position != NULL) {
+        body->position[0] = source->position->x;
+        body->position[1] = source->position->y;
+        body->position[2] = source->position->z;
+    }
+    body->name = source->name != NULL ? source->name : make_name(scene, "body", index);
+    body->shapes = make_shapes(scene, source);
+    return (body->name != NULL && body->shapes != NULL) || no_memory(check);
+}
+
+static bool expand_array(cm_scene *scene, const Cm__Scene__BodyArray *array, uint32_t first,
+                         cm_check *check)
+{
+    const double zero[3] = {0, 0, 0}, one[3] = {1, 1, 1};
+    const double *origin = array->origin != NULL ? &array->origin->x : zero;
+    const double *spacing = array->spacing != NULL ? &array->spacing->x : one;
+    const double *own = array->of->position != NULL ? &array->of->position->x : zero;
+    uint32_t nx = array->count != NULL ? array->count->x : 1;
+    uint32_t ny = array->count != NULL ? array->count->y : 1;
+    const carom_shape_def *shapes = make_shapes(scene, array->of);
+    uint32_t size = (uint32_t)array_size(array);
+    for (uint32_t i = 0; i < size; ++i) {
+        const uint32_t at[3] = {i % nx, i / nx % ny, i / nx / ny};
+        cm_scene_body *body = &scene->bodies[first + i];
+        body->source = array->of;
+        for (int k = 0; k < 3; ++k) {
+            body->position[k] = origin[k] + at[k] * spacing[k] + own[k];
+            if (!(fabs(body->position[k]) <= POSITION_MAX)) {
+                return cm_check_fail_at(check, "spacing", CAROM_ERROR_ARGUMENT,
+                                        "body %u lies at %.9g, expected %.9g to %.9g", (unsigned)i,
+                                        body->position[k], -POSITION_MAX, POSITION_MAX);
+            }
+        }
+        body->name = array->name != NULL ? make_name(scene, array->name, i)
+                                         : make_name(scene, "body", first + i);
+        body->shapes = shapes;
+        if (body->name == NULL || shapes == NULL) {
+            return no_memory(check);
+        }
+        if (strlen(body->name) >= CM_NAME_MAX) {
+            return cm_check_fail_at(check, "name", CAROM_ERROR_ARGUMENT,
+                                    "too long with its number, expected at most %u bytes in all",
+                                    CM_NAME_MAX - 1);
+        }
+    }
+    return true;
+}
+
+static int compare_names(const void *a, const void *b, void *context)
+{
+    const cm_scene_body *bodies = context;
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    int order = strcmp(bodies[i].name, bodies[j].name);
+    return order != 0 ? order : (i > j) - (i < j);
+}
+
+// Puts the path at the body or the array that body `index` came from.
+static void point_at_source(const cm_scene *scene, cm_check *check, uint32_t index)
+{
+    const Cm__Scene__Scene *message = scene->message;
+    if (index < message->n_bodies) {
+        cm_check_key(check, "bodies");
+        cm_check_index(check, index);
+        return;
+    }
+    uint64_t first = message->n_bodies;
+    for (size_t i = 0; i < message->n_arrays; ++i) {
+        first += array_size(message->arrays[i]);
+        if (index < first) {
+            cm_check_key(check, "arrays");
+            cm_check_index(check, (uint32_t)i);
+            return;
+        }
+    }
+}
+
+static bool index_names(cm_scene *scene, cm_check *check)
+{
+    scene->by_name = cm_pool_take(&scene->pool, (scene->body_count + 1) * sizeof(uint32_t));
+    if (scene->by_name == NULL) {
+        return no_memory(check);
+    }
+    for (uint32_t i = 0; i < scene->body_count; ++i) {
+        scene->by_name[i] = i;
+    }
+    qsort_r(scene->by_name, scene->body_count, sizeof(uint32_t), compare_names, scene->bodies);
+    for (uint32_t i = 1; i < scene->body_count; ++i) {
+        uint32_t first = scene->by_name[i - 1], second = scene->by_name[i];
+        if (strcmp(scene->bodies[first].name, scene->bodies[second].name) == 0) {
+            point_at_source(scene, check, second);
+            return cm_check_fail_at(check, "name", CAROM_ERROR_ARGUMENT,
+                                    "'%.64s' is the name of body %u already, expected another",
+                                    scene->bodies[second].name, (unsigned)first);
+        }
+    }
+    return true;
+}
+
+// One limit: what the scene says, at least what it holds; else twice that, at least 64.
+static bool make_limit(cm_check *check, const char *key, bool given, uint32_t wanted, uint32_t held,
+                       uint32_t most, carom_result result, uint32_t *limit)
+{
+    if (given) {
+        *limit = wanted;
+        return wanted >= held ||
+               cm_check_fail_at(check, key, result, "%u, but the scene holds %u: expected %u to %u",
+                                (unsigned)wanted, (unsigned)held, (unsigned)held, (unsigned)most);
+    }
+    uint64_t twice = (uint64_t)held * 2;
+    twice = twice < LIMIT_AT_LEAST ? LIMIT_AT_LEAST : twice;
+    *limit = twice > most ? most : (uint32_t)twice;
+    return true;
+}
+
+static bool make_limits(cm_scene *scene, cm_check *check)
+{
+    const Cm__Scene__Limits none = CM__SCENE__LIMITS__INIT;
+    const Cm__Scene__Limits *given =
+        scene->message->limits != NULL ? scene->message->limits : &none;
+    carom_limits *limits = &scene->limits;
+    cm_check_key(check, "limits");
+    if (!make_limit(check, "bodies", given->has_bodies, given->bodies, scene->body_count,
+                    CM_MAX_BODIES, CAROM_ERROR_LIMIT_BODIES, &limits->bodies) ||
+        !make_limit(check, "shapes", given->has_shapes, given->shapes, scene->shape_count,
+                    CM_MAX_SHAPES, CAROM_ERROR_LIMIT_SHAPES, &limits->shapes) ||
+        !make_limit(check, "joints", given->has_joints, given->joints, 0, CM_MAX_JOINTS,
+                    CAROM_ERROR_LIMIT_JOINTS, &limits->joints)) {
+        return false;
+    }
+    limits->contacts = given->has_contacts ? given->contacts : 8 * limits->bodies;
+    cm_check_pop(check);
+    return true;
+}
+
+// Radius about the body's origin that holds its shapes; 0 for a plane.
+static double body_radius(const cm_scene_body *body)
+{
+    double radius = 0.0;
+    for (size_t i = 0; i < body->source->n_shapes; ++i) {
+        const carom_shape_def *shape = &body->shapes[i];
+        double own = shape->type == CAROM_SHAPE_BOX       ? cm_length(shape->half_extents)
+                     : shape->type == CAROM_SHAPE_CAPSULE ? shape->radius + shape->half_height
+                     : shape->type == CAROM_SHAPE_SPHERE  ? shape->radius
+                                                          : 0.0;
+        radius = fmax(radius, own + cm_length(shape->position));
+    }
+    return radius;
+}
+
+static void default_bounds(cm_scene *scene, double lower[3], double upper[3])
+{
+    for (int k = 0; k < 3; ++k) {
+        lower[k] = scene->body_count > 0 ? INFINITY : 0.0;
+        upper[k] = -lower[k];
+    }
+    const cm_scene_body *last = NULL;
+    double radius = 0.0;
+    for (uint32_t i = 0; i < scene->body_count; ++i) {
+        const cm_scene_body *body = &scene->bodies[i];
+        if (last == NULL || last->source != body->source) {
+            bool fixed = body->source->type == CM__SCENE__BODY__TYPE__STATIC;
+            radius = fixed ? 0.0 : body_radius(body);
+        }
+        last = body;
+        for (int k = 0; k < 3; ++k) {
+            lower[k] = fmin(lower[k], body->position[k] - radius);
+            upper[k] = fmax(upper[k], body->position[k] + radius);
+        }
+    }
+    for (int k = 0; k < 3; ++k) {
+        lower[k] = floor(lower[k] - BOUNDS_MARGIN);
+        upper[k] = ceil(upper[k] + BOUNDS_MARGIN);
+    }
+}
+
+static bool given_bounds(cm_scene *scene, cm_check *check, double lower[3], double upper[3])
+{
+    const Cm__Scene__Bounds *bounds = scene->message->bounds;
+    const double *low = &bounds->min->x, *high = &bounds->max->x;
+    for (int k = 0; k < 3; ++k) {
+        lower[k] = low[k];
+        upper[k] = high[k];
+        if (!(high[k] - low[k] >= 1e-3)) {
+            return cm_check_fail_at(check, "bounds", CAROM_ERROR_ARGUMENT,
+                                    "from %.9g to %.9g on axis %d, expected the lower end first",
+                                    low[k], high[k], k);
+        }
+    }
+    for (uint32_t i = 0; i < scene->body_count; ++i) {
+        const cm_scene_body *body = &scene->bodies[i];
+        if (body->source->type == CM__SCENE__BODY__TYPE__STATIC) {
+            continue;
+        }
+        for (int k = 0; k < 3; ++k) {
+            if (body->position[k] < low[k] || body->position[k] > high[k]) {
+                return cm_check_fail_at(check, "bounds", CAROM_ERROR_ARGUMENT,
+                                        "'%.64s' lies outside at %.9g on axis %d, expected bounds "
+                                        "that hold every body that can move",
+                                        body->name, body->position[k], k);
+            }
+        }
+    }
+    return true;
+}
+
+static bool make_bounds(cm_scene *scene, cm_check *check)
+{
+    double lower[3], upper[3];
+    if (scene->message->bounds != NULL) {
+        if (!given_bounds(scene, check, lower, upper)) {
+            return false;
+        }
+    } else {
+        default_bounds(scene, lower, upper);
+    }
+    scene->lower = cm_vec((float)lower[0], (float)lower[1], (float)lower[2]);
+    scene->upper = cm_vec((float)upper[0], (float)upper[1], (float)upper[2]);
+    return true;
+}
+
+bool cm_scene_expand(cm_scene *scene, cm_check *check)
+{
+    if (!count_bodies(scene, check)) {
+        return false;
+    }
+    scene->bodies = cm_pool_take(&scene->pool, (scene->body_count + 1) * sizeof(cm_scene_body));
+    if (scene->bodies == NULL) {
+        return no_memory(check);
+    }
+    const Cm__Scene__Scene *message = scene->message;
+    for (uint32_t i = 0; i < message->n_bodies; ++i) {
+        if (!expand_body(scene, i, check)) {
+            return false;
+        }
+    }
+    uint32_t first = (uint32_t)message->n_bodies;
+    for (size_t i = 0; i < message->n_arrays; ++i) {
+        cm_check_key(check, "arrays");
+        cm_check_index(check, (uint32_t)i);
+        if (!expand_array(scene, message->arrays[i], first, check)) {
+            return false;
+        }
+        cm_check_pop(check);
+        cm_check_pop(check);
+        first += (uint32_t)array_size(message->arrays[i]);
+    }
+    return index_names(scene, check) && make_limits(scene, check) && make_bounds(scene, check);
+}
+
+void cm_scene_body_def(const cm_scene *scene, uint32_t index, carom_body_def *def)
+{
+    *def = carom_default_body_def();
+    if (index >= scene->body_count) {
+        return;
+    }
+    const cm_scene_body *body = &scene->bodies[index];
+    const Cm__Scene__Body *source = body->source;
+    carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f);
+    def->type = source->type == CM__SCENE__BODY__TYPE__STATIC      ? CAROM_BODY_STATIC
+                : source->type == CM__SCENE__BODY__TYPE__KINEMATIC ? CAROM_BODY_KINEMATIC
+                                                                   : CAROM_BODY_DYNAMIC;
+    def->position =
+        cm_vec((float)body->position[0], (float)body->position[1], (float)body->position[2]);
+    def->orientation = to_quat(source->orientation);
+    def->linear_velocity = to_vec(source->linear_velocity, zero);
+    def->angular_velocity = to_vec(source->angular_velocity, zero);
+    def->force = to_vec(source->force, zero);
+    def->torque = to_vec(source->torque, zero);
+    def->gravity_scale = (float)source->gravity_scale;
+    def->linear_damping = (float)source->linear_damping;
+    def->angular_damping = (float)source->angular_damping;
+    def->user_data = source->user_data;
+    def->has_mass = source->has_mass;
+    def->mass = (float)source->mass;
+    def->has_inertia = source->inertia != NULL;
+    def->inertia = to_vec(source->inertia, zero);
+    def->inertia_orientation = to_quat(source->inertia_orientation);
+    def->has_center_of_mass = source->center_of_mass != NULL;
+    def->center_of_mass = to_vec(source->center_of_mass, zero);
+}

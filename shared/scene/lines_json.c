@@ -1,0 +1,176 @@
+// The second walk over a JSON text: the line of a path, and the caps that hold before the JSON
+// library sees a byte. The text may be anything: the walk ends at the first thing it does not
+// understand, and never reads past the end.
+#include <string.h>
+
+#include "shared/scene/map_json.h"
+
+#define DEPTH_MAX      32u
+#define CONTAINERS_MAX 1000000u // some 300 bytes each in the JSON library
+#define VALUES_MAX     8000000u
+
+typedef struct walk {
+    const char *at, *end;
+    uint32_t line;
+} walk;
+
+static void skip_space(walk *w)
+{
+    while (w->at < w->end &&
+           (*w->at == ' ' || *w->at == '\t' || *w->at == '\n' || *w->at == '\r')) {
+        w->line += *w->at == '\n';
+        ++w->at;
+    }
+}
+
+static bool take(walk *w, char c)
+{
+    skip_space(w);
+    if (w->at < w->end && *w->at == c) {
+        ++w->at;
+        return true;
+    }
+    return false;
+}
+
+// A string's bytes between its quotes, escapes as they stand.
+static bool take_string(walk *w, const char **bytes, size_t *size)
+{
+    if (!take(w, '"')) {
+        return false;
+    }
+    *bytes = w->at;
+    while (w->at < w->end && *w->at != '"') {
+        w->at += *w->at == '\\' && w->at + 1 < w->end ? 2 : 1;
+    }
+    *size = (size_t)(w->at - *bytes);
+    return take(w, '"');
+}
+
+// One value, whatever it is: brackets are counted, not matched.
+static bool skip_value(walk *w)
+{
+    uint32_t depth = 0;
+    do {
+        skip_space(w);
+        const char *bytes;
+        size_t size;
+        if (w->at >= w->end) {
+            return false;
+        }
+        if (*w->at == '"') {
+            if (!take_string(w, &bytes, &size)) {
+                return false;
+            }
+        } else if (*w->at == '{' || *w->at == '[') {
+            ++depth;
+            ++w->at;
+        } else if (*w->at == '}' || *w->at == ']') {
+            if (depth == 0) {
+                return false;
+            }
+            --depth;
+            ++w->at;
+        } else if (depth > 0 && (*w->at == ',' || *w->at == ':')) {
+            ++w->at;
+        } else {
+            const char *first = w->at;
+            while (w->at < w->end && strchr(" \t\r\n,:\"[]{}", *w->at) == NULL) {
+                ++w->at;
+            }
+            if (w->at == first) {
+                return false;
+            }
+        }
+    } while (depth > 0);
+    return true;
+}
+
+// Moves to the value of `key` in the object that begins here; `line` is that of the key.
+static bool enter_key(walk *w, const char *key, uint32_t *line)
+{
+    if (!take(w, '{')) {
+        return false;
+    }
+    size_t length = strlen(key);
+    do {
+        const char *bytes;
+        size_t size;
+        skip_space(w);
+        *line = w->line;
+        if (!take_string(w, &bytes, &size) || !take(w, ':')) {
+            return false;
+        }
+        if (size == length && memcmp(bytes, key, size) == 0) {
+            return true;
+        }
+    } while (skip_value(w) && take(w, ','));
+    return false;
+}
+
+static bool enter_index(walk *w, uint32_t index, uint32_t *line)
+{
+    if (!take(w, '[')) {
+        return false;
+    }
+    for (uint32_t i = 0; i < index; ++i) {
+        if (!skip_value(w) || !take(w, ',')) {
+            return false;
+        }
+    }
+    skip_space(w);
+    *line = w->line;
+    return true;
+}
+
+uint32_t cm_json_find_line(const void *json_text, const cm_path *path)
+{
+    const cm_json_text *text = json_text;
+    walk w = {text->text, text->text + text->size, text->first_line};
+    skip_space(&w);
+    uint32_t line = w.line;
+    for (uint32_t i = 0; i < path->depth && i < CM_PATH_MAX; ++i) {
+        const cm_path_step *step = &path->steps[i];
+        uint32_t inner = 0;
+        bool found = step->key != NULL ? enter_key(&w, step->key, &inner)
+                                       : enter_index(&w, step->index, &inner);
+        if (!found) {
+            break;
+        }
+        line = inner;
+    }
+    return line;
+}
+
+bool cm_json_check_size(const cm_json_text *text, cm_check *check)
+{
+    walk w = {text->text, text->text + text->size, text->first_line};
+    uint32_t depth = 0, containers = 0, values = 0;
+    const char *bytes;
+    size_t size;
+    while (w.at < w.end) {
+        char c = *w.at;
+        if (c == '"') {
+            take_string(&w, &bytes, &size);
+            continue;
+        }
+        w.line += c == '\n';
+        if (c == '{' || c == '[') {
+            ++depth;
+            ++containers;
+        } else if (c == '}' || c == ']') {
+            depth -= depth > 0;
+        } else if (c == ',') {
+            ++values;
+        }
+        if (depth > DEPTH_MAX || containers > CONTAINERS_MAX || values > VALUES_MAX) {
+            cm_check_fail(check, CAROM_ERROR_LIMIT_SIZE,
+                          "nested deeper than %u, or more than %u arrays and objects or %u values",
+                          DEPTH_MAX, CONTAINERS_MAX, VALUES_MAX);
+            check->error->line = w.line;
+            return false;
+        }
+        ++w.at;
+    }
+    return true;
+}

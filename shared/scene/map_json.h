@@ -1,0 +1,29 @@
+// JSON text to a message, and a message to JSON text, over the descriptors. Private to
+// shared/scene; map_json.c is the one user of the JSON library here.
+#ifndef CM_SCENE_MAP_JSON_H
+#define CM_SCENE_MAP_JSON_H
+
+#include "shared/scene/message.h"
+
+// What the check's find_line reads.
+typedef struct cm_json_text {
+    const char *text;
+    size_t size;
+    uint32_t first_line; // of the text in its file
+} cm_json_text;
+
+// Parses one JSON value of the descriptor's type into memory of the pool. NULL after a failure.
+ProtobufCMessage *cm_json_to_message(const cm_json_text *text,
+                                     const ProtobufCMessageDescriptor *descriptor, cm_pool *pool,
+                                     cm_check *check);
+
+// lines_json.c: the line where the value at `path` begins (of the key, for an object's member);
+// where the path leads to nothing, the line of its nearest container.
+uint32_t cm_json_find_line(const void *json_text, const cm_path *path);
+// Depth and number of containers and values within caps; false after a failure.
+bool cm_json_check_size(const cm_json_text *text, cm_check *check);
+
+// emit_json.c: a new string (free), NULL without memory.
+char *cm_message_to_json(const ProtobufCMessage *message);
+
+#endif

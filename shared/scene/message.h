@@ -1,0 +1,57 @@
+// A scene as its parts see it: the message, what was expanded from it, and the rules by which JSON
+// and message correspond. Private to shared/scene (the one place of generated protobuf types).
+#ifndef CM_SCENE_MESSAGE_H
+#define CM_SCENE_MESSAGE_H
+
+#include "proto/scene.pb-c.h"
+#include "shared/scene/check.h"
+#include "shared/scene/pool.h"
+#include "shared/scene/scene.h"
+
+// One body of the expanded scene: where it comes from, and where it stands.
+typedef struct cm_scene_body {
+    const Cm__Scene__Body *source; // an array's `of`, or a body
+    double position[3];            // m, of the origin
+    const char *name;
+    const carom_shape_def *shapes; // shared by the bodies of an array
+} cm_scene_body;
+
+struct cm_scene {
+    cm_pool pool; // owns everything but this struct
+    Cm__Scene__Scene *message;
+    cm_scene_body *bodies;
+    uint32_t body_count;
+    uint32_t shape_count;
+    uint32_t *by_name; // body indices, sorted by name
+    carom_limits limits;
+    carom_vec3 lower, upper;
+};
+
+// A message that JSON writes as an array of its fields in order (Vec3, Bounds, …).
+bool cm_message_is_array(const ProtobufCMessageDescriptor *descriptor);
+// A message whose `name` is its key in a JSON object (Material).
+bool cm_message_is_entry(const ProtobufCMessageDescriptor *descriptor);
+// The JSON name of an enum's value, in lower case without a leading underscore.
+void cm_enum_text(const ProtobufCEnumValue *value, char *text, size_t size);
+
+// A field's value in a message: is it there, how many, where. `at` gives item `index` of a repeated
+// field, or the one value of another.
+bool cm_field_present(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field);
+size_t cm_field_count(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field);
+const void *cm_field_at(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field,
+                        size_t index);
+size_t cm_field_size(const ProtobufCFieldDescriptor *field);
+
+// A new scene from memory of the allocator, without message; NULL without memory.
+cm_scene *cm_scene_new(const carom_allocator *allocator);
+// Checks the message that was put in, and expands it. On failure the scene is still to be freed.
+bool cm_scene_finish(cm_scene *scene, cm_check *check);
+
+// ranges.c: every number finite and in its range, every enum value known, every string printable.
+bool cm_check_values(cm_check *check, const ProtobufCMessage *message);
+// rules.c: what goes across fields: names, masses, features not built yet. `scene->message` only.
+bool cm_check_rules(cm_check *check, const Cm__Scene__Scene *message);
+
+// expand.c: bodies, shapes, names, limits, bounds.
+bool cm_scene_expand(cm_scene *scene, cm_check *check);
+#endif

@@ -1,0 +1,336 @@
+// Rules of a scene that reach across fields: what is not built yet, what a body needs, which names
+// must resolve. Values were held against their ranges before (ranges.c).
+//
+// A key whose feature is not built yet is accepted at its default or empty and refused otherwise,
+// so that no scene changes its meaning when the feature comes.
+#include <math.h>
+#include <string.h>
+
+#include "shared/scene/message.h"
+
+#define QUAT_TOLERANCE   1e-3 // of the norm
+#define NORMAL_TOLERANCE 1e-3
+
+static bool not_built(cm_check *check, const char *key, const char *what, const char *expected)
+{
+    return cm_check_fail_at(check, key, CAROM_ERROR_NOT_BUILT,
+                            "%s not built yet in this version, expected %s", what, expected);
+}
+
+static bool check_quat(cm_check *check, const char *key, const Cm__Scene__Quat *q)
+{
+    if (q == NULL) {
+        return true;
+    }
+    double norm = sqrt(q->x * q->x + q->y * q->y + q->z * q->z + q->w * q->w);
+    if (!(fabs(norm - 1.0) <= QUAT_TOLERANCE)) {
+        return cm_check_fail_at(check, key, CAROM_ERROR_ARGUMENT,
+                                "a quaternion of norm %.6g, expected 1 within %g", norm,
+                                QUAT_TOLERANCE);
+    }
+    return true;
+}
+
+static bool is_zero(const Cm__Scene__Vec3 *v)
+{
+    return v == NULL || (v->x == 0.0 && v->y == 0.0 && v->z == 0.0);
+}
+
+static const Cm__Scene__Material *find_material(const Cm__Scene__Scene *scene, const char *name)
+{
+    for (size_t i = 0; i < scene->n_materials; ++i) {
+        if (strcmp(scene->materials[i]->name, name) == 0) {
+            return scene->materials[i];
+        }
+    }
+    return NULL;
+}
+
+static bool check_plane(cm_check *check, const Cm__Scene__Plane *plane, bool is_static)
+{
+    if (!is_static) {
+        return cm_check_fail_at(check, "plane", CAROM_ERROR_ARGUMENT,
+                                "on a body that is not static, expected a static body");
+    }
+    const Cm__Scene__Vec3 *n = plane->normal;
+    double length = sqrt(n->x * n->x + n->y * n->y + n->z * n->z);
+    if (!(fabs(length - 1.0) <= NORMAL_TOLERANCE)) {
+        return cm_check_fail_at(check, "plane", CAROM_ERROR_ARGUMENT,
+                                "a normal of length %.6g, expected 1 within %g", length,
+                                NORMAL_TOLERANCE);
+    }
+    return true;
+}
+
+static bool check_geometry(cm_check *check, const Cm__Scene__Shape *shape, bool is_static)
+{
+    switch (shape->geometry_case) {
+    case CM__SCENE__SHAPE__GEOMETRY_SPHERE:
+    case CM__SCENE__SHAPE__GEOMETRY_CAPSULE:
+    case CM__SCENE__SHAPE__GEOMETRY_BOX:
+        return true;
+    case CM__SCENE__SHAPE__GEOMETRY_PLANE:
+        return check_plane(check, shape->plane, is_static);
+    case CM__SCENE__SHAPE__GEOMETRY_CYLINDER:
+        return not_built(check, "cylinder", "cylinders are", "sphere, capsule, box or plane");
+    case CM__SCENE__SHAPE__GEOMETRY_HULL:
+        return not_built(check, "hull", "hulls are", "sphere, capsule, box or plane");
+    case CM__SCENE__SHAPE__GEOMETRY_MESH:
+    case CM__SCENE__SHAPE__GEOMETRY_HEIGHTFIELD: {
+        bool mesh = shape->geometry_case == CM__SCENE__SHAPE__GEOMETRY_MESH;
+        const char *key = mesh ? "mesh" : "heightfield";
+        if (!is_static) {
+            return cm_check_fail_at(check, key, CAROM_ERROR_ARGUMENT,
+                                    "on a body that is not static, expected a static body");
+        }
+        return not_built(check, key, mesh ? "meshes are" : "heightfields are",
+                         "sphere, capsule, box or plane");
+    }
+    default:
+        return cm_check_fail(check, CAROM_ERROR_ARGUMENT,
+                             "a shape without geometry, expected one of sphere, capsule, cylinder, "
+                             "box, hull, mesh, heightfield, plane");
+    }
+}
+
+static bool check_material(cm_check *check, const Cm__Scene__Scene *scene,
+                           const Cm__Scene__Shape *shape)
+{
+    if (shape->material == NULL) {
+        return true;
+    }
+    if (find_material(scene, shape->material) == NULL) {
+        return cm_check_fail_at(check, "material", CAROM_ERROR_NOT_FOUND,
+                                "no material '%.64s', expected a key of $.materials",
+                                shape->material);
+    }
+    const char *key = shape->has_friction      ? "friction"
+                      : shape->has_restitution ? "restitution"
+                      : shape->has_density     ? "density"
+                                               : NULL;
+    if (key != NULL) {
+        return cm_check_fail_at(check, key, CAROM_ERROR_ARGUMENT,
+                                "given beside a material, expected one of the two");
+    }
+    return true;
+}
+
+static bool check_shape_not_built(cm_check *check, const Cm__Scene__Shape *shape)
+{
+    if (shape->rolling_friction != 0.0) {
+        return not_built(check, "rolling_friction", "rolling friction is", "0");
+    }
+    if (shape->spin_friction != 0.0) {
+        return not_built(check, "spin_friction", "spin friction is", "0");
+    }
+    if (!is_zero(shape->surface_velocity)) {
+        return not_built(check, "surface_velocity", "surface velocities are", "[0, 0, 0]");
+    }
+    if (shape->sensor) {
+        return not_built(check, "sensor", "sensors are", "false");
+    }
+    const Cm__Scene__ContactSpec *contact = shape->contact;
+    if (contact != NULL && (contact->has_mode || contact->axis != NULL || contact->has_slip ||
+                            contact->has_max_force)) {
+        return not_built(check, "contact", "contact modes are", "{}");
+    }
+    return true;
+}
+
+static bool check_shape(cm_check *check, const Cm__Scene__Scene *scene,
+                        const Cm__Scene__Shape *shape, bool is_static)
+{
+    return check_geometry(check, shape, is_static) &&
+           check_quat(check, "orientation", shape->orientation) &&
+           check_material(check, scene, shape) && check_shape_not_built(check, shape);
+}
+
+static bool check_body_not_built(cm_check *check, const Cm__Scene__Body *body)
+{
+    if (body->bullet) {
+        return not_built(check, "bullet", "continuous collision is", "false");
+    }
+    if (body->n_axis_locks > 0) {
+        return not_built(check, "axis_locks", "axis locks are", "[]");
+    }
+    if (body->has_epsilon || body->has_gamma) {
+        return not_built(check, body->has_epsilon ? "epsilon" : "gamma",
+                         "the lcp solver and its keys are", "no such key");
+    }
+    if (body->pointer != NULL) {
+        return not_built(check, "pointer", "pointers are", "no such key");
+    }
+    if (body->report_force) {
+        return not_built(check, "report_force", "reported forces are", "false");
+    }
+    return true;
+}
+
+// A dynamic body has mass and inertia from its shapes, or both are given.
+static bool check_mass(cm_check *check, const Cm__Scene__Scene *scene, const Cm__Scene__Body *body)
+{
+    if (body->type != CM__SCENE__BODY__TYPE__DYNAMIC || (body->has_mass && body->inertia != NULL)) {
+        return true;
+    }
+    for (size_t i = 0; i < body->n_shapes; ++i) {
+        const Cm__Scene__Shape *shape = body->shapes[i];
+        double density = shape->material != NULL ? find_material(scene, shape->material)->density
+                                                 : shape->density;
+        if (density > 0.0) {
+            return true;
+        }
+    }
+    if (body->n_shapes == 0) {
+        return cm_check_fail_at(check, "shapes", CAROM_ERROR_ARGUMENT,
+                                "a dynamic body without shapes, expected shapes, or mass and "
+                                "inertia");
+    }
+    return cm_check_fail_at(check, "shapes", CAROM_ERROR_ARGUMENT,
+                            "a dynamic body without mass, expected a shape of density above 0, or "
+                            "mass and inertia");
+}
+
+static bool check_body(cm_check *check, const Cm__Scene__Scene *scene, const Cm__Scene__Body *body)
+{
+    if (!check_quat(check, "orientation", body->orientation) ||
+        !check_quat(check, "inertia_orientation", body->inertia_orientation) ||
+        !check_body_not_built(check, body)) {
+        return false;
+    }
+    if (body->name != NULL && strcmp(body->name, "world") == 0) {
+        return cm_check_fail_at(check, "name", CAROM_ERROR_ARGUMENT,
+                                "'world' stands for the world in joints, expected another name");
+    }
+    bool is_static = body->type == CM__SCENE__BODY__TYPE__STATIC;
+    cm_check_key(check, "shapes");
+    for (size_t i = 0; i < body->n_shapes; ++i) {
+        cm_check_index(check, (uint32_t)i);
+        bool ok = check_shape(check, scene, body->shapes[i], is_static);
+        cm_check_pop(check);
+        if (!ok) {
+            return false;
+        }
+    }
+    cm_check_pop(check);
+    return check_mass(check, scene, body);
+}
+
+static bool check_arrays(cm_check *check, const Cm__Scene__Scene *scene)
+{
+    for (size_t i = 0; i < scene->n_arrays; ++i) {
+        const Cm__Scene__BodyArray *array = scene->arrays[i];
+        cm_check_key(check, "arrays");
+        cm_check_index(check, (uint32_t)i);
+        cm_check_key(check, "of");
+        bool ok = array->of->name == NULL ||
+                  cm_check_fail_at(check, "name", CAROM_ERROR_ARGUMENT,
+                                   "a name inside an array, expected none: the array's name and a "
+                                   "number name its bodies");
+        ok = ok && check_body(check, scene, array->of);
+        if (!ok) {
+            return false;
+        }
+        cm_check_pop(check);
+        cm_check_pop(check);
+        cm_check_pop(check);
+    }
+    return true;
+}
+
+// The options of solvers that are not built: refused by what is set, at other than its default.
+static bool check_solver(cm_check *check, const Cm__Scene__Solver *solver)
+{
+    if (solver == NULL) {
+        return true;
+    }
+    static const char *const of_soft[] = {"type", "substeps"};
+    if (solver->type != CM__SCENE__SOLVER__TYPE__SOFT) {
+        return not_built(check, "type", "solvers other than soft are", "\"soft\"");
+    }
+    const ProtobufCMessageDescriptor *descriptor = solver->base.descriptor;
+    for (unsigned i = 0; i < descriptor->n_fields; ++i) {
+        const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
+        if (strcmp(field->name, of_soft[0]) == 0 || strcmp(field->name, of_soft[1]) == 0 ||
+            !cm_field_present(&solver->base, field)) {
+            continue;
+        }
+        if (field->default_value == NULL ||
+            memcmp(cm_field_at(&solver->base, field, 0), field->default_value,
+                   cm_field_size(field)) != 0) {
+            return not_built(check, field->name, "a key of another solver, and those are",
+                             "no such key");
+        }
+    }
+    return true;
+}
+
+static bool check_scene_not_built(cm_check *check, const Cm__Scene__Scene *scene)
+{
+    if (scene->planar) {
+        return not_built(check, "planar", "planar scenes are", "false");
+    }
+    if (scene->n_pairs > 0) {
+        return not_built(check, "pairs", "pair rules are", "[]");
+    }
+    if (scene->n_joints > 0) {
+        return not_built(check, "joints", "joints are", "[]");
+    }
+    const Cm__Scene__Replication *replication = scene->replication;
+    cm_check_key(check, "replication");
+    if (replication != NULL && replication->sync != CM__SCENE__REPLICATION__SYNC__STATE) {
+        return not_built(check, "sync", "input sync is", "\"state\"");
+    }
+    if (replication != NULL && replication->view != CM__SCENE__REPLICATION__VIEW__DELTA) {
+        return not_built(check, "view", "predicted views are", "\"delta\"");
+    }
+    if (replication != NULL && replication->interest_radius != 0.0) {
+        return not_built(check, "interest_radius", "areas of interest are", "0 (everything)");
+    }
+    cm_check_pop(check);
+    cm_check_key(check, "solver");
+    bool ok = check_solver(check, scene->solver);
+    cm_check_pop(check);
+    return ok;
+}
+
+static bool check_material_names(cm_check *check, const Cm__Scene__Scene *scene)
+{
+    cm_check_key(check, "materials");
+    if (scene->n_materials > 1024) {
+        return cm_check_fail(check, CAROM_ERROR_LIMIT_SIZE, "%zu materials, expected at most 1024",
+                             scene->n_materials);
+    }
+    for (size_t i = 0; i < scene->n_materials; ++i) {
+        const char *name = scene->materials[i]->name;
+        if (find_material(scene, name) != scene->materials[i]) {
+            return cm_check_fail_at(check, name, CAROM_ERROR_ARGUMENT, "given twice");
+        }
+    }
+    cm_check_pop(check);
+    return true;
+}
+
+bool cm_check_rules(cm_check *check, const Cm__Scene__Scene *scene)
+{
+    if (scene->carom != 1) {
+        return cm_check_fail_at(check, "carom", CAROM_ERROR_VERSION,
+                                "format version %u, expected 1", (unsigned)scene->carom);
+    }
+    if (scene->module != NULL && strlen(scene->module) > 31) {
+        return cm_check_fail_at(check, "module", CAROM_ERROR_ARGUMENT,
+                                "%zu bytes long, expected at most 31", strlen(scene->module));
+    }
+    if (!check_scene_not_built(check, scene) || !check_material_names(check, scene)) {
+        return false;
+    }
+    for (size_t i = 0; i < scene->n_bodies; ++i) {
+        cm_check_key(check, "bodies");
+        cm_check_index(check, (uint32_t)i);
+        if (!check_body(check, scene, scene->bodies[i])) {
+            return false;
+        }
+        cm_check_pop(check);
+        cm_check_pop(check);
+    }
+    return check_arrays(check, scene);
+}

@@ -1,0 +1,202 @@
+// A scene in memory: made from packed bytes (or from JSON, scene_json.c), read, put into a world.
+//
+// Sizes are capped before the bytes are parsed, memory by the pool; the schema has no recursion, so
+// depth is bounded by it. protobuf-c's own free is never needed: the pool goes as one.
+#include "shared/scene/scene.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/base/vec.h"
+#include "shared/scene/message.h"
+
+static void *pool_alloc(void *context, size_t size)
+{
+    return cm_pool_take(context, size);
+}
+
+static void pool_free(void *context, void *memory)
+{
+    (void)context;
+    (void)memory;
+}
+
+cm_scene *cm_scene_new(const carom_allocator *allocator)
+{
+    cm_pool pool;
+    cm_pool_init(&pool, allocator);
+    cm_scene *scene = pool.allocator.allocate(pool.allocator.context, sizeof *scene);
+    if (scene != NULL) {
+        memset(scene, 0, sizeof *scene);
+        scene->pool = pool;
+    }
+    return scene;
+}
+
+void cm_scene_free(cm_scene *scene)
+{
+    if (scene == NULL) {
+        return;
+    }
+    cm_pool pool = scene->pool;
+    cm_pool_release(&pool);
+    pool.allocator.release(pool.allocator.context, scene);
+}
+
+bool cm_scene_finish(cm_scene *scene, cm_check *check)
+{
+    return cm_check_values(check, &scene->message->base) && cm_check_rules(check, scene->message) &&
+           cm_scene_expand(scene, check);
+}
+
+carom_result cm_scene_unpack(const uint8_t *bytes, size_t size, const carom_allocator *allocator,
+                             cm_scene **scene, cm_scene_error *error)
+{
+    cm_scene_error unused;
+    cm_check check;
+    *scene = NULL;
+    cm_check_init(&check, error != NULL ? error : &unused);
+    if (size > CM_SCENE_PACKED_MAX) {
+        cm_check_fail(&check, CAROM_ERROR_LIMIT_SIZE, "%zu bytes, expected at most %u", size,
+                      CM_SCENE_PACKED_MAX);
+        return check.result;
+    }
+    cm_scene *made = cm_scene_new(allocator);
+    if (made == NULL) {
+        cm_check_fail(&check, CAROM_ERROR_MEMORY, "no memory for a scene");
+        return check.result;
+    }
+    ProtobufCAllocator pool = {pool_alloc, pool_free, &made->pool};
+    made->message = cm__scene__scene__unpack(&pool, size, bytes);
+    if (made->message == NULL) {
+        cm_check_fail(&check, CAROM_ERROR_CORRUPT, "not a packed scene, or one too large");
+    } else {
+        cm_scene_finish(made, &check);
+    }
+    if (check.result != CAROM_OK) {
+        cm_scene_free(made);
+        return check.result;
+    }
+    *scene = made;
+    return CAROM_OK;
+}
+
+size_t cm_scene_packed_size(const cm_scene *scene)
+{
+    return cm__scene__scene__get_packed_size(scene->message);
+}
+
+void cm_scene_pack(const cm_scene *scene, uint8_t *bytes)
+{
+    cm__scene__scene__pack(scene->message, bytes);
+}
+
+const char *cm_scene_name(const cm_scene *scene)
+{
+    return scene->message->name != NULL ? scene->message->name : "";
+}
+
+const char *cm_scene_module(const cm_scene *scene)
+{
+    return scene->message->module != NULL ? scene->message->module : "";
+}
+
+void cm_scene_replication_get(const cm_scene *scene, cm_scene_replication *replication)
+{
+    const Cm__Scene__Replication defaults = CM__SCENE__REPLICATION__INIT;
+    const Cm__Scene__Replication *given = scene->message->replication;
+    given = given != NULL ? given : &defaults;
+    replication->sync_inputs = given->sync == CM__SCENE__REPLICATION__SYNC__INPUTS;
+    replication->view_rate = given->view_rate;
+    replication->budget_kbit = given->budget_kbit;
+    replication->interest_radius = (float)given->interest_radius;
+    replication->position_step = (float)given->position_step;
+}
+
+void cm_scene_bounds(const cm_scene *scene, carom_vec3 *lower, carom_vec3 *upper)
+{
+    *lower = scene->lower;
+    *upper = scene->upper;
+}
+
+uint32_t cm_scene_body_count(const cm_scene *scene)
+{
+    return scene->body_count;
+}
+
+const char *cm_scene_body_name(const cm_scene *scene, uint32_t index)
+{
+    return index < scene->body_count ? scene->bodies[index].name : "";
+}
+
+uint32_t cm_scene_find_body(const cm_scene *scene, const char *name)
+{
+    uint32_t low = 0, high = scene->body_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = strcmp(scene->bodies[scene->by_name[middle]].name, name);
+        if (order == 0) {
+            return scene->by_name[middle];
+        }
+        if (order < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return CM_SCENE_NO_BODY;
+}
+
+static carom_combine to_combine(Cm__Scene__CombineRule rule)
+{
+    switch (rule) {
+    case CM__SCENE__COMBINE_RULE__AVERAGE:
+        return CAROM_COMBINE_AVERAGE;
+    case CM__SCENE__COMBINE_RULE__GEOMETRIC:
+        return CAROM_COMBINE_GEOMETRIC;
+    case CM__SCENE__COMBINE_RULE__MIN:
+        return CAROM_COMBINE_MIN;
+    case CM__SCENE__COMBINE_RULE__MAX:
+        return CAROM_COMBINE_MAX;
+    default:
+        return CAROM_COMBINE_PRODUCT;
+    }
+}
+
+void cm_scene_world_def(const cm_scene *scene, carom_world_def *def)
+{
+    const Cm__Scene__Scene *message = scene->message;
+    *def = carom_default_world_def();
+    def->limits = scene->limits;
+    def->tick_rate = message->tick_rate;
+    if (message->gravity != NULL) {
+        def->gravity = cm_vec((float)message->gravity->x, (float)message->gravity->y,
+                              (float)message->gravity->z);
+    }
+    if (message->combine != NULL) {
+        def->friction_combine = to_combine(message->combine->friction);
+        def->restitution_combine = to_combine(message->combine->restitution);
+    }
+    if (message->solver != NULL && message->solver->has_substeps) {
+        def->solver.substeps = message->solver->substeps;
+    }
+}
+
+carom_result cm_scene_populate(const cm_scene *scene, carom_world *world)
+{
+    for (uint32_t i = 0; i < scene->body_count; ++i) {
+        carom_body_def def;
+        carom_body_id id;
+        cm_scene_body_def(scene, i, &def);
+        const cm_scene_body *body = &scene->bodies[i];
+        carom_result result =
+            carom_body_create(world, &def, body->shapes, (uint32_t)body->source->n_shapes, &id);
+        if (result != CAROM_OK) {
+            return result;
+        }
+        if (id.index != i) {
+            return CAROM_ERROR_STATE; // not a new world
+        }
+    }
+    return CAROM_OK;
+}
