@@ -8,7 +8,7 @@
 
 #define CM_PI 3.14159265358979323846
 
-// Error at most 3e-16 for |x| <= 1e6, 1e-12 to 2^30; beyond that, and for NaN, the angle counts as
+// Error at most 3e-16 for |x| <= 1e6, 1e-6 to 2^30; beyond that, and for NaN, the angle counts as
 // 0.
 double cm_sin(double x);
 double cm_cos(double x);

@@ -1,0 +1,74 @@
+// Worlds for the tests of shared/sim: seeded bodies over a plane, in memory that the test frees.
+#ifndef TESTS_UNIT_SIM_WORLD_FIXTURE_H
+#define TESTS_UNIT_SIM_WORLD_FIXTURE_H
+
+#include "carom/world.h"
+#include "shared/base/rng.h"
+#include "shared/base/vec.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A world of these limits; free it with free().
+static inline carom_world *fixture_world(uint32_t bodies, uint32_t shapes, uint32_t contacts)
+{
+    carom_world_def def = carom_default_world_def();
+    def.limits.bodies = bodies;
+    def.limits.shapes = shapes;
+    def.limits.contacts = contacts;
+    size_t size = carom_world_size(&def);
+    cr_assert(size > 0);
+    void *memory = aligned_alloc(64, size);
+    carom_world *world = NULL;
+    memset(memory, 0xa5, size);
+    cr_assert_eq(carom_world_create(&def, memory, size, &world), CAROM_OK);
+    return world;
+}
+
+static inline carom_shape_def fixture_shape(cm_rng *rng)
+{
+    carom_shape_def shape = carom_default_shape_def();
+    shape.type = (carom_shape_type)cm_rng_below(rng, 3);
+    shape.radius = cm_rng_range(rng, 0.2f, 0.5f);
+    shape.half_height = cm_rng_range(rng, 0.1f, 0.4f);
+    shape.half_extents = cm_vec(cm_rng_range(rng, 0.2f, 0.5f), cm_rng_range(rng, 0.2f, 0.5f),
+                                cm_rng_range(rng, 0.2f, 0.5f));
+    shape.restitution = cm_rng_range(rng, 0.0f, 0.5f);
+    return shape;
+}
+
+// A ground plane and `count` dynamic bodies of one to three shapes in a loose heap.
+static inline void fixture_fill(carom_world *world, uint32_t count, uint64_t seed)
+{
+    cm_rng rng;
+    cm_rng_seed(&rng, seed);
+    carom_body_def body = carom_default_body_def();
+    carom_shape_def ground = carom_default_shape_def();
+    body.type = CAROM_BODY_STATIC;
+    ground.type = CAROM_SHAPE_PLANE;
+    cr_assert_eq(carom_body_create(world, &body, &ground, 1, NULL), CAROM_OK);
+    for (uint32_t i = 0; i < count; i++) {
+        carom_shape_def shapes[3];
+        uint32_t shape_count = 1 + cm_rng_below(&rng, 3);
+        for (uint32_t k = 0; k < shape_count; k++) {
+            shapes[k] = fixture_shape(&rng);
+            shapes[k].position = cm_vec(0.3f * (float)k, 0.0f, 0.1f * (float)k);
+        }
+        body = carom_default_body_def();
+        body.position = cm_vec(cm_rng_range(&rng, -1.5f, 1.5f), 0.8f + 0.5f * (float)i,
+                               cm_rng_range(&rng, -1.5f, 1.5f));
+        body.angular_velocity = cm_vec(cm_rng_range(&rng, -1.0f, 1.0f), 0.5f, 0.0f);
+        body.user_data = cm_rng_next(&rng);
+        cr_assert_eq(carom_body_create(world, &body, shapes, shape_count, NULL), CAROM_OK);
+    }
+}
+
+static inline void fixture_step(carom_world *world, uint32_t ticks)
+{
+    for (uint32_t i = 0; i < ticks; i++) {
+        carom_world_step(world);
+    }
+}
+
+#endif
