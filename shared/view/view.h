@@ -55,7 +55,15 @@ void cm_view_write(cm_bit_writer *writer, const cm_view_config *config,
 void cm_view_read(cm_bit_reader *reader, const cm_view_config *config, const cm_view_body *baseline,
                   cm_view_body *body);
 
-// Folds a body into a packet's checksum (start with 0).
+// One word into a packet's checksum: a change of any bit of any word changes later folds.
+static inline uint32_t cm_check_fold(uint32_t check, uint32_t word)
+{
+    check = (check ^ word) * 0x9e3779b1u;
+    return check ^ (check >> 15);
+}
+
+// Folds a body into a packet's checksum (start with 0): its index, then each field in the order of
+// view_fields.def.
 uint32_t cm_view_check(uint32_t check, uint32_t index, const cm_view_body *body);
 
 #endif

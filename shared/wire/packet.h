@@ -38,6 +38,9 @@ typedef enum cm_packet_reason {
 
 const char *cm_packet_reason_text(cm_packet_reason reason);
 
+// The end of a packet: all its bits read, none left over, padding zero.
+cm_packet_reason cm_packet_end(cm_bit_reader *reader);
+
 // Input packet: client -> server -------------------------------------------------------------
 typedef struct cm_input_packet {
     uint16_t ack_sequence; // newest view packet received (0 and ack_bits 0: none yet)
@@ -62,7 +65,7 @@ typedef struct cm_view_header {
         input_ack; // every input of this client up to this tick is settled: send no more of them
     int16_t input_lead; // 1/16 ticks: how early the client's inputs came lately (least); the client
                         // steers its clock by it; CM_LEAD_UNKNOWN: none came
-    bool has_public;    // the module's public state follows the header
+    bool has_public;    // the module's public state and `present` follow the header
     uint32_t public_size;
     uint8_t public_state[CAROM_MODULE_PUBLIC_MAX];
     uint64_t present; // with the public state: which players are present
@@ -81,7 +84,7 @@ typedef struct cm_view_entry {
 typedef struct cm_view_writer {
     cm_bit_writer bits;
     const cm_view_config *config;
-    uint32_t last_index, count, check;
+    uint32_t last_index, last_age, count, check;
 } cm_view_writer;
 
 void cm_view_writer_begin(cm_view_writer *writer, const cm_view_config *config,

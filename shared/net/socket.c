@@ -1,0 +1,333 @@
+// ENet's own socket and time functions, defined here: Debian's library calls them through its
+// procedure linkage table, so ours, being visible in the executable, take their place. Hidden ones
+// would silently do nothing; cm_net_took shows that they took.
+//
+// Invariants: a send always reports success (ENet would abort its loop over all peers); receive
+// keeps ENet's meaning: above 0 a datagram, 0 none now (or an empty one), -1 that datagram is lost.
+// Typical: 4 calls for each datagram. The executable must export its symbols (-rdynamic).
+#include "shared/net/net_impl.h"
+
+#include <dlfcn.h>
+#include <enet/enet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+
+#define VISIBLE __attribute__((visibility("default")))
+
+enum {
+    CALLED_TIME = 1,
+    CALLED_SEED = 2,
+    CALLED_CREATE = 4,
+    CALLED_BIND = 8,
+    CALLED_ADDRESS = 16,
+    CALLED_OPTION = 32,
+    CALLED_SEND = 64,
+    CALLED_RECEIVE = 128,
+    CALLED_WAIT = 256,
+    CALLED_DESTROY = 512,
+    CALLED_MALLOC = 1024,
+    CALLED_ALL = 2047,
+};
+
+_Thread_local uint32_t cm_net_called;
+
+_Static_assert(sizeof(ENetBuffer) == sizeof(cm_net_buffer), "buffers are passed on as they are");
+_Static_assert(offsetof(ENetBuffer, data) == offsetof(cm_net_buffer, data), "buffer data");
+_Static_assert(offsetof(ENetBuffer, dataLength) == offsetof(cm_net_buffer, size), "buffer size");
+
+// Time and chance --------------------------------------------------------------------------------
+
+static uint32_t now_ms(const cm_net *net)
+{
+    return (uint32_t)(cm_net_now_us(net) / 1000u);
+}
+
+VISIBLE enet_uint32 enet_time_get(void)
+{
+    cm_net *net = cm_net_current();
+    cm_net_called |= CALLED_TIME;
+    if (!net->is_virtual) {
+        cm_kernel_pump(net);
+    }
+    return now_ms(net) + net->time_offset_ms;
+}
+
+VISIBLE void enet_time_set(enet_uint32 time)
+{
+    cm_net *net = cm_net_current();
+    net->time_offset_ms = time - now_ms(net);
+}
+
+// enet_host_create adds the seed below to the host's address, and connect ids follow from the sum.
+// So we watch for the host's allocation (the real function makes it) and take its address out
+// again.
+static _Thread_local const void *newest_host;
+
+VISIBLE void *enet_malloc(size_t size)
+{
+    static void *(*real)(size_t);
+    cm_net_called |= CALLED_MALLOC;
+    void *(*next)(size_t) = __atomic_load_n(&real, __ATOMIC_RELAXED);
+    if (!next) {
+        void *found = dlsym(RTLD_NEXT, "enet_malloc");
+        memcpy(&next, &found, sizeof next);
+        __atomic_store_n(&real, next, __ATOMIC_RELAXED);
+    }
+    void *memory = next ? next(size) : NULL;
+    if (size == sizeof(ENetHost)) {
+        newest_host = memory;
+    }
+    return memory;
+}
+
+VISIBLE enet_uint32 enet_host_random_seed(void)
+{
+    cm_net *net = cm_net_current();
+    cm_net_called |= CALLED_SEED;
+    if (net->is_virtual) {
+        return (enet_uint32)(cm_rng_next(&net->rng) >> 32) - (enet_uint32)(uintptr_t)newest_host;
+    }
+    enet_uint32 seed = 0;
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) {
+        seed = (enet_uint32)(cm_kernel_now_us() * 0x9e3779b1u);
+    }
+    return seed;
+}
+
+// Sockets ----------------------------------------------------------------------------------------
+
+VISIBLE ENetSocket enet_socket_create(ENetSocketType type)
+{
+    cm_net *net = cm_net_current();
+    cm_net_called |= CALLED_CREATE;
+    if (net->is_virtual) {
+        return type == ENET_SOCKET_TYPE_DATAGRAM ? cm_virtual_socket_create(net) : ENET_SOCKET_NULL;
+    }
+    return cm_kernel_socket_create(net, type == ENET_SOCKET_TYPE_STREAM);
+}
+
+static struct sockaddr_in kernel_address(const ENetAddress *address)
+{
+    struct sockaddr_in in;
+    memset(&in, 0, sizeof in);
+    in.sin_family = AF_INET;
+    in.sin_addr.s_addr = address ? address->host : INADDR_ANY;
+    in.sin_port = htons(address ? address->port : 0);
+    return in;
+}
+
+VISIBLE int enet_socket_bind(ENetSocket socket, const ENetAddress *address)
+{
+    cm_net *net = cm_net_current();
+    cm_net_called |= CALLED_BIND;
+    if (net->is_virtual) {
+        return cm_virtual_socket_bind(net, socket, address ? address->host : INADDR_ANY,
+                                      address ? address->port : 0);
+    }
+    struct sockaddr_in in = kernel_address(address);
+    return bind(socket, (struct sockaddr *)&in, sizeof in);
+}
+
+VISIBLE int enet_socket_get_address(ENetSocket socket, ENetAddress *address)
+{
+    cm_net *net = cm_net_current();
+    cm_net_called |= CALLED_ADDRESS;
+    if (net->is_virtual) {
+        return cm_virtual_socket_address(net, socket, &address->host, &address->port);
+    }
+    struct sockaddr_in in;
+    socklen_t size = sizeof in;
+    if (getsockname(socket, (struct sockaddr *)&in, &size) != 0) {
+        return -1;
+    }
+    address->host = in.sin_addr.s_addr;
+    address->port = ntohs(in.sin_port);
+    return 0;
+}
+
+VISIBLE int enet_socket_listen(ENetSocket socket, int backlog)
+{
+    return cm_net_current()->is_virtual ? -1 : listen(socket, backlog < 0 ? SOMAXCONN : backlog);
+}
+
+VISIBLE ENetSocket enet_socket_accept(ENetSocket socket, ENetAddress *address)
+{
+    struct sockaddr_in in;
+    socklen_t size = sizeof in;
+    if (cm_net_current()->is_virtual) {
+        return ENET_SOCKET_NULL;
+    }
+    int accepted = accept(socket, (struct sockaddr *)&in, &size);
+    if (accepted >= 0 && address) {
+        address->host = in.sin_addr.s_addr;
+        address->port = ntohs(in.sin_port);
+    }
+    return accepted >= 0 ? accepted : ENET_SOCKET_NULL;
+}
+
+VISIBLE int enet_socket_connect(ENetSocket socket, const ENetAddress *address)
+{
+    if (cm_net_current()->is_virtual) {
+        return -1;
+    }
+    struct sockaddr_in in = kernel_address(address);
+    int result = connect(socket, (struct sockaddr *)&in, sizeof in);
+    return result != 0 && errno == EINPROGRESS ? 0 : result;
+}
+
+VISIBLE int enet_socket_shutdown(ENetSocket socket, ENetSocketShutdown how)
+{
+    return cm_net_current()->is_virtual ? 0 : shutdown(socket, (int)how);
+}
+
+// SOL_SOCKET's name for an option, or -1: another kind.
+static int kernel_option(ENetSocketOption option)
+{
+    switch (option) {
+    case ENET_SOCKOPT_BROADCAST:
+        return SO_BROADCAST;
+    case ENET_SOCKOPT_RCVBUF:
+        return SO_RCVBUF;
+    case ENET_SOCKOPT_SNDBUF:
+        return SO_SNDBUF;
+    case ENET_SOCKOPT_REUSEADDR:
+        return SO_REUSEADDR;
+    case ENET_SOCKOPT_ERROR:
+        return SO_ERROR;
+    default:
+        return -1;
+    }
+}
+
+VISIBLE int enet_socket_set_option(ENetSocket socket, ENetSocketOption option, int value)
+{
+    cm_net_called |= CALLED_OPTION;
+    if (cm_net_current()->is_virtual || option == ENET_SOCKOPT_NONBLOCK) {
+        return 0; // all of ours are non-blocking
+    }
+    if (option == ENET_SOCKOPT_RCVBUF) {
+        cm_kernel_receive_buffer(socket, value);
+        return 0;
+    }
+    int name = kernel_option(option);
+    return name < 0 ? -1 : setsockopt(socket, SOL_SOCKET, name, &value, sizeof value);
+}
+
+VISIBLE int enet_socket_get_option(ENetSocket socket, ENetSocketOption option, int *value)
+{
+    socklen_t size = sizeof *value;
+    *value = 0;
+    if (cm_net_current()->is_virtual) {
+        return option == ENET_SOCKOPT_ERROR ? 0 : -1;
+    }
+    int name = kernel_option(option);
+    return name < 0 ? -1 : getsockopt(socket, SOL_SOCKET, name, value, &size);
+}
+
+VISIBLE void enet_socket_destroy(ENetSocket socket)
+{
+    cm_net *net = cm_net_current();
+    cm_net_called |= CALLED_DESTROY;
+    if (net->is_virtual) {
+        cm_virtual_socket_destroy(net, socket);
+    } else {
+        cm_kernel_socket_destroy(net, socket);
+    }
+}
+
+// Datagrams --------------------------------------------------------------------------------------
+
+VISIBLE int enet_socket_send(ENetSocket socket, const ENetAddress *address,
+                             const ENetBuffer *buffers, size_t count)
+{
+    cm_net *net = cm_net_current();
+    const cm_net_buffer *parts = (const cm_net_buffer *)(const void *)buffers;
+    cm_net_called |= CALLED_SEND;
+    if (net->is_virtual) {
+        return cm_virtual_socket_send(net, socket, address->host, address->port, parts, count);
+    }
+    return cm_kernel_socket_send(net, socket, address->host, address->port, parts, count);
+}
+
+// ENet gives one buffer, of its largest MTU.
+VISIBLE int enet_socket_receive(ENetSocket socket, ENetAddress *address, ENetBuffer *buffers,
+                                size_t count)
+{
+    cm_net *net = cm_net_current();
+    ENetAddress from;
+    cm_net_called |= CALLED_RECEIVE;
+    memset(&from, 0, sizeof from);
+    if (count != 1) {
+        return -1;
+    }
+    int got = net->is_virtual ? cm_virtual_socket_receive(net, socket, &from.host, &from.port,
+                                                          buffers->data, buffers->dataLength)
+                              : cm_kernel_socket_receive(net, socket, &from.host, &from.port,
+                                                         buffers->data, buffers->dataLength);
+    if (address && got > 0) {
+        *address = from;
+    }
+    return got;
+}
+
+VISIBLE int enet_socket_wait(ENetSocket socket, enet_uint32 *condition, enet_uint32 timeout)
+{
+    cm_net *net = cm_net_current();
+    enet_uint32 asked = *condition;
+    cm_net_called |= CALLED_WAIT;
+    *condition = ENET_SOCKET_WAIT_NONE;
+    if (net->is_virtual) { // time stands while we look: never waits
+        if ((asked & ENET_SOCKET_WAIT_RECEIVE) != 0 && cm_virtual_socket_ready(net, socket)) {
+            *condition |= ENET_SOCKET_WAIT_RECEIVE;
+        }
+        *condition |= asked & ENET_SOCKET_WAIT_SEND;
+        return 0;
+    }
+    int ready = cm_kernel_socket_wait(net, socket, (int)(asked & 3u), timeout);
+    if (ready < 0 || (ready == 4 && (asked & ENET_SOCKET_WAIT_INTERRUPT) == 0)) {
+        return -1;
+    }
+    *condition = (enet_uint32)ready;
+    return 0;
+}
+
+VISIBLE int enet_socketset_select(ENetSocket most, ENetSocketSet *read_set,
+                                  ENetSocketSet *write_set, enet_uint32 timeout)
+{
+    if (cm_net_current()->is_virtual) {
+        return 0;
+    }
+    struct timeval t = {(time_t)(timeout / 1000), (suseconds_t)(timeout % 1000 * 1000)};
+    return select(most + 1, read_set, write_set, NULL, &t);
+}
+
+// A host that connects to itself on a net of its own calls every function that matters.
+bool cm_net_took(void)
+{
+    cm_net *net = cm_net_virtual_create(1);
+    cm_net *previous = cm_net_use(net);
+    uint32_t called_before = cm_net_called;
+    cm_net_called = 0;
+    ENetAddress address = {htonl(CM_LOOPBACK_HOST), 0};
+    ENetHost *host = enet_host_create(&address, 2, 1, 0, 0);
+    bool arrived = false;
+    if (host) {
+        address.port = host->address.port;
+        ENetEvent event;
+        if (enet_host_connect(host, &address, 1, 0)) {
+            enet_host_flush(host);
+            (void)enet_host_service(host, &event, 1);
+        }
+        arrived = net->stats.delivered > 0;
+        enet_host_destroy(host);
+    }
+    bool took = arrived && cm_net_called == CALLED_ALL;
+    cm_net_called = called_before | cm_net_called;
+    cm_net_use(previous);
+    cm_net_destroy(net);
+    return took;
+}

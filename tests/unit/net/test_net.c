@@ -1,0 +1,293 @@
+// Goal: unmodified ENet runs on our sockets: reliable messages survive a bad link in order, one
+// seed gives one trace, a partition holds and heals, and a send that fails for one peer stops no
+// other. Method: two or three ENet hosts in one thread, on a virtual net in virtual time (no kernel
+// port), and on kernel sockets over loopback for what only the kernel does.
+#include "shared/net/net.h"
+
+#include <criterion/criterion.h>
+#include <enet/enet.h>
+#include <poll.h>
+#include <string.h>
+
+typedef struct pair {
+    cm_net *net;
+    ENetHost *server, *client;
+    ENetPeer *to_server, *to_client;
+    uint32_t next_expected, received;
+    bool in_order;
+} pair;
+
+static void pair_make(pair *p, uint64_t seed, const cm_link_def *link)
+{
+    memset(p, 0, sizeof *p);
+    p->in_order = true;
+    p->net = cm_net_virtual_create(seed);
+    cm_net_use(p->net);
+    ENetAddress address = {htonl(0x7f000001), 7777};
+    p->server = enet_host_create(&address, 8, 2, 0, 0);
+    p->client = enet_host_create(NULL, 1, 2, 0, 0);
+    cr_assert(p->server && p->client);
+    cm_net_link_port(p->net, cm_net_last_port(p->net), link);
+    p->to_server = enet_host_connect(p->client, &address, 2, 1);
+}
+
+static void pair_free(pair *p)
+{
+    enet_host_destroy(p->client);
+    enet_host_destroy(p->server);
+    cm_net_destroy(p->net);
+    cm_net_use(NULL);
+}
+
+static void pair_pump(pair *p)
+{
+    ENetEvent event;
+    while (enet_host_service(p->server, &event, 0) > 0) {
+        if (event.type == ENET_EVENT_TYPE_CONNECT) {
+            p->to_client = event.peer;
+        } else if (event.type == ENET_EVENT_TYPE_DISCONNECT) {
+            p->to_client = NULL;
+        } else {
+            uint32_t number;
+            memcpy(&number, event.packet->data, sizeof number);
+            p->in_order = p->in_order && number == p->next_expected;
+            p->next_expected = number + 1;
+            p->received++;
+            enet_packet_destroy(event.packet);
+        }
+    }
+    while (enet_host_service(p->client, &event, 0) > 0) {
+        if (event.type == ENET_EVENT_TYPE_RECEIVE) {
+            enet_packet_destroy(event.packet);
+        }
+    }
+}
+
+static void send_number(ENetPeer *peer, uint32_t number)
+{
+    ENetPacket *packet = enet_packet_create(&number, sizeof number, ENET_PACKET_FLAG_RELIABLE);
+    cr_assert_eq(enet_peer_send(peer, 0, packet), 0);
+}
+
+static const cm_link_def bad_link = {
+    .latency_us = 40000, .jitter_us = 20000, .loss = 0.1f, .duplicate = 0.05f};
+
+// 300 reliable numbers over the bad link; the trace, and how many came.
+static uint64_t run(uint64_t seed, cm_net_stats *stats)
+{
+    pair p;
+    pair_make(&p, seed, &bad_link);
+    uint32_t sent = 0;
+    for (int step = 0; step < 4000 && p.received < 300; step++) {
+        cm_net_advance(p.net, 5000);
+        if (p.to_client && sent < 300) {
+            send_number(p.to_server, sent++);
+        }
+        pair_pump(&p);
+    }
+    cr_assert_eq(p.received, 300);
+    cr_assert(p.in_order);
+    uint64_t trace = cm_net_trace(p.net);
+    cm_net_stats_get(p.net, stats);
+    pair_free(&p);
+    return trace;
+}
+
+Test(net, enet_calls_our_functions)
+{
+    cr_assert(cm_net_took());
+}
+
+Test(net, reliable_over_a_bad_link_and_same_seed_same_trace)
+{
+    cm_net_stats a, b, c;
+    uint64_t first = run(5, &a), second = run(5, &b), other = run(6, &c);
+    cr_assert_eq(first, second);
+    cr_assert_neq(first, other);
+    cr_assert_eq(memcmp(&a, &b, sizeof a), 0);
+    cr_assert_gt(a.lost, 10);
+    cr_assert_gt(a.duplicated, 5);
+    cr_assert_leq(a.delivered + a.lost, a.sent + a.duplicated);
+    cr_assert_eq(a.send_errors, 0);
+    double rate = (double)a.lost / (double)a.sent;
+    cr_assert(rate > 0.05 && rate < 0.16, "loss was %f", rate);
+}
+
+Test(net, nothing_crosses_a_partition_until_it_heals)
+{
+    pair p;
+    pair_make(&p, 9, &(cm_link_def){.latency_us = 20000});
+    for (int step = 0; step < 40 && !p.to_client; step++) {
+        cm_net_advance(p.net, 5000);
+        pair_pump(&p);
+    }
+    cr_assert(p.to_client);
+    uint16_t port = cm_net_last_port(p.net);
+    send_number(p.to_server, 0);
+    pair_pump(&p); // under way when the cut comes
+    cm_net_partition(p.net, port, true);
+    for (int step = 0; step < 200; step++) {
+        cm_net_advance(p.net, 5000);
+        pair_pump(&p);
+    }
+    cr_assert_eq(p.received, 0);
+    cm_net_stats stats;
+    cm_net_stats_get(p.net, &stats);
+    cr_assert_gt(stats.partitioned, 1);
+    cm_net_partition(p.net, port, false);
+    for (int step = 0; step < 1000 && p.received == 0; step++) {
+        cm_net_advance(p.net, 5000);
+        pair_pump(&p);
+    }
+    cr_assert_eq(p.received, 1);
+    cr_assert(p.in_order);
+    pair_free(&p);
+}
+
+Test(net, virtual_datagrams_keep_their_edges)
+{
+    cm_net *net = cm_net_virtual_create(3);
+    cm_net_use(net);
+    ENetSocket a = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
+    ENetSocket b = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
+    ENetAddress to = {htonl(0x7f000001), 0}, from;
+    cr_assert_eq(enet_socket_bind(b, &(ENetAddress){htonl(0x7f000001), 500}), 0);
+    cr_assert_eq(enet_socket_bind(a, &(ENetAddress){htonl(0x7f000001), 500}), -1);
+    cr_assert_eq(enet_socket_get_address(a, &to), 0);
+    cr_assert_eq(to.port, 40000);
+    static uint8_t big[5000], small[16];
+    ENetBuffer out[2] = {{big, 4000}, {big, 1000}}, in = {small, sizeof small};
+    to.port = 500;
+    cr_assert_eq(enet_socket_send(a, &to, out, 2), 5000);
+    cr_assert_eq(enet_socket_send(a, &to, out, 0), 0);
+    out[0].dataLength = 16;
+    cr_assert_eq(enet_socket_send(a, &to, out, 1), 16);
+    cr_assert_eq(enet_socket_receive(b, &from, &in, 1), -1, "larger than the buffer");
+    cr_assert_eq(enet_socket_receive(b, &from, &in, 1), 0, "empty");
+    cr_assert_eq(enet_socket_receive(b, &from, &in, 1), 16);
+    cr_assert_eq(from.port, 40000);
+    cr_assert_eq(enet_socket_receive(b, &from, &in, 1), 0);
+    enet_uint32 condition = ENET_SOCKET_WAIT_RECEIVE;
+    cr_assert_eq(enet_socket_wait(b, &condition, 1000000), 0, "never waits");
+    cr_assert_eq(condition, 0);
+    enet_socket_destroy(a);
+    enet_socket_destroy(b);
+    cm_net_use(NULL);
+    cm_net_destroy(net);
+}
+
+// Kernel sockets
+// -----------------------------------------------------------------------------------
+
+static ENetHost *kernel_server(void)
+{
+    return enet_host_create(&(ENetAddress){htonl(0x7f000001), 0}, 8, 2, 0, 0);
+}
+
+// Waits in the kernel, bounded; true once `done` peers are connected.
+static bool connect_all(ENetHost *server, ENetHost **clients, int count)
+{
+    int connected = 0;
+    for (int round = 0; round < 2000 && connected < count; round++) {
+        ENetEvent event;
+        while (enet_host_service(server, &event, 1) > 0) {
+            connected += event.type == ENET_EVENT_TYPE_CONNECT;
+        }
+        for (int i = 0; i < count; i++) {
+            (void)enet_host_service(clients[i], &event, 0);
+        }
+    }
+    return connected == count;
+}
+
+Test(net, kernel_loopback_and_a_failing_peer)
+{
+    cm_net *net = cm_net_kernel_create(NULL, 1);
+    cm_net_use(net);
+    ENetHost *server = kernel_server();
+    ENetHost *clients[3];
+    cr_assert(server);
+    cr_assert_eq(server->address.port, cm_net_last_port(net));
+    for (int i = 0; i < 3; i++) {
+        clients[i] = enet_host_create(NULL, 1, 2, 0, 0);
+        enet_host_connect(clients[i], &server->address, 2, 0);
+    }
+    cr_assert(connect_all(server, clients, 3));
+    // The first peer's address becomes one that the kernel refuses: port 0.
+    server->peers[0].address.port = 0;
+    for (int i = 0; i < 20; i++) {
+        for (int peer = 0; peer < 3; peer++) {
+            ENetPacket *packet = enet_packet_create("view", 4, ENET_PACKET_FLAG_UNSEQUENCED);
+            cr_assert_eq(enet_peer_send(&server->peers[peer], 1, packet), 0);
+        }
+        enet_host_flush(server);
+    }
+    cm_net_stats stats;
+    cm_net_stats_get(net, &stats);
+    cr_assert_geq(stats.send_errors, 20);
+    int got[3] = {0};
+    for (int round = 0; round < 500 && got[0] + got[1] + got[2] < 40; round++) {
+        for (int i = 0; i < 3; i++) {
+            ENetEvent event;
+            while (enet_host_service(clients[i], &event, 1) > 0) {
+                if (event.type == ENET_EVENT_TYPE_RECEIVE) {
+                    got[i]++;
+                    enet_packet_destroy(event.packet);
+                }
+            }
+        }
+    }
+    cr_assert_eq(got[0] + got[1] + got[2], 40, "two of three get all: %d %d %d", got[0], got[1],
+                 got[2]);
+    struct pollfd p = {.fd = server->socket, .events = POLLIN};
+    cr_assert_geq(poll(&p, 1, 0), 0);
+    cr_assert_eq(p.revents & POLLNVAL, 0, "the host's socket is the kernel's descriptor");
+    for (int i = 0; i < 3; i++) {
+        enet_host_destroy(clients[i]);
+    }
+    enet_host_destroy(server);
+    cm_net_use(NULL);
+    cm_net_destroy(net);
+}
+
+Test(net, kernel_link_delays_and_loses)
+{
+    const cm_link_def link = {.latency_us = 10000, .jitter_us = 2000, .loss = 0.2f};
+    cm_net *net = cm_net_kernel_create(&link, 4);
+    cm_net_use(net);
+    ENetSocket a = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
+    ENetSocket b = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
+    ENetAddress to = {htonl(0x7f000001), 0}, from;
+    cr_assert_eq(enet_socket_bind(b, &to), 0);
+    cr_assert_eq(enet_socket_get_address(b, &to), 0);
+    uint8_t byte = 7;
+    ENetBuffer out = {&byte, 1}, in = {&byte, 1};
+    uint64_t begun = cm_net_now_us(net);
+    for (int i = 0; i < 200; i++) {
+        cr_assert_eq(enet_socket_send(a, &to, &out, 1), 1);
+    }
+    cr_assert_lt(cm_net_next_due(net), 12001);
+    int got = 0;
+    uint64_t first = 0;
+    for (;;) {
+        enet_uint32 condition = ENET_SOCKET_WAIT_RECEIVE;
+        cr_assert_eq(enet_socket_wait(b, &condition, 2000), 0);
+        if ((condition & ENET_SOCKET_WAIT_RECEIVE) == 0) {
+            break;
+        }
+        while (enet_socket_receive(b, &from, &in, 1) == 1) {
+            first = got++ == 0 ? cm_net_now_us(net) : first;
+        }
+        cm_net_stats stats;
+        cm_net_stats_get(net, &stats);
+        if (stats.delivered + stats.lost == 200) {
+            break;
+        }
+    }
+    cr_assert_geq(first - begun, 16000, "two links, at least 8 ms each");
+    cr_assert(got > 90 && got < 165, "0.8 squared of 200: %d", got);
+    enet_socket_destroy(a);
+    enet_socket_destroy(b);
+    cm_net_use(NULL);
+    cm_net_destroy(net);
+}
