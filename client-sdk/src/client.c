@@ -1,0 +1,369 @@
+// The public face of the client and its states.
+//
+//   idle --connect--> connecting --ENet's answer--> joining --first view--> playing
+//     ^------------- refused, timed out, left, malformed, ended ----------------'
+//
+// Callbacks run only inside carom_client_update: what happens elsewhere is kept and announced
+// there. A callback may call anything but carom_client_destroy.
+#include "client-sdk/src/state.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONNECT_TIMEOUT_MS 5000u
+#define PREDICT_RADIUS     8.0f
+#define LEAVE_TIMEOUT_US   1000000u
+
+static void *malloc_allocate(void *context, size_t size)
+{
+    (void)context;
+    return malloc(size);
+}
+
+static void malloc_release(void *context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
+carom_client_def carom_default_client_def(void)
+{
+    carom_client_def def;
+    memset(&def, 0, sizeof def);
+    def.predict = true;
+    def.connect_timeout_ms = CONNECT_TIMEOUT_MS;
+    def.predict_radius = PREDICT_RADIUS;
+    return def;
+}
+
+void cm_client_log(carom_client *client, carom_log_level level, const char *format, ...)
+{
+    if (!client->def.log) {
+        return;
+    }
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    client->def.log(client->def.user, level, text);
+}
+
+static bool def_is_sound(const carom_client_def *def)
+{
+    bool hooks = (def->allocator.allocate == NULL) == (def->allocator.release == NULL);
+    bool data = def->user_data_size <= CAROM_USER_DATA_MAX &&
+                (def->user_data_size == 0 || def->user_data != NULL);
+    bool name = !def->name || strlen(def->name) <= CM_PLAYER_NAME_MAX;
+    return hooks && data && name && def->predict_radius >= 0.0f &&
+           def->predict_radius <= 1.0e6f; // also refuses NaN
+}
+
+carom_result carom_client_create(const carom_client_def *def, carom_client **out)
+{
+    if (!def || !out) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    *out = NULL;
+    if (!def_is_sound(def)) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    carom_allocator allocator = def->allocator;
+    if (!allocator.allocate) {
+        allocator.allocate = malloc_allocate;
+        allocator.release = malloc_release;
+    }
+    carom_client *client = allocator.allocate(allocator.context, sizeof *client);
+    if (!client) {
+        return CAROM_ERROR_MEMORY;
+    }
+    memset(client, 0, sizeof *client);
+    client->def = *def;
+    client->def.allocator = allocator;
+    if (def->name) {
+        memcpy(client->name, def->name, strlen(def->name));
+    }
+    client->def.name = client->name;
+    if (def->user_data_size > 0) {
+        memcpy(client->user_data, def->user_data, def->user_data_size);
+    }
+    client->def.user_data = client->user_data;
+    if (client->def.connect_timeout_ms == 0) {
+        client->def.connect_timeout_ms = CONNECT_TIMEOUT_MS;
+    }
+    *out = client;
+    return CAROM_OK;
+}
+
+static void add_link_bytes(carom_client *client)
+{
+    cm_link_info info;
+    cm_client_link_info(client->link, &info);
+    client->stats.bytes_in = info.bytes_in;
+    client->stats.bytes_out = info.bytes_out;
+    client->stats.rtt_ms = info.rtt_ms;
+}
+
+void cm_client_end(carom_client *client, carom_reason reason)
+{
+    if (client->link) {
+        cm_client_link_close(client->link, (uint32_t)reason);
+        client->link = NULL;
+    }
+    cm_client_forget_room(client);
+    client->state = CAROM_CLIENT_IDLE;
+    client->reason = reason;
+    client->leaving = false;
+    cm_client_log(client, CAROM_LOG_INFO, "connection ended: %s", carom_reason_text(reason));
+}
+
+void carom_client_destroy(carom_client *client)
+{
+    if (!client) {
+        return;
+    }
+    client->def.log = NULL; // callbacks run in updates only
+    cm_client_end(client, CAROM_REASON_LEFT);
+    carom_allocator allocator = client->def.allocator;
+    allocator.release(allocator.context, client);
+}
+
+carom_result carom_client_connect(carom_client *client, const char *host, uint16_t port,
+                                  uint64_t now_us)
+{
+    if (!client || !host || port == 0) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    if (client->state != CAROM_CLIENT_IDLE || client->link) {
+        return CAROM_ERROR_STATE;
+    }
+    carom_result result = cm_client_link_open(&client->def.allocator, host, port,
+                                              CM_PROTOCOL_VERSION, now_us, &client->link);
+    if (result != CAROM_OK) {
+        return result;
+    }
+    memset(&client->stats, 0, sizeof client->stats);
+    client->state = CAROM_CLIENT_CONNECTING;
+    client->reason = CAROM_REASON_NONE;
+    client->leaving = false;
+    client->now_us = now_us;
+    client->deadline_us = now_us + client->def.connect_timeout_ms * 1000ull;
+    return CAROM_OK;
+}
+
+void carom_client_disconnect(carom_client *client, uint64_t now_us)
+{
+    if (!client || !client->link || client->leaving) {
+        return;
+    }
+    client->leaving = true;
+    client->deadline_us = now_us + LEAVE_TIMEOUT_US;
+    cm_client_link_leave(client->link, CAROM_REASON_LEFT);
+}
+
+// Why ENet reported the end of the connection.
+static carom_reason ended_because(const carom_client *client, uint32_t data)
+{
+    if (client->leaving) {
+        return CAROM_REASON_LEFT;
+    }
+    if (data > CAROM_REASON_NONE && data < CAROM_REASON_COUNT) {
+        return (carom_reason)data;
+    }
+    return client->state == CAROM_CLIENT_CONNECTING ? CAROM_REASON_UNREACHABLE
+                                                    : CAROM_REASON_TIMEOUT;
+}
+
+static void receive(carom_client *client)
+{
+    cm_link_event event;
+    while (client->link && cm_client_link_poll(client->link, &event)) {
+        switch (event.type) {
+        case CM_LINK_CONNECTED:
+            if (client->state == CAROM_CLIENT_CONNECTING) {
+                client->state = CAROM_CLIENT_JOINING;
+                client->deadline_us = client->now_us + client->def.connect_timeout_ms * 1000ull;
+                cm_client_hello(client);
+            }
+            break;
+        case CM_LINK_DISCONNECTED:
+            cm_client_end(client, ended_because(client, event.data));
+            break;
+        case CM_LINK_RECEIVED:
+            if (event.channel == CM_LINK_CONTROL) {
+                cm_client_control(client, event.bytes, event.size);
+            } else {
+                cm_client_view(client, event.bytes, event.size);
+            }
+            break;
+        }
+    }
+}
+
+static void check_deadline(carom_client *client)
+{
+    if (!client->link || client->now_us < client->deadline_us) {
+        return;
+    }
+    if (client->leaving) {
+        cm_client_end(client, CAROM_REASON_LEFT);
+    } else if (client->state == CAROM_CLIENT_CONNECTING) {
+        cm_client_end(client, CAROM_REASON_UNREACHABLE);
+    } else if (client->state == CAROM_CLIENT_JOINING) {
+        cm_client_end(client, CAROM_REASON_TIMEOUT);
+    }
+}
+
+// Tells of the states that were reached; a callback may lead to another.
+static void announce(carom_client *client)
+{
+    while (client->announced != client->state) {
+        client->announced = client->state;
+        if (client->def.state_changed) {
+            client->def.state_changed(client->def.user, client->state, client->reason);
+        }
+    }
+}
+
+void carom_client_update(carom_client *client, uint64_t now_us)
+{
+    if (!client) {
+        return;
+    }
+    if (now_us > client->now_us) {
+        client->now_us = now_us;
+    }
+    announce(client);
+    if (!client->link) {
+        return;
+    }
+    if (client->mirror) {
+        cm_client_clock_advance(&client->clock, client->now_us);
+    }
+    receive(client);
+    check_deadline(client);
+    if (client->link && client->state == CAROM_CLIENT_PLAYING && !client->leaving) {
+        cm_client_play(client);
+    }
+    if (client->link) {
+        cm_client_link_flush(client->link);
+        add_link_bytes(client);
+    }
+    announce(client);
+}
+
+carom_client_state carom_client_get_state(const carom_client *client)
+{
+    return client->state;
+}
+
+carom_reason carom_client_get_reason(const carom_client *client)
+{
+    return client->reason;
+}
+
+carom_result carom_client_set_input(carom_client *client, const void *bytes, uint32_t size)
+{
+    if (!client || !client->mirror) {
+        return CAROM_ERROR_STATE;
+    }
+    const carom_module *module = client->mirror->module;
+    if (size != module->input_size || (size > 0 && !bytes)) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    uint8_t input[CAROM_INPUT_MAX] = {0};
+    if (size > 0) {
+        memcpy(input, bytes, size);
+    }
+    if (module->check_input && !module->check_input(input)) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    memcpy(client->input, input, sizeof input);
+    return CAROM_OK;
+}
+
+carom_result carom_client_send(carom_client *client, const void *bytes, uint32_t size)
+{
+    if (!client || size > CAROM_MESSAGE_MAX || (size > 0 && !bytes)) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    if (client->state != CAROM_CLIENT_PLAYING || client->leaving) {
+        return CAROM_ERROR_STATE;
+    }
+    cm_control message = {
+        .type = CM_CONTROL_GAME_MESSAGE, .tick = client->input_tick, .payload = {bytes, size}};
+    return cm_client_send_control(client, &message) ? CAROM_OK : CAROM_ERROR_IO;
+}
+
+uint32_t carom_client_player(const carom_client *client)
+{
+    return client->mirror ? client->mirror->player : 0;
+}
+
+carom_body_id carom_client_own_body(const carom_client *client)
+{
+    carom_body_id none = {0, 0};
+    return client->mirror ? cm_game_player_body(client->mirror->game, client->mirror->player)
+                          : none;
+}
+
+uint32_t carom_client_body_slots(const carom_client *client)
+{
+    return client->mirror ? carom_world_body_slots(client->mirror->world) : 0;
+}
+
+carom_body_id carom_client_body_at(const carom_client *client, uint32_t slot)
+{
+    carom_body_id none = {0, 0};
+    return client->mirror ? carom_world_body_at(client->mirror->world, slot) : none;
+}
+
+carom_result carom_client_body_pose(const carom_client *client, carom_body_id body,
+                                    carom_client_pose *pose)
+{
+    if (!pose) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    memset(pose, 0, sizeof *pose);
+    if (!client || !client->mirror) {
+        return CAROM_ERROR_STATE;
+    }
+    carom_body_state state;
+    carom_result result = carom_body_get(client->mirror->world, body, &state);
+    if (result != CAROM_OK) {
+        return result;
+    }
+    if (client->predictor && cm_predictor_pose(client->predictor, body,
+                                               cm_client_clock_predicted(&client->clock), pose)) {
+        return CAROM_OK;
+    }
+    if (!cm_interp_pose(&client->interp, body, cm_client_clock_render(&client->clock),
+                        client->mirror->tick_rate, pose)) {
+        pose->position = state.position;
+        pose->orientation = state.orientation;
+        pose->linear_velocity = state.linear_velocity;
+        pose->angular_velocity = state.angular_velocity;
+    }
+    if (client->predictor) {
+        cm_predictor_offset(client->predictor, body, pose);
+    }
+    return CAROM_OK;
+}
+
+const carom_world *carom_client_world(const carom_client *client)
+{
+    return client->mirror ? client->mirror->world : NULL;
+}
+
+const uint8_t *carom_client_public_state(const carom_client *client, uint32_t *size)
+{
+    *size = 0;
+    return client->mirror ? cm_game_public(client->mirror->game, size) : NULL;
+}
+
+void carom_client_stats_get(const carom_client *client, carom_client_stats *stats)
+{
+    *stats = client->stats;
+}

@@ -1,0 +1,186 @@
+// The client's clocks: see the header for what they are.
+//
+// Lead. The server reports how early inputs came at the least. Each report minus the offset at
+// which that input was made is a property of the path alone, so the least of the last seconds tells
+// which offset gives the target lead, whatever the clock did meanwhile. A path that got slower
+// shows at once; one that got faster when the window has passed. Before the first report the offset
+// is guessed from the round trip.
+//
+// Interpolation. The delay covers one and a half view intervals and the jitter seen, so that a lost
+// view is mostly covered.
+#include "client-sdk/src/clock.h"
+
+#include <string.h>
+
+#define NONE            1.0e9
+#define STRETCH_MAX     0.05 // of the tick
+#define STRETCH_GAIN    0.25 // full stretch from 0.2 ticks of error on
+#define STRETCH_DEAD    0.05 // ticks: closer is close enough
+#define LEAD_TARGET     0.75 // ticks: the least lead aimed at
+#define SNAP_UP_S       0.1  // too late by more than this: jump
+#define SNAP_DOWN_S     0.35 // too early by more than this: stand still
+#define RENDER_SNAP_S   0.25 // interpolation further off than this: jump
+#define RENDER_STRETCH  0.1  // of the tick
+#define MEAN_GAIN       0.05 // of the running means
+#define VIEW_INTERVALS  1.5  // of delay
+#define VIEW_DEVIATIONS 2.5  // of delay: mean absolute deviations of the arrival
+#define VIEW_MARGIN     0.25 // ticks
+
+static double clamp(double a, double low, double high)
+{
+    return a < low ? low : (a > high ? high : a);
+}
+
+static double absolute(double a)
+{
+    return a < 0.0 ? -a : a;
+}
+
+void cm_client_clock_init(cm_client_clock *clock, uint32_t tick_rate, uint64_t now_us)
+{
+    memset(clock, 0, sizeof *clock);
+    clock->tick_rate = tick_rate;
+    clock->rate_permille = 1000;
+    clock->last_us = now_us;
+    clock->view_interval = 2.0;
+    for (uint32_t i = 0; i < CM_CLOCK_BUCKETS; i++) {
+        clock->least[i] = NONE;
+    }
+}
+
+static double path_least(const cm_client_clock *clock)
+{
+    double least = NONE;
+    for (uint32_t i = 0; i < CM_CLOCK_BUCKETS; i++) {
+        least = clock->least[i] < least ? clock->least[i] : least;
+    }
+    return least;
+}
+
+static double wanted_offset(const cm_client_clock *clock)
+{
+    double least = path_least(clock);
+    if (clock->lead_known && least < NONE) {
+        return LEAD_TARGET - least;
+    }
+    return clock->arrival_mean + clock->rtt_ticks + 1.0 + 2.0 * clock->arrival_deviation;
+}
+
+static double wanted_render(const cm_client_clock *clock)
+{
+    return clock->arrival_mean - VIEW_INTERVALS * clock->view_interval -
+           VIEW_DEVIATIONS * clock->arrival_deviation - VIEW_MARGIN;
+}
+
+// Turns the window's buckets to the present second.
+static void turn_buckets(cm_client_clock *clock)
+{
+    uint64_t bucket = (uint64_t)(clock->local / clock->tick_rate);
+    uint64_t steps = bucket - clock->bucket;
+    if (steps > CM_CLOCK_BUCKETS) {
+        steps = CM_CLOCK_BUCKETS;
+    }
+    for (uint64_t i = 0; i < steps; i++) {
+        clock->least[(bucket - i) % CM_CLOCK_BUCKETS] = NONE;
+    }
+    clock->bucket = bucket;
+}
+
+void cm_client_clock_advance(cm_client_clock *clock, uint64_t now_us)
+{
+    if (now_us <= clock->last_us) {
+        return;
+    }
+    double elapsed = (double)(now_us - clock->last_us) * 1.0e-6 * clock->tick_rate *
+                     clock->rate_permille / 1000.0;
+    clock->last_us = now_us;
+    clock->local += elapsed;
+    if (!clock->started) {
+        return;
+    }
+    double error = wanted_offset(clock) - clock->offset;
+    if (error > SNAP_UP_S * clock->tick_rate) {
+        clock->offset += error;
+    } else if (error < -SNAP_DOWN_S * clock->tick_rate) {
+        clock->offset -= elapsed < -error ? elapsed : -error;
+    } else if (absolute(error) > STRETCH_DEAD) {
+        clock->offset += elapsed * clamp(error * STRETCH_GAIN, -STRETCH_MAX, STRETCH_MAX);
+    }
+    double behind = wanted_render(clock) - clock->render_offset;
+    if (absolute(behind) > RENDER_SNAP_S * clock->tick_rate) {
+        clock->render_offset += behind;
+    } else {
+        clock->render_offset += elapsed * clamp(behind * 0.1, -RENDER_STRETCH, RENDER_STRETCH);
+    }
+    turn_buckets(clock);
+}
+
+void cm_client_clock_rate(cm_client_clock *clock, uint32_t permille)
+{
+    clock->rate_permille = permille;
+}
+
+void cm_client_clock_rtt(cm_client_clock *clock, uint32_t rtt_ms)
+{
+    clock->rtt_ticks = rtt_ms * 1.0e-3 * clock->tick_rate;
+}
+
+void cm_client_clock_view(cm_client_clock *clock, uint64_t tick)
+{
+    double arrival = (double)tick - clock->local;
+    if (!clock->started) {
+        clock->started = true;
+        clock->newest_view = tick;
+        clock->arrival_mean = arrival;
+        clock->arrival_deviation = 0.5;
+        clock->offset = wanted_offset(clock);
+        clock->render_offset = wanted_render(clock);
+        return;
+    }
+    if (tick <= clock->newest_view) {
+        return;
+    }
+    double interval = (double)(tick - clock->newest_view);
+    clock->newest_view = tick;
+    clock->view_interval += MEAN_GAIN * (interval - clock->view_interval);
+    double off = arrival - clock->arrival_mean;
+    if (absolute(off) > RENDER_SNAP_S * clock->tick_rate) {
+        // The path or the room's clock jumped: a mean of both would fit neither.
+        clock->arrival_mean = arrival;
+        return;
+    }
+    clock->arrival_mean += MEAN_GAIN * off;
+    clock->arrival_deviation += MEAN_GAIN * (absolute(off) - clock->arrival_deviation);
+}
+
+void cm_client_clock_made(cm_client_clock *clock, uint64_t tick)
+{
+    clock->offset_at[tick % CM_CLOCK_HISTORY] = clock->offset;
+}
+
+void cm_client_clock_lead(cm_client_clock *clock, double lead, uint64_t input_tick)
+{
+    double made = clock->offset_at[input_tick % CM_CLOCK_HISTORY];
+    double path = lead - made;
+    double *least = &clock->least[clock->bucket % CM_CLOCK_BUCKETS];
+    if (path < *least) {
+        *least = path;
+    }
+    clock->lead_known = true;
+}
+
+double cm_client_clock_predicted(const cm_client_clock *clock)
+{
+    return clock->local + clock->offset;
+}
+
+double cm_client_clock_render(const cm_client_clock *clock)
+{
+    return clock->local + clock->render_offset;
+}
+
+double cm_client_clock_delay_ms(const cm_client_clock *clock)
+{
+    double ticks = clock->arrival_mean - clock->render_offset;
+    return ticks < 0.0 ? 0.0 : ticks * 1000.0 / clock->tick_rate;
+}

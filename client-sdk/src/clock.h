@@ -1,0 +1,55 @@
+// The client's clocks. All count ticks, as doubles, against the local time that is handed in.
+//
+//   local      ticks of this machine's time at the room's rate, from 0
+//   predicted  = local + lead offset: the tick that the client plays, ahead of the server so that
+//              its inputs arrive just in time; stretched by at most 5% to hold the lead
+//   render     = local + render offset: the past tick at which bodies are interpolated
+//
+// Pure: time and reports in, ticks out; no socket, no real clock.
+#ifndef CM_CLIENT_CLOCK_H
+#define CM_CLIENT_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CM_CLOCK_HISTORY 512u // ticks whose offset is remembered
+#define CM_CLOCK_BUCKETS 8u   // of one second each: the window of the least lead
+
+typedef struct cm_client_clock {
+    uint32_t tick_rate, rate_permille;
+    uint64_t last_us;
+    double local;
+    bool started; // a view has come
+    // Views: tick minus local time at arrival.
+    double arrival_mean, arrival_deviation;
+    double view_interval; // ticks
+    uint64_t newest_view;
+    // Lead.
+    double offset;
+    double rtt_ticks;
+    bool lead_known;
+    double least[CM_CLOCK_BUCKETS]; // of (lead - offset when the input was made); 1e9: none
+    uint64_t bucket;                // number of the newest one
+    double offset_at[CM_CLOCK_HISTORY];
+    // Interpolation.
+    double render_offset;
+} cm_client_clock;
+
+void cm_client_clock_init(cm_client_clock *clock, uint32_t tick_rate, uint64_t now_us);
+// Moves all clocks on; never back.
+void cm_client_clock_advance(cm_client_clock *clock, uint64_t now_us);
+// The room's clock runs at permille / 1000 of tick_rate.
+void cm_client_clock_rate(cm_client_clock *clock, uint32_t permille);
+void cm_client_clock_rtt(cm_client_clock *clock, uint32_t rtt_ms);
+// A view of `tick` came now.
+void cm_client_clock_view(cm_client_clock *clock, uint64_t tick);
+// The server's report: inputs up to `input_tick` came `lead` ticks early at the least.
+void cm_client_clock_lead(cm_client_clock *clock, double lead, uint64_t input_tick);
+// The input of `tick` was made now.
+void cm_client_clock_made(cm_client_clock *clock, uint64_t tick);
+
+double cm_client_clock_predicted(const cm_client_clock *clock);
+double cm_client_clock_render(const cm_client_clock *clock);
+double cm_client_clock_delay_ms(const cm_client_clock *clock);
+
+#endif

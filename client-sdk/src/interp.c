@@ -1,0 +1,190 @@
+// Interpolation between the values that views bring.
+//
+// Typical: 400 bodies, of which 25 have a new value in a view; 6 values kept of each. Where the
+// newest value is older than the moment asked for (a lost view, a budget), a moving body goes on
+// straight for at most EXTRAPOLATE_S.
+#include "client-sdk/src/interp.h"
+
+#include <string.h>
+
+#include "shared/base/vec.h"
+
+#define EXTRAPOLATE_S 0.1
+
+bool cm_interp_init(cm_interp *interp, const carom_allocator *allocator, uint32_t slots)
+{
+    size_t size = (slots > 0 ? slots : 1) * sizeof *interp->bodies;
+    interp->allocator = allocator;
+    interp->slots = slots;
+    interp->bodies = allocator->allocate(allocator->context, size);
+    if (!interp->bodies) {
+        return false;
+    }
+    memset(interp->bodies, 0, size);
+    return true;
+}
+
+void cm_interp_free(cm_interp *interp)
+{
+    if (interp->bodies) {
+        interp->allocator->release(interp->allocator->context, interp->bodies);
+    }
+    memset(interp, 0, sizeof *interp);
+}
+
+static void insert(cm_interp_body *body, const cm_interp_sample *sample)
+{
+    uint32_t at = body->count;
+    while (at > 0 && body->samples[at - 1].tick >= sample->tick) {
+        at--;
+    }
+    if (at < body->count && body->samples[at].tick == sample->tick) {
+        body->samples[at] = *sample;
+        return;
+    }
+    if (body->count == CM_INTERP_SAMPLES) {
+        if (at == 0) {
+            return; // older than all that is kept
+        }
+        memmove(body->samples, body->samples + 1, (at - 1) * sizeof *sample);
+        body->samples[at - 1] = *sample;
+        return;
+    }
+    memmove(body->samples + at + 1, body->samples + at, (body->count - at) * sizeof *sample);
+    body->samples[at] = *sample;
+    body->count++;
+}
+
+// The samples of a body; NULL where there are none of it.
+static const cm_interp_body *find(const cm_interp *interp, carom_body_id id)
+{
+    if (id.index >= interp->slots) {
+        return NULL;
+    }
+    const cm_interp_body *body = &interp->bodies[id.index];
+    return body->count > 0 && body->generation == id.generation ? body : NULL;
+}
+
+void cm_interp_add(cm_interp *interp, carom_body_id id, uint32_t tick, const cm_view_pose *pose,
+                   double interval)
+{
+    cm_interp_body *body = &interp->bodies[id.index];
+    if (body->generation != id.generation) {
+        body->generation = id.generation;
+        body->count = 0;
+    }
+    cm_interp_sample sample = {
+        .tick = tick,
+        .at_rest = pose->at_rest,
+        .has_velocity = pose->has_velocity,
+        .position = pose->position,
+        .orientation = pose->orientation,
+        .linear = pose->linear_velocity,
+        .angular = pose->angular_velocity,
+    };
+    uint32_t step = interval < 1.0 ? 1u : (interval > 60.0 ? 60u : (uint32_t)interval);
+    if (body->count > 0) {
+        const cm_interp_sample *last = &body->samples[body->count - 1];
+        if (last->at_rest && tick > last->tick + step) {
+            // It lay still until one view ago.
+            cm_interp_sample held = *last;
+            held.tick = tick - step;
+            insert(body, &held);
+        }
+    }
+    insert(body, &sample);
+}
+
+carom_quat cm_interp_turn(carom_quat from, carom_quat to, float at)
+{
+    float dot = from.x * to.x + from.y * to.y + from.z * to.z + from.w * to.w;
+    float b = dot < 0.0f ? -at : at;
+    float a = 1.0f - at;
+    carom_quat q = {a * from.x + b * to.x, a * from.y + b * to.y, a * from.z + b * to.z,
+                    a * from.w + b * to.w};
+    return cm_quat_normalize(q);
+}
+
+// Turning from one orientation to another within `seconds`, small angles.
+static carom_vec3 turning(carom_quat from, carom_quat to, float seconds)
+{
+    carom_quat d = cm_quat_mul(to, cm_quat_conjugate(from));
+    float s = (d.w < 0.0f ? -2.0f : 2.0f) / seconds;
+    return cm_vec(s * d.x, s * d.y, s * d.z);
+}
+
+static void between(const cm_interp_sample *a, const cm_interp_sample *b, double tick_rate,
+                    carom_vec3 *linear, carom_vec3 *angular)
+{
+    float seconds = (float)((b->tick - a->tick) / tick_rate);
+    *linear = cm_scale(1.0f / seconds, cm_sub(b->position, a->position));
+    *angular = turning(a->orientation, b->orientation, seconds);
+}
+
+void cm_interp_velocity(const cm_interp *interp, carom_body_id id, double tick_rate,
+                        carom_vec3 *linear, carom_vec3 *angular)
+{
+    const cm_interp_body *body = find(interp, id);
+    *linear = cm_vec(0.0f, 0.0f, 0.0f);
+    *angular = cm_vec(0.0f, 0.0f, 0.0f);
+    if (!body) {
+        return;
+    }
+    const cm_interp_sample *last = &body->samples[body->count - 1];
+    if (last->at_rest) {
+        return;
+    }
+    if (last->has_velocity) {
+        *linear = last->linear;
+        *angular = last->angular;
+    } else if (body->count > 1) {
+        between(last - 1, last, tick_rate, linear, angular);
+    }
+}
+
+static void from_sample(const cm_interp_sample *sample, carom_client_pose *pose)
+{
+    pose->position = sample->position;
+    pose->orientation = sample->orientation;
+    pose->linear_velocity = sample->linear;
+    pose->angular_velocity = sample->angular;
+}
+
+bool cm_interp_pose(const cm_interp *interp, carom_body_id id, double tick, double tick_rate,
+                    carom_client_pose *pose)
+{
+    const cm_interp_body *body = find(interp, id);
+    memset(pose, 0, sizeof *pose);
+    if (!body) {
+        return false;
+    }
+    const cm_interp_sample *samples = body->samples;
+    const cm_interp_sample *last = &samples[body->count - 1];
+    if (tick >= last->tick) {
+        from_sample(last, pose);
+        if (!last->at_rest) {
+            double ahead = (tick - last->tick) / tick_rate;
+            float seconds = (float)(ahead > EXTRAPOLATE_S ? EXTRAPOLATE_S : ahead);
+            cm_interp_velocity(interp, id, tick_rate, &pose->linear_velocity,
+                               &pose->angular_velocity);
+            pose->position = cm_mul_add(pose->position, seconds, pose->linear_velocity);
+            pose->orientation =
+                cm_quat_integrate(pose->orientation, cm_scale(seconds, pose->angular_velocity));
+        }
+        return true;
+    }
+    uint32_t next = 0;
+    while (samples[next].tick <= tick) {
+        next++;
+    }
+    if (next == 0) {
+        from_sample(&samples[0], pose);
+        return true;
+    }
+    const cm_interp_sample *a = &samples[next - 1], *b = &samples[next];
+    float at = (float)((tick - a->tick) / (double)(b->tick - a->tick));
+    pose->position = cm_mul_add(a->position, at, cm_sub(b->position, a->position));
+    pose->orientation = cm_interp_turn(a->orientation, b->orientation, at);
+    between(a, b, tick_rate, &pose->linear_velocity, &pose->angular_velocity);
+    return true;
+}

@@ -1,0 +1,141 @@
+// Control messages: what is said once and must arrive.
+//
+// The server is not trusted either: what does not decode, or comes out of turn, ends the connection
+// with a reason. Typical: one welcome of 20 to 60 KB, then a message when bodies come or go.
+#include "client-sdk/src/state.h"
+
+#include <string.h>
+
+bool cm_client_send_control(carom_client *client, const cm_control *control)
+{
+    uint8_t *bytes;
+    size_t size;
+    if (cm_control_encode(control, &client->def.allocator, &bytes, &size) != CAROM_OK) {
+        return false;
+    }
+    bool sent = cm_client_link_send(client->link, CM_LINK_CONTROL, bytes, size);
+    cm_control_release_bytes(&client->def.allocator, bytes);
+    return sent;
+}
+
+void cm_client_hello(carom_client *client)
+{
+    cm_control hello = {.type = CM_CONTROL_HELLO,
+                        .protocol = CM_PROTOCOL_VERSION,
+                        .engine = CAROM_ENGINE_VERSION,
+                        .name = client->name,
+                        .user_data = {client->user_data, client->def.user_data_size},
+                        .predict = client->def.predict};
+    if (!cm_client_send_control(client, &hello)) {
+        cm_client_end(client, CAROM_REASON_SERVER_ERROR);
+    }
+}
+
+void cm_client_forget_room(carom_client *client)
+{
+    cm_predictor_destroy(client->predictor);
+    client->predictor = NULL;
+    cm_mirror_destroy(client->mirror);
+    client->mirror = NULL;
+    if (client->interp.bodies) {
+        cm_interp_free(&client->interp);
+    }
+    memset(&client->inputs, 0, sizeof client->inputs);
+    memset(client->input, 0, sizeof client->input);
+}
+
+static void welcome(carom_client *client, const cm_control *control)
+{
+    if (client->state != CAROM_CLIENT_JOINING || client->mirror) {
+        cm_client_end(client, CAROM_REASON_MALFORMED);
+        return;
+    }
+    const carom_allocator *allocator = &client->def.allocator;
+    carom_reason reason = cm_mirror_create(allocator, control, client->def.module, &client->mirror);
+    if (reason != CAROM_REASON_NONE) {
+        cm_client_end(client, reason);
+        return;
+    }
+    bool built = cm_interp_init(&client->interp, allocator, client->mirror->slots);
+    if (built && client->def.predict) {
+        client->predictor = cm_predictor_create(allocator, client->mirror, &client->interp,
+                                                &client->inputs, client->def.predict_radius);
+        built = client->predictor != NULL;
+    }
+    if (!built) {
+        cm_client_end(client, CAROM_REASON_SCENE_REFUSED);
+        return;
+    }
+    cm_client_clock_init(&client->clock, client->mirror->tick_rate, client->now_us);
+    client->news = false;
+    client->input_tick = 0;
+    client->first_input = 0;
+    client->settled_tick = 0;
+    client->send_due = 0.0;
+    client->smoothed_us = client->now_us;
+    cm_client_log(client, CAROM_LOG_INFO, "joined '%s' as player %u",
+                  cm_scene_name(client->mirror->scene), client->mirror->player);
+}
+
+static void world_change(carom_client *client, const cm_control *control)
+{
+    if (!client->mirror || !cm_mirror_change(client->mirror, control)) {
+        cm_client_end(client, CAROM_REASON_MALFORMED);
+        return;
+    }
+    cm_client_note_changed(client);
+    client->news = true;
+}
+
+static void room_clock(carom_client *client, const cm_control *control)
+{
+    if (!client->mirror || control->rate_permille < 1 || control->rate_permille > 1000) {
+        cm_client_end(client, CAROM_REASON_MALFORMED);
+        return;
+    }
+    cm_client_clock_rate(&client->clock, control->rate_permille);
+}
+
+static void handle(carom_client *client, const cm_control *control)
+{
+    switch (control->type) {
+    case CM_CONTROL_WELCOME:
+        welcome(client, control);
+        break;
+    case CM_CONTROL_REFUSED:
+    case CM_CONTROL_GOODBYE:
+        cm_client_end(client,
+                      control->reason > CAROM_REASON_NONE && control->reason < CAROM_REASON_COUNT
+                          ? control->reason
+                          : CAROM_REASON_MALFORMED);
+        break;
+    case CM_CONTROL_WORLD_CHANGE:
+        world_change(client, control);
+        break;
+    case CM_CONTROL_GAME_MESSAGE:
+        if (client->def.message && client->mirror) {
+            client->def.message(client->def.user, control->tick, control->payload.data,
+                                (uint32_t)control->payload.size);
+        }
+        break;
+    case CM_CONTROL_ROOM_CLOCK:
+        room_clock(client, control);
+        break;
+    case CM_CONTROL_HELLO:
+        cm_client_end(client, CAROM_REASON_MALFORMED);
+        break;
+    }
+}
+
+void cm_client_control(carom_client *client, const uint8_t *bytes, size_t size)
+{
+    cm_control *control;
+    const carom_allocator *allocator = &client->def.allocator;
+    if (cm_control_decode(bytes, size, false, allocator, &control) != CAROM_OK) {
+        client->stats.packets_refused++;
+        cm_client_end(client, CAROM_REASON_MALFORMED);
+        return;
+    }
+    handle(client, control);
+    cm_control_free(allocator, control);
+}

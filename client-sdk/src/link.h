@@ -1,0 +1,52 @@
+// The client's one connection: ENet behind bytes. link.c is the only file of the SDK that knows
+// ENet.
+//
+// A link belongs to the thread of its client. ENet's allocation callbacks are process-wide and may
+// belong to the game that links the SDK, so they are left alone: packets and peers come from
+// whatever ENet was given, everything else from the client's allocator.
+#ifndef CM_CLIENT_LINK_H
+#define CM_CLIENT_LINK_H
+
+#include "carom/types.h"
+
+typedef struct cm_client_link cm_client_link;
+
+#define CM_LINK_CONTROL 0 // reliable, ordered
+#define CM_LINK_PLAY    1 // views and inputs: unreliable, unsequenced
+
+typedef enum cm_link_event_type {
+    CM_LINK_CONNECTED = 1,
+    CM_LINK_DISCONNECTED, // data: what the other side said, 0 for silence
+    CM_LINK_RECEIVED,
+} cm_link_event_type;
+
+typedef struct cm_link_event {
+    cm_link_event_type type;
+    uint32_t data;
+    uint32_t channel;
+    const uint8_t *bytes; // valid until the next call with this link
+    size_t size;
+} cm_link_event;
+
+typedef struct cm_link_info {
+    uint32_t rtt_ms;
+    uint64_t bytes_in, bytes_out; // UDP payloads
+} cm_link_info;
+
+// Starts connecting. A name is looked up at once (which may block). `data` travels with the
+// connection request; `seed` makes its id.
+carom_result cm_client_link_open(const carom_allocator *allocator, const char *host, uint16_t port,
+                                 uint32_t data, uint64_t seed, cm_client_link **link);
+// One farewell with `data`, not waited for, then everything is released. NULL is allowed.
+void cm_client_link_close(cm_client_link *link, uint32_t data);
+// Says farewell after all reliable messages; CM_LINK_DISCONNECTED follows.
+void cm_client_link_leave(cm_client_link *link, uint32_t data);
+
+// The next event, or false where nothing is left to do now.
+bool cm_client_link_poll(cm_client_link *link, cm_link_event *event);
+bool cm_client_link_send(cm_client_link *link, uint32_t channel, const uint8_t *bytes, size_t size);
+// Puts what was sent on the wire.
+void cm_client_link_flush(cm_client_link *link);
+void cm_client_link_info(const cm_client_link *link, cm_link_info *info);
+
+#endif

@@ -1,0 +1,161 @@
+// The match: views in, inputs out, and the clocks between them.
+//
+// An input is made for each tick of the predicted clock, in the update in which that tick begins;
+// every input that the server has not settled is sent again with the next packet. Typical: 60
+// packets a second, each with the 14 newest inputs at 200 ms of round trip.
+#include "client-sdk/src/state.h"
+
+#include <string.h>
+
+#define AHEAD_MAX (CM_INPUT_TICKS - 1u) // ticks that the inputs may run ahead in one go
+
+void cm_client_note_changed(carom_client *client)
+{
+    const cm_mirror *mirror = client->mirror;
+    for (uint32_t i = 0; i < mirror->changed_count; i++) {
+        uint32_t slot = mirror->changed[i];
+        cm_view_pose pose;
+        cm_view_dequantise(&mirror->config, &mirror->bodies[slot].body, &pose);
+        cm_interp_add(&client->interp, carom_world_body_at(mirror->world, slot),
+                      mirror->bodies[slot].tick, &pose, client->clock.view_interval);
+    }
+}
+
+static void note_clock(carom_client *client, const cm_view_header *header)
+{
+    cm_client_clock_rtt(&client->clock, client->stats.rtt_ms);
+    cm_client_clock_view(&client->clock, header->tick);
+    if (header->input_ack > client->settled_tick && header->input_ack <= client->input_tick) {
+        client->settled_tick = header->input_ack;
+    }
+    if (header->input_lead == CM_LEAD_UNKNOWN || header->tick < client->clock.newest_view) {
+        return;
+    }
+    double lead = header->input_lead / 16.0;
+    client->stats.input_lead = (float)lead;
+    if (client->settled_tick > 0) {
+        cm_client_clock_lead(&client->clock, lead, client->settled_tick);
+    }
+}
+
+void cm_client_view(carom_client *client, const uint8_t *bytes, size_t size)
+{
+    if (!client->mirror) {
+        return; // overtook the welcome
+    }
+    cm_view_header header;
+    cm_packet_reason reason = cm_mirror_view(client->mirror, bytes, size, &header);
+    if (reason != CM_PACKET_OK) {
+        client->stats.packets_refused += reason != CM_PACKET_STALE;
+        client->stats.desyncs += reason == CM_PACKET_CHECK;
+        cm_client_log(client, CAROM_LOG_DEBUG, "view refused: %s", cm_packet_reason_text(reason));
+        return;
+    }
+    cm_link_info info;
+    cm_client_link_info(client->link, &info);
+    client->stats.rtt_ms = info.rtt_ms;
+    if (client->stats.view_packets == 0 || header.tick > client->stats.server_tick) {
+        client->stats.views++;
+        client->stats.server_tick = header.tick;
+        client->news = true;
+    }
+    client->stats.view_packets++;
+    note_clock(client, &header);
+    cm_client_note_changed(client);
+    if (client->state == CAROM_CLIENT_JOINING) {
+        client->state = CAROM_CLIENT_PLAYING;
+    }
+}
+
+// Makes inputs up to the tick that the clock says; returns how many.
+static uint64_t make_inputs(carom_client *client)
+{
+    double clock = cm_client_clock_predicted(&client->clock);
+    uint64_t tick = clock < 1.0 ? 1 : (uint64_t)clock;
+    if (tick <= client->input_tick) {
+        return 0;
+    }
+    uint64_t made = client->input_tick == 0 ? 1 : tick - client->input_tick;
+    if (client->input_tick == 0 || made > AHEAD_MAX) {
+        client->first_input = tick;
+    }
+    uint32_t size = client->mirror->module->input_size;
+    cm_input_log_set(&client->inputs, tick, client->input, size);
+    uint64_t first = made > AHEAD_MAX ? tick : tick - made + 1;
+    for (uint64_t t = first; t <= tick; t++) {
+        cm_client_clock_made(&client->clock, t);
+    }
+    client->input_tick = tick;
+    return made;
+}
+
+static void send_inputs(carom_client *client)
+{
+    cm_input_packet packet;
+    memset(&packet, 0, sizeof packet);
+    cm_mirror_ack(client->mirror, &packet);
+    packet.newest_tick = (uint32_t)client->input_tick;
+    uint64_t oldest = client->settled_tick + 1;
+    oldest = oldest > client->first_input ? oldest : client->first_input;
+    for (uint64_t t = client->input_tick; t >= oldest && packet.count < CM_INPUTS_MAX; t--) {
+        memcpy(packet.inputs[packet.count++], cm_input_log_get(&client->inputs, t),
+               CAROM_INPUT_MAX);
+    }
+    uint8_t bytes[CM_PACKET_MAX];
+    size_t size =
+        cm_input_packet_write(&packet, client->mirror->module->input_size, bytes, sizeof bytes);
+    if (size > 0 && cm_client_link_send(client->link, CM_LINK_PLAY, bytes, size)) {
+        client->stats.inputs_sent++;
+    }
+}
+
+// With each tick where ticks are slower than packets may be; else at the input rate.
+static void send_if_due(carom_client *client, uint64_t made)
+{
+    const cm_mirror *mirror = client->mirror;
+    double interval = (double)mirror->tick_rate / mirror->input_rate;
+    double local = client->clock.local;
+    bool due = interval <= 1.0 ? made > 0 : local >= client->send_due;
+    // While the clock stands still the acks must still go out.
+    due = due || local >= client->send_due + mirror->tick_rate * 0.1;
+    if (!due) {
+        return;
+    }
+    client->send_due += interval;
+    if (client->send_due < local) {
+        client->send_due = local + (interval > 1.0 ? interval * 0.5 : 0.0);
+    }
+    send_inputs(client);
+}
+
+static void predict(carom_client *client)
+{
+    cm_predictor *predictor = client->predictor;
+    predictor->render = cm_client_clock_render(&client->clock);
+    cm_predictor_advance(predictor, client->input_tick);
+    if (client->news) {
+        cm_predictor_reconcile(predictor, client->input_tick);
+    }
+    cm_predictor_smooth(predictor, (double)(client->now_us - client->smoothed_us) * 1.0e-6);
+    const cm_predict_stats *stats = &predictor->stats;
+    client->stats.reconciles = stats->reconciles;
+    client->stats.predicted_steps = stats->steps;
+    client->stats.error_count = stats->error_count;
+    client->stats.error_sum = stats->error_sum;
+    client->stats.error_max = stats->error_max;
+    memcpy(client->stats.error_buckets, stats->error_buckets, sizeof stats->error_buckets);
+}
+
+void cm_client_play(carom_client *client)
+{
+    uint64_t made = make_inputs(client);
+    send_if_due(client, made);
+    if (client->predictor) {
+        predict(client);
+    }
+    client->news = false;
+    client->smoothed_us = client->now_us;
+    client->stats.predicted_tick = client->input_tick;
+    client->stats.packets_lost = client->mirror->lost;
+    client->stats.interpolation_delay_ms = (uint32_t)cm_client_clock_delay_ms(&client->clock);
+}

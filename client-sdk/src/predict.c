@@ -1,0 +1,245 @@
+// The predictor's game: stepping it, keeping each tick's state, showing poses.
+//
+// A save is the used part of the world's and module's state: some 150 KB with 400 bodies, a copy of
+// 10 us; the ring of saves grows to what is needed and is kept. Typical: 12 to 18 ticks ahead of
+// the newest view at 200 ms of round trip.
+#include "client-sdk/src/predict.h"
+
+#include <string.h>
+
+#include "shared/base/vec.h"
+
+#define SMOOTH_S     0.04f // time constant: gone to 8% in 100 ms
+#define ADVANCE_MIN  24u   // ticks in one call, or a tenth of a second
+#define OFFSET_SMALL 1.0e-4f
+
+void cm_input_log_set(cm_input_log *log, uint64_t tick, const uint8_t *bytes, uint32_t size)
+{
+    uint8_t input[CAROM_INPUT_MAX] = {0};
+    memcpy(input, bytes, size);
+    if (log->newest == 0 || tick >= log->newest + CM_INPUT_TICKS) {
+        log->oldest = tick;
+        log->newest = tick - 1;
+    }
+    while (log->newest < tick) {
+        log->newest++;
+        memcpy(log->inputs[log->newest % CM_INPUT_TICKS], input, sizeof input);
+    }
+    if (log->newest - log->oldest >= CM_INPUT_TICKS) {
+        log->oldest = log->newest - CM_INPUT_TICKS + 1;
+    }
+}
+
+const uint8_t *cm_input_log_get(const cm_input_log *log, uint64_t tick)
+{
+    static const uint8_t none[CAROM_INPUT_MAX];
+    if (log->newest == 0) {
+        return none;
+    }
+    tick = tick < log->oldest ? log->oldest : (tick > log->newest ? log->newest : tick);
+    return log->inputs[tick % CM_INPUT_TICKS];
+}
+
+cm_predictor *cm_predictor_create(const carom_allocator *allocator, const cm_mirror *mirror,
+                                  const cm_interp *interp, const cm_input_log *log, float radius)
+{
+    cm_predictor *p = allocator->allocate(allocator->context, sizeof *p);
+    if (!p) {
+        return NULL;
+    }
+    memset(p, 0, sizeof *p);
+    p->allocator = allocator;
+    p->mirror = mirror;
+    p->interp = interp;
+    p->log = log;
+    p->radius = radius;
+    p->structure = mirror->structure;
+    size_t slots_size = (mirror->slots > 0 ? mirror->slots : 1) * sizeof *p->slots;
+    p->scratch_size = cm_game_save_bound(mirror->game);
+    p->scratch = allocator->allocate(allocator->context, p->scratch_size);
+    p->slots = allocator->allocate(allocator->context, slots_size);
+    if (p->slots) {
+        memset(p->slots, 0, slots_size);
+    }
+    if (!p->scratch || !p->slots ||
+        cm_game_create(mirror->scene, mirror->module, 0, allocator, &p->game) != CAROM_OK) {
+        cm_predictor_destroy(p);
+        return NULL;
+    }
+    p->world = carom_game_world(p->game);
+    return p;
+}
+
+void cm_predictor_destroy(cm_predictor *p)
+{
+    if (!p) {
+        return;
+    }
+    const carom_allocator *allocator = p->allocator;
+    for (uint32_t i = 0; i < CM_PREDICT_TICKS; i++) {
+        allocator->release(allocator->context, p->saved[i].image);
+    }
+    if (p->game) {
+        cm_game_destroy(p->game);
+    }
+    allocator->release(allocator->context, p->scratch);
+    allocator->release(allocator->context, p->slots);
+    allocator->release(allocator->context, p);
+}
+
+bool cm_predictor_save(cm_predictor *p)
+{
+    cm_saved_tick *saved = &p->saved[p->tick % CM_PREDICT_TICKS];
+    size_t size = saved->image ? cm_game_save(p->game, saved->image, saved->capacity) : 0;
+    if (size == 0) {
+        // The ring's image is too small: measure with the scratch one, and leave room to grow.
+        size = cm_game_save(p->game, p->scratch, p->scratch_size);
+        p->allocator->release(p->allocator->context, saved->image);
+        saved->capacity = size + size / 8;
+        saved->image = p->allocator->allocate(p->allocator->context, saved->capacity);
+        if (!saved->image) {
+            saved->capacity = 0;
+            saved->size = 0;
+            return false;
+        }
+        memcpy(saved->image, p->scratch, size);
+    }
+    saved->tick = p->tick;
+    saved->size = size;
+    return true;
+}
+
+bool cm_predictor_restore(cm_predictor *p, uint64_t tick)
+{
+    const cm_saved_tick *saved = &p->saved[tick % CM_PREDICT_TICKS];
+    if (saved->size == 0 || saved->tick != tick ||
+        cm_game_restore(p->game, saved->image, saved->size) != CAROM_OK) {
+        return false;
+    }
+    p->tick = tick;
+    return true;
+}
+
+// Where each simulated body is now, so that frames between two ticks can be shown.
+static void keep_previous(cm_predictor *p)
+{
+    uint32_t slots = carom_world_body_slots(p->world);
+    for (uint32_t i = 0; i < slots && i < p->mirror->slots; i++) {
+        carom_body_state state;
+        if (p->slots[i].simulated &&
+            carom_body_get(p->world, carom_world_body_at(p->world, i), &state) == CAROM_OK) {
+            p->slots[i].previous_position = state.position;
+            p->slots[i].previous_orientation = state.orientation;
+        }
+    }
+}
+
+void cm_predictor_step(cm_predictor *p, bool last)
+{
+    if (last) {
+        keep_previous(p);
+    }
+    carom_player_input inputs[CAROM_PLAYERS_MAX];
+    uint32_t count = 0;
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        bool own = player == p->mirror->player;
+        // What the others hold is not known: the keyframe's inputs are long past.
+        if (own || (p->fresh && cm_game_player_present(p->game, player))) {
+            inputs[count].player = player;
+            memset(inputs[count].bytes, 0, sizeof inputs[count].bytes);
+            if (own) {
+                memcpy(inputs[count].bytes, cm_input_log_get(p->log, p->tick + 1), CAROM_INPUT_MAX);
+            }
+            count++;
+        }
+    }
+    cm_tick_input input = {.inputs = inputs, .input_count = count};
+    cm_game_tick(p->game, &input);
+    p->fresh = false;
+    p->tick++;
+    p->stats.steps++;
+    // Without memory the tick cannot be compared later: that view starts anew.
+    (void)cm_predictor_save(p);
+}
+
+static void note_shown(cm_predictor *p)
+{
+    carom_body_id own = cm_game_player_body(p->game, p->mirror->player);
+    carom_body_state state;
+    if (carom_body_get(p->world, own, &state) == CAROM_OK && own.index < p->mirror->slots) {
+        cm_shown *shown = &p->shown[p->tick % CM_PREDICT_TICKS];
+        shown->tick = p->tick;
+        shown->position = cm_add(state.position, p->slots[own.index].offset);
+    }
+}
+
+void cm_predictor_advance(cm_predictor *p, uint64_t tick)
+{
+    if (!p->ready || tick <= p->tick) {
+        return;
+    }
+    uint32_t limit = p->mirror->tick_rate / 10 + ADVANCE_MIN;
+    limit = limit < CM_PREDICT_TICKS ? limit : CM_PREDICT_TICKS - 1;
+    if (tick - p->tick > limit) {
+        p->rebuild = true; // a long pause: no work for ticks that nobody saw
+        return;
+    }
+    while (p->tick < tick) {
+        cm_predictor_step(p, p->tick + 1 == tick);
+        note_shown(p);
+    }
+}
+
+// exp(-x) for x >= 0, by its Pade approximant: exact enough to look at, and needs no libm.
+static float fade(float x)
+{
+    return 1.0f / (1.0f + x * (1.0f + x * (0.5f + x * (1.0f / 6.0f))));
+}
+
+void cm_predictor_smooth(cm_predictor *p, double seconds)
+{
+    float keep = fade((float)(seconds > 1.0 ? 1.0 : seconds) / SMOOTH_S);
+    for (uint32_t i = 0; i < p->mirror->slots; i++) {
+        cm_predict_slot *slot = &p->slots[i];
+        if (!slot->smooth) {
+            continue;
+        }
+        slot->offset = cm_scale(keep, slot->offset);
+        slot->turn = cm_interp_turn(cm_quat_identity(), slot->turn, keep);
+        if (cm_length(slot->offset) < OFFSET_SMALL && cm_abs(slot->turn.w) > 1.0f - 1.0e-7f) {
+            slot->smooth = 0;
+            slot->offset = cm_vec(0.0f, 0.0f, 0.0f);
+            slot->turn = cm_quat_identity();
+        }
+    }
+}
+
+void cm_predictor_offset(const cm_predictor *p, carom_body_id body, carom_client_pose *pose)
+{
+    const cm_predict_slot *slot = &p->slots[body.index];
+    if (slot->smooth && slot->generation == body.generation) {
+        pose->position = cm_add(pose->position, slot->offset);
+        pose->orientation = cm_quat_normalize(cm_quat_mul(slot->turn, pose->orientation));
+    }
+}
+
+bool cm_predictor_pose(const cm_predictor *p, carom_body_id body, double tick,
+                       carom_client_pose *pose)
+{
+    carom_body_state state;
+    if (!p->ready || !p->slots[body.index].simulated ||
+        carom_body_get(p->world, body, &state) != CAROM_OK) {
+        return false;
+    }
+    const cm_predict_slot *slot = &p->slots[body.index];
+    double behind = (double)p->tick - tick;
+    float at = cm_clamp((float)(1.0 - behind), 0.0f, 1.0f);
+    carom_vec3 way = cm_sub(state.position, slot->previous_position);
+    pose->position = cm_mul_add(slot->previous_position, at, way);
+    pose->orientation = cm_interp_turn(slot->previous_orientation, state.orientation, at);
+    pose->linear_velocity = state.linear_velocity;
+    pose->angular_velocity = state.angular_velocity;
+    pose->predicted = true;
+    cm_predictor_offset(p, body, pose);
+    return true;
+}

@@ -1,0 +1,111 @@
+// Prediction: a second game that runs ahead of the server with the world's own step.
+//
+// The bodies near the player's own are simulated; the others stand still where the mirror has them.
+// Each tick's state is kept until the server's view of that tick comes. Where the view agrees (to
+// the grain of the quantisation) nothing is done; where it differs, that tick's state is restored,
+// corrected, and exactly the ticks since then are stepped again. What the correction moved on the
+// screen is smoothed away, visually only.
+#ifndef CM_CLIENT_PREDICT_H
+#define CM_CLIENT_PREDICT_H
+
+#include "client-sdk/src/interp.h"
+#include "client-sdk/src/mirror.h"
+
+#define CM_PREDICT_TICKS 128u // states kept; never more ticks are stepped again
+#define CM_INPUT_TICKS   512u // own inputs remembered
+
+// Own inputs by tick; a tick that has none of its own has the last one before it.
+typedef struct cm_input_log {
+    uint64_t newest; // 0: none yet
+    uint64_t oldest;
+    uint8_t inputs[CM_INPUT_TICKS][CAROM_INPUT_MAX];
+} cm_input_log;
+
+typedef struct cm_predict_slot {
+    uint8_t simulated;          // else it stands still
+    uint8_t doubt;              // views in a row against which a body at rest differed
+    uint8_t smooth;             // an offset is being worn off
+    uint8_t was;                // type of the body on the server
+    uint32_t generation;        // of the body that this describes; 0: none
+    uint32_t seen_tick;         // of the mirror's value that was compared
+    uint64_t touched;           // newest tick whose saved state has another type or place
+    bool held;                  // `before` is set
+    carom_vec3 before_position; // what was shown before a correction
+    carom_quat before_orientation;
+    carom_vec3 previous_position; // one tick before the newest
+    carom_quat previous_orientation;
+    carom_vec3 offset; // shown minus simulated
+    carom_quat turn;   // shown = turn x simulated
+} cm_predict_slot;
+
+typedef struct cm_saved_tick {
+    uint64_t tick;
+    size_t size, capacity;
+    void *image;
+} cm_saved_tick;
+
+typedef struct cm_shown {
+    uint64_t tick;
+    carom_vec3 position;
+} cm_shown;
+
+typedef struct cm_predict_stats {
+    uint64_t reconciles, steps;
+    uint64_t error_count;
+    double error_sum, error_max;
+    uint64_t error_buckets[CAROM_ERROR_BUCKETS];
+} cm_predict_stats;
+
+typedef struct cm_predictor {
+    const carom_allocator *allocator;
+    const cm_mirror *mirror;
+    const cm_interp *interp;
+    const cm_input_log *log;
+    carom_game *game;
+    carom_world *world;
+    float radius;
+    bool ready;      // a state exists
+    bool rebuild;    // the next view starts anew from the mirror
+    bool fresh;      // other players' inputs are to be cleared with the next step
+    uint64_t tick;   // of the game's state
+    uint64_t seen;   // newest view tick that was compared
+    uint64_t rounds; // reconciliations looked at
+    uint32_t structure;
+    double render; // tick at which the others are shown, set by the client
+    cm_predict_slot *slots;
+    cm_saved_tick saved[CM_PREDICT_TICKS];
+    void *scratch; // one save of any size
+    size_t scratch_size;
+    cm_shown shown[CM_PREDICT_TICKS];
+    cm_predict_stats stats;
+} cm_predictor;
+
+void cm_input_log_set(cm_input_log *log, uint64_t tick, const uint8_t *bytes, uint32_t size);
+const uint8_t *cm_input_log_get(const cm_input_log *log, uint64_t tick);
+
+// Everything given must outlive the predictor. NULL without memory.
+cm_predictor *cm_predictor_create(const carom_allocator *allocator, const cm_mirror *mirror,
+                                  const cm_interp *interp, const cm_input_log *log, float radius);
+void cm_predictor_destroy(cm_predictor *predictor);
+
+// Steps to `tick` with the log's inputs: at most CM_PREDICT_TICKS steps; further away it waits for
+// a view to start from.
+void cm_predictor_advance(cm_predictor *predictor, uint64_t tick);
+// The mirror has views up to its newest tick: compares, corrects, steps again up to `tick`.
+void cm_predictor_reconcile(cm_predictor *predictor, uint64_t tick);
+// Wears the visual offsets off.
+void cm_predictor_smooth(cm_predictor *predictor, double seconds);
+
+// Pose shown at `tick` (between the newest two states); false where the body is not simulated.
+bool cm_predictor_pose(const cm_predictor *predictor, carom_body_id body, double tick,
+                       carom_client_pose *pose);
+// Adds what is left of a smoothed jump to the pose of a body that is not simulated.
+void cm_predictor_offset(const cm_predictor *predictor, carom_body_id body,
+                         carom_client_pose *pose);
+
+// Between predict.c and reconcile.c.
+bool cm_predictor_save(cm_predictor *predictor);
+bool cm_predictor_restore(cm_predictor *predictor, uint64_t tick);
+void cm_predictor_step(cm_predictor *predictor, bool last);
+
+#endif

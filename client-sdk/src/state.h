@@ -1,0 +1,60 @@
+// What a client is made of; shared by the files that work on it (client, join, play).
+//
+//   client.c  the public face and the states: idle -> connecting -> joining -> playing -> idle
+//   join.c    control messages: welcome, changes, farewells
+//   play.c    views in, inputs out, the clocks between them
+#ifndef CM_CLIENT_STATE_H
+#define CM_CLIENT_STATE_H
+
+#include "client-sdk/src/clock.h"
+#include "client-sdk/src/interp.h"
+#include "client-sdk/src/link.h"
+#include "client-sdk/src/mirror.h"
+#include "client-sdk/src/predict.h"
+
+struct carom_client {
+    carom_client_def def; // pointers into this struct
+    char name[CM_PLAYER_NAME_MAX + 1];
+    uint8_t user_data[CAROM_USER_DATA_MAX];
+    carom_client_state state, announced;
+    carom_reason reason;
+    carom_result open_result;
+    uint64_t now_us;
+    uint64_t deadline_us; // of connecting, joining, leaving
+    bool leaving;
+    cm_client_link *link;
+
+    // While joining or playing.
+    cm_mirror *mirror;
+    cm_interp interp;
+    cm_predictor *predictor; // NULL: everything is interpolated
+    cm_client_clock clock;
+    bool news;             // a view came since the last reconciliation
+    uint64_t input_tick;   // newest tick that an input was made for
+    uint64_t first_input;  // oldest one made
+    uint64_t settled_tick; // inputs up to it are settled
+    uint64_t smoothed_us;
+    double send_due; // in ticks of the local clock
+    uint8_t input[CAROM_INPUT_MAX];
+    cm_input_log inputs;
+    carom_client_stats stats;
+};
+
+void cm_client_log(carom_client *client, carom_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+// Ends the connection at once and becomes idle.
+void cm_client_end(carom_client *client, carom_reason reason);
+
+// join.c
+void cm_client_hello(carom_client *client);
+void cm_client_control(carom_client *client, const uint8_t *bytes, size_t size);
+void cm_client_forget_room(carom_client *client);
+bool cm_client_send_control(carom_client *client, const cm_control *control);
+
+// play.c
+void cm_client_view(carom_client *client, const uint8_t *bytes, size_t size);
+void cm_client_play(carom_client *client);
+// New values of bodies, after a view or a change.
+void cm_client_note_changed(carom_client *client);
+
+#endif
