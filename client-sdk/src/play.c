@@ -33,6 +33,9 @@ static void note_clock(carom_client *client, const cm_view_header *header)
     }
     double lead = header->input_lead / 16.0;
     client->stats.input_lead = (float)lead;
+    client->stats.lead_reports++;
+    client->stats.lead_sum += lead;
+    client->stats.late_reports += lead < 0.0;
     if (client->settled_tick > 0) {
         cm_client_clock_lead(&client->clock, lead, client->settled_tick);
     }

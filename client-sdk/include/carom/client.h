@@ -72,7 +72,10 @@ typedef struct carom_client_stats {
     uint64_t error_count;
     double error_sum, error_max;
     uint64_t error_buckets[CAROM_ERROR_BUCKETS];
-    float input_lead; // ticks, as the server reported last
+    float input_lead; // ticks, as the server reported last: how early inputs came, at the least
+    // Views that reported a lead, their sum of leads, and how many said that an input came late.
+    uint64_t lead_reports, late_reports;
+    double lead_sum;
 } carom_client_stats;
 
 CAROM_API carom_client_def carom_default_client_def(void);
