@@ -42,8 +42,7 @@ PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-missing-field-initializers
-CPPFLAGS_OWN = -I. -Ishared/include -Iclient-sdk/include -I$(GEN) -D_GNU_SOURCE $(PKG_CFLAGS) \
-  -DCAROM_COMMIT='"$(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)"'
+CPPFLAGS_OWN = -I. -Ishared/include -Iclient-sdk/include -I$(GEN) -D_GNU_SOURCE $(PKG_CFLAGS)
 COMPILE = $(CC) -std=c17 $(OPT_$(BUILD)) $(WARN) -fvisibility=hidden -fPIC -pthread $(CPPFLAGS_OWN) $(CPPFLAGS) \
   $(CFLAGS) $(DETERMINISM) $(BREAK_DETERMINISM)
 LINK = $(CC) $(OPT_$(BUILD)) -pthread -rdynamic $(LDFLAGS)
@@ -66,6 +65,7 @@ CAROM_OBJS := $(call obj,$(SHARED_SRCS) $(SERVER_SRCS) $(SDK_OWN_SRCS)) $(PROTO_
 TESTED_OBJS := $(filter-out $(OUT)/server/main.o,$(CAROM_OBJS))
 EXAMPLES := $(patsubst client-sdk/examples/%.c,$(OUT)/examples/%,$(EXAMPLE_SRCS))
 
+.SECONDARY: $(PROTO_HDRS) $(PROTO_HDRS:.h=.c)
 .PHONY: all run test check bench deps install clean help format
 .DEFAULT_GOAL := all
 
@@ -82,38 +82,55 @@ help:
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX), PREFIX=/usr/local'
 	@echo 'make format     clang-format over every source'
 	@echo 'make clean      removes build/'
-	@echo 'variables: BUILD=release|debug|asan|tsan, CC, CFLAGS, LDFLAGS, OUT_SUFFIX'
+	@echo 'variables: BUILD=release|debug|asan|tsan, CC, CFLAGS, LDFLAGS, OUT_SUFFIX, V=1'
+
+# V=1 shows the commands.
+ifeq ($(V),)
+say = @printf '  %-5s %s\n' $(1) $(2);
+else
+say =
+endif
+
+# What `carom version` says: made anew when the commit changes, and only the one object with it.
+COMMIT := $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
+COMMIT_STAMP := build/commit-$(COMMIT)
+$(COMMIT_STAMP):
+	@mkdir -p build
+	@rm -f build/commit-*
+	@touch $@
+$(OUT)/server/cli/version.o: $(COMMIT_STAMP)
+$(OUT)/server/cli/version.o: CPPFLAGS_OWN += -DCAROM_COMMIT='"$(COMMIT)"'
 
 # Generated protobuf code ------------------------------------------------------------------------
 $(GEN)/proto/%.pb-c.c $(GEN)/proto/%.pb-c.h: proto/%.proto
 	@mkdir -p $(GEN)
-	protoc-c --c_out=$(GEN) $<
+	$(call say,PROTO,$<)protoc-c --c_out=$(GEN) $<
 
 $(OUT)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
-	$(COMPILE) -w -MMD -MP -c $< -o $@
+	$(call say,CC,$<)$(COMPILE) -w -MMD -MP -c $< -o $@
 
 # Objects ------------------------------------------------------------------------------------------
 $(OUT)/%.o: %.c | $(PROTO_HDRS)
 	@mkdir -p $(@D)
-	$(COMPILE) -MMD -MP -c $< -o $@
+	$(call say,CC,$<)$(COMPILE) -MMD -MP -c $< -o $@
 
 $(OUT)/carom: $(CAROM_OBJS)
-	$(LINK) $^ $(PKG_LIBS) -lm -o $@
+	$(call say,LINK,$@)$(LINK) $^ $(PKG_LIBS) -lm -o $@
 
 $(OUT)/libcarom_client.a: $(call obj,$(SDK_SRCS)) $(PROTO_OBJS)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call say,AR,$@)ar rcs $@ $^
 
 $(OUT)/examples/%: client-sdk/examples/%.c $(OUT)/libcarom_client.a
 	@mkdir -p $(@D)
-	$(COMPILE) -MMD -MP $(OPT_$(BUILD)) $< $(OUT)/libcarom_client.a $(LDFLAGS) $(PKG_LIBS) -lm -o $@
+	$(call say,LINK,$@)$(COMPILE) -MMD -MP $(OPT_$(BUILD)) $< $(OUT)/libcarom_client.a $(LDFLAGS) $(PKG_LIBS) -lm -o $@
 
 # Tests --------------------------------------------------------------------------------------------
 $(OUT)/unit: $(call obj,$(UNIT_SRCS)) $(TESTED_OBJS)
-	$(LINK) $^ $(PKG_LIBS) -lcriterion -lm -o $@
+	$(call say,LINK,$@)$(LINK) $^ $(PKG_LIBS) -lcriterion -lm -o $@
 
 $(OUT)/cluster: $(call obj,$(CLUSTER_SRCS)) $(TESTED_OBJS)
-	$(LINK) $^ $(PKG_LIBS) -lm -o $@
+	$(call say,LINK,$@)$(LINK) $^ $(PKG_LIBS) -lm -o $@
 
 include tests/tests.mk
 

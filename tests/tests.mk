@@ -3,7 +3,7 @@
 HASHES_SRCS := $(filter-out shared/net/% shared/view/% shared/wire/%,$(SHARED_SRCS))
 $(OUT)/hashes: $(OUT)/tests/determinism/hashes.o $(call obj,$(HASHES_SRCS)) \
   $(OUT)/gen/proto/scene.pb-c.o
-	$(LINK) $^ $(PKG_LIBS) -lm -o $@
+	$(call say,LINK,$@)$(LINK) $^ $(PKG_LIBS) -lm -o $@
 
 test:
 	@deploy/deps.sh run test
