@@ -39,7 +39,7 @@ typedef struct cm_soft_point {
     carom_vec3 spin_a, spin_b; // inverse inertia times that
     float separation;
     float normal_mass;
-    float tangent_xx, tangent_xy, tangent_yy; // inverse of the 2x2 effective mass
+    float tangent_mass; // for both tangents
     float normal_impulse, tangent_impulse[2];
     float max_impulse, total_impulse;
     float approach; // relative normal velocity at the start

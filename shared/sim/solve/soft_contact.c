@@ -93,10 +93,9 @@ static void prepare_point(const cm_soft_contact *c, const cm_soft_body *a, const
     float xx = effective(a, b, p->ra, p->rb, c->t1, c->t1);
     float xy = effective(a, b, p->ra, p->rb, c->t1, c->t2);
     float yy = effective(a, b, p->ra, p->rb, c->t2, c->t2);
-    float det = xx * yy - xy * xy, s = det > 0.0f ? 1.0f / det : 0.0f;
-    p->tangent_xx = s * yy;
-    p->tangent_xy = -s * xy;
-    p->tangent_yy = s * xx;
+    float middle = 0.5f * (xx + yy), difference = 0.5f * (xx - yy);
+    float largest = middle + cm_sqrt(difference * difference + xy * xy);
+    p->tangent_mass = largest > 0.0f ? 1.0f / largest : 0.0f;
     p->normal_impulse = warm->normal_impulse[k];
     p->tangent_impulse[0] = warm->tangent_impulse[2 * k];
     p->tangent_impulse[1] = warm->tangent_impulse[2 * k + 1];
@@ -179,8 +178,8 @@ static inline void solve_friction(const cm_soft_contact *c, working_pair *w, cm_
 {
     carom_vec3 v = relative_velocity(w, p->ra, p->rb);
     float vx = cm_dot(v, c->t1), vy = cm_dot(v, c->t2);
-    float x = p->tangent_impulse[0] - (p->tangent_xx * vx + p->tangent_xy * vy);
-    float y = p->tangent_impulse[1] - (p->tangent_xy * vx + p->tangent_yy * vy);
+    float x = p->tangent_impulse[0] - p->tangent_mass * vx;
+    float y = p->tangent_impulse[1] - p->tangent_mass * vy;
     float limit = c->friction * p->normal_impulse, squared = x * x + y * y;
     if (squared > limit * limit) {
         float s = limit / cm_sqrt(squared);
