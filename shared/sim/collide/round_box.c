@@ -8,7 +8,8 @@
 #include "shared/sim/collide/narrow.h"
 
 #define SHORT      1.0e-6f
-#define FACE_COS   0.99f // normals within 8 degrees of a face's use the face
+#define FACE_COS   0.99f  // normals within 8 degrees of a face's use the face
+#define FACE_MISS  0.002f // m, by which a face's points may miss the true distance
 #define MIN_LENGTH 1.0e-3f
 
 typedef struct core {
@@ -203,6 +204,14 @@ static uint32_t collide_core(const core *c, const frame *f, float margin, cm_man
         if (cm_abs(d[i]) > FACE_COS) {
             collide_face(c, f, i, d[i] > 0.0f ? 1.0f : -1.0f, margin, manifold);
         }
+    }
+    // Beside the face: its points miss the closest one.
+    float lowest = 1.0e30f;
+    for (uint32_t i = 0; i < manifold->point_count; i++) {
+        lowest = cm_min(lowest, manifold->points[i].separation);
+    }
+    if (lowest > distance - c->radius + FACE_MISS) {
+        manifold->point_count = 0;
     }
     if (manifold->point_count == 0) {
         set_normal(f, d, manifold);
