@@ -2,6 +2,7 @@
 #include "tests/unit/client/fake_server.h"
 
 #include <criterion/criterion.h>
+#include <enet/enet.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -202,6 +203,11 @@ static void service(fake_server *s)
             enet_packet_destroy(event.packet);
         }
     }
+}
+
+void fake_server_disconnect(fake_server *s, uint32_t data)
+{
+    enet_peer_disconnect(s->peer, data);
 }
 
 static const cm_view_body *baseline_of(const fake_server *s, uint32_t index, uint32_t *age)

@@ -3,8 +3,6 @@
 #ifndef CM_TEST_FAKE_SERVER_H
 #define CM_TEST_FAKE_SERVER_H
 
-#include <enet/enet.h>
-
 #include "carom/client.h"
 #include "shared/game/game_host.h"
 #include "shared/net/net.h"
@@ -17,8 +15,8 @@
 typedef struct fake_server {
     cm_net *net;
     cm_net *net_before;
-    ENetHost *host;
-    ENetPeer *peer;
+    struct _ENetHost *host;
+    struct _ENetPeer *peer;
     cm_scene *scene;
     carom_game *game;
     cm_view_config config;
@@ -57,6 +55,7 @@ void fake_server_run(fake_server *server);
 void fake_server_control(fake_server *server, const cm_control *control);
 void fake_server_bytes(fake_server *server, uint32_t channel, const uint8_t *bytes, size_t size);
 void fake_server_welcome(fake_server *server);
+void fake_server_disconnect(fake_server *server, uint32_t data);
 
 // A client with its server, 2 ms a round.
 void fake_play(fake_server *server, carom_client *client, double seconds);

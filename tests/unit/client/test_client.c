@@ -268,7 +268,7 @@ Test(client, every_refusal_has_its_reason)
             cm_control refused = {.type = CM_CONTROL_REFUSED, .reason = (carom_reason)reason};
             fake_server_control(&server, &refused);
         } else {
-            enet_peer_disconnect(server.peer, reason);
+            fake_server_disconnect(&server, reason);
         }
         fake_play(&server, client, 0.5);
         cr_assert_eq(carom_client_get_state(client), CAROM_CLIENT_IDLE);
