@@ -44,7 +44,7 @@ LIBRARIES = {
     "sqlite3.h": r"^(server/.*\.c|tests/.*\.c)$",
     "jansson.h": r"^(shared/scene/.*_json\.c|server/.*\.c|tests/.*\.c)$",
     "sodium.h": r"^(server/.*\.c|client-sdk/src/.*\.c|shared/wire/.*\.c)$",
-    "pb-c.h": r"^(shared/scene/.*\.c|shared/wire/.*\.c|server/.*record.*\.c|tests/.*\.c)$",
+    "pb-c.h": r"^(shared/scene/(.*\.c|message\.h)|shared/wire/.*\.c|server/.*record.*\.c|tests/.*\.c)$",
 }
 
 SIMULATION = ("shared/base/", "shared/sim/", "shared/game/", "shared/include/")

@@ -1,0 +1,171 @@
+// The frame of the commands and `carom scene`, by the real binary: statuses, the form of messages,
+// a database that is good, absent, foreign or broken.
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/cli/command.h"
+
+static command_result result;
+static char folder[64];
+
+static void make_folder(void)
+{
+    strcpy(folder, "/tmp/carom_cmd_XXXXXX");
+    cr_assert_not_null(mkdtemp(folder));
+}
+
+static void remove_folder(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    cr_assert_eq(system(command), 0);
+}
+
+TestSuite(commands, .init = make_folder, .fini = remove_folder);
+
+static void run(const char *format, const char *second)
+{
+    char command[512];
+    snprintf(command, sizeof command, format, folder, second);
+    run_command(command, &result);
+}
+
+Test(commands, not_built_and_unknown)
+{
+    const char *later[] = {"token", "eval",     "plot",   "module",
+                           "admin", "capacity", "doctor", "bench"};
+    for (size_t i = 0; i < sizeof later / sizeof later[0]; ++i) {
+        run_command(later[i], &result);
+        cr_expect_eq(result.status, 2, "%s", later[i]);
+        cr_expect_not_null(strstr(result.err, "not built yet"), "%s", result.err);
+        cr_expect_str_eq(result.out, "");
+    }
+    run_command("fly", &result);
+    cr_expect_eq(result.status, 2);
+    cr_expect_not_null(strstr(result.err, "carom: unknown command 'fly'"));
+    run_command("", &result);
+    cr_expect_eq(result.status, 2);
+}
+
+Test(commands, help_and_version)
+{
+    const char *all[] = {"serve", "sim", "scene", "bots", "replay", "match", "help", "version"};
+    run_command("help", &result);
+    cr_assert_eq(result.status, 0);
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {
+        char command[64];
+        cr_expect_not_null(strstr(result.out, all[i]), "%s", all[i]);
+        (void)command;
+    }
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {
+        char command[64], usage[64];
+        snprintf(usage, sizeof usage, "usage: carom %s", all[i]);
+        snprintf(command, sizeof command, "help %s", all[i]);
+        run_command(command, &result);
+        cr_expect_eq(result.status, 0, "%s", all[i]);
+        cr_expect_not_null(strstr(result.out, usage), "%s", all[i]);
+        snprintf(command, sizeof command, "%s --help", all[i]);
+        run_command(command, &result);
+        cr_expect_eq(result.status, 0, "%s", all[i]);
+    }
+    run_command("help plot", &result);
+    cr_expect_eq(result.status, 2);
+    run_command("version", &result);
+    cr_expect_eq(result.status, 0);
+    cr_expect_not_null(strstr(result.out, "\nengine "));
+    cr_expect_not_null(strstr(result.out, "\ncommit "));
+    cr_expect_not_null(strstr(result.out, "\ncompiler "));
+    run_command("version extra", &result);
+    cr_expect_eq(result.status, 2);
+    run_command("help >/dev/full", &result);
+    cr_expect_eq(result.status, 1);
+}
+
+Test(commands, scene_database)
+{
+    run("scene import tests/scenes/hello.json --db %s/a.db", NULL);
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    run("scene import tests/scenes/hello.json --db %s/a.db --name other", NULL);
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    run("scene import tests/scenes/hello.json --db %s/a.db", NULL);
+    cr_assert_eq(result.status, 0, "a scene may be imported again");
+    run("scene list --db %s/a.db", NULL);
+    cr_assert_eq(result.status, 0);
+    cr_assert_eq(strncmp(result.out, "hello\t14 bodies\t", 16), 0, "%s", result.out);
+    cr_assert_not_null(strstr(result.out, "\nother\t"));
+
+    run("scene export hello --db %s/a.db", NULL);
+    cr_assert_eq(result.status, 0);
+    cr_assert_eq(strncmp(result.out, "{\n  \"carom\": 1,", 15), 0);
+    char file[128];
+    snprintf(file, sizeof file, "%s/e.json", folder);
+    FILE *out = fopen(file, "w");
+    fputs(result.out, out);
+    fclose(out);
+    static char first[1 << 16];
+    run("sim %s/e.json --ticks 30", NULL);
+    strcpy(first, result.out);
+    run("sim hello --ticks 30 --db %s/a.db", NULL);
+    cr_assert_str_eq(result.out, first);
+    run_command("sim tests/scenes/hello.json --ticks 30", &result);
+    cr_assert_str_eq(result.out, first);
+
+    run("scene show other --db %s/a.db", NULL);
+    cr_assert_eq(result.status, 0);
+    cr_assert_not_null(strstr(result.out, "\"bodies\": 14"));
+    run("scene delete other --db %s/a.db", NULL);
+    cr_assert_eq(result.status, 0);
+    run("scene export other --db %s/a.db", NULL);
+    cr_assert_eq(result.status, 2);
+    cr_assert_not_null(strstr(result.err, "a.db: no scene of the name: other"), "%s", result.err);
+}
+
+Test(commands, scene_database_that_is_none)
+{
+    run("scene list --db %s/none.db", NULL);
+    cr_expect_eq(result.status, 1);
+    run("scene list --db %s", NULL);
+    cr_expect_eq(result.status, 1);
+    char path[128];
+    snprintf(path, sizeof path, "%s/text.db", folder);
+    FILE *file = fopen(path, "w");
+    for (int i = 0; i < 2000; ++i) {
+        fputs("this is not a database\n", file);
+    }
+    fclose(file);
+    const char *verbs[] = {"list", "export x", "import tests/scenes/hello.json", "delete x"};
+    for (size_t i = 0; i < 4; ++i) {
+        char command[256];
+        snprintf(command, sizeof command, "scene %s --db %s", verbs[i], path);
+        run_command(command, &result);
+        cr_expect_eq(result.status, 2, "%s: %d %s", verbs[i], result.status, result.err);
+        cr_expect_not_null(strstr(result.err, "text.db: "), "%s", result.err);
+    }
+    // A database without our table.
+    run("scene import tests/scenes/hello.json --db %s/b.db", NULL);
+    run("scene export hello --db %s/b.db", NULL);
+    cr_expect_eq(result.status, 0);
+}
+
+Test(commands, scene_usage)
+{
+    const char *bad[] = {"scene",
+                         "scene import",
+                         "scene list x",
+                         "scene fly x",
+                         "scene export x y",
+                         "scene list --name x",
+                         "scene --db x",
+                         "scene validate tests/scenes/none.json"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
+        run_command(bad[i], &result);
+        cr_expect_eq(result.status, 2, "%s: %d", bad[i], result.status);
+        cr_expect_eq(strncmp(result.err, "carom: ", 7), 0, "%s: %s", bad[i], result.err);
+    }
+    run_command("scene validate tests/scenes/shapes.json", &result);
+    cr_expect_eq(result.status, 0);
+    cr_expect_str_eq(result.out, "");
+    cr_expect_str_eq(result.err, "");
+}
