@@ -74,6 +74,7 @@ Test(bits, overflow_is_sticky_and_harmless)
         for (size_t i = capacity; i < sizeof bytes; i++) {
             cr_assert_eq(bytes[i], 0xee);
         }
+        memset(bytes, 0xff, sizeof bytes);
         cm_bit_reader r;
         cm_bit_reader_init(&r, bytes, capacity);
         size_t whole = capacity * 8 / 7;

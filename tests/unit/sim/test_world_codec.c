@@ -177,6 +177,35 @@ Test(world_codec, each_rule_has_its_refusal)
     free(world);
 }
 
+Test(world_codec, contacts_must_be_sorted_and_of_two_bodies)
+{
+    carom_world *world = heap(80);
+    encoded e = encode(world);
+    size_t row = 4ull * cm_section_words(CM_SECTION_contact);
+    size_t first = place(world, CM_SECTION_contact, 0, "shape_a");
+    uint8_t *kept = malloc(2 * row);
+    memcpy(kept, e.bytes + first, 2 * row);
+    memcpy(e.bytes + first, kept + row, row); // the same twice
+    cr_assert_eq(carom_world_decode(world, e.bytes, e.size), CAROM_ERROR_CORRUPT);
+    memcpy(e.bytes + first + row, kept, row); // exchanged
+    cr_assert_eq(carom_world_decode(world, e.bytes, e.size), CAROM_ERROR_CORRUPT);
+    memcpy(e.bytes + first, kept, 2 * row);
+    cr_assert_eq(carom_world_decode(world, e.bytes, e.size), CAROM_OK);
+    // The last contact, of two shapes of one body that come after all others.
+    uint32_t slots = world->state.shape_slots, a = 0;
+    for (uint32_t i = 0; i + 1 < slots; i++) {
+        a = cm_shapes(world)[i].alive && cm_shapes(world)[i].next == i + 1 ? i : a;
+    }
+    cr_assert_gt(a, cm_contacts(world)[world->state.contact_count - 2].shape_a);
+    size_t last = place(world, CM_SECTION_contact, world->state.contact_count - 1, "shape_a");
+    e.bytes[last] = (uint8_t)a;
+    e.bytes[last + 4] = (uint8_t)(a + 1);
+    cr_assert_eq(carom_world_decode(world, e.bytes, e.size), CAROM_ERROR_CORRUPT);
+    free(kept);
+    free(e.bytes);
+    free(world);
+}
+
 // One to four places of the bytes bent at random: a bit, a byte, a whole special word, or the end
 // cut.
 static size_t bend_bytes(cm_rng *rng, uint8_t *bytes, size_t size)
