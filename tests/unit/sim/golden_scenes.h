@@ -1,0 +1,21 @@
+// Scenes of the golden and the rewind tests, built through the API with constants only (no libm),
+// so that every compiler builds the same.
+#ifndef CM_TESTS_UNIT_SIM_GOLDEN_SCENES_H
+#define CM_TESTS_UNIT_SIM_GOLDEN_SCENES_H
+
+#include "tests/unit/sim/rig.h"
+
+typedef struct cm_golden_scene {
+    const char *name;
+    uint32_t bodies; // limit
+    uint32_t ticks;
+    void (*build)(cm_rig *rig);
+    // Called before each step with the tick about to run: forces, bodies made and destroyed. A
+    // function of the world and the tick alone.
+    void (*drive)(carom_world *world, uint32_t tick);
+} cm_golden_scene;
+
+#define CM_GOLDEN_SCENES 4
+extern const cm_golden_scene cm_golden_scenes[CM_GOLDEN_SCENES];
+
+#endif
