@@ -20,6 +20,7 @@ int cm_cli_serve(int argc, char **argv);
 int cm_cli_bots(int argc, char **argv);
 int cm_cli_replay(int argc, char **argv);
 int cm_cli_match(int argc, char **argv);
+int cm_cli_bench(int argc, char **argv);
 
 // Runs `carom ARGV`: argv[0] is the program. What main does, callable from tests.
 int cm_cli_run(int argc, char **argv);

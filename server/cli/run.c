@@ -71,7 +71,7 @@ int cm_cli_run(int argc, char **argv)
         {"admin", NULL},
         {"capacity", NULL},
         {"doctor", NULL},
-        {"bench", NULL},
+        {"bench", cm_cli_bench},
     };
     if (argc < 2) {
         cm_cli_error("no command given, see 'carom help'");

@@ -1,0 +1,150 @@
+// Goal: what is measured is what it says: the generator makes the towers scene, a run starts from
+// the scene and ends in the same state each time, joints are read as written, rewinds are exact.
+// Method: the scene file against the generator body for body; short runs of real scenes; a small
+// file with joints, whose scene stands in for one that the engine cannot take yet.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "server/bench/joints.h"
+#include "server/bench/rewind.h"
+#include "server/bench/scene_run.h"
+#include "server/bench/worlds.h"
+#include "shared/scene/scene_json.h"
+
+#define TOWERS  "tests/scenes/bench/B0_towers1000.json"
+#define PYRAMID "tests/scenes/bench/A_pyramid20.json"
+
+static cm_scene *load(const char *path)
+{
+    cm_scene *scene = NULL;
+    cm_scene_error error;
+    cr_assert_eq(cm_scene_from_file(path, &scene, &error), CAROM_OK, "%s: %s", path, error.message);
+    return scene;
+}
+
+Test(bench_scenes, generator_makes_the_towers)
+{
+    cm_scene *scene = load(TOWERS);
+    carom_world_def def;
+    cm_scene_world_def(scene, &def);
+    carom_world *filed = cm_bench_world_new(&def), *made = cm_bench_towers(1000);
+    cr_assert(filed != NULL && made != NULL);
+    cr_assert_eq(cm_scene_populate(scene, filed), CAROM_OK);
+    cr_assert_eq(carom_world_body_slots(filed), 1005);
+    cr_assert_eq(carom_world_body_slots(made), 1005);
+    for (uint32_t slot = 0; slot < 1005; ++slot) {
+        carom_body_state a, b;
+        cr_assert_eq(carom_body_get(filed, carom_world_body_at(filed, slot), &a), CAROM_OK);
+        cr_assert_eq(carom_body_get(made, carom_world_body_at(made, slot), &b), CAROM_OK);
+        cr_assert_eq(memcmp(&a.position, &b.position, sizeof a.position), 0, "body %u", slot);
+        cr_assert(a.type == b.type && a.mass == b.mass, "body %u", slot);
+    }
+    for (int i = 0; i < 10; ++i) {
+        carom_world_step(filed);
+        carom_world_step(made);
+    }
+    carom_body_state a, b;
+    carom_body_get(filed, carom_world_body_at(filed, 1004), &a);
+    carom_body_get(made, carom_world_body_at(made, 1004), &b);
+    cr_assert_eq(memcmp(&a.position, &b.position, sizeof a.position), 0, "same friction and rules");
+    cm_bench_world_free(filed);
+    cm_bench_world_free(made);
+    cm_scene_free(scene);
+}
+
+Test(bench_scenes, a_short_run)
+{
+    cm_scene *scene = load(PYRAMID);
+    const cm_scene_run_options options = {.steps = 6, .from = 2, .runs = 2};
+    cm_scene_run run;
+    cr_assert_eq(cm_scene_run_measure(PYRAMID, scene, &options, &run), CAROM_OK);
+    cr_assert_eq(run.bodies, 210);
+    cr_assert(run.same, "two runs, one hash");
+    cr_assert_gt(run.step.mean, 0.0);
+    cr_assert_leq(run.step.median, run.step.p99);
+    cr_assert_gt(run.state_bytes, 210 * 64);
+    cr_assert_float_eq(run.quality.top_height, 19.5, 0.05);
+    cr_assert_lt(run.quality.max_penetration, 0.01);
+    cr_assert_gt(run.quality.pairs, 400, "each cube stands on two");
+
+    carom_world_def def;
+    cm_scene_world_def(scene, &def);
+    carom_world *world = cm_bench_world_new(&def);
+    cr_assert_eq(cm_scene_populate(scene, world), CAROM_OK);
+    for (int i = 0; i < 6; ++i) {
+        carom_world_step(world);
+    }
+    cr_assert_eq(carom_world_hash(world), run.hash, "the hash after the last step");
+    cm_bench_world_free(world);
+    cm_scene_free(scene);
+}
+
+static const char TWO_BODIES[] =
+    "{\"carom\": 1, \"name\": \"pair\", \"bodies\": ["
+    "{\"name\": \"a\", \"type\": \"static\", \"position\": [1, 2, 3],"
+    " \"shapes\": [{\"sphere\": {\"radius\": 0.5}}]},"
+    "{\"name\": \"b\", \"position\": [1, 4, 3], \"orientation\": [0, 0, 0.6, 0.8],"
+    " \"shapes\": [{\"sphere\": {\"radius\": 0.5}}]}]%s}";
+static const char JOINTS[] =
+    ", \"joints\": ["
+    "{\"type\": \"ball\", \"a\": \"a\", \"b\": \"b\", \"anchor\": [1, 3, 3]},"
+    "{\"type\": \"distance\", \"a\": \"a\", \"b\": \"b\", \"anchor\": [1, 3, 3]},"
+    "{\"type\": \"hinge\", \"a\": \"world\", \"b\": \"b\", \"anchor\": [0, 5, 0]}]";
+
+static void write_file(const char *path, const char *joints)
+{
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    fprintf(file, TWO_BODIES, joints);
+    fclose(file);
+}
+
+Test(bench_scenes, joints_are_read_as_written)
+{
+    char path[] = "/tmp/carom-joints-XXXXXX";
+    int handle = mkstemp(path);
+    cr_assert_geq(handle, 0);
+    close(handle);
+    write_file(path, "");
+    cm_scene *scene = load(path);
+    carom_world_def def;
+    cm_scene_world_def(scene, &def);
+    carom_world *world = cm_bench_world_new(&def);
+    cr_assert_eq(cm_scene_populate(scene, world), CAROM_OK);
+    write_file(path, JOINTS);
+    cm_quality_joint *joints;
+    uint32_t count;
+    cr_assert_eq(cm_bench_joints_load(path, scene, world, &joints, &count), CAROM_OK);
+    cr_assert_eq(count, 2, "a distance joint holds no points together");
+    cr_assert(joints[0].body_a == 0 && joints[0].body_b == 1);
+    cr_assert_eq(joints[1].body_a, CM_QUALITY_WORLD);
+    cm_quality quality;
+    cr_assert_eq(cm_quality_of_world(world, joints, count, &quality), CAROM_OK);
+    cr_assert_lt(quality.joint_error, 1e-6, "no error as written");
+    carom_body_id b = carom_world_body_at(world, 1);
+    cr_assert_eq(carom_body_set_pose(world, b, (carom_vec3){1.0f, 4.25f, 3.0f},
+                                     (carom_quat){0.0f, 0.0f, 0.6f, 0.8f}),
+                 CAROM_OK);
+    cr_assert_eq(cm_quality_of_world(world, joints, count, &quality), CAROM_OK);
+    cr_assert_float_eq(quality.joint_error, 0.25, 1e-6);
+    free(joints);
+    write_file(path, ", \"joints\": [{\"type\": \"ball\", \"a\": \"a\", \"b\": \"nobody\"}]");
+    cr_assert_eq(cm_bench_joints_load(path, scene, world, &joints, &count), CAROM_ERROR_CORRUPT);
+    cr_assert_null(joints);
+    unlink(path);
+    cm_bench_world_free(world);
+    cm_scene_free(scene);
+}
+
+Test(bench_scenes, rewinds_are_exact)
+{
+    cm_rewind rewind;
+    cr_assert_eq(cm_rewind_measure(20, 4, 3, &rewind), CAROM_OK);
+    cr_assert(rewind.hash_equal);
+    cr_assert_gt(rewind.time.median, 0.0);
+}
