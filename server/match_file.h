@@ -1,6 +1,7 @@
 // Reading match files. A file may come from a stranger: it is opened read-only in SQLite's
 // defensive mode with limits, and every value is checked before use. A file without an end (a
-// killed server) opens and reads to its last committed tick.
+// killed server) opens and reads to its last committed tick; its log beside it is read, and neither
+// is changed. A file that a server writes now is refused: that server has its only connection.
 #ifndef CM_SERVER_MATCH_FILE_H
 #define CM_SERVER_MATCH_FILE_H
 
@@ -24,18 +25,19 @@ typedef struct cm_match_info {
     uint32_t keyframes;
     uint32_t joins, leaves;
     cm_match_end end;
-    uint64_t bytes; // of the file
+    uint64_t bytes; // of the file, with its log where one is left
 } cm_match_info;
 
 typedef struct cm_match_error {
     char message[320]; // names the table, row and what was expected
 } cm_match_error;
 
-// CAROM_ERROR_IO (unreadable), _MAGIC (not a match file), _CORRUPT.
+// CAROM_ERROR_IO (unreadable, or held by a server), _MAGIC (not a match file), _VERSION (a format
+// that this build does not read), _CORRUPT. Every row is checked here once.
 carom_result cm_match_open(const char *path, cm_match_file **file, cm_match_error *error);
 void cm_match_close(cm_match_file *file);
 void cm_match_info_get(const cm_match_file *file, cm_match_info *info);
-// The scene, owned by the file.
+// The scene, owned by the file. NULL only where another engine recorded it and this one refuses it.
 const cm_scene *cm_match_scene(const cm_match_file *file);
 
 // Ticks in order from tick 0. Valid until the next call. CAROM_ERROR_NOT_FOUND at the end.
@@ -44,5 +46,10 @@ typedef struct cm_match_tick {
     cm_tick_input input;
 } cm_match_tick;
 carom_result cm_match_next(cm_match_file *file, cm_match_tick *tick, cm_match_error *error);
+
+// The first keyframe at `from` or later: an encoded game, valid until the next call or close.
+// CAROM_ERROR_NOT_FOUND where there is none.
+carom_result cm_match_keyframe(cm_match_file *file, uint64_t from, uint64_t *tick,
+                               const uint8_t **bytes, size_t *size, cm_match_error *error);
 
 #endif

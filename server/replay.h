@@ -9,8 +9,12 @@ typedef struct cm_replay_report {
     uint64_t verified_ticks; // every tick up to this one has the recorded hash
     uint64_t final_hash;
     bool complete; // the file holds how the match ended
+    bool stopped;  // by the progress function
     bool diverged;
     uint64_t diverged_tick, recorded_hash, replayed_hash;
+    // The first difference in the state at the next keyframe: tick, body, field, both values. Empty
+    // where the file has no such keyframe.
+    char difference[256];
     cm_match_error error; // for CAROM_ERROR_CORRUPT and CAROM_ERROR_VERSION
 } cm_replay_report;
 

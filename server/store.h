@@ -38,8 +38,9 @@ typedef struct cm_match_status {
     uint64_t bytes;          // written so far
     uint64_t committed_tick; // newest tick that a committed transaction holds
     uint64_t queued_bytes;
-    bool durable;    // false after an I/O error or an overfull queue
-    char error[160]; // why not durable
+    uint64_t dropped; // ticks and keyframes left out since the match is not durable
+    bool durable;     // false after an I/O error or an overfull queue; never true again
+    char error[160];  // why not durable
 } cm_match_status;
 
 // A match in the store, by value; 0 is none.
@@ -49,10 +50,13 @@ carom_result cm_store_create(const cm_store_def *def, cm_store **store);
 // Writes what is queued, stops the thread, closes every file (checkpointed to one file each).
 void cm_store_destroy(cm_store *store);
 
-// Opens the file and writes its head before returning, so that a path exists; error: I/O.
+// Opens the file and writes its head before returning, so that a path exists; error: I/O, with its
+// reason in cm_store_begin_error until the next begin.
 carom_result cm_store_begin(cm_store *store, const cm_match_def *def, cm_match_handle *match);
-// A confirmed tick: ascending, none left out, starting with tick 1; `hash` is of the state after it
-// (tick 0: the scene after start; its hash goes with `begin` as tick 0 and no input).
+const char *cm_store_begin_error(const cm_store *store);
+// A confirmed tick: ascending, none left out, starting with tick 1; `hash` is of the state after
+// it. Tick 0, the scene after start, is written by `begin`, which makes the game once for its hash;
+// a caller may hand it over as well, and a hash that differs makes the match not durable.
 void cm_store_tick(cm_store *store, cm_match_handle match, uint64_t tick, uint64_t hash,
                    const cm_tick_input *input);
 // Encoded game at a confirmed tick.
@@ -60,6 +64,7 @@ void cm_store_keyframe(cm_store *store, cm_match_handle match, uint64_t tick, co
                        size_t size);
 // Writes how it ended and checkpoints to one file. Asynchronous as all else.
 void cm_store_end(cm_store *store, cm_match_handle match, cm_match_end end);
+// Lives as long as the store.
 const char *cm_store_path(const cm_store *store, cm_match_handle match);
 void cm_store_status(cm_store *store, cm_match_handle match, cm_match_status *status);
 
