@@ -20,6 +20,7 @@
     TEXT(matches, "matches", "directory of match files; made if missing")                          \
     TEXT(listen, "127.0.0.1:9400", "UDP address, HOST:PORT; port 0 takes a free one")              \
     TEXT(http, "", "HTTP address; not built yet, must be empty")                                   \
+    TEXT(ready_file, "", "file that gets the listening address once the room is open")             \
     TEXT(scene, "", "the room's scene: a name in the database, or a file")                         \
     BOOL(insecure, false, "no tokens: anyone who reaches the port may play; loopback only")        \
     INT(max_players, 64, 1, 64, "players in the room")                                             \

@@ -14,8 +14,10 @@ typedef struct cm_worker_def {
     const cm_config *config;
     const cm_scene *scene; // of the one room; kept by the caller
     cm_store *store;       // NULL: nothing is recorded
-    uint64_t seed;         // of match ids and the room's world
+    uint64_t seed;         // of match and client ids, and of the world if the config has none
     uint64_t now_us;
+    uint64_t started_unix_ms;         // written into the match file
+    uint64_t (*clock_us)(void *user); // to measure ticks with; NULL: not measured
     void (*log)(void *user, int level, const char *json_line);
     void *user;
 } cm_worker_def;
@@ -48,6 +50,16 @@ void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats);
 int cm_worker_descriptor(const cm_worker *worker); // for poll
 uint16_t cm_worker_port(const cm_worker *worker);
 cm_match_handle cm_worker_match(const cm_worker *worker);
+
+// The clients that play, for the status: how many there are; up to `capacity` are filled in.
+typedef struct cm_worker_client {
+    uint32_t player;
+    char name[33];
+    uint32_t round_trip_ms;
+    double kbit; // sent a second, views with all headers, last second
+    uint64_t late_inputs, refused_inputs, rewound_ticks;
+} cm_worker_client;
+uint32_t cm_worker_clients(const cm_worker *worker, cm_worker_client *clients, uint32_t capacity);
 
 // For oracles: the quantised body of a slot at a tick still in the history (false: not there).
 bool cm_worker_view_at(const cm_worker *worker, uint64_t tick, uint32_t slot, bool with_velocity,

@@ -9,8 +9,13 @@ test:
 	@deploy/deps.sh run test
 	@$(MAKE) --no-print-directory test-all
 
+# Public headers, each alone, in both languages.
+.PHONY: test-headers
+test-headers:
+	tests/headers/compile.sh
+
 .PHONY: test-all test-tidy test-unit test-determinism check-determinism
-test-all: test-tidy test-unit test-determinism
+test-all: test-tidy test-headers test-unit test-determinism
 
 test-tidy:
 	python3 tests/tidy/tidy.py

@@ -36,8 +36,11 @@ static void note_clock(carom_client *client, const cm_view_header *header)
     client->stats.lead_reports++;
     client->stats.lead_sum += lead;
     client->stats.late_reports += lead < 0.0;
-    if (client->settled_tick > 0) {
-        cm_client_clock_lead(&client->clock, lead, client->settled_tick);
+    // Before the first of ours is settled, the report is about some of those on the way.
+    bool ours = client->settled_tick >= client->first_input;
+    if (client->input_tick > 0) {
+        cm_client_clock_lead(&client->clock, lead,
+                             ours ? client->settled_tick : client->first_input);
     }
 }
 

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# What `make run` does once all is built: imports the sandbox, hosts it, plays it with four bots over
+# a bad link, until Ctrl-C or for RUN_SECONDS; then drains, verifies, and says where the recording is.
+# CAROM is the binary. Status 0 only if the bots played without a desync and the recording verified.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+carom=${CAROM:-build/release/carom}
+seconds=${RUN_SECONDS:-}
+unset CAROM
+dir=build/run
+scene=tests/scenes/sandbox.json
+
+if [ -n "$seconds" ] && ! [[ $seconds =~ ^[0-9]+(\.[0-9]+)?$ ]]; then
+    echo "run.sh: RUN_SECONDS: '$seconds', expected a number of seconds" >&2
+    exit 2
+fi
+mkdir -p "$dir" || exit 1
+rm -f "$dir/ready" "$dir/bots.json" "$dir/serve.log" "$dir/bots.log"
+"$carom" scene import "$scene" --db "$dir/carom.db" || exit 1
+
+# Each job gets a process group of its own, so that Ctrl-C comes to this script alone, which then
+# ends the bots first and the server after them.
+set -m
+"$carom" serve --insecure --db "$dir/carom.db" --matches "$dir/matches" --scene sandbox \
+    --listen 127.0.0.1:0 --ready-file "$dir/ready" 2>"$dir/serve.log" &
+server=$!
+bots=
+interrupted=0
+trap 'interrupted=$((interrupted + 1))' INT TERM
+
+# Asks the bots to leave; a second Ctrl-C goes to the server as well, which then stops at once.
+pass_on() {
+    if [ "$interrupted" -ge 1 ] && [ -n "$bots" ]; then kill -INT "$bots" 2>/dev/null; fi
+    if [ "$interrupted" -ge 2 ]; then kill -INT "$server" 2>/dev/null; fi
+}
+
+# Waits for a job in spite of signals; its exit status.
+wait_for() {
+    local status before
+    while :; do
+        before=$interrupted
+        wait "$1"
+        status=$?
+        [ "$interrupted" -ne "$before" ] || return "$status"
+        pass_on
+    done
+}
+
+for ((i = 0; i < 100; i++)); do
+    [ ! -s "$dir/ready" ] || break
+    kill -0 "$server" 2>/dev/null || break
+    sleep 0.1
+done
+if [ ! -s "$dir/ready" ]; then
+    kill -TERM "$server" 2>/dev/null
+    wait "$server"
+    echo "run.sh: the server did not start:" >&2
+    cat "$dir/serve.log" >&2
+    exit 1
+fi
+
+if [ "$interrupted" -eq 0 ]; then
+    # 100 ms of round trip is 50 ms each way.
+    "$carom" bots --connect "$(cat "$dir/ready")" --count 4 --predict 4 --latency 50 --loss 2 \
+        --seconds "${seconds:-1000000}" >"$dir/bots.json" 2>"$dir/bots.log" &
+    bots=$!
+    # A server that dies takes the bots with it: they notice by themselves.
+    wait_for "$bots"
+    played=$?
+    bots=
+else
+    played=1
+fi
+
+kill -INT "$server" 2>/dev/null
+wait_for "$server"
+served=$?
+
+field() { sed -n "s/.*\"$1\":{\{0,1\}\(\"mean\":\)\{0,1\}\([-0-9.]*\).*/\2/p" "$dir/bots.json"; }
+echo
+if [ -s "$dir/bots.json" ]; then
+    error=$(sed -n 's/.*"prediction_error":{\([^}]*\)}.*/\1/p' "$dir/bots.json")
+    echo "bots      $(field connected) connected, $(field desyncs) desyncs, $(field packets_lost) packets lost"
+    echo "          prediction error, m: $error"
+    echo "          all figures: $dir/bots.json"
+fi
+status=0
+if [ "$played" -ne 0 ]; then
+    echo "run.sh: the bots ended with status $played:" >&2
+    cat "$dir/bots.log" >&2
+    status=1
+fi
+if [ "$served" -ne 0 ]; then
+    echo "run.sh: the server ended with status $served:" >&2
+    tail -20 "$dir/serve.log" >&2
+    status=1
+fi
+exit "$status"

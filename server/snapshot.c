@@ -1,0 +1,90 @@
+// Quantises every body of a tick. Typical: 400 bodies, 30 times a second.
+#include "server/snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/base/vec.h"
+
+bool cm_snapshot_init(cm_snapshot *snapshot, uint32_t capacity)
+{
+    memset(snapshot, 0, sizeof *snapshot);
+    snapshot->capacity = capacity;
+    snapshot->generation = calloc(capacity, sizeof *snapshot->generation);
+    snapshot->bodies = calloc(capacity, sizeof *snapshot->bodies);
+    snapshot->positions = calloc(capacity, sizeof *snapshot->positions);
+    snapshot->speeds = calloc(capacity, sizeof *snapshot->speeds);
+    return snapshot->generation != NULL && snapshot->bodies != NULL &&
+           snapshot->positions != NULL && snapshot->speeds != NULL;
+}
+
+void cm_snapshot_free(cm_snapshot *snapshot)
+{
+    free(snapshot->generation);
+    free(snapshot->bodies);
+    free(snapshot->positions);
+    free(snapshot->speeds);
+    memset(snapshot, 0, sizeof *snapshot);
+}
+
+void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const carom_game *game,
+                      uint64_t tick, uint64_t present)
+{
+    const carom_world *world = carom_game_world(game);
+    snapshot->tick = tick;
+    uint32_t slots = carom_world_body_slots(world);
+    slots = slots < snapshot->capacity ? slots : snapshot->capacity;
+    for (uint32_t i = 0; i < snapshot->capacity; ++i) {
+        carom_body_id id = {0, 0};
+        carom_body_state state;
+        if (i < slots) {
+            id = carom_world_body_at(world, i);
+        }
+        snapshot->generation[i] = 0;
+        if (carom_body_id_is_null(id) || carom_body_get(world, id, &state) != CAROM_OK) {
+            continue;
+        }
+        snapshot->generation[i] = id.generation;
+        snapshot->positions[i] = state.position;
+        snapshot->speeds[i] = cm_length(state.linear_velocity);
+        cm_view_quantise(config, &state, true, &snapshot->bodies[i]);
+    }
+    snapshot->slots = slots;
+
+    uint32_t size = 0;
+    const uint8_t *bytes = cm_game_public(game, &size);
+    if (size > CAROM_MODULE_PUBLIC_MAX) {
+        size = CAROM_MODULE_PUBLIC_MAX;
+    }
+    if (snapshot->public_version == 0 || size != snapshot->public_size ||
+        present != snapshot->present ||
+        (size > 0 && memcmp(bytes, snapshot->public_state, size) != 0)) {
+        ++snapshot->public_version;
+        snapshot->public_size = size;
+        snapshot->present = present;
+        if (size > 0) {
+            memcpy(snapshot->public_state, bytes, size);
+        }
+    }
+}
+
+void cm_snapshot_changes(const cm_snapshot *snapshot, uint32_t *announced, carom_body_id *gone,
+                         uint32_t *gone_count, uint32_t *spawned, uint32_t *spawned_count)
+{
+    *gone_count = 0;
+    *spawned_count = 0;
+    for (uint32_t i = 0; i < snapshot->capacity; ++i) {
+        uint32_t now = snapshot->generation[i];
+        if (now == announced[i]) {
+            continue;
+        }
+        if (announced[i] != 0) {
+            carom_body_id id = {i, announced[i]};
+            gone[(*gone_count)++] = id;
+        }
+        if (now != 0) {
+            spawned[(*spawned_count)++] = i;
+        }
+        announced[i] = now;
+    }
+}
