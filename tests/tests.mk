@@ -15,7 +15,12 @@ test-headers:
 	tests/headers/compile.sh
 
 .PHONY: test-all test-tidy test-unit test-determinism check-determinism
-test-all: test-tidy test-headers test-unit test-determinism
+test-all: test-tidy test-headers test-unit test-protocol test-determinism
+
+# A second parser, written from proto/PROTOCOL.md alone, reads the recorded packets.
+.PHONY: test-protocol
+test-protocol:
+	python3 tests/protocol/parse.py
 
 test-tidy:
 	python3 tests/tidy/tidy.py

@@ -1,0 +1,458 @@
+#!/usr/bin/env python3
+"""Reads the recorded packets of tests/protocol/vectors/ and compares what they hold.
+
+Written from proto/PROTOCOL.md alone, not from the C code, and with nothing but Python's standard
+library: where the two agree, the document says all that a second implementation needs. The numbers
+in comments are its sections. Exit status 0: every vector reads as recorded; 1: one does not.
+"""
+import json
+import math
+import pathlib
+import struct
+import sys
+
+PACKET_MAX = 1152
+OUT_OF_RANGE = 0xFFFFFFFF
+
+
+class Refused(Exception):
+    """A packet that a reader must refuse; the argument is the reason."""
+
+
+class Bits:
+    """Section 4: least significant bit first."""
+
+    def __init__(self, data, offset):
+        self.data, self.at = data, offset * 8
+
+    def u(self, n):
+        if self.at + n > len(self.data) * 8:
+            raise Refused("SHORT")
+        value = 0
+        for i in range(n):
+            bit = self.at + i
+            value |= ((self.data[bit // 8] >> (bit % 8)) & 1) << i
+        self.at += n
+        return value
+
+    def s(self, n):
+        return signed(self.u(n), n)
+
+    def end(self):
+        left = len(self.data) * 8 - self.at
+        if left >= 8:
+            raise Refused("LONG")
+        if self.u(left) != 0:
+            raise Refused("RANGE")
+
+
+def signed(value, n):
+    value &= (1 << n) - 1
+    return value - (1 << n) if value >> (n - 1) else value
+
+
+def begin(data, kind, header):
+    """The checks that both packets share, in the order of section 4."""
+    if len(data) > PACKET_MAX:
+        raise Refused("LONG")
+    if not data:
+        raise Refused("SHORT")
+    if data[0] != kind:
+        raise Refused("TYPE")
+    if len(data) < header:
+        raise Refused("SHORT")
+
+
+# Section 5 ---------------------------------------------------------------------------------------
+
+
+def read_inputs(data, input_size):
+    begin(data, 1, 13)
+    _, flags, ack_sequence, ack_bits, newest, count = struct.unpack_from("<BBHIIB", data)
+    has_ack = flags & 1
+    if flags & ~1 or (not has_ack and (ack_sequence or ack_bits)) or count > 64:
+        raise Refused("RANGE")
+    if count > 0 and newest + 1 < count:
+        raise Refused("RANGE")
+    bits = Bits(data, 13)
+    before = bytes(input_size)
+    inputs = []
+    for _ in range(count):
+        if not bits.u(1):
+            differs = [bits.u(1) for _ in range(input_size)]
+            if not any(differs):
+                raise Refused("RANGE")
+            before = bytes(bits.u(8) if d else b for d, b in zip(differs, before))
+        inputs.append(before.hex())
+    bits.end()
+    return {
+        "has_ack": has_ack,
+        "ack_sequence": ack_sequence,
+        "ack_bits": ack_bits,
+        "newest_tick": newest,
+        "inputs": inputs,
+    }
+
+
+# Section 7 ---------------------------------------------------------------------------------------
+
+
+def binary32(value):
+    return struct.unpack("<f", struct.pack("<f", value))[0]
+
+
+def position_bits(lower, upper, step):
+    bits = []
+    for low, high in zip(lower, upper):
+        b = 1
+        while 2**b - 1 < (high - low) / binary32(step):
+            b += 1
+        bits.append(b)
+    return bits
+
+
+def difference(bits, base, n, is_signed, small, medium):
+    if not bits.u(1):
+        value = base + bits.s(small)
+    elif not bits.u(1):
+        value = base + bits.s(medium)
+    else:
+        value = bits.u(n)
+    return signed(value, n) if is_signed else value & ((1 << n) - 1)
+
+
+def differences(bits, base, widths, is_signed, small, medium):
+    return [
+        difference(bits, b, n, is_signed, small, medium) for b, n in zip(base, widths)
+    ]
+
+
+def moving(body):
+    return body["has_velocity"] == 1 and body["at_rest"] == 0
+
+
+def read_body(bits, axis_bits, base):
+    body = {"linear": [0, 0, 0], "angular": [0, 0, 0]}
+    if base is None:
+        body["at_rest"], body["has_velocity"] = bits.u(1), bits.u(1)
+        body["position"] = [bits.u(n) for n in axis_bits]
+        body["largest"] = bits.u(2)
+        body["orientation"] = [bits.u(11) for _ in range(3)]
+        if moving(body):
+            body["linear"] = [bits.s(16) for _ in range(3)]
+            body["angular"] = [bits.s(15) for _ in range(3)]
+        return body
+    if not bits.u(1):
+        return dict(base)
+    for field in ("position", "largest", "orientation"):
+        body[field] = base[field]
+    body["at_rest"], body["has_velocity"] = bits.u(1), bits.u(1)
+    if bits.u(1):
+        body["position"] = differences(bits, base["position"], axis_bits, False, 4, 9)
+    if bits.u(1):
+        if bits.u(1):
+            body["orientation"] = differences(bits, base["orientation"], [11] * 3, False, 4, 8)
+        else:
+            body["largest"] = bits.u(2)
+            body["orientation"] = [bits.u(11) for _ in range(3)]
+    if moving(body):
+        body["linear"], body["angular"] = base["linear"], base["angular"]
+        if bits.u(1):
+            body["linear"] = differences(bits, base["linear"], [16] * 3, True, 5, 9)
+        if bits.u(1):
+            body["angular"] = differences(bits, base["angular"], [15] * 3, True, 5, 9)
+    return body
+
+
+def words(body):
+    yield body["at_rest"]
+    yield body["has_velocity"]
+    yield from body["position"]
+    yield body["largest"]
+    for field in ("orientation", "linear", "angular"):
+        yield from body[field]
+
+
+class Check:
+    """Section 7.3."""
+
+    def __init__(self):
+        self.c = 0
+
+    def take(self, word):
+        c = ((self.c ^ (word & 0xFFFFFFFF)) * 0x9E3779B1) & 0xFFFFFFFF
+        self.c = c ^ (c >> 15)
+
+    def end(self):
+        return (self.c ^ (self.c >> 16)) & 0xFFFF
+
+
+def pose(body, lower, step):
+    p = [low + n * binary32(step) for low, n in zip(lower, body["position"])]
+    three = [(code - 1023) / (1023 * math.sqrt(2)) for code in body["orientation"]]
+    rest = 1 - sum(c * c for c in three)
+    q = three[: body["largest"]] + [math.sqrt(max(rest, 0))] + three[body["largest"] :]
+    length = math.sqrt(sum(c * c for c in q))
+    return {
+        "position": p,
+        "orientation": [c / length for c in q],
+        "linear": [v / 256 for v in body["linear"]],
+        "angular": [v / 256 for v in body["angular"]],
+    }
+
+
+# Section 6 ---------------------------------------------------------------------------------------
+
+
+def read_slot(bits, last):
+    if bits.u(1):
+        return last + 1
+    if not bits.u(1):
+        return last + 2 + bits.u(4)
+    slot = bits.u(16)
+    return slot if slot > last else OUT_OF_RANGE
+
+
+def read_bodies(bits, header, axis_bits, kept, check):
+    entries = []
+    last, age = -1, 0
+    while bits.u(1):
+        if len(entries) == 1024:
+            raise Refused("RANGE")
+        slot = read_slot(bits, last)
+        generation = bits.u(2)
+        if not bits.u(1):
+            age = bits.u(7)
+        if slot > 65535:
+            raise Refused("RANGE")
+        base = None
+        if age > 0:
+            base = kept.get((header["sequence"] - age) % 65536, {}).get(slot)
+            if base is None:
+                raise Refused("BASELINE")
+        body = read_body(bits, axis_bits, base)
+        for word in (generation, slot, *words(body)):
+            check.take(word)
+        entries.append({"index": slot, "generation": generation, "baseline_age": age, "body": body})
+        last = slot
+    return entries
+
+
+def read_view(data, axis_bits, kept):
+    begin(data, 2, 14)
+    _, sequence, tick, input_ack, lead, flags = struct.unpack_from("<BHIIhB", data)
+    if flags & ~1:
+        raise Refused("RANGE")
+    header = {"sequence": sequence, "tick": tick, "input_ack": input_ack, "input_lead": lead}
+    check = Check()
+    for word in (sequence, tick, input_ack, lead % 65536):
+        check.take(word)
+    bits = Bits(data, 14)
+    if flags & 1:
+        size = bits.u(16)
+        if size > 1024:
+            raise Refused("RANGE")
+        header["present"] = bits.u(64)
+        public = bytes(bits.u(8) for _ in range(size))
+        header["public_state"] = public.hex()
+        present = header["present"]
+        for word in (size, present & 0xFFFFFFFF, present >> 32, *public):
+            check.take(word)
+    entries = read_bodies(bits, header, axis_bits, kept, check)
+    told = bits.u(16)
+    bits.end()
+    if told != check.end():
+        raise Refused("CHECK")
+    kept[sequence] = {e["index"]: e["body"] for e in entries}
+    return header, entries
+
+
+# Section 3 ---------------------------------------------------------------------------------------
+
+
+def varint(data, at):
+    value = 0
+    for i in range(10):
+        if at >= len(data):
+            raise Refused("encoding")
+        value |= (data[at] & 0x7F) << (7 * i)
+        at += 1
+        if data[at - 1] < 0x80:
+            return value, at
+    raise Refused("encoding")
+
+
+def fields(data):
+    """(number, wire type, value) of one protobuf message."""
+    at = 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        kind = tag & 7
+        if kind == 0:
+            value, at = varint(data, at)
+        elif kind in (1, 2, 5):
+            size = 8 if kind == 1 else 4
+            if kind == 2:
+                size, at = varint(data, at)
+            if at + size > len(data):
+                raise Refused("encoding")
+            value, at = data[at : at + size], at + size
+        else:
+            raise Refused("group")
+        yield tag >> 3, kind, value
+
+
+NUMBER, TEXT, BYTES, MANY, GONE, FLAG = range(6)
+# From proto/control.proto: field number -> name, kind, required.
+MESSAGES = {
+    1: {1: ("protocol", NUMBER, 1), 2: ("engine", NUMBER, 1), 3: ("name", TEXT, 0),
+        4: ("user_data", BYTES, 0), 5: ("predict", FLAG, 0), 6: ("spectate", FLAG, 0)},
+    2: {1: ("player", NUMBER, 1), 2: ("client_id", NUMBER, 1), 3: ("tick_rate", NUMBER, 1),
+        4: ("view_rate", NUMBER, 1), 5: ("input_rate", NUMBER, 1), 6: ("rewind_ms", NUMBER, 1),
+        7: ("module", TEXT, 1), 8: ("module_version", NUMBER, 1), 9: ("scene", BYTES, 1),
+        10: ("tick", NUMBER, 1), 11: ("keyframe", BYTES, 1), 12: ("present", NUMBER, 1)},
+    3: {1: ("reason", NUMBER, 1), 2: ("text", TEXT, 0)},
+    4: {1: ("tick", NUMBER, 1), 2: ("spawned", MANY, 0), 3: ("gone", GONE, 0)},
+    5: {1: ("tick", NUMBER, 1), 2: ("payload", BYTES, 1)},
+    6: {1: ("rate_permille", NUMBER, 1)},
+    7: {1: ("reason", NUMBER, 1)},
+}
+
+
+def read_message(kind, data):
+    table = MESSAGES[kind]
+    message = {"type": kind}
+    for number, (name, what, _) in table.items():
+        if what in (MANY, GONE):
+            message[name] = []
+        elif what == FLAG:
+            message[name] = 0
+        elif name == "user_data":
+            message[name] = ""
+    for number, wire, value in fields(data):
+        if number not in table:
+            continue
+        name, what, _ = table[number]
+        if (wire == 0) != (what in (NUMBER, FLAG)):
+            raise Refused("encoding")
+        if what == MANY:
+            message[name].append(value.hex())
+        elif what == GONE:
+            pair = {n: v for n, _, v in fields(value)}
+            message[name].append([pair[1], pair[2]])
+        elif what == TEXT:
+            message[name] = value.decode("utf-8")
+        elif what == BYTES:
+            message[name] = value.hex()
+        else:
+            message[name] = value
+    for name, _, required in table.values():
+        if required and name not in message:
+            raise Refused("a required field is missing")
+    return message
+
+
+def frame_content(frame):
+    """What a zstd frame says of its content's size, and that it is one."""
+    data = bytes.fromhex(frame)
+    if data[:4] != b"\x28\xb5\x2f\xfd":
+        raise Refused("not a zstd frame")
+    single, code = data[4] >> 5 & 1, data[4] >> 6
+    at = 5 + (0 if single else 1) + (0, 1, 2, 4)[data[4] & 3]
+    size = (1 if single else 0, 2, 4, 8)[code]
+    told = int.from_bytes(data[at : at + size], "little") + (256 if code == 1 else 0)
+    if size == 0 or told > 16 << 20:
+        raise Refused("size")
+
+
+def read_control(data, from_client):
+    if len(data) > (2048 if from_client else 8 << 20):
+        raise Refused("size")
+    members = [(n, w, v) for n, w, v in fields(data) if n <= 15]
+    if len(members) != 1 or members[0][1] != 2:
+        raise Refused("exactly one member")
+    kind, _, value = members[0]
+    if kind not in ((1, 5) if from_client else (2, 3, 4, 5, 6, 7)):
+        raise Refused("not from this side")
+    message = read_message(kind, value)
+    if kind == 2:
+        frame_content(message.pop("scene"))
+        frame_content(message.pop("keyframe"))
+    if kind == 6 and not 1 <= message["rate_permille"] <= 1000:
+        raise Refused("rate")
+    return message
+
+
+# Comparing ---------------------------------------------------------------------------------------
+
+failures = []
+compared = 0
+
+
+def expect(where, what, got, expected):
+    global compared
+    compared += 1
+    if got != expected:
+        failures.append(f"{where}: {what}: read {got!r}, recorded {expected!r}")
+
+
+def close(a, b, within):
+    return all(abs(x - y) <= within for x, y in zip(a, b))
+
+
+def test_inputs(vectors):
+    for v in vectors["vectors"]:
+        where = "inputs, " + v["name"]
+        try:
+            packet = read_inputs(bytes.fromhex(v["hex"]), vectors["input_size"])
+            expect(where, "reason", "OK", v["reason"])
+            expect(where, "packet", packet, v.get("packet"))
+        except Refused as reason:
+            expect(where, "reason", str(reason), v["reason"])
+
+
+def test_views(vectors):
+    axis_bits = position_bits(vectors["lower"], vectors["upper"], vectors["position_step"])
+    kept = {}
+    for v in vectors["stream"]:
+        where = "views, " + v["name"]
+        try:
+            header, entries = read_view(bytes.fromhex(v["hex"]), axis_bits, kept)
+            expect(where, "reason", "OK", v["reason"])
+            expect(where, "header", header, v.get("header"))
+            expect(where, "number of bodies", len(entries), len(v.get("entries", [])))
+            for got, expected in zip(entries, v.get("entries", [])):
+                expect(where, f"slot {got['index']}", got, expected)
+        except Refused as reason:
+            expect(where, "reason", str(reason), v["reason"])
+    for i, v in enumerate(vectors["poses"]):
+        got = pose(v["body"], vectors["lower"], vectors["position_step"])
+        for field, within in (("position", 1e-5), ("orientation", 2e-6), ("linear", 1e-6),
+                              ("angular", 1e-6)):
+            expect(f"pose {i}", field, close(got[field], v["pose"][field], within), True)
+
+
+def test_control(vectors):
+    for v in vectors["vectors"]:
+        where = "control, " + v["name"]
+        try:
+            message = read_control(bytes.fromhex(v["hex"]), v["from_client"])
+            expect(where, "accepted", 1, v["accepted"])
+            expect(where, "message", message, v.get("message"))
+        except Refused as reason:
+            expect(where, f"accepted ({reason})", 0, v["accepted"])
+
+
+def main():
+    folder = pathlib.Path(__file__).parent / "vectors"
+    for name, test in (("inputs", test_inputs), ("views", test_views), ("control", test_control)):
+        with open(folder / f"{name}.json", encoding="utf-8") as file:
+            test(json.load(file))
+    for failure in failures:
+        print(f"protocol: {failure}", file=sys.stderr)
+    print(f"protocol: {compared} comparisons, {len(failures)} differ")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

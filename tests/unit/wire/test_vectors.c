@@ -1,0 +1,422 @@
+// Goal: the bytes of the wire are the ones recorded in tests/protocol/vectors, which a second
+// parser, written from PROTOCOL.md alone, reads as well (tests/protocol/parse.py). Method: packets
+// of every form from a seed, written by the code and read back by it; their bytes and decoded
+// fields as text must equal the recorded file.
+#include "shared/base/rng.h"
+#include "shared/base/vec.h"
+#include "tests/unit/wire/vector_text.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+// Inputs
+// -------------------------------------------------------------------------------------------
+
+enum { INPUT_SIZE = 9 };
+
+static void put_inputs(vector_text *out, const char *name, const uint8_t *bytes, size_t size)
+{
+    cm_input_packet packet;
+    cm_packet_reason reason = cm_input_packet_read(bytes, size, INPUT_SIZE, &packet);
+    vector_next(out);
+    vector_put(out, "{\"name\": \"%s\", \"reason\": \"%s\", \"hex\": ", name,
+               vector_reason(reason));
+    vector_hex(out, bytes, size);
+    if (reason == CM_PACKET_OK) {
+        vector_put(out, ", \"packet\": ");
+        vector_input(out, &packet, INPUT_SIZE);
+    }
+    vector_put(out, "}");
+}
+
+static void make_inputs(cm_rng *rng, cm_input_packet *packet, uint32_t count)
+{
+    memset(packet, 0, sizeof *packet);
+    packet->has_ack = true;
+    packet->ack_sequence = (uint16_t)cm_rng_next(rng);
+    packet->ack_bits = (uint32_t)cm_rng_next(rng);
+    packet->newest_tick = 1000 + cm_rng_below(rng, 1u << 30);
+    packet->count = count;
+    for (uint32_t n = 0; n < count; n++) {
+        if (n > 0) {
+            memcpy(packet->inputs[n], packet->inputs[n - 1], INPUT_SIZE);
+        }
+        for (uint32_t i = 0; i < INPUT_SIZE && cm_rng_below(rng, 2) == 0; i++) {
+            packet->inputs[n][cm_rng_below(rng, INPUT_SIZE)] = (uint8_t)cm_rng_next(rng);
+        }
+    }
+}
+
+static void put_bad_inputs(vector_text *out, const uint8_t *good, size_t size)
+{
+    uint8_t bytes[CM_PACKET_MAX + 1] = {0};
+    memcpy(bytes, good, size);
+    put_inputs(out, "empty", bytes, 0);
+    put_inputs(out, "cut in its header", bytes, 12);
+    put_inputs(out, "cut in its inputs", bytes, size - 1);
+    put_inputs(out, "a byte left over", bytes, size + 1);
+    put_inputs(out, "longer than a packet", bytes, sizeof bytes);
+    bytes[0] = 3;
+    put_inputs(out, "unknown type", bytes, size);
+    bytes[0] = CM_PACKET_INPUT;
+    bytes[1] = 3;
+    put_inputs(out, "reserved flag", bytes, size);
+    bytes[1] = 0;
+    put_inputs(out, "ack without its flag", bytes, size);
+    bytes[1] = 1;
+    bytes[12] = 65;
+    put_inputs(out, "too many inputs", bytes, size);
+    memset(bytes + 8, 0, 4);
+    bytes[12] = 2;
+    put_inputs(out, "an input before tick 0", bytes, size);
+    const uint8_t nothing[] = {1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0};
+    put_inputs(out, "a change of nothing", nothing, sizeof nothing);
+    const uint8_t padding[] = {1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1, 0x81};
+    put_inputs(out, "padding is not zero", padding, sizeof padding);
+}
+
+Test(vectors, inputs)
+{
+    cm_rng rng;
+    cm_rng_seed(&rng, 101);
+    vector_text out = {.first = true};
+    vector_put(&out, "{\"input_size\": %d, \"vectors\": [", INPUT_SIZE);
+    const uint32_t counts[] = {0, 1, 2, 8, 20, 64};
+    cm_input_packet packet;
+    uint8_t bytes[CM_PACKET_MAX];
+    size_t size = 0;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        make_inputs(&rng, &packet, counts[i]);
+        packet.has_ack = i != 1;
+        size = cm_input_packet_write(&packet, INPUT_SIZE, bytes, sizeof bytes);
+        char name[32];
+        snprintf(name, sizeof name, "%u inputs", counts[i]);
+        put_inputs(&out, name, bytes, size);
+    }
+    make_inputs(&rng, &packet, 5);
+    size = cm_input_packet_write(&packet, INPUT_SIZE, bytes, sizeof bytes);
+    put_bad_inputs(&out, bytes, size);
+    vector_put(&out, "\n]}\n");
+    vector_finish(&out, "inputs");
+}
+
+// Views
+// --------------------------------------------------------------------------------------------
+
+enum { SLOTS = 40, PACKETS = 160 };
+
+// What a client keeps: the bodies of the packets it accepted.
+typedef struct kept {
+    bool used;
+    uint16_t sequence;
+    bool has[SLOTS];
+    cm_view_body bodies[SLOTS];
+} kept;
+
+static kept store[PACKETS];
+static cm_view_entry entries[CM_VIEW_ENTRIES_MAX];
+
+static const cm_view_body *find(void *context, uint32_t index, uint16_t sequence)
+{
+    (void)context;
+    for (size_t i = 0; i < PACKETS; i++) {
+        if (store[i].used && store[i].sequence == sequence && index < SLOTS &&
+            store[i].has[index]) {
+            return &store[i].bodies[index];
+        }
+    }
+    return NULL;
+}
+
+static void put_view(vector_text *out, const cm_view_config *config, const char *name,
+                     const uint8_t *bytes, size_t size, kept *keep)
+{
+    cm_view_header header;
+    uint32_t count;
+    cm_packet_reason reason =
+        cm_view_packet_read(bytes, size, config, find, NULL, &header, entries, &count);
+    vector_next(out);
+    vector_put(out, "{\"name\": \"%s\", \"reason\": \"%s\", \"hex\": ", name,
+               vector_reason(reason));
+    vector_hex(out, bytes, size);
+    if (reason == CM_PACKET_OK) {
+        vector_put(out, ",\n \"header\": ");
+        vector_header(out, &header);
+        vector_put(out, ",\n \"entries\": [");
+        for (uint32_t i = 0; i < count; i++) {
+            vector_put(out, i > 0 ? ",\n  " : "\n  ");
+            vector_entry(out, &entries[i]);
+            if (keep && entries[i].index < SLOTS) {
+                keep->has[entries[i].index] = true;
+                keep->bodies[entries[i].index] = entries[i].body;
+            }
+        }
+        vector_put(out, "]");
+        if (keep) {
+            keep->used = true;
+            keep->sequence = header.sequence;
+        }
+    }
+    vector_put(out, "}");
+}
+
+// A body drifts, tumbles, jumps, comes to rest.
+static void drift(cm_rng *rng, carom_body_state *state)
+{
+    float reach = cm_rng_below(rng, 4) == 0 ? 2.0f : 0.02f;
+    state->position =
+        cm_add(state->position, cm_vec(cm_rng_range(rng, -reach, reach),
+                                       cm_rng_range(rng, -reach, reach), cm_rng_range(rng, 0, 1)));
+    state->orientation = cm_quat_integrate(
+        state->orientation, cm_vec(cm_rng_range(rng, -reach, reach), 0.01f, reach * 0.3f));
+    if (cm_rng_below(rng, 3) == 0) {
+        state->linear_velocity = cm_vec(cm_rng_range(rng, -5, 5), cm_rng_range(rng, -200, 9), 0.1f);
+        state->angular_velocity = cm_vec(cm_rng_range(rng, -90, 9), 0, cm_rng_range(rng, -1, 1));
+    }
+    state->asleep = cm_rng_below(rng, 5) == 0;
+}
+
+static size_t make_view(cm_rng *rng, const cm_view_config *config, carom_body_state *states,
+                        uint16_t sequence, uint32_t round, uint8_t *bytes)
+{
+    cm_view_header header = {.sequence = sequence,
+                             .tick = 2 * round + 7,
+                             .input_ack = 2 * round + 9,
+                             .input_lead = round % 7 == 0 ? CM_LEAD_UNKNOWN
+                                                          : (int16_t)(round % 2 ? -20 : 31)};
+    header.has_public = round % 3 == 0;
+    if (header.has_public) {
+        header.public_size = round;
+        header.present = UINT64_C(0x8000000000000005);
+        memset(header.public_state, (int)(round + 1), round);
+    }
+    cm_view_writer writer;
+    cm_view_writer_begin(&writer, config, &header, bytes, CM_PACKET_MAX);
+    uint32_t slot = round == 4 ? SLOTS : cm_rng_below(rng, 20);
+    for (; slot < SLOTS; slot += cm_rng_below(rng, 3) ? 1 : 1 + cm_rng_below(rng, 30)) {
+        drift(rng, &states[slot]);
+        cm_view_entry entry = {.index = slot, .generation = slot % 4};
+        cm_view_quantise(config, &states[slot], slot % 2 == 0, &entry.body);
+        uint32_t age = cm_rng_below(rng, 4);
+        const cm_view_body *baseline =
+            age > 0 ? find(NULL, slot, (uint16_t)(sequence - age)) : NULL;
+        entry.baseline_age = baseline ? age : 0;
+        if (baseline && cm_rng_below(rng, 4) == 0) {
+            entry.body = *baseline;
+        }
+        cr_assert(cm_view_writer_put(&writer, &entry, baseline));
+    }
+    return cm_view_writer_end(&writer);
+}
+
+static void put_bad_views(vector_text *out, const cm_view_config *config, const uint8_t *good,
+                          size_t size)
+{
+    uint8_t bytes[CM_PACKET_MAX + 1] = {0};
+    memcpy(bytes, good, size);
+    put_view(out, config, "empty", bytes, 0, NULL);
+    put_view(out, config, "cut in its header", bytes, 13, NULL);
+    put_view(out, config, "cut in a body", bytes, 30, NULL);
+    put_view(out, config, "cut in its check", bytes, size - 1, NULL);
+    put_view(out, config, "a byte left over", bytes, size + 1, NULL);
+    put_view(out, config, "longer than a packet", bytes, sizeof bytes, NULL);
+    bytes[0] = 9;
+    put_view(out, config, "unknown type", bytes, size, NULL);
+    bytes[0] = CM_PACKET_VIEW;
+    bytes[13] ^= 2;
+    put_view(out, config, "reserved flag", bytes, size, NULL);
+    bytes[13] ^= 2;
+    bytes[3] ^= 1;
+    put_view(out, config, "another tick", bytes, size, NULL);
+    uint8_t large[32] = {CM_PACKET_VIEW, 1, 0};
+    large[13] = 1;
+    large[15] = 0x05; // public_size 1,280
+    put_view(out, config, "public state too large", large, sizeof large, NULL);
+    // Bits: a body, not the next slot, long form, slot 3; alone. Then one more: long form, slot 3.
+    uint8_t twice[64] = {CM_PACKET_VIEW, 77, 0};
+    cm_view_header header = {.sequence = 77};
+    cm_view_entry entry = {.index = 65535};
+    cm_view_writer writer;
+    cm_view_writer_begin(&writer, config, &header, twice, sizeof twice);
+    cr_assert(cm_view_writer_put(&writer, &entry, NULL));
+    cm_write_bits(&writer.bits, 3, 2); // one more, in the slot after 65,535
+    size_t used = cm_view_writer_end(&writer);
+    put_view(out, config, "a slot beyond the last", twice, used + 8, NULL);
+    cm_view_writer_begin(&writer, config, &header, twice, sizeof twice);
+    entry.index = 3;
+    cr_assert(cm_view_writer_put(&writer, &entry, NULL));
+    cm_write_bits(&writer.bits, 1 | 0 << 1 | 1 << 2 | 3 << 3, 19);
+    used = cm_view_writer_end(&writer);
+    put_view(out, config, "a slot again", twice, used + 8, NULL);
+    cm_view_writer_begin(&writer, config, &header, twice, sizeof twice);
+    entry.index = 0;
+    entry.baseline_age = 100;
+    cr_assert(cm_view_writer_put(&writer, &entry, &entry.body));
+    used = cm_view_writer_end(&writer);
+    put_view(out, config, "no such baseline", twice, used, NULL);
+}
+
+Test(vectors, views)
+{
+    cm_rng rng;
+    cm_rng_seed(&rng, 102);
+    memset(store, 0, sizeof store);
+    const carom_vec3 lower = cm_vec(-30.0f, -10.0f, -64.0f), upper = cm_vec(30.0f, 40.0f, 64.0f);
+    cm_view_config config;
+    cr_assert_eq(cm_view_config_make(lower, upper, 1.0f / 512.0f, &config), CAROM_OK);
+    static carom_body_state states[SLOTS];
+    memset(states, 0, sizeof states);
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        states[i].type = CAROM_BODY_DYNAMIC;
+        states[i].orientation = cm_quat_identity();
+        states[i].position = cm_vec((float)i - 20.0f, 1.0f, 0.5f);
+    }
+    vector_text out = {.first = true};
+    vector_put(&out, "{\"lower\": [-30, -10, -64], \"upper\": [30, 40, 64], ");
+    vector_put(&out, "\"position_step\": 0.001953125,\n\"stream\": [");
+    uint8_t bytes[CM_PACKET_MAX];
+    size_t size = 0;
+    for (uint32_t round = 0; round < 12; round++) {
+        uint16_t sequence = (uint16_t)(65530 + round); // wraps on the way
+        size = make_view(&rng, &config, states, sequence, round, bytes);
+        char name[32];
+        snprintf(name, sizeof name, "view %u", round);
+        put_view(&out, &config, name, bytes, size, &store[round]);
+    }
+    put_bad_views(&out, &config, bytes, size);
+    vector_put(&out, "\n],\n\"poses\": [");
+    out.first = true;
+    for (uint32_t i = 0; i < SLOTS; i += 5) {
+        cm_view_body body;
+        cm_view_pose pose;
+        cm_view_quantise(&config, &states[i], true, &body);
+        cm_view_dequantise(&config, &body, &pose);
+        vector_next(&out);
+        vector_put(&out, "{\"body\": ");
+        vector_body(&out, &body);
+        vector_put(&out, ",\n \"pose\": ");
+        vector_pose(&out, &pose);
+        vector_put(&out, "}");
+    }
+    vector_put(&out, "\n]}\n");
+    vector_finish(&out, "views");
+}
+
+// Control messages
+// ---------------------------------------------------------------------------------
+
+static void put_control(vector_text *out, const char *name, const uint8_t *bytes, size_t size,
+                        bool from_client)
+{
+    cm_control *control;
+    carom_result result = cm_control_decode(bytes, size, from_client, NULL, &control);
+    vector_next(out);
+    vector_put(out, "{\"name\": \"%s\", \"from_client\": %d, \"accepted\": %d, \"hex\": ", name,
+               from_client, result == CAROM_OK);
+    vector_hex(out, bytes, size);
+    if (result == CAROM_OK) {
+        vector_put(out, ",\n \"message\": ");
+        vector_control(out, control);
+    }
+    vector_put(out, "}");
+    cm_control_free(NULL, control);
+}
+
+static void put_encoded(vector_text *out, const char *name, const cm_control *control)
+{
+    uint8_t *bytes;
+    size_t size;
+    cr_assert_eq(cm_control_encode(control, NULL, &bytes, &size), CAROM_OK);
+    put_control(out, name, bytes, size, control->type == CM_CONTROL_HELLO);
+    cm_control_release_bytes(NULL, bytes);
+}
+
+// A welcome with frames of stored blocks, as any zstd may write them, so that the bytes here do not
+// depend on a version of the library.
+static size_t stored_frame(uint8_t *out, const char *content)
+{
+    size_t size = strlen(content);
+    const uint8_t head[] = {
+        0x28, 0xb5, 0x2f, 0xfd, 0x20, (uint8_t)size, (uint8_t)(1 | size << 3), (uint8_t)(size >> 5),
+        0};
+    memcpy(out, head, sizeof head);
+    memcpy(out + sizeof head, content, size);
+    return sizeof head + size;
+}
+
+static size_t make_welcome(uint8_t *out)
+{
+    uint8_t content[256];
+    size_t n = 0;
+    const uint8_t numbers[] = {0x08, 3,    0x10, 0x99, 0x01, 0x18, 60,   0x20,
+                               30,   0x28, 60,   0x30, 0x85, 0x01, 0x3a, 7};
+    memcpy(content, numbers, sizeof numbers);
+    n += sizeof numbers;
+    memcpy(content + n, "sandbox", 7);
+    n += 7;
+    content[n++] = 0x40;
+    content[n++] = 1;
+    content[n++] = 0x4a;
+    content[n] = (uint8_t)stored_frame(content + n + 1, "a scene");
+    n += 1u + content[n];
+    content[n++] = 0x50;
+    content[n++] = 77;
+    content[n++] = 0x5a;
+    content[n] = (uint8_t)stored_frame(content + n + 1, "a keyframe");
+    n += 1u + content[n];
+    content[n++] = 0x60;
+    content[n++] = 9;
+    out[0] = 0x12;
+    out[1] = (uint8_t)n;
+    memcpy(out + 2, content, n);
+    return n + 2;
+}
+
+Test(vectors, control)
+{
+    vector_text out = {.first = true};
+    vector_put(&out, "{\"vectors\": [");
+    cm_control hello = {.type = CM_CONTROL_HELLO,
+                        .protocol = 1,
+                        .engine = 1,
+                        .name = "Anna",
+                        .user_data = {(const uint8_t *)"\1\2\3", 3},
+                        .predict = true};
+    put_encoded(&out, "hello", &hello);
+    uint8_t bytes[300];
+    put_control(&out, "welcome", bytes, make_welcome(bytes), false);
+    cm_control refused = {
+        .type = CM_CONTROL_REFUSED, .reason = CAROM_REASON_ROOM_FULL, .text = "8"};
+    put_encoded(&out, "refused", &refused);
+    const cm_bytes spawned[2] = {{(const uint8_t *)"body", 4}, {(const uint8_t *)"b", 1}};
+    const carom_body_id gone[2] = {{0, 1}, {65535, 70000}};
+    cm_control change = {.type = CM_CONTROL_WORLD_CHANGE,
+                         .tick = 500,
+                         .spawned = spawned,
+                         .spawned_count = 2,
+                         .gone = gone,
+                         .gone_count = 2};
+    put_encoded(&out, "world change", &change);
+    cm_control message = {
+        .type = CM_CONTROL_GAME_MESSAGE, .tick = 12, .payload = {(const uint8_t *)"hey", 3}};
+    put_encoded(&out, "game message", &message);
+    cm_control clock = {.type = CM_CONTROL_ROOM_CLOCK, .rate_permille = 870};
+    put_encoded(&out, "room clock", &clock);
+    cm_control goodbye = {.type = CM_CONTROL_GOODBYE, .reason = CAROM_REASON_DRAINING};
+    put_encoded(&out, "goodbye", &goodbye);
+    const uint8_t two[] = {0x3a, 2, 8, 1, 0x32, 3, 8, 0xe6, 6};
+    put_control(&out, "two members", two, sizeof two, false);
+    const uint8_t none[] = {0x82, 1, 1, 9};
+    put_control(&out, "no member", none, sizeof none, false);
+    const uint8_t later[] = {0x3a, 5, 8, 1, 0xf8, 1, 5, 0x82, 1, 1, 9};
+    put_control(&out, "unknown fields", later, sizeof later, false);
+    const uint8_t wrong[] = {0x3a, 2, 8, 1};
+    put_control(&out, "a goodbye from a client", wrong, sizeof wrong, true);
+    const uint8_t missing[] = {0x0a, 2, 8, 1};
+    put_control(&out, "a hello without its engine", missing, sizeof missing, true);
+    const uint8_t clock_out[] = {0x32, 3, 8, 0xe9, 7};
+    put_control(&out, "a clock of 1001", clock_out, sizeof clock_out, false);
+    vector_put(&out, "\n]}\n");
+    vector_finish(&out, "control");
+}

@@ -1,0 +1,197 @@
+// Text of the recorded vectors; see vector_text.h. Written without a JSON library, so that what is
+// compared is text.
+#include "tests/unit/wire/vector_text.h"
+
+#include <criterion/criterion.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void vector_put(vector_text *out, const char *format, ...)
+{
+    char piece[512];
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(piece, sizeof piece, format, arguments);
+    va_end(arguments);
+    cr_assert(size >= 0 && (size_t)size < sizeof piece);
+    if (out->size + (size_t)size + 1 > out->capacity) {
+        out->capacity = 2 * (out->capacity + (size_t)size + 1);
+        out->text = realloc(out->text, out->capacity);
+        cr_assert(out->text);
+    }
+    memcpy(out->text + out->size, piece, (size_t)size + 1);
+    out->size += (size_t)size;
+}
+
+void vector_next(vector_text *out)
+{
+    vector_put(out, out->first ? "\n" : ",\n");
+    out->first = false;
+}
+
+void vector_hex(vector_text *out, const void *bytes, size_t size)
+{
+    const uint8_t *b = bytes;
+    vector_put(out, "\"");
+    for (size_t i = 0; i < size; i++) {
+        vector_put(out, "%02x", b[i]);
+    }
+    vector_put(out, "\"");
+}
+
+void vector_body(vector_text *out, const cm_view_body *b)
+{
+    vector_put(out, "{\"at_rest\": %u, \"has_velocity\": %u, \"position\": [%u, %u, %u], ",
+               b->at_rest, b->has_velocity, b->position[0], b->position[1], b->position[2]);
+    vector_put(out, "\"largest\": %u, \"orientation\": [%u, %u, %u], ", b->largest,
+               b->orientation[0], b->orientation[1], b->orientation[2]);
+    vector_put(out, "\"linear\": [%d, %d, %d], \"angular\": [%d, %d, %d]}", b->linear[0],
+               b->linear[1], b->linear[2], b->angular[0], b->angular[1], b->angular[2]);
+}
+
+void vector_pose(vector_text *out, const cm_view_pose *pose)
+{
+    const carom_vec3 p = pose->position, v = pose->linear_velocity, w = pose->angular_velocity;
+    const carom_quat q = pose->orientation;
+    vector_put(out, "{\"position\": [%.9g, %.9g, %.9g], ", (double)p.x, (double)p.y, (double)p.z);
+    vector_put(out, "\"orientation\": [%.6f, %.6f, %.6f, %.6f], ", (double)q.x, (double)q.y,
+               (double)q.z, (double)q.w);
+    vector_put(out, "\"linear\": [%.9g, %.9g, %.9g], ", (double)v.x, (double)v.y, (double)v.z);
+    vector_put(out, "\"angular\": [%.9g, %.9g, %.9g]}", (double)w.x, (double)w.y, (double)w.z);
+}
+
+void vector_input(vector_text *out, const cm_input_packet *packet, uint32_t input_size)
+{
+    vector_put(out, "{\"has_ack\": %d, \"ack_sequence\": %u, \"ack_bits\": %u, ", packet->has_ack,
+               packet->ack_sequence, packet->ack_bits);
+    vector_put(out, "\"newest_tick\": %u, \"inputs\": [", packet->newest_tick);
+    for (uint32_t n = 0; n < packet->count; n++) {
+        vector_put(out, n > 0 ? ", " : "");
+        vector_hex(out, packet->inputs[n], input_size);
+    }
+    vector_put(out, "]}");
+}
+
+void vector_header(vector_text *out, const cm_view_header *header)
+{
+    vector_put(out, "{\"sequence\": %u, \"tick\": %u, \"input_ack\": %u, \"input_lead\": %d",
+               header->sequence, header->tick, header->input_ack, header->input_lead);
+    if (header->has_public) {
+        vector_put(out,
+                   ", \"present\": %llu, \"public_state\": ", (unsigned long long)header->present);
+        vector_hex(out, header->public_state, header->public_size);
+    }
+    vector_put(out, "}");
+}
+
+void vector_entry(vector_text *out, const cm_view_entry *entry)
+{
+    vector_put(out,
+               "{\"index\": %u, \"generation\": %u, \"baseline_age\": %u, \"body\": ", entry->index,
+               entry->generation, entry->baseline_age);
+    vector_body(out, &entry->body);
+    vector_put(out, "}");
+}
+
+static void put_string(vector_text *out, const char *key, const char *text)
+{
+    if (text) {
+        vector_put(out, ", \"%s\": \"%s\"", key, text); // ours hold nothing that needs escapes
+    }
+}
+
+static void put_world_change(vector_text *out, const cm_control *control)
+{
+    vector_put(out, ", \"tick\": %llu, \"spawned\": [", (unsigned long long)control->tick);
+    for (uint32_t i = 0; i < control->spawned_count; i++) {
+        vector_put(out, i > 0 ? ", " : "");
+        vector_hex(out, control->spawned[i].data, control->spawned[i].size);
+    }
+    vector_put(out, "], \"gone\": [");
+    for (uint32_t i = 0; i < control->gone_count; i++) {
+        vector_put(out, "%s[%u, %u]", i > 0 ? ", " : "", control->gone[i].index,
+                   control->gone[i].generation);
+    }
+    vector_put(out, "]");
+}
+
+void vector_control(vector_text *out, const cm_control *control)
+{
+    vector_put(out, "{\"type\": %d", (int)control->type);
+    switch (control->type) {
+    case CM_CONTROL_HELLO:
+        vector_put(out, ", \"protocol\": %u, \"engine\": %u, \"predict\": %d, \"spectate\": %d",
+                   control->protocol, control->engine, control->predict, control->spectate);
+        put_string(out, "name", control->name);
+        vector_put(out, ", \"user_data\": ");
+        vector_hex(out, control->user_data.data, control->user_data.size);
+        break;
+    case CM_CONTROL_WELCOME:
+        vector_put(out, ", \"player\": %u, \"client_id\": %llu, \"tick_rate\": %u", control->player,
+                   (unsigned long long)control->client_id, control->tick_rate);
+        vector_put(out, ", \"view_rate\": %u, \"input_rate\": %u, \"rewind_ms\": %u",
+                   control->view_rate, control->input_rate, control->rewind_ms);
+        put_string(out, "module", control->module);
+        vector_put(out, ", \"module_version\": %u, \"tick\": %llu, \"present\": %llu",
+                   control->module_version, (unsigned long long)control->tick,
+                   (unsigned long long)control->present);
+        break;
+    case CM_CONTROL_REFUSED:
+        vector_put(out, ", \"reason\": %d", (int)control->reason);
+        put_string(out, "text", control->text);
+        break;
+    case CM_CONTROL_WORLD_CHANGE:
+        put_world_change(out, control);
+        break;
+    case CM_CONTROL_GAME_MESSAGE:
+        vector_put(out, ", \"tick\": %llu, \"payload\": ", (unsigned long long)control->tick);
+        vector_hex(out, control->payload.data, control->payload.size);
+        break;
+    case CM_CONTROL_ROOM_CLOCK:
+        vector_put(out, ", \"rate_permille\": %u", control->rate_permille);
+        break;
+    case CM_CONTROL_GOODBYE:
+        vector_put(out, ", \"reason\": %d", (int)control->reason);
+        break;
+    }
+    vector_put(out, "}");
+}
+
+const char *vector_reason(cm_packet_reason reason)
+{
+    static const char *const names[] = {
+#define REASON_NAME(name, text) #name,
+        CM_PACKET_REASONS(REASON_NAME)
+#undef REASON_NAME
+    };
+    return names[reason];
+}
+
+void vector_finish(vector_text *out, const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof path, "tests/protocol/vectors/%s.json", name);
+    if (getenv("CAROM_RECORD_VECTORS")) {
+        FILE *file = fopen(path, "w");
+        cr_assert(file, "cannot write %s", path);
+        cr_assert_eq(fwrite(out->text, 1, out->size, file), out->size);
+        cr_assert_eq(fclose(file), 0);
+    }
+    FILE *file = fopen(path, "r");
+    cr_assert(file, "cannot read %s: run from the top of the repository", path);
+    char *recorded = calloc(1, out->size + 2);
+    size_t size = fread(recorded, 1, out->size + 1, file);
+    fclose(file);
+    size_t at = 0;
+    while (at < size && at < out->size && recorded[at] == out->text[at]) {
+        at++;
+    }
+    cr_assert(size == out->size && at == size,
+              "%s differs at byte %zu: the wire changed. Where that is meant, raise "
+              "CM_PROTOCOL_VERSION and record with CAROM_RECORD_VECTORS=1; now: %.80s",
+              path, at, out->text + (at > 20 ? at - 20 : 0));
+    free(recorded);
+    free(out->text);
+}
