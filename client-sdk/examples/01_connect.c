@@ -19,7 +19,7 @@ static uint64_t now_us(void)
 int main(int argc, char **argv)
 {
     char host[256] = "127.0.0.1";
-    int port = 40000, seconds = argc > 2 ? atoi(argv[2]) : 5;
+    int port = 9400, seconds = argc > 2 ? atoi(argv[2]) : 5;
     if (argc > 1 && sscanf(argv[1], "%255[^:]:%d", host, &port) != 2) {
         fprintf(stderr, "usage: 01_connect [HOST:PORT [SECONDS]]\n");
         return 2;

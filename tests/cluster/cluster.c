@@ -1,0 +1,443 @@
+// One run of the cluster. Everything that happens follows from the seed: links, inputs, who joins
+// when, who is cut off.
+//
+// The oracle: once faults have healed, inputs have stopped and the bodies lie still, each value
+// that a client holds must be the server's own quantised value of that tick, or of now where that
+// tick is out of the history, bit for bit. While inputs fly a rewind may change a tick after it was
+// sent, so equality is asked for at the end, and the checksum of every view packet all the time.
+#include "tests/cluster/cluster.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client-sdk/src/state.h"
+#include "server/worker.h"
+#include "shared/base/hash.h"
+#include "shared/base/rng.h"
+#include "shared/net/net.h"
+#include "shared/scene/scene_json.h"
+
+#define PORT          9400u
+#define STEP_US       4000u
+#define TICK_RATE     60u
+#define PUMP_STEPS    50u // of the store: every 200 ms
+#define SETTLE_S      12.0
+#define CUT_S         2.5
+#define PREDICTING    4u
+#define JOIN_EVERY_US 150000u
+
+static const char scene_text[] =
+    "{\"carom\":1,\"name\":\"cluster\",\"module\":\"sandbox\",\"bounds\":[[-64,-8,-64],[64,24,64]],"
+    "\"materials\":{\"rough\":{\"friction\":0.9,\"density\":300}},"
+    "\"bodies\":[{\"name\":\"ground\",\"type\":\"static\",\"shapes\":[{\"plane\":{\"normal\":[0,1,"
+    "0],"
+    "\"offset\":0},\"material\":\"rough\"}]}],"
+    "\"arrays\":[{\"name\":\"cube\",\"origin\":[-4.5,0.25,-4.5],\"count\":[8,1,8],\"spacing\":"
+    "[1.3,1,1.3],\"of\":{\"type\":\"dynamic\",\"linear_damping\":0.5,\"angular_damping\":1.0,"
+    "\"shapes\":[{\"box\":{\"half_extents\":[0.25,0.25,0.25]},\"material\":\"rough\"}]}}]}";
+
+typedef struct member {
+    carom_client *client;
+    cm_rng rng;
+    uint16_t port;
+    uint64_t join_us, turn_us;
+    uint8_t input[9];
+    bool tried;
+} member;
+
+typedef struct cluster {
+    cluster_result *result;
+    uint64_t seed;
+    cm_rng rng;
+    cm_net *net;
+    cm_scene *scene;
+    cm_store *store;
+    cm_worker *worker;
+    cm_config config;
+    char directory[256];
+    member members[CLUSTER_CLIENTS];
+    uint64_t start_us, steps;
+    bool quiet; // inputs have stopped
+} cluster;
+
+void cluster_fail(cluster_result *result, const char *format, ...)
+{
+    if (result->failed) {
+        return;
+    }
+    result->failed = true;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(result->what, sizeof result->what, format, arguments);
+    va_end(arguments);
+}
+
+// Making -----------------------------------------------------------------------------------
+
+static bool make_server(cluster *c)
+{
+    cm_scene_error scene_error = {0};
+    if (cm_scene_from_json(scene_text, sizeof scene_text - 1, &c->scene, &scene_error) !=
+        CAROM_OK) {
+        cluster_fail(c->result, "scene: %s: %s", scene_error.path, scene_error.message);
+        return false;
+    }
+    const char *temporary = getenv("TMPDIR");
+    snprintf(c->directory, sizeof c->directory, "%s/cluster.XXXXXX",
+             temporary ? temporary : P_tmpdir);
+    if (!mkdtemp(c->directory)) {
+        cluster_fail(c->result, "no directory for the recording");
+        return false;
+    }
+    cm_store_def store = {.directory = c->directory, .queue_max = 64u << 20};
+    if (cm_store_create(&store, &c->store) != CAROM_OK) {
+        cluster_fail(c->result, "no store");
+        return false;
+    }
+    cm_config_default(&c->config);
+    snprintf(c->config.listen, sizeof c->config.listen, "127.0.0.1:%u", PORT);
+    c->config.insecure = true;
+    c->config.room_seed = (int64_t)(c->seed % 1000000u) + 1;
+    cm_worker_def def = {.config = &c->config,
+                         .scene = c->scene,
+                         .store = c->store,
+                         .seed = c->seed,
+                         .now_us = cm_net_now_us(c->net)};
+    char error[256] = "";
+    if (cm_worker_create(&def, &c->worker, error, sizeof error) != CAROM_OK) {
+        cluster_fail(c->result, "no worker: %s", error);
+        return false;
+    }
+    return true;
+}
+
+static void make_members(cluster *c)
+{
+    for (uint32_t i = 0; i < CLUSTER_CLIENTS; i++) {
+        member *m = &c->members[i];
+        char name[16];
+        snprintf(name, sizeof name, "member %u", i);
+        carom_client_def def = carom_default_client_def();
+        def.name = name;
+        def.predict = i < PREDICTING;
+        if (carom_client_create(&def, &m->client) != CAROM_OK) {
+            cluster_fail(c->result, "no client");
+        }
+        cm_rng_seed(&m->rng, c->seed * 100u + i);
+        m->join_us = c->start_us + i * JOIN_EVERY_US;
+    }
+}
+
+static bool make(cluster *c)
+{
+    c->net = cm_net_virtual_create(c->seed);
+    cm_net_use(c->net);
+    if (!cm_net_took()) {
+        cluster_fail(c->result, "ENet does not call our socket functions");
+        return false;
+    }
+    cm_rng_seed(&c->rng, c->seed ^ UINT64_C(0x636c7573746572));
+    c->start_us = cm_net_now_us(c->net);
+    if (!make_server(c)) {
+        return false;
+    }
+    make_members(c);
+    return !c->result->failed;
+}
+
+static void remove_files(const cluster *c, const char *path)
+{
+    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        char name[512];
+        snprintf(name, sizeof name, "%s%s", path, endings[i]);
+        unlink(name);
+    }
+    rmdir(c->directory);
+}
+
+static void release(cluster *c)
+{
+    for (uint32_t i = 0; i < CLUSTER_CLIENTS; i++) {
+        carom_client_destroy(c->members[i].client);
+    }
+    if (c->worker) {
+        cm_worker_destroy(c->worker);
+    }
+    if (c->store) {
+        cm_store_destroy(c->store);
+    }
+    if (c->scene) {
+        cm_scene_free(c->scene);
+    }
+    cm_net_use(NULL);
+    cm_net_destroy(c->net);
+}
+
+// Running ----------------------------------------------------------------------------------
+
+static void put_float(uint8_t *bytes, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    for (uint32_t i = 0; i < 4; i++) {
+        bytes[i] = (uint8_t)(bits >> (8 * i));
+    }
+}
+
+static void choose_input(const cluster *c, member *m, uint64_t now)
+{
+    if (c->quiet) {
+        memset(m->input, 0, sizeof m->input);
+    } else if (now >= m->turn_us) {
+        m->turn_us = now + 200000u + cm_rng_below(&m->rng, 800000u);
+        put_float(m->input, cm_rng_range(&m->rng, -1.0f, 1.0f));
+        put_float(m->input + 4, cm_rng_range(&m->rng, -1.0f, 1.0f));
+        m->input[8] = (uint8_t)(cm_rng_below(&m->rng, 3) == 0 ? 1 : 0);
+    }
+    (void)carom_client_set_input(m->client, m->input, sizeof m->input);
+}
+
+static void give_link(cluster *c, uint16_t port)
+{
+    cm_link_def link = {.latency_us = 10000 + cm_rng_below(&c->rng, 90000),
+                        .jitter_us = cm_rng_below(&c->rng, 25000),
+                        .loss = cm_rng_range(&c->rng, 0.01f, 0.08f),
+                        .duplicate = cm_rng_range(&c->rng, 0.0f, 0.05f)};
+    link.jitter_us = link.jitter_us < link.latency_us ? link.jitter_us : link.latency_us;
+    cm_net_link_port(c->net, port, &link);
+}
+
+static void update_member(cluster *c, member *m, uint64_t now)
+{
+    if (!m->tried && now >= m->join_us) {
+        m->tried = true;
+        if (carom_client_connect(m->client, "127.0.0.1", PORT, now) != CAROM_OK) {
+            cluster_fail(c->result, "a client cannot open its socket");
+        }
+        m->port = cm_net_last_port(c->net);
+        give_link(c, m->port);
+    }
+    carom_client_update(m->client, now);
+    if (carom_client_get_state(m->client) == CAROM_CLIENT_PLAYING) {
+        choose_input(c, m, now);
+    } else if (m->tried && carom_client_get_state(m->client) == CAROM_CLIENT_IDLE) {
+        cluster_fail(c->result, "a client was thrown out: %s",
+                     carom_reason_text(carom_client_get_reason(m->client)));
+    }
+}
+
+static void step(cluster *c)
+{
+    cm_net_advance(c->net, STEP_US);
+    uint64_t now = cm_net_now_us(c->net);
+    cm_worker_run_once(c->worker, now);
+    for (uint32_t i = 0; i < CLUSTER_CLIENTS; i++) {
+        update_member(c, &c->members[i], now);
+    }
+    if (++c->steps % PUMP_STEPS == 0) {
+        cm_store_pump(c->store);
+    }
+}
+
+static void run_for(cluster *c, double seconds)
+{
+    uint64_t until = cm_net_now_us(c->net) + (uint64_t)(seconds * 1.0e6);
+    while (!c->result->failed && cm_net_now_us(c->net) < until) {
+        step(c);
+    }
+}
+
+static void play_under_faults(cluster *c, uint64_t ticks)
+{
+    double seconds = (double)ticks / TICK_RATE;
+    run_for(c, seconds * 0.45);
+    uint16_t cut = c->members[cm_rng_below(&c->rng, CLUSTER_CLIENTS)].port;
+    cm_net_partition(c->net, cut, true);
+    run_for(c, CUT_S);
+    cm_net_partition(c->net, cut, false);
+    run_for(c, seconds * 0.55 - CUT_S);
+}
+
+static void heal(cluster *c)
+{
+    static const cm_link_def clean = {.latency_us = 10000};
+    for (uint32_t i = 0; i < CLUSTER_CLIENTS; i++) {
+        cm_net_link_port(c->net, c->members[i].port, &clean);
+    }
+    c->quiet = true;
+    run_for(c, SETTLE_S);
+}
+
+// Oracles ----------------------------------------------------------------------------------
+
+static void describe(const cm_view_body *a, const cm_view_body *b, char *text, size_t size)
+{
+    snprintf(text, size, "held %u %u %u rest %u velocity %u, server %u %u %u rest %u velocity %u",
+             a->position[0], a->position[1], a->position[2], a->at_rest, a->has_velocity,
+             b->position[0], b->position[1], b->position[2], b->at_rest, b->has_velocity);
+}
+
+static void compare_body(cluster *c, uint32_t number, uint32_t slot)
+{
+    const member *m = &c->members[number];
+    const cm_mirror *mirror = m->client->mirror;
+    const cm_mirror_body *held = &mirror->bodies[slot];
+    carom_body_state state;
+    carom_body_id id = carom_world_body_at(mirror->world, slot);
+    if (carom_body_get(mirror->world, id, &state) != CAROM_OK) {
+        return;
+    }
+    cm_worker_stats stats;
+    cm_worker_stats_get(c->worker, &stats);
+    cm_view_body now, then, body = held->body;
+    bool velocity = held->body.has_velocity != 0 || (m->client->def.predict && !held->known);
+    if (!held->known) {
+        // Never sent: the keyframe's value must still hold.
+        cm_view_quantise(&mirror->config, &state, velocity, &body);
+    }
+    if (!cm_worker_view_at(c->worker, stats.tick, slot, velocity, &now)) {
+        cluster_fail(c->result, "client %u has body %u, the server has not", number, slot);
+        return;
+    }
+    bool kept = held->known && cm_worker_view_at(c->worker, held->tick, slot, velocity, &then);
+    c->result->bodies_compared++;
+    const cm_view_body *right = kept ? &then : &now;
+    if (!cm_view_equal(&body, right)) {
+        char text[192];
+        describe(&body, right, text, sizeof text);
+        cluster_fail(c->result,
+                     "client %u, body %u of tick %u (newest view %" PRIu64 ", server at %" PRIu64
+                     "): %s",
+                     number, slot, held->tick, mirror->newest_tick, stats.tick, text);
+    }
+}
+
+static void compare_views(cluster *c)
+{
+    uint32_t slots = 0;
+    for (uint32_t i = 0; i < CLUSTER_CLIENTS; i++) {
+        const carom_client *client = c->members[i].client;
+        if (carom_client_get_state(client) != CAROM_CLIENT_PLAYING) {
+            cluster_fail(c->result, "client %u does not play any more", i);
+            return;
+        }
+        uint32_t mine = carom_client_body_slots(client);
+        if (i > 0 && mine != slots) {
+            cluster_fail(c->result, "client %u has %u body slots, client 0 %u", i, mine, slots);
+        }
+        slots = mine;
+        for (uint32_t slot = 0; slot < mine; slot++) {
+            compare_body(c, i, slot);
+        }
+        c->result->views_compared++;
+    }
+}
+
+static void collect(cluster *c, cm_hash *hash)
+{
+    cluster_result *r = c->result;
+    uint64_t count = 0;
+    double sum = 0.0;
+    for (uint32_t i = 0; i < CLUSTER_CLIENTS; i++) {
+        carom_client_stats s;
+        carom_client_stats_get(c->members[i].client, &s);
+        r->joined += s.views > 0;
+        r->reconciles += s.reconciles;
+        r->view_packets += s.view_packets;
+        r->error_max = s.error_max > r->error_max ? s.error_max : r->error_max;
+        sum += s.error_sum;
+        count += s.error_count;
+        if (s.desyncs > 0) {
+            cluster_fail(r, "client %u: %" PRIu64 " views decoded to something else", i, s.desyncs);
+        }
+        cm_hash_u64(hash, s.predicted_steps);
+        cm_hash_u64(hash, s.view_packets);
+        cm_hash_u64(hash, s.packets_lost);
+        cm_hash_u64(hash, s.inputs_sent);
+    }
+    r->error_mean = count > 0 ? sum / (double)count : 0.0;
+    cm_worker_stats w;
+    cm_worker_stats_get(c->worker, &w);
+    r->ticks = w.tick;
+    r->rewinds = w.rewinds;
+    r->rewound_ticks = w.rewound_ticks;
+    r->late_inputs = w.late_inputs;
+    cm_hash_u64(hash, w.tick);
+    cm_hash_u64(hash, w.room_hash);
+    cm_net_stats n;
+    cm_net_stats_get(c->net, &n);
+    r->lost = n.lost;
+    r->duplicated = n.duplicated;
+    r->partitioned = n.partitioned;
+    r->delivered = n.delivered;
+}
+
+static void drain(cluster *c)
+{
+    for (uint32_t i = 0; i < CLUSTER_CLIENTS; i++) {
+        c->members[i].tried = false; // thrown out is now right
+        c->members[i].join_us = UINT64_MAX;
+    }
+    cm_worker_drain(c->worker, cm_net_now_us(c->net));
+    for (uint32_t i = 0; i < 2000 && !cm_worker_drained(c->worker); i++) {
+        step(c);
+    }
+    if (!cm_worker_drained(c->worker)) {
+        cluster_fail(c->result, "the drain does not end");
+    }
+    for (uint32_t i = 0; i < 250; i++) {
+        step(c);
+    }
+    for (uint32_t i = 0; i < CLUSTER_CLIENTS; i++) {
+        const carom_client *client = c->members[i].client;
+        c->result->left += carom_client_get_state(client) == CAROM_CLIENT_IDLE;
+    }
+    cm_store_flush(c->store);
+}
+
+void cluster_run(uint64_t seed, uint64_t ticks, bool keep, cluster_result *result)
+{
+    memset(result, 0, sizeof *result);
+    cluster *c = calloc(1, sizeof *c);
+    if (!c) {
+        cluster_fail(result, "out of memory");
+        return;
+    }
+    c->result = result;
+    c->seed = seed;
+    char path[400] = "";
+    cm_hash hash = cm_hash_begin(seed);
+    if (make(c)) {
+        play_under_faults(c, ticks);
+        heal(c);
+        if (!result->failed) {
+            compare_views(c);
+        }
+        collect(c, &hash);
+        drain(c);
+        const char *file = cm_store_path(c->store, cm_worker_match(c->worker));
+        snprintf(path, sizeof path, "%s", file ? file : "");
+        cm_hash_u64(&hash, cm_net_trace(c->net));
+        if (result->left != CLUSTER_CLIENTS) {
+            cluster_fail(result, "only %" PRIu64 " clients heard the goodbye", result->left);
+        }
+    }
+    release(c);
+    if (path[0] != '\0') {
+        cluster_replay(path, result);
+        if (keep) {
+            printf("cluster: recording %s\n", path);
+        } else {
+            remove_files(c, path);
+        }
+    }
+    cm_hash_u64(&hash, result->replayed_ticks);
+    cm_hash_u64(&hash, result->contacts);
+    result->trace = cm_hash_end(&hash);
+    free(c);
+}
