@@ -15,7 +15,7 @@ test-headers:
 	tests/headers/compile.sh
 
 .PHONY: test-all test-tidy test-unit test-determinism check-determinism
-test-all: test-tidy test-headers test-unit test-protocol test-determinism
+test-all: test-tidy test-headers test-unit test-cluster test-protocol test-determinism
 
 # A second parser, written from proto/PROTOCOL.md alone, reads the recorded packets.
 .PHONY: test-protocol
@@ -24,6 +24,14 @@ test-protocol:
 
 test-tidy:
 	python3 tests/tidy/tidy.py
+
+# Server, clients, network and clock in one process; each seed twice.
+.PHONY: test-cluster check-cluster
+test-cluster: $(OUT)/cluster
+	$(OUT)/cluster --seeds 1..2
+
+check-cluster: $(OUT)/cluster
+	$(OUT)/cluster --seeds 3..40
 
 test-unit: $(OUT)/unit $(OUT)/carom
 	CAROM_BINARY=$(OUT)/carom $(OUT)/unit --jobs 2
@@ -35,7 +43,7 @@ test-determinism:
 check-determinism:
 	tests/determinism/compare.sh full
 
-check: test check-determinism
+check: test check-determinism check-cluster
 
 bench: all
 	@echo 'no benchmarks yet'

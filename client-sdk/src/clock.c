@@ -36,13 +36,15 @@ static double absolute(double a)
     return a < 0.0 ? -a : a;
 }
 
-void cm_client_clock_init(cm_client_clock *clock, uint32_t tick_rate, uint64_t now_us)
+void cm_client_clock_init(cm_client_clock *clock, uint32_t tick_rate, uint32_t view_rate,
+                          uint64_t now_us)
 {
     memset(clock, 0, sizeof *clock);
     clock->tick_rate = tick_rate;
     clock->rate_permille = 1000;
     clock->last_us = now_us;
-    clock->view_interval = 2.0;
+    // Longer gaps come where nothing changes: they ask for no more delay.
+    clock->view_interval = (double)tick_rate / view_rate;
     for (uint32_t i = 0; i < CM_CLOCK_BUCKETS; i++) {
         clock->least[i] = NONE;
     }
@@ -140,9 +142,7 @@ void cm_client_clock_view(cm_client_clock *clock, uint64_t tick)
     if (tick <= clock->newest_view) {
         return;
     }
-    double interval = (double)(tick - clock->newest_view);
     clock->newest_view = tick;
-    clock->view_interval += MEAN_GAIN * (interval - clock->view_interval);
     double off = arrival - clock->arrival_mean;
     if (absolute(off) > RENDER_SNAP_S * clock->tick_rate) {
         // The path or the room's clock jumped: a mean of both would fit neither.

@@ -35,7 +35,8 @@ typedef struct cm_client_clock {
     double render_offset;
 } cm_client_clock;
 
-void cm_client_clock_init(cm_client_clock *clock, uint32_t tick_rate, uint64_t now_us);
+void cm_client_clock_init(cm_client_clock *clock, uint32_t tick_rate, uint32_t view_rate,
+                          uint64_t now_us);
 // Moves all clocks on; never back.
 void cm_client_clock_advance(cm_client_clock *clock, uint64_t now_us);
 // The room's clock runs at permille / 1000 of tick_rate.

@@ -66,7 +66,8 @@ static void welcome(carom_client *client, const cm_control *control)
         cm_client_end(client, CAROM_REASON_SCENE_REFUSED);
         return;
     }
-    cm_client_clock_init(&client->clock, client->mirror->tick_rate, client->now_us);
+    cm_client_clock_init(&client->clock, client->mirror->tick_rate, client->mirror->view_rate,
+                         client->now_us);
     client->news = false;
     client->input_tick = 0;
     client->first_input = 0;

@@ -15,7 +15,8 @@
 #define LEAVE_FACTOR  1.25f // of the radius
 #define JUMP_MAX      2.0f  // m: further is not smoothed
 #define EXTRAPOLATE_S 0.25f
-#define MEMBER_ROUNDS 3u // views between two looks at who is near
+#define REST_SPEED    0.05f // m/s, rad/s
+#define MEMBER_ROUNDS 3u    // views between two looks at who is near
 
 // How far a prediction may be off and still count as right.
 typedef struct tolerance {
@@ -59,6 +60,20 @@ static void server_pose(const cm_predictor *p, carom_body_id id, uint64_t tick, 
         pose->orientation =
             cm_quat_integrate(pose->orientation, cm_scale(seconds, pose->angular_velocity));
     }
+}
+
+// As far as the server told, it lies still: a body that no view mentioned has not changed since the
+// keyframe.
+static bool at_rest(const cm_predictor *p, carom_body_id id)
+{
+    const cm_mirror_body *mine = &p->mirror->bodies[id.index];
+    if (mine->known) {
+        return mine->body.at_rest != 0;
+    }
+    carom_body_state state;
+    return carom_body_get(p->mirror->world, id, &state) == CAROM_OK &&
+           cm_length_squared(state.linear_velocity) < REST_SPEED * REST_SPEED &&
+           cm_length_squared(state.angular_velocity) < REST_SPEED * REST_SPEED;
 }
 
 static bool beyond(carom_vec3 a, carom_vec3 b, float most)
@@ -328,7 +343,7 @@ static bool check_body(cm_predictor *p, carom_body_id id, bool own, bool news)
             return false;
         }
     } else {
-        if (!mine->known || !mine->body.at_rest) {
+        if (!at_rest(p, id)) {
             return false;
         }
         server_pose(p, id, p->tick, &pose);

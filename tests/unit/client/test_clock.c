@@ -156,7 +156,7 @@ static trial *trial_create(uint64_t seed, double rtt_ms, double jitter_ms, doubl
     t->path.latency_us = rtt_ms * 500.0;
     t->path.jitter_us = jitter_ms * 1000.0;
     t->path.loss = loss;
-    cm_client_clock_init(&t->clock, 60, START_US);
+    cm_client_clock_init(&t->clock, 60, 30, START_US);
     cm_client_clock_rtt(&t->clock, (uint32_t)rtt_ms);
     return t;
 }
@@ -257,7 +257,7 @@ Test(client_clock, never_runs_back_and_stretches_little)
 Test(client_clock, follows_a_slowed_room)
 {
     cm_client_clock clock;
-    cm_client_clock_init(&clock, 60, START_US);
+    cm_client_clock_init(&clock, 60, 30, START_US);
     cm_client_clock_view(&clock, 100);
     cm_client_clock_rate(&clock, 500);
     double before = cm_client_clock_predicted(&clock);
