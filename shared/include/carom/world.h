@@ -6,6 +6,10 @@
 //
 // The caller owns the memory: ask carom_world_size, allocate (aligned to 64 bytes), create.
 // Every function checks what it is given and returns a carom_result; a failed call changes nothing.
+// Numbers: NaN and the infinities are CAROM_ERROR_NOT_FINITE; positions to 1e7 m, velocities to
+// 1e6, forces and impulses to 1e15, masses from 1e-15 to 1e15, sizes of shapes from 1e-5 to 1e6 m,
+// and quaternions and normals within 1e-2 of unit length (they are normalised); else
+// CAROM_ERROR_ARGUMENT.
 #ifndef CAROM_WORLD_H
 #define CAROM_WORLD_H
 
@@ -129,12 +133,13 @@ typedef struct carom_body_def {
     float angular_damping;       // 1/s
     uint64_t user_data;
 
-    // Mass. Each override that is not set comes from the shapes' densities.
+    // Mass. Each override that is not set comes from the shapes' densities. Where all densities are
+    // 0 and a mass is given, it is spread evenly over the shapes' volumes.
     bool has_mass, has_inertia, has_center_of_mass;
     float mass;         // kg; alone it scales the inertia of the shapes
     carom_vec3 inertia; // kg m^2, about the centre of mass, in the axes of inertia_orientation
     carom_quat inertia_orientation; // identity
-    carom_vec3 center_of_mass;      // in the body
+    carom_vec3 center_of_mass;      // in the body; the shapes' inertia is taken about it
 } carom_body_def;
 
 typedef struct carom_shape_def {
@@ -142,13 +147,13 @@ typedef struct carom_shape_def {
     carom_vec3 position;     // in the body
     carom_quat orientation;  // in the body
     float radius;            // sphere, capsule
-    float half_height;       // capsule: half the segment
+    float half_height;       // capsule: half the segment, above 0
     carom_vec3 half_extents; // box
     carom_vec3 normal;       // plane
     float offset;            // plane
-    float friction;          // 0.8
-    float restitution;       // 0
-    float density;           // 1000 kg/m^3
+    float friction;          // 0.8; 0 to 1000
+    float restitution;       // 0; 0 to 1
+    float density;           // 1000 kg/m^3; 0 to 1e9
     uint32_t category;       // 1
     uint32_t mask;           // all ones
     int32_t group;           // 0
@@ -159,7 +164,8 @@ CAROM_API carom_body_def carom_default_body_def(void);
 CAROM_API carom_shape_def carom_default_shape_def(void);
 
 // Creates a body with all its shapes at once, since mass follows from them. A dynamic body without
-// mass (no shapes, or none with volume, and no overrides) is CAROM_ERROR_ARGUMENT.
+// mass (no shapes, or none with volume, and no overrides) is CAROM_ERROR_ARGUMENT, and so is a
+// static one that has a velocity. `body` may be NULL.
 CAROM_API carom_result carom_body_create(carom_world *world, const carom_body_def *def,
                                          const carom_shape_def *shapes, uint32_t shape_count,
                                          carom_body_id *body);
@@ -188,9 +194,11 @@ CAROM_API carom_result carom_body_get(const carom_world *world, carom_body_id bo
 // Poses and velocities. A pose moves the body's origin; it is a teleport, not a motion.
 CAROM_API carom_result carom_body_set_pose(carom_world *world, carom_body_id body,
                                            carom_vec3 position, carom_quat orientation);
+// A static body has no velocity: one other than zero is CAROM_ERROR_STATE.
 CAROM_API carom_result carom_body_set_velocity(carom_world *world, carom_body_id body,
                                                carom_vec3 linear, carom_vec3 angular);
-// Constant force and torque at the centre of mass, held until changed.
+// Forces and impulses on a body that is not dynamic are accepted and do nothing.
+// Constant force and torque at the centre of mass, held until changed (also while not dynamic).
 CAROM_API carom_result carom_body_set_force(carom_world *world, carom_body_id body,
                                             carom_vec3 force, carom_vec3 torque);
 // Force and torque for the next tick only; calls add up.
@@ -199,7 +207,9 @@ CAROM_API carom_result carom_body_apply_force(carom_world *world, carom_body_id 
 // Changes the velocity at once. The impulse (N s) acts at a point in world axes.
 CAROM_API carom_result carom_body_apply_impulse(carom_world *world, carom_body_id body,
                                                 carom_vec3 impulse, carom_vec3 point);
-// Changes static, kinematic, dynamic in place; mass properties are kept while not dynamic.
+// Changes static, kinematic, dynamic in place; mass properties are kept while not dynamic. A body
+// with a plane stays static, one without mass cannot be dynamic (CAROM_ERROR_ARGUMENT); one that
+// becomes static stops.
 CAROM_API carom_result carom_body_set_type(carom_world *world, carom_body_id body,
                                            carom_body_type type);
 CAROM_API carom_result carom_body_set_user_data(carom_world *world, carom_body_id body,
