@@ -302,6 +302,14 @@ carom_result cm_match_db_open(const char *path, cm_match_db *out, uint32_t *form
                               (long long)version, CM_MATCH_FORMAT);
     }
     *format = (uint32_t)version;
+    // SQLite reads zeros where the last page is cut.
+    int64_t pages = pragma_of(out->db, "PRAGMA page_count");
+    int64_t page = pragma_of(out->db, "PRAGMA page_size");
+    if (!log && (pages < 1 || page < 512 || about.st_size < pages * page)) {
+        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
+                              "truncated: %lld bytes, expected %lld pages of %lld",
+                              (long long)about.st_size, (long long)pages, (long long)page);
+    }
     return check_schema(out, error);
 }
 
