@@ -21,6 +21,7 @@ typedef struct cm_soft_body {
     carom_quat turn;  // since the start of the tick
     cm_mat3 turning;  // the same as a matrix, less identity: nothing cancels for small turns
     float inverse_mass;
+    uint32_t moving;         // not static
     cm_sym3 inverse_inertia; // world axes, of the start of the tick: as in the effective masses
 } cm_soft_body;
 
@@ -35,6 +36,7 @@ typedef struct cm_soft_mass {
 
 typedef struct cm_soft_point {
     carom_vec3 ra, rb;
+    carom_vec3 surface; // velocity of a's point at the start: all there is to know of a fixed a
     carom_vec3 turn_a, turn_b; // r x normal
     carom_vec3 spin_a, spin_b; // inverse inertia times that
     float separation;
@@ -49,9 +51,10 @@ typedef struct cm_softness {
     float bias_rate, mass_scale, impulse_scale;
 } cm_softness;
 
+// Where one body cannot be pushed it is a, and everything is turned round if it was b.
 typedef struct cm_soft_contact {
     uint32_t body_a, body_b, row; // row: of the state's contacts
-    uint32_t point_count;
+    uint32_t point_count, flipped;
     carom_vec3 normal, t1, t2;
     float friction, restitution;
     cm_softness softness;
@@ -63,7 +66,8 @@ typedef struct cm_soft {
     cm_soft_mass *masses;
     cm_soft_contact *contacts;
     uint32_t body_count, contact_count;
-    float dt, h; // of the tick, of a substep
+    uint32_t moving_count; // contacts before this one push both bodies, from there on only b
+    float dt, h;           // of the tick, of a substep
     uint32_t substeps;
 } cm_soft;
 

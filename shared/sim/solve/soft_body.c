@@ -65,6 +65,7 @@ void cm_soft_prepare_bodies(const carom_world *world, cm_soft *soft)
         if (!bodies[i].alive || bodies[i].type == CAROM_BODY_STATIC) {
             continue;
         }
+        row->moving = 1;
         row->v = motions[i].linear_velocity;
         row->w = motions[i].angular_velocity;
         if (bodies[i].type == CAROM_BODY_DYNAMIC) {

@@ -22,13 +22,15 @@ static cm_softness make_soft(float hertz, float damping_ratio, float h)
     return (cm_softness){omega / a1, a2 * a3, a3};
 }
 
-static inline float effective(const cm_soft_body *a, const cm_soft_body *b, carom_vec3 ra,
-                              carom_vec3 rb, carom_vec3 n, carom_vec3 m)
+// One body's share of the tangents' 2x2 effective mass.
+static inline void add_tangents(const cm_soft_body *body, carom_vec3 r, const cm_soft_contact *c,
+                                float *xx, float *xy, float *yy)
 {
-    carom_vec3 an = cm_cross(ra, n), bn = cm_cross(rb, n);
-    carom_vec3 am = cm_sym3_mul(&a->inverse_inertia, cm_cross(ra, m));
-    carom_vec3 bm = cm_sym3_mul(&b->inverse_inertia, cm_cross(rb, m));
-    return (a->inverse_mass + b->inverse_mass) * cm_dot(n, m) + cm_dot(an, am) + cm_dot(bn, bm);
+    carom_vec3 x = cm_cross(r, c->t1), y = cm_cross(r, c->t2);
+    carom_vec3 ix = cm_sym3_mul(&body->inverse_inertia, x);
+    *xx += body->inverse_mass + cm_dot(x, ix);
+    *xy += cm_dot(y, ix);
+    *yy += body->inverse_mass + cm_dot(y, cm_sym3_mul(&body->inverse_inertia, y));
 }
 
 // Both bodies of a contact while it is solved: in registers, not in their rows.
@@ -51,37 +53,41 @@ static inline working_pair load_pair(const cm_soft_body *a, const cm_soft_body *
 }
 
 // What cannot be pushed keeps its row: zero times an infinite impulse is no number.
-static inline void store_pair(const working_pair *w, cm_soft_body *a, cm_soft_body *b)
+static inline void store_pair(const working_pair *w, cm_soft_body *a, cm_soft_body *b, bool fixed)
 {
-    if (w->ma > 0.0f) {
+    if (!fixed) {
         a->v = w->va;
         a->w = w->wa;
     }
-    if (w->mb > 0.0f) {
-        b->v = w->vb;
-        b->w = w->wb;
+    b->v = w->vb;
+    b->w = w->wb;
+}
+
+// Here and below `fixed` is a constant at every call: a cannot be pushed, its point moves steadily.
+static inline carom_vec3 relative_velocity(const working_pair *w, const cm_soft_point *p,
+                                           bool fixed)
+{
+    carom_vec3 a = fixed ? p->surface : cm_add(w->va, cm_cross(w->wa, p->ra));
+    return cm_sub(cm_add(w->vb, cm_cross(w->wb, p->rb)), a);
+}
+
+static inline void apply(working_pair *w, const cm_soft_point *p, carom_vec3 impulse, bool fixed)
+{
+    if (!fixed) {
+        w->va = cm_mul_add(w->va, -w->ma, impulse);
+        w->wa = cm_sub(w->wa, cm_sym3_mul(&w->ia, cm_cross(p->ra, impulse)));
     }
-}
-
-static inline carom_vec3 relative_velocity(const working_pair *w, carom_vec3 ra, carom_vec3 rb)
-{
-    return cm_sub(cm_add(w->vb, cm_cross(w->wb, rb)), cm_add(w->va, cm_cross(w->wa, ra)));
-}
-
-static inline void apply(working_pair *w, carom_vec3 ra, carom_vec3 rb, carom_vec3 p)
-{
-    w->va = cm_mul_add(w->va, -w->ma, p);
-    w->wa = cm_sub(w->wa, cm_sym3_mul(&w->ia, cm_cross(ra, p)));
-    w->vb = cm_mul_add(w->vb, w->mb, p);
-    w->wb = cm_add(w->wb, cm_sym3_mul(&w->ib, cm_cross(rb, p)));
+    w->vb = cm_mul_add(w->vb, w->mb, impulse);
+    w->wb = cm_add(w->wb, cm_sym3_mul(&w->ib, cm_cross(p->rb, impulse)));
 }
 
 static void prepare_point(const cm_soft_contact *c, const cm_soft_body *a, const cm_soft_body *b,
                           const cm_manifold_point *from, const cm_contact *warm, uint32_t k,
                           cm_soft_point *p)
 {
-    p->ra = from->anchor_a;
-    p->rb = from->anchor_b;
+    p->ra = c->flipped ? from->anchor_b : from->anchor_a;
+    p->rb = c->flipped ? from->anchor_a : from->anchor_b;
+    p->surface = cm_add(a->v, cm_cross(a->w, p->ra));
     p->separation = from->separation + REST_OVERLAP;
     p->turn_a = cm_cross(p->ra, c->normal);
     p->turn_b = cm_cross(p->rb, c->normal);
@@ -90,9 +96,11 @@ static void prepare_point(const cm_soft_contact *c, const cm_soft_body *a, const
     float n = a->inverse_mass + b->inverse_mass + cm_dot(p->turn_a, p->spin_a) +
               cm_dot(p->turn_b, p->spin_b);
     p->normal_mass = n > 0.0f ? 1.0f / n : 0.0f;
-    float xx = effective(a, b, p->ra, p->rb, c->t1, c->t1);
-    float xy = effective(a, b, p->ra, p->rb, c->t1, c->t2);
-    float yy = effective(a, b, p->ra, p->rb, c->t2, c->t2);
+    float xx = 0.0f, xy = 0.0f, yy = 0.0f;
+    add_tangents(b, p->rb, c, &xx, &xy, &yy);
+    if (a->inverse_mass > 0.0f) {
+        add_tangents(a, p->ra, c, &xx, &xy, &yy);
+    }
     float middle = 0.5f * (xx + yy), difference = 0.5f * (xx - yy);
     float largest = middle + cm_sqrt(difference * difference + xy * xy);
     p->tangent_mass = largest > 0.0f ? 1.0f / largest : 0.0f;
@@ -101,8 +109,8 @@ static void prepare_point(const cm_soft_contact *c, const cm_soft_body *a, const
     p->tangent_impulse[1] = warm->tangent_impulse[2 * k + 1];
     p->max_impulse = 0.0f;
     p->total_impulse = 0.0f;
-    working_pair w = load_pair(a, b);
-    p->approach = cm_dot(relative_velocity(&w, p->ra, p->rb), c->normal);
+    carom_vec3 vb = cm_add(b->v, cm_cross(b->w, p->rb));
+    p->approach = cm_dot(cm_sub(vb, p->surface), c->normal);
 }
 
 static void prepare_contact(const carom_world *world, const cm_scratch *scratch,
@@ -111,13 +119,19 @@ static void prepare_contact(const carom_world *world, const cm_scratch *scratch,
 {
     const cm_manifold *m = &scratch->manifolds[row];
     const cm_contact *warm = cm_contacts(world) + row;
-    c->body_a = m->body_a;
-    c->body_b = m->body_b;
+    c->flipped = soft->bodies[m->body_b].inverse_mass == 0.0f;
+    c->body_a = c->flipped ? m->body_b : m->body_a;
+    c->body_b = c->flipped ? m->body_a : m->body_b;
     c->row = row;
     c->point_count = m->point_count;
     c->normal = m->normal;
     c->t1 = warm->tangent;
     c->t2 = cm_cross(c->normal, c->t1);
+    if (c->flipped) {
+        c->normal = cm_neg(c->normal);
+        c->t1 = cm_neg(c->t1);
+        c->t2 = cm_neg(c->t2);
+    }
     c->friction = m->friction;
     c->restitution = m->restitution;
     c->softness = softness;
@@ -134,6 +148,7 @@ void cm_soft_prepare_contacts(const carom_world *world, const cm_scratch *scratc
     cm_softness fixed = make_soft(2.0f * hertz, CONTACT_DAMPING_RATIO, soft->h);
     soft->contact_count = 0;
     for (uint32_t round = 0; round < 2; round++) {
+        soft->moving_count = soft->contact_count;
         for (uint32_t i = 0; i < world->state.contact_count; i++) {
             const cm_manifold *m = &scratch->manifolds[i];
             bool against_fixed = soft->bodies[m->body_a].inverse_mass == 0.0f ||
@@ -151,20 +166,27 @@ static inline carom_vec3 tangent_impulse(const cm_soft_contact *c, float x, floa
     return cm_add(cm_scale(x, c->t1), cm_scale(y, c->t2));
 }
 
+static inline void warm_start(cm_soft_contact *c, cm_soft_body *bodies, bool fixed)
+{
+    cm_soft_body *a = &bodies[c->body_a], *b = &bodies[c->body_b];
+    working_pair w = load_pair(a, b);
+    for (uint32_t k = 0; k < c->point_count; k++) {
+        const cm_soft_point *p = &c->points[k];
+        carom_vec3 impulse =
+            cm_add(cm_scale(p->normal_impulse, c->normal),
+                   tangent_impulse(c, p->tangent_impulse[0], p->tangent_impulse[1]));
+        apply(&w, p, impulse, fixed);
+    }
+    store_pair(&w, a, b, fixed);
+}
+
 void cm_soft_warm_start(cm_soft *soft)
 {
-    for (uint32_t i = 0; i < soft->contact_count; i++) {
-        cm_soft_contact *c = &soft->contacts[i];
-        cm_soft_body *a = &soft->bodies[c->body_a], *b = &soft->bodies[c->body_b];
-        working_pair w = load_pair(a, b);
-        for (uint32_t k = 0; k < c->point_count; k++) {
-            cm_soft_point *p = &c->points[k];
-            carom_vec3 impulse =
-                cm_add(cm_scale(p->normal_impulse, c->normal),
-                       tangent_impulse(c, p->tangent_impulse[0], p->tangent_impulse[1]));
-            apply(&w, p->ra, p->rb, impulse);
-        }
-        store_pair(&w, a, b);
+    for (uint32_t i = 0; i < soft->moving_count; i++) {
+        warm_start(&soft->contacts[i], soft->bodies, false);
+    }
+    for (uint32_t i = soft->moving_count; i < soft->contact_count; i++) {
+        warm_start(&soft->contacts[i], soft->bodies, true);
     }
 }
 
@@ -174,9 +196,10 @@ static inline carom_vec3 moved(const cm_soft_body *body, carom_vec3 r)
     return cm_add(body->shift, cm_mat3_mul(body->turning, r));
 }
 
-static inline void solve_friction(const cm_soft_contact *c, working_pair *w, cm_soft_point *p)
+static inline void solve_friction(const cm_soft_contact *c, working_pair *w, cm_soft_point *p,
+                                  bool fixed)
 {
-    carom_vec3 v = relative_velocity(w, p->ra, p->rb);
+    carom_vec3 v = relative_velocity(w, p, fixed);
     float vx = cm_dot(v, c->t1), vy = cm_dot(v, c->t2);
     float x = p->tangent_impulse[0] - p->tangent_mass * vx;
     float y = p->tangent_impulse[1] - p->tangent_mass * vy;
@@ -189,11 +212,11 @@ static inline void solve_friction(const cm_soft_contact *c, working_pair *w, cm_
     float dx = x - p->tangent_impulse[0], dy = y - p->tangent_impulse[1];
     p->tangent_impulse[0] = x;
     p->tangent_impulse[1] = y;
-    apply(w, p->ra, p->rb, tangent_impulse(c, dx, dy));
+    apply(w, p, tangent_impulse(c, dx, dy), fixed);
 }
 
 static inline void solve_normal(const cm_soft_contact *c, working_pair *w, cm_soft_point *p,
-                                float s, float inverse_h, bool relax)
+                                float s, float inverse_h, bool relax, bool fixed)
 {
     float bias = 0.0f, mass_scale = 1.0f, impulse_scale = 0.0f;
     if (s > 0.0f) {
@@ -203,37 +226,51 @@ static inline void solve_normal(const cm_soft_contact *c, working_pair *w, cm_so
         mass_scale = c->softness.mass_scale;
         impulse_scale = c->softness.impulse_scale;
     }
-    float vn = cm_dot(cm_sub(w->vb, w->va), c->normal) + cm_dot(w->wb, p->turn_b) -
-               cm_dot(w->wa, p->turn_a);
+    float vn =
+        cm_dot(cm_sub(w->vb, fixed ? p->surface : w->va), c->normal) + cm_dot(w->wb, p->turn_b);
+    vn = fixed ? vn : vn - cm_dot(w->wa, p->turn_a);
     float impulse = p->normal_impulse - p->normal_mass * mass_scale * (vn + bias) -
                     impulse_scale * p->normal_impulse;
     impulse = cm_max(impulse, 0.0f);
     float change = impulse - p->normal_impulse;
     p->normal_impulse = impulse;
     p->max_impulse = cm_max(p->max_impulse, impulse);
-    w->va = cm_mul_add(w->va, -w->ma * change, c->normal);
-    w->wa = cm_mul_add(w->wa, -change, p->spin_a);
+    if (!fixed) {
+        w->va = cm_mul_add(w->va, -w->ma * change, c->normal);
+        w->wa = cm_mul_add(w->wa, -change, p->spin_a);
+    }
     w->vb = cm_mul_add(w->vb, w->mb * change, c->normal);
     w->wb = cm_mul_add(w->wb, change, p->spin_b);
+}
+
+static inline void solve_contact(cm_soft_contact *c, cm_soft_body *bodies, float inverse_h,
+                                 bool relax, bool fixed)
+{
+    cm_soft_body *a = &bodies[c->body_a], *b = &bodies[c->body_b];
+    working_pair w = load_pair(a, b);
+    for (uint32_t k = 0; k < c->point_count; k++) {
+        solve_friction(c, &w, &c->points[k], fixed);
+    }
+    for (uint32_t k = 0; k < c->point_count; k++) {
+        cm_soft_point *p = &c->points[k];
+        carom_vec3 drift = moved(b, p->rb);
+        if (!fixed || a->moving) {
+            drift = cm_sub(drift, moved(a, p->ra));
+        }
+        float separation = p->separation + cm_dot(drift, c->normal);
+        solve_normal(c, &w, p, separation, inverse_h, relax, fixed);
+    }
+    store_pair(&w, a, b, fixed);
 }
 
 void cm_soft_solve_contacts(cm_soft *soft, bool relax)
 {
     float inverse_h = 1.0f / soft->h;
-    for (uint32_t i = 0; i < soft->contact_count; i++) {
-        cm_soft_contact *c = &soft->contacts[i];
-        cm_soft_body *a = &soft->bodies[c->body_a], *b = &soft->bodies[c->body_b];
-        working_pair w = load_pair(a, b);
-        for (uint32_t k = 0; k < c->point_count; k++) {
-            solve_friction(c, &w, &c->points[k]);
-        }
-        for (uint32_t k = 0; k < c->point_count; k++) {
-            cm_soft_point *p = &c->points[k];
-            carom_vec3 drift = cm_sub(moved(b, p->rb), moved(a, p->ra));
-            float separation = p->separation + cm_dot(drift, c->normal);
-            solve_normal(c, &w, p, separation, inverse_h, relax);
-        }
-        store_pair(&w, a, b);
+    for (uint32_t i = 0; i < soft->moving_count; i++) {
+        solve_contact(&soft->contacts[i], soft->bodies, inverse_h, relax, false);
+    }
+    for (uint32_t i = soft->moving_count; i < soft->contact_count; i++) {
+        solve_contact(&soft->contacts[i], soft->bodies, inverse_h, relax, true);
     }
 }
 
@@ -247,27 +284,33 @@ void cm_soft_sum_impulses(cm_soft *soft)
     }
 }
 
+static inline void bounce(cm_soft_contact *c, cm_soft_body *bodies, bool fixed)
+{
+    cm_soft_body *a = &bodies[c->body_a], *b = &bodies[c->body_b];
+    working_pair w = load_pair(a, b);
+    for (uint32_t k = 0; k < c->point_count; k++) {
+        cm_soft_point *p = &c->points[k];
+        if (p->approach > -RESTITUTION_THRESHOLD || !(p->max_impulse > 0.0f)) {
+            continue;
+        }
+        float vn = cm_dot(relative_velocity(&w, p, fixed), c->normal);
+        float impulse = p->normal_impulse - p->normal_mass * (vn + c->restitution * p->approach);
+        impulse = cm_max(impulse, 0.0f);
+        float change = impulse - p->normal_impulse;
+        p->normal_impulse = impulse;
+        p->total_impulse += change;
+        apply(&w, p, cm_scale(change, c->normal), fixed);
+    }
+    store_pair(&w, a, b, fixed);
+}
+
 void cm_soft_restitution(cm_soft *soft)
 {
     for (uint32_t i = 0; i < soft->contact_count; i++) {
         cm_soft_contact *c = &soft->contacts[i];
-        cm_soft_body *a = &soft->bodies[c->body_a], *b = &soft->bodies[c->body_b];
-        working_pair w = load_pair(a, b);
-        for (uint32_t k = 0; c->restitution > 0.0f && k < c->point_count; k++) {
-            cm_soft_point *p = &c->points[k];
-            if (p->approach > -RESTITUTION_THRESHOLD || !(p->max_impulse > 0.0f)) {
-                continue;
-            }
-            float vn = cm_dot(relative_velocity(&w, p->ra, p->rb), c->normal);
-            float impulse =
-                p->normal_impulse - p->normal_mass * (vn + c->restitution * p->approach);
-            impulse = cm_max(impulse, 0.0f);
-            float change = impulse - p->normal_impulse;
-            p->normal_impulse = impulse;
-            p->total_impulse += change;
-            apply(&w, p->ra, p->rb, cm_scale(change, c->normal));
+        if (c->restitution > 0.0f) {
+            bounce(c, soft->bodies, i >= soft->moving_count);
         }
-        store_pair(&w, a, b);
     }
 }
 
