@@ -28,6 +28,10 @@ DETERMINISM := -fno-fast-math -fno-unsafe-math-optimizations -fno-associative-ma
 ifneq ($(findstring i686,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 DETERMINISM += -msse2 -mfpmath=sse
 endif
+# There -std=c17 alone makes binary32 arithmetic binary64.
+ifneq ($(findstring s390x,$(shell $(CC) -dumpmachine 2>/dev/null)),)
+DETERMINISM += -fexcess-precision=fast
+endif
 
 OUT := build/$(BUILD)
 ifneq ($(BREAK_DETERMINISM),)
@@ -141,6 +145,11 @@ run:
 	@deploy/deps.sh run
 	@$(MAKE) --no-print-directory all
 	@CAROM=$(OUT)/carom RUN_SECONDS=$(RUN_SECONDS) deploy/run.sh
+
+# For tests that compile the simulation themselves.
+.PHONY: print-determinism
+print-determinism:
+	@echo $(DETERMINISM)
 
 PREFIX ?= /usr/local
 install: all

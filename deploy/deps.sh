@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing, each only what it needs: deps.sh run|test …
+# Installs the Debian packages that are missing, each only what it needs: deps.sh run|test|matrix …
 # Says what it installs, asks nothing, does nothing where all is there.
 set -euo pipefail
 
 packages_run=(gcc libc6-dev pkg-config libenet-dev libsqlite3-dev libprotobuf-c-dev protobuf-c-compiler
   libsodium-dev libjansson-dev libzstd-dev)
 packages_test=(libcriterion-dev clang clang-format git python3-minimal)
+packages_matrix=(gcc-i686-linux-gnu gcc-aarch64-linux-gnu gcc-arm-linux-gnueabihf
+  gcc-riscv64-linux-gnu gcc-s390x-linux-gnu qemu-user wasi-libc libclang-rt-14-dev-wasm32 lld nodejs)
 
 wanted=()
 for part in "$@"; do
     case "$part" in
     run) wanted+=("${packages_run[@]}") ;;
     test) wanted+=("${packages_test[@]}") ;;
-    *) echo "deps.sh: unknown part '$part', expected run or test" >&2; exit 2 ;;
+    matrix) wanted+=("${packages_matrix[@]}") ;;
+    *) echo "deps.sh: unknown part '$part', expected run, test or matrix" >&2; exit 2 ;;
     esac
 done
 
@@ -21,6 +24,7 @@ have() {
     case "$1" in
     gcc) command -v "${CC:-gcc}" >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 ;;
     pkg-config | git | clang | clang-format) command -v "$1" >/dev/null 2>&1 ;;
+    nodejs) command -v node >/dev/null 2>&1 ;;
     python3-minimal) command -v python3 >/dev/null 2>&1 ;;
     protobuf-c-compiler) command -v protoc-c >/dev/null 2>&1 ;;
     *) dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok installed' ;;

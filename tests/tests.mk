@@ -14,7 +14,7 @@ test:
 test-headers:
 	tests/headers/compile.sh
 
-.PHONY: test-all test-tidy test-unit test-determinism check-determinism
+.PHONY: check-matrix test-all test-tidy test-unit test-determinism check-determinism
 test-all: test-tidy test-headers test-unit test-cluster test-protocol test-determinism
 
 # A second parser, written from proto/PROTOCOL.md alone, reads the recorded packets.
@@ -43,7 +43,12 @@ test-determinism:
 check-determinism:
 	tests/determinism/compare.sh full
 
-check: test check-determinism check-cluster
+# Other architectures, under emulation.
+check-matrix:
+	@deploy/deps.sh run test matrix
+	tests/determinism/matrix.sh
+
+check: test check-determinism check-matrix check-cluster
 
 bench: all
 	@echo 'no benchmarks yet'
