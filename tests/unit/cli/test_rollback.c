@@ -29,7 +29,7 @@ static void end(fixture *f)
     cm_scene_free(f->scene);
 }
 
-Test(rollback, a_sound_world_shows_no_difference)
+Test(cli_rollback, a_sound_world_shows_no_difference)
 {
     fixture f;
     cm_offline straight;
@@ -47,7 +47,7 @@ Test(rollback, a_sound_world_shows_no_difference)
     end(&f);
 }
 
-Test(rollback, with_a_module)
+Test(cli_rollback, with_a_module)
 {
     fixture f;
     start(&f, "tests/scenes/sandbox.json", 3);
@@ -77,7 +77,7 @@ static void change_velocity(void *context, carom_world *world)
     }
 }
 
-Test(rollback, a_planted_bit_is_named)
+Test(cli_rollback, a_planted_bit_is_named)
 {
     fixture f;
     plant p = {20, 1}; // the crate of hello falls at tick 20

@@ -25,7 +25,7 @@ static void remove_folder(void)
     cr_assert_eq(system(command), 0);
 }
 
-TestSuite(sim, .init = make_folder, .fini = remove_folder);
+TestSuite(cli_sim, .init = make_folder, .fini = remove_folder);
 
 static void write_file(const char *name, const char *text)
 {
@@ -76,7 +76,7 @@ static double number(const char *text, const char *key)
 #define NO_GRAVITY "{\"carom\": 1, \"gravity\": [0, 0, 0], \"bodies\": "
 #define FREE       NO_GRAVITY "[{\"name\": \"a\", \"mass\": 2, " BALL "}]}"
 
-Test(sim, lines_of_hello)
+Test(cli_sim, lines_of_hello)
 {
     run_command("sim tests/scenes/hello.json --ticks 10 --every 4", &result);
     cr_assert_eq(result.status, 0, "%s", result.err);
@@ -96,7 +96,7 @@ Test(sim, lines_of_hello)
     cr_assert_float_eq(number(line(0), "\"kinetic_energy\": "), 0.0, 0);
 }
 
-Test(sim, energies_of_a_spinning_ball)
+Test(cli_sim, energies_of_a_spinning_ball)
 {
     write_file("s.json", "{\"carom\": 1, \"gravity\": [0, -2, 0], \"bodies\": [{\"mass\": 3, "
                          "\"position\": [0, 7, 0], \"linear_velocity\": [1, 2, 2], "
@@ -110,7 +110,7 @@ Test(sim, energies_of_a_spinning_ball)
     cr_assert_eq(*line(1), '\0');
 }
 
-Test(sim, held_force_until_changed)
+Test(cli_sim, held_force_until_changed)
 {
     write_file("s.json", FREE);
     write_file("i.jsonl", "{\"tick\": 0, \"body\": \"a\", \"force\": [6, 0, 0]}\n"
@@ -128,7 +128,7 @@ Test(sim, held_force_until_changed)
     cr_assert_float_eq(strtod(spin + 1, NULL), 1.5 / (0.4 * 2 * 0.25), 1e-3);
 }
 
-Test(sim, kinematic_pose)
+Test(cli_sim, kinematic_pose)
 {
     write_file("s.json",
                "{\"carom\": 1, \"bodies\": [{\"name\": \"k\", \"type\": \"kinematic\", " BALL
@@ -141,7 +141,7 @@ Test(sim, kinematic_pose)
     cr_expect_float_eq(number(line(3), "\"position\": ["), 6.0, 1e-5);
 }
 
-Test(sim, player_inputs_join_and_move)
+Test(cli_sim, player_inputs_join_and_move)
 {
     // Drive along x at full force, x = 1.0f, z = 0, no buttons.
     write_file("i.jsonl", "{\"tick\": 3, \"player\": 2, \"input\": \"0000803f0000000000\"}\n");
@@ -155,7 +155,7 @@ Test(sim, player_inputs_join_and_move)
                        result.out);
 }
 
-Test(sim, csv)
+Test(cli_sim, csv)
 {
     write_file("s.json", FREE);
     sim("--ticks 1 --format csv --timing");
@@ -167,7 +167,7 @@ Test(sim, csv)
     cr_expect_not_null(strstr(result.err, "\"integrate\": "));
 }
 
-Test(sim, timing_and_events_in_the_lines)
+Test(cli_sim, timing_and_events_in_the_lines)
 {
     write_file("s.json", "{\"carom\": 1, \"bodies\": [{\"name\": \"g\", \"type\": \"static\", "
                          "\"shapes\": [{\"plane\": {\"normal\": [0, 1, 0], \"offset\": 0}}]}, "
@@ -180,7 +180,7 @@ Test(sim, timing_and_events_in_the_lines)
     cr_assert_not_null(strstr(line(1), "\"timing\": {\"ticks\": 60, \"seconds\": "));
 }
 
-Test(sim, rollback_statuses)
+Test(cli_sim, rollback_statuses)
 {
     run_command("sim tests/scenes/pyramid.json --ticks 20 --every 20 --rollback 7 | tail -n 1",
                 &result);
@@ -198,7 +198,7 @@ typedef struct refusal {
     const char *text, *message;
 } refusal;
 
-Test(sim, refused_inputs_name_file_and_line)
+Test(cli_sim, refused_inputs_name_file_and_line)
 {
     const refusal bodies[] = {
         {"\n{\"tick\": 1, \"body\": \"b\", \"force\": [0, 0, 0]}\n",
@@ -245,7 +245,7 @@ Test(sim, refused_inputs_name_file_and_line)
     }
 }
 
-Test(sim, refused_options)
+Test(cli_sim, refused_options)
 {
     const char *bad[] = {"--ticks -1",
                          "--every 0",
@@ -273,7 +273,7 @@ Test(sim, refused_options)
     cr_expect_not_null(strstr(result.err, "$.module: no module 'chess'"), "%s", result.err);
 }
 
-Test(sim, a_reader_that_goes_away_gives_status_1)
+Test(cli_sim, a_reader_that_goes_away_gives_status_1)
 {
     run_command("sim tests/scenes/hello.json --ticks 5 >/dev/full", &result);
     cr_expect_eq(result.status, 1, "%d", result.status);
