@@ -12,12 +12,6 @@
 
 #include "shared/base/assert.h"
 
-// Until recording is built in.
-#pragma weak cm_store_begin
-#pragma weak cm_store_tick
-#pragma weak cm_store_keyframe
-#pragma weak cm_store_end
-
 #define SECOND_US     1000000u
 #define SPARE_PEERS   16u      // for those who are refused, beside the players
 #define DRAIN_WAIT_US 2000000u // for goodbyes to arrive

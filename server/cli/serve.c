@@ -24,14 +24,6 @@
 #include "server/status.h"
 #include "shared/scene/scene_json.h"
 
-// Until recording is built in.
-#pragma weak cm_store_create
-#pragma weak cm_store_destroy
-#pragma weak cm_store_flush
-#pragma weak cm_store_status
-#pragma weak cm_store_path
-#pragma weak cm_replay_verify
-
 extern char **environ;
 
 typedef struct serve {
@@ -92,9 +84,7 @@ static void fill_status(serve *s, cm_status *status)
     memset(status, 0, sizeof *status);
     cm_worker_stats_get(s->worker, &status->worker);
     status->client_count = cm_worker_clients(s->worker, status->clients, CM_STATUS_CLIENTS);
-    if (s->store != NULL) {
-        cm_store_status(s->store, cm_worker_match(s->worker), &status->match);
-    }
+    cm_store_status(s->store, cm_worker_match(s->worker), &status->match);
     status->unix_ms = clock_us(CLOCK_REALTIME) / 1000;
     status->tick_rate = s->tick_rate;
     status->scene = cm_scene_name(s->scene);
@@ -212,7 +202,7 @@ static int start(serve *s)
                           .threaded = true,
                           .durability_power = strcmp(s->config.durability, "power") == 0,
                           .queue_max = 64u << 20};
-    carom_result result = cm_store_create != NULL ? cm_store_create(&store, &s->store) : CAROM_OK;
+    carom_result result = cm_store_create(&store, &s->store);
     if (result != CAROM_OK) {
         cm_cli_error("serve: %s: %s", s->config.matches, carom_result_text(result));
         return CM_STATUS_FAILED;
@@ -235,8 +225,7 @@ static int start(serve *s)
         cm_cli_error("serve: %s", error);
         return result == CAROM_ERROR_NOT_FOUND ? CM_STATUS_USAGE : CM_STATUS_FAILED;
     }
-    snprintf(s->path, sizeof s->path, "%s",
-             s->store == NULL ? "" : cm_store_path(s->store, cm_worker_match(s->worker)));
+    snprintf(s->path, sizeof s->path, "%s", cm_store_path(s->store, cm_worker_match(s->worker)));
     const char *colon = strrchr(s->config.listen, ':');
     char address[CM_CONFIG_TEXT_MAX + 8];
     snprintf(address, sizeof address, "%.*s:%u", (int)(colon - s->config.listen), s->config.listen,
@@ -389,7 +378,7 @@ static int host(serve *s)
             s->status_us = 0;
             show_status(s, clock_us(CLOCK_MONOTONIC));
         }
-        status = s->store != NULL ? finish(s) : CM_STATUS_DONE;
+        status = finish(s);
     }
     return status;
 }
