@@ -7,7 +7,7 @@
 //   WHAT                          BITS (baseline)                  BITS (none)
 //   changed at all                1                                -
 //   FLAGS                         2                                2
-//   POSITION changed, values      1, then 3 x (1+4 | 2+9 | 2+all)  3 x all
+//   POSITION changed, values      1, then 3 x (1+3 | 2+9 | 2+all)  3 x all
 //   LARGEST + ORIENTATION changed 1
 //     same LARGEST                1, then 3 x (1+4 | 2+8 | 2+11)   2 + 3 x 11
 //   LINEAR changed, values        1, then 3 x (1+5 | 2+9 | 2+16)   3 x 16

@@ -148,7 +148,7 @@ def read_body(bits, axis_bits, base):
         body[field] = base[field]
     body["at_rest"], body["has_velocity"] = bits.u(1), bits.u(1)
     if bits.u(1):
-        body["position"] = differences(bits, base["position"], axis_bits, False, 4, 9)
+        body["position"] = differences(bits, base["position"], axis_bits, False, 3, 9)
     if bits.u(1):
         if bits.u(1):
             body["orientation"] = differences(bits, base["orientation"], [11] * 3, False, 4, 8)

@@ -176,6 +176,57 @@ Test(net, virtual_datagrams_keep_their_edges)
     cm_net_destroy(net);
 }
 
+// One byte from a to b, and what b then reads: the byte, or 0 for nothing.
+static void send_byte(ENetSocket a, ENetSocket b, uint8_t byte)
+{
+    ENetAddress to;
+    ENetBuffer out = {&byte, 1};
+    cr_assert_eq(enet_socket_get_address(b, &to), 0);
+    cr_assert_eq(enet_socket_send(a, &to, &out, 1), 1);
+}
+
+static uint8_t read_byte(ENetSocket b)
+{
+    ENetAddress from;
+    uint8_t byte = 0;
+    ENetBuffer in = {&byte, 1};
+    return enet_socket_receive(b, &from, &in, 1) == 1 ? byte : 0;
+}
+
+Test(net, virtual_datagrams_arrive_when_due)
+{
+    cm_net *net = cm_net_virtual_create(3);
+    cm_net_use(net);
+    ENetSocket a = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
+    uint16_t port = cm_net_last_port(net);
+    ENetSocket b = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
+    cm_net_link_port(net, port, &(cm_link_def){.latency_us = 50000});
+    send_byte(a, b, 1);
+    cm_net_link_port(net, port, &(cm_link_def){.latency_us = 20000});
+    send_byte(a, b, 2);
+    send_byte(a, b, 3);
+    cr_assert_eq(cm_net_next_due(net), 20000);
+    cm_net_advance(net, 19999);
+    cr_assert_eq(read_byte(b), 0);
+    cm_net_advance(net, 1);
+    cr_assert_eq(read_byte(b), 2, "the later one is due first");
+    cr_assert_eq(read_byte(b), 3);
+    cr_assert_eq(read_byte(b), 0);
+    cm_net_advance(net, 30000);
+    cr_assert_eq(read_byte(b), 1);
+    cr_assert_eq(cm_net_next_due(net), UINT64_MAX);
+    // What is sent during a cut is gone, even if it heals before the datagram would be due.
+    cm_net_partition(net, port, true);
+    send_byte(a, b, 4);
+    cm_net_partition(net, port, false);
+    cm_net_advance(net, 50000);
+    cr_assert_eq(read_byte(b), 0);
+    enet_socket_destroy(a);
+    enet_socket_destroy(b);
+    cm_net_use(NULL);
+    cm_net_destroy(net);
+}
+
 // Kernel sockets
 // -----------------------------------------------------------------------------------
 

@@ -112,8 +112,8 @@ Test(view, what_did_not_change_takes_one_bit)
     memset(moved.angular, 0, sizeof moved.angular);
     cm_view_body from = moved;
     from.position[1] = 100;
-    moved.position[1] = 107; // within the small class
-    cr_assert_eq(round_trip(&config, &from, &moved), 1 + 2 + 1 + 3 * 5 + 1);
+    moved.position[1] = 103; // within the small class
+    cr_assert_eq(round_trip(&config, &from, &moved), 1 + 2 + 1 + 3 * 4 + 1);
 }
 
 Test(view, every_field_counts_for_equality_and_check)
@@ -223,6 +223,19 @@ Test(view, numbers_that_are_none_do_no_harm)
         cr_assert(cm_vec_is_finite(pose.position));
         cr_assert(cm_quat_is_finite(pose.orientation));
     }
+    // An orientation that is none is the identity; one of another length is normalised.
+    carom_body_state state;
+    memset(&state, 0, sizeof state);
+    state.orientation = (carom_quat){0.9f, NAN, 0.0f, 0.1f};
+    cm_view_body body, unit;
+    cm_view_quantise(&config, &state, false, &body);
+    cr_assert_eq(body.largest, 3);
+    cr_assert_eq(body.orientation[0], 1023);
+    state.orientation = (carom_quat){0.48f, 0.0f, 0.0f, 0.64f};
+    cm_view_quantise(&config, &state, false, &body);
+    state.orientation = (carom_quat){0.6f, 0.0f, 0.0f, 0.8f};
+    cm_view_quantise(&config, &state, false, &unit);
+    cr_assert(cm_view_equal(&body, &unit));
     cm_view_config none;
     cr_assert_neq(cm_view_config_make(cm_vec(0, 0, 0), cm_vec(NAN, 1, 1), 0.1f, &none), CAROM_OK);
     cr_assert_neq(cm_view_config_make(cm_vec(0, 0, 0), cm_vec(1, 1, 1), 0.0f, &none), CAROM_OK);

@@ -308,12 +308,18 @@ Test(control, bombs_meet_a_bound)
     cr_assert_eq(cm_control_encode(&welcome, &allocator, &encoded, &size), CAROM_OK);
     cr_assert_eq(decode(encoded, size, false, &control), CAROM_OK, "exactly the limit");
     cm_control_free(&allocator, control);
-    // Its told size raised by hand: the frame header of single-segment zstd holds it,
-    // little-endian.
-    uint8_t *told = memmem(encoded, size, "\x28\xb5\x2f\xfd", 4);
-    cr_assert(told);
+    // Its told size changed by hand: four bytes, after the magic, a descriptor, and a window byte
+    // where bit 5 of the descriptor does not say otherwise.
+    uint8_t *frame = memmem(encoded, size, "\x28\xb5\x2f\xfd", 4);
+    cr_assert(frame);
+    cr_assert_eq(frame[4] >> 6, 2);
+    uint8_t *told = frame + ((frame[4] & 0x20) != 0 ? 5 : 6);
+    const uint8_t right[4] = {0, 0, 0, 1}, less[4] = {0xff, 0xff, 0xff, 0}, more[4] = {1, 0, 0, 1};
+    cr_assert_eq(memcmp(told, right, 4), 0);
+    memcpy(told, less, 4);
+    cr_assert_eq(decode(encoded, size, false, &control), CAROM_ERROR_CORRUPT);
+    memcpy(told, more, 4);
     count.peak = count.bytes;
-    told[8] = 0x7f;
     cr_assert_eq(decode(encoded, size, false, &control), CAROM_ERROR_CORRUPT);
     cr_assert_lt(count.peak - count.bytes, 4 << 20);
     cm_control_release_bytes(&allocator, encoded);

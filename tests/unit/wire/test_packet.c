@@ -93,7 +93,7 @@ Test(packet, oldest_inputs_are_left_out_where_space_ends)
             packet.inputs[n][i] = (uint8_t)cm_rng_next(&rng);
         }
     }
-    for (size_t space = 0; space <= CM_PACKET_MAX + 9; space += 7) {
+    for (size_t space = 0; space <= CM_PACKET_MAX + 100; space += 7) {
         uint8_t *bytes = malloc(space + 1);
         memset(bytes, 0xee, space + 1);
         size_t size = cm_input_packet_write(&packet, CAROM_INPUT_MAX, bytes, space);
