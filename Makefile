@@ -95,15 +95,17 @@ else
 say =
 endif
 
-# What `carom version` says: made anew when the commit changes, and only the one object with it.
+# What `carom version` and match files say: made anew when the commit changes, and only the two
+# objects with it.
 COMMIT := $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 COMMIT_STAMP := build/commit-$(COMMIT)
 $(COMMIT_STAMP):
 	@mkdir -p build
 	@rm -f build/commit-*
 	@touch $@
-$(OUT)/server/cli/version.o: $(COMMIT_STAMP)
-$(OUT)/server/cli/version.o: CPPFLAGS_OWN += -DCAROM_COMMIT='"$(COMMIT)"'
+STAMPED := $(OUT)/server/cli/version.o $(OUT)/server/match_writer.o
+$(STAMPED): $(COMMIT_STAMP)
+$(STAMPED): CPPFLAGS_OWN += -DCAROM_COMMIT='"$(COMMIT)"'
 
 # Generated protobuf code ------------------------------------------------------------------------
 $(GEN)/proto/%.pb-c.c $(GEN)/proto/%.pb-c.h: proto/%.proto

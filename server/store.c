@@ -1,13 +1,14 @@
 // The queue between rooms and match files, and the thread that empties it.
 //
 // The room's thread encodes a tick into a job of its own memory and appends it under a lock that is
-// never held during I/O; that is all it ever waits for. The store's thread takes the
-// whole queue at once, a tenth of a second after the first job came (so that a kill loses at most
-// that and one write), and writes it as one transaction for each match. Members of cm_match marked
-// "thread" belong to whoever writes (the thread, or the caller of pump), the others to the lock.
+// never held during I/O; that is all it ever waits for. The store's thread takes the whole queue at
+// once, 50 ms after the first job came, and writes it as one transaction for each match. A kill
+// loses that, one write, and the ticks that may still be rewound (133 ms): within 250 ms. Members
+// of cm_match marked "thread" belong to whoever writes (the thread, or the caller of pump), the
+// others to the lock.
 //
 // A match whose file fails stays failed: its text is kept, the rest of it is dropped and counted.
-// Typical: 60 jobs of 80 bytes a second and room, batches of 6.
+// Typical: 60 jobs of 80 bytes a second and room, batches of 3.
 #include "server/store.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@
 #include "server/record.h"
 
 #define QUEUE_MAX_DEFAULT (64u << 20)
-#define BATCH_NS          100000000 // from the first job of a batch to its writing
+#define BATCH_NS          50000000 // from the first job of a batch to its writing
 
 typedef enum job_kind { JOB_TICK, JOB_KEYFRAME, JOB_END } job_kind;
 

@@ -15,7 +15,7 @@ test-headers:
 	tests/headers/compile.sh
 
 .PHONY: check-matrix test-all test-tidy test-unit test-determinism check-determinism
-test-all: test-tidy test-headers test-unit test-cluster test-protocol test-determinism
+test-all: test-tidy test-headers test-unit test-cluster test-protocol test-determinism test-crash
 
 # A second parser, written from proto/PROTOCOL.md alone, reads the recorded packets.
 .PHONY: test-protocol
@@ -33,6 +33,14 @@ test-cluster: $(OUT)/cluster
 check-cluster: $(OUT)/cluster
 	$(OUT)/cluster --seeds 3..40
 
+# The real server, killed at seeded moments of a match.
+.PHONY: test-crash check-crash
+test-crash: $(OUT)/carom
+	CAROM=$(OUT)/carom tests/crash/kill_server.sh 3 1
+
+check-crash: $(OUT)/carom
+	CAROM=$(OUT)/carom tests/crash/kill_server.sh 20 2
+
 test-unit: $(OUT)/unit $(OUT)/carom
 	CAROM_BINARY=$(OUT)/carom $(OUT)/unit --jobs 2
 
@@ -48,7 +56,7 @@ check-matrix:
 	@deploy/deps.sh run test matrix
 	tests/determinism/matrix.sh
 
-check: test check-determinism check-matrix check-cluster
+check: test check-determinism check-matrix check-cluster check-crash
 
 bench: all
 	@echo 'no benchmarks yet'
