@@ -33,6 +33,7 @@ typedef struct known_body {
     uint64_t acked_sequence, sent_sequence; // sent_sequence 0: not sent yet
     uint32_t generation;
     uint32_t waiting; // views that it has waited to be sent
+    uint32_t version; // of the snapshot's body when it was found settled for good; 0: it was not
     float priority;
     uint8_t state;
     bool near;
@@ -67,6 +68,7 @@ struct cm_replica {
     cm_replica_stats stats;
     known_body *known;
     candidate *candidates;
+    candidate chosen[CM_VIEW_ENTRIES_MAX];
     sent_packet ring[RING];
 };
 
@@ -170,37 +172,71 @@ static cm_view_body wanted(const cm_snapshot *snapshot, uint32_t slot, bool with
     return with_velocity ? snapshot->bodies[slot] : without_velocity(&snapshot->bodies[slot]);
 }
 
-// The client has this value of the body. A velocity it has but need not have does not matter.
+// The client has this value of the body. A velocity it has but need not have does not matter, nor
+// does whether it has one for a body at rest.
 static bool has_value(const cm_view_body *value, const cm_view_body *client)
 {
-    if (value->has_velocity != 0) {
+    if (value->has_velocity != 0 && value->at_rest == 0) {
         return cm_view_equal(value, client);
     }
     cm_view_body bare = without_velocity(client);
+    bare.has_velocity = value->has_velocity;
     return cm_view_equal(value, &bare);
 }
 
-// Nothing has to be sent for the body now.
-static bool is_settled(const cm_replica *replica, const known_body *known,
-                       const cm_view_body *value)
+// The client has this value for certain, and nothing else is on its way.
+static bool is_certain(const known_body *known, const cm_view_body *value)
 {
-    if (known->sent_sequence == 0) {
-        return known->state == KNOWN_EXACT && has_value(value, &known->acked);
-    }
-    if (known->state == KNOWN_ACKED && known->acked_sequence == known->sent_sequence) {
-        return has_value(value, &known->acked);
-    }
-    return has_value(value, &known->sent) && in_flight(replica, known->sent_sequence);
+    bool last = known->sent_sequence == 0
+                    ? known->state == KNOWN_EXACT
+                    : known->state == KNOWN_ACKED && known->acked_sequence == known->sent_sequence;
+    return last && has_value(value, &known->acked);
 }
 
-static int compare_priority(const void *a, const void *b)
+// Nothing has to be sent for the body now: it was sent, and may yet arrive.
+static bool is_on_its_way(const cm_replica *replica, const known_body *known,
+                          const cm_view_body *value)
 {
-    const candidate *x = a;
-    const candidate *y = b;
-    if (x->priority != y->priority) {
-        return x->priority < y->priority ? 1 : -1;
+    bool acked = known->state == KNOWN_ACKED && known->acked_sequence == known->sent_sequence;
+    return known->sent_sequence != 0 && !acked && has_value(value, &known->sent) &&
+           in_flight(replica, known->sent_sequence);
+}
+
+// Higher priority first, the lower slot where equal.
+static bool goes_before(const candidate *a, const candidate *b)
+{
+    return a->priority != b->priority ? a->priority > b->priority : a->slot < b->slot;
+}
+
+// A heap of candidates, the best one on top: of hundreds that wait, a view takes some thirty.
+static void sift_down(candidate *heap, uint32_t count, uint32_t at)
+{
+    candidate moving = heap[at];
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= count) {
+            break;
+        }
+        if (child + 1 < count && goes_before(&heap[child + 1], &heap[child])) {
+            ++child;
+        }
+        if (!goes_before(&heap[child], &moving)) {
+            break;
+        }
+        heap[at] = heap[child];
+        at = child;
     }
-    return (x->slot > y->slot) - (x->slot < y->slot);
+    heap[at] = moving;
+}
+
+static candidate pop_best(candidate *heap, uint32_t *count)
+{
+    candidate best = heap[0];
+    heap[0] = heap[--*count];
+    if (*count > 0) {
+        sift_down(heap, *count, 0);
+    }
+    return best;
 }
 
 static int compare_slot(const void *a, const void *b)
@@ -210,7 +246,17 @@ static int compare_slot(const void *a, const void *b)
     return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-// Fills the candidates, best first, and returns how many bodies have something to be sent.
+// Remembers that the client has the body for certain, until it changes. A velocity that it does not
+// have may be needed later, without a change of the body.
+static void note_certain(known_body *known, const cm_snapshot *snapshot, uint32_t slot)
+{
+    bool whole = snapshot->bodies[slot].at_rest != 0 || known->acked.has_velocity != 0;
+    known->version = whole ? snapshot->version[slot] : 0;
+    known->waiting = 0;
+    known->priority = 0.0f;
+}
+
+// Makes a heap of the bodies that have something to be sent, and returns how many.
 static uint32_t gather(cm_replica *replica, const cm_snapshot *snapshot, carom_body_id own)
 {
     bool has_own = !carom_body_id_is_null(own) && own.index < snapshot->slots &&
@@ -222,6 +268,9 @@ static uint32_t gather(cm_replica *replica, const cm_snapshot *snapshot, carom_b
         if (known->state == KNOWN_NOTHING || snapshot->generation[slot] != known->generation) {
             continue;
         }
+        if (known->version != 0 && known->version == snapshot->version[slot]) {
+            continue;
+        }
         bool is_own = has_own && slot == own.index;
         float distance = has_own ? cm_length(cm_sub(snapshot->positions[slot], eye)) : 0.0f;
         known->near =
@@ -231,9 +280,11 @@ static uint32_t gather(cm_replica *replica, const cm_snapshot *snapshot, carom_b
             continue;
         }
         cm_view_body value = wanted(snapshot, slot, known->near || is_own);
-        if (is_settled(replica, known, &value)) {
-            known->waiting = 0;
-            known->priority = 0.0f;
+        if (is_certain(known, &value)) {
+            note_certain(known, snapshot, slot);
+            continue;
+        }
+        if (is_on_its_way(replica, known, &value)) {
             continue;
         }
         float speed = snapshot->speeds[slot];
@@ -245,7 +296,9 @@ static uint32_t gather(cm_replica *replica, const cm_snapshot *snapshot, carom_b
         candidate found = {slot, is_own ? OWN_PRIORITY : known->priority};
         replica->candidates[count++] = found;
     }
-    qsort(replica->candidates, count, sizeof *replica->candidates, compare_priority);
+    for (uint32_t at = count / 2; at-- > 0;) {
+        sift_down(replica->candidates, count, at);
+    }
     return count;
 }
 
@@ -292,12 +345,13 @@ static sent_packet *open_packet(cm_replica *replica, uint32_t entries)
     return packet;
 }
 
-// Writes the chosen candidates (ascending slots) into a packet; returns its bytes, 0 where memory
-// is short.
+// Writes the `count` chosen candidates (ascending slots) into a packet; returns its bytes, 0 where
+// memory is short.
 static size_t write_packet(cm_replica *replica, const cm_snapshot *snapshot,
-                           const cm_view_config *config, cm_view_header *header,
-                           const candidate *chosen, uint32_t count, uint8_t *bytes, size_t size)
+                           const cm_view_config *config, cm_view_header *header, uint32_t count,
+                           uint8_t *bytes, size_t size)
 {
+    const candidate *chosen = replica->chosen;
     ++replica->sequence;
     sent_packet *packet = open_packet(replica, count);
     if (packet == NULL) {
@@ -335,22 +389,23 @@ static size_t write_packet(cm_replica *replica, const cm_snapshot *snapshot,
     return cm_view_writer_end(&writer);
 }
 
-// How many of the best candidates from `first` fit into the bytes, by what they take at most.
+// Takes from the heap the best candidates that fit into the bytes, by what they take at most.
 static uint32_t choose(cm_replica *replica, const cm_snapshot *snapshot,
-                       const cm_view_config *config, uint32_t first, uint32_t count, size_t bytes)
+                       const cm_view_config *config, uint32_t *count, size_t bytes)
 {
     uint64_t bits = 0;
-    uint32_t last = first;
-    while (last < count && last - first < CM_VIEW_ENTRIES_MAX) {
-        const candidate *next = &replica->candidates[last];
+    uint32_t chosen = 0;
+    while (*count > 0 && chosen < CM_VIEW_ENTRIES_MAX) {
+        const candidate *next = &replica->candidates[0];
         bits += entry_bits(replica, snapshot, config, next->slot, replica->sequence + 1,
                            next->priority >= OWN_PRIORITY);
         if (bits > 8 * bytes) {
             break;
         }
-        ++last;
+        replica->chosen[chosen++] = pop_best(replica->candidates, count);
     }
-    return last;
+    qsort(replica->chosen, chosen, sizeof *replica->chosen, compare_slot);
+    return chosen;
 }
 
 static void refill(cm_replica *replica, uint64_t tick)
@@ -397,7 +452,6 @@ void cm_replica_view(cm_replica *replica, const cm_snapshot *snapshot, const cm_
         (snapshot->tick - replica->last_sent_tick) * IDLE_RATE < replica->def.tick_rate) {
         return;
     }
-    uint32_t first = 0;
     do {
         size_t head = VIEW_BYTES + (header.has_public ? header.public_size + 16u : 0u);
         int64_t left = replica->tokens / replica->def.tick_rate - CM_PACKET_OVERHEAD;
@@ -405,15 +459,12 @@ void cm_replica_view(cm_replica *replica, const cm_snapshot *snapshot, const cm_
             break;
         }
         size_t size = left < CM_PACKET_MAX ? (size_t)left : CM_PACKET_MAX;
-        uint32_t last =
-            choose(replica, snapshot, config, first, count, size > head ? size - head : 0);
-        if (last == first && count > first && out->count > 0) {
+        uint32_t chosen = choose(replica, snapshot, config, &count, size > head ? size - head : 0);
+        if (chosen == 0 && count > 0 && out->count > 0) {
             break;
         }
-        candidate *chosen = &replica->candidates[first];
-        qsort(chosen, last - first, sizeof *chosen, compare_slot);
-        size_t bytes = write_packet(replica, snapshot, config, &header, chosen, last - first,
-                                    out->bytes[out->count], size);
+        size_t bytes =
+            write_packet(replica, snapshot, config, &header, chosen, out->bytes[out->count], size);
         if (bytes == 0) {
             break;
         }
@@ -422,9 +473,8 @@ void cm_replica_view(cm_replica *replica, const cm_snapshot *snapshot, const cm_
         replica->last_sent_tick = snapshot->tick;
         replica->started = true;
         header.has_public = false;
-        first = last;
-    } while (first < count && out->count < CM_VIEW_PACKETS_MAX);
-    if (first == count) {
+    } while (count > 0 && out->count < CM_VIEW_PACKETS_MAX);
+    if (count == 0) {
         replica->burst = false;
     }
 }

@@ -11,16 +11,18 @@ bool cm_snapshot_init(cm_snapshot *snapshot, uint32_t capacity)
     memset(snapshot, 0, sizeof *snapshot);
     snapshot->capacity = capacity;
     snapshot->generation = calloc(capacity, sizeof *snapshot->generation);
+    snapshot->version = calloc(capacity, sizeof *snapshot->version);
     snapshot->bodies = calloc(capacity, sizeof *snapshot->bodies);
     snapshot->positions = calloc(capacity, sizeof *snapshot->positions);
     snapshot->speeds = calloc(capacity, sizeof *snapshot->speeds);
-    return snapshot->generation != NULL && snapshot->bodies != NULL &&
+    return snapshot->generation != NULL && snapshot->version != NULL && snapshot->bodies != NULL &&
            snapshot->positions != NULL && snapshot->speeds != NULL;
 }
 
 void cm_snapshot_free(cm_snapshot *snapshot)
 {
     free(snapshot->generation);
+    free(snapshot->version);
     free(snapshot->bodies);
     free(snapshot->positions);
     free(snapshot->speeds);
@@ -40,6 +42,7 @@ void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const
         if (i < slots) {
             id = carom_world_body_at(world, i);
         }
+        uint32_t generation = snapshot->generation[i];
         snapshot->generation[i] = 0;
         if (carom_body_id_is_null(id) || carom_body_get(world, id, &state) != CAROM_OK) {
             continue;
@@ -47,7 +50,13 @@ void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const
         snapshot->generation[i] = id.generation;
         snapshot->positions[i] = state.position;
         snapshot->speeds[i] = cm_length(state.linear_velocity);
+        cm_view_body before = snapshot->bodies[i];
         cm_view_quantise(config, &state, true, &snapshot->bodies[i]);
+        if (generation != id.generation || snapshot->version[i] == 0 ||
+            memcmp(&before, &snapshot->bodies[i], sizeof before) != 0) {
+            ++snapshot->version[i];
+            snapshot->version[i] += snapshot->version[i] == 0;
+        }
     }
     snapshot->slots = slots;
 

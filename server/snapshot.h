@@ -10,6 +10,7 @@ typedef struct cm_snapshot {
     uint32_t slots; // in use, at most capacity
     uint32_t capacity;
     uint32_t *generation;    // of each slot; 0: no body
+    uint32_t *version;       // raised when the slot's body changed; never 0
     cm_view_body *bodies;    // with velocity
     carom_vec3 *positions;   // for interest
     float *speeds;           // m/s

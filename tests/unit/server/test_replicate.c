@@ -58,6 +58,7 @@ static void set_body(bench *b, uint32_t slot, carom_vec3 position, carom_vec3 ve
     b->snapshot.positions[slot] = position;
     b->snapshot.speeds[slot] = cm_length(velocity);
     cm_view_quantise(&b->config, &state, true, &b->snapshot.bodies[slot]);
+    ++b->snapshot.version[slot];
 }
 
 static carom_vec3 place(uint32_t slot)
