@@ -1,0 +1,256 @@
+// Our engine beside Bullet and ODE: the same scenes, the same core, in turn, thread CPU time of
+// each step, and one judge of quality for all (server/bench/quality.h). peers [--runs N] [--steps
+// N]
+// [--from N] [SCENE.json ...]
+//
+// Quote ratios, not times: a machine's speed drifts by tens of percent, but the engines take turns
+// within seconds of each other. Each time is the median over the runs of the mean over steps from
+// --from on.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+#include <sched.h>
+
+#include "engine.h"
+#include "server/bench/samples.h"
+
+namespace {
+
+using namespace peers;
+
+struct Maker {
+    const char *name;
+    std::unique_ptr<Engine> (*make)(const Scene &);
+    const char *(*describe)();
+};
+
+const Maker MAKERS[] = {
+    {"carom", make_carom, describe_carom},
+    {"bullet", make_bullet, describe_bullet},
+    {"ode", make_ode, describe_ode},
+};
+constexpr size_t ENGINES = sizeof MAKERS / sizeof MAKERS[0];
+
+// Our time over Bullet's that the project wants to reach, by the scene's name up to '_'.
+struct Target {
+    const char *scene;
+    double ratio;
+};
+const Target TARGETS[] = {{"A", 0.35}, {"B0", 0.34}, {"B", 0.47}, {"C", 0.36},
+                          {"D", 0.47}, {"E", 0.33},  {"F", 0.35}};
+
+struct Options {
+    unsigned runs = 3, steps = 360, from = 60;
+    std::vector<std::string> scenes;
+};
+
+struct Figures {
+    bool ran = false;
+    std::vector<double> means; // ms, one a run
+    cm_quality quality{};
+};
+
+cm_quality judge(const Scene &scene, Engine &engine)
+{
+    std::vector<cm_quality_pose> poses;
+    std::vector<cm_solid> solids;
+    std::vector<cm_quality_joint> joints;
+    double top = -1e30;
+    for (size_t i = 0; i < scene.bodies.size(); ++i) {
+        const Body &body = scene.bodies[i];
+        poses.push_back(engine.pose(i));
+        cm_solid solid;
+        cm_solid_place(&solid, &body.shape, poses[i].position, poses[i].orientation);
+        solid.body = static_cast<uint32_t>(i);
+        solid.movable = body.dynamic;
+        solids.push_back(solid);
+        top = body.dynamic ? std::max(top, poses[i].position[1]) : top;
+    }
+    for (const BallJoint &source : scene.joints) {
+        cm_quality_joint joint{source.a, source.b, {}, {}};
+        const cm_quality_pose *ends[2] = {&scene.bodies[source.a].pose,
+                                          &scene.bodies[source.b].pose};
+        double *anchors[2] = {joint.anchor_a, joint.anchor_b};
+        for (int end = 0; end < 2; ++end) {
+            double rows[3][3];
+            cm_solid_rotation(ends[end]->orientation, rows);
+            for (int i = 0; i < 3; ++i) {
+                for (int k = 0; k < 3; ++k) {
+                    anchors[end][i] += rows[k][i] * (source.anchor[k] - ends[end]->position[k]);
+                }
+            }
+        }
+        joints.push_back(joint);
+    }
+    cm_quality quality{};
+    const auto count = static_cast<uint32_t>(joints.size());
+    if (!cm_quality_of_solids(solids.data(), static_cast<uint32_t>(solids.size()), joints.data(),
+                              count, &quality)) {
+        throw std::runtime_error("out of memory");
+    }
+    quality.joint_error = cm_quality_joint_error(poses.data(), joints.data(), count);
+    quality.top_height = top;
+    return quality;
+}
+
+void run_once(const Maker &maker, const Scene &scene, const Options &options, Figures &figures)
+{
+    std::unique_ptr<Engine> engine = maker.make(scene);
+    double sum = 0.0;
+    for (unsigned i = 0; i < options.steps; ++i) {
+        double start = cm_bench_thread_ms();
+        engine->step();
+        double taken = cm_bench_thread_ms() - start;
+        sum += i >= options.from ? taken : 0.0;
+    }
+    if (!figures.ran) {
+        figures.quality = judge(scene, *engine);
+        figures.ran = true;
+    }
+    figures.means.push_back(sum / (options.steps - options.from));
+}
+
+double median(std::vector<double> values)
+{
+    cm_samples_summary summary;
+    cm_samples_summarise(values.data(), static_cast<uint32_t>(values.size()), &summary);
+    return summary.median;
+}
+
+void print_row(const Scene &scene, const Figures *figures)
+{
+    size_t moving = 0;
+    for (const Body &body : scene.bodies) {
+        moving += body.dynamic;
+    }
+    std::printf("%-15s %5zu", scene.name.c_str(), moving);
+    for (size_t e = 0; e < ENGINES; ++e) {
+        if (figures[e].ran) {
+            std::printf(" %8.3f", median(figures[e].means));
+        } else {
+            std::printf(" %8s", "-");
+        }
+    }
+    std::string key = scene.name.substr(0, scene.name.find('_'));
+    double target = 0.0;
+    for (const Target &t : TARGETS) {
+        target = key == t.scene ? t.ratio : target;
+    }
+    if (figures[0].ran && figures[1].ran) {
+        std::printf("  %6.2f", median(figures[0].means) / median(figures[1].means));
+    } else {
+        std::printf("  %6s", "-");
+    }
+    std::printf(" %6.2f ", target);
+    for (size_t e = 0; e < ENGINES; ++e) {
+        const cm_quality &q = figures[e].quality;
+        if (figures[e].ran) {
+            std::printf(" | %6.1f %5.2f %6.2f %7.2f", 1e3 * q.max_penetration,
+                        1e3 * q.mean_penetration, q.top_height, 1e3 * q.joint_error);
+        } else {
+            std::printf(" | %6s %5s %6s %7s", "-", "-", "-", "-");
+        }
+    }
+    std::printf("\n");
+    std::fflush(stdout);
+}
+
+void print_head(const Options &options)
+{
+    for (const Maker &maker : MAKERS) {
+        std::printf("%s: %s\n", maker.name, maker.describe());
+    }
+    std::printf("%u steps, mean from step %u on, median of %u runs, thread CPU time, core %d\n",
+                options.steps, options.from, options.runs, sched_getcpu());
+    std::printf("quality after the last step: worst and mean penetration, mm; highest body, m; "
+                "worst joint error, mm\n\n");
+    std::printf("%-15s %5s %8s %8s %8s  %6s %6s ", "ms a step", "", "carom", "bullet", "ode",
+                "ratio", "target");
+    for (const Maker &maker : MAKERS) {
+        std::printf(" | %-27s", maker.name);
+    }
+    std::printf("\n%-15s %5s %8s %8s %8s  %6s %6s ", "scene", "moves", "", "", "", "c/b", "");
+    for (size_t e = 0; e < ENGINES; ++e) {
+        std::printf(" | %6s %5s %6s %7s", "worst", "mean", "top", "joint");
+    }
+    std::printf("\n");
+}
+
+unsigned count_of(const char *text)
+{
+    char *end = nullptr;
+    unsigned long value = std::strtoul(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || value > 1000000) {
+        throw std::runtime_error(std::string(text) + ": expected a count");
+    }
+    return static_cast<unsigned>(value);
+}
+
+Options read_options(int argc, char **argv)
+{
+    Options options;
+    for (int i = 1; i < argc; ++i) {
+        const std::string word = argv[i];
+        unsigned *value = word == "--runs"    ? &options.runs
+                          : word == "--steps" ? &options.steps
+                          : word == "--from"  ? &options.from
+                                              : nullptr;
+        if (value == nullptr) {
+            options.scenes.push_back(word);
+        } else if (i + 1 < argc) {
+            *value = count_of(argv[++i]);
+        }
+    }
+    if (options.runs == 0 || options.from >= options.steps || options.scenes.empty()) {
+        throw std::runtime_error("expected --runs above 0, --from below --steps, and scenes");
+    }
+    return options;
+}
+
+// One core for all: the one it happens to be on.
+void stay_on_this_core()
+{
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    CPU_SET(sched_getcpu(), &cores);
+    sched_setaffinity(0, sizeof cores, &cores);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    int status = 0;
+    try {
+        const Options options = read_options(argc, argv);
+        stay_on_this_core();
+        print_head(options);
+        for (const std::string &path : options.scenes) {
+            const Scene scene = load_scene(path);
+            Figures figures[ENGINES];
+            bool refused[ENGINES] = {};
+            for (unsigned run = 0; run < options.runs; ++run) {
+                for (size_t e = 0; e < ENGINES; ++e) {
+                    try {
+                        if (!refused[e]) {
+                            run_once(MAKERS[e], scene, options, figures[e]);
+                        }
+                    } catch (const std::runtime_error &problem) {
+                        std::fprintf(stderr, "peers: %s: %s: %s\n", scene.name.c_str(),
+                                     MAKERS[e].name, problem.what());
+                        refused[e] = true;
+                        status = 2;
+                    }
+                }
+            }
+            print_row(scene, figures);
+        }
+    } catch (const std::exception &problem) {
+        std::fprintf(stderr, "peers: %s\n", problem.what());
+        return 2;
+    }
+    return status;
+}
