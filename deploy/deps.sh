@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing, each only what it needs: deps.sh run|test|matrix …
+# Installs the Debian packages that are missing, each only what it needs: deps.sh run|test|matrix|check|peers …
 # Says what it installs, asks nothing, does nothing where all is there.
 set -euo pipefail
 
@@ -8,6 +8,8 @@ packages_run=(gcc libc6-dev pkg-config libenet-dev libsqlite3-dev libprotobuf-c-
 packages_test=(libcriterion-dev clang clang-format git python3-minimal)
 packages_matrix=(gcc-i686-linux-gnu gcc-aarch64-linux-gnu gcc-arm-linux-gnueabihf
   gcc-riscv64-linux-gnu gcc-s390x-linux-gnu qemu-user wasi-libc libclang-rt-14-dev-wasm32 lld nodejs)
+packages_check=(valgrind)
+packages_peers=(g++ libbullet-dev libode-dev)
 
 wanted=()
 for part in "$@"; do
@@ -15,7 +17,9 @@ for part in "$@"; do
     run) wanted+=("${packages_run[@]}") ;;
     test) wanted+=("${packages_test[@]}") ;;
     matrix) wanted+=("${packages_matrix[@]}") ;;
-    *) echo "deps.sh: unknown part '$part', expected run, test or matrix" >&2; exit 2 ;;
+    check) wanted+=("${packages_check[@]}") ;;
+    peers) wanted+=("${packages_peers[@]}") ;;
+    *) echo "deps.sh: unknown part '$part', expected run, test, matrix, check or peers" >&2; exit 2 ;;
     esac
 done
 
@@ -23,7 +27,7 @@ done
 have() {
     case "$1" in
     gcc) command -v "${CC:-gcc}" >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 ;;
-    pkg-config | git | clang | clang-format) command -v "$1" >/dev/null 2>&1 ;;
+    pkg-config | git | clang | clang-format | g++ | valgrind) command -v "$1" >/dev/null 2>&1 ;;
     nodejs) command -v node >/dev/null 2>&1 ;;
     python3-minimal) command -v python3 >/dev/null 2>&1 ;;
     protobuf-c-compiler) command -v protoc-c >/dev/null 2>&1 ;;

@@ -58,5 +58,4 @@ check-matrix:
 
 check: test check-determinism check-matrix check-cluster check-crash
 
-bench: all
-	@echo 'no benchmarks yet'
+include tests/bench/bench.mk

@@ -1,0 +1,34 @@
+# Measurements: `make bench`, `make bench-peers`, and the gate of `make check` on instruction counts.
+
+# Instruction counts of the main scenes against tests/bench/instructions.txt. UPDATE=1 records them.
+.PHONY: check-instructions
+check-instructions: $(OUT)/carom
+	@deploy/deps.sh check
+	tests/bench/instructions.sh $(OUT)/carom
+
+check: check-instructions
+
+bench: all
+	$(OUT)/carom bench
+	$(OUT)/carom bench rollback
+
+# Beside Bullet and ODE. PEERS='--runs 1 tests/scenes/bench/A_pyramid20.json' asks for less.
+PEERS ?= $(wildcard tests/scenes/bench/*.json)
+PEER_SRCS := $(wildcard tests/bench/peers/*.cpp)
+PEER_OBJS := $(PEER_SRCS:%.cpp=$(OUT)/%.o)
+CXX_COMPILE = $(CXX) -std=c++17 $(OPT_$(BUILD)) -Wall -Wextra -Werror -I. -Ishared/include -D_GNU_SOURCE
+PEER_PKGS := bullet ode jansson
+
+$(PEER_OBJS): $(OUT)/%.o: %.cpp
+	@mkdir -p $(@D)
+	$(call say,CXX,$<)$(CXX_COMPILE) $$(pkg-config --cflags $(PEER_PKGS) | sed 's/-I/-isystem /g') \
+	  -MMD -MP -c $< -o $@
+
+$(OUT)/peers: $(PEER_OBJS) $(TESTED_OBJS)
+	$(call say,LINK,$@)$(CXX) $(OPT_$(BUILD)) -pthread $(LDFLAGS) $^ $$(pkg-config --libs $(PEER_PKGS)) $(PKG_LIBS) -lm -o $@
+
+.PHONY: bench-peers
+bench-peers:
+	@deploy/deps.sh run peers
+	@$(MAKE) --no-print-directory $(OUT)/peers
+	$(OUT)/peers $(PEERS)

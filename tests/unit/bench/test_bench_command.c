@@ -1,0 +1,104 @@
+// Goal: `carom bench` prints the JSON lines that the product promises, goes on after a scene that
+// is refused, and refuses bad usage with status 2. Method: the real binary on short runs of a small
+// scene.
+#include <jansson.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "tests/unit/cli/command.h"
+
+static command_result result;
+
+static json_t *only_line(void)
+{
+    const char *end = strchr(result.out, '\n');
+    cr_assert(end != NULL && end[1] == '\0', "one line: %s", result.out);
+    json_t *line = json_loads(result.out, 0, NULL);
+    cr_assert_not_null(line, "%s", result.out);
+    return line;
+}
+
+Test(bench_command, a_line_for_a_scene)
+{
+    static const char *const KEYS[] = {"scene",
+                                       "bodies",
+                                       "solver",
+                                       "steps",
+                                       "ms_median",
+                                       "ms_mean",
+                                       "ms_p99",
+                                       "hash",
+                                       "save_us",
+                                       "restore_us",
+                                       "state_bytes",
+                                       "max_penetration",
+                                       "mean_penetration",
+                                       "top_height",
+                                       "joint_error"};
+    run_command("bench A_pyramid20 --steps 5 --runs 2", &result);
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    json_t *line = only_line();
+    cr_assert_eq(json_object_size(line), sizeof KEYS / sizeof KEYS[0]);
+    size_t i = 0;
+    const char *key;
+    json_t *value;
+    json_object_foreach(line, key, value)
+    {
+        cr_expect_str_eq(key, KEYS[i++], "in the order promised");
+    }
+    cr_expect_str_eq(json_string_value(json_object_get(line, "scene")), "A_pyramid20");
+    cr_expect_str_eq(json_string_value(json_object_get(line, "solver")), "soft");
+    cr_expect_eq(strlen(json_string_value(json_object_get(line, "hash"))), 16);
+    cr_expect_eq(json_integer_value(json_object_get(line, "bodies")), 210);
+    cr_expect_eq(json_integer_value(json_object_get(line, "steps")), 5);
+    json_decref(line);
+}
+
+Test(bench_command, the_hash_is_the_simulation_s)
+{
+    char hash[17];
+    run_command("bench tests/scenes/bench/A_pyramid20.json --steps 3 --from 1 --runs 1", &result);
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    json_t *line = only_line();
+    strcpy(hash, json_string_value(json_object_get(line, "hash")));
+    json_decref(line);
+    run_command("sim tests/scenes/bench/A_pyramid20.json --ticks 3 --every 3 --format csv"
+                " | tail -n 1",
+                &result);
+    cr_assert_not_null(strstr(result.out, hash), "%s is not in %s", hash, result.out);
+}
+
+Test(bench_command, goes_on_after_a_refused_scene)
+{
+    run_command("bench nosuch A_pyramid20 --steps 2 --runs 1", &result);
+    cr_assert_eq(result.status, 2);
+    cr_expect_not_null(strstr(result.err, "carom: nosuch: "), "%s", result.err);
+    json_decref(only_line());
+}
+
+Test(bench_command, rollback)
+{
+    run_command("bench rollback --runs 1", &result);
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    cr_expect_not_null(strstr(result.out, "{\"bench\":\"rollback\",\"bodies\":256,\"ticks\":12,"
+                                          "\"ms_median\":"));
+    cr_expect_not_null(strstr(result.out, "\"bodies\":901,\"ticks\":8,"));
+    cr_expect_not_null(strstr(result.out, "\"hash_equal\":true}"));
+    cr_expect_null(strstr(result.out, "false"));
+}
+
+Test(bench_command, bad_usage)
+{
+    static const char *const BAD[] = {"bench --steps 0", "bench A_pyramid20 --steps 10 --from 10",
+                                      "bench --runs x",  "bench --scenes /none",
+                                      "bench codec x",   "bench load",
+                                      "bench replay",    "bench rollback --steps 3",
+                                      "bench --unknown"};
+    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; ++i) {
+        run_command(BAD[i], &result);
+        cr_expect_eq(result.status, 2, "%s", BAD[i]);
+        cr_expect_str_eq(result.out, "", "%s", BAD[i]);
+        cr_expect_eq(strncmp(result.err, "carom: ", 7), 0, "%s: %s", BAD[i], result.err);
+    }
+}
