@@ -8,8 +8,8 @@
 
 #define cr_assert(condition, ...)                                                                  \
     ((condition) ? (void)0 : (fprintf(stderr, "%s:%d: failed\n", __FILE__, __LINE__), exit(1)))
-#define cr_assert_gt(a, b, ...)         cr_assert((a) > (b))
-#define cr_assert_eq(a, b, ...)         cr_assert((a) == (b))
-#define cr_assert_not_null(a, ...)      cr_assert((a) != NULL)
+#define cr_assert_gt(a, b, ...)    cr_assert((a) > (b))
+#define cr_assert_eq(a, b, ...)    cr_assert((a) == (b))
+#define cr_assert_not_null(a, ...) cr_assert((a) != NULL)
 
 #endif
