@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define CONNECT_TIMEOUT_MS 5000u
-#define PREDICT_RADIUS     8.0f
+#define PREDICT_RADIUS     4.0f
 #define LEAVE_TIMEOUT_US   1000000u
 
 static void *malloc_allocate(void *context, size_t size)

@@ -232,8 +232,8 @@ bool cm_predictor_pose(const cm_predictor *p, carom_body_id body, double tick,
         return false;
     }
     const cm_predict_slot *slot = &p->slots[body.index];
-    double behind = (double)p->tick - tick;
-    float at = cm_clamp((float)(1.0 - behind), 0.0f, 1.0f);
+    // The clock is past the newest state, by up to a tick: what is shown trails it by one tick.
+    float at = cm_clamp((float)(tick - (double)p->tick), 0.0f, 1.0f);
     carom_vec3 way = cm_sub(state.position, slot->previous_position);
     pose->position = cm_mul_add(slot->previous_position, at, way);
     pose->orientation = cm_interp_turn(slot->previous_orientation, state.orientation, at);

@@ -3,15 +3,15 @@
 // The bodies near the player's own are simulated; the others stand still where the mirror has them.
 // Each tick's state is kept until the server's view of that tick comes. Where the view agrees (to
 // the grain of the quantisation) nothing is done; where it differs, that tick's state is restored,
-// corrected, and exactly the ticks since then are stepped again. What the correction moved on the
-// screen is smoothed away, visually only.
+// corrected, and exactly the ticks since then are stepped again: at most half a second of them.
+// What the correction moved on the screen is smoothed away, visually only.
 #ifndef CM_CLIENT_PREDICT_H
 #define CM_CLIENT_PREDICT_H
 
 #include "client-sdk/src/interp.h"
 #include "client-sdk/src/mirror.h"
 
-#define CM_PREDICT_TICKS 128u // states kept; never more ticks are stepped again
+#define CM_PREDICT_TICKS 128u // states kept
 #define CM_INPUT_TICKS   512u // own inputs remembered
 
 // Own inputs by tick; a tick that has none of its own has the last one before it.
@@ -96,7 +96,8 @@ void cm_predictor_reconcile(cm_predictor *predictor, uint64_t tick);
 // Wears the visual offsets off.
 void cm_predictor_smooth(cm_predictor *predictor, double seconds);
 
-// Pose shown at `tick` (between the newest two states); false where the body is not simulated.
+// Pose shown when the predicted clock says `tick`: between the newest two states, one tick behind.
+// False where the body is not simulated.
 bool cm_predictor_pose(const cm_predictor *predictor, carom_body_id body, double tick,
                        carom_client_pose *pose);
 // Adds what is left of a smoothed jump to the pose of a body that is not simulated.

@@ -16,6 +16,7 @@
 #define JUMP_MAX      2.0f  // m: further is not smoothed
 #define EXTRAPOLATE_S 0.25f
 #define REST_SPEED    0.05f // m/s, rad/s
+#define STEPS_MIN     16u   // that a view may always cost
 #define MEMBER_ROUNDS 3u    // views between two looks at who is near
 
 // How far a prediction may be off and still count as right.
@@ -179,7 +180,7 @@ static void hold_shown(cm_predictor *p)
             continue;
         }
         if (slot->simulated) {
-            slot->held = cm_predictor_pose(p, id, (double)p->tick, &pose);
+            slot->held = cm_predictor_pose(p, id, (double)p->tick + 1.0, &pose);
         }
         if (slot->held) {
             slot->before_position = pose.position;
@@ -472,6 +473,13 @@ static bool correct(cm_predictor *p, carom_body_id own, uint64_t tick)
     return true;
 }
 
+// Half a second of ticks, within what is kept.
+static uint32_t steps_max(const cm_predictor *p)
+{
+    uint32_t half = p->mirror->tick_rate / 2;
+    return half < STEPS_MIN ? STEPS_MIN : (half < CM_PREDICT_TICKS ? half : CM_PREDICT_TICKS - 1);
+}
+
 void cm_predictor_reconcile(cm_predictor *p, uint64_t tick)
 {
     uint64_t view = p->mirror->newest_tick;
@@ -485,7 +493,9 @@ void cm_predictor_reconcile(cm_predictor *p, uint64_t tick)
     }
     p->seen = view;
     p->rounds++;
-    bool kept = p->ready && !p->rebuild && p->structure == p->mirror->structure && view <= p->tick;
+    uint32_t most = steps_max(p);
+    bool kept = p->ready && !p->rebuild && p->structure == p->mirror->structure &&
+                view <= p->tick && p->tick - view <= most;
     if (p->ready) {
         note_error(p, own, view);
     }
@@ -496,10 +506,9 @@ void cm_predictor_reconcile(cm_predictor *p, uint64_t tick)
     if (was_ready) {
         hold_shown(p);
     }
-    uint64_t from = view;
-    if (tick > view && tick - view >= CM_PREDICT_TICKS) {
-        from = tick - CM_PREDICT_TICKS + 1;
-    }
+    // However slow the frames or far the server, the work of one view has a bound: then the view is
+    // taken for younger than it is.
+    uint64_t from = tick > view + most ? tick - most : view;
     if (!start(p, own, from)) {
         p->ready = false;
         return;

@@ -42,7 +42,7 @@ typedef struct carom_client_def {
     bool predict;                // simulate the own body ahead; else only interpolate
     const carom_module *module;  // modules the client has besides the built-in ones; NULL for none
     uint32_t connect_timeout_ms; // 5000
-    float predict_radius;        // m around the own body that prediction simulates; 8
+    float predict_radius;        // m around the own body that prediction simulates; 4
 } carom_client_def;
 
 // A body as it is to be drawn now.
