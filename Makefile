@@ -82,6 +82,7 @@ help:
 	@echo 'make test       installs what is missing, then runs every test'
 	@echo 'make check      the slow tests'
 	@echo 'make bench      measurements'
+	@echo 'make bench-peers  the benchmark scenes beside Bullet and ODE'
 	@echo 'make deps       installs what run and test need (Debian packages)'
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX), PREFIX=/usr/local'
 	@echo 'make format     clang-format over every source'

@@ -9,8 +9,8 @@ check-instructions: $(OUT)/carom
 check: check-instructions
 
 bench: all
-	$(OUT)/carom bench
 	$(OUT)/carom bench rollback
+	$(OUT)/carom bench
 
 # Beside Bullet and ODE. PEERS='--runs 1 tests/scenes/bench/A_pyramid20.json' asks for less.
 PEERS ?= $(wildcard tests/scenes/bench/*.json)

@@ -10,24 +10,25 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 carom=${1:-build/release/carom}
 file=tests/bench/instructions.txt
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cp "$carom" "$folder/carom" # a build meanwhile must not change what is counted
+carom=$folder/carom
 # scene and steps: enough for the pile to have landed
 runs=("A_pyramid20 60" "B0_towers1000 60" "B_pile1000 120" "C_mixed1000 120" "D_chains100x20 60"
     "F_pyramid60 20")
 compiler=$(readelf -p .comment "$carom" | sed -n 's/^ *\[ *[0-9a-f]*\] *//p' | sort -u | paste -sd';')
 
 count() { # SCENE STEPS: prints the count, or nothing for a scene that is refused
-    local out status=0
-    out=$(mktemp)
+    local out=$folder/out status=0
     valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=carom_world_step \
         "$carom" bench "$1" --steps "$2" --from 0 --runs 1 >"$out" 2>&1 || status=$?
     if [ "$status" -eq 0 ]; then
         sed -n 's/^==[0-9]*== Collected : //p' "$out"
-    elif [ "$status" -ne 2 ] || ! grep -q 'not built yet' "$out"; then
+    elif [ "$status" -ne 2 ] || ! grep -q "$1.*not built yet" "$out"; then
         cat "$out" >&2
-        rm -f "$out"
         return 1
     fi
-    rm -f "$out"
 }
 
 if [ "${UPDATE:-}" = 1 ]; then
@@ -41,8 +42,8 @@ if [ "${UPDATE:-}" = 1 ]; then
                 echo "$scene $steps $counted"
             fi
         done
-    } >"$file.new"
-    mv "$file.new" "$file"
+    } >"$folder/new"
+    cat "$folder/new" >"$file"
     cat "$file"
     exit 0
 fi
