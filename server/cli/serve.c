@@ -374,6 +374,7 @@ static int host(serve *s)
     if (status == CM_STATUS_DONE) {
         run(s);
         if (s->terminal) {
+            cm_store_flush(s->store); // so that it shows all that is recorded
             erase_block(s);
             s->status_us = 0;
             show_status(s, clock_us(CLOCK_MONOTONIC));
