@@ -121,12 +121,23 @@ static void run(bench *b, bare_client *c, uint32_t count, uint32_t ms)
     }
 }
 
+// ENet keeps only what it could queue.
+static void send_bytes(bare_client *c, uint8_t channel, const void *bytes, size_t size)
+{
+    bool control = channel == 0;
+    ENetPacket *packet = enet_packet_create(
+        bytes, size, control ? ENET_PACKET_FLAG_RELIABLE : ENET_PACKET_FLAG_UNSEQUENCED);
+    if (enet_peer_send(c->peer, channel, packet) != 0) {
+        enet_packet_destroy(packet);
+    }
+}
+
 static void send_control(bare_client *c, const cm_control *control)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
     cr_assert_eq(cm_control_encode(control, NULL, &bytes, &size), CAROM_OK);
-    enet_peer_send(c->peer, 0, enet_packet_create(bytes, size, ENET_PACKET_FLAG_RELIABLE));
+    send_bytes(c, 0, bytes, size);
     cm_control_release_bytes(NULL, bytes);
 }
 
@@ -159,7 +170,7 @@ static void send_input(bare_client *c, uint64_t tick, float x)
     rig_input(packet.inputs[0], x, 0, 0);
     uint8_t bytes[CM_PACKET_MAX];
     size_t size = cm_input_packet_write(&packet, RIG_INPUT_SIZE, bytes, sizeof bytes);
-    enet_peer_send(c->peer, 1, enet_packet_create(bytes, size, ENET_PACKET_FLAG_UNSEQUENCED));
+    send_bytes(c, 1, bytes, size);
 }
 
 static cm_worker_stats stats_of(const bench *b)
@@ -255,13 +266,13 @@ Test(worker, malformed_packets_are_counted_by_reason_and_end_it_sometime)
     join(&b, &c);
     static const uint8_t rubbish[20] = {9, 9, 9};
     for (uint32_t i = 0; i < 10; ++i) {
-        enet_peer_send(c.peer, 1, enet_packet_create(rubbish, 20, ENET_PACKET_FLAG_UNSEQUENCED));
+        send_bytes(&c, 1, rubbish, 20);
     }
     run(&b, &c, 1, 50);
     cr_assert_eq(stats_of(&b).packet_reasons[CM_PACKET_TYPE], 10);
     cr_assert_eq(c.goodbyes, 0);
     for (uint32_t i = 0; i < CM_SESSION_MALFORMED; ++i) {
-        enet_peer_send(c.peer, 1, enet_packet_create(rubbish, 20, ENET_PACKET_FLAG_UNSEQUENCED));
+        send_bytes(&c, 1, rubbish, 20);
         run(&b, &c, 1, 20);
     }
     cr_assert_eq(c.goodbyes, 1);
@@ -277,7 +288,7 @@ Test(worker, a_malformed_control_message_ends_it)
     open_bench(&b, 5);
     dial(&c);
     run(&b, &c, 1, 50);
-    enet_peer_send(c.peer, 0, enet_packet_create("rubbish!", 8, ENET_PACKET_FLAG_RELIABLE));
+    send_bytes(&c, 0, "rubbish!", 8);
     run(&b, &c, 1, 300);
     cr_assert_eq(c.refusals, 1);
     cr_assert_eq(c.reason, CAROM_REASON_MALFORMED);
