@@ -346,3 +346,24 @@ Test(replicate, a_world_change_starts_a_slot_anew)
     cr_assert(is_exact(&b, 4));
     close_bench(&b);
 }
+
+Test(replicate, an_ack_that_was_overtaken_takes_nothing_back)
+{
+    bench b;
+    open_bench(&b, 64, false);
+    set_body(&b, 9, cm_vec(1, 1, 1), cm_vec(1, 0, 0));
+    view(&b, nobody, ~0u);
+    set_body(&b, 9, cm_vec(2, 1, 1), cm_vec(0, 0, 0));
+    view(&b, nobody, ~0u);
+    cm_replica_stats before, after;
+    cm_replica_stats_get(b.replica, &before);
+    cr_assert_eq(before.entries, 2);
+    cm_replica_acked(b.replica, 2);
+    cm_replica_acked(b.replica, 1);
+    for (uint32_t i = 0; i < 60; ++i) {
+        view(&b, nobody, 0);
+    }
+    cm_replica_stats_get(b.replica, &after);
+    cr_assert_eq(after.entries, before.entries, "the newest value was acked");
+    close_bench(&b);
+}
