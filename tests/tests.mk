@@ -15,7 +15,7 @@ test-headers:
 	tests/headers/compile.sh
 
 .PHONY: check-matrix test-all test-tidy test-unit test-determinism check-determinism
-test-all: test-tidy test-headers test-unit test-cluster test-protocol test-determinism test-crash
+test-all: test-tidy test-headers test-unit test-cluster test-examples test-protocol test-determinism test-crash
 
 # A second parser, written from proto/PROTOCOL.md alone, reads the recorded packets.
 .PHONY: test-protocol
@@ -40,6 +40,11 @@ test-crash: $(OUT)/carom
 
 check-crash: $(OUT)/carom
 	CAROM=$(OUT)/carom tests/crash/kill_server.sh 20 2
+
+# The examples and the bots against a real server.
+.PHONY: test-examples
+test-examples: all
+	tests/examples/run.sh $(OUT)
 
 test-unit: $(OUT)/unit $(OUT)/carom
 	CAROM_BINARY=$(OUT)/carom $(OUT)/unit --jobs 2

@@ -15,6 +15,7 @@
 #define CONNECT_TIMEOUT_MS 5000u
 #define PREDICT_RADIUS     4.0f
 #define LEAVE_TIMEOUT_US   1000000u
+#define SILENCE_US         10000000u // nothing at all heard while playing
 
 static void *malloc_allocate(void *context, size_t size)
 {
@@ -149,6 +150,7 @@ carom_result carom_client_connect(carom_client *client, const char *host, uint16
     client->reason = CAROM_REASON_NONE;
     client->leaving = false;
     client->now_us = now_us;
+    client->heard_us = now_us;
     client->deadline_us = now_us + client->def.connect_timeout_ms * 1000ull;
     return CAROM_OK;
 }
@@ -202,6 +204,23 @@ static void receive(carom_client *client)
     }
 }
 
+// Any datagram counts, so that a lost reliable one on a bad path, which ENet repeats ever more
+// slowly, does not end a match that goes on.
+static void check_silence(carom_client *client)
+{
+    if (!client->link) {
+        return;
+    }
+    cm_link_info info;
+    cm_client_link_info(client->link, &info);
+    if (info.bytes_in != client->stats.bytes_in) {
+        client->heard_us = client->now_us;
+    } else if (client->state == CAROM_CLIENT_PLAYING && !client->leaving &&
+               client->now_us - client->heard_us > SILENCE_US) {
+        cm_client_end(client, CAROM_REASON_TIMEOUT);
+    }
+}
+
 static void check_deadline(carom_client *client)
 {
     if (!client->link || client->now_us < client->deadline_us) {
@@ -243,6 +262,7 @@ void carom_client_update(carom_client *client, uint64_t now_us)
         cm_client_clock_advance(&client->clock, client->now_us);
     }
     receive(client);
+    check_silence(client);
     check_deadline(client);
     if (client->link && client->state == CAROM_CLIENT_PLAYING && !client->leaving) {
         cm_client_play(client);

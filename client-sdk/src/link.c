@@ -20,8 +20,7 @@
 #define LINK_ROUNDS       16u   // service calls without an event in one poll
 #define LINK_EVENTS       4096u // between two flushes: a flood does not hold the frame up
 #define LINK_PING_MS      250u
-#define LINK_TIMEOUT_MIN  5000u
-#define LINK_TIMEOUT_MAX  15000u
+#define LINK_TIMEOUT_MS   30000u // ENet's own, of one reliable message; silence ends it earlier
 #define LINK_PACKET_SLACK 1024u
 
 struct cm_client_link {
@@ -73,7 +72,7 @@ static bool start(cm_client_link *link, const ENetAddress *address, uint32_t dat
     if (!link->peer) {
         return false;
     }
-    enet_peer_timeout(link->peer, ENET_PEER_TIMEOUT_LIMIT, LINK_TIMEOUT_MIN, LINK_TIMEOUT_MAX);
+    enet_peer_timeout(link->peer, ENET_PEER_TIMEOUT_LIMIT, LINK_TIMEOUT_MS, LINK_TIMEOUT_MS);
     enet_peer_ping_interval(link->peer, LINK_PING_MS);
     return true;
 }

@@ -21,6 +21,7 @@ struct carom_client {
     carom_result open_result;
     uint64_t now_us;
     uint64_t deadline_us; // of connecting, joining, leaving
+    uint64_t heard_us;    // when a datagram came last
     bool leaving;
     cm_client_link *link;
 

@@ -83,9 +83,11 @@ static const help_page PAGES[] = {
      "  --latency MS    delay, one way, each way\n"
      "  --jitter MS     one way, each way\n"
      "  --loss PCT      of the packets, each way\n"
-     "  --predict K     how many simulate; the rest only speak the protocol\n"
+     "  --predict K     how many simulate (all); the rest only speak the protocol\n"
+     "  --pattern P     wander, drive (never holds nor jumps) or idle\n"
+     "  --seed N        of the link's chance and of the inputs; 1\n"
      "\n"
-     "Prints one JSON summary.\n"},
+     "Prints one JSON summary. Status 0 where all connected, stayed and none desynced.\n"},
     {"replay", "runs a recorded match again",
      "usage: carom replay MATCH --verify\n"
      "\n"

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Goal: the SDK's examples and `carom bots` play against a real server, and bad usage is told from
+# failure. Method: a server on a free port of loopback, every example for some seconds, bots over a
+# bad link, wrong flags, an address where nobody listens.
+#
+#   run.sh BUILD_DIR
+set -u
+out=${1:-build/release}
+carom=$out/carom
+dir=$(mktemp -d)
+passed=0
+failed=0
+server=
+trap 'kill "$server" 2>/dev/null; rm -rf "$dir"' EXIT
+
+check() { # NAME CONDITION-STATUS
+    if [ "$2" -eq 0 ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "examples: FAILED: $1"
+    fi
+}
+
+cat >"$dir/small.json" <<'SCENE'
+{"carom": 1, "name": "small", "module": "sandbox", "bounds": [[-64, -16, -64], [64, 48, 64]],
+ "bodies": [{"name": "ground", "type": "static", "shapes": [{"plane": {"normal": [0, 1, 0], "offset": 0}}]}],
+ "arrays": [{"name": "cube", "origin": [-3, 0.25, -3], "count": [4, 1, 4], "spacing": [2, 1, 2],
+             "of": {"shapes": [{"box": {"half_extents": [0.25, 0.25, 0.25]}}]}}]}
+SCENE
+"$carom" serve --insecure --scene "$dir/small.json" --listen 127.0.0.1:0 --ready-file "$dir/ready" \
+    --db "$dir/carom.db" --matches "$dir/matches" >"$dir/serve.log" 2>&1 &
+server=$!
+for ((i = 0; i < 300; i++)); do
+    [ ! -s "$dir/ready" ] || break
+    sleep 0.1
+done
+[ -s "$dir/ready" ] || { echo "examples: the server did not start:"; cat "$dir/serve.log"; exit 1; }
+address=$(tr -d ' \n' <"$dir/ready")
+
+for example in "$out"/examples/*; do
+    [ -x "$example" ] || continue
+    "$example" "$address" 4 >"$dir/example.txt" 2>&1
+    status=$?
+    check "$(basename "$example") plays: status $status: $(tail -1 "$dir/example.txt")" "$status"
+    grep -q '^ended: the client left$' "$dir/example.txt"
+    check "$(basename "$example") ends by leaving" $?
+    [ "$(grep -c ' s: ' "$dir/example.txt")" -ge 2 ]
+    check "$(basename "$example") says where it is" $?
+done
+
+"$carom" bots --connect "$address" --count 4 --seconds 3 --latency 30 --jitter 5 --loss 2 \
+    --predict 2 >"$dir/bots.json" 2>"$dir/bots.log"
+check "bots: $(cat "$dir/bots.json" "$dir/bots.log")" $?
+python3 - "$dir/bots.json" <<'PYTHON'
+import json, sys
+s = json.load(open(sys.argv[1]))
+bad = [k for k in ("views", "ticks", "inputs_sent", "bytes_in_per_client_second",
+                   "bytes_out_per_client_second", "predicted_steps") if not s[k] > 0]
+bad += [k for k in ("desyncs", "ended") if s[k] != 0]
+if s["connected"] != 4 or s["clients"] != 4 or s["predicting"] != 2 or s["refused"] or bad:
+    sys.exit(f"examples: summary of the bots: {bad} of {s}")
+if not s["prediction_error"]["count"] > 0 or s["prediction_error"]["max"] < s["prediction_error"]["p99"]:
+    sys.exit(f"examples: prediction error: {s['prediction_error']}")
+PYTHON
+check "the bots' summary" $?
+
+for flags in "" "--connect nowhere" "--connect $address --count 0" "--connect $address --loss 101" \
+    "--connect $address --pattern sing" "--connect $address --speed 3"; do
+    # shellcheck disable=SC2086
+    "$carom" bots $flags >"$dir/out.txt" 2>"$dir/err.txt"
+    status=$?
+    [ "$status" -eq 2 ] && [ ! -s "$dir/out.txt" ] && grep -q '^carom: bots: ' "$dir/err.txt"
+    check "bots '$flags': status $status, expected 2 and a message" $?
+done
+
+kill -INT "$server"
+wait "$server"
+check "the server drains" $?
+"$carom" bots --connect "$address" --count 1 --seconds 1 >"$dir/out.txt" 2>"$dir/err.txt"
+status=$?
+[ "$status" -eq 1 ] && grep -q '"UNREACHABLE":1' "$dir/out.txt"
+check "bots without a server: status $status: $(cat "$dir/out.txt")" $?
+
+echo "examples: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
