@@ -11,6 +11,9 @@
 #include "shared/base/assert.h"
 #include "shared/base/vec.h"
 
+// Packets back that a baseline may lie: less than the wire allows, because the client's ring of as
+// many packets may have lost the oldest to one that overtook this one.
+#define AGE_MAX      (CM_BASELINE_AGE_MAX - 15u)
 #define RING         128u   // packets that an ack may refer to
 #define ENTRY_BITS   26u    // of an entry beside its body, at most (slot, generation, baseline)
 #define VIEW_BYTES   40u    // of a view header without public state, generously
@@ -305,7 +308,7 @@ static uint32_t gather(cm_replica *replica, const cm_snapshot *snapshot, carom_b
 static const cm_view_body *baseline_of(const known_body *known, uint64_t sequence, uint32_t *age)
 {
     *age = 0;
-    if (known->state != KNOWN_ACKED || sequence - known->acked_sequence > CM_BASELINE_AGE_MAX) {
+    if (known->state != KNOWN_ACKED || sequence - known->acked_sequence > AGE_MAX) {
         return NULL;
     }
     *age = (uint32_t)(sequence - known->acked_sequence);
