@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "server/session.h"
+#include "shared/base/rng.h"
 #include "shared/net/net.h"
 #include "shared/wire/control.h"
 #include "shared/wire/packet.h"
@@ -253,6 +254,45 @@ Test(worker, malformed_datagrams_are_counted_and_dropped)
     uint32_t views = c.views;
     run(&b, &c, 1, 500);
     cr_assert_gt(c.views, views, "the loop goes on");
+    enet_socket_destroy(raw);
+    hang_up(&c);
+    close_bench(&b);
+}
+
+Test(worker, random_datagrams_do_no_harm)
+{
+    bench b;
+    bare_client c;
+    open_bench(&b, 13);
+    join(&b, &c);
+    cm_rng rng;
+    cm_rng_seed(&rng, 5);
+    ENetSocket raw = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
+    ENetAddress address = {htonl(0x7f000001), PORT};
+    for (uint32_t i = 0; i < 20000; ++i) {
+        uint8_t bytes[160];
+        for (uint32_t n = 0; n < sizeof bytes; ++n) {
+            bytes[n] = (uint8_t)cm_rng_next(&rng);
+        }
+        // Half of them look like commands to one of the first peers.
+        if (cm_rng_below(&rng, 2) == 0) {
+            bytes[0] &= 0x80;
+            bytes[1] &= 3;
+            bytes[4] &= 0x8f;
+        }
+        ENetBuffer buffer = {bytes, 1 + cm_rng_below(&rng, sizeof bytes)};
+        enet_socket_send(raw, &address, &buffer, 1);
+        if (i % 50 == 0) {
+            run(&b, &c, 1, 2);
+        }
+    }
+    run(&b, &c, 1, 1000);
+    cr_assert_gt(stats_of(&b).datagrams_refused, 1000);
+    cr_assert_eq(stats_of(&b).players, 1);
+    cr_assert(!c.ended);
+    uint32_t views = c.views;
+    run(&b, &c, 1, 1000);
+    cr_assert_gt(c.views, views);
     enet_socket_destroy(raw);
     hang_up(&c);
     close_bench(&b);
