@@ -77,7 +77,8 @@ void cm_client_view(carom_client *client, const uint8_t *bytes, size_t size)
 static uint64_t make_inputs(carom_client *client)
 {
     double clock = cm_client_clock_predicted(&client->clock);
-    uint64_t tick = clock < 1.0 ? 1 : (uint64_t)clock;
+    // A tick has 32 bits on the wire; only a server that lies about its own comes near their end.
+    uint64_t tick = clock < 1.0 ? 1 : (clock < (double)UINT32_MAX ? (uint64_t)clock : UINT32_MAX);
     if (tick <= client->input_tick) {
         return 0;
     }

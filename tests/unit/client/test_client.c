@@ -394,6 +394,34 @@ Test(client, rubbish_does_no_harm)
     fake_server_free(&server);
 }
 
+// A server that begins near the last tick leads the client past what a packet can hold.
+Test(client, the_end_of_ticks_does_no_harm)
+{
+    fake_server server;
+    fake_server_make(&server, 32, 3, NULL);
+    memory m = {0};
+    seen s = {0};
+    server.send_views = false;
+    carom_client *client = make_client(&m, &s, true);
+    connect_to(&server, client);
+    fake_play(&server, client, 0.3);
+    cr_assert(server.welcomed);
+    cm_view_header header = {.sequence = 1, .tick = UINT32_MAX - 20, .input_lead = CM_LEAD_UNKNOWN};
+    uint8_t bytes[CM_PACKET_MAX];
+    cm_view_writer writer;
+    cm_view_writer_begin(&writer, &server.config, &header, bytes, sizeof bytes);
+    fake_server_bytes(&server, 1, bytes, cm_view_writer_end(&writer));
+    fake_play(&server, client, 1.0);
+    carom_client_stats stats;
+    carom_client_stats_get(client, &stats);
+    cr_assert_eq(stats.server_tick, UINT32_MAX - 20);
+    cr_assert_eq(stats.predicted_tick, UINT32_MAX);
+    cr_assert_eq(carom_client_get_state(client), CAROM_CLIENT_PLAYING);
+    carom_client_destroy(client);
+    cr_assert_eq(m.live, 0);
+    fake_server_free(&server);
+}
+
 // Each allocation in turn fails: no crash, nothing leaks, and the client says why it is idle.
 Test(client, survives_any_failed_allocation)
 {
