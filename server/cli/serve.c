@@ -120,6 +120,7 @@ static int open_signals(void)
     // A shell starts background jobs with SIGINT ignored; ignored signals need not be queued.
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
+    signal(SIGPIPE, SIG_IGN); // a match does not end because nobody reads its status any more
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGINT);

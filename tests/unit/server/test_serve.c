@@ -133,6 +133,48 @@ Test(serve, bad_usage_is_status_2)
     cr_assert_eq(usage(5, public_address, "loopback"), 2);
 }
 
+Test(serve, a_status_that_nobody_reads_does_not_end_it)
+{
+    child c;
+    int ends[2];
+    make_directory(&c);
+    cr_assert_eq(pipe(ends), 0);
+    char *argv[] = {"carom",
+                    "serve",
+                    "--insecure",
+                    "--listen",
+                    "127.0.0.1:0",
+                    "--scene",
+                    "tests/scenes/sandbox.json",
+                    "--matches",
+                    c.matches,
+                    "--ready-file",
+                    c.ready,
+                    NULL};
+    fflush(NULL);
+    c.pid = fork();
+    cr_assert(c.pid >= 0);
+    if (c.pid == 0) {
+        close(ends[0]);
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(open(c.err, O_CREAT | O_WRONLY | O_TRUNC, 0600), STDERR_FILENO);
+        int status = cm_cli_run(11, argv);
+        fflush(NULL);
+        _exit(status);
+    }
+    close(ends[1]);
+    wait_for_size(&c, c.ready, 1);
+    close(ends[0]);
+    kill(c.pid, SIGTERM);
+    // Its last lines could not be printed, which is a failure; the match is whole.
+    cr_assert_eq(finish(&c), 1);
+    char command[512];
+    snprintf(command, sizeof command, "ls '%s' | grep -q 'match$' && ! ls '%s' | grep -q wal",
+             c.matches, c.matches);
+    cr_assert_eq(system(command), 0);
+    remove_directory(&c);
+}
+
 Test(serve, a_signal_drains_and_verifies)
 {
     child c;
