@@ -62,6 +62,10 @@ uint32_t cm_status_block(const cm_status *status, char text[CM_STATUS_BLOCK_MAX]
     if (w->datagrams_refused > 0) {
         add(&b, "  refused   %llu datagrams\n", (unsigned long long)w->datagrams_refused);
     }
+    if (w->contacts_dropped > 0 || w->bodies_put_to_rest > 0) {
+        add(&b, "  LEFT OUT  %llu contacts above the limit   %llu bodies put to rest\n",
+            (unsigned long long)w->contacts_dropped, (unsigned long long)w->bodies_put_to_rest);
+    }
     add(&b, "  recorded  %llu bytes to tick %llu%s\n", (unsigned long long)status->match.bytes,
         (unsigned long long)status->match.committed_tick,
         status->match.durable ? "" : "  NOT DURABLE");
@@ -92,6 +96,8 @@ const char *cm_status_line(const cm_status *status, cm_line *line)
     cm_line_uint(line, "view_bytes", w->view_bytes);
     cm_line_uint(line, "datagrams_refused", w->datagrams_refused);
     cm_line_uint(line, "ticks_behind", w->ticks_behind);
+    cm_line_uint(line, "contacts_dropped", w->contacts_dropped);
+    cm_line_uint(line, "bodies_put_to_rest", w->bodies_put_to_rest);
     cm_line_uint(line, "recorded_bytes", status->match.bytes);
     cm_line_uint(line, "recorded_tick", status->match.committed_tick);
     cm_line_bool(line, "durable", status->match.durable);

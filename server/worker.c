@@ -219,13 +219,40 @@ static void step_due(cm_worker *worker)
     }
 }
 
-// Once a second: rates, and how fast the room's clock really runs.
+static void alarm_of(cm_worker *worker, const char *event, const char *key, uint64_t count,
+                     uint64_t *said)
+{
+    if (count == *said) {
+        return;
+    }
+    cm_line line;
+    cm_line_log(&line, CM_LOG_WARNING, event);
+    cm_line_uint(&line, key, count - *said);
+    cm_line_uint(&line, "in_all", count);
+    cm_line_uint(&line, "tick", cm_room_tick(worker->room));
+    cm_worker_log(worker, CM_LOG_WARNING, &line);
+    *said = count;
+}
+
+// What a world left out is never silent.
+static void alarm_of_world(cm_worker *worker)
+{
+    carom_world_stats world;
+    carom_world_stats_get(cm_room_world(worker->room), &world);
+    alarm_of(worker, "contacts above the limit were left out", "contacts", world.contacts_dropped,
+             &worker->alarmed_contacts);
+    alarm_of(worker, "bodies were put to rest, their state was not finite", "bodies",
+             world.bodies_put_to_rest, &worker->alarmed_bodies);
+}
+
+// Once a second: rates, alarms, and how fast the room's clock really runs.
 static void count_second(cm_worker *worker)
 {
     uint64_t passed = worker->now_us - worker->second_us;
     if (passed < SECOND_US) {
         return;
     }
+    alarm_of_world(worker);
     double bits_to_kbit = 8.0e3 / (double)passed;
     for (uint32_t i = 0; i < worker->peer_count; ++i) {
         cm_client *client = &worker->clients[i];
@@ -332,6 +359,10 @@ void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats)
     stats->rewound_ticks = room.rewound_ticks;
     stats->late_inputs = room.late_inputs;
     stats->inputs = room.inputs;
+    carom_world_stats world;
+    carom_world_stats_get(cm_room_world(worker->room), &world);
+    stats->contacts_dropped = world.contacts_dropped;
+    stats->bodies_put_to_rest = world.bodies_put_to_rest;
     for (uint32_t i = 0; i < CM_DATAGRAM_REASON_COUNT; ++i) {
         stats->datagrams_refused += host.refused[i];
     }

@@ -32,6 +32,8 @@ typedef struct cm_worker_stats {
     uint64_t views, view_bytes, datagrams_refused;
     uint64_t packet_reasons[16]; // by cm_packet_reason
     uint64_t ticks_behind;       // ticks that the clock was slowed by
+    uint64_t contacts_dropped;   // above the scene's limit, ticks stepped again included
+    uint64_t bodies_put_to_rest; // whose state would have become infinite, likewise
 } cm_worker_stats;
 
 carom_result cm_worker_create(const cm_worker_def *def, cm_worker **worker, char *error,

@@ -45,6 +45,7 @@ struct cm_worker {
     uint64_t second_us;     // when the present second of numbers began
     uint64_t second_slowed; // ticks' worth of time that the clock was moved by, in it
     uint32_t rate_permille; // as told to the clients
+    uint64_t alarmed_contacts, alarmed_bodies; // as the log last said
 
     uint32_t peer_count;
     cm_client *clients; // by peer

@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/log.h"
 #include "server/session.h"
 #include "shared/base/rng.h"
 #include "shared/net/net.h"
+#include "shared/scene/scene_json.h"
 #include "shared/wire/control.h"
 #include "shared/wire/packet.h"
 #include "tests/unit/server/rig.h"
@@ -472,6 +474,46 @@ Test(worker, the_same_seed_gives_the_same_run)
     cr_assert_eq(first, second);
     play(12, &third);
     cr_assert_neq(first, third);
+}
+
+static void count_alarms(void *user, int level, const char *json_line)
+{
+    uint32_t *alarms = user;
+    *alarms +=
+        level == (int)CM_LOG_WARNING && strstr(json_line, "contacts above the limit") != NULL;
+}
+
+// Contacts above a scene's limit: counted, and said once a second.
+Test(worker, contacts_above_the_limit_are_no_secret)
+{
+    static const char text[] =
+        "{\"carom\": 1, \"module\": \"sandbox\", \"limits\": {\"contacts\": 2}, \"bodies\": ["
+        " {\"type\": \"static\", \"shapes\": [{\"plane\": {\"normal\": [0, 1, 0], \"offset\": "
+        "0}}]}],"
+        " \"arrays\": [{\"origin\": [0, 0.5, 0], \"count\": [4, 1, 1], \"spacing\": [2, 1, 1],"
+        "  \"of\": {\"shapes\": [{\"box\": {\"half_extents\": [0.5, 0.5, 0.5]}}]}}]}";
+    bench b;
+    memset(&b, 0, sizeof b);
+    b.net = cm_net_virtual_create(9);
+    cm_net_use(b.net);
+    cm_scene_error wrong;
+    cr_assert_eq(cm_scene_from_json(text, sizeof text - 1, &b.scene, &wrong), CAROM_OK, "%s: %s",
+                 wrong.path, wrong.message);
+    cm_config_default(&b.config);
+    b.config.insecure = true;
+    uint32_t alarms = 0;
+    cm_worker_def def = {.config = &b.config,
+                         .scene = b.scene,
+                         .now_us = cm_net_now_us(b.net),
+                         .log = count_alarms,
+                         .user = &alarms};
+    char error[256] = "";
+    cr_assert_eq(cm_worker_create(&def, &b.worker, error, sizeof error), CAROM_OK, "%s", error);
+    run(&b, NULL, 0, 3500);
+    cr_assert_eq(alarms, 3);
+    cr_assert_eq(stats_of(&b).contacts_dropped, 2 * stats_of(&b).tick);
+    cr_assert_eq(stats_of(&b).bodies_put_to_rest, 0);
+    close_bench(&b);
 }
 
 Test(worker, what_it_cannot_serve_it_says)
