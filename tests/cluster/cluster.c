@@ -30,6 +30,7 @@
 #define CUT_S         2.5
 #define PREDICTING    4u
 #define JOIN_EVERY_US 150000u
+#define VIEW_AGE_MAX  4u // ticks
 
 static const char scene_text[] =
     "{\"carom\":1,\"name\":\"cluster\",\"module\":\"sandbox\",\"bounds\":[[-64,-8,-64],[64,24,64]],"
@@ -328,6 +329,20 @@ static void compare_body(cluster *c, uint32_t number, uint32_t slot)
     }
 }
 
+// Waits for a view so young that the server still has its tick: five come a second at least.
+static void await_view(cluster *c, const carom_client *client)
+{
+    for (uint32_t i = 0; i < 1000 && !c->result->failed; i++) {
+        cm_worker_stats stats;
+        cm_worker_stats_get(c->worker, &stats);
+        if (client->mirror && client->mirror->newest_tick + VIEW_AGE_MAX >= stats.tick) {
+            return;
+        }
+        step(c);
+    }
+    cluster_fail(c->result, "a client gets no views any more");
+}
+
 static void compare_views(cluster *c)
 {
     uint32_t slots = 0;
@@ -337,6 +352,7 @@ static void compare_views(cluster *c)
             cluster_fail(c->result, "client %u does not play any more", i);
             return;
         }
+        await_view(c, client);
         uint32_t mine = carom_client_body_slots(client);
         if (i > 0 && mine != slots) {
             cluster_fail(c->result, "client %u has %u body slots, client 0 %u", i, mine, slots);
