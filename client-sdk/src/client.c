@@ -15,6 +15,7 @@
 #define CONNECT_TIMEOUT_MS 5000u
 #define PREDICT_RADIUS     4.0f
 #define LEAVE_TIMEOUT_US   1000000u
+#define JOIN_FACTOR        3u        // of the time to connect: a welcome is large, paths lose
 #define SILENCE_US         10000000u // nothing at all heard while playing
 
 static void *malloc_allocate(void *context, size_t size)
@@ -186,7 +187,8 @@ static void receive(carom_client *client)
         case CM_LINK_CONNECTED:
             if (client->state == CAROM_CLIENT_CONNECTING) {
                 client->state = CAROM_CLIENT_JOINING;
-                client->deadline_us = client->now_us + client->def.connect_timeout_ms * 1000ull;
+                client->deadline_us =
+                    client->now_us + JOIN_FACTOR * 1000ull * client->def.connect_timeout_ms;
                 cm_client_hello(client);
             }
             break;

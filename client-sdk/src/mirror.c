@@ -1,7 +1,7 @@
 // The mirror of the room: views in, newest values and baselines kept.
 //
-// A packet's delta may refer to any of the last 128 packets that came, so each is kept with just
-// the bodies that it held: typically 25 of 64 bytes, 200 KiB in all; memory once grown is kept.
+// A packet's delta may refer to any of the 127 packets before it, so each is kept with just the
+// bodies that it held: typically 25 of 68 bytes, 400 KiB in all; memory once grown is kept.
 // Packets come in any order. A value older than the one known is stored for baselines, and changes
 // nothing else.
 #include "client-sdk/src/mirror.h"

@@ -11,7 +11,9 @@
 #include "shared/wire/control.h"
 #include "shared/wire/packet.h"
 
-#define CM_MIRROR_PACKETS (CM_BASELINE_AGE_MAX + 1u)
+// Twice the age that a delta may refer to: a packet that came early must not push out what one that
+// comes late still needs.
+#define CM_MIRROR_PACKETS (2u * (CM_BASELINE_AGE_MAX + 1u))
 
 typedef struct cm_mirror_body {
     cm_view_body body; // newest value; meaningless until known

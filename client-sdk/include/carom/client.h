@@ -41,7 +41,7 @@ typedef struct carom_client_def {
     uint32_t user_data_size;
     bool predict;                // simulate the own body ahead; else only interpolate
     const carom_module *module;  // modules the client has besides the built-in ones; NULL for none
-    uint32_t connect_timeout_ms; // 5000
+    uint32_t connect_timeout_ms; // 5000; joining, once the server answers, may take three times it
     float predict_radius;        // m around the own body that prediction simulates; 4
 } carom_client_def;
 

@@ -291,7 +291,7 @@ Test(client, silence_times_out)
     cr_assert_eq(carom_client_get_reason(client), CAROM_REASON_UNREACHABLE);
     server.auto_welcome = false; // answers ENet, never a hello
     connect_to(&server, client);
-    fake_play(&server, client, 5.5);
+    fake_play(&server, client, 15.5);
     cr_assert_eq(carom_client_get_reason(client), CAROM_REASON_TIMEOUT);
     server.auto_welcome = true;
     connect_to(&server, client);
@@ -476,4 +476,52 @@ Test(client, arguments_are_checked)
     carom_client_destroy(client);
     carom_client_destroy(NULL);
     cr_assert_eq(m.live, 0);
+}
+
+// A delta may refer 127 packets back and be overtaken by its successors: what it needs is kept.
+Test(client, an_old_baseline_survives_reordering)
+{
+    fake_server server;
+    fake_server_make(&server, 50, 2, NULL);
+    memory m = {0};
+    seen s = {0};
+    carom_client *client = make_client(&m, &s, false);
+    connect_to(&server, client);
+    server.send_views = false;
+    fake_play(&server, client, 0.5);
+    static uint8_t packets[130][CM_PACKET_MAX];
+    size_t sizes[130];
+    cm_view_entry first = {.index = 1, .generation = 1};
+    carom_body_state state;
+    cr_assert_eq(carom_body_get(carom_game_world(server.game),
+                                carom_world_body_at(carom_game_world(server.game), 1), &state),
+                 CAROM_OK);
+    cm_view_quantise(&server.config, &state, false, &first.body);
+    for (uint32_t i = 1; i < 130; i++) {
+        cm_view_header header = {.sequence = (uint16_t)i,
+                                 .tick = (uint32_t)carom_game_tick(server.game) + i,
+                                 .input_lead = CM_LEAD_UNKNOWN};
+        cm_view_writer writer;
+        cm_view_writer_begin(&writer, &server.config, &header, packets[i], CM_PACKET_MAX);
+        cm_view_entry entry = first;
+        entry.baseline_age = i == 128 ? 127 : 0;
+        if (i == 1 || i == 128) {
+            cm_view_writer_put(&writer, &entry, i == 128 ? &first.body : NULL);
+        }
+        sizes[i] = cm_view_writer_end(&writer);
+    }
+    for (uint32_t i = 1; i < 128; i++) {
+        fake_server_bytes(&server, 1, packets[i], sizes[i]);
+    }
+    fake_server_bytes(&server, 1, packets[129], sizes[129]);
+    fake_play(&server, client, 0.1);
+    fake_server_bytes(&server, 1, packets[128], sizes[128]);
+    fake_play(&server, client, 0.1);
+    carom_client_stats stats;
+    carom_client_stats_get(client, &stats);
+    cr_assert_eq(stats.view_packets, 129);
+    cr_assert_eq(stats.packets_refused, 0);
+    carom_client_destroy(client);
+    cr_assert_eq(m.live, 0);
+    fake_server_free(&server);
 }
