@@ -159,6 +159,8 @@ static void on_inputs(fake_server *s, const uint8_t *bytes, size_t size)
         return;
     }
     on_acks(s, &packet);
+    s->told_sequence = packet.ack_sequence;
+    s->told_bits = packet.ack_bits;
     uint64_t now = carom_game_tick(s->game);
     double phase =
         1.0 - ((double)s->next_tick_us - (double)cm_net_now_us(s->net)) / (double)TICK_US;

@@ -44,6 +44,8 @@ typedef struct fake_server {
         cm_view_entry entries[64];
     } packets[FAKE_HISTORY];
     uint16_t newest_acked;
+    uint16_t told_sequence; // of the newest input packet
+    uint32_t told_bits;
     bool any_acked;
 } fake_server;
 
