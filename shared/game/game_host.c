@@ -13,6 +13,7 @@
 
 #include "shared/base/assert.h"
 #include "shared/sim/fpenv.h"
+#include "shared/sim/image.h" // the count of events alone
 
 #define WORLD_ALIGNMENT 64u
 
@@ -145,13 +146,15 @@ static void apply_event(carom_game *game, const cm_game_event *event)
 {
     const carom_module *module = game->module;
     uint32_t player = event->player;
+    // Where nothing was sent there is nothing to point at, be the event live or out of a record.
+    const uint8_t *bytes = event->size > 0 ? event->bytes : NULL;
     switch (event->type) {
     case CM_EVENT_JOIN:
         if (player < CAROM_PLAYERS_MAX && !is_present(game, player)) {
             game->present |= UINT64_C(1) << player;
             memset(game->held[player], 0, CAROM_INPUT_MAX);
             if (module->join != NULL) {
-                module->join(game, player, event->bytes, event->size);
+                module->join(game, player, bytes, event->size);
             }
         }
         break;
@@ -166,7 +169,7 @@ static void apply_event(carom_game *game, const cm_game_event *event)
         break;
     case CM_EVENT_MESSAGE:
         if (is_present(game, player) && module->message != NULL) {
-            module->message(game, player, event->bytes, event->size);
+            module->message(game, player, bytes, event->size);
         }
         break;
     default:
@@ -214,6 +217,8 @@ void cm_game_tick(carom_game *game, const cm_tick_input *input)
 {
     cm_fpenv saved = cm_fpenv_enter();
     game->message_count = 0;
+    // Until the step a module sees no contacts: those of the last tick are gone after a restore.
+    game->world->event_count = 0;
     for (uint32_t i = 0; i < input->event_count; i++) {
         apply_event(game, &input->events[i]);
     }

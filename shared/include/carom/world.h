@@ -243,6 +243,7 @@ typedef struct carom_step_profile {
     double pairs, collide, prepare, solve, relax, integrate, sleep, total;
 } carom_step_profile;
 
+// Counters and times of this process, not state: a module whose rules read them does not replay.
 typedef struct carom_world_stats {
     uint32_t bodies, shapes, contacts, touching, points;
     uint64_t contacts_dropped;   // contacts left out above the limit, since create

@@ -232,6 +232,65 @@ Test(game, sandbox_refuses_bad_inputs)
     cr_assert_not(carom_module_sandbox.check_input(input.bytes));
 }
 
+// A module that asks what it should not depend on: how many contacts began or ended, and whether
+// there are bytes to point at.
+static void nosy_join(carom_game *game, uint32_t player, const uint8_t *bytes, uint32_t size)
+{
+    (void)player;
+    uint32_t *state = carom_game_state(game);
+    state[0] += bytes != NULL ? 1u + size : 0u;
+}
+
+static void nosy_tick(carom_game *game, const carom_player_input *inputs, uint32_t count)
+{
+    (void)inputs;
+    (void)count;
+    uint32_t *state = carom_game_state(game), events;
+    (void)carom_world_contact_events(carom_game_world(game), &events);
+    state[1] = state[1] * 31u + events;
+}
+
+static const carom_module nosy = {.abi = CAROM_MODULE_ABI,
+                                  .version = 1,
+                                  .name = "nosy",
+                                  .state_size = 8,
+                                  .join = nosy_join,
+                                  .tick = nosy_tick};
+
+// One plays on, the other is restored before every tick and has its events out of a record.
+Test(game, a_nosy_module_replays)
+{
+    cm_scene *scene;
+    cm_scene_error error;
+    cr_assert_eq(cm_scene_from_json(scene_text, strlen(scene_text), &scene, &error), CAROM_OK);
+    carom_game *live, *replayed;
+    cr_assert_eq(cm_game_create(scene, &nosy, 1, NULL, &live), CAROM_OK);
+    cr_assert_eq(cm_game_create(scene, &nosy, 1, NULL, &replayed), CAROM_OK);
+    size_t bound = cm_game_save_bound(replayed);
+    void *image = malloc(bound);
+    uint8_t some = 5;
+    uint32_t began = 0;
+    for (int tick = 0; tick < 60; tick++) {
+        cm_game_event at_once = {.type = CM_EVENT_JOIN, .player = (uint32_t)tick, .bytes = &some};
+        cm_game_event recorded = {.type = CM_EVENT_JOIN, .player = (uint32_t)tick};
+        cm_tick_input input = {.events = &at_once, .event_count = 1};
+        cm_game_tick(live, &input);
+        size_t size = cm_game_save(replayed, image, bound);
+        cr_assert_eq(cm_game_restore(replayed, image, size), CAROM_OK);
+        input.events = &recorded;
+        cm_game_tick(replayed, &input);
+        cr_assert_eq(cm_game_hash(live), cm_game_hash(replayed), "tick %d", tick);
+        uint32_t events;
+        (void)carom_world_contact_events(carom_game_world(live), &events);
+        began += events;
+    }
+    cr_assert_gt(began, 0);
+    free(image);
+    cm_game_destroy(live);
+    cm_game_destroy(replayed);
+    cm_scene_free(scene);
+}
+
 Test(game, a_foreign_module_is_refused)
 {
     carom_module wrong = carom_module_sandbox;
