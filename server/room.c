@@ -10,6 +10,9 @@
 
 #include "shared/base/assert.h"
 
+// Of a tick's events, what the messages of one player may take: nobody shuts the others out alone.
+#define SHARE 4u
+
 struct cm_room {
     carom_game *game;
     carom_game *second; // for keyframes and oracles
@@ -21,6 +24,7 @@ struct cm_room {
     uint64_t taken;   // players whose slot a session has, from the next tick on
     uint64_t leaving; // leaves that wait for room among the events
     cm_event_list pending;
+    uint32_t message_count[CAROM_PLAYERS_MAX], message_bytes[CAROM_PLAYERS_MAX]; // among them
     cm_room_stats stats;
 };
 
@@ -169,8 +173,16 @@ void cm_room_leave(cm_room *room, uint32_t player)
 
 bool cm_room_message(cm_room *room, uint32_t player, const uint8_t *bytes, uint32_t size)
 {
+    CM_ASSERT(player < CAROM_PLAYERS_MAX);
     cm_game_event event = {CM_EVENT_MESSAGE, player, 0, bytes, size};
-    return size <= CAROM_MESSAGE_MAX && cm_event_list_push(&room->pending, &event);
+    if (size > CAROM_MESSAGE_MAX || room->message_count[player] >= CM_EVENTS_MAX / SHARE ||
+        room->message_bytes[player] + size > CM_EVENT_BYTES_MAX / SHARE ||
+        !cm_event_list_push(&room->pending, &event)) {
+        return false;
+    }
+    ++room->message_count[player];
+    room->message_bytes[player] += size;
+    return true;
 }
 
 cm_input_verdict cm_room_input(cm_room *room, uint32_t player, uint64_t tick, const uint8_t *bytes,
@@ -258,6 +270,8 @@ void cm_room_frame(cm_room *room)
     cm_event_list_copy(&slot->events, &room->pending);
     room->pending.count = 0;
     room->pending.size = 0;
+    memset(room->message_count, 0, sizeof room->message_count);
+    memset(room->message_bytes, 0, sizeof room->message_bytes);
     for (uint64_t left = room->leaving; left != 0; left &= left - 1) {
         cm_game_event event = {CM_EVENT_LEAVE, (uint32_t)__builtin_ctzll(left), 0, NULL, 0};
         bool fits = cm_event_list_push(&room->pending, &event);

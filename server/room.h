@@ -44,6 +44,8 @@ carom_result cm_room_join(cm_room *room, uint64_t client_id, const uint8_t *user
                           uint32_t size, uint32_t *player);
 // Gives the slot back at the next tick. Never fails (the event waits if it has to).
 void cm_room_leave(cm_room *room, uint32_t player);
+// A message of a player for the next tick. False: it is too long, the tick is full of events, or
+// the player has had its share of them (a quarter).
 bool cm_room_message(cm_room *room, uint32_t player, const uint8_t *bytes, uint32_t size);
 
 // An input of a player for a tick. A late one may cost at most `allowance` steps of rewinding;

@@ -251,24 +251,28 @@ Test(room, events_that_do_not_fit_wait_or_are_refused)
 {
     cm_scene *scene = rig_scene(2);
     cm_room *room = make_room(scene, 133);
-    join(room, 2);
+    join(room, 4);
     cm_room_frame(room);
     uint8_t bytes[CAROM_MESSAGE_MAX] = {0};
-    uint32_t taken = 0;
-    while (cm_room_message(room, 0, bytes, sizeof bytes)) {
-        ++taken;
+    for (uint32_t player = 0; player < 4; ++player) {
+        // Whatever the players before did, a quarter is this one's.
+        uint32_t taken = 0;
+        while (cm_room_message(room, player, bytes, sizeof bytes)) {
+            ++taken;
+        }
+        cr_assert_eq(taken, CM_EVENT_BYTES_MAX / CAROM_MESSAGE_MAX / 4);
+        while (cm_room_message(room, player, bytes, 0)) {
+            ++taken;
+        }
+        cr_assert_eq(taken, CM_EVENTS_MAX / 4);
     }
-    cr_assert_eq(taken, CM_EVENT_BYTES_MAX / CAROM_MESSAGE_MAX);
-    while (cm_room_message(room, 0, bytes, 0)) {
-        ++taken;
-    }
-    cr_assert_eq(taken, CM_EVENTS_MAX);
-    cr_assert(!cm_room_message(room, 0, bytes, CAROM_MESSAGE_MAX + 1));
     cm_room_leave(room, 1);
     cm_room_frame(room);
-    cr_assert_eq(cm_room_present(room), 3, "the leave waits for room");
+    cr_assert_eq(cm_room_present(room), 15, "the leave waits for room");
+    cr_assert(!cm_room_message(room, 0, bytes, CAROM_MESSAGE_MAX + 1));
+    cr_assert(cm_room_message(room, 0, bytes, CAROM_MESSAGE_MAX), "a new tick, a new share");
     cm_room_frame(room);
-    cr_assert_eq(cm_room_present(room), 1);
+    cr_assert_eq(cm_room_present(room), 13);
     cm_room_destroy(room);
     cm_scene_free(scene);
 }
