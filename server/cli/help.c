@@ -59,7 +59,8 @@ static const help_page PAGES[] = {
      "\n"
      "jsonl: one object a sampled tick: tick, time (s), hash, bodies (name, position of the\n"
      "origin, orientation, linear_velocity of the centre of mass, angular_velocity, asleep, and\n"
-     "center_of_mass where it is not the origin), joints, contacts (touching shape pairs),\n"
+     "center_of_mass where it is not the origin), joints (name, angle (rad) or\n"
+     "position (m), rate, error (m), force (N), torque (N m)), contacts (touching shape pairs),\n"
      "kinetic_energy, potential_energy (J), max_penetration (m). Nine significant digits.\n"
      "csv: a header, then one line a body and sampled tick: tick,time,hash,name,\n"
      "px,py,pz,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz,asleep.\n"},

@@ -115,6 +115,15 @@ carom_result cm_offline_restore(cm_offline *run, const void *image, size_t size)
                              : carom_world_restore(run->world, image, size);
 }
 
+void cm_offline_joint_name(const cm_offline *run, uint32_t slot, char *name, size_t size)
+{
+    if (slot < cm_scene_joint_count(run->scene)) {
+        snprintf(name, size, "%s", cm_scene_joint_name(run->scene, slot));
+    } else {
+        snprintf(name, size, "joint_%u", (unsigned)slot);
+    }
+}
+
 void cm_offline_body_name(const cm_offline *run, uint32_t slot, char *name, size_t size)
 {
     if (slot < cm_scene_body_count(run->scene)) {

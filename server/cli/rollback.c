@@ -97,6 +97,7 @@ static void count_tick(cm_rollback *rollback, const carom_world *world)
     carom_world_stats stats;
     carom_world_stats_get(world, &stats);
     rollback->contacts += stats.touching;
+    rollback->joints += stats.joints;
     for (uint32_t slot = 0; slot < carom_world_body_slots(world); ++slot) {
         uint32_t generation = carom_world_body_at(world, slot).generation;
         if (generation != 0 && generation != rollback->generations[slot]) {

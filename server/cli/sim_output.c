@@ -16,8 +16,10 @@ bool cm_sim_events_add(cm_sim_events *events, const carom_world *world)
 {
     uint32_t count = 0;
     const carom_contact_event *rows = carom_world_contact_events(world, &count);
-    if (count > events->capacity - events->count) {
-        uint32_t wanted = (events->count + count) * 2;
+    uint32_t break_count = 0;
+    const carom_joint_event *breaks = carom_world_joint_events(world, &break_count);
+    if (count + break_count > events->capacity - events->count) {
+        uint32_t wanted = (events->count + count + break_count) * 2;
         cm_sim_event *grown = realloc(events->rows, wanted * sizeof *grown);
         if (grown == NULL) {
             return false;
@@ -26,7 +28,12 @@ bool cm_sim_events_add(cm_sim_events *events, const carom_world *world)
         events->capacity = wanted;
     }
     for (uint32_t i = 0; i < count; ++i) {
-        events->rows[events->count++] = (cm_sim_event){carom_world_tick(world), rows[i]};
+        events->rows[events->count++] =
+            (cm_sim_event){.tick = carom_world_tick(world), .event = rows[i]};
+    }
+    for (uint32_t i = 0; i < break_count; ++i) {
+        events->rows[events->count++] =
+            (cm_sim_event){.tick = carom_world_tick(world), .is_break = true, .broken = breaks[i]};
     }
     return true;
 }
@@ -94,6 +101,17 @@ static double potential_energy(carom_vec3 gravity, const carom_body_state *state
 static void print_event(FILE *out, const cm_offline *run, const cm_sim_event *row)
 {
     char a[6 * CM_NAME_MAX + 3], b[6 * CM_NAME_MAX + 3];
+    if (row->is_break) {
+        char name[CM_NAME_MAX];
+        cm_offline_joint_name(run, row->broken.joint.index, name, sizeof name);
+        cm_json_quote(name, a, sizeof a);
+        fprintf(out,
+                "{\"type\": \"break\", \"tick\": %llu, \"joint\": %s, \"force\": %.9g, "
+                "\"torque\": %.9g}",
+                (unsigned long long)row->tick, a, (double)row->broken.force,
+                (double)row->broken.torque);
+        return;
+    }
     const carom_contact_event *event = &row->event;
     quote_name(run, event->body_a.index, a, sizeof a);
     quote_name(run, event->body_b.index, b, sizeof b);
@@ -102,6 +120,34 @@ static void print_event(FILE *out, const cm_offline *run, const cm_sim_event *ro
     print_vec(out, "point", event->point);
     print_vec(out, "normal", event->normal);
     fprintf(out, ", \"impulse\": %.9g}", (double)event->impulse);
+}
+
+static void print_joint(FILE *out, const cm_offline *run, uint32_t slot,
+                        const carom_joint_state *state)
+{
+    char name[CM_NAME_MAX], quoted[6 * CM_NAME_MAX + 3];
+    cm_offline_joint_name(run, slot, name, sizeof name);
+    cm_json_quote(name, quoted, sizeof quoted);
+    fprintf(out,
+            "{\"name\": %s, \"%s\": %.9g, \"rate\": %.9g, \"error\": %.9g, \"force\": %.9g, "
+            "\"torque\": %.9g}",
+            quoted, state->is_angle ? "angle" : "position", (double)state->value,
+            (double)state->rate, (double)state->error, (double)state->force, (double)state->torque);
+}
+
+static void print_joints(FILE *out, const cm_offline *run)
+{
+    bool first = true;
+    for (uint32_t slot = 0; slot < carom_world_joint_slots(run->world); ++slot) {
+        carom_joint_state state;
+        if (carom_joint_get(run->world, carom_world_joint_at(run->world, slot), &state) !=
+            CAROM_OK) {
+            continue;
+        }
+        fputs(first ? "" : ", ", out);
+        first = false;
+        print_joint(out, run, slot, &state);
+    }
 }
 
 void cm_sim_print_timing(FILE *out, const cm_sim_timing *timing)
@@ -145,7 +191,9 @@ void cm_sim_print_json(FILE *out, const cm_offline *run, const cm_sim_events *ev
         }
     }
     carom_world_measure_contacts(world, &touching, &penetration);
-    fprintf(out, "], \"joints\": [], \"contacts\": %u, \"kinetic_energy\": ", (unsigned)touching);
+    fputs("], \"joints\": [", out);
+    print_joints(out, run);
+    fprintf(out, "], \"contacts\": %u, \"kinetic_energy\": ", (unsigned)touching);
     print_number(out, kinetic);
     fputs(", \"potential_energy\": ", out);
     print_number(out, potential);

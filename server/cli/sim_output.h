@@ -6,10 +6,12 @@
 
 #include "server/cli/offline.h"
 
-// Contact events of the ticks since the last line, when they are wanted.
+// Contact and break events of the ticks since the last line, when they are wanted.
 typedef struct cm_sim_event {
     uint64_t tick;
-    carom_contact_event event;
+    bool is_break;
+    carom_contact_event event; // unless is_break
+    carom_joint_event broken;
 } cm_sim_event;
 
 typedef struct cm_sim_events {

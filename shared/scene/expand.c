@@ -277,8 +277,9 @@ static bool make_limits(cm_scene *scene, cm_check *check)
                     CM_MAX_BODIES, CAROM_ERROR_LIMIT_BODIES, &limits->bodies) ||
         !make_limit(check, "shapes", given->has_shapes, given->shapes, scene->shape_count,
                     CM_MAX_SHAPES, CAROM_ERROR_LIMIT_SHAPES, &limits->shapes) ||
-        !make_limit(check, "joints", given->has_joints, given->joints, 0, CM_MAX_JOINTS,
-                    CAROM_ERROR_LIMIT_JOINTS, &limits->joints)) {
+        !make_limit(check, "joints", given->has_joints, given->joints,
+                    (uint32_t)scene->message->n_joints, CM_MAX_JOINTS, CAROM_ERROR_LIMIT_JOINTS,
+                    &limits->joints)) {
         return false;
     }
     limits->contacts = given->has_contacts ? given->contacts : 8 * limits->bodies;
@@ -398,7 +399,8 @@ bool cm_scene_expand(cm_scene *scene, cm_check *check)
         cm_check_pop(check);
         first += (uint32_t)array_size(message->arrays[i]);
     }
-    return index_names(scene, check) && make_limits(scene, check) && make_bounds(scene, check);
+    return index_names(scene, check) && cm_scene_expand_joints(scene, check) &&
+           make_limits(scene, check) && make_bounds(scene, check);
 }
 
 void cm_scene_body_def(const cm_scene *scene, uint32_t index, carom_body_def *def)

@@ -16,6 +16,13 @@ typedef struct cm_scene_body {
     const carom_shape_def *shapes; // shared by the bodies of an array
 } cm_scene_body;
 
+// One joint: its bodies by index, CM_SCENE_NO_BODY for the world.
+typedef struct cm_scene_joint {
+    const Cm__Scene__Joint *source;
+    const char *name;
+    uint32_t a, b;
+} cm_scene_joint;
+
 struct cm_scene {
     cm_pool pool; // owns everything but this struct
     Cm__Scene__Scene *message;
@@ -23,6 +30,8 @@ struct cm_scene {
     uint32_t body_count;
     uint32_t shape_count;
     uint32_t *by_name; // body indices, sorted by name
+    cm_scene_joint *joints;
+    uint32_t joint_count;
     carom_limits limits;
     carom_vec3 lower, upper;
 };
@@ -54,4 +63,7 @@ bool cm_check_rules(cm_check *check, const Cm__Scene__Scene *message);
 
 // expand.c: bodies, shapes, names, limits, bounds.
 bool cm_scene_expand(cm_scene *scene, cm_check *check);
+// joints.c: what their rules ask for, once bodies have names; and joints in a new world.
+bool cm_scene_expand_joints(cm_scene *scene, cm_check *check);
+carom_result cm_scene_populate_joints(const cm_scene *scene, carom_world *world);
 #endif

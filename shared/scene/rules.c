@@ -272,9 +272,6 @@ static bool check_scene_not_built(cm_check *check, const Cm__Scene__Scene *scene
     if (scene->n_pairs > 0) {
         return not_built(check, "pairs", "pair rules are", "[]");
     }
-    if (scene->n_joints > 0) {
-        return not_built(check, "joints", "joints are", "[]");
-    }
     const Cm__Scene__Replication *replication = scene->replication;
     cm_check_key(check, "replication");
     if (replication != NULL && replication->sync != CM__SCENE__REPLICATION__SYNC__STATE) {

@@ -129,6 +129,16 @@ const char *cm_scene_body_name(const cm_scene *scene, uint32_t index)
     return index < scene->body_count ? scene->bodies[index].name : "";
 }
 
+uint32_t cm_scene_joint_count(const cm_scene *scene)
+{
+    return scene->joint_count;
+}
+
+const char *cm_scene_joint_name(const cm_scene *scene, uint32_t index)
+{
+    return index < scene->joint_count ? scene->joints[index].name : "";
+}
+
 uint32_t cm_scene_find_body(const cm_scene *scene, const char *name)
 {
     uint32_t low = 0, high = scene->body_count;
@@ -198,5 +208,5 @@ carom_result cm_scene_populate(const cm_scene *scene, carom_world *world)
             return CAROM_ERROR_STATE; // not a new world
         }
     }
-    return CAROM_OK;
+    return cm_scene_populate_joints(scene, world);
 }

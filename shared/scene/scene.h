@@ -53,6 +53,10 @@ uint32_t cm_scene_body_count(const cm_scene *scene);
 const char *cm_scene_body_name(const cm_scene *scene, uint32_t index);
 // True for bodies whose contact wrench is to be printed, and so on, belong to later issues.
 
+// Joint i of the scene is joint slot i of a new world; an unnamed one is joint_I.
+uint32_t cm_scene_joint_count(const cm_scene *scene);
+const char *cm_scene_joint_name(const cm_scene *scene, uint32_t index);
+
 // Index of a body by its name, or CM_SCENE_NO_BODY.
 #define CM_SCENE_NO_BODY 0xffffffffu
 uint32_t cm_scene_find_body(const cm_scene *scene, const char *name);

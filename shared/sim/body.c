@@ -8,6 +8,7 @@
 
 #include "shared/sim/check.h"
 #include "shared/sim/fpenv.h"
+#include "shared/sim/joint/joint.h"
 #include "shared/sim/mass.h"
 
 #include <string.h>
@@ -230,7 +231,7 @@ static void drop_dead_contacts(carom_world *world)
     world->state.contact_count = kept;
 }
 
-void cm_body_remove(carom_world *world, uint32_t slot)
+void cm_body_clear(carom_world *world, uint32_t slot)
 {
     cm_body *body = &cm_bodies(world)[slot];
     uint32_t shape = body->first_shape;
@@ -246,6 +247,12 @@ void cm_body_remove(carom_world *world, uint32_t slot)
     body->generation = generation;
     memset(&cm_motions(world)[slot], 0, sizeof(cm_motion));
     drop_dead_contacts(world);
+}
+
+void cm_body_remove(carom_world *world, uint32_t slot)
+{
+    cm_body_clear(world, slot);
+    cm_joint_drop_dead(world);
 }
 
 carom_result carom_body_destroy(carom_world *world, carom_body_id body)

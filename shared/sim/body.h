@@ -26,8 +26,11 @@ uint32_t cm_shape_free_slot(const carom_world *world, uint32_t from);
 void cm_body_grow(carom_world *world, uint32_t slot);
 void cm_shape_grow(carom_world *world, uint32_t slot);
 
-// Destroys what lives in a slot: the body, its shapes and their contacts. The generations stay.
+// Destroys what lives in a slot: the body, its shapes, their contacts and its joints. The
+// generations stay.
 void cm_body_remove(carom_world *world, uint32_t slot);
+// The same but for its joints: for a body that comes back at once.
+void cm_body_clear(carom_world *world, uint32_t slot);
 
 // Between the body's origin, of which the API speaks, and the centre of mass, which moves.
 static inline carom_vec3 cm_origin_to_center(const cm_body *body, carom_vec3 origin,

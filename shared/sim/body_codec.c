@@ -80,7 +80,11 @@ static void place(carom_world *world, cm_byte_reader *reader, uint32_t slot,
                   const cm_motion *motion, const cm_body *body, uint32_t count)
 {
     if (slot < world->state.body_slots && cm_bodies(world)[slot].alive) {
-        cm_body_remove(world, slot);
+        if (cm_bodies(world)[slot].generation == body->generation) {
+            cm_body_clear(world, slot);
+        } else {
+            cm_body_remove(world, slot);
+        }
     }
     cm_body_grow(world, slot);
     cm_motions(world)[slot] = *motion;
@@ -91,6 +95,7 @@ static void place(carom_world *world, cm_byte_reader *reader, uint32_t slot,
         cm_portable_get_row(reader, CM_SECTION_shape, &cm_shapes(world)[at]);
     }
     world->event_count = 0;
+    world->joint_event_count = 0;
 }
 
 carom_result carom_world_decode_body(carom_world *world, const void *bytes, size_t size,

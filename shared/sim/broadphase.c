@@ -9,6 +9,7 @@
 // keys n | spare values n | partners n (n x 4 each) Typical: 1,000 shapes, 5,000 pairs.
 #include "shared/sim/broadphase.h"
 #include "shared/sim/bvh.h"
+#include "shared/sim/joint/joint.h"
 #include "shared/sim/sort.h"
 
 #define LISTS 7u
@@ -164,6 +165,7 @@ uint32_t cm_find_pairs(const carom_world *world, cm_scratch *scratch, float marg
 
     const cm_shape *shapes = cm_shapes(world);
     const cm_body *bodies = cm_bodies(world);
+    cm_joint_filter_build(world, scratch);
     uint32_t dropped = 0;
     scratch->pair_count = 0;
     for (uint32_t a = 0; a < world->state.shape_slots; a++) {
@@ -177,7 +179,8 @@ uint32_t cm_find_pairs(const carom_world *world, cm_scratch *scratch, float marg
         uint32_t count = 0;
         for (uint32_t i = 0; i < found; i++) {
             uint32_t b = l.partners[i];
-            if (may_collide(&shapes[a], &shapes[b], bodies)) {
+            if (may_collide(&shapes[a], &shapes[b], bodies) &&
+                !cm_joint_filter_has(world, scratch, shapes[a].body, shapes[b].body)) {
                 l.room.keys[count] = b;
                 l.partners[count++] = b;
             }

@@ -47,5 +47,7 @@ carom_result cm_check_motion(const cm_motion *motion);
 carom_result cm_check_body(const cm_body *body);
 carom_result cm_check_shape(const cm_shape *shape);
 carom_result cm_check_contact(const cm_contact *contact);
+// joint/check.c
+carom_result cm_check_joint(const cm_joint *joint);
 
 #endif

@@ -16,6 +16,7 @@ typedef cm_motion row_motion;
 typedef cm_body row_body;
 typedef cm_shape row_shape;
 typedef cm_contact row_contact;
+typedef cm_joint row_joint;
 
 #define BYTES_U8  1
 #define BYTES_U32 4
@@ -53,12 +54,15 @@ enum {
     sum_contact = 0
 #define FIELD(section, member, kind, count) SUM(contact, section, kind, count)
 #include "shared/sim/fields.def"
+    ,
+    sum_joint = 0
+#define FIELD(section, member, kind, count) SUM(joint, section, kind, count)
+#include "shared/sim/fields.def"
 };
 
 // Fields and named padding are all there is in each row.
 #define PADDING(section, member) sizeof(((row_##section *)0)->member)
-_Static_assert(sizeof(cm_world_state) == (sum_world >> 16) + PADDING(world, pad),
-               "a field is missing");
+_Static_assert(sizeof(cm_world_state) == sum_world >> 16, "a field is missing");
 _Static_assert(sizeof(cm_motion) == (sum_motion >> 16) + PADDING(motion, pad),
                "a field is missing");
 _Static_assert(sizeof(cm_body) == (sum_body >> 16) + PADDING(body, pad) + PADDING(body, pad2),
@@ -66,6 +70,7 @@ _Static_assert(sizeof(cm_body) == (sum_body >> 16) + PADDING(body, pad) + PADDIN
 _Static_assert(sizeof(cm_shape) == (sum_shape >> 16) + PADDING(shape, pad), "a field is missing");
 _Static_assert(sizeof(cm_contact) == (sum_contact >> 16) + PADDING(contact, pad),
                "a field is missing");
+_Static_assert(sizeof(cm_joint) == (sum_joint >> 16) + PADDING(joint, pad), "a field is missing");
 
 // Words counted through the whole table; a field's word in its row is relative to its section's.
 enum {
@@ -82,8 +87,9 @@ enum {
     base_body = base_motion + (sum_motion & 0xffff),
     base_shape = base_body + (sum_body & 0xffff),
     base_contact = base_shape + (sum_shape & 0xffff),
+    base_joint = base_contact + (sum_contact & 0xffff),
 };
-_Static_assert(word_end == base_contact + (sum_contact & 0xffff), "sections are contiguous");
+_Static_assert(word_end == base_joint + (sum_joint & 0xffff), "sections are contiguous");
 
 static const cm_field fields[] = {
 #define FIELD(section, member, kind, count)                                                        \
@@ -106,12 +112,14 @@ static const struct {
     {"body", sum_body & 0xffff, sizeof(cm_body)},
     {"shape", sum_shape & 0xffff, sizeof(cm_shape)},
     {"contact", sum_contact & 0xffff, sizeof(cm_contact)},
+    {"joint", sum_joint & 0xffff, sizeof(cm_joint)},
 };
 _Static_assert((sum_world & 0xffff) <= CM_ROW_WORDS_MAX, "raise CM_ROW_WORDS_MAX");
 _Static_assert((sum_motion & 0xffff) <= CM_ROW_WORDS_MAX, "raise CM_ROW_WORDS_MAX");
 _Static_assert((sum_body & 0xffff) <= CM_ROW_WORDS_MAX, "raise CM_ROW_WORDS_MAX");
 _Static_assert((sum_shape & 0xffff) <= CM_ROW_WORDS_MAX, "raise CM_ROW_WORDS_MAX");
 _Static_assert((sum_contact & 0xffff) <= CM_ROW_WORDS_MAX, "raise CM_ROW_WORDS_MAX");
+_Static_assert((sum_joint & 0xffff) <= CM_ROW_WORDS_MAX, "raise CM_ROW_WORDS_MAX");
 
 const cm_field *cm_fields(uint32_t *count)
 {
@@ -144,8 +152,10 @@ uint32_t cm_section_rows(const carom_world *world, cm_section section)
         return world->state.body_slots;
     case CM_SECTION_shape:
         return world->state.shape_slots;
-    default:
+    case CM_SECTION_contact:
         return world->state.contact_count;
+    default:
+        return world->state.joint_slots;
     }
 }
 
@@ -160,8 +170,10 @@ void *cm_section_row(const carom_world *world, cm_section section, uint32_t row)
         return cm_bodies(world) + row;
     case CM_SECTION_shape:
         return cm_shapes(world) + row;
-    default:
+    case CM_SECTION_contact:
         return cm_contacts(world) + row;
+    default:
+        return cm_joints(world) + row;
     }
 }
 
@@ -240,8 +252,11 @@ void cm_row_load(cm_section section, const void *row, uint32_t *words)
     case CM_SECTION_shape:
         load_row(CM_SECTION_shape, row, words);
         break;
-    default:
+    case CM_SECTION_contact:
         load_row(CM_SECTION_contact, row, words);
+        break;
+    default:
+        load_row(CM_SECTION_joint, row, words);
         break;
     }
 }
@@ -258,8 +273,10 @@ bool cm_row_store(cm_section section, const uint32_t *words, void *row)
         return store_row(CM_SECTION_body, words, row);
     case CM_SECTION_shape:
         return store_row(CM_SECTION_shape, words, row);
-    default:
+    case CM_SECTION_contact:
         return store_row(CM_SECTION_contact, words, row);
+    default:
+        return store_row(CM_SECTION_joint, words, row);
     }
 }
 
@@ -304,6 +321,9 @@ static uint32_t body_of_row(const carom_world *world, cm_section section, uint32
     }
     if (section == CM_SECTION_world) {
         return CM_NONE;
+    }
+    if (section == CM_SECTION_joint) {
+        return cm_joints(world)[row].body_b;
     }
     uint32_t shape = section == CM_SECTION_contact ? cm_contacts(world)[row].shape_a : row;
     return shape < world->state.shape_slots ? cm_shapes(world)[shape].body : CM_NONE;

@@ -11,10 +11,12 @@
 //   offset.body      128 x limits.bodies     state, cold
 //   offset.shape     88  x limits.shapes     state
 //   offset.contact   88  x limits.contacts   state: sorted by (shape_a, shape_b)
+//   offset.joint     176 x limits.joints     state
 //   offset.scratch   offset.scratch_size     scratch of the stages (stage.h)
 //
-// Every offset is a multiple of CM_CACHE_LINE. A row above body_slots, shape_slots or contact_count
-// holds anything; a dead row below is zero but for its generation. Padding of the rows is zero.
+// Every offset is a multiple of CM_CACHE_LINE. A row above body_slots, shape_slots, contact_count
+// or joint_slots holds anything; a dead row below is zero but for its generation. Padding of the
+// rows is zero.
 //
 // Typical: 400 bodies, 400 shapes, 1,600 contacts. A slot once used stays below body_slots; its
 // generation outlives what lived there.
@@ -23,10 +25,12 @@
 
 #include "carom/world.h"
 
-#define CM_WORLD_MAGIC  0x314d5243u // "CRM1"
-#define CM_NONE         0xffffffffu
-#define CM_CACHE_LINE   64u
-#define CM_MANIFOLD_MAX 4u
+#define CM_WORLD_MAGIC    0x314d5243u // "CRM1"
+#define CM_NONE           0xffffffffu
+#define CM_CACHE_LINE     64u
+#define CM_MANIFOLD_MAX   4u
+
+#define CM_JOINT_ROWS_MAX 9u
 
 // Maxima that the image's 32-bit offsets and the encoded form allow; a limit above is refused.
 #define CM_MAX_BODIES   65536u
@@ -49,7 +53,7 @@ typedef struct cm_world_state {
     uint32_t shape_slots;
     uint32_t contact_count; // rows in use
     carom_vec3 gravity;
-    uint32_t pad;
+    uint32_t joint_slots;
 } cm_world_state;
 
 // 64 bytes: one cache line, gathered whole by the solver.
@@ -103,11 +107,40 @@ typedef struct cm_contact {
     carom_vec3 tangent; // direction of tangent 1
 } cm_contact;
 
+// What a joint has beside what its type holds (cm_joint.flags).
+enum {
+    CM_JOINT_LIMITS = 1,
+    CM_JOINT_MOTOR = 2,
+    CM_JOINT_SPRING_HERTZ = 4,
+    CM_JOINT_SPRING_STIFFNESS = 8,
+    CM_JOINT_COLLIDE = 16,
+    CM_JOINT_FLAGS = 31,
+};
+
+typedef struct cm_joint {
+    uint32_t generation;
+    uint32_t body_a;               // slot; CM_NONE: the world
+    uint32_t body_b;               // slot
+    carom_vec3 anchor_a, anchor_b; // from the centre of mass, in the body's axes; world: in place
+    carom_quat frame_a, frame_b;   // joint frames in the bodies; x is the axis
+    float rest;                    // distance: the first length; steering: cosine of the two axes
+    float lower, upper;            // rad or m
+    carom_vec3 drive_linear, drive_angular; // wanted velocities, in frame_a
+    float max_force, max_torque;            // of the motor
+    float spring[2];                        // hertz and damping ratio, or stiffness and damping
+    float break_force, break_torque;        // 0: never
+    float impulse[CM_JOINT_ROWS_MAX]; // of the last substep, N s, N m s; a row keeps its place
+    float force, torque;              // mean over the last tick
+    uint8_t alive, type, flags;
+    uint8_t pad;
+} cm_joint;
+
 _Static_assert(sizeof(cm_world_state) == 72, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_motion) == 64, "gathered as one cache line");
 _Static_assert(sizeof(cm_body) == 128, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_shape) == 88, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_contact) == 88, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_joint) == 176, "saved as it stands: no hidden padding");
 
 // Header -----------------------------------------------------------------------------------
 
@@ -117,12 +150,13 @@ struct carom_world {
     uint64_t layout_hash;
     carom_limits limits;
     struct {
-        uint32_t motion, body, shape, contact, scratch, scratch_size;
+        uint32_t motion, body, shape, contact, joint, scratch, scratch_size;
     } offset;
     cm_world_state state;
     // What a step reports; neither state nor scratch: it cannot influence a step.
     carom_world_stats stats;
     uint32_t event_count;
+    uint32_t joint_event_count;
     double (*clock)(void *context);
     void *clock_context;
 };
@@ -145,6 +179,11 @@ static inline cm_shape *cm_shapes(const carom_world *world)
 static inline cm_contact *cm_contacts(const carom_world *world)
 {
     return (cm_contact *)((char *)world + world->offset.contact);
+}
+
+static inline cm_joint *cm_joints(const carom_world *world)
+{
+    return (cm_joint *)((char *)world + world->offset.joint);
 }
 
 #endif

@@ -50,7 +50,7 @@ bool cm_portable_is_dead(cm_section section, const void *row)
     uint32_t words[CM_ROW_WORDS_MAX];
     uint32_t count = cm_section_words(section);
     cm_row_load(section, row, words);
-    // The generation is the first field of a body and of a shape; a motion has none.
+    // The generation is the first field of a body, a shape and a joint; a motion has none.
     uint32_t from = section == CM_SECTION_motion ? 0 : 1;
     for (uint32_t i = from; i < count; i++) {
         if (words[i] != 0) {

@@ -8,6 +8,8 @@
 //   …        88  x limits.contacts                 old contacts
 //   …        160 x limits.contacts                 manifolds
 //   …        64  x limits.contacts                 events
+//   …        32  x limits.joints                   joint events
+//   …        cm_joint_filter_size                  partners by joints
 //   …        cm_broadphase_scratch_size            lists and trees
 //   …        cm_solver_scratch_size                solver
 //
@@ -29,13 +31,16 @@ static void *take(char *base, size_t *offset, size_t size)
 
 static size_t walk(const carom_limits *limits, char *base, cm_scratch *scratch)
 {
-    size_t shapes = limits->shapes, contacts = limits->contacts, offset = 0;
+    size_t shapes = limits->shapes, joints = limits->joints, contacts = limits->contacts,
+           offset = 0;
     scratch->bounds = take(base, &offset, shapes * sizeof(cm_aabb));
     scratch->places = take(base, &offset, shapes * sizeof(cm_place));
     scratch->pairs = take(base, &offset, contacts * sizeof(cm_pair));
     scratch->old_contacts = take(base, &offset, contacts * sizeof(cm_contact));
     scratch->manifolds = take(base, &offset, contacts * sizeof(cm_manifold));
     scratch->events = take(base, &offset, contacts * sizeof(carom_contact_event));
+    scratch->joint_events = take(base, &offset, joints * sizeof(carom_joint_event));
+    scratch->joint_partners = take(base, &offset, cm_joint_filter_size(limits));
     scratch->broadphase = take(base, &offset, cm_broadphase_scratch_size(limits));
     scratch->solver = take(base, &offset, cm_solver_scratch_size(limits));
     return offset;

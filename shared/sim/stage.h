@@ -1,6 +1,6 @@
 // The stages of a step and what they hand on. Private to shared/sim.
 //
-//   bounds -> pairs -> collide -> solve -> finish
+//   bounds -> pairs -> collide -> solve -> break -> finish
 //
 // step.c calls each stage once and passes plain arrays in scratch; stages do not call each other.
 // Scratch arrays are sized from the limits, so a stage never allocates and never overruns: a stage
@@ -9,8 +9,8 @@
 // Who writes which field of the header and the state: pairs counts stats.contacts_dropped; collide
 // writes the contacts (all but touching) and stats.contacts, stats.points; the solver moves bodies,
 // writes impulses and touching, stats.touching, stats.bodies_put_to_rest, the events and
-// event_count. step.c does the rest: floating-point environment, applied forces cleared, tick,
-// profile.total.
+// event_count, and impulse, force and torque of joints; break destroys joints. step.c does the
+// rest: floating-point environment, applied forces cleared, tick, profile.total.
 #ifndef CM_SIM_STAGE_H
 #define CM_SIM_STAGE_H
 
@@ -61,15 +61,18 @@ typedef struct cm_scratch {
     uint32_t pair_count;
     cm_contact *old_contacts; // last step's contacts: the merge reads these, writes the state's
     uint32_t old_contact_count;
-    cm_manifold *manifolds;      // limits.contacts rows
-    carom_contact_event *events; // limits.contacts rows, two kinds share them
-    void *broadphase;            // tree nodes, keys: cm_broadphase_scratch_size bytes
-    void *solver;                // cm_solver_scratch_size bytes
+    cm_manifold *manifolds;          // limits.contacts rows
+    carom_contact_event *events;     // limits.contacts rows, two kinds share them
+    carom_joint_event *joint_events; // limits.joints rows
+    uint32_t *joint_partners;        // joint/filter.c: cm_joint_filter_size bytes
+    void *broadphase;                // tree nodes, keys: cm_broadphase_scratch_size bytes
+    void *solver;                    // cm_solver_scratch_size bytes
 } cm_scratch;
 
 // Bytes that a stage wants of its own, from the limits alone.
 size_t cm_broadphase_scratch_size(const carom_limits *limits);
 size_t cm_solver_scratch_size(const carom_limits *limits);
+size_t cm_joint_filter_size(const carom_limits *limits);
 
 // scratch.c: layout of the scratch region.
 size_t cm_scratch_size(const carom_limits *limits);

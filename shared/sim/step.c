@@ -1,11 +1,12 @@
 // One tick of a world: the one verb. Calls each stage once, in order, over plain arrays in scratch;
 // stages do not call each other. 60 times a second a room, more while it rewinds.
 //
-//   pairs -> collide -> solve -> finish (forces of one tick go, the tick counts)
+//   pairs -> collide -> solve -> break -> finish (forces of one tick go, the tick counts)
 //
 // The clock, where the caller gave one, is read between the stages; its times go to the statistics
 // and nowhere else.
 #include "shared/sim/fpenv.h"
+#include "shared/sim/joint/joint.h"
 #include "shared/sim/stage.h"
 
 #include <string.h>
@@ -38,6 +39,7 @@ CM_FP_BODY static void step(carom_world *world)
     cm_stage_collide(world, &scratch);
     double collided = now(world);
     cm_solve_soft(world, &scratch);
+    cm_joint_break(world, &scratch);
     double solved = now(world);
     clear_applied_forces(world);
     world->state.tick++;

@@ -15,7 +15,7 @@ carom_world_def carom_default_world_def(void)
     memset(&def, 0, sizeof def);
     def.limits.bodies = 64;
     def.limits.shapes = 64;
-    def.limits.joints = 0;
+    def.limits.joints = 64;
     def.limits.contacts = 512;
     def.tick_rate = 60;
     def.gravity = cm_vec(0.0f, -9.81f, 0.0f);
@@ -48,6 +48,8 @@ static bool lay_out(const carom_limits *limits, carom_world *world, size_t *size
     at = round_up(at + (uint64_t)limits->shapes * sizeof(cm_shape));
     uint64_t contact = at;
     at = round_up(at + (uint64_t)limits->contacts * sizeof(cm_contact));
+    uint64_t joint = at;
+    at = round_up(at + (uint64_t)limits->joints * sizeof(cm_joint));
     uint64_t scratch = at;
     uint64_t scratch_size = round_up(cm_scratch_size(limits));
     at += scratch_size;
@@ -58,6 +60,7 @@ static bool lay_out(const carom_limits *limits, carom_world *world, size_t *size
     world->offset.body = (uint32_t)body;
     world->offset.shape = (uint32_t)shape;
     world->offset.contact = (uint32_t)contact;
+    world->offset.joint = (uint32_t)joint;
     world->offset.scratch = (uint32_t)scratch;
     world->offset.scratch_size = (uint32_t)scratch_size;
     *size = (size_t)at;
@@ -176,6 +179,10 @@ void carom_world_stats_get(const carom_world *world, carom_world_stats *stats)
     }
     for (uint32_t i = 0; i < world->state.shape_slots; i++) {
         stats->shapes += cm_shapes(world)[i].alive;
+    }
+    stats->joints = 0;
+    for (uint32_t i = 0; i < world->state.joint_slots; i++) {
+        stats->joints += cm_joints(world)[i].alive;
     }
     stats->contacts = world->state.contact_count;
     for (uint32_t i = 0; i < world->state.contact_count; i++) {

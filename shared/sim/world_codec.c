@@ -15,6 +15,7 @@
 //   …        4 x words of body     x body_slots
 //   …        4 x words of shape    x shape_slots
 //   …        4 x words of contact  x contact_count
+//   …        4 x words of joint    x joint_slots
 //
 // Typical: 400 bodies, 250 kB, once a join or a keyframe.
 #include "shared/base/assert.h"
@@ -40,8 +41,12 @@ static uint64_t row_bytes(cm_section section)
 
 static uint64_t encoded_size(const cm_world_state *state, size_t at[CM_SECTION_COUNT])
 {
-    uint64_t rows[CM_SECTION_COUNT] = {1, state->body_slots, state->body_slots, state->shape_slots,
-                                       state->contact_count};
+    uint64_t rows[CM_SECTION_COUNT] = {1,
+                                       state->body_slots,
+                                       state->body_slots,
+                                       state->shape_slots,
+                                       state->contact_count,
+                                       state->joint_slots};
     uint64_t size = CM_PORTABLE_HEADER;
     for (int section = 0; section < CM_SECTION_COUNT; section++) {
         at[section] = (size_t)size;
@@ -92,7 +97,10 @@ static carom_result check_counts(const cm_world_state *state, const carom_limits
     if (state->shape_slots > limits->shapes) {
         return CAROM_ERROR_LIMIT_SHAPES;
     }
-    return state->contact_count > limits->contacts ? CAROM_ERROR_LIMIT_CONTACTS : CAROM_OK;
+    if (state->contact_count > limits->contacts) {
+        return CAROM_ERROR_LIMIT_CONTACTS;
+    }
+    return state->joint_slots > limits->joints ? CAROM_ERROR_LIMIT_JOINTS : CAROM_OK;
 }
 
 // A list of live shapes of one body: ascending, so it ends; each of them this body's own.
@@ -180,6 +188,34 @@ static carom_result check_contacts(const form *f)
     return CAROM_OK;
 }
 
+static bool is_live_body(const form *f, uint32_t slot)
+{
+    cm_body body;
+    return slot < f->state.body_slots && row_of(f, CM_SECTION_body, slot, &body) && body.alive;
+}
+
+static carom_result check_joints(const form *f)
+{
+    for (uint32_t slot = 0; slot < f->state.joint_slots; slot++) {
+        cm_joint joint;
+        if (!row_of(f, CM_SECTION_joint, slot, &joint)) {
+            return CAROM_ERROR_CORRUPT;
+        }
+        if (!joint.alive) {
+            if (!cm_portable_is_dead(CM_SECTION_joint, &joint)) {
+                return CAROM_ERROR_CORRUPT;
+            }
+            continue;
+        }
+        bool held = is_live_body(f, joint.body_b) && joint.body_a != joint.body_b &&
+                    (joint.body_a == CM_NONE || is_live_body(f, joint.body_a));
+        if (!held || joint.generation == 0 || cm_check_joint(&joint) != CAROM_OK) {
+            return CAROM_ERROR_CORRUPT;
+        }
+    }
+    return CAROM_OK;
+}
+
 static carom_result check_form(form *f, const carom_world *world, const void *bytes, size_t size)
 {
     cm_byte_reader reader = cm_byte_reader_make(bytes, size);
@@ -201,7 +237,8 @@ static carom_result check_form(form *f, const carom_world *world, const void *by
     if (listed != live) {
         return CAROM_ERROR_CORRUPT;
     }
-    return check_contacts(f);
+    CM_TRY(check_contacts(f));
+    return check_joints(f);
 }
 
 carom_result carom_world_decode(carom_world *world, const void *bytes, size_t size)
@@ -221,5 +258,6 @@ carom_result carom_world_decode(carom_world *world, const void *bytes, size_t si
         }
     }
     world->event_count = 0;
+    world->joint_event_count = 0;
     return CAROM_OK;
 }

@@ -16,6 +16,7 @@
 //   …        128 x body_slots    cm_body
 //   …        88  x shape_slots   cm_shape
 //   …        88  x contact_count cm_contact
+//   …        176 x joint_slots   cm_joint
 //
 // Typical: 400 bodies, 250 kB; saved once a tick, restored once a rewind, hashed once a tick.
 #include "shared/base/assert.h"
@@ -36,23 +37,24 @@ typedef struct save_header {
 
 _Static_assert(sizeof(save_header) == 24, "saved as it stands: no hidden padding");
 
-static uint64_t save_size(uint64_t bodies, uint64_t shapes, uint64_t contacts)
+static uint64_t save_size(uint64_t bodies, uint64_t shapes, uint64_t contacts, uint64_t joints)
 {
     return sizeof(save_header) + sizeof(cm_world_state) +
            bodies * (sizeof(cm_motion) + sizeof(cm_body)) + shapes * sizeof(cm_shape) +
-           contacts * sizeof(cm_contact);
+           contacts * sizeof(cm_contact) + joints * sizeof(cm_joint);
 }
 
 size_t carom_world_save_size(const carom_world *world)
 {
     const cm_world_state *state = &world->state;
-    return (size_t)save_size(state->body_slots, state->shape_slots, state->contact_count);
+    return (size_t)save_size(state->body_slots, state->shape_slots, state->contact_count,
+                             state->joint_slots);
 }
 
 size_t carom_world_save_bound(const carom_world *world)
 {
     const carom_limits *limits = &world->limits;
-    return (size_t)save_size(limits->bodies, limits->shapes, limits->contacts);
+    return (size_t)save_size(limits->bodies, limits->shapes, limits->contacts, limits->joints);
 }
 
 static char *put(char *to, const void *from, size_t size)
@@ -75,6 +77,7 @@ size_t carom_world_save(const carom_world *world, void *image, size_t size)
     to = put(to, cm_bodies(world), state->body_slots * sizeof(cm_body));
     to = put(to, cm_shapes(world), state->shape_slots * sizeof(cm_shape));
     to = put(to, cm_contacts(world), state->contact_count * sizeof(cm_contact));
+    to = put(to, cm_joints(world), state->joint_slots * sizeof(cm_joint));
     CM_ASSERT((size_t)(to - (char *)image) == needed);
     return needed;
 }
@@ -89,7 +92,8 @@ static carom_result check_image(const carom_world *world, const save_header *hea
     if (header->version != CAROM_ENGINE_VERSION || header->layout_hash != world->layout_hash) {
         return CAROM_ERROR_VERSION;
     }
-    uint64_t needed = save_size(state->body_slots, state->shape_slots, state->contact_count);
+    uint64_t needed =
+        save_size(state->body_slots, state->shape_slots, state->contact_count, state->joint_slots);
     if (header->size != needed || size < needed) {
         return CAROM_ERROR_CORRUPT;
     }
@@ -101,6 +105,9 @@ static carom_result check_image(const carom_world *world, const save_header *hea
     }
     if (state->contact_count > world->limits.contacts) {
         return CAROM_ERROR_LIMIT_CONTACTS;
+    }
+    if (state->joint_slots > world->limits.joints) {
+        return CAROM_ERROR_LIMIT_JOINTS;
     }
     return CAROM_OK;
 }
@@ -132,9 +139,11 @@ carom_result carom_world_restore(carom_world *world, const void *image, size_t s
     from = take(cm_bodies(world), from, state.body_slots * sizeof(cm_body));
     from = take(cm_shapes(world), from, state.shape_slots * sizeof(cm_shape));
     from = take(cm_contacts(world), from, state.contact_count * sizeof(cm_contact));
+    from = take(cm_joints(world), from, state.joint_slots * sizeof(cm_joint));
     CM_ASSERT((size_t)(from - (const char *)image) == header.size);
     // The events in scratch belong to a step that has not happened any more.
     world->event_count = 0;
+    world->joint_event_count = 0;
     return CAROM_OK;
 }
 
@@ -182,6 +191,14 @@ uint64_t carom_world_hash(const carom_world *world)
     }
     for (uint32_t i = 0; i < state->contact_count; i++) {
         hash_row(&hash, CM_SECTION_contact, &cm_contacts(world)[i]);
+    }
+    for (uint32_t i = 0; i < state->joint_slots; i++) {
+        const cm_joint *joint = &cm_joints(world)[i];
+        if (joint->alive) {
+            hash_row(&hash, CM_SECTION_joint, joint);
+        } else {
+            cm_hash_u64(&hash, joint->generation);
+        }
     }
     return cm_hash_end(&hash);
 }

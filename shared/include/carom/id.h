@@ -19,6 +19,11 @@ typedef struct carom_shape_id {
     uint32_t generation;
 } carom_shape_id;
 
+typedef struct carom_joint_id {
+    uint32_t index;
+    uint32_t generation;
+} carom_joint_id;
+
 static inline bool carom_body_id_is_null(carom_body_id id)
 {
     return id.generation == 0;

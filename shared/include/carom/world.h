@@ -14,6 +14,7 @@
 #define CAROM_WORLD_H
 
 #include "carom/id.h"
+#include "carom/joint.h"
 #include "carom/types.h"
 
 #ifdef __cplusplus
@@ -71,7 +72,7 @@ typedef struct carom_world_def {
 } carom_world_def;
 
 // 60 ticks a second, gravity (0, -9.81, 0), soft solver with 4 substeps, product rules,
-// limits 64 bodies, 64 shapes, 0 joints, 512 contacts.
+// limits 64 bodies, 64 shapes, 64 joints, 512 contacts.
 CAROM_API carom_world_def carom_default_world_def(void);
 
 // Bytes that a world of these limits needs, or 0 where a limit is above its maximum.
@@ -109,7 +110,8 @@ CAROM_API size_t carom_world_encode(const carom_world *world, void *bytes, size_
 CAROM_API carom_result carom_world_decode(carom_world *world, const void *bytes, size_t size);
 
 // One body with its shapes in the portable form, and placing it, under the same ids, in another
-// world (a client's mirror of the server's). A body that lived in the slot is destroyed first.
+// world (a client's mirror of the server's). A body that lived in the slot is destroyed first; the
+// same body (of that generation) is replaced and keeps its joints.
 CAROM_API size_t carom_world_encode_body(const carom_world *world, carom_body_id body, void *bytes,
                                          size_t size);
 CAROM_API carom_result carom_world_decode_body(carom_world *world, const void *bytes, size_t size,
@@ -248,6 +250,8 @@ typedef struct carom_world_stats {
     uint32_t bodies, shapes, contacts, touching, points;
     uint64_t contacts_dropped;   // contacts left out above the limit, since create
     uint64_t bodies_put_to_rest; // whose state would have become non-finite, since create
+    uint32_t joints;
+    uint64_t joints_broken; // since create
     carom_step_profile profile;
 } carom_world_stats;
 

@@ -9,6 +9,7 @@ static carom_world *used_world(void)
 {
     carom_world *world = fixture_world(32, 64, 256);
     fixture_fill(world, 12, 3);
+    fixture_join(world);
     fixture_step(world, 90);
     cr_assert_gt(cm_section_rows(world, CM_SECTION_contact), 4);
     return world;
@@ -33,13 +34,13 @@ Test(fields, a_change_of_any_field_is_seen)
     const cm_field *fields = cm_fields(&count);
     for (uint32_t i = 0; i < count; i++) {
         const cm_field *field = &fields[i];
-        // Rows 1 and up are bodies, shapes and contacts in use.
+        // Rows 1 and up are bodies, shapes, contacts and joints in use.
         uint32_t row = field->section == CM_SECTION_world ? 0 : 1;
         uint32_t bytes = element_size(field->kind);
         char *at = (char *)cm_section_row(world, field->section, row) + field->offset;
-        bool is_count = strcmp(field->name, "body_slots") == 0 ||
-                        strcmp(field->name, "shape_slots") == 0 ||
-                        strcmp(field->name, "contact_count") == 0;
+        bool is_count =
+            strcmp(field->name, "body_slots") == 0 || strcmp(field->name, "shape_slots") == 0 ||
+            strcmp(field->name, "contact_count") == 0 || strcmp(field->name, "joint_slots") == 0;
         for (uint32_t e = 0; e < field->count; e++) {
             uint32_t low;
             uint8_t kept = (uint8_t)at[e * bytes];

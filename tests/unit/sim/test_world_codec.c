@@ -24,6 +24,7 @@ static carom_world *heap(uint32_t ticks)
 {
     carom_world *world = fixture_world(32, 64, 256);
     fixture_fill(world, 12, 31);
+    fixture_join(world);
     fixture_step(world, 20);
     // A hole in the slots, with generations that are state.
     cr_assert_eq(carom_body_destroy(world, carom_world_body_at(world, 3)), CAROM_OK);
@@ -111,6 +112,8 @@ Test(world_codec, each_rule_has_its_refusal)
         {CM_SECTION_world, 0, "shape_slots", 1000, CAROM_ERROR_LIMIT_SHAPES},
         {CM_SECTION_world, 0, "contact_count", 1000, CAROM_ERROR_LIMIT_CONTACTS},
         {CM_SECTION_world, 0, "contact_count", 0, CAROM_ERROR_CORRUPT}, // the size no longer fits
+        {CM_SECTION_world, 0, "joint_slots", 1000, CAROM_ERROR_LIMIT_JOINTS},
+        {CM_SECTION_world, 0, "joint_slots", 5, CAROM_ERROR_CORRUPT},
         {CM_SECTION_motion, 1, "position", 0x7fc00000u, CAROM_ERROR_CORRUPT},
         {CM_SECTION_motion, 1, "orientation", 0x40000000u, CAROM_ERROR_CORRUPT},
         {CM_SECTION_motion, 0, "linear_velocity", 0x3f800000u, CAROM_ERROR_CORRUPT}, // static
@@ -142,6 +145,36 @@ Test(world_codec, each_rule_has_its_refusal)
         {CM_SECTION_contact, 1, "touching", 2, CAROM_ERROR_CORRUPT},
         {CM_SECTION_contact, 1, "normal_impulse", 0x7fc00000u, CAROM_ERROR_CORRUPT},
         {CM_SECTION_contact, 1, "tangent", 0xff800000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 1, "generation", 0, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 4, "alive", 0, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 4, "alive", 2, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 4, "type", 7, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 4, "flags", 32, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 4, "flags", 1, CAROM_ERROR_CORRUPT},  // limits of a fixed joint
+        {CM_SECTION_joint, 4, "flags", 2, CAROM_ERROR_CORRUPT},  // its motor
+        {CM_SECTION_joint, 4, "flags", 12, CAROM_ERROR_CORRUPT}, // both springs
+        {CM_SECTION_joint, 4, "body_a", 3, CAROM_ERROR_CORRUPT}, // dead
+        {CM_SECTION_joint, 4, "body_a", 5, CAROM_ERROR_CORRUPT}, // b itself
+        {CM_SECTION_joint, 4, "body_b", CM_NONE, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 4, "body_b", 40, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 4, "anchor_a", 0x7fc00000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 4, "anchor_b", 0x7f000000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 4, "frame_a", 0x40000000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 4, "frame_b", 0x7f800000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 4, "rest", 0xc0000000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 6, "lower", 0x40000000u, CAROM_ERROR_CORRUPT}, // above upper
+        {CM_SECTION_joint, 5, "lower", 0xbf800000u, CAROM_ERROR_CORRUPT}, // a length below 0
+        {CM_SECTION_joint, 4, "drive_linear", 0x7f800000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 4, "drive_angular", 0x7f800000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 4, "max_force", 0xbf800000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 4, "max_torque", 0xbf800000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 4, "spring", 0xbf800000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 4, "break_force", 0xbf800000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 4, "break_torque", 0x7fc00000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 4, "impulse", 0x7fc00000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 4, "force", 0xbf800000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 4, "torque", 0x7f800000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 2, "body_b", 1, CAROM_ERROR_CORRUPT}, // dead
     };
     carom_world *world = heap(80);
     cr_assert_gt(cm_section_rows(world, CM_SECTION_contact), 3);

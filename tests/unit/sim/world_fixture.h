@@ -64,6 +64,38 @@ static inline void fixture_fill(carom_world *world, uint32_t count, uint64_t see
     }
 }
 
+// Joints of every type between the bodies 1 to 8 (which must be there), each with all that its type
+// can have; they do not break.
+static inline void fixture_join(carom_world *world)
+{
+    for (uint32_t type = 0; type <= CAROM_JOINT_MOTOR; type++) {
+        carom_joint_def def = carom_default_joint_def();
+        carom_body_state b;
+        def.type = (carom_joint_type)type;
+        def.body_a = type == 0 ? (carom_body_id){0, 0} : carom_world_body_at(world, type);
+        def.body_b = carom_world_body_at(world, type + 1);
+        cr_assert_eq(carom_body_get(world, def.body_b, &b), CAROM_OK);
+        def.anchor = def.anchor_b = b.position;
+        def.anchor_b.y += 0.5f;
+        def.axis = cm_vec(0.6f, 0.0f, 0.8f);
+        def.has_motor = type != CAROM_JOINT_FIXED;
+        def.motor_velocity = 0.5f;
+        def.motor_max = 20.0f;
+        def.has_limits =
+            type != CAROM_JOINT_BALL && type != CAROM_JOINT_FIXED && type != CAROM_JOINT_MOTOR;
+        def.lower = type == CAROM_JOINT_DISTANCE ? 0.1f : -0.3f;
+        def.upper = 0.7f;
+        def.spring = type % 2 ? CAROM_SPRING_HERTZ : CAROM_SPRING_STIFFNESS;
+        def.spring_hertz = 2.0f;
+        def.spring_damping_ratio = 0.3f;
+        def.spring_stiffness = 400.0f;
+        def.spring_damping = 10.0f;
+        def.break_force = 1.0e12f;
+        def.break_torque = 1.0e12f;
+        cr_assert_eq(carom_joint_create(world, &def, NULL), CAROM_OK);
+    }
+}
+
 static inline void fixture_step(carom_world *world, uint32_t ticks)
 {
     for (uint32_t i = 0; i < ticks; i++) {

@@ -1,0 +1,134 @@
+// Joints: what holds two bodies together, or one to the world. Part of carom/world.h.
+//
+// Everything is measured from the poses at creation, where angle and position are 0: of b relative
+// to a, about or along the axis fixed in a.
+//
+//   type       holds                            angle or position           spring, motor, limits
+//   ball       the anchors together             the whole turn, 0 to pi     turn; turn; -
+//   hinge      anchors and axes together        about the axis, (-pi, pi]   all three
+//   prismatic  turn, and anchors off the axis   along the axis, m           all three
+//   fixed      anchors and turn                 the whole turn, 0 to pi     makes it all soft; -; -
+//   distance   the anchors' distance            distance - the first, m     all; limits are lengths
+//   steering   anchors, and the angle between   the hinge axis about the    all three
+//              a's steering and b's hinge axis  steering axis, (-pi, pi]
+//   motor      nothing: drives b's velocity     along the axis, m           pulls to the first pose
+//
+// Steering: a is the chassis, b the wheel; b spins freely about its hinge axis (drive it by a
+// torque), and angle, spring, motor and limits are about the steering axis fixed in a.
+// Spring: pulls angle or position (of a ball the turn, of a fixed joint and of a motor all six
+// freedoms) to 0. A distance with a spring, a motor or limits is held by these alone.
+// Motor: wants a velocity about or along the axis with a force or torque of at most its maximum; on
+// a ball the same about all axes (velocity 0: friction).
+// Limits: lower <= upper; equal ones hold. A limit of an angle at or beyond pi never acts.
+//
+// Joints do not travel with single bodies (carom_world_encode_body): a mirror gets them with the
+// whole world.
+#ifndef CAROM_JOINT_H
+#define CAROM_JOINT_H
+
+#include "carom/id.h"
+#include "carom/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct carom_world;
+
+typedef enum carom_joint_type {
+    CAROM_JOINT_BALL = 0,
+    CAROM_JOINT_HINGE = 1,
+    CAROM_JOINT_PRISMATIC = 2,
+    CAROM_JOINT_STEERING = 3,
+    CAROM_JOINT_FIXED = 4,
+    CAROM_JOINT_DISTANCE = 5,
+    CAROM_JOINT_MOTOR = 6,
+} carom_joint_type;
+
+typedef enum carom_spring_type {
+    CAROM_SPRING_NONE = 0,
+    CAROM_SPRING_HERTZ = 1,     // frequency, damping ratio: as heavy as what hangs on it
+    CAROM_SPRING_STIFFNESS = 2, // N/m and N s/m, or N m/rad and N m s/rad
+} carom_spring_type;
+
+typedef struct carom_joint_def {
+    carom_joint_type type;    // ball
+    carom_body_id body_a;     // the null id: the world
+    carom_body_id body_b;     // one of the two bodies must be able to move
+    carom_vec3 anchor;        // m, in world axes and place; of a distance: on a
+    carom_vec3 anchor_b;      // distance alone: on b
+    carom_vec3 axis;          // world axes, any length above 0; (0, 1, 0). Steering: the hinge axis
+    carom_vec3 steering_axis; // steering alone; (0, 1, 0), not along axis
+    bool collide;             // false: the two bodies pass through each other
+    bool has_limits;
+    float lower, upper; // rad or m; of a distance the lengths
+    bool has_motor;
+    float motor_velocity; // rad/s or m/s
+    float motor_max;      // N m or N (a drive: both); default the most there is
+    carom_spring_type spring;
+    float spring_hertz, spring_damping_ratio; // 1/s; 1 is critical
+    float spring_stiffness, spring_damping;
+    float break_force;  // N, mean over a tick: above it the joint is destroyed; 0: never
+    float break_torque; // N m; likewise
+} carom_joint_def;
+
+CAROM_API carom_joint_def carom_default_joint_def(void);
+
+// Errors: CAROM_ERROR_STALE_ID for a body, ARGUMENT (also for what a type cannot have: limits of a
+// ball or a fixed joint or a motor, a motor of a fixed joint), LIMIT_JOINTS. `joint` may be NULL.
+CAROM_API carom_result carom_joint_create(struct carom_world *world, const carom_joint_def *def,
+                                          carom_joint_id *joint);
+// A joint also goes with either of its bodies, without an event.
+CAROM_API carom_result carom_joint_destroy(struct carom_world *world, carom_joint_id joint);
+CAROM_API bool carom_joint_is_valid(const struct carom_world *world, carom_joint_id joint);
+
+// Slots in use lie below this count; a slot may be free (carom_world_joint_at gives the null id).
+CAROM_API uint32_t carom_world_joint_slots(const struct carom_world *world);
+CAROM_API carom_joint_id carom_world_joint_at(const struct carom_world *world, uint32_t slot);
+
+typedef struct carom_joint_state {
+    carom_joint_type type;
+    carom_body_id body_a; // the null id: the world
+    carom_body_id body_b;
+    bool is_angle;       // value is an angle, else a position
+    float value;         // rad or m
+    float rate;          // rad/s or m/s
+    float error;         // m, by which what is held has come apart, or a limit in m is passed
+    float angular_error; // rad
+    float force;         // N, on b, mean over the last tick
+    float torque;        // N m, likewise, without what the force does at its arm
+    carom_vec3 anchor_a, anchor_b; // world
+    carom_vec3 axis;               // world, fixed in a; steering: the steering axis
+    carom_vec3 axis_b;             // world, fixed in b; steering: the hinge axis
+} carom_joint_state;
+
+CAROM_API carom_result carom_joint_get(const struct carom_world *world, carom_joint_id joint,
+                                       carom_joint_state *state);
+
+// A velocity and the most force or torque; a maximum of 0 takes the motor away.
+CAROM_API carom_result carom_joint_set_motor(struct carom_world *world, carom_joint_id joint,
+                                             float velocity, float max);
+// A motor joint (6-DOF drive): both velocities of b relative to a, in the axes that a's joint frame
+// has (x is the axis); and the most force and torque.
+CAROM_API carom_result carom_joint_set_drive(struct carom_world *world, carom_joint_id joint,
+                                             carom_vec3 linear, carom_vec3 angular, float max_force,
+                                             float max_torque);
+CAROM_API carom_result carom_joint_set_limits(struct carom_world *world, carom_joint_id joint,
+                                              float lower, float upper);
+CAROM_API carom_result carom_joint_clear_limits(struct carom_world *world, carom_joint_id joint);
+
+// A joint that broke in the last step, and what broke it.
+typedef struct carom_joint_event {
+    carom_joint_id joint; // gone
+    carom_body_id body_a, body_b;
+    float force, torque;
+} carom_joint_event;
+
+// In ascending slots. Scratch: valid until the next call that changes the world; not saved.
+CAROM_API const carom_joint_event *carom_world_joint_events(const struct carom_world *world,
+                                                            uint32_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,55 @@
+// What values a joint's row may hold, by itself: for creation, for changes and for decode. Bodies
+// are the caller's to check.
+#include "shared/sim/check.h"
+#include "shared/sim/joint/joint.h"
+
+#define LENGTH_MAX  2.0e7f // m, of anchors (the world's are places) and limits
+#define SPRING_MAX  1.0e15f
+#define IMPULSE_MAX 3.4e38f
+
+static carom_result check_spring(const cm_joint *joint)
+{
+    CM_TRY(cm_check_float(joint->spring[0], 0.0f, SPRING_MAX));
+    CM_TRY(cm_check_float(joint->spring[1], 0.0f, SPRING_MAX));
+    bool both =
+        (joint->flags & CM_JOINT_SPRING_HERTZ) && (joint->flags & CM_JOINT_SPRING_STIFFNESS);
+    return both ? CAROM_ERROR_ARGUMENT : CAROM_OK;
+}
+
+static carom_result check_limits(const cm_joint *joint)
+{
+    float low = joint->type == CAROM_JOINT_DISTANCE ? 0.0f : -LENGTH_MAX;
+    CM_TRY(cm_check_float(joint->lower, low, LENGTH_MAX));
+    CM_TRY(cm_check_float(joint->upper, low, LENGTH_MAX));
+    return joint->lower <= joint->upper ? CAROM_OK : CAROM_ERROR_ARGUMENT;
+}
+
+carom_result cm_check_joint(const cm_joint *joint)
+{
+    if (joint->alive > 1 || joint->type > CAROM_JOINT_MOTOR || joint->flags > CM_JOINT_FLAGS) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    const cm_joint_kind *kind = cm_joint_kind_of(joint->type);
+    if ((!kind->limits && (joint->flags & CM_JOINT_LIMITS)) ||
+        (!kind->motor && (joint->flags & CM_JOINT_MOTOR))) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    CM_TRY(cm_check_vec(joint->anchor_a, LENGTH_MAX));
+    CM_TRY(cm_check_vec(joint->anchor_b, LENGTH_MAX));
+    CM_TRY(cm_check_quat(joint->frame_a));
+    CM_TRY(cm_check_quat(joint->frame_b));
+    CM_TRY(cm_check_float(joint->rest, -1.0f, 4.0f * LENGTH_MAX));
+    CM_TRY(check_limits(joint));
+    CM_TRY(cm_check_vec(joint->drive_linear, CM_VELOCITY_MAX));
+    CM_TRY(cm_check_vec(joint->drive_angular, CM_VELOCITY_MAX));
+    CM_TRY(cm_check_float(joint->max_force, 0.0f, CM_FORCE_MAX));
+    CM_TRY(cm_check_float(joint->max_torque, 0.0f, CM_FORCE_MAX));
+    CM_TRY(check_spring(joint));
+    CM_TRY(cm_check_float(joint->break_force, 0.0f, CM_FORCE_MAX));
+    CM_TRY(cm_check_float(joint->break_torque, 0.0f, CM_FORCE_MAX));
+    for (uint32_t i = 0; i < CM_JOINT_ROWS_MAX; i++) {
+        CM_TRY(cm_check_float(joint->impulse[i], -IMPULSE_MAX, IMPULSE_MAX));
+    }
+    CM_TRY(cm_check_float(joint->force, 0.0f, IMPULSE_MAX));
+    return cm_check_float(joint->torque, 0.0f, IMPULSE_MAX);
+}

@@ -1,0 +1,349 @@
+// Joints in the world: creation, destruction, changes. Reading them is get.c.
+//
+// Creation checks everything first and writes last. A joint takes the lowest free slot; what its
+// frames are in the bodies is fixed then, so angle and position are 0 there. Typical: 2,000.
+#include "shared/sim/joint/joint.h"
+
+#include "shared/sim/body.h"
+#include "shared/sim/check.h"
+#include "shared/sim/fpenv.h"
+
+#include <string.h>
+
+#define AXIS_MIN 1.0e-6f // length of an axis that still has a direction
+#define AXES_MIN 1.0e-3f // sine of the angle between steering and hinge axis
+
+const cm_joint_kind *cm_joint_kind_of(uint32_t type)
+{
+    static const cm_joint_kind *const kinds[] = {
+        [CAROM_JOINT_BALL] = &cm_joint_ball,           [CAROM_JOINT_HINGE] = &cm_joint_hinge,
+        [CAROM_JOINT_PRISMATIC] = &cm_joint_prismatic, [CAROM_JOINT_STEERING] = &cm_joint_steering,
+        [CAROM_JOINT_FIXED] = &cm_joint_fixed,         [CAROM_JOINT_DISTANCE] = &cm_joint_distance,
+        [CAROM_JOINT_MOTOR] = &cm_joint_motor,
+    };
+    return kinds[type];
+}
+
+carom_joint_def carom_default_joint_def(void)
+{
+    carom_joint_def def;
+    memset(&def, 0, sizeof def);
+    def.axis = cm_vec(0.0f, 1.0f, 0.0f);
+    def.steering_axis = cm_vec(0.0f, 1.0f, 0.0f);
+    def.motor_max = CM_FORCE_MAX;
+    return def;
+}
+
+cm_joint *cm_joint_find(const carom_world *world, carom_joint_id id)
+{
+    if (id.generation == 0 || id.index >= world->state.joint_slots) {
+        return NULL;
+    }
+    cm_joint *joint = &cm_joints(world)[id.index];
+    return joint->alive && joint->generation == id.generation ? joint : NULL;
+}
+
+// Creation ---------------------------------------------------------------------------------------
+
+// A body's end of a joint: of the world where `slot` is CM_NONE.
+typedef struct end {
+    carom_vec3 center;
+    carom_quat orientation;
+} end;
+
+static end end_of(const carom_world *world, uint32_t slot)
+{
+    if (slot == CM_NONE) {
+        return (end){cm_vec(0.0f, 0.0f, 0.0f), cm_quat_identity()};
+    }
+    return (end){cm_motions(world)[slot].position, cm_motions(world)[slot].orientation};
+}
+
+static carom_vec3 to_body(const end *e, carom_vec3 point)
+{
+    return cm_rotate_inverse(e->orientation, cm_sub(point, e->center));
+}
+
+static carom_quat frame_in(const end *e, carom_vec3 x, carom_vec3 y)
+{
+    carom_quat frame = cm_quat_of_basis(x, y, cm_cross(x, y));
+    return cm_quat_normalize(cm_quat_mul(cm_quat_conjugate(e->orientation), frame));
+}
+
+static carom_result check_axis(carom_vec3 axis, carom_vec3 *unit)
+{
+    CM_TRY(cm_check_vec(axis, CM_POSITION_MAX));
+    if (!(cm_length(axis) >= AXIS_MIN)) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    *unit = cm_normalize(axis);
+    return CAROM_OK;
+}
+
+static carom_result set_frames(const carom_joint_def *def, const end *a, const end *b,
+                               cm_joint *joint)
+{
+    carom_vec3 axis, y, z;
+    CM_TRY(check_axis(def->axis, &axis));
+    cm_basis(axis, &y, &z);
+    joint->frame_b = frame_in(b, axis, y);
+    if (def->type != CAROM_JOINT_STEERING) {
+        joint->frame_a = frame_in(a, axis, y);
+        return CAROM_OK;
+    }
+    carom_vec3 steering;
+    CM_TRY(check_axis(def->steering_axis, &steering));
+    joint->rest = cm_dot(steering, axis);
+    carom_vec3 across = cm_mul_add(axis, -joint->rest, steering);
+    if (cm_length(across) < AXES_MIN) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    joint->frame_a = frame_in(a, steering, cm_normalize(across));
+    return CAROM_OK;
+}
+
+static void set_extras(const carom_joint_def *def, cm_joint *joint)
+{
+    bool stiff = def->spring == CAROM_SPRING_STIFFNESS;
+    joint->flags = def->collide ? CM_JOINT_COLLIDE : 0;
+    joint->max_force = joint->max_torque = CM_FORCE_MAX;
+    if (def->has_limits) {
+        joint->flags |= CM_JOINT_LIMITS;
+        joint->lower = def->lower;
+        joint->upper = def->upper;
+    }
+    if (def->has_motor) {
+        bool linear = !cm_joint_kind_of(joint->type)->angle;
+        joint->flags |= CM_JOINT_MOTOR;
+        *(linear ? &joint->drive_linear.x : &joint->drive_angular.x) = def->motor_velocity;
+        joint->max_force = joint->max_torque = def->motor_max;
+    }
+    if (def->spring != CAROM_SPRING_NONE) {
+        joint->flags |= stiff ? CM_JOINT_SPRING_STIFFNESS : CM_JOINT_SPRING_HERTZ;
+        joint->spring[0] = stiff ? def->spring_stiffness : def->spring_hertz;
+        joint->spring[1] = stiff ? def->spring_damping : def->spring_damping_ratio;
+    }
+    joint->break_force = def->break_force;
+    joint->break_torque = def->break_torque;
+}
+
+CM_FP_BODY static carom_result row_from_def(const carom_world *world, const carom_joint_def *def,
+                                            cm_joint *joint)
+{
+    end a = end_of(world, joint->body_a), b = end_of(world, joint->body_b);
+    CM_TRY(cm_check_vec(def->anchor, CM_POSITION_MAX));
+    carom_vec3 anchor_b = def->anchor;
+    if (def->type == CAROM_JOINT_DISTANCE) {
+        CM_TRY(cm_check_vec(def->anchor_b, CM_POSITION_MAX));
+        anchor_b = def->anchor_b;
+        joint->rest = cm_length(cm_sub(anchor_b, def->anchor));
+    }
+    joint->anchor_a = to_body(&a, def->anchor);
+    joint->anchor_b = to_body(&b, anchor_b);
+    CM_TRY(set_frames(def, &a, &b, joint));
+    set_extras(def, joint);
+    return cm_check_joint(joint);
+}
+
+static bool is_movable(const carom_world *world, uint32_t slot)
+{
+    return slot != CM_NONE && cm_bodies(world)[slot].type != CAROM_BODY_STATIC;
+}
+
+static carom_result find_ends(const carom_world *world, const carom_joint_def *def, cm_joint *joint)
+{
+    joint->body_a = CM_NONE;
+    if (!carom_body_id_is_null(def->body_a)) {
+        if (!cm_body_find(world, def->body_a)) {
+            return CAROM_ERROR_STALE_ID;
+        }
+        joint->body_a = def->body_a.index;
+    }
+    if (!cm_body_find(world, def->body_b)) {
+        return CAROM_ERROR_STALE_ID;
+    }
+    joint->body_b = def->body_b.index;
+    bool moves = is_movable(world, joint->body_a) || is_movable(world, joint->body_b);
+    return joint->body_a != joint->body_b && moves ? CAROM_OK : CAROM_ERROR_ARGUMENT;
+}
+
+static uint32_t free_slot(const carom_world *world)
+{
+    const cm_joint *joints = cm_joints(world);
+    for (uint32_t slot = 0; slot < world->limits.joints; slot++) {
+        if (slot >= world->state.joint_slots ||
+            (!joints[slot].alive && joints[slot].generation != UINT32_MAX)) {
+            return slot;
+        }
+    }
+    return CM_NONE;
+}
+
+carom_result carom_joint_create(carom_world *world, const carom_joint_def *def, carom_joint_id *id)
+{
+    if (!world || !def || (unsigned)def->type > CAROM_JOINT_MOTOR ||
+        (unsigned)def->spring > CAROM_SPRING_STIFFNESS) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    cm_joint joint;
+    memset(&joint, 0, sizeof joint);
+    joint.alive = 1;
+    joint.type = (uint8_t)def->type;
+    CM_TRY(find_ends(world, def, &joint));
+    cm_fpenv saved = cm_fpenv_enter();
+    carom_result result = row_from_def(world, def, &joint);
+    cm_fpenv_leave(saved);
+    CM_TRY(result);
+    uint32_t slot = free_slot(world);
+    if (slot == CM_NONE) {
+        return CAROM_ERROR_LIMIT_JOINTS;
+    }
+    cm_joint *row = &cm_joints(world)[slot];
+    joint.generation = 1;
+    if (slot < world->state.joint_slots) {
+        joint.generation = row->generation + 1;
+    } else {
+        world->state.joint_slots = slot + 1;
+    }
+    *row = joint;
+    if (id) {
+        *id = (carom_joint_id){slot, joint.generation};
+    }
+    return CAROM_OK;
+}
+
+// Destruction ------------------------------------------------------------------------------------
+
+void cm_joint_remove(carom_world *world, uint32_t slot)
+{
+    cm_joint *joint = &cm_joints(world)[slot];
+    uint32_t generation = joint->generation;
+    memset(joint, 0, sizeof *joint);
+    joint->generation = generation;
+}
+
+carom_result carom_joint_destroy(carom_world *world, carom_joint_id joint)
+{
+    if (!world) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    if (!cm_joint_find(world, joint)) {
+        return CAROM_ERROR_STALE_ID;
+    }
+    cm_joint_remove(world, joint.index);
+    return CAROM_OK;
+}
+
+void cm_joint_drop_dead(carom_world *world)
+{
+    const cm_body *bodies = cm_bodies(world);
+    for (uint32_t i = 0; i < world->state.joint_slots; i++) {
+        const cm_joint *joint = &cm_joints(world)[i];
+        bool lost = joint->alive && (!bodies[joint->body_b].alive ||
+                                     (joint->body_a != CM_NONE && !bodies[joint->body_a].alive));
+        if (lost) {
+            cm_joint_remove(world, i);
+        }
+    }
+}
+
+static carom_body_id body_id(const carom_world *world, uint32_t slot)
+{
+    if (slot == CM_NONE) {
+        return (carom_body_id){0, 0};
+    }
+    return (carom_body_id){slot, cm_bodies(world)[slot].generation};
+}
+
+void cm_joint_break(carom_world *world, cm_scratch *scratch)
+{
+    world->joint_event_count = 0;
+    for (uint32_t i = 0; i < world->state.joint_slots; i++) {
+        const cm_joint *joint = &cm_joints(world)[i];
+        bool breaks =
+            joint->alive && ((joint->break_force > 0.0f && joint->force > joint->break_force) ||
+                             (joint->break_torque > 0.0f && joint->torque > joint->break_torque));
+        if (!breaks) {
+            continue;
+        }
+        carom_joint_event *event = &scratch->joint_events[world->joint_event_count++];
+        event->joint = (carom_joint_id){i, joint->generation};
+        event->body_a = body_id(world, joint->body_a);
+        event->body_b = body_id(world, joint->body_b);
+        event->force = joint->force;
+        event->torque = joint->torque;
+        cm_joint_remove(world, i);
+        world->stats.joints_broken++;
+    }
+}
+
+// Changes ----------------------------------------------------------------------------------------
+
+static carom_result find(const carom_world *world, carom_joint_id id, cm_joint **joint)
+{
+    if (!world) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    *joint = cm_joint_find(world, id);
+    return *joint ? CAROM_OK : CAROM_ERROR_STALE_ID;
+}
+
+// Takes a changed row where it is allowed.
+static carom_result put(cm_joint *joint, const cm_joint *changed)
+{
+    CM_TRY(cm_check_joint(changed));
+    *joint = *changed;
+    return CAROM_OK;
+}
+
+carom_result carom_joint_set_motor(carom_world *world, carom_joint_id id, float velocity, float max)
+{
+    cm_joint *joint;
+    CM_TRY(find(world, id, &joint));
+    const cm_joint_kind *kind = cm_joint_kind_of(joint->type);
+    cm_joint changed = *joint;
+    changed.flags |= CM_JOINT_MOTOR;
+    *(kind->angle ? &changed.drive_angular.x : &changed.drive_linear.x) = velocity;
+    changed.max_force = changed.max_torque = max;
+    if (kind->motor && max == 0.0f && joint->type != CAROM_JOINT_MOTOR) {
+        changed.flags &= (uint8_t)~CM_JOINT_MOTOR;
+    }
+    return put(joint, &changed);
+}
+
+carom_result carom_joint_set_drive(carom_world *world, carom_joint_id id, carom_vec3 linear,
+                                   carom_vec3 angular, float max_force, float max_torque)
+{
+    cm_joint *joint;
+    CM_TRY(find(world, id, &joint));
+    if (joint->type != CAROM_JOINT_MOTOR) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    cm_joint changed = *joint;
+    changed.flags |= CM_JOINT_MOTOR;
+    changed.drive_linear = linear;
+    changed.drive_angular = angular;
+    changed.max_force = max_force;
+    changed.max_torque = max_torque;
+    return put(joint, &changed);
+}
+
+carom_result carom_joint_set_limits(carom_world *world, carom_joint_id id, float lower, float upper)
+{
+    cm_joint *joint;
+    CM_TRY(find(world, id, &joint));
+    cm_joint changed = *joint;
+    changed.flags |= CM_JOINT_LIMITS;
+    changed.lower = lower;
+    changed.upper = upper;
+    return put(joint, &changed);
+}
+
+carom_result carom_joint_clear_limits(carom_world *world, carom_joint_id id)
+{
+    cm_joint *joint;
+    CM_TRY(find(world, id, &joint));
+    joint->flags &= (uint8_t)~CM_JOINT_LIMITS;
+    joint->lower = joint->upper = 0.0f;
+    return CAROM_OK;
+}
