@@ -140,13 +140,11 @@ carom_result cm_check_shape(const cm_shape *shape)
 carom_result cm_check_contact(const cm_contact *contact)
 {
     for (uint32_t i = 0; i < CM_MANIFOLD_MAX; i++) {
-        if (!cm_is_finite(contact->normal_impulse[i]) ||
-            !cm_is_finite(contact->tangent_impulse[2 * i]) ||
-            !cm_is_finite(contact->tangent_impulse[2 * i + 1])) {
+        if (!cm_is_finite(contact->normal_impulse[i])) {
             return CAROM_ERROR_NOT_FINITE;
         }
     }
-    if (!cm_vec_is_finite(contact->tangent)) {
+    if (!cm_vec_is_finite(contact->friction_impulse) || !cm_is_finite(contact->twist_impulse)) {
         return CAROM_ERROR_NOT_FINITE;
     }
     bool known = contact->touching <= 1 && contact->point_count <= CM_MANIFOLD_MAX &&

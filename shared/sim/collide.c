@@ -3,8 +3,8 @@
 // Invariants: contacts and manifolds are parallel and sorted by (shape_a, shape_b); a row exists
 // only where a point lies within the margin, so resting scenes save few bytes. Both the pairs and
 // last step's contacts are sorted, so the merge is one walk. Impulses follow a point by its
-// feature; the first tangent follows the contact, turned into the new plane, so friction keeps its
-// direction. Typical: 5,000 pairs, 3,500 contacts, 9,000 points for 1,000 boxes.
+// feature; friction is kept as a vector of the world. Typical: 5,000 pairs, 3,500 contacts, 9,000
+// points for 1,000 boxes.
 #include "shared/sim/stage.h"
 
 #include <string.h>
@@ -80,35 +80,18 @@ static void finish_manifold(const carom_world *world, const cm_scratch *scratch,
     }
 }
 
-// The first tangent: last step's, turned into the plane of the new normal, or one of the normal
-// alone.
-static carom_vec3 choose_tangent(carom_vec3 normal, const cm_contact *old)
-{
-    carom_vec3 t1, t2;
-    if (old) {
-        t1 = cm_mul_add(old->tangent, -cm_dot(old->tangent, normal), normal);
-        float squared = cm_length_squared(t1);
-        if (squared > 0.25f) {
-            return cm_scale(1.0f / cm_sqrt(squared), t1);
-        }
-    }
-    cm_basis(normal, &t1, &t2);
-    return t1;
-}
-
 static void fill_contact(cm_contact *contact, const cm_manifold *manifold, const cm_contact *old)
 {
     contact->point_count = (uint8_t)manifold->point_count;
     contact->touching = old ? old->touching : 0;
-    contact->tangent = choose_tangent(manifold->normal, old);
+    contact->friction_impulse = old ? old->friction_impulse : cm_vec(0.0f, 0.0f, 0.0f);
+    contact->twist_impulse = old ? old->twist_impulse : 0.0f;
     for (uint32_t i = 0; i < manifold->point_count; i++) {
         uint32_t feature = manifold->points[i].feature;
         contact->feature[i] = feature;
         for (uint32_t k = 0; old && k < old->point_count; k++) {
             if (old->feature[k] == feature) {
                 contact->normal_impulse[i] = old->normal_impulse[k];
-                contact->tangent_impulse[2 * i] = old->tangent_impulse[2 * k];
-                contact->tangent_impulse[2 * i + 1] = old->tangent_impulse[2 * k + 1];
                 break;
             }
         }

@@ -10,7 +10,7 @@
 //   offset.motion    64  x limits.bodies     state, hot: pose and velocity of the centre of mass
 //   offset.body      128 x limits.bodies     state, cold
 //   offset.shape     88  x limits.shapes     state
-//   offset.contact   88  x limits.contacts   state: sorted by (shape_a, shape_b)
+//   offset.contact   60  x limits.contacts   state: sorted by (shape_a, shape_b)
 //   offset.joint     176 x limits.joints     state
 //   offset.scratch   offset.scratch_size     scratch of the stages (stage.h)
 //
@@ -103,8 +103,8 @@ typedef struct cm_contact {
     uint8_t pad[2];
     uint32_t feature[CM_MANIFOLD_MAX];
     float normal_impulse[CM_MANIFOLD_MAX]; // of the last substep, N s; warm starting
-    float tangent_impulse[2 * CM_MANIFOLD_MAX];
-    carom_vec3 tangent; // direction of tangent 1
+    carom_vec3 friction_impulse;           // on b, world axes; likewise
+    float twist_impulse;                   // about the normal
 } cm_contact;
 
 // What a joint has beside what its type holds (cm_joint.flags).
@@ -139,7 +139,7 @@ _Static_assert(sizeof(cm_world_state) == 72, "saved as it stands: no hidden padd
 _Static_assert(sizeof(cm_motion) == 64, "gathered as one cache line");
 _Static_assert(sizeof(cm_body) == 128, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_shape) == 88, "saved as it stands: no hidden padding");
-_Static_assert(sizeof(cm_contact) == 88, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_contact) == 60, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_joint) == 176, "saved as it stands: no hidden padding");
 
 // Header -----------------------------------------------------------------------------------
@@ -157,6 +157,8 @@ struct carom_world {
     carom_world_stats stats;
     uint32_t event_count;
     uint32_t joint_event_count;
+    // 0: as many as the processor has; 1, 4, 8: a test's choice; no bit depends on it.
+    uint32_t lanes;
     double (*clock)(void *context);
     void *clock_context;
 };

@@ -1,38 +1,87 @@
-// The soft-step solver: the order of its passes, and its scratch.
+// The soft-step solver: the order of its passes, its scratch, and how many lanes it uses.
 //
-// Scratch: bodies | masses (a row a body slot each) | contacts (limits.contacts rows) | joints
-// (soft_joint.h), each on a cache line. Constraints run in canonical order: contacts between moving
-// bodies, then those with what cannot be pushed, each in the order of the state's contacts; the
-// last solved is the best satisfied, and the ground matters most. Joints come before contacts.
+// Scratch: groups | bodies | inertias | gains | masses | colours taken | buckets |
+// joints (soft_joint.h), each on a cache line. A substep: forces and the contacts' impulses of the
+// last one, solve, poses, relax. The impulses of the last tick are applied contact by contact in
+// the first substep only: after that what they do to a body is known as a sum (cm_soft_gain).
+// Joints come before contacts; what they do is no part of that sum.
 #include "shared/sim/solve/soft.h"
 #include "shared/sim/solve/report.h"
 #include "shared/sim/solve/soft_joint.h"
+
+#define CONTACT_HERTZ         30.0f
+#define CONTACT_DAMPING_RATIO 10.0f
 
 static size_t line(size_t size)
 {
     return (size + CM_CACHE_LINE - 1) / CM_CACHE_LINE * CM_CACHE_LINE;
 }
 
+// The next array: where it starts, or NULL where only the size is asked for.
+static void *take(char *base, size_t *offset, size_t size)
+{
+    void *start = base ? base + *offset : NULL;
+    *offset += line(size);
+    return start;
+}
+
+static size_t walk(const carom_limits *limits, char *base, cm_soft *soft)
+{
+    size_t offset = 0, bodies = (size_t)limits->bodies + 1;
+    soft->groups = take(base, &offset, cm_soft_group_limit(limits) * sizeof(cm_soft_group));
+    soft->bodies = take(base, &offset, bodies * sizeof(cm_soft_body));
+    soft->inertias = take(base, &offset, bodies * sizeof(cm_soft_inertia));
+    soft->gains = take(base, &offset, bodies * sizeof(cm_soft_gain));
+    soft->masses = take(base, &offset, bodies * sizeof(cm_soft_mass));
+    soft->taken = take(base, &offset, 2 * bodies * sizeof(uint32_t));
+    soft->buckets = take(base, &offset, limits->contacts);
+    soft->joints = take(base, &offset, cm_soft_joints_size(limits));
+    return offset;
+}
+
 size_t cm_solver_scratch_size(const carom_limits *limits)
 {
-    return line(limits->bodies * sizeof(cm_soft_body)) +
-           line(limits->bodies * sizeof(cm_soft_mass)) +
-           line(limits->contacts * sizeof(cm_soft_contact)) + cm_soft_joints_size(limits);
+    cm_soft unused = {0};
+    return walk(limits, NULL, &unused);
+}
+
+// Any width gives the same bits; a test names one, else the processor decides.
+static const cm_soft_passes *choose_passes(uint32_t lanes)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    if (lanes == 8 || (lanes == 0 && __builtin_cpu_supports("avx2"))) {
+        return &cm_soft_passes_8;
+    }
+    return lanes == 1 ? &cm_soft_passes_1 : &cm_soft_passes_4;
+#elif defined(__aarch64__) || defined(__wasm_simd128__)
+    return lanes == 1 ? &cm_soft_passes_1 : &cm_soft_passes_4;
+#else
+    return lanes > 1 ? &cm_soft_passes_4 : &cm_soft_passes_1;
+#endif
+}
+
+// A spring's stiffness and damping as factors of a velocity constraint (E. Catto, "Soft
+// Constraints", GDC 2011).
+static cm_softness make_soft(float hertz, float damping_ratio, float h)
+{
+    float omega = 2.0f * 3.14159265f * hertz;
+    float a1 = 2.0f * damping_ratio + h * omega, a2 = h * omega * a1, a3 = 1.0f / (1.0f + a2);
+    return (cm_softness){omega / a1, a2 * a3, a3};
 }
 
 static cm_soft map_soft(const carom_world *world, const cm_scratch *scratch)
 {
     cm_soft soft = {0};
-    char *at = scratch->solver;
-    soft.bodies = (cm_soft_body *)at;
-    at += line(world->limits.bodies * sizeof(cm_soft_body));
-    soft.masses = (cm_soft_mass *)at;
-    at += line(world->limits.bodies * sizeof(cm_soft_mass));
-    soft.contacts = (cm_soft_contact *)at;
+    walk(&world->limits, scratch->solver, &soft);
     soft.body_count = world->state.body_slots;
     soft.substeps = world->state.substeps;
     soft.dt = 1.0f / (float)world->state.tick_rate;
     soft.h = soft.dt / (float)soft.substeps;
+    float hertz = cm_min(CONTACT_HERTZ, 0.25f / soft.h);
+    soft.softness[0] = make_soft(hertz, CONTACT_DAMPING_RATIO, soft.h);
+    soft.softness[1] = make_soft(2.0f * hertz, CONTACT_DAMPING_RATIO, soft.h);
+    soft.passes = choose_passes(world->lanes);
+    soft.single = &cm_soft_passes_1;
     return soft;
 }
 
@@ -46,6 +95,21 @@ static void lap(const carom_world *world, double *since, double *sum)
     }
 }
 
+// Joints make their own warm start: what they do is kept out of the contacts' gain.
+static void solve_joints(const carom_world *world, cm_soft *soft, cm_soft_joints *joints,
+                         bool relax)
+{
+    if (joints->ball_count + joints->joint_count == 0) {
+        return;
+    }
+    cm_soft_gain_since_mark(soft);
+    if (!relax) {
+        cm_soft_warm_start_joints(world, soft, joints);
+    }
+    cm_soft_solve_joints(soft, joints, relax);
+    cm_soft_mark(soft);
+}
+
 void cm_solve_soft(carom_world *world, cm_scratch *scratch)
 {
     carom_step_profile *profile = &world->stats.profile;
@@ -54,30 +118,31 @@ void cm_solve_soft(carom_world *world, cm_scratch *scratch)
 
     cm_soft soft = map_soft(world, scratch);
     cm_soft_joints joints;
-    cm_soft_joints_map(
-        &world->limits,
-        (char *)soft.contacts + line(world->limits.contacts * sizeof(cm_soft_contact)), &joints);
+    cm_soft_joints_map(&world->limits, soft.joints, &joints);
     cm_soft_prepare_bodies(world, &soft);
-    cm_soft_prepare_contacts(world, scratch, &soft);
+    cm_soft_arrange(world, scratch, &soft);
+    cm_soft_pack(world, scratch, &soft);
     cm_soft_prepare_joints(world, &soft, &joints);
     lap(world, &at, &profile->prepare);
     for (uint32_t i = 0; i < soft.substeps; i++) {
         cm_soft_integrate_velocities(world, &soft);
         lap(world, &at, &profile->integrate);
-        cm_soft_warm_start_joints(world, &soft, &joints);
-        cm_soft_warm_start(&soft);
-        cm_soft_solve_joints(&soft, &joints, false);
-        cm_soft_solve_contacts(&soft, false);
+        if (i == 0) {
+            cm_soft_run(&soft, CM_SOFT_PREPARE);
+            lap(world, &at, &profile->prepare);
+        }
+        solve_joints(world, &soft, &joints, false);
+        cm_soft_run(&soft, CM_SOFT_SOLVE);
         lap(world, &at, &profile->solve);
         cm_soft_integrate_poses(&soft);
         lap(world, &at, &profile->integrate);
-        cm_soft_solve_joints(&soft, &joints, true);
-        cm_soft_solve_contacts(&soft, true);
+        solve_joints(world, &soft, &joints, true);
+        cm_soft_run(&soft, CM_SOFT_RELAX);
         cm_soft_sum_joints(&joints);
-        cm_soft_sum_impulses(&soft);
         lap(world, &at, &profile->relax);
     }
-    cm_soft_restitution(&soft);
+    cm_soft_run(&soft, CM_SOFT_BOUNCE);
+    cm_soft_run(&soft, CM_SOFT_FINISH);
     lap(world, &at, &profile->solve);
     cm_soft_store_contacts(world, scratch, &soft);
     cm_soft_store_joints(world, &soft, &joints);

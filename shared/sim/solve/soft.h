@@ -1,29 +1,52 @@
-// The soft-step solver's rows and passes. Each pass is a function over plain arrays, so that lanes
-// and colouring can take their place one at a time.
+// The soft-step solver's rows and passes.
 //
-// Method: E. Catto, "Solver2D", 2024: substeps; in each, forces, warm start, one pass with soft
-// constraints, poses, one pass without bias ("relax"); restitution after the last.
+// Method: E. Catto, "Solver2D", 2024: substeps; in each, forces, one pass with soft constraints,
+// poses, one pass without bias ("relax"); restitution after the last.
+//
+// Contacts stand in groups of eight lanes. Contacts of one group share no body that can be pushed
+// (soft_color.c), so its lanes may be solved at once or one after another with the same bits; the
+// passes are compiled for 1, 4 and 8 lanes from one source (soft_pass.h).
+//
+// Each contact is solved in its own frame: normal, two tangents and a centre where friction acts.
+// There a point is a lever of two numbers, and what one impulse does to the others' velocities is a
+// small matrix made once a tick, so that bodies are read and written once a contact.
 #ifndef CM_SIM_SOLVE_SOFT_H
 #define CM_SIM_SOLVE_SOFT_H
 
 #include "shared/sim/stage.h"
 
-#define CM_SOFT_TINY 1.0e-14f // m/s, rad/s, N s: less is nothing
+#define CM_SOFT_TINY   1.0e-14f // m/s, rad/s, N s: less is nothing
+#define CM_SOFT_LANES  8u
+#define CM_SOFT_COLORS 32u
+// Buckets of groups: one without colour and two classes of each colour; twice.
+#define CM_SOFT_BUCKETS ((1u + 2u * CM_SOFT_COLORS) * 2u)
 
 typedef struct cm_sym3 {
     float xx, xy, xz, yy, yz, zz;
 } cm_sym3;
 
-// A row a body slot. What cannot be pushed has zero inverse mass and inertia.
+// A row a body slot and one more, at rest, for lanes that are not used. What moves in the passes:
+// gathered in halves of 32 bytes.
 typedef struct cm_soft_body {
     carom_vec3 v, w;
+    float pad[2];
     carom_vec3 shift; // of the centre of mass since the start of the tick
     carom_quat turn;  // since the start of the tick
-    cm_mat3 turning;  // the same as a matrix, less identity: nothing cancels for small turns
-    float inverse_mass;
-    uint32_t moving;         // not static
-    cm_sym3 inverse_inertia; // world axes, of the start of the tick: as in the effective masses
+    float pad2;
 } cm_soft_body;
+
+// Constant over the tick; parallel to the bodies. What cannot be pushed has zeros.
+typedef struct cm_soft_inertia {
+    float inverse_mass;
+    cm_sym3 inverse; // world axes, of the start of the tick: as in the effective masses
+    uint32_t moving; // not static
+} cm_soft_inertia;
+
+// What contacts have done to a body's velocity in this substep: the next one's warm start.
+typedef struct cm_soft_gain {
+    carom_vec3 v, w;           // sum of what the contacts did
+    carom_vec3 mark_v, mark_w; // velocity when they began
+} cm_soft_gain;
 
 // Constant over the tick: what forces need.
 typedef struct cm_soft_mass {
@@ -34,62 +57,124 @@ typedef struct cm_soft_mass {
     uint8_t type, alive, round, broken;  // round: inertia alike about all axes; broken: put to rest
 } cm_soft_mass;
 
-typedef struct cm_soft_point {
-    carom_vec3 ra, rb;
-    carom_vec3 surface; // velocity of a's point at the start: all there is to know of a fixed a
-    carom_vec3 turn_a, turn_b; // r x normal
-    carom_vec3 spin_a, spin_b; // inverse inertia times that
-    float separation;
-    float normal_mass;
-    float tangent_mass; // for both tangents
-    float normal_impulse, tangent_impulse[2];
-    float max_impulse, total_impulse;
-    float approach; // relative normal velocity at the start
-} cm_soft_point;
+_Static_assert(sizeof(cm_soft_body) == 64, "gathered as two halves of eight floats");
+_Static_assert(sizeof(cm_soft_inertia) == 32, "gathered as eight floats");
 
 typedef struct cm_softness {
     float bias_rate, mass_scale, impulse_scale;
 } cm_softness;
 
-// Where one body cannot be pushed it is a, and everything is turned round if it was b.
-typedef struct cm_soft_contact {
-    uint32_t body_a, body_b, row; // row: of the state's contacts
-    uint32_t point_count, flipped;
-    carom_vec3 normal, t1, t2;
-    float friction, restitution;
-    cm_softness softness;
-    cm_soft_point points[CM_MANIFOLD_MAX];
-} cm_soft_contact;
+typedef float cm_soft_lanes[CM_SOFT_LANES];
+
+// Where one body cannot be pushed it is a, and everything is turned round if it was b. Points are
+// in the frame (t1, t2, normal) about the centre: x along t1, y along t2. An unused lane has zero
+// masses and bodies at rest; so has an unused point.
+typedef struct cm_soft_group {
+    uint32_t a[CM_SOFT_LANES], b[CM_SOFT_LANES];
+    uint32_t row[CM_SOFT_LANES]; // of the state's contacts; CM_NONE: unused
+    uint32_t points;             // most of any lane
+    uint32_t bounces;            // some lane has restitution
+    uint32_t fixed;              // no lane's a can be pushed
+    uint32_t flipped;            // a bit a lane
+    uint32_t pad[4];
+    cm_soft_lanes normal[3], t1[3], t2[3];
+    cm_soft_lanes ra[3], rb[3]; // from the centres of mass to the contact's centre
+    cm_soft_lanes mass_a, inertia_a[6], mass_b, inertia_b[6]; // inverse
+    cm_soft_lanes x[4], y[4];
+    cm_soft_lanes start[4];      // separation at the start of the tick
+    cm_soft_lanes separation[4]; // now
+    cm_soft_lanes impulse[4];
+    cm_soft_lanes effective[4]; // mass at each point
+    cm_soft_lanes cross[6];     // velocity at one point of an impulse at another: 01 02 03 12 13 23
+    // Velocities (normal, turn about t1, turn about t2) of friction impulses (t1, t2, twist).
+    cm_soft_lanes couple[9];
+    cm_soft_lanes tangent_mass[3]; // inverse of the 2x2 matrix: xx xy yy
+    cm_soft_lanes twist_mass, twist_couple[2];
+    cm_soft_lanes friction, radius; // radius: lever of the twist's limit
+    cm_soft_lanes push[3];          // friction impulses: t1, t2, twist
+    cm_soft_lanes world_push[3];    // the first two in world axes: warm start, and what is stored
+    cm_soft_lanes total;            // sum of normal impulses over substeps and points
+    cm_soft_lanes restitution;
+    cm_soft_lanes approach[4]; // normal velocity at the start; used where the group bounces
+    cm_soft_lanes largest[4];  // impulse of any pass; likewise
+} cm_soft_group;
+
+struct cm_soft_passes;
+
+// Groups in the order in which they are solved; each range may be empty.
+typedef struct cm_soft_ranges {
+    uint32_t moving_loose, moving, fixed_loose, fixed, end; // first group of each
+} cm_soft_ranges;
 
 typedef struct cm_soft {
     cm_soft_body *bodies;
+    cm_soft_inertia *inertias;
+    cm_soft_gain *gains;
     cm_soft_mass *masses;
-    cm_soft_contact *contacts;
-    uint32_t body_count, contact_count;
-    uint32_t moving_count; // contacts before this one push both bodies, from there on only b
-    float dt, h;           // of the tick, of a substep
-    uint32_t substeps;
+    cm_soft_group *groups;
+    uint8_t *buckets;      // of each contact
+    uint32_t *taken;       // colours of each body
+    cm_soft_ranges ranges; // of groups
+    void *joints;          // of soft_joint.h
+    const struct cm_soft_passes *passes, *single;
+    cm_softness softness[2]; // between moving bodies, against what cannot be pushed
+    float dt, h;             // of the tick, of a substep
+    uint32_t body_count, substeps;
 } cm_soft;
+
+// Each pass goes over groups [first, end) in order.
+typedef enum cm_soft_kind {
+    CM_SOFT_PREPARE, // frames, masses and warm start, from what was packed
+    CM_SOFT_SOLVE,
+    CM_SOFT_RELAX, // also brings the separations up to date
+    CM_SOFT_BOUNCE,
+    CM_SOFT_FINISH, // friction to world axes
+    CM_SOFT_KINDS
+} cm_soft_kind;
+
+typedef void cm_soft_pass(cm_soft *soft, uint32_t first, uint32_t end);
+typedef struct cm_soft_passes {
+    cm_soft_pass *run[CM_SOFT_KINDS];
+} cm_soft_passes;
+
+extern const cm_soft_passes cm_soft_passes_1, cm_soft_passes_4;
+#if defined(__x86_64__) || defined(__i386__)
+extern const cm_soft_passes cm_soft_passes_8;
+#endif
 
 // soft_body.c
 void cm_soft_prepare_bodies(const carom_world *world, cm_soft *soft);
+// Forces, and what contacts did in the last substep again.
 void cm_soft_integrate_velocities(const carom_world *world, cm_soft *soft);
 void cm_soft_integrate_poses(cm_soft *soft);
+// Around whatever pass of the contacts: what they do between the two is their gain.
+void cm_soft_mark(cm_soft *soft);
+void cm_soft_gain_since_mark(cm_soft *soft);
 // Writes poses and velocities to the state; counts what is put to rest.
 void cm_soft_store_bodies(carom_world *world, const cm_soft *soft);
 
+// soft_color.c
+uint32_t cm_soft_group_limit(const carom_limits *limits);
+// Groups from the contacts of the state: bodies, rows and flags of each.
+void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_soft *soft);
+
 // soft_contact.c
-void cm_soft_prepare_contacts(const carom_world *world, const cm_scratch *scratch, cm_soft *soft);
-void cm_soft_warm_start(cm_soft *soft);
-void cm_soft_solve_contacts(cm_soft *soft, bool relax);
-void cm_soft_sum_impulses(cm_soft *soft);
-void cm_soft_restitution(cm_soft *soft);
+void cm_soft_pack(const carom_world *world, const cm_scratch *scratch, cm_soft *soft);
+void cm_soft_run(cm_soft *soft, cm_soft_kind kind);
 void cm_soft_store_contacts(carom_world *world, cm_scratch *scratch, const cm_soft *soft);
 
 static inline carom_vec3 cm_sym3_mul(const cm_sym3 *m, carom_vec3 v)
 {
     return cm_vec(m->xx * v.x + m->xy * v.y + m->xz * v.z, m->xy * v.x + m->yy * v.y + m->yz * v.z,
                   m->xz * v.x + m->yz * v.y + m->zz * v.z);
+}
+
+// How far a point at r from the centre of mass turns with its body: nothing cancels for small
+// turns.
+static inline carom_vec3 cm_soft_turned(const cm_soft_body *body, carom_vec3 r)
+{
+    carom_vec3 u = cm_vec(body->turn.x, body->turn.y, body->turn.z), t = cm_cross(u, r);
+    return cm_scale(2.0f, cm_mul_add(cm_cross(u, t), body->turn.w, t));
 }
 
 #endif

@@ -22,9 +22,9 @@ void cm_soft_prepare_ball(const carom_world *world, uint32_t slot, cm_soft_ball 
 }
 
 // One body's share of the inverse mass at an arm: m - [r] I^-1 [r].
-static inline void add_mass(const cm_soft_body *body, carom_vec3 r, cm_sym3 *k)
+static inline void add_mass(const cm_soft_inertia *body, carom_vec3 r, cm_sym3 *k)
 {
-    const cm_sym3 *i = &body->inverse_inertia;
+    const cm_sym3 *i = &body->inverse;
     // Rows of [r] I^-1.
     carom_vec3 x =
         cm_vec(r.y * i->xz - r.z * i->xy, r.y * i->yz - r.z * i->yy, r.y * i->zz - r.z * i->yz);
@@ -40,19 +40,19 @@ static inline void add_mass(const cm_soft_body *body, carom_vec3 r, cm_sym3 *k)
     k->zz += body->inverse_mass + (z.y * r.x - z.x * r.y);
 }
 
-static inline void apply(const cm_soft *soft, const cm_soft_ball *ball, const cm_soft_body *a,
-                         const cm_soft_body *b, carom_vec3 impulse)
+static inline void apply(const cm_soft *soft, const cm_soft_ball *ball, const cm_soft_inertia *a,
+                         const cm_soft_inertia *b, carom_vec3 impulse)
 {
     // What cannot be pushed keeps its row: zero times an infinite impulse is no number.
     if (a->inverse_mass > 0.0f) {
         cm_soft_body *row = &soft->bodies[ball->body_a];
-        row->v = cm_mul_add(row->v, -row->inverse_mass, impulse);
-        row->w = cm_sub(row->w, cm_sym3_mul(&row->inverse_inertia, cm_cross(ball->ra, impulse)));
+        row->v = cm_mul_add(row->v, -a->inverse_mass, impulse);
+        row->w = cm_sub(row->w, cm_sym3_mul(&a->inverse, cm_cross(ball->ra, impulse)));
     }
     if (b->inverse_mass > 0.0f) {
         cm_soft_body *row = &soft->bodies[ball->body_b];
-        row->v = cm_mul_add(row->v, row->inverse_mass, impulse);
-        row->w = cm_add(row->w, cm_sym3_mul(&row->inverse_inertia, cm_cross(ball->rb, impulse)));
+        row->v = cm_mul_add(row->v, b->inverse_mass, impulse);
+        row->w = cm_add(row->w, cm_sym3_mul(&b->inverse, cm_cross(ball->rb, impulse)));
     }
 }
 
@@ -62,17 +62,19 @@ void cm_soft_warm_start_balls(const cm_soft *soft, cm_soft_joints *joints)
         cm_soft_ball *ball = &joints->balls[i];
         const cm_soft_body *a = cm_soft_end(soft, ball->body_a);
         const cm_soft_body *b = cm_soft_end(soft, ball->body_b);
-        carom_vec3 da = cm_mat3_mul(a->turning, ball->ra0);
-        carom_vec3 db = cm_mat3_mul(b->turning, ball->rb0);
+        carom_vec3 da = cm_soft_turned(a, ball->ra0);
+        carom_vec3 db = cm_soft_turned(b, ball->rb0);
         ball->ra = cm_add(ball->ra0, da);
         ball->rb = cm_add(ball->rb0, db);
         carom_vec3 moved = cm_sub(cm_add(b->shift, db), cm_add(a->shift, da));
         ball->gap = cm_add(ball->gap0, moved);
         cm_sym3 k = {0};
-        add_mass(a, ball->ra, &k);
-        add_mass(b, ball->rb, &k);
+        const cm_soft_inertia *ia = cm_soft_end_inertia(soft, ball->body_a);
+        const cm_soft_inertia *ib = cm_soft_end_inertia(soft, ball->body_b);
+        add_mass(ia, ball->ra, &k);
+        add_mass(ib, ball->rb, &k);
         ball->mass = cm_sym3_inverse(&k);
-        apply(soft, ball, a, b, ball->impulse);
+        apply(soft, ball, ia, ib, ball->impulse);
     }
 }
 
@@ -86,7 +88,8 @@ static inline void solve_ball(const cm_soft *soft, cm_soft_ball *ball, const cm_
     carom_vec3 change = cm_scale(-s->mass_scale, cm_sym3_mul(&ball->mass, v));
     change = cm_mul_add(change, -s->impulse_scale, ball->impulse);
     ball->impulse = cm_add(ball->impulse, change);
-    apply(soft, ball, a, b, change);
+    apply(soft, ball, cm_soft_end_inertia(soft, ball->body_a),
+          cm_soft_end_inertia(soft, ball->body_b), change);
 }
 
 void cm_soft_solve_balls(const cm_soft *soft, cm_soft_joints *joints, bool relax)

@@ -28,7 +28,7 @@ static cm_sym3 turned_diagonal(const cm_mat3 *r, carom_vec3 d)
 }
 
 static void prepare_dynamic(const carom_world *world, const cm_soft *soft, const cm_body *body,
-                            cm_soft_body *row, cm_soft_mass *mass)
+                            cm_soft_inertia *row, cm_soft_mass *mass)
 {
     row->inverse_mass = inverse(body->mass);
     carom_vec3 force = cm_add(body->force, body->applied_force);
@@ -43,7 +43,7 @@ static void prepare_dynamic(const carom_world *world, const cm_soft *soft, const
     mass->round = body->inertia.x == body->inertia.y && body->inertia.y == body->inertia.z;
     if (mass->round) {
         float i = mass->inverse_inertia.x;
-        row->inverse_inertia = (cm_sym3){i, 0.0f, 0.0f, i, 0.0f, i};
+        row->inverse = (cm_sym3){i, 0.0f, 0.0f, i, 0.0f, i};
     }
 }
 
@@ -57,22 +57,30 @@ void cm_soft_prepare_bodies(const carom_world *world, cm_soft *soft)
 {
     const cm_motion *motions = cm_motions(world);
     const cm_body *bodies = cm_bodies(world);
+    // The last row is for lanes that are not used.
+    soft->bodies[soft->body_count] = (cm_soft_body){.turn = {0.0f, 0.0f, 0.0f, 1.0f}};
+    soft->inertias[soft->body_count] = (cm_soft_inertia){0};
     for (uint32_t i = 0; i < soft->body_count; i++) {
         cm_soft_body *row = &soft->bodies[i];
+        cm_soft_inertia *inertia = &soft->inertias[i];
         cm_soft_mass *mass = &soft->masses[i];
         *row = (cm_soft_body){.turn = {0.0f, 0.0f, 0.0f, 1.0f}};
+        *inertia = (cm_soft_inertia){0};
+        soft->gains[i] = (cm_soft_gain){0};
         *mass = (cm_soft_mass){.type = bodies[i].type, .alive = bodies[i].alive};
         if (!bodies[i].alive || bodies[i].type == CAROM_BODY_STATIC) {
             continue;
         }
-        row->moving = 1;
+        inertia->moving = 1;
         row->v = motions[i].linear_velocity;
         row->w = motions[i].angular_velocity;
+        soft->gains[i].mark_v = row->v;
+        soft->gains[i].mark_w = row->w;
         if (bodies[i].type == CAROM_BODY_DYNAMIC) {
-            prepare_dynamic(world, soft, &bodies[i], row, mass);
+            prepare_dynamic(world, soft, &bodies[i], inertia, mass);
             if (!mass->round) {
                 cm_mat3 axes = principal_axes(&motions[i], &bodies[i], row->turn);
-                row->inverse_inertia = turned_diagonal(&axes, mass->inverse_inertia);
+                inertia->inverse = turned_diagonal(&axes, mass->inverse_inertia);
             }
         }
     }
@@ -129,6 +137,9 @@ void cm_soft_integrate_velocities(const carom_world *world, cm_soft *soft)
         if (!mass->alive || mass->type != CAROM_BODY_DYNAMIC) {
             continue;
         }
+        cm_soft_gain *gain = &soft->gains[i];
+        gain->v = cm_add(gain->v, cm_sub(row->v, gain->mark_v));
+        gain->w = cm_add(gain->w, cm_sub(row->w, gain->mark_w));
         carom_vec3 w = row->w;
         if (mass->round) {
             w = cm_mul_add(w, h * mass->inverse_inertia.x, mass->torque);
@@ -139,26 +150,35 @@ void cm_soft_integrate_velocities(const carom_world *world, cm_soft *soft)
             w = cm_mul_add(w, h, cm_sym3_mul(&inverse_inertia, mass->torque));
         }
         carom_vec3 v = cm_mul_add(row->v, h, mass->acceleration);
-        row->v = limited(settled_vec(cm_scale(mass->linear_decay, v)), MAX_SPEED);
-        row->w = limited(settled_vec(cm_scale(mass->angular_decay, w)), max_spin);
+        v = cm_mul_add(gain->v, mass->linear_decay, v);
+        w = cm_mul_add(gain->w, mass->angular_decay, w);
+        row->v = limited(settled_vec(v), MAX_SPEED);
+        row->w = limited(settled_vec(w), max_spin);
         if (!cm_vec_is_finite(row->v) || !cm_vec_is_finite(row->w)) {
             row->v = row->w = cm_vec(0.0f, 0.0f, 0.0f); // spares its neighbours
+            gain->v = gain->w = row->v;
             mass->broken = 1;
         }
+        gain->mark_v = row->v;
+        gain->mark_w = row->w;
     }
 }
 
-// cm_mat3_from_quat less identity.
-static cm_mat3 turning_of(carom_quat q)
+void cm_soft_mark(cm_soft *soft)
 {
-    float xx = q.x * q.x, yy = q.y * q.y, zz = q.z * q.z;
-    float xy = q.x * q.y, xz = q.x * q.z, yz = q.y * q.z;
-    float wx = q.w * q.x, wy = q.w * q.y, wz = q.w * q.z;
-    cm_mat3 m;
-    m.x = cm_vec(-2.0f * (yy + zz), 2.0f * (xy + wz), 2.0f * (xz - wy));
-    m.y = cm_vec(2.0f * (xy - wz), -2.0f * (xx + zz), 2.0f * (yz + wx));
-    m.z = cm_vec(2.0f * (xz + wy), 2.0f * (yz - wx), -2.0f * (xx + yy));
-    return m;
+    for (uint32_t i = 0; i < soft->body_count; i++) {
+        soft->gains[i].mark_v = soft->bodies[i].v;
+        soft->gains[i].mark_w = soft->bodies[i].w;
+    }
+}
+
+void cm_soft_gain_since_mark(cm_soft *soft)
+{
+    for (uint32_t i = 0; i < soft->body_count; i++) {
+        cm_soft_gain *gain = &soft->gains[i];
+        gain->v = cm_add(gain->v, cm_sub(soft->bodies[i].v, gain->mark_v));
+        gain->w = cm_add(gain->w, cm_sub(soft->bodies[i].w, gain->mark_w));
+    }
 }
 
 void cm_soft_integrate_poses(cm_soft *soft)
@@ -168,7 +188,6 @@ void cm_soft_integrate_poses(cm_soft *soft)
         if (soft->masses[i].alive && soft->masses[i].type != CAROM_BODY_STATIC) {
             row->shift = cm_mul_add(row->shift, soft->h, row->v);
             row->turn = cm_quat_integrate(row->turn, cm_scale(soft->h, row->w));
-            row->turning = turning_of(row->turn);
         }
     }
 }

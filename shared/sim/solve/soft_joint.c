@@ -13,6 +13,7 @@
 #define PUSH_SPEED          40.0f // m/s, rad/s: the most that an error is corrected at
 
 const cm_soft_body cm_soft_world = {.turn = {0.0f, 0.0f, 0.0f, 1.0f}};
+const cm_soft_inertia cm_soft_world_inertia = {0};
 
 static size_t line(size_t size)
 {
@@ -88,8 +89,8 @@ void cm_soft_prepare_joints(carom_world *world, const cm_soft *soft, cm_soft_joi
         if (!joint->alive) {
             continue;
         }
-        if (cm_soft_end(soft, joint->body_a)->inverse_mass == 0.0f &&
-            soft->bodies[joint->body_b].inverse_mass == 0.0f) {
+        if (cm_soft_end_inertia(soft, joint->body_a)->inverse_mass == 0.0f &&
+            soft->inertias[joint->body_b].inverse_mass == 0.0f) {
             memset(joint->impulse, 0, sizeof joint->impulse); // neither can be pushed for now
             joint->force = joint->torque = 0.0f;
             continue;
@@ -105,12 +106,12 @@ void cm_soft_prepare_joints(carom_world *world, const cm_soft *soft, cm_soft_joi
 // Rows of a substep ------------------------------------------------------------------------------
 
 // J_i M^-1 J_k^T of two rows of one block.
-static float coupling(const cm_soft_body *a, const cm_soft_body *b, const cm_joint_row *i,
+static float coupling(const cm_soft_inertia *a, const cm_soft_inertia *b, const cm_joint_row *i,
                       const cm_joint_row *k)
 {
     return (a->inverse_mass + b->inverse_mass) * cm_dot(i->linear, k->linear) +
-           cm_dot(i->angular_a, cm_sym3_mul(&a->inverse_inertia, k->angular_a)) +
-           cm_dot(i->angular_b, cm_sym3_mul(&b->inverse_inertia, k->angular_b));
+           cm_dot(i->angular_a, cm_sym3_mul(&a->inverse, k->angular_a)) +
+           cm_dot(i->angular_b, cm_sym3_mul(&b->inverse, k->angular_b));
 }
 
 static float inverse(float x)
@@ -118,7 +119,8 @@ static float inverse(float x)
     return x > 0.0f ? 1.0f / x : 0.0f;
 }
 
-static cm_sym3 block_mass(const cm_soft_body *a, const cm_soft_body *b, const cm_joint_row *rows)
+static cm_sym3 block_mass(const cm_soft_inertia *a, const cm_soft_inertia *b,
+                          const cm_joint_row *rows)
 {
     cm_sym3 k = {0};
     k.xx = coupling(a, b, &rows[0], &rows[0]);
@@ -158,7 +160,7 @@ static void make_rows(const cm_joint *joint, const cm_soft *soft, const cm_soft_
 {
     const cm_soft_body *a = cm_soft_end(soft, j->body_a), *b = cm_soft_end(soft, j->body_b);
     cm_joint_pose pose;
-    carom_vec3 da = cm_mat3_mul(a->turning, j->ra0), db = cm_mat3_mul(b->turning, j->rb0);
+    carom_vec3 da = cm_soft_turned(a, j->ra0), db = cm_soft_turned(b, j->rb0);
     pose.ra = cm_add(j->ra0, da);
     pose.rb = cm_add(j->rb0, db);
     pose.gap = cm_add(j->gap0, cm_sub(cm_add(b->shift, db), cm_add(a->shift, da)));
@@ -169,7 +171,8 @@ static void make_rows(const cm_joint *joint, const cm_soft *soft, const cm_soft_
     for (uint32_t i = 0; i < j->row_count; i++) {
         used |= 1u << j->rows[i].place;
         if (j->rows[i].block > 0) {
-            j->mass[i] = block_mass(a, b, &j->rows[i]);
+            j->mass[i] = block_mass(cm_soft_end_inertia(soft, j->body_a),
+                                    cm_soft_end_inertia(soft, j->body_b), &j->rows[i]);
         }
         j->softness[i] = row_softness(joint, joints, &j->rows[i], j->mass[i].xx, soft->h);
     }
@@ -186,13 +189,18 @@ static void make_rows(const cm_joint *joint, const cm_soft *soft, const cm_soft_
 // Both bodies while a joint is solved.
 typedef struct pair {
     carom_vec3 va, wa, vb, wb;
-    const cm_soft_body *a, *b;
+    const cm_soft_inertia *a, *b;
 } pair;
 
 static pair load(const cm_soft *soft, const cm_soft_joint *j)
 {
     const cm_soft_body *a = cm_soft_end(soft, j->body_a), *b = cm_soft_end(soft, j->body_b);
-    return (pair){a->v, a->w, b->v, b->w, a, b};
+    return (pair){a->v,
+                  a->w,
+                  b->v,
+                  b->w,
+                  cm_soft_end_inertia(soft, j->body_a),
+                  cm_soft_end_inertia(soft, j->body_b)};
 }
 
 // What cannot be pushed keeps its row: zero times an infinite impulse is no number.
@@ -212,8 +220,8 @@ static void apply(pair *p, const cm_joint_row *row, float impulse)
 {
     p->va = cm_mul_add(p->va, -impulse * p->a->inverse_mass, row->linear);
     p->vb = cm_mul_add(p->vb, impulse * p->b->inverse_mass, row->linear);
-    p->wa = cm_mul_add(p->wa, impulse, cm_sym3_mul(&p->a->inverse_inertia, row->angular_a));
-    p->wb = cm_mul_add(p->wb, impulse, cm_sym3_mul(&p->b->inverse_inertia, row->angular_b));
+    p->wa = cm_mul_add(p->wa, impulse, cm_sym3_mul(&p->a->inverse, row->angular_a));
+    p->wb = cm_mul_add(p->wb, impulse, cm_sym3_mul(&p->b->inverse, row->angular_b));
 }
 
 static float speed(const pair *p, const cm_joint_row *row)

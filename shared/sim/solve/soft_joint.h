@@ -54,10 +54,16 @@ void cm_soft_solve_balls(const cm_soft *soft, cm_soft_joints *joints, bool relax
 
 // The world as a body: it does not move.
 extern const cm_soft_body cm_soft_world;
+extern const cm_soft_inertia cm_soft_world_inertia;
 
 static inline const cm_soft_body *cm_soft_end(const cm_soft *soft, uint32_t slot)
 {
     return slot == CM_NONE ? &cm_soft_world : &soft->bodies[slot];
+}
+
+static inline const cm_soft_inertia *cm_soft_end_inertia(const cm_soft *soft, uint32_t slot)
+{
+    return slot == CM_NONE ? &cm_soft_world_inertia : &soft->inertias[slot];
 }
 
 // Inverse of a symmetric positive matrix; zero where it has none.

@@ -59,7 +59,7 @@ Test(fields, a_change_of_any_field_is_seen)
         }
     }
     cr_assert_eq(carom_world_hash(world), hash);
-    cr_assert_gt(changed, 100);
+    cr_assert_gt(changed, 80);
     free(image);
     free(world);
     free(other);

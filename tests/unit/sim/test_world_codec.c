@@ -144,7 +144,7 @@ Test(world_codec, each_rule_has_its_refusal)
         {CM_SECTION_contact, 1, "point_count", 5, CAROM_ERROR_CORRUPT},
         {CM_SECTION_contact, 1, "touching", 2, CAROM_ERROR_CORRUPT},
         {CM_SECTION_contact, 1, "normal_impulse", 0x7fc00000u, CAROM_ERROR_CORRUPT},
-        {CM_SECTION_contact, 1, "tangent", 0xff800000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_contact, 1, "friction_impulse", 0xff800000u, CAROM_ERROR_CORRUPT},
         {CM_SECTION_joint, 1, "generation", 0, CAROM_ERROR_CORRUPT},
         {CM_SECTION_joint, 4, "alive", 0, CAROM_ERROR_CORRUPT},
         {CM_SECTION_joint, 4, "alive", 2, CAROM_ERROR_CORRUPT},

@@ -1,0 +1,274 @@
+// Arithmetic on CM_LANES floats at once: 1, 4 or 8, from one source. The including file defines
+// CM_LANES (and, for 8 on x86, turns AVX2 on by CM_LANES_BEGIN before the include).
+//
+// Each lane performs the operations of the scalar form in the same order: no FMA, no estimates of
+// reciprocals or roots, and min and max that treat NaN and zeros as (a < b ? a : b) does. So a
+// width changes no bit of a result. Vectors are GCC's and Clang's extension: SSE2, AVX2, NEON and
+// WebAssembly by the compiler, plain floats elsewhere.
+#ifndef CM_BASE_LANES_H
+#define CM_BASE_LANES_H
+
+#ifndef CM_LANES
+#error "define CM_LANES before including lanes.h"
+#endif
+
+#include <stdint.h>
+#include <string.h>
+
+#if CM_LANES == 1
+
+typedef float cm_f;
+typedef int32_t cm_mask; // all bits or none
+
+static inline cm_f cm_lanes_set(float x)
+{
+    return x;
+}
+
+static inline cm_mask cm_lanes_greater(cm_f a, cm_f b)
+{
+    return -(a > b);
+}
+
+static inline cm_f cm_lanes_select(cm_mask mask, cm_f a, cm_f b)
+{
+    return mask ? a : b;
+}
+
+static inline cm_f cm_lanes_max(cm_f a, cm_f b)
+{
+    return a > b ? a : b;
+}
+
+static inline cm_f cm_lanes_min(cm_f a, cm_f b)
+{
+    return a < b ? a : b;
+}
+
+static inline cm_f cm_lanes_sqrt(cm_f a)
+{
+    return __builtin_sqrtf(a);
+}
+
+#else
+
+typedef float cm_f __attribute__((vector_size(4 * CM_LANES)));
+typedef int32_t cm_mask __attribute__((vector_size(4 * CM_LANES)));
+
+static inline cm_f cm_lanes_set(float x)
+{
+#if CM_LANES == 4
+    return (cm_f){x, x, x, x};
+#else
+    return (cm_f){x, x, x, x, x, x, x, x};
+#endif
+}
+
+static inline cm_mask cm_lanes_greater(cm_f a, cm_f b)
+{
+    return a > b;
+}
+
+static inline cm_f cm_lanes_select(cm_mask mask, cm_f a, cm_f b)
+{
+    return (cm_f)(((cm_mask)a & mask) | ((cm_mask)b & ~mask));
+}
+
+#if defined(__x86_64__) || defined(__i386__)
+
+#if CM_LANES == 4
+#define CM_LANES_X86(op) _mm_##op##_ps
+#else
+#define CM_LANES_X86(op) _mm256_##op##_ps
+#endif
+
+static inline cm_f cm_lanes_max(cm_f a, cm_f b)
+{
+    return CM_LANES_X86(max)(a, b);
+}
+
+static inline cm_f cm_lanes_min(cm_f a, cm_f b)
+{
+    return CM_LANES_X86(min)(a, b);
+}
+
+static inline cm_f cm_lanes_sqrt(cm_f a)
+{
+    return CM_LANES_X86(sqrt)(a);
+}
+
+#else
+
+static inline cm_f cm_lanes_max(cm_f a, cm_f b)
+{
+    return cm_lanes_select(a > b, a, b);
+}
+
+static inline cm_f cm_lanes_min(cm_f a, cm_f b)
+{
+    return cm_lanes_select(a < b, a, b);
+}
+
+static inline cm_f cm_lanes_sqrt(cm_f a)
+{
+    for (int i = 0; i < CM_LANES; i++) {
+        a[i] = __builtin_sqrtf(a[i]);
+    }
+    return a;
+}
+
+#endif
+#endif
+
+static inline cm_f cm_lanes_load(const float *from)
+{
+    cm_f value;
+    memcpy(&value, from, sizeof value);
+    return value;
+}
+
+static inline void cm_lanes_store(float *to, cm_f value)
+{
+    memcpy(to, &value, sizeof value);
+}
+
+static inline cm_f cm_lanes_abs(cm_f a)
+{
+    return cm_lanes_max(a, -a);
+}
+
+// Transposes CM_LANES rows in place.
+#if CM_LANES == 4
+static inline void cm_lanes_transpose(cm_f r[4])
+{
+    cm_f a = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5);
+    cm_f b = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);
+    cm_f c = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
+    cm_f d = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
+    r[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+    r[1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+    r[2] = __builtin_shufflevector(c, d, 0, 1, 4, 5);
+    r[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
+}
+#elif CM_LANES == 8
+static inline void cm_lanes_transpose(cm_f r[8])
+{
+    cm_f t[8], u[8];
+    for (int i = 0; i < 4; i++) {
+        t[2 * i] = __builtin_shufflevector(r[2 * i], r[2 * i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+        t[2 * i + 1] = __builtin_shufflevector(r[2 * i], r[2 * i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+    }
+    for (int i = 0; i < 2; i++) {
+        const cm_f *s = t + 4 * i;
+        u[4 * i] = __builtin_shufflevector(s[0], s[2], 0, 1, 8, 9, 4, 5, 12, 13);
+        u[4 * i + 1] = __builtin_shufflevector(s[0], s[2], 2, 3, 10, 11, 6, 7, 14, 15);
+        u[4 * i + 2] = __builtin_shufflevector(s[1], s[3], 0, 1, 8, 9, 4, 5, 12, 13);
+        u[4 * i + 3] = __builtin_shufflevector(s[1], s[3], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+    for (int i = 0; i < 4; i++) {
+        r[i] = __builtin_shufflevector(u[i], u[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        r[i + 4] = __builtin_shufflevector(u[i], u[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+}
+#endif
+
+// Eight floats of each of CM_LANES rows: out[k] is the k-th float of every row.
+static inline void cm_lanes_gather(const float *rows, uint32_t stride, const uint32_t *index,
+                                   cm_f out[8])
+{
+#if CM_LANES == 1
+    memcpy(out, rows + (size_t)stride * index[0], 8 * sizeof *out);
+#elif CM_LANES == 4
+    for (int h = 0; h < 2; h++) {
+        for (int k = 0; k < 4; k++) {
+            out[4 * h + k] = cm_lanes_load(rows + (size_t)stride * index[k] + 4 * h);
+        }
+        cm_lanes_transpose(out + 4 * h);
+    }
+#else
+    for (int k = 0; k < 8; k++) {
+        out[k] = cm_lanes_load(rows + (size_t)stride * index[k]);
+    }
+    cm_lanes_transpose(out);
+#endif
+}
+
+// The reverse; rows named twice must be given equal values.
+static inline void cm_lanes_scatter(float *rows, uint32_t stride, const uint32_t *index, cm_f in[8])
+{
+#if CM_LANES == 1
+    memcpy(rows + (size_t)stride * index[0], in, 8 * sizeof *in);
+#elif CM_LANES == 4
+    for (int h = 0; h < 2; h++) {
+        cm_lanes_transpose(in + 4 * h);
+        for (int k = 0; k < 4; k++) {
+            cm_lanes_store(rows + (size_t)stride * index[k] + 4 * h, in[4 * h + k]);
+        }
+    }
+#else
+    cm_lanes_transpose(in);
+    for (int k = 0; k < 8; k++) {
+        cm_lanes_store(rows + (size_t)stride * index[k], in[k]);
+    }
+#endif
+}
+
+// Three numbers a lane --------------------------------------------------------------------------
+
+typedef struct cm_fvec {
+    cm_f x, y, z;
+} cm_fvec;
+
+static inline cm_fvec cm_fvec_load(const float (*from)[8], uint32_t at)
+{
+    return (cm_fvec){cm_lanes_load(from[0] + at), cm_lanes_load(from[1] + at),
+                     cm_lanes_load(from[2] + at)};
+}
+
+static inline void cm_fvec_store(float (*to)[8], uint32_t at, cm_fvec v)
+{
+    cm_lanes_store(to[0] + at, v.x);
+    cm_lanes_store(to[1] + at, v.y);
+    cm_lanes_store(to[2] + at, v.z);
+}
+
+static inline cm_fvec cm_fvec_add(cm_fvec a, cm_fvec b)
+{
+    return (cm_fvec){a.x + b.x, a.y + b.y, a.z + b.z};
+}
+
+static inline cm_fvec cm_fvec_sub(cm_fvec a, cm_fvec b)
+{
+    return (cm_fvec){a.x - b.x, a.y - b.y, a.z - b.z};
+}
+
+static inline cm_fvec cm_fvec_scale(cm_f s, cm_fvec a)
+{
+    return (cm_fvec){s * a.x, s * a.y, s * a.z};
+}
+
+static inline cm_f cm_fvec_dot(cm_fvec a, cm_fvec b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+static inline cm_fvec cm_fvec_cross(cm_fvec a, cm_fvec b)
+{
+    return (cm_fvec){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+// x a + y b + z c
+static inline cm_fvec cm_fvec_mix(cm_f x, cm_fvec a, cm_f y, cm_fvec b, cm_f z, cm_fvec c)
+{
+    return (cm_fvec){x * a.x + y * b.x + z * c.x, x * a.y + y * b.y + z * c.y,
+                     x * a.z + y * b.z + z * c.z};
+}
+
+// Symmetric: xx, xy, xz, yy, yz, zz.
+static inline cm_fvec cm_fsym_mul(const cm_f m[6], cm_fvec v)
+{
+    return (cm_fvec){m[0] * v.x + m[1] * v.y + m[2] * v.z, m[1] * v.x + m[3] * v.y + m[4] * v.z,
+                     m[2] * v.x + m[4] * v.y + m[5] * v.z};
+}
+
+#endif

@@ -1,0 +1,474 @@
+// The passes over groups of contacts, for CM_LANES lanes at once: included once a width by
+// soft_pass1.c, soft_pass4.c and soft_pass8.c, which define CM_LANES and CM_PASS(name).
+//
+// A group's eight lanes are gone through CM_LANES at a time. All widths perform the same operations
+// on each lane in the same order; see lanes.h. Typical: 3,500 contacts in 460 groups, nine passes a
+// tick: most of the solver's time.
+//
+// In a contact's frame, u = (1, y, -x) is a point's lever: its normal velocity is u . (velocity of
+// the centre, turn about t1, turn about t2), and an impulse P there acts on these three as P u.
+#include "shared/sim/solve/soft.h"
+
+#include "shared/base/lanes.h"
+
+#define PUSH_SPEED            3.0f // m/s, the most that an overlap is pushed out at
+#define RESTITUTION_THRESHOLD 1.0f // m/s
+
+#define LOAD(member)          cm_lanes_load(g->member + at)
+#define STORE(member, value)  cm_lanes_store(g->member + at, value)
+
+typedef struct frame {
+    cm_fvec n, t1, t2, ra, rb;
+    cm_f ma, mb, ia[6], ib[6];
+} frame;
+
+typedef struct speeds {
+    cm_f row_a[8], row_b[8]; // as gathered; the last two of each are padding
+    cm_fvec va, wa, vb, wb;
+} speeds;
+
+static inline void load_frame(const cm_soft_group *g, uint32_t at, frame *f)
+{
+    f->n = cm_fvec_load(g->normal, at);
+    f->t1 = cm_fvec_load(g->t1, at);
+    f->t2 = cm_fvec_load(g->t2, at);
+    f->ra = cm_fvec_load(g->ra, at);
+    f->rb = cm_fvec_load(g->rb, at);
+    f->ma = LOAD(mass_a);
+    f->mb = LOAD(mass_b);
+    for (uint32_t i = 0; i < 6; i++) {
+        f->ia[i] = LOAD(inertia_a[i]);
+        f->ib[i] = LOAD(inertia_b[i]);
+    }
+}
+
+static inline void gather_speeds(const cm_soft *soft, const cm_soft_group *g, uint32_t at,
+                                 speeds *s)
+{
+    const float *rows = &soft->bodies[0].v.x;
+    cm_lanes_gather(rows, 16, g->a + at, s->row_a);
+    cm_lanes_gather(rows, 16, g->b + at, s->row_b);
+    s->va = (cm_fvec){s->row_a[0], s->row_a[1], s->row_a[2]};
+    s->wa = (cm_fvec){s->row_a[3], s->row_a[4], s->row_a[5]};
+    s->vb = (cm_fvec){s->row_b[0], s->row_b[1], s->row_b[2]};
+    s->wb = (cm_fvec){s->row_b[3], s->row_b[4], s->row_b[5]};
+}
+
+// What cannot be pushed keeps its row: zero times an infinite impulse is no number.
+static inline void scatter_speeds(cm_soft *soft, const cm_soft_group *g, uint32_t at,
+                                  const speeds *s)
+{
+    float *rows = &soft->bodies[0].v.x;
+    cm_f zero = cm_lanes_set(0.0f);
+    cm_f b[8] = {s->vb.x, s->vb.y, s->vb.z, s->wb.x, s->wb.y, s->wb.z, zero, zero};
+    if (!g->fixed) {
+        cm_f a[8] = {s->va.x, s->va.y, s->va.z, s->wa.x, s->wa.y, s->wa.z, zero, zero};
+        cm_lanes_scatter(rows, 16, g->a + at, a);
+    }
+    cm_lanes_scatter(rows, 16, g->b + at, b);
+}
+
+// Linear impulse and torque at the centre, on b; the reverse on a.
+static inline void apply(const frame *f, cm_fvec impulse, cm_fvec torque, speeds *s)
+{
+    cm_fvec turn_b = cm_fvec_add(cm_fvec_cross(f->rb, impulse), torque);
+    cm_fvec turn_a = cm_fvec_add(cm_fvec_cross(f->ra, impulse), torque);
+    s->vb = cm_fvec_add(s->vb, cm_fvec_scale(f->mb, impulse));
+    s->wb = cm_fvec_add(s->wb, cm_fsym_mul(f->ib, turn_b));
+    s->va = cm_fvec_sub(s->va, cm_fvec_scale(f->ma, impulse));
+    s->wa = cm_fvec_sub(s->wa, cm_fsym_mul(f->ia, turn_a));
+}
+
+// Prepare --------------------------------------------------------------------------------------
+
+// Two tangents of the normal alone, as cm_basis.
+static inline void make_basis(frame *f)
+{
+    cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f);
+    cm_mask steep = cm_lanes_greater(cm_lanes_set(0.57735027f), cm_lanes_abs(f->n.x));
+    cm_fvec t;
+    t.x = cm_lanes_select(steep, zero, f->n.y);
+    t.y = cm_lanes_select(steep, f->n.z, -f->n.x);
+    t.z = cm_lanes_select(steep, -f->n.y, zero);
+    f->t1 = cm_fvec_scale(one / cm_lanes_sqrt(cm_fvec_dot(t, t)), t);
+    f->t2 = cm_fvec_cross(f->n, f->t1);
+}
+
+static inline cm_f inverse(cm_f x)
+{
+    cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f);
+    cm_mask some = cm_lanes_greater(x, zero);
+    return cm_lanes_select(some, one / cm_lanes_select(some, x, one), zero);
+}
+
+// Turn that a unit impulse along `axis` at the centre gives: of each body, and their sum.
+typedef struct response {
+    cm_fvec arm_a, arm_b, turn_a, turn_b, sum;
+} response;
+
+static inline response respond(const frame *f, cm_fvec axis)
+{
+    response r;
+    r.arm_a = cm_fvec_cross(f->ra, axis);
+    r.arm_b = cm_fvec_cross(f->rb, axis);
+    r.turn_a = cm_fsym_mul(f->ia, r.arm_a);
+    r.turn_b = cm_fsym_mul(f->ib, r.arm_b);
+    r.sum = cm_fvec_add(r.turn_a, r.turn_b);
+    return r;
+}
+
+// Velocity along p's axis of an impulse along q's, but for the masses.
+static inline cm_f between(const response *p, const response *q)
+{
+    return cm_fvec_dot(p->arm_b, q->turn_b) + cm_fvec_dot(p->arm_a, q->turn_a);
+}
+
+static inline void prepare_points(cm_soft_group *g, uint32_t at, const frame *f, const response *n,
+                                  const cm_f sum[6])
+{
+    cm_f mass = f->ma + f->mb, one = cm_lanes_set(1.0f), zero = cm_lanes_set(0.0f);
+    cm_fvec s1 = cm_fsym_mul(sum, f->t1), s2 = cm_fsym_mul(sum, f->t2);
+    cm_f nn = mass + between(n, n), n1 = cm_fvec_dot(n->sum, f->t1);
+    cm_f n2 = cm_fvec_dot(n->sum, f->t2), k11 = cm_fvec_dot(f->t1, s1);
+    cm_f k12 = cm_fvec_dot(f->t1, s2), k22 = cm_fvec_dot(f->t2, s2);
+    cm_fvec lever[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        // Offsets from the centre were packed into x, y and separation.
+        cm_fvec o = {LOAD(x[i]), LOAD(y[i]), LOAD(separation[i])};
+        cm_f x = cm_fvec_dot(o, f->t1), y = cm_fvec_dot(o, f->t2);
+        STORE(x[i], x);
+        STORE(y[i], y);
+        STORE(separation[i], LOAD(start[i]));
+        lever[i] = (cm_fvec){one, y, -x};
+    }
+    uint32_t place = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        cm_fvec l = lever[i];
+        cm_fvec k = {nn + n1 * l.y + n2 * l.z, n1 + k11 * l.y + k12 * l.z,
+                     n2 + k12 * l.y + k22 * l.z};
+        cm_f used = LOAD(effective[i]); // packed: 1 for a point, else 0
+        STORE(effective[i],
+              cm_lanes_select(cm_lanes_greater(used, zero), inverse(cm_fvec_dot(k, l)), zero));
+        for (uint32_t j = i + 1; j < 4; j++) {
+            STORE(cross[place], cm_fvec_dot(k, lever[j]));
+            place++;
+        }
+    }
+}
+
+static inline void prepare_friction(cm_soft_group *g, uint32_t at, const frame *f,
+                                    const response *n, const cm_f sum[6])
+{
+    response p = respond(f, f->t1), q = respond(f, f->t2);
+    cm_f mass = f->ma + f->mb, zero = cm_lanes_set(0.0f);
+    cm_fvec sn = cm_fsym_mul(sum, f->n);
+    STORE(couple[0], between(n, &p));
+    STORE(couple[1], between(n, &q));
+    STORE(couple[2], cm_fvec_dot(n->sum, f->n));
+    STORE(couple[3], cm_fvec_dot(p.sum, f->t1));
+    STORE(couple[4], cm_fvec_dot(q.sum, f->t1));
+    STORE(couple[5], cm_fvec_dot(sn, f->t1));
+    STORE(couple[6], cm_fvec_dot(p.sum, f->t2));
+    STORE(couple[7], cm_fvec_dot(q.sum, f->t2));
+    STORE(couple[8], cm_fvec_dot(sn, f->t2));
+    cm_f xx = mass + between(&p, &p), xy = between(&p, &q), yy = mass + between(&q, &q);
+    cm_f s = inverse(xx * yy - xy * xy);
+    STORE(tangent_mass[0], s * yy);
+    STORE(tangent_mass[1], zero - s * xy);
+    STORE(tangent_mass[2], s * xx);
+    STORE(twist_mass, inverse(cm_fvec_dot(sn, f->n)));
+    STORE(twist_couple[0], cm_fvec_dot(p.sum, f->n));
+    STORE(twist_couple[1], cm_fvec_dot(q.sum, f->n));
+}
+
+static inline void load_inertias(const cm_soft *soft, cm_soft_group *g, uint32_t at, frame *f)
+{
+    const float *rows = &soft->inertias[0].inverse_mass;
+    cm_f a[8], b[8];
+    cm_lanes_gather(rows, 8, g->a + at, a);
+    cm_lanes_gather(rows, 8, g->b + at, b);
+    f->ma = a[0];
+    f->mb = b[0];
+    STORE(mass_a, f->ma);
+    STORE(mass_b, f->mb);
+    for (uint32_t i = 0; i < 6; i++) {
+        f->ia[i] = a[1 + i];
+        f->ib[i] = b[1 + i];
+        STORE(inertia_a[i], f->ia[i]);
+        STORE(inertia_b[i], f->ib[i]);
+    }
+}
+
+static inline void warm_start(cm_soft *soft, cm_soft_group *g, uint32_t at, const frame *f)
+{
+    speeds s;
+    gather_speeds(soft, g, at, &s);
+    cm_fvec push = cm_fvec_load(g->world_push, at);
+    cm_f px = cm_fvec_dot(push, f->t1), py = cm_fvec_dot(push, f->t2), twist = LOAD(push[2]);
+    STORE(push[0], px);
+    STORE(push[1], py);
+    cm_f normal = cm_lanes_set(0.0f), turn1 = normal, turn2 = normal;
+    for (uint32_t i = 0; i < 4; i++) {
+        cm_f p = LOAD(impulse[i]);
+        normal = normal + p;
+        turn1 = turn1 + LOAD(y[i]) * p;
+        turn2 = turn2 - LOAD(x[i]) * p;
+    }
+    cm_fvec impulse = cm_fvec_mix(normal, f->n, px, f->t1, py, f->t2);
+    cm_fvec torque = cm_fvec_mix(turn1, f->t1, turn2, f->t2, twist, f->n);
+    apply(f, impulse, torque, &s);
+    scatter_speeds(soft, g, at, &s);
+}
+
+static void prepare(cm_soft *soft, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++) {
+        cm_soft_group *g = &soft->groups[i];
+        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+            frame f;
+            f.n = cm_fvec_load(g->normal, at);
+            f.ra = cm_fvec_load(g->ra, at);
+            f.rb = cm_fvec_load(g->rb, at);
+            make_basis(&f);
+            cm_fvec_store(g->t1, at, f.t1);
+            cm_fvec_store(g->t2, at, f.t2);
+            load_inertias(soft, g, at, &f);
+            cm_f sum[6];
+            for (uint32_t k = 0; k < 6; k++) {
+                sum[k] = f.ia[k] + f.ib[k];
+            }
+            response n = respond(&f, f.n);
+            prepare_points(g, at, &f, &n, sum);
+            prepare_friction(g, at, &f, &n, sum);
+            warm_start(soft, g, at, &f);
+        }
+    }
+}
+
+// Solve and relax ------------------------------------------------------------------------------
+
+// How a body's turn moves along the normal: (R^T - I) n, for the turn of its second half row.
+static inline cm_fvec turned(const cm_f row[8], cm_fvec n)
+{
+    cm_fvec u = {row[3], row[4], row[5]};
+    cm_fvec t = cm_fvec_cross(u, n);
+    cm_f two = cm_lanes_set(2.0f);
+    return cm_fvec_scale(two, cm_fvec_sub(cm_fvec_cross(u, t), cm_fvec_scale(row[6], t)));
+}
+
+// Separations at the present poses. The levers' height over the centre's plane is left out: it
+// counts only with the square of the turn.
+static inline void move_points(const cm_soft *soft, cm_soft_group *g, uint32_t at, const frame *f,
+                               uint32_t points)
+{
+    const float *rows = &soft->bodies[0].shift.x;
+    cm_f a[8], b[8];
+    cm_lanes_gather(rows, 16, g->a + at, a);
+    cm_lanes_gather(rows, 16, g->b + at, b);
+    cm_fvec shift = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
+    cm_fvec turn_a = turned(a, f->n), turn_b = turned(b, f->n);
+    cm_fvec turn = cm_fvec_sub(turn_b, turn_a);
+    cm_f base = cm_fvec_dot(shift, f->n) + cm_fvec_dot(turn_b, f->rb) - cm_fvec_dot(turn_a, f->ra);
+    cm_f along1 = cm_fvec_dot(turn, f->t1), along2 = cm_fvec_dot(turn, f->t2);
+    for (uint32_t i = 0; i < points; i++) {
+        STORE(separation[i], LOAD(start[i]) + base + LOAD(x[i]) * along1 + LOAD(y[i]) * along2);
+    }
+}
+
+// Velocities in the contact's frame.
+typedef struct local {
+    cm_f x, y, normal;         // of the centres
+    cm_f turn1, turn2, turn_n; // of b against a
+} local;
+
+static inline local localise(const frame *f, const speeds *s)
+{
+    cm_fvec b = cm_fvec_add(s->vb, cm_fvec_cross(s->wb, f->rb));
+    cm_fvec a = cm_fvec_add(s->va, cm_fvec_cross(s->wa, f->ra));
+    cm_fvec v = cm_fvec_sub(b, a), w = cm_fvec_sub(s->wb, s->wa);
+    return (local){cm_fvec_dot(v, f->t1), cm_fvec_dot(v, f->t2), cm_fvec_dot(v, f->n),
+                   cm_fvec_dot(w, f->t1), cm_fvec_dot(w, f->t2), cm_fvec_dot(w, f->n)};
+}
+
+// Coulomb friction at the centre, clamped to a circle, after a twist that the points' distance from
+// the centre allows. Returns the changes (t1, t2, twist).
+static inline cm_fvec solve_friction(cm_soft_group *g, uint32_t at, local *v, uint32_t points)
+{
+    cm_f zero = cm_lanes_set(0.0f), normal = LOAD(impulse[0]), one = cm_lanes_set(1.0f);
+    for (uint32_t i = 1; i < points; i++) {
+        normal = normal + LOAD(impulse[i]);
+    }
+    cm_f limit = LOAD(friction) * normal, twist_limit = limit * LOAD(radius);
+    cm_f old = LOAD(push[2]), twist = old - LOAD(twist_mass) * v->turn_n;
+    twist = cm_lanes_max(cm_lanes_min(twist, twist_limit), zero - twist_limit);
+    STORE(push[2], twist);
+    cm_f dt = twist - old;
+    cm_f vx = v->x + LOAD(twist_couple[0]) * dt, vy = v->y + LOAD(twist_couple[1]) * dt;
+
+    cm_f old_x = LOAD(push[0]), old_y = LOAD(push[1]), shared = LOAD(tangent_mass[1]);
+    cm_f x = old_x - (LOAD(tangent_mass[0]) * vx + shared * vy);
+    cm_f y = old_y - (shared * vx + LOAD(tangent_mass[2]) * vy);
+    cm_f squared = x * x + y * y;
+    cm_mask slides = cm_lanes_greater(squared, limit * limit);
+    cm_f scale = limit / cm_lanes_sqrt(cm_lanes_select(slides, squared, one));
+    scale = cm_lanes_select(slides, scale, one);
+    x = x * scale;
+    y = y * scale;
+    STORE(push[0], x);
+    STORE(push[1], y);
+    cm_f dx = x - old_x, dy = y - old_y;
+    v->normal = v->normal + LOAD(couple[0]) * dx + LOAD(couple[1]) * dy + LOAD(couple[2]) * dt;
+    v->turn1 = v->turn1 + LOAD(couple[3]) * dx + LOAD(couple[4]) * dy + LOAD(couple[5]) * dt;
+    v->turn2 = v->turn2 + LOAD(couple[6]) * dx + LOAD(couple[7]) * dy + LOAD(couple[8]) * dt;
+    return (cm_fvec){dx, dy, dt};
+}
+
+// The new impulse of a point with normal velocity vn.
+static inline cm_f press(const cm_soft_group *g, uint32_t at, uint32_t i, cm_f vn, cm_f inverse_h,
+                         const cm_softness *softness, bool relax)
+{
+    cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f), old = LOAD(impulse[i]);
+    cm_f s = LOAD(separation[i]), mass = LOAD(effective[i]);
+    if (relax) {
+        cm_f bias = cm_lanes_max(s, zero) * inverse_h;
+        return cm_lanes_max(old - mass * (vn + bias), zero);
+    }
+    cm_mask gap = cm_lanes_greater(s, zero);
+    cm_f push = cm_lanes_max(cm_lanes_set(softness->bias_rate) * s, cm_lanes_set(-PUSH_SPEED));
+    cm_f bias = cm_lanes_select(gap, s * inverse_h, push);
+    cm_f mass_scale = cm_lanes_select(gap, one, cm_lanes_set(softness->mass_scale));
+    cm_f impulse_scale = cm_lanes_select(gap, zero, cm_lanes_set(softness->impulse_scale));
+    return cm_lanes_max(old - mass * mass_scale * (vn + bias) - impulse_scale * old, zero);
+}
+
+static inline void solve_lanes(cm_soft *soft, cm_soft_group *g, uint32_t at, uint32_t points,
+                               bool relax)
+{
+    static const uint8_t cross_of[4][4] = {{0, 0, 1, 2}, {0, 0, 3, 4}, {0, 0, 0, 5}, {0}};
+    frame f;
+    speeds s;
+    load_frame(g, at, &f);
+    if (relax) {
+        move_points(soft, g, at, &f, points);
+    }
+    gather_speeds(soft, g, at, &s);
+    local v = localise(&f, &s);
+    cm_fvec friction = solve_friction(g, at, &v, points);
+    cm_f inverse_h = cm_lanes_set(1.0f / soft->h), vn[4];
+    for (uint32_t i = 0; i < points; i++) {
+        vn[i] = v.normal + LOAD(y[i]) * v.turn1 - LOAD(x[i]) * v.turn2;
+    }
+    cm_f normal = cm_lanes_set(0.0f), turn1 = normal, turn2 = normal, total = normal;
+    for (uint32_t i = 0; i < points; i++) {
+        cm_f p = press(g, at, i, vn[i], inverse_h, &soft->softness[g->fixed], relax);
+        cm_f change = p - LOAD(impulse[i]);
+        STORE(impulse[i], p);
+        if (g->bounces) {
+            STORE(largest[i], cm_lanes_max(LOAD(largest[i]), p));
+        }
+        for (uint32_t j = i + 1; j < points; j++) {
+            vn[j] = vn[j] + LOAD(cross[cross_of[i][j]]) * change;
+        }
+        normal = normal + change;
+        turn1 = turn1 + LOAD(y[i]) * change;
+        turn2 = turn2 - LOAD(x[i]) * change;
+        total = total + p;
+    }
+    if (relax) {
+        STORE(total, LOAD(total) + total);
+    }
+    cm_fvec impulse = cm_fvec_mix(normal, f.n, friction.x, f.t1, friction.y, f.t2);
+    cm_fvec torque = cm_fvec_mix(turn1, f.t1, turn2, f.t2, friction.z, f.n);
+    apply(&f, impulse, torque, &s);
+    scatter_speeds(soft, g, at, &s);
+}
+
+// The number of points is a constant at each call, so that the loops over them unroll.
+static inline void solve_groups(cm_soft *soft, uint32_t first, uint32_t end, bool relax)
+{
+    for (uint32_t i = first; i < end; i++) {
+        cm_soft_group *g = &soft->groups[i];
+        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+            if (g->points <= 1) {
+                solve_lanes(soft, g, at, 1, relax);
+            } else if (g->points == 2) {
+                solve_lanes(soft, g, at, 2, relax);
+            } else {
+                solve_lanes(soft, g, at, 4, relax);
+            }
+        }
+    }
+}
+
+static void solve(cm_soft *soft, uint32_t first, uint32_t end)
+{
+    solve_groups(soft, first, end, false);
+}
+
+static void relax(cm_soft *soft, uint32_t first, uint32_t end)
+{
+    solve_groups(soft, first, end, true);
+}
+
+// Restitution ----------------------------------------------------------------------------------
+
+static void bounce_lanes(cm_soft *soft, cm_soft_group *g, uint32_t at)
+{
+    static const uint8_t cross_of[4][4] = {{0, 0, 1, 2}, {0, 0, 3, 4}, {0, 0, 0, 5}, {0}};
+    frame f;
+    speeds s;
+    load_frame(g, at, &f);
+    gather_speeds(soft, g, at, &s);
+    local v = localise(&f, &s);
+    cm_f zero = cm_lanes_set(0.0f), vn[4], restitution = LOAD(restitution);
+    for (uint32_t i = 0; i < 4; i++) {
+        vn[i] = v.normal + LOAD(y[i]) * v.turn1 - LOAD(x[i]) * v.turn2;
+    }
+    cm_f normal = zero, turn1 = zero, turn2 = zero;
+    cm_mask bouncy = cm_lanes_greater(restitution, zero);
+    for (uint32_t i = 0; i < 4; i++) {
+        cm_f approach = LOAD(approach[i]), old = LOAD(impulse[i]);
+        cm_mask now = bouncy & cm_lanes_greater(cm_lanes_set(-RESTITUTION_THRESHOLD), approach) &
+                      cm_lanes_greater(LOAD(largest[i]), zero);
+        cm_f p = old - LOAD(effective[i]) * (vn[i] + restitution * approach);
+        p = cm_lanes_select(now, cm_lanes_max(p, zero), old);
+        cm_f change = p - old;
+        STORE(impulse[i], p);
+        for (uint32_t j = i + 1; j < 4; j++) {
+            vn[j] = vn[j] + LOAD(cross[cross_of[i][j]]) * change;
+        }
+        normal = normal + change;
+        turn1 = turn1 + LOAD(y[i]) * change;
+        turn2 = turn2 - LOAD(x[i]) * change;
+    }
+    STORE(total, LOAD(total) + normal);
+    cm_fvec impulse = cm_fvec_scale(normal, f.n);
+    cm_fvec torque = cm_fvec_add(cm_fvec_scale(turn1, f.t1), cm_fvec_scale(turn2, f.t2));
+    apply(&f, impulse, torque, &s);
+    scatter_speeds(soft, g, at, &s);
+}
+
+static void bounce(cm_soft *soft, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++) {
+        cm_soft_group *g = &soft->groups[i];
+        for (uint32_t at = 0; g->bounces && at < CM_SOFT_LANES; at += CM_LANES) {
+            bounce_lanes(soft, g, at);
+        }
+    }
+}
+
+static void finish(cm_soft *soft, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++) {
+        cm_soft_group *g = &soft->groups[i];
+        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+            cm_fvec t1 = cm_fvec_load(g->t1, at), t2 = cm_fvec_load(g->t2, at);
+            cm_fvec push =
+                cm_fvec_add(cm_fvec_scale(LOAD(push[0]), t1), cm_fvec_scale(LOAD(push[1]), t2));
+            cm_fvec_store(g->world_push, at, push);
+        }
+    }
+}
+
+const cm_soft_passes CM_PASS(cm_soft_passes) = {{prepare, solve, relax, bounce, finish}};
