@@ -94,6 +94,8 @@ static void push(cm_store *store, job *work)
     cm_match *match = work->match;
     pthread_mutex_lock(&store->lock);
     bool take = !match->ended;
+    bool wake =
+        work->kind == JOB_END || store->first == NULL; // else the thread is awake, or will be
     if (work->kind != JOB_END) {
         if (store->queued_bytes + cost(work) > store->queue_max) {
             mark_failed(match, "the queue of the store is full: the disk does not keep up");
@@ -109,9 +111,11 @@ static void push(cm_store *store, job *work)
         store->queued_bytes += cost(work);
         match->status.queued_bytes += cost(work);
         store->urgent = store->urgent || work->kind == JOB_END;
-        pthread_cond_signal(&store->wake);
     }
     pthread_mutex_unlock(&store->lock);
+    if (take && wake) {
+        pthread_cond_signal(&store->wake);
+    }
     if (!take) {
         free(work);
     }
