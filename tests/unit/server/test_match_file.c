@@ -120,6 +120,7 @@ static const struct {
     {"CREATE INDEX more ON ticks(hash)", false, CAROM_ERROR_CORRUPT, "schema: 'more'"},
     {"CREATE TRIGGER more AFTER INSERT ON ticks BEGIN DELETE FROM meta; END", false,
      CAROM_ERROR_CORRUPT, "schema: 'more'"},
+    {"ALTER TABLE ticks ADD COLUMN more", false, CAROM_ERROR_CORRUPT, "schema: 'ticks'"},
     {"DROP TABLE keyframes", false, CAROM_ERROR_CORRUPT, "schema: 3 tables"},
     {"DROP TABLE ticks; CREATE VIEW ticks AS WITH RECURSIVE n(tick) AS (SELECT 0 UNION ALL SELECT "
      "tick+1 FROM n) SELECT tick, 0 AS hash, NULL AS input FROM n",
@@ -251,6 +252,8 @@ static void make_killed(const char *name, bool with_log)
     snprintf(command, sizeof command, "cp %s-wal %s/%s-wal", recording_path(), recording_folder,
              name);
     cr_assert(!with_log || system(command) == 0);
+    snprintf(command, sizeof command, "%s-shm", recording_path());
+    cr_assert_neq(access(command, F_OK), 0); // exclusive before it was a log: no shared index
     cr_assert_eq(try_open(recording_path()), CAROM_ERROR_IO); // the writer holds it
     cr_assert_not_null(strstr(error.message, "held by a running server"), "%s", error.message);
     recording_play(&run, 10); // and is not disturbed
