@@ -302,11 +302,26 @@ static void print_end(const serve *s, const cm_match_status *match, const cm_rep
     printf("replay    %s replay %s --verify\n", program_invocation_name, s->path);
 }
 
+// Until all is written, or a second signal: a disk may take for ever.
+static void write_out(const serve *s)
+{
+    cm_match_status match;
+    struct pollfd signals = {.fd = s->signals, .events = POLLIN};
+    cm_store_pump(s->store);
+    cm_store_status(s->store, cm_worker_match(s->worker), &match);
+    while (match.queued_bytes > 0) {
+        (void)poll(&signals, 1, 5);
+        stop_at_second(s);
+        cm_store_status(s->store, cm_worker_match(s->worker), &match);
+    }
+    cm_store_flush(s->store);
+}
+
 // Closes the recording and replays it, for as long as the configuration allows.
 static int finish(serve *s)
 {
     cm_match_status match;
-    cm_store_flush(s->store);
+    write_out(s);
     cm_store_status(s->store, cm_worker_match(s->worker), &match);
     cm_worker_destroy(s->worker);
     s->worker = NULL;

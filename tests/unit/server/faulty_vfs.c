@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 #include <string.h>
+#include <unistd.h>
 
 faulty_disk faulty;
 
@@ -32,6 +33,10 @@ static int faulty_write(sqlite3_file *file, const void *bytes, int size, sqlite3
 static int faulty_sync(sqlite3_file *file, int flags)
 {
     faulty.syncs_after += faulty.failed > 0;
+    while (faulty.hang != NULL && faulty.hang[0]) {
+        faulty.hang[1] = true;
+        pause();
+    }
     if (faulty.fail_syncs) {
         faulty.failed++;
         return SQLITE_IOERR_FSYNC;

@@ -8,12 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "server/cli/cli.h"
 #include "server/replay.h"
+#include "tests/unit/server/faulty_vfs.h"
 
 typedef struct child {
     pid_t pid;
@@ -189,6 +191,29 @@ Test(serve, a_signal_drains_and_verifies)
     char ready[64];
     read_text(c.ready, ready, sizeof ready);
     cr_assert_eq(strncmp(ready, text + 13, strlen(ready)), 0, "the same address");
+    remove_directory(&c);
+}
+
+// Also while it waits for a disk that never answers: then no tick and no verification ends.
+Test(serve, a_second_signal_ends_it_before_a_dead_disk, .timeout = 60)
+{
+    volatile bool *hang = mmap(NULL, 2, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    cr_assert(hang != MAP_FAILED);
+    faulty_install();
+    faulty.hang = hang;
+    child c;
+    serve(&c);
+    hang[0] = true;
+    kill(c.pid, SIGTERM);
+    for (int i = 0; i < 3000 && !hang[1]; ++i) {
+        usleep(10000);
+    }
+    cr_assert(hang[1], "it syncs at the end");
+    kill(c.pid, SIGINT);
+    cr_assert_eq(finish(&c), 1);
+    char text[65536];
+    read_text(c.err, text, sizeof text);
+    cr_assert(strstr(text, "second signal") != NULL);
     remove_directory(&c);
 }
 
