@@ -1,13 +1,15 @@
 // The ENet host: limits that its defaults leave open, and the checks before it parses.
 //
-//   OFFSET SIZE  a datagram, as far as it is checked here
-//        0    2  peer id (12 bits), session (2), 0x4000 compressed, 0x8000 a time follows; big
-//        endian 2    2  sent time, if 0x8000 4   48  peer id 0xFFF, and only there: one CONNECT
-//        command, 0x82, and nothing else
+//   OFFSET  SIZE  a datagram, as far as it is checked here, big-endian
+//   0       2     peer id (12 bits), session (2), 0x4000 compressed, 0x8000 a time follows
+//   2       2     sent time, if 0x8000
+//   4       48    of peer id 0xFFF, and only there: one CONNECT command, 0x82, nothing else
 //
 // Facts that shape it: one service call takes 256 datagrams at most and both 0 and -1 mean carry
 // on; host->mtu is ignored for new peers; a peer's CONNECT and THROTTLE commands bring their own
-// MTU, bandwidth and throttle values, which are put back before every flush.
+// MTU, bandwidth and throttle values, which are put back before every flush; ENet gives a peer up
+// when one reliable message stays unacknowledged, each repetition later than the last, however much
+// else it hears, so silence is judged here, by the last datagram from the peer's address.
 #include "server/net.h"
 
 #include <enet/enet.h>
@@ -31,12 +33,14 @@
 #define FLAG_COMPRESSED 0x4000u
 #define IP_UDP_HEADERS  28u
 #define SEND_MAX        (8u << 20)
+#define ENET_TIMEOUT_MS 120000u // of one reliable message; silence ends it earlier
 
 struct cm_host {
     ENetHost *enet;
     ENetPacket *held; // of the event handed out last
     uint32_t events_left, turns_left;
     uint32_t timeout_ms;
+    enet_uint32 *heard_ms; // of each peer: when its last datagram came
     cm_host_stats stats;
 };
 
@@ -74,6 +78,17 @@ static cm_datagram_reason check_datagram(const uint8_t *bytes, size_t size, size
     return peer < peers ? CM_DATAGRAM_REASON_COUNT : CM_DATAGRAM_PEER;
 }
 
+// A datagram that passed the checks breaks its peer's silence, if it comes from the peer's address.
+static void note_heard(cm_host *host)
+{
+    const ENetHost *enet = host->enet;
+    uint32_t i = ((uint32_t)enet->receivedData[0] << 8 | enet->receivedData[1]) & PEER_ID_NONE;
+    if (i < enet->peerCount && enet->peers[i].address.host == enet->receivedAddress.host &&
+        enet->peers[i].address.port == enet->receivedAddress.port) {
+        host->heard_ms[i] = enet_time_get();
+    }
+}
+
 // ENet hands over every datagram first. The callback gets no context of ours, so the host is found
 // through the first peer's data, which is ours.
 static int ENET_CALLBACK intercept(ENetHost *enet, ENetEvent *event)
@@ -85,6 +100,7 @@ static int ENET_CALLBACK intercept(ENetHost *enet, ENetEvent *event)
     cm_datagram_reason reason =
         check_datagram(enet->receivedData, enet->receivedDataLength, enet->peerCount);
     if (reason == CM_DATAGRAM_REASON_COUNT) {
+        note_heard(host);
         return 0;
     }
     ++host->stats.refused[reason];
@@ -98,15 +114,20 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
         return NULL;
     }
     cm_host *host = calloc(1, sizeof *host);
-    if (host == NULL) {
+    enet_uint32 *heard_ms = calloc(def->peers, sizeof *heard_ms);
+    if (host == NULL || heard_ms == NULL) {
         snprintf(error, error_size, "out of memory");
+        free(host);
+        free(heard_ms);
         return NULL;
     }
+    host->heard_ms = heard_ms;
     ENetAddress address = {def->address, def->port};
     host->enet = enet_host_create(&address, def->peers, CHANNELS, 0, 0);
     if (host->enet == NULL) {
         snprintf(error, error_size, "cannot listen on UDP port %u: it is taken, or not allowed",
                  (unsigned)def->port);
+        free(heard_ms);
         free(host);
         return NULL;
     }
@@ -143,6 +164,7 @@ void cm_host_destroy(cm_host *host)
         enet_packet_destroy(host->held);
     }
     enet_host_destroy(host->enet);
+    free(host->heard_ms);
     free(host);
 }
 
@@ -182,7 +204,7 @@ static cm_host_event_type take_event(cm_host *host, ENetEvent *from, cm_host_eve
             return CM_HOST_NOTHING;
         }
         set_limits(from->peer);
-        enet_peer_timeout(from->peer, 32, host->timeout_ms, host->timeout_ms);
+        enet_peer_timeout(from->peer, ENET_PEER_TIMEOUT_LIMIT, ENET_TIMEOUT_MS, ENET_TIMEOUT_MS);
         return CM_HOST_CONNECT;
     case ENET_EVENT_TYPE_DISCONNECT:
         return CM_HOST_DISCONNECT;
@@ -194,6 +216,24 @@ static cm_host_event_type take_event(cm_host *host, ENetEvent *from, cm_host_eve
         return CM_HOST_RECEIVE;
     case ENET_EVENT_TYPE_NONE:
         break;
+    }
+    return CM_HOST_NOTHING;
+}
+
+// A peer that has been silent for too long, ended; or CM_HOST_NOTHING.
+static cm_host_event_type end_silent(cm_host *host, cm_host_event *event)
+{
+    ENetHost *enet = host->enet;
+    for (size_t i = 0; i < enet->peerCount; ++i) {
+        ENetPeer *peer = &enet->peers[i];
+        bool judged = peer->state == ENET_PEER_STATE_CONNECTED ||
+                      peer->state == ENET_PEER_STATE_DISCONNECT_LATER;
+        if (judged && enet_time_get() - host->heard_ms[i] > host->timeout_ms) {
+            enet_peer_reset(peer);
+            event->peer = (uint32_t)i;
+            event->type = CM_HOST_DISCONNECT;
+            return CM_HOST_DISCONNECT;
+        }
     }
     return CM_HOST_NOTHING;
 }
@@ -221,7 +261,8 @@ cm_host_event_type cm_host_next(cm_host *host, cm_host_event *event)
             break;
         }
     }
-    return CM_HOST_NOTHING;
+    // Only once the socket is empty: what waits there may break the silence.
+    return host->turns_left > 0 ? end_silent(host, event) : CM_HOST_NOTHING;
 }
 
 static bool send_packet(cm_host *host, uint32_t peer, uint32_t channel, const void *bytes,

@@ -104,9 +104,6 @@ static bool make_server(cluster *c)
     cm_config_default(&c->config);
     snprintf(c->config.listen, sizeof c->config.listen, "127.0.0.1:%u", PORT);
     c->config.insecure = true;
-    // The server's timeout is ENet's: of one reliable message, repeated ever more slowly. After a
-    // cut and more losses that may pass 10 s although views and inputs flow again.
-    c->config.timeout_ms = 30000;
     c->config.room_seed = (int64_t)(c->seed % 1000000u) + 1;
     cm_worker_def def = {.config = &c->config,
                          .scene = c->scene,

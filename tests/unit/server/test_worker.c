@@ -357,6 +357,34 @@ Test(worker, without_a_hello_the_slot_is_free_again)
     close_bench(&b);
 }
 
+// Silence ends a client, and only silence: ENet itself would give one up whose reliable message was
+// repeated in vain, each time later, through a cut that is long over.
+Test(worker, silence_ends_a_client_a_healed_cut_does_not)
+{
+    bench b;
+    open_bench(&b, 12);
+    b.config.timeout_ms = 10000;
+    bare_client c;
+    dial(&c);
+    enet_peer_timeout(c.peer, 32, 120000, 120000);
+    join(&b, &c);
+    cm_net_partition(b.net, PORT, true);
+    run(&b, &c, 1, 8000);
+    cr_assert_eq(stats_of(&b).peers, 1);
+    cm_net_partition(b.net, PORT, false);
+    for (int i = 0; i < 150; ++i) {
+        send_input(&c, stats_of(&b).tick + 4, 0.0f);
+        run(&b, &c, 1, 100);
+    }
+    cr_assert_eq(stats_of(&b).peers, 1, "8 s of silence, then 15 s in touch");
+    cr_assert_not(c.ended);
+    cm_net_partition(b.net, PORT, true);
+    run(&b, &c, 1, 12000);
+    cr_assert_eq(stats_of(&b).peers, 0, "12 s of silence");
+    hang_up(&c);
+    close_bench(&b);
+}
+
 Test(worker, floods_are_kicked)
 {
     bench b;
