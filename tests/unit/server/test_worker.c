@@ -363,11 +363,9 @@ Test(worker, silence_ends_a_client_a_healed_cut_does_not)
 {
     bench b;
     open_bench(&b, 12);
-    b.config.timeout_ms = 10000;
     bare_client c;
-    dial(&c);
-    enet_peer_timeout(c.peer, 32, 120000, 120000);
     join(&b, &c);
+    enet_peer_timeout(c.peer, 32, 120000, 120000);
     cm_net_partition(b.net, PORT, true);
     run(&b, &c, 1, 8000);
     cr_assert_eq(stats_of(&b).peers, 1);
