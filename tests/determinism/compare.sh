@@ -8,7 +8,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 mode=${1:-quick}
 ticks=600
-scenes=(tests/scenes/tipping.json tests/scenes/heavy_on_light.json tests/scenes/crowd.json)
+scenes=(tests/scenes/tipping.json tests/scenes/heavy_on_light.json tests/scenes/crowd.json
+  tests/scenes/machines.json)
 passed=0
 failed=0
 

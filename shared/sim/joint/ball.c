@@ -19,6 +19,7 @@ static uint32_t rows(const cm_joint *joint, const cm_joint_pose *pose, cm_joint_
         count += 3;
     }
     cm_joint_point_rows(pose, 0, out + count);
+    cm_joint_make_block(out + count, 3);
     return count + 3;
 }
 

@@ -24,10 +24,10 @@ void cm_joint_filter_build(const carom_world *world, cm_scratch *scratch)
     const cm_joint *joints = cm_joints(world);
     uint32_t *starts = scratch->joint_partners;
     uint32_t *partners = starts + world->limits.bodies + 2;
-    memset(starts, 0, ((size_t)bodies + 2) * sizeof *starts);
     if (slots == 0) {
         return;
     }
+    memset(starts, 0, ((size_t)bodies + 2) * sizeof *starts);
     // Counted one place late, so that the second walk, moving each start on, leaves starts right.
     for (uint32_t i = 0; i < slots; i++) {
         if (separates(&joints[i])) {
@@ -46,8 +46,8 @@ void cm_joint_filter_build(const carom_world *world, cm_scratch *scratch)
     }
 }
 
-bool cm_joint_filter_has(const carom_world *world, const cm_scratch *scratch, uint32_t body_a,
-                         uint32_t body_b)
+bool cm_joint_filter_finds(const carom_world *world, const cm_scratch *scratch, uint32_t body_a,
+                           uint32_t body_b)
 {
     const uint32_t *starts = scratch->joint_partners;
     const uint32_t *partners = starts + world->limits.bodies + 2;

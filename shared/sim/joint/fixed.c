@@ -8,6 +8,8 @@ static uint32_t rows(const cm_joint *joint, const cm_joint_pose *pose, cm_joint_
     cm_joint_point_rows(pose, 0, out + 3);
     if (cm_joint_has_spring(joint)) {
         cm_joint_make_springs(out, 6);
+    } else {
+        cm_joint_make_block(out, 6);
     }
     return 6;
 }

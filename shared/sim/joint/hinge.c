@@ -24,11 +24,10 @@ static uint32_t rows(const cm_joint *joint, const cm_joint_pose *pose, cm_joint_
     uint32_t count = cm_joint_free_rows(joint, &free, 5, out);
     out[count] = tilt_row(pose, pose->a.z);
     out[count].place = 3;
-    out[count].block = 2;
     out[count + 1] = tilt_row(pose, pose->a.y);
     out[count + 1].place = 4;
-    out[count + 1].block = 0;
     cm_joint_point_rows(pose, 0, out + count + 2);
+    cm_joint_make_block(out + count, 5);
     return count + 5;
 }
 

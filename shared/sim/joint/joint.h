@@ -17,6 +17,8 @@
 
 #include "shared/sim/stage.h"
 
+#define CM_JOINT_BLOCK_MAX 6u
+
 typedef enum cm_row_kind {
     CM_ROW_RIGID,  // error to 0
     CM_ROW_SPRING, // error to 0 by the joint's spring, with a force within bounds
@@ -31,7 +33,7 @@ typedef struct cm_joint_row {
     float lower, upper; // of the force, N or N m
     float velocity;     // wanted J v
     uint8_t kind, place;
-    uint8_t block; // of rows solved at once: their number in the first, 0 in those that follow
+    uint8_t block; // of rows to solve at once: their number in the first, 0 in those that follow
     uint8_t turning;
 } cm_joint_row;
 
@@ -71,6 +73,8 @@ cm_joint_row cm_joint_spin_row(carom_vec3 axis, float error);
 // many rows.
 uint32_t cm_joint_free_rows(const cm_joint *joint, const cm_joint_row *coordinate, uint8_t place,
                             cm_joint_row *rows);
+// Makes rows one block: what a type holds, so that levers are held as firmly as points.
+void cm_joint_make_block(cm_joint_row *rows, uint32_t count);
 // Makes rows single springs, or motors, of the joint.
 void cm_joint_make_springs(cm_joint_row *rows, uint32_t count);
 void cm_joint_make_motor(const cm_joint *joint, float velocity, cm_joint_row *row);
@@ -101,7 +105,14 @@ void cm_joint_break(carom_world *world, cm_scratch *scratch);
 // filter.c: bodies that pass through each other because a joint holds them -----------------------
 
 void cm_joint_filter_build(const carom_world *world, cm_scratch *scratch);
-bool cm_joint_filter_has(const carom_world *world, const cm_scratch *scratch, uint32_t body_a,
-                         uint32_t body_b);
+// True for two bodies that must not collide; false at once in a world without joints.
+bool cm_joint_filter_finds(const carom_world *world, const cm_scratch *scratch, uint32_t body_a,
+                           uint32_t body_b);
+
+static inline bool cm_joint_filter_has(const carom_world *world, const cm_scratch *scratch,
+                                       uint32_t body_a, uint32_t body_b)
+{
+    return world->state.joint_slots > 0 && cm_joint_filter_finds(world, scratch, body_a, body_b);
+}
 
 #endif

@@ -17,10 +17,9 @@ static uint32_t rows(const cm_joint *joint, const cm_joint_pose *pose, cm_joint_
     cm_joint_turn_rows(pose, 0, out + count);
     out[count + 3] = cm_joint_slide_row(pose, pose->a.y);
     out[count + 3].place = 3;
-    out[count + 3].block = 2;
     out[count + 4] = cm_joint_slide_row(pose, pose->a.z);
     out[count + 4].place = 4;
-    out[count + 4].block = 0;
+    cm_joint_make_block(out + count, 5);
     return count + 5;
 }
 

@@ -34,7 +34,6 @@ void cm_joint_point_rows(const cm_joint_pose *pose, uint8_t place, cm_joint_row 
         rows[i].angular_a = cm_neg(cm_cross(pose->ra, unit(i)));
         rows[i].angular_b = cm_cross(pose->rb, unit(i));
         rows[i].error = element(pose->gap, i);
-        rows[i].block = i == 0 ? 3 : 0;
     }
 }
 
@@ -50,7 +49,6 @@ void cm_joint_turn_rows(const cm_joint_pose *pose, uint8_t place, cm_joint_row *
         rows[i].angular_a = cm_neg(unit(i));
         rows[i].angular_b = unit(i);
         rows[i].error = element(turn, i);
-        rows[i].block = i == 0 ? 3 : 0;
     }
 }
 
@@ -72,6 +70,13 @@ cm_joint_row cm_joint_spin_row(carom_vec3 axis, float error)
     row.angular_b = axis;
     row.error = error;
     return row;
+}
+
+void cm_joint_make_block(cm_joint_row *rows, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        rows[i].block = i == 0 ? (uint8_t)count : 0;
+    }
 }
 
 void cm_joint_make_springs(cm_joint_row *rows, uint32_t count)

@@ -31,6 +31,7 @@ static uint32_t rows(const cm_joint *joint, const cm_joint_pose *pose, cm_joint_
     out[count] = cm_joint_spin_row(cm_cross(h, s), cm_dot(s, h) - joint->rest);
     out[count].place = 3;
     cm_joint_point_rows(pose, 0, out + count + 1);
+    cm_joint_make_block(out + count, 4);
     return count + 4;
 }
 

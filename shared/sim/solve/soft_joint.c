@@ -2,7 +2,7 @@
 //
 // Rows are made anew for each substep from the poses there. What is rigid is held by a stiff soft
 // constraint in the solve pass and without bias in the relax pass; springs and motors are the same
-// in both. Rows of a block (up to three, rigid ones) are solved at once. Typical: 20 ragdolls of
+// in both. What a joint holds rigidly (up to six rows) is solved at once. Typical: 20 ragdolls of
 // 12 hinges and balls.
 #include "shared/sim/solve/soft_joint.h"
 
@@ -10,7 +10,8 @@
 
 #define JOINT_HERTZ         60.0f
 #define JOINT_DAMPING_RATIO 0.5f
-#define PUSH_SPEED          40.0f // m/s, rad/s: the most that an error is corrected at
+#define PIVOT_MIN           1.0e-6f // of a row's own
+#define PUSH_SPEED          40.0f   // m/s, rad/s: the most that an error is corrected at
 
 const cm_soft_body cm_soft_world = {.turn = {0.0f, 0.0f, 0.0f, 1.0f}};
 const cm_soft_inertia cm_soft_world_inertia = {0};
@@ -119,24 +120,44 @@ static float inverse(float x)
     return x > 0.0f ? 1.0f / x : 0.0f;
 }
 
-static cm_sym3 block_mass(const cm_soft_inertia *a, const cm_soft_inertia *b,
-                          const cm_joint_row *rows)
+// K = L D L^T of a block; a pivot that vanishes (rows that say the same) lets its row go.
+static void factorise(const cm_soft_inertia *a, const cm_soft_inertia *b, const cm_joint_row *rows,
+                      cm_soft_joint *j)
 {
-    cm_sym3 k = {0};
-    k.xx = coupling(a, b, &rows[0], &rows[0]);
-    if (rows[0].block == 1) {
-        return (cm_sym3){.xx = inverse(k.xx)};
+    float pivot[CM_JOINT_BLOCK_MAX];
+    for (uint32_t i = 0, at = 0; i < rows[0].block; at += i, i++) {
+        float *li = &j->lower[at]; // row i of L
+        float diagonal = coupling(a, b, &rows[i], &rows[i]);
+        const float whole = diagonal;
+        for (uint32_t k = 0, from = 0; k < i; from += k, k++) {
+            float sum = coupling(a, b, &rows[i], &rows[k]);
+            for (uint32_t m = 0; m < k; m++) {
+                sum -= li[m] * pivot[m] * j->lower[from + m];
+            }
+            li[k] = sum * j->inverse_pivot[k];
+            diagonal -= sum * li[k];
+        }
+        pivot[i] = diagonal;
+        j->inverse_pivot[i] = diagonal > PIVOT_MIN * whole ? 1.0f / diagonal : 0.0f;
     }
-    k.xy = coupling(a, b, &rows[0], &rows[1]);
-    k.yy = coupling(a, b, &rows[1], &rows[1]);
-    if (rows[0].block == 2) {
-        float s = inverse(k.xx * k.yy - k.xy * k.xy);
-        return (cm_sym3){.xx = s * k.yy, .xy = -s * k.xy, .yy = s * k.xx};
+}
+
+// x := K^-1 x
+static void substitute(const cm_soft_joint *j, uint32_t count, float *x)
+{
+    for (uint32_t i = 0, at = 0; i < count; at += i, i++) {
+        for (uint32_t k = 0; k < i; k++) {
+            x[i] -= j->lower[at + k] * x[k];
+        }
     }
-    k.xz = coupling(a, b, &rows[0], &rows[2]);
-    k.yz = coupling(a, b, &rows[1], &rows[2]);
-    k.zz = coupling(a, b, &rows[2], &rows[2]);
-    return cm_sym3_inverse(&k);
+    for (uint32_t i = 0; i < count; i++) {
+        x[i] *= j->inverse_pivot[i];
+    }
+    for (uint32_t i = count; i-- > 0;) {
+        for (uint32_t k = i + 1; k < count; k++) {
+            x[i] -= j->lower[k * (k - 1) / 2 + i] * x[k];
+        }
+    }
 }
 
 static cm_softness row_softness(const cm_joint *joint, const cm_soft_joints *joints,
@@ -167,14 +188,17 @@ static void make_rows(const cm_joint *joint, const cm_soft *soft, const cm_soft_
     cm_joint_pose_turned(cm_quat_mul(a->turn, j->frame_a0), cm_quat_mul(b->turn, j->frame_b0),
                          &pose);
     j->row_count = cm_joint_kind_of(joint->type)->rows(joint, &pose, j->rows);
+    const cm_soft_inertia *ia = cm_soft_end_inertia(soft, j->body_a);
+    const cm_soft_inertia *ib = cm_soft_end_inertia(soft, j->body_b);
     uint32_t used = 0;
     for (uint32_t i = 0; i < j->row_count; i++) {
         used |= 1u << j->rows[i].place;
-        if (j->rows[i].block > 0) {
-            j->mass[i] = block_mass(cm_soft_end_inertia(soft, j->body_a),
-                                    cm_soft_end_inertia(soft, j->body_b), &j->rows[i]);
+        if (j->rows[i].block > 1) {
+            factorise(ia, ib, &j->rows[i], j);
+        } else if (j->rows[i].block == 1) {
+            j->mass[i] = inverse(coupling(ia, ib, &j->rows[i], &j->rows[i]));
         }
-        j->softness[i] = row_softness(joint, joints, &j->rows[i], j->mass[i].xx, soft->h);
+        j->softness[i] = row_softness(joint, joints, &j->rows[i], j->mass[i], soft->h);
     }
     // A row that is not there now starts from nothing when it comes back.
     for (uint32_t place = 0; place < CM_JOINT_ROWS_MAX; place++) {
@@ -261,18 +285,18 @@ static void solve_single(cm_soft_joint *j, uint32_t k, pair *p, float h, bool re
         bias = s.bias_rate * row->error;
         bias = row->kind == CM_ROW_SPRING ? bias : cm_clamp(bias, -PUSH_SPEED, PUSH_SPEED);
     }
-    float change = -j->mass[k].xx * s.mass_scale * (speed(p, row) - wanted + bias) -
-                   s.impulse_scale * *impulse;
+    float change =
+        -j->mass[k] * s.mass_scale * (speed(p, row) - wanted + bias) - s.impulse_scale * *impulse;
     float sum = cm_clamp(*impulse + change, h * row->lower, h * row->upper);
     change = sum - *impulse;
     *impulse = sum;
     apply(p, row, change);
 }
 
-// Two or three rigid rows at once.
+// What a joint holds, at once.
 static void solve_block(cm_soft_joint *j, uint32_t k, pair *p, bool relax)
 {
-    float v[3] = {0.0f, 0.0f, 0.0f}, old[3] = {0.0f, 0.0f, 0.0f};
+    float x[CM_JOINT_BLOCK_MAX];
     cm_softness s = j->softness[k];
     if (relax) {
         s = (cm_softness){0.0f, 1.0f, 0.0f};
@@ -280,15 +304,14 @@ static void solve_block(cm_soft_joint *j, uint32_t k, pair *p, bool relax)
     uint32_t count = j->rows[k].block;
     for (uint32_t i = 0; i < count; i++) {
         const cm_joint_row *row = &j->rows[k + i];
-        v[i] = speed(p, row) + cm_clamp(s.bias_rate * row->error, -PUSH_SPEED, PUSH_SPEED);
-        old[i] = j->impulse[row->place];
+        x[i] = speed(p, row) + cm_clamp(s.bias_rate * row->error, -PUSH_SPEED, PUSH_SPEED);
     }
-    carom_vec3 solved = cm_sym3_mul(&j->mass[k], cm_vec(v[0], v[1], v[2]));
-    const float part[3] = {solved.x, solved.y, solved.z};
+    substitute(j, count, x);
     for (uint32_t i = 0; i < count; i++) {
         const cm_joint_row *row = &j->rows[k + i];
-        float change = -s.mass_scale * part[i] - s.impulse_scale * old[i];
-        j->impulse[row->place] = old[i] + change;
+        float *impulse = &j->impulse[row->place];
+        float change = -s.mass_scale * x[i] - s.impulse_scale * *impulse;
+        *impulse += change;
         apply(p, row, change);
     }
 }

@@ -26,7 +26,10 @@ typedef struct cm_soft_joint {
     float impulse[CM_JOINT_ROWS_MAX]; // by place
     cm_joint_row rows[CM_JOINT_ROWS_MAX];
     cm_softness softness[CM_JOINT_ROWS_MAX];
-    cm_sym3 mass[CM_JOINT_ROWS_MAX]; // of a block, in its first row: xx, yy, zz for its rows
+    float mass[CM_JOINT_ROWS_MAX]; // of a row that is solved by itself
+    // Of the block: K = L D L^T, the rows of L below its diagonal of ones, and 1 / D.
+    float lower[CM_JOINT_BLOCK_MAX * (CM_JOINT_BLOCK_MAX - 1) / 2];
+    float inverse_pivot[CM_JOINT_BLOCK_MAX];
 } cm_soft_joint;
 
 typedef struct cm_soft_joints {

@@ -281,3 +281,51 @@ Test(cli_sim, a_reader_that_goes_away_gives_status_1)
     cr_expect_eq(result.status, 1, "%d", result.status);
     cr_expect_not_null(strstr(result.err, "carom: standard output: "));
 }
+
+// A hanging weight, a hinge and a slider: names, signs and units of what is printed.
+Test(cli_sim, joints)
+{
+    write_file(
+        "s.json",
+        "{\"carom\": 1, \"bodies\": [{\"name\": \"hung\", \"mass\": 2, " BALL "}, "
+        "{\"name\": \"rotor\", \"position\": [5, 0, 0], \"mass\": 1, \"gravity_scale\": 0, " BALL
+        "}, {\"name\": \"car\", \"position\": [9, 0, 0], \"mass\": 3, " BALL "}], "
+        "\"joints\": [{\"name\": \"hook\", \"a\": \"world\", \"b\": \"hung\", \"anchor\": [0, 1, "
+        "0]}, {\"name\": \"axle\", \"type\": \"hinge\", \"a\": \"world\", \"b\": \"rotor\", "
+        "\"axis\": [0, 0, 2e-1], \"motor\": {\"velocity\": 1.5}}, {\"type\": \"prismatic\", "
+        "\"a\": \"world\", \"b\": \"car\", \"axis\": [0, -1, 0], \"break_force\": 50}]}");
+    sim("--ticks 60 --every 60");
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    const char *start =
+        "\"joints\": [{\"name\": \"hook\", \"angle\": 0, \"rate\": 0, \"error\": 0, "
+        "\"force\": 0, \"torque\": 0}, {\"name\": \"axle\", \"angle\": 0, ";
+    cr_assert_not_null(strstr(line(0), start), "%s", line(0));
+    const char *hook = strstr(line(1), "\"hook\""), *axle = strstr(line(1), "\"axle\"");
+    const char *slide = strstr(line(1), "\"joint_2\", \"position\": ");
+    cr_assert(hook != NULL && axle != NULL && slide != NULL, "%s", line(1));
+    cr_assert_float_eq(number(hook, "\"force\": "), 2 * 9.81, 0.01);
+    cr_assert_lt(number(hook, "\"error\": "), 1e-4);
+    cr_assert_float_eq(number(axle, "\"rate\": "), 1.5, 1e-5);
+    cr_assert_float_eq(number(axle, "\"angle\": "), 1.5, 1e-2);
+    cr_assert_float_eq(number(slide, "\"position\": "), 4.905, 0.05);
+    cr_assert_float_eq(number(slide, "\"rate\": "), 9.81, 1e-3);
+    cr_assert_lt(number(slide, "\"force\": "), 0.01);
+    sim("--ticks 5 --rollback 3");
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    cr_assert_not_null(strstr(result.out, "\"contacts\": 0, \"joints\": 15, "), "%s", result.out);
+}
+
+Test(cli_sim, breaks_are_events)
+{
+    write_file("s.json", "{\"carom\": 1, \"bodies\": [{\"name\": \"hung\", \"mass\": 2, " BALL
+                         "}], \"joints\": [{\"name\": \"hook\", \"a\": \"world\", \"b\": \"hung\", "
+                         "\"break_force\": 19}]}");
+    sim("--ticks 2 --events");
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    cr_assert_not_null(
+        strstr(line(1), "\"events\": [{\"type\": \"break\", \"tick\": 1, \"joint\": \"hook\", "
+                        "\"force\": "),
+        "%s", line(1));
+    cr_assert_not_null(strstr(line(1), "\"joints\": []"));
+    cr_assert_not_null(strstr(line(2), "\"events\": []"));
+}

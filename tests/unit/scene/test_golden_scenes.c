@@ -88,3 +88,8 @@ Test(golden_scenes, crowd)
 {
     check("crowd");
 }
+
+Test(golden_scenes, machines)
+{
+    check("machines");
+}

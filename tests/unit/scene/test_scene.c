@@ -227,3 +227,43 @@ Test(scene, json_strings_are_quoted)
     cm_json_quote("abcdef", out, 4);
     cr_assert_str_eq(out, "\"ab");
 }
+
+// A row of each joint's keys, as the world has them.
+Test(scene, joint_keys_reach_the_world)
+{
+    cm_scene *scene = parse(
+        "{\"carom\": 1, \"bodies\": [{\"name\": \"a\", \"position\": [1, 2, 3], " CUBE
+        "}, {\"name\": \"b\", \"position\": [4, 2, 3], " CUBE "}], \"joints\": [{\"name\": \"h\", "
+        "\"type\": \"hinge\", \"a\": \"a\", \"b\": \"b\", \"anchor\": [2, 2, 3], \"axis\": [0, 0, "
+        "1]}, {\"type\": \"distance\", \"a\": \"a\", \"b\": \"b\"}, {\"type\": \"steering\", "
+        "\"a\": \"a\", \"b\": \"b\"}, {\"type\": \"prismatic\", \"a\": \"world\", \"b\": \"b\"}]}");
+    carom_world_def def;
+    carom_world *world;
+    cm_scene_world_def(scene, &def);
+    cr_assert_eq(def.limits.joints, 64u);
+    cr_assert_eq(cm_scene_joint_count(scene), 4u);
+    cr_assert_str_eq(cm_scene_joint_name(scene, 0), "h");
+    cr_assert_str_eq(cm_scene_joint_name(scene, 2), "joint_2");
+    size_t size = (carom_world_size(&def) + 63) / 64 * 64;
+    void *memory = aligned_alloc(64, size);
+    cr_assert_eq(carom_world_create(&def, memory, size, &world), CAROM_OK);
+    cr_assert_eq(cm_scene_populate(scene, world), CAROM_OK);
+    carom_joint_state state;
+    cr_assert_eq(carom_joint_get(world, carom_world_joint_at(world, 0), &state), CAROM_OK);
+    cr_assert(state.type == CAROM_JOINT_HINGE && state.body_a.index == 0);
+    cr_assert_float_eq(state.anchor_a.x, 2.0f, 1e-6f);
+    cr_assert_float_eq(state.anchor_b.x, 2.0f, 1e-6f);
+    cr_assert_float_eq(state.axis.z, 1.0f, 1e-6f);
+    cr_assert_eq(carom_joint_get(world, carom_world_joint_at(world, 1), &state), CAROM_OK);
+    cr_assert_float_eq(state.anchor_a.x, 1.0f, 1e-6f, "a's origin");
+    cr_assert_float_eq(state.anchor_b.x, 4.0f, 1e-6f, "b's origin");
+    cr_assert_eq(carom_joint_get(world, carom_world_joint_at(world, 2), &state), CAROM_OK);
+    cr_assert_float_eq(state.anchor_a.x, 4.0f, 1e-6f);
+    cr_assert_float_eq(state.axis.y, 1.0f, 1e-6f, "steers about y");
+    cr_assert_float_eq(state.axis_b.z, 1.0f, 1e-6f, "rolls about z");
+    cr_assert_eq(carom_joint_get(world, carom_world_joint_at(world, 3), &state), CAROM_OK);
+    cr_assert(carom_body_id_is_null(state.body_a));
+    cr_assert_float_eq(state.axis.y, 1.0f, 1e-6f);
+    free(memory);
+    cm_scene_free(scene);
+}

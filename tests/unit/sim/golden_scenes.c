@@ -1,6 +1,8 @@
 // The scenes: a box that tips over an edge, a heavy box (10:1) on light ones, a crowd of all shapes
-// that is pushed about, and a churn in which bodies come and go while others lie on them.
+// that is pushed about, and a churn in which bodies come and go while others lie on them; joints
+// are in golden_joints.c.
 #include "tests/unit/sim/golden_scenes.h"
+#include "tests/unit/sim/golden_joints.h"
 
 static const carom_vec3 cube = {0.5f, 0.5f, 0.5f};
 
@@ -125,4 +127,5 @@ const cm_golden_scene cm_golden_scenes[CM_GOLDEN_SCENES] = {
     {"heavy_on_light", 16, 240, build_heavy, NULL},
     {"crowd", 256, 240, build_crowd, drive_crowd},
     {"churn", 60, 240, build_churn, drive_churn},
+    {"joints", 32, 240, cm_golden_joints_build, cm_golden_joints_drive},
 };

@@ -85,3 +85,31 @@ Test(rollback, churn_rewound_through_the_portable_form)
 {
     rewind_scene(&cm_golden_scenes[3], true);
 }
+
+Test(rollback, joints_rewound_at_every_tick)
+{
+    rewind_scene(&cm_golden_scenes[4], false);
+}
+
+Test(rollback, joints_rewound_through_the_portable_form)
+{
+    rewind_scene(&cm_golden_scenes[4], true);
+}
+
+// The scene is worth rewinding only if joints break and go in it.
+Test(rollback, joints_break_and_go)
+{
+    const cm_golden_scene *scene = &cm_golden_scenes[4];
+    carom_world_def def = cm_rig_def(scene->bodies);
+    cm_rig rig = cm_rig_open(&def, 0);
+    carom_world_stats before, after;
+    scene->build(&rig);
+    carom_world_stats_get(rig.world, &before);
+    advance(&rig, scene, 0, scene->ticks);
+    carom_world_stats_get(rig.world, &after);
+    cr_assert_eq(before.joints, 17);
+    cr_assert_eq(after.joints_broken, 1);
+    cr_assert_eq(after.joints, 14);
+    cr_assert_eq(after.bodies_put_to_rest, 0);
+    cm_rig_close(&rig);
+}

@@ -1,0 +1,214 @@
+// Goal: joints are well-behaved things: ids, refusals, what dies with what, what passes through
+// what, and what a mirror keeps. Method: each rule once, through the public interface.
+#include "tests/unit/sim/rig.h"
+
+#include "shared/sim/image.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+static const carom_vec3 half = {0.5f, 0.5f, 0.5f};
+
+static carom_joint_def ball_between(carom_body_id a, carom_body_id b)
+{
+    carom_joint_def def = carom_default_joint_def();
+    def.body_a = a;
+    def.body_b = b;
+    return def;
+}
+
+Test(joint_life, ids_go_stale_and_slots_are_used_again)
+{
+    carom_world_def world_def = cm_rig_def(8);
+    world_def.limits.joints = 2;
+    cm_rig rig = cm_rig_open(&world_def, 0);
+    carom_body_id a = cm_rig_box(&rig, CAROM_BODY_DYNAMIC, cm_vec(0.0f, 0.0f, 0.0f), half);
+    carom_body_id b = cm_rig_box(&rig, CAROM_BODY_DYNAMIC, cm_vec(3.0f, 0.0f, 0.0f), half);
+    carom_joint_def def = ball_between(a, b);
+    carom_joint_id first, second, third;
+    cr_assert_eq(carom_joint_create(rig.world, &def, &first), CAROM_OK);
+    cr_assert_eq(carom_joint_create(rig.world, &def, &second), CAROM_OK);
+    cr_assert_eq(carom_joint_create(rig.world, &def, &third), CAROM_ERROR_LIMIT_JOINTS);
+    cr_assert_eq(carom_joint_destroy(rig.world, first), CAROM_OK);
+    cr_assert_not(carom_joint_is_valid(rig.world, first));
+    cr_assert_eq(carom_joint_destroy(rig.world, first), CAROM_ERROR_STALE_ID);
+    carom_joint_state state;
+    cr_assert_eq(carom_joint_get(rig.world, first, &state), CAROM_ERROR_STALE_ID);
+    cr_assert_eq(carom_joint_set_motor(rig.world, first, 0, 0), CAROM_ERROR_STALE_ID);
+    cr_assert_eq(carom_world_joint_at(rig.world, first.index).generation, 0);
+    cr_assert_eq(carom_joint_create(rig.world, &def, &third), CAROM_OK);
+    cr_assert_eq(third.index, first.index);
+    cr_assert_eq(third.generation, first.generation + 1);
+    cr_assert_eq(carom_world_joint_slots(rig.world), 2);
+    // A body takes its joints with it.
+    cr_assert_eq(carom_body_destroy(rig.world, a), CAROM_OK);
+    cr_assert_not(carom_joint_is_valid(rig.world, second));
+    cr_assert_not(carom_joint_is_valid(rig.world, third));
+    cm_rig_step(&rig, 2);
+    cm_rig_close(&rig);
+}
+
+Test(joint_life, bad_definitions_are_refused_and_leave_no_trace)
+{
+    carom_world_def world_def = cm_rig_def(8);
+    cm_rig rig = cm_rig_open(&world_def, 0);
+    carom_body_id a = cm_rig_box(&rig, CAROM_BODY_DYNAMIC, cm_vec(0.0f, 0.0f, 0.0f), half);
+    carom_body_id b = cm_rig_box(&rig, CAROM_BODY_DYNAMIC, cm_vec(3.0f, 0.0f, 0.0f), half);
+    carom_body_id fixed = cm_rig_box(&rig, CAROM_BODY_STATIC, cm_vec(6.0f, 0.0f, 0.0f), half);
+    uint64_t hash = carom_world_hash(rig.world);
+#define REFUSED(change, result)                                                                    \
+    do {                                                                                           \
+        carom_joint_def def = ball_between(a, b);                                                  \
+        change;                                                                                    \
+        cr_assert_eq(carom_joint_create(rig.world, &def, NULL), result, #change);                  \
+        cr_assert_eq(carom_world_hash(rig.world), hash, #change);                                  \
+    } while (0)
+    REFUSED(def.body_b.generation++, CAROM_ERROR_STALE_ID);
+    REFUSED(def.body_a.generation++, CAROM_ERROR_STALE_ID);
+    REFUSED(def.body_b = ((carom_body_id){0, 0}), CAROM_ERROR_STALE_ID);
+    REFUSED(def.body_b = a, CAROM_ERROR_ARGUMENT);
+    REFUSED((def.body_a = ((carom_body_id){0, 0}), def.body_b = fixed), CAROM_ERROR_ARGUMENT);
+    REFUSED(def.type = (carom_joint_type)7, CAROM_ERROR_ARGUMENT);
+    REFUSED(def.spring = (carom_spring_type)3, CAROM_ERROR_ARGUMENT);
+    REFUSED(def.axis = cm_vec(0.0f, 0.0f, 0.0f), CAROM_ERROR_ARGUMENT);
+    REFUSED(def.axis.x = NAN, CAROM_ERROR_NOT_FINITE);
+    REFUSED(def.anchor.x = INFINITY, CAROM_ERROR_NOT_FINITE);
+    REFUSED(def.anchor.x = 1.0e8f, CAROM_ERROR_ARGUMENT);
+    REFUSED((def.type = CAROM_JOINT_STEERING, def.steering_axis = def.axis), CAROM_ERROR_ARGUMENT);
+    REFUSED((def.type = CAROM_JOINT_STEERING, def.axis.z = NAN), CAROM_ERROR_NOT_FINITE);
+    REFUSED(def.has_limits = true, CAROM_ERROR_ARGUMENT); // of a ball
+    REFUSED((def.type = CAROM_JOINT_FIXED, def.has_motor = true), CAROM_ERROR_ARGUMENT);
+    REFUSED((def.type = CAROM_JOINT_HINGE, def.has_limits = true, def.lower = 1.0f),
+            CAROM_ERROR_ARGUMENT);
+    REFUSED((def.type = CAROM_JOINT_HINGE, def.has_limits = true, def.upper = NAN),
+            CAROM_ERROR_NOT_FINITE);
+    REFUSED((def.type = CAROM_JOINT_DISTANCE, def.has_limits = true, def.lower = -1.0f),
+            CAROM_ERROR_ARGUMENT);
+    REFUSED((def.has_motor = true, def.motor_max = -1.0f), CAROM_ERROR_ARGUMENT);
+    REFUSED((def.has_motor = true, def.motor_velocity = NAN), CAROM_ERROR_NOT_FINITE);
+    REFUSED((def.spring = CAROM_SPRING_HERTZ, def.spring_hertz = -1.0f), CAROM_ERROR_ARGUMENT);
+    REFUSED(def.break_force = -1.0f, CAROM_ERROR_ARGUMENT);
+    REFUSED(def.break_torque = NAN, CAROM_ERROR_NOT_FINITE);
+#undef REFUSED
+    cr_assert_eq(carom_joint_create(rig.world, NULL, NULL), CAROM_ERROR_ARGUMENT);
+    carom_joint_def def = ball_between(a, b);
+    carom_joint_id id;
+    cr_assert_eq(carom_joint_create(rig.world, &def, &id), CAROM_OK);
+    hash = carom_world_hash(rig.world);
+    cr_assert_eq(carom_joint_set_limits(rig.world, id, 0.0f, 1.0f), CAROM_ERROR_ARGUMENT);
+    cr_assert_eq(carom_joint_set_motor(rig.world, id, NAN, 1.0f), CAROM_ERROR_NOT_FINITE);
+    cr_assert_eq(carom_joint_set_drive(rig.world, id, half, half, 1.0f, 1.0f),
+                 CAROM_ERROR_ARGUMENT);
+    cr_assert_eq(carom_world_hash(rig.world), hash);
+    cm_rig_close(&rig);
+}
+
+Test(joint_life, joined_bodies_pass_through_each_other_unless_told)
+{
+    for (uint32_t collide = 0; collide < 2; collide++) {
+        carom_world_def world_def = cm_rig_def(16);
+        world_def.gravity = cm_vec(0.0f, 0.0f, 0.0f);
+        cm_rig rig = cm_rig_open(&world_def, 0);
+        carom_body_id hub = cm_rig_box(&rig, CAROM_BODY_DYNAMIC, cm_vec(0.0f, 0.0f, 0.0f), half);
+        carom_body_id free = cm_rig_box(&rig, CAROM_BODY_DYNAMIC, cm_vec(0.9f, 0.0f, 0.0f), half);
+        for (uint32_t i = 0; i < 4; i++) {
+            carom_body_id arm =
+                cm_rig_box(&rig, CAROM_BODY_DYNAMIC, cm_vec(-0.3f, 0.1f * (float)i, 0.0f), half);
+            carom_joint_def def = ball_between(hub, arm);
+            def.collide = collide == 1;
+            def.type = CAROM_JOINT_FIXED;
+            cr_assert_eq(carom_joint_create(rig.world, &def, NULL), CAROM_OK);
+        }
+        cm_rig_step(&rig, 1);
+        const cm_contact *contacts = cm_contacts(rig.world);
+        uint32_t of_hub = 0, of_both = 0;
+        for (uint32_t i = 0; i < rig.world->state.contact_count; i++) {
+            uint32_t a = cm_shapes(rig.world)[contacts[i].shape_a].body;
+            uint32_t b = cm_shapes(rig.world)[contacts[i].shape_b].body;
+            of_hub += a == hub.index && b != free.index;
+            of_both += a == hub.index && b == free.index;
+        }
+        cr_assert_eq(of_hub, collide ? 4 : 0);
+        cr_assert_eq(of_both, 1, "a body without a joint collides");
+        cm_rig_close(&rig);
+    }
+}
+
+Test(joint_life, a_body_sent_again_keeps_its_joints)
+{
+    carom_world_def world_def = cm_rig_def(8);
+    cm_rig rig = cm_rig_open(&world_def, 0);
+    carom_body_id a = cm_rig_box(&rig, CAROM_BODY_DYNAMIC, cm_vec(0.0f, 0.0f, 0.0f), half);
+    carom_body_id b = cm_rig_box(&rig, CAROM_BODY_DYNAMIC, cm_vec(3.0f, 0.0f, 0.0f), half);
+    carom_joint_def def = ball_between(a, b);
+    carom_joint_id id;
+    cr_assert_eq(carom_joint_create(rig.world, &def, &id), CAROM_OK);
+    uint8_t bytes[1024];
+    size_t size = carom_world_encode_body(rig.world, a, bytes, sizeof bytes);
+    cr_assert_gt(size, 0);
+    uint64_t hash = carom_world_hash(rig.world);
+    cr_assert_eq(carom_world_decode_body(rig.world, bytes, size, NULL), CAROM_OK);
+    cr_assert(carom_joint_is_valid(rig.world, id));
+    cr_assert_eq(carom_world_hash(rig.world), hash);
+    // Another body in its place is not held by its joints.
+    cr_assert_eq(carom_body_destroy(rig.world, a), CAROM_OK);
+    cr_assert_eq(carom_joint_create(rig.world, &def, &id), CAROM_ERROR_STALE_ID);
+    carom_body_id next = cm_rig_box(&rig, CAROM_BODY_DYNAMIC, cm_vec(0.0f, 0.0f, 0.0f), half);
+    cr_assert_eq(next.index, a.index);
+    def.body_a = next;
+    cr_assert_eq(carom_joint_create(rig.world, &def, &id), CAROM_OK);
+    cr_assert_eq(carom_world_decode_body(rig.world, bytes, size, NULL), CAROM_OK);
+    cr_assert_not(carom_joint_is_valid(rig.world, id));
+    cm_rig_close(&rig);
+}
+
+// Bodies that cannot be pushed, teleports far away, enormous masses: never NaN, and joints hold
+// again after.
+Test(joint_life, extremes_stay_finite)
+{
+    carom_world_def world_def = cm_rig_def(32);
+    cm_rig rig = cm_rig_open(&world_def, 0);
+    carom_body_id ids[CAROM_JOINT_MOTOR + 2];
+    ids[0] = cm_rig_box(&rig, CAROM_BODY_KINEMATIC, cm_vec(0.0f, 0.0f, 0.0f), half);
+    for (uint32_t type = 0; type <= CAROM_JOINT_MOTOR; type++) {
+        carom_body_def body = carom_default_body_def();
+        carom_shape_def shape = carom_default_shape_def();
+        body.position = cm_vec(0.0f, -2.0f * (float)(type + 1), 0.0f);
+        body.has_mass = true;
+        body.mass = type % 2 ? 1.0e9f : 1.0e-6f;
+        shape.type = CAROM_SHAPE_BOX;
+        shape.half_extents = half;
+        ids[type + 1] = cm_rig_body(&rig, &body, &shape);
+        carom_joint_def def = ball_between(ids[type], ids[type + 1]);
+        def.type = (carom_joint_type)type;
+        def.anchor = def.anchor_b = body.position;
+        def.axis = cm_vec(1.0f, 0.0f, 0.0f);
+        cr_assert_eq(carom_joint_create(rig.world, &def, NULL), CAROM_OK);
+    }
+    for (uint32_t tick = 0; tick < 200; tick++) {
+        if (tick == 50) {
+            carom_body_set_pose(rig.world, ids[3], cm_vec(9.0e6f, 0.0f, -9.0e6f),
+                                cm_rig_turn_z(3.1f));
+            carom_body_set_velocity(rig.world, ids[5], cm_vec(1.0e6f, 0.0f, 0.0f),
+                                    cm_vec(0.0f, 1.0e6f, 0.0f));
+        }
+        if (tick == 100) {
+            carom_body_set_type(rig.world, ids[2], CAROM_BODY_STATIC);
+            carom_body_set_type(rig.world, ids[1], CAROM_BODY_STATIC);
+        }
+        cm_rig_step(&rig, 1);
+        for (uint32_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+            carom_body_state state = cm_rig_get(&rig, ids[i]);
+            cr_assert(cm_vec_is_finite(state.position) && cm_vec_is_finite(state.linear_velocity) &&
+                      cm_vec_is_finite(state.angular_velocity));
+        }
+        for (uint32_t slot = 0; slot < carom_world_joint_slots(rig.world); slot++) {
+            carom_joint_state state;
+            carom_joint_id id = carom_world_joint_at(rig.world, slot);
+            cr_assert_eq(carom_joint_get(rig.world, id, &state), CAROM_OK);
+            cr_assert(cm_is_finite(state.value) && cm_is_finite(state.force));
+        }
+    }
+    cm_rig_close(&rig);
+}
