@@ -45,7 +45,7 @@ static inline void load_frame(const cm_soft_group *g, uint32_t at, frame *f)
 static inline void gather_speeds(const cm_soft *soft, const cm_soft_group *g, uint32_t at,
                                  speeds *s)
 {
-    const float *rows = &soft->bodies[0].v.x;
+    const float *rows = (const float *)soft->bodies; // 16 floats a row
     cm_lanes_gather(rows, 16, g->a + at, s->row_a);
     cm_lanes_gather(rows, 16, g->b + at, s->row_b);
     s->va = (cm_fvec){s->row_a[0], s->row_a[1], s->row_a[2]};
@@ -58,7 +58,7 @@ static inline void gather_speeds(const cm_soft *soft, const cm_soft_group *g, ui
 static inline void scatter_speeds(cm_soft *soft, const cm_soft_group *g, uint32_t at,
                                   const speeds *s)
 {
-    float *rows = &soft->bodies[0].v.x;
+    float *rows = (float *)soft->bodies; // 16 floats a row
     cm_f zero = cm_lanes_set(0.0f);
     cm_f b[8] = {s->vb.x, s->vb.y, s->vb.z, s->wb.x, s->wb.y, s->wb.z, zero, zero};
     if (!g->fixed) {
