@@ -144,6 +144,16 @@ carom_result cm_check_contact(const cm_contact *contact)
             return CAROM_ERROR_NOT_FINITE;
         }
     }
+    for (uint32_t i = 0; i < CM_MANIFOLD_MAX; i++) {
+        if (!cm_vec_is_finite(contact->anchor[i]) || !cm_is_finite(contact->separation[i])) {
+            return CAROM_ERROR_NOT_FINITE;
+        }
+    }
+    if (!cm_vec_is_finite(contact->place)) {
+        return CAROM_ERROR_NOT_FINITE;
+    }
+    CM_TRY(cm_check_quat(contact->turn));
+    CM_TRY(cm_check_unit(contact->normal));
     if (!cm_vec_is_finite(contact->friction_impulse) || !cm_is_finite(contact->twist_impulse)) {
         return CAROM_ERROR_NOT_FINITE;
     }

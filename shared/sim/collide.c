@@ -6,6 +6,7 @@
 // feature; friction is kept as a vector of the world. Typical: 5,000 pairs, 3,500 contacts, 9,000
 // points for 1,000 boxes.
 #include "shared/sim/stage.h"
+#include "shared/sim/collide/recycle.h"
 
 #include <string.h>
 
@@ -58,26 +59,26 @@ static float pair_margin(const carom_world *world, const cm_shape *a, const cm_s
 }
 
 // Anchors from the shapes' positions to the centres of mass.
-static void finish_manifold(const carom_world *world, const cm_scratch *scratch,
-                            const cm_contact *contact, cm_manifold *manifold)
+static void move_anchors(const cm_scratch *scratch, const cm_contact *contact,
+                         const cm_motion *motion_a, const cm_motion *motion_b,
+                         cm_manifold *manifold)
 {
-    const cm_shape *a = cm_shapes(world) + contact->shape_a;
-    const cm_shape *b = cm_shapes(world) + contact->shape_b;
-    const cm_motion *motions = cm_motions(world);
-    carom_vec3 arm_a =
-        cm_sub(scratch->places[contact->shape_a].position, motions[a->body].position);
-    carom_vec3 arm_b =
-        cm_sub(scratch->places[contact->shape_b].position, motions[b->body].position);
-    manifold->body_a = a->body;
-    manifold->body_b = b->body;
-    manifold->friction = combine(world->state.friction_combine, a->friction, b->friction);
-    manifold->restitution =
-        combine(world->state.restitution_combine, a->restitution, b->restitution);
+    carom_vec3 arm_a = cm_sub(scratch->places[contact->shape_a].position, motion_a->position);
+    carom_vec3 arm_b = cm_sub(scratch->places[contact->shape_b].position, motion_b->position);
     for (uint32_t i = 0; i < manifold->point_count; i++) {
         cm_manifold_point *p = &manifold->points[i];
         p->anchor_a = cm_add(p->anchor_a, arm_a);
         p->anchor_b = cm_add(p->anchor_b, arm_b);
     }
+}
+
+static void mix_materials(const cm_world_state *state, const cm_shape *a, const cm_shape *b,
+                          cm_manifold *manifold)
+{
+    manifold->body_a = a->body;
+    manifold->body_b = b->body;
+    manifold->friction = combine(state->friction_combine, a->friction, b->friction);
+    manifold->restitution = combine(state->restitution_combine, a->restitution, b->restitution);
 }
 
 static void fill_contact(cm_contact *contact, const cm_manifold *manifold, const cm_contact *old)
@@ -104,36 +105,52 @@ static bool before(const cm_contact *contact, const cm_pair *pair)
            (contact->shape_a == pair->shape_a && contact->shape_b < pair->shape_b);
 }
 
+// One pair: what last step found, carried along, or found anew. False where there is no contact.
+static bool collide_pair(const carom_world *world, const cm_scratch *scratch, const cm_pair *pair,
+                         const cm_contact *last, float dt, cm_contact *contact,
+                         cm_manifold *manifold)
+{
+    const cm_shape *a = cm_shapes(world) + pair->shape_a, *b = cm_shapes(world) + pair->shape_b;
+    const cm_motion *motion_a = cm_motions(world) + a->body;
+    const cm_motion *motion_b = cm_motions(world) + b->body;
+    if (last && cm_recycle(motion_a, motion_b, a, b, last, dt, manifold)) {
+        *contact = *last;
+    } else if (cm_collide_places(a, &scratch->places[pair->shape_a], b,
+                                 &scratch->places[pair->shape_b], pair_margin(world, a, b, dt),
+                                 manifold) > 0) {
+        memset(contact, 0, sizeof *contact);
+        contact->shape_a = pair->shape_a;
+        contact->shape_b = pair->shape_b;
+        fill_contact(contact, manifold, last);
+        move_anchors(scratch, contact, motion_a, motion_b, manifold);
+        cm_recycle_keep(motion_a, motion_b, manifold, contact);
+    } else {
+        return false;
+    }
+    mix_materials(&world->state, a, b, manifold);
+    return true;
+}
+
 void cm_stage_collide(carom_world *world, cm_scratch *scratch)
 {
     cm_contact *contacts = cm_contacts(world);
-    const cm_shape *shapes = cm_shapes(world);
     float dt = 1.0f / (float)world->state.tick_rate;
     uint32_t old_count = world->state.contact_count, old = 0, count = 0, points = 0;
     memcpy(scratch->old_contacts, contacts, old_count * sizeof *contacts);
     scratch->old_contact_count = old_count;
     for (uint32_t i = 0; i < scratch->pair_count; i++) {
         const cm_pair *pair = &scratch->pairs[i];
-        const cm_shape *a = &shapes[pair->shape_a], *b = &shapes[pair->shape_b];
-        cm_manifold *manifold = &scratch->manifolds[count];
-        if (cm_collide_places(a, &scratch->places[pair->shape_a], b,
-                              &scratch->places[pair->shape_b], pair_margin(world, a, b, dt),
-                              manifold) == 0) {
-            continue;
-        }
         while (old < old_count && before(&scratch->old_contacts[old], pair)) {
             old++;
         }
         const cm_contact *last = old < old_count ? &scratch->old_contacts[old] : NULL;
         bool same = last && last->shape_a == pair->shape_a && last->shape_b == pair->shape_b;
-        cm_contact *contact = &contacts[count];
-        memset(contact, 0, sizeof *contact);
-        contact->shape_a = pair->shape_a;
-        contact->shape_b = pair->shape_b;
-        fill_contact(contact, manifold, same ? last : NULL);
-        finish_manifold(world, scratch, contact, manifold);
-        points += manifold->point_count;
-        count++;
+        cm_manifold *manifold = &scratch->manifolds[count];
+        if (collide_pair(world, scratch, pair, same ? last : NULL, dt, &contacts[count],
+                         manifold)) {
+            points += manifold->point_count;
+            count++;
+        }
     }
     world->state.contact_count = count;
     world->stats.contacts = count;

@@ -10,7 +10,7 @@
 //   offset.motion    64  x limits.bodies     state, hot: pose and velocity of the centre of mass
 //   offset.body      128 x limits.bodies     state, cold
 //   offset.shape     88  x limits.shapes     state
-//   offset.contact   60  x limits.contacts   state: sorted by (shape_a, shape_b)
+//   offset.contact   164 x limits.contacts   state: sorted by (shape_a, shape_b)
 //   offset.joint     176 x limits.joints     state
 //   offset.scratch   offset.scratch_size     scratch of the stages (stage.h)
 //
@@ -105,6 +105,13 @@ typedef struct cm_contact {
     float normal_impulse[CM_MANIFOLD_MAX]; // of the last substep, N s; warm starting
     carom_vec3 friction_impulse;           // on b, world axes; likewise
     float twist_impulse;                   // about the normal
+    // What the narrow phase found last, in the axes of a's body (collide/recycle.c): b's pose then,
+    // the normal, and the points from a's centre of mass. Unused points are zero.
+    carom_vec3 place;
+    carom_quat turn;
+    carom_vec3 normal;
+    carom_vec3 anchor[CM_MANIFOLD_MAX];
+    float separation[CM_MANIFOLD_MAX];
 } cm_contact;
 
 // What a joint has beside what its type holds (cm_joint.flags).
@@ -139,7 +146,7 @@ _Static_assert(sizeof(cm_world_state) == 72, "saved as it stands: no hidden padd
 _Static_assert(sizeof(cm_motion) == 64, "gathered as one cache line");
 _Static_assert(sizeof(cm_body) == 128, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_shape) == 88, "saved as it stands: no hidden padding");
-_Static_assert(sizeof(cm_contact) == 60, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_contact) == 164, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_joint) == 176, "saved as it stands: no hidden padding");
 
 // Header -----------------------------------------------------------------------------------

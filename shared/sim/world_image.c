@@ -15,7 +15,7 @@
 //   96       64  x body_slots    cm_motion
 //   …        128 x body_slots    cm_body
 //   …        88  x shape_slots   cm_shape
-//   …        60  x contact_count cm_contact
+//   …        164 x contact_count cm_contact
 //   …        176 x joint_slots   cm_joint
 //
 // Typical: 400 bodies, 250 kB; saved once a tick, restored once a rewind, hashed once a tick.
