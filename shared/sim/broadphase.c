@@ -5,14 +5,18 @@
 // a list. A static shape asks only the moving tree. Scratch holds one entry a shape in every list,
 // and a query finds each shape at most once, so nothing can overflow even if all boxes overlap.
 //
-// Scratch, of n = limits.shapes:  nodes 2n x 40 | moving n | static n | planes n | keys n | spare
-// keys n | spare values n | partners n (n x 4 each) Typical: 1,000 shapes, 5,000 pairs.
+// Scratch, of n = limits.shapes: leaves n x 120 | nodes 2n x 44 | moving | static | planes | keys |
+// spare keys | spare values | partners | starts (n x 4 each) | found, sorted: limits.contacts x 12.
+// Where more pairs are found than there is room for, each shape asks the trees by itself instead, in
+// order. Typical: 1,000 shapes, 5,000 pairs.
 #include "shared/sim/broadphase.h"
 #include "shared/sim/bvh.h"
 #include "shared/sim/joint/joint.h"
 #include "shared/sim/sort.h"
 
-#define LISTS 7u
+#include <string.h>
+
+#define LISTS 8u
 
 typedef struct lists {
     cm_bvh moving, fixed;
@@ -20,19 +24,25 @@ typedef struct lists {
     uint32_t plane_count;
     cm_bvh_room room;
     uint32_t *partners;
+    uint32_t *starts; // of the partners of each shape in `sorted`
+    cm_pair *found;   // as they come out of the trees: limits.contacts
+    uint32_t *sorted; // likewise
 } lists;
 
 size_t cm_broadphase_scratch_size(const carom_limits *limits)
 {
-    return (size_t)limits->shapes * (2 * sizeof(cm_bvh_node) + LISTS * sizeof(uint32_t));
+    return (size_t)limits->shapes *
+               (sizeof(cm_bvh_leaf) + 2 * sizeof(cm_bvh_node) + LISTS * sizeof(uint32_t)) +
+           (size_t)limits->contacts * (sizeof(cm_pair) + sizeof(uint32_t));
 }
 
 static lists map_lists(const carom_world *world, const cm_scratch *scratch)
 {
     size_t n = world->limits.shapes;
     lists l = {0};
-    uint32_t *at = (uint32_t *)((cm_bvh_node *)scratch->broadphase + 2 * n);
-    l.moving.nodes = scratch->broadphase;
+    l.moving.leaves = scratch->broadphase;
+    l.moving.nodes = (cm_bvh_node *)(l.moving.leaves + n);
+    uint32_t *at = (uint32_t *)(l.moving.nodes + 2 * n);
     l.moving.ids = at;
     l.fixed.ids = at + n;
     l.planes = at + 2 * n;
@@ -40,6 +50,9 @@ static lists map_lists(const carom_world *world, const cm_scratch *scratch)
     l.room.spare_keys = at + 4 * n;
     l.room.spare_values = at + 5 * n;
     l.partners = at + 6 * n;
+    l.starts = at + 7 * n;
+    l.found = (cm_pair *)(at + LISTS * n);
+    l.sorted = (uint32_t *)(l.found + world->limits.contacts);
     return l;
 }
 
@@ -155,17 +168,19 @@ static uint32_t partners_of_box(const cm_scratch *scratch, const lists *l, const
     return count;
 }
 
-uint32_t cm_find_pairs(const carom_world *world, cm_scratch *scratch, float margin, float dt)
+static bool is_pair(const carom_world *world, const cm_scratch *scratch, uint32_t a, uint32_t b)
 {
-    lists l = map_lists(world, scratch);
-    place_shapes(world, scratch, &l, margin, dt);
-    cm_bvh_build(&l.moving, scratch->bounds, &l.room);
-    l.fixed.nodes = l.moving.nodes + 2 * (size_t)l.moving.count;
-    cm_bvh_build(&l.fixed, scratch->bounds, &l.room);
+    const cm_shape *first = cm_shapes(world) + a, *second = cm_shapes(world) + b;
+    return may_collide(first, second, cm_bodies(world)) &&
+           !cm_joint_filter_has(world, scratch, first->body, second->body);
+}
 
+// Shape by shape in canonical order: slower, but cut right where more pairs are than there is room
+// for. Returns how many were left out.
+static uint32_t find_in_order(const carom_world *world, cm_scratch *scratch, lists *l)
+{
     const cm_shape *shapes = cm_shapes(world);
     const cm_body *bodies = cm_bodies(world);
-    cm_joint_filter_build(world, scratch);
     uint32_t dropped = 0;
     scratch->pair_count = 0;
     for (uint32_t a = 0; a < world->state.shape_slots; a++) {
@@ -174,27 +189,96 @@ uint32_t cm_find_pairs(const carom_world *world, cm_scratch *scratch, float marg
         }
         bool fixed = bodies[shapes[a].body].type == CAROM_BODY_STATIC;
         uint32_t found = shapes[a].type == CAROM_SHAPE_PLANE
-                             ? partners_of_plane(scratch, &l, shapes, a)
-                             : partners_of_box(scratch, &l, shapes, a, fixed);
+                             ? partners_of_plane(scratch, l, shapes, a)
+                             : partners_of_box(scratch, l, shapes, a, fixed);
         uint32_t count = 0;
         for (uint32_t i = 0; i < found; i++) {
-            uint32_t b = l.partners[i];
-            if (may_collide(&shapes[a], &shapes[b], bodies) &&
-                !cm_joint_filter_has(world, scratch, shapes[a].body, shapes[b].body)) {
-                l.room.keys[count] = b;
-                l.partners[count++] = b;
+            uint32_t b = l->partners[i];
+            if (is_pair(world, scratch, a, b)) {
+                l->room.keys[count] = b;
+                l->partners[count++] = b;
             }
         }
-        cm_sort(l.room.keys, l.partners, l.room.spare_keys, l.room.spare_values, count);
+        cm_sort(l->room.keys, l->partners, l->room.spare_keys, l->room.spare_values, count);
         for (uint32_t i = 0; i < count; i++) {
             if (scratch->pair_count == world->limits.contacts) {
                 dropped += count - i;
                 break;
             }
-            scratch->pairs[scratch->pair_count++] = (cm_pair){a, l.partners[i]};
+            scratch->pairs[scratch->pair_count++] = (cm_pair){a, l->partners[i]};
         }
     }
     return dropped;
+}
+
+// All overlapping pairs, in no order, before filters; more than the limit where there is no room.
+static uint32_t find_at_once(const carom_world *world, const cm_scratch *scratch, lists *l)
+{
+    uint32_t room = world->limits.contacts, count = 0;
+    const cm_shape *shapes = cm_shapes(world);
+    for (uint32_t p = 0; p < l->plane_count; p++) {
+        uint32_t plane = l->planes[p];
+        for (uint32_t i = 0; i < l->moving.count && count <= room; i++) {
+            uint32_t id = l->moving.ids[i];
+            if (box_meets_plane(&scratch->bounds[id], &shapes[plane], &scratch->places[plane])) {
+                if (count == room) {
+                    return room + 1;
+                }
+                l->found[count++] = id < plane ? (cm_pair){id, plane} : (cm_pair){plane, id};
+            }
+        }
+    }
+    count = cm_bvh_pairs_within(&l->moving, l->found, count, room);
+    return cm_bvh_pairs_between(&l->moving, &l->fixed, l->found, count, room);
+}
+
+// Filters what was found and brings it into canonical order: by first slot in a counting sort, then
+// each shape's partners.
+static void order_found(const carom_world *world, cm_scratch *scratch, lists *l, uint32_t found)
+{
+    uint32_t slots = world->state.shape_slots, count = 0, at = 0;
+    memset(l->starts, 0, slots * sizeof *l->starts);
+    for (uint32_t i = 0; i < found; i++) {
+        cm_pair pair = l->found[i];
+        if (is_pair(world, scratch, pair.shape_a, pair.shape_b)) {
+            l->found[count++] = pair;
+            l->starts[pair.shape_a]++;
+        }
+    }
+    for (uint32_t a = 0; a < slots; a++) {
+        uint32_t here = l->starts[a];
+        l->starts[a] = at;
+        at += here;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        l->sorted[l->starts[l->found[i].shape_a]++] = l->found[i].shape_b;
+    }
+    scratch->pair_count = 0;
+    for (uint32_t a = 0; a < slots; a++) {
+        uint32_t first = scratch->pair_count, n = l->starts[a] - first;
+        memcpy(l->room.keys, l->sorted + first, n * sizeof *l->sorted);
+        cm_sort(l->room.keys, l->sorted + first, l->room.spare_keys, l->room.spare_values, n);
+        for (uint32_t i = 0; i < n; i++) {
+            scratch->pairs[scratch->pair_count++] = (cm_pair){a, l->sorted[first + i]};
+        }
+    }
+}
+
+uint32_t cm_find_pairs(const carom_world *world, cm_scratch *scratch, float margin, float dt)
+{
+    lists l = map_lists(world, scratch);
+    place_shapes(world, scratch, &l, margin, dt);
+    cm_bvh_build(&l.moving, scratch->bounds, &l.room);
+    l.fixed.nodes = l.moving.nodes + 2 * (size_t)l.moving.count;
+    l.fixed.leaves = l.moving.leaves + l.moving.leaf_count;
+    cm_bvh_build(&l.fixed, scratch->bounds, &l.room);
+    cm_joint_filter_build(world, scratch);
+    uint32_t found = find_at_once(world, scratch, &l);
+    if (found > world->limits.contacts) {
+        return find_in_order(world, scratch, &l);
+    }
+    order_found(world, scratch, &l, found);
+    return 0;
 }
 
 void cm_stage_pairs(carom_world *world, cm_scratch *scratch)

@@ -9,7 +9,12 @@
 #include "shared/sim/bvh.h"
 #include "shared/sim/sort.h"
 
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
+#endif
+
 #define MORTON_CELLS 1024.0f
+#define UNUSED       3.0e38f // above any box, and not equal to itself reversed
 
 // Spreads ten bits to every third place.
 static uint32_t spread(uint32_t x)
@@ -88,6 +93,25 @@ static cm_aabb join(const cm_aabb *a, const cm_aabb *b)
     return r;
 }
 
+static void fill_leaf(cm_bvh *tree, const cm_aabb *bounds, cm_bvh_node *node, uint32_t index)
+{
+    node->leaf = tree->leaf_count;
+    cm_bvh_leaf *leaf = &tree->leaves[tree->leaf_count++];
+    leaf->count = node->count;
+    leaf->node = index;
+    for (uint32_t i = 0; i < CM_BVH_LEAF; i++) {
+        bool used = i < node->count;
+        leaf->ids[i] = used ? tree->ids[node->first + i] : CM_NONE;
+        const cm_aabb *box = used ? &bounds[leaf->ids[i]] : NULL;
+        leaf->bounds[0][i] = used ? box->lower.x : UNUSED;
+        leaf->bounds[1][i] = used ? box->lower.y : UNUSED;
+        leaf->bounds[2][i] = used ? box->lower.z : UNUSED;
+        leaf->bounds[3][i] = used ? box->upper.x : -UNUSED;
+        leaf->bounds[4][i] = used ? box->upper.y : -UNUSED;
+        leaf->bounds[5][i] = used ? box->upper.z : -UNUSED;
+    }
+}
+
 static uint32_t build_range(cm_bvh *tree, const cm_aabb *bounds, const uint32_t *keys,
                             uint32_t first, uint32_t end)
 {
@@ -104,6 +128,7 @@ static uint32_t build_range(cm_bvh *tree, const cm_aabb *bounds, const uint32_t 
         node->first = first;
         node->count = end - first;
         node->skip = tree->node_count;
+        fill_leaf(tree, bounds, node, index);
         return index;
     }
     uint32_t middle = split_place(keys, first, end);
@@ -113,6 +138,7 @@ static uint32_t build_range(cm_bvh *tree, const cm_aabb *bounds, const uint32_t 
     node->max_id = left->max_id > right->max_id ? left->max_id : right->max_id;
     node->first = 0;
     node->count = 0;
+    node->leaf = 0;
     node->skip = tree->node_count;
     return index;
 }
@@ -120,6 +146,7 @@ static uint32_t build_range(cm_bvh *tree, const cm_aabb *bounds, const uint32_t 
 void cm_bvh_build(cm_bvh *tree, const cm_aabb *bounds, cm_bvh_room *room)
 {
     tree->node_count = 0;
+    tree->leaf_count = 0;
     if (tree->count == 0) {
         return;
     }
@@ -145,6 +172,101 @@ uint32_t cm_bvh_query(const cm_bvh *tree, const cm_aabb *bounds, const cm_aabb *
             }
         }
         at++;
+    }
+    return count;
+}
+
+// Bit i: box i of the leaf overlaps. Each comparison is made: four places at once, no branches.
+static uint32_t overlaps(const cm_bvh_leaf *leaf, const cm_bvh_leaf *of, uint32_t place)
+{
+    uint32_t bits = 0;
+#if defined(__x86_64__) || defined(__i386__)
+    __m128 in = _mm_cmple_ps(_mm_loadu_ps(leaf->bounds[0]), _mm_set1_ps(of->bounds[3][place]));
+    in = _mm_and_ps(in,
+                    _mm_cmple_ps(_mm_loadu_ps(leaf->bounds[1]), _mm_set1_ps(of->bounds[4][place])));
+    in = _mm_and_ps(in,
+                    _mm_cmple_ps(_mm_loadu_ps(leaf->bounds[2]), _mm_set1_ps(of->bounds[5][place])));
+    in = _mm_and_ps(in,
+                    _mm_cmple_ps(_mm_set1_ps(of->bounds[0][place]), _mm_loadu_ps(leaf->bounds[3])));
+    in = _mm_and_ps(in,
+                    _mm_cmple_ps(_mm_set1_ps(of->bounds[1][place]), _mm_loadu_ps(leaf->bounds[4])));
+    in = _mm_and_ps(in,
+                    _mm_cmple_ps(_mm_set1_ps(of->bounds[2][place]), _mm_loadu_ps(leaf->bounds[5])));
+    bits = (uint32_t)_mm_movemask_ps(in);
+#else
+    for (uint32_t i = 0; i < CM_BVH_LEAF; i++) {
+        uint32_t in = (leaf->bounds[0][i] <= of->bounds[3][place]) &
+                      (leaf->bounds[1][i] <= of->bounds[4][place]) &
+                      (leaf->bounds[2][i] <= of->bounds[5][place]) &
+                      (of->bounds[0][place] <= leaf->bounds[3][i]) &
+                      (of->bounds[1][place] <= leaf->bounds[4][i]) &
+                      (of->bounds[2][place] <= leaf->bounds[5][i]);
+        bits |= in << i;
+    }
+#endif
+    return bits;
+}
+
+static inline bool nodes_overlap(const cm_aabb *a, const cm_aabb *b)
+{
+    return (a->lower.x <= b->upper.x) & (b->lower.x <= a->upper.x) & (a->lower.y <= b->upper.y) &
+           (b->lower.y <= a->upper.y) & (a->lower.z <= b->upper.z) & (b->lower.z <= a->upper.z);
+}
+
+static uint32_t add_pairs(const cm_bvh_leaf *leaf, uint32_t bits, uint32_t id, cm_pair *pairs,
+                          uint32_t count, uint32_t room)
+{
+    for (; bits != 0; bits &= bits - 1) {
+        uint32_t other = leaf->ids[__builtin_ctz(bits)];
+        if (count == room) {
+            return room + 1;
+        }
+        pairs[count++] = id < other ? (cm_pair){id, other} : (cm_pair){other, id};
+    }
+    return count;
+}
+
+// A leaf against all leaves of a tree from node `at` on.
+static uint32_t pairs_of_leaf(const cm_bvh *tree, uint32_t at, const cm_bvh_leaf *leaf,
+                              const cm_aabb *bounds, cm_pair *pairs, uint32_t count, uint32_t room)
+{
+    while (at < tree->node_count) {
+        const cm_bvh_node *node = &tree->nodes[at];
+        if (!nodes_overlap(&node->bounds, bounds)) {
+            at = node->skip;
+            continue;
+        }
+        for (uint32_t i = 0; node->count > 0 && i < leaf->count && count <= room; i++) {
+            const cm_bvh_leaf *other = &tree->leaves[node->leaf];
+            count = add_pairs(other, overlaps(other, leaf, i), leaf->ids[i], pairs, count, room);
+        }
+        at++;
+    }
+    return count;
+}
+
+uint32_t cm_bvh_pairs_within(const cm_bvh *tree, cm_pair *pairs, uint32_t count, uint32_t room)
+{
+    for (uint32_t l = 0; l < tree->leaf_count && count <= room; l++) {
+        const cm_bvh_leaf *leaf = &tree->leaves[l];
+        for (uint32_t i = 0; i + 1 < leaf->count && count <= room; i++) {
+            uint32_t later = overlaps(leaf, leaf, i) & ~((2u << i) - 1u);
+            count = add_pairs(leaf, later, leaf->ids[i], pairs, count, room);
+        }
+        // Leaves lie in the order of their nodes, so each pair of leaves meets once.
+        count = pairs_of_leaf(tree, leaf->node + 1, leaf, &tree->nodes[leaf->node].bounds, pairs,
+                              count, room);
+    }
+    return count;
+}
+
+uint32_t cm_bvh_pairs_between(const cm_bvh *first, const cm_bvh *second, cm_pair *pairs,
+                              uint32_t count, uint32_t room)
+{
+    for (uint32_t l = 0; l < first->leaf_count && count <= room; l++) {
+        const cm_bvh_leaf *leaf = &first->leaves[l];
+        count =
+            pairs_of_leaf(second, 0, leaf, &first->nodes[leaf->node].bounds, pairs, count, room);
     }
     return count;
 }

@@ -13,11 +13,21 @@ typedef struct cm_bvh_node {
     uint32_t skip;
     uint32_t first, count; // of ids, for a leaf; count 0: inner node
     uint32_t max_id;       // highest id below
+    uint32_t leaf;         // of the leaves, for a leaf
 } cm_bvh_node;
+
+// A leaf's boxes again, side by side: lower x, y, z, upper x, y, z. Unused places overlap nothing.
+typedef struct cm_bvh_leaf {
+    float bounds[6][CM_BVH_LEAF];
+    uint32_t ids[CM_BVH_LEAF];
+    uint32_t count, node;
+} cm_bvh_leaf;
 
 typedef struct cm_bvh {
     cm_bvh_node *nodes; // room for 2 x count
     uint32_t node_count;
+    cm_bvh_leaf *leaves; // room for count
+    uint32_t leaf_count;
     uint32_t *ids; // in leaf order
     uint32_t count;
 } cm_bvh;
@@ -41,5 +51,12 @@ static inline bool cm_aabb_overlap(const cm_aabb *a, const cm_aabb *b)
 // caller sorts. Returns how many; at most tree->count.
 uint32_t cm_bvh_query(const cm_bvh *tree, const cm_aabb *bounds, const cm_aabb *box, uint32_t above,
                       uint32_t *found);
+
+// Appends every pair of ids whose boxes overlap, lower id first, in no useful order: of one tree,
+// or between two. Returns the new count, or more than `room` where they do not fit: then what was
+// appended is of no use.
+uint32_t cm_bvh_pairs_within(const cm_bvh *tree, cm_pair *pairs, uint32_t count, uint32_t room);
+uint32_t cm_bvh_pairs_between(const cm_bvh *first, const cm_bvh *second, cm_pair *pairs,
+                              uint32_t count, uint32_t room);
 
 #endif
