@@ -1,9 +1,9 @@
 // The soft-step solver: the order of its passes, its scratch, and how many lanes it uses.
 //
-// Scratch: groups | bodies | inertias | gains | masses | colours taken | buckets |
+// Scratch: groups | bodies | inertias | blocks | colours taken | buckets |
 // joints (soft_joint.h), each on a cache line. A substep: forces and the contacts' impulses of the
 // last one, solve, poses, relax. The impulses of the last tick are applied contact by contact in
-// the first substep only: after that what they do to a body is known as a sum (cm_soft_gain).
+// the first substep only: after that what they do to a body is known as a sum (cm_soft_block).
 // Joints come before contacts; what they do is no part of that sum.
 #include "shared/sim/solve/soft.h"
 #include "shared/sim/solve/report.h"
@@ -25,14 +25,19 @@ static void *take(char *base, size_t *offset, size_t size)
     return start;
 }
 
+// Whole blocks for that many bodies and one more row.
+static uint32_t blocks_of(uint32_t bodies)
+{
+    return bodies / CM_SOFT_LANES + 1;
+}
+
 static size_t walk(const carom_limits *limits, char *base, cm_soft *soft)
 {
-    size_t offset = 0, bodies = (size_t)limits->bodies + 1;
+    size_t offset = 0, bodies = blocks_of(limits->bodies) * (size_t)CM_SOFT_LANES;
     soft->groups = take(base, &offset, cm_soft_group_limit(limits) * sizeof(cm_soft_group));
     soft->bodies = take(base, &offset, bodies * sizeof(cm_soft_body));
     soft->inertias = take(base, &offset, bodies * sizeof(cm_soft_inertia));
-    soft->gains = take(base, &offset, bodies * sizeof(cm_soft_gain));
-    soft->masses = take(base, &offset, bodies * sizeof(cm_soft_mass));
+    soft->blocks = take(base, &offset, bodies / CM_SOFT_LANES * sizeof(cm_soft_block));
     soft->taken = take(base, &offset, 2 * bodies * sizeof(uint32_t));
     soft->buckets = take(base, &offset, limits->contacts);
     soft->joints = take(base, &offset, cm_soft_joints_size(limits));
@@ -74,6 +79,7 @@ static cm_soft map_soft(const carom_world *world, const cm_scratch *scratch)
     cm_soft soft = {0};
     walk(&world->limits, scratch->solver, &soft);
     soft.body_count = world->state.body_slots;
+    soft.block_count = blocks_of(soft.body_count);
     soft.substeps = world->state.substeps;
     soft.dt = 1.0f / (float)world->state.tick_rate;
     soft.h = soft.dt / (float)soft.substeps;
@@ -102,12 +108,12 @@ static void solve_joints(const carom_world *world, cm_soft *soft, cm_soft_joints
     if (joints->ball_count + joints->joint_count == 0) {
         return;
     }
-    cm_soft_gain_since_mark(soft);
+    cm_soft_move(soft, CM_SOFT_PAUSE);
     if (!relax) {
         cm_soft_warm_start_joints(world, soft, joints);
     }
     cm_soft_solve_joints(soft, joints, relax);
-    cm_soft_mark(soft);
+    cm_soft_move(soft, CM_SOFT_RESUME);
 }
 
 void cm_solve_soft(carom_world *world, cm_scratch *scratch)
@@ -125,7 +131,7 @@ void cm_solve_soft(carom_world *world, cm_scratch *scratch)
     cm_soft_prepare_joints(world, &soft, &joints);
     lap(world, &at, &profile->prepare);
     for (uint32_t i = 0; i < soft.substeps; i++) {
-        cm_soft_integrate_velocities(world, &soft);
+        cm_soft_move(&soft, CM_SOFT_VELOCITIES);
         lap(world, &at, &profile->integrate);
         if (i == 0) {
             cm_soft_run(&soft, CM_SOFT_PREPARE);
@@ -134,7 +140,7 @@ void cm_solve_soft(carom_world *world, cm_scratch *scratch)
         solve_joints(world, &soft, &joints, false);
         cm_soft_run(&soft, CM_SOFT_SOLVE);
         lap(world, &at, &profile->solve);
-        cm_soft_integrate_poses(&soft);
+        cm_soft_move(&soft, CM_SOFT_POSES);
         lap(world, &at, &profile->integrate);
         solve_joints(world, &soft, &joints, true);
         cm_soft_run(&soft, CM_SOFT_RELAX);

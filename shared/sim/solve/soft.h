@@ -42,20 +42,21 @@ typedef struct cm_soft_inertia {
     uint32_t moving; // not static
 } cm_soft_inertia;
 
-// What contacts have done to a body's velocity in this substep: the next one's warm start.
-typedef struct cm_soft_gain {
-    carom_vec3 v, w;           // sum of what the contacts did
-    carom_vec3 mark_v, mark_w; // velocity when they began
-} cm_soft_gain;
+typedef float cm_soft_lanes[CM_SOFT_LANES];
 
-// Constant over the tick: what forces need.
-typedef struct cm_soft_mass {
-    carom_vec3 acceleration; // gravity and forces
-    carom_vec3 torque;
-    carom_vec3 inertia, inverse_inertia; // principal
-    float linear_decay, angular_decay;   // of a substep
-    uint8_t type, alive, round, broken;  // round: inertia alike about all axes; broken: put to rest
-} cm_soft_mass;
+// Eight bodies, slot / 8: what forces need, constant over the tick, and the warm start between
+// substeps: what contacts have done to the velocity is gain + (velocity - mark).
+typedef struct cm_soft_block {
+    cm_soft_lanes acceleration[3], torque[3];
+    cm_soft_lanes inertia[3], inverse_inertia[3]; // principal
+    cm_soft_lanes axes[4];                        // principal axes at the start, as a quaternion
+    cm_soft_lanes linear_decay, angular_decay;    // of a substep
+    cm_soft_lanes dynamic;                        // 1, else 0
+    cm_soft_lanes sound;                          // 1; 0: put to rest
+    cm_soft_lanes gain_v[3], gain_w[3], mark_v[3], mark_w[3];
+    uint32_t round; // every body's inertia is alike about all axes
+    uint32_t pad[7];
+} cm_soft_block;
 
 _Static_assert(sizeof(cm_soft_body) == 64, "gathered as two halves of eight floats");
 _Static_assert(sizeof(cm_soft_inertia) == 32, "gathered as eight floats");
@@ -63,8 +64,6 @@ _Static_assert(sizeof(cm_soft_inertia) == 32, "gathered as eight floats");
 typedef struct cm_softness {
     float bias_rate, mass_scale, impulse_scale;
 } cm_softness;
-
-typedef float cm_soft_lanes[CM_SOFT_LANES];
 
 // Where one body cannot be pushed it is a, and everything is turned round if it was b. Points are
 // in the frame (t1, t2, normal) about the centre: x along t1, y along t2. An unused lane has zero
@@ -109,8 +108,7 @@ typedef struct cm_soft_ranges {
 typedef struct cm_soft {
     cm_soft_body *bodies;
     cm_soft_inertia *inertias;
-    cm_soft_gain *gains;
-    cm_soft_mass *masses;
+    cm_soft_block *blocks;
     cm_soft_group *groups;
     uint8_t *buckets;      // of each contact
     uint32_t *taken;       // colours of each body
@@ -119,16 +117,21 @@ typedef struct cm_soft {
     const struct cm_soft_passes *passes, *single;
     cm_softness softness[2]; // between moving bodies, against what cannot be pushed
     float dt, h;             // of the tick, of a substep
-    uint32_t body_count, substeps;
+    uint32_t body_count, block_count, substeps;
 } cm_soft;
 
-// Each pass goes over groups [first, end) in order.
+// Each pass goes over groups, or blocks of bodies, [first, end) in order.
 typedef enum cm_soft_kind {
     CM_SOFT_PREPARE, // frames, masses and warm start, from what was packed
     CM_SOFT_SOLVE,
     CM_SOFT_RELAX, // also brings the separations up to date
     CM_SOFT_BOUNCE,
     CM_SOFT_FINISH, // friction to world axes
+    // Of blocks:
+    CM_SOFT_VELOCITIES, // forces, and what contacts did in the last substep again
+    CM_SOFT_POSES,
+    CM_SOFT_PAUSE,  // before anything but contacts changes velocities within a substep
+    CM_SOFT_RESUME, // and after it
     CM_SOFT_KINDS
 } cm_soft_kind;
 
@@ -144,12 +147,7 @@ extern const cm_soft_passes cm_soft_passes_8;
 
 // soft_body.c
 void cm_soft_prepare_bodies(const carom_world *world, cm_soft *soft);
-// Forces, and what contacts did in the last substep again.
-void cm_soft_integrate_velocities(const carom_world *world, cm_soft *soft);
-void cm_soft_integrate_poses(cm_soft *soft);
-// Around whatever pass of the contacts: what they do between the two is their gain.
-void cm_soft_mark(cm_soft *soft);
-void cm_soft_gain_since_mark(cm_soft *soft);
+void cm_soft_move(cm_soft *soft, cm_soft_kind kind); // a pass of blocks
 // Writes poses and velocities to the state; counts what is put to rest.
 void cm_soft_store_bodies(carom_world *world, const cm_soft *soft);
 

@@ -79,6 +79,8 @@ static inline void apply(const frame *f, cm_fvec impulse, cm_fvec torque, speeds
     s->wa = cm_fvec_sub(s->wa, cm_fsym_mul(f->ia, turn_a));
 }
 
+#include "shared/sim/solve/soft_motion.h"
+
 // Prepare --------------------------------------------------------------------------------------
 
 // Two tangents of the normal alone, as cm_basis.
@@ -471,4 +473,5 @@ static void finish(cm_soft *soft, uint32_t first, uint32_t end)
     }
 }
 
-const cm_soft_passes CM_PASS(cm_soft_passes) = {{prepare, solve, relax, bounce, finish}};
+const cm_soft_passes CM_PASS(cm_soft_passes) = {
+    {prepare, solve, relax, bounce, finish, velocities, poses, pause, resume}};
