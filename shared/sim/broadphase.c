@@ -7,8 +7,8 @@
 //
 // Scratch, of n = limits.shapes: leaves n x 120 | nodes 2n x 44 | moving | static | planes | keys |
 // spare keys | spare values | partners | starts (n x 4 each) | found, sorted: limits.contacts x 12.
-// Where more pairs are found than there is room for, each shape asks the trees by itself instead, in
-// order. Typical: 1,000 shapes, 5,000 pairs.
+// Where more pairs are found than there is room for, each shape asks the trees by itself instead,
+// in order. Typical: 1,000 shapes, 5,000 pairs.
 #include "shared/sim/broadphase.h"
 #include "shared/sim/bvh.h"
 #include "shared/sim/joint/joint.h"

@@ -1,0 +1,114 @@
+// Goal: a manifold is kept while two bodies hardly move against each other, is carried along right,
+// and is state. Method: a stack at rest (rows keep what was found), the same stack pushed (they do
+// not), carried points against those found anew, and rewinds across the push by save and by encode.
+#include "shared/sim/collide/recycle.h"
+#include "tests/unit/sim/rig.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STACK 6u
+
+static cm_rig open_stack(void)
+{
+    carom_world_def def = cm_rig_def(STACK + 1);
+    cm_rig rig = cm_rig_open(&def, 0);
+    cm_rig_plane(&rig);
+    for (uint32_t i = 0; i < STACK; i++) {
+        cm_rig_box(&rig, CAROM_BODY_DYNAMIC, cm_vec(0.0f, 0.5f + (float)i, 0.0f),
+                   cm_vec(0.5f, 0.5f, 0.5f));
+    }
+    return rig;
+}
+
+static uint32_t count_kept(cm_rig *rig)
+{
+    cm_contact before[4 * STACK];
+    uint32_t count = rig->world->state.contact_count, kept = 0;
+    cr_assert_leq(count, 4 * STACK);
+    memcpy(before, cm_contacts(rig->world), count * sizeof before[0]);
+    cm_rig_step(rig, 1);
+    for (uint32_t i = 0; i < count && i < rig->world->state.contact_count; i++) {
+        const cm_contact *now = cm_contacts(rig->world) + i;
+        kept += memcmp(&before[i].place, &now->place, sizeof now->place) == 0 &&
+                memcmp(&before[i].turn, &now->turn, sizeof now->turn) == 0;
+    }
+    return kept;
+}
+
+static void push(cm_rig *rig)
+{
+    carom_body_id top = carom_world_body_at(rig->world, STACK);
+    carom_body_set_velocity(rig->world, top, cm_vec(3.0f, 0.0f, 1.0f), cm_vec(0.0f, 4.0f, 1.0f));
+}
+
+Test(recycle, rests_are_kept_and_pushes_are_not)
+{
+    cm_rig rig = open_stack();
+    cm_rig_step(&rig, 120);
+    cr_assert_eq(rig.world->state.contact_count, STACK);
+    cr_assert_eq(count_kept(&rig), STACK);
+    push(&rig);
+    cr_assert_lt(count_kept(&rig), STACK);
+    cm_rig_close(&rig);
+}
+
+Test(recycle, carried_points_are_those_found_anew)
+{
+    cm_shape box = {.type = CAROM_SHAPE_BOX, .size = {0.5f, 0.5f, 0.5f}};
+    cm_motion a = {.orientation = cm_quat_identity()}, b = a;
+    b.position = cm_vec(0.1f, 0.995f, 0.05f);
+    cm_manifold found, carried;
+    cm_contact contact = {0};
+    contact.point_count = (uint8_t)cm_collide_shapes(&box, a.position, a.orientation, &box,
+                                                     b.position, b.orientation, 0.02f, &found);
+    cr_assert_eq(contact.point_count, 4);
+    cm_recycle_keep(&a, &b, &found, &contact);
+    b.position = cm_add(b.position, cm_vec(0.0003f, -0.0004f, 0.0f));
+    carom_quat tilt = {0.0002f, 0.0f, 0.0001f, 1.0f};
+    b.orientation = cm_quat_normalize(tilt);
+    cr_assert(cm_recycle(&a, &b, &box, &box, &contact, 1.0f / 60.0f, &carried));
+    cm_collide_shapes(&box, a.position, a.orientation, &box, b.position, b.orientation, 0.02f,
+                      &found);
+    float low = 1.0f, low_carried = 1.0f;
+    for (uint32_t i = 0; i < 4; i++) {
+        low = cm_min(low, found.points[i].separation);
+        low_carried = cm_min(low_carried, carried.points[i].separation);
+    }
+    cr_assert_float_eq(low_carried, low, 1.0e-4f, "%g, anew %g", (double)low_carried, (double)low);
+    b.position.y += 0.002f;
+    cr_assert_not(cm_recycle(&a, &b, &box, &box, &contact, 1.0f / 60.0f, &carried));
+}
+
+static void go_on(cm_rig *rig)
+{
+    for (uint32_t tick = 0; tick < 90; tick++) {
+        if (tick == 20) {
+            push(rig);
+        }
+        cm_rig_step(rig, 1);
+    }
+}
+
+Test(recycle, what_is_kept_is_state)
+{
+    cm_rig rig = open_stack(), other = open_stack();
+    cm_rig_step(&rig, 60);
+    size_t size = carom_world_save_size(rig.world), coded = carom_world_encode_size(rig.world);
+    void *image = malloc(size), *bytes = malloc(coded);
+    cr_assert_eq(carom_world_save(rig.world, image, size), size);
+    cr_assert_eq(carom_world_encode(rig.world, bytes, coded), coded);
+    go_on(&rig);
+    uint64_t hash = carom_world_hash(rig.world);
+    cr_assert_eq(carom_world_restore(other.world, image, size), CAROM_OK);
+    go_on(&other);
+    cr_assert_eq(carom_world_hash(other.world), hash);
+    cr_assert_eq(carom_world_decode(other.world, bytes, coded), CAROM_OK);
+    go_on(&other);
+    cr_assert_eq(carom_world_hash(other.world), hash);
+    free(image);
+    free(bytes);
+    cm_rig_close(&rig);
+    cm_rig_close(&other);
+}
