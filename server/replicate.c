@@ -15,7 +15,7 @@
 // many packets may have lost the oldest to one that overtook this one.
 #define AGE_MAX      (CM_BASELINE_AGE_MAX - 15u)
 #define RING         128u   // packets that an ack may refer to
-#define ENTRY_BITS   26u    // of an entry beside its body, at most (slot, generation, baseline)
+#define ENTRY_BITS   29u    // of an entry beside its body, at most: 1 + 18 slot + 2 + 8 baseline
 #define VIEW_BYTES   40u    // of a view header without public state, generously
 #define BURST_KBIT   1000u  // until everything was sent once
 #define IDLE_RATE    5u     // views a second in which nothing changes
@@ -376,9 +376,8 @@ static size_t write_packet(cm_replica *replica, const cm_snapshot *snapshot,
         cm_view_entry entry = {slot, known->generation, 0,
                                wanted(snapshot, slot, known->near || own)};
         const cm_view_body *baseline = baseline_of(known, replica->sequence, &entry.baseline_age);
-        if (!cm_view_writer_put(&writer, &entry, baseline)) {
-            continue;
-        }
+        bool fits = cm_view_writer_put(&writer, &entry, baseline);
+        CM_ASSERT(fits); // it was chosen by the bits that it takes at most
         ++replica->stats.entries;
         replica->stats.alone += baseline == NULL;
         replica->stats.resent += known->sent_sequence != 0 && has_value(&entry.body, &known->sent);
@@ -389,7 +388,9 @@ static size_t write_packet(cm_replica *replica, const cm_snapshot *snapshot,
         packet_entry kept = {slot, known->generation, entry.body};
         packet->entries[packet->count++] = kept;
     }
-    return cm_view_writer_end(&writer);
+    size_t written = cm_view_writer_end(&writer);
+    CM_ASSERT(written > 0);
+    return written;
 }
 
 // Takes from the heap the best candidates that fit into the bytes, by what they take at most.

@@ -367,3 +367,49 @@ Test(replicate, an_ack_that_was_overtaken_takes_nothing_back)
     cr_assert_eq(after.entries, before.entries, "the newest value was acked");
     close_bench(&b);
 }
+
+// Entries that take all they can: no slot near the one before, no age like the one before.
+Test(replicate, entries_as_large_as_they_come_fit_as_counted)
+{
+    enum { MANY = 20000, APART = 40 };
+    cm_view_config config;
+    cr_assert_eq(cm_view_config_make(cm_vec(-4, -4, -4), cm_vec(4, 4, 4), 1.0f / 16.0f, &config),
+                 CAROM_OK);
+    cm_snapshot snapshot;
+    cr_assert(cm_snapshot_init(&snapshot, MANY));
+    snapshot.slots = MANY;
+    snapshot.public_version = 1;
+    for (uint32_t slot = 0; slot < MANY; slot += APART) {
+        snapshot.generation[slot] = snapshot.version[slot] = 1;
+        snapshot.bodies[slot].at_rest = 1;
+    }
+    cm_replica_def def = {
+        .slots = MANY, .tick_rate = TICK_RATE, .view_rate = VIEW_RATE, .budget_kbit = 100000};
+    cm_replica *replica = cm_replica_create(&def);
+    cm_replica_begin(replica, &snapshot);
+    cm_view_header header = {.input_lead = CM_LEAD_UNKNOWN};
+    static cm_view_out out;
+    uint16_t sequence = 0;
+    uint32_t largest = 0;
+    for (uint32_t round = 0; round < 30; ++round) {
+        // By turns every second body, and all of them against what the turns left.
+        for (uint32_t slot = 0; slot < MANY; slot += APART) {
+            if (round % 3 == 2 || slot / APART % 2 == round % 3) {
+                snapshot.bodies[slot].position[0] ^= 1;
+                ++snapshot.version[slot];
+            }
+        }
+        snapshot.tick += TICK_RATE / VIEW_RATE;
+        cm_replica_view(replica, &snapshot, &config, &header, nobody, &out);
+        for (uint32_t i = 0; i < out.count; ++i) {
+            largest = out.sizes[i] > largest ? out.sizes[i] : largest;
+            cm_replica_acked(replica, ++sequence);
+        }
+    }
+    cm_replica_stats stats;
+    cm_replica_stats_get(replica, &stats);
+    cr_assert_eq(stats.entries, 10 * 2 * (MANY / APART), "nothing is put off");
+    cr_assert_gt(largest, 1100);
+    cm_replica_destroy(replica);
+    cm_snapshot_free(&snapshot);
+}
