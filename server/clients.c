@@ -116,12 +116,9 @@ static void receive_control(cm_worker *worker, uint32_t peer, const cm_host_even
     } else if (session->state == CM_SESSION_CONNECTED) {
         join(worker, peer, control);
     } else if (session->state == CM_SESSION_JOINED || session->state == CM_SESSION_JOINING) {
-        if (control->type == CM_CONTROL_GOODBYE) {
-            leave_room(worker, peer);
-            session->state = CM_SESSION_LEAVING;
-        } else if (control->type == CM_CONTROL_GAME_MESSAGE &&
-                   !cm_room_message(worker->room, session->player, control->payload.data,
-                                    (uint32_t)control->payload.size)) {
+        // The only other message of a client. One that leaves says so by ENet's disconnect.
+        if (!cm_room_message(worker->room, session->player, control->payload.data,
+                             (uint32_t)control->payload.size)) {
             cm_clients_kick(worker, peer, CAROM_REASON_FLOOD);
         }
     }
@@ -164,7 +161,7 @@ static void receive_inputs(cm_worker *worker, uint32_t peer, const cm_host_event
         cm_input_packet_read(event->bytes, event->size, worker->module->input_size, &packet);
     ++worker->stats.packet_reasons[read];
     carom_reason reason = read == CM_PACKET_OK ? cm_session_input(session, worker->now_us)
-                                               : cm_session_malformed(session);
+                                               : cm_session_malformed(session, worker->now_us);
     worker->stats.datagrams_refused += read != CM_PACKET_OK;
     if (reason != CAROM_REASON_NONE) {
         cm_clients_kick(worker, peer, reason);

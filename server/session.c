@@ -53,6 +53,7 @@ void cm_session_open(cm_session *session, uint64_t now_us, uint32_t input_rate, 
     cm_bucket_init(&session->messages, 64, 32, now_us);
     // One step more for each tick on average; two seconds of that while a clock locks anew.
     cm_bucket_init(&session->rewinds, 2 * tick_rate, tick_rate, now_us);
+    cm_bucket_init(&session->malformed, CM_SESSION_MALFORMED, 1, now_us);
 }
 
 carom_reason cm_session_control(cm_session *session, const cm_control *control, uint64_t now_us)
@@ -85,9 +86,10 @@ carom_reason cm_session_input(cm_session *session, uint64_t now_us)
     return spent || session->state == CM_SESSION_LEAVING ? CAROM_REASON_NONE : CAROM_REASON_FLOOD;
 }
 
-carom_reason cm_session_malformed(cm_session *session)
+carom_reason cm_session_malformed(cm_session *session, uint64_t now_us)
 {
-    return ++session->malformed > CM_SESSION_MALFORMED ? CAROM_REASON_MALFORMED : CAROM_REASON_NONE;
+    return cm_bucket_take(&session->malformed, 1, now_us) ? CAROM_REASON_NONE
+                                                          : CAROM_REASON_MALFORMED;
 }
 
 bool cm_session_overdue(const cm_session *session, uint64_t now_us)

@@ -10,7 +10,7 @@
 #define CM_SESSION_HELLO_US  5000000u // a hello must come within
 #define CM_SESSION_SENT      128u     // view packets remembered
 #define CM_SESSION_ACKS_MAX  33u      // that one input packet can ack
-#define CM_SESSION_MALFORMED 64u      // bad datagrams before it is kicked
+#define CM_SESSION_MALFORMED 64u      // bad datagrams at once before it is kicked
 
 typedef enum cm_session_state {
     CM_SESSION_FREE = 0,
@@ -45,10 +45,10 @@ typedef struct cm_session {
     bool any_acked;          //
     uint64_t sent[2];        // ring of CM_SESSION_SENT bits: sent and not yet acked
     int32_t lead;            // least since it was taken, 1/16 ticks, or CM_LEAD_UNKNOWN
-    uint32_t malformed;      // bad datagrams so far
     cm_bucket input_packets; // a flood of inputs
     cm_bucket messages;      // a flood of control messages
     cm_bucket rewinds;       // ticks that it may make the room step again
+    cm_bucket malformed;     // bad datagrams: a few may come of a path that breaks them
     uint64_t newest_input;   // newest tick that an input came for
     uint64_t late_inputs, refused_inputs, rewound_ticks;
     uint64_t view_bytes; // sent, all headers counted
@@ -62,7 +62,7 @@ carom_reason cm_session_control(cm_session *session, const cm_control *control, 
 // The same for an input packet that was read well.
 carom_reason cm_session_input(cm_session *session, uint64_t now_us);
 // A datagram that was not: past the limit, a reason to kick.
-carom_reason cm_session_malformed(cm_session *session);
+carom_reason cm_session_malformed(cm_session *session, uint64_t now_us);
 // True if no hello came in time.
 bool cm_session_overdue(const cm_session *session, uint64_t now_us);
 

@@ -82,9 +82,19 @@ Test(session, malformed_datagrams_end_it_sometime)
     cm_session s;
     cm_session_open(&s, SECOND, 60, 60);
     for (uint32_t i = 0; i < CM_SESSION_MALFORMED; ++i) {
-        cr_assert_eq(cm_session_malformed(&s), CAROM_REASON_NONE);
+        cr_assert_eq(cm_session_malformed(&s, SECOND), CAROM_REASON_NONE);
     }
-    cr_assert_eq(cm_session_malformed(&s), CAROM_REASON_MALFORMED);
+    cr_assert_eq(cm_session_malformed(&s, SECOND), CAROM_REASON_MALFORMED);
+}
+
+// A path that breaks a datagram now and then must not end a long match.
+Test(session, a_bad_datagram_a_second_is_borne_for_hours)
+{
+    cm_session s;
+    cm_session_open(&s, SECOND, 60, 60);
+    for (uint64_t i = 1; i <= 4 * 3600; ++i) {
+        cr_assert_eq(cm_session_malformed(&s, i * SECOND), CAROM_REASON_NONE);
+    }
 }
 
 Test(session, buckets_refill_to_the_brim_and_no_further)

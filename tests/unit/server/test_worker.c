@@ -340,6 +340,23 @@ Test(worker, a_malformed_control_message_ends_it)
     close_bench(&b);
 }
 
+// A client leaves by ENet's disconnect; Goodbye is the server's alone.
+Test(worker, a_goodbye_of_a_client_is_malformed)
+{
+    bench b;
+    bare_client c;
+    open_bench(&b, 14);
+    join(&b, &c);
+    cm_control goodbye = {.type = CM_CONTROL_GOODBYE, .reason = CAROM_REASON_LEFT};
+    send_control(&c, &goodbye);
+    run(&b, &c, 1, 300);
+    cr_assert_eq(c.goodbyes, 1);
+    cr_assert_eq(c.reason, CAROM_REASON_MALFORMED);
+    cr_assert_eq(stats_of(&b).players, 0);
+    hang_up(&c);
+    close_bench(&b);
+}
+
 Test(worker, without_a_hello_the_slot_is_free_again)
 {
     bench b;
