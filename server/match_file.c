@@ -237,7 +237,9 @@ static carom_result take_tick(cm_match_file *file, sqlite3_stmt *row, cm_match_t
     if (bytes == NULL && size > 0) {
         return cm_match_db_wrong(&file->db, "ticks", error);
     }
-    const char *wrong = cm_record_tick_decode(file->record, bytes, size);
+    // What another engine recorded is shown, not understood: its message may have other fields.
+    bool ours = file->info.engine_version == CAROM_ENGINE_VERSION;
+    const char *wrong = cm_record_tick_decode(file->record, bytes, ours ? size : 0);
     if (wrong == NULL && number == 0 && size > 0) {
         wrong = "tick 0 is the scene after start, expected NULL";
     }

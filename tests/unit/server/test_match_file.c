@@ -132,6 +132,29 @@ static const struct {
     {"UPDATE sqlite_schema SET rootpage=99999 WHERE name='ticks'", true, CAROM_ERROR_CORRUPT, ""},
 };
 
+// Of another engine the shape counts, not what its inputs hold.
+Test(match_file, another_engines_inputs_are_not_judged)
+{
+    recording_make(100, 1);
+    recording_edit(recording_path(),
+                   "UPDATE meta SET value=value+1 WHERE key='engine_version';"
+                   "UPDATE ticks SET input=x'ffee0102' WHERE tick=9",
+                   false);
+    cm_match_file *file;
+    cr_assert_eq(cm_match_open(recording_path(), &file, &error), CAROM_OK, "%s", error.message);
+    cm_match_info info;
+    cm_match_info_get(file, &info);
+    cr_assert_eq(info.engine_version, CAROM_ENGINE_VERSION + 1);
+    cr_assert_eq(info.ticks, 100);
+    cm_match_close(file);
+    cm_replay_report report;
+    cr_assert_eq(cm_replay_verify(recording_path(), NULL, NULL, &report), CAROM_ERROR_VERSION);
+    recording_edit(recording_path(), "UPDATE ticks SET input=7 WHERE tick=9", false);
+    cr_assert_eq(try_open(recording_path()), CAROM_ERROR_CORRUPT, "a wrong type is");
+    recording_edit(recording_path(), "DELETE FROM ticks WHERE tick=9", false);
+    cr_assert_eq(try_open(recording_path()), CAROM_ERROR_CORRUPT, "a gap is");
+}
+
 static char *read_file(const char *path, size_t *size)
 {
     FILE *file = fopen(path, "rb");
