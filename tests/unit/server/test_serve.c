@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,11 +24,25 @@ typedef struct child {
     char out[128], err[128], ready[128], matches[128];
 } child;
 
+// A child of ours ends with us, however we end.
+static pid_t fork_child(void)
+{
+    pid_t parent = getpid(), pid;
+    fflush(NULL);
+    pid = fork();
+    cr_assert(pid >= 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) {
+            _exit(5);
+        }
+    }
+    return pid;
+}
+
 static void start(child *c, int argc, char **argv)
 {
-    fflush(NULL);
-    c->pid = fork();
-    cr_assert(c->pid >= 0);
+    c->pid = fork_child();
     if (c->pid == 0) {
         int out = open(c->out, O_CREAT | O_WRONLY | O_TRUNC, 0600);
         int err = open(c->err, O_CREAT | O_WRONLY | O_TRUNC, 0600);
@@ -153,9 +168,7 @@ Test(serve, a_status_that_nobody_reads_does_not_end_it)
                     "--ready-file",
                     c.ready,
                     NULL};
-    fflush(NULL);
-    c.pid = fork();
-    cr_assert(c.pid >= 0);
+    c.pid = fork_child();
     if (c.pid == 0) {
         close(ends[0]);
         dup2(ends[1], STDOUT_FILENO);

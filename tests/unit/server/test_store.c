@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -279,10 +280,13 @@ Test(store, a_folder_that_cannot_be)
     cr_assert_null(store);
 }
 
-// The child: records until killed (or for very long, so that it cannot stay behind), tells each
-// newly committed tick.
-static void record_until_killed(int report, uint64_t seed)
+// The child: records until killed, with its parent at the latest, tells each newly committed tick.
+static void record_until_killed(int report, uint64_t seed, pid_t parent)
 {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) {
+        _exit(5); // it died before that
+    }
     cm_store *store = recording_store(true);
     recording run;
     recording_begin(&run, store, 4, seed);
@@ -310,11 +314,11 @@ Test(store, killed_at_any_moment)
     for (uint64_t seed = 1; seed <= 5; seed++) {
         int ends[2];
         cr_assert_eq(pipe(ends), 0);
-        pid_t child = fork();
+        pid_t parent = getpid(), child = fork();
         cr_assert_geq(child, 0);
         if (child == 0) {
             close(ends[0]);
-            record_until_killed(ends[1], seed);
+            record_until_killed(ends[1], seed, parent);
         }
         close(ends[1]);
         cm_rng rng;
