@@ -92,9 +92,47 @@ static bool set_int(cm_config *config, const cm_config_key *key, int64_t value, 
     return true;
 }
 
+// `place` is where the text came from, with ": ", or nothing.
+static bool check_listen(const char *place, const char *text, cm_config_error *error)
+{
+    uint32_t host;
+    uint16_t port;
+    if (!cm_config_address(text, &host, &port)) {
+        return fail(error, "%slisten: '%.64s', expected an IPv4 address and a port, 127.0.0.1:9400",
+                    place, text);
+    }
+    if (ntohl(host) >> 24 != 127) {
+        return fail(error,
+                    "%slisten: '%.64s', expected a loopback address (127.x.x.x): tokens are not "
+                    "built yet",
+                    place, text);
+    }
+    return true;
+}
+
+static bool check_http(const char *place, const char *text, cm_config_error *error)
+{
+    return text[0] == '\0' ||
+           fail(error, "%shttp: '%.64s': not built yet, expected an empty text", place, text);
+}
+
+static bool check_text(const cm_config_key *key, const char *text, const char *place,
+                       cm_config_error *error)
+{
+    char prefix[300];
+    snprintf(prefix, sizeof prefix, "%.280s: ", place);
+    if (strcmp(key->name, "listen") == 0) {
+        return check_listen(prefix, text, error);
+    }
+    return strcmp(key->name, "http") != 0 || check_http(prefix, text, error);
+}
+
 static bool set_text(cm_config *config, const cm_config_key *key, const char *text,
                      const char *place, cm_config_error *error)
 {
+    if (!check_text(key, text, place, error)) {
+        return false;
+    }
     if (key->kind == CM_CONFIG_CHOICE && !is_choice(key->choices, text)) {
         return fail(error, "%s: %s: '%.64s', expected one of %s", place, key->name, text,
                     key->choices);
@@ -194,7 +232,8 @@ bool cm_config_parse(cm_config *config, const char *text, size_t size, const cha
     json_error_t wrong;
     json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &wrong);
     if (root == NULL) {
-        return fail(error, "%.200s:%d: %s, expected a JSON object", name, wrong.line, wrong.text);
+        return fail(error, "%.200s:%d: not JSON: %s, expected one JSON object", name, wrong.line,
+                    wrong.text);
     }
     bool good = true;
     if (!json_is_object(root)) {
@@ -291,22 +330,7 @@ bool cm_config_address(const char *text, uint32_t *host, uint16_t *port)
 
 bool cm_config_check(const cm_config *config, cm_config_error *error)
 {
-    uint32_t host;
-    uint16_t port;
-    if (!cm_config_address(config->listen, &host, &port)) {
-        return fail(error, "listen: '%.64s', expected an IPv4 address and a port, 127.0.0.1:9400",
-                    config->listen);
-    }
-    if (ntohl(host) >> 24 != 127) {
-        return fail(error,
-                    "listen: '%.64s', expected a loopback address (127.x.x.x): tokens are not "
-                    "built yet",
-                    config->listen);
-    }
-    if (config->http[0] != '\0') {
-        return fail(error, "http: not built yet, expected an empty text");
-    }
-    return true;
+    return check_listen("", config->listen, error) && check_http("", config->http, error);
 }
 
 // A text as JSON; config texts are printable, so quotes, backslashes and control characters do.

@@ -85,7 +85,7 @@ bool cm_config_parse(cm_config *config, const char *text, size_t size, const cha
                      cm_config_error *error);
 // environment: NAME=VALUE strings, ended by NULL.
 bool cm_config_environment(cm_config *config, char *const *environment, cm_config_error *error);
-// What no single value shows: that the address is a loopback one, that --insecure is given, …
+// The addresses again, for a configuration that was made by hand: loopback only, no HTTP yet.
 bool cm_config_check(const cm_config *config, cm_config_error *error);
 
 // HOST:PORT of `listen`; host in network byte order. False for anything but IPv4:PORT.

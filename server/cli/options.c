@@ -125,11 +125,13 @@ static int parse_option(int argc, char **argv, int *at, const cm_option *options
         *option->given = true;
     }
     if (option->kind == CM_OPTION_FLAG) {
-        if (value != NULL) {
-            cm_cli_error("%s: --%s: takes no value", argv[0], option->name);
+        bool no = value != NULL && strcmp(value, "false") == 0;
+        if (value != NULL && !no && strcmp(value, "true") != 0) {
+            cm_cli_error("%s: --%s: '%s', expected true, false or no value", argv[0], option->name,
+                         value);
             return CM_STATUS_USAGE;
         }
-        *(bool *)option->value = true;
+        *(bool *)option->value = !no;
         return CM_STATUS_DONE;
     }
     if (value == NULL) {

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 typedef enum cm_option_kind {
-    CM_OPTION_FLAG,   // value: bool *
+    CM_OPTION_FLAG,   // value: bool *; --flag, --flag=true or --flag=false
     CM_OPTION_INT,    // value: int64_t *, low to high
     CM_OPTION_NUMBER, // value: double *, low to high, finite
     CM_OPTION_TEXT,   // value: const char **

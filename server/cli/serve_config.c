@@ -16,7 +16,7 @@ typedef struct flags {
     cm_option options[2 * KEYS_MAX + 3];
     char dashed[KEYS_MAX][NAME_MAX];
     const char *text[KEYS_MAX];
-    bool flag[KEYS_MAX];
+    bool flag[KEYS_MAX], given[KEYS_MAX]; // of the keys that are true or false
 } flags;
 
 static void add_option(flags *f, const char *name, const cm_config_key *key, uint32_t at)
@@ -26,6 +26,7 @@ static void add_option(flags *f, const char *name, const cm_config_key *key, uin
     option->name = name;
     option->kind = key->kind == CM_CONFIG_BOOL ? CM_OPTION_FLAG : CM_OPTION_TEXT;
     option->value = key->kind == CM_CONFIG_BOOL ? (void *)&f->flag[at] : (void *)&f->text[at];
+    option->given = key->kind == CM_CONFIG_BOOL ? &f->given[at] : NULL;
 }
 
 static void add_own(flags *f, const char *name, cm_option_kind kind, void *value)
@@ -55,8 +56,9 @@ static bool apply(flags *f, cm_config *config, const cm_config_key *keys, uint32
                   cm_config_error *error)
 {
     for (uint32_t i = 0; i < count; ++i) {
+        const char *truth = f->flag[i] ? "true" : "false";
         const char *text =
-            keys[i].kind == CM_CONFIG_BOOL ? (f->flag[i] ? "true" : NULL) : f->text[i];
+            keys[i].kind == CM_CONFIG_BOOL ? (f->given[i] ? truth : NULL) : f->text[i];
         char place[NAME_MAX + 8] = "--";
         strncat(place, f->dashed[i], NAME_MAX);
         if (text != NULL && !cm_config_set(config, &keys[i], text, place, error)) {

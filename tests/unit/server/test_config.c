@@ -65,6 +65,23 @@ Test(config, flags_with_underscores_too)
     cr_assert(options.check_config);
 }
 
+Test(config, a_flag_can_take_back_what_a_file_says)
+{
+    char *environment[] = {"CAROM_INSECURE=1", NULL};
+    char *no[] = {"serve", "--insecure=false", NULL};
+    char *yes[] = {"serve", "--insecure=true", NULL};
+    char *maybe[] = {"serve", "--insecure=maybe", NULL};
+    char *silent[] = {"serve", NULL};
+    cm_serve_options options;
+    cr_assert_eq(cm_serve_options_read(2, no, environment, &options), 0);
+    cr_assert(!options.config.insecure);
+    cr_assert_eq(cm_serve_options_read(1, silent, environment, &options), 0);
+    cr_assert(options.config.insecure);
+    cr_assert_eq(cm_serve_options_read(2, yes, environment + 1, &options), 0);
+    cr_assert(options.config.insecure);
+    cr_assert_eq(cm_serve_options_read(2, maybe, environment, &options), 2);
+}
+
 Test(config, wrong_values_name_place_and_expectation)
 {
     refused("{\n\"max_players\": 65}", "test.json:2: max_players: 65, expected a whole number "
@@ -76,6 +93,9 @@ Test(config, wrong_values_name_place_and_expectation)
     refused("{\"colour\": 1}", "test.json:1: unknown key 'colour'");
     refused("{\"db\": \"a\", \"db\": \"b\"}", "test.json:1");
     refused("{\n\"db\": \"a\",\n}", "test.json:3");
+    refused("{\n\"listen\": \"host\"}", "test.json:2: listen: 'host', expected an IPv4 address");
+    refused("{\"listen\": \"0.0.0.0:1\"}", "test.json:1: listen: '0.0.0.0:1', expected a loopback");
+    refused("{\n\n\"http\": \"127.0.0.1:80\"}", "test.json:3: http: '127.0.0.1:80': not built yet");
     refused("[]", "expected a JSON object");
     refused("", "test.json:1");
 }
