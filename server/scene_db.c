@@ -2,10 +2,12 @@
 // make us take more than the limits set here. Writing waits for another writer up to five seconds.
 #include "server/scene_db.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define BUSY_MS 5000
 
@@ -18,6 +20,14 @@ static carom_result refuse(cm_scene_error *error, carom_result result, const cha
     return result;
 }
 
+static carom_result refuse_name(cm_scene_error *error, const char *name)
+{
+    memset(error, 0, sizeof *error);
+    snprintf(error->message, sizeof error->message,
+             "no scene '%.127s', expected a name that 'carom scene list' shows", name);
+    return CAROM_ERROR_NOT_FOUND;
+}
+
 // SQLITE_NOTADB and CORRUPT are the file's fault (bad input), the rest the machine's.
 static carom_result refuse_sqlite(cm_scene_error *error, sqlite3 *db, const char *what)
 {
@@ -26,13 +36,27 @@ static carom_result refuse_sqlite(cm_scene_error *error, sqlite3 *db, const char
     return refuse(error, corrupt ? CAROM_ERROR_CORRUPT : CAROM_ERROR_IO, what, sqlite3_errmsg(db));
 }
 
+// A database is only made by a write. SQLite's own words for one that is missing do not say so.
+static carom_result find_db(const char *path, cm_scene_error *error)
+{
+    if (access(path, R_OK) == 0) {
+        return CAROM_OK;
+    }
+    char what[160];
+    snprintf(what, sizeof what,
+             "cannot be opened: %.60s, expected a database that 'carom scene import' made",
+             strerror(errno));
+    return refuse(error, CAROM_ERROR_NOT_FOUND, what, "");
+}
+
 static carom_result open_db(const char *path, bool write, sqlite3 **db, cm_scene_error *error)
 {
     int flags = write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     *db = NULL;
     if (sqlite3_open_v2(path, db, flags, NULL) != SQLITE_OK) {
-        carom_result result =
-            refuse(error, CAROM_ERROR_IO, "cannot be opened", sqlite3_errmsg(*db));
+        int cause = sqlite3_system_errno(*db);
+        carom_result result = refuse(error, CAROM_ERROR_IO, "cannot be opened",
+                                     cause != 0 ? strerror(cause) : sqlite3_errmsg(*db));
         sqlite3_close(*db);
         *db = NULL;
         return result;
@@ -108,7 +132,8 @@ carom_result cm_scene_db_load(const char *path, const char *name, cm_scene **sce
 {
     sqlite3 *db;
     *scene = NULL;
-    carom_result result = open_db(path, false, &db, error);
+    carom_result result = find_db(path, error);
+    result = result == CAROM_OK ? open_db(path, false, &db, error) : result;
     if (result != CAROM_OK) {
         return result;
     }
@@ -122,7 +147,7 @@ carom_result cm_scene_db_load(const char *path, const char *name, cm_scene **sce
         if (step == SQLITE_ROW) {
             result = unpack_row(select, name, scene, error);
         } else if (step == SQLITE_DONE) {
-            result = refuse(error, CAROM_ERROR_NOT_FOUND, "no scene of the name", name);
+            result = refuse_name(error, name);
         } else {
             result = refuse_sqlite(error, db, "cannot be read");
         }
@@ -135,7 +160,8 @@ carom_result cm_scene_db_load(const char *path, const char *name, cm_scene **sce
 carom_result cm_scene_db_delete(const char *path, const char *name, cm_scene_error *error)
 {
     sqlite3 *db;
-    carom_result result = open_db(path, true, &db, error);
+    carom_result result = find_db(path, error);
+    result = result == CAROM_OK ? open_db(path, true, &db, error) : result;
     if (result != CAROM_OK) {
         return result;
     }
@@ -148,7 +174,7 @@ carom_result cm_scene_db_delete(const char *path, const char *name, cm_scene_err
         if (sqlite3_step(remove) != SQLITE_DONE) {
             result = refuse_sqlite(error, db, "cannot be written");
         } else if (sqlite3_changes(db) == 0) {
-            result = refuse(error, CAROM_ERROR_NOT_FOUND, "no scene of the name", name);
+            result = refuse_name(error, name);
         }
     }
     sqlite3_finalize(remove);
@@ -160,7 +186,8 @@ carom_result cm_scene_db_list(const char *path, bool (*row)(void *context, const
                               void *context, cm_scene_error *error)
 {
     sqlite3 *db;
-    carom_result result = open_db(path, false, &db, error);
+    carom_result result = find_db(path, error);
+    result = result == CAROM_OK ? open_db(path, false, &db, error) : result;
     if (result != CAROM_OK) {
         return result;
     }

@@ -414,9 +414,15 @@ static bool make_directory(const char *path)
             *at = '/';
         }
     }
-    int made = mkdir(part, 0755);
-    bool exists = made == 0 || errno == EEXIST;
+    bool exists = mkdir(part, 0755) == 0 || errno == EEXIST;
+    struct stat found;
+    if (exists && (stat(part, &found) != 0 || !S_ISDIR(found.st_mode))) {
+        exists = false;
+        errno = ENOTDIR;
+    }
+    int cause = errno;
     free(part);
+    errno = cause;
     return exists;
 }
 

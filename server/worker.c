@@ -75,8 +75,10 @@ static carom_result open_match(cm_worker *worker, const cm_worker_def *def, uint
                           .started_unix_ms = def->started_unix_ms};
     carom_result result = cm_store_begin(worker->store, &match, &worker->match);
     if (result != CAROM_OK) {
-        snprintf(error, error_size, "the match file could not be made in '%.200s': %s",
-                 worker->config.matches, carom_result_text(result));
+        const char *reason = cm_store_begin_error(worker->store); // with the file's path
+        snprintf(error, error_size, "the match file could not be made: %s%s%s",
+                 reason[0] != '\0' ? reason : worker->config.matches, reason[0] != '\0' ? "" : ": ",
+                 reason[0] != '\0' ? "" : carom_result_text(result));
         return result;
     }
     cm_tick_input none = {NULL, 0, NULL, 0};

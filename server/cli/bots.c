@@ -205,6 +205,27 @@ static bool create(bot *bots, const bot_options *options)
     return true;
 }
 
+// Says on stderr what the summary's names mean, for whoever reads only that.
+static void explain(const cm_bots_summary *s, const bot_options *options)
+{
+    if (s->unopened > 0) {
+        cm_cli_error("bots: --connect: %u of %u could not begin: '%s' has no IPv4 address, or this "
+                     "machine no socket to spare",
+                     (unsigned)s->unopened, (unsigned)s->clients, options->host);
+    }
+    for (uint32_t i = 0; i < CAROM_REASON_COUNT; i++) {
+        if (s->refused[i] > 0) {
+            cm_cli_error("bots: %s:%u: %u of %u refused or ended: %s", options->host,
+                         (unsigned)options->port, (unsigned)s->refused[i], (unsigned)s->clients,
+                         carom_reason_text((carom_reason)i));
+        }
+    }
+    if (s->desyncs > 0) {
+        cm_cli_error("bots: %llu views decoded to something else than was sent",
+                     (unsigned long long)s->desyncs);
+    }
+}
+
 static int run(const bot_options *options)
 {
     cm_link_def link = {.latency_us = (uint32_t)(options->latency_ms * 1000.0),
@@ -235,6 +256,8 @@ static int run(const bot_options *options)
             cm_bots_summary_add(&summary, &bots[i].result);
         }
         status = cm_bots_summary_print(&summary, stdout);
+        fflush(stdout);
+        explain(&summary, options);
     }
     for (uint32_t i = 0; i < count; i++) {
         carom_client_destroy(bots[i].client);
@@ -280,6 +303,11 @@ int cm_cli_bots(int argc, char **argv)
     }
     if (!address || !parse_address(address, &options)) {
         cm_cli_error("bots: --connect: '%s', expected HOST:PORT", address ? address : "");
+        return CM_STATUS_USAGE;
+    }
+    if (options.predict > options.count) {
+        cm_cli_error("bots: --predict: %lld, expected at most the %lld of --count",
+                     (long long)options.predict, (long long)options.count);
         return CM_STATUS_USAGE;
     }
     if (options.predict < 0) {

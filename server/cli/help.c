@@ -14,6 +14,8 @@ typedef struct help_page {
     const char *text;
 } help_page;
 
+#define LATER "token, eval, plot, module, admin, capacity, doctor"
+
 static const help_page PAGES[] = {
     {"serve", "hosts rooms",
      "usage: carom serve [options]\n"
@@ -30,7 +32,14 @@ static const help_page PAGES[] = {
      "  --print-config      prints every key with its value and meaning, and ends\n"
      "  --check-config      checks the configuration, and ends\n"
      "\n"
-     "Every configuration key is a flag as well; later wins: file, environment, flags.\n"},
+     "Every configuration key is a flag as well (max_players: --max-players N; true or false:\n"
+     "--insecure, --insecure=false) and a variable of the environment (CAROM_MAX_PLAYERS); later\n"
+     "wins: file, environment, flags. --print-config lists all keys with ranges and meanings.\n"
+     "\n"
+     "stdout: \"listening on HOST:PORT\", then the status: a block on a terminal, else a JSON "
+     "line\n"
+     "each status_interval_ms, and what was recorded and verified. stderr: the log, JSON lines.\n"
+     "Status 1 where the recording could not be kept or does not verify.\n"},
     {"sim", "runs a scene offline",
      "usage: carom sim SCENE [options]\n"
      "\n"
@@ -39,7 +48,7 @@ static const help_page PAGES[] = {
      "  --ticks N            ticks to run (600)\n"
      "  --every K            prints every K-th tick; tick 0 and the last one always (1)\n"
      "  --format jsonl|csv   output (jsonl)\n"
-     "  --solver NAME        soft, instead of the scene's\n"
+     "  --solver NAME        instead of the scene's; only soft is built yet\n"
      "  --inputs FILE        JSON lines ordered by tick: {\"tick\", \"player\", \"input\": "
      "\"hex\"}\n"
      "                       for the module; {\"tick\", \"body\", \"force\", \"torque\"} held "
@@ -48,12 +57,20 @@ static const help_page PAGES[] = {
      "                       \"linear_velocity\", \"angular_velocity\"} for a kinematic body.\n"
      "                       A line of tick T acts on the step from T to T + 1. A player's first\n"
      "                       line joins that player.\n"
-     "  --events             adds \"events\": contacts that began or ended since the last line\n"
-     "  --timing             adds a last line {\"timing\": {...}}: seconds of wall time, in all "
-     "and\n"
-     "                       for each stage of the step (csv: on stderr)\n"
+     "  --events             adds \"events\" since the line before: {\"type\": \"begin\" or "
+     "\"end\",\n"
+     "                       \"tick\", \"a\", \"b\", \"point\", \"normal\" (from a to b), "
+     "\"impulse\"},\n"
+     "                       {\"type\": \"break\", \"tick\", \"joint\", \"force\", "
+     "\"torque\"}\n"
+     "  --timing             adds \"timing\" to the last line: {\"ticks\", \"seconds\" of wall "
+     "time,\n"
+     "                       and those of each stage of the step} (csv: on stderr)\n"
      "  --rollback R         at every tick: save, step R, restore into a second world, step R\n"
-     "                       again, compare every byte. Adds one last line; status 1 with a\n"
+     "                       again, compare every byte. Adds one last line: {\"ticks\",\n"
+     "                       \"rollback\", \"hash\", \"rewinds\", \"contacts\", "
+     "\"joints\", \"sleeps\",\n"
+     "                       \"creations\", \"difference\": null or {...}}; status 1 with a\n"
      "                       difference, 2 where nothing ever touched\n"
      "  --db FILE            SCENE is a name in this database\n"
      "\n"
@@ -79,16 +96,21 @@ static const help_page PAGES[] = {
     {"bots", "connects SDK clients to a server",
      "usage: carom bots --connect HOST:PORT [options]\n"
      "\n"
-     "  --count N       clients\n"
-     "  --seconds S     how long they play\n"
-     "  --latency MS    delay, one way, each way\n"
-     "  --jitter MS     one way, each way\n"
-     "  --loss PCT      of the packets, each way\n"
+     "  --count N       clients (1)\n"
+     "  --seconds S     how long they play, from when all do (10)\n"
+     "  --latency MS    delay, one way, each way (0)\n"
+     "  --jitter MS     one way, each way (0)\n"
+     "  --loss PCT      of the packets, each way (0)\n"
      "  --predict K     how many simulate (all); the rest only speak the protocol\n"
-     "  --pattern P     wander, drive (never holds nor jumps) or idle\n"
-     "  --seed N        of the link's chance and of the inputs; 1\n"
+     "  --pattern P     wander, drive (never holds nor jumps) or idle (wander)\n"
+     "  --seed N        of the link's chance and of the inputs (1)\n"
      "\n"
-     "Prints one JSON summary. Status 0 where all connected, stayed and none desynced.\n"},
+     "Prints one JSON summary: connected, ticks, seconds, clients, predicting,\n"
+     "bytes_in_per_client_second, bytes_out_per_client_second, packets_lost, packets_refused, "
+     "views,\n"
+     "view_packets, prediction_error (mean, p99, max in metres, count), rewinds, predicted_steps,\n"
+     "inputs_sent, late_inputs, input_lead_ticks, rtt_ms, interpolation_delay_ms, ended, desyncs,\n"
+     "refused (reason: clients). Status 0 where all connected, stayed and none desynced.\n"},
     {"replay", "runs a recorded match again",
      "usage: carom replay MATCH --verify\n"
      "\n"
@@ -150,7 +172,12 @@ int cm_cli_help(int argc, char **argv)
                 return cm_cli_finish(CM_STATUS_DONE);
             }
         }
-        cm_cli_error("help: no help for '%s': unknown, or not built yet", command);
+        const char *at = strstr(", " LATER ",", command);
+        bool later = at != NULL && at[-1] == ' ' && at[strlen(command)] == ',' &&
+                     strchr(command, ',') == NULL;
+        cm_cli_error(later ? "help: %s: not built yet"
+                           : "help: unknown command '%s', see 'carom help'",
+                     command);
         return CM_STATUS_USAGE;
     }
     printf("carom: multiplayer physics matches, deterministic and recorded\n\n"
@@ -158,7 +185,7 @@ int cm_cli_help(int argc, char **argv)
     for (size_t i = 0; i < PAGE_COUNT; ++i) {
         printf("  %-9s %s\n", PAGES[i].command, PAGES[i].summary);
     }
-    printf("\nnot built yet: token, eval, plot, module, admin, capacity, doctor\n"
+    printf("\nnot built yet: " LATER "\n"
            "exit status: 0 done, 1 the operation failed, 2 bad usage or bad input\n");
     return cm_cli_finish(CM_STATUS_DONE);
 }

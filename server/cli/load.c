@@ -1,9 +1,20 @@
 // Scenes for commands, from files or a database.
 #include "server/cli/load.h"
 
+#include <stdio.h>
+
 #include "server/cli/cli.h"
 #include "server/scene_db.h"
 #include "shared/scene/scene_json.h"
+
+void cm_cli_module_error(const char *name, const char *db, const cm_scene *scene)
+{
+    cm_scene_error error = {.line = db == NULL ? cm_scene_key_line(name, "module") : 0,
+                            .path = "$.module"};
+    snprintf(error.message, sizeof error.message,
+             "no module '%.64s' is built in, expected sandbox or none", cm_scene_module(scene));
+    cm_cli_scene_error(name, &error);
+}
 
 int cm_cli_load_scene(const char *name, const char *db, cm_scene **scene)
 {

@@ -7,4 +7,7 @@
 // `db` NULL: `name` is a file. Returns an exit status; a message went to stderr where it is not 0.
 int cm_cli_load_scene(const char *name, const char *db, cm_scene **scene);
 
+// The message for a scene whose module is not built in: of a file, with its line.
+void cm_cli_module_error(const char *name, const char *db, const cm_scene *scene);
+
 #endif

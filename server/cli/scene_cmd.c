@@ -19,12 +19,12 @@ static int refuse(const char *db, carom_result result, const cm_scene_error *err
 
 // A valid scene can still name a module that is not there, or be too large for this machine: found
 // by making its world.
-static int try_world(const char *file, const cm_scene *scene, uint64_t *hash)
+static int try_world(const char *file, const char *db, const cm_scene *scene, uint64_t *hash)
 {
     cm_offline run;
     carom_result result = cm_offline_create(scene, NULL, &run);
     if (result == CAROM_ERROR_NOT_FOUND) {
-        cm_cli_error("%s: $.module: no module '%s' is built in", file, cm_scene_module(scene));
+        cm_cli_module_error(file, db, scene);
     } else if (result != CAROM_OK) {
         cm_cli_error("%s: the world cannot be made: %s", file, carom_result_text(result));
     } else if (hash != NULL) {
@@ -37,7 +37,7 @@ static int try_world(const char *file, const cm_scene *scene, uint64_t *hash)
 static int load_and_try(const char *file, cm_scene **scene)
 {
     int status = cm_cli_load_scene(file, NULL, scene);
-    return status == CM_STATUS_DONE ? try_world(file, *scene, NULL) : status;
+    return status == CM_STATUS_DONE ? try_world(file, NULL, *scene, NULL) : status;
 }
 
 static int run_import(const char *file, const char *db, const char *name)
@@ -48,8 +48,8 @@ static int run_import(const char *file, const char *db, const char *name)
     if (status == CM_STATUS_DONE) {
         name = name != NULL ? name : cm_scene_name(scene);
         if (name[0] == '\0' || strlen(name) >= CM_NAME_MAX) {
-            cm_cli_error("%s: $.name: no name of 1 to %u bytes, expected one, or --name NAME", file,
-                         CM_NAME_MAX - 1);
+            cm_cli_error("%s:%u: $.name: no name of 1 to %u bytes, expected one, or --name NAME",
+                         file, cm_scene_key_line(file, "name"), CM_NAME_MAX - 1);
             status = CM_STATUS_USAGE;
         } else {
             carom_result result = cm_scene_db_save(db, name, scene, (int64_t)time(NULL), &error);
@@ -96,7 +96,7 @@ static int run_show(const char *name, const char *db)
     uint64_t hash = 0;
     int status = cm_cli_load_scene(name, db, &scene);
     if (status == CM_STATUS_DONE) {
-        status = try_world(name, scene, &hash);
+        status = try_world(name, db, scene, &hash);
     }
     if (status == CM_STATUS_DONE) {
         char quoted[6 * CM_NAME_MAX + 3], module[6 * CM_NAME_MAX + 3];

@@ -18,10 +18,12 @@
 #include <unistd.h>
 
 #include "server/cli/cli.h"
+#include "server/cli/load.h"
 #include "server/cli/serve_config.h"
 #include "server/replay.h"
 #include "server/scene_db.h"
 #include "server/status.h"
+#include "shared/game/game_host.h"
 #include "shared/scene/scene_json.h"
 
 extern char **environ;
@@ -168,6 +170,11 @@ static int load_scene(serve *s)
         cm_cli_scene_error(is_file ? text : s->config.db, &error);
         return CM_STATUS_USAGE;
     }
+    const char *module = cm_scene_module(s->scene);
+    if (module[0] != '\0' && cm_module_find(module) == NULL) {
+        cm_cli_module_error(text, is_file ? NULL : s->config.db, s->scene);
+        return CM_STATUS_USAGE;
+    }
     carom_world_def def;
     cm_scene_world_def(s->scene, &def);
     s->tick_rate = def.tick_rate;
@@ -205,7 +212,10 @@ static int start(serve *s)
                           .queue_max = 64u << 20};
     carom_result result = cm_store_create(&store, &s->store);
     if (result != CAROM_OK) {
-        cm_cli_error("serve: %s: %s", s->config.matches, carom_result_text(result));
+        cm_cli_error(
+            "serve: matches: %s: %s, expected a directory, or a path where one can be made",
+            s->config.matches,
+            result == CAROM_ERROR_IO ? strerror(errno) : carom_result_text(result));
         return CM_STATUS_FAILED;
     }
     cm_worker_def def = {.config = &s->config,

@@ -200,7 +200,7 @@ static int create(sim *s)
     if (name[0] != '\0') {
         module = cm_module_find(name);
         if (module == NULL) {
-            cm_cli_error("%s: $.module: no module '%s' is built in", s->options.scene, name);
+            cm_cli_module_error(s->options.scene, s->options.db, s->scene);
             return CM_STATUS_USAGE;
         }
     }

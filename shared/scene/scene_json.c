@@ -101,6 +101,21 @@ carom_result cm_scene_from_file(const char *path, cm_scene **scene, cm_scene_err
     return result;
 }
 
+uint32_t cm_scene_key_line(const char *path, const char *key)
+{
+    cm_scene_error unused;
+    size_t size = 0;
+    char *text = cm_scene_read_file(path, CM_SCENE_JSON_MAX, &size, &unused);
+    if (text == NULL) {
+        return 0;
+    }
+    cm_json_text json = {.text = text, .size = size, .first_line = 1};
+    cm_path at = {.depth = 1, .steps = {{.key = key}}};
+    uint32_t line = cm_json_find_line(&json, &at);
+    free(text);
+    return line;
+}
+
 char *cm_scene_to_json(const cm_scene *scene)
 {
     return cm_message_to_json(&scene->message->base);

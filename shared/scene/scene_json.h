@@ -9,6 +9,9 @@ carom_result cm_scene_from_json(const char *text, size_t size, cm_scene **scene,
                                 cm_scene_error *error);
 // Reads a file; an unreadable file is CAROM_ERROR_IO with its reason in the message.
 carom_result cm_scene_from_file(const char *path, cm_scene **scene, cm_scene_error *error);
+// The line of a key of the scene's outermost object in a file, for what is found wrong only when
+// the scene is used; 0 where there is no such file or key.
+uint32_t cm_scene_key_line(const char *path, const char *key);
 // A new NUL-terminated string (free with free): imports to the same world, hash for hash.
 char *cm_scene_to_json(const cm_scene *scene);
 

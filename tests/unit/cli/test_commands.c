@@ -72,6 +72,10 @@ Test(commands, help_and_version)
     }
     run_command("help plot", &result);
     cr_expect_eq(result.status, 2);
+    cr_expect_str_eq(result.err, "carom: help: plot: not built yet\n");
+    run_command("help fly", &result);
+    cr_expect_eq(result.status, 2);
+    cr_expect_not_null(strstr(result.err, "unknown command 'fly'"), "%s", result.err);
     run_command("version", &result);
     cr_expect_eq(result.status, 0);
     cr_expect_not_null(strstr(result.out, "\nengine "));
@@ -81,6 +85,58 @@ Test(commands, help_and_version)
     cr_expect_eq(result.status, 2);
     run_command("help >/dev/full", &result);
     cr_expect_eq(result.status, 1);
+}
+
+// Nothing is made where there is nothing to read, and the message says what was expected.
+Test(commands, missing_database)
+{
+    const char *commands[] = {"scene list --db %s/none.db", "scene export a --db %s/none.db",
+                              "scene delete a --db %s/none.db", "sim a --db %s/none.db",
+                              "serve --insecure --scene a --db %s/none.db"};
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; ++i) {
+        run(commands[i], NULL);
+        cr_expect_eq(result.status, 2, "%s", commands[i]);
+        cr_expect_not_null(strstr(result.err, "none.db: cannot be opened: No such file"), "%s",
+                           result.err);
+        cr_expect_not_null(strstr(result.err, "expected a database"), "%s", result.err);
+    }
+    run("scene import tests/scenes/hello.json --db %s/no/where.db", NULL);
+    cr_expect_eq(result.status, 1);
+    cr_expect_not_null(strstr(result.err, "No such file or directory"), "%s", result.err);
+    run("serve --insecure --scene tests/scenes/hello.json --matches README.md --db %s/a.db", NULL);
+    cr_expect_eq(result.status, 1);
+    cr_expect_not_null(strstr(result.err, "README.md: Not a directory"), "%s", result.err);
+}
+
+// What only the use of a scene shows still has its line.
+Test(commands, module_that_is_not_built_in)
+{
+    char file[128];
+    snprintf(file, sizeof file, "%s/m.json", folder);
+    FILE *out = fopen(file, "w");
+    fputs("{\"carom\": 1,\n \"name\": \"m\",\n \"module\": \"chess\"}\n", out);
+    fclose(out);
+    const char *commands[] = {"scene validate %s/m.json", "scene import %s/m.json --db none.db",
+                              "sim %s/m.json", "serve --insecure --scene %s/m.json"};
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; ++i) {
+        run(commands[i], NULL);
+        cr_expect_eq(result.status, 2, "%s", commands[i]);
+        cr_expect_not_null(strstr(result.err, "m.json:3: $.module: no module 'chess'"), "%s",
+                           result.err);
+    }
+}
+
+Test(commands, bots_say_why)
+{
+    run_command("bots --connect 127.0.0.1:9 --count 2 --predict 3", &result);
+    cr_expect_eq(result.status, 2);
+    cr_expect_not_null(strstr(result.err, "--predict: 3, expected at most the 2"), "%s",
+                       result.err);
+    run_command("bots --connect nowhere.invalid:9 --count 2", &result);
+    cr_expect_eq(result.status, 1);
+    cr_expect_not_null(strstr(result.err, "'nowhere.invalid' has no IPv4 address"), "%s",
+                       result.err);
+    cr_expect_not_null(strstr(result.out, "\"connected\":0,"), "%s", result.out);
 }
 
 Test(commands, scene_database)
@@ -119,13 +175,12 @@ Test(commands, scene_database)
     cr_assert_eq(result.status, 0);
     run("scene export other --db %s/a.db", NULL);
     cr_assert_eq(result.status, 2);
-    cr_assert_not_null(strstr(result.err, "a.db: no scene of the name: other"), "%s", result.err);
+    cr_assert_not_null(strstr(result.err, "a.db: no scene 'other', expected a name"), "%s",
+                       result.err);
 }
 
 Test(commands, scene_database_that_is_none)
 {
-    run("scene list --db %s/none.db", NULL);
-    cr_expect_eq(result.status, 1);
     run("scene list --db %s", NULL);
     cr_expect_eq(result.status, 1);
     char path[128];
