@@ -5,6 +5,8 @@
 // tick. Typical: 1,000 bodies x 4 substeps.
 #include "shared/sim/solve/soft.h"
 
+#define RUNAWAY 1.0e6f // m, m/s, rad/s: of one tick
+
 static float inverse(float x)
 {
     return x > 0.0f ? 1.0f / x : 0.0f;
@@ -114,6 +116,13 @@ void cm_soft_move(cm_soft *soft, cm_soft_kind kind)
     soft->passes->run[kind](soft, 0, soft->block_count);
 }
 
+// Constraints that contradict each other (a stiff spring, a jump of 10 km, masses 1:1e15) may ask
+// for any speed: what no API call may set counts as not finite, since a tick on it would be.
+static bool is_bounded(carom_vec3 v)
+{
+    return cm_abs(v.x) <= RUNAWAY && cm_abs(v.y) <= RUNAWAY && cm_abs(v.z) <= RUNAWAY;
+}
+
 void cm_soft_store_bodies(carom_world *world, const cm_soft *soft)
 {
     cm_motion *motions = cm_motions(world);
@@ -131,7 +140,7 @@ void cm_soft_store_bodies(carom_world *world, const cm_soft *soft)
         carom_quat orientation = cm_quat_normalize(cm_quat_mul(row->turn, motion->orientation));
         bool sound = soft->blocks[i / CM_SOFT_LANES].sound[i % CM_SOFT_LANES] > 0.0f;
         if (!sound || !cm_vec_is_finite(position) || !cm_quat_is_finite(orientation) ||
-            !cm_vec_is_finite(row->v) || !cm_vec_is_finite(row->w)) {
+            !is_bounded(row->v) || !is_bounded(row->w) || !is_bounded(row->shift)) {
             motion->linear_velocity = motion->angular_velocity = cm_vec(0.0f, 0.0f, 0.0f);
             world->stats.bodies_put_to_rest++;
             continue;

@@ -315,6 +315,31 @@ Test(joint, a_wheel_steers_and_spins)
     cm_rig_close(&rig);
 }
 
+// Axes that are not at right angles keep their angle (caster, camber).
+Test(joint, oblique_steering_axes_keep_their_angle)
+{
+    cm_rig rig = open_rig(0.0f);
+    carom_body_id wheel = cm_rig_sphere(&rig, cm_vec(0.0f, 0.0f, 0.0f), 0.3f);
+    carom_joint_def def =
+        joint_of(CAROM_JOINT_STEERING, wheel, cm_vec(0.0f, 0.0f, 0.0f), cm_vec(0.0f, 0.28f, 0.96f));
+    carom_joint_id id = create(&rig, &def);
+    carom_joint_state state = get(&rig, id);
+    cr_assert_float_eq(cm_dot(state.axis, state.axis_b), 0.28f, 1e-5f);
+    cr_assert_float_eq(state.value, 0.0f, 1e-5f);
+    carom_body_set_velocity(rig.world, wheel, cm_vec(0.0f, 0.0f, 0.0f), cm_vec(0.0f, 1.0f, 0.5f));
+    float before = 0.0f, rate = 0.0f;
+    for (uint32_t i = 0; i < 90; i++) {
+        before = state.value;
+        cm_rig_step(&rig, 1);
+        state = get(&rig, id);
+        rate = 60.0f * (state.value - before);
+        cr_assert_float_eq(cm_dot(state.axis, state.axis_b), 0.28f, 2e-3f);
+    }
+    cr_assert_gt(fabsf(state.value), 0.5f);
+    cr_assert_float_eq(state.rate, rate, 0.05f * fabsf(rate), "the rate is that of the angle");
+    cm_rig_close(&rig);
+}
+
 Test(joint, a_drive_gives_its_force_until_its_speed_and_a_spring_brings_it_back)
 {
     cm_rig rig = open_rig(0.0f);
