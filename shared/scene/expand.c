@@ -56,6 +56,7 @@ static void to_shape_def(const Cm__Scene__Scene *scene, const Cm__Scene__Shape *
     def->position = to_vec(shape->position, zero);
     def->orientation = to_quat(shape->orientation);
     to_surface(scene, shape, def);
+    def->sensor = shape->sensor;
     if (shape->filter != NULL) {
         def->category = shape->filter->category;
         def->mask = shape->filter->mask;
@@ -77,6 +78,14 @@ static void to_shape_def(const Cm__Scene__Scene *scene, const Cm__Scene__Shape *
         def->normal = cm_normalize(def->normal);
         def->offset = (float)shape->plane->offset;
         break;
+    case CM__SCENE__SHAPE__GEOMETRY_CYLINDER:
+        def->type = CAROM_SHAPE_CYLINDER;
+        def->radius = (float)shape->cylinder->radius;
+        def->half_height = (float)shape->cylinder->half_height;
+        break;
+    case CM__SCENE__SHAPE__GEOMETRY_HULL:
+        def->type = CAROM_SHAPE_HULL;
+        break;
     default:
         def->type = CAROM_SHAPE_BOX;
         def->half_extents = to_vec(shape->box->half_extents, zero);
@@ -90,11 +99,24 @@ static bool no_memory(cm_check *check)
                          CM_POOL_LIMIT);
 }
 
-static const carom_shape_def *make_shapes(cm_scene *scene, const Cm__Scene__Body *body)
+// NULL where memory is at its end or a hull is refused: the check knows which.
+static const carom_shape_def *make_shapes(cm_scene *scene, const Cm__Scene__Body *body,
+                                          cm_check *check)
 {
     carom_shape_def *shapes = cm_pool_take(&scene->pool, (body->n_shapes + 1) * sizeof *shapes);
     for (size_t i = 0; shapes != NULL && i < body->n_shapes; ++i) {
         to_shape_def(scene->message, body->shapes[i], &shapes[i]);
+        if (shapes[i].type != CAROM_SHAPE_HULL) {
+            continue;
+        }
+        cm_check_key(check, "shapes");
+        cm_check_index(check, (uint32_t)i);
+        shapes[i].hull = cm_scene_hull(scene, body->shapes[i]->hull, check);
+        if (shapes[i].hull == NULL) {
+            return NULL;
+        }
+        cm_check_pop(check);
+        cm_check_pop(check);
     }
     return shapes;
 }
@@ -158,7 +180,13 @@ static bool expand_body(cm_scene *scene, uint32_t index, cm_check *check)
         body->position[2] = source->position->z;
     }
     body->name = source->name != NULL ? source->name : make_name(scene, "body", index);
-    body->shapes = make_shapes(scene, source);
+    cm_check_key(check, "bodies");
+    cm_check_index(check, index);
+    body->shapes = make_shapes(scene, source, check);
+    if (body->shapes != NULL) {
+        cm_check_pop(check);
+        cm_check_pop(check);
+    }
     return (body->name != NULL && body->shapes != NULL) || no_memory(check);
 }
 
@@ -171,7 +199,12 @@ static bool expand_array(cm_scene *scene, const Cm__Scene__BodyArray *array, uin
     const double *own = array->of->position != NULL ? &array->of->position->x : zero;
     uint32_t nx = array->count != NULL ? array->count->x : 1;
     uint32_t ny = array->count != NULL ? array->count->y : 1;
-    const carom_shape_def *shapes = make_shapes(scene, array->of);
+    cm_check_key(check, "of");
+    const carom_shape_def *shapes = make_shapes(scene, array->of, check);
+    if (shapes == NULL) {
+        return no_memory(check);
+    }
+    cm_check_pop(check);
     uint32_t size = (uint32_t)array_size(array);
     for (uint32_t i = 0; i < size; ++i) {
         const uint32_t at[3] = {i % nx, i / nx % ny, i / nx / ny};
@@ -287,16 +320,29 @@ static bool make_limits(cm_scene *scene, cm_check *check)
     return true;
 }
 
+static double hull_radius(const carom_hull *hull)
+{
+    uint32_t count;
+    double radius = 0.0;
+    const carom_vec3 *vertices = carom_hull_vertices(hull, &count);
+    for (uint32_t i = 0; i < count; ++i) {
+        radius = fmax(radius, cm_length(vertices[i]));
+    }
+    return radius;
+}
+
 // Radius about the body's origin that holds its shapes; 0 for a plane.
 static double body_radius(const cm_scene_body *body)
 {
     double radius = 0.0;
     for (size_t i = 0; i < body->source->n_shapes; ++i) {
         const carom_shape_def *shape = &body->shapes[i];
-        double own = shape->type == CAROM_SHAPE_BOX       ? cm_length(shape->half_extents)
-                     : shape->type == CAROM_SHAPE_CAPSULE ? shape->radius + shape->half_height
-                     : shape->type == CAROM_SHAPE_SPHERE  ? shape->radius
-                                                          : 0.0;
+        double own = shape->type == CAROM_SHAPE_BOX ? cm_length(shape->half_extents)
+                     : shape->type == CAROM_SHAPE_CAPSULE || shape->type == CAROM_SHAPE_CYLINDER
+                         ? shape->radius + shape->half_height
+                     : shape->type == CAROM_SHAPE_SPHERE ? shape->radius
+                     : shape->type == CAROM_SHAPE_HULL   ? hull_radius(shape->hull)
+                                                         : 0.0;
         radius = fmax(radius, own + cm_length(shape->position));
     }
     return radius;
@@ -379,7 +425,7 @@ bool cm_scene_expand(cm_scene *scene, cm_check *check)
         return false;
     }
     scene->bodies = cm_pool_take(&scene->pool, (scene->body_count + 1) * sizeof(cm_scene_body));
-    if (scene->bodies == NULL) {
+    if (scene->bodies == NULL || !cm_scene_hulls_begin(scene)) {
         return no_memory(check);
     }
     const Cm__Scene__Scene *message = scene->message;
@@ -399,6 +445,7 @@ bool cm_scene_expand(cm_scene *scene, cm_check *check)
         cm_check_pop(check);
         first += (uint32_t)array_size(message->arrays[i]);
     }
+    cm_scene_hulls_end(scene);
     return index_names(scene, check) && cm_scene_expand_joints(scene, check) &&
            make_limits(scene, check) && make_bounds(scene, check);
 }

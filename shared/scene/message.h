@@ -34,6 +34,8 @@ struct cm_scene {
     uint32_t joint_count;
     carom_limits limits;
     carom_vec3 lower, upper;
+    const carom_hull **hulls; // of all shapes, as carom_hull_sort leaves them
+    uint32_t hull_count;
 };
 
 // A message that JSON writes as an array of its fields in order (Vec3, Bounds, …).
@@ -61,6 +63,11 @@ bool cm_check_values(cm_check *check, const ProtobufCMessage *message);
 // rules.c: what goes across fields: names, masses, features not built yet. `scene->message` only.
 bool cm_check_rules(cm_check *check, const Cm__Scene__Scene *message);
 
+// hulls.c: room for as many hulls as the message has; the hull of a shape, built and noted; at the
+// end the order that a world wants.
+bool cm_scene_hulls_begin(cm_scene *scene);
+const carom_hull *cm_scene_hull(cm_scene *scene, const Cm__Scene__Hull *source, cm_check *check);
+void cm_scene_hulls_end(cm_scene *scene);
 // expand.c: bodies, shapes, names, limits, bounds.
 bool cm_scene_expand(cm_scene *scene, cm_check *check);
 // joints.c: what their rules ask for, once bodies have names; and joints in a new world.

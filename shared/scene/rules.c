@@ -68,13 +68,11 @@ static bool check_geometry(cm_check *check, const Cm__Scene__Shape *shape, bool 
     case CM__SCENE__SHAPE__GEOMETRY_SPHERE:
     case CM__SCENE__SHAPE__GEOMETRY_CAPSULE:
     case CM__SCENE__SHAPE__GEOMETRY_BOX:
+    case CM__SCENE__SHAPE__GEOMETRY_CYLINDER:
+    case CM__SCENE__SHAPE__GEOMETRY_HULL: // its points are judged as the hull is built (hulls.c)
         return true;
     case CM__SCENE__SHAPE__GEOMETRY_PLANE:
         return check_plane(check, shape->plane, is_static);
-    case CM__SCENE__SHAPE__GEOMETRY_CYLINDER:
-        return not_built(check, "cylinder", "cylinders are", "sphere, capsule, box or plane");
-    case CM__SCENE__SHAPE__GEOMETRY_HULL:
-        return not_built(check, "hull", "hulls are", "sphere, capsule, box or plane");
     case CM__SCENE__SHAPE__GEOMETRY_MESH:
     case CM__SCENE__SHAPE__GEOMETRY_HEIGHTFIELD: {
         bool mesh = shape->geometry_case == CM__SCENE__SHAPE__GEOMETRY_MESH;
@@ -84,7 +82,7 @@ static bool check_geometry(cm_check *check, const Cm__Scene__Shape *shape, bool 
                                     "on a body that is not static, expected a static body");
         }
         return not_built(check, key, mesh ? "meshes are" : "heightfields are",
-                         "sphere, capsule, box or plane");
+                         "sphere, capsule, cylinder, box, hull or plane");
     }
     default:
         return cm_check_fail(check, CAROM_ERROR_ARGUMENT,
@@ -125,9 +123,6 @@ static bool check_shape_not_built(cm_check *check, const Cm__Scene__Shape *shape
     }
     if (!is_zero(shape->surface_velocity)) {
         return not_built(check, "surface_velocity", "surface velocities are", "[0, 0, 0]");
-    }
-    if (shape->sensor) {
-        return not_built(check, "sensor", "sensors are", "false");
     }
     const Cm__Scene__ContactSpec *contact = shape->contact;
     if (contact != NULL && (contact->has_mode || contact->axis != NULL || contact->has_slip ||

@@ -178,6 +178,8 @@ void cm_scene_world_def(const cm_scene *scene, carom_world_def *def)
     const Cm__Scene__Scene *message = scene->message;
     *def = carom_default_world_def();
     def->limits = scene->limits;
+    def->hulls = scene->hulls;
+    def->hull_count = scene->hull_count;
     def->tick_rate = message->tick_rate;
     if (message->gravity != NULL) {
         def->gravity = cm_vec((float)message->gravity->x, (float)message->gravity->y,

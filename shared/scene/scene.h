@@ -64,7 +64,8 @@ uint32_t cm_scene_find_body(const cm_scene *scene, const char *name);
 // The def of a body as it is put into a world (its shapes apart).
 void cm_scene_body_def(const cm_scene *scene, uint32_t index, carom_body_def *def);
 
-// The def of a world that holds the scene (limits included), and the scene put into a new world.
+// The def of a world that holds the scene (limits and hulls included), and the scene put into a new
+// world. The hulls are the scene's: it must outlive every world made from its def.
 void cm_scene_world_def(const cm_scene *scene, carom_world_def *def);
 carom_result cm_scene_populate(const cm_scene *scene, carom_world *world);
 

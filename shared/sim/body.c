@@ -8,6 +8,7 @@
 
 #include "shared/sim/check.h"
 #include "shared/sim/fpenv.h"
+#include "shared/sim/geometry/hull.h"
 #include "shared/sim/joint/joint.h"
 #include "shared/sim/mass.h"
 
@@ -177,6 +178,11 @@ CM_FP_BODY static carom_result create(carom_world *world, const carom_body_def *
     cm_motion motion;
     cm_body body;
     CM_TRY(rows_from_def(def, shapes, count, &motion, &body));
+    for (uint32_t i = 0; i < count; i++) {
+        if (shapes[i].type == CAROM_SHAPE_HULL && !cm_hull_find(world, shapes[i].hull->id)) {
+            return CAROM_ERROR_NOT_FOUND;
+        }
+    }
     uint32_t slot = cm_body_free_slot(world);
     if (slot == CM_NONE) {
         return CAROM_ERROR_LIMIT_BODIES;

@@ -64,6 +64,10 @@ static carom_result check_shapes(const carom_world *world, cm_byte_reader *reade
             (shape.type == CAROM_SHAPE_PLANE && body->type != CAROM_BODY_STATIC)) {
             return CAROM_ERROR_CORRUPT;
         }
+        carom_result known = cm_check_geometry(world, &shape);
+        if (known != CAROM_OK) {
+            return known == CAROM_ERROR_NOT_FOUND ? known : CAROM_ERROR_CORRUPT;
+        }
         if (at >= world->limits.shapes) {
             return CAROM_ERROR_LIMIT_SHAPES;
         }

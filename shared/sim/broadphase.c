@@ -11,6 +11,7 @@
 // in order. Typical: 1,000 shapes, 5,000 pairs.
 #include "shared/sim/broadphase.h"
 #include "shared/sim/bvh.h"
+#include "shared/sim/geometry/hull.h"
 #include "shared/sim/joint/joint.h"
 #include "shared/sim/sort.h"
 
@@ -57,25 +58,41 @@ static lists map_lists(const carom_world *world, const cm_scratch *scratch)
 }
 
 // Half of the size of a shape's box, about its place.
-static carom_vec3 half_size(const cm_shape *shape, const cm_mat3 *r)
+static carom_vec3 half_size(const cm_shape *shape, const cm_place *place)
 {
+    const cm_mat3 *r = &place->rotation;
     if (shape->type == CAROM_SHAPE_SPHERE) {
         return cm_vec(shape->size[0], shape->size[0], shape->size[0]);
+    }
+    if (shape->type == CAROM_SHAPE_CYLINDER) {
+        // A disc of radius r reaches r sqrt(1 - a^2) along an axis that its own makes a cosine a
+        // with.
+        carom_vec3 a = cm_abs_vec(r->y);
+        carom_vec3 rim =
+            cm_vec(cm_sqrt(cm_max(1.0f - a.x * a.x, 0.0f)), cm_sqrt(cm_max(1.0f - a.y * a.y, 0.0f)),
+                   cm_sqrt(cm_max(1.0f - a.z * a.z, 0.0f)));
+        return cm_mul_add(cm_scale(shape->size[1], a), shape->size[0], rim);
     }
     if (shape->type == CAROM_SHAPE_CAPSULE) {
         carom_vec3 h = cm_scale(shape->size[1], cm_abs_vec(r->y));
         return cm_add(h, cm_vec(shape->size[0], shape->size[0], shape->size[0]));
     }
-    carom_vec3 h = cm_scale(shape->size[0], cm_abs_vec(r->x));
-    h = cm_mul_add(h, shape->size[1], cm_abs_vec(r->y));
-    return cm_mul_add(h, shape->size[2], cm_abs_vec(r->z));
+    const carom_hull *hull = place->hull;
+    carom_vec3 size = hull ? hull->half : cm_vec(shape->size[0], shape->size[1], shape->size[2]);
+    carom_vec3 h = cm_scale(size.x, cm_abs_vec(r->x));
+    h = cm_mul_add(h, size.y, cm_abs_vec(r->y));
+    return cm_mul_add(h, size.z, cm_abs_vec(r->z));
 }
 
 static cm_aabb grown_box(const cm_shape *shape, const cm_place *place, float margin,
                          carom_vec3 motion)
 {
-    carom_vec3 half = cm_add(half_size(shape, &place->rotation), cm_vec(margin, margin, margin));
-    cm_aabb box = {cm_sub(place->position, half), cm_add(place->position, half)};
+    carom_vec3 half = cm_add(half_size(shape, place), cm_vec(margin, margin, margin));
+    carom_vec3 center = place->position;
+    if (place->hull) {
+        center = cm_add(center, cm_mat3_mul(place->rotation, place->hull->center));
+    }
+    cm_aabb box = {cm_sub(center, half), cm_add(center, half)};
     box.lower = cm_add(
         box.lower, cm_vec(cm_min(motion.x, 0.0f), cm_min(motion.y, 0.0f), cm_min(motion.z, 0.0f)));
     box.upper = cm_add(
@@ -97,6 +114,8 @@ static void place_shapes(const carom_world *world, cm_scratch *scratch, lists *l
         carom_quat orientation;
         cm_shape_pose(world, shape, &scratch->places[i].position, &orientation);
         scratch->places[i].rotation = cm_mat3_from_quat(orientation);
+        scratch->places[i].hull =
+            shape->type == CAROM_SHAPE_HULL ? cm_hull_find(world, shape->geometry) : NULL;
         if (shape->type == CAROM_SHAPE_PLANE) {
             l->planes[l->plane_count++] = i;
             continue;

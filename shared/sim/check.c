@@ -105,6 +105,7 @@ static carom_result check_size(const cm_shape *shape)
     case CAROM_SHAPE_SPHERE:
         return cm_check_float(size[0], CM_SIZE_MIN, CM_SIZE_MAX);
     case CAROM_SHAPE_CAPSULE:
+    case CAROM_SHAPE_CYLINDER:
         CM_TRY(cm_check_float(size[0], CM_SIZE_MIN, CM_SIZE_MAX));
         return cm_check_float(size[1], CM_SIZE_MIN, CM_SIZE_MAX);
     case CAROM_SHAPE_BOX:
@@ -114,6 +115,9 @@ static carom_result check_size(const cm_shape *shape)
     case CAROM_SHAPE_PLANE:
         CM_TRY(cm_check_unit(cm_vec(size[0], size[1], size[2])));
         return cm_check_float(size[3], -CM_POSITION_MAX, CM_POSITION_MAX);
+    case CAROM_SHAPE_HULL: // flatter inside than CM_SIZE_MIN is fine
+        CM_TRY(cm_check_float(size[0], 1.0e-12f, CM_SIZE_MAX));
+        return cm_check_float(size[1], 1.0e-12f, 2.0f * CM_SIZE_MAX);
     default:
         return CAROM_ERROR_ARGUMENT;
     }
@@ -121,7 +125,8 @@ static carom_result check_size(const cm_shape *shape)
 
 carom_result cm_check_shape(const cm_shape *shape)
 {
-    if (shape->alive > 1) {
+    bool named = shape->geometry != 0;
+    if (shape->alive > 1 || shape->sensor > 1 || named != (shape->type == CAROM_SHAPE_HULL)) {
         return CAROM_ERROR_ARGUMENT;
     }
     for (int i = 0; i < 4; i++) {

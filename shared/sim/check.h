@@ -46,6 +46,8 @@ carom_result cm_check_state(const cm_world_state *state);
 carom_result cm_check_motion(const cm_motion *motion);
 carom_result cm_check_body(const cm_body *body);
 carom_result cm_check_shape(const cm_shape *shape);
+// A hull that the world knows, of the size that the row says: else NOT_FOUND or ARGUMENT.
+carom_result cm_check_geometry(const carom_world *world, const cm_shape *shape);
 carom_result cm_check_contact(const cm_contact *contact);
 // joint/check.c
 carom_result cm_check_joint(const cm_joint *joint);

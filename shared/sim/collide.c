@@ -34,6 +34,8 @@ static float inner_radius(const cm_shape *shape)
         return cm_min(shape->size[0], cm_min(shape->size[1], shape->size[2]));
     case CAROM_SHAPE_PLANE:
         return 1.0e30f;
+    case CAROM_SHAPE_CYLINDER:
+        return cm_min(shape->size[0], shape->size[1]);
     default:
         return shape->size[0];
     }
@@ -99,6 +101,22 @@ static void fill_contact(cm_contact *contact, const cm_manifold *manifold, const
     }
 }
 
+// A sensor reports and does not push: the solver gets no points. The deepest stays where the report
+// looks for it, first in the manifold.
+static void keep_deepest(cm_contact *contact, cm_manifold *manifold)
+{
+    uint32_t deepest = 0;
+    for (uint32_t i = 1; i < manifold->point_count; i++) {
+        bool deeper = manifold->points[i].separation < manifold->points[deepest].separation;
+        deepest = deeper ? i : deepest;
+    }
+    manifold->points[0] = manifold->points[deepest];
+    manifold->point_count = 0;
+    manifold->impulse = 0.0f;
+    contact->point_count = 0;
+    memset(contact->feature, 0, sizeof contact->feature);
+}
+
 static bool before(const cm_contact *contact, const cm_pair *pair)
 {
     return contact->shape_a < pair->shape_a ||
@@ -113,7 +131,8 @@ static bool collide_pair(const carom_world *world, const cm_scratch *scratch, co
     const cm_shape *a = cm_shapes(world) + pair->shape_a, *b = cm_shapes(world) + pair->shape_b;
     const cm_motion *motion_a = cm_motions(world) + a->body;
     const cm_motion *motion_b = cm_motions(world) + b->body;
-    if (last && cm_recycle(motion_a, motion_b, a, b, last, dt, manifold)) {
+    bool sensor = a->sensor || b->sensor;
+    if (last && !sensor && cm_recycle(motion_a, motion_b, a, b, last, dt, manifold)) {
         *contact = *last;
     } else if (cm_collide_places(a, &scratch->places[pair->shape_a], b,
                                  &scratch->places[pair->shape_b], pair_margin(world, a, b, dt),
@@ -123,6 +142,9 @@ static bool collide_pair(const carom_world *world, const cm_scratch *scratch, co
         contact->shape_b = pair->shape_b;
         fill_contact(contact, manifold, last);
         move_anchors(scratch, contact, motion_a, motion_b, manifold);
+        if (sensor) {
+            keep_deepest(contact, manifold);
+        }
         cm_recycle_keep(motion_a, motion_b, manifold, contact);
     } else {
         return false;

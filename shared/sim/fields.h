@@ -4,7 +4,7 @@
 // A row of a section flattens into 32-bit words in the order of fields.def: a float is its bits, a
 // U64 two words, low first, a U8 a word of its own. Words are values, so that whatever is made of
 // them (hash, portable form, difference) is the same on every architecture. Typical: 13 words of
-// motion and 31 of body a body, 22 a shape, 42 a contact, 47 a joint.
+// motion and 31 of body a body, 25 a shape, 42 a contact, 47 a joint.
 #ifndef CM_SIM_FIELDS_H
 #define CM_SIM_FIELDS_H
 

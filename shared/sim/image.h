@@ -2,14 +2,14 @@
 //
 // State is what can change the future; it is saved, hashed and encoded, and every field of it
 // stands in fields.def. Scratch is rebuilt by every step and may be overwritten with anything
-// between steps. The image holds offsets and indices, no pointers (but the clock hook in the
-// header, which is outside both).
+// between steps. The image holds offsets and indices, no pointers (but the clock hook and
+// the table of hulls in the header, which is outside both).
 //
 //   OFFSET           SIZE                    CONTENT
 //   0                sizeof(carom_world)     header: magic, limits, offsets, world state, counters
 //   offset.motion    64  x limits.bodies     state, hot: pose and velocity of the centre of mass
 //   offset.body      128 x limits.bodies     state, cold
-//   offset.shape     88  x limits.shapes     state
+//   offset.shape     96  x limits.shapes     state
 //   offset.contact   164 x limits.contacts   state: sorted by (shape_a, shape_b)
 //   offset.joint     176 x limits.joints     state
 //   offset.scratch   offset.scratch_size     scratch of the stages (stage.h)
@@ -82,19 +82,21 @@ typedef struct cm_body {
 } cm_body;
 
 typedef struct cm_shape {
+    uint64_t geometry; // the hull's id; 0 for other types
     uint32_t generation;
     uint32_t body;
     uint32_t next;       // next shape of the same body, ascending; CM_NONE ends
     carom_vec3 position; // in the body (origin, not centre of mass)
     carom_quat orientation;
-    float size[4]; // sphere: radius; capsule: radius, half_height; box: half extents; plane:
-                   // normal, offset
+    float size[4]; // sphere: radius; capsule, cylinder: radius, half_height; box: half extents;
+                   // plane: normal, offset; hull: radii of the balls inside and
+                   // around it
     float friction, restitution, density;
     uint32_t category, mask;
     int32_t group;
     uint32_t material;
-    uint8_t alive, type;
-    uint8_t pad[2];
+    uint8_t alive, type, sensor;
+    uint8_t pad;
 } cm_shape;
 
 typedef struct cm_contact {
@@ -145,7 +147,7 @@ typedef struct cm_joint {
 _Static_assert(sizeof(cm_world_state) == 72, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_motion) == 64, "gathered as one cache line");
 _Static_assert(sizeof(cm_body) == 128, "saved as it stands: no hidden padding");
-_Static_assert(sizeof(cm_shape) == 88, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_shape) == 96, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_contact) == 164, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_joint) == 176, "saved as it stands: no hidden padding");
 
@@ -168,6 +170,10 @@ struct carom_world {
     uint32_t lanes;
     double (*clock)(void *context);
     void *clock_context;
+    // The caller's table of hulls, ascending by id. Neither state nor scratch: shapes name hulls by
+    // ids, which stand for what they look like.
+    const carom_hull *const *hulls;
+    uint32_t hull_count;
 };
 
 static inline cm_motion *cm_motions(const carom_world *world)

@@ -4,6 +4,7 @@
 
 #include "shared/base/vec.h"
 #include "shared/sim/body.h"
+#include "shared/sim/geometry/hull.h"
 
 #include <string.h>
 
@@ -39,9 +40,19 @@ static double shape_moments(const cm_shape *shape, double moments[3])
         moments[0] =
             cylinder * (a * a / 4.0 + b * b / 3.0) + ball * (0.4 * a * a + b * b + 0.75 * a * b);
         moments[2] = moments[0];
+    } else if (shape->type == CAROM_SHAPE_CYLINDER) {
+        volume = PI * a * a * 2.0 * b;
+        moments[1] = volume * a * a / 2.0;
+        moments[0] = volume * (a * a / 4.0 + b * b / 3.0);
+        moments[2] = moments[0];
     }
     return volume;
 }
+
+// What one definition adds: mass, centroid in the body, inertia about it of a unit of density.
+typedef struct part {
+    double mass, density, center[3], tensor[3][3];
+} part;
 
 // Rotation matrix, rows first, of a quaternion normalised in binary64.
 static void matrix_of(carom_quat q, double m[3][3])
@@ -155,26 +166,66 @@ static cm_shape row_of(const carom_shape_def *def, bool unit_density)
     return shape;
 }
 
+// out = r m r^T, of the symmetric m.
+static void turn_tensor(double r[3][3], const double m[3][3], double out[3][3])
+{
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            double sum = 0.0;
+            for (int k = 0; k < 3; k++) {
+                for (int l = 0; l < 3; l++) {
+                    sum += r[i][k] * m[k][l] * r[j][l];
+                }
+            }
+            out[i][j] = sum;
+        }
+    }
+}
+
+static part part_of(const carom_shape_def *def, bool unit_density)
+{
+    cm_shape shape = row_of(def, unit_density);
+    part p;
+    double r[3][3], moments[3];
+    matrix_of(shape.orientation, r);
+    p.density = (double)shape.density;
+    p.center[0] = (double)shape.position.x;
+    p.center[1] = (double)shape.position.y;
+    p.center[2] = (double)shape.position.z;
+    if (shape.type == CAROM_SHAPE_HULL) {
+        const double *c = def->hull->centroid;
+        for (int i = 0; i < 3; i++) {
+            p.center[i] += r[i][0] * c[0] + r[i][1] * c[1] + r[i][2] * c[2];
+        }
+        turn_tensor(r, def->hull->tensor, p.tensor);
+        p.mass = def->hull->volume * p.density;
+        return p;
+    }
+    p.mass = shape_moments(&shape, moments) * p.density;
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            p.tensor[i][j] = r[i][0] * moments[0] * r[j][0] + r[i][1] * moments[1] * r[j][1] +
+                             r[i][2] * moments[2] * r[j][2];
+        }
+    }
+    return p;
+}
+
 static void add_masses(sums *sum, const carom_shape_def *shapes, uint32_t count, bool unit_density)
 {
-    double first[3] = {0.0, 0.0, 0.0}, moments[3];
+    double first[3] = {0.0, 0.0, 0.0};
     sum->mass = 0.0;
     for (uint32_t i = 0; i < count; i++) {
-        cm_shape shape = row_of(&shapes[i], unit_density);
-        double mass = shape_moments(&shape, moments) * (double)shape.density;
-        sum->mass += mass;
-        first[0] += mass * (double)shape.position.x;
-        first[1] += mass * (double)shape.position.y;
-        first[2] += mass * (double)shape.position.z;
+        part p = part_of(&shapes[i], unit_density);
+        sum->mass += p.mass;
+        for (int k = 0; k < 3; k++) {
+            first[k] += p.mass * p.center[k];
+            // Of one shape exactly there, not but for a rounding.
+            sum->center[k] = p.mass > 0.0 ? p.center[k] : 0.0;
+        }
     }
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 3 && count != 1; k++) {
         sum->center[k] = sum->mass > 0.0 ? first[k] / sum->mass : 0.0;
-    }
-    if (count == 1) {
-        // Exactly there, not but for a rounding.
-        sum->center[0] = sum->mass > 0.0 ? (double)shapes[0].position.x : 0.0;
-        sum->center[1] = sum->mass > 0.0 ? (double)shapes[0].position.y : 0.0;
-        sum->center[2] = sum->mass > 0.0 ? (double)shapes[0].position.z : 0.0;
     }
 }
 
@@ -183,21 +234,14 @@ static void add_inertia(sums *sum, const carom_shape_def *shapes, uint32_t count
 {
     memset(sum->tensor, 0, sizeof sum->tensor);
     for (uint32_t n = 0; n < count; n++) {
-        cm_shape shape = row_of(&shapes[n], unit_density);
-        double moments[3], r[3][3];
-        double density = (double)shape.density;
-        double mass = shape_moments(&shape, moments) * density;
-        matrix_of(shape.orientation, r);
-        double d[3] = {(double)shape.position.x - sum->center[0],
-                       (double)shape.position.y - sum->center[1],
-                       (double)shape.position.z - sum->center[2]};
+        part p = part_of(&shapes[n], unit_density);
+        double d[3] = {p.center[0] - sum->center[0], p.center[1] - sum->center[1],
+                       p.center[2] - sum->center[2]};
         double dd = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
         for (int i = 0; i < 3; i++) {
             for (int j = 0; j < 3; j++) {
-                double turned = r[i][0] * moments[0] * r[j][0] + r[i][1] * moments[1] * r[j][1] +
-                                r[i][2] * moments[2] * r[j][2];
-                double moved = mass * ((i == j ? dd : 0.0) - d[i] * d[j]);
-                sum->tensor[i][j] += density * turned + moved;
+                double moved = p.mass * ((i == j ? dd : 0.0) - d[i] * d[j]);
+                sum->tensor[i][j] += p.density * p.tensor[i][j] + moved;
             }
         }
     }
@@ -210,7 +254,8 @@ static void diagonalise(cm_mass *result, sums *sum, const carom_shape_def *shape
     double values[3], axes[3][3];
     double scale = (double)result->mass / sum->mass;
     cm_shape shape = row_of(&shapes[0], unit_density);
-    if (count == 1 && (double)shape.position.x == sum->center[0] &&
+    bool principal = count == 1 && shape.type != CAROM_SHAPE_HULL; // its axes are its inertia's
+    if (principal && (double)shape.position.x == sum->center[0] &&
         (double)shape.position.y == sum->center[1] && (double)shape.position.z == sum->center[2]) {
         shape_moments(&shape, values);
         scale *= (double)shape.density;

@@ -2,6 +2,7 @@
 // with its body (body.c). Some hundreds a world; created rarely, read by every step.
 #include "shared/sim/body.h"
 #include "shared/sim/check.h"
+#include "shared/sim/geometry/hull.h"
 
 #include <string.h>
 
@@ -25,7 +26,7 @@ carom_shape_def carom_default_shape_def(void)
 carom_result cm_shape_from_def(const carom_shape_def *def, cm_shape *shape)
 {
     memset(shape, 0, sizeof *shape);
-    if ((unsigned)def->type > CAROM_SHAPE_PLANE) {
+    if ((unsigned)def->type > CAROM_SHAPE_HULL || (def->type == CAROM_SHAPE_HULL && !def->hull)) {
         return CAROM_ERROR_ARGUMENT;
     }
     shape->type = (uint8_t)def->type;
@@ -40,11 +41,13 @@ carom_result cm_shape_from_def(const carom_shape_def *def, cm_shape *shape)
     shape->mask = def->mask;
     shape->group = def->group;
     shape->material = def->material;
+    shape->sensor = def->sensor;
     switch (def->type) {
     case CAROM_SHAPE_SPHERE:
         shape->size[0] = def->radius;
         break;
     case CAROM_SHAPE_CAPSULE:
+    case CAROM_SHAPE_CYLINDER:
         shape->size[0] = def->radius;
         shape->size[1] = def->half_height;
         break;
@@ -58,6 +61,11 @@ carom_result cm_shape_from_def(const carom_shape_def *def, cm_shape *shape)
         shape->size[1] = def->normal.y;
         shape->size[2] = def->normal.z;
         shape->size[3] = def->offset;
+        break;
+    case CAROM_SHAPE_HULL:
+        shape->size[0] = def->hull->inner_radius;
+        shape->size[1] = def->hull->outer_radius;
+        shape->geometry = def->hull->id;
         break;
     }
     carom_result result = cm_check_shape(shape);
@@ -87,6 +95,7 @@ void cm_shape_to_def(const cm_shape *shape, carom_shape_def *def)
     def->mask = shape->mask;
     def->group = shape->group;
     def->material = shape->material;
+    def->sensor = shape->sensor != 0;
     const float *size = shape->size;
     switch (shape->type) {
     case CAROM_SHAPE_BOX:
@@ -96,6 +105,8 @@ void cm_shape_to_def(const cm_shape *shape, carom_shape_def *def)
         def->normal = cm_vec(size[0], size[1], size[2]);
         def->offset = size[3];
         break;
+    case CAROM_SHAPE_HULL:
+        break; // by id: the caller knows the world
     default:
         def->radius = size[0];
         def->half_height = size[1];
@@ -140,6 +151,7 @@ carom_result carom_shape_get(const carom_world *world, carom_shape_id shape, car
     }
     if (def) {
         cm_shape_to_def(row, def);
+        def->hull = row->type == CAROM_SHAPE_HULL ? cm_hull_find(world, row->geometry) : NULL;
     }
     if (body) {
         body->index = row->body;

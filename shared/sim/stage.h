@@ -29,6 +29,7 @@ typedef struct cm_aabb {
 typedef struct cm_place {
     carom_vec3 position;
     cm_mat3 rotation;
+    const carom_hull *hull; // of a hull; else NULL
 } cm_place;
 
 // A candidate: the boxes of two shapes overlap, their filters agree, and one body can move.
@@ -92,7 +93,8 @@ void cm_solve_soft(carom_world *world, cm_scratch *scratch);
 // One narrow-phase case: manifold of two shapes at poses given (of shapes, not bodies); points
 // within `margin` are reported. Anchors are from each shape's position (the stage makes them
 // relative to the centres of mass); bodies, friction and restitution are left to the caller.
-// Returns the number of points, at most CM_MANIFOLD_MAX. Pure.
+// Returns the number of points, at most CM_MANIFOLD_MAX. Pure. A hull has no points here: what it
+// looks like stands in its place (cm_collide_places).
 uint32_t cm_collide_shapes(const cm_shape *a, carom_vec3 position_a, carom_quat orientation_a,
                            const cm_shape *b, carom_vec3 position_b, carom_quat orientation_b,
                            float margin, cm_manifold *manifold);

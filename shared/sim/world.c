@@ -106,6 +106,12 @@ carom_result carom_world_create(const carom_world_def *def, void *memory, size_t
     if (!lay_out(&def->limits, &header, &needed)) {
         return limits_result(&def->limits);
     }
+    for (uint32_t i = 0; i < def->hull_count; i++) {
+        if (!def->hulls || !def->hulls[i] ||
+            (i > 0 && carom_hull_id(def->hulls[i - 1]) >= carom_hull_id(def->hulls[i]))) {
+            return CAROM_ERROR_ARGUMENT;
+        }
+    }
     cm_world_state *state = &header.state;
     state->tick_rate = def->tick_rate;
     state->solver = (uint32_t)def->solver.type;
@@ -124,6 +130,8 @@ carom_result carom_world_create(const carom_world_def *def, void *memory, size_t
     if (size < needed) {
         return CAROM_ERROR_MEMORY;
     }
+    header.hulls = def->hulls;
+    header.hull_count = def->hull_count;
     header.magic = CM_WORLD_MAGIC;
     header.size_low = (uint32_t)needed;
     header.layout_hash = cm_layout_hash();

@@ -146,7 +146,7 @@ static carom_result check_bodies(const form *f, uint32_t *listed)
     return CAROM_OK;
 }
 
-static carom_result check_shapes(const form *f, uint32_t *live)
+static carom_result check_shapes(const form *f, const carom_world *world, uint32_t *live)
 {
     for (uint32_t slot = 0; slot < f->state.shape_slots; slot++) {
         cm_shape shape;
@@ -161,6 +161,10 @@ static carom_result check_shapes(const form *f, uint32_t *live)
         }
         if (shape.generation == 0 || cm_check_shape(&shape) != CAROM_OK) {
             return CAROM_ERROR_CORRUPT;
+        }
+        carom_result known = cm_check_geometry(world, &shape);
+        if (known != CAROM_OK) {
+            return known == CAROM_ERROR_NOT_FOUND ? known : CAROM_ERROR_CORRUPT;
         }
         (*live)++;
     }
@@ -230,7 +234,7 @@ static carom_result check_form(form *f, const carom_world *world, const void *by
         return CAROM_ERROR_CORRUPT;
     }
     uint32_t listed = 0, live = 0;
-    CM_TRY(check_shapes(f, &live));
+    CM_TRY(check_shapes(f, world, &live));
     CM_TRY(check_bodies(f, &listed));
     // Every listed shape is live and names the body that lists it, once: with as many listed as
     // live, no live shape is left without a body.

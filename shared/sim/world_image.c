@@ -14,7 +14,7 @@
 //   24       72                  cm_world_state
 //   96       64  x body_slots    cm_motion
 //   …        128 x body_slots    cm_body
-//   …        88  x shape_slots   cm_shape
+//   …        96  x shape_slots   cm_shape
 //   …        164 x contact_count cm_contact
 //   …        176 x joint_slots   cm_joint
 //

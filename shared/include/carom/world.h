@@ -13,6 +13,7 @@
 #ifndef CAROM_WORLD_H
 #define CAROM_WORLD_H
 
+#include "carom/hull.h"
 #include "carom/id.h"
 #include "carom/joint.h"
 #include "carom/types.h"
@@ -34,6 +35,8 @@ typedef enum carom_shape_type {
     CAROM_SHAPE_CAPSULE = 1, // axis y
     CAROM_SHAPE_BOX = 2,
     CAROM_SHAPE_PLANE = 3, // static bodies only: the half-space below normal . x = offset is solid
+    CAROM_SHAPE_CYLINDER = 4, // axis y
+    CAROM_SHAPE_HULL = 5,     // one of the world's hulls (hull.h)
 } carom_shape_type;
 
 typedef enum carom_combine {
@@ -69,6 +72,10 @@ typedef struct carom_world_def {
     carom_combine restitution_combine;
     carom_solver_def solver;
     uint64_t seed; // of the world's random numbers
+    // The hulls that its shapes may be, in ascending order of their ids (carom_hull_sort). The
+    // array and the hulls must outlive the world; neither is part of its state.
+    const carom_hull *const *hulls;
+    uint32_t hull_count;
 } carom_world_def;
 
 // 60 ticks a second, gravity (0, -9.81, 0), soft solver with 4 substeps, product rules,
@@ -148,11 +155,12 @@ typedef struct carom_shape_def {
     carom_shape_type type;
     carom_vec3 position;     // in the body
     carom_quat orientation;  // in the body
-    float radius;            // sphere, capsule
-    float half_height;       // capsule: half the segment, above 0
+    float radius;            // sphere, capsule, cylinder
+    float half_height;       // capsule: half the segment, above 0; cylinder: half its height
     carom_vec3 half_extents; // box
     carom_vec3 normal;       // plane
     float offset;            // plane
+    const carom_hull *hull;  // hull: one that the world knows, else CAROM_ERROR_NOT_FOUND
     float friction;          // 0.8; 0 to 1000
     float restitution;       // 0; 0 to 1
     float density;           // 1000 kg/m^3; 0 to 1e9
@@ -160,6 +168,7 @@ typedef struct carom_shape_def {
     uint32_t mask;           // all ones
     int32_t group;           // 0
     uint32_t material;       // the scene's material, 0 for none; for pair rules
+    bool sensor;             // reports what overlaps it and pushes nothing
 } carom_shape_def;
 
 CAROM_API carom_body_def carom_default_body_def(void);
@@ -232,6 +241,7 @@ typedef struct carom_contact_event {
     carom_vec3 normal;               // from a to b
     float impulse;                   // N s, sum over the tick and the points
     bool begin;                      // began touching in this tick, else ended
+    bool sensor;                     // one of the two is a sensor: they overlap, without impulse
 } carom_contact_event;
 
 // Contact events of the last step, ordered by (shape_a, shape_b). Scratch: valid until the next

@@ -13,12 +13,19 @@ static uint32_t collide_never(const cm_shape *a, const cm_place *place_a, const 
     return 0;
 }
 
-// Row: type of a (sphere, capsule, box, plane); column: type of b, at least as high.
-static collide_case *const cases[4][4] = {
-    {cm_collide_round, cm_collide_round, cm_collide_sphere_box, cm_collide_plane},
-    {NULL, cm_collide_round, cm_collide_capsule_box, cm_collide_plane},
-    {NULL, NULL, cm_collide_box_box, cm_collide_plane},
-    {NULL, NULL, NULL, collide_never},
+#define TYPES (CAROM_SHAPE_HULL + 1)
+
+// Row: type of a; column: type of b (sphere, capsule, box, plane, cylinder, hull), at least as
+// high.
+static collide_case *const cases[TYPES][TYPES] = {
+    {cm_collide_round, cm_collide_round, cm_collide_sphere_box, cm_collide_plane, cm_collide_convex,
+     cm_collide_convex},
+    {NULL, cm_collide_round, cm_collide_capsule_box, cm_collide_plane, cm_collide_convex,
+     cm_collide_convex},
+    {NULL, NULL, cm_collide_box_box, cm_collide_plane, cm_collide_convex, cm_collide_convex},
+    {NULL, NULL, NULL, collide_never, cm_collide_convex, cm_collide_convex},
+    {NULL, NULL, NULL, NULL, cm_collide_convex, cm_collide_convex},
+    {NULL, NULL, NULL, NULL, NULL, cm_collide_convex},
 };
 
 uint32_t cm_collide_places(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
@@ -26,9 +33,9 @@ uint32_t cm_collide_places(const cm_shape *a, const cm_place *place_a, const cm_
 {
     manifold->point_count = 0;
     if (a->type <= b->type) {
-        return cases[a->type & 3u][b->type & 3u](a, place_a, b, place_b, margin, manifold);
+        return cases[a->type][b->type](a, place_a, b, place_b, margin, manifold);
     }
-    uint32_t count = cases[b->type & 3u][a->type & 3u](b, place_b, a, place_a, margin, manifold);
+    uint32_t count = cases[b->type][a->type](b, place_b, a, place_a, margin, manifold);
     manifold->normal = cm_neg(manifold->normal);
     for (uint32_t i = 0; i < count; i++) {
         carom_vec3 anchor = manifold->points[i].anchor_a;
@@ -42,7 +49,7 @@ uint32_t cm_collide_shapes(const cm_shape *a, carom_vec3 position_a, carom_quat 
                            const cm_shape *b, carom_vec3 position_b, carom_quat orientation_b,
                            float margin, cm_manifold *manifold)
 {
-    cm_place place_a = {position_a, cm_mat3_from_quat(orientation_a)};
-    cm_place place_b = {position_b, cm_mat3_from_quat(orientation_b)};
+    cm_place place_a = {position_a, cm_mat3_from_quat(orientation_a), NULL};
+    cm_place place_b = {position_b, cm_mat3_from_quat(orientation_b), NULL};
     return cm_collide_places(a, &place_a, b, &place_b, margin, manifold);
 }

@@ -19,6 +19,10 @@ uint32_t cm_collide_box_box(const cm_shape *a, const cm_place *place_a, const cm
 uint32_t cm_collide_plane(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
                           const cm_place *place_b, float margin, cm_manifold *manifold);
 
+// A cylinder or a hull as b, anything as a.
+uint32_t cm_collide_convex(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
+                           const cm_place *place_b, float margin, cm_manifold *manifold);
+
 // Appends a point. `point` is in world axes from place_a's position; the normal must be set.
 static inline void cm_manifold_add(cm_manifold *manifold, carom_vec3 point, carom_vec3 a_to_b,
                                    float separation, uint32_t feature)

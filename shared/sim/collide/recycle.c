@@ -21,7 +21,9 @@ static float reach(const cm_shape *shape)
         return shape->size[0] + shape->size[1];
     case CAROM_SHAPE_BOX:
         return shape->size[0] + shape->size[1] + shape->size[2];
-    default:
+    case CAROM_SHAPE_HULL:
+        return shape->size[1];
+    default: // planes, and cylinders, which roll on what was found
         return 1.0e30f;
     }
 }

@@ -2,9 +2,10 @@
 //
 // A contact touches where its shapes overlap or where the solver pushed in this tick: what bounces
 // off between two ticks has touched too. Hysteresis: a contact goes on touching until its gap
-// exceeds the linear slop. Events are sorted by (shape_a, shape_b); more than limits.contacts are
-// cut, in that order. A contact that ends without points left reports the moving body's centre,
-// with a zero normal. Typical: 10 events a tick.
+// exceeds the linear slop. A sensor's contact has no points for the solver; its deepest one stands
+// first in the manifold all the same (collide.c). Events are sorted by (shape_a, shape_b); more
+// than limits.contacts are cut, in that order. A contact that ends without points left reports the
+// moving body's centre, with a zero normal. Typical: 10 events a tick.
 #include "shared/sim/solve/report.h"
 
 static bool is_touching(const cm_manifold *manifold, bool before)
@@ -32,7 +33,11 @@ static void add_event(carom_world *world, cm_scratch *scratch, const cm_contact 
     event->shape_a = (carom_shape_id){contact->shape_a, a->generation};
     event->shape_b = (carom_shape_id){contact->shape_b, b->generation};
     event->begin = begin;
-    if (manifold) {
+    event->sensor = a->sensor || b->sensor;
+    if (manifold && manifold->point_count == 0) {
+        event->point = cm_add(cm_motions(world)[a->body].position, manifold->points[0].anchor_a);
+        event->normal = manifold->normal;
+    } else if (manifold) {
         carom_vec3 sum = cm_vec(0.0f, 0.0f, 0.0f);
         for (uint32_t i = 0; i < manifold->point_count; i++) {
             sum = cm_add(sum, manifold->points[i].anchor_a);

@@ -76,6 +76,9 @@ void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_sof
     uint32_t contacts = world->state.contact_count;
     memset(soft->taken, 0, 2 * (size_t)soft->body_count * sizeof *soft->taken);
     for (uint32_t i = 0; i < contacts; i++) {
+        if (scratch->manifolds[i].point_count == 0) {
+            continue; // of a sensor
+        }
         uint32_t bucket = choose_bucket(soft, &scratch->manifolds[i]);
         soft->buckets[i] = (uint8_t)bucket;
         count[bucket]++;
@@ -86,6 +89,9 @@ void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_sof
     }
     for (uint32_t i = 0; i < contacts; i++) {
         const cm_manifold *m = &scratch->manifolds[i];
+        if (m->point_count == 0) {
+            continue;
+        }
         uint32_t bucket = soft->buckets[i], place = next[bucket]++;
         cm_soft_group *g = &soft->groups[start[bucket] + place / CM_SOFT_LANES];
         uint32_t lane = place % CM_SOFT_LANES;

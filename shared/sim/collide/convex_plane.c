@@ -1,0 +1,71 @@
+// A hull or a cylinder over a half-space. A hull touches with its lowest vertices, four at most
+// (the deepest, and those that span the most area). A cylinder touches with the rim of its lower
+// cap at the deepest point and a quarter turn to each side and across, and with the deepest point
+// of the upper cap: on its face it stands on four points, on its side it rolls on two, exactly
+// below its axis. Features: the vertex of a hull; 0 to 3 about the lower rim, 4 the upper.
+#include "shared/sim/collide/convex.h"
+
+#define UPRIGHT 0.001f // sine of the tilt below which the four points stand fixed in the body
+
+typedef struct ground {
+    carom_vec3 normal;
+    float height; // of the shape's position
+} ground;
+
+static void add_candidate(cm_clip_point *list, uint32_t *count, const ground *g, carom_vec3 at,
+                          float margin, uint32_t feature)
+{
+    float separation = g->height + cm_dot(g->normal, at);
+    if (separation <= margin) {
+        list[(*count)++] = (cm_clip_point){at, separation, feature};
+    }
+}
+
+static uint32_t cylinder_points(const cm_shape *a, const cm_place *place, const ground *g,
+                                float margin, cm_clip_point *list)
+{
+    carom_vec3 axis = place->rotation.y;
+    float along = cm_dot(g->normal, axis);
+    carom_vec3 lower = cm_scale(along > 0.0f ? -a->size[1] : a->size[1], axis);
+    carom_vec3 down = cm_sub(cm_scale(along, axis), g->normal);
+    float tilt = cm_length(down);
+    down = tilt > UPRIGHT ? cm_scale(1.0f / tilt, down) : place->rotation.x;
+    down = cm_scale(a->size[0], down);
+    carom_vec3 beside = cm_cross(axis, down);
+    uint32_t count = 0;
+    add_candidate(list, &count, g, cm_add(lower, down), margin, 0);
+    add_candidate(list, &count, g, cm_add(lower, beside), margin, 1);
+    add_candidate(list, &count, g, cm_sub(lower, down), margin, 2);
+    add_candidate(list, &count, g, cm_sub(lower, beside), margin, 3);
+    if (tilt > UPRIGHT) {
+        add_candidate(list, &count, g, cm_sub(down, lower), margin, 4);
+    }
+    return count;
+}
+
+uint32_t cm_collide_convex_plane(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
+                                 const cm_place *place_b, float margin, cm_manifold *manifold)
+{
+    cm_clip_point list[CM_HULL_VERTICES];
+    uint32_t count = 0;
+    ground g;
+    g.normal = cm_mat3_mul(place_b->rotation, cm_vec(b->size[0], b->size[1], b->size[2]));
+    g.height = cm_dot(g.normal, cm_sub(place_a->position, place_b->position)) - b->size[3];
+    if (a->type == CAROM_SHAPE_CYLINDER) {
+        count = cylinder_points(a, place_a, &g, margin, list);
+    } else if (place_a->hull) {
+        for (uint32_t i = 0; i < place_a->hull->vertex_count; i++) {
+            carom_vec3 at = cm_mat3_mul(place_a->rotation, place_a->hull->vertices[i]);
+            add_candidate(list, &count, &g, at, margin, i);
+        }
+    }
+    count = cm_clip_reduce(list, count, g.normal);
+    carom_vec3 a_to_b = cm_sub(place_b->position, place_a->position);
+    manifold->point_count = 0;
+    manifold->normal = cm_neg(g.normal);
+    for (uint32_t i = 0; i < count; i++) {
+        carom_vec3 p = cm_mul_add(list[i].p, -0.5f * list[i].separation, g.normal);
+        cm_manifold_add(manifold, p, a_to_b, list[i].separation, list[i].feature);
+    }
+    return count;
+}
