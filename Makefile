@@ -161,6 +161,11 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/include/carom
 	install -m 644 shared/include/carom/*.h client-sdk/include/carom/*.h $(DESTDIR)$(PREFIX)/include/carom/
 	install -D -m 644 deploy/carom.json $(DESTDIR)$(PREFIX)/share/carom/carom.json
+	install -D -m 644 deploy/carom.service $(DESTDIR)$(PREFIX)/share/carom/carom.service
+	install -D -m 644 tests/scenes/sandbox.json $(DESTDIR)$(PREFIX)/share/carom/sandbox.json
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$($(OUT)/carom version | sed -n 's/^carom //p')|" \
+	  client-sdk/carom-client.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/carom-client.pc
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')

@@ -15,7 +15,7 @@ test-headers:
 	tests/headers/compile.sh
 
 .PHONY: check-matrix test-all test-tidy test-unit test-determinism check-determinism
-test-all: test-tidy test-headers test-unit test-cluster test-examples test-protocol test-determinism test-crash
+test-all: test-tidy test-headers test-unit test-cluster test-examples test-install test-protocol test-determinism test-crash
 
 # A second parser, written from proto/PROTOCOL.md alone, reads the recorded packets.
 .PHONY: test-protocol
@@ -45,6 +45,11 @@ check-crash: $(OUT)/carom
 .PHONY: test-examples
 test-examples: all
 	tests/examples/run.sh $(OUT)
+
+# What is installed is enough to build against, and README's example is a program.
+.PHONY: test-install
+test-install: all
+	CC='$(CC)' SDK_FLAGS='$(OPT_$(BUILD))' MAKE='$(MAKE)' tests/install/run.sh
 
 test-unit: $(OUT)/unit $(OUT)/carom
 	CAROM_BINARY=$(OUT)/carom $(OUT)/unit --jobs 2

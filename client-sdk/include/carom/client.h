@@ -3,6 +3,21 @@
 // A handle belongs to one thread at a time; there are no globals. Time is an argument (microseconds
 // of any monotonic clock). Callbacks run only inside carom_client_update. Memory comes from the
 // allocator of the def. Every refusal has a stable reason (carom/reason.h).
+//
+// The life of a handle: create, connect, then update once a frame. carom_client_connect returns at
+// once; state_changed (or carom_client_get_state) tells how it goes on: CONNECTING, JOINING,
+// PLAYING, and IDLE again with a reason when it failed or ended; then connect may be called again.
+// While PLAYING: set_input whenever the player's input changes, and draw every body with its pose:
+//
+//   for (uint32_t slot = 0; slot < carom_client_body_slots(client); slot++) {
+//       carom_body_id body = carom_client_body_at(client, slot); // null id: a free slot
+//       carom_client_pose pose;
+//       if (carom_client_body_pose(client, body, &pose) == CAROM_OK) { draw(body, &pose); }
+//   }
+//
+// What a body looks like does not change while its id lives: carom_body_shapes and carom_shape_get
+// on carom_client_world. What an input means is the module's business; the sandbox's nine bytes
+// stand in carom/game.h.
 #ifndef CAROM_CLIENT_H
 #define CAROM_CLIENT_H
 
@@ -30,17 +45,20 @@ typedef enum carom_log_level {
     CAROM_LOG_DEBUG,
 } carom_log_level;
 
+// Always begin with carom_default_client_def, whose values stand here; what is not mentioned is 0.
+// A callback may be NULL. It must not call carom_client_destroy.
 typedef struct carom_client_def {
     carom_allocator allocator; // all zero: malloc and free
     void *user;                // handed to the callbacks
     void (*log)(void *user, carom_log_level level, const char *text);
     void (*state_changed)(void *user, carom_client_state state, carom_reason reason);
+    // A reliable message from the module on the server, and the tick that sent it.
     void (*message)(void *user, uint64_t tick, const uint8_t *bytes, uint32_t size);
-    const char *name;         // of the player; copied
-    const uint8_t *user_data; // handed to the module's join; copied
-    uint32_t user_data_size;
-    bool predict;                // simulate the own body ahead; else only interpolate
-    const carom_module *module;  // modules the client has besides the built-in ones; NULL for none
+    const char *name;            // of the player, NULL for none; copied
+    const uint8_t *user_data;    // handed to the module's join; copied
+    uint32_t user_data_size;     // at most CAROM_USER_DATA_MAX
+    bool predict;                // true: simulate the own body ahead; else only interpolate
+    const carom_module *module;  // one the client has besides the built-in ones; NULL for none
     uint32_t connect_timeout_ms; // 5000; joining, once the server answers, may take three times it
     float predict_radius;        // m around the own body that prediction simulates; 4
 } carom_client_def;
@@ -83,7 +101,9 @@ CAROM_API carom_result carom_client_create(const carom_client_def *def, carom_cl
 // Leaves at once, if connected (one farewell, not waited for), and releases everything.
 CAROM_API void carom_client_destroy(carom_client *client);
 
-// host: dotted IPv4 address or a name. The outcome comes through carom_client_update.
+// host: dotted IPv4 address or a name, which is looked up here and may block. The outcome comes
+// through carom_client_update. CAROM_ERROR_STATE where the client is not idle,
+// CAROM_ERROR_NOT_FOUND where the name has no address, CAROM_ERROR_IO where there is no socket.
 CAROM_API carom_result carom_client_connect(carom_client *client, const char *host, uint16_t port,
                                             uint64_t now_us);
 // Leaves: says so to the server and becomes idle in a later update, with CAROM_REASON_LEFT.
@@ -95,17 +115,23 @@ CAROM_API void carom_client_update(carom_client *client, uint64_t now_us);
 CAROM_API carom_client_state carom_client_get_state(const carom_client *client);
 CAROM_API carom_reason carom_client_get_reason(const carom_client *client);
 
-// The input used for every tick from now on, until set again; exactly the module's input_size
-// bytes.
+// The input used for every tick from now on, until set again (zeros at first); exactly the module's
+// input_size bytes. CAROM_ERROR_STATE before the room is joined; CAROM_ERROR_ARGUMENT for another
+// size, or where the module's check_input refuses the bytes: the input set before stays.
 CAROM_API carom_result carom_client_set_input(carom_client *client, const void *bytes,
                                               uint32_t size);
-// A reliable message to the module on the server.
+// A reliable message to the module on the server, at most CAROM_MESSAGE_MAX bytes; only while
+// PLAYING.
 CAROM_API carom_result carom_client_send(carom_client *client, const void *bytes, uint32_t size);
 
-CAROM_API uint32_t carom_client_player(const carom_client *client);
+CAROM_API uint32_t carom_client_player(const carom_client *client);        // slot; 0 before joining
 CAROM_API carom_body_id carom_client_own_body(const carom_client *client); // null if none
+// Bodies in use have slots below this count; a free slot has the null id. Both may change in an
+// update.
 CAROM_API uint32_t carom_client_body_slots(const carom_client *client);
 CAROM_API carom_body_id carom_client_body_at(const carom_client *client, uint32_t slot);
+// Where to draw a body at the time of the last update. CAROM_ERROR_STALE_ID for one that is gone,
+// CAROM_ERROR_STATE before the room is joined.
 CAROM_API carom_result carom_client_body_pose(const carom_client *client, carom_body_id body,
                                               carom_client_pose *pose);
 // What the body looks like: shapes of the mirror world, read only, valid until the next update.
