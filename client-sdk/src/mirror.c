@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#include "shared/sim/image.h" // the tick alone: see cm_mirror_set_tick
-
 static void *take(const carom_allocator *allocator, size_t count, size_t size)
 {
     size_t bytes = (count > 0 ? count : 1) * size;
@@ -25,11 +23,6 @@ static void give(const carom_allocator *allocator, void *memory)
     if (memory) {
         allocator->release(allocator->context, memory);
     }
-}
-
-void cm_mirror_set_tick(carom_game *game, uint64_t tick)
-{
-    carom_game_world(game)->state.tick = tick;
 }
 
 static const carom_module *find_module(const cm_control *welcome, const carom_module *extra)
@@ -108,7 +101,7 @@ static carom_reason build(cm_mirror *mirror, const cm_control *welcome, const ca
     uint32_t size;
     const uint8_t *state = cm_game_public(mirror->game, &size);
     cm_game_set_public(mirror->game, state, size, welcome->present);
-    cm_mirror_set_tick(mirror->game, welcome->tick);
+    cm_game_set_tick(mirror->game, welcome->tick);
     return CAROM_REASON_NONE;
 }
 
@@ -286,7 +279,7 @@ static void apply_header(cm_mirror *mirror, const cm_view_header *header)
     }
     if (header->tick > mirror->newest_tick) {
         mirror->newest_tick = header->tick;
-        cm_mirror_set_tick(mirror->game, header->tick);
+        cm_game_set_tick(mirror->game, header->tick);
     }
 }
 

@@ -78,8 +78,4 @@ bool cm_mirror_change(cm_mirror *mirror, const cm_control *change);
 // What has been received, for an input packet.
 void cm_mirror_ack(const cm_mirror *mirror, cm_input_packet *packet);
 
-// The tick that a game's world believes in, set: a mirror is never stepped, and what the module
-// sees must be the server's tick.
-void cm_mirror_set_tick(carom_game *game, uint64_t tick);
-
 #endif

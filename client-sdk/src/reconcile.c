@@ -306,7 +306,7 @@ static bool start(cm_predictor *p, carom_body_id own, uint64_t tick)
     if (!p->ready) {
         return false;
     }
-    cm_mirror_set_tick(p->game, tick);
+    cm_game_set_tick(p->game, tick);
     p->tick = tick;
     p->rebuild = false;
     p->fresh = true;

@@ -19,6 +19,7 @@
 
 #include "shared/base/bytes.h"
 #include "shared/base/hash.h"
+#include "shared/sim/image.h"
 
 #define GAME_MAGIC 0x474d5243u // "CRMG"
 #define HEAD_SIZE  16u
@@ -216,4 +217,9 @@ void cm_game_set_public(carom_game *game, const uint8_t *bytes, uint32_t size, u
     }
     game->present = present;
     cm_game_refresh_public(game);
+}
+
+void cm_game_set_tick(carom_game *game, uint64_t tick)
+{
+    game->world->state.tick = tick;
 }

@@ -93,6 +93,8 @@ def check_includes(path, text, problems):
         for header, where in LIBRARIES.items():
             if name.endswith(header) and not re.match(where, path):
                 problems.append(f"{path}:{number}: include: {name} does not belong here")
+        if path.startswith("client-sdk/") and name == "shared/sim/image.h":
+            problems.append(f"{path}:{number}: include: the SDK goes through the world's API")
         target = folder_of(name)
         if folder is None or target is None or target == folder:
             continue
@@ -195,6 +197,7 @@ def check_all(paths, read, with_format=True):
 
 PLANTED = {
     "include": ("shared/sim/x.c", '#include "shared/game/game_host.h"\n'),
+    "image": ("client-sdk/src/x.c", '#include "shared/sim/image.h"\n'),
     "library": ("server/x.h", "#include <sqlite3.h>\n"),
     "banned": ("shared/sim/x.c", "float f(float a)\n{\n    return sinf(a);\n}\n"),
     "sort": ("shared/sim/x.c", "void f(void)\n{\n    qsort(a, b, c, d);\n}\n"),
