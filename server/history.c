@@ -78,6 +78,7 @@ cm_history_slot *cm_history_make(cm_history *history, uint64_t tick)
     }
     slot->input_count = 0;
     slot->message_count = 0;
+    slot->messages_dropped = 0;
     return slot;
 }
 

@@ -30,6 +30,7 @@ typedef struct cm_history_slot {
     uint32_t input_count;
     carom_player_input inputs[CAROM_PLAYERS_MAX];
     uint32_t message_count;
+    uint32_t messages_dropped; // that found no room among these
     cm_game_message messages[CM_GAME_MESSAGES_MAX];
 } cm_history_slot;
 

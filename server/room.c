@@ -8,10 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/outbox.h"
 #include "shared/base/assert.h"
 
-// Of a tick's events, what the messages of one player may take: nobody shuts the others out alone.
+// Of a tick's events, what the messages of one player may take or wait for: its own excess.
 #define SHARE 4u
+// A tick's messages leave this much to joins and leaves: nobody is shut out by those who talk.
+#define EVENTS_RESERVED      64u
+#define EVENT_BYTES_RESERVED 16384u
+// What can wait of one player: its share with the heads of so many messages.
+#define WAITING_MAX (CM_EVENT_BYTES_MAX / SHARE + 16u * CM_EVENTS_MAX / SHARE)
 
 struct cm_room {
     carom_game *game;
@@ -24,7 +30,10 @@ struct cm_room {
     uint64_t taken;   // players whose slot a session has, from the next tick on
     uint64_t leaving; // leaves that wait for room among the events
     cm_event_list pending;
-    uint32_t message_count[CAROM_PLAYERS_MAX], message_bytes[CAROM_PLAYERS_MAX]; // among them
+    // Messages of each player that are not stepped yet: among the pending, and those that wait.
+    uint32_t message_count[CAROM_PLAYERS_MAX], message_bytes[CAROM_PLAYERS_MAX];
+    cm_outbox waiting[CAROM_PLAYERS_MAX];
+    uint32_t first; // player whose waiting messages come first in the next tick
     cm_room_stats stats;
 };
 
@@ -43,7 +52,8 @@ static uint32_t window_of(uint32_t rewind_ms, uint32_t tick_rate)
 carom_result cm_room_create(const cm_room_def *def, cm_room **out)
 {
     *out = NULL;
-    const carom_module *module = cm_module_find(cm_scene_module(def->scene));
+    const carom_module *module =
+        def->module != NULL ? def->module : cm_module_find(cm_scene_module(def->scene));
     if (module == NULL) {
         return CAROM_ERROR_NOT_FOUND;
     }
@@ -87,6 +97,9 @@ void cm_room_destroy(cm_room *room)
     }
     cm_inbox_destroy(room->inbox);
     cm_history_destroy(room->history);
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; ++player) {
+        cm_outbox_clear(&room->waiting[player]);
+    }
     free(room);
 }
 
@@ -156,6 +169,28 @@ carom_result cm_room_join(cm_room *room, uint64_t client_id, const uint8_t *user
     return CAROM_OK;
 }
 
+// Adds a player's message to the next tick. False: no room.
+static bool push_message(cm_room *room, uint32_t player, const uint8_t *bytes, uint32_t size)
+{
+    cm_event_list *list = &room->pending;
+    cm_game_event event = {CM_EVENT_MESSAGE, player, 0, bytes, size};
+    return list->count < CM_EVENTS_MAX - EVENTS_RESERVED &&
+           list->size + size <= CM_EVENT_BYTES_MAX - EVENT_BYTES_RESERVED &&
+           cm_event_list_push(list, &event);
+}
+
+// The oldest waiting message of a player into the next tick. False: none, or no room.
+static bool push_waiting(cm_room *room, uint32_t player)
+{
+    cm_outbox_message message;
+    if (!cm_outbox_peek(&room->waiting[player], &message) ||
+        !push_message(room, player, message.bytes, message.size)) {
+        return false;
+    }
+    cm_outbox_pop(&room->waiting[player]);
+    return true;
+}
+
 void cm_room_leave(cm_room *room, uint32_t player)
 {
     CM_ASSERT(player < CAROM_PLAYERS_MAX);
@@ -165,6 +200,11 @@ void cm_room_leave(cm_room *room, uint32_t player)
     }
     room->taken &= ~bit;
     cm_inbox_close(room->inbox, player, room->tick);
+    // What it said goes before it, as far as there is room; whoever gets the slot did not say it.
+    while (push_waiting(room, player)) {
+    }
+    cm_outbox_clear(&room->waiting[player]);
+    room->message_count[player] = room->message_bytes[player] = 0;
     cm_game_event event = {CM_EVENT_LEAVE, player, 0, NULL, 0};
     if (!cm_event_list_push(&room->pending, &event)) {
         room->leaving |= bit;
@@ -174,10 +214,14 @@ void cm_room_leave(cm_room *room, uint32_t player)
 bool cm_room_message(cm_room *room, uint32_t player, const uint8_t *bytes, uint32_t size)
 {
     CM_ASSERT(player < CAROM_PLAYERS_MAX);
-    cm_game_event event = {CM_EVENT_MESSAGE, player, 0, bytes, size};
     if (size > CAROM_MESSAGE_MAX || room->message_count[player] >= CM_EVENTS_MAX / SHARE ||
-        room->message_bytes[player] + size > CM_EVENT_BYTES_MAX / SHARE ||
-        !cm_event_list_push(&room->pending, &event)) {
+        room->message_bytes[player] + size > CM_EVENT_BYTES_MAX / SHARE) {
+        return false;
+    }
+    // Behind its own that wait, if any do.
+    cm_outbox *waiting = &room->waiting[player];
+    if ((waiting->count > 0 || !push_message(room, player, bytes, size)) &&
+        !cm_outbox_push(waiting, room->tick, bytes, size, WAITING_MAX)) {
         return false;
     }
     ++room->message_count[player];
@@ -239,7 +283,9 @@ static void step_tick(cm_room *room, cm_history_slot *slot)
     slot->input_count = cm_inbox_gather(room->inbox, slot->tick, room->game,
                                         leaving_players(&slot->events), slot->inputs);
     cm_tick_input input = cm_room_slot_input(slot);
+    uint64_t dropped = cm_game_messages_dropped(room->game);
     cm_game_tick(room->game, &input);
+    slot->messages_dropped = (uint32_t)(cm_game_messages_dropped(room->game) - dropped);
     save_tick(room, slot);
 }
 
@@ -261,6 +307,25 @@ static void rewind_room(cm_room *room)
     room->stats.rewound_ticks += room->tick - late + 1;
 }
 
+// Waiting messages into the next tick, one of each player in turn, so that each gets its part.
+static void take_waiting(cm_room *room)
+{
+    memset(room->message_count, 0, sizeof room->message_count);
+    memset(room->message_bytes, 0, sizeof room->message_bytes);
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; ++player) {
+        const cm_outbox *waiting = &room->waiting[player];
+        room->message_count[player] = waiting->count;
+        room->message_bytes[player] = cm_outbox_bytes(waiting);
+    }
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; ++i) {
+            moved = push_waiting(room, (room->first + i) % CAROM_PLAYERS_MAX) || moved;
+        }
+    }
+    room->first = (room->first + 1) % CAROM_PLAYERS_MAX;
+}
+
 void cm_room_frame(cm_room *room)
 {
     // The slot of the next tick must not be one that still has to be handed over.
@@ -270,14 +335,13 @@ void cm_room_frame(cm_room *room)
     cm_event_list_copy(&slot->events, &room->pending);
     room->pending.count = 0;
     room->pending.size = 0;
-    memset(room->message_count, 0, sizeof room->message_count);
-    memset(room->message_bytes, 0, sizeof room->message_bytes);
     for (uint64_t left = room->leaving; left != 0; left &= left - 1) {
         cm_game_event event = {CM_EVENT_LEAVE, (uint32_t)__builtin_ctzll(left), 0, NULL, 0};
         bool fits = cm_event_list_push(&room->pending, &event);
         CM_ASSERT(fits);
     }
     room->leaving = 0;
+    take_waiting(room);
     ++room->tick;
     step_tick(room, slot);
 }

@@ -16,7 +16,8 @@ typedef struct cm_room_def {
     const cm_scene *scene;
     uint64_t seed;
     uint32_t rewind_ms;
-    uint32_t max_players; // 1 to CAROM_PLAYERS_MAX
+    uint32_t max_players;       // 1 to CAROM_PLAYERS_MAX
+    const carom_module *module; // NULL: the one built in that the scene names
 } cm_room_def;
 
 typedef struct cm_room_stats {
@@ -44,8 +45,9 @@ carom_result cm_room_join(cm_room *room, uint64_t client_id, const uint8_t *user
                           uint32_t size, uint32_t *player);
 // Gives the slot back at the next tick. Never fails (the event waits if it has to).
 void cm_room_leave(cm_room *room, uint32_t player);
-// A message of a player for the next tick. False: it is too long, the tick is full of events, or
-// the player has had its share of them (a quarter).
+// A message of a player for the next tick; where the others filled that one, for the first with
+// room, each player in turn. False: it is too long, or so many of the player's wait already that
+// they would fill a quarter of a tick by themselves.
 bool cm_room_message(cm_room *room, uint32_t player, const uint8_t *bytes, uint32_t size);
 
 // An input of a player for a tick. A late one may cost at most `allowance` steps of rewinding;

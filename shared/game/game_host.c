@@ -291,6 +291,11 @@ carom_body_id cm_game_player_body(const carom_game *game, uint32_t player)
     return game->module->player_body(game, player);
 }
 
+uint64_t cm_game_messages_dropped(const carom_game *game)
+{
+    return game->messages_dropped;
+}
+
 const cm_game_message *cm_game_messages(const carom_game *game, uint32_t *count)
 {
     *count = game->message_count;

@@ -57,6 +57,8 @@ const carom_module *cm_game_module(const carom_game *game);
 bool cm_game_player_present(const carom_game *game, uint32_t player);
 carom_body_id cm_game_player_body(const carom_game *game, uint32_t player);
 const cm_game_message *cm_game_messages(const carom_game *game, uint32_t *count);
+// Messages that found no room in their tick, since create, ticks stepped again included. No state.
+uint64_t cm_game_messages_dropped(const carom_game *game);
 // Held input of a player (CAROM_INPUT_MAX bytes, zeros before the first).
 const uint8_t *cm_game_held_input(const carom_game *game, uint32_t player);
 

@@ -18,7 +18,7 @@
 
 static cm_room *make_room(const cm_scene *scene, uint32_t rewind_ms)
 {
-    cm_room_def def = {scene, 5, rewind_ms, 4};
+    cm_room_def def = {.scene = scene, .seed = 5, .rewind_ms = rewind_ms, .max_players = 4};
     cm_room *room = NULL;
     cr_assert_eq(cm_room_create(&def, &room), CAROM_OK);
     return room;
@@ -267,12 +267,31 @@ Test(room, events_that_do_not_fit_wait_or_are_refused)
         cr_assert_eq(taken, CM_EVENTS_MAX / 4);
     }
     cm_room_leave(room, 1);
+    uint32_t joined;
+    cr_assert_eq(cm_room_join(room, 5, NULL, 0, &joined), CAROM_OK, "messages leave room for it");
+    cr_assert_eq(joined, 1);
     cm_room_frame(room);
-    cr_assert_eq(cm_room_present(room), 15, "the leave waits for room");
+    cr_assert_eq(cm_room_present(room), 15);
     cr_assert(!cm_room_message(room, 0, bytes, CAROM_MESSAGE_MAX + 1));
-    cr_assert(cm_room_message(room, 0, bytes, CAROM_MESSAGE_MAX), "a new tick, a new share");
+    for (int i = 0; i < 3; ++i) {
+        cm_room_frame(room);
+    }
+    cr_assert(cm_room_message(room, 0, bytes, CAROM_MESSAGE_MAX), "the share is free again");
+    // Comers and goers alone fill a tick.
     cm_room_frame(room);
-    cr_assert_eq(cm_room_present(room), 13);
+    cm_room_leave(room, 3);
+    for (int i = 0; i < 127; ++i) {
+        cr_assert_eq(cm_room_join(room, 6, NULL, 0, &joined), CAROM_OK);
+        cr_assert_eq(joined, 3);
+        cm_room_leave(room, 3);
+    }
+    cm_room_leave(room, 1);
+    cm_room_leave(room, 2);
+    cr_assert_eq(cm_room_join(room, 6, NULL, 0, &joined), CAROM_ERROR_FULL);
+    cm_room_frame(room);
+    cr_assert_eq(cm_room_present(room), 5, "the second leave waits for room");
+    cm_room_frame(room);
+    cr_assert_eq(cm_room_present(room), 1);
     cm_room_destroy(room);
     cm_scene_free(scene);
 }
@@ -293,6 +312,85 @@ Test(room, ticks_of_the_window_can_be_looked_at)
     cr_assert_eq(cm_game_hash(game), hashes[35]);
     cr_assert_null(cm_room_game_at(room, 40));
     cr_assert_null(cm_room_game_at(room, 20));
+    cm_room_destroy(room);
+    cm_scene_free(scene);
+}
+
+// Of the messages confirmed until now, those of each player so far; each has to be the next one.
+static void count_messages(cm_room *room, uint32_t seen[8])
+{
+    const cm_history_slot *slot;
+    while ((slot = cm_room_confirm(room, false)) != NULL) {
+        for (uint32_t i = 0; i < slot->events.count; ++i) {
+            const cm_game_event *event = &slot->events.events[i];
+            if (event->type == CM_EVENT_MESSAGE) {
+                cr_assert_eq(event->size, 1);
+                cr_assert_eq(event->bytes[0], seen[event->player]++ & 0xff);
+            }
+        }
+    }
+}
+
+// Players that fill every tick cannot have another one's message refused, nor reordered.
+Test(room, a_full_tick_makes_messages_wait_in_order)
+{
+    cm_scene *scene = rig_scene(2);
+    cm_room_def def = {.scene = scene, .seed = 5, .max_players = 8};
+    cm_room *room = NULL;
+    cr_assert_eq(cm_room_create(&def, &room), CAROM_OK);
+    join(room, 8);
+    cm_room_frame(room);
+    cr_assert_not_null(cm_room_confirm(room, false));
+    uint32_t sent[8] = {0}, seen[8] = {0}, late = 0;
+    for (uint32_t tick = 0; tick < 60; ++tick) {
+        for (uint32_t player = 1; player < 8 && tick < 40; ++player) {
+            uint8_t byte = (uint8_t)sent[player];
+            while (cm_room_message(room, player, &byte, 1)) {
+                byte = (uint8_t)++sent[player];
+            }
+        }
+        uint8_t byte = (uint8_t)sent[0];
+        if (tick < 40) {
+            cr_assert(cm_room_message(room, 0, &byte, 1), "tick %u", tick);
+            ++sent[0];
+        }
+        cm_room_frame(room);
+        count_messages(room, seen);
+        late = sent[0] - seen[0] > late ? sent[0] - seen[0] : late;
+    }
+    for (uint32_t player = 0; player < 8; ++player) {
+        cr_assert_eq(seen[player], sent[player]);
+    }
+    cr_assert_gt(sent[1], 500, "its part of each tick");
+    cr_assert_leq(late, 2);
+    cm_room_destroy(room);
+    cm_scene_free(scene);
+}
+
+Test(room, what_waited_of_one_who_left_is_not_said_by_the_next)
+{
+    cm_scene *scene = rig_scene(2);
+    cm_room *room = make_room(scene, 0);
+    join(room, 4);
+    cm_room_frame(room);
+    cr_assert_not_null(cm_room_confirm(room, false));
+    uint8_t bytes[1] = {0};
+    for (uint32_t player = 0; player < 4; ++player) {
+        while (cm_room_message(room, player, bytes, 1)) {
+        }
+    }
+    cm_room_leave(room, 3);
+    uint32_t joined;
+    cr_assert_eq(cm_room_join(room, 9, NULL, 0, &joined), CAROM_OK);
+    cr_assert_eq(joined, 3);
+    for (int i = 0; i < 3; ++i) {
+        cm_room_frame(room);
+        const cm_history_slot *slot = cm_room_confirm(room, false);
+        for (uint32_t n = 0; n < slot->events.count; ++n) {
+            cr_assert(slot->events.events[n].type != CM_EVENT_MESSAGE ||
+                      slot->events.events[n].player != 3);
+        }
+    }
     cm_room_destroy(room);
     cm_scene_free(scene);
 }
