@@ -38,6 +38,7 @@ static void leave_room(cm_worker *worker, uint32_t peer)
     }
     cm_replica_destroy(client->replica);
     client->replica = NULL;
+    cm_outbox_clear(&client->waiting);
 }
 
 void cm_clients_kick(cm_worker *worker, uint32_t peer, carom_reason reason)

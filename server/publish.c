@@ -1,4 +1,5 @@
-// What goes out, after each frame: messages of confirmed ticks; in ticks with a view or a welcome
+// What goes out, after each frame: messages of confirmed ticks, which wait for their client's
+// welcome where that is still to come; in ticks with a view or a welcome
 // the snapshot, the world changes since the last one, the welcomes, the views.
 //
 // A client that is welcomed has the keyframe of that very tick, so what was announced before does
@@ -12,10 +13,11 @@
 
 #include "shared/base/assert.h"
 
-#define WELCOMES_MAX     2u         // in one tick: each costs some milliseconds to compress
-#define BODY_BYTES_MAX   65536u     // of one encoded body
-#define CHANGE_BYTES_MAX (1u << 20) // of bodies in one world change
-#define CHANGE_BODIES    1024u      // in one world change
+#define WELCOMES_MAX      2u         // in one tick: each costs some milliseconds to compress
+#define MESSAGES_WAIT_MAX 131072u    // bytes of messages for one client that is not welcomed yet
+#define BODY_BYTES_MAX    65536u     // of one encoded body
+#define CHANGE_BYTES_MAX  (1u << 20) // of bodies in one world change
+#define CHANGE_BODIES     1024u      // in one world change
 
 bool cm_publish_init(cm_worker *worker, char *error, size_t error_size)
 {
@@ -43,7 +45,9 @@ bool cm_publish_init(cm_worker *worker, char *error, size_t error_size)
     }
     cm_scene_pack(worker->scene, worker->packed_scene);
     cm_snapshot_take(&worker->snapshot, &worker->view_config, cm_room_game(worker->room), 0, 0);
-    memcpy(worker->announced, worker->snapshot.generation, slots * sizeof *worker->announced);
+    uint32_t gone, spawned;
+    cm_snapshot_changes(&worker->snapshot, worker->announced, worker->gone, &gone, worker->spawned,
+                        &spawned);
     return true;
 }
 
@@ -73,8 +77,27 @@ size_t cm_publish_encode(cm_worker *worker, const carom_game *game)
     return wrote;
 }
 
+static void send_message(cm_worker *worker, uint32_t peer, uint64_t tick, const uint8_t *bytes,
+                         uint32_t size)
+{
+    cm_control control = {.type = CM_CONTROL_GAME_MESSAGE, .tick = tick, .payload = {bytes, size}};
+    worker->stats.messages_dropped += !cm_clients_send(worker, peer, &control);
+}
+
+// What waited for the client's welcome, after it.
+static void send_waiting(cm_worker *worker, uint32_t peer)
+{
+    cm_outbox *waiting = &worker->clients[peer].waiting;
+    cm_outbox_message message;
+    while (cm_outbox_peek(waiting, &message)) {
+        send_message(worker, peer, message.tick, message.bytes, message.size);
+        cm_outbox_pop(waiting);
+    }
+}
+
 void cm_publish_messages(cm_worker *worker, const cm_history_slot *slot)
 {
+    worker->stats.messages_dropped += slot->messages_dropped;
     for (uint32_t i = 0; i < slot->message_count; ++i) {
         const cm_game_message *message = &slot->messages[i];
         uint32_t peer =
@@ -83,13 +106,15 @@ void cm_publish_messages(cm_worker *worker, const cm_history_slot *slot)
             continue;
         }
         const cm_session *session = &worker->clients[peer].session;
-        if (session->state != CM_SESSION_JOINED || session->join_tick > slot->tick) {
+        if (session->join_tick > slot->tick) {
             continue; // meant for whoever had the slot before
         }
-        cm_control control = {.type = CM_CONTROL_GAME_MESSAGE,
-                              .tick = slot->tick,
-                              .payload = {message->bytes, message->size}};
-        cm_clients_send(worker, peer, &control);
+        if (session->state == CM_SESSION_JOINED) {
+            send_message(worker, peer, slot->tick, message->bytes, message->size);
+        } else if (!cm_outbox_push(&worker->clients[peer].waiting, slot->tick, message->bytes,
+                                   message->size, MESSAGES_WAIT_MAX)) {
+            ++worker->stats.messages_dropped;
+        }
     }
 }
 
@@ -162,7 +187,9 @@ static void publish_changes(cm_worker *worker)
     for (uint32_t peer = 0; peer < worker->peer_count; ++peer) {
         cm_replica *replica = worker->clients[peer].replica;
         for (uint32_t i = 0; i < gone && replica != NULL; ++i) {
-            cm_replica_changed(replica, &worker->snapshot, worker->gone[i].index);
+            if (worker->snapshot.generation[worker->gone[i].index] == 0) {
+                cm_replica_changed(replica, &worker->snapshot, worker->gone[i].index);
+            }
         }
         for (uint32_t i = 0; i < spawned && replica != NULL; ++i) {
             cm_replica_changed(replica, &worker->snapshot, worker->spawned[i]);
@@ -205,6 +232,7 @@ static void welcome(cm_worker *worker, uint32_t peer)
     }
     cm_replica_begin(client->replica, &worker->snapshot);
     session->state = CM_SESSION_JOINED;
+    send_waiting(worker, peer);
     if (worker->rate_permille != 1000) {
         cm_control clock = {.type = CM_CONTROL_ROOM_CLOCK, .rate_permille = worker->rate_permille};
         cm_clients_send(worker, peer, &clock);

@@ -27,6 +27,7 @@
 
 typedef enum known_state {
     KNOWN_NOTHING, // no body, or not one that the client has
+    KNOWN_UNSURE,  // a body that the client has, with a value that no one knows
     KNOWN_EXACT,   // from a keyframe: `acked` is what it is worth, but no packet held it
     KNOWN_ACKED,   // `acked` travelled in packet acked_sequence
 } known_state;
@@ -108,11 +109,12 @@ void cm_replica_changed(cm_replica *replica, const cm_snapshot *snapshot, uint32
 {
     CM_ASSERT(slot < replica->def.slots);
     known_body *known = &replica->known[slot];
+    bool again = known->generation == snapshot->generation[slot];
     memset(known, 0, sizeof *known);
     known->generation = snapshot->generation[slot];
     if (known->generation != 0) {
         known->acked = snapshot->bodies[slot];
-        known->state = KNOWN_EXACT;
+        known->state = again ? KNOWN_UNSURE : KNOWN_EXACT;
     }
 }
 

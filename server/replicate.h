@@ -46,7 +46,8 @@ void cm_replica_destroy(cm_replica *replica);
 
 // The client has the snapshot's bodies exactly, with its welcome.
 void cm_replica_begin(cm_replica *replica, const cm_snapshot *snapshot);
-// A world change was sent: these slots are as in the snapshot (a body, or none).
+// A world change was sent: these slots are as in the snapshot (a body, or none). A body that came
+// again under the id that it had is sent once more: an older view on its way may still change it.
 void cm_replica_changed(cm_replica *replica, const cm_snapshot *snapshot, uint32_t slot);
 // A packet arrived that was not known to have arrived.
 void cm_replica_acked(cm_replica *replica, uint16_t sequence);

@@ -4,29 +4,61 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared/base/hash.h"
 #include "shared/base/vec.h"
+#include "shared/sim/image.h"
 
 bool cm_snapshot_init(cm_snapshot *snapshot, uint32_t capacity)
 {
     memset(snapshot, 0, sizeof *snapshot);
     snapshot->capacity = capacity;
     snapshot->generation = calloc(capacity, sizeof *snapshot->generation);
+    snapshot->kind = calloc(capacity, sizeof *snapshot->kind);
+    snapshot->links = calloc(capacity, sizeof *snapshot->links);
     snapshot->version = calloc(capacity, sizeof *snapshot->version);
     snapshot->bodies = calloc(capacity, sizeof *snapshot->bodies);
     snapshot->positions = calloc(capacity, sizeof *snapshot->positions);
     snapshot->speeds = calloc(capacity, sizeof *snapshot->speeds);
-    return snapshot->generation != NULL && snapshot->version != NULL && snapshot->bodies != NULL &&
-           snapshot->positions != NULL && snapshot->speeds != NULL;
+    return snapshot->generation != NULL && snapshot->kind != NULL && snapshot->links != NULL &&
+           snapshot->version != NULL && snapshot->bodies != NULL && snapshot->positions != NULL &&
+           snapshot->speeds != NULL;
 }
 
 void cm_snapshot_free(cm_snapshot *snapshot)
 {
     free(snapshot->generation);
+    free(snapshot->kind);
+    free(snapshot->links);
     free(snapshot->version);
     free(snapshot->bodies);
     free(snapshot->positions);
     free(snapshot->speeds);
     memset(snapshot, 0, sizeof *snapshot);
+}
+
+static void add_words(cm_hash *hash, const void *row, size_t size)
+{
+    for (size_t at = 0; at < size; at += 4) {
+        uint32_t word;
+        memcpy(&word, (const char *)row + at, sizeof word);
+        cm_hash_u32(hash, word);
+    }
+}
+
+// What the body of a slot is: its row and those of its shapes. Forces are left out: they say how it
+// moves, may change with every tick, and are not part of a view either.
+static void identify(const carom_world *world, uint32_t slot, uint64_t *kind, uint64_t *links)
+{
+    cm_body body = cm_bodies(world)[slot];
+    body.force = body.torque = body.applied_force = body.applied_torque = cm_vec(0, 0, 0);
+    cm_hash what = cm_hash_begin(slot), where = cm_hash_begin(slot);
+    add_words(&what, &body, sizeof body);
+    for (uint32_t at = body.first_shape; at != CM_NONE; at = cm_shapes(world)[at].next) {
+        add_words(&what, &cm_shapes(world)[at], sizeof(cm_shape));
+        cm_hash_u32(&where, at);
+    }
+    *kind = cm_hash_end(&what);
+    *links = cm_hash_end(&where);
 }
 
 void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const carom_game *game,
@@ -48,6 +80,7 @@ void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const
             continue;
         }
         snapshot->generation[i] = id.generation;
+        identify(world, i, &snapshot->kind[i], &snapshot->links[i]);
         snapshot->positions[i] = state.position;
         snapshot->speeds[i] = cm_length(state.linear_velocity);
         cm_view_body before = snapshot->bodies[i];
@@ -77,21 +110,24 @@ void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const
     }
 }
 
-void cm_snapshot_changes(const cm_snapshot *snapshot, uint32_t *announced, carom_body_id *gone,
+void cm_snapshot_changes(const cm_snapshot *snapshot, cm_announced *announced, carom_body_id *gone,
                          uint32_t *gone_count, uint32_t *spawned, uint32_t *spawned_count)
 {
     *gone_count = 0;
     *spawned_count = 0;
     for (uint32_t i = 0; i < snapshot->capacity; ++i) {
-        uint32_t now = snapshot->generation[i];
-        if (now == announced[i]) {
+        cm_announced now = {snapshot->generation[i], snapshot->kind[i], snapshot->links[i]};
+        if (now.generation == announced[i].generation &&
+            (now.generation == 0 || now.kind == announced[i].kind)) {
             continue;
         }
-        if (announced[i] != 0) {
-            carom_body_id id = {i, announced[i]};
+        // Its shapes must go where others take their slots, so it goes with them and comes again.
+        if (announced[i].generation != 0 &&
+            (now.generation != announced[i].generation || now.links != announced[i].links)) {
+            carom_body_id id = {i, announced[i].generation};
             gone[(*gone_count)++] = id;
         }
-        if (now != 0) {
+        if (now.generation != 0) {
             spawned[(*spawned_count)++] = i;
         }
         announced[i] = now;

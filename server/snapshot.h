@@ -10,6 +10,8 @@ typedef struct cm_snapshot {
     uint32_t slots; // in use, at most capacity
     uint32_t capacity;
     uint32_t *generation;    // of each slot; 0: no body
+    uint64_t *kind;          // of each slot: hash of what its body is, beside its motion
+    uint64_t *links;         // hash of the shape slots that it has
     uint32_t *version;       // raised when the slot's body changed; never 0
     cm_view_body *bodies;    // with velocity
     carom_vec3 *positions;   // for interest
@@ -25,10 +27,17 @@ void cm_snapshot_free(cm_snapshot *snapshot);
 void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const carom_game *game,
                       uint64_t tick, uint64_t present);
 
-// Slots whose body came or went between two sets of generations of `capacity` slots, the first of
-// which becomes the second. Returns how many ids were put into `gone` and slots into `spawned`
-// (each with room for capacity).
-void cm_snapshot_changes(const cm_snapshot *snapshot, uint32_t *announced, carom_body_id *gone,
+// What clients were told of a slot; all zeros: nothing lives there.
+typedef struct cm_announced {
+    uint32_t generation;
+    uint64_t kind, links;
+} cm_announced;
+
+// Slots whose body came, went or is another (a rewind may put one under the same id; a module may
+// change a type) against what was announced of `capacity` slots, which becomes what is. Returns how
+// many ids were put into `gone` and slots into `spawned` (each with room for capacity). A body that
+// changed in place, with its shape slots, is in `spawned` alone and keeps its joints.
+void cm_snapshot_changes(const cm_snapshot *snapshot, cm_announced *announced, carom_body_id *gone,
                          uint32_t *gone_count, uint32_t *spawned, uint32_t *spawned_count);
 
 #endif

@@ -66,6 +66,10 @@ uint32_t cm_status_block(const cm_status *status, char text[CM_STATUS_BLOCK_MAX]
         add(&b, "  LEFT OUT  %llu contacts above the limit   %llu bodies put to rest\n",
             (unsigned long long)w->contacts_dropped, (unsigned long long)w->bodies_put_to_rest);
     }
+    if (w->messages_dropped > 0) {
+        add(&b, "  LEFT OUT  %llu messages of the module\n",
+            (unsigned long long)w->messages_dropped);
+    }
     add(&b, "  recorded  %llu bytes to tick %llu%s\n", (unsigned long long)status->match.bytes,
         (unsigned long long)status->match.committed_tick,
         status->match.durable ? "" : "  NOT DURABLE");
@@ -98,6 +102,7 @@ const char *cm_status_line(const cm_status *status, cm_line *line)
     cm_line_uint(line, "ticks_behind", w->ticks_behind);
     cm_line_uint(line, "contacts_dropped", w->contacts_dropped);
     cm_line_uint(line, "bodies_put_to_rest", w->bodies_put_to_rest);
+    cm_line_uint(line, "messages_dropped", w->messages_dropped);
     cm_line_uint(line, "recorded_bytes", status->match.bytes);
     cm_line_uint(line, "recorded_tick", status->match.committed_tick);
     cm_line_bool(line, "durable", status->match.durable);

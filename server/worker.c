@@ -31,12 +31,14 @@ void cm_worker_log(cm_worker *worker, cm_log_level level, cm_line *line)
     }
 }
 
-static carom_result open_room(cm_worker *worker, uint64_t seed, char *error, size_t error_size)
+static carom_result open_room(cm_worker *worker, const carom_module *module, uint64_t seed,
+                              char *error, size_t error_size)
 {
     cm_room_def def = {.scene = worker->scene,
                        .seed = seed,
                        .rewind_ms = (uint32_t)worker->config.rewind_ms,
-                       .max_players = (uint32_t)worker->config.max_players};
+                       .max_players = (uint32_t)worker->config.max_players,
+                       .module = module};
     carom_result result = cm_room_create(&def, &worker->room);
     if (result == CAROM_ERROR_NOT_FOUND) {
         snprintf(error, error_size, "the scene wants module '%s', which is not built in",
@@ -138,7 +140,7 @@ carom_result cm_worker_create(const cm_worker_def *def, cm_worker **out, char *e
     uint64_t seed = worker->config.room_seed > 0 ? (uint64_t)worker->config.room_seed : drawn;
     carom_result result = open_host(worker, host_seed, error, error_size);
     if (result == CAROM_OK) {
-        result = open_room(worker, seed, error, error_size);
+        result = open_room(worker, def->module, seed, error, error_size);
     }
     if (result == CAROM_OK && !cm_publish_init(worker, error, error_size)) {
         result = CAROM_ERROR_ARGUMENT;
@@ -161,6 +163,7 @@ void cm_worker_destroy(cm_worker *worker)
     }
     for (uint32_t i = 0; i < worker->peer_count && worker->clients != NULL; ++i) {
         cm_replica_destroy(worker->clients[i].replica);
+        cm_outbox_clear(&worker->clients[i].waiting);
     }
     cm_host_destroy(worker->host);
     cm_room_destroy(worker->room);
@@ -245,6 +248,8 @@ static void alarm_of_world(cm_worker *worker)
              &worker->alarmed_contacts);
     alarm_of(worker, "bodies were put to rest, their state was not finite", "bodies",
              world.bodies_put_to_rest, &worker->alarmed_bodies);
+    alarm_of(worker, "messages of the module were left out", "messages",
+             worker->stats.messages_dropped, &worker->alarmed_messages);
 }
 
 // Once a second: rates, alarms, and how fast the room's clock really runs.

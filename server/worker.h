@@ -12,9 +12,10 @@ typedef struct cm_worker cm_worker;
 
 typedef struct cm_worker_def {
     const cm_config *config;
-    const cm_scene *scene; // of the one room; kept by the caller
-    cm_store *store;       // NULL: nothing is recorded
-    uint64_t seed;         // of match and client ids, and of the world if the config has none
+    const cm_scene *scene;      // of the one room; kept by the caller
+    cm_store *store;            // NULL: nothing is recorded
+    const carom_module *module; // NULL: the one built in that the scene names
+    uint64_t seed;              // of match and client ids, and of the world if the config has none
     uint64_t now_us;
     uint64_t started_unix_ms;         // written into the match file
     uint64_t (*clock_us)(void *user); // to measure ticks with; NULL: not measured
@@ -34,6 +35,7 @@ typedef struct cm_worker_stats {
     uint64_t ticks_behind;       // ticks that the clock was slowed by
     uint64_t contacts_dropped;   // above the scene's limit, ticks stepped again included
     uint64_t bodies_put_to_rest; // whose state would have become infinite, likewise
+    uint64_t messages_dropped; // of the module, in confirmed ticks: above a limit, or not sendable
 } cm_worker_stats;
 
 carom_result cm_worker_create(const cm_worker_def *def, cm_worker **worker, char *error,

@@ -8,6 +8,7 @@
 #include "server/log.h"
 #include "server/metrics.h"
 #include "server/net.h"
+#include "server/outbox.h"
 #include "server/replicate.h"
 #include "server/room.h"
 #include "server/session.h"
@@ -20,6 +21,7 @@
 typedef struct cm_client {
     cm_session session;
     cm_replica *replica;   // while JOINED
+    cm_outbox waiting;     // messages of the module, while JOINING
     uint64_t second_bytes; // view_bytes at the begin of the present second
     double kbit;           // of the last whole second
 } cm_client;
@@ -45,7 +47,7 @@ struct cm_worker {
     uint64_t second_us;     // when the present second of numbers began
     uint64_t second_slowed; // ticks' worth of time that the clock was moved by, in it
     uint32_t rate_permille; // as told to the clients
-    uint64_t alarmed_contacts, alarmed_bodies; // as the log last said
+    uint64_t alarmed_contacts, alarmed_bodies, alarmed_messages; // as the log last said
 
     uint32_t peer_count;
     cm_client *clients; // by peer
@@ -54,7 +56,7 @@ struct cm_worker {
     // What goes out.
     cm_view_config view_config;
     cm_snapshot snapshot;
-    uint32_t *announced; // generation of each slot, as all clients were told
+    cm_announced *announced; // of each slot, as all clients were told
     carom_body_id *gone;
     uint32_t *spawned;
     uint8_t *packed_scene;

@@ -413,3 +413,20 @@ Test(replicate, entries_as_large_as_they_come_fit_as_counted)
     cm_replica_destroy(replica);
     cm_snapshot_free(&snapshot);
 }
+
+// An older view may reach the client after the message: the value goes until it is acked.
+Test(replicate, a_body_that_comes_again_under_its_id_is_sent_once_more)
+{
+    bench b;
+    open_bench(&b, 64, false);
+    set_body(&b, 4, cm_vec(1, 1, 1), cm_vec(0, 0, 0));
+    view(&b, nobody, 0);
+    uint32_t before = b.entries;
+    cm_replica_changed(b.replica, &b.snapshot, 4);
+    view(&b, nobody, ~0u);
+    for (uint32_t i = 0; i < 60; ++i) {
+        view(&b, nobody, 0);
+    }
+    cr_assert_eq(b.entries, before + 1, "again after the loss, and not after the ack");
+    close_bench(&b);
+}
