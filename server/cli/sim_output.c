@@ -119,7 +119,8 @@ static void print_event(FILE *out, const cm_offline *run, const cm_sim_event *ro
             event->begin ? "begin" : "end", (unsigned long long)row->tick, a, b);
     print_vec(out, "point", event->point);
     print_vec(out, "normal", event->normal);
-    fprintf(out, ", \"impulse\": %.9g}", (double)event->impulse);
+    fprintf(out, ", \"impulse\": %.9g%s}", (double)event->impulse,
+            event->sensor ? ", \"sensor\": true" : "");
 }
 
 static void print_joint(FILE *out, const cm_offline *run, uint32_t slot,

@@ -180,6 +180,19 @@ Test(cli_sim, timing_and_events_in_the_lines)
     cr_assert_not_null(strstr(line(1), "\"timing\": {\"ticks\": 60, \"seconds\": "));
 }
 
+// Who only overlaps is told from who touches.
+Test(cli_sim, events_of_a_sensor_say_so)
+{
+    write_file("s.json",
+               "{\"carom\": 1, \"bodies\": [{\"name\": \"gate\", \"type\": \"static\", "
+               "\"shapes\": [{\"box\": {\"half_extents\": [1, 1, 1]}, \"sensor\": true}]}, "
+               "{\"name\": \"b\", \"position\": [0, 2, 0], " BALL "}]}");
+    sim("--ticks 60 --every 60 --events");
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    cr_assert_not_null(strstr(line(1), "{\"type\": \"begin\", \"tick\": "));
+    cr_assert_not_null(strstr(line(1), "\"impulse\": 0, \"sensor\": true}"), "%s", line(1));
+}
+
 Test(cli_sim, rollback_statuses)
 {
     run_command("sim tests/scenes/pyramid.json --ticks 20 --every 20 --rollback 7 | tail -n 1",
