@@ -47,7 +47,7 @@ wait_until() {
     done
     return 1
 }
-is_listening() { grep -q '^listening on ' "$log"; }
+is_listening() { grep -qs '^listening on ' "$log"; }
 has_recorded() { [ "$(newest recorded_tick "$log")" -ge "$target" ]; }
 
 one_round() {
