@@ -14,7 +14,7 @@ CC := $(shell command -v gcc >/dev/null 2>&1 && echo gcc || echo cc)
 endif
 
 OPT_release := -O3 -g
-OPT_debug := -O0 -g3 -DCM_DEBUG=1
+OPT_debug := -O0 -g3 -DCM_DEBUG=1 -DCM_CHECK_STEPS=1
 OPT_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DCM_DEBUG=1
 OPT_tsan := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
 ifeq ($(OPT_$(BUILD)),)

@@ -7,6 +7,7 @@
 // and nowhere else.
 #include "shared/sim/fpenv.h"
 #include "shared/sim/joint/joint.h"
+#include "shared/sim/shadow.h"
 #include "shared/sim/stage.h"
 
 #include <string.h>
@@ -56,6 +57,15 @@ CM_FP_BODY static void step(carom_world *world)
 void carom_world_step(carom_world *world)
 {
     cm_fpenv saved = cm_fpenv_enter();
+#if defined(CM_CHECK_STEPS)
+    carom_world *shadow = cm_shadow_open(world);
+    if (shadow != NULL) {
+        step(shadow);
+    }
     step(world);
+    cm_shadow_close(shadow, world);
+#else
+    step(world);
+#endif
     cm_fpenv_leave(saved);
 }
