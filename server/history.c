@@ -38,6 +38,20 @@ void cm_event_list_copy(cm_event_list *to, const cm_event_list *from)
     }
 }
 
+static size_t image_size(size_t bound)
+{
+    return (bound + 63) & ~(size_t)63;
+}
+
+uint64_t cm_history_size(uint32_t ticks, size_t image_bound)
+{
+    if (image_bound >= (size_t)1 << 62) {
+        return UINT64_MAX;
+    }
+    uint64_t slot = image_size(image_bound) + sizeof(cm_history_slot);
+    return ticks > 0 && slot > UINT64_MAX / ticks ? UINT64_MAX : slot * ticks;
+}
+
 cm_history *cm_history_create(uint32_t ticks, size_t image_bound)
 {
     cm_history *history = calloc(1, sizeof *history);
@@ -45,7 +59,7 @@ cm_history *cm_history_create(uint32_t ticks, size_t image_bound)
         return NULL;
     }
     history->ticks = ticks;
-    history->image_bound = (image_bound + 63) & ~(size_t)63;
+    history->image_bound = image_size(image_bound);
     history->slots = calloc(ticks, sizeof *history->slots);
     history->images = aligned_alloc(64, history->image_bound * ticks);
     if (history->slots == NULL || history->images == NULL) {

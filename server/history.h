@@ -11,6 +11,9 @@
 #define CM_EVENTS_MAX      256    // of one tick; more wait for the next
 #define CM_EVENT_BYTES_MAX 65536u // of one tick, likewise
 
+// Of one room: what a long rewind of a fast and large world would take is refused at its start.
+#define CM_HISTORY_BYTES_MAX ((size_t)512 << 20)
+
 // Events with their bytes.
 typedef struct cm_event_list {
     uint32_t count, size;
@@ -36,6 +39,9 @@ typedef struct cm_history_slot {
 
 typedef struct cm_history cm_history;
 
+// Bytes that so many slots take, at least 2^63 where they cannot be counted.
+uint64_t cm_history_size(uint32_t ticks, size_t image_bound);
+// NULL where memory is short.
 cm_history *cm_history_create(uint32_t ticks, size_t image_bound);
 void cm_history_destroy(cm_history *history);
 

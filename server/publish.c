@@ -19,18 +19,12 @@
 #define CHANGE_BYTES_MAX  (1u << 20) // of bodies in one world change
 #define CHANGE_BODIES     1024u      // in one world change
 
-bool cm_publish_init(cm_worker *worker, char *error, size_t error_size)
+carom_result cm_publish_init(cm_worker *worker, char *error, size_t error_size)
 {
-    cm_scene_replication replication;
-    cm_scene_replication_get(worker->scene, &replication);
-    carom_vec3 lower, upper;
-    cm_scene_bounds(worker->scene, &lower, &upper);
     carom_result result =
-        cm_view_config_make(lower, upper, replication.position_step, &worker->view_config);
+        cm_snapshot_config(worker->scene, &worker->view_config, error, error_size);
     if (result != CAROM_OK) {
-        snprintf(error, error_size, "the scene's bounds cannot be shown in views: %s",
-                 carom_result_text(result));
-        return false;
+        return result;
     }
     uint32_t slots = carom_world_limits(cm_room_world(worker->room)).bodies;
     worker->announced = calloc(slots, sizeof *worker->announced);
@@ -41,14 +35,14 @@ bool cm_publish_init(cm_worker *worker, char *error, size_t error_size)
     if (!cm_snapshot_init(&worker->snapshot, slots) || worker->announced == NULL ||
         worker->gone == NULL || worker->spawned == NULL || worker->packed_scene == NULL) {
         snprintf(error, error_size, "out of memory");
-        return false;
+        return CAROM_ERROR_MEMORY;
     }
     cm_scene_pack(worker->scene, worker->packed_scene);
     cm_snapshot_take(&worker->snapshot, &worker->view_config, cm_room_game(worker->room), 0, 0);
     uint32_t gone, spawned;
     cm_snapshot_changes(&worker->snapshot, worker->announced, worker->gone, &gone, worker->spawned,
                         &spawned);
-    return true;
+    return CAROM_OK;
 }
 
 void cm_publish_free(cm_worker *worker)

@@ -73,8 +73,13 @@ carom_result cm_room_create(const cm_room_def *def, cm_room **out)
     }
     room->tick_rate = carom_world_tick_rate(cm_room_world(room));
     room->window = window_of(def->rewind_ms, room->tick_rate);
+    size_t bound = cm_game_save_bound(room->game);
+    if (cm_history_size(room->window + 2, bound) > CM_HISTORY_BYTES_MAX) {
+        cm_room_destroy(room);
+        return CAROM_ERROR_LIMIT_SIZE;
+    }
     room->inbox = cm_inbox_create(room->window, room->tick_rate, module->input_size);
-    room->history = cm_history_create(room->window + 2, cm_game_save_bound(room->game));
+    room->history = cm_history_create(room->window + 2, bound);
     if (room->inbox == NULL || room->history == NULL) {
         cm_room_destroy(room);
         return CAROM_ERROR_MEMORY;

@@ -26,7 +26,8 @@ typedef struct cm_room_stats {
     uint64_t rewinds, rewound_ticks;
 } cm_room_stats;
 
-// CAROM_ERROR_NOT_FOUND: the scene's module is not known.
+// CAROM_ERROR_NOT_FOUND: the scene's module is not known. CAROM_ERROR_LIMIT_SIZE: the history of
+// rewind_ms would be above CM_HISTORY_BYTES_MAX.
 carom_result cm_room_create(const cm_room_def *def, cm_room **room);
 void cm_room_destroy(cm_room *room);
 

@@ -1,12 +1,32 @@
 // Quantises every body of a tick. Typical: 400 bodies, 30 times a second.
 #include "server/snapshot.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shared/base/hash.h"
 #include "shared/base/vec.h"
 #include "shared/sim/image.h"
+
+carom_result cm_snapshot_config(const cm_scene *scene, cm_view_config *config, char *error,
+                                size_t error_size)
+{
+    cm_scene_replication replication;
+    cm_scene_replication_get(scene, &replication);
+    carom_vec3 lower, upper;
+    cm_scene_bounds(scene, &lower, &upper);
+    carom_result result = cm_view_config_make(lower, upper, replication.position_step, config);
+    if (result != CAROM_OK) {
+        snprintf(error, error_size,
+                 "$.bounds: from %g %g %g to %g %g %g in steps of %g m "
+                 "($.replication.position_step), expected 1 to %u steps on each axis",
+                 (double)lower.x, (double)lower.y, (double)lower.z, (double)upper.x,
+                 (double)upper.y, (double)upper.z, (double)replication.position_step,
+                 (1u << CM_VIEW_POSITION_BITS_MAX) - 1);
+    }
+    return result;
+}
 
 bool cm_snapshot_init(cm_snapshot *snapshot, uint32_t capacity)
 {

@@ -22,6 +22,10 @@ typedef struct cm_snapshot {
     uint64_t present;
 } cm_snapshot;
 
+// How a scene's bodies are quantised. Where they cannot be, the message names the keys.
+carom_result cm_snapshot_config(const cm_scene *scene, cm_view_config *config, char *error,
+                                size_t error_size);
+
 bool cm_snapshot_init(cm_snapshot *snapshot, uint32_t capacity);
 void cm_snapshot_free(cm_snapshot *snapshot);
 void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const carom_game *game,

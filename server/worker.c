@@ -45,6 +45,13 @@ static carom_result open_room(cm_worker *worker, const carom_module *module, uin
                  cm_scene_module(worker->scene));
         return result;
     }
+    if (result == CAROM_ERROR_LIMIT_SIZE) {
+        snprintf(error, error_size,
+                 "rewind_ms: %u ms of this scene's states at $.tick_rate are more than the %u MiB "
+                 "that a history may take, expected fewer ms, or smaller $.limits",
+                 (unsigned)def.rewind_ms, (unsigned)(CM_HISTORY_BYTES_MAX >> 20));
+        return result;
+    }
     if (result != CAROM_OK) {
         snprintf(error, error_size, "the scene could not be built: %s", carom_result_text(result));
         return result;
@@ -142,8 +149,8 @@ carom_result cm_worker_create(const cm_worker_def *def, cm_worker **out, char *e
     if (result == CAROM_OK) {
         result = open_room(worker, def->module, seed, error, error_size);
     }
-    if (result == CAROM_OK && !cm_publish_init(worker, error, error_size)) {
-        result = CAROM_ERROR_ARGUMENT;
+    if (result == CAROM_OK) {
+        result = cm_publish_init(worker, error, error_size);
     }
     if (result == CAROM_OK) {
         result = open_match(worker, def, seed, match_id, error, error_size);

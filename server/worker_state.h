@@ -86,7 +86,7 @@ bool cm_clients_send(cm_worker *worker, uint32_t peer, const cm_control *control
 uint32_t cm_clients_playing(const cm_worker *worker);
 
 // publish.c
-bool cm_publish_init(cm_worker *worker, char *error, size_t error_size);
+carom_result cm_publish_init(cm_worker *worker, char *error, size_t error_size);
 void cm_publish_free(cm_worker *worker);
 // After each frame.
 void cm_publish(cm_worker *worker);

@@ -9,6 +9,7 @@
 #include "server/cli/offline.h"
 #include "server/cli/options.h"
 #include "server/scene_db.h"
+#include "server/snapshot.h"
 #include "shared/scene/scene_json.h"
 
 static int refuse(const char *db, carom_result result, const cm_scene_error *error)
@@ -68,6 +69,13 @@ static int run_validate(const char *file)
 {
     cm_scene *scene = NULL;
     int status = load_and_try(file, &scene);
+    cm_view_config config;
+    char error[256];
+    if (status == CM_STATUS_DONE &&
+        cm_snapshot_config(scene, &config, error, sizeof error) != CAROM_OK) {
+        cm_cli_error("%s: %s", file, error);
+        status = CM_STATUS_USAGE;
+    }
     cm_scene_free(scene);
     return status;
 }

@@ -234,7 +234,9 @@ static int start(serve *s)
     result = cm_worker_create(&def, &s->worker, error, sizeof error);
     if (result != CAROM_OK) {
         cm_cli_error("serve: %s", error);
-        return result == CAROM_ERROR_NOT_FOUND ? CM_STATUS_USAGE : CM_STATUS_FAILED;
+        bool asked_wrong = result == CAROM_ERROR_NOT_FOUND || result == CAROM_ERROR_ARGUMENT ||
+                           result == CAROM_ERROR_LIMIT_SIZE || result == CAROM_ERROR_NOT_BUILT;
+        return asked_wrong ? CM_STATUS_USAGE : CM_STATUS_FAILED;
     }
     snprintf(s->path, sizeof s->path, "%s", cm_store_path(s->store, cm_worker_match(s->worker)));
     const char *colon = strrchr(s->config.listen, ':');

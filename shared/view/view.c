@@ -16,9 +16,8 @@
 
 #include <string.h>
 
-#define POSITION_BITS_MAX 28 // of an axis: 524 km at 1/512 m
-#define ORIENTATION_ZERO  1023
-#define SQRT_HALF         0.70710678118654752
+#define ORIENTATION_ZERO 1023
+#define SQRT_HALF        0.70710678118654752
 
 // To the nearest integer, halves upward; NaN gives 0. low >= 0 or high < 2^31 in magnitude.
 static int64_t round_clamped(double value, int64_t low, int64_t high)
@@ -47,7 +46,7 @@ carom_result cm_view_config_make(carom_vec3 lower, carom_vec3 upper, float posit
     uint32_t axis_bits[3];
     for (int axis = 0; axis < 3; axis++) {
         double steps = (high[axis] - low[axis]) / (double)position_step;
-        if (!(steps >= 1.0 && steps <= (double)(1u << POSITION_BITS_MAX) - 1.0)) {
+        if (!(steps >= 1.0 && steps <= (double)(1u << CM_VIEW_POSITION_BITS_MAX) - 1.0)) {
             return CAROM_ERROR_ARGUMENT;
         }
         uint32_t bits = 1;

@@ -17,11 +17,12 @@ typedef struct cm_view_config {
     uint32_t position_bits[3]; // of each axis: enough for the bounds
 } cm_view_config;
 
-#define CM_VIEW_ORIENTATION_BITS 11              // for each of the three smallest components
-#define CM_VIEW_LINEAR_STEP      (1.0f / 256.0f) // m/s
-#define CM_VIEW_LINEAR_BITS      16              // signed: +-128 m/s, clamped
-#define CM_VIEW_ANGULAR_STEP     (1.0f / 256.0f) // rad/s
-#define CM_VIEW_ANGULAR_BITS     15              // signed: +-64 rad/s, clamped
+#define CM_VIEW_POSITION_BITS_MAX 28              // of an axis: 524 km at 1/512 m
+#define CM_VIEW_ORIENTATION_BITS  11              // for each of the three smallest components
+#define CM_VIEW_LINEAR_STEP       (1.0f / 256.0f) // m/s
+#define CM_VIEW_LINEAR_BITS       16              // signed: +-128 m/s, clamped
+#define CM_VIEW_ANGULAR_STEP      (1.0f / 256.0f) // rad/s
+#define CM_VIEW_ANGULAR_BITS      15              // signed: +-64 rad/s, clamped
 
 // A quantised body. All integers: equality is exact. Without has_velocity, the velocities are 0.
 typedef struct cm_view_body {

@@ -150,6 +150,41 @@ Test(serve, bad_usage_is_status_2)
     cr_assert_eq(usage(5, public_address, "loopback"), 2);
 }
 
+static void write_scene(const child *c, char path[128], const char *keys)
+{
+    snprintf(path, 128, "%s/scene.json", c->directory);
+    FILE *file = fopen(path, "w");
+    cr_assert(file != NULL);
+    fprintf(file, "{\"carom\": 1, \"module\": \"sandbox\", %s}", keys);
+    cr_assert_eq(fclose(file), 0);
+}
+
+// A good scene that no server can serve: said at once, by its keys, also by `scene validate`.
+Test(serve, what_cannot_be_served_is_status_2)
+{
+    child c;
+    make_directory(&c);
+    char path[128];
+    write_scene(&c, path,
+                "\"bounds\": [[-400000, 0, 0], [400000, 1, 1]],"
+                " \"replication\": {\"position_step\": 0.001953125}");
+    char *serve_bounds[] = {"carom",   "serve", "--insecure", "--listen", "127.0.0.1:0",
+                            "--scene", path,    "--matches",  c.matches,  NULL};
+    cr_assert_eq(usage(9, serve_bounds, "$.bounds"), 2);
+    cr_assert_eq(usage(9, serve_bounds, "$.replication.position_step"), 2);
+    char *validate[] = {"carom", "scene", "validate", path, NULL};
+    cr_assert_eq(usage(4, validate, "$.replication.position_step"), 2);
+    write_scene(&c, path,
+                "\"tick_rate\": 1000, \"limits\": {\"bodies\": 10000, \"shapes\": 10000, "
+                "\"contacts\": 40000}");
+    cr_assert_eq(usage(4, validate, ""), 0);
+    char *serve_rewind[] = {"carom",       "serve",     "--insecure", "--listen",
+                            "127.0.0.1:0", "--scene",   path,         "--rewind-ms",
+                            "1000",        "--matches", c.matches,    NULL};
+    cr_assert_eq(usage(11, serve_rewind, "512 MiB that a history may take"), 2);
+    remove_directory(&c);
+}
+
 Test(serve, a_status_that_nobody_reads_does_not_end_it)
 {
     child c;
