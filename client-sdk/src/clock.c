@@ -1,10 +1,12 @@
 // The client's clocks: see the header for what they are.
 //
-// Lead. The server reports how early inputs came at the least. Each report minus the offset at
-// which that input was made is a property of the path alone, so the least of the last seconds tells
-// which offset gives the target lead, whatever the clock did meanwhile. A path that got slower
-// shows at once; one that got faster when the window has passed. Before the first report the offset
-// is guessed from the round trip.
+// Lead. The server reports how early inputs came at the least. Each report minus how far ahead of
+// the local clock the oldest of its inputs was made is a property of the path alone, so the least
+// of the last seconds tells which offset gives the target lead, whatever the clock and the frames
+// did meanwhile. To that comes what inputs are made late because a frame comes after their tick
+// began: a frame's length, never a stall's. A path that got slower shows at once; one that got
+// faster when the window has passed, or at once where the room's clock changed. Before the first
+// report the offset is guessed from the round trip.
 //
 // Interpolation. The delay covers one and a half view intervals and the jitter seen, so that a lost
 // view is mostly covered.
@@ -13,10 +15,13 @@
 #include <string.h>
 
 #define NONE            1.0e9
-#define STRETCH_MAX     0.05 // of the tick
-#define STRETCH_GAIN    0.25 // full stretch from 0.2 ticks of error on
-#define STRETCH_DEAD    0.05 // ticks: closer is close enough
-#define LEAD_TARGET     0.75 // ticks: the least lead aimed at
+#define STRETCH_MAX     0.05  // of the tick
+#define STRETCH_GAIN    0.25  // full stretch from 0.2 ticks of error on
+#define STRETCH_DEAD    0.05  // ticks: closer is close enough
+#define LEAD_TARGET     0.5   // ticks: the least lead aimed at
+#define AFTER_MAX_S     0.025 // a frame
+#define AFTER_MAX_TICKS 1.5
+#define BUCKETS_A_S     3.0
 #define SNAP_UP_S       0.1  // too late by more than this: jump
 #define SNAP_DOWN_S     0.35 // too early by more than this: stand still
 #define RENDER_SNAP_S   0.25 // interpolation further off than this: jump
@@ -36,6 +41,13 @@ static double absolute(double a)
     return a < 0.0 ? -a : a;
 }
 
+static void forget_path(cm_client_clock *clock)
+{
+    for (uint32_t i = 0; i < CM_CLOCK_BUCKETS; i++) {
+        clock->least[i] = NONE;
+    }
+}
+
 void cm_client_clock_init(cm_client_clock *clock, uint32_t tick_rate, uint32_t view_rate,
                           uint64_t now_us)
 {
@@ -45,9 +57,7 @@ void cm_client_clock_init(cm_client_clock *clock, uint32_t tick_rate, uint32_t v
     clock->last_us = now_us;
     // Longer gaps come where nothing changes: they ask for no more delay.
     clock->view_interval = (double)tick_rate / view_rate;
-    for (uint32_t i = 0; i < CM_CLOCK_BUCKETS; i++) {
-        clock->least[i] = NONE;
-    }
+    forget_path(clock);
 }
 
 static double path_least(const cm_client_clock *clock)
@@ -59,11 +69,21 @@ static double path_least(const cm_client_clock *clock)
     return least;
 }
 
+static double most_after(const cm_client_clock *clock)
+{
+    double most = 0.0;
+    for (uint32_t i = 0; i < CM_CLOCK_BUCKETS; i++) {
+        most = clock->after[i] > most ? clock->after[i] : most;
+    }
+    return most;
+}
+
 static double wanted_offset(const cm_client_clock *clock)
 {
     double least = path_least(clock);
-    if (clock->lead_known && least < NONE) {
-        return LEAD_TARGET - least;
+    if (clock->lead_known) {
+        // After a jump of the path: hold, the next report comes with the next view.
+        return least < NONE ? LEAD_TARGET - least + most_after(clock) : clock->offset;
     }
     return clock->arrival_mean + clock->rtt_ticks + 1.0 + 2.0 * clock->arrival_deviation;
 }
@@ -74,16 +94,17 @@ static double wanted_render(const cm_client_clock *clock)
            VIEW_DEVIATIONS * clock->arrival_deviation - VIEW_MARGIN;
 }
 
-// Turns the window's buckets to the present second.
+// Turns the window's buckets to the present.
 static void turn_buckets(cm_client_clock *clock)
 {
-    uint64_t bucket = (uint64_t)(clock->local / clock->tick_rate);
+    uint64_t bucket = (uint64_t)(clock->local * BUCKETS_A_S / clock->tick_rate);
     uint64_t steps = bucket - clock->bucket;
     if (steps > CM_CLOCK_BUCKETS) {
         steps = CM_CLOCK_BUCKETS;
     }
     for (uint64_t i = 0; i < steps; i++) {
         clock->least[(bucket - i) % CM_CLOCK_BUCKETS] = NONE;
+        clock->after[(bucket - i) % CM_CLOCK_BUCKETS] = 0.0;
     }
     clock->bucket = bucket;
 }
@@ -103,6 +124,7 @@ void cm_client_clock_advance(cm_client_clock *clock, uint64_t now_us)
     double error = wanted_offset(clock) - clock->offset;
     if (error > SNAP_UP_S * clock->tick_rate) {
         clock->offset += error;
+        clock->jumped = true;
     } else if (error < -SNAP_DOWN_S * clock->tick_rate) {
         clock->offset -= elapsed < -error ? elapsed : -error;
     } else if (absolute(error) > STRETCH_DEAD) {
@@ -119,6 +141,9 @@ void cm_client_clock_advance(cm_client_clock *clock, uint64_t now_us)
 
 void cm_client_clock_rate(cm_client_clock *clock, uint32_t permille)
 {
+    if (clock->rate_permille != permille) {
+        forget_path(clock); // the server's ticks and ours drifted apart until now
+    }
     clock->rate_permille = permille;
 }
 
@@ -147,21 +172,35 @@ void cm_client_clock_view(cm_client_clock *clock, uint64_t tick)
     if (absolute(off) > RENDER_SNAP_S * clock->tick_rate) {
         // The path or the room's clock jumped: a mean of both would fit neither.
         clock->arrival_mean = arrival;
+        forget_path(clock);
         return;
     }
     clock->arrival_mean += MEAN_GAIN * off;
     clock->arrival_deviation += MEAN_GAIN * (absolute(off) - clock->arrival_deviation);
 }
 
-void cm_client_clock_made(cm_client_clock *clock, uint64_t tick)
+void cm_client_clock_made(cm_client_clock *clock, uint64_t first, uint64_t last)
 {
-    clock->offset_at[tick % CM_CLOCK_HISTORY] = clock->offset;
+    if (last - first >= CM_CLOCK_HISTORY) {
+        first = last - CM_CLOCK_HISTORY + 1;
+    }
+    // The server reports on the oldest of those that come together.
+    for (uint64_t tick = first; tick <= last; tick++) {
+        clock->made_ahead[tick % CM_CLOCK_HISTORY] = (double)first - clock->local;
+    }
+    double most = AFTER_MAX_S * clock->tick_rate;
+    double after = clamp(cm_client_clock_predicted(clock) - (double)first, 0.0,
+                         most > AFTER_MAX_TICKS ? most : AFTER_MAX_TICKS);
+    double *known = &clock->after[clock->bucket % CM_CLOCK_BUCKETS];
+    if (!clock->jumped && after > *known) {
+        *known = after;
+    }
+    clock->jumped = false;
 }
 
 void cm_client_clock_lead(cm_client_clock *clock, double lead, uint64_t input_tick)
 {
-    double made = clock->offset_at[input_tick % CM_CLOCK_HISTORY];
-    double path = lead - made;
+    double path = lead - clock->made_ahead[input_tick % CM_CLOCK_HISTORY];
     double *least = &clock->least[clock->bucket % CM_CLOCK_BUCKETS];
     if (path < *least) {
         *least = path;

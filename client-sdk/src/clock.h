@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CM_CLOCK_HISTORY 512u // ticks whose offset is remembered
-#define CM_CLOCK_BUCKETS 8u   // of one second each: the window of the least lead
+#define CM_CLOCK_HISTORY 512u // ticks whose making is remembered
+#define CM_CLOCK_BUCKETS 8u   // of a third of a second each: the window of the least lead
 
 typedef struct cm_client_clock {
     uint32_t tick_rate, rate_permille;
@@ -28,9 +28,11 @@ typedef struct cm_client_clock {
     double offset;
     double rtt_ticks;
     bool lead_known;
-    double least[CM_CLOCK_BUCKETS]; // of (lead - offset when the input was made); 1e9: none
+    double least[CM_CLOCK_BUCKETS]; // of (lead - how far ahead the input was made); 1e9: none
+    double after[CM_CLOCK_BUCKETS]; // most that an input was made after its tick began
+    bool jumped;                    // the next inputs are late for another reason than the frames
     uint64_t bucket;                // number of the newest one
-    double offset_at[CM_CLOCK_HISTORY];
+    double made_ahead[CM_CLOCK_HISTORY]; // tick - local, when it was made
     // Interpolation.
     double render_offset;
 } cm_client_clock;
@@ -46,8 +48,8 @@ void cm_client_clock_rtt(cm_client_clock *clock, uint32_t rtt_ms);
 void cm_client_clock_view(cm_client_clock *clock, uint64_t tick);
 // The server's report: inputs up to `input_tick` came `lead` ticks early at the least.
 void cm_client_clock_lead(cm_client_clock *clock, double lead, uint64_t input_tick);
-// The input of `tick` was made now.
-void cm_client_clock_made(cm_client_clock *clock, uint64_t tick);
+// The inputs of ticks `first` to `last` were made now, in one go.
+void cm_client_clock_made(cm_client_clock *clock, uint64_t first, uint64_t last);
 
 double cm_client_clock_predicted(const cm_client_clock *clock);
 double cm_client_clock_render(const cm_client_clock *clock);

@@ -73,7 +73,12 @@ static void welcome(carom_client *client, const cm_control *control)
     client->first_input = 0;
     client->settled_tick = 0;
     client->send_due = 0.0;
-    client->smoothed_us = client->now_us;
+    client->sent_at = 0.0;
+    client->sent_again = false;
+    client->loss = 0.0f;
+    client->arrived = 0;
+    client->played_us = client->now_us;
+    memset(client->gaps, 0, sizeof client->gaps);
     cm_client_log(client, CAROM_LOG_INFO, "joined '%s' as player %u",
                   cm_scene_name(client->mirror->scene), client->mirror->player);
 }

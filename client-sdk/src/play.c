@@ -1,13 +1,21 @@
 // The match: views in, inputs out, and the clocks between them.
 //
-// An input is made for each tick of the predicted clock, in the update in which that tick begins;
-// every input that the server has not settled is sent again with the next packet. Typical: 60
-// packets a second, each with the 14 newest inputs at 200 ms of round trip.
+// An input is made for each tick of the predicted clock, in the update in which that tick begins,
+// or before, where updates come so rarely that it would be late: then inputs are made up to the
+// next update. They are on the wire before any prediction is done. Every input that the server has
+// not settled is sent again with the next packet, and on a path that loses or jitters also between
+// two ticks: 40 bytes more against a tick of lead. Typical: 60 to 120 packets a second, each with
+// the 14 newest inputs at 200 ms of round trip.
 #include "client-sdk/src/state.h"
 
 #include <string.h>
 
-#define AHEAD_MAX (CM_INPUT_TICKS - 1u) // ticks that the inputs may run ahead in one go
+#define AHEAD_MAX   (CM_INPUT_TICKS - 1u) // ticks that the inputs may run ahead in one go
+#define FRAME_S     0.02                  // between two updates: what the clock's lead covers
+#define FORESIGHT_S 0.5                   // inputs are made ahead of rare updates, at most
+#define LOSS_GAIN   (1.0f / 64.0f)
+#define LOSS_BAD    0.005f
+#define JITTER_BAD  0.35 // ticks, mean deviation of arrivals
 
 void cm_client_note_changed(carom_client *client)
 {
@@ -21,14 +29,12 @@ void cm_client_note_changed(carom_client *client)
     }
 }
 
-static void note_clock(carom_client *client, const cm_view_header *header)
+static void note_lead(carom_client *client, const cm_view_header *header)
 {
-    cm_client_clock_rtt(&client->clock, client->stats.rtt_ms);
-    cm_client_clock_view(&client->clock, header->tick);
     if (header->input_ack > client->settled_tick && header->input_ack <= client->input_tick) {
         client->settled_tick = header->input_ack;
     }
-    if (header->input_lead == CM_LEAD_UNKNOWN || header->tick < client->clock.newest_view) {
+    if (header->input_lead == CM_LEAD_UNKNOWN || header->tick < client->stats.server_tick) {
         return;
     }
     double lead = header->input_lead / 16.0;
@@ -44,12 +50,30 @@ static void note_clock(carom_client *client, const cm_view_header *header)
     }
 }
 
+// Views that queued up while nobody asked did not all arrive now: only the newest tells the time.
+static void note_arrival(carom_client *client)
+{
+    if (client->arrived > 0) {
+        cm_client_clock_rtt(&client->clock, client->stats.rtt_ms);
+        cm_client_clock_view(&client->clock, client->arrived);
+        client->arrived = 0;
+    }
+}
+
+static void note_loss(carom_client *client, uint64_t lost_before)
+{
+    uint64_t lost = client->mirror->lost;
+    float share = lost <= lost_before ? 0.0f : (lost - lost_before > 4 ? 4.0f : 1.0f);
+    client->loss += LOSS_GAIN * (share - client->loss);
+}
+
 void cm_client_view(carom_client *client, const uint8_t *bytes, size_t size)
 {
     if (!client->mirror) {
         return; // overtook the welcome
     }
     cm_view_header header;
+    uint64_t lost = client->mirror->lost;
     cm_packet_reason reason = cm_mirror_view(client->mirror, bytes, size, &header);
     if (reason != CM_PACKET_OK) {
         client->stats.packets_refused += reason != CM_PACKET_STALE;
@@ -63,20 +87,38 @@ void cm_client_view(carom_client *client, const uint8_t *bytes, size_t size)
     if (client->stats.view_packets == 0 || header.tick > client->stats.server_tick) {
         client->stats.views++;
         client->stats.server_tick = header.tick;
+        client->arrived = header.tick;
         client->news = true;
     }
     client->stats.view_packets++;
-    note_clock(client, &header);
+    note_loss(client, client->stats.view_packets > 1 ? lost : client->mirror->lost);
+    note_lead(client, &header);
     cm_client_note_changed(client);
     if (client->state == CAROM_CLIENT_JOINING) {
         client->state = CAROM_CLIENT_PLAYING;
     }
 }
 
-// Makes inputs up to the tick that the clock says; returns how many.
-static uint64_t make_inputs(carom_client *client)
+// Ticks until the next update beyond a usual frame, if this is how updates come now: one stall does
+// not make a habit.
+static double foresight(carom_client *client, double elapsed)
 {
-    double clock = cm_client_clock_predicted(&client->clock);
+    double *gaps = client->gaps;
+    gaps[2] = gaps[1];
+    gaps[1] = gaps[0];
+    gaps[0] = elapsed;
+    double low = gaps[0] < gaps[1] ? gaps[0] : gaps[1];
+    double high = gaps[0] < gaps[1] ? gaps[1] : gaps[0];
+    double middle = gaps[2] < low ? low : (gaps[2] > high ? high : gaps[2]);
+    double rate = client->mirror->tick_rate;
+    double ahead = middle - FRAME_S * rate;
+    return ahead < 0.0 ? 0.0 : (ahead < FORESIGHT_S * rate ? ahead : FORESIGHT_S * rate);
+}
+
+// Makes inputs up to the tick that the clock says, and `ahead` more; returns how many.
+static uint64_t make_inputs(carom_client *client, double ahead)
+{
+    double clock = cm_client_clock_predicted(&client->clock) + ahead;
     // A tick has 32 bits on the wire; only a server that lies about its own comes near their end.
     uint64_t tick = clock < 1.0 ? 1 : (clock < (double)UINT32_MAX ? (uint64_t)clock : UINT32_MAX);
     if (tick <= client->input_tick) {
@@ -89,9 +131,7 @@ static uint64_t make_inputs(carom_client *client)
     uint32_t size = client->mirror->module->input_size;
     cm_input_log_set(&client->inputs, tick, client->input, size);
     uint64_t first = made > AHEAD_MAX ? tick : tick - made + 1;
-    for (uint64_t t = first; t <= tick; t++) {
-        cm_client_clock_made(&client->clock, t);
-    }
+    cm_client_clock_made(&client->clock, first, tick);
     client->input_tick = tick;
     return made;
 }
@@ -116,7 +156,13 @@ static void send_inputs(carom_client *client)
     }
 }
 
-// With each tick where ticks are slower than packets may be; else at the input rate.
+static bool path_is_bad(const carom_client *client)
+{
+    return client->loss > LOSS_BAD || client->clock.arrival_deviation > JITTER_BAD;
+}
+
+// With each tick where ticks are slower than packets may be; else at the input rate. On a bad path
+// once more half way to the next.
 static void send_if_due(carom_client *client, uint64_t made)
 {
     const cm_mirror *mirror = client->mirror;
@@ -125,26 +171,36 @@ static void send_if_due(carom_client *client, uint64_t made)
     bool due = interval <= 1.0 ? made > 0 : local >= client->send_due;
     // While the clock stands still the acks must still go out.
     due = due || local >= client->send_due + mirror->tick_rate * 0.1;
-    if (!due) {
-        return;
+    if (due) {
+        client->send_due += interval;
+        if (client->send_due < local) {
+            client->send_due = local + (interval > 1.0 ? interval * 0.5 : 0.0);
+        }
+    } else {
+        double half = 0.5 * (interval > 1.0 ? interval : 1.0);
+        if (client->sent_again || local < client->sent_at + half || !path_is_bad(client)) {
+            return;
+        }
     }
-    client->send_due += interval;
-    if (client->send_due < local) {
-        client->send_due = local + (interval > 1.0 ? interval * 0.5 : 0.0);
-    }
+    client->sent_again = !due;
+    client->sent_at = local;
     send_inputs(client);
 }
 
-static void predict(carom_client *client)
+static void predict(carom_client *client, double elapsed)
 {
     cm_predictor *predictor = client->predictor;
+    double clock = cm_client_clock_predicted(&client->clock);
+    uint64_t tick =
+        clock < (double)client->input_tick && clock > 0.0 ? (uint64_t)clock : client->input_tick;
     predictor->render = cm_client_clock_render(&client->clock);
-    cm_predictor_advance(predictor, client->input_tick);
-    if (client->news) {
-        cm_predictor_reconcile(predictor, client->input_tick);
-    }
-    cm_predictor_smooth(predictor, (double)(client->now_us - client->smoothed_us) * 1.0e-6);
+    predictor->news = predictor->news || client->news;
+    cm_predictor_refill(predictor, elapsed, client->clock.rtt_ticks + client->clock.view_interval);
+    cm_predictor_reconcile(predictor, tick);
+    cm_predictor_advance(predictor, tick);
+    cm_predictor_smooth(predictor, (double)(client->now_us - client->played_us) * 1.0e-6);
     const cm_predict_stats *stats = &predictor->stats;
+    client->stats.predicted_tick = tick;
     client->stats.reconciles = stats->reconciles;
     client->stats.predicted_steps = stats->steps;
     client->stats.error_count = stats->error_count;
@@ -155,14 +211,19 @@ static void predict(carom_client *client)
 
 void cm_client_play(carom_client *client)
 {
-    uint64_t made = make_inputs(client);
+    double elapsed =
+        (double)(client->now_us - client->played_us) * 1.0e-6 * client->mirror->tick_rate;
+    note_arrival(client);
+    uint64_t made = make_inputs(client, foresight(client, elapsed));
     send_if_due(client, made);
+    // On the wire before the work, which may take longer than a tick.
+    cm_client_link_flush(client->link);
+    client->stats.predicted_tick = client->input_tick;
     if (client->predictor) {
-        predict(client);
+        predict(client, elapsed);
     }
     client->news = false;
-    client->smoothed_us = client->now_us;
-    client->stats.predicted_tick = client->input_tick;
+    client->played_us = client->now_us;
     client->stats.packets_lost = client->mirror->lost;
     client->stats.interpolation_delay_ms = (uint32_t)cm_client_clock_delay_ms(&client->clock);
 }

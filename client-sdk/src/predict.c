@@ -9,9 +9,14 @@
 
 #include "shared/base/vec.h"
 
-#define SMOOTH_S     0.04f // time constant: gone to 8% in 100 ms
-#define ADVANCE_MIN  24u   // ticks in one call, or a tenth of a second
-#define OFFSET_SMALL 1.0e-4f
+#define SMOOTH_S      0.04f // time constant: gone to 8% in 100 ms
+#define EXTRAPOLATE_S 0.1f
+#define SLOW_S        0.06 // between two updates
+#define GROW_S        0.3  // from nothing to the full budget
+#define RATE_MIN      0.25 // steps a tick
+#define FEW           8.0  // steps above the age of a view
+#define STEPS_MIN     16.0
+#define OFFSET_SMALL  1.0e-4f
 
 void cm_input_log_set(cm_input_log *log, uint64_t tick, const uint8_t *bytes, uint32_t size)
 {
@@ -158,11 +163,13 @@ void cm_predictor_step(cm_predictor *p, bool last)
     p->fresh = false;
     p->tick++;
     p->stats.steps++;
+    p->credit -= 1.0;
+    p->spent = true;
     // Without memory the tick cannot be compared later: that view starts anew.
     (void)cm_predictor_save(p);
 }
 
-static void note_shown(cm_predictor *p)
+void cm_predictor_note_shown(cm_predictor *p)
 {
     carom_body_id own = cm_game_player_body(p->game, p->mirror->player);
     carom_body_state state;
@@ -173,20 +180,41 @@ static void note_shown(cm_predictor *p)
     }
 }
 
+void cm_predictor_refill(cm_predictor *p, double elapsed, double age)
+{
+    double rate = p->mirror->tick_rate;
+    double half = 0.5 * rate < CM_PREDICT_TICKS - 1.0 ? 0.5 * rate : CM_PREDICT_TICKS - 1.0;
+    double most = age + FEW < half ? age + FEW : half;
+    p->most = most < STEPS_MIN ? STEPS_MIN : most;
+    double full = 2.0 * p->most;
+    if (!p->ready) {
+        p->rate = full;
+    } else if (elapsed > SLOW_S * rate) {
+        p->rate = p->spent ? 0.5 * p->rate : p->rate;
+        p->rate = p->rate < RATE_MIN ? RATE_MIN : p->rate;
+    } else {
+        p->rate += full * elapsed / (GROW_S * rate);
+    }
+    p->rate = p->rate < full ? p->rate : full;
+    p->credit += p->rate * elapsed;
+    if (p->credit > p->most || !p->ready) {
+        p->credit = p->most;
+    }
+    p->spent = false;
+}
+
 void cm_predictor_advance(cm_predictor *p, uint64_t tick)
 {
     if (!p->ready || tick <= p->tick) {
         return;
     }
-    uint32_t limit = p->mirror->tick_rate / 10 + ADVANCE_MIN;
-    limit = limit < CM_PREDICT_TICKS ? limit : CM_PREDICT_TICKS - 1;
-    if (tick - p->tick > limit) {
+    if ((double)(tick - p->tick) > p->most) {
         p->rebuild = true; // a long pause: no work for ticks that nobody saw
         return;
     }
-    while (p->tick < tick) {
-        cm_predictor_step(p, p->tick + 1 == tick);
-        note_shown(p);
+    while (p->tick < tick && p->credit >= 1.0) {
+        cm_predictor_step(p, p->tick + 1 == tick || p->credit < 2.0);
+        cm_predictor_note_shown(p);
     }
 }
 
@@ -233,12 +261,20 @@ bool cm_predictor_pose(const cm_predictor *p, carom_body_id body, double tick,
     }
     const cm_predict_slot *slot = &p->slots[body.index];
     // The clock is past the newest state, by up to a tick: what is shown trails it by one tick.
-    float at = cm_clamp((float)(tick - (double)p->tick), 0.0f, 1.0f);
+    // Where the budget did not reach that far, by more.
+    float past = (float)(tick - (double)p->tick), rate = (float)p->mirror->tick_rate;
+    float at = cm_clamp(past, 0.0f, 1.0f);
+    float beyond = cm_clamp((past - 1.0f) / rate, 0.0f, EXTRAPOLATE_S);
     carom_vec3 way = cm_sub(state.position, slot->previous_position);
     pose->position = cm_mul_add(slot->previous_position, at, way);
     pose->orientation = cm_interp_turn(slot->previous_orientation, state.orientation, at);
     pose->linear_velocity = state.linear_velocity;
     pose->angular_velocity = state.angular_velocity;
+    if (beyond > 0.0f) {
+        pose->position = cm_mul_add(pose->position, beyond, state.linear_velocity);
+        pose->orientation =
+            cm_quat_integrate(pose->orientation, cm_scale(beyond, state.angular_velocity));
+    }
     pose->predicted = true;
     cm_predictor_offset(p, body, pose);
     return true;

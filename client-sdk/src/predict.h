@@ -4,6 +4,13 @@
 // Each tick's state is kept until the server's view of that tick comes. Where the view agrees (to
 // the grain of the quantisation) nothing is done; where it differs, that tick's state is restored,
 // corrected, and exactly the ticks since then are stepped again: at most half a second of them.
+//
+// The work has a budget of steps, refilled with time: at most a round trip and a few ticks in one
+// update. Updates that come rarely while it is spent shrink it, since the steps are then likely
+// what takes the time; frequent ones let it grow again within a third of a second. What it cannot
+// pay is put off; then the newest view is taken for younger than it is, its bodies carried on in
+// straight lines, and only the last few ticks are stepped. It never gets later.
+//
 // What the correction moved on the screen is smoothed away, visually only.
 #ifndef CM_CLIENT_PREDICT_H
 #define CM_CLIENT_PREDICT_H
@@ -64,14 +71,19 @@ typedef struct cm_predictor {
     carom_game *game;
     carom_world *world;
     float radius;
-    bool ready;      // a state exists
-    bool rebuild;    // the next view starts anew from the mirror
-    bool fresh;      // other players' inputs are to be cleared with the next step
-    uint64_t tick;   // of the game's state
-    uint64_t seen;   // newest view tick that was compared
-    uint64_t rounds; // reconciliations looked at
+    bool ready;       // a state exists
+    bool rebuild;     // the next view starts anew from the mirror
+    bool fresh;       // other players' inputs are to be cleared with the next step
+    uint64_t tick;    // of the game's state
+    uint64_t seen;    // newest view tick whose error was noted
+    uint64_t handled; // newest view tick that was compared
+    uint64_t rounds;  // reconciliations looked at
     uint32_t structure;
-    double render; // tick at which the others are shown, set by the client
+    bool news;                 // a view has not been compared yet
+    uint64_t compared;         // tick at which a view last was
+    double credit, rate, most; // steps: to spend now, refilled a tick of time, at most
+    bool spent;                // steps were made since the last refill
+    double render;             // tick at which the others are shown, set by the client
     cm_predict_slot *slots;
     cm_saved_tick saved[CM_PREDICT_TICKS];
     void *scratch; // one save of any size
@@ -88,15 +100,19 @@ cm_predictor *cm_predictor_create(const carom_allocator *allocator, const cm_mir
                                   const cm_interp *interp, const cm_input_log *log, float radius);
 void cm_predictor_destroy(cm_predictor *predictor);
 
-// Steps to `tick` with the log's inputs: at most CM_PREDICT_TICKS steps; further away it waits for
-// a view to start from.
+// `elapsed` ticks passed since the last update; a view is `age` ticks old when it comes.
+void cm_predictor_refill(cm_predictor *predictor, double elapsed, double age);
+// Steps to `tick` with the log's inputs, as far as the budget goes; further away it waits for a
+// view to start from.
 void cm_predictor_advance(cm_predictor *predictor, uint64_t tick);
-// The mirror has views up to its newest tick: compares, corrects, steps again up to `tick`.
+// The mirror has views up to its newest tick: compares, corrects, steps again to where the state
+// was; starts anew at `tick` where there is nothing to compare with.
 void cm_predictor_reconcile(cm_predictor *predictor, uint64_t tick);
 // Wears the visual offsets off.
 void cm_predictor_smooth(cm_predictor *predictor, double seconds);
 
-// Pose shown when the predicted clock says `tick`: between the newest two states, one tick behind.
+// Pose shown when the predicted clock says `tick`: between the newest two states, one tick behind;
+// beyond them, straight on for a while.
 // False where the body is not simulated.
 bool cm_predictor_pose(const cm_predictor *predictor, carom_body_id body, double tick,
                        carom_client_pose *pose);
@@ -108,5 +124,6 @@ void cm_predictor_offset(const cm_predictor *predictor, carom_body_id body,
 bool cm_predictor_save(cm_predictor *predictor);
 bool cm_predictor_restore(cm_predictor *predictor, uint64_t tick);
 void cm_predictor_step(cm_predictor *predictor, bool last);
+void cm_predictor_note_shown(cm_predictor *predictor);
 
 #endif

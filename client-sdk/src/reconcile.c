@@ -16,7 +16,7 @@
 #define JUMP_MAX      2.0f  // m: further is not smoothed
 #define EXTRAPOLATE_S 0.25f
 #define REST_SPEED    0.05f // m/s, rad/s
-#define STEPS_MIN     16u   // that a view may always cost
+#define WAIT_S        0.25f // that a view may wait until the budget can pay for it
 #define MEMBER_ROUNDS 3u    // views between two looks at who is near
 
 // How far a prediction may be off and still count as right.
@@ -168,8 +168,8 @@ static void touch_again(cm_predictor *p)
     }
 }
 
-// What is shown now, before anything moves.
-static void hold_shown(cm_predictor *p)
+// What would be shown of `tick` now, before anything moves.
+static void hold_shown(cm_predictor *p, uint64_t tick)
 {
     for (uint32_t i = 0; i < p->mirror->slots; i++) {
         cm_predict_slot *slot = &p->slots[i];
@@ -180,7 +180,7 @@ static void hold_shown(cm_predictor *p)
             continue;
         }
         if (slot->simulated) {
-            slot->held = cm_predictor_pose(p, id, (double)p->tick + 1.0, &pose);
+            slot->held = cm_predictor_pose(p, id, (double)tick + 1.0, &pose);
         }
         if (slot->held) {
             slot->before_position = pose.position;
@@ -329,9 +329,10 @@ static bool start(cm_predictor *p, carom_body_id own, uint64_t tick)
         slot->touched = 0;
         slot->seen_tick = p->mirror->bodies[i].tick;
         slot->simulated = i == own.index || (slot->simulated && slot->was == CAROM_BODY_DYNAMIC);
+        put(p, id, tick);
+        (void)carom_body_get(p->world, id, &state); // live, as above
         slot->previous_position = state.position;
         slot->previous_orientation = state.orientation;
-        put(p, id, tick);
     }
     (void)choose_near(p, own, place_of(p->world, own), tick);
     return cm_predictor_save(p);
@@ -451,7 +452,7 @@ static bool correct(cm_predictor *p, carom_body_id own, uint64_t tick)
 {
     uint64_t newest = p->tick;
     carom_vec3 ahead = place_of(p->world, own);
-    hold_shown(p);
+    hold_shown(p, newest);
     if (!cm_predictor_restore(p, tick)) {
         return false;
     }
@@ -473,43 +474,17 @@ static bool correct(cm_predictor *p, carom_body_id own, uint64_t tick)
     return true;
 }
 
-// Half a second of ticks, within what is kept.
-static uint32_t steps_max(const cm_predictor *p)
+// Starts at the view, or as much later as the budget asks for: however slow the frames or far the
+// server, the work of one view has a bound. Then the view is taken for younger than it is.
+static void start_anew(cm_predictor *p, carom_body_id own, uint64_t view, uint64_t tick)
 {
-    uint32_t half = p->mirror->tick_rate / 2;
-    return half < STEPS_MIN ? STEPS_MIN : (half < CM_PREDICT_TICKS ? half : CM_PREDICT_TICKS - 1);
-}
-
-void cm_predictor_reconcile(cm_predictor *p, uint64_t tick)
-{
-    uint64_t view = p->mirror->newest_tick;
-    carom_body_id own = cm_game_player_body(p->mirror->game, p->mirror->player);
-    if (!carom_body_is_valid(p->mirror->world, own) || own.index >= p->mirror->slots) {
-        p->ready = false; // nothing to predict: everything is interpolated
-        return;
-    }
-    if (view <= p->seen && p->ready && p->structure == p->mirror->structure) {
-        return;
-    }
-    p->seen = view;
-    p->rounds++;
-    uint32_t most = steps_max(p);
-    bool kept = p->ready && !p->rebuild && p->structure == p->mirror->structure &&
-                view <= p->tick && p->tick - view <= most;
-    if (p->ready) {
-        note_error(p, own, view);
-    }
-    if (kept && correct(p, own, view)) {
-        return;
-    }
     bool was_ready = p->ready;
+    uint64_t before = p->tick;
     if (was_ready) {
-        hold_shown(p);
+        hold_shown(p, tick);
     }
-    // However slow the frames or far the server, the work of one view has a bound: then the view is
-    // taken for younger than it is.
-    uint64_t from = tick > view + most ? tick - most : view;
-    if (!start(p, own, from)) {
+    uint64_t most = p->credit > 0.0 ? (uint64_t)p->credit : 0;
+    if (!start(p, own, tick > view + most ? tick - most : view)) {
         p->ready = false;
         return;
     }
@@ -517,5 +492,49 @@ void cm_predictor_reconcile(cm_predictor *p, uint64_t tick)
     p->stats.reconciles++;
     if (was_ready) {
         smooth_corrected(p);
+    }
+    if (!was_ready || p->tick > before) {
+        cm_predictor_note_shown(p);
+    }
+}
+
+// What the budget cannot pay now it may in a moment; not where it never will.
+static bool worth_waiting(const cm_predictor *p, double cost, uint64_t tick)
+{
+    return cost <= p->most && tick < p->compared + (uint64_t)(WAIT_S * (float)p->mirror->tick_rate);
+}
+
+void cm_predictor_reconcile(cm_predictor *p, uint64_t tick)
+{
+    uint64_t view = p->mirror->newest_tick;
+    bool same = p->structure == p->mirror->structure;
+    if (!p->news) {
+        return;
+    }
+    carom_body_id own = cm_game_player_body(p->mirror->game, p->mirror->player);
+    if (!carom_body_is_valid(p->mirror->world, own) || own.index >= p->mirror->slots) {
+        p->ready = false; // nothing to predict: everything is interpolated
+        p->news = false;
+        return;
+    }
+    if (view <= p->handled && p->ready && same) {
+        p->news = false;
+        return;
+    }
+    if (p->ready && view > p->seen) {
+        note_error(p, own, view);
+    }
+    p->seen = view;
+    bool kept = p->ready && !p->rebuild && same && view <= p->tick && p->tick - view <= p->most;
+    double cost = (double)(tick - (view < tick ? view : tick));
+    if (kept && cost > p->credit && worth_waiting(p, cost, tick)) {
+        return; // with the next update, and then perhaps a newer view
+    }
+    p->news = false;
+    p->handled = view;
+    p->rounds++;
+    p->compared = tick;
+    if (!kept || cost > p->credit || !correct(p, own, view)) {
+        start_anew(p, own, view, tick);
     }
 }

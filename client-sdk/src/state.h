@@ -34,8 +34,13 @@ struct carom_client {
     uint64_t input_tick;   // newest tick that an input was made for
     uint64_t first_input;  // oldest one made
     uint64_t settled_tick; // inputs up to it are settled
-    uint64_t smoothed_us;
-    double send_due; // in ticks of the local clock
+    double send_due;       // in ticks of the local clock
+    double sent_at;        // the same: when inputs were sent last
+    bool sent_again;       // the newest inputs went twice
+    float loss;            // share of view packets, over the last 64 or so
+    uint64_t arrived;      // tick of the newest view of this update; 0: none
+    uint64_t played_us;
+    double gaps[3]; // ticks between the last updates, newest first
     uint8_t input[CAROM_INPUT_MAX];
     cm_input_log inputs;
     carom_client_stats stats;

@@ -184,6 +184,8 @@ static void settle(fake_server *s)
 {
     uint64_t now = carom_game_tick(s->game);
     while (s->input_of[(s->settled + 1) % FAKE_HISTORY] == s->settled + 1 || s->settled + 8 < now) {
+        s->missed +=
+            s->on_time > 0 && s->input_of[(s->settled + 1) % FAKE_HISTORY] != s->settled + 1;
         s->settled++;
     }
 }

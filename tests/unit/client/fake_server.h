@@ -30,8 +30,8 @@ typedef struct fake_server {
     uint32_t hellos, messages;
     uint16_t sequence;
     uint8_t inputs[FAKE_HISTORY][CAROM_INPUT_MAX];
-    uint64_t input_of[FAKE_HISTORY]; // tick that a row belongs to
-    uint64_t settled, late, on_time;
+    uint64_t input_of[FAKE_HISTORY];         // tick that a row belongs to
+    uint64_t settled, late, on_time, missed; // missed: did not come within the rewind window
     int32_t least_lead;
     bool any_lead;
     uint32_t input_packets, refused_inputs;

@@ -187,7 +187,7 @@ Test(client, steps_exactly_the_ticks_since_the_view)
         uint64_t expected = now.predicted_tick - before.predicted_tick;
         if (now.reconciles > before.reconciles) {
             cr_assert_eq(now.reconciles, before.reconciles + 1);
-            expected += now.predicted_tick - now.server_tick;
+            expected = now.predicted_tick - now.server_tick;
             rewinds++;
         } else if (now.server_tick > before.server_tick) {
             agreed++;
