@@ -6,6 +6,7 @@
 // feature; friction is kept as a vector of the world. Typical: 5,000 pairs, 3,500 contacts, 9,000
 // points for 1,000 boxes.
 #include "shared/sim/stage.h"
+#include "shared/sim/collide/box_reject.h"
 #include "shared/sim/collide/recycle.h"
 
 #include <string.h>
@@ -153,6 +154,58 @@ static bool collide_pair(const carom_world *world, const cm_scratch *scratch, co
     return true;
 }
 
+// Boxes that were not in contact and that a plane separates, four at a time.
+typedef struct batch {
+    uint32_t pair[4], a[4], b[4];
+    float margin[4];
+    uint32_t count;
+} batch;
+
+static void reject_batch(const carom_world *world, const cm_scratch *scratch, batch *of)
+{
+    for (uint32_t i = of->count; i < 4; i++) {
+        of->a[i] = of->a[0];
+        of->b[i] = of->b[0];
+        of->margin[i] = of->margin[0];
+    }
+    uint32_t apart = cm_reject_boxes(scratch->places, cm_shapes(world), of->a, of->b, of->margin);
+    for (uint32_t i = 0; i < of->count; i++) {
+        if (apart >> i & 1u) {
+            scratch->pairs[of->pair[i]].shape_b = CM_NONE;
+        }
+    }
+    of->count = 0;
+}
+
+// Marks what cannot be in contact, so that the narrow phase passes over it.
+static void reject_pairs(const carom_world *world, const cm_scratch *scratch, float dt)
+{
+    const cm_shape *shapes = cm_shapes(world);
+    const cm_contact *last = scratch->old_contacts, *end = last + scratch->old_contact_count;
+    batch boxes = {.count = 0};
+    for (uint32_t i = 0; i < scratch->pair_count; i++) {
+        const cm_pair *pair = &scratch->pairs[i];
+        while (last < end && before(last, pair)) {
+            last++;
+        }
+        const cm_shape *a = &shapes[pair->shape_a], *b = &shapes[pair->shape_b];
+        if ((last < end && last->shape_a == pair->shape_a && last->shape_b == pair->shape_b) ||
+            a->type != CAROM_SHAPE_BOX || b->type != CAROM_SHAPE_BOX) {
+            continue;
+        }
+        boxes.pair[boxes.count] = i;
+        boxes.a[boxes.count] = pair->shape_a;
+        boxes.b[boxes.count] = pair->shape_b;
+        boxes.margin[boxes.count++] = pair_margin(world, a, b, dt);
+        if (boxes.count == 4) {
+            reject_batch(world, scratch, &boxes);
+        }
+    }
+    if (boxes.count > 0) {
+        reject_batch(world, scratch, &boxes);
+    }
+}
+
 void cm_stage_collide(carom_world *world, cm_scratch *scratch)
 {
     cm_contact *contacts = cm_contacts(world);
@@ -160,8 +213,12 @@ void cm_stage_collide(carom_world *world, cm_scratch *scratch)
     uint32_t old_count = world->state.contact_count, old = 0, count = 0, points = 0;
     memcpy(scratch->old_contacts, contacts, old_count * sizeof *contacts);
     scratch->old_contact_count = old_count;
+    reject_pairs(world, scratch, dt);
     for (uint32_t i = 0; i < scratch->pair_count; i++) {
         const cm_pair *pair = &scratch->pairs[i];
+        if (pair->shape_b == CM_NONE) {
+            continue;
+        }
         while (old < old_count && before(&scratch->old_contacts[old], pair)) {
             old++;
         }
