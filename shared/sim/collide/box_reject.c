@@ -6,6 +6,8 @@
 #include <immintrin.h>
 #endif
 
+#include <stddef.h>
+
 #define CM_LANES 4
 #include "shared/base/lanes.h"
 #include "shared/sim/collide/box_reject.h"
@@ -23,15 +25,19 @@ typedef struct placed {
     cm_f half[3];
 } placed;
 
-_Static_assert(sizeof(cm_place) == 48 && sizeof(cm_shape) % 4 == 0, "gathered as floats");
+#define PLACE_FLOATS (sizeof(cm_place) / sizeof(float))
+#define SHAPE_FLOATS (sizeof(cm_shape) / sizeof(float))
+_Static_assert(sizeof(cm_place) % 4 == 0 && offsetof(cm_place, rotation) == 12 &&
+                   sizeof(cm_shape) % 4 == 0,
+               "gathered as floats");
 
 static inline placed load_boxes(const cm_place *places, const cm_shape *shapes,
                                 const uint32_t index[4])
 {
     cm_f low[8], high[8], size[8];
-    cm_lanes_gather(&places[0].position.x, 12, index, low);
-    cm_lanes_gather(&places[0].position.x + 4, 12, index, high);
-    cm_lanes_gather(&shapes[0].size[0], sizeof(cm_shape) / 4, index, size);
+    cm_lanes_gather(&places[0].position.x, PLACE_FLOATS, index, low);
+    cm_lanes_gather(&places[0].position.x + 4, PLACE_FLOATS, index, high);
+    cm_lanes_gather(&shapes[0].size[0], SHAPE_FLOATS, index, size);
     placed p = {{low[0], low[1], low[2]},
                 {{low[3], low[4], low[5]}, {low[6], low[7], high[4]}, {high[5], high[6], high[7]}},
                 {size[0], size[1], size[2]}};
