@@ -17,10 +17,7 @@ static float reach(const cm_shape *shape)
     switch (shape->type) {
     case CAROM_SHAPE_SPHERE:
         return shape->size[0];
-    case CAROM_SHAPE_HULL:
-        return shape->size[1];
     case CAROM_SHAPE_CAPSULE:
-    case CAROM_SHAPE_CYLINDER:
         return shape->size[0] + shape->size[1];
     case CAROM_SHAPE_BOX:
         return shape->size[0] + shape->size[1] + shape->size[2];
