@@ -33,6 +33,7 @@
 #define FLAG_COMPRESSED 0x4000u
 #define IP_UDP_HEADERS  28u
 #define SEND_MAX        (8u << 20)
+#define FIRST_RTT_MS    250u    // until one is measured; ENet takes 500 and resends as late
 #define ENET_TIMEOUT_MS 120000u // of one reliable message; silence ends it earlier
 
 struct cm_host {
@@ -204,6 +205,9 @@ static cm_host_event_type take_event(cm_host *host, ENetEvent *from, cm_host_eve
             return CM_HOST_NOTHING;
         }
         set_limits(from->peer);
+        // Measured once, ENet takes half of it for its variance and would resend what is lost of a
+        // welcome after three round trips.
+        from->peer->roundTripTimeVariance = from->peer->roundTripTime / 8 + 1;
         enet_peer_timeout(from->peer, ENET_PEER_TIMEOUT_LIMIT, ENET_TIMEOUT_MS, ENET_TIMEOUT_MS);
         return CM_HOST_CONNECT;
     case ENET_EVENT_TYPE_DISCONNECT:
@@ -310,6 +314,8 @@ void cm_host_flush(cm_host *host)
     for (size_t i = 0; i < host->enet->peerCount; ++i) {
         if (host->enet->peers[i].state == ENET_PEER_STATE_CONNECTED) {
             set_limits(&host->enet->peers[i]);
+        } else if (host->enet->peers[i].state == ENET_PEER_STATE_DISCONNECTED) {
+            host->enet->peers[i].roundTripTime = FIRST_RTT_MS;
         }
     }
     enet_host_flush(host->enet);

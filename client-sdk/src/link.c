@@ -22,6 +22,7 @@
 #define LINK_PING_MS      250u
 #define LINK_TIMEOUT_MS   30000u // ENet's own, of one reliable message; silence ends it earlier
 #define LINK_PACKET_SLACK 1024u
+#define LINK_FIRST_RTT_MS 250u // until one is measured; ENet takes 500 and resends as late
 
 struct cm_client_link {
     const carom_allocator *allocator;
@@ -30,6 +31,7 @@ struct cm_client_link {
     ENetPacket *packet;
     uint64_t bytes_in, bytes_out;
     uint32_t events; // since the last flush
+    enet_uint32 opened_ms;
 };
 
 // Again and again: the other side may send ENet a command that changes these.
@@ -39,6 +41,17 @@ static void hold_settings(ENetPeer *peer)
     peer->packetThrottle = ENET_PEER_PACKET_THROTTLE_SCALE;
     peer->packetThrottleLimit = ENET_PEER_PACKET_THROTTLE_SCALE;
     peer->packetThrottleDeceleration = 0;
+}
+
+// ENet measures first with the acknowledgement of the hello, and until then would resend it after
+// half a second or more: the handshake took a round trip already.
+static void guess_round_trip(const cm_client_link *link)
+{
+    enet_uint32 took = enet_time_get() - link->opened_ms;
+    if (took < 2 * LINK_FIRST_RTT_MS) {
+        link->peer->roundTripTime = took > 0 ? took : 1;
+        link->peer->roundTripTimeVariance = took / 8 + 1;
+    }
 }
 
 static void drop_packet(cm_client_link *link)
@@ -72,6 +85,8 @@ static bool start(cm_client_link *link, const ENetAddress *address, uint32_t dat
     if (!link->peer) {
         return false;
     }
+    link->opened_ms = enet_time_get();
+    link->peer->roundTripTime = LINK_FIRST_RTT_MS;
     enet_peer_timeout(link->peer, ENET_PEER_TIMEOUT_LIMIT, LINK_TIMEOUT_MS, LINK_TIMEOUT_MS);
     enet_peer_ping_interval(link->peer, LINK_PING_MS);
     return true;
@@ -157,6 +172,7 @@ bool cm_client_link_poll(cm_client_link *link, cm_link_event *event)
         case ENET_EVENT_TYPE_CONNECT:
             event->type = CM_LINK_CONNECTED;
             hold_settings(link->peer);
+            guess_round_trip(link);
             return true;
         case ENET_EVENT_TYPE_DISCONNECT:
             event->type = CM_LINK_DISCONNECTED;
