@@ -171,6 +171,9 @@ static bool gather_body(const carom_world *world, uint32_t slot, gathering *all)
     for (uint32_t i = 0; i < count; ++i) {
         carom_shape_def def;
         carom_shape_get(world, all->shapes[i], &def, NULL);
+        if (def.sensor) {
+            continue;
+        }
         cm_solid *solid = &all->solids[all->solid_count++];
         if (!cm_solid_place(solid, &def, pose->position, pose->orientation)) {
             return false;

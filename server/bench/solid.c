@@ -10,6 +10,8 @@
 // 3,000 to 20,000 calls a measurement; clarity before speed.
 #include "server/bench/solid.h"
 
+#include "server/bench/solid_convex.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -75,6 +77,15 @@ bool cm_solid_place(cm_solid *solid, const carom_shape_def *shape, const double 
         solid->half[0] = shape->radius;
         solid->half[1] = shape->type == CAROM_SHAPE_CAPSULE ? (double)shape->half_height : 0.0;
         return true;
+    case CAROM_SHAPE_CYLINDER:
+        solid->kind = CM_SOLID_CYLINDER;
+        solid->half[0] = shape->radius;
+        solid->half[1] = shape->half_height;
+        return true;
+    case CAROM_SHAPE_HULL:
+        solid->kind = CM_SOLID_HULL;
+        solid->hull = shape->hull;
+        return shape->hull != NULL;
     case CAROM_SHAPE_BOX:
         solid->kind = CM_SOLID_BOX;
         solid->half[0] = shape->half_extents.x;
@@ -119,7 +130,12 @@ static double reach(const cm_solid *solid, const double n[3])
 void cm_solid_bounds(const cm_solid *solid, double lower[3], double upper[3])
 {
     for (int i = 0; i < 3; ++i) {
-        const double n[3] = {i == 0, i == 1, i == 2};
+        const double n[3] = {i == 0, i == 1, i == 2}, back[3] = {-n[0], -n[1], -n[2]};
+        if (solid->kind == CM_SOLID_HULL || solid->kind == CM_SOLID_CYLINDER) {
+            lower[i] = -cm_solid_support(solid, back);
+            upper[i] = cm_solid_support(solid, n);
+            continue;
+        }
         double r = reach(solid, n);
         lower[i] = solid->center[i] - r;
         upper[i] = solid->center[i] + r;
@@ -302,13 +318,31 @@ static double depth_plane_any(const cm_solid *plane, const cm_solid *b)
     return depth_any_plane(b, plane);
 }
 
+static double depth_convex_plane(const cm_solid *a, const cm_solid *plane)
+{
+    const double down[3] = {-plane->normal[0], -plane->normal[1], -plane->normal[2]};
+    return cm_solid_support(a, down) + plane->offset;
+}
+
+static double depth_plane_convex(const cm_solid *plane, const cm_solid *b)
+{
+    return depth_convex_plane(b, plane);
+}
+
 double cm_solid_depth(const cm_solid *a, const cm_solid *b)
 {
     static double (*const DEPTH[CM_SOLID_KINDS][CM_SOLID_KINDS])(const cm_solid *,
                                                                  const cm_solid *) = {
-        [CM_SOLID_ROUND] = {depth_round_round, depth_round_box, depth_any_plane},
-        [CM_SOLID_BOX] = {depth_box_round, depth_box_box, depth_any_plane},
-        [CM_SOLID_PLANE] = {depth_plane_any, depth_plane_any, NULL},
+        [CM_SOLID_ROUND] = {depth_round_round, depth_round_box, depth_any_plane,
+                            cm_solid_depth_convex, cm_solid_depth_convex},
+        [CM_SOLID_BOX] = {depth_box_round, depth_box_box, depth_any_plane, cm_solid_depth_convex,
+                          cm_solid_depth_convex},
+        [CM_SOLID_PLANE] = {depth_plane_any, depth_plane_any, NULL, depth_plane_convex,
+                            depth_plane_convex},
+        [CM_SOLID_CYLINDER] = {cm_solid_depth_convex, cm_solid_depth_convex, depth_convex_plane,
+                               cm_solid_depth_convex, cm_solid_depth_convex},
+        [CM_SOLID_HULL] = {cm_solid_depth_convex, cm_solid_depth_convex, depth_convex_plane,
+                           cm_solid_depth_convex, cm_solid_depth_convex},
     };
     double (*depth)(const cm_solid *, const cm_solid *) = DEPTH[a->kind][b->kind];
     return depth == NULL ? -HUGE_VAL : depth(a, b);

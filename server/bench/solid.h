@@ -6,8 +6,8 @@
 // it is minus the distance; for two boxes minus the widest gap along a separating axis, which is
 // the distance unless two corners or a corner and an edge face each other, and never more.
 //
-// A new kind of shape (cylinder, hull) adds a cm_solid_kind, its support in `reach` and its rows in
-// the table of depths.
+// A new kind of shape adds a cm_solid_kind, its support (solid_convex.h) and its rows in the table
+// of depths.
 #ifndef CM_BENCH_SOLID_H
 #define CM_BENCH_SOLID_H
 
@@ -21,6 +21,8 @@ typedef enum cm_solid_kind {
     CM_SOLID_ROUND, // a segment with a radius: sphere, capsule
     CM_SOLID_BOX,
     CM_SOLID_PLANE, // a half-space
+    CM_SOLID_CYLINDER,
+    CM_SOLID_HULL,
     CM_SOLID_KINDS,
 } cm_solid_kind;
 
@@ -32,9 +34,10 @@ typedef struct cm_solid {
     int32_t group;
     double center[3];  // m
     double axis[3][3]; // unit vectors: the solid's x, y, z in world axes
-    double half[3];    // box: half extents; round: radius, half the segment along y, 0
+    double half[3];    // box: half extents; round, cylinder: radius, half along y, 0
     double normal[3];  // plane: outward, world axes; solid where normal . x < offset
     double offset;
+    const carom_hull *hull;
 } cm_solid;
 
 // Puts a shape of a body at a pose: position of the body's origin and its orientation (x, y, z, w,

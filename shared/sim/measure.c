@@ -1,5 +1,6 @@
 // How many shape pairs touch and how deep, found anew at the present poses with no margin: what the
-// solver believes does not enter. Overwrites pairs, places and bounds in scratch, not the events.
+// solver believes does not enter; sensors do not count. Overwrites pairs, places and bounds in
+// scratch, not the events.
 #include "shared/sim/broadphase.h"
 #include "shared/sim/fpenv.h"
 
@@ -14,6 +15,9 @@ CM_FP_BODY static void measure(const carom_world *world, uint32_t *touching,
     float lowest = 0.0f;
     for (uint32_t i = 0; i < scratch.pair_count; i++) {
         uint32_t a = scratch.pairs[i].shape_a, b = scratch.pairs[i].shape_b;
+        if (shapes[a].sensor || shapes[b].sensor) {
+            continue;
+        }
         cm_manifold manifold;
         uint32_t points = cm_collide_places(&shapes[a], &scratch.places[a], &shapes[b],
                                             &scratch.places[b], 0.0f, &manifold);

@@ -1,15 +1,16 @@
 // Axes for cores that overlap, where GJK has no answer. Candidates are all that can be exact:
 // normals of faces and caps, products of edges and axes, and for a cylinder the directions from its
 // axis to the other's corners; each is judged by the true supports. A rim against an edge or a rim
-// has its axis between the candidates: the best one is turned along the gradient of the separation,
-// which is the difference of the support points, as long as that gains.
+// has its axis between the candidates: the best one is turned as long as that gains.
 //
 // A face is kept unless another axis is better by EDGE_TOLERANCE, as between boxes. Typical: 15
 // candidates for a cylinder and a box, some 100 for a hull of 20 vertices.
 #include "shared/sim/collide/axis.h"
 
 #define EDGE_TOLERANCE 0.0010f // m
-#define TURNS          12u
+#define TURNS          8u
+#define GAP            0.005f  // m, by which they are drawn apart
+#define GAIN           1.0e-5f // m, below which turning ends
 
 typedef struct search {
     const cm_core *a, *b;
@@ -104,22 +105,29 @@ static void try_radial(search *s, const cm_core *cylinder, const cm_core *other,
     }
 }
 
-// Turned along the gradient while that gains, in steps that halve.
+// A better axis near this one: the cylinder is drawn out along it until the two are apart; the
+// direction of the distance there is at least as good. What GJK gets wrong is not taken.
 static cm_axis turn(const search *s, cm_axis axis)
 {
-    carom_vec3 gradient;
-    separation_along(s, axis.normal, &gradient);
-    float step = 1.0f / (1.0e-6f + cm_length(cm_sub(s->b->center, s->a->center)));
     for (uint32_t i = 0; i < TURNS; i++) {
-        carom_vec3 side = cm_mul_add(gradient, -cm_dot(gradient, axis.normal), axis.normal);
-        carom_vec3 n = cm_normalize(cm_mul_add(axis.normal, step, side)), next;
-        float separation = separation_along(s, n, &next);
-        if (separation > axis.separation) {
-            axis = (cm_axis){n, separation};
-            gradient = next;
+        float gap = cm_max(GAP, cm_abs(axis.separation));
+        carom_vec3 shift = cm_scale(gap - cm_min(axis.separation, 0.0f), axis.normal), unused;
+        cm_core a = *s->a, b = *s->b;
+        if (a.kind == CM_CORE_CYLINDER) {
+            a.center = cm_sub(a.center, shift);
         } else {
-            step *= 0.5f;
+            b.center = cm_add(b.center, shift);
         }
+        cm_gjk result;
+        cm_gjk_distance(&a, &b, &result);
+        if (cm_length_squared(result.direction) < 0.5f) {
+            break;
+        }
+        float separation = separation_along(s, result.direction, &unused);
+        if (!(separation > axis.separation + GAIN)) {
+            break;
+        }
+        axis = (cm_axis){result.direction, separation};
     }
     return axis;
 }

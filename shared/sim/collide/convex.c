@@ -32,7 +32,8 @@ static void cap_feature(const cm_core *core, carom_vec3 d, bool turned, cm_featu
     float along = cm_dot(d, core->axis);
     carom_vec3 up = along < 0.0f ? cm_neg(core->axis) : core->axis;
     carom_vec3 middle = cm_mul_add(core->center, core->half, up);
-    carom_vec3 e = cm_mul_add(d, -along, core->axis);
+    carom_vec3 e = cm_scale(cm_dot(d, core->rotation.x), core->rotation.x);
+    e = cm_mul_add(e, cm_dot(d, core->rotation.z), core->rotation.z);
     float tilt = cm_length(e);
     e = turned && tilt > UPRIGHT ? cm_scale(1.0f / tilt, e) : core->rotation.x;
     carom_vec3 f = cm_cross(up, e);
@@ -163,13 +164,15 @@ static uint32_t spread(const cm_core *cylinder, cm_clip_point *list, uint32_t co
     return size;
 }
 
-static uint32_t choose(const cm_core *reference, const cm_core *incident, carom_vec3 normal,
-                       cm_clip_point *list, uint32_t count)
+static uint32_t choose(const cm_core *reference, const cm_core *incident, const cm_feature *face,
+                       carom_vec3 normal, cm_clip_point *list, uint32_t count)
 {
-    if (count > CM_MANIFOLD_MAX && lies_flat(incident, normal)) {
+    bool many = count > CM_MANIFOLD_MAX;
+    if (many && lies_flat(incident, normal)) {
         return spread(incident, list, count);
     }
-    if (count > CM_MANIFOLD_MAX && reference->kind == CM_CORE_CYLINDER) {
+    float cosine = face->count > 2 ? cm_dot(face->normal, normal) : 0.0f;
+    if (many && reference->kind == CM_CORE_CYLINDER && cosine * cosine > 1.0f - FLAT * FLAT) {
         return spread(reference, list, count);
     }
     return cm_clip_reduce(list, count, normal);
@@ -199,7 +202,7 @@ static bool collide_faces(const cm_core *a, const cm_core *b, const cm_axis *axi
     if (!(lowest <= axis->separation - a->radius - b->radius + FACE_MISS)) {
         return false;
     }
-    count = choose(reference_b ? b : a, with, reference.normal, list, count);
+    count = choose(reference_b ? b : a, with, &incident, reference.normal, list, count);
     manifold->normal = reference_b ? cm_neg(reference.normal) : reference.normal;
     for (uint32_t i = 0; i < count; i++) {
         carom_vec3 p = cm_mul_add(list[i].p, -0.5f * list[i].separation, reference.normal);
@@ -332,11 +335,16 @@ uint32_t cm_collide_cores(const cm_core *a, const cm_core *b, float margin, cm_m
         cm_axis_point_cylinder(a, b, &axis, &closest);
     } else {
         cm_gjk_distance(a, b, &closest);
-        if (closest.distance - radius > margin) {
+        carom_vec3 n = closest.direction;
+        float sure = cm_dot(n, cm_sub(cm_core_support(b, cm_neg(n)), cm_core_support(a, n)));
+        if (sure - radius > margin) {
             return 0;
         }
-        axis = (cm_axis){closest.direction, closest.distance};
-        apart = closest.distance > NEAR + 2.0e-5f * (cm_length(closest.on_a) + a->half + b->half);
+        // Among points of a rim that are nearly alike GJK may stop early: then what its direction
+        // is sure of falls short of the distance.
+        float size = cm_length(closest.on_a) + a->half + b->half;
+        axis = (cm_axis){n, closest.distance};
+        apart = closest.distance > NEAR + 2.0e-5f * size && sure > closest.distance - NEAR;
         if (!apart) {
             axis = cm_axis_search(a, b);
         }

@@ -79,7 +79,7 @@ static void solve_triangle(simplex *s)
         keep(s, q, vb / sum);
         keep(s, r, vc / sum);
     } else {
-        keep_edge(s, p, q); // no area: the newest edges are tried by the next iteration
+        keep_edge(s, p, q); // no area: see improve
     }
 }
 
@@ -155,6 +155,23 @@ static bool is_known(const simplex *s, carom_vec3 w)
     return false;
 }
 
+// Where rounding spoils a thin simplex: the best of the edges to the new corner.
+static bool improve(const simplex *s, corner next, simplex *best, float vv)
+{
+    bool better = false;
+    for (uint32_t i = 0; i < s->count; i++) {
+        simplex edge = {2, {s->c[i], next}};
+        solve_segment(&edge);
+        carom_vec3 v = nearest(&edge);
+        if (cm_dot(v, v) < vv) {
+            vv = cm_dot(v, v);
+            *best = edge;
+            better = true;
+        }
+    }
+    return better;
+}
+
 static void give(const simplex *s, carom_vec3 v, cm_gjk *result)
 {
     result->on_a = result->on_b = cm_vec(0.0f, 0.0f, 0.0f);
@@ -194,7 +211,11 @@ void cm_gjk_distance(const cm_core *a, const cm_core *b, cm_gjk *result)
         carom_vec3 u = nearest(&trial);
         float uu = cm_dot(u, u);
         if (!(uu < vv)) {
-            break;
+            if (!improve(&s, next, &trial, vv)) {
+                break;
+            }
+            u = nearest(&trial);
+            uu = cm_dot(u, u);
         }
         size = cm_max(size, cm_dot(next.w, next.w));
         s = trial;

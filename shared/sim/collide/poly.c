@@ -136,7 +136,9 @@ carom_vec3 cm_core_support(const cm_core *core, carom_vec3 d)
     if (core->kind == CM_CORE_SEGMENT) {
         return end;
     }
-    carom_vec3 out = cm_mul_add(d, -along, core->axis);
+    // Summed from the other two axes: nothing cancels, so the point stays in the cap's plane.
+    carom_vec3 out = cm_scale(cm_dot(d, core->rotation.x), core->rotation.x);
+    out = cm_mul_add(out, cm_dot(d, core->rotation.z), core->rotation.z);
     float length = cm_length(out);
     // Straight up or down the whole cap is as far: its middle.
     return length > 1.0e-6f * cm_abs(along) ? cm_mul_add(end, core->girth / length, out) : end;

@@ -13,6 +13,7 @@
 #define EVERY 60
 
 typedef struct run {
+    cm_scene *scene; // its hulls outlive the world
     carom_world *world;
     void *memory;
     char *image;
@@ -21,19 +22,17 @@ typedef struct run {
 static void start(const char *name, run *r)
 {
     char path[128];
-    cm_scene *scene;
     cm_scene_error error;
     carom_world_def def;
     snprintf(path, sizeof path, "tests/scenes/%s.json", name);
-    cr_assert_eq(cm_scene_from_file(path, &scene, &error), CAROM_OK, "%s: %s", error.path,
+    cr_assert_eq(cm_scene_from_file(path, &r->scene, &error), CAROM_OK, "%s: %s", error.path,
                  error.message);
-    cm_scene_world_def(scene, &def);
+    cm_scene_world_def(r->scene, &def);
     size_t size = (carom_world_size(&def) + 63) / 64 * 64;
     r->memory = aligned_alloc(64, size);
     cr_assert_eq(carom_world_create(&def, r->memory, size, &r->world), CAROM_OK);
-    cr_assert_eq(cm_scene_populate(scene, r->world), CAROM_OK);
+    cr_assert_eq(cm_scene_populate(r->scene, r->world), CAROM_OK);
     r->image = aligned_alloc(64, (carom_world_save_bound(r->world) + 63) / 64 * 64);
-    cm_scene_free(scene);
 }
 
 static void check(const char *name)
@@ -68,6 +67,8 @@ static void check(const char *name)
         carom_world_step(rewound.world);
     }
     fclose(file);
+    cm_scene_free(straight.scene);
+    cm_scene_free(rewound.scene);
     free(straight.memory);
     free(straight.image);
     free(rewound.memory);
@@ -92,4 +93,9 @@ Test(golden_scenes, crowd)
 Test(golden_scenes, machines)
 {
     check("machines");
+}
+
+Test(golden_scenes, solids)
+{
+    check("solids");
 }
