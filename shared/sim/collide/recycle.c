@@ -11,19 +11,23 @@
 #define REACH_MAX 0.015f // m, of what turns, over the smaller shape's size: well below the margin
 #define SPEED_MAX 0.01f  // m a tick: what approaches faster is looked at anew
 
+// What rolls touches at other points of itself all the time, while nothing drifts there: a kept
+// normal would turn with it, and drive it.
+static bool rolls(const cm_shape *shape)
+{
+    return shape->type == CAROM_SHAPE_SPHERE || shape->type == CAROM_SHAPE_CAPSULE ||
+           shape->type == CAROM_SHAPE_CYLINDER;
+}
+
 // An upper bound of the distance of a shape's points from its place.
 static float reach(const cm_shape *shape)
 {
     switch (shape->type) {
-    case CAROM_SHAPE_SPHERE:
-        return shape->size[0];
-    case CAROM_SHAPE_CAPSULE:
-        return shape->size[0] + shape->size[1];
     case CAROM_SHAPE_BOX:
         return shape->size[0] + shape->size[1] + shape->size[2];
     case CAROM_SHAPE_HULL:
         return shape->size[1];
-    default: // planes, and cylinders, which roll on what was found
+    default: // a plane has no end
         return 1.0e30f;
     }
 }
@@ -51,6 +55,9 @@ void cm_recycle_keep(const cm_motion *a, const cm_motion *b, const cm_manifold *
 bool cm_recycle(const cm_motion *a, const cm_motion *b, const cm_shape *shape_a,
                 const cm_shape *shape_b, const cm_contact *contact, float dt, cm_manifold *manifold)
 {
+    if (rolls(shape_a) || rolls(shape_b)) {
+        return false;
+    }
     carom_quat back = cm_quat_conjugate(a->orientation);
     carom_vec3 a_to_b = cm_sub(b->position, a->position);
     carom_vec3 shift = cm_sub(cm_rotate(back, a_to_b), contact->place);

@@ -112,3 +112,30 @@ Test(recycle, what_is_kept_is_state)
     cm_rig_close(&rig);
     cm_rig_close(&other);
 }
+
+// A kept normal would turn with the ball and drive it.
+static float speed_after_rolling(bool plane_first)
+{
+    carom_world_def def = cm_rig_def(4);
+    cm_rig rig = cm_rig_open(&def, 0);
+    if (plane_first) {
+        cm_rig_plane(&rig);
+    }
+    carom_body_id ball = cm_rig_sphere(&rig, cm_vec(0.0f, 0.25f, 0.0f), 0.25f);
+    if (!plane_first) {
+        cm_rig_plane(&rig);
+    }
+    carom_body_set_velocity(rig.world, ball, cm_vec(0.4f, 0.0f, 0.0f), cm_vec(0.0f, 0.0f, -1.6f));
+    cm_rig_step(&rig, 600);
+    float speed = cm_rig_get(&rig, ball).linear_velocity.x;
+    cm_rig_close(&rig);
+    return speed;
+}
+
+Test(recycle, what_rolls_is_not_driven)
+{
+    cr_assert_float_eq(speed_after_rolling(true), 0.4f, 0.004f, "%g",
+                       (double)speed_after_rolling(true));
+    cr_assert_float_eq(speed_after_rolling(false), 0.4f, 0.004f, "%g",
+                       (double)speed_after_rolling(false));
+}
