@@ -43,7 +43,8 @@ static void make_inputs(cm_rng *rng, cm_input_packet *packet, uint32_t count)
             memcpy(packet->inputs[n], packet->inputs[n - 1], INPUT_SIZE);
         }
         for (uint32_t i = 0; i < INPUT_SIZE && cm_rng_below(rng, 2) == 0; i++) {
-            packet->inputs[n][cm_rng_below(rng, INPUT_SIZE)] = (uint8_t)cm_rng_next(rng);
+            uint32_t at = cm_rng_below(rng, INPUT_SIZE); // one draw a statement: their order is
+            packet->inputs[n][at] = (uint8_t)cm_rng_next(rng); // part of the vectors
         }
     }
 }
@@ -162,17 +163,25 @@ static void put_view(vector_text *out, const cm_view_config *config, const char 
 }
 
 // A body drifts, tumbles, jumps, comes to rest.
+// One draw a statement: compilers differ in the order of a call's arguments.
+static carom_vec3 draw(cm_rng *rng, carom_vec3 low, carom_vec3 high)
+{
+    float x = cm_rng_range(rng, low.x, high.x);
+    float y = cm_rng_range(rng, low.y, high.y);
+    float z = cm_rng_range(rng, low.z, high.z);
+    return cm_vec(x, y, z);
+}
+
 static void drift(cm_rng *rng, carom_body_state *state)
 {
     float reach = cm_rng_below(rng, 4) == 0 ? 2.0f : 0.02f;
-    state->position =
-        cm_add(state->position, cm_vec(cm_rng_range(rng, -reach, reach),
-                                       cm_rng_range(rng, -reach, reach), cm_rng_range(rng, 0, 1)));
-    state->orientation = cm_quat_integrate(
-        state->orientation, cm_vec(cm_rng_range(rng, -reach, reach), 0.01f, reach * 0.3f));
+    carom_vec3 way = draw(rng, cm_vec(-reach, -reach, 0.0f), cm_vec(reach, reach, 1.0f));
+    state->position = cm_add(state->position, way);
+    carom_vec3 turn = cm_vec(cm_rng_range(rng, -reach, reach), 0.01f, reach * 0.3f);
+    state->orientation = cm_quat_integrate(state->orientation, turn);
     if (cm_rng_below(rng, 3) == 0) {
-        state->linear_velocity = cm_vec(cm_rng_range(rng, -5, 5), cm_rng_range(rng, -200, 9), 0.1f);
-        state->angular_velocity = cm_vec(cm_rng_range(rng, -90, 9), 0, cm_rng_range(rng, -1, 1));
+        state->linear_velocity = draw(rng, cm_vec(-5.0f, -200.0f, 0.1f), cm_vec(5.0f, 9.0f, 0.1f));
+        state->angular_velocity = draw(rng, cm_vec(-90.0f, 0.0f, -1.0f), cm_vec(9.0f, 0.0f, 1.0f));
     }
     state->asleep = cm_rng_below(rng, 5) == 0;
 }
