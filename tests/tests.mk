@@ -66,6 +66,16 @@ check-matrix:
 	@deploy/deps.sh run test matrix
 	tests/determinism/matrix.sh
 
-check: test check-determinism check-matrix check-cluster check-crash
+# The unit tests by the other compiler, and those of the simulation with every step checked.
+.PHONY: check-clang check-steps
+check-clang:
+	$(MAKE) --no-print-directory CC=clang OUT_SUFFIX=-clang all test-unit
+
+STEP_SUITES := @(golden*|rollback|solve*|joint*|game|fpenv|world*|hull*|solids*)/*
+check-steps:
+	$(MAKE) --no-print-directory BUILD=debug CFLAGS=-O1 OUT_SUFFIX=-checked build/debug-checked/unit
+	build/debug-checked/unit --jobs 2 --filter '$(STEP_SUITES)'
+
+check: test check-clang check-steps check-determinism check-matrix check-cluster check-crash
 
 include tests/bench/bench.mk
