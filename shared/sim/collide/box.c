@@ -11,6 +11,7 @@
 //   reference 4..7   edge after it 8..10  incident face: axis x 2 + side 11..13 reference face:
 //   axis x 2 + side 14     reference is b 15     edge against edge; then bits 0..1 axis of a's
 //   edge, 2..3 of b's, 4..7 their sides
+#include "shared/sim/collide/convex.h"
 #include "shared/sim/collide/narrow.h"
 
 #define FACE_TOLERANCE 0.0005f // m; a's face before b's
@@ -197,62 +198,9 @@ static uint32_t incident_face(const incident_box *box, const clip_face *face, cl
     return k * 2 + (side > 0.0f);
 }
 
-typedef struct candidate {
-    carom_vec3 p; // on the incident face
-    float separation;
-    uint32_t feature;
-} candidate;
-
-static float area(const candidate *a, const candidate *b, const candidate *c, carom_vec3 normal)
-{
-    return cm_dot(cm_cross(cm_sub(b->p, a->p), cm_sub(c->p, a->p)), normal);
-}
-
-// Four of the candidates: the deepest, the farthest from it, then the two that span the most area
-// on either side of the line between them. Ties go to the first. Returns how many; they come in
-// order.
-static uint32_t reduce(candidate *list, uint32_t count, carom_vec3 normal)
-{
-    if (count <= CM_MANIFOLD_MAX) {
-        return count;
-    }
-    uint32_t a = 0, b = 0, c = 0, d = 0;
-    for (uint32_t i = 1; i < count; i++) {
-        a = list[i].separation < list[a].separation - 1.0e-5f ? i : a;
-    }
-    float far = -1.0f, most = 0.0f, least = 0.0f;
-    for (uint32_t i = 0; i < count; i++) {
-        float distance = cm_length_squared(cm_sub(list[i].p, list[a].p));
-        if (i != a && distance > far) {
-            far = distance;
-            b = i;
-        }
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        float here = area(&list[a], &list[b], &list[i], normal);
-        if (here > most) {
-            most = here;
-            c = i;
-        }
-        if (here < least) {
-            least = here;
-            d = i;
-        }
-    }
-    uint32_t keep =
-        1u << a | 1u << b | (most > 0.0f ? 1u << c : 0u) | (least < 0.0f ? 1u << d : 0u);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (keep >> i & 1u) {
-            list[kept++] = list[i];
-        }
-    }
-    return kept;
-}
-
 // Points of the clipped incident face within margin of the reference face.
 static uint32_t clip_incident(const incident_box *box, const clip_face *face, float margin,
-                              uint32_t feature, candidate list[MAX_CLIPPED])
+                              uint32_t feature, cm_clip_point list[MAX_CLIPPED])
 {
     clip_vertex first[MAX_CLIPPED], second[MAX_CLIPPED];
     feature |= incident_face(box, face, first) << 8;
@@ -290,12 +238,12 @@ static void collide_faces(const boxes *x, const cm_place *pa, const cm_place *pb
     face.half = reference_b ? x->half_b : x->half_a;
     uint32_t feature = (reference_b ? 1u << 14 : 0u) | (face.axis * 2 + (face.sign > 0.0f)) << 11;
 
-    candidate list[MAX_CLIPPED];
+    cm_clip_point list[MAX_CLIPPED];
     uint32_t count = clip_incident(&box, &face, margin, feature, list);
     float n[3] = {0.0f, 0.0f, 0.0f};
     n[face.axis] = face.sign;
     carom_vec3 local = cm_vec(n[0], n[1], n[2]);
-    count = reduce(list, count, local);
+    count = cm_clip_reduce(list, count, local);
     carom_vec3 normal = cm_mat3_mul(place->rotation, local);
     carom_vec3 a_to_b = cm_sub(pb->position, pa->position);
     manifold->normal = reference_b ? cm_neg(normal) : normal;
