@@ -66,11 +66,16 @@ static void add_words(cm_hash *hash, const void *row, size_t size)
 }
 
 // What the body of a slot is: its row and those of its shapes. Forces are left out: they say how it
-// moves, may change with every tick, and are not part of a view either.
+// moves, may change with every tick, and are not part of a view either. So are its rest and what
+// touches it.
 static void identify(const carom_world *world, uint32_t slot, uint64_t *kind, uint64_t *links)
 {
     cm_body body = cm_bodies(world)[slot];
     body.force = body.torque = body.applied_force = body.applied_torque = cm_vec(0, 0, 0);
+    body.contact_force = body.contact_torque = cm_vec(0, 0, 0);
+    body.quiet = 0.0f;
+    body.island = CM_NONE;
+    body.flags &= (uint8_t)~CM_BODY_ASLEEP;
     cm_hash what = cm_hash_begin(slot), where = cm_hash_begin(slot);
     add_words(&what, &body, sizeof body);
     for (uint32_t at = body.first_shape; at != CM_NONE; at = cm_shapes(world)[at].next) {

@@ -47,6 +47,25 @@ static void to_surface(const Cm__Scene__Scene *scene, const Cm__Scene__Shape *sh
     }
 }
 
+// Rubbing: of all solvers, and of lcp's contact modes.
+static void to_contact(const Cm__Scene__Shape *shape, carom_shape_def *def)
+{
+    carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f);
+    def->rolling_friction = (float)shape->rolling_friction;
+    def->spin_friction = (float)shape->spin_friction;
+    def->surface_velocity = to_vec(shape->surface_velocity, zero);
+    const Cm__Scene__ContactSpec *contact = shape->contact;
+    if (contact == NULL) {
+        return;
+    }
+    static const carom_contact_mode modes[] = {CAROM_CONTACT_NONE, CAROM_CONTACT_1D,
+                                               CAROM_CONTACT_2D, CAROM_CONTACT_TYRE};
+    def->contact_mode = contact->has_mode ? modes[contact->mode] : CAROM_CONTACT_2D;
+    def->contact_axis = to_vec(contact->axis, zero);
+    def->contact_slip = (float)contact->slip;
+    def->contact_max_force = (float)contact->max_force;
+}
+
 // A geometry that is not built was refused before.
 static void to_shape_def(const Cm__Scene__Scene *scene, const Cm__Scene__Shape *shape,
                          carom_shape_def *def)
@@ -57,6 +76,7 @@ static void to_shape_def(const Cm__Scene__Scene *scene, const Cm__Scene__Shape *
     def->orientation = to_quat(shape->orientation);
     to_surface(scene, shape, def);
     def->sensor = shape->sensor;
+    to_contact(shape, def);
     if (shape->filter != NULL) {
         def->category = shape->filter->category;
         def->mask = shape->filter->mask;
@@ -450,6 +470,17 @@ bool cm_scene_expand(cm_scene *scene, cm_check *check)
            make_limits(scene, check) && make_bounds(scene, check);
 }
 
+uint32_t cm_axis_lock(const char *name)
+{
+    static const char *const names[] = {"x", "y", "z", "rx", "ry", "rz"};
+    for (uint32_t i = 0; i < 6; ++i) {
+        if (strcmp(name, names[i]) == 0) {
+            return 1u << i;
+        }
+    }
+    return 0;
+}
+
 void cm_scene_body_def(const cm_scene *scene, uint32_t index, carom_body_def *def)
 {
     *def = carom_default_body_def();
@@ -480,4 +511,13 @@ void cm_scene_body_def(const cm_scene *scene, uint32_t index, carom_body_def *de
     def->inertia_orientation = to_quat(source->inertia_orientation);
     def->has_center_of_mass = source->center_of_mass != NULL;
     def->center_of_mass = to_vec(source->center_of_mass, zero);
+    def->bullet = source->bullet;
+    def->sleep = source->sleep;
+    def->report_force = source->report_force;
+    def->pointer = source->pointer != NULL ? source->pointer->player : CAROM_NO_PLAYER;
+    def->epsilon = source->has_epsilon ? (float)source->epsilon : -1.0f;
+    def->gamma = source->has_gamma ? (float)source->gamma : -1.0f;
+    for (size_t i = 0; i < source->n_axis_locks; ++i) {
+        def->axis_locks |= cm_axis_lock(source->axis_locks[i]);
+    }
 }

@@ -275,6 +275,8 @@ static void set_extras(const joint_message *j, carom_joint_def *def)
     def->break_force = (float)j->break_force;
     def->break_torque = (float)j->break_torque;
     def->collide = j->collide;
+    def->epsilon = j->has_epsilon ? (float)j->epsilon : -1.0f;
+    def->gamma = j->has_gamma ? (float)j->gamma : -1.0f;
 }
 
 static carom_result make_def(const cm_scene *scene, const carom_world *world, uint32_t index,

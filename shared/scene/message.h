@@ -61,6 +61,9 @@ bool cm_scene_finish(cm_scene *scene, cm_check *check);
 // ranges.c: every number finite and in its range, every enum value known, every string printable.
 bool cm_check_values(cm_check *check, const ProtobufCMessage *message);
 // rules.c: what goes across fields: names, masses, features not built yet. `scene->message` only.
+// Bit of an axis lock's name; 0: no such name.
+uint32_t cm_axis_lock(const char *name);
+
 bool cm_check_rules(cm_check *check, const Cm__Scene__Scene *message);
 
 // hulls.c: room for as many hulls as the message has; the hull of a shape, built and noted; at the

@@ -99,7 +99,7 @@ static const cm_range RANGES[] = {
     {"Shape", "spin_friction", 0, 100},
     {"Shape", "surface_velocity", -1e4, 1e4},
     {"Solver", "damping", 0, 1e12},
-    {"Solver", "direct_rows", 0, 65536},
+    {"Solver", "direct_rows", 0, 2048},
     {"Solver", "epsilon", 0, 1e3},
     {"Solver", "friction_kinetic", 0, 100},
     {"Solver", "friction_static", 0, 100},

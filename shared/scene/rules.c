@@ -145,6 +145,16 @@ static bool check_body_not_built(cm_check *check, const Cm__Scene__Body *body)
     if (body->bullet) {
         return not_built(check, "bullet", "continuous collision is", "false");
     }
+    cm_check_key(check, "axis_locks");
+    for (size_t i = 0; i < body->n_axis_locks; ++i) {
+        if (cm_axis_lock(body->axis_locks[i]) == 0) {
+            cm_check_index(check, (uint32_t)i);
+            return cm_check_fail(check, CAROM_ERROR_ARGUMENT,
+                                 "'%.16s', expected one of x, y, z, rx, ry, rz",
+                                 body->axis_locks[i]);
+        }
+    }
+    cm_check_pop(check);
     if (body->n_axis_locks > 0) {
         return not_built(check, "axis_locks", "axis locks are", "[]");
     }

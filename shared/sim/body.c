@@ -11,6 +11,7 @@
 #include "shared/sim/geometry/hull.h"
 #include "shared/sim/joint/joint.h"
 #include "shared/sim/mass.h"
+#include "shared/sim/rule.h"
 
 #include <string.h>
 
@@ -22,6 +23,9 @@ carom_body_def carom_default_body_def(void)
     def.orientation = cm_quat_identity();
     def.gravity_scale = 1.0f;
     def.inertia_orientation = cm_quat_identity();
+    def.sleep = true;
+    def.pointer = CAROM_NO_PLAYER;
+    def.epsilon = def.gamma = -1.0f;
     return def;
 }
 
@@ -121,6 +125,16 @@ static carom_result rows_from_def(const carom_body_def *def, const carom_shape_d
     body->angular_damping = def->angular_damping;
     body->alive = 1;
     body->type = (uint8_t)def->type;
+    if (def->axis_locks > 63) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    body->locks = (uint8_t)def->axis_locks;
+    body->flags = (uint8_t)((def->sleep ? CM_BODY_SLEEP : 0) | (def->bullet ? CM_BODY_BULLET : 0) |
+                            (def->report_force ? CM_BODY_REPORT : 0));
+    body->island = CM_NONE;
+    body->epsilon = def->epsilon;
+    body->gamma = def->gamma;
+    body->pointer = def->pointer;
     CM_TRY(cm_check_body(body));
     bool moves = cm_length_squared(def->linear_velocity) != 0.0f ||
                  cm_length_squared(def->angular_velocity) != 0.0f;
@@ -259,6 +273,7 @@ void cm_body_remove(carom_world *world, uint32_t slot)
 {
     cm_body_clear(world, slot);
     cm_joint_drop_dead(world);
+    cm_rule_drop_body(world, slot);
 }
 
 carom_result carom_body_destroy(carom_world *world, carom_body_id body)
@@ -281,7 +296,7 @@ CM_FP_BODY static void get(const carom_world *world, const cm_body *body, uint32
     const cm_motion *motion = &cm_motions(world)[slot];
     memset(state, 0, sizeof *state);
     state->type = (carom_body_type)body->type;
-    state->asleep = false;
+    state->asleep = (body->flags & CM_BODY_ASLEEP) != 0;
     state->position = cm_center_to_origin(body, motion);
     state->orientation = motion->orientation;
     state->linear_velocity = motion->linear_velocity;
@@ -289,6 +304,8 @@ CM_FP_BODY static void get(const carom_world *world, const cm_body *body, uint32
     state->center_of_mass = motion->position;
     state->mass = body->type == CAROM_BODY_DYNAMIC ? body->mass : 0.0f;
     state->user_data = body->user_data;
+    state->contact_force = body->contact_force;
+    state->contact_torque = body->contact_torque;
 }
 
 carom_result carom_body_get(const carom_world *world, carom_body_id body, carom_body_state *state)

@@ -44,13 +44,50 @@ carom_result cm_check_unit(carom_vec3 value)
     return check_norm(x * x + y * y + z * z);
 }
 
+static carom_result check_solver(const cm_world_state *state)
+{
+    CM_TRY(cm_check_float(state->pixel, 0.0f, CM_SIZE_MAX));
+    CM_TRY(cm_check_float(state->epsilon, 0.0f, CM_SOFTNESS_MAX));
+    CM_TRY(cm_check_float(state->gamma, 0.0f, 1.0f));
+    CM_TRY(cm_check_float(state->max_friction, 0.0f, CM_FORCE_MAX));
+    CM_TRY(cm_check_float(state->stiffness, 0.0f, CM_FORCE_MAX));
+    CM_TRY(cm_check_float(state->damping, 0.0f, CM_FORCE_MAX));
+    CM_TRY(cm_check_float(state->tangent_stiffness, -1.0f, CM_FORCE_MAX));
+    CM_TRY(cm_check_float(state->tangent_damping, -1.0f, CM_FORCE_MAX));
+    CM_TRY(cm_check_float(state->friction_kinetic, -1.0f, CM_FRICTION_MAX));
+    CM_TRY(cm_check_float(state->friction_static, -1.0f, CM_FRICTION_MAX));
+    bool known = state->model <= CAROM_IMPULSE_CIRCLE &&
+                 state->friction_model <= CAROM_FRICTION_PYRAMID &&
+                 state->volume_contact <= CAROM_VOLUME_DEEPEST_POINT;
+    bool counts = state->rounds >= 1 && state->rounds <= CM_MAX_ROUNDS && state->segments >= 3 &&
+                  state->segments <= CM_MAX_SEGMENTS && state->direct_rows <= CM_MAX_DIRECT_ROWS;
+    return known && counts ? CAROM_OK : CAROM_ERROR_ARGUMENT;
+}
+
+carom_result cm_check_room(const carom_world *world, const cm_world_state *state)
+{
+    bool fits = state->solver == world->room.solver &&
+                state->direct_rows <= world->room.direct_rows &&
+                state->segments <= world->room.segments;
+    return fits ? CAROM_OK : CAROM_ERROR_LIMIT_SIZE;
+}
+
+carom_result cm_check_rule(const cm_rule *rule)
+{
+    CM_TRY(cm_check_float(rule->friction, -1.0f, CM_FRICTION_MAX));
+    CM_TRY(cm_check_float(rule->restitution, -1.0f, 1.0f));
+    return rule->kinds <= 3 ? CAROM_OK : CAROM_ERROR_ARGUMENT;
+}
+
 carom_result cm_check_state(const cm_world_state *state)
 {
     CM_TRY(cm_check_vec(state->gravity, CM_VELOCITY_MAX));
-    bool known = state->solver == CAROM_SOLVER_SOFT &&
+    CM_TRY(check_solver(state));
+    bool known = state->solver <= CAROM_SOLVER_VOLUME && state->flags <= CM_WORLD_FLAGS &&
                  state->friction_combine <= CAROM_COMBINE_MAX &&
                  state->restitution_combine <= CAROM_COMBINE_MAX;
-    bool rates = state->tick_rate >= 1 && state->tick_rate <= 1000 && state->substeps >= 1 &&
+    bool rates = state->tick_rate >= 1 && state->tick_rate <= 1000 &&
+                 (state->substeps >= 1 || state->solver == CAROM_SOLVER_VOLUME) &&
                  state->substeps <= CM_MAX_SUBSTEPS;
     // Both words zero would be a generator that gives nothing but zero.
     bool random = state->random[0] != 0 || state->random[1] != 0;
@@ -85,7 +122,8 @@ static carom_result check_mass(const cm_body *body)
 
 carom_result cm_check_body(const cm_body *body)
 {
-    if (body->type > CAROM_BODY_DYNAMIC || body->alive > 1) {
+    if (body->type > CAROM_BODY_DYNAMIC || body->alive > 1 || body->locks > 63 ||
+        body->flags > CM_BODY_FLAGS) {
         return CAROM_ERROR_ARGUMENT;
     }
     CM_TRY(cm_check_vec(body->force, CM_FORCE_MAX));
@@ -95,6 +133,18 @@ carom_result cm_check_body(const cm_body *body)
     CM_TRY(cm_check_float(body->gravity_scale, -CM_SCALE_MAX, CM_SCALE_MAX));
     CM_TRY(cm_check_float(body->linear_damping, 0.0f, CM_DAMPING_MAX));
     CM_TRY(cm_check_float(body->angular_damping, 0.0f, CM_DAMPING_MAX));
+    CM_TRY(cm_check_float(body->quiet, 0.0f, CM_QUIET_MAX));
+    CM_TRY(cm_check_float(body->epsilon, -1.0f, CM_SOFTNESS_MAX));
+    CM_TRY(cm_check_float(body->gamma, -1.0f, 1.0f));
+    if (!cm_vec_is_finite(body->contact_force) || !cm_vec_is_finite(body->contact_torque)) {
+        return CAROM_ERROR_NOT_FINITE;
+    }
+    bool pointer = body->pointer != CAROM_NO_PLAYER;
+    bool asleep = (body->flags & CM_BODY_ASLEEP) != 0;
+    if ((pointer && (body->type != CAROM_BODY_KINEMATIC || body->pointer >= CM_MAX_PLAYERS)) ||
+        asleep != (body->island != CM_NONE) || (asleep && body->type != CAROM_BODY_DYNAMIC)) {
+        return CAROM_ERROR_ARGUMENT;
+    }
     return check_mass(body);
 }
 
@@ -123,6 +173,17 @@ static carom_result check_size(const cm_shape *shape)
     }
 }
 
+static carom_result check_surface(const cm_shape *shape)
+{
+    CM_TRY(cm_check_float(shape->rolling_friction, 0.0f, CM_FRICTION_MAX));
+    CM_TRY(cm_check_float(shape->spin_friction, 0.0f, CM_FRICTION_MAX));
+    CM_TRY(cm_check_vec(shape->surface_velocity, CM_VELOCITY_MAX));
+    CM_TRY(cm_check_vec(shape->contact_axis, 1.1f));
+    CM_TRY(cm_check_float(shape->contact_slip, 0.0f, CM_FORCE_MAX));
+    CM_TRY(cm_check_float(shape->contact_max_force, 0.0f, CM_FORCE_MAX));
+    return shape->contact_mode <= CAROM_CONTACT_TYRE ? CAROM_OK : CAROM_ERROR_ARGUMENT;
+}
+
 carom_result cm_check_shape(const cm_shape *shape)
 {
     bool named = shape->geometry != 0;
@@ -139,6 +200,7 @@ carom_result cm_check_shape(const cm_shape *shape)
     CM_TRY(cm_check_quat(shape->orientation));
     CM_TRY(cm_check_float(shape->friction, 0.0f, CM_FRICTION_MAX));
     CM_TRY(cm_check_float(shape->restitution, 0.0f, 1.0f));
+    CM_TRY(check_surface(shape));
     return cm_check_float(shape->density, 0.0f, CM_DENSITY_MAX);
 }
 

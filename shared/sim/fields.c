@@ -17,6 +17,7 @@ typedef cm_body row_body;
 typedef cm_shape row_shape;
 typedef cm_contact row_contact;
 typedef cm_joint row_joint;
+typedef cm_rule row_rule;
 
 #define BYTES_U8  1
 #define BYTES_U32 4
@@ -58,6 +59,10 @@ enum {
     sum_joint = 0
 #define FIELD(section, member, kind, count) SUM(joint, section, kind, count)
 #include "shared/sim/fields.def"
+    ,
+    sum_rule = 0
+#define FIELD(section, member, kind, count) SUM(rule, section, kind, count)
+#include "shared/sim/fields.def"
 };
 
 // Fields and named padding are all there is in each row.
@@ -65,12 +70,12 @@ enum {
 _Static_assert(sizeof(cm_world_state) == sum_world >> 16, "a field is missing");
 _Static_assert(sizeof(cm_motion) == (sum_motion >> 16) + PADDING(motion, pad),
                "a field is missing");
-_Static_assert(sizeof(cm_body) == (sum_body >> 16) + PADDING(body, pad) + PADDING(body, pad2),
-               "a field is missing");
-_Static_assert(sizeof(cm_shape) == (sum_shape >> 16) + PADDING(shape, pad), "a field is missing");
+_Static_assert(sizeof(cm_body) == sum_body >> 16, "a field is missing");
+_Static_assert(sizeof(cm_shape) == sum_shape >> 16, "a field is missing");
 _Static_assert(sizeof(cm_contact) == (sum_contact >> 16) + PADDING(contact, pad),
                "a field is missing");
 _Static_assert(sizeof(cm_joint) == (sum_joint >> 16) + PADDING(joint, pad), "a field is missing");
+_Static_assert(sizeof(cm_rule) == sum_rule >> 16, "a field is missing");
 
 // Words counted through the whole table; a field's word in its row is relative to its section's.
 enum {
@@ -88,8 +93,9 @@ enum {
     base_shape = base_body + (sum_body & 0xffff),
     base_contact = base_shape + (sum_shape & 0xffff),
     base_joint = base_contact + (sum_contact & 0xffff),
+    base_rule = base_joint + (sum_joint & 0xffff),
 };
-_Static_assert(word_end == base_joint + (sum_joint & 0xffff), "sections are contiguous");
+_Static_assert(word_end == base_rule + (sum_rule & 0xffff), "sections are contiguous");
 
 static const cm_field fields[] = {
 #define FIELD(section, member, kind, count)                                                        \
@@ -113,6 +119,7 @@ static const struct {
     {"shape", sum_shape & 0xffff, sizeof(cm_shape)},
     {"contact", sum_contact & 0xffff, sizeof(cm_contact)},
     {"joint", sum_joint & 0xffff, sizeof(cm_joint)},
+    {"rule", sum_rule & 0xffff, sizeof(cm_rule)},
 };
 _Static_assert((sum_world & 0xffff) <= CM_ROW_WORDS_MAX, "raise CM_ROW_WORDS_MAX");
 _Static_assert((sum_motion & 0xffff) <= CM_ROW_WORDS_MAX, "raise CM_ROW_WORDS_MAX");
@@ -120,6 +127,7 @@ _Static_assert((sum_body & 0xffff) <= CM_ROW_WORDS_MAX, "raise CM_ROW_WORDS_MAX"
 _Static_assert((sum_shape & 0xffff) <= CM_ROW_WORDS_MAX, "raise CM_ROW_WORDS_MAX");
 _Static_assert((sum_contact & 0xffff) <= CM_ROW_WORDS_MAX, "raise CM_ROW_WORDS_MAX");
 _Static_assert((sum_joint & 0xffff) <= CM_ROW_WORDS_MAX, "raise CM_ROW_WORDS_MAX");
+_Static_assert((sum_rule & 0xffff) <= CM_ROW_WORDS_MAX, "raise CM_ROW_WORDS_MAX");
 
 const cm_field *cm_fields(uint32_t *count)
 {
@@ -154,8 +162,10 @@ uint32_t cm_section_rows(const carom_world *world, cm_section section)
         return world->state.shape_slots;
     case CM_SECTION_contact:
         return world->state.contact_count;
-    default:
+    case CM_SECTION_joint:
         return world->state.joint_slots;
+    default:
+        return world->state.rule_count;
     }
 }
 
@@ -172,8 +182,10 @@ void *cm_section_row(const carom_world *world, cm_section section, uint32_t row)
         return cm_shapes(world) + row;
     case CM_SECTION_contact:
         return cm_contacts(world) + row;
-    default:
+    case CM_SECTION_joint:
         return cm_joints(world) + row;
+    default:
+        return cm_rules(world) + row;
     }
 }
 
@@ -255,8 +267,11 @@ void cm_row_load(cm_section section, const void *row, uint32_t *words)
     case CM_SECTION_contact:
         load_row(CM_SECTION_contact, row, words);
         break;
-    default:
+    case CM_SECTION_joint:
         load_row(CM_SECTION_joint, row, words);
+        break;
+    default:
+        load_row(CM_SECTION_rule, row, words);
         break;
     }
 }
@@ -275,8 +290,10 @@ bool cm_row_store(cm_section section, const uint32_t *words, void *row)
         return store_row(CM_SECTION_shape, words, row);
     case CM_SECTION_contact:
         return store_row(CM_SECTION_contact, words, row);
-    default:
+    case CM_SECTION_joint:
         return store_row(CM_SECTION_joint, words, row);
+    default:
+        return store_row(CM_SECTION_rule, words, row);
     }
 }
 
@@ -319,7 +336,7 @@ static uint32_t body_of_row(const carom_world *world, cm_section section, uint32
     if (section == CM_SECTION_motion || section == CM_SECTION_body) {
         return row;
     }
-    if (section == CM_SECTION_world) {
+    if (section == CM_SECTION_world || section == CM_SECTION_rule) {
         return CM_NONE;
     }
     if (section == CM_SECTION_joint) {

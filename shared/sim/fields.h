@@ -4,7 +4,7 @@
 // A row of a section flattens into 32-bit words in the order of fields.def: a float is its bits, a
 // U64 two words, low first, a U8 a word of its own. Words are values, so that whatever is made of
 // them (hash, portable form, difference) is the same on every architecture. Typical: 13 words of
-// motion and 31 of body a body, 25 a shape, 42 a contact, 47 a joint.
+// motion and 46 of body a body, 36 a shape, 42 a contact, 49 a joint.
 #ifndef CM_SIM_FIELDS_H
 #define CM_SIM_FIELDS_H
 
@@ -17,6 +17,7 @@ typedef enum cm_section {
     CM_SECTION_shape,
     CM_SECTION_contact,
     CM_SECTION_joint,
+    CM_SECTION_rule,
     CM_SECTION_COUNT
 } cm_section;
 
@@ -29,7 +30,7 @@ typedef enum cm_kind { CM_U8, CM_U32, CM_U64, CM_I32, CM_F32 } cm_kind;
 #define CM_WORDS_F32 1
 
 // Words of a row of the widest section.
-#define CM_ROW_WORDS_MAX 48
+#define CM_ROW_WORDS_MAX 64
 
 typedef struct cm_field {
     const char *name;

@@ -8,15 +8,16 @@
 //   OFFSET           SIZE                    CONTENT
 //   0                sizeof(carom_world)     header: magic, limits, offsets, world state, counters
 //   offset.motion    64  x limits.bodies     state, hot: pose and velocity of the centre of mass
-//   offset.body      128 x limits.bodies     state, cold
-//   offset.shape     96  x limits.shapes     state
+//   offset.body      168 x limits.bodies     state, cold
+//   offset.shape     136 x limits.shapes     state
 //   offset.contact   164 x limits.contacts   state: sorted by (shape_a, shape_b)
-//   offset.joint     176 x limits.joints     state
+//   offset.joint     184 x limits.joints     state
+//   offset.rule      20  x CM_MAX_RULES      state: pair rules, in the order of their making
 //   offset.scratch   offset.scratch_size     scratch of the stages (stage.h)
 //
 // Every offset is a multiple of CM_CACHE_LINE. A row above body_slots, shape_slots, contact_count
-// or joint_slots holds anything; a dead row below is zero but for its generation. Padding of the
-// rows is zero.
+// joint_slots or rule_count holds anything; a dead row below is zero but for its generation.
+// Padding of the rows is zero.
 //
 // Typical: 400 bodies, 400 shapes, 1,600 contacts. A slot once used stays below body_slots; its
 // generation outlives what lived there.
@@ -38,8 +39,13 @@
 #define CM_MAX_JOINTS   65536u
 #define CM_MAX_CONTACTS 1048576u
 #define CM_MAX_SUBSTEPS 64u
+#define CM_MAX_RULES    256u
+#define CM_MAX_SEGMENTS 256u
+#define CM_MAX_ROUNDS   1000u
 
 // State ------------------------------------------------------------------------------------
+
+enum { CM_WORLD_SLEEP = 1, CM_WORLD_PLANAR = 2, CM_WORLD_FLAGS = 3 };
 
 typedef struct cm_world_state {
     uint64_t tick;
@@ -54,6 +60,13 @@ typedef struct cm_world_state {
     uint32_t contact_count; // rows in use
     carom_vec3 gravity;
     uint32_t joint_slots;
+    uint32_t rule_count;
+    uint32_t flags;
+    // carom_solver_def
+    uint32_t model, rounds, friction_model, direct_rows, segments, volume_contact;
+    float pixel, epsilon, gamma, max_friction;
+    float stiffness, damping, tangent_stiffness, tangent_damping;
+    float friction_kinetic, friction_static;
 } cm_world_state;
 
 // 64 bytes: one cache line, gathered whole by the solver.
@@ -64,6 +77,14 @@ typedef struct cm_motion {
     carom_vec3 angular_velocity;
     uint32_t pad[3];
 } cm_motion;
+
+enum {
+    CM_BODY_SLEEP = 1, // may sleep
+    CM_BODY_BULLET = 2,
+    CM_BODY_REPORT = 4,
+    CM_BODY_ASLEEP = 8,
+    CM_BODY_FLAGS = 15,
+};
 
 typedef struct cm_body {
     uint64_t user_data;
@@ -77,8 +98,13 @@ typedef struct cm_body {
     carom_vec3 center_of_mass;                // in the body
     float gravity_scale, linear_damping, angular_damping;
     uint8_t alive, type;
-    uint8_t pad[2];
-    uint32_t pad2;
+    uint8_t locks;        // CAROM_LOCK_…
+    uint8_t flags;        // CM_BODY_…
+    float quiet;          // s, how long it has been at rest
+    uint32_t island;      // asleep: lowest slot of those that fell asleep with it; else CM_NONE
+    float epsilon, gamma; // lcp; negative: the world's
+    uint32_t pointer;     // player; CAROM_NO_PLAYER: none
+    carom_vec3 contact_force, contact_torque; // mean over the last tick, where it reports
 } cm_body;
 
 typedef struct cm_shape {
@@ -96,9 +122,14 @@ typedef struct cm_shape {
     int32_t group;
     uint32_t material;
     uint8_t alive, type, sensor;
-    uint8_t pad;
+    uint8_t contact_mode;
+    float rolling_friction, spin_friction;
+    carom_vec3 surface_velocity, contact_axis;
+    float contact_slip, contact_max_force;
 } cm_shape;
 
+// Beside the shapes, touching and point_count a row's meaning is the solver's: what follows is
+// soft's.
 typedef struct cm_contact {
     uint32_t shape_a, shape_b; // slots, shape_a < shape_b
     uint8_t touching, point_count;
@@ -140,16 +171,24 @@ typedef struct cm_joint {
     float break_force, break_torque;        // 0: never
     float impulse[CM_JOINT_ROWS_MAX]; // of the last substep, N s, N m s; a row keeps its place
     float force, torque;              // mean over the last tick
+    float epsilon, gamma;             // lcp; negative: the world's
     uint8_t alive, type, flags;
     uint8_t pad;
 } cm_joint;
 
-_Static_assert(sizeof(cm_world_state) == 72, "saved as it stands: no hidden padding");
+typedef struct cm_rule {
+    uint32_t a, b;               // materials, or slots of bodies
+    uint32_t kinds;              // bit 0: a is a body; bit 1: b is
+    float friction, restitution; // negative: by the combine rule
+} cm_rule;
+
+_Static_assert(sizeof(cm_world_state) == 144, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_motion) == 64, "gathered as one cache line");
-_Static_assert(sizeof(cm_body) == 128, "saved as it stands: no hidden padding");
-_Static_assert(sizeof(cm_shape) == 96, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_body) == 168, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_shape) == 136, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_contact) == 164, "saved as it stands: no hidden padding");
-_Static_assert(sizeof(cm_joint) == 176, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_joint) == 184, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_rule) == 20, "saved as it stands: no hidden padding");
 
 // Header -----------------------------------------------------------------------------------
 
@@ -159,8 +198,12 @@ struct carom_world {
     uint64_t layout_hash;
     carom_limits limits;
     struct {
-        uint32_t motion, body, shape, contact, joint, scratch, scratch_size;
+        uint32_t motion, body, shape, contact, joint, rule, scratch, scratch_size;
     } offset;
+    // What the scratch was sized for; a state that wants more is refused.
+    struct {
+        uint32_t solver, direct_rows, segments;
+    } room;
     cm_world_state state;
     // What a step reports; neither state nor scratch: it cannot influence a step.
     carom_world_stats stats;
@@ -199,6 +242,11 @@ static inline cm_contact *cm_contacts(const carom_world *world)
 static inline cm_joint *cm_joints(const carom_world *world)
 {
     return (cm_joint *)((char *)world + world->offset.joint);
+}
+
+static inline cm_rule *cm_rules(const carom_world *world)
+{
+    return (cm_rule *)((char *)world + world->offset.rule);
 }
 
 #endif

@@ -11,10 +11,10 @@
 //   …        32  x limits.joints                   joint events
 //   …        cm_joint_filter_size                  partners by joints
 //   …        cm_broadphase_scratch_size            lists and trees
-//   …        cm_solver_scratch_size                solver
+//   …        scratch_size of solve/solver.h        solver
 //
 // Offsets are computed by the same walk that sums the size, so the two cannot differ.
-#include "shared/sim/stage.h"
+#include "shared/sim/solve/solver.h"
 
 static size_t align_line(size_t size)
 {
@@ -29,7 +29,7 @@ static void *take(char *base, size_t *offset, size_t size)
     return start;
 }
 
-static size_t walk(const carom_limits *limits, char *base, cm_scratch *scratch)
+static size_t walk(const carom_limits *limits, size_t solver, char *base, cm_scratch *scratch)
 {
     size_t shapes = limits->shapes, joints = limits->joints, contacts = limits->contacts,
            offset = 0;
@@ -42,19 +42,20 @@ static size_t walk(const carom_limits *limits, char *base, cm_scratch *scratch)
     scratch->joint_events = take(base, &offset, joints * sizeof(carom_joint_event));
     scratch->joint_partners = take(base, &offset, cm_joint_filter_size(limits));
     scratch->broadphase = take(base, &offset, cm_broadphase_scratch_size(limits));
-    scratch->solver = take(base, &offset, cm_solver_scratch_size(limits));
+    scratch->solver = take(base, &offset, solver);
     return offset;
 }
 
-size_t cm_scratch_size(const carom_limits *limits)
+size_t cm_scratch_size(const carom_limits *limits, const carom_solver_def *solver)
 {
     cm_scratch unused;
-    return walk(limits, NULL, &unused);
+    size_t own = cm_solver_of((uint32_t)solver->type)->scratch_size(limits, solver);
+    return walk(limits, own, NULL, &unused);
 }
 
 void cm_scratch_map(const carom_world *world, cm_scratch *scratch)
 {
     scratch->pair_count = 0;
     scratch->old_contact_count = 0;
-    walk(&world->limits, (char *)world + world->offset.scratch, scratch);
+    walk(&world->limits, 0, (char *)world + world->offset.scratch, scratch);
 }

@@ -42,6 +42,16 @@ carom_result cm_shape_from_def(const carom_shape_def *def, cm_shape *shape)
     shape->group = def->group;
     shape->material = def->material;
     shape->sensor = def->sensor;
+    if ((unsigned)def->contact_mode > CAROM_CONTACT_TYRE) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    shape->contact_mode = (uint8_t)def->contact_mode;
+    shape->rolling_friction = def->rolling_friction;
+    shape->spin_friction = def->spin_friction;
+    shape->surface_velocity = def->surface_velocity;
+    shape->contact_axis = def->contact_axis;
+    shape->contact_slip = def->contact_slip;
+    shape->contact_max_force = def->contact_max_force;
     switch (def->type) {
     case CAROM_SHAPE_SPHERE:
         shape->size[0] = def->radius;
@@ -96,6 +106,13 @@ void cm_shape_to_def(const cm_shape *shape, carom_shape_def *def)
     def->group = shape->group;
     def->material = shape->material;
     def->sensor = shape->sensor != 0;
+    def->contact_mode = (carom_contact_mode)shape->contact_mode;
+    def->rolling_friction = shape->rolling_friction;
+    def->spin_friction = shape->spin_friction;
+    def->surface_velocity = shape->surface_velocity;
+    def->contact_axis = shape->contact_axis;
+    def->contact_slip = shape->contact_slip;
+    def->contact_max_force = shape->contact_max_force;
     const float *size = shape->size;
     switch (shape->type) {
     case CAROM_SHAPE_BOX:

@@ -67,16 +67,15 @@ typedef struct cm_scratch {
     carom_joint_event *joint_events; // limits.joints rows
     uint32_t *joint_partners;        // joint/filter.c: cm_joint_filter_size bytes
     void *broadphase;                // tree nodes, keys: cm_broadphase_scratch_size bytes
-    void *solver;                    // cm_solver_scratch_size bytes
+    void *solver;                    // as much as the world's solver asks for
 } cm_scratch;
 
-// Bytes that a stage wants of its own, from the limits alone.
+// Bytes that a stage wants of its own, from the limits alone (a solver's: solve/solver.h).
 size_t cm_broadphase_scratch_size(const carom_limits *limits);
-size_t cm_solver_scratch_size(const carom_limits *limits);
 size_t cm_joint_filter_size(const carom_limits *limits);
 
 // scratch.c: layout of the scratch region.
-size_t cm_scratch_size(const carom_limits *limits);
+size_t cm_scratch_size(const carom_limits *limits, const carom_solver_def *solver);
 void cm_scratch_map(const carom_world *world, cm_scratch *scratch);
 
 // broadphase.c: bounds of every live shape, grown by the speculative margin and the tick's motion;
@@ -86,9 +85,6 @@ void cm_stage_pairs(carom_world *world, cm_scratch *scratch);
 // collide.c: a manifold for each pair, merged with the last step's contacts by key and feature id,
 // so that impulses persist. Writes the state's contacts and the manifolds.
 void cm_stage_collide(carom_world *world, cm_scratch *scratch);
-
-// solve/: advances velocities and poses by one tick.
-void cm_solve_soft(carom_world *world, cm_scratch *scratch);
 
 // One narrow-phase case: manifold of two shapes at poses given (of shapes, not bodies); points
 // within `margin` are reported. Anchors are from each shape's position (the stage makes them

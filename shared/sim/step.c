@@ -8,7 +8,7 @@
 #include "shared/sim/fpenv.h"
 #include "shared/sim/joint/joint.h"
 #include "shared/sim/shadow.h"
-#include "shared/sim/stage.h"
+#include "shared/sim/solve/solver.h"
 
 #include <string.h>
 
@@ -28,6 +28,7 @@ static void clear_applied_forces(carom_world *world)
 
 CM_FP_BODY static void step(carom_world *world)
 {
+    const cm_solver *solver = cm_solver_of(world->state.solver);
     cm_scratch scratch;
     cm_scratch_map(world, &scratch);
     carom_step_profile *profile = &world->stats.profile;
@@ -37,9 +38,11 @@ CM_FP_BODY static void step(carom_world *world)
     double start = now(world);
     cm_stage_pairs(world, &scratch);
     double paired = now(world);
-    cm_stage_collide(world, &scratch);
+    if (solver->manifolds) {
+        cm_stage_collide(world, &scratch);
+    }
     double collided = now(world);
-    cm_solve_soft(world, &scratch);
+    solver->solve(world, &scratch);
     cm_joint_break(world, &scratch);
     double solved = now(world);
     clear_applied_forces(world);

@@ -5,6 +5,7 @@
 #include "shared/base/rng.h"
 #include "shared/sim/check.h"
 #include "shared/sim/fields.h"
+#include "shared/sim/solve/solver.h"
 #include "shared/sim/stage.h"
 
 #include <string.h>
@@ -22,7 +23,19 @@ carom_world_def carom_default_world_def(void)
     def.friction_combine = CAROM_COMBINE_PRODUCT;
     def.restitution_combine = CAROM_COMBINE_PRODUCT;
     def.solver.type = CAROM_SOLVER_SOFT;
-    def.solver.substeps = 4;
+    def.solver.pixel = 1.0f;
+    def.solver.epsilon = 1.0e-4f;
+    def.solver.gamma = 0.2f;
+    def.solver.rounds = 1;
+    def.solver.direct_rows = 256;
+    def.solver.stiffness = 1.0e6f;
+    def.solver.damping = 1.0e3f;
+    def.solver.tangent_stiffness = -1.0f;
+    def.solver.tangent_damping = -1.0f;
+    def.solver.friction_kinetic = -1.0f;
+    def.solver.friction_static = -1.0f;
+    def.solver.segments = 16;
+    def.sleep = true;
     def.seed = 1;
     return def;
 }
@@ -33,7 +46,8 @@ static uint64_t round_up(uint64_t bytes)
 }
 
 // Places the sections; false where the limits are above their maxima or the block above 4 GiB.
-static bool lay_out(const carom_limits *limits, carom_world *world, size_t *size)
+static bool lay_out(const carom_limits *limits, const carom_solver_def *solver, carom_world *world,
+                    size_t *size)
 {
     if (limits->bodies > CM_MAX_BODIES || limits->shapes > CM_MAX_SHAPES ||
         limits->joints > CM_MAX_JOINTS || limits->contacts > CM_MAX_CONTACTS) {
@@ -50,8 +64,10 @@ static bool lay_out(const carom_limits *limits, carom_world *world, size_t *size
     at = round_up(at + (uint64_t)limits->contacts * sizeof(cm_contact));
     uint64_t joint = at;
     at = round_up(at + (uint64_t)limits->joints * sizeof(cm_joint));
+    uint64_t rule = at;
+    at = round_up(at + (uint64_t)CM_MAX_RULES * sizeof(cm_rule));
     uint64_t scratch = at;
-    uint64_t scratch_size = round_up(cm_scratch_size(limits));
+    uint64_t scratch_size = round_up(cm_scratch_size(limits, solver));
     at += scratch_size;
     if (at > UINT32_MAX) {
         return false;
@@ -61,17 +77,32 @@ static bool lay_out(const carom_limits *limits, carom_world *world, size_t *size
     world->offset.shape = (uint32_t)shape;
     world->offset.contact = (uint32_t)contact;
     world->offset.joint = (uint32_t)joint;
+    world->offset.rule = (uint32_t)rule;
     world->offset.scratch = (uint32_t)scratch;
     world->offset.scratch_size = (uint32_t)scratch_size;
     *size = (size_t)at;
     return true;
 }
 
+// What sizes the scratch, before it is sized.
+static carom_result check_solver_def(const carom_solver_def *def)
+{
+    if ((unsigned)def->type > CAROM_SOLVER_VOLUME) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    if (cm_solver_of((uint32_t)def->type) == NULL) {
+        return CAROM_ERROR_NOT_BUILT;
+    }
+    bool counts = def->direct_rows <= CM_MAX_DIRECT_ROWS && def->segments <= CM_MAX_SEGMENTS;
+    return counts ? CAROM_OK : CAROM_ERROR_ARGUMENT;
+}
+
 size_t carom_world_size(const carom_world_def *def)
 {
     carom_world world;
     size_t size = 0;
-    if (!def || !lay_out(&def->limits, &world, &size)) {
+    if (!def || check_solver_def(&def->solver) != CAROM_OK ||
+        !lay_out(&def->limits, &def->solver, &world, &size)) {
         return 0;
     }
     return size;
@@ -94,6 +125,28 @@ static carom_result limits_result(const carom_limits *limits)
     return CAROM_ERROR_LIMIT_SIZE;
 }
 
+static void set_solver(const carom_solver_def *def, cm_world_state *state)
+{
+    state->solver = (uint32_t)def->type;
+    state->substeps = def->substeps > 0 ? def->substeps : cm_solver_of(state->solver)->substeps;
+    state->model = (uint32_t)def->model;
+    state->pixel = def->pixel;
+    state->epsilon = def->epsilon;
+    state->gamma = def->gamma;
+    state->rounds = def->rounds;
+    state->direct_rows = def->direct_rows;
+    state->max_friction = def->max_friction;
+    state->friction_model = (uint32_t)def->friction_model;
+    state->volume_contact = (uint32_t)def->contact;
+    state->stiffness = def->stiffness;
+    state->damping = def->damping;
+    state->tangent_stiffness = def->tangent_stiffness;
+    state->tangent_damping = def->tangent_damping;
+    state->friction_kinetic = def->friction_kinetic;
+    state->friction_static = def->friction_static;
+    state->segments = def->segments;
+}
+
 carom_result carom_world_create(const carom_world_def *def, void *memory, size_t size,
                                 carom_world **world)
 {
@@ -103,7 +156,8 @@ carom_result carom_world_create(const carom_world_def *def, void *memory, size_t
     carom_world header;
     memset(&header, 0, sizeof header);
     size_t needed = 0;
-    if (!lay_out(&def->limits, &header, &needed)) {
+    CM_TRY(check_solver_def(&def->solver));
+    if (!lay_out(&def->limits, &def->solver, &header, &needed)) {
         return limits_result(&def->limits);
     }
     for (uint32_t i = 0; i < def->hull_count; i++) {
@@ -114,8 +168,8 @@ carom_result carom_world_create(const carom_world_def *def, void *memory, size_t
     }
     cm_world_state *state = &header.state;
     state->tick_rate = def->tick_rate;
-    state->solver = (uint32_t)def->solver.type;
-    state->substeps = def->solver.substeps;
+    set_solver(&def->solver, state);
+    state->flags = (def->sleep ? CM_WORLD_SLEEP : 0u) | (def->planar ? CM_WORLD_PLANAR : 0u);
     state->friction_combine = (uint32_t)def->friction_combine;
     state->restitution_combine = (uint32_t)def->restitution_combine;
     state->gravity = def->gravity;
@@ -136,6 +190,9 @@ carom_result carom_world_create(const carom_world_def *def, void *memory, size_t
     header.size_low = (uint32_t)needed;
     header.layout_hash = cm_layout_hash();
     header.limits = def->limits;
+    header.room.solver = state->solver;
+    header.room.direct_rows = state->direct_rows;
+    header.room.segments = state->segments;
     memset(memory, 0, needed);
     memcpy(memory, &header, sizeof header);
     *world = (carom_world *)memory;

@@ -16,6 +16,7 @@
 //   …        4 x words of shape    x shape_slots
 //   …        4 x words of contact  x contact_count
 //   …        4 x words of joint    x joint_slots
+//   …        4 x words of rule     x rule_count
 //
 // Typical: 400 bodies, 250 kB, once a join or a keyframe.
 #include "shared/base/assert.h"
@@ -46,7 +47,8 @@ static uint64_t encoded_size(const cm_world_state *state, size_t at[CM_SECTION_C
                                        state->body_slots,
                                        state->shape_slots,
                                        state->contact_count,
-                                       state->joint_slots};
+                                       state->joint_slots,
+                                       state->rule_count};
     uint64_t size = CM_PORTABLE_HEADER;
     for (int section = 0; section < CM_SECTION_COUNT; section++) {
         at[section] = (size_t)size;
@@ -99,6 +101,9 @@ static carom_result check_counts(const cm_world_state *state, const carom_limits
     }
     if (state->contact_count > limits->contacts) {
         return CAROM_ERROR_LIMIT_CONTACTS;
+    }
+    if (state->rule_count > CM_MAX_RULES) {
+        return CAROM_ERROR_LIMIT_RULES;
     }
     return state->joint_slots > limits->joints ? CAROM_ERROR_LIMIT_JOINTS : CAROM_OK;
 }
@@ -220,6 +225,19 @@ static carom_result check_joints(const form *f)
     return CAROM_OK;
 }
 
+static carom_result check_rules(const form *f)
+{
+    for (uint32_t i = 0; i < f->state.rule_count; i++) {
+        cm_rule rule;
+        bool read = row_of(f, CM_SECTION_rule, i, &rule) && cm_check_rule(&rule) == CAROM_OK;
+        if (!read || ((rule.kinds & 1u) && !is_live_body(f, rule.a)) ||
+            ((rule.kinds & 2u) && !is_live_body(f, rule.b))) {
+            return CAROM_ERROR_CORRUPT;
+        }
+    }
+    return CAROM_OK;
+}
+
 static carom_result check_form(form *f, const carom_world *world, const void *bytes, size_t size)
 {
     cm_byte_reader reader = cm_byte_reader_make(bytes, size);
@@ -230,6 +248,7 @@ static carom_result check_form(form *f, const carom_world *world, const void *by
         return CAROM_ERROR_CORRUPT;
     }
     CM_TRY(check_counts(&f->state, &world->limits));
+    CM_TRY(cm_check_room(world, &f->state));
     if (encoded_size(&f->state, f->at) != size) {
         return CAROM_ERROR_CORRUPT;
     }
@@ -242,7 +261,8 @@ static carom_result check_form(form *f, const carom_world *world, const void *by
         return CAROM_ERROR_CORRUPT;
     }
     CM_TRY(check_contacts(f));
-    return check_joints(f);
+    CM_TRY(check_joints(f));
+    return check_rules(f);
 }
 
 carom_result carom_world_decode(carom_world *world, const void *bytes, size_t size)

@@ -11,16 +11,18 @@
 //   4        4                   engine version
 //   8        8                   layout hash
 //   16       8                   bytes of the whole save
-//   24       72                  cm_world_state
-//   96       64  x body_slots    cm_motion
-//   …        128 x body_slots    cm_body
-//   …        96  x shape_slots   cm_shape
+//   24       144                 cm_world_state
+//   168      64  x body_slots    cm_motion
+//   …        168 x body_slots    cm_body
+//   …        136 x shape_slots   cm_shape
 //   …        164 x contact_count cm_contact
-//   …        176 x joint_slots   cm_joint
+//   …        184 x joint_slots   cm_joint
+//   …        20  x rule_count    cm_rule
 //
 // Typical: 400 bodies, 250 kB; saved once a tick, restored once a rewind, hashed once a tick.
 #include "shared/base/assert.h"
 #include "shared/base/hash.h"
+#include "shared/sim/check.h"
 #include "shared/sim/fields.h"
 #include "shared/sim/image.h"
 
@@ -37,24 +39,26 @@ typedef struct save_header {
 
 _Static_assert(sizeof(save_header) == 24, "saved as it stands: no hidden padding");
 
-static uint64_t save_size(uint64_t bodies, uint64_t shapes, uint64_t contacts, uint64_t joints)
+static uint64_t save_size(uint64_t bodies, uint64_t shapes, uint64_t contacts, uint64_t joints,
+                          uint64_t rules)
 {
     return sizeof(save_header) + sizeof(cm_world_state) +
            bodies * (sizeof(cm_motion) + sizeof(cm_body)) + shapes * sizeof(cm_shape) +
-           contacts * sizeof(cm_contact) + joints * sizeof(cm_joint);
+           contacts * sizeof(cm_contact) + joints * sizeof(cm_joint) + rules * sizeof(cm_rule);
 }
 
 size_t carom_world_save_size(const carom_world *world)
 {
     const cm_world_state *state = &world->state;
     return (size_t)save_size(state->body_slots, state->shape_slots, state->contact_count,
-                             state->joint_slots);
+                             state->joint_slots, state->rule_count);
 }
 
 size_t carom_world_save_bound(const carom_world *world)
 {
     const carom_limits *limits = &world->limits;
-    return (size_t)save_size(limits->bodies, limits->shapes, limits->contacts, limits->joints);
+    return (size_t)save_size(limits->bodies, limits->shapes, limits->contacts, limits->joints,
+                             CM_MAX_RULES);
 }
 
 static char *put(char *to, const void *from, size_t size)
@@ -78,6 +82,7 @@ size_t carom_world_save(const carom_world *world, void *image, size_t size)
     to = put(to, cm_shapes(world), state->shape_slots * sizeof(cm_shape));
     to = put(to, cm_contacts(world), state->contact_count * sizeof(cm_contact));
     to = put(to, cm_joints(world), state->joint_slots * sizeof(cm_joint));
+    to = put(to, cm_rules(world), state->rule_count * sizeof(cm_rule));
     CM_ASSERT((size_t)(to - (char *)image) == needed);
     return needed;
 }
@@ -92,8 +97,8 @@ static carom_result check_image(const carom_world *world, const save_header *hea
     if (header->version != CAROM_ENGINE_VERSION || header->layout_hash != world->layout_hash) {
         return CAROM_ERROR_VERSION;
     }
-    uint64_t needed =
-        save_size(state->body_slots, state->shape_slots, state->contact_count, state->joint_slots);
+    uint64_t needed = save_size(state->body_slots, state->shape_slots, state->contact_count,
+                                state->joint_slots, state->rule_count);
     if (header->size != needed || size < needed) {
         return CAROM_ERROR_CORRUPT;
     }
@@ -109,7 +114,10 @@ static carom_result check_image(const carom_world *world, const save_header *hea
     if (state->joint_slots > world->limits.joints) {
         return CAROM_ERROR_LIMIT_JOINTS;
     }
-    return CAROM_OK;
+    if (state->rule_count > CM_MAX_RULES) {
+        return CAROM_ERROR_LIMIT_RULES;
+    }
+    return cm_check_room(world, state);
 }
 
 static const char *take(void *to, const char *from, size_t size)
@@ -140,6 +148,7 @@ carom_result carom_world_restore(carom_world *world, const void *image, size_t s
     from = take(cm_shapes(world), from, state.shape_slots * sizeof(cm_shape));
     from = take(cm_contacts(world), from, state.contact_count * sizeof(cm_contact));
     from = take(cm_joints(world), from, state.joint_slots * sizeof(cm_joint));
+    from = take(cm_rules(world), from, state.rule_count * sizeof(cm_rule));
     CM_ASSERT((size_t)(from - (const char *)image) == header.size);
     // The events in scratch belong to a step that has not happened any more.
     world->event_count = 0;
@@ -205,6 +214,9 @@ uint64_t carom_world_hash(const carom_world *world)
         } else {
             hash_pair(&hash, 0, joint->generation);
         }
+    }
+    for (uint32_t i = 0; i < state->rule_count; i++) {
+        hash_row(&hash, CM_SECTION_rule, &cm_rules(world)[i]);
     }
     cm_hash whole = cm_hash_begin(CM_WORLD_MAGIC);
     for (uint32_t i = 0; i < CHAINS; i++) {

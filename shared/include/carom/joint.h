@@ -68,8 +68,9 @@ typedef struct carom_joint_def {
     carom_spring_type spring;
     float spring_hertz, spring_damping_ratio; // 1/s; 1 is critical
     float spring_stiffness, spring_damping;
-    float break_force;  // N, mean over a tick: above it the joint is destroyed; 0: never
-    float break_torque; // N m; likewise
+    float break_force;    // N, mean over a tick: above it the joint is destroyed; 0: never
+    float break_torque;   // N m; likewise
+    float epsilon, gamma; // of its rows in the lcp solver; negative: the solver's
 } carom_joint_def;
 
 CAROM_API carom_joint_def carom_default_joint_def(void);

@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 // The engine's version. Raised whenever a golden hash changes: match files name it.
-#define CAROM_ENGINE_VERSION 7
+#define CAROM_ENGINE_VERSION 8
 
 typedef struct carom_vec3 {
     float x, y, z;
@@ -41,6 +41,7 @@ typedef struct carom_quat {
     X(ERROR_LIMIT_BODIES, "limit reached: bodies")                                                 \
     X(ERROR_LIMIT_SHAPES, "limit reached: shapes")                                                 \
     X(ERROR_LIMIT_JOINTS, "limit reached: joints")                                                 \
+    X(ERROR_LIMIT_RULES, "limit reached: pair rules")                                              \
     X(ERROR_LIMIT_CONTACTS, "limit reached: contacts")                                             \
     X(ERROR_LIMIT_PLAYERS, "limit reached: players")                                               \
     X(ERROR_LIMIT_SIZE, "limit reached: size in bytes")                                            \

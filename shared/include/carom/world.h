@@ -47,9 +47,38 @@ typedef enum carom_combine {
     CAROM_COMBINE_MAX,
 } carom_combine;
 
+// Methods of simulation; sources, laws and units: shared/sim/solve/README.md.
 typedef enum carom_solver_type {
-    CAROM_SOLVER_SOFT = 0,
+    CAROM_SOLVER_SOFT = 0,    // crowds: soft constraints in substeps
+    CAROM_SOLVER_IMPULSE = 1, // billiards and teaching: one collision a pair and tick
+    CAROM_SOLVER_LCP = 2,     // mechanisms that must not stretch: a boxed LCP, solved directly
+    CAROM_SOLVER_VOLUME = 3,  // touch at 1 kHz: springs over the volume of intersection
 } carom_solver_type;
+
+typedef enum carom_impulse_model {
+    CAROM_IMPULSE_INTERPOLATED = 0, // friction and restitution interpolate four corner cases
+    CAROM_IMPULSE_NORMAL = 1,       // along the normal alone, with rotation
+    CAROM_IMPULSE_CIRCLE = 2,       // circles in the plane, without rotation
+} carom_impulse_model;
+
+typedef enum carom_friction_model {
+    CAROM_FRICTION_BOX_ESTIMATED = 0, // limits from the last normal forces
+    CAROM_FRICTION_BOX_CONSTANT = 1,  // limits given
+    CAROM_FRICTION_PYRAMID = 2,       // four sides, in the pivoting itself
+} carom_friction_model;
+
+typedef enum carom_volume_contact {
+    CAROM_VOLUME_INTERSECTION = 0,
+    CAROM_VOLUME_DEEPEST_POINT = 1, // one vertex: the comparison of the source
+} carom_volume_contact;
+
+// How a shape's contacts rub, for the lcp solver.
+typedef enum carom_contact_mode {
+    CAROM_CONTACT_2D = 0,   // both tangents
+    CAROM_CONTACT_1D = 1,   // along an axis alone
+    CAROM_CONTACT_NONE = 2, // not at all
+    CAROM_CONTACT_TYRE = 3, // along the rolling direction, with slip across it
+} carom_contact_mode;
 
 // Room for what the world may hold. Not part of the state: an image moves between capacities.
 typedef struct carom_limits {
@@ -59,9 +88,26 @@ typedef struct carom_limits {
     uint32_t contacts; // shape pairs
 } carom_limits;
 
+// What a solver does not name is ignored by it. Negative: as the comment says.
 typedef struct carom_solver_def {
     carom_solver_type type;
-    uint32_t substeps; // 1 to 64
+    uint32_t substeps; // 1 to 64; 0: soft 4, impulse and lcp 1, volume as many as stay stable
+    // impulse
+    carom_impulse_model model;
+    float pixel; // m a pixel, for the rounding of the circle model; 0: none
+    // lcp
+    float epsilon, gamma; // 1e-4, 0.2
+    uint32_t rounds;      // 1 to 1000
+    uint32_t direct_rows; // above it an island is solved iteratively; 256
+    float max_friction;   // N a contact point, of the box_constant model
+    carom_friction_model friction_model;
+    // volume
+    carom_volume_contact contact;
+    float stiffness, damping;                 // N/m^3, N s/m^3; deepest point: N/m, N s/m
+    float tangent_stiffness, tangent_damping; // negative: as along the normal
+    float friction_kinetic;                   // negative: the surfaces' own
+    float friction_static;                    // negative: 1.2 times the kinetic
+    uint32_t segments;                        // of round shapes, 3 to 256; 16
 } carom_solver_def;
 
 typedef struct carom_world_def {
@@ -71,6 +117,8 @@ typedef struct carom_world_def {
     carom_combine friction_combine;
     carom_combine restitution_combine;
     carom_solver_def solver;
+    bool sleep;    // bodies at rest may sleep; true
+    bool planar;   // motion in x-y and turning about z alone; masses are per area; false
     uint64_t seed; // of the world's random numbers
     // The hulls that its shapes may be, in ascending order of their ids (carom_hull_sort). The
     // array and the hulls must outlive the world; neither is part of its state.
@@ -129,6 +177,17 @@ CAROM_API uint64_t carom_world_random(carom_world *world);
 
 // Bodies -------------------------------------------------------------------------------------
 
+#define CAROM_NO_PLAYER UINT32_MAX
+
+enum {
+    CAROM_LOCK_X = 1,
+    CAROM_LOCK_Y = 2,
+    CAROM_LOCK_Z = 4,
+    CAROM_LOCK_RX = 8,
+    CAROM_LOCK_RY = 16,
+    CAROM_LOCK_RZ = 32,
+};
+
 typedef struct carom_body_def {
     carom_body_type type;        // dynamic
     carom_vec3 position;         // of the body's origin, m
@@ -141,6 +200,12 @@ typedef struct carom_body_def {
     float linear_damping;        // 1/s
     float angular_damping;       // 1/s
     uint64_t user_data;
+    uint32_t axis_locks;  // CAROM_LOCK_…, of world axes
+    bool bullet;          // moves far in a tick and must not pass through others
+    bool sleep;           // may sleep; true
+    bool report_force;    // wants contact_force and contact_torque
+    uint32_t pointer;     // player whose input moves it (kinematic); CAROM_NO_PLAYER: none
+    float epsilon, gamma; // lcp, of its contacts; negative: the solver's
 
     // Mass. Each override that is not set comes from the shapes' densities. Where all densities are
     // 0 and a mass is given, it is spread evenly over the shapes' volumes.
@@ -153,22 +218,30 @@ typedef struct carom_body_def {
 
 typedef struct carom_shape_def {
     carom_shape_type type;
-    carom_vec3 position;     // in the body
-    carom_quat orientation;  // in the body
-    float radius;            // sphere, capsule, cylinder
-    float half_height;       // capsule: half the segment, above 0; cylinder: half its height
-    carom_vec3 half_extents; // box
-    carom_vec3 normal;       // plane
-    float offset;            // plane
-    const carom_hull *hull;  // hull: one that the world knows, else CAROM_ERROR_NOT_FOUND
-    float friction;          // 0.8; 0 to 1000
-    float restitution;       // 0; 0 to 1
-    float density;           // 1000 kg/m^3; 0 to 1e9
-    uint32_t category;       // 1
-    uint32_t mask;           // all ones
-    int32_t group;           // 0
-    uint32_t material;       // the scene's material, 0 for none; for pair rules
-    bool sensor;             // reports what overlaps it and pushes nothing
+    carom_vec3 position;         // in the body
+    carom_quat orientation;      // in the body
+    float radius;                // sphere, capsule, cylinder
+    float half_height;           // capsule: half the segment, above 0; cylinder: half its height
+    carom_vec3 half_extents;     // box
+    carom_vec3 normal;           // plane
+    float offset;                // plane
+    const carom_hull *hull;      // hull: one that the world knows, else CAROM_ERROR_NOT_FOUND
+    float friction;              // 0.8; 0 to 1000
+    float restitution;           // 0; 0 to 1
+    float density;               // 1000 kg/m^3; 0 to 1e9
+    uint32_t category;           // 1
+    uint32_t mask;               // all ones
+    int32_t group;               // 0
+    uint32_t material;           // the scene's material, 0 for none; for pair rules
+    bool sensor;                 // reports what overlaps it and pushes nothing
+    float rolling_friction;      // 0 to 1000
+    float spin_friction;         // 0 to 1000
+    carom_vec3 surface_velocity; // of the surface against the shape, in its axes, m/s
+    // lcp
+    carom_contact_mode contact_mode;
+    carom_vec3 contact_axis; // in the shape; of the modes 1D and tyre. Zero: none
+    float contact_slip;      // m/s for a newton
+    float contact_max_force; // N a tangent; 0: as the friction model says
 } carom_shape_def;
 
 CAROM_API carom_body_def carom_default_body_def(void);
@@ -197,6 +270,9 @@ typedef struct carom_body_state {
     carom_vec3 center_of_mass; // in world axes and place
     float mass;                // 0 for static and kinematic bodies
     uint64_t user_data;
+    // What contacts did to it, mean over the last tick, about the centre of mass, in world axes: of
+    // a body that reports forces or is a pointer, else zero.
+    carom_vec3 contact_force, contact_torque;
 } carom_body_state;
 
 CAROM_API carom_result carom_body_get(const carom_world *world, carom_body_id body,
@@ -231,6 +307,17 @@ CAROM_API uint32_t carom_body_shapes(const carom_world *world, carom_body_id bod
                                      carom_shape_id *shapes, uint32_t capacity);
 CAROM_API carom_result carom_shape_get(const carom_world *world, carom_shape_id shape,
                                        carom_shape_def *def, carom_body_id *body);
+
+// Friction and restitution of two bodies, or materials, or one of each: before the combine rules,
+// the latest rule first. A rule of a body goes with it.
+typedef struct carom_pair_rule {
+    carom_body_id body_a, body_b;    // the null id: the material beside it counts
+    uint32_t material_a, material_b; // as in carom_shape_def
+    float friction, restitution;     // negative: by the combine rule
+} carom_pair_rule;
+
+// At most 256 a world (CAROM_ERROR_LIMIT_RULES).
+CAROM_API carom_result carom_world_add_pair_rule(carom_world *world, const carom_pair_rule *rule);
 
 // What the last step did --------------------------------------------------------------------
 

@@ -47,6 +47,8 @@ carom_result cm_check_joint(const cm_joint *joint)
     CM_TRY(check_spring(joint));
     CM_TRY(cm_check_float(joint->break_force, 0.0f, CM_FORCE_MAX));
     CM_TRY(cm_check_float(joint->break_torque, 0.0f, CM_FORCE_MAX));
+    CM_TRY(cm_check_float(joint->epsilon, -1.0f, CM_SOFTNESS_MAX));
+    CM_TRY(cm_check_float(joint->gamma, -1.0f, 1.0f));
     for (uint32_t i = 0; i < CM_JOINT_ROWS_MAX; i++) {
         CM_TRY(cm_check_float(joint->impulse[i], -IMPULSE_MAX, IMPULSE_MAX));
     }

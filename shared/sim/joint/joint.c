@@ -31,6 +31,7 @@ carom_joint_def carom_default_joint_def(void)
     def.axis = cm_vec(0.0f, 1.0f, 0.0f);
     def.steering_axis = cm_vec(0.0f, 1.0f, 0.0f);
     def.motor_max = CM_FORCE_MAX;
+    def.epsilon = def.gamma = -1.0f;
     return def;
 }
 
@@ -107,6 +108,8 @@ static void set_extras(const carom_joint_def *def, cm_joint *joint)
     bool stiff = def->spring == CAROM_SPRING_STIFFNESS;
     joint->flags = def->collide ? CM_JOINT_COLLIDE : 0;
     joint->max_force = joint->max_torque = CM_FORCE_MAX;
+    joint->epsilon = def->epsilon;
+    joint->gamma = def->gamma;
     if (def->has_limits) {
         joint->flags |= CM_JOINT_LIMITS;
         joint->lower = def->lower;

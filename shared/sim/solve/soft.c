@@ -6,6 +6,7 @@
 // the first substep only: after that what they do to a body is known as a sum (cm_soft_block).
 // Joints come before contacts; what they do is no part of that sum.
 #include "shared/sim/solve/soft.h"
+#include "shared/sim/solve/solver.h"
 #include "shared/sim/solve/report.h"
 #include "shared/sim/solve/soft_joint.h"
 
@@ -44,8 +45,9 @@ static size_t walk(const carom_limits *limits, char *base, cm_soft *soft)
     return offset;
 }
 
-size_t cm_solver_scratch_size(const carom_limits *limits)
+size_t cm_soft_scratch_size(const carom_limits *limits, const carom_solver_def *def)
 {
+    (void)def; // sized by the limits alone
     cm_soft unused = {0};
     return walk(limits, NULL, &unused);
 }

@@ -10,6 +10,7 @@ static carom_world *used_world(void)
     carom_world *world = fixture_world(32, 64, 256);
     fixture_fill(world, 12, 3);
     fixture_join(world);
+    fixture_rules(world);
     fixture_step(world, 90);
     cr_assert_gt(cm_section_rows(world, CM_SECTION_contact), 4);
     return world;
@@ -40,7 +41,8 @@ Test(fields, a_change_of_any_field_is_seen)
         char *at = (char *)cm_section_row(world, field->section, row) + field->offset;
         bool is_count =
             strcmp(field->name, "body_slots") == 0 || strcmp(field->name, "shape_slots") == 0 ||
-            strcmp(field->name, "contact_count") == 0 || strcmp(field->name, "joint_slots") == 0;
+            strcmp(field->name, "contact_count") == 0 || strcmp(field->name, "joint_slots") == 0 ||
+            strcmp(field->name, "rule_count") == 0;
         for (uint32_t e = 0; e < field->count; e++) {
             uint32_t low;
             uint8_t kept = (uint8_t)at[e * bytes];

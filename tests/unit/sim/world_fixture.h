@@ -96,6 +96,17 @@ static inline void fixture_join(carom_world *world)
     }
 }
 
+// Rules of a body with a material, and of two materials.
+static inline void fixture_rules(carom_world *world)
+{
+    carom_pair_rule rule = {
+        .body_a = carom_world_body_at(world, 1), .material_b = 3, .friction = 0.4f};
+    cr_assert_eq(carom_world_add_pair_rule(world, &rule), CAROM_OK);
+    rule =
+        (carom_pair_rule){.material_a = 2, .material_b = 3, .friction = -1.0f, .restitution = 0.2f};
+    cr_assert_eq(carom_world_add_pair_rule(world, &rule), CAROM_OK);
+}
+
 static inline void fixture_step(carom_world *world, uint32_t ticks)
 {
     for (uint32_t i = 0; i < ticks; i++) {

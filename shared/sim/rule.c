@@ -1,0 +1,53 @@
+// See rule.h. A world has a handful of rules, made with its scene; the rows keep the order of their
+// making, since the latest counts first.
+#include "shared/sim/rule.h"
+
+#include "shared/sim/body.h"
+#include "shared/sim/check.h"
+
+// One end of a rule: a live body, or a material where the id is null.
+static carom_result set_end(const carom_world *world, carom_body_id body, uint32_t material,
+                            uint32_t bit, uint32_t *end, uint32_t *kinds)
+{
+    if (carom_body_id_is_null(body)) {
+        *end = material;
+        return CAROM_OK;
+    }
+    if (!cm_body_find(world, body)) {
+        return CAROM_ERROR_STALE_ID;
+    }
+    *end = body.index;
+    *kinds |= bit;
+    return CAROM_OK;
+}
+
+carom_result carom_world_add_pair_rule(carom_world *world, const carom_pair_rule *rule)
+{
+    if (!world || !rule) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    cm_rule row = {0, 0, 0, rule->friction, rule->restitution};
+    CM_TRY(set_end(world, rule->body_a, rule->material_a, 1u, &row.a, &row.kinds));
+    CM_TRY(set_end(world, rule->body_b, rule->material_b, 2u, &row.b, &row.kinds));
+    CM_TRY(cm_check_rule(&row));
+    if (world->state.rule_count == CM_MAX_RULES) {
+        return CAROM_ERROR_LIMIT_RULES;
+    }
+    cm_rules(world)[world->state.rule_count++] = row;
+    return CAROM_OK;
+}
+
+void cm_rule_drop_body(carom_world *world, uint32_t slot)
+{
+    cm_rule *rules = cm_rules(world);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < world->state.rule_count; i++) {
+        const cm_rule *rule = &rules[i];
+        bool names =
+            ((rule->kinds & 1u) && rule->a == slot) || ((rule->kinds & 2u) && rule->b == slot);
+        if (!names) {
+            rules[kept++] = *rule;
+        }
+    }
+    world->state.rule_count = kept;
+}
