@@ -108,14 +108,29 @@ static void clear_lanes(cm_soft_group *g)
     }
 }
 
+// A row of a group further on, which stands anywhere among the contacts: asked for in time. The
+// group after the last is as large as any, and what it names is only looked for.
+static inline void fetch_row(const carom_world *world, const cm_scratch *scratch, uint32_t row)
+{
+    if (row != CM_NONE) {
+        const char *manifold = (const char *)&scratch->manifolds[row];
+        __builtin_prefetch(manifold);
+        __builtin_prefetch(manifold + CM_CACHE_LINE);
+        __builtin_prefetch(manifold + sizeof(cm_manifold) - 1);
+        __builtin_prefetch(&cm_contacts(world)[row].normal_impulse[0], 1);
+    }
+}
+
 void cm_soft_pack(const carom_world *world, const cm_scratch *scratch, cm_soft *soft)
 {
     for (uint32_t i = 0; i < soft->ranges.end; i++) {
         cm_soft_group *g = &soft->groups[i];
+        const cm_soft_group *next = i + 1 < soft->ranges.end ? g + 1 : g;
         if (g->row[CM_SOFT_LANES - 1] == CM_NONE) {
             clear_lanes(g);
         }
         for (uint32_t lane = 0; lane < CM_SOFT_LANES && g->row[lane] != CM_NONE; lane++) {
+            fetch_row(world, scratch, next->row[lane]);
             pack_lane(world, scratch, soft, lane, g);
         }
     }
@@ -140,8 +155,13 @@ static float stored(float impulse)
 void cm_soft_store_contacts(carom_world *world, cm_scratch *scratch, const cm_soft *soft)
 {
     for (uint32_t i = 0; i < soft->ranges.end; i++) {
-        const cm_soft_group *g = &soft->groups[i];
+        const cm_soft_group *g = &soft->groups[i], *next = i + 1 < soft->ranges.end ? g + 1 : g;
         for (uint32_t lane = 0; lane < CM_SOFT_LANES && g->row[lane] != CM_NONE; lane++) {
+            if (next->row[lane] != CM_NONE) {
+                __builtin_prefetch(&cm_contacts(world)[next->row[lane]], 1);
+                __builtin_prefetch(&cm_contacts(world)[next->row[lane]].twist_impulse, 1);
+                __builtin_prefetch(&scratch->manifolds[next->row[lane]].impulse, 1);
+            }
             cm_contact *contact = cm_contacts(world) + g->row[lane];
             for (uint32_t k = 0; k < contact->point_count; k++) {
                 contact->normal_impulse[k] = stored(g->impulse[k][lane]);
