@@ -9,13 +9,29 @@ test:
 	@deploy/deps.sh run test
 	@$(MAKE) --no-print-directory test-all
 
+# Random worlds by the sanitizers: a minute in `make test`, FUZZ_SECONDS in `make fuzz` (0: for ever).
+# Everything but the simulation is left out, so that both builds are quick.
+FUZZ_SECONDS ?= 0
+FUZZ_SRCS := $(filter shared/base/% shared/sim/%,$(SHARED_SRCS)) $(sort $(wildcard tests/fuzz/*.c))
+.PHONY: fuzz test-fuzz
+$(OUT)/fuzz_worlds: $(call obj,$(FUZZ_SRCS))
+	$(call say,LINK,$@)$(LINK) $^ -lm -o $@
+
+fuzz:
+	@$(MAKE) --no-print-directory BUILD=asan build/asan/fuzz_worlds
+	build/asan/fuzz_worlds --first $$(date +%s)000 --seconds $(if $(filter 0,$(FUZZ_SECONDS)),1e9,$(FUZZ_SECONDS))
+
+test-fuzz:
+	@$(MAKE) --no-print-directory BUILD=asan OUT_SUFFIX= build/asan/fuzz_worlds
+	build/asan/fuzz_worlds --seconds 60
+
 # Public headers, each alone, in both languages.
 .PHONY: test-headers
 test-headers:
 	tests/headers/compile.sh
 
 .PHONY: check-matrix test-all test-tidy test-unit test-determinism check-determinism
-test-all: test-tidy test-headers test-unit test-cluster test-examples test-install test-protocol test-determinism test-crash
+test-all: test-tidy test-headers test-unit test-cluster test-examples test-install test-protocol test-determinism test-crash test-fuzz
 
 # A second parser, written from proto/PROTOCOL.md alone, reads the recorded packets.
 .PHONY: test-protocol
