@@ -81,6 +81,7 @@ help:
 	@echo 'make run        installs what is missing, then hosts and plays a match; RUN_SECONDS=n ends it'
 	@echo 'make test       installs what is missing, then runs every test'
 	@echo 'make check      the slow tests'
+	@echo 'make fuzz       random worlds by the sanitizers; FUZZ_SECONDS=n ends it'
 	@echo 'make bench      measurements'
 	@echo 'make bench-peers  the benchmark scenes beside Bullet and ODE'
 	@echo 'make deps       installs what run and test need (Debian packages)'
