@@ -21,12 +21,16 @@ int cm_cli_bots(int argc, char **argv);
 int cm_cli_replay(int argc, char **argv);
 int cm_cli_match(int argc, char **argv);
 int cm_cli_bench(int argc, char **argv);
+int cm_cli_eval(int argc, char **argv);
 
 // Runs `carom ARGV`: argv[0] is the program. What main does, callable from tests.
 int cm_cli_run(int argc, char **argv);
 
 // Help of one command on `out` (a FILE), or false for a command that has none.
 bool cm_cli_print_help(void *out, const char *command);
+
+// What `carom help eval` says of each case, on `out` (a FILE).
+void cm_cli_eval_help(void *out);
 
 // `carom: ` and the message on stderr, one line.
 void cm_cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

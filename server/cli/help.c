@@ -14,7 +14,7 @@ typedef struct help_page {
     const char *text;
 } help_page;
 
-#define LATER "token, eval, plot, module, admin, capacity, doctor"
+#define LATER "token, plot, module, admin, capacity, doctor"
 
 static const help_page PAGES[] = {
     {"serve", "hosts rooms",
@@ -140,6 +140,12 @@ static const help_page PAGES[] = {
      "rollback: restores a tick of the towers scene and comes forward again, saving every tick:\n"
      "12 ticks of 256 bodies, 8 of 901; wall time; --runs rewinds (101).\n"
      "codec, load, replay: not built yet.\n"},
+    {"eval", "one case of a pure function",
+     "usage: carom eval impact|circle|lcp|volume < CASE.json\n"
+     "\n"
+     "Reads one JSON object from standard input, prints one line of JSON with 17 digits. SI "
+     "units.\n"
+     "A case that is refused: status 2 and `carom: <stdin>:LINE: $.path: what, expected what`.\n"},
     {"help", "this, or the help of one command", "usage: carom help [COMMAND]\n"},
     {"version", "version, engine version, commit, compiler", "usage: carom version\n"},
 };
@@ -151,6 +157,9 @@ bool cm_cli_print_help(void *out, const char *command)
     for (size_t i = 0; i < PAGE_COUNT; ++i) {
         if (strcmp(PAGES[i].command, command) == 0) {
             fprintf(out, "carom %s: %s\n%s", command, PAGES[i].summary, PAGES[i].text);
+            if (strcmp(command, "eval") == 0) {
+                cm_cli_eval_help(out);
+            }
             return true;
         }
     }

@@ -65,7 +65,7 @@ int cm_cli_run(int argc, char **argv)
         {"replay", cm_cli_replay},
         {"match", cm_cli_match},
         {"token", NULL},
-        {"eval", NULL},
+        {"eval", cm_cli_eval},
         {"plot", NULL},
         {"module", NULL},
         {"admin", NULL},

@@ -34,7 +34,7 @@ static void run(const char *format, const char *second)
 
 Test(commands, not_built_and_unknown)
 {
-    const char *later[] = {"token", "eval", "plot", "module", "admin", "capacity", "doctor"};
+    const char *later[] = {"token", "plot", "module", "admin", "capacity", "doctor"};
     for (size_t i = 0; i < sizeof later / sizeof later[0]; ++i) {
         run_command(later[i], &result);
         cr_expect_eq(result.status, 2, "%s", later[i]);
@@ -50,8 +50,8 @@ Test(commands, not_built_and_unknown)
 
 Test(commands, help_and_version)
 {
-    const char *all[] = {"serve", "sim",   "scene", "bots",   "replay",
-                         "match", "bench", "help",  "version"};
+    const char *all[] = {"serve", "sim",   "scene", "bots", "replay",
+                         "match", "bench", "eval",  "help", "version"};
     run_command("help", &result);
     cr_assert_eq(result.status, 0);
     for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {
