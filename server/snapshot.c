@@ -75,7 +75,7 @@ static void identify(const carom_world *world, uint32_t slot, uint64_t *kind, ui
     body.contact_force = body.contact_torque = cm_vec(0, 0, 0);
     body.quiet = 0.0f;
     body.island = CM_NONE;
-    body.flags &= (uint8_t)~CM_BODY_ASLEEP;
+    body.flags &= (uint8_t) ~(CM_BODY_ASLEEP | CM_BODY_STIRRED);
     cm_hash what = cm_hash_begin(slot), where = cm_hash_begin(slot);
     add_words(&what, &body, sizeof body);
     for (uint32_t at = body.first_shape; at != CM_NONE; at = cm_shapes(world)[at].next) {

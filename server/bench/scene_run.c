@@ -116,6 +116,7 @@ carom_result cm_scene_run_measure(const char *path, const cm_scene *scene,
     times t = {memory, rows, rows + runs, rows + 2 * runs, rows + 3 * runs, rows + 4 * runs};
     carom_world_def def;
     cm_scene_world_def(scene, &def);
+    def.sleep = false; // what is measured is work
     *run = (cm_scene_run){.solver = def.solver.type};
     carom_result result = CAROM_OK;
     for (uint32_t i = 0; i < options->runs && result == CAROM_OK; ++i) {

@@ -78,6 +78,7 @@ carom_world *cm_bench_towers(uint32_t count)
     def.gravity = (carom_vec3){0.0f, -10.0f, 0.0f};
     def.friction_combine = CAROM_COMBINE_GEOMETRIC;
     def.restitution_combine = CAROM_COMBINE_MAX;
+    def.sleep = false; // what is measured is work
     def.limits.bodies = count + 5;
     def.limits.shapes = count + 5;
     def.limits.contacts = 8 * (count + 5);

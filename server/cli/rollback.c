@@ -98,6 +98,11 @@ static void count_tick(cm_rollback *rollback, const carom_world *world)
     carom_world_stats_get(world, &stats);
     rollback->contacts += stats.touching;
     rollback->joints += stats.joints;
+    uint32_t events = 0;
+    const carom_sleep_event *sleeps = carom_world_sleep_events(world, &events);
+    for (uint32_t i = 0; i < events; ++i) {
+        rollback->sleeps += sleeps[i].asleep;
+    }
     for (uint32_t slot = 0; slot < carom_world_body_slots(world); ++slot) {
         uint32_t generation = carom_world_body_at(world, slot).generation;
         if (generation != 0 && generation != rollback->generations[slot]) {

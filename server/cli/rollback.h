@@ -15,7 +15,7 @@ typedef struct cm_rollback {
     uint64_t rewinds;
     uint64_t contacts;  // touching shape pairs, summed over the ticks
     uint64_t joints;    // live joints, summed over the ticks
-    uint64_t sleeps;    // bodies that fell asleep; none yet
+    uint64_t sleeps;    // bodies that fell asleep
     uint64_t creations; // bodies created after tick 0
     bool differs;
     struct {

@@ -18,8 +18,11 @@ bool cm_sim_events_add(cm_sim_events *events, const carom_world *world)
     const carom_contact_event *rows = carom_world_contact_events(world, &count);
     uint32_t break_count = 0;
     const carom_joint_event *breaks = carom_world_joint_events(world, &break_count);
-    if (count + break_count > events->capacity - events->count) {
-        uint32_t wanted = (events->count + count + break_count) * 2;
+    uint32_t sleep_count = 0;
+    const carom_sleep_event *sleeps = carom_world_sleep_events(world, &sleep_count);
+    uint32_t all = count + break_count + sleep_count;
+    if (all > events->capacity - events->count) {
+        uint32_t wanted = (events->count + all) * 2;
         cm_sim_event *grown = realloc(events->rows, wanted * sizeof *grown);
         if (grown == NULL) {
             return false;
@@ -34,6 +37,10 @@ bool cm_sim_events_add(cm_sim_events *events, const carom_world *world)
     for (uint32_t i = 0; i < break_count; ++i) {
         events->rows[events->count++] =
             (cm_sim_event){.tick = carom_world_tick(world), .is_break = true, .broken = breaks[i]};
+    }
+    for (uint32_t i = 0; i < sleep_count; ++i) {
+        events->rows[events->count++] =
+            (cm_sim_event){.tick = carom_world_tick(world), .is_sleep = true, .sleep = sleeps[i]};
     }
     return true;
 }
@@ -110,6 +117,12 @@ static void print_event(FILE *out, const cm_offline *run, const cm_sim_event *ro
                 "\"torque\": %.9g}",
                 (unsigned long long)row->tick, a, (double)row->broken.force,
                 (double)row->broken.torque);
+        return;
+    }
+    if (row->is_sleep) {
+        quote_name(run, row->sleep.body.index, a, sizeof a);
+        fprintf(out, "{\"type\": \"%s\", \"tick\": %llu, \"body\": %s}",
+                row->sleep.asleep ? "sleep" : "wake", (unsigned long long)row->tick, a);
         return;
     }
     const carom_contact_event *event = &row->event;

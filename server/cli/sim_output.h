@@ -6,12 +6,13 @@
 
 #include "server/cli/offline.h"
 
-// Contact and break events of the ticks since the last line, when they are wanted.
+// Contact, break and sleep events of the ticks since the last line, when they are wanted.
 typedef struct cm_sim_event {
     uint64_t tick;
-    bool is_break;
-    carom_contact_event event; // unless is_break
+    bool is_break, is_sleep;
+    carom_contact_event event; // unless is_break or is_sleep
     carom_joint_event broken;
+    carom_sleep_event sleep;
 } cm_sim_event;
 
 typedef struct cm_sim_events {

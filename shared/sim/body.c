@@ -12,6 +12,7 @@
 #include "shared/sim/joint/joint.h"
 #include "shared/sim/mass.h"
 #include "shared/sim/rule.h"
+#include "shared/sim/sleep.h"
 
 #include <string.h>
 
@@ -209,6 +210,7 @@ CM_FP_BODY static carom_result create(carom_world *world, const carom_body_def *
     body.first_shape = place_shapes(world, slot, shapes, count);
     cm_motions(world)[slot] = motion;
     cm_bodies(world)[slot] = body;
+    cm_stir_body(world, slot);
     if (id) {
         id->index = slot;
         id->generation = body.generation;
@@ -254,6 +256,8 @@ static void drop_dead_contacts(carom_world *world)
 void cm_body_clear(carom_world *world, uint32_t slot)
 {
     cm_body *body = &cm_bodies(world)[slot];
+    cm_wake_body(world, slot);
+    cm_wake_neighbours(world, slot);
     uint32_t shape = body->first_shape;
     while (shape != CM_NONE) {
         cm_shape *row = &cm_shapes(world)[shape];

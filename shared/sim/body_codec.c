@@ -16,6 +16,7 @@
 #include "shared/sim/body.h"
 #include "shared/sim/check.h"
 #include "shared/sim/portable.h"
+#include "shared/sim/sleep.h"
 
 #define BODY_MAGIC 0x424d5243u // "CRMB"
 
@@ -80,6 +81,17 @@ static carom_result check_shapes(const carom_world *world, cm_byte_reader *reade
     return expected == CM_NONE ? CAROM_OK : CAROM_ERROR_CORRUPT;
 }
 
+// The bodies that it fell asleep with may be awake here, or not here yet: then it sleeps alone.
+static void join_island(carom_world *world, uint32_t slot)
+{
+    cm_body *body = &cm_bodies(world)[slot];
+    bool known = body->island < world->state.body_slots &&
+                 cm_bodies(world)[body->island].island == body->island;
+    if (cm_body_is_asleep(body) && !known) {
+        body->island = slot;
+    }
+}
+
 static void place(carom_world *world, cm_byte_reader *reader, uint32_t slot,
                   const cm_motion *motion, const cm_body *body, uint32_t count)
 {
@@ -93,13 +105,16 @@ static void place(carom_world *world, cm_byte_reader *reader, uint32_t slot,
     cm_body_grow(world, slot);
     cm_motions(world)[slot] = *motion;
     cm_bodies(world)[slot] = *body;
+    join_island(world, slot);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = cm_get_u32(reader);
         cm_shape_grow(world, at);
         cm_portable_get_row(reader, CM_SECTION_shape, &cm_shapes(world)[at]);
     }
+    cm_stir_body(world, slot);
     world->event_count = 0;
     world->joint_event_count = 0;
+    world->sleep_event_count = 0;
 }
 
 carom_result carom_world_decode_body(carom_world *world, const void *bytes, size_t size,

@@ -2,11 +2,15 @@
 //
 // Everything is checked first; a refused call changes nothing. Forces and impulses on a body that
 // is not dynamic are accepted and do nothing: the caller need not know what a body is at the
-// moment.
+// moment. What changes something wakes what sleeps there (sleep.h); a call that says what is so
+// already does not.
 #include "shared/sim/body.h"
 
 #include "shared/sim/check.h"
 #include "shared/sim/fpenv.h"
+#include "shared/sim/sleep.h"
+
+#include <string.h>
 
 // The row of a live body, or why there is none.
 static carom_result find(carom_world *world, carom_body_id id, cm_body **body)
@@ -18,12 +22,27 @@ static carom_result find(carom_world *world, carom_body_id id, cm_body **body)
     return *body ? CAROM_OK : CAROM_ERROR_STALE_ID;
 }
 
+static void changed(carom_world *world, uint32_t slot)
+{
+    cm_wake_body(world, slot);
+    cm_stir_body(world, slot);
+}
+
+static bool same(carom_vec3 a, carom_vec3 b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
 CM_FP_BODY static void place(carom_world *world, uint32_t slot, carom_vec3 position,
                              carom_quat orientation)
 {
     cm_motion *motion = &cm_motions(world)[slot];
+    cm_motion before = *motion;
     motion->orientation = cm_quat_normalize(orientation);
     motion->position = cm_origin_to_center(&cm_bodies(world)[slot], position, motion->orientation);
+    if (memcmp(&before, motion, sizeof before) != 0) {
+        changed(world, slot);
+    }
 }
 
 carom_result carom_body_set_pose(carom_world *world, carom_body_id body, carom_vec3 position,
@@ -54,8 +73,12 @@ carom_result carom_body_set_velocity(carom_world *world, carom_body_id body, car
     if (row->type == CAROM_BODY_STATIC && !(is_zero(linear) && is_zero(angular))) {
         return CAROM_ERROR_STATE;
     }
-    cm_motions(world)[body.index].linear_velocity = linear;
-    cm_motions(world)[body.index].angular_velocity = angular;
+    cm_motion *motion = &cm_motions(world)[body.index];
+    if (!same(linear, motion->linear_velocity) || !same(angular, motion->angular_velocity)) {
+        cm_wake_body(world, body.index);
+    }
+    motion->linear_velocity = linear;
+    motion->angular_velocity = angular;
     return CAROM_OK;
 }
 
@@ -66,6 +89,9 @@ carom_result carom_body_set_force(carom_world *world, carom_body_id body, carom_
     CM_TRY(find(world, body, &row));
     CM_TRY(cm_check_vec(force, CM_FORCE_MAX));
     CM_TRY(cm_check_vec(torque, CM_FORCE_MAX));
+    if (!same(force, row->force) || !same(torque, row->torque)) {
+        cm_wake_body(world, body.index);
+    }
     row->force = force;
     row->torque = torque;
     return CAROM_OK;
@@ -95,6 +121,9 @@ carom_result carom_body_apply_force(carom_world *world, carom_body_id body, caro
     cm_fpenv saved = cm_fpenv_enter();
     carom_result result = add_force(row, force, torque);
     cm_fpenv_leave(saved);
+    if (result == CAROM_OK && !(is_zero(row->applied_force) && is_zero(row->applied_torque))) {
+        cm_wake_body(world, body.index);
+    }
     return result;
 }
 
@@ -131,6 +160,9 @@ carom_result carom_body_apply_impulse(carom_world *world, carom_body_id body, ca
     cm_fpenv saved = cm_fpenv_enter();
     carom_result result = add_impulse(&cm_motions(world)[body.index], row, impulse, point);
     cm_fpenv_leave(saved);
+    if (result == CAROM_OK && !is_zero(impulse)) {
+        cm_wake_body(world, body.index);
+    }
     return result;
 }
 
@@ -141,15 +173,23 @@ carom_result carom_body_set_type(carom_world *world, carom_body_id body, carom_b
     if ((unsigned)type > CAROM_BODY_DYNAMIC) {
         return CAROM_ERROR_ARGUMENT;
     }
-    cm_body changed = *row;
-    changed.type = (uint8_t)type;
-    CM_TRY(cm_check_body(&changed)); // a dynamic body needs mass and inertia
+    cm_body other = *row;
+    other.flags &= (uint8_t)~CM_BODY_ASLEEP;
+    other.island = CM_NONE;
+    other.type = (uint8_t)type;
+    CM_TRY(cm_check_body(&other)); // a dynamic body needs mass and inertia
     for (uint32_t slot = row->first_shape; slot != CM_NONE; slot = cm_shapes(world)[slot].next) {
         if (cm_shapes(world)[slot].type == CAROM_SHAPE_PLANE && type != CAROM_BODY_STATIC) {
             return CAROM_ERROR_ARGUMENT;
         }
     }
+    if (row->type == type) {
+        return CAROM_OK;
+    }
+    cm_wake_body(world, body.index);
+    row->flags &= (uint8_t)~CM_BODY_STIRRED; // of a dynamic body it says something else
     row->type = (uint8_t)type;
+    cm_stir_body(world, body.index);
     if (type != CAROM_BODY_DYNAMIC) {
         row->applied_force = cm_vec(0.0f, 0.0f, 0.0f);
         row->applied_torque = cm_vec(0.0f, 0.0f, 0.0f);

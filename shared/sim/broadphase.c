@@ -1,9 +1,10 @@
 // Candidate pairs, in canonical order: for each shape in ascending slot its partners with a higher
 // slot, ascending. So a limit always cuts the same pairs, and nothing depends on a tree's looks.
 //
-// Two trees, rebuilt every step: what can move, and what is static; planes have no box and stand in
-// a list. A static shape asks only the moving tree. Scratch holds one entry a shape in every list,
-// and a query finds each shape at most once, so nothing can overflow even if all boxes overlap.
+// Two trees, rebuilt every step: what is active, and what rests near it, static or asleep; planes
+// have no box and stand in a list. What rests asks only the active tree. Scratch holds one entry a
+// shape in every list, and a query finds each shape at most once, so nothing can overflow even if
+// all boxes overlap.
 //
 // Scratch, of n = limits.shapes: leaves n x 120 | nodes 2n x 44 | moving | static | planes | keys |
 // spare keys | spare values | partners | starts (n x 4 each) | found, sorted: limits.contacts x 12.
@@ -20,7 +21,8 @@
 #define LISTS 8u
 
 typedef struct lists {
-    cm_bvh moving, fixed;
+    cm_bvh moving, fixed; // active shapes, and what they may meet
+    cm_aabb reach;        // of all that is active
     uint32_t *planes;
     uint32_t plane_count;
     cm_bvh_room room;
@@ -100,36 +102,55 @@ static cm_aabb grown_box(const cm_shape *shape, const cm_place *place, float mar
     return box;
 }
 
+static void place_shape(const carom_world *world, const cm_shape *shape, cm_place *place)
+{
+    carom_quat orientation;
+    cm_shape_pose(world, shape, &place->position, &orientation);
+    place->rotation = cm_mat3_from_quat(orientation);
+    place->hull = shape->type == CAROM_SHAPE_HULL ? cm_hull_find(world, shape->geometry) : NULL;
+}
+
 static void place_shapes(const carom_world *world, cm_scratch *scratch, lists *l, float margin,
                          float dt)
 {
     const cm_shape *shapes = cm_shapes(world);
-    const cm_body *bodies = cm_bodies(world);
     const cm_motion *motions = cm_motions(world);
+    const carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f);
     for (uint32_t i = 0; i < world->state.shape_slots; i++) {
         const cm_shape *shape = &shapes[i];
+        scratch->active_shapes[i] = shape->alive && scratch->active[shape->body];
         if (!shape->alive) {
             continue;
         }
-        carom_quat orientation;
-        cm_shape_pose(world, shape, &scratch->places[i].position, &orientation);
-        scratch->places[i].rotation = cm_mat3_from_quat(orientation);
-        scratch->places[i].hull =
-            shape->type == CAROM_SHAPE_HULL ? cm_hull_find(world, shape->geometry) : NULL;
+        place_shape(world, shape, &scratch->places[i]);
         if (shape->type == CAROM_SHAPE_PLANE) {
             l->planes[l->plane_count++] = i;
             continue;
         }
-        bool fixed = bodies[shape->body].type == CAROM_BODY_STATIC;
-        carom_vec3 motion = cm_vec(0.0f, 0.0f, 0.0f);
-        if (!fixed) {
-            motion = cm_scale(dt, motions[shape->body].linear_velocity);
+        bool active = scratch->active_shapes[i];
+        carom_vec3 motion = active ? cm_scale(dt, motions[shape->body].linear_velocity) : zero;
+        scratch->bounds[i] = grown_box(shape, &scratch->places[i], margin, motion);
+        if (active) {
+            l->reach =
+                l->moving.count ? cm_aabb_join(&l->reach, &scratch->bounds[i]) : scratch->bounds[i];
             l->moving.ids[l->moving.count++] = i;
         } else {
             l->fixed.ids[l->fixed.count++] = i;
         }
-        scratch->bounds[i] = grown_box(shape, &scratch->places[i], margin, motion);
     }
+}
+
+// What no active shape reaches needs no place in the tree.
+static void leave_out_far(const cm_scratch *scratch, lists *l)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; l->moving.count > 0 && i < l->fixed.count; i++) {
+        uint32_t id = l->fixed.ids[i];
+        if (cm_aabb_overlap(&scratch->bounds[id], &l->reach)) {
+            l->fixed.ids[kept++] = id;
+        }
+    }
+    l->fixed.count = kept;
 }
 
 static bool may_collide(const cm_shape *a, const cm_shape *b, const cm_body *bodies)
@@ -199,14 +220,13 @@ static bool is_pair(const carom_world *world, const cm_scratch *scratch, uint32_
 static uint32_t find_in_order(const carom_world *world, cm_scratch *scratch, lists *l)
 {
     const cm_shape *shapes = cm_shapes(world);
-    const cm_body *bodies = cm_bodies(world);
     uint32_t dropped = 0;
     scratch->pair_count = 0;
     for (uint32_t a = 0; a < world->state.shape_slots; a++) {
         if (!shapes[a].alive) {
             continue;
         }
-        bool fixed = bodies[shapes[a].body].type == CAROM_BODY_STATIC;
+        bool fixed = !scratch->active_shapes[a];
         uint32_t found = shapes[a].type == CAROM_SHAPE_PLANE
                              ? partners_of_plane(scratch, l, shapes, a)
                              : partners_of_box(scratch, l, shapes, a, fixed);
@@ -287,6 +307,7 @@ uint32_t cm_find_pairs(const carom_world *world, cm_scratch *scratch, float marg
 {
     lists l = map_lists(world, scratch);
     place_shapes(world, scratch, &l, margin, dt);
+    leave_out_far(scratch, &l);
     cm_bvh_build(&l.moving, scratch->bounds, &l.room);
     l.fixed.nodes = l.moving.nodes + 2 * (size_t)l.moving.count;
     l.fixed.leaves = l.moving.leaves + l.moving.leaf_count;

@@ -142,7 +142,8 @@ carom_result cm_check_body(const cm_body *body)
     bool pointer = body->pointer != CAROM_NO_PLAYER;
     bool asleep = (body->flags & CM_BODY_ASLEEP) != 0;
     if ((pointer && (body->type != CAROM_BODY_KINEMATIC || body->pointer >= CM_MAX_PLAYERS)) ||
-        asleep != (body->island != CM_NONE) || (asleep && body->type != CAROM_BODY_DYNAMIC)) {
+        asleep != (body->island != CM_NONE) || (asleep && body->type != CAROM_BODY_DYNAMIC) ||
+        (asleep && (body->flags & CM_BODY_STIRRED))) {
         return CAROM_ERROR_ARGUMENT;
     }
     return check_mass(body);

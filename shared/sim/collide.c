@@ -3,7 +3,8 @@
 // Invariants: contacts and manifolds are parallel and sorted by (shape_a, shape_b); a row exists
 // only where a point lies within the margin, so resting scenes save few bytes. Both the pairs and
 // last step's contacts are sorted, so the merge is one walk. Impulses follow a point by its
-// feature; friction is kept as a vector of the world. Typical: 5,000 pairs, 3,500 contacts, 9,000
+// feature; friction is kept as a vector of the world. Contacts without an active body (sleep.h) are
+// kept as they are. Typical: 5,000 pairs, 3,500 contacts, 9,000
 // points for 1,000 boxes.
 #include "shared/sim/stage.h"
 #include "shared/sim/collide/box_reject.h"
@@ -206,11 +207,41 @@ static void reject_pairs(const carom_world *world, const cm_scratch *scratch, fl
     }
 }
 
+// A contact of last step without an active body: as it is, and out of the solver's way.
+static bool is_kept(const cm_scratch *scratch, const cm_contact *contact)
+{
+    return scratch->sleeping_count > 0 && !scratch->active_shapes[contact->shape_a] &&
+           !scratch->active_shapes[contact->shape_b];
+}
+
+// Where the next contact goes.
+typedef struct rows {
+    uint32_t count, points;
+} rows;
+
+static void keep(carom_world *world, const cm_scratch *scratch, const cm_contact *last, rows *to)
+{
+    if (!is_kept(scratch, last)) {
+        return;
+    }
+    if (to->count == world->limits.contacts) {
+        world->stats.contacts_dropped++;
+        return;
+    }
+    cm_contacts(world)[to->count] = *last;
+    scratch->manifolds[to->count].body_a = CM_NONE;
+    scratch->manifolds[to->count].point_count = 0;
+    scratch->manifolds[to->count].impulse = 0.0f;
+    to->points += last->point_count;
+    to->count++;
+}
+
 void cm_stage_collide(carom_world *world, cm_scratch *scratch)
 {
     cm_contact *contacts = cm_contacts(world);
     float dt = 1.0f / (float)world->state.tick_rate;
-    uint32_t old_count = world->state.contact_count, old = 0, count = 0, points = 0;
+    uint32_t old_count = world->state.contact_count, old = 0;
+    rows to = {0, 0};
     memcpy(scratch->old_contacts, contacts, old_count * sizeof *contacts);
     scratch->old_contact_count = old_count;
     reject_pairs(world, scratch, dt);
@@ -220,18 +251,52 @@ void cm_stage_collide(carom_world *world, cm_scratch *scratch)
             continue;
         }
         while (old < old_count && before(&scratch->old_contacts[old], pair)) {
-            old++;
+            keep(world, scratch, &scratch->old_contacts[old++], &to);
+        }
+        if (to.count == world->limits.contacts) {
+            world->stats.contacts_dropped++;
+            continue;
         }
         const cm_contact *last = old < old_count ? &scratch->old_contacts[old] : NULL;
         bool same = last && last->shape_a == pair->shape_a && last->shape_b == pair->shape_b;
-        cm_manifold *manifold = &scratch->manifolds[count];
-        if (collide_pair(world, scratch, pair, same ? last : NULL, dt, &contacts[count],
+        cm_manifold *manifold = &scratch->manifolds[to.count];
+        if (collide_pair(world, scratch, pair, same ? last : NULL, dt, &contacts[to.count],
                          manifold)) {
-            points += manifold->point_count;
-            count++;
+            to.points += manifold->point_count;
+            to.count++;
         }
+    }
+    while (old < old_count) {
+        keep(world, scratch, &scratch->old_contacts[old++], &to);
+    }
+    world->state.contact_count = to.count;
+    world->stats.contacts = to.count;
+    world->stats.points = to.points;
+}
+
+void cm_collide_woken(carom_world *world, cm_scratch *scratch)
+{
+    cm_contact *contacts = cm_contacts(world);
+    const cm_shape *shapes = cm_shapes(world);
+    float dt = 1.0f / (float)world->state.tick_rate;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < world->state.contact_count; i++) {
+        const cm_contact last = contacts[i];
+        bool woken = scratch->manifolds[i].body_a == CM_NONE &&
+                     (scratch->active[shapes[last.shape_a].body] ||
+                      scratch->active[shapes[last.shape_b].body]);
+        if (woken) {
+            cm_pair pair = {last.shape_a, last.shape_b};
+            count += collide_pair(world, scratch, &pair, &last, dt, &contacts[count],
+                                  &scratch->manifolds[count]);
+            continue;
+        }
+        if (count != i) {
+            contacts[count] = last;
+            scratch->manifolds[count] = scratch->manifolds[i];
+        }
+        count++;
     }
     world->state.contact_count = count;
     world->stats.contacts = count;
-    world->stats.points = points;
 }

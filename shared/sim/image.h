@@ -83,7 +83,8 @@ enum {
     CM_BODY_BULLET = 2,
     CM_BODY_REPORT = 4,
     CM_BODY_ASLEEP = 8,
-    CM_BODY_FLAGS = 15,
+    CM_BODY_STIRRED = 16, // by a call since the last step: woken, or not dynamic and changed
+    CM_BODY_FLAGS = 31,
 };
 
 typedef struct cm_body {
@@ -209,6 +210,7 @@ struct carom_world {
     carom_world_stats stats;
     uint32_t event_count;
     uint32_t joint_event_count;
+    uint32_t sleep_event_count;
     // 0: as many as the processor has; 1, 4, 8: a test's choice; no bit depends on it.
     uint32_t lanes;
     double (*clock)(void *context);

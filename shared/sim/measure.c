@@ -3,12 +3,14 @@
 // scratch, not the events.
 #include "shared/sim/broadphase.h"
 #include "shared/sim/fpenv.h"
+#include "shared/sim/sleep.h"
 
 CM_FP_BODY static void measure(const carom_world *world, uint32_t *touching,
                                double *max_penetration)
 {
     cm_scratch scratch;
     cm_scratch_map(world, &scratch);
+    cm_activate_all(world, &scratch);
     cm_find_pairs(world, &scratch, 0.0f, 0.0f);
     const cm_shape *shapes = cm_shapes(world);
     uint32_t count = 0;

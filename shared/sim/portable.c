@@ -69,5 +69,6 @@ carom_result cm_portable_check_body(const cm_motion *motion, const cm_body *body
     carom_vec3 v = motion->linear_velocity, w = motion->angular_velocity;
     bool rests =
         v.x == 0.0f && v.y == 0.0f && v.z == 0.0f && w.x == 0.0f && w.y == 0.0f && w.z == 0.0f;
-    return body->type != CAROM_BODY_STATIC || rests ? CAROM_OK : CAROM_ERROR_CORRUPT;
+    bool still = body->type == CAROM_BODY_STATIC || (body->flags & CM_BODY_ASLEEP);
+    return !still || rests ? CAROM_OK : CAROM_ERROR_CORRUPT;
 }

@@ -4,6 +4,7 @@
 
 #include "shared/sim/body.h"
 #include "shared/sim/check.h"
+#include "shared/sim/sleep.h"
 
 // One end of a rule: a live body, or a material where the id is null.
 static carom_result set_end(const carom_world *world, carom_body_id body, uint32_t material,
@@ -34,6 +35,7 @@ carom_result carom_world_add_pair_rule(carom_world *world, const carom_pair_rule
         return CAROM_ERROR_LIMIT_RULES;
     }
     cm_rules(world)[world->state.rule_count++] = row;
+    cm_wake_all(world);
     return CAROM_OK;
 }
 

@@ -9,6 +9,9 @@
 //   …        160 x limits.contacts                 manifolds
 //   …        64  x limits.contacts                 events
 //   …        32  x limits.joints                   joint events
+//   …        12  x 2 x limits.bodies               sleep events
+//   …        1 + 4 + 1 x limits.bodies             active, parents, marks
+//   …        1   x limits.shapes                   active shapes
 //   …        cm_joint_filter_size                  partners by joints
 //   …        cm_broadphase_scratch_size            lists and trees
 //   …        scratch_size of solve/solver.h        solver
@@ -31,8 +34,8 @@ static void *take(char *base, size_t *offset, size_t size)
 
 static size_t walk(const carom_limits *limits, size_t solver, char *base, cm_scratch *scratch)
 {
-    size_t shapes = limits->shapes, joints = limits->joints, contacts = limits->contacts,
-           offset = 0;
+    size_t bodies = limits->bodies, shapes = limits->shapes, joints = limits->joints,
+           contacts = limits->contacts, offset = 0;
     scratch->bounds = take(base, &offset, shapes * sizeof(cm_aabb));
     scratch->places = take(base, &offset, shapes * sizeof(cm_place));
     scratch->pairs = take(base, &offset, contacts * sizeof(cm_pair));
@@ -40,6 +43,11 @@ static size_t walk(const carom_limits *limits, size_t solver, char *base, cm_scr
     scratch->manifolds = take(base, &offset, contacts * sizeof(cm_manifold));
     scratch->events = take(base, &offset, contacts * sizeof(carom_contact_event));
     scratch->joint_events = take(base, &offset, joints * sizeof(carom_joint_event));
+    scratch->sleep_events = take(base, &offset, 2 * bodies * sizeof(carom_sleep_event));
+    scratch->active = take(base, &offset, bodies);
+    scratch->parents = take(base, &offset, bodies * sizeof(uint32_t));
+    scratch->marks = take(base, &offset, bodies);
+    scratch->active_shapes = take(base, &offset, shapes);
     scratch->joint_partners = take(base, &offset, cm_joint_filter_size(limits));
     scratch->broadphase = take(base, &offset, cm_broadphase_scratch_size(limits));
     scratch->solver = take(base, &offset, solver);
@@ -57,5 +65,6 @@ void cm_scratch_map(const carom_world *world, cm_scratch *scratch)
 {
     scratch->pair_count = 0;
     scratch->old_contact_count = 0;
+    scratch->active_count = scratch->sleeping_count = 0;
     walk(&world->limits, 0, (char *)world + world->offset.scratch, scratch);
 }

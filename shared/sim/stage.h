@@ -1,16 +1,18 @@
 // The stages of a step and what they hand on. Private to shared/sim.
 //
-//   bounds -> pairs -> collide -> solve -> break -> finish
+//   wake -> pairs -> collide -> touch -> solve -> break -> sleep -> finish
 //
 // step.c calls each stage once and passes plain arrays in scratch; stages do not call each other.
 // Scratch arrays are sized from the limits, so a stage never allocates and never overruns: a stage
 // that would, cuts in canonical order and counts.
 //
-// Who writes which field of the header and the state: pairs counts stats.contacts_dropped; collide
-// writes the contacts (all but touching) and stats.contacts, stats.points; the solver moves bodies,
-// writes impulses and touching, stats.touching, stats.bodies_put_to_rest, the events and
-// event_count, and impulse, force and torque of joints; break destroys joints. step.c does the
-// rest: floating-point environment, applied forces cleared, tick, profile.total.
+// Who writes which field of the header and the state: wake, touch and sleep write
+// flags, quiet and island of bodies, and stop what falls asleep; pairs counts
+// stats.contacts_dropped; collide writes the contacts (all but touching) and stats.contacts,
+// stats.points; the solver moves bodies, writes impulses and touching, stats.touching,
+// stats.bodies_put_to_rest, the events and event_count, and impulse, force and torque of joints;
+// break destroys joints. step.c does the rest: floating-point environment, applied forces cleared,
+// tick, profile.total.
 #ifndef CM_SIM_STAGE_H
 #define CM_SIM_STAGE_H
 
@@ -44,7 +46,8 @@ typedef struct cm_manifold_point {
     uint32_t feature;              // stable while the same features touch
 } cm_manifold_point;
 
-// Parallel to the contacts of the state: row i of the manifolds belongs to contact i.
+// Parallel to the contacts of the state: row i of the manifolds belongs to contact i. A contact
+// without an active body is kept as it is: its manifold has no points, and body_a is CM_NONE.
 typedef struct cm_manifold {
     carom_vec3 normal; // from a to b
     uint32_t body_a, body_b;
@@ -65,9 +68,15 @@ typedef struct cm_scratch {
     cm_manifold *manifolds;          // limits.contacts rows
     carom_contact_event *events;     // limits.contacts rows, two kinds share them
     carom_joint_event *joint_events; // limits.joints rows
-    uint32_t *joint_partners;        // joint/filter.c: cm_joint_filter_size bytes
-    void *broadphase;                // tree nodes, keys: cm_broadphase_scratch_size bytes
-    void *solver;                    // as much as the world's solver asks for
+    carom_sleep_event *sleep_events; // twice limits.bodies rows
+    uint8_t *active;                 // a row a body slot: it moves or can be pushed (sleep.h)
+    uint32_t active_count, sleeping_count;
+    uint32_t *parents;        // a row a body slot: islands
+    uint8_t *marks;           // a row a body slot
+    uint8_t *active_shapes;   // a row a shape slot: of active bodies
+    uint32_t *joint_partners; // joint/filter.c: cm_joint_filter_size bytes
+    void *broadphase;         // tree nodes, keys: cm_broadphase_scratch_size bytes
+    void *solver;             // as much as the world's solver asks for
 } cm_scratch;
 
 // Bytes that a stage wants of its own, from the limits alone (a solver's: solve/solver.h).
@@ -85,6 +94,8 @@ void cm_stage_pairs(carom_world *world, cm_scratch *scratch);
 // collide.c: a manifold for each pair, merged with the last step's contacts by key and feature id,
 // so that impulses persist. Writes the state's contacts and the manifolds.
 void cm_stage_collide(carom_world *world, cm_scratch *scratch);
+// Contacts that the stage kept as they are and one of whose bodies is active by now get manifolds.
+void cm_collide_woken(carom_world *world, cm_scratch *scratch);
 
 // One narrow-phase case: manifold of two shapes at poses given (of shapes, not bodies); points
 // within `margin` are reported. Anchors are from each shape's position (the stage makes them

@@ -1,13 +1,17 @@
 // One tick of a world: the one verb. Calls each stage once, in order, over plain arrays in scratch;
 // stages do not call each other. 60 times a second a room, more while it rewinds.
 //
-//   pairs -> collide -> solve -> break -> finish (forces of one tick go, the tick counts)
+//   wake -> pairs -> collide -> touch -> solve -> break -> sleep -> finish (forces of one tick go,
+//   the tick counts)
+//
+// Where nothing is active, pairs to solve have nothing to do and are left out.
 //
 // The clock, where the caller gave one, is read between the stages; its times go to the statistics
 // and nowhere else.
 #include "shared/sim/fpenv.h"
 #include "shared/sim/joint/joint.h"
 #include "shared/sim/shadow.h"
+#include "shared/sim/sleep.h"
 #include "shared/sim/solve/solver.h"
 
 #include <string.h>
@@ -17,18 +21,42 @@ static double now(const carom_world *world)
     return world->clock ? world->clock(world->clock_context) : 0.0;
 }
 
-static void clear_applied_forces(carom_world *world)
+static void clear_calls(carom_world *world)
 {
     cm_body *bodies = cm_bodies(world);
     for (uint32_t i = 0; i < world->state.body_slots; i++) {
         bodies[i].applied_force = cm_vec(0.0f, 0.0f, 0.0f);
         bodies[i].applied_torque = cm_vec(0.0f, 0.0f, 0.0f);
+        bodies[i].flags &= (uint8_t)~CM_BODY_STIRRED;
+    }
+}
+
+// What is active, by one tick.
+static void advance(carom_world *world, cm_scratch *scratch)
+{
+    const cm_solver *solver = cm_solver_of(world->state.solver);
+    carom_step_profile *profile = &world->stats.profile;
+    double start = now(world);
+    cm_stage_pairs(world, scratch);
+    double paired = now(world), collided = paired;
+    if (solver->manifolds) {
+        cm_stage_collide(world, scratch);
+        collided = now(world);
+        cm_stage_touch(world, scratch);
+    }
+    double touched = now(world);
+    solver->solve(world, scratch);
+    profile->pairs = paired - start;
+    profile->collide = collided - paired;
+    profile->sleep += touched - collided;
+    // A solver that does not tell its parts is one part.
+    if (profile->prepare + profile->solve + profile->relax + profile->integrate == 0.0) {
+        profile->solve = now(world) - touched;
     }
 }
 
 CM_FP_BODY static void step(carom_world *world)
 {
-    const cm_solver *solver = cm_solver_of(world->state.solver);
     cm_scratch scratch;
     cm_scratch_map(world, &scratch);
     carom_step_profile *profile = &world->stats.profile;
@@ -36,24 +64,17 @@ CM_FP_BODY static void step(carom_world *world)
     world->event_count = 0;
 
     double start = now(world);
-    cm_stage_pairs(world, &scratch);
-    double paired = now(world);
-    if (solver->manifolds) {
-        cm_stage_collide(world, &scratch);
+    cm_stage_wake(world, &scratch);
+    profile->sleep = now(world) - start;
+    if (scratch.active_count > 0) {
+        advance(world, &scratch);
     }
-    double collided = now(world);
-    solver->solve(world, &scratch);
-    cm_joint_break(world, &scratch);
     double solved = now(world);
-    clear_applied_forces(world);
+    cm_joint_break(world, &scratch);
+    cm_stage_sleep(world, &scratch);
+    profile->sleep += now(world) - solved;
+    clear_calls(world);
     world->state.tick++;
-
-    profile->pairs = paired - start;
-    profile->collide = collided - paired;
-    // A solver that does not tell its parts is one part.
-    if (profile->prepare + profile->solve + profile->relax + profile->integrate == 0.0) {
-        profile->solve = solved - collided;
-    }
     profile->total = now(world) - start;
 }
 

@@ -5,6 +5,7 @@
 #include "shared/base/rng.h"
 #include "shared/sim/check.h"
 #include "shared/sim/fields.h"
+#include "shared/sim/sleep.h"
 #include "shared/sim/solve/solver.h"
 #include "shared/sim/stage.h"
 
@@ -239,8 +240,10 @@ void carom_world_stats_get(const carom_world *world, carom_world_stats *stats)
     stats->shapes = 0;
     stats->touching = 0;
     stats->points = 0;
+    stats->sleeping = 0;
     for (uint32_t i = 0; i < world->state.body_slots; i++) {
         stats->bodies += cm_bodies(world)[i].alive;
+        stats->sleeping += cm_body_is_asleep(&cm_bodies(world)[i]);
     }
     for (uint32_t i = 0; i < world->state.shape_slots; i++) {
         stats->shapes += cm_shapes(world)[i].alive;
@@ -249,6 +252,9 @@ void carom_world_stats_get(const carom_world *world, carom_world_stats *stats)
     for (uint32_t i = 0; i < world->state.joint_slots; i++) {
         stats->joints += cm_joints(world)[i].alive;
     }
+    cm_scratch scratch;
+    cm_scratch_map(world, &scratch);
+    stats->islands = cm_islands_count(world, scratch.parents);
     stats->contacts = world->state.contact_count;
     for (uint32_t i = 0; i < world->state.contact_count; i++) {
         const cm_contact *contact = &cm_contacts(world)[i];

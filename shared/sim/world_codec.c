@@ -24,6 +24,7 @@
 #include "shared/sim/check.h"
 #include "shared/sim/fields.h"
 #include "shared/sim/portable.h"
+#include "shared/sim/sleep.h"
 
 #define ENCODE_MAGIC 0x454d5243u // "CRME"
 
@@ -129,6 +130,14 @@ static carom_result check_list(const form *f, uint32_t slot, const cm_body *body
     return CAROM_OK;
 }
 
+// What sleeps names the lowest of those that fell asleep with it.
+static bool sleeps_right(const form *f, uint32_t slot, const cm_body *body)
+{
+    cm_body lowest;
+    return body->island <= slot && (f->state.flags & CM_WORLD_SLEEP) &&
+           row_of(f, CM_SECTION_body, body->island, &lowest) && lowest.island == body->island;
+}
+
 static carom_result check_bodies(const form *f, uint32_t *listed)
 {
     for (uint32_t slot = 0; slot < f->state.body_slots; slot++) {
@@ -146,6 +155,9 @@ static carom_result check_bodies(const form *f, uint32_t *listed)
             continue;
         }
         CM_TRY(cm_portable_check_body(&motion, &body));
+        if (cm_body_is_asleep(&body) && !sleeps_right(f, slot, &body)) {
+            return CAROM_ERROR_CORRUPT;
+        }
         CM_TRY(check_list(f, slot, &body, listed));
     }
     return CAROM_OK;
@@ -283,5 +295,6 @@ carom_result carom_world_decode(carom_world *world, const void *bytes, size_t si
     }
     world->event_count = 0;
     world->joint_event_count = 0;
+    world->sleep_event_count = 0;
     return CAROM_OK;
 }

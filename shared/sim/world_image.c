@@ -153,6 +153,7 @@ carom_result carom_world_restore(carom_world *world, const void *image, size_t s
     // The events in scratch belong to a step that has not happened any more.
     world->event_count = 0;
     world->joint_event_count = 0;
+    world->sleep_event_count = 0;
     return CAROM_OK;
 }
 

@@ -336,6 +336,16 @@ typedef struct carom_contact_event {
 CAROM_API const carom_contact_event *carom_world_contact_events(const carom_world *world,
                                                                 uint32_t *count);
 
+typedef struct carom_sleep_event {
+    carom_body_id body;
+    bool asleep; // it fell asleep, else it woke
+} carom_sleep_event;
+
+// Bodies that fell asleep or woke in the last step or by calls before it: what woke first,
+// ascending by slots of each cause. Scratch, like contact events.
+CAROM_API const carom_sleep_event *carom_world_sleep_events(const carom_world *world,
+                                                            uint32_t *count);
+
 // Times are measured only when the caller gives a clock (carom_world_set_clock); the simulation
 // never reads it otherwise. Seconds, of the last step.
 typedef struct carom_step_profile {
@@ -349,6 +359,8 @@ typedef struct carom_world_stats {
     uint64_t bodies_put_to_rest; // whose state would have become non-finite, since create
     uint32_t joints;
     uint64_t joints_broken; // since create
+    uint32_t sleeping;      // bodies
+    uint32_t islands;       // dynamic bodies that hang together by touching and joints count as one
     carom_step_profile profile;
 } carom_world_stats;
 

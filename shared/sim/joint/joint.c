@@ -7,6 +7,7 @@
 #include "shared/sim/body.h"
 #include "shared/sim/check.h"
 #include "shared/sim/fpenv.h"
+#include "shared/sim/sleep.h"
 
 #include <string.h>
 
@@ -170,6 +171,14 @@ static carom_result find_ends(const carom_world *world, const carom_joint_def *d
     return joint->body_a != joint->body_b && moves ? CAROM_OK : CAROM_ERROR_ARGUMENT;
 }
 
+static void wake_ends(carom_world *world, const cm_joint *joint)
+{
+    cm_wake_body(world, joint->body_b);
+    if (joint->body_a != CM_NONE) {
+        cm_wake_body(world, joint->body_a);
+    }
+}
+
 static uint32_t free_slot(const carom_world *world)
 {
     const cm_joint *joints = cm_joints(world);
@@ -209,6 +218,7 @@ carom_result carom_joint_create(carom_world *world, const carom_joint_def *def, 
         world->state.joint_slots = slot + 1;
     }
     *row = joint;
+    wake_ends(world, row);
     if (id) {
         *id = (carom_joint_id){slot, joint.generation};
     }
@@ -220,6 +230,7 @@ carom_result carom_joint_create(carom_world *world, const carom_joint_def *def, 
 void cm_joint_remove(carom_world *world, uint32_t slot)
 {
     cm_joint *joint = &cm_joints(world)[slot];
+    wake_ends(world, joint);
     uint32_t generation = joint->generation;
     memset(joint, 0, sizeof *joint);
     joint->generation = generation;
@@ -292,9 +303,12 @@ static carom_result find(const carom_world *world, carom_joint_id id, cm_joint *
 }
 
 // Takes a changed row where it is allowed.
-static carom_result put(cm_joint *joint, const cm_joint *changed)
+static carom_result put(carom_world *world, cm_joint *joint, const cm_joint *changed)
 {
     CM_TRY(cm_check_joint(changed));
+    if (memcmp(joint, changed, sizeof *joint) != 0) {
+        wake_ends(world, joint);
+    }
     *joint = *changed;
     return CAROM_OK;
 }
@@ -311,7 +325,7 @@ carom_result carom_joint_set_motor(carom_world *world, carom_joint_id id, float 
     if (kind->motor && max == 0.0f && joint->type != CAROM_JOINT_MOTOR) {
         changed.flags &= (uint8_t)~CM_JOINT_MOTOR;
     }
-    return put(joint, &changed);
+    return put(world, joint, &changed);
 }
 
 carom_result carom_joint_set_drive(carom_world *world, carom_joint_id id, carom_vec3 linear,
@@ -328,7 +342,7 @@ carom_result carom_joint_set_drive(carom_world *world, carom_joint_id id, carom_
     changed.drive_angular = angular;
     changed.max_force = max_force;
     changed.max_torque = max_torque;
-    return put(joint, &changed);
+    return put(world, joint, &changed);
 }
 
 carom_result carom_joint_set_limits(carom_world *world, carom_joint_id id, float lower, float upper)
@@ -339,13 +353,14 @@ carom_result carom_joint_set_limits(carom_world *world, carom_joint_id id, float
     changed.flags |= CM_JOINT_LIMITS;
     changed.lower = lower;
     changed.upper = upper;
-    return put(joint, &changed);
+    return put(world, joint, &changed);
 }
 
 carom_result carom_joint_clear_limits(carom_world *world, carom_joint_id id)
 {
     cm_joint *joint;
     CM_TRY(find(world, id, &joint));
+    wake_ends(world, joint);
     joint->flags &= (uint8_t)~CM_JOINT_LIMITS;
     joint->lower = joint->upper = 0.0f;
     return CAROM_OK;

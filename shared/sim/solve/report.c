@@ -5,7 +5,8 @@
 // exceeds the linear slop. A sensor's contact has no points for the solver; its deepest one stands
 // first in the manifold all the same (collide.c). Events are sorted by (shape_a, shape_b); more
 // than limits.contacts are cut, in that order. A contact that ends without points left reports the
-// moving body's centre, with a zero normal. Typical: 10 events a tick.
+// moving body's centre, with a zero normal. A contact that was kept (stage.h) stays as it was.
+// Typical: 10 events a tick.
 #include "shared/sim/solve/report.h"
 
 static bool is_touching(const cm_manifold *manifold, bool before)
@@ -79,7 +80,8 @@ void cm_report_contacts(carom_world *world, cm_scratch *scratch)
         }
         cm_contact *contact = &contacts[i];
         const cm_manifold *manifold = &scratch->manifolds[i];
-        bool before = contact->touching != 0, now = is_touching(manifold, before);
+        bool kept = manifold->body_a == CM_NONE, before = contact->touching != 0;
+        bool now = kept ? before : is_touching(manifold, before);
         if (before != now) {
             add_event(world, scratch, contact, manifold, now);
         }

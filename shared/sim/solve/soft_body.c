@@ -3,6 +3,7 @@
 // Kinematic bodies keep their velocity and end the tick exactly at position + velocity x dt. A body
 // whose velocity or pose would not be finite is put to rest at the pose it had at the start of the
 // tick. Typical: 1,000 bodies x 4 substeps.
+#include "shared/sim/sleep.h"
 #include "shared/sim/solve/soft.h"
 
 #define RUNAWAY 1.0e6f // m, m/s, rad/s: of one tick
@@ -96,8 +97,8 @@ void cm_soft_prepare_bodies(const carom_world *world, cm_soft *soft)
         *inertia = (cm_soft_inertia){0};
         block->round = lane == 0 ? 1 : block->round;
         clear_lane(block, lane);
-        bool moving =
-            i < soft->body_count && bodies[i].alive && bodies[i].type != CAROM_BODY_STATIC;
+        bool moving = i < soft->body_count && bodies[i].type != CAROM_BODY_STATIC &&
+                      !cm_body_is_asleep(&bodies[i]);
         if (moving) {
             inertia->moving = 1;
             row->v = motions[i].linear_velocity;
@@ -129,7 +130,7 @@ void cm_soft_store_bodies(carom_world *world, const cm_soft *soft)
     for (uint32_t i = 0; i < soft->body_count; i++) {
         const cm_soft_body *row = &soft->bodies[i];
         const cm_body *body = &cm_bodies(world)[i];
-        if (!body->alive || body->type == CAROM_BODY_STATIC) {
+        if (body->type == CAROM_BODY_STATIC || cm_body_is_asleep(body)) { // or dead
             continue;
         }
         cm_motion *motion = &motions[i];

@@ -4,6 +4,7 @@
 // constraint in the solve pass and without bias in the relax pass; springs and motors are the same
 // in both. What a joint holds rigidly (up to six rows) is solved at once. Typical: 20 ragdolls of
 // 12 hinges and balls.
+#include "shared/sim/sleep.h"
 #include "shared/sim/solve/soft_joint.h"
 
 #include <string.h>
@@ -79,6 +80,14 @@ static void prepare_joint(const carom_world *world, uint32_t slot, cm_soft_joint
     }
 }
 
+// A joint that holds what sleeps stays as it is.
+static bool sleeps(const carom_world *world, const cm_joint *joint)
+{
+    const cm_body *bodies = cm_bodies(world);
+    return cm_body_is_asleep(&bodies[joint->body_b]) ||
+           (joint->body_a != CM_NONE && cm_body_is_asleep(&bodies[joint->body_a]));
+}
+
 void cm_soft_prepare_joints(carom_world *world, const cm_soft *soft, cm_soft_joints *joints)
 {
     const uint8_t extras = CM_JOINT_MOTOR | CM_JOINT_SPRING_HERTZ | CM_JOINT_SPRING_STIFFNESS;
@@ -92,6 +101,9 @@ void cm_soft_prepare_joints(carom_world *world, const cm_soft *soft, cm_soft_joi
         }
         if (cm_soft_end_inertia(soft, joint->body_a)->inverse_mass == 0.0f &&
             soft->inertias[joint->body_b].inverse_mass == 0.0f) {
+            if (sleeps(world, joint)) {
+                continue;
+            }
             memset(joint->impulse, 0, sizeof joint->impulse); // neither can be pushed for now
             joint->force = joint->torque = 0.0f;
             continue;

@@ -1,8 +1,9 @@
 // The scenes: a box that tips over an edge, a heavy box (10:1) on light ones, a crowd of all shapes
 // that is pushed about, and a churn in which bodies come and go while others lie on them; joints
-// are in golden_joints.c.
+// are in golden_joints.c, sleep in golden_sleep.c.
 #include "tests/unit/sim/golden_scenes.h"
 #include "tests/unit/sim/golden_joints.h"
+#include "tests/unit/sim/golden_sleep.h"
 
 static const carom_vec3 cube = {0.5f, 0.5f, 0.5f};
 
@@ -128,4 +129,5 @@ const cm_golden_scene cm_golden_scenes[CM_GOLDEN_SCENES] = {
     {"crowd", 256, 240, build_crowd, drive_crowd},
     {"churn", 60, 240, build_churn, drive_churn},
     {"joints", 32, 240, cm_golden_joints_build, cm_golden_joints_drive},
+    {"sleep", 32, 300, cm_golden_sleep_build, cm_golden_sleep_drive},
 };

@@ -15,7 +15,7 @@ typedef struct cm_golden_scene {
     void (*drive)(carom_world *world, uint32_t tick);
 } cm_golden_scene;
 
-#define CM_GOLDEN_SCENES 5
+#define CM_GOLDEN_SCENES 6
 extern const cm_golden_scene cm_golden_scenes[CM_GOLDEN_SCENES];
 
 #endif

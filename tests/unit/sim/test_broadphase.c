@@ -4,6 +4,7 @@
 #include "shared/base/rng.h"
 #include "shared/sim/broadphase.h"
 #include "shared/sim/bvh.h"
+#include "shared/sim/sleep.h"
 #include "shared/sim/sort.h"
 #include "tests/unit/sim/rig.h"
 
@@ -88,6 +89,7 @@ static uint32_t check_against_loop(cm_rig *rig)
 {
     cm_scratch scratch;
     cm_scratch_map(rig->world, &scratch);
+    cm_activate_all(rig->world, &scratch);
     uint32_t dropped = cm_find_pairs(rig->world, &scratch, 0.02f, 1.0f / 60.0f);
     const cm_shape *shapes = cm_shapes(rig->world);
     uint32_t at = 0, limit = rig->world->limits.contacts, beyond = 0;

@@ -15,6 +15,7 @@ static cm_rig open_rig(float gravity)
 {
     carom_world_def def = cm_rig_def(64);
     def.gravity = cm_vec(0.0f, gravity, 0.0f);
+    def.sleep = false; // what creeps to its place gets there
     return cm_rig_open(&def, 0);
 }
 

@@ -96,6 +96,37 @@ Test(rollback, joints_rewound_through_the_portable_form)
     rewind_scene(&cm_golden_scenes[4], true);
 }
 
+Test(rollback, sleep_rewound_at_every_tick)
+{
+    rewind_scene(&cm_golden_scenes[5], false);
+}
+
+Test(rollback, sleep_rewound_through_the_portable_form)
+{
+    rewind_scene(&cm_golden_scenes[5], true);
+}
+
+// Likewise, only if bodies sleep and wake, in events that a rewind gives again.
+Test(rollback, bodies_sleep_and_wake)
+{
+    const cm_golden_scene *scene = &cm_golden_scenes[5];
+    carom_world_def def = cm_rig_def(scene->bodies);
+    cm_rig rig = cm_rig_open(&def, 0);
+    uint32_t sleeps = 0, wakes = 0, count;
+    scene->build(&rig);
+    for (uint32_t tick = 0; tick < scene->ticks; tick++) {
+        advance(&rig, scene, tick, 1);
+        const carom_sleep_event *events = carom_world_sleep_events(rig.world, &count);
+        for (uint32_t i = 0; i < count; i++) {
+            sleeps += events[i].asleep;
+            wakes += !events[i].asleep;
+        }
+    }
+    cr_assert_geq(wakes, 15, "%u", wakes);
+    cr_assert_geq(sleeps, 30, "%u", sleeps);
+    cm_rig_close(&rig);
+}
+
 // The scene is worth rewinding only if joints break and go in it.
 Test(rollback, joints_break_and_go)
 {
