@@ -1,20 +1,79 @@
 // Prints the golden worlds' hashes, in the form of tests/golden/worlds.txt. No scene files, no
 // libraries but libc: this is what the matrix builds for every architecture.
+//
+// golden [LANES [write|read DIR]]: LANES 0 as the processor has, 1, 4, 8. `write` puts each world
+// as it is at tick HALF into DIR/SCENE.image in the portable form; `read` goes on from there, in a
+// world that holds nothing of what went before, and prints what comes after.
+#include "shared/sim/image.h"
 #include "tests/unit/sim/golden_scenes.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#define GOLDEN_EVERY 60u
+#define HALF 120u
 
-int main(void)
+static FILE *open_image(const char *folder, const char *scene, const char *mode)
 {
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s.image", folder, scene);
+    FILE *file = fopen(path, mode);
+    if (file == NULL) {
+        perror(path);
+        exit(2);
+    }
+    return file;
+}
+
+static void write_image(const carom_world *world, const char *folder, const char *scene)
+{
+    FILE *file = open_image(folder, scene, "wb");
+    size_t size = carom_world_encode_size(world);
+    void *bytes = malloc(size);
+    if (bytes == NULL || carom_world_encode(world, bytes, size) != size ||
+        fwrite(bytes, 1, size, file) != size) {
+        exit(2);
+    }
+    free(bytes);
+    fclose(file);
+}
+
+static void read_image(carom_world *world, const char *folder, const char *scene)
+{
+    FILE *file = open_image(folder, scene, "rb");
+    fseek(file, 0, SEEK_END);
+    size_t size = (size_t)ftell(file);
+    rewind(file);
+    void *bytes = malloc(size);
+    if (bytes == NULL || fread(bytes, 1, size, file) != size ||
+        carom_world_decode(world, bytes, size) != CAROM_OK) {
+        fprintf(stderr, "golden: %s: the image does not decode\n", scene);
+        exit(1);
+    }
+    free(bytes);
+    fclose(file);
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t lanes = argc > 1 ? (uint32_t)atoi(argv[1]) : 0;
+    bool writes = argc > 3 && strcmp(argv[2], "write") == 0;
+    bool reads = argc > 3 && strcmp(argv[2], "read") == 0;
     for (uint32_t i = 0; i < CM_GOLDEN_SCENES; i++) {
         const cm_golden_scene *scene = &cm_golden_scenes[i];
-        carom_world_def def = cm_rig_def(scene->bodies);
-        cm_rig rig = cm_rig_open(&def, 0);
-        scene->build(&rig);
-        for (uint32_t tick = 0; tick <= scene->ticks; tick++) {
-            if (tick % GOLDEN_EVERY == 0) {
+        cm_rig rig = cm_golden_open(scene, 0);
+        rig.world->lanes = lanes;
+        uint32_t tick = reads ? HALF : 0;
+        if (reads) {
+            read_image(rig.world, argv[3], scene->name);
+        } else {
+            scene->build(&rig);
+        }
+        for (; tick <= scene->ticks; tick++) {
+            if (writes && tick == HALF) {
+                write_image(rig.world, argv[3], scene->name);
+            }
+            if (tick % CM_GOLDEN_EVERY == 0) {
                 printf("%s %u %016llx\n", scene->name, (unsigned)tick,
                        (unsigned long long)carom_world_hash(rig.world));
             }

@@ -1,9 +1,14 @@
 // The scenes: a box that tips over an edge, a heavy box (10:1) on light ones, a crowd of all shapes
 // that is pushed about, and a churn in which bodies come and go while others lie on them; joints
-// are in golden_joints.c, sleep in golden_sleep.c.
+// are in golden_joints.c, sleep in golden_sleep.c, hulls and the smallest numbers in
+// golden_small.c.
 #include "tests/unit/sim/golden_scenes.h"
 #include "tests/unit/sim/golden_joints.h"
 #include "tests/unit/sim/golden_sleep.h"
+#include "tests/unit/sim/golden_small.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static const carom_vec3 cube = {0.5f, 0.5f, 0.5f};
 
@@ -124,10 +129,31 @@ static void drive_churn(carom_world *world, uint32_t tick)
 }
 
 const cm_golden_scene cm_golden_scenes[CM_GOLDEN_SCENES] = {
-    {"tipping_box", 8, 240, build_tipping, NULL},
-    {"heavy_on_light", 16, 240, build_heavy, NULL},
-    {"crowd", 256, 240, build_crowd, drive_crowd},
-    {"churn", 60, 240, build_churn, drive_churn},
-    {"joints", 32, 240, cm_golden_joints_build, cm_golden_joints_drive},
-    {"sleep", 32, 300, cm_golden_sleep_build, cm_golden_sleep_drive},
+    {"tipping_box", 8, 240, build_tipping, NULL, NULL},
+    {"heavy_on_light", 16, 240, build_heavy, NULL, NULL},
+    {"crowd", 256, 240, build_crowd, drive_crowd, NULL},
+    {"churn", 60, 240, build_churn, drive_churn, NULL},
+    {"joints", 32, 240, cm_golden_joints_build, cm_golden_joints_drive, NULL},
+    {"solids", 64, 240, cm_golden_solids_build, NULL, cm_golden_solids_define},
+    {"sleep", 32, 300, cm_golden_sleep_build, cm_golden_sleep_drive, NULL},
+    {"denormals", 16, 240, cm_golden_denormals_build, NULL, cm_golden_denormals_define},
 };
+
+const cm_golden_scene *cm_golden_find(const char *name)
+{
+    for (uint32_t i = 0; i < CM_GOLDEN_SCENES; i++) {
+        if (strcmp(cm_golden_scenes[i].name, name) == 0) {
+            return &cm_golden_scenes[i];
+        }
+    }
+    abort();
+}
+
+cm_rig cm_golden_open(const cm_golden_scene *scene, uint32_t shift)
+{
+    carom_world_def def = cm_rig_def(scene->bodies);
+    if (scene->define) {
+        scene->define(&def);
+    }
+    return cm_rig_open(&def, shift);
+}

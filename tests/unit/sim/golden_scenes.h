@@ -13,9 +13,17 @@ typedef struct cm_golden_scene {
     // Called before each step with the tick about to run: forces, bodies made and destroyed. A
     // function of the world and the tick alone.
     void (*drive)(carom_world *world, uint32_t tick);
+    // Changes the world's definition (solver, hulls, planar); may be NULL.
+    void (*define)(carom_world_def *def);
 } cm_golden_scene;
 
-#define CM_GOLDEN_SCENES 6
+#define CM_GOLDEN_EVERY  10u
+#define CM_GOLDEN_SCENES 8
 extern const cm_golden_scene cm_golden_scenes[CM_GOLDEN_SCENES];
+
+// By its name; aborts where there is none.
+const cm_golden_scene *cm_golden_find(const char *name);
+// A world as the scene wants it, still empty: build() fills it.
+cm_rig cm_golden_open(const cm_golden_scene *scene, uint32_t shift);
 
 #endif

@@ -2,6 +2,7 @@
 // and destroyed inside the rewound span) save, step 7, restore into another world with other limits
 // at another address, step 7 with the same calls, and compare the saved images byte for byte. A
 // saved image holds state only, so scratch filled with rubbish in one of the two must not show.
+#include "shared/sim/image.h"
 #include "tests/unit/sim/golden_scenes.h"
 
 #include <criterion/criterion.h>
@@ -22,8 +23,7 @@ static void advance(cm_rig *rig, const cm_golden_scene *scene, uint32_t tick, ui
 
 static void rewind_scene(const cm_golden_scene *scene, bool portable)
 {
-    carom_world_def def = cm_rig_def(scene->bodies);
-    cm_rig one = cm_rig_open(&def, 0), two = cm_rig_open(&def, 5);
+    cm_rig one = cm_golden_open(scene, 0), two = cm_golden_open(scene, 5);
     scene->build(&one);
     size_t room = carom_world_save_bound(one.world) + carom_world_encode_size(one.world) * 8;
     uint8_t *start = malloc(room), *first = malloc(room), *second = malloc(room);
@@ -61,57 +61,66 @@ static void rewind_scene(const cm_golden_scene *scene, bool portable)
     cm_rig_close(&two);
 }
 
-Test(rollback, tipping_box_rewound_at_every_tick)
+Test(rollback, tipping_box)
 {
-    rewind_scene(&cm_golden_scenes[0], false);
+    rewind_scene(cm_golden_find("tipping_box"), false);
 }
 
-Test(rollback, heavy_on_light_rewound_at_every_tick)
+Test(rollback, heavy_on_light)
 {
-    rewind_scene(&cm_golden_scenes[1], false);
+    rewind_scene(cm_golden_find("heavy_on_light"), false);
 }
 
-Test(rollback, crowd_rewound_at_every_tick)
+Test(rollback, crowd)
 {
-    rewind_scene(&cm_golden_scenes[2], false);
+    rewind_scene(cm_golden_find("crowd"), false);
 }
 
-Test(rollback, churn_rewound_at_every_tick)
+Test(rollback, churn)
 {
-    rewind_scene(&cm_golden_scenes[3], false);
+    rewind_scene(cm_golden_find("churn"), false);
 }
 
-Test(rollback, churn_rewound_through_the_portable_form)
+Test(rollback, joints)
 {
-    rewind_scene(&cm_golden_scenes[3], true);
+    rewind_scene(cm_golden_find("joints"), false);
 }
 
-Test(rollback, joints_rewound_at_every_tick)
+Test(rollback, solids)
 {
-    rewind_scene(&cm_golden_scenes[4], false);
+    rewind_scene(cm_golden_find("solids"), false);
 }
 
-Test(rollback, joints_rewound_through_the_portable_form)
+Test(rollback, denormals)
 {
-    rewind_scene(&cm_golden_scenes[4], true);
+    rewind_scene(cm_golden_find("denormals"), false);
+}
+
+Test(rollback, churn_through_the_portable_form)
+{
+    rewind_scene(cm_golden_find("churn"), true);
+}
+
+Test(rollback, joints_through_the_portable_form)
+{
+    rewind_scene(cm_golden_find("joints"), true);
 }
 
 Test(rollback, sleep_rewound_at_every_tick)
 {
-    rewind_scene(&cm_golden_scenes[5], false);
+    rewind_scene(cm_golden_find("sleep"), false);
 }
 
 Test(rollback, sleep_rewound_through_the_portable_form)
 {
-    rewind_scene(&cm_golden_scenes[5], true);
+    rewind_scene(cm_golden_find("sleep"), true);
 }
 
 // Likewise, only if bodies sleep and wake, in events that a rewind gives again.
 Test(rollback, bodies_sleep_and_wake)
 {
-    const cm_golden_scene *scene = &cm_golden_scenes[5];
-    carom_world_def def = cm_rig_def(scene->bodies);
-    cm_rig rig = cm_rig_open(&def, 0);
+    const cm_golden_scene *scene = cm_golden_find("sleep");
+    cm_rig rig = cm_golden_open(scene, 0);
     uint32_t sleeps = 0, wakes = 0, count;
     scene->build(&rig);
     for (uint32_t tick = 0; tick < scene->ticks; tick++) {
@@ -130,9 +139,8 @@ Test(rollback, bodies_sleep_and_wake)
 // The scene is worth rewinding only if joints break and go in it.
 Test(rollback, joints_break_and_go)
 {
-    const cm_golden_scene *scene = &cm_golden_scenes[4];
-    carom_world_def def = cm_rig_def(scene->bodies);
-    cm_rig rig = cm_rig_open(&def, 0);
+    const cm_golden_scene *scene = cm_golden_find("joints");
+    cm_rig rig = cm_golden_open(scene, 0);
     carom_world_stats before, after;
     scene->build(&rig);
     carom_world_stats_get(rig.world, &before);
@@ -142,5 +150,29 @@ Test(rollback, joints_break_and_go)
     cr_assert_eq(after.joints_broken, 1);
     cr_assert_eq(after.joints, 14);
     cr_assert_eq(after.bodies_put_to_rest, 0);
+    cm_rig_close(&rig);
+}
+
+// The scene of the smallest numbers holds numbers without a leading one for most of its life.
+Test(rollback, denormals_are_reached)
+{
+    const cm_golden_scene *scene = cm_golden_find("denormals");
+    cm_rig rig = cm_golden_open(scene, 0);
+    uint32_t ticks = 0;
+    scene->build(&rig);
+    for (uint32_t tick = 0; tick < scene->ticks; tick++) {
+        bool found = false;
+        cm_rig_step(&rig, 1);
+        for (uint32_t i = 1; i < rig.world->state.body_slots; i++) {
+            const float *words = (const float *)&cm_motions(rig.world)[i];
+            for (uint32_t k = 0; k < 13; k++) {
+                uint32_t bits;
+                memcpy(&bits, &words[k], sizeof bits);
+                found = found || ((bits & 0x7f800000u) == 0 && (bits & 0x007fffffu) != 0);
+            }
+        }
+        ticks += found;
+    }
+    cr_assert_gt(ticks, scene->ticks / 2, "%u", ticks);
     cm_rig_close(&rig);
 }
