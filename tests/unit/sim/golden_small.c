@@ -1,13 +1,9 @@
-// See golden_small.h. Solids: two hulls, cylinders and compounds in a heap. Sleepers: stacks that
-// come to rest, are hit, pushed, lose what they lie on and rest again. Denormals: bodies of the
-// least mass and size at places and speeds that binary32 holds without a leading one.
+// See golden_small.h. Solids: two hulls, cylinders and compounds in a heap. Denormals: bodies of
+// little mass and size at places that binary32 holds without a leading one.
 #include "tests/unit/sim/golden_small.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
-
-// Solids
-// -------------------------------------------------------------------------------------------
 
 static void *take(void *context, size_t size)
 {
@@ -71,60 +67,6 @@ void cm_golden_solids_build(cm_rig *rig)
         cr_assert_eq(carom_body_create(rig->world, &body, shapes, count, NULL), CAROM_OK);
     }
 }
-
-// Sleepers
-// -----------------------------------------------------------------------------------------
-
-void cm_golden_sleepers_build(cm_rig *rig)
-{
-    cm_rig_plane(rig);
-    for (uint32_t i = 0; i < 30; i++) {
-        cm_rig_box(rig, CAROM_BODY_DYNAMIC,
-                   cm_vec(3.0f * (float)(i / 5), 0.26f + 0.51f * (float)(i % 5), 0.0f),
-                   cm_vec(0.25f, 0.25f, 0.25f));
-    }
-    carom_body_id a =
-        cm_rig_box(rig, CAROM_BODY_DYNAMIC, cm_vec(-3.0f, 0.25f, 0.0f), cm_vec(0.3f, 0.25f, 0.3f));
-    carom_body_id b =
-        cm_rig_box(rig, CAROM_BODY_DYNAMIC, cm_vec(-4.0f, 0.25f, 0.0f), cm_vec(0.3f, 0.25f, 0.3f));
-    carom_joint_def joint = carom_default_joint_def();
-    joint.type = CAROM_JOINT_HINGE;
-    joint.body_a = a;
-    joint.body_b = b;
-    joint.anchor = cm_vec(-3.5f, 0.25f, 0.0f);
-    cr_assert_eq(carom_joint_create(rig->world, &joint, NULL), CAROM_OK);
-}
-
-// By tick 150 all rest. Each stack then meets something else.
-void cm_golden_sleepers_drive(carom_world *world, uint32_t tick)
-{
-    if (tick == 160) {
-        carom_body_apply_impulse(world, carom_world_body_at(world, 3), cm_vec(20.0f, 0.0f, 5.0f),
-                                 cm_vec(0.0f, 1.3f, 0.0f));
-    }
-    if (tick == 170) {
-        carom_body_destroy(world, carom_world_body_at(world, 6));
-    }
-    if (tick == 180) {
-        carom_body_def body = carom_default_body_def();
-        carom_shape_def shape = carom_default_shape_def();
-        body.position = cm_vec(6.1f, 4.0f, 0.1f);
-        shape.radius = 0.3f;
-        carom_body_create(world, &body, &shape, 1, NULL);
-    }
-    if (tick >= 190 && tick < 200) {
-        carom_body_apply_force(world, carom_world_body_at(world, 16), cm_vec(900.0f, 0.0f, 0.0f),
-                               cm_vec(0.0f, 0.0f, 0.0f));
-    }
-    if (tick == 210) {
-        carom_joint_destroy(world, carom_world_joint_at(world, 0));
-        carom_body_set_velocity(world, carom_world_body_at(world, 31), cm_vec(1.0f, 0.0f, 0.0f),
-                                cm_vec(0.0f, 2.0f, 0.0f));
-    }
-}
-
-// Denormals
-// ----------------------------------------------------------------------------------------
 
 void cm_golden_denormals_define(carom_world_def *def)
 {

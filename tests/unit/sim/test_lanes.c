@@ -19,25 +19,23 @@ static bool has_width(uint32_t lanes)
 #endif
 }
 
-static void compare_widths(void (*build)(cm_rig *), void (*drive)(carom_world *, uint32_t),
-                           uint32_t bodies, uint32_t ticks, const char *name)
+static void compare_widths(const cm_golden_scene *scene)
 {
     static const uint32_t widths[WIDTHS] = {1, 4, 8};
-    carom_world_def def = cm_rig_def(bodies);
     cm_rig rigs[WIDTHS];
     for (uint32_t i = 0; i < WIDTHS; i++) {
-        rigs[i] = cm_rig_open(&def, i);
+        rigs[i] = cm_golden_open(scene, i);
         rigs[i].world->lanes = widths[i];
-        build(&rigs[i]);
+        scene->build(&rigs[i]);
     }
-    for (uint32_t tick = 0; tick < ticks; tick++) {
+    for (uint32_t tick = 0; tick < scene->ticks; tick++) {
         for (uint32_t i = 0; i < WIDTHS && has_width(widths[i]); i++) {
-            if (drive) {
-                drive(rigs[i].world, tick);
+            if (scene->drive) {
+                scene->drive(rigs[i].world, tick);
             }
             cm_rig_step(&rigs[i], 1);
             cr_assert_eq(carom_world_hash(rigs[i].world), carom_world_hash(rigs[0].world),
-                         "%s tick %u: %u lanes differ from one", name, tick, widths[i]);
+                         "%s tick %u: %u lanes differ from one", scene->name, tick, widths[i]);
         }
     }
     for (uint32_t i = 0; i < WIDTHS; i++) {
@@ -48,8 +46,7 @@ static void compare_widths(void (*build)(cm_rig *), void (*drive)(carom_world *,
 Test(lanes, any_width_gives_the_same_bits)
 {
     for (uint32_t i = 0; i < CM_GOLDEN_SCENES; i++) {
-        const cm_golden_scene *scene = &cm_golden_scenes[i];
-        compare_widths(scene->build, scene->drive, scene->bodies, scene->ticks, scene->name);
+        compare_widths(&cm_golden_scenes[i]);
     }
 }
 
@@ -67,7 +64,8 @@ static void build_heap(cm_rig *rig)
 
 Test(lanes, contacts_without_a_colour_are_solved_too)
 {
-    compare_widths(build_heap, NULL, HEAP + 2, 60, "heap");
+    static const cm_golden_scene heap = {"heap", HEAP + 2, 60, build_heap, NULL, NULL};
+    compare_widths(&heap);
     carom_world_def def = cm_rig_def(HEAP + 2);
     cm_rig rig = cm_rig_open(&def, 0);
     build_heap(&rig);
