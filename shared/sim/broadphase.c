@@ -275,31 +275,31 @@ static uint32_t find_at_once(const carom_world *world, const cm_scratch *scratch
 // each shape's partners.
 static void order_found(const carom_world *world, cm_scratch *scratch, lists *l, uint32_t found)
 {
-    uint32_t slots = world->state.shape_slots, count = 0, at = 0;
+    uint32_t slots = world->state.shape_slots, at = 0, first = 0;
     memset(l->starts, 0, slots * sizeof *l->starts);
     for (uint32_t i = 0; i < found; i++) {
-        cm_pair pair = l->found[i];
-        if (is_pair(world, scratch, pair.shape_a, pair.shape_b)) {
-            l->found[count++] = pair;
-            l->starts[pair.shape_a]++;
-        }
+        l->starts[l->found[i].shape_a]++;
     }
     for (uint32_t a = 0; a < slots; a++) {
         uint32_t here = l->starts[a];
         l->starts[a] = at;
         at += here;
     }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < found; i++) {
         l->sorted[l->starts[l->found[i].shape_a]++] = l->found[i].shape_b;
     }
     scratch->pair_count = 0;
     for (uint32_t a = 0; a < slots; a++) {
-        uint32_t first = scratch->pair_count, n = l->starts[a] - first;
+        uint32_t n = l->starts[a] - first;
         memcpy(l->room.keys, l->sorted + first, n * sizeof *l->sorted);
         cm_sort(l->room.keys, l->sorted + first, l->room.spare_keys, l->room.spare_values, n);
         for (uint32_t i = 0; i < n; i++) {
-            scratch->pairs[scratch->pair_count++] = (cm_pair){a, l->sorted[first + i]};
+            uint32_t b = l->sorted[first + i];
+            if (is_pair(world, scratch, a, b)) {
+                scratch->pairs[scratch->pair_count++] = (cm_pair){a, b};
+            }
         }
+        first += n;
     }
 }
 

@@ -238,12 +238,11 @@ static void keep(carom_world *world, const cm_scratch *scratch, const cm_contact
 
 void cm_stage_collide(carom_world *world, cm_scratch *scratch)
 {
-    cm_contact *contacts = cm_contacts(world);
     float dt = 1.0f / (float)world->state.tick_rate;
     uint32_t old_count = world->state.contact_count, old = 0;
     rows to = {0, 0};
-    memcpy(scratch->old_contacts, contacts, old_count * sizeof *contacts);
-    scratch->old_contact_count = old_count;
+    cm_contacts_turn(world, scratch);
+    cm_contact *contacts = cm_contacts(world);
     reject_pairs(world, scratch, dt);
     for (uint32_t i = 0; i < scratch->pair_count; i++) {
         const cm_pair *pair = &scratch->pairs[i];

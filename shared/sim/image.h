@@ -11,6 +11,7 @@
 //   offset.body      168 x limits.bodies     state, cold
 //   offset.shape     136 x limits.shapes     state
 //   offset.contact   164 x limits.contacts   state: sorted by (shape_a, shape_b)
+//   …                164 x limits.contacts   the other rows: each step they change places
 //   offset.joint     184 x limits.joints     state
 //   offset.rule      20  x CM_MAX_RULES      state: pair rules, in the order of their making
 //   offset.scratch   offset.scratch_size     scratch of the stages (stage.h)
@@ -199,7 +200,7 @@ struct carom_world {
     uint64_t layout_hash;
     carom_limits limits;
     struct {
-        uint32_t motion, body, shape, contact, joint, rule, scratch, scratch_size;
+        uint32_t motion, body, shape, contact, spare_contact, joint, rule, scratch, scratch_size;
     } offset;
     // What the scratch was sized for; a state that wants more is refused.
     struct {

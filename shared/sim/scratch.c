@@ -5,7 +5,6 @@
 //   0        24  x limits.shapes                   bounds
 //   …        48  x limits.shapes                   places
 //   …        8   x limits.contacts                 pairs
-//   …        88  x limits.contacts                 old contacts
 //   …        160 x limits.contacts                 manifolds
 //   …        64  x limits.contacts                 events
 //   …        32  x limits.joints                   joint events
@@ -39,7 +38,6 @@ static size_t walk(const carom_limits *limits, size_t solver, char *base, cm_scr
     scratch->bounds = take(base, &offset, shapes * sizeof(cm_aabb));
     scratch->places = take(base, &offset, shapes * sizeof(cm_place));
     scratch->pairs = take(base, &offset, contacts * sizeof(cm_pair));
-    scratch->old_contacts = take(base, &offset, contacts * sizeof(cm_contact));
     scratch->manifolds = take(base, &offset, contacts * sizeof(cm_manifold));
     scratch->events = take(base, &offset, contacts * sizeof(carom_contact_event));
     scratch->joint_events = take(base, &offset, joints * sizeof(carom_joint_event));
@@ -66,5 +64,6 @@ void cm_scratch_map(const carom_world *world, cm_scratch *scratch)
     scratch->pair_count = 0;
     scratch->old_contact_count = 0;
     scratch->active_count = scratch->sleeping_count = 0;
+    scratch->old_contacts = (cm_contact *)((char *)world + world->offset.spare_contact);
     walk(&world->limits, 0, (char *)world + world->offset.scratch, scratch);
 }

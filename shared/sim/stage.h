@@ -63,7 +63,8 @@ typedef struct cm_scratch {
     cm_place *places; // a row a shape slot; likewise
     cm_pair *pairs;   // limits.contacts rows
     uint32_t pair_count;
-    cm_contact *old_contacts; // last step's contacts: the merge reads these, writes the state's
+    cm_contact *old_contacts; // last step's (cm_contacts_turn): the merge reads these, writes
+                              // the state's
     uint32_t old_contact_count;
     cm_manifold *manifolds;          // limits.contacts rows
     carom_contact_event *events;     // limits.contacts rows, two kinds share them
@@ -78,6 +79,16 @@ typedef struct cm_scratch {
     void *broadphase;         // tree nodes, keys: cm_broadphase_scratch_size bytes
     void *solver;             // as much as the world's solver asks for
 } cm_scratch;
+
+// The state's contacts become the old ones; the state gets the other rows, which hold anything.
+static inline void cm_contacts_turn(carom_world *world, cm_scratch *scratch)
+{
+    uint32_t old = world->offset.contact;
+    scratch->old_contacts = cm_contacts(world);
+    scratch->old_contact_count = world->state.contact_count;
+    world->offset.contact = world->offset.spare_contact;
+    world->offset.spare_contact = old;
+}
 
 // Bytes that a stage wants of its own, from the limits alone (a solver's: solve/solver.h).
 size_t cm_broadphase_scratch_size(const carom_limits *limits);

@@ -63,6 +63,8 @@ static bool lay_out(const carom_limits *limits, const carom_solver_def *solver, 
     at = round_up(at + (uint64_t)limits->shapes * sizeof(cm_shape));
     uint64_t contact = at;
     at = round_up(at + (uint64_t)limits->contacts * sizeof(cm_contact));
+    uint64_t spare_contact = at;
+    at = round_up(at + (uint64_t)limits->contacts * sizeof(cm_contact));
     uint64_t joint = at;
     at = round_up(at + (uint64_t)limits->joints * sizeof(cm_joint));
     uint64_t rule = at;
@@ -77,6 +79,7 @@ static bool lay_out(const carom_limits *limits, const carom_solver_def *solver, 
     world->offset.body = (uint32_t)body;
     world->offset.shape = (uint32_t)shape;
     world->offset.contact = (uint32_t)contact;
+    world->offset.spare_contact = (uint32_t)spare_contact;
     world->offset.joint = (uint32_t)joint;
     world->offset.rule = (uint32_t)rule;
     world->offset.scratch = (uint32_t)scratch;
