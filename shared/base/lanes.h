@@ -30,6 +30,12 @@ static inline cm_mask cm_lanes_greater(cm_f a, cm_f b)
     return -(a > b);
 }
 
+// Bit i: lane i.
+static inline cm_mask cm_lanes_bits(uint32_t bits)
+{
+    return -(cm_mask)(bits & 1u);
+}
+
 static inline cm_f cm_lanes_select(cm_mask mask, cm_f a, cm_f b)
 {
     return mask ? a : b;
@@ -67,6 +73,17 @@ static inline cm_f cm_lanes_set(float x)
 static inline cm_mask cm_lanes_greater(cm_f a, cm_f b)
 {
     return a > b;
+}
+
+static inline cm_mask cm_lanes_bits(uint32_t bits)
+{
+    int32_t b = (int32_t)bits;
+#if CM_LANES == 4
+    cm_mask all = {b, b, b, b}, each = {1, 2, 4, 8};
+#else
+    cm_mask all = {b, b, b, b, b, b, b, b}, each = {1, 2, 4, 8, 16, 32, 64, 128};
+#endif
+    return (all & each) == each;
 }
 
 static inline cm_f cm_lanes_select(cm_mask mask, cm_f a, cm_f b)

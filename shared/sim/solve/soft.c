@@ -1,6 +1,6 @@
 // The soft-step solver: the order of its passes, its scratch, and how many lanes it uses.
 //
-// Scratch: groups | bodies | inertias | blocks | colours taken | buckets |
+// Scratch: groups | bodies | inertias | blocks | colours taken | links |
 // joints (soft_joint.h), each on a cache line. A substep: forces and the contacts' impulses of the
 // last one, solve, poses, relax. The impulses of the last tick are applied contact by contact in
 // the first substep only: after that what they do to a body is known as a sum (cm_soft_block).
@@ -40,7 +40,7 @@ static size_t walk(const carom_limits *limits, char *base, cm_soft *soft)
     soft->inertias = take(base, &offset, bodies * sizeof(cm_soft_inertia));
     soft->blocks = take(base, &offset, bodies / CM_SOFT_LANES * sizeof(cm_soft_block));
     soft->taken = take(base, &offset, 2 * bodies * sizeof(uint32_t));
-    soft->buckets = take(base, &offset, limits->contacts);
+    soft->links = take(base, &offset, limits->contacts * sizeof(cm_soft_link));
     soft->joints = take(base, &offset, cm_soft_joints_size(limits));
     return offset;
 }
@@ -80,6 +80,8 @@ static cm_soft map_soft(const carom_world *world, const cm_scratch *scratch)
 {
     cm_soft soft = {0};
     walk(&world->limits, scratch->solver, &soft);
+    soft.manifolds = scratch->manifolds;
+    soft.contacts = cm_contacts(world);
     soft.body_count = world->state.body_slots;
     soft.block_count = blocks_of(soft.body_count);
     soft.substeps = world->state.substeps;
@@ -129,7 +131,7 @@ void cm_solve_soft(carom_world *world, cm_scratch *scratch)
     cm_soft_joints_map(&world->limits, soft.joints, &joints);
     cm_soft_prepare_bodies(world, &soft);
     cm_soft_arrange(world, scratch, &soft);
-    cm_soft_pack(world, scratch, &soft);
+    cm_soft_pack(&soft);
     cm_soft_prepare_joints(world, &soft, &joints);
     lap(world, &at, &profile->prepare);
     for (uint32_t i = 0; i < soft.substeps; i++) {
@@ -152,7 +154,6 @@ void cm_solve_soft(carom_world *world, cm_scratch *scratch)
     cm_soft_run(&soft, CM_SOFT_BOUNCE);
     cm_soft_run(&soft, CM_SOFT_FINISH);
     lap(world, &at, &profile->solve);
-    cm_soft_store_contacts(world, scratch, &soft);
     cm_soft_store_joints(world, &soft, &joints);
     cm_report_contacts(world, scratch);
     cm_soft_store_bodies(world, &soft);

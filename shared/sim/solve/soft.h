@@ -75,7 +75,8 @@ typedef struct cm_soft_group {
     uint32_t bounces;            // some lane has restitution
     uint32_t fixed;              // no lane's a can be pushed
     uint32_t flipped;            // a bit a lane
-    uint32_t pad[4];
+    uint8_t used[4];             // of each point: a bit a lane that has it
+    uint32_t pad[3];
     cm_soft_lanes normal[3], t1[3], t2[3];
     cm_soft_lanes ra[3], rb[3]; // from the centres of mass to the contact's centre
     cm_soft_lanes mass_a, inertia_a[6], mass_b, inertia_b[6]; // inverse
@@ -91,12 +92,18 @@ typedef struct cm_soft_group {
     cm_soft_lanes twist_mass, twist_couple[2];
     cm_soft_lanes friction, radius; // radius: lever of the twist's limit
     cm_soft_lanes push[3];          // friction impulses: t1, t2, twist
-    cm_soft_lanes world_push[3];    // the first two in world axes: warm start, and what is stored
+    cm_soft_lanes world_push[3];    // warm start: the first two in world axes
     cm_soft_lanes total;            // sum of normal impulses over substeps and points
     cm_soft_lanes restitution;
     cm_soft_lanes approach[4]; // normal velocity at the start; used where the group bounces
     cm_soft_lanes largest[4];  // impulse of any pass; likewise
 } cm_soft_group;
+
+// What arranging needs to know of a contact, so that manifolds are read once.
+typedef struct cm_soft_link {
+    uint32_t a, b; // in the order of the group
+    uint8_t bucket, points, bounces, flipped;
+} cm_soft_link;
 
 struct cm_soft_passes;
 
@@ -110,10 +117,12 @@ typedef struct cm_soft {
     cm_soft_inertia *inertias;
     cm_soft_block *blocks;
     cm_soft_group *groups;
-    uint8_t *buckets;      // of each contact
-    uint32_t *taken;       // colours of each body
-    cm_soft_ranges ranges; // of groups
-    void *joints;          // of soft_joint.h
+    cm_manifold *manifolds; // of the scratch, and
+    cm_contact *contacts;   // the state's, in parallel
+    cm_soft_link *links;    // of each contact
+    uint32_t *taken;        // colours of each body
+    cm_soft_ranges ranges;  // of groups
+    void *joints;           // of soft_joint.h
     const struct cm_soft_passes *passes, *single;
     cm_softness softness[2]; // between moving bodies, against what cannot be pushed
     float dt, h;             // of the tick, of a substep
@@ -122,11 +131,11 @@ typedef struct cm_soft {
 
 // Each pass goes over groups, or blocks of bodies, [first, end) in order.
 typedef enum cm_soft_kind {
-    CM_SOFT_PREPARE, // frames, masses and warm start, from what was packed
+    CM_SOFT_PREPARE, // frames, masses and warm start, from manifolds and contacts
     CM_SOFT_SOLVE,
     CM_SOFT_RELAX, // also brings the separations up to date
     CM_SOFT_BOUNCE,
-    CM_SOFT_FINISH, // friction to world axes
+    CM_SOFT_FINISH, // impulses to the state
     // Of blocks:
     CM_SOFT_VELOCITIES, // forces, and what contacts did in the last substep again
     CM_SOFT_POSES,
@@ -157,9 +166,9 @@ uint32_t cm_soft_group_limit(const carom_limits *limits);
 void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_soft *soft);
 
 // soft_contact.c
-void cm_soft_pack(const carom_world *world, const cm_scratch *scratch, cm_soft *soft);
+// What must be known before forces change velocities: how fast what bounces approached.
+void cm_soft_pack(cm_soft *soft);
 void cm_soft_run(cm_soft *soft, cm_soft_kind kind);
-void cm_soft_store_contacts(carom_world *world, cm_scratch *scratch, const cm_soft *soft);
 
 static inline carom_vec3 cm_sym3_mul(const cm_sym3 *m, carom_vec3 v)
 {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define FEW_POINTS   2u
+#define AHEAD        8u
 #define HALF_BUCKETS (CM_SOFT_BUCKETS / 2u)
 
 uint32_t cm_soft_group_limit(const carom_limits *limits)
@@ -23,11 +24,16 @@ uint32_t cm_soft_group_limit(const carom_limits *limits)
     return full < limits->contacts ? (uint32_t)full : limits->contacts;
 }
 
-static uint32_t choose_bucket(cm_soft *soft, const cm_manifold *m)
+static uint32_t choose_bucket(cm_soft *soft, const cm_manifold *m, cm_soft_link *link)
 {
     bool fixed_a = soft->inertias[m->body_a].inverse_mass == 0.0f;
     bool fixed_b = soft->inertias[m->body_b].inverse_mass == 0.0f;
     bool fixed = fixed_a || fixed_b;
+    *link = (cm_soft_link){.a = fixed_b ? m->body_b : m->body_a,
+                           .b = fixed_b ? m->body_a : m->body_b,
+                           .points = (uint8_t)m->point_count,
+                           .bounces = m->restitution > 0.0f,
+                           .flipped = fixed_b};
     // Contacts with the fixed have colours of their own: the second words.
     uint32_t *a = &soft->taken[2 * m->body_a + fixed], *b = &soft->taken[2 * m->body_b + fixed];
     uint32_t taken = (fixed_a ? 0u : *a) | (fixed_b ? 0u : *b);
@@ -67,6 +73,7 @@ static void clear_group(cm_soft_group *g, uint32_t unused_body, bool fixed)
     }
     g->points = g->bounces = g->flipped = 0;
     g->fixed = fixed;
+    memset(g->used, 0, sizeof g->used);
     memset(g->pad, 0, sizeof g->pad);
 }
 
@@ -76,31 +83,38 @@ void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_sof
     uint32_t contacts = world->state.contact_count;
     memset(soft->taken, 0, 2 * (size_t)soft->body_count * sizeof *soft->taken);
     for (uint32_t i = 0; i < contacts; i++) {
+        __builtin_prefetch(&scratch->manifolds[i + AHEAD].body_a);
+        __builtin_prefetch(&scratch->manifolds[i + AHEAD].point_count);
         if (scratch->manifolds[i].point_count == 0) {
+            soft->links[i].points = 0;
             continue; // of a sensor
         }
-        uint32_t bucket = choose_bucket(soft, &scratch->manifolds[i]);
-        soft->buckets[i] = (uint8_t)bucket;
+        uint32_t bucket = choose_bucket(soft, &scratch->manifolds[i], &soft->links[i]);
+        soft->links[i].bucket = (uint8_t)bucket;
         count[bucket]++;
     }
     place_buckets(soft, count, start);
     for (uint32_t i = 0; i < soft->ranges.end; i++) {
+        // Heads of groups lie far apart.
+        __builtin_prefetch(&soft->groups[i + AHEAD].a, 1);
+        __builtin_prefetch(&soft->groups[i + AHEAD].row, 1);
         clear_group(&soft->groups[i], soft->body_count, i >= soft->ranges.fixed_loose);
     }
     for (uint32_t i = 0; i < contacts; i++) {
-        const cm_manifold *m = &scratch->manifolds[i];
-        if (m->point_count == 0) {
+        const cm_soft_link *link = &soft->links[i];
+        if (link->points == 0) {
             continue;
         }
-        uint32_t bucket = soft->buckets[i], place = next[bucket]++;
-        cm_soft_group *g = &soft->groups[start[bucket] + place / CM_SOFT_LANES];
-        uint32_t lane = place % CM_SOFT_LANES;
-        bool flipped = soft->inertias[m->body_b].inverse_mass == 0.0f;
-        g->a[lane] = flipped ? m->body_b : m->body_a;
-        g->b[lane] = flipped ? m->body_a : m->body_b;
+        uint32_t place = next[link->bucket]++, lane = place % CM_SOFT_LANES;
+        cm_soft_group *g = &soft->groups[start[link->bucket] + place / CM_SOFT_LANES];
+        g->a[lane] = link->a;
+        g->b[lane] = link->b;
         g->row[lane] = i;
-        g->flipped |= (uint32_t)flipped << lane;
-        g->bounces |= m->restitution > 0.0f;
-        g->points = m->point_count > g->points ? m->point_count : g->points;
+        g->flipped |= (uint32_t)link->flipped << lane;
+        for (uint32_t k = 0; k < link->points; k++) {
+            g->used[k] |= (uint8_t)(1u << lane);
+        }
+        g->bounces |= link->bounces;
+        g->points = link->points > g->points ? link->points : g->points;
     }
 }

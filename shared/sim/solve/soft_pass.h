@@ -81,6 +81,8 @@ static inline void apply(const frame *f, cm_fvec impulse, cm_fvec torque, speeds
 
 #include "shared/sim/solve/soft_motion.h"
 
+#include "shared/sim/solve/soft_load.h"
+
 // Prepare --------------------------------------------------------------------------------------
 
 // Two tangents of the normal alone, as cm_basis.
@@ -226,11 +228,10 @@ static void prepare(cm_soft *soft, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
         cm_soft_group *g = &soft->groups[i];
+        fetch_rows(soft, i + 1 < end ? g + 1 : g);
         for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
             frame f;
-            f.n = cm_fvec_load(g->normal, at);
-            f.ra = cm_fvec_load(g->ra, at);
-            f.rb = cm_fvec_load(g->rb, at);
+            load_contacts(soft, g, at, &f);
             make_basis(&f);
             cm_fvec_store(g->t1, at, f.t1);
             cm_fvec_store(g->t2, at, f.t2);
@@ -463,12 +464,10 @@ static void bounce(cm_soft *soft, uint32_t first, uint32_t end)
 static void finish(cm_soft *soft, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
-        cm_soft_group *g = &soft->groups[i];
+        const cm_soft_group *g = &soft->groups[i];
+        fetch_rows(soft, i + 1 < end ? g + 1 : g);
         for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
-            cm_fvec t1 = cm_fvec_load(g->t1, at), t2 = cm_fvec_load(g->t2, at);
-            cm_fvec push =
-                cm_fvec_add(cm_fvec_scale(LOAD(push[0]), t1), cm_fvec_scale(LOAD(push[1]), t2));
-            cm_fvec_store(g->world_push, at, push);
+            store_contacts(soft, g, at);
         }
     }
 }

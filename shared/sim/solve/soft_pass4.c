@@ -1,5 +1,8 @@
 // The passes four lanes at a time: SSE2, NEON, WebAssembly; elsewhere the compiler takes them
 // apart. The same bits as one lane at a time.
+#include <stddef.h>
+#include <string.h>
+
 #define CM_LANES      4
 #define CM_PASS(name) name##_4
 
