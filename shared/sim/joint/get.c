@@ -33,6 +33,13 @@ const carom_joint_event *carom_world_joint_events(const carom_world *world, uint
     return scratch.joint_events;
 }
 
+// Bodies may be so far apart (a decoded world's) that a square has no binary32: the most there is.
+static float bounded(float value)
+{
+    const float most = 3.4e38f;
+    return value >= -most && value <= most ? value : value < 0.0f ? -most : most;
+}
+
 static carom_vec3 spin_of_b(const carom_world *world, const cm_joint *joint)
 {
     carom_vec3 w = cm_motions(world)[joint->body_b].angular_velocity;
@@ -79,8 +86,8 @@ static void errors(const cm_joint *joint, const cm_joint_pose *pose, carom_joint
         }
         *(rows[i].turning ? &angular : &linear) += error * error;
     }
-    state->error = cm_sqrt(linear);
-    state->angular_error = cm_sqrt(angular);
+    state->error = bounded(cm_sqrt(linear));
+    state->angular_error = bounded(cm_sqrt(angular));
 }
 
 CM_FP_BODY static void get(const carom_world *world, const cm_joint *joint,
@@ -102,6 +109,8 @@ CM_FP_BODY static void get(const carom_world *world, const cm_joint *joint,
     } else {
         whole_turn(world, joint, &pose, state);
     }
+    state->value = bounded(state->value);
+    state->rate = bounded(state->rate);
     errors(joint, &pose, state);
     state->force = joint->force;
     state->torque = joint->torque;
