@@ -21,6 +21,7 @@ int cm_cli_bots(int argc, char **argv);
 int cm_cli_replay(int argc, char **argv);
 int cm_cli_match(int argc, char **argv);
 int cm_cli_bench(int argc, char **argv);
+int cm_cli_plot(int argc, char **argv);
 int cm_cli_eval(int argc, char **argv);
 
 // Runs `carom ARGV`: argv[0] is the program. What main does, callable from tests.

@@ -14,7 +14,7 @@ typedef struct help_page {
     const char *text;
 } help_page;
 
-#define LATER "token, plot, module, admin, capacity, doctor"
+#define LATER "token, module, admin, capacity, doctor"
 
 static const help_page PAGES[] = {
     {"serve", "hosts rooms",
@@ -147,6 +147,43 @@ static const help_page PAGES[] = {
      "Reads one JSON object from standard input, prints one line of JSON with 17 digits. SI "
      "units.\n"
      "A case that is refused: status 2 and `carom: <stdin>:LINE: $.path: what, expected what`.\n"},
+    {"plot", "draws scenes and their traces",
+     "usage: carom plot SCENE... [options]\n"
+     "\n"
+     "Draws one SVG file: pictures of bodies at ticks, charts of traces over time, maps. Every\n"
+     "scene is run with every solver named, and all is shown side by side at one scale. Without\n"
+     "--at and --trace: tick 0, and the last one.\n"
+     "\n"
+     "  --at T[,T...]        pictures at these ticks, in ascending order\n"
+     "  --ticks N            ticks to run (what --at needs; 600 for traces; 1)\n"
+     "  --trace NAME[,...]   charts; of the world: energy, kinetic_energy, potential_energy,\n"
+     "                       momentum_x, _y, _z, angular_momentum (about z, each body about its\n"
+     "                       centre), angular_momentum_x, _y, angular_momentum_of_origin, "
+     "contacts,\n"
+     "                       penetration, joint_error; of bodies: x, y, z, height, vx, vy, vz,\n"
+     "                       speed, wx, wy, wz, angular_speed, path (y over x), path_xz (z over "
+     "x);\n"
+     "                       of joints: joint (angle or position), joint_rate, joint_force,\n"
+     "                       joint_torque; energy_map: kinetic energy after the tick of the first\n"
+     "                       contact over friction and restitution, as a heat map; cost: thread "
+     "CPU\n"
+     "                       time of a step over the number of bodies of the scenes given\n"
+     "  --body NAME[,...]    the bodies that traces follow and sum up (those that can move; at "
+     "most\n"
+     "                       eight have lines)\n"
+     "  --solver NAME[,...]  instead of the scene's: soft, impulse, lcp, volume; scene: its own\n"
+     "  --view V             auto, xy, xz (from above), zy, screen (y down), oblique; auto is xy\n"
+     "                       where all motion is in that plane, screen for circles, else oblique\n"
+     "  --arrows on|off      velocity, angular velocity, and the impulse of contacts and joints "
+     "in\n"
+     "                       the tick; the number is the magnitude, with the sign of x + y + z\n"
+     "  --names on|off       names of bodies that can move\n"
+     "  --grid N             values of friction, and of restitution, in a map (11)\n"
+     "  --inputs FILE        as for carom sim\n"
+     "  --out FILE           instead of stdout\n"
+     "  --db FILE            SCENE is a name in this database\n"
+     "\n"
+     "The same input gives the same bytes, but for the chart of costs.\n"},
     {"help", "this, or the help of one command", "usage: carom help [COMMAND]\n"},
     {"version", "version, engine version, commit, compiler", "usage: carom version\n"},
 };

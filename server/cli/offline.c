@@ -5,10 +5,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-static carom_result create_world(const cm_scene *scene, cm_offline *run)
+static const char *const SOLVERS[] = {"soft", "impulse", "lcp", "volume"};
+#define SOLVER_COUNT ((int)(sizeof SOLVERS / sizeof SOLVERS[0]))
+
+int cm_offline_solver(const char *name)
+{
+    for (int i = 0; i < SOLVER_COUNT; ++i) {
+        if (strcmp(name, SOLVERS[i]) == 0) {
+            return i;
+        }
+    }
+    return CM_SOLVER_UNKNOWN;
+}
+
+const char *cm_offline_solver_name(int solver)
+{
+    return solver >= 0 && solver < SOLVER_COUNT ? SOLVERS[solver] : "unknown";
+}
+
+bool cm_offline_is_circle(const cm_scene *scene, int solver)
+{
+    (void)scene;
+    (void)solver;
+    return false;
+}
+
+static bool is_of_scene(const cm_scene *scene, int solver)
 {
     carom_world_def def;
     cm_scene_world_def(scene, &def);
+    return solver == CM_SOLVER_OF_SCENE || solver == (int)def.solver.type;
+}
+
+static carom_result create_world(const cm_scene *scene, int solver, cm_offline *run)
+{
+    carom_world_def def;
+    cm_scene_world_def(scene, &def);
+    if (!is_of_scene(scene, solver)) {
+        return CAROM_ERROR_NOT_BUILT;
+    }
     size_t size = carom_world_size(&def);
     if (size == 0) {
         return CAROM_ERROR_ARGUMENT;
@@ -24,11 +59,20 @@ static carom_result create_world(const cm_scene *scene, cm_offline *run)
 
 carom_result cm_offline_create(const cm_scene *scene, const cm_inputs *inputs, cm_offline *run)
 {
+    return cm_offline_create_with(scene, inputs, CM_SOLVER_OF_SCENE, run);
+}
+
+carom_result cm_offline_create_with(const cm_scene *scene, const cm_inputs *inputs, int solver,
+                                    cm_offline *run)
+{
     memset(run, 0, sizeof *run);
     run->scene = scene;
     run->inputs = inputs;
     if (cm_scene_module(scene)[0] == '\0') {
-        return create_world(scene, run);
+        return create_world(scene, solver, run);
+    }
+    if (!is_of_scene(scene, solver)) {
+        return CAROM_ERROR_NOT_BUILT;
     }
     const carom_module *module = cm_module_find(cm_scene_module(scene));
     if (module == NULL) {

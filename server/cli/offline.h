@@ -18,7 +18,20 @@ typedef struct cm_offline {
 
 // Errors: CAROM_ERROR_NOT_FOUND for a module that is not known; those of world and game.
 carom_result cm_offline_create(const cm_scene *scene, const cm_inputs *inputs, cm_offline *run);
+// Likewise with a solver instead of the scene's: a carom_solver_type, or CM_SOLVER_OF_SCENE. One of
+// another type than the scene's has its own defaults. Errors: CAROM_ERROR_NOT_BUILT for a solver
+// that is not, and for a scene with a module, which takes the scene's.
+#define CM_SOLVER_OF_SCENE (-1)
+#define CM_SOLVER_UNKNOWN  (-2)
+carom_result cm_offline_create_with(const cm_scene *scene, const cm_inputs *inputs, int solver,
+                                    cm_offline *run);
 void cm_offline_destroy(cm_offline *run);
+
+// The solver of a name ("soft", …), or CM_SOLVER_UNKNOWN; and the name of a carom_solver_type.
+int cm_offline_solver(const char *name);
+const char *cm_offline_solver_name(int solver);
+// Whether a scene is of circles, as the impulse solver's model "circle" has them.
+bool cm_offline_is_circle(const cm_scene *scene, int solver);
 
 // The inputs of the present tick, then one step.
 void cm_offline_step(cm_offline *run);

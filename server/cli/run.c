@@ -56,21 +56,11 @@ int cm_cli_finish(int status)
 int cm_cli_run(int argc, char **argv)
 {
     const command commands[] = {
-        {"help", cm_cli_help},
-        {"version", cm_cli_version},
-        {"sim", cm_cli_sim},
-        {"scene", cm_cli_scene},
-        {"serve", cm_cli_serve},
-        {"bots", cm_cli_bots},
-        {"replay", cm_cli_replay},
-        {"match", cm_cli_match},
-        {"token", NULL},
-        {"eval", cm_cli_eval},
-        {"plot", NULL},
-        {"module", NULL},
-        {"admin", NULL},
-        {"capacity", NULL},
-        {"doctor", NULL},
+        {"help", cm_cli_help},     {"version", cm_cli_version}, {"sim", cm_cli_sim},
+        {"scene", cm_cli_scene},   {"serve", cm_cli_serve},     {"bots", cm_cli_bots},
+        {"replay", cm_cli_replay}, {"match", cm_cli_match},     {"token", NULL},
+        {"eval", cm_cli_eval},     {"plot", cm_cli_plot},       {"module", NULL},
+        {"admin", NULL},           {"capacity", NULL},          {"doctor", NULL},
         {"bench", cm_cli_bench},
     };
     if (argc < 2) {
