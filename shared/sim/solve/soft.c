@@ -41,7 +41,7 @@ static size_t walk(const carom_limits *limits, char *base, cm_soft *soft)
     soft->blocks = take(base, &offset, bodies / CM_SOFT_LANES * sizeof(cm_soft_block));
     soft->taken = take(base, &offset, 2 * bodies * sizeof(uint32_t));
     soft->links = take(base, &offset, limits->contacts * sizeof(cm_soft_link));
-    soft->joints = take(base, &offset, cm_soft_joints_size(limits));
+    soft->joint_memory = take(base, &offset, cm_soft_joints_size(limits));
     return offset;
 }
 
@@ -90,6 +90,8 @@ static cm_soft map_soft(const carom_world *world, const cm_scratch *scratch)
     float hertz = cm_min(CONTACT_HERTZ, 0.25f / soft.h);
     soft.softness[0] = make_soft(hertz, CONTACT_DAMPING_RATIO, soft.h);
     soft.softness[1] = make_soft(2.0f * hertz, CONTACT_DAMPING_RATIO, soft.h);
+    soft.motions = cm_motions(world);
+    cm_soft_map_joints(&world->limits, soft.joint_memory, &soft);
     soft.passes = choose_passes(world->lanes);
     soft.single = &cm_soft_passes_1;
     return soft;
@@ -106,18 +108,17 @@ static void lap(const carom_world *world, double *since, double *sum)
 }
 
 // Joints make their own warm start: what they do is kept out of the contacts' gain.
-static void solve_joints(const carom_world *world, cm_soft *soft, cm_soft_joints *joints,
-                         bool relax)
+static void solve_joints(const carom_world *world, cm_soft *soft, bool relax)
 {
-    if (joints->ball_count + joints->joint_count == 0) {
+    if (!cm_soft_has_joints(soft)) {
         return;
     }
-    cm_soft_move(soft, CM_SOFT_PAUSE);
+    cm_soft_move(soft, CM_SOFT_FLIP);
     if (!relax) {
-        cm_soft_warm_start_joints(world, soft, joints);
+        cm_soft_warm_start_joints(world, soft);
     }
-    cm_soft_solve_joints(soft, joints, relax);
-    cm_soft_move(soft, CM_SOFT_RESUME);
+    cm_soft_solve_joints(soft, relax);
+    cm_soft_move(soft, CM_SOFT_FLIP);
 }
 
 void cm_solve_soft(carom_world *world, cm_scratch *scratch)
@@ -127,12 +128,10 @@ void cm_solve_soft(carom_world *world, cm_scratch *scratch)
     profile->prepare = profile->solve = profile->relax = profile->integrate = 0.0;
 
     cm_soft soft = map_soft(world, scratch);
-    cm_soft_joints joints;
-    cm_soft_joints_map(&world->limits, soft.joints, &joints);
     cm_soft_prepare_bodies(world, &soft);
     cm_soft_arrange(world, scratch, &soft);
     cm_soft_pack(&soft);
-    cm_soft_prepare_joints(world, &soft, &joints);
+    cm_soft_prepare_joints(world, &soft);
     lap(world, &at, &profile->prepare);
     for (uint32_t i = 0; i < soft.substeps; i++) {
         cm_soft_move(&soft, CM_SOFT_VELOCITIES);
@@ -141,20 +140,19 @@ void cm_solve_soft(carom_world *world, cm_scratch *scratch)
             cm_soft_run(&soft, CM_SOFT_PREPARE);
             lap(world, &at, &profile->prepare);
         }
-        solve_joints(world, &soft, &joints, false);
+        solve_joints(world, &soft, false);
         cm_soft_run(&soft, CM_SOFT_SOLVE);
         lap(world, &at, &profile->solve);
         cm_soft_move(&soft, CM_SOFT_POSES);
         lap(world, &at, &profile->integrate);
-        solve_joints(world, &soft, &joints, true);
+        solve_joints(world, &soft, true);
         cm_soft_run(&soft, CM_SOFT_RELAX);
-        cm_soft_sum_joints(&joints);
         lap(world, &at, &profile->relax);
     }
     cm_soft_run(&soft, CM_SOFT_BOUNCE);
     cm_soft_run(&soft, CM_SOFT_FINISH);
     lap(world, &at, &profile->solve);
-    cm_soft_store_joints(world, &soft, &joints);
+    cm_soft_store_joints(world, &soft);
     cm_report_contacts(world, scratch);
     cm_soft_store_bodies(world, &soft);
     lap(world, &at, &profile->integrate);

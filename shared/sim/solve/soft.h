@@ -45,7 +45,9 @@ typedef struct cm_soft_inertia {
 typedef float cm_soft_lanes[CM_SOFT_LANES];
 
 // Eight bodies, slot / 8: what forces need, constant over the tick, and the warm start between
-// substeps: what contacts have done to the velocity is gain + (velocity - mark).
+// substeps: what contacts have done to the velocity since the last one. While contacts are solved
+// it stands as the velocity less that gain, so that they need not write it; between, where joints
+// change velocities, as the gain itself. CM_SOFT_FLIP goes from either to the other.
 typedef struct cm_soft_block {
     cm_soft_lanes acceleration[3], torque[3];
     cm_soft_lanes inertia[3], inverse_inertia[3]; // principal
@@ -53,7 +55,7 @@ typedef struct cm_soft_block {
     cm_soft_lanes linear_decay, angular_decay;    // of a substep
     cm_soft_lanes dynamic;                        // 1, else 0
     cm_soft_lanes sound;                          // 1; 0: put to rest
-    cm_soft_lanes gain_v[3], gain_w[3], mark_v[3], mark_w[3];
+    cm_soft_lanes gain_v[3], gain_w[3];
     uint32_t round; // every body's inertia is alike about all axes
     uint32_t pad[7];
 } cm_soft_block;
@@ -106,6 +108,7 @@ typedef struct cm_soft_link {
 } cm_soft_link;
 
 struct cm_soft_passes;
+struct cm_soft_joints;
 
 // Groups in the order in which they are solved; each range may be empty.
 typedef struct cm_soft_ranges {
@@ -122,7 +125,9 @@ typedef struct cm_soft {
     cm_soft_link *links;    // of each contact
     uint32_t *taken;        // colours of each body
     cm_soft_ranges ranges;  // of groups
-    void *joints;           // of soft_joint.h
+    void *joint_memory;
+    struct cm_soft_joints *joints; // soft_joint.h
+    const cm_motion *motions;      // of the state, at the start of the tick
     const struct cm_soft_passes *passes, *single;
     cm_softness softness[2]; // between moving bodies, against what cannot be pushed
     float dt, h;             // of the tick, of a substep
@@ -139,8 +144,16 @@ typedef enum cm_soft_kind {
     // Of blocks:
     CM_SOFT_VELOCITIES, // forces, and what contacts did in the last substep again
     CM_SOFT_POSES,
-    CM_SOFT_PAUSE,  // before anything but contacts changes velocities within a substep
-    CM_SOFT_RESUME, // and after it
+    CM_SOFT_FLIP, // before and after anything but contacts changes velocities within a substep
+    // Of groups of joints:
+    CM_SOFT_BALL_PREPARE,
+    CM_SOFT_BALL_WARM, // what poses decide, and the warm start
+    CM_SOFT_BALL_SOLVE,
+    CM_SOFT_BALL_RELAX,
+    CM_SOFT_ROW_PREPARE,
+    CM_SOFT_ROW_WARM,
+    CM_SOFT_ROW_SOLVE,
+    CM_SOFT_ROW_RELAX,
     CM_SOFT_KINDS
 } cm_soft_kind;
 
@@ -164,6 +177,10 @@ void cm_soft_store_bodies(carom_world *world, const cm_soft *soft);
 uint32_t cm_soft_group_limit(const carom_limits *limits);
 // Groups from the contacts of the state: bodies, rows and flags of each.
 void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_soft *soft);
+
+// soft_joint.c
+size_t cm_soft_joints_size(const carom_limits *limits);
+void cm_soft_map_joints(const carom_limits *limits, void *memory, cm_soft *soft);
 
 // soft_contact.c
 // What must be known before forces change velocities: how fast what bounces approached.

@@ -1,102 +1,61 @@
-// Plain ball joints of the soft-step solver: a 3x3 block each, on its own path, because chains and
-// ragdolls are made of them.
+// Plain ball joints of the soft-step solver, on their way into the lanes and out of them: a 3x3
+// block each, on its own path, because chains and ragdolls are made of them.
 //
 // Anchors turn with their bodies: arms, gap and effective mass are made anew for each substep, so
-// that what spins fast is still pushed where it is held. Typical: 2,000 joints, two passes a
+// that what spins fast is still pushed where it is held. Typical: 2,000 joints, three passes a
 // substep.
 #include "shared/sim/solve/soft_joint.h"
 
-void cm_soft_prepare_ball(const carom_world *world, uint32_t slot, cm_soft_ball *ball)
+#include <stddef.h>
+#include <string.h>
+
+static inline void put(cm_soft_lanes *to, uint32_t lane, carom_vec3 v)
 {
-    const cm_joint *joint = &cm_joints(world)[slot];
-    cm_joint_pose pose;
-    cm_joint_pose_get(world, joint, &pose);
-    *ball = (cm_soft_ball){0};
-    ball->slot = slot;
-    ball->body_a = joint->body_a;
-    ball->body_b = joint->body_b;
-    ball->ra0 = pose.ra;
-    ball->rb0 = pose.rb;
-    ball->gap0 = pose.gap;
-    ball->impulse = cm_vec(joint->impulse[0], joint->impulse[1], joint->impulse[2]);
+    to[0][lane] = v.x;
+    to[1][lane] = v.y;
+    to[2][lane] = v.z;
 }
 
-// One body's share of the inverse mass at an arm: m - [r] I^-1 [r].
-static inline void add_mass(const cm_soft_inertia *body, carom_vec3 r, cm_sym3 *k)
+static inline carom_vec3 get(const cm_soft_lanes *from, uint32_t lane)
 {
-    const cm_sym3 *i = &body->inverse;
-    // Rows of [r] I^-1.
-    carom_vec3 x =
-        cm_vec(r.y * i->xz - r.z * i->xy, r.y * i->yz - r.z * i->yy, r.y * i->zz - r.z * i->yz);
-    carom_vec3 y =
-        cm_vec(r.z * i->xx - r.x * i->xz, r.z * i->xy - r.x * i->yz, r.z * i->xz - r.x * i->zz);
-    carom_vec3 z =
-        cm_vec(r.x * i->xy - r.y * i->xx, r.x * i->yy - r.y * i->xy, r.x * i->yz - r.y * i->xz);
-    k->xx += body->inverse_mass + (x.z * r.y - x.y * r.z);
-    k->xy += x.x * r.z - x.z * r.x;
-    k->xz += x.y * r.x - x.x * r.y;
-    k->yy += body->inverse_mass + (y.x * r.z - y.z * r.x);
-    k->yz += y.y * r.x - y.x * r.y;
-    k->zz += body->inverse_mass + (z.y * r.x - z.x * r.y);
+    return cm_vec(from[0][lane], from[1][lane], from[2][lane]);
 }
 
-static inline void apply(const cm_soft *soft, const cm_soft_ball *ball, const cm_soft_inertia *a,
-                         const cm_soft_inertia *b, carom_vec3 impulse)
+void cm_soft_pack_balls(const carom_world *world, cm_soft *soft)
 {
-    // What cannot be pushed keeps its row: zero times an infinite impulse is no number.
-    if (a->inverse_mass > 0.0f) {
-        cm_soft_body *row = &soft->bodies[ball->body_a];
-        row->v = cm_mul_add(row->v, -a->inverse_mass, impulse);
-        row->w = cm_sub(row->w, cm_sym3_mul(&a->inverse, cm_cross(ball->ra, impulse)));
+    const cm_joint *joints = cm_joints(world);
+    for (uint32_t i = 0; i < soft->joints->ball_span.end; i++) {
+        cm_soft_balls *g = &soft->joints->balls[i];
+        memset(&g->m, 0, sizeof *g - offsetof(cm_soft_balls, m));
+        for (uint32_t lane = 0; lane < CM_SOFT_LANES; lane++) { // also of lanes that are not used
+            g->pose_a[lane] = g->pose_b[lane] = joints[g->who.slot[0]].body_b;
+        }
+        for (uint32_t lane = 0; lane < CM_SOFT_LANES && g->who.slot[lane] != CM_NONE; lane++) {
+            const cm_joint *joint = &joints[g->who.slot[lane]];
+            bool held = joint->body_a != CM_NONE;
+            g->pose_a[lane] = held ? joint->body_a : joint->body_b;
+            g->pose_b[lane] = joint->body_b;
+            g->held[lane] = held ? 1.0f : 0.0f;
+            put(g->ra0, lane, joint->anchor_a);
+            put(g->rb0, lane, joint->anchor_b);
+            put(g->impulse, lane, cm_vec(joint->impulse[0], joint->impulse[1], joint->impulse[2]));
+        }
     }
-    if (b->inverse_mass > 0.0f) {
-        cm_soft_body *row = &soft->bodies[ball->body_b];
-        row->v = cm_mul_add(row->v, b->inverse_mass, impulse);
-        row->w = cm_add(row->w, cm_sym3_mul(&b->inverse, cm_cross(ball->rb, impulse)));
-    }
+    soft->passes->run[CM_SOFT_BALL_PREPARE](soft, 0, soft->joints->ball_span.end);
 }
 
-void cm_soft_warm_start_balls(const cm_soft *soft, cm_soft_joints *joints)
+void cm_soft_store_balls(carom_world *world, const cm_soft *soft)
 {
-    for (uint32_t i = 0; i < joints->ball_count; i++) {
-        cm_soft_ball *ball = &joints->balls[i];
-        const cm_soft_body *a = cm_soft_end(soft, ball->body_a);
-        const cm_soft_body *b = cm_soft_end(soft, ball->body_b);
-        carom_vec3 da = cm_soft_turned(a, ball->ra0);
-        carom_vec3 db = cm_soft_turned(b, ball->rb0);
-        ball->ra = cm_add(ball->ra0, da);
-        ball->rb = cm_add(ball->rb0, db);
-        carom_vec3 moved = cm_sub(cm_add(b->shift, db), cm_add(a->shift, da));
-        ball->gap = cm_add(ball->gap0, moved);
-        cm_sym3 k = {0};
-        const cm_soft_inertia *ia = cm_soft_end_inertia(soft, ball->body_a);
-        const cm_soft_inertia *ib = cm_soft_end_inertia(soft, ball->body_b);
-        add_mass(ia, ball->ra, &k);
-        add_mass(ib, ball->rb, &k);
-        ball->mass = cm_sym3_inverse(&k);
-        apply(soft, ball, ia, ib, ball->impulse);
-    }
-}
-
-static inline void solve_ball(const cm_soft *soft, cm_soft_ball *ball, const cm_softness *s)
-{
-    const cm_soft_body *a = cm_soft_end(soft, ball->body_a);
-    const cm_soft_body *b = cm_soft_end(soft, ball->body_b);
-    carom_vec3 v =
-        cm_sub(cm_add(b->v, cm_cross(b->w, ball->rb)), cm_add(a->v, cm_cross(a->w, ball->ra)));
-    v = cm_mul_add(v, s->bias_rate, ball->gap);
-    carom_vec3 change = cm_scale(-s->mass_scale, cm_sym3_mul(&ball->mass, v));
-    change = cm_mul_add(change, -s->impulse_scale, ball->impulse);
-    ball->impulse = cm_add(ball->impulse, change);
-    apply(soft, ball, cm_soft_end_inertia(soft, ball->body_a),
-          cm_soft_end_inertia(soft, ball->body_b), change);
-}
-
-void cm_soft_solve_balls(const cm_soft *soft, cm_soft_joints *joints, bool relax)
-{
-    const cm_softness hard = {0.0f, 1.0f, 0.0f};
-    const cm_softness *softness = relax ? &hard : &joints->rigid;
-    for (uint32_t i = 0; i < joints->ball_count; i++) {
-        solve_ball(soft, &joints->balls[i], softness);
+    float rate = 1.0f / soft->dt; // the impulses of a tick add up to its mean force
+    for (uint32_t i = 0; i < soft->joints->ball_span.end; i++) {
+        const cm_soft_balls *g = &soft->joints->balls[i];
+        for (uint32_t lane = 0; lane < CM_SOFT_LANES && g->who.slot[lane] != CM_NONE; lane++) {
+            cm_joint *joint = &cm_joints(world)[g->who.slot[lane]];
+            for (uint32_t k = 0; k < 3; k++) {
+                joint->impulse[k] = cm_soft_stored(g->impulse[k][lane]);
+            }
+            joint->force = cm_soft_stored(rate * cm_length(get(g->total, lane)));
+            joint->torque = 0.0f;
+        }
     }
 }

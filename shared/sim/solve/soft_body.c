@@ -79,8 +79,6 @@ static void clear_lane(cm_soft_block *block, uint32_t lane)
     block->linear_decay[lane] = block->angular_decay[lane] = 1.0f;
     block->dynamic[lane] = 0.0f;
     block->sound[lane] = 1.0f;
-    put(block->gain_v, lane, zero);
-    put(block->gain_w, lane, zero);
 }
 
 void cm_soft_prepare_bodies(const carom_world *world, cm_soft *soft)
@@ -107,8 +105,8 @@ void cm_soft_prepare_bodies(const carom_world *world, cm_soft *soft)
                 prepare_dynamic(world, soft, i, inertia, block);
             }
         }
-        put(block->mark_v, lane, row->v);
-        put(block->mark_w, lane, row->w);
+        put(block->gain_v, lane, row->v);
+        put(block->gain_w, lane, row->w);
     }
 }
 

@@ -1,90 +1,125 @@
-// Joints of the soft-step solver: rows of passes; see soft_joint.c and soft_ball.c. Private to
-// solve/.
+// Joints of the soft-step solver: their groups of lanes. Private to solve/.
+//
+// As contacts, joints stand in groups of eight lanes that share no body that can be pushed
+// (soft_joint.c), and their passes (soft_joint_pass.h) are compiled for 1, 4 and 8 lanes. Plain
+// ball joints, most joints of a world, have groups and passes of their own; all others are rows.
 #ifndef CM_SIM_SOLVE_SOFT_JOINT_H
 #define CM_SIM_SOLVE_SOFT_JOINT_H
 
 #include "shared/sim/joint/joint.h"
 #include "shared/sim/solve/soft.h"
 
-// A plain ball joint: most joints of a world, and the ones to go fast. Everything is made anew for
-// each substep but what the first six hold.
-typedef struct cm_soft_ball {
-    uint32_t slot, body_a, body_b; // body_a: CM_NONE for the world
-    carom_vec3 ra0, rb0, gap0;     // at the start of the tick
-    carom_vec3 ra, rb, gap;
-    cm_sym3 mass; // inverse of the effective inverse mass
-    carom_vec3 impulse, total;
-} cm_soft_ball;
+#define CM_JOINT_COLORS 64u
+// Rows of a lane: single ones, then a block. A group has as many of both as any of its joints.
+#define CM_JOINT_SINGLES_MAX   6u
+#define CM_JOINT_GROUP_ROWS    (CM_JOINT_SINGLES_MAX + CM_JOINT_BLOCK_MAX)
+#define CM_JOINT_GROUP_FACTORS (CM_JOINT_BLOCK_MAX * (CM_JOINT_BLOCK_MAX - 1u) / 2u)
 
-// A joint of any type, row by row.
-typedef struct cm_soft_joint {
-    uint32_t slot, body_a, body_b;
-    uint32_t row_count;
-    carom_vec3 ra0, rb0, gap0;
-    carom_quat frame_a0, frame_b0;
-    carom_vec3 total_force, total_torque;
-    float impulse[CM_JOINT_ROWS_MAX]; // by place
-    cm_joint_row rows[CM_JOINT_ROWS_MAX];
-    cm_softness softness[CM_JOINT_ROWS_MAX];
-    float mass[CM_JOINT_ROWS_MAX]; // of a row that is solved by itself
+// Who is in a group. An unused lane has the row at rest for both bodies, and no mass; so has the
+// world as a body.
+typedef struct cm_soft_members {
+    uint32_t a[CM_SOFT_LANES], b[CM_SOFT_LANES]; // rows of the bodies
+    uint32_t slot[CM_SOFT_LANES];                // of the state's joints; CM_NONE: unused
+    uint32_t guarded;                            // some lane's body cannot be pushed
+    uint32_t pad[7];
+} cm_soft_members;
+
+// What a pass needs of both bodies; constant over the tick.
+typedef struct cm_soft_masses {
+    cm_soft_lanes mass_a, inertia_a[6], mass_b, inertia_b[6]; // inverse
+} cm_soft_masses;
+
+// Plain ball joints. Arms, gap and mass are made anew for each substep.
+typedef struct cm_soft_balls {
+    cm_soft_members who;
+    cm_soft_masses m;
+    uint32_t pose_a[CM_SOFT_LANES], pose_b[CM_SOFT_LANES]; // of the state's motions
+    cm_soft_lanes held;                                    // 1: a is a body; 0: the world
+    cm_soft_lanes ra0[3], rb0[3], gap0[3]; // at the start of the tick; packed: the anchors
+    cm_soft_lanes ra[3], rb[3], gap[3];
+    cm_soft_lanes mass[6]; // inverse of the effective inverse mass
+    cm_soft_lanes impulse[3], total[3];
+} cm_soft_balls;
+
+// A row of eight joints; what it does in the solve and in the relax pass:
+//     change = -(mass (J v + bias) + scale impulse), impulse within lower and upper.
+typedef struct cm_soft_row {
+    // Constant over the tick.
+    cm_soft_lanes lower, upper; // of the impulse
+    cm_soft_lanes rate, mass_scale, impulse_scale, gamma;
+    cm_soft_lanes push;    // most that the rate may ask for
+    cm_soft_lanes limit;   // 1: error must not go below 0
+    cm_soft_lanes lasting; // 1: the relax pass does as the solve pass
+    cm_soft_lanes turning; // 1
+    // Packed for each substep.
+    cm_soft_lanes linear[3], angular_a[3], angular_b[3], error, velocity;
+    // Made for each substep.
+    cm_soft_lanes turn_a[3], turn_b[3]; // inverse inertia times the angular parts
+    cm_soft_lanes mass[2], bias[2], scale[2];
+    cm_soft_lanes impulse;
+} cm_soft_row;
+
+// Joints of any type.
+typedef struct cm_soft_rows {
+    cm_soft_members who;
+    cm_soft_masses m;
+    uint32_t singles, block; // rows
+    uint32_t pad[6];
+    uint8_t place[CM_JOINT_GROUP_ROWS][CM_SOFT_LANES]; // of the impulse in the state; 255: no row
+    carom_vec3 ra0[CM_SOFT_LANES], rb0[CM_SOFT_LANES], gap0[CM_SOFT_LANES];
+    carom_quat frame_a0[CM_SOFT_LANES], frame_b0[CM_SOFT_LANES];
     // Of the block: K = L D L^T, the rows of L below its diagonal of ones, and 1 / D.
-    float lower[CM_JOINT_BLOCK_MAX * (CM_JOINT_BLOCK_MAX - 1) / 2];
-    float inverse_pivot[CM_JOINT_BLOCK_MAX];
-} cm_soft_joint;
+    cm_soft_lanes factor[CM_JOINT_GROUP_FACTORS], inverse_pivot[CM_JOINT_BLOCK_MAX];
+    cm_soft_lanes force[3], torque[3]; // sums over substeps
+    cm_soft_row rows[CM_JOINT_GROUP_ROWS];
+} cm_soft_rows;
+
+// First group, of those without colour: these are solved lane by lane; first of the others; end.
+typedef struct cm_soft_span {
+    uint32_t loose, colored, end;
+} cm_soft_span;
 
 typedef struct cm_soft_joints {
-    cm_soft_ball *balls;
-    cm_soft_joint *joints;
-    uint32_t ball_count, joint_count;
+    cm_soft_balls *balls;
+    cm_soft_rows *rows;
+    uint8_t *colors; // of each joint of the state
+    cm_soft_span ball_span, row_span;
     cm_softness rigid;
 } cm_soft_joints;
 
-size_t cm_soft_joints_size(const carom_limits *limits);
-void cm_soft_joints_map(const carom_limits *limits, void *memory, cm_soft_joints *joints);
+// soft_joint.c: all joints.
+void cm_soft_prepare_joints(carom_world *world, cm_soft *soft);
+bool cm_soft_has_joints(const cm_soft *soft);
+void cm_soft_warm_start_joints(const carom_world *world, cm_soft *soft);
+void cm_soft_solve_joints(cm_soft *soft, bool relax);
+void cm_soft_store_joints(carom_world *world, const cm_soft *soft);
 
-// soft_joint.c: all joints, in order of their slots: plain balls first.
-void cm_soft_prepare_joints(carom_world *world, const cm_soft *soft, cm_soft_joints *joints);
-void cm_soft_warm_start_joints(const carom_world *world, const cm_soft *soft,
-                               cm_soft_joints *joints);
-void cm_soft_solve_joints(const cm_soft *soft, cm_soft_joints *joints, bool relax);
-void cm_soft_sum_joints(cm_soft_joints *joints);
-void cm_soft_store_joints(carom_world *world, const cm_soft *soft, const cm_soft_joints *joints);
+// soft_ball.c: the plain balls.
+void cm_soft_pack_balls(const carom_world *world, cm_soft *soft);
+void cm_soft_store_balls(carom_world *world, const cm_soft *soft);
 
-// soft_ball.c
-void cm_soft_prepare_ball(const carom_world *world, uint32_t slot, cm_soft_ball *ball);
-void cm_soft_warm_start_balls(const cm_soft *soft, cm_soft_joints *joints);
-void cm_soft_solve_balls(const cm_soft *soft, cm_soft_joints *joints, bool relax);
+// soft_row.c: the others.
+void cm_soft_pack_rows(const carom_world *world, cm_soft *soft);
+// Rows at the poses of this substep.
+void cm_soft_renew_rows(const carom_world *world, cm_soft *soft);
+void cm_soft_store_rows(carom_world *world, const cm_soft *soft);
 
-// The world as a body: it does not move.
-extern const cm_soft_body cm_soft_world;
-extern const cm_soft_inertia cm_soft_world_inertia;
-
-static inline const cm_soft_body *cm_soft_end(const cm_soft *soft, uint32_t slot)
+// A spring as factors of a velocity constraint (E. Catto, "Soft Constraints", GDC 2011); of no
+// stiffness and damping it does nothing.
+static inline cm_softness cm_softness_of(float hertz, float damping_ratio, float h)
 {
-    return slot == CM_NONE ? &cm_soft_world : &soft->bodies[slot];
-}
-
-static inline const cm_soft_inertia *cm_soft_end_inertia(const cm_soft *soft, uint32_t slot)
-{
-    return slot == CM_NONE ? &cm_soft_world_inertia : &soft->inertias[slot];
-}
-
-// Inverse of a symmetric positive matrix; zero where it has none.
-static inline cm_sym3 cm_sym3_inverse(const cm_sym3 *m)
-{
-    float xx = m->yy * m->zz - m->yz * m->yz, xy = m->xz * m->yz - m->xy * m->zz;
-    float xz = m->xy * m->yz - m->xz * m->yy;
-    float det = m->xx * xx + m->xy * xy + m->xz * xz;
-    if (!(det > 0.0f)) {
-        return (cm_sym3){0};
+    float omega = 2.0f * 3.14159265f * hertz;
+    float a1 = 2.0f * damping_ratio + h * omega, a2 = h * omega * a1, a3 = 1.0f / (1.0f + a2);
+    if (!(a2 > 0.0f)) {
+        return (cm_softness){0.0f, 0.0f, 1.0f};
     }
-    float s = 1.0f / det;
-    return (cm_sym3){s * xx,
-                     s * xy,
-                     s * xz,
-                     s * (m->xx * m->zz - m->xz * m->xz),
-                     s * (m->xy * m->xz - m->xx * m->yz),
-                     s * (m->xx * m->yy - m->xy * m->xy)};
+    return (cm_softness){omega / a1, a2 * a3, a3};
+}
+
+// What is not finite comes from a body that is put to rest; what is tiny would become denormal.
+static inline float cm_soft_stored(float x)
+{
+    return cm_is_finite(x) && cm_abs(x) >= CM_SOFT_TINY ? x : 0.0f;
 }
 
 #endif

@@ -122,10 +122,8 @@ static inline void move_velocities(cm_soft *soft, cm_soft_block *block, uint32_t
     load_rows(soft, first + at, 0, row);
     cm_fvec v0 = {row[0], row[1], row[2]}, w0 = {row[3], row[4], row[5]};
     // What contacts have done in the last substep, they do again: warm starting.
-    cm_fvec gain_v = cm_fvec_add(cm_fvec_load(block->gain_v, at),
-                                 cm_fvec_sub(v0, cm_fvec_load(block->mark_v, at)));
-    cm_fvec gain_w = cm_fvec_add(cm_fvec_load(block->gain_w, at),
-                                 cm_fvec_sub(w0, cm_fvec_load(block->mark_w, at)));
+    cm_fvec gain_v = cm_fvec_sub(v0, cm_fvec_load(block->gain_v, at));
+    cm_fvec gain_w = cm_fvec_sub(w0, cm_fvec_load(block->gain_w, at));
     cm_fvec w = w0, acceleration = cm_fvec_load(block->acceleration, at);
     if (block->round) {
         cm_fvec torque = cm_fvec_load(block->torque, at);
@@ -147,10 +145,8 @@ static inline void move_velocities(cm_soft *soft, cm_soft_block *block, uint32_t
     gain_v = choose(dynamic & fine, gain_v, rest);
     gain_w = choose(dynamic & fine, gain_w, rest);
     BLOCK_STORE(sound, cm_lanes_select(fine, BLOCK_LOAD(sound), zero));
-    cm_fvec_store(block->gain_v, at, gain_v);
-    cm_fvec_store(block->gain_w, at, gain_w);
-    cm_fvec_store(block->mark_v, at, v);
-    cm_fvec_store(block->mark_w, at, w);
+    cm_fvec_store(block->gain_v, at, cm_fvec_sub(v, gain_v));
+    cm_fvec_store(block->gain_w, at, cm_fvec_sub(w, gain_w));
     cm_f out[8] = {v.x, v.y, v.z, w.x, w.y, w.z, zero, zero};
     store_rows(soft, first + at, 0, out);
 }
@@ -189,7 +185,7 @@ static void poses(cm_soft *soft, uint32_t first, uint32_t end)
 }
 
 // Joints stand between two passes of the contacts: what they do is kept out of the gain.
-static void pause(cm_soft *soft, uint32_t first, uint32_t end)
+static void flip(cm_soft *soft, uint32_t first, uint32_t end)
 {
     for (uint32_t slot = first * CM_SOFT_LANES; slot < end * CM_SOFT_LANES; slot += CM_LANES) {
         cm_soft_block *block = &soft->blocks[slot / CM_SOFT_LANES];
@@ -197,21 +193,7 @@ static void pause(cm_soft *soft, uint32_t first, uint32_t end)
         cm_f row[8];
         load_rows(soft, slot, 0, row);
         cm_fvec v = {row[0], row[1], row[2]}, w = {row[3], row[4], row[5]};
-        v = cm_fvec_sub(v, cm_fvec_load(block->mark_v, at));
-        w = cm_fvec_sub(w, cm_fvec_load(block->mark_w, at));
-        cm_fvec_store(block->gain_v, at, cm_fvec_add(cm_fvec_load(block->gain_v, at), v));
-        cm_fvec_store(block->gain_w, at, cm_fvec_add(cm_fvec_load(block->gain_w, at), w));
-    }
-}
-
-static void resume(cm_soft *soft, uint32_t first, uint32_t end)
-{
-    for (uint32_t slot = first * CM_SOFT_LANES; slot < end * CM_SOFT_LANES; slot += CM_LANES) {
-        cm_soft_block *block = &soft->blocks[slot / CM_SOFT_LANES];
-        uint32_t at = slot % CM_SOFT_LANES;
-        cm_f row[8];
-        load_rows(soft, slot, 0, row);
-        cm_fvec_store(block->mark_v, at, (cm_fvec){row[0], row[1], row[2]});
-        cm_fvec_store(block->mark_w, at, (cm_fvec){row[3], row[4], row[5]});
+        cm_fvec_store(block->gain_v, at, cm_fvec_sub(v, cm_fvec_load(block->gain_v, at)));
+        cm_fvec_store(block->gain_w, at, cm_fvec_sub(w, cm_fvec_load(block->gain_w, at)));
     }
 }

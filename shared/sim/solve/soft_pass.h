@@ -472,5 +472,9 @@ static void finish(cm_soft *soft, uint32_t first, uint32_t end)
     }
 }
 
+#include "shared/sim/solve/soft_joint_pass.h"
+
+// In the order of cm_soft_kind.
 const cm_soft_passes CM_PASS(cm_soft_passes) = {
-    {prepare, solve, relax, bounce, finish, velocities, poses, pause, resume}};
+    {prepare, solve, relax, bounce, finish, velocities, poses, flip, ball_prepare, ball_warm,
+     ball_solve, ball_relax, row_prepare, row_warm, row_solve, row_relax}};
