@@ -466,8 +466,9 @@ bool cm_scene_expand(cm_scene *scene, cm_check *check)
         first += (uint32_t)array_size(message->arrays[i]);
     }
     cm_scene_hulls_end(scene);
-    return index_names(scene, check) && cm_scene_expand_joints(scene, check) &&
-           make_limits(scene, check) && make_bounds(scene, check);
+    return index_names(scene, check) && cm_scene_check_pairs(scene, check) &&
+           cm_scene_expand_joints(scene, check) && make_limits(scene, check) &&
+           make_bounds(scene, check);
 }
 
 uint32_t cm_axis_lock(const char *name)

@@ -66,6 +66,12 @@ uint32_t cm_axis_lock(const char *name);
 
 bool cm_check_rules(cm_check *check, const Cm__Scene__Scene *message);
 
+// rules_impulse.c: the same for what the impulse solver asks for.
+bool cm_check_impulse(cm_check *check, const Cm__Scene__Scene *message);
+// pairs.c: names of pair rules, once bodies have names; and the rules in a new world.
+bool cm_scene_check_pairs(const cm_scene *scene, cm_check *check);
+carom_result cm_scene_populate_pairs(const cm_scene *scene, carom_world *world);
+
 // hulls.c: room for as many hulls as the message has; the hull of a shape, built and noted; at the
 // end the order that a world wants.
 bool cm_scene_hulls_begin(cm_scene *scene);

@@ -4,9 +4,11 @@
 // A key whose feature is not built yet is accepted at its default or empty and refused otherwise,
 // so that no scene changes its meaning when the feature comes.
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "shared/scene/message.h"
+#include "shared/sim/solve/solver.h"
 
 #define QUAT_TOLERANCE   1e-3 // of the norm
 #define NORMAL_TOLERANCE 1e-3
@@ -242,28 +244,45 @@ static bool check_arrays(cm_check *check, const Cm__Scene__Scene *scene)
     return true;
 }
 
-// The options of solvers that are not built: refused by what is set, at other than its default.
+// The keys of each solver, between blanks.
+static const char *const SOLVER_KEYS[] = {
+    [CM__SCENE__SOLVER__TYPE__SOFT] = " type substeps ",
+    [CM__SCENE__SOLVER__TYPE__IMPULSE] = " type substeps model pixel ",
+    [CM__SCENE__SOLVER__TYPE__LCP] =
+        " type substeps epsilon gamma rounds friction_model max_friction direct_rows ",
+    [CM__SCENE__SOLVER__TYPE__VOLUME] =
+        " type substeps stiffness damping tangent_stiffness tangent_damping friction_kinetic "
+        "friction_static segments contact ",
+};
+
+static bool has_key(const char *keys, const char *name)
+{
+    char key[40];
+    snprintf(key, sizeof key, " %s ", name);
+    return strstr(keys, key) != NULL;
+}
+
+// A key of another solver is refused where it says something: at other than its default.
 static bool check_solver(cm_check *check, const Cm__Scene__Solver *solver)
 {
     if (solver == NULL) {
         return true;
     }
-    static const char *const of_soft[] = {"type", "substeps"};
-    if (solver->type != CM__SCENE__SOLVER__TYPE__SOFT) {
-        return not_built(check, "type", "solvers other than soft are", "\"soft\"");
+    if (cm_solver_of((uint32_t)solver->type) == NULL) {
+        return not_built(check, "type", "this solver is", "another");
     }
     const ProtobufCMessageDescriptor *descriptor = solver->base.descriptor;
     for (unsigned i = 0; i < descriptor->n_fields; ++i) {
         const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
-        if (strcmp(field->name, of_soft[0]) == 0 || strcmp(field->name, of_soft[1]) == 0 ||
+        if (has_key(SOLVER_KEYS[solver->type], field->name) ||
             !cm_field_present(&solver->base, field)) {
             continue;
         }
         if (field->default_value == NULL ||
             memcmp(cm_field_at(&solver->base, field, 0), field->default_value,
                    cm_field_size(field)) != 0) {
-            return not_built(check, field->name, "a key of another solver, and those are",
-                             "no such key");
+            return cm_check_fail_at(check, field->name, CAROM_ERROR_ARGUMENT,
+                                    "a key of another solver, expected no such key");
         }
     }
     return true;
@@ -273,9 +292,6 @@ static bool check_scene_not_built(cm_check *check, const Cm__Scene__Scene *scene
 {
     if (scene->planar) {
         return not_built(check, "planar", "planar scenes are", "false");
-    }
-    if (scene->n_pairs > 0) {
-        return not_built(check, "pairs", "pair rules are", "[]");
     }
     const Cm__Scene__Replication *replication = scene->replication;
     cm_check_key(check, "replication");
@@ -322,7 +338,8 @@ bool cm_check_rules(cm_check *check, const Cm__Scene__Scene *scene)
         return cm_check_fail_at(check, "module", CAROM_ERROR_ARGUMENT,
                                 "%zu bytes long, expected at most 31", strlen(scene->module));
     }
-    if (!check_scene_not_built(check, scene) || !check_material_names(check, scene)) {
+    if (!check_scene_not_built(check, scene) || !check_material_names(check, scene) ||
+        !cm_check_impulse(check, scene)) {
         return false;
     }
     for (size_t i = 0; i < scene->n_bodies; ++i) {

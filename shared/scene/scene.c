@@ -242,5 +242,6 @@ carom_result cm_scene_populate(const cm_scene *scene, carom_world *world)
             return CAROM_ERROR_STATE; // not a new world
         }
     }
-    return cm_scene_populate_joints(scene, world);
+    carom_result result = cm_scene_populate_pairs(scene, world);
+    return result == CAROM_OK ? cm_scene_populate_joints(scene, world) : result;
 }

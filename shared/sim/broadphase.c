@@ -208,7 +208,7 @@ static uint32_t partners_of_box(const cm_scratch *scratch, const lists *l, const
     return count;
 }
 
-static bool is_pair(const carom_world *world, const cm_scratch *scratch, uint32_t a, uint32_t b)
+bool cm_may_meet(const carom_world *world, const cm_scratch *scratch, uint32_t a, uint32_t b)
 {
     const cm_shape *first = cm_shapes(world) + a, *second = cm_shapes(world) + b;
     return may_collide(first, second, cm_bodies(world)) &&
@@ -233,7 +233,7 @@ static uint32_t find_in_order(const carom_world *world, cm_scratch *scratch, lis
         uint32_t count = 0;
         for (uint32_t i = 0; i < found; i++) {
             uint32_t b = l->partners[i];
-            if (is_pair(world, scratch, a, b)) {
+            if (cm_may_meet(world, scratch, a, b)) {
                 l->room.keys[count] = b;
                 l->partners[count++] = b;
             }
@@ -295,7 +295,7 @@ static void order_found(const carom_world *world, cm_scratch *scratch, lists *l,
         cm_sort(l->room.keys, l->sorted + first, l->room.spare_keys, l->room.spare_values, n);
         for (uint32_t i = 0; i < n; i++) {
             uint32_t b = l->sorted[first + i];
-            if (is_pair(world, scratch, a, b)) {
+            if (cm_may_meet(world, scratch, a, b)) {
                 scratch->pairs[scratch->pair_count++] = (cm_pair){a, b};
             }
         }

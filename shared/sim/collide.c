@@ -9,24 +9,9 @@
 #include "shared/sim/stage.h"
 #include "shared/sim/collide/box_reject.h"
 #include "shared/sim/collide/recycle.h"
+#include "shared/sim/rule.h"
 
 #include <string.h>
-
-static float combine(uint32_t rule, float a, float b)
-{
-    switch (rule) {
-    case CAROM_COMBINE_AVERAGE:
-        return 0.5f * (a + b);
-    case CAROM_COMBINE_GEOMETRIC:
-        return cm_sqrt(a * b);
-    case CAROM_COMBINE_MIN:
-        return cm_min(a, b);
-    case CAROM_COMBINE_MAX:
-        return cm_max(a, b);
-    default:
-        return a * b;
-    }
-}
 
 // The thickest ball inside a shape: a plane has no end.
 static float inner_radius(const cm_shape *shape)
@@ -74,15 +59,6 @@ static void move_anchors(const cm_scratch *scratch, const cm_contact *contact,
         p->anchor_a = cm_add(p->anchor_a, arm_a);
         p->anchor_b = cm_add(p->anchor_b, arm_b);
     }
-}
-
-static void mix_materials(const cm_world_state *state, const cm_shape *a, const cm_shape *b,
-                          cm_manifold *manifold)
-{
-    manifold->body_a = a->body;
-    manifold->body_b = b->body;
-    manifold->friction = combine(state->friction_combine, a->friction, b->friction);
-    manifold->restitution = combine(state->restitution_combine, a->restitution, b->restitution);
 }
 
 static void fill_contact(cm_contact *contact, const cm_manifold *manifold, const cm_contact *old)
@@ -134,7 +110,9 @@ static bool collide_pair(const carom_world *world, const cm_scratch *scratch, co
     const cm_motion *motion_a = cm_motions(world) + a->body;
     const cm_motion *motion_b = cm_motions(world) + b->body;
     bool sensor = a->sensor || b->sensor;
-    if (last && !sensor && cm_recycle(motion_a, motion_b, a, b, last, dt, manifold)) {
+    // What was found last is close enough for soft alone.
+    bool soft = world->state.solver == CAROM_SOLVER_SOFT;
+    if (soft && last && !sensor && cm_recycle(motion_a, motion_b, a, b, last, dt, manifold)) {
         *contact = *last;
     } else if (cm_collide_places(a, &scratch->places[pair->shape_a], b,
                                  &scratch->places[pair->shape_b], pair_margin(world, a, b, dt),
@@ -151,7 +129,9 @@ static bool collide_pair(const carom_world *world, const cm_scratch *scratch, co
     } else {
         return false;
     }
-    mix_materials(&world->state, a, b, manifold);
+    manifold->body_a = a->body;
+    manifold->body_b = b->body;
+    cm_rule_mix(world, a, b, &manifold->friction, &manifold->restitution);
     return true;
 }
 

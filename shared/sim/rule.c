@@ -2,6 +2,7 @@
 // making, since the latest counts first.
 #include "shared/sim/rule.h"
 
+#include "shared/base/vec.h"
 #include "shared/sim/body.h"
 #include "shared/sim/check.h"
 #include "shared/sim/sleep.h"
@@ -52,4 +53,56 @@ void cm_rule_drop_body(carom_world *world, uint32_t slot)
         }
     }
     world->state.rule_count = kept;
+}
+
+static float combine(uint32_t how, float a, float b)
+{
+    switch (how) {
+    case CAROM_COMBINE_AVERAGE:
+        return 0.5f * (a + b);
+    case CAROM_COMBINE_GEOMETRIC:
+        return cm_sqrt(a * b);
+    case CAROM_COMBINE_MIN:
+        return cm_min(a, b);
+    case CAROM_COMBINE_MAX:
+        return cm_max(a, b);
+    default:
+        return a * b;
+    }
+}
+
+static bool names(uint32_t is_body, uint32_t end, const cm_shape *shape)
+{
+    return end == (is_body ? shape->body : shape->material);
+}
+
+// How closely a rule names two shapes: 0 not at all, else 1 and one for each body.
+static uint32_t closeness(const cm_rule *rule, const cm_shape *a, const cm_shape *b)
+{
+    uint32_t first = rule->kinds & 1u, second = rule->kinds >> 1 & 1u;
+    bool is = (names(first, rule->a, a) && names(second, rule->b, b)) ||
+              (names(first, rule->a, b) && names(second, rule->b, a));
+    return is ? 1u + first + second : 0u;
+}
+
+void cm_rule_mix(const carom_world *world, const cm_shape *a, const cm_shape *b, float *friction,
+                 float *restitution)
+{
+    const cm_world_state *state = &world->state;
+    *friction = combine(state->friction_combine, a->friction, b->friction);
+    *restitution = combine(state->restitution_combine, a->restitution, b->restitution);
+    const cm_rule *best = NULL;
+    uint32_t closest = 0;
+    for (uint32_t i = 0; i < state->rule_count; i++) {
+        const cm_rule *rule = &cm_rules(world)[i];
+        uint32_t close = closeness(rule, a, b);
+        if (close > 0 && close >= closest) {
+            best = rule;
+            closest = close;
+        }
+    }
+    if (best != NULL) {
+        *friction = best->friction >= 0.0f ? best->friction : *friction;
+        *restitution = best->restitution >= 0.0f ? best->restitution : *restitution;
+    }
 }

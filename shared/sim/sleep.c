@@ -15,10 +15,10 @@ static bool is_zero(carom_vec3 v)
     return v.x == 0.0f && v.y == 0.0f && v.z == 0.0f;
 }
 
-// A solver that finds contacts by itself has none to keep for what sleeps.
+// Whether a solver lets bodies sleep stands in its row of the table.
 static bool may_sleep(const carom_world *world)
 {
-    return (world->state.flags & CM_WORLD_SLEEP) && cm_solver_of(world->state.solver)->manifolds;
+    return (world->state.flags & CM_WORLD_SLEEP) && cm_solver_of(world->state.solver)->sleeps;
 }
 
 static void wake_row(cm_body *body)

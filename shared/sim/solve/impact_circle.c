@@ -3,7 +3,7 @@
 //
 // The article has no test of approach and would pull separating circles together; here velocities
 // then stay (the separation is kept).
-#include "carom/impact.h"
+#include "shared/sim/solve/impulse.h"
 
 #include <string.h>
 
@@ -32,7 +32,7 @@ static carom_result check(const carom_circle *a, const carom_circle *b, double e
 }
 
 // Steps 1 and 2.
-static void test_hit(double pixel, carom_circle_impact *out)
+static void test_hit(double pixel, double touch, carom_circle_impact *out)
 {
     const carom_circle *a = &out->a, *b = &out->b;
     out->ab[0] = b->position[0] - a->position[0];
@@ -42,16 +42,18 @@ static void test_hit(double pixel, carom_circle_impact *out)
     out->n[1] = distance > 0.0 ? out->ab[1] / distance : 0.0;
     out->gap = distance - a->radius - b->radius;
     // round(gap) < 0 where halves go away from zero
-    out->hit = pixel > 0.0 ? out->gap / pixel <= -0.5 : out->gap < 0.0;
+    out->hit = pixel > 0.0 ? out->gap / pixel <= -0.5 : out->gap < 0.0 || out->gap < touch;
 }
 
-// Step 3.
-static void separate(carom_circle_impact *out)
+// Step 3. A mass without end moves nothing and leaves all to the other.
+static void separate(const bool fixed[2], carom_circle_impact *out)
 {
     double am = out->a.mass, bm = out->b.mass, len = -out->gap;
+    double to_a = fixed[0] ? 0.0 : (fixed[1] ? -1.0 : -bm / (am + bm));
+    double to_b = fixed[1] ? 0.0 : (fixed[0] ? 1.0 : am / (am + bm));
     for (int i = 0; i < 2; i++) {
-        out->a.position[i] += out->n[i] * len * (-bm / (am + bm));
-        out->b.position[i] += out->n[i] * len * (am / (am + bm));
+        out->a.position[i] += out->n[i] * len * to_a;
+        out->b.position[i] += out->n[i] * len * to_b;
     }
 }
 
@@ -70,11 +72,18 @@ static void split(carom_circle_impact *out)
 }
 
 // Step 5, and what of it the velocities are made of.
-static void restitute(double e, carom_circle_impact *out)
+static void restitute(double e, const bool fixed[2], carom_circle_impact *out)
 {
     double am = out->a.mass, bm = out->b.mass, as = out->as, bs = out->bs;
     out->as2 = (am * as + bm * bs - e * bm * (as - bs)) / (am + bm);
     out->bs2 = (am * as + bm * bs + e * am * (as - bs)) / (am + bm);
+    if (fixed[0]) { // the limits for an infinite mass
+        out->as2 = as;
+        out->bs2 = as + e * (as - bs);
+    } else if (fixed[1]) {
+        out->as2 = bs - e * (as - bs);
+        out->bs2 = bs;
+    }
     for (int i = 0; i < 2; i++) {
         out->avx2[i] = out->n[i] * out->as2;
         out->bvx2[i] = out->n[i] * out->bs2;
@@ -93,17 +102,25 @@ static void restitute_vectors(double e, carom_circle_impact *out)
     out->bs2 = out->bvx2[0] * out->n[0] + out->bvx2[1] * out->n[1];
 }
 
-static void run_steps(const carom_circle *a, const carom_circle *b, double e, double pixel,
-                      bool vectors, carom_circle_impact *out)
+typedef struct way {
+    double pixel, touch;
+    bool fixed[2];
+    bool vectors;
+} way;
+
+static void run_steps(const carom_circle *a, const carom_circle *b, double e, const way *how,
+                      carom_circle_impact *out)
 {
     memset(out, 0, sizeof *out);
     out->a = *a;
     out->b = *b;
-    test_hit(pixel, out);
+    test_hit(how->pixel, how->touch, out);
     if (!out->hit) {
         return;
     }
-    separate(out);
+    if (out->gap < 0.0) {
+        separate(how->fixed, out);
+    }
     split(out);
     out->collided = out->as - out->bs > 0.0;
     out->as2 = out->as;
@@ -113,10 +130,10 @@ static void run_steps(const carom_circle *a, const carom_circle *b, double e, do
     if (!out->collided) {
         return;
     }
-    if (vectors) {
+    if (how->vectors) {
         restitute_vectors(e, out);
     } else {
-        restitute(e, out);
+        restitute(e, how->fixed, out);
     }
     for (int i = 0; i < 2; i++) { // step 6
         out->a.velocity[i] = out->avy[i] + out->avx2[i];
@@ -130,9 +147,16 @@ carom_result carom_circle_collide(const carom_circle *a, const carom_circle *b, 
     memset(out, 0, sizeof *out);
     carom_result result = check(a, b, restitution, pixel);
     if (result == CAROM_OK) {
-        run_steps(a, b, restitution, pixel, false, out);
+        run_steps(a, b, restitution, &(way){.pixel = pixel}, out);
     }
     return result;
+}
+
+void cm_circle_collide(const carom_circle *a, const carom_circle *b, const bool fixed[2],
+                       double restitution, double pixel, double touch, carom_circle_impact *out)
+{
+    way how = {.pixel = pixel, .touch = touch, .fixed = {fixed[0], fixed[1]}};
+    run_steps(a, b, restitution, &how, out);
 }
 
 carom_result carom_circle_collide_vectors(const carom_circle *a, const carom_circle *b,
@@ -142,7 +166,7 @@ carom_result carom_circle_collide_vectors(const carom_circle *a, const carom_cir
     memset(out, 0, sizeof *out);
     carom_result result = check(a, b, restitution, pixel);
     if (result == CAROM_OK) {
-        run_steps(a, b, restitution, pixel, true, out);
+        run_steps(a, b, restitution, &(way){.pixel = pixel, .vectors = true}, out);
     }
     return result;
 }
@@ -161,7 +185,7 @@ uint32_t carom_circle_frame(carom_circle *circles, uint32_t count, double restit
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t j = i + 1; j < count; j++) {
             carom_circle_impact impact;
-            run_steps(&circles[i], &circles[j], restitution, pixel, false, &impact);
+            run_steps(&circles[i], &circles[j], restitution, &(way){.pixel = pixel}, &impact);
             if (impact.hit) {
                 circles[i] = impact.a;
                 circles[j] = impact.b;

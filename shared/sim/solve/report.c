@@ -65,7 +65,6 @@ void cm_report_contacts(carom_world *world, cm_scratch *scratch)
 {
     cm_contact *contacts = cm_contacts(world);
     uint32_t count = world->state.contact_count, touching = 0, old = 0;
-    world->event_count = 0;
     for (uint32_t i = 0; i <= count; i++) {
         // Rows of last step that have no successor come to an end.
         while (old < scratch->old_contact_count &&

@@ -5,8 +5,8 @@
 #include "shared/sim/stage.h"
 
 // Call once every solver's impulses stand in the manifolds and before bodies move: points are taken
-// at the poses of the start of the tick. Writes the contacts' touching, stats.touching, the events
-// and event_count.
+// at the poses of the start of the tick. Writes the contacts' touching and stats.touching, and adds
+// to the events: a solver may call it in each of its substeps.
 void cm_report_contacts(carom_world *world, cm_scratch *scratch);
 
 #endif

@@ -3,10 +3,13 @@
 
 const cm_solver *cm_solver_of(uint32_t type)
 {
-    static const cm_solver soft = {4, true, cm_solve_soft, cm_soft_scratch_size};
+    static const cm_solver soft = {4, true, true, cm_solve_soft, cm_soft_scratch_size};
+    static const cm_solver impulse = {1, true, false, cm_solve_impulse, cm_impulse_scratch_size};
     switch (type) {
     case CAROM_SOLVER_SOFT:
         return &soft;
+    case CAROM_SOLVER_IMPULSE:
+        return &impulse;
     default:
         return NULL;
     }

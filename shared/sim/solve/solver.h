@@ -10,6 +10,7 @@
 typedef struct cm_solver {
     uint32_t substeps; // where the def names none; 0: the solver chooses every tick
     bool manifolds;    // wants cm_stage_collide; else it does its own narrow phase on the pairs
+    bool sleeps;       // bodies at rest may fall asleep
     void (*solve)(carom_world *world, cm_scratch *scratch);
     size_t (*scratch_size)(const carom_limits *limits, const carom_solver_def *def);
 } cm_solver;
@@ -20,5 +21,7 @@ const cm_solver *cm_solver_of(uint32_t type);
 // One pair of functions a solver.
 void cm_solve_soft(carom_world *world, cm_scratch *scratch);
 size_t cm_soft_scratch_size(const carom_limits *limits, const carom_solver_def *def);
+void cm_solve_impulse(carom_world *world, cm_scratch *scratch);
+size_t cm_impulse_scratch_size(const carom_limits *limits, const carom_solver_def *def);
 
 #endif
