@@ -22,7 +22,6 @@
 
 typedef struct lists {
     cm_bvh moving, fixed; // active shapes, and what they may meet
-    cm_aabb reach;        // of all that is active
     uint32_t *planes;
     uint32_t plane_count;
     cm_bvh_room room;
@@ -102,55 +101,68 @@ static cm_aabb grown_box(const cm_shape *shape, const cm_place *place, float mar
     return box;
 }
 
-static void place_shape(const carom_world *world, const cm_shape *shape, cm_place *place)
+void cm_place_shape(const carom_world *world, cm_scratch *scratch, uint32_t slot)
 {
+    const cm_shape *shape = &cm_shapes(world)[slot];
+    cm_place *place = &scratch->places[slot];
     carom_quat orientation;
     cm_shape_pose(world, shape, &place->position, &orientation);
     place->rotation = cm_mat3_from_quat(orientation);
     place->hull = shape->type == CAROM_SHAPE_HULL ? cm_hull_find(world, shape->geometry) : NULL;
 }
 
-static void place_shapes(const carom_world *world, cm_scratch *scratch, lists *l, float margin,
+static void place_active(const carom_world *world, cm_scratch *scratch, lists *l, float margin,
                          float dt)
 {
     const cm_shape *shapes = cm_shapes(world);
-    const cm_motion *motions = cm_motions(world);
-    const carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f);
     for (uint32_t i = 0; i < world->state.shape_slots; i++) {
         const cm_shape *shape = &shapes[i];
-        scratch->active_shapes[i] = shape->alive && scratch->active[shape->body];
-        if (!shape->alive) {
-            continue;
-        }
-        place_shape(world, shape, &scratch->places[i]);
-        if (shape->type == CAROM_SHAPE_PLANE) {
+        bool active = shape->alive && scratch->active[shape->body];
+        scratch->rank[i] = active ? CM_SHAPE_ACTIVE : CM_SHAPE_AWAY;
+        if (shape->alive && shape->type == CAROM_SHAPE_PLANE) {
+            cm_place_shape(world, scratch, i);
             l->planes[l->plane_count++] = i;
-            continue;
-        }
-        bool active = scratch->active_shapes[i];
-        carom_vec3 motion = active ? cm_scale(dt, motions[shape->body].linear_velocity) : zero;
-        scratch->bounds[i] = grown_box(shape, &scratch->places[i], margin, motion);
-        if (active) {
-            l->reach =
-                l->moving.count ? cm_aabb_join(&l->reach, &scratch->bounds[i]) : scratch->bounds[i];
+        } else if (active) {
+            cm_place_shape(world, scratch, i);
+            carom_vec3 motion = cm_scale(dt, cm_motions(world)[shape->body].linear_velocity);
+            scratch->bounds[i] = grown_box(shape, &scratch->places[i], margin, motion);
             l->moving.ids[l->moving.count++] = i;
-        } else {
-            l->fixed.ids[l->fixed.count++] = i;
         }
     }
 }
 
-// What no active shape reaches needs no place in the tree.
-static void leave_out_far(const cm_scratch *scratch, lists *l)
+// A box that holds the shape however it is turned about its body's centre of mass.
+static cm_aabb loose_box(const carom_world *world, const cm_shape *shape, float margin)
 {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; l->moving.count > 0 && i < l->fixed.count; i++) {
-        uint32_t id = l->fixed.ids[i];
-        if (cm_aabb_overlap(&scratch->bounds[id], &l->reach)) {
-            l->fixed.ids[kept++] = id;
+    carom_vec3 arm = cm_sub(shape->position, cm_bodies(world)[shape->body].center_of_mass);
+    float reach = cm_abs(arm.x) + cm_abs(arm.y) + cm_abs(arm.z) + cm_shape_reach(shape) + margin;
+    carom_vec3 center = cm_motions(world)[shape->body].position;
+    carom_vec3 half = cm_vec(reach, reach, reach);
+    return (cm_aabb){cm_sub(center, half), cm_add(center, half)};
+}
+
+// What rests, where something active may reach it.
+static void place_near(const carom_world *world, cm_scratch *scratch, lists *l, float margin)
+{
+    const cm_shape *shapes = cm_shapes(world);
+    for (uint32_t i = 0; l->moving.count > 0 && i < world->state.shape_slots; i++) {
+        const cm_shape *shape = &shapes[i];
+        if (!shape->alive || scratch->rank[i] == CM_SHAPE_ACTIVE ||
+            shape->type == CAROM_SHAPE_PLANE) {
+            continue;
+        }
+        cm_aabb loose = loose_box(world, shape, margin);
+        if (!cm_bvh_meets(&l->moving, scratch->bounds, &loose)) {
+            continue;
+        }
+        cm_place_shape(world, scratch, i);
+        scratch->bounds[i] =
+            grown_box(shape, &scratch->places[i], margin, cm_vec(0.0f, 0.0f, 0.0f));
+        if (cm_bvh_meets(&l->moving, scratch->bounds, &scratch->bounds[i])) {
+            scratch->rank[i] = CM_SHAPE_NEAR;
+            l->fixed.ids[l->fixed.count++] = i;
         }
     }
-    l->fixed.count = kept;
 }
 
 static bool may_collide(const cm_shape *a, const cm_shape *b, const cm_body *bodies)
@@ -223,13 +235,13 @@ static uint32_t find_in_order(const carom_world *world, cm_scratch *scratch, lis
     uint32_t dropped = 0;
     scratch->pair_count = 0;
     for (uint32_t a = 0; a < world->state.shape_slots; a++) {
-        if (!shapes[a].alive) {
+        bool plane = shapes[a].type == CAROM_SHAPE_PLANE;
+        if (!shapes[a].alive || (scratch->rank[a] == CM_SHAPE_AWAY && !plane)) {
             continue;
         }
-        bool fixed = !scratch->active_shapes[a];
-        uint32_t found = shapes[a].type == CAROM_SHAPE_PLANE
-                             ? partners_of_plane(scratch, l, shapes, a)
-                             : partners_of_box(scratch, l, shapes, a, fixed);
+        bool fixed = scratch->rank[a] != CM_SHAPE_ACTIVE;
+        uint32_t found = plane ? partners_of_plane(scratch, l, shapes, a)
+                               : partners_of_box(scratch, l, shapes, a, fixed);
         uint32_t count = 0;
         for (uint32_t i = 0; i < found; i++) {
             uint32_t b = l->partners[i];
@@ -306,9 +318,9 @@ static void order_found(const carom_world *world, cm_scratch *scratch, lists *l,
 uint32_t cm_find_pairs(const carom_world *world, cm_scratch *scratch, float margin, float dt)
 {
     lists l = map_lists(world, scratch);
-    place_shapes(world, scratch, &l, margin, dt);
-    leave_out_far(scratch, &l);
+    place_active(world, scratch, &l, margin, dt);
     cm_bvh_build(&l.moving, scratch->bounds, &l.room);
+    place_near(world, scratch, &l, margin);
     l.fixed.nodes = l.moving.nodes + 2 * (size_t)l.moving.count;
     l.fixed.leaves = l.moving.leaves + l.moving.leaf_count;
     cm_bvh_build(&l.fixed, scratch->bounds, &l.room);

@@ -83,6 +83,16 @@ static uint32_t split_place(const uint32_t *keys, uint32_t first, uint32_t end)
     return high;
 }
 
+static cm_aabb join(const cm_aabb *a, const cm_aabb *b)
+{
+    cm_aabb r;
+    r.lower = cm_vec(cm_min(a->lower.x, b->lower.x), cm_min(a->lower.y, b->lower.y),
+                     cm_min(a->lower.z, b->lower.z));
+    r.upper = cm_vec(cm_max(a->upper.x, b->upper.x), cm_max(a->upper.y, b->upper.y),
+                     cm_max(a->upper.z, b->upper.z));
+    return r;
+}
+
 static void fill_leaf(cm_bvh *tree, const cm_aabb *bounds, cm_bvh_node *node, uint32_t index)
 {
     node->leaf = tree->leaf_count;
@@ -112,7 +122,7 @@ static uint32_t build_range(cm_bvh *tree, const cm_aabb *bounds, const uint32_t 
         node->max_id = tree->ids[first];
         for (uint32_t i = first + 1; i < end; i++) {
             uint32_t id = tree->ids[i];
-            node->bounds = cm_aabb_join(&node->bounds, &bounds[id]);
+            node->bounds = join(&node->bounds, &bounds[id]);
             node->max_id = id > node->max_id ? id : node->max_id;
         }
         node->first = first;
@@ -124,7 +134,7 @@ static uint32_t build_range(cm_bvh *tree, const cm_aabb *bounds, const uint32_t 
     uint32_t middle = split_place(keys, first, end);
     const cm_bvh_node *left = &tree->nodes[build_range(tree, bounds, keys, first, middle)];
     const cm_bvh_node *right = &tree->nodes[build_range(tree, bounds, keys, middle, end)];
-    node->bounds = cm_aabb_join(&left->bounds, &right->bounds);
+    node->bounds = join(&left->bounds, &right->bounds);
     node->max_id = left->max_id > right->max_id ? left->max_id : right->max_id;
     node->first = 0;
     node->count = 0;
@@ -164,6 +174,25 @@ uint32_t cm_bvh_query(const cm_bvh *tree, const cm_aabb *bounds, const cm_aabb *
         at++;
     }
     return count;
+}
+
+bool cm_bvh_meets(const cm_bvh *tree, const cm_aabb *bounds, const cm_aabb *box)
+{
+    uint32_t at = 0;
+    while (at < tree->node_count) {
+        const cm_bvh_node *node = &tree->nodes[at];
+        if (!cm_aabb_overlap(&node->bounds, box)) {
+            at = node->skip;
+            continue;
+        }
+        for (uint32_t i = 0; i < node->count; i++) {
+            if (cm_aabb_overlap(&bounds[tree->ids[node->first + i]], box)) {
+                return true;
+            }
+        }
+        at++;
+    }
+    return false;
 }
 
 // Bit i: box i of the leaf overlaps. Each comparison is made: four places at once, no branches.

@@ -47,20 +47,13 @@ static inline bool cm_aabb_overlap(const cm_aabb *a, const cm_aabb *b)
            b->lower.y <= a->upper.y && a->lower.z <= b->upper.z && b->lower.z <= a->upper.z;
 }
 
-static inline cm_aabb cm_aabb_join(const cm_aabb *a, const cm_aabb *b)
-{
-    cm_aabb r;
-    r.lower = cm_vec(cm_min(a->lower.x, b->lower.x), cm_min(a->lower.y, b->lower.y),
-                     cm_min(a->lower.z, b->lower.z));
-    r.upper = cm_vec(cm_max(a->upper.x, b->upper.x), cm_max(a->upper.y, b->upper.y),
-                     cm_max(a->upper.z, b->upper.z));
-    return r;
-}
-
 // Appends every id above `above` whose box overlaps `box` to `found`, in no useful order: the
 // caller sorts. Returns how many; at most tree->count.
 uint32_t cm_bvh_query(const cm_bvh *tree, const cm_aabb *bounds, const cm_aabb *box, uint32_t above,
                       uint32_t *found);
+
+// Some box overlaps `box`.
+bool cm_bvh_meets(const cm_bvh *tree, const cm_aabb *bounds, const cm_aabb *box);
 
 // Appends every pair of ids whose boxes overlap, lower id first, in no useful order: of one tree,
 // or between two. Returns the new count, or more than `room` where they do not fit: then what was

@@ -190,8 +190,8 @@ static void reject_pairs(const carom_world *world, const cm_scratch *scratch, fl
 // A contact of last step without an active body: as it is, and out of the solver's way.
 static bool is_kept(const cm_scratch *scratch, const cm_contact *contact)
 {
-    return scratch->sleeping_count > 0 && !scratch->active_shapes[contact->shape_a] &&
-           !scratch->active_shapes[contact->shape_b];
+    return scratch->sleeping_count > 0 && scratch->rank[contact->shape_a] != CM_SHAPE_ACTIVE &&
+           scratch->rank[contact->shape_b] != CM_SHAPE_ACTIVE;
 }
 
 // Where the next contact goes.
@@ -266,6 +266,8 @@ void cm_collide_woken(carom_world *world, cm_scratch *scratch)
                       scratch->active[shapes[last.shape_b].body]);
         if (woken) {
             cm_pair pair = {last.shape_a, last.shape_b};
+            cm_place_shape(world, scratch, pair.shape_a);
+            cm_place_shape(world, scratch, pair.shape_b);
             count += collide_pair(world, scratch, &pair, &last, dt, &contacts[count],
                                   &scratch->manifolds[count]);
             continue;

@@ -10,7 +10,7 @@
 //   …        32  x limits.joints                   joint events
 //   …        12  x 2 x limits.bodies               sleep events
 //   …        1 + 4 + 1 x limits.bodies             active, parents, marks
-//   …        1   x limits.shapes                   active shapes
+//   …        1   x limits.shapes                   ranks of shapes
 //   …        cm_joint_filter_size                  partners by joints
 //   …        cm_broadphase_scratch_size            lists and trees
 //   …        scratch_size of solve/solver.h        solver
@@ -45,7 +45,7 @@ static size_t walk(const carom_limits *limits, size_t solver, char *base, cm_scr
     scratch->active = take(base, &offset, bodies);
     scratch->parents = take(base, &offset, bodies * sizeof(uint32_t));
     scratch->marks = take(base, &offset, bodies);
-    scratch->active_shapes = take(base, &offset, shapes);
+    scratch->rank = take(base, &offset, shapes);
     scratch->joint_partners = take(base, &offset, cm_joint_filter_size(limits));
     scratch->broadphase = take(base, &offset, cm_broadphase_scratch_size(limits));
     scratch->solver = take(base, &offset, solver);

@@ -57,10 +57,17 @@ typedef struct cm_manifold {
     cm_manifold_point points[CM_MANIFOLD_MAX];
 } cm_manifold;
 
+// What a shape is to the pairs of a step: without a plane, which is never away.
+enum {
+    CM_SHAPE_AWAY,   // at rest, and nothing active reaches it: no bounds, no place
+    CM_SHAPE_NEAR,   // at rest
+    CM_SHAPE_ACTIVE, // of an active body
+};
+
 // Scratch of one step; pointers into the image, made anew by every step.
 typedef struct cm_scratch {
     cm_aabb *bounds;  // a row a shape slot; rows of free slots are not written
-    cm_place *places; // a row a shape slot; likewise
+    cm_place *places; // a row a shape slot; of shapes that are not away
     cm_pair *pairs;   // limits.contacts rows
     uint32_t pair_count;
     cm_contact *old_contacts; // last step's (cm_contacts_turn): the merge reads these, writes
@@ -74,7 +81,7 @@ typedef struct cm_scratch {
     uint32_t active_count, sleeping_count;
     uint32_t *parents;        // a row a body slot: islands
     uint8_t *marks;           // a row a body slot
-    uint8_t *active_shapes;   // a row a shape slot: of active bodies
+    uint8_t *rank;            // a row a shape slot: CM_SHAPE_…
     uint32_t *joint_partners; // joint/filter.c: cm_joint_filter_size bytes
     void *broadphase;         // tree nodes, keys: cm_broadphase_scratch_size bytes
     void *solver;             // as much as the world's solver asks for
@@ -120,6 +127,27 @@ uint32_t cm_collide_shapes(const cm_shape *a, carom_vec3 position_a, carom_quat 
 // The same on places, as the stages use it.
 uint32_t cm_collide_places(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
                            const cm_place *place_b, float margin, cm_manifold *manifold);
+
+// An upper bound of the distance of a shape's points from its place.
+static inline float cm_shape_reach(const cm_shape *shape)
+{
+    switch (shape->type) {
+    case CAROM_SHAPE_SPHERE:
+        return shape->size[0];
+    case CAROM_SHAPE_CAPSULE:
+    case CAROM_SHAPE_CYLINDER:
+        return shape->size[0] + shape->size[1];
+    case CAROM_SHAPE_BOX:
+        return shape->size[0] + shape->size[1] + shape->size[2];
+    case CAROM_SHAPE_HULL:
+        return shape->size[1];
+    default: // a plane has no end
+        return 1.0e30f;
+    }
+}
+
+// World pose of a shape into its row of the places (broadphase.c).
+void cm_place_shape(const carom_world *world, cm_scratch *scratch, uint32_t slot);
 
 // World pose of a shape from its body's motion.
 static inline void cm_shape_pose(const carom_world *world, const cm_shape *shape,

@@ -19,19 +19,6 @@ static bool rolls(const cm_shape *shape)
            shape->type == CAROM_SHAPE_CYLINDER;
 }
 
-// An upper bound of the distance of a shape's points from its place.
-static float reach(const cm_shape *shape)
-{
-    switch (shape->type) {
-    case CAROM_SHAPE_BOX:
-        return shape->size[0] + shape->size[1] + shape->size[2];
-    case CAROM_SHAPE_HULL:
-        return shape->size[1];
-    default: // a plane has no end
-        return 1.0e30f;
-    }
-}
-
 // How far r turns with q: q r q* - r.
 static inline carom_vec3 turned(carom_quat q, carom_vec3 r)
 {
@@ -62,7 +49,7 @@ bool cm_recycle(const cm_motion *a, const cm_motion *b, const cm_shape *shape_a,
     carom_vec3 a_to_b = cm_sub(b->position, a->position);
     carom_vec3 shift = cm_sub(cm_rotate(back, a_to_b), contact->place);
     carom_quat q = cm_quat_mul(cm_quat_mul(back, b->orientation), cm_quat_conjugate(contact->turn));
-    float sine = 2.0f * cm_min(reach(shape_a), reach(shape_b));
+    float sine = 2.0f * cm_min(cm_shape_reach(shape_a), cm_shape_reach(shape_b));
     float turn = q.x * q.x + q.y * q.y + q.z * q.z; // squared sine of half the angle
     carom_vec3 v = cm_sub(b->linear_velocity, a->linear_velocity);
     if (!(4.0f * turn * sine * sine < REACH_MAX * REACH_MAX) ||

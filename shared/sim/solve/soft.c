@@ -1,8 +1,8 @@
 // The soft-step solver: the order of its passes, its scratch, and how many lanes it uses.
 //
-// Scratch: groups | bodies | inertias | blocks | colours taken | links |
-// joints (soft_joint.h), each on a cache line. A substep: forces and the contacts' impulses of the
-// last one, solve, poses, relax. The impulses of the last tick are applied contact by contact in
+// Scratch: groups | bodies | inertias | blocks | colours taken | busy | links | joints
+// (soft_joint.h), each on a cache line. A substep: forces and the contacts' impulses of the last
+// one, solve, poses, relax. The impulses of the last tick are applied contact by contact in
 // the first substep only: after that what they do to a body is known as a sum (cm_soft_block).
 // Joints come before contacts; what they do is no part of that sum.
 #include "shared/sim/solve/soft.h"
@@ -40,6 +40,7 @@ static size_t walk(const carom_limits *limits, char *base, cm_soft *soft)
     soft->inertias = take(base, &offset, bodies * sizeof(cm_soft_inertia));
     soft->blocks = take(base, &offset, bodies / CM_SOFT_LANES * sizeof(cm_soft_block));
     soft->taken = take(base, &offset, 2 * bodies * sizeof(uint32_t));
+    soft->busy = take(base, &offset, bodies / CM_SOFT_LANES);
     soft->links = take(base, &offset, limits->contacts * sizeof(cm_soft_link));
     soft->joint_memory = take(base, &offset, cm_soft_joints_size(limits));
     return offset;

@@ -124,6 +124,7 @@ typedef struct cm_soft {
     cm_contact *contacts;   // the state's, in parallel
     cm_soft_link *links;    // of each contact
     uint32_t *taken;        // colours of each body
+    uint8_t *busy;          // of each block: some body of it moves
     cm_soft_ranges ranges;  // of groups
     void *joint_memory;
     struct cm_soft_joints *joints; // soft_joint.h

@@ -81,28 +81,28 @@ static void clear_lane(cm_soft_block *block, uint32_t lane)
     block->sound[lane] = 1.0f;
 }
 
-void cm_soft_prepare_bodies(const carom_world *world, cm_soft *soft)
+static bool is_moving(const carom_world *world, uint32_t slot)
+{
+    const cm_body *body = &cm_bodies(world)[slot];
+    return slot < world->state.body_slots && body->type != CAROM_BODY_STATIC &&
+           !cm_body_is_asleep(body); // a dead row is static
+}
+
+static void prepare_block(const carom_world *world, cm_soft *soft, uint32_t first)
 {
     const cm_motion *motions = cm_motions(world);
-    const cm_body *bodies = cm_bodies(world);
-    // One row more than bodies, for lanes that are not used, and then up to a whole block.
-    for (uint32_t i = 0; i < soft->block_count * CM_SOFT_LANES; i++) {
+    cm_soft_block *block = &soft->blocks[first / CM_SOFT_LANES];
+    block->round = 1;
+    for (uint32_t lane = 0; lane < CM_SOFT_LANES; lane++) {
+        uint32_t i = first + lane;
         cm_soft_body *row = &soft->bodies[i];
-        cm_soft_inertia *inertia = &soft->inertias[i];
-        cm_soft_block *block = &soft->blocks[i / CM_SOFT_LANES];
-        uint32_t lane = i % CM_SOFT_LANES;
-        *row = (cm_soft_body){.turn = {0.0f, 0.0f, 0.0f, 1.0f}};
-        *inertia = (cm_soft_inertia){0};
-        block->round = lane == 0 ? 1 : block->round;
         clear_lane(block, lane);
-        bool moving = i < soft->body_count && bodies[i].type != CAROM_BODY_STATIC &&
-                      !cm_body_is_asleep(&bodies[i]);
-        if (moving) {
-            inertia->moving = 1;
+        if (is_moving(world, i)) {
+            soft->inertias[i].moving = 1;
             row->v = motions[i].linear_velocity;
             row->w = motions[i].angular_velocity;
-            if (bodies[i].type == CAROM_BODY_DYNAMIC) {
-                prepare_dynamic(world, soft, i, inertia, block);
+            if (cm_bodies(world)[i].type == CAROM_BODY_DYNAMIC) {
+                prepare_dynamic(world, soft, i, &soft->inertias[i], block);
             }
         }
         put(block->gain_v, lane, row->v);
@@ -110,9 +110,35 @@ void cm_soft_prepare_bodies(const carom_world *world, cm_soft *soft)
     }
 }
 
+// One row more than bodies, for lanes that are not used, and then up to a whole block. A block in
+// which nothing moves has rows, since contacts read them, and takes no part in passes.
+void cm_soft_prepare_bodies(const carom_world *world, cm_soft *soft)
+{
+    for (uint32_t k = 0; k < soft->block_count; k++) {
+        bool busy = false;
+        for (uint32_t i = k * CM_SOFT_LANES; i < (k + 1) * CM_SOFT_LANES; i++) {
+            soft->bodies[i] = (cm_soft_body){.turn = {0.0f, 0.0f, 0.0f, 1.0f}};
+            soft->inertias[i] = (cm_soft_inertia){0};
+            busy = busy || is_moving(world, i);
+        }
+        soft->busy[k] = busy;
+        if (busy) {
+            prepare_block(world, soft, k * CM_SOFT_LANES);
+        }
+    }
+}
+
 void cm_soft_move(cm_soft *soft, cm_soft_kind kind)
 {
-    soft->passes->run[kind](soft, 0, soft->block_count);
+    for (uint32_t first = 0, end; first < soft->block_count; first = end + 1) {
+        end = first;
+        while (end < soft->block_count && soft->busy[end]) {
+            end++;
+        }
+        if (end > first) {
+            soft->passes->run[kind](soft, first, end);
+        }
+    }
 }
 
 // Constraints that contradict each other (a stiff spring, a jump of 10 km, masses 1:1e15) may ask
