@@ -82,6 +82,10 @@ static void print_body(FILE *out, const cm_offline *run, uint32_t slot,
     if (local.x != 0.0f || local.y != 0.0f || local.z != 0.0f) {
         print_vec(out, "center_of_mass", state->center_of_mass);
     }
+    if (cm_bodies(run->world)[slot].flags & CM_BODY_REPORT) {
+        print_vec(out, "force", state->contact_force);
+        print_vec(out, "torque", state->contact_torque);
+    }
     fprintf(out, ", \"asleep\": %s}", state->asleep ? "true" : "false");
 }
 

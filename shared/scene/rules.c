@@ -33,11 +33,6 @@ static bool check_quat(cm_check *check, const char *key, const Cm__Scene__Quat *
     return true;
 }
 
-static bool is_zero(const Cm__Scene__Vec3 *v)
-{
-    return v == NULL || (v->x == 0.0 && v->y == 0.0 && v->z == 0.0);
-}
-
 static const Cm__Scene__Material *find_material(const Cm__Scene__Scene *scene, const char *name)
 {
     for (size_t i = 0; i < scene->n_materials; ++i) {
@@ -117,15 +112,6 @@ static bool check_material(cm_check *check, const Cm__Scene__Scene *scene,
 
 static bool check_shape_not_built(cm_check *check, const Cm__Scene__Shape *shape)
 {
-    if (shape->rolling_friction != 0.0) {
-        return not_built(check, "rolling_friction", "rolling friction is", "0");
-    }
-    if (shape->spin_friction != 0.0) {
-        return not_built(check, "spin_friction", "spin friction is", "0");
-    }
-    if (!is_zero(shape->surface_velocity)) {
-        return not_built(check, "surface_velocity", "surface velocities are", "[0, 0, 0]");
-    }
     const Cm__Scene__ContactSpec *contact = shape->contact;
     if (contact != NULL && (contact->has_mode || contact->axis != NULL || contact->has_slip ||
                             contact->has_max_force)) {
@@ -157,18 +143,12 @@ static bool check_body_not_built(cm_check *check, const Cm__Scene__Body *body)
         }
     }
     cm_check_pop(check);
-    if (body->n_axis_locks > 0) {
-        return not_built(check, "axis_locks", "axis locks are", "[]");
-    }
     if (body->has_epsilon || body->has_gamma) {
         return not_built(check, body->has_epsilon ? "epsilon" : "gamma",
                          "the lcp solver and its keys are", "no such key");
     }
     if (body->pointer != NULL) {
         return not_built(check, "pointer", "pointers are", "no such key");
-    }
-    if (body->report_force) {
-        return not_built(check, "report_force", "reported forces are", "false");
     }
     return true;
 }
@@ -290,9 +270,6 @@ static bool check_solver(cm_check *check, const Cm__Scene__Solver *solver)
 
 static bool check_scene_not_built(cm_check *check, const Cm__Scene__Scene *scene)
 {
-    if (scene->planar) {
-        return not_built(check, "planar", "planar scenes are", "false");
-    }
     const Cm__Scene__Replication *replication = scene->replication;
     cm_check_key(check, "replication");
     if (replication != NULL && replication->sync != CM__SCENE__REPLICATION__SYNC__STATE) {

@@ -85,8 +85,9 @@ void cm_body_grow(carom_world *world, uint32_t slot)
 // Creation ---------------------------------------------------------------------------------------
 
 // The rows that a definition makes, checked; first_shape and generation are still to come.
-static carom_result rows_from_def(const carom_body_def *def, const carom_shape_def *shapes,
-                                  uint32_t count, cm_motion *motion, cm_body *body)
+static carom_result rows_from_def(const carom_world *world, const carom_body_def *def,
+                                  const carom_shape_def *shapes, uint32_t count, cm_motion *motion,
+                                  cm_body *body)
 {
     memset(motion, 0, sizeof *motion);
     memset(body, 0, sizeof *body);
@@ -113,7 +114,8 @@ static carom_result rows_from_def(const carom_body_def *def, const carom_shape_d
     if (def->has_inertia) {
         CM_TRY(cm_check_quat(def->inertia_orientation));
     }
-    cm_mass mass = cm_mass_of(def, shapes, count);
+    bool planar = (world->state.flags & CM_WORLD_PLANAR) != 0;
+    cm_mass mass = cm_mass_of(def, shapes, count, planar);
     body->mass = mass.mass;
     body->inertia = mass.inertia;
     body->inertia_orientation = mass.inertia_orientation;
@@ -192,7 +194,7 @@ CM_FP_BODY static carom_result create(carom_world *world, const carom_body_def *
 {
     cm_motion motion;
     cm_body body;
-    CM_TRY(rows_from_def(def, shapes, count, &motion, &body));
+    CM_TRY(rows_from_def(world, def, shapes, count, &motion, &body));
     for (uint32_t i = 0; i < count; i++) {
         if (shapes[i].type == CAROM_SHAPE_HULL && !cm_hull_find(world, shapes[i].hull->id)) {
             return CAROM_ERROR_NOT_FOUND;

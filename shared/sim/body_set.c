@@ -8,6 +8,7 @@
 
 #include "shared/sim/check.h"
 #include "shared/sim/fpenv.h"
+#include "shared/sim/locks.h"
 #include "shared/sim/sleep.h"
 
 #include <string.h>
@@ -127,8 +128,9 @@ carom_result carom_body_apply_force(carom_world *world, carom_body_id body, caro
     return result;
 }
 
-// v += J / m, w += I^-1 (r x J), with I diagonal in the principal axes.
-CM_FP_BODY static carom_result add_impulse(cm_motion *motion, const cm_body *body,
+// v += J / m, w += I^-1 (r x J), with I diagonal in the principal axes; what is locked bears its
+// share.
+CM_FP_BODY static carom_result add_impulse(cm_motion *motion, const cm_body *body, uint32_t locks,
                                            carom_vec3 impulse, carom_vec3 point)
 {
     carom_vec3 arm = cm_sub(point, motion->position);
@@ -136,8 +138,15 @@ CM_FP_BODY static carom_result add_impulse(cm_motion *motion, const cm_body *bod
     carom_vec3 local = cm_rotate_inverse(axes, cm_cross(arm, impulse));
     carom_vec3 turn =
         cm_vec(local.x / body->inertia.x, local.y / body->inertia.y, local.z / body->inertia.z);
-    carom_vec3 linear = cm_mul_add(motion->linear_velocity, 1.0f / body->mass, impulse);
+    carom_vec3 linear =
+        cm_mul_add(motion->linear_velocity, 1.0f / body->mass, cm_unlocked(locks, impulse));
     carom_vec3 angular = cm_add(motion->angular_velocity, cm_rotate(axes, turn));
+    if (locks > CM_LOCKS_LINEAR) {
+        cm_mat3 principal = cm_mat3_from_quat(cm_quat_normalize(axes));
+        cm_sym3 inverse = cm_locked_inverse(&principal, body->inertia, locks);
+        carom_vec3 torque = cm_cross(arm, impulse);
+        angular = cm_add(motion->angular_velocity, cm_sym3_mul(&inverse, torque));
+    }
     if (cm_check_vec(linear, CM_VELOCITY_MAX) != CAROM_OK ||
         cm_check_vec(angular, CM_VELOCITY_MAX) != CAROM_OK) {
         return CAROM_ERROR_ARGUMENT;
@@ -158,7 +167,8 @@ carom_result carom_body_apply_impulse(carom_world *world, carom_body_id body, ca
         return CAROM_OK;
     }
     cm_fpenv saved = cm_fpenv_enter();
-    carom_result result = add_impulse(&cm_motions(world)[body.index], row, impulse, point);
+    carom_result result =
+        add_impulse(&cm_motions(world)[body.index], row, cm_locks_of(world, row), impulse, point);
     cm_fpenv_leave(saved);
     if (result == CAROM_OK && !is_zero(impulse)) {
         cm_wake_body(world, body.index);

@@ -5,6 +5,7 @@
 #include "shared/base/vec.h"
 #include "shared/sim/body.h"
 #include "shared/sim/geometry/hull.h"
+#include "shared/sim/mass_slice.h"
 
 #include <string.h>
 
@@ -182,9 +183,15 @@ static void turn_tensor(double r[3][3], const double m[3][3], double out[3][3])
     }
 }
 
-static part part_of(const carom_shape_def *def, bool unit_density)
+// How shapes weigh.
+typedef struct weighing {
+    bool unit_density, planar;
+    double normal[3]; // of the plane, in the body's axes
+} weighing;
+
+static part part_of(const carom_shape_def *def, const weighing *rule)
 {
-    cm_shape shape = row_of(def, unit_density);
+    cm_shape shape = row_of(def, rule->unit_density);
     part p;
     double r[3][3], moments[3];
     matrix_of(shape.orientation, r);
@@ -192,6 +199,13 @@ static part part_of(const carom_shape_def *def, bool unit_density)
     p.center[0] = (double)shape.position.x;
     p.center[1] = (double)shape.position.y;
     p.center[2] = (double)shape.position.z;
+    if (rule->planar) {
+        cm_slice slice = cm_slice_of(&shape, r, def->hull, rule->normal);
+        p.mass = slice.area * p.density;
+        memcpy(p.center, slice.center, sizeof p.center);
+        memcpy(p.tensor, slice.tensor, sizeof p.tensor);
+        return p;
+    }
     if (shape.type == CAROM_SHAPE_HULL) {
         const double *c = def->hull->centroid;
         for (int i = 0; i < 3; i++) {
@@ -211,12 +225,13 @@ static part part_of(const carom_shape_def *def, bool unit_density)
     return p;
 }
 
-static void add_masses(sums *sum, const carom_shape_def *shapes, uint32_t count, bool unit_density)
+static void add_masses(sums *sum, const carom_shape_def *shapes, uint32_t count,
+                       const weighing *rule)
 {
     double first[3] = {0.0, 0.0, 0.0};
     sum->mass = 0.0;
     for (uint32_t i = 0; i < count; i++) {
-        part p = part_of(&shapes[i], unit_density);
+        part p = part_of(&shapes[i], rule);
         sum->mass += p.mass;
         for (int k = 0; k < 3; k++) {
             first[k] += p.mass * p.center[k];
@@ -230,11 +245,12 @@ static void add_masses(sums *sum, const carom_shape_def *shapes, uint32_t count,
 }
 
 // Inertia about sum->center: each shape's own, turned into the body's axes, and moved (Steiner).
-static void add_inertia(sums *sum, const carom_shape_def *shapes, uint32_t count, bool unit_density)
+static void add_inertia(sums *sum, const carom_shape_def *shapes, uint32_t count,
+                        const weighing *rule)
 {
     memset(sum->tensor, 0, sizeof sum->tensor);
     for (uint32_t n = 0; n < count; n++) {
-        part p = part_of(&shapes[n], unit_density);
+        part p = part_of(&shapes[n], rule);
         double d[3] = {p.center[0] - sum->center[0], p.center[1] - sum->center[1],
                        p.center[2] - sum->center[2]};
         double dd = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
@@ -249,19 +265,20 @@ static void add_inertia(sums *sum, const carom_shape_def *shapes, uint32_t count
 
 // Principal moments and axes of the sum. A single shape at the centre of mass keeps its own axes.
 static void diagonalise(cm_mass *result, sums *sum, const carom_shape_def *shapes, uint32_t count,
-                        bool unit_density)
+                        const weighing *rule)
 {
     double values[3], axes[3][3];
     double scale = (double)result->mass / sum->mass;
-    cm_shape shape = row_of(&shapes[0], unit_density);
-    bool principal = count == 1 && shape.type != CAROM_SHAPE_HULL; // its axes are its inertia's
+    cm_shape shape = row_of(&shapes[0], rule->unit_density);
+    // Its axes are its inertia's.
+    bool principal = count == 1 && shape.type != CAROM_SHAPE_HULL && !rule->planar;
     if (principal && (double)shape.position.x == sum->center[0] &&
         (double)shape.position.y == sum->center[1] && (double)shape.position.z == sum->center[2]) {
         shape_moments(&shape, values);
         scale *= (double)shape.density;
         result->inertia_orientation = shape.orientation;
     } else {
-        add_inertia(sum, shapes, count, unit_density);
+        add_inertia(sum, shapes, count, rule);
         cm_eigen(sum->tensor, values, axes);
         result->inertia_orientation = quat_of(axes);
     }
@@ -269,14 +286,18 @@ static void diagonalise(cm_mass *result, sums *sum, const carom_shape_def *shape
         cm_vec((float)(scale * values[0]), (float)(scale * values[1]), (float)(scale * values[2]));
 }
 
-cm_mass cm_mass_of(const carom_body_def *def, const carom_shape_def *shapes, uint32_t count)
+cm_mass cm_mass_of(const carom_body_def *def, const carom_shape_def *shapes, uint32_t count,
+                   bool planar)
 {
     sums sum;
-    add_masses(&sum, shapes, count, false);
+    double turn[3][3];
+    matrix_of(def->orientation, turn);
+    weighing rule = {false, planar, {turn[2][0], turn[2][1], turn[2][2]}};
+    add_masses(&sum, shapes, count, &rule);
     // A mass for shapes that weigh nothing: they still say how it is spread.
-    bool unit_density = def->has_mass && sum.mass == 0.0;
-    if (unit_density) {
-        add_masses(&sum, shapes, count, true);
+    rule.unit_density = def->has_mass && sum.mass == 0.0;
+    if (rule.unit_density) {
+        add_masses(&sum, shapes, count, &rule);
     }
     if (def->has_center_of_mass) {
         sum.center[0] = (double)def->center_of_mass.x;
@@ -293,7 +314,7 @@ cm_mass cm_mass_of(const carom_body_def *def, const carom_shape_def *shapes, uin
         result.inertia = def->inertia;
         result.inertia_orientation = cm_quat_normalize(def->inertia_orientation);
     } else if (sum.mass > 0.0) {
-        diagonalise(&result, &sum, shapes, count, unit_density);
+        diagonalise(&result, &sum, shapes, count, &rule);
     }
     return result;
 }

@@ -18,9 +18,12 @@ typedef struct cm_mass {
 //   mass            alone scales the inertia; where all densities are 0, unit density is scaled
 //   center_of_mass  the shapes' inertia is taken about it
 //   inertia         with its orientation replaces all of the inertia
+// In a planar world (planar) a shape is the sheet where the plane z = 0 through the body's origin
+// cuts it, in the orientation of the definition, and density is that of the sheet, kg/m^2.
 // Planes have no mass. The result may be zero or beyond its range: the caller checks. The shapes
 // must have passed cm_shape_from_def.
-cm_mass cm_mass_of(const carom_body_def *def, const carom_shape_def *shapes, uint32_t count);
+cm_mass cm_mass_of(const carom_body_def *def, const carom_shape_def *shapes, uint32_t count,
+                   bool planar);
 
 // Eigenvalues and eigenvectors of a symmetric matrix a[3][3] by cyclic Jacobi rotations, a fixed
 // number of sweeps (Golub and Van Loan, Matrix Computations, 8.5). Columns of `axes` are a

@@ -9,7 +9,8 @@ cd "$(dirname "$0")/../.."
 mode=${1:-quick}
 ticks=600
 scenes=(tests/scenes/tipping.json tests/scenes/heavy_on_light.json tests/scenes/crowd.json
-  tests/scenes/machines.json tests/scenes/solids.json)
+  tests/scenes/machines.json tests/scenes/solids.json tests/scenes/conveyor.json
+  tests/scenes/locks.json tests/scenes/planar.json)
 passed=0
 failed=0
 

@@ -117,8 +117,11 @@ typedef struct carom_world_def {
     carom_combine friction_combine;
     carom_combine restitution_combine;
     carom_solver_def solver;
-    bool sleep;    // bodies at rest may sleep; true
-    bool planar;   // motion in x-y and turning about z alone; masses are per area; false
+    bool sleep; // bodies at rest may sleep; true
+    // Dynamic bodies move in x-y and turn about z alone, and keep the z that they start at. Their
+    // masses are those of the sheet where the plane z = 0 through the body's origin cuts it, as it
+    // is turned when created; density is then in kg/m^2. false
+    bool planar;
     uint64_t seed; // of the world's random numbers
     // The hulls that its shapes may be, in ascending order of their ids (carom_hull_sort). The
     // array and the hulls must outlive the world; neither is part of its state.
@@ -200,7 +203,9 @@ typedef struct carom_body_def {
     float linear_damping;        // 1/s
     float angular_damping;       // 1/s
     uint64_t user_data;
-    uint32_t axis_locks;  // CAROM_LOCK_…, of world axes
+    // CAROM_LOCK_…, of world axes, while dynamic: a step takes the velocity there away, and what
+    // pushes that way does nothing.
+    uint32_t axis_locks;
     bool bullet;          // moves far in a tick and must not pass through others
     bool sleep;           // may sleep; true
     bool report_force;    // wants contact_force and contact_torque
@@ -218,25 +223,30 @@ typedef struct carom_body_def {
 
 typedef struct carom_shape_def {
     carom_shape_type type;
-    carom_vec3 position;         // in the body
-    carom_quat orientation;      // in the body
-    float radius;                // sphere, capsule, cylinder
-    float half_height;           // capsule: half the segment, above 0; cylinder: half its height
-    carom_vec3 half_extents;     // box
-    carom_vec3 normal;           // plane
-    float offset;                // plane
-    const carom_hull *hull;      // hull: one that the world knows, else CAROM_ERROR_NOT_FOUND
-    float friction;              // 0.8; 0 to 1000
-    float restitution;           // 0; 0 to 1
-    float density;               // 1000 kg/m^3; 0 to 1e9
-    uint32_t category;           // 1
-    uint32_t mask;               // all ones
-    int32_t group;               // 0
-    uint32_t material;           // the scene's material, 0 for none; for pair rules
-    bool sensor;                 // reports what overlaps it and pushes nothing
+    carom_vec3 position;     // in the body
+    carom_quat orientation;  // in the body
+    float radius;            // sphere, capsule, cylinder
+    float half_height;       // capsule: half the segment, above 0; cylinder: half its height
+    carom_vec3 half_extents; // box
+    carom_vec3 normal;       // plane
+    float offset;            // plane
+    const carom_hull *hull;  // hull: one that the world knows, else CAROM_ERROR_NOT_FOUND
+    float friction;          // 0.8; 0 to 1000
+    float restitution;       // 0; 0 to 1
+    float density;           // 1000 kg/m^3; 0 to 1e9
+    uint32_t category;       // 1
+    uint32_t mask;           // all ones
+    int32_t group;           // 0
+    uint32_t material;       // the scene's material, 0 for none; for pair rules
+    bool sensor;             // reports what overlaps it and pushes nothing
+    // Torques against rolling and against spinning about the normal (soft), at most coefficient x
+    // radius x normal force; of the two coefficients the larger counts. The radius is the larger
+    // one of the spheres, capsules and cylinders in contact; where neither is round, that of the
+    // smaller ball that fits into one. So a ball stays on slopes whose tangent is below its
+    // coefficient.
     float rolling_friction;      // 0 to 1000
     float spin_friction;         // 0 to 1000
-    carom_vec3 surface_velocity; // of the surface against the shape, in its axes, m/s
+    carom_vec3 surface_velocity; // of the surface against the shape, in its axes, m/s: a conveyor
     // lcp
     carom_contact_mode contact_mode;
     carom_vec3 contact_axis; // in the shape; of the modes 1D and tyre. Zero: none

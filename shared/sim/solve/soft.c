@@ -1,6 +1,6 @@
 // The soft-step solver: the order of its passes, its scratch, and how many lanes it uses.
 //
-// Scratch: groups | bodies | inertias | blocks | colours taken | busy | links | joints
+// Scratch: groups | specials | bodies | inertias | blocks | colours taken | busy | links | joints
 // (soft_joint.h), each on a cache line. A substep: forces and the contacts' impulses of the last
 // one, solve, poses, relax. The impulses of the last tick are applied contact by contact in
 // the first substep only: after that what they do to a body is known as a sum (cm_soft_block).
@@ -36,6 +36,7 @@ static size_t walk(const carom_limits *limits, char *base, cm_soft *soft)
 {
     size_t offset = 0, bodies = blocks_of(limits->bodies) * (size_t)CM_SOFT_LANES;
     soft->groups = take(base, &offset, cm_soft_group_limit(limits) * sizeof(cm_soft_group));
+    soft->specials = take(base, &offset, cm_soft_group_limit(limits) * sizeof(cm_soft_special));
     soft->bodies = take(base, &offset, bodies * sizeof(cm_soft_body));
     soft->inertias = take(base, &offset, bodies * sizeof(cm_soft_inertia));
     soft->blocks = take(base, &offset, bodies / CM_SOFT_LANES * sizeof(cm_soft_block));
@@ -132,6 +133,7 @@ void cm_solve_soft(carom_world *world, cm_scratch *scratch)
     cm_soft_prepare_bodies(world, &soft);
     cm_soft_arrange(world, scratch, &soft);
     cm_soft_pack(&soft);
+    cm_soft_pack_specials(world, scratch, &soft);
     cm_soft_prepare_joints(world, &soft);
     lap(world, &at, &profile->prepare);
     for (uint32_t i = 0; i < soft.substeps; i++) {
@@ -153,6 +155,7 @@ void cm_solve_soft(carom_world *world, cm_scratch *scratch)
     cm_soft_run(&soft, CM_SOFT_BOUNCE);
     cm_soft_run(&soft, CM_SOFT_FINISH);
     lap(world, &at, &profile->solve);
+    cm_soft_store_wrenches(world, scratch, &soft);
     cm_soft_store_joints(world, &soft);
     cm_report_contacts(world, scratch);
     cm_soft_store_bodies(world, &soft);

@@ -13,6 +13,7 @@
 #ifndef CM_SIM_SOLVE_SOFT_H
 #define CM_SIM_SOLVE_SOFT_H
 
+#include "shared/sim/locks.h"
 #include "shared/sim/stage.h"
 
 #define CM_SOFT_TINY   1.0e-14f // m/s, rad/s, N s: less is nothing
@@ -20,10 +21,6 @@
 #define CM_SOFT_COLORS 32u
 // Buckets of groups: one without colour and two classes of each colour; twice.
 #define CM_SOFT_BUCKETS ((1u + 2u * CM_SOFT_COLORS) * 2u)
-
-typedef struct cm_sym3 {
-    float xx, xy, xz, yy, yz, zz;
-} cm_sym3;
 
 // A row a body slot and one more, at rest, for lanes that are not used. What moves in the passes:
 // gathered in halves of 32 bytes.
@@ -37,9 +34,9 @@ typedef struct cm_soft_body {
 
 // Constant over the tick; parallel to the bodies. What cannot be pushed has zeros.
 typedef struct cm_soft_inertia {
-    float inverse_mass;
-    cm_sym3 inverse; // world axes, of the start of the tick: as in the effective masses
-    uint32_t moving; // not static
+    float inverse_mass; // along free axes
+    cm_sym3 inverse;    // world axes, of the start of the tick: as in the effective masses
+    uint32_t locks;     // CAROM_LOCK_…
 } cm_soft_inertia;
 
 typedef float cm_soft_lanes[CM_SOFT_LANES];
@@ -56,8 +53,10 @@ typedef struct cm_soft_block {
     cm_soft_lanes dynamic;                        // 1, else 0
     cm_soft_lanes sound;                          // 1; 0: put to rest
     cm_soft_lanes gain_v[3], gain_w[3];
-    uint32_t round; // every body's inertia is alike about all axes
-    uint32_t pad[7];
+    uint32_t round;  // every body turns by inverse_inertia[0] times its torque
+    uint32_t locked; // some body does so because of locked turns
+    uint32_t pad[6];
+    cm_soft_lanes turns_plainly; // 1, else 0; written and read in locked blocks only
 } cm_soft_block;
 
 _Static_assert(sizeof(cm_soft_body) == 64, "gathered as two halves of eight floats");
@@ -78,7 +77,8 @@ typedef struct cm_soft_group {
     uint32_t fixed;              // no lane's a can be pushed
     uint32_t flipped;            // a bit a lane
     uint8_t used[4];             // of each point: a bit a lane that has it
-    uint32_t pad[3];
+    uint32_t special;            // some lane wants what cm_soft_special holds
+    uint32_t pad[2];
     cm_soft_lanes normal[3], t1[3], t2[3];
     cm_soft_lanes ra[3], rb[3]; // from the centres of mass to the contact's centre
     cm_soft_lanes mass_a, inertia_a[6], mass_b, inertia_b[6]; // inverse
@@ -107,6 +107,19 @@ typedef struct cm_soft_link {
     uint8_t bucket, points, bounces, flipped;
 } cm_soft_link;
 
+// Beside a group that is special: some body of it has locked axes or reports forces, or some
+// surface rolls hard, spins hard or runs. Parallel to the groups; of others nothing is written.
+typedef struct cm_soft_special {
+    cm_soft_lanes free_a[3], free_b[3];   // inverse masses along the world's axes
+    cm_soft_lanes locked[3];              // what locked axes take from the sum of inverse masses
+    cm_soft_lanes surface[3];             // velocity of b's surface against a's; then along t1, t2
+    cm_soft_lanes roll_lever, spin_lever; // m, of the normal impulse
+    cm_soft_lanes roll_mass[3];           // inverse of the 2x2 matrix: xx xy yy
+    cm_soft_lanes roll[2];                // torque impulses about t1, t2
+    // Of the tick, for the wrenches that are reported.
+    cm_soft_lanes sum_normal[4], sum_push[3], sum_roll[2];
+} cm_soft_special;
+
 struct cm_soft_passes;
 struct cm_soft_joints;
 
@@ -120,6 +133,7 @@ typedef struct cm_soft {
     cm_soft_inertia *inertias;
     cm_soft_block *blocks;
     cm_soft_group *groups;
+    cm_soft_special *specials;
     cm_manifold *manifolds; // of the scratch, and
     cm_contact *contacts;   // the state's, in parallel
     cm_soft_link *links;    // of each contact
@@ -133,6 +147,7 @@ typedef struct cm_soft {
     cm_softness softness[2]; // between moving bodies, against what cannot be pushed
     float dt, h;             // of the tick, of a substep
     uint32_t body_count, block_count, substeps;
+    bool special; // a group may be
 } cm_soft;
 
 // Each pass goes over groups, or blocks of bodies, [first, end) in order.
@@ -188,10 +203,22 @@ void cm_soft_map_joints(const carom_limits *limits, void *memory, cm_soft *soft)
 void cm_soft_pack(cm_soft *soft);
 void cm_soft_run(cm_soft *soft, cm_soft_kind kind);
 
-static inline carom_vec3 cm_sym3_mul(const cm_sym3 *m, carom_vec3 v)
+// soft_special.c
+// Whether any contact of this world can be special: looks at every body and shape once a tick.
+bool cm_soft_any_special(const carom_world *world, const cm_soft *soft);
+bool cm_soft_is_special(const carom_world *world, const cm_soft *soft, uint32_t row,
+                        const cm_manifold *m);
+void cm_soft_pack_specials(const carom_world *world, const cm_scratch *scratch,
+                           const cm_soft *soft);
+// Mean force and torque of the tick to the bodies that report them.
+void cm_soft_store_wrenches(carom_world *world, const cm_scratch *scratch, const cm_soft *soft);
+
+// Change of velocity by a linear impulse, times `scale`.
+static inline carom_vec3 cm_soft_pushed(const cm_soft_inertia *body, float scale,
+                                        carom_vec3 impulse)
 {
-    return cm_vec(m->xx * v.x + m->xy * v.y + m->xz * v.z, m->xy * v.x + m->yy * v.y + m->yz * v.z,
-                  m->xz * v.x + m->yz * v.y + m->zz * v.z);
+    carom_vec3 v = cm_scale(scale * body->inverse_mass, impulse);
+    return __builtin_expect(body->locks != 0, 0) ? cm_unlocked(body->locks, v) : v;
 }
 
 // How far a point at r from the centre of mass turns with its body: nothing cancels for small

@@ -6,25 +6,13 @@
 #include "shared/sim/sleep.h"
 #include "shared/sim/solve/soft.h"
 
+#include <string.h>
+
 #define RUNAWAY 1.0e6f // m, m/s, rad/s: of one tick
 
 static float inverse(float x)
 {
     return x > 0.0f ? 1.0f / x : 0.0f;
-}
-
-// R diag(d) R^T
-static cm_sym3 turned_diagonal(const cm_mat3 *r, carom_vec3 d)
-{
-    carom_vec3 x = cm_scale(d.x, r->x), y = cm_scale(d.y, r->y), z = cm_scale(d.z, r->z);
-    cm_sym3 m;
-    m.xx = x.x * r->x.x + y.x * r->y.x + z.x * r->z.x;
-    m.xy = x.x * r->x.y + y.x * r->y.y + z.x * r->z.y;
-    m.xz = x.x * r->x.z + y.x * r->y.z + z.x * r->z.z;
-    m.yy = x.y * r->x.y + y.y * r->y.y + z.y * r->z.y;
-    m.yz = x.y * r->x.z + y.y * r->y.z + z.y * r->z.z;
-    m.zz = x.z * r->x.z + y.z * r->y.z + z.z * r->z.z;
-    return m;
 }
 
 static inline void put(cm_soft_lanes *to, uint32_t lane, carom_vec3 v)
@@ -51,6 +39,10 @@ static void prepare_dynamic(const carom_world *world, const cm_soft *soft, uint3
     block->linear_decay[lane] = 1.0f / (1.0f + soft->h * body->linear_damping);
     block->angular_decay[lane] = 1.0f / (1.0f + soft->h * body->angular_damping);
     block->dynamic[lane] = 1.0f;
+    uint32_t locks = cm_locks_of(world, body);
+    if (locks > CM_LOCKS_LINEAR) {
+        return; // lock_axes does the rest
+    }
     if (body->inertia.x == body->inertia.y && body->inertia.y == body->inertia.z) {
         row->inverse = (cm_sym3){i.x, 0.0f, 0.0f, i.x, 0.0f, i.x};
         return;
@@ -58,12 +50,44 @@ static void prepare_dynamic(const carom_world *world, const cm_soft *soft, uint3
     carom_quat q = cm_quat_normalize(
         cm_quat_mul(cm_motions(world)[slot].orientation, body->inertia_orientation));
     cm_mat3 axes = cm_mat3_from_quat(q);
-    row->inverse = turned_diagonal(&axes, i);
+    row->inverse = cm_turned_diagonal(&axes, i);
     block->axes[0][lane] = q.x;
     block->axes[1][lane] = q.y;
     block->axes[2][lane] = q.z;
     block->axes[3][lane] = q.w;
     block->round = 0;
+}
+
+// After prepare_dynamic: nothing of a body acts along its locked axes, so that what starts at zero
+// there stays. With a locked turn the inertia is that of the start of the tick, without gyroscopic
+// torque (what locks the axis bears it); the torque becomes an angular acceleration.
+static void lock_axes(const carom_world *world, uint32_t slot, uint32_t locks, cm_soft_body *row,
+                      cm_soft_inertia *inertia, cm_soft_block *block)
+{
+    const cm_body *body = cm_bodies(world) + slot;
+    uint32_t lane = slot % CM_SOFT_LANES;
+    inertia->locks = locks;
+    inertia->inverse_mass = locks == CM_LOCKS_ALL ? 0.0f : inertia->inverse_mass;
+    row->v = cm_unlocked(locks, row->v);
+    row->w = cm_unlocked(locks >> 3, row->w);
+    carom_vec3 a = cm_vec(block->acceleration[0][lane], block->acceleration[1][lane],
+                          block->acceleration[2][lane]);
+    put(block->acceleration, lane, cm_unlocked(locks, a));
+    if (locks <= CM_LOCKS_LINEAR) {
+        return;
+    }
+    cm_mat3 axes = cm_mat3_from_quat(cm_quat_normalize(
+        cm_quat_mul(cm_motions(world)[slot].orientation, body->inertia_orientation)));
+    carom_vec3 torque = cm_add(body->torque, body->applied_torque), one = cm_vec(1.0f, 1.0f, 1.0f);
+    inertia->inverse = cm_locked_inverse(&axes, body->inertia, locks);
+    put(block->torque, lane, cm_sym3_mul(&inertia->inverse, torque));
+    put(block->inertia, lane, one);
+    put(block->inverse_inertia, lane, one);
+    if (!block->locked) {
+        memset(block->turns_plainly, 0, sizeof block->turns_plainly);
+        block->locked = 1;
+    }
+    block->turns_plainly[lane] = 1.0f;
 }
 
 // A body that is not there: at rest, of unit inertia.
@@ -93,16 +117,20 @@ static void prepare_block(const carom_world *world, cm_soft *soft, uint32_t firs
     const cm_motion *motions = cm_motions(world);
     cm_soft_block *block = &soft->blocks[first / CM_SOFT_LANES];
     block->round = 1;
+    block->locked = 0;
     for (uint32_t lane = 0; lane < CM_SOFT_LANES; lane++) {
         uint32_t i = first + lane;
         cm_soft_body *row = &soft->bodies[i];
         clear_lane(block, lane);
         if (is_moving(world, i)) {
-            soft->inertias[i].moving = 1;
             row->v = motions[i].linear_velocity;
             row->w = motions[i].angular_velocity;
             if (cm_bodies(world)[i].type == CAROM_BODY_DYNAMIC) {
                 prepare_dynamic(world, soft, i, &soft->inertias[i], block);
+                uint32_t locks = cm_locks_of(world, &cm_bodies(world)[i]);
+                if (locks) {
+                    lock_axes(world, i, locks, row, &soft->inertias[i], block);
+                }
             }
         }
         put(block->gain_v, lane, row->v);

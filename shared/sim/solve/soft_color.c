@@ -71,7 +71,7 @@ static void clear_group(cm_soft_group *g, uint32_t unused_body, bool fixed)
         g->a[k] = g->b[k] = unused_body;
         g->row[k] = CM_NONE;
     }
-    g->points = g->bounces = g->flipped = 0;
+    g->points = g->bounces = g->flipped = g->special = 0;
     g->fixed = fixed;
     memset(g->used, 0, sizeof g->used);
     memset(g->pad, 0, sizeof g->pad);
@@ -81,6 +81,7 @@ void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_sof
 {
     uint32_t count[CM_SOFT_BUCKETS] = {0}, start[CM_SOFT_BUCKETS + 1], next[CM_SOFT_BUCKETS] = {0};
     uint32_t contacts = world->state.contact_count;
+    soft->special = cm_soft_any_special(world, soft);
     memset(soft->taken, 0, 2 * (size_t)soft->body_count * sizeof *soft->taken);
     for (uint32_t i = 0; i < contacts; i++) {
         __builtin_prefetch(&scratch->manifolds[i + AHEAD].body_a);
@@ -116,5 +117,8 @@ void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_sof
         }
         g->bounces |= link->bounces;
         g->points = link->points > g->points ? link->points : g->points;
+        if (soft->special) {
+            g->special |= cm_soft_is_special(world, soft, i, &scratch->manifolds[i]);
+        }
     }
 }

@@ -51,11 +51,18 @@ void cm_soft_map_joints(const carom_limits *limits, void *memory, cm_soft *soft)
     soft->joints = joints;
 }
 
-static bool is_plain(const cm_joint *joint)
+static bool is_locked(const cm_soft *soft, uint32_t body)
+{
+    return body != CM_NONE && soft->inertias[body].locks != 0;
+}
+
+// A locked axis may leave nothing to hold by: rows can bear that, plain balls cannot.
+static bool is_plain(const cm_soft *soft, const cm_joint *joint)
 {
     const uint32_t extras =
         CM_JOINT_MOTOR | CM_JOINT_SPRING_HERTZ | CM_JOINT_SPRING_STIFFNESS | CM_JOINT_LIMITS;
-    return joint->type == CAROM_JOINT_BALL && !(joint->flags & extras);
+    return joint->type == CAROM_JOINT_BALL && !(joint->flags & extras) &&
+           !is_locked(soft, joint->body_a) && !is_locked(soft, joint->body_b);
 }
 
 static bool is_pushed(const cm_soft *soft, uint32_t body)
@@ -140,7 +147,7 @@ static cm_soft_span arrange(const carom_world *world, cm_soft *soft, bool plain)
     uint64_t *taken = (uint64_t *)(void *)soft->taken; // the contacts' are done with
     memset(taken, 0, (size_t)soft->body_count * sizeof *taken);
     for (uint32_t i = 0; i < slots; i++) {
-        if (joints->colors[i] == ABSENT || is_plain(&rows[i]) != plain) {
+        if (joints->colors[i] == ABSENT || is_plain(soft, &rows[i]) != plain) {
             continue;
         }
         joints->colors[i] = (uint8_t)choose_color(soft, &rows[i], taken);
@@ -151,7 +158,7 @@ static cm_soft_span arrange(const carom_world *world, cm_soft *soft, bool plain)
         clear_members(members_of(joints, plain, i), soft->body_count);
     }
     for (uint32_t i = 0; i < slots; i++) {
-        if (joints->colors[i] == ABSENT || is_plain(&rows[i]) != plain) {
+        if (joints->colors[i] == ABSENT || is_plain(soft, &rows[i]) != plain) {
             continue;
         }
         uint32_t place = next[joints->colors[i] * TYPES + rows[i].type]++;
@@ -190,7 +197,7 @@ void cm_soft_prepare_joints(carom_world *world, cm_soft *soft)
             continue;
         }
         joints->colors[i] = 0;
-        *(is_plain(joint) ? &plain : &others) += 1;
+        *(is_plain(soft, joint) ? &plain : &others) += 1;
     }
     if (plain > 0) {
         joints->ball_span = arrange(world, soft, true);

@@ -64,7 +64,10 @@ typedef struct cm_soft_rows {
     cm_soft_members who;
     cm_soft_masses m;
     uint32_t singles, block; // rows
-    uint32_t pad[6];
+    uint32_t locked;         // some lane's body has locked axes; only then the next three count
+    uint32_t pad[5];
+    cm_soft_lanes free_a[3], free_b[3];                // inverse masses along the world's axes
+    cm_soft_lanes locks;                               // 1: this lane's
     uint8_t place[CM_JOINT_GROUP_ROWS][CM_SOFT_LANES]; // of the impulse in the state; 255: no row
     carom_vec3 ra0[CM_SOFT_LANES], rb0[CM_SOFT_LANES], gap0[CM_SOFT_LANES];
     carom_quat frame_a0[CM_SOFT_LANES], frame_b0[CM_SOFT_LANES];

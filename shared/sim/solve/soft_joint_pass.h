@@ -42,6 +42,8 @@ static inline void scatter_members(cm_soft *soft, const cm_soft_members *who,
 
 typedef struct masses {
     cm_f ma, mb, ia[6], ib[6];
+    bool locked; // of rows: inverse masses by axis instead
+    cm_fvec free_a, free_b;
 } masses;
 
 static inline masses load_masses(const cm_soft_masses *m, uint32_t at)
@@ -252,11 +254,42 @@ static inline cm_f joint_clamp(cm_f x, cm_f low, cm_f high)
 }
 
 // J_i M^-1 J_k^T of two rows of one joint.
-static inline cm_f row_coupling(cm_f mass, const cm_soft_row *i, const cm_soft_row *k, uint32_t at)
+static inline cm_f row_coupling(const masses *m, const cm_soft_row *i, const cm_soft_row *k,
+                                uint32_t at)
 {
-    return mass * cm_fvec_dot(cm_fvec_load(i->linear, at), cm_fvec_load(k->linear, at)) +
-           cm_fvec_dot(cm_fvec_load(i->angular_a, at), cm_fvec_load(k->turn_a, at)) +
+    cm_fvec li = cm_fvec_load(i->linear, at), lk = cm_fvec_load(k->linear, at);
+    cm_f linear = (m->ma + m->mb) * cm_fvec_dot(li, lk);
+    if (m->locked) {
+        linear = cm_fvec_dot(li, each(cm_fvec_add(m->free_a, m->free_b), lk));
+    }
+    return linear + cm_fvec_dot(cm_fvec_load(i->angular_a, at), cm_fvec_load(k->turn_a, at)) +
            cm_fvec_dot(cm_fvec_load(i->angular_b, at), cm_fvec_load(k->turn_b, at));
+}
+
+// What a row's own coupling is held against: less than PIVOT_MIN of it is nothing. Along locked
+// axes the coupling itself is rounding, so there it is what free axes would give.
+static inline cm_f row_whole(const cm_soft_rows *g, const masses *m, const cm_soft_row *row,
+                             uint32_t at, cm_f own)
+{
+    if (!m->locked) {
+        return own;
+    }
+    cm_fvec l = cm_fvec_load(row->linear, at), a = cm_fvec_load(row->angular_a, at);
+    cm_fvec b = cm_fvec_load(row->angular_b, at);
+    cm_f whole = (m->ma + m->mb) * cm_fvec_dot(l, l) +
+                 (m->ia[0] + m->ia[3] + m->ia[5]) * cm_fvec_dot(a, a) +
+                 (m->ib[0] + m->ib[3] + m->ib[5]) * cm_fvec_dot(b, b);
+    return cm_lanes_select(cm_lanes_greater(LOAD(locks), cm_lanes_set(0.0f)), whole, own);
+}
+
+static inline masses row_masses(const cm_soft_rows *g, uint32_t at)
+{
+    cm_f zero = cm_lanes_set(0.0f);
+    masses m = load_masses(&g->m, at);
+    m.locked = g->locked != 0;
+    m.free_a = m.locked ? cm_fvec_load(g->free_a, at) : (cm_fvec){zero, zero, zero};
+    m.free_b = m.locked ? cm_fvec_load(g->free_b, at) : (cm_fvec){zero, zero, zero};
+    return m;
 }
 
 static void row_prepare(cm_soft *soft, uint32_t first, uint32_t end)
@@ -270,10 +303,15 @@ static void row_prepare(cm_soft *soft, uint32_t first, uint32_t end)
 }
 
 // What a row by itself asks for, in the solve pass (0) and in the relax pass (1).
-static inline void soften(const cm_soft *soft, cm_soft_row *g, uint32_t at, cm_f mass)
+static inline void soften(const cm_soft *soft, const cm_soft_rows *group, cm_soft_row *g,
+                          uint32_t at, const masses *m)
 {
     cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f), error = LOAD(error);
-    cm_f own = row_coupling(mass, g, g, at), effective = inverse(own), gamma = LOAD(gamma);
+    cm_f own = row_coupling(m, g, g, at), effective = inverse(own), gamma = LOAD(gamma);
+    if (m->locked) {
+        cm_f least = cm_lanes_set(PIVOT_MIN) * row_whole(group, m, g, at, own);
+        effective = cm_lanes_select(cm_lanes_greater(own, least), effective, zero);
+    }
     cm_mask stiff = cm_lanes_greater(gamma, zero);
     cm_f share = one / (cm_lanes_select(stiff, own + gamma, one));
     cm_f mass_scale = cm_lanes_select(stiff, own * share, LOAD(mass_scale));
@@ -294,15 +332,16 @@ static inline void soften(const cm_soft *soft, cm_soft_row *g, uint32_t at, cm_f
 }
 
 // K = L D L^T of a block; a pivot that vanishes (rows that say the same) lets its row go.
-static inline void factorise(cm_soft_rows *g, uint32_t at, cm_f mass)
+static inline void factorise(cm_soft_rows *g, uint32_t at, const masses *f)
 {
     const cm_soft_row *rows = &g->rows[g->singles];
     cm_f pivot[CM_JOINT_BLOCK_MAX], l[CM_JOINT_GROUP_FACTORS], one = cm_lanes_set(1.0f);
     cm_f inverse_pivot[CM_JOINT_BLOCK_MAX], zero = cm_lanes_set(0.0f);
     for (uint32_t i = 0, row = 0; i < g->block; row += i, i++) {
-        cm_f whole = row_coupling(mass, &rows[i], &rows[i], at), diagonal = whole;
+        cm_f diagonal = row_coupling(f, &rows[i], &rows[i], at);
+        cm_f whole = row_whole(g, f, &rows[i], at, diagonal);
         for (uint32_t k = 0, from = 0; k < i; from += k, k++) {
-            cm_f sum = row_coupling(mass, &rows[i], &rows[k], at);
+            cm_f sum = row_coupling(f, &rows[i], &rows[k], at);
             for (uint32_t m = 0; m < k; m++) {
                 sum = sum - l[row + m] * pivot[m] * l[from + m];
             }
@@ -328,15 +367,17 @@ static inline void row_apply(const cm_soft_row *g, uint32_t at, const masses *m,
                              speeds *s)
 {
     cm_fvec linear = cm_fvec_scale(impulse, cm_fvec_load(g->linear, at));
-    s->va = cm_fvec_sub(s->va, cm_fvec_scale(m->ma, linear));
-    s->vb = cm_fvec_add(s->vb, cm_fvec_scale(m->mb, linear));
+    cm_fvec push_a = m->locked ? each(m->free_a, linear) : cm_fvec_scale(m->ma, linear);
+    cm_fvec push_b = m->locked ? each(m->free_b, linear) : cm_fvec_scale(m->mb, linear);
+    s->va = cm_fvec_sub(s->va, push_a);
+    s->vb = cm_fvec_add(s->vb, push_b);
     s->wa = cm_fvec_add(s->wa, cm_fvec_scale(impulse, cm_fvec_load(g->turn_a, at)));
     s->wb = cm_fvec_add(s->wb, cm_fvec_scale(impulse, cm_fvec_load(g->turn_b, at)));
 }
 
 static inline void row_warm_lanes(cm_soft *soft, cm_soft_rows *g, uint32_t at)
 {
-    masses m = load_masses(&g->m, at);
+    masses m = row_masses(g, at);
     uint32_t count = g->singles + g->block;
     speeds s;
     gather_members(soft, &g->who, at, &s);
@@ -346,10 +387,10 @@ static inline void row_warm_lanes(cm_soft *soft, cm_soft_rows *g, uint32_t at)
         cm_fvec_store(row->turn_b, at, cm_fsym_mul(m.ib, cm_fvec_load(row->angular_b, at)));
         row_apply(row, at, &m, cm_lanes_load(row->impulse + at), &s);
         if (i < g->singles) {
-            soften(soft, row, at, m.ma + m.mb);
+            soften(soft, g, row, at, &m);
         }
     }
-    factorise(g, at, m.ma + m.mb);
+    factorise(g, at, &m);
     scatter_members(soft, &g->who, &g->m, at, &s);
 }
 
@@ -434,7 +475,7 @@ static inline void sum_rows(cm_soft_rows *g, uint32_t at)
 
 static inline void row_solve_lanes(cm_soft *soft, cm_soft_rows *g, uint32_t at, bool relax)
 {
-    masses m = load_masses(&g->m, at);
+    masses m = row_masses(g, at);
     speeds s;
     gather_members(soft, &g->who, at, &s);
     for (uint32_t i = 0; i < g->singles; i++) {

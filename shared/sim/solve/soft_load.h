@@ -23,7 +23,7 @@ _Static_assert(offsetof(cm_contact, friction_impulse) ==
                    sizeof(cm_contact) % 4 == 0,
                "gathered as eight floats");
 
-static inline void fetch_rows(const cm_soft *soft, const cm_soft_group *g)
+CM_WHOLE void fetch_rows(const cm_soft *soft, const cm_soft_group *g)
 {
     for (uint32_t lane = 0; lane < CM_SOFT_LANES && g->row[lane] != CM_NONE; lane++) {
         const char *manifold = (const char *)&soft->manifolds[g->row[lane]];
@@ -38,8 +38,8 @@ static inline void fetch_rows(const cm_soft *soft, const cm_soft_group *g)
 
 // Point k of each lane: where it is from a's centre of mass, and its separation. Returns the way
 // from one centre of mass to the other. What is not used is zero.
-static inline cm_fvec load_point(const cm_soft *soft, const uint32_t *index, uint32_t k,
-                                 cm_mask used, cm_fvec *anchor, cm_f *separation)
+CM_WHOLE cm_fvec load_point(const cm_soft *soft, const uint32_t *index, uint32_t k, cm_mask used,
+                            cm_fvec *anchor, cm_f *separation)
 {
     cm_f p[8], zero = cm_lanes_set(0.0f);
     cm_lanes_gather(&soft->manifolds[0].points[k].anchor_a.x, MANIFOLD_FLOATS, index, p);
@@ -53,8 +53,8 @@ static inline cm_fvec load_point(const cm_soft *soft, const uint32_t *index, uin
 
 // The centre of the points, from a's centre of mass: of their pressure, where there is any. Stores
 // the mean distance of the points from it, weighted alike.
-static inline cm_fvec find_center(cm_soft_group *g, uint32_t at, const cm_mask used[4],
-                                  const cm_f pressure[4], const cm_fvec anchor[4])
+CM_WHOLE cm_fvec find_center(cm_soft_group *g, uint32_t at, const cm_mask used[4],
+                             const cm_f pressure[4], const cm_fvec anchor[4])
 {
     cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f), sum = zero, count = zero;
     for (uint32_t k = 0; k < 4; k++) {
@@ -78,8 +78,8 @@ static inline cm_fvec find_center(cm_soft_group *g, uint32_t at, const cm_mask u
     return center;
 }
 
-static inline void load_friction(const cm_soft *soft, cm_soft_group *g, uint32_t at,
-                                 const uint32_t *index, cm_mask used, cm_f pressure[4])
+CM_WHOLE void load_friction(const cm_soft *soft, cm_soft_group *g, uint32_t at,
+                            const uint32_t *index, cm_mask used, cm_f pressure[4])
 {
     cm_f warm[8], zero = cm_lanes_set(0.0f);
     cm_mask flipped = cm_lanes_bits(g->flipped >> at);
@@ -97,7 +97,7 @@ static inline void load_friction(const cm_soft *soft, cm_soft_group *g, uint32_t
 
 // A contact's frame, its points' offsets from the centre (in x, y and separation, world axes), and
 // the impulses of the last tick. An unused lane has a normal of unit length, else zeros.
-static inline void load_contacts(const cm_soft *soft, cm_soft_group *g, uint32_t at, frame *f)
+CM_WHOLE void load_contacts(const cm_soft *soft, cm_soft_group *g, uint32_t at, frame *f)
 {
     cm_f head[8], pressure[4], zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f);
     cm_mask used[4], flipped = cm_lanes_bits(g->flipped >> at);
@@ -147,7 +147,7 @@ static inline void load_contacts(const cm_soft *soft, cm_soft_group *g, uint32_t
 
 // An impulse that is not finite comes from a body that is put to rest: it must not return as warm
 // start. A tiny one would become denormal.
-static inline cm_f kept(cm_f impulse)
+CM_WHOLE cm_f kept(cm_f impulse)
 {
     cm_f size = cm_lanes_abs(impulse), zero = cm_lanes_set(0.0f);
     cm_mask finite = cm_lanes_greater(cm_lanes_set(__builtin_inff()), size);
@@ -156,7 +156,7 @@ static inline cm_f kept(cm_f impulse)
 }
 
 // What the next tick starts from, friction in world axes, and the sum for the report.
-static inline void store_contacts(const cm_soft *soft, const cm_soft_group *g, uint32_t at)
+CM_WHOLE void store_contacts(const cm_soft *soft, const cm_soft_group *g, uint32_t at)
 {
     static const uint32_t in_order[CM_SOFT_LANES] = {0, 1, 2, 3, 4, 5, 6, 7};
     cm_fvec t1 = cm_fvec_load(g->t1, at), t2 = cm_fvec_load(g->t2, at);

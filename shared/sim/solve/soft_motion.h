@@ -130,6 +130,11 @@ static inline void move_velocities(cm_soft *soft, cm_soft_block *block, uint32_t
         w = cm_fvec_add(w, cm_fvec_scale(h * BLOCK_LOAD(inverse_inertia[0]), torque));
     } else {
         w = spin(soft, block, first, at, w, h);
+        if (block->locked) {
+            cm_fvec plain = cm_fvec_load(block->torque, at);
+            plain = cm_fvec_add(w0, cm_fvec_scale(h * BLOCK_LOAD(inverse_inertia[0]), plain));
+            w = choose(cm_lanes_greater(BLOCK_LOAD(turns_plainly), zero), plain, w);
+        }
     }
     cm_fvec v = cm_fvec_add(v0, cm_fvec_scale(h, acceleration));
     v = cm_fvec_add(cm_fvec_scale(BLOCK_LOAD(linear_decay), v), gain_v);

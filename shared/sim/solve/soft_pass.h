@@ -11,15 +11,23 @@
 
 #include "shared/base/lanes.h"
 
-#define PUSH_SPEED            3.0f // m/s, the most that an overlap is pushed out at
-#define RESTITUTION_THRESHOLD 1.0f // m/s
+#define PUSH_SPEED            3.0f    // m/s, the most that an overlap is pushed out at
+#define RESTITUTION_THRESHOLD 1.0f    // m/s
+#define LEAST_PART            1.0e-4f // of the inverse mass: a hundredth of a radian off locked axes
+#define RANK_ONE              1.0e-5f // determinant / trace^2
 
 #define LOAD(member)          cm_lanes_load(g->member + at)
-#define STORE(member, value)  cm_lanes_store(g->member + at, value)
+// Inlined at each call, where the number of points and whether anything is special are constants.
+#define CM_WHOLE             static inline __attribute__((always_inline))
+#define STORE(member, value) cm_lanes_store(g->member + at, value)
+// Of a special group; elsewhere `e` is a constant NULL, and nothing of it is compiled.
+#define LOAD_SPECIAL(member)         cm_lanes_load(e->member + at)
+#define STORE_SPECIAL(member, value) cm_lanes_store(e->member + at, value)
 
 typedef struct frame {
     cm_fvec n, t1, t2, ra, rb;
     cm_f ma, mb, ia[6], ib[6];
+    cm_fvec free_a, free_b; // of special groups
 } frame;
 
 typedef struct speeds {
@@ -27,7 +35,7 @@ typedef struct speeds {
     cm_fvec va, wa, vb, wb;
 } speeds;
 
-static inline void load_frame(const cm_soft_group *g, uint32_t at, frame *f)
+CM_WHOLE void load_frame(const cm_soft_group *g, const cm_soft_special *e, uint32_t at, frame *f)
 {
     f->n = cm_fvec_load(g->normal, at);
     f->t1 = cm_fvec_load(g->t1, at);
@@ -40,10 +48,12 @@ static inline void load_frame(const cm_soft_group *g, uint32_t at, frame *f)
         f->ia[i] = LOAD(inertia_a[i]);
         f->ib[i] = LOAD(inertia_b[i]);
     }
+    cm_f zero = cm_lanes_set(0.0f);
+    f->free_a = e ? cm_fvec_load(e->free_a, at) : (cm_fvec){zero, zero, zero};
+    f->free_b = e ? cm_fvec_load(e->free_b, at) : (cm_fvec){zero, zero, zero};
 }
 
-static inline void gather_speeds(const cm_soft *soft, const cm_soft_group *g, uint32_t at,
-                                 speeds *s)
+CM_WHOLE void gather_speeds(const cm_soft *soft, const cm_soft_group *g, uint32_t at, speeds *s)
 {
     const float *rows = (const float *)soft->bodies; // 16 floats a row
     cm_lanes_gather(rows, 16, g->a + at, s->row_a);
@@ -55,8 +65,7 @@ static inline void gather_speeds(const cm_soft *soft, const cm_soft_group *g, ui
 }
 
 // What cannot be pushed keeps its row: zero times an infinite impulse is no number.
-static inline void scatter_speeds(cm_soft *soft, const cm_soft_group *g, uint32_t at,
-                                  const speeds *s)
+CM_WHOLE void scatter_speeds(cm_soft *soft, const cm_soft_group *g, uint32_t at, const speeds *s)
 {
     float *rows = (float *)soft->bodies; // 16 floats a row
     cm_f zero = cm_lanes_set(0.0f);
@@ -68,14 +77,22 @@ static inline void scatter_speeds(cm_soft *soft, const cm_soft_group *g, uint32_
     cm_lanes_scatter(rows, 16, g->b + at, b);
 }
 
+CM_WHOLE cm_fvec each(cm_fvec a, cm_fvec b)
+{
+    return (cm_fvec){a.x * b.x, a.y * b.y, a.z * b.z};
+}
+
 // Linear impulse and torque at the centre, on b; the reverse on a.
-static inline void apply(const frame *f, cm_fvec impulse, cm_fvec torque, speeds *s)
+CM_WHOLE void apply(const frame *f, const cm_soft_special *e, cm_fvec impulse, cm_fvec torque,
+                    speeds *s)
 {
     cm_fvec turn_b = cm_fvec_add(cm_fvec_cross(f->rb, impulse), torque);
     cm_fvec turn_a = cm_fvec_add(cm_fvec_cross(f->ra, impulse), torque);
-    s->vb = cm_fvec_add(s->vb, cm_fvec_scale(f->mb, impulse));
+    cm_fvec push_a = e ? each(f->free_a, impulse) : cm_fvec_scale(f->ma, impulse);
+    cm_fvec push_b = e ? each(f->free_b, impulse) : cm_fvec_scale(f->mb, impulse);
+    s->vb = cm_fvec_add(s->vb, push_b);
     s->wb = cm_fvec_add(s->wb, cm_fsym_mul(f->ib, turn_b));
-    s->va = cm_fvec_sub(s->va, cm_fvec_scale(f->ma, impulse));
+    s->va = cm_fvec_sub(s->va, push_a);
     s->wa = cm_fvec_sub(s->wa, cm_fsym_mul(f->ia, turn_a));
 }
 
@@ -86,7 +103,7 @@ static inline void apply(const frame *f, cm_fvec impulse, cm_fvec torque, speeds
 // Prepare --------------------------------------------------------------------------------------
 
 // Two tangents of the normal alone, as cm_basis.
-static inline void make_basis(frame *f)
+CM_WHOLE void make_basis(frame *f)
 {
     cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f);
     cm_mask steep = cm_lanes_greater(cm_lanes_set(0.57735027f), cm_lanes_abs(f->n.x));
@@ -98,7 +115,7 @@ static inline void make_basis(frame *f)
     f->t2 = cm_fvec_cross(f->n, f->t1);
 }
 
-static inline cm_f inverse(cm_f x)
+CM_WHOLE cm_f inverse(cm_f x)
 {
     cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f);
     cm_mask some = cm_lanes_greater(x, zero);
@@ -110,7 +127,7 @@ typedef struct response {
     cm_fvec arm_a, arm_b, turn_a, turn_b, sum;
 } response;
 
-static inline response respond(const frame *f, cm_fvec axis)
+CM_WHOLE response respond(const frame *f, cm_fvec axis)
 {
     response r;
     r.arm_a = cm_fvec_cross(f->ra, axis);
@@ -122,17 +139,50 @@ static inline response respond(const frame *f, cm_fvec axis)
 }
 
 // Velocity along p's axis of an impulse along q's, but for the masses.
-static inline cm_f between(const response *p, const response *q)
+CM_WHOLE cm_f between(const response *p, const response *q)
 {
     return cm_fvec_dot(p->arm_b, q->turn_b) + cm_fvec_dot(p->arm_a, q->turn_a);
 }
 
-static inline void prepare_points(cm_soft_group *g, uint32_t at, const frame *f, const response *n,
-                                  const cm_f sum[6])
+// What locked axes take from the sum of inverse masses, between impulses along p and velocities
+// along q.
+CM_WHOLE cm_f locked_mass(const cm_soft_special *e, uint32_t at, cm_fvec p, cm_fvec q)
+{
+    return cm_fvec_dot(p, each(cm_fvec_load(e->locked, at), q));
+}
+
+// Where locked axes leave less than this part of a mass, nothing can be pushed that way.
+CM_WHOLE cm_f locked_part(const cm_soft_special *e, uint32_t at, float part)
+{
+    cm_fvec l = cm_fvec_load(e->locked, at);
+    cm_f zero = cm_lanes_set(0.0f);
+    return cm_lanes_select(cm_lanes_greater(l.x + l.y + l.z, zero), cm_lanes_set(part), zero);
+}
+
+// Inverse xx xy yy of a symmetric positive 2x2 matrix; one whose determinant is less than `part` of
+// its trace squared counts as of rank one, and what its axis cannot do is left out.
+CM_WHOLE void invert_pair(cm_f xx, cm_f xy, cm_f yy, cm_f part, cm_f out[3])
+{
+    cm_f zero = cm_lanes_set(0.0f), det = xx * yy - xy * xy, trace = xx + yy;
+    cm_f squared = trace * trace;
+    cm_mask whole = cm_lanes_greater(det, part * squared);
+    cm_f s = inverse(cm_lanes_select(whole, det, squared));
+    out[0] = s * cm_lanes_select(whole, yy, xx);
+    out[1] = s * cm_lanes_select(whole, zero - xy, xy);
+    out[2] = s * cm_lanes_select(whole, xx, yy);
+}
+
+CM_WHOLE void prepare_points(cm_soft_group *g, const cm_soft_special *e, uint32_t at,
+                             const frame *f, const response *n, const cm_f sum[6])
 {
     cm_f mass = f->ma + f->mb, one = cm_lanes_set(1.0f), zero = cm_lanes_set(0.0f);
     cm_fvec s1 = cm_fsym_mul(sum, f->t1), s2 = cm_fsym_mul(sum, f->t2);
     cm_f nn = mass + between(n, n), n1 = cm_fvec_dot(n->sum, f->t1);
+    cm_f least = zero;
+    if (e) {
+        nn = nn - locked_mass(e, at, f->n, f->n);
+        least = mass * locked_part(e, at, LEAST_PART);
+    }
     cm_f n2 = cm_fvec_dot(n->sum, f->t2), k11 = cm_fvec_dot(f->t1, s1);
     cm_f k12 = cm_fvec_dot(f->t1, s2), k22 = cm_fvec_dot(f->t2, s2);
     cm_fvec lever[4];
@@ -151,8 +201,11 @@ static inline void prepare_points(cm_soft_group *g, uint32_t at, const frame *f,
         cm_fvec k = {nn + n1 * l.y + n2 * l.z, n1 + k11 * l.y + k12 * l.z,
                      n2 + k12 * l.y + k22 * l.z};
         cm_f used = LOAD(effective[i]); // packed: 1 for a point, else 0
-        STORE(effective[i],
-              cm_lanes_select(cm_lanes_greater(used, zero), inverse(cm_fvec_dot(k, l)), zero));
+        cm_f own = cm_fvec_dot(k, l);
+        if (e) {
+            used = cm_lanes_select(cm_lanes_greater(own, least), used, zero);
+        }
+        STORE(effective[i], cm_lanes_select(cm_lanes_greater(used, zero), inverse(own), zero));
         for (uint32_t j = i + 1; j < 4; j++) {
             STORE(cross[place], cm_fvec_dot(k, lever[j]));
             place++;
@@ -160,14 +213,19 @@ static inline void prepare_points(cm_soft_group *g, uint32_t at, const frame *f,
     }
 }
 
-static inline void prepare_friction(cm_soft_group *g, uint32_t at, const frame *f,
-                                    const response *n, const cm_f sum[6])
+CM_WHOLE void prepare_friction(cm_soft_group *g, const cm_soft_special *e, uint32_t at,
+                               const frame *f, const response *n, const cm_f sum[6])
 {
     response p = respond(f, f->t1), q = respond(f, f->t2);
     cm_f mass = f->ma + f->mb, zero = cm_lanes_set(0.0f);
     cm_fvec sn = cm_fsym_mul(sum, f->n);
-    STORE(couple[0], between(n, &p));
-    STORE(couple[1], between(n, &q));
+    cm_f np = between(n, &p), nq = between(n, &q);
+    if (e) {
+        np = np - locked_mass(e, at, f->n, f->t1);
+        nq = nq - locked_mass(e, at, f->n, f->t2);
+    }
+    STORE(couple[0], np);
+    STORE(couple[1], nq);
     STORE(couple[2], cm_fvec_dot(n->sum, f->n));
     STORE(couple[3], cm_fvec_dot(p.sum, f->t1));
     STORE(couple[4], cm_fvec_dot(q.sum, f->t1));
@@ -176,16 +234,29 @@ static inline void prepare_friction(cm_soft_group *g, uint32_t at, const frame *
     STORE(couple[7], cm_fvec_dot(q.sum, f->t2));
     STORE(couple[8], cm_fvec_dot(sn, f->t2));
     cm_f xx = mass + between(&p, &p), xy = between(&p, &q), yy = mass + between(&q, &q);
-    cm_f s = inverse(xx * yy - xy * xy);
-    STORE(tangent_mass[0], s * yy);
-    STORE(tangent_mass[1], zero - s * xy);
-    STORE(tangent_mass[2], s * xx);
+    if (e) {
+        cm_f tangent[3];
+        xx = xx - locked_mass(e, at, f->t1, f->t1);
+        xy = xy - locked_mass(e, at, f->t1, f->t2);
+        yy = yy - locked_mass(e, at, f->t2, f->t2);
+        invert_pair(xx, xy, yy, locked_part(e, at, RANK_ONE), tangent);
+        STORE(tangent_mass[0], tangent[0]);
+        STORE(tangent_mass[1], tangent[1]);
+        STORE(tangent_mass[2], tangent[2]);
+    } else {
+        cm_f s = inverse(xx * yy - xy * xy);
+        STORE(tangent_mass[0], s * yy);
+        STORE(tangent_mass[1], zero - s * xy);
+        STORE(tangent_mass[2], s * xx);
+    }
     STORE(twist_mass, inverse(cm_fvec_dot(sn, f->n)));
     STORE(twist_couple[0], cm_fvec_dot(p.sum, f->n));
     STORE(twist_couple[1], cm_fvec_dot(q.sum, f->n));
 }
 
-static inline void load_inertias(const cm_soft *soft, cm_soft_group *g, uint32_t at, frame *f)
+#include "shared/sim/solve/soft_special.h"
+
+CM_WHOLE void load_inertias(const cm_soft *soft, cm_soft_group *g, uint32_t at, frame *f)
 {
     const float *rows = &soft->inertias[0].inverse_mass;
     cm_f a[8], b[8];
@@ -203,7 +274,8 @@ static inline void load_inertias(const cm_soft *soft, cm_soft_group *g, uint32_t
     }
 }
 
-static inline void warm_start(cm_soft *soft, cm_soft_group *g, uint32_t at, const frame *f)
+CM_WHOLE void warm_start(cm_soft *soft, cm_soft_group *g, const cm_soft_special *e, uint32_t at,
+                         const frame *f)
 {
     speeds s;
     gather_speeds(soft, g, at, &s);
@@ -220,8 +292,39 @@ static inline void warm_start(cm_soft *soft, cm_soft_group *g, uint32_t at, cons
     }
     cm_fvec impulse = cm_fvec_mix(normal, f->n, px, f->t1, py, f->t2);
     cm_fvec torque = cm_fvec_mix(turn1, f->t1, turn2, f->t2, twist, f->n);
-    apply(f, impulse, torque, &s);
+    apply(f, e, impulse, torque, &s);
     scatter_speeds(soft, g, at, &s);
+}
+
+CM_WHOLE void prepare_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, uint32_t at)
+{
+    frame f;
+    load_contacts(soft, g, at, &f);
+    make_basis(&f);
+    cm_fvec_store(g->t1, at, f.t1);
+    cm_fvec_store(g->t2, at, f.t2);
+    load_inertias(soft, g, at, &f);
+    cm_f sum[6];
+    for (uint32_t k = 0; k < 6; k++) {
+        sum[k] = f.ia[k] + f.ib[k];
+    }
+    response n = respond(&f, f.n);
+    cm_f zero = cm_lanes_set(0.0f);
+    f.free_a = e ? cm_fvec_load(e->free_a, at) : (cm_fvec){zero, zero, zero};
+    f.free_b = e ? cm_fvec_load(e->free_b, at) : (cm_fvec){zero, zero, zero};
+    if (e) {
+        prepare_special(e, at, &f, sum);
+    }
+    prepare_points(g, e, at, &f, &n, sum);
+    prepare_friction(g, e, at, &f, &n, sum);
+    warm_start(soft, g, e, at, &f);
+}
+
+__attribute__((noinline)) static void prepare_special_group(cm_soft *soft, uint32_t group)
+{
+    for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+        prepare_lanes(soft, &soft->groups[group], &soft->specials[group], at);
+    }
 }
 
 static void prepare(cm_soft *soft, uint32_t first, uint32_t end)
@@ -229,21 +332,12 @@ static void prepare(cm_soft *soft, uint32_t first, uint32_t end)
     for (uint32_t i = first; i < end; i++) {
         cm_soft_group *g = &soft->groups[i];
         fetch_rows(soft, i + 1 < end ? g + 1 : g);
+        if (g->special) {
+            prepare_special_group(soft, i);
+            continue;
+        }
         for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
-            frame f;
-            load_contacts(soft, g, at, &f);
-            make_basis(&f);
-            cm_fvec_store(g->t1, at, f.t1);
-            cm_fvec_store(g->t2, at, f.t2);
-            load_inertias(soft, g, at, &f);
-            cm_f sum[6];
-            for (uint32_t k = 0; k < 6; k++) {
-                sum[k] = f.ia[k] + f.ib[k];
-            }
-            response n = respond(&f, f.n);
-            prepare_points(g, at, &f, &n, sum);
-            prepare_friction(g, at, &f, &n, sum);
-            warm_start(soft, g, at, &f);
+            prepare_lanes(soft, g, NULL, at);
         }
     }
 }
@@ -251,7 +345,7 @@ static void prepare(cm_soft *soft, uint32_t first, uint32_t end)
 // Solve and relax ------------------------------------------------------------------------------
 
 // How a body's turn moves along the normal: (R^T - I) n, for the turn of its second half row.
-static inline cm_fvec turned(const cm_f row[8], cm_fvec n)
+CM_WHOLE cm_fvec turned(const cm_f row[8], cm_fvec n)
 {
     cm_fvec u = {row[3], row[4], row[5]};
     cm_fvec t = cm_fvec_cross(u, n);
@@ -261,8 +355,8 @@ static inline cm_fvec turned(const cm_f row[8], cm_fvec n)
 
 // Separations at the present poses. The levers' height over the centre's plane is left out: it
 // counts only with the square of the turn.
-static inline void move_points(const cm_soft *soft, cm_soft_group *g, uint32_t at, const frame *f,
-                               uint32_t points)
+CM_WHOLE void move_points(const cm_soft *soft, cm_soft_group *g, uint32_t at, const frame *f,
+                          uint32_t points)
 {
     const float *rows = &soft->bodies[0].shift.x;
     cm_f a[8], b[8];
@@ -284,7 +378,7 @@ typedef struct local {
     cm_f turn1, turn2, turn_n; // of b against a
 } local;
 
-static inline local localise(const frame *f, const speeds *s)
+CM_WHOLE local localise(const frame *f, const speeds *s)
 {
     cm_fvec b = cm_fvec_add(s->vb, cm_fvec_cross(s->wb, f->rb));
     cm_fvec a = cm_fvec_add(s->va, cm_fvec_cross(s->wa, f->ra));
@@ -295,18 +389,26 @@ static inline local localise(const frame *f, const speeds *s)
 
 // Coulomb friction at the centre, clamped to a circle, after a twist that the points' distance from
 // the centre allows. Returns the changes (t1, t2, twist).
-static inline cm_fvec solve_friction(cm_soft_group *g, uint32_t at, local *v, uint32_t points)
+CM_WHOLE cm_fvec solve_friction(cm_soft_group *g, const cm_soft_special *e, uint32_t at, local *v,
+                                uint32_t points)
 {
     cm_f zero = cm_lanes_set(0.0f), normal = LOAD(impulse[0]), one = cm_lanes_set(1.0f);
     for (uint32_t i = 1; i < points; i++) {
         normal = normal + LOAD(impulse[i]);
     }
     cm_f limit = LOAD(friction) * normal, twist_limit = limit * LOAD(radius);
+    if (e) {
+        twist_limit = twist_limit + LOAD_SPECIAL(spin_lever) * normal;
+    }
     cm_f old = LOAD(push[2]), twist = old - LOAD(twist_mass) * v->turn_n;
     twist = cm_lanes_max(cm_lanes_min(twist, twist_limit), zero - twist_limit);
     STORE(push[2], twist);
     cm_f dt = twist - old;
     cm_f vx = v->x + LOAD(twist_couple[0]) * dt, vy = v->y + LOAD(twist_couple[1]) * dt;
+    if (e) {
+        vx = vx + LOAD_SPECIAL(surface[0]);
+        vy = vy + LOAD_SPECIAL(surface[1]);
+    }
 
     cm_f old_x = LOAD(push[0]), old_y = LOAD(push[1]), shared = LOAD(tangent_mass[1]);
     cm_f x = old_x - (LOAD(tangent_mass[0]) * vx + shared * vy);
@@ -327,8 +429,8 @@ static inline cm_fvec solve_friction(cm_soft_group *g, uint32_t at, local *v, ui
 }
 
 // The new impulse of a point with normal velocity vn.
-static inline cm_f press(const cm_soft_group *g, uint32_t at, uint32_t i, cm_f vn, cm_f inverse_h,
-                         const cm_softness *softness, bool relax)
+CM_WHOLE cm_f press(const cm_soft_group *g, uint32_t at, uint32_t i, cm_f vn, cm_f inverse_h,
+                    const cm_softness *softness, bool relax)
 {
     cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f), old = LOAD(impulse[i]);
     cm_f s = LOAD(separation[i]), mass = LOAD(effective[i]);
@@ -344,19 +446,22 @@ static inline cm_f press(const cm_soft_group *g, uint32_t at, uint32_t i, cm_f v
     return cm_lanes_max(old - mass * mass_scale * (vn + bias) - impulse_scale * old, zero);
 }
 
-static inline void solve_lanes(cm_soft *soft, cm_soft_group *g, uint32_t at, uint32_t points,
-                               bool relax)
+CM_WHOLE void solve_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, uint32_t at,
+                          uint32_t points, bool relax)
 {
     static const uint8_t cross_of[4][4] = {{0, 0, 1, 2}, {0, 0, 3, 4}, {0, 0, 0, 5}, {0}};
     frame f;
     speeds s;
-    load_frame(g, at, &f);
+    load_frame(g, e, at, &f);
     if (relax) {
         move_points(soft, g, at, &f, points);
     }
     gather_speeds(soft, g, at, &s);
+    if (e && !relax) {
+        solve_rolling(g, e, at, &f, &s);
+    }
     local v = localise(&f, &s);
-    cm_fvec friction = solve_friction(g, at, &v, points);
+    cm_fvec friction = solve_friction(g, e, at, &v, points);
     cm_f inverse_h = cm_lanes_set(1.0f / soft->h), vn[4];
     for (uint32_t i = 0; i < points; i++) {
         vn[i] = v.normal + LOAD(y[i]) * v.turn1 - LOAD(x[i]) * v.turn2;
@@ -382,22 +487,42 @@ static inline void solve_lanes(cm_soft *soft, cm_soft_group *g, uint32_t at, uin
     }
     cm_fvec impulse = cm_fvec_mix(normal, f.n, friction.x, f.t1, friction.y, f.t2);
     cm_fvec torque = cm_fvec_mix(turn1, f.t1, turn2, f.t2, friction.z, f.n);
-    apply(&f, impulse, torque, &s);
+    apply(&f, e, impulse, torque, &s);
+    if (e && relax) {
+        solve_rolling(g, e, at, &f, &s);
+        sum_special(g, e, at);
+    }
     scatter_speeds(soft, g, at, &s);
 }
 
+// Special groups go through functions of their own, so that the others' code is not theirs.
+__attribute__((noinline)) static void solve_special_group(cm_soft *soft, uint32_t group, bool relax)
+{
+    for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+        if (relax) {
+            solve_lanes(soft, &soft->groups[group], &soft->specials[group], at, 4, true);
+        } else {
+            solve_lanes(soft, &soft->groups[group], &soft->specials[group], at, 4, false);
+        }
+    }
+}
+
 // The number of points is a constant at each call, so that the loops over them unroll.
-static inline void solve_groups(cm_soft *soft, uint32_t first, uint32_t end, bool relax)
+CM_WHOLE void solve_groups(cm_soft *soft, uint32_t first, uint32_t end, bool relax)
 {
     for (uint32_t i = first; i < end; i++) {
         cm_soft_group *g = &soft->groups[i];
+        if (g->special) {
+            solve_special_group(soft, i, relax);
+            continue;
+        }
         for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
             if (g->points <= 1) {
-                solve_lanes(soft, g, at, 1, relax);
+                solve_lanes(soft, g, NULL, at, 1, relax);
             } else if (g->points == 2) {
-                solve_lanes(soft, g, at, 2, relax);
+                solve_lanes(soft, g, NULL, at, 2, relax);
             } else {
-                solve_lanes(soft, g, at, 4, relax);
+                solve_lanes(soft, g, NULL, at, 4, relax);
             }
         }
     }
@@ -415,12 +540,12 @@ static void relax(cm_soft *soft, uint32_t first, uint32_t end)
 
 // Restitution ----------------------------------------------------------------------------------
 
-static void bounce_lanes(cm_soft *soft, cm_soft_group *g, uint32_t at)
+CM_WHOLE void bounce_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, uint32_t at)
 {
     static const uint8_t cross_of[4][4] = {{0, 0, 1, 2}, {0, 0, 3, 4}, {0, 0, 0, 5}, {0}};
     frame f;
     speeds s;
-    load_frame(g, at, &f);
+    load_frame(g, e, at, &f);
     gather_speeds(soft, g, at, &s);
     local v = localise(&f, &s);
     cm_f zero = cm_lanes_set(0.0f), vn[4], restitution = LOAD(restitution);
@@ -437,6 +562,9 @@ static void bounce_lanes(cm_soft *soft, cm_soft_group *g, uint32_t at)
         p = cm_lanes_select(now, cm_lanes_max(p, zero), old);
         cm_f change = p - old;
         STORE(impulse[i], p);
+        if (e) {
+            STORE_SPECIAL(sum_normal[i], LOAD_SPECIAL(sum_normal[i]) + change);
+        }
         for (uint32_t j = i + 1; j < 4; j++) {
             vn[j] = vn[j] + LOAD(cross[cross_of[i][j]]) * change;
         }
@@ -447,7 +575,7 @@ static void bounce_lanes(cm_soft *soft, cm_soft_group *g, uint32_t at)
     STORE(total, LOAD(total) + normal);
     cm_fvec impulse = cm_fvec_scale(normal, f.n);
     cm_fvec torque = cm_fvec_add(cm_fvec_scale(turn1, f.t1), cm_fvec_scale(turn2, f.t2));
-    apply(&f, impulse, torque, &s);
+    apply(&f, e, impulse, torque, &s);
     scatter_speeds(soft, g, at, &s);
 }
 
@@ -456,7 +584,11 @@ static void bounce(cm_soft *soft, uint32_t first, uint32_t end)
     for (uint32_t i = first; i < end; i++) {
         cm_soft_group *g = &soft->groups[i];
         for (uint32_t at = 0; g->bounces && at < CM_SOFT_LANES; at += CM_LANES) {
-            bounce_lanes(soft, g, at);
+            if (g->special) {
+                bounce_lanes(soft, g, &soft->specials[i], at);
+            } else {
+                bounce_lanes(soft, g, NULL, at);
+            }
         }
     }
 }

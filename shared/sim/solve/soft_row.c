@@ -108,6 +108,21 @@ static void pack_kind(const cm_soft *soft, const cm_joint *joint, const cm_joint
     }
 }
 
+static void pack_locks(const cm_soft *soft, cm_soft_rows *g)
+{
+    for (uint32_t lane = 0; lane < CM_SOFT_LANES; lane++) {
+        g->locked |= soft->inertias[g->who.a[lane]].locks | soft->inertias[g->who.b[lane]].locks;
+    }
+    for (uint32_t lane = 0; g->locked && lane < CM_SOFT_LANES; lane++) {
+        const cm_soft_inertia *a = &soft->inertias[g->who.a[lane]];
+        const cm_soft_inertia *b = &soft->inertias[g->who.b[lane]];
+        carom_vec3 one = cm_vec(1.0f, 1.0f, 1.0f);
+        put(g->free_a, lane, cm_soft_pushed(a, 1.0f, one));
+        put(g->free_b, lane, cm_soft_pushed(b, 1.0f, one));
+        g->locks[lane] = a->locks | b->locks ? 1.0f : 0.0f;
+    }
+}
+
 // The rows of all lanes, and how many rows the group has; then what is constant, in its place.
 static void pack_group(const carom_world *world, const cm_soft *soft, cm_soft_rows *g)
 {
@@ -124,6 +139,7 @@ static void pack_group(const carom_world *world, const cm_soft *soft, cm_soft_ro
         g->singles = singles[lane] > g->singles ? singles[lane] : g->singles;
         g->block = block > g->block ? block : g->block;
     }
+    pack_locks(soft, g);
     memset(g->rows, 0, (g->singles + g->block) * sizeof g->rows[0]);
     for (uint32_t lane = 0; lane < CM_SOFT_LANES && g->who.slot[lane] != CM_NONE; lane++) {
         const cm_joint *joint = &cm_joints(world)[g->who.slot[lane]];

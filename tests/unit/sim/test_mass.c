@@ -39,14 +39,14 @@ Test(mass, single_shapes_match_closed_forms)
     carom_body_def def = carom_default_body_def();
     carom_shape_def sphere = carom_default_shape_def();
     sphere.radius = 0.5f;
-    cm_mass mass = cm_mass_of(&def, &sphere, 1);
+    cm_mass mass = cm_mass_of(&def, &sphere, 1, false);
     double m = 1000.0 * 4.0 / 3.0 * pi * 0.125;
     close_to(mass.mass, m);
     close_to(mass.inertia.x, 0.4 * m * 0.25);
     close_to(mass.inertia.z, 0.4 * m * 0.25);
 
     carom_shape_def slab = box(1.0f, 2.0f, 3.0f);
-    mass = cm_mass_of(&def, &slab, 1);
+    mass = cm_mass_of(&def, &slab, 1, false);
     close_to(mass.mass, 48000.0);
     close_to(mass.inertia.x, 48000.0 / 12.0 * (16.0 + 36.0));
     close_to(mass.inertia.y, 48000.0 / 12.0 * (4.0 + 36.0));
@@ -56,7 +56,7 @@ Test(mass, single_shapes_match_closed_forms)
     capsule.type = CAROM_SHAPE_CAPSULE;
     capsule.radius = 0.5f;
     capsule.half_height = 1.0f;
-    mass = cm_mass_of(&def, &capsule, 1);
+    mass = cm_mass_of(&def, &capsule, 1, false);
     double cylinder = 1000.0 * pi * 0.25 * 2.0, ball = m;
     close_to(mass.mass, cylinder + ball);
     close_to(mass.inertia.y, cylinder * 0.125 + ball * 0.1);
@@ -76,7 +76,7 @@ Test(mass, a_box_in_two_halves_is_the_box)
     // Turned by a quarter about x, with its sides exchanged: the same half.
     halves[1].half_extents = cm_vec(1.0f, 1.0f, 0.5f);
     halves[1].orientation.x = halves[1].orientation.w = 0.70710678f;
-    cm_mass one = cm_mass_of(&def, &whole, 1), two = cm_mass_of(&def, halves, 2);
+    cm_mass one = cm_mass_of(&def, &whole, 1, false), two = cm_mass_of(&def, halves, 2, false);
     close_to(two.mass, (double)one.mass);
     close_to(two.center_of_mass.x, 0.0);
     for (int i = 0; i < 3; i++) {
@@ -95,7 +95,7 @@ Test(mass, compounds_have_the_tensor_of_their_parts)
     balls[0].position = cm_vec(1.0f, 1.0f, 0.0f);
     balls[1].position = cm_vec(-1.0f, -1.0f, 0.0f);
     balls[0].density = balls[1].density = 100.0f;
-    cm_mass mass = cm_mass_of(&def, balls, 2);
+    cm_mass mass = cm_mass_of(&def, balls, 2, false);
     double m = 100.0 * 4.0 / 3.0 * pi * 0.125, own = 0.4 * m * 0.25;
     close_to(mass.mass, 2.0 * m);
     double expected[3][3] = {
@@ -108,7 +108,7 @@ Test(mass, compounds_have_the_tensor_of_their_parts)
     }
     // A heavier ball draws the centre of mass.
     balls[0].density = 300.0f;
-    mass = cm_mass_of(&def, balls, 2);
+    mass = cm_mass_of(&def, balls, 2, false);
     close_to(mass.center_of_mass.x, 0.5);
     close_to(mass.center_of_mass.y, 0.5);
 }
@@ -119,21 +119,21 @@ Test(mass, overrides_do_what_they_say)
     carom_shape_def cube = box(0.5f, 0.5f, 0.5f);
     def.has_mass = true;
     def.mass = 6.0f;
-    cm_mass mass = cm_mass_of(&def, &cube, 1); // the mass scales the inertia
+    cm_mass mass = cm_mass_of(&def, &cube, 1, false); // the mass scales the inertia
     close_to(mass.mass, 6.0);
     close_to(mass.inertia.x, 1.0);
     cube.density = 0.0f; // shapes that weigh nothing still say how it is spread
-    mass = cm_mass_of(&def, &cube, 1);
+    mass = cm_mass_of(&def, &cube, 1, false);
     close_to(mass.inertia.x, 1.0);
     def.has_center_of_mass = true;
     def.center_of_mass = cm_vec(0.0f, -0.5f, 0.0f);
-    mass = cm_mass_of(&def, &cube, 1); // about the centre given: Steiner
+    mass = cm_mass_of(&def, &cube, 1, false); // about the centre given: Steiner
     close_to(mass.center_of_mass.y, -0.5);
     close_to(tensor_of(&mass, 0, 0) > 0 ? (float)tensor_of(&mass, 0, 0) : 0.0f, 1.0 + 6.0 * 0.25);
     close_to((float)tensor_of(&mass, 1, 1), 1.0);
     def.has_inertia = true;
     def.inertia = cm_vec(1.0f, 2.0f, 3.0f);
-    mass = cm_mass_of(&def, &cube, 1);
+    mass = cm_mass_of(&def, &cube, 1, false);
     cr_assert_eq(mass.inertia.y, 2.0f);
     cr_assert_eq(mass.inertia_orientation.w, 1.0f);
     // Without mass there is no dynamic body; a static one needs none.
