@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "server/bench/impact.h"
 #include "server/bench/rewind.h"
 #include "server/bench/scene_run.h"
 #include "server/cli/cli.h"
@@ -26,7 +27,8 @@ typedef struct scene_list {
 
 static const char *solver_name(carom_solver_type solver)
 {
-    return solver == CAROM_SOLVER_SOFT ? "soft" : "unknown";
+    static const char *const NAMES[] = {"soft", "impulse", "lcp", "volume"};
+    return (unsigned)solver <= CAROM_SOLVER_VOLUME ? NAMES[solver] : "unknown";
 }
 
 // The name in quotes: characters that JSON does not take as they are do not occur in a scene's name
@@ -160,6 +162,35 @@ static int bench_rewinds(int argc, char **argv)
     return status == CM_STATUS_USAGE ? status : cm_cli_finish(status);
 }
 
+static int bench_impacts(int argc, char **argv)
+{
+    int64_t runs = 11, collisions = 1000000;
+    const cm_option options[] = {
+        {.name = "runs", .kind = CM_OPTION_INT, .value = &runs, .low = 1, .high = 1000},
+        {.name = "collisions",
+         .kind = CM_OPTION_INT,
+         .value = &collisions,
+         .low = 1,
+         .high = 1000000000},
+    };
+    int status = cm_options_parse(argc, argv, options, 2, NULL, 0, NULL);
+    for (uint32_t which = 0; which < 3 && status == CM_STATUS_DONE; ++which) {
+        cm_impact_bench bench;
+        if (cm_impact_bench_measure(which, (uint32_t)collisions, (uint32_t)runs, &bench) !=
+            CAROM_OK) {
+            cm_cli_error("bench: impact: out of memory");
+            return CM_STATUS_FAILED;
+        }
+        printf("{\"bench\":\"impact\",\"model\":\"%s\",\"collisions\":%u,\"ms_median\":%.4f,"
+               "\"ms_p99\":%.4f,\"ns\":%.1f,\"per_second\":%.0f,\"sum\":%.17g}\n",
+               bench.model, (unsigned)bench.collisions, bench.time.median, bench.time.p99,
+               1e6 * bench.time.median / bench.collisions,
+               1e3 * bench.collisions / bench.time.median, bench.sum);
+        fflush(stdout);
+    }
+    return status == CM_STATUS_USAGE ? status : cm_cli_finish(status);
+}
+
 static int bench_scenes(int argc, char **argv)
 {
     int64_t steps = 360, from = FROM_NORMAL, runs = 3;
@@ -212,6 +243,10 @@ int cm_cli_bench(int argc, char **argv)
             cm_cli_error("bench: %s: not built yet", LATER[i]);
             return CM_STATUS_USAGE;
         }
+    }
+    if (argc > 1 && strcmp(argv[1], "impact") == 0) {
+        argv[1] = argv[0];
+        return bench_impacts(argc - 1, argv + 1);
     }
     if (argc > 1 && strcmp(argv[1], "rollback") == 0) {
         argv[1] = argv[0]; // messages name the command

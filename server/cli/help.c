@@ -48,7 +48,7 @@ static const help_page PAGES[] = {
      "  --ticks N            ticks to run (600)\n"
      "  --every K            prints every K-th tick; tick 0 and the last one always (1)\n"
      "  --format jsonl|csv   output (jsonl)\n"
-     "  --solver NAME        instead of the scene's; only soft is built yet\n"
+     "  --solver NAME        of another type than the scene's, with its defaults\n"
      "  --inputs FILE        JSON lines ordered by tick: {\"tick\", \"player\", \"input\": "
      "\"hex\"}\n"
      "                       for the module; {\"tick\", \"body\", \"force\", \"torque\"} held "
@@ -127,6 +127,7 @@ static const help_page PAGES[] = {
     {"bench", "measures speed and quality",
      "usage: carom bench [SCENE...] [options]\n"
      "       carom bench rollback [--runs N]\n"
+     "       carom bench impact [--runs N] [--collisions N]\n"
      "\n"
      "Runs benchmark scenes (files, or names in the folder; all of it by default) and prints a\n"
      "JSON line for each: scene, bodies (that can move), solver, steps, ms_median, ms_mean, "
@@ -142,6 +143,8 @@ static const help_page PAGES[] = {
      "\n"
      "rollback: restores a tick of the towers scene and comes forward again, saving every tick:\n"
      "12 ticks of 256 bodies, 8 of 901; wall time; --runs rewinds (101).\n"
+     "impact: collisions a second of the pure functions (carom/impact.h), one line a model; CPU\n"
+     "time; --collisions in a run (1000000), --runs (11).\n"
      "codec, load, replay: not built yet.\n"},
     {"eval", "one case of a pure function",
      "usage: carom eval impact|circle|lcp|volume < CASE.json\n"

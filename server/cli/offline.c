@@ -25,9 +25,9 @@ const char *cm_offline_solver_name(int solver)
 
 bool cm_offline_is_circle(const cm_scene *scene, int solver)
 {
-    (void)scene;
-    (void)solver;
-    return false;
+    carom_world_def def;
+    cm_scene_world_def_with(scene, solver, &def);
+    return def.solver.type == CAROM_SOLVER_IMPULSE && def.solver.model == CAROM_IMPULSE_CIRCLE;
 }
 
 static bool is_of_scene(const cm_scene *scene, int solver)
@@ -40,10 +40,11 @@ static bool is_of_scene(const cm_scene *scene, int solver)
 static carom_result create_world(const cm_scene *scene, int solver, cm_offline *run)
 {
     carom_world_def def;
-    cm_scene_world_def(scene, &def);
-    if (!is_of_scene(scene, solver)) {
-        return CAROM_ERROR_NOT_BUILT;
+    carom_result result = cm_scene_check_solver(scene, solver, NULL);
+    if (result != CAROM_OK) {
+        return result;
     }
+    cm_scene_world_def_with(scene, solver, &def);
     size_t size = carom_world_size(&def);
     if (size == 0) {
         return CAROM_ERROR_ARGUMENT;
@@ -53,7 +54,7 @@ static carom_result create_world(const cm_scene *scene, int solver, cm_offline *
     if (run->memory == NULL) {
         return CAROM_ERROR_MEMORY;
     }
-    carom_result result = carom_world_create(&def, run->memory, size, &run->world);
+    result = carom_world_create(&def, run->memory, size, &run->world);
     return result == CAROM_OK ? cm_scene_populate(scene, run->world) : result;
 }
 
@@ -68,6 +69,7 @@ carom_result cm_offline_create_with(const cm_scene *scene, const cm_inputs *inpu
     memset(run, 0, sizeof *run);
     run->scene = scene;
     run->inputs = inputs;
+    run->solver = solver;
     if (cm_scene_module(scene)[0] == '\0') {
         return create_world(scene, solver, run);
     }

@@ -14,6 +14,7 @@ typedef struct cm_offline {
     carom_world *world;      // of the game, or its own
     carom_game *game;        // NULL: the scene has no module
     void *memory;            // of the world without a game
+    int solver;              // CM_SOLVER_OF_SCENE, or instead of the scene's
 } cm_offline;
 
 // Errors: CAROM_ERROR_NOT_FOUND for a module that is not known; those of world and game.

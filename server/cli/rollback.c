@@ -13,7 +13,8 @@ carom_result cm_rollback_create(const cm_offline *run, uint32_t ticks_back, cm_r
     memset(rollback, 0, sizeof *rollback);
     rollback->ticks_back = ticks_back;
     rollback->bound = cm_offline_save_bound(run);
-    carom_result result = cm_offline_create(run->scene, run->inputs, &rollback->other);
+    carom_result result =
+        cm_offline_create_with(run->scene, run->inputs, run->solver, &rollback->other);
     if (result != CAROM_OK) {
         cm_offline_destroy(&rollback->other);
         return result;

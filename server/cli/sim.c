@@ -33,7 +33,7 @@ typedef struct sim {
 
 static int read_options(int argc, char **argv, sim_options *o)
 {
-    *o = (sim_options){.format = "jsonl", .solver = "soft", .ticks = 600, .every = 1};
+    *o = (sim_options){.format = "jsonl", .ticks = 600, .every = 1};
     const cm_option options[] = {
         {"ticks", CM_OPTION_INT, &o->ticks, 0, TICKS_MAX, NULL, NULL},
         {"every", CM_OPTION_INT, &o->every, 1, TICKS_MAX, NULL, NULL},
@@ -53,11 +53,6 @@ static int read_options(int argc, char **argv, sim_options *o)
     }
     if (count == 0) {
         cm_cli_error("sim: no scene given, expected a file, or a name with --db");
-        return CM_STATUS_USAGE;
-    }
-    if (strcmp(o->solver, "soft") != 0) {
-        cm_cli_error("sim: --solver: %s is not built yet in this version, expected soft",
-                     o->solver);
         return CM_STATUS_USAGE;
     }
     if (strcmp(o->format, "csv") == 0 && (o->events || o->has_rollback)) {
@@ -210,7 +205,15 @@ static int create(sim *s)
             return status;
         }
     }
-    carom_result result = cm_offline_create(s->scene, &s->inputs, &s->run);
+    int solver =
+        s->options.solver != NULL ? cm_offline_solver(s->options.solver) : CM_SOLVER_OF_SCENE;
+    cm_scene_error error;
+    if (cm_scene_check_solver(s->scene, solver, &error) != CAROM_OK) {
+        cm_cli_error("%s: --solver %s: %s: %s", s->options.scene, s->options.solver, error.path,
+                     error.message);
+        return CM_STATUS_USAGE;
+    }
+    carom_result result = cm_offline_create_with(s->scene, &s->inputs, solver, &s->run);
     if (result == CAROM_OK && s->options.has_rollback) {
         result = cm_rollback_create(&s->run, (uint32_t)s->options.rollback, &s->rollback);
     }

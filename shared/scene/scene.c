@@ -226,6 +226,33 @@ void cm_scene_world_def(const cm_scene *scene, carom_world_def *def)
     }
 }
 
+void cm_scene_world_def_with(const cm_scene *scene, int solver, carom_world_def *def)
+{
+    cm_scene_world_def(scene, def);
+    if (solver >= 0 && solver != (int)def->solver.type) {
+        def->solver = carom_default_world_def().solver;
+        def->solver.type = (carom_solver_type)solver;
+        def->solver.substeps = 0;
+    }
+}
+
+carom_result cm_scene_check_solver(const cm_scene *scene, int solver, cm_scene_error *error)
+{
+    cm_scene_error unused;
+    cm_check check;
+    Cm__Scene__Scene message = *scene->message;
+    Cm__Scene__Solver other = CM__SCENE__SOLVER__INIT;
+    cm_check_init(&check, error != NULL ? error : &unused);
+    if (solver < 0 || (message.solver != NULL && (int)message.solver->type == solver)) {
+        return CAROM_OK;
+    }
+    other.has_type = 1;
+    other.type = (Cm__Scene__Solver__Type)solver;
+    message.solver = &other;
+    cm_check_rules(&check, &message);
+    return check.result;
+}
+
 carom_result cm_scene_populate(const cm_scene *scene, carom_world *world)
 {
     for (uint32_t i = 0; i < scene->body_count; ++i) {

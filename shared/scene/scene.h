@@ -67,6 +67,11 @@ void cm_scene_body_def(const cm_scene *scene, uint32_t index, carom_body_def *de
 // The def of a world that holds the scene (limits and hulls included), and the scene put into a new
 // world. The hulls are the scene's: it must outlive every world made from its def.
 void cm_scene_world_def(const cm_scene *scene, carom_world_def *def);
+// Likewise with a solver of another type than the scene's, with its defaults: a carom_solver_type,
+// or a negative number for the scene's own.
+void cm_scene_world_def_with(const cm_scene *scene, int solver, carom_world_def *def);
+// Whether the scene's other keys suit that solver, as they were checked against the scene's own.
+carom_result cm_scene_check_solver(const cm_scene *scene, int solver, cm_scene_error *error);
 carom_result cm_scene_populate(const cm_scene *scene, carom_world *world);
 
 #endif

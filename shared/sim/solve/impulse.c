@@ -6,6 +6,7 @@
 // faster than any call may ask for is put to rest and counted. Scratch: bodies | rows | circles.
 #include "shared/sim/solve/impulse.h"
 #include "shared/base/mathf.h"
+#include "shared/sim/locks.h"
 #include "shared/sim/solve/report.h"
 #include "shared/sim/solve/solver.h"
 
@@ -79,38 +80,40 @@ static carom_dmat3 axes_of(quat q)
     return m;
 }
 
-static uint32_t locks_of(const carom_world *world, const cm_body *body)
+// As cm_locked_inverse, in binary64: locked axes leave the inertia, not its inverse.
+static carom_dsym3 locked_inverse(carom_dsym3 inertia, uint32_t locks)
 {
-    bool planar = (world->state.flags & CM_WORLD_PLANAR) != 0;
-    return body->locks | (planar ? CAROM_LOCK_Z | CAROM_LOCK_RX | CAROM_LOCK_RY : 0u);
+    bool x = locks & CAROM_LOCK_RX, y = locks & CAROM_LOCK_RY, z = locks & CAROM_LOCK_RZ;
+    inertia.xx = x ? 1.0 : inertia.xx;
+    inertia.yy = y ? 1.0 : inertia.yy;
+    inertia.zz = z ? 1.0 : inertia.zz;
+    inertia.xy = x || y ? 0.0 : inertia.xy;
+    inertia.xz = x || z ? 0.0 : inertia.xz;
+    inertia.yz = y || z ? 0.0 : inertia.yz;
+    carom_dsym3 inverse = cm_dsym_inverse(&inertia);
+    inverse.xx = x ? 0.0 : inverse.xx;
+    inverse.yy = y ? 0.0 : inverse.yy;
+    inverse.zz = z ? 0.0 : inverse.zz;
+    return inverse;
 }
 
-static void lock(uint32_t locks, cm_impulse_side *side)
+static carom_dsym3 inverse_of(const carom_world *world, uint32_t slot, uint32_t locks)
 {
-    carom_dsym3 *j = &side->inverse;
-    if (locks & CAROM_LOCK_X) {
-        side->inverse_mass.x = side->v.x = 0.0;
+    const cm_body *body = cm_bodies(world) + slot;
+    double xx = (double)body->inertia.x, yy = (double)body->inertia.y, zz = (double)body->inertia.z;
+    carom_dsym3 inertia = {xx, yy, zz, 0.0, 0.0, 0.0};
+    if (xx == yy && yy == zz && (locks & ~CM_LOCKS_LINEAR) == 0) {
+        return (carom_dsym3){1.0 / xx, 1.0 / xx, 1.0 / xx, 0.0, 0.0, 0.0};
     }
-    if (locks & CAROM_LOCK_Y) {
-        side->inverse_mass.y = side->v.y = 0.0;
-    }
-    if (locks & CAROM_LOCK_Z) {
-        side->inverse_mass.z = side->v.z = 0.0;
-    }
-    if (locks & CAROM_LOCK_RX) {
-        j->xx = j->xy = j->xz = side->w.x = 0.0;
-    }
-    if (locks & CAROM_LOCK_RY) {
-        j->yy = j->xy = j->yz = side->w.y = 0.0;
-    }
-    if (locks & CAROM_LOCK_RZ) {
-        j->zz = j->xz = j->yz = side->w.z = 0.0;
-    }
+    quat q = multiply(from_float(cm_motions(world)[slot].orientation),
+                      from_float(body->inertia_orientation));
+    carom_dmat3 axes = axes_of(unit(q));
+    return locked_inverse(cm_dsym_turn(&axes, &inertia), locks);
 }
 
-static double free_of(uint32_t locks, uint32_t axis, double value)
+static carom_dvec3 unlocked(uint32_t locks, carom_dvec3 v)
 {
-    return locks & axis ? 0.0 : value;
+    return cm_dvec(locks & 1u ? 0.0 : v.x, locks & 2u ? 0.0 : v.y, locks & 4u ? 0.0 : v.z);
 }
 
 // Inverse mass and inertia, then what forces do in a substep.
@@ -120,30 +123,18 @@ static void prepare_dynamic(const carom_world *world, const cm_impulse *impulse,
     const cm_body *body = cm_bodies(world) + slot;
     cm_impulse_side *side = &row->side;
     double m = 1.0 / (double)body->mass, h = impulse->h;
-    side->inverse_mass = cm_dvec(m, m, m);
-    carom_dsym3 principal = {1.0 / (double)body->inertia.x,
-                             1.0 / (double)body->inertia.y,
-                             1.0 / (double)body->inertia.z,
-                             0.0,
-                             0.0,
-                             0.0};
-    side->inverse = principal;
-    if (body->inertia.x != body->inertia.y || body->inertia.y != body->inertia.z) {
-        quat q = multiply(from_float(cm_motions(world)[slot].orientation),
-                          from_float(body->inertia_orientation));
-        carom_dmat3 axes = axes_of(unit(q));
-        side->inverse = cm_dsym_turn(&axes, &principal);
-    }
-    uint32_t locks = locks_of(world, body);
-    lock(locks, side);
+    uint32_t locks = cm_locks_of(world, body);
+    side->inverse_mass = unlocked(locks, cm_dvec(m, m, m));
+    side->inverse = inverse_of(world, slot, locks);
+    side->v = unlocked(locks, side->v);
+    side->w = unlocked(locks >> 3, side->w);
     carom_dvec3 force = cm_dadd(cm_impulse_vec(body->force), cm_impulse_vec(body->applied_force));
     carom_dvec3 torque =
         cm_dadd(cm_impulse_vec(body->torque), cm_impulse_vec(body->applied_torque));
     carom_dvec3 pull = cm_dscale(
         h, cm_dmul_add(cm_dscale((double)body->gravity_scale, cm_impulse_vec(world->state.gravity)),
                        m, force));
-    pull = cm_dvec(free_of(locks, CAROM_LOCK_X, pull.x), free_of(locks, CAROM_LOCK_Y, pull.y),
-                   free_of(locks, CAROM_LOCK_Z, pull.z));
+    pull = unlocked(locks, pull);
     side->v = cm_dscale(1.0 / (1.0 + h * (double)body->linear_damping), cm_dadd(side->v, pull));
     side->w = cm_dscale(1.0 / (1.0 + h * (double)body->angular_damping),
                         cm_dmul_add(side->w, h, cm_dsym_mul(&side->inverse, torque)));

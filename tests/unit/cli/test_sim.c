@@ -263,7 +263,7 @@ Test(cli_sim, refused_options)
     const char *bad[] = {"--ticks -1",
                          "--every 0",
                          "--rollback 0",
-                         "--solver lcp",
+                         "--solver hard",
                          "--format xml",
                          "--inputs @/none",
                          "--format csv --events",
