@@ -63,6 +63,7 @@ int main(int argc, char **argv)
         const cm_golden_scene *scene = &cm_golden_scenes[i];
         cm_rig rig = cm_golden_open(scene, 0);
         rig.world->lanes = lanes;
+        cm_hash events = cm_hash_begin(0);
         uint32_t tick = reads ? HALF : 0;
         if (reads) {
             read_image(rig.world, argv[3], scene->name);
@@ -74,13 +75,18 @@ int main(int argc, char **argv)
                 write_image(rig.world, argv[3], scene->name);
             }
             if (tick % CM_GOLDEN_EVERY == 0) {
-                printf("%s %u %016llx\n", scene->name, (unsigned)tick,
-                       (unsigned long long)carom_world_hash(rig.world));
+                if (!reads || tick > HALF) {
+                    printf("%s %u %016llx %016llx\n", scene->name, (unsigned)tick,
+                           (unsigned long long)carom_world_hash(rig.world),
+                           (unsigned long long)cm_hash_end(&events));
+                }
+                events = cm_hash_begin(0);
             }
             if (scene->drive) {
                 scene->drive(rig.world, tick);
             }
             cm_rig_step(&rig, 1);
+            cm_golden_add_events(rig.world, &events);
         }
         cm_rig_close(&rig);
     }

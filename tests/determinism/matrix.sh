@@ -65,7 +65,7 @@ for lanes in 1 4 8; do
     same "x86_64, $lanes lanes" tests/golden/worlds.txt "$out/x86_64-gcc-O2" $lanes
 done
 # A world encoded on one machine goes on on another, of either byte order.
-awk '$2 >= 120' tests/golden/worlds.txt >"$out/second-half.txt"
+awk '$2 > 120' tests/golden/worlds.txt >"$out/second-half.txt"
 same 's390x from an image of x86_64' "$out/second-half.txt" \
     qemu-s390x "$out/s390x" 0 read "$out/images-x86_64-gcc-O2"
 same 'x86_64 from an image of s390x' "$out/second-half.txt" "$out/x86_64-gcc-O2" 0 read "$out/images-s390x"

@@ -157,3 +157,42 @@ cm_rig cm_golden_open(const cm_golden_scene *scene, uint32_t shift)
     }
     return cm_rig_open(&def, shift);
 }
+
+static void add_id(cm_hash *hash, uint32_t index, uint32_t generation)
+{
+    cm_hash_u32(hash, index);
+    cm_hash_u32(hash, generation);
+}
+
+static void add_vec(cm_hash *hash, carom_vec3 v)
+{
+    cm_hash_f32(hash, v.x);
+    cm_hash_f32(hash, v.y);
+    cm_hash_f32(hash, v.z);
+}
+
+void cm_golden_add_events(const carom_world *world, cm_hash *hash)
+{
+    uint32_t count;
+    const carom_contact_event *contacts = carom_world_contact_events(world, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const carom_contact_event *e = &contacts[i];
+        add_id(hash, e->shape_a.index, e->shape_a.generation);
+        add_id(hash, e->shape_b.index, e->shape_b.generation);
+        add_vec(hash, e->point);
+        add_vec(hash, e->normal);
+        cm_hash_f32(hash, e->impulse);
+        cm_hash_u32(hash, (uint32_t)e->begin | (uint32_t)e->sensor << 1);
+    }
+    const carom_joint_event *joints = carom_world_joint_events(world, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        add_id(hash, joints[i].joint.index, joints[i].joint.generation);
+        cm_hash_f32(hash, joints[i].force);
+        cm_hash_f32(hash, joints[i].torque);
+    }
+    const carom_sleep_event *sleeps = carom_world_sleep_events(world, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        add_id(hash, sleeps[i].body.index, sleeps[i].body.generation);
+        cm_hash_u32(hash, sleeps[i].asleep);
+    }
+}

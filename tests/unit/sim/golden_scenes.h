@@ -3,6 +3,7 @@
 #ifndef CM_TESTS_UNIT_SIM_GOLDEN_SCENES_H
 #define CM_TESTS_UNIT_SIM_GOLDEN_SCENES_H
 
+#include "shared/base/hash.h"
 #include "tests/unit/sim/rig.h"
 
 typedef struct cm_golden_scene {
@@ -25,5 +26,7 @@ extern const cm_golden_scene cm_golden_scenes[CM_GOLDEN_SCENES];
 const cm_golden_scene *cm_golden_find(const char *name);
 // A world as the scene wants it, still empty: build() fills it.
 cm_rig cm_golden_open(const cm_golden_scene *scene, uint32_t shift);
+// Adds what the last step reported: contacts, joints, sleep.
+void cm_golden_add_events(const carom_world *world, cm_hash *hash);
 
 #endif

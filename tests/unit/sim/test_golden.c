@@ -1,5 +1,6 @@
 // Goal: the simulation gives the same bits on every machine and build, and tomorrow. Method: hashes
-// of the golden scenes at every tenth tick against tests/golden/worlds.txt ("scene tick hash"). A
+// of the golden scenes at every tenth tick against tests/golden/worlds.txt ("scene tick hash", and
+// a hash of what the steps since then reported). A
 // change that is meant to change results raises CAROM_ENGINE_VERSION and rewrites the file:
 // CAROM_GOLDEN_UPDATE=1. Also: address, rubbish in scratch and the caller's floating-point
 // environment change nothing.
@@ -17,6 +18,7 @@ typedef struct line {
     char scene[32];
     unsigned tick;
     unsigned long long hash;
+    unsigned long long events; // of the steps since the line before
 } line;
 
 #if defined(__x86_64__)
@@ -43,11 +45,14 @@ static uint32_t run_scene(const cm_golden_scene *scene, uint32_t shift, bool hos
     cm_rig rig = cm_golden_open(scene, shift);
     scene->build(&rig);
     uint32_t count = 0;
+    cm_hash events = cm_hash_begin(0);
     for (uint32_t tick = 0; tick <= scene->ticks; tick++) {
         if (tick % CM_GOLDEN_EVERY == 0) {
             snprintf(lines[count].scene, sizeof lines[count].scene, "%s", scene->name);
             lines[count].tick = tick;
             lines[count].hash = carom_world_hash(rig.world);
+            lines[count].events = cm_hash_end(&events);
+            events = cm_hash_begin(0);
             count++;
         }
         if (scene->drive) {
@@ -58,6 +63,7 @@ static uint32_t run_scene(const cm_golden_scene *scene, uint32_t shift, bool hos
         } else {
             cm_rig_step(&rig, 1);
         }
+        cm_golden_add_events(rig.world, &events);
     }
     cm_rig_close(&rig);
     return count;
@@ -77,7 +83,8 @@ static void write_golden(const line *lines, uint32_t count)
     FILE *file = fopen(GOLDEN_FILE, "w");
     cr_assert_not_null(file);
     for (uint32_t i = 0; i < count; i++) {
-        fprintf(file, "%s %u %016llx\n", lines[i].scene, lines[i].tick, lines[i].hash);
+        fprintf(file, "%s %u %016llx %016llx\n", lines[i].scene, lines[i].tick, lines[i].hash,
+                lines[i].events);
     }
     fclose(file);
 }
@@ -92,12 +99,15 @@ Test(golden, hashes_are_those_on_file)
     FILE *file = fopen(GOLDEN_FILE, "r");
     cr_assert_not_null(file, "run from the top of the repository: no " GOLDEN_FILE);
     line golden;
-    while (fscanf(file, "%31s %u %llx", golden.scene, &golden.tick, &golden.hash) == 3) {
+    while (fscanf(file, "%31s %u %llx %llx", golden.scene, &golden.tick, &golden.hash,
+                  &golden.events) == 4) {
         cr_assert_lt(at, count);
         cr_assert_str_eq(golden.scene, lines[at].scene);
         cr_assert_eq(golden.tick, lines[at].tick);
         cr_assert_eq(golden.hash, lines[at].hash, "%s tick %u: %016llx, on file %016llx",
                      golden.scene, golden.tick, lines[at].hash, golden.hash);
+        cr_assert_eq(golden.events, lines[at].events, "%s tick %u: other events", golden.scene,
+                     golden.tick);
         at++;
     }
     fclose(file);
