@@ -12,6 +12,7 @@
 #error "define CM_LANES before including lanes.h"
 #endif
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -28,6 +29,11 @@ static inline cm_f cm_lanes_set(float x)
 static inline cm_mask cm_lanes_greater(cm_f a, cm_f b)
 {
     return -(a > b);
+}
+
+static inline bool cm_lanes_any(cm_mask mask)
+{
+    return mask != 0;
 }
 
 // Bit i: lane i.
@@ -73,6 +79,16 @@ static inline cm_f cm_lanes_set(float x)
 static inline cm_mask cm_lanes_greater(cm_f a, cm_f b)
 {
     return a > b;
+}
+
+static inline bool cm_lanes_any(cm_mask mask)
+{
+    int64_t halves[CM_LANES / 2], any = 0;
+    memcpy(halves, &mask, sizeof halves);
+    for (int i = 0; i < CM_LANES / 2; i++) {
+        any |= halves[i];
+    }
+    return any != 0;
 }
 
 static inline cm_mask cm_lanes_bits(uint32_t bits)

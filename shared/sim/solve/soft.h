@@ -44,18 +44,21 @@ typedef float cm_soft_lanes[CM_SOFT_LANES];
 // Eight bodies, slot / 8: what forces need, constant over the tick, and the warm start between
 // substeps: what contacts have done to the velocity since the last one. While contacts are solved
 // it stands as the velocity less that gain, so that they need not write it; between, where joints
-// change velocities, as the gain itself. CM_SOFT_FLIP goes from either to the other.
+// change velocities, as the gain itself. CM_SOFT_FLIP goes from either to the other. Of a plain
+// block only the members up to `sound` are written.
 typedef struct cm_soft_block {
-    cm_soft_lanes acceleration[3], torque[3];
+    cm_soft_lanes gain_v[3], gain_w[3];
+    cm_soft_lanes acceleration[3];
+    cm_soft_lanes sound; // 1; 0: put to rest
+    uint32_t plain;      // every body is dynamic, alike about all axes, without torque or damping
+    uint32_t round;      // every body turns by inverse_inertia[0] times its torque
+    uint32_t locked;     // some body does so because of locked turns
+    uint32_t pad[5];
+    cm_soft_lanes torque[3];
     cm_soft_lanes inertia[3], inverse_inertia[3]; // principal
     cm_soft_lanes axes[4];                        // principal axes at the start, as a quaternion
     cm_soft_lanes linear_decay, angular_decay;    // of a substep
     cm_soft_lanes dynamic;                        // 1, else 0
-    cm_soft_lanes sound;                          // 1; 0: put to rest
-    cm_soft_lanes gain_v[3], gain_w[3];
-    uint32_t round;  // every body turns by inverse_inertia[0] times its torque
-    uint32_t locked; // some body does so because of locked turns
-    uint32_t pad[6];
     cm_soft_lanes turns_plainly; // 1, else 0; written and read in locked blocks only
 } cm_soft_block;
 
@@ -78,10 +81,16 @@ typedef struct cm_soft_group {
     uint32_t flipped;            // a bit a lane
     uint8_t used[4];             // of each point: a bit a lane that has it
     uint32_t special;            // some lane wants what cm_soft_special holds
-    uint32_t pad[2];
-    cm_soft_lanes normal[3], t1[3], t2[3];
-    cm_soft_lanes ra[3], rb[3]; // from the centres of mass to the contact's centre
-    cm_soft_lanes mass_a, inertia_a[6], mass_b, inertia_b[6]; // inverse
+    uint32_t round; // every lane's bodies have inertias alike about all axes; not if it is special
+    uint32_t pad[1];
+    // Passes read lines of 64 bytes: what belongs together stands in pairs. The second tangent is
+    // normal x t1. Of round groups only the first of each inertia is written.
+    cm_soft_lanes normal[3], t1[3];
+    cm_soft_lanes ra[3], rb[3];         // from the centres of mass to the contact's centre
+    cm_soft_lanes mass_a, inertia_a[6]; // inverse
+    cm_soft_lanes restitution;
+    cm_soft_lanes mass_b, inertia_b[6];
+    cm_soft_lanes total; // sum of normal impulses over substeps and points
     cm_soft_lanes x[4], y[4];
     cm_soft_lanes start[4];      // separation at the start of the tick
     cm_soft_lanes separation[4]; // now
@@ -94,17 +103,15 @@ typedef struct cm_soft_group {
     cm_soft_lanes twist_mass, twist_couple[2];
     cm_soft_lanes friction, radius; // radius: lever of the twist's limit
     cm_soft_lanes push[3];          // friction impulses: t1, t2, twist
-    cm_soft_lanes world_push[3];    // warm start: the first two in world axes
-    cm_soft_lanes total;            // sum of normal impulses over substeps and points
-    cm_soft_lanes restitution;
-    cm_soft_lanes approach[4]; // normal velocity at the start; used where the group bounces
-    cm_soft_lanes largest[4];  // impulse of any pass; likewise
+    cm_soft_lanes approach[4];      // normal velocity at the start; used where the group bounces
+    cm_soft_lanes largest[4];       // impulse of any pass; likewise
 } cm_soft_group;
 
 // What arranging needs to know of a contact, so that manifolds are read once.
 typedef struct cm_soft_link {
     uint32_t a, b; // in the order of the group
-    uint8_t bucket, points, bounces, flipped;
+    uint8_t bucket, points, bounces, flipped, round;
+    uint8_t pad[3];
 } cm_soft_link;
 
 // Beside a group that is special: some body of it has locked axes or reports forces, or some

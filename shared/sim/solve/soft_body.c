@@ -33,6 +33,10 @@ static void prepare_dynamic(const carom_world *world, const cm_soft *soft, uint3
         cm_vec(inverse(body->inertia.x), inverse(body->inertia.y), inverse(body->inertia.z));
     put(block->acceleration, lane,
         cm_mul_add(cm_scale(body->gravity_scale, world->state.gravity), row->inverse_mass, force));
+    if (block->plain) {
+        row->inverse = (cm_sym3){i.x, 0.0f, 0.0f, i.x, 0.0f, i.x};
+        return;
+    }
     put(block->torque, lane, cm_add(body->torque, body->applied_torque));
     put(block->inertia, lane, body->inertia);
     put(block->inverse_inertia, lane, i);
@@ -102,7 +106,31 @@ static void clear_lane(cm_soft_block *block, uint32_t lane)
     block->axes[3][lane] = 1.0f;
     block->linear_decay[lane] = block->angular_decay[lane] = 1.0f;
     block->dynamic[lane] = 0.0f;
-    block->sound[lane] = 1.0f;
+}
+
+static bool is_zero(carom_vec3 v)
+{
+    return v.x == 0.0f && v.y == 0.0f && v.z == 0.0f;
+}
+
+// Nothing but gravity, forces and contacts changes this body's velocity.
+static bool is_plain(const carom_world *world, const cm_body *body)
+{
+    return body->type == CAROM_BODY_DYNAMIC && !cm_body_is_asleep(body) &&
+           cm_locks_of(world, body) == 0 && body->inertia.x == body->inertia.y &&
+           body->inertia.y == body->inertia.z && is_zero(body->torque) &&
+           is_zero(body->applied_torque) && body->linear_damping == 0.0f &&
+           body->angular_damping == 0.0f;
+}
+
+static bool is_plain_block(const carom_world *world, uint32_t first)
+{
+    const cm_body *bodies = cm_bodies(world) + first;
+    bool plain = first + CM_SOFT_LANES <= world->state.body_slots;
+    for (uint32_t lane = 0; plain && lane < CM_SOFT_LANES; lane++) {
+        plain = is_plain(world, &bodies[lane]);
+    }
+    return plain;
 }
 
 static bool is_moving(const carom_world *world, uint32_t slot)
@@ -118,10 +146,14 @@ static void prepare_block(const carom_world *world, cm_soft *soft, uint32_t firs
     cm_soft_block *block = &soft->blocks[first / CM_SOFT_LANES];
     block->round = 1;
     block->locked = 0;
+    block->plain = is_plain_block(world, first);
     for (uint32_t lane = 0; lane < CM_SOFT_LANES; lane++) {
         uint32_t i = first + lane;
         cm_soft_body *row = &soft->bodies[i];
-        clear_lane(block, lane);
+        block->sound[lane] = 1.0f;
+        if (!block->plain) {
+            clear_lane(block, lane);
+        }
         if (is_moving(world, i)) {
             row->v = motions[i].linear_velocity;
             row->w = motions[i].angular_velocity;

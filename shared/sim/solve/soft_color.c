@@ -24,15 +24,23 @@ uint32_t cm_soft_group_limit(const carom_limits *limits)
     return full < limits->contacts ? (uint32_t)full : limits->contacts;
 }
 
+static bool is_round(const cm_soft_inertia *body)
+{
+    const cm_sym3 *i = &body->inverse;
+    return i->xx == i->yy && i->xx == i->zz && i->xy == 0.0f && i->xz == 0.0f && i->yz == 0.0f;
+}
+
 static uint32_t choose_bucket(cm_soft *soft, const cm_manifold *m, cm_soft_link *link)
 {
-    bool fixed_a = soft->inertias[m->body_a].inverse_mass == 0.0f;
-    bool fixed_b = soft->inertias[m->body_b].inverse_mass == 0.0f;
+    const cm_soft_inertia *inertia_a = &soft->inertias[m->body_a];
+    const cm_soft_inertia *inertia_b = &soft->inertias[m->body_b];
+    bool fixed_a = inertia_a->inverse_mass == 0.0f, fixed_b = inertia_b->inverse_mass == 0.0f;
     bool fixed = fixed_a || fixed_b;
     *link = (cm_soft_link){.a = fixed_b ? m->body_b : m->body_a,
                            .b = fixed_b ? m->body_a : m->body_b,
                            .points = (uint8_t)m->point_count,
                            .bounces = m->restitution > 0.0f,
+                           .round = is_round(inertia_a) && is_round(inertia_b),
                            .flipped = fixed_b};
     // Contacts with the fixed have colours of their own: the second words.
     uint32_t *a = &soft->taken[2 * m->body_a + fixed], *b = &soft->taken[2 * m->body_b + fixed];
@@ -73,6 +81,7 @@ static void clear_group(cm_soft_group *g, uint32_t unused_body, bool fixed)
     }
     g->points = g->bounces = g->flipped = g->special = 0;
     g->fixed = fixed;
+    g->round = 1;
     memset(g->used, 0, sizeof g->used);
     memset(g->pad, 0, sizeof g->pad);
 }
@@ -115,10 +124,12 @@ void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_sof
         for (uint32_t k = 0; k < link->points; k++) {
             g->used[k] |= (uint8_t)(1u << lane);
         }
+        g->round &= link->round;
         g->bounces |= link->bounces;
         g->points = link->points > g->points ? link->points : g->points;
         if (soft->special) {
             g->special |= cm_soft_is_special(world, soft, i, &scratch->manifolds[i]);
+            g->round &= !g->special;
         }
     }
 }

@@ -79,7 +79,7 @@ CM_WHOLE cm_fvec find_center(cm_soft_group *g, uint32_t at, const cm_mask used[4
 }
 
 CM_WHOLE void load_friction(const cm_soft *soft, cm_soft_group *g, uint32_t at,
-                            const uint32_t *index, cm_mask used, cm_f pressure[4])
+                            const uint32_t *index, cm_mask used, cm_f pressure[4], frame *f)
 {
     cm_f warm[8], zero = cm_lanes_set(0.0f);
     cm_mask flipped = cm_lanes_bits(g->flipped >> at);
@@ -89,10 +89,11 @@ CM_WHOLE void load_friction(const cm_soft *soft, cm_soft_group *g, uint32_t at,
     }
     for (uint32_t i = 0; i < 3; i++) {
         pressure[i] = warm[i];
-        STORE(world_push[i], cm_lanes_select(flipped, -warm[4 + i], warm[4 + i]));
     }
     pressure[3] = warm[3];
     STORE(push[2], warm[7]);
+    f->push = (cm_fvec){warm[4], warm[5], warm[6]};
+    f->push = choose(flipped, (cm_fvec){-f->push.x, -f->push.y, -f->push.z}, f->push);
 }
 
 // A contact's frame, its points' offsets from the centre (in x, y and separation, world axes), and
@@ -109,7 +110,7 @@ CM_WHOLE void load_contacts(const cm_soft *soft, cm_soft_group *g, uint32_t at, 
         used[k] = cm_lanes_bits((uint32_t)g->used[k] >> at);
     }
     cm_lanes_gather(&soft->manifolds[0].normal.x, MANIFOLD_FLOATS, index + at, head);
-    load_friction(soft, g, at, index + at, used[0], pressure);
+    load_friction(soft, g, at, index + at, used[0], pressure, f);
     cm_fvec anchor[4], none = {zero, zero, zero}, b_to_a = none;
     for (uint32_t k = 0; k < 4; k++) {
         cm_f separation = zero;
@@ -141,7 +142,9 @@ CM_WHOLE void load_contacts(const cm_soft *soft, cm_soft_group *g, uint32_t at, 
     cm_fvec_store(g->ra, at, f->ra);
     cm_fvec_store(g->rb, at, f->rb);
     STORE(friction, cm_lanes_select(used[0], head[5], zero));
-    STORE(restitution, cm_lanes_select(used[0], head[6], zero));
+    if (g->bounces) {
+        STORE(restitution, cm_lanes_select(used[0], head[6], zero));
+    }
     STORE(total, zero);
 }
 
@@ -159,7 +162,7 @@ CM_WHOLE cm_f kept(cm_f impulse)
 CM_WHOLE void store_contacts(const cm_soft *soft, const cm_soft_group *g, uint32_t at)
 {
     static const uint32_t in_order[CM_SOFT_LANES] = {0, 1, 2, 3, 4, 5, 6, 7};
-    cm_fvec t1 = cm_fvec_load(g->t1, at), t2 = cm_fvec_load(g->t2, at);
+    cm_fvec t1 = cm_fvec_load(g->t1, at), t2 = cm_fvec_cross(cm_fvec_load(g->normal, at), t1);
     cm_fvec push = cm_fvec_add(cm_fvec_scale(LOAD(push[0]), t1), cm_fvec_scale(LOAD(push[1]), t2));
     push = choose(cm_lanes_bits(g->flipped >> at), (cm_fvec){-push.x, -push.y, -push.z}, push);
     cm_f row[8] = {LOAD(impulse[0]), LOAD(impulse[1]), LOAD(impulse[2]), LOAD(impulse[3]),

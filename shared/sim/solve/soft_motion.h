@@ -116,7 +116,8 @@ static inline cm_fvec spin(const cm_soft *soft, const cm_soft_block *block, uint
     return cm_fvec_mix(b.x, x, b.y, y, b.z, z);
 }
 
-static inline void move_velocities(cm_soft *soft, cm_soft_block *block, uint32_t first, uint32_t at)
+static inline void move_velocities(cm_soft *soft, cm_soft_block *block, uint32_t first, uint32_t at,
+                                   bool plain)
 {
     cm_f row[8], h = cm_lanes_set(soft->h), zero = cm_lanes_set(0.0f);
     load_rows(soft, first + at, 0, row);
@@ -125,31 +126,42 @@ static inline void move_velocities(cm_soft *soft, cm_soft_block *block, uint32_t
     cm_fvec gain_v = cm_fvec_sub(v0, cm_fvec_load(block->gain_v, at));
     cm_fvec gain_w = cm_fvec_sub(w0, cm_fvec_load(block->gain_w, at));
     cm_fvec w = w0, acceleration = cm_fvec_load(block->acceleration, at);
-    if (block->round) {
+    if (plain) {
+        // No torque: it goes on turning as it does.
+    } else if (block->round) {
         cm_fvec torque = cm_fvec_load(block->torque, at);
         w = cm_fvec_add(w, cm_fvec_scale(h * BLOCK_LOAD(inverse_inertia[0]), torque));
     } else {
         w = spin(soft, block, first, at, w, h);
         if (block->locked) {
-            cm_fvec plain = cm_fvec_load(block->torque, at);
-            plain = cm_fvec_add(w0, cm_fvec_scale(h * BLOCK_LOAD(inverse_inertia[0]), plain));
-            w = choose(cm_lanes_greater(BLOCK_LOAD(turns_plainly), zero), plain, w);
+            cm_fvec spun = cm_fvec_load(block->torque, at);
+            spun = cm_fvec_add(w0, cm_fvec_scale(h * BLOCK_LOAD(inverse_inertia[0]), spun));
+            w = choose(cm_lanes_greater(BLOCK_LOAD(turns_plainly), zero), spun, w);
         }
     }
     cm_fvec v = cm_fvec_add(v0, cm_fvec_scale(h, acceleration));
-    v = cm_fvec_add(cm_fvec_scale(BLOCK_LOAD(linear_decay), v), gain_v);
-    w = cm_fvec_add(cm_fvec_scale(BLOCK_LOAD(angular_decay), w), gain_w);
+    if (!plain) {
+        v = cm_fvec_scale(BLOCK_LOAD(linear_decay), v);
+        w = cm_fvec_scale(BLOCK_LOAD(angular_decay), w);
+    }
+    v = cm_fvec_add(v, gain_v);
+    w = cm_fvec_add(w, gain_w);
     v = limited((cm_fvec){settled(v.x), settled(v.y), settled(v.z)}, MAX_SPEED);
     w = limited((cm_fvec){settled(w.x), settled(w.y), settled(w.z)}, MAX_ROTATION / soft->h);
 
     cm_fvec rest = {zero, zero, zero};
-    cm_mask dynamic = cm_lanes_greater(BLOCK_LOAD(dynamic), zero);
+    cm_mask dynamic = ~(cm_mask){0};
+    if (!plain) {
+        dynamic = cm_lanes_greater(BLOCK_LOAD(dynamic), zero);
+    }
     cm_mask fine = finite(v) & finite(w);
     v = choose(dynamic, choose(fine, v, rest), v0);
     w = choose(dynamic, choose(fine, w, rest), w0);
     gain_v = choose(dynamic & fine, gain_v, rest);
     gain_w = choose(dynamic & fine, gain_w, rest);
-    BLOCK_STORE(sound, cm_lanes_select(fine, BLOCK_LOAD(sound), zero));
+    if (cm_lanes_any(~fine)) {
+        BLOCK_STORE(sound, cm_lanes_select(fine, BLOCK_LOAD(sound), zero));
+    }
     cm_fvec_store(block->gain_v, at, cm_fvec_sub(v, gain_v));
     cm_fvec_store(block->gain_w, at, cm_fvec_sub(w, gain_w));
     cm_f out[8] = {v.x, v.y, v.z, w.x, w.y, w.z, zero, zero};
@@ -160,7 +172,11 @@ static void velocities(cm_soft *soft, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
         for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
-            move_velocities(soft, &soft->blocks[i], i * CM_SOFT_LANES, at);
+            if (soft->blocks[i].plain) {
+                move_velocities(soft, &soft->blocks[i], i * CM_SOFT_LANES, at, true);
+            } else {
+                move_velocities(soft, &soft->blocks[i], i * CM_SOFT_LANES, at, false);
+            }
         }
     }
 }

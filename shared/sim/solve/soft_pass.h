@@ -28,6 +28,7 @@ typedef struct frame {
     cm_fvec n, t1, t2, ra, rb;
     cm_f ma, mb, ia[6], ib[6];
     cm_fvec free_a, free_b; // of special groups
+    cm_fvec push;           // warm start of friction, world axes; while a contact is loaded
 } frame;
 
 typedef struct speeds {
@@ -35,16 +36,17 @@ typedef struct speeds {
     cm_fvec va, wa, vb, wb;
 } speeds;
 
-CM_WHOLE void load_frame(const cm_soft_group *g, const cm_soft_special *e, uint32_t at, frame *f)
+CM_WHOLE void load_frame(const cm_soft_group *g, const cm_soft_special *e, uint32_t at, bool round,
+                         frame *f)
 {
     f->n = cm_fvec_load(g->normal, at);
     f->t1 = cm_fvec_load(g->t1, at);
-    f->t2 = cm_fvec_load(g->t2, at);
+    f->t2 = cm_fvec_cross(f->n, f->t1);
     f->ra = cm_fvec_load(g->ra, at);
     f->rb = cm_fvec_load(g->rb, at);
     f->ma = LOAD(mass_a);
     f->mb = LOAD(mass_b);
-    for (uint32_t i = 0; i < 6; i++) {
+    for (uint32_t i = 0; i < (round ? 1 : 6); i++) {
         f->ia[i] = LOAD(inertia_a[i]);
         f->ib[i] = LOAD(inertia_b[i]);
     }
@@ -84,16 +86,18 @@ CM_WHOLE cm_fvec each(cm_fvec a, cm_fvec b)
 
 // Linear impulse and torque at the centre, on b; the reverse on a.
 CM_WHOLE void apply(const frame *f, const cm_soft_special *e, cm_fvec impulse, cm_fvec torque,
-                    speeds *s)
+                    bool round, speeds *s)
 {
     cm_fvec turn_b = cm_fvec_add(cm_fvec_cross(f->rb, impulse), torque);
     cm_fvec turn_a = cm_fvec_add(cm_fvec_cross(f->ra, impulse), torque);
     cm_fvec push_a = e ? each(f->free_a, impulse) : cm_fvec_scale(f->ma, impulse);
     cm_fvec push_b = e ? each(f->free_b, impulse) : cm_fvec_scale(f->mb, impulse);
+    turn_b = round ? cm_fvec_scale(f->ib[0], turn_b) : cm_fsym_mul(f->ib, turn_b);
+    turn_a = round ? cm_fvec_scale(f->ia[0], turn_a) : cm_fsym_mul(f->ia, turn_a);
     s->vb = cm_fvec_add(s->vb, push_b);
-    s->wb = cm_fvec_add(s->wb, cm_fsym_mul(f->ib, turn_b));
+    s->wb = cm_fvec_add(s->wb, turn_b);
     s->va = cm_fvec_sub(s->va, push_a);
-    s->wa = cm_fvec_sub(s->wa, cm_fsym_mul(f->ia, turn_a));
+    s->wa = cm_fvec_sub(s->wa, turn_a);
 }
 
 #include "shared/sim/solve/soft_motion.h"
@@ -269,6 +273,8 @@ CM_WHOLE void load_inertias(const cm_soft *soft, cm_soft_group *g, uint32_t at, 
     for (uint32_t i = 0; i < 6; i++) {
         f->ia[i] = a[1 + i];
         f->ib[i] = b[1 + i];
+    }
+    for (uint32_t i = 0; i < (g->round ? 1 : 6); i++) {
         STORE(inertia_a[i], f->ia[i]);
         STORE(inertia_b[i], f->ib[i]);
     }
@@ -279,8 +285,7 @@ CM_WHOLE void warm_start(cm_soft *soft, cm_soft_group *g, const cm_soft_special 
 {
     speeds s;
     gather_speeds(soft, g, at, &s);
-    cm_fvec push = cm_fvec_load(g->world_push, at);
-    cm_f px = cm_fvec_dot(push, f->t1), py = cm_fvec_dot(push, f->t2), twist = LOAD(push[2]);
+    cm_f px = cm_fvec_dot(f->push, f->t1), py = cm_fvec_dot(f->push, f->t2), twist = LOAD(push[2]);
     STORE(push[0], px);
     STORE(push[1], py);
     cm_f normal = cm_lanes_set(0.0f), turn1 = normal, turn2 = normal;
@@ -292,7 +297,7 @@ CM_WHOLE void warm_start(cm_soft *soft, cm_soft_group *g, const cm_soft_special 
     }
     cm_fvec impulse = cm_fvec_mix(normal, f->n, px, f->t1, py, f->t2);
     cm_fvec torque = cm_fvec_mix(turn1, f->t1, turn2, f->t2, twist, f->n);
-    apply(f, e, impulse, torque, &s);
+    apply(f, e, impulse, torque, false, &s);
     scatter_speeds(soft, g, at, &s);
 }
 
@@ -302,7 +307,6 @@ CM_WHOLE void prepare_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e,
     load_contacts(soft, g, at, &f);
     make_basis(&f);
     cm_fvec_store(g->t1, at, f.t1);
-    cm_fvec_store(g->t2, at, f.t2);
     load_inertias(soft, g, at, &f);
     cm_f sum[6];
     for (uint32_t k = 0; k < 6; k++) {
@@ -447,12 +451,12 @@ CM_WHOLE cm_f press(const cm_soft_group *g, uint32_t at, uint32_t i, cm_f vn, cm
 }
 
 CM_WHOLE void solve_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, uint32_t at,
-                          uint32_t points, bool relax)
+                          uint32_t points, bool round, bool relax)
 {
     static const uint8_t cross_of[4][4] = {{0, 0, 1, 2}, {0, 0, 3, 4}, {0, 0, 0, 5}, {0}};
     frame f;
     speeds s;
-    load_frame(g, e, at, &f);
+    load_frame(g, e, at, round, &f);
     if (relax) {
         move_points(soft, g, at, &f, points);
     }
@@ -487,7 +491,7 @@ CM_WHOLE void solve_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, u
     }
     cm_fvec impulse = cm_fvec_mix(normal, f.n, friction.x, f.t1, friction.y, f.t2);
     cm_fvec torque = cm_fvec_mix(turn1, f.t1, turn2, f.t2, friction.z, f.n);
-    apply(&f, e, impulse, torque, &s);
+    apply(&f, e, impulse, torque, round, &s);
     if (e && relax) {
         solve_rolling(g, e, at, &f, &s);
         sum_special(g, e, at);
@@ -500,30 +504,35 @@ __attribute__((noinline)) static void solve_special_group(cm_soft *soft, uint32_
 {
     for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
         if (relax) {
-            solve_lanes(soft, &soft->groups[group], &soft->specials[group], at, 4, true);
+            solve_lanes(soft, &soft->groups[group], &soft->specials[group], at, 4, false, true);
         } else {
-            solve_lanes(soft, &soft->groups[group], &soft->specials[group], at, 4, false);
+            solve_lanes(soft, &soft->groups[group], &soft->specials[group], at, 4, false, false);
         }
     }
 }
 
-// The number of points is a constant at each call, so that the loops over them unroll.
+CM_WHOLE void solve_group(cm_soft *soft, cm_soft_group *g, uint32_t points, bool round, bool relax)
+{
+    for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+        solve_lanes(soft, g, NULL, at, points, round, relax);
+    }
+}
+
+// What tells groups apart is a constant at each call, so that the loops over points unroll.
 CM_WHOLE void solve_groups(cm_soft *soft, uint32_t first, uint32_t end, bool relax)
 {
     for (uint32_t i = first; i < end; i++) {
         cm_soft_group *g = &soft->groups[i];
         if (g->special) {
             solve_special_group(soft, i, relax);
-            continue;
-        }
-        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
-            if (g->points <= 1) {
-                solve_lanes(soft, g, NULL, at, 1, relax);
-            } else if (g->points == 2) {
-                solve_lanes(soft, g, NULL, at, 2, relax);
-            } else {
-                solve_lanes(soft, g, NULL, at, 4, relax);
-            }
+        } else if (g->points > 2 && g->round) {
+            solve_group(soft, g, 4, true, relax);
+        } else if (g->points > 2) {
+            solve_group(soft, g, 4, false, relax);
+        } else if (g->round) {
+            solve_group(soft, g, 2, true, relax);
+        } else {
+            solve_group(soft, g, 2, false, relax);
         }
     }
 }
@@ -545,7 +554,7 @@ CM_WHOLE void bounce_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, 
     static const uint8_t cross_of[4][4] = {{0, 0, 1, 2}, {0, 0, 3, 4}, {0, 0, 0, 5}, {0}};
     frame f;
     speeds s;
-    load_frame(g, e, at, &f);
+    load_frame(g, e, at, g->round, &f);
     gather_speeds(soft, g, at, &s);
     local v = localise(&f, &s);
     cm_f zero = cm_lanes_set(0.0f), vn[4], restitution = LOAD(restitution);
@@ -575,7 +584,7 @@ CM_WHOLE void bounce_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, 
     STORE(total, LOAD(total) + normal);
     cm_fvec impulse = cm_fvec_scale(normal, f.n);
     cm_fvec torque = cm_fvec_add(cm_fvec_scale(turn1, f.t1), cm_fvec_scale(turn2, f.t2));
-    apply(&f, e, impulse, torque, &s);
+    apply(&f, e, impulse, torque, g->round, &s);
     scatter_speeds(soft, g, at, &s);
 }
 

@@ -130,9 +130,15 @@ void cm_soft_pack_specials(const carom_world *world, const cm_scratch *scratch, 
 
 // Reports ----------------------------------------------------------------------------------------
 
-static carom_vec3 along(const cm_soft_lanes *axis, uint32_t lane, float x)
+static carom_vec3 lane_of(const cm_soft_lanes *axis, uint32_t lane)
 {
-    return cm_vec(x * axis[0][lane], x * axis[1][lane], x * axis[2][lane]);
+    return cm_vec(axis[0][lane], axis[1][lane], axis[2][lane]);
+}
+
+// x a + y b + z c
+static carom_vec3 mix(float x, carom_vec3 a, float y, carom_vec3 b, float z, carom_vec3 c)
+{
+    return cm_add(cm_scale(x, a), cm_add(cm_scale(y, b), cm_scale(z, c)));
 }
 
 static void add_wrench(carom_world *world, uint32_t slot, carom_vec3 force, carom_vec3 torque)
@@ -156,17 +162,14 @@ static void store_lane(carom_world *world, const cm_soft *soft, uint32_t group, 
         turn2 -= g->x[k][lane] * p;
     }
     float rate = 1.0f / soft->dt; // impulses of a tick to its mean force
-    carom_vec3 force = cm_add(along(g->normal, lane, rate * normal),
-                              cm_add(along(g->t1, lane, rate * e->sum_push[0][lane]),
-                                     along(g->t2, lane, rate * e->sum_push[1][lane])));
-    carom_vec3 torque =
-        cm_add(along(g->normal, lane, rate * e->sum_push[2][lane]),
-               cm_add(along(g->t1, lane, rate * turn1), along(g->t2, lane, rate * turn2)));
+    carom_vec3 n = lane_of(g->normal, lane), t1 = lane_of(g->t1, lane), t2 = cm_cross(n, t1);
+    carom_vec3 force =
+        mix(rate * normal, n, rate * e->sum_push[0][lane], t1, rate * e->sum_push[1][lane], t2);
+    carom_vec3 torque = mix(rate * e->sum_push[2][lane], n, rate * turn1, t1, rate * turn2, t2);
     if (!cm_vec_is_finite(force) || !cm_vec_is_finite(torque)) {
         return; // of a body that is put to rest
     }
-    carom_vec3 ra = cm_vec(g->ra[0][lane], g->ra[1][lane], g->ra[2][lane]);
-    carom_vec3 rb = cm_vec(g->rb[0][lane], g->rb[1][lane], g->rb[2][lane]);
+    carom_vec3 ra = lane_of(g->ra, lane), rb = lane_of(g->rb, lane);
     add_wrench(world, g->b[lane], force, cm_add(cm_cross(rb, force), torque));
     add_wrench(world, g->a[lane], cm_scale(-1.0f, force),
                cm_scale(-1.0f, cm_add(cm_cross(ra, force), torque)));
