@@ -16,6 +16,13 @@ void cm_cli_module_error(const char *name, const char *db, const cm_scene *scene
     cm_cli_scene_error(name, &error);
 }
 
+static void warn(const char *name, const cm_scene *scene)
+{
+    if (cm_scene_ignores_restitution(scene)) {
+        cm_cli_error("%s: warning: restitution has no meaning to this solver and is ignored", name);
+    }
+}
+
 int cm_cli_load_scene(const char *name, const char *db, cm_scene **scene)
 {
     cm_scene_error error;
@@ -24,6 +31,7 @@ int cm_cli_load_scene(const char *name, const char *db, cm_scene **scene)
             cm_cli_scene_error(name, &error);
             return CM_STATUS_USAGE;
         }
+        warn(name, *scene);
         return CM_STATUS_DONE;
     }
     carom_result result = cm_scene_db_load(db, name, scene, &error);

@@ -139,6 +139,11 @@ static void warn(const sim *s)
                      "rest",
                      (unsigned long long)stats.bodies_put_to_rest);
     }
+    if (stats.steps_over_bound > 0) {
+        cm_cli_error("sim: %llu ticks wanted more substeps or more pairs than the volume solver's "
+                     "bounds allow",
+                     (unsigned long long)stats.steps_over_bound);
+    }
 }
 
 static int finish_rollback(sim *s)

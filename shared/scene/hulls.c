@@ -65,6 +65,8 @@ const carom_hull *cm_scene_hull(cm_scene *scene, const Cm__Scene__Hull *source, 
         cm_check_fail_at(check, "hull", result,
                          "%s, expected points that span a hull of 4 to %u vertices",
                          carom_hull_refusal(points, (uint32_t)count), CAROM_HULL_VERTICES_MAX);
+    } else if (!cm_check_piece(check, scene->message, hull, points, count)) {
+        return NULL;
     } else {
         scene->hulls[scene->hull_count++] = hull;
     }

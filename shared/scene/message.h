@@ -71,6 +71,11 @@ bool cm_check_impulse(cm_check *check, const Cm__Scene__Scene *message);
 // pairs.c: names of pair rules, once bodies have names; and the rules in a new world.
 bool cm_scene_check_pairs(const cm_scene *scene, cm_check *check);
 carom_result cm_scene_populate_pairs(const cm_scene *scene, carom_world *world);
+// rules_volume.c: the same for what the volume solver asks for, and of a hull as it is built:
+// every point stands on an edge of it.
+bool cm_check_volume(cm_check *check, const Cm__Scene__Scene *message);
+bool cm_check_piece(cm_check *check, const Cm__Scene__Scene *message, const carom_hull *hull,
+                    const carom_vec3 *points, size_t count);
 
 // hulls.c: room for as many hulls as the message has; the hull of a shape, built and noted; at the
 // end the order that a world wants.

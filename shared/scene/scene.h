@@ -49,6 +49,9 @@ const char *cm_scene_module(const cm_scene *scene); // "" for none
 void cm_scene_replication_get(const cm_scene *scene, cm_scene_replication *replication);
 void cm_scene_bounds(const cm_scene *scene, carom_vec3 *lower, carom_vec3 *upper);
 
+// Some surface bounces, and the scene's solver knows no restitution: worth a warning.
+bool cm_scene_ignores_restitution(const cm_scene *scene);
+
 uint32_t cm_scene_body_count(const cm_scene *scene);
 const char *cm_scene_body_name(const cm_scene *scene, uint32_t index);
 // True for bodies whose contact wrench is to be printed, and so on, belong to later issues.

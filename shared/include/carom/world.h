@@ -368,9 +368,10 @@ typedef struct carom_world_stats {
     uint64_t contacts_dropped;   // contacts left out above the limit, since create
     uint64_t bodies_put_to_rest; // whose state would have become non-finite, since create
     uint32_t joints;
-    uint64_t joints_broken; // since create
-    uint32_t sleeping;      // bodies
-    uint32_t islands;       // dynamic bodies that hang together by touching and joints count as one
+    uint64_t joints_broken;    // since create
+    uint64_t steps_over_bound; // volume: ticks whose work or stiffness was above a bound
+    uint32_t sleeping;         // bodies
+    uint32_t islands; // dynamic bodies that hang together by touching and joints count as one
     carom_step_profile profile;
 } carom_world_stats;
 

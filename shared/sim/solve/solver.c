@@ -5,11 +5,14 @@ const cm_solver *cm_solver_of(uint32_t type)
 {
     static const cm_solver soft = {4, true, true, cm_solve_soft, cm_soft_scratch_size};
     static const cm_solver impulse = {1, true, false, cm_solve_impulse, cm_impulse_scratch_size};
+    static const cm_solver volume = {0, false, false, cm_solve_volume, cm_volume_scratch_size};
     switch (type) {
     case CAROM_SOLVER_SOFT:
         return &soft;
     case CAROM_SOLVER_IMPULSE:
         return &impulse;
+    case CAROM_SOLVER_VOLUME:
+        return &volume;
     default:
         return NULL;
     }

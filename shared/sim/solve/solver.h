@@ -23,5 +23,7 @@ void cm_solve_soft(carom_world *world, cm_scratch *scratch);
 size_t cm_soft_scratch_size(const carom_limits *limits, const carom_solver_def *def);
 void cm_solve_impulse(carom_world *world, cm_scratch *scratch);
 size_t cm_impulse_scratch_size(const carom_limits *limits, const carom_solver_def *def);
+void cm_solve_volume(carom_world *world, cm_scratch *scratch);
+size_t cm_volume_scratch_size(const carom_limits *limits, const carom_solver_def *def);
 
 #endif
