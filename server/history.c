@@ -106,7 +106,6 @@ void cm_history_save(cm_history *history, cm_history_slot *slot, const carom_gam
 {
     slot->image_size = cm_game_save(game, slot->image, history->image_bound);
     CM_ASSERT(slot->image_size > 0);
-    slot->hash = cm_game_hash(game);
     uint32_t count = 0;
     const cm_game_message *messages = cm_game_messages(game, &count);
     CM_ASSERT(count <= CM_GAME_MESSAGES_MAX);
@@ -114,4 +113,9 @@ void cm_history_save(cm_history *history, cm_history_slot *slot, const carom_gam
     if (count > 0) {
         memcpy(slot->messages, messages, count * sizeof *messages);
     }
+}
+
+void cm_history_hash(cm_history_slot *slot, const carom_game *game)
+{
+    slot->hash = cm_game_hash(game);
 }

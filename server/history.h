@@ -51,5 +51,7 @@ cm_history_slot *cm_history_make(cm_history *history, uint64_t tick);
 cm_history_slot *cm_history_find(const cm_history *history, uint64_t tick);
 // Saves game, hash and messages of the slot's tick.
 void cm_history_save(cm_history *history, cm_history_slot *slot, const carom_game *game);
+// The hash of the same state, apart: each has its time in the room's profile.
+void cm_history_hash(cm_history_slot *slot, const carom_game *game);
 
 #endif

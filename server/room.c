@@ -10,6 +10,7 @@
 
 #include "server/outbox.h"
 #include "shared/base/assert.h"
+#include "shared/sim/image.h"
 
 // Of a tick's events, what the messages of one player may take or wait for: its own excess.
 #define SHARE 4u
@@ -35,11 +36,24 @@ struct cm_room {
     cm_outbox waiting[CAROM_PLAYERS_MAX];
     uint32_t first; // player whose waiting messages come first in the next tick
     cm_room_stats stats;
+    double (*clock)(void *context);
+    void *clock_context;
+    cm_room_profile profile;
 };
+
+static double now(const cm_room *room)
+{
+    return room->clock != NULL ? room->clock(room->clock_context) : 0.0;
+}
 
 static void save_tick(cm_room *room, cm_history_slot *slot)
 {
+    double start = now(room);
     cm_history_save(room->history, slot, room->game);
+    double saved = now(room);
+    cm_history_hash(slot, room->game);
+    room->profile.save += saved - start;
+    room->profile.hash += now(room) - saved;
     cm_inbox_stepped(room->inbox, slot->tick, room->game);
 }
 
@@ -282,6 +296,21 @@ cm_tick_input cm_room_slot_input(const cm_history_slot *slot)
     return input;
 }
 
+static void count_step(cm_room *room)
+{
+    const carom_step_profile *last = &cm_room_world(room)->stats.profile;
+    carom_step_profile *sum = &room->profile.step;
+    sum->pairs += last->pairs;
+    sum->collide += last->collide;
+    sum->prepare += last->prepare;
+    sum->solve += last->solve;
+    sum->relax += last->relax;
+    sum->integrate += last->integrate;
+    sum->sleep += last->sleep;
+    sum->total += last->total;
+    ++room->profile.ticks;
+}
+
 // Steps the game to the tick of the slot, whose events are set.
 static void step_tick(cm_room *room, cm_history_slot *slot)
 {
@@ -292,6 +321,7 @@ static void step_tick(cm_room *room, cm_history_slot *slot)
     cm_game_tick(room->game, &input);
     slot->messages_dropped = (uint32_t)(cm_game_messages_dropped(room->game) - dropped);
     save_tick(room, slot);
+    count_step(room);
 }
 
 static void rewind_room(cm_room *room)
@@ -378,4 +408,16 @@ const carom_game *cm_room_game_at(cm_room *room, uint64_t tick)
 void cm_room_stats_get(const cm_room *room, cm_room_stats *stats)
 {
     *stats = room->stats;
+}
+
+void cm_room_set_clock(cm_room *room, double (*clock)(void *context), void *context)
+{
+    room->clock = clock;
+    room->clock_context = context;
+    carom_world_set_clock(carom_game_world(room->game), clock, context);
+}
+
+void cm_room_profile_get(const cm_room *room, cm_room_profile *profile)
+{
+    *profile = room->profile;
 }

@@ -26,6 +26,13 @@ typedef struct cm_room_stats {
     uint64_t rewinds, rewound_ticks;
 } cm_room_stats;
 
+// Seconds since the room was made, of all ticks stepped, those stepped again included.
+typedef struct cm_room_profile {
+    uint64_t ticks;
+    carom_step_profile step;
+    double hash, save;
+} cm_room_profile;
+
 // CAROM_ERROR_NOT_FOUND: the scene's module is not known. CAROM_ERROR_LIMIT_SIZE: the history of
 // rewind_ms would be above CM_HISTORY_BYTES_MAX.
 carom_result cm_room_create(const cm_room_def *def, cm_room **room);
@@ -70,5 +77,10 @@ cm_tick_input cm_room_slot_input(const cm_history_slot *slot);
 const carom_game *cm_room_game_at(cm_room *room, uint64_t tick);
 
 void cm_room_stats_get(const cm_room *room, cm_room_stats *stats);
+
+// A monotonic clock in seconds, or NULL (the default: nothing is measured). Never influences the
+// room.
+void cm_room_set_clock(cm_room *room, double (*clock)(void *context), void *context);
+void cm_room_profile_get(const cm_room *room, cm_room_profile *profile);
 
 #endif

@@ -31,6 +31,12 @@ void cm_worker_log(cm_worker *worker, cm_log_level level, cm_line *line)
     }
 }
 
+static double seconds_now(void *context)
+{
+    const cm_worker *worker = context;
+    return 1e-6 * (double)worker->clock_us(worker->user);
+}
+
 static carom_result open_room(cm_worker *worker, const carom_module *module, uint64_t seed,
                               char *error, size_t error_size)
 {
@@ -67,6 +73,9 @@ static carom_result open_room(cm_worker *worker, const carom_module *module, uin
                                                          : replication.budget_kbit;
     worker->interest_radius = replication.interest_radius;
     worker->input_rate = (uint32_t)worker->config.input_rate;
+    if (worker->clock_us != NULL) {
+        cm_room_set_clock(worker->room, seconds_now, worker);
+    }
     return CAROM_OK;
 }
 
@@ -259,6 +268,29 @@ static void alarm_of_world(cm_worker *worker)
              worker->stats.messages_dropped, &worker->alarmed_messages);
 }
 
+// Means of the second's ticks; of a second without any they stay.
+static void count_stages(cm_worker *worker)
+{
+    cm_room_profile now;
+    cm_room_profile_get(worker->room, &now);
+    const cm_room_profile *before = &worker->second_profile;
+    if (now.ticks == before->ticks) {
+        return;
+    }
+    double scale = 1e3 / (double)(now.ticks - before->ticks);
+    const carom_step_profile *a = &before->step, *b = &now.step;
+    worker->stats.stage_ms.pairs = scale * (b->pairs - a->pairs);
+    worker->stats.stage_ms.collide = scale * (b->collide - a->collide);
+    worker->stats.stage_ms.prepare = scale * (b->prepare - a->prepare);
+    worker->stats.stage_ms.solve = scale * (b->solve - a->solve);
+    worker->stats.stage_ms.relax = scale * (b->relax - a->relax);
+    worker->stats.stage_ms.integrate = scale * (b->integrate - a->integrate);
+    worker->stats.stage_ms.sleep = scale * (b->sleep - a->sleep);
+    worker->stats.stage_ms.hash = scale * (now.hash - before->hash);
+    worker->stats.stage_ms.save = scale * (now.save - before->save);
+    worker->second_profile = now;
+}
+
 // Once a second: rates, alarms, and how fast the room's clock really runs.
 static void count_second(cm_worker *worker)
 {
@@ -267,6 +299,7 @@ static void count_second(cm_worker *worker)
         return;
     }
     alarm_of_world(worker);
+    count_stages(worker);
     double bits_to_kbit = 8.0e3 / (double)passed;
     for (uint32_t i = 0; i < worker->peer_count; ++i) {
         cm_client *client = &worker->clients[i];
@@ -377,6 +410,8 @@ void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats)
     carom_world_stats_get(cm_room_world(worker->room), &world);
     stats->contacts_dropped = world.contacts_dropped;
     stats->bodies_put_to_rest = world.bodies_put_to_rest;
+    stats->bodies_asleep = world.sleeping;
+    stats->islands = world.islands;
     for (uint32_t i = 0; i < CM_DATAGRAM_REASON_COUNT; ++i) {
         stats->datagrams_refused += host.refused[i];
     }

@@ -28,6 +28,11 @@ typedef struct cm_worker_stats {
     uint64_t room_hash; // of the newest state
     uint32_t players, peers;
     double tick_ms_p50, tick_ms_p99; // of the last seconds; 0 without a clock
+    // Of the last second, ms a tick stepped: each stage of a step, and the hash and save after it.
+    struct {
+        double pairs, collide, prepare, solve, relax, integrate, sleep, hash, save;
+    } stage_ms;
+    uint32_t bodies_asleep, islands; // now
     double kbit_per_client;          // sent, mean over clients, last second
     uint64_t rewinds, rewound_ticks, late_inputs, refused_inputs, inputs;
     uint64_t views, view_bytes, datagrams_refused;

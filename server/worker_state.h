@@ -68,8 +68,9 @@ struct cm_worker {
     bool draining, drained;
     uint64_t drain_us;
     cm_metrics metrics;
-    cm_worker_stats stats; // counters; the rest is filled in when asked
-    uint64_t second_sent;  // bytes sent by the host at the begin of the present second
+    cm_worker_stats stats;          // counters; the rest is filled in when asked
+    cm_room_profile second_profile; // at the begin of the present second
+    uint64_t second_sent;           // bytes sent by the host at the begin of the present second
 };
 
 // Time at which a tick is due, us.

@@ -29,6 +29,9 @@ typedef struct sim {
     cm_rollback rollback;
     cm_sim_events events;
     cm_sim_timing timing;
+    uint64_t hash; // of all ticks, while they are timed
+    void *image;   // likewise
+    size_t image_size;
 } sim;
 
 static int read_options(int argc, char **argv, sim_options *o)
@@ -87,6 +90,17 @@ static void add_times(cm_sim_timing *timing, const carom_world *world, double wa
     ++timing->ticks;
 }
 
+// A hash and a save, as a room makes of each tick.
+static void time_image(sim *s)
+{
+    double start = now(NULL);
+    s->hash ^= cm_offline_hash(&s->run);
+    double hashed = now(NULL);
+    (void)cm_offline_save(&s->run, s->image, s->image_size);
+    s->timing.hash += hashed - start;
+    s->timing.save += now(NULL) - hashed;
+}
+
 static int fail(const char *what, carom_result result)
 {
     cm_cli_error("sim: %s: %s", what, carom_result_text(result));
@@ -106,6 +120,7 @@ static int step(sim *s)
     }
     if (s->options.timing) {
         add_times(&s->timing, s->run.world, now(NULL) - before);
+        time_image(s);
     }
     if (s->options.events && !cm_sim_events_add(&s->events, s->run.world)) {
         return fail("events", CAROM_ERROR_MEMORY);
@@ -227,6 +242,11 @@ static int create(sim *s)
     }
     if (s->options.timing) {
         carom_world_set_clock(s->run.world, now, NULL);
+        s->image_size = (cm_offline_save_bound(&s->run) + 63) / 64 * 64;
+        s->image = aligned_alloc(64, s->image_size);
+        if (s->image == NULL) {
+            return fail(s->options.scene, CAROM_ERROR_MEMORY);
+        }
     }
     return CM_STATUS_DONE;
 }
@@ -250,6 +270,7 @@ int cm_cli_sim(int argc, char **argv)
     cm_rollback_destroy(&s.rollback);
     cm_offline_destroy(&s.run);
     cm_inputs_free(&s.inputs);
+    free(s.image);
     free(s.events.rows);
     cm_scene_free(s.scene);
     return status;

@@ -174,9 +174,9 @@ void cm_sim_print_timing(FILE *out, const cm_sim_timing *timing)
     fprintf(out,
             "{\"ticks\": %llu, \"seconds\": %.9g, \"pairs\": %.9g, \"collide\": %.9g, \"prepare\": "
             "%.9g, \"solve\": %.9g, \"relax\": %.9g, \"integrate\": %.9g, \"sleep\": %.9g, "
-            "\"step\": %.9g}",
+            "\"step\": %.9g, \"hash\": %.9g, \"save\": %.9g}",
             (unsigned long long)timing->ticks, timing->wall, s->pairs, s->collide, s->prepare,
-            s->solve, s->relax, s->integrate, s->sleep, s->total);
+            s->solve, s->relax, s->integrate, s->sleep, s->total, timing->hash, timing->save);
 }
 
 static double time_of(const carom_world *world)

@@ -23,7 +23,7 @@ typedef struct cm_sim_events {
 // Seconds, summed over all steps.
 typedef struct cm_sim_timing {
     carom_step_profile stages;
-    double wall;
+    double wall, hash, save; // a hash and a save a tick, no part of the wall time
     uint64_t ticks;
 } cm_sim_timing;
 

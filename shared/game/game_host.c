@@ -219,6 +219,7 @@ void cm_game_tick(carom_game *game, const cm_tick_input *input)
     game->message_count = 0;
     // Until the step a module sees no contacts: those of the last tick are gone after a restore.
     game->world->event_count = 0;
+    game->world->sleep_event_count = 0;
     for (uint32_t i = 0; i < input->event_count; i++) {
         apply_event(game, &input->events[i]);
     }

@@ -394,3 +394,44 @@ Test(room, what_waited_of_one_who_left_is_not_said_by_the_next)
     cm_room_destroy(room);
     cm_scene_free(scene);
 }
+
+// A clock that goes on by a millisecond whenever it is read.
+static double count_readings(void *context)
+{
+    uint32_t *readings = context;
+    return 1e-3 * (double)++*readings;
+}
+
+// Its profile is of all ticks stepped, and a clock changes no tick.
+Test(room, a_profile_adds_up_and_changes_nothing)
+{
+    cm_scene *scene = rig_scene(4);
+    static uint64_t with[TICKS + 1], without[TICKS + 1];
+    cm_room *a = make_room(scene, 133), *b = make_room(scene, 133);
+    uint32_t readings = 0;
+    join(a, PLAYERS);
+    join(b, PLAYERS);
+    cm_room_set_clock(a, count_readings, &readings);
+    play(a, WINDOW, with);
+    play(b, WINDOW, without);
+    cr_assert_eq(memcmp(with, without, sizeof with), 0);
+    cm_room_stats stats;
+    cm_room_profile profile;
+    cm_room_stats_get(a, &stats);
+    cm_room_profile_get(a, &profile);
+    cr_assert_eq(profile.ticks, TICKS + stats.rewound_ticks);
+    double ticks = (double)profile.ticks;
+    cr_assert_float_eq(profile.hash, 1e-3 * ticks, 1e-6 * ticks);
+    cr_assert_float_eq(profile.save, 1e-3 * ticks, 1e-6 * ticks);
+    const carom_step_profile *step = &profile.step;
+    cr_assert_gt(step->solve, 0.0);
+    cr_assert_gt(step->sleep, 0.0);
+    cr_assert_leq(step->pairs + step->collide + step->prepare + step->solve + step->relax +
+                      step->integrate + step->sleep,
+                  step->total + 1e-6);
+    cm_room_profile_get(b, &profile);
+    cr_assert_eq(profile.save, 0.0);
+    cm_room_destroy(a);
+    cm_room_destroy(b);
+    cm_scene_free(scene);
+}

@@ -20,6 +20,9 @@ static cm_status make_status(uint32_t clients)
     status.worker.tick = 120;
     status.worker.room_hash = 0xabc;
     status.worker.players = clients;
+    status.worker.stage_ms.collide = 0.25;
+    status.worker.stage_ms.save = 0.125;
+    status.worker.bodies_asleep = 7;
     status.client_count = clients;
     for (uint32_t i = 0; i < clients && i < CM_STATUS_CLIENTS; ++i) {
         strcpy(status.clients[i].name, "a \"name\" of thirty-two characters");
@@ -43,6 +46,9 @@ Test(status, a_line_of_json)
     cr_assert_str_eq(json_string_value(json_object_get(root, "hash")), "0000000000000abc");
     cr_assert_str_eq(json_string_value(json_object_get(root, "record_error")), "disk \"full\"\n");
     cr_assert(json_is_false(json_object_get(root, "durable")));
+    cr_assert_float_eq(json_number_value(json_object_get(root, "collide_ms")), 0.25, 1e-9);
+    cr_assert_float_eq(json_number_value(json_object_get(root, "save_ms")), 0.125, 1e-9);
+    cr_assert_eq(json_integer_value(json_object_get(root, "bodies_asleep")), 7);
     json_decref(root);
 }
 
