@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+#define ON_ITS_SIDE 0.05f // sine of the angle between a cylinder's axis and the surface
+
 // The thickest ball inside a shape: a plane has no end.
 static float inner_radius(const cm_shape *shape)
 {
@@ -95,6 +97,21 @@ static void keep_deepest(cm_contact *contact, cm_manifold *manifold)
     memset(contact->feature, 0, sizeof contact->feature);
 }
 
+// A ball's point of contact stays below its centre, a capsule's below its segment, and that of a
+// cylinder on its side below its axis.
+static float round_radius(const cm_shape *shape, const cm_place *place, carom_vec3 normal)
+{
+    switch (shape->type) {
+    case CAROM_SHAPE_SPHERE:
+    case CAROM_SHAPE_CAPSULE:
+        return shape->size[0];
+    case CAROM_SHAPE_CYLINDER:
+        return cm_abs(cm_dot(place->rotation.y, normal)) < ON_ITS_SIDE ? shape->size[0] : 0.0f;
+    default:
+        return 0.0f;
+    }
+}
+
 static bool before(const cm_contact *contact, const cm_pair *pair)
 {
     return contact->shape_a < pair->shape_a ||
@@ -131,6 +148,8 @@ static bool collide_pair(const carom_world *world, const cm_scratch *scratch, co
     }
     manifold->body_a = a->body;
     manifold->body_b = b->body;
+    manifold->round_a = round_radius(a, &scratch->places[pair->shape_a], manifold->normal);
+    manifold->round_b = round_radius(b, &scratch->places[pair->shape_b], manifold->normal);
     cm_rule_mix(world, a, b, &manifold->friction, &manifold->restitution);
     return true;
 }

@@ -50,9 +50,12 @@ typedef struct cm_manifold_point {
 // without an active body is kept as it is: its manifold has no points, and body_a is CM_NONE.
 typedef struct cm_manifold {
     carom_vec3 normal; // from a to b
-    uint32_t body_a, body_b;
     float friction, restitution;
+    // Where a surface rolls under a turn of its body, so that the point of contact does not turn
+    // with it: the radius; else 0.
+    float round_a, round_b;
     float impulse; // N s, sum over the tick and the points: written by the solver
+    uint32_t body_a, body_b;
     uint32_t point_count;
     cm_manifold_point points[CM_MANIFOLD_MAX];
 } cm_manifold;

@@ -82,7 +82,7 @@ typedef struct cm_soft_group {
     uint8_t used[4];             // of each point: a bit a lane that has it
     uint32_t special;            // some lane wants what cm_soft_special holds
     uint32_t round; // every lane's bodies have inertias alike about all axes; not if it is special
-    uint32_t pad[1];
+    uint32_t rolls; // some lane has a radius in `rim`
     // Passes read lines of 64 bytes: what belongs together stands in pairs. The second tangent is
     // normal x t1. Of round groups only the first of each inertia is written.
     cm_soft_lanes normal[3], t1[3];
@@ -102,6 +102,7 @@ typedef struct cm_soft_group {
     cm_soft_lanes tangent_mass[3]; // inverse of the 2x2 matrix: xx xy yy
     cm_soft_lanes twist_mass, twist_couple[2];
     cm_soft_lanes friction, radius; // radius: lever of the twist's limit
+    cm_soft_lanes rim[2];           // round_a and round_b of the manifold; of groups that roll
     cm_soft_lanes push[3];          // friction impulses: t1, t2, twist
     cm_soft_lanes approach[4];      // normal velocity at the start; used where the group bounces
     cm_soft_lanes largest[4];       // impulse of any pass; likewise
@@ -110,8 +111,8 @@ typedef struct cm_soft_group {
 // What arranging needs to know of a contact, so that manifolds are read once.
 typedef struct cm_soft_link {
     uint32_t a, b; // in the order of the group
-    uint8_t bucket, points, bounces, flipped, round;
-    uint8_t pad[3];
+    uint8_t bucket, points, bounces, flipped, round, rolls;
+    uint8_t pad[2];
 } cm_soft_link;
 
 // Beside a group that is special: some body of it has locked axes or reports forces, or some

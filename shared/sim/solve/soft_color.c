@@ -40,6 +40,7 @@ static uint32_t choose_bucket(cm_soft *soft, const cm_manifold *m, cm_soft_link 
                            .b = fixed_b ? m->body_a : m->body_b,
                            .points = (uint8_t)m->point_count,
                            .bounces = m->restitution > 0.0f,
+                           .rolls = m->round_a + m->round_b > 0.0f,
                            .round = is_round(inertia_a) && is_round(inertia_b),
                            .flipped = fixed_b};
     // Contacts with the fixed have colours of their own: the second words.
@@ -79,11 +80,10 @@ static void clear_group(cm_soft_group *g, uint32_t unused_body, bool fixed)
         g->a[k] = g->b[k] = unused_body;
         g->row[k] = CM_NONE;
     }
-    g->points = g->bounces = g->flipped = g->special = 0;
+    g->points = g->bounces = g->flipped = g->special = g->rolls = 0;
     g->fixed = fixed;
     g->round = 1;
     memset(g->used, 0, sizeof g->used);
-    memset(g->pad, 0, sizeof g->pad);
 }
 
 void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_soft *soft)
@@ -126,6 +126,7 @@ void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_sof
         }
         g->round &= link->round;
         g->bounces |= link->bounces;
+        g->rolls |= link->rolls;
         g->points = link->points > g->points ? link->points : g->points;
         if (soft->special) {
             g->special |= cm_soft_is_special(world, soft, i, &scratch->manifolds[i]);

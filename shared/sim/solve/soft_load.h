@@ -10,8 +10,9 @@
 #define MANIFOLD_FLOATS (sizeof(cm_manifold) / sizeof(float))
 #define CONTACT_FLOATS  (sizeof(cm_contact) / sizeof(float))
 
-_Static_assert(offsetof(cm_manifold, normal) == 0 && offsetof(cm_manifold, friction) == 20 &&
-                   offsetof(cm_manifold, restitution) == 24 &&
+_Static_assert(offsetof(cm_manifold, normal) == 0 && offsetof(cm_manifold, friction) == 12 &&
+                   offsetof(cm_manifold, restitution) == 16 &&
+                   offsetof(cm_manifold, round_a) == 20 && offsetof(cm_manifold, round_b) == 24 &&
                    offsetof(cm_manifold, points) % 4 == 0 && sizeof(cm_manifold) % 4 == 0,
                "gathered as floats");
 _Static_assert(sizeof(cm_manifold_point) == 32 && offsetof(cm_manifold_point, separation) == 24,
@@ -141,9 +142,15 @@ CM_WHOLE void load_contacts(const cm_soft *soft, cm_soft_group *g, uint32_t at, 
     cm_fvec_store(g->normal, at, f->n);
     cm_fvec_store(g->ra, at, f->ra);
     cm_fvec_store(g->rb, at, f->rb);
-    STORE(friction, cm_lanes_select(used[0], head[5], zero));
+    STORE(friction, cm_lanes_select(used[0], head[3], zero));
     if (g->bounces) {
-        STORE(restitution, cm_lanes_select(used[0], head[6], zero));
+        STORE(restitution, cm_lanes_select(used[0], head[4], zero));
+    }
+    if (g->rolls) {
+        cm_f a = cm_lanes_select(used[0], head[5], zero);
+        cm_f b = cm_lanes_select(used[0], head[6], zero);
+        STORE(rim[0], cm_lanes_select(flipped, b, a));
+        STORE(rim[1], cm_lanes_select(flipped, a, b));
     }
     STORE(total, zero);
 }

@@ -370,6 +370,10 @@ CM_WHOLE void move_points(const cm_soft *soft, cm_soft_group *g, uint32_t at, co
     cm_fvec turn_a = turned(a, f->n), turn_b = turned(b, f->n);
     cm_fvec turn = cm_fvec_sub(turn_b, turn_a);
     cm_f base = cm_fvec_dot(shift, f->n) + cm_fvec_dot(turn_b, f->rb) - cm_fvec_dot(turn_a, f->ra);
+    if (g->rolls) { // by the centres of what is round
+        base = base + LOAD(rim[0]) * cm_fvec_dot(turn_a, f->n) +
+               LOAD(rim[1]) * cm_fvec_dot(turn_b, f->n);
+    }
     cm_f along1 = cm_fvec_dot(turn, f->t1), along2 = cm_fvec_dot(turn, f->t2);
     for (uint32_t i = 0; i < points; i++) {
         STORE(separation[i], LOAD(start[i]) + base + LOAD(x[i]) * along1 + LOAD(y[i]) * along2);
