@@ -120,12 +120,30 @@ static bool check_shape_not_built(cm_check *check, const Cm__Scene__Shape *shape
     return true;
 }
 
+// What only soft does is not left out in silence.
+static bool check_rubbing(cm_check *check, const Cm__Scene__Scene *scene,
+                          const Cm__Scene__Shape *shape)
+{
+    if (scene->solver == NULL || scene->solver->type == CM__SCENE__SOLVER__TYPE__SOFT) {
+        return true;
+    }
+    const Cm__Scene__Vec3 *v = shape->surface_velocity;
+    const char *key = shape->rolling_friction != 0.0 ? "rolling_friction"
+                      : shape->spin_friction != 0.0  ? "spin_friction"
+                      : v != NULL && (v->x != 0.0 || v->y != 0.0 || v->z != 0.0)
+                          ? "surface_velocity"
+                          : NULL;
+    return key == NULL || cm_check_fail_at(check, key, CAROM_ERROR_ARGUMENT,
+                                           "the soft solver alone has it, expected 0");
+}
+
 static bool check_shape(cm_check *check, const Cm__Scene__Scene *scene,
                         const Cm__Scene__Shape *shape, bool is_static)
 {
     return check_geometry(check, shape, is_static) &&
            check_quat(check, "orientation", shape->orientation) &&
-           check_material(check, scene, shape) && check_shape_not_built(check, shape);
+           check_material(check, scene, shape) && check_rubbing(check, scene, shape) &&
+           check_shape_not_built(check, shape);
 }
 
 static bool check_body_not_built(cm_check *check, const Cm__Scene__Body *body)

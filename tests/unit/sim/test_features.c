@@ -71,6 +71,39 @@ Test(features, rolling_friction_slows_a_ball_on_a_steep_slope)
     cm_rig_close(&rig);
 }
 
+// The point of contact does not turn with what rolls over it: a turn of half a radian a tick must
+// neither sink a ball nor lead a cylinder off its way.
+Test(features, what_rolls_fast_stays_on_the_ground)
+{
+    static const carom_shape_type types[] = {CAROM_SHAPE_SPHERE, CAROM_SHAPE_CAPSULE,
+                                             CAROM_SHAPE_CYLINDER};
+    const carom_quat lying = {0.70710678f, 0.0f, 0.0f, 0.70710678f};
+    for (uint32_t i = 0; i < 3; i++) {
+        cm_rig rig = open_rig(cm_vec(0.0f, -G, 0.0f));
+        carom_body_def body = carom_default_body_def();
+        carom_shape_def shape = carom_default_shape_def();
+        body.position = cm_vec(0.0f, 0.5f, 0.0f);
+        body.orientation = i == 0 ? cm_quat_identity() : lying;
+        body.linear_velocity = cm_vec(15.0f, 0.0f, 0.0f);
+        body.angular_velocity = cm_vec(0.0f, 0.0f, -30.0f);
+        shape.type = types[i];
+        shape.radius = 0.5f;
+        shape.half_height = 0.4f;
+        cm_rig_plane(&rig);
+        carom_body_id id = cm_rig_body(&rig, &body, &shape);
+        for (uint32_t tick = 0; tick < 180; tick++) {
+            cm_rig_step(&rig, 1);
+            carom_body_state state = cm_rig_get(&rig, id);
+            cr_assert_float_eq(state.position.y, 0.5f, 1.0e-3f, "shape %u tick %u: %g", i, tick,
+                               (double)state.position.y);
+        }
+        carom_body_state end = cm_rig_get(&rig, id);
+        cr_assert_float_eq(end.linear_velocity.x, 15.0f, 0.02f);
+        cr_assert_float_eq(end.linear_velocity.z, 0.0f, 0.01f);
+        cm_rig_close(&rig);
+    }
+}
+
 // Torque c r m g on 2/5 m r^2.
 Test(features, spin_friction_stops_a_spinning_ball)
 {
