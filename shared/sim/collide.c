@@ -11,9 +11,12 @@
 #include "shared/sim/collide/recycle.h"
 #include "shared/sim/rule.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #define ON_ITS_SIDE 0.05f // sine of the angle between a cylinder's axis and the surface
+#define AT_ONCE     256u // pairs rejected, then collided, while the second cache holds their shapes
+#define AHEAD       4u
 
 // The thickest ball inside a shape: a plane has no end.
 static float inner_radius(const cm_shape *shape)
@@ -154,6 +157,22 @@ static bool collide_pair(const carom_world *world, const cm_scratch *scratch, co
     return true;
 }
 
+// Asks for what pairs further on need of their second shapes and bodies: those of the first are at
+// hand.
+static inline void fetch_ahead(const carom_world *world, const cm_scratch *scratch, uint32_t pair)
+{
+    if (pair + 2 * AHEAD < scratch->pair_count) {
+        uint32_t near = scratch->pairs[pair + AHEAD].shape_b;
+        uint32_t b = scratch->pairs[pair + 2 * AHEAD].shape_b;
+        const char *shape = (const char *)(cm_shapes(world) + b);
+        __builtin_prefetch(cm_motions(world) + cm_shapes(world)[near].body);
+        __builtin_prefetch(shape + offsetof(cm_shape, body));
+        __builtin_prefetch(shape + offsetof(cm_shape, type));
+        __builtin_prefetch(&scratch->places[b].position);
+        __builtin_prefetch(&scratch->places[b].rotation.z);
+    }
+}
+
 // Boxes that were not in contact and that a plane separates, four at a time.
 typedef struct batch {
     uint32_t pair[4], a[4], b[4];
@@ -177,14 +196,20 @@ static void reject_batch(const carom_world *world, const cm_scratch *scratch, ba
     of->count = 0;
 }
 
-// Marks what cannot be in contact, so that the narrow phase passes over it.
-static void reject_pairs(const carom_world *world, const cm_scratch *scratch, float dt)
+// Marks what of the next pairs cannot be in contact, so that the narrow phase passes over it, and
+// finds the rest where it looks next. Returns the first pair that was not looked at; `old` is no
+// later than the first pair's contact.
+static uint32_t reject_pairs(const carom_world *world, const cm_scratch *scratch, uint32_t first,
+                             uint32_t old, float dt)
 {
     const cm_shape *shapes = cm_shapes(world);
-    const cm_contact *last = scratch->old_contacts, *end = last + scratch->old_contact_count;
+    const cm_contact *last = scratch->old_contacts + old;
+    const cm_contact *end = scratch->old_contacts + scratch->old_contact_count;
+    uint32_t left = scratch->pair_count - first, stop = first + (left < AT_ONCE ? left : AT_ONCE);
     batch boxes = {.count = 0};
-    for (uint32_t i = 0; i < scratch->pair_count; i++) {
+    for (uint32_t i = first; i < stop; i++) {
         const cm_pair *pair = &scratch->pairs[i];
+        fetch_ahead(world, scratch, i);
         while (last < end && before(last, pair)) {
             last++;
         }
@@ -204,6 +229,7 @@ static void reject_pairs(const carom_world *world, const cm_scratch *scratch, fl
     if (boxes.count > 0) {
         reject_batch(world, scratch, &boxes);
     }
+    return stop;
 }
 
 // A contact of last step without an active body: as it is, and out of the solver's way.
@@ -242,9 +268,12 @@ void cm_stage_collide(carom_world *world, cm_scratch *scratch)
     rows to = {0, 0};
     cm_contacts_turn(world, scratch);
     cm_contact *contacts = cm_contacts(world);
-    reject_pairs(world, scratch, dt);
+    uint32_t rejected = 0;
     for (uint32_t i = 0; i < scratch->pair_count; i++) {
         const cm_pair *pair = &scratch->pairs[i];
+        if (i == rejected) {
+            rejected = reject_pairs(world, scratch, i, old, dt);
+        }
         if (pair->shape_b == CM_NONE) {
             continue;
         }

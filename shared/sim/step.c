@@ -25,9 +25,14 @@ static void clear_calls(carom_world *world)
 {
     cm_body *bodies = cm_bodies(world);
     for (uint32_t i = 0; i < world->state.body_slots; i++) {
-        bodies[i].applied_force = cm_vec(0.0f, 0.0f, 0.0f);
-        bodies[i].applied_torque = cm_vec(0.0f, 0.0f, 0.0f);
-        bodies[i].flags &= (uint8_t)~CM_BODY_STIRRED;
+        const carom_vec3 none[2] = {{0}, {0}};
+        // Most have none: a row that is only read need not be written back.
+        if (memcmp(&bodies[i].applied_force, none, sizeof none) != 0) {
+            bodies[i].applied_force = bodies[i].applied_torque = none[0];
+        }
+        if (bodies[i].flags & CM_BODY_STIRRED) {
+            bodies[i].flags &= (uint8_t)~CM_BODY_STIRRED;
+        }
     }
 }
 

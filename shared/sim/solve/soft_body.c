@@ -214,16 +214,18 @@ void cm_soft_store_bodies(carom_world *world, const cm_soft *soft)
     for (uint32_t i = 0; i < soft->body_count; i++) {
         const cm_soft_body *row = &soft->bodies[i];
         const cm_body *body = &cm_bodies(world)[i];
-        if (body->type == CAROM_BODY_STATIC || cm_body_is_asleep(body)) { // or dead
+        const cm_soft_block *block = &soft->blocks[i / CM_SOFT_LANES];
+        bool plain = soft->busy[i / CM_SOFT_LANES] && block->plain; // then its row need not be read
+        if (!plain && (body->type == CAROM_BODY_STATIC || cm_body_is_asleep(body))) { // or dead
             continue;
         }
         cm_motion *motion = &motions[i];
         carom_vec3 position = cm_add(motion->position, row->shift);
-        if (body->type == CAROM_BODY_KINEMATIC) {
+        if (!plain && body->type == CAROM_BODY_KINEMATIC) {
             position = cm_mul_add(motion->position, soft->dt, row->v);
         }
         carom_quat orientation = cm_quat_normalize(cm_quat_mul(row->turn, motion->orientation));
-        bool sound = soft->blocks[i / CM_SOFT_LANES].sound[i % CM_SOFT_LANES] > 0.0f;
+        bool sound = block->sound[i % CM_SOFT_LANES] > 0.0f;
         if (!sound || !cm_vec_is_finite(position) || !cm_quat_is_finite(orientation) ||
             !is_bounded(row->v) || !is_bounded(row->w) || !is_bounded(row->shift)) {
             motion->linear_velocity = motion->angular_velocity = cm_vec(0.0f, 0.0f, 0.0f);
