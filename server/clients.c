@@ -159,7 +159,7 @@ static void receive_inputs(cm_worker *worker, uint32_t peer, const cm_host_event
     cm_session *session = &client->session;
     cm_input_packet packet;
     cm_packet_reason read =
-        cm_input_packet_read(event->bytes, event->size, worker->module->input_size, &packet);
+        cm_input_packet_read(event->bytes, event->size, worker->input_size, &packet);
     ++worker->stats.packet_reasons[read];
     carom_reason reason = read == CM_PACKET_OK ? cm_session_input(session, worker->now_us)
                                                : cm_session_malformed(session, worker->now_us);

@@ -240,7 +240,16 @@ static void publish_view(cm_worker *worker, uint32_t peer)
     cm_view_header header = {.tick = (uint32_t)worker->snapshot.tick,
                              .input_ack = (uint32_t)cm_room_settled(worker->room, session->player),
                              .input_lead = (int16_t)session->lead};
-    carom_body_id own = cm_game_player_body(cm_room_game(worker->room), session->player);
+    const carom_game *game = cm_room_game(worker->room);
+    carom_body_id own = cm_game_player_body(game, session->player);
+    carom_body_state pointer;
+    header.has_wrench =
+        carom_body_get(cm_room_world(worker->room), cm_game_pointer(game, session->player),
+                       &pointer) == CAROM_OK;
+    if (header.has_wrench) {
+        header.force = pointer.contact_force;
+        header.torque = pointer.contact_torque;
+    }
     cm_view_out *out = &worker->out;
     cm_replica_view(client->replica, &worker->snapshot, &worker->view_config, &header, own, out);
     for (uint32_t i = 0; i < out->count; ++i) {

@@ -55,7 +55,14 @@ static carom_result check_inputs(replay *run, const cm_match_tick *tick)
 {
     for (uint32_t i = 0; i < tick->input.input_count; i++) {
         const carom_player_input *input = &tick->input.inputs[i];
-        if (run->module->check_input != NULL && !run->module->check_input(input->bytes)) {
+        cm_pointer_reason reason;
+        cm_input_check check = cm_game_check_input(run->game, input->bytes, &reason);
+        if (check == CM_INPUT_POSE_REFUSED) {
+            return cm_match_wrong(
+                &run->report->error, CAROM_ERROR_CORRUPT, "ticks: row %llu: input of player %u: %s",
+                (unsigned long long)tick->tick, input->player, cm_pointer_reason_text(reason));
+        }
+        if (check == CM_INPUT_MODULE_REFUSED) {
             return cm_match_wrong(&run->report->error, CAROM_ERROR_CORRUPT,
                                   "ticks: row %llu: input of player %u: module '%s' refuses it",
                                   (unsigned long long)tick->tick, input->player, run->info.module);

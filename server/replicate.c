@@ -14,9 +14,10 @@
 // Packets back that a baseline may lie: less than the wire allows, because the client's ring of as
 // many packets may have lost the oldest to one that overtook this one.
 #define AGE_MAX      (CM_BASELINE_AGE_MAX - 15u)
-#define RING         128u   // packets that an ack may refer to
-#define ENTRY_BITS   29u    // of an entry beside its body, at most: 1 + 18 slot + 2 + 8 baseline
-#define VIEW_BYTES   40u    // of a view header without public state, generously
+#define RING         128u // packets that an ack may refer to
+#define ENTRY_BITS   29u  // of an entry beside its body, at most: 1 + 18 slot + 2 + 8 baseline
+#define VIEW_BYTES   40u  // of a view header without public state and wrench, generously
+#define WRENCH_BYTES 24u
 #define BURST_KBIT   1000u  // until everything was sent once
 #define IDLE_RATE    5u     // views a second in which nothing changes
 #define LOST_AFTER   2u     // later packets acked: then an earlier one counts as lost
@@ -453,13 +454,14 @@ void cm_replica_view(cm_replica *replica, const cm_snapshot *snapshot, const cm_
         header.public_size = snapshot->public_size;
         memcpy(header.public_state, snapshot->public_state, snapshot->public_size);
     }
-    bool idle = count == 0 && !header.has_public;
+    bool idle = count == 0 && !header.has_public && !header.has_wrench;
     if (idle && replica->started &&
         (snapshot->tick - replica->last_sent_tick) * IDLE_RATE < replica->def.tick_rate) {
         return;
     }
     do {
-        size_t head = VIEW_BYTES + (header.has_public ? header.public_size + 16u : 0u);
+        size_t head = VIEW_BYTES + (header.has_public ? header.public_size + 16u : 0u) +
+                      (header.has_wrench ? WRENCH_BYTES : 0u);
         int64_t left = replica->tokens / replica->def.tick_rate - CM_PACKET_OVERHEAD;
         if (left < (int64_t)head) {
             break;
@@ -479,6 +481,7 @@ void cm_replica_view(cm_replica *replica, const cm_snapshot *snapshot, const cm_
         replica->last_sent_tick = snapshot->tick;
         replica->started = true;
         header.has_public = false;
+        header.has_wrench = false; // the first packet of a view has it
     } while (count > 0 && out->count < CM_VIEW_PACKETS_MAX);
     if (count == 0) {
         replica->burst = false;

@@ -92,7 +92,7 @@ carom_result cm_room_create(const cm_room_def *def, cm_room **out)
         cm_room_destroy(room);
         return CAROM_ERROR_LIMIT_SIZE;
     }
-    room->inbox = cm_inbox_create(room->window, room->tick_rate, module->input_size);
+    room->inbox = cm_inbox_create(room->window, room->tick_rate, cm_game_input_size(room->game));
     room->history = cm_history_create(room->window + 2, bound);
     if (room->inbox == NULL || room->history == NULL) {
         cm_room_destroy(room);
@@ -258,9 +258,13 @@ cm_input_verdict cm_room_input(cm_room *room, uint32_t player, uint64_t tick, co
     }
     if (verdict == CM_INPUT_LATE && *cost > allowance) {
         verdict = CM_INPUT_BUDGET;
-    } else if (verdict <= CM_INPUT_LATE && room->module->check_input != NULL &&
-               !room->module->check_input(bytes)) {
-        verdict = CM_INPUT_INVALID;
+    } else if (verdict <= CM_INPUT_LATE) {
+        cm_pointer_reason reason;
+        cm_input_check check = cm_game_check_input(room->game, bytes, &reason);
+        room->stats.poses_refused[reason] += check == CM_INPUT_POSE_REFUSED;
+        verdict = check == CM_INPUT_POSE_REFUSED     ? CM_INPUT_POSE
+                  : check == CM_INPUT_MODULE_REFUSED ? CM_INPUT_INVALID
+                                                     : verdict;
     }
     if (verdict > CM_INPUT_LATE) {
         *cost = 0;

@@ -24,6 +24,7 @@ typedef struct cm_room_stats {
     uint64_t inputs;      // accepted
     uint64_t late_inputs; // of these, after their tick
     uint64_t rewinds, rewound_ticks;
+    uint64_t poses_refused[CM_POINTER_REASONS]; // of pointers, by reason, each time they came
 } cm_room_stats;
 
 // Seconds since the room was made, of all ticks stepped, those stepped again included.

@@ -111,6 +111,9 @@ const char *cm_status_line(const cm_status *status, cm_line *line)
     cm_line_uint(line, "inputs", w->inputs);
     cm_line_uint(line, "late_inputs", w->late_inputs);
     cm_line_uint(line, "refused_inputs", w->refused_inputs);
+    cm_line_uint(line, "poses_not_finite", w->poses_refused[CM_POINTER_NOT_FINITE]);
+    cm_line_uint(line, "poses_not_unit", w->poses_refused[CM_POINTER_NOT_UNIT]);
+    cm_line_uint(line, "poses_out_of_range", w->poses_refused[CM_POINTER_RANGE]);
     cm_line_uint(line, "rewinds", w->rewinds);
     cm_line_uint(line, "rewound_ticks", w->rewound_ticks);
     cm_line_uint(line, "views", w->views);

@@ -521,7 +521,7 @@ carom_result cm_store_begin(cm_store *store, const cm_match_def *def, cm_match_h
     carom_result result = CAROM_ERROR_ARGUMENT;
     char reason[160] = "the scene does not start with this module";
     if (hash_of_start(def, &match->hash_0)) {
-        match->input_size = cm_module_find(def->module)->input_size;
+        match->input_size = cm_scene_input_size(def->scene, cm_module_find(def->module));
         result = cm_match_writer_open(match->path, def, match->hash_0, store->durability_power,
                                       &match->writer, reason, sizeof reason);
     }

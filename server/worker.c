@@ -12,6 +12,7 @@
 
 #include "shared/base/assert.h"
 
+#define POSE_TICKS    5u // in one packet of inputs, where the scene has pointers
 #define SECOND_US     1000000u
 #define SPARE_PEERS   16u      // for those who are refused, beside the players
 #define DRAIN_WAIT_US 2000000u // for goodbyes to arrive
@@ -73,6 +74,13 @@ static carom_result open_room(cm_worker *worker, const carom_module *module, uin
                                                          : replication.budget_kbit;
     worker->interest_radius = replication.interest_radius;
     worker->input_rate = (uint32_t)worker->config.input_rate;
+    worker->input_size = cm_game_input_size(cm_room_game(worker->room));
+    // Poses change with every tick, and some twenty fit into a packet: each is to go three times.
+    uint32_t least = worker->tick_rate / POSE_TICKS;
+    if (worker->input_size >= CAROM_POINTER_BYTES && worker->input_rate < least &&
+        worker->input_size > worker->module->input_size) {
+        worker->input_rate = least;
+    }
     if (worker->clock_us != NULL) {
         cm_room_set_clock(worker->room, seconds_now, worker);
     }
@@ -406,6 +414,9 @@ void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats)
     stats->rewound_ticks = room.rewound_ticks;
     stats->late_inputs = room.late_inputs;
     stats->inputs = room.inputs;
+    for (uint32_t i = 0; i < CM_POINTER_REASONS; ++i) {
+        stats->poses_refused[i] = room.poses_refused[i];
+    }
     carom_world_stats world;
     carom_world_stats_get(cm_room_world(worker->room), &world);
     stats->contacts_dropped = world.contacts_dropped;

@@ -35,6 +35,7 @@ typedef struct cm_worker_stats {
     uint32_t bodies_asleep, islands; // now
     double kbit_per_client;          // sent, mean over clients, last second
     uint64_t rewinds, rewound_ticks, late_inputs, refused_inputs, inputs;
+    uint64_t poses_refused[CM_POINTER_REASONS]; // of pointers, by reason
     uint64_t views, view_bytes, datagrams_refused;
     uint64_t packet_reasons[16]; // by cm_packet_reason
     uint64_t ticks_behind;       // ticks that the clock was slowed by

@@ -39,6 +39,7 @@ struct cm_worker {
     cm_room *room;
     const carom_module *module;
     uint32_t view_rate, budget_kbit, input_rate, tick_rate;
+    uint32_t input_size; // bytes of a player's input
     float interest_radius;
     cm_rng rng; // client ids
 

@@ -302,7 +302,8 @@ carom_result carom_client_set_input(carom_client *client, const void *bytes, uin
     if (module->check_input && !module->check_input(input)) {
         return CAROM_ERROR_ARGUMENT;
     }
-    memcpy(client->input, input, sizeof input);
+    // Behind the pose of a pointer, where the room has pointers.
+    memcpy(client->input + cm_game_input_size(client->mirror->game) - size, input, size);
     return CAROM_OK;
 }
 

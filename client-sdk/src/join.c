@@ -42,6 +42,7 @@ void cm_client_forget_room(carom_client *client)
     }
     memset(&client->inputs, 0, sizeof client->inputs);
     memset(client->input, 0, sizeof client->input);
+    cm_pointer_reset(&client->pointer);
 }
 
 static void welcome(carom_client *client, const cm_control *control)

@@ -277,6 +277,12 @@ static void apply_header(cm_mirror *mirror, const cm_view_header *header)
         cm_game_set_public(mirror->game, header->public_state, header->public_size,
                            header->present);
     }
+    if (header->has_wrench && (!mirror->has_wrench || header->tick >= mirror->wrench_tick)) {
+        mirror->has_wrench = true;
+        mirror->wrench_tick = header->tick;
+        mirror->force = header->force;
+        mirror->torque = header->torque;
+    }
     if (header->tick > mirror->newest_tick) {
         mirror->newest_tick = header->tick;
         cm_game_set_tick(mirror->game, header->tick);

@@ -50,6 +50,9 @@ typedef struct cm_mirror {
     uint64_t keyframe_tick;
     uint64_t newest_tick; // of the views received
     uint64_t public_tick;
+    bool has_wrench; // the server told what acts on the own pointer, at wrench_tick
+    uint64_t wrench_tick;
+    carom_vec3 force, torque;
     uint32_t structure; // counts bodies that came or went, and players
     cm_stored_packet packets[CM_MIRROR_PACKETS];
     bool has_ack;

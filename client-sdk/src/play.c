@@ -128,7 +128,7 @@ static uint64_t make_inputs(carom_client *client, double ahead)
     if (client->input_tick == 0 || made > AHEAD_MAX) {
         client->first_input = tick;
     }
-    uint32_t size = client->mirror->module->input_size;
+    uint32_t size = cm_game_input_size(client->mirror->game);
     cm_input_log_set(&client->inputs, tick, client->input, size);
     uint64_t first = made > AHEAD_MAX ? tick : tick - made + 1;
     cm_client_clock_made(&client->clock, first, tick);
@@ -149,8 +149,8 @@ static void send_inputs(carom_client *client)
                CAROM_INPUT_MAX);
     }
     uint8_t bytes[CM_PACKET_MAX];
-    size_t size =
-        cm_input_packet_write(&packet, client->mirror->module->input_size, bytes, sizeof bytes);
+    size_t size = cm_input_packet_write(&packet, cm_game_input_size(client->mirror->game), bytes,
+                                        sizeof bytes);
     if (size > 0 && cm_client_link_send(client->link, CM_LINK_PLAY, bytes, size)) {
         client->stats.inputs_sent++;
     }

@@ -251,6 +251,12 @@ void cm_predictor_offset(const cm_predictor *p, carom_body_id body, carom_client
     }
 }
 
+bool cm_predictor_state(const cm_predictor *p, carom_body_id body, carom_body_state *state)
+{
+    return p->ready && body.index < p->mirror->slots && p->slots[body.index].simulated &&
+           carom_body_get(p->world, body, state) == CAROM_OK;
+}
+
 bool cm_predictor_pose(const cm_predictor *p, carom_body_id body, double tick,
                        carom_client_pose *pose)
 {

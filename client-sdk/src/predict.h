@@ -116,6 +116,8 @@ void cm_predictor_smooth(cm_predictor *predictor, double seconds);
 // False where the body is not simulated.
 bool cm_predictor_pose(const cm_predictor *predictor, carom_body_id body, double tick,
                        carom_client_pose *pose);
+// The body at the newest tick predicted; false likewise.
+bool cm_predictor_state(const cm_predictor *predictor, carom_body_id body, carom_body_state *state);
 // Adds what is left of a smoothed jump to the pose of a body that is not simulated.
 void cm_predictor_offset(const cm_predictor *predictor, carom_body_id body,
                          carom_client_pose *pose);

@@ -3,6 +3,7 @@
 //   client.c  the public face and the states: idle -> connecting -> joining -> playing -> idle
 //   join.c    control messages: welcome, changes, farewells
 //   play.c    views in, inputs out, the clocks between them
+//   pointer.c the own pointer: its pose out, its contact to a device
 #ifndef CM_CLIENT_STATE_H
 #define CM_CLIENT_STATE_H
 
@@ -10,6 +11,7 @@
 #include "client-sdk/src/interp.h"
 #include "client-sdk/src/link.h"
 #include "client-sdk/src/mirror.h"
+#include "client-sdk/src/pointer.h"
 #include "client-sdk/src/predict.h"
 
 struct carom_client {
@@ -43,6 +45,7 @@ struct carom_client {
     double gaps[3]; // ticks between the last updates, newest first
     uint8_t input[CAROM_INPUT_MAX];
     cm_input_log inputs;
+    cm_client_pointer pointer; // what is rendered to the device; its declaration outlives rooms
     carom_client_stats stats;
 };
 

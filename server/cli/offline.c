@@ -37,6 +37,16 @@ static bool is_of_scene(const cm_scene *scene, int solver)
     return solver == CM_SOLVER_OF_SCENE || solver == (int)def.solver.type;
 }
 
+static bool has_players(const cm_inputs *inputs)
+{
+    for (uint32_t i = 0; inputs != NULL && i < inputs->count; ++i) {
+        if (inputs->lines[i].kind == CM_INPUT_PLAYER) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static carom_result create_world(const cm_scene *scene, int solver, cm_offline *run)
 {
     carom_world_def def;
@@ -70,7 +80,8 @@ carom_result cm_offline_create_with(const cm_scene *scene, const cm_inputs *inpu
     run->scene = scene;
     run->inputs = inputs;
     run->solver = solver;
-    if (cm_scene_module(scene)[0] == '\0') {
+    // A pointer is moved by a player, and players are a game's affair.
+    if (cm_scene_module(scene)[0] == '\0' && !has_players(inputs)) {
         return create_world(scene, solver, run);
     }
     if (!is_of_scene(scene, solver)) {

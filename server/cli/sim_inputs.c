@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "server/cli/cli.h"
+#include "shared/game/pointer.h"
 #include "shared/scene/scene_json.h"
 
 // What was read so far, to hold the next line against.
@@ -46,15 +47,27 @@ static cm_input *append(reader *r)
 static int take_player(reader *r, const cm_input_json *json, cm_input *line)
 {
     char text[160];
-    if (r->module == NULL) {
-        return refuse(r, "$.player", "the scene has no module, expected lines of bodies only");
+    uint32_t pose_size = cm_scene_pointer_bytes(r->scene);
+    uint32_t size = pose_size + (r->module != NULL ? r->module->input_size : 0);
+    if (r->module == NULL && pose_size == 0) {
+        return refuse(r, "$.player",
+                      "the scene has no module and no pointer, expected lines of bodies only");
     }
-    if (json->input_size != r->module->input_size) {
-        snprintf(text, sizeof text, "%u bytes, expected %u: the input of module '%s'",
-                 (unsigned)json->input_size, (unsigned)r->module->input_size, r->module->name);
+    if (json->input_size != size) {
+        snprintf(text, sizeof text, "%u bytes, expected %u: %s%s'%s'", (unsigned)json->input_size,
+                 (unsigned)size, pose_size > 0 ? "a pointer's pose (52), then " : "",
+                 "the input of module ", r->module != NULL ? r->module->name : "");
         return refuse(r, "$.input", text);
     }
-    if (r->module->check_input != NULL && !r->module->check_input(json->input)) {
+    carom_pointer_pose pose;
+    cm_pointer_reason reason =
+        pose_size > 0 ? cm_pointer_read(json->input, &pose) : CM_POINTER_NONE;
+    if (reason > CM_POINTER_NONE) {
+        return refuse(r, "$.input", cm_pointer_reason_text(reason));
+    }
+    uint8_t rest[CAROM_INPUT_MAX] = {0};
+    memcpy(rest, json->input + pose_size, size - pose_size);
+    if (r->module != NULL && r->module->check_input != NULL && !r->module->check_input(rest)) {
         return refuse(r, "$.input", "refused by the module, expected finite values in range");
     }
     line->kind = CM_INPUT_PLAYER;

@@ -248,6 +248,7 @@ static carom_result run_cell(const cm_plot_run *run, const cm_plot_request *requ
         return result;
     }
     cm_world_state *state = &offline.world->state;
+    state->rule_count = 0;
     for (uint32_t i = 0; i < state->shape_slots; ++i) {
         cm_shape *shape = &cm_shapes(offline.world)[i];
         if (shape->alive) {

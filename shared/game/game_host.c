@@ -111,6 +111,11 @@ carom_result cm_game_create(const cm_scene *scene, const carom_module *module, u
     if (game == NULL) {
         return CAROM_ERROR_MEMORY;
     }
+    game->pointer_bytes = cm_scene_pointer_bytes(scene);
+    if (cm_game_input_size(game) > CAROM_INPUT_MAX) {
+        cm_game_destroy(game);
+        return CAROM_ERROR_LIMIT_SIZE;
+    }
     carom_result result = cm_scene_populate(scene, game->world);
     if (result != CAROM_OK) {
         cm_game_destroy(game);
@@ -163,6 +168,7 @@ static void apply_event(carom_game *game, const cm_game_event *event)
             if (module->leave != NULL) {
                 module->leave(game, player);
             }
+            cm_pointer_put(game->world, cm_game_pointer(game, player), NULL);
             game->present &= ~(UINT64_C(1) << player);
             memset(game->held[player], 0, CAROM_INPUT_MAX);
         }
@@ -182,8 +188,27 @@ static void hold_inputs(carom_game *game, const cm_tick_input *input)
     for (uint32_t i = 0; i < input->input_count; i++) {
         const carom_player_input *in = &input->inputs[i];
         if (is_present(game, in->player)) {
-            // Bytes beyond the module's input would be state that nobody meant.
-            memcpy(game->held[in->player], in->bytes, game->module->input_size);
+            // Bytes beyond the input would be state that nobody meant.
+            memcpy(game->held[in->player], in->bytes, cm_game_input_size(game));
+        }
+    }
+}
+
+// The held poses, of each pointer whose player is there, in order of the bodies' slots.
+static void put_pointers(carom_game *game)
+{
+    const carom_world *world = game->world;
+    for (uint32_t slot = 0; slot < world->state.body_slots; slot++) {
+        const cm_body *body = &cm_bodies(world)[slot];
+        if (!body->alive || !is_present(game, body->pointer)) {
+            continue;
+        }
+        carom_pointer_pose pose;
+        cm_pointer_reason reason = cm_pointer_read(game->held[body->pointer], &pose);
+        if (reason == CM_POINTER_OK) {
+            cm_pointer_put(game->world, carom_world_body_at(world, slot), &pose);
+        } else {
+            game->poses_refused += reason != CM_POINTER_NONE;
         }
     }
 }
@@ -195,7 +220,9 @@ static void run_module_tick(carom_game *game)
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
         if (is_present(game, player)) {
             inputs[count].player = player;
-            memcpy(inputs[count].bytes, game->held[player], CAROM_INPUT_MAX);
+            memset(inputs[count].bytes, 0, CAROM_INPUT_MAX);
+            memcpy(inputs[count].bytes, game->held[player] + game->pointer_bytes,
+                   CAROM_INPUT_MAX - game->pointer_bytes);
             count++;
         }
     }
@@ -224,6 +251,9 @@ void cm_game_tick(carom_game *game, const cm_tick_input *input)
         apply_event(game, &input->events[i]);
     }
     hold_inputs(game, input);
+    if (game->pointer_bytes > 0) {
+        put_pointers(game);
+    }
     if (game->module->tick != NULL) {
         run_module_tick(game);
     }
@@ -285,11 +315,48 @@ bool cm_game_player_present(const carom_game *game, uint32_t player)
 
 carom_body_id cm_game_player_body(const carom_game *game, uint32_t player)
 {
-    carom_body_id none = {0, 0};
-    if (game->module->player_body == NULL || !is_present(game, player)) {
-        return none;
+    carom_body_id body = {0, 0};
+    if (game->module->player_body != NULL && is_present(game, player)) {
+        body = game->module->player_body(game, player);
     }
-    return game->module->player_body(game, player);
+    return carom_body_id_is_null(body) ? cm_game_pointer(game, player) : body;
+}
+
+carom_body_id cm_game_pointer(const carom_game *game, uint32_t player)
+{
+    carom_body_id none = {0, 0};
+    return game->pointer_bytes > 0 && is_present(game, player)
+               ? cm_pointer_body(game->world, player)
+               : none;
+}
+
+uint64_t cm_game_poses_refused(const carom_game *game)
+{
+    return game->poses_refused;
+}
+
+uint32_t cm_game_input_size(const carom_game *game)
+{
+    return game->pointer_bytes + game->module->input_size;
+}
+
+uint32_t cm_scene_input_size(const cm_scene *scene, const carom_module *module)
+{
+    return cm_scene_pointer_bytes(scene) + module->input_size;
+}
+
+cm_input_check cm_game_check_input(const carom_game *game, const uint8_t *bytes,
+                                   cm_pointer_reason *reason)
+{
+    uint8_t rest[CAROM_INPUT_MAX] = {0};
+    carom_pointer_pose pose;
+    *reason = game->pointer_bytes > 0 ? cm_pointer_read(bytes, &pose) : CM_POINTER_NONE;
+    if (*reason > CM_POINTER_NONE) {
+        return CM_INPUT_POSE_REFUSED;
+    }
+    memcpy(rest, bytes + game->pointer_bytes, CAROM_INPUT_MAX - game->pointer_bytes);
+    bool good = game->module->check_input == NULL || game->module->check_input(rest);
+    return good ? CM_INPUT_GOOD : CM_INPUT_MODULE_REFUSED;
 }
 
 uint64_t cm_game_messages_dropped(const carom_game *game)

@@ -8,7 +8,7 @@
 #define CM_GAME_GAME_HOST_H
 
 #include "carom/game.h"
-#include "shared/scene/scene.h"
+#include "shared/game/pointer.h"
 
 typedef enum cm_game_event_type {
     CM_EVENT_JOIN = 1,    // bytes: user data
@@ -45,17 +45,37 @@ typedef struct cm_game_message {
 const carom_module *cm_module_find(const char *name);
 
 // Builds world and module state from a scene and runs `start`. The allocator may be NULL.
+// CAROM_ERROR_LIMIT_SIZE: the scene has pointers and the module's input leaves no room for a pose.
 carom_result cm_game_create(const cm_scene *scene, const carom_module *module, uint64_t seed,
                             const carom_allocator *allocator, carom_game **game);
 void cm_game_destroy(carom_game *game);
 
-// Events, held inputs, module tick, world step, contact callbacks. An event or input of an absent
-// player, and a join of one present, is skipped (the caller checks; a hostile file must not crash).
+// Bytes of a player's input: the module's, and before them a pose where the scene has pointers.
+uint32_t cm_game_input_size(const carom_game *game);
+uint32_t cm_scene_input_size(const cm_scene *scene, const carom_module *module);
+
+// Whether an input may be given to a tick: asked once, at the border.
+typedef enum cm_input_check {
+    CM_INPUT_GOOD = 0,
+    CM_INPUT_POSE_REFUSED,   // of a pointer: `reason` tells why
+    CM_INPUT_MODULE_REFUSED, // the module's check_input said no
+} cm_input_check;
+cm_input_check cm_game_check_input(const carom_game *game, const uint8_t *bytes,
+                                   cm_pointer_reason *reason);
+
+// Events, held inputs, poses of pointers, module tick, world step, contact callbacks. An event or
+// input of an absent player, and a join of one present, is skipped (the caller checks; a hostile
+// file must not crash).
 void cm_game_tick(carom_game *game, const cm_tick_input *input);
 
 const carom_module *cm_game_module(const carom_game *game);
 bool cm_game_player_present(const carom_game *game, uint32_t player);
+// What the module says the player steers, else the player's pointer.
 carom_body_id cm_game_player_body(const carom_game *game, uint32_t player);
+// The pointer of a player who is there, or the null id.
+carom_body_id cm_game_pointer(const carom_game *game, uint32_t player);
+// Poses that a tick was given and could not use, since create. No state.
+uint64_t cm_game_poses_refused(const carom_game *game);
 const cm_game_message *cm_game_messages(const carom_game *game, uint32_t *count);
 // Messages that found no room in their tick, since create, ticks stepped again included. No state.
 uint64_t cm_game_messages_dropped(const carom_game *game);

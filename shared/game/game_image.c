@@ -175,7 +175,7 @@ carom_result cm_game_decode(carom_game *game, const void *bytes, size_t size)
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
         memset(game->held[player], 0, CAROM_INPUT_MAX);
         if (is_present(present, player)) {
-            memcpy(game->held[player], held, game->module->input_size);
+            memcpy(game->held[player], held, cm_game_input_size(game));
             held += CAROM_INPUT_MAX;
         }
     }

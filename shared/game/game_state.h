@@ -13,11 +13,13 @@ struct carom_game {
     carom_world *world;
     uint32_t *module_state; // module->state_size bytes, a whole number of words
     uint64_t present;       // a bit a player slot
+    uint32_t pointer_bytes; // of each input, before the module's own; 0 without pointers
     uint8_t held[CAROM_PLAYERS_MAX][CAROM_INPUT_MAX];
     uint8_t public_bytes[CAROM_MODULE_PUBLIC_MAX]; // derived from module_state
     cm_game_message *messages;                     // CM_GAME_MESSAGES_MAX
     uint32_t message_count;
     uint64_t messages_dropped;
+    uint64_t poses_refused;
 };
 
 _Static_assert(CAROM_PLAYERS_MAX == 64, "present is one 64-bit word");

@@ -491,9 +491,11 @@ void cm_scene_body_def(const cm_scene *scene, uint32_t index, carom_body_def *de
     const cm_scene_body *body = &scene->bodies[index];
     const Cm__Scene__Body *source = body->source;
     carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f);
-    def->type = source->type == CM__SCENE__BODY__TYPE__STATIC      ? CAROM_BODY_STATIC
-                : source->type == CM__SCENE__BODY__TYPE__KINEMATIC ? CAROM_BODY_KINEMATIC
-                                                                   : CAROM_BODY_DYNAMIC;
+    // A pointer is kinematic without saying so.
+    bool kinematic = source->type == CM__SCENE__BODY__TYPE__KINEMATIC || source->pointer != NULL;
+    def->type = source->type == CM__SCENE__BODY__TYPE__STATIC ? CAROM_BODY_STATIC
+                : kinematic                                   ? CAROM_BODY_KINEMATIC
+                                                              : CAROM_BODY_DYNAMIC;
     def->position =
         cm_vec((float)body->position[0], (float)body->position[1], (float)body->position[2]);
     def->orientation = to_quat(source->orientation);

@@ -165,16 +165,14 @@ static bool check_body_not_built(cm_check *check, const Cm__Scene__Body *body)
         return not_built(check, body->has_epsilon ? "epsilon" : "gamma",
                          "the lcp solver and its keys are", "no such key");
     }
-    if (body->pointer != NULL) {
-        return not_built(check, "pointer", "pointers are", "no such key");
-    }
     return true;
 }
 
 // A dynamic body has mass and inertia from its shapes, or both are given.
 static bool check_mass(cm_check *check, const Cm__Scene__Scene *scene, const Cm__Scene__Body *body)
 {
-    if (body->type != CM__SCENE__BODY__TYPE__DYNAMIC || (body->has_mass && body->inertia != NULL)) {
+    if (body->type != CM__SCENE__BODY__TYPE__DYNAMIC || body->pointer != NULL ||
+        (body->has_mass && body->inertia != NULL)) {
         return true;
     }
     for (size_t i = 0; i < body->n_shapes; ++i) {
@@ -206,6 +204,11 @@ static bool check_body(cm_check *check, const Cm__Scene__Scene *scene, const Cm_
         return cm_check_fail_at(check, "name", CAROM_ERROR_ARGUMENT,
                                 "'world' stands for the world in joints, expected another name");
     }
+    if (body->pointer != NULL && body->has_type && body->type != CM__SCENE__BODY__TYPE__KINEMATIC) {
+        return cm_check_fail_at(
+            check, "type", CAROM_ERROR_ARGUMENT,
+            "a pointer that is not kinematic, expected \"kinematic\" or no type");
+    }
     bool is_static = body->type == CM__SCENE__BODY__TYPE__STATIC;
     cm_check_key(check, "shapes");
     for (size_t i = 0; i < body->n_shapes; ++i) {
@@ -218,6 +221,38 @@ static bool check_body(cm_check *check, const Cm__Scene__Scene *scene, const Cm_
     }
     cm_check_pop(check);
     return check_mass(check, scene, body);
+}
+
+// One pointer a player: an input holds one pose.
+static bool check_pointers(cm_check *check, const Cm__Scene__Scene *scene)
+{
+    uint64_t taken = 0;
+    for (size_t i = 0; i < scene->n_bodies; ++i) {
+        const Cm__Scene__Pointer *pointer = scene->bodies[i]->pointer;
+        if (pointer == NULL) {
+            continue;
+        }
+        // The range of player was checked: 0 to 63.
+        if ((taken >> pointer->player & 1u) != 0) {
+            cm_check_key(check, "bodies");
+            cm_check_index(check, (uint32_t)i);
+            cm_check_key(check, "pointer");
+            return cm_check_fail_at(check, "player", CAROM_ERROR_ARGUMENT,
+                                    "a second pointer of player %u, expected one",
+                                    (unsigned)pointer->player);
+        }
+        taken |= UINT64_C(1) << pointer->player;
+    }
+    for (size_t i = 0; i < scene->n_arrays; ++i) {
+        if (scene->arrays[i]->of->pointer != NULL) {
+            cm_check_key(check, "arrays");
+            cm_check_index(check, (uint32_t)i);
+            cm_check_key(check, "of");
+            return cm_check_fail_at(check, "pointer", CAROM_ERROR_ARGUMENT,
+                                    "a pointer in an array, expected it among the bodies");
+        }
+    }
+    return true;
 }
 
 static bool check_arrays(cm_check *check, const Cm__Scene__Scene *scene)
@@ -346,5 +381,5 @@ bool cm_check_rules(cm_check *check, const Cm__Scene__Scene *scene)
         cm_check_pop(check);
         cm_check_pop(check);
     }
-    return check_arrays(check, scene);
+    return check_pointers(check, scene) && check_arrays(check, scene);
 }

@@ -10,7 +10,7 @@
 #include "shared/base/bits.h"
 #include "shared/view/view.h"
 
-#define CM_PROTOCOL_VERSION 1
+#define CM_PROTOCOL_VERSION 2
 // Datagrams are at most 1,200 bytes; ENet takes 12, a checksum 4, a seal 29.
 #define CM_PACKET_MAX       1152
 #define CM_PACKET_INPUT     1
@@ -69,6 +69,10 @@ typedef struct cm_view_header {
     uint32_t public_size;
     uint8_t public_state[CAROM_MODULE_PUBLIC_MAX];
     uint64_t present; // with the public state: which players are present
+    // The contact wrench on the viewer's pointer, mean over the tick: N and N m about its centre of
+    // mass, world axes; finite.
+    bool has_wrench;
+    carom_vec3 force, torque;
 } cm_view_header;
 
 #define CM_LEAD_UNKNOWN INT16_MIN

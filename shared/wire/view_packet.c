@@ -7,11 +7,12 @@
 //        3    4  tick
 //        7    4  input_ack
 //       11    2  input_lead, two's complement
-//       13    1  flags: bit 0 public state follows, others 0
+//       13    1  flags: bit 0 public state follows, bit 1 a wrench follows it, others 0
 //      [14]   2  public_size, 0 to 1024
 //      [16]   8  present
 //      [24]      public_size bytes
-//       14 or 24 + public_size: bits, least significant first, for each body:
+//      [at]  24  force, torque: six binary32; at = 14 or 24 + public_size
+//       then: bits, least significant first, for each body:
 //          1       one more body (0: none, the check follows)
 //          1       its slot is the one after the last (first: slot 0); else
 //          1 + 4     0: slots left out, less one; or
@@ -34,6 +35,10 @@ enum {
     AGE_BITS = 7,
     CHECK_BITS = 16,
     END_BITS = 1 + CHECK_BITS,
+    FLAG_PUBLIC = 1,
+    FLAG_WRENCH = 2,
+    WRENCH_WORDS = 6,
+    EXPONENT = 0x7f800000,
 };
 
 cm_packet_reason cm_packet_end(cm_bit_reader *reader)
@@ -48,6 +53,42 @@ cm_packet_reason cm_packet_end(cm_bit_reader *reader)
     return reader->overflow ? CM_PACKET_RANGE : CM_PACKET_OK;
 }
 
+static uint32_t float_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static float bits_float(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void wrench_words(const cm_view_header *header, uint32_t words[WRENCH_WORDS])
+{
+    words[0] = float_bits(header->force.x);
+    words[1] = float_bits(header->force.y);
+    words[2] = float_bits(header->force.z);
+    words[3] = float_bits(header->torque.x);
+    words[4] = float_bits(header->torque.y);
+    words[5] = float_bits(header->torque.z);
+}
+
+static bool set_wrench(cm_view_header *header, const uint32_t words[WRENCH_WORDS])
+{
+    for (uint32_t i = 0; i < WRENCH_WORDS; i++) {
+        if ((words[i] & EXPONENT) == EXPONENT) {
+            return false; // NaN or infinite
+        }
+    }
+    header->force = (carom_vec3){bits_float(words[0]), bits_float(words[1]), bits_float(words[2])};
+    header->torque = (carom_vec3){bits_float(words[3]), bits_float(words[4]), bits_float(words[5])};
+    return true;
+}
+
 static uint32_t check_header(const cm_view_header *header)
 {
     uint32_t check = cm_check_fold(0, header->sequence);
@@ -60,6 +101,13 @@ static uint32_t check_header(const cm_view_header *header)
         check = cm_check_fold(check, (uint32_t)(header->present >> 32));
         for (uint32_t i = 0; i < header->public_size; i++) {
             check = cm_check_fold(check, header->public_state[i]);
+        }
+    }
+    if (header->has_wrench) {
+        uint32_t words[WRENCH_WORDS];
+        wrench_words(header, words);
+        for (uint32_t i = 0; i < WRENCH_WORDS; i++) {
+            check = cm_check_fold(check, words[i]);
         }
     }
     return check;
@@ -94,11 +142,20 @@ void cm_view_writer_begin(cm_view_writer *writer, const cm_view_config *config,
     cm_write_bits(bits, header->tick, 32);
     cm_write_bits(bits, header->input_ack, 32);
     cm_write_bits(bits, (uint16_t)header->input_lead, 16);
-    cm_write_bits(bits, header->has_public ? 1 : 0, 8);
+    cm_write_bits(
+        bits, (header->has_public ? FLAG_PUBLIC : 0u) | (header->has_wrench ? FLAG_WRENCH : 0u), 8);
     if (header->has_public) {
         cm_write_bits(bits, header->public_size, 16);
         cm_write_bits64(bits, header->present, 64);
         cm_write_byte_run(bits, header->public_state, header->public_size);
+    }
+    if (header->has_wrench) {
+        uint32_t words[WRENCH_WORDS];
+        wrench_words(header, words);
+        for (uint32_t i = 0; i < WRENCH_WORDS; i++) {
+            CM_ASSERT((words[i] & EXPONENT) != EXPONENT);
+            cm_write_bits(bits, words[i], 32);
+        }
     }
 }
 
@@ -182,10 +239,11 @@ static cm_packet_reason read_header(cm_bit_reader *bits, cm_view_header *header)
     uint32_t lead = cm_read_bits(bits, 16);
     header->input_lead = (int16_t)(lead < 0x8000u ? (int32_t)lead : (int32_t)lead - 0x10000);
     uint32_t flags = cm_read_bits(bits, 8);
-    if (flags > 1) {
+    if (flags > (FLAG_PUBLIC | FLAG_WRENCH)) {
         return CM_PACKET_RANGE;
     }
-    header->has_public = flags != 0;
+    header->has_public = (flags & FLAG_PUBLIC) != 0;
+    header->has_wrench = (flags & FLAG_WRENCH) != 0;
     if (header->has_public) {
         uint32_t public_size = cm_read_bits(bits, 16);
         if (public_size > CAROM_MODULE_PUBLIC_MAX) {
@@ -194,6 +252,15 @@ static cm_packet_reason read_header(cm_bit_reader *bits, cm_view_header *header)
         header->public_size = public_size;
         header->present = cm_read_bits64(bits, 64);
         cm_read_byte_run(bits, header->public_state, public_size);
+    }
+    if (header->has_wrench) {
+        uint32_t words[WRENCH_WORDS];
+        for (uint32_t i = 0; i < WRENCH_WORDS; i++) {
+            words[i] = cm_read_bits(bits, 32);
+        }
+        if (!bits->overflow && !set_wrench(header, words)) {
+            return CM_PACKET_RANGE;
+        }
     }
     return bits->overflow ? CM_PACKET_SHORT : CM_PACKET_OK;
 }

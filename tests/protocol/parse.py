@@ -238,10 +238,15 @@ def read_bodies(bits, header, axis_bits, kept, check):
     return entries
 
 
+def single(x):
+    """A binary32 as the vectors have it: nine digits."""
+    return float("%.9g" % x)
+
+
 def read_view(data, axis_bits, kept):
     begin(data, 2, 14)
     _, sequence, tick, input_ack, lead, flags = struct.unpack_from("<BHIIhB", data)
-    if flags & ~1:
+    if flags & ~3:
         raise Refused("RANGE")
     header = {"sequence": sequence, "tick": tick, "input_ack": input_ack, "input_lead": lead}
     check = Check()
@@ -257,6 +262,15 @@ def read_view(data, axis_bits, kept):
         header["public_state"] = public.hex()
         present = header["present"]
         for word in (size, present & 0xFFFFFFFF, present >> 32, *public):
+            check.take(word)
+    if flags & 2:
+        wrench = [bits.u(32) for _ in range(6)]
+        if any(word & 0x7F800000 == 0x7F800000 for word in wrench):
+            raise Refused("RANGE")
+        numbers = struct.unpack("<6f", struct.pack("<6I", *wrench))
+        header["force"] = [single(x) for x in numbers[:3]]
+        header["torque"] = [single(x) for x in numbers[3:]]
+        for word in wrench:
             check.take(word)
     entries = read_bodies(bits, header, axis_bits, kept, check)
     told = bits.u(16)

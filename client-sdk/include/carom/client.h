@@ -124,6 +124,77 @@ CAROM_API carom_result carom_client_set_input(carom_client *client, const void *
 // PLAYING.
 CAROM_API carom_result carom_client_send(carom_client *client, const void *bytes, uint32_t size);
 
+// Pointers -----------------------------------------------------------------------------------
+//
+// A pointer is a kinematic body of the scene whose pose its player gives, for each tick; what
+// touches it pushes back, so that a haptic device or a steering wheel can be driven. Once a device
+// period:
+//
+//   carom_client_pointer_set(client, &pose);       // where the device is
+//   carom_client_update(client, now_us);           // steps the contact here, at the room's tick
+//   rate carom_client_pointer_wrench(client, &wrench);  // what to put on the device
+//
+// The wrench is found here, in the prediction, at once, and needs no round trip: the server's views
+// only correct the bodies that the pointer touches. To stay passive it is rendered so:
+//
+// 1. A sampled wall of stiffness K (N/m) and damping B (N s/m), held for a period T, is passive
+// only
+//    while the device's own physical damping b exceeds K T / 2 + B (Colgate and Schenkel 1994).
+//    Where that fails K and B are both reduced to it, by one factor, and `limited` says so.
+// 2. What the contact has taken from the device is counted, exactly, since the force is held
+// between
+//    samples. The contact gives back no more than it took: where nothing is left, the part of the
+//    wrench along the motion is withheld, and `withheld` says so. This holds whatever the network,
+//    a correction or a solver does.
+
+// What is known of the device. Zeros: nothing, then rule 1 is not applied, rule 2 is.
+typedef struct carom_pointer_device {
+    float period;          // s, between two updates
+    float damping;         // b, N s/m: physical, of the mechanism and a light grip
+    float angular_damping; // N m s/rad; 0: the device does not turn, or it is not limited by it
+    // Of the contact. 0: from the scene, which only the volume solver can tell (its stiffness and
+    // damping times the largest section of the pointer); other solvers have none that is fixed.
+    float stiffness;       // K, N/m
+    float contact_damping; // B, N s/m
+} carom_pointer_device;
+
+typedef struct carom_pointer_limit {
+    float stiffness, damping; // that may be rendered
+    float scale;              // of what was asked for, 0 to 1
+    bool limited;             // scale is below 1
+} carom_pointer_limit;
+
+typedef struct carom_pointer_wrench {
+    carom_vec3 force,
+        torque;    // N, N m on the pointer, about its centre of mass, world axes: render it
+    bool local;    // found here, at the client's own tick; else the server's last
+    bool limited;  // rule 1
+    bool withheld; // rule 2
+    carom_pointer_limit limit;
+    double energy;        // J that the contact took from the device and did not give back
+    uint64_t server_tick; // of the newest view that told the server's wrench; 0: none yet
+    carom_vec3 server_force, server_torque;
+} carom_pointer_wrench;
+
+// Rule 1 alone; a pure function. Arguments below 0 and NaN count as 0. Strict: at b = K T / 2 + B
+// it limits.
+CAROM_API carom_pointer_limit carom_pointer_limit_of(float device_damping, float period,
+                                                     float stiffness, float contact_damping);
+// Declares the device; may be called at any time. CAROM_ERROR_ARGUMENT for numbers that are
+// negative or not finite.
+CAROM_API carom_result carom_client_pointer_device(carom_client *client,
+                                                   const carom_pointer_device *device);
+// The own pointer, or the null id.
+CAROM_API carom_body_id carom_client_pointer(const carom_client *client);
+// Its pose from now on. CAROM_ERROR_STATE without a pointer, CAROM_ERROR_NOT_FINITE,
+// CAROM_ERROR_ARGUMENT for a quaternion not of unit length or numbers out of range: the pose set
+// before stays.
+CAROM_API carom_result carom_client_pointer_set(carom_client *client,
+                                                const carom_pointer_pose *pose);
+// What acts on it. CAROM_ERROR_STATE without a pointer; all zeros then.
+CAROM_API carom_result carom_client_pointer_wrench(carom_client *client,
+                                                   carom_pointer_wrench *wrench);
+
 CAROM_API uint32_t carom_client_player(const carom_client *client);        // slot; 0 before joining
 CAROM_API carom_body_id carom_client_own_body(const carom_client *client); // null if none
 // Bodies in use have slots below this count; a free slot has the null id. Both may change in an

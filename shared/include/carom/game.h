@@ -15,11 +15,21 @@ extern "C" {
 
 #define CAROM_MODULE_ABI        1
 #define CAROM_INPUT_MAX         64 // bytes of a player's input for one tick
+#define CAROM_POINTER_BYTES     52 // of these for the pose, in a room whose scene has a pointer
 #define CAROM_PLAYERS_MAX       64 // player slots of a room
 #define CAROM_MODULE_STATE_MAX  65536
 #define CAROM_MODULE_PUBLIC_MAX 1024
 #define CAROM_USER_DATA_MAX     256
 #define CAROM_MESSAGE_MAX       1024
+
+// Where a pointer is to be: the first 52 bytes of its player's input, 13 little-endian binary32 in
+// this order. The module's own input comes after them, and is all that the module is given.
+typedef struct carom_pointer_pose {
+    carom_vec3 position;         // of the body's origin, m
+    carom_quat orientation;      // within 1e-3 of unit length
+    carom_vec3 linear_velocity;  // of the centre of mass, m/s
+    carom_vec3 angular_velocity; // rad/s
+} carom_pointer_pose;
 
 typedef struct carom_game carom_game; // one run of a module on a world; valid during a callback
 

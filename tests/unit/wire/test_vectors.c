@@ -200,6 +200,9 @@ static size_t make_view(cm_rng *rng, const cm_view_config *config, carom_body_st
         header.present = UINT64_C(0x8000000000000005);
         memset(header.public_state, (int)(round + 1), round);
     }
+    header.has_wrench = round % 4 == 1 || round == 6; // alone, and behind a public state
+    header.force = cm_vec(0.1f * (float)round, -9.81f, 1.0e-30f);
+    header.torque = cm_vec(-0.0f, (float)round, 3.0e8f);
     cm_view_writer writer;
     cm_view_writer_begin(&writer, config, &header, bytes, CM_PACKET_MAX);
     uint32_t slot = round == 4 ? SLOTS : cm_rng_below(rng, 20);
@@ -233,15 +236,21 @@ static void put_bad_views(vector_text *out, const cm_view_config *config, const 
     bytes[0] = 9;
     put_view(out, config, "unknown type", bytes, size, NULL);
     bytes[0] = CM_PACKET_VIEW;
-    bytes[13] ^= 2;
+    bytes[13] ^= 4;
     put_view(out, config, "reserved flag", bytes, size, NULL);
-    bytes[13] ^= 2;
+    bytes[13] ^= 4;
     bytes[3] ^= 1;
     put_view(out, config, "another tick", bytes, size, NULL);
     uint8_t large[32] = {CM_PACKET_VIEW, 1, 0};
     large[13] = 1;
     large[15] = 0x05; // public_size 1,280
     put_view(out, config, "public state too large", large, sizeof large, NULL);
+    uint8_t wrench[64] = {CM_PACKET_VIEW, 1, 0};
+    wrench[13] = 2;
+    put_view(out, config, "cut in its wrench", wrench, 37, NULL);
+    wrench[14 + 22] = 0x80;
+    wrench[14 + 23] = 0x7f; // the last torque: infinite
+    put_view(out, config, "a wrench that is not finite", wrench, 41, NULL);
     // Bits: a body, not the next slot, long form, slot 3; alone. Then one more: long form, slot 3.
     uint8_t twice[64] = {CM_PACKET_VIEW, 77, 0};
     cm_view_header header = {.sequence = 77};

@@ -83,6 +83,11 @@ void vector_header(vector_text *out, const cm_view_header *header)
                    ", \"present\": %llu, \"public_state\": ", (unsigned long long)header->present);
         vector_hex(out, header->public_state, header->public_size);
     }
+    if (header->has_wrench) {
+        vector_put(out, ", \"force\": [%.9g, %.9g, %.9g], \"torque\": [%.9g, %.9g, %.9g]",
+                   (double)header->force.x, (double)header->force.y, (double)header->force.z,
+                   (double)header->torque.x, (double)header->torque.y, (double)header->torque.z);
+    }
     vector_put(out, "}");
 }
 

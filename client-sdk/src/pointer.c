@@ -1,0 +1,279 @@
+// The own pointer: poses into the input, the contact's wrench to the device.
+//
+// Energy. Between two samples the device feels a constant wrench (f, t), so what it did against it
+// is exactly -(f . dx + t . dtheta), dx of the centre of mass. The sum may not fall below zero:
+// before a wrench is handed out with the sum used up, its part along the present velocity is taken
+// away. A sample later the motion may have turned out otherwise; that overshoot is one sample's,
+// and is owed: the sum is below zero then, and the contact gives nothing until the device has paid
+// it.
+//
+// The bound of rule 1: Colgate, Schenkel, "Passivity of a class of sampled-data systems" (1994),
+// for an implicit wall under a zero-order hold: b > K T / 2 + |B|.
+#include "client-sdk/src/pointer.h"
+
+#include <string.h>
+
+#include "client-sdk/src/state.h"
+#include "shared/base/vec.h"
+
+#define STRICT 0.999f // of the bound that a limited contact keeps to
+#define PI     3.14159265f
+
+void cm_pointer_reset(cm_client_pointer *pointer)
+{
+    carom_pointer_device device = pointer->device;
+    memset(pointer, 0, sizeof *pointer);
+    pointer->device = device;
+}
+
+static float not_negative(float value)
+{
+    return value > 0.0f ? value : 0.0f; // NaN is 0 as well
+}
+
+carom_pointer_limit carom_pointer_limit_of(float device_damping, float period, float stiffness,
+                                           float contact_damping)
+{
+    float b = not_negative(device_damping), t = not_negative(period);
+    float k = not_negative(stiffness), c = not_negative(contact_damping);
+    float need = 0.5f * k * t + c;
+    carom_pointer_limit limit = {k, c, 1.0f, false};
+    if (need > 0.0f && !(b > need)) {
+        limit.scale = STRICT * b / need;
+        limit.limited = true;
+        limit.stiffness = limit.scale * k;
+        limit.damping = limit.scale * c;
+    }
+    return limit;
+}
+
+// The turn from one orientation to another, rad, for the small ones of a sample.
+static carom_vec3 turn_between(carom_quat from, carom_quat to)
+{
+    carom_quat d = cm_quat_mul(to, cm_quat_conjugate(from));
+    float sign = d.w < 0.0f ? -2.0f : 2.0f;
+    return cm_vec(sign * d.x, sign * d.y, sign * d.z);
+}
+
+static carom_vec3 center_of(const carom_pointer_pose *pose, carom_vec3 arm)
+{
+    return cm_add(pose->position, cm_rotate(pose->orientation, arm));
+}
+
+static double power(carom_vec3 force, carom_vec3 torque, carom_vec3 linear, carom_vec3 angular)
+{
+    return (double)cm_dot(force, linear) + (double)cm_dot(torque, angular);
+}
+
+void cm_pointer_moved(cm_client_pointer *pointer, const carom_pointer_pose *pose, carom_vec3 arm)
+{
+    if (pointer->set) {
+        carom_vec3 way = cm_sub(center_of(pose, arm), center_of(&pointer->pose, arm));
+        carom_vec3 turn = turn_between(pointer->pose.orientation, pose->orientation);
+        pointer->energy -= power(pointer->force, pointer->torque, way, turn);
+    }
+    pointer->set = true;
+    pointer->pose = *pose;
+}
+
+// Without its part along the velocity, where that part pushes the device on.
+static bool withhold(carom_vec3 velocity, carom_vec3 *push)
+{
+    float along = cm_dot(*push, velocity), square = cm_length_squared(velocity);
+    if (along <= 0.0f || square <= 0.0f) {
+        return false;
+    }
+    *push = cm_sub(*push, cm_scale(along / square, velocity));
+    return true;
+}
+
+bool cm_pointer_hold(cm_client_pointer *pointer, carom_vec3 *force, carom_vec3 *torque)
+{
+    carom_vec3 linear = pointer->pose.linear_velocity, angular = pointer->pose.angular_velocity;
+    bool withheld = false;
+    // What the next period is going to give must be there already.
+    double next = power(*force, *torque, linear, angular) * (double)pointer->device.period;
+    if (pointer->energy <= (next > 0.0 ? next : 0.0)) {
+        withheld = withhold(linear, force);
+        withheld = withhold(angular, torque) || withheld;
+    }
+    pointer->force = *force;
+    pointer->torque = *torque;
+    return withheld;
+}
+
+// The client's face --------------------------------------------------------------------------
+
+// From the body's origin to its centre of mass, in the body.
+static carom_vec3 arm_of(const carom_client *client, carom_body_id body)
+{
+    carom_body_state state;
+    if (carom_body_get(client->mirror->world, body, &state) != CAROM_OK) {
+        return cm_vec(0.0f, 0.0f, 0.0f);
+    }
+    return cm_rotate_inverse(state.orientation, cm_sub(state.center_of_mass, state.position));
+}
+
+carom_body_id carom_client_pointer(const carom_client *client)
+{
+    carom_body_id none = {0, 0};
+    return client != NULL && client->mirror != NULL
+               ? cm_game_pointer(client->mirror->game, client->mirror->player)
+               : none;
+}
+
+carom_result carom_client_pointer_device(carom_client *client, const carom_pointer_device *device)
+{
+    if (client == NULL || device == NULL) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    const float numbers[] = {device->period, device->damping, device->angular_damping,
+                             device->stiffness, device->contact_damping};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (!cm_is_finite(numbers[i]) || numbers[i] < 0.0f) {
+            return CAROM_ERROR_ARGUMENT;
+        }
+    }
+    client->pointer.device = *device;
+    return CAROM_OK;
+}
+
+carom_result carom_client_pointer_set(carom_client *client, const carom_pointer_pose *pose)
+{
+    carom_body_id body = carom_client_pointer(client);
+    if (carom_body_id_is_null(body)) {
+        return CAROM_ERROR_STATE;
+    }
+    if (pose == NULL) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    cm_pointer_reason reason = cm_pointer_check(pose);
+    if (reason != CM_POINTER_OK) {
+        return reason == CM_POINTER_NOT_FINITE ? CAROM_ERROR_NOT_FINITE : CAROM_ERROR_ARGUMENT;
+    }
+    cm_pointer_moved(&client->pointer, pose, arm_of(client, body));
+    cm_pointer_write(pose, client->input);
+    return CAROM_OK;
+}
+
+// The largest section of a shape, m^2, and how far from the body's centre it reaches.
+static float section_of(const carom_shape_def *shape)
+{
+    carom_vec3 h = shape->half_extents;
+    float a = 4.0f * h.x * h.y, b = 4.0f * h.y * h.z, c = 4.0f * h.z * h.x, r = shape->radius;
+    switch (shape->type) {
+    case CAROM_SHAPE_BOX:
+        return cm_sqrt(a * a + b * b + c * c); // its largest shadow
+    case CAROM_SHAPE_SPHERE:
+        return PI * r * r;
+    case CAROM_SHAPE_CAPSULE:
+        return PI * r * r + 4.0f * r * shape->half_height;
+    case CAROM_SHAPE_CYLINDER:
+        return PI * r * r + 4.0f * r * shape->half_height;
+    default:
+        return 0.0f;
+    }
+}
+
+static float reach_of(const carom_shape_def *shape, carom_vec3 arm)
+{
+    float own = shape->type == CAROM_SHAPE_BOX ? cm_length(shape->half_extents)
+                                               : shape->radius + shape->half_height;
+    return own + cm_length(cm_sub(shape->position, arm));
+}
+
+// Of hulls: the ball about all vertices.
+static void add_hull(const carom_shape_def *shape, float *section, float *reach)
+{
+    uint32_t count = 0;
+    const carom_vec3 *vertices = carom_hull_vertices(shape->hull, &count);
+    float most = 0.0f;
+    for (uint32_t i = 0; i < count; i++) {
+        most = cm_max(most, cm_length(vertices[i]));
+    }
+    *section += PI * most * most;
+    *reach = cm_max(*reach, most + cm_length(shape->position));
+}
+
+// Stiffness and damping of the pointer's contact as the volume solver has them, and its reach.
+static float contact_of(const carom_client *client, carom_body_id body, float *stiffness,
+                        float *damping)
+{
+    const carom_world *world = client->mirror->world;
+    carom_shape_id shapes[32];
+    uint32_t count = carom_body_shapes(world, body, shapes, 32);
+    float section = 0.0f, reach = 0.0f;
+    for (uint32_t i = 0; i < count && i < 32; i++) {
+        carom_shape_def shape;
+        carom_body_id owner;
+        if (carom_shape_get(world, shapes[i], &shape, &owner) != CAROM_OK) {
+            continue;
+        }
+        if (shape.type == CAROM_SHAPE_HULL && shape.hull != NULL) {
+            add_hull(&shape, &section, &reach);
+        } else {
+            section += section_of(&shape);
+            reach = cm_max(reach, reach_of(&shape, arm_of(client, body)));
+        }
+    }
+    carom_world_def def;
+    cm_scene_world_def(client->mirror->scene, &def);
+    bool volume = def.solver.type == CAROM_SOLVER_VOLUME;
+    float area = def.solver.contact == CAROM_VOLUME_DEEPEST_POINT ? 1.0f : section;
+    *stiffness = volume ? def.solver.stiffness * area : 0.0f;
+    *damping = volume ? def.solver.damping * area : 0.0f;
+    return reach;
+}
+
+static carom_pointer_limit limit_of(const carom_client *client, carom_body_id body)
+{
+    const carom_pointer_device *device = &client->pointer.device;
+    float stiffness, damping;
+    float reach = contact_of(client, body, &stiffness, &damping);
+    stiffness = device->stiffness > 0.0f ? device->stiffness : stiffness;
+    damping = device->contact_damping > 0.0f ? device->contact_damping : damping;
+    carom_pointer_limit limit = {stiffness, damping, 1.0f, false};
+    if (device->period > 0.0f && device->damping > 0.0f) {
+        limit = carom_pointer_limit_of(device->damping, device->period, stiffness, damping);
+    }
+    if (device->period > 0.0f && device->angular_damping > 0.0f) {
+        // About the centre each element of the contact acts at `reach` at most, at half its square
+        // in the mean over a disc.
+        float square = 0.5f * reach * reach;
+        carom_pointer_limit turn = carom_pointer_limit_of(device->angular_damping, device->period,
+                                                          stiffness * square, damping * square);
+        if (turn.scale < limit.scale) {
+            limit = (carom_pointer_limit){turn.scale * stiffness, turn.scale * damping, turn.scale,
+                                          true};
+        }
+    }
+    return limit;
+}
+
+carom_result carom_client_pointer_wrench(carom_client *client, carom_pointer_wrench *wrench)
+{
+    memset(wrench, 0, sizeof *wrench);
+    carom_body_id body = carom_client_pointer(client);
+    if (carom_body_id_is_null(body)) {
+        return CAROM_ERROR_STATE;
+    }
+    const cm_mirror *mirror = client->mirror;
+    carom_body_state state;
+    if (mirror->has_wrench) {
+        wrench->server_tick = mirror->wrench_tick;
+        wrench->server_force = wrench->force = mirror->force;
+        wrench->server_torque = wrench->torque = mirror->torque;
+    }
+    if (client->predictor != NULL && cm_predictor_state(client->predictor, body, &state)) {
+        wrench->local = true;
+        wrench->force = state.contact_force;
+        wrench->torque = state.contact_torque;
+    }
+    wrench->limit = limit_of(client, body);
+    wrench->limited = wrench->limit.limited;
+    wrench->force = cm_scale(wrench->limit.scale, wrench->force);
+    wrench->torque = cm_scale(wrench->limit.scale, wrench->torque);
+    wrench->withheld = cm_pointer_hold(&client->pointer, &wrench->force, &wrench->torque);
+    wrench->energy = client->pointer.energy;
+    return CAROM_OK;
+}

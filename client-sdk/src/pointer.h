@@ -1,0 +1,27 @@
+// What the client keeps for its own pointer: the device, and the energy that the contact may give
+// back to it.
+#ifndef CM_CLIENT_POINTER_H
+#define CM_CLIENT_POINTER_H
+
+#include "carom/client.h"
+
+typedef struct cm_client_pointer {
+    carom_pointer_device device;
+    bool set;                 // `pose` was given
+    carom_pointer_pose pose;  // newest
+    carom_vec3 force, torque; // rendered since the last wrench was asked for
+    double energy;            // J
+} cm_client_pointer;
+
+// Forgets the room, not the device.
+void cm_pointer_reset(cm_client_pointer *pointer);
+
+// The force held while the pointer moved from its last pose to this one took so much from the
+// device. `arm`: from the body's origin to its centre of mass, in the body.
+void cm_pointer_moved(cm_client_pointer *pointer, const carom_pointer_pose *pose, carom_vec3 arm);
+
+// Takes from a wrench what rule 2 does not allow; true where something was taken. The wrench is
+// what is held from now on.
+bool cm_pointer_hold(cm_client_pointer *pointer, carom_vec3 *force, carom_vec3 *torque);
+
+#endif

@@ -1,0 +1,48 @@
+// Pointers: kinematic bodies whose pose comes from a player's input (scene.md, Inputs).
+//
+// Where a scene has a pointer, every player's input begins with 52 bytes, and the module's own
+// bytes follow: the same for all players of the room, whether a pointer is theirs or not. They are
+// 13 little-endian binary32: position of the body's origin (m), orientation (x, y, z, w), linear
+// velocity of the centre of mass (m/s), angular velocity (rad/s).
+//
+//   OFFSET SIZE
+//        0   12  position
+//       12   16  orientation, within 1e-3 of unit length
+//       28   12  linear velocity
+//       40   12  angular velocity
+//
+// All zeros, which is what a player holds before its first input, is no pose: the body stays. The
+// pose is put before each step and held until the next input, so a step moves on from it by its
+// velocity. What is invalid is refused at the border, with a reason and a counter; should it come
+// all the same (a hostile recording), it leaves the pose as it is.
+#ifndef CM_GAME_POINTER_H
+#define CM_GAME_POINTER_H
+
+#include "carom/game.h"
+#include "shared/scene/scene.h"
+
+typedef enum cm_pointer_reason {
+    CM_POINTER_OK = 0,
+    CM_POINTER_NONE, // all zeros: no pose yet
+    CM_POINTER_NOT_FINITE,
+    CM_POINTER_NOT_UNIT, // the quaternion
+    CM_POINTER_RANGE,    // beyond the world's limits of places and velocities
+    CM_POINTER_REASONS,
+} cm_pointer_reason;
+
+const char *cm_pointer_reason_text(cm_pointer_reason reason);
+
+// Fills the pose where the answer is CM_POINTER_OK.
+cm_pointer_reason cm_pointer_read(const uint8_t *bytes, carom_pointer_pose *pose);
+cm_pointer_reason cm_pointer_check(const carom_pointer_pose *pose);
+void cm_pointer_write(const carom_pointer_pose *pose, uint8_t *bytes);
+
+// Bytes before the module's own: CAROM_POINTER_BYTES or 0.
+uint32_t cm_scene_pointer_bytes(const cm_scene *scene);
+
+// The pointer of a player: the lowest slot, or the null id.
+carom_body_id cm_pointer_body(const carom_world *world, uint32_t player);
+// Puts a pose, or only stops the body (pose NULL: its player has left).
+void cm_pointer_put(carom_world *world, carom_body_id body, const carom_pointer_pose *pose);
+
+#endif
