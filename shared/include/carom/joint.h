@@ -76,7 +76,8 @@ typedef struct carom_joint_def {
 CAROM_API carom_joint_def carom_default_joint_def(void);
 
 // Errors: CAROM_ERROR_STALE_ID for a body, ARGUMENT (also for what a type cannot have: limits of a
-// ball or a fixed joint or a motor, a motor of a fixed joint), LIMIT_JOINTS. `joint` may be NULL.
+// ball or a fixed joint or a motor, a motor of a fixed joint), LIMIT_JOINTS, STATE in a world of
+// the impulse solver, which has none. `joint` may be NULL.
 CAROM_API carom_result carom_joint_create(struct carom_world *world, const carom_joint_def *def,
                                           carom_joint_id *joint);
 // A joint also goes with either of its bodies, without an event.

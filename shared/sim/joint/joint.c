@@ -197,6 +197,9 @@ carom_result carom_joint_create(carom_world *world, const carom_joint_def *def, 
         (unsigned)def->spring > CAROM_SPRING_STIFFNESS) {
         return CAROM_ERROR_ARGUMENT;
     }
+    if (world->state.solver == CAROM_SOLVER_IMPULSE) {
+        return CAROM_ERROR_STATE;
+    }
     cm_joint joint;
     memset(&joint, 0, sizeof joint);
     joint.alive = 1;

@@ -82,7 +82,7 @@ static void collide_pair(const carom_world *world, const cm_scratch *scratch, cm
     carom_circle_impact c;
     cm_rule_mix(world, cm_shapes(world) + i->shape, cm_shapes(world) + j->shape, &friction,
                 &restitution);
-    double touch = CM_IMPULSE_TOUCH * 2.0 * (a.radius > b.radius ? a.radius : b.radius);
+    double touch = CM_IMPULSE_TOUCH * 2.0 * (a.radius < b.radius ? a.radius : b.radius);
     cm_circle_collide(&a, &b, fixed, (double)restitution, (double)world->state.pixel, touch, &c);
     if (!c.hit) {
         return;

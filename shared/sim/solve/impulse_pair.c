@@ -1,16 +1,18 @@
 // Collisions of the models `interpolated` (JP3308685B2) and `normal` (saharan): each touching pair
 // of shapes once, in the order of their slots, at the centroid of its touching points.
 //
-// Pressing contact (S0.9, figure 12). A contact that touched in the tick before, and whose approach
-// is no more than twice what this tick's forces have added, is pressed, not hit: it does not
-// rebound (restitution 0); after every pair has collided once, the touching points of pressed
-// contacts collide again and again, restitution 0, until none approaches, at most 32 rounds; and of
-// its overlap a fifth a step is undone by mass share, the separation of the circle source, so that
-// what fell in with its last free step comes back out and rests. Without forces no contact is
-// pressed and bodies go where their collisions send them, overlap or not. Typical: 3 rounds.
+// Pressing contact (S0.9, figure 12). A contact that touched in the step before is pressed, not
+// hit, where it approaches by no more than twice what this step's forces have added, or where it
+// has touched for three steps in a row and still approaches: it does not rebound (restitution 0);
+// after every pair has collided once, the touching points of pressed contacts collide again and
+// again, restitution 0, until none approaches, at most 128 rounds; and of its overlap a fifth a
+// step is undone by mass share, the separation of the circle source, so that what fell in with its
+// last free step comes back out and rests. Without forces no contact is pressed and bodies go where
+// their collisions send them, overlap or not. Typical: 3 rounds.
 #include "shared/sim/solve/impulse.h"
 
 #define PRESSED   2.0    // of what forces add: above it a contact is hit
+#define OLD       3.0f   // steps in a row: from then on it is pressed all the same
 #define STILL     1.0e-4 // of what forces add: no approach any more
 #define KEPT      1.0e-4 // of the size: overlap that stays, so that contact does not break
 #define SEPARATED 0.2    // of the overlap, a step
@@ -38,6 +40,14 @@ static double size_of(const cm_shape *shape)
     default:
         return 0.0;
     }
+}
+
+// Of the smaller one: what touches must not depend on how large the floor is.
+static double touch_of(const cm_shape *a, const cm_shape *b)
+{
+    double size_a = size_of(a), size_b = size_of(b);
+    bool smaller_a = size_b == 0.0 || (size_a > 0.0 && size_a < size_b);
+    return CM_IMPULSE_TOUCH * (smaller_a ? size_a : size_b);
 }
 
 static void set_arms(cm_impulse_side *a, cm_impulse_side *b, carom_dvec3 on_a, carom_dvec3 on_b)
@@ -95,7 +105,7 @@ static bool fill_row(const carom_world *world, const cm_impulse *impulse, cm_man
         return false;
     }
     row->normal = cm_dscale(1.0 / length, n);
-    row->touch = CM_IMPULSE_TOUCH * largest(size_of(a), size_of(b));
+    row->touch = touch_of(a, b);
     for (uint32_t i = 0; i < m->point_count; i++) {
         double separation = (double)m->points[i].separation;
         if (separation <= row->touch) {
@@ -128,16 +138,20 @@ static double friction_of(const cm_manifold *m)
 }
 
 static void collide_once(const carom_world *world, cm_impulse *impulse, cm_manifold *m,
-                         const cm_contact *contact, cm_impulse_row *row)
+                         cm_contact *contact, cm_impulse_row *row)
 {
+    float age = contact->twist_impulse;
+    contact->twist_impulse = 0.0f;
     if (!fill_row(world, impulse, m, contact, row)) {
         return;
     }
+    contact->twist_impulse = cm_min(age + 1.0f, OLD);
     cm_impulse_body *a = &impulse->bodies[m->body_a], *b = &impulse->bodies[m->body_b];
     set_centroid(m, row->points, &a->side, &b->side);
     carom_dvec3 v0 = cm_impulse_relative(&a->side, &b->side);
     double approach = cm_ddot(v0, row->normal), pull = largest(a->pull, b->pull);
-    row->pressed = contact->touching && pull > 0.0 && approach <= PRESSED * pull;
+    row->pressed = age > 0.0f && pull > 0.0 && approach > -PRESSED * pull &&
+                   (approach <= PRESSED * pull || age >= OLD);
     if (approach > 0.0) {
         double epsilon = row->pressed ? 0.0 : (double)m->restitution;
         m->impulse =

@@ -185,6 +185,37 @@ Test(impulse_scenes, boxes_come_to_rest)
     finish(&p);
 }
 
+Test(impulse_scenes, a_tower_of_five_stands)
+{
+    play p = start("tower");
+    step(&p, 900);
+    for (int i = 0; i < 5; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "box_%d", i);
+        carom_body_state s = get(&p, name);
+        near(s.position.y, 0.5 + i, 2e-3, name);
+        near(s.position.x, 0.02 * (i % 2), 0.01, name);
+        cr_expect_lt(cm_length(s.linear_velocity), 0.02f, "%s", name);
+    }
+    finish(&p);
+}
+
+// A ball that leaves the floor overlaps it for some ticks: nothing but its bounce moves it.
+Test(impulse_scenes, a_bounce_is_not_pressed)
+{
+    play p = start("bounce");
+    double v = 0, y = (double)get(&p, "ball").position.y, h = 1.0 / 60;
+    for (int tick = 0; tick < 45; tick++) {
+        step(&p, 1);
+        v -= 9.81 * h;
+        v = y <= 0.5 && v < 0 ? -0.5 * v : v;
+        y += v * h;
+        near(get(&p, "ball").position.y, y, 1e-5, "height");
+        near(get(&p, "ball").linear_velocity.y, v, 1e-5, "speed");
+    }
+    finish(&p);
+}
+
 static double energy(const play *p)
 {
     double sum = 0;
