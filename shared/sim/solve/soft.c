@@ -110,14 +110,14 @@ static void lap(const carom_world *world, double *since, double *sum)
 }
 
 // Joints make their own warm start: what they do is kept out of the contacts' gain.
-static void solve_joints(const carom_world *world, cm_soft *soft, bool relax)
+static void solve_joints(cm_soft *soft, bool relax)
 {
     if (!cm_soft_has_joints(soft)) {
         return;
     }
     cm_soft_move(soft, CM_SOFT_FLIP);
     if (!relax) {
-        cm_soft_warm_start_joints(world, soft);
+        cm_soft_warm_start_joints(soft);
     }
     cm_soft_solve_joints(soft, relax);
     cm_soft_move(soft, CM_SOFT_FLIP);
@@ -143,12 +143,12 @@ void cm_solve_soft(carom_world *world, cm_scratch *scratch)
             cm_soft_run(&soft, CM_SOFT_PREPARE);
             lap(world, &at, &profile->prepare);
         }
-        solve_joints(world, &soft, false);
+        solve_joints(&soft, false);
         cm_soft_run(&soft, CM_SOFT_SOLVE);
         lap(world, &at, &profile->solve);
         cm_soft_move(&soft, CM_SOFT_POSES);
         lap(world, &at, &profile->integrate);
-        solve_joints(world, &soft, true);
+        solve_joints(&soft, true);
         cm_soft_run(&soft, CM_SOFT_RELAX);
         lap(world, &at, &profile->relax);
     }

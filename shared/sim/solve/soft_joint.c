@@ -13,9 +13,10 @@
 
 #define JOINT_HERTZ         60.0f
 #define JOINT_DAMPING_RATIO 0.5f
-#define TYPES               (CAROM_JOINT_MOTOR + 1u)
-#define KEYS                ((CM_JOINT_COLORS + 1u) * TYPES) // the first color is none
-#define ABSENT              255u
+// Keys of places: a colour, the first of which is none, and a type; plain balls are one more.
+#define PLAIN (CAROM_JOINT_MOTOR + 1u)
+#define TYPES (PLAIN + 1u)
+#define KEYS  ((CM_JOINT_COLORS + 1u) * TYPES)
 
 static size_t line(size_t size)
 {
@@ -33,7 +34,7 @@ size_t cm_soft_joints_size(const carom_limits *limits)
 {
     size_t groups = group_limit(limits);
     return line(sizeof(cm_soft_joints)) + line(groups * sizeof(cm_soft_balls)) +
-           line(groups * sizeof(cm_soft_rows)) + line(limits->joints);
+           line(groups * sizeof(cm_soft_rows)) + line(limits->joints * sizeof(cm_soft_joint_link));
 }
 
 void cm_soft_map_joints(const carom_limits *limits, void *memory, cm_soft *soft)
@@ -47,7 +48,7 @@ void cm_soft_map_joints(const carom_limits *limits, void *memory, cm_soft *soft)
     at += line(groups * sizeof(cm_soft_balls));
     joints->rows = (void *)at;
     at += line(groups * sizeof(cm_soft_rows));
-    joints->colors = (void *)at;
+    joints->links = (void *)at;
     soft->joints = joints;
 }
 
@@ -71,10 +72,9 @@ static bool is_pushed(const cm_soft *soft, uint32_t body)
 }
 
 // 0: none.
-static uint32_t choose_color(const cm_soft *soft, const cm_joint *joint, uint64_t *taken)
+static uint32_t choose_color(const cm_soft_joint_link *link, uint64_t *taken)
 {
-    bool pushed_a = is_pushed(soft, joint->body_a), pushed_b = is_pushed(soft, joint->body_b);
-    uint64_t used = (pushed_a ? taken[joint->body_a] : 0) | (pushed_b ? taken[joint->body_b] : 0);
+    uint64_t used = (link->pushed_a ? taken[link->a] : 0) | (link->pushed_b ? taken[link->b] : 0);
     uint32_t color = 0;
     if (used == UINT64_MAX) {
         return 0;
@@ -84,12 +84,8 @@ static uint32_t choose_color(const cm_soft *soft, const cm_joint *joint, uint64_
     } else if (used) {
         color = CM_JOINT_COLORS - (uint32_t)__builtin_clzll(used);
     }
-    if (pushed_a) {
-        taken[joint->body_a] |= (uint64_t)1 << color;
-    }
-    if (pushed_b) {
-        taken[joint->body_b] |= (uint64_t)1 << color;
-    }
+    taken[link->a] |= (uint64_t)1 << color; // not asked for where a cannot be pushed
+    taken[link->b] |= (uint64_t)1 << color;
     return color + 1u;
 }
 
@@ -99,7 +95,7 @@ static void clear_members(cm_soft_members *who, uint32_t unused_body)
         who->a[k] = who->b[k] = unused_body;
         who->slot[k] = CM_NONE;
     }
-    who->guarded = 1;
+    who->guarded = CM_SOFT_LANES;
     memset(who->pad, 0, sizeof who->pad);
 }
 
@@ -125,45 +121,40 @@ static cm_soft_span place_keys(const uint32_t count[KEYS], uint32_t start[KEYS])
     return span;
 }
 
-static void put_member(const cm_soft *soft, const cm_joint *joint, uint32_t slot, uint32_t lane,
-                       cm_soft_members *who)
+static void put_member(const cm_soft_joint_link *link, uint32_t lane, cm_soft_members *who)
 {
-    who->slot[lane] = slot;
-    who->a[lane] = joint->body_a == CM_NONE ? soft->body_count : joint->body_a;
-    who->b[lane] = joint->body_b;
-    if (lane == CM_SOFT_LANES - 1) {
-        who->guarded = 0;
-        for (uint32_t k = 0; k < CM_SOFT_LANES; k++) {
-            who->guarded |= !is_pushed(soft, who->a[k]) || !is_pushed(soft, who->b[k]);
-        }
-    }
+    // Where all are pushed it must be full, too.
+    who->guarded = lane == 0 ? CM_SOFT_LANES : who->guarded;
+    who->guarded -= link->pushed_a & link->pushed_b;
+    who->slot[lane] = link->slot;
+    who->a[lane] = link->a;
+    who->b[lane] = link->b;
 }
 
-static cm_soft_span arrange(const carom_world *world, cm_soft *soft, bool plain)
+static cm_soft_span arrange(cm_soft *soft, uint32_t count, bool plain)
 {
-    uint32_t count[KEYS] = {0}, next[KEYS], slots = world->state.joint_slots;
-    const cm_joint *rows = cm_joints(world);
+    uint32_t keys[KEYS] = {0}, next[KEYS];
     cm_soft_joints *joints = soft->joints;
     uint64_t *taken = (uint64_t *)(void *)soft->taken; // the contacts' are done with
-    memset(taken, 0, (size_t)soft->body_count * sizeof *taken);
-    for (uint32_t i = 0; i < slots; i++) {
-        if (joints->colors[i] == ABSENT || is_plain(soft, &rows[i]) != plain) {
-            continue;
+    memset(taken, 0, ((size_t)soft->body_count + 1) * sizeof *taken);
+    for (uint32_t i = 0; i < count; i++) {
+        cm_soft_joint_link *link = &joints->links[i];
+        if ((link->type == PLAIN) == plain) {
+            link->color = (uint8_t)choose_color(link, taken);
+            keys[link->color * TYPES + link->type]++;
         }
-        joints->colors[i] = (uint8_t)choose_color(soft, &rows[i], taken);
-        count[joints->colors[i] * TYPES + rows[i].type]++;
     }
-    cm_soft_span span = place_keys(count, next);
+    cm_soft_span span = place_keys(keys, next);
     for (uint32_t i = 0; i < span.end; i++) {
         clear_members(members_of(joints, plain, i), soft->body_count);
     }
-    for (uint32_t i = 0; i < slots; i++) {
-        if (joints->colors[i] == ABSENT || is_plain(soft, &rows[i]) != plain) {
-            continue;
+    for (uint32_t i = 0; i < count; i++) {
+        const cm_soft_joint_link *link = &joints->links[i];
+        if ((link->type == PLAIN) == plain) {
+            uint32_t place = next[link->color * TYPES + link->type]++;
+            put_member(link, place % CM_SOFT_LANES,
+                       members_of(joints, plain, place / CM_SOFT_LANES));
         }
-        uint32_t place = next[joints->colors[i] * TYPES + rows[i].type]++;
-        put_member(soft, &rows[i], i, place % CM_SOFT_LANES,
-                   members_of(joints, plain, place / CM_SOFT_LANES));
     }
     return span;
 }
@@ -176,36 +167,49 @@ static bool sleeps(const carom_world *world, const cm_joint *joint)
            (joint->body_a != CM_NONE && cm_body_is_asleep(&bodies[joint->body_a]));
 }
 
-void cm_soft_prepare_joints(carom_world *world, cm_soft *soft)
+// Links of all joints that act; returns how many, and how many of them are plain.
+static uint32_t link_joints(carom_world *world, cm_soft *soft, uint32_t *plain)
 {
-    cm_soft_joints *joints = soft->joints;
-    uint32_t plain = 0, others = 0;
-    joints->rigid =
-        cm_softness_of(cm_min(JOINT_HERTZ, 0.25f / soft->h), JOINT_DAMPING_RATIO, soft->h);
+    uint32_t count = 0;
     for (uint32_t i = 0; i < world->state.joint_slots; i++) {
         cm_joint *joint = &cm_joints(world)[i];
-        joints->colors[i] = ABSENT;
         if (!joint->alive) {
             continue;
         }
-        if (!is_pushed(soft, joint->body_a) && !is_pushed(soft, joint->body_b)) {
-            if (sleeps(world, joint)) {
-                continue;
-            }
+        bool pushed_a = is_pushed(soft, joint->body_a), pushed_b = is_pushed(soft, joint->body_b);
+        if (pushed_a || pushed_b) {
+            bool is_ball = is_plain(soft, joint);
+            *plain += is_ball;
+            soft->joints->links[count++] =
+                (cm_soft_joint_link){i,
+                                     joint->body_a == CM_NONE ? soft->body_count : joint->body_a,
+                                     joint->body_b,
+                                     is_ball ? (uint8_t)PLAIN : joint->type,
+                                     0,
+                                     pushed_a,
+                                     pushed_b};
+        } else if (!sleeps(world, joint)) {
             memset(joint->impulse, 0, sizeof joint->impulse); // neither can be pushed for now
             joint->force = joint->torque = 0.0f;
-            continue;
         }
-        joints->colors[i] = 0;
-        *(is_plain(soft, joint) ? &plain : &others) += 1;
     }
+    return count;
+}
+
+void cm_soft_prepare_joints(carom_world *world, cm_soft *soft)
+{
+    cm_soft_joints *joints = soft->joints;
+    joints->state = cm_joints(world);
+    joints->rigid =
+        cm_softness_of(cm_min(JOINT_HERTZ, 0.25f / soft->h), JOINT_DAMPING_RATIO, soft->h);
+    uint32_t plain = 0, count = link_joints(world, soft, &plain);
     if (plain > 0) {
-        joints->ball_span = arrange(world, soft, true);
+        joints->ball_span = arrange(soft, count, true);
         cm_soft_pack_balls(world, soft);
     }
-    if (others > 0) {
-        joints->row_span = arrange(world, soft, false);
-        cm_soft_pack_rows(world, soft);
+    if (count > plain) {
+        joints->row_span = arrange(soft, count, false);
+        cm_soft_pack_rows(soft);
     }
 }
 
@@ -220,10 +224,9 @@ static void run(cm_soft *soft, cm_soft_kind kind, const cm_soft_span *span)
     soft->passes->run[kind](soft, span->colored, span->end);
 }
 
-void cm_soft_warm_start_joints(const carom_world *world, cm_soft *soft)
+void cm_soft_warm_start_joints(cm_soft *soft)
 {
     run(soft, CM_SOFT_BALL_WARM, &soft->joints->ball_span);
-    cm_soft_renew_rows(world, soft);
     run(soft, CM_SOFT_ROW_WARM, &soft->joints->row_span);
 }
 

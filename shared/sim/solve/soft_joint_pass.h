@@ -5,6 +5,11 @@
 // passes a substep.
 #include "shared/sim/solve/soft_joint.h"
 
+#include <stddef.h>
+
+_Static_assert(offsetof(cm_joint_row, error) == 36 && offsetof(cm_joint_row, velocity) == 48,
+               "rows are read as floats");
+
 #define PIVOT_MIN        1.0e-6f // of a row's own
 #define JOINT_PUSH_SPEED 40.0f   // m/s, rad/s: the most that a block's error is corrected at
 
@@ -74,18 +79,17 @@ static inline void pack_masses(const cm_soft *soft, const cm_soft_members *who, 
     }
 }
 
-// Plain balls ----------------------------------------------------------------------------------
-
 // How far r turns by a quaternion, as cm_soft_turned.
-static inline cm_fvec turned_by(cm_f x, cm_f y, cm_f z, cm_f w, cm_fvec r)
+static inline cm_fvec turned_by(quat q, cm_fvec r)
 {
-    cm_fvec u = {x, y, z};
-    cm_fvec t = cm_fvec_add(cm_fvec_cross(u, r), cm_fvec_scale(w, r));
+    cm_fvec u = {q.x, q.y, q.z};
+    cm_fvec t = cm_fvec_add(cm_fvec_cross(u, r), cm_fvec_scale(q.w, r));
     return cm_fvec_scale(cm_lanes_set(2.0f), cm_fvec_cross(u, t));
 }
 
-// Arms and gap at the start of the tick, from the anchors that were packed.
-static inline void ball_place(const cm_soft *soft, cm_soft_balls *g, uint32_t at)
+// Arms and gap at the start of the tick, from the anchors that were packed; and how the bodies are
+// turned there.
+static inline void place_ends(const cm_soft *soft, cm_soft_ends *g, uint32_t at, quat *qa, quat *qb)
 {
     const float *rows = &soft->motions[0].position.x; // 16 floats a row
     cm_f a[8], b[8], zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f);
@@ -95,22 +99,54 @@ static inline void ball_place(const cm_soft *soft, cm_soft_balls *g, uint32_t at
     for (uint32_t i = 0; i < 6; i++) {
         a[i] = cm_lanes_select(held, a[i], zero);
     }
-    a[6] = cm_lanes_select(held, a[6], one);
+    *qa = (quat){a[3], a[4], a[5], cm_lanes_select(held, a[6], one)};
+    *qb = (quat){b[3], b[4], b[5], b[6]};
     cm_fvec ra = cm_fvec_load(g->ra0, at), rb = cm_fvec_load(g->rb0, at);
-    ra = cm_fvec_add(ra, turned_by(a[3], a[4], a[5], a[6], ra));
-    rb = cm_fvec_add(rb, turned_by(b[3], b[4], b[5], b[6], rb));
+    ra = cm_fvec_add(ra, turned_by(*qa, ra));
+    rb = cm_fvec_add(rb, turned_by(*qb, rb));
     cm_fvec apart = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
     cm_fvec_store(g->ra0, at, ra);
     cm_fvec_store(g->rb0, at, rb);
     cm_fvec_store(g->gap0, at, cm_fvec_sub(cm_fvec_add(apart, rb), ra));
-    pack_masses(soft, &g->who, &g->m, at);
 }
+
+// Arms and gap now.
+typedef struct arms {
+    cm_fvec ra, rb, gap;
+    quat turn_a, turn_b; // of the bodies since the start of the tick
+} arms;
+
+static inline arms reach(const cm_soft *soft, const cm_soft_members *who, const cm_soft_ends *g,
+                         uint32_t at)
+{
+    const float *rows = &soft->bodies[0].shift.x; // 16 floats a row
+    cm_f a[8], b[8];
+    cm_lanes_gather(rows, 16, who->a + at, a);
+    cm_lanes_gather(rows, 16, who->b + at, b);
+    arms r;
+    r.turn_a = (quat){a[3], a[4], a[5], a[6]};
+    r.turn_b = (quat){b[3], b[4], b[5], b[6]};
+    r.ra = cm_fvec_load(g->ra0, at);
+    r.rb = cm_fvec_load(g->rb0, at);
+    cm_fvec da = turned_by(r.turn_a, r.ra), db = turned_by(r.turn_b, r.rb);
+    r.ra = cm_fvec_add(r.ra, da);
+    r.rb = cm_fvec_add(r.rb, db);
+    cm_fvec to_a = cm_fvec_add((cm_fvec){a[0], a[1], a[2]}, da);
+    cm_fvec to_b = cm_fvec_add((cm_fvec){b[0], b[1], b[2]}, db);
+    r.gap = cm_fvec_add(cm_fvec_load(g->gap0, at), cm_fvec_sub(to_b, to_a));
+    return r;
+}
+
+// Plain balls ----------------------------------------------------------------------------------
 
 static void ball_prepare(cm_soft *soft, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
+        cm_soft_balls *g = &soft->joints->balls[i];
         for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
-            ball_place(soft, &soft->joints->balls[i], at);
+            quat qa, qb;
+            place_ends(soft, &g->ends, at, &qa, &qb);
+            pack_masses(soft, &g->who, &g->m, at);
         }
     }
 }
@@ -156,33 +192,24 @@ static inline void ball_apply(const masses *m, cm_fvec ra, cm_fvec rb, cm_fvec i
 
 static inline void ball_warm_lanes(cm_soft *soft, cm_soft_balls *g, uint32_t at)
 {
-    const float *rows = &soft->bodies[0].shift.x; // 16 floats a row
-    cm_f a[8], b[8], k[6], inverse_k[6];
-    cm_lanes_gather(rows, 16, g->who.a + at, a);
-    cm_lanes_gather(rows, 16, g->who.b + at, b);
-    cm_fvec ra = cm_fvec_load(g->ra0, at), rb = cm_fvec_load(g->rb0, at);
-    cm_fvec da = turned_by(a[3], a[4], a[5], a[6], ra);
-    cm_fvec db = turned_by(b[3], b[4], b[5], b[6], rb);
-    ra = cm_fvec_add(ra, da);
-    rb = cm_fvec_add(rb, db);
-    cm_fvec to_a = cm_fvec_add((cm_fvec){a[0], a[1], a[2]}, da);
-    cm_fvec to_b = cm_fvec_add((cm_fvec){b[0], b[1], b[2]}, db);
-    cm_fvec_store(g->ra, at, ra);
-    cm_fvec_store(g->rb, at, rb);
-    cm_fvec_store(g->gap, at, cm_fvec_add(cm_fvec_load(g->gap0, at), cm_fvec_sub(to_b, to_a)));
+    cm_f k[6], inverse_k[6];
+    arms r = reach(soft, &g->who, &g->ends, at);
+    cm_fvec_store(g->ra, at, r.ra);
+    cm_fvec_store(g->rb, at, r.rb);
+    cm_fvec_store(g->gap, at, r.gap);
     masses m = load_masses(&g->m, at);
     for (uint32_t i = 0; i < 6; i++) {
         k[i] = cm_lanes_set(0.0f);
     }
-    add_mass(m.ma, m.ia, ra, k);
-    add_mass(m.mb, m.ib, rb, k);
+    add_mass(m.ma, m.ia, r.ra, k);
+    add_mass(m.mb, m.ib, r.rb, k);
     invert(k, inverse_k);
     for (uint32_t i = 0; i < 6; i++) {
         STORE(mass[i], inverse_k[i]);
     }
     speeds s;
     gather_members(soft, &g->who, at, &s);
-    ball_apply(&m, ra, rb, cm_fvec_load(g->impulse, at), &s);
+    ball_apply(&m, r.ra, r.rb, cm_fvec_load(g->impulse, at), &s);
     scatter_members(soft, &g->who, &g->m, at, &s);
 }
 
@@ -292,24 +319,109 @@ static inline masses row_masses(const cm_soft_rows *g, uint32_t at)
     return m;
 }
 
+static inline quat load_quat(const cm_soft_lanes *from, uint32_t at)
+{
+    return (quat){cm_lanes_load(from[0] + at), cm_lanes_load(from[1] + at),
+                  cm_lanes_load(from[2] + at), cm_lanes_load(from[3] + at)};
+}
+
+static inline void store_quat(cm_soft_lanes *to, uint32_t at, quat q)
+{
+    cm_lanes_store(to[0] + at, q.x);
+    cm_lanes_store(to[1] + at, q.y);
+    cm_lanes_store(to[2] + at, q.z);
+    cm_lanes_store(to[3] + at, q.w);
+}
+
 static void row_prepare(cm_soft *soft, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
         cm_soft_rows *g = &soft->joints->rows[i];
         for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+            quat qa, qb;
+            place_ends(soft, &g->ends, at, &qa, &qb);
+            store_quat(g->frame_a0, at, multiply(qa, load_quat(g->frame_a0, at)));
+            store_quat(g->frame_b0, at, multiply(qb, load_quat(g->frame_b0, at)));
             pack_masses(soft, &g->who, &g->m, at);
         }
     }
 }
 
-// What a row by itself asks for, in the solve pass (0) and in the relax pass (1).
-static inline void soften(const cm_soft *soft, const cm_soft_rows *group, cm_soft_row *g,
-                          uint32_t at, const masses *m)
+// The axes of a turned frame, nine numbers.
+static inline void axes_of(quat q, cm_f out[9])
 {
-    cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f), error = LOAD(error);
-    cm_f own = row_coupling(m, g, g, at), effective = inverse(own), gamma = LOAD(gamma);
+    cm_f one = cm_lanes_set(1.0f), two = cm_lanes_set(2.0f);
+    cm_f xx = q.x * q.x, yy = q.y * q.y, zz = q.z * q.z;
+    cm_f xy = q.x * q.y, xz = q.x * q.z, yz = q.y * q.z;
+    cm_f wx = q.w * q.x, wy = q.w * q.y, wz = q.w * q.z;
+    out[0] = one - two * (yy + zz);
+    out[1] = two * (xy + wz);
+    out[2] = two * (xz - wy);
+    out[3] = two * (xy - wz);
+    out[4] = one - two * (xx + zz);
+    out[5] = two * (yz + wx);
+    out[6] = two * (xz + wy);
+    out[7] = two * (yz - wx);
+    out[8] = one - two * (xx + yy);
+}
+
+// The poses of this substep, as the types take them.
+static inline void row_pose(const cm_soft *soft, cm_soft_rows *g, uint32_t at)
+{
+    const uint32_t index[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    arms r = reach(soft, &g->who, &g->ends, at);
+    quat a = multiply(r.turn_a, load_quat(g->frame_a0, at));
+    quat b = multiply(r.turn_b, load_quat(g->frame_b0, at));
+    quat turn = multiply((quat){-a.x, -a.y, -a.z, a.w}, b);
+    cm_f out[32] = {r.ra.x, r.ra.y, r.ra.z, r.rb.x, r.rb.y, r.rb.z, r.gap.x, r.gap.y, r.gap.z};
+    axes_of(a, out + 9);
+    axes_of(b, out + 18);
+    out[27] = turn.x;
+    out[28] = turn.y;
+    out[29] = turn.z;
+    out[30] = turn.w;
+    out[31] = cm_lanes_set(0.0f);
+    for (uint32_t k = 0; k < 32; k += 8) {
+        cm_lanes_scatter(&g->poses[at].pose.ra.x + k, 32, index, out + k);
+    }
+}
+
+// Rows that were made joint by joint, into the lanes.
+static inline void turn_rows(const cm_soft_made made, cm_soft_rows *group, uint32_t at)
+{
+    const uint32_t index[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const uint32_t stride = (CM_JOINT_GROUP_ROWS + 1) * (sizeof(cm_joint_row) / sizeof(float));
+    for (uint32_t i = 0; i < group->singles + group->block; i++) {
+        cm_soft_row *g = &group->rows[i];
+        const float *rows = &made[at][i].linear.x;
+        cm_f x[8], y[8];
+        cm_lanes_gather(rows, stride, index, x);
+        cm_lanes_gather(rows + 8, stride, index, y);
+        for (uint32_t k = 0; k < 3; k++) {
+            STORE(linear[k], x[k]);
+            STORE(angular_a[k], x[3 + k]);
+        }
+        STORE(angular_b[0], x[6]);
+        STORE(angular_b[1], x[7]);
+        STORE(angular_b[2], y[0]);
+        STORE(error, y[1]);
+        if (i < group->singles) {
+            cm_lanes_store(group->single[i].velocity + at, y[4]);
+        }
+    }
+}
+
+// What a row by itself asks for, in the solve pass (0) and in the relax pass (1).
+static inline void soften(const cm_soft *soft, cm_soft_rows *group, uint32_t i, uint32_t at,
+                          const masses *m)
+{
+    const cm_soft_row *row = &group->rows[i];
+    cm_soft_single *g = &group->single[i];
+    cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f);
+    cm_f error = cm_lanes_load(row->error + at), gamma = LOAD(gamma);
+    cm_f own = row_coupling(m, row, row, at), effective = inverse(own);
     if (m->locked) {
-        cm_f least = cm_lanes_set(PIVOT_MIN) * row_whole(group, m, g, at, own);
+        cm_f least = cm_lanes_set(PIVOT_MIN) * row_whole(group, m, row, at, own);
         effective = cm_lanes_select(cm_lanes_greater(own, least), effective, zero);
     }
     cm_mask stiff = cm_lanes_greater(gamma, zero);
@@ -387,7 +499,7 @@ static inline void row_warm_lanes(cm_soft *soft, cm_soft_rows *g, uint32_t at)
         cm_fvec_store(row->turn_b, at, cm_fsym_mul(m.ib, cm_fvec_load(row->angular_b, at)));
         row_apply(row, at, &m, cm_lanes_load(row->impulse + at), &s);
         if (i < g->singles) {
-            soften(soft, g, row, at, &m);
+            soften(soft, g, i, at, &m);
         }
     }
     factorise(g, at, &m);
@@ -398,20 +510,27 @@ static void row_warm(cm_soft *soft, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
         cm_soft_rows *g = &soft->joints->rows[i];
+        cm_soft_made made;
         for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+            row_pose(soft, g, at);
+        }
+        cm_soft_make_rows(soft, g, made);
+        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+            turn_rows(made, g, at);
             row_warm_lanes(soft, g, at);
         }
     }
 }
 
-static inline void solve_single(cm_soft_row *g, uint32_t at, const masses *m, bool relax, speeds *s)
+static inline void solve_single(cm_soft_row *row, const cm_soft_single *g, uint32_t at,
+                                const masses *m, bool relax, speeds *s)
 {
-    cm_f old = LOAD(impulse);
-    cm_f now = old - LOAD(mass[relax]) * (row_speed(g, at, s) + LOAD(bias[relax])) -
+    cm_f old = cm_lanes_load(row->impulse + at);
+    cm_f now = old - LOAD(mass[relax]) * (row_speed(row, at, s) + LOAD(bias[relax])) -
                LOAD(scale[relax]) * old;
     now = joint_clamp(now, LOAD(lower), LOAD(upper));
-    STORE(impulse, now);
-    row_apply(g, at, m, now - old, s);
+    cm_lanes_store(row->impulse + at, now);
+    row_apply(row, at, m, now - old, s);
 }
 
 // x := K^-1 x
@@ -479,7 +598,7 @@ static inline void row_solve_lanes(cm_soft *soft, cm_soft_rows *g, uint32_t at, 
     speeds s;
     gather_members(soft, &g->who, at, &s);
     for (uint32_t i = 0; i < g->singles; i++) {
-        solve_single(&g->rows[i], at, &m, relax, &s);
+        solve_single(&g->rows[i], &g->single[i], at, &m, relax, &s);
     }
     solve_block(&soft->joints->rigid, g, at, &m, relax, &s);
     if (relax) {
