@@ -65,6 +65,8 @@ bool cm_check_values(cm_check *check, const ProtobufCMessage *message);
 uint32_t cm_axis_lock(const char *name);
 
 bool cm_check_rules(cm_check *check, const Cm__Scene__Scene *message);
+// rules_lcp.c: the keys of bodies, shapes and joints that only the lcp solver has.
+bool cm_check_lcp(cm_check *check, const Cm__Scene__Scene *message);
 
 // rules_impulse.c: the same for what the impulse solver asks for.
 bool cm_check_impulse(cm_check *check, const Cm__Scene__Scene *message);

@@ -110,16 +110,6 @@ static bool check_material(cm_check *check, const Cm__Scene__Scene *scene,
     return true;
 }
 
-static bool check_shape_not_built(cm_check *check, const Cm__Scene__Shape *shape)
-{
-    const Cm__Scene__ContactSpec *contact = shape->contact;
-    if (contact != NULL && (contact->has_mode || contact->axis != NULL || contact->has_slip ||
-                            contact->has_max_force)) {
-        return not_built(check, "contact", "contact modes are", "{}");
-    }
-    return true;
-}
-
 // What only soft does is not left out in silence.
 static bool check_rubbing(cm_check *check, const Cm__Scene__Scene *scene,
                           const Cm__Scene__Shape *shape)
@@ -127,7 +117,8 @@ static bool check_rubbing(cm_check *check, const Cm__Scene__Scene *scene,
     if (scene->solver == NULL || scene->solver->type == CM__SCENE__SOLVER__TYPE__SOFT) {
         return true;
     }
-    const Cm__Scene__Vec3 *v = shape->surface_velocity;
+    bool lcp = scene->solver->type == CM__SCENE__SOLVER__TYPE__LCP;
+    const Cm__Scene__Vec3 *v = lcp ? NULL : shape->surface_velocity; // lcp has these
     const char *key = shape->rolling_friction != 0.0 ? "rolling_friction"
                       : shape->spin_friction != 0.0  ? "spin_friction"
                       : v != NULL && (v->x != 0.0 || v->y != 0.0 || v->z != 0.0)
@@ -142,8 +133,7 @@ static bool check_shape(cm_check *check, const Cm__Scene__Scene *scene,
 {
     return check_geometry(check, shape, is_static) &&
            check_quat(check, "orientation", shape->orientation) &&
-           check_material(check, scene, shape) && check_rubbing(check, scene, shape) &&
-           check_shape_not_built(check, shape);
+           check_material(check, scene, shape) && check_rubbing(check, scene, shape);
 }
 
 static bool check_body_not_built(cm_check *check, const Cm__Scene__Body *body)
@@ -161,10 +151,6 @@ static bool check_body_not_built(cm_check *check, const Cm__Scene__Body *body)
         }
     }
     cm_check_pop(check);
-    if (body->has_epsilon || body->has_gamma) {
-        return not_built(check, body->has_epsilon ? "epsilon" : "gamma",
-                         "the lcp solver and its keys are", "no such key");
-    }
     return true;
 }
 
@@ -369,7 +355,8 @@ bool cm_check_rules(cm_check *check, const Cm__Scene__Scene *scene)
                                 "%zu bytes long, expected at most 31", strlen(scene->module));
     }
     if (!check_scene_not_built(check, scene) || !check_material_names(check, scene) ||
-        !cm_check_impulse(check, scene) || !cm_check_volume(check, scene)) {
+        !cm_check_impulse(check, scene) || !cm_check_volume(check, scene) ||
+        !cm_check_lcp(check, scene)) {
         return false;
     }
     for (size_t i = 0; i < scene->n_bodies; ++i) {

@@ -220,6 +220,8 @@ struct carom_world {
     // ids, which stand for what they look like.
     const carom_hull *const *hulls;
     uint32_t hull_count;
+    // The game's constraints (lcp), likewise the caller's.
+    carom_row_source rows;
 };
 
 static inline cm_motion *cm_motions(const carom_world *world)

@@ -16,6 +16,7 @@
 #include "carom/hull.h"
 #include "carom/id.h"
 #include "carom/joint.h"
+#include "carom/rows.h"
 #include "carom/types.h"
 
 #ifdef __cplusplus
@@ -370,8 +371,12 @@ typedef struct carom_world_stats {
     uint32_t joints;
     uint64_t joints_broken;    // since create
     uint64_t steps_over_bound; // volume: ticks whose work or stiffness was above a bound
-    uint32_t sleeping;         // bodies
-    uint32_t islands; // dynamic bodies that hang together by touching and joints count as one
+    // lcp: rows of the largest island and linear systems solved, of the last step; since create
+    // islands solved iteratively, retries of systems that defied solution, and rows left out.
+    uint32_t lcp_rows, lcp_solves;
+    uint64_t lcp_iterative, lcp_fallbacks, lcp_rows_dropped;
+    uint32_t sleeping; // bodies
+    uint32_t islands;  // dynamic bodies that hang together by touching and joints count as one
     carom_step_profile profile;
 } carom_world_stats;
 

@@ -25,5 +25,7 @@ void cm_solve_impulse(carom_world *world, cm_scratch *scratch);
 size_t cm_impulse_scratch_size(const carom_limits *limits, const carom_solver_def *def);
 void cm_solve_volume(carom_world *world, cm_scratch *scratch);
 size_t cm_volume_scratch_size(const carom_limits *limits, const carom_solver_def *def);
+void cm_solve_lcp(carom_world *world, cm_scratch *scratch);
+size_t cm_lcp_scratch_size(const carom_limits *limits, const carom_solver_def *def);
 
 #endif
