@@ -54,8 +54,7 @@ void cm_lcp_start_sets(const cm_lcp *problem, uint8_t *sets)
     }
 }
 
-// x of the free rows with the others at their bounds, and w of those.
-static bool solve_free(const cm_lcp *problem, const uint8_t *sets, double *x, double *w,
+bool cm_lcp_solve_free(const cm_lcp *problem, const uint8_t *sets, double *x, double *w,
                        double *work)
 {
     uint32_t n = problem->n, free = 0;
@@ -99,7 +98,7 @@ cm_lcp_answer cm_lcp_murty(const cm_lcp *problem, uint8_t *sets, double *x, doub
     cm_lcp_start_sets(problem, sets);
     while (answer.solves < problem->cap) {
         answer.solves++;
-        if (!solve_free(problem, sets, x, w, work)) {
+        if (!cm_lcp_solve_free(problem, sets, x, w, work)) {
             return answer;
         }
         uint32_t j = 0;

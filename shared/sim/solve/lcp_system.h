@@ -66,6 +66,10 @@ cm_lcp_answer cm_lcp_murty(const cm_lcp *problem, uint8_t *sets, double *x, doub
 // then one at a time. The factor of A is left in work.
 cm_lcp_answer cm_lcp_project(const cm_lcp *problem, uint8_t *sets, double *x, double *w,
                              double *work);
+// Projected Newton (lcp_newton.c), for systems on which pivoting stalls: from x, clamped, through
+// ever smaller values of the quadratic form to the solution and its sets.
+cm_lcp_answer cm_lcp_newton(const cm_lcp *problem, uint8_t *sets, double *x, double *w,
+                            double *work);
 // Kostreva: with epsilon 1e-6 of the mean diagonal on top, then a hundredth of it, and so on to
 // none; solved where x settles, infeasible where it grows without end.
 cm_lcp_answer cm_lcp_kostreva(const cm_lcp *problem, uint8_t *sets, double *x, double *w,
@@ -132,6 +136,9 @@ static inline double cm_lcp_abs(double a)
 
 // w = (A + epsilon 1) x - b.
 void cm_lcp_residual(const cm_lcp *problem, const double *x, double *w);
+// x of the free rows with the others at their bounds, and w of those; work: n^2 + 4 n.
+bool cm_lcp_solve_free(const cm_lcp *problem, const uint8_t *sets, double *x, double *w,
+                       double *work);
 // Where a row at a bound, or free, offends: the set it has to go to, else its own.
 uint8_t cm_lcp_better(const cm_lcp *problem, uint8_t set, uint32_t j, double x, double w);
 // A set that bounds do not allow (a bound that is infinite) becomes free; equal bounds: LOWER.
