@@ -63,6 +63,7 @@ void cm_scratch_map(const carom_world *world, cm_scratch *scratch)
 {
     scratch->pair_count = 0;
     scratch->old_contact_count = 0;
+    scratch->rubbing = false;
     scratch->active_count = scratch->sleeping_count = 0;
     scratch->old_contacts = (cm_contact *)((char *)world + world->offset.spare_contact);
     walk(&world->limits, 0, (char *)world + world->offset.scratch, scratch);

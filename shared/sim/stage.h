@@ -82,9 +82,10 @@ typedef struct cm_scratch {
     carom_sleep_event *sleep_events; // twice limits.bodies rows
     uint8_t *active;                 // a row a body slot: it moves or can be pushed (sleep.h)
     uint32_t active_count, sleeping_count;
-    uint32_t *parents;        // a row a body slot: islands
-    uint8_t *marks;           // a row a body slot
-    uint8_t *rank;            // a row a shape slot: CM_SHAPE_…
+    bool rubbing;      // some placed shape has rolling or spin friction, or its surface moves
+    uint32_t *parents; // a row a body slot: islands
+    uint8_t *marks;    // a row a body slot
+    uint8_t *rank;     // a row a shape slot: CM_SHAPE_…
     uint32_t *joint_partners; // joint/filter.c: cm_joint_filter_size bytes
     void *broadphase;         // tree nodes, keys: cm_broadphase_scratch_size bytes
     void *solver;             // as much as the world's solver asks for
@@ -151,6 +152,13 @@ static inline float cm_shape_reach(const cm_shape *shape)
 
 // World pose of a shape into its row of the places (broadphase.c).
 void cm_place_shape(const carom_world *world, cm_scratch *scratch, uint32_t slot);
+
+static inline bool cm_shape_rubs(const cm_shape *shape)
+{
+    carom_vec3 v = shape->surface_velocity;
+    return shape->rolling_friction > 0.0f || shape->spin_friction > 0.0f || v.x != 0.0f ||
+           v.y != 0.0f || v.z != 0.0f;
+}
 
 // World pose of a shape from its body's motion.
 static inline void cm_shape_pose(const carom_world *world, const cm_shape *shape,

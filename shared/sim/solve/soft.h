@@ -212,8 +212,9 @@ void cm_soft_pack(cm_soft *soft);
 void cm_soft_run(cm_soft *soft, cm_soft_kind kind);
 
 // soft_special.c
-// Whether any contact of this world can be special: looks at every body and shape once a tick.
-bool cm_soft_any_special(const carom_world *world, const cm_soft *soft);
+// Whether one of these bodies makes its contacts special; their inertias are prepared.
+bool cm_soft_any_special(const carom_world *world, const cm_soft *soft, uint32_t first,
+                         uint32_t end);
 bool cm_soft_is_special(const carom_world *world, const cm_soft *soft, uint32_t row,
                         const cm_manifold *m);
 void cm_soft_pack_specials(const carom_world *world, const cm_scratch *scratch,

@@ -185,6 +185,8 @@ void cm_soft_prepare_bodies(const carom_world *world, cm_soft *soft)
         if (busy) {
             prepare_block(world, soft, k * CM_SOFT_LANES);
         }
+        soft->special = soft->special || cm_soft_any_special(world, soft, k * CM_SOFT_LANES,
+                                                             (k + 1) * CM_SOFT_LANES);
     }
 }
 

@@ -90,7 +90,7 @@ void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_sof
 {
     uint32_t count[CM_SOFT_BUCKETS] = {0}, start[CM_SOFT_BUCKETS + 1], next[CM_SOFT_BUCKETS] = {0};
     uint32_t contacts = world->state.contact_count;
-    soft->special = cm_soft_any_special(world, soft);
+    soft->special = soft->special || scratch->rubbing;
     memset(soft->taken, 0, 2 * (size_t)soft->body_count * sizeof *soft->taken);
     for (uint32_t i = 0; i < contacts; i++) {
         __builtin_prefetch(&scratch->manifolds[i + AHEAD].body_a);

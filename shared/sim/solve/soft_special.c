@@ -12,29 +12,17 @@
 
 #define ENDLESS 1.0e6f // m, of a plane: with another plane it cannot collide
 
-static bool rubs(const cm_shape *shape)
-{
-    carom_vec3 v = shape->surface_velocity;
-    return shape->rolling_friction > 0.0f || shape->spin_friction > 0.0f || v.x != 0.0f ||
-           v.y != 0.0f || v.z != 0.0f;
-}
-
 static bool reports(const cm_body *body)
 {
     return body->flags & CM_BODY_REPORT || body->pointer != CAROM_NO_PLAYER;
 }
 
-bool cm_soft_any_special(const carom_world *world, const cm_soft *soft)
+bool cm_soft_any_special(const carom_world *world, const cm_soft *soft, uint32_t first,
+                         uint32_t end)
 {
     const cm_body *bodies = cm_bodies(world);
-    for (uint32_t i = 0; i < world->state.body_slots; i++) {
+    for (uint32_t i = first; i < end && i < world->state.body_slots; i++) {
         if (bodies[i].alive && (soft->inertias[i].locks || reports(&bodies[i]))) {
-            return true;
-        }
-    }
-    const cm_shape *shapes = cm_shapes(world);
-    for (uint32_t i = 0; i < world->state.shape_slots; i++) {
-        if (rubs(&shapes[i])) { // a free slot's are zero
             return true;
         }
     }
@@ -47,8 +35,9 @@ bool cm_soft_is_special(const carom_world *world, const cm_soft *soft, uint32_t 
     const cm_contact *contact = cm_contacts(world) + row;
     const cm_body *bodies = cm_bodies(world);
     return soft->inertias[m->body_a].locks || soft->inertias[m->body_b].locks ||
-           rubs(cm_shapes(world) + contact->shape_a) || rubs(cm_shapes(world) + contact->shape_b) ||
-           reports(&bodies[m->body_a]) || reports(&bodies[m->body_b]);
+           cm_shape_rubs(cm_shapes(world) + contact->shape_a) ||
+           cm_shape_rubs(cm_shapes(world) + contact->shape_b) || reports(&bodies[m->body_a]) ||
+           reports(&bodies[m->body_b]);
 }
 
 // Packing ----------------------------------------------------------------------------------------
