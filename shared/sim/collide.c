@@ -100,6 +100,8 @@ static void keep_deepest(cm_contact *contact, cm_manifold *manifold)
     memset(contact->feature, 0, sizeof contact->feature);
 }
 
+#define ROUND (1u << CAROM_SHAPE_SPHERE | 1u << CAROM_SHAPE_CAPSULE | 1u << CAROM_SHAPE_CYLINDER)
+
 // A ball's point of contact stays below its centre, a capsule's below its segment, and that of a
 // cylinder on its side below its axis.
 static float round_radius(const cm_shape *shape, const cm_place *place, carom_vec3 normal)
@@ -151,8 +153,11 @@ static bool collide_pair(const carom_world *world, const cm_scratch *scratch, co
     }
     manifold->body_a = a->body;
     manifold->body_b = b->body;
-    manifold->round_a = round_radius(a, &scratch->places[pair->shape_a], manifold->normal);
-    manifold->round_b = round_radius(b, &scratch->places[pair->shape_b], manifold->normal);
+    manifold->round_a = manifold->round_b = 0.0f;
+    if ((ROUND >> a->type | ROUND >> b->type) & 1u) {
+        manifold->round_a = round_radius(a, &scratch->places[pair->shape_a], manifold->normal);
+        manifold->round_b = round_radius(b, &scratch->places[pair->shape_b], manifold->normal);
+    }
     cm_rule_mix(world, a, b, &manifold->friction, &manifold->restitution);
     return true;
 }
