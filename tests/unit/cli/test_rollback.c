@@ -47,6 +47,19 @@ Test(cli_rollback, a_sound_world_shows_no_difference)
     end(&f);
 }
 
+// Bodies that fall asleep are counted once each, however often the tick is stepped again.
+Test(cli_rollback, what_falls_asleep_is_counted)
+{
+    fixture f;
+    start(&f, "tests/scenes/sleepers.json", 7);
+    for (int i = 0; i < 60; ++i) {
+        cr_assert_eq(cm_rollback_tick(&f.rollback, &f.run), CAROM_OK);
+    }
+    cr_assert_not(f.rollback.differs);
+    cr_assert_eq(f.rollback.sleeps, 13u); // twelve bricks and a log
+    end(&f);
+}
+
 Test(cli_rollback, with_a_module)
 {
     fixture f;

@@ -180,6 +180,20 @@ Test(cli_sim, timing_and_events_in_the_lines)
     cr_assert_not_null(strstr(line(1), "\"timing\": {\"ticks\": 60, \"seconds\": "));
 }
 
+Test(cli_sim, sleep_and_wake_are_events)
+{
+    write_file("s.json", "{\"carom\": 1, \"bodies\": [{\"name\": \"g\", \"type\": \"static\", "
+                         "\"shapes\": [{\"plane\": {\"normal\": [0, 1, 0], \"offset\": 0}}]}, "
+                         "{\"name\": \"b\", \"position\": [0, 0.5, 0], " BALL "}]}");
+    write_file("i.jsonl", "{\"tick\": 50, \"body\": \"b\", \"force\": [0, 90000, 0]}\n");
+    sim("--ticks 60 --every 30 --events --inputs @/i.jsonl");
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    cr_assert_not_null(strstr(line(1), "\"asleep\": true}], "), "%s", line(1));
+    cr_assert_not_null(strstr(line(1), "{\"type\": \"sleep\", \"tick\": 30, \"body\": \"b\"}"));
+    cr_assert_not_null(strstr(line(2), "{\"type\": \"wake\", \"tick\": 51, \"body\": \"b\"}"));
+    cr_assert_not_null(strstr(line(2), "\"asleep\": false}], "));
+}
+
 // Who only overlaps is told from who touches.
 Test(cli_sim, events_of_a_sensor_say_so)
 {

@@ -108,6 +108,11 @@ Test(golden_scenes, machines)
     check("machines");
 }
 
+Test(golden_scenes, sleepers)
+{
+    check("sleepers");
+}
+
 Test(golden_scenes, solids)
 {
     check("solids");
