@@ -1,13 +1,12 @@
 // The own pointer: poses into the input, the contact's wrench to the device.
 //
 // Energy. Between two samples the device feels a constant wrench (f, t), so what it did against it
-// is exactly -(f . dx + t . dtheta), dx of the centre of mass. The sum may not fall below zero:
-// before a wrench is handed out with the sum used up, its part along the present velocity is taken
-// away. A sample later the motion may have turned out otherwise; that overshoot is one sample's,
-// and is owed: the sum is below zero then, and the contact gives nothing until the device has paid
-// it.
+// is exactly -(f . dx + t . dtheta), dx of the centre of mass. The sum is not to fall below zero: a
+// wrench is handed out at the share that cannot take it there within the next period, as far as
+// that can be told from the velocity and the mass. What the hand adds to the motion meanwhile may,
+// by one sample's worth; that is owed then, and paid first.
 //
-// The bound of rule 1: Colgate, Schenkel, "Passivity of a class of sampled-data systems" (1994),
+// The sampled bound: Colgate, Schenkel, "Passivity of a class of sampled-data systems" (1994),
 // for an implicit wall under a zero-order hold: b > K T / 2 + |B|.
 #include "client-sdk/src/pointer.h"
 
@@ -76,30 +75,39 @@ void cm_pointer_moved(cm_client_pointer *pointer, const carom_pointer_pose *pose
     pointer->pose = *pose;
 }
 
-// Without its part along the velocity, where that part pushes the device on.
-static bool withhold(carom_vec3 velocity, carom_vec3 *push)
+// The share of a wrench that can be held for a period and give no more than `energy`. Held at a
+// share s it gives c s + a s^2: c by the motion that is there, a by the motion that it makes
+// itself, f^2 T^2 / 2m of a mass m that is free. Where energy is owed, the share that takes the
+// most.
+static double share_of(double a, double c, double energy)
 {
-    float along = cm_dot(*push, velocity), square = cm_length_squared(velocity);
-    if (along <= 0.0f || square <= 0.0f) {
-        return false;
+    if (c + a <= energy) {
+        return 1.0;
     }
-    *push = cm_sub(*push, cm_scale(along / square, velocity));
-    return true;
+    double root = c * c + 4.0 * a * energy;
+    if (a <= 0.0) {
+        return c > 0.0 && energy > 0.0 ? energy / c : (c > 0.0 ? 0.0 : 1.0);
+    }
+    double share = (root > 0.0 ? __builtin_sqrt(root) - c : (c < 0.0 ? -c : 0.0)) / (2.0 * a);
+    return share < 0.0 ? 0.0 : (share < 1.0 ? share : 1.0);
 }
 
 bool cm_pointer_hold(cm_client_pointer *pointer, carom_vec3 *force, carom_vec3 *torque)
 {
-    carom_vec3 linear = pointer->pose.linear_velocity, angular = pointer->pose.angular_velocity;
-    bool withheld = false;
-    // What the next period is going to give must be there already.
-    double next = power(*force, *torque, linear, angular) * (double)pointer->device.period;
-    if (pointer->energy <= (next > 0.0 ? next : 0.0)) {
-        withheld = withhold(linear, force);
-        withheld = withhold(angular, torque) || withheld;
-    }
-    pointer->force = *force;
-    pointer->torque = *torque;
-    return withheld;
+    const carom_pointer_device *device = &pointer->device;
+    double period = (double)device->period;
+    // A device whose mass is not told has at least what makes its damping stable: b T.
+    double mass = device->mass > 0.0f ? (double)device->mass : (double)device->damping * period;
+    double inertia = (double)device->angular_damping * period;
+    double a = 0.0, half = 0.5 * period * period;
+    a += mass > 0.0 ? half * (double)cm_length_squared(*force) / mass : 0.0;
+    a += inertia > 0.0 ? half * (double)cm_length_squared(*torque) / inertia : 0.0;
+    double c = period * power(*force, *torque, pointer->pose.linear_velocity,
+                              pointer->pose.angular_velocity);
+    double share = share_of(a, c, pointer->energy);
+    pointer->force = *force = cm_scale((float)share, *force);
+    pointer->torque = *torque = cm_scale((float)share, *torque);
+    return share < 1.0;
 }
 
 // The client's face --------------------------------------------------------------------------
@@ -127,8 +135,8 @@ carom_result carom_client_pointer_device(carom_client *client, const carom_point
     if (client == NULL || device == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
-    const float numbers[] = {device->period, device->damping, device->angular_damping,
-                             device->stiffness, device->contact_damping};
+    const float numbers[] = {device->period,    device->damping,         device->angular_damping,
+                             device->stiffness, device->contact_damping, device->mass};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         if (!cm_is_finite(numbers[i]) || numbers[i] < 0.0f) {
             return CAROM_ERROR_ARGUMENT;

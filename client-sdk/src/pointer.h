@@ -20,8 +20,8 @@ void cm_pointer_reset(cm_client_pointer *pointer);
 // device. `arm`: from the body's origin to its centre of mass, in the body.
 void cm_pointer_moved(cm_client_pointer *pointer, const carom_pointer_pose *pose, carom_vec3 arm);
 
-// Takes from a wrench what rule 2 does not allow; true where something was taken. The wrench is
-// what is held from now on.
+// Takes from a wrench what the count of energy does not allow; true where something was taken. The
+// wrench is what is held from now on.
 bool cm_pointer_hold(cm_client_pointer *pointer, carom_vec3 *force, carom_vec3 *torque);
 
 #endif

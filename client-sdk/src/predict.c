@@ -58,6 +58,10 @@ cm_predictor *cm_predictor_create(const carom_allocator *allocator, const cm_mir
     p->interp = interp;
     p->log = log;
     p->radius = radius;
+    uint32_t half_second = mirror->tick_rate / 2 + 1;
+    p->ring = half_second < CM_PREDICT_TICKS_MIN ? CM_PREDICT_TICKS_MIN
+              : half_second < CM_PREDICT_TICKS   ? half_second
+                                                 : CM_PREDICT_TICKS;
     p->structure = mirror->structure;
     size_t slots_size = (mirror->slots > 0 ? mirror->slots : 1) * sizeof *p->slots;
     p->scratch_size = cm_game_save_bound(mirror->game);
@@ -94,7 +98,7 @@ void cm_predictor_destroy(cm_predictor *p)
 
 bool cm_predictor_save(cm_predictor *p)
 {
-    cm_saved_tick *saved = &p->saved[p->tick % CM_PREDICT_TICKS];
+    cm_saved_tick *saved = &p->saved[p->tick % p->ring];
     size_t size = saved->image ? cm_game_save(p->game, saved->image, saved->capacity) : 0;
     if (size == 0) {
         // The ring's image is too small: measure with the scratch one, and leave room to grow.
@@ -116,7 +120,7 @@ bool cm_predictor_save(cm_predictor *p)
 
 bool cm_predictor_restore(cm_predictor *p, uint64_t tick)
 {
-    const cm_saved_tick *saved = &p->saved[tick % CM_PREDICT_TICKS];
+    const cm_saved_tick *saved = &p->saved[tick % p->ring];
     if (saved->size == 0 || saved->tick != tick ||
         cm_game_restore(p->game, saved->image, saved->size) != CAROM_OK) {
         return false;
@@ -174,7 +178,7 @@ void cm_predictor_note_shown(cm_predictor *p)
     carom_body_id own = cm_game_player_body(p->game, p->mirror->player);
     carom_body_state state;
     if (carom_body_get(p->world, own, &state) == CAROM_OK && own.index < p->mirror->slots) {
-        cm_shown *shown = &p->shown[p->tick % CM_PREDICT_TICKS];
+        cm_shown *shown = &p->shown[p->tick % p->ring];
         shown->tick = p->tick;
         shown->position = cm_add(state.position, p->slots[own.index].offset);
     }
@@ -183,7 +187,7 @@ void cm_predictor_note_shown(cm_predictor *p)
 void cm_predictor_refill(cm_predictor *p, double elapsed, double age)
 {
     double rate = p->mirror->tick_rate;
-    double half = 0.5 * rate < CM_PREDICT_TICKS - 1.0 ? 0.5 * rate : CM_PREDICT_TICKS - 1.0;
+    double half = 0.5 * rate < p->ring - 1.0 ? 0.5 * rate : p->ring - 1.0;
     double most = age + FEW < half ? age + FEW : half;
     p->most = most < STEPS_MIN ? STEPS_MIN : most;
     double full = 2.0 * p->most;

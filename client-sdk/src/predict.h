@@ -18,8 +18,10 @@
 #include "client-sdk/src/interp.h"
 #include "client-sdk/src/mirror.h"
 
-#define CM_PREDICT_TICKS 128u // states kept
-#define CM_INPUT_TICKS   512u // own inputs remembered
+// States kept: half a second, and 128 at the least.
+#define CM_PREDICT_TICKS     512u // most
+#define CM_PREDICT_TICKS_MIN 128u
+#define CM_INPUT_TICKS       512u // own inputs remembered
 
 // Own inputs by tick; a tick that has none of its own has the last one before it.
 typedef struct cm_input_log {
@@ -85,6 +87,7 @@ typedef struct cm_predictor {
     bool spent;                // steps were made since the last refill
     double render;             // tick at which the others are shown, set by the client
     cm_predict_slot *slots;
+    uint32_t ring; // of saved and shown: states kept
     cm_saved_tick saved[CM_PREDICT_TICKS];
     void *scratch; // one save of any size
     size_t scratch_size;

@@ -343,7 +343,7 @@ static bool start(cm_predictor *p, carom_body_id own, uint64_t tick)
 static void note_error(cm_predictor *p, carom_body_id own, uint64_t tick)
 {
     const cm_mirror_body *mine = &p->mirror->bodies[own.index];
-    const cm_shown *shown = &p->shown[tick % CM_PREDICT_TICKS];
+    const cm_shown *shown = &p->shown[tick % p->ring];
     if (!mine->known || mine->tick != tick || shown->tick != tick) {
         return;
     }

@@ -128,28 +128,34 @@ CAROM_API carom_result carom_client_send(carom_client *client, const void *bytes
 //
 // A pointer is a kinematic body of the scene whose pose its player gives, for each tick; what
 // touches it pushes back, so that a haptic device or a steering wheel can be driven. Once a device
-// period:
+// period tell where the device is, let the client step the contact at the room's tick rate, and put
+// on the device what comes of it:
 //
-//   carom_client_pointer_set(client, &pose);       // where the device is
-//   carom_client_update(client, now_us);           // steps the contact here, at the room's tick
-//   rate carom_client_pointer_wrench(client, &wrench);  // what to put on the device
+//   carom_client_pointer_set(client, &pose);
+//   carom_client_update(client, now_us);
+//   carom_client_pointer_wrench(client, &wrench);
 //
 // The wrench is found here, in the prediction, at once, and needs no round trip: the server's views
-// only correct the bodies that the pointer touches. To stay passive it is rendered so:
+// only correct the bodies that the pointer touches. To stay passive it is rendered by two rules.
 //
-// 1. A sampled wall of stiffness K (N/m) and damping B (N s/m), held for a period T, is passive
-// only
-//    while the device's own physical damping b exceeds K T / 2 + B (Colgate and Schenkel 1994).
-//    Where that fails K and B are both reduced to it, by one factor, and `limited` says so.
-// 2. What the contact has taken from the device is counted, exactly, since the force is held
-// between
-//    samples. The contact gives back no more than it took: where nothing is left, the part of the
-//    wrench along the motion is withheld, and `withheld` says so. This holds whatever the network,
-//    a correction or a solver does.
+// The sampled bound: a wall of stiffness K (N/m) and damping B (N s/m) that is held for a period T
+// is passive only while the device's own physical damping b is above K T / 2 + B. Where that fails,
+// K and B are both reduced to it, by one factor, and `limited` says so.
+//
+// Energy: what the contact has taken from the device is counted, exactly, since the force is held
+// between samples. The contact gives back no more than it took: where it could, within the next
+// period, the wrench is made smaller, and `withheld` says so. This holds whatever the network, a
+// correction or a solver does.
+//
+// A scene for touch wants the volume solver (the others do not push a kinematic body back from what
+// cannot move), a small replication.position_step (views are corrected to it), and a tick rate as
+// fast as the device.
 
-// What is known of the device. Zeros: nothing, then rule 1 is not applied, rule 2 is.
+// What is known of the device. Zeros: nothing; then the bound is not applied, the count of energy
+// is.
 typedef struct carom_pointer_device {
     float period;          // s, between two updates
+    float mass;            // kg; 0: not known, then damping x period, which is less
     float damping;         // b, N s/m: physical, of the mechanism and a light grip
     float angular_damping; // N m s/rad; 0: the device does not turn, or it is not limited by it
     // Of the contact. 0: from the scene, which only the volume solver can tell (its stiffness and
@@ -165,19 +171,19 @@ typedef struct carom_pointer_limit {
 } carom_pointer_limit;
 
 typedef struct carom_pointer_wrench {
-    carom_vec3 force,
-        torque;    // N, N m on the pointer, about its centre of mass, world axes: render it
+    // To be rendered: on the pointer, about its centre of mass, world axes; N, N m.
+    carom_vec3 force, torque;
     bool local;    // found here, at the client's own tick; else the server's last
-    bool limited;  // rule 1
-    bool withheld; // rule 2
+    bool limited;  // by the sampled bound
+    bool withheld; // by the count of energy
     carom_pointer_limit limit;
     double energy;        // J that the contact took from the device and did not give back
     uint64_t server_tick; // of the newest view that told the server's wrench; 0: none yet
     carom_vec3 server_force, server_torque;
 } carom_pointer_wrench;
 
-// Rule 1 alone; a pure function. Arguments below 0 and NaN count as 0. Strict: at b = K T / 2 + B
-// it limits.
+// The sampled bound alone; a pure function. Arguments below 0 and NaN count as 0. Strict: at b = K
+// T / 2 + B it limits.
 CAROM_API carom_pointer_limit carom_pointer_limit_of(float device_damping, float period,
                                                      float stiffness, float contact_damping);
 // Declares the device; may be called at any time. CAROM_ERROR_ARGUMENT for numbers that are
