@@ -110,22 +110,23 @@ static bool check_material(cm_check *check, const Cm__Scene__Scene *scene,
     return true;
 }
 
-// What only soft does is not left out in silence.
+// What the solver does not do is not left out in silence.
 static bool check_rubbing(cm_check *check, const Cm__Scene__Scene *scene,
                           const Cm__Scene__Shape *shape)
 {
     if (scene->solver == NULL || scene->solver->type == CM__SCENE__SOLVER__TYPE__SOFT) {
         return true;
     }
-    bool lcp = scene->solver->type == CM__SCENE__SOLVER__TYPE__LCP;
-    const Cm__Scene__Vec3 *v = lcp ? NULL : shape->surface_velocity; // lcp has these
+    bool belts = scene->solver->type == CM__SCENE__SOLVER__TYPE__LCP ||
+                 scene->solver->type == CM__SCENE__SOLVER__TYPE__VOLUME;
+    const Cm__Scene__Vec3 *v = belts ? NULL : shape->surface_velocity; // these have them
     const char *key = shape->rolling_friction != 0.0 ? "rolling_friction"
                       : shape->spin_friction != 0.0  ? "spin_friction"
                       : v != NULL && (v->x != 0.0 || v->y != 0.0 || v->z != 0.0)
                           ? "surface_velocity"
                           : NULL;
     return key == NULL || cm_check_fail_at(check, key, CAROM_ERROR_ARGUMENT,
-                                           "the soft solver alone has it, expected 0");
+                                           "this solver has none, the soft one does; expected 0");
 }
 
 static bool check_shape(cm_check *check, const Cm__Scene__Scene *scene,

@@ -54,6 +54,7 @@ typedef struct cm_volume_pair {
     cm_d3 normal; // the last one
     cm_volume_bristle bristle;
     double kinetic, still;   // coefficients
+    cm_d3 drift;             // m/s, of b surface less that of a, beside the motion of their bodies
     cm_volume_region region; // point: relative to `origin`
     cm_d3 origin;
     cm_volume_rubbing rubbing;

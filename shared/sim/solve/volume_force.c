@@ -119,9 +119,9 @@ cm_volume_slip cm_volume_slip_at(const cm_volume *volume, const cm_volume_pair *
         cm_d3_add(start ? a->velocity0 : a->velocity, cm_d3_cross(wa, cm_d3_sub(at, a->position)));
     cm_d3 vb =
         cm_d3_add(start ? b->velocity0 : b->velocity, cm_d3_cross(wb, cm_d3_sub(at, b->position)));
-    cm_d3 v = cm_d3_sub(vb, va), w = cm_d3_sub(wb, wa);
-    cm_volume_slip slip = {cm_d3_dot(r->t1, v), cm_d3_dot(r->t2, v), cm_d3_dot(r->normal, v),
-                           cm_d3_dot(r->t1, w), cm_d3_dot(r->t2, w), cm_d3_dot(r->normal, w)};
+    cm_d3 v = cm_d3_sub(vb, va), w = cm_d3_sub(wb, wa), rub = cm_d3_add(v, pair->drift);
+    cm_volume_slip slip = {cm_d3_dot(r->t1, rub), cm_d3_dot(r->t2, rub), cm_d3_dot(r->normal, v),
+                           cm_d3_dot(r->t1, w),   cm_d3_dot(r->t2, w),   cm_d3_dot(r->normal, w)};
     return slip;
 }
 
@@ -188,6 +188,14 @@ static double settle_normal(cm_volume *volume, cm_volume_pair *pair)
     return share < 1.0 ? share : 1.0;
 }
 
+// How the surfaces move against each other, along the tangent axes.
+static cm_d3 rubbing_speed(const cm_volume *volume, const cm_volume_pair *pair, const axis k[3])
+{
+    const cm_volume_body *a = &volume->bodies[pair->body_a], *b = &volume->bodies[pair->body_b];
+    return cm_d3_of(speed(a, b, &k[0]) + cm_d3_dot(k[0].linear, pair->drift),
+                    speed(a, b, &k[1]) + cm_d3_dot(k[1].linear, pair->drift), speed(a, b, &k[2]));
+}
+
 static void settle_stuck(cm_volume *volume, cm_volume_pair *pair, const axis k[3])
 {
     cm_volume_body *a = &volume->bodies[pair->body_a], *b = &volume->bodies[pair->body_b];
@@ -195,7 +203,7 @@ static void settle_stuck(cm_volume *volume, cm_volume_pair *pair, const axis k[3
     double area = d * pair->rubbing.area, turn = d * pair->rubbing.turn;
     cm_dmat w = inverse_mass(a, b, k);
     cm_dmat e = {cm_d3_of(area, 0.0, 0.0), cm_d3_of(0.0, area, 0.0), cm_d3_of(0.0, 0.0, turn)};
-    cm_d3 s = cm_d3_of(speed(a, b, &k[0]), speed(a, b, &k[1]), speed(a, b, &k[2]));
+    cm_d3 s = rubbing_speed(volume, pair, k);
     cm_d3 p = damped(&w, &e, s);
     apply_three(volume, pair, k, p.x, p.y, p.z);
 }
@@ -207,7 +215,7 @@ static void settle_sliding(cm_volume *volume, cm_volume_pair *pair, const axis k
     cm_volume_body *a = &volume->bodies[pair->body_a], *b = &volume->bodies[pair->body_b];
     double h = volume->h;
     cm_volume_shear f = {share * pair->shear.x, share * pair->shear.y, share * pair->shear.m};
-    cm_d3 s = cm_d3_of(speed(a, b, &k[0]), speed(a, b, &k[1]), speed(a, b, &k[2]));
+    cm_d3 s = rubbing_speed(volume, pair, k);
     cm_dmat w = inverse_mass(a, b, k);
     if (!(pair->rubbing.turn > 0.0)) { // a point: no turn
         w.x.z = w.y.z = w.z.x = w.z.y = s.z = 0.0;

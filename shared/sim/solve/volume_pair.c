@@ -6,32 +6,20 @@
 #include "shared/sim/solve/volume.h"
 
 #include "shared/sim/geometry/hull.h"
+#include "shared/sim/rule.h"
 #include "shared/sim/solve/volume_gjk.h"
 
 #include <string.h>
 
-static double combine(uint32_t rule, double a, double b)
-{
-    switch (rule) {
-    case CAROM_COMBINE_AVERAGE:
-        return 0.5 * (a + b);
-    case CAROM_COMBINE_GEOMETRIC:
-        return __builtin_sqrt(a * b);
-    case CAROM_COMBINE_MIN:
-        return cm_d_min(a, b);
-    case CAROM_COMBINE_MAX:
-        return cm_d_max(a, b);
-    default:
-        return a * b;
-    }
-}
-
-static void load_friction(const cm_world_state *state, const cm_shape *a, const cm_shape *b,
+static void load_friction(const carom_world *world, const cm_shape *a, const cm_shape *b,
                           cm_volume_pair *pair)
 {
+    const cm_world_state *state = &world->state;
+    float friction, restitution;
+    cm_rule_mix(world, a, b, &friction, &restitution);
     pair->kinetic = (double)state->friction_kinetic;
     if (pair->kinetic < 0.0) {
-        pair->kinetic = combine(state->friction_combine, (double)a->friction, (double)b->friction);
+        pair->kinetic = (double)friction;
     }
     pair->still = (double)state->friction_static;
     if (pair->still < 0.0) {
@@ -115,7 +103,7 @@ void cm_volume_load_pairs(const carom_world *world, const cm_scratch *scratch, c
         const cm_volume_body *row_a = &volume->bodies[a->body], *row_b = &volume->bodies[b->body];
         cm_d3 v = cm_d3_sub(row_a->velocity, row_b->velocity);
         pair->margin = CM_SPECULATIVE_MARGIN + (float)(volume->dt * cm_d3_length(v));
-        load_friction(&world->state, a, b, pair);
+        load_friction(world, a, b, pair);
         choose_origin(volume, pair);
         while (old < scratch->old_contact_count && before(&scratch->old_contacts[old], from)) {
             old++;
@@ -216,6 +204,10 @@ static void press(const cm_volume *volume, cm_volume_pair *pair, const cm_volume
 void cm_volume_meet_pair(const carom_world *world, cm_volume *volume, cm_volume_pair *pair)
 {
     choose_origin(volume, pair);
+    cm_d3 drift_a = cm_d3_from(cm_shapes(world)[pair->shape_a].surface_velocity);
+    cm_d3 drift_b = cm_d3_from(cm_shapes(world)[pair->shape_b].surface_velocity);
+    pair->drift = cm_d3_sub(cm_dmat_mul(&volume->shapes[pair->shape_b].rotation, drift_b),
+                            cm_dmat_mul(&volume->shapes[pair->shape_a].rotation, drift_a));
     pair->meets = cm_volume_make_pieces(world, volume, pair) && meet(volume, pair);
     pair->sticks = false;
     pair->normal = pair->region.normal;

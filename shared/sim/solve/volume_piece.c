@@ -19,9 +19,8 @@ static cm_d3 put(const cm_volume_place *place, cm_d3 local)
     return cm_d3_add(place->position, cm_dmat_mul(&place->rotation, local));
 }
 
-static void make_box(const float *size, const cm_volume_place *place, cm_volume_piece *piece)
+static void make_box(const double *half, const cm_volume_place *place, cm_volume_piece *piece)
 {
-    double half[3] = {(double)size[0], (double)size[1], (double)size[2]};
     const cm_d3 axes[3] = {place->rotation.x, place->rotation.y, place->rotation.z};
     piece->box = true;
     piece->vertex_count = 8;
@@ -51,13 +50,13 @@ static void make_box(const float *size, const cm_volume_place *place, cm_volume_
     piece->vertices[7] = cm_d3_sub(high, a);
 }
 
-static void make_plane(const float *size, const cm_volume_place *place, cm_volume_piece *piece)
+static void make_plane(const double *size, const cm_volume_place *place, cm_volume_piece *piece)
 {
-    cm_d3 n = cm_d3_unit(cm_d3_of((double)size[0], (double)size[1], (double)size[2]));
+    cm_d3 n = cm_d3_unit(cm_d3_of(size[0], size[1], size[2]));
     piece->half_space = true;
     piece->face_count = 1;
     piece->normals[0] = cm_dmat_mul(&place->rotation, n);
-    piece->offsets[0] = (double)size[3] + cm_d3_dot(piece->normals[0], place->position);
+    piece->offsets[0] = size[3] + cm_d3_dot(piece->normals[0], place->position);
     piece->center = cm_d3_scale(piece->offsets[0], piece->normals[0]);
 }
 
@@ -87,13 +86,16 @@ static void fit_planes(cm_volume_piece *piece)
     }
 }
 
-static void make_hull(const carom_hull *hull, const cm_volume_place *place, cm_volume_piece *piece)
+static void make_hull(const cm_volume_form *form, const cm_volume_place *place,
+                      cm_volume_piece *piece)
 {
+    const carom_hull *hull = form->hull;
     piece->vertex_count = hull->vertex_count;
     piece->face_count = hull->face_count;
     piece->center = put(place, cm_d3_of(hull->centroid[0], hull->centroid[1], hull->centroid[2]));
     for (uint32_t i = 0; i < hull->vertex_count; i++) {
-        piece->vertices[i] = put(place, cm_d3_from(hull->vertices[i]));
+        cm_d3 v = form->vertices ? form->vertices[i] : cm_d3_from(hull->vertices[i]);
+        piece->vertices[i] = put(place, v);
     }
     for (uint32_t f = 0; f <= hull->face_count; f++) {
         piece->own_first[f] = hull->first[f];
@@ -180,41 +182,50 @@ static void make_ball(double radius, double half, const cm_volume_place *place, 
     make_rings(place, y, r, rings, segments, piece);
 }
 
-bool cm_volume_piece_make(const cm_shape *shape, const carom_hull *hull,
-                          const cm_volume_place *place, uint32_t segments, cm_volume_piece *piece)
+bool cm_volume_piece_form(const cm_volume_form *form, const cm_volume_place *place,
+                          uint32_t segments, cm_volume_piece *piece)
 {
     uint32_t round = segments < CM_VOLUME_ROUND ? segments : CM_VOLUME_ROUND;
+    double radius = form->size[0], half = form->size[1];
+    const double y[2] = {half, -half}, r[2] = {radius, radius};
     piece->vertex_count = piece->face_count = 0;
     piece->half_space = piece->box = false;
     piece->size = 0.0;
     piece->first = piece->own_first;
     piece->loop = piece->own_loop;
-    switch (shape->type) {
+    switch (form->type) {
     case CAROM_SHAPE_BOX:
-        make_box(shape->size, place, piece);
+        make_box(form->size, place, piece);
         return true;
     case CAROM_SHAPE_PLANE:
-        make_plane(shape->size, place, piece);
+        make_plane(form->size, place, piece);
         return true;
     case CAROM_SHAPE_SPHERE:
-        make_ball((double)shape->size[0], 0.0, place, round, piece);
+        make_ball(radius, 0.0, place, round, piece);
         return true;
     case CAROM_SHAPE_CAPSULE:
-        make_ball((double)shape->size[0], (double)shape->size[1], place, round, piece);
+        make_ball(radius, half, place, round, piece);
         return true;
-    case CAROM_SHAPE_CYLINDER: {
-        double half = (double)shape->size[1], radius = (double)shape->size[0];
-        const double y[2] = {half, -half}, r[2] = {radius, radius};
+    case CAROM_SHAPE_CYLINDER:
         make_rings(place, y, r, 2, segments, piece);
         return true;
-    }
     default:
-        if (!hull) {
+        if (!form->hull) {
             return false;
         }
-        make_hull(hull, place, piece);
+        make_hull(form, place, piece);
         return true;
     }
+}
+
+bool cm_volume_piece_make(const cm_shape *shape, const carom_hull *hull,
+                          const cm_volume_place *place, uint32_t segments, cm_volume_piece *piece)
+{
+    cm_volume_form form = {.type = (carom_shape_type)shape->type, .hull = hull};
+    for (uint32_t i = 0; i < 4; i++) {
+        form.size[i] = (double)shape->size[i];
+    }
+    return cm_volume_piece_form(&form, place, segments, piece);
 }
 
 uint32_t cm_volume_support(const cm_volume_piece *piece, cm_d3 d)

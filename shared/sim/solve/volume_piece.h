@@ -45,6 +45,18 @@ typedef struct cm_volume_place {
     cm_dmat rotation;
 } cm_volume_place;
 
+// A shape in binary64, sizes as in cm_shape. A hull's vertices may be given in their exact places,
+// in the order of the hull's; NULL takes the hull's own.
+typedef struct cm_volume_form {
+    carom_shape_type type;
+    double size[4];
+    const carom_hull *hull;
+    const cm_d3 *vertices;
+} cm_volume_form;
+
+bool cm_volume_piece_form(const cm_volume_form *form, const cm_volume_place *place,
+                          uint32_t segments, cm_volume_piece *piece);
+
 // The piece of a shape. `hull` is a hull's geometry, else NULL; `segments` facets what is round.
 // False for a shape that is no piece (a hull that is not there).
 bool cm_volume_piece_make(const cm_shape *shape, const carom_hull *hull,
