@@ -91,6 +91,21 @@ static carom_game *game_allocate(const carom_module *module, const carom_world_d
     return game;
 }
 
+static void start_rows(void *context, const carom_world *world)
+{
+    const carom_game *game = context;
+    if (game->module->start_step != NULL) {
+        game->module->start_step(game, world);
+    }
+}
+
+static uint32_t give_rows(void *context, const carom_world *world, carom_row *rows,
+                          uint32_t capacity)
+{
+    const carom_game *game = context;
+    return game->module->rows(game, world, rows, capacity);
+}
+
 carom_result cm_game_create(const cm_scene *scene, const carom_module *module, uint64_t seed,
                             const carom_allocator *allocator, carom_game **out)
 {
@@ -115,6 +130,10 @@ carom_result cm_game_create(const cm_scene *scene, const carom_module *module, u
     if (cm_game_input_size(game) > CAROM_INPUT_MAX) {
         cm_game_destroy(game);
         return CAROM_ERROR_LIMIT_SIZE;
+    }
+    if (module->rows != NULL && def.solver.type == CAROM_SOLVER_LCP) {
+        const carom_row_source source = {game, start_rows, give_rows};
+        carom_world_set_rows(game->world, &source);
     }
     carom_result result = cm_scene_populate(scene, game->world);
     if (result != CAROM_OK) {

@@ -60,6 +60,12 @@ typedef struct carom_module {
     bool (*check_input)(const uint8_t *bytes);
     // The body that a player steers, for prediction, interest and cameras; null id for none.
     carom_body_id (*player_body)(const carom_game *game, uint32_t player);
+    // Constraints of the game's own, in scenes of the lcp solver (rows.h): asked at the start of
+    // every step, before it start_step. They see the world that is stepped, which may be a copy of
+    // carom_game_world, and change nothing.
+    void (*start_step)(const carom_game *game, const carom_world *world);
+    uint32_t (*rows)(const carom_game *game, const carom_world *world, carom_row *rows,
+                     uint32_t capacity);
 } carom_module;
 
 CAROM_API carom_world *carom_game_world(const carom_game *game);

@@ -7,6 +7,7 @@
 // again with Kostreva's diagonal (seeds S3.d). Typical: 60 free rows, 40 bounded.
 #include "shared/sim/solve/lcp.h"
 
+#define PASSES    150u   // of a solve; beyond it the island is solved iteratively
 #define TOLERANCE 1.0e-8 // of the largest wanted acceleration
 
 // The system of one island, in local indices: free rows first.
@@ -138,7 +139,7 @@ static cm_lcp_answer solve_pyramid(system *s, const cm_lcp *problem, double *wor
     return cm_lcp_pyramid(problem, &rub, s->sets, s->x, s->w, work);
 }
 
-static bool solve_bounded(system *s)
+static cm_lcp_answer solve_bounded(system *s)
 {
     cm_lcp_step *step = s->step;
     uint32_t n = s->count - s->free;
@@ -147,16 +148,15 @@ static bool solve_bounded(system *s)
     for (uint32_t i = 0; i < n; i++) {
         largest = cm_lcp_abs(b[i]) > largest ? cm_lcp_abs(b[i]) : largest;
     }
-    cm_lcp problem = {
-        n,        s->count, s->a + (size_t)s->free * (s->count + 1), b,          s->lower,
-        s->upper, 0.0,      TOLERANCE * largest + 1.0e-10,           50 + 10 * n};
+    cm_lcp problem = {n,        s->count, s->a + (size_t)s->free * (s->count + 1), b,     s->lower,
+                      s->upper, 0.0,      TOLERANCE * largest + 1.0e-10,           PASSES};
     cm_lcp_rub rub = {s->normal, s->friction, s->most};
     cm_lcp_answer answer = {false, 0};
     if (rubs && step->world->state.friction_model == CAROM_FRICTION_PYRAMID) {
         answer = solve_pyramid(s, &problem, step->work);
         step->world->stats.lcp_solves += answer.solves;
         if (answer.solved) {
-            return true;
+            return answer;
         }
         step->world->stats.lcp_fallbacks++;
         fill_bounds(s);
@@ -165,13 +165,7 @@ static bool solve_bounded(system *s)
     answer = cm_lcp_estimate(&problem, &rub, rounds, s->lower, s->upper, s->estimate, s->sets, s->x,
                              s->w, step->work);
     step->world->stats.lcp_solves += answer.solves;
-    if (answer.solved) {
-        return true;
-    }
-    step->world->stats.lcp_fallbacks++;
-    answer = cm_lcp_murty(&problem, s->sets, s->x, s->w, step->work);
-    step->world->stats.lcp_solves += answer.solves;
-    return answer.solved;
+    return answer;
 }
 
 // The free rows' forces, from the bounded ones'.
@@ -205,8 +199,13 @@ bool cm_lcp_solve_direct(cm_lcp_step *step, const uint32_t *rows, uint32_t count
     map_system(step, rows, count, &s);
     for (uint32_t i = 0; i < 3; i++) {
         assemble(&s, softer[i]);
-        if (reduce(&s) && (s.free == s.count || solve_bounded(&s)) && finish(&s)) {
-            return true;
+        cm_lcp_answer answer = {reduce(&s), 0};
+        if (answer.solved && s.free < s.count) {
+            answer = solve_bounded(&s);
+        }
+        // A system that was solved, or that is definite and was not, is not made softer.
+        if (answer.solved || answer.solves > 0) {
+            return answer.solved && finish(&s);
         }
         step->world->stats.lcp_fallbacks++;
     }

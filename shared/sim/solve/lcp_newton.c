@@ -8,10 +8,9 @@
 // Journal on Control and Optimization 20, 1982. Typical: 5 to 20 steps on 150 rows.
 #include "shared/sim/solve/lcp_system.h"
 
-#define SWEEPS       10u // before each step
-#define STEPS_MAX    60u
-#define HALVINGS_MAX 24u
-#define FALL         1.0e-4
+#define SWEEPS    10u // before each step
+#define STEPS_MAX 120u
+#define FALL      1.0e-4
 
 static double clamp(const cm_lcp *problem, uint32_t j, double x)
 {
@@ -62,26 +61,50 @@ static void smooth(const cm_lcp *problem, double *x, double *w)
     cm_lcp_residual(problem, x, w);
 }
 
-// Along the bent path from x to y; false where the value no longer falls.
-static bool search(const cm_lcp *problem, double *x, double *w, const double *y, double *trial)
+// Straight to y, clamped to the box; false where the value does not fall enough.
+static bool leap(const cm_lcp *problem, double *x, double *w, const double *y, double *trial)
 {
-    double value = value_of(problem, x, w), part = 1.0, *slope = trial + problem->n;
-    for (uint32_t i = 0; i < HALVINGS_MAX; i++, part *= 0.5) {
-        double fall = 0.0;
-        for (uint32_t j = 0; j < problem->n; j++) {
-            trial[j] = clamp(problem, j, x[j] + part * (y[j] - x[j]));
-            fall += w[j] * (trial[j] - x[j]);
-        }
-        cm_lcp_residual(problem, trial, slope);
-        if (fall < 0.0 && value_of(problem, trial, slope) <= value + FALL * fall) {
-            for (uint32_t j = 0; j < problem->n; j++) {
-                x[j] = trial[j];
-                w[j] = slope[j];
-            }
-            return true;
+    double *slope = trial + problem->n, fall = 0.0;
+    for (uint32_t j = 0; j < problem->n; j++) {
+        trial[j] = clamp(problem, j, y[j]);
+        fall += w[j] * (trial[j] - x[j]);
+    }
+    cm_lcp_residual(problem, trial, slope);
+    if (!(fall < 0.0) ||
+        !(value_of(problem, trial, slope) <= value_of(problem, x, w) + FALL * fall)) {
+        return false;
+    }
+    for (uint32_t j = 0; j < problem->n; j++) {
+        x[j] = trial[j];
+        w[j] = slope[j];
+    }
+    return true;
+}
+
+// Towards y as far as the first bound, whose rows are clamped there. False: y itself is in the box.
+static bool walk(const cm_lcp *problem, double *x, double *w, const double *y, uint8_t *sets)
+{
+    double part = 1.0;
+    for (uint32_t j = 0; j < problem->n; j++) {
+        double bound = clamp(problem, j, y[j]);
+        if (sets[j] == CM_LCP_FREE && bound != y[j]) {
+            double to = (bound - x[j]) / (y[j] - x[j]);
+            part = to < part ? (to > 0.0 ? to : 0.0) : part;
         }
     }
-    return false;
+    bool any = false;
+    for (uint32_t j = 0; j < problem->n; j++) {
+        double bound = clamp(problem, j, y[j]);
+        bool passed = sets[j] == CM_LCP_FREE && bound != y[j];
+        bool stops = passed && (bound - x[j]) / (y[j] - x[j]) <= part;
+        x[j] = stops ? bound : clamp(problem, j, x[j] + part * (y[j] - x[j]));
+        if (stops) {
+            sets[j] = bound == problem->lower[j] ? CM_LCP_LOWER : CM_LCP_UPPER;
+        }
+        any = any || passed;
+    }
+    cm_lcp_residual(problem, x, w);
+    return any;
 }
 
 cm_lcp_answer cm_lcp_newton(const cm_lcp *problem, uint8_t *sets, double *x, double *w,
@@ -90,13 +113,16 @@ cm_lcp_answer cm_lcp_newton(const cm_lcp *problem, uint8_t *sets, double *x, dou
     cm_lcp_answer answer = {false, 0};
     uint32_t n = problem->n;
     double *y = work, *z = y + n, *trial = z + n, *rest = trial + 2 * n;
+    bool fresh = true; // clamped rows may go free
     for (uint32_t j = 0; j < n; j++) {
         x[j] = clamp(problem, j, x[j]);
     }
     while (answer.solves < STEPS_MAX) {
         answer.solves++;
-        smooth(problem, x, w);
-        find_sets(problem, x, w, sets);
+        if (fresh) {
+            smooth(problem, x, w);
+            find_sets(problem, x, w, sets);
+        }
         if (!cm_lcp_solve_free(problem, sets, y, z, rest)) {
             return answer;
         }
@@ -108,9 +134,7 @@ cm_lcp_answer cm_lcp_newton(const cm_lcp *problem, uint8_t *sets, double *x, dou
             answer.solved = true;
             return answer;
         }
-        if (!search(problem, x, w, y, trial)) {
-            return answer;
-        }
+        fresh = leap(problem, x, w, y, trial) || !walk(problem, x, w, y, sets);
     }
     return answer;
 }
