@@ -149,6 +149,12 @@ static void warn(const sim *s)
                      (unsigned long long)stats.contacts_dropped,
                      (unsigned)carom_world_limits(s->run.world).contacts);
     }
+    if (stats.lcp_iterative > 0) {
+        cm_cli_error(
+            "sim: %llu times an island was solved iteratively, less exactly: it had more rows "
+            "than direct_rows, or defied a direct solution",
+            (unsigned long long)stats.lcp_iterative);
+    }
     if (stats.bodies_put_to_rest > 0) {
         cm_cli_error("sim: %llu times a body's state would have become infinite and it was put to "
                      "rest",

@@ -1,6 +1,7 @@
 // `carom eval impact|circle` by the real binary: 17 digits of known cases, and what is wrong with
 // bad ones, with its line. Method: cases in files, as standard input.
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,25 @@ Test(cli_eval, bad_cases_name_line_and_path)
         cr_expect_not_null(strstr(result.err, ROWS[i].message), "%s: %s", ROWS[i].json, result.err);
         cr_expect_str_eq(result.out, "");
     }
+}
+
+Test(cli_eval, lcp)
+{
+    eval("lcp", "{\"matrix\": [[2, 1], [1, 2]], \"vector\": [3, 3], \"upper\": [0.5, null]}");
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    double x = 0.0, y = 0.0, w = 0.0;
+    cr_assert_eq(sscanf(result.out, "{\"x\": [%lf, %lf], \"w\": [%lf", &x, &y, &w), 3, "%s",
+                 result.out);
+    cr_expect(x == 0.5 && fabs(y - 1.25) < 1e-12 && fabs(w + 0.75) < 1e-12);
+    cr_expect_not_null(strstr(result.out, "\"solves\": 2, \"solved\": true"), "%s", result.out);
+    eval("lcp", "{\"matrix\": [[1, 0], [0, -1]], \"q\": [1, 1]}");
+    cr_expect_eq(result.status, 0);
+    cr_expect_not_null(strstr(result.out, "\"solved\": false"), "%s", result.out);
+    eval("lcp", "{\"matrix\": [[1, 2], [0, 1]], \"q\": [1, 1]}");
+    cr_expect_eq(result.status, 2);
+    cr_expect_not_null(strstr(result.err, "expected a symmetric matrix"), "%s", result.err);
+    eval("lcp", "{\"matrix\": [[1, 2]], \"q\": [1]}");
+    cr_expect_not_null(strstr(result.err, "$.matrix[0]: 2 elements, expected 1"), "%s", result.err);
 }
 
 Test(cli_eval, help_names_every_case)
