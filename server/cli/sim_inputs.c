@@ -54,9 +54,11 @@ static int take_player(reader *r, const cm_input_json *json, cm_input *line)
                       "the scene has no module and no pointer, expected lines of bodies only");
     }
     if (json->input_size != size) {
-        snprintf(text, sizeof text, "%u bytes, expected %u: %s%s'%s'", (unsigned)json->input_size,
-                 (unsigned)size, pose_size > 0 ? "a pointer's pose (52), then " : "",
-                 "the input of module ", r->module != NULL ? r->module->name : "");
+        const char *pose = pose_size > 0 ? "a pointer's pose of 52" : "";
+        snprintf(text, sizeof text, "%u bytes, expected %u: %s%s%s%s", (unsigned)json->input_size,
+                 (unsigned)size, pose, pose_size > 0 && r->module != NULL ? ", then " : "",
+                 r->module != NULL ? "the input of module " : "",
+                 r->module != NULL ? r->module->name : "");
         return refuse(r, "$.input", text);
     }
     carom_pointer_pose pose;

@@ -23,6 +23,7 @@
 #define ARC       22.0 // px, radius
 #define ARC_TURN  4.6  // rad, the longest
 #define NAMES_MAX 40u  // movable bodies: with more, names and numbers are left out
+#define NOISE     2e-3
 #define LEAST     0.02 // of the longest of its kind
 
 enum { VELOCITY, TURNING, IMPULSE, KINDS };
@@ -188,6 +189,11 @@ static void find_longest(canvas *c)
     for (int kind = 0; kind < KINDS; ++kind) {
         c->longest[kind] = c->longest[kind] > 1e-9 ? c->longest[kind] : 0.0;
     }
+    // Turning that moves nothing visible beside the motion there is: noise of the solver.
+    double size = fmax(c->box[2] - c->box[0], c->box[3] - c->box[1]);
+    if (c->longest[TURNING] * size < NOISE * c->longest[VELOCITY]) {
+        c->longest[TURNING] = 0.0;
+    }
 }
 
 static void draw_body(const canvas *c, cm_svg *svg, const cm_moment *moment,
@@ -248,7 +254,8 @@ static void draw_bodies(const canvas *c, cm_svg *svg, const cm_moment *moment)
 static void number_text(const double v[3], char *text, size_t size)
 {
     double length = magnitude(v), sum = v[0] + v[1] + v[2];
-    snprintf(text, size, "%.3g", sum < -1e-6 * length ? -length : length);
+    snprintf(text, size, length >= 999.5 && length < 1e6 ? "%.0f" : "%.3g",
+             sum < -1e-6 * length ? -length : length);
 }
 
 // An arrow that points at the eye or away from it: a dot or a cross in a ring.

@@ -14,8 +14,8 @@
 
 enum { X, Y, Z, SIZE };
 enum { ENERGY = 0, KINETIC, POTENTIAL, CONTACTS, PENETRATION, JOINT_ERROR };
-enum { MOMENTUM = 16, SPIN = 32, ORBIT = 48 };   // plus X, Y, Z or SIZE
-enum { PLACE = 0, VELOCITY = 16, TURNING = 32 }; // likewise
+enum { MOMENTUM = 16, SPIN = 32, ORBIT = 48 };                            // plus X, Y, Z or SIZE
+enum { PLACE = 0, VELOCITY = 16, TURNING = 32, FORCE = 48, TORQUE = 64 }; // likewise
 enum { JOINT_VALUE = 0, JOINT_RATE, JOINT_FORCE, JOINT_TORQUE };
 
 static const cm_trace TRACES[] = {
@@ -48,6 +48,10 @@ static const cm_trace TRACES[] = {
     {"wy", "angular velocity about y", "angular velocity, rad/s", CM_TRACE_BODY, TURNING + Y},
     {"wz", "angular velocity about z", "angular velocity, rad/s", CM_TRACE_BODY, TURNING + Z},
     {"angular_speed", "angular speed", "angular speed, rad/s", CM_TRACE_BODY, TURNING + SIZE},
+    {"contact_force", "force of contacts (report_force, pointers)", "force, N", CM_TRACE_BODY,
+     FORCE + SIZE},
+    {"contact_torque", "torque of contacts (report_force, pointers)", "torque, N m", CM_TRACE_BODY,
+     TORQUE + SIZE},
     {"joint", "angle or position of joints", "rad or m", CM_TRACE_JOINT, JOINT_VALUE},
     {"joint_rate", "rate of joints", "rad/s or m/s", CM_TRACE_JOINT, JOINT_RATE},
     {"joint_force", "force in joints", "force, N", CM_TRACE_JOINT, JOINT_FORCE},
@@ -209,7 +213,9 @@ double cm_trace_value(const cm_trace *trace, const cm_offline *run, uint32_t ind
         return NAN;
     }
     uint32_t k = trace->what & 15u;
-    return component(trace->what >= TURNING    ? s.angular_velocity
+    return component(trace->what >= TORQUE     ? s.contact_torque
+                     : trace->what >= FORCE    ? s.contact_force
+                     : trace->what >= TURNING  ? s.angular_velocity
                      : trace->what >= VELOCITY ? s.linear_velocity
                                                : s.center_of_mass,
                      k);

@@ -292,6 +292,35 @@ Test(plot, several_scenes_compare_costs)
     cr_expect_eq(count_of(result.out, ">two</text>"), 1);
 }
 
+Test(plot, solvers_stand_side_by_side)
+{
+    // S0 figure 14: printed -0.59 and -0.15 for F1, 0.41 and 0.63 for the spins.
+    run_command("plot tests/scenes/seeds/collision_fig14.json --solver impulse,soft --at 0,1",
+                &result);
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    assert_xml(result.out);
+    cr_expect_eq(count_of(result.out, "class=\"picture\""), 4);
+    cr_expect_eq(texts(result.out, "caption", "impulse: tick 1, 1 s"), 1);
+    cr_expect_eq(texts(result.out, "caption", "soft: tick 1, 1 s"), 1);
+    cr_expect_eq(texts(result.out, "turning", "0.409"), 1);
+    cr_expect_eq(texts(result.out, "turning", "0.627"), 1);
+    cr_expect_eq(texts(result.out, "impulse", "-0.611"), 1, "hypot(0.592028, 0.149296)");
+    run_command("plot tests/scenes/seeds/collision_fig14.json --trace energy_map --grid 3",
+                &result);
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    // Its energy map at friction and restitution 0, 0.5, 1.
+    const char *energies[] = {"0.529", "0.402", "0.36", "0.572", "0.445", "0.62", "0.7"};
+    for (size_t i = 0; i < sizeof energies / sizeof energies[0]; ++i) {
+        char want[32];
+        snprintf(want, sizeof want, ">%s</text>", energies[i]);
+        cr_expect_geq(count_of(result.out, want), 1, "%s", energies[i]);
+    }
+    // S1.5: y down, and the arrow of the slow heavy circle is as long as its radius.
+    run_command("plot tests/scenes/seeds/circles_set3.json --at 0", &result);
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    cr_expect_not_null(strstr(result.out, "at least a radius long"));
+}
+
 Test(plot, every_scene_can_be_drawn)
 {
     static const char *const SCENES[] = {"hello",  "machines", "pyramid", "sandbox",
