@@ -11,6 +11,7 @@ check: check-instructions
 bench: all
 	$(OUT)/carom bench rollback
 	$(OUT)/carom bench
+	$(OUT)/carom bench $(sort $(wildcard tests/scenes/seeds/volume_pile_*.json))
 
 # Beside Bullet and ODE. PEERS='--runs 1 tests/scenes/bench/A_pyramid20.json' asks for less.
 PEERS ?= $(wildcard tests/scenes/bench/*.json)

@@ -10,7 +10,8 @@ mode=${1:-quick}
 ticks=600
 scenes=(tests/scenes/tipping.json tests/scenes/heavy_on_light.json tests/scenes/crowd.json
   tests/scenes/machines.json tests/scenes/solids.json tests/scenes/conveyor.json
-  tests/scenes/locks.json tests/scenes/planar.json)
+  tests/scenes/locks.json tests/scenes/planar.json
+  tests/scenes/seeds/volume_shapes.json tests/scenes/seeds/volume_top.json)
 passed=0
 failed=0
 

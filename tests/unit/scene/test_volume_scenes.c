@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "shared/base/vec.h"
 #include "shared/scene/scene_json.h"
 
 typedef struct run {
@@ -235,6 +236,20 @@ Test(volume_scenes, pieces_and_pointer)
     stop(&r);
 }
 
+// Round shapes, hulls and boxes in a pit of five pieces come to rest.
+Test(volume_scenes, shapes)
+{
+    run r;
+    start("shapes", &r);
+    step(&r, 2000);
+    for (uint32_t i = 1; i < cm_scene_body_count(r.scene); i++) {
+        carom_body_state s = state_of(&r, cm_scene_body_name(r.scene, i));
+        cr_assert(s.position.y > 0.1f && s.position.y < 2.0f, "body %u is in the pit", i);
+        cr_assert_lt(cm_length(s.linear_velocity), 0.2f, "body %u is nearly at rest", i);
+    }
+    stop(&r);
+}
+
 // S2.15: a pile with a stiffness out of reach at its tick rate is stepped all the same, and said to
 // be above the bounds; the piles of experiment 1 are within.
 Test(volume_scenes, bounds)
@@ -281,4 +296,5 @@ Test(volume_scenes, rewinds)
     expect_rewinds("pile_13", 100);
     expect_rewinds("six_blocks_pointer", 100);
     expect_rewinds("top", 400);
+    expect_rewinds("shapes", 200);
 }
