@@ -7,7 +7,7 @@ out=build/matrix
 mkdir -p "$out"
 flags=$(make --no-print-directory -s print-determinism)
 sources=$(find shared/base shared/sim -name '*.c' | LC_ALL=C sort)
-sources="$sources tests/unit/sim/rig.c tests/unit/sim/golden_scenes.c tests/unit/sim/golden_joints.c tests/unit/sim/golden_sleep.c tests/unit/sim/golden_small.c tests/determinism/golden.c"
+sources="$sources tests/unit/sim/rig.c tests/unit/sim/golden_scenes.c tests/unit/sim/golden_joints.c tests/unit/sim/golden_sleep.c tests/unit/sim/golden_small.c tests/unit/sim/golden_solvers.c tests/determinism/golden.c"
 passed=0
 failed=0
 

@@ -6,6 +6,7 @@
 #include "tests/unit/sim/golden_joints.h"
 #include "tests/unit/sim/golden_sleep.h"
 #include "tests/unit/sim/golden_small.h"
+#include "tests/unit/sim/golden_solvers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +138,10 @@ const cm_golden_scene cm_golden_scenes[CM_GOLDEN_SCENES] = {
     {"solids", 64, 240, cm_golden_solids_build, NULL, cm_golden_solids_define},
     {"sleep", 32, 300, cm_golden_sleep_build, cm_golden_sleep_drive, NULL},
     {"denormals", 16, 240, cm_golden_denormals_build, NULL, cm_golden_denormals_define},
+    {"billiards", 16, 240, cm_golden_billiards_build, NULL, cm_golden_billiards_define},
+    {"mechanism", 32, 240, cm_golden_joints_build, cm_golden_joints_drive,
+     cm_golden_mechanism_define},
+    {"touch", 16, 180, cm_golden_touch_build, cm_golden_touch_drive, cm_golden_touch_define},
 };
 
 const cm_golden_scene *cm_golden_find(const char *name)

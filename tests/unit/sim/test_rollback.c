@@ -96,6 +96,36 @@ Test(rollback, denormals)
     rewind_scene(cm_golden_find("denormals"), false);
 }
 
+Test(rollback, billiards)
+{
+    rewind_scene(cm_golden_find("billiards"), false);
+}
+
+Test(rollback, billiards_through_the_portable_form)
+{
+    rewind_scene(cm_golden_find("billiards"), true);
+}
+
+Test(rollback, mechanism)
+{
+    rewind_scene(cm_golden_find("mechanism"), false);
+}
+
+Test(rollback, mechanism_through_the_portable_form)
+{
+    rewind_scene(cm_golden_find("mechanism"), true);
+}
+
+Test(rollback, touch)
+{
+    rewind_scene(cm_golden_find("touch"), false);
+}
+
+Test(rollback, touch_through_the_portable_form)
+{
+    rewind_scene(cm_golden_find("touch"), true);
+}
+
 Test(rollback, churn_through_the_portable_form)
 {
     rewind_scene(cm_golden_find("churn"), true);

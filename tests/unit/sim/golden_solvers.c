@@ -1,0 +1,65 @@
+// See golden_solvers.h. Billiards: balls and boxes that meet, spin and come to rest on a floor, by
+// impulses. Mechanism: the golden joints, by the boxed LCP. Touch: a small pile, pushed about, by
+// volumes at 240 Hz.
+#include "tests/unit/sim/golden_solvers.h"
+
+void cm_golden_billiards_define(carom_world_def *def)
+{
+    def->solver.type = CAROM_SOLVER_IMPULSE;
+}
+
+void cm_golden_billiards_build(cm_rig *rig)
+{
+    cm_rig_plane(rig);
+    for (uint32_t i = 0; i < 12; i++) {
+        carom_body_def body = carom_default_body_def();
+        carom_shape_def shape = carom_default_shape_def();
+        body.position =
+            cm_vec(0.7f * (float)(i % 4), 0.3f + 0.9f * (float)(i / 8), 0.61f * (float)(i / 4));
+        body.linear_velocity = i == 0 ? cm_vec(4.0f, 0.0f, 1.0f) : cm_vec(0.0f, 0.0f, 0.0f);
+        body.angular_velocity = cm_vec(0.0f, 2.0f, 0.5f * (float)(i % 3));
+        shape.type = i % 3 == 2 ? CAROM_SHAPE_BOX : CAROM_SHAPE_SPHERE;
+        shape.radius = 0.3f;
+        shape.half_extents = cm_vec(0.3f, 0.3f, 0.25f);
+        shape.restitution = i % 2 ? 0.9f : 0.3f;
+        shape.friction = 0.4f;
+        cm_rig_body(rig, &body, &shape);
+    }
+}
+
+void cm_golden_mechanism_define(carom_world_def *def)
+{
+    def->solver.type = CAROM_SOLVER_LCP;
+}
+
+void cm_golden_touch_define(carom_world_def *def)
+{
+    def->solver.type = CAROM_SOLVER_VOLUME;
+    def->tick_rate = 240;
+}
+
+void cm_golden_touch_build(cm_rig *rig)
+{
+    cm_rig_plane(rig);
+    for (uint32_t i = 0; i < 7; i++) {
+        carom_body_def body = carom_default_body_def();
+        carom_shape_def shape = carom_default_shape_def();
+        body.position =
+            cm_vec(0.21f * (float)(i % 3), 0.1f + 0.2f * (float)(i / 3), 0.03f * (float)i);
+        body.angular_velocity = cm_vec(0.0f, 0.3f * (float)i, 0.0f);
+        shape.type = i == 5 ? CAROM_SHAPE_SPHERE : i == 6 ? CAROM_SHAPE_CAPSULE : CAROM_SHAPE_BOX;
+        shape.radius = 0.1f;
+        shape.half_height = 0.05f;
+        shape.half_extents = cm_vec(0.1f, 0.1f, 0.1f);
+        shape.friction = 0.5f;
+        cm_rig_body(rig, &body, &shape);
+    }
+}
+
+void cm_golden_touch_drive(carom_world *world, uint32_t tick)
+{
+    if (tick >= 100 && tick < 140) {
+        carom_body_apply_force(world, carom_world_body_at(world, 1 + tick % 3),
+                               cm_vec(60.0f, 0.0f, 20.0f), cm_vec(0.0f, 1.0f, 0.0f));
+    }
+}
