@@ -109,9 +109,13 @@ static double weight_of(const cm_lcp_step *step, uint32_t slot)
     return is_dynamic(step, slot) ? (double)body->mass * g : __builtin_inf();
 }
 
-static double softer(double a, double b)
+// What one body alone has set counts; of two the softer. Negative: neither has.
+static float of_pair(float a, float b, bool larger)
 {
-    return a > b ? a : b;
+    if (a < 0.0f || b < 0.0f) {
+        return a < 0.0f ? b : a;
+    }
+    return (a > b) == larger ? a : b;
 }
 
 static bool begin(const cm_lcp_step *step, uint32_t index, const cm_contact *old, touch *t)
@@ -131,11 +135,10 @@ static bool begin(const cm_lcp_step *step, uint32_t index, const cm_contact *old
     t->normal = cm_dv_scale(1.0 / length, t->normal);
     t->surface = cm_dv_sub(in_world(&step->bodies[b->body], b, b->surface_velocity),
                            in_world(&step->bodies[a->body], a, a->surface_velocity));
-    t->epsilon = softer(cm_lcp_choose(bodies[a->body].epsilon, state->epsilon),
-                        cm_lcp_choose(bodies[b->body].epsilon, state->epsilon));
-    double gamma_a = cm_lcp_choose(bodies[a->body].gamma, state->gamma);
-    double gamma_b = cm_lcp_choose(bodies[b->body].gamma, state->gamma);
-    t->gamma = gamma_a < gamma_b ? gamma_a : gamma_b;
+    t->epsilon = cm_lcp_choose(of_pair(bodies[a->body].epsilon, bodies[b->body].epsilon, true),
+                               state->epsilon);
+    t->gamma =
+        cm_lcp_choose(of_pair(bodies[a->body].gamma, bodies[b->body].gamma, false), state->gamma);
     double weight_a = weight_of(step, a->body), weight_b = weight_of(step, b->body);
     t->weight = (weight_a < weight_b ? weight_a : weight_b) / (double)m->point_count;
     for (uint32_t k = 0; k < m->point_count; k++) {

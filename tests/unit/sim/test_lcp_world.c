@@ -111,6 +111,37 @@ Test(lcp_world, a_row_of_the_game_joins_three_bodies)
     cm_rig_close(&rig);
 }
 
+// Of two bodies that touch the one that has a gamma of its own decides, not the world's default;
+// where both have one, the smaller.
+Test(lcp_world, a_bodys_own_gamma_is_that_of_its_contacts)
+{
+    static const float gammas[][3] = {// floor's, box's, what counts; negative: the world's 0.2
+                                      {-1.0f, -1.0f, 0.2f},
+                                      {-1.0f, 0.5f, 0.5f},
+                                      {1.0f, -1.0f, 1.0f},
+                                      {0.5f, 0.1f, 0.1f}};
+    for (int i = 0; i < 4; i++) {
+        cm_rig rig = open_lcp(4, 200);
+        carom_body_def def = carom_default_body_def();
+        carom_shape_def shape = carom_default_shape_def();
+        shape.type = CAROM_SHAPE_BOX;
+        shape.half_extents = cm_vec(0.5f, 0.5f, 0.5f);
+        def.gamma = gammas[i][0];
+        def.type = CAROM_BODY_STATIC;
+        cm_rig_body(&rig, &def, &shape);
+        def.has_mass = true;
+        def.mass = 1.0f;
+        def.gamma = gammas[i][1];
+        def.type = CAROM_BODY_DYNAMIC;
+        def.position = cm_vec(0.0f, 0.98f, 0.0f);
+        carom_body_id box = cm_rig_body(&rig, &def, &shape);
+        cm_rig_step(&rig, 1);
+        double moved = (double)cm_rig_get(&rig, box).position.y - 0.98;
+        cr_assert(fabs(moved - 0.02 * (double)gammas[i][2]) < 2e-5, "%d: %g", i, moved);
+        cm_rig_close(&rig);
+    }
+}
+
 // A hanging chain and a stack, solved directly and in blocks.
 static double build_and_run(uint32_t direct_rows, uint64_t *iterative)
 {
