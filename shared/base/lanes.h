@@ -16,6 +16,10 @@
 #include <stdint.h>
 #include <string.h>
 
+// For what must not become a call, which would pass eight vectors by memory, however large the file
+// grows that includes this.
+#define CM_LANES_INLINE static inline __attribute__((always_inline))
+
 #if CM_LANES == 1
 
 typedef float cm_f;
@@ -172,7 +176,7 @@ static inline cm_f cm_lanes_abs(cm_f a)
 
 // Transposes CM_LANES rows in place.
 #if CM_LANES == 4
-static inline void cm_lanes_transpose(cm_f r[4])
+CM_LANES_INLINE void cm_lanes_transpose(cm_f r[4])
 {
     cm_f a = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5);
     cm_f b = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);
@@ -184,7 +188,7 @@ static inline void cm_lanes_transpose(cm_f r[4])
     r[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
 }
 #elif CM_LANES == 8
-static inline void cm_lanes_transpose(cm_f r[8])
+CM_LANES_INLINE void cm_lanes_transpose(cm_f r[8])
 {
     cm_f t[8], u[8];
     for (int i = 0; i < 4; i++) {
@@ -206,8 +210,8 @@ static inline void cm_lanes_transpose(cm_f r[8])
 #endif
 
 // Eight floats of each of CM_LANES rows: out[k] is the k-th float of every row.
-static inline void cm_lanes_gather(const float *rows, uint32_t stride, const uint32_t *index,
-                                   cm_f out[8])
+CM_LANES_INLINE void cm_lanes_gather(const float *rows, uint32_t stride, const uint32_t *index,
+                                     cm_f out[8])
 {
 #if CM_LANES == 1
     memcpy(out, rows + (size_t)stride * index[0], 8 * sizeof *out);
@@ -227,7 +231,8 @@ static inline void cm_lanes_gather(const float *rows, uint32_t stride, const uin
 }
 
 // The reverse; rows named twice must be given equal values.
-static inline void cm_lanes_scatter(float *rows, uint32_t stride, const uint32_t *index, cm_f in[8])
+CM_LANES_INLINE void cm_lanes_scatter(float *rows, uint32_t stride, const uint32_t *index,
+                                      cm_f in[8])
 {
 #if CM_LANES == 1
     memcpy(rows + (size_t)stride * index[0], in, 8 * sizeof *in);
