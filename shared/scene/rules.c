@@ -271,8 +271,8 @@ static const char *const SOLVER_KEYS[] = {
     [CM__SCENE__SOLVER__TYPE__LCP] =
         " type substeps epsilon gamma rounds friction_model max_friction direct_rows ",
     [CM__SCENE__SOLVER__TYPE__VOLUME] =
-        " type substeps stiffness damping tangent_stiffness tangent_damping friction_kinetic "
-        "friction_static segments contact ",
+        (" type substeps stiffness damping tangent_stiffness tangent_damping friction_kinetic "
+         "friction_static segments contact "),
 };
 
 static bool has_key(const char *keys, const char *name)
