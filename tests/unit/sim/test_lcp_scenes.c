@@ -307,7 +307,7 @@ Test(lcp_scenes, epsilon_softens)
     play p = start("epsilon_sweep");
     static const double epsilon[] = {1e-4, 1e-3, 1e-1, 1.0};
     step(&p, 300);
-    char name[8];
+    char name[16];
     for (int k = 0; k < 4; k++) {
         snprintf(name, sizeof name, "bob_%d", k);
         double sag = epsilon[k] * 1e-4 * 9.81 / 0.2;
