@@ -61,7 +61,7 @@ static void to_contact(const Cm__Scene__Shape *shape, carom_shape_def *def)
     static const carom_contact_mode modes[] = {CAROM_CONTACT_NONE, CAROM_CONTACT_1D,
                                                CAROM_CONTACT_2D, CAROM_CONTACT_TYRE};
     def->contact_mode = contact->has_mode ? modes[contact->mode] : CAROM_CONTACT_2D;
-    def->contact_axis = to_vec(contact->axis, zero);
+    def->contact_axis = cm_normalize(to_vec(contact->axis, zero));
     def->contact_slip = (float)contact->slip;
     def->contact_max_force = (float)contact->max_force;
 }

@@ -356,8 +356,7 @@ bool cm_check_rules(cm_check *check, const Cm__Scene__Scene *scene)
                                 "%zu bytes long, expected at most 31", strlen(scene->module));
     }
     if (!check_scene_not_built(check, scene) || !check_material_names(check, scene) ||
-        !cm_check_impulse(check, scene) || !cm_check_volume(check, scene) ||
-        !cm_check_lcp(check, scene)) {
+        !cm_check_impulse(check, scene) || !cm_check_volume(check, scene)) {
         return false;
     }
     for (size_t i = 0; i < scene->n_bodies; ++i) {

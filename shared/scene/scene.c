@@ -46,7 +46,7 @@ void cm_scene_free(cm_scene *scene)
 bool cm_scene_finish(cm_scene *scene, cm_check *check)
 {
     return cm_check_values(check, &scene->message->base) && cm_check_rules(check, scene->message) &&
-           cm_scene_expand(scene, check);
+           cm_check_lcp(check, scene->message) && cm_scene_expand(scene, check);
 }
 
 carom_result cm_scene_unpack(const uint8_t *bytes, size_t size, const carom_allocator *allocator,
@@ -249,6 +249,7 @@ carom_result cm_scene_check_solver(const cm_scene *scene, int solver, cm_scene_e
     other.has_type = 1;
     other.type = (Cm__Scene__Solver__Type)solver;
     message.solver = &other;
+    // Not cm_check_lcp: what only the lcp solver reads of a scene made for it is left unread.
     cm_check_rules(&check, &message);
     return check.result;
 }

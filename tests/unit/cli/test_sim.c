@@ -272,6 +272,37 @@ Test(cli_sim, refused_inputs_name_file_and_line)
     }
 }
 
+// A scene made for one solver runs with another: what only the first reads is left unread. Axes may
+// have any length.
+Test(cli_sim, a_scene_of_lcp_runs_with_other_solvers)
+{
+    static const char *const axes[] = {"[0, 0, 1]", "[0, 0, 5]"};
+    char text[1024], first[64] = "";
+    for (int i = 0; i < 2; ++i) {
+        snprintf(
+            text, sizeof text,
+            "{\"carom\": 1, \"solver\": {\"type\": \"lcp\"}, \"bodies\": [{\"name\": \"b\","
+            " \"epsilon\": 0.001, \"gamma\": 0.3, \"shapes\": [{\"sphere\": {\"radius\": 1},"
+            " \"contact\": {\"mode\": \"1d\", \"axis\": %s}}]}], \"joints\": [{\"a\": \"world\","
+            " \"b\": \"b\", \"type\": \"hinge\", \"anchor\": [1, 0, 0], \"axis\": %s,"
+            " \"gamma\": 0.1}]}",
+            axes[i], axes[i]);
+        write_file("s.json", text);
+        sim("--ticks 20 --every 20");
+        cr_assert_eq(result.status, 0, "%s", result.err);
+        const char *hash = strstr(strstr(result.out, "\"tick\": 20"), "\"hash\"");
+        cr_assert_not_null(hash);
+        cr_expect(i == 0 || strncmp(first, hash, 26) == 0, "%.26s, not %s", hash, first);
+        snprintf(first, sizeof first, "%.26s", hash);
+        sim("--ticks 20 --solver soft");
+        cr_expect_eq(result.status, 0, "%s", result.err);
+        sim("--ticks 20 --solver impulse");
+        cr_expect_eq(result.status, 2);
+        cr_expect_not_null(strstr(result.err, "the impulse solver has no joints"), "%s",
+                           result.err);
+    }
+}
+
 Test(cli_sim, refused_options)
 {
     const char *bad[] = {"--ticks -1",
