@@ -39,12 +39,17 @@ bool cm_lcp_factor(double *l, uint32_t n, uint32_t stride, uint32_t columns, dou
     return true;
 }
 
+void cm_lcp_forward_from(const double *l, uint32_t n, uint32_t stride, uint32_t first, double *x)
+{
+    for (uint32_t i = first; i < n; i++) {
+        const double *row = l + (size_t)i * stride;
+        x[i] = (x[i] - cm_lcp_dot(row + first, x + first, i - first)) / row[i];
+    }
+}
+
 void cm_lcp_forward(const double *l, uint32_t n, uint32_t stride, double *x)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        const double *row = l + (size_t)i * stride;
-        x[i] = (x[i] - cm_lcp_dot(row, x, i)) / row[i];
-    }
+    cm_lcp_forward_from(l, n, stride, 0, x);
 }
 
 void cm_lcp_backward(const double *l, uint32_t n, uint32_t stride, double *x)

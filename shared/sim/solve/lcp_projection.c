@@ -66,7 +66,7 @@ static const double *inverse_row(projection *p, uint32_t j)
         for (uint32_t i = 0; i < n; i++) {
             row[i] = i == j ? 1.0 : 0.0;
         }
-        cm_lcp_forward(p->factor, n, n, row);
+        cm_lcp_forward_from(p->factor, n, n, j, row);
         cm_lcp_backward(p->factor, n, n, row);
     }
     return row;

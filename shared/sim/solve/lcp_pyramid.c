@@ -59,7 +59,7 @@ static const double *inverse_row(pyramid *p, uint32_t j)
         p->known[j] = 1;
         memset(row, 0, n * sizeof *row);
         row[j] = 1.0;
-        cm_lcp_forward(p->factor, n, n, row);
+        cm_lcp_forward_from(p->factor, n, n, j, row);
         cm_lcp_backward(p->factor, n, n, row);
     }
     return row;

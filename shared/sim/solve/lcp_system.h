@@ -47,6 +47,8 @@ bool cm_lcp_factor(double *l, uint32_t n, uint32_t stride, uint32_t columns, dou
                    double *column);
 // x := L^-1 x and x := L^-T x, of the first n rows.
 void cm_lcp_forward(const double *l, uint32_t n, uint32_t stride, double *x);
+// The same where x is zero before row `first`.
+void cm_lcp_forward_from(const double *l, uint32_t n, uint32_t stride, uint32_t first, double *x);
 void cm_lcp_backward(const double *l, uint32_t n, uint32_t stride, double *x);
 // A factor that grows by a row (`row` holds count + 1 elements; it is overwritten) or loses one.
 bool cm_lcp_factor_add(double *l, uint32_t count, uint32_t stride, double *row);
