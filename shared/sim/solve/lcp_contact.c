@@ -27,6 +27,7 @@ typedef struct touch {
     cm_dvec normal, axis; // axis: of 1D and tyre, in the world
     cm_dvec surface;      // velocity of b's surface less that of a's, beside the bodies' own
     double epsilon, gamma, weight;
+    double scale; // of first estimates of normal forces
     bool has_axis;
 } touch;
 
@@ -118,6 +119,36 @@ static float of_pair(float a, float b, bool larger)
     return (a > b) == larger ? a : b;
 }
 
+// Where last step had this point.
+static uint32_t old_point(const touch *t, uint32_t k)
+{
+    const cm_contact *old = t->old;
+    uint32_t count = old ? old->point_count : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (old->feature[i] == t->manifold->points[k].feature) {
+            return i;
+        }
+    }
+    return CM_NONE;
+}
+
+// Normal forces to begin with are last step's, for points without one a share of the weight; all
+// scaled so that the contact as a whole rubs with no more than it carried.
+static double scale_of(const touch *t)
+{
+    double carried = 0.0, sum = 0.0;
+    for (uint32_t k = 0; t->old != NULL && k < t->old->point_count; k++) {
+        carried += (double)t->old->normal_impulse[k];
+    }
+    for (uint32_t k = 0; k < t->manifold->point_count; k++) {
+        uint32_t point = old_point(t, k);
+        double force = point != CM_NONE ? (double)t->old->normal_impulse[point] : 0.0;
+        bool near = t->manifold->points[k].separation < CM_LINEAR_SLOP;
+        sum += force > 0.0 ? force : (near ? t->weight : 0.0);
+    }
+    return carried > 0.0 && sum > carried ? carried / sum : 1.0;
+}
+
 static bool begin(const cm_lcp_step *step, uint32_t index, const cm_contact *old, touch *t)
 {
     const cm_manifold *m = &step->scratch->manifolds[index];
@@ -144,6 +175,7 @@ static bool begin(const cm_lcp_step *step, uint32_t index, const cm_contact *old
     for (uint32_t k = 0; k < m->point_count; k++) {
         t->touching += m->points[k].separation < CM_LINEAR_SLOP;
     }
+    t->scale = scale_of(t);
     find_axis(step, t);
     return true;
 }
@@ -162,19 +194,6 @@ static cm_lcp_row *point_row(cm_lcp_step *step, const touch *t, uint32_t k, uint
     cm_lcp_row_side(step, row, t->manifold->body_b, d, cm_dv_cross(rb, d));
     row->diagonal = t->epsilon;
     return cm_lcp_row_keep(step, row) ? row : NULL;
-}
-
-// Where last step had this point.
-static uint32_t old_point(const touch *t, uint32_t k)
-{
-    const cm_contact *old = t->old;
-    uint32_t count = old ? old->point_count : 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (old->feature[i] == t->manifold->points[k].feature) {
-            return i;
-        }
-    }
-    return CM_NONE;
 }
 
 static float second_force(const cm_contact *contact, uint32_t k)
@@ -294,7 +313,7 @@ static void add_point(cm_lcp_step *step, const touch *t, uint32_t k)
     cm_dvec tangent;
     bool same = find_tangent(step, t, k, point, &tangent);
     contact->anchor[k] = cm_dv_round(tangent);
-    double estimate = force > 0.0 ? force : t->weight;
+    double estimate = t->scale * (force > 0.0 ? force : t->weight);
     add_tangent(step, t, k, 1, tangent, normal, estimate, same ? point : CM_NONE);
     if (t->mode->contact_mode != CAROM_CONTACT_1D) {
         cm_dvec across = cm_dv_cross(t->normal, tangent);
