@@ -15,8 +15,8 @@ endif
 
 OPT_release := -O3 -g
 OPT_debug := -O0 -g3 -DCM_DEBUG=1 -DCM_CHECK_STEPS=1
-OPT_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DCM_DEBUG=1
-OPT_tsan := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
+OPT_asan := -O1 -g -fno-var-tracking -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DCM_DEBUG=1
+OPT_tsan := -O1 -g -fno-var-tracking -fsanitize=thread -fno-omit-frame-pointer
 ifeq ($(OPT_$(BUILD)),)
 $(error BUILD=$(BUILD): expected release, debug, asan or tsan)
 endif
