@@ -11,6 +11,8 @@ check: check-instructions
 bench: all
 	$(OUT)/carom bench rollback
 	$(OUT)/carom bench
+	$(OUT)/carom bench impact
+	$(OUT)/carom bench tests/scenes/seeds/lcp_ragdoll.json tests/scenes/seeds/lcp_chain_20.json
 	$(OUT)/carom bench $(sort $(wildcard tests/scenes/seeds/volume_pile_*.json))
 
 # Beside Bullet and ODE. PEERS='--runs 1 tests/scenes/bench/A_pyramid20.json' asks for less.
