@@ -5,7 +5,7 @@
 #include "shared/sim/image.h"
 #include "tests/unit/sim/world_fixture.h"
 
-#define SEEDS     1500u
+#define SEEDS     400u
 #define STRETCHES 6u
 #define STRETCH   12u
 
