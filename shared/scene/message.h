@@ -64,6 +64,12 @@ bool cm_check_values(cm_check *check, const ProtobufCMessage *message);
 // Bit of an axis lock's name; 0: no such name.
 uint32_t cm_axis_lock(const char *name);
 
+// A rule of one body, given an option of the scene; and the rule held against every body, those of
+// arrays too, with the path to each.
+typedef bool cm_body_rule(cm_check *check, const Cm__Scene__Body *body, bool option);
+bool cm_check_every_body(cm_check *check, const Cm__Scene__Scene *scene, cm_body_rule *rule,
+                         bool option);
+
 bool cm_check_rules(cm_check *check, const Cm__Scene__Scene *message);
 // rules_lcp.c: the keys of bodies, shapes and joints that only the lcp solver has.
 bool cm_check_lcp(cm_check *check, const Cm__Scene__Scene *message);

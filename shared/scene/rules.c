@@ -242,6 +242,32 @@ static bool check_pointers(cm_check *check, const Cm__Scene__Scene *scene)
     return true;
 }
 
+bool cm_check_every_body(cm_check *check, const Cm__Scene__Scene *scene, cm_body_rule *rule,
+                         bool option)
+{
+    cm_check_key(check, "bodies");
+    for (size_t i = 0; i < scene->n_bodies; ++i) {
+        cm_check_index(check, (uint32_t)i);
+        if (!rule(check, scene->bodies[i], option)) {
+            return false;
+        }
+        cm_check_pop(check);
+    }
+    cm_check_pop(check);
+    cm_check_key(check, "arrays");
+    for (size_t i = 0; i < scene->n_arrays; ++i) {
+        cm_check_index(check, (uint32_t)i);
+        cm_check_key(check, "of");
+        if (!rule(check, scene->arrays[i]->of, option)) {
+            return false;
+        }
+        cm_check_pop(check);
+        cm_check_pop(check);
+    }
+    cm_check_pop(check);
+    return true;
+}
+
 static bool check_arrays(cm_check *check, const Cm__Scene__Scene *scene)
 {
     for (size_t i = 0; i < scene->n_arrays; ++i) {

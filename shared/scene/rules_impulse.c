@@ -93,25 +93,5 @@ bool cm_check_impulse(cm_check *check, const Cm__Scene__Scene *scene)
     if (!check_scene(check, scene, circles) || !check_materials(check, scene)) {
         return false;
     }
-    cm_check_key(check, "bodies");
-    for (size_t i = 0; i < scene->n_bodies; ++i) {
-        cm_check_index(check, (uint32_t)i);
-        if (!check_shapes(check, scene->bodies[i], circles)) {
-            return false;
-        }
-        cm_check_pop(check);
-    }
-    cm_check_pop(check);
-    cm_check_key(check, "arrays");
-    for (size_t i = 0; i < scene->n_arrays; ++i) {
-        cm_check_index(check, (uint32_t)i);
-        cm_check_key(check, "of");
-        if (!check_shapes(check, scene->arrays[i]->of, circles)) {
-            return false;
-        }
-        cm_check_pop(check);
-        cm_check_pop(check);
-    }
-    cm_check_pop(check);
-    return true;
+    return cm_check_every_body(check, scene, check_shapes, circles);
 }

@@ -77,25 +77,6 @@ static bool check_joints(cm_check *check, const Cm__Scene__Scene *scene)
 bool cm_check_lcp(cm_check *check, const Cm__Scene__Scene *scene)
 {
     bool lcp = scene->solver != NULL && scene->solver->type == CM__SCENE__SOLVER__TYPE__LCP;
-    cm_check_key(check, "bodies");
-    for (size_t i = 0; i < scene->n_bodies; ++i) {
-        cm_check_index(check, (uint32_t)i);
-        if (!check_body(check, scene->bodies[i], lcp)) {
-            return false;
-        }
-        cm_check_pop(check);
-    }
-    cm_check_pop(check);
-    cm_check_key(check, "arrays");
-    for (size_t i = 0; i < scene->n_arrays; ++i) {
-        cm_check_index(check, (uint32_t)i);
-        cm_check_key(check, "of");
-        if (!check_body(check, scene->arrays[i]->of, lcp)) {
-            return false;
-        }
-        cm_check_pop(check);
-        cm_check_pop(check);
-    }
-    cm_check_pop(check);
-    return lcp || check_joints(check, scene);
+    return cm_check_every_body(check, scene, check_body, lcp) &&
+           (lcp || check_joints(check, scene));
 }

@@ -13,8 +13,9 @@ static bool is_volume(const Cm__Scene__Scene *scene)
     return scene->solver != NULL && scene->solver->type == CM__SCENE__SOLVER__TYPE__VOLUME;
 }
 
-static bool check_pieces(cm_check *check, const Cm__Scene__Body *body)
+static bool check_pieces(cm_check *check, const Cm__Scene__Body *body, bool unused)
 {
+    (void)unused;
     cm_check_key(check, "shapes");
     for (size_t i = 0; i < body->n_shapes; ++i) {
         const Cm__Scene__Shape *shape = body->shapes[i];
@@ -25,31 +26,6 @@ static bool check_pieces(cm_check *check, const Cm__Scene__Body *body)
                                     "a piece that is not convex, expected convex shapes for the "
                                     "volume solver: cut it into several");
         }
-    }
-    cm_check_pop(check);
-    return true;
-}
-
-static bool check_all_pieces(cm_check *check, const Cm__Scene__Scene *scene)
-{
-    cm_check_key(check, "bodies");
-    for (size_t i = 0; i < scene->n_bodies; ++i) {
-        cm_check_index(check, (uint32_t)i);
-        if (!check_pieces(check, scene->bodies[i])) {
-            return false;
-        }
-        cm_check_pop(check);
-    }
-    cm_check_pop(check);
-    cm_check_key(check, "arrays");
-    for (size_t i = 0; i < scene->n_arrays; ++i) {
-        cm_check_index(check, (uint32_t)i);
-        cm_check_key(check, "of");
-        if (!check_pieces(check, scene->arrays[i]->of)) {
-            return false;
-        }
-        cm_check_pop(check);
-        cm_check_pop(check);
     }
     cm_check_pop(check);
     return true;
@@ -74,7 +50,7 @@ bool cm_check_volume(cm_check *check, const Cm__Scene__Scene *scene)
                                 solver->friction_static, solver->friction_kinetic);
     }
     cm_check_pop(check);
-    return check_all_pieces(check, scene);
+    return cm_check_every_body(check, scene, check_pieces, false);
 }
 
 // Squared distance of a point from an edge of the hull.
