@@ -105,7 +105,7 @@ $(COMMIT_STAMP):
 	@mkdir -p build
 	@rm -f build/commit-*
 	@touch $@
-STAMPED := $(OUT)/server/cli/version.o $(OUT)/server/match_writer.o
+STAMPED := $(OUT)/server/tools/cli/version.o $(OUT)/server/record/match_writer.o
 $(STAMPED): $(COMMIT_STAMP)
 $(STAMPED): CPPFLAGS_OWN += -DCAROM_COMMIT='"$(COMMIT)"'
 
@@ -169,7 +169,7 @@ install: all
 	  client-sdk/carom-client.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/carom-client.pc
 
 format:
-	clang-format -i $$(git ls-files '*.c' '*.h')
+	clang-format -i $$(git ls-files '*.c' '*.h' '*.inl')
 
 clean:
 	rm -rf build

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "shared/base/assert.h"
-#include "shared/sim/fpenv.h"
-#include "shared/sim/image.h" // the count of events alone
+#include "shared/base/fpenv.h"
+#include "shared/sim/state/image.h" // the count of events alone
 
 #define WORLD_ALIGNMENT 64u
 

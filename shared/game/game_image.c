@@ -19,7 +19,7 @@
 
 #include "shared/base/bytes.h"
 #include "shared/base/hash.h"
-#include "shared/sim/image.h"
+#include "shared/sim/state/image.h"
 
 #define GAME_MAGIC 0x474d5243u // "CRMG"
 #define HEAD_SIZE  16u

@@ -6,7 +6,7 @@
 
 #include "shared/base/bytes.h"
 #include "shared/base/vec.h"
-#include "shared/sim/image.h"
+#include "shared/sim/state/image.h"
 
 #define POSITION_MAX 1.0e7f // as in world.h
 #define VELOCITY_MAX 1.0e6f

@@ -10,7 +10,7 @@
 
 #include "shared/base/vec.h"
 #include "shared/scene/message.h"
-#include "shared/sim/image.h"
+#include "shared/sim/state/image.h"
 
 #define BOUNDS_MARGIN  64.0 // m
 #define POSITION_MAX   1e6  // m

@@ -11,7 +11,7 @@
 
 #include "shared/base/vec.h"
 #include "shared/scene/message.h"
-#include "shared/sim/image.h"
+#include "shared/sim/state/image.h"
 
 #define AXIS_MIN 1e-6
 #define AXES_MIN 2e-3 // sine of the angle between steering and hinge axis

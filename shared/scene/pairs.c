@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "shared/scene/message.h"
-#include "shared/sim/image.h"
+#include "shared/sim/state/image.h"
 
 typedef struct end {
     uint32_t body;     // CM_SCENE_NO_BODY: a material

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "client-sdk/src/state.h"
-#include "server/worker.h"
+#include "server/host/worker.h"
 #include "shared/base/hash.h"
 #include "shared/base/rng.h"
 #include "shared/net/net.h"

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "server/match_file.h"
-#include "server/replay.h"
+#include "server/record/match_file.h"
+#include "server/record/replay.h"
 #include "tests/cluster/cluster.h"
 
 static void replay_ticks(cm_match_file *file, carom_game *game, cluster_result *result)

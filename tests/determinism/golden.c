@@ -4,7 +4,7 @@
 // golden [LANES [write|read DIR]]: LANES 0 as the processor has, 1, 4, 8. `write` puts each world
 // as it is at tick HALF into DIR/SCENE.image in the portable form; `read` goes on from there, in a
 // world that holds nothing of what went before, and prints what comes after.
-#include "shared/sim/image.h"
+#include "shared/sim/state/image.h"
 #include "tests/unit/sim/golden_scenes.h"
 
 #include <stdio.h>

@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "shared/base/vec.h"
-#include "shared/sim/image.h"
+#include "shared/sim/state/image.h"
 #include "tests/fuzz/random_world.h"
 
 #define STRETCHES 6u

@@ -40,11 +40,11 @@ ALLOWED = {
 }
 
 LIBRARIES = {
-    "enet/enet.h": r"^(server/net\.c|client-sdk/src/link\.c|shared/net/.*\.c|tests/.*\.c)$",
+    "enet/enet.h": r"^(server/host/net\.c|client-sdk/src/link\.c|shared/net/.*\.c|tests/.*\.c)$",
     "sqlite3.h": r"^(server/.*\.c|tests/.*\.c)$",
     "jansson.h": r"^(shared/scene/.*_json\.c|server/.*\.c|tests/.*\.c)$",
     "sodium.h": r"^(server/.*\.c|client-sdk/src/.*\.c|shared/wire/.*\.c)$",
-    "pb-c.h": r"^(shared/scene/(.*\.c|message\.h)|shared/wire/.*\.c|server/.*record.*\.c|tests/.*\.c)$",
+    "pb-c.h": r"^(shared/scene/(.*\.c|message\.h)|shared/wire/.*\.c|server/record/.*\.c|tests/.*\.c)$",
 }
 
 SIMULATION = ("shared/base/", "shared/sim/", "shared/game/", "shared/include/")
@@ -93,7 +93,7 @@ def check_includes(path, text, problems):
         for header, where in LIBRARIES.items():
             if name.endswith(header) and not re.match(where, path):
                 problems.append(f"{path}:{number}: include: {name} does not belong here")
-        if path.startswith("client-sdk/") and name == "shared/sim/image.h":
+        if path.startswith("client-sdk/") and name == "shared/sim/state/image.h":
             problems.append(f"{path}:{number}: include: the SDK goes through the world's API")
         target = folder_of(name)
         if folder is None or target is None or target == folder:
@@ -116,7 +116,7 @@ def check_banned(path, text, problems):
         for pattern, why in BANNED:
             if re.search(pattern, line) and (path, "*") not in BANNED_EXCEPT:
                 problems.append(f"{path}:{number}: banned: {why}: {line.strip()[:60]}")
-        if path.startswith("shared/sim/") and path != "shared/sim/shadow.c" and ALLOCATION.search(line):
+        if path.startswith("shared/sim/") and path != "shared/sim/step/shadow.c" and ALLOCATION.search(line):
             problems.append(f"{path}:{number}: banned: nothing allocates in the simulation")
 
 
@@ -197,7 +197,7 @@ def check_all(paths, read, with_format=True):
 
 PLANTED = {
     "include": ("shared/sim/x.c", '#include "shared/game/game_host.h"\n'),
-    "image": ("client-sdk/src/x.c", '#include "shared/sim/image.h"\n'),
+    "image": ("client-sdk/src/x.c", '#include "shared/sim/state/image.h"\n'),
     "library": ("server/x.h", "#include <sqlite3.h>\n"),
     "banned": ("shared/sim/x.c", "float f(float a)\n{\n    return sinf(a);\n}\n"),
     "sort": ("shared/sim/x.c", "void f(void)\n{\n    qsort(a, b, c, d);\n}\n"),
@@ -233,7 +233,7 @@ def main():
         for folder, _, names in os.walk(top):
             if "node_modules" in folder:
                 continue
-            paths += [os.path.join(folder, n) for n in names if n.endswith((".c", ".h"))]
+            paths += [os.path.join(folder, n) for n in names if n.endswith((".c", ".h", ".inl"))]
     paths.sort()
     problems, counts = check_all(paths, lambda p: open(p, encoding="utf-8").read())
     with open("README.md", encoding="utf-8") as readme:

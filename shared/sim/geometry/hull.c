@@ -7,8 +7,8 @@
 
 #include "shared/base/hash.h"
 #include "shared/base/vec.h"
-#include "shared/sim/check.h"
-#include "shared/sim/fpenv.h"
+#include "shared/sim/state/check.h"
+#include "shared/base/fpenv.h"
 
 #include <string.h>
 

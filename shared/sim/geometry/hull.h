@@ -8,7 +8,7 @@
 
 #include "carom/hull.h"
 
-#include "shared/sim/image.h"
+#include "shared/sim/state/image.h"
 
 // Of a polyhedron of V vertices: at most 2V - 4 faces, 3V - 6 edges, each edge in two loops.
 #define CM_HULL_VERTICES CAROM_HULL_VERTICES_MAX

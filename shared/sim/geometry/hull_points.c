@@ -12,7 +12,7 @@
 // Once at import: some microseconds for 20 points, some milliseconds for 4,096.
 #include "shared/sim/geometry/hull.h"
 
-#include "shared/sim/check.h"
+#include "shared/sim/state/check.h"
 
 #include <string.h>
 

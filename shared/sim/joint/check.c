@@ -1,6 +1,6 @@
 // What values a joint's row may hold, by itself: for creation, for changes and for decode. Bodies
 // are the caller's to check.
-#include "shared/sim/check.h"
+#include "shared/sim/state/check.h"
 #include "shared/sim/joint/joint.h"
 
 #define LENGTH_MAX  2.0e7f // m, of anchors (the world's are places) and limits

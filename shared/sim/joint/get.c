@@ -1,6 +1,6 @@
 // What can be read of joints: value and rate of the free coordinate, errors, forces, events.
 #include "shared/base/mathf.h"
-#include "shared/sim/fpenv.h"
+#include "shared/base/fpenv.h"
 #include "shared/sim/joint/joint.h"
 
 #include <string.h>

@@ -4,10 +4,10 @@
 // frames are in the bodies is fixed then, so angle and position are 0 there. Typical: 2,000.
 #include "shared/sim/joint/joint.h"
 
-#include "shared/sim/body.h"
-#include "shared/sim/check.h"
-#include "shared/sim/fpenv.h"
-#include "shared/sim/sleep.h"
+#include "shared/sim/body/body.h"
+#include "shared/sim/state/check.h"
+#include "shared/base/fpenv.h"
+#include "shared/sim/step/sleep.h"
 
 #include <string.h>
 

@@ -15,7 +15,7 @@
 #ifndef CM_SIM_JOINT_JOINT_H
 #define CM_SIM_JOINT_JOINT_H
 
-#include "shared/sim/stage.h"
+#include "shared/sim/state/stage.h"
 
 #define CM_JOINT_BLOCK_MAX 6u
 

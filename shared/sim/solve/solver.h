@@ -5,7 +5,7 @@
 #ifndef CM_SIM_SOLVE_SOLVER_H
 #define CM_SIM_SOLVE_SOLVER_H
 
-#include "shared/sim/stage.h"
+#include "shared/sim/state/stage.h"
 
 typedef struct cm_solver {
     uint32_t substeps; // where the def names none; 0: the solver chooses every tick

@@ -4,7 +4,7 @@
 #include "engine.h"
 
 extern "C" {
-#include "server/bench/worlds.h"
+#include "server/tools/bench/worlds.h"
 #include "shared/scene/scene_json.h"
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "server/bench/quality.h"
+#include "server/tools/bench/quality.h"
 
 namespace peers {
 

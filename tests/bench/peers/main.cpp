@@ -15,7 +15,7 @@
 #include <sched.h>
 
 #include "engine.h"
-#include "server/bench/samples.h"
+#include "server/tools/bench/samples.h"
 
 namespace {
 

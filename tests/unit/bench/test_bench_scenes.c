@@ -10,10 +10,10 @@
 
 #include <criterion/criterion.h>
 
-#include "server/bench/joints.h"
-#include "server/bench/rewind.h"
-#include "server/bench/scene_run.h"
-#include "server/bench/worlds.h"
+#include "server/tools/bench/joints.h"
+#include "server/tools/bench/rewind.h"
+#include "server/tools/bench/scene_run.h"
+#include "server/tools/bench/worlds.h"
 #include "shared/scene/scene_json.h"
 
 #define TOWERS  "tests/scenes/bench/B0_towers1000.json"

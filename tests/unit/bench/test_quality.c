@@ -8,9 +8,9 @@
 
 #include <criterion/criterion.h>
 
-#include "server/bench/quality.h"
-#include "server/bench/samples.h"
-#include "server/bench/worlds.h"
+#include "server/tools/bench/quality.h"
+#include "server/tools/bench/samples.h"
+#include "server/tools/bench/worlds.h"
 
 static const double UPRIGHT[4] = {0.0, 0.0, 0.0, 1.0};
 

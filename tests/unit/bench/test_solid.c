@@ -7,7 +7,7 @@
 
 #include <criterion/criterion.h>
 
-#include "server/bench/solid.h"
+#include "server/tools/bench/solid.h"
 
 #define EXACT 1e-6 // m: shapes are defined in binary32
 

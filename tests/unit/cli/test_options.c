@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/cli/cli.h"
-#include "server/cli/options.h"
+#include "server/tools/cli/cli.h"
+#include "server/tools/cli/options.h"
 
 typedef struct values {
     int64_t ticks;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/cli/rollback.h"
+#include "server/tools/offline/rollback.h"
 #include "shared/scene/scene_json.h"
 
 typedef struct fixture {

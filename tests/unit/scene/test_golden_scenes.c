@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "shared/scene/scene_json.h"
-#include "shared/sim/image.h"
+#include "shared/sim/state/image.h"
 
 #define TICKS 600
 #define EVERY 60

@@ -1,7 +1,7 @@
 // See rig.h. Everything here aborts the test on failure: a rig that cannot be built is a broken
 // test.
 #include "tests/unit/sim/rig.h"
-#include "shared/sim/image.h"
+#include "shared/sim/state/image.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 // go stale, refusals that leave no trace, limits that name themselves. Method: each call with good,
 // stale, non-finite and out-of-range arguments; the hash before and after a refusal; slots and
 // generations read back.
-#include "shared/sim/image.h"
+#include "shared/sim/state/image.h"
 #include "tests/unit/sim/world_fixture.h"
 
 static carom_body_id add_box(carom_world *world, carom_body_type type, float x)

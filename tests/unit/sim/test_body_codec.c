@@ -2,7 +2,7 @@
 // is refused whole where it does not fit or is not well formed. Method: a mirror is filled body by
 // body and compared; a slot is replaced; each refusal once; seeded flips and cuts that must leave
 // the mirror unchanged or able to step.
-#include "shared/sim/image.h"
+#include "shared/sim/state/image.h"
 #include "tests/unit/sim/world_fixture.h"
 
 static size_t encode_slot(const carom_world *world, uint32_t slot, uint8_t *bytes, size_t size)

@@ -2,10 +2,10 @@
 // cuts its end. Method: random worlds against a double loop over the same boxes; worlds in which
 // everything overlaps; sorting against insertion.
 #include "shared/base/rng.h"
-#include "shared/sim/broadphase.h"
-#include "shared/sim/bvh.h"
-#include "shared/sim/sleep.h"
-#include "shared/sim/sort.h"
+#include "shared/sim/collide/broadphase.h"
+#include "shared/sim/collide/bvh.h"
+#include "shared/sim/step/sleep.h"
+#include "shared/sim/state/sort.h"
 #include "tests/unit/sim/rig.h"
 
 #include <criterion/criterion.h>

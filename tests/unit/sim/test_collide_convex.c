@@ -1,7 +1,7 @@
 // Goal: hulls and cylinders collide as what they are. Method: a hull in the shape of a box against
 // the box code; random pairs of all kinds against the double-precision depth of server/bench, which
 // shares no code with the simulation; GJK against the same; what degenerate places give is finite.
-#include "server/bench/solid.h"
+#include "server/tools/bench/solid.h"
 #include "shared/sim/collide/axis.h"
 #include "shared/base/rng.h"
 #include "tests/unit/sim/hulls.h"

@@ -3,7 +3,7 @@
 // it; what must not move is compared to the bit. Planar worlds are in test_planar.c.
 #include "tests/unit/sim/rig.h"
 
-#include "shared/sim/image.h"
+#include "shared/sim/state/image.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 // world saves is exactly that. Method: a world with every section in use; each element of each
 // field of each section is changed in turn (one bit), and hash, difference, encoded form and save
 // must see it; rows go through words and back unchanged.
-#include "shared/sim/fields.h"
+#include "shared/sim/state/fields.h"
 #include "tests/unit/sim/world_fixture.h"
 
 static carom_world *used_world(void)

@@ -3,8 +3,8 @@
 // zero on entry, gives the same hashes; afterwards the control register is as the caller left it. A
 // kinematic body creeps through the denormal numbers, and a last impulse is one, so that flushing
 // would show.
-#include "shared/sim/fpenv.h"
-#include "shared/sim/image.h"
+#include "shared/base/fpenv.h"
+#include "shared/sim/state/image.h"
 #include "tests/unit/sim/world_fixture.h"
 
 #include <fenv.h>

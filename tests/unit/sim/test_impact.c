@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "carom/impact.h"
-#include "shared/sim/solve/impulse_core.h"
+#include "shared/sim/solve/impulse/core.h"
 
 static const carom_dmat3 IDENTITY = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "shared/sim/solve/impulse_core.h"
+#include "shared/sim/solve/impulse/core.h"
 
 #define CM_TEST_PI 3.14159265358979323846
 

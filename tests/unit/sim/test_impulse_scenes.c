@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "shared/scene/scene_json.h"
-#include "shared/sim/solve/impulse_core.h"
+#include "shared/sim/solve/impulse/core.h"
 
 typedef struct play {
     cm_scene *scene;

@@ -2,7 +2,7 @@
 // outside the state. Method: worlds of random bodies and random joints (all types, extreme springs,
 // motors, limits, masses) from seeds; motors and limits change, bodies jump and go; after each
 // stretch the save is restored into a second world and both must go on alike.
-#include "shared/sim/image.h"
+#include "shared/sim/state/image.h"
 #include "tests/unit/sim/world_fixture.h"
 
 #define SEEDS     400u

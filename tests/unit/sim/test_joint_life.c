@@ -2,7 +2,7 @@
 // what, and what a mirror keeps. Method: each rule once, through the public interface.
 #include "tests/unit/sim/rig.h"
 
-#include "shared/sim/image.h"
+#include "shared/sim/state/image.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 // on one body, whose contacts outnumber the colours; and a hub, whose joints do.
 #include "tests/unit/sim/golden_scenes.h"
 
-#include "shared/sim/image.h"
+#include "shared/sim/state/image.h"
 
 #include <criterion/criterion.h>
 

@@ -4,7 +4,7 @@
 // 3^n index sets that is right, by a dense Gauss elimination of the test's own.
 #include "carom/lcp.h"
 #include "shared/base/rng.h"
-#include "shared/sim/solve/lcp_system.h"
+#include "shared/sim/solve/lcp/system.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 // joint type against differences of their own error; seeded random worlds with hostile settings.
 #include "carom/lcp.h"
 #include "shared/base/rng.h"
-#include "shared/sim/image.h"
+#include "shared/sim/state/image.h"
 #include "shared/sim/joint/joint.h"
 #include "tests/unit/sim/rig.h"
 

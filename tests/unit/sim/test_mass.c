@@ -2,8 +2,8 @@
 // compounds and for overrides. Method: single shapes against textbook formulas; a box cut into two
 // against the whole; turned and moved parts against the tensor they must keep; the eigen solver
 // against random symmetric matrices.
-#include "shared/sim/image.h"
-#include "shared/sim/mass.h"
+#include "shared/sim/state/image.h"
+#include "shared/sim/body/mass.h"
 #include "tests/unit/sim/world_fixture.h"
 
 static const double pi = 3.14159265358979323846;

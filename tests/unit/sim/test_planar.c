@@ -4,8 +4,8 @@
 #include "tests/unit/sim/hulls.h"
 #include "tests/unit/sim/rig.h"
 
-#include "shared/sim/image.h"
-#include "shared/sim/mass.h"
+#include "shared/sim/state/image.h"
+#include "shared/sim/body/mass.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

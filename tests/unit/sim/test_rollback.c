@@ -2,7 +2,7 @@
 // and destroyed inside the rewound span) save, step 7, restore into another world with other limits
 // at another address, step 7 with the same calls, and compare the saved images byte for byte. A
 // saved image holds state only, so scratch filled with rubbish in one of the two must not show.
-#include "shared/sim/image.h"
+#include "shared/sim/state/image.h"
 #include "tests/unit/sim/golden_scenes.h"
 
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
 // Goal: what rests falls asleep and stays exactly as it is, and whatever could move it wakes it, in
 // time and warm. Method: small worlds, stepped with rubbish in scratch; each cause of waking by
 // itself; a blow on a sleeping body against the same blow on one that is awake.
-#include "shared/sim/image.h"
+#include "shared/sim/state/image.h"
 #include "tests/unit/sim/rig.h"
 
 #include <criterion/criterion.h>

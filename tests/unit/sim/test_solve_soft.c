@@ -2,7 +2,7 @@
 // tip. Method: each scene is built through the public API and run for seconds of simulated time;
 // figures are compared with what mechanics says. Scratch is filled with rubbish before every step.
 #include "tests/unit/sim/rig.h"
-#include "shared/sim/image.h"
+#include "shared/sim/state/image.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 // addresses without a bit's change of what follows, and refuses what does not belong to it. Method:
 // seeded heaps stepped with and without the way through a save; scratch overwritten on the way;
 // every refusal of create and restore with its result.
-#include "shared/sim/image.h"
+#include "shared/sim/state/image.h"
 #include "tests/unit/sim/world_fixture.h"
 
 Test(world, create_refuses_with_the_reason)

@@ -3,7 +3,7 @@
 // and by save; fixed little-endian bytes; each rule of decode broken once with its result; then
 // thousands of seeded flips, overwrites and cuts, after each of which the world is either unchanged
 // (refused) or steps and encodes again (taken).
-#include "shared/sim/fields.h"
+#include "shared/sim/state/fields.h"
 #include "tests/unit/sim/world_fixture.h"
 
 typedef struct encoded {

@@ -2,8 +2,8 @@
 #ifndef CM_TESTS_VOLUME_PIECES_H
 #define CM_TESTS_VOLUME_PIECES_H
 
-#include "shared/sim/solve/volume_friction.h"
-#include "shared/sim/solve/volume_gjk.h"
+#include "shared/sim/solve/volume/friction.h"
+#include "shared/sim/solve/volume/gjk.h"
 #include "tests/unit/sim/hulls.h"
 
 double cm_pieces_random(uint64_t *state); // in [-1, 1)

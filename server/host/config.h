@@ -1,0 +1,98 @@
+// The configuration: one table of every key, which drives the struct, defaults, the file, the
+// environment, the flags, --print-config and the documentation. Later wins: file, environment
+// (CAROM_KEY), flags (--key, with dashes or underscores).
+//
+// The file is one JSON object; keys that begin with "//" are comments. An unknown key, a value of
+// another type or out of its range is refused with its place and what was expected.
+#ifndef CM_SERVER_HOST_CONFIG_H
+#define CM_SERVER_HOST_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CM_CONFIG_TEXT_MAX 256 // bytes of a text value, its NUL included
+
+// TEXT(name, default, help), INT(name, default, low, high, help), BOOL(name, default, help),
+// CHOICE(name, default, choices, help)
+#define CM_CONFIG_KEYS(TEXT, INT, BOOL, CHOICE)                                                    \
+    TEXT(db, "carom.db", "database of scenes")                                                     \
+    TEXT(matches, "matches", "directory of match files; made if missing")                          \
+    TEXT(listen, "127.0.0.1:9400", "UDP address, HOST:PORT; port 0 takes a free one")              \
+    TEXT(http, "", "HTTP address; not built yet, must be empty")                                   \
+    TEXT(ready_file, "", "file that gets the listening address once the room is open")             \
+    TEXT(scene, "", "the room's scene: a name in the database, or a file")                         \
+    BOOL(insecure, false, "no tokens: anyone who reaches the port may play; loopback only")        \
+    INT(max_players, 64, 1, 64, "players in the room")                                             \
+    INT(rewind_ms, 133, 0, 1000, "how late an input may come, ms: the room rewinds to its tick")   \
+    INT(view_rate, 0, 0, 1000, "views a second; 0: the scene's")                                   \
+    INT(budget_kbit, 0, 0, 100000,                                                                 \
+        "bandwidth for one client, kbit/s, headers counted; 0: the "                               \
+        "scene's")                                                                                 \
+    INT(input_rate, 60, 1, 1000, "input packets a second that a client sends")                     \
+    INT(timeout_ms, 10000, 1000, 120000,                                                           \
+        "a client is gone when nothing was heard for so long, ms")                                 \
+    INT(drain_verify_s, 60, 0, 86400, "time to verify the recording after a drain, s")             \
+    CHOICE(durability, "process", "process|power",                                                 \
+           "what a recorded tick survives: death of the process, or loss of power")                \
+    INT(keyframe_s, 10, 1, 3600, "time between keyframes of a recording, s")                       \
+    INT(status_interval_ms, 1000, 100, 3600000, "time between status lines, ms")                   \
+    CHOICE(log, "info", "error|warning|info|debug", "lowest level of log lines")                   \
+    INT(room_seed, 0, 0, 9007199254740992, "seed of the room's random numbers; 0: drawn at start")
+
+typedef struct cm_config {
+#define CM_CONFIG_TEXT_FIELD(name, initial, help)            char name[CM_CONFIG_TEXT_MAX];
+#define CM_CONFIG_INT_FIELD(name, initial, low, high, help)  int64_t name;
+#define CM_CONFIG_BOOL_FIELD(name, initial, help)            bool name;
+#define CM_CONFIG_CHOICE_FIELD(name, initial, choices, help) char name[CM_CONFIG_TEXT_MAX];
+    CM_CONFIG_KEYS(CM_CONFIG_TEXT_FIELD, CM_CONFIG_INT_FIELD, CM_CONFIG_BOOL_FIELD,
+                   CM_CONFIG_CHOICE_FIELD)
+#undef CM_CONFIG_TEXT_FIELD
+#undef CM_CONFIG_INT_FIELD
+#undef CM_CONFIG_BOOL_FIELD
+#undef CM_CONFIG_CHOICE_FIELD
+} cm_config;
+
+typedef enum cm_config_kind {
+    CM_CONFIG_TEXT,
+    CM_CONFIG_INT,
+    CM_CONFIG_BOOL,
+    CM_CONFIG_CHOICE,
+} cm_config_kind;
+
+typedef struct cm_config_key {
+    const char *name;
+    cm_config_kind kind;
+    size_t offset; // in cm_config
+    int64_t low, high;
+    const char *choices; // "a|b"
+    const char *help;
+} cm_config_key;
+
+typedef struct cm_config_error {
+    char message[512]; // place, what is wrong, what was expected
+} cm_config_error;
+
+void cm_config_default(cm_config *config);
+const cm_config_key *cm_config_keys(uint32_t *count);
+
+// Each returns false with an error, and the config is then of no use. `place` names where the text
+// came from.
+bool cm_config_set(cm_config *config, const cm_config_key *key, const char *text, const char *place,
+                   cm_config_error *error);
+bool cm_config_load(cm_config *config, const char *path, cm_config_error *error);
+bool cm_config_parse(cm_config *config, const char *text, size_t size, const char *name,
+                     cm_config_error *error);
+// environment: NAME=VALUE strings, ended by NULL.
+bool cm_config_environment(cm_config *config, char *const *environment, cm_config_error *error);
+// The addresses again, for a configuration that was made by hand: loopback only, no HTTP yet.
+bool cm_config_check(const cm_config *config, cm_config_error *error);
+
+// HOST:PORT of `listen`; host in network byte order. False for anything but IPv4:PORT.
+bool cm_config_address(const char *text, uint32_t *host, uint16_t *port);
+
+// Every key with its value and meaning, one JSON object that cm_config_parse accepts. Returns the
+// bytes that the whole takes (as snprintf).
+size_t cm_config_print(const cm_config *config, char *text, size_t size);
+
+#endif

@@ -1,0 +1,111 @@
+// Lines of JSON. Values come from our own counters and from names that passed the wire's checks;
+// texts are escaped all the same.
+#include "server/host/log.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TAIL 2u // what closing takes: the brace and the NUL
+
+static const char *const LEVELS[] = {"error", "warning", "info", "debug"};
+
+const char *cm_log_level_name(cm_log_level level)
+{
+    return LEVELS[level];
+}
+
+bool cm_log_level_find(const char *name, cm_log_level *level)
+{
+    for (int i = CM_LOG_ERROR; i <= CM_LOG_DEBUG; ++i) {
+        if (strcmp(LEVELS[i], name) == 0) {
+            *level = (cm_log_level)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+void cm_line_begin(cm_line *line)
+{
+    line->size = 1;
+    line->cut = false;
+    strcpy(line->text, "{");
+}
+
+// Appends `"key":value`, or nothing at all.
+static void put(cm_line *line, const char *key, const char *value)
+{
+    size_t left = CM_LINE_MAX - TAIL - line->size;
+    int wrote = snprintf(line->text + line->size, left, "%s\"%s\":%s", line->size > 1 ? "," : "",
+                         key, value);
+    if (wrote < 0 || (size_t)wrote >= left) {
+        line->text[line->size] = '\0';
+        line->cut = true;
+        return;
+    }
+    line->size += (size_t)wrote;
+}
+
+void cm_line_log(cm_line *line, cm_log_level level, const char *event)
+{
+    cm_line_begin(line);
+    cm_line_text(line, "level", LEVELS[level]);
+    cm_line_text(line, "event", event);
+}
+
+void cm_line_text(cm_line *line, const char *key, const char *value)
+{
+    char quoted[CM_LINE_MAX];
+    size_t at = 0;
+    quoted[at++] = '"';
+    for (const unsigned char *c = (const unsigned char *)value; *c != '\0'; ++c) {
+        if (at + 8 >= sizeof quoted) {
+            line->cut = true;
+            break;
+        }
+        if (*c == '"' || *c == '\\') {
+            quoted[at++] = '\\';
+            quoted[at++] = (char)*c;
+        } else if (*c < 32) {
+            at += (size_t)snprintf(quoted + at, sizeof quoted - at, "\\u%04x", *c);
+        } else {
+            quoted[at++] = (char)*c;
+        }
+    }
+    quoted[at++] = '"';
+    quoted[at] = '\0';
+    put(line, key, quoted);
+}
+
+void cm_line_uint(cm_line *line, const char *key, uint64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    put(line, key, text);
+}
+
+void cm_line_number(cm_line *line, const char *key, double value)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%.3f", isfinite(value) && fabs(value) < 1e15 ? value : 0.0);
+    put(line, key, text);
+}
+
+void cm_line_hex(cm_line *line, const char *key, uint64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "\"%016llx\"", (unsigned long long)value);
+    put(line, key, text);
+}
+
+void cm_line_bool(cm_line *line, const char *key, bool value)
+{
+    put(line, key, value ? "true" : "false");
+}
+
+const char *cm_line_end(cm_line *line)
+{
+    strcpy(line->text + line->size, "}");
+    return line->text;
+}

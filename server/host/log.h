@@ -1,0 +1,40 @@
+// One line of JSON, built field by field into a fixed buffer: log lines and status lines. A line
+// that does not fit is cut at a whole field and stays valid JSON.
+#ifndef CM_SERVER_HOST_LOG_H
+#define CM_SERVER_HOST_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CM_LINE_MAX 2048
+
+typedef enum cm_log_level {
+    CM_LOG_ERROR,
+    CM_LOG_WARNING,
+    CM_LOG_INFO,
+    CM_LOG_DEBUG,
+} cm_log_level;
+
+typedef struct cm_line {
+    size_t size;
+    bool cut; // a field was left out
+    char text[CM_LINE_MAX];
+} cm_line;
+
+void cm_line_begin(cm_line *line);
+// {"level":"info","event":NAME
+void cm_line_log(cm_line *line, cm_log_level level, const char *event);
+void cm_line_text(cm_line *line, const char *key, const char *value);
+void cm_line_uint(cm_line *line, const char *key, uint64_t value);
+void cm_line_number(cm_line *line, const char *key, double value); // three decimals
+void cm_line_hex(cm_line *line, const char *key, uint64_t value);  // 16 digits, as a text
+void cm_line_bool(cm_line *line, const char *key, bool value);
+// Closes the object; no newline. Returns the text.
+const char *cm_line_end(cm_line *line);
+
+const char *cm_log_level_name(cm_log_level level);
+// False for a name that is none.
+bool cm_log_level_find(const char *name, cm_log_level *level);
+
+#endif

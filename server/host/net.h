@@ -1,0 +1,88 @@
+// Bytes in, bytes out: the one user of ENet in the server. A host with a number of peers, two
+// channels: 0 carries control messages (reliable, ordered), 1 carries inputs and views
+// (unsequenced, unreliable, each packet at most CM_PACKET_MAX bytes).
+//
+// Every datagram is checked before ENet parses it; what is refused has a reason and a counter.
+#ifndef CM_SERVER_HOST_NET_H
+#define CM_SERVER_HOST_NET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CM_DATAGRAM_MAX    1200u
+#define CM_CHANNEL_CONTROL 0u
+#define CM_CHANNEL_PACKETS 1u
+
+#define CM_DATAGRAM_REASONS(X)                                                                     \
+    X(SHORT, "shorter than a header")                                                              \
+    X(LONG, "longer than 1,200 bytes")                                                             \
+    X(FLAGS, "flags that this protocol does not use")                                              \
+    X(PEER, "names a peer that does not exist")                                                    \
+    X(CONNECT, "not a well-formed connect")                                                        \
+    X(CHANNEL, "a peer without both channels")
+
+typedef enum cm_datagram_reason {
+#define CM_DATAGRAM_ENUM(name, text) CM_DATAGRAM_##name,
+    CM_DATAGRAM_REASONS(CM_DATAGRAM_ENUM)
+#undef CM_DATAGRAM_ENUM
+        CM_DATAGRAM_REASON_COUNT
+} cm_datagram_reason;
+
+const char *cm_datagram_reason_text(cm_datagram_reason reason);
+
+typedef struct cm_host cm_host;
+
+typedef struct cm_host_def {
+    uint32_t address; // network byte order
+    uint16_t port;    // 0: any free one
+    uint32_t peers;   // 1 to 4095
+    uint32_t timeout_ms;
+    uint32_t seed;
+} cm_host_def;
+
+typedef enum cm_host_event_type {
+    CM_HOST_NOTHING,
+    CM_HOST_CONNECT,
+    CM_HOST_DISCONNECT, // also after a timeout
+    CM_HOST_RECEIVE,
+} cm_host_event_type;
+
+typedef struct cm_host_event {
+    cm_host_event_type type;
+    uint32_t peer;
+    uint32_t channel;
+    const uint8_t *bytes; // valid until the next call
+    size_t size;
+} cm_host_event;
+
+typedef struct cm_host_stats {
+    uint64_t refused[CM_DATAGRAM_REASON_COUNT];
+    uint64_t sent_bytes, sent_datagrams; // bytes as on the wire, IP and UDP headers counted
+    uint64_t received_bytes, received_datagrams;
+    uint64_t send_failed; // packets that could not be queued
+} cm_host_stats;
+
+// NULL with a message: the address is taken, or this build's ENet does not use our socket
+// functions.
+cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size);
+void cm_host_destroy(cm_host *host);
+
+// The next event, or CM_HOST_NOTHING once the socket is empty or the budget (events and empty
+// turns, set anew by cm_host_begin) is spent.
+void cm_host_begin(cm_host *host);
+cm_host_event_type cm_host_next(cm_host *host, cm_host_event *event);
+
+bool cm_host_send_reliable(cm_host *host, uint32_t peer, const void *bytes, size_t size);
+bool cm_host_send(cm_host *host, uint32_t peer, const void *bytes, size_t size);
+// After all that is queued was delivered, or at once (no event follows).
+void cm_host_disconnect(cm_host *host, uint32_t peer, uint32_t reason);
+void cm_host_reset(cm_host *host, uint32_t peer);
+void cm_host_flush(cm_host *host);
+
+uint32_t cm_host_round_trip_ms(const cm_host *host, uint32_t peer);
+int cm_host_descriptor(const cm_host *host);
+uint16_t cm_host_port(const cm_host *host);
+void cm_host_stats_get(const cm_host *host, cm_host_stats *stats);
+
+#endif

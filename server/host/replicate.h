@@ -1,0 +1,62 @@
+// Replication: which bodies go to one client in a view, and against what. Pure.
+//
+// A replica is what one client is known to have. After its welcome (or a world change) the client's
+// mirror is exact, so only bodies that differ from it are sent; a body never sent has no baseline
+// and stands alone. From then on a body is coded against its value in the newest acked packet that
+// held it, at most CM_BASELINE_AGE_MAX packets back. A body is settled when the last value sent for
+// it was acked and is its value now; until then it is sent again as soon as the packet that carried
+// it is known to be lost.
+//
+// What does not fit into the byte budget waits; its priority grows, so that nothing starves.
+#ifndef CM_SERVER_HOST_REPLICATE_H
+#define CM_SERVER_HOST_REPLICATE_H
+
+#include "server/host/snapshot.h"
+#include "shared/wire/packet.h"
+
+#define CM_VIEW_PACKETS_MAX 4u
+// UDP and IP, ENet's header and that of an unsequenced command: what a packet costs beyond itself.
+#define CM_PACKET_OVERHEAD 40u
+
+typedef struct cm_replica cm_replica;
+
+typedef struct cm_replica_def {
+    uint32_t slots; // of bodies
+    uint32_t tick_rate, view_rate;
+    uint32_t budget_kbit;
+    float interest_radius; // m, 0: everything
+    bool predict;          // the client simulates: bodies near its own travel with velocities
+} cm_replica_def;
+
+typedef struct cm_replica_stats {
+    uint64_t entries, resent; // bodies sent; of these, values sent before
+    uint64_t starved;         // bodies that waited more than a second, each view
+    uint64_t alone;           // sent without a baseline
+} cm_replica_stats;
+
+// One view: its packets, to be sent with consecutive sequences.
+typedef struct cm_view_out {
+    uint32_t count;
+    uint32_t sizes[CM_VIEW_PACKETS_MAX];
+    uint8_t bytes[CM_VIEW_PACKETS_MAX][CM_PACKET_MAX];
+} cm_view_out;
+
+cm_replica *cm_replica_create(const cm_replica_def *def);
+void cm_replica_destroy(cm_replica *replica);
+
+// The client has the snapshot's bodies exactly, with its welcome.
+void cm_replica_begin(cm_replica *replica, const cm_snapshot *snapshot);
+// A world change was sent: these slots are as in the snapshot (a body, or none). A body that came
+// again under the id that it had is sent once more: an older view on its way may still change it.
+void cm_replica_changed(cm_replica *replica, const cm_snapshot *snapshot, uint32_t slot);
+// A packet arrived that was not known to have arrived.
+void cm_replica_acked(cm_replica *replica, uint16_t sequence);
+
+// The packets of the view of a snapshot; none if there is nothing to say yet. The header's
+// sequence, count and public state are filled in here; the first packet gets the next sequence.
+void cm_replica_view(cm_replica *replica, const cm_snapshot *snapshot, const cm_view_config *config,
+                     const cm_view_header *header, carom_body_id own, cm_view_out *out);
+
+void cm_replica_stats_get(const cm_replica *replica, cm_replica_stats *stats);
+
+#endif

@@ -1,0 +1,150 @@
+// The state machine of a client's slot, its acks and its budgets. Typical: 60 input packets and
+// 30 views a second, a control message now and then.
+#include "server/host/session.h"
+
+#include <string.h>
+
+#include "shared/base/assert.h"
+
+#define UNIT UINT64_C(1000000)
+
+void cm_bucket_init(cm_bucket *bucket, uint64_t capacity, uint64_t rate, uint64_t now_us)
+{
+    bucket->capacity = capacity * UNIT;
+    bucket->level = bucket->capacity;
+    bucket->rate = rate;
+    bucket->last_us = now_us;
+}
+
+void cm_bucket_refill(cm_bucket *bucket, uint64_t now_us)
+{
+    uint64_t passed = now_us > bucket->last_us ? now_us - bucket->last_us : 0;
+    bucket->last_us += passed;
+    uint64_t room = bucket->capacity - bucket->level;
+    // Compared by division, so that a long pause cannot overflow.
+    bucket->level = passed > room / (bucket->rate + 1) && passed * bucket->rate >= room
+                        ? bucket->capacity
+                        : bucket->level + passed * bucket->rate;
+}
+
+uint64_t cm_bucket_level(const cm_bucket *bucket)
+{
+    return bucket->level / UNIT;
+}
+
+bool cm_bucket_take(cm_bucket *bucket, uint64_t amount, uint64_t now_us)
+{
+    cm_bucket_refill(bucket, now_us);
+    if (bucket->level < amount * UNIT) {
+        return false;
+    }
+    bucket->level -= amount * UNIT;
+    return true;
+}
+
+void cm_session_open(cm_session *session, uint64_t now_us, uint32_t input_rate, uint32_t tick_rate)
+{
+    memset(session, 0, sizeof *session);
+    session->state = CM_SESSION_CONNECTED;
+    session->connected_us = now_us;
+    session->lead = CM_LEAD_UNKNOWN;
+    // Four times the rate, and a second of it at once: what a network that stalled hands over.
+    cm_bucket_init(&session->input_packets, 2 * input_rate + 60, 4 * input_rate, now_us);
+    cm_bucket_init(&session->messages, 64, 32, now_us);
+    // One step more for each tick on average; two seconds of that while a clock locks anew.
+    cm_bucket_init(&session->rewinds, 2 * tick_rate, tick_rate, now_us);
+    cm_bucket_init(&session->malformed, CM_SESSION_MALFORMED, 1, now_us);
+}
+
+carom_reason cm_session_control(cm_session *session, const cm_control *control, uint64_t now_us)
+{
+    if (session->state == CM_SESSION_LEAVING || session->state == CM_SESSION_FREE) {
+        return CAROM_REASON_NONE;
+    }
+    if (!cm_bucket_take(&session->messages, 1, now_us)) {
+        return CAROM_REASON_FLOOD;
+    }
+    bool hello = control->type == CM_CONTROL_HELLO;
+    if (hello != (session->state == CM_SESSION_CONNECTED)) {
+        return CAROM_REASON_HELLO_EXPECTED;
+    }
+    if (hello && control->protocol != CM_PROTOCOL_VERSION) {
+        return CAROM_REASON_PROTOCOL_VERSION;
+    }
+    if (hello && control->engine != CAROM_ENGINE_VERSION) {
+        return CAROM_REASON_ENGINE_VERSION;
+    }
+    return CAROM_REASON_NONE;
+}
+
+carom_reason cm_session_input(cm_session *session, uint64_t now_us)
+{
+    if (session->state == CM_SESSION_CONNECTED) {
+        return CAROM_REASON_HELLO_EXPECTED;
+    }
+    bool spent = cm_bucket_take(&session->input_packets, 1, now_us);
+    return spent || session->state == CM_SESSION_LEAVING ? CAROM_REASON_NONE : CAROM_REASON_FLOOD;
+}
+
+carom_reason cm_session_malformed(cm_session *session, uint64_t now_us)
+{
+    return cm_bucket_take(&session->malformed, 1, now_us) ? CAROM_REASON_NONE
+                                                          : CAROM_REASON_MALFORMED;
+}
+
+bool cm_session_overdue(const cm_session *session, uint64_t now_us)
+{
+    return session->state == CM_SESSION_CONNECTED &&
+           now_us >= session->connected_us + CM_SESSION_HELLO_US;
+}
+
+static uint64_t *sent_word(cm_session *session, uint16_t sequence)
+{
+    return &session->sent[sequence % CM_SESSION_SENT / 64];
+}
+
+uint16_t cm_session_next_sequence(cm_session *session)
+{
+    ++session->sequence;
+    *sent_word(session, session->sequence) |= UINT64_C(1) << session->sequence % 64;
+    return session->sequence;
+}
+
+uint32_t cm_session_ack(cm_session *session, uint16_t sequence, uint32_t bits,
+                        uint16_t newly[CM_SESSION_ACKS_MAX])
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < CM_SESSION_ACKS_MAX; ++i) {
+        if (i > 0 && (bits >> (i - 1) & 1) == 0) {
+            continue;
+        }
+        uint16_t acked = (uint16_t)(sequence - i);
+        uint16_t age = (uint16_t)(session->sequence - acked);
+        uint64_t bit = UINT64_C(1) << acked % 64;
+        if (age >= CM_SESSION_SENT || (*sent_word(session, acked) & bit) == 0) {
+            continue; // never sent, long ago, or acked before
+        }
+        *sent_word(session, acked) &= ~bit;
+        newly[count++] = acked;
+        if (!session->any_acked || cm_sequence_newer(acked, session->acked)) {
+            session->acked = acked;
+            session->any_acked = true;
+        }
+    }
+    return count;
+}
+
+void cm_session_lead(cm_session *session, int64_t sixteenths)
+{
+    int64_t lead = sixteenths < -32767 ? -32767 : (sixteenths > 32767 ? 32767 : sixteenths);
+    if (session->lead == CM_LEAD_UNKNOWN || lead < session->lead) {
+        session->lead = (int32_t)lead;
+    }
+}
+
+int16_t cm_session_take_lead(cm_session *session)
+{
+    int16_t lead = (int16_t)session->lead;
+    session->lead = CM_LEAD_UNKNOWN;
+    return lead;
+}

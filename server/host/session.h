@@ -1,0 +1,79 @@
+// A session: one client's slot from connect to disconnect. Pure: a state machine over messages and
+// the time. It keeps the only two numbers that feed back from a client, its acks and its input
+// lead, and what the client may still spend: packets, messages, rewinds.
+#ifndef CM_SERVER_HOST_SESSION_H
+#define CM_SERVER_HOST_SESSION_H
+
+#include "shared/wire/control.h"
+#include "shared/wire/packet.h"
+
+#define CM_SESSION_HELLO_US  5000000u // a hello must come within
+#define CM_SESSION_SENT      128u     // view packets remembered
+#define CM_SESSION_ACKS_MAX  33u      // that one input packet can ack
+#define CM_SESSION_MALFORMED 64u      // bad datagrams at once before it is kicked
+
+typedef enum cm_session_state {
+    CM_SESSION_FREE = 0,
+    CM_SESSION_CONNECTED, // waits for a hello
+    CM_SESSION_JOINING,   // has a player slot; the welcome goes after the tick of its join
+    CM_SESSION_JOINED,
+    CM_SESSION_LEAVING, // told so; only waits for the transport to end
+} cm_session_state;
+
+// Refills with time, spent by events. Units of a millionth, so that nothing is lost to rounding.
+typedef struct cm_bucket {
+    uint64_t level, capacity; // x 1e6
+    uint64_t rate;            // a second
+    uint64_t last_us;
+} cm_bucket;
+
+void cm_bucket_init(cm_bucket *bucket, uint64_t capacity, uint64_t rate, uint64_t now_us);
+void cm_bucket_refill(cm_bucket *bucket, uint64_t now_us);
+uint64_t cm_bucket_level(const cm_bucket *bucket); // whole units
+bool cm_bucket_take(cm_bucket *bucket, uint64_t amount, uint64_t now_us);
+
+typedef struct cm_session {
+    cm_session_state state;
+    uint32_t player;
+    uint64_t client_id;
+    uint64_t join_tick; // the tick whose events hold the join
+    bool predict;
+    char name[CM_PLAYER_NAME_MAX + 1];
+    uint64_t connected_us;
+    uint16_t sequence;       // of the last view packet sent
+    uint16_t acked;          // newest acked, if any_acked
+    bool any_acked;          //
+    uint64_t sent[2];        // ring of CM_SESSION_SENT bits: sent and not yet acked
+    int32_t lead;            // least since it was taken, 1/16 ticks, or CM_LEAD_UNKNOWN
+    cm_bucket input_packets; // a flood of inputs
+    cm_bucket messages;      // a flood of control messages
+    cm_bucket rewinds;       // ticks that it may make the room step again
+    cm_bucket malformed;     // bad datagrams: a few may come of a path that breaks them
+    uint64_t newest_input;   // newest tick that an input came for
+    uint64_t late_inputs, refused_inputs, rewound_ticks;
+    uint64_t view_bytes; // sent, all headers counted
+} cm_session;
+
+void cm_session_open(cm_session *session, uint64_t now_us, uint32_t input_rate, uint32_t tick_rate);
+
+// What to do with a control message of a client in its state: CAROM_REASON_NONE to go on, or the
+// reason to refuse it for. Counts it against the flood limit.
+carom_reason cm_session_control(cm_session *session, const cm_control *control, uint64_t now_us);
+// The same for an input packet that was read well.
+carom_reason cm_session_input(cm_session *session, uint64_t now_us);
+// A datagram that was not: past the limit, a reason to kick.
+carom_reason cm_session_malformed(cm_session *session, uint64_t now_us);
+// True if no hello came in time.
+bool cm_session_overdue(const cm_session *session, uint64_t now_us);
+
+// The sequence of the next view packet.
+uint16_t cm_session_next_sequence(cm_session *session);
+// Sequences that are newly acked; those never sent are ignored. Returns how many.
+uint32_t cm_session_ack(cm_session *session, uint16_t sequence, uint32_t bits,
+                        uint16_t newly[CM_SESSION_ACKS_MAX]);
+
+// How early an input came, 1/16 ticks; the least one since it was last taken is kept.
+void cm_session_lead(cm_session *session, int64_t sixteenths);
+int16_t cm_session_take_lead(cm_session *session);
+
+#endif

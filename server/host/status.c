@@ -1,0 +1,134 @@
+// The two forms of the status, from the same numbers.
+#include "server/host/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct block {
+    char *text;
+    size_t size;
+    uint32_t lines;
+} block;
+
+static void add(block *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(block *b, const char *format, ...)
+{
+    size_t left = CM_STATUS_BLOCK_MAX - b->size;
+    va_list arguments;
+    va_start(arguments, format);
+    int wrote = vsnprintf(b->text + b->size, left, format, arguments);
+    va_end(arguments);
+    if (wrote > 0 && (size_t)wrote < left) {
+        b->size += (size_t)wrote;
+        ++b->lines;
+    } else {
+        b->text[b->size] = '\0';
+    }
+}
+
+static void add_clients(block *b, const cm_status *status)
+{
+    uint32_t shown =
+        status->client_count < CM_STATUS_CLIENTS ? status->client_count : CM_STATUS_CLIENTS;
+    for (uint32_t i = 0; i < shown; ++i) {
+        const cm_worker_client *c = &status->clients[i];
+        add(b, "    %2u %-16.16s %6.1f kbit/s   rtt %4u ms   late %llu   refused %llu\n", c->player,
+            c->name[0] != '\0' ? c->name : "-", c->kbit, c->round_trip_ms,
+            (unsigned long long)c->late_inputs, (unsigned long long)c->refused_inputs);
+    }
+    if (status->client_count > shown) {
+        add(b, "    and %u more\n", status->client_count - shown);
+    }
+}
+
+uint32_t cm_status_block(const cm_status *status, char text[CM_STATUS_BLOCK_MAX])
+{
+    const cm_worker_stats *w = &status->worker;
+    block b = {text, 0, 0};
+    text[0] = '\0';
+    double seconds = status->tick_rate > 0 ? (double)w->tick / status->tick_rate : 0.0;
+    add(&b, "  room      %.40s%s\n", status->scene, status->draining ? "  (draining)" : "");
+    add(&b, "  tick      %llu  (%.1f s)   behind %llu\n", (unsigned long long)w->tick, seconds,
+        (unsigned long long)w->ticks_behind);
+    add(&b, "  tick ms   p50 %.3f   p99 %.3f\n", w->tick_ms_p50, w->tick_ms_p99);
+    add(&b, "  stage ms  pairs %.3f  collide %.3f  prepare %.3f  solve %.3f\n", w->stage_ms.pairs,
+        w->stage_ms.collide, w->stage_ms.prepare, w->stage_ms.solve);
+    add(&b, "            relax %.3f  integrate %.3f  sleep %.3f  hash %.3f  save %.3f\n",
+        w->stage_ms.relax, w->stage_ms.integrate, w->stage_ms.sleep, w->stage_ms.hash,
+        w->stage_ms.save);
+    add(&b, "  asleep    %u bodies   %u islands\n", w->bodies_asleep, w->islands);
+    add(&b, "  players   %u   %.1f kbit/s to each, all traffic\n", w->players, w->kbit_per_client);
+    add_clients(&b, status);
+    add(&b, "  inputs    %llu   late %llu   refused %llu\n", (unsigned long long)w->inputs,
+        (unsigned long long)w->late_inputs, (unsigned long long)w->refused_inputs);
+    add(&b, "  rewinds   %llu   ticks stepped again %llu\n", (unsigned long long)w->rewinds,
+        (unsigned long long)w->rewound_ticks);
+    if (w->datagrams_refused > 0) {
+        add(&b, "  refused   %llu datagrams\n", (unsigned long long)w->datagrams_refused);
+    }
+    if (w->contacts_dropped > 0 || w->bodies_put_to_rest > 0) {
+        add(&b, "  LEFT OUT  %llu contacts above the limit   %llu bodies put to rest\n",
+            (unsigned long long)w->contacts_dropped, (unsigned long long)w->bodies_put_to_rest);
+    }
+    if (w->messages_dropped > 0) {
+        add(&b, "  LEFT OUT  %llu messages of the module\n",
+            (unsigned long long)w->messages_dropped);
+    }
+    add(&b, "  recorded  %llu bytes to tick %llu%s\n", (unsigned long long)status->match.bytes,
+        (unsigned long long)status->match.committed_tick,
+        status->match.durable ? "" : "  NOT DURABLE");
+    if (!status->match.durable && status->match.error[0] != '\0') {
+        add(&b, "            %.160s\n", status->match.error);
+    }
+    return b.lines;
+}
+
+const char *cm_status_line(const cm_status *status, cm_line *line)
+{
+    const cm_worker_stats *w = &status->worker;
+    cm_line_begin(line);
+    cm_line_number(line, "time", (double)status->unix_ms / 1000.0);
+    cm_line_uint(line, "tick", w->tick);
+    cm_line_hex(line, "hash", w->room_hash);
+    cm_line_number(line, "tick_ms_p50", w->tick_ms_p50);
+    cm_line_number(line, "tick_ms_p99", w->tick_ms_p99);
+    cm_line_number(line, "pairs_ms", w->stage_ms.pairs);
+    cm_line_number(line, "collide_ms", w->stage_ms.collide);
+    cm_line_number(line, "prepare_ms", w->stage_ms.prepare);
+    cm_line_number(line, "solve_ms", w->stage_ms.solve);
+    cm_line_number(line, "relax_ms", w->stage_ms.relax);
+    cm_line_number(line, "integrate_ms", w->stage_ms.integrate);
+    cm_line_number(line, "sleep_ms", w->stage_ms.sleep);
+    cm_line_number(line, "hash_ms", w->stage_ms.hash);
+    cm_line_number(line, "save_ms", w->stage_ms.save);
+    cm_line_uint(line, "bodies_asleep", w->bodies_asleep);
+    cm_line_uint(line, "islands", w->islands);
+    cm_line_uint(line, "players", w->players);
+    cm_line_uint(line, "peers", w->peers);
+    cm_line_number(line, "kbit_per_client", w->kbit_per_client);
+    cm_line_uint(line, "inputs", w->inputs);
+    cm_line_uint(line, "late_inputs", w->late_inputs);
+    cm_line_uint(line, "refused_inputs", w->refused_inputs);
+    cm_line_uint(line, "poses_not_finite", w->poses_refused[CM_POINTER_NOT_FINITE]);
+    cm_line_uint(line, "poses_not_unit", w->poses_refused[CM_POINTER_NOT_UNIT]);
+    cm_line_uint(line, "poses_out_of_range", w->poses_refused[CM_POINTER_RANGE]);
+    cm_line_uint(line, "rewinds", w->rewinds);
+    cm_line_uint(line, "rewound_ticks", w->rewound_ticks);
+    cm_line_uint(line, "views", w->views);
+    cm_line_uint(line, "view_bytes", w->view_bytes);
+    cm_line_uint(line, "datagrams_refused", w->datagrams_refused);
+    cm_line_uint(line, "ticks_behind", w->ticks_behind);
+    cm_line_uint(line, "contacts_dropped", w->contacts_dropped);
+    cm_line_uint(line, "bodies_put_to_rest", w->bodies_put_to_rest);
+    cm_line_uint(line, "messages_dropped", w->messages_dropped);
+    cm_line_uint(line, "recorded_bytes", status->match.bytes);
+    cm_line_uint(line, "recorded_tick", status->match.committed_tick);
+    cm_line_bool(line, "durable", status->match.durable);
+    if (!status->match.durable && status->match.error[0] != '\0') {
+        cm_line_text(line, "record_error", status->match.error);
+    }
+    cm_line_bool(line, "draining", status->draining);
+    return cm_line_end(line);
+}

@@ -1,0 +1,30 @@
+// What a running server shows: on a terminal a block redrawn in place, otherwise one JSON line each
+// time. The texts are made here; who writes them where is the caller's.
+#ifndef CM_SERVER_HOST_STATUS_H
+#define CM_SERVER_HOST_STATUS_H
+
+#include "server/host/log.h"
+#include "server/host/worker.h"
+
+#define CM_STATUS_BLOCK_MAX 8192u
+#define CM_STATUS_CLIENTS   8u // shown in the block; of more, the rest is counted
+
+typedef struct cm_status {
+    cm_worker_stats worker;
+    cm_match_status match;
+    uint32_t client_count; // all of them; `clients` holds the first ones
+    cm_worker_client clients[CM_STATUS_CLIENTS];
+    uint64_t unix_ms;
+    uint32_t tick_rate;
+    const char *scene;
+    const char *path; // of the match file; "" for none
+    bool draining;
+} cm_status;
+
+// The block for a terminal: lines, each ended by a newline, none wider than 80 columns but the
+// path. Returns the number of lines.
+uint32_t cm_status_block(const cm_status *status, char text[CM_STATUS_BLOCK_MAX]);
+// The JSON line, without its newline.
+const char *cm_status_line(const cm_status *status, cm_line *line);
+
+#endif

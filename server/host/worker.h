@@ -1,0 +1,78 @@
+// A worker: one loop over ENet and the rooms, as one function of the time. It owns the host, the
+// sessions and the rooms; the store is given. Tests hold whole workers in one process on a virtual
+// net.
+#ifndef CM_SERVER_HOST_WORKER_H
+#define CM_SERVER_HOST_WORKER_H
+
+#include "server/host/config.h"
+#include "server/record/store.h"
+#include "shared/view/view.h"
+
+typedef struct cm_worker cm_worker;
+
+typedef struct cm_worker_def {
+    const cm_config *config;
+    const cm_scene *scene;      // of the one room; kept by the caller
+    cm_store *store;            // NULL: nothing is recorded
+    const carom_module *module; // NULL: the one built in that the scene names
+    uint64_t seed;              // of match and client ids, and of the world if the config has none
+    uint64_t now_us;
+    uint64_t started_unix_ms;         // written into the match file
+    uint64_t (*clock_us)(void *user); // to measure ticks with; NULL: not measured
+    void (*log)(void *user, int level, const char *json_line);
+    void *user;
+} cm_worker_def;
+
+typedef struct cm_worker_stats {
+    uint64_t tick;
+    uint64_t room_hash; // of the newest state
+    uint32_t players, peers;
+    double tick_ms_p50, tick_ms_p99; // of the last seconds; 0 without a clock
+    // Of the last second, ms a tick stepped: each stage of a step, and the hash and save after it.
+    struct {
+        double pairs, collide, prepare, solve, relax, integrate, sleep, hash, save;
+    } stage_ms;
+    uint32_t bodies_asleep, islands; // now
+    double kbit_per_client;          // sent, mean over clients, last second
+    uint64_t rewinds, rewound_ticks, late_inputs, refused_inputs, inputs;
+    uint64_t poses_refused[CM_POINTER_REASONS]; // of pointers, by reason
+    uint64_t views, view_bytes, datagrams_refused;
+    uint64_t packet_reasons[16]; // by cm_packet_reason
+    uint64_t ticks_behind;       // ticks that the clock was slowed by
+    uint64_t contacts_dropped;   // above the scene's limit, ticks stepped again included
+    uint64_t bodies_put_to_rest; // whose state would have become infinite, likewise
+    uint64_t messages_dropped; // of the module, in confirmed ticks: above a limit, or not sendable
+} cm_worker_stats;
+
+carom_result cm_worker_create(const cm_worker_def *def, cm_worker **worker, char *error,
+                              size_t error_size);
+void cm_worker_destroy(cm_worker *worker);
+
+// Services ENet, steps what is due, sends views, records. Returns when it next has something to do
+// (us, on the same clock) unless a datagram comes first.
+uint64_t cm_worker_run_once(cm_worker *worker, uint64_t now_us);
+
+// No new players; sends goodbyes, confirms the last ticks, ends the record. True once done.
+void cm_worker_drain(cm_worker *worker, uint64_t now_us);
+bool cm_worker_drained(const cm_worker *worker);
+
+void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats);
+int cm_worker_descriptor(const cm_worker *worker); // for poll
+uint16_t cm_worker_port(const cm_worker *worker);
+cm_match_handle cm_worker_match(const cm_worker *worker);
+
+// The clients that play, for the status: how many there are; up to `capacity` are filled in.
+typedef struct cm_worker_client {
+    uint32_t player;
+    char name[33];
+    uint32_t round_trip_ms;
+    double kbit; // sent a second, views with all headers, last second
+    uint64_t late_inputs, refused_inputs, rewound_ticks;
+} cm_worker_client;
+uint32_t cm_worker_clients(const cm_worker *worker, cm_worker_client *clients, uint32_t capacity);
+
+// For oracles: the quantised body of a slot at a tick still in the history (false: not there).
+bool cm_worker_view_at(const cm_worker *worker, uint64_t tick, uint32_t slot, bool with_velocity,
+                       cm_view_body *body);
+
+#endif

@@ -1,0 +1,57 @@
+// Reading match files. A file may come from a stranger: it is opened read-only in SQLite's
+// defensive mode with limits, and every value is checked before use. A file without an end (a
+// killed server) opens and reads to its last committed tick; its log beside it is read, and neither
+// is changed. A file that a server writes now is refused: that server has its only connection.
+#ifndef CM_SERVER_RECORD_MATCH_FILE_H
+#define CM_SERVER_RECORD_MATCH_FILE_H
+
+#include "server/record/store.h"
+
+typedef struct cm_match_file cm_match_file;
+
+typedef struct cm_match_info {
+    uint64_t match_id;
+    uint32_t format;         // of the file
+    uint32_t engine_version; // that recorded it
+    uint64_t layout_hash;    // of the engine's encoded form
+    char engine_text[64];    // for people: version and commit
+    char module[32];
+    uint32_t module_version;
+    uint64_t seed;
+    uint64_t started_unix_ms;
+    uint32_t tick_rate;
+    uint64_t ticks;  // last committed tick
+    uint64_t inputs; // changes of inputs recorded; 0 where another engine recorded them
+    uint32_t keyframes;
+    uint32_t joins, leaves; // likewise
+    cm_match_end end;
+    uint64_t bytes; // of the file, with its log where one is left
+} cm_match_info;
+
+typedef struct cm_match_error {
+    char message[320]; // names the table, row and what was expected
+} cm_match_error;
+
+// CAROM_ERROR_IO (unreadable, or held by a server), _MAGIC (not a match file), _VERSION (a format
+// that this build does not read), _CORRUPT. Every row is checked here once; what another engine
+// recorded by its shape alone (order and types, not inputs), so that it can be named.
+carom_result cm_match_open(const char *path, cm_match_file **file, cm_match_error *error);
+void cm_match_close(cm_match_file *file);
+void cm_match_info_get(const cm_match_file *file, cm_match_info *info);
+// The scene, owned by the file. NULL only where another engine recorded it and this one refuses it.
+const cm_scene *cm_match_scene(const cm_match_file *file);
+
+// Ticks in order from tick 0. Valid until the next call. CAROM_ERROR_NOT_FOUND at the end. Those of
+// another engine come without their inputs.
+typedef struct cm_match_tick {
+    uint64_t tick, hash;
+    cm_tick_input input;
+} cm_match_tick;
+carom_result cm_match_next(cm_match_file *file, cm_match_tick *tick, cm_match_error *error);
+
+// The first keyframe at `from` or later: an encoded game, valid until the next call or close.
+// CAROM_ERROR_NOT_FOUND where there is none.
+carom_result cm_match_keyframe(cm_match_file *file, uint64_t from, uint64_t *tick,
+                               const uint8_t **bytes, size_t *size, cm_match_error *error);
+
+#endif

@@ -1,0 +1,32 @@
+// Writes one match file: one exclusive connection, rows in transactions. One thread at a time. The
+// first error is the last word: nothing is retried, every later call fails, and closing leaves on
+// disk what was committed.
+#ifndef CM_SERVER_RECORD_MATCH_WRITER_H
+#define CM_SERVER_RECORD_MATCH_WRITER_H
+
+#include "server/record/store.h"
+
+typedef struct cm_match_writer cm_match_writer;
+
+// Makes the file (an existing one is refused) and commits its head and tick 0. The error is put
+// into `error` as text for people.
+carom_result cm_match_writer_open(const char *path, const cm_match_def *def, uint64_t hash_0,
+                                  bool durability_power, cm_match_writer **writer, char *error,
+                                  size_t error_size);
+
+// Rows go into the open transaction, or begin one. False: failed, see cm_match_writer_error.
+bool cm_match_writer_tick(cm_match_writer *writer, uint64_t tick, uint64_t hash,
+                          const uint8_t *input, size_t size);
+bool cm_match_writer_keyframe(cm_match_writer *writer, uint64_t tick, const uint8_t *bytes,
+                              size_t size);
+bool cm_match_writer_commit(cm_match_writer *writer);
+// Bytes of the file's contents, as it will be once it is one file.
+uint64_t cm_match_writer_bytes(cm_match_writer *writer);
+const char *cm_match_writer_error(const cm_match_writer *writer);
+
+// Commits, writes how the match ended (CM_MATCH_LIVE: nothing), checkpoints into one file.
+bool cm_match_writer_finish(cm_match_writer *writer, cm_match_end end);
+// Without finish, or after an error: closes and leaves the log beside the file.
+void cm_match_writer_close(cm_match_writer *writer);
+
+#endif

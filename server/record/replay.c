@@ -1,0 +1,184 @@
+// Verifying a match: the game is made from the file's scene, module and seed, given each tick's
+// events and inputs, and must have the recorded hash after every one.
+//
+// Another engine, layout or module is said as such before a tick is run: its hashes would differ
+// without anything being wrong. Inputs are put to the module's own check, as they were when they
+// arrived. At a divergence the next keyframe, if there is one, names body, field and both values.
+// 216,000 ticks of a hash each take as long as the simulation does; reading them does not show.
+#include "server/record/replay.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "server/record/match_db.h"
+#include "shared/sim/state/fields.h"
+
+typedef struct replay {
+    cm_match_file *file;
+    cm_match_info info;
+    const carom_module *module;
+    carom_game *game;
+    cm_replay_report *report;
+} replay;
+
+static carom_result wrong_version(replay *run)
+{
+    return cm_match_wrong(&run->report->error, CAROM_ERROR_VERSION,
+                          "recorded by engine %u (%s, layout %016llx), this is engine %u (layout "
+                          "%016llx)",
+                          run->info.engine_version, run->info.engine_text,
+                          (unsigned long long)run->info.layout_hash, CAROM_ENGINE_VERSION,
+                          (unsigned long long)cm_layout_hash());
+}
+
+static carom_result check_versions(replay *run)
+{
+    if (run->info.engine_version != CAROM_ENGINE_VERSION ||
+        run->info.layout_hash != cm_layout_hash()) {
+        return wrong_version(run);
+    }
+    run->module = cm_module_find(run->info.module);
+    if (run->module == NULL) {
+        return cm_match_wrong(&run->report->error, CAROM_ERROR_VERSION,
+                              "recorded with module '%s', which this build does not have",
+                              run->info.module);
+    }
+    if (run->module->version != run->info.module_version) {
+        return cm_match_wrong(&run->report->error, CAROM_ERROR_VERSION,
+                              "recorded with version %u of module '%s', this build has %u",
+                              run->info.module_version, run->info.module, run->module->version);
+    }
+    return CAROM_OK;
+}
+
+static carom_result check_inputs(replay *run, const cm_match_tick *tick)
+{
+    for (uint32_t i = 0; i < tick->input.input_count; i++) {
+        const carom_player_input *input = &tick->input.inputs[i];
+        cm_pointer_reason reason;
+        cm_input_check check = cm_game_check_input(run->game, input->bytes, &reason);
+        if (check == CM_INPUT_POSE_REFUSED) {
+            return cm_match_wrong(
+                &run->report->error, CAROM_ERROR_CORRUPT, "ticks: row %llu: input of player %u: %s",
+                (unsigned long long)tick->tick, input->player, cm_pointer_reason_text(reason));
+        }
+        if (check == CM_INPUT_MODULE_REFUSED) {
+            return cm_match_wrong(&run->report->error, CAROM_ERROR_CORRUPT,
+                                  "ticks: row %llu: input of player %u: module '%s' refuses it",
+                                  (unsigned long long)tick->tick, input->player, run->info.module);
+        }
+    }
+    return CAROM_OK;
+}
+
+static void describe(replay *run, const cm_difference *d, const char *recorded,
+                     const char *replayed)
+{
+    char body[32] = "";
+    if (d->body != CM_NONE) {
+        snprintf(body, sizeof body, "body %u, ", d->body);
+    }
+    snprintf(run->report->difference, sizeof run->report->difference,
+             "at the keyframe of tick %llu: %s%s %u, %s[%u]: recorded %s, replayed %s",
+             (unsigned long long)d->tick, body, d->section, d->row, d->field, d->element, recorded,
+             replayed);
+}
+
+// On to the next keyframe, to compare states there. What cannot be read leaves no description.
+static void find_difference(replay *run)
+{
+    uint64_t from = run->report->diverged_tick, at = 0;
+    const uint8_t *bytes;
+    size_t size;
+    cm_match_error ignored;
+    cm_match_tick tick;
+    carom_game *recorded = NULL;
+    cm_difference difference;
+    if (cm_match_keyframe(run->file, from, &at, &bytes, &size, &ignored) != CAROM_OK ||
+        cm_game_create(cm_match_scene(run->file), run->module, run->info.seed, NULL, &recorded) !=
+            CAROM_OK) {
+        return;
+    }
+    bool reached = cm_game_decode(recorded, bytes, size) == CAROM_OK;
+    while (reached && carom_game_tick(run->game) < at) {
+        reached = cm_match_next(run->file, &tick, &ignored) == CAROM_OK &&
+                  check_inputs(run, &tick) == CAROM_OK;
+        if (reached) {
+            cm_game_tick(run->game, &tick.input);
+        }
+    }
+    if (reached &&
+        cm_world_difference(carom_game_world(recorded), carom_game_world(run->game), &difference)) {
+        describe(run, &difference, difference.first, difference.second);
+    } else if (reached && cm_game_hash(recorded) == cm_game_hash(run->game)) {
+        snprintf(run->report->difference, sizeof run->report->difference,
+                 "at the keyframe of tick %llu the states are equal: the recorded hash is wrong",
+                 (unsigned long long)at);
+    }
+    cm_game_destroy(recorded);
+}
+
+static carom_result diverged(replay *run, const cm_match_tick *tick, uint64_t hash)
+{
+    run->report->diverged = true;
+    run->report->diverged_tick = tick->tick;
+    run->report->recorded_hash = tick->hash;
+    run->report->replayed_hash = hash;
+    find_difference(run);
+    return CAROM_ERROR_DIVERGED;
+}
+
+static carom_result run_ticks(replay *run, cm_replay_progress *progress, void *context)
+{
+    cm_match_tick tick;
+    while (true) {
+        carom_result result = cm_match_next(run->file, &tick, &run->report->error);
+        if (result != CAROM_OK) {
+            return result == CAROM_ERROR_NOT_FOUND ? CAROM_OK : result;
+        }
+        if (progress != NULL && !progress(context, tick.tick)) {
+            run->report->stopped = true;
+            return CAROM_OK;
+        }
+        if (tick.tick > 0) {
+            result = check_inputs(run, &tick);
+            if (result != CAROM_OK) {
+                return result;
+            }
+            cm_game_tick(run->game, &tick.input);
+        }
+        uint64_t hash = cm_game_hash(run->game);
+        if (hash != tick.hash) {
+            return diverged(run, &tick, hash);
+        }
+        run->report->verified_ticks = tick.tick;
+        run->report->final_hash = hash;
+    }
+}
+
+carom_result cm_replay_verify(const char *path, cm_replay_progress *progress, void *context,
+                              cm_replay_report *report)
+{
+    replay run = {.report = report};
+    memset(report, 0, sizeof *report);
+    carom_result result = cm_match_open(path, &run.file, &report->error);
+    if (result != CAROM_OK) {
+        return result;
+    }
+    cm_match_info_get(run.file, &run.info);
+    report->complete = run.info.end != CM_MATCH_LIVE;
+    result = check_versions(&run);
+    if (result == CAROM_OK) {
+        result =
+            cm_game_create(cm_match_scene(run.file), run.module, run.info.seed, NULL, &run.game);
+        if (result != CAROM_OK) {
+            cm_match_wrong(&report->error, result, "scene: row 0: %s", carom_result_text(result));
+        }
+    }
+    if (result == CAROM_OK) {
+        result = run_ticks(&run, progress, context);
+    }
+    cm_game_destroy(run.game);
+    cm_match_close(run.file);
+    return result;
+}

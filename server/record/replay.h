@@ -1,0 +1,29 @@
+// Replaying a match file: re-simulates from the scene with the recorded inputs and compares the
+// hash of every tick.
+#ifndef CM_SERVER_RECORD_REPLAY_H
+#define CM_SERVER_RECORD_REPLAY_H
+
+#include "server/record/match_file.h"
+
+typedef struct cm_replay_report {
+    uint64_t verified_ticks; // every tick up to this one has the recorded hash
+    uint64_t final_hash;
+    bool complete; // the file holds how the match ended
+    bool stopped;  // by the progress function
+    bool diverged;
+    uint64_t diverged_tick, recorded_hash, replayed_hash;
+    // The first difference in the state at the next keyframe: tick, body, field, both values. Empty
+    // where the file has no such keyframe.
+    char difference[256];
+    cm_match_error error; // for CAROM_ERROR_CORRUPT and CAROM_ERROR_VERSION
+} cm_replay_report;
+
+// Called before each tick; false stops (the report says how far it came).
+typedef bool cm_replay_progress(void *context, uint64_t tick);
+
+// CAROM_OK, CAROM_ERROR_DIVERGED, CAROM_ERROR_VERSION (another engine or module: nothing is said
+// about divergence), CAROM_ERROR_CORRUPT, CAROM_ERROR_IO.
+carom_result cm_replay_verify(const char *path, cm_replay_progress *progress, void *context,
+                              cm_replay_report *report);
+
+#endif

@@ -1,0 +1,33 @@
+// Scenes kept in an SQLite file under their names, in packed form.
+//
+//   scenes(name TEXT PRIMARY KEY, format INTEGER, packed BLOB, bodies INTEGER,
+//          imported_at INTEGER seconds since 1970)
+//
+// Each call opens the file, does one thing and closes it; a scene is used once a room, not once a
+// tick. What comes out of a file is hostile until unpacked and checked.
+#ifndef CM_SERVER_RECORD_SCENE_DB_H
+#define CM_SERVER_RECORD_SCENE_DB_H
+
+#include "shared/scene/scene.h"
+
+#define CM_SCENE_DB_DEFAULT "carom.db"
+
+typedef struct cm_scene_row {
+    char name[CM_NAME_MAX];
+    uint32_t bodies;
+    uint64_t bytes;
+    int64_t imported_at;
+} cm_scene_row;
+
+// Errors: CAROM_ERROR_IO, _NOT_FOUND, _CORRUPT and those of cm_scene_unpack; `error` (never NULL)
+// has the message.
+carom_result cm_scene_db_save(const char *path, const char *name, const cm_scene *scene,
+                              int64_t imported_at, cm_scene_error *error);
+carom_result cm_scene_db_load(const char *path, const char *name, cm_scene **scene,
+                              cm_scene_error *error);
+carom_result cm_scene_db_delete(const char *path, const char *name, cm_scene_error *error);
+// Calls `row` for each scene, in order of names, until it returns false.
+carom_result cm_scene_db_list(const char *path, bool (*row)(void *context, const cm_scene_row *row),
+                              void *context, cm_scene_error *error);
+
+#endif

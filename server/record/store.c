@@ -1,0 +1,570 @@
+// The queue between rooms and match files, and the thread that empties it.
+//
+// The room's thread encodes a tick into a job of its own memory and appends it under a lock that is
+// never held during I/O; that is all it ever waits for. The store's thread takes the whole queue at
+// once, 50 ms after the first job came, and writes it as one transaction for each match. A kill
+// loses that, one write, and the ticks that may still be rewound (133 ms): within 250 ms. Members
+// of cm_match marked "thread" belong to whoever writes (the thread, or the caller of pump), the
+// others to the lock.
+//
+// A match whose file fails stays failed: its text is kept, the rest of it is dropped and counted.
+// Typical: 60 jobs of 80 bytes a second and room, batches of 3.
+#include "server/record/store.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "server/record/match_writer.h"
+#include "server/record/record.h"
+
+#define QUEUE_MAX_DEFAULT (64u << 20)
+#define BATCH_NS          50000000 // from the first job of a batch to its writing
+
+typedef enum job_kind { JOB_TICK, JOB_KEYFRAME, JOB_END } job_kind;
+
+typedef struct cm_match {
+    char *path;
+    uint32_t input_size;
+    uint64_t next_tick, hash_0;
+    bool ended;
+    cm_match_status status;
+    cm_match_writer *writer; // thread; NULL once closed
+    uint64_t written_tick;   // thread; in the open transaction
+    uint64_t batch_bytes;    // thread; of this batch's jobs
+    uint64_t batch_dropped;  // thread
+    bool touched;            // thread; by this batch
+    bool failed;             // thread
+} cm_match;
+
+typedef struct job {
+    struct job *next;
+    cm_match *match;
+    job_kind kind;
+    cm_match_end end;
+    uint64_t tick, hash;
+    size_t size;
+    uint8_t bytes[];
+} job;
+
+struct cm_store {
+    char *directory;
+    char begin_error[256];
+    bool threaded, durability_power;
+    uint64_t queue_max;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake, idle;
+    bool stopping, urgent, writing;
+    job *first, *last;
+    uint64_t queued_bytes;
+    cm_match **matches; // handle - 1
+    uint32_t match_count;
+};
+
+static uint64_t cost(const job *work)
+{
+    return sizeof *work + work->size;
+}
+
+static cm_match *match_of(const cm_store *store, cm_match_handle handle)
+{
+    return handle == 0 || handle > store->match_count ? NULL : store->matches[handle - 1];
+}
+
+// Queue
+// --------------------------------------------------------------------------------------------
+
+// With the lock held.
+static void mark_failed(cm_match *match, const char *text)
+{
+    if (match->status.durable) {
+        match->status.durable = false;
+        snprintf(match->status.error, sizeof match->status.error, "%s", text);
+    }
+}
+
+// Takes the job. An end is always taken: the file has to be closed.
+static void push(cm_store *store, job *work)
+{
+    cm_match *match = work->match;
+    pthread_mutex_lock(&store->lock);
+    bool take = !match->ended;
+    bool wake =
+        work->kind == JOB_END || store->first == NULL; // else the thread is awake, or will be
+    if (work->kind != JOB_END) {
+        if (store->queued_bytes + cost(work) > store->queue_max) {
+            mark_failed(match, "the queue of the store is full: the disk does not keep up");
+        }
+        take = take && match->status.durable;
+        match->status.dropped += take ? 0 : 1;
+    }
+    if (take) {
+        match->ended = work->kind == JOB_END;
+        work->next = NULL;
+        *(store->first == NULL ? &store->first : &store->last->next) = work;
+        store->last = work;
+        store->queued_bytes += cost(work);
+        match->status.queued_bytes += cost(work);
+        store->urgent = store->urgent || work->kind == JOB_END;
+    }
+    pthread_mutex_unlock(&store->lock);
+    if (take && wake) {
+        pthread_cond_signal(&store->wake);
+    }
+    if (!take) {
+        free(work);
+    }
+}
+
+static void fail_match(cm_store *store, cm_match *match, const char *text)
+{
+    pthread_mutex_lock(&store->lock);
+    mark_failed(match, text);
+    match->status.dropped++;
+    pthread_mutex_unlock(&store->lock);
+}
+
+static job *make_job(cm_match *match, job_kind kind, uint64_t tick, size_t size)
+{
+    job *work = malloc(sizeof *work + size);
+    if (work != NULL) {
+        memset(work, 0, sizeof *work);
+        work->match = match;
+        work->kind = kind;
+        work->tick = tick;
+        work->size = size;
+    }
+    return work;
+}
+
+// Only this thread changes next_tick, and only a room's one thread hands over its ticks.
+static bool in_order(cm_store *store, cm_match *match, uint64_t tick, uint64_t hash)
+{
+    char text[128];
+    if (tick == 0 && match->next_tick == 1) {
+        if (hash != match->hash_0) {
+            fail_match(store, match, "the hash of tick 0 is not that of the scene after start");
+        }
+        return false; // begin wrote it
+    }
+    if (tick != match->next_tick) {
+        snprintf(text, sizeof text, "tick %llu was handed over, expected %llu",
+                 (unsigned long long)tick, (unsigned long long)match->next_tick);
+        fail_match(store, match, text);
+        return false;
+    }
+    match->next_tick++;
+    return true;
+}
+
+void cm_store_tick(cm_store *store, cm_match_handle handle, uint64_t tick, uint64_t hash,
+                   const cm_tick_input *input)
+{
+    static const cm_tick_input nothing;
+    cm_match *match = match_of(store, handle);
+    if (match == NULL || !in_order(store, match, tick, hash)) {
+        return;
+    }
+    size_t size;
+    input = input != NULL ? input : &nothing;
+    if (!cm_record_tick_size(input, match->input_size, &size)) {
+        fail_match(store, match, "a tick's events or inputs are above the limits of a record");
+        return;
+    }
+    job *work = make_job(match, JOB_TICK, tick, size);
+    if (work == NULL) {
+        fail_match(store, match, "no memory for a tick");
+        return;
+    }
+    work->hash = hash;
+    if (size > 0) {
+        cm_record_tick_encode(input, match->input_size, work->bytes);
+    }
+    push(store, work);
+}
+
+void cm_store_keyframe(cm_store *store, cm_match_handle handle, uint64_t tick, const void *bytes,
+                       size_t size)
+{
+    cm_match *match = match_of(store, handle);
+    if (match == NULL || size == 0 || size > CM_RECORD_KEYFRAME_MAX) {
+        return;
+    }
+    job *work = make_job(match, JOB_KEYFRAME, tick, size);
+    if (work != NULL) { // without memory it is left out: the ticks are the record
+        memcpy(work->bytes, bytes, size);
+        push(store, work);
+    }
+}
+
+void cm_store_end(cm_store *store, cm_match_handle handle, cm_match_end end)
+{
+    cm_match *match = match_of(store, handle);
+    if (match == NULL) {
+        return;
+    }
+    job *work = make_job(match, JOB_END, 0, 0);
+    if (work == NULL) {
+        fail_match(store, match, "no memory for the end"); // destroy closes the file
+        return;
+    }
+    work->end = end;
+    push(store, work);
+}
+
+// Writing
+// ------------------------------------------------------------------------------------------
+
+static void writer_failed(cm_store *store, cm_match *match)
+{
+    match->failed = true;
+    pthread_mutex_lock(&store->lock);
+    mark_failed(match, cm_match_writer_error(match->writer));
+    pthread_mutex_unlock(&store->lock);
+}
+
+static void close_match(cm_store *store, cm_match *match, cm_match_end end)
+{
+    if (match->writer == NULL) {
+        return;
+    }
+    uint64_t bytes = cm_match_writer_bytes(match->writer);
+    if (!match->failed) {
+        pthread_mutex_lock(&store->lock);
+        bool whole = match->status.durable;
+        pthread_mutex_unlock(&store->lock);
+        if (!cm_match_writer_finish(match->writer,
+                                    whole || end == CM_MATCH_LIVE ? end : CM_MATCH_FAILED)) {
+            writer_failed(store, match);
+        } else {
+            pthread_mutex_lock(&store->lock);
+            match->status.committed_tick = match->written_tick;
+            match->status.bytes = bytes;
+            pthread_mutex_unlock(&store->lock);
+        }
+    }
+    cm_match_writer_close(match->writer);
+    match->writer = NULL;
+}
+
+static void write_job(cm_store *store, const job *work)
+{
+    cm_match *match = work->match;
+    match->touched = true;
+    match->batch_bytes += cost(work);
+    if (work->kind == JOB_END) {
+        close_match(store, match, work->end);
+        return;
+    }
+    if (match->failed || match->writer == NULL) {
+        match->batch_dropped++;
+        return;
+    }
+    bool done;
+    if (work->kind == JOB_TICK) {
+        done = cm_match_writer_tick(match->writer, work->tick, work->hash, work->bytes, work->size);
+    } else {
+        done = cm_match_writer_keyframe(match->writer, work->tick, work->bytes, work->size);
+    }
+    if (!done) {
+        match->batch_dropped++;
+        writer_failed(store, match);
+    } else if (work->kind == JOB_TICK) {
+        match->written_tick = work->tick;
+    }
+}
+
+// Commits what the batch wrote of a match, and says so.
+static void settle(cm_store *store, cm_match *match)
+{
+    if (!match->touched) {
+        return;
+    }
+    uint64_t bytes = 0;
+    bool committed = false;
+    if (match->writer != NULL && !match->failed) {
+        committed = cm_match_writer_commit(match->writer);
+        if (committed) {
+            bytes = cm_match_writer_bytes(match->writer);
+        } else {
+            writer_failed(store, match);
+        }
+    }
+    pthread_mutex_lock(&store->lock);
+    store->queued_bytes -= match->batch_bytes;
+    match->status.queued_bytes -= match->batch_bytes;
+    match->status.dropped += match->batch_dropped;
+    if (committed) {
+        match->status.committed_tick = match->written_tick;
+        match->status.bytes = bytes;
+    }
+    pthread_mutex_unlock(&store->lock);
+    match->batch_bytes = match->batch_dropped = 0;
+    match->touched = false;
+}
+
+static void write_batch(cm_store *store, job *batch)
+{
+    for (job *work = batch; work != NULL; work = work->next) {
+        write_job(store, work);
+    }
+    while (batch != NULL) {
+        job *next = batch->next;
+        settle(store, batch->match);
+        free(batch);
+        batch = next;
+    }
+}
+
+static job *take_queue(cm_store *store)
+{
+    job *batch = store->first;
+    store->first = store->last = NULL;
+    return batch;
+}
+
+// With the lock held, at least one job waiting.
+static void wait_for_batch(cm_store *store)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += BATCH_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    while (!store->urgent && !store->stopping) {
+        if (pthread_cond_timedwait(&store->wake, &store->lock, &until) == ETIMEDOUT) {
+            break;
+        }
+    }
+}
+
+static void *thread_main(void *user)
+{
+    cm_store *store = user;
+    pthread_mutex_lock(&store->lock);
+    while (true) {
+        while (store->first == NULL && !store->stopping) {
+            pthread_cond_wait(&store->wake, &store->lock);
+        }
+        if (store->first == NULL) {
+            break;
+        }
+        wait_for_batch(store);
+        job *batch = take_queue(store);
+        store->urgent = false;
+        store->writing = true;
+        pthread_mutex_unlock(&store->lock);
+        write_batch(store, batch);
+        pthread_mutex_lock(&store->lock);
+        store->writing = false;
+        pthread_cond_broadcast(&store->idle);
+    }
+    pthread_mutex_unlock(&store->lock);
+    return NULL;
+}
+
+void cm_store_pump(cm_store *store)
+{
+    pthread_mutex_lock(&store->lock);
+    if (store->threaded) {
+        store->urgent = store->first != NULL;
+        pthread_cond_signal(&store->wake);
+        pthread_mutex_unlock(&store->lock);
+        return;
+    }
+    job *batch = take_queue(store);
+    pthread_mutex_unlock(&store->lock);
+    write_batch(store, batch);
+}
+
+void cm_store_flush(cm_store *store)
+{
+    if (!store->threaded) {
+        cm_store_pump(store);
+        return;
+    }
+    pthread_mutex_lock(&store->lock);
+    while (store->first != NULL || store->writing) {
+        store->urgent = store->first != NULL;
+        pthread_cond_signal(&store->wake);
+        pthread_cond_wait(&store->idle, &store->lock);
+    }
+    pthread_mutex_unlock(&store->lock);
+}
+
+// Making and ending
+// --------------------------------------------------------------------------------
+
+// The folder and those above it.
+static bool make_directory(const char *path)
+{
+    char *part = strdup(path);
+    if (part == NULL) {
+        return false;
+    }
+    for (char *at = part + 1; *at != '\0'; at++) {
+        if (*at == '/') {
+            *at = '\0';
+            mkdir(part, 0755); // one that cannot be made shows in the last
+            *at = '/';
+        }
+    }
+    bool exists = mkdir(part, 0755) == 0 || errno == EEXIST;
+    struct stat found;
+    if (exists && (stat(part, &found) != 0 || !S_ISDIR(found.st_mode))) {
+        exists = false;
+        errno = ENOTDIR;
+    }
+    int cause = errno;
+    free(part);
+    errno = cause;
+    return exists;
+}
+
+carom_result cm_store_create(const cm_store_def *def, cm_store **out)
+{
+    *out = NULL;
+    if (!make_directory(def->directory)) {
+        return CAROM_ERROR_IO;
+    }
+    cm_store *store = calloc(1, sizeof *store);
+    if (store == NULL || (store->directory = strdup(def->directory)) == NULL) {
+        free(store);
+        return CAROM_ERROR_MEMORY;
+    }
+    store->threaded = def->threaded;
+    store->durability_power = def->durability_power;
+    store->queue_max = def->queue_max > 0 ? def->queue_max : QUEUE_MAX_DEFAULT;
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_mutex_init(&store->lock, NULL);
+    pthread_cond_init(&store->wake, &clock);
+    pthread_cond_init(&store->idle, &clock);
+    pthread_condattr_destroy(&clock);
+    if (store->threaded && pthread_create(&store->thread, NULL, thread_main, store) != 0) {
+        store->threaded = false;
+        cm_store_destroy(store);
+        return CAROM_ERROR_MEMORY;
+    }
+    *out = store;
+    return CAROM_OK;
+}
+
+void cm_store_destroy(cm_store *store)
+{
+    if (store == NULL) {
+        return;
+    }
+    if (store->threaded) {
+        pthread_mutex_lock(&store->lock);
+        store->stopping = true;
+        pthread_cond_signal(&store->wake);
+        pthread_mutex_unlock(&store->lock);
+        pthread_join(store->thread, NULL);
+    } else {
+        cm_store_pump(store);
+    }
+    for (uint32_t i = 0; i < store->match_count; i++) {
+        close_match(store, store->matches[i], CM_MATCH_LIVE);
+        free(store->matches[i]->path);
+        free(store->matches[i]);
+    }
+    pthread_cond_destroy(&store->idle);
+    pthread_cond_destroy(&store->wake);
+    pthread_mutex_destroy(&store->lock);
+    free(store->matches);
+    free(store->directory);
+    free(store);
+}
+
+static bool hash_of_start(const cm_match_def *def, uint64_t *hash)
+{
+    const carom_module *module = cm_module_find(def->module);
+    carom_game *game;
+    if (module == NULL || cm_game_create(def->scene, module, def->seed, NULL, &game) != CAROM_OK) {
+        return false;
+    }
+    *hash = cm_game_hash(game);
+    cm_game_destroy(game);
+    return true;
+}
+
+static cm_match *make_match(const cm_store *store, const cm_match_def *def)
+{
+    cm_match *match = calloc(1, sizeof *match);
+    size_t length = strlen(store->directory) + 32;
+    if (match == NULL || (match->path = malloc(length)) == NULL) {
+        free(match);
+        return NULL;
+    }
+    snprintf(match->path, length, "%s/%016llx.match", store->directory,
+             (unsigned long long)def->match_id);
+    match->next_tick = 1;
+    match->status.durable = true;
+    return match;
+}
+
+carom_result cm_store_begin(cm_store *store, const cm_match_def *def, cm_match_handle *handle)
+{
+    *handle = 0;
+    store->begin_error[0] = '\0';
+    cm_match *match = make_match(store, def);
+    if (match == NULL) {
+        return CAROM_ERROR_MEMORY;
+    }
+    carom_result result = CAROM_ERROR_ARGUMENT;
+    char reason[160] = "the scene does not start with this module";
+    if (hash_of_start(def, &match->hash_0)) {
+        match->input_size = cm_scene_input_size(def->scene, cm_module_find(def->module));
+        result = cm_match_writer_open(match->path, def, match->hash_0, store->durability_power,
+                                      &match->writer, reason, sizeof reason);
+    }
+    cm_match **grown = NULL;
+    if (result == CAROM_OK) {
+        match->status.bytes = cm_match_writer_bytes(match->writer);
+        pthread_mutex_lock(&store->lock);
+        grown = realloc(store->matches, (store->match_count + 1) * sizeof(cm_match *));
+        if (grown != NULL) {
+            store->matches = grown;
+            grown[store->match_count++] = match;
+            *handle = store->match_count;
+        }
+        pthread_mutex_unlock(&store->lock);
+        result = grown != NULL ? CAROM_OK : CAROM_ERROR_MEMORY;
+    }
+    if (result != CAROM_OK) {
+        snprintf(store->begin_error, sizeof store->begin_error, "%s: %s", match->path, reason);
+        cm_match_writer_close(match->writer);
+        free(match->path);
+        free(match);
+    }
+    return result;
+}
+
+const char *cm_store_begin_error(const cm_store *store)
+{
+    return store->begin_error;
+}
+
+const char *cm_store_path(const cm_store *store, cm_match_handle handle)
+{
+    const cm_match *match = match_of(store, handle);
+    return match != NULL ? match->path : "";
+}
+
+void cm_store_status(cm_store *store, cm_match_handle handle, cm_match_status *status)
+{
+    memset(status, 0, sizeof *status);
+    pthread_mutex_lock(&store->lock);
+    const cm_match *match = match_of(store, handle);
+    if (match != NULL) {
+        *status = match->status;
+    }
+    pthread_mutex_unlock(&store->lock);
+}

@@ -1,0 +1,76 @@
+// The store: writes match files, and never makes a tick wait. A room hands over what is confirmed;
+// the store copies it into a queue; a thread of its own (or, in tests, cm_store_pump) writes
+// batches, one transaction each, at least every 200 ms. One connection a file, exclusive, WAL.
+//
+// An I/O error never reaches the room: the match is marked not durable, counted and said in the
+// status.
+#ifndef CM_SERVER_RECORD_STORE_H
+#define CM_SERVER_RECORD_STORE_H
+
+#include "shared/game/game_host.h"
+
+typedef struct cm_store cm_store;
+
+typedef struct cm_store_def {
+    const char *directory; // of match files; made if missing
+    bool threaded;
+    bool durability_power; // fsync each batch (else: survives the process, not the power)
+    uint32_t queue_max;    // bytes waiting above which a match is marked not durable; 64 MiB
+} cm_store_def;
+
+typedef struct cm_match_def {
+    uint64_t match_id; // names the file: MATCH_ID as 16 hex digits + ".match"
+    const cm_scene *scene;
+    const char *module; // "" for none
+    uint32_t module_version;
+    uint64_t seed;
+    uint64_t started_unix_ms;
+} cm_match_def;
+
+typedef enum cm_match_end {
+    CM_MATCH_LIVE = 0, // no end was written: the server was killed, or it is running
+    CM_MATCH_DRAINED = 1,
+    CM_MATCH_ENDED = 2,
+    CM_MATCH_FAILED = 3,
+} cm_match_end;
+
+typedef struct cm_match_status {
+    uint64_t bytes;          // written so far
+    uint64_t committed_tick; // newest tick that a committed transaction holds
+    uint64_t queued_bytes;
+    uint64_t dropped; // ticks and keyframes left out since the match is not durable
+    bool durable;     // false after an I/O error or an overfull queue; never true again
+    char error[160];  // why not durable
+} cm_match_status;
+
+// A match in the store, by value; 0 is none.
+typedef uint32_t cm_match_handle;
+
+carom_result cm_store_create(const cm_store_def *def, cm_store **store);
+// Writes what is queued, stops the thread, closes every file (checkpointed to one file each).
+void cm_store_destroy(cm_store *store);
+
+// Opens the file and writes its head before returning, so that a path exists; error: I/O, with its
+// reason in cm_store_begin_error until the next begin.
+carom_result cm_store_begin(cm_store *store, const cm_match_def *def, cm_match_handle *match);
+const char *cm_store_begin_error(const cm_store *store);
+// A confirmed tick: ascending, none left out, starting with tick 1; `hash` is of the state after
+// it. Tick 0, the scene after start, is written by `begin`, which makes the game once for its hash;
+// a caller may hand it over as well, and a hash that differs makes the match not durable.
+void cm_store_tick(cm_store *store, cm_match_handle match, uint64_t tick, uint64_t hash,
+                   const cm_tick_input *input);
+// Encoded game at a confirmed tick.
+void cm_store_keyframe(cm_store *store, cm_match_handle match, uint64_t tick, const void *bytes,
+                       size_t size);
+// Writes how it ended and checkpoints to one file. Asynchronous as all else.
+void cm_store_end(cm_store *store, cm_match_handle match, cm_match_end end);
+// Lives as long as the store.
+const char *cm_store_path(const cm_store *store, cm_match_handle match);
+void cm_store_status(cm_store *store, cm_match_handle match, cm_match_status *status);
+
+// Unthreaded: writes everything queued. Threaded: wakes the thread.
+void cm_store_pump(cm_store *store);
+// Waits until everything queued is written (threaded or not).
+void cm_store_flush(cm_store *store);
+
+#endif

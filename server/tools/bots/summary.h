@@ -1,0 +1,37 @@
+// What the bots measured, added up, as one JSON object.
+#ifndef CM_SERVER_TOOLS_BOTS_SUMMARY_H
+#define CM_SERVER_TOOLS_BOTS_SUMMARY_H
+
+#include <stdio.h>
+
+#include "carom/client.h"
+
+typedef struct cm_bot_result {
+    bool tried, opened, played, stayed, predicts;
+    carom_reason reason; // why it ended, where it did
+    uint64_t playing_since_us, playing_until_us;
+    uint64_t first_tick;
+    carom_client_stats stats; // of the last moment of playing
+} cm_bot_result;
+
+typedef struct cm_bots_summary {
+    uint32_t clients, connected, predicting, ended;
+    uint64_t refused[CAROM_REASON_COUNT];
+    uint64_t unopened;
+    uint64_t ticks; // most that one client saw
+    double client_seconds, longest_seconds;
+    uint64_t bytes_in, bytes_out, views, view_packets, packets_lost, packets_refused;
+    uint64_t reconciles, steps, desyncs, inputs_sent, late_reports, lead_reports;
+    double lead_sum, rtt_sum, delay_sum;
+    uint64_t error_count, error_buckets[CAROM_ERROR_BUCKETS];
+    double error_sum, error_max;
+} cm_bots_summary;
+
+void cm_bots_summary_init(cm_bots_summary *summary);
+void cm_bots_summary_add(cm_bots_summary *summary, const cm_bot_result *result);
+// Upper edge of the bucket that holds the share of the errors, at most the greatest one.
+double cm_bots_summary_percentile(const cm_bots_summary *summary, double share);
+// One line. Returns the exit status: 0 where all connected, stayed and none desynced.
+int cm_bots_summary_print(const cm_bots_summary *summary, FILE *out);
+
+#endif

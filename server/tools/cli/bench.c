@@ -1,0 +1,256 @@
+// `carom bench`: times the benchmark scenes and what else is measured, JSON lines on stdout.
+//
+// A scene that cannot be run is told on stderr and the others run all the same; the status is then
+// the worst one's: 2 for a scene that was refused, 1 where runs of one scene disagreed.
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server/tools/bench/impact.h"
+#include "server/tools/bench/rewind.h"
+#include "server/tools/bench/scene_run.h"
+#include "server/tools/cli/cli.h"
+#include "server/tools/cli/options.h"
+#include "shared/scene/scene_json.h"
+
+#define SCENES_MAX     64u
+#define SCENE_PATH_MAX 512u
+#define SCENES_DIR     "tests/scenes/bench"
+#define FROM_NORMAL    60
+
+typedef struct scene_list {
+    char path[SCENES_MAX][SCENE_PATH_MAX];
+    uint32_t count;
+} scene_list;
+
+static const char *solver_name(carom_solver_type solver)
+{
+    static const char *const NAMES[] = {"soft", "impulse", "lcp", "volume"};
+    return (unsigned)solver <= CAROM_SOLVER_VOLUME ? NAMES[solver] : "unknown";
+}
+
+// The name in quotes: characters that JSON does not take as they are do not occur in a scene's name
+// but as letters, digits and punctuation, of which two are escaped.
+static void print_text(const char *text)
+{
+    putchar('"');
+    for (; *text != '\0'; ++text) {
+        if (*text == '"' || *text == '\\') {
+            putchar('\\');
+        }
+        if ((unsigned char)*text < 0x20) {
+            printf("\\u%04x", (unsigned)(unsigned char)*text);
+        } else {
+            putchar(*text);
+        }
+    }
+    putchar('"');
+}
+
+static void print_run(const char *name, const cm_scene_run_options *options,
+                      const cm_scene_run *run)
+{
+    printf("{\"scene\":");
+    print_text(name);
+    printf(",\"bodies\":%u,\"solver\":\"%s\",\"steps\":%u", (unsigned)run->bodies,
+           solver_name(run->solver), (unsigned)options->steps);
+    printf(",\"ms_median\":%.4f,\"ms_mean\":%.4f,\"ms_p99\":%.4f", run->step.median, run->step.mean,
+           run->step.p99);
+    printf(",\"hash\":\"%016llx\",\"save_us\":%.2f,\"restore_us\":%.2f,\"state_bytes\":%zu",
+           (unsigned long long)run->hash, run->save_us, run->restore_us, run->state_bytes);
+    printf(",\"max_penetration\":%.9g,\"mean_penetration\":%.9g,\"top_height\":%.9g,"
+           "\"joint_error\":%.9g}\n",
+           run->quality.max_penetration, run->quality.mean_penetration, run->quality.top_height,
+           run->quality.joint_error);
+    fflush(stdout);
+}
+
+static int worse(int a, int b)
+{
+    return a == CM_STATUS_DONE ? b : (b == CM_STATUS_DONE ? a : (a > b ? a : b));
+}
+
+static int bench_scene(const char *path, const cm_scene_run_options *options)
+{
+    cm_scene *scene = NULL;
+    cm_scene_error error;
+    cm_scene_run run;
+    if (cm_scene_from_file(path, &scene, &error) != CAROM_OK) {
+        cm_cli_scene_error(path, &error);
+        return CM_STATUS_USAGE;
+    }
+    int status = CM_STATUS_DONE;
+    carom_result result = cm_scene_run_measure(path, scene, options, &run);
+    if (result != CAROM_OK) {
+        cm_cli_error("%s: %s", path, carom_result_text(result));
+        status = result == CAROM_ERROR_NOT_BUILT ? CM_STATUS_USAGE : CM_STATUS_FAILED;
+    } else {
+        print_run(cm_scene_name(scene), options, &run);
+        if (!run.same) {
+            cm_cli_error("%s: runs of the same scene ended with different hashes", path);
+            status = CM_STATUS_FAILED;
+        }
+    }
+    cm_scene_free(scene);
+    return status;
+}
+
+static int path_order(const void *left, const void *right)
+{
+    return strcmp(left, right);
+}
+
+// All scenes of a folder, by name.
+static bool list_folder(const char *folder, scene_list *list)
+{
+    DIR *dir = opendir(folder);
+    if (dir == NULL) {
+        cm_cli_error("bench: %s: no such folder; --scenes DIR names another", folder);
+        return false;
+    }
+    for (struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
+        size_t length = strlen(entry->d_name);
+        if (length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0 &&
+            list->count < SCENES_MAX) {
+            snprintf(list->path[list->count++], SCENE_PATH_MAX, "%s/%s", folder, entry->d_name);
+        }
+    }
+    closedir(dir);
+    qsort(list->path, list->count, SCENE_PATH_MAX, path_order);
+    if (list->count == 0) {
+        cm_cli_error("bench: %s: no scenes (*.json) there", folder);
+    }
+    return list->count > 0;
+}
+
+// A scene by file, or by its name in the folder.
+static void find_scene(const char *folder, const char *name, char *path)
+{
+    snprintf(path, SCENE_PATH_MAX, "%s/%s.json", folder, name);
+    if (access(path, R_OK) != 0) {
+        snprintf(path, SCENE_PATH_MAX, "%s", name);
+    }
+}
+
+static int bench_rewinds(int argc, char **argv)
+{
+    static const struct {
+        uint32_t bodies, ticks;
+    } CASES[] = {{256, 12}, {901, 8}};
+    int64_t runs = 101;
+    const cm_option options[] = {
+        {.name = "runs", .kind = CM_OPTION_INT, .value = &runs, .low = 1, .high = 100000},
+    };
+    int status = cm_options_parse(argc, argv, options, 1, NULL, 0, NULL);
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0] && status != CM_STATUS_USAGE; ++i) {
+        cm_rewind rewind;
+        carom_result result =
+            cm_rewind_measure(CASES[i].bodies, CASES[i].ticks, (uint32_t)runs, &rewind);
+        if (result != CAROM_OK) {
+            cm_cli_error("bench: rollback: %s", carom_result_text(result));
+            return CM_STATUS_FAILED;
+        }
+        printf("{\"bench\":\"rollback\",\"bodies\":%u,\"ticks\":%u,\"ms_median\":%.4f,"
+               "\"ms_p99\":%.4f,\"hash_equal\":%s}\n",
+               (unsigned)CASES[i].bodies, (unsigned)CASES[i].ticks, rewind.time.median,
+               rewind.time.p99, rewind.hash_equal ? "true" : "false");
+        fflush(stdout);
+        status = worse(status, rewind.hash_equal ? CM_STATUS_DONE : CM_STATUS_FAILED);
+    }
+    return status == CM_STATUS_USAGE ? status : cm_cli_finish(status);
+}
+
+static int bench_impacts(int argc, char **argv)
+{
+    int64_t runs = 11, collisions = 1000000;
+    const cm_option options[] = {
+        {.name = "runs", .kind = CM_OPTION_INT, .value = &runs, .low = 1, .high = 1000},
+        {.name = "collisions",
+         .kind = CM_OPTION_INT,
+         .value = &collisions,
+         .low = 1,
+         .high = 1000000000},
+    };
+    int status = cm_options_parse(argc, argv, options, 2, NULL, 0, NULL);
+    for (uint32_t which = 0; which < 3 && status == CM_STATUS_DONE; ++which) {
+        cm_impact_bench bench;
+        if (cm_impact_bench_measure(which, (uint32_t)collisions, (uint32_t)runs, &bench) !=
+            CAROM_OK) {
+            cm_cli_error("bench: impact: out of memory");
+            return CM_STATUS_FAILED;
+        }
+        printf("{\"bench\":\"impact\",\"model\":\"%s\",\"collisions\":%u,\"ms_median\":%.4f,"
+               "\"ms_p99\":%.4f,\"ns\":%.1f,\"per_second\":%.0f,\"sum\":%.17g}\n",
+               bench.model, (unsigned)bench.collisions, bench.time.median, bench.time.p99,
+               1e6 * bench.time.median / bench.collisions,
+               1e3 * bench.collisions / bench.time.median, bench.sum);
+        fflush(stdout);
+    }
+    return status == CM_STATUS_USAGE ? status : cm_cli_finish(status);
+}
+
+static int bench_scenes(int argc, char **argv)
+{
+    int64_t steps = 360, from = FROM_NORMAL, runs = 3;
+    bool from_given = false;
+    const char *folder = SCENES_DIR;
+    const char *names[SCENES_MAX];
+    uint32_t name_count = 0;
+    const cm_option options[] = {
+        {.name = "steps", .kind = CM_OPTION_INT, .value = &steps, .low = 1, .high = 1000000},
+        {.name = "from",
+         .kind = CM_OPTION_INT,
+         .value = &from,
+         .low = 0,
+         .high = 999999,
+         .given = &from_given},
+        {.name = "runs", .kind = CM_OPTION_INT, .value = &runs, .low = 1, .high = 1000},
+        {.name = "scenes", .kind = CM_OPTION_TEXT, .value = &folder},
+    };
+    int status = cm_options_parse(argc, argv, options, sizeof options / sizeof options[0], names,
+                                  SCENES_MAX, &name_count);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    if (from >= steps && from_given) {
+        cm_cli_error("bench: --from %lld: expected a step below --steps %lld", (long long)from,
+                     (long long)steps);
+        return CM_STATUS_USAGE;
+    }
+    static scene_list list;
+    list.count = 0;
+    for (uint32_t i = 0; i < name_count; ++i) {
+        find_scene(folder, names[i], list.path[list.count++]);
+    }
+    if (name_count == 0 && !list_folder(folder, &list)) {
+        return CM_STATUS_USAGE;
+    }
+    const cm_scene_run_options run = {(uint32_t)steps, from < steps ? (uint32_t)from : 0,
+                                      (uint32_t)runs};
+    for (uint32_t i = 0; i < list.count; ++i) {
+        status = worse(status, bench_scene(list.path[i], &run));
+    }
+    return cm_cli_finish(status);
+}
+
+int cm_cli_bench(int argc, char **argv)
+{
+    static const char *const LATER[] = {"codec", "load", "replay"};
+    for (size_t i = 0; i < sizeof LATER / sizeof LATER[0]; ++i) {
+        if (argc > 1 && strcmp(argv[1], LATER[i]) == 0) {
+            cm_cli_error("bench: %s: not built yet", LATER[i]);
+            return CM_STATUS_USAGE;
+        }
+    }
+    if (argc > 1 && strcmp(argv[1], "impact") == 0) {
+        argv[1] = argv[0];
+        return bench_impacts(argc - 1, argv + 1);
+    }
+    if (argc > 1 && strcmp(argv[1], "rollback") == 0) {
+        argv[1] = argv[0]; // messages name the command
+        return bench_rewinds(argc - 1, argv + 1);
+    }
+    return bench_scenes(argc, argv);
+}

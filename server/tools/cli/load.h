@@ -1,0 +1,13 @@
+// Loading a scene for a command: from a file, or by name from a database of scenes.
+#ifndef CM_SERVER_TOOLS_CLI_LOAD_H
+#define CM_SERVER_TOOLS_CLI_LOAD_H
+
+#include "shared/scene/scene.h"
+
+// `db` NULL: `name` is a file. Returns an exit status; a message went to stderr where it is not 0.
+int cm_cli_load_scene(const char *name, const char *db, cm_scene **scene);
+
+// The message for a scene whose module is not built in: of a file, with its line.
+void cm_cli_module_error(const char *name, const char *db, const cm_scene *scene);
+
+#endif

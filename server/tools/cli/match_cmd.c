@@ -1,0 +1,99 @@
+// `carom match info FILE`: what a match file holds, as one JSON object. 64-bit ids, seeds and
+// hashes are strings of 16 hex digits, since a JSON number does not hold them.
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server/tools/cli/cli.h"
+#include "server/tools/cli/options.h"
+#include "server/record/match_file.h"
+
+static const char *end_name(cm_match_end end)
+{
+    switch (end) {
+    case CM_MATCH_DRAINED:
+        return "drained";
+    case CM_MATCH_ENDED:
+        return "ended";
+    case CM_MATCH_FAILED:
+        return "failed";
+    default:
+        return "none";
+    }
+}
+
+// A scene's name may hold anything; bytes above 0x7f pass as they are (UTF-8 was checked).
+static void print_string(const char *text)
+{
+    putchar('"');
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\') {
+            printf("\\%c", *c);
+        } else if ((unsigned char)*c < 0x20) {
+            printf("\\u%04x", (unsigned)(unsigned char)*c);
+        } else {
+            putchar(*c);
+        }
+    }
+    putchar('"');
+}
+
+static void print_info(const cm_match_file *file)
+{
+    cm_match_info info;
+    cm_match_info_get(file, &info);
+    const cm_scene *scene = cm_match_scene(file);
+    printf("{\"match_id\": \"%016" PRIx64 "\", \"format\": %u, \"scene\": ", info.match_id,
+           info.format);
+    print_string(scene != NULL ? cm_scene_name(scene) : "");
+    printf(", \"bodies\": %u, \"module\": \"%s\", \"module_version\": %u",
+           scene != NULL ? cm_scene_body_count(scene) : 0, info.module, info.module_version);
+    printf(", \"engine_version\": %u, \"engine\": \"%s\", \"layout_hash\": \"%016" PRIx64 "\"",
+           info.engine_version, info.engine_text, info.layout_hash);
+    printf(", \"seed\": \"%016" PRIx64 "\", \"started_unix_ms\": %" PRIu64 ", \"tick_rate\": %u",
+           info.seed, info.started_unix_ms, info.tick_rate);
+    printf(", \"ticks\": %" PRIu64 ", \"seconds\": %.3f, \"inputs\": %" PRIu64, info.ticks,
+           (double)info.ticks / (double)info.tick_rate, info.inputs);
+    printf(", \"keyframes\": %u, \"joins\": %u, \"leaves\": %u, \"end\": \"%s\"", info.keyframes,
+           info.joins, info.leaves, end_name(info.end));
+    printf(", \"bytes\": %" PRIu64 "}\n", info.bytes);
+}
+
+static int print_file(const char *path)
+{
+    cm_match_file *file;
+    cm_match_error error;
+    carom_result result = cm_match_open(path, &file, &error);
+    if (result != CAROM_OK) {
+        cm_cli_error("%s: %s", path, error.message);
+        bool failed =
+            result == CAROM_ERROR_MEMORY || (result == CAROM_ERROR_IO && access(path, R_OK) == 0);
+        return failed ? CM_STATUS_FAILED : CM_STATUS_USAGE;
+    }
+    print_info(file);
+    cm_match_close(file);
+    return cm_cli_finish(CM_STATUS_DONE);
+}
+
+int cm_cli_match(int argc, char **argv)
+{
+    static const char *const later[] = {"list", "diff", "extract", "prune", "backup"};
+    for (size_t i = 0; argc > 1 && i < sizeof later / sizeof later[0]; i++) {
+        if (strcmp(argv[1], later[i]) == 0) {
+            cm_cli_error("match %s: not built yet", later[i]);
+            return CM_STATUS_USAGE;
+        }
+    }
+    const char *arguments[2] = {NULL, NULL};
+    uint32_t count = 0;
+    int status = cm_options_parse(argc, argv, NULL, 0, arguments, 2, &count);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    if (count != 2 || strcmp(arguments[0], "info") != 0) {
+        cm_cli_error("match: expected 'info FILE', see 'carom help match'");
+        return CM_STATUS_USAGE;
+    }
+    return print_file(arguments[1]);
+}

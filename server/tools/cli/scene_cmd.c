@@ -1,0 +1,204 @@
+// `carom scene`: import, export, list, show, delete and validate scenes.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "server/tools/cli/cli.h"
+#include "server/tools/cli/load.h"
+#include "server/tools/offline/offline.h"
+#include "server/tools/cli/options.h"
+#include "server/record/scene_db.h"
+#include "server/host/snapshot.h"
+#include "shared/scene/scene_json.h"
+
+static int refuse(const char *db, carom_result result, const cm_scene_error *error)
+{
+    cm_cli_scene_error(db, error);
+    return result == CAROM_ERROR_IO ? CM_STATUS_FAILED : CM_STATUS_USAGE;
+}
+
+// A valid scene can still name a module that is not there, or be too large for this machine: found
+// by making its world.
+static int try_world(const char *file, const char *db, const cm_scene *scene, uint64_t *hash)
+{
+    cm_offline run;
+    carom_result result = cm_offline_create(scene, NULL, &run);
+    if (result == CAROM_ERROR_NOT_FOUND) {
+        cm_cli_module_error(file, db, scene);
+    } else if (result != CAROM_OK) {
+        cm_cli_error("%s: the world cannot be made: %s", file, carom_result_text(result));
+    } else if (hash != NULL) {
+        *hash = cm_offline_hash(&run);
+    }
+    cm_offline_destroy(&run);
+    return result == CAROM_OK ? CM_STATUS_DONE : CM_STATUS_USAGE;
+}
+
+static int load_and_try(const char *file, cm_scene **scene)
+{
+    int status = cm_cli_load_scene(file, NULL, scene);
+    return status == CM_STATUS_DONE ? try_world(file, NULL, *scene, NULL) : status;
+}
+
+static int run_import(const char *file, const char *db, const char *name)
+{
+    cm_scene *scene = NULL;
+    cm_scene_error error;
+    int status = load_and_try(file, &scene);
+    if (status == CM_STATUS_DONE) {
+        name = name != NULL ? name : cm_scene_name(scene);
+        if (name[0] == '\0' || strlen(name) >= CM_NAME_MAX) {
+            cm_cli_error("%s:%u: $.name: no name of 1 to %u bytes, expected one, or --name NAME",
+                         file, cm_scene_key_line(file, "name"), CM_NAME_MAX - 1);
+            status = CM_STATUS_USAGE;
+        } else {
+            carom_result result = cm_scene_db_save(db, name, scene, (int64_t)time(NULL), &error);
+            status = result == CAROM_OK ? CM_STATUS_DONE : refuse(db, result, &error);
+        }
+    }
+    if (status == CM_STATUS_DONE) {
+        printf("imported %s: %u bodies, %zu bytes\n", name, (unsigned)cm_scene_body_count(scene),
+               cm_scene_packed_size(scene));
+    }
+    cm_scene_free(scene);
+    return status;
+}
+
+static int run_validate(const char *file)
+{
+    cm_scene *scene = NULL;
+    int status = load_and_try(file, &scene);
+    cm_view_config config;
+    char error[256];
+    if (status == CM_STATUS_DONE &&
+        cm_snapshot_config(scene, &config, error, sizeof error) != CAROM_OK) {
+        cm_cli_error("%s: %s", file, error);
+        status = CM_STATUS_USAGE;
+    }
+    cm_scene_free(scene);
+    return status;
+}
+
+static int run_export(const char *name, const char *db)
+{
+    cm_scene *scene = NULL;
+    int status = cm_cli_load_scene(name, db, &scene);
+    if (status == CM_STATUS_DONE) {
+        char *text = cm_scene_to_json(scene);
+        if (text == NULL) {
+            cm_cli_error("scene: out of memory");
+            status = CM_STATUS_FAILED;
+        } else {
+            fputs(text, stdout);
+        }
+        free(text);
+    }
+    cm_scene_free(scene);
+    return status;
+}
+
+static int run_show(const char *name, const char *db)
+{
+    cm_scene *scene = NULL;
+    uint64_t hash = 0;
+    int status = cm_cli_load_scene(name, db, &scene);
+    if (status == CM_STATUS_DONE) {
+        status = try_world(name, db, scene, &hash);
+    }
+    if (status == CM_STATUS_DONE) {
+        char quoted[6 * CM_NAME_MAX + 3], module[6 * CM_NAME_MAX + 3];
+        carom_world_def def;
+        carom_vec3 low, high;
+        cm_scene_world_def(scene, &def);
+        cm_scene_bounds(scene, &low, &high);
+        cm_json_quote(name, quoted, sizeof quoted);
+        cm_json_quote(cm_scene_module(scene), module, sizeof module);
+        printf("{\"name\": %s, \"bodies\": %u, \"tick_rate\": %u, \"module\": %s, \"limits\": "
+               "{\"bodies\": %u, \"shapes\": %u, \"joints\": %u, \"contacts\": %u}, \"bounds\": "
+               "[[%.9g, %.9g, %.9g], [%.9g, %.9g, %.9g]], \"world_bytes\": %zu, \"hash\": "
+               "\"%016llx\"}\n",
+               quoted, (unsigned)cm_scene_body_count(scene), (unsigned)def.tick_rate, module,
+               (unsigned)def.limits.bodies, (unsigned)def.limits.shapes,
+               (unsigned)def.limits.joints, (unsigned)def.limits.contacts, (double)low.x,
+               (double)low.y, (double)low.z, (double)high.x, (double)high.y, (double)high.z,
+               carom_world_size(&def), (unsigned long long)hash);
+    }
+    cm_scene_free(scene);
+    return status;
+}
+
+static bool print_row(void *context, const cm_scene_row *row)
+{
+    (void)context;
+    char when[32] = "";
+    time_t seconds = (time_t)row->imported_at;
+    struct tm utc;
+    if (gmtime_r(&seconds, &utc) != NULL) {
+        strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    }
+    printf("%s\t%u bodies\t%llu bytes\t%s\n", row->name, (unsigned)row->bodies,
+           (unsigned long long)row->bytes, when);
+    return !ferror(stdout);
+}
+
+static int run_list(const char *db)
+{
+    cm_scene_error error;
+    carom_result result = cm_scene_db_list(db, print_row, NULL, &error);
+    return result == CAROM_OK ? CM_STATUS_DONE : refuse(db, result, &error);
+}
+
+static int run_delete(const char *name, const char *db)
+{
+    cm_scene_error error;
+    carom_result result = cm_scene_db_delete(db, name, &error);
+    return result == CAROM_OK ? CM_STATUS_DONE : refuse(db, result, &error);
+}
+
+int cm_cli_scene(int argc, char **argv)
+{
+    const char *db = CM_SCENE_DB_DEFAULT, *name = NULL;
+    const cm_option options[] = {
+        {"db", CM_OPTION_TEXT, &db, 0, 0, NULL, NULL},
+        {"name", CM_OPTION_TEXT, &name, 0, 0, NULL, NULL},
+    };
+    const char *words[2] = {NULL, NULL};
+    uint32_t count = 0;
+    int status = cm_options_parse(argc, argv, options, 2, words, 2, &count);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    const char *verb = count > 0 ? words[0] : "";
+    bool wants_word = strcmp(verb, "list") != 0;
+    if (count == 0 || wants_word != (count == 2)) {
+        cm_cli_error("scene: expected import FILE, export NAME, list, show NAME, delete NAME or "
+                     "validate FILE");
+        return CM_STATUS_USAGE;
+    }
+    if (name != NULL && strcmp(verb, "import") != 0) {
+        cm_cli_error("scene: --name: only with import");
+        return CM_STATUS_USAGE;
+    }
+    if (strcmp(verb, "import") == 0) {
+        return cm_cli_finish(run_import(words[1], db, name));
+    }
+    if (strcmp(verb, "export") == 0) {
+        return cm_cli_finish(run_export(words[1], db));
+    }
+    if (strcmp(verb, "list") == 0) {
+        return cm_cli_finish(run_list(db));
+    }
+    if (strcmp(verb, "show") == 0) {
+        return cm_cli_finish(run_show(words[1], db));
+    }
+    if (strcmp(verb, "delete") == 0) {
+        return cm_cli_finish(run_delete(words[1], db));
+    }
+    if (strcmp(verb, "validate") == 0) {
+        return cm_cli_finish(run_validate(words[1]));
+    }
+    cm_cli_error("scene: unknown '%s', expected import, export, list, show, delete or validate",
+                 verb);
+    return CM_STATUS_USAGE;
+}

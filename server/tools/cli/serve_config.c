@@ -1,0 +1,103 @@
+// Flags of `carom serve`: every key of the configuration, with dashes or underscores, and three of
+// its own. Later wins: file, environment, flags. Typical: five flags.
+#include "server/tools/cli/serve_config.h"
+
+#include <string.h>
+
+#include "server/tools/cli/cli.h"
+#include "server/tools/cli/options.h"
+
+#define KEYS_MAX 30u // each may need two options, beside the three of the command
+#define NAME_MAX 32u
+
+// The values of the flags before they are put into the configuration.
+typedef struct flags {
+    uint32_t count;
+    cm_option options[2 * KEYS_MAX + 3];
+    char dashed[KEYS_MAX][NAME_MAX];
+    const char *text[KEYS_MAX];
+    bool flag[KEYS_MAX], given[KEYS_MAX]; // of the keys that are true or false
+} flags;
+
+static void add_option(flags *f, const char *name, const cm_config_key *key, uint32_t at)
+{
+    cm_option *option = &f->options[f->count++];
+    memset(option, 0, sizeof *option);
+    option->name = name;
+    option->kind = key->kind == CM_CONFIG_BOOL ? CM_OPTION_FLAG : CM_OPTION_TEXT;
+    option->value = key->kind == CM_CONFIG_BOOL ? (void *)&f->flag[at] : (void *)&f->text[at];
+    option->given = key->kind == CM_CONFIG_BOOL ? &f->given[at] : NULL;
+}
+
+static void add_own(flags *f, const char *name, cm_option_kind kind, void *value)
+{
+    cm_option *option = &f->options[f->count++];
+    memset(option, 0, sizeof *option);
+    option->name = name;
+    option->kind = kind;
+    option->value = value;
+}
+
+static void add_keys(flags *f, const cm_config_key *keys, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        strncpy(f->dashed[i], keys[i].name, NAME_MAX - 1);
+        for (char *c = f->dashed[i]; *c != '\0'; ++c) {
+            *c = *c == '_' ? '-' : *c;
+        }
+        add_option(f, f->dashed[i], &keys[i], i);
+        if (strcmp(f->dashed[i], keys[i].name) != 0) {
+            add_option(f, keys[i].name, &keys[i], i);
+        }
+    }
+}
+
+static bool apply(flags *f, cm_config *config, const cm_config_key *keys, uint32_t count,
+                  cm_config_error *error)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        const char *truth = f->flag[i] ? "true" : "false";
+        const char *text =
+            keys[i].kind == CM_CONFIG_BOOL ? (f->given[i] ? truth : NULL) : f->text[i];
+        char place[NAME_MAX + 8] = "--";
+        strncat(place, f->dashed[i], NAME_MAX);
+        if (text != NULL && !cm_config_set(config, &keys[i], text, place, error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int cm_serve_options_read(int argc, char **argv, char *const *environment,
+                          cm_serve_options *options)
+{
+    uint32_t count = 0;
+    const cm_config_key *keys = cm_config_keys(&count);
+    if (count > KEYS_MAX) {
+        cm_cli_error("serve: more configuration keys than flags");
+        return CM_STATUS_USAGE;
+    }
+    memset(options, 0, sizeof *options);
+    flags f;
+    memset(&f, 0, sizeof f);
+    const char *file = NULL;
+    add_own(&f, "config", CM_OPTION_TEXT, &file);
+    add_own(&f, "print-config", CM_OPTION_FLAG, &options->print_config);
+    add_own(&f, "check-config", CM_OPTION_FLAG, &options->check_config);
+    add_keys(&f, keys, count);
+    int status = cm_options_parse(argc, argv, f.options, f.count, NULL, 0, NULL);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    cm_config_error error;
+    cm_config_default(&options->config);
+    bool good = (file == NULL || cm_config_load(&options->config, file, &error)) &&
+                cm_config_environment(&options->config, environment, &error) &&
+                apply(&f, &options->config, keys, count, &error) &&
+                cm_config_check(&options->config, &error);
+    if (!good) {
+        cm_cli_error("%s", error.message);
+        return CM_STATUS_USAGE;
+    }
+    return CM_STATUS_DONE;
+}

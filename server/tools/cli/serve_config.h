@@ -1,0 +1,16 @@
+// The configuration of `carom serve` from its three places: file, environment, flags.
+#ifndef CM_SERVER_TOOLS_CLI_SERVE_CONFIG_H
+#define CM_SERVER_TOOLS_CLI_SERVE_CONFIG_H
+
+#include "server/host/config.h"
+
+typedef struct cm_serve_options {
+    cm_config config;
+    bool print_config, check_config;
+} cm_serve_options;
+
+// CM_STATUS_DONE, or CM_STATUS_USAGE after a message on stderr.
+int cm_serve_options_read(int argc, char **argv, char *const *environment,
+                          cm_serve_options *options);
+
+#endif

@@ -1,0 +1,283 @@
+// `carom sim SCENE`: runs a scene offline and prints its state; with --rollback, through the
+// oracle.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "server/tools/cli/cli.h"
+#include "server/tools/cli/load.h"
+#include "server/tools/cli/options.h"
+#include "server/tools/offline/rollback.h"
+#include "server/tools/offline/output.h"
+
+#define TICKS_MAX    1e9
+#define ROLLBACK_MAX 1000.0
+#define OUTPUT_BYTES ((size_t)1 << 20)
+
+typedef struct sim_options {
+    const char *scene, *db, *format, *solver, *inputs;
+    int64_t ticks, every, rollback;
+    bool events, timing, has_rollback;
+} sim_options;
+
+typedef struct sim {
+    sim_options options;
+    cm_scene *scene;
+    cm_inputs inputs;
+    cm_offline run;
+    cm_rollback rollback;
+    cm_sim_events events;
+    cm_sim_timing timing;
+    uint64_t hash; // of all ticks, while they are timed
+    void *image;   // likewise
+    size_t image_size;
+} sim;
+
+static int read_options(int argc, char **argv, sim_options *o)
+{
+    *o = (sim_options){.format = "jsonl", .ticks = 600, .every = 1};
+    const cm_option options[] = {
+        {"ticks", CM_OPTION_INT, &o->ticks, 0, TICKS_MAX, NULL, NULL},
+        {"every", CM_OPTION_INT, &o->every, 1, TICKS_MAX, NULL, NULL},
+        {"format", CM_OPTION_CHOICE, &o->format, 0, 0, "jsonl|csv", NULL},
+        {"solver", CM_OPTION_CHOICE, &o->solver, 0, 0, "soft|impulse|lcp|volume", NULL},
+        {"inputs", CM_OPTION_TEXT, &o->inputs, 0, 0, NULL, NULL},
+        {"db", CM_OPTION_TEXT, &o->db, 0, 0, NULL, NULL},
+        {"events", CM_OPTION_FLAG, &o->events, 0, 0, NULL, NULL},
+        {"timing", CM_OPTION_FLAG, &o->timing, 0, 0, NULL, NULL},
+        {"rollback", CM_OPTION_INT, &o->rollback, 1, ROLLBACK_MAX, NULL, &o->has_rollback},
+    };
+    uint32_t count = 0;
+    int status = cm_options_parse(argc, argv, options, sizeof options / sizeof options[0],
+                                  &o->scene, 1, &count);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    if (count == 0) {
+        cm_cli_error("sim: no scene given, expected a file, or a name with --db");
+        return CM_STATUS_USAGE;
+    }
+    if (strcmp(o->format, "csv") == 0 && (o->events || o->has_rollback)) {
+        cm_cli_error("sim: --%s: not with --format csv, expected jsonl",
+                     o->events ? "events" : "rollback");
+        return CM_STATUS_USAGE;
+    }
+    return CM_STATUS_DONE;
+}
+
+static double now(void *context)
+{
+    (void)context;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void add_times(cm_sim_timing *timing, const carom_world *world, double wall)
+{
+    carom_world_stats stats;
+    carom_world_stats_get(world, &stats);
+    timing->stages.pairs += stats.profile.pairs;
+    timing->stages.collide += stats.profile.collide;
+    timing->stages.prepare += stats.profile.prepare;
+    timing->stages.solve += stats.profile.solve;
+    timing->stages.relax += stats.profile.relax;
+    timing->stages.integrate += stats.profile.integrate;
+    timing->stages.sleep += stats.profile.sleep;
+    timing->stages.total += stats.profile.total;
+    timing->wall += wall;
+    ++timing->ticks;
+}
+
+// A hash and a save, as a room makes of each tick.
+static void time_image(sim *s)
+{
+    double start = now(NULL);
+    s->hash ^= cm_offline_hash(&s->run);
+    double hashed = now(NULL);
+    (void)cm_offline_save(&s->run, s->image, s->image_size);
+    s->timing.hash += hashed - start;
+    s->timing.save += now(NULL) - hashed;
+}
+
+static int fail(const char *what, carom_result result)
+{
+    cm_cli_error("sim: %s: %s", what, carom_result_text(result));
+    return CM_STATUS_FAILED;
+}
+
+static int step(sim *s)
+{
+    double before = s->options.timing ? now(NULL) : 0.0;
+    if (s->options.has_rollback) {
+        carom_result result = cm_rollback_tick(&s->rollback, &s->run);
+        if (result != CAROM_OK) {
+            return fail("a saved tick could not be restored", result);
+        }
+    } else {
+        cm_offline_step(&s->run);
+    }
+    if (s->options.timing) {
+        add_times(&s->timing, s->run.world, now(NULL) - before);
+        time_image(s);
+    }
+    if (s->options.events && !cm_sim_events_add(&s->events, s->run.world)) {
+        return fail("events", CAROM_ERROR_MEMORY);
+    }
+    return CM_STATUS_DONE;
+}
+
+static void print(sim *s, bool last)
+{
+    if (strcmp(s->options.format, "csv") == 0) {
+        cm_sim_print_csv(stdout, &s->run);
+        return;
+    }
+    cm_sim_print_json(stdout, &s->run, s->options.events ? &s->events : NULL,
+                      last && s->options.timing ? &s->timing : NULL);
+    s->events.count = 0;
+}
+
+// Says what a run left out, so that no limit is met in silence.
+static void warn(const sim *s)
+{
+    carom_world_stats stats;
+    carom_world_stats_get(s->run.world, &stats);
+    if (stats.contacts_dropped > 0) {
+        cm_cli_error("sim: %llu contacts above the limit of %u were left out",
+                     (unsigned long long)stats.contacts_dropped,
+                     (unsigned)carom_world_limits(s->run.world).contacts);
+    }
+    if (stats.lcp_iterative > 0) {
+        cm_cli_error(
+            "sim: %llu times an island was solved iteratively, less exactly: it had more rows "
+            "than direct_rows, or defied a direct solution",
+            (unsigned long long)stats.lcp_iterative);
+    }
+    if (stats.bodies_put_to_rest > 0) {
+        cm_cli_error("sim: %llu times a body's state would have become infinite and it was put to "
+                     "rest",
+                     (unsigned long long)stats.bodies_put_to_rest);
+    }
+    if (stats.steps_over_bound > 0) {
+        cm_cli_error("sim: %llu ticks wanted more substeps or more pairs than the volume solver's "
+                     "bounds allow",
+                     (unsigned long long)stats.steps_over_bound);
+    }
+}
+
+static int finish_rollback(sim *s)
+{
+    const cm_rollback *rollback = &s->rollback;
+    cm_rollback_print(stdout, rollback, &s->run);
+    if (rollback->differs) {
+        cm_cli_error("sim: --rollback: tick %llu differs: %s of body '%s' is %s, then %s",
+                     (unsigned long long)rollback->difference.tick, rollback->difference.field,
+                     rollback->difference.body, rollback->difference.first,
+                     rollback->difference.second);
+        return CM_STATUS_FAILED;
+    }
+    if (rollback->contacts == 0 && rollback->joints == 0) {
+        cm_cli_error("sim: --rollback: nothing ever touched, so nothing was shown; expected a "
+                     "scene with contacts or joints");
+        return CM_STATUS_USAGE;
+    }
+    return CM_STATUS_DONE;
+}
+
+static int run_ticks(sim *s)
+{
+    const sim_options *o = &s->options;
+    bool csv = strcmp(o->format, "csv") == 0;
+    if (csv) {
+        cm_sim_print_csv_header(stdout);
+    }
+    print(s, o->ticks == 0);
+    for (int64_t tick = 1; tick <= o->ticks; ++tick) {
+        int status = step(s);
+        if (status != CM_STATUS_DONE) {
+            return status;
+        }
+        if (tick % o->every == 0 || tick == o->ticks) {
+            print(s, tick == o->ticks);
+        }
+        if (ferror(stdout)) {
+            break; // the reader went away: no need to go on
+        }
+    }
+    if (csv && o->timing) {
+        cm_sim_print_timing(stderr, &s->timing);
+        fputc('\n', stderr);
+    }
+    warn(s);
+    return o->has_rollback ? finish_rollback(s) : CM_STATUS_DONE;
+}
+
+static int create(sim *s)
+{
+    const carom_module *module = NULL;
+    const char *name = cm_scene_module(s->scene);
+    if (name[0] != '\0') {
+        module = cm_module_find(name);
+        if (module == NULL) {
+            cm_cli_module_error(s->options.scene, s->options.db, s->scene);
+            return CM_STATUS_USAGE;
+        }
+    }
+    if (s->options.inputs != NULL) {
+        int status = cm_inputs_read(s->options.inputs, s->scene, module, &s->inputs);
+        if (status != CM_STATUS_DONE) {
+            return status;
+        }
+    }
+    int solver =
+        s->options.solver != NULL ? cm_offline_solver(s->options.solver) : CM_SOLVER_OF_SCENE;
+    cm_scene_error error;
+    if (cm_scene_check_solver(s->scene, solver, &error) != CAROM_OK) {
+        cm_cli_error("%s: --solver %s: %s: %s", s->options.scene, s->options.solver, error.path,
+                     error.message);
+        return CM_STATUS_USAGE;
+    }
+    carom_result result = cm_offline_create_with(s->scene, &s->inputs, solver, &s->run);
+    if (result == CAROM_OK && s->options.has_rollback) {
+        result = cm_rollback_create(&s->run, (uint32_t)s->options.rollback, &s->rollback);
+    }
+    if (result != CAROM_OK) {
+        return fail(s->options.scene, result);
+    }
+    if (s->options.timing) {
+        carom_world_set_clock(s->run.world, now, NULL);
+        s->image_size = (cm_offline_save_bound(&s->run) + 63) / 64 * 64;
+        s->image = aligned_alloc(64, s->image_size);
+        if (s->image == NULL) {
+            return fail(s->options.scene, CAROM_ERROR_MEMORY);
+        }
+    }
+    return CM_STATUS_DONE;
+}
+
+int cm_cli_sim(int argc, char **argv)
+{
+    static char buffer[OUTPUT_BYTES];
+    sim s;
+    memset(&s, 0, sizeof s);
+    int status = read_options(argc, argv, &s.options);
+    if (status == CM_STATUS_DONE) {
+        status = cm_cli_load_scene(s.options.scene, s.options.db, &s.scene);
+    }
+    if (status == CM_STATUS_DONE) {
+        status = create(&s);
+    }
+    if (status == CM_STATUS_DONE) {
+        setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+        status = cm_cli_finish(run_ticks(&s));
+    }
+    cm_rollback_destroy(&s.rollback);
+    cm_offline_destroy(&s.run);
+    cm_inputs_free(&s.inputs);
+    free(s.image);
+    free(s.events.rows);
+    cm_scene_free(s.scene);
+    return status;
+}

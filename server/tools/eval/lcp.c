@@ -1,0 +1,183 @@
+// `carom eval lcp`: one linear complementarity problem.
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "carom/lcp.h"
+#include "server/tools/eval/eval.h"
+
+#define ROWS_MAX 256u
+#define LARGE    1.0e30
+
+static const char TEXT[] =
+    "  matrix        A, symmetric: an array of rows (at most 256)\n"
+    "  vector        b: w = (A + epsilon 1) x - b; or q (= -b): w = A x + q\n"
+    "  lower, upper  bounds of x by row, null for none; w >= 0 at the lower, w <= 0 at the upper\n"
+    "  epsilon       added to the diagonal; 0\n"
+    "  tolerance     of w's sign; 1e-9\n"
+    "  method        \"murty\" (default), \"projection\", \"plain\" (x >= 0), \"kostreva\",\n"
+    "                \"pyramid\", \"estimate\"\n"
+    "  sets          the start, by row: 0 free, 1 at the lower, 2 at the upper bound; all free\n"
+    "  normals       pyramid, estimate: by row the row whose force bounds it, or its own index\n"
+    "  friction      by row; |x| <= friction x_normal\n"
+    "  estimates     estimate: first normal forces, by row; rounds: how often; 1\n"
+    "  out: x, w, sets, solves (linear systems), solved; x and w only where solved\n"
+    "  example: {\"matrix\": [[2, 1], [1, 2]], \"vector\": [3, 3], \"upper\": [0.5, null]}\n"
+    "           gives x [0.5, 1.25], w [-0.75, 0], solves 2\n";
+
+typedef struct problem {
+    uint32_t n;
+    double matrix[ROWS_MAX * ROWS_MAX];
+    double vector[ROWS_MAX], lower[ROWS_MAX], upper[ROWS_MAX], friction[ROWS_MAX];
+    double estimates[ROWS_MAX], x[ROWS_MAX], w[ROWS_MAX], numbers[ROWS_MAX];
+    uint32_t normals[ROWS_MAX];
+    uint8_t sets[ROWS_MAX];
+} problem;
+
+static void read_matrix(cm_eval *eval, const json_t *root, problem *p)
+{
+    uint32_t count = 0;
+    const json_t *rows = cm_eval_enter_array(eval, root, "matrix", &count);
+    if (rows != NULL && (count == 0 || count > ROWS_MAX)) {
+        cm_eval_fail(eval, NULL, "%u rows, expected 1 to %u", count, ROWS_MAX);
+    }
+    p->n = count <= ROWS_MAX ? count : 0;
+    for (uint32_t i = 0; i < p->n && !cm_eval_failed(eval); ++i) {
+        const json_t *row = cm_eval_enter_item(eval, rows, i);
+        if (row != NULL && json_array_size(row) != p->n) {
+            cm_eval_fail(eval, NULL, "%zu elements, expected %u", json_array_size(row), p->n);
+        }
+        for (uint32_t j = 0; j < p->n && row != NULL; ++j) {
+            p->matrix[i * p->n + j] = cm_eval_item(eval, row, j);
+        }
+        cm_eval_leave(eval);
+    }
+    cm_eval_leave(eval);
+}
+
+// Numbers by row, or null where that means something.
+static void read_bounds(cm_eval *eval, const json_t *root, const char *key, uint32_t n, double none,
+                        double *values)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < n; ++i) {
+        values[i] = none;
+    }
+    if (!cm_eval_has(root, key)) {
+        return;
+    }
+    const json_t *array = cm_eval_enter_array(eval, root, key, &count);
+    if (array != NULL && count != n) {
+        cm_eval_fail(eval, NULL, "%u elements, expected %u", count, n);
+    }
+    for (uint32_t i = 0; i < count && i < n; ++i) {
+        bool null = json_is_null(json_array_get(array, i));
+        values[i] = null ? none : cm_eval_item(eval, array, i);
+    }
+    cm_eval_leave(eval);
+}
+
+static bool read_numbers(cm_eval *eval, const json_t *root, const char *key, uint32_t n,
+                         double *values)
+{
+    return n > 0 && cm_eval_numbers(eval, root, key, n, n, true, values) == n;
+}
+
+static void read_rest(cm_eval *eval, const json_t *root, problem *p, carom_lcp_problem *lcp)
+{
+    const double zero = 0.0, tolerance = 1.0e-9, one = 1.0;
+    const char *vector = cm_eval_name(eval, root, "vector", "q");
+    cm_eval_numbers(eval, root, vector, p->n, p->n, false, p->vector);
+    for (uint32_t i = 0; i < p->n && strcmp(vector, "q") == 0; ++i) {
+        p->vector[i] = 0.0 - p->vector[i];
+    }
+    read_bounds(eval, root, "lower", p->n, -INFINITY, p->lower);
+    read_bounds(eval, root, "upper", p->n, INFINITY, p->upper);
+    lcp->epsilon = cm_eval_number(eval, root, "epsilon", 0.0, LARGE, &zero);
+    lcp->tolerance = cm_eval_number(eval, root, "tolerance", 1.0e-300, LARGE, &tolerance);
+    lcp->rounds = (uint32_t)cm_eval_number(eval, root, "rounds", 1.0, 1000.0, &one);
+    if (read_numbers(eval, root, "sets", p->n, p->numbers)) {
+        for (uint32_t i = 0; i < p->n; ++i) {
+            p->sets[i] = p->numbers[i] >= 0.0 && p->numbers[i] <= 2.0 ? (uint8_t)p->numbers[i] : 0;
+        }
+    }
+    if (read_numbers(eval, root, "normals", p->n, p->numbers)) {
+        for (uint32_t i = 0; i < p->n; ++i) {
+            bool in = p->numbers[i] >= 0.0 && p->numbers[i] < (double)p->n;
+            p->normals[i] = in ? (uint32_t)p->numbers[i] : ROWS_MAX;
+        }
+        lcp->normals = p->normals;
+    }
+    if (read_numbers(eval, root, "friction", p->n, p->friction)) {
+        lcp->friction = p->friction;
+    }
+    if (read_numbers(eval, root, "estimates", p->n, p->estimates)) {
+        lcp->estimates = p->estimates;
+    }
+}
+
+static void write_answer(cm_eval *eval, const problem *p, bool solved, uint32_t solves)
+{
+    double sets[ROWS_MAX];
+    for (uint32_t i = 0; i < p->n; ++i) {
+        sets[i] = (double)p->sets[i];
+    }
+    if (solved) {
+        cm_out_numbers(eval, "x", p->x, p->n);
+        cm_out_numbers(eval, "w", p->w, p->n);
+    }
+    cm_out_numbers(eval, "sets", sets, p->n);
+    cm_out_number(eval, "solves", (double)solves);
+    cm_out_bool(eval, "solved", solved);
+}
+
+static void solve(cm_eval *eval, const json_t *root, problem *p)
+{
+    static const char *const KEYS[] = {"matrix",   "vector",    "q",      "lower", "upper",
+                                       "epsilon",  "tolerance", "method", "sets",  "normals",
+                                       "friction", "estimates", "rounds"};
+    static const carom_lcp_method METHODS[] = {CAROM_LCP_MURTY,   CAROM_LCP_PROJECTION,
+                                               CAROM_LCP_PLAIN,   CAROM_LCP_KOSTREVA,
+                                               CAROM_LCP_PYRAMID, CAROM_LCP_ESTIMATE};
+    carom_lcp_problem lcp = {
+        .matrix = p->matrix, .vector = p->vector, .lower = p->lower, .upper = p->upper};
+    uint32_t method =
+        cm_eval_choice(eval, root, "method", "murty|projection|plain|kostreva|pyramid|estimate");
+    read_matrix(eval, root, p);
+    lcp.n = p->n;
+    read_rest(eval, root, p, &lcp);
+    cm_eval_end_keys(eval, root, KEYS, sizeof KEYS / sizeof KEYS[0]);
+    double *work = calloc(carom_lcp_work_size(p->n) + 1, sizeof *work);
+    uint32_t solves = 0;
+    if (work == NULL) {
+        cm_eval_fail(eval, NULL, "out of memory");
+    }
+    if (!cm_eval_failed(eval)) {
+        carom_result result =
+            carom_lcp_solve(&lcp, METHODS[method], p->sets, p->x, p->w, work, &solves);
+        if (result != CAROM_OK && result != CAROM_ERROR_STATE) {
+            cm_eval_fail(eval, NULL,
+                         "%s, expected a symmetric matrix, lower <= upper, and for tangents "
+                         "normals and friction",
+                         carom_result_text(result));
+        } else {
+            write_answer(eval, p, result == CAROM_OK, solves);
+        }
+    }
+    free(work);
+}
+
+static void run(cm_eval *eval, const json_t *root)
+{
+    problem *p = calloc(1, sizeof *p);
+    if (p == NULL) {
+        cm_eval_fail(eval, NULL, "out of memory");
+        return;
+    }
+    solve(eval, root, p);
+    free(p);
+}
+
+const cm_eval_case cm_eval_lcp_case = {
+    "lcp", "a linear complementarity problem with bounds, or with friction pyramids", TEXT, run};

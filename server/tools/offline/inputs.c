@@ -1,0 +1,264 @@
+// Reads a file of inputs whole, line by line, into an array. Typical: thousands of lines; the file
+// is capped, so the array is.
+#include "server/tools/offline/inputs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/tools/cli/cli.h"
+#include "shared/game/pointer.h"
+#include "shared/scene/scene_json.h"
+
+// What was read so far, to hold the next line against.
+typedef struct reader {
+    const char *path;
+    const cm_scene *scene;
+    const carom_module *module;
+    cm_inputs *inputs;
+    uint32_t capacity;
+    uint32_t line;
+    carom_vec3 *force, *torque; // held, a row a body of the scene
+} reader;
+
+static int refuse(const reader *r, const char *path, const char *message)
+{
+    cm_cli_error("%s:%u: %s: %s", r->path, (unsigned)r->line, path, message);
+    return CM_STATUS_USAGE;
+}
+
+static cm_input *append(reader *r)
+{
+    cm_inputs *inputs = r->inputs;
+    if (inputs->count == r->capacity) {
+        uint32_t wanted = r->capacity == 0 ? 256 : r->capacity * 2;
+        cm_input *grown = realloc(inputs->lines, wanted * sizeof *grown);
+        if (grown == NULL) {
+            return NULL;
+        }
+        inputs->lines = grown;
+        r->capacity = wanted;
+    }
+    cm_input *line = &inputs->lines[inputs->count++];
+    memset(line, 0, sizeof *line);
+    return line;
+}
+
+static int take_player(reader *r, const cm_input_json *json, cm_input *line)
+{
+    char text[160];
+    uint32_t pose_size = cm_scene_pointer_bytes(r->scene);
+    uint32_t size = pose_size + (r->module != NULL ? r->module->input_size : 0);
+    if (r->module == NULL && pose_size == 0) {
+        return refuse(r, "$.player",
+                      "the scene has no module and no pointer, expected lines of bodies only");
+    }
+    if (json->input_size != size) {
+        const char *pose = pose_size > 0 ? "a pointer's pose of 52" : "";
+        snprintf(text, sizeof text, "%u bytes, expected %u: %s%s%s%s", (unsigned)json->input_size,
+                 (unsigned)size, pose, pose_size > 0 && r->module != NULL ? ", then " : "",
+                 r->module != NULL ? "the input of module " : "",
+                 r->module != NULL ? r->module->name : "");
+        return refuse(r, "$.input", text);
+    }
+    carom_pointer_pose pose;
+    cm_pointer_reason reason =
+        pose_size > 0 ? cm_pointer_read(json->input, &pose) : CM_POINTER_NONE;
+    if (reason > CM_POINTER_NONE) {
+        return refuse(r, "$.input", cm_pointer_reason_text(reason));
+    }
+    uint8_t rest[CAROM_INPUT_MAX] = {0};
+    memcpy(rest, json->input + pose_size, size - pose_size);
+    if (r->module != NULL && r->module->check_input != NULL && !r->module->check_input(rest)) {
+        return refuse(r, "$.input", "refused by the module, expected finite values in range");
+    }
+    line->kind = CM_INPUT_PLAYER;
+    line->index = json->player;
+    memcpy(line->bytes, json->input, sizeof line->bytes);
+    for (uint32_t i = r->inputs->count - 1; i-- > 0 && r->inputs->lines[i].tick == line->tick;) {
+        const cm_input *other = &r->inputs->lines[i];
+        if (other->kind == CM_INPUT_PLAYER && other->index == line->index) {
+            return refuse(r, "$.player", "a second input for this tick, expected one");
+        }
+    }
+    return CM_STATUS_DONE;
+}
+
+static int take_body(reader *r, const cm_input_json *json, cm_input *line)
+{
+    uint32_t body = cm_scene_find_body(r->scene, json->body);
+    if (body == CM_SCENE_NO_BODY) {
+        return refuse(r, "$.body", "no such body, expected a name of the scene");
+    }
+    carom_body_def def;
+    cm_scene_body_def(r->scene, body, &def);
+    bool forces = json->has_force || json->has_torque;
+    if (forces && def.type != CAROM_BODY_DYNAMIC) {
+        return refuse(r, "$.body", "a force on a body that is not dynamic, expected a dynamic one");
+    }
+    if (!forces && def.type != CAROM_BODY_KINEMATIC) {
+        return refuse(r, "$.body",
+                      "a pose for a body that is not kinematic, expected a kinematic "
+                      "one");
+    }
+    line->index = body;
+    line->kind = forces ? CM_INPUT_FORCE : CM_INPUT_POSE;
+    r->force[body] = json->has_force ? json->force : r->force[body];
+    r->torque[body] = json->has_torque ? json->torque : r->torque[body];
+    line->force = r->force[body];
+    line->torque = r->torque[body];
+    line->has_position = json->has_position;
+    line->has_orientation = json->has_orientation;
+    line->has_linear_velocity = json->has_linear_velocity;
+    line->has_angular_velocity = json->has_angular_velocity;
+    line->position = json->position;
+    line->orientation = json->orientation;
+    line->linear_velocity = json->linear_velocity;
+    line->angular_velocity = json->angular_velocity;
+    return CM_STATUS_DONE;
+}
+
+static int take_line(reader *r, const char *text, size_t size)
+{
+    cm_input_json json;
+    cm_scene_error error;
+    if (cm_input_from_json(text, size, r->line, &json, &error) != CAROM_OK) {
+        cm_cli_scene_error(r->path, &error);
+        return CM_STATUS_USAGE;
+    }
+    if (r->inputs->count > 0 && json.tick < r->inputs->lines[r->inputs->count - 1].tick) {
+        return refuse(r, "$.tick", "earlier than the line before, expected lines ordered by tick");
+    }
+    cm_input *line = append(r);
+    if (line == NULL) {
+        cm_cli_error("%s: out of memory", r->path);
+        return CM_STATUS_FAILED;
+    }
+    line->tick = json.tick;
+    return json.has_player ? take_player(r, &json, line) : take_body(r, &json, line);
+}
+
+static bool is_blank(const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; ++i) {
+        if (text[i] != ' ' && text[i] != '\t' && text[i] != '\r') {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int take_text(reader *r, const char *text, size_t size)
+{
+    int status = CM_STATUS_DONE;
+    for (size_t at = 0; at < size && status == CM_STATUS_DONE;) {
+        const char *newline = memchr(text + at, '\n', size - at);
+        size_t length = newline != NULL ? (size_t)(newline - text) - at : size - at;
+        ++r->line;
+        if (!is_blank(text + at, length)) {
+            status = take_line(r, text + at, length);
+        }
+        at += length + 1;
+    }
+    return status;
+}
+
+// By tick, then kind, then player; bodies stay in the order of the file.
+static void sort_players(cm_inputs *inputs)
+{
+    for (uint32_t i = 1; i < inputs->count; ++i) {
+        cm_input line = inputs->lines[i];
+        uint32_t at = i;
+        while (line.kind == CM_INPUT_PLAYER && at > 0 && inputs->lines[at - 1].tick == line.tick &&
+               (inputs->lines[at - 1].kind != CM_INPUT_PLAYER ||
+                inputs->lines[at - 1].index > line.index)) {
+            inputs->lines[at] = inputs->lines[at - 1];
+            --at;
+        }
+        inputs->lines[at] = line;
+    }
+}
+
+int cm_inputs_read(const char *path, const cm_scene *scene, const carom_module *module,
+                   cm_inputs *inputs)
+{
+    cm_scene_error error;
+    size_t size = 0;
+    memset(inputs, 0, sizeof *inputs);
+    char *text = cm_scene_read_file(path, CM_INPUTS_FILE_MAX, &size, &error);
+    if (text == NULL) {
+        cm_cli_scene_error(path, &error);
+        return CM_STATUS_USAGE;
+    }
+    uint32_t bodies = cm_scene_body_count(scene);
+    reader r = {path, scene, module, inputs, 0, 0, NULL, NULL};
+    r.force = calloc(2 * (size_t)bodies + 1, sizeof(carom_vec3));
+    int status = r.force != NULL ? CM_STATUS_DONE : CM_STATUS_FAILED;
+    if (r.force != NULL) {
+        r.torque = r.force + bodies;
+        for (uint32_t i = 0; i < bodies; ++i) {
+            carom_body_def def;
+            cm_scene_body_def(scene, i, &def);
+            r.force[i] = def.force;
+            r.torque[i] = def.torque;
+        }
+        status = take_text(&r, text, size);
+    }
+    free(r.force);
+    free(text);
+    if (status == CM_STATUS_DONE) {
+        sort_players(inputs);
+    } else {
+        cm_inputs_free(inputs);
+    }
+    return status;
+}
+
+void cm_inputs_free(cm_inputs *inputs)
+{
+    free(inputs->lines);
+    memset(inputs, 0, sizeof *inputs);
+}
+
+void cm_inputs_at(const cm_inputs *inputs, uint64_t tick, uint32_t *first, uint32_t *end)
+{
+    uint32_t low = 0, high = inputs->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (inputs->lines[middle].tick < tick) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    *first = low;
+    while (low < inputs->count && inputs->lines[low].tick == tick) {
+        ++low;
+    }
+    *end = low;
+}
+
+void cm_input_apply(const cm_input *input, carom_world *world)
+{
+    if (input->kind == CM_INPUT_PLAYER) {
+        return;
+    }
+    carom_body_id id = carom_world_body_at(world, input->index);
+    carom_body_state state;
+    if (carom_body_get(world, id, &state) != CAROM_OK) {
+        return; // destroyed by the module since
+    }
+    if (input->kind == CM_INPUT_FORCE) {
+        carom_body_set_force(world, id, input->force, input->torque);
+        return;
+    }
+    if (input->has_position || input->has_orientation) {
+        carom_body_set_pose(world, id, input->has_position ? input->position : state.position,
+                            input->has_orientation ? input->orientation : state.orientation);
+    }
+    if (input->has_linear_velocity || input->has_angular_velocity) {
+        carom_body_set_velocity(
+            world, id, input->has_linear_velocity ? input->linear_velocity : state.linear_velocity,
+            input->has_angular_velocity ? input->angular_velocity : state.angular_velocity);
+    }
+}

@@ -1,0 +1,111 @@
+// Copies of a world's bodies and shapes for pictures. Impulses come from momentum, not from any
+// solver's rows, so that they mean the same for each solver.
+#include "server/tools/plot/moment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/sim/state/image.h"
+
+carom_result cm_before_take(const cm_offline *run, cm_before *before)
+{
+    uint32_t count = carom_world_body_slots(run->world);
+    cm_before_free(before);
+    before->velocity = calloc(count + 1, sizeof *before->velocity);
+    if (before->velocity == NULL) {
+        return CAROM_ERROR_MEMORY;
+    }
+    before->count = count;
+    for (uint32_t slot = 0; slot < count; ++slot) {
+        carom_body_state state;
+        if (carom_body_get(run->world, carom_world_body_at(run->world, slot), &state) == CAROM_OK) {
+            before->velocity[slot] = state.linear_velocity;
+        }
+    }
+    return CAROM_OK;
+}
+
+void cm_before_free(cm_before *before)
+{
+    free(before->velocity);
+    *before = (cm_before){NULL, 0};
+}
+
+static void find_impulse(const carom_world *world, uint32_t slot, const cm_before *before,
+                         cm_moment_body *body)
+{
+    const carom_body_state *s = &body->state;
+    const cm_body *row = &cm_bodies(world)[slot];
+    body->point[0] = (double)s->center_of_mass.x;
+    body->point[1] = (double)s->center_of_mass.y;
+    body->point[2] = (double)s->center_of_mass.z;
+    if (before == NULL || slot >= before->count || s->type != CAROM_BODY_DYNAMIC) {
+        return;
+    }
+    carom_vec3 g = carom_world_gravity(world), old = before->velocity[slot];
+    double h = 1.0 / carom_world_tick_rate(world), m = (double)s->mass;
+    double scale = (double)row->gravity_scale * m;
+    body->impulse[0] = m * ((double)s->linear_velocity.x - (double)old.x) -
+                       h * (scale * (double)g.x + (double)row->force.x);
+    body->impulse[1] = m * ((double)s->linear_velocity.y - (double)old.y) -
+                       h * (scale * (double)g.y + (double)row->force.y);
+    body->impulse[2] = m * ((double)s->linear_velocity.z - (double)old.z) -
+                       h * (scale * (double)g.z + (double)row->force.z);
+    uint32_t count = 0, mine = 0;
+    const carom_contact_event *events = carom_world_contact_events(world, &count);
+    for (uint32_t i = 0; i < count; ++i) {
+        const carom_contact_event *e = &events[i];
+        if (e->begin && !e->sensor && (e->body_a.index == slot || e->body_b.index == slot)) {
+            body->point[0] = mine == 0 ? (double)e->point.x : (double)s->center_of_mass.x;
+            body->point[1] = mine == 0 ? (double)e->point.y : (double)s->center_of_mass.y;
+            body->point[2] = mine == 0 ? (double)e->point.z : (double)s->center_of_mass.z;
+            ++mine;
+        }
+    }
+}
+
+carom_result cm_moment_take(const cm_offline *run, const cm_before *before, cm_moment *moment)
+{
+    const carom_world *world = run->world;
+    uint32_t slots = carom_world_body_slots(world), room = world->state.shape_slots;
+    memset(moment, 0, sizeof *moment);
+    moment->tick = carom_world_tick(world);
+    moment->time = (double)moment->tick / carom_world_tick_rate(world);
+    moment->bodies = calloc(slots + 1, sizeof *moment->bodies);
+    moment->shapes = calloc(room + 1, sizeof *moment->shapes);
+    carom_shape_id *ids = calloc(room + 1, sizeof *ids);
+    if (moment->bodies == NULL || moment->shapes == NULL || ids == NULL) {
+        free(ids);
+        cm_moment_free(moment);
+        return CAROM_ERROR_MEMORY;
+    }
+    for (uint32_t slot = 0; slot < slots; ++slot) {
+        carom_body_id id = carom_world_body_at(world, slot);
+        cm_moment_body *body = &moment->bodies[moment->body_count];
+        if (carom_body_get(world, id, &body->state) != CAROM_OK) {
+            continue;
+        }
+        cm_offline_body_name(run, slot, body->name, sizeof body->name);
+        find_impulse(world, slot, before, body);
+        body->first_shape = moment->shape_count;
+        uint32_t count = carom_body_shapes(world, id, ids, room);
+        for (uint32_t i = 0; i < count && i < room; ++i) {
+            carom_body_id owner;
+            if (carom_shape_get(world, ids[i], &moment->shapes[moment->shape_count], &owner) ==
+                CAROM_OK) {
+                ++moment->shape_count;
+                ++body->shape_count;
+            }
+        }
+        ++moment->body_count;
+    }
+    free(ids);
+    return CAROM_OK;
+}
+
+void cm_moment_free(cm_moment *moment)
+{
+    free(moment->bodies);
+    free(moment->shapes);
+    memset(moment, 0, sizeof *moment);
+}

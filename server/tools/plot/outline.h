@@ -1,0 +1,47 @@
+// How a body looks on the page: a camera without perspective, and shapes as filled outlines.
+#ifndef CM_SERVER_TOOLS_PLOT_OUTLINE_H
+#define CM_SERVER_TOOLS_PLOT_OUTLINE_H
+
+#include "carom/world.h"
+#include "server/tools/plot/svg.h"
+
+typedef enum cm_view_kind {
+    CM_VIEW_XY,      // x right, y up
+    CM_VIEW_SCREEN,  // x right, y down: the axes of the article on circles
+    CM_VIEW_XZ,      // from above: x right, z down the page
+    CM_VIEW_ZY,      // from the side: z to the left, y up
+    CM_VIEW_OBLIQUE, // from the right, above and in front
+} cm_view_kind;
+
+typedef struct cm_camera {
+    cm_view_kind kind;
+    double right[3], up[3], toward[3]; // unit vectors; toward the eye
+    double scale;                      // px a metre
+    double x, y;                       // px, where the world's origin is
+} cm_camera;
+
+void cm_camera_set(cm_camera *camera, cm_view_kind kind);
+// Metres to the right and up, before scale and place.
+cm_point cm_camera_flat(const cm_camera *camera, const double at[3]);
+cm_point cm_camera_place(const cm_camera *camera, const double at[3]);
+// How near the eye, m.
+double cm_camera_depth(const cm_camera *camera, const double at[3]);
+
+// A shape at a body's pose. Planes are half-spaces and have no box.
+typedef struct cm_outline {
+    const carom_shape_def *shape;
+    double center[3], axis[3][3]; // columns: the shape's x, y, z in the world
+} cm_outline;
+
+void cm_outline_set(cm_outline *outline, const carom_shape_def *shape, carom_vec3 position,
+                    carom_quat orientation);
+// Grows a box (flat metres: left, low, right, high) by the shape.
+void cm_outline_grow(const cm_outline *outline, const cm_camera *camera, double box[4]);
+// Draws it; `fill` is a colour as r, g, b. A plane is drawn over a patch of `reach` metres about
+// `about`.
+void cm_outline_draw(cm_svg *svg, const cm_outline *outline, const cm_camera *camera,
+                     const int fill[3], const double about[3], double reach);
+
+void cm_turn(carom_quat q, const double v[3], double turned[3]);
+
+#endif

@@ -1,0 +1,340 @@
+// Stepping for drawings. A run is stepped once for pictures, traces and the time of a step; a map
+// needs a run for each of its cells, up to the end of the tick in which the first contact begins.
+//
+// A map sets both coefficients of every shape so that any two surfaces combine to the cell's value
+// under the scene's rule; rules for pairs are put aside.
+#include "server/tools/plot/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "server/tools/cli/cli.h"
+#include "shared/sim/state/image.h"
+
+#define MAP_TICKS  600u // by then something must have touched, unless --ticks says otherwise
+#define COST_START 5u   // one in so many steps at the start is not timed
+
+typedef struct lines {
+    uint32_t slot[CM_PLOT_LINES_MAX];
+} lines;
+
+static int fail(const cm_plot_run *run, carom_result result)
+{
+    cm_cli_error("plot: %s: %s", run->label, carom_result_text(result));
+    return result == CAROM_ERROR_NOT_BUILT ? CM_STATUS_USAGE : CM_STATUS_FAILED;
+}
+
+static bool can_move(const carom_world *world, uint32_t slot)
+{
+    carom_body_state state;
+    return carom_body_get(world, carom_world_body_at(world, slot), &state) == CAROM_OK &&
+           state.type != CAROM_BODY_STATIC;
+}
+
+// Whether the body of a slot is among the names asked for.
+static bool is_named(const cm_offline *offline, uint32_t slot, const char *names)
+{
+    char name[CM_NAME_MAX];
+    cm_offline_body_name(offline, slot, name, sizeof name);
+    size_t length = strlen(name);
+    for (const char *at = names;; ++at) {
+        size_t part = strcspn(at, ",");
+        if (part == length && memcmp(at, name, length) == 0) {
+            return true;
+        }
+        at += part;
+        if (*at == '\0') {
+            return false;
+        }
+    }
+}
+
+static int check_names(const cm_offline *offline, const char *names)
+{
+    for (const char *at = names; at != NULL;) {
+        char name[CM_NAME_MAX];
+        size_t part = strcspn(at, ",");
+        bool found = false;
+        snprintf(name, sizeof name, "%.*s", (int)(part < sizeof name ? part : sizeof name - 1), at);
+        for (uint32_t s = 0; s < carom_world_body_slots(offline->world) && !found; ++s) {
+            found = is_named(offline, s, name);
+        }
+        if (!found) {
+            cm_cli_error("plot: --body: no body '%s' in the scene", name);
+            return CM_STATUS_USAGE;
+        }
+        at = at[part] == ',' ? at + part + 1 : NULL;
+    }
+    return CM_STATUS_DONE;
+}
+
+// Whether the body of a slot is to be drawn or summed.
+static bool is_wanted(const cm_offline *offline, uint32_t slot, const cm_plot_request *request)
+{
+    return request->bodies != NULL ? is_named(offline, slot, request->bodies)
+                                   : can_move(offline->world, slot);
+}
+
+static void name_line(cm_plot_run *run, const cm_offline *offline, uint32_t t, uint32_t line,
+                      uint32_t slot, const cm_trace *trace)
+{
+    cm_series *series = &run->series[t][line];
+    char name[CM_NAME_MAX];
+    if (trace->kind == CM_TRACE_WORLD) {
+        snprintf(series->label, sizeof series->label, "%s", run->label);
+        series->color = run->index;
+        series->dash = run->index;
+        return;
+    }
+    if (trace->kind == CM_TRACE_JOINT) {
+        cm_offline_joint_name(offline, slot, name, sizeof name);
+    } else {
+        cm_offline_body_name(offline, slot, name, sizeof name);
+    }
+    if (run->of == 1) {
+        snprintf(series->label, sizeof series->label, "%.100s", name);
+    } else {
+        snprintf(series->label, sizeof series->label, "%.80s, %.80s", name, run->label);
+    }
+    series->color = line;
+    series->dash = run->index;
+}
+
+// Which lines a trace has in this run.
+static void open_lines(cm_plot_run *run, const cm_offline *offline, const cm_plot_request *request,
+                       uint32_t t, lines *of)
+{
+    const cm_trace *trace = request->traces[t];
+    uint32_t slots = trace->kind == CM_TRACE_JOINT ? carom_world_joint_slots(offline->world)
+                                                   : carom_world_body_slots(offline->world);
+    slots = trace->kind == CM_TRACE_WORLD ? 1 : slots;
+    if (trace->kind == CM_TRACE_MAP || trace->kind == CM_TRACE_COST) {
+        return;
+    }
+    for (uint32_t slot = 0; slot < slots; ++slot) {
+        if ((trace->kind == CM_TRACE_BODY || trace->kind == CM_TRACE_PATH) &&
+            !is_wanted(offline, slot, request)) {
+            continue;
+        }
+        if (run->line_total[t]++ < CM_PLOT_LINES_MAX) {
+            uint32_t line = run->line_count[t]++;
+            of->slot[line] = slot;
+            name_line(run, offline, t, line, slot, trace);
+        }
+    }
+    for (uint32_t line = 0; line < run->line_count[t] && run->line_count[t] == 1; ++line) {
+        run->series[t][line].color = run->index;
+    }
+}
+
+static bool sample(cm_plot_run *run, const cm_offline *offline, const cm_plot_request *request,
+                   const lines *of, const bool *bodies)
+{
+    double time = (double)carom_world_tick(offline->world) / carom_world_tick_rate(offline->world);
+    bool ok = true;
+    for (uint32_t t = 0; t < request->trace_count; ++t) {
+        const cm_trace *trace = request->traces[t];
+        for (uint32_t line = 0; line < run->line_count[t]; ++line) {
+            double point[2] = {time, 0.0};
+            if (trace->kind == CM_TRACE_PATH) {
+                cm_trace_point(trace, offline, of[t].slot[line], point);
+            } else {
+                point[1] = cm_trace_value(trace, offline, of[t].slot[line], bodies);
+            }
+            ok = cm_series_add(&run->series[t][line], point[0], point[1]) && ok;
+        }
+    }
+    return ok;
+}
+
+static double thread_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double *p = a, *q = b;
+    return *p < *q ? -1 : *p > *q;
+}
+
+typedef struct stepping {
+    cm_offline offline;
+    cm_before before;
+    lines lines[CM_PLOT_TRACES_MAX];
+    bool *bodies; // those that sums are over; NULL: all
+    double *times;
+    uint32_t next_at;
+} stepping;
+
+static carom_result step_once(cm_plot_run *run, const cm_plot_request *request, stepping *s,
+                              uint64_t tick)
+{
+    bool shown = s->next_at < request->at_count && request->at[s->next_at] == tick;
+    if (tick > 0) {
+        carom_result result = shown ? cm_before_take(&s->offline, &s->before) : CAROM_OK;
+        if (result != CAROM_OK) {
+            return result;
+        }
+        double start = thread_us();
+        cm_offline_step(&s->offline);
+        s->times[tick - 1] = thread_us() - start;
+    }
+    if (!sample(run, &s->offline, request, s->lines, s->bodies)) {
+        return CAROM_ERROR_MEMORY;
+    }
+    if (shown) {
+        return cm_moment_take(&s->offline, tick > 0 ? &s->before : NULL,
+                              &run->moments[s->next_at++]);
+    }
+    return CAROM_OK;
+}
+
+static int step_all(cm_plot_run *run, const cm_plot_request *request, stepping *s)
+{
+    uint32_t slots = carom_world_body_slots(s->offline.world);
+    if (request->bodies != NULL) {
+        int status = check_names(&s->offline, request->bodies);
+        if (status != CM_STATUS_DONE) {
+            return status;
+        }
+        // Bodies that join later are not among the named ones.
+        s->bodies = calloc(carom_world_limits(s->offline.world).bodies + 1, sizeof *s->bodies);
+        for (uint32_t i = 0; i < slots && s->bodies != NULL; ++i) {
+            s->bodies[i] = is_named(&s->offline, i, request->bodies);
+        }
+    }
+    s->times = calloc(request->ticks + 1, sizeof *s->times);
+    if (s->times == NULL || (request->bodies != NULL && s->bodies == NULL)) {
+        return fail(run, CAROM_ERROR_MEMORY);
+    }
+    for (uint32_t slot = 0; slot < slots; ++slot) {
+        run->movable += can_move(s->offline.world, slot);
+    }
+    for (uint32_t t = 0; t < request->trace_count; ++t) {
+        open_lines(run, &s->offline, request, t, &s->lines[t]);
+    }
+    for (uint64_t tick = 0; tick <= request->ticks; ++tick) {
+        carom_result result = step_once(run, request, s, tick);
+        if (result != CAROM_OK) {
+            return fail(run, result);
+        }
+    }
+    uint64_t skip = request->ticks / COST_START, timed = request->ticks - skip;
+    qsort(s->times + skip, timed, sizeof *s->times, by_value);
+    run->step_us = timed > 0 ? s->times[skip + timed / 2] : 0.0;
+    return CM_STATUS_DONE;
+}
+
+// The value that every surface needs so that two of them combine to `wanted`.
+static float surface_value(uint32_t rule, double wanted)
+{
+    return (float)(rule == CAROM_COMBINE_PRODUCT ? sqrt(wanted) : wanted);
+}
+
+static carom_result run_cell(const cm_plot_run *run, const cm_plot_request *request,
+                             double friction, double restitution, double *energy, bool *touched)
+{
+    cm_offline offline;
+    uint64_t ticks = request->ticks > 0 ? request->ticks : MAP_TICKS;
+    carom_result result =
+        cm_offline_create_with(run->scene, request->inputs, run->solver, &offline);
+    if (result != CAROM_OK) {
+        return result;
+    }
+    cm_world_state *state = &offline.world->state;
+    state->rule_count = 0;
+    for (uint32_t i = 0; i < state->shape_slots; ++i) {
+        cm_shape *shape = &cm_shapes(offline.world)[i];
+        if (shape->alive) {
+            shape->friction = surface_value(state->friction_combine, friction);
+            shape->restitution = surface_value(state->restitution_combine, restitution);
+        }
+    }
+    *touched = false;
+    for (uint64_t tick = 0; tick < ticks && !*touched; ++tick) {
+        uint32_t count = 0;
+        cm_offline_step(&offline);
+        const carom_contact_event *events = carom_world_contact_events(offline.world, &count);
+        for (uint32_t i = 0; i < count; ++i) {
+            *touched = *touched || (events[i].begin && !events[i].sensor);
+        }
+    }
+    *energy = cm_trace_kinetic_energy(&offline);
+    cm_offline_destroy(&offline);
+    return CAROM_OK;
+}
+
+static int run_map(cm_plot_run *run, const cm_plot_request *request)
+{
+    uint32_t n = request->map_size;
+    bool any = false;
+    run->map = calloc((size_t)n * n, sizeof *run->map);
+    if (run->map == NULL) {
+        return fail(run, CAROM_ERROR_MEMORY);
+    }
+    for (uint32_t row = 0; row < n; ++row) {
+        for (uint32_t column = 0; column < n; ++column) {
+            bool touched = false;
+            carom_result result =
+                run_cell(run, request, (double)column / (n - 1), (double)row / (n - 1),
+                         &run->map[row * n + column], &touched);
+            if (result != CAROM_OK) {
+                return fail(run, result);
+            }
+            any = any || touched;
+        }
+    }
+    if (!any) {
+        cm_cli_error("plot: --trace energy_map: %s: nothing touches, expected a scene with a "
+                     "collision",
+                     run->label);
+        return CM_STATUS_USAGE;
+    }
+    return CM_STATUS_DONE;
+}
+
+int cm_plot_run_go(cm_plot_run *run, const cm_plot_request *request)
+{
+    stepping s;
+    memset(&s, 0, sizeof s);
+    bool map = false, other = request->at_count > 0;
+    for (uint32_t t = 0; t < request->trace_count; ++t) {
+        map = map || request->traces[t]->kind == CM_TRACE_MAP;
+        other = other || request->traces[t]->kind != CM_TRACE_MAP;
+    }
+    int status = map ? run_map(run, request) : CM_STATUS_DONE;
+    if (status != CM_STATUS_DONE || !other) {
+        return status;
+    }
+    carom_result result =
+        cm_offline_create_with(run->scene, request->inputs, run->solver, &s.offline);
+    if (result != CAROM_OK) {
+        return fail(run, result);
+    }
+    status = step_all(run, request, &s);
+    cm_before_free(&s.before);
+    free(s.bodies);
+    free(s.times);
+    cm_offline_destroy(&s.offline);
+    return status;
+}
+
+void cm_plot_run_free(cm_plot_run *run)
+{
+    for (uint32_t i = 0; i < CM_PLOT_AT_MAX; ++i) {
+        cm_moment_free(&run->moments[i]);
+    }
+    for (uint32_t t = 0; t < CM_PLOT_TRACES_MAX; ++t) {
+        for (uint32_t line = 0; line < CM_PLOT_LINES_MAX; ++line) {
+            cm_series_free(&run->series[t][line]);
+        }
+    }
+    free(run->map);
+    run->map = NULL;
+}

@@ -1,0 +1,237 @@
+// The traces by name and how each is found.
+//
+// Energies: 1/2 m v^2 + 1/2 w . I w and -m g . x, sums over dynamic bodies (scene.md). Angular
+// momentum: I w of each body about its own centre of mass, summed; of_origin adds x cross m v, so
+// it is constant in a collision whatever the bodies do.
+#include "server/tools/plot/trace.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "server/tools/plot/outline.h"
+#include "shared/sim/state/image.h"
+
+enum { X, Y, Z, SIZE };
+enum { ENERGY = 0, KINETIC, POTENTIAL, CONTACTS, PENETRATION, JOINT_ERROR };
+enum { MOMENTUM = 16, SPIN = 32, ORBIT = 48 };                            // plus X, Y, Z or SIZE
+enum { PLACE = 0, VELOCITY = 16, TURNING = 32, FORCE = 48, TORQUE = 64 }; // likewise
+enum { JOINT_VALUE = 0, JOINT_RATE, JOINT_FORCE, JOINT_TORQUE };
+
+static const cm_trace TRACES[] = {
+    {"energy", "kinetic and potential energy", "energy, J", CM_TRACE_WORLD, ENERGY},
+    {"kinetic_energy", "kinetic energy", "energy, J", CM_TRACE_WORLD, KINETIC},
+    {"potential_energy", "potential energy", "energy, J", CM_TRACE_WORLD, POTENTIAL},
+    {"momentum_x", "momentum along x", "momentum, kg m/s", CM_TRACE_WORLD, MOMENTUM + X},
+    {"momentum_y", "momentum along y", "momentum, kg m/s", CM_TRACE_WORLD, MOMENTUM + Y},
+    {"momentum_z", "momentum along z", "momentum, kg m/s", CM_TRACE_WORLD, MOMENTUM + Z},
+    {"angular_momentum", "angular momentum about z, each body about its centre",
+     "angular momentum, kg m²/s", CM_TRACE_WORLD, SPIN + Z},
+    {"angular_momentum_x", "angular momentum about x, each body about its centre",
+     "angular momentum, kg m²/s", CM_TRACE_WORLD, SPIN + X},
+    {"angular_momentum_y", "angular momentum about y, each body about its centre",
+     "angular momentum, kg m²/s", CM_TRACE_WORLD, SPIN + Y},
+    {"angular_momentum_of_origin", "angular momentum about z through the origin",
+     "angular momentum, kg m²/s", CM_TRACE_WORLD, ORBIT + Z},
+    {"contacts", "touching pairs of shapes", "pairs", CM_TRACE_WORLD, CONTACTS},
+    {"penetration", "deepest penetration", "depth, m", CM_TRACE_WORLD, PENETRATION},
+    {"joint_error", "worst error of a joint", "distance, m", CM_TRACE_WORLD, JOINT_ERROR},
+    {"x", "x of the centre of mass", "x, m", CM_TRACE_BODY, PLACE + X},
+    {"y", "y of the centre of mass", "y, m", CM_TRACE_BODY, PLACE + Y},
+    {"z", "z of the centre of mass", "z, m", CM_TRACE_BODY, PLACE + Z},
+    {"height", "height of the centre of mass", "height, m", CM_TRACE_BODY, PLACE + Y},
+    {"vx", "velocity along x", "velocity, m/s", CM_TRACE_BODY, VELOCITY + X},
+    {"vy", "velocity along y", "velocity, m/s", CM_TRACE_BODY, VELOCITY + Y},
+    {"vz", "velocity along z", "velocity, m/s", CM_TRACE_BODY, VELOCITY + Z},
+    {"speed", "speed", "speed, m/s", CM_TRACE_BODY, VELOCITY + SIZE},
+    {"wx", "angular velocity about x", "angular velocity, rad/s", CM_TRACE_BODY, TURNING + X},
+    {"wy", "angular velocity about y", "angular velocity, rad/s", CM_TRACE_BODY, TURNING + Y},
+    {"wz", "angular velocity about z", "angular velocity, rad/s", CM_TRACE_BODY, TURNING + Z},
+    {"angular_speed", "angular speed", "angular speed, rad/s", CM_TRACE_BODY, TURNING + SIZE},
+    {"contact_force", "force of contacts (report_force, pointers)", "force, N", CM_TRACE_BODY,
+     FORCE + SIZE},
+    {"contact_torque", "torque of contacts (report_force, pointers)", "torque, N m", CM_TRACE_BODY,
+     TORQUE + SIZE},
+    {"joint", "angle or position of joints", "rad or m", CM_TRACE_JOINT, JOINT_VALUE},
+    {"joint_rate", "rate of joints", "rad/s or m/s", CM_TRACE_JOINT, JOINT_RATE},
+    {"joint_force", "force in joints", "force, N", CM_TRACE_JOINT, JOINT_FORCE},
+    {"joint_torque", "torque in joints", "torque, N m", CM_TRACE_JOINT, JOINT_TORQUE},
+    {"path", "path in x and y", "y, m", CM_TRACE_PATH, Y},
+    {"path_xz", "path in x and z", "z, m", CM_TRACE_PATH, Z},
+    {"energy_map", "kinetic energy after the collision", "restitution", CM_TRACE_MAP, 0},
+    {"cost", "time of a step", "time of a step, us", CM_TRACE_COST, 0},
+};
+
+#define TRACE_COUNT (sizeof TRACES / sizeof TRACES[0])
+
+const cm_trace *cm_trace_find(const char *name, size_t length)
+{
+    for (size_t i = 0; i < TRACE_COUNT; ++i) {
+        if (strlen(TRACES[i].name) == length && memcmp(TRACES[i].name, name, length) == 0) {
+            return &TRACES[i];
+        }
+    }
+    return NULL;
+}
+
+void cm_trace_names(char *text, size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < TRACE_COUNT && used < size; ++i) {
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? "" : ", ", TRACES[i].name);
+    }
+}
+
+static void to_doubles(carom_vec3 v, double out[3])
+{
+    out[X] = (double)v.x;
+    out[Y] = (double)v.y;
+    out[Z] = (double)v.z;
+}
+
+static double component(carom_vec3 v, uint32_t which)
+{
+    double d[3];
+    to_doubles(v, d);
+    return which == SIZE ? sqrt(d[X] * d[X] + d[Y] * d[Y] + d[Z] * d[Z]) : d[which];
+}
+
+// I w in world axes, by the principal axes: turn w into them, scale, turn back.
+static void spin_of(const cm_offline *run, uint32_t slot, double spin[3])
+{
+    const cm_body *body = &cm_bodies(run->world)[slot];
+    const cm_motion *motion = &cm_motions(run->world)[slot];
+    carom_quat r = motion->orientation, p = body->inertia_orientation;
+    carom_quat back_r = {-r.x, -r.y, -r.z, r.w}, back_p = {-p.x, -p.y, -p.z, p.w};
+    double w[3], a[3], b[3], inertia[3];
+    to_doubles(motion->angular_velocity, w);
+    to_doubles(body->inertia, inertia);
+    cm_turn(back_r, w, a);
+    cm_turn(back_p, a, b);
+    for (int k = 0; k < 3; ++k) {
+        b[k] *= inertia[k];
+    }
+    cm_turn(p, b, a);
+    cm_turn(r, a, spin);
+}
+
+// Adds one body's share of a sum.
+static double share(const cm_offline *run, uint32_t slot, const carom_body_state *s, uint32_t what)
+{
+    double x[3], v[3], w[3], spin[3], g[3], m = (double)s->mass, sum = 0.0;
+    uint32_t k = what & 15u;
+    to_doubles(s->center_of_mass, x);
+    to_doubles(s->linear_velocity, v);
+    to_doubles(s->angular_velocity, w);
+    to_doubles(carom_world_gravity(run->world), g);
+    if (what >= SPIN || what == KINETIC || what == ENERGY) {
+        spin_of(run, slot, spin);
+    }
+    if (what >= ORBIT) {
+        uint32_t i = (k + 1) % 3, j = (k + 2) % 3;
+        return spin[k] + m * (x[i] * v[j] - x[j] * v[i]);
+    }
+    if (what >= SPIN) {
+        return spin[k];
+    }
+    if (what >= MOMENTUM) {
+        return m * v[k];
+    }
+    for (int i = 0; i < 3; ++i) {
+        sum += what != POTENTIAL ? 0.5 * (m * v[i] * v[i] + w[i] * spin[i]) : 0.0;
+        sum -= what != KINETIC ? m * g[i] * x[i] : 0.0;
+    }
+    return sum;
+}
+
+static double worst_joint_error(const carom_world *world)
+{
+    double worst = 0.0;
+    for (uint32_t slot = 0; slot < carom_world_joint_slots(world); ++slot) {
+        carom_joint_state state;
+        if (carom_joint_get(world, carom_world_joint_at(world, slot), &state) == CAROM_OK) {
+            worst = fmax(worst, fabs((double)state.error));
+        }
+    }
+    return worst;
+}
+
+static double world_value(uint32_t what, const cm_offline *run, const bool *bodies)
+{
+    const carom_world *world = run->world;
+    if (what == CONTACTS || what == PENETRATION) {
+        uint32_t touching = 0;
+        double depth = 0.0;
+        carom_world_measure_contacts(world, &touching, &depth);
+        return what == CONTACTS ? (double)touching : depth;
+    }
+    if (what == JOINT_ERROR) {
+        return worst_joint_error(world);
+    }
+    double sum = 0.0;
+    for (uint32_t slot = 0; slot < carom_world_body_slots(world); ++slot) {
+        carom_body_state s;
+        if ((bodies == NULL || bodies[slot]) &&
+            carom_body_get(world, carom_world_body_at(world, slot), &s) == CAROM_OK &&
+            s.type == CAROM_BODY_DYNAMIC) {
+            sum += share(run, slot, &s, what);
+        }
+    }
+    return sum;
+}
+
+static double joint_value(uint32_t what, const carom_world *world, uint32_t slot)
+{
+    carom_joint_state s;
+    if (carom_joint_get(world, carom_world_joint_at(world, slot), &s) != CAROM_OK) {
+        return NAN;
+    }
+    switch (what) {
+    case JOINT_VALUE:
+        return (double)s.value;
+    case JOINT_RATE:
+        return (double)s.rate;
+    case JOINT_FORCE:
+        return (double)s.force;
+    default:
+        return (double)s.torque;
+    }
+}
+
+double cm_trace_value(const cm_trace *trace, const cm_offline *run, uint32_t index,
+                      const bool *bodies)
+{
+    carom_body_state s;
+    if (trace->kind == CM_TRACE_WORLD) {
+        return world_value(trace->what, run, bodies);
+    }
+    if (trace->kind == CM_TRACE_JOINT) {
+        return joint_value(trace->what, run->world, index);
+    }
+    if (carom_body_get(run->world, carom_world_body_at(run->world, index), &s) != CAROM_OK) {
+        return NAN;
+    }
+    uint32_t k = trace->what & 15u;
+    return component(trace->what >= TORQUE     ? s.contact_torque
+                     : trace->what >= FORCE    ? s.contact_force
+                     : trace->what >= TURNING  ? s.angular_velocity
+                     : trace->what >= VELOCITY ? s.linear_velocity
+                                               : s.center_of_mass,
+                     k);
+}
+
+void cm_trace_point(const cm_trace *trace, const cm_offline *run, uint32_t slot, double point[2])
+{
+    carom_body_state s;
+    point[0] = point[1] = NAN;
+    if (carom_body_get(run->world, carom_world_body_at(run->world, slot), &s) == CAROM_OK) {
+        point[0] = (double)s.center_of_mass.x;
+        point[1] = component(s.center_of_mass, trace->what);
+    }
+}
+
+double cm_trace_kinetic_energy(const cm_offline *run)
+{
+    return world_value(KINETIC, run, NULL);
+}

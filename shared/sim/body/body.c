@@ -1,0 +1,330 @@
+// Bodies: creation with all their shapes, destruction, and what can be read of them. Changing them
+// is body_set.c.
+//
+// Creation checks everything first and writes last, so that a refused body leaves no trace. Some
+// hundreds a world, created and destroyed rarely; contacts are removed in one pass in which their
+// order is kept.
+#include "shared/sim/body/body.h"
+
+#include "shared/sim/state/check.h"
+#include "shared/base/fpenv.h"
+#include "shared/sim/geometry/hull.h"
+#include "shared/sim/joint/joint.h"
+#include "shared/sim/body/mass.h"
+#include "shared/sim/body/rule.h"
+#include "shared/sim/step/sleep.h"
+
+#include <string.h>
+
+carom_body_def carom_default_body_def(void)
+{
+    carom_body_def def;
+    memset(&def, 0, sizeof def);
+    def.type = CAROM_BODY_DYNAMIC;
+    def.orientation = cm_quat_identity();
+    def.gravity_scale = 1.0f;
+    def.inertia_orientation = cm_quat_identity();
+    def.sleep = true;
+    def.pointer = CAROM_NO_PLAYER;
+    def.epsilon = def.gamma = -1.0f;
+    return def;
+}
+
+cm_body *cm_body_find(const carom_world *world, carom_body_id id)
+{
+    if (id.generation == 0 || id.index >= world->state.body_slots) {
+        return NULL;
+    }
+    cm_body *body = &cm_bodies(world)[id.index];
+    return body->alive && body->generation == id.generation ? body : NULL;
+}
+
+bool carom_body_is_valid(const carom_world *world, carom_body_id body)
+{
+    return world && cm_body_find(world, body) != NULL;
+}
+
+uint32_t carom_world_body_slots(const carom_world *world)
+{
+    return world->state.body_slots;
+}
+
+carom_body_id carom_world_body_at(const carom_world *world, uint32_t slot)
+{
+    carom_body_id id = {0, 0};
+    if (slot < world->state.body_slots && cm_bodies(world)[slot].alive) {
+        id.index = slot;
+        id.generation = cm_bodies(world)[slot].generation;
+    }
+    return id;
+}
+
+uint32_t cm_body_free_slot(const carom_world *world)
+{
+    const cm_body *bodies = cm_bodies(world);
+    for (uint32_t slot = 0; slot < world->limits.bodies; slot++) {
+        // A slot whose generation is spent is never used again: its ids would repeat.
+        if (slot >= world->state.body_slots ||
+            (!bodies[slot].alive && bodies[slot].generation != UINT32_MAX)) {
+            return slot;
+        }
+    }
+    return CM_NONE;
+}
+
+void cm_body_grow(carom_world *world, uint32_t slot)
+{
+    uint32_t slots = world->state.body_slots;
+    if (slot >= slots) {
+        memset(cm_motions(world) + slots, 0, (slot + 1 - slots) * sizeof(cm_motion));
+        memset(cm_bodies(world) + slots, 0, (slot + 1 - slots) * sizeof(cm_body));
+        world->state.body_slots = slot + 1;
+    }
+}
+
+// Creation ---------------------------------------------------------------------------------------
+
+// The rows that a definition makes, checked; first_shape and generation are still to come.
+static carom_result rows_from_def(const carom_world *world, const carom_body_def *def,
+                                  const carom_shape_def *shapes, uint32_t count, cm_motion *motion,
+                                  cm_body *body)
+{
+    memset(motion, 0, sizeof *motion);
+    memset(body, 0, sizeof *body);
+    if ((unsigned)def->type > CAROM_BODY_DYNAMIC) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    CM_TRY(cm_check_vec(def->position, CM_POSITION_MAX));
+    CM_TRY(cm_check_quat(def->orientation));
+    CM_TRY(cm_check_vec(def->linear_velocity, CM_VELOCITY_MAX));
+    CM_TRY(cm_check_vec(def->angular_velocity, CM_VELOCITY_MAX));
+    for (uint32_t i = 0; i < count; i++) {
+        cm_shape shape;
+        CM_TRY(cm_shape_from_def(&shapes[i], &shape));
+        if (shape.type == CAROM_SHAPE_PLANE && def->type != CAROM_BODY_STATIC) {
+            return CAROM_ERROR_ARGUMENT;
+        }
+    }
+    if (def->has_mass) {
+        CM_TRY(cm_check_float(def->mass, 0.0f, CM_MASS_MAX));
+    }
+    if (def->has_center_of_mass) {
+        CM_TRY(cm_check_vec(def->center_of_mass, CM_SIZE_MAX));
+    }
+    if (def->has_inertia) {
+        CM_TRY(cm_check_quat(def->inertia_orientation));
+    }
+    bool planar = (world->state.flags & CM_WORLD_PLANAR) != 0;
+    cm_mass mass = cm_mass_of(def, shapes, count, planar);
+    body->mass = mass.mass;
+    body->inertia = mass.inertia;
+    body->inertia_orientation = mass.inertia_orientation;
+    body->center_of_mass = mass.center_of_mass;
+    body->user_data = def->user_data;
+    body->force = def->force;
+    body->torque = def->torque;
+    body->gravity_scale = def->gravity_scale;
+    body->linear_damping = def->linear_damping;
+    body->angular_damping = def->angular_damping;
+    body->alive = 1;
+    body->type = (uint8_t)def->type;
+    if (def->axis_locks > 63) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    body->locks = (uint8_t)def->axis_locks;
+    body->flags = (uint8_t)((def->sleep ? CM_BODY_SLEEP : 0) | (def->bullet ? CM_BODY_BULLET : 0) |
+                            (def->report_force ? CM_BODY_REPORT : 0));
+    body->island = CM_NONE;
+    body->epsilon = def->epsilon;
+    body->gamma = def->gamma;
+    body->pointer = def->pointer;
+    CM_TRY(cm_check_body(body));
+    bool moves = cm_length_squared(def->linear_velocity) != 0.0f ||
+                 cm_length_squared(def->angular_velocity) != 0.0f;
+    if (def->type == CAROM_BODY_STATIC && moves) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    motion->orientation = cm_quat_normalize(def->orientation);
+    motion->position = cm_origin_to_center(body, def->position, motion->orientation);
+    motion->linear_velocity = def->linear_velocity;
+    motion->angular_velocity = def->angular_velocity;
+    return CAROM_OK;
+}
+
+static bool has_free_shapes(const carom_world *world, uint32_t count)
+{
+    uint32_t slot = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        slot = cm_shape_free_slot(world, slot);
+        if (slot == CM_NONE) {
+            return false;
+        }
+        slot++;
+    }
+    return true;
+}
+
+// Writes the shapes into the lowest free slots, linked in ascending order; gives the first.
+static uint32_t place_shapes(carom_world *world, uint32_t body, const carom_shape_def *shapes,
+                             uint32_t count)
+{
+    uint32_t first = CM_NONE, last = CM_NONE, from = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = cm_shape_free_slot(world, from);
+        cm_shape_grow(world, slot);
+        cm_shape *row = &cm_shapes(world)[slot];
+        uint32_t generation = row->generation + 1;
+        cm_shape_from_def(&shapes[i], row);
+        row->generation = generation;
+        row->body = body;
+        if (last == CM_NONE) {
+            first = slot;
+        } else {
+            cm_shapes(world)[last].next = slot;
+        }
+        last = slot;
+        from = slot + 1;
+    }
+    return first;
+}
+
+CM_FP_BODY static carom_result create(carom_world *world, const carom_body_def *def,
+                                      const carom_shape_def *shapes, uint32_t count,
+                                      carom_body_id *id)
+{
+    cm_motion motion;
+    cm_body body;
+    CM_TRY(rows_from_def(world, def, shapes, count, &motion, &body));
+    for (uint32_t i = 0; i < count; i++) {
+        if (shapes[i].type == CAROM_SHAPE_HULL && !cm_hull_find(world, shapes[i].hull->id)) {
+            return CAROM_ERROR_NOT_FOUND;
+        }
+    }
+    uint32_t slot = cm_body_free_slot(world);
+    if (slot == CM_NONE) {
+        return CAROM_ERROR_LIMIT_BODIES;
+    }
+    if (!has_free_shapes(world, count)) {
+        return CAROM_ERROR_LIMIT_SHAPES;
+    }
+    cm_body_grow(world, slot);
+    body.generation = cm_bodies(world)[slot].generation + 1;
+    body.first_shape = place_shapes(world, slot, shapes, count);
+    cm_motions(world)[slot] = motion;
+    cm_bodies(world)[slot] = body;
+    cm_stir_body(world, slot);
+    if (id) {
+        id->index = slot;
+        id->generation = body.generation;
+    }
+    return CAROM_OK;
+}
+
+carom_result carom_body_create(carom_world *world, const carom_body_def *def,
+                               const carom_shape_def *shapes, uint32_t shape_count,
+                               carom_body_id *body)
+{
+    if (!world || !def || (!shapes && shape_count > 0)) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    if (shape_count > world->limits.shapes) {
+        return CAROM_ERROR_LIMIT_SHAPES;
+    }
+    cm_fpenv saved = cm_fpenv_enter();
+    carom_result result = create(world, def, shapes, shape_count, body);
+    cm_fpenv_leave(saved);
+    return result;
+}
+
+// Destruction ------------------------------------------------------------------------------------
+
+// The contacts of live shapes only, in their order.
+static void drop_dead_contacts(carom_world *world)
+{
+    const cm_shape *shapes = cm_shapes(world);
+    cm_contact *contacts = cm_contacts(world);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < world->state.contact_count; i++) {
+        if (shapes[contacts[i].shape_a].alive && shapes[contacts[i].shape_b].alive) {
+            if (kept != i) {
+                contacts[kept] = contacts[i];
+            }
+            kept++;
+        }
+    }
+    world->state.contact_count = kept;
+}
+
+void cm_body_clear(carom_world *world, uint32_t slot)
+{
+    cm_body *body = &cm_bodies(world)[slot];
+    cm_wake_body(world, slot);
+    cm_wake_neighbours(world, slot);
+    uint32_t shape = body->first_shape;
+    while (shape != CM_NONE) {
+        cm_shape *row = &cm_shapes(world)[shape];
+        uint32_t generation = row->generation;
+        shape = row->next;
+        memset(row, 0, sizeof *row);
+        row->generation = generation;
+    }
+    uint32_t generation = body->generation;
+    memset(body, 0, sizeof *body);
+    body->generation = generation;
+    memset(&cm_motions(world)[slot], 0, sizeof(cm_motion));
+    drop_dead_contacts(world);
+}
+
+void cm_body_remove(carom_world *world, uint32_t slot)
+{
+    cm_body_clear(world, slot);
+    cm_joint_drop_dead(world);
+    cm_rule_drop_body(world, slot);
+}
+
+carom_result carom_body_destroy(carom_world *world, carom_body_id body)
+{
+    if (!world) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    if (!cm_body_find(world, body)) {
+        return CAROM_ERROR_STALE_ID;
+    }
+    cm_body_remove(world, body.index);
+    return CAROM_OK;
+}
+
+// Reading ----------------------------------------------------------------------------------------
+
+CM_FP_BODY static void get(const carom_world *world, const cm_body *body, uint32_t slot,
+                           carom_body_state *state)
+{
+    const cm_motion *motion = &cm_motions(world)[slot];
+    memset(state, 0, sizeof *state);
+    state->type = (carom_body_type)body->type;
+    state->asleep = (body->flags & CM_BODY_ASLEEP) != 0;
+    state->position = cm_center_to_origin(body, motion);
+    state->orientation = motion->orientation;
+    state->linear_velocity = motion->linear_velocity;
+    state->angular_velocity = motion->angular_velocity;
+    state->center_of_mass = motion->position;
+    state->mass = body->type == CAROM_BODY_DYNAMIC ? body->mass : 0.0f;
+    state->user_data = body->user_data;
+    state->contact_force = body->contact_force;
+    state->contact_torque = body->contact_torque;
+}
+
+carom_result carom_body_get(const carom_world *world, carom_body_id body, carom_body_state *state)
+{
+    if (!world || !state) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    const cm_body *row = cm_body_find(world, body);
+    if (!row) {
+        return CAROM_ERROR_STALE_ID;
+    }
+    cm_fpenv saved = cm_fpenv_enter();
+    get(world, row, body.index, state);
+    cm_fpenv_leave(saved);
+    return CAROM_OK;
+}

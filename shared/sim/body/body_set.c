@@ -1,0 +1,220 @@
+// Changing bodies between steps: poses, velocities, forces, impulses, type.
+//
+// Everything is checked first; a refused call changes nothing. Forces and impulses on a body that
+// is not dynamic are accepted and do nothing: the caller need not know what a body is at the
+// moment. What changes something wakes what sleeps there (sleep.h); a call that says what is so
+// already does not.
+#include "shared/sim/body/body.h"
+
+#include "shared/sim/state/check.h"
+#include "shared/base/fpenv.h"
+#include "shared/sim/body/locks.h"
+#include "shared/sim/step/sleep.h"
+
+#include <string.h>
+
+// The row of a live body, or why there is none.
+static carom_result find(carom_world *world, carom_body_id id, cm_body **body)
+{
+    if (!world) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    *body = cm_body_find(world, id);
+    return *body ? CAROM_OK : CAROM_ERROR_STALE_ID;
+}
+
+static void changed(carom_world *world, uint32_t slot)
+{
+    cm_wake_body(world, slot);
+    cm_stir_body(world, slot);
+}
+
+static bool same(carom_vec3 a, carom_vec3 b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+CM_FP_BODY static void place(carom_world *world, uint32_t slot, carom_vec3 position,
+                             carom_quat orientation)
+{
+    cm_motion *motion = &cm_motions(world)[slot];
+    cm_motion before = *motion;
+    motion->orientation = cm_quat_normalize(orientation);
+    motion->position = cm_origin_to_center(&cm_bodies(world)[slot], position, motion->orientation);
+    if (memcmp(&before, motion, sizeof before) != 0) {
+        changed(world, slot);
+    }
+}
+
+carom_result carom_body_set_pose(carom_world *world, carom_body_id body, carom_vec3 position,
+                                 carom_quat orientation)
+{
+    cm_body *row;
+    CM_TRY(find(world, body, &row));
+    CM_TRY(cm_check_vec(position, CM_POSITION_MAX));
+    CM_TRY(cm_check_quat(orientation));
+    cm_fpenv saved = cm_fpenv_enter();
+    place(world, body.index, position, orientation);
+    cm_fpenv_leave(saved);
+    return CAROM_OK;
+}
+
+static bool is_zero(carom_vec3 v)
+{
+    return v.x == 0.0f && v.y == 0.0f && v.z == 0.0f;
+}
+
+carom_result carom_body_set_velocity(carom_world *world, carom_body_id body, carom_vec3 linear,
+                                     carom_vec3 angular)
+{
+    cm_body *row;
+    CM_TRY(find(world, body, &row));
+    CM_TRY(cm_check_vec(linear, CM_VELOCITY_MAX));
+    CM_TRY(cm_check_vec(angular, CM_VELOCITY_MAX));
+    if (row->type == CAROM_BODY_STATIC && !(is_zero(linear) && is_zero(angular))) {
+        return CAROM_ERROR_STATE;
+    }
+    cm_motion *motion = &cm_motions(world)[body.index];
+    if (!same(linear, motion->linear_velocity) || !same(angular, motion->angular_velocity)) {
+        cm_wake_body(world, body.index);
+    }
+    motion->linear_velocity = linear;
+    motion->angular_velocity = angular;
+    return CAROM_OK;
+}
+
+carom_result carom_body_set_force(carom_world *world, carom_body_id body, carom_vec3 force,
+                                  carom_vec3 torque)
+{
+    cm_body *row;
+    CM_TRY(find(world, body, &row));
+    CM_TRY(cm_check_vec(force, CM_FORCE_MAX));
+    CM_TRY(cm_check_vec(torque, CM_FORCE_MAX));
+    if (!same(force, row->force) || !same(torque, row->torque)) {
+        cm_wake_body(world, body.index);
+    }
+    row->force = force;
+    row->torque = torque;
+    return CAROM_OK;
+}
+
+CM_FP_BODY static carom_result add_force(cm_body *body, carom_vec3 force, carom_vec3 torque)
+{
+    carom_vec3 forces = cm_add(body->applied_force, force);
+    carom_vec3 torques = cm_add(body->applied_torque, torque);
+    CM_TRY(cm_check_vec(forces, CM_FORCE_MAX));
+    CM_TRY(cm_check_vec(torques, CM_FORCE_MAX));
+    body->applied_force = forces;
+    body->applied_torque = torques;
+    return CAROM_OK;
+}
+
+carom_result carom_body_apply_force(carom_world *world, carom_body_id body, carom_vec3 force,
+                                    carom_vec3 torque)
+{
+    cm_body *row;
+    CM_TRY(find(world, body, &row));
+    CM_TRY(cm_check_vec(force, CM_FORCE_MAX));
+    CM_TRY(cm_check_vec(torque, CM_FORCE_MAX));
+    if (row->type != CAROM_BODY_DYNAMIC) {
+        return CAROM_OK;
+    }
+    cm_fpenv saved = cm_fpenv_enter();
+    carom_result result = add_force(row, force, torque);
+    cm_fpenv_leave(saved);
+    if (result == CAROM_OK && !(is_zero(row->applied_force) && is_zero(row->applied_torque))) {
+        cm_wake_body(world, body.index);
+    }
+    return result;
+}
+
+// v += J / m, w += I^-1 (r x J), with I diagonal in the principal axes; what is locked bears its
+// share.
+CM_FP_BODY static carom_result add_impulse(cm_motion *motion, const cm_body *body, uint32_t locks,
+                                           carom_vec3 impulse, carom_vec3 point)
+{
+    carom_vec3 arm = cm_sub(point, motion->position);
+    carom_quat axes = cm_quat_mul(motion->orientation, body->inertia_orientation);
+    carom_vec3 local = cm_rotate_inverse(axes, cm_cross(arm, impulse));
+    carom_vec3 turn =
+        cm_vec(local.x / body->inertia.x, local.y / body->inertia.y, local.z / body->inertia.z);
+    carom_vec3 linear =
+        cm_mul_add(motion->linear_velocity, 1.0f / body->mass, cm_unlocked(locks, impulse));
+    carom_vec3 angular = cm_add(motion->angular_velocity, cm_rotate(axes, turn));
+    if (locks > CM_LOCKS_LINEAR) {
+        cm_mat3 principal = cm_mat3_from_quat(cm_quat_normalize(axes));
+        cm_sym3 inverse = cm_locked_inverse(&principal, body->inertia, locks);
+        carom_vec3 torque = cm_cross(arm, impulse);
+        angular = cm_add(motion->angular_velocity, cm_sym3_mul(&inverse, torque));
+    }
+    if (cm_check_vec(linear, CM_VELOCITY_MAX) != CAROM_OK ||
+        cm_check_vec(angular, CM_VELOCITY_MAX) != CAROM_OK) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    motion->linear_velocity = linear;
+    motion->angular_velocity = angular;
+    return CAROM_OK;
+}
+
+carom_result carom_body_apply_impulse(carom_world *world, carom_body_id body, carom_vec3 impulse,
+                                      carom_vec3 point)
+{
+    cm_body *row;
+    CM_TRY(find(world, body, &row));
+    CM_TRY(cm_check_vec(impulse, CM_FORCE_MAX));
+    CM_TRY(cm_check_vec(point, CM_POSITION_MAX));
+    if (row->type != CAROM_BODY_DYNAMIC) {
+        return CAROM_OK;
+    }
+    cm_fpenv saved = cm_fpenv_enter();
+    carom_result result =
+        add_impulse(&cm_motions(world)[body.index], row, cm_locks_of(world, row), impulse, point);
+    cm_fpenv_leave(saved);
+    if (result == CAROM_OK && !is_zero(impulse)) {
+        cm_wake_body(world, body.index);
+    }
+    return result;
+}
+
+carom_result carom_body_set_type(carom_world *world, carom_body_id body, carom_body_type type)
+{
+    cm_body *row;
+    CM_TRY(find(world, body, &row));
+    if ((unsigned)type > CAROM_BODY_DYNAMIC) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    cm_body other = *row;
+    other.flags &= (uint8_t)~CM_BODY_ASLEEP;
+    other.island = CM_NONE;
+    other.type = (uint8_t)type;
+    CM_TRY(cm_check_body(&other)); // a dynamic body needs mass and inertia
+    for (uint32_t slot = row->first_shape; slot != CM_NONE; slot = cm_shapes(world)[slot].next) {
+        if (cm_shapes(world)[slot].type == CAROM_SHAPE_PLANE && type != CAROM_BODY_STATIC) {
+            return CAROM_ERROR_ARGUMENT;
+        }
+    }
+    if (row->type == type) {
+        return CAROM_OK;
+    }
+    cm_wake_body(world, body.index);
+    row->flags &= (uint8_t)~CM_BODY_STIRRED; // of a dynamic body it says something else
+    row->type = (uint8_t)type;
+    cm_stir_body(world, body.index);
+    if (type != CAROM_BODY_DYNAMIC) {
+        row->applied_force = cm_vec(0.0f, 0.0f, 0.0f);
+        row->applied_torque = cm_vec(0.0f, 0.0f, 0.0f);
+    }
+    if (type == CAROM_BODY_STATIC) {
+        cm_motions(world)[body.index].linear_velocity = cm_vec(0.0f, 0.0f, 0.0f);
+        cm_motions(world)[body.index].angular_velocity = cm_vec(0.0f, 0.0f, 0.0f);
+    }
+    return CAROM_OK;
+}
+
+carom_result carom_body_set_user_data(carom_world *world, carom_body_id body, uint64_t user_data)
+{
+    cm_body *row;
+    CM_TRY(find(world, body, &row));
+    row->user_data = user_data;
+    return CAROM_OK;
+}

@@ -1,0 +1,108 @@
+// See rule.h. A world has a handful of rules, made with its scene; the rows keep the order of their
+// making, since the latest counts first.
+#include "shared/sim/body/rule.h"
+
+#include "shared/base/vec.h"
+#include "shared/sim/body/body.h"
+#include "shared/sim/state/check.h"
+#include "shared/sim/step/sleep.h"
+
+// One end of a rule: a live body, or a material where the id is null.
+static carom_result set_end(const carom_world *world, carom_body_id body, uint32_t material,
+                            uint32_t bit, uint32_t *end, uint32_t *kinds)
+{
+    if (carom_body_id_is_null(body)) {
+        *end = material;
+        return CAROM_OK;
+    }
+    if (!cm_body_find(world, body)) {
+        return CAROM_ERROR_STALE_ID;
+    }
+    *end = body.index;
+    *kinds |= bit;
+    return CAROM_OK;
+}
+
+carom_result carom_world_add_pair_rule(carom_world *world, const carom_pair_rule *rule)
+{
+    if (!world || !rule) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    cm_rule row = {0, 0, 0, rule->friction, rule->restitution};
+    CM_TRY(set_end(world, rule->body_a, rule->material_a, 1u, &row.a, &row.kinds));
+    CM_TRY(set_end(world, rule->body_b, rule->material_b, 2u, &row.b, &row.kinds));
+    CM_TRY(cm_check_rule(&row));
+    if (world->state.rule_count == CM_MAX_RULES) {
+        return CAROM_ERROR_LIMIT_RULES;
+    }
+    cm_rules(world)[world->state.rule_count++] = row;
+    cm_wake_all(world);
+    return CAROM_OK;
+}
+
+void cm_rule_drop_body(carom_world *world, uint32_t slot)
+{
+    cm_rule *rules = cm_rules(world);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < world->state.rule_count; i++) {
+        const cm_rule *rule = &rules[i];
+        bool names =
+            ((rule->kinds & 1u) && rule->a == slot) || ((rule->kinds & 2u) && rule->b == slot);
+        if (!names) {
+            rules[kept++] = *rule;
+        }
+    }
+    world->state.rule_count = kept;
+}
+
+static float combine(uint32_t how, float a, float b)
+{
+    switch (how) {
+    case CAROM_COMBINE_AVERAGE:
+        return 0.5f * (a + b);
+    case CAROM_COMBINE_GEOMETRIC:
+        return cm_sqrt(a * b);
+    case CAROM_COMBINE_MIN:
+        return cm_min(a, b);
+    case CAROM_COMBINE_MAX:
+        return cm_max(a, b);
+    default:
+        return a * b;
+    }
+}
+
+static bool names(uint32_t is_body, uint32_t end, const cm_shape *shape)
+{
+    return end == (is_body ? shape->body : shape->material);
+}
+
+// How closely a rule names two shapes: 0 not at all, else 1 and one for each body.
+static uint32_t closeness(const cm_rule *rule, const cm_shape *a, const cm_shape *b)
+{
+    uint32_t first = rule->kinds & 1u, second = rule->kinds >> 1 & 1u;
+    bool is = (names(first, rule->a, a) && names(second, rule->b, b)) ||
+              (names(first, rule->a, b) && names(second, rule->b, a));
+    return is ? 1u + first + second : 0u;
+}
+
+void cm_rule_mix(const carom_world *world, const cm_shape *a, const cm_shape *b, float *friction,
+                 float *restitution)
+{
+    const cm_world_state *state = &world->state;
+    *friction = combine(state->friction_combine, a->friction, b->friction);
+    *restitution = combine(state->restitution_combine, a->restitution, b->restitution);
+    const cm_rule *best = NULL;
+    uint32_t closest = 0;
+    for (uint32_t i = 0; i < state->rule_count; i++) {
+        const cm_rule *rule = &cm_rules(world)[i];
+        uint32_t close = closeness(rule, a, b);
+        if (close > 0 && close >= closest) {
+            best = rule;
+            closest = close;
+        }
+    }
+    if (best != NULL) {
+        *friction = best->friction >= 0.0f ? best->friction : *friction;
+        *restitution = best->restitution >= 0.0f ? best->restitution : *restitution;
+    }
+}

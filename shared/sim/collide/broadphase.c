@@ -1,0 +1,341 @@
+// Candidate pairs, in canonical order: for each shape in ascending slot its partners with a higher
+// slot, ascending. So a limit always cuts the same pairs, and nothing depends on a tree's looks.
+//
+// Two trees, rebuilt every step: what is active, and what rests near it, static or asleep; planes
+// have no box and stand in a list. What rests asks only the active tree. Scratch holds one entry a
+// shape in every list, and a query finds each shape at most once, so nothing can overflow even if
+// all boxes overlap.
+//
+// Scratch, of n = limits.shapes: leaves n x 120 | nodes 2n x 44 | moving | static | planes | keys |
+// spare keys | spare values | partners | starts (n x 4 each) | found, sorted: limits.contacts x 12.
+// Where more pairs are found than there is room for, each shape asks the trees by itself instead,
+// in order. Typical: 1,000 shapes, 5,000 pairs.
+#include "shared/sim/collide/broadphase.h"
+#include "shared/sim/collide/bvh.h"
+#include "shared/sim/geometry/hull.h"
+#include "shared/sim/joint/joint.h"
+#include "shared/sim/state/sort.h"
+
+#include <string.h>
+
+#define LISTS 8u
+
+typedef struct lists {
+    cm_bvh moving, fixed; // active shapes, and what they may meet
+    uint32_t *planes;
+    uint32_t plane_count;
+    cm_bvh_room room;
+    uint32_t *partners;
+    uint32_t *starts; // of the partners of each shape in `sorted`
+    cm_pair *found;   // as they come out of the trees: limits.contacts
+    uint32_t *sorted; // likewise
+} lists;
+
+size_t cm_broadphase_scratch_size(const carom_limits *limits)
+{
+    return (size_t)limits->shapes *
+               (sizeof(cm_bvh_leaf) + 2 * sizeof(cm_bvh_node) + LISTS * sizeof(uint32_t)) +
+           (size_t)limits->contacts * (sizeof(cm_pair) + sizeof(uint32_t));
+}
+
+static lists map_lists(const carom_world *world, const cm_scratch *scratch)
+{
+    size_t n = world->limits.shapes;
+    lists l = {0};
+    l.moving.leaves = scratch->broadphase;
+    l.moving.nodes = (cm_bvh_node *)(l.moving.leaves + n);
+    uint32_t *at = (uint32_t *)(l.moving.nodes + 2 * n);
+    l.moving.ids = at;
+    l.fixed.ids = at + n;
+    l.planes = at + 2 * n;
+    l.room.keys = at + 3 * n;
+    l.room.spare_keys = at + 4 * n;
+    l.room.spare_values = at + 5 * n;
+    l.partners = at + 6 * n;
+    l.starts = at + 7 * n;
+    l.found = (cm_pair *)(at + LISTS * n);
+    l.sorted = (uint32_t *)(l.found + world->limits.contacts);
+    return l;
+}
+
+// Half of the size of a shape's box, about its place.
+static carom_vec3 half_size(const cm_shape *shape, const cm_place *place)
+{
+    const cm_mat3 *r = &place->rotation;
+    if (shape->type == CAROM_SHAPE_SPHERE) {
+        return cm_vec(shape->size[0], shape->size[0], shape->size[0]);
+    }
+    if (shape->type == CAROM_SHAPE_CYLINDER) {
+        // A disc of radius r reaches r sqrt(1 - a^2) along an axis that its own makes a cosine a
+        // with.
+        carom_vec3 a = cm_abs_vec(r->y);
+        carom_vec3 rim =
+            cm_vec(cm_sqrt(cm_max(1.0f - a.x * a.x, 0.0f)), cm_sqrt(cm_max(1.0f - a.y * a.y, 0.0f)),
+                   cm_sqrt(cm_max(1.0f - a.z * a.z, 0.0f)));
+        return cm_mul_add(cm_scale(shape->size[1], a), shape->size[0], rim);
+    }
+    if (shape->type == CAROM_SHAPE_CAPSULE) {
+        carom_vec3 h = cm_scale(shape->size[1], cm_abs_vec(r->y));
+        return cm_add(h, cm_vec(shape->size[0], shape->size[0], shape->size[0]));
+    }
+    const carom_hull *hull = place->hull;
+    carom_vec3 size = hull ? hull->half : cm_vec(shape->size[0], shape->size[1], shape->size[2]);
+    carom_vec3 h = cm_scale(size.x, cm_abs_vec(r->x));
+    h = cm_mul_add(h, size.y, cm_abs_vec(r->y));
+    return cm_mul_add(h, size.z, cm_abs_vec(r->z));
+}
+
+static cm_aabb grown_box(const cm_shape *shape, const cm_place *place, float margin,
+                         carom_vec3 motion)
+{
+    carom_vec3 half = cm_add(half_size(shape, place), cm_vec(margin, margin, margin));
+    carom_vec3 center = place->position;
+    if (place->hull) {
+        center = cm_add(center, cm_mat3_mul(place->rotation, place->hull->center));
+    }
+    cm_aabb box = {cm_sub(center, half), cm_add(center, half)};
+    box.lower = cm_add(
+        box.lower, cm_vec(cm_min(motion.x, 0.0f), cm_min(motion.y, 0.0f), cm_min(motion.z, 0.0f)));
+    box.upper = cm_add(
+        box.upper, cm_vec(cm_max(motion.x, 0.0f), cm_max(motion.y, 0.0f), cm_max(motion.z, 0.0f)));
+    return box;
+}
+
+void cm_place_shape(const carom_world *world, cm_scratch *scratch, uint32_t slot)
+{
+    const cm_shape *shape = &cm_shapes(world)[slot];
+    cm_place *place = &scratch->places[slot];
+    carom_quat orientation;
+    cm_shape_pose(world, shape, &place->position, &orientation);
+    place->rotation = cm_mat3_from_quat(orientation);
+    place->hull = shape->type == CAROM_SHAPE_HULL ? cm_hull_find(world, shape->geometry) : NULL;
+    scratch->rubbing = scratch->rubbing || cm_shape_rubs(shape);
+}
+
+static void place_active(const carom_world *world, cm_scratch *scratch, lists *l, float margin,
+                         float dt)
+{
+    const cm_shape *shapes = cm_shapes(world);
+    for (uint32_t i = 0; i < world->state.shape_slots; i++) {
+        const cm_shape *shape = &shapes[i];
+        bool active = shape->alive && scratch->active[shape->body];
+        scratch->rank[i] = active ? CM_SHAPE_ACTIVE : CM_SHAPE_AWAY;
+        if (shape->alive && shape->type == CAROM_SHAPE_PLANE) {
+            cm_place_shape(world, scratch, i);
+            l->planes[l->plane_count++] = i;
+        } else if (active) {
+            cm_place_shape(world, scratch, i);
+            carom_vec3 motion = cm_scale(dt, cm_motions(world)[shape->body].linear_velocity);
+            scratch->bounds[i] = grown_box(shape, &scratch->places[i], margin, motion);
+            l->moving.ids[l->moving.count++] = i;
+        }
+    }
+}
+
+// A box that holds the shape however it is turned about its body's centre of mass.
+static cm_aabb loose_box(const carom_world *world, const cm_shape *shape, float margin)
+{
+    carom_vec3 arm = cm_sub(shape->position, cm_bodies(world)[shape->body].center_of_mass);
+    float reach = cm_abs(arm.x) + cm_abs(arm.y) + cm_abs(arm.z) + cm_shape_reach(shape) + margin;
+    carom_vec3 center = cm_motions(world)[shape->body].position;
+    carom_vec3 half = cm_vec(reach, reach, reach);
+    return (cm_aabb){cm_sub(center, half), cm_add(center, half)};
+}
+
+// What rests, where something active may reach it.
+static void place_near(const carom_world *world, cm_scratch *scratch, lists *l, float margin)
+{
+    const cm_shape *shapes = cm_shapes(world);
+    for (uint32_t i = 0; l->moving.count > 0 && i < world->state.shape_slots; i++) {
+        const cm_shape *shape = &shapes[i];
+        if (!shape->alive || scratch->rank[i] == CM_SHAPE_ACTIVE ||
+            shape->type == CAROM_SHAPE_PLANE) {
+            continue;
+        }
+        cm_aabb loose = loose_box(world, shape, margin);
+        if (!cm_bvh_meets(&l->moving, scratch->bounds, &loose)) {
+            continue;
+        }
+        cm_place_shape(world, scratch, i);
+        scratch->bounds[i] =
+            grown_box(shape, &scratch->places[i], margin, cm_vec(0.0f, 0.0f, 0.0f));
+        if (cm_bvh_meets(&l->moving, scratch->bounds, &scratch->bounds[i])) {
+            scratch->rank[i] = CM_SHAPE_NEAR;
+            l->fixed.ids[l->fixed.count++] = i;
+        }
+    }
+}
+
+static bool may_collide(const cm_shape *a, const cm_shape *b, const cm_body *bodies)
+{
+    if (a->body == b->body || (bodies[a->body].type != CAROM_BODY_DYNAMIC &&
+                               bodies[b->body].type != CAROM_BODY_DYNAMIC)) {
+        return false;
+    }
+    if (a->group == b->group && a->group != 0) {
+        return a->group > 0;
+    }
+    return (a->category & b->mask) != 0 && (b->category & a->mask) != 0;
+}
+
+// The box reaches below the plane's surface.
+static bool box_meets_plane(const cm_aabb *box, const cm_shape *plane, const cm_place *place)
+{
+    carom_vec3 normal =
+        cm_mat3_mul(place->rotation, cm_vec(plane->size[0], plane->size[1], plane->size[2]));
+    carom_vec3 lowest = cm_vec(normal.x > 0.0f ? box->lower.x : box->upper.x,
+                               normal.y > 0.0f ? box->lower.y : box->upper.y,
+                               normal.z > 0.0f ? box->lower.z : box->upper.z);
+    return cm_dot(normal, cm_sub(lowest, place->position)) <= plane->size[3];
+}
+
+// Partners of a plane: every moving shape with a higher slot that reaches it.
+static uint32_t partners_of_plane(const cm_scratch *scratch, const lists *l, const cm_shape *shapes,
+                                  uint32_t a)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < l->moving.count; i++) {
+        uint32_t b = l->moving.ids[i];
+        if (b > a && box_meets_plane(&scratch->bounds[b], &shapes[a], &scratch->places[a])) {
+            l->partners[count++] = b;
+        }
+    }
+    return count;
+}
+
+static uint32_t partners_of_box(const cm_scratch *scratch, const lists *l, const cm_shape *shapes,
+                                uint32_t a, bool fixed)
+{
+    const cm_aabb *box = &scratch->bounds[a];
+    uint32_t count = cm_bvh_query(&l->moving, scratch->bounds, box, a, l->partners);
+    if (fixed) {
+        return count;
+    }
+    count += cm_bvh_query(&l->fixed, scratch->bounds, box, a, l->partners + count);
+    for (uint32_t i = 0; i < l->plane_count; i++) {
+        uint32_t b = l->planes[i];
+        if (b > a && box_meets_plane(box, &shapes[b], &scratch->places[b])) {
+            l->partners[count++] = b;
+        }
+    }
+    return count;
+}
+
+bool cm_may_meet(const carom_world *world, const cm_scratch *scratch, uint32_t a, uint32_t b)
+{
+    const cm_shape *first = cm_shapes(world) + a, *second = cm_shapes(world) + b;
+    return may_collide(first, second, cm_bodies(world)) &&
+           !cm_joint_filter_has(world, scratch, first->body, second->body);
+}
+
+// Shape by shape in canonical order: slower, but cut right where more pairs are than there is room
+// for. Returns how many were left out.
+static uint32_t find_in_order(const carom_world *world, cm_scratch *scratch, lists *l)
+{
+    const cm_shape *shapes = cm_shapes(world);
+    uint32_t dropped = 0;
+    scratch->pair_count = 0;
+    for (uint32_t a = 0; a < world->state.shape_slots; a++) {
+        bool plane = shapes[a].type == CAROM_SHAPE_PLANE;
+        if (!shapes[a].alive || (scratch->rank[a] == CM_SHAPE_AWAY && !plane)) {
+            continue;
+        }
+        bool fixed = scratch->rank[a] != CM_SHAPE_ACTIVE;
+        uint32_t found = plane ? partners_of_plane(scratch, l, shapes, a)
+                               : partners_of_box(scratch, l, shapes, a, fixed);
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < found; i++) {
+            uint32_t b = l->partners[i];
+            if (cm_may_meet(world, scratch, a, b)) {
+                l->room.keys[count] = b;
+                l->partners[count++] = b;
+            }
+        }
+        cm_sort(l->room.keys, l->partners, l->room.spare_keys, l->room.spare_values, count);
+        for (uint32_t i = 0; i < count; i++) {
+            if (scratch->pair_count == world->limits.contacts) {
+                dropped += count - i;
+                break;
+            }
+            scratch->pairs[scratch->pair_count++] = (cm_pair){a, l->partners[i]};
+        }
+    }
+    return dropped;
+}
+
+// All overlapping pairs, in no order, before filters; more than the limit where there is no room.
+static uint32_t find_at_once(const carom_world *world, const cm_scratch *scratch, lists *l)
+{
+    uint32_t room = world->limits.contacts, count = 0;
+    const cm_shape *shapes = cm_shapes(world);
+    for (uint32_t p = 0; p < l->plane_count; p++) {
+        uint32_t plane = l->planes[p];
+        for (uint32_t i = 0; i < l->moving.count && count <= room; i++) {
+            uint32_t id = l->moving.ids[i];
+            if (box_meets_plane(&scratch->bounds[id], &shapes[plane], &scratch->places[plane])) {
+                if (count == room) {
+                    return room + 1;
+                }
+                l->found[count++] = id < plane ? (cm_pair){id, plane} : (cm_pair){plane, id};
+            }
+        }
+    }
+    count = cm_bvh_pairs_within(&l->moving, l->found, count, room);
+    return cm_bvh_pairs_between(&l->moving, &l->fixed, l->found, count, room);
+}
+
+// Filters what was found and brings it into canonical order: by first slot in a counting sort, then
+// each shape's partners.
+static void order_found(const carom_world *world, cm_scratch *scratch, lists *l, uint32_t found)
+{
+    uint32_t slots = world->state.shape_slots, at = 0, first = 0;
+    memset(l->starts, 0, slots * sizeof *l->starts);
+    for (uint32_t i = 0; i < found; i++) {
+        l->starts[l->found[i].shape_a]++;
+    }
+    for (uint32_t a = 0; a < slots; a++) {
+        uint32_t here = l->starts[a];
+        l->starts[a] = at;
+        at += here;
+    }
+    for (uint32_t i = 0; i < found; i++) {
+        l->sorted[l->starts[l->found[i].shape_a]++] = l->found[i].shape_b;
+    }
+    scratch->pair_count = 0;
+    for (uint32_t a = 0; a < slots; a++) {
+        uint32_t n = l->starts[a] - first;
+        memcpy(l->room.keys, l->sorted + first, n * sizeof *l->sorted);
+        cm_sort(l->room.keys, l->sorted + first, l->room.spare_keys, l->room.spare_values, n);
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t b = l->sorted[first + i];
+            if (cm_may_meet(world, scratch, a, b)) {
+                scratch->pairs[scratch->pair_count++] = (cm_pair){a, b};
+            }
+        }
+        first += n;
+    }
+}
+
+uint32_t cm_find_pairs(const carom_world *world, cm_scratch *scratch, float margin, float dt)
+{
+    lists l = map_lists(world, scratch);
+    place_active(world, scratch, &l, margin, dt);
+    cm_bvh_build(&l.moving, scratch->bounds, &l.room);
+    place_near(world, scratch, &l, margin);
+    l.fixed.nodes = l.moving.nodes + 2 * (size_t)l.moving.count;
+    l.fixed.leaves = l.moving.leaves + l.moving.leaf_count;
+    cm_bvh_build(&l.fixed, scratch->bounds, &l.room);
+    cm_joint_filter_build(world, scratch);
+    uint32_t found = find_at_once(world, scratch, &l);
+    if (found > world->limits.contacts) {
+        return find_in_order(world, scratch, &l);
+    }
+    order_found(world, scratch, &l, found);
+    return 0;
+}
+
+void cm_stage_pairs(carom_world *world, cm_scratch *scratch)
+{
+    float dt = 1.0f / (float)world->state.tick_rate;
+    world->stats.contacts_dropped += cm_find_pairs(world, scratch, CM_SPECULATIVE_MARGIN, dt);
+}

@@ -1,0 +1,107 @@
+// Collisions of the model `circle` (S1): the article's own loop over all spheres, every pair i < j
+// in the order of their slots, steps 1 to 6 one after another with the separation, then all move.
+//
+// A pair early in the list may push a circle into a later one, so pairs are not those of the
+// broadphase but all; what cannot reach is passed over by a comparison. What cannot be pushed takes
+// the limits of the formulas for an infinite mass. Without rounding (pixel 0) a gap up to 1e-5 x
+// size is a hit. Sensors and filters hold. Spheres' depth z does not enter. Typical: 16 circles.
+#include "shared/sim/solve/impulse/impulse.h"
+#include "shared/sim/collide/broadphase.h"
+#include "shared/sim/body/rule.h"
+
+static uint32_t list_circles(const carom_world *world, cm_impulse_circle *circles)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < world->state.shape_slots; i++) {
+        const cm_shape *shape = cm_shapes(world) + i;
+        if (shape->alive && shape->type == CAROM_SHAPE_SPHERE && !shape->sensor) {
+            circles[count++] = (cm_impulse_circle){shape->body, i, (double)shape->size[0]};
+        }
+    }
+    return count;
+}
+
+static carom_circle circle_of(const cm_scratch *scratch, const cm_impulse *impulse,
+                              const cm_impulse_circle *from)
+{
+    const cm_impulse_body *body = &impulse->bodies[from->body];
+    const carom_vec3 *place = &scratch->places[from->shape].position;
+    double m = body->side.inverse_mass.x;
+    carom_circle c = {{(double)place->x + body->shift.x, (double)place->y + body->shift.y},
+                      {body->side.v.x, body->side.v.y},
+                      from->reach,
+                      m > 0.0 ? 1.0 / m : 1.0};
+    return c;
+}
+
+// What changed goes back as a shift and a velocity, so that the rest of the body follows.
+static void put_back(cm_impulse_body *body, const carom_circle *was, const carom_circle *is,
+                     double mass)
+{
+    double push_x = mass * (is->velocity[0] - was->velocity[0]);
+    double push_y = mass * (is->velocity[1] - was->velocity[1]);
+    body->shift.x += is->position[0] - was->position[0];
+    body->shift.y += is->position[1] - was->position[1];
+    body->side.v.x = is->velocity[0];
+    body->side.v.y = is->velocity[1];
+    body->push = cm_dadd(body->push, cm_dvec(push_x, push_y, 0.0));
+}
+
+// Notes the impulse where the collide stage has a row for the pair, for the report.
+static void note(const carom_world *world, const cm_scratch *scratch, uint32_t a, uint32_t b,
+                 double impulse)
+{
+    const cm_contact *contacts = cm_contacts(world);
+    uint32_t low = 0, high = world->state.contact_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const cm_contact *c = &contacts[middle];
+        bool below = c->shape_a < a || (c->shape_a == a && c->shape_b < b);
+        low = below ? middle + 1 : low;
+        high = below ? high : middle;
+    }
+    if (low < world->state.contact_count && contacts[low].shape_a == a &&
+        contacts[low].shape_b == b) {
+        scratch->manifolds[low].impulse += (float)impulse;
+    }
+}
+
+static void collide_pair(const carom_world *world, const cm_scratch *scratch, cm_impulse *impulse,
+                         const cm_impulse_circle *i, const cm_impulse_circle *j)
+{
+    cm_impulse_body *one = &impulse->bodies[i->body], *two = &impulse->bodies[j->body];
+    carom_circle a = circle_of(scratch, impulse, i), b = circle_of(scratch, impulse, j);
+    double reach = (a.radius + b.radius) * (1.0 + CM_IMPULSE_TOUCH);
+    double x = b.position[0] - a.position[0], y = b.position[1] - a.position[1];
+    if (x > reach || -x > reach || y > reach || -y > reach ||
+        !cm_may_meet(world, scratch, i->shape, j->shape)) {
+        return;
+    }
+    bool fixed[2] = {one->side.inverse_mass.x == 0.0, two->side.inverse_mass.x == 0.0};
+    float friction, restitution;
+    carom_circle_impact c;
+    cm_rule_mix(world, cm_shapes(world) + i->shape, cm_shapes(world) + j->shape, &friction,
+                &restitution);
+    double touch = CM_IMPULSE_TOUCH * 2.0 * (a.radius < b.radius ? a.radius : b.radius);
+    cm_circle_collide(&a, &b, fixed, (double)restitution, (double)world->state.pixel, touch, &c);
+    if (!c.hit) {
+        return;
+    }
+    put_back(one, &a, &c.a, fixed[0] ? 0.0 : a.mass);
+    put_back(two, &b, &c.b, fixed[1] ? 0.0 : b.mass);
+    note(world, scratch, i->shape, j->shape,
+         fixed[1] ? a.mass * (c.as - c.as2) : b.mass * (c.bs2 - c.bs));
+}
+
+void cm_impulse_circles(const carom_world *world, const cm_scratch *scratch, cm_impulse *impulse)
+{
+    uint32_t count = list_circles(world, impulse->circles);
+    for (uint32_t i = 0; i < world->state.contact_count; i++) {
+        scratch->manifolds[i].impulse = 0.0f;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = i + 1; j < count; j++) {
+            collide_pair(world, scratch, impulse, &impulse->circles[i], &impulse->circles[j]);
+        }
+    }
+}

@@ -1,0 +1,253 @@
+// The `impulse` solver: forces change velocities, what touches at the start of the step collides,
+// then poses move. A substep does all of it for a part of the tick, and finds contacts anew.
+//
+// The sources know no gyroscopic torque: a body turns on about the axis and at the rate that the
+// last collision left, which keeps its energy. Turning is exact for any angle. What would move
+// faster than any call may ask for is put to rest and counted. Scratch: bodies | rows | circles.
+#include "shared/sim/solve/impulse/impulse.h"
+#include "shared/base/mathf.h"
+#include "shared/sim/body/locks.h"
+#include "shared/sim/solve/report.h"
+#include "shared/sim/solve/solver.h"
+
+#include <string.h>
+
+#define RUNAWAY 1.0e6   // m/s, rad/s, m
+#define TINY    1.0e-14 // m/s, rad/s: less is nothing
+
+static size_t line(size_t size)
+{
+    return (size + CM_CACHE_LINE - 1) / CM_CACHE_LINE * CM_CACHE_LINE;
+}
+
+static void *take(char *base, size_t *offset, size_t size)
+{
+    void *start = base ? base + *offset : NULL;
+    *offset += line(size);
+    return start;
+}
+
+static size_t walk(const carom_limits *limits, char *base, cm_impulse *impulse)
+{
+    size_t offset = 0;
+    impulse->bodies = take(base, &offset, (size_t)limits->bodies * sizeof(cm_impulse_body));
+    impulse->rows = take(base, &offset, (size_t)limits->contacts * sizeof(cm_impulse_row));
+    impulse->circles = take(base, &offset, (size_t)limits->shapes * sizeof(cm_impulse_circle));
+    return offset;
+}
+
+size_t cm_impulse_scratch_size(const carom_limits *limits, const carom_solver_def *def)
+{
+    cm_impulse unused;
+    (void)def;
+    return walk(limits, NULL, &unused);
+}
+
+typedef struct quat {
+    double x, y, z, w;
+} quat;
+
+static quat unit(quat q)
+{
+    double s = 1.0 / __builtin_sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
+    return (quat){s * q.x, s * q.y, s * q.z, s * q.w};
+}
+
+static quat from_float(carom_quat q)
+{
+    return unit((quat){(double)q.x, (double)q.y, (double)q.z, (double)q.w});
+}
+
+static quat multiply(quat a, quat b)
+{
+    quat r = {a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+              a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
+              a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w,
+              a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z};
+    return r;
+}
+
+static carom_dmat3 axes_of(quat q)
+{
+    carom_dmat3 m = {
+        {1.0 - 2.0 * (q.y * q.y + q.z * q.z), 2.0 * (q.x * q.y + q.w * q.z),
+         2.0 * (q.x * q.z - q.w * q.y)},
+        {2.0 * (q.x * q.y - q.w * q.z), 1.0 - 2.0 * (q.x * q.x + q.z * q.z),
+         2.0 * (q.y * q.z + q.w * q.x)},
+        {2.0 * (q.x * q.z + q.w * q.y), 2.0 * (q.y * q.z - q.w * q.x),
+         1.0 - 2.0 * (q.x * q.x + q.y * q.y)},
+    };
+    return m;
+}
+
+// As cm_locked_inverse, in binary64: locked axes leave the inertia, not its inverse.
+static carom_dsym3 locked_inverse(carom_dsym3 inertia, uint32_t locks)
+{
+    bool x = locks & CAROM_LOCK_RX, y = locks & CAROM_LOCK_RY, z = locks & CAROM_LOCK_RZ;
+    inertia.xx = x ? 1.0 : inertia.xx;
+    inertia.yy = y ? 1.0 : inertia.yy;
+    inertia.zz = z ? 1.0 : inertia.zz;
+    inertia.xy = x || y ? 0.0 : inertia.xy;
+    inertia.xz = x || z ? 0.0 : inertia.xz;
+    inertia.yz = y || z ? 0.0 : inertia.yz;
+    carom_dsym3 inverse = cm_dsym_inverse(&inertia);
+    inverse.xx = x ? 0.0 : inverse.xx;
+    inverse.yy = y ? 0.0 : inverse.yy;
+    inverse.zz = z ? 0.0 : inverse.zz;
+    return inverse;
+}
+
+static carom_dsym3 inverse_of(const carom_world *world, uint32_t slot, uint32_t locks)
+{
+    const cm_body *body = cm_bodies(world) + slot;
+    double xx = (double)body->inertia.x, yy = (double)body->inertia.y, zz = (double)body->inertia.z;
+    carom_dsym3 inertia = {xx, yy, zz, 0.0, 0.0, 0.0};
+    if (xx == yy && yy == zz && (locks & ~CM_LOCKS_LINEAR) == 0) {
+        return (carom_dsym3){1.0 / xx, 1.0 / xx, 1.0 / xx, 0.0, 0.0, 0.0};
+    }
+    quat q = multiply(from_float(cm_motions(world)[slot].orientation),
+                      from_float(body->inertia_orientation));
+    carom_dmat3 axes = axes_of(unit(q));
+    return locked_inverse(cm_dsym_turn(&axes, &inertia), locks);
+}
+
+static carom_dvec3 unlocked(uint32_t locks, carom_dvec3 v)
+{
+    return cm_dvec(locks & 1u ? 0.0 : v.x, locks & 2u ? 0.0 : v.y, locks & 4u ? 0.0 : v.z);
+}
+
+// Inverse mass and inertia, then what forces do in a substep.
+static void prepare_dynamic(const carom_world *world, const cm_impulse *impulse, uint32_t slot,
+                            cm_impulse_body *row)
+{
+    const cm_body *body = cm_bodies(world) + slot;
+    cm_impulse_side *side = &row->side;
+    double m = 1.0 / (double)body->mass, h = impulse->h;
+    uint32_t locks = cm_locks_of(world, body);
+    side->inverse_mass = unlocked(locks, cm_dvec(m, m, m));
+    side->inverse = inverse_of(world, slot, locks);
+    side->v = unlocked(locks, side->v);
+    side->w = unlocked(locks >> 3, side->w);
+    carom_dvec3 force = cm_dadd(cm_impulse_vec(body->force), cm_impulse_vec(body->applied_force));
+    carom_dvec3 torque =
+        cm_dadd(cm_impulse_vec(body->torque), cm_impulse_vec(body->applied_torque));
+    carom_dvec3 pull = cm_dscale(
+        h, cm_dmul_add(cm_dscale((double)body->gravity_scale, cm_impulse_vec(world->state.gravity)),
+                       m, force));
+    pull = unlocked(locks, pull);
+    side->v = cm_dscale(1.0 / (1.0 + h * (double)body->linear_damping), cm_dadd(side->v, pull));
+    side->w = cm_dscale(1.0 / (1.0 + h * (double)body->angular_damping),
+                        cm_dmul_add(side->w, h, cm_dsym_mul(&side->inverse, torque)));
+    row->pull = cm_dlength(pull);
+}
+
+static void prepare(const carom_world *world, cm_impulse *impulse)
+{
+    const cm_motion *motions = cm_motions(world);
+    for (uint32_t i = 0; i < world->state.body_slots; i++) {
+        const cm_body *body = cm_bodies(world) + i;
+        cm_impulse_body *row = &impulse->bodies[i];
+        memset(row, 0, sizeof *row);
+        if (!body->alive || body->type == CAROM_BODY_STATIC) {
+            continue;
+        }
+        row->side.v = cm_impulse_vec(motions[i].linear_velocity);
+        row->side.w = cm_impulse_vec(motions[i].angular_velocity);
+        if (body->type == CAROM_BODY_DYNAMIC) {
+            prepare_dynamic(world, impulse, i, row);
+        }
+    }
+}
+
+// NaN is not.
+static bool is_bounded(carom_dvec3 v)
+{
+    return v.x <= RUNAWAY && v.x >= -RUNAWAY && v.y <= RUNAWAY && v.y >= -RUNAWAY &&
+           v.z <= RUNAWAY && v.z >= -RUNAWAY;
+}
+
+static float settled(double x)
+{
+    return x < TINY && x > -TINY ? 0.0f : (float)x;
+}
+
+static carom_vec3 to_float(carom_dvec3 v)
+{
+    return cm_vec(settled(v.x), settled(v.y), settled(v.z));
+}
+
+// exp(w h) q
+static carom_quat turned(carom_quat q, carom_dvec3 w, double h)
+{
+    double rate = cm_dlength(w), half = 0.5 * rate * h;
+    double s = rate * h > 1.0e-9 ? cm_sin(half) / rate : 0.5 * h;
+    quat r = unit(multiply((quat){s * w.x, s * w.y, s * w.z, cm_cos(half)}, from_float(q)));
+    return (carom_quat){(float)r.x, (float)r.y, (float)r.z, (float)r.w};
+}
+
+static void move(carom_world *world, const cm_impulse *impulse)
+{
+    for (uint32_t i = 0; i < world->state.body_slots; i++) {
+        const cm_impulse_body *row = &impulse->bodies[i];
+        const cm_body *body = cm_bodies(world) + i;
+        cm_motion *motion = cm_motions(world) + i;
+        if (!body->alive || body->type == CAROM_BODY_STATIC) {
+            continue;
+        }
+        if (!is_bounded(row->side.v) || !is_bounded(row->side.w) || !is_bounded(row->shift)) {
+            motion->linear_velocity = motion->angular_velocity = cm_vec(0.0f, 0.0f, 0.0f);
+            world->stats.bodies_put_to_rest++;
+            continue;
+        }
+        carom_dvec3 p = cm_impulse_vec(motion->position);
+        p = cm_dadd(cm_dmul_add(p, impulse->h, row->side.v), row->shift);
+        motion->position = cm_vec((float)p.x, (float)p.y, (float)p.z);
+        if (row->side.w.x != 0.0 || row->side.w.y != 0.0 || row->side.w.z != 0.0) {
+            motion->orientation = turned(motion->orientation, row->side.w, impulse->h);
+        }
+        motion->linear_velocity = to_float(row->side.v);
+        motion->angular_velocity = to_float(row->side.w);
+    }
+}
+
+// Mean wrench of contacts over the tick, of those that ask for it.
+static void report_forces(carom_world *world, const cm_impulse *impulse, bool first)
+{
+    float rate = (float)world->state.tick_rate;
+    for (uint32_t i = 0; i < world->state.body_slots; i++) {
+        cm_body *body = cm_bodies(world) + i;
+        const cm_impulse_body *row = &impulse->bodies[i];
+        if (!body->alive || (!(body->flags & CM_BODY_REPORT) && body->pointer == CAROM_NO_PLAYER)) {
+            continue;
+        }
+        carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f);
+        carom_vec3 force = cm_scale(rate, to_float(row->push));
+        carom_vec3 torque = cm_scale(rate, to_float(row->turn));
+        body->contact_force = cm_add(first ? zero : body->contact_force, force);
+        body->contact_torque = cm_add(first ? zero : body->contact_torque, torque);
+    }
+}
+
+void cm_solve_impulse(carom_world *world, cm_scratch *scratch)
+{
+    cm_impulse impulse;
+    walk(&world->limits, scratch->solver, &impulse);
+    uint32_t substeps = world->state.substeps;
+    impulse.h = 1.0 / ((double)world->state.tick_rate * (double)substeps);
+    impulse.planar = world->state.flags & CM_WORLD_PLANAR;
+    for (uint32_t i = 0; i < substeps; i++) {
+        if (i > 0) {
+            cm_stage_pairs(world, scratch);
+            cm_stage_collide(world, scratch);
+        }
+        prepare(world, &impulse);
+        if (world->state.model == CAROM_IMPULSE_CIRCLE) {
+            cm_impulse_circles(world, scratch, &impulse);
+        } else {
+            cm_impulse_collide(world, scratch, &impulse);
+        }
+        cm_report_contacts(world, scratch);
+        report_forces(world, &impulse, i == 0);
+        move(world, &impulse);
+    }
+}

@@ -1,0 +1,206 @@
+// Bodies of the lcp solver: from the state into binary64, and back with new velocities and poses.
+//
+// Forces and the rotational force -w x (I w) act on the velocity of the start of the step; then the
+// new velocity moves the pose (quasi-implicit: seeds S3.c, 8). Where a body turns so far in a step
+// that the explicit rotational force would feed it, one Newton step of the implicit equation stands
+// in (E. Catto, "Numerical Methods", GDC 2015). Locked axes are rows and columns without inverse
+// mass. What would not be finite is put to rest. Typical: 20 bodies.
+#include "shared/sim/step/sleep.h"
+#include "shared/sim/solve/lcp/lcp.h"
+
+#define RUNAWAY   1.0e6 // m, m/s, rad/s: of one tick
+#define FAST_TURN 0.25  // rad a step
+#define TINY      1.0e-14
+
+static uint32_t locks_of(const carom_world *world, const cm_body *body)
+{
+    bool planar = (world->state.flags & CM_WORLD_PLANAR) != 0;
+    return body->locks | (planar ? CAROM_LOCK_Z | CAROM_LOCK_RX | CAROM_LOCK_RY : 0u);
+}
+
+// R diag(d) R^T
+static void turned_diagonal(const cm_dmat *r, cm_dvec d, double m[6])
+{
+    cm_dvec x = cm_dv_scale(d.x, r->x), y = cm_dv_scale(d.y, r->y), z = cm_dv_scale(d.z, r->z);
+    m[0] = x.x * r->x.x + y.x * r->y.x + z.x * r->z.x;
+    m[1] = x.x * r->x.y + y.x * r->y.y + z.x * r->z.y;
+    m[2] = x.x * r->x.z + y.x * r->y.z + z.x * r->z.z;
+    m[3] = x.y * r->x.y + y.y * r->y.y + z.y * r->z.y;
+    m[4] = x.y * r->x.z + y.y * r->y.z + z.y * r->z.z;
+    m[5] = x.z * r->x.z + y.z * r->y.z + z.z * r->z.z;
+}
+
+static cm_dvec sym_mul(const double m[6], cm_dvec v)
+{
+    return cm_dv(m[0] * v.x + m[1] * v.y + m[2] * v.z, m[1] * v.x + m[3] * v.y + m[4] * v.z,
+                 m[2] * v.x + m[4] * v.y + m[5] * v.z);
+}
+
+// The inverse of the free rows and columns of an inertia in world axes; the locked ones are zero.
+static void invert_free(const double m[6], uint32_t locks, double inverse[6])
+{
+    double a[3][3] = {{m[0], m[1], m[2]}, {m[1], m[3], m[4]}, {m[2], m[4], m[5]}};
+    for (uint32_t i = 0; i < 3; i++) {
+        for (uint32_t j = 0; j < 3; j++) {
+            bool locked = (locks >> (3 + i) & 1u) || (locks >> (3 + j) & 1u);
+            a[i][j] = locked ? (i == j ? 1.0 : 0.0) : a[i][j];
+        }
+    }
+    double c0 = a[1][1] * a[2][2] - a[1][2] * a[2][1], c1 = a[1][2] * a[2][0] - a[1][0] * a[2][2];
+    double c2 = a[1][0] * a[2][1] - a[1][1] * a[2][0];
+    double s = 1.0 / (a[0][0] * c0 + a[0][1] * c1 + a[0][2] * c2);
+    inverse[0] = s * c0;
+    inverse[1] = s * (a[0][2] * a[2][1] - a[0][1] * a[2][2]);
+    inverse[2] = s * (a[0][1] * a[1][2] - a[0][2] * a[1][1]);
+    inverse[3] = s * (a[0][0] * a[2][2] - a[0][2] * a[2][0]);
+    inverse[4] = s * (a[0][2] * a[1][0] - a[0][0] * a[1][2]);
+    inverse[5] = s * (a[0][0] * a[1][1] - a[0][1] * a[1][0]);
+    static const uint32_t rows[6] = {0, 0, 0, 1, 1, 2}, columns[6] = {0, 1, 2, 1, 2, 2};
+    for (uint32_t i = 0; i < 6; i++) {
+        bool locked = (locks >> (3 + rows[i]) & 1u) || (locks >> (3 + columns[i]) & 1u);
+        inverse[i] = locked ? 0.0 : inverse[i];
+    }
+}
+
+// Change of spin, in the principal axes, by the rotational force: explicit, or one Newton step.
+static cm_dvec rotational(cm_dvec w, cm_dvec i, double h)
+{
+    cm_dvec iw = cm_dv(i.x * w.x, i.y * w.y, i.z * w.z);
+    cm_dvec f = cm_dv_scale(h, cm_dv_cross(w, iw));
+    if (h * cm_dv_length(w) < FAST_TURN) {
+        return cm_dv(-f.x / i.x, -f.y / i.y, -f.z / i.z);
+    }
+    cm_dvec c1 = cm_dv(i.x, h * (w.z * i.x - iw.z), h * (iw.y - w.y * i.x));
+    cm_dvec c2 = cm_dv(h * (iw.z - w.z * i.y), i.y, h * (w.x * i.y - iw.x));
+    cm_dvec c3 = cm_dv(h * (w.y * i.z - iw.y), h * (iw.x - w.x * i.z), i.z);
+    cm_dvec c23 = cm_dv_cross(c2, c3);
+    double det = cm_dv_dot(c1, c23), s = det != 0.0 ? -1.0 / det : 0.0;
+    return cm_dv(s * cm_dv_dot(f, c23), s * cm_dv_dot(f, cm_dv_cross(c3, c1)),
+                 s * cm_dv_dot(f, cm_dv_cross(c1, c2)));
+}
+
+static cm_dvec unlocked(cm_dvec v, uint32_t locks)
+{
+    return cm_dv(locks & 1u ? 0.0 : v.x, locks & 2u ? 0.0 : v.y, locks & 4u ? 0.0 : v.z);
+}
+
+static void load_dynamic(const cm_lcp_step *step, const cm_body *body, cm_lcp_body *row)
+{
+    uint32_t locks = locks_of(step->world, body);
+    double h = step->h, mass = (double)body->mass;
+    double linear = 1.0 / (1.0 + h * (double)body->linear_damping);
+    double angular = 1.0 / (1.0 + h * (double)body->angular_damping);
+    cm_dvec one = cm_dv(linear / mass, linear / mass, linear / mass);
+    row->dynamic = 1;
+    row->inverse_mass = unlocked(one, locks);
+    row->v = unlocked(row->v, locks);
+    row->w = unlocked(row->w, locks >> 3);
+
+    cm_dvec force = cm_dv_add(cm_dv_of(body->force), cm_dv_of(body->applied_force));
+    cm_dvec gravity =
+        cm_dv_scale((double)body->gravity_scale, cm_dv_of(step->world->state.gravity));
+    cm_dvec v = cm_dv_mul_add(row->v, h, cm_dv_mul_add(gravity, 1.0 / mass, force));
+    row->free_v = unlocked(cm_dv_scale(linear, v), locks);
+
+    cm_dquat q = cm_dq_unit(cm_dq_mul(row->orientation, cm_dq_of(body->inertia_orientation)));
+    cm_dmat axes = cm_dmat_of(q);
+    cm_dvec inertia = cm_dv_of(body->inertia);
+    double m[6];
+    turned_diagonal(&axes, inertia, m);
+    invert_free(m, locks, row->inverse);
+    cm_dvec torque = cm_dv_add(cm_dv_of(body->torque), cm_dv_of(body->applied_torque));
+    cm_dvec turn = rotational(cm_dmat_mul_transpose(&axes, row->w), inertia, h);
+    cm_dvec w = cm_dv_add(row->w, unlocked(cm_dmat_mul(&axes, turn), locks >> 3));
+    w = cm_dv_mul_add(w, h, sym_mul(row->inverse, torque));
+    row->free_w = cm_dv_scale(angular, w);
+    for (uint32_t i = 0; i < 6; i++) {
+        row->inverse[i] *= angular;
+    }
+}
+
+void cm_lcp_load_bodies(cm_lcp_step *step)
+{
+    const cm_body *bodies = cm_bodies(step->world);
+    const cm_motion *motions = cm_motions(step->world);
+    for (uint32_t i = 0; i < step->world->state.body_slots; i++) {
+        cm_lcp_body *row = &step->bodies[i];
+        cm_dvec force = row->contact_force, torque = row->contact_torque;
+        *row = (cm_lcp_body){.orientation = {0.0, 0.0, 0.0, 1.0}};
+        row->contact_force = force;
+        row->contact_torque = torque;
+        if (!bodies[i].alive) {
+            continue;
+        }
+        row->position = cm_dv_of(motions[i].position);
+        row->orientation = cm_dq_unit(cm_dq_of(motions[i].orientation));
+        if (bodies[i].type == CAROM_BODY_STATIC || cm_body_is_asleep(&bodies[i])) {
+            continue;
+        }
+        row->moving = 1;
+        row->v = row->free_v = cm_dv_of(motions[i].linear_velocity);
+        row->w = row->free_w = cm_dv_of(motions[i].angular_velocity);
+        if (bodies[i].type == CAROM_BODY_DYNAMIC) {
+            load_dynamic(step, &bodies[i], row);
+        }
+    }
+}
+
+static bool is_bounded(cm_dvec v)
+{
+    return cm_lcp_abs(v.x) <= RUNAWAY && cm_lcp_abs(v.y) <= RUNAWAY && cm_lcp_abs(v.z) <= RUNAWAY;
+}
+
+// What decays would creep through the denormal numbers.
+static cm_dvec settled(cm_dvec v)
+{
+    return cm_dv(cm_lcp_abs(v.x) < TINY ? 0.0 : v.x, cm_lcp_abs(v.y) < TINY ? 0.0 : v.y,
+                 cm_lcp_abs(v.z) < TINY ? 0.0 : v.z);
+}
+
+static void store_body(cm_lcp_step *step, const cm_lcp_body *row, cm_motion *motion)
+{
+    double h = step->h;
+    cm_dvec v = settled(cm_dv_mul_add(row->free_v, h, row->dv));
+    cm_dvec w = settled(cm_dv_mul_add(row->free_w, h, row->dw));
+    cm_dvec p = cm_dv_mul_add(row->position, h, v);
+    cm_dquat q = row->orientation, spin = {w.x, w.y, w.z, 0.0}, d = cm_dq_mul(spin, q);
+    q = (cm_dquat){q.x + 0.5 * h * d.x, q.y + 0.5 * h * d.y, q.z + 0.5 * h * d.z,
+                   q.w + 0.5 * h * d.w};
+    q = cm_dq_unit(q);
+    carom_vec3 position = cm_dv_round(p);
+    carom_quat orientation = {(float)q.x, (float)q.y, (float)q.z, (float)q.w};
+    bool sound = is_bounded(v) && is_bounded(w) && cm_vec_is_finite(position) &&
+                 cm_quat_is_finite(orientation);
+    if (!sound) {
+        motion->linear_velocity = motion->angular_velocity = cm_vec(0.0f, 0.0f, 0.0f);
+        step->world->stats.bodies_put_to_rest++;
+        return;
+    }
+    motion->position = position;
+    motion->orientation = orientation;
+    motion->linear_velocity = cm_dv_round(v);
+    motion->angular_velocity = cm_dv_round(w);
+}
+
+static carom_vec3 stored_mean(cm_dvec sum, uint32_t substeps)
+{
+    carom_vec3 mean = cm_dv_round(cm_dv_scale(1.0 / (double)substeps, settled(sum)));
+    return cm_vec_is_finite(mean) ? mean : cm_vec(0.0f, 0.0f, 0.0f);
+}
+
+void cm_lcp_store_bodies(cm_lcp_step *step, bool last)
+{
+    carom_world *world = step->world;
+    for (uint32_t i = 0; i < world->state.body_slots; i++) {
+        cm_body *body = &cm_bodies(world)[i];
+        const cm_lcp_body *row = &step->bodies[i];
+        if (row->moving) {
+            store_body(step, row, &cm_motions(world)[i]);
+        }
+        bool reports = (body->flags & CM_BODY_REPORT) || body->pointer != CAROM_NO_PLAYER;
+        if (last && body->alive && reports && !cm_body_is_asleep(body)) {
+            body->contact_force = stored_mean(row->contact_force, world->state.substeps);
+            body->contact_torque = stored_mean(row->contact_torque, world->state.substeps);
+        }
+    }
+}

@@ -1,0 +1,463 @@
+// Contact rows of the lcp solver: a normal row for each point, then its tangents (seeds S3.f).
+//
+// The normal points from body a to body b, so that b may move along +n. A gap may close exactly in
+// the step; an overlap opens by gamma of it. Friction acts where a point touches or will within the
+// step. Tangent 1 is the direction in which b slides, above 1e-3 m/s; else the last step's; else a
+// function of the normal alone. Where a shape's mode names an axis, tangent 1 is that axis.
+//
+// A tyre on a body that turns on a hinge or a steering hinge rolls across that joint's axis; a
+// cylinder or capsule whose contact axis is its own y rolls across it; any other shape rolls along
+// its contact axis. The slip is the shape's: shared by the points that touch, so that it does not
+// depend on how many they are. Typical: 14 points, 42 rows.
+#include "shared/sim/joint/joint.h"
+#include "shared/sim/solve/lcp/lcp.h"
+
+#include <string.h>
+
+#define SLIDING  1.0e-3 // m/s
+#define SET_BITS 2u
+#define SET_MASK 3u
+
+// A contact with all its points share.
+typedef struct touch {
+    const cm_manifold *manifold;
+    const cm_contact *old; // last step's row; NULL: none
+    const cm_shape *mode;  // the shape whose contact mode counts
+    uint32_t index, touching;
+    cm_dvec normal, axis; // axis: of 1D and tyre, in the world
+    cm_dvec surface;      // velocity of b's surface less that of a's, beside the bodies' own
+    double epsilon, gamma, weight;
+    double scale; // of first estimates of normal forces
+    bool has_axis;
+} touch;
+
+static bool is_dynamic(const cm_lcp_step *step, uint32_t body)
+{
+    return step->bodies[body].dynamic != 0;
+}
+
+// What a solver keeps beside the impulses, emptied: the stage leaves what soft recycles there.
+static void clear_contact(cm_contact *contact)
+{
+    carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f);
+    memset(contact->normal_impulse, 0, sizeof contact->normal_impulse);
+    memset(contact->separation, 0, sizeof contact->separation);
+    memset(contact->anchor, 0, sizeof contact->anchor);
+    contact->friction_impulse = contact->place = zero;
+    contact->twist_impulse = 0.0f;
+    contact->turn = cm_quat_identity();
+}
+
+// Two of a kind: the lower slot's. No friction comes before a direction, a direction before none.
+static const cm_shape *mode_of(const cm_shape *a, const cm_shape *b)
+{
+    static const uint32_t rank[] = {[CAROM_CONTACT_2D] = 0,
+                                    [CAROM_CONTACT_1D] = 1,
+                                    [CAROM_CONTACT_NONE] = 3,
+                                    [CAROM_CONTACT_TYRE] = 2};
+    return rank[b->contact_mode] > rank[a->contact_mode] ||
+                   (rank[b->contact_mode] == rank[a->contact_mode] &&
+                    a->contact_max_force == 0.0f && b->contact_max_force > 0.0f)
+               ? b
+               : a;
+}
+
+static cm_dvec in_world(const cm_lcp_body *body, const cm_shape *shape, carom_vec3 local)
+{
+    cm_dquat q = cm_dq_unit(cm_dq_mul(body->orientation, cm_dq_of(shape->orientation)));
+    cm_dmat m = cm_dmat_of(q);
+    return cm_dmat_mul(&m, cm_dv_of(local));
+}
+
+static bool is_round_about_y(const cm_shape *shape)
+{
+    carom_vec3 axis = shape->contact_axis;
+    bool round = shape->type == CAROM_SHAPE_CYLINDER || shape->type == CAROM_SHAPE_CAPSULE;
+    return round && axis.x == 0.0f && axis.z == 0.0f && axis.y != 0.0f;
+}
+
+// The direction of tangent 1 that the mode names, laid into the plane of the contact.
+static void find_axis(const cm_lcp_step *step, touch *t)
+{
+    const cm_shape *shape = t->mode;
+    const cm_lcp_body *body = &step->bodies[shape->body];
+    uint32_t axle = step->axles[shape->body];
+    bool tyre = shape->contact_mode == CAROM_CONTACT_TYRE;
+    t->has_axis = false;
+    if (!tyre && shape->contact_mode != CAROM_CONTACT_1D) {
+        return;
+    }
+    cm_dvec axis = in_world(body, shape, shape->contact_axis);
+    if (tyre && axle != CM_NONE) {
+        cm_dquat frame = cm_dq_of(cm_joints(step->world)[axle].frame_b);
+        cm_dmat m = cm_dmat_of(cm_dq_unit(cm_dq_mul(body->orientation, frame)));
+        axis = cm_dv_cross(m.x, t->normal);
+    } else if (tyre && is_round_about_y(shape)) {
+        axis = cm_dv_cross(axis, t->normal);
+    }
+    axis = cm_dv_mul_add(axis, -cm_dv_dot(axis, t->normal), t->normal);
+    double length = cm_dv_length(axis);
+    if (length > 1.0e-6) {
+        t->axis = cm_dv_scale(1.0 / length, axis);
+        t->has_axis = true;
+    }
+}
+
+static double weight_of(const cm_lcp_step *step, uint32_t slot)
+{
+    const cm_body *body = &cm_bodies(step->world)[slot];
+    double g = cm_dv_length(cm_dv_of(step->world->state.gravity));
+    return is_dynamic(step, slot) ? (double)body->mass * g : __builtin_inf();
+}
+
+// What one body alone has set counts; of two the softer. Negative: neither has.
+static float of_pair(float a, float b, bool larger)
+{
+    if (a < 0.0f || b < 0.0f) {
+        return a < 0.0f ? b : a;
+    }
+    return (a > b) == larger ? a : b;
+}
+
+// Where last step had this point.
+static uint32_t old_point(const touch *t, uint32_t k)
+{
+    const cm_contact *old = t->old;
+    uint32_t count = old ? old->point_count : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (old->feature[i] == t->manifold->points[k].feature) {
+            return i;
+        }
+    }
+    return CM_NONE;
+}
+
+// Normal forces to begin with are last step's, for points without one a share of the weight; all
+// scaled so that the contact as a whole rubs with no more than it carried.
+static double scale_of(const touch *t)
+{
+    double carried = 0.0, sum = 0.0;
+    for (uint32_t k = 0; t->old != NULL && k < t->old->point_count; k++) {
+        carried += (double)t->old->normal_impulse[k];
+    }
+    for (uint32_t k = 0; k < t->manifold->point_count; k++) {
+        uint32_t point = old_point(t, k);
+        double force = point != CM_NONE ? (double)t->old->normal_impulse[point] : 0.0;
+        bool near = t->manifold->points[k].separation < CM_LINEAR_SLOP;
+        sum += force > 0.0 ? force : (near ? t->weight : 0.0);
+    }
+    return carried > 0.0 && sum > carried ? carried / sum : 1.0;
+}
+
+static bool begin(const cm_lcp_step *step, uint32_t index, const cm_contact *old, touch *t)
+{
+    const cm_manifold *m = &step->scratch->manifolds[index];
+    const cm_contact *contact = &cm_contacts(step->world)[index];
+    const cm_world_state *state = &step->world->state;
+    const cm_shape *a = &cm_shapes(step->world)[contact->shape_a];
+    const cm_shape *b = &cm_shapes(step->world)[contact->shape_b];
+    const cm_body *bodies = cm_bodies(step->world);
+    *t = (touch){.manifold = m, .old = old, .mode = mode_of(a, b), .index = index};
+    t->normal = cm_dv_of(m->normal);
+    double length = cm_dv_length(t->normal);
+    if (!(length > 0.5) || (!is_dynamic(step, a->body) && !is_dynamic(step, b->body))) {
+        return false;
+    }
+    t->normal = cm_dv_scale(1.0 / length, t->normal);
+    t->surface = cm_dv_sub(in_world(&step->bodies[b->body], b, b->surface_velocity),
+                           in_world(&step->bodies[a->body], a, a->surface_velocity));
+    t->epsilon = cm_lcp_choose(of_pair(bodies[a->body].epsilon, bodies[b->body].epsilon, true),
+                               state->epsilon);
+    t->gamma =
+        cm_lcp_choose(of_pair(bodies[a->body].gamma, bodies[b->body].gamma, false), state->gamma);
+    double weight_a = weight_of(step, a->body), weight_b = weight_of(step, b->body);
+    t->weight = (weight_a < weight_b ? weight_a : weight_b) / (double)m->point_count;
+    for (uint32_t k = 0; k < m->point_count; k++) {
+        t->touching += m->points[k].separation < CM_LINEAR_SLOP;
+    }
+    t->scale = scale_of(t);
+    find_axis(step, t);
+    return true;
+}
+
+// A row along d at a point; NULL where it cannot be.
+static cm_lcp_row *point_row(cm_lcp_step *step, const touch *t, uint32_t k, uint32_t which,
+                             cm_dvec d)
+{
+    const cm_manifold_point *p = &t->manifold->points[k];
+    cm_dvec ra = cm_dv_of(p->anchor_a), rb = cm_dv_of(p->anchor_b);
+    cm_lcp_row *row = cm_lcp_row_add(step, CM_LCP_OF_CONTACT, t->index, 3 * k + which);
+    if (row == NULL) {
+        return NULL;
+    }
+    cm_lcp_row_side(step, row, t->manifold->body_a, cm_dv_scale(-1.0, d), cm_dv_cross(d, ra));
+    cm_lcp_row_side(step, row, t->manifold->body_b, d, cm_dv_cross(rb, d));
+    row->diagonal = t->epsilon;
+    return cm_lcp_row_keep(step, row) ? row : NULL;
+}
+
+static float second_force(const cm_contact *contact, uint32_t k)
+{
+    const carom_vec3 *f = &contact->friction_impulse;
+    return k == 0 ? f->x : (k == 1 ? f->y : (k == 2 ? f->z : contact->place.x));
+}
+
+static uint32_t code_of(const cm_contact *contact)
+{
+    float code = contact->twist_impulse;
+    return code >= 0.0f && code <= 16777215.0f ? (uint32_t)code : 0u;
+}
+
+static uint8_t old_set(const cm_contact *old, uint32_t point, uint32_t which)
+{
+    return (uint8_t)(code_of(old) >> (SET_BITS * (3 * point + which)) & SET_MASK);
+}
+
+static cm_dvec slide_velocity(const cm_lcp_step *step, const touch *t, uint32_t k)
+{
+    const cm_manifold_point *p = &t->manifold->points[k];
+    const cm_lcp_body *a = &step->bodies[t->manifold->body_a];
+    const cm_lcp_body *b = &step->bodies[t->manifold->body_b];
+    cm_dvec va = cm_dv_add(a->v, cm_dv_cross(a->w, cm_dv_of(p->anchor_a)));
+    cm_dvec vb = cm_dv_add(b->v, cm_dv_cross(b->w, cm_dv_of(p->anchor_b)));
+    cm_dvec v = cm_dv_add(cm_dv_sub(vb, va), t->surface);
+    return cm_dv_mul_add(v, -cm_dv_dot(v, t->normal), t->normal);
+}
+
+// Tangent 1; true where it is where it was, so that last step's forces are a start.
+static bool find_tangent(const cm_lcp_step *step, const touch *t, uint32_t k, uint32_t point,
+                         cm_dvec *tangent)
+{
+    cm_dvec kept = cm_dv(0.0, 0.0, 0.0), across, v = slide_velocity(step, t, k);
+    if (point != CM_NONE) {
+        kept = cm_dv_of(t->old->anchor[point]);
+        kept = cm_dv_mul_add(kept, -cm_dv_dot(kept, t->normal), t->normal);
+        double length = cm_dv_length(kept);
+        kept = cm_dv_scale(length > 0.5 ? 1.0 / length : 0.0, kept);
+    }
+    double speed = cm_dv_length(v);
+    if (t->has_axis) {
+        *tangent = t->axis;
+    } else if (speed > SLIDING) {
+        *tangent = cm_dv_scale(1.0 / speed, v);
+    } else if (cm_dv_dot(kept, kept) > 0.5) {
+        *tangent = kept;
+        return true;
+    } else {
+        cm_dv_basis(t->normal, tangent, &across);
+        return false;
+    }
+    return cm_dv_dot(kept, *tangent) > 0.99;
+}
+
+static void add_tangent(cm_lcp_step *step, const touch *t, uint32_t k, uint32_t which, cm_dvec d,
+                        uint32_t normal, double estimate, uint32_t point)
+{
+    const cm_world_state *state = &step->world->state;
+    cm_lcp_row *row = point_row(step, t, k, which, d);
+    if (row == NULL) {
+        return;
+    }
+    bool tyre = t->mode->contact_mode == CAROM_CONTACT_TYRE && which == 2;
+    if (tyre && t->mode->contact_slip > 0.0f) {
+        double share = (double)(t->touching > 0 ? t->touching : 1u);
+        row->diagonal += share * (double)t->mode->contact_slip / step->h;
+    }
+    cm_lcp_row_want(step, row, -cm_dv_dot(t->surface, d), 0.0, 0.0);
+    double own = (double)t->mode->contact_max_force;
+    if (state->friction_model == CAROM_FRICTION_BOX_CONSTANT) {
+        row->upper = own > 0.0 ? own : (double)state->max_friction;
+        row->lower = -row->upper;
+    } else {
+        row->normal = normal;
+        row->friction = (double)t->manifold->friction;
+        row->most = own > 0.0 ? own : row->most;
+        row->upper = row->friction * estimate < row->most ? row->friction * estimate : row->most;
+        row->lower = -row->upper;
+    }
+    if (point != CM_NONE) {
+        row->lambda =
+            which == 1 ? (double)t->old->separation[point] : (double)second_force(t->old, point);
+        row->set = old_set(t->old, point, which);
+    } else if (which == 1) {
+        row->set = CM_LCP_LOWER; // it slides: friction is against it
+    }
+}
+
+static void add_point(cm_lcp_step *step, const touch *t, uint32_t k)
+{
+    double gap = (double)t->manifold->points[k].separation;
+    uint32_t point = old_point(t, k), normal = step->row_count;
+    cm_contact *contact = &cm_contacts(step->world)[t->index];
+    if (point != CM_NONE) {
+        contact->anchor[k] = t->old->anchor[point];
+    }
+    cm_lcp_row *row = point_row(step, t, k, 0, t->normal);
+    if (row == NULL) {
+        return;
+    }
+    double closing = row->b; // J v, without constraint forces
+    if (gap > (double)CM_LINEAR_SLOP && gap + 2.0 * step->h * closing > 0.0) {
+        step->row_count--;
+        return;
+    }
+    cm_lcp_row_want(step, row, 0.0, gap, gap > 0.0 ? 1.0 : t->gamma);
+    row->lower = 0.0;
+    row->lambda = point != CM_NONE ? (double)t->old->normal_impulse[point] : 0.0;
+    row->set = point != CM_NONE ? old_set(t->old, point, 0) : CM_LCP_FREE;
+    double force = row->lambda;
+    bool touches = gap + step->h * closing <= 0.0 || force > 0.0;
+    if (t->mode->contact_mode == CAROM_CONTACT_NONE || !touches) {
+        return;
+    }
+    cm_dvec tangent;
+    bool same = find_tangent(step, t, k, point, &tangent);
+    contact->anchor[k] = cm_dv_round(tangent);
+    double estimate = t->scale * (force > 0.0 ? force : t->weight);
+    add_tangent(step, t, k, 1, tangent, normal, estimate, same ? point : CM_NONE);
+    if (t->mode->contact_mode != CAROM_CONTACT_1D) {
+        cm_dvec across = cm_dv_cross(t->normal, tangent);
+        add_tangent(step, t, k, 2, across, normal, estimate, same ? point : CM_NONE);
+    }
+}
+
+static bool is_before(const cm_contact *a, const cm_contact *b)
+{
+    return a->shape_a < b->shape_a || (a->shape_a == b->shape_a && a->shape_b < b->shape_b);
+}
+
+static bool is_same(const cm_contact *a, const cm_contact *b)
+{
+    return a->shape_a == b->shape_a && a->shape_b == b->shape_b;
+}
+
+void cm_lcp_add_contacts(cm_lcp_step *step)
+{
+    const cm_contact *last = step->scratch->old_contacts;
+    const cm_contact *end = last + step->scratch->old_contact_count;
+    for (uint32_t i = 0; i < step->world->state.contact_count; i++) {
+        cm_contact *contact = &cm_contacts(step->world)[i];
+        const cm_manifold *m = &step->scratch->manifolds[i];
+        if (m->body_a == CM_NONE) {
+            continue; // kept as it is
+        }
+        while (last < end && is_before(last, contact)) {
+            last++;
+        }
+        bool known = last < end && is_same(last, contact);
+        touch t;
+        clear_contact(contact);
+        if (m->point_count == 0 || !begin(step, i, known ? last : NULL, &t)) {
+            continue;
+        }
+        for (uint32_t k = 0; k < m->point_count; k++) {
+            add_point(step, &t, k);
+        }
+    }
+}
+
+// After the solve
+// ------------------------------------------------------------------------------------
+
+static float stored(double x)
+{
+    float f = (float)x;
+    return cm_is_finite(f) && cm_abs(f) >= 1.0e-30f ? f : 0.0f;
+}
+
+static void store_force(cm_contact *contact, uint32_t k, uint32_t which, float force)
+{
+    float *second[CM_MANIFOLD_MAX] = {&contact->friction_impulse.x, &contact->friction_impulse.y,
+                                      &contact->friction_impulse.z, &contact->place.x};
+    *(which == 0   ? &contact->normal_impulse[k]
+      : which == 1 ? &contact->separation[k]
+                   : second[k]) = force;
+}
+
+// What the row did to both bodies, about their centres of mass.
+static void add_wrench(cm_lcp_step *step, const cm_lcp_row *row, const cm_manifold *m)
+{
+    const cm_manifold_point *p = &m->points[row->place / 3];
+    const double *j = row->side[row->sides - 1].j;
+    double sign = row->side[row->sides - 1].body == m->body_b ? row->lambda : -row->lambda;
+    cm_dvec force = cm_dv_scale(sign, cm_dv(j[0], j[1], j[2]));
+    cm_lcp_body *a = &step->bodies[m->body_a], *b = &step->bodies[m->body_b];
+    b->contact_force = cm_dv_add(b->contact_force, force);
+    b->contact_torque = cm_dv_add(b->contact_torque, cm_dv_cross(cm_dv_of(p->anchor_b), force));
+    a->contact_force = cm_dv_sub(a->contact_force, force);
+    a->contact_torque = cm_dv_sub(a->contact_torque, cm_dv_cross(cm_dv_of(p->anchor_a), force));
+}
+
+void cm_lcp_store_contacts(cm_lcp_step *step, uint32_t substep)
+{
+    cm_scratch *scratch = step->scratch;
+    for (uint32_t i = 0; i < step->world->state.contact_count && substep == 0; i++) {
+        scratch->manifolds[i].impulse = 0.0f;
+    }
+    for (uint32_t i = 0; i < step->row_count; i++) {
+        const cm_lcp_row *row = &step->rows[i];
+        if (row->kind != CM_LCP_OF_CONTACT) {
+            continue;
+        }
+        cm_contact *contact = &cm_contacts(step->world)[row->owner];
+        cm_manifold *m = &scratch->manifolds[row->owner];
+        uint32_t k = row->place / 3u, which = row->place % 3u;
+        store_force(contact, k, which, stored(row->lambda));
+        uint32_t code = code_of(contact) | (uint32_t)row->set << (SET_BITS * row->place);
+        contact->twist_impulse = (float)code;
+        if (which == 0) {
+            m->impulse = stored((double)m->impulse + step->h * row->lambda);
+        }
+        add_wrench(step, row, m);
+    }
+}
+
+// What was stored stands for last step's in the next substep. Rows of contacts that have ended
+// stay: the report wants them.
+static void keep_forces(cm_lcp_step *step)
+{
+    cm_contact *last = step->scratch->old_contacts;
+    cm_contact *end = last + step->scratch->old_contact_count;
+    for (uint32_t i = 0; i < step->world->state.contact_count; i++) {
+        const cm_contact *contact = &cm_contacts(step->world)[i];
+        while (last < end && is_before(last, contact)) {
+            last++;
+        }
+        if (last < end && is_same(last, contact)) {
+            uint8_t touching = last->touching;
+            *last = *contact;
+            last->touching = touching;
+        }
+    }
+}
+
+// Between two substeps: anchors turn with their bodies, gaps follow what has moved.
+void cm_lcp_move_contacts(cm_lcp_step *step)
+{
+    const cm_motion *motions = cm_motions(step->world);
+    for (uint32_t i = 0; i < step->world->state.contact_count; i++) {
+        cm_manifold *m = &step->scratch->manifolds[i];
+        if (m->body_a == CM_NONE) {
+            continue;
+        }
+        const cm_lcp_body *a = &step->bodies[m->body_a], *b = &step->bodies[m->body_b];
+        const cm_motion *to_a = &motions[m->body_a], *to_b = &motions[m->body_b];
+        cm_dmat from_a = cm_dmat_of(a->orientation), from_b = cm_dmat_of(b->orientation);
+        cm_dmat now_a = cm_dmat_of(cm_dq_unit(cm_dq_of(to_a->orientation)));
+        cm_dmat now_b = cm_dmat_of(cm_dq_unit(cm_dq_of(to_b->orientation)));
+        cm_dvec shift_a = cm_dv_sub(cm_dv_of(to_a->position), a->position);
+        cm_dvec shift_b = cm_dv_sub(cm_dv_of(to_b->position), b->position);
+        for (uint32_t k = 0; k < m->point_count; k++) {
+            cm_manifold_point *p = &m->points[k];
+            cm_dvec ra = cm_dv_of(p->anchor_a), rb = cm_dv_of(p->anchor_b);
+            cm_dvec na = cm_dmat_mul(&now_a, cm_dmat_mul_transpose(&from_a, ra));
+            cm_dvec nb = cm_dmat_mul(&now_b, cm_dmat_mul_transpose(&from_b, rb));
+            cm_dvec moved = cm_dv_sub(cm_dv_add(shift_b, cm_dv_sub(nb, rb)),
+                                      cm_dv_add(shift_a, cm_dv_sub(na, ra)));
+            p->separation += (float)cm_dv_dot(moved, cm_dv_of(m->normal));
+            p->anchor_a = cm_dv_round(na);
+            p->anchor_b = cm_dv_round(nb);
+        }
+    }
+    keep_forces(step);
+}

@@ -1,0 +1,168 @@
+// The lcp solver: its scratch, its islands, and the order of a step (lcp.h).
+//
+// Rows come in the order joints, contacts, rows of the game, each by its index; islands in the
+// order of their lowest body; so what is solved and how never depends on anything but ids. An
+// island of more than direct_rows rows, or one whose system defies solution, is solved iteratively
+// and counted. Typical: one mechanism of 100 rows; a heap is better off with the soft solver.
+#include "shared/sim/solve/lcp/lcp.h"
+#include "shared/sim/step/sleep.h"
+#include "shared/sim/solve/report.h"
+#include "shared/sim/solve/solver.h"
+
+#include "carom/rows.h"
+
+#include <string.h>
+
+static size_t line(size_t size)
+{
+    return (size + CM_CACHE_LINE - 1) / CM_CACHE_LINE * CM_CACHE_LINE;
+}
+
+static void *take(char *base, size_t *offset, size_t size)
+{
+    void *start = base ? base + *offset : NULL;
+    *offset += line(size);
+    return start;
+}
+
+static uint32_t row_limit(const carom_limits *limits)
+{
+    uint64_t rows = 3u * CM_MANIFOLD_MAX * (uint64_t)limits->contacts +
+                    CM_JOINT_ROWS_MAX * (uint64_t)limits->joints + CAROM_ROWS_MAX;
+    return rows < CM_LCP_ROWS_MAX ? (uint32_t)rows : CM_LCP_ROWS_MAX;
+}
+
+static size_t walk(const carom_limits *limits, uint32_t direct_rows, char *base, cm_lcp_step *step)
+{
+    size_t offset = 0, rows = row_limit(limits), bodies = limits->bodies;
+    // Blocks of the iterative form are solved in the same place.
+    size_t n = direct_rows > CM_LCP_BLOCK_MAX ? direct_rows : CM_LCP_BLOCK_MAX;
+    step->row_limit = (uint32_t)rows;
+    step->bodies = take(base, &offset, bodies * sizeof(cm_lcp_body));
+    step->rows = take(base, &offset, rows * sizeof(cm_lcp_row));
+    step->thirds = take(base, &offset, CAROM_ROWS_MAX * sizeof(cm_lcp_side));
+    step->axles = take(base, &offset, bodies * sizeof(uint32_t));
+    step->parents = take(base, &offset, bodies * sizeof(uint32_t));
+    step->starts = take(base, &offset, (bodies + 1) * sizeof(uint32_t));
+    step->order = take(base, &offset, rows * sizeof(uint32_t));
+    step->matrix = take(base, &offset, n * n * sizeof(double));
+    step->work = take(base, &offset, (cm_lcp_work((uint32_t)n) + n) * sizeof(double));
+    step->vectors = take(base, &offset, 10 * n * sizeof(double));
+    step->normals = take(base, &offset, n * sizeof(uint32_t));
+    step->sets = take(base, &offset, n);
+    return offset;
+}
+
+size_t cm_lcp_scratch_size(const carom_limits *limits, const carom_solver_def *def)
+{
+    cm_lcp_step unused;
+    return walk(limits, def->direct_rows, NULL, &unused);
+}
+
+static void link_rows(cm_lcp_step *step)
+{
+    for (uint32_t i = 0; i < step->world->state.body_slots; i++) {
+        step->parents[i] = i;
+    }
+    for (uint32_t i = 0; i < step->row_count; i++) {
+        const cm_lcp_row *row = &step->rows[i];
+        uint32_t a = cm_island_root(step->parents, row->side[0].body);
+        for (uint32_t k = 1; k < row->sides; k++) {
+            uint32_t b = cm_island_root(step->parents, cm_lcp_row_at(step, row, k)->body);
+            uint32_t low = a < b ? a : b;
+            step->parents[a] = step->parents[b] = low;
+            a = low;
+        }
+    }
+}
+
+// Rows by island, in their order within it: starts[root] to starts[root + 1] of `order`.
+static void sort_rows(cm_lcp_step *step)
+{
+    uint32_t bodies = step->world->state.body_slots, sum = 0;
+    memset(step->starts, 0, (bodies + 1) * sizeof *step->starts);
+    for (uint32_t i = 0; i < step->row_count; i++) {
+        step->starts[cm_island_root(step->parents, step->rows[i].side[0].body)]++;
+    }
+    for (uint32_t i = 0; i <= bodies; i++) {
+        uint32_t count = step->starts[i];
+        step->starts[i] = sum;
+        sum += count;
+    }
+    for (uint32_t i = 0; i < step->row_count; i++) {
+        uint32_t root = cm_island_root(step->parents, step->rows[i].side[0].body);
+        step->order[step->starts[root]++] = i;
+    }
+    for (uint32_t i = bodies; i > 0; i--) {
+        step->starts[i] = step->starts[i - 1];
+    }
+    step->starts[0] = 0;
+}
+
+static void solve_islands(cm_lcp_step *step)
+{
+    carom_world_stats *stats = &step->world->stats;
+    for (uint32_t i = 0; i < step->world->state.body_slots; i++) {
+        uint32_t count = step->starts[i + 1] - step->starts[i];
+        const uint32_t *rows = step->order + step->starts[i];
+        if (count == 0) {
+            continue;
+        }
+        stats->lcp_rows = count > stats->lcp_rows ? count : stats->lcp_rows;
+        if (count <= step->direct_rows && cm_lcp_solve_direct(step, rows, count)) {
+            for (uint32_t k = 0; k < count; k++) {
+                cm_lcp_row_push(step, &step->rows[rows[k]], step->rows[rows[k]].lambda);
+            }
+            continue;
+        }
+        stats->lcp_iterative++;
+        cm_lcp_solve_blocks(step, rows, count);
+    }
+}
+
+static void add_rows(cm_lcp_step *step)
+{
+    step->row_count = step->third_count = 0;
+    cm_lcp_load_bodies(step);
+    cm_lcp_add_joints(step);
+    cm_lcp_add_contacts(step);
+    cm_lcp_add_game_rows(step);
+}
+
+static double now(const carom_world *world)
+{
+    return world->clock ? world->clock(world->clock_context) : 0.0;
+}
+
+void cm_solve_lcp(carom_world *world, cm_scratch *scratch)
+{
+    carom_step_profile *profile = &world->stats.profile;
+    uint32_t substeps = world->state.substeps;
+    cm_lcp_step step = {.world = world, .scratch = scratch};
+    walk(&world->limits, world->room.direct_rows, scratch->solver, &step);
+    step.direct_rows = world->state.direct_rows;
+    step.h = 1.0 / ((double)world->state.tick_rate * (double)substeps);
+    world->stats.lcp_rows = world->stats.lcp_solves = 0;
+    for (uint32_t i = 0; i < world->state.body_slots; i++) {
+        step.bodies[i].contact_force = step.bodies[i].contact_torque = cm_dv(0.0, 0.0, 0.0);
+    }
+    for (uint32_t i = 0; i < substeps; i++) {
+        double start = now(world);
+        add_rows(&step);
+        link_rows(&step);
+        sort_rows(&step);
+        double ready = now(world);
+        solve_islands(&step);
+        double solved = now(world);
+        cm_lcp_store_joints(&step, i);
+        cm_lcp_store_contacts(&step, i);
+        cm_lcp_store_bodies(&step, i + 1 == substeps);
+        if (i + 1 < substeps) {
+            cm_lcp_move_contacts(&step);
+        }
+        profile->prepare += ready - start;
+        profile->solve += solved - ready;
+        profile->integrate += now(world) - solved;
+    }
+    cm_report_contacts(world, scratch);
+}

@@ -1,0 +1,136 @@
+// The lcp solver inside a world: bodies, rows and islands of one step. Private to shared/sim.
+//
+// A step (seeds S3.c): forces and the rotational force; rows of joints, contacts and the game, each
+// a Jacobian J, what is wanted of J v, an error, bounds, slip; per island A = J M^-1 J^T with
+// epsilon and slip / h on its diagonal and a boxed LCP for the forces; new velocities, and with
+// them new poses. All in binary64 from the state's binary32, and rounded into it at the end.
+//
+// Dampings are outside forces taken implicitly (S3.h): masses grow by h d, so that what a
+// constraint does against a damped body is implicit too.
+//
+// What a step remembers, in the rows of the state: of a contact's point k normal_impulse[k] is the
+// normal force (N), separation[k] and the second tangent's force (friction_impulse for points 0 to
+// 2, place.x for 3) the friction, anchor[k] the first tangent, twist_impulse the sets of its rows,
+// two bits each; of a joint impulse[place] the force or torque.
+//
+// Typical: an island of 20 bodies and 100 rows.
+#ifndef CM_SIM_SOLVE_LCP_LCP_H
+#define CM_SIM_SOLVE_LCP_LCP_H
+
+#include "shared/sim/solve/lcp/math.h"
+#include "shared/sim/solve/lcp/system.h"
+#include "shared/sim/state/stage.h"
+
+#define CM_LCP_ROWS_MAX  200000u // of a world; more are left out and counted
+#define CM_LCP_BLOCK_MAX 12u     // rows that the iterative form solves at once
+#define CM_LCP_SIDES_MAX 3u
+
+typedef struct cm_lcp_body {
+    cm_dvec position;
+    cm_dquat orientation;
+    cm_dvec v, w;           // at the start of the step
+    cm_dvec free_v, free_w; // with all but constraint forces
+    cm_dvec dv, dw;         // acceleration by constraint forces
+    cm_dvec inverse_mass;   // along world axes: 0 where locked
+    double inverse[6];      // inertia, world axes: xx xy xz yy yz zz
+    cm_dvec contact_force, contact_torque;
+    uint32_t dynamic; // it can be pushed
+    uint32_t moving;  // it has a velocity
+} cm_lcp_body;
+
+// What a row does to one body that can be pushed.
+typedef struct cm_lcp_side {
+    uint32_t body, pad;
+    double j[6]; // linear, angular
+    double m[6]; // M^-1 J^T
+} cm_lcp_side;
+
+typedef enum cm_lcp_owner {
+    CM_LCP_OF_JOINT,   // owner: slot; place: of its impulse
+    CM_LCP_OF_CONTACT, // owner: index of the contact; place: 3 k + (0 normal, 1 and 2 tangents)
+    CM_LCP_OF_GAME,    // owner: number of the row
+} cm_lcp_owner;
+
+typedef struct cm_lcp_row {
+    cm_lcp_side side[2];
+    uint32_t third; // of the thirds; CM_NONE: none
+    uint32_t owner;
+    uint8_t kind, place, sides, set;
+    uint32_t normal; // row whose force bounds this one; CM_NONE: none
+    uint32_t local;  // index within the island's system
+    double b;        // wanted acceleration of J v, less what it has without constraint forces
+    double lower, upper;
+    double diagonal; // epsilon + slip / h
+    double friction, most;
+    double lambda; // last step's, then this one's
+} cm_lcp_row;
+
+typedef struct cm_lcp_step {
+    carom_world *world;
+    cm_scratch *scratch;
+    double h;
+    cm_lcp_body *bodies;
+    cm_lcp_row *rows;
+    uint32_t row_count, row_limit;
+    cm_lcp_side *thirds;
+    uint32_t third_count;
+    uint32_t *axles; // of a body slot: joint slot of the hinge or steering it turns on, or CM_NONE
+    uint32_t *parents; // of a body slot: islands
+    uint32_t *starts;  // of a body slot: its island's rows in `order`
+    uint32_t *order;   // rows by island
+    uint32_t direct_rows;
+    double *matrix;    // direct_rows^2
+    double *work;      // cm_lcp_work(direct_rows), or of a block
+    double *vectors;   // 10 a row of direct_rows, or of a block
+    uint32_t *normals; // of the island's system
+    uint8_t *sets;
+} cm_lcp_step;
+
+// body.c
+// ---------------------------------------------------------------------------------------
+void cm_lcp_load_bodies(cm_lcp_step *step);
+void cm_lcp_store_bodies(cm_lcp_step *step, bool last);
+
+// rows.c
+// --------------------------------------------------------------------------------------- A row
+// without bodies, free and without error; NULL where there is no room.
+cm_lcp_row *cm_lcp_row_add(cm_lcp_step *step, cm_lcp_owner kind, uint32_t owner, uint32_t place);
+// Adds a body's part: of what cannot be pushed only its velocity counts. CM_NONE: the world.
+void cm_lcp_row_side(cm_lcp_step *step, cm_lcp_row *row, uint32_t body, cm_dvec linear,
+                     cm_dvec angular);
+// J M^-1 J^T of the row itself.
+double cm_lcp_row_mobility(const cm_lcp_step *step, const cm_lcp_row *row);
+// b from the wanted velocity and the error's part; J v with free velocities stands in b before.
+void cm_lcp_row_want(const cm_lcp_step *step, cm_lcp_row *row, double velocity, double error,
+                     double gamma);
+const cm_lcp_side *cm_lcp_row_at(const cm_lcp_step *step, const cm_lcp_row *row, uint32_t i);
+// Drops the last row, if nothing in it can be pushed; true where it stays.
+bool cm_lcp_row_keep(cm_lcp_step *step, cm_lcp_row *row);
+// Adds a row's force to the accelerations of its bodies.
+void cm_lcp_row_push(cm_lcp_step *step, const cm_lcp_row *row, double force);
+
+static inline double cm_lcp_choose(float own, float worlds)
+{
+    return (double)(own >= 0.0f ? own : worlds);
+}
+
+// Rows of each kind, in order, and what they leave in the state.
+void cm_lcp_add_joints(cm_lcp_step *step);
+void cm_lcp_store_joints(cm_lcp_step *step, uint32_t substep);
+void cm_lcp_add_contacts(cm_lcp_step *step);
+void cm_lcp_store_contacts(cm_lcp_step *step, uint32_t substep);
+void cm_lcp_move_contacts(cm_lcp_step *step);
+void cm_lcp_add_game_rows(cm_lcp_step *step);
+
+// direct.c, block.c: an island's forces, into lambda and set of its rows. False: no
+// solution was found, and nothing is written.
+bool cm_lcp_solve_direct(cm_lcp_step *step, const uint32_t *rows, uint32_t count);
+void cm_lcp_solve_blocks(cm_lcp_step *step, const uint32_t *rows, uint32_t count);
+
+// Tangent rows that a friction model bounds by their normal row.
+static inline bool cm_lcp_rubs(const cm_lcp_row *row)
+{
+    return row->normal != CM_NONE;
+}
+
+#endif

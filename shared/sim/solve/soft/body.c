@@ -1,0 +1,242 @@
+// Bodies of the soft-step solver: from the state into blocks, and back.
+//
+// Kinematic bodies keep their velocity and end the tick exactly at position + velocity x dt. A body
+// whose velocity or pose would not be finite is put to rest at the pose it had at the start of the
+// tick. Typical: 1,000 bodies x 4 substeps.
+#include "shared/sim/step/sleep.h"
+#include "shared/sim/solve/soft/soft.h"
+
+#include <string.h>
+
+#define RUNAWAY 1.0e6f // m, m/s, rad/s: of one tick
+
+static float inverse(float x)
+{
+    return x > 0.0f ? 1.0f / x : 0.0f;
+}
+
+static inline void put(cm_soft_lanes *to, uint32_t lane, carom_vec3 v)
+{
+    to[0][lane] = v.x;
+    to[1][lane] = v.y;
+    to[2][lane] = v.z;
+}
+
+static void prepare_dynamic(const carom_world *world, const cm_soft *soft, uint32_t slot,
+                            cm_soft_inertia *row, cm_soft_block *block)
+{
+    const cm_body *body = cm_bodies(world) + slot;
+    uint32_t lane = slot % CM_SOFT_LANES;
+    row->inverse_mass = inverse(body->mass);
+    carom_vec3 force = cm_add(body->force, body->applied_force);
+    carom_vec3 i =
+        cm_vec(inverse(body->inertia.x), inverse(body->inertia.y), inverse(body->inertia.z));
+    put(block->acceleration, lane,
+        cm_mul_add(cm_scale(body->gravity_scale, world->state.gravity), row->inverse_mass, force));
+    if (block->plain) {
+        row->inverse = (cm_sym3){i.x, 0.0f, 0.0f, i.x, 0.0f, i.x};
+        return;
+    }
+    put(block->torque, lane, cm_add(body->torque, body->applied_torque));
+    put(block->inertia, lane, body->inertia);
+    put(block->inverse_inertia, lane, i);
+    block->linear_decay[lane] = 1.0f / (1.0f + soft->h * body->linear_damping);
+    block->angular_decay[lane] = 1.0f / (1.0f + soft->h * body->angular_damping);
+    block->dynamic[lane] = 1.0f;
+    uint32_t locks = cm_locks_of(world, body);
+    if (locks > CM_LOCKS_LINEAR) {
+        return; // lock_axes does the rest
+    }
+    if (body->inertia.x == body->inertia.y && body->inertia.y == body->inertia.z) {
+        row->inverse = (cm_sym3){i.x, 0.0f, 0.0f, i.x, 0.0f, i.x};
+        return;
+    }
+    carom_quat q = cm_quat_normalize(
+        cm_quat_mul(cm_motions(world)[slot].orientation, body->inertia_orientation));
+    cm_mat3 axes = cm_mat3_from_quat(q);
+    row->inverse = cm_turned_diagonal(&axes, i);
+    block->axes[0][lane] = q.x;
+    block->axes[1][lane] = q.y;
+    block->axes[2][lane] = q.z;
+    block->axes[3][lane] = q.w;
+    block->round = 0;
+}
+
+// After prepare_dynamic: nothing of a body acts along its locked axes, so that what starts at zero
+// there stays. With a locked turn the inertia is that of the start of the tick, without gyroscopic
+// torque (what locks the axis bears it); the torque becomes an angular acceleration.
+static void lock_axes(const carom_world *world, uint32_t slot, uint32_t locks, cm_soft_body *row,
+                      cm_soft_inertia *inertia, cm_soft_block *block)
+{
+    const cm_body *body = cm_bodies(world) + slot;
+    uint32_t lane = slot % CM_SOFT_LANES;
+    inertia->locks = locks;
+    inertia->inverse_mass = locks == CM_LOCKS_ALL ? 0.0f : inertia->inverse_mass;
+    row->v = cm_unlocked(locks, row->v);
+    row->w = cm_unlocked(locks >> 3, row->w);
+    carom_vec3 a = cm_vec(block->acceleration[0][lane], block->acceleration[1][lane],
+                          block->acceleration[2][lane]);
+    put(block->acceleration, lane, cm_unlocked(locks, a));
+    if (locks <= CM_LOCKS_LINEAR) {
+        return;
+    }
+    cm_mat3 axes = cm_mat3_from_quat(cm_quat_normalize(
+        cm_quat_mul(cm_motions(world)[slot].orientation, body->inertia_orientation)));
+    carom_vec3 torque = cm_add(body->torque, body->applied_torque), one = cm_vec(1.0f, 1.0f, 1.0f);
+    inertia->inverse = cm_locked_inverse(&axes, body->inertia, locks);
+    put(block->torque, lane, cm_sym3_mul(&inertia->inverse, torque));
+    put(block->inertia, lane, one);
+    put(block->inverse_inertia, lane, one);
+    if (!block->locked) {
+        memset(block->turns_plainly, 0, sizeof block->turns_plainly);
+        block->locked = 1;
+    }
+    block->turns_plainly[lane] = 1.0f;
+}
+
+// A body that is not there: at rest, of unit inertia.
+static void clear_lane(cm_soft_block *block, uint32_t lane)
+{
+    carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f), one = cm_vec(1.0f, 1.0f, 1.0f);
+    put(block->acceleration, lane, zero);
+    put(block->torque, lane, zero);
+    put(block->inertia, lane, one);
+    put(block->inverse_inertia, lane, zero);
+    put(block->axes, lane, zero);
+    block->axes[3][lane] = 1.0f;
+    block->linear_decay[lane] = block->angular_decay[lane] = 1.0f;
+    block->dynamic[lane] = 0.0f;
+}
+
+static bool is_zero(carom_vec3 v)
+{
+    return v.x == 0.0f && v.y == 0.0f && v.z == 0.0f;
+}
+
+// Nothing but gravity, forces and contacts changes this body's velocity.
+static bool is_plain(const carom_world *world, const cm_body *body)
+{
+    return body->type == CAROM_BODY_DYNAMIC && !cm_body_is_asleep(body) &&
+           cm_locks_of(world, body) == 0 && body->inertia.x == body->inertia.y &&
+           body->inertia.y == body->inertia.z && is_zero(body->torque) &&
+           is_zero(body->applied_torque) && body->linear_damping == 0.0f &&
+           body->angular_damping == 0.0f;
+}
+
+static bool is_plain_block(const carom_world *world, uint32_t first)
+{
+    const cm_body *bodies = cm_bodies(world) + first;
+    bool plain = first + CM_SOFT_LANES <= world->state.body_slots;
+    for (uint32_t lane = 0; plain && lane < CM_SOFT_LANES; lane++) {
+        plain = is_plain(world, &bodies[lane]);
+    }
+    return plain;
+}
+
+static bool is_moving(const carom_world *world, uint32_t slot)
+{
+    const cm_body *body = &cm_bodies(world)[slot];
+    return slot < world->state.body_slots && body->type != CAROM_BODY_STATIC &&
+           !cm_body_is_asleep(body); // a dead row is static
+}
+
+static void prepare_block(const carom_world *world, cm_soft *soft, uint32_t first)
+{
+    const cm_motion *motions = cm_motions(world);
+    cm_soft_block *block = &soft->blocks[first / CM_SOFT_LANES];
+    block->round = 1;
+    block->locked = 0;
+    block->plain = is_plain_block(world, first);
+    for (uint32_t lane = 0; lane < CM_SOFT_LANES; lane++) {
+        uint32_t i = first + lane;
+        cm_soft_body *row = &soft->bodies[i];
+        block->sound[lane] = 1.0f;
+        if (!block->plain) {
+            clear_lane(block, lane);
+        }
+        if (is_moving(world, i)) {
+            row->v = motions[i].linear_velocity;
+            row->w = motions[i].angular_velocity;
+            if (cm_bodies(world)[i].type == CAROM_BODY_DYNAMIC) {
+                prepare_dynamic(world, soft, i, &soft->inertias[i], block);
+                uint32_t locks = cm_locks_of(world, &cm_bodies(world)[i]);
+                if (locks) {
+                    lock_axes(world, i, locks, row, &soft->inertias[i], block);
+                }
+            }
+        }
+        put(block->gain_v, lane, row->v);
+        put(block->gain_w, lane, row->w);
+    }
+}
+
+// One row more than bodies, for lanes that are not used, and then up to a whole block. A block in
+// which nothing moves has rows, since contacts read them, and takes no part in passes.
+void cm_soft_prepare_bodies(const carom_world *world, cm_soft *soft)
+{
+    for (uint32_t k = 0; k < soft->block_count; k++) {
+        bool busy = false;
+        for (uint32_t i = k * CM_SOFT_LANES; i < (k + 1) * CM_SOFT_LANES; i++) {
+            soft->bodies[i] = (cm_soft_body){.turn = {0.0f, 0.0f, 0.0f, 1.0f}};
+            soft->inertias[i] = (cm_soft_inertia){0};
+            busy = busy || is_moving(world, i);
+        }
+        soft->busy[k] = busy;
+        if (busy) {
+            prepare_block(world, soft, k * CM_SOFT_LANES);
+        }
+        soft->special = soft->special || cm_soft_any_special(world, soft, k * CM_SOFT_LANES,
+                                                             (k + 1) * CM_SOFT_LANES);
+    }
+}
+
+void cm_soft_move(cm_soft *soft, cm_soft_kind kind)
+{
+    for (uint32_t first = 0, end; first < soft->block_count; first = end + 1) {
+        end = first;
+        while (end < soft->block_count && soft->busy[end]) {
+            end++;
+        }
+        if (end > first) {
+            soft->passes->run[kind](soft, first, end);
+        }
+    }
+}
+
+// Constraints that contradict each other (a stiff spring, a jump of 10 km, masses 1:1e15) may ask
+// for any speed: what no API call may set counts as not finite, since a tick on it would be.
+static bool is_bounded(carom_vec3 v)
+{
+    return cm_abs(v.x) <= RUNAWAY && cm_abs(v.y) <= RUNAWAY && cm_abs(v.z) <= RUNAWAY;
+}
+
+void cm_soft_store_bodies(carom_world *world, const cm_soft *soft)
+{
+    cm_motion *motions = cm_motions(world);
+    for (uint32_t i = 0; i < soft->body_count; i++) {
+        const cm_soft_body *row = &soft->bodies[i];
+        const cm_body *body = &cm_bodies(world)[i];
+        const cm_soft_block *block = &soft->blocks[i / CM_SOFT_LANES];
+        bool plain = soft->busy[i / CM_SOFT_LANES] && block->plain; // then its row need not be read
+        if (!plain && (body->type == CAROM_BODY_STATIC || cm_body_is_asleep(body))) { // or dead
+            continue;
+        }
+        cm_motion *motion = &motions[i];
+        carom_vec3 position = cm_add(motion->position, row->shift);
+        if (!plain && body->type == CAROM_BODY_KINEMATIC) {
+            position = cm_mul_add(motion->position, soft->dt, row->v);
+        }
+        carom_quat orientation = cm_quat_normalize(cm_quat_mul(row->turn, motion->orientation));
+        bool sound = block->sound[i % CM_SOFT_LANES] > 0.0f;
+        if (!sound || !cm_vec_is_finite(position) || !cm_quat_is_finite(orientation) ||
+            !is_bounded(row->v) || !is_bounded(row->w) || !is_bounded(row->shift)) {
+            motion->linear_velocity = motion->angular_velocity = cm_vec(0.0f, 0.0f, 0.0f);
+            world->stats.bodies_put_to_rest++;
+            continue;
+        }
+        motion->position = position;
+        motion->orientation = orientation;
+        motion->linear_velocity = row->v;
+        motion->angular_velocity = row->w;
+    }
+}

@@ -1,0 +1,136 @@
+// Colours of contacts, and groups of eight of one colour.
+//
+// Greedy, in the order of the state's contacts, so that it depends on ids alone: a contact takes
+// the lowest colour that neither of its bodies has. What cannot be pushed takes no part. Contacts
+// with what cannot be pushed come last: the last solved is the best satisfied, and the ground
+// matters most. A contact that finds no colour goes to the loose groups, which are solved lane by
+// lane, first. Contacts of few points stand apart in their colour, so that groups of them skip the
+// rest.
+//
+// Order of buckets: loose | colour x {few, many} | the same for contacts with the fixed.
+// Typical: 3,500 contacts, 14 colours, 460 groups.
+#include "shared/sim/solve/soft/soft.h"
+
+#include <string.h>
+
+#define FEW_POINTS   2u
+#define AHEAD        8u
+#define HALF_BUCKETS (CM_SOFT_BUCKETS / 2u)
+
+uint32_t cm_soft_group_limit(const carom_limits *limits)
+{
+    // Each bucket may end with a group that is not full, but no group is empty.
+    uint64_t full = limits->contacts / CM_SOFT_LANES + CM_SOFT_BUCKETS;
+    return full < limits->contacts ? (uint32_t)full : limits->contacts;
+}
+
+static bool is_round(const cm_soft_inertia *body)
+{
+    const cm_sym3 *i = &body->inverse;
+    return i->xx == i->yy && i->xx == i->zz && i->xy == 0.0f && i->xz == 0.0f && i->yz == 0.0f;
+}
+
+static uint32_t choose_bucket(cm_soft *soft, const cm_manifold *m, cm_soft_link *link)
+{
+    const cm_soft_inertia *inertia_a = &soft->inertias[m->body_a];
+    const cm_soft_inertia *inertia_b = &soft->inertias[m->body_b];
+    bool fixed_a = inertia_a->inverse_mass == 0.0f, fixed_b = inertia_b->inverse_mass == 0.0f;
+    bool fixed = fixed_a || fixed_b;
+    *link = (cm_soft_link){.a = fixed_b ? m->body_b : m->body_a,
+                           .b = fixed_b ? m->body_a : m->body_b,
+                           .points = (uint8_t)m->point_count,
+                           .bounces = m->restitution > 0.0f,
+                           .rolls = m->round_a + m->round_b > 0.0f,
+                           .round = is_round(inertia_a) && is_round(inertia_b),
+                           .flipped = fixed_b};
+    // Contacts with the fixed have colours of their own: the second words.
+    uint32_t *a = &soft->taken[2 * m->body_a + fixed], *b = &soft->taken[2 * m->body_b + fixed];
+    uint32_t taken = (fixed_a ? 0u : *a) | (fixed_b ? 0u : *b);
+    uint32_t first = fixed ? HALF_BUCKETS : 0u;
+    if (taken == 0xffffffffu) {
+        return first;
+    }
+    uint32_t color = (uint32_t)__builtin_ctz(~taken), bit = 1u << color;
+    if (!fixed_a) {
+        *a |= bit;
+    }
+    if (!fixed_b) {
+        *b |= bit;
+    }
+    return first + 1u + 2u * color + (m->point_count > FEW_POINTS);
+}
+
+// First group of each bucket; one more entry ends the last.
+static void place_buckets(cm_soft *soft, const uint32_t count[CM_SOFT_BUCKETS],
+                          uint32_t start[CM_SOFT_BUCKETS + 1])
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < CM_SOFT_BUCKETS; i++) {
+        start[i] = at;
+        at += (count[i] + CM_SOFT_LANES - 1) / CM_SOFT_LANES;
+    }
+    start[CM_SOFT_BUCKETS] = at;
+    soft->ranges = (cm_soft_ranges){start[0], start[1], start[HALF_BUCKETS],
+                                    start[HALF_BUCKETS + 1], start[CM_SOFT_BUCKETS]};
+}
+
+static void clear_group(cm_soft_group *g, uint32_t unused_body, bool fixed)
+{
+    for (uint32_t k = 0; k < CM_SOFT_LANES; k++) {
+        g->a[k] = g->b[k] = unused_body;
+        g->row[k] = CM_NONE;
+    }
+    g->points = g->bounces = g->flipped = g->special = g->rolls = 0;
+    g->fixed = fixed;
+    g->round = 1;
+    memset(g->used, 0, sizeof g->used);
+}
+
+void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_soft *soft)
+{
+    uint32_t count[CM_SOFT_BUCKETS] = {0}, start[CM_SOFT_BUCKETS + 1], next[CM_SOFT_BUCKETS] = {0};
+    uint32_t contacts = world->state.contact_count;
+    soft->special = soft->special || scratch->rubbing;
+    memset(soft->taken, 0, 2 * (size_t)soft->body_count * sizeof *soft->taken);
+    for (uint32_t i = 0; i < contacts; i++) {
+        __builtin_prefetch(&scratch->manifolds[i + AHEAD].body_a);
+        __builtin_prefetch(&scratch->manifolds[i + AHEAD].point_count);
+        if (scratch->manifolds[i].point_count == 0) {
+            soft->links[i].points = 0;
+            continue; // of a sensor
+        }
+        uint32_t bucket = choose_bucket(soft, &scratch->manifolds[i], &soft->links[i]);
+        soft->links[i].bucket = (uint8_t)bucket;
+        count[bucket]++;
+    }
+    place_buckets(soft, count, start);
+    for (uint32_t i = 0; i < soft->ranges.end; i++) {
+        // Heads of groups lie far apart.
+        __builtin_prefetch(&soft->groups[i + AHEAD].a, 1);
+        __builtin_prefetch(&soft->groups[i + AHEAD].row, 1);
+        clear_group(&soft->groups[i], soft->body_count, i >= soft->ranges.fixed_loose);
+    }
+    for (uint32_t i = 0; i < contacts; i++) {
+        const cm_soft_link *link = &soft->links[i];
+        if (link->points == 0) {
+            continue;
+        }
+        uint32_t place = next[link->bucket]++, lane = place % CM_SOFT_LANES;
+        cm_soft_group *g = &soft->groups[start[link->bucket] + place / CM_SOFT_LANES];
+        g->a[lane] = link->a;
+        g->b[lane] = link->b;
+        g->row[lane] = i;
+        g->flipped |= (uint32_t)link->flipped << lane;
+        for (uint32_t k = 0; k < link->points; k++) {
+            g->used[k] |= (uint8_t)(1u << lane);
+        }
+        g->round &= link->round;
+        g->bounces |= link->bounces;
+        g->rolls |= link->rolls;
+        g->points = link->points > g->points ? link->points : g->points;
+        if (soft->special) {
+            g->special |= cm_soft_is_special(world, soft, i, &scratch->manifolds[i]);
+            g->round &= !g->special;
+        }
+    }
+}

@@ -1,0 +1,185 @@
+// Joints of the soft-step solver: their groups of lanes. Private to solve/.
+//
+// As contacts, joints stand in groups of eight lanes that share no body that can be pushed
+// (joint.c), and their passes (soft_joint_pass.h) are compiled for 1, 4 and 8 lanes. Plain
+// ball joints, most joints of a world, have groups and passes of their own; all others are rows.
+#ifndef CM_SIM_SOLVE_SOFT_JOINT_H
+#define CM_SIM_SOLVE_SOFT_JOINT_H
+
+#include "shared/sim/joint/joint.h"
+#include "shared/sim/solve/soft/soft.h"
+
+#define CM_JOINT_COLORS 64u
+// Rows of a lane: single ones, then a block. A group has as many of both as any of its joints.
+#define CM_JOINT_SINGLES_MAX   6u
+#define CM_JOINT_GROUP_ROWS    (CM_JOINT_SINGLES_MAX + CM_JOINT_BLOCK_MAX)
+#define CM_JOINT_GROUP_FACTORS (CM_JOINT_BLOCK_MAX * (CM_JOINT_BLOCK_MAX - 1u) / 2u)
+
+// Who is in a group. An unused lane has the row at rest for both bodies, and no mass; so has the
+// world as a body.
+typedef struct cm_soft_members {
+    uint32_t a[CM_SOFT_LANES], b[CM_SOFT_LANES]; // rows of the bodies
+    uint32_t slot[CM_SOFT_LANES];                // of the state's joints; CM_NONE: unused
+    uint32_t guarded;                            // lanes not used, or with a body not pushed
+    uint32_t pad[7];
+} cm_soft_members;
+
+// What a pass needs of both bodies; constant over the tick.
+typedef struct cm_soft_masses {
+    cm_soft_lanes mass_a, inertia_a[6], mass_b, inertia_b[6]; // inverse
+} cm_soft_masses;
+
+// Where the joints are held, at the start of the tick.
+typedef struct cm_soft_ends {
+    uint32_t pose_a[CM_SOFT_LANES], pose_b[CM_SOFT_LANES]; // of the state's motions
+    cm_soft_lanes held;                                    // 1: a is a body; 0: the world
+    cm_soft_lanes ra0[3], rb0[3], gap0[3];                 // packed: the anchors
+} cm_soft_ends;
+
+// Plain ball joints. Arms, gap and mass are made anew for each substep.
+typedef struct cm_soft_balls {
+    cm_soft_members who;
+    cm_soft_masses m;
+    cm_soft_ends ends;
+    cm_soft_lanes ra[3], rb[3], gap[3];
+    cm_soft_lanes mass[6]; // inverse of the effective inverse mass
+    cm_soft_lanes impulse[3], total[3];
+} cm_soft_balls;
+
+// A row of eight joints, packed for each substep; the turns are made from it.
+typedef struct cm_soft_row {
+    cm_soft_lanes linear[3], angular_a[3], angular_b[3], error;
+    cm_soft_lanes turn_a[3], turn_b[3]; // inverse inertia times the angular parts
+    cm_soft_lanes impulse;
+    cm_soft_lanes turning; // 1; constant
+} cm_soft_row;
+
+// What a row by itself has besides, and does in the solve (0) and in the relax pass (1):
+//     change = -(mass (J v + bias) + scale impulse), impulse within lower and upper.
+typedef struct cm_soft_single {
+    cm_soft_lanes mass[2], bias[2], scale[2];
+    cm_soft_lanes velocity; // wanted
+    // Constant over the tick.
+    cm_soft_lanes lower, upper; // of the impulse
+    cm_soft_lanes rate, mass_scale, impulse_scale, gamma;
+    cm_soft_lanes push;    // most that the rate may ask for
+    cm_soft_lanes limit;   // 1: error must not go below 0
+    cm_soft_lanes lasting; // 1: the relax pass does as the solve pass
+} cm_soft_single;
+
+// A joint's pose of this substep, as its lane writes it.
+typedef struct cm_soft_pose {
+    cm_joint_pose pose;
+    float pad;
+} cm_soft_pose;
+
+_Static_assert(sizeof(cm_soft_pose) == 128, "scattered as four times eight floats");
+
+// Joints of any type. In a lane with fewer single rows than the group these are the last ones.
+typedef struct cm_soft_rows {
+    cm_soft_members who;
+    cm_soft_masses m;
+    cm_soft_ends ends;
+    cm_soft_lanes frame_a0[4], frame_b0[4]; // packed: in the bodies
+    uint32_t singles, block;                // rows
+    uint8_t lane_singles[CM_SOFT_LANES], lane_rows[CM_SOFT_LANES];
+    uint32_t locked; // some lane's body has locked axes; only then the next three count
+    uint32_t pad;
+    cm_soft_lanes free_a[3], free_b[3];                // inverse masses along the world's axes
+    cm_soft_lanes locks;                               // 1: this lane's
+    uint8_t place[CM_JOINT_GROUP_ROWS][CM_SOFT_LANES]; // of the impulse in the state
+    cm_soft_pose poses[CM_SOFT_LANES];
+    // Of the block: K = L D L^T, the rows of L below its diagonal of ones, and 1 / D.
+    cm_soft_lanes factor[CM_JOINT_GROUP_FACTORS], inverse_pivot[CM_JOINT_BLOCK_MAX];
+    cm_soft_lanes force[3], torque[3]; // sums over substeps
+    cm_soft_row rows[CM_JOINT_GROUP_ROWS];
+    cm_soft_single single[CM_JOINT_SINGLES_MAX]; // parallel to the first rows
+} cm_soft_rows;
+
+// The rows of a group, joint by joint, and one more, so that each may be read as sixteen floats.
+typedef cm_joint_row cm_soft_made[CM_SOFT_LANES][CM_JOINT_GROUP_ROWS + 1];
+
+// First group, of those without colour: these are solved lane by lane; first of the others; end.
+typedef struct cm_soft_span {
+    uint32_t loose, colored, end;
+} cm_soft_span;
+
+// What arranging needs to know of a joint, so that the state's are read once.
+typedef struct cm_soft_joint_link {
+    uint32_t slot; // of the state
+    uint32_t a, b; // rows of the bodies
+    uint8_t type;  // one more than all: a plain ball
+    uint8_t color; // 0: none
+    uint8_t pushed_a, pushed_b;
+} cm_soft_joint_link;
+
+typedef struct cm_soft_joints {
+    cm_soft_balls *balls;
+    cm_soft_rows *rows;
+    cm_soft_joint_link *links; // of joints that hold something
+    const cm_joint *state;     // the joints of the state
+    cm_soft_span ball_span, row_span;
+    cm_softness rigid;
+} cm_soft_joints;
+
+// joint.c: all joints.
+void cm_soft_prepare_joints(carom_world *world, cm_soft *soft);
+bool cm_soft_has_joints(const cm_soft *soft);
+void cm_soft_warm_start_joints(cm_soft *soft);
+void cm_soft_solve_joints(cm_soft *soft, bool relax);
+void cm_soft_store_joints(carom_world *world, const cm_soft *soft);
+
+// ball.c: the plain balls.
+void cm_soft_pack_balls(const carom_world *world, cm_soft *soft);
+void cm_soft_store_balls(carom_world *world, const cm_soft *soft);
+
+// row.c: the others.
+void cm_soft_pack_rows(cm_soft *soft);
+// Rows of a group at its poses.
+void cm_soft_make_rows(const cm_soft *soft, const cm_soft_rows *g, cm_soft_made made);
+void cm_soft_store_rows(carom_world *world, const cm_soft *soft);
+
+static inline void cm_soft_put(cm_soft_lanes *to, uint32_t lane, carom_vec3 v)
+{
+    to[0][lane] = v.x;
+    to[1][lane] = v.y;
+    to[2][lane] = v.z;
+}
+
+static inline carom_vec3 cm_soft_get(const cm_soft_lanes *from, uint32_t lane)
+{
+    return cm_vec(from[0][lane], from[1][lane], from[2][lane]);
+}
+
+// Packs a joint's ends; lanes that are not used go where the first does.
+static inline void cm_soft_pack_ends(const cm_joint *joint, uint32_t lane, cm_soft_ends *ends)
+{
+    bool held = joint->body_a != CM_NONE;
+    for (uint32_t k = lane; k < CM_SOFT_LANES && (k == lane || lane == 0); k++) {
+        ends->pose_a[k] = held ? joint->body_a : joint->body_b;
+        ends->pose_b[k] = joint->body_b;
+    }
+    ends->held[lane] = held ? 1.0f : 0.0f;
+    cm_soft_put(ends->ra0, lane, joint->anchor_a);
+    cm_soft_put(ends->rb0, lane, joint->anchor_b);
+}
+
+// A spring as factors of a velocity constraint (E. Catto, "Soft Constraints", GDC 2011); of no
+// stiffness and damping it does nothing.
+static inline cm_softness cm_softness_of(float hertz, float damping_ratio, float h)
+{
+    float omega = 2.0f * 3.14159265f * hertz;
+    float a1 = 2.0f * damping_ratio + h * omega, a2 = h * omega * a1, a3 = 1.0f / (1.0f + a2);
+    if (!(a2 > 0.0f)) {
+        return (cm_softness){0.0f, 0.0f, 1.0f};
+    }
+    return (cm_softness){omega / a1, a2 * a3, a3};
+}
+
+// What is not finite comes from a body that is put to rest; what is tiny would become denormal.
+static inline float cm_soft_stored(float x)
+{
+    return cm_is_finite(x) && cm_abs(x) >= CM_SOFT_TINY ? x : 0.0f;
+}
+
+#endif

@@ -1,0 +1,189 @@
+// Contacts into a group's lanes and out of them, CM_LANES at once: included by pass.inl, once a
+// width.
+//
+// A group's rows lie anywhere among the contacts, so those of the next group are asked for while
+// one is worked on; each is read in runs of eight floats that are transposed in registers.
+// Friction acts at one centre, that of the pressure of the last tick. Typical: 460 groups, twice a
+// tick.
+
+#define REST_OVERLAP    0.00025f // m; what rests is pushed out to here, so that it stays in touch
+#define MANIFOLD_FLOATS (sizeof(cm_manifold) / sizeof(float))
+#define CONTACT_FLOATS  (sizeof(cm_contact) / sizeof(float))
+
+_Static_assert(offsetof(cm_manifold, normal) == 0 && offsetof(cm_manifold, friction) == 12 &&
+                   offsetof(cm_manifold, restitution) == 16 &&
+                   offsetof(cm_manifold, round_a) == 20 && offsetof(cm_manifold, round_b) == 24 &&
+                   offsetof(cm_manifold, points) % 4 == 0 && sizeof(cm_manifold) % 4 == 0,
+               "gathered as floats");
+_Static_assert(sizeof(cm_manifold_point) == 32 && offsetof(cm_manifold_point, separation) == 24,
+               "gathered as eight floats");
+_Static_assert(offsetof(cm_contact, friction_impulse) ==
+                       offsetof(cm_contact, normal_impulse) + 16 &&
+                   offsetof(cm_contact, twist_impulse) ==
+                       offsetof(cm_contact, friction_impulse) + 12 &&
+                   sizeof(cm_contact) % 4 == 0,
+               "gathered as eight floats");
+
+CM_WHOLE void fetch_rows(const cm_soft *soft, const cm_soft_group *g)
+{
+    for (uint32_t lane = 0; lane < CM_SOFT_LANES && g->row[lane] != CM_NONE; lane++) {
+        const char *manifold = (const char *)&soft->manifolds[g->row[lane]];
+        const cm_contact *contact = &soft->contacts[g->row[lane]];
+        __builtin_prefetch(manifold);
+        __builtin_prefetch(manifold + CM_CACHE_LINE);
+        __builtin_prefetch(manifold + sizeof(cm_manifold) - 1);
+        __builtin_prefetch(&contact->normal_impulse, 1);
+        __builtin_prefetch(&contact->twist_impulse, 1);
+    }
+}
+
+// Point k of each lane: where it is from a's centre of mass, and its separation. Returns the way
+// from one centre of mass to the other. What is not used is zero.
+CM_WHOLE cm_fvec load_point(const cm_soft *soft, const uint32_t *index, uint32_t k, cm_mask used,
+                            cm_fvec *anchor, cm_f *separation)
+{
+    cm_f p[8], zero = cm_lanes_set(0.0f);
+    cm_lanes_gather(&soft->manifolds[0].points[k].anchor_a.x, MANIFOLD_FLOATS, index, p);
+    for (uint32_t i = 0; i < 7; i++) {
+        p[i] = cm_lanes_select(used, p[i], zero);
+    }
+    *anchor = (cm_fvec){p[0], p[1], p[2]};
+    *separation = cm_lanes_select(used, p[6] + cm_lanes_set(REST_OVERLAP), zero);
+    return (cm_fvec){p[3] - p[0], p[4] - p[1], p[5] - p[2]};
+}
+
+// The centre of the points, from a's centre of mass: of their pressure, where there is any. Stores
+// the mean distance of the points from it, weighted alike.
+CM_WHOLE cm_fvec find_center(cm_soft_group *g, uint32_t at, const cm_mask used[4],
+                             const cm_f pressure[4], const cm_fvec anchor[4])
+{
+    cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f), sum = zero, count = zero;
+    for (uint32_t k = 0; k < 4; k++) {
+        sum = sum + pressure[k];
+        count = count + cm_lanes_select(used[k], one, zero);
+    }
+    cm_mask pressed = cm_lanes_greater(sum, cm_lanes_set(CM_SOFT_TINY));
+    cm_f each = one / cm_lanes_select(pressed, sum, cm_lanes_max(count, one)), weight[4];
+    cm_fvec center = {zero, zero, zero};
+    for (uint32_t k = 0; k < 4; k++) {
+        weight[k] = cm_lanes_select(pressed, each * pressure[k], each);
+        center = cm_fvec_add(center, cm_fvec_scale(weight[k], anchor[k]));
+    }
+    cm_f radius = zero;
+    for (uint32_t k = 0; k < 4; k++) {
+        cm_fvec o = cm_fvec_sub(anchor[k], center);
+        cm_f distance = weight[k] * cm_lanes_sqrt(cm_fvec_dot(o, o));
+        radius = radius + cm_lanes_select(used[k], distance, zero);
+    }
+    STORE(radius, cm_lanes_select(used[1], radius, zero));
+    return center;
+}
+
+CM_WHOLE void load_friction(const cm_soft *soft, cm_soft_group *g, uint32_t at,
+                            const uint32_t *index, cm_mask used, cm_f pressure[4], frame *f)
+{
+    cm_f warm[8], zero = cm_lanes_set(0.0f);
+    cm_mask flipped = cm_lanes_bits(g->flipped >> at);
+    cm_lanes_gather(soft->contacts[0].normal_impulse, CONTACT_FLOATS, index, warm);
+    for (uint32_t i = 0; i < 8; i++) {
+        warm[i] = cm_lanes_select(used, warm[i], zero);
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        pressure[i] = warm[i];
+    }
+    pressure[3] = warm[3];
+    STORE(push[2], warm[7]);
+    f->push = (cm_fvec){warm[4], warm[5], warm[6]};
+    f->push = choose(flipped, (cm_fvec){-f->push.x, -f->push.y, -f->push.z}, f->push);
+}
+
+// A contact's frame, its points' offsets from the centre (in x, y and separation, world axes), and
+// the impulses of the last tick. An unused lane has a normal of unit length, else zeros.
+CM_WHOLE void load_contacts(const cm_soft *soft, cm_soft_group *g, uint32_t at, frame *f)
+{
+    cm_f head[8], pressure[4], zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f);
+    cm_mask used[4], flipped = cm_lanes_bits(g->flipped >> at);
+    uint32_t index[CM_SOFT_LANES];
+    for (uint32_t k = 0; k < CM_SOFT_LANES; k++) {
+        index[k] = g->row[k] == CM_NONE ? 0 : g->row[k];
+    }
+    for (uint32_t k = 0; k < 4; k++) {
+        used[k] = cm_lanes_bits((uint32_t)g->used[k] >> at);
+    }
+    cm_lanes_gather(&soft->manifolds[0].normal.x, MANIFOLD_FLOATS, index + at, head);
+    load_friction(soft, g, at, index + at, used[0], pressure, f);
+    cm_fvec anchor[4], none = {zero, zero, zero}, b_to_a = none;
+    for (uint32_t k = 0; k < 4; k++) {
+        cm_f separation = zero;
+        anchor[k] = none;
+        if (k < g->points) {
+            cm_fvec way = load_point(soft, index + at, k, used[k], &anchor[k], &separation);
+            b_to_a = k == 0 ? way : b_to_a;
+        }
+        pressure[k] = cm_lanes_select(used[k], pressure[k], zero);
+        STORE(start[k], separation);
+        STORE(impulse[k], pressure[k]);
+        STORE(effective[k], cm_lanes_select(used[k], one, zero));
+    }
+    cm_fvec center = find_center(g, at, used, pressure, anchor);
+    cm_fvec center_b = cm_fvec_add(center, b_to_a);
+    for (uint32_t k = 0; k < 4; k++) {
+        cm_fvec o = cm_fvec_sub(anchor[k], center);
+        STORE(x[k], cm_lanes_select(used[k], o.x, zero));
+        STORE(y[k], cm_lanes_select(used[k], o.y, zero));
+        STORE(separation[k], cm_lanes_select(used[k], o.z, zero));
+    }
+    f->n =
+        (cm_fvec){cm_lanes_select(used[0], head[0], zero), cm_lanes_select(used[0], head[1], one),
+                  cm_lanes_select(used[0], head[2], zero)};
+    f->n = choose(flipped, (cm_fvec){-f->n.x, -f->n.y, -f->n.z}, f->n);
+    f->ra = choose(flipped, center_b, center);
+    f->rb = choose(flipped, center, center_b);
+    cm_fvec_store(g->normal, at, f->n);
+    cm_fvec_store(g->ra, at, f->ra);
+    cm_fvec_store(g->rb, at, f->rb);
+    STORE(friction, cm_lanes_select(used[0], head[3], zero));
+    if (g->bounces) {
+        STORE(restitution, cm_lanes_select(used[0], head[4], zero));
+    }
+    if (g->rolls) {
+        cm_f a = cm_lanes_select(used[0], head[5], zero);
+        cm_f b = cm_lanes_select(used[0], head[6], zero);
+        STORE(rim[0], cm_lanes_select(flipped, b, a));
+        STORE(rim[1], cm_lanes_select(flipped, a, b));
+    }
+    STORE(total, zero);
+}
+
+// An impulse that is not finite comes from a body that is put to rest: it must not return as warm
+// start. A tiny one would become denormal.
+CM_WHOLE cm_f kept(cm_f impulse)
+{
+    cm_f size = cm_lanes_abs(impulse), zero = cm_lanes_set(0.0f);
+    cm_mask finite = cm_lanes_greater(cm_lanes_set(__builtin_inff()), size);
+    cm_mask tiny = cm_lanes_greater(cm_lanes_set(CM_SOFT_TINY), size);
+    return cm_lanes_select(finite, cm_lanes_select(tiny, zero, impulse), zero);
+}
+
+// What the next tick starts from, friction in world axes, and the sum for the report.
+CM_WHOLE void store_contacts(const cm_soft *soft, const cm_soft_group *g, uint32_t at)
+{
+    static const uint32_t in_order[CM_SOFT_LANES] = {0, 1, 2, 3, 4, 5, 6, 7};
+    cm_fvec t1 = cm_fvec_load(g->t1, at), t2 = cm_fvec_cross(cm_fvec_load(g->normal, at), t1);
+    cm_fvec push = cm_fvec_add(cm_fvec_scale(LOAD(push[0]), t1), cm_fvec_scale(LOAD(push[1]), t2));
+    push = choose(cm_lanes_bits(g->flipped >> at), (cm_fvec){-push.x, -push.y, -push.z}, push);
+    cm_f row[8] = {LOAD(impulse[0]), LOAD(impulse[1]), LOAD(impulse[2]), LOAD(impulse[3]),
+                   push.x,           push.y,           push.z,           LOAD(push[2])};
+    float rows[8 * CM_SOFT_LANES], total[CM_SOFT_LANES];
+    for (uint32_t i = 0; i < 8; i++) {
+        row[i] = kept(row[i]);
+    }
+    cm_lanes_scatter(rows, 8, in_order, row);
+    cm_lanes_store(total, kept(LOAD(total)));
+    for (uint32_t k = 0; k < CM_LANES && g->row[at + k] != CM_NONE; k++) {
+        cm_contact *contact = &soft->contacts[g->row[at + k]];
+        memcpy((char *)contact + offsetof(cm_contact, normal_impulse), rows + 8 * k,
+               8 * sizeof *rows);
+        soft->manifolds[g->row[at + k]].impulse = total[k];
+    }
+}

@@ -1,0 +1,220 @@
+// Velocities and poses of a substep, CM_LANES bodies at once: included by pass.inl, once a
+// width.
+//
+// Bodies go in blocks of eight slots. What is not dynamic keeps its velocity; what does not move
+// has none, so poses need no cases. A body whose velocity would not be finite stops and is marked;
+// it spares its neighbours. Typical: 125 blocks, two passes a substep.
+
+#define MAX_SPEED                  400.0f      // m/s
+#define MAX_ROTATION               0.78539816f // rad a substep: pi / 4
+#define LARGEST                    3.4e38f     // above it nothing is finite
+
+#define BLOCK_LOAD(member)         cm_lanes_load(block->member + at)
+#define BLOCK_STORE(member, value) cm_lanes_store(block->member + at, value)
+
+// Rows of CM_LANES bodies from slot `first` on: half 0 or 1.
+static inline void load_rows(const cm_soft *soft, uint32_t first, uint32_t half, cm_f out[8])
+{
+    uint32_t index[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    cm_lanes_gather(&soft->bodies[first].v.x + 8 * half, 16, index, out);
+}
+
+static inline void store_rows(cm_soft *soft, uint32_t first, uint32_t half, cm_f in[8])
+{
+    uint32_t index[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    cm_lanes_scatter(&soft->bodies[first].v.x + 8 * half, 16, index, in);
+}
+
+static inline cm_fvec limited(cm_fvec v, float limit)
+{
+    cm_f one = cm_lanes_set(1.0f), squared = cm_fvec_dot(v, v);
+    cm_mask over = cm_lanes_greater(squared, cm_lanes_set(limit * limit));
+    cm_f s = cm_lanes_set(limit) / cm_lanes_sqrt(cm_lanes_select(over, squared, one));
+    return cm_fvec_scale(cm_lanes_select(over, s, one), v);
+}
+
+// What decays (friction, damping) would creep through the denormal numbers, where processors take a
+// hundred times as long; below this nothing moves by a bit in a year.
+static inline cm_f settled(cm_f x)
+{
+    cm_mask tiny = cm_lanes_greater(cm_lanes_set(CM_SOFT_TINY), cm_lanes_abs(x));
+    return cm_lanes_select(tiny, cm_lanes_set(0.0f), x);
+}
+
+static inline cm_mask finite(cm_fvec v)
+{
+    cm_f most = cm_lanes_set(LARGEST);
+    return cm_lanes_greater(most, cm_lanes_abs(v.x)) & cm_lanes_greater(most, cm_lanes_abs(v.y)) &
+           cm_lanes_greater(most, cm_lanes_abs(v.z));
+}
+
+static inline cm_fvec choose(cm_mask mask, cm_fvec a, cm_fvec b)
+{
+    return (cm_fvec){cm_lanes_select(mask, a.x, b.x), cm_lanes_select(mask, a.y, b.y),
+                     cm_lanes_select(mask, a.z, b.z)};
+}
+
+typedef struct quat {
+    cm_f x, y, z, w;
+} quat;
+
+static inline quat multiply(quat a, quat b)
+{
+    quat r;
+    r.x = a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y;
+    r.y = a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x;
+    r.z = a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w;
+    r.w = a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z;
+    return r;
+}
+
+static inline quat normalised(quat q)
+{
+    cm_f s = cm_lanes_set(1.0f) / cm_lanes_sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
+    return (quat){s * q.x, s * q.y, s * q.z, s * q.w};
+}
+
+// One Newton step of the implicit gyroscopic equation, in the principal axes, where it is stable
+// for any spin (E. Catto, "Physics for Game Programmers: Numerical Methods", GDC 2015).
+static inline cm_fvec gyroscopic(cm_fvec b, cm_fvec i, cm_f h)
+{
+    cm_fvec ib = {i.x * b.x, i.y * b.y, i.z * b.z};
+    cm_fvec f = cm_fvec_scale(h, cm_fvec_cross(b, ib));
+    // Columns of I + h (skew(b) I - skew(I b)).
+    cm_fvec c1 = {i.x, h * (b.z * i.x - ib.z), h * (ib.y - b.y * i.x)};
+    cm_fvec c2 = {h * (ib.z - b.z * i.y), i.y, h * (b.x * i.y - ib.x)};
+    cm_fvec c3 = {h * (b.y * i.z - ib.y), h * (ib.x - b.x * i.z), i.z};
+    cm_fvec c23 = cm_fvec_cross(c2, c3);
+    cm_f det = cm_fvec_dot(c1, c23), one = cm_lanes_set(1.0f);
+    cm_mask some = cm_lanes_greater(cm_lanes_abs(det), cm_lanes_set(1.0e-30f));
+    cm_f s = one / cm_lanes_select(some, det, one);
+    cm_fvec d = {s * cm_fvec_dot(f, c23), s * cm_fvec_dot(f, cm_fvec_cross(c3, c1)),
+                 s * cm_fvec_dot(f, cm_fvec_cross(c1, c2))};
+    return choose(some, cm_fvec_sub(b, d), b);
+}
+
+// Angular velocity after gyroscopic and outer torque, worked out in the principal axes.
+static inline cm_fvec spin(const cm_soft *soft, const cm_soft_block *block, uint32_t first,
+                           uint32_t at, cm_fvec w, cm_f h)
+{
+    cm_f row[8], two = cm_lanes_set(2.0f), one = cm_lanes_set(1.0f);
+    load_rows(soft, first + at, 1, row);
+    quat turn = {row[3], row[4], row[5], row[6]};
+    quat q = {BLOCK_LOAD(axes[0]), BLOCK_LOAD(axes[1]), BLOCK_LOAD(axes[2]), BLOCK_LOAD(axes[3])};
+    q = normalised(multiply(turn, q));
+    cm_fvec x = {one - two * (q.y * q.y + q.z * q.z), two * (q.x * q.y + q.w * q.z),
+                 two * (q.x * q.z - q.w * q.y)};
+    cm_fvec y = {two * (q.x * q.y - q.w * q.z), one - two * (q.x * q.x + q.z * q.z),
+                 two * (q.y * q.z + q.w * q.x)};
+    cm_fvec z = cm_fvec_cross(x, y);
+    cm_fvec torque = cm_fvec_load(block->torque, at), inertia = cm_fvec_load(block->inertia, at);
+    cm_fvec b = {cm_fvec_dot(x, w), cm_fvec_dot(y, w), cm_fvec_dot(z, w)};
+    b = gyroscopic(b, inertia, h);
+    b.x = b.x + h * BLOCK_LOAD(inverse_inertia[0]) * cm_fvec_dot(x, torque);
+    b.y = b.y + h * BLOCK_LOAD(inverse_inertia[1]) * cm_fvec_dot(y, torque);
+    b.z = b.z + h * BLOCK_LOAD(inverse_inertia[2]) * cm_fvec_dot(z, torque);
+    return cm_fvec_mix(b.x, x, b.y, y, b.z, z);
+}
+
+static inline void move_velocities(cm_soft *soft, cm_soft_block *block, uint32_t first, uint32_t at,
+                                   bool plain)
+{
+    cm_f row[8], h = cm_lanes_set(soft->h), zero = cm_lanes_set(0.0f);
+    load_rows(soft, first + at, 0, row);
+    cm_fvec v0 = {row[0], row[1], row[2]}, w0 = {row[3], row[4], row[5]};
+    // What contacts have done in the last substep, they do again: warm starting.
+    cm_fvec gain_v = cm_fvec_sub(v0, cm_fvec_load(block->gain_v, at));
+    cm_fvec gain_w = cm_fvec_sub(w0, cm_fvec_load(block->gain_w, at));
+    cm_fvec w = w0, acceleration = cm_fvec_load(block->acceleration, at);
+    if (plain) {
+        // No torque: it goes on turning as it does.
+    } else if (block->round) {
+        cm_fvec torque = cm_fvec_load(block->torque, at);
+        w = cm_fvec_add(w, cm_fvec_scale(h * BLOCK_LOAD(inverse_inertia[0]), torque));
+    } else {
+        w = spin(soft, block, first, at, w, h);
+        if (block->locked) {
+            cm_fvec spun = cm_fvec_load(block->torque, at);
+            spun = cm_fvec_add(w0, cm_fvec_scale(h * BLOCK_LOAD(inverse_inertia[0]), spun));
+            w = choose(cm_lanes_greater(BLOCK_LOAD(turns_plainly), zero), spun, w);
+        }
+    }
+    cm_fvec v = cm_fvec_add(v0, cm_fvec_scale(h, acceleration));
+    if (!plain) {
+        v = cm_fvec_scale(BLOCK_LOAD(linear_decay), v);
+        w = cm_fvec_scale(BLOCK_LOAD(angular_decay), w);
+    }
+    v = cm_fvec_add(v, gain_v);
+    w = cm_fvec_add(w, gain_w);
+    v = limited((cm_fvec){settled(v.x), settled(v.y), settled(v.z)}, MAX_SPEED);
+    w = limited((cm_fvec){settled(w.x), settled(w.y), settled(w.z)}, MAX_ROTATION / soft->h);
+
+    cm_fvec rest = {zero, zero, zero};
+    cm_mask dynamic = ~(cm_mask){0};
+    if (!plain) {
+        dynamic = cm_lanes_greater(BLOCK_LOAD(dynamic), zero);
+    }
+    cm_mask fine = finite(v) & finite(w);
+    v = choose(dynamic, choose(fine, v, rest), v0);
+    w = choose(dynamic, choose(fine, w, rest), w0);
+    gain_v = choose(dynamic & fine, gain_v, rest);
+    gain_w = choose(dynamic & fine, gain_w, rest);
+    if (cm_lanes_any(~fine)) {
+        BLOCK_STORE(sound, cm_lanes_select(fine, BLOCK_LOAD(sound), zero));
+    }
+    cm_fvec_store(block->gain_v, at, cm_fvec_sub(v, gain_v));
+    cm_fvec_store(block->gain_w, at, cm_fvec_sub(w, gain_w));
+    cm_f out[8] = {v.x, v.y, v.z, w.x, w.y, w.z, zero, zero};
+    store_rows(soft, first + at, 0, out);
+}
+
+static void velocities(cm_soft *soft, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++) {
+        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+            if (soft->blocks[i].plain) {
+                move_velocities(soft, &soft->blocks[i], i * CM_SOFT_LANES, at, true);
+            } else {
+                move_velocities(soft, &soft->blocks[i], i * CM_SOFT_LANES, at, false);
+            }
+        }
+    }
+}
+
+static void poses(cm_soft *soft, uint32_t first, uint32_t end)
+{
+    cm_f h = cm_lanes_set(soft->h), half = cm_lanes_set(0.5f), zero = cm_lanes_set(0.0f);
+    for (uint32_t slot = first * CM_SOFT_LANES; slot < end * CM_SOFT_LANES; slot += CM_LANES) {
+        cm_f row[8], pose[8];
+        load_rows(soft, slot, 0, row);
+        load_rows(soft, slot, 1, pose);
+        // q + dt/2 (w, 0) q, as cm_quat_integrate.
+        quat q = {pose[3], pose[4], pose[5], pose[6]};
+        quat spun = {half * (h * row[3]), half * (h * row[4]), half * (h * row[5]), zero};
+        quat d = multiply(spun, q);
+        q = normalised((quat){q.x + d.x, q.y + d.y, q.z + d.z, q.w + d.w});
+        cm_f out[8] = {pose[0] + h * row[0],
+                       pose[1] + h * row[1],
+                       pose[2] + h * row[2],
+                       q.x,
+                       q.y,
+                       q.z,
+                       q.w,
+                       zero};
+        store_rows(soft, slot, 1, out);
+    }
+}
+
+// Joints stand between two passes of the contacts: what they do is kept out of the gain.
+static void flip(cm_soft *soft, uint32_t first, uint32_t end)
+{
+    for (uint32_t slot = first * CM_SOFT_LANES; slot < end * CM_SOFT_LANES; slot += CM_LANES) {
+        cm_soft_block *block = &soft->blocks[slot / CM_SOFT_LANES];
+        uint32_t at = slot % CM_SOFT_LANES;
+        cm_f row[8];
+        load_rows(soft, slot, 0, row);
+        cm_fvec v = {row[0], row[1], row[2]}, w = {row[3], row[4], row[5]};
+        cm_fvec_store(block->gain_v, at, cm_fvec_sub(v, cm_fvec_load(block->gain_v, at)));
+        cm_fvec_store(block->gain_w, at, cm_fvec_sub(w, cm_fvec_load(block->gain_w, at)));
+    }
+}

@@ -1,0 +1,625 @@
+// The passes over groups of contacts, for CM_LANES lanes at once: included once a width by
+// pass1.c, pass4.c and pass8.c, which define CM_LANES and CM_PASS(name).
+//
+// A group's eight lanes are gone through CM_LANES at a time. All widths perform the same operations
+// on each lane in the same order; see lanes.h. Typical: 3,500 contacts in 460 groups, nine passes a
+// tick: most of the solver's time.
+//
+// In a contact's frame, u = (1, y, -x) is a point's lever: its normal velocity is u . (velocity of
+// the centre, turn about t1, turn about t2), and an impulse P there acts on these three as P u.
+#include "shared/sim/solve/soft/soft.h"
+
+#include "shared/base/lanes.h"
+
+#define PUSH_SPEED            3.0f    // m/s, the most that an overlap is pushed out at
+#define RESTITUTION_THRESHOLD 1.0f    // m/s
+#define LEAST_PART            1.0e-4f // of the inverse mass: a hundredth of a radian off locked axes
+#define RANK_ONE              1.0e-5f // determinant / trace^2
+
+#define LOAD(member)          cm_lanes_load(g->member + at)
+// Inlined at each call, where the number of points and whether anything is special are constants.
+#define CM_WHOLE             static inline __attribute__((always_inline))
+#define STORE(member, value) cm_lanes_store(g->member + at, value)
+// Of a special group; elsewhere `e` is a constant NULL, and nothing of it is compiled.
+#define LOAD_SPECIAL(member)         cm_lanes_load(e->member + at)
+#define STORE_SPECIAL(member, value) cm_lanes_store(e->member + at, value)
+
+typedef struct frame {
+    cm_fvec n, t1, t2, ra, rb;
+    cm_f ma, mb, ia[6], ib[6];
+    cm_fvec free_a, free_b; // of special groups
+    cm_fvec push;           // warm start of friction, world axes; while a contact is loaded
+} frame;
+
+typedef struct speeds {
+    cm_f row_a[8], row_b[8]; // as gathered; the last two of each are padding
+    cm_fvec va, wa, vb, wb;
+} speeds;
+
+CM_WHOLE void load_frame(const cm_soft_group *g, const cm_soft_special *e, uint32_t at, bool round,
+                         frame *f)
+{
+    f->n = cm_fvec_load(g->normal, at);
+    f->t1 = cm_fvec_load(g->t1, at);
+    f->t2 = cm_fvec_cross(f->n, f->t1);
+    f->ra = cm_fvec_load(g->ra, at);
+    f->rb = cm_fvec_load(g->rb, at);
+    f->ma = LOAD(mass_a);
+    f->mb = LOAD(mass_b);
+    for (uint32_t i = 0; i < (round ? 1 : 6); i++) {
+        f->ia[i] = LOAD(inertia_a[i]);
+        f->ib[i] = LOAD(inertia_b[i]);
+    }
+    cm_f zero = cm_lanes_set(0.0f);
+    f->free_a = e ? cm_fvec_load(e->free_a, at) : (cm_fvec){zero, zero, zero};
+    f->free_b = e ? cm_fvec_load(e->free_b, at) : (cm_fvec){zero, zero, zero};
+}
+
+CM_WHOLE void gather_speeds(const cm_soft *soft, const cm_soft_group *g, uint32_t at, speeds *s)
+{
+    const float *rows = (const float *)soft->bodies; // 16 floats a row
+    cm_lanes_gather(rows, 16, g->a + at, s->row_a);
+    cm_lanes_gather(rows, 16, g->b + at, s->row_b);
+    s->va = (cm_fvec){s->row_a[0], s->row_a[1], s->row_a[2]};
+    s->wa = (cm_fvec){s->row_a[3], s->row_a[4], s->row_a[5]};
+    s->vb = (cm_fvec){s->row_b[0], s->row_b[1], s->row_b[2]};
+    s->wb = (cm_fvec){s->row_b[3], s->row_b[4], s->row_b[5]};
+}
+
+// What cannot be pushed keeps its row: zero times an infinite impulse is no number.
+CM_WHOLE void scatter_speeds(cm_soft *soft, const cm_soft_group *g, uint32_t at, const speeds *s)
+{
+    float *rows = (float *)soft->bodies; // 16 floats a row
+    cm_f zero = cm_lanes_set(0.0f);
+    cm_f b[8] = {s->vb.x, s->vb.y, s->vb.z, s->wb.x, s->wb.y, s->wb.z, zero, zero};
+    if (!g->fixed) {
+        cm_f a[8] = {s->va.x, s->va.y, s->va.z, s->wa.x, s->wa.y, s->wa.z, zero, zero};
+        cm_lanes_scatter(rows, 16, g->a + at, a);
+    }
+    cm_lanes_scatter(rows, 16, g->b + at, b);
+}
+
+CM_WHOLE cm_fvec each(cm_fvec a, cm_fvec b)
+{
+    return (cm_fvec){a.x * b.x, a.y * b.y, a.z * b.z};
+}
+
+// Linear impulse and torque at the centre, on b; the reverse on a.
+CM_WHOLE void apply(const frame *f, const cm_soft_special *e, cm_fvec impulse, cm_fvec torque,
+                    bool round, speeds *s)
+{
+    cm_fvec turn_b = cm_fvec_add(cm_fvec_cross(f->rb, impulse), torque);
+    cm_fvec turn_a = cm_fvec_add(cm_fvec_cross(f->ra, impulse), torque);
+    cm_fvec push_a = e ? each(f->free_a, impulse) : cm_fvec_scale(f->ma, impulse);
+    cm_fvec push_b = e ? each(f->free_b, impulse) : cm_fvec_scale(f->mb, impulse);
+    turn_b = round ? cm_fvec_scale(f->ib[0], turn_b) : cm_fsym_mul(f->ib, turn_b);
+    turn_a = round ? cm_fvec_scale(f->ia[0], turn_a) : cm_fsym_mul(f->ia, turn_a);
+    s->vb = cm_fvec_add(s->vb, push_b);
+    s->wb = cm_fvec_add(s->wb, turn_b);
+    s->va = cm_fvec_sub(s->va, push_a);
+    s->wa = cm_fvec_sub(s->wa, turn_a);
+}
+
+#include "shared/sim/solve/soft/motion.inl"
+
+#include "shared/sim/solve/soft/load.inl"
+
+// Prepare --------------------------------------------------------------------------------------
+
+// Two tangents of the normal alone, as cm_basis.
+CM_WHOLE void make_basis(frame *f)
+{
+    cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f);
+    cm_mask steep = cm_lanes_greater(cm_lanes_set(0.57735027f), cm_lanes_abs(f->n.x));
+    cm_fvec t;
+    t.x = cm_lanes_select(steep, zero, f->n.y);
+    t.y = cm_lanes_select(steep, f->n.z, -f->n.x);
+    t.z = cm_lanes_select(steep, -f->n.y, zero);
+    f->t1 = cm_fvec_scale(one / cm_lanes_sqrt(cm_fvec_dot(t, t)), t);
+    f->t2 = cm_fvec_cross(f->n, f->t1);
+}
+
+CM_WHOLE cm_f inverse(cm_f x)
+{
+    cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f);
+    cm_mask some = cm_lanes_greater(x, zero);
+    return cm_lanes_select(some, one / cm_lanes_select(some, x, one), zero);
+}
+
+// Turn that a unit impulse along `axis` at the centre gives: of each body, and their sum.
+typedef struct response {
+    cm_fvec arm_a, arm_b, turn_a, turn_b, sum;
+} response;
+
+CM_WHOLE response respond(const frame *f, cm_fvec axis)
+{
+    response r;
+    r.arm_a = cm_fvec_cross(f->ra, axis);
+    r.arm_b = cm_fvec_cross(f->rb, axis);
+    r.turn_a = cm_fsym_mul(f->ia, r.arm_a);
+    r.turn_b = cm_fsym_mul(f->ib, r.arm_b);
+    r.sum = cm_fvec_add(r.turn_a, r.turn_b);
+    return r;
+}
+
+// Velocity along p's axis of an impulse along q's, but for the masses.
+CM_WHOLE cm_f between(const response *p, const response *q)
+{
+    return cm_fvec_dot(p->arm_b, q->turn_b) + cm_fvec_dot(p->arm_a, q->turn_a);
+}
+
+// What locked axes take from the sum of inverse masses, between impulses along p and velocities
+// along q.
+CM_WHOLE cm_f locked_mass(const cm_soft_special *e, uint32_t at, cm_fvec p, cm_fvec q)
+{
+    return cm_fvec_dot(p, each(cm_fvec_load(e->locked, at), q));
+}
+
+// Where locked axes leave less than this part of a mass, nothing can be pushed that way.
+CM_WHOLE cm_f locked_part(const cm_soft_special *e, uint32_t at, float part)
+{
+    cm_fvec l = cm_fvec_load(e->locked, at);
+    cm_f zero = cm_lanes_set(0.0f);
+    return cm_lanes_select(cm_lanes_greater(l.x + l.y + l.z, zero), cm_lanes_set(part), zero);
+}
+
+// Inverse xx xy yy of a symmetric positive 2x2 matrix; one whose determinant is less than `part` of
+// its trace squared counts as of rank one, and what its axis cannot do is left out.
+CM_WHOLE void invert_pair(cm_f xx, cm_f xy, cm_f yy, cm_f part, cm_f out[3])
+{
+    cm_f zero = cm_lanes_set(0.0f), det = xx * yy - xy * xy, trace = xx + yy;
+    cm_f squared = trace * trace;
+    cm_mask whole = cm_lanes_greater(det, part * squared);
+    cm_f s = inverse(cm_lanes_select(whole, det, squared));
+    out[0] = s * cm_lanes_select(whole, yy, xx);
+    out[1] = s * cm_lanes_select(whole, zero - xy, xy);
+    out[2] = s * cm_lanes_select(whole, xx, yy);
+}
+
+CM_WHOLE void prepare_points(cm_soft_group *g, const cm_soft_special *e, uint32_t at,
+                             const frame *f, const response *n, const cm_f sum[6])
+{
+    cm_f mass = f->ma + f->mb, one = cm_lanes_set(1.0f), zero = cm_lanes_set(0.0f);
+    cm_fvec s1 = cm_fsym_mul(sum, f->t1), s2 = cm_fsym_mul(sum, f->t2);
+    cm_f nn = mass + between(n, n), n1 = cm_fvec_dot(n->sum, f->t1);
+    cm_f least = zero;
+    if (e) {
+        nn = nn - locked_mass(e, at, f->n, f->n);
+        least = mass * locked_part(e, at, LEAST_PART);
+    }
+    cm_f n2 = cm_fvec_dot(n->sum, f->t2), k11 = cm_fvec_dot(f->t1, s1);
+    cm_f k12 = cm_fvec_dot(f->t1, s2), k22 = cm_fvec_dot(f->t2, s2);
+    cm_fvec lever[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        // Offsets from the centre were packed into x, y and separation.
+        cm_fvec o = {LOAD(x[i]), LOAD(y[i]), LOAD(separation[i])};
+        cm_f x = cm_fvec_dot(o, f->t1), y = cm_fvec_dot(o, f->t2);
+        STORE(x[i], x);
+        STORE(y[i], y);
+        STORE(separation[i], LOAD(start[i]));
+        lever[i] = (cm_fvec){one, y, -x};
+    }
+    uint32_t place = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        cm_fvec l = lever[i];
+        cm_fvec k = {nn + n1 * l.y + n2 * l.z, n1 + k11 * l.y + k12 * l.z,
+                     n2 + k12 * l.y + k22 * l.z};
+        cm_f used = LOAD(effective[i]); // packed: 1 for a point, else 0
+        cm_f own = cm_fvec_dot(k, l);
+        if (e) {
+            used = cm_lanes_select(cm_lanes_greater(own, least), used, zero);
+        }
+        STORE(effective[i], cm_lanes_select(cm_lanes_greater(used, zero), inverse(own), zero));
+        for (uint32_t j = i + 1; j < 4; j++) {
+            STORE(cross[place], cm_fvec_dot(k, lever[j]));
+            place++;
+        }
+    }
+}
+
+CM_WHOLE void prepare_friction(cm_soft_group *g, const cm_soft_special *e, uint32_t at,
+                               const frame *f, const response *n, const cm_f sum[6])
+{
+    response p = respond(f, f->t1), q = respond(f, f->t2);
+    cm_f mass = f->ma + f->mb, zero = cm_lanes_set(0.0f);
+    cm_fvec sn = cm_fsym_mul(sum, f->n);
+    cm_f np = between(n, &p), nq = between(n, &q);
+    if (e) {
+        np = np - locked_mass(e, at, f->n, f->t1);
+        nq = nq - locked_mass(e, at, f->n, f->t2);
+    }
+    STORE(couple[0], np);
+    STORE(couple[1], nq);
+    STORE(couple[2], cm_fvec_dot(n->sum, f->n));
+    STORE(couple[3], cm_fvec_dot(p.sum, f->t1));
+    STORE(couple[4], cm_fvec_dot(q.sum, f->t1));
+    STORE(couple[5], cm_fvec_dot(sn, f->t1));
+    STORE(couple[6], cm_fvec_dot(p.sum, f->t2));
+    STORE(couple[7], cm_fvec_dot(q.sum, f->t2));
+    STORE(couple[8], cm_fvec_dot(sn, f->t2));
+    cm_f xx = mass + between(&p, &p), xy = between(&p, &q), yy = mass + between(&q, &q);
+    if (e) {
+        cm_f tangent[3];
+        xx = xx - locked_mass(e, at, f->t1, f->t1);
+        xy = xy - locked_mass(e, at, f->t1, f->t2);
+        yy = yy - locked_mass(e, at, f->t2, f->t2);
+        invert_pair(xx, xy, yy, locked_part(e, at, RANK_ONE), tangent);
+        STORE(tangent_mass[0], tangent[0]);
+        STORE(tangent_mass[1], tangent[1]);
+        STORE(tangent_mass[2], tangent[2]);
+    } else {
+        cm_f s = inverse(xx * yy - xy * xy);
+        STORE(tangent_mass[0], s * yy);
+        STORE(tangent_mass[1], zero - s * xy);
+        STORE(tangent_mass[2], s * xx);
+    }
+    STORE(twist_mass, inverse(cm_fvec_dot(sn, f->n)));
+    STORE(twist_couple[0], cm_fvec_dot(p.sum, f->n));
+    STORE(twist_couple[1], cm_fvec_dot(q.sum, f->n));
+}
+
+#include "shared/sim/solve/soft/special.inl"
+
+CM_WHOLE void load_inertias(const cm_soft *soft, cm_soft_group *g, uint32_t at, frame *f)
+{
+    const float *rows = &soft->inertias[0].inverse_mass;
+    cm_f a[8], b[8];
+    cm_lanes_gather(rows, 8, g->a + at, a);
+    cm_lanes_gather(rows, 8, g->b + at, b);
+    f->ma = a[0];
+    f->mb = b[0];
+    STORE(mass_a, f->ma);
+    STORE(mass_b, f->mb);
+    for (uint32_t i = 0; i < 6; i++) {
+        f->ia[i] = a[1 + i];
+        f->ib[i] = b[1 + i];
+    }
+    for (uint32_t i = 0; i < (g->round ? 1 : 6); i++) {
+        STORE(inertia_a[i], f->ia[i]);
+        STORE(inertia_b[i], f->ib[i]);
+    }
+}
+
+CM_WHOLE void warm_start(cm_soft *soft, cm_soft_group *g, const cm_soft_special *e, uint32_t at,
+                         const frame *f)
+{
+    speeds s;
+    gather_speeds(soft, g, at, &s);
+    cm_f px = cm_fvec_dot(f->push, f->t1), py = cm_fvec_dot(f->push, f->t2), twist = LOAD(push[2]);
+    STORE(push[0], px);
+    STORE(push[1], py);
+    cm_f normal = cm_lanes_set(0.0f), turn1 = normal, turn2 = normal;
+    for (uint32_t i = 0; i < 4; i++) {
+        cm_f p = LOAD(impulse[i]);
+        normal = normal + p;
+        turn1 = turn1 + LOAD(y[i]) * p;
+        turn2 = turn2 - LOAD(x[i]) * p;
+    }
+    cm_fvec impulse = cm_fvec_mix(normal, f->n, px, f->t1, py, f->t2);
+    cm_fvec torque = cm_fvec_mix(turn1, f->t1, turn2, f->t2, twist, f->n);
+    apply(f, e, impulse, torque, false, &s);
+    scatter_speeds(soft, g, at, &s);
+}
+
+CM_WHOLE void prepare_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, uint32_t at)
+{
+    frame f;
+    load_contacts(soft, g, at, &f);
+    make_basis(&f);
+    cm_fvec_store(g->t1, at, f.t1);
+    load_inertias(soft, g, at, &f);
+    cm_f sum[6];
+    for (uint32_t k = 0; k < 6; k++) {
+        sum[k] = f.ia[k] + f.ib[k];
+    }
+    response n = respond(&f, f.n);
+    cm_f zero = cm_lanes_set(0.0f);
+    f.free_a = e ? cm_fvec_load(e->free_a, at) : (cm_fvec){zero, zero, zero};
+    f.free_b = e ? cm_fvec_load(e->free_b, at) : (cm_fvec){zero, zero, zero};
+    if (e) {
+        prepare_special(e, at, &f, sum);
+    }
+    prepare_points(g, e, at, &f, &n, sum);
+    prepare_friction(g, e, at, &f, &n, sum);
+    warm_start(soft, g, e, at, &f);
+}
+
+__attribute__((noinline)) static void prepare_special_group(cm_soft *soft, uint32_t group)
+{
+    for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+        prepare_lanes(soft, &soft->groups[group], &soft->specials[group], at);
+    }
+}
+
+static void prepare(cm_soft *soft, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++) {
+        cm_soft_group *g = &soft->groups[i];
+        fetch_rows(soft, i + 1 < end ? g + 1 : g);
+        if (g->special) {
+            prepare_special_group(soft, i);
+            continue;
+        }
+        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+            prepare_lanes(soft, g, NULL, at);
+        }
+    }
+}
+
+// Solve and relax ------------------------------------------------------------------------------
+
+// How a body's turn moves along the normal: (R^T - I) n, for the turn of its second half row.
+CM_WHOLE cm_fvec turned(const cm_f row[8], cm_fvec n)
+{
+    cm_fvec u = {row[3], row[4], row[5]};
+    cm_fvec t = cm_fvec_cross(u, n);
+    cm_f two = cm_lanes_set(2.0f);
+    return cm_fvec_scale(two, cm_fvec_sub(cm_fvec_cross(u, t), cm_fvec_scale(row[6], t)));
+}
+
+// Separations at the present poses. The levers' height over the centre's plane is left out: it
+// counts only with the square of the turn.
+CM_WHOLE void move_points(const cm_soft *soft, cm_soft_group *g, uint32_t at, const frame *f,
+                          uint32_t points)
+{
+    const float *rows = &soft->bodies[0].shift.x;
+    cm_f a[8], b[8];
+    cm_lanes_gather(rows, 16, g->a + at, a);
+    cm_lanes_gather(rows, 16, g->b + at, b);
+    cm_fvec shift = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
+    cm_fvec turn_a = turned(a, f->n), turn_b = turned(b, f->n);
+    cm_fvec turn = cm_fvec_sub(turn_b, turn_a);
+    cm_f base = cm_fvec_dot(shift, f->n) + cm_fvec_dot(turn_b, f->rb) - cm_fvec_dot(turn_a, f->ra);
+    if (g->rolls) { // by the centres of what is round
+        base = base + LOAD(rim[0]) * cm_fvec_dot(turn_a, f->n) +
+               LOAD(rim[1]) * cm_fvec_dot(turn_b, f->n);
+    }
+    cm_f along1 = cm_fvec_dot(turn, f->t1), along2 = cm_fvec_dot(turn, f->t2);
+    for (uint32_t i = 0; i < points; i++) {
+        STORE(separation[i], LOAD(start[i]) + base + LOAD(x[i]) * along1 + LOAD(y[i]) * along2);
+    }
+}
+
+// Velocities in the contact's frame.
+typedef struct local {
+    cm_f x, y, normal;         // of the centres
+    cm_f turn1, turn2, turn_n; // of b against a
+} local;
+
+CM_WHOLE local localise(const frame *f, const speeds *s)
+{
+    cm_fvec b = cm_fvec_add(s->vb, cm_fvec_cross(s->wb, f->rb));
+    cm_fvec a = cm_fvec_add(s->va, cm_fvec_cross(s->wa, f->ra));
+    cm_fvec v = cm_fvec_sub(b, a), w = cm_fvec_sub(s->wb, s->wa);
+    return (local){cm_fvec_dot(v, f->t1), cm_fvec_dot(v, f->t2), cm_fvec_dot(v, f->n),
+                   cm_fvec_dot(w, f->t1), cm_fvec_dot(w, f->t2), cm_fvec_dot(w, f->n)};
+}
+
+// Coulomb friction at the centre, clamped to a circle, after a twist that the points' distance from
+// the centre allows. Returns the changes (t1, t2, twist).
+CM_WHOLE cm_fvec solve_friction(cm_soft_group *g, const cm_soft_special *e, uint32_t at, local *v,
+                                uint32_t points)
+{
+    cm_f zero = cm_lanes_set(0.0f), normal = LOAD(impulse[0]), one = cm_lanes_set(1.0f);
+    for (uint32_t i = 1; i < points; i++) {
+        normal = normal + LOAD(impulse[i]);
+    }
+    cm_f limit = LOAD(friction) * normal, twist_limit = limit * LOAD(radius);
+    if (e) {
+        twist_limit = twist_limit + LOAD_SPECIAL(spin_lever) * normal;
+    }
+    cm_f old = LOAD(push[2]), twist = old - LOAD(twist_mass) * v->turn_n;
+    twist = cm_lanes_max(cm_lanes_min(twist, twist_limit), zero - twist_limit);
+    STORE(push[2], twist);
+    cm_f dt = twist - old;
+    cm_f vx = v->x + LOAD(twist_couple[0]) * dt, vy = v->y + LOAD(twist_couple[1]) * dt;
+    if (e) {
+        vx = vx + LOAD_SPECIAL(surface[0]);
+        vy = vy + LOAD_SPECIAL(surface[1]);
+    }
+
+    cm_f old_x = LOAD(push[0]), old_y = LOAD(push[1]), shared = LOAD(tangent_mass[1]);
+    cm_f x = old_x - (LOAD(tangent_mass[0]) * vx + shared * vy);
+    cm_f y = old_y - (shared * vx + LOAD(tangent_mass[2]) * vy);
+    cm_f squared = x * x + y * y;
+    cm_mask slides = cm_lanes_greater(squared, limit * limit);
+    cm_f scale = limit / cm_lanes_sqrt(cm_lanes_select(slides, squared, one));
+    scale = cm_lanes_select(slides, scale, one);
+    x = x * scale;
+    y = y * scale;
+    STORE(push[0], x);
+    STORE(push[1], y);
+    cm_f dx = x - old_x, dy = y - old_y;
+    v->normal = v->normal + LOAD(couple[0]) * dx + LOAD(couple[1]) * dy + LOAD(couple[2]) * dt;
+    v->turn1 = v->turn1 + LOAD(couple[3]) * dx + LOAD(couple[4]) * dy + LOAD(couple[5]) * dt;
+    v->turn2 = v->turn2 + LOAD(couple[6]) * dx + LOAD(couple[7]) * dy + LOAD(couple[8]) * dt;
+    return (cm_fvec){dx, dy, dt};
+}
+
+// The new impulse of a point with normal velocity vn.
+CM_WHOLE cm_f press(const cm_soft_group *g, uint32_t at, uint32_t i, cm_f vn, cm_f inverse_h,
+                    const cm_softness *softness, bool relax)
+{
+    cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f), old = LOAD(impulse[i]);
+    cm_f s = LOAD(separation[i]), mass = LOAD(effective[i]);
+    if (relax) {
+        cm_f bias = cm_lanes_max(s, zero) * inverse_h;
+        return cm_lanes_max(old - mass * (vn + bias), zero);
+    }
+    cm_mask gap = cm_lanes_greater(s, zero);
+    cm_f push = cm_lanes_max(cm_lanes_set(softness->bias_rate) * s, cm_lanes_set(-PUSH_SPEED));
+    cm_f bias = cm_lanes_select(gap, s * inverse_h, push);
+    cm_f mass_scale = cm_lanes_select(gap, one, cm_lanes_set(softness->mass_scale));
+    cm_f impulse_scale = cm_lanes_select(gap, zero, cm_lanes_set(softness->impulse_scale));
+    return cm_lanes_max(old - mass * mass_scale * (vn + bias) - impulse_scale * old, zero);
+}
+
+CM_WHOLE void solve_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, uint32_t at,
+                          uint32_t points, bool round, bool relax)
+{
+    static const uint8_t cross_of[4][4] = {{0, 0, 1, 2}, {0, 0, 3, 4}, {0, 0, 0, 5}, {0}};
+    frame f;
+    speeds s;
+    load_frame(g, e, at, round, &f);
+    if (relax) {
+        move_points(soft, g, at, &f, points);
+    }
+    gather_speeds(soft, g, at, &s);
+    if (e && !relax) {
+        solve_rolling(g, e, at, &f, &s);
+    }
+    local v = localise(&f, &s);
+    cm_fvec friction = solve_friction(g, e, at, &v, points);
+    cm_f inverse_h = cm_lanes_set(1.0f / soft->h), vn[4];
+    for (uint32_t i = 0; i < points; i++) {
+        vn[i] = v.normal + LOAD(y[i]) * v.turn1 - LOAD(x[i]) * v.turn2;
+    }
+    cm_f normal = cm_lanes_set(0.0f), turn1 = normal, turn2 = normal, total = normal;
+    for (uint32_t i = 0; i < points; i++) {
+        cm_f p = press(g, at, i, vn[i], inverse_h, &soft->softness[g->fixed], relax);
+        cm_f change = p - LOAD(impulse[i]);
+        STORE(impulse[i], p);
+        if (g->bounces) {
+            STORE(largest[i], cm_lanes_max(LOAD(largest[i]), p));
+        }
+        for (uint32_t j = i + 1; j < points; j++) {
+            vn[j] = vn[j] + LOAD(cross[cross_of[i][j]]) * change;
+        }
+        normal = normal + change;
+        turn1 = turn1 + LOAD(y[i]) * change;
+        turn2 = turn2 - LOAD(x[i]) * change;
+        total = total + p;
+    }
+    if (relax) {
+        STORE(total, LOAD(total) + total);
+    }
+    cm_fvec impulse = cm_fvec_mix(normal, f.n, friction.x, f.t1, friction.y, f.t2);
+    cm_fvec torque = cm_fvec_mix(turn1, f.t1, turn2, f.t2, friction.z, f.n);
+    apply(&f, e, impulse, torque, round, &s);
+    if (e && relax) {
+        solve_rolling(g, e, at, &f, &s);
+        sum_special(g, e, at);
+    }
+    scatter_speeds(soft, g, at, &s);
+}
+
+// Special groups go through functions of their own, so that the others' code is not theirs.
+__attribute__((noinline)) static void solve_special_group(cm_soft *soft, uint32_t group, bool relax)
+{
+    for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+        if (relax) {
+            solve_lanes(soft, &soft->groups[group], &soft->specials[group], at, 4, false, true);
+        } else {
+            solve_lanes(soft, &soft->groups[group], &soft->specials[group], at, 4, false, false);
+        }
+    }
+}
+
+CM_WHOLE void solve_group(cm_soft *soft, cm_soft_group *g, uint32_t points, bool round, bool relax)
+{
+    for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+        solve_lanes(soft, g, NULL, at, points, round, relax);
+    }
+}
+
+// What tells groups apart is a constant at each call, so that the loops over points unroll.
+CM_WHOLE void solve_groups(cm_soft *soft, uint32_t first, uint32_t end, bool relax)
+{
+    for (uint32_t i = first; i < end; i++) {
+        cm_soft_group *g = &soft->groups[i];
+        if (g->special) {
+            solve_special_group(soft, i, relax);
+        } else if (g->points > 2 && g->round) {
+            solve_group(soft, g, 4, true, relax);
+        } else if (g->points > 2) {
+            solve_group(soft, g, 4, false, relax);
+        } else if (g->round) {
+            solve_group(soft, g, 2, true, relax);
+        } else {
+            solve_group(soft, g, 2, false, relax);
+        }
+    }
+}
+
+static void solve(cm_soft *soft, uint32_t first, uint32_t end)
+{
+    solve_groups(soft, first, end, false);
+}
+
+static void relax(cm_soft *soft, uint32_t first, uint32_t end)
+{
+    solve_groups(soft, first, end, true);
+}
+
+// Restitution ----------------------------------------------------------------------------------
+
+CM_WHOLE void bounce_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, uint32_t at)
+{
+    static const uint8_t cross_of[4][4] = {{0, 0, 1, 2}, {0, 0, 3, 4}, {0, 0, 0, 5}, {0}};
+    frame f;
+    speeds s;
+    load_frame(g, e, at, g->round, &f);
+    gather_speeds(soft, g, at, &s);
+    local v = localise(&f, &s);
+    cm_f zero = cm_lanes_set(0.0f), vn[4], restitution = LOAD(restitution);
+    for (uint32_t i = 0; i < 4; i++) {
+        vn[i] = v.normal + LOAD(y[i]) * v.turn1 - LOAD(x[i]) * v.turn2;
+    }
+    cm_f normal = zero, turn1 = zero, turn2 = zero;
+    cm_mask bouncy = cm_lanes_greater(restitution, zero);
+    for (uint32_t i = 0; i < 4; i++) {
+        cm_f approach = LOAD(approach[i]), old = LOAD(impulse[i]);
+        cm_mask now = bouncy & cm_lanes_greater(cm_lanes_set(-RESTITUTION_THRESHOLD), approach) &
+                      cm_lanes_greater(LOAD(largest[i]), zero);
+        cm_f p = old - LOAD(effective[i]) * (vn[i] + restitution * approach);
+        p = cm_lanes_select(now, cm_lanes_max(p, zero), old);
+        cm_f change = p - old;
+        STORE(impulse[i], p);
+        if (e) {
+            STORE_SPECIAL(sum_normal[i], LOAD_SPECIAL(sum_normal[i]) + change);
+        }
+        for (uint32_t j = i + 1; j < 4; j++) {
+            vn[j] = vn[j] + LOAD(cross[cross_of[i][j]]) * change;
+        }
+        normal = normal + change;
+        turn1 = turn1 + LOAD(y[i]) * change;
+        turn2 = turn2 - LOAD(x[i]) * change;
+    }
+    STORE(total, LOAD(total) + normal);
+    cm_fvec impulse = cm_fvec_scale(normal, f.n);
+    cm_fvec torque = cm_fvec_add(cm_fvec_scale(turn1, f.t1), cm_fvec_scale(turn2, f.t2));
+    apply(&f, e, impulse, torque, g->round, &s);
+    scatter_speeds(soft, g, at, &s);
+}
+
+static void bounce(cm_soft *soft, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++) {
+        cm_soft_group *g = &soft->groups[i];
+        for (uint32_t at = 0; g->bounces && at < CM_SOFT_LANES; at += CM_LANES) {
+            if (g->special) {
+                bounce_lanes(soft, g, &soft->specials[i], at);
+            } else {
+                bounce_lanes(soft, g, NULL, at);
+            }
+        }
+    }
+}
+
+static void finish(cm_soft *soft, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++) {
+        const cm_soft_group *g = &soft->groups[i];
+        fetch_rows(soft, i + 1 < end ? g + 1 : g);
+        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+            store_contacts(soft, g, at);
+        }
+    }
+}
+
+#include "shared/sim/solve/soft/joint_pass.inl"
+
+// In the order of cm_soft_kind.
+const cm_soft_passes CM_PASS(cm_soft_passes) = {
+    {prepare, solve, relax, bounce, finish, velocities, poses, flip, ball_prepare, ball_warm,
+     ball_solve, ball_relax, row_prepare, row_warm, row_solve, row_relax}};

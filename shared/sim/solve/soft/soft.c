@@ -1,0 +1,163 @@
+// The soft-step solver: the order of its passes, its scratch, and how many lanes it uses.
+//
+// Scratch: groups | specials | bodies | inertias | blocks | colours taken | busy | links | joints
+// (joint.h), each on a cache line. A substep: forces and the contacts' impulses of the last
+// one, solve, poses, relax. The impulses of the last tick are applied contact by contact in
+// the first substep only: after that what they do to a body is known as a sum (cm_soft_block).
+// Joints come before contacts; what they do is no part of that sum.
+#include "shared/sim/solve/soft/soft.h"
+#include "shared/sim/solve/solver.h"
+#include "shared/sim/solve/report.h"
+#include "shared/sim/solve/soft/joint.h"
+
+#define CONTACT_HERTZ         36.0f // at 45 a pyramid of ten rows no longer comes to rest
+#define CONTACT_DAMPING_RATIO 10.0f
+
+static size_t line(size_t size)
+{
+    return (size + CM_CACHE_LINE - 1) / CM_CACHE_LINE * CM_CACHE_LINE;
+}
+
+// The next array: where it starts, or NULL where only the size is asked for.
+static void *take(char *base, size_t *offset, size_t size)
+{
+    void *start = base ? base + *offset : NULL;
+    *offset += line(size);
+    return start;
+}
+
+// Whole blocks for that many bodies and one more row.
+static uint32_t blocks_of(uint32_t bodies)
+{
+    return bodies / CM_SOFT_LANES + 1;
+}
+
+static size_t walk(const carom_limits *limits, char *base, cm_soft *soft)
+{
+    size_t offset = 0, bodies = blocks_of(limits->bodies) * (size_t)CM_SOFT_LANES;
+    soft->groups = take(base, &offset, cm_soft_group_limit(limits) * sizeof(cm_soft_group));
+    soft->specials = take(base, &offset, cm_soft_group_limit(limits) * sizeof(cm_soft_special));
+    soft->bodies = take(base, &offset, bodies * sizeof(cm_soft_body));
+    soft->inertias = take(base, &offset, bodies * sizeof(cm_soft_inertia));
+    soft->blocks = take(base, &offset, bodies / CM_SOFT_LANES * sizeof(cm_soft_block));
+    soft->taken = take(base, &offset, 2 * bodies * sizeof(uint32_t));
+    soft->busy = take(base, &offset, bodies / CM_SOFT_LANES);
+    soft->links = take(base, &offset, limits->contacts * sizeof(cm_soft_link));
+    soft->joint_memory = take(base, &offset, cm_soft_joints_size(limits));
+    return offset;
+}
+
+size_t cm_soft_scratch_size(const carom_limits *limits, const carom_solver_def *def)
+{
+    (void)def; // sized by the limits alone
+    cm_soft unused = {0};
+    return walk(limits, NULL, &unused);
+}
+
+// Any width gives the same bits; a test names one, else the processor decides.
+static const cm_soft_passes *choose_passes(uint32_t lanes)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    if (lanes == 8 || (lanes == 0 && __builtin_cpu_supports("avx2"))) {
+        return &cm_soft_passes_8;
+    }
+    return lanes == 1 ? &cm_soft_passes_1 : &cm_soft_passes_4;
+#elif defined(__aarch64__) || defined(__wasm_simd128__)
+    return lanes == 1 ? &cm_soft_passes_1 : &cm_soft_passes_4;
+#else
+    return lanes > 1 ? &cm_soft_passes_4 : &cm_soft_passes_1;
+#endif
+}
+
+// A spring's stiffness and damping as factors of a velocity constraint (E. Catto, "Soft
+// Constraints", GDC 2011).
+static cm_softness make_soft(float hertz, float damping_ratio, float h)
+{
+    float omega = 2.0f * 3.14159265f * hertz;
+    float a1 = 2.0f * damping_ratio + h * omega, a2 = h * omega * a1, a3 = 1.0f / (1.0f + a2);
+    return (cm_softness){omega / a1, a2 * a3, a3};
+}
+
+static cm_soft map_soft(const carom_world *world, const cm_scratch *scratch)
+{
+    cm_soft soft = {0};
+    walk(&world->limits, scratch->solver, &soft);
+    soft.manifolds = scratch->manifolds;
+    soft.contacts = cm_contacts(world);
+    soft.body_count = world->state.body_slots;
+    soft.block_count = blocks_of(soft.body_count);
+    soft.substeps = world->state.substeps;
+    soft.dt = 1.0f / (float)world->state.tick_rate;
+    soft.h = soft.dt / (float)soft.substeps;
+    float hertz = cm_min(CONTACT_HERTZ, 0.25f / soft.h);
+    soft.softness[0] = make_soft(hertz, CONTACT_DAMPING_RATIO, soft.h);
+    soft.softness[1] = make_soft(2.0f * hertz, CONTACT_DAMPING_RATIO, soft.h);
+    soft.motions = cm_motions(world);
+    cm_soft_map_joints(&world->limits, soft.joint_memory, &soft);
+    soft.passes = choose_passes(world->lanes);
+    soft.single = &cm_soft_passes_1;
+    return soft;
+}
+
+// Adds the seconds since *since to *sum, where the caller gave a clock.
+static void lap(const carom_world *world, double *since, double *sum)
+{
+    if (world->clock) {
+        double now = world->clock(world->clock_context);
+        *sum += now - *since;
+        *since = now;
+    }
+}
+
+// Joints make their own warm start: what they do is kept out of the contacts' gain.
+static void solve_joints(cm_soft *soft, bool relax)
+{
+    if (!cm_soft_has_joints(soft)) {
+        return;
+    }
+    cm_soft_move(soft, CM_SOFT_FLIP);
+    if (!relax) {
+        cm_soft_warm_start_joints(soft);
+    }
+    cm_soft_solve_joints(soft, relax);
+    cm_soft_move(soft, CM_SOFT_FLIP);
+}
+
+void cm_solve_soft(carom_world *world, cm_scratch *scratch)
+{
+    carom_step_profile *profile = &world->stats.profile;
+    double at = world->clock ? world->clock(world->clock_context) : 0.0;
+    profile->prepare = profile->solve = profile->relax = profile->integrate = 0.0;
+
+    cm_soft soft = map_soft(world, scratch);
+    cm_soft_prepare_bodies(world, &soft);
+    cm_soft_arrange(world, scratch, &soft);
+    cm_soft_pack(&soft);
+    cm_soft_pack_specials(world, scratch, &soft);
+    cm_soft_prepare_joints(world, &soft);
+    lap(world, &at, &profile->prepare);
+    for (uint32_t i = 0; i < soft.substeps; i++) {
+        cm_soft_move(&soft, CM_SOFT_VELOCITIES);
+        lap(world, &at, &profile->integrate);
+        if (i == 0) {
+            cm_soft_run(&soft, CM_SOFT_PREPARE);
+            lap(world, &at, &profile->prepare);
+        }
+        solve_joints(&soft, false);
+        cm_soft_run(&soft, CM_SOFT_SOLVE);
+        lap(world, &at, &profile->solve);
+        cm_soft_move(&soft, CM_SOFT_POSES);
+        lap(world, &at, &profile->integrate);
+        solve_joints(&soft, true);
+        cm_soft_run(&soft, CM_SOFT_RELAX);
+        lap(world, &at, &profile->relax);
+    }
+    cm_soft_run(&soft, CM_SOFT_BOUNCE);
+    cm_soft_run(&soft, CM_SOFT_FINISH);
+    lap(world, &at, &profile->solve);
+    cm_soft_store_wrenches(world, scratch, &soft);
+    cm_soft_store_joints(world, &soft);
+    cm_report_contacts(world, scratch);
+    cm_soft_store_bodies(world, &soft);
+    lap(world, &at, &profile->integrate);
+}

@@ -1,0 +1,241 @@
+// The soft-step solver's rows and passes.
+//
+// Method: E. Catto, "Solver2D", 2024: substeps; in each, forces, one pass with soft constraints,
+// poses, one pass without bias ("relax"); restitution after the last.
+//
+// Contacts stand in groups of eight lanes. Contacts of one group share no body that can be pushed
+// (color.c), so its lanes may be solved at once or one after another with the same bits; the
+// passes are compiled for 1, 4 and 8 lanes from one source (pass.inl).
+//
+// Each contact is solved in its own frame: normal, two tangents and a centre where friction acts.
+// There a point is a lever of two numbers, and what one impulse does to the others' velocities is a
+// small matrix made once a tick, so that bodies are read and written once a contact.
+#ifndef CM_SIM_SOLVE_SOFT_SOFT_H
+#define CM_SIM_SOLVE_SOFT_SOFT_H
+
+#include "shared/sim/body/locks.h"
+#include "shared/sim/state/stage.h"
+
+#define CM_SOFT_TINY   1.0e-14f // m/s, rad/s, N s: less is nothing
+#define CM_SOFT_LANES  8u
+#define CM_SOFT_COLORS 32u
+// Buckets of groups: one without colour and two classes of each colour; twice.
+#define CM_SOFT_BUCKETS ((1u + 2u * CM_SOFT_COLORS) * 2u)
+
+// A row a body slot and one more, at rest, for lanes that are not used. What moves in the passes:
+// gathered in halves of 32 bytes.
+typedef struct cm_soft_body {
+    carom_vec3 v, w;
+    float pad[2];
+    carom_vec3 shift; // of the centre of mass since the start of the tick
+    carom_quat turn;  // since the start of the tick
+    float pad2;
+} cm_soft_body;
+
+// Constant over the tick; parallel to the bodies. What cannot be pushed has zeros.
+typedef struct cm_soft_inertia {
+    float inverse_mass; // along free axes
+    cm_sym3 inverse;    // world axes, of the start of the tick: as in the effective masses
+    uint32_t locks;     // CAROM_LOCK_…
+} cm_soft_inertia;
+
+typedef float cm_soft_lanes[CM_SOFT_LANES];
+
+// Eight bodies, slot / 8: what forces need, constant over the tick, and the warm start between
+// substeps: what contacts have done to the velocity since the last one. While contacts are solved
+// it stands as the velocity less that gain, so that they need not write it; between, where joints
+// change velocities, as the gain itself. CM_SOFT_FLIP goes from either to the other. Of a plain
+// block only the members up to `sound` are written.
+typedef struct cm_soft_block {
+    cm_soft_lanes gain_v[3], gain_w[3];
+    cm_soft_lanes acceleration[3];
+    cm_soft_lanes sound; // 1; 0: put to rest
+    uint32_t plain;      // every body is dynamic, alike about all axes, without torque or damping
+    uint32_t round;      // every body turns by inverse_inertia[0] times its torque
+    uint32_t locked;     // some body does so because of locked turns
+    uint32_t pad[5];
+    cm_soft_lanes torque[3];
+    cm_soft_lanes inertia[3], inverse_inertia[3]; // principal
+    cm_soft_lanes axes[4];                        // principal axes at the start, as a quaternion
+    cm_soft_lanes linear_decay, angular_decay;    // of a substep
+    cm_soft_lanes dynamic;                        // 1, else 0
+    cm_soft_lanes turns_plainly; // 1, else 0; written and read in locked blocks only
+} cm_soft_block;
+
+_Static_assert(sizeof(cm_soft_body) == 64, "gathered as two halves of eight floats");
+_Static_assert(sizeof(cm_soft_inertia) == 32, "gathered as eight floats");
+
+typedef struct cm_softness {
+    float bias_rate, mass_scale, impulse_scale;
+} cm_softness;
+
+// Where one body cannot be pushed it is a, and everything is turned round if it was b. Points are
+// in the frame (t1, t2, normal) about the centre: x along t1, y along t2. An unused lane has zero
+// masses and bodies at rest; so has an unused point.
+typedef struct cm_soft_group {
+    uint32_t a[CM_SOFT_LANES], b[CM_SOFT_LANES];
+    uint32_t row[CM_SOFT_LANES]; // of the state's contacts; CM_NONE: unused
+    uint32_t points;             // most of any lane
+    uint32_t bounces;            // some lane has restitution
+    uint32_t fixed;              // no lane's a can be pushed
+    uint32_t flipped;            // a bit a lane
+    uint8_t used[4];             // of each point: a bit a lane that has it
+    uint32_t special;            // some lane wants what cm_soft_special holds
+    uint32_t round; // every lane's bodies have inertias alike about all axes; not if it is special
+    uint32_t rolls; // some lane has a radius in `rim`
+    // Passes read lines of 64 bytes: what belongs together stands in pairs. The second tangent is
+    // normal x t1. Of round groups only the first of each inertia is written.
+    cm_soft_lanes normal[3], t1[3];
+    cm_soft_lanes ra[3], rb[3];         // from the centres of mass to the contact's centre
+    cm_soft_lanes mass_a, inertia_a[6]; // inverse
+    cm_soft_lanes restitution;
+    cm_soft_lanes mass_b, inertia_b[6];
+    cm_soft_lanes total; // sum of normal impulses over substeps and points
+    cm_soft_lanes x[4], y[4];
+    cm_soft_lanes start[4];      // separation at the start of the tick
+    cm_soft_lanes separation[4]; // now
+    cm_soft_lanes impulse[4];
+    cm_soft_lanes effective[4]; // mass at each point
+    cm_soft_lanes cross[6];     // velocity at one point of an impulse at another: 01 02 03 12 13 23
+    // Velocities (normal, turn about t1, turn about t2) of friction impulses (t1, t2, twist).
+    cm_soft_lanes couple[9];
+    cm_soft_lanes tangent_mass[3]; // inverse of the 2x2 matrix: xx xy yy
+    cm_soft_lanes twist_mass, twist_couple[2];
+    cm_soft_lanes friction, radius; // radius: lever of the twist's limit
+    cm_soft_lanes rim[2];           // round_a and round_b of the manifold; of groups that roll
+    cm_soft_lanes push[3];          // friction impulses: t1, t2, twist
+    cm_soft_lanes approach[4];      // normal velocity at the start; used where the group bounces
+    cm_soft_lanes largest[4];       // impulse of any pass; likewise
+} cm_soft_group;
+
+// What arranging needs to know of a contact, so that manifolds are read once.
+typedef struct cm_soft_link {
+    uint32_t a, b; // in the order of the group
+    uint8_t bucket, points, bounces, flipped, round, rolls;
+    uint8_t pad[2];
+} cm_soft_link;
+
+// Beside a group that is special: some body of it has locked axes or reports forces, or some
+// surface rolls hard, spins hard or runs. Parallel to the groups; of others nothing is written.
+typedef struct cm_soft_special {
+    cm_soft_lanes free_a[3], free_b[3];   // inverse masses along the world's axes
+    cm_soft_lanes locked[3];              // what locked axes take from the sum of inverse masses
+    cm_soft_lanes surface[3];             // velocity of b's surface against a's; then along t1, t2
+    cm_soft_lanes roll_lever, spin_lever; // m, of the normal impulse
+    cm_soft_lanes roll_mass[3];           // inverse of the 2x2 matrix: xx xy yy
+    cm_soft_lanes roll[2];                // torque impulses about t1, t2
+    // Of the tick, for the wrenches that are reported.
+    cm_soft_lanes sum_normal[4], sum_push[3], sum_roll[2];
+} cm_soft_special;
+
+struct cm_soft_passes;
+struct cm_soft_joints;
+
+// Groups in the order in which they are solved; each range may be empty.
+typedef struct cm_soft_ranges {
+    uint32_t moving_loose, moving, fixed_loose, fixed, end; // first group of each
+} cm_soft_ranges;
+
+typedef struct cm_soft {
+    cm_soft_body *bodies;
+    cm_soft_inertia *inertias;
+    cm_soft_block *blocks;
+    cm_soft_group *groups;
+    cm_soft_special *specials;
+    cm_manifold *manifolds; // of the scratch, and
+    cm_contact *contacts;   // the state's, in parallel
+    cm_soft_link *links;    // of each contact
+    uint32_t *taken;        // colours of each body
+    uint8_t *busy;          // of each block: some body of it moves
+    cm_soft_ranges ranges;  // of groups
+    void *joint_memory;
+    struct cm_soft_joints *joints; // joint.h
+    const cm_motion *motions;      // of the state, at the start of the tick
+    const struct cm_soft_passes *passes, *single;
+    cm_softness softness[2]; // between moving bodies, against what cannot be pushed
+    float dt, h;             // of the tick, of a substep
+    uint32_t body_count, block_count, substeps;
+    bool special; // a group may be
+} cm_soft;
+
+// Each pass goes over groups, or blocks of bodies, [first, end) in order.
+typedef enum cm_soft_kind {
+    CM_SOFT_PREPARE, // frames, masses and warm start, from manifolds and contacts
+    CM_SOFT_SOLVE,
+    CM_SOFT_RELAX, // also brings the separations up to date
+    CM_SOFT_BOUNCE,
+    CM_SOFT_FINISH, // impulses to the state
+    // Of blocks:
+    CM_SOFT_VELOCITIES, // forces, and what contacts did in the last substep again
+    CM_SOFT_POSES,
+    CM_SOFT_FLIP, // before and after anything but contacts changes velocities within a substep
+    // Of groups of joints:
+    CM_SOFT_BALL_PREPARE,
+    CM_SOFT_BALL_WARM, // what poses decide, and the warm start
+    CM_SOFT_BALL_SOLVE,
+    CM_SOFT_BALL_RELAX,
+    CM_SOFT_ROW_PREPARE,
+    CM_SOFT_ROW_WARM,
+    CM_SOFT_ROW_SOLVE,
+    CM_SOFT_ROW_RELAX,
+    CM_SOFT_KINDS
+} cm_soft_kind;
+
+typedef void cm_soft_pass(cm_soft *soft, uint32_t first, uint32_t end);
+typedef struct cm_soft_passes {
+    cm_soft_pass *run[CM_SOFT_KINDS];
+} cm_soft_passes;
+
+extern const cm_soft_passes cm_soft_passes_1, cm_soft_passes_4;
+#if defined(__x86_64__) || defined(__i386__)
+extern const cm_soft_passes cm_soft_passes_8;
+#endif
+
+// body.c
+void cm_soft_prepare_bodies(const carom_world *world, cm_soft *soft);
+void cm_soft_move(cm_soft *soft, cm_soft_kind kind); // a pass of blocks
+// Writes poses and velocities to the state; counts what is put to rest.
+void cm_soft_store_bodies(carom_world *world, const cm_soft *soft);
+
+// color.c
+uint32_t cm_soft_group_limit(const carom_limits *limits);
+// Groups from the contacts of the state: bodies, rows and flags of each.
+void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_soft *soft);
+
+// joint.c
+size_t cm_soft_joints_size(const carom_limits *limits);
+void cm_soft_map_joints(const carom_limits *limits, void *memory, cm_soft *soft);
+
+// contact.c
+// What must be known before forces change velocities: how fast what bounces approached.
+void cm_soft_pack(cm_soft *soft);
+void cm_soft_run(cm_soft *soft, cm_soft_kind kind);
+
+// special.c
+// Whether one of these bodies makes its contacts special; their inertias are prepared.
+bool cm_soft_any_special(const carom_world *world, const cm_soft *soft, uint32_t first,
+                         uint32_t end);
+bool cm_soft_is_special(const carom_world *world, const cm_soft *soft, uint32_t row,
+                        const cm_manifold *m);
+void cm_soft_pack_specials(const carom_world *world, const cm_scratch *scratch,
+                           const cm_soft *soft);
+// Mean force and torque of the tick to the bodies that report them.
+void cm_soft_store_wrenches(carom_world *world, const cm_scratch *scratch, const cm_soft *soft);
+
+// Change of velocity by a linear impulse, times `scale`.
+static inline carom_vec3 cm_soft_pushed(const cm_soft_inertia *body, float scale,
+                                        carom_vec3 impulse)
+{
+    carom_vec3 v = cm_scale(scale * body->inverse_mass, impulse);
+    return __builtin_expect(body->locks != 0, 0) ? cm_unlocked(body->locks, v) : v;
+}
+
+// How far a point at r from the centre of mass turns with its body: nothing cancels for small
+// turns.
+static inline carom_vec3 cm_soft_turned(const cm_soft_body *body, carom_vec3 r)
+{
+    carom_vec3 u = cm_vec(body->turn.x, body->turn.y, body->turn.z), t = cm_cross(u, r);
+    return cm_scale(2.0f, cm_mul_add(cm_cross(u, t), body->turn.w, t));
+}
+
+#endif

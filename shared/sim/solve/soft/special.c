@@ -1,0 +1,238 @@
+// Special contacts of the soft-step solver: which they are, what they need, and the wrenches that
+// bodies report.
+//
+// A contact is special where a body has locked axes or reports forces, or where a surface has
+// rolling friction, spin friction or a velocity of its own. Levers: the coefficient (the larger of
+// the two) times a radius: the larger one of spheres, capsules and cylinders in contact; of the
+// smaller ball that fits into either where neither is round. In a world without any of it nothing
+// here runs but one look at each body and shape a tick. Typical: none; or ten conveyors.
+#include "shared/sim/solve/soft/soft.h"
+
+#include <string.h>
+
+#define ENDLESS 1.0e6f // m, of a plane: with another plane it cannot collide
+
+static bool reports(const cm_body *body)
+{
+    return body->flags & CM_BODY_REPORT || body->pointer != CAROM_NO_PLAYER;
+}
+
+bool cm_soft_any_special(const carom_world *world, const cm_soft *soft, uint32_t first,
+                         uint32_t end)
+{
+    const cm_body *bodies = cm_bodies(world);
+    for (uint32_t i = first; i < end && i < world->state.body_slots; i++) {
+        if (bodies[i].alive && (soft->inertias[i].locks || reports(&bodies[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool cm_soft_is_special(const carom_world *world, const cm_soft *soft, uint32_t row,
+                        const cm_manifold *m)
+{
+    const cm_contact *contact = cm_contacts(world) + row;
+    const cm_body *bodies = cm_bodies(world);
+    return soft->inertias[m->body_a].locks || soft->inertias[m->body_b].locks ||
+           cm_shape_rubs(cm_shapes(world) + contact->shape_a) ||
+           cm_shape_rubs(cm_shapes(world) + contact->shape_b) || reports(&bodies[m->body_a]) ||
+           reports(&bodies[m->body_b]);
+}
+
+// Packing ----------------------------------------------------------------------------------------
+
+static float round_radius(const cm_shape *shape)
+{
+    bool is_round = shape->type == CAROM_SHAPE_SPHERE || shape->type == CAROM_SHAPE_CAPSULE ||
+                    shape->type == CAROM_SHAPE_CYLINDER;
+    return is_round ? shape->size[0] : 0.0f;
+}
+
+// Of the ball that fits into a shape that is not round.
+static float inner_radius(const cm_shape *shape)
+{
+    if (shape->type == CAROM_SHAPE_BOX) {
+        return cm_min(shape->size[0], cm_min(shape->size[1], shape->size[2]));
+    }
+    return shape->type == CAROM_SHAPE_HULL ? shape->size[0] : ENDLESS;
+}
+
+static float contact_radius(const cm_shape *a, const cm_shape *b)
+{
+    float largest = cm_max(round_radius(a), round_radius(b));
+    return largest > 0.0f ? largest : cm_min(inner_radius(a), inner_radius(b));
+}
+
+static inline void put(float (*to)[CM_SOFT_LANES], uint32_t lane, carom_vec3 v)
+{
+    to[0][lane] = v.x;
+    to[1][lane] = v.y;
+    to[2][lane] = v.z;
+}
+
+static carom_vec3 surface_of(const cm_scratch *scratch, const cm_shape *shape, uint32_t slot)
+{
+    return cm_mat3_mul(scratch->places[slot].rotation, shape->surface_velocity);
+}
+
+static void pack_lane(const carom_world *world, const cm_scratch *scratch, const cm_soft *soft,
+                      uint32_t lane, uint32_t group)
+{
+    const cm_soft_group *g = &soft->groups[group];
+    cm_soft_special *e = &soft->specials[group];
+    const cm_contact *contact = cm_contacts(world) + g->row[lane];
+    const cm_shape *a = cm_shapes(world) + contact->shape_a;
+    const cm_shape *b = cm_shapes(world) + contact->shape_b;
+    const cm_soft_inertia *ia = &soft->inertias[g->a[lane]], *ib = &soft->inertias[g->b[lane]];
+    carom_vec3 one = cm_vec(1.0f, 1.0f, 1.0f);
+    carom_vec3 free_a = cm_soft_pushed(ia, 1.0f, one), free_b = cm_soft_pushed(ib, 1.0f, one);
+    put(e->free_a, lane, free_a);
+    put(e->free_b, lane, free_b);
+    carom_vec3 all_a = cm_scale(ia->inverse_mass, one), all_b = cm_scale(ib->inverse_mass, one);
+    put(e->locked, lane, cm_add(cm_sub(all_a, free_a), cm_sub(all_b, free_b)));
+    carom_vec3 surface =
+        cm_sub(surface_of(scratch, b, contact->shape_b), surface_of(scratch, a, contact->shape_a));
+    put(e->surface, lane, cm_scale(g->flipped >> lane & 1u ? -1.0f : 1.0f, surface));
+    float rolling = cm_max(a->rolling_friction, b->rolling_friction);
+    float spin = cm_max(a->spin_friction, b->spin_friction);
+    if (rolling > 0.0f || spin > 0.0f) {
+        float radius = contact_radius(a, b);
+        e->roll_lever[lane] = rolling * radius;
+        e->spin_lever[lane] = spin * radius;
+    }
+}
+
+void cm_soft_pack_specials(const carom_world *world, const cm_scratch *scratch, const cm_soft *soft)
+{
+    for (uint32_t i = 0; soft->special && i < soft->ranges.end; i++) {
+        const cm_soft_group *g = &soft->groups[i];
+        if (!g->special) {
+            continue;
+        }
+        memset(&soft->specials[i], 0, sizeof soft->specials[i]);
+        for (uint32_t lane = 0; lane < CM_SOFT_LANES && g->row[lane] != CM_NONE; lane++) {
+            pack_lane(world, scratch, soft, lane, i);
+        }
+    }
+}
+
+// Reports ----------------------------------------------------------------------------------------
+
+static carom_vec3 lane_of(const cm_soft_lanes *axis, uint32_t lane)
+{
+    return cm_vec(axis[0][lane], axis[1][lane], axis[2][lane]);
+}
+
+// x a + y b + z c
+static carom_vec3 mix(float x, carom_vec3 a, float y, carom_vec3 b, float z, carom_vec3 c)
+{
+    return cm_add(cm_scale(x, a), cm_add(cm_scale(y, b), cm_scale(z, c)));
+}
+
+static void add_wrench(carom_world *world, uint32_t slot, carom_vec3 force, carom_vec3 torque)
+{
+    cm_body *body = cm_bodies(world) + slot;
+    if (reports(body)) {
+        body->contact_force = cm_add(body->contact_force, force);
+        body->contact_torque = cm_add(body->contact_torque, torque);
+    }
+}
+
+static void store_lane(carom_world *world, const cm_soft *soft, uint32_t group, uint32_t lane)
+{
+    const cm_soft_group *g = &soft->groups[group];
+    const cm_soft_special *e = &soft->specials[group];
+    float normal = 0.0f, turn1 = e->sum_roll[0][lane], turn2 = e->sum_roll[1][lane];
+    for (uint32_t k = 0; k < CM_MANIFOLD_MAX; k++) {
+        float p = e->sum_normal[k][lane];
+        normal += p;
+        turn1 += g->y[k][lane] * p;
+        turn2 -= g->x[k][lane] * p;
+    }
+    float rate = 1.0f / soft->dt; // impulses of a tick to its mean force
+    carom_vec3 n = lane_of(g->normal, lane), t1 = lane_of(g->t1, lane), t2 = cm_cross(n, t1);
+    carom_vec3 force =
+        mix(rate * normal, n, rate * e->sum_push[0][lane], t1, rate * e->sum_push[1][lane], t2);
+    carom_vec3 torque = mix(rate * e->sum_push[2][lane], n, rate * turn1, t1, rate * turn2, t2);
+    if (!cm_vec_is_finite(force) || !cm_vec_is_finite(torque)) {
+        return; // of a body that is put to rest
+    }
+    carom_vec3 ra = lane_of(g->ra, lane), rb = lane_of(g->rb, lane);
+    add_wrench(world, g->b[lane], force, cm_add(cm_cross(rb, force), torque));
+    add_wrench(world, g->a[lane], cm_scale(-1.0f, force),
+               cm_scale(-1.0f, cm_add(cm_cross(ra, force), torque)));
+}
+
+static carom_vec3 stored(carom_vec3 v)
+{
+    return cm_vec(cm_abs(v.x) >= CM_SOFT_TINY ? v.x : 0.0f,
+                  cm_abs(v.y) >= CM_SOFT_TINY ? v.y : 0.0f,
+                  cm_abs(v.z) >= CM_SOFT_TINY ? v.z : 0.0f);
+}
+
+// A contact of what sleeps pushes on as in the last substep before. Its points are in a's axes.
+static void store_kept(carom_world *world, const cm_soft *soft, const cm_contact *contact)
+{
+    uint32_t a = cm_shapes(world)[contact->shape_a].body;
+    uint32_t b = cm_shapes(world)[contact->shape_b].body;
+    if (!reports(&cm_bodies(world)[a]) && !reports(&cm_bodies(world)[b])) {
+        return;
+    }
+    const cm_motion *motions = cm_motions(world);
+    float rate = 1.0f / soft->h;
+    carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f), force = zero, torque = zero, center = zero;
+    carom_vec3 normal = cm_rotate(motions[a].orientation, contact->normal);
+    float sum = 0.0f;
+    for (uint32_t k = 0; k < contact->point_count; k++) {
+        float p = rate * contact->normal_impulse[k];
+        carom_vec3 arm = cm_rotate(motions[a].orientation, contact->anchor[k]);
+        force = cm_mul_add(force, p, normal);
+        torque = cm_add(torque, cm_cross(arm, cm_scale(p, normal)));
+        center = cm_mul_add(center, p, arm);
+        sum += p;
+    }
+    carom_vec3 push = cm_scale(rate, contact->friction_impulse);
+    center = sum > 0.0f ? cm_scale(1.0f / sum, center) : zero;
+    torque = cm_add(torque, cm_cross(center, push));
+    torque = cm_mul_add(torque, rate * contact->twist_impulse, normal);
+    force = cm_add(force, push);
+    carom_vec3 shift = cm_sub(motions[b].position, motions[a].position);
+    add_wrench(world, b, force, cm_sub(torque, cm_cross(shift, force)));
+    add_wrench(world, a, cm_scale(-1.0f, force), cm_scale(-1.0f, torque));
+}
+
+void cm_soft_store_wrenches(carom_world *world, const cm_scratch *scratch, const cm_soft *soft)
+{
+    if (!soft->special) {
+        return;
+    }
+    cm_body *bodies = cm_bodies(world);
+    carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f);
+    for (uint32_t i = 0; i < soft->body_count; i++) {
+        if (bodies[i].alive && reports(&bodies[i])) {
+            bodies[i].contact_force = bodies[i].contact_torque = zero;
+        }
+    }
+    for (uint32_t i = 0; i < soft->ranges.end; i++) {
+        const cm_soft_group *g = &soft->groups[i];
+        for (uint32_t lane = 0; g->special && lane < CM_SOFT_LANES && g->row[lane] != CM_NONE;
+             lane++) {
+            store_lane(world, soft, i, lane);
+        }
+    }
+    for (uint32_t i = 0; i < world->state.contact_count; i++) {
+        if (scratch->manifolds[i].body_a == CM_NONE) {
+            store_kept(world, soft, cm_contacts(world) + i);
+        }
+    }
+    for (uint32_t i = 0; i < soft->body_count; i++) {
+        cm_body *body = &bodies[i];
+        if (body->alive && reports(body)) {
+            bool sound =
+                cm_vec_is_finite(body->contact_force) && cm_vec_is_finite(body->contact_torque);
+            body->contact_force = sound ? stored(body->contact_force) : zero;
+            body->contact_torque = sound ? stored(body->contact_torque) : zero;
+        }
+    }
+}

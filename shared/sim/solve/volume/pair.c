@@ -1,0 +1,327 @@
+// Pairs of the volume solver: the rows of the last tick, the narrow phase of a step, the new rows.
+//
+// A row is kept while the pieces are within the margin of each other, so that the direction between
+// them is known before they meet; then the normal of a step starts the next one's. Friction's
+// record goes when they part. Sensors only meet. Typical: 200 pairs, half of them touching.
+#include "shared/sim/solve/volume/volume.h"
+
+#include "shared/sim/geometry/hull.h"
+#include "shared/sim/body/rule.h"
+#include "shared/sim/solve/volume/gjk.h"
+
+#include <string.h>
+
+static void load_friction(const carom_world *world, const cm_shape *a, const cm_shape *b,
+                          cm_volume_pair *pair)
+{
+    const cm_world_state *state = &world->state;
+    float friction, restitution;
+    cm_rule_mix(world, a, b, &friction, &restitution);
+    pair->kinetic = (double)state->friction_kinetic;
+    if (pair->kinetic < 0.0) {
+        pair->kinetic = (double)friction;
+    }
+    pair->still = (double)state->friction_static;
+    if (pair->still < 0.0) {
+        pair->still = 1.2 * pair->kinetic;
+    }
+    pair->still = cm_d_max(pair->still, pair->kinetic);
+}
+
+bool cm_volume_make_pieces(const carom_world *world, const cm_volume *volume,
+                           const cm_volume_pair *pair)
+{
+    const uint32_t ids[2] = {pair->shape_a, pair->shape_b};
+    cm_volume_piece *pieces[2] = {volume->piece_a, volume->piece_b};
+    for (uint32_t i = 0; i < 2; i++) {
+        const cm_shape *shape = cm_shapes(world) + ids[i];
+        const cm_volume_shape *row = &volume->shapes[ids[i]];
+        const carom_hull *hull =
+            shape->type == CAROM_SHAPE_HULL ? cm_hull_find(world, shape->geometry) : NULL;
+        cm_volume_place place = {cm_d3_sub(row->position, pair->origin), row->rotation};
+        if (!cm_volume_piece_make(shape, hull, &place, volume->segments, pieces[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Near the pair and no half-space: coordinates stay small.
+static void choose_origin(const cm_volume *volume, cm_volume_pair *pair)
+{
+    const cm_volume_body *a = &volume->bodies[pair->body_a], *b = &volume->bodies[pair->body_b];
+    pair->origin = a->dynamic ? a->position : b->position;
+}
+
+static cm_d3 first_normal(const carom_world *world, const cm_volume *volume,
+                          const cm_volume_pair *pair)
+{
+    const cm_volume_body *a = &volume->bodies[pair->body_a], *b = &volume->bodies[pair->body_b];
+    if (!cm_volume_make_pieces(world, volume, pair)) {
+        return cm_d3_of(0.0, 1.0, 0.0);
+    }
+    return cm_volume_first_normal(volume->piece_a, volume->piece_b,
+                                  cm_d3_sub(b->velocity, a->velocity));
+}
+
+static bool before(const cm_contact *contact, const cm_pair *pair)
+{
+    return contact->shape_a < pair->shape_a ||
+           (contact->shape_a == pair->shape_a && contact->shape_b < pair->shape_b);
+}
+
+static void load_shapes(const carom_world *world, cm_volume *volume)
+{
+    const cm_shape *shapes = cm_shapes(world);
+    for (uint32_t i = 0; i < world->state.shape_slots; i++) {
+        if (shapes[i].alive) {
+            const cm_body *body = cm_bodies(world) + shapes[i].body;
+            cm_volume_shape *row = &volume->shapes[i];
+            row->local =
+                cm_d3_sub(cm_d3_from(shapes[i].position), cm_d3_from(body->center_of_mass));
+            row->turn = cm_dmat_from_quat(cm_dquat_unit(cm_dquat_from(shapes[i].orientation)));
+        }
+    }
+}
+
+void cm_volume_load_pairs(const carom_world *world, const cm_scratch *scratch, cm_volume *volume)
+{
+    load_shapes(world, volume);
+    cm_volume_begin_step(world, volume); // places, for first normals
+    const cm_shape *shapes = cm_shapes(world);
+    uint32_t old = 0;
+    volume->pair_count = scratch->pair_count;
+    for (uint32_t i = 0; i < scratch->pair_count; i++) {
+        const cm_pair *from = &scratch->pairs[i];
+        const cm_shape *a = &shapes[from->shape_a], *b = &shapes[from->shape_b];
+        cm_volume_pair *pair = &volume->pairs[i];
+        *pair = (cm_volume_pair){.shape_a = from->shape_a,
+                                 .shape_b = from->shape_b,
+                                 .body_a = a->body,
+                                 .body_b = b->body,
+                                 .sensor = a->sensor || b->sensor};
+        const cm_volume_body *row_a = &volume->bodies[a->body], *row_b = &volume->bodies[b->body];
+        cm_d3 v = cm_d3_sub(row_a->velocity, row_b->velocity);
+        pair->margin = CM_SPECULATIVE_MARGIN + (float)(volume->dt * cm_d3_length(v));
+        load_friction(world, a, b, pair);
+        choose_origin(volume, pair);
+        while (old < scratch->old_contact_count && before(&scratch->old_contacts[old], from)) {
+            old++;
+        }
+        const cm_contact *last = &scratch->old_contacts[old];
+        if (old < scratch->old_contact_count && last->shape_a == from->shape_a &&
+            last->shape_b == from->shape_b) {
+            pair->normal = cm_d3_unit(cm_d3_from(last->normal));
+            pair->bristle.mode = last->feature[0];
+            pair->bristle.stretch = cm_d3_from(last->friction_impulse);
+            pair->bristle.twist = (double)last->twist_impulse;
+        } else {
+            pair->normal = first_normal(world, volume, pair);
+        }
+    }
+}
+
+static bool holds(const cm_volume_piece *piece, cm_d3 p)
+{
+    double slop = 1.0e-9 * piece->size;
+    for (uint32_t f = 0; f < piece->face_count; f++) {
+        if (cm_d3_dot(piece->normals[f], p) > piece->offsets[f] + slop) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The vertex of `piece` that lies deepest in `other` along `into`; lowest index on ties.
+static bool deepest_vertex(const cm_volume_piece *piece, const cm_volume_piece *other, cm_d3 into,
+                           cm_d3 *vertex)
+{
+    bool found = false;
+    double most = 0.0;
+    for (uint32_t i = 0; i < piece->vertex_count; i++) {
+        double reach = cm_d3_dot(into, piece->vertices[i]);
+        if ((!found || reach > most) && holds(other, piece->vertices[i])) {
+            found = true;
+            most = reach;
+            *vertex = piece->vertices[i];
+        }
+    }
+    return found;
+}
+
+// The comparison of the source: one vertex of a, else of b, else the middle of crossing edges.
+static bool meet_at_point(const cm_volume *volume, cm_volume_pair *pair)
+{
+    const cm_volume_piece *a = volume->piece_a, *b = volume->piece_b;
+    cm_volume_region *r = &pair->region;
+    if (!cm_volume_find_normal(a, b, pair->normal, r)) {
+        return false;
+    }
+    cm_d3 down = cm_d3_scale(-1.0, r->normal), point = r->point;
+    if (deepest_vertex(a, b, down, &point)) {
+        r->depth = cm_volume_reach(b, r->normal) - cm_d3_dot(r->normal, point);
+    } else if (deepest_vertex(b, a, r->normal, &point)) {
+        r->depth = cm_d3_dot(r->normal, point) + cm_volume_reach(a, down);
+    } else if (!holds(a, point) || !holds(b, point)) {
+        return false;
+    }
+    r->point = point;
+    r->area = 1.0;
+    r->ax = r->ay = r->axx = r->axy = r->ayy = 0.0;
+    return r->depth > 0.0;
+}
+
+static bool meet(cm_volume *volume, cm_volume_pair *pair)
+{
+    if (volume->deepest) {
+        return meet_at_point(volume, pair);
+    }
+    return cm_volume_meet(volume->piece_a, volume->piece_b, pair->normal, volume->work,
+                          &pair->region);
+}
+
+// Force max(0, k d - b v) at the vertex, v the speed at which they part.
+static void press_point(const cm_volume *volume, cm_volume_pair *pair, const cm_volume_slip *slip)
+{
+    double force = volume->law.stiffness * pair->region.depth + volume->law.damping * slip->n;
+    pair->pressed = force > 0.0 ? force : 0.0;
+    pair->spring = (cm_volume_push){pair->pressed, 0.0, 0.0};
+    pair->rubbing = (cm_volume_rubbing){.force = pair->pressed, .area = 1.0, .slip = *slip};
+}
+
+static void press(const cm_volume *volume, cm_volume_pair *pair, const cm_volume_slip *slip)
+{
+    if (volume->deepest) {
+        press_point(volume, pair, slip);
+        return;
+    }
+    pair->spring = cm_volume_spring(&pair->region, volume->law.stiffness);
+    pair->pressed =
+        pair->spring.force + cm_volume_damper(&pair->region, volume->law.damping, slip).force;
+    pair->rubbing = cm_volume_rubbing_of(&pair->region, volume->work, slip);
+}
+
+void cm_volume_meet_pair(const carom_world *world, cm_volume *volume, cm_volume_pair *pair)
+{
+    choose_origin(volume, pair);
+    cm_d3 drift_a = cm_d3_from(cm_shapes(world)[pair->shape_a].surface_velocity);
+    cm_d3 drift_b = cm_d3_from(cm_shapes(world)[pair->shape_b].surface_velocity);
+    pair->drift = cm_d3_sub(cm_dmat_mul(&volume->shapes[pair->shape_b].rotation, drift_b),
+                            cm_dmat_mul(&volume->shapes[pair->shape_a].rotation, drift_a));
+    pair->meets = cm_volume_make_pieces(world, volume, pair) && meet(volume, pair);
+    pair->sticks = false;
+    pair->normal = pair->region.normal;
+    if (cm_d3_dot(pair->normal, pair->normal) < 0.5) {
+        pair->normal = cm_d3_of(0.0, 1.0, 0.0);
+    }
+    if (!pair->meets) {
+        pair->bristle = (cm_volume_bristle){0};
+        return;
+    }
+    if (pair->sensor) {
+        return;
+    }
+    cm_volume_slip slip = cm_volume_slip_at(volume, pair, 0.0, 0.0, true);
+    press(volume, pair, &slip);
+    if (!(pair->pressed > 0.0)) {
+        pair->bristle.stretch = cm_d3_of(0.0, 0.0, 0.0);
+        pair->bristle.twist = 0.0;
+        pair->shear = (cm_volume_shear){0};
+        return;
+    }
+    cm_volume_law law = volume->law;
+    law.kinetic = pair->kinetic;
+    law.still = pair->still;
+    pair->shear =
+        cm_volume_rub_step(&pair->rubbing, &law, &pair->region, volume->h, &pair->bristle);
+    pair->sticks = pair->bristle.mode == CM_VOLUME_STATIC;
+    pair->rubbing.work = NULL; // the next pair's by then
+}
+
+// Near at the end of the tick? Where they do not touch, the direction is found anew.
+static bool is_near(const carom_world *world, cm_volume *volume, cm_volume_pair *pair)
+{
+    if (pair->meets) {
+        return true;
+    }
+    if (-pair->region.depth > (double)pair->margin) {
+        return false;
+    }
+    cm_volume_gap gap;
+    if (!cm_volume_make_pieces(world, volume, pair)) {
+        return false;
+    }
+    cm_volume_gjk(volume->piece_a, volume->piece_b, cm_d3_of(0.0, 0.0, 0.0), pair->normal, &gap);
+    if (!gap.apart) {
+        return true;
+    }
+    pair->region.depth = -gap.distance;
+    pair->region.point = cm_d3_scale(0.5, cm_d3_add(gap.on_a, gap.on_b));
+    if (gap.distance > 1.0e-9) {
+        pair->normal = gap.direction;
+    }
+    return gap.distance <= (double)pair->margin;
+}
+
+static void store_row(const cm_volume_pair *pair, const cm_contact *last, cm_contact *row)
+{
+    memset(row, 0, sizeof *row);
+    row->shape_a = pair->shape_a;
+    row->shape_b = pair->shape_b;
+    row->touching = last ? last->touching : 0;
+    row->point_count = pair->meets;
+    row->feature[0] = pair->bristle.mode;
+    row->friction_impulse = cm_d3_round(pair->bristle.stretch);
+    row->twist_impulse = (float)pair->bristle.twist;
+    row->turn.w = 1.0f;
+    row->normal = cm_d3_round(pair->normal);
+    if (!cm_vec_is_finite(row->friction_impulse) || !cm_is_finite(row->twist_impulse)) {
+        row->feature[0] = CM_VOLUME_NONE;
+        row->friction_impulse = cm_vec(0.0f, 0.0f, 0.0f);
+        row->twist_impulse = 0.0f;
+    }
+}
+
+static void fill_manifold(const carom_world *world, const cm_volume_pair *pair,
+                          cm_manifold *manifold)
+{
+    const cm_motion *motions = cm_motions(world);
+    cm_d3 at = cm_d3_add(pair->origin, pair->region.point);
+    memset(manifold, 0, sizeof *manifold);
+    manifold->normal = cm_d3_round(cm_d3_scale(-1.0, pair->normal));
+    manifold->body_a = pair->body_a;
+    manifold->body_b = pair->body_b;
+    manifold->friction = (float)pair->kinetic;
+    manifold->impulse = (float)pair->impulse;
+    manifold->point_count = pair->meets && !pair->sensor;
+    cm_manifold_point *point = &manifold->points[0];
+    point->anchor_a = cm_d3_round(cm_d3_sub(at, cm_d3_from(motions[pair->body_a].position)));
+    point->anchor_b = cm_d3_round(cm_d3_sub(at, cm_d3_from(motions[pair->body_b].position)));
+    point->separation = (float)-pair->region.depth;
+}
+
+void cm_volume_store_pairs(carom_world *world, cm_scratch *scratch, cm_volume *volume)
+{
+    cm_contact *contacts = cm_contacts(world);
+    uint32_t count = 0, old = 0, points = 0;
+    for (uint32_t i = 0; i < volume->pair_count; i++) {
+        cm_volume_pair *pair = &volume->pairs[i];
+        if (!is_near(world, volume, pair)) {
+            continue;
+        }
+        const cm_pair *from = &scratch->pairs[i];
+        while (old < scratch->old_contact_count && before(&scratch->old_contacts[old], from)) {
+            old++;
+        }
+        const cm_contact *last =
+            old < scratch->old_contact_count ? &scratch->old_contacts[old] : NULL;
+        bool same = last && last->shape_a == from->shape_a && last->shape_b == from->shape_b;
+        store_row(pair, same ? last : NULL, &contacts[count]);
+        fill_manifold(world, pair, &scratch->manifolds[count]);
+        points += pair->meets;
+        count++;
+    }
+    world->state.contact_count = count;
+    world->stats.contacts = count;
+    world->stats.points = points;
+}

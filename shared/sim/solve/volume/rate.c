@@ -1,0 +1,98 @@
+// How many substeps a tick takes.
+//
+// Only the spring is explicit, so only it asks for short steps: semi-implicit Euler is stable for
+// w h < 2, and we take w h <= 1/2. For a body of mass m, w^2 = 4 k A / m, with A the section of its
+// largest piece across its two longest sides, and 4 for two contacts that each give way on both
+// sides. At a point (CAROM_VOLUME_DEEPEST_POINT) the damper is explicit too: w^2 = 8 k / m, and
+// 4 b h / m <= 1, a corner being easier to move than the whole. At most CM_MAX_SUBSTEPS.
+//
+// The bound of a step's work is a second of one core: CM_VOLUME_PAIRS_A_SECOND pairs met. A tick
+// that would need more takes fewer substeps, but never fewer than a third of what the rule wants
+// (w h <= 1.5 still holds); what is above a bound even so runs and is counted
+// (stats.steps_over_bound).
+#include "shared/sim/geometry/hull.h"
+#include "shared/sim/solve/volume/volume.h"
+
+#define SMOOTH 0.5 // w h
+#define LEAST  3.0 // of the substeps wanted, the share that a bound may leave
+#define PI     3.14159265358979323846
+
+static double two_longest(double x, double y, double z)
+{
+    double least = cm_d_min(x, cm_d_min(y, z));
+    return least > 0.0 ? 4.0 * x * y * z / least : 0.0;
+}
+
+static double section(const carom_world *world, const cm_shape *shape)
+{
+    double a = (double)shape->size[0], b = (double)shape->size[1], c = (double)shape->size[2];
+    switch (shape->type) {
+    case CAROM_SHAPE_BOX:
+        return two_longest(a, b, c);
+    case CAROM_SHAPE_SPHERE:
+        return PI * a * a;
+    case CAROM_SHAPE_CAPSULE:
+        return 4.0 * a * (a + b);
+    case CAROM_SHAPE_CYLINDER:
+        return cm_d_max(PI * a * a, 4.0 * a * b);
+    case CAROM_SHAPE_HULL: {
+        const carom_hull *hull = cm_hull_find(world, shape->geometry);
+        return hull ? two_longest((double)hull->half.x, (double)hull->half.y, (double)hull->half.z)
+                    : 0.0;
+    }
+    default:
+        return 0.0;
+    }
+}
+
+// Steps that one body wants in dt seconds.
+static double wanted_by(const carom_world *world, const cm_body *body, double dt)
+{
+    const cm_world_state *state = &world->state;
+    double area = 0.0, mass = (double)body->mass, k = (double)state->stiffness;
+    for (uint32_t s = body->first_shape; s != CM_NONE; s = cm_shapes(world)[s].next) {
+        area = cm_d_max(area, section(world, cm_shapes(world) + s));
+    }
+    if (!(area > 0.0) || !(mass > 0.0)) {
+        return 1.0;
+    }
+    if (state->volume_contact == CAROM_VOLUME_DEEPEST_POINT) {
+        double damped = 4.0 * dt * (double)state->damping / mass;
+        return cm_d_max(damped, dt * __builtin_sqrt(8.0 * k / mass) / SMOOTH);
+    }
+    return dt * __builtin_sqrt(4.0 * k * area / mass) / SMOOTH;
+}
+
+static uint32_t whole(double steps)
+{
+    if (!(steps < (double)CM_MAX_SUBSTEPS)) {
+        return CM_MAX_SUBSTEPS;
+    }
+    uint32_t n = steps > 1.0 ? (uint32_t)steps : 1;
+    return (double)n < steps ? n + 1 : n;
+}
+
+uint32_t cm_volume_rate(carom_world *world, const cm_scratch *scratch, double dt)
+{
+    double wanted = 1.0;
+    for (uint32_t i = 0; i < world->state.body_slots; i++) {
+        const cm_body *body = cm_bodies(world) + i;
+        if (body->alive && body->type == CAROM_BODY_DYNAMIC) {
+            wanted = cm_d_max(wanted, wanted_by(world, body, dt));
+        }
+    }
+    double bound = dt * CM_VOLUME_PAIRS_A_SECOND;
+    uint32_t steps = world->state.substeps;
+    bool over = false;
+    if (steps == 0) {
+        steps = whole(wanted);
+        over = wanted > LEAST * (double)CM_MAX_SUBSTEPS;
+        uint32_t least = whole(wanted / LEAST);
+        while (steps > least && (double)steps * (double)scratch->pair_count > bound) {
+            steps--;
+        }
+    }
+    over |= (double)steps * (double)scratch->pair_count > bound;
+    world->stats.steps_over_bound += over;
+    return steps;
+}

@@ -1,0 +1,107 @@
+// The volume solver: what its files share. Private to shared/sim.
+//
+// A tick is `substeps` steps of h seconds. A step: every body's rotation and inertia; every pair's
+// normal, contact plane and intersection, its spring at once (and the static friction's spring);
+// outside forces; then pair by pair in canonical order its dampers and its friction, each against
+// the velocities at the end of the step (a 3 x 3 system), which no step is too long for; then
+// poses. The spring is explicit: `substeps` 0 takes as many as keep it stable and smooth
+// (rate.c).
+//
+// Row of a contact (cm_contact), kept while a pair is near: normal: the last normal, from b to a;
+// feature[0]: state of the friction (cm_volume_mode); friction_impulse: the stretch, m, world axes;
+// twist_impulse: the twist, rad; point_count: 1 where the pieces met in the last substep. turn is
+// the identity, all else zero.
+//
+// Scratch: bodies | shapes | pairs | two pieces | the polyhedron's work, each on a cache line.
+// Typical: 100 bodies, 200 pairs, 1 to 4 substeps.
+#ifndef CM_SIM_SOLVE_VOLUME_VOLUME_H
+#define CM_SIM_SOLVE_VOLUME_VOLUME_H
+
+#include "shared/sim/solve/solver.h"
+#include "shared/sim/solve/volume/friction.h"
+
+#define CM_VOLUME_PAIRS_A_SECOND 2.5e5 // that one core can meet
+
+typedef struct cm_volume_body {
+    bool dynamic, moving, round; // round: one moment of inertia, nothing gyroscopic
+    uint8_t locks;               // CAROM_LOCK_…, with those of a planar world
+    cm_d3 position;              // of the centre of mass
+    cm_dquat orientation;
+    cm_d3 velocity, spin;       // as the step goes on
+    cm_d3 velocity0, spin0;     // at its start
+    cm_dmat rotation;           // of the body
+    cm_dmat inverse;            // of the inertia, world axes
+    cm_d3 inverse_mass;         // of each world axis: 0 where locked
+    cm_d3 inertia;              // principal
+    cm_dquat principal;         // their axes in the body
+    cm_d3 acceleration, torque; // of gravity and outside forces
+    double linear_decay, angular_decay;
+    cm_d3 impulse, angular_impulse; // of contacts, over the tick, about the centre of mass
+} cm_volume_body;
+
+typedef struct cm_volume_shape {
+    cm_d3 local; // from the centre of mass, in the body
+    cm_dmat turn;
+    cm_d3 position; // world
+    cm_dmat rotation;
+} cm_volume_shape;
+
+typedef struct cm_volume_pair {
+    uint32_t shape_a, shape_b, body_a, body_b;
+    bool sensor;
+    bool meets;   // in this step
+    bool sticks;  // its friction is a spring in this step
+    cm_d3 normal; // the last one
+    cm_volume_bristle bristle;
+    double kinetic, still;   // coefficients
+    cm_d3 drift;             // m/s, of b surface less that of a, beside the motion of their bodies
+    cm_volume_region region; // point: relative to `origin`
+    cm_d3 origin;
+    cm_volume_rubbing rubbing;
+    cm_volume_push spring;
+    double pressed;        // N along the normal, spring and damper, at the step's start
+    cm_volume_shear shear; // N, N m on a at the middle of the area
+    double impulse;        // N s along the normal, over the tick
+    float margin;          // gap up to which it is near
+} cm_volume_pair;
+
+typedef struct cm_volume {
+    cm_volume_body *bodies;
+    cm_volume_shape *shapes;
+    cm_volume_pair *pairs;
+    uint32_t body_count, pair_count, substeps;
+    cm_volume_piece *piece_a, *piece_b;
+    cm_volume_work *work;
+    double dt, h;
+    bool deepest; // CAROM_VOLUME_DEEPEST_POINT
+    uint32_t segments;
+    cm_volume_law law; // coefficients of friction are the pair's
+} cm_volume;
+
+// body.c
+void cm_volume_load_bodies(const carom_world *world, cm_volume *volume);
+void cm_volume_begin_step(const carom_world *world, cm_volume *volume);
+void cm_volume_push_bodies(cm_volume *volume); // outside forces
+void cm_volume_move_bodies(cm_volume *volume);
+void cm_volume_store_bodies(carom_world *world, const cm_volume *volume);
+
+// rate.c: substeps of the tick; counts where they are more than the bounds allow.
+uint32_t cm_volume_rate(carom_world *world, const cm_scratch *scratch, double dt);
+
+// pair.c
+void cm_volume_load_pairs(const carom_world *world, const cm_scratch *scratch, cm_volume *volume);
+void cm_volume_meet_pair(const carom_world *world, cm_volume *volume, cm_volume_pair *pair);
+// Rows, manifolds and counts from the pairs that are near, for the report.
+void cm_volume_store_pairs(carom_world *world, cm_scratch *scratch, cm_volume *volume);
+// The two pieces of a pair, about the pair's origin.
+bool cm_volume_make_pieces(const carom_world *world, const cm_volume *volume,
+                           const cm_volume_pair *pair);
+
+// force.c: what a pair does to its bodies: the springs, and then all that is implicit.
+void cm_volume_push_pair(cm_volume *volume, cm_volume_pair *pair);
+void cm_volume_settle_pair(cm_volume *volume, cm_volume_pair *pair);
+// b relative to a at a point, from the velocities of the step's start or as they are now.
+cm_volume_slip cm_volume_slip_at(const cm_volume *volume, const cm_volume_pair *pair, double x,
+                                 double y, bool start);
+
+#endif

@@ -1,0 +1,62 @@
+// What values a world may hold: one set of rules for the API (which says which rule was broken) and
+// for decode (whose bytes may be hostile). Private to shared/sim.
+//
+// Ranges are generous: they keep squares and products of single values finite in binary32, so that
+// a world that starts within them computes. What a step makes of them is only asked to be finite.
+#ifndef CM_SIM_STATE_CHECK_H
+#define CM_SIM_STATE_CHECK_H
+
+#include "shared/base/vec.h"
+#include "shared/sim/state/image.h"
+
+#define CM_POSITION_MAX    1.0e7f  // m, of what the API places
+#define CM_VELOCITY_MAX    1.0e6f  // m/s and rad/s
+#define CM_FORCE_MAX       1.0e15f // N, N m, N s
+#define CM_MASS_MIN        1.0e-15f
+#define CM_MASS_MAX        1.0e15f // kg
+#define CM_INERTIA_MIN     1.0e-25f
+#define CM_INERTIA_MAX     1.0e25f // kg m^2
+#define CM_SIZE_MIN        1.0e-5f // m, of a shape
+#define CM_SIZE_MAX        1.0e6f
+#define CM_DENSITY_MAX     1.0e9f // kg/m^3
+#define CM_FRICTION_MAX    1.0e3f
+#define CM_DAMPING_MAX     1.0e6f // 1/s
+#define CM_SCALE_MAX       1.0e6f // of gravity
+#define CM_UNIT_TOLERANCE  1.0e-2f
+#define CM_SOFTNESS_MAX    1.0e3f // epsilon of the lcp solver
+#define CM_QUIET_MAX       1.0e6f // s
+#define CM_MAX_DIRECT_ROWS 2048u
+#define CM_MAX_PLAYERS     64u
+
+// Leaves the calling function with the first result that is not OK.
+#define CM_TRY(call)                                                                               \
+    do {                                                                                           \
+        carom_result result_ = (call);                                                             \
+        if (result_ != CAROM_OK) {                                                                 \
+            return result_;                                                                        \
+        }                                                                                          \
+    } while (0)
+
+// OK, NOT_FINITE, or ARGUMENT outside [low, high] (of each element's absolute value, for a vector).
+carom_result cm_check_float(float value, float low, float high);
+carom_result cm_check_vec(carom_vec3 value, float high);
+// OK within CM_UNIT_TOLERANCE of unit length.
+carom_result cm_check_quat(carom_quat value);
+carom_result cm_check_unit(carom_vec3 value);
+
+// Whole rows, each by itself: types known, numbers in range, and (for rows of a step's making)
+// finite. Indices are the caller's to check.
+carom_result cm_check_state(const cm_world_state *state);
+carom_result cm_check_rule(const cm_rule *rule);
+// The state's solver is the one that the world's scratch was made for.
+carom_result cm_check_room(const carom_world *world, const cm_world_state *state);
+carom_result cm_check_motion(const cm_motion *motion);
+carom_result cm_check_body(const cm_body *body);
+carom_result cm_check_shape(const cm_shape *shape);
+// A hull that the world knows, of the size that the row says: else NOT_FOUND or ARGUMENT.
+carom_result cm_check_geometry(const carom_world *world, const cm_shape *shape);
+carom_result cm_check_contact(const cm_contact *contact);
+// joint/check.c
+carom_result cm_check_joint(const cm_joint *joint);
+
+#endif

@@ -1,0 +1,257 @@
+// The world image: one block of memory, header, then state, then scratch. Private to shared/sim.
+//
+// State is what can change the future; it is saved, hashed and encoded, and every field of it
+// stands in fields.def. Scratch is rebuilt by every step and may be overwritten with anything
+// between steps. The image holds offsets and indices, no pointers (but the clock hook and
+// the table of hulls in the header, which is outside both).
+//
+//   OFFSET           SIZE                    CONTENT
+//   0                sizeof(carom_world)     header: magic, limits, offsets, world state, counters
+//   offset.motion    64  x limits.bodies     state, hot: pose and velocity of the centre of mass
+//   offset.body      168 x limits.bodies     state, cold
+//   offset.shape     136 x limits.shapes     state
+//   offset.contact   164 x limits.contacts   state: sorted by (shape_a, shape_b)
+//   …                164 x limits.contacts   the other rows: each step they change places
+//   offset.joint     184 x limits.joints     state
+//   offset.rule      20  x CM_MAX_RULES      state: pair rules, in the order of their making
+//   offset.scratch   offset.scratch_size     scratch of the stages (stage.h)
+//
+// Every offset is a multiple of CM_CACHE_LINE. A row above body_slots, shape_slots, contact_count
+// joint_slots or rule_count holds anything; a dead row below is zero but for its generation.
+// Padding of the rows is zero.
+//
+// Typical: 400 bodies, 400 shapes, 1,600 contacts. A slot once used stays below body_slots; its
+// generation outlives what lived there.
+#ifndef CM_SIM_STATE_IMAGE_H
+#define CM_SIM_STATE_IMAGE_H
+
+#include "carom/world.h"
+
+#define CM_WORLD_MAGIC    0x314d5243u // "CRM1"
+#define CM_NONE           0xffffffffu
+#define CM_CACHE_LINE     64u
+#define CM_MANIFOLD_MAX   4u
+
+#define CM_JOINT_ROWS_MAX 9u
+
+// Maxima that the image's 32-bit offsets and the encoded form allow; a limit above is refused.
+#define CM_MAX_BODIES   65536u
+#define CM_MAX_SHAPES   131072u
+#define CM_MAX_JOINTS   65536u
+#define CM_MAX_CONTACTS 1048576u
+#define CM_MAX_SUBSTEPS 64u
+#define CM_MAX_RULES    256u
+#define CM_MAX_SEGMENTS 256u
+#define CM_MAX_ROUNDS   1000u
+
+// State ------------------------------------------------------------------------------------
+
+enum { CM_WORLD_SLEEP = 1, CM_WORLD_PLANAR = 2, CM_WORLD_FLAGS = 3 };
+
+typedef struct cm_world_state {
+    uint64_t tick;
+    uint64_t random[2]; // xorshift128+
+    uint32_t tick_rate;
+    uint32_t solver;
+    uint32_t substeps;
+    uint32_t friction_combine;
+    uint32_t restitution_combine;
+    uint32_t body_slots; // slots that were ever used
+    uint32_t shape_slots;
+    uint32_t contact_count; // rows in use
+    carom_vec3 gravity;
+    uint32_t joint_slots;
+    uint32_t rule_count;
+    uint32_t flags;
+    // carom_solver_def
+    uint32_t model, rounds, friction_model, direct_rows, segments, volume_contact;
+    float pixel, epsilon, gamma, max_friction;
+    float stiffness, damping, tangent_stiffness, tangent_damping;
+    float friction_kinetic, friction_static;
+} cm_world_state;
+
+// 64 bytes: one cache line, gathered whole by the solver.
+typedef struct cm_motion {
+    carom_vec3 position; // of the centre of mass
+    carom_quat orientation;
+    carom_vec3 linear_velocity;
+    carom_vec3 angular_velocity;
+    uint32_t pad[3];
+} cm_motion;
+
+enum {
+    CM_BODY_SLEEP = 1, // may sleep
+    CM_BODY_BULLET = 2,
+    CM_BODY_REPORT = 4,
+    CM_BODY_ASLEEP = 8,
+    CM_BODY_STIRRED = 16, // by a call since the last step: woken, or not dynamic and changed
+    CM_BODY_FLAGS = 31,
+};
+
+typedef struct cm_body {
+    uint64_t user_data;
+    uint32_t generation;                      // of the slot; 0: never used
+    uint32_t first_shape;                     // CM_NONE: no shapes
+    carom_vec3 force, torque;                 // held
+    carom_vec3 applied_force, applied_torque; // for the next step only
+    float mass;                               // kg, as defined, kept while the body is not dynamic
+    carom_vec3 inertia;                       // principal, about the centre of mass
+    carom_quat inertia_orientation;           // principal axes in the body
+    carom_vec3 center_of_mass;                // in the body
+    float gravity_scale, linear_damping, angular_damping;
+    uint8_t alive, type;
+    uint8_t locks;        // CAROM_LOCK_…
+    uint8_t flags;        // CM_BODY_…
+    float quiet;          // s, how long it has been at rest
+    uint32_t island;      // asleep: lowest slot of those that fell asleep with it; else CM_NONE
+    float epsilon, gamma; // lcp; negative: the world's
+    uint32_t pointer;     // player; CAROM_NO_PLAYER: none
+    carom_vec3 contact_force, contact_torque; // mean over the last tick, where it reports
+} cm_body;
+
+typedef struct cm_shape {
+    uint64_t geometry; // the hull's id; 0 for other types
+    uint32_t generation;
+    uint32_t body;
+    uint32_t next;       // next shape of the same body, ascending; CM_NONE ends
+    carom_vec3 position; // in the body (origin, not centre of mass)
+    carom_quat orientation;
+    float size[4]; // sphere: radius; capsule, cylinder: radius, half_height; box: half extents;
+                   // plane: normal, offset; hull: radii of the balls inside and
+                   // around it
+    float friction, restitution, density;
+    uint32_t category, mask;
+    int32_t group;
+    uint32_t material;
+    uint8_t alive, type, sensor;
+    uint8_t contact_mode;
+    float rolling_friction, spin_friction;
+    carom_vec3 surface_velocity, contact_axis;
+    float contact_slip, contact_max_force;
+} cm_shape;
+
+// Beside the shapes, touching and point_count a row's meaning is the solver's: what follows is
+// soft's.
+typedef struct cm_contact {
+    uint32_t shape_a, shape_b; // slots, shape_a < shape_b
+    uint8_t touching, point_count;
+    uint8_t pad[2];
+    uint32_t feature[CM_MANIFOLD_MAX];
+    float normal_impulse[CM_MANIFOLD_MAX]; // of the last substep, N s; warm starting
+    carom_vec3 friction_impulse;           // on b, world axes; likewise
+    float twist_impulse;                   // about the normal
+    // What the narrow phase found last, in the axes of a's body (collide/recycle.c): b's pose then,
+    // the normal, and the points from a's centre of mass. Unused points are zero.
+    carom_vec3 place;
+    carom_quat turn;
+    carom_vec3 normal;
+    carom_vec3 anchor[CM_MANIFOLD_MAX];
+    float separation[CM_MANIFOLD_MAX];
+} cm_contact;
+
+// What a joint has beside what its type holds (cm_joint.flags).
+enum {
+    CM_JOINT_LIMITS = 1,
+    CM_JOINT_MOTOR = 2,
+    CM_JOINT_SPRING_HERTZ = 4,
+    CM_JOINT_SPRING_STIFFNESS = 8,
+    CM_JOINT_COLLIDE = 16,
+    CM_JOINT_FLAGS = 31,
+};
+
+typedef struct cm_joint {
+    uint32_t generation;
+    uint32_t body_a;               // slot; CM_NONE: the world
+    uint32_t body_b;               // slot
+    carom_vec3 anchor_a, anchor_b; // from the centre of mass, in the body's axes; world: in place
+    carom_quat frame_a, frame_b;   // joint frames in the bodies; x is the axis
+    float rest;                    // distance: the first length; steering: cosine of the two axes
+    float lower, upper;            // rad or m
+    carom_vec3 drive_linear, drive_angular; // wanted velocities, in frame_a
+    float max_force, max_torque;            // of the motor
+    float spring[2];                        // hertz and damping ratio, or stiffness and damping
+    float break_force, break_torque;        // 0: never
+    float impulse[CM_JOINT_ROWS_MAX]; // of the last substep, N s, N m s; a row keeps its place
+    float force, torque;              // mean over the last tick
+    float epsilon, gamma;             // lcp; negative: the world's
+    uint8_t alive, type, flags;
+    uint8_t pad;
+} cm_joint;
+
+typedef struct cm_rule {
+    uint32_t a, b;               // materials, or slots of bodies
+    uint32_t kinds;              // bit 0: a is a body; bit 1: b is
+    float friction, restitution; // negative: by the combine rule
+} cm_rule;
+
+_Static_assert(sizeof(cm_world_state) == 144, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_motion) == 64, "gathered as one cache line");
+_Static_assert(sizeof(cm_body) == 168, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_shape) == 136, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_contact) == 164, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_joint) == 184, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_rule) == 20, "saved as it stands: no hidden padding");
+
+// Header -----------------------------------------------------------------------------------
+
+struct carom_world {
+    uint32_t magic;
+    uint32_t size_low; // bytes of the block
+    uint64_t layout_hash;
+    carom_limits limits;
+    struct {
+        uint32_t motion, body, shape, contact, spare_contact, joint, rule, scratch, scratch_size;
+    } offset;
+    // What the scratch was sized for; a state that wants more is refused.
+    struct {
+        uint32_t solver, direct_rows, segments;
+    } room;
+    cm_world_state state;
+    // What a step reports; neither state nor scratch: it cannot influence a step.
+    carom_world_stats stats;
+    uint32_t event_count;
+    uint32_t joint_event_count;
+    uint32_t sleep_event_count;
+    // 0: as many as the processor has; 1, 4, 8: a test's choice; no bit depends on it.
+    uint32_t lanes;
+    double (*clock)(void *context);
+    void *clock_context;
+    // The caller's table of hulls, ascending by id. Neither state nor scratch: shapes name hulls by
+    // ids, which stand for what they look like.
+    const carom_hull *const *hulls;
+    uint32_t hull_count;
+    // The game's constraints (lcp), likewise the caller's.
+    carom_row_source rows;
+};
+
+static inline cm_motion *cm_motions(const carom_world *world)
+{
+    return (cm_motion *)((char *)world + world->offset.motion);
+}
+
+static inline cm_body *cm_bodies(const carom_world *world)
+{
+    return (cm_body *)((char *)world + world->offset.body);
+}
+
+static inline cm_shape *cm_shapes(const carom_world *world)
+{
+    return (cm_shape *)((char *)world + world->offset.shape);
+}
+
+static inline cm_contact *cm_contacts(const carom_world *world)
+{
+    return (cm_contact *)((char *)world + world->offset.contact);
+}
+
+static inline cm_joint *cm_joints(const carom_world *world)
+{
+    return (cm_joint *)((char *)world + world->offset.joint);
+}
+
+static inline cm_rule *cm_rules(const carom_world *world)
+{
+    return (cm_rule *)((char *)world + world->offset.rule);
+}
+
+#endif

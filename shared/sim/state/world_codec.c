@@ -1,0 +1,300 @@
+// Encode and decode of a whole world: the portable form, for joins, keyframes and other
+// architectures.
+//
+// Every row is its words (fields.h), each in four little-endian bytes, so a row stands at a place
+// that follows from the counts alone. Decode goes over the bytes twice: it checks every value and
+// every index in place, without memory of its own, and only then writes: bytes may be hostile, and
+// a refused world is unchanged.
+//
+//   OFFSET   SIZE                  CONTENT
+//   0        4                     magic "CRME"
+//   4        4                     engine version
+//   8        8                     layout hash
+//   16       4 x words of world    the world's own fields, the counts of rows among them
+//   …        4 x words of motion   x body_slots
+//   …        4 x words of body     x body_slots
+//   …        4 x words of shape    x shape_slots
+//   …        4 x words of contact  x contact_count
+//   …        4 x words of joint    x joint_slots
+//   …        4 x words of rule     x rule_count
+//
+// Typical: 400 bodies, 250 kB, once a join or a keyframe.
+#include "shared/base/assert.h"
+#include "shared/base/bytes.h"
+#include "shared/sim/state/check.h"
+#include "shared/sim/state/fields.h"
+#include "shared/sim/state/portable.h"
+#include "shared/sim/step/sleep.h"
+
+#define ENCODE_MAGIC 0x454d5243u // "CRME"
+
+// Places of the sections in an encoded world.
+typedef struct form {
+    const uint8_t *bytes;
+    cm_world_state state;
+    size_t at[CM_SECTION_COUNT];
+    size_t size;
+} form;
+
+static uint64_t row_bytes(cm_section section)
+{
+    return 4 * (uint64_t)cm_section_words(section);
+}
+
+static uint64_t encoded_size(const cm_world_state *state, size_t at[CM_SECTION_COUNT])
+{
+    uint64_t rows[CM_SECTION_COUNT] = {1,
+                                       state->body_slots,
+                                       state->body_slots,
+                                       state->shape_slots,
+                                       state->contact_count,
+                                       state->joint_slots,
+                                       state->rule_count};
+    uint64_t size = CM_PORTABLE_HEADER;
+    for (int section = 0; section < CM_SECTION_COUNT; section++) {
+        at[section] = (size_t)size;
+        size += rows[section] * row_bytes((cm_section)section);
+    }
+    return size;
+}
+
+size_t carom_world_encode_size(const carom_world *world)
+{
+    size_t at[CM_SECTION_COUNT];
+    return (size_t)encoded_size(&world->state, at);
+}
+
+size_t carom_world_encode(const carom_world *world, void *bytes, size_t size)
+{
+    size_t needed = carom_world_encode_size(world);
+    if (!bytes || size < needed) {
+        return 0;
+    }
+    cm_byte_writer writer = cm_byte_writer_make(bytes, needed);
+    cm_portable_put_header(&writer, ENCODE_MAGIC, world->layout_hash);
+    for (int section = 0; section < CM_SECTION_COUNT; section++) {
+        uint32_t rows = cm_section_rows(world, (cm_section)section);
+        for (uint32_t row = 0; row < rows; row++) {
+            cm_portable_put_row(&writer, (cm_section)section,
+                                cm_section_row(world, (cm_section)section, row));
+        }
+    }
+    CM_ASSERT(!writer.overflow);
+    CM_ASSERT(writer.size == needed);
+    return needed;
+}
+
+// Row `row` of a section out of the bytes; false where a word does not fit its kind.
+static bool row_of(const form *f, cm_section section, uint32_t row, void *to)
+{
+    size_t at = f->at[section] + (size_t)row * (size_t)row_bytes(section);
+    cm_byte_reader reader = cm_byte_reader_make(f->bytes + at, (size_t)row_bytes(section));
+    return cm_portable_get_row(&reader, section, to);
+}
+
+static carom_result check_counts(const cm_world_state *state, const carom_limits *limits)
+{
+    if (state->body_slots > limits->bodies) {
+        return CAROM_ERROR_LIMIT_BODIES;
+    }
+    if (state->shape_slots > limits->shapes) {
+        return CAROM_ERROR_LIMIT_SHAPES;
+    }
+    if (state->contact_count > limits->contacts) {
+        return CAROM_ERROR_LIMIT_CONTACTS;
+    }
+    if (state->rule_count > CM_MAX_RULES) {
+        return CAROM_ERROR_LIMIT_RULES;
+    }
+    return state->joint_slots > limits->joints ? CAROM_ERROR_LIMIT_JOINTS : CAROM_OK;
+}
+
+// A list of live shapes of one body: ascending, so it ends; each of them this body's own.
+static carom_result check_list(const form *f, uint32_t slot, const cm_body *body, uint32_t *listed)
+{
+    uint32_t previous = CM_NONE;
+    for (uint32_t at = body->first_shape; at != CM_NONE;) {
+        cm_shape shape;
+        bool ascends = at < f->state.shape_slots && (previous == CM_NONE || at > previous);
+        if (!ascends || !row_of(f, CM_SECTION_shape, at, &shape)) {
+            return CAROM_ERROR_CORRUPT;
+        }
+        if (!shape.alive || shape.body != slot ||
+            (shape.type == CAROM_SHAPE_PLANE && body->type != CAROM_BODY_STATIC)) {
+            return CAROM_ERROR_CORRUPT;
+        }
+        (*listed)++;
+        previous = at;
+        at = shape.next;
+    }
+    return CAROM_OK;
+}
+
+// What sleeps names the lowest of those that fell asleep with it.
+static bool sleeps_right(const form *f, uint32_t slot, const cm_body *body)
+{
+    cm_body lowest;
+    return body->island <= slot && (f->state.flags & CM_WORLD_SLEEP) &&
+           row_of(f, CM_SECTION_body, body->island, &lowest) && lowest.island == body->island;
+}
+
+static carom_result check_bodies(const form *f, uint32_t *listed)
+{
+    for (uint32_t slot = 0; slot < f->state.body_slots; slot++) {
+        cm_motion motion;
+        cm_body body;
+        if (!row_of(f, CM_SECTION_motion, slot, &motion) ||
+            !row_of(f, CM_SECTION_body, slot, &body)) {
+            return CAROM_ERROR_CORRUPT;
+        }
+        if (!body.alive) {
+            if (!cm_portable_is_dead(CM_SECTION_motion, &motion) ||
+                !cm_portable_is_dead(CM_SECTION_body, &body)) {
+                return CAROM_ERROR_CORRUPT;
+            }
+            continue;
+        }
+        CM_TRY(cm_portable_check_body(&motion, &body));
+        if (cm_body_is_asleep(&body) && !sleeps_right(f, slot, &body)) {
+            return CAROM_ERROR_CORRUPT;
+        }
+        CM_TRY(check_list(f, slot, &body, listed));
+    }
+    return CAROM_OK;
+}
+
+static carom_result check_shapes(const form *f, const carom_world *world, uint32_t *live)
+{
+    for (uint32_t slot = 0; slot < f->state.shape_slots; slot++) {
+        cm_shape shape;
+        if (!row_of(f, CM_SECTION_shape, slot, &shape)) {
+            return CAROM_ERROR_CORRUPT;
+        }
+        if (!shape.alive) {
+            if (!cm_portable_is_dead(CM_SECTION_shape, &shape)) {
+                return CAROM_ERROR_CORRUPT;
+            }
+            continue;
+        }
+        if (shape.generation == 0 || cm_check_shape(&shape) != CAROM_OK) {
+            return CAROM_ERROR_CORRUPT;
+        }
+        carom_result known = cm_check_geometry(world, &shape);
+        if (known != CAROM_OK) {
+            return known == CAROM_ERROR_NOT_FOUND ? known : CAROM_ERROR_CORRUPT;
+        }
+        (*live)++;
+    }
+    return CAROM_OK;
+}
+
+static carom_result check_contacts(const form *f)
+{
+    uint64_t previous = 0;
+    for (uint32_t i = 0; i < f->state.contact_count; i++) {
+        cm_contact contact;
+        if (!row_of(f, CM_SECTION_contact, i, &contact) || cm_check_contact(&contact) != CAROM_OK ||
+            contact.shape_b >= f->state.shape_slots) {
+            return CAROM_ERROR_CORRUPT;
+        }
+        uint64_t key = (uint64_t)contact.shape_a << 32 | contact.shape_b;
+        cm_shape a, b;
+        bool read = row_of(f, CM_SECTION_shape, contact.shape_a, &a) &&
+                    row_of(f, CM_SECTION_shape, contact.shape_b, &b);
+        if (!read || !a.alive || !b.alive || a.body == b.body || (i > 0 && key <= previous)) {
+            return CAROM_ERROR_CORRUPT;
+        }
+        previous = key;
+    }
+    return CAROM_OK;
+}
+
+static bool is_live_body(const form *f, uint32_t slot)
+{
+    cm_body body;
+    return slot < f->state.body_slots && row_of(f, CM_SECTION_body, slot, &body) && body.alive;
+}
+
+static carom_result check_joints(const form *f)
+{
+    for (uint32_t slot = 0; slot < f->state.joint_slots; slot++) {
+        cm_joint joint;
+        if (!row_of(f, CM_SECTION_joint, slot, &joint)) {
+            return CAROM_ERROR_CORRUPT;
+        }
+        if (!joint.alive) {
+            if (!cm_portable_is_dead(CM_SECTION_joint, &joint)) {
+                return CAROM_ERROR_CORRUPT;
+            }
+            continue;
+        }
+        bool held = is_live_body(f, joint.body_b) && joint.body_a != joint.body_b &&
+                    (joint.body_a == CM_NONE || is_live_body(f, joint.body_a));
+        if (!held || joint.generation == 0 || cm_check_joint(&joint) != CAROM_OK) {
+            return CAROM_ERROR_CORRUPT;
+        }
+    }
+    return CAROM_OK;
+}
+
+static carom_result check_rules(const form *f)
+{
+    for (uint32_t i = 0; i < f->state.rule_count; i++) {
+        cm_rule rule;
+        bool read = row_of(f, CM_SECTION_rule, i, &rule) && cm_check_rule(&rule) == CAROM_OK;
+        if (!read || ((rule.kinds & 1u) && !is_live_body(f, rule.a)) ||
+            ((rule.kinds & 2u) && !is_live_body(f, rule.b))) {
+            return CAROM_ERROR_CORRUPT;
+        }
+    }
+    return CAROM_OK;
+}
+
+static carom_result check_form(form *f, const carom_world *world, const void *bytes, size_t size)
+{
+    cm_byte_reader reader = cm_byte_reader_make(bytes, size);
+    CM_TRY(cm_portable_check_header(&reader, ENCODE_MAGIC, world->layout_hash));
+    f->bytes = (const uint8_t *)bytes;
+    bool fits = cm_portable_get_row(&reader, CM_SECTION_world, &f->state);
+    if (reader.overflow || !fits || cm_check_state(&f->state) != CAROM_OK) {
+        return CAROM_ERROR_CORRUPT;
+    }
+    CM_TRY(check_counts(&f->state, &world->limits));
+    CM_TRY(cm_check_room(world, &f->state));
+    if (encoded_size(&f->state, f->at) != size) {
+        return CAROM_ERROR_CORRUPT;
+    }
+    uint32_t listed = 0, live = 0;
+    CM_TRY(check_shapes(f, world, &live));
+    CM_TRY(check_bodies(f, &listed));
+    // Every listed shape is live and names the body that lists it, once: with as many listed as
+    // live, no live shape is left without a body.
+    if (listed != live) {
+        return CAROM_ERROR_CORRUPT;
+    }
+    CM_TRY(check_contacts(f));
+    CM_TRY(check_joints(f));
+    return check_rules(f);
+}
+
+carom_result carom_world_decode(carom_world *world, const void *bytes, size_t size)
+{
+    form f;
+    if (!world || !bytes) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    CM_TRY(check_form(&f, world, bytes, size));
+    world->state = f.state;
+    for (int section = CM_SECTION_motion; section < CM_SECTION_COUNT; section++) {
+        uint32_t rows = cm_section_rows(world, (cm_section)section);
+        for (uint32_t row = 0; row < rows; row++) {
+            bool stored = row_of(&f, (cm_section)section, row,
+                                 cm_section_row(world, (cm_section)section, row));
+            CM_ASSERT(stored);
+        }
+    }
+    world->event_count = 0;
+    world->joint_event_count = 0;
+    world->sleep_event_count = 0;
+    return CAROM_OK;
+}

@@ -1,0 +1,293 @@
+// Falling asleep and waking. See sleep.h; islands are island.c.
+//
+// A body that sleeps carries the lowest slot of those that fell asleep with it (cm_body.island):
+// waking is a walk over the bodies, and needs no list. Who is active is scratch, made anew by every
+// step. A touch wakes within the step, between collide and solve, so that nothing ever hits a wall
+// that would have given way. Typical: of 1,000 bodies 990 asleep.
+#include "shared/sim/step/sleep.h"
+
+#include "shared/sim/solve/solver.h"
+
+#include <string.h>
+
+static bool is_zero(carom_vec3 v)
+{
+    return v.x == 0.0f && v.y == 0.0f && v.z == 0.0f;
+}
+
+// Whether a solver lets bodies sleep stands in its row of the table.
+static bool may_sleep(const carom_world *world)
+{
+    return (world->state.flags & CM_WORLD_SLEEP) && cm_solver_of(world->state.solver)->sleeps;
+}
+
+static void wake_row(cm_body *body)
+{
+    body->flags &= (uint8_t)~CM_BODY_ASLEEP;
+    body->island = CM_NONE;
+    body->quiet = 0.0f;
+}
+
+// Calls between steps ----------------------------------------------------------------------------
+
+void cm_wake_body(carom_world *world, uint32_t slot)
+{
+    cm_body *bodies = cm_bodies(world);
+    uint32_t island = bodies[slot].island;
+    bodies[slot].quiet = 0.0f;
+    if (!cm_body_is_asleep(&bodies[slot])) {
+        return;
+    }
+    for (uint32_t i = 0; i < world->state.body_slots; i++) {
+        if (cm_body_is_asleep(&bodies[i]) && bodies[i].island == island) {
+            wake_row(&bodies[i]);
+            bodies[i].flags |= CM_BODY_STIRRED;
+        }
+    }
+}
+
+void cm_stir_body(carom_world *world, uint32_t slot)
+{
+    // Nothing sleeps before the first tick.
+    cm_body *body = &cm_bodies(world)[slot];
+    if (world->state.tick == 0 || body->type == CAROM_BODY_DYNAMIC) {
+        return;
+    }
+    body->flags |= CM_BODY_STIRRED;
+    for (uint32_t at = body->first_shape; at != CM_NONE; at = cm_shapes(world)[at].next) {
+        if (cm_shapes(world)[at].type == CAROM_SHAPE_PLANE) {
+            cm_wake_all(world); // it may meet anything, and stands in no tree
+            return;
+        }
+    }
+}
+
+void cm_wake_neighbours(carom_world *world, uint32_t slot)
+{
+    const cm_shape *shapes = cm_shapes(world);
+    for (uint32_t i = 0; i < world->state.contact_count; i++) {
+        const cm_contact *contact = &cm_contacts(world)[i];
+        uint32_t a = shapes[contact->shape_a].body, b = shapes[contact->shape_b].body;
+        if ((a == slot || b == slot) && contact->point_count > 0) {
+            cm_wake_body(world, a == slot ? b : a);
+        }
+    }
+    for (uint32_t i = 0; i < world->state.joint_slots; i++) {
+        const cm_joint *joint = &cm_joints(world)[i];
+        if (joint->alive && joint->body_a != CM_NONE &&
+            (joint->body_a == slot || joint->body_b == slot)) {
+            cm_wake_body(world, joint->body_a == slot ? joint->body_b : joint->body_a);
+        }
+    }
+}
+
+void cm_wake_all(carom_world *world)
+{
+    for (uint32_t i = 0; i < world->state.body_slots; i++) {
+        if (cm_body_is_asleep(&cm_bodies(world)[i])) {
+            wake_row(&cm_bodies(world)[i]);
+            cm_bodies(world)[i].flags |= CM_BODY_STIRRED;
+        }
+    }
+}
+
+// Waking within a step ---------------------------------------------------------------------------
+
+static void add_event(carom_world *world, cm_scratch *scratch, uint32_t slot, bool asleep)
+{
+    carom_sleep_event *event = &scratch->sleep_events[world->sleep_event_count++];
+    *event = (carom_sleep_event){0};
+    event->body = (carom_body_id){slot, cm_bodies(world)[slot].generation};
+    event->asleep = asleep;
+}
+
+// A body may be woken by a call and by a touch only once a step, and fall asleep once: room for two
+// events each.
+static void wake_marked(carom_world *world, cm_scratch *scratch)
+{
+    for (uint32_t i = 0; i < world->state.body_slots; i++) {
+        cm_body *body = &cm_bodies(world)[i];
+        if (cm_body_is_asleep(body) && scratch->marks[body->island]) {
+            wake_row(body);
+            scratch->active[i] = 1;
+            scratch->active_count++;
+            scratch->sleeping_count--;
+            add_event(world, scratch, i, false);
+        }
+    }
+}
+
+// Marks the island of whichever of two bodies sleeps while the other is active.
+static bool mark(const carom_world *world, cm_scratch *scratch, uint32_t a, uint32_t b)
+{
+    if (scratch->active[a] == scratch->active[b]) {
+        return false;
+    }
+    const cm_body *still = &cm_bodies(world)[scratch->active[a] ? b : a];
+    if (!cm_body_is_asleep(still)) {
+        return false;
+    }
+    scratch->marks[still->island] = 1;
+    return true;
+}
+
+// What is joined to something active, and what lay on something that a call changed.
+static bool mark_held(const carom_world *world, cm_scratch *scratch, bool stirred)
+{
+    const cm_body *bodies = cm_bodies(world);
+    const cm_shape *shapes = cm_shapes(world);
+    bool any = false;
+    for (uint32_t i = 0; i < world->state.joint_slots; i++) {
+        const cm_joint *joint = &cm_joints(world)[i];
+        if (joint->alive && joint->body_a != CM_NONE) {
+            any = mark(world, scratch, joint->body_a, joint->body_b) || any;
+        }
+    }
+    for (uint32_t i = 0; stirred && i < world->state.contact_count; i++) {
+        const cm_contact *contact = &cm_contacts(world)[i];
+        uint32_t a = shapes[contact->shape_a].body, b = shapes[contact->shape_b].body;
+        if (contact->point_count > 0 && ((bodies[a].flags | bodies[b].flags) & CM_BODY_STIRRED)) {
+            any = mark(world, scratch, a, b) || any;
+        }
+    }
+    return any;
+}
+
+void cm_stage_wake(carom_world *world, cm_scratch *scratch)
+{
+    const cm_motion *motions = cm_motions(world);
+    const cm_body *bodies = cm_bodies(world);
+    uint32_t slots = world->state.body_slots;
+    bool stirred = false;
+    world->sleep_event_count = 0;
+    scratch->active_count = scratch->sleeping_count = 0;
+    for (uint32_t i = 0; i < slots; i++) {
+        const cm_body *body = &bodies[i];
+        bool touched = (body->flags & CM_BODY_STIRRED) != 0, active = false;
+        if (body->type == CAROM_BODY_DYNAMIC) {
+            active = body->alive && !cm_body_is_asleep(body);
+            scratch->sleeping_count += cm_body_is_asleep(body);
+            if (touched) {
+                add_event(world, scratch, i, false);
+            }
+        } else if (body->alive) {
+            active = touched || !is_zero(motions[i].linear_velocity) ||
+                     !is_zero(motions[i].angular_velocity);
+            stirred = stirred || touched;
+        }
+        scratch->active[i] = active;
+        scratch->active_count += active;
+    }
+    if (scratch->sleeping_count == 0) {
+        return;
+    }
+    memset(scratch->marks, may_sleep(world) ? 0 : 1, slots);
+    if (mark_held(world, scratch, stirred) || !may_sleep(world)) {
+        wake_marked(world, scratch);
+    }
+}
+
+// The surfaces touch, or will within the tick.
+static bool meets(const carom_world *world, const cm_contact *contact, const cm_manifold *m)
+{
+    const cm_motion *a = &cm_motions(world)[m->body_a], *b = &cm_motions(world)[m->body_b];
+    float dt = 1.0f / (float)world->state.tick_rate;
+    bool now = contact->touching != 0;
+    for (uint32_t i = 0; i < m->point_count; i++) {
+        const cm_manifold_point *p = &m->points[i];
+        carom_vec3 va = cm_add(a->linear_velocity, cm_cross(a->angular_velocity, p->anchor_a));
+        carom_vec3 vb = cm_add(b->linear_velocity, cm_cross(b->angular_velocity, p->anchor_b));
+        float approach = cm_dot(cm_sub(vb, va), m->normal);
+        now = now || p->separation + dt * cm_min(approach, 0.0f) <= 0.0f;
+    }
+    return now;
+}
+
+void cm_stage_touch(carom_world *world, cm_scratch *scratch)
+{
+    if (scratch->sleeping_count == 0) {
+        return;
+    }
+    bool any = false;
+    memset(scratch->marks, 0, world->state.body_slots);
+    for (uint32_t i = 0; i < world->state.contact_count; i++) {
+        const cm_manifold *m = &scratch->manifolds[i];
+        if (m->point_count > 0 && scratch->active[m->body_a] != scratch->active[m->body_b] &&
+            meets(world, &cm_contacts(world)[i], m)) {
+            any = mark(world, scratch, m->body_a, m->body_b) || any;
+        }
+    }
+    if (any) {
+        wake_marked(world, scratch);
+        cm_collide_woken(world, scratch);
+    }
+}
+
+// Falling asleep ---------------------------------------------------------------------------------
+
+// Its outermost points are slow: they lie at about the square root of three radii of gyration.
+static bool is_quiet(const cm_motion *motion, const cm_body *body)
+{
+    float inertia = cm_max(body->inertia.x, cm_max(body->inertia.y, body->inertia.z));
+    float reach = 3.0f * inertia / body->mass;
+    return cm_length_squared(motion->linear_velocity) +
+               reach * cm_length_squared(motion->angular_velocity) <
+           CM_SLEEP_SPEED * CM_SLEEP_SPEED;
+}
+
+// Counts up the time at rest; returns how many have rested long enough.
+static uint32_t count_rest(carom_world *world, const cm_scratch *scratch)
+{
+    const cm_motion *motions = cm_motions(world);
+    cm_body *bodies = cm_bodies(world);
+    float dt = 1.0f / (float)world->state.tick_rate;
+    uint32_t ready = 0;
+    for (uint32_t i = 0; i < world->state.body_slots; i++) {
+        cm_body *body = &bodies[i];
+        if (!scratch->active[i] || body->type != CAROM_BODY_DYNAMIC) {
+            continue;
+        }
+        bool rests = (body->flags & CM_BODY_SLEEP) && is_quiet(&motions[i], body);
+        body->quiet = rests ? cm_min(body->quiet + dt, CM_SLEEP_TIME) : 0.0f;
+        ready += body->quiet >= CM_SLEEP_TIME;
+    }
+    return ready;
+}
+
+void cm_stage_sleep(carom_world *world, cm_scratch *scratch)
+{
+    if (!may_sleep(world) || count_rest(world, scratch) == 0) {
+        return;
+    }
+    cm_islands_build(world, scratch, scratch->parents, scratch->marks);
+    for (uint32_t i = 0; i < world->state.body_slots; i++) {
+        cm_body *body = &cm_bodies(world)[i];
+        if (!scratch->active[i] || body->type != CAROM_BODY_DYNAMIC) {
+            continue;
+        }
+        uint32_t root = cm_island_root(scratch->parents, i);
+        if (!scratch->marks[root]) {
+            cm_motion *motion = &cm_motions(world)[i];
+            motion->linear_velocity = motion->angular_velocity = cm_vec(0.0f, 0.0f, 0.0f);
+            body->flags |= CM_BODY_ASLEEP;
+            body->island = root;
+            body->quiet = 0.0f;
+            add_event(world, scratch, i, true);
+        }
+    }
+}
+
+void cm_activate_all(const carom_world *world, cm_scratch *scratch)
+{
+    for (uint32_t i = 0; i < world->state.body_slots; i++) {
+        scratch->active[i] = cm_bodies(world)[i].type != CAROM_BODY_STATIC;
+    }
+}
+
+const carom_sleep_event *carom_world_sleep_events(const carom_world *world, uint32_t *count)
+{
+    cm_scratch scratch;
+    cm_scratch_map(world, &scratch);
+    *count = world->sleep_event_count;
+    return scratch.sleep_events;
+}

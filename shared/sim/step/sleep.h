@@ -1,0 +1,65 @@
+// Sleeping: bodies at rest leave the step until something wakes them. Private to shared/sim.
+//
+// An island is what touches or is joined: dynamic bodies, by contacts with points and by joints. A
+// body is quiet while its outermost points are slow; an island whose bodies may all sleep and have
+// been quiet for half a second falls asleep as one, and wakes as one. What sleeps has no velocity,
+// is a wall to what moves, and keeps its contacts and joints with their impulses, so that it wakes
+// as it lay down. Every bit of that is state (cm_body: flags, quiet, island).
+//
+// Active in a step: dynamic and awake, or kinematic and moving, or changed by a call (STIRRED).
+// Pairs, contacts and solving have at least one active body; all else is kept as it is.
+#ifndef CM_SIM_STEP_SLEEP_H
+#define CM_SIM_STEP_SLEEP_H
+
+#include "shared/sim/state/stage.h"
+
+#define CM_SLEEP_TIME  0.5f  // s
+#define CM_SLEEP_SPEED 0.05f // m/s, of a body's outermost points
+
+static inline bool cm_body_is_asleep(const cm_body *body)
+{
+    return (body->flags & CM_BODY_ASLEEP) != 0;
+}
+
+// Calls between steps ----------------------------------------------------------------------------
+
+// The body has been changed: its island wakes, and its time at rest starts anew.
+void cm_wake_body(carom_world *world, uint32_t slot);
+// A body that is not dynamic came, or was moved or changed: the next step looks for what it meets,
+// and what lay on it wakes. In O(1): a caller may do it to every body in every tick.
+void cm_stir_body(carom_world *world, uint32_t slot);
+// The body is about to go: what touches it or is joined to it wakes.
+void cm_wake_neighbours(carom_world *world, uint32_t slot);
+void cm_wake_all(carom_world *world);
+
+// Stages -----------------------------------------------------------------------------------------
+
+// Before pairs: which bodies are active; wakes what is joined to them or lay on what was moved.
+void cm_stage_wake(carom_world *world, cm_scratch *scratch);
+// After collide: wakes what is touched by an active body, and finds its kept contacts anew.
+void cm_stage_touch(carom_world *world, cm_scratch *scratch);
+// After solve: times at rest, islands, and what falls asleep.
+void cm_stage_sleep(carom_world *world, cm_scratch *scratch);
+// All that can move counts as active: for whoever looks at a world outside a step.
+void cm_activate_all(const carom_world *world, cm_scratch *scratch);
+
+// island.c: union by slots, in arrays of body_slots entries ---------------------------------------
+
+// Lowest slot of the slot's island; shortens the way there.
+static inline uint32_t cm_island_root(uint32_t *parents, uint32_t slot)
+{
+    while (parents[slot] != slot) {
+        parents[slot] = parents[parents[slot]];
+        slot = parents[slot];
+    }
+    return slot;
+}
+
+// Islands of the bodies that are dynamic, asleep or not: `parents` from contacts and joints of the
+// state. Returns how many there are.
+uint32_t cm_islands_count(const carom_world *world, uint32_t *parents);
+// Islands of active bodies. Those that must stay awake have a mark at their root.
+void cm_islands_build(const carom_world *world, const cm_scratch *scratch, uint32_t *parents,
+                      uint8_t *marks);
+
+#endif

@@ -1,0 +1,273 @@
+// A world's life: defaults, size, creation, and what can be asked of it as a whole.
+//
+// The image is laid out from the limits alone (image.h); creation is the only time that all of it
+// is written. Everything else is per body (body.c), per step (step.c) or per image (world_image.c).
+#include "shared/base/rng.h"
+#include "shared/sim/state/check.h"
+#include "shared/sim/state/fields.h"
+#include "shared/sim/step/sleep.h"
+#include "shared/sim/solve/solver.h"
+#include "shared/sim/state/stage.h"
+
+#include <string.h>
+
+carom_world_def carom_default_world_def(void)
+{
+    carom_world_def def;
+    memset(&def, 0, sizeof def);
+    def.limits.bodies = 64;
+    def.limits.shapes = 64;
+    def.limits.joints = 64;
+    def.limits.contacts = 512;
+    def.tick_rate = 60;
+    def.gravity = cm_vec(0.0f, -9.81f, 0.0f);
+    def.friction_combine = CAROM_COMBINE_PRODUCT;
+    def.restitution_combine = CAROM_COMBINE_PRODUCT;
+    def.solver.type = CAROM_SOLVER_SOFT;
+    def.solver.pixel = 1.0f;
+    def.solver.epsilon = 1.0e-4f;
+    def.solver.gamma = 0.2f;
+    def.solver.rounds = 1;
+    def.solver.direct_rows = 256;
+    def.solver.stiffness = 1.0e6f;
+    def.solver.damping = 1.0e3f;
+    def.solver.tangent_stiffness = -1.0f;
+    def.solver.tangent_damping = -1.0f;
+    def.solver.friction_kinetic = -1.0f;
+    def.solver.friction_static = -1.0f;
+    def.solver.segments = 16;
+    def.sleep = true;
+    def.seed = 1;
+    return def;
+}
+
+static uint64_t round_up(uint64_t bytes)
+{
+    return (bytes + CM_CACHE_LINE - 1) / CM_CACHE_LINE * CM_CACHE_LINE;
+}
+
+// Places the sections; false where the limits are above their maxima or the block above 4 GiB.
+static bool lay_out(const carom_limits *limits, const carom_solver_def *solver, carom_world *world,
+                    size_t *size)
+{
+    if (limits->bodies > CM_MAX_BODIES || limits->shapes > CM_MAX_SHAPES ||
+        limits->joints > CM_MAX_JOINTS || limits->contacts > CM_MAX_CONTACTS) {
+        return false;
+    }
+    uint64_t at = round_up(sizeof(carom_world));
+    uint64_t motion = at;
+    at = round_up(at + (uint64_t)limits->bodies * sizeof(cm_motion));
+    uint64_t body = at;
+    at = round_up(at + (uint64_t)limits->bodies * sizeof(cm_body));
+    uint64_t shape = at;
+    at = round_up(at + (uint64_t)limits->shapes * sizeof(cm_shape));
+    uint64_t contact = at;
+    at = round_up(at + (uint64_t)limits->contacts * sizeof(cm_contact));
+    uint64_t spare_contact = at;
+    at = round_up(at + (uint64_t)limits->contacts * sizeof(cm_contact));
+    uint64_t joint = at;
+    at = round_up(at + (uint64_t)limits->joints * sizeof(cm_joint));
+    uint64_t rule = at;
+    at = round_up(at + (uint64_t)CM_MAX_RULES * sizeof(cm_rule));
+    uint64_t scratch = at;
+    uint64_t scratch_size = round_up(cm_scratch_size(limits, solver));
+    at += scratch_size;
+    if (at > UINT32_MAX) {
+        return false;
+    }
+    world->offset.motion = (uint32_t)motion;
+    world->offset.body = (uint32_t)body;
+    world->offset.shape = (uint32_t)shape;
+    world->offset.contact = (uint32_t)contact;
+    world->offset.spare_contact = (uint32_t)spare_contact;
+    world->offset.joint = (uint32_t)joint;
+    world->offset.rule = (uint32_t)rule;
+    world->offset.scratch = (uint32_t)scratch;
+    world->offset.scratch_size = (uint32_t)scratch_size;
+    *size = (size_t)at;
+    return true;
+}
+
+// What sizes the scratch, before it is sized.
+static carom_result check_solver_def(const carom_solver_def *def)
+{
+    if ((unsigned)def->type > CAROM_SOLVER_VOLUME) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    if (cm_solver_of((uint32_t)def->type) == NULL) {
+        return CAROM_ERROR_NOT_BUILT;
+    }
+    bool counts = def->direct_rows <= CM_MAX_DIRECT_ROWS && def->segments <= CM_MAX_SEGMENTS;
+    return counts ? CAROM_OK : CAROM_ERROR_ARGUMENT;
+}
+
+size_t carom_world_size(const carom_world_def *def)
+{
+    carom_world world;
+    size_t size = 0;
+    if (!def || check_solver_def(&def->solver) != CAROM_OK ||
+        !lay_out(&def->limits, &def->solver, &world, &size)) {
+        return 0;
+    }
+    return size;
+}
+
+static carom_result limits_result(const carom_limits *limits)
+{
+    if (limits->bodies > CM_MAX_BODIES) {
+        return CAROM_ERROR_LIMIT_BODIES;
+    }
+    if (limits->shapes > CM_MAX_SHAPES) {
+        return CAROM_ERROR_LIMIT_SHAPES;
+    }
+    if (limits->joints > CM_MAX_JOINTS) {
+        return CAROM_ERROR_LIMIT_JOINTS;
+    }
+    if (limits->contacts > CM_MAX_CONTACTS) {
+        return CAROM_ERROR_LIMIT_CONTACTS;
+    }
+    return CAROM_ERROR_LIMIT_SIZE;
+}
+
+static void set_solver(const carom_solver_def *def, cm_world_state *state)
+{
+    state->solver = (uint32_t)def->type;
+    state->substeps = def->substeps > 0 ? def->substeps : cm_solver_of(state->solver)->substeps;
+    state->model = (uint32_t)def->model;
+    state->pixel = def->pixel;
+    state->epsilon = def->epsilon;
+    state->gamma = def->gamma;
+    state->rounds = def->rounds;
+    state->direct_rows = def->direct_rows;
+    state->max_friction = def->max_friction;
+    state->friction_model = (uint32_t)def->friction_model;
+    state->volume_contact = (uint32_t)def->contact;
+    state->stiffness = def->stiffness;
+    state->damping = def->damping;
+    state->tangent_stiffness = def->tangent_stiffness;
+    state->tangent_damping = def->tangent_damping;
+    state->friction_kinetic = def->friction_kinetic;
+    state->friction_static = def->friction_static;
+    state->segments = def->segments;
+}
+
+carom_result carom_world_create(const carom_world_def *def, void *memory, size_t size,
+                                carom_world **world)
+{
+    if (!def || !memory || !world || (uintptr_t)memory % CM_CACHE_LINE != 0) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    carom_world header;
+    memset(&header, 0, sizeof header);
+    size_t needed = 0;
+    CM_TRY(check_solver_def(&def->solver));
+    if (!lay_out(&def->limits, &def->solver, &header, &needed)) {
+        return limits_result(&def->limits);
+    }
+    for (uint32_t i = 0; i < def->hull_count; i++) {
+        if (!def->hulls || !def->hulls[i] ||
+            (i > 0 && carom_hull_id(def->hulls[i - 1]) >= carom_hull_id(def->hulls[i]))) {
+            return CAROM_ERROR_ARGUMENT;
+        }
+    }
+    cm_world_state *state = &header.state;
+    state->tick_rate = def->tick_rate;
+    set_solver(&def->solver, state);
+    state->flags = (def->sleep ? CM_WORLD_SLEEP : 0u) | (def->planar ? CM_WORLD_PLANAR : 0u);
+    state->friction_combine = (uint32_t)def->friction_combine;
+    state->restitution_combine = (uint32_t)def->restitution_combine;
+    state->gravity = def->gravity;
+    cm_rng rng;
+    cm_rng_seed(&rng, def->seed);
+    state->random[0] = rng.state[0];
+    state->random[1] = rng.state[1];
+    carom_result result = cm_check_state(state);
+    if (result != CAROM_OK) {
+        return result;
+    }
+    if (size < needed) {
+        return CAROM_ERROR_MEMORY;
+    }
+    header.hulls = def->hulls;
+    header.hull_count = def->hull_count;
+    header.magic = CM_WORLD_MAGIC;
+    header.size_low = (uint32_t)needed;
+    header.layout_hash = cm_layout_hash();
+    header.limits = def->limits;
+    header.room.solver = state->solver;
+    header.room.direct_rows = state->direct_rows;
+    header.room.segments = state->segments;
+    memset(memory, 0, needed);
+    memcpy(memory, &header, sizeof header);
+    *world = (carom_world *)memory;
+    return CAROM_OK;
+}
+
+uint64_t carom_world_tick(const carom_world *world)
+{
+    return world->state.tick;
+}
+
+uint32_t carom_world_tick_rate(const carom_world *world)
+{
+    return world->state.tick_rate;
+}
+
+carom_vec3 carom_world_gravity(const carom_world *world)
+{
+    return world->state.gravity;
+}
+
+carom_limits carom_world_limits(const carom_world *world)
+{
+    return world->limits;
+}
+
+uint64_t carom_world_random(carom_world *world)
+{
+    return cm_rng_step(world->state.random);
+}
+
+const carom_contact_event *carom_world_contact_events(const carom_world *world, uint32_t *count)
+{
+    cm_scratch scratch;
+    cm_scratch_map(world, &scratch);
+    *count = world->event_count;
+    return scratch.events;
+}
+
+void carom_world_stats_get(const carom_world *world, carom_world_stats *stats)
+{
+    *stats = world->stats;
+    stats->bodies = 0;
+    stats->shapes = 0;
+    stats->touching = 0;
+    stats->points = 0;
+    stats->sleeping = 0;
+    for (uint32_t i = 0; i < world->state.body_slots; i++) {
+        stats->bodies += cm_bodies(world)[i].alive;
+        stats->sleeping += cm_body_is_asleep(&cm_bodies(world)[i]);
+    }
+    for (uint32_t i = 0; i < world->state.shape_slots; i++) {
+        stats->shapes += cm_shapes(world)[i].alive;
+    }
+    stats->joints = 0;
+    for (uint32_t i = 0; i < world->state.joint_slots; i++) {
+        stats->joints += cm_joints(world)[i].alive;
+    }
+    cm_scratch scratch;
+    cm_scratch_map(world, &scratch);
+    stats->islands = cm_islands_count(world, scratch.parents);
+    stats->contacts = world->state.contact_count;
+    for (uint32_t i = 0; i < world->state.contact_count; i++) {
+        const cm_contact *contact = &cm_contacts(world)[i];
+        stats->touching += contact->touching;
+        stats->points += contact->point_count;
+    }
+}
+
+void carom_world_set_clock(carom_world *world, double (*clock)(void *), void *context)
+{
+    world->clock = clock;
+    world->clock_context = context;
+}

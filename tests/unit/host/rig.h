@@ -1,0 +1,14 @@
+// What the tests of the server share: small scenes, inputs of the sandbox.
+#ifndef CM_HOST_RIG_H
+#define CM_HOST_RIG_H
+
+#include "shared/game/game_host.h"
+
+#define RIG_INPUT_SIZE 9u
+
+// A sandbox of side x side cubes on a plane.
+cm_scene *rig_scene(uint32_t side);
+// An input of the sandbox.
+void rig_input(uint8_t bytes[CAROM_INPUT_MAX], float x, float z, uint8_t buttons);
+
+#endif

@@ -1,0 +1,303 @@
+// Goal: `carom serve` plays its part from the outside: bad usage is status 2 with a message, a
+// signal drains, verifies and ends with 0, a second one ends it at once; a killed server leaves a
+// match that verifies. Method: the command in a child process, with signals; what it prints is read
+// from a file.
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "server/tools/cli/cli.h"
+#include "server/record/replay.h"
+#include "tests/unit/record/faulty_vfs.h"
+
+typedef struct child {
+    pid_t pid;
+    char directory[64];
+    char out[128], err[128], ready[128], matches[128];
+} child;
+
+// A child of ours ends with us, however we end.
+static pid_t fork_child(void)
+{
+    pid_t parent = getpid(), pid;
+    fflush(NULL);
+    pid = fork();
+    cr_assert(pid >= 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) {
+            _exit(5);
+        }
+    }
+    return pid;
+}
+
+static void start(child *c, int argc, char **argv)
+{
+    c->pid = fork_child();
+    if (c->pid == 0) {
+        int out = open(c->out, O_CREAT | O_WRONLY | O_TRUNC, 0600);
+        int err = open(c->err, O_CREAT | O_WRONLY | O_TRUNC, 0600);
+        dup2(out, STDOUT_FILENO);
+        dup2(err, STDERR_FILENO);
+        int status = cm_cli_run(argc, argv);
+        fflush(NULL);
+        _exit(status);
+    }
+}
+
+static void make_directory(child *c)
+{
+    strcpy(c->directory, "/tmp/carom-serve-XXXXXX");
+    cr_assert(mkdtemp(c->directory) != NULL);
+    snprintf(c->out, sizeof c->out, "%s/out", c->directory);
+    snprintf(c->err, sizeof c->err, "%s/err", c->directory);
+    snprintf(c->ready, sizeof c->ready, "%s/ready", c->directory);
+    snprintf(c->matches, sizeof c->matches, "%s/matches", c->directory);
+}
+
+static void remove_directory(const child *c)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", c->directory);
+    cr_assert_eq(system(command), 0);
+}
+
+static int finish(const child *c)
+{
+    int status = 0;
+    cr_assert_eq(waitpid(c->pid, &status, 0), c->pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void read_text(const char *path, char *text, size_t size)
+{
+    FILE *file = fopen(path, "rb");
+    cr_assert(file != NULL, "%s", path);
+    text[fread(text, 1, size - 1, file)] = '\0';
+    fclose(file);
+}
+
+// Until `path` has `bytes`; a child that ends first, or a minute, is a failure.
+static void wait_for_size(const child *c, const char *path, int64_t bytes)
+{
+    struct stat file;
+    for (int i = 0; i < 6000; ++i) {
+        if (stat(path, &file) == 0 && file.st_size >= bytes) {
+            return;
+        }
+        cr_assert_eq(waitpid(c->pid, NULL, WNOHANG), 0, "the server ended");
+        usleep(10000);
+    }
+    cr_assert_fail("%s did not come", path);
+}
+
+static void serve(child *c)
+{
+    make_directory(c);
+    char *argv[] = {"carom",
+                    "serve",
+                    "--insecure",
+                    "--listen",
+                    "127.0.0.1:0",
+                    "--scene",
+                    "tests/scenes/sandbox.json",
+                    "--matches",
+                    c->matches,
+                    "--ready-file",
+                    c->ready,
+                    "--status-interval-ms",
+                    "100",
+                    NULL};
+    start(c, 13, argv);
+    wait_for_size(c, c->ready, 1);
+    wait_for_size(c, c->out, 1500); // some status lines
+}
+
+static int usage(int argc, char **argv, const char *expected)
+{
+    child c;
+    make_directory(&c);
+    start(&c, argc, argv);
+    int status = finish(&c);
+    char text[4096];
+    read_text(c.err, text, sizeof text);
+    cr_assert(strstr(text, expected) != NULL, "'%s' has no '%s'", text, expected);
+    remove_directory(&c);
+    return status;
+}
+
+Test(serve, bad_usage_is_status_2)
+{
+    char *insecure[] = {"carom", "serve", "--scene", "x", NULL};
+    cr_assert_eq(usage(4, insecure, "--insecure"), 2);
+    char *no_scene[] = {"carom", "serve", "--insecure", NULL};
+    cr_assert_eq(usage(3, no_scene, "--scene"), 2);
+    char *no_file[] = {"carom", "serve", "--insecure", "--scene", "/nowhere.json", NULL};
+    cr_assert_eq(usage(5, no_file, "/nowhere.json"), 2);
+    char *bad_scene[] = {
+        "carom", "serve", "--insecure", "--scene", "tests/scenes/bad/mass_zero.json", NULL};
+    cr_assert_eq(usage(5, bad_scene, "mass_zero.json"), 2);
+    char *public_address[] = {"carom", "serve", "--insecure", "--listen", "0.0.0.0:1", NULL};
+    cr_assert_eq(usage(5, public_address, "loopback"), 2);
+}
+
+static void write_scene(const child *c, char path[128], const char *keys)
+{
+    snprintf(path, 128, "%s/scene.json", c->directory);
+    FILE *file = fopen(path, "w");
+    cr_assert(file != NULL);
+    fprintf(file, "{\"carom\": 1, \"module\": \"sandbox\", %s}", keys);
+    cr_assert_eq(fclose(file), 0);
+}
+
+// A good scene that no server can serve: said at once, by its keys, also by `scene validate`.
+Test(serve, what_cannot_be_served_is_status_2)
+{
+    child c;
+    make_directory(&c);
+    char path[128];
+    write_scene(&c, path,
+                "\"bounds\": [[-400000, 0, 0], [400000, 1, 1]],"
+                " \"replication\": {\"position_step\": 0.001953125}");
+    char *serve_bounds[] = {"carom",   "serve", "--insecure", "--listen", "127.0.0.1:0",
+                            "--scene", path,    "--matches",  c.matches,  NULL};
+    cr_assert_eq(usage(9, serve_bounds, "$.bounds"), 2);
+    cr_assert_eq(usage(9, serve_bounds, "$.replication.position_step"), 2);
+    char *validate[] = {"carom", "scene", "validate", path, NULL};
+    cr_assert_eq(usage(4, validate, "$.replication.position_step"), 2);
+    write_scene(&c, path,
+                "\"tick_rate\": 1000, \"limits\": {\"bodies\": 10000, \"shapes\": 10000, "
+                "\"contacts\": 40000}");
+    cr_assert_eq(usage(4, validate, ""), 0);
+    char *serve_rewind[] = {"carom",       "serve",     "--insecure", "--listen",
+                            "127.0.0.1:0", "--scene",   path,         "--rewind-ms",
+                            "1000",        "--matches", c.matches,    NULL};
+    cr_assert_eq(usage(11, serve_rewind, "512 MiB that a history may take"), 2);
+    remove_directory(&c);
+}
+
+Test(serve, a_status_that_nobody_reads_does_not_end_it)
+{
+    child c;
+    int ends[2];
+    make_directory(&c);
+    cr_assert_eq(pipe(ends), 0);
+    char *argv[] = {"carom",
+                    "serve",
+                    "--insecure",
+                    "--listen",
+                    "127.0.0.1:0",
+                    "--scene",
+                    "tests/scenes/sandbox.json",
+                    "--matches",
+                    c.matches,
+                    "--ready-file",
+                    c.ready,
+                    NULL};
+    c.pid = fork_child();
+    if (c.pid == 0) {
+        close(ends[0]);
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(open(c.err, O_CREAT | O_WRONLY | O_TRUNC, 0600), STDERR_FILENO);
+        int status = cm_cli_run(11, argv);
+        fflush(NULL);
+        _exit(status);
+    }
+    close(ends[1]);
+    wait_for_size(&c, c.ready, 1);
+    close(ends[0]);
+    kill(c.pid, SIGTERM);
+    // Its last lines could not be printed, which is a failure; the match is whole.
+    cr_assert_eq(finish(&c), 1);
+    char command[512];
+    snprintf(command, sizeof command, "ls '%s' | grep -q 'match$' && ! ls '%s' | grep -q wal",
+             c.matches, c.matches);
+    cr_assert_eq(system(command), 0);
+    remove_directory(&c);
+}
+
+Test(serve, a_signal_drains_and_verifies)
+{
+    child c;
+    serve(&c);
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(finish(&c), 0);
+    static char text[1 << 20];
+    read_text(c.out, text, sizeof text);
+    cr_assert_eq(strncmp(text, "listening on 127.0.0.1:", 23), 0);
+    cr_assert(strstr(text, "\"verified\":true") != NULL, "%s", text);
+    cr_assert(strstr(text, "replay ") != NULL);
+    char ready[64];
+    read_text(c.ready, ready, sizeof ready);
+    cr_assert_eq(strncmp(ready, text + 13, strlen(ready)), 0, "the same address");
+    remove_directory(&c);
+}
+
+// Also while it waits for a disk that never answers: then no tick and no verification ends.
+Test(serve, a_second_signal_ends_it_before_a_dead_disk, .timeout = 60)
+{
+    volatile bool *hang = mmap(NULL, 2, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    cr_assert(hang != MAP_FAILED);
+    faulty_install();
+    faulty.hang = hang;
+    child c;
+    serve(&c);
+    hang[0] = true;
+    kill(c.pid, SIGTERM);
+    for (int i = 0; i < 3000 && !hang[1]; ++i) {
+        usleep(10000);
+    }
+    cr_assert(hang[1], "it syncs at the end");
+    kill(c.pid, SIGINT);
+    cr_assert_eq(finish(&c), 1);
+    char text[65536];
+    read_text(c.err, text, sizeof text);
+    cr_assert(strstr(text, "second signal") != NULL);
+    remove_directory(&c);
+}
+
+Test(serve, a_second_signal_ends_it_at_once)
+{
+    child c;
+    serve(&c);
+    kill(c.pid, SIGSTOP); // so that both signals are there when it looks
+    kill(c.pid, SIGTERM);
+    kill(c.pid, SIGINT);
+    kill(c.pid, SIGCONT);
+    cr_assert_eq(finish(&c), 1);
+    char text[65536];
+    read_text(c.err, text, sizeof text);
+    cr_assert(strstr(text, "second signal") != NULL);
+    remove_directory(&c);
+}
+
+Test(serve, a_killed_server_leaves_a_match_that_verifies)
+{
+    child c;
+    serve(&c);
+    wait_for_size(&c, c.out, 5000);
+    kill(c.pid, SIGKILL);
+    cr_assert_eq(finish(&c), 128 + SIGKILL);
+    char command[256], path[256];
+    snprintf(command, sizeof command, "ls '%s'/*.match", c.matches);
+    FILE *list = popen(command, "r");
+    cr_assert(list != NULL && fgets(path, sizeof path, list) != NULL);
+    pclose(list);
+    path[strcspn(path, "\n")] = '\0';
+    cm_replay_report report;
+    memset(&report, 0, sizeof report);
+    carom_result result = cm_replay_verify(path, NULL, NULL, &report);
+    cr_assert_eq(result, CAROM_OK, "%s: %s", carom_result_text(result), report.error.message);
+    cr_assert_gt(report.verified_ticks, 10);
+    cr_assert(!report.complete);
+    remove_directory(&c);
+}

@@ -1,0 +1,175 @@
+// Goal: a session takes each message only in its state, spends its budgets, and believes no ack of
+// what it did not send. Method: messages and times by hand; acks against a shadow.
+#include "server/host/session.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "shared/base/rng.h"
+
+#define SECOND 1000000u
+
+static cm_control hello(void)
+{
+    cm_control control = {
+        .type = CM_CONTROL_HELLO, .protocol = CM_PROTOCOL_VERSION, .engine = CAROM_ENGINE_VERSION};
+    return control;
+}
+
+Test(session, hello_first_and_once)
+{
+    cm_session s;
+    cm_session_open(&s, SECOND, 60, 60);
+    cm_control good = hello(), message = {.type = CM_CONTROL_GAME_MESSAGE};
+    cr_assert_eq(cm_session_control(&s, &message, SECOND), CAROM_REASON_HELLO_EXPECTED);
+    cr_assert_eq(cm_session_input(&s, SECOND), CAROM_REASON_HELLO_EXPECTED);
+    cr_assert_eq(cm_session_control(&s, &good, SECOND), CAROM_REASON_NONE);
+    s.state = CM_SESSION_JOINED;
+    cr_assert_eq(cm_session_control(&s, &good, SECOND), CAROM_REASON_HELLO_EXPECTED);
+    cr_assert_eq(cm_session_control(&s, &message, SECOND), CAROM_REASON_NONE);
+    s.state = CM_SESSION_LEAVING;
+    cr_assert_eq(cm_session_control(&s, &good, SECOND), CAROM_REASON_NONE, "told to go already");
+}
+
+Test(session, versions_have_to_agree)
+{
+    cm_session s;
+    cm_session_open(&s, SECOND, 60, 60);
+    cm_control other = hello();
+    other.protocol++;
+    cr_assert_eq(cm_session_control(&s, &other, SECOND), CAROM_REASON_PROTOCOL_VERSION);
+    other = hello();
+    other.engine++;
+    cr_assert_eq(cm_session_control(&s, &other, SECOND), CAROM_REASON_ENGINE_VERSION);
+}
+
+Test(session, a_hello_has_a_deadline)
+{
+    cm_session s;
+    cm_session_open(&s, SECOND, 60, 60);
+    cr_assert(!cm_session_overdue(&s, SECOND + CM_SESSION_HELLO_US - 1));
+    cr_assert(cm_session_overdue(&s, SECOND + CM_SESSION_HELLO_US));
+    s.state = CM_SESSION_JOINED;
+    cr_assert(!cm_session_overdue(&s, 100 * SECOND));
+}
+
+Test(session, floods_are_noticed_and_steady_play_is_not)
+{
+    cm_session s;
+    cm_session_open(&s, SECOND, 60, 60);
+    s.state = CM_SESSION_JOINED;
+    for (uint32_t i = 0; i < 60 * 60; ++i) {
+        cr_assert_eq(cm_session_input(&s, SECOND + i * (SECOND / 60)), CAROM_REASON_NONE);
+    }
+    uint64_t now = 100 * SECOND;
+    uint32_t burst = 0;
+    while (cm_session_input(&s, now) == CAROM_REASON_NONE) {
+        ++burst;
+    }
+    cr_assert_geq(burst, 60, "what a stalled network hands over at once");
+    cr_assert_leq(burst, 300);
+    cm_control message = {.type = CM_CONTROL_GAME_MESSAGE};
+    burst = 0;
+    while (cm_session_control(&s, &message, now) == CAROM_REASON_NONE) {
+        ++burst;
+    }
+    cr_assert_leq(burst, 100);
+    cr_assert_eq(cm_session_control(&s, &message, now), CAROM_REASON_FLOOD);
+}
+
+Test(session, malformed_datagrams_end_it_sometime)
+{
+    cm_session s;
+    cm_session_open(&s, SECOND, 60, 60);
+    for (uint32_t i = 0; i < CM_SESSION_MALFORMED; ++i) {
+        cr_assert_eq(cm_session_malformed(&s, SECOND), CAROM_REASON_NONE);
+    }
+    cr_assert_eq(cm_session_malformed(&s, SECOND), CAROM_REASON_MALFORMED);
+}
+
+// A path that breaks a datagram now and then must not end a long match.
+Test(session, a_bad_datagram_a_second_is_borne_for_hours)
+{
+    cm_session s;
+    cm_session_open(&s, SECOND, 60, 60);
+    for (uint64_t i = 1; i <= 4 * 3600; ++i) {
+        cr_assert_eq(cm_session_malformed(&s, i * SECOND), CAROM_REASON_NONE);
+    }
+}
+
+Test(session, buckets_refill_to_the_brim_and_no_further)
+{
+    cm_bucket b;
+    cm_bucket_init(&b, 10, 5, SECOND);
+    cr_assert(cm_bucket_take(&b, 10, SECOND));
+    cr_assert(!cm_bucket_take(&b, 1, SECOND));
+    cr_assert(!cm_bucket_take(&b, 1, SECOND + SECOND / 5 - 1));
+    cr_assert(cm_bucket_take(&b, 1, SECOND + SECOND / 5));
+    cm_bucket_refill(&b, UINT64_MAX / 2);
+    cr_assert_eq(cm_bucket_level(&b), 10);
+    cm_bucket_refill(&b, 3);
+    cr_assert_eq(cm_bucket_level(&b), 10, "a clock that goes back does no harm");
+}
+
+Test(session, acks_of_what_was_never_sent_are_ignored)
+{
+    cm_session s;
+    uint16_t newly[CM_SESSION_ACKS_MAX];
+    cm_session_open(&s, SECOND, 60, 60);
+    cr_assert_eq(cm_session_ack(&s, 1, 0xffffffffu, newly), 0);
+    cr_assert_eq(cm_session_ack(&s, 0, 0xffffffffu, newly), 0);
+    for (int i = 0; i < 3; ++i) {
+        cm_session_next_sequence(&s);
+    }
+    cr_assert_eq(cm_session_ack(&s, 4, 0xffffffffu, newly), 3, "3, 2 and 1 were sent");
+    cr_assert_eq(cm_session_ack(&s, 3, 3, newly), 0, "acked before");
+    cr_assert(s.any_acked);
+    cr_assert_eq(s.acked, 3);
+}
+
+Test(session, acks_against_a_shadow)
+{
+    cm_session s;
+    cm_rng rng;
+    cm_rng_seed(&rng, 11);
+    cm_session_open(&s, SECOND, 60, 60);
+    static bool acked[200000];
+    uint32_t sent = 0, total = 0;
+    for (uint32_t i = 0; i < 150000; ++i) {
+        cm_session_next_sequence(&s);
+        ++sent;
+        cr_assert_eq(s.sequence, (uint16_t)sent);
+        uint32_t back = cm_rng_below(&rng, 160);
+        uint32_t bits = (uint32_t)cm_rng_next(&rng);
+        uint16_t newly[CM_SESSION_ACKS_MAX];
+        uint32_t count = cm_session_ack(&s, (uint16_t)(sent - back), bits, newly);
+        uint32_t expected = 0;
+        for (uint32_t n = 0; n < 33; ++n) {
+            uint32_t age = back + n;
+            bool named = n == 0 || (bits >> (n - 1) & 1) != 0;
+            if (named && age < sent && age < CM_SESSION_SENT && !acked[sent - age]) {
+                acked[sent - age] = true;
+                ++expected;
+            }
+        }
+        cr_assert_eq(count, expected, "packet %u", sent);
+        total += count;
+    }
+    cr_assert_gt(total, 100000);
+}
+
+Test(session, the_least_lead_is_told)
+{
+    cm_session s;
+    cm_session_open(&s, SECOND, 60, 60);
+    cr_assert_eq(cm_session_take_lead(&s), CM_LEAD_UNKNOWN);
+    cm_session_lead(&s, 40);
+    cm_session_lead(&s, -3);
+    cm_session_lead(&s, 17);
+    cr_assert_eq(cm_session_take_lead(&s), -3);
+    cr_assert_eq(cm_session_take_lead(&s), CM_LEAD_UNKNOWN);
+    cm_session_lead(&s, INT64_MIN);
+    cr_assert_eq(cm_session_take_lead(&s), -32767);
+    cm_session_lead(&s, INT64_MAX);
+    cr_assert_eq(cm_session_take_lead(&s), 32767);
+}

@@ -1,0 +1,164 @@
+// Replay: a recording verifies tick by tick; whatever was changed in it is found, at its tick, and
+// never mistaken for another engine's.
+//
+// Method: a sandbox game with inputs from a seed is recorded; then single values of the file are
+// changed by SQL.
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "server/record/replay.h"
+#include "tests/unit/cli/command.h"
+#include "tests/unit/record/recording.h"
+
+TestSuite(replay, .init = recording_setup, .fini = recording_teardown);
+
+Test(replay, a_recording_verifies)
+{
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        uint64_t hash = recording_make(200, seed);
+        cm_replay_report report;
+        carom_result result = cm_replay_verify(recording_path(), NULL, NULL, &report);
+        cr_assert_eq(result, CAROM_OK, "%s", report.error.message);
+        cr_assert_eq(report.verified_ticks, 200);
+        cr_assert_eq(report.final_hash, hash);
+        cr_assert(report.complete);
+        cr_assert_not(report.diverged);
+        remove(recording_path());
+    }
+}
+
+Test(replay, a_changed_hash_is_found_at_its_tick)
+{
+    recording_make(100, 5);
+    recording_edit(recording_path(), "UPDATE ticks SET hash = hash + 1 WHERE tick = 37", false);
+    cm_replay_report report;
+    cr_assert_eq(cm_replay_verify(recording_path(), NULL, NULL, &report), CAROM_ERROR_DIVERGED);
+    cr_assert(report.diverged);
+    cr_assert_eq(report.diverged_tick, 37);
+    cr_assert_eq(report.verified_ticks, 36);
+    cr_assert_eq(report.recorded_hash, report.replayed_hash + 1);
+    cr_assert_not_null(strstr(report.difference, "the recorded hash is wrong"), "%s",
+                       report.difference);
+}
+
+Test(replay, a_changed_input_is_named_by_the_next_keyframe)
+{
+    recording_make(100, 5);
+    // Player 1 of three presses nothing from tick 40 on.
+    recording_edit(recording_path(),
+                   "UPDATE ticks SET input = x'10021a021000' WHERE tick = 40;"
+                   "UPDATE ticks SET input = NULL WHERE tick > 40",
+                   false);
+    cm_replay_report report;
+    cr_assert_eq(cm_replay_verify(recording_path(), NULL, NULL, &report), CAROM_ERROR_DIVERGED,
+                 "%s", report.error.message);
+    cr_assert_eq(report.diverged_tick, 40);
+    cr_assert_not_null(strstr(report.difference, "keyframe of tick 60"), "%s", report.difference);
+    cr_assert_not_null(strstr(report.difference, "body"), "%s", report.difference);
+    cr_assert_not_null(strstr(report.difference, "recorded"), "%s", report.difference);
+}
+
+Test(replay, another_engine_is_not_a_divergence)
+{
+    static const char *const edits[] = {
+        "UPDATE meta SET value = value + 1 WHERE key = 'engine_version'",
+        "UPDATE meta SET value = value - 1 WHERE key = 'engine_version';"
+        "UPDATE meta SET value = value + 1 WHERE key = 'layout_hash'",
+        "UPDATE meta SET value = value - 1 WHERE key = 'layout_hash';"
+        "UPDATE meta SET value = value + 1 WHERE key = 'module_version'",
+        "UPDATE meta SET value = value - 1 WHERE key = 'module_version';"
+        "UPDATE meta SET value = 'chess' WHERE key = 'module'",
+    };
+    recording_make(20, 5);
+    recording_edit(recording_path(), "UPDATE ticks SET hash = 0 WHERE tick = 3", false);
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+        recording_edit(recording_path(), edits[i], false);
+        cm_replay_report report;
+        cr_assert_eq(cm_replay_verify(recording_path(), NULL, NULL, &report), CAROM_ERROR_VERSION,
+                     "edit %zu: %s", i, report.error.message);
+        cr_assert_not_null(strstr(report.error.message, "recorded"), "%s", report.error.message);
+        cr_assert_not(report.diverged);
+    }
+}
+
+Test(replay, an_input_that_the_module_refuses)
+{
+    recording_make(20, 5);
+    // Player 0: x is an infinity.
+    recording_edit(recording_path(), "UPDATE ticks SET input = x'10011a040000807f' WHERE tick = 9",
+                   false);
+    cm_replay_report report;
+    cr_assert_eq(cm_replay_verify(recording_path(), NULL, NULL, &report), CAROM_ERROR_CORRUPT);
+    cr_assert_not_null(strstr(report.error.message, "ticks: row 9"), "%s", report.error.message);
+    cr_assert_eq(report.verified_ticks, 8);
+}
+
+static bool stop_at_10(void *context, uint64_t tick)
+{
+    (void)context;
+    return tick <= 10;
+}
+
+Test(replay, stops_where_it_is_told)
+{
+    recording_make(30, 5);
+    cm_replay_report report;
+    cr_assert_eq(cm_replay_verify(recording_path(), stop_at_10, NULL, &report), CAROM_OK);
+    cr_assert(report.stopped);
+    cr_assert_eq(report.verified_ticks, 10);
+}
+
+static command_result ran;
+
+static void run(const char *format)
+{
+    char command[256];
+    snprintf(command, sizeof command, format, recording_path());
+    run_command(command, &ran);
+}
+
+Test(replay, the_command_and_its_statuses)
+{
+    char expected[128];
+    uint64_t hash = recording_make(90, 8);
+    run("replay %s --verify");
+    snprintf(expected, sizeof expected, "verified 90 ticks, hash %016" PRIx64 ", complete\n", hash);
+    cr_assert_eq(ran.status, 0, "%s", ran.err);
+    cr_assert_str_eq(ran.out, expected);
+    run("replay %s --verify --format json");
+    cr_assert_not_null(strstr(ran.out, "\"result\": \"verified\", \"verified_ticks\": 90"));
+    run("replay %s");
+    cr_assert_eq(ran.status, 2);
+    run("replay %s --seek 7");
+    cr_assert_eq(ran.status, 2);
+    cr_assert_not_null(strstr(ran.err, "not built yet"));
+    run("match info %s");
+    cr_assert_eq(ran.status, 0, "%s", ran.err);
+    cr_assert_not_null(strstr(ran.out, "\"match_id\": \"c0ffee0000000001\""), "%s", ran.out);
+    cr_assert_not_null(strstr(ran.out, "\"ticks\": 90"), "%s", ran.out);
+    cr_assert_not_null(strstr(ran.out, "\"end\": \"ended\""), "%s", ran.out);
+    run("match prune %s");
+    cr_assert_eq(ran.status, 2);
+
+    recording_edit(recording_path(), "UPDATE ticks SET hash = 5 WHERE tick = 44", false);
+    run("replay %s --verify");
+    cr_assert_eq(ran.status, 1);
+    cr_assert_not_null(strstr(ran.err, "diverged at tick 44: recorded hash 0000000000000005"), "%s",
+                       ran.err);
+    recording_edit(recording_path(), "UPDATE meta SET value = 99 WHERE key = 'engine_version'",
+                   false);
+    run("replay %s --verify");
+    cr_assert_eq(ran.status, 2);
+    cr_assert_not_null(strstr(ran.err, "recorded by engine 99"), "%s", ran.err);
+    run("match info %s");
+    cr_assert_eq(ran.status, 0, "%s", ran.err);
+    recording_edit(recording_path(), "DELETE FROM ticks WHERE tick = 50", false);
+    run("replay %s --verify");
+    cr_assert_eq(ran.status, 2);
+    cr_assert_not_null(strstr(ran.err, "ticks: row 51: expected tick 50"), "%s", ran.err);
+    run("replay %s-that-is-not-there --verify");
+    cr_assert_eq(ran.status, 2);
+    cr_assert_not_null(strstr(ran.err, "No such file"), "%s", ran.err);
+}
