@@ -48,7 +48,7 @@ typedef enum carom_combine {
     CAROM_COMBINE_MAX,
 } carom_combine;
 
-// Methods of simulation; sources, laws and units: shared/sim/solve/README.md.
+// Methods of simulation; sources, laws and units: the READMEs in shared/sim/solve.
 typedef enum carom_solver_type {
     CAROM_SOLVER_SOFT = 0,    // crowds: soft constraints in substeps
     CAROM_SOLVER_IMPULSE = 1, // billiards and teaching: one collision a pair and tick
