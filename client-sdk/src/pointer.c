@@ -227,9 +227,9 @@ static float contact_of(const carom_client *client, carom_body_id body, float *s
     carom_world_def def;
     cm_scene_world_def(client->mirror->scene, &def);
     bool volume = def.solver.type == CAROM_SOLVER_VOLUME;
-    float area = def.solver.contact == CAROM_VOLUME_DEEPEST_POINT ? 1.0f : section;
-    *stiffness = volume ? def.solver.stiffness * area : 0.0f;
-    *damping = volume ? def.solver.damping * area : 0.0f;
+    float area = def.solver.volume.contact == CAROM_VOLUME_DEEPEST_POINT ? 1.0f : section;
+    *stiffness = volume ? def.solver.volume.stiffness * area : 0.0f;
+    *damping = volume ? def.solver.volume.damping * area : 0.0f;
     return reach;
 }
 

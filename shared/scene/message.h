@@ -71,6 +71,10 @@ bool cm_check_every_body(cm_check *check, const Cm__Scene__Scene *scene, cm_body
                          bool option);
 
 bool cm_check_rules(cm_check *check, const Cm__Scene__Scene *message);
+// solver_keys.c: a key of `solver` that the chosen solver has not is refused; those that it has are
+// put into the def, whose other values stay. The solver may be NULL.
+bool cm_solver_keys_check(cm_check *check, const Cm__Scene__Solver *solver);
+void cm_solver_keys_apply(const Cm__Scene__Solver *solver, carom_solver_def *def);
 // rules_lcp.c: the keys of bodies, shapes and joints that only the lcp solver has.
 bool cm_check_lcp(cm_check *check, const Cm__Scene__Scene *message);
 

@@ -290,50 +290,6 @@ static bool check_arrays(cm_check *check, const Cm__Scene__Scene *scene)
     return true;
 }
 
-// The keys of each solver, between blanks.
-static const char *const SOLVER_KEYS[] = {
-    [CM__SCENE__SOLVER__TYPE__SOFT] = " type substeps ",
-    [CM__SCENE__SOLVER__TYPE__IMPULSE] = " type substeps model pixel ",
-    [CM__SCENE__SOLVER__TYPE__LCP] =
-        " type substeps epsilon gamma rounds friction_model max_friction direct_rows ",
-    [CM__SCENE__SOLVER__TYPE__VOLUME] =
-        (" type substeps stiffness damping tangent_stiffness tangent_damping friction_kinetic "
-         "friction_static segments contact "),
-};
-
-static bool has_key(const char *keys, const char *name)
-{
-    char key[40];
-    snprintf(key, sizeof key, " %s ", name);
-    return strstr(keys, key) != NULL;
-}
-
-// A key of another solver is refused where it says something: at other than its default.
-static bool check_solver(cm_check *check, const Cm__Scene__Solver *solver)
-{
-    if (solver == NULL) {
-        return true;
-    }
-    if (cm_solver_of((uint32_t)solver->type) == NULL) {
-        return not_built(check, "type", "this solver is", "another");
-    }
-    const ProtobufCMessageDescriptor *descriptor = solver->base.descriptor;
-    for (unsigned i = 0; i < descriptor->n_fields; ++i) {
-        const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
-        if (has_key(SOLVER_KEYS[solver->type], field->name) ||
-            !cm_field_present(&solver->base, field)) {
-            continue;
-        }
-        if (field->default_value == NULL ||
-            memcmp(cm_field_at(&solver->base, field, 0), field->default_value,
-                   cm_field_size(field)) != 0) {
-            return cm_check_fail_at(check, field->name, CAROM_ERROR_ARGUMENT,
-                                    "a key of another solver, expected no such key");
-        }
-    }
-    return true;
-}
-
 static bool check_scene_not_built(cm_check *check, const Cm__Scene__Scene *scene)
 {
     const Cm__Scene__Replication *replication = scene->replication;
@@ -349,7 +305,7 @@ static bool check_scene_not_built(cm_check *check, const Cm__Scene__Scene *scene
     }
     cm_check_pop(check);
     cm_check_key(check, "solver");
-    bool ok = check_solver(check, scene->solver);
+    bool ok = cm_solver_keys_check(check, scene->solver);
     cm_check_pop(check);
     return ok;
 }

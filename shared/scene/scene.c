@@ -173,36 +173,6 @@ static carom_combine to_combine(Cm__Scene__CombineRule rule)
     }
 }
 
-// Keys that are absent and have no default in the schema keep the engine's.
-static void to_solver(const Cm__Scene__Solver *s, carom_solver_def *def)
-{
-    def->type = (carom_solver_type)s->type; // the schema's values are the engine's
-    def->substeps = s->has_substeps ? s->substeps : 0;
-    def->model = (carom_impulse_model)s->model;
-    def->pixel = (float)s->pixel;
-    def->epsilon = (float)s->epsilon;
-    def->gamma = (float)s->gamma;
-    def->rounds = s->rounds;
-    def->friction_model = (carom_friction_model)s->friction_model;
-    def->max_friction = (float)s->max_friction;
-    def->direct_rows = s->has_direct_rows ? s->direct_rows : def->direct_rows;
-    def->stiffness = s->has_stiffness ? (float)s->stiffness : def->stiffness;
-    def->damping = s->has_damping ? (float)s->damping : def->damping;
-    def->tangent_stiffness = s->has_tangent_stiffness ? (float)s->tangent_stiffness : -1.0f;
-    def->tangent_damping = s->has_tangent_damping ? (float)s->tangent_damping : -1.0f;
-    def->friction_kinetic = s->has_friction_kinetic ? (float)s->friction_kinetic : -1.0f;
-    def->friction_static = s->has_friction_static ? (float)s->friction_static : -1.0f;
-    def->segments = s->segments;
-    def->contact = (carom_volume_contact)s->contact;
-}
-
-_Static_assert((int)CAROM_SOLVER_VOLUME == CM__SCENE__SOLVER__TYPE__VOLUME &&
-                   (int)CAROM_IMPULSE_CIRCLE == CM__SCENE__SOLVER__MODEL__CIRCLE &&
-                   (int)CAROM_FRICTION_PYRAMID == CM__SCENE__SOLVER__FRICTION_MODEL__PYRAMID &&
-                   (int)CAROM_VOLUME_DEEPEST_POINT ==
-                       CM__SCENE__VOLUME_CONTACT__MODEL__DEEPEST_POINT,
-               "cast from the schema to the engine");
-
 void cm_scene_world_def(const cm_scene *scene, carom_world_def *def)
 {
     const Cm__Scene__Scene *message = scene->message;
@@ -222,7 +192,7 @@ void cm_scene_world_def(const cm_scene *scene, carom_world_def *def)
     def->sleep = message->sleep;
     def->planar = message->planar;
     if (message->solver != NULL) {
-        to_solver(message->solver, &def->solver);
+        cm_solver_keys_apply(message->solver, &def->solver);
     }
 }
 
@@ -232,7 +202,6 @@ void cm_scene_world_def_with(const cm_scene *scene, int solver, carom_world_def 
     if (solver >= 0 && solver != (int)def->solver.type) {
         def->solver = carom_default_world_def().solver;
         def->solver.type = (carom_solver_type)solver;
-        def->solver.substeps = 0;
     }
 }
 

@@ -86,19 +86,23 @@ static void make_solver(cm_random_world *random, carom_solver_def *def)
 {
     cm_rng *rng = &random->rng;
     def->type = (carom_solver_type)cm_rng_below(rng, 4);
-    def->substeps = cm_rng_below(rng, 6);
-    def->model = (carom_impulse_model)cm_rng_below(rng, 3);
-    def->friction_model = (carom_friction_model)cm_rng_below(rng, 3);
-    def->contact = (carom_volume_contact)cm_rng_below(rng, 2);
-    def->rounds = 1 + cm_rng_below(rng, 3);
-    def->max_friction = cm_rng_range(rng, 0.0f, 20.0f);
-    def->direct_rows = one_in(rng, 2) ? 64 : 12;
-    def->segments = 3 + cm_rng_below(rng, 14);
+    uint32_t substeps = cm_rng_below(rng, 6); // 0: the default
+    def->soft.substeps = substeps > 0 ? substeps : def->soft.substeps;
+    def->impulse.substeps = substeps > 0 ? substeps : def->impulse.substeps;
+    def->lcp.substeps = substeps > 0 ? substeps : def->lcp.substeps;
+    def->volume.substeps = substeps;
+    def->impulse.model = (carom_impulse_model)cm_rng_below(rng, 3);
+    def->lcp.friction_model = (carom_friction_model)cm_rng_below(rng, 3);
+    def->volume.contact = (carom_volume_contact)cm_rng_below(rng, 2);
+    def->lcp.rounds = 1 + cm_rng_below(rng, 3);
+    def->lcp.max_friction = cm_rng_range(rng, 0.0f, 20.0f);
+    def->lcp.direct_rows = one_in(rng, 2) ? 64 : 12;
+    def->volume.segments = 3 + cm_rng_below(rng, 14);
     if (!random->tame) {
-        def->epsilon = amount(random, 1.0f) > 1.0f ? 1.0e3f : 0.0f;
-        def->gamma = cm_rng_range(rng, 0.0f, 1.0f);
-        def->stiffness = amount(random, 1.0f);
-        def->damping = amount(random, 1.0f);
+        def->lcp.epsilon = amount(random, 1.0f) > 1.0f ? 1.0e3f : 0.0f;
+        def->lcp.gamma = cm_rng_range(rng, 0.0f, 1.0f);
+        def->volume.stiffness = amount(random, 1.0f);
+        def->volume.damping = amount(random, 1.0f);
     }
 }
 

@@ -27,7 +27,8 @@ bool cm_offline_is_circle(const cm_scene *scene, int solver)
 {
     carom_world_def def;
     cm_scene_world_def_with(scene, solver, &def);
-    return def.solver.type == CAROM_SOLVER_IMPULSE && def.solver.model == CAROM_IMPULSE_CIRCLE;
+    return def.solver.type == CAROM_SOLVER_IMPULSE &&
+           def.solver.impulse.model == CAROM_IMPULSE_CIRCLE;
 }
 
 static bool is_of_scene(const cm_scene *scene, int solver)

@@ -89,26 +89,61 @@ typedef struct carom_limits {
     uint32_t contacts; // shape pairs
 } carom_limits;
 
-// What a solver does not name is ignored by it. Negative: as the comment says.
+// Each solver has a def of its own below; a world follows the one that `type` names.
+//
+// Substeps divide a tick: gravity, forces, contacts and joints act in each, and the hash, events
+// and reported forces are those of the whole tick. 1 to 64.
+
+// `soft`, for crowds: contacts are soft constraints (a spring of 30 Hz and more, made stiffer by
+// substeps), warm-started and relaxed. It takes every shape, joint and surface that there is.
+typedef struct carom_soft_def {
+    uint32_t substeps; // 4: more make stacks stiffer, at their price
+} carom_soft_def;
+
+// `impulse`, for billiards and teaching: each pair that approaches collides once in a tick, at one
+// point, by a closed formula (impact.h has it as a function). Frictions are fractions of sticking,
+// 0 to 1; coefficients combine by product; there are no joints.
+typedef struct carom_impulse_def {
+    uint32_t substeps;         // 1
+    carom_impulse_model model; // interpolated
+    // The circle model's source rounds poses to whole pixels; this is the width of one in metres. 0
+    // does not round.
+    float pixel;
+} carom_impulse_def;
+
+// `lcp`, for mechanisms that must not stretch: all rows of an island (contacts, joints, what a game
+// adds through rows.h) are one boxed linear complementarity problem, solved directly (lcp.h).
+// Restitution is ignored. Bodies, joints and shapes may override epsilon, gamma and friction.
+typedef struct carom_lcp_def {
+    uint32_t substeps;                   // 1
+    float epsilon;                       // softness on the diagonal, 1/kg; 1e-4, 0 to 1e3
+    float gamma;                         // share of an error taken back in a step; 0.2, 0 to 1
+    carom_friction_model friction_model; // box_estimated
+    uint32_t rounds;                     // of friction estimates in a step; 1, 1 to 1000
+    float max_friction;                  // N a contact point, of box_constant; 0
+    uint32_t direct_rows;                // above it an island is solved iteratively; 256, to 2048
+} carom_lcp_def;
+
+// `volume`, for touch at 1 kHz: contacts are springs and dampers over the volume in which two
+// convex pieces intersect, integrated in as many substeps as keep them stable. Restitution is
+// ignored; there are no joints. Stiffness and damping are per volume; with the deepest-point
+// contact (one vertex: the comparison of the source) they are N/m and N s/m.
+typedef struct carom_volume_def {
+    uint32_t substeps;                        // 0: as many as stay stable; else 1 to 64
+    carom_volume_contact contact;             // intersection
+    float stiffness, damping;                 // N/m^3, N s/m^3; 1e6, 1e3
+    float tangent_stiffness, tangent_damping; // negative (the default): as along the normal
+    float friction_kinetic;                   // negative (the default): the surfaces' own
+    float friction_static;                    // negative (the default): 1.2 times the kinetic
+    uint32_t segments;                        // of round shapes; 16, 3 to 256
+} carom_volume_def;
+
 typedef struct carom_solver_def {
-    carom_solver_type type;
-    uint32_t substeps; // 1 to 64; 0: soft 4, impulse and lcp 1, volume as many as stay stable
-    // impulse
-    carom_impulse_model model;
-    float pixel; // m a pixel, for the rounding of the circle model; 0: none
-    // lcp
-    float epsilon, gamma; // 1e-4, 0.2
-    uint32_t rounds;      // 1 to 1000
-    uint32_t direct_rows; // above it an island is solved iteratively; 256
-    float max_friction;   // N a contact point, of the box_constant model
-    carom_friction_model friction_model;
-    // volume
-    carom_volume_contact contact;
-    float stiffness, damping;                 // N/m^3, N s/m^3; deepest point: N/m, N s/m
-    float tangent_stiffness, tangent_damping; // negative: as along the normal
-    float friction_kinetic;                   // negative: the surfaces' own
-    float friction_static;                    // negative: 1.2 times the kinetic
-    uint32_t segments;                        // of round shapes, 3 to 256; 16
+    carom_solver_type type; // soft
+    carom_soft_def soft;
+    carom_impulse_def impulse;
+    carom_lcp_def lcp;
+    carom_volume_def volume;
 } carom_solver_def;
 
 typedef struct carom_world_def {

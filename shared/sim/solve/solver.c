@@ -3,10 +3,10 @@
 
 const cm_solver *cm_solver_of(uint32_t type)
 {
-    static const cm_solver soft = {4, true, true, cm_solve_soft, cm_soft_scratch_size};
-    static const cm_solver impulse = {1, true, false, cm_solve_impulse, cm_impulse_scratch_size};
-    static const cm_solver volume = {0, false, false, cm_solve_volume, cm_volume_scratch_size};
-    static const cm_solver lcp = {1, true, true, cm_solve_lcp, cm_lcp_scratch_size};
+    static const cm_solver soft = {true, true, cm_solve_soft, cm_soft_scratch_size};
+    static const cm_solver impulse = {true, false, cm_solve_impulse, cm_impulse_scratch_size};
+    static const cm_solver volume = {false, false, cm_solve_volume, cm_volume_scratch_size};
+    static const cm_solver lcp = {true, true, cm_solve_lcp, cm_lcp_scratch_size};
     switch (type) {
     case CAROM_SOLVER_SOFT:
         return &soft;

@@ -8,9 +8,8 @@
 #include "shared/sim/state/stage.h"
 
 typedef struct cm_solver {
-    uint32_t substeps; // where the def names none; 0: the solver chooses every tick
-    bool manifolds;    // wants cm_stage_collide; else it does its own narrow phase on the pairs
-    bool sleeps;       // bodies at rest may fall asleep
+    bool manifolds; // wants cm_stage_collide; else it does its own narrow phase on the pairs
+    bool sleeps;    // bodies at rest may fall asleep
     void (*solve)(carom_world *world, cm_scratch *scratch);
     size_t (*scratch_size)(const carom_limits *limits, const carom_solver_def *def);
 } cm_solver;

@@ -11,6 +11,29 @@
 
 #include <string.h>
 
+static carom_solver_def default_solver(void)
+{
+    carom_solver_def def;
+    memset(&def, 0, sizeof def);
+    def.type = CAROM_SOLVER_SOFT;
+    def.soft.substeps = 4;
+    def.impulse.substeps = 1;
+    def.impulse.pixel = 1.0f;
+    def.lcp.substeps = 1;
+    def.lcp.epsilon = 1.0e-4f;
+    def.lcp.gamma = 0.2f;
+    def.lcp.rounds = 1;
+    def.lcp.direct_rows = 256;
+    def.volume.stiffness = 1.0e6f;
+    def.volume.damping = 1.0e3f;
+    def.volume.tangent_stiffness = -1.0f;
+    def.volume.tangent_damping = -1.0f;
+    def.volume.friction_kinetic = -1.0f;
+    def.volume.friction_static = -1.0f;
+    def.volume.segments = 16;
+    return def;
+}
+
 carom_world_def carom_default_world_def(void)
 {
     carom_world_def def;
@@ -23,19 +46,7 @@ carom_world_def carom_default_world_def(void)
     def.gravity = cm_vec(0.0f, -9.81f, 0.0f);
     def.friction_combine = CAROM_COMBINE_PRODUCT;
     def.restitution_combine = CAROM_COMBINE_PRODUCT;
-    def.solver.type = CAROM_SOLVER_SOFT;
-    def.solver.pixel = 1.0f;
-    def.solver.epsilon = 1.0e-4f;
-    def.solver.gamma = 0.2f;
-    def.solver.rounds = 1;
-    def.solver.direct_rows = 256;
-    def.solver.stiffness = 1.0e6f;
-    def.solver.damping = 1.0e3f;
-    def.solver.tangent_stiffness = -1.0f;
-    def.solver.tangent_damping = -1.0f;
-    def.solver.friction_kinetic = -1.0f;
-    def.solver.friction_static = -1.0f;
-    def.solver.segments = 16;
+    def.solver = default_solver();
     def.sleep = true;
     def.seed = 1;
     return def;
@@ -97,7 +108,8 @@ static carom_result check_solver_def(const carom_solver_def *def)
     if (cm_solver_of((uint32_t)def->type) == NULL) {
         return CAROM_ERROR_NOT_BUILT;
     }
-    bool counts = def->direct_rows <= CM_MAX_DIRECT_ROWS && def->segments <= CM_MAX_SEGMENTS;
+    bool counts =
+        def->lcp.direct_rows <= CM_MAX_DIRECT_ROWS && def->volume.segments <= CM_MAX_SEGMENTS;
     return counts ? CAROM_OK : CAROM_ERROR_ARGUMENT;
 }
 
@@ -129,26 +141,40 @@ static carom_result limits_result(const carom_limits *limits)
     return CAROM_ERROR_LIMIT_SIZE;
 }
 
+static uint32_t substeps_of(const carom_solver_def *def)
+{
+    switch (def->type) {
+    case CAROM_SOLVER_IMPULSE:
+        return def->impulse.substeps;
+    case CAROM_SOLVER_LCP:
+        return def->lcp.substeps;
+    case CAROM_SOLVER_VOLUME:
+        return def->volume.substeps;
+    default:
+        return def->soft.substeps;
+    }
+}
+
 static void set_solver(const carom_solver_def *def, cm_world_state *state)
 {
     state->solver = (uint32_t)def->type;
-    state->substeps = def->substeps > 0 ? def->substeps : cm_solver_of(state->solver)->substeps;
-    state->model = (uint32_t)def->model;
-    state->pixel = def->pixel;
-    state->epsilon = def->epsilon;
-    state->gamma = def->gamma;
-    state->rounds = def->rounds;
-    state->direct_rows = def->direct_rows;
-    state->max_friction = def->max_friction;
-    state->friction_model = (uint32_t)def->friction_model;
-    state->volume_contact = (uint32_t)def->contact;
-    state->stiffness = def->stiffness;
-    state->damping = def->damping;
-    state->tangent_stiffness = def->tangent_stiffness;
-    state->tangent_damping = def->tangent_damping;
-    state->friction_kinetic = def->friction_kinetic;
-    state->friction_static = def->friction_static;
-    state->segments = def->segments;
+    state->substeps = substeps_of(def);
+    state->model = (uint32_t)def->impulse.model;
+    state->pixel = def->impulse.pixel;
+    state->epsilon = def->lcp.epsilon;
+    state->gamma = def->lcp.gamma;
+    state->rounds = def->lcp.rounds;
+    state->direct_rows = def->lcp.direct_rows;
+    state->max_friction = def->lcp.max_friction;
+    state->friction_model = (uint32_t)def->lcp.friction_model;
+    state->volume_contact = (uint32_t)def->volume.contact;
+    state->stiffness = def->volume.stiffness;
+    state->damping = def->volume.damping;
+    state->tangent_stiffness = def->volume.tangent_stiffness;
+    state->tangent_damping = def->volume.tangent_damping;
+    state->friction_kinetic = def->volume.friction_kinetic;
+    state->friction_static = def->volume.friction_static;
+    state->segments = def->volume.segments;
 }
 
 carom_result carom_world_create(const carom_world_def *def, void *memory, size_t size,

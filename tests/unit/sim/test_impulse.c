@@ -112,8 +112,7 @@ static cm_rig open_rig(carom_impulse_model model)
     carom_world_def def = cm_rig_def(16);
     def.gravity = cm_vec(0.0f, 0.0f, 0.0f);
     def.solver.type = CAROM_SOLVER_IMPULSE;
-    def.solver.substeps = 0;
-    def.solver.model = model;
+    def.solver.impulse.model = model;
     return cm_rig_open(&def, 0);
 }
 
@@ -352,7 +351,7 @@ Test(impulse, substeps_find_contacts_anew)
     carom_world_def def = cm_rig_def(4);
     def.gravity = cm_vec(0.0f, 0.0f, 0.0f);
     def.solver.type = CAROM_SOLVER_IMPULSE;
-    def.solver.substeps = 8;
+    def.solver.impulse.substeps = 8;
     def.tick_rate = 1;
     cm_rig rig = cm_rig_open(&def, 0);
     carom_shape_def shape = carom_default_shape_def();
@@ -392,7 +391,6 @@ static double slide(carom_solver_type solver, const carom_pair_rule *rule, uint3
 {
     carom_world_def def = cm_rig_def(4);
     def.solver.type = solver;
-    def.solver.substeps = 0;
     def.gravity = cm_vec(3.0f, -9.0f, 0.0f);
     cm_rig rig = cm_rig_open(&def, 0);
     carom_body_def body = carom_default_body_def();

@@ -185,8 +185,8 @@ static double build_and_run(uint32_t direct_rows, uint64_t *iterative)
 {
     carom_world_def def = cm_rig_def(16);
     def.solver.type = CAROM_SOLVER_LCP;
-    def.solver.direct_rows = direct_rows;
-    def.solver.rounds = 3;
+    def.solver.lcp.direct_rows = direct_rows;
+    def.solver.lcp.rounds = 3;
     def.sleep = false;
     cm_rig rig = cm_rig_open(&def, 0);
     cm_rig_plane(&rig);
@@ -347,11 +347,11 @@ static void run_hostile(uint64_t seed)
     cm_rng_seed(&rng, seed);
     carom_world_def def = cm_rig_def(24);
     def.solver.type = CAROM_SOLVER_LCP;
-    def.solver.friction_model = (carom_friction_model)(seed % 3);
-    def.solver.max_friction = 5.0f;
-    def.solver.epsilon = seed % 4 == 0 ? 0.0f : 1.0e-4f;
-    def.solver.substeps = 1 + (uint32_t)(seed % 2);
-    def.solver.direct_rows = seed % 5 == 0 ? 30 : 200;
+    def.solver.lcp.friction_model = (carom_friction_model)(seed % 3);
+    def.solver.lcp.max_friction = 5.0f;
+    def.solver.lcp.epsilon = seed % 4 == 0 ? 0.0f : 1.0e-4f;
+    def.solver.lcp.substeps = 1 + (uint32_t)(seed % 2);
+    def.solver.lcp.direct_rows = seed % 5 == 0 ? 30 : 200;
     def.limits.joints = 64;
     cm_rig rig = cm_rig_open(&def, 0), other = cm_rig_open(&def, 3);
     cm_rig_plane(&rig);

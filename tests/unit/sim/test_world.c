@@ -23,7 +23,7 @@ Test(world, create_refuses_with_the_reason)
     def.tick_rate = 1001;
     cr_assert_eq(carom_world_create(&def, memory, size, &world), CAROM_ERROR_ARGUMENT);
     def = carom_default_world_def();
-    def.solver.substeps = 65;
+    def.solver.soft.substeps = 65;
     cr_assert_eq(carom_world_create(&def, memory, size, &world), CAROM_ERROR_ARGUMENT);
     def = carom_default_world_def();
     def.limits.bodies = CM_MAX_BODIES + 1;

@@ -56,7 +56,7 @@ static size_t walk(const carom_limits *limits, uint32_t direct_rows, char *base,
 size_t cm_lcp_scratch_size(const carom_limits *limits, const carom_solver_def *def)
 {
     cm_lcp_step unused;
-    return walk(limits, def->direct_rows, NULL, &unused);
+    return walk(limits, def->lcp.direct_rows, NULL, &unused);
 }
 
 static void link_rows(cm_lcp_step *step)
