@@ -73,19 +73,11 @@ void cm_interp_add(cm_interp *interp, carom_body_id id, uint32_t tick, const cm_
         body->generation = id.generation;
         body->count = 0;
     }
-    cm_interp_sample sample = {
-        .tick = tick,
-        .at_rest = pose->at_rest,
-        .has_velocity = pose->has_velocity,
-        .position = pose->position,
-        .orientation = pose->orientation,
-        .linear = pose->linear_velocity,
-        .angular = pose->angular_velocity,
-    };
+    cm_interp_sample sample = {.tick = tick, .pose = *pose};
     uint32_t step = interval < 1.0 ? 1u : (interval > 60.0 ? 60u : (uint32_t)interval);
     if (body->count > 0) {
         const cm_interp_sample *last = &body->samples[body->count - 1];
-        if (last->at_rest && tick > last->tick + step) {
+        if (last->pose.at_rest && tick > last->tick + step) {
             // It lay still until one view ago.
             cm_interp_sample held = *last;
             held.tick = tick - step;
@@ -117,8 +109,8 @@ static void between(const cm_interp_sample *a, const cm_interp_sample *b, double
                     carom_vec3 *linear, carom_vec3 *angular)
 {
     float seconds = (float)((b->tick - a->tick) / tick_rate);
-    *linear = cm_scale(1.0f / seconds, cm_sub(b->position, a->position));
-    *angular = turning(a->orientation, b->orientation, seconds);
+    *linear = cm_scale(1.0f / seconds, cm_sub(b->pose.position, a->pose.position));
+    *angular = turning(a->pose.orientation, b->pose.orientation, seconds);
 }
 
 void cm_interp_velocity(const cm_interp *interp, carom_body_id id, double tick_rate,
@@ -131,12 +123,12 @@ void cm_interp_velocity(const cm_interp *interp, carom_body_id id, double tick_r
         return;
     }
     const cm_interp_sample *last = &body->samples[body->count - 1];
-    if (last->at_rest) {
+    if (last->pose.at_rest) {
         return;
     }
-    if (last->has_velocity) {
-        *linear = last->linear;
-        *angular = last->angular;
+    if (last->pose.has_velocity) {
+        *linear = last->pose.linear_velocity;
+        *angular = last->pose.angular_velocity;
     } else if (body->count > 1) {
         between(last - 1, last, tick_rate, linear, angular);
     }
@@ -144,10 +136,10 @@ void cm_interp_velocity(const cm_interp *interp, carom_body_id id, double tick_r
 
 static void from_sample(const cm_interp_sample *sample, carom_client_pose *pose)
 {
-    pose->position = sample->position;
-    pose->orientation = sample->orientation;
-    pose->linear_velocity = sample->linear;
-    pose->angular_velocity = sample->angular;
+    pose->position = sample->pose.position;
+    pose->orientation = sample->pose.orientation;
+    pose->linear_velocity = sample->pose.linear_velocity;
+    pose->angular_velocity = sample->pose.angular_velocity;
 }
 
 bool cm_interp_pose(const cm_interp *interp, carom_body_id id, double tick, double tick_rate,
@@ -162,7 +154,7 @@ bool cm_interp_pose(const cm_interp *interp, carom_body_id id, double tick, doub
     const cm_interp_sample *last = &samples[body->count - 1];
     if (tick >= last->tick) {
         from_sample(last, pose);
-        if (!last->at_rest) {
+        if (!last->pose.at_rest) {
             double ahead = (tick - last->tick) / tick_rate;
             float seconds = (float)(ahead > EXTRAPOLATE_S ? EXTRAPOLATE_S : ahead);
             cm_interp_velocity(interp, id, tick_rate, &pose->linear_velocity,
@@ -183,8 +175,8 @@ bool cm_interp_pose(const cm_interp *interp, carom_body_id id, double tick, doub
     }
     const cm_interp_sample *a = &samples[next - 1], *b = &samples[next];
     float at = (float)((tick - a->tick) / (double)(b->tick - a->tick));
-    pose->position = cm_mul_add(a->position, at, cm_sub(b->position, a->position));
-    pose->orientation = cm_interp_turn(a->orientation, b->orientation, at);
+    pose->position = cm_mul_add(a->pose.position, at, cm_sub(b->pose.position, a->pose.position));
+    pose->orientation = cm_interp_turn(a->pose.orientation, b->pose.orientation, at);
     between(a, b, tick_rate, &pose->linear_velocity, &pose->angular_velocity);
     return true;
 }

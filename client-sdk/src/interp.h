@@ -12,11 +12,7 @@
 
 typedef struct cm_interp_sample {
     uint32_t tick;
-    bool at_rest;
-    bool has_velocity;
-    carom_vec3 position;
-    carom_quat orientation;
-    carom_vec3 linear, angular;
+    cm_view_pose pose;
 } cm_interp_sample;
 
 typedef struct cm_interp_body {

@@ -261,11 +261,11 @@ static void apply(cm_mirror *mirror, uint32_t index, uint32_t generation, const 
     mine->known = true;
     mine->tick = tick;
     mine->body = *body;
-    cm_view_pose pose;
-    cm_view_dequantise(&mirror->config, body, &pose);
+    cm_view_pose *pose = &mine->pose;
+    cm_view_dequantise(&mirror->config, body, pose);
     // Neither can fail: the id is live and a quantised value is finite.
-    (void)carom_body_set_pose(mirror->world, id, pose.position, pose.orientation);
-    (void)carom_body_set_velocity(mirror->world, id, pose.linear_velocity, pose.angular_velocity);
+    (void)carom_body_set_pose(mirror->world, id, pose->position, pose->orientation);
+    (void)carom_body_set_velocity(mirror->world, id, pose->linear_velocity, pose->angular_velocity);
     mirror->changed[mirror->changed_count++] = index;
 }
 

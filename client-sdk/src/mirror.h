@@ -17,6 +17,7 @@
 
 typedef struct cm_mirror_body {
     cm_view_body body; // newest value; meaningless until known
+    cm_view_pose pose; // the same in the world's units: nothing else dequantises
     uint32_t tick;     // of it
     bool known;
 } cm_mirror_body;

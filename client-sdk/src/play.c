@@ -22,10 +22,9 @@ void cm_client_note_changed(carom_client *client)
     const cm_mirror *mirror = client->mirror;
     for (uint32_t i = 0; i < mirror->changed_count; i++) {
         uint32_t slot = mirror->changed[i];
-        cm_view_pose pose;
-        cm_view_dequantise(&mirror->config, &mirror->bodies[slot].body, &pose);
-        cm_interp_add(&client->interp, carom_world_body_at(mirror->world, slot),
-                      mirror->bodies[slot].tick, &pose, client->clock.view_interval);
+        const cm_mirror_body *body = &mirror->bodies[slot];
+        cm_interp_add(&client->interp, carom_world_body_at(mirror->world, slot), body->tick,
+                      &body->pose, client->clock.view_interval);
     }
 }
 

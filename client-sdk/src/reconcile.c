@@ -46,7 +46,7 @@ static void server_pose(const cm_predictor *p, carom_body_id id, uint64_t tick, 
         }
         return;
     }
-    cm_view_dequantise(&p->mirror->config, &mine->body, pose);
+    *pose = mine->pose;
     if (pose->at_rest) {
         return;
     }
@@ -69,7 +69,7 @@ static bool at_rest(const cm_predictor *p, carom_body_id id)
 {
     const cm_mirror_body *mine = &p->mirror->bodies[id.index];
     if (mine->known) {
-        return mine->body.at_rest != 0;
+        return mine->pose.at_rest;
     }
     carom_body_state state;
     return carom_body_get(p->mirror->world, id, &state) == CAROM_OK &&
@@ -290,7 +290,7 @@ static bool choose_near(cm_predictor *p, carom_body_id own, carom_vec3 ahead, ui
         if (near != (slot->simulated != 0)) {
             switch_body(p, id, near, newest);
             moving = moving ||
-                     (near && !(p->mirror->bodies[i].known && p->mirror->bodies[i].body.at_rest));
+                     (near && !(p->mirror->bodies[i].known && p->mirror->bodies[i].pose.at_rest));
         }
     }
     return moving;
@@ -347,9 +347,7 @@ static void note_error(cm_predictor *p, carom_body_id own, uint64_t tick)
     if (!mine->known || mine->tick != tick || shown->tick != tick) {
         return;
     }
-    cm_view_pose pose;
-    cm_view_dequantise(&p->mirror->config, &mine->body, &pose);
-    double error = (double)cm_length(cm_sub(shown->position, pose.position));
+    double error = (double)cm_length(cm_sub(shown->position, mine->pose.position));
     cm_predict_stats *stats = &p->stats;
     stats->error_count++;
     stats->error_sum += error;

@@ -172,11 +172,7 @@ static void receive_inputs(cm_worker *worker, uint32_t peer, const cm_host_event
         return;
     }
     if (packet.has_ack) {
-        uint16_t newly[CM_SESSION_ACKS_MAX];
-        uint32_t count = cm_session_ack(session, packet.ack_sequence, packet.ack_bits, newly);
-        for (uint32_t i = 0; i < count; ++i) {
-            cm_replica_acked(client->replica, newly[i]);
-        }
+        cm_replica_ack(client->replica, packet.ack_sequence, packet.ack_bits);
     }
     // Oldest first, so that of several late ones the earliest is charged with the rewind.
     for (uint32_t i = packet.count; i-- > 0;) {

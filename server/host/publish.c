@@ -253,7 +253,6 @@ static void publish_view(cm_worker *worker, uint32_t peer)
     cm_view_out *out = &worker->out;
     cm_replica_view(client->replica, &worker->snapshot, &worker->view_config, &header, own, out);
     for (uint32_t i = 0; i < out->count; ++i) {
-        cm_session_next_sequence(session);
         cm_host_send(worker->host, peer, out->bytes[i], out->sizes[i]);
         session->view_bytes += out->sizes[i] + CM_PACKET_OVERHEAD;
         ++worker->stats.views;

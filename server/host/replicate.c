@@ -1,8 +1,9 @@
 // One client's replica: per body what was acked and what was sent last, a ring of the packets that
 // acks refer to, and the choice of what goes next. Typical: 400 bodies, of which 30 go in a packet.
 //
-// Sequences are counted in 64 bits here (16 travel), so that a body which rested for an hour is not
-// taken for one sent just now.
+// The ring owns the sequence of a client's view packets: nothing else counts them. Sequences are
+// counted in 64 bits here (16 travel), so that a body which rested for an hour is not taken for one
+// sent just now.
 #include "server/host/replicate.h"
 
 #include <stdlib.h>
@@ -14,9 +15,9 @@
 // Packets back that a baseline may lie: less than the wire allows, because the client's ring of as
 // many packets may have lost the oldest to one that overtook this one.
 #define AGE_MAX      (CM_BASELINE_AGE_MAX - 15u)
-#define RING         128u // packets that an ack may refer to
-#define ENTRY_BITS   29u  // of an entry beside its body, at most: 1 + 18 slot + 2 + 8 baseline
-#define VIEW_BYTES   40u  // of a view header without public state and wrench, generously
+#define RING         CM_REPLICA_PACKETS
+#define ENTRY_BITS   29u // of an entry beside its body, at most: 1 + 18 slot + 2 + 8 baseline
+#define VIEW_BYTES   40u // of a view header without public state and wrench, generously
 #define WRENCH_BYTES 24u
 #define BURST_KBIT   1000u  // until everything was sent once
 #define IDLE_RATE    5u     // views a second in which nothing changes
@@ -51,6 +52,7 @@ typedef struct packet_entry {
 
 typedef struct sent_packet {
     uint64_t sequence;
+    bool acked;
     uint32_t public_version; // 0: none travelled
     uint32_t count, capacity;
     packet_entry *entries;
@@ -60,6 +62,15 @@ typedef struct candidate {
     uint32_t slot;
     float priority;
 } candidate;
+
+// A body that goes with the packet in hand, coded.
+typedef struct chosen_body {
+    uint32_t slot, baseline_age;
+    cm_view_body value;
+    cm_view_code code;
+} chosen_body;
+#define CHOSEN_MAX (8u * CM_PACKET_MAX / (ENTRY_BITS + 1u)) // a body's code has one bit at least
+_Static_assert(CHOSEN_MAX <= CM_VIEW_ENTRIES_MAX, "a packet may hold no more entries");
 
 struct cm_replica {
     cm_replica_def def;
@@ -73,7 +84,6 @@ struct cm_replica {
     cm_replica_stats stats;
     known_body *known;
     candidate *candidates;
-    candidate chosen[CM_VIEW_ENTRIES_MAX];
     sent_packet ring[RING];
 };
 
@@ -129,13 +139,15 @@ void cm_replica_begin(cm_replica *replica, const cm_snapshot *snapshot)
     replica->burst = true;
 }
 
-void cm_replica_acked(cm_replica *replica, uint16_t sequence)
+// One packet arrived; false where it was never sent, long ago, or acked before.
+static bool take_ack(cm_replica *replica, uint16_t sequence)
 {
     uint64_t full = replica->sequence - (uint16_t)((uint16_t)replica->sequence - sequence);
     sent_packet *packet = &replica->ring[full % RING];
-    if (full == 0 || packet->sequence != full) {
-        return;
+    if (full == 0 || packet->sequence != full || packet->acked) {
+        return false;
     }
+    packet->acked = true;
     if (full > replica->newest_acked) {
         replica->newest_acked = full;
     }
@@ -152,6 +164,18 @@ void cm_replica_acked(cm_replica *replica, uint16_t sequence)
             known->state = KNOWN_ACKED;
         }
     }
+    return true;
+}
+
+uint32_t cm_replica_ack(cm_replica *replica, uint16_t sequence, uint32_t bits)
+{
+    uint32_t count = take_ack(replica, sequence);
+    for (uint32_t i = 0; i < 32; ++i) {
+        if ((bits >> i & 1) != 0) {
+            count += take_ack(replica, (uint16_t)(sequence - 1 - i));
+        }
+    }
+    return count;
 }
 
 // The packet may still arrive, or its ack may: sending the same again would be waste.
@@ -235,20 +259,18 @@ static void sift_down(candidate *heap, uint32_t count, uint32_t at)
     heap[at] = moving;
 }
 
-static candidate pop_best(candidate *heap, uint32_t *count)
+static void pop_best(candidate *heap, uint32_t *count)
 {
-    candidate best = heap[0];
     heap[0] = heap[--*count];
     if (*count > 0) {
         sift_down(heap, *count, 0);
     }
-    return best;
 }
 
 static int compare_slot(const void *a, const void *b)
 {
-    const candidate *x = a;
-    const candidate *y = b;
+    const chosen_body *x = a;
+    const chosen_body *y = b;
     return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
@@ -318,19 +340,16 @@ static const cm_view_body *baseline_of(const known_body *known, uint64_t sequenc
     return &known->acked;
 }
 
-// Bits that an entry takes, at most.
-static uint32_t entry_bits(const cm_replica *replica, const cm_snapshot *snapshot,
-                           const cm_view_config *config, uint32_t slot, uint64_t sequence, bool own)
+// A body as the next packet would have it.
+static void encode(const cm_replica *replica, const cm_snapshot *snapshot,
+                   const cm_view_config *config, const candidate *from, chosen_body *body)
 {
-    const known_body *known = &replica->known[slot];
-    uint8_t scratch[64];
-    cm_bit_writer bits;
-    cm_bit_writer_init(&bits, scratch, sizeof scratch);
-    uint32_t age;
-    const cm_view_body *baseline = baseline_of(known, sequence, &age);
-    cm_view_body value = wanted(snapshot, slot, known->near || own);
-    cm_view_write(&bits, config, baseline, &value);
-    return (uint32_t)bits.position + ENTRY_BITS;
+    const known_body *known = &replica->known[from->slot];
+    bool own = from->priority >= OWN_PRIORITY;
+    body->slot = from->slot;
+    body->value = wanted(snapshot, from->slot, known->near || own);
+    const cm_view_body *baseline = baseline_of(known, replica->sequence + 1, &body->baseline_age);
+    body->code = cm_view_encode(config, baseline, &body->value);
 }
 
 static sent_packet *open_packet(cm_replica *replica, uint32_t entries)
@@ -346,18 +365,17 @@ static sent_packet *open_packet(cm_replica *replica, uint32_t entries)
         packet->capacity = capacity;
     }
     packet->sequence = replica->sequence;
+    packet->acked = false;
     packet->public_version = 0;
     packet->count = 0;
     return packet;
 }
 
-// Writes the `count` chosen candidates (ascending slots) into a packet; returns its bytes, 0 where
-// memory is short.
-static size_t write_packet(cm_replica *replica, const cm_snapshot *snapshot,
-                           const cm_view_config *config, cm_view_header *header, uint32_t count,
-                           uint8_t *bytes, size_t size)
+// Puts the `count` chosen bodies (ascending slots) into a packet; returns its bytes, 0 where memory
+// is short.
+static size_t write_packet(cm_replica *replica, const cm_snapshot *snapshot, cm_view_header *header,
+                           const chosen_body *chosen, uint32_t count, uint8_t *bytes, size_t size)
 {
-    const candidate *chosen = replica->chosen;
     ++replica->sequence;
     sent_packet *packet = open_packet(replica, count);
     if (packet == NULL) {
@@ -371,18 +389,15 @@ static size_t write_packet(cm_replica *replica, const cm_snapshot *snapshot,
         replica->public_sequence = replica->sequence;
     }
     cm_view_writer writer;
-    cm_view_writer_begin(&writer, config, header, bytes, size);
+    cm_view_writer_begin(&writer, header, bytes, size);
     for (uint32_t i = 0; i < count; ++i) {
         uint32_t slot = chosen[i].slot;
         known_body *known = &replica->known[slot];
-        bool own = chosen[i].priority >= OWN_PRIORITY;
-        cm_view_entry entry = {slot, known->generation, 0,
-                               wanted(snapshot, slot, known->near || own)};
-        const cm_view_body *baseline = baseline_of(known, replica->sequence, &entry.baseline_age);
-        bool fits = cm_view_writer_put(&writer, &entry, baseline);
+        cm_view_entry entry = {slot, known->generation, chosen[i].baseline_age, chosen[i].value};
+        bool fits = cm_view_writer_put(&writer, &entry, chosen[i].code);
         CM_ASSERT(fits); // it was chosen by the bits that it takes at most
         ++replica->stats.entries;
-        replica->stats.alone += baseline == NULL;
+        replica->stats.alone += entry.baseline_age == 0;
         replica->stats.resent += known->sent_sequence != 0 && has_value(&entry.body, &known->sent);
         known->sent = entry.body;
         known->sent_sequence = replica->sequence;
@@ -396,23 +411,25 @@ static size_t write_packet(cm_replica *replica, const cm_snapshot *snapshot,
     return written;
 }
 
-// Takes from the heap the best candidates that fit into the bytes, by what they take at most.
+// Takes from the heap the best candidates that fit into the bytes, by what they take at most, and
+// encodes them for the next packet. Returns how many.
 static uint32_t choose(cm_replica *replica, const cm_snapshot *snapshot,
-                       const cm_view_config *config, uint32_t *count, size_t bytes)
+                       const cm_view_config *config, uint32_t *count, size_t bytes,
+                       chosen_body chosen[CHOSEN_MAX])
 {
     uint64_t bits = 0;
-    uint32_t chosen = 0;
-    while (*count > 0 && chosen < CM_VIEW_ENTRIES_MAX) {
-        const candidate *next = &replica->candidates[0];
-        bits += entry_bits(replica, snapshot, config, next->slot, replica->sequence + 1,
-                           next->priority >= OWN_PRIORITY);
+    uint32_t taken = 0;
+    while (*count > 0 && taken < CHOSEN_MAX) {
+        encode(replica, snapshot, config, &replica->candidates[0], &chosen[taken]);
+        bits += chosen[taken].code.count + ENTRY_BITS;
         if (bits > 8 * bytes) {
             break;
         }
-        replica->chosen[chosen++] = pop_best(replica->candidates, count);
+        ++taken;
+        pop_best(replica->candidates, count);
     }
-    qsort(replica->chosen, chosen, sizeof *replica->chosen, compare_slot);
-    return chosen;
+    qsort(chosen, taken, sizeof *chosen, compare_slot);
+    return taken;
 }
 
 static void refill(cm_replica *replica, uint64_t tick)
@@ -467,12 +484,14 @@ void cm_replica_view(cm_replica *replica, const cm_snapshot *snapshot, const cm_
             break;
         }
         size_t size = left < CM_PACKET_MAX ? (size_t)left : CM_PACKET_MAX;
-        uint32_t chosen = choose(replica, snapshot, config, &count, size > head ? size - head : 0);
-        if (chosen == 0 && count > 0 && out->count > 0) {
+        chosen_body chosen[CHOSEN_MAX];
+        uint32_t taken =
+            choose(replica, snapshot, config, &count, size > head ? size - head : 0, chosen);
+        if (taken == 0 && count > 0 && out->count > 0) {
             break;
         }
         size_t bytes =
-            write_packet(replica, snapshot, config, &header, chosen, out->bytes[out->count], size);
+            write_packet(replica, snapshot, &header, chosen, taken, out->bytes[out->count], size);
         if (bytes == 0) {
             break;
         }

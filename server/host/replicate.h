@@ -15,6 +15,7 @@
 #include "shared/wire/packet.h"
 
 #define CM_VIEW_PACKETS_MAX 4u
+#define CM_REPLICA_PACKETS  128u // newest ones, to which an ack may refer
 // UDP and IP, ENet's header and that of an unsequenced command: what a packet costs beyond itself.
 #define CM_PACKET_OVERHEAD 40u
 
@@ -49,11 +50,14 @@ void cm_replica_begin(cm_replica *replica, const cm_snapshot *snapshot);
 // A world change was sent: these slots are as in the snapshot (a body, or none). A body that came
 // again under the id that it had is sent once more: an older view on its way may still change it.
 void cm_replica_changed(cm_replica *replica, const cm_snapshot *snapshot, uint32_t slot);
-// A packet arrived that was not known to have arrived.
-void cm_replica_acked(cm_replica *replica, uint16_t sequence);
+// What the client's newest input packet acks: the view packet `sequence` and, for each bit i of
+// `bits`, the one 1 + i before it. Returns how many of them are news; one that was never sent, was
+// acked before or is CM_REPLICA_PACKETS old changes nothing.
+uint32_t cm_replica_ack(cm_replica *replica, uint16_t sequence, uint32_t bits);
 
 // The packets of the view of a snapshot; none if there is nothing to say yet. The header's
-// sequence, count and public state are filled in here; the first packet gets the next sequence.
+// sequence, count and public state are filled in here; the first packet gets the next sequence,
+// starting with 1, and each is taken for sent.
 void cm_replica_view(cm_replica *replica, const cm_snapshot *snapshot, const cm_view_config *config,
                      const cm_view_header *header, carom_body_id own, cm_view_out *out);
 

@@ -1,4 +1,4 @@
-// The state machine of a client's slot, its acks and its budgets. Typical: 60 input packets and
+// The state machine of a client's slot and its budgets. Typical: 60 input packets and
 // 30 views a second, a control message now and then.
 #include "server/host/session.h"
 
@@ -96,42 +96,6 @@ bool cm_session_overdue(const cm_session *session, uint64_t now_us)
 {
     return session->state == CM_SESSION_CONNECTED &&
            now_us >= session->connected_us + CM_SESSION_HELLO_US;
-}
-
-static uint64_t *sent_word(cm_session *session, uint16_t sequence)
-{
-    return &session->sent[sequence % CM_SESSION_SENT / 64];
-}
-
-uint16_t cm_session_next_sequence(cm_session *session)
-{
-    ++session->sequence;
-    *sent_word(session, session->sequence) |= UINT64_C(1) << session->sequence % 64;
-    return session->sequence;
-}
-
-uint32_t cm_session_ack(cm_session *session, uint16_t sequence, uint32_t bits,
-                        uint16_t newly[CM_SESSION_ACKS_MAX])
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < CM_SESSION_ACKS_MAX; ++i) {
-        if (i > 0 && (bits >> (i - 1) & 1) == 0) {
-            continue;
-        }
-        uint16_t acked = (uint16_t)(sequence - i);
-        uint16_t age = (uint16_t)(session->sequence - acked);
-        uint64_t bit = UINT64_C(1) << acked % 64;
-        if (age >= CM_SESSION_SENT || (*sent_word(session, acked) & bit) == 0) {
-            continue; // never sent, long ago, or acked before
-        }
-        *sent_word(session, acked) &= ~bit;
-        newly[count++] = acked;
-        if (!session->any_acked || cm_sequence_newer(acked, session->acked)) {
-            session->acked = acked;
-            session->any_acked = true;
-        }
-    }
-    return count;
 }
 
 void cm_session_lead(cm_session *session, int64_t sixteenths)

@@ -1,6 +1,6 @@
 // A session: one client's slot from connect to disconnect. Pure: a state machine over messages and
-// the time. It keeps the only two numbers that feed back from a client, its acks and its input
-// lead, and what the client may still spend: packets, messages, rewinds.
+// the time. It keeps the client's input lead and what the client may still spend: packets,
+// messages, rewinds. (What it acks, the other number that feeds back, its replica keeps.)
 #ifndef CM_SERVER_HOST_SESSION_H
 #define CM_SERVER_HOST_SESSION_H
 
@@ -8,8 +8,6 @@
 #include "shared/wire/packet.h"
 
 #define CM_SESSION_HELLO_US  5000000u // a hello must come within
-#define CM_SESSION_SENT      128u     // view packets remembered
-#define CM_SESSION_ACKS_MAX  33u      // that one input packet can ack
 #define CM_SESSION_MALFORMED 64u      // bad datagrams at once before it is kicked
 
 typedef enum cm_session_state {
@@ -40,10 +38,6 @@ typedef struct cm_session {
     bool predict;
     char name[CM_PLAYER_NAME_MAX + 1];
     uint64_t connected_us;
-    uint16_t sequence;       // of the last view packet sent
-    uint16_t acked;          // newest acked, if any_acked
-    bool any_acked;          //
-    uint64_t sent[2];        // ring of CM_SESSION_SENT bits: sent and not yet acked
     int32_t lead;            // least since it was taken, 1/16 ticks, or CM_LEAD_UNKNOWN
     cm_bucket input_packets; // a flood of inputs
     cm_bucket messages;      // a flood of control messages
@@ -65,12 +59,6 @@ carom_reason cm_session_input(cm_session *session, uint64_t now_us);
 carom_reason cm_session_malformed(cm_session *session, uint64_t now_us);
 // True if no hello came in time.
 bool cm_session_overdue(const cm_session *session, uint64_t now_us);
-
-// The sequence of the next view packet.
-uint16_t cm_session_next_sequence(cm_session *session);
-// Sequences that are newly acked; those never sent are ignored. Returns how many.
-uint32_t cm_session_ack(cm_session *session, uint16_t sequence, uint32_t bits,
-                        uint16_t newly[CM_SESSION_ACKS_MAX]);
 
 // How early an input came, 1/16 ticks; the least one since it was last taken is kept.
 void cm_session_lead(cm_session *session, int64_t sixteenths);

@@ -55,6 +55,20 @@ void cm_write_float(cm_bit_writer *writer, float value)
     cm_write_bits(writer, bits, 32);
 }
 
+void cm_write_bit_run(cm_bit_writer *writer, const uint8_t *bytes, size_t count)
+{
+    if (writer->overflow || count > writer->capacity * 8 - writer->position) {
+        writer->overflow = true;
+        return;
+    }
+    for (; count >= 8; count -= 8) {
+        cm_write_bits(writer, *bytes++, 8);
+    }
+    if (count > 0) {
+        cm_write_bits(writer, *bytes, (uint32_t)count);
+    }
+}
+
 void cm_write_align(cm_bit_writer *writer)
 {
     // The rest of a byte is zero already; only the position moves.

@@ -33,6 +33,8 @@ void cm_write_bool(cm_bit_writer *writer, bool value);
 void cm_write_float(cm_bit_writer *writer, float value); // its 32 bits
 // Zero bits up to the next whole byte.
 void cm_write_align(cm_bit_writer *writer);
+// Copies `count` bits, from bit 0 of the first byte upwards. All of them or, past the end, none.
+void cm_write_bit_run(cm_bit_writer *writer, const uint8_t *bytes, size_t count);
 // Aligns, then copies.
 void cm_write_byte_run(cm_bit_writer *writer, const void *bytes, size_t count);
 // Bytes begun so far.

@@ -49,10 +49,18 @@ void cm_view_quantise(const cm_view_config *config, const carom_body_state *stat
 void cm_view_dequantise(const cm_view_config *config, const cm_view_body *body, cm_view_pose *pose);
 bool cm_view_equal(const cm_view_body *a, const cm_view_body *b);
 
+// A body as the bits that travel, coded once: whoever fills a packet measures by `count` and
+// copies.
+#define CM_VIEW_CODE_BYTES 32 // 242 bits at most: every field at its longest against a baseline
+typedef struct cm_view_code {
+    uint32_t count; // bits
+    uint8_t bytes[CM_VIEW_CODE_BYTES];
+} cm_view_code;
+
 // Delta against a baseline, or alone (baseline NULL). Reading checks nothing but the bits: whatever
 // they say is a body inside the config's ranges.
-void cm_view_write(cm_bit_writer *writer, const cm_view_config *config,
-                   const cm_view_body *baseline, const cm_view_body *body);
+cm_view_code cm_view_encode(const cm_view_config *config, const cm_view_body *baseline,
+                            const cm_view_body *body);
 void cm_view_read(cm_bit_reader *reader, const cm_view_config *config, const cm_view_body *baseline,
                   cm_view_body *body);
 

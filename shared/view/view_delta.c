@@ -12,7 +12,7 @@
 //     same LARGEST                1, then 3 x (1+4 | 2+8 | 2+11)   2 + 3 x 11
 //   LINEAR changed, values        1, then 3 x (1+5 | 2+9 | 2+16)   3 x 16
 //   ANGULAR changed, values       1, then 3 x (1+5 | 2+9 | 2+15)   3 x 15
-// Typical: 1 bit for what stands, 40 to 60 for what moves; 3,000 bodies written a second and
+// Typical: 1 bit for what stands, 40 to 60 for what moves; 3,000 bodies coded a second and
 // client.
 #include "shared/view/view.h"
 
@@ -162,8 +162,8 @@ static void write_group(cm_bit_writer *writer, const cm_view_config *config, vie
     }
 }
 
-void cm_view_write(cm_bit_writer *writer, const cm_view_config *config,
-                   const cm_view_body *baseline, const cm_view_body *body)
+static void write_body(cm_bit_writer *writer, const cm_view_config *config,
+                       const cm_view_body *baseline, const cm_view_body *body)
 {
     CM_ASSERT(has_motion(body) || !group_differs(LINEAR, body, &(cm_view_body){0}));
     CM_ASSERT(has_motion(body) || !group_differs(ANGULAR, body, &(cm_view_body){0}));
@@ -201,6 +201,18 @@ void cm_view_write(cm_bit_writer *writer, const cm_view_config *config,
             }
         }
     }
+}
+
+cm_view_code cm_view_encode(const cm_view_config *config, const cm_view_body *baseline,
+                            const cm_view_body *body)
+{
+    cm_view_code code = {0};
+    cm_bit_writer writer;
+    cm_bit_writer_init(&writer, code.bytes, sizeof code.bytes);
+    write_body(&writer, config, baseline, body);
+    CM_ASSERT(!writer.overflow);
+    code.count = (uint32_t)writer.position;
+    return code;
 }
 
 // Reading --------------------------------------------------------------------------------------

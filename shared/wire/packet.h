@@ -87,15 +87,14 @@ typedef struct cm_view_entry {
 // Writing: begin, put bodies in ascending slots until one does not fit, end.
 typedef struct cm_view_writer {
     cm_bit_writer bits;
-    const cm_view_config *config;
     uint32_t last_index, last_age, count, check;
 } cm_view_writer;
 
-void cm_view_writer_begin(cm_view_writer *writer, const cm_view_config *config,
-                          const cm_view_header *header, uint8_t *bytes, size_t size);
+void cm_view_writer_begin(cm_view_writer *writer, const cm_view_header *header, uint8_t *bytes,
+                          size_t size);
+// `code`: the entry's body against its body in the packet that baseline_age names, or alone.
 // False, and nothing written, if it does not fit within size. Entries need ascending slots.
-bool cm_view_writer_put(cm_view_writer *writer, const cm_view_entry *entry,
-                        const cm_view_body *baseline);
+bool cm_view_writer_put(cm_view_writer *writer, const cm_view_entry *entry, cm_view_code code);
 size_t cm_view_writer_end(cm_view_writer *writer);
 
 // Reading. The callback finds the baseline of a body in an earlier packet; NULL: unknown, and the

@@ -127,12 +127,11 @@ static uint32_t check_final(uint32_t check)
 // Writing --------------------------------------------------------------------------------------
 
 // last_index is the slot of the last body, UINT32_MAX before the first; last_age as it travels.
-void cm_view_writer_begin(cm_view_writer *writer, const cm_view_config *config,
-                          const cm_view_header *header, uint8_t *bytes, size_t size)
+void cm_view_writer_begin(cm_view_writer *writer, const cm_view_header *header, uint8_t *bytes,
+                          size_t size)
 {
     CM_ASSERT(header->public_size <= CAROM_MODULE_PUBLIC_MAX);
     memset(writer, 0, sizeof *writer);
-    writer->config = config;
     writer->last_index = UINT32_MAX;
     writer->check = check_header(header);
     cm_bit_writer *bits = &writer->bits;
@@ -175,13 +174,11 @@ static void write_slot(cm_bit_writer *bits, uint32_t last, uint32_t index)
     }
 }
 
-bool cm_view_writer_put(cm_view_writer *writer, const cm_view_entry *entry,
-                        const cm_view_body *baseline)
+bool cm_view_writer_put(cm_view_writer *writer, const cm_view_entry *entry, cm_view_code code)
 {
     CM_ASSERT(entry->index < 1u << SLOT_BITS);
     CM_ASSERT(writer->count == 0 || entry->index > writer->last_index);
     CM_ASSERT(entry->baseline_age <= CM_BASELINE_AGE_MAX);
-    CM_ASSERT((entry->baseline_age != 0) == (baseline != NULL));
     if (writer->bits.overflow || writer->count >= CM_VIEW_ENTRIES_MAX) {
         return false;
     }
@@ -194,7 +191,7 @@ bool cm_view_writer_put(cm_view_writer *writer, const cm_view_entry *entry,
     if (entry->baseline_age != writer->last_age) {
         cm_write_bits(bits, entry->baseline_age, AGE_BITS);
     }
-    cm_view_write(bits, writer->config, baseline, &entry->body);
+    cm_write_bit_run(bits, code.bytes, code.count);
     if (bits->overflow || bits->position + END_BITS > bits->capacity * 8) {
         *bits = before;
         if (before.position % 8 != 0) {

@@ -57,6 +57,41 @@ Test(bits, random_fields_round_trip)
     cr_assert(cm_bit_reader_left(&r) < 8);
 }
 
+Test(bits, a_run_is_the_bits_that_were_written)
+{
+    cm_rng rng;
+    cm_rng_seed(&rng, 7);
+    for (uint32_t round = 0; round < 2000; round++) {
+        uint8_t run[8], once[16] = {0}, twice[16] = {0};
+        uint32_t before = cm_rng_below(&rng, 20), count = cm_rng_below(&rng, 61);
+        uint64_t value = cm_rng_next(&rng) & ((UINT64_C(1) << count) - 1);
+        cm_bit_writer w;
+        cm_bit_writer_init(&w, run, sizeof run);
+        cm_write_bits64(&w, value, count);
+        cm_bit_writer_init(&w, once, sizeof once);
+        cm_write_bits(&w, 0x5a5a5, before);
+        cm_write_bits64(&w, value, count);
+        cm_bit_writer_init(&w, twice, sizeof twice);
+        cm_write_bits(&w, 0x5a5a5, before);
+        cm_write_bit_run(&w, run, count);
+        cr_assert_eq(w.position, before + count);
+        cr_assert_arr_eq(once, twice, sizeof once);
+        if (count == 0) {
+            continue;
+        }
+        // A bit too little room: nothing of it is written.
+        size_t full = (before + count + 7) / 8;
+        cm_bit_writer_init(&w, twice, full);
+        cm_write_bits64(&w, UINT64_MAX, 64);
+        cm_bit_writer_init(&w, twice, full);
+        w.position = full * 8 - count + 1;
+        memcpy(once, twice, sizeof once);
+        cm_write_bit_run(&w, run, count);
+        cr_assert(w.overflow);
+        cr_assert_arr_eq(once, twice, sizeof once);
+    }
+}
+
 Test(bits, overflow_is_sticky_and_harmless)
 {
     for (size_t capacity = 0; capacity < 9; capacity++) {

@@ -245,7 +245,7 @@ static void send_view(fake_server *s)
     header.sequence = ++s->sequence;
     uint8_t bytes[CM_PACKET_MAX];
     cm_view_writer writer;
-    cm_view_writer_begin(&writer, &s->config, &header, bytes, sizeof bytes);
+    cm_view_writer_begin(&writer, &header, bytes, sizeof bytes);
     uint32_t row = header.sequence % FAKE_HISTORY, count = 0;
     const carom_world *world = carom_game_world(s->game);
     for (uint32_t i = 0; i < carom_world_body_slots(world) && count < 64; i++) {
@@ -258,7 +258,8 @@ static void send_view(fake_server *s)
         cm_view_quantise(&s->config, &body, s->predicts, &entry.body);
         const cm_view_body *baseline = baseline_of(s, i, &entry.baseline_age);
         entry.baseline_age = baseline ? entry.baseline_age : 0;
-        if (!cm_view_writer_put(&writer, &entry, baseline)) {
+        if (!cm_view_writer_put(&writer, &entry,
+                                cm_view_encode(&s->config, baseline, &entry.body))) {
             break;
         }
         s->packets[row].entries[count++] = entry;

@@ -409,7 +409,7 @@ Test(client, the_end_of_ticks_does_no_harm)
     cm_view_header header = {.sequence = 1, .tick = UINT32_MAX - 20, .input_lead = CM_LEAD_UNKNOWN};
     uint8_t bytes[CM_PACKET_MAX];
     cm_view_writer writer;
-    cm_view_writer_begin(&writer, &server.config, &header, bytes, sizeof bytes);
+    cm_view_writer_begin(&writer, &header, bytes, sizeof bytes);
     fake_server_bytes(&server, 1, bytes, cm_view_writer_end(&writer));
     fake_play(&server, client, 1.0);
     carom_client_stats stats;
@@ -517,10 +517,11 @@ static void craft(const fake_server *server, uint32_t sequence, const cm_view_bo
                              .tick = (uint32_t)carom_game_tick(server->game) + sequence,
                              .input_lead = CM_LEAD_UNKNOWN};
     cm_view_writer writer;
-    cm_view_writer_begin(&writer, &server->config, &header, packet->bytes, CM_PACKET_MAX);
+    cm_view_writer_begin(&writer, &header, packet->bytes, CM_PACKET_MAX);
     if (body) {
         cm_view_entry entry = {.index = 1, .generation = 1, .baseline_age = age, .body = *body};
-        cr_assert(cm_view_writer_put(&writer, &entry, baseline));
+        cr_assert(cm_view_writer_put(&writer, &entry,
+                                     cm_view_encode(&server->config, baseline, &entry.body)));
     }
     packet->size = cm_view_writer_end(&writer);
 }

@@ -138,7 +138,7 @@ static uint32_t view(bench *b, carom_body_id own, uint32_t lost)
         cr_assert_leq(b->out.sizes[i], CM_PACKET_MAX);
         if ((lost >> i & 1) == 0) {
             receive(b, b->out.bytes[i], b->out.sizes[i], b->sequence);
-            cm_replica_acked(b->replica, b->sequence);
+            cm_replica_ack(b->replica, b->sequence, 0);
         }
     }
     return b->out.count;
@@ -358,8 +358,8 @@ Test(replicate, an_ack_that_was_overtaken_takes_nothing_back)
     cm_replica_stats before, after;
     cm_replica_stats_get(b.replica, &before);
     cr_assert_eq(before.entries, 2);
-    cm_replica_acked(b.replica, 2);
-    cm_replica_acked(b.replica, 1);
+    cm_replica_ack(b.replica, 2, 0);
+    cm_replica_ack(b.replica, 1, 0);
     for (uint32_t i = 0; i < 60; ++i) {
         view(&b, nobody, 0);
     }
@@ -403,7 +403,7 @@ Test(replicate, entries_as_large_as_they_come_fit_as_counted)
         cm_replica_view(replica, &snapshot, &config, &header, nobody, &out);
         for (uint32_t i = 0; i < out.count; ++i) {
             largest = out.sizes[i] > largest ? out.sizes[i] : largest;
-            cm_replica_acked(replica, ++sequence);
+            cm_replica_ack(replica, ++sequence, 0);
         }
     }
     cm_replica_stats stats;
@@ -412,6 +412,62 @@ Test(replicate, entries_as_large_as_they_come_fit_as_counted)
     cr_assert_gt(largest, 1100);
     cm_replica_destroy(replica);
     cm_snapshot_free(&snapshot);
+}
+
+// A packet with each view: a wrench is news.
+static void pack_one(bench *b, uint32_t expected)
+{
+    b->snapshot.tick += TICK_RATE / VIEW_RATE;
+    cm_view_header header = {.input_lead = CM_LEAD_UNKNOWN, .has_wrench = true};
+    cm_replica_view(b->replica, &b->snapshot, &b->config, &header, nobody, &b->out);
+    cr_assert_eq(b->out.count, 1);
+    uint16_t sequence;
+    memcpy(&sequence, b->out.bytes[0] + 1, sizeof sequence);
+    cr_assert_eq(sequence, (uint16_t)expected, "it owns the sequence");
+}
+
+Test(replicate, acks_of_what_was_never_sent_are_ignored)
+{
+    bench b;
+    open_bench(&b, 64, false);
+    cr_assert_eq(cm_replica_ack(b.replica, 1, 0xffffffffu), 0);
+    cr_assert_eq(cm_replica_ack(b.replica, 0, 0xffffffffu), 0);
+    for (uint32_t i = 1; i <= 3; ++i) {
+        pack_one(&b, i);
+    }
+    cr_assert_eq(cm_replica_ack(b.replica, 4, 0xffffffffu), 3, "3, 2 and 1 were sent");
+    cr_assert_eq(cm_replica_ack(b.replica, 3, 3), 0, "acked before");
+    close_bench(&b);
+}
+
+// Past the wrap of the sequence.
+Test(replicate, acks_against_a_shadow)
+{
+    bench b;
+    open_bench(&b, 64, false);
+    cm_rng rng;
+    cm_rng_seed(&rng, 11);
+    static bool acked[70001];
+    uint32_t total = 0;
+    for (uint32_t sent = 1; sent <= 70000; ++sent) {
+        pack_one(&b, sent);
+        uint32_t back = cm_rng_below(&rng, 160);
+        uint32_t bits = (uint32_t)cm_rng_next(&rng);
+        uint32_t expected = 0;
+        for (uint32_t n = 0; n < 33; ++n) {
+            uint32_t age = back + n;
+            bool named = n == 0 || (bits >> (n - 1) & 1) != 0;
+            if (named && age < sent && age < CM_REPLICA_PACKETS && !acked[sent - age]) {
+                acked[sent - age] = true;
+                ++expected;
+            }
+        }
+        uint32_t count = cm_replica_ack(b.replica, (uint16_t)(sent - back), bits);
+        cr_assert_eq(count, expected, "packet %u", sent);
+        total += count;
+    }
+    cr_assert_gt(total, 45000);
+    close_bench(&b);
 }
 
 // An older view may reach the client after the message: the value goes until it is acked.

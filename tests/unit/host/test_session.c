@@ -1,11 +1,9 @@
-// Goal: a session takes each message only in its state, spends its budgets, and believes no ack of
-// what it did not send. Method: messages and times by hand; acks against a shadow.
+// Goal: a session takes each message only in its state and spends its budgets. Method: messages and
+// times by hand.
 #include "server/host/session.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
-
-#include "shared/base/rng.h"
 
 #define SECOND 1000000u
 
@@ -109,53 +107,6 @@ Test(session, buckets_refill_to_the_brim_and_no_further)
     cr_assert_eq(cm_bucket_level(&b), 10);
     cm_bucket_refill(&b, 3);
     cr_assert_eq(cm_bucket_level(&b), 10, "a clock that goes back does no harm");
-}
-
-Test(session, acks_of_what_was_never_sent_are_ignored)
-{
-    cm_session s;
-    uint16_t newly[CM_SESSION_ACKS_MAX];
-    cm_session_open(&s, SECOND, 60, 60);
-    cr_assert_eq(cm_session_ack(&s, 1, 0xffffffffu, newly), 0);
-    cr_assert_eq(cm_session_ack(&s, 0, 0xffffffffu, newly), 0);
-    for (int i = 0; i < 3; ++i) {
-        cm_session_next_sequence(&s);
-    }
-    cr_assert_eq(cm_session_ack(&s, 4, 0xffffffffu, newly), 3, "3, 2 and 1 were sent");
-    cr_assert_eq(cm_session_ack(&s, 3, 3, newly), 0, "acked before");
-    cr_assert(s.any_acked);
-    cr_assert_eq(s.acked, 3);
-}
-
-Test(session, acks_against_a_shadow)
-{
-    cm_session s;
-    cm_rng rng;
-    cm_rng_seed(&rng, 11);
-    cm_session_open(&s, SECOND, 60, 60);
-    static bool acked[200000];
-    uint32_t sent = 0, total = 0;
-    for (uint32_t i = 0; i < 150000; ++i) {
-        cm_session_next_sequence(&s);
-        ++sent;
-        cr_assert_eq(s.sequence, (uint16_t)sent);
-        uint32_t back = cm_rng_below(&rng, 160);
-        uint32_t bits = (uint32_t)cm_rng_next(&rng);
-        uint16_t newly[CM_SESSION_ACKS_MAX];
-        uint32_t count = cm_session_ack(&s, (uint16_t)(sent - back), bits, newly);
-        uint32_t expected = 0;
-        for (uint32_t n = 0; n < 33; ++n) {
-            uint32_t age = back + n;
-            bool named = n == 0 || (bits >> (n - 1) & 1) != 0;
-            if (named && age < sent && age < CM_SESSION_SENT && !acked[sent - age]) {
-                acked[sent - age] = true;
-                ++expected;
-            }
-        }
-        cr_assert_eq(count, expected, "packet %u", sent);
-        total += count;
-    }
-    cr_assert_gt(total, 100000);
 }
 
 Test(session, the_least_lead_is_told)

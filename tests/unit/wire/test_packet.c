@@ -214,7 +214,7 @@ static void make_view(cm_rng *rng, const cm_view_config *config, history *h, siz
         }
     }
     cm_view_writer writer;
-    cm_view_writer_begin(&writer, config, &m->header, m->bytes, space);
+    cm_view_writer_begin(&writer, &m->header, m->bytes, space);
     for (uint32_t slot = cm_rng_below(rng, 30); slot < SLOTS; slot += 1 + cm_rng_below(rng, 3)) {
         cm_view_entry entry = {.index = slot, .generation = cm_rng_below(rng, 4)};
         entry.body = random_body(rng, config);
@@ -226,7 +226,7 @@ static void make_view(cm_rng *rng, const cm_view_config *config, history *h, siz
                 entry.body = *baseline;
             }
         }
-        if (!cm_view_writer_put(&writer, &entry, baseline)) {
+        if (!cm_view_writer_put(&writer, &entry, cm_view_encode(config, baseline, &entry.body))) {
             break;
         }
         m->entries[m->count++] = entry;
@@ -287,13 +287,15 @@ Test(packet, a_refused_body_leaves_no_trace)
     entry.body = random_body(&rng, &config);
     uint8_t full[256], less[256];
     cm_view_writer writer;
-    cm_view_writer_begin(&writer, &config, &header, full, sizeof full);
-    cr_assert(cm_view_writer_put(&writer, &entry, NULL));
+    cm_view_writer_begin(&writer, &header, full, sizeof full);
+    cr_assert(cm_view_writer_put(&writer, &entry, cm_view_encode(&config, NULL, &entry.body)));
     size_t size = cm_view_writer_end(&writer);
     for (size_t space = 0; space < size; space++) {
         memset(less, 0xee, sizeof less);
-        cm_view_writer_begin(&writer, &config, &header, less, space);
-        cr_assert_not(cm_view_writer_put(&writer, &entry, NULL), "space %zu", space);
+        cm_view_writer_begin(&writer, &header, less, space);
+        cr_assert_not(
+            cm_view_writer_put(&writer, &entry, cm_view_encode(&config, NULL, &entry.body)),
+            "space %zu", space);
         size_t used = cm_view_writer_end(&writer);
         cr_assert_eq(used, space < 17 ? 0 : 17, "an empty view");
         cr_assert_eq(less[space], 0xee);
@@ -393,11 +395,11 @@ Test(packet, entries_are_capped_and_slots_bounded)
     cm_view_header header = {.sequence = 5};
     uint8_t bytes[CM_PACKET_MAX];
     cm_view_writer writer;
-    cm_view_writer_begin(&writer, &config, &header, bytes, sizeof bytes);
+    cm_view_writer_begin(&writer, &header, bytes, sizeof bytes);
     uint32_t put = 0;
     for (uint32_t slot = 0; slot < 3000; slot++) {
         cm_view_entry entry = {.index = slot, .baseline_age = 1, .body = still};
-        put += cm_view_writer_put(&writer, &entry, &still);
+        put += cm_view_writer_put(&writer, &entry, cm_view_encode(&config, &still, &entry.body));
     }
     cr_assert_eq(put, CM_VIEW_ENTRIES_MAX);
     size_t size = cm_view_writer_end(&writer);
@@ -408,8 +410,8 @@ Test(packet, entries_are_capped_and_slots_bounded)
     // Slot 65,535 is the last.
     cm_view_header one = {.sequence = 9};
     cm_view_entry last = {.index = 65535, .body = still};
-    cm_view_writer_begin(&writer, &config, &one, bytes, sizeof bytes);
-    cr_assert(cm_view_writer_put(&writer, &last, NULL));
+    cm_view_writer_begin(&writer, &one, bytes, sizeof bytes);
+    cr_assert(cm_view_writer_put(&writer, &last, cm_view_encode(&config, NULL, &last.body)));
     size = cm_view_writer_end(&writer);
     cr_assert_eq(read_view(bytes, size, &config, &h, &one, got, &count), CM_PACKET_OK);
     cr_assert_eq(got[0].index, 65535);

@@ -204,7 +204,7 @@ static size_t make_view(cm_rng *rng, const cm_view_config *config, carom_body_st
     header.force = cm_vec(0.1f * (float)round, -9.81f, 1.0e-30f);
     header.torque = cm_vec(-0.0f, (float)round, 3.0e8f);
     cm_view_writer writer;
-    cm_view_writer_begin(&writer, config, &header, bytes, CM_PACKET_MAX);
+    cm_view_writer_begin(&writer, &header, bytes, CM_PACKET_MAX);
     uint32_t slot = round == 4 ? SLOTS : cm_rng_below(rng, 20);
     for (; slot < SLOTS; slot += cm_rng_below(rng, 3) ? 1 : 1 + cm_rng_below(rng, 30)) {
         drift(rng, &states[slot]);
@@ -217,7 +217,8 @@ static size_t make_view(cm_rng *rng, const cm_view_config *config, carom_body_st
         if (baseline && cm_rng_below(rng, 4) == 0) {
             entry.body = *baseline;
         }
-        cr_assert(cm_view_writer_put(&writer, &entry, baseline));
+        cr_assert(
+            cm_view_writer_put(&writer, &entry, cm_view_encode(config, baseline, &entry.body)));
     }
     return cm_view_writer_end(&writer);
 }
@@ -256,21 +257,22 @@ static void put_bad_views(vector_text *out, const cm_view_config *config, const 
     cm_view_header header = {.sequence = 77};
     cm_view_entry entry = {.index = 65535};
     cm_view_writer writer;
-    cm_view_writer_begin(&writer, config, &header, twice, sizeof twice);
-    cr_assert(cm_view_writer_put(&writer, &entry, NULL));
+    cm_view_writer_begin(&writer, &header, twice, sizeof twice);
+    cr_assert(cm_view_writer_put(&writer, &entry, cm_view_encode(config, NULL, &entry.body)));
     cm_write_bits(&writer.bits, 3, 2); // one more, in the slot after 65,535
     size_t used = cm_view_writer_end(&writer);
     put_view(out, config, "a slot beyond the last", twice, used + 8, NULL);
-    cm_view_writer_begin(&writer, config, &header, twice, sizeof twice);
+    cm_view_writer_begin(&writer, &header, twice, sizeof twice);
     entry.index = 3;
-    cr_assert(cm_view_writer_put(&writer, &entry, NULL));
+    cr_assert(cm_view_writer_put(&writer, &entry, cm_view_encode(config, NULL, &entry.body)));
     cm_write_bits(&writer.bits, 1 | 0 << 1 | 1 << 2 | 3 << 3, 19);
     used = cm_view_writer_end(&writer);
     put_view(out, config, "a slot again", twice, used + 8, NULL);
-    cm_view_writer_begin(&writer, config, &header, twice, sizeof twice);
+    cm_view_writer_begin(&writer, &header, twice, sizeof twice);
     entry.index = 0;
     entry.baseline_age = 100;
-    cr_assert(cm_view_writer_put(&writer, &entry, &entry.body));
+    cr_assert(
+        cm_view_writer_put(&writer, &entry, cm_view_encode(config, &entry.body, &entry.body)));
     used = cm_view_writer_end(&writer);
     put_view(out, config, "no such baseline", twice, used, NULL);
 }
