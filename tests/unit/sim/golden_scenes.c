@@ -142,6 +142,8 @@ const cm_golden_scene cm_golden_scenes[CM_GOLDEN_SCENES] = {
     {"mechanism", 32, 240, cm_golden_joints_build, cm_golden_joints_drive,
      cm_golden_mechanism_define},
     {"touch", 16, 180, cm_golden_touch_build, cm_golden_touch_drive, cm_golden_touch_define},
+    {"circles", 64, 240, cm_golden_circles_build, cm_golden_circles_drive,
+     cm_golden_circles_define},
 };
 
 const cm_golden_scene *cm_golden_find(const char *name)

@@ -38,9 +38,14 @@ void cm_rig_close(cm_rig *rig)
 
 void cm_rig_step(cm_rig *rig, uint32_t ticks)
 {
+    // In binary32: 0.7, 0, -0.7, no number, 3, -3e-16, 2e17, -3. What is like the numbers of a
+    // scene shows more than what is far off.
+    static const uint8_t rubbish[] = {0x3f, 0x00, 0xbf, 0xff, 0x40, 0xa5, 0x5c, 0xc0};
     for (uint32_t i = 0; i < ticks; i++) {
         carom_world *world = rig->world;
-        memset((char *)world + world->offset.scratch, 0xa5, world->offset.scratch_size);
+        memset((char *)world + world->offset.scratch,
+               rubbish[(rig->rubbish + world->state.tick) % sizeof rubbish],
+               world->offset.scratch_size);
         carom_world_step(world);
     }
 }

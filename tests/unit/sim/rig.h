@@ -11,6 +11,7 @@ typedef struct cm_rig {
     void *memory; // of carom_world_size, `shift` bytes into the block
     void *block;
     carom_world_def def;
+    uint32_t rubbish; // what scratch is filled with: of two worlds, give them different ones
 } cm_rig;
 
 // Room for `bodies` bodies and shapes and eight times as many contacts.
@@ -19,7 +20,8 @@ carom_world_def cm_rig_def(uint32_t bodies);
 cm_rig cm_rig_open(const carom_world_def *def, uint32_t shift);
 void cm_rig_close(cm_rig *rig);
 
-// Fills scratch with 0xA5, then steps.
+// Fills scratch with a byte that follows from `rubbish` and the tick, then steps. Two worlds with
+// different ones below 8 never see the same byte in the same tick.
 void cm_rig_step(cm_rig *rig, uint32_t ticks);
 
 carom_body_id cm_rig_body(cm_rig *rig, const carom_body_def *body, const carom_shape_def *shape);

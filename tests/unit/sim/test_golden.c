@@ -43,6 +43,7 @@ static void step_hostile(cm_rig *rig)
 static uint32_t run_scene(const cm_golden_scene *scene, uint32_t shift, bool hostile, line *lines)
 {
     cm_rig rig = cm_golden_open(scene, shift);
+    rig.rubbish = shift;
     scene->build(&rig);
     uint32_t count = 0;
     cm_hash events = cm_hash_begin(0);

@@ -2,9 +2,11 @@
 // in the order of their slots, steps 1 to 6 one after another with the separation, then all move.
 //
 // A pair early in the list may push a circle into a later one, so pairs are not those of the
-// broadphase but all; what cannot reach is passed over by a comparison. What cannot be pushed takes
-// the limits of the formulas for an infinite mass. Without rounding (pixel 0) a gap up to 1e-5 x
-// size is a hit. Sensors and filters hold. Spheres' depth z does not enter. Typical: 16 circles.
+// broadphase but all; what cannot reach is passed over by a comparison. For the same reason a
+// centre is computed here: the broadphase places what moves and what rests near it, nothing else.
+// What cannot be pushed takes the limits of the formulas for an infinite mass. Without rounding
+// (pixel 0) a gap up to 1e-5 x size is a hit. Sensors and filters hold. Spheres' depth z does not
+// enter. Typical: 16 circles.
 #include "shared/sim/solve/impulse/impulse.h"
 #include "shared/sim/collide/broadphase.h"
 #include "shared/sim/body/rule.h"
@@ -15,19 +17,21 @@ static uint32_t list_circles(const carom_world *world, cm_impulse_circle *circle
     for (uint32_t i = 0; i < world->state.shape_slots; i++) {
         const cm_shape *shape = cm_shapes(world) + i;
         if (shape->alive && shape->type == CAROM_SHAPE_SPHERE && !shape->sensor) {
-            circles[count++] = (cm_impulse_circle){shape->body, i, (double)shape->size[0]};
+            carom_vec3 center;
+            carom_quat unused;
+            cm_shape_pose(world, shape, &center, &unused);
+            circles[count++] = (cm_impulse_circle){shape->body, i, (double)shape->size[0], center};
         }
     }
     return count;
 }
 
-static carom_circle circle_of(const cm_scratch *scratch, const cm_impulse *impulse,
-                              const cm_impulse_circle *from)
+static carom_circle circle_of(const cm_impulse *impulse, const cm_impulse_circle *from)
 {
     const cm_impulse_body *body = &impulse->bodies[from->body];
-    const carom_vec3 *place = &scratch->places[from->shape].position;
+    const carom_vec3 *center = &from->center;
     double m = body->side.inverse_mass.x;
-    carom_circle c = {{(double)place->x + body->shift.x, (double)place->y + body->shift.y},
+    carom_circle c = {{(double)center->x + body->shift.x, (double)center->y + body->shift.y},
                       {body->side.v.x, body->side.v.y},
                       from->reach,
                       m > 0.0 ? 1.0 / m : 1.0};
@@ -70,7 +74,7 @@ static void collide_pair(const carom_world *world, const cm_scratch *scratch, cm
                          const cm_impulse_circle *i, const cm_impulse_circle *j)
 {
     cm_impulse_body *one = &impulse->bodies[i->body], *two = &impulse->bodies[j->body];
-    carom_circle a = circle_of(scratch, impulse, i), b = circle_of(scratch, impulse, j);
+    carom_circle a = circle_of(impulse, i), b = circle_of(impulse, j);
     double reach = (a.radius + b.radius) * (1.0 + CM_IMPULSE_TOUCH);
     double x = b.position[0] - a.position[0], y = b.position[1] - a.position[1];
     if (x > reach || -x > reach || y > reach || -y > reach ||

@@ -32,7 +32,8 @@ typedef struct cm_impulse_row {
 
 typedef struct cm_impulse_circle {
     uint32_t body, shape;
-    double reach; // m
+    double reach;      // m
+    carom_vec3 center; // m, at the start of the substep
 } cm_impulse_circle;
 
 typedef struct cm_impulse {
