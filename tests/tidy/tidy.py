@@ -102,6 +102,9 @@ def check_includes(path, text, problems):
                 problems.append(f"{path}:{number}: include: {name} does not belong here")
         if path.startswith("client-sdk/") and name == "shared/sim/state/image.h":
             problems.append(f"{path}:{number}: include: the SDK goes through the world's API")
+        if (name.startswith("server/tools/cli/") and path.startswith("server/tools/")
+                and not path.startswith("server/tools/cli/")):
+            problems.append(f"{path}:{number}: include: a tool hands its errors to the command line")
         target = folder_of(name)
         if folder is None or target is None or target == folder:
             continue
@@ -200,6 +203,7 @@ def check_all(paths, read, with_format=True):
 
 PLANTED = {
     "include": ("shared/sim/x.c", '#include "shared/game/game_host.h"\n'),
+    "command line": ("server/tools/plot/x.c", '#include "server/tools/cli/cli.h"\n'),
     "image": ("client-sdk/src/x.c", '#include "shared/sim/state/image.h"\n'),
     "server -> SDK's inside": ("server/tools/x.c", '#include "client-sdk/src/mirror.h"\n'),
     "record -> host": ("server/record/x.c", '#include "server/host/room.h"\n'),

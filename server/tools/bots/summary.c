@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "server/tools/cli/cli.h"
-
 void cm_bots_summary_init(cm_bots_summary *summary)
 {
     memset(summary, 0, sizeof *summary);
@@ -31,7 +29,7 @@ static void add_stats(cm_bots_summary *s, const carom_client_stats *stats)
     s->error_count += stats->error_count;
     s->error_sum += stats->error_sum;
     s->error_max = stats->error_max > s->error_max ? stats->error_max : s->error_max;
-    for (uint32_t i = 0; i < CAROM_ERROR_BUCKETS; i++) {
+    for (uint32_t i = 0; i < CAROM_ERROR_BUCKETS; ++i) {
         s->error_buckets[i] += stats->error_buckets[i];
     }
 }
@@ -65,7 +63,7 @@ double cm_bots_summary_percentile(const cm_bots_summary *s, double share)
 {
     double wanted = share * (double)s->error_count, bound = 1.0e-4;
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < CAROM_ERROR_BUCKETS; i++, bound *= 1.25) {
+    for (uint32_t i = 0; i < CAROM_ERROR_BUCKETS; ++i, bound *= 1.25) {
         sum += s->error_buckets[i];
         if (sum > 0 && (double)sum >= wanted) {
             return bound < s->error_max ? bound : s->error_max;
@@ -83,7 +81,7 @@ static void print_refused(const cm_bots_summary *s, FILE *out)
     };
     const char *comma = "";
     fputs("\"refused\":{", out);
-    for (uint32_t i = 0; i < CAROM_REASON_COUNT; i++) {
+    for (uint32_t i = 0; i < CAROM_REASON_COUNT; ++i) {
         if (s->refused[i] > 0) {
             fprintf(out, "%s\"%s\":%llu", comma, names[i], (unsigned long long)s->refused[i]);
             comma = ",";
@@ -100,7 +98,12 @@ static double per(double a, double b)
     return b > 0.0 ? a / b : 0.0;
 }
 
-int cm_bots_summary_print(const cm_bots_summary *s, FILE *out)
+bool cm_bots_summary_well(const cm_bots_summary *s)
+{
+    return s->connected == s->clients && s->ended == 0 && s->desyncs == 0;
+}
+
+void cm_bots_summary_print(const cm_bots_summary *s, FILE *out)
 {
     fprintf(out, "{\"connected\":%u,\"ticks\":%llu,\"seconds\":%.3f,\"clients\":%u,", s->connected,
             (unsigned long long)s->ticks, s->longest_seconds, s->clients);
@@ -124,6 +127,4 @@ int cm_bots_summary_print(const cm_bots_summary *s, FILE *out)
     fprintf(out, "\"ended\":%u,\"desyncs\":%llu,", s->ended, (unsigned long long)s->desyncs);
     print_refused(s, out);
     fputs("}\n", out);
-    bool well = s->connected == s->clients && s->ended == 0 && s->desyncs == 0;
-    return well ? CM_STATUS_DONE : CM_STATUS_FAILED;
 }

@@ -31,7 +31,9 @@ void cm_bots_summary_init(cm_bots_summary *summary);
 void cm_bots_summary_add(cm_bots_summary *summary, const cm_bot_result *result);
 // Upper edge of the bucket that holds the share of the errors, at most the greatest one.
 double cm_bots_summary_percentile(const cm_bots_summary *summary, double share);
-// One line. Returns the exit status: 0 where all connected, stayed and none desynced.
-int cm_bots_summary_print(const cm_bots_summary *summary, FILE *out);
+// All connected, stayed, and none desynced.
+bool cm_bots_summary_well(const cm_bots_summary *summary);
+// One line of JSON.
+void cm_bots_summary_print(const cm_bots_summary *summary, FILE *out);
 
 #endif

@@ -41,3 +41,15 @@ int cm_cli_load_scene(const char *name, const char *db, cm_scene **scene)
     }
     return CM_STATUS_DONE;
 }
+
+int cm_cli_load_inputs(const char *file, const cm_scene *scene, const carom_module *module,
+                       cm_inputs *inputs)
+{
+    cm_scene_error error;
+    carom_result result = cm_inputs_read(file, scene, module, inputs, &error);
+    if (result == CAROM_OK) {
+        return CM_STATUS_DONE;
+    }
+    cm_cli_scene_error(file, &error);
+    return result == CAROM_ERROR_MEMORY ? CM_STATUS_FAILED : CM_STATUS_USAGE;
+}

@@ -2,6 +2,7 @@
 #ifndef CM_SERVER_TOOLS_CLI_LOAD_H
 #define CM_SERVER_TOOLS_CLI_LOAD_H
 
+#include "server/tools/offline/inputs.h"
 #include "shared/scene/scene.h"
 
 // `db` NULL: `name` is a file. Returns an exit status; a message went to stderr where it is not 0.
@@ -9,5 +10,9 @@ int cm_cli_load_scene(const char *name, const char *db, cm_scene **scene);
 
 // The message for a scene whose module is not built in: of a file, with its line.
 void cm_cli_module_error(const char *name, const char *db, const cm_scene *scene);
+
+// The inputs of a run (`--inputs FILE`); module NULL: the scene has none. An exit status likewise.
+int cm_cli_load_inputs(const char *file, const cm_scene *scene, const carom_module *module,
+                       cm_inputs *inputs);
 
 #endif

@@ -1,13 +1,15 @@
-// Parses the long options of a command against its table. Strict: each option once, each value
+// Reads the long options of a command against its table. Strict: each option once, each value
 // whole, nothing abbreviated. Typical: ten options, a handful given.
 #include "server/tools/cli/options.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/tools/cli/cli.h"
+#include "shared/base/assert.h"
 
 #define MAX_OPTIONS 64u
 
@@ -58,28 +60,37 @@ static bool is_choice(const char *choices, const char *text)
     return false;
 }
 
-static int set_value(const char *command, const cm_option *option, const char *text)
+static bool refuse(cm_option_error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static bool refuse(cm_option_error *error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static bool set_value(const cm_option *option, const char *text, cm_option_error *error)
 {
     switch (option->kind) {
     case CM_OPTION_INT:
         if (!cm_parse_int(text, (int64_t)option->low, (int64_t)option->high, option->value)) {
-            cm_cli_error("%s: --%s: '%s', expected a whole number from %.0f to %.0f", command,
-                         option->name, text, option->low, option->high);
-            return CM_STATUS_USAGE;
+            return refuse(error, "--%s: '%s', expected a whole number from %.0f to %.0f",
+                          option->name, text, option->low, option->high);
         }
-        return CM_STATUS_DONE;
+        return true;
     case CM_OPTION_NUMBER:
         if (!cm_parse_number(text, option->low, option->high, option->value)) {
-            cm_cli_error("%s: --%s: '%s', expected a number from %g to %g", command, option->name,
-                         text, option->low, option->high);
-            return CM_STATUS_USAGE;
+            return refuse(error, "--%s: '%s', expected a number from %g to %g", option->name, text,
+                          option->low, option->high);
         }
-        return CM_STATUS_DONE;
+        return true;
     case CM_OPTION_CHOICE:
         if (!is_choice(option->choices, text)) {
-            cm_cli_error("%s: --%s: '%s', expected one of %s", command, option->name, text,
-                         option->choices);
-            return CM_STATUS_USAGE;
+            return refuse(error, "--%s: '%s', expected one of %s", option->name, text,
+                          option->choices);
         }
         break;
     case CM_OPTION_TEXT:
@@ -87,7 +98,7 @@ static int set_value(const char *command, const cm_option *option, const char *t
         break;
     }
     *(const char **)option->value = text;
-    return CM_STATUS_DONE;
+    return true;
 }
 
 // The option that `argument` names, or option_count; `value` is what follows '=', or NULL.
@@ -106,19 +117,17 @@ static uint32_t find_option(const cm_option *options, uint32_t option_count, cha
 }
 
 // One argument that begins with dashes; `at` moves on over a value taken.
-static int parse_option(int argc, char **argv, int *at, const cm_option *options,
-                        uint32_t option_count, bool *seen)
+static bool read_option(int argc, char **argv, int *at, const cm_option *options,
+                        uint32_t option_count, bool *seen, cm_option_error *error)
 {
     const char *value;
     uint32_t i = find_option(options, option_count, argv[*at], &value);
     if (i == option_count) {
-        cm_cli_error("%s: unknown option '%s', see 'carom help %s'", argv[0], argv[*at], argv[0]);
-        return CM_STATUS_USAGE;
+        return refuse(error, "unknown option '%s', see 'carom help %s'", argv[*at], argv[0]);
     }
     const cm_option *option = &options[i];
     if (seen[i]) {
-        cm_cli_error("%s: --%s: given twice", argv[0], option->name);
-        return CM_STATUS_USAGE;
+        return refuse(error, "--%s: given twice", option->name);
     }
     seen[i] = true;
     if (option->given != NULL) {
@@ -127,30 +136,29 @@ static int parse_option(int argc, char **argv, int *at, const cm_option *options
     if (option->kind == CM_OPTION_FLAG) {
         bool no = value != NULL && strcmp(value, "false") == 0;
         if (value != NULL && !no && strcmp(value, "true") != 0) {
-            cm_cli_error("%s: --%s: '%s', expected true, false or no value", argv[0], option->name,
-                         value);
-            return CM_STATUS_USAGE;
+            return refuse(error, "--%s: '%s', expected true, false or no value", option->name,
+                          value);
         }
         *(bool *)option->value = !no;
-        return CM_STATUS_DONE;
+        return true;
     }
     if (value == NULL) {
         if (*at + 1 >= argc) {
-            cm_cli_error("%s: --%s: expected a value", argv[0], option->name);
-            return CM_STATUS_USAGE;
+            return refuse(error, "--%s: expected a value", option->name);
         }
         value = argv[++*at];
     }
-    return set_value(argv[0], option, value);
+    return set_value(option, value, error);
 }
 
-int cm_options_parse(int argc, char **argv, const cm_option *options, uint32_t option_count,
+bool cm_options_read(int argc, char **argv, const cm_option *options, uint32_t option_count,
                      const char **positional, uint32_t positional_capacity,
-                     uint32_t *positional_count)
+                     uint32_t *positional_count, cm_option_error *error)
 {
     bool seen[MAX_OPTIONS] = {false};
     uint32_t count = 0;
-    bool options_ended = option_count > MAX_OPTIONS;
+    bool options_ended = false;
+    CM_ASSERT(option_count <= MAX_OPTIONS);
     for (int i = 1; i < argc; ++i) {
         if (!options_ended && strcmp(argv[i], "--") == 0) {
             options_ended = true;
@@ -158,25 +166,20 @@ int cm_options_parse(int argc, char **argv, const cm_option *options, uint32_t o
         }
         if (!options_ended && argv[i][0] == '-' && argv[i][1] != '\0') {
             if (argv[i][1] != '-') {
-                cm_cli_error("%s: unknown option '%s', options begin with two dashes", argv[0],
-                             argv[i]);
-                return CM_STATUS_USAGE;
+                return refuse(error, "unknown option '%s', options begin with two dashes", argv[i]);
             }
-            int status = parse_option(argc, argv, &i, options, option_count, seen);
-            if (status != CM_STATUS_DONE) {
-                return status;
+            if (!read_option(argc, argv, &i, options, option_count, seen, error)) {
+                return false;
             }
             continue;
         }
         if (count == positional_capacity) {
-            cm_cli_error("%s: unexpected argument '%s', see 'carom help %s'", argv[0], argv[i],
-                         argv[0]);
-            return CM_STATUS_USAGE;
+            return refuse(error, "unexpected argument '%s', see 'carom help %s'", argv[i], argv[0]);
         }
         positional[count++] = argv[i];
     }
     if (positional_count != NULL) {
         *positional_count = count;
     }
-    return CM_STATUS_DONE;
+    return true;
 }

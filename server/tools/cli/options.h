@@ -24,11 +24,16 @@ typedef struct cm_option {
     bool *given;         // set where the option is given; may be NULL
 } cm_option;
 
-// Parses argv[1] to argv[argc - 1]. Positional arguments are put in order into `positional`.
-// Returns 0, or 2 after a message on stderr. The values point into argv.
-int cm_options_parse(int argc, char **argv, const cm_option *options, uint32_t option_count,
+typedef struct cm_option_error {
+    char message[512]; // what is wrong, what was expected; without the command's name
+} cm_option_error;
+
+// Reads argv[1] to argv[argc - 1]; argv[0] is the command's name. Positional arguments are put in
+// order into `positional`. The values point into argv. Prints nothing: false with an error where
+// an argument is refused.
+bool cm_options_read(int argc, char **argv, const cm_option *options, uint32_t option_count,
                      const char **positional, uint32_t positional_capacity,
-                     uint32_t *positional_count);
+                     uint32_t *positional_count, cm_option_error *error);
 
 // A whole decimal number and nothing else; false where it is not, or out of range.
 bool cm_parse_int(const char *text, int64_t low, int64_t high, int64_t *value);

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "server/tools/cli/cli.h"
-#include "server/tools/cli/options.h"
 #include "server/record/replay.h"
 
 // A file that is not there is bad input; one whose reading fails is a failed operation.
@@ -64,7 +63,7 @@ static int verify(const char *path, bool json)
     return status_of(result, path);
 }
 
-int cm_cli_replay(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     bool verifying = false, seek = false, speed = false, export = false;
     const char *format = "text", *ignored = NULL, *path = NULL;
@@ -77,7 +76,7 @@ int cm_cli_replay(int argc, char **argv)
         {.name = "export", .kind = CM_OPTION_TEXT, .value = &ignored, .given = &export},
     };
     int status =
-        cm_options_parse(argc, argv, options, sizeof options / sizeof options[0], &path, 1, &count);
+        cm_cli_options(argc, argv, options, sizeof options / sizeof options[0], &path, 1, &count);
     if (status != CM_STATUS_DONE) {
         return status;
     }
@@ -96,3 +95,12 @@ int cm_cli_replay(int argc, char **argv)
     }
     return verify(path, strcmp(format, "json") == 0);
 }
+
+const cm_command cm_replay_command = {
+    "replay", run_command,
+    "runs a recorded match again\n"
+    "usage: carom replay MATCH --verify\n"
+    "\n"
+    "  --verify   re-simulates and compares the hash of every tick: status 0 where all agree,\n"
+    "             1 where one differs, 2 where the file was recorded by another engine version\n",
+    NULL};

@@ -412,7 +412,7 @@ static int host(serve *s)
     return status;
 }
 
-int cm_cli_serve(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     cm_serve_options options;
     int status = cm_serve_options_read(argc, argv, environ, &options);
@@ -445,3 +445,30 @@ int cm_cli_serve(int argc, char **argv)
     }
     return cm_cli_finish(status);
 }
+
+const cm_command cm_serve_command = {
+    "serve", run_command,
+    "hosts rooms\n"
+    "usage: carom serve [options]\n"
+    "\n"
+    "Hosts a room and records its match until SIGTERM or SIGINT, which drain: the recording is\n"
+    "closed and verified, then the server ends. A second signal stops at once.\n"
+    "\n"
+    "  --config FILE       configuration, JSON\n"
+    "  --db FILE           database of scenes\n"
+    "  --matches DIR       where match files are written\n"
+    "  --listen HOST:PORT  UDP address\n"
+    "  --scene NAME|FILE   the scene: a name in the database, or a file\n"
+    "  --insecure          no tokens; loopback only\n"
+    "  --print-config      prints every key with its value and meaning, and ends\n"
+    "  --check-config      checks the configuration, and ends\n"
+    "\n"
+    "Every configuration key is a flag as well (max_players: --max-players N; true or false:\n"
+    "--insecure, --insecure=false) and a variable of the environment (CAROM_MAX_PLAYERS); later\n"
+    "wins: file, environment, flags. --print-config lists all keys with ranges and meanings.\n"
+    "\n"
+    "stdout: \"listening on HOST:PORT\", then the status: a block on a terminal, else a JSON "
+    "line\n"
+    "each status_interval_ms, and what was recorded and verified. stderr: the log, JSON lines.\n"
+    "Status 1 where the recording could not be kept or does not verify.\n",
+    NULL};

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "server/tools/cli/cli.h"
-#include "server/tools/cli/options.h"
 
 #define KEYS_MAX 30u // each may need two options, beside the three of the command
 #define NAME_MAX 32u
@@ -85,7 +84,7 @@ int cm_serve_options_read(int argc, char **argv, char *const *environment,
     add_own(&f, "print-config", CM_OPTION_FLAG, &options->print_config);
     add_own(&f, "check-config", CM_OPTION_FLAG, &options->check_config);
     add_keys(&f, keys, count);
-    int status = cm_options_parse(argc, argv, f.options, f.count, NULL, 0, NULL);
+    int status = cm_cli_options(argc, argv, f.options, f.count, NULL, 0, NULL);
     if (status != CM_STATUS_DONE) {
         return status;
     }

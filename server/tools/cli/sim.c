@@ -7,7 +7,6 @@
 
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/load.h"
-#include "server/tools/cli/options.h"
 #include "server/tools/offline/rollback.h"
 #include "server/tools/offline/output.h"
 
@@ -49,8 +48,8 @@ static int read_options(int argc, char **argv, sim_options *o)
         {"rollback", CM_OPTION_INT, &o->rollback, 1, ROLLBACK_MAX, NULL, &o->has_rollback},
     };
     uint32_t count = 0;
-    int status = cm_options_parse(argc, argv, options, sizeof options / sizeof options[0],
-                                  &o->scene, 1, &count);
+    int status = cm_cli_options(argc, argv, options, sizeof options / sizeof options[0], &o->scene,
+                                1, &count);
     if (status != CM_STATUS_DONE) {
         return status;
     }
@@ -226,7 +225,7 @@ static int create(sim *s)
         }
     }
     if (s->options.inputs != NULL) {
-        int status = cm_inputs_read(s->options.inputs, s->scene, module, &s->inputs);
+        int status = cm_cli_load_inputs(s->options.inputs, s->scene, module, &s->inputs);
         if (status != CM_STATUS_DONE) {
             return status;
         }
@@ -257,7 +256,7 @@ static int create(sim *s)
     return CM_STATUS_DONE;
 }
 
-int cm_cli_sim(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     static char buffer[OUTPUT_BYTES];
     sim s;
@@ -281,3 +280,54 @@ int cm_cli_sim(int argc, char **argv)
     cm_scene_free(s.scene);
     return status;
 }
+
+const cm_command cm_sim_command = {
+    "sim", run_command,
+    "runs a scene offline\n"
+    "usage: carom sim SCENE [options]\n"
+    "\n"
+    "Runs a scene from tick 0 and prints its state. SCENE is a file, or with --db a name.\n"
+    "\n"
+    "  --ticks N            ticks to run (600)\n"
+    "  --every K            prints every K-th tick; tick 0 and the last one always (1)\n"
+    "  --format jsonl|csv   output (jsonl)\n"
+    "  --solver NAME        of another type than the scene's, with its defaults\n"
+    "  --inputs FILE        JSON lines ordered by tick: {\"tick\", \"player\", \"input\": "
+    "\"hex\"}\n"
+    "                       for the module; {\"tick\", \"body\", \"force\", \"torque\"} held "
+    "until\n"
+    "                       changed; {\"tick\", \"body\", \"position\", \"orientation\",\n"
+    "                       \"linear_velocity\", \"angular_velocity\"} for a kinematic body.\n"
+    "                       A line of tick T acts on the step from T to T + 1. A player's first\n"
+    "                       line joins that player. Where the scene has a pointer, a\n"
+    "                       player's bytes begin with the 52 of its pose (PROTOCOL.md, 5.1).\n"
+    "  --events             adds \"events\" since the line before: {\"type\": \"begin\" or "
+    "\"end\",\n"
+    "                       \"tick\", \"a\", \"b\", \"point\", \"normal\" (from a to b), "
+    "\"impulse\"\n"
+    "                       (N s), \"sensor\": true where one is a sensor},\n"
+    "                       {\"type\": \"break\", \"tick\", \"joint\", \"force\", "
+    "\"torque\"},\n"
+    "                       {\"type\": \"sleep\" or \"wake\", \"tick\", \"body\"}\n"
+    "  --timing             adds \"timing\" to the last line: {\"ticks\", \"seconds\" of wall "
+    "time,\n"
+    "                       those of each stage of the step, and of a hash and a\n"
+    "                       save a tick beside it} (csv: on stderr)\n"
+    "  --rollback R         at every tick: save, step R, restore into a second world, step R\n"
+    "                       again, compare every byte. Adds one last line: {\"ticks\",\n"
+    "                       \"rollback\", \"hash\", \"rewinds\", \"contacts\", "
+    "\"joints\", \"sleeps\",\n"
+    "                       \"creations\", \"difference\": null or {...}}; status 1 with a\n"
+    "                       difference, 2 where nothing ever touched\n"
+    "  --db FILE            SCENE is a name in this database\n"
+    "\n"
+    "jsonl: one object a sampled tick: tick, time (s), hash, bodies (name, position of the\n"
+    "origin, orientation, linear_velocity of the centre of mass, angular_velocity, asleep,\n"
+    "center_of_mass where it is not the origin, and with report_force the contacts' force (N)\n"
+    "and torque (N m) about the centre of mass, mean over the tick), joints (name, angle (rad) "
+    "or\n"
+    "position (m), rate, error (m), force (N), torque (N m)), contacts (touching shape pairs),\n"
+    "kinetic_energy, potential_energy (J), max_penetration (m). Nine significant digits.\n"
+    "csv: a header, then one line a body and sampled tick: tick,time,hash,name,\n"
+    "px,py,pz,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz,asleep.\n",
+    NULL};

@@ -3,7 +3,6 @@
 
 #include "carom/types.h"
 #include "server/tools/cli/cli.h"
-#include "server/tools/cli/options.h"
 
 #ifndef CAROM_VERSION
 #define CAROM_VERSION "0.1.0"
@@ -20,9 +19,9 @@
 #define COMPILER "unknown compiler"
 #endif
 
-int cm_cli_version(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
-    int status = cm_options_parse(argc, argv, NULL, 0, NULL, 0, NULL);
+    int status = cm_cli_options(argc, argv, NULL, 0, NULL, 0, NULL);
     if (status != CM_STATUS_DONE) {
         return status;
     }
@@ -30,3 +29,8 @@ int cm_cli_version(int argc, char **argv)
            CAROM_COMMIT, COMPILER);
     return cm_cli_finish(CM_STATUS_DONE);
 }
+
+const cm_command cm_version_command = {"version", run_command,
+                                       "version, engine version, commit, compiler\n"
+                                       "usage: carom version\n",
+                                       NULL};

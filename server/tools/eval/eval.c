@@ -1,5 +1,5 @@
-// Reads standard input, finds the case, prints the line. What all cases share: reading with paths
-// and lines, writing with 17 digits. The largest case is a few kB; the cap is the scene's.
+// What all cases share: reading with paths and lines, writing with 17 digits. The largest case is a
+// few kB; the cap is the scene's.
 #include "server/tools/eval/eval.h"
 
 #include <jansson.h>
@@ -9,33 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/tools/cli/cli.h"
-#include "server/tools/cli/options.h"
 #include "shared/scene/map_json.h"
 
-#define INPUT_MAX (16u << 20)
 #define DEPTH_MAX 16u
 
-extern const cm_eval_case cm_eval_impact_case;
-extern const cm_eval_case cm_eval_circle_case;
-extern const cm_eval_case cm_eval_lcp_case __attribute__((weak));
-extern const cm_eval_case cm_eval_volume_case __attribute__((weak));
-
-static const struct {
-    const char *name;
-    const cm_eval_case *own; // NULL: not built yet
-} CASES[] = {
-    {"impact", &cm_eval_impact_case},
-    {"circle", &cm_eval_circle_case},
-    {"lcp", &cm_eval_lcp_case},
-    {"volume", &cm_eval_volume_case},
-};
-#define CASE_COUNT (sizeof CASES / sizeof CASES[0])
+const cm_eval_case *const cm_eval_cases[] = {&cm_eval_impact_case, &cm_eval_circle_case,
+                                             &cm_eval_lcp_case, &cm_eval_volume_case, NULL};
 
 struct cm_eval {
     cm_json_text text;
     cm_path path;
     bool failed;
+    cm_scene_error *error;
     FILE *out; // to memory
     uint32_t depth;
     bool started[DEPTH_MAX + 1], closes_array[DEPTH_MAX + 1];
@@ -66,17 +51,15 @@ void cm_eval_fail(cm_eval *eval, const char *key, const char *format, ...)
     if (eval->failed) {
         return;
     }
-    char message[512], path[256];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    vsnprintf(eval->error->message, sizeof eval->error->message, format, arguments);
     va_end(arguments);
     if (key != NULL) {
         push(eval, key, 0);
     }
-    cm_path_text(&eval->path, path, sizeof path);
-    cm_cli_error("<stdin>:%u: %s: %s", (unsigned)cm_json_find_line(&eval->text, &eval->path), path,
-                 message);
+    cm_path_text(&eval->path, eval->error->path, sizeof eval->error->path);
+    eval->error->line = cm_json_find_line(&eval->text, &eval->path);
     if (key != NULL) {
         cm_eval_leave(eval);
     }
@@ -336,120 +319,56 @@ void cm_out_numbers(cm_eval *eval, const char *key, const double *values, size_t
     cm_out_end(eval);
 }
 
-// The command
-// --------------------------------------------------------------------------------------
-
-// The bytes of standard input, NUL-terminated; NULL after a message.
-static char *read_input(size_t *size)
-{
-    size_t capacity = 4096;
-    char *text = malloc(capacity + 1);
-    *size = 0;
-    while (text != NULL) {
-        size_t got = fread(text + *size, 1, capacity - *size, stdin);
-        *size += got;
-        if (got == 0 && !ferror(stdin)) {
-            text[*size] = '\0';
-            return text;
-        }
-        bool large = *size == capacity && capacity >= INPUT_MAX;
-        if (ferror(stdin) || large) {
-            cm_cli_error("<stdin>: %s", large ? "larger than 16 MiB" : "cannot be read");
-            free(text);
-            return NULL;
-        }
-        if (*size == capacity) {
-            capacity *= 2;
-            char *grown = realloc(text, capacity + 1);
-            if (grown == NULL) {
-                free(text);
-            }
-            text = grown;
-        }
-    }
-    cm_cli_error("eval: out of memory");
-    return NULL;
-}
+// One case ---------------------------------------------------------------------------------------
 
 static json_t *parse(cm_eval *eval)
 {
-    cm_scene_error scene_error = {0};
     cm_check check;
-    cm_check_init(&check, &scene_error);
+    cm_check_init(&check, eval->error);
     if (!cm_json_check_size(&eval->text, &check)) {
-        cm_cli_scene_error("<stdin>", &scene_error);
         return NULL;
     }
-    json_error_t error;
-    json_t *root = json_loadb(eval->text.text, eval->text.size, JSON_REJECT_DUPLICATES, &error);
+    json_error_t wrong;
+    json_t *root = json_loadb(eval->text.text, eval->text.size, JSON_REJECT_DUPLICATES, &wrong);
     if (root == NULL) {
-        cm_cli_error("<stdin>:%d: %s, expected JSON", error.line > 0 ? error.line : 1, error.text);
+        eval->error->line = wrong.line > 0 ? (uint32_t)wrong.line : 1;
+        snprintf(eval->error->message, sizeof eval->error->message, "%s, expected JSON",
+                 wrong.text);
     } else if (!json_is_object(root)) {
-        cm_cli_error("<stdin>:1: expected one object");
+        eval->error->line = 1;
+        strcpy(eval->error->message, "expected one object");
         json_decref(root);
         root = NULL;
     }
     return root;
 }
 
-static int run_case(const cm_eval_case *which)
+carom_result cm_eval_run(const cm_eval_case *which, const char *text, size_t size, char **line,
+                         cm_scene_error *error)
 {
-    cm_eval eval = {0};
-    size_t size = 0, length = 0;
-    char *line = NULL;
-    char *text = read_input(&size);
-    if (text == NULL) {
-        return CM_STATUS_USAGE;
-    }
-    eval.text = (cm_json_text){text, size, 1};
+    cm_eval eval = {.text = {text, size, 1}, .error = error};
+    size_t length = 0;
+    *line = NULL;
+    memset(error, 0, sizeof *error);
     json_t *root = parse(&eval);
-    eval.failed = root == NULL;
-    eval.out = open_memstream(&line, &length);
-    if (root != NULL && eval.out != NULL) {
+    if (root == NULL) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    eval.out = open_memstream(line, &length);
+    if (eval.out != NULL) {
         cm_out_object(&eval, NULL);
         which->run(&eval, root);
         cm_out_end(&eval);
     }
     bool written = eval.out != NULL && fclose(eval.out) == 0;
-    if (written && !eval.failed) {
-        printf("%s\n", line);
-    }
-    free(line);
     json_decref(root);
-    free(text);
-    return eval.failed ? CM_STATUS_USAGE
-                       : cm_cli_finish(written ? CM_STATUS_DONE : CM_STATUS_FAILED);
-}
-
-int cm_cli_eval(int argc, char **argv)
-{
-    const char *name = NULL;
-    uint32_t count = 0;
-    int status = cm_options_parse(argc, argv, NULL, 0, &name, 1, &count);
-    if (status != CM_STATUS_DONE) {
-        return status;
+    if (written && !eval.failed) {
+        return CAROM_OK;
     }
-    for (size_t i = 0; count == 1 && i < CASE_COUNT; ++i) {
-        if (strcmp(CASES[i].name, name) != 0) {
-            continue;
-        }
-        if (CASES[i].own == NULL) {
-            cm_cli_error("eval: %s: not built yet", name);
-            return CM_STATUS_USAGE;
-        }
-        return run_case(CASES[i].own);
+    free(*line);
+    *line = NULL;
+    if (!eval.failed) {
+        strcpy(error->message, "out of memory");
     }
-    cm_cli_error("eval: %s%s%s, expected impact, circle, lcp or volume",
-                 count == 1 ? "unknown case '" : "no case given", count == 1 ? name : "",
-                 count == 1 ? "'" : "");
-    return CM_STATUS_USAGE;
-}
-
-void cm_cli_eval_help(void *out)
-{
-    for (size_t i = 0; i < CASE_COUNT; ++i) {
-        const cm_eval_case *own = CASES[i].own;
-        fprintf(out, "\n%s: %s\n%s", CASES[i].name, own != NULL ? own->summary : "not built yet",
-                own != NULL ? own->text : "");
-    }
+    return eval.failed ? CAROM_ERROR_ARGUMENT : CAROM_ERROR_MEMORY;
 }

@@ -1,19 +1,20 @@
-// `carom eval CASE`: the pure functions, one case of JSON on standard input, one line of JSON out.
+// The cases of `carom eval`: pure functions, one case of JSON in, one line of JSON out.
 //
-// A case is a file eval_NAME.c that defines `const cm_eval_case cm_eval_NAME_case` and stands in
-// the table of eval.c (weakly: a case without a file says "not built yet"). It reads with the
-// functions below, in any order, and writes with the cm_out functions. Every object must be closed
-// with cm_eval_end_keys, which refuses keys that nobody asked for.
+// A case is a file NAME.c that defines `const cm_eval_case cm_eval_NAME_case` and stands in the
+// table of eval.c. It reads with the functions below, in any order, and writes with the cm_out
+// functions. Every object must be closed with cm_eval_end_keys, which refuses keys that nobody
+// asked for.
 //
-// Failing is sticky: the first failure prints `carom: <stdin>:LINE: $.path: what, expected what`,
-// every later read gives zeros, and nothing is written to standard output. So a case reads all,
-// then asks cm_eval_failed once.
+// Failing is sticky: the first failure is kept with its line and path, every later read gives
+// zeros, and no line comes out. So a case reads all, then asks cm_eval_failed once.
 #ifndef CM_SERVER_TOOLS_EVAL_EVAL_H
 #define CM_SERVER_TOOLS_EVAL_EVAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "shared/scene/scene.h"
 
 struct json_t;
 
@@ -25,6 +26,17 @@ typedef struct cm_eval_case {
     const char *text;    // fields in and out, for `carom help eval`
     void (*run)(cm_eval *eval, const struct json_t *root);
 } cm_eval_case;
+
+extern const cm_eval_case cm_eval_impact_case, cm_eval_circle_case, cm_eval_lcp_case,
+    cm_eval_volume_case;
+extern const cm_eval_case *const cm_eval_cases[]; // all of them; NULL ends it
+
+#define CM_EVAL_TEXT_MAX (16u << 20) // bytes of a case
+
+// Runs a case on JSON text; `line` (free with free) comes without its newline. Other results than
+// CAROM_OK: CAROM_ERROR_ARGUMENT where the case is refused, CAROM_ERROR_MEMORY; with an error.
+carom_result cm_eval_run(const cm_eval_case *which, const char *text, size_t size, char **line,
+                         cm_scene_error *error);
 
 // In ---------------------------------------------------------------------------------------------
 

@@ -6,25 +6,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/tools/cli/cli.h"
 #include "shared/game/pointer.h"
 #include "shared/scene/scene_json.h"
 
 // What was read so far, to hold the next line against.
 typedef struct reader {
-    const char *path;
     const cm_scene *scene;
     const carom_module *module;
     cm_inputs *inputs;
     uint32_t capacity;
     uint32_t line;
     carom_vec3 *force, *torque; // held, a row a body of the scene
+    cm_scene_error *error;
 } reader;
 
-static int refuse(const reader *r, const char *path, const char *message)
+static carom_result fail(const reader *r, carom_result result, const char *path,
+                         const char *message)
 {
-    cm_cli_error("%s:%u: %s: %s", r->path, (unsigned)r->line, path, message);
-    return CM_STATUS_USAGE;
+    r->error->line = r->line;
+    snprintf(r->error->path, sizeof r->error->path, "%s", path);
+    snprintf(r->error->message, sizeof r->error->message, "%s", message);
+    return result;
+}
+
+static carom_result refuse(const reader *r, const char *path, const char *message)
+{
+    return fail(r, CAROM_ERROR_ARGUMENT, path, message);
 }
 
 static cm_input *append(reader *r)
@@ -44,7 +51,7 @@ static cm_input *append(reader *r)
     return line;
 }
 
-static int take_player(reader *r, const cm_input_json *json, cm_input *line)
+static carom_result take_player(reader *r, const cm_input_json *json, cm_input *line)
 {
     char text[160];
     uint32_t pose_size = cm_scene_pointer_bytes(r->scene);
@@ -81,10 +88,10 @@ static int take_player(reader *r, const cm_input_json *json, cm_input *line)
             return refuse(r, "$.player", "a second input for this tick, expected one");
         }
     }
-    return CM_STATUS_DONE;
+    return CAROM_OK;
 }
 
-static int take_body(reader *r, const cm_input_json *json, cm_input *line)
+static carom_result take_body(reader *r, const cm_input_json *json, cm_input *line)
 {
     uint32_t body = cm_scene_find_body(r->scene, json->body);
     if (body == CM_SCENE_NO_BODY) {
@@ -115,24 +122,22 @@ static int take_body(reader *r, const cm_input_json *json, cm_input *line)
     line->orientation = json->orientation;
     line->linear_velocity = json->linear_velocity;
     line->angular_velocity = json->angular_velocity;
-    return CM_STATUS_DONE;
+    return CAROM_OK;
 }
 
-static int take_line(reader *r, const char *text, size_t size)
+static carom_result take_line(reader *r, const char *text, size_t size)
 {
     cm_input_json json;
-    cm_scene_error error;
-    if (cm_input_from_json(text, size, r->line, &json, &error) != CAROM_OK) {
-        cm_cli_scene_error(r->path, &error);
-        return CM_STATUS_USAGE;
+    carom_result result = cm_input_from_json(text, size, r->line, &json, r->error);
+    if (result != CAROM_OK) {
+        return result;
     }
     if (r->inputs->count > 0 && json.tick < r->inputs->lines[r->inputs->count - 1].tick) {
         return refuse(r, "$.tick", "earlier than the line before, expected lines ordered by tick");
     }
     cm_input *line = append(r);
     if (line == NULL) {
-        cm_cli_error("%s: out of memory", r->path);
-        return CM_STATUS_FAILED;
+        return fail(r, CAROM_ERROR_MEMORY, "", "out of memory");
     }
     line->tick = json.tick;
     return json.has_player ? take_player(r, &json, line) : take_body(r, &json, line);
@@ -148,19 +153,19 @@ static bool is_blank(const char *text, size_t size)
     return true;
 }
 
-static int take_text(reader *r, const char *text, size_t size)
+static carom_result take_text(reader *r, const char *text, size_t size)
 {
-    int status = CM_STATUS_DONE;
-    for (size_t at = 0; at < size && status == CM_STATUS_DONE;) {
+    carom_result result = CAROM_OK;
+    for (size_t at = 0; at < size && result == CAROM_OK;) {
         const char *newline = memchr(text + at, '\n', size - at);
         size_t length = newline != NULL ? (size_t)(newline - text) - at : size - at;
         ++r->line;
         if (!is_blank(text + at, length)) {
-            status = take_line(r, text + at, length);
+            result = take_line(r, text + at, length);
         }
         at += length + 1;
     }
-    return status;
+    return result;
 }
 
 // By tick, then kind, then player; bodies stay in the order of the file.
@@ -179,22 +184,23 @@ static void sort_players(cm_inputs *inputs)
     }
 }
 
-int cm_inputs_read(const char *path, const cm_scene *scene, const carom_module *module,
-                   cm_inputs *inputs)
+carom_result cm_inputs_read(const char *path, const cm_scene *scene, const carom_module *module,
+                            cm_inputs *inputs, cm_scene_error *error)
 {
-    cm_scene_error error;
     size_t size = 0;
     memset(inputs, 0, sizeof *inputs);
-    char *text = cm_scene_read_file(path, CM_INPUTS_FILE_MAX, &size, &error);
+    memset(error, 0, sizeof *error);
+    char *text = cm_scene_read_file(path, CM_INPUTS_FILE_MAX, &size, error);
     if (text == NULL) {
-        cm_cli_scene_error(path, &error);
-        return CM_STATUS_USAGE;
+        return CAROM_ERROR_IO;
     }
     uint32_t bodies = cm_scene_body_count(scene);
-    reader r = {path, scene, module, inputs, 0, 0, NULL, NULL};
+    reader r = {.scene = scene, .module = module, .inputs = inputs, .error = error};
     r.force = calloc(2 * (size_t)bodies + 1, sizeof(carom_vec3));
-    int status = r.force != NULL ? CM_STATUS_DONE : CM_STATUS_FAILED;
-    if (r.force != NULL) {
+    carom_result result = CAROM_OK;
+    if (r.force == NULL) {
+        result = fail(&r, CAROM_ERROR_MEMORY, "", "out of memory");
+    } else {
         r.torque = r.force + bodies;
         for (uint32_t i = 0; i < bodies; ++i) {
             carom_body_def def;
@@ -202,16 +208,16 @@ int cm_inputs_read(const char *path, const cm_scene *scene, const carom_module *
             r.force[i] = def.force;
             r.torque[i] = def.torque;
         }
-        status = take_text(&r, text, size);
+        result = take_text(&r, text, size);
     }
     free(r.force);
     free(text);
-    if (status == CM_STATUS_DONE) {
+    if (result == CAROM_OK) {
         sort_players(inputs);
     } else {
         cm_inputs_free(inputs);
     }
-    return status;
+    return result;
 }
 
 void cm_inputs_free(cm_inputs *inputs)

@@ -30,9 +30,10 @@ typedef struct cm_inputs {
     uint32_t count;
 } cm_inputs;
 
-// Returns an exit status, after a message where it is not 0. The module may be NULL.
-int cm_inputs_read(const char *path, const cm_scene *scene, const carom_module *module,
-                   cm_inputs *inputs);
+// The module may be NULL. Any result but CAROM_OK has an error: CAROM_ERROR_IO for a file that
+// cannot be read, CAROM_ERROR_MEMORY, or that of the first line that is refused.
+carom_result cm_inputs_read(const char *path, const cm_scene *scene, const carom_module *module,
+                            cm_inputs *inputs, cm_scene_error *error);
 void cm_inputs_free(cm_inputs *inputs);
 
 // The lines of a tick: first to end - 1.

@@ -6,6 +6,7 @@
 #include "server/tools/plot/svg.h"
 
 typedef enum cm_view_kind {
+    CM_VIEW_AUTO,    // for a page to choose: no camera has it
     CM_VIEW_XY,      // x right, y up
     CM_VIEW_SCREEN,  // x right, y down: the axes of the article on circles
     CM_VIEW_XZ,      // from above: x right, z down the page

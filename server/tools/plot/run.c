@@ -11,7 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "server/tools/cli/cli.h"
 #include "shared/sim/state/image.h"
 
 #define MAP_TICKS  600u // by then something must have touched, unless --ticks says otherwise
@@ -21,10 +20,21 @@ typedef struct lines {
     uint32_t slot[CM_PLOT_LINES_MAX];
 } lines;
 
-static int fail(const cm_plot_run *run, carom_result result)
+static carom_result fail(const cm_plot_run *run, carom_result result, cm_plot_error *error)
 {
-    cm_cli_error("plot: %s: %s", run->label, carom_result_text(result));
-    return result == CAROM_ERROR_NOT_BUILT ? CM_STATUS_USAGE : CM_STATUS_FAILED;
+    snprintf(error->message, sizeof error->message, "%s: %s", run->label,
+             carom_result_text(result));
+    return result;
+}
+
+bool cm_plot_has_trace(const cm_plot_request *request, cm_trace_kind kind)
+{
+    for (uint32_t t = 0; t < request->trace_count; ++t) {
+        if (request->traces[t]->kind == kind) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool can_move(const carom_world *world, uint32_t slot)
@@ -52,7 +62,7 @@ static bool is_named(const cm_offline *offline, uint32_t slot, const char *names
     }
 }
 
-static int check_names(const cm_offline *offline, const char *names)
+static carom_result check_names(const cm_offline *offline, const char *names, cm_plot_error *error)
 {
     for (const char *at = names; at != NULL;) {
         char name[CM_NAME_MAX];
@@ -63,12 +73,13 @@ static int check_names(const cm_offline *offline, const char *names)
             found = is_named(offline, s, name);
         }
         if (!found) {
-            cm_cli_error("plot: --body: no body '%s' in the scene", name);
-            return CM_STATUS_USAGE;
+            snprintf(error->message, sizeof error->message, "--body: no body '%s' in the scene",
+                     name);
+            return CAROM_ERROR_ARGUMENT;
         }
         at = at[part] == ',' ? at + part + 1 : NULL;
     }
-    return CM_STATUS_DONE;
+    return CAROM_OK;
 }
 
 // Whether the body of a slot is to be drawn or summed.
@@ -195,13 +206,14 @@ static carom_result step_once(cm_plot_run *run, const cm_plot_request *request, 
     return CAROM_OK;
 }
 
-static int step_all(cm_plot_run *run, const cm_plot_request *request, stepping *s)
+static carom_result step_all(cm_plot_run *run, const cm_plot_request *request, stepping *s,
+                             cm_plot_error *error)
 {
     uint32_t slots = carom_world_body_slots(s->offline.world);
     if (request->bodies != NULL) {
-        int status = check_names(&s->offline, request->bodies);
-        if (status != CM_STATUS_DONE) {
-            return status;
+        carom_result result = check_names(&s->offline, request->bodies, error);
+        if (result != CAROM_OK) {
+            return result;
         }
         // Bodies that join later are not among the named ones.
         s->bodies = calloc(carom_world_limits(s->offline.world).bodies + 1, sizeof *s->bodies);
@@ -211,7 +223,7 @@ static int step_all(cm_plot_run *run, const cm_plot_request *request, stepping *
     }
     s->times = calloc(request->ticks + 1, sizeof *s->times);
     if (s->times == NULL || (request->bodies != NULL && s->bodies == NULL)) {
-        return fail(run, CAROM_ERROR_MEMORY);
+        return fail(run, CAROM_ERROR_MEMORY, error);
     }
     for (uint32_t slot = 0; slot < slots; ++slot) {
         run->movable += can_move(s->offline.world, slot);
@@ -222,13 +234,13 @@ static int step_all(cm_plot_run *run, const cm_plot_request *request, stepping *
     for (uint64_t tick = 0; tick <= request->ticks; ++tick) {
         carom_result result = step_once(run, request, s, tick);
         if (result != CAROM_OK) {
-            return fail(run, result);
+            return fail(run, result, error);
         }
     }
     uint64_t skip = request->ticks / COST_START, timed = request->ticks - skip;
     qsort(s->times + skip, timed, sizeof *s->times, by_value);
     run->step_us = timed > 0 ? s->times[skip + timed / 2] : 0.0;
-    return CM_STATUS_DONE;
+    return CAROM_OK;
 }
 
 // The value that every surface needs so that two of them combine to `wanted`.
@@ -270,13 +282,13 @@ static carom_result run_cell(const cm_plot_run *run, const cm_plot_request *requ
     return CAROM_OK;
 }
 
-static int run_map(cm_plot_run *run, const cm_plot_request *request)
+static carom_result run_map(cm_plot_run *run, const cm_plot_request *request, cm_plot_error *error)
 {
     uint32_t n = request->map_size;
     bool any = false;
     run->map = calloc((size_t)n * n, sizeof *run->map);
     if (run->map == NULL) {
-        return fail(run, CAROM_ERROR_MEMORY);
+        return fail(run, CAROM_ERROR_MEMORY, error);
     }
     for (uint32_t row = 0; row < n; ++row) {
         for (uint32_t column = 0; column < n; ++column) {
@@ -285,44 +297,45 @@ static int run_map(cm_plot_run *run, const cm_plot_request *request)
                 run_cell(run, request, (double)column / (n - 1), (double)row / (n - 1),
                          &run->map[row * n + column], &touched);
             if (result != CAROM_OK) {
-                return fail(run, result);
+                return fail(run, result, error);
             }
             any = any || touched;
         }
     }
     if (!any) {
-        cm_cli_error("plot: --trace energy_map: %s: nothing touches, expected a scene with a "
-                     "collision",
-                     run->label);
-        return CM_STATUS_USAGE;
+        snprintf(error->message, sizeof error->message,
+                 "--trace energy_map: %s: nothing touches, expected a scene with a collision",
+                 run->label);
+        return CAROM_ERROR_ARGUMENT;
     }
-    return CM_STATUS_DONE;
+    return CAROM_OK;
 }
 
-int cm_plot_run_go(cm_plot_run *run, const cm_plot_request *request)
+carom_result cm_plot_run_go(cm_plot_run *run, const cm_plot_request *request, cm_plot_error *error)
 {
     stepping s;
     memset(&s, 0, sizeof s);
-    bool map = false, other = request->at_count > 0;
+    bool other = request->at_count > 0;
     for (uint32_t t = 0; t < request->trace_count; ++t) {
-        map = map || request->traces[t]->kind == CM_TRACE_MAP;
         other = other || request->traces[t]->kind != CM_TRACE_MAP;
     }
-    int status = map ? run_map(run, request) : CM_STATUS_DONE;
-    if (status != CM_STATUS_DONE || !other) {
-        return status;
+    carom_result result = CAROM_OK;
+    if (cm_plot_has_trace(request, CM_TRACE_MAP)) {
+        result = run_map(run, request, error);
     }
-    carom_result result =
-        cm_offline_create_with(run->scene, request->inputs, run->solver, &s.offline);
+    if (result != CAROM_OK || !other) {
+        return result;
+    }
+    result = cm_offline_create_with(run->scene, request->inputs, run->solver, &s.offline);
     if (result != CAROM_OK) {
-        return fail(run, result);
+        return fail(run, result, error);
     }
-    status = step_all(run, request, &s);
+    result = step_all(run, request, &s, error);
     cm_before_free(&s.before);
     free(s.bodies);
     free(s.times);
     cm_offline_destroy(&s.offline);
-    return status;
+    return result;
 }
 
 void cm_plot_run_free(cm_plot_run *run)

@@ -23,6 +23,8 @@ typedef struct cm_plot_request {
     const cm_inputs *inputs;
 } cm_plot_request;
 
+bool cm_plot_has_trace(const cm_plot_request *request, cm_trace_kind kind);
+
 typedef struct cm_plot_run {
     const cm_scene *scene;
     int solver; // -1: the scene's
@@ -38,8 +40,13 @@ typedef struct cm_plot_run {
     double step_us; // median, thread CPU time
 } cm_plot_run;
 
-// Returns an exit status, after a message where it is not 0.
-int cm_plot_run_go(cm_plot_run *run, const cm_plot_request *request);
+typedef struct cm_plot_error {
+    char message[512]; // what is wrong, what was expected
+} cm_plot_error;
+
+// Any result but CAROM_OK has an error; CAROM_ERROR_ARGUMENT where the request does not suit the
+// scene.
+carom_result cm_plot_run_go(cm_plot_run *run, const cm_plot_request *request, cm_plot_error *error);
 void cm_plot_run_free(cm_plot_run *run);
 
 #endif

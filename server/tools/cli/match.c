@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "server/tools/cli/cli.h"
-#include "server/tools/cli/options.h"
 #include "server/record/match_file.h"
 
 static const char *end_name(cm_match_end end)
@@ -76,7 +75,7 @@ static int print_file(const char *path)
     return cm_cli_finish(CM_STATUS_DONE);
 }
 
-int cm_cli_match(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     static const char *const later[] = {"list", "diff", "extract", "prune", "backup"};
     for (size_t i = 0; argc > 1 && i < sizeof later / sizeof later[0]; i++) {
@@ -87,7 +86,7 @@ int cm_cli_match(int argc, char **argv)
     }
     const char *arguments[2] = {NULL, NULL};
     uint32_t count = 0;
-    int status = cm_options_parse(argc, argv, NULL, 0, arguments, 2, &count);
+    int status = cm_cli_options(argc, argv, NULL, 0, arguments, 2, &count);
     if (status != CM_STATUS_DONE) {
         return status;
     }
@@ -97,3 +96,11 @@ int cm_cli_match(int argc, char **argv)
     }
     return print_file(arguments[1]);
 }
+
+const cm_command cm_match_command = {
+    "match", run_command,
+    "looks into match files\n"
+    "usage: carom match info FILE\n"
+    "\n"
+    "Prints what a match file holds: scene, module, versions, players, ticks, how it ended.\n",
+    NULL};

@@ -7,7 +7,6 @@
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/load.h"
 #include "server/tools/offline/offline.h"
-#include "server/tools/cli/options.h"
 #include "server/record/scene_db.h"
 #include "server/host/snapshot.h"
 #include "shared/scene/scene_json.h"
@@ -156,7 +155,7 @@ static int run_delete(const char *name, const char *db)
     return result == CAROM_OK ? CM_STATUS_DONE : refuse(db, result, &error);
 }
 
-int cm_cli_scene(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     const char *db = CM_SCENE_DB_DEFAULT, *name = NULL;
     const cm_option options[] = {
@@ -165,7 +164,7 @@ int cm_cli_scene(int argc, char **argv)
     };
     const char *words[2] = {NULL, NULL};
     uint32_t count = 0;
-    int status = cm_options_parse(argc, argv, options, 2, words, 2, &count);
+    int status = cm_cli_options(argc, argv, options, 2, words, 2, &count);
     if (status != CM_STATUS_DONE) {
         return status;
     }
@@ -202,3 +201,19 @@ int cm_cli_scene(int argc, char **argv)
                  verb);
     return CM_STATUS_USAGE;
 }
+
+const cm_command cm_scene_command = {
+    "scene", run_command,
+    "imports, exports, lists and checks scenes\n"
+    "usage: carom scene import FILE|export NAME|list|validate FILE|show NAME|delete NAME\n"
+    "                   [--db FILE]\n"
+    "\n"
+    "  import FILE    checks a scene file and keeps it under its name (or --name NAME);\n"
+    "                 a scene of that name is replaced\n"
+    "  export NAME    prints a kept scene as JSON; it imports to the same world, hash for hash\n"
+    "  list           one line for each kept scene: name, bodies, bytes, time of import\n"
+    "  show NAME      one JSON object: counts, limits, module, hash of tick 0\n"
+    "  delete NAME    forgets a scene\n"
+    "  validate FILE  checks a scene file and prints nothing but what is wrong\n"
+    "  --db FILE      database of scenes (carom.db)\n",
+    NULL};

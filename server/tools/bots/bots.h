@@ -1,0 +1,29 @@
+// Real SDK clients that play on a server by themselves, through a seeded bad link.
+#ifndef CM_SERVER_TOOLS_BOTS_BOTS_H
+#define CM_SERVER_TOOLS_BOTS_BOTS_H
+
+#include "server/tools/bots/summary.h"
+
+#define CM_BOTS_MAX 4095
+
+typedef enum cm_bots_pattern {
+    CM_BOTS_WANDER, // a seeded walk; now and then a bot holds what it touches, or jumps
+    CM_BOTS_DRIVE,  // the walk alone
+    CM_BOTS_IDLE,
+} cm_bots_pattern;
+
+typedef struct cm_bots_options {
+    char host[256];
+    uint16_t port;
+    uint32_t count, predict;                    // of `count`, how many simulate
+    uint64_t seed;                              // of the link's chance and of the inputs
+    double seconds;                             // of play, from when all bots do
+    double latency_ms, jitter_ms, loss_percent; // one way, each way
+    cm_bots_pattern pattern;
+} cm_bots_options;
+
+// Plays until the time is over or SIGINT or SIGTERM comes, and sums up. CAROM_ERROR_NOT_BUILT: this
+// process's ENet does not call our socket functions.
+carom_result cm_bots_run(const cm_bots_options *options, cm_bots_summary *summary);
+
+#endif
