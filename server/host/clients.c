@@ -41,6 +41,30 @@ static void leave_room(cm_worker *worker, uint32_t peer)
     cm_outbox_clear(&client->waiting);
 }
 
+// How a connection ended, while the session still says who it was. A player's end is news; of
+// others only what was refused is.
+static void log_end(cm_worker *worker, uint32_t peer, carom_reason reason, bool refused)
+{
+    const cm_session *session = &worker->clients[peer].session;
+    bool player = session->state == CM_SESSION_JOINING || session->state == CM_SESSION_JOINED;
+    bool expected = reason == CAROM_REASON_LEFT || reason == CAROM_REASON_DRAINING;
+    cm_log_level level = expected ? CM_LOG_INFO : CM_LOG_WARNING;
+    cm_line line;
+    if (!player && !refused) {
+        return;
+    }
+    cm_line_log(&line, level, player ? "player left" : "client refused");
+    if (player) {
+        cm_line_uint(&line, "player", session->player);
+        cm_line_text(&line, "name", session->name);
+        cm_line_uint(&line, "tick", cm_room_tick(worker->room) + 1);
+    } else {
+        cm_line_uint(&line, "peer", peer);
+    }
+    cm_line_text(&line, "reason", carom_reason_text(reason));
+    cm_worker_log(worker, level, &line);
+}
+
 void cm_clients_kick(cm_worker *worker, uint32_t peer, carom_reason reason)
 {
     cm_session *session = &worker->clients[peer].session;
@@ -52,14 +76,7 @@ void cm_clients_kick(cm_worker *worker, uint32_t peer, carom_reason reason)
     if (control.type == CM_CONTROL_REFUSED) {
         control.text = carom_reason_text(reason);
     }
-    cm_line line;
-    bool drained = worker->draining && reason == CAROM_REASON_DRAINING;
-    cm_log_level level = drained ? CM_LOG_DEBUG : CM_LOG_WARNING;
-    cm_line_log(&line, level,
-                control.type == CM_CONTROL_REFUSED ? "client refused" : "client sent away");
-    cm_line_uint(&line, "peer", peer);
-    cm_line_text(&line, "reason", carom_reason_text(reason));
-    cm_worker_log(worker, level, &line);
+    log_end(worker, peer, reason, true);
     cm_clients_send(worker, peer, &control);
     leave_room(worker, peer);
     session->state = CM_SESSION_LEAVING;
@@ -183,19 +200,11 @@ static void receive_inputs(cm_worker *worker, uint32_t peer, const cm_host_event
     }
 }
 
-static void disconnected(cm_worker *worker, uint32_t peer)
+static void disconnected(cm_worker *worker, uint32_t peer, carom_reason reason)
 {
-    cm_session *session = &worker->clients[peer].session;
-    cm_session_state state = session->state;
+    log_end(worker, peer, reason, false);
     leave_room(worker, peer);
-    if (state == CM_SESSION_JOINING || state == CM_SESSION_JOINED) {
-        cm_line line;
-        cm_line_log(&line, CM_LOG_INFO, "player left");
-        cm_line_uint(&line, "player", session->player);
-        cm_line_uint(&line, "tick", cm_room_tick(worker->room) + 1);
-        cm_worker_log(worker, CM_LOG_INFO, &line);
-    }
-    session->state = CM_SESSION_FREE;
+    worker->clients[peer].session.state = CM_SESSION_FREE;
 }
 
 void cm_clients_receive(cm_worker *worker)
@@ -210,7 +219,7 @@ void cm_clients_receive(cm_worker *worker)
             cm_session_open(&client->session, worker->now_us, worker->input_rate,
                             worker->tick_rate);
         } else if (event.type == CM_HOST_DISCONNECT) {
-            disconnected(worker, event.peer);
+            disconnected(worker, event.peer, event.reason);
         } else if (client->session.state == CM_SESSION_FREE ||
                    client->session.state == CM_SESSION_LEAVING) {
             continue; // it was told to go

@@ -211,6 +211,8 @@ static cm_host_event_type take_event(cm_host *host, ENetEvent *from, cm_host_eve
         enet_peer_timeout(from->peer, ENET_PEER_TIMEOUT_LIMIT, ENET_TIMEOUT_MS, ENET_TIMEOUT_MS);
         return CM_HOST_CONNECT;
     case ENET_EVENT_TYPE_DISCONNECT:
+        event->reason =
+            from->data < CAROM_REASON_COUNT ? (carom_reason)from->data : CAROM_REASON_NONE;
         return CM_HOST_DISCONNECT;
     case ENET_EVENT_TYPE_RECEIVE:
         host->held = from->packet;
@@ -235,6 +237,7 @@ static cm_host_event_type end_silent(cm_host *host, cm_host_event *event)
         if (judged && enet_time_get() - host->heard_ms[i] > host->timeout_ms) {
             enet_peer_reset(peer);
             event->peer = (uint32_t)i;
+            event->reason = CAROM_REASON_TIMEOUT;
             event->type = CM_HOST_DISCONNECT;
             return CM_HOST_DISCONNECT;
         }

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "carom/reason.h"
+
 #define CM_DATAGRAM_MAX    1200u
 #define CM_CHANNEL_CONTROL 0u
 #define CM_CHANNEL_PACKETS 1u
@@ -52,6 +54,8 @@ typedef struct cm_host_event {
     cm_host_event_type type;
     uint32_t peer;
     uint32_t channel;
+    carom_reason
+        reason; // of a disconnect: what the client said, TIMEOUT, or NONE where none is known
     const uint8_t *bytes; // valid until the next call
     size_t size;
 } cm_host_event;

@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 #include <enet/enet.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,27 @@ typedef struct bench {
     cm_scene *scene;
     cm_config config;
     cm_worker *worker;
+    char log[8192];
 } bench;
+
+static void keep_log(void *user, int level, const char *json_line)
+{
+    bench *b = user;
+    size_t used = strlen(b->log);
+    (void)level;
+    snprintf(b->log + used, sizeof b->log - used, "%s\n", json_line);
+}
+
+static bool has_log(const bench *b, const char *event, const char *reason)
+{
+    char start[128], end[128];
+    snprintf(start, sizeof start, "\"event\":\"%s\"", event);
+    snprintf(end, sizeof end, "\"reason\":\"%s\"}\n", reason);
+    const char *at = strstr(b->log, start);
+    const char *stop = at != NULL ? strchr(at, '\n') : NULL;
+    const char *found = at != NULL ? strstr(at, end) : NULL;
+    return found != NULL && found < stop;
+}
 
 typedef struct bare_client {
     ENetHost *host;
@@ -46,8 +67,12 @@ static void open_bench(bench *b, uint64_t seed)
     cm_config_default(&b->config);
     b->config.insecure = true;
     b->config.max_players = 2;
-    cm_worker_def def = {
-        .config = &b->config, .scene = b->scene, .seed = seed, .now_us = cm_net_now_us(b->net)};
+    cm_worker_def def = {.config = &b->config,
+                         .scene = b->scene,
+                         .seed = seed,
+                         .now_us = cm_net_now_us(b->net),
+                         .log = keep_log,
+                         .user = b};
     char error[256] = "";
     cr_assert_eq(cm_worker_create(&def, &b->worker, error, sizeof error), CAROM_OK, "%s", error);
     cr_assert_eq(cm_worker_port(b->worker), PORT);
@@ -353,6 +378,34 @@ Test(worker, a_goodbye_of_a_client_is_malformed)
     cr_assert_eq(c.goodbyes, 1);
     cr_assert_eq(c.reason, CAROM_REASON_MALFORMED);
     cr_assert_eq(stats_of(&b).players, 0);
+    cr_assert(has_log(&b, "player left", "a message could not be understood"), "%s", b.log);
+    hang_up(&c);
+    close_bench(&b);
+}
+
+// Whoever leaves, and however: the log says who and why.
+Test(worker, a_leave_is_logged_with_its_reason)
+{
+    bench b;
+    bare_client c;
+    open_bench(&b, 15);
+    join(&b, &c);
+    enet_peer_disconnect(c.peer, CAROM_REASON_LEFT);
+    run(&b, &c, 1, 200);
+    cr_assert(has_log(&b, "player left", "the client left"), "%s", b.log);
+    cr_assert_not_null(strstr(b.log, "\"player\":0,\"name\":\"bare\""), "%s", b.log);
+    hang_up(&c);
+    b.log[0] = '\0';
+    join(&b, &c);
+    enet_peer_disconnect(c.peer, 0xffffffffu); // of no reason that we know
+    run(&b, &c, 1, 200);
+    cr_assert(has_log(&b, "player left", "none"), "%s", b.log);
+    hang_up(&c);
+    b.log[0] = '\0';
+    join(&b, &c);
+    cm_net_partition(b.net, PORT, true);
+    run(&b, &c, 1, 12000);
+    cr_assert(has_log(&b, "player left", "nothing was heard for too long"), "%s", b.log);
     hang_up(&c);
     close_bench(&b);
 }
@@ -441,6 +494,7 @@ Test(worker, refusals_have_their_reason)
     cr_assert(c[2].ended);
     cr_assert_eq(c[3].refusals, 1);
     cr_assert_eq(c[3].reason, CAROM_REASON_PROTOCOL_VERSION);
+    cr_assert(has_log(&b, "client refused", "no free player slot"), "%s", b.log);
     cr_assert_eq(stats_of(&b).players, 2);
     for (uint32_t i = 0; i < 4; ++i) {
         hang_up(&c[i]);
@@ -466,6 +520,7 @@ Test(worker, a_drain_says_goodbye_and_lets_nobody_in)
     run(&b, c, 2, 2500);
     cr_assert(cm_worker_drained(b.worker));
     cr_assert_eq(stats_of(&b).tick, tick, "the match is over");
+    cr_assert(has_log(&b, "player left", "the server is shutting down"), "%s", b.log);
     hang_up(&c[0]);
     hang_up(&c[1]);
     close_bench(&b);
