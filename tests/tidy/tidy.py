@@ -50,7 +50,7 @@ LIBRARIES = {
     "enet/enet.h": r"^(server/host/net\.c|client-sdk/src/link\.c|shared/net/.*\.c|tests/.*\.c)$",
     "sqlite3.h": r"^(server/record/.*\.c|tests/.*\.c)$",
     "jansson.h": r"^(shared/scene/.*_json\.c|server/.*\.c|tests/.*\.c)$",
-    "sodium.h": r"^(server/.*\.c|client-sdk/src/.*\.c|shared/wire/.*\.c)$",
+    "sodium.h": r"^shared/wire/crypto\.c$",
     "pb-c.h": r"^(shared/scene/(.*\.c|message\.h)|shared/wire/.*\.c|server/record/.*\.c|tests/.*\.c)$",
 }
 

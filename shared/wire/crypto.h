@@ -1,0 +1,52 @@
+// The cryptography that the wire needs, each thing once: libsodium behind bytes. crypto.c is the
+// only file of ours that knows the library.
+//
+// Keys, nonces and randomness are arguments, so that tests run from seeds. Costs on a machine of
+// 2020: seal or open 0.4 to 0.6 us a datagram, a hash 0.3 us, X25519 40 us.
+#ifndef CM_WIRE_CRYPTO_H
+#define CM_WIRE_CRYPTO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CM_KEY_BYTES         32u
+#define CM_TAG_BYTES         16u
+#define CM_NONCE_BYTES       12u
+#define CM_TOKEN_NONCE_BYTES 24u
+
+// Once before anything else here; again is allowed. False: the library does not work here.
+bool cm_crypto_init(void);
+void cm_crypto_random(void *bytes, size_t size);
+// Overwrites in a way that no compiler leaves out.
+void cm_crypto_wipe(void *bytes, size_t size);
+// In a time that does not depend on the contents.
+bool cm_crypto_equal(const void *a, const void *b, size_t size);
+
+// BLAKE2b of 16 to 64 bytes; key of CM_KEY_BYTES or NULL.
+void cm_crypto_hash(uint8_t *out, size_t out_size, const uint8_t *bytes, size_t size,
+                    const uint8_t *key);
+
+// X25519. The public half of a secret of any 32 bytes.
+void cm_crypto_public(const uint8_t secret[CM_KEY_BYTES], uint8_t public_key[CM_KEY_BYTES]);
+// What both ends compute; false for a public key that gives nothing (of low order).
+bool cm_crypto_shared(const uint8_t secret[CM_KEY_BYTES], const uint8_t public_key[CM_KEY_BYTES],
+                      uint8_t shared[CM_KEY_BYTES]);
+
+// ChaCha20-Poly1305 (RFC 8439) in place: `bytes` holds `size` of plaintext and has room for a tag
+// behind it. A nonce must never come twice with one key. `extra` is authenticated, not encrypted.
+void cm_crypto_seal(uint8_t *bytes, size_t size, const uint8_t *extra, size_t extra_size,
+                    const uint8_t nonce[CM_NONCE_BYTES], const uint8_t key[CM_KEY_BYTES]);
+// `size` with the tag. False, and the bytes are lost, where anything was changed.
+bool cm_crypto_open(uint8_t *bytes, size_t size, const uint8_t *extra, size_t extra_size,
+                    const uint8_t nonce[CM_NONCE_BYTES], const uint8_t key[CM_KEY_BYTES]);
+
+// The same as XChaCha20-Poly1305, whose nonce is long enough to be drawn by chance.
+void cm_crypto_token_seal(uint8_t *bytes, size_t size, const uint8_t *extra, size_t extra_size,
+                          const uint8_t nonce[CM_TOKEN_NONCE_BYTES],
+                          const uint8_t key[CM_KEY_BYTES]);
+bool cm_crypto_token_open(uint8_t *bytes, size_t size, const uint8_t *extra, size_t extra_size,
+                          const uint8_t nonce[CM_TOKEN_NONCE_BYTES],
+                          const uint8_t key[CM_KEY_BYTES]);
+
+#endif

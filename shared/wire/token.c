@@ -1,0 +1,260 @@
+// Tokens: bytes in and out. Every field of a token that comes from outside is checked here, once,
+// though only who has the key can have made it: a backend errs too.
+#include "shared/wire/token.h"
+
+#include <string.h>
+
+#include "shared/base/assert.h"
+#include "shared/base/bytes.h"
+#include "shared/wire/control_text.h"
+
+static void put_addresses(cm_byte_writer *writer, const carom_token_address *addresses,
+                          uint32_t count)
+{
+    cm_put_u8(writer, (uint8_t)count);
+    for (uint32_t i = 0; i < count; ++i) {
+        cm_put_bytes(writer, addresses[i].ip, 4);
+        cm_put_u16(writer, addresses[i].port);
+    }
+}
+
+static bool get_addresses(cm_byte_reader *reader, carom_token_address *addresses, uint32_t *count)
+{
+    *count = cm_get_u8(reader);
+    if (*count > CAROM_TOKEN_SERVERS_MAX) {
+        *count = 0;
+        return false;
+    }
+    for (uint32_t i = 0; i < *count; ++i) {
+        const uint8_t *ip = cm_get_bytes(reader, 4);
+        if (ip != NULL) {
+            memcpy(addresses[i].ip, ip, 4);
+        }
+        addresses[i].port = cm_get_u16(reader);
+        if (addresses[i].port == 0) {
+            return false;
+        }
+    }
+    return !reader->overflow;
+}
+
+static void put_text(cm_byte_writer *writer, const char *text)
+{
+    size_t size = strlen(text);
+    cm_put_u8(writer, (uint8_t)size);
+    cm_put_bytes(writer, text, size);
+}
+
+// Into text[max + 1]; false where it is too long or not printable.
+static bool get_text(cm_byte_reader *reader, char *text, size_t max)
+{
+    size_t size = cm_get_u8(reader);
+    const uint8_t *bytes = size <= max ? cm_get_bytes(reader, size) : NULL;
+    if (bytes == NULL || memchr(bytes, 0, size) != NULL) {
+        return false;
+    }
+    memcpy(text, bytes, size);
+    text[size] = '\0';
+    return cm_text_is_printable(text, max);
+}
+
+static bool is_sound(const cm_token *token)
+{
+    const carom_token *body = &token->body;
+    bool sizes = body->server_count <= CAROM_TOKEN_SERVERS_MAX &&
+                 body->user_data_size <= CAROM_TOKEN_DATA_MAX && body->key_id != 0;
+    bool texts = memchr(body->room, 0, sizeof body->room) != NULL &&
+                 memchr(body->name, 0, sizeof body->name) != NULL;
+    return sizes && texts && body->client_id != 0;
+}
+
+size_t cm_token_seal(const cm_token *token, const carom_token_key *key, uint8_t bytes[CM_TOKEN_MAX])
+{
+    const carom_token *body = &token->body;
+    if (!is_sound(token)) {
+        return 0;
+    }
+    cm_byte_writer writer = cm_byte_writer_make(bytes, CM_TOKEN_MAX - CM_TAG_BYTES);
+    cm_put_u8(&writer, (uint8_t)token->kind);
+    cm_put_u32(&writer, key->id);
+    cm_put_u64(&writer, body->expires_unix_s);
+    cm_put_bytes(&writer, token->id, sizeof token->id);
+    CM_ASSERT(writer.size == CM_TOKEN_HEADER);
+    cm_put_u64(&writer, body->client_id);
+    cm_put_bytes(&writer, token->key, CM_KEY_BYTES);
+    put_addresses(&writer, body->servers, body->server_count);
+    cm_put_u8(&writer, body->is_bound);
+    cm_put_bytes(&writer, body->bound_ip, body->is_bound ? 4 : 0);
+    put_text(&writer, body->room);
+    put_text(&writer, body->name);
+    cm_put_u16(&writer, (uint16_t)body->user_data_size);
+    cm_put_bytes(&writer, body->user_data, body->user_data_size);
+    if (token->kind == CM_TOKEN_RESUME) {
+        cm_put_u64(&writer, token->match_id);
+        cm_put_u8(&writer, (uint8_t)token->player);
+    }
+    CM_ASSERT(!writer.overflow);
+    cm_crypto_token_seal(bytes + CM_TOKEN_HEADER, writer.size - CM_TOKEN_HEADER, bytes,
+                         CM_TOKEN_HEADER, token->id, key->secret);
+    return writer.size + CM_TAG_BYTES;
+}
+
+// The header, which anyone can read.
+static bool read_header(const uint8_t *bytes, size_t size, cm_token *token)
+{
+    cm_byte_reader reader = cm_byte_reader_make(bytes, size);
+    memset(token, 0, sizeof *token);
+    token->kind = (cm_token_kind)cm_get_u8(&reader);
+    token->body.key_id = cm_get_u32(&reader);
+    token->body.expires_unix_s = cm_get_u64(&reader);
+    const uint8_t *id = cm_get_bytes(&reader, sizeof token->id);
+    if (id == NULL || size < CM_TOKEN_HEADER + CM_TAG_BYTES || size > CM_TOKEN_MAX) {
+        return false;
+    }
+    memcpy(token->id, id, sizeof token->id);
+    return token->kind == CM_TOKEN_CONNECT || token->kind == CM_TOKEN_RESUME;
+}
+
+static bool read_plain(cm_byte_reader *reader, cm_token *token)
+{
+    carom_token *body = &token->body;
+    body->client_id = cm_get_u64(reader);
+    const uint8_t *key = cm_get_bytes(reader, CM_KEY_BYTES);
+    if (key == NULL || !get_addresses(reader, body->servers, &body->server_count)) {
+        return false;
+    }
+    memcpy(token->key, key, CM_KEY_BYTES);
+    uint8_t bound = cm_get_u8(reader);
+    const uint8_t *ip = cm_get_bytes(reader, bound == 1 ? 4 : 0);
+    if (bound > 1 || ip == NULL) {
+        return false;
+    }
+    body->is_bound = bound == 1;
+    memcpy(body->bound_ip, ip, body->is_bound ? 4 : 0);
+    if (!get_text(reader, body->room, CAROM_TOKEN_ROOM_MAX) ||
+        !get_text(reader, body->name, CAROM_TOKEN_NAME_MAX)) {
+        return false;
+    }
+    body->user_data_size = cm_get_u16(reader);
+    const uint8_t *data = body->user_data_size <= CAROM_TOKEN_DATA_MAX
+                              ? cm_get_bytes(reader, body->user_data_size)
+                              : NULL;
+    if (data == NULL) {
+        return false;
+    }
+    memcpy(body->user_data, data, body->user_data_size);
+    if (token->kind == CM_TOKEN_RESUME) {
+        token->match_id = cm_get_u64(reader);
+        token->player = cm_get_u8(reader);
+    }
+    body->opened = true;
+    return !reader->overflow && cm_bytes_left(reader) == 0 && body->client_id != 0;
+}
+
+carom_result cm_token_open(const uint8_t *bytes, size_t size, const carom_token_key *keys,
+                           uint32_t key_count, cm_token *token)
+{
+    if (!read_header(bytes, size, token)) {
+        return CAROM_ERROR_MAGIC;
+    }
+    const carom_token_key *key = NULL;
+    for (uint32_t i = 0; i < key_count && key == NULL; ++i) {
+        key = keys[i].id == token->body.key_id ? &keys[i] : NULL;
+    }
+    if (key == NULL) {
+        return CAROM_ERROR_NOT_FOUND;
+    }
+    uint8_t plain[CM_TOKEN_MAX];
+    size_t sealed = size - CM_TOKEN_HEADER;
+    memcpy(plain, bytes + CM_TOKEN_HEADER, sealed);
+    carom_result result = CAROM_ERROR_CORRUPT;
+    if (cm_crypto_token_open(plain, sealed, bytes, CM_TOKEN_HEADER, token->id, key->secret)) {
+        cm_byte_reader reader = cm_byte_reader_make(plain, sealed - CM_TAG_BYTES);
+        result = read_plain(&reader, token) ? CAROM_OK : CAROM_ERROR_CORRUPT;
+    }
+    cm_crypto_wipe(plain, sizeof plain);
+    return result;
+}
+
+// The text ---------------------------------------------------------------------------------------
+
+#define PASS_BYTES_MAX (2u + CM_TOKEN_MAX + CM_KEY_BYTES + 1u + 6u * CAROM_TOKEN_SERVERS_MAX)
+_Static_assert((PASS_BYTES_MAX + 2) / 3 * 4 + 1 <= CAROM_TOKEN_TEXT_MAX, "the text fits");
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+// base64url (RFC 4648) without padding; false where it does not fit with its end.
+static bool write_base64(const uint8_t *bytes, size_t size, char *text, size_t capacity)
+{
+    size_t length = size / 3 * 4 + (size % 3 > 0 ? size % 3 + 1 : 0);
+    if (length >= capacity) {
+        return false;
+    }
+    for (size_t i = 0; i < length; ++i) {
+        size_t bit = 6 * i, byte = bit / 8;
+        uint32_t pair = (uint32_t)bytes[byte] << 8 | (byte + 1 < size ? bytes[byte + 1] : 0u);
+        text[i] = digits[pair >> (10 - bit % 8) & 63u];
+    }
+    text[length] = '\0';
+    return true;
+}
+
+// Into bytes[PASS_BYTES_MAX]; 0 for anything but the one form that write_base64 gives.
+static size_t read_base64(const char *text, uint8_t bytes[PASS_BYTES_MAX])
+{
+    size_t length = strnlen(text, CAROM_TOKEN_TEXT_MAX);
+    size_t size = length * 6 / 8;
+    if (length % 4 == 1 || size == 0 || size > PASS_BYTES_MAX) {
+        return 0;
+    }
+    memset(bytes, 0, size);
+    for (size_t i = 0; i < length; ++i) {
+        const char *digit = strchr(digits, text[i]);
+        if (digit == NULL) {
+            return 0;
+        }
+        size_t bit = 6 * i, byte = bit / 8;
+        uint32_t pair = (uint32_t)(digit - digits) << (10 - bit % 8);
+        bytes[byte] |= (uint8_t)(pair >> 8);
+        if (byte + 1 < size) {
+            bytes[byte + 1] |= (uint8_t)pair;
+        } else if ((pair & 0xffu) != 0) {
+            return 0; // bits left over must be zero, so that a token has one text
+        }
+    }
+    return size;
+}
+
+bool cm_token_pass_write(const cm_token_pass *pass, char *text, size_t size)
+{
+    uint8_t bytes[PASS_BYTES_MAX];
+    cm_byte_writer writer = cm_byte_writer_make(bytes, sizeof bytes);
+    cm_put_u16(&writer, (uint16_t)pass->sealed_size);
+    cm_put_bytes(&writer, pass->sealed, pass->sealed_size);
+    cm_put_bytes(&writer, pass->key, CM_KEY_BYTES);
+    put_addresses(&writer, pass->servers, pass->server_count);
+    bool fits = !writer.overflow && write_base64(bytes, writer.size, text, size);
+    cm_crypto_wipe(bytes, sizeof bytes);
+    return fits;
+}
+
+bool cm_token_pass_read(const char *text, cm_token_pass *pass)
+{
+    uint8_t bytes[PASS_BYTES_MAX];
+    memset(pass, 0, sizeof *pass);
+    cm_byte_reader reader = cm_byte_reader_make(bytes, read_base64(text, bytes));
+    pass->sealed_size = cm_get_u16(&reader);
+    cm_token header;
+    const uint8_t *sealed =
+        pass->sealed_size <= CM_TOKEN_MAX ? cm_get_bytes(&reader, pass->sealed_size) : NULL;
+    if (sealed == NULL || !read_header(sealed, pass->sealed_size, &header)) {
+        return false;
+    }
+    memcpy(pass->sealed, sealed, pass->sealed_size);
+    const uint8_t *key = cm_get_bytes(&reader, CM_KEY_BYTES);
+    if (key == NULL || !get_addresses(&reader, pass->servers, &pass->server_count)) {
+        return false;
+    }
+    memcpy(pass->key, key, CM_KEY_BYTES);
+    return cm_bytes_left(&reader) == 0 && pass->server_count > 0;
+}
