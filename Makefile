@@ -60,6 +60,9 @@ SERVER_SRCS := $(shell find server -name '*.c' | LC_ALL=C sort)
 SDK_OWN_SRCS := $(shell find client-sdk/src -name '*.c' 2>/dev/null | LC_ALL=C sort)
 # The SDK has neither the JSON reader nor the network replacement.
 SDK_SRCS := $(SDK_OWN_SRCS) $(filter-out shared/net/% %_json.c,$(SHARED_SRCS))
+# What a backend needs to issue tokens, and nothing else.
+TOKEN_SRCS := $(addprefix shared/,base/assert.c base/result.c wire/control_text.c wire/crypto.c \
+  wire/token.c wire/token_issue.c)
 UNIT_SRCS := $(shell find tests/unit -name '*.c' 2>/dev/null | LC_ALL=C sort)
 CLUSTER_SRCS := $(shell find tests/cluster -name '*.c' 2>/dev/null | LC_ALL=C sort)
 EXAMPLE_SRCS := $(wildcard client-sdk/examples/*.c)
@@ -73,7 +76,7 @@ EXAMPLES := $(patsubst client-sdk/examples/%.c,$(OUT)/examples/%,$(EXAMPLE_SRCS)
 .PHONY: all run test check bench deps install clean help format
 .DEFAULT_GOAL := all
 
-all: $(OUT)/carom $(OUT)/libcarom_client.a $(EXAMPLES)
+all: $(OUT)/carom $(OUT)/libcarom_client.a $(OUT)/libcarom_token.a $(EXAMPLES)
 	@if [ "$(OUT)" = build/release ]; then ln -sf release/carom build/carom; fi
 
 help:
@@ -129,6 +132,10 @@ $(OUT)/libcarom_client.a: $(call obj,$(SDK_SRCS)) $(PROTO_OBJS)
 	@rm -f $@
 	$(call say,AR,$@)ar rcs $@ $^
 
+$(OUT)/libcarom_token.a: $(call obj,$(TOKEN_SRCS))
+	@rm -f $@
+	$(call say,AR,$@)ar rcs $@ $^
+
 $(OUT)/examples/%: client-sdk/examples/%.c $(OUT)/libcarom_client.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(COMPILE) -MMD -MP $(OPT_$(BUILD)) $< $(OUT)/libcarom_client.a $(LDFLAGS) $(PKG_LIBS) -lm -o $@
@@ -159,14 +166,17 @@ PREFIX ?= /usr/local
 install: all
 	install -D -m 755 $(OUT)/carom $(DESTDIR)$(PREFIX)/bin/carom
 	install -D -m 644 $(OUT)/libcarom_client.a $(DESTDIR)$(PREFIX)/lib/libcarom_client.a
+	install -D -m 644 $(OUT)/libcarom_token.a $(DESTDIR)$(PREFIX)/lib/libcarom_token.a
 	install -d $(DESTDIR)$(PREFIX)/include/carom
 	install -m 644 shared/include/carom/*.h client-sdk/include/carom/*.h $(DESTDIR)$(PREFIX)/include/carom/
 	install -D -m 644 deploy/carom.json $(DESTDIR)$(PREFIX)/share/carom/carom.json
 	install -D -m 644 deploy/carom.service $(DESTDIR)$(PREFIX)/share/carom/carom.service
 	install -D -m 644 tests/scenes/sandbox.json $(DESTDIR)$(PREFIX)/share/carom/sandbox.json
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$($(OUT)/carom version | sed -n 's/^carom //p')|" \
-	  client-sdk/carom-client.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/carom-client.pc
+	for name in client token; do \
+	  sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$($(OUT)/carom version | sed -n 's/^carom //p')|" \
+	    client-sdk/carom-$$name.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/carom-$$name.pc; \
+	done
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.inl')

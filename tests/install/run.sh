@@ -25,7 +25,7 @@ check() { # NAME STATUS
 $make -s --no-print-directory install DESTDIR="$dir" PREFIX=/opt/carom >"$dir/log.txt" 2>&1
 check "make install: $(tail -3 "$dir/log.txt")" $?
 root=$dir/opt/carom
-for file in bin/carom lib/libcarom_client.a lib/pkgconfig/carom-client.pc include/carom/client.h \
+for file in bin/carom lib/libcarom_client.a lib/pkgconfig/carom-client.pc lib/libcarom_token.a include/carom/client.h \
     share/carom/carom.json share/carom/carom.service share/carom/sandbox.json; do
     [ -s "$root/$file" ]
     check "$file is installed" $?
@@ -60,6 +60,39 @@ check "README names the libraries" $?
 "$cc" -std=c17 $warn "-I$root/include" "$dir/five.c" "$root/lib/libcarom_client.a" $libs -o "$dir/five_r" &&
     "$dir/five_r"
 check "README's example with README's libraries" $?
+
+# A backend: issues a token with the token library alone, in C++, and carom reads it.
+cat >"$dir/issue.cc" <<'END'
+#include <carom/token.h>
+#include <cstdio>
+#include <cstring>
+int main()
+{
+    char text[4096];
+    size_t size = std::fread(text, 1, sizeof text, stdin);
+    carom_token_keys keys;
+    uint32_t line = 0;
+    if (carom_token_keys_read(text, size, &keys, &line) != CAROM_OK) {
+        return 1;
+    }
+    carom_token_def def = carom_default_token_def();
+    def.client_id = 42;
+    def.expires_unix_s = 4000000000u;
+    def.servers[0] = "203.0.113.7:7777";
+    char token[CAROM_TOKEN_TEXT_MAX];
+    return carom_token_issue(&def, &keys.keys[0], token, sizeof token, nullptr) == CAROM_OK &&
+                   std::puts(token) >= 0
+               ? 0
+               : 1;
+}
+END
+flags=$(pkg-config --cflags --libs carom-token 2>&1)
+# shellcheck disable=SC2086
+"$cxx" -std=c++17 $warn "$dir/issue.cc" $flags -o "$dir/issue" &&
+    "$root/bin/carom" token keygen --out "$dir/key" &&
+    token=$("$dir/issue" <"$dir/key") &&
+    "$root/bin/carom" token inspect --key "$dir/key" -- "$token" | grep -q '"client_id":"42"'
+check "a backend issues a token with libcarom_token" $?
 
 echo "install: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -1,5 +1,6 @@
-// Connect tokens: what lets a client in. A backend issues one for a player who may play; the player's
-// game hands it to the SDK; the server, which shares a key with the backend, lets each token in once.
+// Connect tokens: what lets a client in. A backend issues one for a player who may play; the
+// player's game hands it to the SDK; the server, which shares a key with the backend, lets each
+// token in once.
 //
 // This is libcarom_token, a library of its own for backends (link with -lcarom_token -lsodium); the
 // SDK and the server read the same form. Other languages: proto/PROTOCOL.md has the bytes.

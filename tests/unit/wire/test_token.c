@@ -1,6 +1,7 @@
 // Goal: a token says to the server what its backend said, to nobody else anything, and any change
 // of it is refused. Method: issue through the public API, open with and without keys; every byte of
-// the sealed part and every character of the text changed in turn; fields at their limits and above.
+// the sealed part and every character of the text changed in turn; fields at their limits and
+// above.
 #include "shared/wire/token.h"
 
 #include <criterion/criterion.h>
@@ -107,10 +108,9 @@ Test(token, largest_fits_a_path_of_548_bytes)
 // Whatever is wrong in a def is named.
 Test(token, refuses_what_no_server_takes)
 {
-    static const char *const addresses[] = {"",          "1.2.3.4",         "1.2.3.4:0",
-                                            "1.2.3:5",   "1.2.3.256:5",     "1.2.3.4:65536",
-                                            "01.2.3.4:5", "1.2.3.4:5 ",     "host:7777",
-                                            "1.2.3.4:-1", "1.2.3.4.5:6",    "1.2.3.4:007"};
+    static const char *const addresses[] = {
+        "",           "1.2.3.4",    "1.2.3.4:0", "1.2.3:5",    "1.2.3.256:5", "1.2.3.4:65536",
+        "01.2.3.4:5", "1.2.3.4:5 ", "host:7777", "1.2.3.4:-1", "1.2.3.4.5:6", "1.2.3.4:007"};
     carom_token_key key;
     carom_token_def def;
     char text[CAROM_TOKEN_TEXT_MAX];
@@ -118,8 +118,8 @@ Test(token, refuses_what_no_server_takes)
     for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
         setup(&key, &def);
         def.servers[0] = addresses[i];
-        cr_assert_eq(carom_token_issue(&def, &key, text, sizeof text, &field),
-                     CAROM_ERROR_ARGUMENT, "%s", addresses[i]);
+        cr_assert_eq(carom_token_issue(&def, &key, text, sizeof text, &field), CAROM_ERROR_ARGUMENT,
+                     "%s", addresses[i]);
         cr_assert_str_eq(field, "servers");
     }
 #define REFUSES(change, name)                                                                      \
