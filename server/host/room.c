@@ -52,8 +52,8 @@ static void save_tick(cm_room *room, cm_history_slot *slot)
     cm_history_save(room->history, slot, room->game);
     double saved = now(room);
     cm_history_hash(slot, room->game);
-    room->profile.save += saved - start;
-    room->profile.hash += now(room) - saved;
+    room->profile.stage_s[CAROM_STAGE_SAVE] += saved - start;
+    room->profile.stage_s[CAROM_STAGE_HASH] += now(room) - saved;
     cm_inbox_stepped(room->inbox, slot->tick, room->game);
 }
 
@@ -302,16 +302,10 @@ cm_tick_input cm_room_slot_input(const cm_history_slot *slot)
 
 static void count_step(cm_room *room)
 {
-    const carom_step_profile *last = &cm_room_world(room)->stats.profile;
-    carom_step_profile *sum = &room->profile.step;
-    sum->pairs += last->pairs;
-    sum->collide += last->collide;
-    sum->prepare += last->prepare;
-    sum->solve += last->solve;
-    sum->relax += last->relax;
-    sum->integrate += last->integrate;
-    sum->sleep += last->sleep;
-    sum->total += last->total;
+    const double *stage_s = carom_world_stage_times(cm_room_world(room));
+    for (uint32_t i = 0; i < CAROM_STAGE_COUNT; ++i) {
+        room->profile.stage_s[i] += stage_s[i];
+    }
     ++room->profile.ticks;
 }
 

@@ -30,8 +30,7 @@ typedef struct cm_room_stats {
 // Seconds since the room was made, of all ticks stepped, those stepped again included.
 typedef struct cm_room_profile {
     uint64_t ticks;
-    carom_step_profile step;
-    double hash, save;
+    double stage_s[CAROM_STAGE_COUNT];
 } cm_room_profile;
 
 // CAROM_ERROR_NOT_FOUND: the scene's module is not known. CAROM_ERROR_LIMIT_SIZE: the history of

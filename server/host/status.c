@@ -28,6 +28,22 @@ static void add(block *b, const char *format, ...)
     }
 }
 
+// The stages from `first` to `last` on one line; the whole step is the sum of its parts.
+static void add_stages(block *b, const char *title, const cm_worker_stats *stats, uint32_t first,
+                       uint32_t last)
+{
+    char text[96] = "";
+    size_t size = 0;
+    for (uint32_t i = first; i <= last; ++i) {
+        if (i != CAROM_STAGE_STEP && size < sizeof text) {
+            size +=
+                (size_t)snprintf(text + size, sizeof text - size, "%s%s %.3f", size > 0 ? "  " : "",
+                                 carom_stage_name((carom_stage)i), stats->stage_ms[i]);
+        }
+    }
+    add(b, "  %-8s  %s\n", title, text);
+}
+
 static void add_clients(block *b, const cm_status *status)
 {
     uint32_t shown =
@@ -53,11 +69,8 @@ uint32_t cm_status_block(const cm_status *status, char text[CM_STATUS_BLOCK_MAX]
     add(&b, "  tick      %llu  (%.1f s)   behind %llu\n", (unsigned long long)w->tick, seconds,
         (unsigned long long)w->ticks_behind);
     add(&b, "  tick ms   p50 %.3f   p99 %.3f\n", w->tick_ms_p50, w->tick_ms_p99);
-    add(&b, "  stage ms  pairs %.3f  collide %.3f  prepare %.3f  solve %.3f\n", w->stage_ms.pairs,
-        w->stage_ms.collide, w->stage_ms.prepare, w->stage_ms.solve);
-    add(&b, "            relax %.3f  integrate %.3f  sleep %.3f  hash %.3f  save %.3f\n",
-        w->stage_ms.relax, w->stage_ms.integrate, w->stage_ms.sleep, w->stage_ms.hash,
-        w->stage_ms.save);
+    add_stages(&b, "stage ms", w, CAROM_STAGE_PAIRS, CAROM_STAGE_SOLVE);
+    add_stages(&b, "", w, CAROM_STAGE_RELAX, CAROM_STAGE_SAVE);
     add(&b, "  asleep    %u bodies   %u islands\n", w->bodies_asleep, w->islands);
     add(&b, "  players   %u   %.1f kbit/s to each, all traffic\n", w->players, w->kbit_per_client);
     add_clients(&b, status);
@@ -94,15 +107,13 @@ const char *cm_status_line(const cm_status *status, cm_line *line)
     cm_line_hex(line, "hash", w->room_hash);
     cm_line_number(line, "tick_ms_p50", w->tick_ms_p50);
     cm_line_number(line, "tick_ms_p99", w->tick_ms_p99);
-    cm_line_number(line, "pairs_ms", w->stage_ms.pairs);
-    cm_line_number(line, "collide_ms", w->stage_ms.collide);
-    cm_line_number(line, "prepare_ms", w->stage_ms.prepare);
-    cm_line_number(line, "solve_ms", w->stage_ms.solve);
-    cm_line_number(line, "relax_ms", w->stage_ms.relax);
-    cm_line_number(line, "integrate_ms", w->stage_ms.integrate);
-    cm_line_number(line, "sleep_ms", w->stage_ms.sleep);
-    cm_line_number(line, "hash_ms", w->stage_ms.hash);
-    cm_line_number(line, "save_ms", w->stage_ms.save);
+    for (uint32_t i = 0; i < CAROM_STAGE_COUNT; ++i) {
+        if (i != CAROM_STAGE_STEP) {
+            char key[32];
+            snprintf(key, sizeof key, "%s_ms", carom_stage_name((carom_stage)i));
+            cm_line_number(line, key, w->stage_ms[i]);
+        }
+    }
     cm_line_uint(line, "bodies_asleep", w->bodies_asleep);
     cm_line_uint(line, "islands", w->islands);
     cm_line_uint(line, "players", w->players);

@@ -286,16 +286,9 @@ static void count_stages(cm_worker *worker)
         return;
     }
     double scale = 1e3 / (double)(now.ticks - before->ticks);
-    const carom_step_profile *a = &before->step, *b = &now.step;
-    worker->stats.stage_ms.pairs = scale * (b->pairs - a->pairs);
-    worker->stats.stage_ms.collide = scale * (b->collide - a->collide);
-    worker->stats.stage_ms.prepare = scale * (b->prepare - a->prepare);
-    worker->stats.stage_ms.solve = scale * (b->solve - a->solve);
-    worker->stats.stage_ms.relax = scale * (b->relax - a->relax);
-    worker->stats.stage_ms.integrate = scale * (b->integrate - a->integrate);
-    worker->stats.stage_ms.sleep = scale * (b->sleep - a->sleep);
-    worker->stats.stage_ms.hash = scale * (now.hash - before->hash);
-    worker->stats.stage_ms.save = scale * (now.save - before->save);
+    for (uint32_t i = 0; i < CAROM_STAGE_COUNT; ++i) {
+        worker->stats.stage_ms[i] = scale * (now.stage_s[i] - before->stage_s[i]);
+    }
     worker->second_profile = now;
 }
 

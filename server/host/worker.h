@@ -27,13 +27,10 @@ typedef struct cm_worker_stats {
     uint64_t tick;
     uint64_t room_hash; // of the newest state
     uint32_t players, peers;
-    double tick_ms_p50, tick_ms_p99; // of the last seconds; 0 without a clock
-    // Of the last second, ms a tick stepped: each stage of a step, and the hash and save after it.
-    struct {
-        double pairs, collide, prepare, solve, relax, integrate, sleep, hash, save;
-    } stage_ms;
-    uint32_t bodies_asleep, islands; // now
-    double kbit_per_client;          // sent, mean over clients, last second
+    double tick_ms_p50, tick_ms_p99;    // of the last seconds; 0 without a clock
+    double stage_ms[CAROM_STAGE_COUNT]; // of the last second, means over the ticks stepped
+    uint32_t bodies_asleep, islands;    // now
+    double kbit_per_client;             // sent, mean over clients, last second
     uint64_t rewinds, rewound_ticks, late_inputs, refused_inputs, inputs;
     uint64_t poses_refused[CM_POINTER_REASONS]; // of pointers, by reason
     uint64_t views, view_bytes, datagrams_refused;

@@ -75,16 +75,10 @@ static double now(void *context)
 
 static void add_times(cm_sim_timing *timing, const carom_world *world, double wall)
 {
-    carom_world_stats stats;
-    carom_world_stats_get(world, &stats);
-    timing->stages.pairs += stats.profile.pairs;
-    timing->stages.collide += stats.profile.collide;
-    timing->stages.prepare += stats.profile.prepare;
-    timing->stages.solve += stats.profile.solve;
-    timing->stages.relax += stats.profile.relax;
-    timing->stages.integrate += stats.profile.integrate;
-    timing->stages.sleep += stats.profile.sleep;
-    timing->stages.total += stats.profile.total;
+    const double *stage_s = carom_world_stage_times(world);
+    for (uint32_t i = 0; i < CAROM_STAGE_COUNT; ++i) {
+        timing->stage_s[i] += stage_s[i];
+    }
     timing->wall += wall;
     ++timing->ticks;
 }
@@ -96,8 +90,8 @@ static void time_image(sim *s)
     s->hash ^= cm_offline_hash(&s->run);
     double hashed = now(NULL);
     (void)cm_offline_save(&s->run, s->image, s->image_size);
-    s->timing.hash += hashed - start;
-    s->timing.save += now(NULL) - hashed;
+    s->timing.stage_s[CAROM_STAGE_HASH] += hashed - start;
+    s->timing.stage_s[CAROM_STAGE_SAVE] += now(NULL) - hashed;
 }
 
 static int fail(const char *what, carom_result result)

@@ -170,13 +170,12 @@ static void print_joints(FILE *out, const cm_offline *run)
 
 void cm_sim_print_timing(FILE *out, const cm_sim_timing *timing)
 {
-    const carom_step_profile *s = &timing->stages;
-    fprintf(out,
-            "{\"ticks\": %llu, \"seconds\": %.9g, \"pairs\": %.9g, \"collide\": %.9g, \"prepare\": "
-            "%.9g, \"solve\": %.9g, \"relax\": %.9g, \"integrate\": %.9g, \"sleep\": %.9g, "
-            "\"step\": %.9g, \"hash\": %.9g, \"save\": %.9g}",
-            (unsigned long long)timing->ticks, timing->wall, s->pairs, s->collide, s->prepare,
-            s->solve, s->relax, s->integrate, s->sleep, s->total, timing->hash, timing->save);
+    fprintf(out, "{\"ticks\": %llu, \"seconds\": %.9g", (unsigned long long)timing->ticks,
+            timing->wall);
+    for (uint32_t i = 0; i < CAROM_STAGE_COUNT; ++i) {
+        fprintf(out, ", \"%s\": %.9g", carom_stage_name((carom_stage)i), timing->stage_s[i]);
+    }
+    fputc('}', out);
 }
 
 static double time_of(const carom_world *world)

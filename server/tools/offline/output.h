@@ -22,8 +22,8 @@ typedef struct cm_sim_events {
 
 // Seconds, summed over all steps.
 typedef struct cm_sim_timing {
-    carom_step_profile stages;
-    double wall, hash, save; // a hash and a save a tick, no part of the wall time
+    double stage_s[CAROM_STAGE_COUNT]; // a hash and a save a tick are no part of the wall time
+    double wall;
     uint64_t ticks;
 } cm_sim_timing;
 

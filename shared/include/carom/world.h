@@ -392,11 +392,28 @@ typedef struct carom_sleep_event {
 CAROM_API const carom_sleep_event *carom_world_sleep_events(const carom_world *world,
                                                             uint32_t *count);
 
-// Times are measured only when the caller gives a clock (carom_world_set_clock); the simulation
-// never reads it otherwise. Seconds, of the last step.
-typedef struct carom_step_profile {
-    double pairs, collide, prepare, solve, relax, integrate, sleep, total;
-} carom_step_profile;
+// Where the time of a tick goes. STEP is the whole of a world's step, the stages before it are its
+// parts; HASH and SAVE are what a server does with the state after it, and no part of a step.
+#define CAROM_STAGES(X)                                                                            \
+    X(PAIRS, "pairs")                                                                              \
+    X(COLLIDE, "collide")                                                                          \
+    X(PREPARE, "prepare")                                                                          \
+    X(SOLVE, "solve")                                                                              \
+    X(RELAX, "relax")                                                                              \
+    X(INTEGRATE, "integrate")                                                                      \
+    X(SLEEP, "sleep")                                                                              \
+    X(STEP, "step")                                                                                \
+    X(HASH, "hash")                                                                                \
+    X(SAVE, "save")
+typedef enum carom_stage {
+#define CAROM_STAGE_ENUM(name, text) CAROM_STAGE_##name,
+    CAROM_STAGES(CAROM_STAGE_ENUM)
+#undef CAROM_STAGE_ENUM
+        CAROM_STAGE_COUNT
+} carom_stage;
+
+// The name of a stage as programs print it, "" for a number that is none.
+CAROM_API const char *carom_stage_name(carom_stage stage);
 
 // Counters and times of this process, not state: a module whose rules read them does not replay.
 typedef struct carom_world_stats {
@@ -412,12 +429,14 @@ typedef struct carom_world_stats {
     uint64_t lcp_iterative, lcp_fallbacks, lcp_rows_dropped;
     uint32_t sleeping; // bodies
     uint32_t islands;  // dynamic bodies that hang together by touching and joints count as one
-    carom_step_profile profile;
 } carom_world_stats;
 
 CAROM_API void carom_world_stats_get(const carom_world *world, carom_world_stats *stats);
 // A monotonic clock in seconds, or NULL (the default). Never influences the simulation.
 CAROM_API void carom_world_set_clock(carom_world *world, double (*clock)(void *), void *context);
+// Seconds of the last step, CAROM_STAGE_COUNT of them by carom_stage, valid until the next step;
+// all 0 without a clock. HASH and SAVE are always 0: a step does neither.
+CAROM_API const double *carom_world_stage_times(const carom_world *world);
 
 // A deepest-point pass over all touching shape pairs, found anew at the present poses (not the
 // solver's manifolds): how many pairs touch, and the deepest penetration in metres.

@@ -209,6 +209,7 @@ struct carom_world {
     cm_world_state state;
     // What a step reports; neither state nor scratch: it cannot influence a step.
     carom_world_stats stats;
+    double stage_s[CAROM_STAGE_COUNT];
     uint32_t event_count;
     uint32_t joint_event_count;
     uint32_t sleep_event_count;

@@ -12,7 +12,7 @@
 // stats.points; the solver moves bodies, writes impulses and touching, stats.touching,
 // stats.bodies_put_to_rest, the events and event_count, and impulse, force and torque of joints;
 // break destroys joints. step.c does the rest: floating-point environment, applied forces cleared,
-// tick, profile.total.
+// tick, stage_s of the whole and of its own stages.
 #ifndef CM_SIM_STATE_STAGE_H
 #define CM_SIM_STATE_STAGE_H
 
@@ -66,6 +66,22 @@ enum {
     CM_SHAPE_NEAR,   // at rest
     CM_SHAPE_ACTIVE, // of an active body
 };
+
+// The caller's clock, 0 where there is none.
+static inline double cm_clock(const carom_world *world)
+{
+    return world->clock != NULL ? world->clock(world->clock_context) : 0.0;
+}
+
+// Adds the seconds since *since to a stage; *since becomes now.
+static inline void cm_lap(carom_world *world, double *since, carom_stage stage)
+{
+    if (world->clock != NULL) {
+        double now = world->clock(world->clock_context);
+        world->stage_s[stage] += now - *since;
+        *since = now;
+    }
+}
 
 // Scratch of one step; pointers into the image, made anew by every step.
 typedef struct cm_scratch {

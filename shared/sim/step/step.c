@@ -16,11 +16,6 @@
 
 #include <string.h>
 
-static double now(const carom_world *world)
-{
-    return world->clock ? world->clock(world->clock_context) : 0.0;
-}
-
 static void clear_calls(carom_world *world)
 {
     cm_body *bodies = cm_bodies(world);
@@ -40,23 +35,22 @@ static void clear_calls(carom_world *world)
 static void advance(carom_world *world, cm_scratch *scratch)
 {
     const cm_solver *solver = cm_solver_of(world->state.solver);
-    carom_step_profile *profile = &world->stats.profile;
-    double start = now(world);
+    const double *spent = world->stage_s;
+    double at = cm_clock(world);
     cm_stage_pairs(world, scratch);
-    double paired = now(world), collided = paired;
+    cm_lap(world, &at, CAROM_STAGE_PAIRS);
     if (solver->manifolds) {
         cm_stage_collide(world, scratch);
-        collided = now(world);
+        cm_lap(world, &at, CAROM_STAGE_COLLIDE);
         cm_stage_touch(world, scratch);
+        cm_lap(world, &at, CAROM_STAGE_SLEEP);
     }
-    double touched = now(world);
     solver->solve(world, scratch);
-    profile->pairs = paired - start;
-    profile->collide = collided - paired;
-    profile->sleep += touched - collided;
     // A solver that does not tell its parts is one part.
-    if (profile->prepare + profile->solve + profile->relax + profile->integrate == 0.0) {
-        profile->solve = now(world) - touched;
+    if (spent[CAROM_STAGE_PREPARE] + spent[CAROM_STAGE_SOLVE] + spent[CAROM_STAGE_RELAX] +
+            spent[CAROM_STAGE_INTEGRATE] ==
+        0.0) {
+        cm_lap(world, &at, CAROM_STAGE_SOLVE);
     }
 }
 
@@ -64,23 +58,37 @@ CM_FP_BODY static void step(carom_world *world)
 {
     cm_scratch scratch;
     cm_scratch_map(world, &scratch);
-    carom_step_profile *profile = &world->stats.profile;
-    memset(profile, 0, sizeof *profile);
+    memset(world->stage_s, 0, sizeof world->stage_s);
     world->event_count = 0;
 
-    double start = now(world);
+    double start = cm_clock(world), at = start;
     cm_stage_wake(world, &scratch);
-    profile->sleep = now(world) - start;
+    cm_lap(world, &at, CAROM_STAGE_SLEEP);
     if (scratch.active_count > 0) {
         advance(world, &scratch);
     }
-    double solved = now(world);
+    at = cm_clock(world);
     cm_joint_break(world, &scratch);
     cm_stage_sleep(world, &scratch);
-    profile->sleep += now(world) - solved;
+    cm_lap(world, &at, CAROM_STAGE_SLEEP);
     clear_calls(world);
     world->state.tick++;
-    profile->total = now(world) - start;
+    cm_lap(world, &start, CAROM_STAGE_STEP);
+}
+
+const double *carom_world_stage_times(const carom_world *world)
+{
+    return world->stage_s;
+}
+
+const char *carom_stage_name(carom_stage stage)
+{
+    static const char *const names[] = {
+#define STAGE_NAME(name, text) text,
+        CAROM_STAGES(STAGE_NAME)
+#undef STAGE_NAME
+    };
+    return (uint32_t)stage < CAROM_STAGE_COUNT ? names[stage] : "";
 }
 
 void carom_world_step(carom_world *world)

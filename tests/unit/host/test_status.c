@@ -20,8 +20,8 @@ static cm_status make_status(uint32_t clients)
     status.worker.tick = 120;
     status.worker.room_hash = 0xabc;
     status.worker.players = clients;
-    status.worker.stage_ms.collide = 0.25;
-    status.worker.stage_ms.save = 0.125;
+    status.worker.stage_ms[CAROM_STAGE_COLLIDE] = 0.25;
+    status.worker.stage_ms[CAROM_STAGE_SAVE] = 0.125;
     status.worker.bodies_asleep = 7;
     status.client_count = clients;
     for (uint32_t i = 0; i < clients && i < CM_STATUS_CLIENTS; ++i) {
@@ -48,6 +48,12 @@ Test(status, a_line_of_json)
     cr_assert(json_is_false(json_object_get(root, "durable")));
     cr_assert_float_eq(json_number_value(json_object_get(root, "collide_ms")), 0.25, 1e-9);
     cr_assert_float_eq(json_number_value(json_object_get(root, "save_ms")), 0.125, 1e-9);
+    static const char *const stages[] = {"pairs_ms", "collide_ms", "prepare_ms",
+                                         "solve_ms", "relax_ms",   "integrate_ms",
+                                         "sleep_ms", "hash_ms",    "save_ms"};
+    for (uint32_t i = 0; i < sizeof stages / sizeof stages[0]; ++i) {
+        cr_assert(json_is_number(json_object_get(root, stages[i])), "%s", stages[i]);
+    }
     cr_assert_eq(json_integer_value(json_object_get(root, "bodies_asleep")), 7);
     json_decref(root);
 }

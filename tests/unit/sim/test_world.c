@@ -169,13 +169,22 @@ Test(world, a_clock_measures_and_changes_nothing)
     cr_assert_eq(carom_world_hash(timed), carom_world_hash(plain));
     carom_world_stats stats;
     carom_world_stats_get(timed, &stats);
-    cr_assert_gt(stats.profile.pairs, 0.0);
-    cr_assert_gt(stats.profile.collide, 0.0);
-    cr_assert_gt(stats.profile.total, stats.profile.pairs);
+    const double *stage_s = carom_world_stage_times(timed);
+    cr_assert_gt(stage_s[CAROM_STAGE_PAIRS], 0.0);
+    cr_assert_gt(stage_s[CAROM_STAGE_COLLIDE], 0.0);
+    cr_assert_gt(stage_s[CAROM_STAGE_STEP], stage_s[CAROM_STAGE_PAIRS]);
+    cr_assert_eq(stage_s[CAROM_STAGE_HASH], 0.0);
     cr_assert_eq(stats.bodies, 11);
     cr_assert_gt(stats.contacts, 0);
-    carom_world_stats_get(plain, &stats);
-    cr_assert_eq(stats.profile.total, 0.0);
+    cr_assert_eq(carom_world_stage_times(plain)[CAROM_STAGE_STEP], 0.0);
     free(timed);
     free(plain);
+}
+
+Test(world, stages_have_names)
+{
+    cr_assert_str_eq(carom_stage_name(CAROM_STAGE_PAIRS), "pairs");
+    cr_assert_str_eq(carom_stage_name(CAROM_STAGE_SAVE), "save");
+    cr_assert_str_eq(carom_stage_name(CAROM_STAGE_COUNT), "");
+    cr_assert_str_eq(carom_stage_name((carom_stage)-1), "");
 }

@@ -129,14 +129,8 @@ static void add_rows(cm_lcp_step *step)
     cm_lcp_add_game_rows(step);
 }
 
-static double now(const carom_world *world)
-{
-    return world->clock ? world->clock(world->clock_context) : 0.0;
-}
-
 void cm_solve_lcp(carom_world *world, cm_scratch *scratch)
 {
-    carom_step_profile *profile = &world->stats.profile;
     uint32_t substeps = world->state.substeps;
     cm_lcp_step step = {.world = world, .scratch = scratch};
     walk(&world->limits, world->room.direct_rows, scratch->solver, &step);
@@ -146,23 +140,21 @@ void cm_solve_lcp(carom_world *world, cm_scratch *scratch)
     for (uint32_t i = 0; i < world->state.body_slots; i++) {
         step.bodies[i].contact_force = step.bodies[i].contact_torque = cm_dv(0.0, 0.0, 0.0);
     }
+    double at = cm_clock(world);
     for (uint32_t i = 0; i < substeps; i++) {
-        double start = now(world);
         add_rows(&step);
         link_rows(&step);
         sort_rows(&step);
-        double ready = now(world);
+        cm_lap(world, &at, CAROM_STAGE_PREPARE);
         solve_islands(&step);
-        double solved = now(world);
+        cm_lap(world, &at, CAROM_STAGE_SOLVE);
         cm_lcp_store_joints(&step, i);
         cm_lcp_store_contacts(&step, i);
         cm_lcp_store_bodies(&step, i + 1 == substeps);
         if (i + 1 < substeps) {
             cm_lcp_move_contacts(&step);
         }
-        profile->prepare += ready - start;
-        profile->solve += solved - ready;
-        profile->integrate += now(world) - solved;
+        cm_lap(world, &at, CAROM_STAGE_INTEGRATE);
     }
     cm_report_contacts(world, scratch);
 }

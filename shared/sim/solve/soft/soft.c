@@ -99,16 +99,6 @@ static cm_soft map_soft(const carom_world *world, const cm_scratch *scratch)
     return soft;
 }
 
-// Adds the seconds since *since to *sum, where the caller gave a clock.
-static void lap(const carom_world *world, double *since, double *sum)
-{
-    if (world->clock) {
-        double now = world->clock(world->clock_context);
-        *sum += now - *since;
-        *since = now;
-    }
-}
-
 // Joints make their own warm start: what they do is kept out of the contacts' gain.
 static void solve_joints(cm_soft *soft, bool relax)
 {
@@ -125,9 +115,7 @@ static void solve_joints(cm_soft *soft, bool relax)
 
 void cm_solve_soft(carom_world *world, cm_scratch *scratch)
 {
-    carom_step_profile *profile = &world->stats.profile;
-    double at = world->clock ? world->clock(world->clock_context) : 0.0;
-    profile->prepare = profile->solve = profile->relax = profile->integrate = 0.0;
+    double at = cm_clock(world);
 
     cm_soft soft = map_soft(world, scratch);
     cm_soft_prepare_bodies(world, &soft);
@@ -135,29 +123,29 @@ void cm_solve_soft(carom_world *world, cm_scratch *scratch)
     cm_soft_pack(&soft);
     cm_soft_pack_specials(world, scratch, &soft);
     cm_soft_prepare_joints(world, &soft);
-    lap(world, &at, &profile->prepare);
+    cm_lap(world, &at, CAROM_STAGE_PREPARE);
     for (uint32_t i = 0; i < soft.substeps; i++) {
         cm_soft_move(&soft, CM_SOFT_VELOCITIES);
-        lap(world, &at, &profile->integrate);
+        cm_lap(world, &at, CAROM_STAGE_INTEGRATE);
         if (i == 0) {
             cm_soft_run(&soft, CM_SOFT_PREPARE);
-            lap(world, &at, &profile->prepare);
+            cm_lap(world, &at, CAROM_STAGE_PREPARE);
         }
         solve_joints(&soft, false);
         cm_soft_run(&soft, CM_SOFT_SOLVE);
-        lap(world, &at, &profile->solve);
+        cm_lap(world, &at, CAROM_STAGE_SOLVE);
         cm_soft_move(&soft, CM_SOFT_POSES);
-        lap(world, &at, &profile->integrate);
+        cm_lap(world, &at, CAROM_STAGE_INTEGRATE);
         solve_joints(&soft, true);
         cm_soft_run(&soft, CM_SOFT_RELAX);
-        lap(world, &at, &profile->relax);
+        cm_lap(world, &at, CAROM_STAGE_RELAX);
     }
     cm_soft_run(&soft, CM_SOFT_BOUNCE);
     cm_soft_run(&soft, CM_SOFT_FINISH);
-    lap(world, &at, &profile->solve);
+    cm_lap(world, &at, CAROM_STAGE_SOLVE);
     cm_soft_store_wrenches(world, scratch, &soft);
     cm_soft_store_joints(world, &soft);
     cm_report_contacts(world, scratch);
     cm_soft_store_bodies(world, &soft);
-    lap(world, &at, &profile->integrate);
+    cm_lap(world, &at, CAROM_STAGE_INTEGRATE);
 }

@@ -57,25 +57,14 @@ static cm_volume map_volume(const carom_world *world, const cm_scratch *scratch)
     return volume;
 }
 
-// Adds the seconds since *since to *sum, where the caller gave a clock.
-static void lap(const carom_world *world, double *since, double *sum)
-{
-    if (world->clock) {
-        double now = world->clock(world->clock_context);
-        *sum += now - *since;
-        *since = now;
-    }
-}
-
 static void substep(carom_world *world, cm_volume *volume, double *at)
 {
-    carom_step_profile *profile = &world->stats.profile;
     cm_volume_begin_step(world, volume);
-    lap(world, at, &profile->integrate);
+    cm_lap(world, at, CAROM_STAGE_INTEGRATE);
     for (uint32_t i = 0; i < volume->pair_count; i++) {
         cm_volume_meet_pair(world, volume, &volume->pairs[i]);
     }
-    lap(world, at, &profile->prepare);
+    cm_lap(world, at, CAROM_STAGE_PREPARE);
     for (uint32_t i = 0; i < volume->pair_count; i++) {
         cm_volume_push_pair(volume, &volume->pairs[i]);
     }
@@ -83,15 +72,14 @@ static void substep(carom_world *world, cm_volume *volume, double *at)
     for (uint32_t i = 0; i < volume->pair_count; i++) {
         cm_volume_settle_pair(volume, &volume->pairs[i]);
     }
-    lap(world, at, &profile->solve);
+    cm_lap(world, at, CAROM_STAGE_SOLVE);
     cm_volume_move_bodies(volume);
-    lap(world, at, &profile->integrate);
+    cm_lap(world, at, CAROM_STAGE_INTEGRATE);
 }
 
 void cm_solve_volume(carom_world *world, cm_scratch *scratch)
 {
-    carom_step_profile *profile = &world->stats.profile;
-    double at = world->clock ? world->clock(world->clock_context) : 0.0;
+    double at = cm_clock(world);
     cm_volume volume = map_volume(world, scratch);
     memcpy(scratch->old_contacts, cm_contacts(world),
            world->state.contact_count * sizeof(cm_contact));
@@ -100,7 +88,7 @@ void cm_solve_volume(carom_world *world, cm_scratch *scratch)
     volume.h = volume.dt / (double)volume.substeps;
     cm_volume_load_bodies(world, &volume);
     cm_volume_load_pairs(world, scratch, &volume);
-    lap(world, &at, &profile->prepare);
+    cm_lap(world, &at, CAROM_STAGE_PREPARE);
     for (uint32_t i = 0; i < volume.substeps; i++) {
         substep(world, &volume, &at);
     }
@@ -108,5 +96,5 @@ void cm_solve_volume(carom_world *world, cm_scratch *scratch)
     cm_volume_store_pairs(world, scratch, &volume);
     cm_report_contacts(world, scratch);
     cm_volume_store_bodies(world, &volume);
-    lap(world, &at, &profile->integrate);
+    cm_lap(world, &at, CAROM_STAGE_INTEGRATE);
 }
