@@ -5,6 +5,9 @@
              never includes server or client-sdk; the SDK includes neither the server nor shared/net;
              server/tools -> host -> record, and of record the host sees the store alone; the server
              sees the public SDK alone
+  layer      inside the simulation includes point strictly downward: step, solve, collide, body and
+             joint, geometry, state; body and joint do not know each other, nor does one solver another,
+             and nobody looks into a solver's folder: solve/solver.h names its row
   library    a library's header stands in no header of ours and only in the .c files named here
   banned     calls that break determinism, in the simulation
   format     clang-format (skipped with a failure, not silently, where it is missing)
@@ -45,6 +48,18 @@ ALLOWED = {
     "server/host": ["server/record/store.h"] + SERVER_SHARED,
     "server/record": ["shared/base", "shared/sim", "shared/scene", "shared/game"],
 }
+
+# Layers of the simulation, lowest first. A file may include its own folder and lower layers, but no
+# solver's folder other than its own.
+LAYERS = [
+    ["shared/sim/state"],
+    ["shared/sim/geometry"],
+    ["shared/sim/body", "shared/sim/joint"],
+    ["shared/sim/collide"],
+    ["shared/sim/solve"],
+    ["shared/sim/solve/soft", "shared/sim/solve/impulse", "shared/sim/solve/lcp", "shared/sim/solve/volume"],
+    ["shared/sim/step"],
+]
 
 LIBRARIES = {
     "enet/enet.h": r"^(server/host/net\.c|client-sdk/src/link\.c|shared/net/.*\.c|tests/.*\.c)$",
@@ -90,6 +105,28 @@ def folder_of(path):
     return None
 
 
+def layer_of(path):
+    folder = os.path.dirname(path)
+    for number, folders in enumerate(LAYERS):
+        if folder in folders:
+            return number
+    return None
+
+
+def check_layer(path, name):
+    """Why a file of the simulation may not include another one, or None."""
+    here, there = os.path.dirname(path), os.path.dirname(name)
+    if not (path.startswith("shared/sim/") and name.startswith("shared/sim/")) or here == there:
+        return None
+    if layer_of(path) is None or layer_of(name) is None:
+        return "a folder of no layer"
+    if there in LAYERS[5]:
+        return "a solver's folder is its own: solve/solver.h names its row"
+    if layer_of(name) >= layer_of(path):
+        return f"{here} may not include {there}: layers point downward"
+    return None
+
+
 def check_includes(path, text, problems):
     folder = folder_of(path)
     for number, line in enumerate(text.split("\n"), 1):
@@ -100,6 +137,9 @@ def check_includes(path, text, problems):
         for header, where in LIBRARIES.items():
             if name.endswith(header) and not re.match(where, path):
                 problems.append(f"{path}:{number}: include: {name} does not belong here")
+        wrong = check_layer(path, name)
+        if wrong:
+            problems.append(f"{path}:{number}: layer: {wrong}")
         if path.startswith("client-sdk/") and name == "shared/sim/state/image.h":
             problems.append(f"{path}:{number}: include: the SDK goes through the world's API")
         if (name.startswith("server/tools/cli/") and path.startswith("server/tools/")
@@ -211,6 +251,11 @@ PLANTED = {
     "host -> tools": ("server/host/x.c", '#include "server/tools/cli/cli.h"\n'),
     "host -> the files of record": ("server/host/x.c", '#include "server/record/match_file.h"\n'),
     "main -> host": ("server/main.c", '#include "server/host/worker.h"\n'),
+    "layer upward": ("shared/sim/state/x.c", '#include "shared/sim/step/sleep.h"\n'),
+    "layer beside": ("shared/sim/body/x.c", '#include "shared/sim/joint/joint.h"\n'),
+    "other solver": ("shared/sim/solve/soft/x.c", '#include "shared/sim/solve/lcp/lcp.h"\n'),
+    "solver's inside": ("shared/sim/step/x.c", '#include "shared/sim/solve/soft/soft.h"\n'),
+    "layer unknown": ("shared/sim/x/x.c", '#include "shared/sim/state/image.h"\n'),
     "library": ("server/x.h", "#include <sqlite3.h>\n"),
     "banned": ("shared/sim/x.c", "float f(float a)\n{\n    return sinf(a);\n}\n"),
     "sort": ("shared/sim/x.c", "void f(void)\n{\n    qsort(a, b, c, d);\n}\n"),
@@ -220,7 +265,7 @@ PLANTED = {
     "word": ("server/x.c", "// TO" "DO\n"),
     "tab": ("server/x.c", "\tint a;\n"),
 }
-SOUND = [("shared/sim/x.c", '#include "shared/base/vec.h"\n// sinf( in a comment\nfloat f(float a)\n'
+SOUND = [("shared/sim/step/x.c", '#include "shared/base/vec.h"\n// sinf( in a comment\nfloat f(float a)\n'
          "{\n    return cm_sqrt(a);\n}\n"),
          ("server/tools/x.c", '#include "server/host/worker.h"\n#include "server/record/replay.h"\n'
           '#include "carom/client.h"\n'),

@@ -2,17 +2,16 @@
 // is body_set.c.
 //
 // Creation checks everything first and writes last, so that a refused body leaves no trace. Some
-// hundreds a world, created and destroyed rarely; contacts are removed in one pass in which their
-// order is kept.
+// hundreds a world, created and destroyed rarely.
 #include "shared/sim/body/body.h"
 
-#include "shared/sim/state/check.h"
 #include "shared/base/fpenv.h"
-#include "shared/sim/geometry/hull.h"
-#include "shared/sim/joint/joint.h"
 #include "shared/sim/body/mass.h"
-#include "shared/sim/body/rule.h"
-#include "shared/sim/step/sleep.h"
+#include "shared/sim/body/shape.h"
+#include "shared/sim/state/check.h"
+#include "shared/sim/state/hull.h"
+#include "shared/sim/state/slots.h"
+#include "shared/sim/state/wake.h"
 
 #include <string.h>
 
@@ -28,15 +27,6 @@ carom_body_def carom_default_body_def(void)
     def.pointer = CAROM_NO_PLAYER;
     def.epsilon = def.gamma = -1.0f;
     return def;
-}
-
-cm_body *cm_body_find(const carom_world *world, carom_body_id id)
-{
-    if (id.generation == 0 || id.index >= world->state.body_slots) {
-        return NULL;
-    }
-    cm_body *body = &cm_bodies(world)[id.index];
-    return body->alive && body->generation == id.generation ? body : NULL;
 }
 
 bool carom_body_is_valid(const carom_world *world, carom_body_id body)
@@ -57,29 +47,6 @@ carom_body_id carom_world_body_at(const carom_world *world, uint32_t slot)
         id.generation = cm_bodies(world)[slot].generation;
     }
     return id;
-}
-
-uint32_t cm_body_free_slot(const carom_world *world)
-{
-    const cm_body *bodies = cm_bodies(world);
-    for (uint32_t slot = 0; slot < world->limits.bodies; slot++) {
-        // A slot whose generation is spent is never used again: its ids would repeat.
-        if (slot >= world->state.body_slots ||
-            (!bodies[slot].alive && bodies[slot].generation != UINT32_MAX)) {
-            return slot;
-        }
-    }
-    return CM_NONE;
-}
-
-void cm_body_grow(carom_world *world, uint32_t slot)
-{
-    uint32_t slots = world->state.body_slots;
-    if (slot >= slots) {
-        memset(cm_motions(world) + slots, 0, (slot + 1 - slots) * sizeof(cm_motion));
-        memset(cm_bodies(world) + slots, 0, (slot + 1 - slots) * sizeof(cm_body));
-        world->state.body_slots = slot + 1;
-    }
 }
 
 // Creation ---------------------------------------------------------------------------------------
@@ -237,50 +204,6 @@ carom_result carom_body_create(carom_world *world, const carom_body_def *def,
 }
 
 // Destruction ------------------------------------------------------------------------------------
-
-// The contacts of live shapes only, in their order.
-static void drop_dead_contacts(carom_world *world)
-{
-    const cm_shape *shapes = cm_shapes(world);
-    cm_contact *contacts = cm_contacts(world);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < world->state.contact_count; i++) {
-        if (shapes[contacts[i].shape_a].alive && shapes[contacts[i].shape_b].alive) {
-            if (kept != i) {
-                contacts[kept] = contacts[i];
-            }
-            kept++;
-        }
-    }
-    world->state.contact_count = kept;
-}
-
-void cm_body_clear(carom_world *world, uint32_t slot)
-{
-    cm_body *body = &cm_bodies(world)[slot];
-    cm_wake_body(world, slot);
-    cm_wake_neighbours(world, slot);
-    uint32_t shape = body->first_shape;
-    while (shape != CM_NONE) {
-        cm_shape *row = &cm_shapes(world)[shape];
-        uint32_t generation = row->generation;
-        shape = row->next;
-        memset(row, 0, sizeof *row);
-        row->generation = generation;
-    }
-    uint32_t generation = body->generation;
-    memset(body, 0, sizeof *body);
-    body->generation = generation;
-    memset(&cm_motions(world)[slot], 0, sizeof(cm_motion));
-    drop_dead_contacts(world);
-}
-
-void cm_body_remove(carom_world *world, uint32_t slot)
-{
-    cm_body_clear(world, slot);
-    cm_joint_drop_dead(world);
-    cm_rule_drop_body(world, slot);
-}
 
 carom_result carom_body_destroy(carom_world *world, carom_body_id body)
 {

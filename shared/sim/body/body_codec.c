@@ -13,10 +13,10 @@
 //
 // Typical: one shape, 300 bytes; once a body and client, and again when what is not motion changes.
 #include "shared/base/bytes.h"
-#include "shared/sim/body/body.h"
 #include "shared/sim/state/check.h"
 #include "shared/sim/state/portable.h"
-#include "shared/sim/step/sleep.h"
+#include "shared/sim/state/slots.h"
+#include "shared/sim/state/wake.h"
 
 #define BODY_MAGIC 0x424d5243u // "CRMB"
 

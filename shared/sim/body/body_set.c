@@ -2,14 +2,15 @@
 //
 // Everything is checked first; a refused call changes nothing. Forces and impulses on a body that
 // is not dynamic are accepted and do nothing: the caller need not know what a body is at the
-// moment. What changes something wakes what sleeps there (sleep.h); a call that says what is so
+// moment. What changes something wakes what sleeps there (wake.h); a call that says what is so
 // already does not.
 #include "shared/sim/body/body.h"
 
-#include "shared/sim/state/check.h"
 #include "shared/base/fpenv.h"
 #include "shared/sim/body/locks.h"
-#include "shared/sim/step/sleep.h"
+#include "shared/sim/state/check.h"
+#include "shared/sim/state/slots.h"
+#include "shared/sim/state/wake.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
 #include "shared/sim/body/mass.h"
 
 #include "shared/base/vec.h"
-#include "shared/sim/body/body.h"
-#include "shared/sim/geometry/hull.h"
 #include "shared/sim/body/mass_slice.h"
+#include "shared/sim/body/shape.h"
+#include "shared/sim/state/hull.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 // body, in binary64, with + - * / and square roots only.
 #include "shared/sim/body/mass_slice.h"
 
-#include "shared/sim/geometry/hull.h"
+#include "shared/sim/state/hull.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
 #include "shared/sim/body/rule.h"
 
 #include "shared/base/vec.h"
-#include "shared/sim/body/body.h"
 #include "shared/sim/state/check.h"
-#include "shared/sim/step/sleep.h"
+#include "shared/sim/state/slots.h"
+#include "shared/sim/state/wake.h"
 
 // One end of a rule: a live body, or a material where the id is null.
 static carom_result set_end(const carom_world *world, carom_body_id body, uint32_t material,
@@ -38,21 +38,6 @@ carom_result carom_world_add_pair_rule(carom_world *world, const carom_pair_rule
     cm_rules(world)[world->state.rule_count++] = row;
     cm_wake_all(world);
     return CAROM_OK;
-}
-
-void cm_rule_drop_body(carom_world *world, uint32_t slot)
-{
-    cm_rule *rules = cm_rules(world);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < world->state.rule_count; i++) {
-        const cm_rule *rule = &rules[i];
-        bool names =
-            ((rule->kinds & 1u) && rule->a == slot) || ((rule->kinds & 2u) && rule->b == slot);
-        if (!names) {
-            rules[kept++] = *rule;
-        }
-    }
-    world->state.rule_count = kept;
 }
 
 static float combine(uint32_t how, float a, float b)

@@ -5,9 +5,6 @@
 
 #include "shared/sim/state/image.h"
 
-// The rules that name a body go with it.
-void cm_rule_drop_body(carom_world *world, uint32_t slot);
-
 // Friction and restitution of two shapes' surfaces: by the rule that names them most closely (two
 // bodies, then one, then materials; of those the latest), else by the world's combine rules.
 void cm_rule_mix(const carom_world *world, const cm_shape *a, const cm_shape *b, float *friction,

@@ -1,8 +1,9 @@
-// Shapes: from definition to row and back, and the slots that they live in. A shape lives and dies
-// with its body (body.c). Some hundreds a world; created rarely, read by every step.
-#include "shared/sim/body/body.h"
+// Shapes: from definition to row and back. A shape lives and dies with its body (body.c). Some
+// hundreds a world; created rarely, read by every step.
+#include "shared/sim/body/shape.h"
 #include "shared/sim/state/check.h"
-#include "shared/sim/geometry/hull.h"
+#include "shared/sim/state/hull.h"
+#include "shared/sim/state/slots.h"
 
 #include <string.h>
 
@@ -128,28 +129,6 @@ void cm_shape_to_def(const cm_shape *shape, carom_shape_def *def)
         def->radius = size[0];
         def->half_height = size[1];
         break;
-    }
-}
-
-uint32_t cm_shape_free_slot(const carom_world *world, uint32_t from)
-{
-    const cm_shape *shapes = cm_shapes(world);
-    for (uint32_t slot = from; slot < world->limits.shapes; slot++) {
-        // A slot whose generation is spent is never used again: its ids would repeat.
-        if (slot >= world->state.shape_slots ||
-            (!shapes[slot].alive && shapes[slot].generation != UINT32_MAX)) {
-            return slot;
-        }
-    }
-    return CM_NONE;
-}
-
-void cm_shape_grow(carom_world *world, uint32_t slot)
-{
-    uint32_t slots = world->state.shape_slots;
-    if (slot >= slots) {
-        memset(cm_shapes(world) + slots, 0, (slot + 1 - slots) * sizeof(cm_shape));
-        world->state.shape_slots = slot + 1;
     }
 }
 

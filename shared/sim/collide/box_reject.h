@@ -2,7 +2,7 @@
 #ifndef CM_SIM_COLLIDE_BOX_REJECT_H
 #define CM_SIM_COLLIDE_BOX_REJECT_H
 
-#include "shared/sim/state/stage.h"
+#include "shared/sim/state/scratch.h"
 
 // Bit i: the boxes of slots a[i] and b[i] are apart by more than margins[i].
 uint32_t cm_reject_boxes(const cm_place *places, const cm_shape *shapes, const uint32_t a[4],

@@ -11,9 +11,12 @@
 // Where more pairs are found than there is room for, each shape asks the trees by itself instead,
 // in order. Typical: 1,000 shapes, 5,000 pairs.
 #include "shared/sim/collide/broadphase.h"
+#include "shared/sim/body/shape.h"
 #include "shared/sim/collide/bvh.h"
-#include "shared/sim/geometry/hull.h"
+#include "shared/sim/collide/collide.h"
 #include "shared/sim/joint/joint.h"
+#include "shared/sim/state/hull.h"
+#include "shared/sim/state/slots.h"
 #include "shared/sim/state/sort.h"
 
 #include <string.h>
@@ -166,18 +169,6 @@ static void place_near(const carom_world *world, cm_scratch *scratch, lists *l, 
     }
 }
 
-static bool may_collide(const cm_shape *a, const cm_shape *b, const cm_body *bodies)
-{
-    if (a->body == b->body || (bodies[a->body].type != CAROM_BODY_DYNAMIC &&
-                               bodies[b->body].type != CAROM_BODY_DYNAMIC)) {
-        return false;
-    }
-    if (a->group == b->group && a->group != 0) {
-        return a->group > 0;
-    }
-    return (a->category & b->mask) != 0 && (b->category & a->mask) != 0;
-}
-
 // The box reaches below the plane's surface.
 static bool box_meets_plane(const cm_aabb *box, const cm_shape *plane, const cm_place *place)
 {
@@ -221,10 +212,11 @@ static uint32_t partners_of_box(const cm_scratch *scratch, const lists *l, const
     return count;
 }
 
-bool cm_may_meet(const carom_world *world, const cm_scratch *scratch, uint32_t a, uint32_t b)
+// Two shapes that filters, joints and what their bodies are let collide (of which one is active).
+static bool may_meet(const carom_world *world, const cm_scratch *scratch, uint32_t a, uint32_t b)
 {
     const cm_shape *first = cm_shapes(world) + a, *second = cm_shapes(world) + b;
-    return may_collide(first, second, cm_bodies(world)) &&
+    return cm_shapes_may_meet(first, second, cm_bodies(world)) &&
            !cm_joint_filter_has(world, scratch, first->body, second->body);
 }
 
@@ -246,7 +238,7 @@ static uint32_t find_in_order(const carom_world *world, cm_scratch *scratch, lis
         uint32_t count = 0;
         for (uint32_t i = 0; i < found; i++) {
             uint32_t b = l->partners[i];
-            if (cm_may_meet(world, scratch, a, b)) {
+            if (may_meet(world, scratch, a, b)) {
                 l->room.keys[count] = b;
                 l->partners[count++] = b;
             }
@@ -308,7 +300,7 @@ static void order_found(const carom_world *world, cm_scratch *scratch, lists *l,
         cm_sort(l->room.keys, l->sorted + first, l->room.spare_keys, l->room.spare_values, n);
         for (uint32_t i = 0; i < n; i++) {
             uint32_t b = l->sorted[first + i];
-            if (cm_may_meet(world, scratch, a, b)) {
+            if (may_meet(world, scratch, a, b)) {
                 scratch->pairs[scratch->pair_count++] = (cm_pair){a, b};
             }
         }

@@ -2,7 +2,7 @@
 #ifndef CM_SIM_COLLIDE_BVH_H
 #define CM_SIM_COLLIDE_BVH_H
 
-#include "shared/sim/state/stage.h"
+#include "shared/sim/state/scratch.h"
 
 #define CM_BVH_LEAF 4u
 

@@ -6,10 +6,13 @@
 // feature; friction is kept as a vector of the world. Contacts without an active body (sleep.h) are
 // kept as they are. Typical: 5,000 pairs, 3,500 contacts, 9,000
 // points for 1,000 boxes.
-#include "shared/sim/state/stage.h"
-#include "shared/sim/collide/box_reject.h"
-#include "shared/sim/collide/recycle.h"
+#include "shared/sim/collide/collide.h"
+
 #include "shared/sim/body/rule.h"
+#include "shared/sim/body/shape.h"
+#include "shared/sim/collide/box_reject.h"
+#include "shared/sim/collide/broadphase.h"
+#include "shared/sim/collide/recycle.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #define CM_SIM_COLLIDE_CONVEX_H
 
 #include "shared/sim/collide/narrow.h"
-#include "shared/sim/geometry/hull.h"
+#include "shared/sim/state/hull.h"
 
 #define CM_FEATURE_POINTS 64u  // most vertices of a face
 #define CM_CLIP_POINTS    128u // of a face clipped by another

@@ -1,5 +1,6 @@
 // Chooses the narrow-phase case of two shapes. Cases exist for ascending types only; the other
 // order is collided swapped and turned back, so each case has one piece of code and one behaviour.
+#include "shared/sim/collide/collide.h"
 #include "shared/sim/collide/narrow.h"
 
 typedef uint32_t collide_case(const cm_shape *, const cm_place *, const cm_shape *,

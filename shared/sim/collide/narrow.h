@@ -4,7 +4,7 @@
 #ifndef CM_SIM_COLLIDE_NARROW_H
 #define CM_SIM_COLLIDE_NARROW_H
 
-#include "shared/sim/state/stage.h"
+#include "shared/sim/state/scratch.h"
 
 // Two round shapes (spheres, capsules).
 uint32_t cm_collide_round(const cm_shape *a, const cm_place *place_a, const cm_shape *b,

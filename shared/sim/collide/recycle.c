@@ -7,6 +7,8 @@
 // contacts of a heap at rest, at a fifth of the cost of finding them anew.
 #include "shared/sim/collide/recycle.h"
 
+#include "shared/sim/body/shape.h"
+
 #define DRIFT_MAX 0.003f // m, of a point of b against a since the manifold was found
 #define REACH_MAX 0.015f // m, of what turns, over the smaller shape's size: well below the margin
 #define SPEED_MAX 0.01f  // m a tick: what approaches faster is looked at anew

@@ -2,7 +2,7 @@
 #ifndef CM_SIM_COLLIDE_RECYCLE_H
 #define CM_SIM_COLLIDE_RECYCLE_H
 
-#include "shared/sim/state/stage.h"
+#include "shared/sim/state/scratch.h"
 
 // Writes what was found (anchors from the centres of mass) into the contact's row.
 void cm_recycle_keep(const cm_motion *a, const cm_motion *b, const cm_manifold *manifold,

@@ -285,34 +285,3 @@ uint32_t carom_hull_sort(const carom_hull **hulls, uint32_t count)
     }
     return kept;
 }
-
-const carom_hull *cm_hull_find(const carom_world *world, uint64_t id)
-{
-    uint32_t low = 0, high = world->hull_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        uint64_t here = world->hulls[middle]->id;
-        if (here == id) {
-            return world->hulls[middle];
-        }
-        if (here < id) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return NULL;
-}
-
-carom_result cm_check_geometry(const carom_world *world, const cm_shape *shape)
-{
-    if (shape->type != CAROM_SHAPE_HULL) {
-        return CAROM_OK;
-    }
-    const carom_hull *hull = cm_hull_find(world, shape->geometry);
-    if (!hull) {
-        return CAROM_ERROR_NOT_FOUND;
-    }
-    bool same = shape->size[0] == hull->inner_radius && shape->size[1] == hull->outer_radius;
-    return same ? CAROM_OK : CAROM_ERROR_ARGUMENT;
-}

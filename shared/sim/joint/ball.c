@@ -29,4 +29,4 @@ static bool no_coordinate(const cm_joint *joint, const cm_joint_pose *pose, cm_j
     return false;
 }
 
-const cm_joint_kind cm_joint_ball = {false, true, true, rows, no_coordinate};
+const cm_joint_kind cm_joint_ball = {true, rows, no_coordinate};

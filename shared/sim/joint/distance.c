@@ -29,4 +29,4 @@ static uint32_t rows(const cm_joint *joint, const cm_joint_pose *pose, cm_joint_
     return count;
 }
 
-const cm_joint_kind cm_joint_distance = {true, true, false, rows, coordinate};
+const cm_joint_kind cm_joint_distance = {false, rows, coordinate};

@@ -20,4 +20,4 @@ static bool no_coordinate(const cm_joint *joint, const cm_joint_pose *pose, cm_j
     return false;
 }
 
-const cm_joint_kind cm_joint_fixed = {false, false, true, rows, no_coordinate};
+const cm_joint_kind cm_joint_fixed = {true, rows, no_coordinate};

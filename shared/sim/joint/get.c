@@ -2,6 +2,7 @@
 #include "shared/base/mathf.h"
 #include "shared/base/fpenv.h"
 #include "shared/sim/joint/joint.h"
+#include "shared/sim/state/slots.h"
 
 #include <string.h>
 

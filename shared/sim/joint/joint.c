@@ -4,10 +4,10 @@
 // frames are in the bodies is fixed then, so angle and position are 0 there. Typical: 2,000.
 #include "shared/sim/joint/joint.h"
 
-#include "shared/sim/body/body.h"
-#include "shared/sim/state/check.h"
 #include "shared/base/fpenv.h"
-#include "shared/sim/step/sleep.h"
+#include "shared/sim/state/check.h"
+#include "shared/sim/state/slots.h"
+#include "shared/sim/state/wake.h"
 
 #include <string.h>
 
@@ -34,15 +34,6 @@ carom_joint_def carom_default_joint_def(void)
     def.motor_max = CM_FORCE_MAX;
     def.epsilon = def.gamma = -1.0f;
     return def;
-}
-
-cm_joint *cm_joint_find(const carom_world *world, carom_joint_id id)
-{
-    if (id.generation == 0 || id.index >= world->state.joint_slots) {
-        return NULL;
-    }
-    cm_joint *joint = &cm_joints(world)[id.index];
-    return joint->alive && joint->generation == id.generation ? joint : NULL;
 }
 
 // Creation ---------------------------------------------------------------------------------------
@@ -171,26 +162,6 @@ static carom_result find_ends(const carom_world *world, const carom_joint_def *d
     return joint->body_a != joint->body_b && moves ? CAROM_OK : CAROM_ERROR_ARGUMENT;
 }
 
-static void wake_ends(carom_world *world, const cm_joint *joint)
-{
-    cm_wake_body(world, joint->body_b);
-    if (joint->body_a != CM_NONE) {
-        cm_wake_body(world, joint->body_a);
-    }
-}
-
-static uint32_t free_slot(const carom_world *world)
-{
-    const cm_joint *joints = cm_joints(world);
-    for (uint32_t slot = 0; slot < world->limits.joints; slot++) {
-        if (slot >= world->state.joint_slots ||
-            (!joints[slot].alive && joints[slot].generation != UINT32_MAX)) {
-            return slot;
-        }
-    }
-    return CM_NONE;
-}
-
 carom_result carom_joint_create(carom_world *world, const carom_joint_def *def, carom_joint_id *id)
 {
     if (!world || !def || (unsigned)def->type > CAROM_JOINT_MOTOR ||
@@ -209,7 +180,7 @@ carom_result carom_joint_create(carom_world *world, const carom_joint_def *def, 
     carom_result result = row_from_def(world, def, &joint);
     cm_fpenv_leave(saved);
     CM_TRY(result);
-    uint32_t slot = free_slot(world);
+    uint32_t slot = cm_joint_free_slot(world);
     if (slot == CM_NONE) {
         return CAROM_ERROR_LIMIT_JOINTS;
     }
@@ -221,7 +192,7 @@ carom_result carom_joint_create(carom_world *world, const carom_joint_def *def, 
         world->state.joint_slots = slot + 1;
     }
     *row = joint;
-    wake_ends(world, row);
+    cm_joint_wake_ends(world, row);
     if (id) {
         *id = (carom_joint_id){slot, joint.generation};
     }
@@ -229,15 +200,6 @@ carom_result carom_joint_create(carom_world *world, const carom_joint_def *def, 
 }
 
 // Destruction ------------------------------------------------------------------------------------
-
-void cm_joint_remove(carom_world *world, uint32_t slot)
-{
-    cm_joint *joint = &cm_joints(world)[slot];
-    wake_ends(world, joint);
-    uint32_t generation = joint->generation;
-    memset(joint, 0, sizeof *joint);
-    joint->generation = generation;
-}
 
 carom_result carom_joint_destroy(carom_world *world, carom_joint_id joint)
 {
@@ -249,19 +211,6 @@ carom_result carom_joint_destroy(carom_world *world, carom_joint_id joint)
     }
     cm_joint_remove(world, joint.index);
     return CAROM_OK;
-}
-
-void cm_joint_drop_dead(carom_world *world)
-{
-    const cm_body *bodies = cm_bodies(world);
-    for (uint32_t i = 0; i < world->state.joint_slots; i++) {
-        const cm_joint *joint = &cm_joints(world)[i];
-        bool lost = joint->alive && (!bodies[joint->body_b].alive ||
-                                     (joint->body_a != CM_NONE && !bodies[joint->body_a].alive));
-        if (lost) {
-            cm_joint_remove(world, i);
-        }
-    }
 }
 
 static carom_body_id body_id(const carom_world *world, uint32_t slot)
@@ -310,7 +259,7 @@ static carom_result put(carom_world *world, cm_joint *joint, const cm_joint *cha
 {
     CM_TRY(cm_check_joint(changed));
     if (memcmp(joint, changed, sizeof *joint) != 0) {
-        wake_ends(world, joint);
+        cm_joint_wake_ends(world, joint);
     }
     *joint = *changed;
     return CAROM_OK;
@@ -325,7 +274,8 @@ carom_result carom_joint_set_motor(carom_world *world, carom_joint_id id, float 
     changed.flags |= CM_JOINT_MOTOR;
     *(kind->angle ? &changed.drive_angular.x : &changed.drive_linear.x) = velocity;
     changed.max_force = changed.max_torque = max;
-    if (kind->motor && max == 0.0f && joint->type != CAROM_JOINT_MOTOR) {
+    if (cm_joint_may(joint->type, CM_JOINT_MOTOR) && max == 0.0f &&
+        joint->type != CAROM_JOINT_MOTOR) {
         changed.flags &= (uint8_t)~CM_JOINT_MOTOR;
     }
     return put(world, joint, &changed);
@@ -363,7 +313,7 @@ carom_result carom_joint_clear_limits(carom_world *world, carom_joint_id id)
 {
     cm_joint *joint;
     CM_TRY(find(world, id, &joint));
-    wake_ends(world, joint);
+    cm_joint_wake_ends(world, joint);
     joint->flags &= (uint8_t)~CM_JOINT_LIMITS;
     joint->lower = joint->upper = 0.0f;
     return CAROM_OK;

@@ -15,7 +15,7 @@
 #ifndef CM_SIM_JOINT_JOINT_H
 #define CM_SIM_JOINT_JOINT_H
 
-#include "shared/sim/state/stage.h"
+#include "shared/sim/state/scratch.h"
 
 #define CM_JOINT_BLOCK_MAX 6u
 
@@ -47,7 +47,7 @@ typedef struct cm_joint_pose {
 } cm_joint_pose;
 
 typedef struct cm_joint_kind {
-    bool limits, motor, angle;
+    bool angle; // its coordinate is an angle, else a length
     // The rows; returns how many, at most CM_JOINT_ROWS_MAX.
     uint32_t (*rows)(const cm_joint *joint, const cm_joint_pose *pose, cm_joint_row *rows);
     // The free coordinate as a row, its value in error; false where the type has none of one axis.
@@ -95,15 +95,12 @@ carom_quat cm_quat_of_basis(carom_vec3 x, carom_vec3 y, carom_vec3 z);
 
 // joint.c ---------------------------------------------------------------------------------------
 
-cm_joint *cm_joint_find(const carom_world *world, carom_joint_id id);
-void cm_joint_remove(carom_world *world, uint32_t slot);
-// Joints of bodies that are gone go too.
-void cm_joint_drop_dead(carom_world *world);
 // Joints whose force or torque in this tick was too much go, with an event.
 void cm_joint_break(carom_world *world, cm_scratch *scratch);
 
 // filter.c: bodies that pass through each other because a joint holds them -----------------------
 
+size_t cm_joint_filter_size(const carom_limits *limits); // bytes of scratch
 void cm_joint_filter_build(const carom_world *world, cm_scratch *scratch);
 // True for two bodies that must not collide; false at once in a world without joints.
 bool cm_joint_filter_finds(const carom_world *world, const cm_scratch *scratch, uint32_t body_a,

@@ -26,4 +26,4 @@ static uint32_t rows(const cm_joint *joint, const cm_joint_pose *pose, cm_joint_
     return 6;
 }
 
-const cm_joint_kind cm_joint_motor = {false, true, false, rows, coordinate};
+const cm_joint_kind cm_joint_motor = {false, rows, coordinate};

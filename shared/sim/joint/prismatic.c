@@ -23,4 +23,4 @@ static uint32_t rows(const cm_joint *joint, const cm_joint_pose *pose, cm_joint_
     return count + 5;
 }
 
-const cm_joint_kind cm_joint_prismatic = {true, true, false, rows, coordinate};
+const cm_joint_kind cm_joint_prismatic = {false, rows, coordinate};

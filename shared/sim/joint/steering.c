@@ -35,4 +35,4 @@ static uint32_t rows(const cm_joint *joint, const cm_joint_pose *pose, cm_joint_
     return count + 4;
 }
 
-const cm_joint_kind cm_joint_steering = {true, true, true, rows, coordinate};
+const cm_joint_kind cm_joint_steering = {true, rows, coordinate};

@@ -5,9 +5,11 @@
 // exceeds the linear slop. A sensor's contact has no points for the solver; its deepest one stands
 // first in the manifold all the same (collide.c). Events are sorted by (shape_a, shape_b); more
 // than limits.contacts are cut, in that order. A contact that ends without points left reports the
-// moving body's centre, with a zero normal. A contact that was kept (stage.h) stays as it was.
+// moving body's centre, with a zero normal. A contact that was kept (cm_manifold) stays as it was.
 // Typical: 10 events a tick.
 #include "shared/sim/solve/report.h"
+
+#include "shared/sim/collide/collide.h"
 
 static bool is_touching(const cm_manifold *manifold, bool before)
 {

@@ -2,7 +2,7 @@
 #ifndef CM_SIM_SOLVE_REPORT_H
 #define CM_SIM_SOLVE_REPORT_H
 
-#include "shared/sim/state/stage.h"
+#include "shared/sim/state/scratch.h"
 
 // Call once every solver's impulses stand in the manifolds and before bodies move: points are taken
 // at the poses of the start of the tick. Writes the contacts' touching and stats.touching, and adds

@@ -2,6 +2,9 @@
 // first broken one decides: NOT_FINITE before ARGUMENT.
 #include "shared/sim/state/check.h"
 
+#include "shared/sim/state/hull.h"
+#include "shared/sim/state/slots.h"
+
 carom_result cm_check_float(float value, float low, float high)
 {
     if (!cm_is_finite(value)) {
@@ -203,6 +206,19 @@ carom_result cm_check_shape(const cm_shape *shape)
     CM_TRY(cm_check_float(shape->restitution, 0.0f, 1.0f));
     CM_TRY(check_surface(shape));
     return cm_check_float(shape->density, 0.0f, CM_DENSITY_MAX);
+}
+
+carom_result cm_check_geometry(const carom_world *world, const cm_shape *shape)
+{
+    if (shape->type != CAROM_SHAPE_HULL) {
+        return CAROM_OK;
+    }
+    const carom_hull *hull = cm_hull_find(world, shape->geometry);
+    if (!hull) {
+        return CAROM_ERROR_NOT_FOUND;
+    }
+    bool same = shape->size[0] == hull->inner_radius && shape->size[1] == hull->outer_radius;
+    return same ? CAROM_OK : CAROM_ERROR_ARGUMENT;
 }
 
 carom_result cm_check_contact(const cm_contact *contact)

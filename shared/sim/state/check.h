@@ -56,7 +56,9 @@ carom_result cm_check_shape(const cm_shape *shape);
 // A hull that the world knows, of the size that the row says: else NOT_FOUND or ARGUMENT.
 carom_result cm_check_geometry(const carom_world *world, const cm_shape *shape);
 carom_result cm_check_contact(const cm_contact *contact);
-// joint/check.c
+// check_joint.c
 carom_result cm_check_joint(const cm_joint *joint);
+// Whether joints of a type may have limits (CM_JOINT_LIMITS) or a motor (CM_JOINT_MOTOR).
+bool cm_joint_may(uint32_t type, uint32_t flag);
 
 #endif

@@ -14,7 +14,7 @@
 //   …                164 x limits.contacts   the other rows: each step they change places
 //   offset.joint     184 x limits.joints     state
 //   offset.rule      20  x CM_MAX_RULES      state: pair rules, in the order of their making
-//   offset.scratch   offset.scratch_size     scratch of the stages (stage.h)
+//   offset.scratch   offset.scratch_size     scratch of the stages (scratch.h)
 //
 // Every offset is a multiple of CM_CACHE_LINE. A row above body_slots, shape_slots, contact_count
 // joint_slots or rule_count holds anything; a dead row below is zero but for its generation.
@@ -206,6 +206,10 @@ struct carom_world {
     struct {
         uint32_t solver, direct_rows, segments;
     } room;
+    // Bytes of it that stages asked for by themselves (cm_scratch_own).
+    struct {
+        uint32_t joint_filter, broadphase, solver;
+    } own;
     cm_world_state state;
     // What a step reports; neither state nor scratch: it cannot influence a step.
     carom_world_stats stats;

@@ -11,12 +11,12 @@
 //   …        12  x 2 x limits.bodies               sleep events
 //   …        1 + 4 + 1 x limits.bodies             active, parents, marks
 //   …        1   x limits.shapes                   ranks of shapes
-//   …        cm_joint_filter_size                  partners by joints
-//   …        cm_broadphase_scratch_size            lists and trees
-//   …        scratch_size of solve/solver.h        solver
+//   …        own.joint_filter                      partners by joints
+//   …        own.broadphase                        lists and trees
+//   …        own.solver                            solver
 //
 // Offsets are computed by the same walk that sums the size, so the two cannot differ.
-#include "shared/sim/solve/solver.h"
+#include "shared/sim/state/scratch.h"
 
 static size_t align_line(size_t size)
 {
@@ -31,7 +31,8 @@ static void *take(char *base, size_t *offset, size_t size)
     return start;
 }
 
-static size_t walk(const carom_limits *limits, size_t solver, char *base, cm_scratch *scratch)
+static size_t walk(const carom_limits *limits, const cm_scratch_own *own, char *base,
+                   cm_scratch *scratch)
 {
     size_t bodies = limits->bodies, shapes = limits->shapes, joints = limits->joints,
            contacts = limits->contacts, offset = 0;
@@ -46,25 +47,25 @@ static size_t walk(const carom_limits *limits, size_t solver, char *base, cm_scr
     scratch->parents = take(base, &offset, bodies * sizeof(uint32_t));
     scratch->marks = take(base, &offset, bodies);
     scratch->rank = take(base, &offset, shapes);
-    scratch->joint_partners = take(base, &offset, cm_joint_filter_size(limits));
-    scratch->broadphase = take(base, &offset, cm_broadphase_scratch_size(limits));
-    scratch->solver = take(base, &offset, solver);
+    scratch->joint_partners = take(base, &offset, own->joint_filter);
+    scratch->broadphase = take(base, &offset, own->broadphase);
+    scratch->solver = take(base, &offset, own->solver);
     return offset;
 }
 
-size_t cm_scratch_size(const carom_limits *limits, const carom_solver_def *solver)
+size_t cm_scratch_size(const carom_limits *limits, const cm_scratch_own *own)
 {
     cm_scratch unused;
-    size_t own = cm_solver_of((uint32_t)solver->type)->scratch_size(limits, solver);
     return walk(limits, own, NULL, &unused);
 }
 
 void cm_scratch_map(const carom_world *world, cm_scratch *scratch)
 {
-    scratch->pair_count = 0;
+    scratch->pair_count = scratch->round = 0;
     scratch->old_contact_count = 0;
     scratch->rubbing = false;
     scratch->active_count = scratch->sleeping_count = 0;
     scratch->old_contacts = (cm_contact *)((char *)world + world->offset.spare_contact);
-    walk(&world->limits, 0, (char *)world + world->offset.scratch, scratch);
+    cm_scratch_own own = {world->own.joint_filter, world->own.broadphase, world->own.solver};
+    walk(&world->limits, &own, (char *)world + world->offset.scratch, scratch);
 }

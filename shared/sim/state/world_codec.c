@@ -24,7 +24,7 @@
 #include "shared/sim/state/check.h"
 #include "shared/sim/state/fields.h"
 #include "shared/sim/state/portable.h"
-#include "shared/sim/step/sleep.h"
+#include "shared/sim/state/wake.h"
 
 #define ENCODE_MAGIC 0x454d5243u // "CRME"
 

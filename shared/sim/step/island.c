@@ -1,29 +1,10 @@
 // Islands: which bodies hang together by contacts and joints. See sleep.h.
 //
-// Union-find over body slots: the lower root takes the higher, so a root is the lowest slot of its
-// island and nothing depends on the order of unions. Made anew from the state where a body might
-// fall asleep; typical: 1,000 bodies, 3,500 contacts, 20 us.
+// Made anew from the state where a body might fall asleep (the sets are those of state/scratch.h);
+// typical: 1,000 bodies, 3,500 contacts, 20 us.
 #include "shared/sim/step/sleep.h"
 
 #include <string.h>
-
-static void begin(const carom_world *world, uint32_t *parents)
-{
-    for (uint32_t i = 0; i < world->state.body_slots; i++) {
-        parents[i] = i;
-    }
-}
-
-static void unite(uint32_t *parents, uint32_t a, uint32_t b)
-{
-    a = cm_island_root(parents, a);
-    b = cm_island_root(parents, b);
-    if (a < b) {
-        parents[b] = a;
-    } else {
-        parents[a] = b;
-    }
-}
 
 static bool is_dynamic(const carom_world *world, uint32_t slot)
 {
@@ -33,20 +14,20 @@ static bool is_dynamic(const carom_world *world, uint32_t slot)
 uint32_t cm_islands_count(const carom_world *world, uint32_t *parents)
 {
     const cm_shape *shapes = cm_shapes(world);
-    begin(world, parents);
+    cm_islands_begin(parents, world->state.body_slots);
     for (uint32_t i = 0; i < world->state.contact_count; i++) {
         const cm_contact *contact = &cm_contacts(world)[i];
         uint32_t a = shapes[contact->shape_a].body, b = shapes[contact->shape_b].body;
         if (contact->touching && contact->point_count > 0 && is_dynamic(world, a) &&
             is_dynamic(world, b)) {
-            unite(parents, a, b);
+            cm_islands_unite(parents, a, b);
         }
     }
     for (uint32_t i = 0; i < world->state.joint_slots; i++) {
         const cm_joint *joint = &cm_joints(world)[i];
         if (joint->alive && joint->body_a != CM_NONE && is_dynamic(world, joint->body_a) &&
             is_dynamic(world, joint->body_b)) {
-            unite(parents, joint->body_a, joint->body_b);
+            cm_islands_unite(parents, joint->body_a, joint->body_b);
         }
     }
     uint32_t count = 0;
@@ -69,7 +50,7 @@ static void hold(const carom_world *world, const cm_scratch *scratch, uint32_t *
     bool pushed_a = scratch->active[a] && is_dynamic(world, a);
     bool pushed_b = scratch->active[b] && is_dynamic(world, b);
     if (pushed_a && pushed_b) {
-        unite(parents, a, b);
+        cm_islands_unite(parents, a, b);
     } else if (pushed_a || pushed_b) {
         uint32_t other = pushed_a ? b : a;
         bool moves = scratch->active[other] || cm_body_is_asleep(&cm_bodies(world)[other]);
@@ -123,7 +104,7 @@ void cm_islands_build(const carom_world *world, const cm_scratch *scratch, uint3
 {
     const cm_body *bodies = cm_bodies(world);
     uint32_t slots = world->state.body_slots;
-    begin(world, parents);
+    cm_islands_begin(parents, world->state.body_slots);
     memset(marks, 0, slots);
     hold_contacts(world, scratch, parents, marks);
     hold_joints(world, scratch, parents, marks);

@@ -1,8 +1,9 @@
 // How many shape pairs touch and how deep, found anew at the present poses with no margin: what the
 // solver believes does not enter; sensors do not count. Overwrites pairs, places and bounds in
 // scratch, not the events.
-#include "shared/sim/collide/broadphase.h"
 #include "shared/base/fpenv.h"
+#include "shared/sim/collide/broadphase.h"
+#include "shared/sim/collide/collide.h"
 #include "shared/sim/step/sleep.h"
 
 CM_FP_BODY static void measure(const carom_world *world, uint32_t *touching,

@@ -21,76 +21,6 @@ static bool may_sleep(const carom_world *world)
     return (world->state.flags & CM_WORLD_SLEEP) && cm_solver_of(world->state.solver)->sleeps;
 }
 
-static void wake_row(cm_body *body)
-{
-    body->flags &= (uint8_t)~CM_BODY_ASLEEP;
-    body->island = CM_NONE;
-    body->quiet = 0.0f;
-}
-
-// Calls between steps ----------------------------------------------------------------------------
-
-void cm_wake_body(carom_world *world, uint32_t slot)
-{
-    cm_body *bodies = cm_bodies(world);
-    uint32_t island = bodies[slot].island;
-    bodies[slot].quiet = 0.0f;
-    if (!cm_body_is_asleep(&bodies[slot])) {
-        return;
-    }
-    for (uint32_t i = 0; i < world->state.body_slots; i++) {
-        if (cm_body_is_asleep(&bodies[i]) && bodies[i].island == island) {
-            wake_row(&bodies[i]);
-            bodies[i].flags |= CM_BODY_STIRRED;
-        }
-    }
-}
-
-void cm_stir_body(carom_world *world, uint32_t slot)
-{
-    // Nothing sleeps before the first tick.
-    cm_body *body = &cm_bodies(world)[slot];
-    if (world->state.tick == 0 || body->type == CAROM_BODY_DYNAMIC) {
-        return;
-    }
-    body->flags |= CM_BODY_STIRRED;
-    for (uint32_t at = body->first_shape; at != CM_NONE; at = cm_shapes(world)[at].next) {
-        if (cm_shapes(world)[at].type == CAROM_SHAPE_PLANE) {
-            cm_wake_all(world); // it may meet anything, and stands in no tree
-            return;
-        }
-    }
-}
-
-void cm_wake_neighbours(carom_world *world, uint32_t slot)
-{
-    const cm_shape *shapes = cm_shapes(world);
-    for (uint32_t i = 0; i < world->state.contact_count; i++) {
-        const cm_contact *contact = &cm_contacts(world)[i];
-        uint32_t a = shapes[contact->shape_a].body, b = shapes[contact->shape_b].body;
-        if ((a == slot || b == slot) && contact->point_count > 0) {
-            cm_wake_body(world, a == slot ? b : a);
-        }
-    }
-    for (uint32_t i = 0; i < world->state.joint_slots; i++) {
-        const cm_joint *joint = &cm_joints(world)[i];
-        if (joint->alive && joint->body_a != CM_NONE &&
-            (joint->body_a == slot || joint->body_b == slot)) {
-            cm_wake_body(world, joint->body_a == slot ? joint->body_b : joint->body_a);
-        }
-    }
-}
-
-void cm_wake_all(carom_world *world)
-{
-    for (uint32_t i = 0; i < world->state.body_slots; i++) {
-        if (cm_body_is_asleep(&cm_bodies(world)[i])) {
-            wake_row(&cm_bodies(world)[i]);
-            cm_bodies(world)[i].flags |= CM_BODY_STIRRED;
-        }
-    }
-}
-
 // Waking within a step ---------------------------------------------------------------------------
 
 static void add_event(carom_world *world, cm_scratch *scratch, uint32_t slot, bool asleep)
@@ -108,7 +38,7 @@ static void wake_marked(carom_world *world, cm_scratch *scratch)
     for (uint32_t i = 0; i < world->state.body_slots; i++) {
         cm_body *body = &cm_bodies(world)[i];
         if (cm_body_is_asleep(body) && scratch->marks[body->island]) {
-            wake_row(body);
+            cm_wake_row(body);
             scratch->active[i] = 1;
             scratch->active_count++;
             scratch->sleeping_count--;
@@ -203,10 +133,10 @@ static bool meets(const carom_world *world, const cm_contact *contact, const cm_
     return now;
 }
 
-void cm_stage_touch(carom_world *world, cm_scratch *scratch)
+bool cm_stage_touch(carom_world *world, cm_scratch *scratch)
 {
     if (scratch->sleeping_count == 0) {
-        return;
+        return false;
     }
     bool any = false;
     memset(scratch->marks, 0, world->state.body_slots);
@@ -219,8 +149,8 @@ void cm_stage_touch(carom_world *world, cm_scratch *scratch)
     }
     if (any) {
         wake_marked(world, scratch);
-        cm_collide_woken(world, scratch);
     }
+    return any;
 }
 
 // Falling asleep ---------------------------------------------------------------------------------

@@ -11,49 +11,25 @@
 #ifndef CM_SIM_STEP_SLEEP_H
 #define CM_SIM_STEP_SLEEP_H
 
-#include "shared/sim/state/stage.h"
+#include "shared/sim/state/scratch.h"
+#include "shared/sim/state/wake.h"
 
 #define CM_SLEEP_TIME  0.5f  // s
 #define CM_SLEEP_SPEED 0.05f // m/s, of a body's outermost points
-
-static inline bool cm_body_is_asleep(const cm_body *body)
-{
-    return (body->flags & CM_BODY_ASLEEP) != 0;
-}
-
-// Calls between steps ----------------------------------------------------------------------------
-
-// The body has been changed: its island wakes, and its time at rest starts anew.
-void cm_wake_body(carom_world *world, uint32_t slot);
-// A body that is not dynamic came, or was moved or changed: the next step looks for what it meets,
-// and what lay on it wakes. In O(1): a caller may do it to every body in every tick.
-void cm_stir_body(carom_world *world, uint32_t slot);
-// The body is about to go: what touches it or is joined to it wakes.
-void cm_wake_neighbours(carom_world *world, uint32_t slot);
-void cm_wake_all(carom_world *world);
 
 // Stages -----------------------------------------------------------------------------------------
 
 // Before pairs: which bodies are active; wakes what is joined to them or lay on what was moved.
 void cm_stage_wake(carom_world *world, cm_scratch *scratch);
-// After collide: wakes what is touched by an active body, and finds its kept contacts anew.
-void cm_stage_touch(carom_world *world, cm_scratch *scratch);
+// After collide: wakes what is touched by an active body. True where something woke: its kept
+// contacts want manifolds then.
+bool cm_stage_touch(carom_world *world, cm_scratch *scratch);
 // After solve: times at rest, islands, and what falls asleep.
 void cm_stage_sleep(carom_world *world, cm_scratch *scratch);
 // All that can move counts as active: for whoever looks at a world outside a step.
 void cm_activate_all(const carom_world *world, cm_scratch *scratch);
 
-// island.c: union by slots, in arrays of body_slots entries ---------------------------------------
-
-// Lowest slot of the slot's island; shortens the way there.
-static inline uint32_t cm_island_root(uint32_t *parents, uint32_t slot)
-{
-    while (parents[slot] != slot) {
-        parents[slot] = parents[parents[slot]];
-        slot = parents[slot];
-    }
-    return slot;
-}
+// island.c: in arrays of body_slots entries -----------------------------------------------------
 
 // Islands of the bodies that are dynamic, asleep or not: `parents` from contacts and joints of the
 // state. Returns how many there are.

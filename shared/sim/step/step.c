@@ -4,15 +4,24 @@
 //   wake -> pairs -> collide -> touch -> solve -> break -> sleep -> finish (forces of one tick go,
 //   the tick counts)
 //
-// Where nothing is active, pairs to solve have nothing to do and are left out.
+// Where nothing is active, pairs to solve have nothing to do and are left out. A solver that takes
+// its substeps apart (cm_solver.rounds) goes through pairs to solve once for each.
+//
+// Who writes which field of the header and the state: wake, touch and sleep write flags, quiet and
+// island of bodies, and stop what falls asleep; pairs counts stats.contacts_dropped; collide writes
+// the contacts (all but touching) and stats.contacts, stats.points; the solver moves bodies, writes
+// impulses and touching, stats.touching, stats.bodies_put_to_rest, the events and event_count, and
+// impulse, force and torque of joints; break destroys joints. This file does the rest:
+// floating-point environment, applied forces cleared, tick, stage_s of the whole and of its stages.
 //
 // The clock, where the caller gave one, is read between the stages; its times go to the statistics
 // and nowhere else.
 #include "shared/base/fpenv.h"
+#include "shared/sim/collide/collide.h"
 #include "shared/sim/joint/joint.h"
+#include "shared/sim/solve/solver.h"
 #include "shared/sim/step/shadow.h"
 #include "shared/sim/step/sleep.h"
-#include "shared/sim/solve/solver.h"
 
 #include <string.h>
 
@@ -31,26 +40,42 @@ static void clear_calls(carom_world *world)
     }
 }
 
-// What is active, by one tick.
-static void advance(carom_world *world, cm_scratch *scratch)
+// Pairs and, where the solver wants them, manifolds; what is touched wakes.
+static void find_contacts(carom_world *world, cm_scratch *scratch, const cm_solver *solver)
 {
-    const cm_solver *solver = cm_solver_of(world->state.solver);
-    const double *spent = world->stage_s;
     double at = cm_clock(world);
     cm_stage_pairs(world, scratch);
     cm_lap(world, &at, CAROM_STAGE_PAIRS);
     if (solver->manifolds) {
         cm_stage_collide(world, scratch);
         cm_lap(world, &at, CAROM_STAGE_COLLIDE);
-        cm_stage_touch(world, scratch);
+        if (cm_stage_touch(world, scratch)) {
+            cm_collide_woken(world, scratch);
+        }
         cm_lap(world, &at, CAROM_STAGE_SLEEP);
     }
-    solver->solve(world, scratch);
-    // A solver that does not tell its parts is one part.
-    if (spent[CAROM_STAGE_PREPARE] + spent[CAROM_STAGE_SOLVE] + spent[CAROM_STAGE_RELAX] +
-            spent[CAROM_STAGE_INTEGRATE] ==
-        0.0) {
-        cm_lap(world, &at, CAROM_STAGE_SOLVE);
+}
+
+// What a solver told of its parts: one that tells nothing is one part.
+static double told(const carom_world *world)
+{
+    const double *spent = world->stage_s;
+    return spent[CAROM_STAGE_PREPARE] + spent[CAROM_STAGE_SOLVE] + spent[CAROM_STAGE_RELAX] +
+           spent[CAROM_STAGE_INTEGRATE];
+}
+
+// What is active, by one tick.
+static void advance(carom_world *world, cm_scratch *scratch)
+{
+    const cm_solver *solver = cm_solver_of(world->state.solver);
+    uint32_t rounds = solver->rounds ? world->state.substeps : 1;
+    for (scratch->round = 0; scratch->round < rounds; scratch->round++) {
+        find_contacts(world, scratch, solver);
+        double before = told(world), at = cm_clock(world);
+        solver->solve(world, scratch);
+        if (told(world) == before) {
+            cm_lap(world, &at, CAROM_STAGE_SOLVE);
+        }
     }
 }
 

@@ -3,11 +3,12 @@
 // The image is laid out from the limits alone (image.h); creation is the only time that all of it
 // is written. Everything else is per body (body.c), per step (step.c) or per image (world_image.c).
 #include "shared/base/rng.h"
+#include "shared/sim/collide/broadphase.h"
+#include "shared/sim/joint/joint.h"
+#include "shared/sim/solve/solver.h"
 #include "shared/sim/state/check.h"
 #include "shared/sim/state/fields.h"
 #include "shared/sim/step/sleep.h"
-#include "shared/sim/solve/solver.h"
-#include "shared/sim/state/stage.h"
 
 #include <string.h>
 
@@ -81,7 +82,12 @@ static bool lay_out(const carom_limits *limits, const carom_solver_def *solver, 
     uint64_t rule = at;
     at = round_up(at + (uint64_t)CM_MAX_RULES * sizeof(cm_rule));
     uint64_t scratch = at;
-    uint64_t scratch_size = round_up(cm_scratch_size(limits, solver));
+    const cm_scratch_own own = {
+        .joint_filter = cm_joint_filter_size(limits),
+        .broadphase = cm_broadphase_scratch_size(limits),
+        .solver = cm_solver_of((uint32_t)solver->type)->scratch_size(limits, solver),
+    };
+    uint64_t scratch_size = round_up(cm_scratch_size(limits, &own));
     at += scratch_size;
     if (at > UINT32_MAX) {
         return false;
@@ -95,6 +101,9 @@ static bool lay_out(const carom_limits *limits, const carom_solver_def *solver, 
     world->offset.rule = (uint32_t)rule;
     world->offset.scratch = (uint32_t)scratch;
     world->offset.scratch_size = (uint32_t)scratch_size;
+    world->own.joint_filter = (uint32_t)own.joint_filter;
+    world->own.broadphase = (uint32_t)own.broadphase;
+    world->own.solver = (uint32_t)own.solver;
     *size = (size_t)at;
     return true;
 }
@@ -104,9 +113,6 @@ static carom_result check_solver_def(const carom_solver_def *def)
 {
     if ((unsigned)def->type > CAROM_SOLVER_VOLUME) {
         return CAROM_ERROR_ARGUMENT;
-    }
-    if (cm_solver_of((uint32_t)def->type) == NULL) {
-        return CAROM_ERROR_NOT_BUILT;
     }
     bool counts =
         def->lcp.direct_rows <= CM_MAX_DIRECT_ROWS && def->volume.segments <= CM_MAX_SEGMENTS;

@@ -3,7 +3,7 @@
 #define CM_TESTS_UNIT_SIM_HULLS_H
 
 #include "shared/base/vec.h"
-#include "shared/sim/body/body.h"
+#include "shared/sim/body/shape.h"
 #include "shared/sim/geometry/hull.h"
 
 typedef struct cm_hulls {

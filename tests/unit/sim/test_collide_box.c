@@ -1,7 +1,7 @@
 // Goal: box contacts are where the boxes touch. Method: known poses with known answers; thousands
 // of random poses where a manifold is checked against the boxes themselves: moved apart by its
 // depth along its normal the boxes no longer overlap (in binary64), and every point lies on both.
-#include "shared/sim/state/stage.h"
+#include "shared/sim/collide/collide.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

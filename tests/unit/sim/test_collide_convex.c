@@ -3,6 +3,7 @@
 // shares no code with the simulation; GJK against the same; what degenerate places give is finite.
 #include "server/tools/bench/solid.h"
 #include "shared/sim/collide/axis.h"
+#include "shared/sim/collide/collide.h"
 #include "shared/base/rng.h"
 #include "tests/unit/sim/hulls.h"
 

@@ -1,7 +1,7 @@
 // Goal: contacts of spheres, capsules and planes. Method: known answers; and random poses, where
 // the deepest separation must equal the distance found by sampling the capsule's segment finely.
 // The two orders of a pair must give the same contact, turned round.
-#include "shared/sim/state/stage.h"
+#include "shared/sim/collide/collide.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -2,6 +2,7 @@
 // and is state. Method: a stack at rest (rows keep what was found), the same stack pushed (they do
 // not), carried points against those found anew, and rewinds across the push by save and by encode.
 #include "shared/sim/collide/recycle.h"
+#include "shared/sim/collide/collide.h"
 #include "tests/unit/sim/rig.h"
 
 #include <criterion/criterion.h>

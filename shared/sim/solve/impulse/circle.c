@@ -5,11 +5,12 @@
 // broadphase but all; what cannot reach is passed over by a comparison. For the same reason a
 // centre is computed here: the broadphase places what moves and what rests near it, nothing else.
 // What cannot be pushed takes the limits of the formulas for an infinite mass. Without rounding
-// (pixel 0) a gap up to 1e-5 x size is a hit. Sensors and filters hold. Spheres' depth z does not
-// enter. Typical: 16 circles.
+// (pixel 0) a gap up to 1e-5 x size is a hit. Sensors and filters hold; joints there are none.
+// Spheres' depth z does not enter. Typical: 16 circles.
 #include "shared/sim/solve/impulse/impulse.h"
-#include "shared/sim/collide/broadphase.h"
+
 #include "shared/sim/body/rule.h"
+#include "shared/sim/body/shape.h"
 
 static uint32_t list_circles(const carom_world *world, cm_impulse_circle *circles)
 {
@@ -77,15 +78,15 @@ static void collide_pair(const carom_world *world, const cm_scratch *scratch, cm
     carom_circle a = circle_of(impulse, i), b = circle_of(impulse, j);
     double reach = (a.radius + b.radius) * (1.0 + CM_IMPULSE_TOUCH);
     double x = b.position[0] - a.position[0], y = b.position[1] - a.position[1];
+    const cm_shape *shapes = cm_shapes(world);
     if (x > reach || -x > reach || y > reach || -y > reach ||
-        !cm_may_meet(world, scratch, i->shape, j->shape)) {
+        !cm_shapes_may_meet(&shapes[i->shape], &shapes[j->shape], cm_bodies(world))) {
         return;
     }
     bool fixed[2] = {one->side.inverse_mass.x == 0.0, two->side.inverse_mass.x == 0.0};
     float friction, restitution;
     carom_circle_impact c;
-    cm_rule_mix(world, cm_shapes(world) + i->shape, cm_shapes(world) + j->shape, &friction,
-                &restitution);
+    cm_rule_mix(world, &shapes[i->shape], &shapes[j->shape], &friction, &restitution);
     double touch = CM_IMPULSE_TOUCH * 2.0 * (a.radius < b.radius ? a.radius : b.radius);
     cm_circle_collide(&a, &b, fixed, (double)restitution, (double)world->state.pixel, touch, &c);
     if (!c.hit) {

@@ -36,7 +36,7 @@ static size_t walk(const carom_limits *limits, char *base, cm_impulse *impulse)
     return offset;
 }
 
-size_t cm_impulse_scratch_size(const carom_limits *limits, const carom_solver_def *def)
+static size_t scratch_size(const carom_limits *limits, const carom_solver_def *def)
 {
     cm_impulse unused;
     (void)def;
@@ -228,26 +228,26 @@ static void report_forces(carom_world *world, const cm_impulse *impulse, bool fi
     }
 }
 
-void cm_solve_impulse(carom_world *world, cm_scratch *scratch)
+static void solve(carom_world *world, cm_scratch *scratch)
 {
     cm_impulse impulse;
     walk(&world->limits, scratch->solver, &impulse);
-    uint32_t substeps = world->state.substeps;
-    impulse.h = 1.0 / ((double)world->state.tick_rate * (double)substeps);
+    impulse.h = 1.0 / ((double)world->state.tick_rate * (double)world->state.substeps);
     impulse.planar = world->state.flags & CM_WORLD_PLANAR;
-    for (uint32_t i = 0; i < substeps; i++) {
-        if (i > 0) {
-            cm_stage_pairs(world, scratch);
-            cm_stage_collide(world, scratch);
-        }
-        prepare(world, &impulse);
-        if (world->state.model == CAROM_IMPULSE_CIRCLE) {
-            cm_impulse_circles(world, scratch, &impulse);
-        } else {
-            cm_impulse_collide(world, scratch, &impulse);
-        }
-        cm_report_contacts(world, scratch);
-        report_forces(world, &impulse, i == 0);
-        move(world, &impulse);
+    prepare(world, &impulse);
+    if (world->state.model == CAROM_IMPULSE_CIRCLE) {
+        cm_impulse_circles(world, scratch, &impulse);
+    } else {
+        cm_impulse_collide(world, scratch, &impulse);
     }
+    cm_report_contacts(world, scratch);
+    report_forces(world, &impulse, scratch->round == 0);
+    move(world, &impulse);
 }
+
+const cm_solver cm_solver_impulse = {
+    .manifolds = true,
+    .rounds = true,
+    .solve = solve,
+    .scratch_size = scratch_size,
+};

@@ -8,7 +8,7 @@
 #define CM_SIM_SOLVE_IMPULSE_IMPULSE_H
 
 #include "shared/sim/solve/impulse/core.h"
-#include "shared/sim/state/stage.h"
+#include "shared/sim/state/scratch.h"
 
 #define CM_IMPULSE_TOUCH  1.0e-5 // gap that counts as touching, of the size
 #define CM_IMPULSE_ROUNDS 128u   // of repeated collisions of what is pressed

@@ -5,7 +5,7 @@
 // that the explicit rotational force would feed it, one Newton step of the implicit equation stands
 // in (E. Catto, "Numerical Methods", GDC 2015). Locked axes are rows and columns without inverse
 // mass. What would not be finite is put to rest. Typical: 20 bodies.
-#include "shared/sim/step/sleep.h"
+#include "shared/sim/state/wake.h"
 #include "shared/sim/solve/lcp/lcp.h"
 
 #define RUNAWAY   1.0e6 // m, m/s, rad/s: of one tick

@@ -9,6 +9,7 @@
 // cylinder or capsule whose contact axis is its own y rolls across it; any other shape rolls along
 // its contact axis. The slip is the shape's: shared by the points that touch, so that it does not
 // depend on how many they are. Typical: 14 points, 42 rows.
+#include "shared/sim/collide/collide.h"
 #include "shared/sim/joint/joint.h"
 #include "shared/sim/solve/lcp/lcp.h"
 

@@ -6,7 +6,7 @@
 // Source: seeds S3.c, 2, and S3.g, "user-defined". Typical: none, or ten.
 #include "carom/rows.h"
 
-#include "shared/sim/body/body.h"
+#include "shared/sim/state/slots.h"
 #include "shared/sim/state/check.h"
 #include "shared/sim/solve/lcp/lcp.h"
 

@@ -5,7 +5,7 @@
 // What is not yet passed may be reached exactly: its whole gap counts, not gamma of it. Typical: a
 // ragdoll's 19 joints, 60 to 95 rows.
 #include "shared/sim/joint/joint.h"
-#include "shared/sim/step/sleep.h"
+#include "shared/sim/state/wake.h"
 #include "shared/sim/solve/lcp/lcp.h"
 
 #include "carom/lcp.h"

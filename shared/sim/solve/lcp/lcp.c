@@ -5,7 +5,6 @@
 // island of more than direct_rows rows, or one whose system defies solution, is solved iteratively
 // and counted. Typical: one mechanism of 100 rows; a heap is better off with the soft solver.
 #include "shared/sim/solve/lcp/lcp.h"
-#include "shared/sim/step/sleep.h"
 #include "shared/sim/solve/report.h"
 #include "shared/sim/solve/solver.h"
 
@@ -53,7 +52,7 @@ static size_t walk(const carom_limits *limits, uint32_t direct_rows, char *base,
     return offset;
 }
 
-size_t cm_lcp_scratch_size(const carom_limits *limits, const carom_solver_def *def)
+static size_t scratch_size(const carom_limits *limits, const carom_solver_def *def)
 {
     cm_lcp_step unused;
     return walk(limits, def->lcp.direct_rows, NULL, &unused);
@@ -61,17 +60,11 @@ size_t cm_lcp_scratch_size(const carom_limits *limits, const carom_solver_def *d
 
 static void link_rows(cm_lcp_step *step)
 {
-    for (uint32_t i = 0; i < step->world->state.body_slots; i++) {
-        step->parents[i] = i;
-    }
+    cm_islands_begin(step->parents, step->world->state.body_slots);
     for (uint32_t i = 0; i < step->row_count; i++) {
         const cm_lcp_row *row = &step->rows[i];
-        uint32_t a = cm_island_root(step->parents, row->side[0].body);
         for (uint32_t k = 1; k < row->sides; k++) {
-            uint32_t b = cm_island_root(step->parents, cm_lcp_row_at(step, row, k)->body);
-            uint32_t low = a < b ? a : b;
-            step->parents[a] = step->parents[b] = low;
-            a = low;
+            cm_islands_unite(step->parents, row->side[0].body, cm_lcp_row_at(step, row, k)->body);
         }
     }
 }
@@ -129,7 +122,7 @@ static void add_rows(cm_lcp_step *step)
     cm_lcp_add_game_rows(step);
 }
 
-void cm_solve_lcp(carom_world *world, cm_scratch *scratch)
+static void solve(carom_world *world, cm_scratch *scratch)
 {
     uint32_t substeps = world->state.substeps;
     cm_lcp_step step = {.world = world, .scratch = scratch};
@@ -158,3 +151,10 @@ void cm_solve_lcp(carom_world *world, cm_scratch *scratch)
     }
     cm_report_contacts(world, scratch);
 }
+
+const cm_solver cm_solver_lcp = {
+    .manifolds = true,
+    .sleeps = true,
+    .solve = solve,
+    .scratch_size = scratch_size,
+};

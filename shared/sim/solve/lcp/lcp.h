@@ -19,7 +19,7 @@
 
 #include "shared/sim/solve/lcp/math.h"
 #include "shared/sim/solve/lcp/system.h"
-#include "shared/sim/state/stage.h"
+#include "shared/sim/state/scratch.h"
 
 #define CM_LCP_ROWS_MAX  200000u // of a world; more are left out and counted
 #define CM_LCP_BLOCK_MAX 12u     // rows that the iterative form solves at once

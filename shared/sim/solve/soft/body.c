@@ -3,7 +3,7 @@
 // Kinematic bodies keep their velocity and end the tick exactly at position + velocity x dt. A body
 // whose velocity or pose would not be finite is put to rest at the pose it had at the start of the
 // tick. Typical: 1,000 bodies x 4 substeps.
-#include "shared/sim/step/sleep.h"
+#include "shared/sim/state/wake.h"
 #include "shared/sim/solve/soft/soft.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 // to the other, beside all other chains. What cannot be pushed takes no part. A joint that finds no
 // colour goes to the loose groups, which are solved lane by lane, first. In a colour, joints of one
 // type stand together. Typical: 100 chains of 20 balls, 20 colours, 260 groups; 20 ragdolls of 12.
-#include "shared/sim/step/sleep.h"
+#include "shared/sim/state/wake.h"
 #include "shared/sim/solve/soft/joint.h"
 
 #include <string.h>

@@ -6,9 +6,10 @@
 // the first substep only: after that what they do to a body is known as a sum (cm_soft_block).
 // Joints come before contacts; what they do is no part of that sum.
 #include "shared/sim/solve/soft/soft.h"
-#include "shared/sim/solve/solver.h"
+
 #include "shared/sim/solve/report.h"
 #include "shared/sim/solve/soft/joint.h"
+#include "shared/sim/solve/solver.h"
 
 #define CONTACT_HERTZ         36.0f // at 45 a pyramid of ten rows no longer comes to rest
 #define CONTACT_DAMPING_RATIO 10.0f
@@ -47,7 +48,7 @@ static size_t walk(const carom_limits *limits, char *base, cm_soft *soft)
     return offset;
 }
 
-size_t cm_soft_scratch_size(const carom_limits *limits, const carom_solver_def *def)
+static size_t scratch_size(const carom_limits *limits, const carom_solver_def *def)
 {
     (void)def; // sized by the limits alone
     cm_soft unused = {0};
@@ -113,7 +114,7 @@ static void solve_joints(cm_soft *soft, bool relax)
     cm_soft_move(soft, CM_SOFT_FLIP);
 }
 
-void cm_solve_soft(carom_world *world, cm_scratch *scratch)
+static void solve(carom_world *world, cm_scratch *scratch)
 {
     double at = cm_clock(world);
 
@@ -149,3 +150,10 @@ void cm_solve_soft(carom_world *world, cm_scratch *scratch)
     cm_soft_store_bodies(world, &soft);
     cm_lap(world, &at, CAROM_STAGE_INTEGRATE);
 }
+
+const cm_solver cm_solver_soft = {
+    .manifolds = true,
+    .sleeps = true,
+    .solve = solve,
+    .scratch_size = scratch_size,
+};

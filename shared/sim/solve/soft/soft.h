@@ -14,7 +14,7 @@
 #define CM_SIM_SOLVE_SOFT_SOFT_H
 
 #include "shared/sim/body/locks.h"
-#include "shared/sim/state/stage.h"
+#include "shared/sim/state/scratch.h"
 
 #define CM_SOFT_TINY   1.0e-14f // m/s, rad/s, N s: less is nothing
 #define CM_SOFT_LANES  8u

@@ -8,6 +8,8 @@
 // here runs but one look at each body and shape a tick. Typical: none; or ten conveyors.
 #include "shared/sim/solve/soft/soft.h"
 
+#include "shared/sim/body/shape.h"
+
 #include <string.h>
 
 #define ENDLESS 1.0e6f // m, of a plane: with another plane it cannot collide

@@ -6,7 +6,7 @@
 // bodies keep their velocity and end at position + velocity x dt. Locked axes have no inverse mass.
 // A body whose state would not be finite is put to rest where it was. Typical: 100 bodies.
 #include "shared/base/mathf.h"
-#include "shared/sim/step/sleep.h"
+#include "shared/sim/state/wake.h"
 #include "shared/sim/solve/volume/volume.h"
 
 #define RUNAWAY 1.0e6 // m, m/s, rad/s: of one tick

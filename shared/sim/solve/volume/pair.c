@@ -5,9 +5,11 @@
 // record goes when they part. Sensors only meet. Typical: 200 pairs, half of them touching.
 #include "shared/sim/solve/volume/volume.h"
 
-#include "shared/sim/geometry/hull.h"
 #include "shared/sim/body/rule.h"
+#include "shared/sim/collide/collide.h"
 #include "shared/sim/solve/volume/gjk.h"
+#include "shared/sim/state/hull.h"
+#include "shared/sim/state/slots.h"
 
 #include <string.h>
 

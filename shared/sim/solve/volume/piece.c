@@ -7,7 +7,7 @@
 #include "shared/sim/solve/volume/piece.h"
 
 #include "shared/base/mathf.h"
-#include "shared/sim/geometry/hull.h"
+#include "shared/sim/state/hull.h"
 
 // Corner i has the sign bits x 1, y 2, z 4; faces -x +x -y +y -z +z.
 static const uint16_t box_first[7] = {0, 4, 8, 12, 16, 20, 24};

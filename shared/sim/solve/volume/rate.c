@@ -10,8 +10,10 @@
 // that would need more takes fewer substeps, but never fewer than a third of what the rule wants
 // (w h <= 1.5 still holds); what is above a bound even so runs and is counted
 // (stats.steps_over_bound).
-#include "shared/sim/geometry/hull.h"
 #include "shared/sim/solve/volume/volume.h"
+
+#include "shared/sim/state/hull.h"
+#include "shared/sim/state/slots.h"
 
 #define SMOOTH 0.5 // w h
 #define LEAST  3.0 // of the substeps wanted, the share that a bound may leave

@@ -5,6 +5,7 @@
 #include "shared/sim/solve/volume/volume.h"
 
 #include "shared/sim/solve/report.h"
+#include "shared/sim/solve/solver.h"
 
 #include <string.h>
 
@@ -33,7 +34,7 @@ static size_t walk(const carom_limits *limits, char *base, cm_volume *volume)
     return offset;
 }
 
-size_t cm_volume_scratch_size(const carom_limits *limits, const carom_solver_def *def)
+static size_t scratch_size(const carom_limits *limits, const carom_solver_def *def)
 {
     (void)def;
     cm_volume unused = {0};
@@ -77,7 +78,7 @@ static void substep(carom_world *world, cm_volume *volume, double *at)
     cm_lap(world, at, CAROM_STAGE_INTEGRATE);
 }
 
-void cm_solve_volume(carom_world *world, cm_scratch *scratch)
+static void solve(carom_world *world, cm_scratch *scratch)
 {
     double at = cm_clock(world);
     cm_volume volume = map_volume(world, scratch);
@@ -98,3 +99,8 @@ void cm_solve_volume(carom_world *world, cm_scratch *scratch)
     cm_volume_store_bodies(world, &volume);
     cm_lap(world, &at, CAROM_STAGE_INTEGRATE);
 }
+
+const cm_solver cm_solver_volume = {
+    .solve = solve,
+    .scratch_size = scratch_size,
+};

@@ -17,8 +17,8 @@
 #ifndef CM_SIM_SOLVE_VOLUME_VOLUME_H
 #define CM_SIM_SOLVE_VOLUME_VOLUME_H
 
-#include "shared/sim/solve/solver.h"
 #include "shared/sim/solve/volume/friction.h"
+#include "shared/sim/state/scratch.h"
 
 #define CM_VOLUME_PAIRS_A_SECOND 2.5e5 // that one core can meet
 

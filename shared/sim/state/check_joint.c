@@ -1,11 +1,25 @@
 // What values a joint's row may hold, by itself: for creation, for changes and for decode. Bodies
 // are the caller's to check.
 #include "shared/sim/state/check.h"
-#include "shared/sim/joint/joint.h"
 
 #define LENGTH_MAX  2.0e7f // m, of anchors (the world's are places) and limits
 #define SPRING_MAX  1.0e15f
 #define IMPULSE_MAX 3.4e38f
+
+bool cm_joint_may(uint32_t type, uint32_t flag)
+{
+    const uint8_t both = CM_JOINT_LIMITS | CM_JOINT_MOTOR;
+    const uint8_t may[] = {
+        [CAROM_JOINT_BALL] = CM_JOINT_MOTOR,
+        [CAROM_JOINT_HINGE] = both,
+        [CAROM_JOINT_PRISMATIC] = both,
+        [CAROM_JOINT_STEERING] = both,
+        [CAROM_JOINT_FIXED] = 0,
+        [CAROM_JOINT_DISTANCE] = both,
+        [CAROM_JOINT_MOTOR] = CM_JOINT_MOTOR,
+    };
+    return (may[type] & flag) != 0;
+}
 
 static carom_result check_spring(const cm_joint *joint)
 {
@@ -29,9 +43,8 @@ carom_result cm_check_joint(const cm_joint *joint)
     if (joint->alive > 1 || joint->type > CAROM_JOINT_MOTOR || joint->flags > CM_JOINT_FLAGS) {
         return CAROM_ERROR_ARGUMENT;
     }
-    const cm_joint_kind *kind = cm_joint_kind_of(joint->type);
-    if ((!kind->limits && (joint->flags & CM_JOINT_LIMITS)) ||
-        (!kind->motor && (joint->flags & CM_JOINT_MOTOR))) {
+    if (((joint->flags & CM_JOINT_LIMITS) && !cm_joint_may(joint->type, CM_JOINT_LIMITS)) ||
+        ((joint->flags & CM_JOINT_MOTOR) && !cm_joint_may(joint->type, CM_JOINT_MOTOR))) {
         return CAROM_ERROR_ARGUMENT;
     }
     CM_TRY(cm_check_vec(joint->anchor_a, LENGTH_MAX));

@@ -1,0 +1,62 @@
+// Shapes: rows from definitions and back, and what a row says of itself. Private to shared/sim.
+#ifndef CM_SIM_BODY_SHAPE_H
+#define CM_SIM_BODY_SHAPE_H
+
+#include "shared/base/vec.h"
+#include "shared/sim/state/image.h"
+
+// A shape's row from its definition, checked, normalised, without ids. Padding and unused sizes are
+// zero.
+carom_result cm_shape_from_def(const carom_shape_def *def, cm_shape *shape);
+void cm_shape_to_def(const cm_shape *shape, carom_shape_def *def);
+
+// An upper bound of the distance of a shape's points from its place.
+static inline float cm_shape_reach(const cm_shape *shape)
+{
+    switch (shape->type) {
+    case CAROM_SHAPE_SPHERE:
+        return shape->size[0];
+    case CAROM_SHAPE_CAPSULE:
+    case CAROM_SHAPE_CYLINDER:
+        return shape->size[0] + shape->size[1];
+    case CAROM_SHAPE_BOX:
+        return shape->size[0] + shape->size[1] + shape->size[2];
+    case CAROM_SHAPE_HULL:
+        return shape->size[1];
+    default: // a plane has no end
+        return 1.0e30f;
+    }
+}
+
+// Filters, and what their bodies are, let the two collide.
+static inline bool cm_shapes_may_meet(const cm_shape *a, const cm_shape *b, const cm_body *bodies)
+{
+    if (a->body == b->body || (bodies[a->body].type != CAROM_BODY_DYNAMIC &&
+                               bodies[b->body].type != CAROM_BODY_DYNAMIC)) {
+        return false;
+    }
+    if (a->group == b->group && a->group != 0) {
+        return a->group > 0;
+    }
+    return (a->category & b->mask) != 0 && (b->category & a->mask) != 0;
+}
+
+static inline bool cm_shape_rubs(const cm_shape *shape)
+{
+    carom_vec3 v = shape->surface_velocity;
+    return shape->rolling_friction > 0.0f || shape->spin_friction > 0.0f || v.x != 0.0f ||
+           v.y != 0.0f || v.z != 0.0f;
+}
+
+// World pose of a shape from its body's motion.
+static inline void cm_shape_pose(const carom_world *world, const cm_shape *shape,
+                                 carom_vec3 *position, carom_quat *orientation)
+{
+    const cm_motion *motion = cm_motions(world) + shape->body;
+    const cm_body *body = cm_bodies(world) + shape->body;
+    carom_vec3 local = cm_sub(shape->position, body->center_of_mass);
+    *position = cm_add(motion->position, cm_rotate(motion->orientation, local));
+    *orientation = cm_quat_mul(motion->orientation, shape->orientation);
+}
+
+#endif

@@ -1,0 +1,34 @@
+// The two stages that find contacts, and the narrow phase by itself. Private to shared/sim.
+#ifndef CM_SIM_COLLIDE_COLLIDE_H
+#define CM_SIM_COLLIDE_COLLIDE_H
+
+#include "shared/sim/state/scratch.h"
+
+// Lengths of the contact pipeline, m.
+#define CM_LINEAR_SLOP        0.005f
+#define CM_SPECULATIVE_MARGIN 0.02f // gap below which a contact exists before it touches
+
+// broadphase.c: bounds of every live shape, grown by the speculative margin and the tick's motion;
+// candidate pairs in canonical order. Contacts above the limit are cut and counted.
+void cm_stage_pairs(carom_world *world, cm_scratch *scratch);
+
+// collide.c: a manifold for each pair, merged with the last step's contacts by key and feature id,
+// so that impulses persist. Writes the state's contacts and the manifolds.
+void cm_stage_collide(carom_world *world, cm_scratch *scratch);
+// Contacts that the stage kept as they are and one of whose bodies is active by now get manifolds.
+void cm_collide_woken(carom_world *world, cm_scratch *scratch);
+
+// One narrow-phase case: manifold of two shapes at poses given (of shapes, not bodies); points
+// within `margin` are reported. Anchors are from each shape's position (the stage makes them
+// relative to the centres of mass); bodies, friction and restitution are left to the caller.
+// Returns the number of points, at most CM_MANIFOLD_MAX. Pure. A hull has no points here: what it
+// looks like stands in its place (cm_collide_places).
+uint32_t cm_collide_shapes(const cm_shape *a, carom_vec3 position_a, carom_quat orientation_a,
+                           const cm_shape *b, carom_vec3 position_b, carom_quat orientation_b,
+                           float margin, cm_manifold *manifold);
+
+// The same on places, as the stages use it.
+uint32_t cm_collide_places(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
+                           const cm_place *place_b, float margin, cm_manifold *manifold);
+
+#endif

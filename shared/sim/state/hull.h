@@ -1,0 +1,43 @@
+// A convex hull as the simulation reads it. Private to shared/sim.
+//
+// Canonical form: vertices ascending by (x, y, z), each face's loop begins with its lowest vertex,
+// faces ascend by loop. So the same set of points gives the same hull, bit for bit, and the id is a
+// hash of what stands here. One block of 4 kB, immutable, outside the image: a shape's row names it
+// by its id. Typical: 8 to 20 vertices.
+#ifndef CM_SIM_STATE_HULL_H
+#define CM_SIM_STATE_HULL_H
+
+#include "carom/hull.h"
+
+// Of a polyhedron of V vertices: at most 2V - 4 faces, 3V - 6 edges, each edge in two loops.
+#define CM_HULL_VERTICES CAROM_HULL_VERTICES_MAX
+#define CM_HULL_FACES    (2 * CM_HULL_VERTICES - 4)
+#define CM_HULL_EDGES    (3 * CM_HULL_VERTICES - 6)
+#define CM_HULL_LOOP     (2 * CM_HULL_EDGES)
+
+// From vertex 0 to vertex 1 as face 0 runs; face 1 runs the other way.
+typedef struct cm_hull_edge {
+    uint8_t vertex[2];
+    uint8_t face[2];
+} cm_hull_edge;
+
+struct carom_hull {
+    uint64_t id;
+    carom_allocator allocator;
+    uint32_t vertex_count, face_count, edge_count;
+    carom_vec3 vertices[CM_HULL_VERTICES];
+    carom_vec3 normals[CM_HULL_FACES]; // unit, outward
+    float offsets[CM_HULL_FACES];      // normal . x of the face
+    uint16_t first[CM_HULL_FACES + 1]; // of each face in `loop`
+    uint8_t loop[CM_HULL_LOOP];
+    cm_hull_edge edges[CM_HULL_EDGES];
+    carom_vec3 center, half; // of the box of the vertices
+    float outer_radius;      // of the smallest ball about the shape's position
+    float inner_radius;      // of the largest ball about the centroid
+    // Exact integrals over the polyhedron, of unit density.
+    double volume;
+    double centroid[3];
+    double tensor[3][3]; // inertia about the centroid
+};
+
+#endif

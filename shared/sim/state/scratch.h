@@ -1,0 +1,145 @@
+// What one step hands from stage to stage, and where it lies: plain arrays behind the state, sized
+// from the limits, so that a stage never allocates and never overruns. Private to shared/sim.
+//
+// Nothing here outlives a step, but for the events, which may be read until the next call that
+// changes the world. Layout: scratch.c.
+#ifndef CM_SIM_STATE_SCRATCH_H
+#define CM_SIM_STATE_SCRATCH_H
+
+#include "shared/base/vec.h"
+#include "shared/sim/state/image.h"
+
+typedef struct cm_aabb {
+    carom_vec3 lower, upper;
+} cm_aabb;
+
+// World pose of a shape.
+typedef struct cm_place {
+    carom_vec3 position;
+    cm_mat3 rotation;
+    const carom_hull *hull; // of a hull; else NULL
+} cm_place;
+
+// A candidate: the boxes of two shapes overlap, their filters agree, and one body can move.
+// Sorted ascending by (shape_a, shape_b), shape_a < shape_b.
+typedef struct cm_pair {
+    uint32_t shape_a, shape_b;
+} cm_pair;
+
+typedef struct cm_manifold_point {
+    carom_vec3 anchor_a, anchor_b; // from each centre of mass to the point, world axes
+    float separation;              // negative: overlap
+    uint32_t feature;              // stable while the same features touch
+} cm_manifold_point;
+
+// Parallel to the contacts of the state: row i of the manifolds belongs to contact i. A contact
+// without an active body is kept as it is: its manifold has no points, and body_a is CM_NONE.
+typedef struct cm_manifold {
+    carom_vec3 normal; // from a to b
+    float friction, restitution;
+    // Where a surface rolls under a turn of its body, so that the point of contact does not turn
+    // with it: the radius; else 0.
+    float round_a, round_b;
+    float impulse; // N s, sum over the tick and the points: written by the solver
+    uint32_t body_a, body_b;
+    uint32_t point_count;
+    cm_manifold_point points[CM_MANIFOLD_MAX];
+} cm_manifold;
+
+// What a shape is to the pairs of a step: without a plane, which is never away.
+enum {
+    CM_SHAPE_AWAY,   // at rest, and nothing active reaches it: no bounds, no place
+    CM_SHAPE_NEAR,   // at rest
+    CM_SHAPE_ACTIVE, // of an active body
+};
+
+// The caller's clock, 0 where there is none.
+static inline double cm_clock(const carom_world *world)
+{
+    return world->clock != NULL ? world->clock(world->clock_context) : 0.0;
+}
+
+// Adds the seconds since *since to a stage; *since becomes now.
+static inline void cm_lap(carom_world *world, double *since, carom_stage stage)
+{
+    if (world->clock != NULL) {
+        double now = world->clock(world->clock_context);
+        world->stage_s[stage] += now - *since;
+        *since = now;
+    }
+}
+
+// Scratch of one step; pointers into the image, made anew by every step.
+typedef struct cm_scratch {
+    cm_aabb *bounds;  // a row a shape slot; rows of free slots are not written
+    cm_place *places; // a row a shape slot; of shapes that are not away
+    cm_pair *pairs;   // limits.contacts rows
+    uint32_t pair_count;
+    cm_contact *old_contacts; // last step's (cm_contacts_turn): the merge reads these, writes
+                              // the state's
+    uint32_t old_contact_count;
+    cm_manifold *manifolds;          // limits.contacts rows
+    carom_contact_event *events;     // limits.contacts rows, two kinds share them
+    carom_joint_event *joint_events; // limits.joints rows
+    carom_sleep_event *sleep_events; // twice limits.bodies rows
+    uint8_t *active;                 // a row a body slot: it moves or can be pushed (sleep.h)
+    uint32_t active_count, sleeping_count;
+    bool rubbing;      // some placed shape has rolling or spin friction, or its surface moves
+    uint32_t *parents; // a row a body slot: islands
+    uint8_t *marks;    // a row a body slot
+    uint8_t *rank;     // a row a shape slot: CM_SHAPE_…
+    uint32_t round;    // of a solver that takes its substeps apart: which one this is
+    uint32_t *joint_partners; // joint/filter.c
+    void *broadphase;         // tree nodes, keys
+    void *solver;             // the solver's own
+} cm_scratch;
+
+// The state's contacts become the old ones; the state gets the other rows, which hold anything.
+static inline void cm_contacts_turn(carom_world *world, cm_scratch *scratch)
+{
+    uint32_t old = world->offset.contact;
+    scratch->old_contacts = cm_contacts(world);
+    scratch->old_contact_count = world->state.contact_count;
+    world->offset.contact = world->offset.spare_contact;
+    world->offset.spare_contact = old;
+}
+
+// Bytes that stages ask for beside what follows from the limits; who creates a world asks them.
+typedef struct cm_scratch_own {
+    size_t joint_filter, broadphase, solver;
+} cm_scratch_own;
+
+size_t cm_scratch_size(const carom_limits *limits, const cm_scratch_own *own);
+void cm_scratch_map(const carom_world *world, cm_scratch *scratch);
+
+// Islands: disjoint sets of body slots. The lower root takes the higher, so a root is the lowest
+// slot of its set, and nothing depends on the order of unions.
+static inline void cm_islands_begin(uint32_t *parents, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        parents[i] = i;
+    }
+}
+
+// Lowest slot of the slot's island; shortens the way there.
+static inline uint32_t cm_island_root(uint32_t *parents, uint32_t slot)
+{
+    while (parents[slot] != slot) {
+        parents[slot] = parents[parents[slot]];
+        slot = parents[slot];
+    }
+    return slot;
+}
+
+static inline void cm_islands_unite(uint32_t *parents, uint32_t a, uint32_t b)
+{
+    a = cm_island_root(parents, a);
+    b = cm_island_root(parents, b);
+    if (a < b) {
+        parents[b] = a;
+    } else {
+        parents[a] = b;
+    }
+}
+
+#endif
