@@ -1,161 +1,111 @@
-// Goal: a rewind leaves no trace. Method: at every tick of each golden scene (contacts, bodies made
-// and destroyed inside the rewound span) save, step 7, restore into another world with other limits
-// at another address, step 7 with the same calls, and compare the saved images byte for byte. A
-// saved image holds state only, and scratch is filled with other rubbish in one than in the other:
-// the same in both would hide what depends on it.
+// Goal: a rewind leaves no trace. Method: every golden scene (contacts, bodies made and destroyed
+// inside the rewound span) is rewound at every tick, see rewind.h. The other solvers and models:
+// test_rollback_solvers.c.
 #include "shared/sim/state/image.h"
-#include "tests/unit/sim/golden_scenes.h"
+#include "tests/unit/sim/rewind.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define SPAN 7u
-
-static void advance(cm_rig *rig, const cm_golden_scene *scene, uint32_t tick, uint32_t ticks)
+static void rewind_golden(const char *name, bool portable)
 {
-    for (uint32_t i = 0; i < ticks; i++) {
-        if (scene->drive) {
-            scene->drive(rig->world, tick + i);
-        }
-        cm_rig_step(rig, 1);
-    }
-}
-
-static void rewind_scene(const cm_golden_scene *scene, bool portable)
-{
-    cm_rig one = cm_golden_open(scene, 0), two = cm_golden_open(scene, 5);
-    two.rubbish = 1;
-    scene->build(&one);
-    size_t room = carom_world_save_bound(one.world) + carom_world_encode_size(one.world) * 8;
-    uint8_t *start = malloc(room), *first = malloc(room), *second = malloc(room);
-    uint64_t touching = 0;
-    for (uint32_t tick = 0; tick + SPAN <= scene->ticks; tick++) {
-        size_t size = portable ? carom_world_encode(one.world, start, room)
-                               : carom_world_save(one.world, start, room);
-        cr_assert_gt(size, 0);
-        carom_result result = portable ? carom_world_decode(two.world, start, size)
-                                       : carom_world_restore(two.world, start, size);
-        cr_assert_eq(result, CAROM_OK, "%s tick %u: %s", scene->name, tick,
-                     carom_result_text(result));
-        advance(&one, scene, tick, SPAN);
-        advance(&two, scene, tick, SPAN);
-        size_t size_one = carom_world_save(one.world, first, room);
-        size_t size_two = carom_world_save(two.world, second, room);
-        cr_assert_eq(size_one, size_two, "%s tick %u", scene->name, tick);
-        cr_assert_eq(memcmp(first, second, size_one), 0, "%s differs after tick %u", scene->name,
-                     tick);
-        cr_assert_eq(carom_world_hash(one.world), carom_world_hash(two.world));
-        carom_world_stats stats;
-        carom_world_stats_get(one.world, &stats);
-        touching += stats.touching;
-        // Back to the tick after the one rewound.
-        cr_assert_eq(portable ? carom_world_decode(one.world, start, size)
-                              : carom_world_restore(one.world, start, size),
-                     CAROM_OK);
-        advance(&one, scene, tick, 1);
-    }
-    cr_assert_gt(touching, scene->ticks);
-    free(start);
-    free(first);
-    free(second);
-    cm_rig_close(&one);
-    cm_rig_close(&two);
+    const cm_golden_scene *scene = cm_golden_find(name);
+    cr_assert_gt(cm_rewind_scene(scene, portable).touching, scene->ticks);
 }
 
 Test(rollback, tipping_box)
 {
-    rewind_scene(cm_golden_find("tipping_box"), false);
+    rewind_golden("tipping_box", false);
 }
 
 Test(rollback, heavy_on_light)
 {
-    rewind_scene(cm_golden_find("heavy_on_light"), false);
+    rewind_golden("heavy_on_light", false);
 }
 
 Test(rollback, crowd)
 {
-    rewind_scene(cm_golden_find("crowd"), false);
+    rewind_golden("crowd", false);
 }
 
 Test(rollback, churn)
 {
-    rewind_scene(cm_golden_find("churn"), false);
+    rewind_golden("churn", false);
 }
 
 Test(rollback, joints)
 {
-    rewind_scene(cm_golden_find("joints"), false);
+    rewind_golden("joints", false);
 }
 
 Test(rollback, solids)
 {
-    rewind_scene(cm_golden_find("solids"), false);
+    rewind_golden("solids", false);
 }
 
 Test(rollback, denormals)
 {
-    rewind_scene(cm_golden_find("denormals"), false);
+    rewind_golden("denormals", false);
 }
 
 Test(rollback, billiards)
 {
-    rewind_scene(cm_golden_find("billiards"), false);
+    rewind_golden("billiards", false);
 }
 
 Test(rollback, billiards_through_the_portable_form)
 {
-    rewind_scene(cm_golden_find("billiards"), true);
+    rewind_golden("billiards", true);
 }
 
 Test(rollback, circles)
 {
-    rewind_scene(cm_golden_find("circles"), false);
+    rewind_golden("circles", false);
 }
 
 Test(rollback, circles_through_the_portable_form)
 {
-    rewind_scene(cm_golden_find("circles"), true);
+    rewind_golden("circles", true);
 }
 
 Test(rollback, mechanism)
 {
-    rewind_scene(cm_golden_find("mechanism"), false);
+    rewind_golden("mechanism", false);
 }
 
 Test(rollback, mechanism_through_the_portable_form)
 {
-    rewind_scene(cm_golden_find("mechanism"), true);
+    rewind_golden("mechanism", true);
 }
 
 Test(rollback, touch)
 {
-    rewind_scene(cm_golden_find("touch"), false);
+    rewind_golden("touch", false);
 }
 
 Test(rollback, touch_through_the_portable_form)
 {
-    rewind_scene(cm_golden_find("touch"), true);
+    rewind_golden("touch", true);
 }
 
 Test(rollback, churn_through_the_portable_form)
 {
-    rewind_scene(cm_golden_find("churn"), true);
+    rewind_golden("churn", true);
 }
 
 Test(rollback, joints_through_the_portable_form)
 {
-    rewind_scene(cm_golden_find("joints"), true);
+    rewind_golden("joints", true);
 }
 
 Test(rollback, sleep_rewound_at_every_tick)
 {
-    rewind_scene(cm_golden_find("sleep"), false);
+    rewind_golden("sleep", false);
 }
 
 Test(rollback, sleep_rewound_through_the_portable_form)
 {
-    rewind_scene(cm_golden_find("sleep"), true);
+    rewind_golden("sleep", true);
 }
 
 // Likewise, only if bodies sleep and wake, in events that a rewind gives again.
@@ -166,7 +116,7 @@ Test(rollback, bodies_sleep_and_wake)
     uint32_t sleeps = 0, wakes = 0, count;
     scene->build(&rig);
     for (uint32_t tick = 0; tick < scene->ticks; tick++) {
-        advance(&rig, scene, tick, 1);
+        cm_rewind_advance(&rig, scene, tick, 1);
         const carom_sleep_event *events = carom_world_sleep_events(rig.world, &count);
         for (uint32_t i = 0; i < count; i++) {
             sleeps += events[i].asleep;
@@ -186,7 +136,7 @@ Test(rollback, joints_break_and_go)
     carom_world_stats before, after;
     scene->build(&rig);
     carom_world_stats_get(rig.world, &before);
-    advance(&rig, scene, 0, scene->ticks);
+    cm_rewind_advance(&rig, scene, 0, scene->ticks);
     carom_world_stats_get(rig.world, &after);
     cr_assert_eq(before.joints, 17);
     cr_assert_eq(after.joints_broken, 1);
