@@ -16,9 +16,10 @@ endif
 OPT_release := -O3 -g
 OPT_debug := -O0 -g3 -DCM_DEBUG=1 -DCM_CHECK_STEPS=1
 OPT_asan := -O1 -g -fno-var-tracking -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DCM_DEBUG=1
+OPT_msan := -O1 -g -fsanitize=memory -fno-omit-frame-pointer -DCM_DEBUG=1
 OPT_tsan := -O1 -g -fno-var-tracking -fsanitize=thread -fno-omit-frame-pointer
 ifeq ($(OPT_$(BUILD)),)
-$(error BUILD=$(BUILD): expected release, debug, asan or tsan)
+$(error BUILD=$(BUILD): expected release, debug, asan, msan (clang, the simulation alone) or tsan)
 endif
 
 # What bit-identical results need, on every object. Each line undoes one thing a user flag could do.
@@ -84,14 +85,14 @@ help:
 	@echo 'make run        installs what is missing, then hosts and plays a match; RUN_SECONDS=n ends it'
 	@echo 'make test       installs what is missing, then runs every test'
 	@echo 'make check      the slow tests'
-	@echo 'make fuzz       random worlds by the sanitizers; FUZZ_SECONDS=n ends it'
+	@echo 'make fuzz       random worlds by the sanitizers, without end; FUZZ_SECONDS=n ends it'
 	@echo 'make bench      measurements'
 	@echo 'make bench-peers  the benchmark scenes beside Bullet and ODE'
 	@echo 'make deps       installs what run and test need (Debian packages)'
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX), PREFIX=/usr/local'
 	@echo 'make format     clang-format over every source'
 	@echo 'make clean      removes build/'
-	@echo 'variables: BUILD=release|debug|asan|tsan, CC, CFLAGS, LDFLAGS, OUT_SUFFIX, V=1'
+	@echo 'variables: BUILD=release|debug|asan|tsan|msan, CC, CFLAGS, LDFLAGS, OUT_SUFFIX, V=1'
 
 # V=1 shows the commands.
 ifeq ($(V),)

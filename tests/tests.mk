@@ -9,21 +9,32 @@ test:
 	@deploy/deps.sh run test
 	@$(MAKE) --no-print-directory test-all
 
-# Random worlds by the sanitizers: a minute in `make test`, FUZZ_SECONDS in `make fuzz` (0: for ever).
-# Everything but the simulation is left out, so that both builds are quick.
+# Random worlds by the sanitizers: a list of seeds in `make test`, 20,000 in `make check`, and without
+# end in `make fuzz`. Everything but the simulation is left out, so that the builds are quick.
 FUZZ_SECONDS ?= 0
 FUZZ_SRCS := $(filter shared/base/% shared/sim/%,$(SHARED_SRCS)) $(sort $(wildcard tests/fuzz/*.c))
-.PHONY: fuzz test-fuzz
+.PHONY: fuzz test-fuzz check-fuzz check-scratch
 $(OUT)/fuzz_worlds: $(call obj,$(FUZZ_SRCS))
 	$(call say,LINK,$@)$(LINK) $^ -lm -o $@
 
+FUZZ_ASAN = $(MAKE) --no-print-directory -j$$(nproc) BUILD=asan OUT_SUFFIX= build/asan/fuzz_worlds
 fuzz:
-	@$(MAKE) --no-print-directory BUILD=asan build/asan/fuzz_worlds
-	build/asan/fuzz_worlds --first $$(date +%s)000 --seconds $(if $(filter 0,$(FUZZ_SECONDS)),1e9,$(FUZZ_SECONDS))
+	@deploy/deps.sh run test
+	@$(FUZZ_ASAN)
+	timeout $(FUZZ_SECONDS) build/asan/fuzz_worlds --first $$(date +%s)000 --endless || [ $$? -eq 124 ]
 
 test-fuzz:
-	@$(MAKE) --no-print-directory BUILD=asan OUT_SUFFIX= build/asan/fuzz_worlds
-	build/asan/fuzz_worlds --seconds 60
+	@$(FUZZ_ASAN)
+	build/asan/fuzz_worlds --list tests/fuzz/seeds.txt
+
+check-fuzz:
+	@$(FUZZ_ASAN)
+	seq 1 2500 17501 | xargs -P $$(nproc) -I FIRST build/asan/fuzz_worlds --first FIRST --seeds 2500
+
+# Scratch that a step reads before it writes it, whatever value it finds there.
+check-scratch:
+	@$(MAKE) --no-print-directory -j$$(nproc) BUILD=msan CC=clang OUT_SUFFIX= build/msan/fuzz_worlds
+	build/msan/fuzz_worlds --first 20001 --seeds 1000
 
 # Public headers, each alone, in both languages.
 .PHONY: test-headers
@@ -95,6 +106,6 @@ check-steps:
 	$(MAKE) --no-print-directory BUILD=debug CFLAGS=-O1 OUT_SUFFIX=-checked build/debug-checked/unit
 	build/debug-checked/unit --jobs 2 --filter '$(STEP_SUITES)'
 
-check: test check-clang check-steps check-determinism check-matrix check-cluster check-crash
+check: test check-fuzz check-scratch check-clang check-steps check-determinism check-matrix check-cluster check-crash
 
 include tests/bench/bench.mk

@@ -1,29 +1,43 @@
-// Fuzzed worlds: fuzz_worlds [--first SEED] [--seeds N] [--seconds S]
+// Fuzzed worlds: fuzz_worlds [--first SEED] [--seeds N | --endless] | fuzz_worlds --list FILE
 //
 // Goal: whatever is built through the API steps without a fault or a number that is not finite, and
 // remembers nothing outside its state. Method: a world from each seed (random_world.h), disturbed
-// and stepped; after each stretch it goes back seven ticks and forward again in a second world with
-// scrubbed scratch and must have the same hash; its encoded form decodes to the same hash; and
-// encoded bytes that were damaged are refused, or make a world that steps. Built with the address
-// and undefined-behaviour sanitizers, in a debug build every step also checks itself (shadow.h).
+// and stepped; in each stretch its image goes into a second world, both step side by side for seven
+// ticks, with other rubbish in the scratch of one than of the other, and must have the same hash
+// after each; its encoded form decodes to the same hash; and encoded bytes that were damaged are
+// refused, or make a world that steps. Built with the address and undefined-behaviour sanitizers;
+// with the memory sanitizer scratch counts as never written when a step begins, so that what a step
+// reads there without having written it is a failure at once, whatever its value. In a debug build
+// every step also checks itself (shadow.h).
 //
-// Ends after N seeds or S seconds, whichever is first; without either after 200 seeds. A failure
-// prints the seed: `--first SEED --seeds 1` does it again.
+// FILE has "FIRST LAST" a line and comments after #. Without anything: 200 seeds. A failure prints
+// the seed: `--first SEED --seeds 1` does it again. 200 seeds and more must have seen every solver
+// and model, and contacts, cuts, sleep and breaks: else they tested nothing, and that is a failure.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "shared/base/vec.h"
 #include "shared/sim/state/image.h"
 #include "tests/fuzz/random_world.h"
 
+#if defined(__has_feature)
+#if __has_feature(memory_sanitizer)
+#include <sanitizer/msan_interface.h>
+#define FORGET(at, size) __msan_poison(at, size)
+#endif
+#endif
+#ifndef FORGET
+#define FORGET(at, size)
+#endif
+
 #define STRETCHES 6u
 #define STRETCH   7u
+#define ENOUGH    200u // seeds that must have seen everything
 
 typedef struct count {
-    uint64_t worlds, ticks, refused, damaged, decoded, touching, asleep, broken;
-    uint64_t solver[4];
+    uint64_t worlds, ticks, refused, damaged, decoded, touching, dropped, slept, woken, broken;
+    uint64_t solver[4], impulse_model[3], friction_model[3], volume_contact[2];
 } count;
 
 static void fail(uint64_t seed, const char *what)
@@ -54,28 +68,39 @@ static void check_finite(const carom_world *world, uint64_t seed)
     }
 }
 
-static void step(carom_world *world, uint32_t ticks)
+// One tick, out of scratch filled with a byte that follows from `rubbish` and the tick: as binary32
+// 0.7, 0, -0.7, no number, 3, -3e-16, 2e17, -3. What is like a scene's numbers shows most.
+static void step(carom_world *world, uint32_t rubbish, count *c)
 {
-    for (uint32_t i = 0; i < ticks; i++) {
-        memset((char *)world + world->offset.scratch, 0x5a, world->offset.scratch_size);
-        carom_world_step(world);
+    static const uint8_t bytes[] = {0x3f, 0x00, 0xbf, 0xff, 0x40, 0xa5, 0x5c, 0xc0};
+    char *scratch = (char *)world + world->offset.scratch;
+    uint32_t events;
+    memset(scratch, bytes[(rubbish + world->state.tick) % sizeof bytes],
+           world->offset.scratch_size);
+    FORGET(scratch, world->offset.scratch_size);
+    carom_world_step(world);
+    const carom_sleep_event *sleeps = carom_world_sleep_events(world, &events);
+    for (uint32_t i = 0; i < events; i++) {
+        c->slept += sleeps[i].asleep;
+        c->woken += !sleeps[i].asleep;
     }
+    c->ticks++;
 }
 
-// Back and forward again, in another world.
+// Back, and forward again side by side with another world.
 static void check_rewind(cm_random_world *random, carom_world *twin, void *image, size_t size,
-                         uint64_t seed)
+                         uint64_t seed, count *c)
 {
     size_t used = carom_world_save(random->world, image, size);
     if (used == 0 || carom_world_restore(twin, image, used) != CAROM_OK) {
         fail(seed, "a save is refused");
     }
     for (uint32_t i = 0; i < STRETCH; i++) {
-        carom_world_step(random->world);
-    }
-    step(twin, STRETCH);
-    if (carom_world_hash(random->world) != carom_world_hash(twin)) {
-        fail(seed, "another hash after going back");
+        step(random->world, 0, c);
+        step(twin, 1 + (uint32_t)(seed % 7), c);
+        if (carom_world_hash(random->world) != carom_world_hash(twin)) {
+            fail(seed, "another hash after going back");
+        }
     }
 }
 
@@ -100,10 +125,23 @@ static void check_codec(cm_random_world *random, carom_world *twin, uint64_t see
     c->damaged++;
     if (carom_world_decode(twin, bytes, length) == CAROM_OK) {
         c->decoded++;
-        step(twin, 3);
+        for (uint32_t i = 0; i < 3; i++) {
+            step(twin, 0, c);
+        }
         check_finite(twin, seed);
     }
     free(bytes);
+}
+
+static void count_world(const cm_random_world *random, count *c)
+{
+    const carom_solver_def *solver = &random->def.solver;
+    c->refused += random->refused;
+    c->solver[solver->type]++;
+    c->impulse_model[solver->impulse.model] += solver->type == CAROM_SOLVER_IMPULSE;
+    c->friction_model[solver->lcp.friction_model] += solver->type == CAROM_SOLVER_LCP;
+    c->volume_contact[solver->volume.contact] += solver->type == CAROM_SOLVER_VOLUME;
+    c->worlds++;
 }
 
 static void run(uint64_t seed, count *c)
@@ -122,71 +160,136 @@ static void run(uint64_t seed, count *c)
         for (uint32_t i = cm_rng_below(&random.rng, 4); i > 0; i--) {
             cm_random_world_disturb(&random);
         }
-        check_rewind(&random, twin, image, size, seed);
+        check_rewind(&random, twin, image, size, seed, c);
         check_finite(random.world, seed);
         check_codec(&random, twin, seed, c);
         for (uint32_t i = cm_rng_below(&random.rng, 3) ? 5 : 40; i > 0; i--) {
-            carom_world_step(random.world);
-            c->ticks++;
+            step(random.world, 0, c);
         }
-        c->ticks += STRETCH;
         check_finite(random.world, seed);
     }
     carom_world_stats stats;
     carom_world_stats_get(random.world, &stats);
     c->touching += stats.touching;
+    c->dropped += stats.contacts_dropped;
     c->broken += stats.joints_broken;
-    for (uint32_t slot = 0; slot < carom_world_body_slots(random.world); slot++) {
-        carom_body_state s;
-        carom_body_id id = carom_world_body_at(random.world, slot);
-        c->asleep += carom_body_get(random.world, id, &s) == CAROM_OK && s.asleep;
-    }
-    c->refused += random.refused;
-    c->solver[random.def.solver.type]++;
-    c->worlds++;
+    count_world(&random, c);
     free(image);
     free((void *)twin);
     cm_random_world_close(&random);
 }
 
-static double seconds_now(void)
+// What enough seeds must have seen.
+static bool saw_all(const count *c)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    const struct {
+        const char *what;
+        uint64_t times;
+    } wanted[] = {
+        {"soft", c->solver[CAROM_SOLVER_SOFT]},
+        {"lcp", c->solver[CAROM_SOLVER_LCP]},
+        {"impulse interpolated", c->impulse_model[CAROM_IMPULSE_INTERPOLATED]},
+        {"impulse normal", c->impulse_model[CAROM_IMPULSE_NORMAL]},
+        {"impulse circle", c->impulse_model[CAROM_IMPULSE_CIRCLE]},
+        {"lcp box_estimated", c->friction_model[CAROM_FRICTION_BOX_ESTIMATED]},
+        {"lcp box_constant", c->friction_model[CAROM_FRICTION_BOX_CONSTANT]},
+        {"lcp pyramid", c->friction_model[CAROM_FRICTION_PYRAMID]},
+        {"volume intersection", c->volume_contact[CAROM_VOLUME_INTERSECTION]},
+        {"volume deepest_point", c->volume_contact[CAROM_VOLUME_DEEPEST_POINT]},
+        {"contacts that touch", c->touching},
+        {"contacts cut", c->dropped},
+        {"bodies that fall asleep", c->slept},
+        {"bodies that wake", c->woken},
+        {"joints that break", c->broken},
+        {"calls refused", c->refused},
+        {"damaged images refused", c->damaged - c->decoded},
+        {"damaged images decoded", c->decoded},
+    };
+    bool all = true;
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        if (wanted[i].times == 0) {
+            fprintf(stderr, "fuzz_worlds: %llu seeds without: %s\n", (unsigned long long)c->worlds,
+                    wanted[i].what);
+            all = false;
+        }
+    }
+    return all;
+}
+
+static void print(const count *c)
+{
+    printf("fuzz_worlds: %llu seeds, %llu ticks, solvers %llu soft %llu impulse %llu lcp %llu "
+           "volume, %llu touching, %llu contacts cut, %llu fell asleep, %llu woke, %llu joints "
+           "broken, %llu calls refused, %llu of %llu damaged images decoded; 0 failed\n",
+           (unsigned long long)c->worlds, (unsigned long long)c->ticks,
+           (unsigned long long)c->solver[0], (unsigned long long)c->solver[1],
+           (unsigned long long)c->solver[2], (unsigned long long)c->solver[3],
+           (unsigned long long)c->touching, (unsigned long long)c->dropped,
+           (unsigned long long)c->slept, (unsigned long long)c->woken,
+           (unsigned long long)c->broken, (unsigned long long)c->refused,
+           (unsigned long long)c->decoded, (unsigned long long)c->damaged);
+    fflush(stdout);
+}
+
+static void run_seeds(uint64_t first, uint64_t seeds, count *c)
+{
+    for (uint64_t i = 0; i < seeds; i++) {
+        run(first + i, c);
+        if (c->worlds % 1000 == 0) {
+            print(c);
+        }
+    }
+}
+
+static bool run_list(const char *path, count *c)
+{
+    FILE *file = fopen(path, "r");
+    char text[256];
+    unsigned long long first, last;
+    if (file == NULL) {
+        fprintf(stderr, "fuzz_worlds: no %s\n", path);
+        return false;
+    }
+    bool good = true;
+    while (good && fgets(text, sizeof text, file)) {
+        text[strcspn(text, "#\n")] = '\0';
+        int fields = sscanf(text, "%llu %llu", &first, &last);
+        good = fields == EOF || (fields == 2 && first <= last);
+        if (!good) {
+            fprintf(stderr, "fuzz_worlds: %s: '%s', expected FIRST LAST\n", path, text);
+        } else if (fields == 2) {
+            run_seeds(first, last - first + 1, c);
+        }
+    }
+    fclose(file);
+    return good;
 }
 
 int main(int argc, char **argv)
 {
-    uint64_t first = 1, seeds = 0;
-    double seconds = 0.0;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--first") == 0) {
-            first = strtoull(argv[i + 1], NULL, 10);
-        } else if (strcmp(argv[i], "--seeds") == 0) {
-            seeds = strtoull(argv[i + 1], NULL, 10);
-        } else if (strcmp(argv[i], "--seconds") == 0) {
-            seconds = strtod(argv[i + 1], NULL);
+    uint64_t first = 1, seeds = 200;
+    const char *list = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--endless") == 0) {
+            seeds = UINT64_MAX;
+        } else if (i + 1 < argc && strcmp(argv[i], "--first") == 0) {
+            first = strtoull(argv[++i], NULL, 10);
+        } else if (i + 1 < argc && strcmp(argv[i], "--seeds") == 0) {
+            seeds = strtoull(argv[++i], NULL, 10);
+        } else if (i + 1 < argc && strcmp(argv[i], "--list") == 0) {
+            list = argv[++i];
         } else {
-            fprintf(stderr, "usage: fuzz_worlds [--first SEED] [--seeds N] [--seconds S]\n");
+            fprintf(stderr, "usage: fuzz_worlds [--first SEED] [--seeds N | --endless] | --list "
+                            "FILE\n");
             return 2;
         }
     }
-    seeds = seeds == 0 ? (seconds > 0.0 ? UINT64_MAX : 200) : seeds;
     count c = {0};
-    double end = seconds_now() + seconds;
-    for (uint64_t i = 0; i < seeds && (seconds <= 0.0 || seconds_now() < end); i++) {
-        run(first + i, &c);
+    if (list == NULL) {
+        run_seeds(first, seeds, &c);
+    } else if (!run_list(list, &c)) {
+        return 1;
     }
-    printf("fuzz_worlds: seeds %llu..%llu: %llu ticks, solvers %llu soft %llu impulse %llu lcp "
-           "%llu volume, %llu touching, %llu asleep, %llu joints broken, %llu calls refused, %llu "
-           "of %llu damaged images decoded; 0 failed\n",
-           (unsigned long long)first, (unsigned long long)(first + c.worlds - 1),
-           (unsigned long long)c.ticks, (unsigned long long)c.solver[0],
-           (unsigned long long)c.solver[1], (unsigned long long)c.solver[2],
-           (unsigned long long)c.solver[3], (unsigned long long)c.touching,
-           (unsigned long long)c.asleep, (unsigned long long)c.broken,
-           (unsigned long long)c.refused, (unsigned long long)c.decoded,
-           (unsigned long long)c.damaged);
-    return 0;
+    print(&c);
+    return c.worlds < ENOUGH || saw_all(&c) ? 0 : 1;
 }
