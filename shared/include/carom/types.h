@@ -65,6 +65,15 @@ typedef enum carom_result {
 // A constant English text for a result; never NULL.
 CAROM_API const char *carom_result_text(carom_result result);
 
+// Why a call was refused: its result, and which field of the def or which parameter is to blame.
+#define CAROM_NO_SHAPE UINT32_MAX
+typedef struct carom_error {
+    carom_result result;
+    const char *field;    // as its header names it: "density", "solver.lcp.gamma"; a constant text
+    const char *expected; // "0 to 1e9"; a constant text
+    uint32_t shape;       // of the shapes given, whose field it is; CAROM_NO_SHAPE: of none
+} carom_error;
+
 // Memory hooks. allocate returns memory aligned for any type, or NULL; release takes NULL.
 typedef struct carom_allocator {
     void *context;

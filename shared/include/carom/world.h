@@ -5,7 +5,8 @@
 // restored. A world belongs to one thread at a time. No function here allocates; nothing is global.
 //
 // The caller owns the memory: ask carom_world_size, allocate (aligned to 64 bytes), create.
-// Every function checks what it is given and returns a carom_result; a failed call changes nothing.
+// Every function checks what it is given and returns a carom_result; a failed call changes nothing,
+// and carom_last_error tells which field was refused.
 // Numbers: NaN and the infinities are CAROM_ERROR_NOT_FINITE; positions to 1e7 m, velocities to
 // 1e6, forces and impulses to 1e15, masses from 1e-15 to 1e15, sizes of shapes from 1e-5 to 1e6 m,
 // and quaternions and normals within 1e-2 of unit length (they are normalised); else
@@ -163,6 +164,8 @@ typedef struct carom_world_def {
     // array and the hulls must outlive the world; neither is part of its state.
     const carom_hull *const *hulls;
     uint32_t hull_count;
+    // Where carom_world_create tells what it refused; NULL: nowhere. Not kept.
+    carom_error *error;
 } carom_world_def;
 
 // 60 ticks a second, gravity (0, -9.81, 0), soft solver with 4 substeps, product rules,
@@ -175,6 +178,11 @@ CAROM_API size_t carom_world_size(const carom_world_def *def);
 // Builds a world in memory of at least carom_world_size bytes, 64-byte aligned.
 CAROM_API carom_result carom_world_create(const carom_world_def *def, void *memory, size_t size,
                                           carom_world **world);
+
+// The last call on this world that failed, of those that create or change something (those that
+// only read tell nothing here). All zeros before the first. It is of this process, not state: a
+// module whose rules read it does not replay.
+CAROM_API carom_error carom_last_error(const carom_world *world);
 
 // One tick. Never fails: a body whose state would become non-finite is put to rest where it was
 // and counted; contacts above the limit are left out in canonical order and counted.

@@ -51,42 +51,90 @@ carom_body_id carom_world_body_at(const carom_world *world, uint32_t slot)
 
 // Creation ---------------------------------------------------------------------------------------
 
+static carom_result check_pose(const carom_body_def *def, carom_error *error)
+{
+    CM_WANT((unsigned)def->type <= CAROM_BODY_DYNAMIC, "type", "a carom_body_type");
+    CM_FIELD(cm_check_vec(def->position, CM_POSITION_MAX), "position", "components within 1e7 m");
+    CM_FIELD(cm_check_quat(def->orientation), "orientation", CM_UNIT_QUATERNION);
+    CM_FIELD(cm_check_vec(def->linear_velocity, CM_VELOCITY_MAX), "linear_velocity",
+             "components within 1e6 m/s");
+    CM_FIELD(cm_check_vec(def->angular_velocity, CM_VELOCITY_MAX), "angular_velocity",
+             "components within 1e6 rad/s");
+    bool fixed = def->type == CAROM_BODY_STATIC;
+    CM_WANT(!fixed || cm_length_squared(def->linear_velocity) == 0.0f, "linear_velocity",
+            "zero: a static body does not move");
+    CM_WANT(!fixed || cm_length_squared(def->angular_velocity) == 0.0f, "angular_velocity",
+            "zero: a static body does not turn");
+    return CAROM_OK;
+}
+
+static carom_result check_shapes(const carom_body_def *def, const carom_shape_def *shapes,
+                                 uint32_t count, carom_error *error)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        cm_shape shape;
+        carom_result result = cm_shape_from_def(&shapes[i], &shape, error);
+        if (result == CAROM_OK && shape.type == CAROM_SHAPE_PLANE &&
+            def->type != CAROM_BODY_STATIC) {
+            result = cm_refuse(error, CAROM_ERROR_ARGUMENT, "type",
+                               "another than a plane: only static bodies have planes");
+        }
+        if (result != CAROM_OK) {
+            if (error) {
+                error->shape = i;
+            }
+            return result;
+        }
+    }
+    return CAROM_OK;
+}
+
+static carom_result check_given_mass(const carom_body_def *def, carom_error *error)
+{
+    if (def->has_mass) {
+        CM_FIELD(cm_check_float(def->mass, 0.0f, CM_MASS_MAX), "mass", "0 to 1e15 kg");
+    }
+    if (def->has_center_of_mass) {
+        CM_FIELD(cm_check_vec(def->center_of_mass, CM_SIZE_MAX), "center_of_mass",
+                 "components within 1e6 m");
+    }
+    if (def->has_inertia) {
+        carom_vec3 least = cm_vec(cm_min(def->inertia.x, 0.0f), cm_min(def->inertia.y, 0.0f),
+                                  cm_min(def->inertia.z, 0.0f));
+        CM_FIELD(cm_check_vec(def->inertia, CM_INERTIA_MAX), "inertia", "0 to 1e25 kg m^2");
+        CM_WANT(cm_length_squared(least) == 0.0f, "inertia", "0 to 1e25 kg m^2");
+        CM_FIELD(cm_check_quat(def->inertia_orientation), "inertia_orientation",
+                 CM_UNIT_QUATERNION);
+    }
+    return CAROM_OK;
+}
+
+// What does not move by forces may be as heavy as a planet: a mass that no row could hold is none.
+static void set_mass(const carom_body_def *def, const cm_mass *mass, cm_body *body)
+{
+    carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f);
+    bool held = mass->mass <= CM_MASS_MAX && mass->inertia.x <= CM_INERTIA_MAX &&
+                mass->inertia.y <= CM_INERTIA_MAX && mass->inertia.z <= CM_INERTIA_MAX;
+    bool kept = held || def->type == CAROM_BODY_DYNAMIC;
+    body->mass = kept ? mass->mass : 0.0f;
+    body->inertia = kept ? mass->inertia : zero;
+    body->inertia_orientation = mass->inertia_orientation;
+    body->center_of_mass = mass->center_of_mass;
+}
+
 // The rows that a definition makes, checked; first_shape and generation are still to come.
-static carom_result rows_from_def(const carom_world *world, const carom_body_def *def,
-                                  const carom_shape_def *shapes, uint32_t count, cm_motion *motion,
-                                  cm_body *body)
+static carom_result rows_from_def(const carom_body_def *def, const carom_shape_def *shapes,
+                                  uint32_t count, bool planar, cm_motion *motion, cm_body *body,
+                                  carom_error *error)
 {
     memset(motion, 0, sizeof *motion);
     memset(body, 0, sizeof *body);
-    if ((unsigned)def->type > CAROM_BODY_DYNAMIC) {
-        return CAROM_ERROR_ARGUMENT;
-    }
-    CM_TRY(cm_check_vec(def->position, CM_POSITION_MAX));
-    CM_TRY(cm_check_quat(def->orientation));
-    CM_TRY(cm_check_vec(def->linear_velocity, CM_VELOCITY_MAX));
-    CM_TRY(cm_check_vec(def->angular_velocity, CM_VELOCITY_MAX));
-    for (uint32_t i = 0; i < count; i++) {
-        cm_shape shape;
-        CM_TRY(cm_shape_from_def(&shapes[i], &shape));
-        if (shape.type == CAROM_SHAPE_PLANE && def->type != CAROM_BODY_STATIC) {
-            return CAROM_ERROR_ARGUMENT;
-        }
-    }
-    if (def->has_mass) {
-        CM_TRY(cm_check_float(def->mass, 0.0f, CM_MASS_MAX));
-    }
-    if (def->has_center_of_mass) {
-        CM_TRY(cm_check_vec(def->center_of_mass, CM_SIZE_MAX));
-    }
-    if (def->has_inertia) {
-        CM_TRY(cm_check_quat(def->inertia_orientation));
-    }
-    bool planar = (world->state.flags & CM_WORLD_PLANAR) != 0;
+    CM_TRY(check_pose(def, error));
+    CM_TRY(check_shapes(def, shapes, count, error));
+    CM_TRY(check_given_mass(def, error));
+    CM_WANT(def->axis_locks <= 63, "axis_locks", "a sum of CAROM_LOCK_…");
     cm_mass mass = cm_mass_of(def, shapes, count, planar);
-    body->mass = mass.mass;
-    body->inertia = mass.inertia;
-    body->inertia_orientation = mass.inertia_orientation;
-    body->center_of_mass = mass.center_of_mass;
+    set_mass(def, &mass, body);
     body->user_data = def->user_data;
     body->force = def->force;
     body->torque = def->torque;
@@ -95,9 +143,6 @@ static carom_result rows_from_def(const carom_world *world, const carom_body_def
     body->angular_damping = def->angular_damping;
     body->alive = 1;
     body->type = (uint8_t)def->type;
-    if (def->axis_locks > 63) {
-        return CAROM_ERROR_ARGUMENT;
-    }
     body->locks = (uint8_t)def->axis_locks;
     body->flags = (uint8_t)((def->sleep ? CM_BODY_SLEEP : 0) | (def->bullet ? CM_BODY_BULLET : 0) |
                             (def->report_force ? CM_BODY_REPORT : 0));
@@ -105,12 +150,12 @@ static carom_result rows_from_def(const carom_world *world, const carom_body_def
     body->epsilon = def->epsilon;
     body->gamma = def->gamma;
     body->pointer = def->pointer;
-    CM_TRY(cm_check_body(body));
-    bool moves = cm_length_squared(def->linear_velocity) != 0.0f ||
-                 cm_length_squared(def->angular_velocity) != 0.0f;
-    if (def->type == CAROM_BODY_STATIC && moves) {
-        return CAROM_ERROR_ARGUMENT;
+    if (planar && def->type == CAROM_BODY_DYNAMIC && body->mass == 0.0f) {
+        return cm_refuse(error, CAROM_ERROR_ARGUMENT, "mass",
+                         "shapes that the plane z = 0 through the body's origin cuts, or mass and "
+                         "inertia: the world is planar");
     }
+    CM_TRY(cm_check_body(body, error));
     motion->orientation = cm_quat_normalize(def->orientation);
     motion->position = cm_origin_to_center(body, def->position, motion->orientation);
     motion->linear_velocity = def->linear_velocity;
@@ -141,7 +186,7 @@ static uint32_t place_shapes(carom_world *world, uint32_t body, const carom_shap
         cm_shape_grow(world, slot);
         cm_shape *row = &cm_shapes(world)[slot];
         uint32_t generation = row->generation + 1;
-        cm_shape_from_def(&shapes[i], row);
+        cm_shape_from_def(&shapes[i], row, NULL);
         row->generation = generation;
         row->body = body;
         if (last == CM_NONE) {
@@ -161,19 +206,20 @@ CM_FP_BODY static carom_result create(carom_world *world, const carom_body_def *
 {
     cm_motion motion;
     cm_body body;
-    CM_TRY(rows_from_def(world, def, shapes, count, &motion, &body));
+    carom_error *error = &world->error;
+    bool planar = (world->state.flags & CM_WORLD_PLANAR) != 0;
+    CM_TRY(rows_from_def(def, shapes, count, planar, &motion, &body, error));
     for (uint32_t i = 0; i < count; i++) {
         if (shapes[i].type == CAROM_SHAPE_HULL && !cm_hull_find(world, shapes[i].hull->id)) {
-            return CAROM_ERROR_NOT_FOUND;
+            cm_refuse(error, CAROM_ERROR_NOT_FOUND, "hull", "one of the world's hulls");
+            error->shape = i;
+            return error->result;
         }
     }
     uint32_t slot = cm_body_free_slot(world);
-    if (slot == CM_NONE) {
-        return CAROM_ERROR_LIMIT_BODIES;
-    }
-    if (!has_free_shapes(world, count)) {
-        return CAROM_ERROR_LIMIT_SHAPES;
-    }
+    CM_FIELD(slot != CM_NONE ? CAROM_OK : CAROM_ERROR_LIMIT_BODIES, "", "a free slot of bodies");
+    CM_FIELD(has_free_shapes(world, count) ? CAROM_OK : CAROM_ERROR_LIMIT_SHAPES, "",
+             "free slots of shapes");
     cm_body_grow(world, slot);
     body.generation = cm_bodies(world)[slot].generation + 1;
     body.first_shape = place_shapes(world, slot, shapes, count);
@@ -191,12 +237,14 @@ carom_result carom_body_create(carom_world *world, const carom_body_def *def,
                                const carom_shape_def *shapes, uint32_t shape_count,
                                carom_body_id *body)
 {
-    if (!world || !def || (!shapes && shape_count > 0)) {
+    if (!world) {
         return CAROM_ERROR_ARGUMENT;
     }
-    if (shape_count > world->limits.shapes) {
-        return CAROM_ERROR_LIMIT_SHAPES;
-    }
+    carom_error *error = &world->error;
+    CM_WANT(def, "def", "a definition");
+    CM_WANT(shapes || shape_count == 0, "shapes", "as many as shape_count says");
+    CM_FIELD(shape_count <= world->limits.shapes ? CAROM_OK : CAROM_ERROR_LIMIT_SHAPES,
+             "shape_count", "at most limits.shapes");
     cm_fpenv saved = cm_fpenv_enter();
     carom_result result = create(world, def, shapes, shape_count, body);
     cm_fpenv_leave(saved);
@@ -210,9 +258,8 @@ carom_result carom_body_destroy(carom_world *world, carom_body_id body)
     if (!world) {
         return CAROM_ERROR_ARGUMENT;
     }
-    if (!cm_body_find(world, body)) {
-        return CAROM_ERROR_STALE_ID;
-    }
+    carom_error *error = &world->error;
+    CM_FIELD(cm_body_find(world, body) ? CAROM_OK : CAROM_ERROR_STALE_ID, "body", CM_LIVE_BODY);
     cm_body_remove(world, body.index);
     return CAROM_OK;
 }

@@ -61,7 +61,7 @@ static carom_result check_shapes(const carom_world *world, cm_byte_reader *reade
         bool fits = cm_portable_get_row(reader, CM_SECTION_shape, &shape);
         bool ascends = previous == CM_NONE || at > previous;
         if (reader->overflow || !fits || at != expected || !ascends || shape.body != slot ||
-            !shape.alive || shape.generation == 0 || cm_check_shape(&shape) != CAROM_OK ||
+            !shape.alive || shape.generation == 0 || cm_check_shape(&shape, NULL) != CAROM_OK ||
             (shape.type == CAROM_SHAPE_PLANE && body->type != CAROM_BODY_STATIC)) {
             return CAROM_ERROR_CORRUPT;
         }
@@ -117,12 +117,8 @@ static void place(carom_world *world, cm_byte_reader *reader, uint32_t slot,
     world->sleep_event_count = 0;
 }
 
-carom_result carom_world_decode_body(carom_world *world, const void *bytes, size_t size,
-                                     carom_body_id *id)
+static carom_result decode(carom_world *world, const void *bytes, size_t size, carom_body_id *id)
 {
-    if (!world || !bytes) {
-        return CAROM_ERROR_ARGUMENT;
-    }
     cm_byte_reader reader = cm_byte_reader_make(bytes, size);
     CM_TRY(cm_portable_check_header(&reader, BODY_MAGIC, world->layout_hash));
     uint32_t slot = cm_get_u32(&reader);
@@ -151,5 +147,17 @@ carom_result carom_world_decode_body(carom_world *world, const void *bytes, size
         id->index = slot;
         id->generation = body.generation;
     }
+    return CAROM_OK;
+}
+
+carom_result carom_world_decode_body(carom_world *world, const void *bytes, size_t size,
+                                     carom_body_id *id)
+{
+    if (!world) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    carom_error *error = &world->error;
+    CM_WANT(bytes, "bytes", "an encoded body");
+    CM_FIELD(decode(world, bytes, size, id), "bytes", "a sound body that fits this world");
     return CAROM_OK;
 }

@@ -21,7 +21,7 @@ static carom_result find(carom_world *world, carom_body_id id, cm_body **body)
         return CAROM_ERROR_ARGUMENT;
     }
     *body = cm_body_find(world, id);
-    return *body ? CAROM_OK : CAROM_ERROR_STALE_ID;
+    return *body ? CAROM_OK : cm_refuse(&world->error, CAROM_ERROR_STALE_ID, "body", CM_LIVE_BODY);
 }
 
 static void changed(carom_world *world, uint32_t slot)
@@ -52,8 +52,9 @@ carom_result carom_body_set_pose(carom_world *world, carom_body_id body, carom_v
 {
     cm_body *row;
     CM_TRY(find(world, body, &row));
-    CM_TRY(cm_check_vec(position, CM_POSITION_MAX));
-    CM_TRY(cm_check_quat(orientation));
+    carom_error *error = &world->error;
+    CM_FIELD(cm_check_vec(position, CM_POSITION_MAX), "position", "components within 1e7 m");
+    CM_FIELD(cm_check_quat(orientation), "orientation", CM_UNIT_QUATERNION);
     cm_fpenv saved = cm_fpenv_enter();
     place(world, body.index, position, orientation);
     cm_fpenv_leave(saved);
@@ -70,11 +71,12 @@ carom_result carom_body_set_velocity(carom_world *world, carom_body_id body, car
 {
     cm_body *row;
     CM_TRY(find(world, body, &row));
-    CM_TRY(cm_check_vec(linear, CM_VELOCITY_MAX));
-    CM_TRY(cm_check_vec(angular, CM_VELOCITY_MAX));
-    if (row->type == CAROM_BODY_STATIC && !(is_zero(linear) && is_zero(angular))) {
-        return CAROM_ERROR_STATE;
-    }
+    carom_error *error = &world->error;
+    CM_FIELD(cm_check_vec(linear, CM_VELOCITY_MAX), "linear", "components within 1e6 m/s");
+    CM_FIELD(cm_check_vec(angular, CM_VELOCITY_MAX), "angular", "components within 1e6 rad/s");
+    bool moves = !is_zero(linear) || !is_zero(angular);
+    CM_FIELD(row->type == CAROM_BODY_STATIC && moves ? CAROM_ERROR_STATE : CAROM_OK, "body",
+             "one that is not static, or zero velocities");
     cm_motion *motion = &cm_motions(world)[body.index];
     if (!same(linear, motion->linear_velocity) || !same(angular, motion->angular_velocity)) {
         cm_wake_body(world, body.index);
@@ -89,8 +91,9 @@ carom_result carom_body_set_force(carom_world *world, carom_body_id body, carom_
 {
     cm_body *row;
     CM_TRY(find(world, body, &row));
-    CM_TRY(cm_check_vec(force, CM_FORCE_MAX));
-    CM_TRY(cm_check_vec(torque, CM_FORCE_MAX));
+    carom_error *error = &world->error;
+    CM_FIELD(cm_check_vec(force, CM_FORCE_MAX), "force", "components within 1e15 N");
+    CM_FIELD(cm_check_vec(torque, CM_FORCE_MAX), "torque", "components within 1e15 N m");
     if (!same(force, row->force) || !same(torque, row->torque)) {
         cm_wake_body(world, body.index);
     }
@@ -99,12 +102,13 @@ carom_result carom_body_set_force(carom_world *world, carom_body_id body, carom_
     return CAROM_OK;
 }
 
-CM_FP_BODY static carom_result add_force(cm_body *body, carom_vec3 force, carom_vec3 torque)
+CM_FP_BODY static carom_result add_force(cm_body *body, carom_vec3 force, carom_vec3 torque,
+                                         carom_error *error)
 {
     carom_vec3 forces = cm_add(body->applied_force, force);
     carom_vec3 torques = cm_add(body->applied_torque, torque);
-    CM_TRY(cm_check_vec(forces, CM_FORCE_MAX));
-    CM_TRY(cm_check_vec(torques, CM_FORCE_MAX));
+    CM_FIELD(cm_check_vec(forces, CM_FORCE_MAX), "force", "a sum within 1e15 N");
+    CM_FIELD(cm_check_vec(torques, CM_FORCE_MAX), "torque", "a sum within 1e15 N m");
     body->applied_force = forces;
     body->applied_torque = torques;
     return CAROM_OK;
@@ -115,13 +119,14 @@ carom_result carom_body_apply_force(carom_world *world, carom_body_id body, caro
 {
     cm_body *row;
     CM_TRY(find(world, body, &row));
-    CM_TRY(cm_check_vec(force, CM_FORCE_MAX));
-    CM_TRY(cm_check_vec(torque, CM_FORCE_MAX));
+    carom_error *error = &world->error;
+    CM_FIELD(cm_check_vec(force, CM_FORCE_MAX), "force", "components within 1e15 N");
+    CM_FIELD(cm_check_vec(torque, CM_FORCE_MAX), "torque", "components within 1e15 N m");
     if (row->type != CAROM_BODY_DYNAMIC) {
         return CAROM_OK;
     }
     cm_fpenv saved = cm_fpenv_enter();
-    carom_result result = add_force(row, force, torque);
+    carom_result result = add_force(row, force, torque, error);
     cm_fpenv_leave(saved);
     if (result == CAROM_OK && !(is_zero(row->applied_force) && is_zero(row->applied_torque))) {
         cm_wake_body(world, body.index);
@@ -132,7 +137,7 @@ carom_result carom_body_apply_force(carom_world *world, carom_body_id body, caro
 // v += J / m, w += I^-1 (r x J), with I diagonal in the principal axes; what is locked bears its
 // share.
 CM_FP_BODY static carom_result add_impulse(cm_motion *motion, const cm_body *body, uint32_t locks,
-                                           carom_vec3 impulse, carom_vec3 point)
+                                           carom_vec3 impulse, carom_vec3 point, carom_error *error)
 {
     carom_vec3 arm = cm_sub(point, motion->position);
     carom_quat axes = cm_quat_mul(motion->orientation, body->inertia_orientation);
@@ -148,10 +153,9 @@ CM_FP_BODY static carom_result add_impulse(cm_motion *motion, const cm_body *bod
         carom_vec3 torque = cm_cross(arm, impulse);
         angular = cm_add(motion->angular_velocity, cm_sym3_mul(&inverse, torque));
     }
-    if (cm_check_vec(linear, CM_VELOCITY_MAX) != CAROM_OK ||
-        cm_check_vec(angular, CM_VELOCITY_MAX) != CAROM_OK) {
-        return CAROM_ERROR_ARGUMENT;
-    }
+    bool held = cm_check_vec(linear, CM_VELOCITY_MAX) == CAROM_OK &&
+                cm_check_vec(angular, CM_VELOCITY_MAX) == CAROM_OK;
+    CM_WANT(held, "impulse", "one that leaves the velocity within 1e6");
     motion->linear_velocity = linear;
     motion->angular_velocity = angular;
     return CAROM_OK;
@@ -162,14 +166,15 @@ carom_result carom_body_apply_impulse(carom_world *world, carom_body_id body, ca
 {
     cm_body *row;
     CM_TRY(find(world, body, &row));
-    CM_TRY(cm_check_vec(impulse, CM_FORCE_MAX));
-    CM_TRY(cm_check_vec(point, CM_POSITION_MAX));
+    carom_error *error = &world->error;
+    CM_FIELD(cm_check_vec(impulse, CM_FORCE_MAX), "impulse", "components within 1e15 N s");
+    CM_FIELD(cm_check_vec(point, CM_POSITION_MAX), "point", "components within 1e7 m");
     if (row->type != CAROM_BODY_DYNAMIC) {
         return CAROM_OK;
     }
     cm_fpenv saved = cm_fpenv_enter();
-    carom_result result =
-        add_impulse(&cm_motions(world)[body.index], row, cm_locks_of(world, row), impulse, point);
+    carom_result result = add_impulse(&cm_motions(world)[body.index], row, cm_locks_of(world, row),
+                                      impulse, point, error);
     cm_fpenv_leave(saved);
     if (result == CAROM_OK && !is_zero(impulse)) {
         cm_wake_body(world, body.index);
@@ -181,18 +186,16 @@ carom_result carom_body_set_type(carom_world *world, carom_body_id body, carom_b
 {
     cm_body *row;
     CM_TRY(find(world, body, &row));
-    if ((unsigned)type > CAROM_BODY_DYNAMIC) {
-        return CAROM_ERROR_ARGUMENT;
-    }
+    carom_error *error = &world->error;
+    CM_WANT((unsigned)type <= CAROM_BODY_DYNAMIC, "type", "a carom_body_type");
     cm_body other = *row;
     other.flags &= (uint8_t)~CM_BODY_ASLEEP;
     other.island = CM_NONE;
     other.type = (uint8_t)type;
-    CM_TRY(cm_check_body(&other)); // a dynamic body needs mass and inertia
+    CM_TRY(cm_check_body(&other, error)); // a dynamic body needs mass and inertia
     for (uint32_t slot = row->first_shape; slot != CM_NONE; slot = cm_shapes(world)[slot].next) {
-        if (cm_shapes(world)[slot].type == CAROM_SHAPE_PLANE && type != CAROM_BODY_STATIC) {
-            return CAROM_ERROR_ARGUMENT;
-        }
+        bool plane = cm_shapes(world)[slot].type == CAROM_SHAPE_PLANE;
+        CM_WANT(!plane || type == CAROM_BODY_STATIC, "type", "static: the body has a plane");
     }
     if (row->type == type) {
         return CAROM_OK;

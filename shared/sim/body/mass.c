@@ -160,7 +160,7 @@ typedef struct sums {
 static cm_shape row_of(const carom_shape_def *def, bool unit_density)
 {
     cm_shape shape;
-    cm_shape_from_def(def, &shape);
+    cm_shape_from_def(def, &shape, NULL);
     if (unit_density) {
         shape.density = 1.0f;
     }

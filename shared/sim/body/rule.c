@@ -8,15 +8,16 @@
 #include "shared/sim/state/wake.h"
 
 // One end of a rule: a live body, or a material where the id is null.
-static carom_result set_end(const carom_world *world, carom_body_id body, uint32_t material,
-                            uint32_t bit, uint32_t *end, uint32_t *kinds)
+static carom_result set_end(carom_world *world, carom_body_id body, uint32_t material, uint32_t bit,
+                            uint32_t *end, uint32_t *kinds)
 {
     if (carom_body_id_is_null(body)) {
         *end = material;
         return CAROM_OK;
     }
     if (!cm_body_find(world, body)) {
-        return CAROM_ERROR_STALE_ID;
+        return cm_refuse(&world->error, CAROM_ERROR_STALE_ID, bit == 1 ? "body_a" : "body_b",
+                         CM_LIVE_BODY);
     }
     *end = body.index;
     *kinds |= bit;
@@ -25,16 +26,17 @@ static carom_result set_end(const carom_world *world, carom_body_id body, uint32
 
 carom_result carom_world_add_pair_rule(carom_world *world, const carom_pair_rule *rule)
 {
-    if (!world || !rule) {
+    if (!world) {
         return CAROM_ERROR_ARGUMENT;
     }
+    carom_error *error = &world->error;
+    CM_WANT(rule, "rule", "a rule");
     cm_rule row = {0, 0, 0, rule->friction, rule->restitution};
     CM_TRY(set_end(world, rule->body_a, rule->material_a, 1u, &row.a, &row.kinds));
     CM_TRY(set_end(world, rule->body_b, rule->material_b, 2u, &row.b, &row.kinds));
-    CM_TRY(cm_check_rule(&row));
-    if (world->state.rule_count == CM_MAX_RULES) {
-        return CAROM_ERROR_LIMIT_RULES;
-    }
+    CM_TRY(cm_check_rule(&row, error));
+    CM_FIELD(world->state.rule_count < CM_MAX_RULES ? CAROM_OK : CAROM_ERROR_LIMIT_RULES, "",
+             "at most 256 rules");
     cm_rules(world)[world->state.rule_count++] = row;
     cm_wake_all(world);
     return CAROM_OK;

@@ -24,12 +24,11 @@ carom_shape_def carom_default_shape_def(void)
     return def;
 }
 
-carom_result cm_shape_from_def(const carom_shape_def *def, cm_shape *shape)
+carom_result cm_shape_from_def(const carom_shape_def *def, cm_shape *shape, carom_error *error)
 {
     memset(shape, 0, sizeof *shape);
-    if ((unsigned)def->type > CAROM_SHAPE_HULL || (def->type == CAROM_SHAPE_HULL && !def->hull)) {
-        return CAROM_ERROR_ARGUMENT;
-    }
+    CM_WANT((unsigned)def->type <= CAROM_SHAPE_HULL, "type", "a carom_shape_type");
+    CM_WANT(def->type != CAROM_SHAPE_HULL || def->hull, "hull", "one of the world's hulls");
     shape->type = (uint8_t)def->type;
     shape->alive = 1;
     shape->next = CM_NONE;
@@ -43,9 +42,8 @@ carom_result cm_shape_from_def(const carom_shape_def *def, cm_shape *shape)
     shape->group = def->group;
     shape->material = def->material;
     shape->sensor = def->sensor;
-    if ((unsigned)def->contact_mode > CAROM_CONTACT_TYRE) {
-        return CAROM_ERROR_ARGUMENT;
-    }
+    CM_WANT((unsigned)def->contact_mode <= CAROM_CONTACT_TYRE, "contact_mode",
+            "a carom_contact_mode");
     shape->contact_mode = (uint8_t)def->contact_mode;
     shape->rolling_friction = def->rolling_friction;
     shape->spin_friction = def->spin_friction;
@@ -79,10 +77,7 @@ carom_result cm_shape_from_def(const carom_shape_def *def, cm_shape *shape)
         shape->geometry = def->hull->id;
         break;
     }
-    carom_result result = cm_check_shape(shape);
-    if (result != CAROM_OK) {
-        return result;
-    }
+    CM_TRY(cm_check_shape(shape, error));
     shape->orientation = cm_quat_normalize(shape->orientation);
     if (def->type == CAROM_SHAPE_PLANE) {
         carom_vec3 normal = cm_normalize(def->normal);

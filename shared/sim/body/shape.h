@@ -7,7 +7,7 @@
 
 // A shape's row from its definition, checked, normalised, without ids. Padding and unused sizes are
 // zero.
-carom_result cm_shape_from_def(const carom_shape_def *def, cm_shape *shape);
+carom_result cm_shape_from_def(const carom_shape_def *def, cm_shape *shape, carom_error *error);
 void cm_shape_to_def(const cm_shape *shape, carom_shape_def *def);
 
 // An upper bound of the distance of a shape's points from its place.

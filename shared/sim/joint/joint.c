@@ -63,21 +63,20 @@ static carom_quat frame_in(const end *e, carom_vec3 x, carom_vec3 y)
     return cm_quat_normalize(cm_quat_mul(cm_quat_conjugate(e->orientation), frame));
 }
 
-static carom_result check_axis(carom_vec3 axis, carom_vec3 *unit)
+static carom_result check_axis(carom_vec3 axis, const char *field, carom_vec3 *unit,
+                               carom_error *error)
 {
-    CM_TRY(cm_check_vec(axis, CM_POSITION_MAX));
-    if (!(cm_length(axis) >= AXIS_MIN)) {
-        return CAROM_ERROR_ARGUMENT;
-    }
+    CM_FIELD(cm_check_vec(axis, CM_POSITION_MAX), field, "components within 1e7");
+    CM_WANT(cm_length(axis) >= AXIS_MIN, field, "a direction, of length 1e-6 or more");
     *unit = cm_normalize(axis);
     return CAROM_OK;
 }
 
 static carom_result set_frames(const carom_joint_def *def, const end *a, const end *b,
-                               cm_joint *joint)
+                               cm_joint *joint, carom_error *error)
 {
     carom_vec3 axis, y, z;
-    CM_TRY(check_axis(def->axis, &axis));
+    CM_TRY(check_axis(def->axis, "axis", &axis, error));
     cm_basis(axis, &y, &z);
     joint->frame_b = frame_in(b, axis, y);
     if (def->type != CAROM_JOINT_STEERING) {
@@ -85,12 +84,10 @@ static carom_result set_frames(const carom_joint_def *def, const end *a, const e
         return CAROM_OK;
     }
     carom_vec3 steering;
-    CM_TRY(check_axis(def->steering_axis, &steering));
+    CM_TRY(check_axis(def->steering_axis, "steering_axis", &steering, error));
     joint->rest = cm_dot(steering, axis);
     carom_vec3 across = cm_mul_add(axis, -joint->rest, steering);
-    if (cm_length(across) < AXES_MIN) {
-        return CAROM_ERROR_ARGUMENT;
-    }
+    CM_WANT(!(cm_length(across) < AXES_MIN), "steering_axis", "another direction than axis");
     joint->frame_a = frame_in(a, steering, cm_normalize(across));
     return CAROM_OK;
 }
@@ -123,21 +120,22 @@ static void set_extras(const carom_joint_def *def, cm_joint *joint)
 }
 
 CM_FP_BODY static carom_result row_from_def(const carom_world *world, const carom_joint_def *def,
-                                            cm_joint *joint)
+                                            cm_joint *joint, carom_error *error)
 {
     end a = end_of(world, joint->body_a), b = end_of(world, joint->body_b);
-    CM_TRY(cm_check_vec(def->anchor, CM_POSITION_MAX));
+    CM_FIELD(cm_check_vec(def->anchor, CM_POSITION_MAX), "anchor", "components within 1e7 m");
     carom_vec3 anchor_b = def->anchor;
     if (def->type == CAROM_JOINT_DISTANCE) {
-        CM_TRY(cm_check_vec(def->anchor_b, CM_POSITION_MAX));
+        CM_FIELD(cm_check_vec(def->anchor_b, CM_POSITION_MAX), "anchor_b",
+                 "components within 1e7 m");
         anchor_b = def->anchor_b;
         joint->rest = cm_length(cm_sub(anchor_b, def->anchor));
     }
     joint->anchor_a = to_body(&a, def->anchor);
     joint->anchor_b = to_body(&b, anchor_b);
-    CM_TRY(set_frames(def, &a, &b, joint));
+    CM_TRY(set_frames(def, &a, &b, joint, error));
     set_extras(def, joint);
-    return cm_check_joint(joint);
+    return cm_check_joint(joint, error);
 }
 
 static bool is_movable(const carom_world *world, uint32_t slot)
@@ -145,45 +143,46 @@ static bool is_movable(const carom_world *world, uint32_t slot)
     return slot != CM_NONE && cm_bodies(world)[slot].type != CAROM_BODY_STATIC;
 }
 
-static carom_result find_ends(const carom_world *world, const carom_joint_def *def, cm_joint *joint)
+static carom_result find_ends(carom_world *world, const carom_joint_def *def, cm_joint *joint)
 {
+    carom_error *error = &world->error;
     joint->body_a = CM_NONE;
     if (!carom_body_id_is_null(def->body_a)) {
-        if (!cm_body_find(world, def->body_a)) {
-            return CAROM_ERROR_STALE_ID;
-        }
+        CM_FIELD(cm_body_find(world, def->body_a) ? CAROM_OK : CAROM_ERROR_STALE_ID, "body_a",
+                 CM_LIVE_BODY);
         joint->body_a = def->body_a.index;
     }
-    if (!cm_body_find(world, def->body_b)) {
-        return CAROM_ERROR_STALE_ID;
-    }
+    CM_FIELD(cm_body_find(world, def->body_b) ? CAROM_OK : CAROM_ERROR_STALE_ID, "body_b",
+             CM_LIVE_BODY);
     joint->body_b = def->body_b.index;
-    bool moves = is_movable(world, joint->body_a) || is_movable(world, joint->body_b);
-    return joint->body_a != joint->body_b && moves ? CAROM_OK : CAROM_ERROR_ARGUMENT;
+    CM_WANT(joint->body_a != joint->body_b, "body_b", "another body than body_a");
+    CM_WANT(is_movable(world, joint->body_a) || is_movable(world, joint->body_b), "body_b",
+            "one of the two able to move");
+    return CAROM_OK;
 }
 
 carom_result carom_joint_create(carom_world *world, const carom_joint_def *def, carom_joint_id *id)
 {
-    if (!world || !def || (unsigned)def->type > CAROM_JOINT_MOTOR ||
-        (unsigned)def->spring > CAROM_SPRING_STIFFNESS) {
+    if (!world) {
         return CAROM_ERROR_ARGUMENT;
     }
-    if (world->state.solver == CAROM_SOLVER_IMPULSE) {
-        return CAROM_ERROR_STATE;
-    }
+    carom_error *error = &world->error;
+    CM_WANT(def, "def", "a definition");
+    CM_WANT((unsigned)def->type <= CAROM_JOINT_MOTOR, "type", "a carom_joint_type");
+    CM_WANT((unsigned)def->spring <= CAROM_SPRING_STIFFNESS, "spring", "a carom_spring_type");
+    CM_FIELD(world->state.solver == CAROM_SOLVER_IMPULSE ? CAROM_ERROR_STATE : CAROM_OK, "",
+             "a world of another solver: impulse has no joints");
     cm_joint joint;
     memset(&joint, 0, sizeof joint);
     joint.alive = 1;
     joint.type = (uint8_t)def->type;
     CM_TRY(find_ends(world, def, &joint));
     cm_fpenv saved = cm_fpenv_enter();
-    carom_result result = row_from_def(world, def, &joint);
+    carom_result result = row_from_def(world, def, &joint, error);
     cm_fpenv_leave(saved);
     CM_TRY(result);
     uint32_t slot = cm_joint_free_slot(world);
-    if (slot == CM_NONE) {
-        return CAROM_ERROR_LIMIT_JOINTS;
-    }
+    CM_FIELD(slot != CM_NONE ? CAROM_OK : CAROM_ERROR_LIMIT_JOINTS, "", "a free slot of joints");
     cm_joint *row = &cm_joints(world)[slot];
     joint.generation = 1;
     if (slot < world->state.joint_slots) {
@@ -206,9 +205,8 @@ carom_result carom_joint_destroy(carom_world *world, carom_joint_id joint)
     if (!world) {
         return CAROM_ERROR_ARGUMENT;
     }
-    if (!cm_joint_find(world, joint)) {
-        return CAROM_ERROR_STALE_ID;
-    }
+    carom_error *error = &world->error;
+    CM_FIELD(cm_joint_find(world, joint) ? CAROM_OK : CAROM_ERROR_STALE_ID, "joint", CM_LIVE_JOINT);
     cm_joint_remove(world, joint.index);
     return CAROM_OK;
 }
@@ -245,19 +243,20 @@ void cm_joint_break(carom_world *world, cm_scratch *scratch)
 
 // Changes ----------------------------------------------------------------------------------------
 
-static carom_result find(const carom_world *world, carom_joint_id id, cm_joint **joint)
+static carom_result find(carom_world *world, carom_joint_id id, cm_joint **joint)
 {
     if (!world) {
         return CAROM_ERROR_ARGUMENT;
     }
     *joint = cm_joint_find(world, id);
-    return *joint ? CAROM_OK : CAROM_ERROR_STALE_ID;
+    return *joint ? CAROM_OK
+                  : cm_refuse(&world->error, CAROM_ERROR_STALE_ID, "joint", CM_LIVE_JOINT);
 }
 
 // Takes a changed row where it is allowed.
 static carom_result put(carom_world *world, cm_joint *joint, const cm_joint *changed)
 {
-    CM_TRY(cm_check_joint(changed));
+    CM_TRY(cm_check_joint(changed, &world->error));
     if (memcmp(joint, changed, sizeof *joint) != 0) {
         cm_joint_wake_ends(world, joint);
     }
@@ -286,9 +285,8 @@ carom_result carom_joint_set_drive(carom_world *world, carom_joint_id id, carom_
 {
     cm_joint *joint;
     CM_TRY(find(world, id, &joint));
-    if (joint->type != CAROM_JOINT_MOTOR) {
-        return CAROM_ERROR_ARGUMENT;
-    }
+    carom_error *error = &world->error;
+    CM_WANT(joint->type == CAROM_JOINT_MOTOR, "joint", "a motor joint");
     cm_joint changed = *joint;
     changed.flags |= CM_JOINT_MOTOR;
     changed.drive_linear = linear;

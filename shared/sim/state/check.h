@@ -37,6 +37,33 @@
         }                                                                                          \
     } while (0)
 
+#define CM_LIVE_BODY       "the id of a living body"
+#define CM_LIVE_JOINT      "the id of a living joint"
+#define CM_UNIT_QUATERNION "a quaternion whose norm is within 1e-2 of 1"
+
+// Tells `error` (which may be NULL) what was refused; returns the result. The texts are constants.
+static inline carom_result cm_refuse(carom_error *error, carom_result result, const char *field,
+                                     const char *expected)
+{
+    if (error) {
+        *error = (carom_error){result, field, expected, CAROM_NO_SHAPE};
+    }
+    return result;
+}
+
+// Leaves the calling function with the result of `call` where it is not OK, and tells the `error`
+// in sight that this field was refused.
+#define CM_FIELD(call, field, expected)                                                            \
+    do {                                                                                           \
+        carom_result result_ = (call);                                                             \
+        if (result_ != CAROM_OK) {                                                                 \
+            return cm_refuse(error, result_, field, expected);                                     \
+        }                                                                                          \
+    } while (0)
+// The same for a condition: ARGUMENT where it does not hold.
+#define CM_WANT(holds, field, expected)                                                            \
+    CM_FIELD((holds) ? CAROM_OK : CAROM_ERROR_ARGUMENT, field, expected)
+
 // OK, NOT_FINITE, or ARGUMENT outside [low, high] (of each element's absolute value, for a vector).
 carom_result cm_check_float(float value, float low, float high);
 carom_result cm_check_vec(carom_vec3 value, float high);
@@ -45,19 +72,20 @@ carom_result cm_check_quat(carom_quat value);
 carom_result cm_check_unit(carom_vec3 value);
 
 // Whole rows, each by itself: types known, numbers in range, and (for rows of a step's making)
-// finite. Indices are the caller's to check.
-carom_result cm_check_state(const cm_world_state *state);
-carom_result cm_check_rule(const cm_rule *rule);
+// finite. Indices are the caller's to check. The error names the field of the def that the row was
+// made from; it may be NULL.
+carom_result cm_check_state(const cm_world_state *state, carom_error *error);
+carom_result cm_check_rule(const cm_rule *rule, carom_error *error);
 // The state's solver is the one that the world's scratch was made for.
 carom_result cm_check_room(const carom_world *world, const cm_world_state *state);
 carom_result cm_check_motion(const cm_motion *motion);
-carom_result cm_check_body(const cm_body *body);
-carom_result cm_check_shape(const cm_shape *shape);
+carom_result cm_check_body(const cm_body *body, carom_error *error);
+carom_result cm_check_shape(const cm_shape *shape, carom_error *error);
 // A hull that the world knows, of the size that the row says: else NOT_FOUND or ARGUMENT.
 carom_result cm_check_geometry(const carom_world *world, const cm_shape *shape);
 carom_result cm_check_contact(const cm_contact *contact);
 // check_joint.c
-carom_result cm_check_joint(const cm_joint *joint);
+carom_result cm_check_joint(const cm_joint *joint, carom_error *error);
 // Whether joints of a type may have limits (CM_JOINT_LIMITS) or a motor (CM_JOINT_MOTOR).
 bool cm_joint_may(uint32_t type, uint32_t flag);
 

@@ -21,50 +21,80 @@ bool cm_joint_may(uint32_t type, uint32_t flag)
     return (may[type] & flag) != 0;
 }
 
-static carom_result check_spring(const cm_joint *joint)
+#define SPRING "0 to 1e15"
+
+static carom_result check_spring(const cm_joint *joint, carom_error *error)
 {
-    CM_TRY(cm_check_float(joint->spring[0], 0.0f, SPRING_MAX));
-    CM_TRY(cm_check_float(joint->spring[1], 0.0f, SPRING_MAX));
-    bool both =
-        (joint->flags & CM_JOINT_SPRING_HERTZ) && (joint->flags & CM_JOINT_SPRING_STIFFNESS);
-    return both ? CAROM_ERROR_ARGUMENT : CAROM_OK;
+    bool stiff = (joint->flags & CM_JOINT_SPRING_STIFFNESS) != 0;
+    CM_WANT(!(stiff && (joint->flags & CM_JOINT_SPRING_HERTZ)), "spring", "a carom_spring_type");
+    CM_FIELD(cm_check_float(joint->spring[0], 0.0f, SPRING_MAX),
+             stiff ? "spring_stiffness" : "spring_hertz", SPRING);
+    CM_FIELD(cm_check_float(joint->spring[1], 0.0f, SPRING_MAX),
+             stiff ? "spring_damping" : "spring_damping_ratio", SPRING);
+    return CAROM_OK;
 }
 
-static carom_result check_limits(const cm_joint *joint)
+static carom_result check_limits(const cm_joint *joint, carom_error *error)
 {
-    float low = joint->type == CAROM_JOINT_DISTANCE ? 0.0f : -LENGTH_MAX;
-    CM_TRY(cm_check_float(joint->lower, low, LENGTH_MAX));
-    CM_TRY(cm_check_float(joint->upper, low, LENGTH_MAX));
-    return joint->lower <= joint->upper ? CAROM_OK : CAROM_ERROR_ARGUMENT;
+    bool lengths = joint->type == CAROM_JOINT_DISTANCE;
+    float low = lengths ? 0.0f : -LENGTH_MAX;
+    const char *expected = lengths ? "0 to 2e7 m" : "-2e7 to 2e7";
+    CM_FIELD(cm_check_float(joint->lower, low, LENGTH_MAX), "lower", expected);
+    CM_FIELD(cm_check_float(joint->upper, low, LENGTH_MAX), "upper", expected);
+    CM_WANT(joint->lower <= joint->upper, "lower", "at most upper");
+    return CAROM_OK;
 }
 
-carom_result cm_check_joint(const cm_joint *joint)
+static carom_result check_drives(const cm_joint *joint, carom_error *error)
 {
-    if (joint->alive > 1 || joint->type > CAROM_JOINT_MOTOR || joint->flags > CM_JOINT_FLAGS) {
-        return CAROM_ERROR_ARGUMENT;
-    }
-    if (((joint->flags & CM_JOINT_LIMITS) && !cm_joint_may(joint->type, CM_JOINT_LIMITS)) ||
-        ((joint->flags & CM_JOINT_MOTOR) && !cm_joint_may(joint->type, CM_JOINT_MOTOR))) {
-        return CAROM_ERROR_ARGUMENT;
-    }
-    CM_TRY(cm_check_vec(joint->anchor_a, LENGTH_MAX));
-    CM_TRY(cm_check_vec(joint->anchor_b, LENGTH_MAX));
-    CM_TRY(cm_check_quat(joint->frame_a));
-    CM_TRY(cm_check_quat(joint->frame_b));
-    CM_TRY(cm_check_float(joint->rest, -1.0f, 4.0f * LENGTH_MAX));
-    CM_TRY(check_limits(joint));
-    CM_TRY(cm_check_vec(joint->drive_linear, CM_VELOCITY_MAX));
-    CM_TRY(cm_check_vec(joint->drive_angular, CM_VELOCITY_MAX));
-    CM_TRY(cm_check_float(joint->max_force, 0.0f, CM_FORCE_MAX));
-    CM_TRY(cm_check_float(joint->max_torque, 0.0f, CM_FORCE_MAX));
-    CM_TRY(check_spring(joint));
-    CM_TRY(cm_check_float(joint->break_force, 0.0f, CM_FORCE_MAX));
-    CM_TRY(cm_check_float(joint->break_torque, 0.0f, CM_FORCE_MAX));
-    CM_TRY(cm_check_float(joint->epsilon, -1.0f, CM_SOFTNESS_MAX));
-    CM_TRY(cm_check_float(joint->gamma, -1.0f, 1.0f));
+    CM_FIELD(cm_check_vec(joint->drive_linear, CM_VELOCITY_MAX), "motor_velocity",
+             "within 1e6 m/s");
+    CM_FIELD(cm_check_vec(joint->drive_angular, CM_VELOCITY_MAX), "motor_velocity",
+             "within 1e6 rad/s");
+    CM_FIELD(cm_check_float(joint->max_force, 0.0f, CM_FORCE_MAX), "motor_max", "0 to 1e15");
+    CM_FIELD(cm_check_float(joint->max_torque, 0.0f, CM_FORCE_MAX), "motor_max", "0 to 1e15");
+    return CAROM_OK;
+}
+
+static carom_result check_frames(const cm_joint *joint, carom_error *error)
+{
+    CM_FIELD(cm_check_vec(joint->anchor_a, LENGTH_MAX), "anchor", "within 2e7 m of its body");
+    CM_FIELD(cm_check_vec(joint->anchor_b, LENGTH_MAX), "anchor_b", "within 2e7 m of its body");
+    CM_FIELD(cm_check_quat(joint->frame_a), "axis", "a direction");
+    CM_FIELD(cm_check_quat(joint->frame_b), "axis", "a direction");
+    CM_FIELD(cm_check_float(joint->rest, -1.0f, 4.0f * LENGTH_MAX), "anchor_b", "within 4e7 m");
+    return CAROM_OK;
+}
+
+// What a step left: decoded bytes may hold anything.
+static carom_result check_forces(const cm_joint *joint)
+{
     for (uint32_t i = 0; i < CM_JOINT_ROWS_MAX; i++) {
         CM_TRY(cm_check_float(joint->impulse[i], -IMPULSE_MAX, IMPULSE_MAX));
     }
     CM_TRY(cm_check_float(joint->force, 0.0f, IMPULSE_MAX));
     return cm_check_float(joint->torque, 0.0f, IMPULSE_MAX);
+}
+
+carom_result cm_check_joint(const cm_joint *joint, carom_error *error)
+{
+    CM_WANT(joint->alive <= 1 && joint->type <= CAROM_JOINT_MOTOR, "type", "a carom_joint_type");
+    CM_WANT(joint->flags <= CM_JOINT_FLAGS, "type", "known flags");
+    bool limits = (joint->flags & CM_JOINT_LIMITS) != 0;
+    bool motor = (joint->flags & CM_JOINT_MOTOR) != 0;
+    CM_WANT(!limits || cm_joint_may(joint->type, CM_JOINT_LIMITS), "has_limits",
+            "false: joints of this type have no limits");
+    CM_WANT(!motor || cm_joint_may(joint->type, CM_JOINT_MOTOR), "has_motor",
+            "false: joints of this type have no motor");
+    CM_TRY(check_frames(joint, error));
+    CM_TRY(check_limits(joint, error));
+    CM_TRY(check_drives(joint, error));
+    CM_TRY(check_spring(joint, error));
+    CM_FIELD(cm_check_float(joint->break_force, 0.0f, CM_FORCE_MAX), "break_force", "0 to 1e15 N");
+    CM_FIELD(cm_check_float(joint->break_torque, 0.0f, CM_FORCE_MAX), "break_torque",
+             "0 to 1e15 N m");
+    CM_FIELD(cm_check_float(joint->epsilon, -1.0f, CM_SOFTNESS_MAX), "epsilon",
+             "0 to 1e3, or -1 for the solver's");
+    CM_FIELD(cm_check_float(joint->gamma, -1.0f, 1.0f), "gamma", "0 to 1, or -1 for the solver's");
+    return check_forces(joint);
 }

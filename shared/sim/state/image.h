@@ -227,6 +227,7 @@ struct carom_world {
     uint32_t hull_count;
     // The game's constraints (lcp), likewise the caller's.
     carom_row_source rows;
+    carom_error error; // of the last call that was refused; neither state nor scratch
 };
 
 static inline cm_motion *cm_motions(const carom_world *world)

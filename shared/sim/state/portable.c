@@ -63,7 +63,7 @@ bool cm_portable_is_dead(cm_section section, const void *row)
 carom_result cm_portable_check_body(const cm_motion *motion, const cm_body *body)
 {
     if (body->generation == 0 || !body->alive || cm_check_motion(motion) != CAROM_OK ||
-        cm_check_body(body) != CAROM_OK) {
+        cm_check_body(body, NULL) != CAROM_OK) {
         return CAROM_ERROR_CORRUPT;
     }
     carom_vec3 v = motion->linear_velocity, w = motion->angular_velocity;

@@ -176,7 +176,7 @@ static carom_result check_shapes(const form *f, const carom_world *world, uint32
             }
             continue;
         }
-        if (shape.generation == 0 || cm_check_shape(&shape) != CAROM_OK) {
+        if (shape.generation == 0 || cm_check_shape(&shape, NULL) != CAROM_OK) {
             return CAROM_ERROR_CORRUPT;
         }
         carom_result known = cm_check_geometry(world, &shape);
@@ -230,7 +230,7 @@ static carom_result check_joints(const form *f)
         }
         bool held = is_live_body(f, joint.body_b) && joint.body_a != joint.body_b &&
                     (joint.body_a == CM_NONE || is_live_body(f, joint.body_a));
-        if (!held || joint.generation == 0 || cm_check_joint(&joint) != CAROM_OK) {
+        if (!held || joint.generation == 0 || cm_check_joint(&joint, NULL) != CAROM_OK) {
             return CAROM_ERROR_CORRUPT;
         }
     }
@@ -241,7 +241,7 @@ static carom_result check_rules(const form *f)
 {
     for (uint32_t i = 0; i < f->state.rule_count; i++) {
         cm_rule rule;
-        bool read = row_of(f, CM_SECTION_rule, i, &rule) && cm_check_rule(&rule) == CAROM_OK;
+        bool read = row_of(f, CM_SECTION_rule, i, &rule) && cm_check_rule(&rule, NULL) == CAROM_OK;
         if (!read || ((rule.kinds & 1u) && !is_live_body(f, rule.a)) ||
             ((rule.kinds & 2u) && !is_live_body(f, rule.b))) {
             return CAROM_ERROR_CORRUPT;
@@ -256,7 +256,7 @@ static carom_result check_form(form *f, const carom_world *world, const void *by
     CM_TRY(cm_portable_check_header(&reader, ENCODE_MAGIC, world->layout_hash));
     f->bytes = (const uint8_t *)bytes;
     bool fits = cm_portable_get_row(&reader, CM_SECTION_world, &f->state);
-    if (reader.overflow || !fits || cm_check_state(&f->state) != CAROM_OK) {
+    if (reader.overflow || !fits || cm_check_state(&f->state, NULL) != CAROM_OK) {
         return CAROM_ERROR_CORRUPT;
     }
     CM_TRY(check_counts(&f->state, &world->limits));
@@ -280,10 +280,12 @@ static carom_result check_form(form *f, const carom_world *world, const void *by
 carom_result carom_world_decode(carom_world *world, const void *bytes, size_t size)
 {
     form f;
-    if (!world || !bytes) {
+    if (!world) {
         return CAROM_ERROR_ARGUMENT;
     }
-    CM_TRY(check_form(&f, world, bytes, size));
+    carom_error *error = &world->error;
+    CM_WANT(bytes, "bytes", "an encoded world");
+    CM_FIELD(check_form(&f, world, bytes, size), "bytes", "a sound world that fits this one");
     world->state = f.state;
     for (int section = CM_SECTION_motion; section < CM_SECTION_COUNT; section++) {
         uint32_t rows = cm_section_rows(world, (cm_section)section);

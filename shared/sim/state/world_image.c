@@ -130,18 +130,17 @@ carom_result carom_world_restore(carom_world *world, const void *image, size_t s
 {
     save_header header;
     cm_world_state state;
-    if (!world || !image) {
+    if (!world) {
         return CAROM_ERROR_ARGUMENT;
     }
-    if (size < sizeof header + sizeof state) {
-        return CAROM_ERROR_CORRUPT;
-    }
+    carom_error *error = &world->error;
+    CM_WANT(image, "image", "a saved image");
+    CM_FIELD(size < sizeof header + sizeof state ? CAROM_ERROR_CORRUPT : CAROM_OK, "size",
+             "that of a saved image");
     const char *from = take(&header, (const char *)image, sizeof header);
     from = take(&state, from, sizeof state);
-    carom_result result = check_image(world, &header, &state, size);
-    if (result != CAROM_OK) {
-        return result;
-    }
+    CM_FIELD(check_image(world, &header, &state, size), "image",
+             "a save of this build, of a world like this one");
     world->state = state;
     from = take(cm_motions(world), from, state.body_slots * sizeof(cm_motion));
     from = take(cm_bodies(world), from, state.body_slots * sizeof(cm_body));

@@ -109,42 +109,46 @@ static bool lay_out(const carom_limits *limits, const carom_solver_def *solver, 
 }
 
 // What sizes the scratch, before it is sized.
-static carom_result check_solver_def(const carom_solver_def *def)
+static carom_result check_solver_def(const carom_solver_def *def, carom_error *error)
 {
-    if ((unsigned)def->type > CAROM_SOLVER_VOLUME) {
-        return CAROM_ERROR_ARGUMENT;
-    }
-    bool counts =
-        def->lcp.direct_rows <= CM_MAX_DIRECT_ROWS && def->volume.segments <= CM_MAX_SEGMENTS;
-    return counts ? CAROM_OK : CAROM_ERROR_ARGUMENT;
+    CM_WANT((unsigned)def->type <= CAROM_SOLVER_VOLUME, "solver.type", "a carom_solver_type");
+    CM_WANT(def->lcp.direct_rows <= CM_MAX_DIRECT_ROWS, "solver.lcp.direct_rows", "0 to 2048");
+    CM_WANT(def->volume.segments <= CM_MAX_SEGMENTS, "solver.volume.segments", "3 to 256");
+    return CAROM_OK;
 }
 
 size_t carom_world_size(const carom_world_def *def)
 {
     carom_world world;
     size_t size = 0;
-    if (!def || check_solver_def(&def->solver) != CAROM_OK ||
+    if (!def || check_solver_def(&def->solver, NULL) != CAROM_OK ||
         !lay_out(&def->limits, &def->solver, &world, &size)) {
         return 0;
     }
     return size;
 }
 
-static carom_result limits_result(const carom_limits *limits)
+static carom_result check_limits(const carom_limits *limits, carom_error *error)
 {
-    if (limits->bodies > CM_MAX_BODIES) {
-        return CAROM_ERROR_LIMIT_BODIES;
+    CM_FIELD(limits->bodies <= CM_MAX_BODIES ? CAROM_OK : CAROM_ERROR_LIMIT_BODIES, "limits.bodies",
+             "at most 65536");
+    CM_FIELD(limits->shapes <= CM_MAX_SHAPES ? CAROM_OK : CAROM_ERROR_LIMIT_SHAPES, "limits.shapes",
+             "at most 131072");
+    CM_FIELD(limits->joints <= CM_MAX_JOINTS ? CAROM_OK : CAROM_ERROR_LIMIT_JOINTS, "limits.joints",
+             "at most 65536");
+    CM_FIELD(limits->contacts <= CM_MAX_CONTACTS ? CAROM_OK : CAROM_ERROR_LIMIT_CONTACTS,
+             "limits.contacts", "at most 1048576");
+    return cm_refuse(error, CAROM_ERROR_LIMIT_SIZE, "limits", "a world of at most 4 GiB");
+}
+
+static carom_result check_hulls(const carom_world_def *def, carom_error *error)
+{
+    for (uint32_t i = 0; i < def->hull_count; i++) {
+        CM_WANT(def->hulls && def->hulls[i], "hulls", "hull_count hulls");
+        CM_WANT(i == 0 || carom_hull_id(def->hulls[i - 1]) < carom_hull_id(def->hulls[i]), "hulls",
+                "ascending ids, as carom_hull_sort leaves them");
     }
-    if (limits->shapes > CM_MAX_SHAPES) {
-        return CAROM_ERROR_LIMIT_SHAPES;
-    }
-    if (limits->joints > CM_MAX_JOINTS) {
-        return CAROM_ERROR_LIMIT_JOINTS;
-    }
-    if (limits->contacts > CM_MAX_CONTACTS) {
-        return CAROM_ERROR_LIMIT_CONTACTS;
-    }
-    return CAROM_ERROR_LIMIT_SIZE;
+    return CAROM_OK;
 }
 
 static uint32_t substeps_of(const carom_solver_def *def)
@@ -183,26 +187,8 @@ static void set_solver(const carom_solver_def *def, cm_world_state *state)
     state->segments = def->volume.segments;
 }
 
-carom_result carom_world_create(const carom_world_def *def, void *memory, size_t size,
-                                carom_world **world)
+static void set_state(const carom_world_def *def, cm_world_state *state)
 {
-    if (!def || !memory || !world || (uintptr_t)memory % CM_CACHE_LINE != 0) {
-        return CAROM_ERROR_ARGUMENT;
-    }
-    carom_world header;
-    memset(&header, 0, sizeof header);
-    size_t needed = 0;
-    CM_TRY(check_solver_def(&def->solver));
-    if (!lay_out(&def->limits, &def->solver, &header, &needed)) {
-        return limits_result(&def->limits);
-    }
-    for (uint32_t i = 0; i < def->hull_count; i++) {
-        if (!def->hulls || !def->hulls[i] ||
-            (i > 0 && carom_hull_id(def->hulls[i - 1]) >= carom_hull_id(def->hulls[i]))) {
-            return CAROM_ERROR_ARGUMENT;
-        }
-    }
-    cm_world_state *state = &header.state;
     state->tick_rate = def->tick_rate;
     set_solver(&def->solver, state);
     state->flags = (def->sleep ? CM_WORLD_SLEEP : 0u) | (def->planar ? CM_WORLD_PLANAR : 0u);
@@ -213,26 +199,47 @@ carom_result carom_world_create(const carom_world_def *def, void *memory, size_t
     cm_rng_seed(&rng, def->seed);
     state->random[0] = rng.state[0];
     state->random[1] = rng.state[1];
-    carom_result result = cm_check_state(state);
-    if (result != CAROM_OK) {
-        return result;
+}
+
+carom_result carom_world_create(const carom_world_def *def, void *memory, size_t size,
+                                carom_world **world)
+{
+    if (!def) {
+        return CAROM_ERROR_ARGUMENT;
     }
-    if (size < needed) {
-        return CAROM_ERROR_MEMORY;
+    carom_error *error = def->error;
+    CM_WANT(world, "world", "where to put the world");
+    CM_WANT(memory && (uintptr_t)memory % CM_CACHE_LINE == 0, "memory", "aligned to 64 bytes");
+    carom_world header;
+    memset(&header, 0, sizeof header);
+    size_t needed = 0;
+    CM_TRY(check_solver_def(&def->solver, error));
+    if (!lay_out(&def->limits, &def->solver, &header, &needed)) {
+        return check_limits(&def->limits, error);
     }
+    CM_TRY(check_hulls(def, error));
+    set_state(def, &header.state);
+    CM_TRY(cm_check_state(&header.state, error));
+    CM_FIELD(size >= needed ? CAROM_OK : CAROM_ERROR_MEMORY, "size",
+             "at least carom_world_size bytes");
     header.hulls = def->hulls;
     header.hull_count = def->hull_count;
     header.magic = CM_WORLD_MAGIC;
     header.size_low = (uint32_t)needed;
     header.layout_hash = cm_layout_hash();
     header.limits = def->limits;
-    header.room.solver = state->solver;
-    header.room.direct_rows = state->direct_rows;
-    header.room.segments = state->segments;
+    header.room.solver = header.state.solver;
+    header.room.direct_rows = header.state.direct_rows;
+    header.room.segments = header.state.segments;
     memset(memory, 0, needed);
     memcpy(memory, &header, sizeof header);
     *world = (carom_world *)memory;
     return CAROM_OK;
+}
+
+carom_error carom_last_error(const carom_world *world)
+{
+    return world->error;
 }
 
 uint64_t carom_world_tick(const carom_world *world)
