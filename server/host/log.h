@@ -33,6 +33,17 @@ void cm_line_bool(cm_line *line, const char *key, bool value);
 // Closes the object; no newline. Returns the text.
 const char *cm_line_end(cm_line *line);
 
+// Where lines go.
+typedef struct cm_log {
+    void (*write)(void *user, int level, const char *json_line); // NULL: nowhere
+    void *user;
+} cm_log;
+
+void cm_log_write(const cm_log *log, cm_log_level level, cm_line *line);
+// A counter whose growth is never silent: a warning of what came on top of what was `said`.
+void cm_log_growth(const cm_log *log, const char *event, const char *key, uint64_t count,
+                   uint64_t tick, uint64_t *said);
+
 const char *cm_log_level_name(cm_log_level level);
 // False for a name that is none.
 bool cm_log_level_find(const char *name, cm_log_level *level);

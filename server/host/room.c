@@ -26,6 +26,8 @@ struct cm_room {
     const carom_module *module;
     cm_inbox *inbox;
     cm_history *history;
+    uint8_t *encoded; // of a game, for welcomes and keyframes; grows
+    size_t encoded_capacity;
     uint64_t tick, confirmed;
     uint32_t tick_rate, window, max_players;
     uint64_t taken;   // players whose slot a session has, from the next tick on
@@ -119,6 +121,7 @@ void cm_room_destroy(cm_room *room)
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; ++player) {
         cm_outbox_clear(&room->waiting[player]);
     }
+    free(room->encoded);
     free(room);
 }
 
@@ -401,6 +404,26 @@ const carom_game *cm_room_game_at(cm_room *room, uint64_t tick)
     carom_result result = cm_game_restore(room->second, slot->image, slot->image_size);
     CM_ASSERT(result == CAROM_OK);
     return room->second;
+}
+
+const uint8_t *cm_room_encode(cm_room *room, uint64_t tick, size_t *size)
+{
+    const carom_game *game = tick == room->tick ? room->game : cm_room_game_at(room, tick);
+    if (game == NULL) {
+        return NULL;
+    }
+    *size = cm_game_encode_size(game);
+    if (*size > room->encoded_capacity) {
+        uint8_t *grown = realloc(room->encoded, *size + *size / 4);
+        if (grown == NULL) {
+            return NULL;
+        }
+        room->encoded = grown;
+        room->encoded_capacity = *size + *size / 4;
+    }
+    size_t wrote = cm_game_encode(game, room->encoded, room->encoded_capacity);
+    CM_ASSERT(wrote == *size);
+    return room->encoded;
 }
 
 void cm_room_stats_get(const cm_room *room, cm_room_stats *stats)

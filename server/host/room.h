@@ -76,6 +76,10 @@ cm_tick_input cm_room_slot_input(const cm_history_slot *slot);
 // there. Valid until the next call.
 const carom_game *cm_room_game_at(cm_room *room, uint64_t tick);
 
+// The same, encoded: for welcomes and keyframes. NULL if the tick is not there, or memory is short.
+// Valid until the next call.
+const uint8_t *cm_room_encode(cm_room *room, uint64_t tick, size_t *size);
+
 void cm_room_stats_get(const cm_room *room, cm_room_stats *stats);
 
 // A monotonic clock in seconds, or NULL (the default: nothing is measured). Never influences the

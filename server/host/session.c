@@ -1,4 +1,4 @@
-// The state machine of a client's slot and its budgets. Typical: 60 input packets and
+// The state machine of a client's slot, its acks and its budgets. Typical: 60 input packets and
 // 30 views a second, a control message now and then.
 #include "server/host/session.h"
 
@@ -42,18 +42,28 @@ bool cm_bucket_take(cm_bucket *bucket, uint64_t amount, uint64_t now_us)
     return true;
 }
 
-void cm_session_open(cm_session *session, uint64_t now_us, uint32_t input_rate, uint32_t tick_rate)
+void cm_session_open(cm_session *session, uint64_t now_us)
 {
     memset(session, 0, sizeof *session);
     session->state = CM_SESSION_CONNECTED;
     session->connected_us = now_us;
     session->lead = CM_LEAD_UNKNOWN;
+    cm_bucket_init(&session->messages, 64, 32, now_us);
+    cm_bucket_init(&session->malformed, CM_SESSION_MALFORMED, 1, now_us);
+}
+
+void cm_session_join(cm_session *session, uint32_t player, uint64_t client_id, uint64_t join_tick,
+                     uint32_t input_rate, uint32_t tick_rate, uint64_t now_us)
+{
+    session->state = CM_SESSION_JOINING;
+    session->player = player;
+    session->client_id = client_id;
+    session->join_tick = join_tick;
+    session->newest_input = join_tick;
     // Four times the rate, and a second of it at once: what a network that stalled hands over.
     cm_bucket_init(&session->input_packets, 2 * input_rate + 60, 4 * input_rate, now_us);
-    cm_bucket_init(&session->messages, 64, 32, now_us);
     // One step more for each tick on average; two seconds of that while a clock locks anew.
     cm_bucket_init(&session->rewinds, 2 * tick_rate, tick_rate, now_us);
-    cm_bucket_init(&session->malformed, CM_SESSION_MALFORMED, 1, now_us);
 }
 
 carom_reason cm_session_control(cm_session *session, const cm_control *control, uint64_t now_us)
@@ -96,6 +106,24 @@ bool cm_session_overdue(const cm_session *session, uint64_t now_us)
 {
     return session->state == CM_SESSION_CONNECTED &&
            now_us >= session->connected_us + CM_SESSION_HELLO_US;
+}
+
+void cm_session_ack_came(cm_session *session, uint16_t sequence, uint32_t bits)
+{
+    if (session->ack_count == CM_SESSION_ACKS) {
+        --session->ack_count;
+        memmove(session->acks, session->acks + 1, session->ack_count * sizeof *session->acks);
+    }
+    cm_session_ack ack = {sequence, bits};
+    session->acks[session->ack_count++] = ack;
+}
+
+uint32_t cm_session_take_acks(cm_session *session, cm_session_ack acks[CM_SESSION_ACKS])
+{
+    uint32_t count = session->ack_count;
+    memcpy(acks, session->acks, count * sizeof *acks);
+    session->ack_count = 0;
+    return count;
 }
 
 void cm_session_lead(cm_session *session, int64_t sixteenths)

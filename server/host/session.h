@@ -1,6 +1,6 @@
 // A session: one client's slot from connect to disconnect. Pure: a state machine over messages and
-// the time. It keeps the client's input lead and what the client may still spend: packets,
-// messages, rewinds. (What it acks, the other number that feeds back, its replica keeps.)
+// the time. It keeps the only two numbers that feed back from a client, its acks (until its replica
+// judges them) and its input lead, and what the client may still spend: packets, messages, rewinds.
 #ifndef CM_SERVER_HOST_SESSION_H
 #define CM_SERVER_HOST_SESSION_H
 
@@ -9,6 +9,7 @@
 
 #define CM_SESSION_HELLO_US  5000000u // a hello must come within
 #define CM_SESSION_MALFORMED 64u      // bad datagrams at once before it is kicked
+#define CM_SESSION_ACKS      16u      // kept between two views
 
 typedef enum cm_session_state {
     CM_SESSION_FREE = 0,
@@ -30,6 +31,12 @@ void cm_bucket_refill(cm_bucket *bucket, uint64_t now_us);
 uint64_t cm_bucket_level(const cm_bucket *bucket); // whole units
 bool cm_bucket_take(cm_bucket *bucket, uint64_t amount, uint64_t now_us);
 
+// As an input packet brings it: view packet `sequence`, and bit i the one 1 + i before it.
+typedef struct cm_session_ack {
+    uint16_t sequence;
+    uint32_t bits;
+} cm_session_ack;
+
 typedef struct cm_session {
     cm_session_state state;
     uint32_t player;
@@ -38,6 +45,8 @@ typedef struct cm_session {
     bool predict;
     char name[CM_PLAYER_NAME_MAX + 1];
     uint64_t connected_us;
+    uint32_t ack_count;
+    cm_session_ack acks[CM_SESSION_ACKS]; // as they came since they were taken
     int32_t lead;            // least since it was taken, 1/16 ticks, or CM_LEAD_UNKNOWN
     cm_bucket input_packets; // a flood of inputs
     cm_bucket messages;      // a flood of control messages
@@ -48,7 +57,10 @@ typedef struct cm_session {
     uint64_t view_bytes; // sent, all headers counted
 } cm_session;
 
-void cm_session_open(cm_session *session, uint64_t now_us, uint32_t input_rate, uint32_t tick_rate);
+void cm_session_open(cm_session *session, uint64_t now_us);
+// It has a player's slot in a room with these rates: JOINING, with the budgets of a player.
+void cm_session_join(cm_session *session, uint32_t player, uint64_t client_id, uint64_t join_tick,
+                     uint32_t input_rate, uint32_t tick_rate, uint64_t now_us);
 
 // What to do with a control message of a client in its state: CAROM_REASON_NONE to go on, or the
 // reason to refuse it for. Counts it against the flood limit.
@@ -59,6 +71,11 @@ carom_reason cm_session_input(cm_session *session, uint64_t now_us);
 carom_reason cm_session_malformed(cm_session *session, uint64_t now_us);
 // True if no hello came in time.
 bool cm_session_overdue(const cm_session *session, uint64_t now_us);
+
+// An ack came; of more than CM_SESSION_ACKS the newest stay, each of which repeats 32 before it.
+void cm_session_ack_came(cm_session *session, uint16_t sequence, uint32_t bits);
+// Those that came since they were taken last, oldest first. Returns how many.
+uint32_t cm_session_take_acks(cm_session *session, cm_session_ack acks[CM_SESSION_ACKS]);
 
 // How early an input came, 1/16 ticks; the least one since it was last taken is kept.
 void cm_session_lead(cm_session *session, int64_t sixteenths);

@@ -1,116 +1,53 @@
-// The worker: makes the room and the host, steps what is due, records what is confirmed.
+// The worker: a host, its clients, a room, and the order in which each has its turn.
 //
-// The room's clock: tick n is due at origin + n / rate. Where the machine cannot keep up, one run
-// makes a few ticks and then moves the origin: the room slows, says so to the clients and in the
-// numbers, and never runs after a past that gets longer. Deterministic: a function of the sequence
-// of times, datagrams and the seed. Typical: 60 ticks a second of 1 ms.
-#include "server/host/worker_state.h"
+//   clients (what came in) -> room loop (ticks that are due) -> publisher (what goes out)
+//
+// Each of the three is its own and takes what it needs; only the worker knows that there is one
+// room. Deterministic: a function of the sequence of times, datagrams and the seed. Typical: 60
+// ticks a second of 1 ms.
+#include "server/host/worker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "shared/base/assert.h"
+#include "server/host/clients.h"
+#include "server/host/metrics.h"
+#include "server/host/net.h"
+#include "server/host/publisher.h"
+#include "server/host/room_loop.h"
 
-#define POSE_TICKS    5u // in one packet of inputs, where the scene has pointers
 #define SECOND_US     1000000u
 #define SPARE_PEERS   16u      // for those who are refused, beside the players
 #define DRAIN_WAIT_US 2000000u // for goodbyes to arrive
 
-uint64_t cm_worker_due(const cm_worker *worker, uint64_t tick)
-{
-    // In whole seconds and a rest, so that it is exact and never overflows.
-    uint64_t seconds = tick / worker->tick_rate;
-    return worker->origin_us + seconds * SECOND_US +
-           tick % worker->tick_rate * SECOND_US / worker->tick_rate;
-}
+// A room as it is hosted: its time, who is in it, what goes out.
+typedef struct hosted_room {
+    cm_room_loop *loop;
+    cm_roster roster;
+    cm_publisher *publisher;
+    cm_metrics metrics; // of its ticks, publishing included
+} hosted_room;
 
-void cm_worker_log(cm_worker *worker, cm_log_level level, cm_line *line)
-{
-    if (worker->log != NULL) {
-        worker->log(worker->user, (int)level, cm_line_end(line));
-    }
-}
+struct cm_worker {
+    cm_config config;
+    cm_log log;
+    uint64_t (*clock_us)(void *user);
+    void *user;
 
-static double seconds_now(void *context)
-{
-    const cm_worker *worker = context;
-    return 1e-6 * (double)worker->clock_us(worker->user);
-}
+    cm_host *host;
+    cm_clients *clients;
+    hosted_room room;
 
-static carom_result open_room(cm_worker *worker, const carom_module *module, uint64_t seed,
-                              char *error, size_t error_size)
-{
-    cm_room_def def = {.scene = worker->scene,
-                       .seed = seed,
-                       .rewind_ms = (uint32_t)worker->config.rewind_ms,
-                       .max_players = (uint32_t)worker->config.max_players,
-                       .module = module};
-    carom_result result = cm_room_create(&def, &worker->room);
-    if (result == CAROM_ERROR_NOT_FOUND) {
-        snprintf(error, error_size, "the scene wants module '%s', which is not built in",
-                 cm_scene_module(worker->scene));
-        return result;
-    }
-    if (result == CAROM_ERROR_LIMIT_SIZE) {
-        snprintf(error, error_size,
-                 "rewind_ms: %u ms of this scene's states at $.tick_rate are more than the %u MiB "
-                 "that a history may take, expected fewer ms, or smaller $.limits",
-                 (unsigned)def.rewind_ms, (unsigned)(CM_HISTORY_BYTES_MAX >> 20));
-        return result;
-    }
-    if (result != CAROM_OK) {
-        snprintf(error, error_size, "the scene could not be built: %s", carom_result_text(result));
-        return result;
-    }
-    worker->module = cm_game_module(cm_room_game(worker->room));
-    worker->tick_rate = cm_room_tick_rate(worker->room);
-    cm_scene_replication replication;
-    cm_scene_replication_get(worker->scene, &replication);
-    uint32_t view_rate =
-        worker->config.view_rate > 0 ? (uint32_t)worker->config.view_rate : replication.view_rate;
-    worker->view_rate = view_rate < worker->tick_rate ? view_rate : worker->tick_rate;
-    worker->budget_kbit = worker->config.budget_kbit > 0 ? (uint32_t)worker->config.budget_kbit
-                                                         : replication.budget_kbit;
-    worker->interest_radius = replication.interest_radius;
-    worker->input_rate = (uint32_t)worker->config.input_rate;
-    worker->input_size = cm_game_input_size(cm_room_game(worker->room));
-    // Poses change with every tick, and some twenty fit into a packet: each is to go three times.
-    uint32_t least = worker->tick_rate / POSE_TICKS;
-    if (worker->input_size >= CAROM_POINTER_BYTES && worker->input_rate < least &&
-        worker->input_size > worker->module->input_size) {
-        worker->input_rate = least;
-    }
-    if (worker->clock_us != NULL) {
-        cm_room_set_clock(worker->room, seconds_now, worker);
-    }
-    return CAROM_OK;
-}
+    uint64_t now_us;
+    uint64_t second_us;     // when the present second of numbers began
+    uint64_t second_sent;   // bytes sent by the host until then
+    double kbit_per_client; // of the last whole second
+    bool draining, drained;
+    uint64_t drain_us;
+};
 
-static carom_result open_match(cm_worker *worker, const cm_worker_def *def, uint64_t seed,
-                               uint64_t match_id, char *error, size_t error_size)
-{
-    if (worker->store == NULL) {
-        return CAROM_OK;
-    }
-    cm_match_def match = {.match_id = match_id,
-                          .scene = worker->scene,
-                          .module = worker->module->name,
-                          .module_version = worker->module->version,
-                          .seed = seed,
-                          .started_unix_ms = def->started_unix_ms};
-    carom_result result = cm_store_begin(worker->store, &match, &worker->match);
-    if (result != CAROM_OK) {
-        const char *reason = cm_store_begin_error(worker->store); // with the file's path
-        snprintf(error, error_size, "the match file could not be made: %s%s%s",
-                 reason[0] != '\0' ? reason : worker->config.matches, reason[0] != '\0' ? "" : ": ",
-                 reason[0] != '\0' ? "" : carom_result_text(result));
-        return result;
-    }
-    cm_tick_input none = {NULL, 0, NULL, 0};
-    cm_store_tick(worker->store, worker->match, 0, cm_room_hash(worker->room), &none);
-    return CAROM_OK;
-}
+// Making ---------------------------------------------------------------------------------------
 
 static carom_result open_host(cm_worker *worker, uint64_t seed, char *error, size_t error_size)
 {
@@ -129,15 +66,69 @@ static carom_result open_host(cm_worker *worker, uint64_t seed, char *error, siz
     }
     cm_config_address(worker->config.listen, &def.address, &def.port);
     worker->host = cm_host_create(&def, error, error_size);
-    if (worker->host == NULL) {
-        return CAROM_ERROR_IO;
+    return worker->host != NULL ? CAROM_OK : CAROM_ERROR_IO;
+}
+
+// There is one room, for whoever asks.
+static cm_roster *find_room(void *context, const cm_control *hello, carom_reason *reason)
+{
+    (void)hello;
+    cm_worker *worker = context;
+    *reason = CAROM_REASON_DRAINING;
+    return worker->draining ? NULL : &worker->room.roster;
+}
+
+static carom_result open_clients(cm_worker *worker, const cm_rng *rng, char *error,
+                                 size_t error_size)
+{
+    cm_clients_def def = {.host = worker->host,
+                          .peers = (uint32_t)worker->config.max_players + SPARE_PEERS,
+                          .rng = *rng,
+                          .log = worker->log,
+                          .find_room = find_room,
+                          .context = worker};
+    worker->clients = cm_clients_create(&def);
+    if (worker->clients == NULL) {
+        snprintf(error, error_size, "out of memory");
+        return CAROM_ERROR_MEMORY;
     }
-    worker->peer_count = def.peers;
-    worker->clients = calloc(def.peers, sizeof *worker->clients);
-    for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; ++i) {
-        worker->peer_of[i] = CM_NO_PEER;
+    return CAROM_OK;
+}
+
+static carom_result open_room(cm_worker *worker, const cm_worker_def *def, uint64_t seed,
+                              uint64_t match_id, char *error, size_t error_size)
+{
+    const cm_config *config = &worker->config;
+    hosted_room *room = &worker->room;
+    cm_room_loop_def loop = {.scene = def->scene,
+                             .module = def->module,
+                             .seed = seed,
+                             .max_players = (uint32_t)config->max_players,
+                             .rewind_ms = (uint32_t)config->rewind_ms,
+                             .now_us = def->now_us,
+                             .clock_us = def->clock_us,
+                             .user = def->user};
+    carom_result result = cm_room_loop_create(&loop, &room->loop, error, error_size);
+    if (result != CAROM_OK) {
+        return result;
     }
-    return worker->clients != NULL ? CAROM_OK : CAROM_ERROR_MEMORY;
+    cm_roster_init(&room->roster, room->loop, (uint32_t)config->input_rate);
+    cm_publisher_def publisher = {.host = worker->host,
+                                  .scene = def->scene,
+                                  .view_rate = (uint32_t)config->view_rate,
+                                  .budget_kbit = (uint32_t)config->budget_kbit,
+                                  .input_rate = room->roster.input_rate,
+                                  .rewind_ms = (uint32_t)config->rewind_ms};
+    result = cm_publisher_create(&publisher, cm_room_loop_room(room->loop), &room->publisher, error,
+                                 error_size);
+    if (result != CAROM_OK || def->store == NULL) {
+        return result;
+    }
+    cm_room_record record = {.store = def->store,
+                             .match_id = match_id,
+                             .started_unix_ms = def->started_unix_ms,
+                             .keyframe_s = (uint32_t)config->keyframe_s};
+    return cm_room_loop_record(room->loop, &record, error, error_size);
 }
 
 carom_result cm_worker_create(const cm_worker_def *def, cm_worker **out, char *error,
@@ -150,27 +141,23 @@ carom_result cm_worker_create(const cm_worker_def *def, cm_worker **out, char *e
         return CAROM_ERROR_MEMORY;
     }
     worker->config = *def->config;
-    worker->scene = def->scene;
-    worker->store = def->store;
-    worker->log = def->log;
+    worker->log.write = def->log;
+    worker->log.user = def->user;
     worker->clock_us = def->clock_us;
     worker->user = def->user;
-    worker->now_us = worker->origin_us = worker->second_us = def->now_us;
-    worker->rate_permille = 1000;
-    cm_rng_seed(&worker->rng, def->seed);
-    uint64_t match_id = cm_rng_next(&worker->rng);
-    uint64_t drawn = cm_rng_next(&worker->rng);
-    uint64_t host_seed = cm_rng_next(&worker->rng);
+    worker->now_us = worker->second_us = def->now_us;
+    cm_rng rng;
+    cm_rng_seed(&rng, def->seed);
+    uint64_t match_id = cm_rng_next(&rng);
+    uint64_t drawn = cm_rng_next(&rng);
+    uint64_t host_seed = cm_rng_next(&rng);
     uint64_t seed = worker->config.room_seed > 0 ? (uint64_t)worker->config.room_seed : drawn;
     carom_result result = open_host(worker, host_seed, error, error_size);
     if (result == CAROM_OK) {
-        result = open_room(worker, def->module, seed, error, error_size);
+        result = open_clients(worker, &rng, error, error_size);
     }
     if (result == CAROM_OK) {
-        result = cm_publish_init(worker, error, error_size);
-    }
-    if (result == CAROM_OK) {
-        result = open_match(worker, def, seed, match_id, error, error_size);
+        result = open_room(worker, def, seed, match_id, error, error_size);
     }
     if (result != CAROM_OK) {
         cm_worker_destroy(worker);
@@ -185,182 +172,87 @@ void cm_worker_destroy(cm_worker *worker)
     if (worker == NULL) {
         return;
     }
-    for (uint32_t i = 0; i < worker->peer_count && worker->clients != NULL; ++i) {
-        cm_replica_destroy(worker->clients[i].replica);
-        cm_outbox_clear(&worker->clients[i].waiting);
-    }
+    cm_clients_destroy(worker->clients);
+    cm_publisher_destroy(worker->room.publisher);
+    cm_room_loop_destroy(worker->room.loop);
     cm_host_destroy(worker->host);
-    cm_room_destroy(worker->room);
-    cm_publish_free(worker);
-    free(worker->clients);
     free(worker);
-}
-
-// Recording ------------------------------------------------------------------------------------
-
-static void confirm(cm_worker *worker, bool all)
-{
-    const cm_history_slot *slot;
-    while ((slot = cm_room_confirm(worker->room, all)) != NULL) {
-        cm_publish_messages(worker, slot);
-        if (worker->store == NULL) {
-            continue;
-        }
-        cm_tick_input input = cm_room_slot_input(slot);
-        cm_store_tick(worker->store, worker->match, slot->tick, slot->hash, &input);
-        if (slot->tick % ((uint64_t)worker->config.keyframe_s * worker->tick_rate) == 0) {
-            size_t size = cm_publish_encode(worker, cm_room_game_at(worker->room, slot->tick));
-            if (size > 0) {
-                cm_store_keyframe(worker->store, worker->match, slot->tick, worker->keyframe, size);
-            }
-        }
-    }
 }
 
 // The loop -------------------------------------------------------------------------------------
 
-static void frame(cm_worker *worker)
+static void confirm(hosted_room *room, bool all)
 {
-    uint64_t begin = worker->clock_us != NULL ? worker->clock_us(worker->user) : 0;
-    cm_room_frame(worker->room);
-    confirm(worker, false);
-    cm_publish(worker);
-    if (worker->clock_us != NULL) {
-        cm_metrics_add(&worker->metrics, worker->clock_us(worker->user) - begin);
+    const cm_history_slot *slot;
+    while ((slot = cm_room_loop_confirm(room->loop, all)) != NULL) {
+        cm_publisher_messages(room->publisher, slot, room->roster.members);
     }
 }
 
-static void step_due(cm_worker *worker)
+static uint64_t read_clock(const cm_worker *worker)
 {
-    // Some ticks at once make good for a short pause, at any rate.
-    uint32_t most = 4 + worker->tick_rate / 50;
-    for (uint32_t i = 0; worker->now_us >= cm_worker_due(worker, cm_room_tick(worker->room) + 1);
-         ++i) {
-        if (i == most) {
-            uint64_t behind = worker->now_us - cm_worker_due(worker, cm_room_tick(worker->room));
-            uint64_t ticks = behind * worker->tick_rate / SECOND_US;
-            worker->origin_us += behind;
-            worker->stats.ticks_behind += ticks;
-            worker->second_slowed += ticks;
-            break;
+    return worker->clock_us != NULL ? worker->clock_us(worker->user) : 0;
+}
+
+static void turn(cm_worker *worker, hosted_room *room)
+{
+    cm_room_loop_begin(room->loop, worker->now_us);
+    uint64_t begin = read_clock(worker);
+    while (cm_room_loop_step(room->loop)) {
+        confirm(room, false);
+        uint64_t failed = cm_publisher_frame(room->publisher, cm_room_loop_room(room->loop),
+                                             room->roster.members);
+        for (; failed != 0; failed &= failed - 1) {
+            cm_client *client = room->roster.members[__builtin_ctzll(failed)];
+            cm_clients_kick(worker->clients, client, CAROM_REASON_SERVER_ERROR);
         }
-        frame(worker);
+        if (worker->clock_us != NULL) {
+            uint64_t end = read_clock(worker);
+            cm_metrics_add(&room->metrics, end - begin);
+            begin = end;
+        }
     }
 }
 
-static void alarm_of(cm_worker *worker, const char *event, const char *key, uint64_t count,
-                     uint64_t *said)
-{
-    if (count == *said) {
-        return;
-    }
-    cm_line line;
-    cm_line_log(&line, CM_LOG_WARNING, event);
-    cm_line_uint(&line, key, count - *said);
-    cm_line_uint(&line, "in_all", count);
-    cm_line_uint(&line, "tick", cm_room_tick(worker->room));
-    cm_worker_log(worker, CM_LOG_WARNING, &line);
-    *said = count;
-}
-
-// What a world left out is never silent.
-static void alarm_of_world(cm_worker *worker)
-{
-    carom_world_stats world;
-    carom_world_stats_get(cm_room_world(worker->room), &world);
-    alarm_of(worker, "contacts above the limit were left out", "contacts", world.contacts_dropped,
-             &worker->alarmed_contacts);
-    alarm_of(worker, "bodies were put to rest, their state was not finite", "bodies",
-             world.bodies_put_to_rest, &worker->alarmed_bodies);
-    alarm_of(worker, "messages of the module were left out", "messages",
-             worker->stats.messages_dropped, &worker->alarmed_messages);
-}
-
-// Means of the second's ticks; of a second without any they stay.
-static void count_stages(cm_worker *worker)
-{
-    cm_room_profile now;
-    cm_room_profile_get(worker->room, &now);
-    const cm_room_profile *before = &worker->second_profile;
-    if (now.ticks == before->ticks) {
-        return;
-    }
-    double scale = 1e3 / (double)(now.ticks - before->ticks);
-    for (uint32_t i = 0; i < CAROM_STAGE_COUNT; ++i) {
-        worker->stats.stage_ms[i] = scale * (now.stage_s[i] - before->stage_s[i]);
-    }
-    worker->second_profile = now;
-}
-
-// Once a second: rates, alarms, and how fast the room's clock really runs.
+// Once a second: rates and alarms.
 static void count_second(cm_worker *worker)
 {
     uint64_t passed = worker->now_us - worker->second_us;
     if (passed < SECOND_US) {
         return;
     }
-    alarm_of_world(worker);
-    count_stages(worker);
-    double bits_to_kbit = 8.0e3 / (double)passed;
-    for (uint32_t i = 0; i < worker->peer_count; ++i) {
-        cm_client *client = &worker->clients[i];
-        uint64_t bytes = client->session.view_bytes;
-        client->kbit = (double)(bytes - client->second_bytes) * bits_to_kbit;
-        client->second_bytes = bytes;
+    worker->second_us = worker->now_us;
+    hosted_room *room = &worker->room;
+    bool slower = cm_room_loop_second(room->loop, passed, &worker->log);
+    cm_publisher_second(room->publisher, cm_room_tick(cm_room_loop_room(room->loop)), &worker->log);
+    if (slower) {
+        cm_publisher_clock(room->publisher, cm_room_loop_rate_permille(room->loop),
+                           room->roster.members);
     }
+    cm_clients_second(worker->clients, passed);
     cm_host_stats host;
     cm_host_stats_get(worker->host, &host);
-    uint32_t playing = cm_clients_playing(worker);
-    worker->stats.kbit_per_client =
-        playing > 0 ? (double)(host.sent_bytes - worker->second_sent) * bits_to_kbit / playing : 0;
+    uint32_t playing = cm_clients_playing(worker->clients);
+    double kbit = (double)(host.sent_bytes - worker->second_sent) * 8.0e3 / (double)passed;
+    worker->kbit_per_client = playing > 0 ? kbit / playing : 0.0;
     worker->second_sent = host.sent_bytes;
-
-    uint64_t expected = passed * worker->tick_rate / SECOND_US;
-    uint64_t slowed = worker->second_slowed < expected ? worker->second_slowed : expected;
-    uint32_t permille = expected > 0 ? (uint32_t)((expected - slowed) * 1000 / expected) : 1000;
-    permille = permille > 0 ? permille : 1;
-    worker->second_slowed = 0;
-    worker->second_us = worker->now_us;
-    if (permille == worker->rate_permille) {
-        return;
-    }
-    worker->rate_permille = permille;
-    cm_control control = {.type = CM_CONTROL_ROOM_CLOCK, .rate_permille = permille};
-    for (uint32_t i = 0; i < worker->peer_count; ++i) {
-        if (worker->clients[i].session.state == CM_SESSION_JOINED) {
-            cm_clients_send(worker, i, &control);
-        }
-    }
-    cm_log_level level = permille < 1000 ? CM_LOG_WARNING : CM_LOG_INFO;
-    cm_line line;
-    cm_line_log(&line, level, "room clock");
-    cm_line_uint(&line, "rate_permille", permille);
-    cm_worker_log(worker, level, &line);
-}
-
-static void finish_drain(cm_worker *worker)
-{
-    bool waiting = false;
-    for (uint32_t i = 0; i < worker->peer_count; ++i) {
-        waiting = waiting || worker->clients[i].session.state != CM_SESSION_FREE;
-    }
-    worker->drained = !waiting || worker->now_us - worker->drain_us >= DRAIN_WAIT_US;
 }
 
 uint64_t cm_worker_run_once(cm_worker *worker, uint64_t now_us)
 {
     worker->now_us = now_us > worker->now_us ? now_us : worker->now_us;
-    cm_clients_receive(worker);
-    cm_clients_overdue(worker);
+    cm_clients_receive(worker->clients, worker->now_us);
     if (worker->draining) {
-        finish_drain(worker);
+        worker->drained = cm_clients_connected(worker->clients) == 0 ||
+                          worker->now_us - worker->drain_us >= DRAIN_WAIT_US;
         cm_host_flush(worker->host);
         return worker->now_us + 10000;
     }
-    step_due(worker);
+    turn(worker, &worker->room);
     count_second(worker);
     cm_host_flush(worker->host);
-    return cm_worker_due(worker, cm_room_tick(worker->room) + 1);
+    const cm_room_loop *loop = worker->room.loop;
+    return cm_room_loop_due(loop, cm_room_tick(cm_room_loop_room(loop)) + 1);
 }
 
 void cm_worker_drain(cm_worker *worker, uint64_t now_us)
@@ -371,13 +263,9 @@ void cm_worker_drain(cm_worker *worker, uint64_t now_us)
     worker->now_us = now_us > worker->now_us ? now_us : worker->now_us;
     worker->draining = true;
     worker->drain_us = worker->now_us;
-    confirm(worker, true);
-    if (worker->store != NULL) {
-        cm_store_end(worker->store, worker->match, CM_MATCH_DRAINED);
-    }
-    for (uint32_t i = 0; i < worker->peer_count; ++i) {
-        cm_clients_kick(worker, i, CAROM_REASON_DRAINING);
-    }
+    confirm(&worker->room, true);
+    cm_room_loop_end(worker->room.loop, CM_MATCH_DRAINED);
+    cm_clients_kick_all(worker->clients, CAROM_REASON_DRAINING);
     cm_host_flush(worker->host);
 }
 
@@ -388,34 +276,51 @@ bool cm_worker_drained(const cm_worker *worker)
 
 // Numbers --------------------------------------------------------------------------------------
 
-void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats)
+static void add_room_stats(const hosted_room *hosted, cm_worker_stats *stats)
 {
-    *stats = worker->stats;
-    cm_room_stats room;
-    cm_room_stats_get(worker->room, &room);
-    cm_host_stats host;
-    cm_host_stats_get(worker->host, &host);
-    stats->tick = cm_room_tick(worker->room);
-    stats->room_hash = cm_room_hash(worker->room);
-    stats->players = cm_clients_playing(worker);
-    for (uint32_t i = 0; i < worker->peer_count; ++i) {
-        stats->peers += worker->clients[i].session.state != CM_SESSION_FREE;
-    }
-    stats->tick_ms_p50 = cm_metrics_percentile(&worker->metrics, 0.5);
-    stats->tick_ms_p99 = cm_metrics_percentile(&worker->metrics, 0.99);
-    stats->rewinds = room.rewinds;
-    stats->rewound_ticks = room.rewound_ticks;
-    stats->late_inputs = room.late_inputs;
-    stats->inputs = room.inputs;
-    for (uint32_t i = 0; i < CM_POINTER_REASONS; ++i) {
-        stats->poses_refused[i] = room.poses_refused[i];
-    }
+    const cm_room *room = cm_room_loop_room(hosted->loop);
+    cm_room_stats counted;
+    cm_room_stats_get(room, &counted);
+    stats->tick = cm_room_tick(room);
+    stats->room_hash = cm_room_hash(room);
+    stats->tick_ms_p50 = cm_metrics_percentile(&hosted->metrics, 0.5);
+    stats->tick_ms_p99 = cm_metrics_percentile(&hosted->metrics, 0.99);
+    stats->rewinds = counted.rewinds;
+    stats->rewound_ticks = counted.rewound_ticks;
+    stats->late_inputs = counted.late_inputs;
+    stats->inputs = counted.inputs;
+    memcpy(stats->poses_refused, counted.poses_refused, sizeof stats->poses_refused);
     carom_world_stats world;
-    carom_world_stats_get(cm_room_world(worker->room), &world);
+    carom_world_stats_get(cm_room_world(room), &world);
     stats->contacts_dropped = world.contacts_dropped;
     stats->bodies_put_to_rest = world.bodies_put_to_rest;
     stats->bodies_asleep = world.sleeping;
     stats->islands = world.islands;
+    cm_room_loop_stats loop;
+    cm_room_loop_stats_get(hosted->loop, &loop);
+    stats->ticks_behind = loop.ticks_behind;
+    memcpy(stats->stage_ms, loop.stage_ms, sizeof stats->stage_ms);
+    cm_publisher_stats published;
+    cm_publisher_stats_get(hosted->publisher, &published);
+    stats->views = published.views;
+    stats->view_bytes = published.view_bytes;
+    stats->messages_dropped = published.messages_dropped;
+}
+
+void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats)
+{
+    memset(stats, 0, sizeof *stats);
+    add_room_stats(&worker->room, stats);
+    stats->players = cm_clients_playing(worker->clients);
+    stats->peers = cm_clients_connected(worker->clients);
+    stats->kbit_per_client = worker->kbit_per_client;
+    cm_clients_stats clients;
+    cm_clients_stats_get(worker->clients, &clients);
+    stats->refused_inputs = clients.refused_inputs;
+    stats->datagrams_refused = clients.datagrams_refused;
+    memcpy(stats->packet_reasons, clients.packet_reasons, sizeof clients.packet_reasons);
+    cm_host_stats host;
+    cm_host_stats_get(worker->host, &host);
     for (uint32_t i = 0; i < CM_DATAGRAM_REASON_COUNT; ++i) {
         stats->datagrams_refused += host.refused[i];
     }
@@ -425,17 +330,16 @@ uint32_t cm_worker_clients(const cm_worker *worker, cm_worker_client *clients, u
 {
     uint32_t count = 0;
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; ++player) {
-        uint32_t peer = worker->peer_of[player];
-        if (peer == CM_NO_PEER) {
+        const cm_client *from = worker->room.roster.members[player];
+        if (from == NULL) {
             continue;
         }
         if (count < capacity) {
-            const cm_client *from = &worker->clients[peer];
             cm_worker_client *to = &clients[count];
             memset(to, 0, sizeof *to);
             to->player = player;
             memcpy(to->name, from->session.name, sizeof to->name);
-            to->round_trip_ms = cm_host_round_trip_ms(worker->host, peer);
+            to->round_trip_ms = cm_host_round_trip_ms(worker->host, from->peer);
             to->kbit = from->kbit;
             to->late_inputs = from->session.late_inputs;
             to->refused_inputs = from->session.refused_inputs;
@@ -458,13 +362,13 @@ uint16_t cm_worker_port(const cm_worker *worker)
 
 cm_match_handle cm_worker_match(const cm_worker *worker)
 {
-    return worker->match;
+    return cm_room_loop_match(worker->room.loop);
 }
 
 bool cm_worker_view_at(const cm_worker *worker, uint64_t tick, uint32_t slot, bool with_velocity,
                        cm_view_body *body)
 {
-    const carom_game *game = cm_room_game_at(worker->room, tick);
+    const carom_game *game = cm_room_game_at(cm_room_loop_room(worker->room.loop), tick);
     if (game == NULL) {
         return false;
     }
@@ -474,6 +378,6 @@ bool cm_worker_view_at(const cm_worker *worker, uint64_t tick, uint32_t slot, bo
         carom_body_get(world, carom_world_body_at(world, slot), &state) != CAROM_OK) {
         return false;
     }
-    cm_view_quantise(&worker->view_config, &state, with_velocity, body);
+    cm_view_quantise(cm_publisher_view_config(worker->room.publisher), &state, with_velocity, body);
     return true;
 }

@@ -1,0 +1,74 @@
+// The clients of a host: their sessions, what comes from them, and who is sent away. A room is to
+// them a roster, which they enter and leave; which one a hello leads to is the caller's to say, and
+// there may be many.
+//
+// What a client sends goes into its session (acks, lead) and its room (events, inputs), nowhere
+// else: whoever publishes reads it there.
+#ifndef CM_SERVER_HOST_CLIENTS_H
+#define CM_SERVER_HOST_CLIENTS_H
+
+#include "server/host/log.h"
+#include "server/host/net.h"
+#include "server/host/room_loop.h"
+#include "server/host/session.h"
+#include "shared/base/rng.h"
+
+typedef struct cm_roster cm_roster;
+
+// One peer of the host. It lives as long as the clients.
+typedef struct cm_client {
+    cm_session session;
+    uint32_t peer;
+    cm_roster *roster;     // of its room, while JOINING or JOINED; else NULL
+    uint64_t second_bytes; // view_bytes at the begin of the present second
+    double kbit;           // of the last whole second
+} cm_client;
+
+// A room, and who plays in it.
+struct cm_roster {
+    cm_room_loop *loop;
+    uint32_t input_rate;                   // packets a second that its clients are to send
+    cm_client *members[CAROM_PLAYERS_MAX]; // by player; NULL: none
+};
+
+// `input_rate`: packets a second; raised where the scene's pointers want more.
+void cm_roster_init(cm_roster *roster, cm_room_loop *loop, uint32_t input_rate);
+
+typedef struct cm_clients_stats {
+    uint64_t datagrams_refused;                      // of clients: what could not be read
+    uint64_t packet_reasons[CM_PACKET_REASON_COUNT]; // of their packets
+    uint64_t refused_inputs;
+} cm_clients_stats;
+
+typedef struct cm_clients cm_clients;
+
+typedef struct cm_clients_def {
+    cm_host *host;
+    uint32_t peers; // as many as the host has
+    cm_rng rng;     // for client ids
+    cm_log log;
+    // The room that a hello leads to; NULL: none, for the reason.
+    cm_roster *(*find_room)(void *context, const cm_control *hello, carom_reason *reason);
+    void *context;
+} cm_clients_def;
+
+cm_clients *cm_clients_create(const cm_clients_def *def); // NULL: no memory
+void cm_clients_destroy(cm_clients *clients);
+
+// Takes what came in, and sends away who is overdue.
+void cm_clients_receive(cm_clients *clients, uint64_t now_us);
+// Says why (Refused before the join, Goodbye after it), frees the player's slot and lets the
+// connection end once that has arrived.
+void cm_clients_kick(cm_clients *clients, cm_client *client, carom_reason reason);
+void cm_clients_kick_all(cm_clients *clients, carom_reason reason);
+
+// Once a second, `passed_us` after the last time: what each was sent.
+void cm_clients_second(cm_clients *clients, uint64_t passed_us);
+uint32_t cm_clients_connected(const cm_clients *clients);
+uint32_t cm_clients_playing(const cm_clients *clients); // in all rooms, joining or joined
+void cm_clients_stats_get(const cm_clients *clients, cm_clients_stats *stats);
+
+// False where the message could not be encoded or queued.
+bool cm_client_send(cm_host *host, const cm_client *client, const cm_control *control);
+
+#endif

@@ -1,0 +1,410 @@
+// What a room sends.
+//
+// A client that is welcomed has the keyframe of that very tick, so what was announced before does
+// not concern it, and what changes later does. Typical: 32 views 30 times a second; a welcome of
+// 20 to 60 KB when someone joins, at most two a tick.
+#include "server/host/publisher.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/host/outbox.h"
+#include "server/host/replicate.h"
+#include "shared/base/assert.h"
+
+#define WELCOMES_MAX      2u         // in one tick: each costs some milliseconds to compress
+#define MESSAGES_WAIT_MAX 131072u    // bytes of messages for one client that is not welcomed yet
+#define BODY_BYTES_MAX    65536u     // of one encoded body
+#define CHANGE_BYTES_MAX  (1u << 20) // of bodies in one world change
+#define CHANGE_BODIES     1024u      // in one world change
+
+// What is kept of one player's client.
+typedef struct viewer {
+    uint64_t client_id;  // 0: nobody
+    cm_replica *replica; // once welcomed
+    cm_outbox waiting;   // messages of the module, before that
+} viewer;
+
+struct cm_publisher {
+    cm_publisher_def def;
+    uint32_t tick_rate;
+    float interest_radius;
+    uint32_t rate_permille;               // of the room's clock, as clients were told
+    uint64_t said_messages, said_changes; // left out, as the log last said
+    cm_view_config view_config;
+    cm_snapshot snapshot;
+    cm_announced *announced; // of each slot, as all clients were told
+    carom_body_id *gone;
+    uint32_t *spawned;
+    uint8_t *packed_scene;
+    size_t packed_scene_size;
+    viewer viewers[CAROM_PLAYERS_MAX];
+    cm_view_out out;
+    cm_publisher_stats stats;
+};
+
+static carom_result build(cm_publisher *p, const cm_room *room, char *error, size_t error_size)
+{
+    const cm_scene *scene = p->def.scene;
+    carom_result result = cm_snapshot_config(scene, &p->view_config, error, error_size);
+    if (result != CAROM_OK) {
+        return result;
+    }
+    cm_scene_replication replication;
+    cm_scene_replication_get(scene, &replication);
+    p->tick_rate = cm_room_tick_rate(room);
+    p->interest_radius = replication.interest_radius;
+    uint32_t view_rate = p->def.view_rate > 0 ? p->def.view_rate : replication.view_rate;
+    p->def.view_rate = view_rate < p->tick_rate ? view_rate : p->tick_rate;
+    p->def.budget_kbit = p->def.budget_kbit > 0 ? p->def.budget_kbit : replication.budget_kbit;
+    p->rate_permille = 1000;
+    uint32_t slots = carom_world_limits(cm_room_world(room)).bodies;
+    p->announced = calloc(slots, sizeof *p->announced);
+    p->gone = calloc(slots, sizeof *p->gone);
+    p->spawned = calloc(slots, sizeof *p->spawned);
+    p->packed_scene_size = cm_scene_packed_size(scene);
+    p->packed_scene = malloc(p->packed_scene_size);
+    if (!cm_snapshot_init(&p->snapshot, slots) || p->announced == NULL || p->gone == NULL ||
+        p->spawned == NULL || p->packed_scene == NULL) {
+        snprintf(error, error_size, "out of memory");
+        return CAROM_ERROR_MEMORY;
+    }
+    cm_scene_pack(scene, p->packed_scene);
+    cm_snapshot_take(&p->snapshot, &p->view_config, cm_room_game(room), 0, 0);
+    uint32_t gone, spawned;
+    cm_snapshot_changes(&p->snapshot, p->announced, p->gone, &gone, p->spawned, &spawned);
+    return CAROM_OK;
+}
+
+carom_result cm_publisher_create(const cm_publisher_def *def, const cm_room *room,
+                                 cm_publisher **out, char *error, size_t error_size)
+{
+    *out = NULL;
+    cm_publisher *p = calloc(1, sizeof *p);
+    if (p == NULL) {
+        snprintf(error, error_size, "out of memory");
+        return CAROM_ERROR_MEMORY;
+    }
+    p->def = *def;
+    carom_result result = build(p, room, error, error_size);
+    if (result != CAROM_OK) {
+        cm_publisher_destroy(p);
+        return result;
+    }
+    *out = p;
+    return CAROM_OK;
+}
+
+static void forget(viewer *v)
+{
+    cm_replica_destroy(v->replica);
+    v->replica = NULL;
+    cm_outbox_clear(&v->waiting);
+    v->client_id = 0;
+}
+
+void cm_publisher_destroy(cm_publisher *p)
+{
+    if (p == NULL) {
+        return;
+    }
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; ++player) {
+        forget(&p->viewers[player]);
+    }
+    cm_snapshot_free(&p->snapshot);
+    free(p->announced);
+    free(p->gone);
+    free(p->spawned);
+    free(p->packed_scene);
+    free(p);
+}
+
+// Who left is forgotten, and whoever has the slot now is someone else.
+static void meet(cm_publisher *p, cm_client *const members[CAROM_PLAYERS_MAX])
+{
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; ++player) {
+        viewer *v = &p->viewers[player];
+        uint64_t id = members[player] != NULL ? members[player]->session.client_id : 0;
+        if (v->client_id != id) {
+            forget(v);
+            v->client_id = id;
+        }
+    }
+}
+
+static bool has_joined(const cm_client *client)
+{
+    return client != NULL && client->session.state == CM_SESSION_JOINED;
+}
+
+static void send_message(cm_publisher *p, const cm_client *client, uint64_t tick,
+                         const uint8_t *bytes, uint32_t size)
+{
+    cm_control control = {.type = CM_CONTROL_GAME_MESSAGE, .tick = tick, .payload = {bytes, size}};
+    p->stats.messages_dropped += !cm_client_send(p->def.host, client, &control);
+}
+
+// What waited for the client's welcome, after it.
+static void send_waiting(cm_publisher *p, const cm_client *client, cm_outbox *waiting)
+{
+    cm_outbox_message message;
+    while (cm_outbox_peek(waiting, &message)) {
+        send_message(p, client, message.tick, message.bytes, message.size);
+        cm_outbox_pop(waiting);
+    }
+}
+
+void cm_publisher_messages(cm_publisher *p, const cm_history_slot *slot,
+                           cm_client *const members[CAROM_PLAYERS_MAX])
+{
+    meet(p, members);
+    p->stats.messages_dropped += slot->messages_dropped;
+    for (uint32_t i = 0; i < slot->message_count; ++i) {
+        const cm_game_message *message = &slot->messages[i];
+        const cm_client *client =
+            message->player < CAROM_PLAYERS_MAX ? members[message->player] : NULL;
+        if (client == NULL || client->session.join_tick > slot->tick) {
+            continue; // meant for whoever had the slot before
+        }
+        if (client->session.state == CM_SESSION_JOINED) {
+            send_message(p, client, slot->tick, message->bytes, message->size);
+        } else if (!cm_outbox_push(&p->viewers[message->player].waiting, slot->tick, message->bytes,
+                                   message->size, MESSAGES_WAIT_MAX)) {
+            ++p->stats.messages_dropped;
+        }
+    }
+}
+
+// One message to all who play, encoded once.
+static bool tell_all(cm_publisher *p, const cm_control *control,
+                     cm_client *const members[CAROM_PLAYERS_MAX])
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    if (cm_control_encode(control, NULL, &bytes, &size) != CAROM_OK) {
+        return false;
+    }
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; ++player) {
+        if (has_joined(members[player])) {
+            cm_host_send_reliable(p->def.host, members[player]->peer, bytes, size);
+        }
+    }
+    cm_control_release_bytes(NULL, bytes);
+    return true;
+}
+
+// Bodies from `first` of the spawned ones, as many as one message takes; returns the next.
+static uint32_t announce_spawned(cm_publisher *p, const carom_world *world, uint32_t first,
+                                 uint32_t count, uint8_t *bytes,
+                                 cm_client *const members[CAROM_PLAYERS_MAX])
+{
+    cm_bytes list[CHANGE_BODIES];
+    uint32_t listed = 0;
+    size_t used = 0;
+    while (first < count && listed < CHANGE_BODIES && used + BODY_BYTES_MAX <= CHANGE_BYTES_MAX) {
+        uint32_t slot = p->spawned[first++];
+        carom_body_id id = {slot, p->snapshot.generation[slot]};
+        size_t size = carom_world_encode_body(world, id, bytes + used, BODY_BYTES_MAX);
+        if (size == 0) {
+            continue; // more shapes than a message takes: the client does without
+        }
+        list[listed].data = bytes + used;
+        list[listed++].size = size;
+        used += size;
+    }
+    cm_control control = {.type = CM_CONTROL_WORLD_CHANGE,
+                          .tick = p->snapshot.tick,
+                          .spawned = list,
+                          .spawned_count = listed};
+    p->stats.changes_lost += !tell_all(p, &control, members);
+    return first;
+}
+
+static void publish_changes(cm_publisher *p, const carom_world *world,
+                            cm_client *const members[CAROM_PLAYERS_MAX])
+{
+    uint32_t gone = 0;
+    uint32_t spawned = 0;
+    cm_snapshot_changes(&p->snapshot, p->announced, p->gone, &gone, p->spawned, &spawned);
+    if (gone == 0 && spawned == 0) {
+        return;
+    }
+    for (uint32_t at = 0; at < gone; at += CHANGE_BODIES) {
+        cm_control control = {.type = CM_CONTROL_WORLD_CHANGE,
+                              .tick = p->snapshot.tick,
+                              .gone = p->gone + at,
+                              .gone_count = gone - at < CHANGE_BODIES ? gone - at : CHANGE_BODIES};
+        p->stats.changes_lost += !tell_all(p, &control, members);
+    }
+    uint8_t *bytes = spawned > 0 ? malloc(CHANGE_BYTES_MAX) : NULL;
+    for (uint32_t at = 0; at < spawned && bytes != NULL;) {
+        at = announce_spawned(p, world, at, spawned, bytes, members);
+    }
+    free(bytes);
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; ++player) {
+        cm_replica *replica = p->viewers[player].replica;
+        for (uint32_t i = 0; i < gone && replica != NULL; ++i) {
+            if (p->snapshot.generation[p->gone[i].index] == 0) {
+                cm_replica_changed(replica, &p->snapshot, p->gone[i].index);
+            }
+        }
+        for (uint32_t i = 0; i < spawned && replica != NULL; ++i) {
+            cm_replica_changed(replica, &p->snapshot, p->spawned[i]);
+        }
+    }
+}
+
+// False where it cannot be sent.
+static bool welcome(cm_publisher *p, cm_room *room, cm_client *client)
+{
+    cm_session *session = &client->session;
+    viewer *v = &p->viewers[session->player];
+    cm_replica_def def = {.slots = p->snapshot.capacity,
+                          .tick_rate = p->tick_rate,
+                          .view_rate = p->def.view_rate,
+                          .budget_kbit = p->def.budget_kbit,
+                          .interest_radius = p->interest_radius,
+                          .predict = session->predict};
+    cm_replica_destroy(v->replica);
+    v->replica = cm_replica_create(&def);
+    size_t size = 0;
+    const uint8_t *keyframe = cm_room_encode(room, p->snapshot.tick, &size);
+    if (v->replica == NULL || keyframe == NULL) {
+        return false;
+    }
+    const carom_module *module = cm_game_module(cm_room_game(room));
+    cm_control control = {.type = CM_CONTROL_WELCOME,
+                          .player = session->player,
+                          .client_id = session->client_id,
+                          .tick_rate = p->tick_rate,
+                          .view_rate = p->def.view_rate,
+                          .input_rate = p->def.input_rate,
+                          .rewind_ms = p->def.rewind_ms,
+                          .module = module->name,
+                          .module_version = module->version,
+                          .scene = {p->packed_scene, p->packed_scene_size},
+                          .keyframe = {keyframe, size},
+                          .present = p->snapshot.present,
+                          .tick = p->snapshot.tick};
+    if (!cm_client_send(p->def.host, client, &control)) {
+        return false;
+    }
+    cm_replica_begin(v->replica, &p->snapshot);
+    session->state = CM_SESSION_JOINED;
+    send_waiting(p, client, &v->waiting);
+    if (p->rate_permille != 1000) {
+        cm_control clock = {.type = CM_CONTROL_ROOM_CLOCK, .rate_permille = p->rate_permille};
+        cm_client_send(p->def.host, client, &clock);
+    }
+    return true;
+}
+
+static void publish_view(cm_publisher *p, const cm_room *room, cm_client *client)
+{
+    cm_session *session = &client->session;
+    cm_view_header header = {.tick = (uint32_t)p->snapshot.tick,
+                             .input_ack = (uint32_t)cm_room_settled(room, session->player),
+                             .input_lead = (int16_t)session->lead};
+    const carom_game *game = cm_room_game(room);
+    carom_body_id own = cm_game_player_body(game, session->player);
+    carom_body_state pointer;
+    header.has_wrench = carom_body_get(cm_room_world(room), cm_game_pointer(game, session->player),
+                                       &pointer) == CAROM_OK;
+    if (header.has_wrench) {
+        header.force = pointer.contact_force;
+        header.torque = pointer.contact_torque;
+    }
+    cm_view_out *out = &p->out;
+    cm_replica_view(p->viewers[session->player].replica, &p->snapshot, &p->view_config, &header,
+                    own, out);
+    for (uint32_t i = 0; i < out->count; ++i) {
+        cm_host_send(p->def.host, client->peer, out->bytes[i], out->sizes[i]);
+        session->view_bytes += out->sizes[i] + CM_PACKET_OVERHEAD;
+        ++p->stats.views;
+        p->stats.view_bytes += out->sizes[i] + CM_PACKET_OVERHEAD;
+    }
+    if (out->count > 0) {
+        cm_session_take_lead(session);
+    }
+}
+
+static bool view_due(const cm_publisher *p, uint64_t tick)
+{
+    return tick * p->def.view_rate / p->tick_rate != (tick - 1) * p->def.view_rate / p->tick_rate;
+}
+
+// What the members told since the last tick, into their replicas.
+static void take_acks(cm_publisher *p, cm_client *const members[CAROM_PLAYERS_MAX])
+{
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; ++player) {
+        if (!has_joined(members[player])) {
+            continue;
+        }
+        cm_session_ack acks[CM_SESSION_ACKS];
+        uint32_t count = cm_session_take_acks(&members[player]->session, acks);
+        for (uint32_t i = 0; i < count; ++i) {
+            cm_replica_ack(p->viewers[player].replica, acks[i].sequence, acks[i].bits);
+        }
+    }
+}
+
+uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room,
+                            cm_client *const members[CAROM_PLAYERS_MAX])
+{
+    meet(p, members);
+    take_acks(p, members);
+    uint64_t tick = cm_room_tick(room);
+    bool views = view_due(p, tick), joining = false, joined = false;
+    for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; ++i) {
+        joining = joining || (members[i] != NULL && !has_joined(members[i]));
+        joined = joined || has_joined(members[i]);
+    }
+    if (!joining && !(views && joined)) {
+        return 0;
+    }
+    cm_snapshot_take(&p->snapshot, &p->view_config, cm_room_game(room), tick,
+                     cm_room_present(room));
+    publish_changes(p, cm_room_world(room), members);
+    uint64_t failed = 0;
+    uint32_t welcomes = 0;
+    for (uint32_t i = 0; i < CAROM_PLAYERS_MAX && welcomes < WELCOMES_MAX; ++i) {
+        cm_client *client = members[i];
+        if (client != NULL && !has_joined(client) && client->session.join_tick <= tick) {
+            failed |= (uint64_t)!welcome(p, room, client) << i;
+            ++welcomes;
+        }
+    }
+    for (uint32_t i = 0; i < CAROM_PLAYERS_MAX && views; ++i) {
+        if (has_joined(members[i])) {
+            publish_view(p, room, members[i]);
+        }
+    }
+    return failed;
+}
+
+void cm_publisher_clock(cm_publisher *p, uint32_t rate_permille,
+                        cm_client *const members[CAROM_PLAYERS_MAX])
+{
+    p->rate_permille = rate_permille;
+    cm_control control = {.type = CM_CONTROL_ROOM_CLOCK, .rate_permille = rate_permille};
+    tell_all(p, &control, members);
+}
+
+void cm_publisher_second(cm_publisher *p, uint64_t tick, const cm_log *log)
+{
+    cm_log_growth(log, "messages of the module were left out", "messages",
+                  p->stats.messages_dropped, tick, &p->said_messages);
+    cm_log_growth(log, "world changes could not be sent", "changes", p->stats.changes_lost, tick,
+                  &p->said_changes);
+}
+
+const cm_view_config *cm_publisher_view_config(const cm_publisher *p)
+{
+    return &p->view_config;
+}
+
+void cm_publisher_stats_get(const cm_publisher *p, cm_publisher_stats *stats)
+{
+    *stats = p->stats;
+}

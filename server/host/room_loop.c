@@ -1,0 +1,249 @@
+// The room's clock and its record. Typical: 60 ticks a second of 1 ms each; one tick recorded a
+// tick, some ten ticks behind the newest; a keyframe every 30 s.
+#include "server/host/room_loop.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "shared/base/assert.h"
+
+#define SECOND_US 1000000u
+
+struct cm_room_loop {
+    cm_room *room;
+    const cm_scene *scene;
+    uint64_t seed;
+    uint32_t tick_rate, keyframe_s;
+    cm_store *store; // NULL: not recorded
+    cm_match_handle match;
+    uint64_t (*clock_us)(void *user);
+    void *user;
+
+    uint64_t origin_us, now_us;
+    uint32_t made;              // ticks of this turn
+    uint64_t second_slowed;     // ticks' worth of time that the clock was moved by, this second
+    uint32_t rate_permille;     // of the last second
+    cm_room_profile profile;    // at the begin of the present second
+    uint64_t contacts, resting; // as the log last said
+    cm_room_loop_stats stats;
+};
+
+static double seconds_now(void *context)
+{
+    const cm_room_loop *loop = context;
+    return 1e-6 * (double)loop->clock_us(loop->user);
+}
+
+static carom_result open_room(cm_room_loop *loop, const cm_room_loop_def *def, char *error,
+                              size_t error_size)
+{
+    cm_room_def room = {.scene = def->scene,
+                        .seed = def->seed,
+                        .rewind_ms = def->rewind_ms,
+                        .max_players = def->max_players,
+                        .module = def->module};
+    carom_result result = cm_room_create(&room, &loop->room);
+    if (result == CAROM_ERROR_NOT_FOUND) {
+        snprintf(error, error_size, "the scene wants module '%s', which is not built in",
+                 cm_scene_module(def->scene));
+    } else if (result == CAROM_ERROR_LIMIT_SIZE) {
+        snprintf(error, error_size,
+                 "rewind_ms: %u ms of this scene's states at $.tick_rate are more than the %u MiB "
+                 "that a history may take, expected fewer ms, or smaller $.limits",
+                 (unsigned)def->rewind_ms, (unsigned)(CM_HISTORY_BYTES_MAX >> 20));
+    } else if (result != CAROM_OK) {
+        snprintf(error, error_size, "the scene could not be built: %s", carom_result_text(result));
+    } else {
+        loop->tick_rate = cm_room_tick_rate(loop->room);
+        if (loop->clock_us != NULL) {
+            cm_room_set_clock(loop->room, seconds_now, loop);
+        }
+    }
+    return result;
+}
+
+carom_result cm_room_loop_create(const cm_room_loop_def *def, cm_room_loop **out, char *error,
+                                 size_t error_size)
+{
+    *out = NULL;
+    cm_room_loop *loop = calloc(1, sizeof *loop);
+    if (loop == NULL) {
+        snprintf(error, error_size, "out of memory");
+        return CAROM_ERROR_MEMORY;
+    }
+    loop->scene = def->scene;
+    loop->seed = def->seed;
+    loop->clock_us = def->clock_us;
+    loop->user = def->user;
+    loop->origin_us = loop->now_us = def->now_us;
+    loop->rate_permille = 1000;
+    carom_result result = open_room(loop, def, error, error_size);
+    if (result != CAROM_OK) {
+        cm_room_loop_destroy(loop);
+        return result;
+    }
+    *out = loop;
+    return CAROM_OK;
+}
+
+void cm_room_loop_destroy(cm_room_loop *loop)
+{
+    if (loop != NULL) {
+        cm_room_destroy(loop->room);
+        free(loop);
+    }
+}
+
+cm_room *cm_room_loop_room(const cm_room_loop *loop)
+{
+    return loop->room;
+}
+
+cm_match_handle cm_room_loop_match(const cm_room_loop *loop)
+{
+    return loop->match;
+}
+
+// Time -----------------------------------------------------------------------------------------
+
+uint64_t cm_room_loop_due(const cm_room_loop *loop, uint64_t tick)
+{
+    // In whole seconds and a rest, so that it is exact and never overflows.
+    uint64_t seconds = tick / loop->tick_rate;
+    return loop->origin_us + seconds * SECOND_US +
+           tick % loop->tick_rate * SECOND_US / loop->tick_rate;
+}
+
+void cm_room_loop_begin(cm_room_loop *loop, uint64_t now_us)
+{
+    loop->now_us = now_us > loop->now_us ? now_us : loop->now_us;
+    loop->made = 0;
+}
+
+bool cm_room_loop_step(cm_room_loop *loop)
+{
+    uint64_t tick = cm_room_tick(loop->room);
+    if (loop->now_us < cm_room_loop_due(loop, tick + 1)) {
+        return false;
+    }
+    // Some ticks at once make good for a short pause, at any rate.
+    if (loop->made == 4 + loop->tick_rate / 50) {
+        uint64_t behind = loop->now_us - cm_room_loop_due(loop, tick);
+        uint64_t ticks = behind * loop->tick_rate / SECOND_US;
+        loop->origin_us += behind;
+        loop->stats.ticks_behind += ticks;
+        loop->second_slowed += ticks;
+        return false;
+    }
+    ++loop->made;
+    cm_room_frame(loop->room);
+    return true;
+}
+
+// Recording ------------------------------------------------------------------------------------
+
+carom_result cm_room_loop_record(cm_room_loop *loop, const cm_room_record *record, char *error,
+                                 size_t error_size)
+{
+    CM_ASSERT(loop->store == NULL && cm_room_tick(loop->room) == 0);
+    const carom_module *module = cm_game_module(cm_room_game(loop->room));
+    cm_match_def def = {.match_id = record->match_id,
+                        .scene = loop->scene,
+                        .module = module->name,
+                        .module_version = module->version,
+                        .seed = loop->seed,
+                        .started_unix_ms = record->started_unix_ms};
+    carom_result result = cm_store_begin(record->store, &def, &loop->match);
+    if (result != CAROM_OK) {
+        const char *reason = cm_store_begin_error(record->store); // with the file's path
+        snprintf(error, error_size, "the match file could not be made: %s",
+                 reason[0] != '\0' ? reason : carom_result_text(result));
+        return result;
+    }
+    loop->store = record->store;
+    loop->keyframe_s = record->keyframe_s;
+    cm_tick_input none = {NULL, 0, NULL, 0};
+    cm_store_tick(loop->store, loop->match, 0, cm_room_hash(loop->room), &none);
+    return CAROM_OK;
+}
+
+const cm_history_slot *cm_room_loop_confirm(cm_room_loop *loop, bool all)
+{
+    const cm_history_slot *slot = cm_room_confirm(loop->room, all);
+    if (slot == NULL || loop->store == NULL) {
+        return slot;
+    }
+    cm_tick_input input = cm_room_slot_input(slot);
+    cm_store_tick(loop->store, loop->match, slot->tick, slot->hash, &input);
+    if (slot->tick % ((uint64_t)loop->keyframe_s * loop->tick_rate) == 0) {
+        size_t size;
+        const uint8_t *keyframe = cm_room_encode(loop->room, slot->tick, &size);
+        if (keyframe != NULL) {
+            cm_store_keyframe(loop->store, loop->match, slot->tick, keyframe, size);
+        }
+    }
+    return slot;
+}
+
+void cm_room_loop_end(cm_room_loop *loop, cm_match_end end)
+{
+    if (loop->store != NULL) {
+        cm_store_end(loop->store, loop->match, end);
+    }
+}
+
+// Numbers --------------------------------------------------------------------------------------
+
+// Means of the second's ticks; of a second without any they stay.
+static void count_stages(cm_room_loop *loop)
+{
+    cm_room_profile now;
+    cm_room_profile_get(loop->room, &now);
+    if (now.ticks == loop->profile.ticks) {
+        return;
+    }
+    double scale = 1e3 / (double)(now.ticks - loop->profile.ticks);
+    for (uint32_t i = 0; i < CAROM_STAGE_COUNT; ++i) {
+        loop->stats.stage_ms[i] = scale * (now.stage_s[i] - loop->profile.stage_s[i]);
+    }
+    loop->profile = now;
+}
+
+bool cm_room_loop_second(cm_room_loop *loop, uint64_t passed_us, const cm_log *log)
+{
+    // What a world left out is never silent.
+    carom_world_stats world;
+    carom_world_stats_get(cm_room_world(loop->room), &world);
+    uint64_t tick = cm_room_tick(loop->room);
+    cm_log_growth(log, "contacts above the limit were left out", "contacts", world.contacts_dropped,
+                  tick, &loop->contacts);
+    cm_log_growth(log, "bodies were put to rest, their state was not finite", "bodies",
+                  world.bodies_put_to_rest, tick, &loop->resting);
+    count_stages(loop);
+
+    uint64_t expected = passed_us * loop->tick_rate / SECOND_US;
+    uint64_t slowed = loop->second_slowed < expected ? loop->second_slowed : expected;
+    uint32_t permille = expected > 0 ? (uint32_t)((expected - slowed) * 1000 / expected) : 1000;
+    permille = permille > 0 ? permille : 1;
+    loop->second_slowed = 0;
+    if (permille == loop->rate_permille) {
+        return false;
+    }
+    loop->rate_permille = permille;
+    cm_log_level level = permille < 1000 ? CM_LOG_WARNING : CM_LOG_INFO;
+    cm_line line;
+    cm_line_log(&line, level, "room clock");
+    cm_line_uint(&line, "rate_permille", permille);
+    cm_log_write(log, level, &line);
+    return true;
+}
+
+uint32_t cm_room_loop_rate_permille(const cm_room_loop *loop)
+{
+    return loop->rate_permille;
+}
+
+void cm_room_loop_stats_get(const cm_room_loop *loop, cm_room_loop_stats *stats)
+{
+    *stats = loop->stats;
+}

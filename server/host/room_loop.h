@@ -1,0 +1,68 @@
+// A room and its time: which ticks are due, which are confirmed, where they are recorded. It makes
+// one tick when asked; whoever hosts it publishes what came of it, and a process may host many.
+//
+// Tick n is due at origin + n / rate. Where the machine cannot keep up, a turn makes a few ticks
+// and then moves the origin: the room slows, says so in its numbers, and never runs after a past
+// that gets longer. A function of the times given; the store and the clock to measure with are
+// given too.
+#ifndef CM_SERVER_HOST_ROOM_LOOP_H
+#define CM_SERVER_HOST_ROOM_LOOP_H
+
+#include "server/host/log.h"
+#include "server/host/room.h"
+#include "server/record/store.h"
+
+typedef struct cm_room_loop cm_room_loop;
+
+typedef struct cm_room_loop_def {
+    const cm_scene *scene;      // kept by the caller
+    const carom_module *module; // NULL: the one built in that the scene names
+    uint64_t seed;
+    uint32_t max_players, rewind_ms;
+    uint64_t now_us;                  // tick 0
+    uint64_t (*clock_us)(void *user); // to measure stages with; NULL: not measured
+    void *user;
+} cm_room_loop_def;
+
+typedef struct cm_room_loop_stats {
+    uint64_t ticks_behind;              // ticks that the clock was slowed by
+    double stage_ms[CAROM_STAGE_COUNT]; // of the last second, means over the ticks stepped
+} cm_room_loop_stats;
+
+// On failure `error` says why.
+carom_result cm_room_loop_create(const cm_room_loop_def *def, cm_room_loop **loop, char *error,
+                                 size_t error_size);
+void cm_room_loop_destroy(cm_room_loop *loop);
+
+// Records from here on: to be called before the first step, if at all. On failure `error` says why.
+typedef struct cm_room_record {
+    cm_store *store;
+    uint64_t match_id, started_unix_ms;
+    uint32_t keyframe_s; // between two keyframes
+} cm_room_record;
+carom_result cm_room_loop_record(cm_room_loop *loop, const cm_room_record *record, char *error,
+                                 size_t error_size);
+
+cm_room *cm_room_loop_room(const cm_room_loop *loop);
+cm_match_handle cm_room_loop_match(const cm_room_loop *loop);
+
+// Time at which a tick is due, us.
+uint64_t cm_room_loop_due(const cm_room_loop *loop, uint64_t tick);
+// A turn: begin, then step until it says false. Each step makes the next tick if it is due; a turn
+// makes a few at most, so that the rooms of a process take turns.
+void cm_room_loop_begin(cm_room_loop *loop, uint64_t now_us);
+bool cm_room_loop_step(cm_room_loop *loop);
+// The next confirmed tick, recorded, or NULL: to be asked for until NULL after each step. `all`: as
+// in cm_room_confirm. Valid until the next step.
+const cm_history_slot *cm_room_loop_confirm(cm_room_loop *loop, bool all);
+// Ends the record; no tick may be confirmed after it.
+void cm_room_loop_end(cm_room_loop *loop, cm_match_end end);
+
+// Once a second, `passed_us` after the last time: means of the stages, warnings of what the world
+// left out, and how fast the clock really ran. True where that rate is another than before.
+bool cm_room_loop_second(cm_room_loop *loop, uint64_t passed_us, const cm_log *log);
+uint32_t
+cm_room_loop_rate_permille(const cm_room_loop *loop); // of the last second; 1000: no slower
+void cm_room_loop_stats_get(const cm_room_loop *loop, cm_room_loop_stats *stats);
+
+#endif
