@@ -344,7 +344,8 @@ static void take_acks(cm_publisher *p, cm_client *const members[CAROM_PLAYERS_MA
         cm_session_ack acks[CM_SESSION_ACKS];
         uint32_t count = cm_session_take_acks(&members[player]->session, acks);
         for (uint32_t i = 0; i < count; ++i) {
-            cm_replica_ack(p->viewers[player].replica, acks[i].sequence, acks[i].bits);
+            p->stats.views_acked +=
+                cm_replica_ack(p->viewers[player].replica, acks[i].sequence, acks[i].bits);
         }
     }
 }

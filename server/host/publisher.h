@@ -21,8 +21,9 @@ typedef struct cm_publisher_def {
 
 typedef struct cm_publisher_stats {
     uint64_t views, view_bytes; // packets; with all headers
-    uint64_t messages_dropped;  // of the module, in confirmed ticks: above a limit, or not sendable
-    uint64_t changes_lost;      // world changes that could not be encoded
+    uint64_t views_acked;
+    uint64_t messages_dropped; // of the module, in confirmed ticks: above a limit, or not sendable
+    uint64_t changes_lost;     // world changes that could not be encoded
 } cm_publisher_stats;
 
 // On failure `error` says why.
