@@ -61,7 +61,7 @@ static cm_datagram_reason check_datagram(const uint8_t *bytes, size_t size, size
     if (size < 2) {
         return CM_DATAGRAM_SHORT;
     }
-    if (size > CM_DATAGRAM_MAX) {
+    if (size > CM_HOST_MTU) {
         return CM_DATAGRAM_LONG;
     }
     uint32_t head = (uint32_t)bytes[0] << 8 | bytes[1];
@@ -145,7 +145,7 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
     enet->duplicatePeers = def->peers;
     enet->maximumPacketSize = RECEIVE_MAX;
     enet->maximumWaitingData = WAITING_MAX;
-    enet->mtu = CM_DATAGRAM_MAX;
+    enet->mtu = CM_HOST_MTU;
     enet->intercept = intercept;
     enet->peers[0].data = host;
     enet_socket_set_option(enet->socket, ENET_SOCKOPT_RCVBUF, SOCKET_BUFFER);
@@ -178,7 +178,7 @@ void cm_host_begin(cm_host *host)
 // What a peer must not choose.
 static void set_limits(ENetPeer *peer)
 {
-    peer->mtu = CM_DATAGRAM_MAX;
+    peer->mtu = CM_HOST_MTU;
     peer->incomingBandwidth = 0;
     peer->outgoingBandwidth = 0;
     peer->packetThrottleDeceleration = 0;

@@ -12,7 +12,7 @@
 
 #include "carom/reason.h"
 
-#define CM_DATAGRAM_MAX    1200u
+#define CM_HOST_MTU        1200u // bytes of a datagram, both ways
 #define CM_CHANNEL_CONTROL 0u
 #define CM_CHANNEL_PACKETS 1u
 

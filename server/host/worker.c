@@ -318,7 +318,7 @@ void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats)
     cm_clients_stats_get(worker->clients, &clients);
     stats->refused_inputs = clients.refused_inputs;
     stats->datagrams_refused = clients.datagrams_refused;
-    memcpy(stats->packet_reasons, clients.packet_reasons, sizeof clients.packet_reasons);
+    memcpy(stats->packet_reasons, clients.packet_reasons, sizeof stats->packet_reasons);
     cm_host_stats host;
     cm_host_stats_get(worker->host, &host);
     for (uint32_t i = 0; i < CM_DATAGRAM_REASON_COUNT; ++i) {

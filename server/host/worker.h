@@ -6,7 +6,7 @@
 
 #include "server/host/config.h"
 #include "server/record/store.h"
-#include "shared/view/view.h"
+#include "shared/wire/packet.h"
 
 typedef struct cm_worker cm_worker;
 
@@ -34,7 +34,7 @@ typedef struct cm_worker_stats {
     uint64_t rewinds, rewound_ticks, late_inputs, refused_inputs, inputs;
     uint64_t poses_refused[CM_POINTER_REASONS]; // of pointers, by reason
     uint64_t views, view_bytes, datagrams_refused;
-    uint64_t packet_reasons[16]; // by cm_packet_reason
+    uint64_t packet_reasons[CM_PACKET_REASON_COUNT];
     uint64_t ticks_behind;       // ticks that the clock was slowed by
     uint64_t contacts_dropped;   // above the scene's limit, ticks stepped again included
     uint64_t bodies_put_to_rest; // whose state would have become infinite, likewise

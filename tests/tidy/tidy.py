@@ -61,6 +61,11 @@ LAYERS = [
     ["shared/sim/step"],
 ]
 
+# Files of server/host, upward: one may include those before it, and a name that is not here none of
+# them. So the stages do not know of each other, nor of the worker that gives each its turn.
+HOST_ORDER = ["log", "config", "metrics", "outbox", "session", "history", "inbox", "room", "snapshot",
+              "replicate", "room_loop", "net", "clients", "publisher", "worker", "status"]
+
 LIBRARIES = {
     "enet/enet.h": r"^(server/host/net\.c|client-sdk/src/link\.c|shared/net/.*\.c|tests/.*\.c)$",
     "sqlite3.h": r"^(server/record/.*\.c|tests/.*\.c)$",
@@ -127,6 +132,13 @@ def check_layer(path, name):
     return None
 
 
+def check_host_order(path, number, name, problems):
+    noun, other = (os.path.splitext(os.path.basename(p))[0] for p in (path, name))
+    order = {n: at for at, n in enumerate(HOST_ORDER)}
+    if noun != other and order.get(other, len(order)) >= order.get(noun, -1):
+        problems.append(f"{path}:{number}: include: {other} is not below {noun} (HOST_ORDER)")
+
+
 def check_includes(path, text, problems):
     folder = folder_of(path)
     for number, line in enumerate(text.split("\n"), 1):
@@ -146,6 +158,8 @@ def check_includes(path, text, problems):
                 and not path.startswith("server/tools/cli/")):
             problems.append(f"{path}:{number}: include: a tool hands its errors to the command line")
         target = folder_of(name)
+        if folder == "server/host" and target == folder:
+            check_host_order(path, number, name, problems)
         if folder is None or target is None or target == folder:
             continue
         if target in ("shared/include", "client-sdk/include"):
@@ -250,6 +264,11 @@ PLANTED = {
     "record -> tools": ("server/record/x.h", '#include "server/tools/cli/cli.h"\n'),
     "host -> tools": ("server/host/x.c", '#include "server/tools/cli/cli.h"\n'),
     "host -> the files of record": ("server/host/x.c", '#include "server/record/match_file.h"\n'),
+    "room loop -> clients": ("server/host/room_loop.c", '#include "server/host/clients.h"\n'),
+    "clients -> publisher": ("server/host/clients.c", '#include "server/host/publisher.h"\n'),
+    "publisher -> worker": ("server/host/publisher.h", '#include "server/host/worker.h"\n'),
+    "room -> net": ("server/host/room.c", '#include "server/host/net.h"\n'),
+    "new -> anything of host": ("server/host/new.c", '#include "server/host/log.h"\n'),
     "main -> host": ("server/main.c", '#include "server/host/worker.h"\n'),
     "layer upward": ("shared/sim/state/x.c", '#include "shared/sim/step/sleep.h"\n'),
     "layer beside": ("shared/sim/body/x.c", '#include "shared/sim/joint/joint.h"\n'),
@@ -269,7 +288,7 @@ SOUND = [("shared/sim/step/x.c", '#include "shared/base/vec.h"\n// sinf( in a co
          "{\n    return cm_sqrt(a);\n}\n"),
          ("server/tools/x.c", '#include "server/host/worker.h"\n#include "server/record/replay.h"\n'
           '#include "carom/client.h"\n'),
-         ("server/host/x.c", '#include "server/record/store.h"\n')]
+         ("server/host/worker.c", '#include "server/record/store.h"\n#include "server/host/room_loop.h"\n')]
 
 
 def self_test():
