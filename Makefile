@@ -62,7 +62,7 @@ SDK_OWN_SRCS := $(shell find client-sdk/src -name '*.c' 2>/dev/null | LC_ALL=C s
 # The SDK has neither the JSON reader nor the network replacement.
 SDK_SRCS := $(SDK_OWN_SRCS) $(filter-out shared/net/% %_json.c,$(SHARED_SRCS))
 # What a backend needs to issue tokens, and nothing else.
-TOKEN_SRCS := $(addprefix shared/,base/assert.c base/result.c wire/control_text.c wire/crypto.c \
+TOKEN_SRCS := $(addprefix shared/,base/assert.c base/result.c base/utf8.c wire/control_text.c wire/crypto.c \
   wire/token.c wire/token_issue.c)
 UNIT_SRCS := $(shell find tests/unit -name '*.c' 2>/dev/null | LC_ALL=C sort)
 CLUSTER_SRCS := $(shell find tests/cluster -name '*.c' 2>/dev/null | LC_ALL=C sort)

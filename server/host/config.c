@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared/scene/scene_json.h"
+
+#define VARIABLE  "CAROM_"
 #define FILE_MAX  (1u << 20)                   // bytes of a configuration file
 #define VALUE_MAX (6 * CM_CONFIG_TEXT_MAX + 3) // bytes of a printed value
 
@@ -286,14 +289,21 @@ bool cm_config_load(cm_config *config, const char *path, cm_config_error *error)
     return good;
 }
 
+// CAROM_MAX_PLAYERS of max_players; returns its length.
+static size_t variable_of(const cm_config_key *key, char name[CM_CONFIG_VARIABLE_MAX])
+{
+    size_t length = (size_t)snprintf(name, CM_CONFIG_VARIABLE_MAX, "%s%s", VARIABLE, key->name);
+    for (size_t i = 0; i < length; ++i) {
+        name[i] = (char)toupper((unsigned char)name[i]);
+    }
+    return length;
+}
+
 bool cm_config_environment(cm_config *config, char *const *environment, cm_config_error *error)
 {
     for (size_t i = 0; i < KEY_COUNT; ++i) {
-        char name[64] = "CAROM_";
-        size_t length = strlen(name);
-        for (const char *c = KEYS[i].name; *c != '\0'; ++c) {
-            name[length++] = (char)toupper((unsigned char)*c);
-        }
+        char name[CM_CONFIG_VARIABLE_MAX];
+        size_t length = variable_of(&KEYS[i], name);
         for (char *const *entry = environment; *entry != NULL; ++entry) {
             if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=' &&
                 !cm_config_set(config, &KEYS[i], *entry + length + 1, name, error)) {
@@ -302,6 +312,71 @@ bool cm_config_environment(cm_config *config, char *const *environment, cm_confi
         }
     }
     return true;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+// For a service S, Kubernetes sets S_SERVICE_HOST, S_SERVICE_PORT, S_SERVICE_PORT_NAME, S_PORT and
+// S_PORT_9400_UDP with _PROTO, _PORT and _ADDR; S is CAROM, or CAROM_… of another service, whose
+// S_PORT is known by its value: udp://10.0.0.1:9400.
+static bool is_of_kubernetes(const char *name, const char *value)
+{
+    const char *port = strstr(name, "_PORT_");
+    bool numbered = port != NULL && isdigit((unsigned char)port[6]) != 0 &&
+                    (strstr(port, "_TCP") != NULL || strstr(port, "_UDP") != NULL ||
+                     strstr(port, "_SCTP") != NULL);
+    return ends_with(name, "_SERVICE_HOST") || ends_with(name, "_SERVICE_PORT") ||
+           strstr(name, "_SERVICE_PORT_") != NULL || numbered || strcmp(name, "CAROM_PORT") == 0 ||
+           (ends_with(name, "_PORT") && strstr(value, "://") != NULL);
+}
+
+// Levenshtein's distance (Soviet Physics Doklady 10, 1966): how many letters are put in, taken out
+// or changed.
+static uint32_t distance(const char *a, const char *b)
+{
+    uint32_t row[CM_CONFIG_VARIABLE_MAX + 1];
+    size_t length = strlen(b);
+    for (uint32_t j = 0; j <= length; ++j) {
+        row[j] = j;
+    }
+    for (uint32_t i = 0; a[i] != '\0'; ++i) {
+        uint32_t diagonal = row[0];
+        row[0] = i + 1;
+        for (uint32_t j = 1; j <= length; ++j) {
+            uint32_t least = diagonal + (a[i] != b[j - 1]);
+            diagonal = row[j];
+            least = row[j] + 1 < least ? row[j] + 1 : least;
+            row[j] = row[j - 1] + 1 < least ? row[j - 1] + 1 : least;
+        }
+    }
+    return row[length];
+}
+
+bool cm_config_unknown(const char *entry, char name[CM_CONFIG_VARIABLE_MAX],
+                       char nearest[CM_CONFIG_VARIABLE_MAX])
+{
+    size_t length = strcspn(entry, "=");
+    if (strncmp(entry, VARIABLE, strlen(VARIABLE)) != 0) {
+        return false;
+    }
+    snprintf(name, CM_CONFIG_VARIABLE_MAX, "%.*s", (int)length, entry);
+    uint32_t least = UINT32_MAX;
+    for (size_t i = 0; i < KEY_COUNT; ++i) {
+        char known[CM_CONFIG_VARIABLE_MAX];
+        if (variable_of(&KEYS[i], known) == length && strncmp(known, entry, length) == 0) {
+            return false;
+        }
+        uint32_t apart = distance(name, known);
+        if (apart < least) {
+            least = apart;
+            strcpy(nearest, known);
+        }
+    }
+    return !is_of_kubernetes(name, entry[length] == '=' ? entry + length + 1 : "");
 }
 
 bool cm_config_address(const char *text, uint32_t *host, uint16_t *port)
@@ -333,23 +408,6 @@ bool cm_config_check(const cm_config *config, cm_config_error *error)
     return check_listen("", config->listen, error) && check_http("", config->http, error);
 }
 
-// A text as JSON; config texts are printable, so quotes, backslashes and control characters do.
-static void print_quoted(char *out, const char *text)
-{
-    *out++ = '"';
-    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; ++c) {
-        if (*c == '"' || *c == '\\') {
-            *out++ = '\\';
-            *out++ = (char)*c;
-        } else if (*c < 32) {
-            out += sprintf(out, "\\u%04x", *c);
-        } else {
-            *out++ = (char)*c;
-        }
-    }
-    strcpy(out, "\"");
-}
-
 // Into VALUE_MAX bytes.
 static void print_value(const cm_config *config, const cm_config_key *key, char *out)
 {
@@ -366,7 +424,7 @@ static void print_value(const cm_config *config, const cm_config_key *key, char 
         strcpy(out, value ? "true" : "false");
         return;
     }
-    print_quoted(out, at);
+    cm_json_quote(at, out, VALUE_MAX);
 }
 
 size_t cm_config_print(const cm_config *config, char *text, size_t size)

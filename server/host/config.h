@@ -37,6 +37,7 @@
            "what a recorded tick survives: death of the process, or loss of power")                \
     INT(keyframe_s, 10, 1, 3600, "time between keyframes of a recording, s")                       \
     INT(status_interval_ms, 1000, 100, 3600000, "time between status lines, ms")                   \
+    CHOICE(status, "short", "short|full", "fields of a status line that is not a terminal's")      \
     CHOICE(log, "info", "error|warning|info|debug", "lowest level of log lines")                   \
     INT(room_seed, 0, 0, 9007199254740992, "seed of the room's random numbers; 0: drawn at start")
 
@@ -85,6 +86,12 @@ bool cm_config_parse(cm_config *config, const char *text, size_t size, const cha
                      cm_config_error *error);
 // environment: NAME=VALUE strings, ended by NULL.
 bool cm_config_environment(cm_config *config, char *const *environment, cm_config_error *error);
+// Whether an entry NAME=VALUE of the environment looks like ours (CAROM_…) and is no key. `name`
+// gets its name, cut to fit, and `nearest` the known variable that is spelt most alike. What
+// Kubernetes puts there for a service called carom or carom-… is not ours.
+#define CM_CONFIG_VARIABLE_MAX 64
+bool cm_config_unknown(const char *entry, char name[CM_CONFIG_VARIABLE_MAX],
+                       char nearest[CM_CONFIG_VARIABLE_MAX]);
 // The addresses again, for a configuration that was made by hand: loopback only, no HTTP yet.
 bool cm_config_check(const cm_config *config, cm_config_error *error);
 

@@ -5,6 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+
+#include "shared/scene/scene_json.h"
 
 #define TAIL 2u // what closing takes: the brace and the NUL
 
@@ -13,6 +16,17 @@ static const char *const LEVELS[] = {"error", "warning", "info", "debug"};
 const char *cm_log_level_name(cm_log_level level)
 {
     return LEVELS[level];
+}
+
+void cm_log_time(uint64_t unix_ms, char text[CM_LOG_TIME_MAX])
+{
+    time_t seconds = (time_t)(unix_ms / 1000);
+    struct tm utc;
+    text[0] = '\0';
+    if (gmtime_r(&seconds, &utc) != NULL) {
+        size_t used = strftime(text, CM_LOG_TIME_MAX, "%Y-%m-%dT%H:%M:%S", &utc);
+        snprintf(text + used, CM_LOG_TIME_MAX - used, ".%03uZ", (unsigned)(unix_ms % 1000));
+    }
 }
 
 bool cm_log_level_find(const char *name, cm_log_level *level)
@@ -59,19 +73,15 @@ void cm_line_text(cm_line *line, const char *key, const char *value)
     char quoted[CM_LINE_MAX];
     size_t at = 0;
     quoted[at++] = '"';
-    for (const unsigned char *c = (const unsigned char *)value; *c != '\0'; ++c) {
-        if (at + 8 >= sizeof quoted) {
+    while (*value != '\0') {
+        char one[CM_JSON_ESCAPE_MAX];
+        uint32_t length = cm_json_escape(&value, one);
+        if (at + length + 2 > sizeof quoted) {
             line->cut = true;
             break;
         }
-        if (*c == '"' || *c == '\\') {
-            quoted[at++] = '\\';
-            quoted[at++] = (char)*c;
-        } else if (*c < 32) {
-            at += (size_t)snprintf(quoted + at, sizeof quoted - at, "\\u%04x", *c);
-        } else {
-            quoted[at++] = (char)*c;
-        }
+        memcpy(quoted + at, one, length);
+        at += length;
     }
     quoted[at++] = '"';
     quoted[at] = '\0';

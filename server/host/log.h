@@ -1,5 +1,6 @@
 // One line of JSON, built field by field into a fixed buffer: log lines and status lines. A line
-// that does not fit is cut at a whole field and stays valid JSON.
+// that does not fit is cut at a whole field and stays valid JSON. Whoever writes a log line puts
+// the time before it: those who make it know only their own clock.
 #ifndef CM_SERVER_HOST_LOG_H
 #define CM_SERVER_HOST_LOG_H
 
@@ -44,6 +45,9 @@ void cm_log_write(const cm_log *log, cm_log_level level, cm_line *line);
 void cm_log_growth(const cm_log *log, const char *event, const char *key, uint64_t count,
                    uint64_t tick, uint64_t *said);
 
+// "2026-11-22T07:03:12.123Z" of milliseconds since 1970, for the head of a log line.
+#define CM_LOG_TIME_MAX 32
+void cm_log_time(uint64_t unix_ms, char text[CM_LOG_TIME_MAX]);
 const char *cm_log_level_name(cm_log_level level);
 // False for a name that is none.
 bool cm_log_level_find(const char *name, cm_log_level *level);

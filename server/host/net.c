@@ -126,8 +126,10 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
     ENetAddress address = {def->address, def->port};
     host->enet = enet_host_create(&address, def->peers, CHANNELS, 0, 0);
     if (host->enet == NULL) {
-        snprintf(error, error_size, "cannot listen on UDP port %u: it is taken, or not allowed",
-                 (unsigned)def->port);
+        const uint8_t *a = (const uint8_t *)&def->address;
+        snprintf(error, error_size,
+                 "listen: %u.%u.%u.%u:%u: taken, or not allowed, expected a free UDP address", a[0],
+                 a[1], a[2], a[3], (unsigned)def->port);
         free(heard_ms);
         free(host);
         return NULL;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "shared/base/utf8.h"
+
 typedef struct block {
     char *text;
     size_t size;
@@ -50,9 +52,11 @@ static void add_clients(block *b, const cm_status *status)
         status->client_count < CM_STATUS_CLIENTS ? status->client_count : CM_STATUS_CLIENTS;
     for (uint32_t i = 0; i < shown; ++i) {
         const cm_worker_client *c = &status->clients[i];
-        add(b, "    %2u %-16.16s %6.1f kbit/s   rtt %4u ms   late %llu   refused %llu\n", c->player,
-            c->name[0] != '\0' ? c->name : "-", c->kbit, c->round_trip_ms,
-            (unsigned long long)c->late_inputs, (unsigned long long)c->refused_inputs);
+        char name[17];
+        cm_utf8_printable(c->name[0] != '\0' ? c->name : "-", name, sizeof name);
+        add(b, "    %2u %-16s %6.1f kbit/s   rtt %4u ms   late %llu   refused %llu\n", c->player,
+            name, c->kbit, c->round_trip_ms, (unsigned long long)c->late_inputs,
+            (unsigned long long)c->refused_inputs);
     }
     if (status->client_count > shown) {
         add(b, "    and %u more\n", status->client_count - shown);
@@ -63,9 +67,12 @@ uint32_t cm_status_block(const cm_status *status, char text[CM_STATUS_BLOCK_MAX]
 {
     const cm_worker_stats *w = &status->worker;
     block b = {text, 0, 0};
+    char scene[41], error[161];
+    cm_utf8_printable(status->scene, scene, sizeof scene);
+    cm_utf8_printable(status->match.error, error, sizeof error);
     text[0] = '\0';
     double seconds = status->tick_rate > 0 ? (double)w->tick / status->tick_rate : 0.0;
-    add(&b, "  room      %.40s%s\n", status->scene, status->draining ? "  (draining)" : "");
+    add(&b, "  room      %s%s\n", scene, status->draining ? "  (draining)" : "");
     add(&b, "  tick      %llu  (%.1f s)   behind %llu\n", (unsigned long long)w->tick, seconds,
         (unsigned long long)w->ticks_behind);
     add(&b, "  tick ms   p50 %.3f   p99 %.3f\n", w->tick_ms_p50, w->tick_ms_p99);
@@ -93,17 +100,38 @@ uint32_t cm_status_block(const cm_status *status, char text[CM_STATUS_BLOCK_MAX]
         (unsigned long long)status->match.committed_tick,
         status->match.durable ? "" : "  NOT DURABLE");
     if (!status->match.durable && status->match.error[0] != '\0') {
-        add(&b, "            %.160s\n", status->match.error);
+        add(&b, "            %s\n", error);
     }
     return b.lines;
 }
 
-const char *cm_status_line(const cm_status *status, cm_line *line)
+static void add_uint_if(cm_line *line, const char *key, uint64_t value)
+{
+    if (value > 0) {
+        cm_line_uint(line, key, value);
+    }
+}
+
+// Whether all is well.
+static void add_short(cm_line *line, const cm_status *status)
 {
     const cm_worker_stats *w = &status->worker;
-    cm_line_begin(line);
-    cm_line_number(line, "time", (double)status->unix_ms / 1000.0);
-    cm_line_uint(line, "tick", w->tick);
+    cm_line_number(line, "tick_ms_p99", w->tick_ms_p99);
+    cm_line_uint(line, "players", w->players);
+    cm_line_number(line, "kbit_per_client", w->kbit_per_client);
+    cm_line_uint(line, "late_inputs", w->late_inputs);
+    cm_line_uint(line, "rewinds", w->rewinds);
+    add_uint_if(line, "refused_inputs", w->refused_inputs);
+    add_uint_if(line, "datagrams_refused", w->datagrams_refused);
+    add_uint_if(line, "ticks_behind", w->ticks_behind);
+    add_uint_if(line, "contacts_dropped", w->contacts_dropped);
+    add_uint_if(line, "bodies_put_to_rest", w->bodies_put_to_rest);
+    add_uint_if(line, "messages_dropped", w->messages_dropped);
+}
+
+static void add_full(cm_line *line, const cm_status *status)
+{
+    const cm_worker_stats *w = &status->worker;
     cm_line_hex(line, "hash", w->room_hash);
     cm_line_number(line, "tick_ms_p50", w->tick_ms_p50);
     cm_line_number(line, "tick_ms_p99", w->tick_ms_p99);
@@ -135,11 +163,25 @@ const char *cm_status_line(const cm_status *status, cm_line *line)
     cm_line_uint(line, "bodies_put_to_rest", w->bodies_put_to_rest);
     cm_line_uint(line, "messages_dropped", w->messages_dropped);
     cm_line_uint(line, "recorded_bytes", status->match.bytes);
+}
+
+const char *cm_status_line(const cm_status *status, bool full, cm_line *line)
+{
+    cm_line_begin(line);
+    cm_line_number(line, "time", (double)status->unix_ms / 1000.0);
+    cm_line_uint(line, "tick", status->worker.tick);
+    if (full) {
+        add_full(line, status);
+    } else {
+        add_short(line, status);
+    }
     cm_line_uint(line, "recorded_tick", status->match.committed_tick);
     cm_line_bool(line, "durable", status->match.durable);
     if (!status->match.durable && status->match.error[0] != '\0') {
         cm_line_text(line, "record_error", status->match.error);
     }
-    cm_line_bool(line, "draining", status->draining);
+    if (full || status->draining) {
+        cm_line_bool(line, "draining", status->draining);
+    }
     return cm_line_end(line);
 }

@@ -24,7 +24,8 @@ typedef struct cm_status {
 // The block for a terminal: lines, each ended by a newline, none wider than 80 columns but the
 // path. Returns the number of lines.
 uint32_t cm_status_block(const cm_status *status, char text[CM_STATUS_BLOCK_MAX]);
-// The JSON line, without its newline.
-const char *cm_status_line(const cm_status *status, cm_line *line);
+// The JSON line, without its newline. `full`: every number; else those that tell whether all is
+// well, and of what went wrong whatever did.
+const char *cm_status_line(const cm_status *status, bool full, cm_line *line);
 
 #endif

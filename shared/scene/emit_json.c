@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "shared/scene/map_json.h"
+#include "shared/base/utf8.h"
 #include "shared/scene/scene_json.h"
 
 typedef struct emit {
@@ -40,21 +41,36 @@ static void put(emit *e, const char *text)
     put_bytes(e, text, strlen(text));
 }
 
+uint32_t cm_json_escape(const char **text, char out[CM_JSON_ESCAPE_MAX])
+{
+    const char *start = *text;
+    uint32_t code = cm_utf8_next(text);
+    if (code == CM_UTF8_NONE) {
+        *text = start + 1;
+        code = 0xfffd; // the replacement character
+    }
+    if (cm_utf8_is_control(code) || code == 0xfffd) {
+        return (uint32_t)snprintf(out, CM_JSON_ESCAPE_MAX, "\\u%04x", (unsigned)code);
+    }
+    uint32_t length = 0;
+    if (code == '"' || code == '\\') {
+        out[length++] = '\\';
+    }
+    memcpy(out + length, start, (size_t)(*text - start));
+    return length + (uint32_t)(*text - start);
+}
+
 size_t cm_json_quote(const char *text, char *out, size_t size)
 {
-    static const char hex[] = "0123456789abcdef";
+    char one[CM_JSON_ESCAPE_MAX];
     size_t at = 0;
 #define PUT(c) ((void)(at + 1 < size ? (out[at] = (char)(c)) : 0), ++at)
     PUT('"');
-    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; ++c) {
-        if (*c < 0x20) {
-            PUT('\\'), PUT('u'), PUT('0'), PUT('0'), PUT(hex[*c >> 4]), PUT(hex[*c & 15]);
-            continue;
+    while (*text != '\0') {
+        uint32_t length = cm_json_escape(&text, one);
+        for (uint32_t i = 0; i < length; ++i) {
+            PUT(one[i]);
         }
-        if (*c == '"' || *c == '\\') {
-            PUT('\\');
-        }
-        PUT(*c);
     }
     PUT('"');
 #undef PUT

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "shared/base/utf8.h"
+
 #define TINY 1e-9
 
 static const cm_range RANGES[] = {
@@ -135,38 +137,6 @@ const cm_range *cm_range_find(const char *message, const char *field)
     return NULL;
 }
 
-// True where the bytes are UTF-8 without control characters.
-static bool is_printable(const char *text)
-{
-    const unsigned char *at = (const unsigned char *)text;
-    while (*at != 0) {
-        uint32_t code = *at;
-        uint32_t more = code < 0x80                    ? 0
-                        : code >= 0xc2 && code <= 0xdf ? 1
-                        : code >= 0xe0 && code <= 0xef ? 2
-                        : code >= 0xf0 && code <= 0xf4 ? 3
-                                                       : 4;
-        if (more == 4 || code < 0x20 || code == 0x7f) {
-            return false;
-        }
-        code &= more == 0 ? 0x7fu : 0x3fu >> more;
-        ++at;
-        for (uint32_t i = 0; i < more; ++i, ++at) {
-            if ((*at & 0xc0u) != 0x80u) {
-                return false;
-            }
-            code = code << 6 | (*at & 0x3fu);
-        }
-        bool overlong = (more == 2 && code < 0x800) || (more == 3 && code < 0x10000);
-        bool forbidden =
-            (code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff || (code >= 0x80 && code < 0xa0);
-        if (overlong || forbidden) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool check_string(cm_check *check, const char *text)
 {
     size_t length = strlen(text);
@@ -175,7 +145,7 @@ static bool check_string(cm_check *check, const char *text)
                              "%zu bytes long, expected a string of 1 to %u bytes", length,
                              CM_NAME_MAX - 1);
     }
-    if (!is_printable(text)) {
+    if (!cm_utf8_is_name(text, CM_NAME_MAX - 1)) {
         return cm_check_fail(check, CAROM_ERROR_ARGUMENT,
                              "not printable, expected UTF-8 without control characters");
     }

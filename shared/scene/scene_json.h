@@ -18,6 +18,10 @@ char *cm_scene_to_json(const cm_scene *scene);
 // The bytes of a file, at most `limit` (free with free); NULL with the reason in `error`.
 char *cm_scene_read_file(const char *path, size_t limit, size_t *size, cm_scene_error *error);
 
+// One character of a text as it stands in a JSON string, without a NUL; `*text` moves on behind it.
+// Control characters and what is not UTF-8 are escaped. Returns its length.
+#define CM_JSON_ESCAPE_MAX 8u
+uint32_t cm_json_escape(const char **text, char out[CM_JSON_ESCAPE_MAX]);
 // `text` as a JSON string with its quotes. Returns its length; cut where `size` is too small.
 size_t cm_json_quote(const char *text, char *out, size_t size);
 

@@ -4,52 +4,23 @@
 // types 3 and 4) are refused, so nothing nests. Typical: a hello of 40 bytes, once a client.
 #include "shared/wire/control_text.h"
 
+#include "shared/base/utf8.h"
+
 typedef struct cursor {
     const uint8_t *at, *end;
     bool failed;
 } cursor;
 
-// The next code point, or UINT32_MAX where the bytes are not UTF-8 (overlong forms, surrogates and
-// what lies above U+10FFFF are not).
-static uint32_t next_code(const uint8_t **text)
-{
-    const uint8_t *t = *text;
-    uint32_t first = t[0];
-    if (first < 0x80) {
-        *text = t + 1;
-        return first;
-    }
-    uint32_t more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
-    if (first < 0xc2 || first > 0xf4) {
-        return UINT32_MAX;
-    }
-    uint32_t code = first & (0x3fu >> more);
-    for (uint32_t i = 1; i <= more; i++) {
-        if ((t[i] & 0xc0u) != 0x80) { // the final NUL stops here too
-            return UINT32_MAX;
-        }
-        code = code << 6 | (t[i] & 0x3fu);
-    }
-    static const uint32_t least[4] = {0, 0x80, 0x800, 0x10000};
-    bool surrogate = code >= 0xd800 && code <= 0xdfff;
-    if (code < least[more] || surrogate || code > 0x10ffff) {
-        return UINT32_MAX;
-    }
-    *text = t + more + 1;
-    return code;
-}
-
 bool cm_text_is_printable(const char *text, size_t max)
 {
-    const uint8_t *start = (const uint8_t *)text;
-    const uint8_t *t = start;
-    while (*t != 0) {
-        uint32_t code = next_code(&t);
-        bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+    const char *at = text;
+    while (*at != '\0') {
+        uint32_t code = cm_utf8_next(&at);
         bool line = code == 0x2028 || code == 0x2029;
         bool direction = (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
                          code == 0x200e || code == 0x200f;
-        if (code == UINT32_MAX || control || line || direction || (size_t)(t - start) > max) {
+        if (code == CM_UTF8_NONE || cm_utf8_is_control(code) || line || direction ||
+            (size_t)(at - text) > max) {
             return false;
         }
     }

@@ -30,9 +30,15 @@ for file in bin/carom lib/libcarom_client.a lib/pkgconfig/carom-client.pc lib/li
     [ -s "$root/$file" ]
     check "$file is installed" $?
 done
-(cd / && "$root/bin/carom" serve --config "$root/share/carom/carom.json" --check-config &&
-    "$root/bin/carom" scene validate "$root/share/carom/sandbox.json") >"$dir/log.txt" 2>&1
+# As the head of the unit has it: the scene into a database of the working directory, then the check
+# that the unit makes before each start. The address may be taken here: a free one.
+mkdir "$dir/var"
+(cd "$dir/var" && "$root/bin/carom" scene import "$root/share/carom/sandbox.json" --db carom.db &&
+    CAROM_LISTEN=127.0.0.1:0 "$root/bin/carom" serve --config "$root/share/carom/carom.json" \
+        --check-config) >"$dir/log.txt" 2>&1
 check "the installed configuration and scene are good: $(cat "$dir/log.txt")" $?
+[ "$(ls -A "$dir/var")" = carom.db ]
+check "a check leaves nothing behind: $(ls -A "$dir/var")" $?
 
 {
     printf '#include <carom/client.h>\n#include <time.h>\n'

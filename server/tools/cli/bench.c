@@ -30,31 +30,13 @@ static const char *solver_name(carom_solver_type solver)
     return (unsigned)solver <= CAROM_SOLVER_VOLUME ? NAMES[solver] : "unknown";
 }
 
-// The name in quotes: characters that JSON does not take as they are do not occur in a scene's name
-// but as letters, digits and punctuation, of which two are escaped.
-static void print_text(const char *text)
-{
-    putchar('"');
-    for (; *text != '\0'; ++text) {
-        if (*text == '"' || *text == '\\') {
-            putchar('\\');
-        }
-        if ((unsigned char)*text < 0x20) {
-            printf("\\u%04x", (unsigned)(unsigned char)*text);
-        } else {
-            putchar(*text);
-        }
-    }
-    putchar('"');
-}
-
 static void print_run(const char *name, const cm_scene_run_options *options,
                       const cm_scene_run *run)
 {
-    printf("{\"scene\":");
-    print_text(name);
-    printf(",\"bodies\":%u,\"solver\":\"%s\",\"steps\":%u", (unsigned)run->bodies,
-           solver_name(run->solver), (unsigned)options->steps);
+    char quoted[6 * CM_NAME_MAX + 3];
+    cm_json_quote(name, quoted, sizeof quoted);
+    printf("{\"scene\":%s,\"bodies\":%u,\"solver\":\"%s\",\"steps\":%u", quoted,
+           (unsigned)run->bodies, solver_name(run->solver), (unsigned)options->steps);
     printf(",\"ms_median\":%.4f,\"ms_mean\":%.4f,\"ms_p99\":%.4f", run->step.median, run->step.mean,
            run->step.p99);
     printf(",\"hash\":\"%016llx\",\"save_us\":%.2f,\"restore_us\":%.2f,\"state_bytes\":%zu",

@@ -33,6 +33,9 @@ extern const cm_command cm_serve_command, cm_sim_command, cm_scene_command, cm_b
 extern const cm_command *const cm_commands[];
 const cm_command *cm_command_find(const char *name);
 
+// Version and commit of this binary: "0.1.0 (1a2b3c4)".
+extern const char cm_version_text[];
+
 // Runs `carom ARGV`: argv[0] is the program. What main does, callable from tests.
 int cm_cli_run(int argc, char **argv);
 

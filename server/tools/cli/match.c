@@ -7,6 +7,7 @@
 
 #include "server/tools/cli/cli.h"
 #include "server/record/match_file.h"
+#include "shared/scene/scene_json.h"
 
 static const char *end_name(cm_match_end end)
 {
@@ -22,34 +23,22 @@ static const char *end_name(cm_match_end end)
     }
 }
 
-// A scene's name may hold anything; bytes above 0x7f pass as they are (UTF-8 was checked).
-static void print_string(const char *text)
-{
-    putchar('"');
-    for (const char *c = text; *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\') {
-            printf("\\%c", *c);
-        } else if ((unsigned char)*c < 0x20) {
-            printf("\\u%04x", (unsigned)(unsigned char)*c);
-        } else {
-            putchar(*c);
-        }
-    }
-    putchar('"');
-}
-
 static void print_info(const cm_match_file *file)
 {
     cm_match_info info;
     cm_match_info_get(file, &info);
     const cm_scene *scene = cm_match_scene(file);
-    printf("{\"match_id\": \"%016" PRIx64 "\", \"format\": %u, \"scene\": ", info.match_id,
-           info.format);
-    print_string(scene != NULL ? cm_scene_name(scene) : "");
-    printf(", \"bodies\": %u, \"module\": \"%s\", \"module_version\": %u",
-           scene != NULL ? cm_scene_body_count(scene) : 0, info.module, info.module_version);
-    printf(", \"engine_version\": %u, \"engine\": \"%s\", \"layout_hash\": \"%016" PRIx64 "\"",
-           info.engine_version, info.engine_text, info.layout_hash);
+    char name[6 * CM_NAME_MAX + 3], module[6 * sizeof info.module + 3];
+    char engine[6 * sizeof info.engine_text + 3];
+    cm_json_quote(scene != NULL ? cm_scene_name(scene) : "", name, sizeof name);
+    cm_json_quote(info.module, module, sizeof module);
+    cm_json_quote(info.engine_text, engine, sizeof engine);
+    printf("{\"match_id\": \"%016" PRIx64 "\", \"format\": %u, \"scene\": %s", info.match_id,
+           info.format, name);
+    printf(", \"bodies\": %u, \"module\": %s, \"module_version\": %u",
+           scene != NULL ? cm_scene_body_count(scene) : 0, module, info.module_version);
+    printf(", \"engine_version\": %u, \"engine\": %s, \"layout_hash\": \"%016" PRIx64 "\"",
+           info.engine_version, engine, info.layout_hash);
     printf(", \"seed\": \"%016" PRIx64 "\", \"started_unix_ms\": %" PRIu64 ", \"tick_rate\": %u",
            info.seed, info.started_unix_ms, info.tick_rate);
     printf(", \"ticks\": %" PRIu64 ", \"seconds\": %.3f, \"inputs\": %" PRIu64, info.ticks,

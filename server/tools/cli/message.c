@@ -6,15 +6,17 @@
 #include <string.h>
 
 #include "server/tools/cli/cli.h"
+#include "shared/base/utf8.h"
 
 void cm_cli_error(const char *format, ...)
 {
-    char line[2048];
+    char line[2048], shown[4 * sizeof line];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "carom: %s\n", line);
+    cm_utf8_printable(line, shown, sizeof shown);
+    fprintf(stderr, "carom: %s\n", shown);
 }
 
 void cm_cli_scene_error(const char *file, const cm_scene_error *error)

@@ -9,6 +9,7 @@
 #include "server/tools/offline/offline.h"
 #include "server/record/scene_db.h"
 #include "server/host/snapshot.h"
+#include "shared/base/utf8.h"
 #include "shared/scene/scene_json.h"
 
 static int refuse(const char *db, carom_result result, const cm_scene_error *error)
@@ -47,8 +48,9 @@ static int run_import(const char *file, const char *db, const char *name)
     int status = load_and_try(file, &scene);
     if (status == CM_STATUS_DONE) {
         name = name != NULL ? name : cm_scene_name(scene);
-        if (name[0] == '\0' || strlen(name) >= CM_NAME_MAX) {
-            cm_cli_error("%s:%u: $.name: no name of 1 to %u bytes, expected one, or --name NAME",
+        if (name[0] == '\0' || !cm_utf8_is_name(name, CM_NAME_MAX - 1)) {
+            cm_cli_error("%s:%u: $.name: no name of 1 to %u printable bytes, expected one, or "
+                         "--name NAME",
                          file, cm_scene_key_line(file, "name"), CM_NAME_MAX - 1);
             status = CM_STATUS_USAGE;
         } else {
@@ -57,7 +59,9 @@ static int run_import(const char *file, const char *db, const char *name)
         }
     }
     if (status == CM_STATUS_DONE) {
-        printf("imported %s: %u bodies, %zu bytes\n", name, (unsigned)cm_scene_body_count(scene),
+        char shown[4 * CM_NAME_MAX];
+        cm_utf8_printable(name, shown, sizeof shown);
+        printf("imported %s: %u bodies, %zu bytes\n", shown, (unsigned)cm_scene_body_count(scene),
                cm_scene_packed_size(scene));
     }
     cm_scene_free(scene);
@@ -136,7 +140,9 @@ static bool print_row(void *context, const cm_scene_row *row)
     if (gmtime_r(&seconds, &utc) != NULL) {
         strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
     }
-    printf("%s\t%u bodies\t%llu bytes\t%s\n", row->name, (unsigned)row->bodies,
+    char name[4 * CM_NAME_MAX];
+    cm_utf8_printable(row->name, name, sizeof name);
+    printf("%s\t%u bodies\t%llu bytes\t%s\n", name, (unsigned)row->bodies,
            (unsigned long long)row->bytes, when);
     return !ferror(stdout);
 }

@@ -19,6 +19,8 @@
 #define COMPILER "unknown compiler"
 #endif
 
+const char cm_version_text[] = CAROM_VERSION " (" CAROM_COMMIT ")";
+
 static int run_command(int argc, char **argv)
 {
     int status = cm_cli_options(argc, argv, NULL, 0, NULL, 0, NULL);

@@ -1,6 +1,7 @@
 // The frame of the commands and `carom scene`, by the real binary: statuses, the form of messages,
 // a database that is good, absent, foreign or broken.
 #include <criterion/criterion.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,4 +237,40 @@ Test(commands, scene_usage)
     cr_expect_eq(result.status, 0);
     cr_expect_str_eq(result.out, "");
     cr_expect_str_eq(result.err, "");
+}
+
+// Names come from files, databases and arguments of strangers; a terminal that obeyed the control
+// characters in them could be made to show anything.
+Test(commands, names_reach_the_terminal_as_text)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/c.db", folder);
+    run("scene import tests/scenes/hello.json --db %s/c.db", NULL);
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    sqlite3 *db = NULL;
+    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db,
+                              "UPDATE scenes SET name = 'a' || char(27) || '[31m' || char(155) || "
+                              "char(127) || char(10) || 'b'",
+                              NULL, NULL, NULL),
+                 SQLITE_OK);
+    sqlite3_close(db);
+    run("scene list --db %s/c.db", NULL);
+    cr_expect_eq(result.status, 0);
+    cr_expect_eq(strncmp(result.out, "a\\x1b[31m\\xc2\\x9b\\x7f\\x0ab\t", 26), 0, "%s", result.out);
+    const char *commands[] = {"\"$(printf 'fly\\033[31m')\"",
+                              "sim \"$(printf 'a\\033]0;b\\007.json')\"",
+                              "scene show \"$(printf 'a\\233b')\" --db %s/c.db",
+                              "scene import tests/scenes/hello.json --name \"$(printf 'a\\033')\" "
+                              "--db %s/c.db",
+                              "help \"$(printf '\\302\\233')\"",
+                              "serve \"$(printf -- '--\\033')\""};
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; ++i) {
+        run(commands[i], NULL);
+        cr_expect_eq(result.status, 2, "%s", commands[i]);
+        for (const unsigned char *c = (const unsigned char *)result.err; *c != '\0'; ++c) {
+            cr_expect((*c >= 0x20 && *c < 0x7f) || (*c == '\n' && c[1] == '\0'), "%s: %s",
+                      commands[i], result.err);
+        }
+    }
 }

@@ -190,3 +190,40 @@ Test(config, every_key_is_documented)
     cr_assert(parse(text, &config, &error), "%s", error.message);
     cr_assert(cm_config_check(&config, &error), "%s", error.message);
 }
+
+// A variable that looks like a setting and is none is named with the one it may have meant; what
+// Kubernetes sets for a service of our name is not ours.
+Test(config, unknown_variables)
+{
+    char name[CM_CONFIG_VARIABLE_MAX], nearest[CM_CONFIG_VARIABLE_MAX];
+    static const char *const pairs[][2] = {
+        {"CAROM_MAX_PLAYER=3", "CAROM_MAX_PLAYERS"}, {"CAROM_LISTN", "CAROM_LISTEN"},
+        {"CAROM_LISTEN_=x", "CAROM_LISTEN"},         {"CAROM_BUDGETKBIT=1", "CAROM_BUDGET_KBIT"},
+        {"CAROM_HTTP_PORT=80", "CAROM_HTTP"},        {"CAROM_=", "CAROM_DB"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; ++i) {
+        cr_expect(cm_config_unknown(pairs[i][0], name, nearest), "%s", pairs[i][0]);
+        cr_expect_str_eq(nearest, pairs[i][1], "%s: %s", pairs[i][0], nearest);
+        cr_expect_eq(strncmp(name, pairs[i][0], strlen(name)), 0);
+    }
+    static const char *const passing[] = {"CAROM_LISTEN=x",
+                                          "CAROM=1",
+                                          "PATH=/bin",
+                                          "carom_listen=1",
+                                          "CAROM_PORT=udp://10.0.0.1:9400",
+                                          "CAROM_PORT_9400_UDP=udp://10.0.0.1:9400",
+                                          "CAROM_PORT_9400_UDP_PROTO=udp",
+                                          "CAROM_PORT_9400_UDP_PORT=9400",
+                                          "CAROM_PORT_9400_UDP_ADDR=10.0.0.1",
+                                          "CAROM_SERVICE_HOST=10.0.0.1",
+                                          "CAROM_SERVICE_PORT=9400",
+                                          "CAROM_SERVICE_PORT_GAME=9400",
+                                          "CAROM_EU_SERVICE_HOST=10.0.0.1",
+                                          "CAROM_EU_PORT=tcp://10.0.0.1:9400"};
+    for (size_t i = 0; i < sizeof passing / sizeof passing[0]; ++i) {
+        cr_expect_not(cm_config_unknown(passing[i], name, nearest), "%s", passing[i]);
+    }
+    static char longest[4096] = "CAROM_";
+    memset(longest + 6, 'X', sizeof longest - 7);
+    cr_expect(cm_config_unknown(longest, name, nearest));
+    cr_expect_eq(strlen(name), CM_CONFIG_VARIABLE_MAX - 1);
+}

@@ -2,8 +2,10 @@
 // signal drains, verifies and ends with 0, a second one ends it at once; a killed server leaves a
 // match that verifies. Method: the command in a child process, with signals; what it prints is read
 // from a file.
+#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,8 +118,10 @@ static void serve(child *c)
                     c->ready,
                     "--status-interval-ms",
                     "100",
+                    "--status",
+                    "full",
                     NULL};
-    start(c, 13, argv);
+    start(c, 15, argv);
     wait_for_size(c, c->ready, 1);
     wait_for_size(c, c->out, 1500); // some status lines
 }
@@ -182,6 +186,225 @@ Test(serve, what_cannot_be_served_is_status_2)
                             "127.0.0.1:0", "--scene",   path,         "--rewind-ms",
                             "1000",        "--matches", c.matches,    NULL};
     cr_assert_eq(usage(11, serve_rewind, "512 MiB that a history may take"), 2);
+    remove_directory(&c);
+}
+
+// Every line of the log is a JSON object that begins with its time, level and event; returns how
+// many lines have the event, and of the last one a text member.
+static uint32_t read_log(const char *path, const char *event, const char *member, char found[256])
+{
+    static char text[1 << 16];
+    uint32_t count = 0;
+    read_text(path, text, sizeof text);
+    found[0] = '\0';
+    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        int year, month, day, hour, minute;
+        double second;
+        json_t *root = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+        cr_assert(root != NULL, "%s", line);
+        const char *time = json_string_value(json_object_get(root, "time"));
+        const char *level = json_string_value(json_object_get(root, "level"));
+        const char *name = json_string_value(json_object_get(root, "event"));
+        cr_assert(time != NULL && level != NULL && name != NULL, "%s", line);
+        cr_assert_eq(strncmp(line, "{\"time\":", 8), 0, "%s", line);
+        cr_assert_eq(
+            sscanf(time, "%4d-%2d-%2dT%2d:%2d:%lfZ", &year, &month, &day, &hour, &minute, &second),
+            6, "%s", time);
+        if (strcmp(name, event) == 0) {
+            const char *value = json_string_value(json_object_get(root, member));
+            snprintf(found, 256, "%s", value != NULL ? value : "");
+            ++count;
+        }
+        json_decref(root);
+    }
+    return count;
+}
+
+Test(serve, the_log_tells_start_listen_drain_and_stop)
+{
+    child c;
+    char found[256], address[64];
+    setenv("CAROM_LISTN", "1", 1);
+    setenv("CAROM_PORT", "udp://10.0.0.1:9400", 1);
+    unsetenv("CAROM_BINARY");
+    serve(&c);
+    read_text(c.ready, address, sizeof address);
+    address[strcspn(address, "\n")] = '\0';
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(finish(&c), 0);
+    cr_expect_eq(read_log(c.err, "start", "scene", found), 1);
+    cr_expect_str_eq(found, "sandbox");
+    cr_expect_eq(read_log(c.err, "listen", "address", found), 1);
+    cr_expect_str_eq(found, address);
+    cr_expect_eq(read_log(c.err, "drain", "reason", found), 1);
+    cr_expect_str_eq(found, "SIGTERM");
+    cr_expect_eq(read_log(c.err, "stop", "outcome", found), 1);
+    cr_expect_str_eq(found, "the same hash at every tick");
+    cr_expect_eq(read_log(c.err, "unknown variable of the environment", "nearest", found), 1);
+    cr_expect_str_eq(found, "CAROM_LISTEN");
+    cr_expect_eq(read_log(c.err, "unknown variable of the environment", "variable", found), 1);
+    cr_expect_str_eq(found, "CAROM_LISTN");
+    remove_directory(&c);
+}
+
+static void fail_disk(int signal_number)
+{
+    (void)signal_number;
+    faulty.fail_writes = true;
+}
+
+// The disk fails in mid-match: the log says so while the match goes on, not at its end.
+Test(serve, a_recording_that_fails_is_told_at_once, .timeout = 60)
+{
+    child c;
+    char found[256];
+    unsetenv("CAROM_BINARY");
+    faulty_install();
+    signal(SIGUSR1, fail_disk);
+    serve(&c);
+    cr_assert_eq(read_log(c.err, "recording failed", "reason", found), 0);
+    kill(c.pid, SIGUSR1);
+    for (int i = 0; i < 3000 && read_log(c.err, "recording failed", "reason", found) == 0; ++i) {
+        usleep(10000);
+        cr_assert_eq(waitpid(c.pid, NULL, WNOHANG), 0, "the server ended");
+    }
+    cr_assert_neq(found[0], '\0');
+    cr_assert_eq(read_log(c.err, "drain", "reason", found), 0);
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(finish(&c), 1);
+    char text[4096];
+    read_text(c.err, text, sizeof text);
+    cr_assert_not_null(strstr(text, "\ncarom: "), "%s", text);
+    cr_assert_eq(strstr(strstr(text, "recording failed") + 1, "recording failed"), NULL, "once");
+    remove_directory(&c);
+}
+
+// A UDP port of loopback that is taken for as long as the test runs.
+static void take_port(char address[64])
+{
+    int taken = socket(AF_INET, SOCK_DGRAM, 0);
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof at;
+    cr_assert_eq(bind(taken, (struct sockaddr *)&at, size), 0);
+    cr_assert_eq(getsockname(taken, (struct sockaddr *)&at, &size), 0);
+    snprintf(address, 64, "127.0.0.1:%u", (unsigned)ntohs(at.sin_port));
+}
+
+static void expect_nothing_left(const child *c, const char *said)
+{
+    char text[4096], command[256];
+    read_text(c->err, text, sizeof text);
+    cr_expect_not_null(strstr(text, said), "%s", text);
+    cr_expect_eq(strncmp(text, "carom: ", 7), 0, "%s", text);
+    read_text(c->out, text, sizeof text);
+    cr_expect_str_eq(text, "", "%s", text);
+    snprintf(command, sizeof command, "test \"$(ls -A '%s')\" = \"$(printf 'err\\nout')\"",
+             c->directory);
+    cr_expect_eq(system(command), 0, "what is left: %s", said);
+}
+
+// Nothing stays of a start that failed, and nothing was said of a server.
+Test(serve, a_failed_start_leaves_nothing_behind)
+{
+    child c;
+    char address[64], deep[256], nowhere[256];
+    unsetenv("CAROM_BINARY");
+    make_directory(&c);
+    take_port(address);
+    snprintf(deep, sizeof deep, "%s/a/b/c", c.directory);
+    snprintf(nowhere, sizeof nowhere, "%s/none/ready", c.directory);
+    char *taken[] = {"carom",
+                     "serve",
+                     "--insecure",
+                     "--listen",
+                     address,
+                     "--scene",
+                     "tests/scenes/sandbox.json",
+                     "--matches",
+                     deep,
+                     NULL};
+    start(&c, 9, taken);
+    cr_expect_eq(finish(&c), 1);
+    expect_nothing_left(&c, address);
+    char *ready[] = {"carom",
+                     "serve",
+                     "--insecure",
+                     "--listen",
+                     "127.0.0.1:0",
+                     "--scene",
+                     "tests/scenes/sandbox.json",
+                     "--matches",
+                     deep,
+                     "--ready-file",
+                     nowhere,
+                     NULL};
+    start(&c, 11, ready);
+    cr_expect_eq(finish(&c), 1);
+    expect_nothing_left(&c, "none/ready: No such file or directory");
+    // What was there before stays.
+    cr_assert_eq(mkdir(c.matches, 0700), 0);
+    ready[8] = c.matches;
+    start(&c, 11, ready);
+    cr_expect_eq(finish(&c), 1);
+    cr_expect_eq(rmdir(c.matches), 0, "it is there, and empty");
+    remove_directory(&c);
+}
+
+// --check-config reports everything that serve would stumble over, and leaves nothing behind.
+Test(serve, check_config_checks_what_serve_needs)
+{
+    child c;
+    char address[64], nowhere[256], text[4096];
+    unsetenv("CAROM_BINARY");
+    setenv("CAROM_PORT", "udp://10.0.0.1:9400", 1);
+    make_directory(&c);
+    take_port(address);
+    snprintf(nowhere, sizeof nowhere, "%s/none/ready", c.directory);
+    char *good[] = {"carom",
+                    "serve",
+                    "--check-config",
+                    "--insecure",
+                    "--listen",
+                    "127.0.0.1:0",
+                    "--scene",
+                    "tests/scenes/sandbox.json",
+                    "--matches",
+                    c.matches,
+                    NULL};
+    start(&c, 10, good);
+    cr_expect_eq(finish(&c), 0);
+    read_text(c.out, text, sizeof text);
+    cr_expect_str_eq(text, "the configuration is good\n");
+    read_text(c.err, text, sizeof text);
+    cr_expect_str_eq(text, "");
+    setenv("CAROM_MAX_PLAYER", "3", 1);
+    char *bad[] = {"carom",
+                   "serve",
+                   "--check-config",
+                   "--listen",
+                   address,
+                   "--scene",
+                   "tests/scenes/bad/mass_zero.json",
+                   "--matches",
+                   "README.md",
+                   "--ready-file",
+                   nowhere,
+                   NULL};
+    start(&c, 11, bad);
+    cr_expect_eq(finish(&c), 2);
+    expect_nothing_left(&c, "CAROM_MAX_PLAYER: no such setting, the nearest is CAROM_MAX_PLAYERS");
+    read_text(c.err, text, sizeof text);
+    const char *said[] = {"expected --insecure", "README.md: Not a directory",
+                          "none/ready: No such file", address, "mass_zero.json:"};
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; ++i) {
+        cr_expect_not_null(strstr(text, said[i]), "'%s' in: %s", said[i], text);
+    }
+    cr_expect_null(strstr(text, "CAROM_PORT"));
+    unsetenv("CAROM_MAX_PLAYER");
+    good[5] = address;
+    start(&c, 10, good);
+    cr_expect_eq(finish(&c), 1);
+    expect_nothing_left(&c, address);
     remove_directory(&c);
 }
 

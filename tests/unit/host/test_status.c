@@ -36,7 +36,7 @@ Test(status, a_line_of_json)
 {
     cm_status status = make_status(3);
     cm_line line;
-    const char *text = cm_status_line(&status, &line);
+    const char *text = cm_status_line(&status, true, &line);
     cr_assert(!line.cut);
     cr_assert(strchr(text, '\n') == NULL);
     json_error_t error;
@@ -56,6 +56,58 @@ Test(status, a_line_of_json)
     }
     cr_assert_eq(json_integer_value(json_object_get(root, "bodies_asleep")), 7);
     json_decref(root);
+}
+
+// The short line tells whether all is well; numbers of trouble stand in it only where there is
+// some.
+Test(status, a_short_line)
+{
+    cm_status status = make_status(3);
+    cm_line line;
+    status.match.durable = true;
+    json_t *root = json_loads(cm_status_line(&status, false, &line), JSON_REJECT_DUPLICATES, NULL);
+    cr_assert(root != NULL);
+    cr_assert_lt(line.size, 200u, "%s", line.text);
+    cr_assert_eq(json_integer_value(json_object_get(root, "tick")), 120);
+    cr_assert_eq(json_integer_value(json_object_get(root, "players")), 3);
+    cr_assert(json_is_true(json_object_get(root, "durable")));
+    cr_assert_null(json_object_get(root, "collide_ms"));
+    cr_assert_null(json_object_get(root, "contacts_dropped"));
+    json_decref(root);
+    status.worker.contacts_dropped = 9;
+    status.match.durable = false;
+    status.draining = true;
+    root = json_loads(cm_status_line(&status, false, &line), JSON_REJECT_DUPLICATES, NULL);
+    cr_assert_eq(json_integer_value(json_object_get(root, "contacts_dropped")), 9);
+    cr_assert_str_eq(json_string_value(json_object_get(root, "record_error")), "disk \"full\"\n");
+    cr_assert(json_is_true(json_object_get(root, "draining")));
+    json_decref(root);
+}
+
+// What a database or a client says reaches the terminal as text.
+Test(status, no_control_characters_on_a_terminal)
+{
+    cm_status status = make_status(1);
+    status.scene = "a\x1b]0;b\x07\x9b"
+                   "31m\xc2\x9b"
+                   "1m";
+    strcpy(status.clients[0].name, "e\x1b[2Jve");
+    char text[CM_STATUS_BLOCK_MAX];
+    cm_status_block(&status, text);
+    cr_assert_not_null(strstr(text, "a\\x1b]0;b\\x07\\x9b31m\\xc2\\x9b1m"), "%s", text);
+    cr_assert_not_null(strstr(text, "e\\x1b[2Jve"), "%s", text);
+    cr_assert_null(strchr(text, 0x1b));
+    cm_line line;
+    cm_line_begin(&line);
+    cm_line_text(&line, "name", status.scene);
+    cr_assert_str_eq(cm_line_end(&line), "{\"name\":\"a\\u001b]0;b\\u0007\\ufffd31m\\u009b1m\"}");
+}
+
+Test(status, log_times)
+{
+    char text[CM_LOG_TIME_MAX];
+    cm_log_time(1700000000123u, text);
+    cr_assert_str_eq(text, "2023-11-14T22:13:20.123Z");
 }
 
 Test(status, a_block_of_so_many_lines)

@@ -1,0 +1,193 @@
+// `carom serve --check-config`, and what it shares with a start. Every check is the real thing: the
+// address is bound, a file is written, the room is made, so that a good report is worth something.
+#include "server/tools/cli/serve_check.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "server/host/net.h"
+#include "server/host/worker.h"
+#include "server/record/scene_db.h"
+#include "server/tools/cli/cli.h"
+#include "server/tools/cli/load.h"
+#include "shared/game/game_host.h"
+#include "shared/scene/scene_json.h"
+
+// A scene by its name in the database, or by its file.
+int cm_serve_load_scene(const cm_config *config, cm_scene **scene, uint32_t *tick_rate)
+{
+    const char *text = config->scene;
+    cm_scene_error error;
+    memset(&error, 0, sizeof error);
+    if (text[0] == '\0') {
+        cm_cli_error("serve: no scene given, expected --scene NAME or --scene FILE");
+        return CM_STATUS_USAGE;
+    }
+    size_t length = strlen(text);
+    bool is_file =
+        strchr(text, '/') != NULL || (length > 5 && strcmp(text + length - 5, ".json") == 0);
+    carom_result result = is_file ? cm_scene_from_file(text, scene, &error)
+                                  : cm_scene_db_load(config->db, text, scene, &error);
+    if (result != CAROM_OK) {
+        cm_cli_scene_error(is_file ? text : config->db, &error);
+        return CM_STATUS_USAGE;
+    }
+    const char *module = cm_scene_module(*scene);
+    if (module[0] != '\0' && cm_module_find(module) == NULL) {
+        cm_cli_module_error(text, is_file ? NULL : config->db, *scene);
+        return CM_STATUS_USAGE;
+    }
+    carom_world_def def;
+    cm_scene_world_def(*scene, &def);
+    *tick_rate = def.tick_rate;
+    if (def.tick_rate < 10) {
+        cm_cli_error("serve: %s: $.tick_rate: %u, a served room expects 10 to 1000", text,
+                     (unsigned)def.tick_rate);
+        return CM_STATUS_USAGE;
+    }
+    return CM_STATUS_DONE;
+}
+
+int cm_serve_status(carom_result result)
+{
+    bool asked_wrong = result == CAROM_ERROR_NOT_FOUND || result == CAROM_ERROR_ARGUMENT ||
+                       result == CAROM_ERROR_LIMIT_SIZE || result == CAROM_ERROR_NOT_BUILT;
+    return result == CAROM_OK ? CM_STATUS_DONE : asked_wrong ? CM_STATUS_USAGE : CM_STATUS_FAILED;
+}
+
+size_t cm_serve_existing(const char *path)
+{
+    char part[CM_CONFIG_TEXT_MAX];
+    struct stat found;
+    snprintf(part, sizeof part, "%s", path);
+    for (size_t length = strlen(part); length > 0; --length) {
+        bool whole = part[length] == '/' || part[length] == '\0';
+        part[length] = '\0';
+        if (whole && stat(part, &found) == 0) {
+            return length;
+        }
+    }
+    return part[0] == '/' ? 1 : 0; // the root, or the working directory
+}
+
+// Whether a file can be made in the directory `length` bytes of `path` name.
+static bool is_writable(const char *path, size_t length)
+{
+    char probe[CM_CONFIG_TEXT_MAX + 32];
+    snprintf(probe, sizeof probe, "%.*s%scarom-check-XXXXXX", (int)length, path,
+             length > 0 ? "/" : "");
+    int file = mkstemp(probe);
+    if (file < 0) {
+        return false;
+    }
+    close(file);
+    unlink(probe);
+    return true;
+}
+
+uint32_t cm_serve_tell_unknown(char *const *environment, const char *prefix)
+{
+    uint32_t count = 0;
+    for (; *environment != NULL; ++environment) {
+        char name[CM_CONFIG_VARIABLE_MAX], nearest[CM_CONFIG_VARIABLE_MAX];
+        if (cm_config_unknown(*environment, name, nearest)) {
+            cm_cli_error("serve: %s%s: no such setting, the nearest is %s", prefix, name, nearest);
+            ++count;
+        }
+    }
+    return count;
+}
+
+int cm_serve_check_insecure(const cm_config *config)
+{
+    if (config->insecure) {
+        return CM_STATUS_DONE;
+    }
+    cm_cli_error("serve: tokens are not built yet: expected --insecure, which lets anyone on this "
+                 "machine play (loopback only)");
+    return CM_STATUS_USAGE;
+}
+
+// One problem after another; keeps the worst status: bad input before a failed operation.
+typedef struct report {
+    const cm_config *config;
+    int status;
+} report;
+
+static void add(report *r, int status)
+{
+    r->status = status > r->status ? status : r->status;
+}
+
+static void check_directories(report *r)
+{
+    const char *matches = r->config->matches, *ready = r->config->ready_file;
+    size_t there = cm_serve_existing(matches);
+    if (!is_writable(matches, there)) {
+        cm_cli_error("serve: matches: %s: %s, expected a directory that can be written to, or a "
+                     "path where one can be made",
+                     matches, strerror(errno));
+        add(r, CM_STATUS_FAILED);
+    }
+    const char *slash = strrchr(ready, '/');
+    size_t folder = slash == NULL ? 0 : slash == ready ? 1 : (size_t)(slash - ready);
+    if (ready[0] != '\0' && !is_writable(ready, folder)) {
+        cm_cli_error("serve: ready_file: %s: %s, expected a path in a directory that can be "
+                     "written to",
+                     ready, strerror(errno));
+        add(r, CM_STATUS_FAILED);
+    }
+}
+
+static void check_address(report *r)
+{
+    cm_host_def def = {.peers = 1, .timeout_ms = 1000};
+    char error[256] = "";
+    cm_config_address(r->config->listen, &def.address, &def.port);
+    cm_host *host = cm_host_create(&def, error, sizeof error);
+    if (host == NULL) {
+        cm_cli_error("serve: %s", error);
+        add(r, CM_STATUS_FAILED);
+    }
+    cm_host_destroy(host);
+}
+
+// The room is made as serve makes it, but for the recording, on a free port.
+static void check_room(report *r)
+{
+    cm_scene *scene = NULL;
+    uint32_t tick_rate = 0;
+    int status = cm_serve_load_scene(r->config, &scene, &tick_rate);
+    add(r, status);
+    if (status != CM_STATUS_DONE) {
+        return;
+    }
+    cm_config config = *r->config;
+    strcpy(config.listen, "127.0.0.1:0");
+    config.insecure = true; // whether it is was checked before
+    cm_worker_def def = {.config = &config, .scene = scene, .now_us = 1, .seed = 1};
+    cm_worker *worker = NULL;
+    char error[512] = "";
+    carom_result result = cm_worker_create(&def, &worker, error, sizeof error);
+    if (result != CAROM_OK) {
+        cm_cli_error("serve: %s", error);
+        add(r, cm_serve_status(result));
+    }
+    cm_worker_destroy(worker);
+    cm_scene_free(scene);
+}
+
+int cm_serve_check(const cm_config *config, char *const *environment)
+{
+    report r = {config, CM_STATUS_DONE};
+    add(&r, cm_serve_tell_unknown(environment, "") > 0 ? CM_STATUS_USAGE : CM_STATUS_DONE);
+    add(&r, cm_serve_check_insecure(config));
+    check_directories(&r);
+    check_address(&r);
+    check_room(&r);
+    return r.status;
+}

@@ -1,0 +1,29 @@
+// Whether this machine has what a configuration of `carom serve` needs.
+#ifndef CM_SERVER_TOOLS_CLI_SERVE_CHECK_H
+#define CM_SERVER_TOOLS_CLI_SERVE_CHECK_H
+
+#include "server/host/config.h"
+#include "shared/scene/scene.h"
+
+// Reports everything that is wrong, on stderr; the worst status. Nothing stays behind: the address
+// is bound for a moment, files are made and removed.
+int cm_serve_check(const cm_config *config, char *const *environment);
+
+// The scene of a configuration, by its name in the database or by its file, fit to be served. An
+// exit status, after a message where it is not 0.
+int cm_serve_load_scene(const cm_config *config, cm_scene **scene, uint32_t *tick_rate);
+
+// As long as there are no tokens, whoever hosts says that it is for this machine alone.
+int cm_serve_check_insecure(const cm_config *config);
+
+// Names variables of the environment that look like settings and are none, each with the nearest
+// one; returns how many there are. `prefix`: "warning: ", or nothing.
+uint32_t cm_serve_tell_unknown(char *const *environment, const char *prefix);
+
+// The exit status for a worker that could not be made: bad input, or a failed operation.
+int cm_serve_status(carom_result result);
+
+// Length of the longest part of a path, at a whole name, that exists.
+size_t cm_serve_existing(const char *path);
+
+#endif

@@ -1,0 +1,516 @@
+// The shell round a worker: one loop and one store thread until a signal, then a drain and a
+// verification.
+//
+// SIGTERM and SIGINT are blocked and read from a descriptor, so that the loop wakes for them and no
+// handler runs. The first drains; a second one, at any time after it, ends the process at once.
+// Output: "listening on HOST:PORT" first; then the status; at the end what was recorded and
+// verified. Log lines are JSON on stderr, each with its time and level.
+#include "server/tools/cli/serve_run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "server/host/status.h"
+#include "server/record/replay.h"
+#include "server/tools/cli/cli.h"
+#include "server/tools/cli/serve_check.h"
+
+typedef struct serve {
+    cm_config config;
+    cm_scene *scene;
+    cm_store *store;
+    cm_worker *worker;
+    char path[512]; // of the match file
+    int signals;    // descriptor
+    cm_log_level level;
+    bool terminal;  // stdout: the block is redrawn in place
+    uint32_t drawn; // lines of the block on the terminal now
+    uint32_t tick_rate;
+    uint64_t status_us; // when it is shown next
+    uint64_t deadline_us;
+    bool draining, failure_told;
+} serve;
+
+static uint64_t clock_us(clockid_t id)
+{
+    struct timespec t;
+    clock_gettime(id, &t);
+    return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+}
+
+static uint64_t monotonic_us(void *user)
+{
+    (void)user;
+    return clock_us(CLOCK_MONOTONIC);
+}
+
+// Status and log -------------------------------------------------------------------------------
+
+static void erase_block(serve *s)
+{
+    if (s->drawn > 0) {
+        printf("\033[%uA\033[J", s->drawn);
+        s->drawn = 0;
+    }
+}
+
+// Puts the time before a line of log.h.
+static void write_log(void *user, int level, const char *json_line)
+{
+    serve *s = user;
+    char time[CM_LOG_TIME_MAX];
+    if (level > (int)s->level) {
+        return;
+    }
+    if (s->terminal && isatty(STDERR_FILENO)) {
+        erase_block(s);
+        fflush(stdout);
+        s->status_us = 0;
+    }
+    cm_log_time(clock_us(CLOCK_REALTIME) / 1000, time);
+    fprintf(stderr, "{\"time\":\"%s\",%s\n", time, json_line + 1);
+}
+
+static void log_line(const serve *s, cm_log_level level, cm_line *line)
+{
+    write_log((void *)s, (int)level, cm_line_end(line));
+}
+
+static void log_start(serve *s, const char *address)
+{
+    cm_line line;
+    cm_line_log(&line, CM_LOG_INFO, "start");
+    cm_line_text(&line, "version", cm_version_text);
+    cm_line_uint(&line, "engine", CAROM_ENGINE_VERSION);
+    cm_line_text(&line, "scene", cm_scene_name(s->scene));
+    cm_line_text(&line, "module", cm_scene_module(s->scene));
+    cm_line_uint(&line, "max_players", (uint64_t)s->config.max_players);
+    cm_line_text(&line, "match", s->path);
+    log_line(s, CM_LOG_INFO, &line);
+    cm_line_log(&line, CM_LOG_INFO, "listen");
+    cm_line_text(&line, "address", address);
+    log_line(s, CM_LOG_INFO, &line);
+}
+
+// Once, when the store first says that the recording is not whole.
+static void watch_recording(serve *s)
+{
+    cm_match_status match;
+    cm_store_status(s->store, cm_worker_match(s->worker), &match);
+    if (match.durable || s->failure_told) {
+        return;
+    }
+    s->failure_told = true;
+    cm_line line;
+    cm_line_log(&line, CM_LOG_ERROR, "recording failed");
+    cm_line_text(&line, "match", s->path);
+    cm_line_uint(&line, "recorded_tick", match.committed_tick);
+    cm_line_text(&line, "reason", match.error);
+    log_line(s, CM_LOG_ERROR, &line);
+}
+
+static void fill_status(serve *s, cm_status *status)
+{
+    memset(status, 0, sizeof *status);
+    cm_worker_stats_get(s->worker, &status->worker);
+    status->client_count = cm_worker_clients(s->worker, status->clients, CM_STATUS_CLIENTS);
+    cm_store_status(s->store, cm_worker_match(s->worker), &status->match);
+    status->unix_ms = clock_us(CLOCK_REALTIME) / 1000;
+    status->tick_rate = s->tick_rate;
+    status->scene = cm_scene_name(s->scene);
+    status->path = s->path;
+    status->draining = s->draining;
+}
+
+static void show_status(serve *s, uint64_t now)
+{
+    if (now < s->status_us) {
+        return;
+    }
+    s->status_us = now + (uint64_t)s->config.status_interval_ms * 1000;
+    cm_status status;
+    fill_status(s, &status);
+    if (s->terminal) {
+        char text[CM_STATUS_BLOCK_MAX];
+        uint32_t lines = cm_status_block(&status, text);
+        erase_block(s);
+        fputs(text, stdout);
+        s->drawn = lines;
+    } else {
+        cm_line line;
+        puts(cm_status_line(&status, strcmp(s->config.status, "full") == 0, &line));
+    }
+    fflush(stdout);
+}
+
+// Signals --------------------------------------------------------------------------------------
+
+static int open_signals(void)
+{
+    // A shell starts background jobs with SIGINT ignored; ignored signals need not be queued.
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGPIPE, SIG_IGN); // a match does not end because nobody reads its status any more
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    if (sigprocmask(SIG_BLOCK, &set, NULL) != 0) {
+        return -1;
+    }
+    return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+// Its name, or NULL.
+static const char *signal_came(const serve *s)
+{
+    struct signalfd_siginfo info;
+    if (read(s->signals, &info, sizeof info) != (ssize_t)sizeof info) {
+        return NULL;
+    }
+    return info.ssi_signo == SIGINT ? "SIGINT" : "SIGTERM";
+}
+
+// After the first signal: the next one ends the process. What is committed stays; the match file
+// opens to its last committed tick.
+static void stop_at_second(const serve *s)
+{
+    const char *name = signal_came(s);
+    if (name != NULL) {
+        cm_line line;
+        cm_line_log(&line, CM_LOG_WARNING, "second signal, stopping at once");
+        cm_line_text(&line, "signal", name);
+        log_line(s, CM_LOG_WARNING, &line);
+        _exit(CM_STATUS_FAILED);
+    }
+}
+
+// Start ----------------------------------------------------------------------------------------
+
+// Who waits for the file never reads half an address: it appears complete.
+static int tell_ready(const char *path, const char *address)
+{
+    if (path[0] == '\0') {
+        return CM_STATUS_DONE;
+    }
+    char part[CM_CONFIG_TEXT_MAX + 8];
+    snprintf(part, sizeof part, "%s.part", path);
+    FILE *file = fopen(part, "w");
+    bool wrote = file != NULL && fprintf(file, "%s\n", address) > 0;
+    wrote = (file != NULL && fclose(file) == 0) && wrote;
+    if (!wrote || rename(part, path) != 0) {
+        cm_cli_error("serve: ready_file: %s: %s", path, strerror(errno));
+        if (file != NULL) {
+            unlink(part);
+        }
+        return CM_STATUS_FAILED;
+    }
+    return CM_STATUS_DONE;
+}
+
+static int open_store(serve *s)
+{
+    cm_store_def store = {.directory = s->config.matches,
+                          .threaded = true,
+                          .durability_power = strcmp(s->config.durability, "power") == 0,
+                          .queue_max = 64u << 20};
+    carom_result result = cm_store_create(&store, &s->store);
+    if (result != CAROM_OK) {
+        cm_cli_error(
+            "serve: matches: %s: %s, expected a directory, or a path where one can be made",
+            s->config.matches,
+            result == CAROM_ERROR_IO ? strerror(errno) : carom_result_text(result));
+        return CM_STATUS_FAILED;
+    }
+    return CM_STATUS_DONE;
+}
+
+static int open_worker(serve *s)
+{
+    cm_worker_def def = {.config = &s->config,
+                         .scene = s->scene,
+                         .store = s->store,
+                         .now_us = clock_us(CLOCK_MONOTONIC),
+                         .started_unix_ms = clock_us(CLOCK_REALTIME) / 1000,
+                         .clock_us = monotonic_us,
+                         .log = write_log,
+                         .user = s};
+    if (getrandom(&def.seed, sizeof def.seed, 0) != (ssize_t)sizeof def.seed) {
+        cm_cli_error("serve: no random numbers from the system: %s", strerror(errno));
+        return CM_STATUS_FAILED;
+    }
+    char error[512] = "";
+    carom_result result = cm_worker_create(&def, &s->worker, error, sizeof error);
+    if (result != CAROM_OK) {
+        cm_cli_error("serve: %s", error);
+        return cm_serve_status(result);
+    }
+    snprintf(s->path, sizeof s->path, "%s", cm_store_path(s->store, cm_worker_match(s->worker)));
+    return CM_STATUS_DONE;
+}
+
+// What a start that failed has made goes: the match file, and the directories that were not there.
+static void undo_start(serve *s, size_t there)
+{
+    char path[CM_CONFIG_TEXT_MAX];
+    cm_worker_destroy(s->worker);
+    s->worker = NULL;
+    if (s->store != NULL) {
+        cm_store_destroy(s->store);
+        s->store = NULL;
+    }
+    if (s->path[0] != '\0') {
+        unlink(s->path); // closed, it is one file
+    }
+    snprintf(path, sizeof path, "%s", s->config.matches);
+    for (size_t length = strlen(path); length > there; --length) {
+        if (path[length] == '/' || path[length] == '\0') {
+            path[length] = '\0';
+            (void)rmdir(path); // one that is not empty stays
+        }
+    }
+}
+
+// Says that it listens when everything that can fail is done.
+static int start(serve *s)
+{
+    char address[CM_CONFIG_TEXT_MAX + 8];
+    size_t there = cm_serve_existing(s->config.matches);
+    int status = open_store(s);
+    if (status == CM_STATUS_DONE) {
+        status = open_worker(s);
+    }
+    if (status == CM_STATUS_DONE) {
+        const char *colon = strrchr(s->config.listen, ':');
+        snprintf(address, sizeof address, "%.*s:%u", (int)(colon - s->config.listen),
+                 s->config.listen, (unsigned)cm_worker_port(s->worker));
+        status = tell_ready(s->config.ready_file, address);
+    }
+    if (status != CM_STATUS_DONE) {
+        undo_start(s, there);
+        return status;
+    }
+    printf("listening on %s\n", address);
+    fflush(stdout);
+    log_start(s, address);
+    return CM_STATUS_DONE;
+}
+
+// The loop -------------------------------------------------------------------------------------
+
+static void wait_until(const serve *s, uint64_t due)
+{
+    uint64_t now = clock_us(CLOCK_MONOTONIC);
+    uint64_t left = due > now ? due - now : 0;
+    left = left < 100000 ? left : 100000;
+    struct pollfd fds[2] = {{.fd = cm_worker_descriptor(s->worker), .events = POLLIN},
+                            {.fd = s->signals, .events = POLLIN}};
+    struct timespec timeout = {.tv_nsec = (long)left * 1000};
+    (void)ppoll(fds, 2, &timeout, NULL); // interrupted or not, the loop goes on
+}
+
+static void begin_drain(serve *s, const char *signal, uint64_t now)
+{
+    cm_worker_stats stats;
+    cm_line line;
+    if (signal == NULL) {
+        return;
+    }
+    s->draining = true;
+    cm_worker_stats_get(s->worker, &stats);
+    cm_line_log(&line, CM_LOG_INFO, "drain");
+    cm_line_text(&line, "reason", signal);
+    cm_line_uint(&line, "players", stats.players);
+    cm_line_uint(&line, "tick", stats.tick);
+    log_line(s, CM_LOG_INFO, &line);
+    cm_worker_drain(s->worker, now);
+}
+
+static void run(serve *s)
+{
+    while (!cm_worker_drained(s->worker)) {
+        uint64_t now = clock_us(CLOCK_MONOTONIC);
+        if (s->draining) {
+            stop_at_second(s);
+        } else {
+            begin_drain(s, signal_came(s), now);
+        }
+        uint64_t due = cm_worker_run_once(s->worker, now);
+        watch_recording(s);
+        show_status(s, now);
+        wait_until(s, due);
+    }
+}
+
+// End ------------------------------------------------------------------------------------------
+
+static bool verify_goes_on(void *context, uint64_t tick)
+{
+    (void)tick;
+    const serve *s = context;
+    stop_at_second(s);
+    return clock_us(CLOCK_MONOTONIC) < s->deadline_us;
+}
+
+static void print_end(const serve *s, const cm_match_status *match, const cm_replay_report *report,
+                      bool verified, const char *outcome)
+{
+    if (!s->terminal) {
+        cm_line line;
+        cm_line_begin(&line);
+        cm_line_text(&line, "match", s->path);
+        cm_line_text(&line, "outcome", outcome);
+        cm_line_bool(&line, "verified", verified);
+        cm_line_uint(&line, "verified_ticks", report->verified_ticks);
+        cm_line_uint(&line, "ticks", match->committed_tick);
+        cm_line_uint(&line, "bytes", match->bytes);
+        cm_line_hex(&line, "final_hash", report->final_hash);
+        cm_line_bool(&line, "durable", match->durable);
+        char command[1024];
+        snprintf(command, sizeof command, "%s replay %s --verify", program_invocation_name,
+                 s->path);
+        cm_line_text(&line, "replay", command);
+        puts(cm_line_end(&line));
+        return;
+    }
+    printf("recorded  %s\n", s->path);
+    printf("verified  %llu of %llu ticks: %s\n", (unsigned long long)report->verified_ticks,
+           (unsigned long long)match->committed_tick, outcome);
+    printf("replay    %s replay %s --verify\n", program_invocation_name, s->path);
+}
+
+// Until all is written, or a second signal: a disk may take for ever.
+static void write_out(const serve *s)
+{
+    cm_match_status match;
+    struct pollfd signals = {.fd = s->signals, .events = POLLIN};
+    cm_store_pump(s->store);
+    cm_store_status(s->store, cm_worker_match(s->worker), &match);
+    while (match.queued_bytes > 0) {
+        (void)poll(&signals, 1, 5);
+        stop_at_second(s);
+        cm_store_status(s->store, cm_worker_match(s->worker), &match);
+    }
+    cm_store_flush(s->store);
+}
+
+// Closes the recording and replays it, for as long as the configuration allows.
+static int finish(serve *s)
+{
+    cm_match_status match;
+    write_out(s);
+    watch_recording(s);
+    cm_store_status(s->store, cm_worker_match(s->worker), &match);
+    cm_worker_destroy(s->worker);
+    s->worker = NULL;
+    cm_store_destroy(s->store);
+    s->store = NULL;
+    struct stat file;
+    if (stat(s->path, &file) == 0) {
+        match.bytes = (uint64_t)file.st_size;
+    }
+    cm_replay_report report;
+    memset(&report, 0, sizeof report);
+    s->deadline_us = clock_us(CLOCK_MONOTONIC) + (uint64_t)s->config.drain_verify_s * 1000000u;
+    const char *outcome = "not verified, drain_verify_s is 0";
+    bool verified = false;
+    carom_result result = CAROM_OK;
+    if (s->config.drain_verify_s > 0) {
+        result = cm_replay_verify(s->path, verify_goes_on, s, &report);
+        verified = result == CAROM_OK && report.verified_ticks >= match.committed_tick;
+        outcome = verified             ? "the same hash at every tick"
+                  : result == CAROM_OK ? "not finished within drain_verify_s"
+                                       : carom_result_text(result);
+    }
+    print_end(s, &match, &report, verified, outcome);
+    cm_line line;
+    bool whole = match.durable && result == CAROM_OK;
+    cm_line_log(&line, whole ? CM_LOG_INFO : CM_LOG_ERROR, "stop");
+    cm_line_text(&line, "match", s->path);
+    cm_line_uint(&line, "ticks", match.committed_tick);
+    cm_line_uint(&line, "verified_ticks", report.verified_ticks);
+    cm_line_text(&line, "outcome", outcome);
+    log_line(s, whole ? CM_LOG_INFO : CM_LOG_ERROR, &line);
+    if (result != CAROM_OK) {
+        cm_cli_error("%s: %s%s%s", s->path, carom_result_text(result),
+                     report.error.message[0] != '\0' ? ": " : "", report.error.message);
+        return CM_STATUS_FAILED;
+    }
+    if (!match.durable) {
+        cm_cli_error("%s: not durable: %s", s->path, match.error);
+        return CM_STATUS_FAILED;
+    }
+    return CM_STATUS_DONE;
+}
+
+static void log_unknown(serve *s, char *const *environment)
+{
+    for (; *environment != NULL; ++environment) {
+        char name[CM_CONFIG_VARIABLE_MAX], nearest[CM_CONFIG_VARIABLE_MAX];
+        if (cm_config_unknown(*environment, name, nearest)) {
+            cm_line line;
+            cm_line_log(&line, CM_LOG_WARNING, "unknown variable of the environment");
+            cm_line_text(&line, "variable", name);
+            cm_line_text(&line, "nearest", nearest);
+            log_line(s, CM_LOG_WARNING, &line);
+        }
+    }
+}
+
+static int host(serve *s)
+{
+    int status = cm_serve_check_insecure(&s->config);
+    if (status == CM_STATUS_DONE) {
+        status = cm_serve_load_scene(&s->config, &s->scene, &s->tick_rate);
+    }
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    s->signals = open_signals();
+    if (s->signals < 0) {
+        cm_cli_error("serve: signals: %s", strerror(errno));
+        return CM_STATUS_FAILED;
+    }
+    status = start(s);
+    if (status == CM_STATUS_DONE) {
+        run(s);
+        if (s->terminal) {
+            cm_store_flush(s->store); // so that it shows all that is recorded
+            erase_block(s);
+            s->status_us = 0;
+            show_status(s, clock_us(CLOCK_MONOTONIC));
+        }
+        status = finish(s);
+    }
+    return status;
+}
+
+int cm_serve_run(const cm_config *config, char *const *environment)
+{
+    serve s;
+    memset(&s, 0, sizeof s);
+    s.config = *config;
+    s.signals = -1;
+    s.terminal = isatty(STDOUT_FILENO) != 0;
+    (void)cm_log_level_find(s.config.log, &s.level); // the configuration knows the choices
+    log_unknown(&s, environment);
+    int status = host(&s);
+    cm_worker_destroy(s.worker);
+    if (s.store != NULL) {
+        cm_store_destroy(s.store);
+    }
+    cm_scene_free(s.scene);
+    if (s.signals >= 0) {
+        close(s.signals);
+    }
+    return status;
+}
