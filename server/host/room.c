@@ -10,7 +10,6 @@
 
 #include "server/host/outbox.h"
 #include "shared/base/assert.h"
-#include "shared/sim/state/image.h"
 
 // Of a tick's events, what the messages of one player may take or wait for: its own excess.
 #define SHARE 4u

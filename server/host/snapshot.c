@@ -7,7 +7,7 @@
 
 #include "shared/base/hash.h"
 #include "shared/base/vec.h"
-#include "shared/sim/state/image.h"
+#include "shared/sim/inspect.h"
 
 carom_result cm_snapshot_config(const cm_scene *scene, cm_view_config *config, char *error,
                                 size_t error_size)
@@ -56,36 +56,6 @@ void cm_snapshot_free(cm_snapshot *snapshot)
     memset(snapshot, 0, sizeof *snapshot);
 }
 
-static void add_words(cm_hash *hash, const void *row, size_t size)
-{
-    for (size_t at = 0; at < size; at += 4) {
-        uint32_t word;
-        memcpy(&word, (const char *)row + at, sizeof word);
-        cm_hash_u32(hash, word);
-    }
-}
-
-// What the body of a slot is: its row and those of its shapes. Forces are left out: they say how it
-// moves, may change with every tick, and are not part of a view either. So are its rest and what
-// touches it.
-static void identify(const carom_world *world, uint32_t slot, uint64_t *kind, uint64_t *links)
-{
-    cm_body body = cm_bodies(world)[slot];
-    body.force = body.torque = body.applied_force = body.applied_torque = cm_vec(0, 0, 0);
-    body.contact_force = body.contact_torque = cm_vec(0, 0, 0);
-    body.quiet = 0.0f;
-    body.island = CM_NONE;
-    body.flags &= (uint8_t) ~(CM_BODY_ASLEEP | CM_BODY_STIRRED);
-    cm_hash what = cm_hash_begin(slot), where = cm_hash_begin(slot);
-    add_words(&what, &body, sizeof body);
-    for (uint32_t at = body.first_shape; at != CM_NONE; at = cm_shapes(world)[at].next) {
-        add_words(&what, &cm_shapes(world)[at], sizeof(cm_shape));
-        cm_hash_u32(&where, at);
-    }
-    *kind = cm_hash_end(&what);
-    *links = cm_hash_end(&where);
-}
-
 void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const carom_game *game,
                       uint64_t tick, uint64_t present)
 {
@@ -105,7 +75,7 @@ void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const
             continue;
         }
         snapshot->generation[i] = id.generation;
-        identify(world, i, &snapshot->kind[i], &snapshot->links[i]);
+        cm_body_identify(world, i, &snapshot->kind[i], &snapshot->links[i]);
         snapshot->positions[i] = state.position;
         snapshot->speeds[i] = cm_length(state.linear_velocity);
         cm_view_body before = snapshot->bodies[i];

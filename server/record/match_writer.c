@@ -16,7 +16,7 @@
 
 #include "server/record/match_format.h"
 #include "server/record/record.h"
-#include "shared/sim/state/fields.h"
+#include "shared/sim/inspect.h"
 
 #ifndef CAROM_COMMIT
 #define CAROM_COMMIT "unknown"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "server/record/match_db.h"
-#include "shared/sim/state/fields.h"
+#include "shared/sim/inspect.h"
 
 typedef struct replay {
     cm_match_file *file;
@@ -75,7 +75,7 @@ static void describe(replay *run, const cm_difference *d, const char *recorded,
                      const char *replayed)
 {
     char body[32] = "";
-    if (d->body != CM_NONE) {
+    if (d->body != UINT32_MAX) {
         snprintf(body, sizeof body, "body %u, ", d->body);
     }
     snprintf(run->report->difference, sizeof run->report->difference,

@@ -13,7 +13,6 @@
 
 #include "shared/base/assert.h"
 #include "shared/base/fpenv.h"
-#include "shared/sim/state/image.h" // the count of events alone
 
 #define WORLD_ALIGNMENT 64u
 
@@ -216,16 +215,16 @@ static void hold_inputs(carom_game *game, const cm_tick_input *input)
 // The held poses, of each pointer whose player is there, in order of the bodies' slots.
 static void put_pointers(carom_game *game)
 {
-    const carom_world *world = game->world;
-    for (uint32_t slot = 0; slot < world->state.body_slots; slot++) {
-        const cm_body *body = &cm_bodies(world)[slot];
-        if (!body->alive || !is_present(game, body->pointer)) {
+    for (uint32_t slot = 0; slot < carom_world_body_slots(game->world); slot++) {
+        carom_body_id body = carom_world_body_at(game->world, slot);
+        uint32_t player = carom_body_pointer(game->world, body);
+        if (!is_present(game, player)) {
             continue;
         }
         carom_pointer_pose pose;
-        cm_pointer_reason reason = cm_pointer_read(game->held[body->pointer], &pose);
+        cm_pointer_reason reason = cm_pointer_read(game->held[player], &pose);
         if (reason == CM_POINTER_OK) {
-            cm_pointer_put(game->world, carom_world_body_at(world, slot), &pose);
+            cm_pointer_put(game->world, body, &pose);
         } else {
             game->poses_refused += reason != CM_POINTER_NONE;
         }
@@ -263,9 +262,8 @@ void cm_game_tick(carom_game *game, const cm_tick_input *input)
 {
     cm_fpenv saved = cm_fpenv_enter();
     game->message_count = 0;
-    // Until the step a module sees no contacts: those of the last tick are gone after a restore.
-    game->world->event_count = 0;
-    game->world->sleep_event_count = 0;
+    // Until the step a module sees no events: those of the last tick are gone after a restore.
+    carom_world_clear_events(game->world);
     for (uint32_t i = 0; i < input->event_count; i++) {
         apply_event(game, &input->events[i]);
     }

@@ -19,7 +19,6 @@
 
 #include "shared/base/bytes.h"
 #include "shared/base/hash.h"
-#include "shared/sim/state/image.h"
 
 #define GAME_MAGIC 0x474d5243u // "CRMG"
 #define HEAD_SIZE  16u
@@ -221,5 +220,5 @@ void cm_game_set_public(carom_game *game, const uint8_t *bytes, uint32_t size, u
 
 void cm_game_set_tick(carom_game *game, uint64_t tick)
 {
-    game->world->state.tick = tick;
+    carom_world_set_tick(game->world, tick);
 }

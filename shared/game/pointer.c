@@ -6,11 +6,8 @@
 
 #include "shared/base/bytes.h"
 #include "shared/base/vec.h"
-#include "shared/sim/state/image.h"
 
-#define POSITION_MAX 1.0e7f // as in world.h
-#define VELOCITY_MAX 1.0e6f
-#define UNIT         2.0e-3f // of the squared length: 1e-3 of the length
+#define UNIT 2.0e-3f // of the squared length: 1e-3 of the length
 
 const char *cm_pointer_reason_text(cm_pointer_reason reason)
 {
@@ -42,8 +39,9 @@ cm_pointer_reason cm_pointer_check(const carom_pointer_pose *pose)
     if (!(cm_abs(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w - 1.0f) <= UNIT)) {
         return CM_POINTER_NOT_UNIT;
     }
-    if (!within(pose->position, POSITION_MAX) || !within(pose->linear_velocity, VELOCITY_MAX) ||
-        !within(pose->angular_velocity, VELOCITY_MAX)) {
+    if (!within(pose->position, CAROM_POSITION_MAX) ||
+        !within(pose->linear_velocity, CAROM_VELOCITY_MAX) ||
+        !within(pose->angular_velocity, CAROM_VELOCITY_MAX)) {
         return CM_POINTER_RANGE;
     }
     return CM_POINTER_OK;
@@ -126,14 +124,13 @@ uint32_t cm_scene_pointer_bytes(const cm_scene *scene)
 
 carom_body_id cm_pointer_body(const carom_world *world, uint32_t player)
 {
-    carom_body_id none = {0, 0};
-    const cm_body *bodies = cm_bodies(world);
-    for (uint32_t slot = 0; slot < world->state.body_slots; ++slot) {
-        if (bodies[slot].alive && bodies[slot].pointer == player) {
-            return carom_world_body_at(world, slot);
+    for (uint32_t slot = 0; slot < carom_world_body_slots(world); ++slot) {
+        carom_body_id body = carom_world_body_at(world, slot);
+        if (!carom_body_id_is_null(body) && carom_body_pointer(world, body) == player) {
+            return body;
         }
     }
-    return none;
+    return (carom_body_id){0, 0};
 }
 
 static bool equal(carom_vec3 a, carom_vec3 b)

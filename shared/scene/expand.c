@@ -10,7 +10,6 @@
 
 #include "shared/base/vec.h"
 #include "shared/scene/message.h"
-#include "shared/sim/state/image.h"
 
 #define BOUNDS_MARGIN  64.0 // m
 #define POSITION_MAX   1e6  // m
@@ -155,25 +154,25 @@ static bool count_bodies(cm_scene *scene, cm_check *check)
     for (size_t i = 0; i < message->n_bodies; ++i) {
         shapes += message->bodies[i]->n_shapes;
     }
-    if (bodies > CM_MAX_BODIES || shapes > CM_MAX_SHAPES) {
+    if (bodies > CAROM_BODIES_MAX || shapes > CAROM_SHAPES_MAX) {
         return cm_check_fail_at(check, "bodies", CAROM_ERROR_LIMIT_BODIES,
                                 "%llu bodies and %llu shapes, expected at most %u and %u",
                                 (unsigned long long)bodies, (unsigned long long)shapes,
-                                CM_MAX_BODIES, CM_MAX_SHAPES);
+                                CAROM_BODIES_MAX, CAROM_SHAPES_MAX);
     }
     for (size_t i = 0; i < message->n_arrays; ++i) {
         uint64_t size = array_size(message->arrays[i]);
         bodies += size;
         // Compared before multiplied: the size may be near 2^48.
-        shapes += size > CM_MAX_BODIES ? 0 : size * message->arrays[i]->of->n_shapes;
-        if (size > CM_MAX_BODIES || bodies > CM_MAX_BODIES || shapes > CM_MAX_SHAPES) {
+        shapes += size > CAROM_BODIES_MAX ? 0 : size * message->arrays[i]->of->n_shapes;
+        if (size > CAROM_BODIES_MAX || bodies > CAROM_BODIES_MAX || shapes > CAROM_SHAPES_MAX) {
             cm_check_key(check, "arrays");
             cm_check_index(check, (uint32_t)i);
             return cm_check_fail_at(check, "count", CAROM_ERROR_LIMIT_BODIES,
                                     "%llu bodies and %llu shapes in all, expected at most %u and "
                                     "%u",
                                     (unsigned long long)bodies, (unsigned long long)shapes,
-                                    CM_MAX_BODIES, CM_MAX_SHAPES);
+                                    CAROM_BODIES_MAX, CAROM_SHAPES_MAX);
         }
     }
     scene->body_count = (uint32_t)bodies;
@@ -327,11 +326,11 @@ static bool make_limits(cm_scene *scene, cm_check *check)
     carom_limits *limits = &scene->limits;
     cm_check_key(check, "limits");
     if (!make_limit(check, "bodies", given->has_bodies, given->bodies, scene->body_count,
-                    CM_MAX_BODIES, CAROM_ERROR_LIMIT_BODIES, &limits->bodies) ||
+                    CAROM_BODIES_MAX, CAROM_ERROR_LIMIT_BODIES, &limits->bodies) ||
         !make_limit(check, "shapes", given->has_shapes, given->shapes, scene->shape_count,
-                    CM_MAX_SHAPES, CAROM_ERROR_LIMIT_SHAPES, &limits->shapes) ||
+                    CAROM_SHAPES_MAX, CAROM_ERROR_LIMIT_SHAPES, &limits->shapes) ||
         !make_limit(check, "joints", given->has_joints, given->joints,
-                    (uint32_t)scene->message->n_joints, CM_MAX_JOINTS, CAROM_ERROR_LIMIT_JOINTS,
+                    (uint32_t)scene->message->n_joints, CAROM_JOINTS_MAX, CAROM_ERROR_LIMIT_JOINTS,
                     &limits->joints)) {
         return false;
     }

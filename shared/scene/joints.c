@@ -11,7 +11,6 @@
 
 #include "shared/base/vec.h"
 #include "shared/scene/message.h"
-#include "shared/sim/state/image.h"
 
 #define AXIS_MIN 1e-6
 #define AXES_MIN 2e-3 // sine of the angle between steering and hinge axis
@@ -198,9 +197,9 @@ bool cm_scene_expand_joints(cm_scene *scene, cm_check *check)
 {
     size_t count = scene->message->n_joints;
     cm_check_key(check, "joints");
-    if (count > CM_MAX_JOINTS) {
+    if (count > CAROM_JOINTS_MAX) {
         return cm_check_fail(check, CAROM_ERROR_LIMIT_JOINTS, "%zu joints, expected at most %u",
-                             count, CM_MAX_JOINTS);
+                             count, CAROM_JOINTS_MAX);
     }
     scene->joint_count = (uint32_t)count;
     scene->joints = cm_pool_take(&scene->pool, (count + 1) * sizeof *scene->joints);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "shared/scene/message.h"
-#include "shared/sim/state/image.h"
 
 typedef struct end {
     uint32_t body;     // CM_SCENE_NO_BODY: a material
@@ -39,9 +38,9 @@ bool cm_scene_check_pairs(const cm_scene *scene, cm_check *check)
 {
     const Cm__Scene__Scene *message = scene->message;
     cm_check_key(check, "pairs");
-    if (message->n_pairs > CM_MAX_RULES) {
+    if (message->n_pairs > CAROM_RULES_MAX) {
         return cm_check_fail(check, CAROM_ERROR_LIMIT_RULES, "%zu rules, expected at most %u",
-                             message->n_pairs, CM_MAX_RULES);
+                             message->n_pairs, CAROM_RULES_MAX);
     }
     for (size_t i = 0; i < message->n_pairs; ++i) {
         const Cm__Scene__PairRule *pair = message->pairs[i];

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "shared/scene/message.h"
-#include "shared/sim/solve/solver.h"
 
 #define QUAT_TOLERANCE   1e-3 // of the norm
 #define NORMAL_TOLERANCE 1e-3

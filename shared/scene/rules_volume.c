@@ -4,7 +4,6 @@
 #include "shared/scene/message.h"
 
 #include "shared/base/vec.h"
-#include "shared/sim/geometry/hull.h"
 
 #define INSIDE 1e-3f // of a hull's size: within it a point lies on an edge
 
@@ -53,13 +52,41 @@ bool cm_check_volume(cm_check *check, const Cm__Scene__Scene *scene)
     return cm_check_every_body(check, scene, check_pieces, false);
 }
 
-// Squared distance of a point from an edge of the hull.
-static float from_edge(const carom_hull *hull, uint32_t edge, carom_vec3 p)
+// Squared distance of a point from an edge.
+static float from_edge(carom_vec3 a, carom_vec3 b, carom_vec3 p)
 {
-    carom_vec3 a = hull->vertices[hull->edges[edge].vertex[0]];
-    carom_vec3 d = cm_sub(hull->vertices[hull->edges[edge].vertex[1]], a), r = cm_sub(p, a);
+    carom_vec3 d = cm_sub(b, a), r = cm_sub(p, a);
     float t = cm_clamp(cm_dot(r, d) / cm_length_squared(d), 0.0f, 1.0f);
     return cm_length_squared(cm_mul_add(r, -t, d));
+}
+
+// A point is no farther than `within` from some edge. Each edge is in the loops of two faces, and
+// looked at where it ascends.
+static bool is_near_edge(const carom_hull *hull, carom_vec3 p, float within)
+{
+    uint32_t corners, size;
+    const carom_vec3 *vertices = carom_hull_vertices(hull, &corners);
+    const uint8_t *loop = carom_hull_face(hull, 0, &size);
+    for (uint32_t face = 0; loop != NULL; loop = carom_hull_face(hull, ++face, &size)) {
+        for (uint32_t i = 0; i < size; ++i) {
+            uint8_t a = loop[i], b = loop[(i + 1) % size];
+            if (a < b && from_edge(vertices[a], vertices[b], p) <= within * within) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static float outer_radius(const carom_hull *hull)
+{
+    uint32_t count;
+    const carom_vec3 *vertices = carom_hull_vertices(hull, &count);
+    float radius = 0.0f;
+    for (uint32_t i = 0; i < count; ++i) {
+        radius = cm_max(radius, cm_length(vertices[i]));
+    }
+    return radius;
 }
 
 // A point far from every edge is inside of the hull or in the middle of a face, as the inner corner
@@ -67,13 +94,9 @@ static float from_edge(const carom_hull *hull, uint32_t edge, carom_vec3 p)
 bool cm_check_piece(cm_check *check, const Cm__Scene__Scene *scene, const carom_hull *hull,
                     const carom_vec3 *points, size_t count)
 {
-    float within = INSIDE * hull->outer_radius;
+    float within = INSIDE * outer_radius(hull);
     for (size_t i = 0; i < count && is_volume(scene); ++i) {
-        bool near = false;
-        for (uint32_t e = 0; e < hull->edge_count && !near; ++e) {
-            near = from_edge(hull, e, points[i]) <= within * within;
-        }
-        if (!near) {
+        if (!is_near_edge(hull, points[i], within)) {
             cm_check_key(check, "hull");
             cm_check_key(check, "points");
             cm_check_index(check, (uint32_t)i);

@@ -5,6 +5,8 @@
              never includes server or client-sdk; the SDK includes neither the server nor shared/net;
              server/tools -> host -> record, and of record the host sees the store alone; the server
              sees the public SDK alone
+  wall       nobody outside shared/sim includes its headers: the world is what carom/*.h say. The server
+             and its tools also have shared/sim/inspect.h; tests of the simulation alone look inside
   layer      inside the simulation includes point strictly downward: step, solve, collide, body and
              joint, geometry, state; body and joint do not know each other, nor does one solver another,
              and nobody looks into a solver's folder: solve/solver.h names its row
@@ -33,21 +35,27 @@ SERVER_SHARED = ["shared/base", "shared/sim", "shared/view", "shared/wire", "sha
 ALLOWED = {
     "shared/base": [],
     "shared/sim": ["shared/base"],
-    "shared/view": ["shared/base", "shared/sim"],
-    "shared/wire": ["shared/base", "shared/sim", "shared/view"],
-    "shared/scene": ["shared/base", "shared/sim"],
-    "shared/game": ["shared/base", "shared/sim", "shared/scene"],
+    "shared/view": ["shared/base"],
+    "shared/wire": ["shared/base", "shared/view"],
+    "shared/scene": ["shared/base"],
+    "shared/game": ["shared/base", "shared/scene"],
     "shared/net": ["shared/base"],
     "shared/include": [],
     "client-sdk/include": [],
-    "client-sdk/src": ["shared/base", "shared/sim", "shared/view", "shared/wire", "shared/scene",
-                       "shared/game"],
+    "client-sdk/src": ["shared/base", "shared/view", "shared/wire", "shared/scene", "shared/game"],
     "client-sdk/examples": [],
     "server": ["server/tools"],
     "server/tools": ["server/host", "server/record"] + SERVER_SHARED,
     "server/host": ["server/record/store.h"] + SERVER_SHARED,
     "server/record": ["shared/base", "shared/sim", "shared/scene", "shared/game"],
 }
+
+# The wall: the simulation's headers are its own. One of them is for the server and its tools, and the
+# tests named here look inside.
+SIM = "shared/sim/"
+INSPECT = "shared/sim/inspect.h"
+INSPECTORS = ("server/", "tests/")
+WHITE_BOX = ("tests/unit/sim/", "tests/fuzz/", "tests/determinism/", "server/tools/eval/volume.c")
 
 # Layers of the simulation, lowest first. A file may include its own folder and lower layers, but no
 # solver's folder other than its own.
@@ -69,7 +77,7 @@ HOST_ORDER = ["log", "config", "metrics", "outbox", "session", "history", "inbox
 LIBRARIES = {
     "enet/enet.h": r"^(server/host/net\.c|client-sdk/src/link\.c|shared/net/.*\.c|tests/.*\.c)$",
     "sqlite3.h": r"^(server/record/.*\.c|tests/.*\.c)$",
-    "jansson.h": r"^(shared/scene/.*_json\.c|server/.*\.c|tests/.*\.c)$",
+    "jansson.h": r"^(shared/scene/.*_json\.c|server/.*\.c|tests/.*\.c|tests/bench/peers/.*\.cpp)$",
     "sodium.h": r"^shared/wire/crypto\.c$",
     "pb-c.h": r"^(shared/scene/(.*\.c|message\.h)|shared/wire/.*\.c|server/record/.*\.c|tests/.*\.c)$",
 }
@@ -121,7 +129,7 @@ def layer_of(path):
 def check_layer(path, name):
     """Why a file of the simulation may not include another one, or None."""
     here, there = os.path.dirname(path), os.path.dirname(name)
-    if not (path.startswith("shared/sim/") and name.startswith("shared/sim/")) or here == there:
+    if not (path.startswith(SIM) and name.startswith(SIM)) or here == there or name == INSPECT:
         return None
     if layer_of(path) is None or layer_of(name) is None:
         return "a folder of no layer"
@@ -139,6 +147,15 @@ def check_host_order(path, number, name, problems):
         problems.append(f"{path}:{number}: include: {other} is not below {noun} (HOST_ORDER)")
 
 
+def check_wall(path, name):
+    """Why a file outside the simulation may not include one of its headers, or None."""
+    if not name.startswith(SIM) or path.startswith((SIM,) + WHITE_BOX):
+        return None
+    if name == INSPECT:
+        return None if path.startswith(INSPECTORS) else "a world is what carom/*.h say"
+    return "private to the simulation: carom/*.h, or shared/sim/inspect.h for the server and its tools"
+
+
 def check_includes(path, text, problems):
     folder = folder_of(path)
     for number, line in enumerate(text.split("\n"), 1):
@@ -149,11 +166,12 @@ def check_includes(path, text, problems):
         for header, where in LIBRARIES.items():
             if name.endswith(header) and not re.match(where, path):
                 problems.append(f"{path}:{number}: include: {name} does not belong here")
+        wall = check_wall(path, name)
+        if wall:
+            problems.append(f"{path}:{number}: wall: {name}: {wall}")
         wrong = check_layer(path, name)
         if wrong:
             problems.append(f"{path}:{number}: layer: {wrong}")
-        if path.startswith("client-sdk/") and name == "shared/sim/state/image.h":
-            problems.append(f"{path}:{number}: include: the SDK goes through the world's API")
         if (name.startswith("server/tools/cli/") and path.startswith("server/tools/")
                 and not path.startswith("server/tools/cli/")):
             problems.append(f"{path}:{number}: include: a tool hands its errors to the command line")
@@ -258,7 +276,13 @@ def check_all(paths, read, with_format=True):
 PLANTED = {
     "include": ("shared/sim/x.c", '#include "shared/game/game_host.h"\n'),
     "command line": ("server/tools/plot/x.c", '#include "server/tools/cli/cli.h"\n'),
-    "image": ("client-sdk/src/x.c", '#include "shared/sim/state/image.h"\n'),
+    "SDK -> simulation": ("client-sdk/src/x.c", '#include "shared/sim/state/image.h"\n'),
+    "SDK -> inspection": ("client-sdk/src/x.c", '#include "shared/sim/inspect.h"\n'),
+    "game -> simulation": ("shared/game/x.c", '#include "shared/sim/state/image.h"\n'),
+    "scene -> simulation": ("shared/scene/x.c", '#include "shared/sim/inspect.h"\n'),
+    "server -> simulation": ("server/host/x.c", '#include "shared/sim/state/fields.h"\n'),
+    "test -> simulation": ("tests/unit/scene/x.c", '#include "shared/sim/state/image.h"\n'),
+    "peers -> simulation": ("tests/bench/peers/x.h", '#include "shared/sim/state/image.h"\n'),
     "server -> SDK's inside": ("server/tools/x.c", '#include "client-sdk/src/mirror.h"\n'),
     "record -> host": ("server/record/x.c", '#include "server/host/room.h"\n'),
     "record -> tools": ("server/record/x.h", '#include "server/tools/cli/cli.h"\n'),
@@ -288,7 +312,10 @@ SOUND = [("shared/sim/step/x.c", '#include "shared/base/vec.h"\n// sinf( in a co
          "{\n    return cm_sqrt(a);\n}\n"),
          ("server/tools/x.c", '#include "server/host/worker.h"\n#include "server/record/replay.h"\n'
           '#include "carom/client.h"\n'),
-         ("server/host/worker.c", '#include "server/record/store.h"\n#include "server/host/room_loop.h"\n')]
+         ("server/host/worker.c", '#include "server/record/store.h"\n#include "server/host/room_loop.h"\n'
+          '#include "shared/sim/inspect.h"\n'),
+         ("tests/fuzz/x.c", '#include "shared/sim/state/image.h"\n'),
+         ("shared/sim/state/x.c", '#include "shared/sim/inspect.h"\n')]
 
 
 def self_test():
@@ -314,7 +341,7 @@ def main():
         for folder, _, names in os.walk(top):
             if "node_modules" in folder:
                 continue
-            paths += [os.path.join(folder, n) for n in names if n.endswith((".c", ".h", ".inl"))]
+            paths += [os.path.join(folder, n) for n in names if n.endswith((".c", ".h", ".inl", ".cpp"))]
     paths.sort()
     problems, counts = check_all(paths, lambda p: open(p, encoding="utf-8").read())
     with open("README.md", encoding="utf-8") as readme:

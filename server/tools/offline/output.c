@@ -10,7 +10,6 @@
 
 #include "shared/base/vec.h"
 #include "shared/scene/scene_json.h"
-#include "shared/sim/state/image.h"
 
 bool cm_sim_events_add(cm_sim_events *events, const carom_world *world)
 {
@@ -78,11 +77,13 @@ static void print_body(FILE *out, const cm_offline *run, uint32_t slot,
             (double)state->orientation.w);
     print_vec(out, "linear_velocity", state->linear_velocity);
     print_vec(out, "angular_velocity", state->angular_velocity);
-    carom_vec3 local = cm_bodies(run->world)[slot].center_of_mass;
+    carom_body_def def;
+    (void)carom_body_get_def(run->world, carom_world_body_at(run->world, slot), &def); // it lives
+    carom_vec3 local = def.center_of_mass;
     if (local.x != 0.0f || local.y != 0.0f || local.z != 0.0f) {
         print_vec(out, "center_of_mass", state->center_of_mass);
     }
-    if (cm_bodies(run->world)[slot].flags & CM_BODY_REPORT) {
+    if (def.report_force) {
         print_vec(out, "force", state->contact_force);
         print_vec(out, "torque", state->contact_torque);
     }
@@ -92,13 +93,14 @@ static void print_body(FILE *out, const cm_offline *run, uint32_t slot,
 // Kinetic energy 1/2 m v^2 + 1/2 w . I w, in the principal axes; of dynamic bodies.
 static double kinetic_energy(const carom_world *world, uint32_t slot, const carom_body_state *state)
 {
-    const cm_body *body = &cm_bodies(world)[slot];
+    carom_body_def body;
+    (void)carom_body_get_def(world, carom_world_body_at(world, slot), &body); // it lives
     carom_vec3 v = state->linear_velocity;
     double linear = (double)v.x * v.x + (double)v.y * v.y + (double)v.z * v.z;
-    carom_quat axes = cm_quat_mul(cm_motions(world)[slot].orientation, body->inertia_orientation);
+    carom_quat axes = cm_quat_mul(state->orientation, body.inertia_orientation);
     carom_vec3 w = cm_rotate_inverse(axes, state->angular_velocity);
-    double angular = (double)body->inertia.x * w.x * w.x + (double)body->inertia.y * w.y * w.y +
-                     (double)body->inertia.z * w.z * w.z;
+    double angular = (double)body.inertia.x * w.x * w.x + (double)body.inertia.y * w.y * w.y +
+                     (double)body.inertia.z * w.z * w.z;
     return 0.5 * state->mass * linear + 0.5 * angular;
 }
 

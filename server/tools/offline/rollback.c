@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "shared/scene/scene_json.h"
-#include "shared/sim/state/fields.h"
+#include "shared/sim/inspect.h"
 
 carom_result cm_rollback_create(const cm_offline *run, uint32_t ticks_back, cm_rollback *rollback)
 {
@@ -48,11 +48,6 @@ void cm_rollback_destroy(cm_rollback *rollback)
     rollback->generations = NULL;
 }
 
-static void overwrite_scratch(carom_world *world, int pattern)
-{
-    memset((char *)world + world->offset.scratch, pattern, world->offset.scratch_size);
-}
-
 // Steps R times; `after_one` gets the hash after the first step.
 static void step_back(const cm_rollback *rollback, cm_offline *run, uint64_t *after_one)
 {
@@ -83,7 +78,7 @@ static void name_difference(cm_rollback *rollback, const cm_offline *first,
         return;
     }
     rollback->difference.tick = found.tick;
-    if (found.body != CM_NONE) {
+    if (found.body != UINT32_MAX) {
         cm_offline_body_name(first, found.body, rollback->difference.body,
                              sizeof rollback->difference.body);
     }
@@ -123,7 +118,7 @@ carom_result cm_rollback_tick(cm_rollback *rollback, cm_offline *run)
     memset(rollback->first_image, 0x11, rollback->bound);
     size_t first = cm_offline_save(run, rollback->first_image, rollback->bound);
 
-    overwrite_scratch(other->world, 0xa5);
+    cm_world_spoil_scratch(other->world, 0xa5);
     carom_result result = cm_offline_restore(other, rollback->save, saved);
     if (result != CAROM_OK) {
         return result;
@@ -138,7 +133,7 @@ carom_result cm_rollback_tick(cm_rollback *rollback, cm_offline *run)
         name_difference(rollback, run, other);
     }
 
-    overwrite_scratch(run->world, 0x5a);
+    cm_world_spoil_scratch(run->world, 0x5a);
     result = cm_offline_restore(run, rollback->save, saved);
     if (result != CAROM_OK) {
         return result;

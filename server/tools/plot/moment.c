@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shared/sim/state/image.h"
-
 carom_result cm_before_take(const cm_offline *run, cm_before *before)
 {
     uint32_t count = carom_world_body_slots(run->world);
@@ -35,7 +33,7 @@ static void find_impulse(const carom_world *world, uint32_t slot, const cm_befor
                          cm_moment_body *body)
 {
     const carom_body_state *s = &body->state;
-    const cm_body *row = &cm_bodies(world)[slot];
+    carom_body_def def;
     body->point[0] = (double)s->center_of_mass.x;
     body->point[1] = (double)s->center_of_mass.y;
     body->point[2] = (double)s->center_of_mass.z;
@@ -44,13 +42,14 @@ static void find_impulse(const carom_world *world, uint32_t slot, const cm_befor
     }
     carom_vec3 g = carom_world_gravity(world), old = before->velocity[slot];
     double h = 1.0 / carom_world_tick_rate(world), m = (double)s->mass;
-    double scale = (double)row->gravity_scale * m;
+    (void)carom_body_get_def(world, carom_world_body_at(world, slot), &def); // it lives
+    double scale = (double)def.gravity_scale * m;
     body->impulse[0] = m * ((double)s->linear_velocity.x - (double)old.x) -
-                       h * (scale * (double)g.x + (double)row->force.x);
+                       h * (scale * (double)g.x + (double)def.force.x);
     body->impulse[1] = m * ((double)s->linear_velocity.y - (double)old.y) -
-                       h * (scale * (double)g.y + (double)row->force.y);
+                       h * (scale * (double)g.y + (double)def.force.y);
     body->impulse[2] = m * ((double)s->linear_velocity.z - (double)old.z) -
-                       h * (scale * (double)g.z + (double)row->force.z);
+                       h * (scale * (double)g.z + (double)def.force.z);
     uint32_t count = 0, mine = 0;
     const carom_contact_event *events = carom_world_contact_events(world, &count);
     for (uint32_t i = 0; i < count; ++i) {
@@ -67,7 +66,9 @@ static void find_impulse(const carom_world *world, uint32_t slot, const cm_befor
 carom_result cm_moment_take(const cm_offline *run, const cm_before *before, cm_moment *moment)
 {
     const carom_world *world = run->world;
-    uint32_t slots = carom_world_body_slots(world), room = world->state.shape_slots;
+    carom_world_stats stats;
+    carom_world_stats_get(world, &stats);
+    uint32_t slots = carom_world_body_slots(world), room = stats.shapes;
     memset(moment, 0, sizeof *moment);
     moment->tick = carom_world_tick(world);
     moment->time = (double)moment->tick / carom_world_tick_rate(world);

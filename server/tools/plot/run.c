@@ -11,8 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "shared/sim/state/image.h"
-
 #define MAP_TICKS  600u // by then something must have touched, unless --ticks says otherwise
 #define COST_START 5u   // one in so many steps at the start is not timed
 
@@ -249,6 +247,34 @@ static float surface_value(uint32_t rule, double wanted)
     return (float)(rule == CAROM_COMBINE_PRODUCT ? sqrt(wanted) : wanted);
 }
 
+// Every surface gets what two of them combine to these coefficients with, and no rule stands
+// before.
+static carom_result set_surfaces(const cm_plot_run *run, carom_world *world, double friction,
+                                 double restitution)
+{
+    carom_world_def def;
+    carom_world_stats stats;
+    cm_scene_world_def(run->scene, &def);
+    carom_world_stats_get(world, &stats);
+    carom_shape_id *shapes = calloc(stats.shapes + 1, sizeof *shapes);
+    if (shapes == NULL) {
+        return CAROM_ERROR_MEMORY;
+    }
+    carom_world_clear_pair_rules(world);
+    for (uint32_t slot = 0; slot < carom_world_body_slots(world); ++slot) {
+        uint32_t count =
+            carom_body_shapes(world, carom_world_body_at(world, slot), shapes, stats.shapes);
+        for (uint32_t i = 0; i < count; ++i) {
+            // Cannot fail: the shape lives, the coefficients are 0 to 1.
+            (void)carom_shape_set_surface(world, shapes[i],
+                                          surface_value(def.friction_combine, friction),
+                                          surface_value(def.restitution_combine, restitution));
+        }
+    }
+    free(shapes);
+    return CAROM_OK;
+}
+
 static carom_result run_cell(const cm_plot_run *run, const cm_plot_request *request,
                              double friction, double restitution, double *energy, bool *touched)
 {
@@ -259,14 +285,10 @@ static carom_result run_cell(const cm_plot_run *run, const cm_plot_request *requ
     if (result != CAROM_OK) {
         return result;
     }
-    cm_world_state *state = &offline.world->state;
-    state->rule_count = 0;
-    for (uint32_t i = 0; i < state->shape_slots; ++i) {
-        cm_shape *shape = &cm_shapes(offline.world)[i];
-        if (shape->alive) {
-            shape->friction = surface_value(state->friction_combine, friction);
-            shape->restitution = surface_value(state->restitution_combine, restitution);
-        }
+    result = set_surfaces(run, offline.world, friction, restitution);
+    if (result != CAROM_OK) {
+        cm_offline_destroy(&offline);
+        return result;
     }
     *touched = false;
     for (uint64_t tick = 0; tick < ticks && !*touched; ++tick) {

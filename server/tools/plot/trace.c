@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "server/tools/plot/outline.h"
-#include "shared/sim/state/image.h"
 
 enum { X, Y, Z, SIZE };
 enum { ENERGY = 0, KINETIC, POTENTIAL, CONTACTS, PENETRATION, JOINT_ERROR };
@@ -100,13 +99,13 @@ static double component(carom_vec3 v, uint32_t which)
 // I w in world axes, by the principal axes: turn w into them, scale, turn back.
 static void spin_of(const cm_offline *run, uint32_t slot, double spin[3])
 {
-    const cm_body *body = &cm_bodies(run->world)[slot];
-    const cm_motion *motion = &cm_motions(run->world)[slot];
-    carom_quat r = motion->orientation, p = body->inertia_orientation;
+    carom_body_def body;
+    (void)carom_body_get_def(run->world, carom_world_body_at(run->world, slot), &body); // it lives
+    carom_quat r = body.orientation, p = body.inertia_orientation;
     carom_quat back_r = {-r.x, -r.y, -r.z, r.w}, back_p = {-p.x, -p.y, -p.z, p.w};
     double w[3], a[3], b[3], inertia[3];
-    to_doubles(motion->angular_velocity, w);
-    to_doubles(body->inertia, inertia);
+    to_doubles(body.angular_velocity, w);
+    to_doubles(body.inertia, inertia);
     cm_turn(back_r, w, a);
     cm_turn(back_p, a, b);
     for (int k = 0; k < 3; ++k) {

@@ -13,14 +13,8 @@
 extern "C" {
 #endif
 
-#define CAROM_MODULE_ABI        1
-#define CAROM_INPUT_MAX         64 // bytes of a player's input for one tick
-#define CAROM_POINTER_BYTES     52 // of these for the pose, in a room whose scene has a pointer
-#define CAROM_PLAYERS_MAX       64 // player slots of a room
-#define CAROM_MODULE_STATE_MAX  65536
-#define CAROM_MODULE_PUBLIC_MAX 1024
-#define CAROM_USER_DATA_MAX     256
-#define CAROM_MESSAGE_MAX       1024
+#define CAROM_MODULE_ABI    1
+#define CAROM_POINTER_BYTES 52 // of these for the pose, in a room whose scene has a pointer
 
 // Where a pointer is to be: the first 52 bytes of its player's input, 13 little-endian binary32 in
 // this order. The module's own input comes after them, and is all that the module is given.

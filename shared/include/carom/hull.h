@@ -8,14 +8,12 @@
 #ifndef CAROM_HULL_H
 #define CAROM_HULL_H
 
+#include "carom/limits.h"
 #include "carom/types.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define CAROM_HULL_VERTICES_MAX 64
-#define CAROM_HULL_POINTS_MAX   4096
 
 typedef struct carom_hull carom_hull;
 

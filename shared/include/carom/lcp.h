@@ -5,13 +5,12 @@
 #ifndef CAROM_LCP_H
 #define CAROM_LCP_H
 
+#include "carom/limits.h"
 #include "carom/types.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define CAROM_LCP_ROWS_MAX 2048u
 
 typedef enum carom_lcp_method {
     CAROM_LCP_PROJECTION = 0, // boxed, one factor of the matrix; the world's

@@ -8,13 +8,12 @@
 #define CAROM_ROWS_H
 
 #include "carom/id.h"
+#include "carom/limits.h"
 #include "carom/types.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define CAROM_ROWS_MAX 64 // of all a game's constraints in one step
 
 struct carom_world;
 

@@ -10,13 +10,14 @@
 // Numbers: NaN and the infinities are CAROM_ERROR_NOT_FINITE; positions to 1e7 m, velocities to
 // 1e6, forces and impulses to 1e15, masses from 1e-15 to 1e15, sizes of shapes from 1e-5 to 1e6 m,
 // and quaternions and normals within 1e-2 of unit length (they are normalised); else
-// CAROM_ERROR_ARGUMENT.
+// CAROM_ERROR_ARGUMENT. limits.h has these numbers and every other limit by name.
 #ifndef CAROM_WORLD_H
 #define CAROM_WORLD_H
 
 #include "carom/hull.h"
 #include "carom/id.h"
 #include "carom/joint.h"
+#include "carom/limits.h"
 #include "carom/rows.h"
 #include "carom/types.h"
 
@@ -189,6 +190,8 @@ CAROM_API carom_error carom_last_error(const carom_world *world);
 CAROM_API void carom_world_step(carom_world *world);
 
 CAROM_API uint64_t carom_world_tick(const carom_world *world);
+// For a mirror of another world: the tick that this one believes in.
+CAROM_API void carom_world_set_tick(carom_world *world, uint64_t tick);
 CAROM_API uint32_t carom_world_tick_rate(const carom_world *world);
 CAROM_API carom_vec3 carom_world_gravity(const carom_world *world);
 CAROM_API carom_limits carom_world_limits(const carom_world *world);
@@ -331,6 +334,13 @@ typedef struct carom_body_state {
 
 CAROM_API carom_result carom_body_get(const carom_world *world, carom_body_id body,
                                       carom_body_state *state);
+// A def of the body as it is now, with mass, inertia and centre of mass given: it and the defs of
+// its shapes (carom_shape_get) make the same body again. What was applied for the next tick alone
+// is not in it.
+CAROM_API carom_result carom_body_get_def(const carom_world *world, carom_body_id body,
+                                          carom_body_def *def);
+// The player whose input moves it, or CAROM_NO_PLAYER, also of a body that is not there.
+CAROM_API uint32_t carom_body_pointer(const carom_world *world, carom_body_id body);
 
 // Poses and velocities. A pose moves the body's origin; it is a teleport, not a motion.
 CAROM_API carom_result carom_body_set_pose(carom_world *world, carom_body_id body,
@@ -361,6 +371,8 @@ CAROM_API uint32_t carom_body_shapes(const carom_world *world, carom_body_id bod
                                      carom_shape_id *shapes, uint32_t capacity);
 CAROM_API carom_result carom_shape_get(const carom_world *world, carom_shape_id shape,
                                        carom_shape_def *def, carom_body_id *body);
+CAROM_API carom_result carom_shape_set_surface(carom_world *world, carom_shape_id shape,
+                                               float friction, float restitution);
 
 // Friction and restitution of two bodies, or materials, or one of each: before the combine rules,
 // the latest rule first. A rule of a body goes with it.
@@ -370,8 +382,9 @@ typedef struct carom_pair_rule {
     float friction, restitution;     // negative: by the combine rule
 } carom_pair_rule;
 
-// At most 256 a world (CAROM_ERROR_LIMIT_RULES).
+// At most CAROM_RULES_MAX a world (CAROM_ERROR_LIMIT_RULES).
 CAROM_API carom_result carom_world_add_pair_rule(carom_world *world, const carom_pair_rule *rule);
+CAROM_API void carom_world_clear_pair_rules(carom_world *world);
 
 // What the last step did --------------------------------------------------------------------
 
@@ -399,6 +412,10 @@ typedef struct carom_sleep_event {
 // ascending by slots of each cause. Scratch, like contact events.
 CAROM_API const carom_sleep_event *carom_world_sleep_events(const carom_world *world,
                                                             uint32_t *count);
+
+// Forgets what the last step reported: contacts, joints that broke, sleep. A restore forgets it
+// too, so whoever rewinds calls this before anything that may look at the events of the last tick.
+CAROM_API void carom_world_clear_events(carom_world *world);
 
 // Where the time of a tick goes. STEP is the whole of a world's step, the stages before it are its
 // parts; HASH and SAVE are what a server does with the state after it, and no part of a step.
@@ -442,6 +459,9 @@ typedef struct carom_world_stats {
 CAROM_API void carom_world_stats_get(const carom_world *world, carom_world_stats *stats);
 // A monotonic clock in seconds, or NULL (the default). Never influences the simulation.
 CAROM_API void carom_world_set_clock(carom_world *world, double (*clock)(void *), void *context);
+// How many contacts are solved at once: 1, 4 or 8; 0, the default, as many as the processor has,
+// and so where it has fewer. Never influences the simulation. ARGUMENT for another number.
+CAROM_API carom_result carom_world_set_lanes(carom_world *world, uint32_t lanes);
 // Seconds of the last step, CAROM_STAGE_COUNT of them by carom_stage, valid until the next step;
 // all 0 without a clock. HASH and SAVE are always 0: a step does neither.
 CAROM_API const double *carom_world_stage_times(const carom_world *world);

@@ -54,11 +54,12 @@ carom_body_id carom_world_body_at(const carom_world *world, uint32_t slot)
 static carom_result check_pose(const carom_body_def *def, carom_error *error)
 {
     CM_WANT((unsigned)def->type <= CAROM_BODY_DYNAMIC, "type", "a carom_body_type");
-    CM_FIELD(cm_check_vec(def->position, CM_POSITION_MAX), "position", "components within 1e7 m");
+    CM_FIELD(cm_check_vec(def->position, CAROM_POSITION_MAX), "position",
+             "components within 1e7 m");
     CM_FIELD(cm_check_quat(def->orientation), "orientation", CM_UNIT_QUATERNION);
-    CM_FIELD(cm_check_vec(def->linear_velocity, CM_VELOCITY_MAX), "linear_velocity",
+    CM_FIELD(cm_check_vec(def->linear_velocity, CAROM_VELOCITY_MAX), "linear_velocity",
              "components within 1e6 m/s");
-    CM_FIELD(cm_check_vec(def->angular_velocity, CM_VELOCITY_MAX), "angular_velocity",
+    CM_FIELD(cm_check_vec(def->angular_velocity, CAROM_VELOCITY_MAX), "angular_velocity",
              "components within 1e6 rad/s");
     bool fixed = def->type == CAROM_BODY_STATIC;
     CM_WANT(!fixed || cm_length_squared(def->linear_velocity) == 0.0f, "linear_velocity",
@@ -92,16 +93,16 @@ static carom_result check_shapes(const carom_body_def *def, const carom_shape_de
 static carom_result check_given_mass(const carom_body_def *def, carom_error *error)
 {
     if (def->has_mass) {
-        CM_FIELD(cm_check_float(def->mass, 0.0f, CM_MASS_MAX), "mass", "0 to 1e15 kg");
+        CM_FIELD(cm_check_float(def->mass, 0.0f, CAROM_MASS_MAX), "mass", "0 to 1e15 kg");
     }
     if (def->has_center_of_mass) {
-        CM_FIELD(cm_check_vec(def->center_of_mass, CM_SIZE_MAX), "center_of_mass",
+        CM_FIELD(cm_check_vec(def->center_of_mass, CAROM_SIZE_MAX), "center_of_mass",
                  "components within 1e6 m");
     }
     if (def->has_inertia) {
         carom_vec3 least = cm_vec(cm_min(def->inertia.x, 0.0f), cm_min(def->inertia.y, 0.0f),
                                   cm_min(def->inertia.z, 0.0f));
-        CM_FIELD(cm_check_vec(def->inertia, CM_INERTIA_MAX), "inertia", "0 to 1e25 kg m^2");
+        CM_FIELD(cm_check_vec(def->inertia, CAROM_INERTIA_MAX), "inertia", "0 to 1e25 kg m^2");
         CM_WANT(cm_length_squared(least) == 0.0f, "inertia", "0 to 1e25 kg m^2");
         CM_FIELD(cm_check_quat(def->inertia_orientation), "inertia_orientation",
                  CM_UNIT_QUATERNION);
@@ -113,8 +114,8 @@ static carom_result check_given_mass(const carom_body_def *def, carom_error *err
 static void set_mass(const carom_body_def *def, const cm_mass *mass, cm_body *body)
 {
     carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f);
-    bool held = mass->mass <= CM_MASS_MAX && mass->inertia.x <= CM_INERTIA_MAX &&
-                mass->inertia.y <= CM_INERTIA_MAX && mass->inertia.z <= CM_INERTIA_MAX;
+    bool held = mass->mass <= CAROM_MASS_MAX && mass->inertia.x <= CAROM_INERTIA_MAX &&
+                mass->inertia.y <= CAROM_INERTIA_MAX && mass->inertia.z <= CAROM_INERTIA_MAX;
     bool kept = held || def->type == CAROM_BODY_DYNAMIC;
     body->mass = kept ? mass->mass : 0.0f;
     body->inertia = kept ? mass->inertia : zero;
@@ -297,4 +298,45 @@ carom_result carom_body_get(const carom_world *world, carom_body_id body, carom_
     get(world, row, body.index, state);
     cm_fpenv_leave(saved);
     return CAROM_OK;
+}
+
+carom_result carom_body_get_def(const carom_world *world, carom_body_id id, carom_body_def *def)
+{
+    carom_body_state state;
+    if (!def) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    CM_TRY(carom_body_get(world, id, &state));
+    const cm_body *body = &cm_bodies(world)[id.index];
+    *def = carom_default_body_def();
+    def->type = state.type;
+    def->position = state.position;
+    def->orientation = state.orientation;
+    def->linear_velocity = state.linear_velocity;
+    def->angular_velocity = state.angular_velocity;
+    def->force = body->force;
+    def->torque = body->torque;
+    def->gravity_scale = body->gravity_scale;
+    def->linear_damping = body->linear_damping;
+    def->angular_damping = body->angular_damping;
+    def->user_data = body->user_data;
+    def->axis_locks = body->locks;
+    def->bullet = (body->flags & CM_BODY_BULLET) != 0;
+    def->sleep = (body->flags & CM_BODY_SLEEP) != 0;
+    def->report_force = (body->flags & CM_BODY_REPORT) != 0;
+    def->pointer = body->pointer;
+    def->epsilon = body->epsilon;
+    def->gamma = body->gamma;
+    def->has_mass = def->has_inertia = def->has_center_of_mass = true;
+    def->mass = body->mass;
+    def->inertia = body->inertia;
+    def->inertia_orientation = body->inertia_orientation;
+    def->center_of_mass = body->center_of_mass;
+    return CAROM_OK;
+}
+
+uint32_t carom_body_pointer(const carom_world *world, carom_body_id id)
+{
+    const cm_body *body = world ? cm_body_find(world, id) : NULL;
+    return body ? body->pointer : CAROM_NO_PLAYER;
 }

@@ -13,10 +13,15 @@
 //
 // Typical: one shape, 300 bytes; once a body and client, and again when what is not motion changes.
 #include "shared/base/bytes.h"
+#include "shared/base/hash.h"
+#include "shared/base/vec.h"
+#include "shared/sim/inspect.h"
 #include "shared/sim/state/check.h"
 #include "shared/sim/state/portable.h"
 #include "shared/sim/state/slots.h"
 #include "shared/sim/state/wake.h"
+
+#include <string.h>
 
 #define BODY_MAGIC 0x424d5243u // "CRMB"
 
@@ -160,4 +165,34 @@ carom_result carom_world_decode_body(carom_world *world, const void *bytes, size
     CM_WANT(bytes, "bytes", "an encoded body");
     CM_FIELD(decode(world, bytes, size, id), "bytes", "a sound body that fits this world");
     return CAROM_OK;
+}
+
+static void add_words(cm_hash *hash, const void *row, size_t size)
+{
+    for (size_t at = 0; at < size; at += 4) {
+        uint32_t word;
+        memcpy(&word, (const char *)row + at, sizeof word);
+        cm_hash_u32(hash, word);
+    }
+}
+
+// What the body of a slot is: its row and those of its shapes. Forces are left out: they say how it
+// moves, may change with every tick, and are not part of a view either. So are its rest and what
+// touches it.
+void cm_body_identify(const carom_world *world, uint32_t slot, uint64_t *kind, uint64_t *links)
+{
+    cm_body body = cm_bodies(world)[slot];
+    body.force = body.torque = body.applied_force = body.applied_torque = cm_vec(0.0f, 0.0f, 0.0f);
+    body.contact_force = body.contact_torque = cm_vec(0.0f, 0.0f, 0.0f);
+    body.quiet = 0.0f;
+    body.island = CM_NONE;
+    body.flags &= (uint8_t) ~(CM_BODY_ASLEEP | CM_BODY_STIRRED);
+    cm_hash what = cm_hash_begin(slot), where = cm_hash_begin(slot);
+    add_words(&what, &body, sizeof body);
+    for (uint32_t at = body.first_shape; at != CM_NONE; at = cm_shapes(world)[at].next) {
+        add_words(&what, &cm_shapes(world)[at], sizeof(cm_shape));
+        cm_hash_u32(&where, at);
+    }
+    *kind = cm_hash_end(&what);
+    *links = cm_hash_end(&where);
 }

@@ -53,7 +53,7 @@ carom_result carom_body_set_pose(carom_world *world, carom_body_id body, carom_v
     cm_body *row;
     CM_TRY(find(world, body, &row));
     carom_error *error = &world->error;
-    CM_FIELD(cm_check_vec(position, CM_POSITION_MAX), "position", "components within 1e7 m");
+    CM_FIELD(cm_check_vec(position, CAROM_POSITION_MAX), "position", "components within 1e7 m");
     CM_FIELD(cm_check_quat(orientation), "orientation", CM_UNIT_QUATERNION);
     cm_fpenv saved = cm_fpenv_enter();
     place(world, body.index, position, orientation);
@@ -72,8 +72,8 @@ carom_result carom_body_set_velocity(carom_world *world, carom_body_id body, car
     cm_body *row;
     CM_TRY(find(world, body, &row));
     carom_error *error = &world->error;
-    CM_FIELD(cm_check_vec(linear, CM_VELOCITY_MAX), "linear", "components within 1e6 m/s");
-    CM_FIELD(cm_check_vec(angular, CM_VELOCITY_MAX), "angular", "components within 1e6 rad/s");
+    CM_FIELD(cm_check_vec(linear, CAROM_VELOCITY_MAX), "linear", "components within 1e6 m/s");
+    CM_FIELD(cm_check_vec(angular, CAROM_VELOCITY_MAX), "angular", "components within 1e6 rad/s");
     bool moves = !is_zero(linear) || !is_zero(angular);
     CM_FIELD(row->type == CAROM_BODY_STATIC && moves ? CAROM_ERROR_STATE : CAROM_OK, "body",
              "one that is not static, or zero velocities");
@@ -92,8 +92,8 @@ carom_result carom_body_set_force(carom_world *world, carom_body_id body, carom_
     cm_body *row;
     CM_TRY(find(world, body, &row));
     carom_error *error = &world->error;
-    CM_FIELD(cm_check_vec(force, CM_FORCE_MAX), "force", "components within 1e15 N");
-    CM_FIELD(cm_check_vec(torque, CM_FORCE_MAX), "torque", "components within 1e15 N m");
+    CM_FIELD(cm_check_vec(force, CAROM_FORCE_MAX), "force", "components within 1e15 N");
+    CM_FIELD(cm_check_vec(torque, CAROM_FORCE_MAX), "torque", "components within 1e15 N m");
     if (!same(force, row->force) || !same(torque, row->torque)) {
         cm_wake_body(world, body.index);
     }
@@ -107,8 +107,8 @@ CM_FP_BODY static carom_result add_force(cm_body *body, carom_vec3 force, carom_
 {
     carom_vec3 forces = cm_add(body->applied_force, force);
     carom_vec3 torques = cm_add(body->applied_torque, torque);
-    CM_FIELD(cm_check_vec(forces, CM_FORCE_MAX), "force", "a sum within 1e15 N");
-    CM_FIELD(cm_check_vec(torques, CM_FORCE_MAX), "torque", "a sum within 1e15 N m");
+    CM_FIELD(cm_check_vec(forces, CAROM_FORCE_MAX), "force", "a sum within 1e15 N");
+    CM_FIELD(cm_check_vec(torques, CAROM_FORCE_MAX), "torque", "a sum within 1e15 N m");
     body->applied_force = forces;
     body->applied_torque = torques;
     return CAROM_OK;
@@ -120,8 +120,8 @@ carom_result carom_body_apply_force(carom_world *world, carom_body_id body, caro
     cm_body *row;
     CM_TRY(find(world, body, &row));
     carom_error *error = &world->error;
-    CM_FIELD(cm_check_vec(force, CM_FORCE_MAX), "force", "components within 1e15 N");
-    CM_FIELD(cm_check_vec(torque, CM_FORCE_MAX), "torque", "components within 1e15 N m");
+    CM_FIELD(cm_check_vec(force, CAROM_FORCE_MAX), "force", "components within 1e15 N");
+    CM_FIELD(cm_check_vec(torque, CAROM_FORCE_MAX), "torque", "components within 1e15 N m");
     if (row->type != CAROM_BODY_DYNAMIC) {
         return CAROM_OK;
     }
@@ -153,8 +153,8 @@ CM_FP_BODY static carom_result add_impulse(cm_motion *motion, const cm_body *bod
         carom_vec3 torque = cm_cross(arm, impulse);
         angular = cm_add(motion->angular_velocity, cm_sym3_mul(&inverse, torque));
     }
-    bool held = cm_check_vec(linear, CM_VELOCITY_MAX) == CAROM_OK &&
-                cm_check_vec(angular, CM_VELOCITY_MAX) == CAROM_OK;
+    bool held = cm_check_vec(linear, CAROM_VELOCITY_MAX) == CAROM_OK &&
+                cm_check_vec(angular, CAROM_VELOCITY_MAX) == CAROM_OK;
     CM_WANT(held, "impulse", "one that leaves the velocity within 1e6");
     motion->linear_velocity = linear;
     motion->angular_velocity = angular;
@@ -167,8 +167,8 @@ carom_result carom_body_apply_impulse(carom_world *world, carom_body_id body, ca
     cm_body *row;
     CM_TRY(find(world, body, &row));
     carom_error *error = &world->error;
-    CM_FIELD(cm_check_vec(impulse, CM_FORCE_MAX), "impulse", "components within 1e15 N s");
-    CM_FIELD(cm_check_vec(point, CM_POSITION_MAX), "point", "components within 1e7 m");
+    CM_FIELD(cm_check_vec(impulse, CAROM_FORCE_MAX), "impulse", "components within 1e15 N s");
+    CM_FIELD(cm_check_vec(point, CAROM_POSITION_MAX), "point", "components within 1e7 m");
     if (row->type != CAROM_BODY_DYNAMIC) {
         return CAROM_OK;
     }

@@ -35,11 +35,19 @@ carom_result carom_world_add_pair_rule(carom_world *world, const carom_pair_rule
     CM_TRY(set_end(world, rule->body_a, rule->material_a, 1u, &row.a, &row.kinds));
     CM_TRY(set_end(world, rule->body_b, rule->material_b, 2u, &row.b, &row.kinds));
     CM_TRY(cm_check_rule(&row, error));
-    CM_FIELD(world->state.rule_count < CM_MAX_RULES ? CAROM_OK : CAROM_ERROR_LIMIT_RULES, "",
+    CM_FIELD(world->state.rule_count < CAROM_RULES_MAX ? CAROM_OK : CAROM_ERROR_LIMIT_RULES, "",
              "at most 256 rules");
     cm_rules(world)[world->state.rule_count++] = row;
     cm_wake_all(world);
     return CAROM_OK;
+}
+
+void carom_world_clear_pair_rules(carom_world *world)
+{
+    if (world->state.rule_count > 0) {
+        world->state.rule_count = 0;
+        cm_wake_all(world);
+    }
 }
 
 static float combine(uint32_t how, float a, float b)

@@ -4,6 +4,7 @@
 #include "shared/sim/state/check.h"
 #include "shared/sim/state/hull.h"
 #include "shared/sim/state/slots.h"
+#include "shared/sim/state/wake.h"
 
 #include <string.h>
 
@@ -127,17 +128,24 @@ void cm_shape_to_def(const cm_shape *shape, carom_shape_def *def)
     }
 }
 
+// The row of a live shape, or NULL.
+static cm_shape *find(const carom_world *world, carom_shape_id id)
+{
+    if (id.generation == 0 || id.index >= world->state.shape_slots) {
+        return NULL;
+    }
+    cm_shape *shape = &cm_shapes(world)[id.index];
+    return shape->alive && shape->generation == id.generation ? shape : NULL;
+}
+
 carom_result carom_shape_get(const carom_world *world, carom_shape_id shape, carom_shape_def *def,
                              carom_body_id *body)
 {
     if (!world) {
         return CAROM_ERROR_ARGUMENT;
     }
-    if (shape.generation == 0 || shape.index >= world->state.shape_slots) {
-        return CAROM_ERROR_STALE_ID;
-    }
-    const cm_shape *row = &cm_shapes(world)[shape.index];
-    if (!row->alive || row->generation != shape.generation) {
+    const cm_shape *row = find(world, shape);
+    if (!row) {
         return CAROM_ERROR_STALE_ID;
     }
     if (def) {
@@ -148,6 +156,26 @@ carom_result carom_shape_get(const carom_world *world, carom_shape_id shape, car
         body->index = row->body;
         body->generation = cm_bodies(world)[row->body].generation;
     }
+    return CAROM_OK;
+}
+
+carom_result carom_shape_set_surface(carom_world *world, carom_shape_id shape, float friction,
+                                     float restitution)
+{
+    if (!world) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    carom_error *error = &world->error;
+    cm_shape *row = find(world, shape);
+    CM_FIELD(row ? CAROM_OK : CAROM_ERROR_STALE_ID, "shape", "the id of a living shape");
+    CM_FIELD(cm_check_float(friction, 0.0f, CAROM_FRICTION_MAX), "friction", "0 to 1000");
+    CM_FIELD(cm_check_float(restitution, 0.0f, 1.0f), "restitution", "0 to 1");
+    if (row->friction != friction || row->restitution != restitution) {
+        cm_wake_body(world, row->body);
+        cm_stir_body(world, row->body);
+    }
+    row->friction = friction;
+    row->restitution = restitution;
     return CAROM_OK;
 }
 

@@ -163,12 +163,13 @@ static bool measure(work *w)
     }
     // Far from the origin the points themselves are only as exact as binary32 is there.
     w->add = ADD * w->size + 1.0e-7 * far;
-    return w->size > (double)CM_SIZE_MIN;
+    return w->size > (double)CAROM_SIZE_MIN;
 }
 
 static bool first_tetrahedron(work *w, const char **refusal)
 {
-    double least = THIN * w->size > (double)CM_SIZE_MIN ? THIN * w->size : (double)CM_SIZE_MIN;
+    double least =
+        THIN * w->size > (double)CAROM_SIZE_MIN ? THIN * w->size : (double)CAROM_SIZE_MIN;
     uint32_t lowest = 0;
     for (uint32_t i = 1; i < w->point_count; i++) {
         lowest = is_above(&w->points[lowest], &w->points[i]) ? i : lowest;
@@ -387,7 +388,7 @@ static carom_result check_points(const carom_vec3 *points, uint32_t count, const
         return CAROM_ERROR_LIMIT_SIZE;
     }
     for (uint32_t i = 0; i < count; i++) {
-        carom_result result = cm_check_vec(points[i], CM_SIZE_MAX);
+        carom_result result = cm_check_vec(points[i], CAROM_SIZE_MAX);
         if (result != CAROM_OK) {
             *refusal = result == CAROM_ERROR_NOT_FINITE ? "a point that is not finite"
                                                         : "a coordinate above 1e6 m";

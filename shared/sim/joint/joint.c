@@ -31,7 +31,7 @@ carom_joint_def carom_default_joint_def(void)
     memset(&def, 0, sizeof def);
     def.axis = cm_vec(0.0f, 1.0f, 0.0f);
     def.steering_axis = cm_vec(0.0f, 1.0f, 0.0f);
-    def.motor_max = CM_FORCE_MAX;
+    def.motor_max = CAROM_FORCE_MAX;
     def.epsilon = def.gamma = -1.0f;
     return def;
 }
@@ -66,7 +66,7 @@ static carom_quat frame_in(const end *e, carom_vec3 x, carom_vec3 y)
 static carom_result check_axis(carom_vec3 axis, const char *field, carom_vec3 *unit,
                                carom_error *error)
 {
-    CM_FIELD(cm_check_vec(axis, CM_POSITION_MAX), field, "components within 1e7");
+    CM_FIELD(cm_check_vec(axis, CAROM_POSITION_MAX), field, "components within 1e7");
     CM_WANT(cm_length(axis) >= AXIS_MIN, field, "a direction, of length 1e-6 or more");
     *unit = cm_normalize(axis);
     return CAROM_OK;
@@ -96,7 +96,7 @@ static void set_extras(const carom_joint_def *def, cm_joint *joint)
 {
     bool stiff = def->spring == CAROM_SPRING_STIFFNESS;
     joint->flags = def->collide ? CM_JOINT_COLLIDE : 0;
-    joint->max_force = joint->max_torque = CM_FORCE_MAX;
+    joint->max_force = joint->max_torque = CAROM_FORCE_MAX;
     joint->epsilon = def->epsilon;
     joint->gamma = def->gamma;
     if (def->has_limits) {
@@ -123,10 +123,10 @@ CM_FP_BODY static carom_result row_from_def(const carom_world *world, const caro
                                             cm_joint *joint, carom_error *error)
 {
     end a = end_of(world, joint->body_a), b = end_of(world, joint->body_b);
-    CM_FIELD(cm_check_vec(def->anchor, CM_POSITION_MAX), "anchor", "components within 1e7 m");
+    CM_FIELD(cm_check_vec(def->anchor, CAROM_POSITION_MAX), "anchor", "components within 1e7 m");
     carom_vec3 anchor_b = def->anchor;
     if (def->type == CAROM_JOINT_DISTANCE) {
-        CM_FIELD(cm_check_vec(def->anchor_b, CM_POSITION_MAX), "anchor_b",
+        CM_FIELD(cm_check_vec(def->anchor_b, CAROM_POSITION_MAX), "anchor_b",
                  "components within 1e7 m");
         anchor_b = def->anchor_b;
         joint->rest = cm_length(cm_sub(anchor_b, def->anchor));

@@ -9,24 +9,7 @@
 #include "shared/base/vec.h"
 #include "shared/sim/state/image.h"
 
-#define CM_POSITION_MAX    1.0e7f  // m, of what the API places
-#define CM_VELOCITY_MAX    1.0e6f  // m/s and rad/s
-#define CM_FORCE_MAX       1.0e15f // N, N m, N s
-#define CM_MASS_MIN        1.0e-15f
-#define CM_MASS_MAX        1.0e15f // kg
-#define CM_INERTIA_MIN     1.0e-25f
-#define CM_INERTIA_MAX     1.0e25f // kg m^2
-#define CM_SIZE_MIN        1.0e-5f // m, of a shape
-#define CM_SIZE_MAX        1.0e6f
-#define CM_DENSITY_MAX     1.0e9f // kg/m^3
-#define CM_FRICTION_MAX    1.0e3f
-#define CM_DAMPING_MAX     1.0e6f // 1/s
-#define CM_SCALE_MAX       1.0e6f // of gravity
-#define CM_UNIT_TOLERANCE  1.0e-2f
-#define CM_SOFTNESS_MAX    1.0e3f // epsilon of the lcp solver
-#define CM_QUIET_MAX       1.0e6f // s
-#define CM_MAX_DIRECT_ROWS 2048u
-#define CM_MAX_PLAYERS     64u
+#define CM_QUIET_MAX 1.0e6f // s
 
 // Leaves the calling function with the first result that is not OK.
 #define CM_TRY(call)                                                                               \
@@ -67,7 +50,7 @@ static inline carom_result cm_refuse(carom_error *error, carom_result result, co
 // OK, NOT_FINITE, or ARGUMENT outside [low, high] (of each element's absolute value, for a vector).
 carom_result cm_check_float(float value, float low, float high);
 carom_result cm_check_vec(carom_vec3 value, float high);
-// OK within CM_UNIT_TOLERANCE of unit length.
+// OK within CAROM_UNIT_TOLERANCE of unit length.
 carom_result cm_check_quat(carom_quat value);
 carom_result cm_check_unit(carom_vec3 value);
 

@@ -47,12 +47,12 @@ static carom_result check_limits(const cm_joint *joint, carom_error *error)
 
 static carom_result check_drives(const cm_joint *joint, carom_error *error)
 {
-    CM_FIELD(cm_check_vec(joint->drive_linear, CM_VELOCITY_MAX), "motor_velocity",
+    CM_FIELD(cm_check_vec(joint->drive_linear, CAROM_VELOCITY_MAX), "motor_velocity",
              "within 1e6 m/s");
-    CM_FIELD(cm_check_vec(joint->drive_angular, CM_VELOCITY_MAX), "motor_velocity",
+    CM_FIELD(cm_check_vec(joint->drive_angular, CAROM_VELOCITY_MAX), "motor_velocity",
              "within 1e6 rad/s");
-    CM_FIELD(cm_check_float(joint->max_force, 0.0f, CM_FORCE_MAX), "motor_max", "0 to 1e15");
-    CM_FIELD(cm_check_float(joint->max_torque, 0.0f, CM_FORCE_MAX), "motor_max", "0 to 1e15");
+    CM_FIELD(cm_check_float(joint->max_force, 0.0f, CAROM_FORCE_MAX), "motor_max", "0 to 1e15");
+    CM_FIELD(cm_check_float(joint->max_torque, 0.0f, CAROM_FORCE_MAX), "motor_max", "0 to 1e15");
     return CAROM_OK;
 }
 
@@ -90,10 +90,11 @@ carom_result cm_check_joint(const cm_joint *joint, carom_error *error)
     CM_TRY(check_limits(joint, error));
     CM_TRY(check_drives(joint, error));
     CM_TRY(check_spring(joint, error));
-    CM_FIELD(cm_check_float(joint->break_force, 0.0f, CM_FORCE_MAX), "break_force", "0 to 1e15 N");
-    CM_FIELD(cm_check_float(joint->break_torque, 0.0f, CM_FORCE_MAX), "break_torque",
+    CM_FIELD(cm_check_float(joint->break_force, 0.0f, CAROM_FORCE_MAX), "break_force",
+             "0 to 1e15 N");
+    CM_FIELD(cm_check_float(joint->break_torque, 0.0f, CAROM_FORCE_MAX), "break_torque",
              "0 to 1e15 N m");
-    CM_FIELD(cm_check_float(joint->epsilon, -1.0f, CM_SOFTNESS_MAX), "epsilon",
+    CM_FIELD(cm_check_float(joint->epsilon, -1.0f, CAROM_SOFTNESS_MAX), "epsilon",
              "0 to 1e3, or -1 for the solver's");
     CM_FIELD(cm_check_float(joint->gamma, -1.0f, 1.0f), "gamma", "0 to 1, or -1 for the solver's");
     return check_forces(joint);

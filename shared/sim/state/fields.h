@@ -1,5 +1,6 @@
-// The table of the state's fields at run time, and rows as words. Private to shared/sim and tools
-// that compare worlds (replay, sim --rollback).
+// The table of the state's fields at run time, and rows as words. What is made
+// of it as a whole, the layout hash and the difference of two worlds, inspect.h declares. Private
+// to shared/sim.
 //
 // A row of a section flattens into 32-bit words in the order of fields.def: a float is its bits, a
 // U64 two words, low first, a U8 a word of its own. Words are values, so that whatever is made of
@@ -8,6 +9,7 @@
 #ifndef CM_SIM_STATE_FIELDS_H
 #define CM_SIM_STATE_FIELDS_H
 
+#include "shared/sim/inspect.h"
 #include "shared/sim/state/image.h"
 
 typedef enum cm_section {
@@ -52,24 +54,5 @@ void *cm_section_row(const carom_world *world, cm_section section, uint32_t row)
 // is outside its kind (a U8 above 255).
 void cm_row_load(cm_section section, const void *row, uint32_t *words);
 bool cm_row_store(cm_section section, const uint32_t *words, void *row);
-
-// A hash of the table's names, kinds and counts and of the image's version: images and encoded
-// worlds of another table are refused.
-uint64_t cm_layout_hash(void);
-
-// The first field in which two worlds differ, in the order of the sections.
-typedef struct cm_difference {
-    uint64_t tick; // of the first world
-    const char *section;
-    const char *field;
-    uint32_t row;     // slot, or row of the contact
-    uint32_t element; // of the field
-    uint32_t body;    // slot of the body that it belongs to, CM_NONE for the world's own fields
-    char first[32];   // values as text, floats with nine significant digits
-    char second[32];
-} cm_difference;
-
-// False where the states are equal in every bit of every field.
-bool cm_world_difference(const carom_world *first, const carom_world *second, cm_difference *out);
 
 #endif

@@ -13,7 +13,7 @@
 //   offset.contact   164 x limits.contacts   state: sorted by (shape_a, shape_b)
 //   …                164 x limits.contacts   the other rows: each step they change places
 //   offset.joint     184 x limits.joints     state
-//   offset.rule      20  x CM_MAX_RULES      state: pair rules, in the order of their making
+//   offset.rule      20  x CAROM_RULES_MAX   state: pair rules, in the order of their making
 //   offset.scratch   offset.scratch_size     scratch of the stages (scratch.h)
 //
 // Every offset is a multiple of CM_CACHE_LINE. A row above body_slots, shape_slots, contact_count
@@ -33,16 +33,6 @@
 #define CM_MANIFOLD_MAX   4u
 
 #define CM_JOINT_ROWS_MAX 9u
-
-// Maxima that the image's 32-bit offsets and the encoded form allow; a limit above is refused.
-#define CM_MAX_BODIES   65536u
-#define CM_MAX_SHAPES   131072u
-#define CM_MAX_JOINTS   65536u
-#define CM_MAX_CONTACTS 1048576u
-#define CM_MAX_SUBSTEPS 64u
-#define CM_MAX_RULES    256u
-#define CM_MAX_SEGMENTS 256u
-#define CM_MAX_ROUNDS   1000u
 
 // State ------------------------------------------------------------------------------------
 

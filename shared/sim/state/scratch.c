@@ -18,6 +18,10 @@
 // Offsets are computed by the same walk that sums the size, so the two cannot differ.
 #include "shared/sim/state/scratch.h"
 
+#include "shared/sim/inspect.h"
+
+#include <string.h>
+
 static size_t align_line(size_t size)
 {
     return (size + CM_CACHE_LINE - 1) / CM_CACHE_LINE * CM_CACHE_LINE;
@@ -68,4 +72,9 @@ void cm_scratch_map(const carom_world *world, cm_scratch *scratch)
     scratch->old_contacts = (cm_contact *)((char *)world + world->offset.spare_contact);
     cm_scratch_own own = {world->own.joint_filter, world->own.broadphase, world->own.solver};
     walk(&world->limits, &own, (char *)world + world->offset.scratch, scratch);
+}
+
+void cm_world_spoil_scratch(carom_world *world, uint8_t byte)
+{
+    memset((char *)world + world->offset.scratch, byte, world->offset.scratch_size);
 }

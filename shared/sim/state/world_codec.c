@@ -103,7 +103,7 @@ static carom_result check_counts(const cm_world_state *state, const carom_limits
     if (state->contact_count > limits->contacts) {
         return CAROM_ERROR_LIMIT_CONTACTS;
     }
-    if (state->rule_count > CM_MAX_RULES) {
+    if (state->rule_count > CAROM_RULES_MAX) {
         return CAROM_ERROR_LIMIT_RULES;
     }
     return state->joint_slots > limits->joints ? CAROM_ERROR_LIMIT_JOINTS : CAROM_OK;

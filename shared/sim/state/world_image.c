@@ -58,7 +58,7 @@ size_t carom_world_save_bound(const carom_world *world)
 {
     const carom_limits *limits = &world->limits;
     return (size_t)save_size(limits->bodies, limits->shapes, limits->contacts, limits->joints,
-                             CM_MAX_RULES);
+                             CAROM_RULES_MAX);
 }
 
 static char *put(char *to, const void *from, size_t size)
@@ -114,7 +114,7 @@ static carom_result check_image(const carom_world *world, const save_header *hea
     if (state->joint_slots > world->limits.joints) {
         return CAROM_ERROR_LIMIT_JOINTS;
     }
-    if (state->rule_count > CM_MAX_RULES) {
+    if (state->rule_count > CAROM_RULES_MAX) {
         return CAROM_ERROR_LIMIT_RULES;
     }
     return cm_check_room(world, state);

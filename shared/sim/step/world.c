@@ -62,8 +62,8 @@ static uint64_t round_up(uint64_t bytes)
 static bool lay_out(const carom_limits *limits, const carom_solver_def *solver, carom_world *world,
                     size_t *size)
 {
-    if (limits->bodies > CM_MAX_BODIES || limits->shapes > CM_MAX_SHAPES ||
-        limits->joints > CM_MAX_JOINTS || limits->contacts > CM_MAX_CONTACTS) {
+    if (limits->bodies > CAROM_BODIES_MAX || limits->shapes > CAROM_SHAPES_MAX ||
+        limits->joints > CAROM_JOINTS_MAX || limits->contacts > CAROM_CONTACTS_MAX) {
         return false;
     }
     uint64_t at = round_up(sizeof(carom_world));
@@ -80,7 +80,7 @@ static bool lay_out(const carom_limits *limits, const carom_solver_def *solver, 
     uint64_t joint = at;
     at = round_up(at + (uint64_t)limits->joints * sizeof(cm_joint));
     uint64_t rule = at;
-    at = round_up(at + (uint64_t)CM_MAX_RULES * sizeof(cm_rule));
+    at = round_up(at + (uint64_t)CAROM_RULES_MAX * sizeof(cm_rule));
     uint64_t scratch = at;
     const cm_scratch_own own = {
         .joint_filter = cm_joint_filter_size(limits),
@@ -112,8 +112,8 @@ static bool lay_out(const carom_limits *limits, const carom_solver_def *solver, 
 static carom_result check_solver_def(const carom_solver_def *def, carom_error *error)
 {
     CM_WANT((unsigned)def->type <= CAROM_SOLVER_VOLUME, "solver.type", "a carom_solver_type");
-    CM_WANT(def->lcp.direct_rows <= CM_MAX_DIRECT_ROWS, "solver.lcp.direct_rows", "0 to 2048");
-    CM_WANT(def->volume.segments <= CM_MAX_SEGMENTS, "solver.volume.segments", "3 to 256");
+    CM_WANT(def->lcp.direct_rows <= CAROM_DIRECT_ROWS_MAX, "solver.lcp.direct_rows", "0 to 2048");
+    CM_WANT(def->volume.segments <= CAROM_SEGMENTS_MAX, "solver.volume.segments", "3 to 256");
     return CAROM_OK;
 }
 
@@ -130,13 +130,13 @@ size_t carom_world_size(const carom_world_def *def)
 
 static carom_result check_limits(const carom_limits *limits, carom_error *error)
 {
-    CM_FIELD(limits->bodies <= CM_MAX_BODIES ? CAROM_OK : CAROM_ERROR_LIMIT_BODIES, "limits.bodies",
-             "at most 65536");
-    CM_FIELD(limits->shapes <= CM_MAX_SHAPES ? CAROM_OK : CAROM_ERROR_LIMIT_SHAPES, "limits.shapes",
-             "at most 131072");
-    CM_FIELD(limits->joints <= CM_MAX_JOINTS ? CAROM_OK : CAROM_ERROR_LIMIT_JOINTS, "limits.joints",
-             "at most 65536");
-    CM_FIELD(limits->contacts <= CM_MAX_CONTACTS ? CAROM_OK : CAROM_ERROR_LIMIT_CONTACTS,
+    CM_FIELD(limits->bodies <= CAROM_BODIES_MAX ? CAROM_OK : CAROM_ERROR_LIMIT_BODIES,
+             "limits.bodies", "at most 65536");
+    CM_FIELD(limits->shapes <= CAROM_SHAPES_MAX ? CAROM_OK : CAROM_ERROR_LIMIT_SHAPES,
+             "limits.shapes", "at most 131072");
+    CM_FIELD(limits->joints <= CAROM_JOINTS_MAX ? CAROM_OK : CAROM_ERROR_LIMIT_JOINTS,
+             "limits.joints", "at most 65536");
+    CM_FIELD(limits->contacts <= CAROM_CONTACTS_MAX ? CAROM_OK : CAROM_ERROR_LIMIT_CONTACTS,
              "limits.contacts", "at most 1048576");
     return cm_refuse(error, CAROM_ERROR_LIMIT_SIZE, "limits", "a world of at most 4 GiB");
 }
@@ -247,6 +247,11 @@ uint64_t carom_world_tick(const carom_world *world)
     return world->state.tick;
 }
 
+void carom_world_set_tick(carom_world *world, uint64_t tick)
+{
+    world->state.tick = tick;
+}
+
 uint32_t carom_world_tick_rate(const carom_world *world)
 {
     return world->state.tick_rate;
@@ -273,6 +278,13 @@ const carom_contact_event *carom_world_contact_events(const carom_world *world, 
     cm_scratch_map(world, &scratch);
     *count = world->event_count;
     return scratch.events;
+}
+
+void carom_world_clear_events(carom_world *world)
+{
+    world->event_count = 0;
+    world->joint_event_count = 0;
+    world->sleep_event_count = 0;
 }
 
 void carom_world_stats_get(const carom_world *world, carom_world_stats *stats)
@@ -309,4 +321,15 @@ void carom_world_set_clock(carom_world *world, double (*clock)(void *), void *co
 {
     world->clock = clock;
     world->clock_context = context;
+}
+
+carom_result carom_world_set_lanes(carom_world *world, uint32_t lanes)
+{
+    if (!world) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    carom_error *error = &world->error;
+    CM_WANT(lanes == 0 || lanes == 1 || lanes == 4 || lanes == 8, "lanes", "0, 1, 4 or 8");
+    world->lanes = lanes;
+    return CAROM_OK;
 }

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "carom/world.h"
 #include "shared/scene/scene_json.h"
-#include "shared/sim/state/image.h"
 
 #define TICKS 600
 #define EVERY 60
@@ -41,15 +41,6 @@ static void stop(run *r)
     cm_scene_free(r->scene);
     free(r->memory);
     free(r->image);
-}
-
-static bool has_width(uint32_t lanes)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    return lanes < 8 || __builtin_cpu_supports("avx2");
-#else
-    return lanes < 8;
-#endif
 }
 
 static void check(const char *name)
@@ -140,7 +131,7 @@ static void check_lanes(const char *name)
     run runs[3];
     for (int i = 0; i < 3; ++i) {
         start(name, &runs[i]);
-        runs[i].world->lanes = has_width(widths[i]) ? widths[i] : 1;
+        carom_world_set_lanes(runs[i].world, widths[i]);
     }
     for (int tick = 0; tick < TICKS; ++tick) {
         for (int i = 0; i < 3; ++i) {

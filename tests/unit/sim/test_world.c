@@ -26,11 +26,11 @@ Test(world, create_refuses_with_the_reason)
     def.solver.soft.substeps = 65;
     cr_assert_eq(carom_world_create(&def, memory, size, &world), CAROM_ERROR_ARGUMENT);
     def = carom_default_world_def();
-    def.limits.bodies = CM_MAX_BODIES + 1;
+    def.limits.bodies = CAROM_BODIES_MAX + 1;
     cr_assert_eq(carom_world_size(&def), 0);
     cr_assert_eq(carom_world_create(&def, memory, size, &world), CAROM_ERROR_LIMIT_BODIES);
     def = carom_default_world_def();
-    def.limits.contacts = CM_MAX_CONTACTS + 1;
+    def.limits.contacts = CAROM_CONTACTS_MAX + 1;
     cr_assert_eq(carom_world_create(&def, memory, size, &world), CAROM_ERROR_LIMIT_CONTACTS);
     free(memory);
 }

@@ -37,12 +37,13 @@ carom_result carom_world_set_rows(carom_world *world, const carom_row_source *so
 static bool is_sound(const carom_row *row)
 {
     const float most = 1.0e15f;
-    bool sound = cm_check_float(row->velocity, -CM_VELOCITY_MAX, CM_VELOCITY_MAX) == CAROM_OK &&
-                 cm_check_float(row->error, -CM_POSITION_MAX, CM_POSITION_MAX) == CAROM_OK &&
-                 cm_check_float(row->slip, 0.0f, most) == CAROM_OK &&
-                 cm_check_float(row->epsilon, -1.0f, most) == CAROM_OK &&
-                 cm_check_float(row->gamma, -1.0f, 1.0f) == CAROM_OK && row->lower <= row->upper &&
-                 row->lower < most && row->upper > -most;
+    bool sound =
+        cm_check_float(row->velocity, -CAROM_VELOCITY_MAX, CAROM_VELOCITY_MAX) == CAROM_OK &&
+        cm_check_float(row->error, -CAROM_POSITION_MAX, CAROM_POSITION_MAX) == CAROM_OK &&
+        cm_check_float(row->slip, 0.0f, most) == CAROM_OK &&
+        cm_check_float(row->epsilon, -1.0f, most) == CAROM_OK &&
+        cm_check_float(row->gamma, -1.0f, 1.0f) == CAROM_OK && row->lower <= row->upper &&
+        row->lower < most && row->upper > -most;
     for (uint32_t i = 0; i < CM_LCP_SIDES_MAX; i++) {
         sound = sound && cm_check_vec(row->linear[i], most) == CAROM_OK &&
                 cm_check_vec(row->angular[i], most) == CAROM_OK;

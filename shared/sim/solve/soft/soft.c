@@ -59,7 +59,7 @@ static size_t scratch_size(const carom_limits *limits, const carom_solver_def *d
 static const cm_soft_passes *choose_passes(uint32_t lanes)
 {
 #if defined(__x86_64__) || defined(__i386__)
-    if (lanes == 8 || (lanes == 0 && __builtin_cpu_supports("avx2"))) {
+    if ((lanes == 8 || lanes == 0) && __builtin_cpu_supports("avx2")) {
         return &cm_soft_passes_8;
     }
     return lanes == 1 ? &cm_soft_passes_1 : &cm_soft_passes_4;

@@ -13,15 +13,15 @@
 #include "shared/sim/solve/volume/vec.h"
 
 // A capsule of CM_VOLUME_ROUND segments is the largest: meridians x rings. Cylinders may have more
-// segments, up to CM_MAX_SEGMENTS.
+// segments, up to CAROM_SEGMENTS_MAX.
 #define CM_VOLUME_ROUND    32u // most meridians of spheres and capsules
 #define CM_VOLUME_VERTICES 520u
 #define CM_VOLUME_FACES    560u
 #define CM_VOLUME_LOOP     2240u
 
-_Static_assert(2 * CM_MAX_SEGMENTS <= CM_VOLUME_VERTICES, "a cylinder fits");
+_Static_assert(2 * CAROM_SEGMENTS_MAX <= CM_VOLUME_VERTICES, "a cylinder fits");
 _Static_assert(4 * CM_VOLUME_FACES <= CM_VOLUME_LOOP, "faces of four corners fit");
-_Static_assert(6 * CM_MAX_SEGMENTS <= CM_VOLUME_LOOP, "a cylinder's loops fit");
+_Static_assert(6 * CAROM_SEGMENTS_MAX <= CM_VOLUME_LOOP, "a cylinder's loops fit");
 
 typedef struct cm_volume_piece {
     uint32_t vertex_count, face_count;

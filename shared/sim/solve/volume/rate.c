@@ -4,7 +4,7 @@
 // w h < 2, and we take w h <= 1/2. For a body of mass m, w^2 = 4 k A / m, with A the section of its
 // largest piece across its two longest sides, and 4 for two contacts that each give way on both
 // sides. At a point (CAROM_VOLUME_DEEPEST_POINT) the damper is explicit too: w^2 = 8 k / m, and
-// 4 b h / m <= 1, a corner being easier to move than the whole. At most CM_MAX_SUBSTEPS.
+// 4 b h / m <= 1, a corner being easier to move than the whole. At most CAROM_SUBSTEPS_MAX.
 //
 // The bound of a step's work is a second of one core: CM_VOLUME_PAIRS_A_SECOND pairs met. A tick
 // that would need more takes fewer substeps, but never fewer than a third of what the rule wants
@@ -67,8 +67,8 @@ static double wanted_by(const carom_world *world, const cm_body *body, double dt
 
 static uint32_t whole(double steps)
 {
-    if (!(steps < (double)CM_MAX_SUBSTEPS)) {
-        return CM_MAX_SUBSTEPS;
+    if (!(steps < (double)CAROM_SUBSTEPS_MAX)) {
+        return CAROM_SUBSTEPS_MAX;
     }
     uint32_t n = steps > 1.0 ? (uint32_t)steps : 1;
     return (double)n < steps ? n + 1 : n;
@@ -88,7 +88,7 @@ uint32_t cm_volume_rate(carom_world *world, const cm_scratch *scratch, double dt
     bool over = false;
     if (steps == 0) {
         steps = whole(wanted);
-        over = wanted > LEAST * (double)CM_MAX_SUBSTEPS;
+        over = wanted > LEAST * (double)CAROM_SUBSTEPS_MAX;
         uint32_t least = whole(wanted / LEAST);
         while (steps > least && (double)steps * (double)scratch->pair_count > bound) {
             steps--;
