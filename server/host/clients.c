@@ -264,6 +264,8 @@ static void receive_inputs(cm_clients *clients, cm_client *client, const cm_host
 {
     cm_session *session = &client->session;
     if (client->roster == NULL) {
+        // How long an input is only a room knows.
+        ++clients->stats.datagrams_refused;
         cm_clients_kick(clients, client, CAROM_REASON_HELLO_EXPECTED);
         return;
     }

@@ -1,9 +1,8 @@
-// The clients of a host: their sessions, what comes from them, and who is sent away. A room is to
-// them a roster, which they enter and leave; which one a hello leads to is the caller's to say, and
-// there may be many.
+// The clients of a host: their sessions, what comes from them, and who is sent away. They enter and
+// leave rooms by their rosters; there may be many, and the caller says which one a hello leads to.
 //
-// What a client sends goes into its session (acks, lead) and its room (events, inputs), nowhere
-// else: whoever publishes reads it there.
+// What a client sends goes into its session (acks, lead) and its room (events, inputs) alone; the
+// publisher reads it there.
 #ifndef CM_SERVER_HOST_CLIENTS_H
 #define CM_SERVER_HOST_CLIENTS_H
 

@@ -309,11 +309,6 @@ void cm_host_disconnect(cm_host *host, uint32_t peer, uint32_t reason)
     enet_peer_disconnect_later(&host->enet->peers[peer], reason);
 }
 
-void cm_host_reset(cm_host *host, uint32_t peer)
-{
-    enet_peer_reset(&host->enet->peers[peer]);
-}
-
 void cm_host_flush(cm_host *host)
 {
     for (size_t i = 0; i < host->enet->peerCount; ++i) {

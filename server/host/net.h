@@ -81,7 +81,6 @@ bool cm_host_send_reliable(cm_host *host, uint32_t peer, const void *bytes, size
 bool cm_host_send(cm_host *host, uint32_t peer, const void *bytes, size_t size);
 // After all that is queued was delivered, or at once (no event follows).
 void cm_host_disconnect(cm_host *host, uint32_t peer, uint32_t reason);
-void cm_host_reset(cm_host *host, uint32_t peer);
 void cm_host_flush(cm_host *host);
 
 uint32_t cm_host_round_trip_ms(const cm_host *host, uint32_t peer);

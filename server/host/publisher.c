@@ -120,7 +120,7 @@ void cm_publisher_destroy(cm_publisher *p)
     free(p);
 }
 
-// Who left is forgotten, and whoever has the slot now is someone else.
+// Forgets the clients that left; a slot may belong to another client by now.
 static void meet(cm_publisher *p, cm_client *const members[CAROM_PLAYERS_MAX])
 {
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; ++player) {

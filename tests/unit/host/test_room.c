@@ -317,6 +317,39 @@ Test(room, ticks_of_the_window_can_be_looked_at)
 }
 
 // Of the messages confirmed until now, those of each player so far; each has to be the next one.
+// A keyframe is of the tick that was asked for, and not of the newest.
+Test(room, each_tick_of_the_window_is_encoded_as_it_was)
+{
+    cm_scene *scene = rig_scene(3);
+    cm_room *room = make_room(scene, 133);
+    carom_game *game = NULL;
+    cr_assert_eq(cm_game_create(scene, &carom_module_sandbox, 5, NULL, &game), CAROM_OK);
+    join(room, 1);
+    uint64_t hashes[31];
+    size_t size = 0;
+    for (uint64_t tick = 1; tick <= 30; ++tick) {
+        uint8_t bytes[CAROM_INPUT_MAX];
+        uint32_t cost;
+        script(0, tick, bytes);
+        cm_room_input(room, 0, tick, bytes, 100, &cost);
+        cm_room_frame(room);
+        hashes[tick] = cm_room_hash(room);
+        while (cm_room_confirm(room, false) != NULL) {
+        }
+    }
+    for (uint64_t tick = 30 - WINDOW; tick <= 30; ++tick) {
+        const uint8_t *bytes = cm_room_encode(room, tick, &size);
+        cr_assert_not_null(bytes);
+        cr_assert_eq(cm_game_decode(game, bytes, size), CAROM_OK);
+        cr_assert_eq(cm_game_hash(game), hashes[tick], "tick %d", (int)tick);
+    }
+    cr_assert_null(cm_room_encode(room, 31, &size), "not stepped yet");
+    cr_assert_null(cm_room_encode(room, 12, &size), "out of the history");
+    cm_game_destroy(game);
+    cm_room_destroy(room);
+    cm_scene_free(scene);
+}
+
 static void count_messages(cm_room *room, uint32_t seen[8])
 {
     const cm_history_slot *slot;

@@ -158,6 +158,39 @@ Test(status, percentiles)
     cr_assert_eq(cm_metrics_percentile(&metrics, 1.0), 50.0);
 }
 
+typedef struct heard {
+    uint32_t lines;
+    char last[CM_LINE_MAX];
+} heard;
+
+static void hear(void *user, int level, const char *json_line)
+{
+    heard *h = user;
+    cr_assert_eq(level, (int)CM_LOG_WARNING);
+    ++h->lines;
+    strcpy(h->last, json_line);
+}
+
+Test(status, growth_is_told_once)
+{
+    heard h = {0};
+    cm_log log = {hear, &h}, nowhere = {0};
+    uint64_t said = 0;
+    cm_log_growth(&log, "lost", "rows", 0, 1, &said);
+    cr_assert_eq(h.lines, 0);
+    cm_log_growth(&log, "lost", "rows", 5, 60, &said);
+    cm_log_growth(&log, "lost", "rows", 5, 120, &said);
+    cm_log_growth(&log, "lost", "rows", 7, 180, &said);
+    cr_assert_eq(h.lines, 2);
+    json_t *root = json_loads(h.last, 0, NULL);
+    cr_assert_eq(json_integer_value(json_object_get(root, "rows")), 2);
+    cr_assert_eq(json_integer_value(json_object_get(root, "in_all")), 7);
+    cr_assert_eq(json_integer_value(json_object_get(root, "tick")), 180);
+    json_decref(root);
+    cm_log_growth(&nowhere, "lost", "rows", 9, 240, &said);
+    cr_assert_eq(said, 9);
+}
+
 Test(status, levels_have_names)
 {
     cm_log_level level;

@@ -410,6 +410,24 @@ Test(worker, a_leave_is_logged_with_its_reason)
     close_bench(&b);
 }
 
+Test(worker, a_packet_before_the_hello_ends_it_and_counts)
+{
+    bench b;
+    bare_client c;
+    open_bench(&b, 15);
+    dial(&c);
+    run(&b, &c, 1, 50);
+    send_input(&c, 5, 1);
+    run(&b, &c, 1, 300);
+    cr_assert_eq(c.refusals, 1);
+    cr_assert_eq(c.reason, CAROM_REASON_HELLO_EXPECTED);
+    cr_assert(c.ended);
+    cr_assert_eq(stats_of(&b).datagrams_refused, 1);
+    cr_assert_eq(stats_of(&b).peers, 0);
+    hang_up(&c);
+    close_bench(&b);
+}
+
 Test(worker, without_a_hello_the_slot_is_free_again)
 {
     bench b;
