@@ -61,11 +61,13 @@ void cm_write_bit_run(cm_bit_writer *writer, const uint8_t *bytes, size_t count)
         writer->overflow = true;
         return;
     }
-    for (; count >= 8; count -= 8) {
-        cm_write_bits(writer, *bytes++, 8);
-    }
-    if (count > 0) {
-        cm_write_bits(writer, *bytes, (uint32_t)count);
+    while (count > 0) {
+        uint32_t take = count < 32 ? (uint32_t)count : 32, word = 0;
+        for (uint32_t i = 0; 8 * i < take; i++) {
+            word |= (uint32_t)*bytes++ << (8 * i);
+        }
+        cm_write_bits(writer, word, take);
+        count -= take;
     }
 }
 
