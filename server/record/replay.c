@@ -3,7 +3,8 @@
 //
 // Another engine, layout or module is said as such before a tick is run: its hashes would differ
 // without anything being wrong. Inputs are put to the module's own check, as they were when they
-// arrived. At a divergence the next keyframe, if there is one, names body, field and both values.
+// arrived. At a divergence the next keyframe, if there is one, names body, field and both values. A
+// keyframe has no hash on file: it is decoded, and its state must be that of its tick.
 // 216,000 ticks of a hash each take as long as the simulation does; reading them does not show.
 #include "server/record/replay.h"
 
@@ -19,6 +20,7 @@ typedef struct replay {
     const carom_module *module;
     carom_game *game;
     cm_replay_report *report;
+    uint64_t keyframe; // tick of the next one; UINT64_MAX: no more
 } replay;
 
 static carom_result wrong_version(replay *run)
@@ -71,8 +73,7 @@ static carom_result check_inputs(replay *run, const cm_match_tick *tick)
     return CAROM_OK;
 }
 
-static void describe(replay *run, const cm_difference *d, const char *recorded,
-                     const char *replayed)
+static void describe(replay *run, uint64_t tick, const cm_difference *d)
 {
     char body[32] = "";
     if (d->body != UINT32_MAX) {
@@ -80,8 +81,8 @@ static void describe(replay *run, const cm_difference *d, const char *recorded,
     }
     snprintf(run->report->difference, sizeof run->report->difference,
              "at the keyframe of tick %llu: %s%s %u, %s[%u]: recorded %s, replayed %s",
-             (unsigned long long)d->tick, body, d->section, d->row, d->field, d->element, recorded,
-             replayed);
+             (unsigned long long)tick, body, d->section, d->row, d->field, d->element, d->first,
+             d->second);
 }
 
 // On to the next keyframe, to compare states there. What cannot be read leaves no description.
@@ -109,10 +110,14 @@ static void find_difference(replay *run)
     }
     if (reached &&
         cm_world_difference(carom_game_world(recorded), carom_game_world(run->game), &difference)) {
-        describe(run, &difference, difference.first, difference.second);
+        describe(run, at, &difference);
     } else if (reached && cm_game_hash(recorded) == cm_game_hash(run->game)) {
         snprintf(run->report->difference, sizeof run->report->difference,
                  "at the keyframe of tick %llu the states are equal: the recorded hash is wrong",
+                 (unsigned long long)at);
+    } else if (reached) {
+        snprintf(run->report->difference, sizeof run->report->difference,
+                 "at the keyframe of tick %llu: the bodies are equal, players or module are not",
                  (unsigned long long)at);
     }
     cm_game_destroy(recorded);
@@ -126,6 +131,61 @@ static carom_result diverged(replay *run, const cm_match_tick *tick, uint64_t ha
     run->report->replayed_hash = hash;
     find_difference(run);
     return CAROM_ERROR_DIVERGED;
+}
+
+// Where the next keyframe is, from a tick on.
+static carom_result seek_keyframe(replay *run, uint64_t from)
+{
+    const uint8_t *bytes;
+    size_t size;
+    carom_result result =
+        cm_match_keyframe(run->file, from, &run->keyframe, &bytes, &size, &run->report->error);
+    if (result == CAROM_ERROR_NOT_FOUND) {
+        run->keyframe = UINT64_MAX;
+        return CAROM_OK;
+    }
+    return result;
+}
+
+// Decodes the keyframe of this very tick into `recorded`.
+static carom_result decode_keyframe(replay *run, uint64_t tick, carom_game *recorded)
+{
+    const uint8_t *bytes;
+    size_t size;
+    cm_match_error *error = &run->report->error;
+    carom_result result = cm_match_keyframe(run->file, tick, &run->keyframe, &bytes, &size, error);
+    if (result == CAROM_OK && cm_game_decode(recorded, bytes, size) != CAROM_OK) {
+        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
+                              "keyframes: row %llu: packed: no state of this scene",
+                              (unsigned long long)tick);
+    }
+    return result;
+}
+
+// The keyframe of the tick in hand, if there is one, against the state.
+static carom_result check_keyframe(replay *run, const cm_match_tick *tick, uint64_t hash)
+{
+    carom_game *recorded = NULL;
+    if (run->keyframe != tick->tick) {
+        return CAROM_OK;
+    }
+    carom_result result =
+        cm_game_create(cm_match_scene(run->file), run->module, run->info.seed, NULL, &recorded);
+    if (result == CAROM_OK) {
+        result = decode_keyframe(run, tick->tick, recorded);
+    }
+    if (result == CAROM_OK && cm_game_hash(recorded) != hash) {
+        cm_match_tick wrong = *tick;
+        wrong.hash = cm_game_hash(recorded);
+        result = diverged(run, &wrong, hash);
+    } else if (result == CAROM_OK) {
+        run->report->keyframes++;
+        result = seek_keyframe(run, tick->tick + 1);
+    }
+    if (recorded != NULL) {
+        cm_game_destroy(recorded);
+    }
+    return result;
 }
 
 static carom_result run_ticks(replay *run, cm_replay_progress *progress, void *context)
@@ -151,6 +211,10 @@ static carom_result run_ticks(replay *run, cm_replay_progress *progress, void *c
         if (hash != tick.hash) {
             return diverged(run, &tick, hash);
         }
+        result = check_keyframe(run, &tick, hash);
+        if (result != CAROM_OK) {
+            return result;
+        }
         run->report->verified_ticks = tick.tick;
         run->report->final_hash = hash;
     }
@@ -174,6 +238,9 @@ carom_result cm_replay_verify(const char *path, cm_replay_progress *progress, vo
         if (result != CAROM_OK) {
             cm_match_wrong(&report->error, result, "scene: row 0: %s", carom_result_text(result));
         }
+    }
+    if (result == CAROM_OK) {
+        result = seek_keyframe(&run, 0);
     }
     if (result == CAROM_OK) {
         result = run_ticks(&run, progress, context);

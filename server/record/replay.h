@@ -1,5 +1,6 @@
 // Replaying a match file: re-simulates from the scene with the recorded inputs and compares the
-// hash of every tick.
+// hash of every tick, and the state at every keyframe: who goes on from one must be where the match
+// was.
 #ifndef CM_SERVER_RECORD_REPLAY_H
 #define CM_SERVER_RECORD_REPLAY_H
 
@@ -8,10 +9,11 @@
 typedef struct cm_replay_report {
     uint64_t verified_ticks; // every tick up to this one has the recorded hash
     uint64_t final_hash;
-    bool complete; // the file holds how the match ended
-    bool stopped;  // by the progress function
+    uint32_t keyframes; // equal to the state of their ticks, up to verified_ticks
+    bool complete;      // the file holds how the match ended
+    bool stopped;       // by the progress function
     bool diverged;
-    uint64_t diverged_tick, recorded_hash, replayed_hash;
+    uint64_t diverged_tick, recorded_hash, replayed_hash; // of a keyframe: its state's
     // The first difference in the state at the next keyframe: tick, body, field, both values. Empty
     // where the file has no such keyframe.
     char difference[256];

@@ -29,6 +29,7 @@
 #define SETTLE_S      12.0
 #define CUT_S         2.5
 #define PREDICTING    4u
+#define AWAY_US       500000u
 #define JOIN_EVERY_US 150000u
 #define VIEW_AGE_MAX  4u // ticks
 
@@ -48,8 +49,11 @@ typedef struct member {
     uint16_t port;
     cm_link_def link;
     uint64_t join_us, turn_us;
+    uint64_t leave_us;             // UINT64_MAX: stays
+    uint64_t hitch_us, hitched_us; // from, until: its frames stand still
+    float course[2];
     uint8_t input[9];
-    bool tried;
+    bool tried, playing, leaving;
 } member;
 
 typedef struct cluster {
@@ -104,6 +108,7 @@ static bool make_server(cluster *c)
     cm_config_default(&c->config);
     snprintf(c->config.listen, sizeof c->config.listen, "127.0.0.1:%u", PORT);
     c->config.insecure = true;
+    c->config.keyframe_s = 1;
     c->config.room_seed = (int64_t)(c->seed % 1000000u) + 1;
     cm_worker_def def = {.config = &c->config,
                          .scene = c->scene,
@@ -132,6 +137,7 @@ static void make_members(cluster *c)
         }
         cm_rng_seed(&m->rng, c->seed * 100u + i);
         m->join_us = c->start_us + i * JOIN_EVERY_US;
+        m->leave_us = i < CLUSTER_STAYERS ? UINT64_MAX : m->join_us + 2000000u;
     }
 }
 
@@ -192,28 +198,69 @@ static void put_float(uint8_t *bytes, float value)
     }
 }
 
-static void choose_input(const cluster *c, member *m, uint64_t now)
+// One byte for who says it, one that counts. It is reliable: those who stay are heard to the end.
+static void talk(cluster *c, const member *m)
+{
+    uint32_t number = (uint32_t)(m - c->members);
+    uint8_t bytes[2] = {(uint8_t)number, (uint8_t)c->result->messages_of[number]};
+    if (carom_client_send(m->client, bytes, sizeof bytes) == CAROM_OK) {
+        c->result->messages_of[number]++;
+        c->result->done.messages++;
+    }
+}
+
+static void choose_input(cluster *c, member *m, uint64_t now)
 {
     if (c->quiet) {
         memset(m->input, 0, sizeof m->input);
-    } else if (now >= m->turn_us) {
+        (void)carom_client_set_input(m->client, m->input, sizeof m->input);
+        return;
+    }
+    if (now >= m->turn_us) {
+        talk(c, m);
         m->turn_us = now + 200000u + cm_rng_below(&m->rng, 800000u);
-        put_float(m->input, cm_rng_range(&m->rng, -1.0f, 1.0f));
-        put_float(m->input + 4, cm_rng_range(&m->rng, -1.0f, 1.0f));
+        m->course[0] = cm_rng_range(&m->rng, -1.0f, 1.0f);
+        m->course[1] = cm_rng_range(&m->rng, -1.0f, 1.0f);
         m->input[8] = (uint8_t)(cm_rng_below(&m->rng, 3) == 0 ? 1 : 0);
     }
+    // Never twice the same: a late input that says nothing new rewinds nothing.
+    put_float(m->input, 0.95f * m->course[0] + cm_rng_range(&m->rng, -0.05f, 0.05f));
+    put_float(m->input + 4, 0.95f * m->course[1]);
     (void)carom_client_set_input(m->client, m->input, sizeof m->input);
 }
 
+static const cm_link_def clean_link = {.latency_us = 10000};
+
+// Who comes and goes has a path that loses less: each join is a few messages that have a deadline.
 static void give_link(cluster *c, member *m)
 {
+    float worst = m->leave_us == UINT64_MAX ? 0.08f : 0.02f;
     cm_link_def link = {.latency_us = 10000 + cm_rng_below(&c->rng, 90000),
                         .jitter_us = cm_rng_below(&c->rng, 25000),
-                        .loss = cm_rng_range(&c->rng, 0.01f, 0.08f),
+                        .loss = cm_rng_range(&c->rng, 0.01f, worst),
                         .duplicate = cm_rng_range(&c->rng, 0.0f, 0.05f)};
     link.jitter_us = link.jitter_us < link.latency_us ? link.jitter_us : link.latency_us;
-    m->link = link;
-    cm_net_link_port(c->net, m->port, &link);
+    m->link = c->quiet ? clean_link : link;
+    cm_net_link_port(c->net, m->port, &m->link);
+}
+
+// Leaves while others play, and comes again, as somebody new to the room.
+static void come_and_go(cluster *c, member *m, uint64_t now)
+{
+    if (carom_client_get_state(m->client) == CAROM_CLIENT_PLAYING && !m->playing) {
+        m->playing = true;
+        c->result->done.joins++;
+    }
+    if (m->playing && !m->leaving && !c->quiet && now >= m->leave_us) {
+        carom_client_disconnect(m->client, now);
+        m->leaving = true;
+        c->result->done.leaves++;
+    }
+    if (m->leaving && carom_client_get_state(m->client) == CAROM_CLIENT_IDLE) {
+        m->tried = m->playing = m->leaving = false;
+        m->join_us = now + AWAY_US;
+        m->leave_us = now + AWAY_US + 1500000u + cm_rng_below(&m->rng, 1500000);
+    }
 }
 
 static void update_member(cluster *c, member *m, uint64_t now)
@@ -227,7 +274,8 @@ static void update_member(cluster *c, member *m, uint64_t now)
         give_link(c, m);
     }
     carom_client_update(m->client, now);
-    if (carom_client_get_state(m->client) == CAROM_CLIENT_PLAYING) {
+    come_and_go(c, m, now);
+    if (carom_client_get_state(m->client) == CAROM_CLIENT_PLAYING && !m->leaving) {
         choose_input(c, m, now);
     } else if (m->tried && carom_client_get_state(m->client) == CAROM_CLIENT_IDLE) {
         cluster_fail(c->result, "a client was thrown out: %s",
@@ -235,13 +283,46 @@ static void update_member(cluster *c, member *m, uint64_t now)
     }
 }
 
+// A frame that takes long, now and then: its inputs come late, and the room rewinds. Who is about
+// to leave does it then.
+static bool hitches(cluster *c, member *m, uint64_t now)
+{
+    if (!c->quiet && m->leave_us == UINT64_MAX && now >= m->hitch_us) {
+        m->hitched_us = now + 40000u + cm_rng_below(&m->rng, 80000);
+        m->hitch_us = m->hitched_us + 200000u + cm_rng_below(&m->rng, 600000);
+        for (uint32_t i = CLUSTER_STAYERS; i < CLUSTER_CLIENTS; i++) {
+            member *other = &c->members[i];
+            if (other->playing && other->leave_us < m->hitched_us + 1000000u) {
+                other->leave_us = m->hitched_us + cm_rng_below(&m->rng, 100000);
+            }
+        }
+    }
+    return now < m->hitched_us;
+}
+
+// Which ticks a call of the worker stepped again: a rewind ends at the tick that was the newest.
+static void note_rewind(cluster *c, const cm_worker_stats *before)
+{
+    cm_worker_stats after;
+    cm_worker_stats_get(c->worker, &after);
+    uint64_t again = after.rewound_ticks - before->rewound_ticks;
+    for (uint64_t i = 0; after.rewinds == before->rewinds + 1 && i < again; i++) {
+        c->result->was_rewound[(before->tick - i) % CLUSTER_TICKS_MAX] = true;
+    }
+}
+
 static void step(cluster *c)
 {
     cm_net_advance(c->net, STEP_US);
     uint64_t now = cm_net_now_us(c->net);
+    cm_worker_stats before;
+    cm_worker_stats_get(c->worker, &before);
     cm_worker_run_once(c->worker, now);
+    note_rewind(c, &before);
     for (uint32_t i = 0; i < CLUSTER_CLIENTS; i++) {
-        update_member(c, &c->members[i], now);
+        if (!hitches(c, &c->members[i], now)) {
+            update_member(c, &c->members[i], now);
+        }
     }
     if (++c->steps % PUMP_STEPS == 0) {
         cm_store_pump(c->store);
@@ -266,7 +347,7 @@ static void play_under_faults(cluster *c, uint64_t ticks)
         m->link.latency_us += 60000;
         cm_net_link_port(c->net, m->port, &m->link);
     }
-    uint16_t cut = c->members[cm_rng_below(&c->rng, CLUSTER_CLIENTS)].port;
+    uint16_t cut = c->members[cm_rng_below(&c->rng, CLUSTER_STAYERS)].port;
     cm_net_partition(c->net, cut, true);
     run_for(c, CUT_S);
     cm_net_partition(c->net, cut, false);
@@ -275,9 +356,8 @@ static void play_under_faults(cluster *c, uint64_t ticks)
 
 static void heal(cluster *c)
 {
-    static const cm_link_def clean = {.latency_us = 10000};
     for (uint32_t i = 0; i < CLUSTER_CLIENTS; i++) {
-        cm_net_link_port(c->net, c->members[i].port, &clean);
+        cm_net_link_port(c->net, c->members[i].port, &clean_link);
     }
     c->quiet = true;
     run_for(c, SETTLE_S);
@@ -340,7 +420,8 @@ static void await_view(cluster *c, const carom_client *client)
         }
         step(c);
     }
-    cluster_fail(c->result, "a client gets no views any more");
+    cluster_fail(c->result, "client '%s' gets no views any more after tick %" PRIu64,
+                 client->def.name, client->mirror ? client->mirror->newest_tick : 0);
 }
 
 static void compare_views(cluster *c)
@@ -409,6 +490,7 @@ static void drain(cluster *c)
     for (uint32_t i = 0; i < CLUSTER_CLIENTS; i++) {
         c->members[i].tried = false; // thrown out is now right
         c->members[i].join_us = UINT64_MAX;
+        c->members[i].playing = true;
     }
     cm_worker_drain(c->worker, cm_net_now_us(c->net));
     for (uint32_t i = 0; i < 2000 && !cm_worker_drained(c->worker); i++) {

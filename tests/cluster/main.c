@@ -60,14 +60,17 @@ static bool parse(int argc, char **argv, options *o)
 
 static void print(uint64_t seed, const cluster_result *r)
 {
-    printf("cluster: seed %" PRIu64 " trace %016" PRIx64 ": ticks %" PRIu64 ", joins %" PRIu64
-           ", rewinds %" PRIu64 " (%" PRIu64 " ticks), late %" PRIu64 ", contacts %" PRIu64
-           ", lost %" PRIu64 ", duplicates %" PRIu64 ", partitioned %" PRIu64
-           ", reconciles %" PRIu64 ", views %" PRIu64 ", compared %" PRIu64 ", replayed %" PRIu64
+    printf("cluster: seed %" PRIu64 " trace %016" PRIx64 ": ticks %" PRIu64 ", rewinds %" PRIu64
+           " (%" PRIu64 " ticks), late %" PRIu64 ", contacts %" PRIu64 ", lost %" PRIu64
+           ", duplicates %" PRIu64 ", partitioned %" PRIu64 ", joins %" PRIu64 " (%" PRIu64
+           " rewound), leaves %" PRIu64 " (%" PRIu64 "), messages %" PRIu64 " (%" PRIu64
+           "), reconciles %" PRIu64 ", views %" PRIu64 ", compared %" PRIu64 ", replayed %" PRIu64
            ", prediction error %.4f m (max %.3f)\n",
-           seed, r->trace, r->ticks, r->joined, r->rewinds, r->rewound_ticks, r->late_inputs,
-           r->contacts, r->lost, r->duplicated, r->partitioned, r->reconciles, r->view_packets,
-           r->bodies_compared, r->replayed_ticks, r->error_mean, r->error_max);
+           seed, r->trace, r->ticks, r->rewinds, r->rewound_ticks, r->late_inputs, r->contacts,
+           r->lost, r->duplicated, r->partitioned, r->recorded.joins, r->rewound.joins,
+           r->recorded.leaves, r->rewound.leaves, r->recorded.messages, r->rewound.messages,
+           r->reconciles, r->view_packets, r->bodies_compared, r->replayed_ticks, r->error_mean,
+           r->error_max);
 }
 
 // What a run that tested anything has some of.
@@ -86,6 +89,10 @@ static void check_counts(cluster_result *r)
         {"bodies compared", r->bodies_compared},
         {"replayed ticks", r->replayed_ticks},
         {"late inputs", r->late_inputs},
+        {"joins", r->recorded.joins},
+        {"leaves", r->recorded.leaves},
+        {"messages", r->recorded.messages},
+        {"keyframes", r->keyframes},
     };
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         if (counts[i].count == 0) {
@@ -94,7 +101,20 @@ static void check_counts(cluster_result *r)
     }
 }
 
-static bool run_seed(const options *o, uint64_t seed)
+// What two seeds and more have some of: events in ticks that were rewound.
+static bool check_sums(const options *o, const cluster_events *rewound)
+{
+    bool all = rewound->joins > 0 && rewound->leaves > 0 && rewound->messages > 0;
+    printf("cluster: rewound over %" PRIu64 " joins, %" PRIu64 " leaves, %" PRIu64 " messages\n",
+           rewound->joins, rewound->leaves, rewound->messages);
+    if (o->first < o->last && !all) {
+        printf("cluster: FAILED: the seeds tested nothing of one of them\n");
+        return false;
+    }
+    return true;
+}
+
+static bool run_seed(const options *o, uint64_t seed, cluster_events *rewound)
 {
     cluster_result result;
     cluster_run(seed, o->ticks, o->keep, &result);
@@ -107,6 +127,9 @@ static bool run_seed(const options *o, uint64_t seed)
         }
     }
     print(seed, &result);
+    rewound->joins += result.rewound.joins;
+    rewound->leaves += result.rewound.leaves;
+    rewound->messages += result.rewound.messages;
     if (result.failed) {
         printf("cluster: FAILED seed %" PRIu64 " trace %016" PRIx64 ": %s\n", seed, result.trace,
                result.what);
@@ -122,9 +145,10 @@ int main(int argc, char **argv)
         return 2;
     }
     uint64_t failed = 0;
+    cluster_events rewound = {0, 0, 0};
     for (uint64_t seed = o.first; seed <= o.last; seed++) {
-        failed += !run_seed(&o, seed);
+        failed += !run_seed(&o, seed, &rewound);
     }
     printf("%" PRIu64 " passed, %" PRIu64 " failed\n", o.last - o.first + 1 - failed, failed);
-    return failed == 0 ? 0 : 1;
+    return check_sums(&o, &rewound) && failed == 0 ? 0 : 1;
 }

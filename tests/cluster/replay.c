@@ -7,11 +7,65 @@
 #include "server/record/replay.h"
 #include "tests/cluster/cluster.h"
 
+// Joins, leaves and messages of one tick. Those who stay are heard without a gap, in order.
+static void count_events(const cm_match_tick *tick, uint64_t heard[CLUSTER_CLIENTS],
+                         cluster_result *result)
+{
+    cluster_events here = {0, 0, 0};
+    for (uint32_t i = 0; i < tick->input.event_count; i++) {
+        const cm_game_event *event = &tick->input.events[i];
+        here.joins += event->type == CM_EVENT_JOIN;
+        here.leaves += event->type == CM_EVENT_LEAVE;
+        here.messages += event->type == CM_EVENT_MESSAGE;
+        if (event->type != CM_EVENT_MESSAGE) {
+            continue;
+        }
+        uint32_t number = event->bytes[0];
+        if (event->size != 2 || number >= CLUSTER_CLIENTS ||
+            (number < CLUSTER_STAYERS && event->bytes[1] != (uint8_t)heard[number])) {
+            cluster_fail(result, "replay: tick %" PRIu64 ": a message of client %u, out of order",
+                         tick->tick, number);
+            return;
+        }
+        heard[number]++;
+    }
+    bool rewound = result->was_rewound[tick->tick % CLUSTER_TICKS_MAX];
+    cluster_events *sums[] = {&result->recorded, rewound ? &result->rewound : NULL};
+    for (uint32_t i = 0; i < 2 && sums[i]; i++) {
+        sums[i]->joins += here.joins;
+        sums[i]->leaves += here.leaves;
+        sums[i]->messages += here.messages;
+    }
+}
+
+// The recording against what the clients know that they did: a server that loses an event replays
+// to its own hashes all the same.
+static void compare_events(const uint64_t heard[CLUSTER_CLIENTS], cluster_result *result)
+{
+    const cluster_events *done = &result->done, *recorded = &result->recorded;
+    if (recorded->joins != done->joins || recorded->leaves < done->leaves) {
+        cluster_fail(result,
+                     "replay: %" PRIu64 " joins and %" PRIu64 " leaves recorded, the clients "
+                     "joined %" PRIu64 " times and left %" PRIu64,
+                     recorded->joins, recorded->leaves, done->joins, done->leaves);
+    }
+    for (uint32_t i = 0; i < CLUSTER_CLIENTS; i++) {
+        // What one says as it leaves may be lost.
+        if (heard[i] > result->messages_of[i] ||
+            (i < CLUSTER_STAYERS && heard[i] != result->messages_of[i])) {
+            cluster_fail(result,
+                         "replay: %" PRIu64 " messages of client %u recorded, it sent %" PRIu64,
+                         heard[i], i, result->messages_of[i]);
+        }
+    }
+}
+
 static void replay_ticks(cm_match_file *file, carom_game *game, cluster_result *result)
 {
     cm_match_error error = {""};
     cm_match_tick tick;
     carom_result code;
+    uint64_t heard[CLUSTER_CLIENTS] = {0};
     while ((code = cm_match_next(file, &tick, &error)) == CAROM_OK) {
         if (tick.tick > 0) {
             cm_game_tick(game, &tick.input);
@@ -27,7 +81,9 @@ static void replay_ticks(cm_match_file *file, carom_game *game, cluster_result *
         carom_world_stats_get(carom_game_world(game), &stats);
         result->contacts += stats.touching;
         result->replayed_ticks = tick.tick;
+        count_events(&tick, heard, result);
     }
+    compare_events(heard, result);
     if (code != CAROM_ERROR_NOT_FOUND) {
         cluster_fail(result, "replay: %s: %s", carom_result_text(code), error.message);
     }
@@ -60,8 +116,10 @@ void cluster_replay(const char *path, cluster_result *result)
     cm_replay_report report;
     memset(&report, 0, sizeof report);
     code = cm_replay_verify(path, NULL, NULL, &report);
+    result->keyframes = report.keyframes;
     if (code != CAROM_OK || report.verified_ticks != result->replayed_ticks) {
-        cluster_fail(result, "replay --verify: %s, %" PRIu64 " ticks, expected %" PRIu64,
-                     carom_result_text(code), report.verified_ticks, result->replayed_ticks);
+        cluster_fail(result, "replay --verify: %s, %" PRIu64 " ticks, expected %" PRIu64 ": %s%s",
+                     carom_result_text(code), report.verified_ticks, result->replayed_ticks,
+                     report.difference, report.error.message);
     }
 }

@@ -1,14 +1,15 @@
 // Goal: an input that comes late but within the window gives the very ticks it would have given in
 // time; later than that it changes nothing; ticks are confirmed in order, once, and replay from
-// what was handed over; rewinds are bounded. Method: rooms side by side, one with inputs in time,
-// one with the same inputs late by a seeded number of ticks; a fresh game fed with the confirmed
-// ticks.
+// what was handed over, joins, leaves and messages with them; rewinds are bounded. Method: rooms
+// side by side, one with inputs in time, one with the same inputs late by a seeded number of ticks;
+// a fresh game fed with the confirmed ticks.
 #include "server/host/room.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared/base/hash.h"
 #include "shared/base/rng.h"
 #include "tests/unit/host/rig.h"
 
@@ -42,19 +43,84 @@ static void script(uint32_t player, uint64_t tick, uint8_t bytes[CAROM_INPUT_MAX
     rig_input(bytes, x, z, (uint8_t)cm_rng_below(&rng, 4));
 }
 
-// Runs a room; input of (player, tick) comes `late` ticks after it was due, 0 to most. Confirmed
-// hashes go into `hashes`.
-static void play(cm_room *room, uint32_t most, uint64_t *hashes)
+// One more player comes and goes, and player 0 talks: what happens before the frame of a tick.
+static void act(cm_room *room, uint64_t tick)
+{
+    uint32_t player;
+    uint8_t said = (uint8_t)tick;
+    if (tick % 10 == 3) {
+        cr_assert_eq(cm_room_join(room, 500 + tick, &said, 1, &player), CAROM_OK);
+        cr_assert_eq(player, PLAYERS);
+    }
+    if (tick % 10 == 8) {
+        cm_room_leave(room, PLAYERS);
+    }
+    if (tick % 4 == 0) {
+        cr_assert(cm_room_message(room, 0, &said, 1));
+    }
+}
+
+// A confirmed tick: its state, and who came, left and said what.
+static uint64_t trace_of(const cm_history_slot *slot)
+{
+    cm_hash hash = cm_hash_begin(slot->hash);
+    for (uint32_t i = 0; i < slot->events.count; ++i) {
+        const cm_game_event *event = &slot->events.events[i];
+        cm_hash_u32(&hash, (uint32_t)event->type);
+        cm_hash_u32(&hash, event->player);
+        cm_hash_u64(&hash, event->client_id);
+        for (uint32_t k = 0; k < event->size; ++k) {
+            cm_hash_u32(&hash, event->bytes[k]);
+        }
+    }
+    return cm_hash_end(&hash);
+}
+
+typedef struct played {
+    uint64_t traces[TICKS + 1];                     // of confirmed ticks
+    uint32_t joins, leaves, messages;               // in confirmed ticks
+    uint32_t again_joins, again_leaves, again_said; // in ticks that were stepped again
+} played;
+
+static void count_again(const cm_room *room, uint64_t tick, uint64_t *before, played *out)
+{
+    cm_room_stats stats;
+    cm_room_stats_get(room, &stats);
+    for (uint64_t again = tick - (stats.rewound_ticks - *before); again < tick; ++again) {
+        out->again_joins += again % 10 == 3;
+        out->again_leaves += again % 10 == 8;
+        out->again_said += again % 4 == 0;
+    }
+    *before = stats.rewound_ticks;
+}
+
+static void take_confirmed(cm_room *room, bool all, played *out)
+{
+    const cm_history_slot *slot;
+    while ((slot = cm_room_confirm(room, all)) != NULL) {
+        out->traces[slot->tick] = trace_of(slot);
+        for (uint32_t i = 0; i < slot->events.count; ++i) {
+            out->joins += slot->events.events[i].type == CM_EVENT_JOIN;
+            out->leaves += slot->events.events[i].type == CM_EVENT_LEAVE;
+            out->messages += slot->events.events[i].type == CM_EVENT_MESSAGE;
+        }
+    }
+}
+
+// Runs a room; input of (player, tick) comes `late` ticks after it was due, 0 to most.
+static void play(cm_room *room, uint32_t most, played *out)
 {
     cm_rng rng;
     cm_rng_seed(&rng, most);
-    uint64_t due[PLAYERS][TICKS + 1];
+    memset(out, 0, sizeof *out);
+    uint64_t due[PLAYERS][TICKS + 1], before = 0;
     for (uint32_t p = 0; p < PLAYERS; ++p) {
         for (uint64_t t = 0; t <= TICKS; ++t) {
             due[p][t] = t + (most > 0 ? cm_rng_below(&rng, most + 1) : 0);
         }
     }
     for (uint64_t t = 1; t <= TICKS; ++t) {
+        act(room, t);
         for (uint32_t p = 0; p < PLAYERS; ++p) {
             for (uint64_t at = t > most ? t - most : 2; at <= t; ++at) {
                 if (due[p][at] == t && at > 1) {
@@ -68,28 +134,32 @@ static void play(cm_room *room, uint32_t most, uint64_t *hashes)
             }
         }
         cm_room_frame(room);
-        const cm_history_slot *slot;
-        while ((slot = cm_room_confirm(room, t == TICKS)) != NULL) {
-            hashes[slot->tick] = slot->hash;
-        }
+        count_again(room, t, &before, out);
+        take_confirmed(room, t == TICKS, out);
     }
 }
 
 Test(room, late_inputs_give_the_ticks_that_inputs_in_time_give)
 {
     cm_scene *scene = rig_scene(4);
-    static uint64_t in_time[TICKS + 1], late[TICKS + 1];
+    static played in_time, late;
     cm_room *a = make_room(scene, 133), *b = make_room(scene, 133);
     cr_assert_eq(cm_room_window(a), WINDOW);
     join(a, PLAYERS);
     join(b, PLAYERS);
-    play(a, 0, in_time);
+    play(a, 0, &in_time);
     // The frame of tick t steps tick t, so an input due then is in time; 8 ticks later the room has
     // stepped 7 ticks beyond it.
-    play(b, WINDOW, late);
+    play(b, WINDOW, &late);
     for (uint32_t t = 1; t <= TICKS - WINDOW; ++t) {
-        cr_assert_eq(in_time[t], late[t], "tick %u", t);
+        cr_assert_eq(in_time.traces[t], late.traces[t], "tick %u", t);
     }
+    cr_assert_eq(late.joins, PLAYERS + TICKS / 10);
+    cr_assert_eq(late.leaves, TICKS / 10);
+    cr_assert_eq(late.messages, TICKS / 4);
+    cr_assert_gt(late.again_joins, 10);
+    cr_assert_gt(late.again_leaves, 10);
+    cr_assert_gt(late.again_said, 10);
     cm_room_stats stats;
     cm_room_stats_get(b, &stats);
     cr_assert_gt(stats.rewinds, 50);
@@ -439,15 +509,15 @@ static double count_readings(void *context)
 Test(room, a_profile_adds_up_and_changes_nothing)
 {
     cm_scene *scene = rig_scene(4);
-    static uint64_t with[TICKS + 1], without[TICKS + 1];
+    static played with, without;
     cm_room *a = make_room(scene, 133), *b = make_room(scene, 133);
     uint32_t readings = 0;
     join(a, PLAYERS);
     join(b, PLAYERS);
     cm_room_set_clock(a, count_readings, &readings);
-    play(a, WINDOW, with);
-    play(b, WINDOW, without);
-    cr_assert_eq(memcmp(with, without, sizeof with), 0);
+    play(a, WINDOW, &with);
+    play(b, WINDOW, &without);
+    cr_assert_eq(memcmp(&with, &without, sizeof with), 0);
     cm_room_stats stats;
     cm_room_profile profile;
     cm_room_stats_get(a, &stats);

@@ -22,6 +22,7 @@ Test(replay, a_recording_verifies)
         carom_result result = cm_replay_verify(recording_path(), NULL, NULL, &report);
         cr_assert_eq(result, CAROM_OK, "%s", report.error.message);
         cr_assert_eq(report.verified_ticks, 200);
+        cr_assert_eq(report.keyframes, 6);
         cr_assert_eq(report.final_hash, hash);
         cr_assert(report.complete);
         cr_assert_not(report.diverged);
@@ -58,6 +59,26 @@ Test(replay, a_changed_input_is_named_by_the_next_keyframe)
     cr_assert_not_null(strstr(report.difference, "keyframe of tick 60"), "%s", report.difference);
     cr_assert_not_null(strstr(report.difference, "body"), "%s", report.difference);
     cr_assert_not_null(strstr(report.difference, "recorded"), "%s", report.difference);
+}
+
+// A keyframe is what a match goes on from: one of another tick is as wrong as another hash.
+Test(replay, a_keyframe_is_the_state_of_its_tick)
+{
+    recording_make(100, 5);
+    recording_edit(recording_path(),
+                   "UPDATE keyframes SET packed = (SELECT packed FROM keyframes WHERE tick = 90) "
+                   "WHERE tick = 60",
+                   false);
+    cm_replay_report report;
+    cr_assert_eq(cm_replay_verify(recording_path(), NULL, NULL, &report), CAROM_ERROR_DIVERGED);
+    cr_assert_eq(report.diverged_tick, 60);
+    cr_assert_eq(report.verified_ticks, 59);
+    cr_assert_eq(report.keyframes, 1);
+    cr_assert_not_null(strstr(report.difference, "keyframe of tick 60"), "%s", report.difference);
+    recording_edit(recording_path(), "UPDATE keyframes SET packed = x'00' WHERE tick = 60", false);
+    cr_assert_eq(cm_replay_verify(recording_path(), NULL, NULL, &report), CAROM_ERROR_CORRUPT);
+    cr_assert_not_null(strstr(report.error.message, "keyframes: row 60"), "%s",
+                       report.error.message);
 }
 
 Test(replay, another_engine_is_not_a_divergence)
