@@ -2,10 +2,9 @@
 //
 // Invariants: contacts and manifolds are parallel and sorted by (shape_a, shape_b); a row exists
 // only where a point lies within the margin, so resting scenes save few bytes. Both the pairs and
-// last step's contacts are sorted, so the merge is one walk. Impulses follow a point by its
-// feature; friction is kept as a vector of the world. Contacts without an active body (sleep.h) are
-// kept as they are. Typical: 5,000 pairs, 3,500 contacts, 9,000
-// points for 1,000 boxes.
+// last step's contacts are sorted, so the merge is one walk. A point is known again by its feature;
+// the matches tell solvers where it was. Contacts without an active body (sleep.h) are kept as they
+// are. Typical: 5,000 pairs, 3,500 contacts, 9,000 points for 1,000 boxes.
 #include "shared/sim/collide/collide.h"
 
 #include "shared/sim/body/rule.h"
@@ -16,6 +15,22 @@
 
 #include <stddef.h>
 #include <string.h>
+
+// Where the stage reads and writes. Of sections that the world does not have: NULL.
+typedef struct rows {
+    cm_contact *contacts;
+    cm_contact_features *features;
+    cm_kept_manifold *manifolds;
+} rows;
+
+typedef struct collision {
+    const carom_world *world;
+    const cm_scratch *scratch;
+    const cm_shape *shapes;
+    const cm_motion *motions;
+    rows now, old;
+    float dt;
+} collision;
 
 #define ON_ITS_SIDE 0.05f // sine of the angle between a cylinder's axis and the surface
 #define AT_ONCE     256u // pairs rejected, then collided, while the second cache holds their shapes
@@ -56,12 +71,11 @@ static float pair_margin(const carom_world *world, const cm_shape *a, const cm_s
 }
 
 // Anchors from the shapes' positions to the centres of mass.
-static void move_anchors(const cm_scratch *scratch, const cm_contact *contact,
-                         const cm_motion *motion_a, const cm_motion *motion_b,
-                         cm_manifold *manifold)
+static void move_anchors(const cm_scratch *scratch, const cm_pair *pair, const cm_motion *motion_a,
+                         const cm_motion *motion_b, cm_manifold *manifold)
 {
-    carom_vec3 arm_a = cm_sub(scratch->places[contact->shape_a].position, motion_a->position);
-    carom_vec3 arm_b = cm_sub(scratch->places[contact->shape_b].position, motion_b->position);
+    carom_vec3 arm_a = cm_sub(scratch->places[pair->shape_a].position, motion_a->position);
+    carom_vec3 arm_b = cm_sub(scratch->places[pair->shape_b].position, motion_b->position);
     for (uint32_t i = 0; i < manifold->point_count; i++) {
         cm_manifold_point *p = &manifold->points[i];
         p->anchor_a = cm_add(p->anchor_a, arm_a);
@@ -69,18 +83,56 @@ static void move_anchors(const cm_scratch *scratch, const cm_contact *contact,
     }
 }
 
-static void fill_contact(cm_contact *contact, const cm_manifold *manifold, const cm_contact *old)
+static collision open_rows(const carom_world *world, const cm_scratch *scratch)
 {
-    contact->point_count = (uint8_t)manifold->point_count;
-    contact->touching = old ? old->touching : 0;
-    contact->friction_impulse = old ? old->friction_impulse : cm_vec(0.0f, 0.0f, 0.0f);
-    contact->twist_impulse = old ? old->twist_impulse : 0.0f;
+    bool follows = cm_has_rows(world, CM_SECTION_feature);
+    bool recycles = cm_has_rows(world, CM_SECTION_manifold);
+    return (collision){
+        .world = world,
+        .scratch = scratch,
+        .shapes = cm_shapes(world),
+        .motions = cm_motions(world),
+        .now = {cm_contacts(world), follows ? cm_rows(world, CM_SECTION_feature) : NULL,
+                recycles ? cm_rows(world, CM_SECTION_manifold) : NULL},
+        .old = {cm_old_rows(world, CM_SECTION_contact),
+                follows ? cm_old_rows(world, CM_SECTION_feature) : NULL,
+                recycles ? cm_old_rows(world, CM_SECTION_manifold) : NULL},
+        .dt = 1.0f / (float)world->state.tick_rate,
+    };
+}
+
+// The old row as it is, to row `to`. What is recycled has features.
+static inline void carry_row(const collision *c, uint32_t last, uint32_t to)
+{
+    c->now.contacts[to] = c->old.contacts[last];
+    if (c->now.manifolds) {
+        c->now.manifolds[to] = c->old.manifolds[last];
+        c->now.features[to] = c->old.features[last];
+    } else if (c->now.features) {
+        c->now.features[to] = c->old.features[last];
+    }
+    c->scratch->matches[to] = (cm_contact_match){last, {0, 1, 2, 3}};
+}
+
+// Features of the points found, and which old points those were.
+static void follow_points(const collision *c, const cm_manifold *manifold, uint32_t last,
+                          uint32_t to)
+{
+    cm_contact_match *match = &c->scratch->matches[to];
+    match->row = last;
+    memset(match->point, CM_NO_POINT, sizeof match->point);
+    if (!c->now.features) {
+        return;
+    }
+    cm_contact_features *features = &c->now.features[to];
+    uint32_t old_count = last != CM_NONE ? c->old.contacts[last].point_count : 0;
+    memset(features, 0, sizeof *features);
     for (uint32_t i = 0; i < manifold->point_count; i++) {
         uint32_t feature = manifold->points[i].feature;
-        contact->feature[i] = feature;
-        for (uint32_t k = 0; old && k < old->point_count; k++) {
-            if (old->feature[k] == feature) {
-                contact->normal_impulse[i] = old->normal_impulse[k];
+        features->point[i] = feature;
+        for (uint32_t k = 0; k < old_count; k++) {
+            if (c->old.features[last].point[k] == feature) {
+                match->point[i] = (uint8_t)k;
                 break;
             }
         }
@@ -89,7 +141,7 @@ static void fill_contact(cm_contact *contact, const cm_manifold *manifold, const
 
 // A sensor reports and does not push: the solver gets no points. The deepest stays where the report
 // looks for it, first in the manifold.
-static void keep_deepest(cm_contact *contact, cm_manifold *manifold)
+static void keep_deepest(cm_manifold *manifold)
 {
     uint32_t deepest = 0;
     for (uint32_t i = 1; i < manifold->point_count; i++) {
@@ -99,8 +151,6 @@ static void keep_deepest(cm_contact *contact, cm_manifold *manifold)
     manifold->points[0] = manifold->points[deepest];
     manifold->point_count = 0;
     manifold->impulse = 0.0f;
-    contact->point_count = 0;
-    memset(contact->feature, 0, sizeof contact->feature);
 }
 
 #define ROUND (1u << CAROM_SHAPE_SPHERE | 1u << CAROM_SHAPE_CAPSULE | 1u << CAROM_SHAPE_CYLINDER)
@@ -126,38 +176,45 @@ static bool before(const cm_contact *contact, const cm_pair *pair)
            (contact->shape_a == pair->shape_a && contact->shape_b < pair->shape_b);
 }
 
-// One pair: what last step found, carried along, or found anew. False where there is no contact.
-static bool collide_pair(const carom_world *world, const cm_scratch *scratch, const cm_pair *pair,
-                         const cm_contact *last, float dt, cm_contact *contact,
-                         cm_manifold *manifold)
+// One pair into row `to`: what last step found in row `last` (CM_NONE: nothing), carried along, or
+// found anew. False where there is no contact.
+static bool collide_pair(const collision *c, const cm_pair *pair, uint32_t last, uint32_t to)
 {
-    const cm_shape *a = cm_shapes(world) + pair->shape_a, *b = cm_shapes(world) + pair->shape_b;
-    const cm_motion *motion_a = cm_motions(world) + a->body;
-    const cm_motion *motion_b = cm_motions(world) + b->body;
-    bool sensor = a->sensor || b->sensor;
-    // What was found last is close enough for soft alone.
-    bool soft = world->state.solver == CAROM_SOLVER_SOFT;
-    if (soft && last && !sensor && cm_recycle(motion_a, motion_b, a, b, last, dt, manifold)) {
-        *contact = *last;
+    const carom_world *world = c->world;
+    const cm_scratch *scratch = c->scratch;
+    const cm_shape *a = &c->shapes[pair->shape_a], *b = &c->shapes[pair->shape_b];
+    const cm_motion *motion_a = &c->motions[a->body], *motion_b = &c->motions[b->body];
+    cm_manifold *manifold = &scratch->manifolds[to];
+    bool sensor = a->sensor || b->sensor, round = ((1u << a->type | 1u << b->type) & ROUND) != 0;
+    if (c->old.manifolds && last != CM_NONE && !sensor && !round &&
+        cm_recycle(motion_a, motion_b, cm_min(cm_shape_reach(a), cm_shape_reach(b)),
+                   &c->old.manifolds[last], c->old.contacts[last].point_count, c->dt, manifold)) {
+        carry_row(c, last, to);
     } else if (cm_collide_places(a, &scratch->places[pair->shape_a], b,
-                                 &scratch->places[pair->shape_b], pair_margin(world, a, b, dt),
+                                 &scratch->places[pair->shape_b], pair_margin(world, a, b, c->dt),
                                  manifold) > 0) {
+        move_anchors(scratch, pair, motion_a, motion_b, manifold);
+        if (sensor) {
+            keep_deepest(manifold);
+        }
+        cm_contact *contact = &c->now.contacts[to];
         memset(contact, 0, sizeof *contact);
         contact->shape_a = pair->shape_a;
         contact->shape_b = pair->shape_b;
-        fill_contact(contact, manifold, last);
-        move_anchors(scratch, contact, motion_a, motion_b, manifold);
-        if (sensor) {
-            keep_deepest(contact, manifold);
+        contact->touching = last != CM_NONE ? c->old.contacts[last].touching : 0;
+        contact->point_count = (uint8_t)manifold->point_count;
+        follow_points(c, manifold, last, to);
+        if (c->now.manifolds) {
+            memset(&c->now.manifolds[to], 0, sizeof c->now.manifolds[to]);
+            cm_recycle_keep(motion_a, motion_b, manifold, &c->now.manifolds[to]);
         }
-        cm_recycle_keep(motion_a, motion_b, manifold, contact);
     } else {
         return false;
     }
     manifold->body_a = a->body;
     manifold->body_b = b->body;
     manifold->round_a = manifold->round_b = 0.0f;
-    if ((ROUND >> a->type | ROUND >> b->type) & 1u) {
+    if (round) {
         manifold->round_a = round_radius(a, &scratch->places[pair->shape_a], manifold->normal);
         manifold->round_b = round_radius(b, &scratch->places[pair->shape_b], manifold->normal);
     }
@@ -207,12 +264,13 @@ static void reject_batch(const carom_world *world, const cm_scratch *scratch, ba
 // Marks what of the next pairs cannot be in contact, so that the narrow phase passes over it, and
 // finds the rest where it looks next. Returns the first pair that was not looked at; `old` is no
 // later than the first pair's contact.
-static uint32_t reject_pairs(const carom_world *world, const cm_scratch *scratch, uint32_t first,
-                             uint32_t old, float dt)
+static uint32_t reject_pairs(const collision *c, uint32_t first, uint32_t old)
 {
+    const carom_world *world = c->world;
+    const cm_scratch *scratch = c->scratch;
     const cm_shape *shapes = cm_shapes(world);
-    const cm_contact *last = scratch->old_contacts + old;
-    const cm_contact *end = scratch->old_contacts + scratch->old_contact_count;
+    const cm_contact *last = c->old.contacts + old;
+    const cm_contact *end = c->old.contacts + scratch->old_contact_count;
     uint32_t left = scratch->pair_count - first, stop = first + (left < AT_ONCE ? left : AT_ONCE);
     batch boxes = {.count = 0};
     for (uint32_t i = first; i < stop; i++) {
@@ -229,7 +287,7 @@ static uint32_t reject_pairs(const carom_world *world, const cm_scratch *scratch
         boxes.pair[boxes.count] = i;
         boxes.a[boxes.count] = pair->shape_a;
         boxes.b[boxes.count] = pair->shape_b;
-        boxes.margin[boxes.count++] = pair_margin(world, a, b, dt);
+        boxes.margin[boxes.count++] = pair_margin(world, a, b, c->dt);
         if (boxes.count == 4) {
             reject_batch(world, scratch, &boxes);
         }
@@ -248,61 +306,61 @@ static bool is_kept(const cm_scratch *scratch, const cm_contact *contact)
 }
 
 // Where the next contact goes.
-typedef struct rows {
+typedef struct cursor {
     uint32_t count, points;
-} rows;
+} cursor;
 
-static void keep(carom_world *world, const cm_scratch *scratch, const cm_contact *last, rows *to)
+static void keep(carom_world *world, const collision *c, uint32_t last, cursor *to)
 {
-    if (!is_kept(scratch, last)) {
-        return;
-    }
     if (to->count == world->limits.contacts) {
         world->stats.contacts_dropped++;
         return;
     }
-    cm_contacts(world)[to->count] = *last;
-    scratch->manifolds[to->count].body_a = CM_NONE;
-    scratch->manifolds[to->count].point_count = 0;
-    scratch->manifolds[to->count].impulse = 0.0f;
-    to->points += last->point_count;
+    carry_row(c, last, to->count);
+    c->scratch->manifolds[to->count].body_a = CM_NONE;
+    c->scratch->manifolds[to->count].point_count = 0;
+    c->scratch->manifolds[to->count].impulse = 0.0f;
+    to->points += c->old.contacts[last].point_count;
     to->count++;
 }
 
 void cm_stage_collide(carom_world *world, cm_scratch *scratch)
 {
-    float dt = 1.0f / (float)world->state.tick_rate;
-    uint32_t old_count = world->state.contact_count, old = 0;
-    rows to = {0, 0};
-    cm_contacts_turn(world, scratch);
-    cm_contact *contacts = cm_contacts(world);
-    uint32_t rejected = 0;
+    uint32_t old_count = world->state.contact_count, old = 0, rejected = 0;
+    cursor to = {0, 0};
+    scratch->old_contact_count = old_count;
+    cm_contacts_turn(world);
+    const collision c = open_rows(world, scratch);
     for (uint32_t i = 0; i < scratch->pair_count; i++) {
         const cm_pair *pair = &scratch->pairs[i];
         if (i == rejected) {
-            rejected = reject_pairs(world, scratch, i, old, dt);
+            rejected = reject_pairs(&c, i, old);
         }
         if (pair->shape_b == CM_NONE) {
             continue;
         }
-        while (old < old_count && before(&scratch->old_contacts[old], pair)) {
-            keep(world, scratch, &scratch->old_contacts[old++], &to);
+        while (old < old_count && before(&c.old.contacts[old], pair)) {
+            if (is_kept(scratch, &c.old.contacts[old])) {
+                keep(world, &c, old, &to);
+            }
+            old++;
         }
         if (to.count == world->limits.contacts) {
             world->stats.contacts_dropped++;
             continue;
         }
-        const cm_contact *last = old < old_count ? &scratch->old_contacts[old] : NULL;
-        bool same = last && last->shape_a == pair->shape_a && last->shape_b == pair->shape_b;
-        cm_manifold *manifold = &scratch->manifolds[to.count];
-        if (collide_pair(world, scratch, pair, same ? last : NULL, dt, &contacts[to.count],
-                         manifold)) {
-            to.points += manifold->point_count;
+        const cm_contact *last = &c.old.contacts[old];
+        bool same =
+            old < old_count && last->shape_a == pair->shape_a && last->shape_b == pair->shape_b;
+        if (collide_pair(&c, pair, same ? old : CM_NONE, to.count)) {
+            to.points += scratch->manifolds[to.count].point_count;
             to.count++;
         }
     }
-    while (old < old_count) {
-        keep(world, scratch, &scratch->old_contacts[old++], &to);
+    for (; old < old_count; old++) {
+        if (is_kept(scratch, &c.old.contacts[old])) {
+            keep(world, &c, old, &to);
+        }
     }
     world->state.contact_count = to.count;
     world->stats.contacts = to.count;
@@ -311,26 +369,24 @@ void cm_stage_collide(carom_world *world, cm_scratch *scratch)
 
 void cm_collide_woken(carom_world *world, cm_scratch *scratch)
 {
-    cm_contact *contacts = cm_contacts(world);
+    const collision c = open_rows(world, scratch);
     const cm_shape *shapes = cm_shapes(world);
-    float dt = 1.0f / (float)world->state.tick_rate;
     uint32_t count = 0;
     for (uint32_t i = 0; i < world->state.contact_count; i++) {
-        const cm_contact last = contacts[i];
+        cm_pair pair = {c.now.contacts[i].shape_a, c.now.contacts[i].shape_b};
         bool woken = scratch->manifolds[i].body_a == CM_NONE &&
-                     (scratch->active[shapes[last.shape_a].body] ||
-                      scratch->active[shapes[last.shape_b].body]);
+                     (scratch->active[shapes[pair.shape_a].body] ||
+                      scratch->active[shapes[pair.shape_b].body]);
         if (woken) {
-            cm_pair pair = {last.shape_a, last.shape_b};
             cm_place_shape(world, scratch, pair.shape_a);
             cm_place_shape(world, scratch, pair.shape_b);
-            count += collide_pair(world, scratch, &pair, &last, dt, &contacts[count],
-                                  &scratch->manifolds[count]);
+            count += collide_pair(&c, &pair, scratch->matches[i].row, count);
             continue;
         }
         if (count != i) {
-            contacts[count] = last;
+            cm_contacts_move(world, count, i);
             scratch->manifolds[count] = scratch->manifolds[i];
+            scratch->matches[count] = scratch->matches[i];
         }
         count++;
     }

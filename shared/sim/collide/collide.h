@@ -12,8 +12,10 @@
 // candidate pairs in canonical order. Contacts above the limit are cut and counted.
 void cm_stage_pairs(carom_world *world, cm_scratch *scratch);
 
-// collide.c: a manifold for each pair, merged with the last step's contacts by key and feature id,
-// so that impulses persist. Writes the state's contacts and the manifolds.
+// collide.c: turns the contacts; a manifold for each pair, merged with the last step's contacts by
+// key and feature id. Writes the common row of each contact, its features and what is recycled, as
+// far as the world has those, and manifolds and matches; what the solver remembers of its own is
+// for the solver to carry over.
 void cm_stage_collide(carom_world *world, cm_scratch *scratch);
 // Contacts that the stage kept as they are and one of whose bodies is active by now get manifolds.
 void cm_collide_woken(carom_world *world, cm_scratch *scratch);

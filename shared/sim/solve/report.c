@@ -66,12 +66,13 @@ static int order(const cm_contact *a, const cm_contact *b)
 void cm_report_contacts(carom_world *world, cm_scratch *scratch)
 {
     cm_contact *contacts = cm_contacts(world);
+    const cm_contact *old_contacts = cm_old_rows(world, CM_SECTION_contact);
     uint32_t count = world->state.contact_count, touching = 0, old = 0;
     for (uint32_t i = 0; i <= count; i++) {
         // Rows of last step that have no successor come to an end.
         while (old < scratch->old_contact_count &&
-               (i == count || order(&scratch->old_contacts[old], &contacts[i]) < 0)) {
-            const cm_contact *gone = &scratch->old_contacts[old++];
+               (i == count || order(&old_contacts[old], &contacts[i]) < 0)) {
+            const cm_contact *gone = &old_contacts[old++];
             if (gone->touching) {
                 add_event(world, scratch, gone, NULL, false);
             }
@@ -88,8 +89,7 @@ void cm_report_contacts(carom_world *world, cm_scratch *scratch)
         }
         contact->touching = now;
         touching += now;
-        while (old < scratch->old_contact_count &&
-               order(&scratch->old_contacts[old], contact) == 0) {
+        while (old < scratch->old_contact_count && order(&old_contacts[old], contact) == 0) {
             old++;
         }
     }

@@ -7,9 +7,12 @@
 
 #include "shared/sim/state/scratch.h"
 
+#define CM_REMEMBERS(section) (1u << (section))
+
 typedef struct cm_solver {
-    bool manifolds; // wants cm_stage_collide; else it does its own narrow phase on the pairs
-    bool sleeps;    // bodies at rest may fall asleep
+    uint32_t remembers; // sections of contacts (state/contact.h): CM_REMEMBERS of each
+    bool manifolds;     // wants cm_stage_collide; else it does its own narrow phase on the pairs
+    bool sleeps;        // bodies at rest may fall asleep
     // The step takes its substeps apart: pairs and contacts are found anew for each, `solve` is
     // called for each (scratch->round), and does a part of the tick. Else it is called once.
     bool rounds;

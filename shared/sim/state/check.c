@@ -110,9 +110,11 @@ static carom_result check_solver(const cm_world_state *state, carom_error *error
 
 carom_result cm_check_room(const carom_world *world, const cm_world_state *state)
 {
-    bool fits = state->solver == world->room.solver &&
-                state->direct_rows <= world->room.direct_rows &&
-                state->segments <= world->room.segments;
+    if (state->solver != world->room.solver) {
+        return CAROM_ERROR_STATE;
+    }
+    bool fits =
+        state->direct_rows <= world->room.direct_rows && state->segments <= world->room.segments;
     return fits ? CAROM_OK : CAROM_ERROR_LIMIT_SIZE;
 }
 
@@ -292,29 +294,4 @@ carom_result cm_check_geometry(const carom_world *world, const cm_shape *shape)
     }
     bool same = shape->size[0] == hull->inner_radius && shape->size[1] == hull->outer_radius;
     return same ? CAROM_OK : CAROM_ERROR_ARGUMENT;
-}
-
-carom_result cm_check_contact(const cm_contact *contact)
-{
-    for (uint32_t i = 0; i < CM_MANIFOLD_MAX; i++) {
-        if (!cm_is_finite(contact->normal_impulse[i])) {
-            return CAROM_ERROR_NOT_FINITE;
-        }
-    }
-    for (uint32_t i = 0; i < CM_MANIFOLD_MAX; i++) {
-        if (!cm_vec_is_finite(contact->anchor[i]) || !cm_is_finite(contact->separation[i])) {
-            return CAROM_ERROR_NOT_FINITE;
-        }
-    }
-    if (!cm_vec_is_finite(contact->place)) {
-        return CAROM_ERROR_NOT_FINITE;
-    }
-    CM_TRY(cm_check_quat(contact->turn));
-    CM_TRY(cm_check_unit(contact->normal));
-    if (!cm_vec_is_finite(contact->friction_impulse) || !cm_is_finite(contact->twist_impulse)) {
-        return CAROM_ERROR_NOT_FINITE;
-    }
-    bool known = contact->touching <= 1 && contact->point_count <= CM_MANIFOLD_MAX &&
-                 contact->shape_a < contact->shape_b;
-    return known ? CAROM_OK : CAROM_ERROR_ARGUMENT;
 }

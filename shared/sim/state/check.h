@@ -59,14 +59,17 @@ carom_result cm_check_unit(carom_vec3 value);
 // made from; it may be NULL.
 carom_result cm_check_state(const cm_world_state *state, carom_error *error);
 carom_result cm_check_rule(const cm_rule *rule, carom_error *error);
-// The state's solver is the one that the world's scratch was made for.
+// OK; STATE where the state is another solver's; LIMIT_SIZE where it wants more than the world's
+// scratch was made for.
 carom_result cm_check_room(const carom_world *world, const cm_world_state *state);
 carom_result cm_check_motion(const cm_motion *motion);
 carom_result cm_check_body(const cm_body *body, carom_error *error);
 carom_result cm_check_shape(const cm_shape *shape, carom_error *error);
 // A hull that the world knows, of the size that the row says: else NOT_FOUND or ARGUMENT.
 carom_result cm_check_geometry(const carom_world *world, const cm_shape *shape);
+// check_contact.c: the common row, and a row of any other section of contacts.
 carom_result cm_check_contact(const cm_contact *contact);
+carom_result cm_check_remembered(cm_section section, const void *row);
 // check_joint.c
 carom_result cm_check_joint(const cm_joint *joint, carom_error *error);
 // Whether joints of a type may have limits (CM_JOINT_LIMITS) or a motor (CM_JOINT_MOTOR).

@@ -11,13 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef cm_world_state row_world;
-typedef cm_motion row_motion;
-typedef cm_body row_body;
-typedef cm_shape row_shape;
-typedef cm_contact row_contact;
-typedef cm_joint row_joint;
-typedef cm_rule row_rule;
+#define SECTION(section, type, padding) typedef type row_##section;
+#include "shared/sim/state/fields.def"
 
 #define BYTES_U8  1
 #define BYTES_U32 4
@@ -27,75 +22,40 @@ typedef cm_rule row_rule;
 
 #define FIELD(section, member, kind, count)                                                        \
     _Static_assert(sizeof(((row_##section *)0)->member) == BYTES_##kind * (count),                 \
-                   "fields.def and image.h differ in the size of " #section "." #member);
+                   "fields.def and the struct differ in the size of " #section "." #member);
 #include "shared/sim/state/fields.def"
 
-// Sums over a section: words, and bytes in the upper half.
-#define SUM(wanted, section, kind, count)                                                          \
-    +(CM_SECTION_##wanted == CM_SECTION_##section                                                  \
-          ? CM_WORDS_##kind * (count) + (BYTES_##kind * (count) << 16)                             \
-          : 0)
+// Words counted through the whole table. The last enumerator of a line steps back, so that the next
+// line goes on where this one began or ended.
 enum {
-    sum_world = 0
-#define FIELD(section, member, kind, count) SUM(world, section, kind, count)
+    word_before = -1,
+#define SECTION(section, type, padding) base_##section, before_##section = base_##section - 1,
+#define FIELD(section, member, kind, count)                                                        \
+    word_##section##_##member,                                                                     \
+        last_word_##section##_##member = word_##section##_##member + CM_WORDS_##kind * (count)-1,
+#define SECTION_END(section) end_##section, ended_##section = end_##section - 1,
 #include "shared/sim/state/fields.def"
-    ,
-    sum_motion = 0
-#define FIELD(section, member, kind, count) SUM(motion, section, kind, count)
-#include "shared/sim/state/fields.def"
-    ,
-    sum_body = 0
-#define FIELD(section, member, kind, count) SUM(body, section, kind, count)
-#include "shared/sim/state/fields.def"
-    ,
-    sum_shape = 0
-#define FIELD(section, member, kind, count) SUM(shape, section, kind, count)
-#include "shared/sim/state/fields.def"
-    ,
-    sum_contact = 0
-#define FIELD(section, member, kind, count) SUM(contact, section, kind, count)
-#include "shared/sim/state/fields.def"
-    ,
-    sum_joint = 0
-#define FIELD(section, member, kind, count) SUM(joint, section, kind, count)
-#include "shared/sim/state/fields.def"
-    ,
-    sum_rule = 0
-#define FIELD(section, member, kind, count) SUM(rule, section, kind, count)
+};
+
+// Bytes, likewise.
+enum {
+    byte_before = -1,
+#define SECTION(section, type, padding)                                                            \
+    first_byte_##section, before_bytes_##section = first_byte_##section - 1,
+#define FIELD(section, member, kind, count)                                                        \
+    byte_##section##_##member,                                                                     \
+        last_byte_##section##_##member = byte_##section##_##member + BYTES_##kind * (count)-1,
+#define SECTION_END(section) end_byte_##section, ended_bytes_##section = end_byte_##section - 1,
 #include "shared/sim/state/fields.def"
 };
 
 // Fields and named padding are all there is in each row.
-#define PADDING(section, member) sizeof(((row_##section *)0)->member)
-_Static_assert(sizeof(cm_world_state) == sum_world >> 16, "a field is missing");
-_Static_assert(sizeof(cm_motion) == (sum_motion >> 16) + PADDING(motion, pad),
-               "a field is missing");
-_Static_assert(sizeof(cm_body) == sum_body >> 16, "a field is missing");
-_Static_assert(sizeof(cm_shape) == sum_shape >> 16, "a field is missing");
-_Static_assert(sizeof(cm_contact) == (sum_contact >> 16) + PADDING(contact, pad),
-               "a field is missing");
-_Static_assert(sizeof(cm_joint) == (sum_joint >> 16) + PADDING(joint, pad), "a field is missing");
-_Static_assert(sizeof(cm_rule) == sum_rule >> 16, "a field is missing");
-
-// Words counted through the whole table; a field's word in its row is relative to its section's.
-enum {
-#define FIELD(section, member, kind, count)                                                        \
-    word_##section##_##member,                                                                     \
-        last_##section##_##member = word_##section##_##member + CM_WORDS_##kind * (count)-1,
+#define SECTION(section, type, padding)                                                            \
+    _Static_assert(sizeof(type) == end_byte_##section - first_byte_##section + (padding),          \
+                   "a field is missing in " #section);                                             \
+    _Static_assert(end_##section - base_##section <= CM_ROW_WORDS_MAX, "raise CM_ROW_WORDS_MAX");  \
+    _Static_assert(sizeof(type) <= CM_ROW_BYTES_MAX, "raise CM_ROW_BYTES_MAX");
 #include "shared/sim/state/fields.def"
-    word_end
-};
-
-enum {
-    base_world = 0,
-    base_motion = base_world + (sum_world & 0xffff),
-    base_body = base_motion + (sum_motion & 0xffff),
-    base_shape = base_body + (sum_body & 0xffff),
-    base_contact = base_shape + (sum_shape & 0xffff),
-    base_joint = base_contact + (sum_contact & 0xffff),
-    base_rule = base_joint + (sum_joint & 0xffff),
-};
-_Static_assert(word_end == base_rule + (sum_rule & 0xffff), "sections are contiguous");
 
 static const cm_field fields[] = {
 #define FIELD(section, member, kind, count)                                                        \
@@ -113,21 +73,9 @@ static const struct {
     uint32_t words;
     uint32_t stride;
 } sections[CM_SECTION_COUNT] = {
-    {"world", sum_world & 0xffff, sizeof(cm_world_state)},
-    {"motion", sum_motion & 0xffff, sizeof(cm_motion)},
-    {"body", sum_body & 0xffff, sizeof(cm_body)},
-    {"shape", sum_shape & 0xffff, sizeof(cm_shape)},
-    {"contact", sum_contact & 0xffff, sizeof(cm_contact)},
-    {"joint", sum_joint & 0xffff, sizeof(cm_joint)},
-    {"rule", sum_rule & 0xffff, sizeof(cm_rule)},
+#define SECTION(section, type, padding) {#section, end_##section - base_##section, sizeof(type)},
+#include "shared/sim/state/fields.def"
 };
-_Static_assert((sum_world & 0xffff) <= CM_ROW_WORDS_MAX, "raise CM_ROW_WORDS_MAX");
-_Static_assert((sum_motion & 0xffff) <= CM_ROW_WORDS_MAX, "raise CM_ROW_WORDS_MAX");
-_Static_assert((sum_body & 0xffff) <= CM_ROW_WORDS_MAX, "raise CM_ROW_WORDS_MAX");
-_Static_assert((sum_shape & 0xffff) <= CM_ROW_WORDS_MAX, "raise CM_ROW_WORDS_MAX");
-_Static_assert((sum_contact & 0xffff) <= CM_ROW_WORDS_MAX, "raise CM_ROW_WORDS_MAX");
-_Static_assert((sum_joint & 0xffff) <= CM_ROW_WORDS_MAX, "raise CM_ROW_WORDS_MAX");
-_Static_assert((sum_rule & 0xffff) <= CM_ROW_WORDS_MAX, "raise CM_ROW_WORDS_MAX");
 
 const cm_field *cm_fields(uint32_t *count)
 {
@@ -152,41 +100,40 @@ uint32_t cm_section_stride(cm_section section)
 
 uint32_t cm_section_rows(const carom_world *world, cm_section section)
 {
+    return cm_has_rows(world, section) ? cm_section_count(&world->state, section) : 0;
+}
+
+cm_world_state cm_full_counts(const carom_limits *limits)
+{
+    return (cm_world_state){.body_slots = limits->bodies,
+                            .shape_slots = limits->shapes,
+                            .contact_count = limits->contacts,
+                            .joint_slots = limits->joints,
+                            .rule_count = CAROM_RULES_MAX};
+}
+
+uint32_t cm_section_count(const cm_world_state *state, cm_section section)
+{
     switch (section) {
     case CM_SECTION_world:
         return 1;
     case CM_SECTION_motion:
     case CM_SECTION_body:
-        return world->state.body_slots;
+        return state->body_slots;
     case CM_SECTION_shape:
-        return world->state.shape_slots;
-    case CM_SECTION_contact:
-        return world->state.contact_count;
+        return state->shape_slots;
     case CM_SECTION_joint:
-        return world->state.joint_slots;
+        return state->joint_slots;
+    case CM_SECTION_rule:
+        return state->rule_count;
     default:
-        return world->state.rule_count;
+        return state->contact_count;
     }
 }
 
 void *cm_section_row(const carom_world *world, cm_section section, uint32_t row)
 {
-    switch (section) {
-    case CM_SECTION_world:
-        return (void *)&world->state;
-    case CM_SECTION_motion:
-        return cm_motions(world) + row;
-    case CM_SECTION_body:
-        return cm_bodies(world) + row;
-    case CM_SECTION_shape:
-        return cm_shapes(world) + row;
-    case CM_SECTION_contact:
-        return cm_contacts(world) + row;
-    case CM_SECTION_joint:
-        return cm_joints(world) + row;
-    default:
-        return cm_rules(world) + row;
-    }
+    return (char *)cm_rows(world, section) + (size_t)row * sections[section].stride;
 }
 
 // Rows as words ----------------------------------------------------------------------------------
@@ -252,26 +199,12 @@ __attribute__((always_inline)) static inline bool store_row(cm_section wanted,
 void cm_row_load(cm_section section, const void *row, uint32_t *words)
 {
     switch (section) {
-    case CM_SECTION_world:
-        load_row(CM_SECTION_world, row, words);
+#define SECTION(section, type, padding)                                                            \
+    case CM_SECTION_##section:                                                                     \
+        load_row(CM_SECTION_##section, row, words);                                                \
         break;
-    case CM_SECTION_motion:
-        load_row(CM_SECTION_motion, row, words);
-        break;
-    case CM_SECTION_body:
-        load_row(CM_SECTION_body, row, words);
-        break;
-    case CM_SECTION_shape:
-        load_row(CM_SECTION_shape, row, words);
-        break;
-    case CM_SECTION_contact:
-        load_row(CM_SECTION_contact, row, words);
-        break;
-    case CM_SECTION_joint:
-        load_row(CM_SECTION_joint, row, words);
-        break;
+#include "shared/sim/state/fields.def"
     default:
-        load_row(CM_SECTION_rule, row, words);
         break;
     }
 }
@@ -280,20 +213,12 @@ bool cm_row_store(cm_section section, const uint32_t *words, void *row)
 {
     memset(row, 0, sections[section].stride);
     switch (section) {
-    case CM_SECTION_world:
-        return store_row(CM_SECTION_world, words, row);
-    case CM_SECTION_motion:
-        return store_row(CM_SECTION_motion, words, row);
-    case CM_SECTION_body:
-        return store_row(CM_SECTION_body, words, row);
-    case CM_SECTION_shape:
-        return store_row(CM_SECTION_shape, words, row);
-    case CM_SECTION_contact:
-        return store_row(CM_SECTION_contact, words, row);
-    case CM_SECTION_joint:
-        return store_row(CM_SECTION_joint, words, row);
+#define SECTION(section, type, padding)                                                            \
+    case CM_SECTION_##section:                                                                     \
+        return store_row(CM_SECTION_##section, words, row);
+#include "shared/sim/state/fields.def"
     default:
-        return store_row(CM_SECTION_rule, words, row);
+        return false;
     }
 }
 
@@ -342,7 +267,7 @@ static uint32_t body_of_row(const carom_world *world, cm_section section, uint32
     if (section == CM_SECTION_joint) {
         return cm_joints(world)[row].body_b;
     }
-    uint32_t shape = section == CM_SECTION_contact ? cm_contacts(world)[row].shape_a : row;
+    uint32_t shape = section == CM_SECTION_shape ? row : cm_contacts(world)[row].shape_a;
     return shape < world->state.shape_slots ? cm_shapes(world)[shape].body : CM_NONE;
 }
 

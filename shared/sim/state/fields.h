@@ -5,23 +5,12 @@
 // A row of a section flattens into 32-bit words in the order of fields.def: a float is its bits, a
 // U64 two words, low first, a U8 a word of its own. Words are values, so that whatever is made of
 // them (hash, portable form, difference) is the same on every architecture. Typical: 13 words of
-// motion and 46 of body a body, 36 a shape, 42 a contact, 49 a joint.
+// motion and 46 of body a body, 36 a shape, 42 a contact of soft, 49 a joint.
 #ifndef CM_SIM_STATE_FIELDS_H
 #define CM_SIM_STATE_FIELDS_H
 
 #include "shared/sim/inspect.h"
 #include "shared/sim/state/image.h"
-
-typedef enum cm_section {
-    CM_SECTION_world,
-    CM_SECTION_motion,
-    CM_SECTION_body,
-    CM_SECTION_shape,
-    CM_SECTION_contact,
-    CM_SECTION_joint,
-    CM_SECTION_rule,
-    CM_SECTION_COUNT
-} cm_section;
 
 typedef enum cm_kind { CM_U8, CM_U32, CM_U64, CM_I32, CM_F32 } cm_kind;
 
@@ -33,6 +22,7 @@ typedef enum cm_kind { CM_U8, CM_U32, CM_U64, CM_I32, CM_F32 } cm_kind;
 
 // Words of a row of the widest section.
 #define CM_ROW_WORDS_MAX 64
+#define CM_ROW_BYTES_MAX 192
 
 typedef struct cm_field {
     const char *name;
@@ -47,7 +37,12 @@ const cm_field *cm_fields(uint32_t *count);
 const char *cm_section_name(cm_section section);
 uint32_t cm_section_words(cm_section section);  // of a row
 uint32_t cm_section_stride(cm_section section); // bytes of a row's struct
+// Rows in use; 0 where the world's solver has no such section.
 uint32_t cm_section_rows(const carom_world *world, cm_section section);
+// What such a state counts, whether or not a world has the section.
+uint32_t cm_section_count(const cm_world_state *state, cm_section section);
+// The counts of a world of these limits that is full.
+cm_world_state cm_full_counts(const carom_limits *limits);
 void *cm_section_row(const carom_world *world, cm_section section, uint32_t row);
 
 // Between a row's struct and its words. Storing sets the padding to zero and is false where a word

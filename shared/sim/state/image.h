@@ -7,18 +7,18 @@
 //
 //   OFFSET           SIZE                    CONTENT
 //   0                sizeof(carom_world)     header: magic, limits, offsets, world state, counters
-//   offset.motion    64  x limits.bodies     state, hot: pose and velocity of the centre of mass
-//   offset.body      168 x limits.bodies     state, cold
-//   offset.shape     136 x limits.shapes     state
-//   offset.contact   164 x limits.contacts   state: sorted by (shape_a, shape_b)
-//   …                164 x limits.contacts   the other rows: each step they change places
-//   offset.joint     184 x limits.joints     state
-//   offset.rule      20  x CAROM_RULES_MAX   state: pair rules, in the order of their making
+//   …                64  x limits.bodies     motion, hot: pose and velocity of the centre of mass
+//   …                168 x limits.bodies     body, cold
+//   …                136 x limits.shapes     shape
+//   …                …   x limits.contacts   each section of contacts that the solver has, twice:
+//                                            rows and spare rows, which change places each step
+//   …                184 x limits.joints     joint
+//   …                20  x CAROM_RULES_MAX   rule: pair rules, in the order of their making
 //   offset.scratch   offset.scratch_size     scratch of the stages (scratch.h)
 //
-// Every offset is a multiple of CM_CACHE_LINE. A row above body_slots, shape_slots, contact_count
-// joint_slots or rule_count holds anything; a dead row below is zero but for its generation.
-// Padding of the rows is zero.
+// offset.rows says where each section of the state (fields.def) begins. Every offset is a multiple
+// of CM_CACHE_LINE. A row above body_slots, shape_slots, contact_count, joint_slots or rule_count
+// holds anything; a dead row below is zero but for its generation. Padding of the rows is zero.
 //
 // Typical: 400 bodies, 400 shapes, 1,600 contacts. A slot once used stays below body_slots; its
 // generation outlives what lived there.
@@ -26,13 +26,24 @@
 #define CM_SIM_STATE_IMAGE_H
 
 #include "carom/world.h"
+#include "shared/sim/state/contact.h"
 
 #define CM_WORLD_MAGIC    0x314d5243u // "CRM1"
 #define CM_NONE           0xffffffffu
 #define CM_CACHE_LINE     64u
-#define CM_MANIFOLD_MAX   4u
 
 #define CM_JOINT_ROWS_MAX 9u
+
+// Sections of the state, in the order of fields.def.
+typedef enum cm_section {
+#define SECTION(section, type, padding) CM_SECTION_##section,
+#include "shared/sim/state/fields.def"
+    CM_SECTION_COUNT
+} cm_section;
+
+// What has a row a contact: the sections from the first to the last.
+#define CM_CONTACTS_FIRST CM_SECTION_contact
+#define CM_CONTACTS_LAST  CM_SECTION_volume_contact
 
 // State ------------------------------------------------------------------------------------
 
@@ -120,25 +131,6 @@ typedef struct cm_shape {
     float contact_slip, contact_max_force;
 } cm_shape;
 
-// Beside the shapes, touching and point_count a row's meaning is the solver's: what follows is
-// soft's.
-typedef struct cm_contact {
-    uint32_t shape_a, shape_b; // slots, shape_a < shape_b
-    uint8_t touching, point_count;
-    uint8_t pad[2];
-    uint32_t feature[CM_MANIFOLD_MAX];
-    float normal_impulse[CM_MANIFOLD_MAX]; // of the last substep, N s; warm starting
-    carom_vec3 friction_impulse;           // on b, world axes; likewise
-    float twist_impulse;                   // about the normal
-    // What the narrow phase found last, in the axes of a's body (collide/recycle.c): b's pose then,
-    // the normal, and the points from a's centre of mass. Unused points are zero.
-    carom_vec3 place;
-    carom_quat turn;
-    carom_vec3 normal;
-    carom_vec3 anchor[CM_MANIFOLD_MAX];
-    float separation[CM_MANIFOLD_MAX];
-} cm_contact;
-
 // What a joint has beside what its type holds (cm_joint.flags).
 enum {
     CM_JOINT_LIMITS = 1,
@@ -178,7 +170,6 @@ _Static_assert(sizeof(cm_world_state) == 144, "saved as it stands: no hidden pad
 _Static_assert(sizeof(cm_motion) == 64, "gathered as one cache line");
 _Static_assert(sizeof(cm_body) == 168, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_shape) == 136, "saved as it stands: no hidden padding");
-_Static_assert(sizeof(cm_contact) == 164, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_joint) == 184, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_rule) == 20, "saved as it stands: no hidden padding");
 
@@ -190,7 +181,9 @@ struct carom_world {
     uint64_t layout_hash;
     carom_limits limits;
     struct {
-        uint32_t motion, body, shape, contact, spare_contact, joint, rule, scratch, scratch_size;
+        uint32_t rows[CM_SECTION_COUNT];  // of each section; 0: the world has none of it
+        uint32_t spare[CM_SECTION_COUNT]; // of contacts: last step's, while there is a step
+        uint32_t scratch, scratch_size;
     } offset;
     // What the scratch was sized for; a state that wants more is refused.
     struct {
@@ -220,34 +213,50 @@ struct carom_world {
     carom_error error; // of the last call that was refused; neither state nor scratch
 };
 
+static inline void *cm_rows(const carom_world *world, cm_section section)
+{
+    return (char *)world + world->offset.rows[section];
+}
+
+// Of a section of contacts: the rows of the step before, while there is a step.
+static inline void *cm_old_rows(const carom_world *world, cm_section section)
+{
+    return (char *)world + world->offset.spare[section];
+}
+
+static inline bool cm_has_rows(const carom_world *world, cm_section section)
+{
+    return world->offset.rows[section] != 0;
+}
+
 static inline cm_motion *cm_motions(const carom_world *world)
 {
-    return (cm_motion *)((char *)world + world->offset.motion);
+    return (cm_motion *)cm_rows(world, CM_SECTION_motion);
 }
 
 static inline cm_body *cm_bodies(const carom_world *world)
 {
-    return (cm_body *)((char *)world + world->offset.body);
+    return (cm_body *)cm_rows(world, CM_SECTION_body);
 }
 
 static inline cm_shape *cm_shapes(const carom_world *world)
 {
-    return (cm_shape *)((char *)world + world->offset.shape);
+    return (cm_shape *)cm_rows(world, CM_SECTION_shape);
 }
 
 static inline cm_contact *cm_contacts(const carom_world *world)
 {
-    return (cm_contact *)((char *)world + world->offset.contact);
+    return (cm_contact *)cm_rows(world, CM_SECTION_contact);
 }
 
 static inline cm_joint *cm_joints(const carom_world *world)
 {
-    return (cm_joint *)((char *)world + world->offset.joint);
+    return (cm_joint *)cm_rows(world, CM_SECTION_joint);
 }
 
 static inline cm_rule *cm_rules(const carom_world *world)
 {
-    return (cm_rule *)((char *)world + world->offset.rule);
+    return (cm_rule *)cm_rows(world, CM_SECTION_rule);
 }
 
 #endif

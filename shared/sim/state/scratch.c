@@ -5,7 +5,8 @@
 //   0        24  x limits.shapes                   bounds
 //   …        48  x limits.shapes                   places
 //   …        8   x limits.contacts                 pairs
-//   …        160 x limits.contacts                 manifolds
+//   …        172 x limits.contacts                 manifolds
+//   …        8   x limits.contacts                 matches
 //   …        64  x limits.contacts                 events
 //   …        32  x limits.joints                   joint events
 //   …        12  x 2 x limits.bodies               sleep events
@@ -44,6 +45,7 @@ static size_t walk(const carom_limits *limits, const cm_scratch_own *own, char *
     scratch->places = take(base, &offset, shapes * sizeof(cm_place));
     scratch->pairs = take(base, &offset, contacts * sizeof(cm_pair));
     scratch->manifolds = take(base, &offset, contacts * sizeof(cm_manifold));
+    scratch->matches = take(base, &offset, contacts * sizeof(cm_contact_match));
     scratch->events = take(base, &offset, contacts * sizeof(carom_contact_event));
     scratch->joint_events = take(base, &offset, joints * sizeof(carom_joint_event));
     scratch->sleep_events = take(base, &offset, 2 * bodies * sizeof(carom_sleep_event));
@@ -69,7 +71,6 @@ void cm_scratch_map(const carom_world *world, cm_scratch *scratch)
     scratch->old_contact_count = 0;
     scratch->rubbing = false;
     scratch->active_count = scratch->sleeping_count = 0;
-    scratch->old_contacts = (cm_contact *)((char *)world + world->offset.spare_contact);
     cm_scratch_own own = {world->own.joint_filter, world->own.broadphase, world->own.solver};
     walk(&world->limits, &own, (char *)world + world->offset.scratch, scratch);
 }

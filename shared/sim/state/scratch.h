@@ -29,7 +29,7 @@ typedef struct cm_pair {
 typedef struct cm_manifold_point {
     carom_vec3 anchor_a, anchor_b; // from each centre of mass to the point, world axes
     float separation;              // negative: overlap
-    uint32_t feature;              // stable while the same features touch
+    uint32_t feature; // stable while the same features touch; not written where it is recycled
 } cm_manifold_point;
 
 // Parallel to the contacts of the state: row i of the manifolds belongs to contact i. A contact
@@ -45,6 +45,15 @@ typedef struct cm_manifold {
     uint32_t point_count;
     cm_manifold_point points[CM_MANIFOLD_MAX];
 } cm_manifold;
+
+#define CM_NO_POINT 0xffu
+
+// Where a contact and its points were in the step before, so that whatever is remembered of them
+// finds its way. Of a contact without an active body: the row and the points themselves.
+typedef struct cm_contact_match {
+    uint32_t row;                   // of the old rows; CM_NONE: the contact is new
+    uint8_t point[CM_MANIFOLD_MAX]; // index of the old point; CM_NO_POINT: it is new, or unused
+} cm_contact_match;
 
 // What a shape is to the pairs of a step: without a plane, which is never away.
 enum {
@@ -75,9 +84,8 @@ typedef struct cm_scratch {
     cm_place *places; // a row a shape slot; of shapes that are not away
     cm_pair *pairs;   // limits.contacts rows
     uint32_t pair_count;
-    cm_contact *old_contacts; // last step's (cm_contacts_turn): the merge reads these, writes
-                              // the state's
-    uint32_t old_contact_count;
+    uint32_t old_contact_count;      // last step's rows (cm_old_rows), once contacts have turned
+    cm_contact_match *matches;       // limits.contacts rows, parallel to the contacts
     cm_manifold *manifolds;          // limits.contacts rows
     carom_contact_event *events;     // limits.contacts rows, two kinds share them
     carom_joint_event *joint_events; // limits.joints rows
@@ -93,16 +101,6 @@ typedef struct cm_scratch {
     void *broadphase;         // tree nodes, keys
     void *solver;             // the solver's own
 } cm_scratch;
-
-// The state's contacts become the old ones; the state gets the other rows, which hold anything.
-static inline void cm_contacts_turn(carom_world *world, cm_scratch *scratch)
-{
-    uint32_t old = world->offset.contact;
-    scratch->old_contacts = cm_contacts(world);
-    scratch->old_contact_count = world->state.contact_count;
-    world->offset.contact = world->offset.spare_contact;
-    world->offset.spare_contact = old;
-}
 
 // Bytes that stages ask for beside what follows from the limits; who creates a world asks them.
 typedef struct cm_scratch_own {

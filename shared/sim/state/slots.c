@@ -141,14 +141,11 @@ static void drop_dead_joints(carom_world *world)
 static void drop_dead_contacts(carom_world *world)
 {
     const cm_shape *shapes = cm_shapes(world);
-    cm_contact *contacts = cm_contacts(world);
+    const cm_contact *contacts = cm_contacts(world);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < world->state.contact_count; i++) {
         if (shapes[contacts[i].shape_a].alive && shapes[contacts[i].shape_b].alive) {
-            if (kept != i) {
-                contacts[kept] = contacts[i];
-            }
-            kept++;
+            cm_contacts_move(world, kept++, i);
         }
     }
     world->state.contact_count = kept;

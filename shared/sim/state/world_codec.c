@@ -14,7 +14,7 @@
 //   …        4 x words of motion   x body_slots
 //   …        4 x words of body     x body_slots
 //   …        4 x words of shape    x shape_slots
-//   …        4 x words of contact  x contact_count
+//   …        4 x words of each section of contacts that the world's solver has, x contact_count
 //   …        4 x words of joint    x joint_slots
 //   …        4 x words of rule     x rule_count
 //
@@ -41,19 +41,16 @@ static uint64_t row_bytes(cm_section section)
     return 4 * (uint64_t)cm_section_words(section);
 }
 
-static uint64_t encoded_size(const cm_world_state *state, size_t at[CM_SECTION_COUNT])
+// Of a state of this world's solver.
+static uint64_t encoded_size(const carom_world *world, const cm_world_state *state,
+                             size_t at[CM_SECTION_COUNT])
 {
-    uint64_t rows[CM_SECTION_COUNT] = {1,
-                                       state->body_slots,
-                                       state->body_slots,
-                                       state->shape_slots,
-                                       state->contact_count,
-                                       state->joint_slots,
-                                       state->rule_count};
     uint64_t size = CM_PORTABLE_HEADER;
     for (int section = 0; section < CM_SECTION_COUNT; section++) {
         at[section] = (size_t)size;
-        size += rows[section] * row_bytes((cm_section)section);
+        if (cm_has_rows(world, (cm_section)section)) {
+            size += cm_section_count(state, (cm_section)section) * row_bytes((cm_section)section);
+        }
     }
     return size;
 }
@@ -61,7 +58,7 @@ static uint64_t encoded_size(const cm_world_state *state, size_t at[CM_SECTION_C
 size_t carom_world_encode_size(const carom_world *world)
 {
     size_t at[CM_SECTION_COUNT];
-    return (size_t)encoded_size(&world->state, at);
+    return (size_t)encoded_size(world, &world->state, at);
 }
 
 size_t carom_world_encode(const carom_world *world, void *bytes, size_t size)
@@ -188,7 +185,21 @@ static carom_result check_shapes(const form *f, const carom_world *world, uint32
     return CAROM_OK;
 }
 
-static carom_result check_contacts(const form *f)
+// What is remembered beside a contact, in each section that the world has.
+static carom_result check_remembered(const form *f, const carom_world *world, uint32_t contact)
+{
+    uint64_t row[CM_ROW_BYTES_MAX / sizeof(uint64_t)];
+    for (int section = CM_CONTACTS_FIRST + 1; section <= CM_CONTACTS_LAST; section++) {
+        if (cm_has_rows(world, (cm_section)section) &&
+            (!row_of(f, (cm_section)section, contact, row) ||
+             cm_check_remembered((cm_section)section, row) != CAROM_OK)) {
+            return CAROM_ERROR_CORRUPT;
+        }
+    }
+    return CAROM_OK;
+}
+
+static carom_result check_contacts(const form *f, const carom_world *world)
 {
     uint64_t previous = 0;
     for (uint32_t i = 0; i < f->state.contact_count; i++) {
@@ -204,6 +215,7 @@ static carom_result check_contacts(const form *f)
         if (!read || !a.alive || !b.alive || a.body == b.body || (i > 0 && key <= previous)) {
             return CAROM_ERROR_CORRUPT;
         }
+        CM_TRY(check_remembered(f, world, i));
         previous = key;
     }
     return CAROM_OK;
@@ -261,7 +273,7 @@ static carom_result check_form(form *f, const carom_world *world, const void *by
     }
     CM_TRY(check_counts(&f->state, &world->limits));
     CM_TRY(cm_check_room(world, &f->state));
-    if (encoded_size(&f->state, f->at) != size) {
+    if (encoded_size(world, &f->state, f->at) != size) {
         return CAROM_ERROR_CORRUPT;
     }
     uint32_t listed = 0, live = 0;
@@ -272,7 +284,7 @@ static carom_result check_form(form *f, const carom_world *world, const void *by
     if (listed != live) {
         return CAROM_ERROR_CORRUPT;
     }
-    CM_TRY(check_contacts(f));
+    CM_TRY(check_contacts(f, world));
     CM_TRY(check_joints(f));
     return check_rules(f);
 }

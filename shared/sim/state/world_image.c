@@ -12,12 +12,9 @@
 //   8        8                   layout hash
 //   16       8                   bytes of the whole save
 //   24       144                 cm_world_state
-//   168      64  x body_slots    cm_motion
-//   …        168 x body_slots    cm_body
-//   …        136 x shape_slots   cm_shape
-//   …        164 x contact_count cm_contact
-//   …        184 x joint_slots   cm_joint
-//   …        20  x rule_count    cm_rule
+//   168      rows               of each other section in the order of fields.def, as many as are
+//                               in use: motion 64 bytes, body 168, shape 136, the world's sections
+//                               of contacts (contact.h), joint 184, rule 20
 //
 // Typical: 400 bodies, 250 kB; saved once a tick, restored once a rewind, hashed once a tick.
 #include "shared/base/assert.h"
@@ -39,26 +36,28 @@ typedef struct save_header {
 
 _Static_assert(sizeof(save_header) == 24, "saved as it stands: no hidden padding");
 
-static uint64_t save_size(uint64_t bodies, uint64_t shapes, uint64_t contacts, uint64_t joints,
-                          uint64_t rules)
+// Of a state of this world's solver.
+static uint64_t save_size(const carom_world *world, const cm_world_state *state)
 {
-    return sizeof(save_header) + sizeof(cm_world_state) +
-           bodies * (sizeof(cm_motion) + sizeof(cm_body)) + shapes * sizeof(cm_shape) +
-           contacts * sizeof(cm_contact) + joints * sizeof(cm_joint) + rules * sizeof(cm_rule);
+    uint64_t size = sizeof(save_header);
+    for (int section = 0; section < CM_SECTION_COUNT; section++) {
+        if (cm_has_rows(world, (cm_section)section)) {
+            size += (uint64_t)cm_section_count(state, (cm_section)section) *
+                    cm_section_stride((cm_section)section);
+        }
+    }
+    return size;
 }
 
 size_t carom_world_save_size(const carom_world *world)
 {
-    const cm_world_state *state = &world->state;
-    return (size_t)save_size(state->body_slots, state->shape_slots, state->contact_count,
-                             state->joint_slots, state->rule_count);
+    return (size_t)save_size(world, &world->state);
 }
 
 size_t carom_world_save_bound(const carom_world *world)
 {
-    const carom_limits *limits = &world->limits;
-    return (size_t)save_size(limits->bodies, limits->shapes, limits->contacts, limits->joints,
-                             CAROM_RULES_MAX);
+    const cm_world_state full = cm_full_counts(&world->limits);
+    return (size_t)save_size(world, &full);
 }
 
 static char *put(char *to, const void *from, size_t size)
@@ -69,20 +68,17 @@ static char *put(char *to, const void *from, size_t size)
 
 size_t carom_world_save(const carom_world *world, void *image, size_t size)
 {
-    const cm_world_state *state = &world->state;
     size_t needed = carom_world_save_size(world);
     if (!image || size < needed) {
         return 0;
     }
     save_header header = {SAVE_MAGIC, CAROM_ENGINE_VERSION, world->layout_hash, needed};
     char *to = put((char *)image, &header, sizeof header);
-    to = put(to, state, sizeof *state);
-    to = put(to, cm_motions(world), state->body_slots * sizeof(cm_motion));
-    to = put(to, cm_bodies(world), state->body_slots * sizeof(cm_body));
-    to = put(to, cm_shapes(world), state->shape_slots * sizeof(cm_shape));
-    to = put(to, cm_contacts(world), state->contact_count * sizeof(cm_contact));
-    to = put(to, cm_joints(world), state->joint_slots * sizeof(cm_joint));
-    to = put(to, cm_rules(world), state->rule_count * sizeof(cm_rule));
+    for (int section = 0; section < CM_SECTION_COUNT; section++) {
+        size_t rows = cm_section_rows(world, (cm_section)section);
+        to = put(to, cm_rows(world, (cm_section)section),
+                 rows * cm_section_stride((cm_section)section));
+    }
     CM_ASSERT((size_t)(to - (char *)image) == needed);
     return needed;
 }
@@ -97,8 +93,9 @@ static carom_result check_image(const carom_world *world, const save_header *hea
     if (header->version != CAROM_ENGINE_VERSION || header->layout_hash != world->layout_hash) {
         return CAROM_ERROR_VERSION;
     }
-    uint64_t needed = save_size(state->body_slots, state->shape_slots, state->contact_count,
-                                state->joint_slots, state->rule_count);
+    // Another solver's rows are not this one's.
+    CM_TRY(cm_check_room(world, state));
+    uint64_t needed = save_size(world, state);
     if (header->size != needed || size < needed) {
         return CAROM_ERROR_CORRUPT;
     }
@@ -117,7 +114,7 @@ static carom_result check_image(const carom_world *world, const save_header *hea
     if (state->rule_count > CAROM_RULES_MAX) {
         return CAROM_ERROR_LIMIT_RULES;
     }
-    return cm_check_room(world, state);
+    return CAROM_OK;
 }
 
 static const char *take(void *to, const char *from, size_t size)
@@ -142,12 +139,11 @@ carom_result carom_world_restore(carom_world *world, const void *image, size_t s
     CM_FIELD(check_image(world, &header, &state, size), "image",
              "a save of this build, of a world like this one");
     world->state = state;
-    from = take(cm_motions(world), from, state.body_slots * sizeof(cm_motion));
-    from = take(cm_bodies(world), from, state.body_slots * sizeof(cm_body));
-    from = take(cm_shapes(world), from, state.shape_slots * sizeof(cm_shape));
-    from = take(cm_contacts(world), from, state.contact_count * sizeof(cm_contact));
-    from = take(cm_joints(world), from, state.joint_slots * sizeof(cm_joint));
-    from = take(cm_rules(world), from, state.rule_count * sizeof(cm_rule));
+    for (int section = CM_SECTION_motion; section < CM_SECTION_COUNT; section++) {
+        size_t rows = cm_section_rows(world, (cm_section)section);
+        from = take(cm_rows(world, (cm_section)section), from,
+                    rows * cm_section_stride((cm_section)section));
+    }
     CM_ASSERT((size_t)(from - (const char *)image) == header.size);
     // The events in scratch belong to a step that has not happened any more.
     world->event_count = 0;
@@ -181,6 +177,14 @@ static inline void hash_row(chains *c, cm_section section, const void *row)
     }
 }
 
+static void hash_rows(chains *c, const carom_world *world, cm_section section)
+{
+    uint32_t rows = cm_section_rows(world, section);
+    for (uint32_t i = 0; i < rows; i++) {
+        hash_row(c, section, cm_section_row(world, section, i));
+    }
+}
+
 uint64_t carom_world_hash(const carom_world *world)
 {
     const cm_world_state *state = &world->state;
@@ -204,8 +208,8 @@ uint64_t carom_world_hash(const carom_world *world)
             hash_pair(&hash, 0, shape->generation);
         }
     }
-    for (uint32_t i = 0; i < state->contact_count; i++) {
-        hash_row(&hash, CM_SECTION_contact, &cm_contacts(world)[i]);
+    for (int section = CM_CONTACTS_FIRST; section <= CM_CONTACTS_LAST; section++) {
+        hash_rows(&hash, world, (cm_section)section);
     }
     for (uint32_t i = 0; i < state->joint_slots; i++) {
         const cm_joint *joint = &cm_joints(world)[i];
@@ -215,9 +219,7 @@ uint64_t carom_world_hash(const carom_world *world)
             hash_pair(&hash, 0, joint->generation);
         }
     }
-    for (uint32_t i = 0; i < state->rule_count; i++) {
-        hash_row(&hash, CM_SECTION_rule, &cm_rules(world)[i]);
-    }
+    hash_rows(&hash, world, CM_SECTION_rule);
     cm_hash whole = cm_hash_begin(CM_WORLD_MAGIC);
     for (uint32_t i = 0; i < CHAINS; i++) {
         cm_hash_u64(&whole, hash.link[i]);

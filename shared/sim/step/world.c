@@ -10,6 +10,7 @@
 #include "shared/sim/state/fields.h"
 #include "shared/sim/step/sleep.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static carom_solver_def default_solver(void)
@@ -67,20 +68,24 @@ static bool lay_out(const carom_limits *limits, const carom_solver_def *solver, 
         return false;
     }
     uint64_t at = round_up(sizeof(carom_world));
-    uint64_t motion = at;
-    at = round_up(at + (uint64_t)limits->bodies * sizeof(cm_motion));
-    uint64_t body = at;
-    at = round_up(at + (uint64_t)limits->bodies * sizeof(cm_body));
-    uint64_t shape = at;
-    at = round_up(at + (uint64_t)limits->shapes * sizeof(cm_shape));
-    uint64_t contact = at;
-    at = round_up(at + (uint64_t)limits->contacts * sizeof(cm_contact));
-    uint64_t spare_contact = at;
-    at = round_up(at + (uint64_t)limits->contacts * sizeof(cm_contact));
-    uint64_t joint = at;
-    at = round_up(at + (uint64_t)limits->joints * sizeof(cm_joint));
-    uint64_t rule = at;
-    at = round_up(at + (uint64_t)CAROM_RULES_MAX * sizeof(cm_rule));
+    const cm_world_state full = cm_full_counts(limits);
+    uint32_t remembers = cm_solver_of((uint32_t)solver->type)->remembers;
+    memset(&world->offset, 0, sizeof world->offset);
+    world->offset.rows[CM_SECTION_world] = (uint32_t)offsetof(carom_world, state);
+    for (int section = CM_SECTION_motion; section < CM_SECTION_COUNT; section++) {
+        bool contacts = section >= CM_CONTACTS_FIRST && section <= CM_CONTACTS_LAST;
+        uint64_t bytes = (uint64_t)cm_section_count(&full, (cm_section)section) *
+                         cm_section_stride((cm_section)section);
+        if (contacts && !(remembers & CM_REMEMBERS((unsigned)section))) {
+            continue;
+        }
+        world->offset.rows[section] = (uint32_t)at;
+        at = round_up(at + bytes);
+        if (contacts) {
+            world->offset.spare[section] = (uint32_t)at;
+            at = round_up(at + bytes);
+        }
+    }
     uint64_t scratch = at;
     const cm_scratch_own own = {
         .joint_filter = cm_joint_filter_size(limits),
@@ -92,13 +97,6 @@ static bool lay_out(const carom_limits *limits, const carom_solver_def *solver, 
     if (at > UINT32_MAX) {
         return false;
     }
-    world->offset.motion = (uint32_t)motion;
-    world->offset.body = (uint32_t)body;
-    world->offset.shape = (uint32_t)shape;
-    world->offset.contact = (uint32_t)contact;
-    world->offset.spare_contact = (uint32_t)spare_contact;
-    world->offset.joint = (uint32_t)joint;
-    world->offset.rule = (uint32_t)rule;
     world->offset.scratch = (uint32_t)scratch;
     world->offset.scratch_size = (uint32_t)scratch_size;
     world->own.joint_filter = (uint32_t)own.joint_filter;

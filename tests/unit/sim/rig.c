@@ -1,7 +1,7 @@
 // See rig.h. Everything here aborts the test on failure: a rig that cannot be built is a broken
 // test.
 #include "tests/unit/sim/rig.h"
-#include "shared/sim/state/image.h"
+#include "shared/sim/state/fields.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -36,6 +36,17 @@ void cm_rig_close(cm_rig *rig)
     *rig = (cm_rig){0};
 }
 
+void cm_rig_spoil(carom_world *world, uint8_t rubbish)
+{
+    memset((char *)world + world->offset.scratch, rubbish, world->offset.scratch_size);
+    for (int section = CM_CONTACTS_FIRST; section <= CM_CONTACTS_LAST; section++) {
+        if (cm_has_rows(world, (cm_section)section)) {
+            memset(cm_old_rows(world, (cm_section)section), rubbish,
+                   (size_t)world->limits.contacts * cm_section_stride((cm_section)section));
+        }
+    }
+}
+
 void cm_rig_step(cm_rig *rig, uint32_t ticks)
 {
     // In binary32: 0.7, 0, -0.7, no number, 3, -3e-16, 2e17, -3. What is like the numbers of a
@@ -43,9 +54,7 @@ void cm_rig_step(cm_rig *rig, uint32_t ticks)
     static const uint8_t rubbish[] = {0x3f, 0x00, 0xbf, 0xff, 0x40, 0xa5, 0x5c, 0xc0};
     for (uint32_t i = 0; i < ticks; i++) {
         carom_world *world = rig->world;
-        memset((char *)world + world->offset.scratch,
-               rubbish[(rig->rubbish + world->state.tick) % sizeof rubbish],
-               world->offset.scratch_size);
+        cm_rig_spoil(world, rubbish[(rig->rubbish + world->state.tick) % sizeof rubbish]);
         carom_world_step(world);
     }
 }

@@ -20,6 +20,9 @@ carom_world_def cm_rig_def(uint32_t bodies);
 cm_rig cm_rig_open(const carom_world_def *def, uint32_t shift);
 void cm_rig_close(cm_rig *rig);
 
+// Fills what a step may not look at: scratch, and the rows that contacts change places with.
+void cm_rig_spoil(carom_world *world, uint8_t rubbish);
+
 // Fills scratch with a byte that follows from `rubbish` and the tick, then steps. Two worlds with
 // different ones below 8 never see the same byte in the same tick.
 void cm_rig_step(cm_rig *rig, uint32_t ticks);

@@ -2,7 +2,8 @@
 // go stale, refusals that leave no trace, limits that name themselves. Method: each call with good,
 // stale, non-finite and out-of-range arguments; the hash before and after a refusal; slots and
 // generations read back.
-#include "shared/sim/state/image.h"
+
+#include "shared/sim/state/fields.h"
 #include "tests/unit/sim/world_fixture.h"
 
 static carom_body_id add_box(carom_world *world, carom_body_type type, float x)
@@ -288,6 +289,51 @@ Test(body, types_change_in_place)
     cr_assert_eq(carom_body_set_type(world, id, CAROM_BODY_DYNAMIC), CAROM_ERROR_ARGUMENT);
     cr_assert_eq(carom_body_set_type(world, id, (carom_body_type)3), CAROM_ERROR_ARGUMENT);
     free(world);
+}
+
+// All that is remembered of each contact, in words that name its shapes first.
+static uint32_t *remembered(const carom_world *world, uint32_t *words_a_contact)
+{
+    uint32_t count = world->state.contact_count, words = 0, at = 0;
+    for (int s = CM_CONTACTS_FIRST; s <= CM_CONTACTS_LAST; s++) {
+        words += cm_has_rows(world, (cm_section)s) ? cm_section_words((cm_section)s) : 0;
+    }
+    uint32_t *all = malloc((count + 1) * words * sizeof *all);
+    for (uint32_t i = 0; i < count; i++) {
+        for (int s = CM_CONTACTS_FIRST; s <= CM_CONTACTS_LAST; s++) {
+            if (cm_has_rows(world, (cm_section)s)) {
+                cm_row_load((cm_section)s, cm_section_row(world, (cm_section)s, i), all + at);
+                at += cm_section_words((cm_section)s);
+            }
+        }
+    }
+    *words_a_contact = words;
+    return all;
+}
+
+Test(body, destroying_leaves_what_is_remembered_of_others)
+{
+    static const carom_solver_type solvers[] = {CAROM_SOLVER_SOFT, CAROM_SOLVER_IMPULSE,
+                                                CAROM_SOLVER_LCP, CAROM_SOLVER_VOLUME};
+    for (uint32_t s = 0; s < sizeof solvers / sizeof solvers[0]; s++) {
+        carom_world *world = fixture_world_of(solvers[s], 32, 64, 256);
+        fixture_fill(world, 10, 12);
+        fixture_step(world, 120);
+        uint32_t before = world->state.contact_count, words, kept = 0;
+        uint32_t victim = cm_shapes(world)[cm_contacts(world)[before / 2].shape_b].body;
+        uint32_t *first = remembered(world, &words);
+        cr_assert_eq(carom_body_destroy(world, carom_world_body_at(world, victim)), CAROM_OK);
+        uint32_t *second = remembered(world, &words);
+        for (uint32_t i = 0; i < before && kept < world->state.contact_count; i++) {
+            kept += memcmp(first + i * words, second + kept * words, words * sizeof *first) == 0;
+        }
+        cr_assert_eq(kept, world->state.contact_count, "solver %u", s);
+        cr_assert_lt(kept, before);
+        cr_assert_gt(kept, 2);
+        free(first);
+        free(second);
+        free(world);
+    }
 }
 
 Test(body, destroying_takes_shapes_and_contacts_along)

@@ -3,6 +3,7 @@
 // motors, limits, masses) from seeds; motors and limits change, bodies jump and go; after each
 // stretch the save is restored into a second world and both must go on alike.
 #include "shared/sim/state/image.h"
+#include "tests/unit/sim/rig.h"
 #include "tests/unit/sim/world_fixture.h"
 
 #define SEEDS     400u
@@ -125,7 +126,7 @@ static void run(uint64_t seed)
         add_joint(world, &rng);
         carom_world_save(world, image, size);
         cr_assert_eq(carom_world_restore(other, image, size), CAROM_OK);
-        memset((char *)other + other->offset.scratch, 0x5a, other->offset.scratch_size);
+        cm_rig_spoil(other, 0x5a);
         fixture_step(world, STRETCH);
         fixture_step(other, STRETCH);
         cr_assert_eq(carom_world_hash(world), carom_world_hash(other), "seed %llu",

@@ -1,6 +1,7 @@
 // Goal: a manifold is kept while two bodies hardly move against each other, is carried along right,
 // and is state. Method: a stack at rest (rows keep what was found), the same stack pushed (they do
 // not), carried points against those found anew, and rewinds across the push by save and by encode.
+#include "shared/sim/body/shape.h"
 #include "shared/sim/collide/recycle.h"
 #include "shared/sim/collide/collide.h"
 #include "tests/unit/sim/rig.h"
@@ -25,15 +26,14 @@ static cm_rig open_stack(void)
 
 static uint32_t count_kept(cm_rig *rig)
 {
-    cm_contact before[4 * STACK];
+    cm_kept_manifold before[4 * STACK];
     uint32_t count = rig->world->state.contact_count, kept = 0;
     cr_assert_leq(count, 4 * STACK);
-    memcpy(before, cm_contacts(rig->world), count * sizeof before[0]);
+    memcpy(before, cm_rows(rig->world, CM_SECTION_manifold), count * sizeof before[0]);
     cm_rig_step(rig, 1);
     for (uint32_t i = 0; i < count && i < rig->world->state.contact_count; i++) {
-        const cm_contact *now = cm_contacts(rig->world) + i;
-        kept += memcmp(&before[i].place, &now->place, sizeof now->place) == 0 &&
-                memcmp(&before[i].turn, &now->turn, sizeof now->turn) == 0;
+        const cm_kept_manifold *now = cm_rows(rig->world, CM_SECTION_manifold);
+        kept += memcmp(&before[i], &now[i], sizeof now[i]) == 0;
     }
     return kept;
 }
@@ -61,15 +61,16 @@ Test(recycle, carried_points_are_those_found_anew)
     cm_motion a = {.orientation = cm_quat_identity()}, b = a;
     b.position = cm_vec(0.1f, 0.995f, 0.05f);
     cm_manifold found, carried;
-    cm_contact contact = {0};
-    contact.point_count = (uint8_t)cm_collide_shapes(&box, a.position, a.orientation, &box,
-                                                     b.position, b.orientation, 0.02f, &found);
-    cr_assert_eq(contact.point_count, 4);
-    cm_recycle_keep(&a, &b, &found, &contact);
+    cm_kept_manifold kept = {0};
+    float reach = cm_shape_reach(&box), dt = 1.0f / 60.0f;
+    cm_collide_shapes(&box, a.position, a.orientation, &box, b.position, b.orientation, 0.02f,
+                      &found);
+    cr_assert_eq(found.point_count, 4);
+    cm_recycle_keep(&a, &b, &found, &kept);
     b.position = cm_add(b.position, cm_vec(0.0003f, -0.0004f, 0.0f));
     carom_quat tilt = {0.0002f, 0.0f, 0.0001f, 1.0f};
     b.orientation = cm_quat_normalize(tilt);
-    cr_assert(cm_recycle(&a, &b, &box, &box, &contact, 1.0f / 60.0f, &carried));
+    cr_assert(cm_recycle(&a, &b, reach, &kept, 4, dt, &carried));
     cm_collide_shapes(&box, a.position, a.orientation, &box, b.position, b.orientation, 0.02f,
                       &found);
     float low = 1.0f, low_carried = 1.0f;
@@ -79,7 +80,7 @@ Test(recycle, carried_points_are_those_found_anew)
     }
     cr_assert_float_eq(low_carried, low, 1.0e-4f, "%g, anew %g", (double)low_carried, (double)low);
     b.position.y += 0.005f;
-    cr_assert_not(cm_recycle(&a, &b, &box, &box, &contact, 1.0f / 60.0f, &carried));
+    cr_assert_not(cm_recycle(&a, &b, reach, &kept, 4, dt, &carried));
 }
 
 static void go_on(cm_rig *rig)

@@ -100,6 +100,28 @@ typedef struct bend {
     carom_result result;
 } bend;
 
+// Each bend by itself is refused with its result, and the world stays as it was.
+static void check_bends(carom_world *world, const bend *bends, size_t count)
+{
+    encoded e = encode(world);
+    uint64_t hash = carom_world_hash(world);
+    for (size_t i = 0; i < count; i++) {
+        const bend *b = &bends[i];
+        size_t at = place(world, b->section, b->row, b->field);
+        uint8_t kept[4];
+        memcpy(kept, e.bytes + at, 4);
+        for (int k = 0; k < 4; k++) {
+            e.bytes[at + (size_t)k] = (uint8_t)(b->value >> (8 * k));
+        }
+        cr_assert_eq(carom_world_decode(world, e.bytes, e.size), b->result, "%s.%s = %u",
+                     cm_section_name(b->section), b->field, b->value);
+        cr_assert_eq(carom_world_hash(world), hash);
+        memcpy(e.bytes + at, kept, 4);
+    }
+    cr_assert_eq(carom_world_decode(world, e.bytes, e.size), CAROM_OK);
+    free(e.bytes);
+}
+
 Test(world_codec, each_rule_has_its_refusal)
 {
     const bend bends[] = {
@@ -143,8 +165,14 @@ Test(world_codec, each_rule_has_its_refusal)
         {CM_SECTION_contact, 1, "shape_b", 0, CAROM_ERROR_CORRUPT}, // not above shape_a
         {CM_SECTION_contact, 1, "point_count", 5, CAROM_ERROR_CORRUPT},
         {CM_SECTION_contact, 1, "touching", 2, CAROM_ERROR_CORRUPT},
-        {CM_SECTION_contact, 1, "normal_impulse", 0x7fc00000u, CAROM_ERROR_CORRUPT},
-        {CM_SECTION_contact, 1, "friction_impulse", 0xff800000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_soft_contact, 1, "normal_impulse", 0x7fc00000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_soft_contact, 1, "friction_impulse", 0xff800000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_soft_contact, 1, "twist_impulse", 0x7fc00000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_manifold, 1, "position", 0x7fc00000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_manifold, 1, "orientation", 0x40000000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_manifold, 1, "normal", 0x40000000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_manifold, 1, "anchor", 0x7f800000u, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_manifold, 1, "separation", 0xff800000u, CAROM_ERROR_CORRUPT},
         {CM_SECTION_joint, 1, "generation", 0, CAROM_ERROR_CORRUPT},
         {CM_SECTION_joint, 4, "alive", 0, CAROM_ERROR_CORRUPT},
         {CM_SECTION_joint, 4, "alive", 2, CAROM_ERROR_CORRUPT},
@@ -180,19 +208,7 @@ Test(world_codec, each_rule_has_its_refusal)
     cr_assert_gt(cm_section_rows(world, CM_SECTION_contact), 3);
     encoded e = encode(world);
     uint64_t hash = carom_world_hash(world);
-    for (size_t i = 0; i < sizeof bends / sizeof bends[0]; i++) {
-        const bend *b = &bends[i];
-        size_t at = place(world, b->section, b->row, b->field);
-        uint8_t kept[4];
-        memcpy(kept, e.bytes + at, 4);
-        for (int k = 0; k < 4; k++) {
-            e.bytes[at + (size_t)k] = (uint8_t)(b->value >> (8 * k));
-        }
-        cr_assert_eq(carom_world_decode(world, e.bytes, e.size), b->result, "%s.%s = %u",
-                     cm_section_name(b->section), b->field, b->value);
-        cr_assert_eq(carom_world_hash(world), hash);
-        memcpy(e.bytes + at, kept, 4);
-    }
+    check_bends(world, bends, sizeof bends / sizeof bends[0]);
     cr_assert_eq(carom_world_decode(world, e.bytes, e.size - 1), CAROM_ERROR_CORRUPT);
     cr_assert_eq(carom_world_decode(world, e.bytes, 15), CAROM_ERROR_CORRUPT);
     e.bytes[0] ^= 1;
@@ -208,6 +224,33 @@ Test(world_codec, each_rule_has_its_refusal)
     cr_assert_eq(carom_world_hash(world), hash);
     free(e.bytes);
     free(world);
+}
+
+Test(world_codec, what_each_solver_remembers_has_rules)
+{
+    const bend bends[][5] = {
+        {{CM_SECTION_impulse_contact, 1, "age", 4, CAROM_ERROR_CORRUPT}},
+        {{CM_SECTION_lcp_contact, 1, "normal_force", 0x7fc00000u, CAROM_ERROR_CORRUPT},
+         {CM_SECTION_lcp_contact, 1, "friction_force", 0x7f800000u, CAROM_ERROR_CORRUPT},
+         {CM_SECTION_lcp_contact, 1, "tangent", 0xff800000u, CAROM_ERROR_CORRUPT},
+         {CM_SECTION_lcp_contact, 1, "set", 3, CAROM_ERROR_CORRUPT}},
+        {{CM_SECTION_volume_contact, 1, "normal", 0x40000000u, CAROM_ERROR_CORRUPT},
+         {CM_SECTION_volume_contact, 1, "friction_state", 3, CAROM_ERROR_CORRUPT},
+         {CM_SECTION_volume_contact, 1, "stretch", 0x7fc00000u, CAROM_ERROR_CORRUPT},
+         {CM_SECTION_volume_contact, 1, "twist", 0x7f800000u, CAROM_ERROR_CORRUPT}},
+    };
+    const struct {
+        carom_solver_type solver;
+        size_t bends;
+    } worlds[] = {{CAROM_SOLVER_IMPULSE, 1}, {CAROM_SOLVER_LCP, 4}, {CAROM_SOLVER_VOLUME, 4}};
+    for (size_t i = 0; i < sizeof worlds / sizeof worlds[0]; i++) {
+        carom_world *world = fixture_world_of(worlds[i].solver, 32, 64, 256);
+        fixture_fill(world, 12, 31);
+        fixture_step(world, 90);
+        cr_assert_gt(cm_section_rows(world, CM_SECTION_contact), 3);
+        check_bends(world, bends[i], worlds[i].bends);
+        free(world);
+    }
 }
 
 Test(world_codec, contacts_must_be_sorted_and_of_two_bodies)

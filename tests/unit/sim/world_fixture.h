@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A world of these limits; free it with free().
-static inline carom_world *fixture_world(uint32_t bodies, uint32_t shapes, uint32_t contacts)
+// A world of this solver and these limits; free it with free().
+static inline carom_world *fixture_world_of(carom_solver_type solver, uint32_t bodies,
+                                            uint32_t shapes, uint32_t contacts)
 {
     carom_world_def def = carom_default_world_def();
+    def.solver.type = solver;
     def.limits.bodies = bodies;
     def.limits.shapes = shapes;
     def.limits.contacts = contacts;
@@ -24,6 +26,11 @@ static inline carom_world *fixture_world(uint32_t bodies, uint32_t shapes, uint3
     memset(memory, 0xa5, size);
     cr_assert_eq(carom_world_create(&def, memory, size, &world), CAROM_OK);
     return world;
+}
+
+static inline carom_world *fixture_world(uint32_t bodies, uint32_t shapes, uint32_t contacts)
+{
+    return fixture_world_of(CAROM_SOLVER_SOFT, bodies, shapes, contacts);
 }
 
 static inline carom_shape_def fixture_shape(cm_rng *rng)

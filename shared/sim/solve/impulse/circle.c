@@ -101,8 +101,10 @@ static void collide_pair(const carom_world *world, const cm_scratch *scratch, cm
 void cm_impulse_circles(const carom_world *world, const cm_scratch *scratch, cm_impulse *impulse)
 {
     uint32_t count = list_circles(world, impulse->circles);
+    cm_impulse_contact *remembered = cm_rows(world, CM_SECTION_impulse_contact);
     for (uint32_t i = 0; i < world->state.contact_count; i++) {
         scratch->manifolds[i].impulse = 0.0f;
+        remembered[i].age = 0; // this model knows no pressing
     }
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t j = i + 1; j < count; j++) {

@@ -246,6 +246,7 @@ static void solve(carom_world *world, cm_scratch *scratch)
 }
 
 const cm_solver cm_solver_impulse = {
+    .remembers = CM_REMEMBERS(CM_SECTION_contact) | CM_REMEMBERS(CM_SECTION_impulse_contact),
     .manifolds = true,
     .rounds = true,
     .solve = solve,

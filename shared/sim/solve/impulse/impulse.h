@@ -2,8 +2,8 @@
 // Private to shared/sim/solve; laws, units and what a tick does: README.md beside this file.
 //
 // All arithmetic of a tick is binary64; poses and velocities are stored as binary32. Nothing is
-// remembered from tick to tick but of each contact how many steps in a row it has touched, at most
-// three: cm_contact.twist_impulse.
+// remembered from tick to tick but of each contact how many steps in a row it has touched
+// (cm_impulse_contact).
 #ifndef CM_SIM_SOLVE_IMPULSE_IMPULSE_H
 #define CM_SIM_SOLVE_IMPULSE_IMPULSE_H
 

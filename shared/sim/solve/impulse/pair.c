@@ -12,7 +12,6 @@
 #include "shared/sim/solve/impulse/impulse.h"
 
 #define PRESSED   2.0    // of what forces add: above it a contact is hit
-#define OLD       3.0f   // steps in a row: from then on it is pressed all the same
 #define STILL     1.0e-4 // of what forces add: no approach any more
 #define KEPT      1.0e-4 // of the size: overlap that stays, so that contact does not break
 #define SEPARATED 0.2    // of the overlap, a step
@@ -138,20 +137,20 @@ static double friction_of(const cm_manifold *m)
 }
 
 static void collide_once(const carom_world *world, cm_impulse *impulse, cm_manifold *m,
-                         cm_contact *contact, cm_impulse_row *row)
+                         const cm_contact *contact, uint32_t age, cm_impulse_contact *remembered,
+                         cm_impulse_row *row)
 {
-    float age = contact->twist_impulse;
-    contact->twist_impulse = 0.0f;
+    remembered->age = 0;
     if (!fill_row(world, impulse, m, contact, row)) {
         return;
     }
-    contact->twist_impulse = cm_min(age + 1.0f, OLD);
+    remembered->age = age < CM_IMPULSE_AGE_MAX ? age + 1 : age;
     cm_impulse_body *a = &impulse->bodies[m->body_a], *b = &impulse->bodies[m->body_b];
     set_centroid(m, row->points, &a->side, &b->side);
     carom_dvec3 v0 = cm_impulse_relative(&a->side, &b->side);
     double approach = cm_ddot(v0, row->normal), pull = largest(a->pull, b->pull);
-    row->pressed = age > 0.0f && pull > 0.0 && approach > -PRESSED * pull &&
-                   (approach <= PRESSED * pull || age >= OLD);
+    row->pressed = age > 0 && pull > 0.0 && approach > -PRESSED * pull &&
+                   (approach <= PRESSED * pull || age >= CM_IMPULSE_AGE_MAX);
     if (approach > 0.0) {
         double epsilon = row->pressed ? 0.0 : (double)m->restitution;
         m->impulse =
@@ -201,9 +200,12 @@ static void separate(cm_impulse *impulse, const cm_manifold *m, const cm_impulse
 void cm_impulse_collide(const carom_world *world, const cm_scratch *scratch, cm_impulse *impulse)
 {
     uint32_t count = world->state.contact_count;
+    const cm_impulse_contact *old = cm_old_rows(world, CM_SECTION_impulse_contact);
+    cm_impulse_contact *remembered = cm_rows(world, CM_SECTION_impulse_contact);
     for (uint32_t i = 0; i < count; i++) {
+        uint32_t row = scratch->matches[i].row;
         collide_once(world, impulse, &scratch->manifolds[i], &cm_contacts(world)[i],
-                     &impulse->rows[i]);
+                     row != CM_NONE ? old[row].age : 0, &remembered[i], &impulse->rows[i]);
     }
     bool any = true;
     for (uint32_t round = 0; any && round < CM_IMPULSE_ROUNDS; round++) {

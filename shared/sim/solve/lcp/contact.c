@@ -15,15 +15,13 @@
 
 #include <string.h>
 
-#define SLIDING  1.0e-3 // m/s
-#define SET_BITS 2u
-#define SET_MASK 3u
+#define SLIDING 1.0e-3 // m/s
 
 // A contact with all its points share.
 typedef struct touch {
     const cm_manifold *manifold;
-    const cm_contact *old; // last step's row; NULL: none
-    const cm_shape *mode;  // the shape whose contact mode counts
+    const cm_lcp_contact *old; // what last step left; NULL: nothing
+    const cm_shape *mode;      // the shape whose contact mode counts
     uint32_t index, touching;
     cm_dvec normal, axis; // axis: of 1D and tyre, in the world
     cm_dvec surface;      // velocity of b's surface less that of a's, beside the bodies' own
@@ -35,18 +33,6 @@ typedef struct touch {
 static bool is_dynamic(const cm_lcp_step *step, uint32_t body)
 {
     return step->bodies[body].dynamic != 0;
-}
-
-// What a solver keeps beside the impulses, emptied: the stage leaves what soft recycles there.
-static void clear_contact(cm_contact *contact)
-{
-    carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f);
-    memset(contact->normal_impulse, 0, sizeof contact->normal_impulse);
-    memset(contact->separation, 0, sizeof contact->separation);
-    memset(contact->anchor, 0, sizeof contact->anchor);
-    contact->friction_impulse = contact->place = zero;
-    contact->twist_impulse = 0.0f;
-    contact->turn = cm_quat_identity();
 }
 
 // Two of a kind: the lower slot's. No friction comes before a direction, a direction before none.
@@ -121,36 +107,30 @@ static float of_pair(float a, float b, bool larger)
 }
 
 // Where last step had this point.
-static uint32_t old_point(const touch *t, uint32_t k)
+static uint32_t old_point(const cm_lcp_step *step, const touch *t, uint32_t k)
 {
-    const cm_contact *old = t->old;
-    uint32_t count = old ? old->point_count : 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (old->feature[i] == t->manifold->points[k].feature) {
-            return i;
-        }
-    }
-    return CM_NONE;
+    uint8_t point = step->scratch->matches[t->index].point[k];
+    return t->old != NULL && point != CM_NO_POINT ? point : CM_NONE;
 }
 
 // Normal forces to begin with are last step's, for points without one a share of the weight; all
 // scaled so that the contact as a whole rubs with no more than it carried.
-static double scale_of(const touch *t)
+static double scale_of(const cm_lcp_step *step, const touch *t)
 {
     double carried = 0.0, sum = 0.0;
-    for (uint32_t k = 0; t->old != NULL && k < t->old->point_count; k++) {
-        carried += (double)t->old->normal_impulse[k];
+    for (uint32_t k = 0; t->old != NULL && k < CM_MANIFOLD_MAX; k++) {
+        carried += (double)t->old->normal_force[k];
     }
     for (uint32_t k = 0; k < t->manifold->point_count; k++) {
-        uint32_t point = old_point(t, k);
-        double force = point != CM_NONE ? (double)t->old->normal_impulse[point] : 0.0;
+        uint32_t point = old_point(step, t, k);
+        double force = point != CM_NONE ? (double)t->old->normal_force[point] : 0.0;
         bool near = t->manifold->points[k].separation < CM_LINEAR_SLOP;
         sum += force > 0.0 ? force : (near ? t->weight : 0.0);
     }
     return carried > 0.0 && sum > carried ? carried / sum : 1.0;
 }
 
-static bool begin(const cm_lcp_step *step, uint32_t index, const cm_contact *old, touch *t)
+static bool begin(const cm_lcp_step *step, uint32_t index, const cm_lcp_contact *old, touch *t)
 {
     const cm_manifold *m = &step->scratch->manifolds[index];
     const cm_contact *contact = &cm_contacts(step->world)[index];
@@ -176,7 +156,7 @@ static bool begin(const cm_lcp_step *step, uint32_t index, const cm_contact *old
     for (uint32_t k = 0; k < m->point_count; k++) {
         t->touching += m->points[k].separation < CM_LINEAR_SLOP;
     }
-    t->scale = scale_of(t);
+    t->scale = scale_of(step, t);
     find_axis(step, t);
     return true;
 }
@@ -197,23 +177,6 @@ static cm_lcp_row *point_row(cm_lcp_step *step, const touch *t, uint32_t k, uint
     return cm_lcp_row_keep(step, row) ? row : NULL;
 }
 
-static float second_force(const cm_contact *contact, uint32_t k)
-{
-    const carom_vec3 *f = &contact->friction_impulse;
-    return k == 0 ? f->x : (k == 1 ? f->y : (k == 2 ? f->z : contact->place.x));
-}
-
-static uint32_t code_of(const cm_contact *contact)
-{
-    float code = contact->twist_impulse;
-    return code >= 0.0f && code <= 16777215.0f ? (uint32_t)code : 0u;
-}
-
-static uint8_t old_set(const cm_contact *old, uint32_t point, uint32_t which)
-{
-    return (uint8_t)(code_of(old) >> (SET_BITS * (3 * point + which)) & SET_MASK);
-}
-
 static cm_dvec slide_velocity(const cm_lcp_step *step, const touch *t, uint32_t k)
 {
     const cm_manifold_point *p = &t->manifold->points[k];
@@ -231,7 +194,7 @@ static bool find_tangent(const cm_lcp_step *step, const touch *t, uint32_t k, ui
 {
     cm_dvec kept = cm_dv(0.0, 0.0, 0.0), across, v = slide_velocity(step, t, k);
     if (point != CM_NONE) {
-        kept = cm_dv_of(t->old->anchor[point]);
+        kept = cm_dv_of(t->old->tangent[point]);
         kept = cm_dv_mul_add(kept, -cm_dv_dot(kept, t->normal), t->normal);
         double length = cm_dv_length(kept);
         kept = cm_dv_scale(length > 0.5 ? 1.0 / length : 0.0, kept);
@@ -277,9 +240,8 @@ static void add_tangent(cm_lcp_step *step, const touch *t, uint32_t k, uint32_t 
         row->lower = -row->upper;
     }
     if (point != CM_NONE) {
-        row->lambda =
-            which == 1 ? (double)t->old->separation[point] : (double)second_force(t->old, point);
-        row->set = old_set(t->old, point, which);
+        row->lambda = (double)t->old->friction_force[point][which - 1];
+        row->set = t->old->set[point][which];
     } else if (which == 1) {
         row->set = CM_LCP_LOWER; // it slides: friction is against it
     }
@@ -288,10 +250,10 @@ static void add_tangent(cm_lcp_step *step, const touch *t, uint32_t k, uint32_t 
 static void add_point(cm_lcp_step *step, const touch *t, uint32_t k)
 {
     double gap = (double)t->manifold->points[k].separation;
-    uint32_t point = old_point(t, k), normal = step->row_count;
-    cm_contact *contact = &cm_contacts(step->world)[t->index];
+    uint32_t point = old_point(step, t, k), normal = step->row_count;
+    cm_lcp_contact *contact = &step->contacts[t->index];
     if (point != CM_NONE) {
-        contact->anchor[k] = t->old->anchor[point];
+        contact->tangent[k] = t->old->tangent[point];
     }
     cm_lcp_row *row = point_row(step, t, k, 0, t->normal);
     if (row == NULL) {
@@ -304,8 +266,8 @@ static void add_point(cm_lcp_step *step, const touch *t, uint32_t k)
     }
     cm_lcp_row_want(step, row, 0.0, gap, gap > 0.0 ? 1.0 : t->gamma);
     row->lower = 0.0;
-    row->lambda = point != CM_NONE ? (double)t->old->normal_impulse[point] : 0.0;
-    row->set = point != CM_NONE ? old_set(t->old, point, 0) : CM_LCP_FREE;
+    row->lambda = point != CM_NONE ? (double)t->old->normal_force[point] : 0.0;
+    row->set = point != CM_NONE ? t->old->set[point][0] : CM_LCP_FREE;
     double force = row->lambda;
     bool touches = gap + step->h * closing <= 0.0 || force > 0.0;
     if (t->mode->contact_mode == CAROM_CONTACT_NONE || !touches) {
@@ -313,7 +275,7 @@ static void add_point(cm_lcp_step *step, const touch *t, uint32_t k)
     }
     cm_dvec tangent;
     bool same = find_tangent(step, t, k, point, &tangent);
-    contact->anchor[k] = cm_dv_round(tangent);
+    contact->tangent[k] = cm_dv_round(tangent);
     double estimate = t->scale * (force > 0.0 ? force : t->weight);
     add_tangent(step, t, k, 1, tangent, normal, estimate, same ? point : CM_NONE);
     if (t->mode->contact_mode != CAROM_CONTACT_1D) {
@@ -322,33 +284,19 @@ static void add_point(cm_lcp_step *step, const touch *t, uint32_t k)
     }
 }
 
-static bool is_before(const cm_contact *a, const cm_contact *b)
-{
-    return a->shape_a < b->shape_a || (a->shape_a == b->shape_a && a->shape_b < b->shape_b);
-}
-
-static bool is_same(const cm_contact *a, const cm_contact *b)
-{
-    return a->shape_a == b->shape_a && a->shape_b == b->shape_b;
-}
-
 void cm_lcp_add_contacts(cm_lcp_step *step)
 {
-    const cm_contact *last = step->scratch->old_contacts;
-    const cm_contact *end = last + step->scratch->old_contact_count;
     for (uint32_t i = 0; i < step->world->state.contact_count; i++) {
-        cm_contact *contact = &cm_contacts(step->world)[i];
         const cm_manifold *m = &step->scratch->manifolds[i];
+        uint32_t row = step->scratch->matches[i].row;
+        const cm_lcp_contact *old = row != CM_NONE ? &step->old_contacts[row] : NULL;
         if (m->body_a == CM_NONE) {
-            continue; // kept as it is
+            step->contacts[i] = *old; // kept as it is
+            continue;
         }
-        while (last < end && is_before(last, contact)) {
-            last++;
-        }
-        bool known = last < end && is_same(last, contact);
         touch t;
-        clear_contact(contact);
-        if (m->point_count == 0 || !begin(step, i, known ? last : NULL, &t)) {
+        step->contacts[i] = (cm_lcp_contact){0};
+        if (m->point_count == 0 || !begin(step, i, old, &t)) {
             continue;
         }
         for (uint32_t k = 0; k < m->point_count; k++) {
@@ -357,22 +305,12 @@ void cm_lcp_add_contacts(cm_lcp_step *step)
     }
 }
 
-// After the solve
-// ------------------------------------------------------------------------------------
+// After the solve --------------------------------------------------------------------------------
 
 static float stored(double x)
 {
     float f = (float)x;
     return cm_is_finite(f) && cm_abs(f) >= 1.0e-30f ? f : 0.0f;
-}
-
-static void store_force(cm_contact *contact, uint32_t k, uint32_t which, float force)
-{
-    float *second[CM_MANIFOLD_MAX] = {&contact->friction_impulse.x, &contact->friction_impulse.y,
-                                      &contact->friction_impulse.z, &contact->place.x};
-    *(which == 0   ? &contact->normal_impulse[k]
-      : which == 1 ? &contact->separation[k]
-                   : second[k]) = force;
 }
 
 // What the row did to both bodies, about their centres of mass.
@@ -400,34 +338,29 @@ void cm_lcp_store_contacts(cm_lcp_step *step, uint32_t substep)
         if (row->kind != CM_LCP_OF_CONTACT) {
             continue;
         }
-        cm_contact *contact = &cm_contacts(step->world)[row->owner];
+        cm_lcp_contact *contact = &step->contacts[row->owner];
         cm_manifold *m = &scratch->manifolds[row->owner];
         uint32_t k = row->place / 3u, which = row->place % 3u;
-        store_force(contact, k, which, stored(row->lambda));
-        uint32_t code = code_of(contact) | (uint32_t)row->set << (SET_BITS * row->place);
-        contact->twist_impulse = (float)code;
-        if (which == 0) {
+        contact->set[k][which] = row->set;
+        if (which > 0) {
+            contact->friction_force[k][which - 1] = stored(row->lambda);
+        } else {
+            contact->normal_force[k] = stored(row->lambda);
             m->impulse = stored((double)m->impulse + step->h * row->lambda);
         }
         add_wrench(step, row, m);
     }
 }
 
-// What was stored stands for last step's in the next substep. Rows of contacts that have ended
-// stay: the report wants them.
+// What was stored stands for last step's in the next substep.
 static void keep_forces(cm_lcp_step *step)
 {
-    cm_contact *last = step->scratch->old_contacts;
-    cm_contact *end = last + step->scratch->old_contact_count;
+    static const uint8_t same[CM_MANIFOLD_MAX] = {0, 1, 2, 3};
     for (uint32_t i = 0; i < step->world->state.contact_count; i++) {
-        const cm_contact *contact = &cm_contacts(step->world)[i];
-        while (last < end && is_before(last, contact)) {
-            last++;
-        }
-        if (last < end && is_same(last, contact)) {
-            uint8_t touching = last->touching;
-            *last = *contact;
-            last->touching = touching;
+        cm_contact_match *match = &step->scratch->matches[i];
+        if (match->row != CM_NONE) {
+            step->old_contacts[match->row] = step->contacts[i];
+            memcpy(match->point, same, sizeof same);
         }
     }
 }

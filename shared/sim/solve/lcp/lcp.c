@@ -127,6 +127,8 @@ static void solve(carom_world *world, cm_scratch *scratch)
     uint32_t substeps = world->state.substeps;
     cm_lcp_step step = {.world = world, .scratch = scratch};
     walk(&world->limits, world->room.direct_rows, scratch->solver, &step);
+    step.contacts = cm_rows(world, CM_SECTION_lcp_contact);
+    step.old_contacts = cm_old_rows(world, CM_SECTION_lcp_contact);
     step.direct_rows = world->state.direct_rows;
     step.h = 1.0 / ((double)world->state.tick_rate * (double)substeps);
     world->stats.lcp_rows = world->stats.lcp_solves = 0;
@@ -153,6 +155,8 @@ static void solve(carom_world *world, cm_scratch *scratch)
 }
 
 const cm_solver cm_solver_lcp = {
+    .remembers = CM_REMEMBERS(CM_SECTION_contact) | CM_REMEMBERS(CM_SECTION_feature) |
+                 CM_REMEMBERS(CM_SECTION_lcp_contact),
     .manifolds = true,
     .sleeps = true,
     .solve = solve,

@@ -8,10 +8,8 @@
 // Dampings are outside forces taken implicitly (S3.h): masses grow by h d, so that what a
 // constraint does against a damped body is implicit too.
 //
-// What a step remembers, in the rows of the state: of a contact's point k normal_impulse[k] is the
-// normal force (N), separation[k] and the second tangent's force (friction_impulse for points 0 to
-// 2, place.x for 3) the friction, anchor[k] the first tangent, twist_impulse the sets of its rows,
-// two bits each; of a joint impulse[place] the force or torque.
+// What a step remembers: of a contact cm_lcp_contact, of a joint impulse[place], the force or
+// torque.
 //
 // Typical: an island of 20 bodies and 100 rows.
 #ifndef CM_SIM_SOLVE_LCP_LCP_H
@@ -69,6 +67,7 @@ typedef struct cm_lcp_step {
     carom_world *world;
     cm_scratch *scratch;
     double h;
+    cm_lcp_contact *contacts, *old_contacts; // the state's, and last step's
     cm_lcp_body *bodies;
     cm_lcp_row *rows;
     uint32_t row_count, row_limit;
@@ -86,14 +85,12 @@ typedef struct cm_lcp_step {
     uint8_t *sets;
 } cm_lcp_step;
 
-// body.c
-// ---------------------------------------------------------------------------------------
+// body.c -----------------------------------------------------------------------------------------
 void cm_lcp_load_bodies(cm_lcp_step *step);
 void cm_lcp_store_bodies(cm_lcp_step *step, bool last);
 
-// rows.c
-// --------------------------------------------------------------------------------------- A row
-// without bodies, free and without error; NULL where there is no room.
+// rows.c -----------------------------------------------------------------------------------------
+// A row without bodies, free and without error; NULL where there is no room.
 cm_lcp_row *cm_lcp_row_add(cm_lcp_step *step, cm_lcp_owner kind, uint32_t owner, uint32_t place);
 // Adds a body's part: of what cannot be pushed only its velocity counts. CM_NONE: the world.
 void cm_lcp_row_side(cm_lcp_step *step, cm_lcp_row *row, uint32_t body, cm_dvec linear,

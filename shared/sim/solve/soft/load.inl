@@ -8,7 +8,7 @@
 
 #define REST_OVERLAP    0.00025f // m; what rests is pushed out to here, so that it stays in touch
 #define MANIFOLD_FLOATS (sizeof(cm_manifold) / sizeof(float))
-#define CONTACT_FLOATS  (sizeof(cm_contact) / sizeof(float))
+#define CONTACT_FLOATS  (sizeof(cm_soft_contact) / sizeof(float))
 
 _Static_assert(offsetof(cm_manifold, normal) == 0 && offsetof(cm_manifold, friction) == 12 &&
                    offsetof(cm_manifold, restitution) == 16 &&
@@ -17,23 +17,19 @@ _Static_assert(offsetof(cm_manifold, normal) == 0 && offsetof(cm_manifold, frict
                "gathered as floats");
 _Static_assert(sizeof(cm_manifold_point) == 32 && offsetof(cm_manifold_point, separation) == 24,
                "gathered as eight floats");
-_Static_assert(offsetof(cm_contact, friction_impulse) ==
-                       offsetof(cm_contact, normal_impulse) + 16 &&
-                   offsetof(cm_contact, twist_impulse) ==
-                       offsetof(cm_contact, friction_impulse) + 12 &&
-                   sizeof(cm_contact) % 4 == 0,
+_Static_assert(offsetof(cm_soft_contact, normal_impulse) == 0 &&
+                   offsetof(cm_soft_contact, friction_impulse) == 16 &&
+                   offsetof(cm_soft_contact, twist_impulse) == 28 && CONTACT_FLOATS == 8,
                "gathered as eight floats");
 
 CM_WHOLE void fetch_rows(const cm_soft *soft, const cm_soft_group *g)
 {
     for (uint32_t lane = 0; lane < CM_SOFT_LANES && g->row[lane] != CM_NONE; lane++) {
         const char *manifold = (const char *)&soft->manifolds[g->row[lane]];
-        const cm_contact *contact = &soft->contacts[g->row[lane]];
         __builtin_prefetch(manifold);
         __builtin_prefetch(manifold + CM_CACHE_LINE);
         __builtin_prefetch(manifold + sizeof(cm_manifold) - 1);
-        __builtin_prefetch(&contact->normal_impulse, 1);
-        __builtin_prefetch(&contact->twist_impulse, 1);
+        __builtin_prefetch(&soft->contacts[g->row[lane]], 1); // a row lies in one line
     }
 }
 
@@ -181,9 +177,7 @@ CM_WHOLE void store_contacts(const cm_soft *soft, const cm_soft_group *g, uint32
     cm_lanes_scatter(rows, 8, in_order, row);
     cm_lanes_store(total, kept(LOAD(total)));
     for (uint32_t k = 0; k < CM_LANES && g->row[at + k] != CM_NONE; k++) {
-        cm_contact *contact = &soft->contacts[g->row[at + k]];
-        memcpy((char *)contact + offsetof(cm_contact, normal_impulse), rows + 8 * k,
-               8 * sizeof *rows);
+        memcpy(&soft->contacts[g->row[at + k]], rows + 8 * k, 8 * sizeof *rows);
         soft->manifolds[g->row[at + k]].impulse = total[k];
     }
 }

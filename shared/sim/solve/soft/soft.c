@@ -84,7 +84,7 @@ static cm_soft map_soft(const carom_world *world, const cm_scratch *scratch)
     cm_soft soft = {0};
     walk(&world->limits, scratch->solver, &soft);
     soft.manifolds = scratch->manifolds;
-    soft.contacts = cm_contacts(world);
+    soft.contacts = cm_rows(world, CM_SECTION_soft_contact);
     soft.body_count = world->state.body_slots;
     soft.block_count = blocks_of(soft.body_count);
     soft.substeps = world->state.substeps;
@@ -120,6 +120,7 @@ static void solve(carom_world *world, cm_scratch *scratch)
 
     cm_soft soft = map_soft(world, scratch);
     cm_soft_prepare_bodies(world, &soft);
+    cm_soft_carry(world, scratch, &soft);
     cm_soft_arrange(world, scratch, &soft);
     cm_soft_pack(&soft);
     cm_soft_pack_specials(world, scratch, &soft);
@@ -152,6 +153,8 @@ static void solve(carom_world *world, cm_scratch *scratch)
 }
 
 const cm_solver cm_solver_soft = {
+    .remembers = CM_REMEMBERS(CM_SECTION_contact) | CM_REMEMBERS(CM_SECTION_feature) |
+                 CM_REMEMBERS(CM_SECTION_manifold) | CM_REMEMBERS(CM_SECTION_soft_contact),
     .manifolds = true,
     .sleeps = true,
     .solve = solve,

@@ -142,12 +142,12 @@ typedef struct cm_soft {
     cm_soft_block *blocks;
     cm_soft_group *groups;
     cm_soft_special *specials;
-    cm_manifold *manifolds; // of the scratch, and
-    cm_contact *contacts;   // the state's, in parallel
-    cm_soft_link *links;    // of each contact
-    uint32_t *taken;        // colours of each body
-    uint8_t *busy;          // of each block: some body of it moves
-    cm_soft_ranges ranges;  // of groups
+    cm_manifold *manifolds;    // of the scratch, and
+    cm_soft_contact *contacts; // the state's, in parallel
+    cm_soft_link *links;       // of each contact
+    uint32_t *taken;           // colours of each body
+    uint8_t *busy;             // of each block: some body of it moves
+    cm_soft_ranges ranges;     // of groups
     void *joint_memory;
     struct cm_soft_joints *joints; // joint.h
     const cm_motion *motions;      // of the state, at the start of the tick
@@ -207,6 +207,8 @@ size_t cm_soft_joints_size(const carom_limits *limits);
 void cm_soft_map_joints(const carom_limits *limits, void *memory, cm_soft *soft);
 
 // contact.c
+// Last step's impulses to where their contacts and points are now: every row is written.
+void cm_soft_carry(const carom_world *world, const cm_scratch *scratch, const cm_soft *soft);
 // What must be known before forces change velocities: how fast what bounces approached.
 void cm_soft_pack(cm_soft *soft);
 void cm_soft_run(cm_soft *soft, cm_soft_kind kind);

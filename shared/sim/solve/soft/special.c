@@ -174,8 +174,11 @@ static carom_vec3 stored(carom_vec3 v)
 }
 
 // A contact of what sleeps pushes on as in the last substep before. Its points are in a's axes.
-static void store_kept(carom_world *world, const cm_soft *soft, const cm_contact *contact)
+static void store_kept(carom_world *world, const cm_soft *soft, uint32_t row)
 {
+    const cm_contact *contact = cm_contacts(world) + row;
+    const cm_kept_manifold *kept = (cm_kept_manifold *)cm_rows(world, CM_SECTION_manifold) + row;
+    const cm_soft_contact *impulses = &soft->contacts[row];
     uint32_t a = cm_shapes(world)[contact->shape_a].body;
     uint32_t b = cm_shapes(world)[contact->shape_b].body;
     if (!reports(&cm_bodies(world)[a]) && !reports(&cm_bodies(world)[b])) {
@@ -184,20 +187,20 @@ static void store_kept(carom_world *world, const cm_soft *soft, const cm_contact
     const cm_motion *motions = cm_motions(world);
     float rate = 1.0f / soft->h;
     carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f), force = zero, torque = zero, center = zero;
-    carom_vec3 normal = cm_rotate(motions[a].orientation, contact->normal);
+    carom_vec3 normal = cm_rotate(motions[a].orientation, kept->normal);
     float sum = 0.0f;
     for (uint32_t k = 0; k < contact->point_count; k++) {
-        float p = rate * contact->normal_impulse[k];
-        carom_vec3 arm = cm_rotate(motions[a].orientation, contact->anchor[k]);
+        float p = rate * impulses->normal_impulse[k];
+        carom_vec3 arm = cm_rotate(motions[a].orientation, kept->anchor[k]);
         force = cm_mul_add(force, p, normal);
         torque = cm_add(torque, cm_cross(arm, cm_scale(p, normal)));
         center = cm_mul_add(center, p, arm);
         sum += p;
     }
-    carom_vec3 push = cm_scale(rate, contact->friction_impulse);
+    carom_vec3 push = cm_scale(rate, impulses->friction_impulse);
     center = sum > 0.0f ? cm_scale(1.0f / sum, center) : zero;
     torque = cm_add(torque, cm_cross(center, push));
-    torque = cm_mul_add(torque, rate * contact->twist_impulse, normal);
+    torque = cm_mul_add(torque, rate * impulses->twist_impulse, normal);
     force = cm_add(force, push);
     carom_vec3 shift = cm_sub(motions[b].position, motions[a].position);
     add_wrench(world, b, force, cm_sub(torque, cm_cross(shift, force)));
@@ -225,7 +228,7 @@ void cm_soft_store_wrenches(carom_world *world, const cm_scratch *scratch, const
     }
     for (uint32_t i = 0; i < world->state.contact_count; i++) {
         if (scratch->manifolds[i].body_a == CM_NONE) {
-            store_kept(world, soft, cm_contacts(world) + i);
+            store_kept(world, soft, i);
         }
     }
     for (uint32_t i = 0; i < soft->body_count; i++) {

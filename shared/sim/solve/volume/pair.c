@@ -91,6 +91,8 @@ void cm_volume_load_pairs(const carom_world *world, const cm_scratch *scratch, c
     load_shapes(world, volume);
     cm_volume_begin_step(world, volume); // places, for first normals
     const cm_shape *shapes = cm_shapes(world);
+    const cm_contact *contacts = cm_old_rows(world, CM_SECTION_contact);
+    const cm_volume_contact *remembered = cm_old_rows(world, CM_SECTION_volume_contact);
     uint32_t old = 0;
     volume->pair_count = scratch->pair_count;
     for (uint32_t i = 0; i < scratch->pair_count; i++) {
@@ -107,16 +109,18 @@ void cm_volume_load_pairs(const carom_world *world, const cm_scratch *scratch, c
         pair->margin = CM_SPECULATIVE_MARGIN + (float)(volume->dt * cm_d3_length(v));
         load_friction(world, a, b, pair);
         choose_origin(volume, pair);
-        while (old < scratch->old_contact_count && before(&scratch->old_contacts[old], from)) {
+        while (old < scratch->old_contact_count && before(&contacts[old], from)) {
             old++;
         }
-        const cm_contact *last = &scratch->old_contacts[old];
-        if (old < scratch->old_contact_count && last->shape_a == from->shape_a &&
-            last->shape_b == from->shape_b) {
+        pair->last = CM_NONE;
+        if (old < scratch->old_contact_count && contacts[old].shape_a == from->shape_a &&
+            contacts[old].shape_b == from->shape_b) {
+            const cm_volume_contact *last = &remembered[old];
+            pair->last = old;
             pair->normal = cm_d3_unit(cm_d3_from(last->normal));
-            pair->bristle.mode = last->feature[0];
-            pair->bristle.stretch = cm_d3_from(last->friction_impulse);
-            pair->bristle.twist = (double)last->twist_impulse;
+            pair->bristle.mode = last->friction_state;
+            pair->bristle.stretch = cm_d3_from(last->stretch);
+            pair->bristle.twist = (double)last->twist;
         } else {
             pair->normal = first_normal(world, volume, pair);
         }
@@ -265,22 +269,23 @@ static bool is_near(const carom_world *world, cm_volume *volume, cm_volume_pair 
     return gap.distance <= (double)pair->margin;
 }
 
-static void store_row(const cm_volume_pair *pair, const cm_contact *last, cm_contact *row)
+static void store_row(const carom_world *world, const cm_volume_pair *pair, uint32_t row)
 {
-    memset(row, 0, sizeof *row);
-    row->shape_a = pair->shape_a;
-    row->shape_b = pair->shape_b;
-    row->touching = last ? last->touching : 0;
-    row->point_count = pair->meets;
-    row->feature[0] = pair->bristle.mode;
-    row->friction_impulse = cm_d3_round(pair->bristle.stretch);
-    row->twist_impulse = (float)pair->bristle.twist;
-    row->turn.w = 1.0f;
-    row->normal = cm_d3_round(pair->normal);
-    if (!cm_vec_is_finite(row->friction_impulse) || !cm_is_finite(row->twist_impulse)) {
-        row->feature[0] = CM_VOLUME_NONE;
-        row->friction_impulse = cm_vec(0.0f, 0.0f, 0.0f);
-        row->twist_impulse = 0.0f;
+    const cm_contact *old = cm_old_rows(world, CM_SECTION_contact);
+    cm_volume_contact *to = (cm_volume_contact *)cm_rows(world, CM_SECTION_volume_contact) + row;
+    cm_contacts(world)[row] =
+        (cm_contact){.shape_a = pair->shape_a,
+                     .shape_b = pair->shape_b,
+                     .touching = pair->last != CM_NONE ? old[pair->last].touching : 0,
+                     .point_count = pair->meets};
+    *to = (cm_volume_contact){.normal = cm_d3_round(pair->normal),
+                              .friction_state = pair->bristle.mode,
+                              .stretch = cm_d3_round(pair->bristle.stretch),
+                              .twist = (float)pair->bristle.twist};
+    if (!cm_vec_is_finite(to->stretch) || !cm_is_finite(to->twist)) {
+        to->friction_state = CM_VOLUME_NONE;
+        to->stretch = cm_vec(0.0f, 0.0f, 0.0f);
+        to->twist = 0.0f;
     }
 }
 
@@ -304,21 +309,13 @@ static void fill_manifold(const carom_world *world, const cm_volume_pair *pair,
 
 void cm_volume_store_pairs(carom_world *world, cm_scratch *scratch, cm_volume *volume)
 {
-    cm_contact *contacts = cm_contacts(world);
-    uint32_t count = 0, old = 0, points = 0;
+    uint32_t count = 0, points = 0;
     for (uint32_t i = 0; i < volume->pair_count; i++) {
         cm_volume_pair *pair = &volume->pairs[i];
         if (!is_near(world, volume, pair)) {
             continue;
         }
-        const cm_pair *from = &scratch->pairs[i];
-        while (old < scratch->old_contact_count && before(&scratch->old_contacts[old], from)) {
-            old++;
-        }
-        const cm_contact *last =
-            old < scratch->old_contact_count ? &scratch->old_contacts[old] : NULL;
-        bool same = last && last->shape_a == from->shape_a && last->shape_b == from->shape_b;
-        store_row(pair, same ? last : NULL, &contacts[count]);
+        store_row(world, pair, count);
         fill_manifold(world, pair, &scratch->manifolds[count]);
         points += pair->meets;
         count++;

@@ -82,9 +82,8 @@ static void solve(carom_world *world, cm_scratch *scratch)
 {
     double at = cm_clock(world);
     cm_volume volume = map_volume(world, scratch);
-    memcpy(scratch->old_contacts, cm_contacts(world),
-           world->state.contact_count * sizeof(cm_contact));
     scratch->old_contact_count = world->state.contact_count;
+    cm_contacts_turn(world);
     volume.substeps = cm_volume_rate(world, scratch, volume.dt);
     volume.h = volume.dt / (double)volume.substeps;
     cm_volume_load_bodies(world, &volume);
@@ -101,6 +100,7 @@ static void solve(carom_world *world, cm_scratch *scratch)
 }
 
 const cm_solver cm_solver_volume = {
+    .remembers = CM_REMEMBERS(CM_SECTION_contact) | CM_REMEMBERS(CM_SECTION_volume_contact),
     .solve = solve,
     .scratch_size = scratch_size,
 };

@@ -7,10 +7,8 @@
 // poses. The spring is explicit: `substeps` 0 takes as many as keep it stable and smooth
 // (rate.c).
 //
-// Row of a contact (cm_contact), kept while a pair is near: normal: the last normal, from b to a;
-// feature[0]: state of the friction (cm_volume_mode); friction_impulse: the stretch, m, world axes;
-// twist_impulse: the twist, rad; point_count: 1 where the pieces met in the last substep. turn is
-// the identity, all else zero.
+// A contact is kept while a pair is near; point_count is 1 where the pieces met in the last
+// substep. What is remembered of it: cm_volume_contact.
 //
 // Scratch: bodies | shapes | pairs | two pieces | the polyhedron's work, each on a cache line.
 // Typical: 100 bodies, 200 pairs, 1 to 4 substeps.
@@ -49,9 +47,10 @@ typedef struct cm_volume_shape {
 typedef struct cm_volume_pair {
     uint32_t shape_a, shape_b, body_a, body_b;
     bool sensor;
-    bool meets;   // in this step
-    bool sticks;  // its friction is a spring in this step
-    cm_d3 normal; // the last one
+    bool meets;    // in this step
+    bool sticks;   // its friction is a spring in this step
+    uint32_t last; // of the old contacts; CM_NONE: it is new
+    cm_d3 normal;  // the last one
     cm_volume_bristle bristle;
     double kinetic, still;   // coefficients
     cm_d3 drift;             // m/s, of b surface less that of a, beside the motion of their bodies
