@@ -61,6 +61,8 @@ SERVER_SRCS := $(shell find server -name '*.c' | LC_ALL=C sort)
 SDK_OWN_SRCS := $(shell find client-sdk/src -name '*.c' 2>/dev/null | LC_ALL=C sort)
 # The SDK has neither the JSON reader nor the network replacement.
 SDK_SRCS := $(SDK_OWN_SRCS) $(filter-out shared/net/% %_json.c,$(SHARED_SRCS))
+# The world by itself: no other folder, no library.
+SIM_SRCS := $(filter shared/base/% shared/sim/%,$(SHARED_SRCS))
 # What a backend needs to issue tokens, and nothing else.
 TOKEN_SRCS := $(addprefix shared/,base/assert.c base/result.c base/utf8.c wire/control_text.c wire/crypto.c \
   wire/token.c wire/token_issue.c)
@@ -77,7 +79,7 @@ EXAMPLES := $(patsubst client-sdk/examples/%.c,$(OUT)/examples/%,$(EXAMPLE_SRCS)
 .PHONY: all run test check bench deps install clean help format
 .DEFAULT_GOAL := all
 
-all: $(OUT)/carom $(OUT)/libcarom_client.a $(OUT)/libcarom_token.a $(EXAMPLES)
+all: $(OUT)/carom $(OUT)/libcarom_sim.a $(OUT)/libcarom_client.a $(OUT)/libcarom_token.a $(EXAMPLES)
 	@if [ "$(OUT)" = build/release ]; then ln -sf release/carom build/carom; fi
 
 help:
@@ -133,6 +135,10 @@ $(OUT)/libcarom_client.a: $(call obj,$(SDK_SRCS)) $(PROTO_OBJS)
 	@rm -f $@
 	$(call say,AR,$@)ar rcs $@ $^
 
+$(OUT)/libcarom_sim.a: $(call obj,$(SIM_SRCS))
+	@rm -f $@
+	$(call say,AR,$@)ar rcs $@ $^
+
 $(OUT)/libcarom_token.a: $(call obj,$(TOKEN_SRCS))
 	@rm -f $@
 	$(call say,AR,$@)ar rcs $@ $^
@@ -166,17 +172,16 @@ print-determinism:
 PREFIX ?= /usr/local
 install: all
 	install -D -m 755 $(OUT)/carom $(DESTDIR)$(PREFIX)/bin/carom
-	install -D -m 644 $(OUT)/libcarom_client.a $(DESTDIR)$(PREFIX)/lib/libcarom_client.a
-	install -D -m 644 $(OUT)/libcarom_token.a $(DESTDIR)$(PREFIX)/lib/libcarom_token.a
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib $(OUT)/libcarom_sim.a $(OUT)/libcarom_client.a $(OUT)/libcarom_token.a
 	install -d $(DESTDIR)$(PREFIX)/include/carom
 	install -m 644 shared/include/carom/*.h client-sdk/include/carom/*.h $(DESTDIR)$(PREFIX)/include/carom/
 	install -D -m 644 deploy/carom.json $(DESTDIR)$(PREFIX)/share/carom/carom.json
 	install -D -m 644 deploy/carom.service $(DESTDIR)$(PREFIX)/share/carom/carom.service
 	install -D -m 644 tests/scenes/sandbox.json $(DESTDIR)$(PREFIX)/share/carom/sandbox.json
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	for name in client token; do \
+	for file in shared/sim/carom-sim client-sdk/carom-client client-sdk/carom-token; do \
 	  sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$($(OUT)/carom version | sed -n 's/^carom //p')|" \
-	    client-sdk/carom-$$name.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/carom-$$name.pc; \
+	    $$file.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/$${file##*/}.pc; \
 	done
 
 format:

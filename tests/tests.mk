@@ -12,7 +12,7 @@ test:
 # Random worlds by the sanitizers: a list of seeds in `make test`, 20,000 in `make check`, and without
 # end in `make fuzz`. Everything but the simulation is left out, so that the builds are quick.
 FUZZ_SECONDS ?= 0
-FUZZ_SRCS := $(filter shared/base/% shared/sim/%,$(SHARED_SRCS)) $(sort $(wildcard tests/fuzz/*.c))
+FUZZ_SRCS := $(SIM_SRCS) $(sort $(wildcard tests/fuzz/*.c))
 .PHONY: fuzz test-fuzz check-fuzz check-scratch
 $(OUT)/fuzz_worlds: $(call obj,$(FUZZ_SRCS))
 	$(call say,LINK,$@)$(LINK) $^ -lm -o $@
@@ -49,8 +49,10 @@ test-all: test-tidy test-headers test-unit test-cluster test-examples test-insta
 test-protocol:
 	python3 tests/protocol/parse.py
 
-test-tidy:
+# Sources, then the symbols of what was built.
+test-tidy: $(OUT)/carom
 	python3 tests/tidy/tidy.py
+	python3 tests/tidy/walls.py $(OUT)
 
 # Server, clients, network and clock in one process; each seed twice.
 .PHONY: test-cluster check-cluster

@@ -26,6 +26,7 @@ $make -s --no-print-directory install DESTDIR="$dir" PREFIX=/opt/carom >"$dir/lo
 check "make install: $(tail -3 "$dir/log.txt")" $?
 root=$dir/opt/carom
 for file in bin/carom lib/libcarom_client.a lib/pkgconfig/carom-client.pc lib/libcarom_token.a include/carom/client.h \
+    lib/libcarom_sim.a lib/pkgconfig/carom-sim.pc include/carom/world.h include/carom/limits.h \
     share/carom/carom.json share/carom/carom.service share/carom/sandbox.json; do
     [ -s "$root/$file" ]
     check "$file is installed" $?
@@ -66,6 +67,14 @@ check "README names the libraries" $?
 "$cc" -std=c17 $warn "-I$root/include" "$dir/five.c" "$root/lib/libcarom_client.a" $libs -o "$dir/five_r" &&
     "$dir/five_r"
 check "README's example with README's libraries" $?
+
+# The world alone: nothing else is linked, and the flags name nothing else.
+flags=$(pkg-config --cflags --libs carom-sim 2>&1)
+[ "$(pkg-config --libs carom-sim | tr -s ' ' '\n' | grep -c '^-l')" -eq 1 ]
+check "carom-sim links one library: $flags" $?
+# shellcheck disable=SC2086
+"$cc" -std=c17 $warn tests/install/sim.c $flags -o "$dir/sim" && "$dir/sim"
+check "a program with libcarom_sim and nothing else" $?
 
 # A backend: issues a token with the token library alone, in C++, and carom reads it.
 cat >"$dir/issue.cc" <<'END'

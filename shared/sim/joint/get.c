@@ -100,9 +100,8 @@ CM_FP_BODY static void get(const carom_world *world, const cm_joint *joint,
     memset(state, 0, sizeof *state);
     cm_joint_pose_get(world, joint, &pose);
     state->type = (carom_joint_type)joint->type;
-    state->body_a = joint->body_a == CM_NONE ? (carom_body_id){0, 0}
-                                             : carom_world_body_at(world, joint->body_a);
-    state->body_b = carom_world_body_at(world, joint->body_b);
+    state->body_a = cm_body_id(world, joint->body_a);
+    state->body_b = cm_body_id(world, joint->body_b);
     state->is_angle = kind->angle;
     if (kind->coordinate(joint, &pose, &row)) {
         state->value = row.error;

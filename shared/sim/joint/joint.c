@@ -211,14 +211,6 @@ carom_result carom_joint_destroy(carom_world *world, carom_joint_id joint)
     return CAROM_OK;
 }
 
-static carom_body_id body_id(const carom_world *world, uint32_t slot)
-{
-    if (slot == CM_NONE) {
-        return (carom_body_id){0, 0};
-    }
-    return (carom_body_id){slot, cm_bodies(world)[slot].generation};
-}
-
 void cm_joint_break(carom_world *world, cm_scratch *scratch)
 {
     world->joint_event_count = 0;
@@ -232,8 +224,8 @@ void cm_joint_break(carom_world *world, cm_scratch *scratch)
         }
         carom_joint_event *event = &scratch->joint_events[world->joint_event_count++];
         event->joint = (carom_joint_id){i, joint->generation};
-        event->body_a = body_id(world, joint->body_a);
-        event->body_b = body_id(world, joint->body_b);
+        event->body_a = cm_body_id(world, joint->body_a);
+        event->body_b = cm_body_id(world, joint->body_b);
         event->force = joint->force;
         event->torque = joint->torque;
         cm_joint_remove(world, i);

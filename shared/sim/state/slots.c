@@ -47,6 +47,14 @@ const carom_hull *cm_hull_find(const carom_world *world, uint64_t id)
     return NULL;
 }
 
+carom_body_id cm_body_id(const carom_world *world, uint32_t slot)
+{
+    if (slot == CM_NONE) {
+        return (carom_body_id){0, 0};
+    }
+    return (carom_body_id){slot, cm_bodies(world)[slot].generation};
+}
+
 // Taking -----------------------------------------------------------------------------------------
 
 uint32_t cm_body_free_slot(const carom_world *world)
