@@ -249,17 +249,17 @@ static void all_hear_all(int64_t rewind_ms)
     close_bench(b);
 }
 
-Test(publish, messages_wait_for_the_welcome_without_a_window)
+Test(publisher, messages_wait_for_the_welcome_without_a_window)
 {
     all_hear_all(0);
 }
 
-Test(publish, messages_wait_for_the_welcome_with_a_window)
+Test(publisher, messages_wait_for_the_welcome_with_a_window)
 {
     all_hear_all(133);
 }
 
-Test(publish, what_a_module_says_too_much_is_counted_once_and_logged)
+Test(publisher, what_a_module_says_too_much_is_counted_once_and_logged)
 {
     bench *b = open_bench(133);
     dial(b, 1);
@@ -278,7 +278,7 @@ Test(publish, what_a_module_says_too_much_is_counted_once_and_logged)
 }
 
 // A late input makes the ball of that tick another one, under the same id.
-Test(publish, a_rewind_that_makes_another_body_announces_it)
+Test(publisher, a_rewind_that_makes_another_body_announces_it)
 {
     bench *b = open_bench(133);
     dial(b, 1);
@@ -295,7 +295,7 @@ Test(publish, a_rewind_that_makes_another_body_announces_it)
     close_bench(b);
 }
 
-Test(publish, what_a_body_is_and_not_how_it_moves_makes_it_another)
+Test(publisher, what_a_body_is_and_not_how_it_moves_makes_it_another)
 {
     cm_scene *scene = rig_scene(2);
     carom_game *game = NULL;
