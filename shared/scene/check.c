@@ -1,15 +1,16 @@
-// Paths and the first failure of a check. A message is made once, so nothing here is fast.
+// Paths and failures of a check. Messages are made rarely, so nothing here is fast.
 #include "shared/scene/check.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-void cm_check_init(cm_check *check, cm_scene_error *error)
+void cm_check_init(cm_check *check, cm_scene_error *errors, uint32_t capacity)
 {
     memset(check, 0, sizeof *check);
-    memset(error, 0, sizeof *error);
-    check->error = error;
+    memset(errors, 0, capacity * sizeof *errors);
+    check->error = errors;
+    check->capacity = capacity;
     check->result = CAROM_OK;
 }
 
@@ -32,6 +33,13 @@ void cm_check_index(cm_check *check, uint32_t index)
 void cm_check_pop(cm_check *check)
 {
     --check->path.depth;
+}
+
+bool cm_check_leave(cm_check *check, uint32_t depth, bool ok, bool *all)
+{
+    check->path.depth = depth;
+    *all = *all && ok;
+    return ok || (check->count < check->capacity && check->result != CAROM_ERROR_MEMORY);
 }
 
 static bool is_plain(const char *key)
@@ -68,18 +76,37 @@ void cm_path_text(const cm_path *path, char *text, size_t size)
     }
 }
 
+// Whether an error of this path, or of one that it lies under, was told: what is inside of
+// something refused is no news.
+static bool is_told(const cm_check *check, const char *path)
+{
+    for (uint32_t i = 0; i < check->count; ++i) {
+        size_t length = strlen(check->error[i].path);
+        if (strncmp(check->error[i].path, path, length) == 0 &&
+            (path[length] == '\0' || path[length] == '.' || path[length] == '[')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool fail(cm_check *check, carom_result result, const char *format, va_list arguments)
 {
-    if (check->result != CAROM_OK) {
+    check->result = check->result != CAROM_OK ? check->result : result;
+    if (check->count == check->capacity) {
         return false;
     }
-    check->result = result;
-    cm_path_text(&check->path, check->error->path, sizeof check->error->path);
-    if (check->find_line != NULL) {
-        check->error->line = check->find_line(check->context, &check->path);
+    cm_scene_error *error = &check->error[check->count];
+    cm_path_text(&check->path, error->path, sizeof error->path);
+    if (is_told(check, error->path)) {
+        return false;
     }
-    vsnprintf(check->error->message, sizeof check->error->message, format, arguments);
-    for (char *c = check->error->message; *c != '\0'; ++c) {
+    ++check->count;
+    if (check->find_line != NULL) {
+        error->line = check->find_line(check->context, &check->path);
+    }
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    for (char *c = error->message; *c != '\0'; ++c) {
         if ((unsigned char)*c < 0x20 || *c == 0x7f) {
             *c = '?';
         }

@@ -1,5 +1,9 @@
-// Where a check of a scene stands, and how it fails: the path from the root, the line, a message.
+// Where a check of a scene stands, and what it found: the path from the root, the line, a message.
 // Private to shared/scene.
+//
+// A check that fails returns false and leaves the path where it stands. A loop over items goes on
+// with the next one through cm_check_leave, while there is room for more errors: one for most
+// callers, who want the first; many for `carom scene validate`.
 //
 // The steps of the path are kept apart (not as text), so that the line can be found by walking the
 // text along them; the text of a path is made only when something fails.
@@ -21,20 +25,26 @@ typedef struct cm_path {
 } cm_path;
 
 typedef struct cm_check {
-    cm_scene_error *error; // never NULL
+    cm_scene_error *error; // of `capacity`; never NULL
+    uint32_t capacity, count;
     cm_path path;
-    carom_result result; // CAROM_OK until something failed
+    carom_result result; // CAROM_OK until something failed, then the first failure's
     // The line of a path, 0 where there is none; NULL for the packed form.
     uint32_t (*find_line)(const void *context, const cm_path *path);
     const void *context;
 } cm_check;
 
-void cm_check_init(cm_check *check, cm_scene_error *error);
+void cm_check_init(cm_check *check, cm_scene_error *errors, uint32_t capacity);
 void cm_check_key(cm_check *check, const char *key);
 void cm_check_index(cm_check *check, uint32_t index);
 void cm_check_pop(cm_check *check);
 
-// Records the first failure at the present path; returns false always.
+// Back at `depth`, after an item that was `ok` or failed: true where the next may be looked at.
+// `all` becomes false with the first that failed.
+bool cm_check_leave(cm_check *check, uint32_t depth, bool ok, bool *all);
+
+// Records a failure at the present path, unless one of the same path or of what holds it is there
+// already; returns false always.
 bool cm_check_fail(cm_check *check, carom_result result, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 // The same at the path's child `key`.

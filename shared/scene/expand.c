@@ -123,6 +123,9 @@ static const carom_shape_def *make_shapes(cm_scene *scene, const Cm__Scene__Body
                                           cm_check *check)
 {
     carom_shape_def *shapes = cm_pool_take(&scene->pool, (body->n_shapes + 1) * sizeof *shapes);
+    if (shapes == NULL) {
+        no_memory(check);
+    }
     for (size_t i = 0; shapes != NULL && i < body->n_shapes; ++i) {
         to_shape_def(scene->message, body->shapes[i], &shapes[i]);
         if (shapes[i].type != CAROM_SHAPE_HULL) {
@@ -202,11 +205,7 @@ static bool expand_body(cm_scene *scene, uint32_t index, cm_check *check)
     cm_check_key(check, "bodies");
     cm_check_index(check, index);
     body->shapes = make_shapes(scene, source, check);
-    if (body->shapes != NULL) {
-        cm_check_pop(check);
-        cm_check_pop(check);
-    }
-    return (body->name != NULL && body->shapes != NULL) || no_memory(check);
+    return body->shapes != NULL && (body->name != NULL || no_memory(check));
 }
 
 static bool expand_array(cm_scene *scene, const Cm__Scene__BodyArray *array, uint32_t first,
@@ -221,7 +220,7 @@ static bool expand_array(cm_scene *scene, const Cm__Scene__BodyArray *array, uin
     cm_check_key(check, "of");
     const carom_shape_def *shapes = make_shapes(scene, array->of, check);
     if (shapes == NULL) {
-        return no_memory(check);
+        return false;
     }
     cm_check_pop(check);
     uint32_t size = (uint32_t)array_size(array);
@@ -438,6 +437,28 @@ static bool make_bounds(cm_scene *scene, cm_check *check)
     return true;
 }
 
+static bool expand_bodies(cm_scene *scene, cm_check *check)
+{
+    const Cm__Scene__Scene *message = scene->message;
+    uint32_t first = (uint32_t)message->n_bodies;
+    bool all = true;
+    for (uint32_t i = 0; i < message->n_bodies; ++i) {
+        if (!cm_check_leave(check, 0, expand_body(scene, i, check), &all)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < message->n_arrays; ++i) {
+        cm_check_key(check, "arrays");
+        cm_check_index(check, (uint32_t)i);
+        bool ok = expand_array(scene, message->arrays[i], first, check);
+        if (!cm_check_leave(check, 0, ok, &all)) {
+            return false;
+        }
+        first += (uint32_t)array_size(message->arrays[i]);
+    }
+    return all;
+}
+
 bool cm_scene_expand(cm_scene *scene, cm_check *check)
 {
     if (!count_bodies(scene, check)) {
@@ -447,27 +468,23 @@ bool cm_scene_expand(cm_scene *scene, cm_check *check)
     if (scene->bodies == NULL || !cm_scene_hulls_begin(scene)) {
         return no_memory(check);
     }
-    const Cm__Scene__Scene *message = scene->message;
-    for (uint32_t i = 0; i < message->n_bodies; ++i) {
-        if (!expand_body(scene, i, check)) {
-            return false;
-        }
-    }
-    uint32_t first = (uint32_t)message->n_bodies;
-    for (size_t i = 0; i < message->n_arrays; ++i) {
-        cm_check_key(check, "arrays");
-        cm_check_index(check, (uint32_t)i);
-        if (!expand_array(scene, message->arrays[i], first, check)) {
-            return false;
-        }
-        cm_check_pop(check);
-        cm_check_pop(check);
-        first += (uint32_t)array_size(message->arrays[i]);
+    if (!expand_bodies(scene, check)) {
+        return false;
     }
     cm_scene_hulls_end(scene);
-    return index_names(scene, check) && cm_scene_check_pairs(scene, check) &&
-           cm_scene_expand_joints(scene, check) && make_limits(scene, check) &&
-           make_bounds(scene, check);
+    if (!index_names(scene, check)) {
+        return false;
+    }
+    typedef bool step(cm_scene * scene, cm_check * check);
+    static step *const steps[] = {cm_scene_check_pairs, cm_scene_expand_joints, make_limits,
+                                  make_bounds};
+    bool all = true;
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; ++i) {
+        if (!cm_check_leave(check, 0, steps[i](scene, check), &all)) {
+            return false;
+        }
+    }
+    return all;
 }
 
 uint32_t cm_axis_lock(const char *name)

@@ -40,6 +40,26 @@ bool cm_scene_hulls_begin(cm_scene *scene)
     return scene->hulls != NULL;
 }
 
+// The volume solver takes each shape for a convex body: whoever gives points that are no corners of
+// their hull meant another one. (A hull does not know its points any more, so this stands here and
+// not with that solver's other rules.)
+static bool check_piece(cm_check *check, const Cm__Scene__Scene *message, const carom_hull *hull,
+                        const carom_vec3 *points, uint32_t count)
+{
+    bool volume =
+        message->solver != NULL && message->solver->type == CM__SCENE__SOLVER__TYPE__VOLUME;
+    uint32_t stray = volume ? carom_hull_stray(hull, points, count) : count;
+    if (stray < count) {
+        cm_check_key(check, "hull");
+        cm_check_key(check, "points");
+        cm_check_index(check, stray);
+        return cm_check_fail(check, CAROM_ERROR_ARGUMENT,
+                             "no corner of the points' hull: a piece that is not convex, expected "
+                             "convex pieces, several shapes for one that is not");
+    }
+    return true;
+}
+
 const carom_hull *cm_scene_hull(cm_scene *scene, const Cm__Scene__Hull *source, cm_check *check)
 {
     static carom_vec3 const none = {0.0f, 0.0f, 0.0f};
@@ -65,7 +85,7 @@ const carom_hull *cm_scene_hull(cm_scene *scene, const Cm__Scene__Hull *source, 
         cm_check_fail_at(check, "hull", result,
                          "%s, expected points that span a hull of 4 to %u vertices",
                          carom_hull_refusal(points, (uint32_t)count), CAROM_HULL_VERTICES_MAX);
-    } else if (!cm_check_piece(check, scene->message, hull, points, count)) {
+    } else if (!check_piece(check, scene->message, hull, points, (uint32_t)count)) {
         return NULL;
     } else {
         scene->hulls[scene->hull_count++] = hull;

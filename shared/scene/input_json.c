@@ -101,14 +101,14 @@ carom_result cm_input_from_json(const char *text, size_t size, uint32_t line, cm
     cm_check check;
     cm_json_text json = {text, size, line};
     cm_pool pool;
-    cm_check_init(&check, error != NULL ? error : &unused);
+    cm_check_init(&check, error != NULL ? error : &unused, 1);
     cm_pool_init(&pool, NULL);
     check.find_line = cm_json_find_line;
     check.context = &json;
     memset(input, 0, sizeof *input);
     ProtobufCMessage *message =
         cm_json_to_message(&json, &cm__scene__input_line__descriptor, &pool, &check);
-    if (message != NULL && cm_check_values(&check, message)) {
+    if (check.result == CAROM_OK && cm_check_values(&check, message)) {
         take_line(&check, (Cm__Scene__InputLine *)message, input);
     }
     cm_pool_release(&pool);

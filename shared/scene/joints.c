@@ -206,18 +206,15 @@ bool cm_scene_expand_joints(cm_scene *scene, cm_check *check)
     if (scene->joints == NULL) {
         return cm_check_fail(check, CAROM_ERROR_MEMORY, "no memory for joints");
     }
+    uint32_t depth = check->path.depth;
+    bool all = true;
     for (uint32_t i = 0; i < scene->joint_count; ++i) {
         cm_check_index(check, i);
-        if (!expand_joint(scene, i, check)) {
+        if (!cm_check_leave(check, depth, expand_joint(scene, i, check), &all)) {
             return false;
         }
-        cm_check_pop(check);
     }
-    if (!check_names(scene, check)) {
-        return false;
-    }
-    cm_check_pop(check);
-    return true;
+    return all && check_names(scene, check);
 }
 
 // Into a world -----------------------------------------------------------------------------------
@@ -273,6 +270,15 @@ static void set_extras(const joint_message *j, carom_joint_def *def)
     def->gamma = j->has_gamma ? (float)j->gamma : -1.0f;
 }
 
+void cm_scene_joint_def(const joint_message *j, carom_joint_def *def)
+{
+    *def = carom_default_joint_def();
+    def->type = to_type(j);
+    def->axis = hinge_axis(j);
+    def->steering_axis = to_vec(j->steering_axis, def->steering_axis);
+    set_extras(j, def);
+}
+
 static carom_result make_def(const cm_scene *scene, const carom_world *world, uint32_t index,
                              carom_joint_def *def)
 {
@@ -280,8 +286,7 @@ static carom_result make_def(const cm_scene *scene, const carom_world *world, ui
     const joint_message *j = joint->source;
     carom_body_state a, b;
     memset(&a, 0, sizeof a);
-    *def = carom_default_joint_def();
-    def->type = to_type(j);
+    cm_scene_joint_def(j, def);
     if (joint->a != CM_SCENE_NO_BODY) {
         def->body_a = carom_world_body_at(world, joint->a);
         carom_result result = carom_body_get(world, def->body_a, &a);
@@ -298,9 +303,6 @@ static carom_result make_def(const cm_scene *scene, const carom_world *world, ui
     carom_vec3 at_b = def->type == CAROM_JOINT_STEERING ? b.center_of_mass : b.position;
     def->anchor = to_vec(j->anchor, distance ? a.position : at_b);
     def->anchor_b = to_vec(j->anchor_b, b.position);
-    def->axis = hinge_axis(j);
-    def->steering_axis = to_vec(j->steering_axis, def->steering_axis);
-    set_extras(j, def);
     return CAROM_OK;
 }
 

@@ -125,7 +125,7 @@ static bool map_string(map *m, const json_t *json, char **value)
 
 static ProtobufCMessage *map_message(map *m, json_t *json,
                                      const ProtobufCMessageDescriptor *descriptor,
-                                     const char *entry_name);
+                                     const char *entry_name, bool *ok);
 
 // One value into `slot`, which has the size of the field's type.
 static bool map_value(map *m, json_t *json, const ProtobufCFieldDescriptor *field, void *slot,
@@ -161,9 +161,8 @@ static bool map_value(map *m, json_t *json, const ProtobufCFieldDescriptor *fiel
     case PROTOBUF_C_TYPE_STRING:
         return map_string(m, json, slot);
     default: {
-        ProtobufCMessage *inner = map_message(m, json, field->descriptor, entry_name);
-        *(ProtobufCMessage **)slot = inner;
-        return inner != NULL;
+        *(ProtobufCMessage **)slot = map_message(m, json, field->descriptor, entry_name, &ok);
+        return ok;
     }
     }
 }
@@ -176,17 +175,18 @@ static bool map_entries(map *m, json_t *json, const ProtobufCFieldDescriptor *fi
     }
     const char *key;
     json_t *value;
-    size_t i = 0;
+    char *item = items;
+    uint32_t depth = m->check->path.depth;
+    bool all = true;
     json_object_foreach(json, key, value)
     {
         cm_check_key(m->check, key);
-        if (!map_value(m, value, field, items + i * cm_field_size(field), key)) {
+        if (!cm_check_leave(m->check, depth, map_value(m, value, field, item, key), &all)) {
             return false;
         }
-        cm_check_pop(m->check);
-        ++i;
+        item += cm_field_size(field);
     }
-    return true;
+    return all;
 }
 
 static bool map_repeated(map *m, json_t *json, const ProtobufCFieldDescriptor *field,
@@ -207,14 +207,17 @@ static bool map_repeated(map *m, json_t *json, const ProtobufCFieldDescriptor *f
     if (entries) {
         return map_entries(m, json, field, items);
     }
+    uint32_t depth = m->check->path.depth;
+    bool all = true;
     for (size_t i = 0; i < count; ++i) {
+        char *item = items + i * cm_field_size(field);
         cm_check_index(m->check, (uint32_t)i);
-        if (!map_value(m, json_array_get(json, i), field, items + i * cm_field_size(field), NULL)) {
+        bool ok = map_value(m, json_array_get(json, i), field, item, NULL);
+        if (!cm_check_leave(m->check, depth, ok, &all)) {
             return false;
         }
-        cm_check_pop(m->check);
     }
-    return true;
+    return all;
 }
 
 static bool map_field(map *m, json_t *json, const ProtobufCFieldDescriptor *field,
@@ -247,14 +250,16 @@ static bool map_array_form(map *m, json_t *json, ProtobufCMessage *message)
                              type_text(json), json_is_array(json) ? " of another length" : "",
                              descriptor->n_fields);
     }
+    uint32_t depth = m->check->path.depth;
+    bool all = true;
     for (unsigned i = 0; i < descriptor->n_fields; ++i) {
         cm_check_index(m->check, i);
-        if (!map_field(m, json_array_get(json, i), &descriptor->fields[i], message)) {
+        bool ok = map_field(m, json_array_get(json, i), &descriptor->fields[i], message);
+        if (!cm_check_leave(m->check, depth, ok, &all)) {
             return false;
         }
-        cm_check_pop(m->check);
     }
-    return true;
+    return all;
 }
 
 static bool unknown_key(map *m, const ProtobufCMessageDescriptor *descriptor, bool entry)
@@ -277,35 +282,37 @@ static bool map_object_form(map *m, json_t *json, ProtobufCMessage *message, boo
     }
     const char *key;
     json_t *value;
+    uint32_t depth = m->check->path.depth;
+    bool all = true;
     json_object_foreach(json, key, value)
     {
         const ProtobufCFieldDescriptor *field =
             protobuf_c_message_descriptor_get_field_by_name(descriptor, key);
+        bool unknown = field == NULL || (entry && strcmp(key, "name") == 0);
         cm_check_key(m->check, key);
-        if (field == NULL || (entry && strcmp(key, "name") == 0)) {
-            return unknown_key(m, descriptor, entry);
-        }
-        if (!map_field(m, value, field, message)) {
+        bool ok = unknown ? unknown_key(m, descriptor, entry) : map_field(m, value, field, message);
+        if (!cm_check_leave(m->check, depth, ok, &all)) {
             return false;
         }
-        cm_check_pop(m->check);
     }
     for (unsigned i = 0; i < descriptor->n_fields; ++i) {
         const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
         bool named_by_key = entry && strcmp(field->name, "name") == 0;
         if (field->label == PROTOBUF_C_LABEL_REQUIRED && !named_by_key &&
             json_object_get(json, field->name) == NULL) {
-            return cm_check_fail_at(m->check, field->name, CAROM_ERROR_ARGUMENT,
-                                    "missing, expected a value: it has no default");
+            all = cm_check_fail_at(m->check, field->name, CAROM_ERROR_ARGUMENT,
+                                   "missing, expected a value: it has no default");
         }
     }
-    return true;
+    return all;
 }
 
+// NULL without memory; else a message, which holds what could be read where `ok` is false.
 static ProtobufCMessage *map_message(map *m, json_t *json,
                                      const ProtobufCMessageDescriptor *descriptor,
-                                     const char *entry_name)
+                                     const char *entry_name, bool *ok)
 {
+    *ok = false;
     ProtobufCMessage *message = cm_pool_take(m->pool, descriptor->sizeof_message);
     if (message == NULL) {
         no_memory(m);
@@ -322,10 +329,9 @@ static ProtobufCMessage *map_message(map *m, json_t *json,
         }
         *(char **)((char *)message + name->offset) = copy;
     }
-    bool ok = cm_message_is_array(descriptor)
-                  ? map_array_form(m, json, message)
-                  : map_object_form(m, json, message, entry_name != NULL);
-    return ok ? message : NULL;
+    *ok = cm_message_is_array(descriptor) ? map_array_form(m, json, message)
+                                          : map_object_form(m, json, message, entry_name != NULL);
+    return message;
 }
 
 ProtobufCMessage *cm_json_to_message(const cm_json_text *text,
@@ -344,7 +350,8 @@ ProtobufCMessage *cm_json_to_message(const cm_json_text *text,
         return NULL;
     }
     map m = {pool, check};
-    ProtobufCMessage *message = map_message(&m, json, descriptor, NULL);
+    bool ok;
+    ProtobufCMessage *message = map_message(&m, json, descriptor, NULL, &ok);
     json_decref(json);
-    return check->result == CAROM_OK ? message : NULL;
+    return message;
 }

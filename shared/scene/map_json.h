@@ -12,7 +12,9 @@ typedef struct cm_json_text {
     uint32_t first_line; // of the text in its file
 } cm_json_text;
 
-// Parses one JSON value of the descriptor's type into memory of the pool. NULL after a failure.
+// Parses one JSON value of the descriptor's type into memory of the pool. NULL where the text is no
+// JSON or memory is at its end; after another failure (the check knows) the message holds what
+// could be read, and what is required of it may be missing.
 ProtobufCMessage *cm_json_to_message(const cm_json_text *text,
                                      const ProtobufCMessageDescriptor *descriptor, cm_pool *pool,
                                      cm_check *check);

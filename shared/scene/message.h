@@ -64,31 +64,25 @@ bool cm_check_values(cm_check *check, const ProtobufCMessage *message);
 // Bit of an axis lock's name; 0: no such name.
 uint32_t cm_axis_lock(const char *name);
 
-// A rule of one body, given an option of the scene; and the rule held against every body, those of
-// arrays too, with the path to each.
-typedef bool cm_body_rule(cm_check *check, const Cm__Scene__Body *body, bool option);
-bool cm_check_every_body(cm_check *check, const Cm__Scene__Scene *scene, cm_body_rule *rule,
-                         bool option);
-
 bool cm_check_rules(cm_check *check, const Cm__Scene__Scene *message);
 // solver_keys.c: a key of `solver` that the chosen solver has not is refused; those that it has are
 // put into the def, whose other values stay. The solver may be NULL.
 bool cm_solver_keys_check(cm_check *check, const Cm__Scene__Solver *solver);
 void cm_solver_keys_apply(const Cm__Scene__Solver *solver, carom_solver_def *def);
-// rules_lcp.c: the keys of bodies, shapes and joints that only the lcp solver has.
-bool cm_check_lcp(cm_check *check, const Cm__Scene__Scene *message);
-
-// rules_impulse.c: the same for what the impulse solver asks for.
-bool cm_check_impulse(cm_check *check, const Cm__Scene__Scene *message);
-// pairs.c: names of pair rules, once bodies have names; and the rules in a new world.
-bool cm_scene_check_pairs(const cm_scene *scene, cm_check *check);
+// defs.c: the scene's definitions held against what worlds and the solver of `def` refuse. With
+// `another` solver than the scene's, what only the lcp solver reads is no error. Warnings go to
+// `notes`, which may be NULL.
+typedef struct cm_notes {
+    cm_scene_error *notes; // of `capacity`
+    uint32_t capacity, count;
+    uint32_t *more; // of each, how many there were besides
+} cm_notes;
+bool cm_check_defs(const cm_scene *scene, const carom_world_def *def, bool another, cm_check *check,
+                   cm_notes *notes);
+// pairs.c: names of pair rules, once bodies have names; what a rule says; the rules in a new world.
+bool cm_scene_check_pairs(cm_scene *scene, cm_check *check);
+void cm_scene_pair_rule(const Cm__Scene__PairRule *pair, carom_pair_rule *rule);
 carom_result cm_scene_populate_pairs(const cm_scene *scene, carom_world *world);
-// rules_volume.c: the same for what the volume solver asks for, and of a hull as it is built:
-// every point stands on an edge of it.
-bool cm_check_volume(cm_check *check, const Cm__Scene__Scene *message);
-bool cm_check_piece(cm_check *check, const Cm__Scene__Scene *message, const carom_hull *hull,
-                    const carom_vec3 *points, size_t count);
-
 // hulls.c: room for as many hulls as the message has; the hull of a shape, built and noted; at the
 // end the order that a world wants.
 bool cm_scene_hulls_begin(cm_scene *scene);
@@ -98,5 +92,7 @@ void cm_scene_hulls_end(cm_scene *scene);
 bool cm_scene_expand(cm_scene *scene, cm_check *check);
 // joints.c: what their rules ask for, once bodies have names; and joints in a new world.
 bool cm_scene_expand_joints(cm_scene *scene, cm_check *check);
+// The def of a joint but for its bodies and what follows from where they stand.
+void cm_scene_joint_def(const Cm__Scene__Joint *joint, carom_joint_def *def);
 carom_result cm_scene_populate_joints(const cm_scene *scene, carom_world *world);
 #endif

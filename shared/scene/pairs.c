@@ -34,7 +34,7 @@ static bool check_end(const cm_scene *scene, cm_check *check, const char *key, c
                             "no body and no material '%.64s', expected a name of one", name);
 }
 
-bool cm_scene_check_pairs(const cm_scene *scene, cm_check *check)
+bool cm_scene_check_pairs(cm_scene *scene, cm_check *check)
 {
     const Cm__Scene__Scene *message = scene->message;
     cm_check_key(check, "pairs");
@@ -42,20 +42,21 @@ bool cm_scene_check_pairs(const cm_scene *scene, cm_check *check)
         return cm_check_fail(check, CAROM_ERROR_LIMIT_RULES, "%zu rules, expected at most %u",
                              message->n_pairs, CAROM_RULES_MAX);
     }
+    uint32_t depth = check->path.depth;
+    bool all = true;
     for (size_t i = 0; i < message->n_pairs; ++i) {
         const Cm__Scene__PairRule *pair = message->pairs[i];
         cm_check_index(check, (uint32_t)i);
-        if (!check_end(scene, check, "a", pair->a) || !check_end(scene, check, "b", pair->b)) {
+        bool ok = check_end(scene, check, "a", pair->a) && check_end(scene, check, "b", pair->b);
+        if (ok && !pair->has_friction && !pair->has_restitution) {
+            ok = cm_check_fail(check, CAROM_ERROR_ARGUMENT,
+                               "a rule that says nothing, expected friction or restitution");
+        }
+        if (!cm_check_leave(check, depth, ok, &all)) {
             return false;
         }
-        if (!pair->has_friction && !pair->has_restitution) {
-            return cm_check_fail(check, CAROM_ERROR_ARGUMENT,
-                                 "a rule that says nothing, expected friction or restitution");
-        }
-        cm_check_pop(check);
     }
-    cm_check_pop(check);
-    return true;
+    return all;
 }
 
 // Bodies of a new world have the scene's indices as slots.
@@ -68,19 +69,25 @@ static void set_end(const carom_world *world, const end *from, carom_body_id *bo
     }
 }
 
+void cm_scene_pair_rule(const Cm__Scene__PairRule *pair, carom_pair_rule *rule)
+{
+    memset(rule, 0, sizeof *rule);
+    rule->friction = pair->has_friction ? (float)pair->friction : -1.0f;
+    rule->restitution = pair->has_restitution ? (float)pair->restitution : -1.0f;
+}
+
 carom_result cm_scene_populate_pairs(const cm_scene *scene, carom_world *world)
 {
     for (size_t i = 0; i < scene->message->n_pairs; ++i) {
         const Cm__Scene__PairRule *pair = scene->message->pairs[i];
-        carom_pair_rule rule = {0};
+        carom_pair_rule rule;
         end a, b;
+        cm_scene_pair_rule(pair, &rule);
         if (!find(scene, pair->a, &a) || !find(scene, pair->b, &b)) {
             return CAROM_ERROR_NOT_FOUND;
         }
         set_end(world, &a, &rule.body_a, &rule.material_a);
         set_end(world, &b, &rule.body_b, &rule.material_b);
-        rule.friction = pair->has_friction ? (float)pair->friction : -1.0f;
-        rule.restitution = pair->has_restitution ? (float)pair->restitution : -1.0f;
         carom_result result = carom_world_add_pair_rule(world, &rule);
         if (result != CAROM_OK) {
             return result;

@@ -178,6 +178,10 @@ static bool check_message(cm_check *check, const ProtobufCMessage *message, cons
 static bool check_value(cm_check *check, const ProtobufCFieldDescriptor *field, const void *value,
                         const cm_range *range)
 {
+    bool pointer = field->type == PROTOBUF_C_TYPE_MESSAGE || field->type == PROTOBUF_C_TYPE_STRING;
+    if (pointer && *(const void *const *)value == NULL) {
+        return true; // required, and missing: the mapper has told
+    }
     switch (field->type) {
     case PROTOBUF_C_TYPE_DOUBLE:
         return check_number(check, *(const double *)value, range);
@@ -203,7 +207,8 @@ static bool check_value(cm_check *check, const ProtobufCFieldDescriptor *field, 
 static void push_item(cm_check *check, const ProtobufCFieldDescriptor *field, const void *value,
                       size_t index)
 {
-    if (field->type == PROTOBUF_C_TYPE_MESSAGE && cm_message_is_entry(field->descriptor)) {
+    bool entries = field->type == PROTOBUF_C_TYPE_MESSAGE && cm_message_is_entry(field->descriptor);
+    if (entries && *(const void *const *)value != NULL) {
         const Cm__Scene__Material *entry = *(const Cm__Scene__Material *const *)value;
         cm_check_key(check, entry->name);
     } else {
@@ -220,20 +225,18 @@ static bool check_field(cm_check *check, const ProtobufCMessage *message,
         return cm_check_fail(check, CAROM_ERROR_LIMIT_SIZE, "%zu strings, expected at most %u",
                              count, TAGS_MAX);
     }
+    uint32_t depth = check->path.depth;
+    bool all = true;
     for (size_t i = 0; i < count; ++i) {
         const void *value = cm_field_at(message, field, i);
         if (repeated) {
             push_item(check, field, value, i);
         }
-        bool ok = check_value(check, field, value, range);
-        if (repeated) {
-            cm_check_pop(check);
-        }
-        if (!ok) {
+        if (!cm_check_leave(check, depth, check_value(check, field, value, range), &all)) {
             return false;
         }
     }
-    return true;
+    return all;
 }
 
 // `outer` is the range of the field that holds this message, where it is written as an array.
@@ -246,6 +249,8 @@ static bool check_message(cm_check *check, const ProtobufCMessage *message, cons
                              "field %u is unknown, expected a field of %s of this version",
                              (unsigned)message->unknown_fields[0].tag, descriptor->short_name);
     }
+    uint32_t depth = check->path.depth;
+    bool all = true;
     for (unsigned i = 0; i < descriptor->n_fields; ++i) {
         const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
         if (!cm_field_present(message, field)) {
@@ -260,13 +265,11 @@ static bool check_message(cm_check *check, const ProtobufCMessage *message, cons
         } else {
             cm_check_key(check, field->name);
         }
-        bool ok = check_field(check, message, field, range);
-        cm_check_pop(check);
-        if (!ok) {
+        if (!cm_check_leave(check, depth, check_field(check, message, field, range), &all)) {
             return false;
         }
     }
-    return true;
+    return all;
 }
 
 bool cm_check_values(cm_check *check, const ProtobufCMessage *message)

@@ -1,5 +1,6 @@
 // Rules of a scene that reach across fields: what is not built yet, what a body needs, which names
-// must resolve. Values were held against their ranges before (ranges.c).
+// must resolve. Values were held against their ranges before (ranges.c); what worlds and solvers
+// refuse is asked of them, once there are definitions (defs.c).
 //
 // A key whose feature is not built yet is accepted at its default or empty and refused otherwise,
 // so that no scene changes its meaning when the feature comes.
@@ -11,6 +12,7 @@
 
 #define QUAT_TOLERANCE   1e-3 // of the norm
 #define NORMAL_TOLERANCE 1e-3
+#define AXIS_MIN         1e-6
 
 static bool not_built(cm_check *check, const char *key, const char *what, const char *expected)
 {
@@ -109,23 +111,18 @@ static bool check_material(cm_check *check, const Cm__Scene__Scene *scene,
     return true;
 }
 
-// What the solver does not do is not left out in silence.
-static bool check_rubbing(cm_check *check, const Cm__Scene__Scene *scene,
-                          const Cm__Scene__Shape *shape)
+// An axis has a direction, whatever the mode; what a mode asks for is the solver's to say.
+static bool check_contact(cm_check *check, const Cm__Scene__ContactSpec *contact)
 {
-    if (scene->solver == NULL || scene->solver->type == CM__SCENE__SOLVER__TYPE__SOFT) {
+    const Cm__Scene__Vec3 *axis = contact != NULL ? contact->axis : NULL;
+    double length =
+        axis == NULL ? 1.0 : sqrt(axis->x * axis->x + axis->y * axis->y + axis->z * axis->z);
+    if (length >= AXIS_MIN) {
         return true;
     }
-    bool belts = scene->solver->type == CM__SCENE__SOLVER__TYPE__LCP ||
-                 scene->solver->type == CM__SCENE__SOLVER__TYPE__VOLUME;
-    const Cm__Scene__Vec3 *v = belts ? NULL : shape->surface_velocity; // these have them
-    const char *key = shape->rolling_friction != 0.0 ? "rolling_friction"
-                      : shape->spin_friction != 0.0  ? "spin_friction"
-                      : v != NULL && (v->x != 0.0 || v->y != 0.0 || v->z != 0.0)
-                          ? "surface_velocity"
-                          : NULL;
-    return key == NULL || cm_check_fail_at(check, key, CAROM_ERROR_ARGUMENT,
-                                           "this solver has none, the soft one does; expected 0");
+    cm_check_key(check, "contact");
+    return cm_check_fail_at(check, "axis", CAROM_ERROR_ARGUMENT,
+                            "an axis of length %.6g, expected a direction", length);
 }
 
 static bool check_shape(cm_check *check, const Cm__Scene__Scene *scene,
@@ -133,7 +130,7 @@ static bool check_shape(cm_check *check, const Cm__Scene__Scene *scene,
 {
     return check_geometry(check, shape, is_static) &&
            check_quat(check, "orientation", shape->orientation) &&
-           check_material(check, scene, shape) && check_rubbing(check, scene, shape);
+           check_material(check, scene, shape) && check_contact(check, shape->contact);
 }
 
 static bool check_body_not_built(cm_check *check, const Cm__Scene__Body *body)
@@ -197,16 +194,17 @@ static bool check_body(cm_check *check, const Cm__Scene__Scene *scene, const Cm_
     }
     bool is_static = body->type == CM__SCENE__BODY__TYPE__STATIC;
     cm_check_key(check, "shapes");
+    uint32_t depth = check->path.depth;
+    bool all = true;
     for (size_t i = 0; i < body->n_shapes; ++i) {
         cm_check_index(check, (uint32_t)i);
         bool ok = check_shape(check, scene, body->shapes[i], is_static);
-        cm_check_pop(check);
-        if (!ok) {
+        if (!cm_check_leave(check, depth, ok, &all)) {
             return false;
         }
     }
     cm_check_pop(check);
-    return check_mass(check, scene, body);
+    return all && check_mass(check, scene, body);
 }
 
 // One pointer a player: an input holds one pose.
@@ -241,55 +239,41 @@ static bool check_pointers(cm_check *check, const Cm__Scene__Scene *scene)
     return true;
 }
 
-bool cm_check_every_body(cm_check *check, const Cm__Scene__Scene *scene, cm_body_rule *rule,
-                         bool option)
+static bool check_array(cm_check *check, const Cm__Scene__Scene *scene,
+                        const Cm__Scene__BodyArray *array)
 {
-    cm_check_key(check, "bodies");
-    for (size_t i = 0; i < scene->n_bodies; ++i) {
-        cm_check_index(check, (uint32_t)i);
-        if (!rule(check, scene->bodies[i], option)) {
-            return false;
-        }
-        cm_check_pop(check);
+    cm_check_key(check, "of");
+    bool named = array->of->name != NULL;
+    if (named) {
+        cm_check_fail_at(check, "name", CAROM_ERROR_ARGUMENT,
+                         "a name inside an array, expected none: the array's name and a number "
+                         "name its bodies");
     }
-    cm_check_pop(check);
-    cm_check_key(check, "arrays");
-    for (size_t i = 0; i < scene->n_arrays; ++i) {
-        cm_check_index(check, (uint32_t)i);
-        cm_check_key(check, "of");
-        if (!rule(check, scene->arrays[i]->of, option)) {
-            return false;
-        }
-        cm_check_pop(check);
-        cm_check_pop(check);
-    }
-    cm_check_pop(check);
-    return true;
+    return check_body(check, scene, array->of) && !named;
 }
 
-static bool check_arrays(cm_check *check, const Cm__Scene__Scene *scene)
+static bool check_bodies(cm_check *check, const Cm__Scene__Scene *scene)
 {
+    uint32_t depth = check->path.depth;
+    bool all = true;
+    for (size_t i = 0; i < scene->n_bodies; ++i) {
+        cm_check_key(check, "bodies");
+        cm_check_index(check, (uint32_t)i);
+        if (!cm_check_leave(check, depth, check_body(check, scene, scene->bodies[i]), &all)) {
+            return false;
+        }
+    }
     for (size_t i = 0; i < scene->n_arrays; ++i) {
-        const Cm__Scene__BodyArray *array = scene->arrays[i];
         cm_check_key(check, "arrays");
         cm_check_index(check, (uint32_t)i);
-        cm_check_key(check, "of");
-        bool ok = array->of->name == NULL ||
-                  cm_check_fail_at(check, "name", CAROM_ERROR_ARGUMENT,
-                                   "a name inside an array, expected none: the array's name and a "
-                                   "number name its bodies");
-        ok = ok && check_body(check, scene, array->of);
-        if (!ok) {
+        if (!cm_check_leave(check, depth, check_array(check, scene, scene->arrays[i]), &all)) {
             return false;
         }
-        cm_check_pop(check);
-        cm_check_pop(check);
-        cm_check_pop(check);
     }
-    return true;
+    return all;
 }
 
-static bool check_scene_not_built(cm_check *check, const Cm__Scene__Scene *scene)
+static bool check_replication(cm_check *check, const Cm__Scene__Scene *scene)
 {
     const Cm__Scene__Replication *replication = scene->replication;
     cm_check_key(check, "replication");
@@ -302,11 +286,13 @@ static bool check_scene_not_built(cm_check *check, const Cm__Scene__Scene *scene
     if (replication != NULL && replication->interest_radius != 0.0) {
         return not_built(check, "interest_radius", "areas of interest are", "0 (everything)");
     }
-    cm_check_pop(check);
+    return true;
+}
+
+static bool check_solver(cm_check *check, const Cm__Scene__Scene *scene)
+{
     cm_check_key(check, "solver");
-    bool ok = cm_solver_keys_check(check, scene->solver);
-    cm_check_pop(check);
-    return ok;
+    return cm_solver_keys_check(check, scene->solver);
 }
 
 static bool check_material_names(cm_check *check, const Cm__Scene__Scene *scene)
@@ -326,7 +312,7 @@ static bool check_material_names(cm_check *check, const Cm__Scene__Scene *scene)
     return true;
 }
 
-bool cm_check_rules(cm_check *check, const Cm__Scene__Scene *scene)
+static bool check_head(cm_check *check, const Cm__Scene__Scene *scene)
 {
     if (scene->carom != 1) {
         return cm_check_fail_at(check, "carom", CAROM_ERROR_VERSION,
@@ -336,18 +322,19 @@ bool cm_check_rules(cm_check *check, const Cm__Scene__Scene *scene)
         return cm_check_fail_at(check, "module", CAROM_ERROR_ARGUMENT,
                                 "%zu bytes long, expected at most 31", strlen(scene->module));
     }
-    if (!check_scene_not_built(check, scene) || !check_material_names(check, scene) ||
-        !cm_check_impulse(check, scene) || !cm_check_volume(check, scene)) {
-        return false;
-    }
-    for (size_t i = 0; i < scene->n_bodies; ++i) {
-        cm_check_key(check, "bodies");
-        cm_check_index(check, (uint32_t)i);
-        if (!check_body(check, scene, scene->bodies[i])) {
+    return true;
+}
+
+bool cm_check_rules(cm_check *check, const Cm__Scene__Scene *scene)
+{
+    typedef bool rule(cm_check * check, const Cm__Scene__Scene *scene);
+    static rule *const rules[] = {check_head,           check_replication, check_solver,
+                                  check_material_names, check_bodies,      check_pointers};
+    bool all = true;
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; ++i) {
+        if (!cm_check_leave(check, 0, rules[i](check, scene), &all)) {
             return false;
         }
-        cm_check_pop(check);
-        cm_check_pop(check);
     }
-    return check_pointers(check, scene) && check_arrays(check, scene);
+    return all;
 }

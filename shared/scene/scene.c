@@ -4,6 +4,7 @@
 // depth is bounded by it. protobuf-c's own free is never needed: the pool goes as one.
 #include "shared/scene/scene.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,8 +46,13 @@ void cm_scene_free(cm_scene *scene)
 
 bool cm_scene_finish(cm_scene *scene, cm_check *check)
 {
-    return cm_check_values(check, &scene->message->base) && cm_check_rules(check, scene->message) &&
-           cm_check_lcp(check, scene->message) && cm_scene_expand(scene, check);
+    carom_world_def def;
+    if (!cm_check_values(check, &scene->message->base) || !cm_check_rules(check, scene->message) ||
+        !cm_scene_expand(scene, check)) {
+        return false;
+    }
+    cm_scene_world_def(scene, &def);
+    return cm_check_defs(scene, &def, false, check, NULL);
 }
 
 carom_result cm_scene_unpack(const uint8_t *bytes, size_t size, const carom_allocator *allocator,
@@ -55,7 +61,7 @@ carom_result cm_scene_unpack(const uint8_t *bytes, size_t size, const carom_allo
     cm_scene_error unused;
     cm_check check;
     *scene = NULL;
-    cm_check_init(&check, error != NULL ? error : &unused);
+    cm_check_init(&check, error != NULL ? error : &unused, 1);
     if (size > CM_SCENE_PACKED_MAX) {
         cm_check_fail(&check, CAROM_ERROR_LIMIT_SIZE, "%zu bytes, expected at most %u", size,
                       CM_SCENE_PACKED_MAX);
@@ -205,22 +211,47 @@ void cm_scene_world_def_with(const cm_scene *scene, int solver, carom_world_def 
     }
 }
 
+// Whether `solver` is another one than the scene's own.
+static bool is_another(const cm_scene *scene, int solver)
+{
+    carom_world_def def;
+    cm_scene_world_def(scene, &def);
+    return solver >= 0 && solver != (int)def.solver.type;
+}
+
 carom_result cm_scene_check_solver(const cm_scene *scene, int solver, cm_scene_error *error)
 {
     cm_scene_error unused;
     cm_check check;
-    Cm__Scene__Scene message = *scene->message;
-    Cm__Scene__Solver other = CM__SCENE__SOLVER__INIT;
-    cm_check_init(&check, error != NULL ? error : &unused);
-    if (solver < 0 || (message.solver != NULL && (int)message.solver->type == solver)) {
-        return CAROM_OK;
+    cm_check_init(&check, error != NULL ? error : &unused, 1);
+    if (is_another(scene, solver)) {
+        carom_world_def def;
+        cm_scene_world_def_with(scene, solver, &def);
+        cm_check_defs(scene, &def, true, &check, NULL);
     }
-    other.has_type = 1;
-    other.type = (Cm__Scene__Solver__Type)solver;
-    message.solver = &other;
-    // Not cm_check_lcp: what only the lcp solver reads of a scene made for it is left unread.
-    cm_check_rules(&check, &message);
     return check.result;
+}
+
+uint32_t cm_scene_warnings(const cm_scene *scene, int solver, cm_scene_error *warnings,
+                           uint32_t capacity)
+{
+    cm_scene_error error;
+    cm_check check;
+    carom_world_def def;
+    uint32_t more[CM_SCENE_WARNINGS_MAX] = {0};
+    uint32_t most = capacity < CM_SCENE_WARNINGS_MAX ? capacity : CM_SCENE_WARNINGS_MAX;
+    cm_notes notes = {warnings, most, 0, more};
+    cm_check_init(&check, &error, 1);
+    cm_scene_world_def_with(scene, solver, &def);
+    cm_check_defs(scene, &def, is_another(scene, solver), &check, &notes);
+    for (uint32_t i = 0; i < notes.count; ++i) {
+        size_t length = strlen(warnings[i].message);
+        if (more[i] > 0) {
+            snprintf(warnings[i].message + length, sizeof warnings[i].message - length,
+                     " (and %u more such)", (unsigned)more[i]);
+        }
+    }
+    return notes.count;
 }
 
 carom_result cm_scene_populate(const cm_scene *scene, carom_world *world)

@@ -49,9 +49,6 @@ const char *cm_scene_module(const cm_scene *scene); // "" for none
 void cm_scene_replication_get(const cm_scene *scene, cm_scene_replication *replication);
 void cm_scene_bounds(const cm_scene *scene, carom_vec3 *lower, carom_vec3 *upper);
 
-// Some surface bounces, and the scene's solver knows no restitution: worth a warning.
-bool cm_scene_ignores_restitution(const cm_scene *scene);
-
 uint32_t cm_scene_body_count(const cm_scene *scene);
 const char *cm_scene_body_name(const cm_scene *scene, uint32_t index);
 // True for bodies whose contact wrench is to be printed, and so on, belong to later issues.
@@ -74,7 +71,13 @@ void cm_scene_world_def(const cm_scene *scene, carom_world_def *def);
 // or a negative number for the scene's own.
 void cm_scene_world_def_with(const cm_scene *scene, int solver, carom_world_def *def);
 // Whether the scene's other keys suit that solver, as they were checked against the scene's own.
+// What only the lcp solver reads of a scene made for it is left unread.
 carom_result cm_scene_check_solver(const cm_scene *scene, int solver, cm_scene_error *error);
+// What that solver, or any world, takes and does nothing with, and what no body can be: returns how
+// many warnings were written, of each kind the first; lines are 0 (scene_json.h finds them).
+#define CM_SCENE_WARNINGS_MAX 32u
+uint32_t cm_scene_warnings(const cm_scene *scene, int solver, cm_scene_error *warnings,
+                           uint32_t capacity);
 carom_result cm_scene_populate(const cm_scene *scene, carom_world *world);
 
 #endif

@@ -8,34 +8,54 @@
 
 #include "shared/scene/map_json.h"
 
+static carom_result check_text(const char *text, size_t size, cm_scene **scene, cm_check *check)
+{
+    cm_json_text json = {text, size, 1};
+    *scene = NULL;
+    if (size > CM_SCENE_JSON_MAX) {
+        cm_check_fail(check, CAROM_ERROR_LIMIT_SIZE, "%zu bytes, expected at most %u", size,
+                      CM_SCENE_JSON_MAX);
+        return check->result;
+    }
+    check->find_line = cm_json_find_line;
+    check->context = &json;
+    cm_scene *made = cm_scene_new(NULL);
+    if (made == NULL) {
+        cm_check_fail(check, CAROM_ERROR_MEMORY, "no memory for a scene");
+        return check->result;
+    }
+    ProtobufCMessage *message =
+        cm_json_to_message(&json, &cm__scene__scene__descriptor, &made->pool, check);
+    made->message = (Cm__Scene__Scene *)message;
+    if (check->result != CAROM_OK && message != NULL) {
+        check->path.depth = 0;
+        cm_check_values(check, message); // of what could be read
+    }
+    if (check->result != CAROM_OK || !cm_scene_finish(made, check)) {
+        cm_scene_free(made);
+        return check->result;
+    }
+    *scene = made;
+    return CAROM_OK;
+}
+
 carom_result cm_scene_from_json(const char *text, size_t size, cm_scene **scene,
                                 cm_scene_error *error)
 {
     cm_scene_error unused;
     cm_check check;
-    cm_json_text json = {text, size, 1};
-    *scene = NULL;
-    cm_check_init(&check, error != NULL ? error : &unused);
-    if (size > CM_SCENE_JSON_MAX) {
-        cm_check_fail(&check, CAROM_ERROR_LIMIT_SIZE, "%zu bytes, expected at most %u", size,
-                      CM_SCENE_JSON_MAX);
-        return check.result;
-    }
-    check.find_line = cm_json_find_line;
-    check.context = &json;
-    cm_scene *made = cm_scene_new(NULL);
-    if (made == NULL) {
-        cm_check_fail(&check, CAROM_ERROR_MEMORY, "no memory for a scene");
-        return check.result;
-    }
-    made->message = (Cm__Scene__Scene *)cm_json_to_message(&json, &cm__scene__scene__descriptor,
-                                                           &made->pool, &check);
-    if (made->message == NULL || !cm_scene_finish(made, &check)) {
-        cm_scene_free(made);
-        return check.result;
-    }
-    *scene = made;
-    return CAROM_OK;
+    cm_check_init(&check, error != NULL ? error : &unused, 1);
+    return check_text(text, size, scene, &check);
+}
+
+carom_result cm_scene_validate(const char *text, size_t size, cm_scene **scene,
+                               cm_scene_error *errors, uint32_t *count)
+{
+    cm_check check;
+    cm_check_init(&check, errors, *count);
+    carom_result result = check_text(text, size, scene, &check);
+    *count = check.count;
+    return result;
 }
 
 // Grows by doubling; stops one read past the limit, so a device without end is no trap.
@@ -66,14 +86,17 @@ static char *read_all(FILE *file, size_t limit, size_t *size, const char **reaso
 char *cm_scene_read_file(const char *path, size_t limit, size_t *size, cm_scene_error *error)
 {
     memset(error, 0, sizeof *error);
-    FILE *file = fopen(path, "rb");
+    bool input = strcmp(path, "-") == 0;
+    FILE *file = input ? stdin : fopen(path, "rb");
     if (file == NULL) {
         snprintf(error->message, sizeof error->message, "cannot be opened: %s", strerror(errno));
         return NULL;
     }
     const char *reason = NULL;
     char *bytes = read_all(file, limit, size, &reason);
-    fclose(file);
+    if (!input) {
+        fclose(file);
+    }
     if (reason != NULL) {
         snprintf(error->message, sizeof error->message, "cannot be read: %s", reason);
     } else if (*size > limit) {
@@ -101,19 +124,53 @@ carom_result cm_scene_from_file(const char *path, cm_scene **scene, cm_scene_err
     return result;
 }
 
-uint32_t cm_scene_key_line(const char *path, const char *key)
+// A path's text back into its steps; `keys` has as much room as the text. A text that was cut ends
+// early, and the line found is that of a container.
+static void parse_path(const char *text, char *keys, cm_path *path)
+{
+    const char *at = text + (text[0] == '$');
+    path->depth = 0;
+    while (*at != '\0' && path->depth < CM_PATH_MAX) {
+        cm_path_step *step = &path->steps[path->depth++];
+        bool quoted = strncmp(at, "[\"", 2) == 0;
+        *step = (cm_path_step){NULL, 0};
+        if (*at == '[' && !quoted) {
+            step->index = (uint32_t)strtoul(at + 1, NULL, 10);
+            at += strcspn(at, "]");
+            at += *at == ']';
+            continue;
+        }
+        at += quoted ? 2 : 1;
+        size_t length = strcspn(at, quoted ? "\"" : ".[");
+        step->key = memcpy(keys, at, length);
+        keys[length] = '\0';
+        keys += length + 1;
+        at += length;
+        at += quoted ? strspn(at, "\"]") : 0;
+    }
+}
+
+void cm_scene_find_lines(const char *text, size_t size, cm_scene_error *errors, uint32_t count)
+{
+    cm_json_text json = {.text = text, .size = size, .first_line = 1};
+    for (uint32_t i = 0; i < count; ++i) {
+        char keys[sizeof errors[i].path];
+        cm_path path;
+        parse_path(errors[i].path, keys, &path);
+        errors[i].line = cm_json_find_line(&json, &path);
+    }
+}
+
+void cm_scene_find_lines_in(const char *file, cm_scene_error *errors, uint32_t count)
 {
     cm_scene_error unused;
     size_t size = 0;
-    char *text = cm_scene_read_file(path, CM_SCENE_JSON_MAX, &size, &unused);
-    if (text == NULL) {
-        return 0;
+    bool input = strcmp(file, "-") == 0; // read once, and gone
+    char *text = input ? NULL : cm_scene_read_file(file, CM_SCENE_JSON_MAX, &size, &unused);
+    if (text != NULL) {
+        cm_scene_find_lines(text, size, errors, count);
     }
-    cm_json_text json = {.text = text, .size = size, .first_line = 1};
-    cm_path at = {.depth = 1, .steps = {{.key = key}}};
-    uint32_t line = cm_json_find_line(&json, &at);
     free(text);
-    return line;
 }
 
 char *cm_scene_to_json(const cm_scene *scene)

@@ -2,43 +2,64 @@
 #include "server/tools/cli/load.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "server/tools/cli/cli.h"
 #include "server/record/scene_db.h"
 #include "shared/scene/scene_json.h"
 
+void cm_cli_scene_error_at(const char *name, const char *db, cm_scene_error *error)
+{
+    if (db == NULL) {
+        cm_scene_find_lines_in(name, error, 1);
+    }
+    cm_cli_scene_error(name, error);
+}
+
 void cm_cli_module_error(const char *name, const char *db, const cm_scene *scene)
 {
-    cm_scene_error error = {.line = db == NULL ? cm_scene_key_line(name, "module") : 0,
-                            .path = "$.module"};
-    snprintf(error.message, sizeof error.message,
-             "no module '%.64s' is built in, expected sandbox or none", cm_scene_module(scene));
-    cm_cli_scene_error(name, &error);
+    cm_scene_error error = {.path = "$.module"};
+    snprintf(error.message, sizeof error.message, CM_CLI_NO_MODULE, cm_scene_module(scene));
+    cm_cli_scene_error_at(name, db, &error);
 }
 
-static void warn(const char *name, const cm_scene *scene)
+void cm_cli_scene_warnings(const char *name, cm_scene_error *warnings, uint32_t count)
 {
-    if (cm_scene_ignores_restitution(scene)) {
-        cm_cli_error("%s: warning: restitution has no meaning to this solver and is ignored", name);
+    for (uint32_t i = 0; i < count; ++i) {
+        char message[sizeof warnings[i].message];
+        snprintf(message, sizeof message, "warning: %.300s", warnings[i].message);
+        memcpy(warnings[i].message, message, sizeof message);
+        cm_cli_scene_error(name, &warnings[i]);
     }
 }
 
-int cm_cli_load_scene(const char *name, const char *db, cm_scene **scene)
+static void warn(const char *name, const char *db, const cm_scene *scene, int solver)
+{
+    cm_scene_error *warnings = calloc(CM_SCENE_WARNINGS_MAX, sizeof *warnings);
+    uint32_t count =
+        warnings != NULL ? cm_scene_warnings(scene, solver, warnings, CM_SCENE_WARNINGS_MAX) : 0;
+    if (db == NULL && count > 0) {
+        cm_scene_find_lines_in(name, warnings, count);
+    }
+    cm_cli_scene_warnings(name, warnings, count);
+    free(warnings);
+}
+
+int cm_cli_load_scene(const char *name, const char *db, int solver, cm_scene **scene)
 {
     cm_scene_error error;
-    if (db == NULL) {
-        if (cm_scene_from_file(name, scene, &error) != CAROM_OK) {
-            cm_cli_scene_error(name, &error);
-            return CM_STATUS_USAGE;
-        }
-        warn(name, *scene);
-        return CM_STATUS_DONE;
-    }
-    carom_result result = cm_scene_db_load(db, name, scene, &error);
+    carom_result result = db == NULL ? cm_scene_from_file(name, scene, &error)
+                                     : cm_scene_db_load(db, name, scene, &error);
     if (result != CAROM_OK) {
-        cm_cli_scene_error(db, &error);
-        return result == CAROM_ERROR_IO ? CM_STATUS_FAILED : CM_STATUS_USAGE;
+        cm_cli_scene_error(db == NULL ? name : db, &error);
+        return db != NULL && result == CAROM_ERROR_IO ? CM_STATUS_FAILED : CM_STATUS_USAGE;
     }
+    if (cm_scene_check_solver(*scene, solver, &error) != CAROM_OK) {
+        cm_cli_scene_error_at(name, db, &error);
+        return CM_STATUS_USAGE;
+    }
+    warn(name, db, *scene, solver);
     return CM_STATUS_DONE;
 }
 

@@ -3,11 +3,17 @@
 #define CM_SERVER_TOOLS_CLI_LOAD_H
 
 #include "server/tools/offline/inputs.h"
-#include "shared/scene/scene.h"
+#include "server/tools/offline/offline.h"
 
-// `db` NULL: `name` is a file. Returns an exit status; a message went to stderr where it is not 0.
-int cm_cli_load_scene(const char *name, const char *db, cm_scene **scene);
+// `db` NULL: `name` is a file. The scene suits `solver` (CM_SOLVER_OF_SCENE, or a carom_solver_type
+// instead of its own), and that solver's warnings went to stderr. Returns an exit status; a message
+// went to stderr where it is not 0.
+int cm_cli_load_scene(const char *name, const char *db, int solver, cm_scene **scene);
+// An error found when a scene is used, and warnings whose lines are known, to stderr.
+void cm_cli_scene_error_at(const char *name, const char *db, cm_scene_error *error);
+void cm_cli_scene_warnings(const char *name, cm_scene_error *warnings, uint32_t count);
 
+#define CM_CLI_NO_MODULE "no module '%.64s' is built in, expected sandbox or none"
 // The message for a scene whose module is not built in: of a file, with its line.
 void cm_cli_module_error(const char *name, const char *db, const cm_scene *scene);
 

@@ -12,6 +12,8 @@
 #include "shared/base/utf8.h"
 #include "shared/scene/scene_json.h"
 
+#define FILES_MAX 256u // that one command validates
+
 static int refuse(const char *db, carom_result result, const cm_scene_error *error)
 {
     cm_cli_scene_error(db, error);
@@ -37,7 +39,7 @@ static int try_world(const char *file, const char *db, const cm_scene *scene, ui
 
 static int load_and_try(const char *file, cm_scene **scene)
 {
-    int status = cm_cli_load_scene(file, NULL, scene);
+    int status = cm_cli_load_scene(file, NULL, CM_SOLVER_OF_SCENE, scene);
     return status == CM_STATUS_DONE ? try_world(file, NULL, *scene, NULL) : status;
 }
 
@@ -49,9 +51,11 @@ static int run_import(const char *file, const char *db, const char *name)
     if (status == CM_STATUS_DONE) {
         name = name != NULL ? name : cm_scene_name(scene);
         if (name[0] == '\0' || !cm_utf8_is_name(name, CM_NAME_MAX - 1)) {
-            cm_cli_error("%s:%u: $.name: no name of 1 to %u printable bytes, expected one, or "
-                         "--name NAME",
-                         file, cm_scene_key_line(file, "name"), CM_NAME_MAX - 1);
+            error = (cm_scene_error){.path = "$.name"};
+            snprintf(error.message, sizeof error.message,
+                     "no name of 1 to %u printable bytes, expected one, or --name NAME",
+                     CM_NAME_MAX - 1);
+            cm_cli_scene_error_at(file, NULL, &error);
             status = CM_STATUS_USAGE;
         } else {
             carom_result result = cm_scene_db_save(db, name, scene, (int64_t)time(NULL), &error);
@@ -68,25 +72,76 @@ static int run_import(const char *file, const char *db, const char *name)
     return status;
 }
 
-static int run_validate(const char *file)
+// What is wrong where a valid scene is used: at `path` of the text.
+static int refuse_at(const char *file, const char *text, size_t size, const char *path,
+                     const char *message)
+{
+    cm_scene_error error = {0};
+    snprintf(error.path, sizeof error.path, "%s", path);
+    snprintf(error.message, sizeof error.message, "%s", message);
+    cm_scene_find_lines(text, size, &error, 1);
+    cm_cli_scene_error(file, &error);
+    return CM_STATUS_USAGE;
+}
+
+// A valid scene can still name a module that is not there, or have bounds that no view can hold.
+static int try_use(const char *file, const char *text, size_t size, const cm_scene *scene)
+{
+    cm_view_config config;
+    char message[256];
+    if (cm_module_find(cm_scene_module(scene)) == NULL) {
+        snprintf(message, sizeof message, CM_CLI_NO_MODULE, cm_scene_module(scene));
+        return refuse_at(file, text, size, "$.module", message);
+    }
+    if (cm_snapshot_config(scene, &config, message, sizeof message) != CAROM_OK) {
+        const char *said = strstr(message, "from ");
+        return refuse_at(file, text, size, "$.bounds", said != NULL ? said : message);
+    }
+    return try_world(file, NULL, scene, NULL);
+}
+
+// Prints what is wrong with a text: every error, or the warnings.
+static int validate_text(const char *file, const char *text, size_t size, cm_scene_error *errors)
 {
     cm_scene *scene = NULL;
-    int status = load_and_try(file, &scene);
-    cm_view_config config;
-    char error[256];
-    if (status == CM_STATUS_DONE &&
-        cm_snapshot_config(scene, &config, error, sizeof error) != CAROM_OK) {
-        cm_cli_error("%s: %s", file, error);
-        status = CM_STATUS_USAGE;
+    uint32_t count = CM_SCENE_ERRORS_MAX;
+    if (cm_scene_validate(text, size, &scene, errors, &count) != CAROM_OK) {
+        for (uint32_t i = 0; i < count; ++i) {
+            cm_cli_scene_error(file, &errors[i]);
+        }
+        return CM_STATUS_USAGE;
     }
+    count = cm_scene_warnings(scene, CM_SOLVER_OF_SCENE, errors, CM_SCENE_WARNINGS_MAX);
+    cm_scene_find_lines(text, size, errors, count);
+    cm_cli_scene_warnings(file, errors, count);
+    int status = try_use(file, text, size, scene);
     cm_scene_free(scene);
     return status;
+}
+
+static int run_validate(const char *const *files, uint32_t count)
+{
+    int status = CM_STATUS_DONE;
+    cm_scene_error *errors = calloc(CM_SCENE_ERRORS_MAX, sizeof *errors);
+    for (uint32_t i = 0; i < count && errors != NULL; ++i) {
+        size_t size = 0;
+        char *text = cm_scene_read_file(files[i], CM_SCENE_JSON_MAX, &size, &errors[0]);
+        if (text == NULL) {
+            cm_cli_scene_error(files[i], &errors[0]);
+            status = CM_STATUS_USAGE;
+        } else if (validate_text(files[i], text, size, errors) != CM_STATUS_DONE) {
+            status = CM_STATUS_USAGE;
+        }
+        free(text);
+    }
+    free(errors);
+    return errors != NULL ? status : CM_STATUS_FAILED;
 }
 
 static int run_export(const char *name, const char *db)
 {
     cm_scene *scene = NULL;
-    int status = cm_cli_load_scene(name, db, &scene);
+    int status = cm_cli_load_scene(name, db, CM_SOLVER_OF_SCENE, &scene);
     if (status == CM_STATUS_DONE) {
         char *text = cm_scene_to_json(scene);
         if (text == NULL) {
@@ -105,7 +160,7 @@ static int run_show(const char *name, const char *db)
 {
     cm_scene *scene = NULL;
     uint64_t hash = 0;
-    int status = cm_cli_load_scene(name, db, &scene);
+    int status = cm_cli_load_scene(name, db, CM_SOLVER_OF_SCENE, &scene);
     if (status == CM_STATUS_DONE) {
         status = try_world(name, db, scene, &hash);
     }
@@ -168,17 +223,17 @@ static int run_command(int argc, char **argv)
         {"db", CM_OPTION_TEXT, &db, 0, 0, NULL, NULL},
         {"name", CM_OPTION_TEXT, &name, 0, 0, NULL, NULL},
     };
-    const char *words[2] = {NULL, NULL};
+    const char *words[1 + FILES_MAX] = {NULL};
     uint32_t count = 0;
-    int status = cm_cli_options(argc, argv, options, 2, words, 2, &count);
+    int status = cm_cli_options(argc, argv, options, 2, words, 1 + FILES_MAX, &count);
     if (status != CM_STATUS_DONE) {
         return status;
     }
     const char *verb = count > 0 ? words[0] : "";
-    bool wants_word = strcmp(verb, "list") != 0;
-    if (count == 0 || wants_word != (count == 2)) {
+    bool wants_word = strcmp(verb, "list") != 0, validates = strcmp(verb, "validate") == 0;
+    if (count == 0 || (validates ? count < 2 : wants_word != (count == 2))) {
         cm_cli_error("scene: expected import FILE, export NAME, list, show NAME, delete NAME or "
-                     "validate FILE");
+                     "validate FILE...");
         return CM_STATUS_USAGE;
     }
     if (name != NULL && strcmp(verb, "import") != 0) {
@@ -200,8 +255,8 @@ static int run_command(int argc, char **argv)
     if (strcmp(verb, "delete") == 0) {
         return cm_cli_finish(run_delete(words[1], db));
     }
-    if (strcmp(verb, "validate") == 0) {
-        return cm_cli_finish(run_validate(words[1]));
+    if (validates) {
+        return cm_cli_finish(run_validate(words + 1, count - 1));
     }
     cm_cli_error("scene: unknown '%s', expected import, export, list, show, delete or validate",
                  verb);
@@ -211,7 +266,7 @@ static int run_command(int argc, char **argv)
 const cm_command cm_scene_command = {
     "scene", run_command,
     "imports, exports, lists and checks scenes\n"
-    "usage: carom scene import FILE|export NAME|list|validate FILE|show NAME|delete NAME\n"
+    "usage: carom scene import FILE|export NAME|list|validate FILE...|show NAME|delete NAME\n"
     "                   [--db FILE]\n"
     "\n"
     "  import FILE    checks a scene file and keeps it under its name (or --name NAME);\n"
@@ -220,6 +275,7 @@ const cm_command cm_scene_command = {
     "  list           one line for each kept scene: name, bodies, bytes, time of import\n"
     "  show NAME      one JSON object: counts, limits, module, hash of tick 0\n"
     "  delete NAME    forgets a scene\n"
-    "  validate FILE  checks a scene file and prints nothing but what is wrong\n"
+    "  validate FILE  checks scene files (- is standard input) and prints nothing but what is\n"
+    "                 wrong with them: every error and warning that it can find\n"
     "  --db FILE      database of scenes (carom.db)\n",
     NULL};

@@ -207,6 +207,11 @@ static int run_ticks(sim *s)
     return o->has_rollback ? finish_rollback(s) : CM_STATUS_DONE;
 }
 
+static int solver_of(const sim *s)
+{
+    return s->options.solver != NULL ? cm_offline_solver(s->options.solver) : CM_SOLVER_OF_SCENE;
+}
+
 static int create(sim *s)
 {
     const carom_module *module = NULL;
@@ -224,20 +229,20 @@ static int create(sim *s)
             return status;
         }
     }
-    int solver =
-        s->options.solver != NULL ? cm_offline_solver(s->options.solver) : CM_SOLVER_OF_SCENE;
-    cm_scene_error error;
-    if (cm_scene_check_solver(s->scene, solver, &error) != CAROM_OK) {
-        cm_cli_error("%s: --solver %s: %s: %s", s->options.scene, s->options.solver, error.path,
-                     error.message);
+    carom_result result = cm_offline_create_with(s->scene, &s->inputs, solver_of(s), &s->run);
+    if (result == CAROM_ERROR_NOT_BUILT) {
+        cm_cli_error("%s: --solver %s: the scene has a module or inputs of players, expected the "
+                     "scene's own solver",
+                     s->options.scene, s->options.solver);
         return CM_STATUS_USAGE;
     }
-    carom_result result = cm_offline_create_with(s->scene, &s->inputs, solver, &s->run);
     if (result == CAROM_OK && s->options.has_rollback) {
         result = cm_rollback_create(&s->run, (uint32_t)s->options.rollback, &s->rollback);
     }
     if (result != CAROM_OK) {
-        return fail(s->options.scene, result);
+        // A scene that a world refuses, or that is too large, is bad input.
+        int status = fail(s->options.scene, result);
+        return result == CAROM_ERROR_MEMORY ? status : CM_STATUS_USAGE;
     }
     if (s->options.timing) {
         carom_world_set_clock(s->run.world, now, NULL);
@@ -257,7 +262,7 @@ static int run_command(int argc, char **argv)
     memset(&s, 0, sizeof s);
     int status = read_options(argc, argv, &s.options);
     if (status == CM_STATUS_DONE) {
-        status = cm_cli_load_scene(s.options.scene, s.options.db, &s.scene);
+        status = cm_cli_load_scene(s.options.scene, s.options.db, solver_of(&s), &s.scene);
     }
     if (status == CM_STATUS_DONE) {
         status = create(&s);

@@ -324,7 +324,7 @@ void cm_out_numbers(cm_eval *eval, const char *key, const double *values, size_t
 static json_t *parse(cm_eval *eval)
 {
     cm_check check;
-    cm_check_init(&check, eval->error);
+    cm_check_init(&check, eval->error, 1);
     if (!cm_json_check_size(&eval->text, &check)) {
         return NULL;
     }

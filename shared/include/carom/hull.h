@@ -29,6 +29,11 @@ CAROM_API carom_result carom_hull_create(const carom_vec3 *points, uint32_t coun
                                          const carom_allocator *allocator, carom_hull **hull);
 // What is wrong with points that were refused, in a few words ("all in one plane"); a constant.
 CAROM_API const char *carom_hull_refusal(const carom_vec3 *points, uint32_t count);
+// The first of the points that lies far (1e-3 of the hull's size) from every edge of their hull:
+// inside of it or in the middle of a face, as the inner corner of an L does. `count` where there is
+// none: then the points are those of a convex body.
+CAROM_API uint32_t carom_hull_stray(const carom_hull *hull, const carom_vec3 *points,
+                                    uint32_t count);
 // NULL is fine. No world may know the hull any more.
 CAROM_API void carom_hull_destroy(carom_hull *hull);
 

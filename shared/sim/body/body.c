@@ -164,6 +164,23 @@ static carom_result rows_from_def(const carom_body_def *def, const carom_shape_d
     return CAROM_OK;
 }
 
+CM_FP_BODY static carom_result check(const carom_body_def *def, const carom_shape_def *shapes,
+                                     uint32_t count, bool planar, carom_error *error)
+{
+    cm_motion motion;
+    cm_body body;
+    return rows_from_def(def, shapes, count, planar, &motion, &body, error);
+}
+
+carom_result cm_body_check(const carom_body_def *def, const carom_shape_def *shapes, uint32_t count,
+                           bool planar, carom_error *error)
+{
+    cm_fpenv saved = cm_fpenv_enter();
+    carom_result result = check(def, shapes, count, planar, error);
+    cm_fpenv_leave(saved);
+    return result;
+}
+
 static bool has_free_shapes(const carom_world *world, uint32_t count)
 {
     uint32_t slot = 0;

@@ -7,6 +7,9 @@
 
 // A shape's row from its definition, checked, normalised, without ids. Padding and unused sizes are
 // zero.
+// body.c: what carom_body_create asks of a definition, whatever the world holds.
+carom_result cm_body_check(const carom_body_def *def, const carom_shape_def *shapes, uint32_t count,
+                           bool planar, carom_error *error);
 carom_result cm_shape_from_def(const carom_shape_def *def, cm_shape *shape, carom_error *error);
 void cm_shape_to_def(const cm_shape *shape, carom_shape_def *def);
 

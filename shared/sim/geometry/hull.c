@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#define ON_EDGE 1e-3f // of a hull's size: within it a point lies on an edge
+
 static bool is_below(const double a[3], const double b[3])
 {
     if (a[0] != b[0]) {
@@ -284,4 +286,28 @@ uint32_t carom_hull_sort(const carom_hull **hulls, uint32_t count)
         kept++;
     }
     return kept;
+}
+
+// Squared distance of a point from an edge of the hull.
+static float from_edge(const carom_hull *hull, uint32_t edge, carom_vec3 p)
+{
+    carom_vec3 a = hull->vertices[hull->edges[edge].vertex[0]];
+    carom_vec3 d = cm_sub(hull->vertices[hull->edges[edge].vertex[1]], a), r = cm_sub(p, a);
+    float t = cm_clamp(cm_dot(r, d) / cm_length_squared(d), 0.0f, 1.0f);
+    return cm_length_squared(cm_mul_add(r, -t, d));
+}
+
+uint32_t carom_hull_stray(const carom_hull *hull, const carom_vec3 *points, uint32_t count)
+{
+    float within = ON_EDGE * hull->outer_radius;
+    for (uint32_t i = 0; i < count; i++) {
+        bool near = false;
+        for (uint32_t e = 0; e < hull->edge_count && !near; e++) {
+            near = from_edge(hull, e, points[i]) <= within * within;
+        }
+        if (!near) {
+            return i;
+        }
+    }
+    return count;
 }

@@ -5,6 +5,7 @@
 #ifndef CM_SIM_SOLVE_SOLVER_H
 #define CM_SIM_SOLVE_SOLVER_H
 
+#include "shared/sim/solve/rules.h"
 #include "shared/sim/state/scratch.h"
 
 #define CM_REMEMBERS(section) (1u << (section))
@@ -18,6 +19,7 @@ typedef struct cm_solver {
     bool rounds;
     void (*solve)(carom_world *world, cm_scratch *scratch);
     size_t (*scratch_size)(const carom_limits *limits, const carom_solver_def *def);
+    const cm_scene_rules *rules; // what it asks of scenes
 } cm_solver;
 
 extern const cm_solver cm_solver_soft, cm_solver_impulse, cm_solver_lcp, cm_solver_volume;

@@ -199,6 +199,31 @@ static void set_state(const carom_world_def *def, cm_world_state *state)
     state->random[1] = rng.state[1];
 }
 
+bool carom_check_world(const carom_world_def *def, const carom_findings *to)
+{
+    cm_findings findings = {to, CAROM_NO_SHAPE, false};
+    carom_error error = {CAROM_OK, "", "", CAROM_NO_SHAPE};
+    cm_world_state state;
+    memset(&state, 0, sizeof state);
+    carom_result result = check_solver_def(&def->solver, &error);
+    if (result == CAROM_OK && carom_world_size(def) == 0) {
+        result = check_limits(&def->limits, &error);
+    }
+    if (result == CAROM_OK) {
+        set_state(def, &state);
+        result = cm_check_state(&state, &error);
+    }
+    if (result != CAROM_OK) {
+        cm_find_refused(&findings, error.field, error.expected);
+        return false;
+    }
+    const cm_scene_rules *rules = cm_solver_of(state.solver)->rules;
+    if (rules->world) {
+        rules->world(def, &findings);
+    }
+    return !findings.refused;
+}
+
 carom_result carom_world_create(const carom_world_def *def, void *memory, size_t size,
                                 carom_world **world)
 {

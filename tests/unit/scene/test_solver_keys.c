@@ -56,7 +56,7 @@ static void check_key(const ProtobufCFieldDescriptor *field, int type)
     set(&solver, field, true);
     cm_check check;
     cm_scene_error error;
-    cm_check_init(&check, &error);
+    cm_check_init(&check, &error, 1);
     cr_expect_eq(cm_solver_keys_check(&check, &solver), has, "%s of solver %d", field->name, type);
     cr_expect(has || (strstr(error.path, field->name) != NULL &&
                       strstr(error.message, "solver in a scene of") != NULL),

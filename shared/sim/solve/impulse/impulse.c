@@ -251,4 +251,5 @@ const cm_solver cm_solver_impulse = {
     .rounds = true,
     .solve = solve,
     .scratch_size = scratch_size,
+    .rules = &cm_impulse_rules,
 };

@@ -7,6 +7,7 @@
 #ifndef CM_SIM_SOLVE_IMPULSE_IMPULSE_H
 #define CM_SIM_SOLVE_IMPULSE_IMPULSE_H
 
+#include "shared/sim/solve/rules.h"
 #include "shared/sim/solve/impulse/core.h"
 #include "shared/sim/state/scratch.h"
 
@@ -58,5 +59,8 @@ static inline carom_dvec3 cm_impulse_vec(carom_vec3 v)
 {
     return cm_dvec((double)v.x, (double)v.y, (double)v.z);
 }
+
+// rules.c: what this solver asks of scenes.
+extern const cm_scene_rules cm_impulse_rules;
 
 #endif

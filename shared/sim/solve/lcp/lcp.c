@@ -161,4 +161,5 @@ const cm_solver cm_solver_lcp = {
     .sleeps = true,
     .solve = solve,
     .scratch_size = scratch_size,
+    .rules = &cm_lcp_rules,
 };

@@ -15,6 +15,7 @@
 #ifndef CM_SIM_SOLVE_LCP_LCP_H
 #define CM_SIM_SOLVE_LCP_LCP_H
 
+#include "shared/sim/solve/rules.h"
 #include "shared/sim/solve/lcp/math.h"
 #include "shared/sim/solve/lcp/system.h"
 #include "shared/sim/state/scratch.h"
@@ -129,5 +130,8 @@ static inline bool cm_lcp_rubs(const cm_lcp_row *row)
 {
     return row->normal != CM_NONE;
 }
+
+// rules.c: what this solver asks of scenes.
+extern const cm_scene_rules cm_lcp_rules;
 
 #endif

@@ -159,4 +159,5 @@ const cm_solver cm_solver_soft = {
     .sleeps = true,
     .solve = solve,
     .scratch_size = scratch_size,
+    .rules = &cm_soft_rules,
 };

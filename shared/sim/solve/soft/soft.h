@@ -13,6 +13,7 @@
 #ifndef CM_SIM_SOLVE_SOFT_SOFT_H
 #define CM_SIM_SOLVE_SOFT_SOFT_H
 
+#include "shared/sim/solve/rules.h"
 #include "shared/sim/body/locks.h"
 #include "shared/sim/state/scratch.h"
 
@@ -239,5 +240,8 @@ static inline carom_vec3 cm_soft_turned(const cm_soft_body *body, carom_vec3 r)
     carom_vec3 u = cm_vec(body->turn.x, body->turn.y, body->turn.z), t = cm_cross(u, r);
     return cm_scale(2.0f, cm_mul_add(cm_cross(u, t), body->turn.w, t));
 }
+
+// rules.c: what this solver asks of scenes.
+extern const cm_scene_rules cm_soft_rules;
 
 #endif

@@ -103,4 +103,5 @@ const cm_solver cm_solver_volume = {
     .remembers = CM_REMEMBERS(CM_SECTION_contact) | CM_REMEMBERS(CM_SECTION_volume_contact),
     .solve = solve,
     .scratch_size = scratch_size,
+    .rules = &cm_volume_rules,
 };

@@ -15,6 +15,7 @@
 #ifndef CM_SIM_SOLVE_VOLUME_VOLUME_H
 #define CM_SIM_SOLVE_VOLUME_VOLUME_H
 
+#include "shared/sim/solve/rules.h"
 #include "shared/sim/solve/volume/friction.h"
 #include "shared/sim/state/scratch.h"
 
@@ -102,5 +103,8 @@ void cm_volume_settle_pair(cm_volume *volume, cm_volume_pair *pair);
 // b relative to a at a point, from the velocities of the step's start or as they are now.
 cm_volume_slip cm_volume_slip_at(const cm_volume *volume, const cm_volume_pair *pair, double x,
                                  double y, bool start);
+
+// rules.c: what this solver asks of scenes.
+extern const cm_scene_rules cm_volume_rules;
 
 #endif

@@ -1,0 +1,249 @@
+// What a scene is told besides its first error. Goal: every error of a file is found in one go,
+// each once, with its line; what is silently ignored, and what no body can be, is warned of, for
+// the solver that will run it. Method: scenes with known faults, and a list of the paths expected.
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "carom/check.h"
+#include "shared/scene/scene_json.h"
+
+typedef struct said {
+    unsigned line;
+    const char *path;
+} said;
+
+static void expect_errors(const char *text, const said *expected, uint32_t count)
+{
+    cm_scene *scene;
+    cm_scene_error errors[CM_SCENE_ERRORS_MAX];
+    uint32_t found = CM_SCENE_ERRORS_MAX;
+    cr_expect_neq(cm_scene_validate(text, strlen(text), &scene, errors, &found), CAROM_OK);
+    cr_expect_null(scene);
+    cr_expect_eq(found, count, "%u errors", found);
+    for (uint32_t i = 0; i < found && i < count; ++i) {
+        cr_expect_str_eq(errors[i].path, expected[i].path, "%s", errors[i].message);
+        cr_expect_eq(errors[i].line, expected[i].line, "%s", errors[i].path);
+    }
+}
+
+Test(findings, keys_and_numbers_of_a_file)
+{
+    static const said expected[] = {{3, "$.gravity"},
+                                    {5, "$.bodies[0].colour"},
+                                    {6, "$.bodies[1].shapes[0].sphere.radius"},
+                                    {7, "$.joints[0].b"},
+                                    {2, "$.tick_rate"},
+                                    {5, "$.bodies[0].mass"},
+                                    {6, "$.bodies[1].name"}};
+    expect_errors(
+        "{\"carom\": 1,\n"
+        " \"tick_rate\": 0,\n"
+        " \"gravity\": 9.81,\n"
+        " \"bodies\": [\n"
+        "  {\"colour\": \"red\", \"mass\": -1, \"shapes\": [{\"sphere\": {\"radius\": 1}}]},\n"
+        "  {\"shapes\": [{\"sphere\": {}}], \"name\": \"\"}],\n"
+        " \"joints\": [{\"a\": \"world\"}]}\n",
+        expected, 7);
+}
+
+Test(findings, rules_across_keys)
+{
+    static const said expected[] = {{2, "$.solver.gamma"},
+                                    {4, "$.bodies[0].shapes[0].material"},
+                                    {4, "$.bodies[0].shapes[1].plane"},
+                                    {5, "$.bodies[1].orientation"},
+                                    {7, "$.arrays[0].of.name"},
+                                    {7, "$.arrays[0].of.shapes"}};
+    expect_errors(
+        "{\"carom\": 1,\n"
+        " \"solver\": {\"gamma\": 0.5},\n"
+        " \"bodies\": [\n"
+        "  {\"shapes\": [{\"sphere\": {\"radius\": 1}, \"material\": \"none\"}, {\"plane\": "
+        "{\"normal\": [0, 1, 0], \"offset\": 0}}]},\n"
+        "  {\"orientation\": [0, 0, 0, 0.5], \"shapes\": [{\"sphere\": {\"radius\": 1}}]}],\n"
+        " \"arrays\": [\n"
+        "  {\"of\": {\"name\": \"a\", \"shapes\": []}}]}\n",
+        expected, 6);
+}
+
+Test(findings, what_worlds_and_solvers_refuse)
+{
+    static const said expected[] = {{3, "$.combine.friction"},
+                                    {4, "$.materials.glue.friction"},
+                                    {6, "$.bodies[0].linear_velocity"},
+                                    {7, "$.bodies[1].epsilon"},
+                                    {8, "$.bodies[2].shapes[0].rolling_friction"},
+                                    {9, "$.joints"}};
+    expect_errors(
+        "{\"carom\": 1,\n"
+        " \"solver\": {\"type\": \"impulse\"},\n"
+        " \"combine\": {\"friction\": \"min\"},\n"
+        " \"materials\": {\"glue\": {\"friction\": 3}},\n"
+        " \"bodies\": [\n"
+        "  {\"type\": \"static\", \"linear_velocity\": [0, 1, 0], \"shapes\": [{\"sphere\": "
+        "{\"radius\": 1}}]},\n"
+        "  {\"epsilon\": 0.1, \"shapes\": [{\"sphere\": {\"radius\": 1}, \"material\": "
+        "\"glue\"}]},\n"
+        "  {\"shapes\": [{\"sphere\": {\"radius\": 1}, \"rolling_friction\": 0.1}]}],\n"
+        " \"joints\": [{\"a\": \"world\", \"b\": \"body_1\"}, {\"a\": \"body_2\", \"b\": "
+        "\"body_1\"}]}\n",
+        expected, 6);
+}
+
+// More faults than there is room for: as many as fit, and no more.
+Test(findings, room_for_errors_is_bounded)
+{
+    char text[8192] = "{\"carom\": 1, \"bodies\": [";
+    for (int i = 0; i < 200; ++i) {
+        strcat(text, i > 0 ? ", {\"mass\": -1}" : "{\"mass\": -1}");
+    }
+    strcat(text, "]}");
+    cm_scene *scene;
+    cm_scene_error errors[CM_SCENE_ERRORS_MAX];
+    uint32_t count = 5;
+    memset(errors, 0, sizeof errors);
+    cr_assert_neq(cm_scene_validate(text, strlen(text), &scene, errors, &count), CAROM_OK);
+    cr_expect_eq(count, 5u);
+    cr_expect_str_eq(errors[4].path, "$.bodies[4].mass");
+    cr_expect_eq(errors[5].path[0], '\0');
+}
+
+// Warnings -----------------------------------------------------------------------------------
+
+static void expect_warnings(const char *text, int solver, const said *expected, uint32_t count)
+{
+    cm_scene *scene;
+    cm_scene_error error, warnings[CM_SCENE_WARNINGS_MAX];
+    cr_assert_eq(cm_scene_from_json(text, strlen(text), &scene, &error), CAROM_OK, "%s: %s",
+                 error.path, error.message);
+    uint32_t found = cm_scene_warnings(scene, solver, warnings, CM_SCENE_WARNINGS_MAX);
+    cm_scene_find_lines(text, strlen(text), warnings, found);
+    cr_expect_eq(found, count, "%u warnings", found);
+    for (uint32_t i = 0; i < found && i < count; ++i) {
+        cr_expect_str_eq(warnings[i].path, expected[i].path, "%s", warnings[i].message);
+        cr_expect_eq(warnings[i].line, expected[i].line, "%s", warnings[i].path);
+        cr_expect_not_null(strstr(warnings[i].message, "expected"));
+    }
+    cm_scene_free(scene);
+}
+
+static const char DOUBTFUL[] =
+    "{\"carom\": 1, \"planar\": true,\n"
+    " \"materials\": {\"rubber\": {\"restitution\": 0.9}},\n"
+    " \"bodies\": [\n"
+    "  {\"type\": \"static\", \"mass\": 5, \"shapes\": [{\"sphere\": {\"radius\": 1}}]},\n"
+    "  {\"angular_velocity\": [1, 0, 0], \"shapes\": [{\"sphere\": {\"radius\": 1}}]},\n"
+    "  {\"shapes\": [{\"sphere\": {\"radius\": 1}, \"material\": \"rubber\"}]}]}\n";
+
+Test(findings, warnings_of_any_solver)
+{
+    static const said expected[] = {{4, "$.bodies[0].mass"}, {5, "$.bodies[1].angular_velocity"}};
+    expect_warnings(DOUBTFUL, -1, expected, 2);
+}
+
+Test(findings, warnings_of_the_solver_that_will_run)
+{
+    static const said expected[] = {{2, "$.materials.rubber.restitution"},
+                                    {4, "$.bodies[0].mass"},
+                                    {5, "$.bodies[1].angular_velocity"}};
+    expect_warnings(DOUBTFUL, CAROM_SOLVER_LCP, expected, 3);
+    expect_warnings(DOUBTFUL, CAROM_SOLVER_VOLUME, expected, 3);
+}
+
+Test(findings, impossible_inertia)
+{
+    static const said expected[] = {{2, "$.bodies[0].inertia"}};
+    expect_warnings("{\"carom\": 1, \"bodies\": [\n"
+                    "  {\"mass\": 1, \"inertia\": [1, 1, 2.1]},\n"
+                    "  {\"mass\": 1, \"inertia\": [1, 1, 2]}]}\n",
+                    -1, expected, 1);
+}
+
+Test(findings, constant_friction_of_nothing)
+{
+    static const said expected[] = {{2, "$.solver.max_friction"}};
+    expect_warnings("{\"carom\": 1,\n \"solver\": {\"type\": \"lcp\", \"friction_model\": "
+                    "\"box_constant\"}}\n",
+                    -1, expected, 1);
+    expect_warnings("{\"carom\": 1,\n \"solver\": {\"type\": \"lcp\", \"friction_model\": "
+                    "\"box_constant\", \"max_friction\": 1}}\n",
+                    -1, NULL, 0);
+}
+
+// Of another solver than its own, a scene's keys of lcp are left unread, with a warning.
+Test(findings, keys_that_another_solver_leaves_unread)
+{
+    static const said expected[] = {{3, "$.bodies[0].epsilon"}};
+    static const char text[] =
+        "{\"carom\": 1, \"solver\": {\"type\": \"lcp\"},\n \"bodies\": [\n"
+        "  {\"epsilon\": 0.1, \"shapes\": [{\"sphere\": {\"radius\": 1}}]},\n"
+        "  {\"epsilon\": 0.1, \"shapes\": [{\"sphere\": {\"radius\": 1}}]}]}";
+    expect_warnings(text, CAROM_SOLVER_SOFT, expected, 1);
+    expect_warnings(text, -1, NULL, 0);
+    cm_scene *scene;
+    cm_scene_error error;
+    cr_assert_eq(cm_scene_from_json(text, strlen(text), &scene, &error), CAROM_OK);
+    cr_expect_eq(cm_scene_check_solver(scene, CAROM_SOLVER_SOFT, &error), CAROM_OK);
+    cm_scene_free(scene);
+}
+
+// The binary -------------------------------------------------------------------------------------
+
+static int run(const char *arguments, char *output, size_t size)
+{
+    const char *binary = getenv("CAROM_BINARY");
+    char command[1024];
+    snprintf(command, sizeof command, "%s %s 2>&1 >/dev/null",
+             binary != NULL ? binary : "build/release/carom", arguments);
+    FILE *pipe = popen(command, "r");
+    cr_assert_not_null(pipe);
+    size_t length = fread(output, 1, size - 1, pipe);
+    output[length] = '\0';
+    int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+#define BAD "tests/scenes/bad/"
+
+Test(findings, validate_takes_several_files_and_standard_input)
+{
+    char output[4096];
+    cr_expect_eq(run("scene validate tests/scenes/hello.json tests/scenes/shapes.json", output,
+                     sizeof output),
+                 0);
+    cr_expect_str_eq(output, "");
+    int status = run("scene validate " BAD "mass_zero.json tests/scenes/hello.json " BAD
+                     "nan.json - < " BAD "tick_rate_zero.json",
+                     output, sizeof output);
+    cr_expect_eq(status, 2);
+    cr_expect_not_null(strstr(output, "mass_zero.json:"), "%s", output);
+    cr_expect_not_null(strstr(output, "nan.json:"), "%s", output);
+    cr_expect_not_null(strstr(output, "carom: -:"), "%s", output);
+    cr_expect_null(strstr(output, "hello.json"), "%s", output);
+}
+
+Test(findings, sim_exits_with_2_for_a_scene_that_no_world_takes)
+{
+    static const char *const scenes[] = {"planar_hull_off", "mass_of_shapes", "static_velocity"};
+    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; ++i) {
+        char arguments[128], output[1024], start[128];
+        snprintf(arguments, sizeof arguments, "sim " BAD "%s.json --ticks 1", scenes[i]);
+        snprintf(start, sizeof start, "carom: " BAD "%s.json:6: $.bodies[", scenes[i]);
+        cr_expect_eq(run(arguments, output, sizeof output), 2, "%s", scenes[i]);
+        cr_expect_eq(strncmp(output, start, strlen(start)), 0, "%s", output);
+    }
+}
+
+Test(findings, another_solver_refuses_with_a_line_and_warns)
+{
+    char output[4096];
+    cr_expect_eq(
+        run("sim tests/scenes/machines.json --solver volume --ticks 1", output, sizeof output), 2);
+    cr_expect_not_null(strstr(output, "machines.json:"), "%s", output);
+    cr_expect_not_null(strstr(output, ": $.joints: "), "%s", output);
+    cr_expect_eq(run("sim tests/scenes/crowd.json --solver lcp --ticks 1", output, sizeof output),
+                 0);
+}
