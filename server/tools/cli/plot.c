@@ -210,6 +210,7 @@ static int run_all(plot *p)
         cm_cli_error("plot: %s", carom_result_text(CAROM_ERROR_MEMORY));
         return CM_STATUS_FAILED;
     }
+    cm_plot_error error;
     for (uint32_t i = 0; i < p->options.scene_count; ++i) {
         for (uint32_t k = 0; k < p->solver_count; ++k) {
             cm_plot_run *run = &p->runs[p->run_count];
@@ -218,7 +219,6 @@ static int run_all(plot *p)
             run->index = p->run_count++;
             run->of = p->options.scene_count * p->solver_count;
             label_run(p, run, i, run->solver);
-            cm_plot_error error;
             carom_result result = cm_plot_run_go(run, &p->request, &error);
             if (result != CAROM_OK) {
                 cm_cli_error("plot: %s", error.message);
@@ -226,6 +226,10 @@ static int run_all(plot *p)
                 return refused ? CM_STATUS_USAGE : CM_STATUS_FAILED;
             }
         }
+    }
+    if (cm_plot_check_data(p->runs, p->run_count, &p->request, &error) != CAROM_OK) {
+        cm_cli_error("plot: %s", error.message);
+        return CM_STATUS_USAGE;
     }
     return CM_STATUS_DONE;
 }

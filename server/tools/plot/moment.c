@@ -63,6 +63,24 @@ static void find_impulse(const carom_world *world, uint32_t slot, const cm_befor
     }
 }
 
+static void take_joints(const carom_world *world, cm_moment *moment)
+{
+    for (uint32_t slot = 0; slot < carom_world_joint_slots(world); ++slot) {
+        cm_moment_joint *joint = &moment->joints[moment->joint_count];
+        carom_body_state a, b;
+        if (carom_joint_get(world, carom_world_joint_at(world, slot), &joint->state) != CAROM_OK ||
+            carom_body_get(world, joint->state.body_b, &b) != CAROM_OK) {
+            continue;
+        }
+        joint->center_b = b.center_of_mass;
+        bool moves = carom_body_get(world, joint->state.body_a, &a) == CAROM_OK &&
+                     a.type != CAROM_BODY_STATIC;
+        joint->has_a = moves;
+        joint->center_a = moves ? a.center_of_mass : joint->state.anchor_a;
+        ++moment->joint_count;
+    }
+}
+
 carom_result cm_moment_take(const cm_offline *run, const cm_before *before, cm_moment *moment)
 {
     const carom_world *world = run->world;
@@ -74,8 +92,9 @@ carom_result cm_moment_take(const cm_offline *run, const cm_before *before, cm_m
     moment->time = (double)moment->tick / carom_world_tick_rate(world);
     moment->bodies = calloc(slots + 1, sizeof *moment->bodies);
     moment->shapes = calloc(room + 1, sizeof *moment->shapes);
+    moment->joints = calloc(carom_world_joint_slots(world) + 1, sizeof *moment->joints);
     carom_shape_id *ids = calloc(room + 1, sizeof *ids);
-    if (moment->bodies == NULL || moment->shapes == NULL || ids == NULL) {
+    if (moment->bodies == NULL || moment->shapes == NULL || moment->joints == NULL || ids == NULL) {
         free(ids);
         cm_moment_free(moment);
         return CAROM_ERROR_MEMORY;
@@ -100,6 +119,7 @@ carom_result cm_moment_take(const cm_offline *run, const cm_before *before, cm_m
         }
         ++moment->body_count;
     }
+    take_joints(world, moment);
     free(ids);
     return CAROM_OK;
 }
@@ -108,5 +128,6 @@ void cm_moment_free(cm_moment *moment)
 {
     free(moment->bodies);
     free(moment->shapes);
+    free(moment->joints);
     memset(moment, 0, sizeof *moment);
 }

@@ -14,6 +14,12 @@ typedef struct cm_moment_body {
     uint32_t first_shape, shape_count;
 } cm_moment_body;
 
+typedef struct cm_moment_joint {
+    carom_joint_state state;
+    bool has_a;                    // false: it holds to the world or a static body
+    carom_vec3 center_a, center_b; // of mass, of the two bodies
+} cm_moment_joint;
+
 typedef struct cm_moment {
     uint64_t tick;
     double time; // s
@@ -21,6 +27,8 @@ typedef struct cm_moment {
     uint32_t body_count;
     carom_shape_def *shapes; // hulls belong to the scene
     uint32_t shape_count;
+    cm_moment_joint *joints;
+    uint32_t joint_count;
 } cm_moment;
 
 // Velocities before a step: taken, then given to cm_moment_take after it. NULL velocities: tick 0.

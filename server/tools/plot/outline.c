@@ -301,66 +301,10 @@ static void draw_sphere(cm_svg *svg, const cm_outline *o, const cm_camera *camer
     }
 }
 
-// A half-space: seen along its face it is the region below a line, else a patch with a grid.
-static void draw_plane(cm_svg *svg, const cm_outline *o, const cm_camera *camera,
-                       const double about[3], double reach)
-{
-    double local[3] = {(double)o->shape->normal.x, (double)o->shape->normal.y,
-                       (double)o->shape->normal.z};
-    double normal[3], u[3], v[3], middle[3];
-    for (int k = 0; k < 3; ++k) {
-        normal[k] = o->axis[0][k] * local[0] + o->axis[1][k] * local[1] + o->axis[2][k] * local[2];
-    }
-    double gap = (double)o->shape->offset + dot(normal, o->center) - dot(normal, about);
-    double seen = dot(normal, camera->toward);
-    const double other[3] = {fabs(normal[0]) < 0.9 ? 1.0 : 0.0, fabs(normal[0]) < 0.9 ? 0.0 : 1.0,
-                             0.0};
-    cross(fabs(seen) < 0.999 ? camera->toward : other, normal, u);
-    double length = sqrt(dot(u, u));
-    for (int k = 0; k < 3; ++k) {
-        u[k] /= length;
-        middle[k] = about[k] + gap * normal[k];
-    }
-    cross(normal, u, v);
-    if (fabs(seen) > 0.999) {
-        return; // the page itself
-    }
-    cm_point patch[4];
-    bool edge_on = fabs(seen) < 1e-6;
-    for (int i = 0; i < 4; ++i) {
-        double at[3], a = i == 0 || i == 3 ? -1.0 : 1.0, b = i < 2 ? -1.0 : 1.0;
-        for (int k = 0; k < 3; ++k) {
-            at[k] = middle[k] + (edge_on ? 4.0 : 1.0) * a * reach * u[k] +
-                    (edge_on ? (b < 0.0 ? 0.0 : -4.0 * reach) * normal[k] : b * reach * v[k]);
-        }
-        patch[i] = cm_camera_place(camera, at);
-    }
-    if (edge_on) {
-        cm_svg_polyline(svg, patch, 4, true, "fill=\"#e9e7e2\"");
-        cm_svg_line(svg, patch[0].x, patch[0].y, patch[1].x, patch[1].y,
-                    "stroke=\"#6b6459\" stroke-width=\"1.5\"");
-        return;
-    }
-    cm_svg_polyline(svg, patch, 4, true,
-                    seen > 0.0 ? "fill=\"#f3f1ec\" stroke=\"#b9b2a5\""
-                               : "fill=\"none\" stroke=\"#d8d3c8\"");
-    for (int i = 1; i < 8 && seen > 0.0; ++i) {
-        double t = i / 8.0;
-        for (int way = 0; way < 2; ++way) {
-            cm_point a = patch[0], b = patch[way ? 1 : 3], c = patch[way ? 3 : 1], d = patch[2];
-            cm_svg_line(svg, a.x + t * (b.x - a.x), a.y + t * (b.y - a.y), c.x + t * (d.x - c.x),
-                        c.y + t * (d.y - c.y), "stroke=\"#dfdacf\"");
-        }
-    }
-}
-
 void cm_outline_draw(cm_svg *svg, const cm_outline *outline, const cm_camera *camera,
-                     const int fill[3], const double about[3], double reach)
+                     const int fill[3])
 {
     switch (outline->shape->type) {
-    case CAROM_SHAPE_PLANE:
-        draw_plane(svg, outline, camera, about, reach);
-        break;
     case CAROM_SHAPE_BOX:
         draw_box(svg, outline, camera, fill);
         break;

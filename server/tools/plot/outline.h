@@ -38,10 +38,9 @@ void cm_outline_set(cm_outline *outline, const carom_shape_def *shape, carom_vec
                     carom_quat orientation);
 // Grows a box (flat metres: left, low, right, high) by the shape.
 void cm_outline_grow(const cm_outline *outline, const cm_camera *camera, double box[4]);
-// Draws it; `fill` is a colour as r, g, b. A plane is drawn over a patch of `reach` metres about
-// `about`.
+// Draws it; `fill` is a colour as r, g, b. A plane is not drawn here (plane.c).
 void cm_outline_draw(cm_svg *svg, const cm_outline *outline, const cm_camera *camera,
-                     const int fill[3], const double about[3], double reach);
+                     const int fill[3]);
 
 void cm_turn(carom_quat q, const double v[3], double turned[3]);
 

@@ -13,6 +13,17 @@
 #define CHART_WIDTH 640.0
 #define GAP         16.0
 
+static bool is_planar(const cm_page *p)
+{
+    bool planar = true;
+    for (uint32_t r = 0; r < p->run_count; ++r) {
+        carom_world_def def;
+        cm_scene_world_def(p->runs[r].scene, &def);
+        planar = planar && def.planar;
+    }
+    return planar;
+}
+
 // Whether all motion is in x and y: those scenes are seen along z.
 static bool is_flat(const cm_page *p)
 {
@@ -47,10 +58,10 @@ static bool has_circles(const cm_page *p)
 
 static cm_view_kind choose_view(const cm_page *p)
 {
-    return p->view != CM_VIEW_AUTO ? p->view
-           : has_circles(p)        ? CM_VIEW_SCREEN
-           : is_flat(p)            ? CM_VIEW_XY
-                                   : CM_VIEW_OBLIQUE;
+    return p->view != CM_VIEW_AUTO      ? p->view
+           : has_circles(p)             ? CM_VIEW_SCREEN
+           : is_planar(p) || is_flat(p) ? CM_VIEW_XY
+                                        : CM_VIEW_OBLIQUE;
 }
 
 // The lines of all runs of one chart, behind one another.
@@ -128,6 +139,11 @@ static void draw_chart(const cm_page *p, cm_svg *svg, uint32_t t, place *at, dou
     }
     const cm_plot_run *first = &p->runs[0];
     int used = snprintf(title, sizeof title, "%s", trace->title);
+    if (cm_trace_is_sum(trace)) {
+        bool all = p->request->bodies == NULL;
+        used += snprintf(title + used, sizeof title - (size_t)used, ", summed over %.100s",
+                         all ? "all dynamic bodies" : p->request->bodies);
+    }
     if (first->line_total[t] > first->line_count[t]) {
         snprintf(title + used, sizeof title - (size_t)used, " (first %u of %u)",
                  (unsigned)first->line_count[t], (unsigned)first->line_total[t]);
@@ -193,8 +209,7 @@ static void draw_all(const cm_page *p, cm_svg *svg, double *width, double *heigh
     cm_svg_open(svg, *width, *height, title);
     cm_svg_text(svg, EDGE, 29.0, 18.0, "start", "font-weight=\"bold\"", title);
     if (set.count > 0) {
-        cm_pictures_draw(svg, &set, EDGE, TITLE);
-        at.right = cm_pictures_width(&set) + 2.0 * EDGE;
+        at.right = cm_pictures_draw(svg, &set, EDGE, TITLE) + EDGE;
         at.y = at.bottom = TITLE + cm_pictures_height(&set) + GAP;
     }
     double limit = fmax(at.right, EDGE + 2.0 * CHART_WIDTH + GAP + 1.0);

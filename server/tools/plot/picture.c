@@ -1,51 +1,29 @@
 // Pictures of bodies. Everything that one set shows has the same scale in metres, and each kind of
 // arrow the same pixels a unit, so that ticks and solvers compare by eye.
 //
-// Bodies are drawn static ones first, then by depth. Turning is an arc while its axis looks along
-// the eye, else an arrow along the axis (right-hand rule). The number at an arrow is its magnitude
-// with the sign of x + y + z, as the figures of JP3308685B2 have it. Arrows below 2% of the longest
-// of their kind are left out. Circles (S1.5): the velocity's arrow is at least a radius long.
-#include "server/tools/plot/picture.h"
-
+// Drawn in this order: half-spaces, static bodies, the others by depth, joints, arrows, their
+// numbers, names. A name lies on no body but its own, on no arrow and on no other text.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/tools/plot/canvas.h"
 #include "server/tools/plot/chart.h"
-#include "server/tools/plot/label.h"
 #include "server/tools/plot/ticks.h"
 
-#define GAP       16.0
-#define HEADER    30.0 // px above each frame, for the caption
-#define MARGIN    62.0 // px inside each frame, for arrows and names
-#define ARROW     64.0 // px, the longest
-#define ARC       22.0 // px, radius
-#define ARC_TURN  4.6  // rad, the longest
-#define NAMES_MAX 40u  // movable bodies: with more, names and numbers are left out
-#define NOISE     2e-3
-#define LEAST     0.02 // of the longest of its kind
-
-enum { VELOCITY, TURNING, IMPULSE, KINDS };
-
-static const char *const KIND_COLOR[KINDS] = {"#0057a8", "#8a2be2", "#c62828"};
-static const char *const KIND_NAME[KINDS] = {"velocity", "angular velocity", "impulse"};
-static const char *const KIND_UNIT[KINDS] = {"m/s", "rad/s", "N s"};
-#define HALO                                                                                       \
-    "paint-order=\"stroke\" stroke=\"#ffffff\" stroke-width=\"3\" stroke-linejoin=\"round\""
+#define GAP    16.0
+#define HEADER 30.0 // px above each frame, for the caption
+#define MARGIN 62.0 // px inside each frame, for arrows and names
+// A static body is shown whole if it is at most so many times as large as all that moves, and as
+// far away; of others what is near.
+#define WHOLE 4.0
+#define AWAY  8.0
+#define NEAR  0.35
 
 static const int FILLS[][3] = {{183, 213, 240}, {250, 214, 165}, {190, 226, 190}, {232, 199, 226},
                                {240, 232, 170}, {200, 222, 226}, {240, 200, 190}, {214, 210, 236}};
 static const int STATIC_FILL[3] = {222, 219, 212}, KINEMATIC_FILL[3] = {205, 205, 205};
-
-typedef struct canvas {
-    const cm_picture_set *set;
-    cm_camera camera;
-    double longest[KINDS];
-    double about[3], reach; // of planes' patches
-    double box[4];          // flat metres that are shown
-    cm_labels labels;       // of the picture being drawn
-} canvas;
 
 double cm_pictures_width(const cm_picture_set *set)
 {
@@ -57,23 +35,6 @@ double cm_pictures_height(const cm_picture_set *set)
 {
     uint32_t rows = (set->count + set->columns - 1) / set->columns;
     return rows * (CM_PICTURE_HEIGHT + HEADER + GAP) + CM_PICTURE_LEGEND;
-}
-
-static void vector(const cm_moment_body *body, int kind, double v[3])
-{
-    carom_vec3 from = kind == VELOCITY ? body->state.linear_velocity : body->state.angular_velocity;
-    if (kind == IMPULSE) {
-        memcpy(v, body->impulse, 3 * sizeof *v);
-        return;
-    }
-    v[0] = (double)from.x;
-    v[1] = (double)from.y;
-    v[2] = (double)from.z;
-}
-
-static double magnitude(const double v[3])
-{
-    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
 static void grow_by(const cm_moment *moment, const cm_moment_body *body, const cm_camera *camera,
@@ -96,17 +57,21 @@ static void grow_by(const cm_moment *moment, const cm_moment_body *body, const c
     }
 }
 
-static void grow_all(const cm_picture_set *set, const cm_camera *camera, bool movable,
-                     double box[4])
+uint32_t cm_movable_count(const cm_moment *moment)
 {
-    for (uint32_t i = 0; i < set->count; ++i) {
-        const cm_moment *moment = set->pictures[i].moment;
-        for (uint32_t b = 0; b < moment->body_count; ++b) {
-            if ((moment->bodies[b].state.type != CAROM_BODY_STATIC) == movable) {
-                grow_by(moment, &moment->bodies[b], camera, box);
-            }
-        }
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < moment->body_count; ++i) {
+        count += moment->bodies[i].state.type != CAROM_BODY_STATIC;
     }
+    return count;
+}
+
+static void join_box(double box[4], const double more[4])
+{
+    box[0] = fmin(box[0], more[0]);
+    box[1] = fmin(box[1], more[1]);
+    box[2] = fmax(box[2], more[2]);
+    box[3] = fmax(box[3], more[3]);
 }
 
 static bool is_empty(const double box[4])
@@ -114,25 +79,73 @@ static bool is_empty(const double box[4])
     return box[0] > box[2];
 }
 
-// What is shown: all that can move, and what does not as far as it is near; then scale and patch.
-static void find_box(canvas *c)
+static double size_of(const double box[4])
 {
-    double still[4] = {INFINITY, INFINITY, -INFINITY, -INFINITY};
+    return fmax(box[2] - box[0], box[3] - box[1]);
+}
+
+static void grow_point(carom_vec3 v, const cm_camera *camera, double box[4])
+{
+    const double at[3] = {(double)v.x, (double)v.y, (double)v.z};
+    cm_point p = cm_camera_flat(camera, at);
+    join_box(box, (const double[4]){p.x, p.y, p.x, p.y});
+}
+
+// All that can move, and the anchors of joints.
+static void grow_by_movable(const cm_canvas *c, double box[4])
+{
+    for (uint32_t i = 0; i < c->set->count; ++i) {
+        const cm_moment *moment = c->set->pictures[i].moment;
+        for (uint32_t b = 0; b < moment->body_count; ++b) {
+            if (moment->bodies[b].state.type != CAROM_BODY_STATIC) {
+                grow_by(moment, &moment->bodies[b], &c->camera, box);
+            }
+        }
+        for (uint32_t j = 0; j < moment->joint_count; ++j) {
+            grow_point(moment->joints[j].state.anchor_a, &c->camera, box);
+            grow_point(moment->joints[j].state.anchor_b, &c->camera, box);
+        }
+    }
+}
+
+static void grow_by_static(const cm_canvas *c, double box[4])
+{
+    double moving[4], size = fmax(size_of(box), 1e-6);
+    bool alone = is_empty(box);
+    memcpy(moving, box, sizeof moving);
+    for (uint32_t i = 0; i < c->set->count; ++i) {
+        const cm_moment *moment = c->set->pictures[i].moment;
+        for (uint32_t b = 0; b < moment->body_count; ++b) {
+            double still[4] = {INFINITY, INFINITY, -INFINITY, -INFINITY};
+            if (moment->bodies[b].state.type == CAROM_BODY_STATIC) {
+                grow_by(moment, &moment->bodies[b], &c->camera, still);
+            }
+            if (is_empty(still)) {
+                continue;
+            }
+            double both[4];
+            memcpy(both, moving, sizeof both);
+            join_box(both, still);
+            if (!alone && (size_of(still) > WHOLE * size || size_of(both) > AWAY * size)) {
+                double more = NEAR * size;
+                still[0] = fmin(fmax(still[0], moving[0] - more), moving[2]);
+                still[1] = fmin(fmax(still[1], moving[1] - more), moving[3]);
+                still[2] = fmax(fmin(still[2], moving[2] + more), moving[0]);
+                still[3] = fmax(fmin(still[3], moving[3] + more), moving[1]);
+            }
+            join_box(box, still);
+        }
+    }
+}
+
+// What is shown; then scale and the size of planes' patches.
+static void find_box(cm_canvas *c)
+{
     double *box = c->box;
     box[0] = box[1] = INFINITY;
     box[2] = box[3] = -INFINITY;
-    grow_all(c->set, &c->camera, true, box);
-    grow_all(c->set, &c->camera, false, still);
-    if (is_empty(box)) {
-        memcpy(box, still, sizeof still);
-    } else if (!is_empty(still)) {
-        double more = 0.35 * fmax(box[2] - box[0], box[3] - box[1]);
-        double near[4] = {box[0] - more, box[1] - more, box[2] + more, box[3] + more};
-        box[0] = fmin(box[0], fmax(near[0], still[0]));
-        box[1] = fmin(box[1], fmax(near[1], still[1]));
-        box[2] = fmax(box[2], fmin(near[2], still[2]));
-        box[3] = fmax(box[3], fmin(near[3], still[3]));
-    }
+    grow_by_movable(c, box);
+    grow_by_static(c, box);
     if (is_empty(box)) {
         box[0] = box[1] = -1.0;
         box[2] = box[3] = 1.0;
@@ -148,8 +161,8 @@ static void find_box(canvas *c)
     c->reach = 0.62 * fmax(CM_PICTURE_WIDTH, CM_PICTURE_HEIGHT) / scale;
 }
 
-// The middle of what can move, in space: planes are drawn about it.
-static void find_middle(canvas *c)
+// The middle of what is shown, in space: planes are drawn about it.
+static void find_middle(cm_canvas *c)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (uint32_t i = 0; i < c->set->count; ++i) {
@@ -157,7 +170,13 @@ static void find_middle(canvas *c)
         for (uint32_t b = 0; b < m->body_count; ++b) {
             const carom_body_state *s = &m->bodies[b].state;
             double at[3] = {(double)s->position.x, (double)s->position.y, (double)s->position.z};
-            for (int k = 0; k < 3 && s->type != CAROM_BODY_STATIC; ++k) {
+            cm_point flat = cm_camera_flat(&c->camera, at);
+            bool shown = flat.x >= c->box[0] && flat.x <= c->box[2] && flat.y >= c->box[1] &&
+                         flat.y <= c->box[3];
+            bool plane = m->bodies[b].shape_count > 0 &&
+                         m->shapes[m->bodies[b].first_shape].type == CAROM_SHAPE_PLANE;
+            bool counts = s->type != CAROM_BODY_STATIC || (shown && !plane);
+            for (int k = 0; k < 3 && counts; ++k) {
                 low[k] = fmin(low[k], at[k]);
                 high[k] = fmax(high[k], at[k]);
             }
@@ -174,29 +193,7 @@ static void find_middle(canvas *c)
     }
 }
 
-static void find_longest(canvas *c)
-{
-    for (uint32_t i = 0; i < c->set->count; ++i) {
-        const cm_moment *moment = c->set->pictures[i].moment;
-        for (uint32_t b = 0; b < moment->body_count; ++b) {
-            for (int kind = 0; kind < KINDS; ++kind) {
-                double v[3];
-                vector(&moment->bodies[b], kind, v);
-                c->longest[kind] = fmax(c->longest[kind], magnitude(v));
-            }
-        }
-    }
-    for (int kind = 0; kind < KINDS; ++kind) {
-        c->longest[kind] = c->longest[kind] > 1e-9 ? c->longest[kind] : 0.0;
-    }
-    // Turning that moves nothing visible beside the motion there is: noise of the solver.
-    double size = fmax(c->box[2] - c->box[0], c->box[3] - c->box[1]);
-    if (c->longest[TURNING] * size < NOISE * c->longest[VELOCITY]) {
-        c->longest[TURNING] = 0.0;
-    }
-}
-
-static void draw_body(const canvas *c, cm_svg *svg, const cm_moment *moment,
+static void draw_body(const cm_canvas *c, cm_svg *svg, const cm_moment *moment,
                       const cm_moment_body *body, uint32_t index)
 {
     const int *fill = FILLS[index % (sizeof FILLS / sizeof FILLS[0])];
@@ -208,7 +205,7 @@ static void draw_body(const canvas *c, cm_svg *svg, const cm_moment *moment,
         cm_outline outline;
         cm_outline_set(&outline, &moment->shapes[body->first_shape + i], body->state.position,
                        body->state.orientation);
-        cm_outline_draw(svg, &outline, &c->camera, fill, c->about, c->reach);
+        cm_outline_draw(svg, &outline, &c->camera, fill);
     }
     cm_svg_group_end(svg);
 }
@@ -231,7 +228,7 @@ static int far_first(const void *a, const void *b)
     return p->index < q->index ? -1 : p->index > q->index;
 }
 
-static void draw_bodies(const canvas *c, cm_svg *svg, const cm_moment *moment)
+static void draw_bodies(const cm_canvas *c, cm_svg *svg, const cm_moment *moment)
 {
     drawn *order = calloc(moment->body_count + 1, sizeof *order);
     if (order == NULL) {
@@ -251,124 +248,43 @@ static void draw_bodies(const canvas *c, cm_svg *svg, const cm_moment *moment)
     free(order);
 }
 
-static void number_text(const double v[3], char *text, size_t size)
+// The rectangle of a body on the page: left, top, right, bottom; false where it has none.
+static bool page_box(const cm_canvas *c, const cm_moment *moment, const cm_moment_body *body,
+                     double page[4])
 {
-    double length = magnitude(v), sum = v[0] + v[1] + v[2];
-    snprintf(text, size, length >= 999.5 && length < 1e6 ? "%.0f" : "%.3g",
-             sum < -1e-6 * length ? -length : length);
+    double box[4] = {INFINITY, INFINITY, -INFINITY, -INFINITY};
+    if (body->state.type == CAROM_BODY_STATIC) {
+        return false;
+    }
+    grow_by(moment, body, &c->camera, box);
+    page[0] = c->camera.x + c->camera.scale * box[0];
+    page[1] = c->camera.y - c->camera.scale * box[3];
+    page[2] = c->camera.x + c->camera.scale * box[2];
+    page[3] = c->camera.y - c->camera.scale * box[1];
+    return true;
 }
 
-// An arrow that points at the eye or away from it: a dot or a cross in a ring.
-static void draw_end_on(cm_svg *svg, cm_point at, bool toward, const char *color)
+static void draw_names(cm_canvas *c, cm_svg *svg, const cm_moment *moment)
 {
-    char line[64], dot[64];
-    snprintf(line, sizeof line, "fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\"", color);
-    snprintf(dot, sizeof dot, "fill=\"%s\"", color);
-    cm_svg_circle(svg, at.x, at.y, 6.0, line);
-    if (toward) {
-        cm_svg_circle(svg, at.x, at.y, 2.2, dot);
-    } else {
-        cm_svg_line(svg, at.x - 4.2, at.y - 4.2, at.x + 4.2, at.y + 4.2, line);
-        cm_svg_line(svg, at.x - 4.2, at.y + 4.2, at.x + 4.2, at.y - 4.2, line);
-    }
-}
-
-static double sphere_radius(const cm_moment *moment, const cm_moment_body *body)
-{
-    const carom_shape_def *shape = &moment->shapes[body->first_shape];
-    return body->shape_count == 1 && shape->type == CAROM_SHAPE_SPHERE ? (double)shape->radius
-                                                                       : 0.0;
-}
-
-// The arrow of one kind; where its number goes and which way is left free.
-static cm_point draw_arrow(const canvas *c, cm_svg *svg, const cm_moment *moment,
-                           const cm_moment_body *body, int kind, const double v[3], cm_point *away)
-{
-    double center[3] = {(double)body->state.center_of_mass.x, (double)body->state.center_of_mass.y,
-                        (double)body->state.center_of_mass.z};
-    double length = magnitude(v), px = ARROW * length / c->longest[kind];
-    cm_point at = cm_camera_place(&c->camera, kind == IMPULSE ? body->point : center);
-    cm_point flat = cm_camera_flat(&c->camera, v);
-    double along = cm_camera_depth(&c->camera, v) / length;
-    const char *color = KIND_COLOR[kind];
-    if (kind == TURNING && fabs(along) > 0.9) {
-        double sweep = ARC_TURN * length / c->longest[kind] * (along < 0.0 ? -1.0 : 1.0);
-        sweep *= c->camera.kind == CM_VIEW_SCREEN ? -1.0 : 1.0;
-        cm_svg_arc_arrow(svg, at.x, at.y, ARC, 1.5707963267948966 - 0.5 * sweep, sweep, color);
-        *away = (cm_point){0.0, -1.0};
-        return (cm_point){at.x, at.y - ARC};
-    }
-    double radius = sphere_radius(moment, body);
-    if (kind == VELOCITY && c->set->at_least_radius) {
-        px = fmax(px, radius * c->camera.scale);
-    }
-    double size = hypot(flat.x, flat.y);
-    *away = (cm_point){1.0, 0.0};
-    if (size * px / length < 4.0) {
-        draw_end_on(svg, at, along > 0.0, color);
-        return (cm_point){at.x + 6.0, at.y};
-    }
-    cm_point tip = {at.x + flat.x / length * px, at.y - flat.y / length * px};
-    double aside = kind == IMPULSE ? 3.0 : 0.0; // beside the velocity where both lie on one line
-    cm_point shift = {aside * flat.y / size, aside * flat.x / size};
-    cm_svg_arrow(svg, at.x + shift.x, at.y + shift.y, tip.x + shift.x, tip.y + shift.y, color);
-    *away = (cm_point){flat.x / size + shift.x, -flat.y / size + shift.y};
-    return (cm_point){tip.x + shift.x, tip.y + shift.y};
-}
-
-static uint32_t movable_count(const cm_moment *moment)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < moment->body_count; ++i) {
-        count += moment->bodies[i].state.type != CAROM_BODY_STATIC;
-    }
-    return count;
-}
-
-static void draw_arrows(const canvas *c, cm_svg *svg, const cm_moment *moment, cm_labels *labels)
-{
-    for (int kind = KINDS - 1; kind >= 0 && c->set->arrows; --kind) {
-        char style[160];
-        snprintf(style, sizeof style, "fill=\"%s\" class=\"%s\" " HALO, KIND_COLOR[kind],
-                 kind == TURNING ? "turning" : KIND_NAME[kind]);
-        for (uint32_t i = 0; i < moment->body_count; ++i) {
-            double v[3];
-            char text[32];
-            cm_point away;
-            vector(&moment->bodies[i], kind, v);
-            if (c->longest[kind] == 0.0 || magnitude(v) < LEAST * c->longest[kind]) {
-                continue;
-            }
-            cm_point tip = draw_arrow(c, svg, moment, &moment->bodies[i], kind, v, &away);
-            if (movable_count(moment) > NAMES_MAX) {
-                continue;
-            }
-            number_text(v, text, sizeof text);
-            cm_labels_put(labels, svg, tip, away.x, away.y, 11.0, style, text);
-        }
-    }
-}
-
-static void draw_names(const canvas *c, cm_svg *svg, const cm_moment *moment, cm_labels *labels)
-{
-    if (!c->set->names || movable_count(moment) > NAMES_MAX) {
+    double page[4];
+    if (!c->set->names || cm_movable_count(moment) > CM_MANY_BODIES) {
         return;
     }
     for (uint32_t i = 0; i < moment->body_count; ++i) {
-        const cm_moment_body *body = &moment->bodies[i];
-        double box[4] = {INFINITY, INFINITY, -INFINITY, -INFINITY};
-        if (body->state.type == CAROM_BODY_STATIC) {
-            continue;
+        if (page_box(c, moment, &moment->bodies[i], page)) {
+            cm_labels_take(&c->labels, page[0], page[1], page[2], page[3]);
         }
-        grow_by(moment, body, &c->camera, box);
-        cm_point at = {c->camera.x + c->camera.scale * 0.5 * (box[0] + box[2]),
-                       c->camera.y - c->camera.scale * box[1]};
-        cm_labels_put(labels, svg, at, 0.0, 1.0, 11.0, "fill=\"#222222\" class=\"name\" " HALO,
-                      body->name);
+    }
+    for (uint32_t i = 0; i < moment->body_count; ++i) {
+        if (page_box(c, moment, &moment->bodies[i], page)) {
+            cm_labels_put_far(&c->labels, svg, page, 11.0,
+                              "fill=\"#222222\" class=\"name\" " CM_HALO, moment->bodies[i].name);
+        }
     }
 }
 
-static void draw_scale(const canvas *c, cm_svg *svg, double right, double bottom, cm_labels *labels)
+static void draw_scale(const cm_canvas *c, cm_svg *svg, double right, double bottom,
+                       cm_labels *labels)
 {
     double metres = cm_round_below(90.0 / c->camera.scale), px = metres * c->camera.scale;
     char text[32];
@@ -378,12 +294,13 @@ static void draw_scale(const canvas *c, cm_svg *svg, double right, double bottom
     cm_svg_line(svg, x, y, x + px, y, style);
     cm_svg_line(svg, x, y - 4.0, x, y + 4.0, style);
     cm_svg_line(svg, x + px, y - 4.0, x + px, y + 4.0, style);
-    cm_svg_text(svg, x + 0.5 * px, y - 6.0, 11.0, "middle", "class=\"scale\" " HALO, text);
+    cm_svg_text(svg, x + 0.5 * px, y - 6.0, 11.0, "middle", "class=\"scale\" " CM_HALO, text);
     double half = fmax(0.5 * px, 0.5 * cm_text_width(text, 11.0));
     cm_labels_take(labels, x + 0.5 * px - half - 4.0, y - 20.0, right, bottom);
 }
 
-static void draw_tripod(const canvas *c, cm_svg *svg, double left, double bottom, cm_labels *labels)
+static void draw_tripod(const cm_canvas *c, cm_svg *svg, double left, double bottom,
+                        cm_labels *labels)
 {
     static const char *const NAME[3] = {"x", "y", "z"};
     bool down = c->camera.kind == CM_VIEW_SCREEN || c->camera.kind == CM_VIEW_XZ;
@@ -406,7 +323,7 @@ static void draw_tripod(const canvas *c, cm_svg *svg, double left, double bottom
     cm_labels_take(labels, left, bottom - 66.0, left + 66.0, bottom);
 }
 
-static void draw_picture(canvas *c, cm_svg *svg, uint32_t index, double x, double y)
+static void draw_picture(cm_canvas *c, cm_svg *svg, uint32_t index, double x, double y)
 {
     const cm_picture *picture = &c->set->pictures[index];
     double top = y + HEADER, right = x + CM_PICTURE_WIDTH, bottom = top + CM_PICTURE_HEIGHT;
@@ -422,19 +339,22 @@ static void draw_picture(canvas *c, cm_svg *svg, uint32_t index, double x, doubl
     cm_svg_clip(svg, clip, x, top, CM_PICTURE_WIDTH, CM_PICTURE_HEIGHT);
     cm_svg_rect(svg, x, top, CM_PICTURE_WIDTH, CM_PICTURE_HEIGHT, "fill=\"#fcfcfc\"");
     cm_svg_group(svg, group);
+    cm_planes_draw(c, svg, picture->moment);
     draw_bodies(c, svg, picture->moment);
+    cm_joints_draw(c, svg, picture->moment);
     cm_svg_group_end(svg);
     cm_labels_open(&c->labels, x + 2.0, top + 2.0, right - 2.0, bottom - 2.0);
     draw_scale(c, svg, right, bottom, &c->labels);
     draw_tripod(c, svg, x, bottom, &c->labels);
     cm_svg_group(svg, group);
-    draw_arrows(c, svg, picture->moment, &c->labels);
+    cm_arrows_draw(c, svg, picture->moment);
     cm_svg_group_end(svg);
-    draw_names(c, svg, picture->moment, &c->labels);
+    draw_names(c, svg, picture->moment);
     cm_svg_rect(svg, x, top, CM_PICTURE_WIDTH, CM_PICTURE_HEIGHT,
                 "fill=\"none\" stroke=\"#555555\"");
-    if (movable_count(picture->moment) > NAMES_MAX) {
-        snprintf(text, sizeof text, "more than %u bodies: without numbers", NAMES_MAX);
+    if (cm_movable_count(picture->moment) > CM_MANY_BODIES) {
+        snprintf(text, sizeof text, "above %u bodies: the %u strongest arrows of a kind, no names",
+                 CM_MANY_BODIES, CM_STRONGEST_ARROWS);
         cm_svg_text(svg, right, y + 21.0, 10.0, "end", "fill=\"#777777\"", text);
     } else if (c->labels.left_out > 0) {
         snprintf(text, sizeof text, "%u texts had no room", (unsigned)c->labels.left_out);
@@ -443,49 +363,18 @@ static void draw_picture(canvas *c, cm_svg *svg, uint32_t index, double x, doubl
     cm_svg_group_end(svg);
 }
 
-static void draw_legend(const canvas *c, cm_svg *svg, double x, double y)
+double cm_pictures_draw(cm_svg *svg, const cm_picture_set *set, double x, double y)
 {
-    double at = x;
-    bool any = false;
-    for (int kind = 0; kind < KINDS && c->set->arrows; ++kind) {
-        char text[96];
-        if (c->longest[kind] == 0.0) {
-            continue;
-        }
-        double unit = cm_round_below(c->longest[kind]), share = unit / c->longest[kind];
-        snprintf(text, sizeof text, "%s, %g %s", KIND_NAME[kind], unit, KIND_UNIT[kind]);
-        if (kind == TURNING && c->camera.kind != CM_VIEW_OBLIQUE) {
-            double sweep = ARC_TURN * share;
-            cm_svg_arc_arrow(svg, at + 16.0, y + 18.0, 14.0, 1.5707963267948966 - 0.5 * sweep,
-                             sweep, KIND_COLOR[kind]);
-            at += 38.0;
-        } else {
-            cm_svg_arrow(svg, at, y + 14.0, at + ARROW * share, y + 14.0, KIND_COLOR[kind]);
-            at += ARROW * share + 8.0;
-        }
-        cm_svg_text(svg, at, y + 18.0, 12.0, "start", "class=\"legend\"", text);
-        at += cm_text_width(text, 12.0) + 18.0;
-        any = true;
-    }
-    if (any) {
-        cm_svg_text(svg, x, y + 40.0, 11.0, "start", "fill=\"#555555\"",
-                    c->set->at_least_radius
-                        ? "A number is the magnitude with the sign of x + y + z; a circle's "
-                          "velocity is drawn at least a radius long."
-                        : "A number is the magnitude with the sign of x + y + z.");
-    }
-}
-
-void cm_pictures_draw(cm_svg *svg, const cm_picture_set *set, double x, double y)
-{
-    canvas c = {.set = set};
+    cm_canvas c = {.set = set};
     cm_camera_set(&c.camera, set->view);
     find_box(&c);
     find_middle(&c);
-    find_longest(&c);
+    cm_arrows_measure(&c);
     for (uint32_t i = 0; i < set->count; ++i) {
         draw_picture(&c, svg, i, x + (i % set->columns) * (CM_PICTURE_WIDTH + GAP),
                      y + (i / set->columns) * (CM_PICTURE_HEIGHT + HEADER + GAP));
     }
-    draw_legend(&c, svg, x, y + cm_pictures_height(set) - CM_PICTURE_LEGEND);
+    double below = y + cm_pictures_height(set) - CM_PICTURE_LEGEND;
+    double end = cm_joints_legend(&c, svg, cm_arrows_legend(&c, svg, x, below), below);
+    return fmax(end, x + cm_pictures_width(set));
 }

@@ -25,7 +25,7 @@ typedef struct cm_picture_set {
 
 double cm_pictures_width(const cm_picture_set *set);
 double cm_pictures_height(const cm_picture_set *set);
-// `id` begins the ids of what the file's other parts may have too.
-void cm_pictures_draw(cm_svg *svg, const cm_picture_set *set, double x, double y);
+// Returns where the widest row or the legend ends on the right.
+double cm_pictures_draw(cm_svg *svg, const cm_picture_set *set, double x, double y);
 
 #endif

@@ -12,7 +12,8 @@
 #include <time.h>
 
 #define MAP_TICKS  600u // by then something must have touched, unless --ticks says otherwise
-#define COST_START 5u   // one in so many steps at the start is not timed
+#define TURN       6.283185307179586
+#define COST_START 5u // one in so many steps at the start is not timed
 
 typedef struct lines {
     uint32_t slot[CM_PLOT_LINES_MAX];
@@ -23,6 +24,27 @@ static carom_result fail(const cm_plot_run *run, carom_result result, cm_plot_er
     snprintf(error->message, sizeof error->message, "%s: %s", run->label,
              carom_result_text(result));
     return result;
+}
+
+carom_result cm_plot_check_data(const cm_plot_run *runs, uint32_t count,
+                                const cm_plot_request *request, cm_plot_error *error)
+{
+    for (uint32_t t = 0; t < request->trace_count; ++t) {
+        const cm_trace *trace = request->traces[t];
+        bool any = trace->kind == CM_TRACE_MAP || trace->kind == CM_TRACE_COST;
+        for (uint32_t r = 0; r < count; ++r) {
+            for (uint32_t line = 0; line < runs[r].line_count[t]; ++line) {
+                any = any || runs[r].series[t][line].count > 0;
+            }
+        }
+        if (!any) {
+            snprintf(error->message, sizeof error->message,
+                     "--trace %s: nothing to draw, expected a scene with %s", trace->name,
+                     cm_trace_needs(trace));
+            return CAROM_ERROR_ARGUMENT;
+        }
+    }
+    return CAROM_OK;
 }
 
 bool cm_plot_has_trace(const cm_plot_request *request, cm_trace_kind kind)
@@ -139,6 +161,22 @@ static void open_lines(cm_plot_run *run, const cm_offline *offline, const cm_plo
     }
 }
 
+// The angle of a joint that goes on turning, from the one that ends at pi: a step turns by less
+// than half a turn. The whole turn of a ball or a fixed joint has no sense to go on in.
+static double unwrap(const cm_offline *offline, const cm_trace *trace, uint32_t slot,
+                     const cm_series *series, double value)
+{
+    carom_joint_state s;
+    if (!cm_trace_is_angle(trace) || series->count == 0 ||
+        carom_joint_get(offline->world, carom_world_joint_at(offline->world, slot), &s) !=
+            CAROM_OK ||
+        !s.is_angle || (s.type != CAROM_JOINT_HINGE && s.type != CAROM_JOINT_STEERING)) {
+        return value;
+    }
+    double turns = (series->y[series->count - 1] - value) / TURN;
+    return value + TURN * floor(turns + 0.5);
+}
+
 static bool sample(cm_plot_run *run, const cm_offline *offline, const cm_plot_request *request,
                    const lines *of, const bool *bodies)
 {
@@ -151,7 +189,8 @@ static bool sample(cm_plot_run *run, const cm_offline *offline, const cm_plot_re
             if (trace->kind == CM_TRACE_PATH) {
                 cm_trace_point(trace, offline, of[t].slot[line], point);
             } else {
-                point[1] = cm_trace_value(trace, offline, of[t].slot[line], bodies);
+                point[1] = unwrap(offline, trace, of[t].slot[line], &run->series[t][line],
+                                  cm_trace_value(trace, offline, of[t].slot[line], bodies));
             }
             ok = cm_series_add(&run->series[t][line], point[0], point[1]) && ok;
         }

@@ -47,6 +47,9 @@ typedef struct cm_plot_error {
 // Any result but CAROM_OK has an error; CAROM_ERROR_ARGUMENT where the request does not suit the
 // scene.
 carom_result cm_plot_run_go(cm_plot_run *run, const cm_plot_request *request, cm_plot_error *error);
+// That every trace asked for has a value in some run; CAROM_ERROR_ARGUMENT with an error.
+carom_result cm_plot_check_data(const cm_plot_run *runs, uint32_t count,
+                                const cm_plot_request *request, cm_plot_error *error);
 void cm_plot_run_free(cm_plot_run *run);
 
 #endif

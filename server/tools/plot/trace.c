@@ -82,6 +82,27 @@ void cm_trace_names(char *text, size_t size)
     }
 }
 
+bool cm_trace_is_angle(const cm_trace *trace)
+{
+    return trace->kind == CM_TRACE_JOINT && trace->what == JOINT_VALUE;
+}
+
+bool cm_trace_is_sum(const cm_trace *trace)
+{
+    return trace->kind == CM_TRACE_WORLD && trace->what != CONTACTS && trace->what != PENETRATION &&
+           trace->what != JOINT_ERROR;
+}
+
+const char *cm_trace_needs(const cm_trace *trace)
+{
+    bool joints = trace->kind == CM_TRACE_JOINT ||
+                  (trace->kind == CM_TRACE_WORLD && trace->what == JOINT_ERROR);
+    bool wrench = trace->kind == CM_TRACE_BODY && trace->what >= FORCE;
+    return joints   ? "joints"
+           : wrench ? "bodies with report_force, or pointers"
+                    : "bodies that can move";
+}
+
 static void to_doubles(carom_vec3 v, double out[3])
 {
     out[X] = (double)v.x;
@@ -146,7 +167,7 @@ static double share(const cm_offline *run, uint32_t slot, const carom_body_state
 
 static double worst_joint_error(const carom_world *world)
 {
-    double worst = 0.0;
+    double worst = carom_world_joint_slots(world) > 0 ? 0.0 : NAN;
     for (uint32_t slot = 0; slot < carom_world_joint_slots(world); ++slot) {
         carom_joint_state state;
         if (carom_joint_get(world, carom_world_joint_at(world, slot), &state) == CAROM_OK) {
@@ -198,6 +219,17 @@ static double joint_value(uint32_t what, const carom_world *world, uint32_t slot
     }
 }
 
+// Whether the scene asks for the contact wrench of a body: else no solver keeps it.
+static bool reports_force(const cm_offline *run, uint32_t slot)
+{
+    carom_body_def def;
+    if (slot >= cm_scene_body_count(run->scene)) {
+        return false; // joined later
+    }
+    cm_scene_body_def(run->scene, slot, &def);
+    return def.report_force || def.pointer != CAROM_NO_PLAYER;
+}
+
 double cm_trace_value(const cm_trace *trace, const cm_offline *run, uint32_t index,
                       const bool *bodies)
 {
@@ -212,6 +244,9 @@ double cm_trace_value(const cm_trace *trace, const cm_offline *run, uint32_t ind
         return NAN;
     }
     uint32_t k = trace->what & 15u;
+    if (trace->what >= FORCE && !reports_force(run, index)) {
+        return NAN;
+    }
     return component(trace->what >= TORQUE     ? s.contact_torque
                      : trace->what >= FORCE    ? s.contact_force
                      : trace->what >= TURNING  ? s.angular_velocity

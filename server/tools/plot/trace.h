@@ -27,6 +27,13 @@ const cm_trace *cm_trace_find(const char *name, size_t length);
 // All names with commas between, for messages and help.
 void cm_trace_names(char *text, size_t size);
 
+// Whether a trace is the angle or position of joints.
+bool cm_trace_is_angle(const cm_trace *trace);
+// Whether a trace sums over bodies.
+bool cm_trace_is_sum(const cm_trace *trace);
+// What a scene must have for a trace to show anything: "joints".
+const char *cm_trace_needs(const cm_trace *trace);
+
 // The value now; `index` is a slot of a body or joint. NAN where there is none. `bodies` says which
 // slots count for sums over bodies (NULL: all).
 double cm_trace_value(const cm_trace *trace, const cm_offline *run, uint32_t index,

@@ -69,12 +69,17 @@ static const char *read_tag(const char *at, char name[32], bool *closes, bool *e
     }
     name[length] = '\0';
     cr_assert_gt(length, 0, "a tag without a name: %.30s", at);
+    char seen[512] = " ";
     while (*at == ' ') {
-        ++at;
+        const char *start = ++at;
         while (isalnum((unsigned char)*at) || *at == '-' || *at == ':') {
             ++at;
         }
         cr_assert(at[0] == '=' && at[1] == '"', "an attribute without a value: %.30s", at);
+        char one[64];
+        snprintf(one, sizeof one, " %.*s ", (int)(at - start), start);
+        cr_assert_null(strstr(seen, one), "an attribute given twice: %s", one);
+        strncat(seen, one + 1, sizeof seen - strlen(seen) - 1);
         for (at += 2; *at != '"';) {
             cr_assert(*at != '\0' && *at != '<', "a value that does not end");
             at = *at == '&' ? skip_entity(at) : at + 1;
@@ -321,6 +326,195 @@ Test(plot, solvers_stand_side_by_side)
     cr_expect_not_null(strstr(result.out, "at least a radius long"));
 }
 
+// Two bodies that move in the plane by next to nothing beside a fast one: their arrows are short,
+// not arrows into the page; what really points at the eye is a ring.
+Test(plot, only_what_points_at_the_eye_is_a_ring)
+{
+#define MOVES(velocity)                                                                            \
+    "{\"carom\": 1, \"name\": \"m\", \"planar\": false, \"gravity\": [0, 0, 0], \"bodies\": ["     \
+    "{\"name\": \"fast\", \"position\": [0, 0, 0], \"linear_velocity\": [10, 0, 0], \"mass\": 1,"  \
+    " \"shapes\": [{\"sphere\": {\"radius\": 0.5}}]},"                                             \
+    "{\"name\": \"slow\", \"position\": [3, 0, 0], \"linear_velocity\": " velocity                 \
+    ", \"mass\": 1,"                                                                               \
+    " \"shapes\": [{\"sphere\": {\"radius\": 0.5}}]}]}"
+    put_scene("flat.json", MOVES("[0.25, 0, 1e-18]"));
+    plot("flat.json", "--at 0 --view xy", &result);
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    assert_xml(result.out);
+    cr_expect_eq(count_of(result.out, "class=\"end-on\""), 0);
+    cr_expect_eq(texts(result.out, "velocity", "0.25"), 1);
+    put_scene("still.json", MOVES("[0, 0, 1e-18]"));
+    plot("still.json", "--at 0 --view xy", &result);
+    cr_expect_eq(count_of(result.out, "class=\"end-on\""), 0);
+    put_scene("toward.json", MOVES("[0, 0, 5]"));
+    plot("toward.json", "--at 0 --view xy", &result);
+    cr_expect_geq(count_of(result.out, "class=\"end-on\""), 1);
+    cr_expect_eq(texts(result.out, "velocity", "5"), 1);
+}
+
+// A pendulum on the world beside a wall: the joint is drawn, and both anchor and wall are in the
+// frame, which was made for the bob alone.
+#define PENDULUM                                                                                   \
+    "{\"carom\": 1, \"name\": \"p\", \"bodies\": ["                                                \
+    "{\"name\": \"bob\", \"position\": [2, 3, 0], \"mass\": 1, \"shapes\": [{\"sphere\": "         \
+    "{\"radius\":"                                                                                 \
+    " 0.5}}]},"                                                                                    \
+    "{\"name\": \"wheel\", \"position\": [4, 3, 0], \"mass\": 1, \"angular_velocity\": [0, 0, 9]," \
+    " \"shapes\": [{\"sphere\": {\"radius\": 0.3}}]},"                                             \
+    "{\"name\": \"wall\", \"type\": \"static\", \"position\": [-3, 1, 0], \"shapes\": [{\"box\":"  \
+    " {\"half_extents\": [0.2, 1, 1]}}]}],"                                                        \
+    " \"joints\": [{\"name\": \"rod\", \"type\": \"hinge\", \"a\": \"world\", \"b\": \"bob\", "    \
+    "\"anchor\":"                                                                                  \
+    " [0, 3, 0], \"axis\": [0, 0, 1]}, {\"name\": \"hub\", \"type\": \"hinge\", \"a\": "           \
+    "\"world\", \"b\":"                                                                            \
+    " \"wheel\", \"anchor\": [4, 3, 0], \"axis\": [0, 0, 1]}]}"
+
+// The rectangle of the polygons in the first group of a class: left, top, right, bottom.
+static void extent_of(const char *svg, const char *class, double box[4])
+{
+    char want[64];
+    snprintf(want, sizeof want, "class=\"%s\"", class);
+    const char *at = strstr(svg, want), *end = at != NULL ? strstr(at, "</g>") : NULL;
+    cr_assert(at != NULL && end != NULL, "%s", class);
+    box[0] = box[1] = 1e9;
+    box[2] = box[3] = -1e9;
+    for (at = strstr(at, "points=\""); at != NULL && at < end; at = strstr(at, "points=\"")) {
+        at += strlen("points=\"");
+        while (*at != '"') {
+            char *next;
+            double x = strtod(at, &next), y = strtod(next + 1, &next);
+            box[0] = x < box[0] ? x : box[0];
+            box[1] = y < box[1] ? y : box[1];
+            box[2] = x > box[2] ? x : box[2];
+            box[3] = y > box[3] ? y : box[3];
+            at = *next == ' ' ? next + 1 : next;
+        }
+    }
+}
+
+Test(plot, joints_and_static_bodies_are_in_the_frame)
+{
+    double box[4];
+    put_scene("p.json", PENDULUM);
+    plot("p.json", "--at 0 --view xy", &result);
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    assert_xml(result.out);
+    cr_expect_eq(count_of(result.out, "class=\"joint\""), 2);
+    cr_expect_eq(count_of(result.out, "class=\"anchor\""), 2 + 1, "and one of the legend");
+    cr_expect_eq(count_of(result.out, ">joint: anchor, axis, bodies</text>"), 1);
+    extent_of(result.out, "body", box); // static bodies come first: the wall
+    cr_expect_gt(box[0], 24.0);
+    cr_expect_lt(box[2], 24.0 + 480.0);
+    cr_expect_gt(box[2] - box[0], 5.0);
+    plot("p.json", "--at 0 --arrows off", &result);
+    cr_expect_eq(count_of(result.out, "class=\"joint\""), 2);
+}
+
+// A wheel that turns on and on: its angle goes on as well, by 9 rad/s.
+Test(plot, angles_are_unwrapped)
+{
+    static double points[512][2];
+    put_scene("p.json", PENDULUM);
+    plot("p.json", "--trace joint --ticks 180 --view xy", &result);
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    const char *second_line = strstr(result.out, "<polyline fill=\"none\" points=\"");
+    cr_assert_not_null(second_line);
+    second_line = strstr(second_line + 1, "<polyline fill=\"none\" points=\"");
+    cr_assert_not_null(second_line);
+    int count = line_points(second_line, points, 512);
+    cr_assert_eq(count, 181);
+    for (int i = 1; i < count; ++i) {
+        cr_expect_lt(points[i][1], points[i - 1][1] + 0.02, "upward at every step: %d", i);
+    }
+    cr_expect_eq(count_of(result.out, ">20</text>"), 1, "27 rad in the end");
+}
+
+// Planes come before all bodies, whatever their depth.
+Test(plot, planes_lie_under_what_stands_before_them)
+{
+    put_scene("room.json",
+              "{\"carom\": 1, \"name\": \"room\", \"bodies\": ["
+              "{\"name\": \"post\", \"type\": \"static\", \"position\": [0, 1, -2], \"shapes\": "
+              "[{\"box\": "
+              "{\"half_extents\": [0.2, 1, 0.2]}}]},"
+              "{\"name\": \"ball\", \"position\": [1, 1, 0], \"shapes\": [{\"sphere\": "
+              "{\"radius\": 0.4}}]},"
+              "{\"name\": \"floor\", \"type\": \"static\", \"position\": [0, 0, 6], \"shapes\": "
+              "[{\"plane\": "
+              "{\"normal\": [0, 1, 0], \"offset\": 0}}]},"
+              "{\"name\": \"back\", \"type\": \"static\", \"shapes\": [{\"plane\": {\"normal\": "
+              "[0, 0, 1], \"offset\": -3}}]}]}");
+    plot("room.json", "--at 0 --view oblique", &result);
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    assert_xml(result.out);
+    const char *body = strstr(result.out, "class=\"body\"");
+    cr_assert_not_null(body);
+    cr_expect_eq(count_of(result.out, "class=\"plane\""), 2);
+    cr_expect_eq(count_of(body, "class=\"plane\""), 0, "none after the first body");
+}
+
+// In a wall of boxes that nearly touch, each name stands below its box, beside the wall or in a box
+// (its own), and never over an edge.
+Test(plot, names_do_not_land_on_neighbours)
+{
+    put_scene("row.json",
+              "{\"carom\": 1, \"name\": \"row\", \"gravity\": [0, 0, 0], \"arrays\": [{\"name\": "
+              "\"box\", \"origin\": [0, 0, 0], \"count\": [5, 3, 1], \"spacing\": "
+              "[1.02, 1.02, 1], \"of\": {\"shapes\": [{\"box\": {\"half_extents\": [0.5, 0.5, "
+              "0.5]}}]}}]}");
+    plot("row.json", "--at 0 --view xy", &result);
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    assert_xml(result.out);
+    cr_expect_eq(count_of(result.out, "class=\"name\""), 15);
+    for (const char *at = strstr(result.out, "class=\"name\""); at != NULL;
+         at = strstr(at + 1, "class=\"name\"")) {
+        const char *start = at, *text = strchr(at, '>') + 1;
+        while (*start != '<') {
+            --start;
+        }
+        double x = strtod(strstr(start, "x=\"") + 3, NULL);
+        double y = strtod(strstr(start, "y=\"") + 3, NULL);
+        double half = 0.25 * 11.0 * (double)strcspn(text, "<"); // narrower than it is
+        int inside = 0;
+        for (const char *body = strstr(result.out, "class=\"body\""); body != NULL;
+             body = strstr(body + 1, "class=\"body\"")) {
+            double box[4];
+            extent_of(body, "body", box);
+            bool apart = x + half < box[0] || x - half > box[2] || y < box[1] || y - 8.0 > box[3];
+            bool within = x - half > box[0] && x + half < box[2] && y - 8.0 > box[1] && y < box[3];
+            cr_expect(apart || within, "%.20s over an edge", text);
+            inside += within;
+        }
+        cr_expect_leq(inside, 1);
+    }
+}
+
+Test(plot, above_forty_bodies_only_the_strongest_arrows)
+{
+    put_scene(
+        "many.json",
+        "{\"carom\": 1, \"name\": \"many\", \"gravity\": [0, 0, 0], \"arrays\": [{\"name\": \"c\", "
+        "\"origin\": [0, 0, 0], \"count\": [41, 1, 1], \"spacing\": [2, 1, 1], \"of\": "
+        "{\"linear_velocity\": [0, 1, 0], \"shapes\": [{\"sphere\": {\"radius\": 0.5}}]}}]}");
+    plot("many.json", "--at 0", &result);
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    cr_expect_eq(count_of(result.out, "class=\"velocity\""), 12);
+    cr_expect_eq(count_of(result.out, "class=\"name\""), 0);
+    cr_expect_eq(
+        count_of(result.out, ">above 40 bodies: the 12 strongest arrows of a kind, no names<"), 1);
+}
+
+Test(plot, titles_say_what_is_summed)
+{
+    put_scene("two.json", SPHERES("two"));
+    plot("two.json", "--trace energy,contacts --ticks 3", &result);
+    cr_expect_eq(
+        count_of(result.out, ">kinetic and potential energy, summed over all dynamic bodies<"), 1);
+    cr_expect_eq(count_of(result.out, ">touching pairs of shapes<"), 1);
+    plot("two.json", "--trace momentum_x --ticks 3 --body left", &result);
+    cr_expect_eq(count_of(result.out, ">momentum along x, summed over left<"), 1);
+}
+
 Test(plot, every_scene_can_be_drawn)
 {
     static const char *const SCENES[] = {"hello",  "machines", "pyramid", "sandbox",
@@ -359,6 +553,9 @@ Test(plot, what_is_wrong_is_said)
         {"--solver hard", "plot: --solver: 'hard', expected soft, impulse, lcp, volume"},
         {"--trace x --body nobody", "plot: --body: no body 'nobody' in the scene"},
         {"--trace energy_map --ticks 3", "nothing touches, expected a scene with a collision"},
+        {"--trace joint", "--trace joint: nothing to draw, expected a scene with joints"},
+        {"--trace energy,joint_error", "--trace joint_error: nothing to draw"},
+        {"--trace contact_force", "expected a scene with bodies with report_force, or pointers"},
         {"--grid 1", "expected a whole number from 2 to 41"},
         {"--view up", "expected one of auto|xy"},
     };

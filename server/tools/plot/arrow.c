@@ -1,0 +1,246 @@
+// Arrows of a picture: velocity, angular velocity, impulse. Each kind has the same pixels a unit in
+// all pictures of a set, so that ticks and solvers compare by eye.
+//
+// Turning is an arc while its axis looks along the eye, else an arrow along the axis (right-hand
+// rule). Only what points at the eye or away from it, within 20 degrees, is drawn as a ring: a
+// short arrow is short. The number at an arrow is its magnitude with the sign of x + y + z, as the
+// figures of JP3308685B2 have it. Arrows below 2% of the longest of their kind are left out, and
+// above CM_MANY_BODIES bodies all but the strongest. Circles (S1.5): the velocity's arrow is at
+// least a radius long.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/tools/plot/canvas.h"
+#include "server/tools/plot/ticks.h"
+
+#define ARROW    64.0 // px, the longest
+#define ARC      22.0 // px, radius
+#define ARC_TURN 4.6  // rad, the longest
+#define LEAST    0.02 // of the longest of its kind
+#define SHORTEST 6.0  // px
+#define END_ON   0.94 // cosine to the eye's direction above which an arrow is a ring
+// The longest arrow of a kind that is no more than the solver's noise beside what one sees.
+#define STILL 1e-6 // m/s and rad/s, for a view of a metre
+#define NOISE 2e-3 // turning moves the scene's edge by less than this share of its velocity
+
+enum {
+    VELOCITY = CM_ARROW_VELOCITY,
+    TURNING = CM_ARROW_TURNING,
+    IMPULSE = CM_ARROW_IMPULSE,
+    KINDS = CM_ARROW_KINDS
+};
+
+static const char *const KIND_COLOR[KINDS] = {"#0057a8", "#8a2be2", "#c62828"};
+static const char *const KIND_NAME[KINDS] = {"velocity", "angular velocity", "impulse"};
+static const char *const KIND_UNIT[KINDS] = {"m/s", "rad/s", "N s"};
+static void vector(const cm_moment_body *body, int kind, double v[3])
+{
+    carom_vec3 from = kind == VELOCITY ? body->state.linear_velocity : body->state.angular_velocity;
+    if (kind == IMPULSE) {
+        memcpy(v, body->impulse, 3 * sizeof *v);
+        return;
+    }
+    v[0] = (double)from.x;
+    v[1] = (double)from.y;
+    v[2] = (double)from.z;
+}
+
+static double magnitude(const double v[3])
+{
+    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
+
+void cm_arrows_measure(cm_canvas *c)
+{
+    for (uint32_t i = 0; i < c->set->count; ++i) {
+        const cm_moment *moment = c->set->pictures[i].moment;
+        for (uint32_t b = 0; b < moment->body_count; ++b) {
+            for (int kind = 0; kind < KINDS; ++kind) {
+                double v[3];
+                vector(&moment->bodies[b], kind, v);
+                c->longest[kind] = fmax(c->longest[kind], magnitude(v));
+            }
+        }
+    }
+    double edge = fmax(c->box[2] - c->box[0], c->box[3] - c->box[1]);
+    const double still[KINDS] = {STILL * edge, STILL, 1e-9};
+    for (int kind = 0; kind < KINDS; ++kind) {
+        c->longest[kind] = c->longest[kind] > still[kind] ? c->longest[kind] : 0.0;
+    }
+    // Turning that moves nothing visible beside the motion there is: noise of the solver.
+    if (c->longest[TURNING] * edge < NOISE * c->longest[VELOCITY]) {
+        c->longest[TURNING] = 0.0;
+    }
+}
+
+static void number_text(const double v[3], char *text, size_t size)
+{
+    double length = magnitude(v), sum = v[0] + v[1] + v[2];
+    snprintf(text, size, length >= 999.5 && length < 1e6 ? "%.0f" : "%.3g",
+             sum < -1e-6 * length ? -length : length);
+}
+
+// An arrow that points at the eye or away from it: a dot or a cross in a ring.
+static void draw_end_on(cm_svg *svg, cm_point at, bool toward, const char *color)
+{
+    char line[96], dot[64];
+    snprintf(line, sizeof line, "class=\"end-on\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\"",
+             color);
+    snprintf(dot, sizeof dot, "fill=\"%s\"", color);
+    cm_svg_circle(svg, at.x, at.y, 6.0, line);
+    if (toward) {
+        cm_svg_circle(svg, at.x, at.y, 2.2, dot);
+    } else {
+        cm_svg_line(svg, at.x - 4.2, at.y - 4.2, at.x + 4.2, at.y + 4.2, line);
+        cm_svg_line(svg, at.x - 4.2, at.y + 4.2, at.x + 4.2, at.y - 4.2, line);
+    }
+}
+
+static double sphere_radius(const cm_moment *moment, const cm_moment_body *body)
+{
+    const carom_shape_def *shape = &moment->shapes[body->first_shape];
+    return body->shape_count == 1 && shape->type == CAROM_SHAPE_SPHERE ? (double)shape->radius
+                                                                       : 0.0;
+}
+
+// The arrow of one kind; where its number goes and which way is left free.
+static cm_point draw_arrow(cm_canvas *c, cm_svg *svg, const cm_moment *moment,
+                           const cm_moment_body *body, int kind, const double v[3], cm_point *away)
+{
+    double center[3] = {(double)body->state.center_of_mass.x, (double)body->state.center_of_mass.y,
+                        (double)body->state.center_of_mass.z};
+    double length = magnitude(v), px = ARROW * length / c->longest[kind];
+    cm_point at = cm_camera_place(&c->camera, kind == IMPULSE ? body->point : center);
+    cm_point flat = cm_camera_flat(&c->camera, v);
+    double along = cm_camera_depth(&c->camera, v) / length;
+    const char *color = KIND_COLOR[kind];
+    if (kind == TURNING && fabs(along) > 0.9) {
+        double sweep = ARC_TURN * length / c->longest[kind] * (along < 0.0 ? -1.0 : 1.0);
+        sweep *= c->camera.kind == CM_VIEW_SCREEN ? -1.0 : 1.0;
+        cm_svg_arc_arrow(svg, at.x, at.y, ARC, 1.5707963267948966 - 0.5 * sweep, sweep, color);
+        *away = (cm_point){0.0, -1.0};
+        return (cm_point){at.x, at.y - ARC};
+    }
+    double radius = sphere_radius(moment, body);
+    if (kind == VELOCITY && c->set->at_least_radius) {
+        px = fmax(px, radius * c->camera.scale);
+    }
+    *away = (cm_point){1.0, 0.0};
+    if (fabs(along) > END_ON) {
+        draw_end_on(svg, at, along > 0.0, color);
+        cm_labels_take(&c->labels, at.x - 6.0, at.y - 6.0, at.x + 6.0, at.y + 6.0);
+        return (cm_point){at.x + 6.0, at.y};
+    }
+    double size = hypot(flat.x, flat.y), shown = fmax(px * size / length, SHORTEST);
+    cm_point tip = {at.x + flat.x / size * shown, at.y - flat.y / size * shown};
+    double aside = kind == IMPULSE ? 3.0 : 0.0; // beside the velocity where both lie on one line
+    cm_point shift = {aside * flat.y / size, aside * flat.x / size};
+    at = (cm_point){at.x + shift.x, at.y + shift.y};
+    tip = (cm_point){tip.x + shift.x, tip.y + shift.y};
+    cm_svg_arrow(svg, at.x, at.y, tip.x, tip.y, color);
+    cm_labels_take_line(&c->labels, at, tip);
+    *away = (cm_point){flat.x / size + shift.x, -flat.y / size + shift.y};
+    return tip;
+}
+
+typedef struct strength {
+    double size;
+    uint32_t index;
+} strength;
+
+static int strongest_first(const void *a, const void *b)
+{
+    const strength *p = a, *q = b;
+    return p->size > q->size ? -1 : p->size < q->size ? 1 : p->index < q->index ? -1 : 1;
+}
+
+// The bodies whose arrows of a kind are drawn, strongest first; returns how many.
+static uint32_t choose(const cm_canvas *c, const cm_moment *moment, int kind, strength *chosen)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < moment->body_count && c->longest[kind] > 0.0; ++i) {
+        double v[3];
+        vector(&moment->bodies[i], kind, v);
+        double size = magnitude(v);
+        if (size >= LEAST * c->longest[kind]) {
+            chosen[count++] = (strength){size, i};
+        }
+    }
+    qsort(chosen, count, sizeof *chosen, strongest_first);
+    bool many = cm_movable_count(moment) > CM_MANY_BODIES;
+    return many && count > CM_STRONGEST_ARROWS ? CM_STRONGEST_ARROWS : count;
+}
+
+typedef struct number {
+    cm_point at, away;
+    double value[3];
+    int kind;
+} number;
+
+// All arrows are drawn before the first number, so that no number lies under an arrow.
+void cm_arrows_draw(cm_canvas *c, cm_svg *svg, const cm_moment *moment)
+{
+    if (!c->set->arrows) {
+        return;
+    }
+    strength *chosen = calloc(moment->body_count + 1, sizeof *chosen);
+    number *numbers = calloc((size_t)KINDS * moment->body_count + 1, sizeof *numbers);
+    uint32_t count = 0;
+    svg->failed = svg->failed || chosen == NULL || numbers == NULL;
+    for (int kind = KINDS - 1; kind >= 0 && !svg->failed; --kind) {
+        uint32_t drawn = choose(c, moment, kind, chosen);
+        for (uint32_t i = 0; i < drawn; ++i) {
+            number *n = &numbers[count++];
+            n->kind = kind;
+            vector(&moment->bodies[chosen[i].index], kind, n->value);
+            n->at = draw_arrow(c, svg, moment, &moment->bodies[chosen[i].index], kind, n->value,
+                               &n->away);
+        }
+    }
+    for (uint32_t i = 0; i < count && !svg->failed; ++i) {
+        char style[160], text[32];
+        const number *n = &numbers[i];
+        snprintf(style, sizeof style, "fill=\"%s\" class=\"%s\" " CM_HALO, KIND_COLOR[n->kind],
+                 n->kind == TURNING ? "turning" : KIND_NAME[n->kind]);
+        number_text(n->value, text, sizeof text);
+        cm_labels_put(&c->labels, svg, n->at, n->away.x, n->away.y, 11.0, style, text);
+    }
+    free(chosen);
+    free(numbers);
+}
+
+double cm_arrows_legend(const cm_canvas *c, cm_svg *svg, double x, double y)
+{
+    double at = x;
+    bool any = false;
+    for (int kind = 0; kind < KINDS && c->set->arrows; ++kind) {
+        char text[96];
+        if (c->longest[kind] == 0.0) {
+            continue;
+        }
+        double unit = cm_round_below(c->longest[kind]), share = unit / c->longest[kind];
+        snprintf(text, sizeof text, "%s, %g %s", KIND_NAME[kind], unit, KIND_UNIT[kind]);
+        if (kind == TURNING && c->camera.kind != CM_VIEW_OBLIQUE) {
+            double sweep = ARC_TURN * share;
+            cm_svg_arc_arrow(svg, at + 16.0, y + 18.0, 14.0, 1.5707963267948966 - 0.5 * sweep,
+                             sweep, KIND_COLOR[kind]);
+            at += 38.0;
+        } else {
+            cm_svg_arrow(svg, at, y + 14.0, at + ARROW * share, y + 14.0, KIND_COLOR[kind]);
+            at += ARROW * share + 8.0;
+        }
+        cm_svg_text(svg, at, y + 18.0, 12.0, "start", "class=\"legend\"", text);
+        at += cm_text_width(text, 12.0) + 18.0;
+        any = true;
+    }
+    if (any) {
+        cm_svg_text(svg, x, y + 40.0, 11.0, "start", "fill=\"#555555\"",
+                    c->set->at_least_radius
+                        ? "A number is the magnitude with the sign of x + y + z; a circle's "
+                          "velocity is drawn at least a radius long."
+                        : "A number is the magnitude with the sign of x + y + z.");
+    }
+    return at;
+}
