@@ -55,7 +55,7 @@ ALLOWED = {
 SIM = "shared/sim/"
 INSPECT = "shared/sim/inspect.h"
 INSPECTORS = ("server/", "tests/")
-WHITE_BOX = ("tests/unit/sim/", "tests/fuzz/", "tests/determinism/", "server/tools/eval/volume.c")
+WHITE_BOX = ("tests/unit/sim/", "tests/fuzz/", "tests/determinism/")
 
 # Layers of the simulation, lowest first. A file may include its own folder and lower layers, but no
 # solver's folder other than its own.
