@@ -83,7 +83,7 @@ all: $(OUT)/carom $(OUT)/libcarom_sim.a $(OUT)/libcarom_client.a $(OUT)/libcarom
 	@if [ "$(OUT)" = build/release ]; then ln -sf release/carom build/carom; fi
 
 help:
-	@echo 'make            the server, the client SDK and its examples, into build/'
+	@echo 'make            installs what is missing, then builds the server, the client SDK and its examples'
 	@echo 'make run        installs what is missing, then hosts and plays a match; RUN_SECONDS=n ends it'
 	@echo 'make test       installs what is missing, then runs every test'
 	@echo 'make check      the slow tests'
@@ -115,8 +115,13 @@ STAMPED := $(OUT)/server/tools/cli/version.o $(OUT)/server/record/match_writer.o
 $(STAMPED): $(COMMIT_STAMP)
 $(STAMPED): CPPFLAGS_OWN += -DCAROM_COMMIT='"$(COMMIT)"'
 
+# What every build needs first: looked for, and installed only where it is not there.
+.PHONY: have-libraries
+have-libraries:
+	@{ command -v protoc-c && command -v $(CC) && pkg-config --exists $(PKGS); } >/dev/null 2>&1 || deploy/deps.sh run
+
 # Generated protobuf code ------------------------------------------------------------------------
-$(GEN)/proto/%.pb-c.c $(GEN)/proto/%.pb-c.h: proto/%.proto
+$(GEN)/proto/%.pb-c.c $(GEN)/proto/%.pb-c.h: proto/%.proto | have-libraries
 	@mkdir -p $(GEN)
 	$(call say,PROTO,$<)protoc-c --c_out=$(GEN) $<
 
@@ -185,6 +190,7 @@ install: all
 	done
 
 format:
+	@command -v clang-format >/dev/null 2>&1 || deploy/deps.sh test
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.inl')
 
 clean:

@@ -28,11 +28,13 @@ test-fuzz:
 	build/asan/fuzz_worlds --list tests/fuzz/seeds.txt
 
 check-fuzz:
+	@deploy/deps.sh run test
 	@$(FUZZ_ASAN)
 	seq 1 2500 17501 | xargs -P $$(nproc) -I FIRST build/asan/fuzz_worlds --first FIRST --seeds 2500
 
 # Scratch that a step reads before it writes it, whatever value it finds there.
 check-scratch:
+	@deploy/deps.sh run test check
 	@$(MAKE) --no-print-directory -j$$(nproc) BUILD=msan CC=clang OUT_SUFFIX= build/msan/fuzz_worlds
 	build/msan/fuzz_worlds --first 20001 --seeds 1000
 
@@ -91,6 +93,7 @@ test-determinism:
 	tests/determinism/compare.sh quick
 
 check-determinism:
+	@deploy/deps.sh run test
 	tests/determinism/compare.sh full
 
 # Other architectures, under emulation.
@@ -101,6 +104,7 @@ check-matrix:
 # The unit tests by the other compiler, and those of the simulation with every step checked.
 .PHONY: check-clang check-steps
 check-clang:
+	@deploy/deps.sh run test
 	$(MAKE) --no-print-directory CC=clang OUT_SUFFIX=-clang all test-unit
 
 STEP_SUITES := @(golden*|rollback|solve*|joint*|game|fpenv|world*|hull*|solids*)/*
@@ -108,6 +112,6 @@ check-steps:
 	$(MAKE) --no-print-directory BUILD=debug CFLAGS=-O1 OUT_SUFFIX=-checked build/debug-checked/unit
 	build/debug-checked/unit --jobs 2 --filter '$(STEP_SUITES)'
 
-check: test check-fuzz check-scratch check-clang check-steps check-determinism check-matrix check-cluster check-crash
+check: test check-clang check-steps check-determinism check-matrix check-cluster check-crash check-scratch check-fuzz
 
 include tests/bench/bench.mk
