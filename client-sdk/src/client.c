@@ -7,6 +7,8 @@
 // there. A callback may call anything but carom_client_destroy.
 #include "client-sdk/src/state.h"
 
+#include "shared/wire/control_text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,14 +55,48 @@ void cm_client_log(carom_client *client, carom_log_level level, const char *form
     client->def.log(client->def.user, level, text);
 }
 
-static bool def_is_sound(const carom_client_def *def)
+static carom_result refuse(const carom_client_def *def, const char *field, const char *expected)
 {
-    bool hooks = (def->allocator.allocate == NULL) == (def->allocator.release == NULL);
-    bool data = def->user_data_size <= CAROM_USER_DATA_MAX &&
-                (def->user_data_size == 0 || def->user_data != NULL);
-    bool name = !def->name || strlen(def->name) <= CM_PLAYER_NAME_MAX;
-    return hooks && data && name && def->predict_radius >= 0.0f &&
-           def->predict_radius <= 1.0e6f; // also refuses NaN
+    if (def->error) {
+        *def->error = (carom_error){CAROM_ERROR_ARGUMENT, field, expected, CAROM_NO_SHAPE};
+    }
+    return CAROM_ERROR_ARGUMENT;
+}
+
+// The field of an unsound module as one of the client's def.
+static carom_result refuse_module(const carom_client_def *def, const carom_error *error)
+{
+    static const char *const fields[] = {"module.abi", "module.name", "module.input_size",
+                                         "module.state_size", "module.public_size"};
+    const char *field = "module";
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        field = strcmp(fields[i] + strlen("module."), error->field) == 0 ? fields[i] : field;
+    }
+    return refuse(def, field, error->expected);
+}
+
+static carom_result check_def(const carom_client_def *def)
+{
+    carom_error error;
+    if ((def->allocator.allocate == NULL) != (def->allocator.release == NULL)) {
+        return refuse(def, "allocator", "both hooks, or none");
+    }
+    if (def->user_data_size > CAROM_USER_DATA_MAX) {
+        return refuse(def, "user_data_size", "at most 256 bytes");
+    }
+    if (def->user_data_size > 0 && !def->user_data) {
+        return refuse(def, "user_data", "user_data_size bytes");
+    }
+    if (def->name && !cm_text_is_printable(def->name, CAROM_PLAYER_NAME_MAX)) {
+        return refuse(def, "name", "printable UTF-8 of at most 32 bytes");
+    }
+    if (!(def->predict_radius >= 0.0f && def->predict_radius <= 1.0e6f)) { // also refuses NaN
+        return refuse(def, "predict_radius", "0 to 1e6 m");
+    }
+    if (def->module && !carom_module_is_sound(def->module, &error)) {
+        return refuse_module(def, &error);
+    }
+    return CAROM_OK;
 }
 
 carom_result carom_client_create(const carom_client_def *def, carom_client **out)
@@ -69,8 +105,9 @@ carom_result carom_client_create(const carom_client_def *def, carom_client **out
         return CAROM_ERROR_ARGUMENT;
     }
     *out = NULL;
-    if (!def_is_sound(def)) {
-        return CAROM_ERROR_ARGUMENT;
+    carom_result result = check_def(def);
+    if (result != CAROM_OK) {
+        return result;
     }
     carom_allocator allocator = def->allocator;
     if (!allocator.allocate) {
@@ -84,6 +121,7 @@ carom_result carom_client_create(const carom_client_def *def, carom_client **out
     memset(client, 0, sizeof *client);
     client->def = *def;
     client->def.allocator = allocator;
+    client->def.error = NULL;
     if (def->name) {
         memcpy(client->name, def->name, strlen(def->name));
     }

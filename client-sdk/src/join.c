@@ -27,7 +27,7 @@ void cm_client_hello(carom_client *client)
                         .user_data = {client->user_data, client->def.user_data_size},
                         .predict = client->def.predict};
     if (!cm_client_send_control(client, &hello)) {
-        cm_client_end(client, CAROM_REASON_SERVER_ERROR);
+        cm_client_end(client, CAROM_REASON_CLIENT_ERROR);
     }
 }
 

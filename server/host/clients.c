@@ -170,7 +170,7 @@ void cm_clients_kick_all(cm_clients *clients, carom_reason reason)
 static void join(cm_clients *clients, cm_client *client, const cm_control *hello)
 {
     cm_session *session = &client->session;
-    carom_reason reason = CAROM_REASON_SERVER_ERROR;
+    carom_reason reason = CAROM_REASON_NOT_BUILT;
     cm_roster *roster = clients->def.find_room(clients->def.context, hello, &reason);
     if (roster == NULL) {
         cm_clients_kick(clients, client, reason);
@@ -178,7 +178,7 @@ static void join(cm_clients *clients, cm_client *client, const cm_control *hello
     }
     if (hello->spectate) {
         // Spectators come with a later version: say so rather than make a player of one.
-        cm_clients_kick(clients, client, CAROM_REASON_SERVER_ERROR);
+        cm_clients_kick(clients, client, CAROM_REASON_NOT_BUILT);
         return;
     }
     cm_room *room = cm_room_loop_room(roster->loop);
@@ -193,7 +193,7 @@ static void join(cm_clients *clients, cm_client *client, const cm_control *hello
                     cm_room_tick_rate(room), clients->now_us);
     session->predict = hello->predict;
     if (hello->name != NULL) {
-        strncpy(session->name, hello->name, CM_PLAYER_NAME_MAX);
+        strncpy(session->name, hello->name, CAROM_PLAYER_NAME_MAX);
     }
     client->roster = roster;
     roster->members[player] = client;

@@ -43,7 +43,7 @@ typedef struct cm_session {
     uint64_t client_id;
     uint64_t join_tick; // the tick whose events hold the join
     bool predict;
-    char name[CM_PLAYER_NAME_MAX + 1];
+    char name[CAROM_PLAYER_NAME_MAX + 1];
     uint64_t connected_us;
     uint32_t ack_count;
     cm_session_ack acks[CM_SESSION_ACKS]; // as they came since they were taken

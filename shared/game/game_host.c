@@ -49,12 +49,43 @@ const carom_module *cm_module_find(const char *name)
     return NULL;
 }
 
-static bool module_is_sound(const carom_module *module)
+static bool is_module_name(const char *name)
 {
-    return module->abi == CAROM_MODULE_ABI && module->input_size <= CAROM_INPUT_MAX &&
-           module->state_size <= CAROM_MODULE_STATE_MAX && module->state_size % 4u == 0 &&
-           module->public_size <= CAROM_MODULE_PUBLIC_MAX && module->public_size % 4u == 0 &&
-           module->public_size <= module->state_size;
+    size_t length = name != NULL ? strlen(name) : SIZE_MAX;
+    for (size_t i = 0; i < length && length <= CAROM_MODULE_NAME_MAX; i++) {
+        bool plain = (name[i] >= 'a' && name[i] <= 'z') || (name[i] >= '0' && name[i] <= '9');
+        if (!plain && name[i] != '_') {
+            return false;
+        }
+    }
+    return length <= CAROM_MODULE_NAME_MAX;
+}
+
+bool carom_module_is_sound(const carom_module *module, carom_error *error)
+{
+    const struct {
+        bool sound;
+        const char *field, *expected;
+    } rules[] = {
+        {module->abi == CAROM_MODULE_ABI, "abi", "CAROM_MODULE_ABI"},
+        {is_module_name(module->name), "name", "at most 31 characters of a-z, 0-9 and _"},
+        {module->input_size <= CAROM_INPUT_MAX, "input_size", "at most 64 bytes"},
+        {module->state_size <= CAROM_MODULE_STATE_MAX && module->state_size % 4u == 0, "state_size",
+         "a multiple of 4, at most 65536 bytes"},
+        {module->public_size <= CAROM_MODULE_PUBLIC_MAX && module->public_size % 4u == 0,
+         "public_size", "a multiple of 4, at most 1024 bytes"},
+        {module->public_size <= module->state_size, "public_size", "at most state_size"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        if (!rules[i].sound) {
+            if (error != NULL) {
+                *error = (carom_error){CAROM_ERROR_ARGUMENT, rules[i].field, rules[i].expected,
+                                       CAROM_NO_SHAPE};
+            }
+            return false;
+        }
+    }
+    return true;
 }
 
 // Game, module state, messages and world are one block, so that there is one thing to fail.
@@ -111,7 +142,7 @@ carom_result cm_game_create(const cm_scene *scene, const carom_module *module, u
     static const carom_allocator by_malloc = {NULL, malloc_allocate, malloc_release};
     const carom_allocator *memory = allocator != NULL ? allocator : &by_malloc;
     *out = NULL;
-    if (!module_is_sound(module)) {
+    if (!carom_module_is_sound(module, NULL)) {
         return CAROM_ERROR_ARGUMENT;
     }
     carom_world_def def;

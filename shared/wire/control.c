@@ -136,7 +136,7 @@ static bool is_valid(const cm_control *c)
 {
     switch (c->type) {
     case CM_CONTROL_HELLO:
-        return (!c->name || cm_text_is_printable(c->name, CM_PLAYER_NAME_MAX)) &&
+        return (!c->name || cm_text_is_printable(c->name, CAROM_PLAYER_NAME_MAX)) &&
                c->user_data.size <= CAROM_USER_DATA_MAX;
     case CM_CONTROL_WELCOME:
         return welcome_is_valid(c);

@@ -9,7 +9,6 @@
 #define CM_CONTROL_MAX_FROM_CLIENT 2048      // bytes
 #define CM_CONTROL_MAX_FROM_SERVER (8 << 20) // bytes: a welcome with its scene and keyframe
 #define CM_CONTROL_BODIES_MAX      4096      // in one world change
-#define CM_PLAYER_NAME_MAX         32
 
 typedef enum cm_control_type {
     CM_CONTROL_HELLO = 1,

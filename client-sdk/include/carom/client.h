@@ -54,13 +54,16 @@ typedef struct carom_client_def {
     void (*state_changed)(void *user, carom_client_state state, carom_reason reason);
     // A reliable message from the module on the server, and the tick that sent it.
     void (*message)(void *user, uint64_t tick, const uint8_t *bytes, uint32_t size);
-    const char *name;            // of the player, NULL for none; copied
+    // Of the player, for people: printable UTF-8 of at most CAROM_PLAYER_NAME_MAX bytes (no control
+    // characters, no marks that turn the direction of text); NULL for none; copied.
+    const char *name;
     const uint8_t *user_data;    // handed to the module's join; copied
     uint32_t user_data_size;     // at most CAROM_USER_DATA_MAX
     bool predict;                // true: simulate the own body ahead; else only interpolate
     const carom_module *module;  // one the client has besides the built-in ones; NULL for none
     uint32_t connect_timeout_ms; // 5000; joining, once the server answers, may take three times it
     float predict_radius;        // m around the own body that prediction simulates; 4
+    carom_error *error;          // where carom_client_create tells what it refused; not kept
 } carom_client_def;
 
 // A body as it is to be drawn now.
@@ -97,6 +100,8 @@ typedef struct carom_client_stats {
 } carom_client_stats;
 
 CAROM_API carom_client_def carom_default_client_def(void);
+// CAROM_ERROR_ARGUMENT for a def out of its limits, with the field's name in def->error ("name",
+// "module.state_size", …); CAROM_ERROR_MEMORY.
 CAROM_API carom_result carom_client_create(const carom_client_def *def, carom_client **client);
 // Leaves at once, if connected (one farewell, not waited for), and releases everything.
 CAROM_API void carom_client_destroy(carom_client *client);

@@ -62,6 +62,10 @@ typedef struct carom_module {
                      uint32_t capacity);
 } carom_module;
 
+// Whether a module's table can be run: false with the field and what it should be in `error` (which
+// may be NULL).
+CAROM_API bool carom_module_is_sound(const carom_module *module, carom_error *error);
+
 CAROM_API carom_world *carom_game_world(const carom_game *game);
 CAROM_API void *carom_game_state(const carom_game *game);
 CAROM_API uint64_t carom_game_tick(const carom_game *game);

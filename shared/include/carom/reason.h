@@ -23,7 +23,9 @@ extern "C" {
     X(MODULE_UNKNOWN, "the client does not have the room's module")                                \
     X(SCENE_REFUSED, "the client could not build the room's scene")                                \
     X(SERVER_ERROR, "the server met an error")                                                     \
-    X(ROOM_ENDED, "the match is over")
+    X(ROOM_ENDED, "the match is over")                                                             \
+    X(NOT_BUILT, "what was asked for is not built yet")                                            \
+    X(CLIENT_ERROR, "the client met an error")
 
 typedef enum carom_reason {
 #define CAROM_REASON_ENUM(name, text) CAROM_REASON_##name,

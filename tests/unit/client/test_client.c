@@ -449,6 +449,66 @@ Test(client, survives_any_failed_allocation)
     cr_assert_gt(played, 20);
 }
 
+static void expect_refused(const carom_client_def *sound, const carom_module *module,
+                           const char *name, const char *field)
+{
+    carom_error error = {CAROM_OK, "", "", 0};
+    carom_client_def def = *sound;
+    carom_client *client = (carom_client *)&def;
+    def.error = &error;
+    def.module = module != NULL ? module : def.module;
+    def.name = name;
+    cr_expect_eq(carom_client_create(&def, &client), CAROM_ERROR_ARGUMENT, "%s", field);
+    cr_expect_null(client);
+    cr_expect_str_eq(error.field, field);
+    cr_expect_neq(error.expected[0], '\0', "%s", field);
+}
+
+// Names are refused here as the server would refuse them, which speaks of a malformed message.
+Test(client, a_refused_def_names_its_field)
+{
+    const carom_client_def sound = carom_default_client_def();
+    static const char *const names[] = {"abcdefghijklmnopqrstuvwxyz0123456", "tab\there", "\xff",
+                                        "turned \xe2\x80\xae back", "\x1b[2J"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        expect_refused(&sound, NULL, names[i], "name");
+    }
+    carom_module module = carom_module_sandbox;
+    module.abi = 77;
+    expect_refused(&sound, &module, NULL, "module.abi");
+    module = carom_module_sandbox;
+    module.name = "Sand Box";
+    expect_refused(&sound, &module, NULL, "module.name");
+    module.name = NULL;
+    expect_refused(&sound, &module, NULL, "module.name");
+    module = carom_module_sandbox;
+    module.input_size = CAROM_INPUT_MAX + 1;
+    expect_refused(&sound, &module, NULL, "module.input_size");
+    module = carom_module_sandbox;
+    module.state_size = 13;
+    expect_refused(&sound, &module, NULL, "module.state_size");
+    module = carom_module_sandbox;
+    module.public_size = module.state_size + 4;
+    expect_refused(&sound, &module, NULL, "module.public_size");
+    carom_client_def def = sound;
+    def.user_data_size = 5;
+    expect_refused(&def, NULL, NULL, "user_data");
+    def.user_data_size = CAROM_USER_DATA_MAX + 1;
+    expect_refused(&def, NULL, NULL, "user_data_size");
+    def = sound;
+    def.predict_radius = __builtin_nanf("");
+    expect_refused(&def, NULL, NULL, "predict_radius");
+    carom_client *client;
+    def = sound;
+    def.name = "abcdefghijklmnopqrstuvwxyz012345"; // 32 bytes
+    def.module = &carom_module_sandbox;
+    cr_assert_eq(carom_client_create(&def, &client), CAROM_OK);
+    carom_client_destroy(client);
+    def.name = "Zo\xc3\xab \xe5\xad\x97";
+    cr_assert_eq(carom_client_create(&def, &client), CAROM_OK);
+    carom_client_destroy(client);
+}
+
 Test(client, arguments_are_checked)
 {
     memory m = {0};

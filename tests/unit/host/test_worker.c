@@ -428,6 +428,35 @@ Test(worker, a_packet_before_the_hello_ends_it_and_counts)
     close_bench(&b);
 }
 
+// What a client asks for and is not there is refused by its name: the server has met no error.
+Test(worker, a_bad_hello_is_not_the_servers_error)
+{
+    bench b;
+    bare_client c;
+    open_bench(&b, 16);
+    dial(&c);
+    run(&b, &c, 1, 50);
+    cm_control control = hello();
+    control.spectate = true;
+    send_control(&c, &control);
+    run(&b, &c, 1, 300);
+    cr_assert_eq(c.refusals, 1);
+    cr_assert_eq(c.reason, CAROM_REASON_NOT_BUILT);
+    hang_up(&c);
+    // A name that no client of ours would send: hello {protocol, engine, name: ESC [ 2 J}.
+    const uint8_t bytes[] = {
+        0x0a, 0x0a, 0x08, CM_PROTOCOL_VERSION, 0x10, CAROM_ENGINE_VERSION, 0x1a, 0x04, 0x1b,
+        '[',  '2',  'J'};
+    dial(&c);
+    run(&b, &c, 1, 50);
+    send_bytes(&c, 0, bytes, sizeof bytes);
+    run(&b, &c, 1, 300);
+    cr_assert_eq(c.refusals, 1);
+    cr_assert_eq(c.reason, CAROM_REASON_MALFORMED);
+    hang_up(&c);
+    close_bench(&b);
+}
+
 Test(worker, without_a_hello_the_slot_is_free_again)
 {
     bench b;
