@@ -108,8 +108,8 @@ typedef struct carom_soft_def {
 typedef struct carom_impulse_def {
     uint32_t substeps;         // 1
     carom_impulse_model model; // interpolated
-    // The circle model's source rounds poses to whole pixels; this is the width of one in metres. 0
-    // does not round.
+    // The circle model's source rounds gaps to whole pixels; this is the width of one in metres. 0,
+    // the default, does not round.
     float pixel;
 } carom_impulse_def;
 

@@ -20,7 +20,6 @@ static carom_solver_def default_solver(void)
     def.type = CAROM_SOLVER_SOFT;
     def.soft.substeps = 4;
     def.impulse.substeps = 1;
-    def.impulse.pixel = 1.0f;
     def.lcp.substeps = 1;
     def.lcp.epsilon = 1.0e-4f;
     def.lcp.gamma = 0.2f;

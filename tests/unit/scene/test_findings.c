@@ -173,6 +173,13 @@ Test(findings, constant_friction_of_nothing)
                     -1, NULL, 0);
 }
 
+Test(findings, pixels_of_another_model)
+{
+    static const said expected[] = {{2, "$.solver.pixel"}};
+    expect_warnings("{\"carom\": 1,\n \"solver\": {\"type\": \"impulse\", \"pixel\": 1}}\n", -1,
+                    expected, 1);
+}
+
 // Of another solver than its own, a scene's keys of lcp are left unread, with a warning.
 Test(findings, keys_that_another_solver_leaves_unread)
 {

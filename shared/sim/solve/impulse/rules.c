@@ -24,6 +24,9 @@ static void check_world(const carom_world_def *def, cm_findings *findings)
         cm_find_refused(findings, "solver.impulse.model",
                         "another than circle, or \"planar\": true: circles lie in the plane");
     }
+    if (!is_circle(def) && def->solver.impulse.pixel != 0.0f) {
+        cm_find_ignored(findings, "solver.impulse.pixel", "the circle model: no other rounds");
+    }
 }
 
 static void check_shape(const carom_world_def *world, const carom_shape_def *def,
