@@ -22,19 +22,6 @@
 extern "C" {
 #endif
 
-typedef struct carom_dvec3 {
-    double x, y, z;
-} carom_dvec3;
-
-// Columns: where the body's x, y and z axes point. v_world = x v.x + y v.y + z v.z.
-typedef struct carom_dmat3 {
-    carom_dvec3 x, y, z;
-} carom_dmat3;
-
-typedef struct carom_dsym3 {
-    double xx, yy, zz, xy, xz, yz;
-} carom_dsym3;
-
 // Two bodies, `interpolated` and `normal` ----------------------------------------------------
 
 typedef struct carom_impact_body {

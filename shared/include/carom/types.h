@@ -30,6 +30,21 @@ typedef struct carom_quat {
     float x, y, z, w;
 } carom_quat;
 
+// In binary64.
+typedef struct carom_dvec3 {
+    double x, y, z;
+} carom_dvec3;
+
+// Columns: where a turned frame's x, y and z axes point. v_world = x v.x + y v.y + z v.z.
+typedef struct carom_dmat3 {
+    carom_dvec3 x, y, z;
+} carom_dmat3;
+
+// Symmetric.
+typedef struct carom_dsym3 {
+    double xx, yy, zz, xy, xz, yz;
+} carom_dsym3;
+
 // One table of results: name, text. Limits are results of their own, so that whoever hits one
 // learns which. Append only: the numbers travel in control messages.
 #define CAROM_RESULT_TABLE(X)                                                                      \

@@ -79,7 +79,7 @@ static void solve_block(cm_lcp_step *step, const uint32_t *rows, uint32_t count)
         for (uint32_t j = 0; j < count; j++) {
             b[i] += a[i * count + j] * step->rows[rows[j]].lambda;
         }
-        largest = cm_lcp_abs(b[i]) > largest ? cm_lcp_abs(b[i]) : largest;
+        largest = cm_d_abs(b[i]) > largest ? cm_d_abs(b[i]) : largest;
     }
     cm_lcp problem = {count, count, a, b, lower, upper, 0.0, 1.0e-8 * largest + 1.0e-10, 60};
     cm_lcp_answer answer = cm_lcp_murty(&problem, sets, x, w, step->work);

@@ -19,9 +19,9 @@ static uint32_t locks_of(const carom_world *world, const cm_body *body)
 }
 
 // R diag(d) R^T
-static void turned_diagonal(const cm_dmat *r, cm_dvec d, double m[6])
+static void turned_diagonal(const cm_dmat *r, cm_d3 d, double m[6])
 {
-    cm_dvec x = cm_dv_scale(d.x, r->x), y = cm_dv_scale(d.y, r->y), z = cm_dv_scale(d.z, r->z);
+    cm_d3 x = cm_d3_scale(d.x, r->x), y = cm_d3_scale(d.y, r->y), z = cm_d3_scale(d.z, r->z);
     m[0] = x.x * r->x.x + y.x * r->y.x + z.x * r->z.x;
     m[1] = x.x * r->x.y + y.x * r->y.y + z.x * r->z.y;
     m[2] = x.x * r->x.z + y.x * r->y.z + z.x * r->z.z;
@@ -30,10 +30,10 @@ static void turned_diagonal(const cm_dmat *r, cm_dvec d, double m[6])
     m[5] = x.z * r->x.z + y.z * r->y.z + z.z * r->z.z;
 }
 
-static cm_dvec sym_mul(const double m[6], cm_dvec v)
+static cm_d3 sym_mul(const double m[6], cm_d3 v)
 {
-    return cm_dv(m[0] * v.x + m[1] * v.y + m[2] * v.z, m[1] * v.x + m[3] * v.y + m[4] * v.z,
-                 m[2] * v.x + m[4] * v.y + m[5] * v.z);
+    return cm_d3_of(m[0] * v.x + m[1] * v.y + m[2] * v.z, m[1] * v.x + m[3] * v.y + m[4] * v.z,
+                    m[2] * v.x + m[4] * v.y + m[5] * v.z);
 }
 
 // The inverse of the free rows and columns of an inertia in world axes; the locked ones are zero.
@@ -63,25 +63,25 @@ static void invert_free(const double m[6], uint32_t locks, double inverse[6])
 }
 
 // Change of spin, in the principal axes, by the rotational force: explicit, or one Newton step.
-static cm_dvec rotational(cm_dvec w, cm_dvec i, double h)
+static cm_d3 rotational(cm_d3 w, cm_d3 i, double h)
 {
-    cm_dvec iw = cm_dv(i.x * w.x, i.y * w.y, i.z * w.z);
-    cm_dvec f = cm_dv_scale(h, cm_dv_cross(w, iw));
-    if (h * cm_dv_length(w) < FAST_TURN) {
-        return cm_dv(-f.x / i.x, -f.y / i.y, -f.z / i.z);
+    cm_d3 iw = cm_d3_of(i.x * w.x, i.y * w.y, i.z * w.z);
+    cm_d3 f = cm_d3_scale(h, cm_d3_cross(w, iw));
+    if (h * cm_d3_length(w) < FAST_TURN) {
+        return cm_d3_of(-f.x / i.x, -f.y / i.y, -f.z / i.z);
     }
-    cm_dvec c1 = cm_dv(i.x, h * (w.z * i.x - iw.z), h * (iw.y - w.y * i.x));
-    cm_dvec c2 = cm_dv(h * (iw.z - w.z * i.y), i.y, h * (w.x * i.y - iw.x));
-    cm_dvec c3 = cm_dv(h * (w.y * i.z - iw.y), h * (iw.x - w.x * i.z), i.z);
-    cm_dvec c23 = cm_dv_cross(c2, c3);
-    double det = cm_dv_dot(c1, c23), s = det != 0.0 ? -1.0 / det : 0.0;
-    return cm_dv(s * cm_dv_dot(f, c23), s * cm_dv_dot(f, cm_dv_cross(c3, c1)),
-                 s * cm_dv_dot(f, cm_dv_cross(c1, c2)));
+    cm_d3 c1 = cm_d3_of(i.x, h * (w.z * i.x - iw.z), h * (iw.y - w.y * i.x));
+    cm_d3 c2 = cm_d3_of(h * (iw.z - w.z * i.y), i.y, h * (w.x * i.y - iw.x));
+    cm_d3 c3 = cm_d3_of(h * (w.y * i.z - iw.y), h * (iw.x - w.x * i.z), i.z);
+    cm_d3 c23 = cm_d3_cross(c2, c3);
+    double det = cm_d3_dot(c1, c23), s = det != 0.0 ? -1.0 / det : 0.0;
+    return cm_d3_of(s * cm_d3_dot(f, c23), s * cm_d3_dot(f, cm_d3_cross(c3, c1)),
+                    s * cm_d3_dot(f, cm_d3_cross(c1, c2)));
 }
 
-static cm_dvec unlocked(cm_dvec v, uint32_t locks)
+static cm_d3 unlocked(cm_d3 v, uint32_t locks)
 {
-    return cm_dv(locks & 1u ? 0.0 : v.x, locks & 2u ? 0.0 : v.y, locks & 4u ? 0.0 : v.z);
+    return cm_d3_of(locks & 1u ? 0.0 : v.x, locks & 2u ? 0.0 : v.y, locks & 4u ? 0.0 : v.z);
 }
 
 static void load_dynamic(const cm_lcp_step *step, const cm_body *body, cm_lcp_body *row)
@@ -90,29 +90,30 @@ static void load_dynamic(const cm_lcp_step *step, const cm_body *body, cm_lcp_bo
     double h = step->h, mass = (double)body->mass;
     double linear = 1.0 / (1.0 + h * (double)body->linear_damping);
     double angular = 1.0 / (1.0 + h * (double)body->angular_damping);
-    cm_dvec one = cm_dv(linear / mass, linear / mass, linear / mass);
+    cm_d3 one = cm_d3_of(linear / mass, linear / mass, linear / mass);
     row->dynamic = 1;
     row->inverse_mass = unlocked(one, locks);
     row->v = unlocked(row->v, locks);
     row->w = unlocked(row->w, locks >> 3);
 
-    cm_dvec force = cm_dv_add(cm_dv_of(body->force), cm_dv_of(body->applied_force));
-    cm_dvec gravity =
-        cm_dv_scale((double)body->gravity_scale, cm_dv_of(step->world->state.gravity));
-    cm_dvec v = cm_dv_mul_add(row->v, h, cm_dv_mul_add(gravity, 1.0 / mass, force));
-    row->free_v = unlocked(cm_dv_scale(linear, v), locks);
+    cm_d3 force = cm_d3_add(cm_d3_from(body->force), cm_d3_from(body->applied_force));
+    cm_d3 gravity =
+        cm_d3_scale((double)body->gravity_scale, cm_d3_from(step->world->state.gravity));
+    cm_d3 v = cm_d3_mad(row->v, h, cm_d3_mad(gravity, 1.0 / mass, force));
+    row->free_v = unlocked(cm_d3_scale(linear, v), locks);
 
-    cm_dquat q = cm_dq_unit(cm_dq_mul(row->orientation, cm_dq_of(body->inertia_orientation)));
-    cm_dmat axes = cm_dmat_of(q);
-    cm_dvec inertia = cm_dv_of(body->inertia);
+    cm_dquat q =
+        cm_dquat_unit(cm_dquat_mul(row->orientation, cm_dquat_from(body->inertia_orientation)));
+    cm_dmat axes = cm_lcp_axes(q);
+    cm_d3 inertia = cm_d3_from(body->inertia);
     double m[6];
     turned_diagonal(&axes, inertia, m);
     invert_free(m, locks, row->inverse);
-    cm_dvec torque = cm_dv_add(cm_dv_of(body->torque), cm_dv_of(body->applied_torque));
-    cm_dvec turn = rotational(cm_dmat_mul_transpose(&axes, row->w), inertia, h);
-    cm_dvec w = cm_dv_add(row->w, unlocked(cm_dmat_mul(&axes, turn), locks >> 3));
-    w = cm_dv_mul_add(w, h, sym_mul(row->inverse, torque));
-    row->free_w = cm_dv_scale(angular, w);
+    cm_d3 torque = cm_d3_add(cm_d3_from(body->torque), cm_d3_from(body->applied_torque));
+    cm_d3 turn = rotational(cm_dmat_mul_transpose(&axes, row->w), inertia, h);
+    cm_d3 w = cm_d3_add(row->w, unlocked(cm_dmat_mul(&axes, turn), locks >> 3));
+    w = cm_d3_mad(w, h, sym_mul(row->inverse, torque));
+    row->free_w = cm_d3_scale(angular, w);
     for (uint32_t i = 0; i < 6; i++) {
         row->inverse[i] *= angular;
     }
@@ -124,50 +125,50 @@ void cm_lcp_load_bodies(cm_lcp_step *step)
     const cm_motion *motions = cm_motions(step->world);
     for (uint32_t i = 0; i < step->world->state.body_slots; i++) {
         cm_lcp_body *row = &step->bodies[i];
-        cm_dvec force = row->contact_force, torque = row->contact_torque;
+        cm_d3 force = row->contact_force, torque = row->contact_torque;
         *row = (cm_lcp_body){.orientation = {0.0, 0.0, 0.0, 1.0}};
         row->contact_force = force;
         row->contact_torque = torque;
         if (!bodies[i].alive) {
             continue;
         }
-        row->position = cm_dv_of(motions[i].position);
-        row->orientation = cm_dq_unit(cm_dq_of(motions[i].orientation));
+        row->position = cm_d3_from(motions[i].position);
+        row->orientation = cm_dquat_unit(cm_dquat_from(motions[i].orientation));
         if (bodies[i].type == CAROM_BODY_STATIC || cm_body_is_asleep(&bodies[i])) {
             continue;
         }
         row->moving = 1;
-        row->v = row->free_v = cm_dv_of(motions[i].linear_velocity);
-        row->w = row->free_w = cm_dv_of(motions[i].angular_velocity);
+        row->v = row->free_v = cm_d3_from(motions[i].linear_velocity);
+        row->w = row->free_w = cm_d3_from(motions[i].angular_velocity);
         if (bodies[i].type == CAROM_BODY_DYNAMIC) {
             load_dynamic(step, &bodies[i], row);
         }
     }
 }
 
-static bool is_bounded(cm_dvec v)
+static bool is_bounded(cm_d3 v)
 {
-    return cm_lcp_abs(v.x) <= RUNAWAY && cm_lcp_abs(v.y) <= RUNAWAY && cm_lcp_abs(v.z) <= RUNAWAY;
+    return cm_d_abs(v.x) <= RUNAWAY && cm_d_abs(v.y) <= RUNAWAY && cm_d_abs(v.z) <= RUNAWAY;
 }
 
 // What decays would creep through the denormal numbers.
-static cm_dvec settled(cm_dvec v)
+static cm_d3 settled(cm_d3 v)
 {
-    return cm_dv(cm_lcp_abs(v.x) < TINY ? 0.0 : v.x, cm_lcp_abs(v.y) < TINY ? 0.0 : v.y,
-                 cm_lcp_abs(v.z) < TINY ? 0.0 : v.z);
+    return cm_d3_of(cm_d_abs(v.x) < TINY ? 0.0 : v.x, cm_d_abs(v.y) < TINY ? 0.0 : v.y,
+                    cm_d_abs(v.z) < TINY ? 0.0 : v.z);
 }
 
 static void store_body(cm_lcp_step *step, const cm_lcp_body *row, cm_motion *motion)
 {
     double h = step->h;
-    cm_dvec v = settled(cm_dv_mul_add(row->free_v, h, row->dv));
-    cm_dvec w = settled(cm_dv_mul_add(row->free_w, h, row->dw));
-    cm_dvec p = cm_dv_mul_add(row->position, h, v);
-    cm_dquat q = row->orientation, spin = {w.x, w.y, w.z, 0.0}, d = cm_dq_mul(spin, q);
+    cm_d3 v = settled(cm_d3_mad(row->free_v, h, row->dv));
+    cm_d3 w = settled(cm_d3_mad(row->free_w, h, row->dw));
+    cm_d3 p = cm_d3_mad(row->position, h, v);
+    cm_dquat q = row->orientation, spin = {w.x, w.y, w.z, 0.0}, d = cm_dquat_mul(spin, q);
     q = (cm_dquat){q.x + 0.5 * h * d.x, q.y + 0.5 * h * d.y, q.z + 0.5 * h * d.z,
                    q.w + 0.5 * h * d.w};
-    q = cm_dq_unit(q);
-    carom_vec3 position = cm_dv_round(p);
+    q = cm_dquat_unit(q);
+    carom_vec3 position = cm_d3_round(p);
     carom_quat orientation = {(float)q.x, (float)q.y, (float)q.z, (float)q.w};
     bool sound = is_bounded(v) && is_bounded(w) && cm_vec_is_finite(position) &&
                  cm_quat_is_finite(orientation);
@@ -178,13 +179,13 @@ static void store_body(cm_lcp_step *step, const cm_lcp_body *row, cm_motion *mot
     }
     motion->position = position;
     motion->orientation = orientation;
-    motion->linear_velocity = cm_dv_round(v);
-    motion->angular_velocity = cm_dv_round(w);
+    motion->linear_velocity = cm_d3_round(v);
+    motion->angular_velocity = cm_d3_round(w);
 }
 
-static carom_vec3 stored_mean(cm_dvec sum, uint32_t substeps)
+static carom_vec3 stored_mean(cm_d3 sum, uint32_t substeps)
 {
-    carom_vec3 mean = cm_dv_round(cm_dv_scale(1.0 / (double)substeps, settled(sum)));
+    carom_vec3 mean = cm_d3_round(cm_d3_scale(1.0 / (double)substeps, settled(sum)));
     return cm_vec_is_finite(mean) ? mean : cm_vec(0.0f, 0.0f, 0.0f);
 }
 

@@ -23,8 +23,8 @@ typedef struct touch {
     const cm_lcp_contact *old; // what last step left; NULL: nothing
     const cm_shape *mode;      // the shape whose contact mode counts
     uint32_t index, touching;
-    cm_dvec normal, axis; // axis: of 1D and tyre, in the world
-    cm_dvec surface;      // velocity of b's surface less that of a's, beside the bodies' own
+    cm_d3 normal, axis; // axis: of 1D and tyre, in the world
+    cm_d3 surface;      // velocity of b's surface less that of a's, beside the bodies' own
     double epsilon, gamma, weight;
     double scale; // of first estimates of normal forces
     bool has_axis;
@@ -49,11 +49,11 @@ static const cm_shape *mode_of(const cm_shape *a, const cm_shape *b)
                : a;
 }
 
-static cm_dvec in_world(const cm_lcp_body *body, const cm_shape *shape, carom_vec3 local)
+static cm_d3 in_world(const cm_lcp_body *body, const cm_shape *shape, carom_vec3 local)
 {
-    cm_dquat q = cm_dq_unit(cm_dq_mul(body->orientation, cm_dq_of(shape->orientation)));
-    cm_dmat m = cm_dmat_of(q);
-    return cm_dmat_mul(&m, cm_dv_of(local));
+    cm_dquat q = cm_dquat_unit(cm_dquat_mul(body->orientation, cm_dquat_from(shape->orientation)));
+    cm_dmat m = cm_lcp_axes(q);
+    return cm_dmat_mul(&m, cm_d3_from(local));
 }
 
 static bool is_round_about_y(const cm_shape *shape)
@@ -74,18 +74,18 @@ static void find_axis(const cm_lcp_step *step, touch *t)
     if (!tyre && shape->contact_mode != CAROM_CONTACT_1D) {
         return;
     }
-    cm_dvec axis = in_world(body, shape, shape->contact_axis);
+    cm_d3 axis = in_world(body, shape, shape->contact_axis);
     if (tyre && axle != CM_NONE) {
-        cm_dquat frame = cm_dq_of(cm_joints(step->world)[axle].frame_b);
-        cm_dmat m = cm_dmat_of(cm_dq_unit(cm_dq_mul(body->orientation, frame)));
-        axis = cm_dv_cross(m.x, t->normal);
+        cm_dquat frame = cm_dquat_from(cm_joints(step->world)[axle].frame_b);
+        cm_dmat m = cm_lcp_axes(cm_dquat_unit(cm_dquat_mul(body->orientation, frame)));
+        axis = cm_d3_cross(m.x, t->normal);
     } else if (tyre && is_round_about_y(shape)) {
-        axis = cm_dv_cross(axis, t->normal);
+        axis = cm_d3_cross(axis, t->normal);
     }
-    axis = cm_dv_mul_add(axis, -cm_dv_dot(axis, t->normal), t->normal);
-    double length = cm_dv_length(axis);
+    axis = cm_d3_mad(axis, -cm_d3_dot(axis, t->normal), t->normal);
+    double length = cm_d3_length(axis);
     if (length > 1.0e-6) {
-        t->axis = cm_dv_scale(1.0 / length, axis);
+        t->axis = cm_d3_scale(1.0 / length, axis);
         t->has_axis = true;
     }
 }
@@ -93,7 +93,7 @@ static void find_axis(const cm_lcp_step *step, touch *t)
 static double weight_of(const cm_lcp_step *step, uint32_t slot)
 {
     const cm_body *body = &cm_bodies(step->world)[slot];
-    double g = cm_dv_length(cm_dv_of(step->world->state.gravity));
+    double g = cm_d3_length(cm_d3_from(step->world->state.gravity));
     return is_dynamic(step, slot) ? (double)body->mass * g : __builtin_inf();
 }
 
@@ -139,13 +139,13 @@ static bool begin(const cm_lcp_step *step, uint32_t index, const cm_lcp_contact 
     const cm_shape *b = &cm_shapes(step->world)[contact->shape_b];
     const cm_body *bodies = cm_bodies(step->world);
     *t = (touch){.manifold = m, .old = old, .mode = mode_of(a, b), .index = index};
-    t->normal = cm_dv_of(m->normal);
-    double length = cm_dv_length(t->normal);
+    t->normal = cm_d3_from(m->normal);
+    double length = cm_d3_length(t->normal);
     if (!(length > 0.5) || (!is_dynamic(step, a->body) && !is_dynamic(step, b->body))) {
         return false;
     }
-    t->normal = cm_dv_scale(1.0 / length, t->normal);
-    t->surface = cm_dv_sub(in_world(&step->bodies[b->body], b, b->surface_velocity),
+    t->normal = cm_d3_scale(1.0 / length, t->normal);
+    t->surface = cm_d3_sub(in_world(&step->bodies[b->body], b, b->surface_velocity),
                            in_world(&step->bodies[a->body], a, a->surface_velocity));
     t->epsilon = cm_lcp_choose(of_pair(bodies[a->body].epsilon, bodies[b->body].epsilon, true),
                                state->epsilon);
@@ -162,59 +162,58 @@ static bool begin(const cm_lcp_step *step, uint32_t index, const cm_lcp_contact 
 }
 
 // A row along d at a point; NULL where it cannot be.
-static cm_lcp_row *point_row(cm_lcp_step *step, const touch *t, uint32_t k, uint32_t which,
-                             cm_dvec d)
+static cm_lcp_row *point_row(cm_lcp_step *step, const touch *t, uint32_t k, uint32_t which, cm_d3 d)
 {
     const cm_manifold_point *p = &t->manifold->points[k];
-    cm_dvec ra = cm_dv_of(p->anchor_a), rb = cm_dv_of(p->anchor_b);
+    cm_d3 ra = cm_d3_from(p->anchor_a), rb = cm_d3_from(p->anchor_b);
     cm_lcp_row *row = cm_lcp_row_add(step, CM_LCP_OF_CONTACT, t->index, 3 * k + which);
     if (row == NULL) {
         return NULL;
     }
-    cm_lcp_row_side(step, row, t->manifold->body_a, cm_dv_scale(-1.0, d), cm_dv_cross(d, ra));
-    cm_lcp_row_side(step, row, t->manifold->body_b, d, cm_dv_cross(rb, d));
+    cm_lcp_row_side(step, row, t->manifold->body_a, cm_d3_scale(-1.0, d), cm_d3_cross(d, ra));
+    cm_lcp_row_side(step, row, t->manifold->body_b, d, cm_d3_cross(rb, d));
     row->diagonal = t->epsilon;
     return cm_lcp_row_keep(step, row) ? row : NULL;
 }
 
-static cm_dvec slide_velocity(const cm_lcp_step *step, const touch *t, uint32_t k)
+static cm_d3 slide_velocity(const cm_lcp_step *step, const touch *t, uint32_t k)
 {
     const cm_manifold_point *p = &t->manifold->points[k];
     const cm_lcp_body *a = &step->bodies[t->manifold->body_a];
     const cm_lcp_body *b = &step->bodies[t->manifold->body_b];
-    cm_dvec va = cm_dv_add(a->v, cm_dv_cross(a->w, cm_dv_of(p->anchor_a)));
-    cm_dvec vb = cm_dv_add(b->v, cm_dv_cross(b->w, cm_dv_of(p->anchor_b)));
-    cm_dvec v = cm_dv_add(cm_dv_sub(vb, va), t->surface);
-    return cm_dv_mul_add(v, -cm_dv_dot(v, t->normal), t->normal);
+    cm_d3 va = cm_d3_add(a->v, cm_d3_cross(a->w, cm_d3_from(p->anchor_a)));
+    cm_d3 vb = cm_d3_add(b->v, cm_d3_cross(b->w, cm_d3_from(p->anchor_b)));
+    cm_d3 v = cm_d3_add(cm_d3_sub(vb, va), t->surface);
+    return cm_d3_mad(v, -cm_d3_dot(v, t->normal), t->normal);
 }
 
 // Tangent 1; true where it is where it was, so that last step's forces are a start.
 static bool find_tangent(const cm_lcp_step *step, const touch *t, uint32_t k, uint32_t point,
-                         cm_dvec *tangent)
+                         cm_d3 *tangent)
 {
-    cm_dvec kept = cm_dv(0.0, 0.0, 0.0), across, v = slide_velocity(step, t, k);
+    cm_d3 kept = cm_d3_of(0.0, 0.0, 0.0), across, v = slide_velocity(step, t, k);
     if (point != CM_NONE) {
-        kept = cm_dv_of(t->old->tangent[point]);
-        kept = cm_dv_mul_add(kept, -cm_dv_dot(kept, t->normal), t->normal);
-        double length = cm_dv_length(kept);
-        kept = cm_dv_scale(length > 0.5 ? 1.0 / length : 0.0, kept);
+        kept = cm_d3_from(t->old->tangent[point]);
+        kept = cm_d3_mad(kept, -cm_d3_dot(kept, t->normal), t->normal);
+        double length = cm_d3_length(kept);
+        kept = cm_d3_scale(length > 0.5 ? 1.0 / length : 0.0, kept);
     }
-    double speed = cm_dv_length(v);
+    double speed = cm_d3_length(v);
     if (t->has_axis) {
         *tangent = t->axis;
     } else if (speed > SLIDING) {
-        *tangent = cm_dv_scale(1.0 / speed, v);
-    } else if (cm_dv_dot(kept, kept) > 0.5) {
+        *tangent = cm_d3_scale(1.0 / speed, v);
+    } else if (cm_d3_dot(kept, kept) > 0.5) {
         *tangent = kept;
         return true;
     } else {
-        cm_dv_basis(t->normal, tangent, &across);
+        cm_d3_basis(t->normal, tangent, &across);
         return false;
     }
-    return cm_dv_dot(kept, *tangent) > 0.99;
+    return cm_d3_dot(kept, *tangent) > 0.99;
 }
 
-static void add_tangent(cm_lcp_step *step, const touch *t, uint32_t k, uint32_t which, cm_dvec d,
+static void add_tangent(cm_lcp_step *step, const touch *t, uint32_t k, uint32_t which, cm_d3 d,
                         uint32_t normal, double estimate, uint32_t point)
 {
     const cm_world_state *state = &step->world->state;
@@ -227,7 +226,7 @@ static void add_tangent(cm_lcp_step *step, const touch *t, uint32_t k, uint32_t 
         double share = (double)(t->touching > 0 ? t->touching : 1u);
         row->diagonal += share * (double)t->mode->contact_slip / step->h;
     }
-    cm_lcp_row_want(step, row, -cm_dv_dot(t->surface, d), 0.0, 0.0);
+    cm_lcp_row_want(step, row, -cm_d3_dot(t->surface, d), 0.0, 0.0);
     double own = (double)t->mode->contact_max_force;
     if (state->friction_model == CAROM_FRICTION_BOX_CONSTANT) {
         row->upper = own > 0.0 ? own : (double)state->max_friction;
@@ -273,13 +272,13 @@ static void add_point(cm_lcp_step *step, const touch *t, uint32_t k)
     if (t->mode->contact_mode == CAROM_CONTACT_NONE || !touches) {
         return;
     }
-    cm_dvec tangent;
+    cm_d3 tangent;
     bool same = find_tangent(step, t, k, point, &tangent);
-    contact->tangent[k] = cm_dv_round(tangent);
+    contact->tangent[k] = cm_d3_round(tangent);
     double estimate = t->scale * (force > 0.0 ? force : t->weight);
     add_tangent(step, t, k, 1, tangent, normal, estimate, same ? point : CM_NONE);
     if (t->mode->contact_mode != CAROM_CONTACT_1D) {
-        cm_dvec across = cm_dv_cross(t->normal, tangent);
+        cm_d3 across = cm_d3_cross(t->normal, tangent);
         add_tangent(step, t, k, 2, across, normal, estimate, same ? point : CM_NONE);
     }
 }
@@ -319,12 +318,12 @@ static void add_wrench(cm_lcp_step *step, const cm_lcp_row *row, const cm_manifo
     const cm_manifold_point *p = &m->points[row->place / 3];
     const double *j = row->side[row->sides - 1].j;
     double sign = row->side[row->sides - 1].body == m->body_b ? row->lambda : -row->lambda;
-    cm_dvec force = cm_dv_scale(sign, cm_dv(j[0], j[1], j[2]));
+    cm_d3 force = cm_d3_scale(sign, cm_d3_of(j[0], j[1], j[2]));
     cm_lcp_body *a = &step->bodies[m->body_a], *b = &step->bodies[m->body_b];
-    b->contact_force = cm_dv_add(b->contact_force, force);
-    b->contact_torque = cm_dv_add(b->contact_torque, cm_dv_cross(cm_dv_of(p->anchor_b), force));
-    a->contact_force = cm_dv_sub(a->contact_force, force);
-    a->contact_torque = cm_dv_sub(a->contact_torque, cm_dv_cross(cm_dv_of(p->anchor_a), force));
+    b->contact_force = cm_d3_add(b->contact_force, force);
+    b->contact_torque = cm_d3_add(b->contact_torque, cm_d3_cross(cm_d3_from(p->anchor_b), force));
+    a->contact_force = cm_d3_sub(a->contact_force, force);
+    a->contact_torque = cm_d3_sub(a->contact_torque, cm_d3_cross(cm_d3_from(p->anchor_a), force));
 }
 
 void cm_lcp_store_contacts(cm_lcp_step *step, uint32_t substep)
@@ -376,21 +375,21 @@ void cm_lcp_move_contacts(cm_lcp_step *step)
         }
         const cm_lcp_body *a = &step->bodies[m->body_a], *b = &step->bodies[m->body_b];
         const cm_motion *to_a = &motions[m->body_a], *to_b = &motions[m->body_b];
-        cm_dmat from_a = cm_dmat_of(a->orientation), from_b = cm_dmat_of(b->orientation);
-        cm_dmat now_a = cm_dmat_of(cm_dq_unit(cm_dq_of(to_a->orientation)));
-        cm_dmat now_b = cm_dmat_of(cm_dq_unit(cm_dq_of(to_b->orientation)));
-        cm_dvec shift_a = cm_dv_sub(cm_dv_of(to_a->position), a->position);
-        cm_dvec shift_b = cm_dv_sub(cm_dv_of(to_b->position), b->position);
+        cm_dmat from_a = cm_lcp_axes(a->orientation), from_b = cm_lcp_axes(b->orientation);
+        cm_dmat now_a = cm_lcp_axes(cm_dquat_unit(cm_dquat_from(to_a->orientation)));
+        cm_dmat now_b = cm_lcp_axes(cm_dquat_unit(cm_dquat_from(to_b->orientation)));
+        cm_d3 shift_a = cm_d3_sub(cm_d3_from(to_a->position), a->position);
+        cm_d3 shift_b = cm_d3_sub(cm_d3_from(to_b->position), b->position);
         for (uint32_t k = 0; k < m->point_count; k++) {
             cm_manifold_point *p = &m->points[k];
-            cm_dvec ra = cm_dv_of(p->anchor_a), rb = cm_dv_of(p->anchor_b);
-            cm_dvec na = cm_dmat_mul(&now_a, cm_dmat_mul_transpose(&from_a, ra));
-            cm_dvec nb = cm_dmat_mul(&now_b, cm_dmat_mul_transpose(&from_b, rb));
-            cm_dvec moved = cm_dv_sub(cm_dv_add(shift_b, cm_dv_sub(nb, rb)),
-                                      cm_dv_add(shift_a, cm_dv_sub(na, ra)));
-            p->separation += (float)cm_dv_dot(moved, cm_dv_of(m->normal));
-            p->anchor_a = cm_dv_round(na);
-            p->anchor_b = cm_dv_round(nb);
+            cm_d3 ra = cm_d3_from(p->anchor_a), rb = cm_d3_from(p->anchor_b);
+            cm_d3 na = cm_dmat_mul(&now_a, cm_dmat_mul_transpose(&from_a, ra));
+            cm_d3 nb = cm_dmat_mul(&now_b, cm_dmat_mul_transpose(&from_b, rb));
+            cm_d3 moved = cm_d3_sub(cm_d3_add(shift_b, cm_d3_sub(nb, rb)),
+                                    cm_d3_add(shift_a, cm_d3_sub(na, ra)));
+            p->separation += (float)cm_d3_dot(moved, cm_d3_from(m->normal));
+            p->anchor_a = cm_d3_round(na);
+            p->anchor_b = cm_d3_round(nb);
         }
     }
     keep_forces(step);

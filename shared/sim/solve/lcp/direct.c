@@ -146,7 +146,7 @@ static cm_lcp_answer solve_bounded(system *s)
     double *b = s->b + s->free, largest = 0.0;
     bool rubs = fill_bounds(s);
     for (uint32_t i = 0; i < n; i++) {
-        largest = cm_lcp_abs(b[i]) > largest ? cm_lcp_abs(b[i]) : largest;
+        largest = cm_d_abs(b[i]) > largest ? cm_d_abs(b[i]) : largest;
     }
     cm_lcp problem = {n,        s->count, s->a + (size_t)s->free * (s->count + 1), b,     s->lower,
                       s->upper, 0.0,      TOLERANCE * largest + 1.0e-10,           PASSES};

@@ -70,8 +70,8 @@ static void add_row(cm_lcp_step *step, const carom_row *from, uint32_t number)
         return;
     }
     for (uint32_t i = 0; i < CM_LCP_SIDES_MAX; i++) {
-        cm_lcp_row_side(step, row, bodies[i], cm_dv_of(from->linear[i]),
-                        cm_dv_of(from->angular[i]));
+        cm_lcp_row_side(step, row, bodies[i], cm_d3_from(from->linear[i]),
+                        cm_d3_from(from->angular[i]));
     }
     if (!cm_lcp_row_keep(step, row)) {
         return;

@@ -31,7 +31,7 @@ static void spring_of(const cm_joint *joint, double mobility, double *stiffness,
 // A limit's row is dropped while there is no way that this step reaches it.
 static bool is_far(const cm_lcp_step *step, const cm_joint_row *from, const cm_lcp_row *row)
 {
-    double near = from->turning ? NEAR_TURN : NEAR_LENGTH, speed = cm_lcp_abs(row->b);
+    double near = from->turning ? NEAR_TURN : NEAR_LENGTH, speed = cm_d_abs(row->b);
     return (double)from->error > near + 2.0 * step->h * speed;
 }
 
@@ -89,10 +89,10 @@ static void add_joint(cm_lcp_step *step, uint32_t slot)
         if (row == NULL) {
             return;
         }
-        cm_dvec linear = cm_dv_of(from->linear);
-        cm_lcp_row_side(step, row, joint->body_a, cm_dv_scale(-1.0, linear),
-                        cm_dv_of(from->angular_a));
-        cm_lcp_row_side(step, row, joint->body_b, linear, cm_dv_of(from->angular_b));
+        cm_d3 linear = cm_d3_from(from->linear);
+        cm_lcp_row_side(step, row, joint->body_a, cm_d3_scale(-1.0, linear),
+                        cm_d3_from(from->angular_a));
+        cm_lcp_row_side(step, row, joint->body_b, linear, cm_d3_from(from->angular_b));
         if (!cm_lcp_row_keep(step, row)) {
             continue;
         }
@@ -171,24 +171,24 @@ void cm_lcp_store_joints(cm_lcp_step *step, uint32_t substep)
         }
         uint32_t slot = step->rows[i].owner;
         cm_joint *joint = &cm_joints(step->world)[slot];
-        cm_dvec force = cm_dv(0.0, 0.0, 0.0), torque = force;
+        cm_d3 force = cm_d3_of(0.0, 0.0, 0.0), torque = force;
         for (; i < step->row_count && step->rows[i].kind == CM_LCP_OF_JOINT &&
                step->rows[i].owner == slot;
              i++) {
             const cm_lcp_row *row = &step->rows[i];
             const double *j = row->side[row->sides - 1].j;
             double sign = row->side[row->sides - 1].body == joint->body_b ? 1.0 : -1.0;
-            cm_dvec linear = cm_dv(sign * j[0], sign * j[1], sign * j[2]);
-            cm_dvec angular = cm_dv(sign * j[3], sign * j[4], sign * j[5]);
+            cm_d3 linear = cm_d3_of(sign * j[0], sign * j[1], sign * j[2]);
+            cm_d3 angular = cm_d3_of(sign * j[3], sign * j[4], sign * j[5]);
             bool turning = linear.x == 0.0 && linear.y == 0.0 && linear.z == 0.0;
             joint->impulse[row->place] = stored(row->lambda);
             if (turning) {
-                torque = cm_dv_mul_add(torque, row->lambda, angular);
+                torque = cm_d3_mad(torque, row->lambda, angular);
             } else {
-                force = cm_dv_mul_add(force, row->lambda, linear);
+                force = cm_d3_mad(force, row->lambda, linear);
             }
         }
-        joint->force = stored((double)joint->force + share * cm_dv_length(force));
-        joint->torque = stored((double)joint->torque + share * cm_dv_length(torque));
+        joint->force = stored((double)joint->force + share * cm_d3_length(force));
+        joint->torque = stored((double)joint->torque + share * cm_d3_length(torque));
     }
 }

@@ -133,7 +133,7 @@ static void solve(carom_world *world, cm_scratch *scratch)
     step.h = 1.0 / ((double)world->state.tick_rate * (double)substeps);
     world->stats.lcp_rows = world->stats.lcp_solves = 0;
     for (uint32_t i = 0; i < world->state.body_slots; i++) {
-        step.bodies[i].contact_force = step.bodies[i].contact_torque = cm_dv(0.0, 0.0, 0.0);
+        step.bodies[i].contact_force = step.bodies[i].contact_torque = cm_d3_of(0.0, 0.0, 0.0);
     }
     double at = cm_clock(world);
     for (uint32_t i = 0; i < substeps; i++) {

@@ -15,8 +15,8 @@
 #ifndef CM_SIM_SOLVE_LCP_LCP_H
 #define CM_SIM_SOLVE_LCP_LCP_H
 
+#include "shared/base/dvec.h"
 #include "shared/sim/solve/rules.h"
-#include "shared/sim/solve/lcp/math.h"
 #include "shared/sim/solve/lcp/system.h"
 #include "shared/sim/state/scratch.h"
 
@@ -25,14 +25,14 @@
 #define CM_LCP_SIDES_MAX 3u
 
 typedef struct cm_lcp_body {
-    cm_dvec position;
+    cm_d3 position;
     cm_dquat orientation;
-    cm_dvec v, w;           // at the start of the step
-    cm_dvec free_v, free_w; // with all but constraint forces
-    cm_dvec dv, dw;         // acceleration by constraint forces
-    cm_dvec inverse_mass;   // along world axes: 0 where locked
-    double inverse[6];      // inertia, world axes: xx xy xz yy yz zz
-    cm_dvec contact_force, contact_torque;
+    cm_d3 v, w;           // at the start of the step
+    cm_d3 free_v, free_w; // with all but constraint forces
+    cm_d3 dv, dw;         // acceleration by constraint forces
+    cm_d3 inverse_mass;   // along world axes: 0 where locked
+    double inverse[6];    // inertia, world axes: xx xy xz yy yz zz
+    cm_d3 contact_force, contact_torque;
     uint32_t dynamic; // it can be pushed
     uint32_t moving;  // it has a velocity
 } cm_lcp_body;
@@ -94,8 +94,8 @@ void cm_lcp_store_bodies(cm_lcp_step *step, bool last);
 // A row without bodies, free and without error; NULL where there is no room.
 cm_lcp_row *cm_lcp_row_add(cm_lcp_step *step, cm_lcp_owner kind, uint32_t owner, uint32_t place);
 // Adds a body's part: of what cannot be pushed only its velocity counts. CM_NONE: the world.
-void cm_lcp_row_side(cm_lcp_step *step, cm_lcp_row *row, uint32_t body, cm_dvec linear,
-                     cm_dvec angular);
+void cm_lcp_row_side(cm_lcp_step *step, cm_lcp_row *row, uint32_t body, cm_d3 linear,
+                     cm_d3 angular);
 // J M^-1 J^T of the row itself.
 double cm_lcp_row_mobility(const cm_lcp_step *step, const cm_lcp_row *row);
 // b from the wanted velocity and the error's part; J v with free velocities stands in b before.
@@ -106,6 +106,14 @@ const cm_lcp_side *cm_lcp_row_at(const cm_lcp_step *step, const cm_lcp_row *row,
 bool cm_lcp_row_keep(cm_lcp_step *step, cm_lcp_row *row);
 // Adds a row's force to the accelerations of its bodies.
 void cm_lcp_row_push(cm_lcp_step *step, const cm_lcp_row *row, double force);
+
+// Axes of a frame turned by q. The third is across the first two as they are rounded.
+static inline cm_dmat cm_lcp_axes(cm_dquat q)
+{
+    cm_dmat m = cm_dmat_from_quat(q);
+    m.z = cm_d3_cross(m.x, m.y);
+    return m;
+}
 
 static inline double cm_lcp_choose(float own, float worlds)
 {

@@ -34,7 +34,7 @@ static bool eliminate(uint32_t n, double *m, double *x)
     for (uint32_t k = 0; k < n; k++) {
         uint32_t best = k;
         for (uint32_t i = k + 1; i < n; i++) {
-            best = cm_lcp_abs(m[i * n + k]) > cm_lcp_abs(m[best * n + k]) ? i : best;
+            best = cm_d_abs(m[i * n + k]) > cm_d_abs(m[best * n + k]) ? i : best;
         }
         for (uint32_t j = k; j < n && best != k; j++) {
             double t = m[k * n + j];
@@ -44,7 +44,7 @@ static bool eliminate(uint32_t n, double *m, double *x)
         double t = x[k];
         x[k] = x[best];
         x[best] = t;
-        if (!(cm_lcp_abs(m[k * n + k]) > 1.0e-200)) {
+        if (!(cm_d_abs(m[k * n + k]) > 1.0e-200)) {
             return false;
         }
         for (uint32_t i = k + 1; i < n; i++) {

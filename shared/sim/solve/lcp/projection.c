@@ -211,7 +211,7 @@ cm_lcp_answer cm_lcp_kostreva(const cm_lcp *problem, uint8_t *sets, double *x, d
     double mean = 0.0, *last = work + cm_lcp_work(problem->n) - problem->n, largest = 0.0,
            change = 0.0;
     for (uint32_t j = 0; j < problem->n; j++) {
-        mean += cm_lcp_abs(problem->a[(size_t)j * problem->stride + j]) / (double)problem->n;
+        mean += cm_d_abs(problem->a[(size_t)j * problem->stride + j]) / (double)problem->n;
     }
     for (uint32_t k = 0; k < 4; k++) {
         perturbed.epsilon = problem->epsilon + sequence[k] * (mean > 0.0 ? mean : 1.0);
@@ -230,7 +230,7 @@ cm_lcp_answer cm_lcp_kostreva(const cm_lcp *problem, uint8_t *sets, double *x, d
         }
         largest = change = 0.0;
         for (uint32_t j = 0; j < problem->n; j++) {
-            double moved = cm_lcp_abs(to[j] - last[j]), size = cm_lcp_abs(to[j]);
+            double moved = cm_d_abs(to[j] - last[j]), size = cm_d_abs(to[j]);
             change = k > 0 && moved > change ? moved : change;
             largest = size > largest ? size : largest;
             last[j] = to[j];

@@ -96,7 +96,7 @@ static bool eliminate(double *m, uint32_t count, uint32_t stride, double *x)
         uint32_t best = k;
         for (uint32_t i = k + 1; i < count; i++) {
             bool more =
-                cm_lcp_abs(m[(size_t)i * stride + k]) > cm_lcp_abs(m[(size_t)best * stride + k]);
+                cm_d_abs(m[(size_t)i * stride + k]) > cm_d_abs(m[(size_t)best * stride + k]);
             best = more ? i : best;
         }
         double *row = m + (size_t)k * stride, *other = m + (size_t)best * stride;
@@ -108,7 +108,7 @@ static bool eliminate(double *m, uint32_t count, uint32_t stride, double *x)
         double t = x[k];
         x[k] = x[best];
         x[best] = t;
-        if (!(cm_lcp_abs(row[k]) > 1.0e-200)) {
+        if (!(cm_d_abs(row[k]) > 1.0e-200)) {
             return false;
         }
         for (uint32_t i = k + 1; i < count; i++) {

@@ -27,13 +27,12 @@ cm_lcp_row *cm_lcp_row_add(cm_lcp_step *step, cm_lcp_owner kind, uint32_t owner,
     return row;
 }
 
-static double along(const double j[6], cm_dvec v, cm_dvec w)
+static double along(const double j[6], cm_d3 v, cm_d3 w)
 {
     return j[0] * v.x + j[1] * v.y + j[2] * v.z + j[3] * w.x + j[4] * w.y + j[5] * w.z;
 }
 
-void cm_lcp_row_side(cm_lcp_step *step, cm_lcp_row *row, uint32_t body, cm_dvec linear,
-                     cm_dvec angular)
+void cm_lcp_row_side(cm_lcp_step *step, cm_lcp_row *row, uint32_t body, cm_d3 linear, cm_d3 angular)
 {
     if (body == CM_NONE || !step->bodies[body].moving) {
         return;
@@ -104,7 +103,7 @@ void cm_lcp_row_push(cm_lcp_step *step, const cm_lcp_row *row, double force)
     for (uint32_t i = 0; i < row->sides; i++) {
         const cm_lcp_side *side = cm_lcp_row_at(step, row, i);
         cm_lcp_body *body = &step->bodies[side->body];
-        body->dv = cm_dv_mul_add(body->dv, force, cm_dv(side->m[0], side->m[1], side->m[2]));
-        body->dw = cm_dv_mul_add(body->dw, force, cm_dv(side->m[3], side->m[4], side->m[5]));
+        body->dv = cm_d3_mad(body->dv, force, cm_d3_of(side->m[0], side->m[1], side->m[2]));
+        body->dw = cm_d3_mad(body->dw, force, cm_d3_of(side->m[3], side->m[4], side->m[5]));
     }
 }

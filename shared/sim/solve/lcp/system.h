@@ -11,6 +11,8 @@
 #ifndef CM_SIM_SOLVE_LCP_SYSTEM_H
 #define CM_SIM_SOLVE_LCP_SYSTEM_H
 
+#include "shared/base/dvec.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -129,11 +131,6 @@ static inline void cm_lcp_add(double *to, double s, const double *from, uint32_t
     for (uint32_t i = 0; i < n; i++) {
         to[i] += s * from[i];
     }
-}
-
-static inline double cm_lcp_abs(double a)
-{
-    return a < 0.0 ? -a : a;
 }
 
 // w = (A + epsilon 1) x - b.

@@ -10,7 +10,7 @@
 #define CM_SIM_SOLVE_VOLUME_PIECE_H
 
 #include "shared/sim/state/image.h"
-#include "shared/sim/solve/volume/vec.h"
+#include "shared/base/dvec.h"
 
 // A capsule of CM_VOLUME_ROUND segments is the largest: meridians x rings. Cylinders may have more
 // segments, up to CAROM_SEGMENTS_MAX.

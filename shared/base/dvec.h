@@ -1,17 +1,15 @@
-// Vectors, matrices and quaternions in binary64 for the volume solver: the same operations in the
-// same order on every machine, as in base/vec.h. Matrices are column-major. Private to shared/sim.
-#ifndef CM_SIM_SOLVE_VOLUME_VEC_H
-#define CM_SIM_SOLVE_VOLUME_VEC_H
+// Vectors, matrices and quaternions in binary64, for solvers and formulas that work in it. The same
+// operations in the same order on every machine, as in vec.h. Matrices are column-major: a column is
+// where that axis of a turned frame points.
+#ifndef CM_BASE_DVEC_H
+#define CM_BASE_DVEC_H
 
 #include "carom/types.h"
 
-typedef struct cm_d3 {
-    double x, y, z;
-} cm_d3;
-
-typedef struct cm_dmat {
-    cm_d3 x, y, z;
-} cm_dmat;
+// The public types by short names.
+typedef carom_dvec3 cm_d3;
+typedef carom_dmat3 cm_dmat;
+typedef carom_dsym3 cm_dsym;
 
 typedef struct cm_dquat {
     double x, y, z, w;
@@ -167,6 +165,35 @@ static inline cm_dmat cm_dmat_from_quat(cm_dquat q)
                  cm_d3_of(2.0 * (xy - wz), 1.0 - 2.0 * (xx + zz), 2.0 * (yz + wx)),
                  cm_d3_of(2.0 * (xz + wy), 2.0 * (yz - wx), 1.0 - 2.0 * (xx + yy))};
     return m;
+}
+
+static inline cm_d3 cm_dsym_mul(const cm_dsym *m, cm_d3 v)
+{
+    return cm_d3_of(m->xx * v.x + m->xy * v.y + m->xz * v.z, m->xy * v.x + m->yy * v.y + m->yz * v.z,
+                   m->xz * v.x + m->yz * v.y + m->zz * v.z);
+}
+
+// By cofactors. The matrix is positive definite.
+static inline cm_dsym cm_dsym_inverse(const cm_dsym *m)
+{
+    cm_dsym c = {m->yy * m->zz - m->yz * m->yz, m->xx * m->zz - m->xz * m->xz,
+                     m->xx * m->yy - m->xy * m->xy, m->xz * m->yz - m->xy * m->zz,
+                     m->xy * m->yz - m->xz * m->yy, m->xy * m->xz - m->yz * m->xx};
+    double s = 1.0 / (m->xx * c.xx + m->xy * c.xy + m->xz * c.xz);
+    cm_dsym r = {s * c.xx, s * c.yy, s * c.zz, s * c.xy, s * c.xz, s * c.yz};
+    return r;
+}
+
+// S m S', S a rotation.
+static inline cm_dsym cm_dsym_turn(const cm_dmat *s, const cm_dsym *m)
+{
+    // Rows of S, each times m.
+    cm_d3 a = {s->x.x, s->y.x, s->z.x}, b = {s->x.y, s->y.y, s->z.y};
+    cm_d3 c = {s->x.z, s->y.z, s->z.z};
+    cm_d3 ma = cm_dsym_mul(m, a), mb = cm_dsym_mul(m, b), mc = cm_dsym_mul(m, c);
+    cm_dsym r = {cm_d3_dot(a, ma), cm_d3_dot(b, mb), cm_d3_dot(c, mc),
+                     cm_d3_dot(a, mb), cm_d3_dot(a, mc), cm_d3_dot(b, mc)};
+    return r;
 }
 
 #endif
