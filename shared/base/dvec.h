@@ -1,6 +1,6 @@
 // Vectors, matrices and quaternions in binary64, for solvers and formulas that work in it. The same
-// operations in the same order on every machine, as in vec.h. Matrices are column-major: a column is
-// where that axis of a turned frame points.
+// operations in the same order on every machine, as in vec.h. Matrices are column-major: a column
+// is where that axis of a turned frame points.
 #ifndef CM_BASE_DVEC_H
 #define CM_BASE_DVEC_H
 
@@ -169,16 +169,17 @@ static inline cm_dmat cm_dmat_from_quat(cm_dquat q)
 
 static inline cm_d3 cm_dsym_mul(const cm_dsym *m, cm_d3 v)
 {
-    return cm_d3_of(m->xx * v.x + m->xy * v.y + m->xz * v.z, m->xy * v.x + m->yy * v.y + m->yz * v.z,
-                   m->xz * v.x + m->yz * v.y + m->zz * v.z);
+    return cm_d3_of(m->xx * v.x + m->xy * v.y + m->xz * v.z,
+                    m->xy * v.x + m->yy * v.y + m->yz * v.z,
+                    m->xz * v.x + m->yz * v.y + m->zz * v.z);
 }
 
 // By cofactors. The matrix is positive definite.
 static inline cm_dsym cm_dsym_inverse(const cm_dsym *m)
 {
     cm_dsym c = {m->yy * m->zz - m->yz * m->yz, m->xx * m->zz - m->xz * m->xz,
-                     m->xx * m->yy - m->xy * m->xy, m->xz * m->yz - m->xy * m->zz,
-                     m->xy * m->yz - m->xz * m->yy, m->xy * m->xz - m->yz * m->xx};
+                 m->xx * m->yy - m->xy * m->xy, m->xz * m->yz - m->xy * m->zz,
+                 m->xy * m->yz - m->xz * m->yy, m->xy * m->xz - m->yz * m->xx};
     double s = 1.0 / (m->xx * c.xx + m->xy * c.xy + m->xz * c.xz);
     cm_dsym r = {s * c.xx, s * c.yy, s * c.zz, s * c.xy, s * c.xz, s * c.yz};
     return r;
@@ -192,7 +193,7 @@ static inline cm_dsym cm_dsym_turn(const cm_dmat *s, const cm_dsym *m)
     cm_d3 c = {s->x.z, s->y.z, s->z.z};
     cm_d3 ma = cm_dsym_mul(m, a), mb = cm_dsym_mul(m, b), mc = cm_dsym_mul(m, c);
     cm_dsym r = {cm_d3_dot(a, ma), cm_d3_dot(b, mb), cm_d3_dot(c, mc),
-                     cm_d3_dot(a, mb), cm_d3_dot(a, mc), cm_d3_dot(b, mc)};
+                 cm_d3_dot(a, mb), cm_d3_dot(a, mc), cm_d3_dot(b, mc)};
     return r;
 }
 

@@ -15,7 +15,7 @@ static carom_impact_body body_at(double mass, double inertia, double x, double y
 {
     carom_impact_body body = {.mass = mass, .attitude = IDENTITY};
     body.inertia = (carom_dsym3){inertia, inertia, inertia, 0, 0, 0};
-    body.center = cm_dvec(x, y, 0);
+    body.center = cm_d3_of(x, y, 0);
     return body;
 }
 
@@ -25,8 +25,8 @@ static carom_impact_case two_spheres(double mu, double epsilon)
     for (int i = 0; i < 2; i++) {
         double side = i == 0 ? -1.0 : 1.0;
         input.bodies[i] = body_at(1, 0.4, side, 0);
-        input.bodies[i].velocity = cm_dvec(-side, 0, 0);
-        input.bodies[i].angular_velocity = cm_dvec(0, 0, 1);
+        input.bodies[i].velocity = cm_d3_of(-side, 0, 0);
+        input.bodies[i].angular_velocity = cm_d3_of(0, 0, 1);
     }
     return input;
 }
@@ -37,8 +37,8 @@ static carom_impact_case box_and_sphere(double mu, double epsilon)
     input.bodies[0] = body_at(1, 1, -1, -1);
     input.bodies[0].inertia = (carom_dsym3){10.0 / 12, 5.0 / 12, 13.0 / 12, 0, 0, 0};
     input.bodies[1] = body_at(1, 0.4, 1, 0);
-    input.bodies[1].velocity = cm_dvec(-1, 0, 0);
-    input.bodies[1].angular_velocity = cm_dvec(0, 0, 1);
+    input.bodies[1].velocity = cm_d3_of(-1, 0, 0);
+    input.bodies[1].angular_velocity = cm_d3_of(0, 0, 1);
     return input;
 }
 
@@ -200,16 +200,16 @@ static double unit(void) // -1..1
 static carom_dvec3 vector(double size)
 {
     double x = size * unit(), y = size * unit();
-    return cm_dvec(x, y, size * unit());
+    return cm_d3_of(x, y, size * unit());
 }
 
 static carom_dmat3 attitude(void)
 {
     carom_dvec3 x = vector(1), y = vector(1);
-    x = cm_dscale(1 / cm_dlength(x), x);
-    carom_dvec3 z = cm_dcross(x, y);
-    z = cm_dscale(1 / cm_dlength(z), z);
-    return (carom_dmat3){x, cm_dcross(z, x), z};
+    x = cm_d3_scale(1 / cm_d3_length(x), x);
+    carom_dvec3 z = cm_d3_cross(x, y);
+    z = cm_d3_scale(1 / cm_d3_length(z), z);
+    return (carom_dmat3){x, cm_d3_cross(z, x), z};
 }
 
 // P between the two, so that N, from 1 to 2 within a right angle, tells which way is apart.
@@ -224,17 +224,17 @@ static carom_impact_case random_case(double mu, double epsilon)
         body->attitude = attitude();
         body->velocity = vector(3);
         body->angular_velocity = vector(3);
-        body->center = cm_dadd(cm_dvec(i == 0 ? -1 : 1, 0, 0), vector(0.4));
+        body->center = cm_d3_add(cm_d3_of(i == 0 ? -1 : 1, 0, 0), vector(0.4));
     }
     input.point = vector(0.3);
-    input.normal = cm_dadd(cm_dvec(1, 0, 0), vector(0.3));
+    input.normal = cm_d3_add(cm_d3_of(1, 0, 0), vector(0.3));
     return input;
 }
 
 static carom_dvec3 spin_momentum(const carom_impact_body *body, carom_dvec3 v, carom_dvec3 w)
 {
     carom_dvec3 own = cm_dmat_mul(&body->attitude, cm_dsym_mul(&body->inertia, w));
-    return cm_dadd(own, cm_dscale(body->mass, cm_dcross(body->center, v)));
+    return cm_d3_add(own, cm_d3_scale(body->mass, cm_d3_cross(body->center, v)));
 }
 
 static void expect_momenta(const carom_impact_case *input, const carom_impact *out)
@@ -242,40 +242,40 @@ static void expect_momenta(const carom_impact_case *input, const carom_impact *o
     carom_dvec3 p = {0}, l = {0};
     for (int i = 0; i < 2; i++) {
         const carom_impact_body *b = &input->bodies[i];
-        p = cm_dmul_add(p, b->mass, cm_dsub(out->velocities[i], b->velocity));
-        l = cm_dadd(l, cm_dsub(spin_momentum(b, out->velocities[i], out->spins[i]),
-                               spin_momentum(b, b->velocity, b->angular_velocity)));
+        p = cm_d3_mad(p, b->mass, cm_d3_sub(out->velocities[i], b->velocity));
+        l = cm_d3_add(l, cm_d3_sub(spin_momentum(b, out->velocities[i], out->spins[i]),
+                                   spin_momentum(b, b->velocity, b->angular_velocity)));
     }
-    cr_expect_lt(cm_dlength(p), 2.0e-13, "momentum %g", cm_dlength(p));
-    cr_expect_lt(cm_dlength(l), 2.0e-13, "angular momentum %g", cm_dlength(l));
+    cr_expect_lt(cm_d3_length(p), 2.0e-13, "momentum %g", cm_d3_length(p));
+    cr_expect_lt(cm_d3_length(l), 2.0e-13, "angular momentum %g", cm_d3_length(l));
 }
 
 static void expect_identities(const carom_impact_case *input, const carom_impact *out)
 {
-    carom_dvec3 n = cm_dscale(1 / cm_dlength(input->normal), input->normal);
+    carom_dvec3 n = cm_d3_scale(1 / cm_d3_length(input->normal), input->normal);
     double mu = input->friction, epsilon = input->restitution;
-    double size = 1.0 + cm_dlength(out->before);
-    carom_dvec3 along = cm_dscale(cm_ddot(out->after, n), n);
+    double size = 1.0 + cm_d3_length(out->before);
+    carom_dvec3 along = cm_d3_scale(cm_d3_dot(out->after, n), n);
     expect_momenta(input, out);
     if (epsilon == 1 && (mu == 0 || mu == 1)) {
         cr_expect_lt(fabs(out->energy_after - out->energy_before), 1.0e-12 * out->energy_before);
     }
     if (mu == 1 && epsilon == 0) {
-        cr_expect_lt(cm_dlength(out->after), 1.0e-12 * size);
+        cr_expect_lt(cm_d3_length(out->after), 1.0e-12 * size);
     }
     if (mu == 0 && epsilon == 0) {
-        cr_expect_lt(cm_dlength(along), 1.0e-12 * size);
+        cr_expect_lt(cm_d3_length(along), 1.0e-12 * size);
     }
     if (mu == 1) {
-        cr_expect_lt(cm_dlength(cm_dsub(out->after, along)), 1.0e-12 * size);
+        cr_expect_lt(cm_d3_length(cm_d3_sub(out->after, along)), 1.0e-12 * size);
     }
     cr_expect_leq(out->energy_after, out->energy_before * (1 + 1.0e-12));
-    cr_expect_leq(cm_ddot(out->after, n), 1.0e-12 * size, "they part");
+    cr_expect_leq(cm_d3_dot(out->after, n), 1.0e-12 * size, "they part");
     // (16)
     carom_impact_corners corners;
     carom_impact_corner_impulses(input, &corners);
-    double work = cm_ddot(out->impulse, corners.velocity) +
-                  0.5 * cm_ddot(out->impulse, cm_dsym_mul(&corners.response, out->impulse));
+    double work = cm_d3_dot(out->impulse, corners.velocity) +
+                  0.5 * cm_d3_dot(out->impulse, cm_dsym_mul(&corners.response, out->impulse));
     cr_expect_lt(fabs(out->energy_before + work - out->energy_after), 1.0e-12 * out->energy_before);
 }
 
@@ -293,7 +293,7 @@ Test(impact, identities_on_random_bodies)
         }
         collided++;
         expect_identities(&input, &out);
-        input.normal = cm_dscale(-1, input.normal);
+        input.normal = cm_d3_scale(-1, input.normal);
         carom_impact_interpolated(&input, &turned);
         cr_assert_eq(memcmp(&out.spins, &turned.spins, sizeof out.spins), 0, "N or -N");
         cr_assert_eq(memcmp(&out.velocities, &turned.velocities, sizeof out.velocities), 0);
@@ -302,10 +302,10 @@ Test(impact, identities_on_random_bodies)
         input.friction = 0;
         carom_impact_interpolated(&input, &out);
         expect_momenta(&input, &normal);
-        cr_expect_lt(cm_dlength(cm_dsub(normal.impulse, out.impulse)),
-                     1.0e-12 * cm_dlength(out.impulse));
-        carom_dvec3 n = cm_dscale(1 / cm_dlength(input.normal), input.normal);
-        double after = -cm_ddot(normal.after, n), vr = normal.approach;
+        cr_expect_lt(cm_d3_length(cm_d3_sub(normal.impulse, out.impulse)),
+                     1.0e-12 * cm_d3_length(out.impulse));
+        carom_dvec3 n = cm_d3_scale(1 / cm_d3_length(input.normal), input.normal);
+        double after = -cm_d3_dot(normal.after, n), vr = normal.approach;
         cr_expect_lt(fabs(after + input.restitution * vr), 1.0e-12 * (1 + fabs(vr)));
         double lost = 0.5 * (1 - input.restitution * input.restitution) * vr * vr;
         lost /= normal.denominator;
@@ -319,7 +319,7 @@ Test(impact, grazing_and_separating_bodies_are_left_alone)
 {
     carom_impact_case input = two_spheres(1, 1);
     carom_impact out;
-    input.bodies[0].velocity = cm_dvec(-1, 0, 0);
+    input.bodies[0].velocity = cm_d3_of(-1, 0, 0);
     carom_impact_interpolated(&input, &out);
     cr_assert_eq(out.branch, CAROM_IMPACT_NONE);
     cr_assert_eq(out.velocities[0].x, -1.0);
@@ -338,12 +338,12 @@ Test(impact, next_contact_of_figure_12)
     double angle = out.spins[0].z;
     expect_near(angle, 0.315789, 1.0e-6, 12);
     carom_dvec3 x = {cos(angle), sin(angle), 0}, y = {-sin(angle), cos(angle), 0};
-    carom_dvec3 box = cm_dadd(input.bodies[0].center, out.velocities[0]);
-    carom_dvec3 ball = cm_dadd(input.bodies[1].center, out.velocities[1]);
+    carom_dvec3 box = cm_d3_add(input.bodies[0].center, out.velocities[0]);
+    carom_dvec3 ball = cm_d3_add(input.bodies[1].center, out.velocities[1]);
     // The box's face x = 1 against the sphere of radius 1.
-    carom_dvec3 p = cm_dmul_add(ball, -1, x);
-    carom_dvec3 r1 = cm_dsub(p, box), r2 = cm_dsub(p, ball);
-    double gap = cm_ddot(cm_dsub(ball, box), x) - 2.0;
+    carom_dvec3 p = cm_d3_mad(ball, -1, x);
+    carom_dvec3 r1 = cm_d3_sub(p, box), r2 = cm_d3_sub(p, ball);
+    double gap = cm_d3_dot(cm_d3_sub(ball, box), x) - 2.0;
     expect_near(gap, -0.0885, 0.5e-4, 12);
     expect_near(x.x, 0.950551, 1.0e-6, 12);
     expect_near(x.y, 0.310567, 1.0e-6, 12);
@@ -364,7 +364,7 @@ Test(impact, next_contact_of_figure_12)
     expect_near(out.arms[0].x, 0.911496, 1.0e-6, 12);
     expect_near(out.arms[0].y, 0.427491, 1.0e-6, 12);
     cr_expect_eq(out.branch, CAROM_IMPACT_F00);
-    expect_near(cm_ddot(out.after, x), 0, 1.0e-12, 12);
+    expect_near(cm_d3_dot(out.after, x), 0, 1.0e-12, 12);
 }
 
 Test(impact, normal_impulse)
@@ -383,7 +383,7 @@ Test(impact, normal_impulse)
     // Corner drop.
     carom_impact_case drop = {.normal = {0, 1, 0}, .restitution = 0.5};
     drop.bodies[0] = body_at(1, 1.0 / 6, -0.5, 0.5);
-    drop.bodies[0].velocity = cm_dvec(0, -1, 0);
+    drop.bodies[0].velocity = cm_d3_of(0, -1, 0);
     drop.bodies[1] = (carom_impact_body){.attitude = IDENTITY, .immovable = true};
     cr_assert_eq(carom_impact_normal(&drop, &out), CAROM_OK);
     expect_near(out.denominator, 2.5, 1.0e-12, 0);

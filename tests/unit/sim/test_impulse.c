@@ -35,7 +35,7 @@ static carom_quat turn(void)
 
 static carom_dvec3 to_double(carom_vec3 v)
 {
-    return cm_dvec((double)v.x, (double)v.y, (double)v.z);
+    return cm_d3_of((double)v.x, (double)v.y, (double)v.z);
 }
 
 static carom_dmat3 axes(carom_quat q)
@@ -102,8 +102,8 @@ static carom_impact_case case_of(const trial *t)
 
 static void expect_near(carom_vec3 got, carom_dvec3 want, double scale, const char *what)
 {
-    carom_dvec3 off = cm_dsub(to_double(got), want);
-    cr_expect_lt(cm_dlength(off), 1.0e-5 * scale, "%s: off by %g of %g", what, cm_dlength(off),
+    carom_dvec3 off = cm_d3_sub(to_double(got), want);
+    cr_expect_lt(cm_d3_length(off), 1.0e-5 * scale, "%s: off by %g of %g", what, cm_d3_length(off),
                  scale);
 }
 
@@ -159,7 +159,7 @@ static void set_box(carom_shape_def *shape, carom_vec3 half)
 // Body 2's centre where it touches body 1 at P with N from 1 to 2.
 static void place(trial *t, carom_dvec3 point, carom_dvec3 normal, double distance)
 {
-    carom_dvec3 at = cm_dmul_add(point, distance, normal);
+    carom_dvec3 at = cm_d3_mad(point, distance, normal);
     t->bodies[1].position = cm_vec((float)at.x, (float)at.y, (float)at.z);
     t->point = point;
     t->normal = normal;
@@ -182,8 +182,8 @@ Test(impulse, spheres)
             t.bodies[1].type = CAROM_BODY_KINEMATIC;
         }
         carom_dvec3 n = to_double(cm_normalize(vector(1.0f)));
-        n = cm_dscale(1 / cm_dlength(n), n);
-        place(&t, cm_dmul_add(to_double(t.bodies[0].position), 0.5, n), n, 0.75);
+        n = cm_d3_scale(1 / cm_d3_length(n), n);
+        place(&t, cm_d3_mad(to_double(t.bodies[0].position), 0.5, n), n, 0.75);
         collided += run(&t, "spheres");
     }
     cr_assert_gt(collided, 100u);
@@ -208,7 +208,7 @@ Test(impulse, box_and_sphere)
             p.z = 1.0;
             n.z = 0.5;
         }
-        n = cm_dmat_mul(&s, cm_dscale(1 / cm_dlength(n), n));
+        n = cm_dmat_mul(&s, cm_d3_scale(1 / cm_d3_length(n), n));
         place(&t, cm_dmat_mul(&s, p), n, 0.5);
         collided += run(&t, "box and sphere");
     }
@@ -232,7 +232,7 @@ Test(impulse, boxes_by_face_and_by_edge)
         if (round % 2 == 0) {
             // Upper box over a corner of the lower one: they share 0.75 x 0.7.
             t.bodies[1].position = cm_vec(0.75f, 1.0f, 0.8f);
-            t.point = cm_dvec(0.625, 0.5, 0.65);
+            t.point = cm_d3_of(0.625, 0.5, 0.65);
         } else {
             // Edges cross at the origin.
             t.bodies[0].orientation = about(0, 0, 1, CM_TEST_PI / 4);
@@ -241,7 +241,7 @@ Test(impulse, boxes_by_face_and_by_edge)
             t.bodies[1].orientation = about(1, 0, 0, CM_TEST_PI / 4);
             t.bodies[1].position = cm_vec(0.1f, 0.70710678f, 0.0f);
         }
-        t.normal = cm_dvec(0, 1, 0);
+        t.normal = cm_d3_of(0, 1, 0);
         collided += run(&t, round % 2 ? "edges" : "faces");
     }
     cr_assert_gt(collided, 60u);
@@ -257,7 +257,7 @@ Test(impulse, capsules_cylinders_and_planes)
         t.bodies[0].linear_velocity = t.bodies[0].angular_velocity = cm_vec(0, 0, 0);
         t.shapes[0].type = CAROM_SHAPE_PLANE;
         t.shapes[0].normal = cm_vec(0.0f, 1.0f, 0.0f);
-        t.normal = cm_dvec(0, 1, 0);
+        t.normal = cm_d3_of(0, 1, 0);
         shape->radius = 0.25f;
         shape->half_height = 0.5f;
         shape->type = round % 2 ? CAROM_SHAPE_CAPSULE : CAROM_SHAPE_CYLINDER;
@@ -267,7 +267,7 @@ Test(impulse, capsules_cylinders_and_planes)
             t.bodies[1].orientation = about(0, 0, 1, CM_TEST_PI / 2);
             t.bodies[1].position = cm_vec(0.3f, 0.25f, 0.0f);
         }
-        t.point = cm_dvec((double)t.bodies[1].position.x, 0, 0);
+        t.point = cm_d3_of((double)t.bodies[1].position.x, 0, 0);
         collided += run(&t, "on a plane");
     }
     cr_assert_gt(collided, 60u);

@@ -131,9 +131,9 @@ Test(impulse_scenes, second_contact_of_figure_12)
         b->mass = 1;
         b->attitude = (carom_dmat3){{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
         b->inertia = (carom_dsym3){0.4, 0.4, i == 0 ? 13.0 / 12 : 0.4, 0, 0, 0};
-        b->velocity = cm_dvec(i == 0 ? -0.342105263 : -0.657894737, 0, 0);
-        b->angular_velocity = cm_dvec(0, 0, i == 0 ? 0.315789474 : 1);
-        b->center = i == 0 ? cm_dvec(-0.733659, -0.689433, 0) : cm_dvec(x, y, 0);
+        b->velocity = cm_d3_of(i == 0 ? -0.342105263 : -0.657894737, 0, 0);
+        b->angular_velocity = cm_d3_of(0, 0, i == 0 ? 0.315789474 : 1);
+        b->center = i == 0 ? cm_d3_of(-0.733659, -0.689433, 0) : cm_d3_of(x, y, 0);
     }
     carom_impact out;
     cr_assert_eq(carom_impact_interpolated(&input, &out), CAROM_OK);

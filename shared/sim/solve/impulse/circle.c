@@ -49,7 +49,7 @@ static void put_back(cm_impulse_body *body, const carom_circle *was, const carom
     body->shift.y += is->position[1] - was->position[1];
     body->side.v.x = is->velocity[0];
     body->side.v.y = is->velocity[1];
-    body->push = cm_dadd(body->push, cm_dvec(push_x, push_y, 0.0));
+    body->push = cm_d3_add(body->push, cm_d3_of(push_x, push_y, 0.0));
 }
 
 // Notes the impulse where the collide stage has a row for the pair, for the report.

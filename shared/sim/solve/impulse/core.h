@@ -8,89 +8,7 @@
 #define CM_SIM_SOLVE_IMPULSE_CORE_H
 
 #include "carom/impact.h"
-
-static inline carom_dvec3 cm_dvec(double x, double y, double z)
-{
-    carom_dvec3 v = {x, y, z};
-    return v;
-}
-
-static inline carom_dvec3 cm_dadd(carom_dvec3 a, carom_dvec3 b)
-{
-    return cm_dvec(a.x + b.x, a.y + b.y, a.z + b.z);
-}
-
-static inline carom_dvec3 cm_dsub(carom_dvec3 a, carom_dvec3 b)
-{
-    return cm_dvec(a.x - b.x, a.y - b.y, a.z - b.z);
-}
-
-static inline carom_dvec3 cm_dscale(double s, carom_dvec3 a)
-{
-    return cm_dvec(s * a.x, s * a.y, s * a.z);
-}
-
-// a + s b
-static inline carom_dvec3 cm_dmul_add(carom_dvec3 a, double s, carom_dvec3 b)
-{
-    return cm_dvec(a.x + s * b.x, a.y + s * b.y, a.z + s * b.z);
-}
-
-static inline double cm_ddot(carom_dvec3 a, carom_dvec3 b)
-{
-    return a.x * b.x + a.y * b.y + a.z * b.z;
-}
-
-static inline carom_dvec3 cm_dcross(carom_dvec3 a, carom_dvec3 b)
-{
-    return cm_dvec(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
-}
-
-static inline double cm_dlength(carom_dvec3 a)
-{
-    return __builtin_sqrt(cm_ddot(a, a));
-}
-
-static inline carom_dvec3 cm_dmat_mul(const carom_dmat3 *m, carom_dvec3 v)
-{
-    return cm_dvec(m->x.x * v.x + m->y.x * v.y + m->z.x * v.z,
-                   m->x.y * v.x + m->y.y * v.y + m->z.y * v.z,
-                   m->x.z * v.x + m->y.z * v.y + m->z.z * v.z);
-}
-
-static inline carom_dvec3 cm_dmat_mul_transpose(const carom_dmat3 *m, carom_dvec3 v)
-{
-    return cm_dvec(cm_ddot(m->x, v), cm_ddot(m->y, v), cm_ddot(m->z, v));
-}
-
-static inline carom_dvec3 cm_dsym_mul(const carom_dsym3 *m, carom_dvec3 v)
-{
-    return cm_dvec(m->xx * v.x + m->xy * v.y + m->xz * v.z, m->xy * v.x + m->yy * v.y + m->yz * v.z,
-                   m->xz * v.x + m->yz * v.y + m->zz * v.z);
-}
-
-// By cofactors. The matrix is positive definite.
-static inline carom_dsym3 cm_dsym_inverse(const carom_dsym3 *m)
-{
-    carom_dsym3 c = {m->yy * m->zz - m->yz * m->yz, m->xx * m->zz - m->xz * m->xz,
-                     m->xx * m->yy - m->xy * m->xy, m->xz * m->yz - m->xy * m->zz,
-                     m->xy * m->yz - m->xz * m->yy, m->xy * m->xz - m->yz * m->xx};
-    double s = 1.0 / (m->xx * c.xx + m->xy * c.xy + m->xz * c.xz);
-    carom_dsym3 r = {s * c.xx, s * c.yy, s * c.zz, s * c.xy, s * c.xz, s * c.yz};
-    return r;
-}
-
-// S m S', S a rotation.
-static inline carom_dsym3 cm_dsym_turn(const carom_dmat3 *s, const carom_dsym3 *m)
-{
-    // Rows of S, each times m.
-    carom_dvec3 a = {s->x.x, s->y.x, s->z.x}, b = {s->x.y, s->y.y, s->z.y};
-    carom_dvec3 c = {s->x.z, s->y.z, s->z.z};
-    carom_dvec3 ma = cm_dsym_mul(m, a), mb = cm_dsym_mul(m, b), mc = cm_dsym_mul(m, c);
-    carom_dsym3 r = {cm_ddot(a, ma), cm_ddot(b, mb), cm_ddot(c, mc),
-                     cm_ddot(a, mb), cm_ddot(a, mc), cm_ddot(b, mc)};
-    return r;
-}
+#include "shared/base/dvec.h"
 
 // One body as a collision sees it; zeros in inverse_mass and inverse for what cannot be pushed.
 typedef struct cm_impulse_side {
@@ -104,8 +22,8 @@ typedef struct cm_impulse_side {
 static inline carom_dvec3 cm_impulse_relative(const cm_impulse_side *one,
                                               const cm_impulse_side *two)
 {
-    carom_dvec3 v1 = cm_dadd(one->v, cm_dcross(one->w, one->r));
-    return cm_dsub(v1, cm_dadd(two->v, cm_dcross(two->w, two->r)));
+    carom_dvec3 v1 = cm_d3_add(one->v, cm_d3_cross(one->w, one->r));
+    return cm_d3_sub(v1, cm_d3_add(two->v, cm_d3_cross(two->w, two->r)));
 }
 
 // Adds 1/M - [r] J [r].
@@ -158,24 +76,24 @@ static inline carom_dvec3 cm_impulse_solve(const cm_impulse_factor *f, carom_dve
     double y2 = b.z - f->l20 * b.x - f->l21 * y1;
     double z = y2 * f->d2;
     double y = y1 * f->d1 - f->l21 * z;
-    return cm_dvec(b.x * f->d0 - f->l10 * y - f->l20 * z, y, z);
+    return cm_d3_of(b.x * f->d0 - f->l10 * y - f->l20 * z, y, z);
 }
 
 // k of case 3 (25); cases 1 and 3 are 2 k N and k N. 0 where nothing can move along N.
 static inline double cm_impulse_slip(const carom_dsym3 *vf, carom_dvec3 n, carom_dvec3 v0)
 {
-    double den = cm_ddot(cm_dsym_mul(vf, n), n);
-    return den > 0.0 ? -cm_ddot(v0, n) / den : 0.0;
+    double den = cm_d3_dot(cm_dsym_mul(vf, n), n);
+    return den > 0.0 ? -cm_d3_dot(v0, n) / den : 0.0;
 }
 
 // k of case 2 (22), with the sign that separates.
 static inline double cm_impulse_rebound(carom_dvec3 n, carom_dvec3 v0, carom_dvec3 a_n,
                                         carom_dvec3 a_v0)
 {
-    double den = cm_ddot(n, a_n);
-    double square = den > 0.0 ? cm_ddot(v0, a_v0) / den : 0.0;
+    double den = cm_d3_dot(n, a_n);
+    double square = den > 0.0 ? cm_d3_dot(v0, a_v0) / den : 0.0;
     double k = square > 0.0 ? __builtin_sqrt(square) : 0.0;
-    return cm_ddot(v0, n) > 0.0 ? -k : k;
+    return cm_d3_dot(v0, n) > 0.0 ? -k : k;
 }
 
 // Ft for coefficients in 0..1 (S102 to S115): a corner costs its corner only.
@@ -183,35 +101,35 @@ static inline carom_dvec3 cm_impulse_interpolate(const carom_dsym3 *vf, carom_dv
                                                  carom_dvec3 v0, double mu, double epsilon)
 {
     if (mu == 0.0 && (epsilon == 0.0 || epsilon == 1.0)) {
-        return cm_dscale((1.0 + epsilon) * cm_impulse_slip(vf, n, v0), n);
+        return cm_d3_scale((1.0 + epsilon) * cm_impulse_slip(vf, n, v0), n);
     }
     cm_impulse_factor a = cm_impulse_factorize(vf);
     carom_dvec3 a_v0 = cm_impulse_solve(&a, v0);
-    carom_dvec3 f10 = cm_dscale(-1.0, a_v0);
+    carom_dvec3 f10 = cm_d3_scale(-1.0, a_v0);
     if (mu == 1.0 && epsilon == 0.0) {
         return f10;
     }
     carom_dvec3 a_n = cm_impulse_solve(&a, n);
-    carom_dvec3 f11 = cm_dmul_add(f10, cm_impulse_rebound(n, v0, a_n, a_v0), a_n);
+    carom_dvec3 f11 = cm_d3_mad(f10, cm_impulse_rebound(n, v0, a_n, a_v0), a_n);
     if (mu == 1.0 && epsilon == 1.0) {
         return f11;
     }
-    carom_dvec3 f00 = cm_dscale(cm_impulse_slip(vf, n, v0), n);
-    carom_dvec3 f01 = cm_dscale(2.0, f00);
+    carom_dvec3 f00 = cm_d3_scale(cm_impulse_slip(vf, n, v0), n);
+    carom_dvec3 f01 = cm_d3_scale(2.0, f00);
     // (28)
-    carom_dvec3 both = cm_dadd(cm_dsub(cm_dsub(f11, f01), f10), f00);
-    carom_dvec3 f = cm_dmul_add(f00, mu, cm_dsub(f10, f00));
-    return cm_dmul_add(cm_dmul_add(f, epsilon, cm_dsub(f01, f00)), epsilon * mu, both);
+    carom_dvec3 both = cm_d3_add(cm_d3_sub(cm_d3_sub(f11, f01), f10), f00);
+    carom_dvec3 f = cm_d3_mad(f00, mu, cm_d3_sub(f10, f00));
+    return cm_d3_mad(cm_d3_mad(f, epsilon, cm_d3_sub(f01, f00)), epsilon * mu, both);
 }
 
 // (8) to (11): `f` on body 1, so -f (sign -1) on body 2.
 static inline void cm_impulse_push(cm_impulse_side *side, double sign, carom_dvec3 f)
 {
-    carom_dvec3 turn = cm_dsym_mul(&side->inverse, cm_dcross(side->r, f));
+    carom_dvec3 turn = cm_dsym_mul(&side->inverse, cm_d3_cross(side->r, f));
     side->v.x += sign * (side->inverse_mass.x * f.x);
     side->v.y += sign * (side->inverse_mass.y * f.y);
     side->v.z += sign * (side->inverse_mass.z * f.z);
-    side->w = cm_dmul_add(side->w, sign, turn);
+    side->w = cm_d3_mad(side->w, sign, turn);
 }
 
 #endif

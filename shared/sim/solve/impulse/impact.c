@@ -18,8 +18,8 @@ static bool vec_is_finite(carom_dvec3 a)
 
 static bool sym_is_finite(const carom_dsym3 *m)
 {
-    return vec_is_finite(cm_dvec(m->xx, m->yy, m->zz)) &&
-           vec_is_finite(cm_dvec(m->xy, m->xz, m->yz));
+    return vec_is_finite(cm_d3_of(m->xx, m->yy, m->zz)) &&
+           vec_is_finite(cm_d3_of(m->xy, m->xz, m->yz));
 }
 
 // By leading minors; a tensor worse than 1e-12 of that is singular.
@@ -36,15 +36,15 @@ static bool is_definite(const carom_dsym3 *m)
 static bool is_rotation(const carom_dmat3 *s)
 {
     const double allowed = 1.0e-6;
-    double dots[] = {cm_ddot(s->x, s->x) - 1.0, cm_ddot(s->y, s->y) - 1.0,
-                     cm_ddot(s->z, s->z) - 1.0, cm_ddot(s->x, s->y),
-                     cm_ddot(s->x, s->z),       cm_ddot(s->y, s->z)};
+    double dots[] = {cm_d3_dot(s->x, s->x) - 1.0, cm_d3_dot(s->y, s->y) - 1.0,
+                     cm_d3_dot(s->z, s->z) - 1.0, cm_d3_dot(s->x, s->y),
+                     cm_d3_dot(s->x, s->z),       cm_d3_dot(s->y, s->z)};
     for (int i = 0; i < 6; i++) {
         if (dots[i] > allowed || dots[i] < -allowed) {
             return false;
         }
     }
-    return cm_ddot(cm_dcross(s->x, s->y), s->z) > 0.0;
+    return cm_d3_dot(cm_d3_cross(s->x, s->y), s->z) > 0.0;
 }
 
 // 0..1, or for a pair's own negative.
@@ -85,7 +85,7 @@ carom_result carom_impact_check(const carom_impact_case *input)
         !is_finite(input->friction) || !is_finite(input->restitution)) {
         return CAROM_ERROR_NOT_FINITE;
     }
-    double length = cm_dlength(input->normal);
+    double length = cm_d3_length(input->normal);
     bool sound = length > 1.0e-150 && is_finite(length) && input->friction <= 1.0 &&
                  input->restitution <= 1.0 &&
                  !(input->bodies[0].immovable && input->bodies[1].immovable);
@@ -95,13 +95,13 @@ carom_result carom_impact_check(const carom_impact_case *input)
 static cm_impulse_side side_of(const carom_impact_body *body, carom_dvec3 point)
 {
     cm_impulse_side side = {0};
-    side.r = cm_dsub(point, body->center);
+    side.r = cm_d3_sub(point, body->center);
     side.v = body->velocity;
     side.w = cm_dmat_mul(&body->attitude, body->angular_velocity);
     if (!body->immovable) {
         double m = 1.0 / body->mass;
         carom_dsym3 inverse = cm_dsym_inverse(&body->inertia);
-        side.inverse_mass = cm_dvec(m, m, m);
+        side.inverse_mass = cm_d3_of(m, m, m);
         side.inverse = cm_dsym_turn(&body->attitude, &inverse);
     }
     return side;
@@ -110,16 +110,16 @@ static cm_impulse_side side_of(const carom_impact_body *body, carom_dvec3 point)
 // N of length 1 from body 1 to body 2; `sign` is that of the N given.
 static carom_dvec3 direct_normal(const carom_impact_case *input, double *sign)
 {
-    carom_dvec3 n = cm_dscale(1.0 / cm_dlength(input->normal), input->normal);
+    carom_dvec3 n = cm_d3_scale(1.0 / cm_d3_length(input->normal), input->normal);
     double along = 0.0;
     for (int i = 0; i < 2; i++) {
         if (!input->bodies[i].immovable) {
-            double lever = cm_ddot(cm_dsub(input->point, input->bodies[i].center), n);
+            double lever = cm_d3_dot(cm_d3_sub(input->point, input->bodies[i].center), n);
             along += i == 0 ? lever : -lever;
         }
     }
     *sign = along < 0.0 ? -1.0 : 1.0;
-    return cm_dscale(*sign, n);
+    return cm_d3_scale(*sign, n);
 }
 
 double carom_impact_energy(const carom_impact_body *body)
@@ -128,8 +128,8 @@ double carom_impact_energy(const carom_impact_body *body)
         return 0.0;
     }
     carom_dvec3 momentum = cm_dsym_mul(&body->inertia, body->angular_velocity);
-    return 0.5 * (body->mass * cm_ddot(body->velocity, body->velocity) +
-                  cm_ddot(body->angular_velocity, momentum));
+    return 0.5 * (body->mass * cm_d3_dot(body->velocity, body->velocity) +
+                  cm_d3_dot(body->angular_velocity, momentum));
 }
 
 typedef struct setting {
@@ -150,7 +150,7 @@ static setting set_up(const carom_impact_case *input)
     s.mu = input->friction >= 0.0 ? input->friction : one->friction * two->friction;
     s.epsilon =
         input->restitution >= 0.0 ? input->restitution : one->restitution * two->restitution;
-    s.acts = input->regardless || cm_ddot(s.v0, s.normal) > 0.0;
+    s.acts = input->regardless || cm_d3_dot(s.v0, s.normal) > 0.0;
     return s;
 }
 
@@ -167,15 +167,15 @@ static void finish(const carom_impact_case *input, setting *s, carom_dvec3 impul
         carom_impact_body moved = *body;
         double sign = i == 0 ? 1.0 : -1.0;
         out->arms[i] = cm_dmat_mul_transpose(&body->attitude, s->sides[i].r);
-        out->impulses[i] = cm_dscale(sign, cm_dmat_mul_transpose(&body->attitude, impulse));
+        out->impulses[i] = cm_d3_scale(sign, cm_dmat_mul_transpose(&body->attitude, impulse));
         moved.velocity = body->velocity;
         if (!body->immovable) {
             // (8) to (11) in the source's axes: W does not go to the world and back.
             carom_dsym3 inverse = cm_dsym_inverse(&body->inertia);
-            moved.velocity = cm_dmul_add(body->velocity, sign / body->mass, impulse);
+            moved.velocity = cm_d3_mad(body->velocity, sign / body->mass, impulse);
             moved.angular_velocity =
-                cm_dadd(body->angular_velocity,
-                        cm_dsym_mul(&inverse, cm_dcross(out->arms[i], out->impulses[i])));
+                cm_d3_add(body->angular_velocity,
+                          cm_dsym_mul(&inverse, cm_d3_cross(out->arms[i], out->impulses[i])));
         }
         out->velocities[i] = moved.velocity;
         out->spins[i] = moved.angular_velocity;
@@ -265,17 +265,17 @@ carom_result carom_impact_normal(const carom_impact_case *input, carom_impact *o
         return result;
     }
     setting s = set_up(input);
-    carom_dvec3 n = cm_dscale(s.sign, s.normal); // the source's n: as given
+    carom_dvec3 n = cm_d3_scale(s.sign, s.normal); // the source's n: as given
     carom_dvec3 impulse = {0};
     for (int i = 0; i < 2; i++) {
         const cm_impulse_side *side = &s.sides[i];
-        carom_dvec3 turn = cm_dsym_mul(&side->inverse, cm_dcross(side->r, n));
-        out->denominator += side->inverse_mass.x + cm_ddot(n, cm_dcross(turn, side->r));
+        carom_dvec3 turn = cm_dsym_mul(&side->inverse, cm_d3_cross(side->r, n));
+        out->denominator += side->inverse_mass.x + cm_d3_dot(n, cm_d3_cross(turn, side->r));
     }
-    out->approach = -cm_ddot(s.v0, n);
+    out->approach = -cm_d3_dot(s.v0, n);
     if (s.acts) {
         out->magnitude = out->approach * (s.epsilon + 1.0) / out->denominator;
-        impulse = cm_dscale(out->magnitude, n);
+        impulse = cm_d3_scale(out->magnitude, n);
         out->branch = CAROM_IMPACT_NORMAL;
     }
     finish(input, &s, impulse, out);

@@ -43,41 +43,9 @@ static size_t scratch_size(const carom_limits *limits, const carom_solver_def *d
     return walk(limits, NULL, &unused);
 }
 
-typedef struct quat {
-    double x, y, z, w;
-} quat;
-
-static quat unit(quat q)
+static cm_dquat orientation_of(carom_quat q)
 {
-    double s = 1.0 / __builtin_sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
-    return (quat){s * q.x, s * q.y, s * q.z, s * q.w};
-}
-
-static quat from_float(carom_quat q)
-{
-    return unit((quat){(double)q.x, (double)q.y, (double)q.z, (double)q.w});
-}
-
-static quat multiply(quat a, quat b)
-{
-    quat r = {a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
-              a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
-              a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w,
-              a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z};
-    return r;
-}
-
-static carom_dmat3 axes_of(quat q)
-{
-    carom_dmat3 m = {
-        {1.0 - 2.0 * (q.y * q.y + q.z * q.z), 2.0 * (q.x * q.y + q.w * q.z),
-         2.0 * (q.x * q.z - q.w * q.y)},
-        {2.0 * (q.x * q.y - q.w * q.z), 1.0 - 2.0 * (q.x * q.x + q.z * q.z),
-         2.0 * (q.y * q.z + q.w * q.x)},
-        {2.0 * (q.x * q.z + q.w * q.y), 2.0 * (q.y * q.z - q.w * q.x),
-         1.0 - 2.0 * (q.x * q.x + q.y * q.y)},
-    };
-    return m;
+    return cm_dquat_unit(cm_dquat_from(q));
 }
 
 // As cm_locked_inverse, in binary64: locked axes leave the inertia, not its inverse.
@@ -105,15 +73,15 @@ static carom_dsym3 inverse_of(const carom_world *world, uint32_t slot, uint32_t 
     if (xx == yy && yy == zz && (locks & ~CM_LOCKS_LINEAR) == 0) {
         return (carom_dsym3){1.0 / xx, 1.0 / xx, 1.0 / xx, 0.0, 0.0, 0.0};
     }
-    quat q = multiply(from_float(cm_motions(world)[slot].orientation),
-                      from_float(body->inertia_orientation));
-    carom_dmat3 axes = axes_of(unit(q));
+    cm_dquat q = cm_dquat_mul(orientation_of(cm_motions(world)[slot].orientation),
+                              orientation_of(body->inertia_orientation));
+    carom_dmat3 axes = cm_dmat_from_quat(cm_dquat_unit(q));
     return locked_inverse(cm_dsym_turn(&axes, &inertia), locks);
 }
 
 static carom_dvec3 unlocked(uint32_t locks, carom_dvec3 v)
 {
-    return cm_dvec(locks & 1u ? 0.0 : v.x, locks & 2u ? 0.0 : v.y, locks & 4u ? 0.0 : v.z);
+    return cm_d3_of(locks & 1u ? 0.0 : v.x, locks & 2u ? 0.0 : v.y, locks & 4u ? 0.0 : v.z);
 }
 
 // Inverse mass and inertia, then what forces do in a substep.
@@ -124,21 +92,20 @@ static void prepare_dynamic(const carom_world *world, const cm_impulse *impulse,
     cm_impulse_side *side = &row->side;
     double m = 1.0 / (double)body->mass, h = impulse->h;
     uint32_t locks = cm_locks_of(world, body);
-    side->inverse_mass = unlocked(locks, cm_dvec(m, m, m));
+    side->inverse_mass = unlocked(locks, cm_d3_of(m, m, m));
     side->inverse = inverse_of(world, slot, locks);
     side->v = unlocked(locks, side->v);
     side->w = unlocked(locks >> 3, side->w);
-    carom_dvec3 force = cm_dadd(cm_impulse_vec(body->force), cm_impulse_vec(body->applied_force));
-    carom_dvec3 torque =
-        cm_dadd(cm_impulse_vec(body->torque), cm_impulse_vec(body->applied_torque));
-    carom_dvec3 pull = cm_dscale(
-        h, cm_dmul_add(cm_dscale((double)body->gravity_scale, cm_impulse_vec(world->state.gravity)),
-                       m, force));
+    carom_dvec3 force = cm_d3_add(cm_d3_from(body->force), cm_d3_from(body->applied_force));
+    carom_dvec3 torque = cm_d3_add(cm_d3_from(body->torque), cm_d3_from(body->applied_torque));
+    carom_dvec3 pull = cm_d3_scale(
+        h, cm_d3_mad(cm_d3_scale((double)body->gravity_scale, cm_d3_from(world->state.gravity)), m,
+                     force));
     pull = unlocked(locks, pull);
-    side->v = cm_dscale(1.0 / (1.0 + h * (double)body->linear_damping), cm_dadd(side->v, pull));
-    side->w = cm_dscale(1.0 / (1.0 + h * (double)body->angular_damping),
-                        cm_dmul_add(side->w, h, cm_dsym_mul(&side->inverse, torque)));
-    row->pull = cm_dlength(pull);
+    side->v = cm_d3_scale(1.0 / (1.0 + h * (double)body->linear_damping), cm_d3_add(side->v, pull));
+    side->w = cm_d3_scale(1.0 / (1.0 + h * (double)body->angular_damping),
+                          cm_d3_mad(side->w, h, cm_dsym_mul(&side->inverse, torque)));
+    row->pull = cm_d3_length(pull);
 }
 
 static void prepare(const carom_world *world, cm_impulse *impulse)
@@ -151,8 +118,8 @@ static void prepare(const carom_world *world, cm_impulse *impulse)
         if (!body->alive || body->type == CAROM_BODY_STATIC) {
             continue;
         }
-        row->side.v = cm_impulse_vec(motions[i].linear_velocity);
-        row->side.w = cm_impulse_vec(motions[i].angular_velocity);
+        row->side.v = cm_d3_from(motions[i].linear_velocity);
+        row->side.w = cm_d3_from(motions[i].angular_velocity);
         if (body->type == CAROM_BODY_DYNAMIC) {
             prepare_dynamic(world, impulse, i, row);
         }
@@ -179,9 +146,10 @@ static carom_vec3 to_float(carom_dvec3 v)
 // exp(w h) q
 static carom_quat turned(carom_quat q, carom_dvec3 w, double h)
 {
-    double rate = cm_dlength(w), half = 0.5 * rate * h;
+    double rate = cm_d3_length(w), half = 0.5 * rate * h;
     double s = rate * h > 1.0e-9 ? cm_sin(half) / rate : 0.5 * h;
-    quat r = unit(multiply((quat){s * w.x, s * w.y, s * w.z, cm_cos(half)}, from_float(q)));
+    cm_dquat by = {s * w.x, s * w.y, s * w.z, cm_cos(half)};
+    cm_dquat r = cm_dquat_unit(cm_dquat_mul(by, orientation_of(q)));
     return (carom_quat){(float)r.x, (float)r.y, (float)r.z, (float)r.w};
 }
 
@@ -199,8 +167,8 @@ static void move(carom_world *world, const cm_impulse *impulse)
             world->stats.bodies_put_to_rest++;
             continue;
         }
-        carom_dvec3 p = cm_impulse_vec(motion->position);
-        p = cm_dadd(cm_dmul_add(p, impulse->h, row->side.v), row->shift);
+        carom_dvec3 p = cm_d3_from(motion->position);
+        p = cm_d3_add(cm_d3_mad(p, impulse->h, row->side.v), row->shift);
         motion->position = cm_vec((float)p.x, (float)p.y, (float)p.z);
         if (row->side.w.x != 0.0 || row->side.w.y != 0.0 || row->side.w.z != 0.0) {
             motion->orientation = turned(motion->orientation, row->side.w, impulse->h);

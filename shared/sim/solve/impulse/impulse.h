@@ -55,11 +55,6 @@ void cm_impulse_circles(const carom_world *world, const cm_scratch *scratch, cm_
 void cm_circle_collide(const carom_circle *a, const carom_circle *b, const bool fixed[2],
                        double restitution, double pixel, double touch, carom_circle_impact *out);
 
-static inline carom_dvec3 cm_impulse_vec(carom_vec3 v)
-{
-    return cm_dvec((double)v.x, (double)v.y, (double)v.z);
-}
-
 // rules.c: what this solver asks of scenes.
 extern const cm_scene_rules cm_impulse_rules;
 

@@ -61,15 +61,15 @@ static double collide(uint32_t model, cm_impulse_body *a, cm_impulse_body *b, ca
 {
     carom_dsym3 vf = cm_impulse_response(&a->side, &b->side);
     carom_dvec3 f = model == CAROM_IMPULSE_NORMAL
-                        ? cm_dscale((1.0 + epsilon) * cm_impulse_slip(&vf, n, v0), n)
+                        ? cm_d3_scale((1.0 + epsilon) * cm_impulse_slip(&vf, n, v0), n)
                         : cm_impulse_interpolate(&vf, n, v0, mu, epsilon);
     cm_impulse_push(&a->side, 1.0, f);
     cm_impulse_push(&b->side, -1.0, f);
-    a->push = cm_dadd(a->push, f);
-    b->push = cm_dsub(b->push, f);
-    a->turn = cm_dadd(a->turn, cm_dcross(a->side.r, f));
-    b->turn = cm_dsub(b->turn, cm_dcross(b->side.r, f));
-    return -cm_ddot(f, n);
+    a->push = cm_d3_add(a->push, f);
+    b->push = cm_d3_sub(b->push, f);
+    a->turn = cm_d3_add(a->turn, cm_d3_cross(a->side.r, f));
+    b->turn = cm_d3_sub(b->turn, cm_d3_cross(b->side.r, f));
+    return -cm_d3_dot(f, n);
 }
 
 // Points lie halfway between the surfaces; where a sphere overlaps something else the point is the
@@ -97,13 +97,13 @@ static bool fill_row(const carom_world *world, const cm_impulse *impulse, cm_man
     if (m->body_a == CM_NONE || m->point_count == 0) {
         return false;
     }
-    carom_dvec3 n = cm_impulse_vec(m->normal);
+    carom_dvec3 n = cm_d3_from(m->normal);
     n.z = impulse->planar ? 0.0 : n.z;
-    double length = cm_dlength(n);
+    double length = cm_d3_length(n);
     if (!(length > 0.1)) {
         return false;
     }
-    row->normal = cm_dscale(1.0 / length, n);
+    row->normal = cm_d3_scale(1.0 / length, n);
     row->touch = touch_of(a, b);
     for (uint32_t i = 0; i < m->point_count; i++) {
         double separation = (double)m->points[i].separation;
@@ -123,12 +123,12 @@ static void set_centroid(const cm_manifold *m, uint32_t points, cm_impulse_side 
     double count = 0.0;
     for (uint32_t i = 0; i < m->point_count; i++) {
         if (points >> i & 1u) {
-            on_a = cm_dadd(on_a, cm_impulse_vec(m->points[i].anchor_a));
-            on_b = cm_dadd(on_b, cm_impulse_vec(m->points[i].anchor_b));
+            on_a = cm_d3_add(on_a, cm_d3_from(m->points[i].anchor_a));
+            on_b = cm_d3_add(on_b, cm_d3_from(m->points[i].anchor_b));
             count += 1.0;
         }
     }
-    set_arms(a, b, cm_dscale(1.0 / count, on_a), cm_dscale(1.0 / count, on_b));
+    set_arms(a, b, cm_d3_scale(1.0 / count, on_a), cm_d3_scale(1.0 / count, on_b));
 }
 
 static double friction_of(const cm_manifold *m)
@@ -148,7 +148,7 @@ static void collide_once(const carom_world *world, cm_impulse *impulse, cm_manif
     cm_impulse_body *a = &impulse->bodies[m->body_a], *b = &impulse->bodies[m->body_b];
     set_centroid(m, row->points, &a->side, &b->side);
     carom_dvec3 v0 = cm_impulse_relative(&a->side, &b->side);
-    double approach = cm_ddot(v0, row->normal), pull = largest(a->pull, b->pull);
+    double approach = cm_d3_dot(v0, row->normal), pull = largest(a->pull, b->pull);
     row->pressed = age > 0 && pull > 0.0 && approach > -PRESSED * pull &&
                    (approach <= PRESSED * pull || age >= CM_IMPULSE_AGE_MAX);
     if (approach > 0.0) {
@@ -168,12 +168,12 @@ static bool collide_again(uint32_t model, cm_impulse *impulse, cm_manifold *m,
     double still = STILL * largest(a->pull, b->pull);
     bool any = false;
     for (uint32_t i = 0; i < m->point_count; i++) {
-        set_arms(&a->side, &b->side, cm_impulse_vec(m->points[i].anchor_a),
-                 cm_impulse_vec(m->points[i].anchor_b));
+        set_arms(&a->side, &b->side, cm_d3_from(m->points[i].anchor_a),
+                 cm_d3_from(m->points[i].anchor_b));
         double gap = (double)m->points[i].separation, allowed = gap > 0.0 ? gap / impulse->h : 0.0;
         carom_dvec3 v0 = cm_impulse_relative(&a->side, &b->side);
-        v0 = cm_dmul_add(v0, -allowed, row->normal);
-        if (cm_ddot(v0, row->normal) > still) {
+        v0 = cm_d3_mad(v0, -allowed, row->normal);
+        if (cm_d3_dot(v0, row->normal) > still) {
             m->impulse += (float)collide(model, a, b, row->normal, v0, friction_of(m), 0.0);
             any = true;
         }
@@ -185,15 +185,15 @@ static void separate(cm_impulse *impulse, const cm_manifold *m, const cm_impulse
 {
     cm_impulse_body *a = &impulse->bodies[m->body_a], *b = &impulse->bodies[m->body_b];
     carom_dvec3 n = row->normal, ia = a->side.inverse_mass, ib = b->side.inverse_mass;
-    double along = cm_ddot(cm_dsub(b->shift, a->shift), n);
+    double along = cm_d3_dot(cm_d3_sub(b->shift, a->shift), n);
     double depth = -row->deepest - along - KEPT / CM_IMPULSE_TOUCH * row->touch;
-    carom_dvec3 to_a = cm_dvec(ia.x * n.x, ia.y * n.y, ia.z * n.z);
-    carom_dvec3 to_b = cm_dvec(ib.x * n.x, ib.y * n.y, ib.z * n.z);
-    double share = cm_ddot(cm_dadd(to_a, to_b), n);
+    carom_dvec3 to_a = cm_d3_of(ia.x * n.x, ia.y * n.y, ia.z * n.z);
+    carom_dvec3 to_b = cm_d3_of(ib.x * n.x, ib.y * n.y, ib.z * n.z);
+    double share = cm_d3_dot(cm_d3_add(to_a, to_b), n);
     if (depth > 0.0 && share > 0.0) {
         double s = SEPARATED * depth / share;
-        a->shift = cm_dmul_add(a->shift, -s, to_a);
-        b->shift = cm_dmul_add(b->shift, s, to_b);
+        a->shift = cm_d3_mad(a->shift, -s, to_a);
+        b->shift = cm_d3_mad(b->shift, s, to_b);
     }
 }
 
