@@ -163,6 +163,8 @@ def check_includes(path, text, problems):
         if not match:
             continue
         name = match.group(1)
+        if ".." in name.split("/"):
+            problems.append(f"{path}:{number}: include: {name}: paths start at the top")
         for header, where in LIBRARIES.items():
             if name.endswith(header) and not re.match(where, path):
                 problems.append(f"{path}:{number}: include: {name} does not belong here")
@@ -278,6 +280,7 @@ PLANTED = {
     "command line": ("server/tools/plot/x.c", '#include "server/tools/cli/cli.h"\n'),
     "SDK -> simulation": ("client-sdk/src/x.c", '#include "shared/sim/state/image.h"\n'),
     "SDK -> inspection": ("client-sdk/src/x.c", '#include "shared/sim/inspect.h"\n'),
+    "a way round": ("server/host/x.c", '#include "../../shared/sim/state/image.h"\n'),
     "game -> simulation": ("shared/game/x.c", '#include "shared/sim/state/image.h"\n'),
     "scene -> simulation": ("shared/scene/x.c", '#include "shared/sim/inspect.h"\n'),
     "server -> simulation": ("server/host/x.c", '#include "shared/sim/state/fields.h"\n'),

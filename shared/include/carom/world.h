@@ -335,8 +335,8 @@ typedef struct carom_body_state {
 CAROM_API carom_result carom_body_get(const carom_world *world, carom_body_id body,
                                       carom_body_state *state);
 // A def of the body as it is now, with mass, inertia and centre of mass given: it and the defs of
-// its shapes (carom_shape_get) make the same body again. What was applied for the next tick alone
-// is not in it.
+// its shapes (carom_shape_get) make the same body again, awake. What was applied for the next tick
+// alone is not in it.
 CAROM_API carom_result carom_body_get_def(const carom_world *world, carom_body_id body,
                                           carom_body_def *def);
 // The player whose input moves it, or CAROM_NO_PLAYER, also of a body that is not there.
