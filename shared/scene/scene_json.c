@@ -27,7 +27,7 @@ static carom_result check_text(const char *text, size_t size, cm_scene **scene, 
     ProtobufCMessage *message =
         cm_json_to_message(&json, &cm__scene__scene__descriptor, &made->pool, check);
     made->message = (Cm__Scene__Scene *)message;
-    if (check->result != CAROM_OK && message != NULL) {
+    if (check->result != CAROM_OK && message != NULL && check->count < check->capacity) {
         check->path.depth = 0;
         cm_check_values(check, message); // of what could be read
     }
@@ -48,6 +48,19 @@ carom_result cm_scene_from_json(const char *text, size_t size, cm_scene **scene,
     return check_text(text, size, scene, &check);
 }
 
+// As a reader of the file meets them. Errors of one line stay in the order of their finding.
+static void sort_by_line(cm_scene_error *errors, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; ++i) {
+        cm_scene_error moved = errors[i];
+        uint32_t at = i;
+        for (; at > 0 && errors[at - 1].line > moved.line; --at) {
+            errors[at] = errors[at - 1];
+        }
+        errors[at] = moved;
+    }
+}
+
 carom_result cm_scene_validate(const char *text, size_t size, cm_scene **scene,
                                cm_scene_error *errors, uint32_t *count)
 {
@@ -55,6 +68,7 @@ carom_result cm_scene_validate(const char *text, size_t size, cm_scene **scene,
     cm_check_init(&check, errors, *count);
     carom_result result = check_text(text, size, scene, &check);
     *count = check.count;
+    sort_by_line(errors, check.count);
     return result;
 }
 

@@ -8,8 +8,8 @@
 carom_result cm_scene_from_json(const char *text, size_t size, cm_scene **scene,
                                 cm_scene_error *error);
 // The same, with every error that can be found: `count` goes in as the room for them (1 or more)
-// and comes out as how many there are. Keys and numbers are checked first, then what goes across
-// them: the errors are those of the first of the two where there are any.
+// and comes out as how many there are, in the order of lines. Keys and numbers are checked first,
+// then what goes across them: the errors are those of the first of the two where there are any.
 #define CM_SCENE_ERRORS_MAX 64u
 carom_result cm_scene_validate(const char *text, size_t size, cm_scene **scene,
                                cm_scene_error *errors, uint32_t *count);

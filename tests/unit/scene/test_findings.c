@@ -31,13 +31,13 @@ static void expect_errors(const char *text, const said *expected, uint32_t count
 
 Test(findings, keys_and_numbers_of_a_file)
 {
-    static const said expected[] = {{3, "$.gravity"},
+    static const said expected[] = {{2, "$.tick_rate"},
+                                    {3, "$.gravity"},
                                     {5, "$.bodies[0].colour"},
-                                    {6, "$.bodies[1].shapes[0].sphere.radius"},
-                                    {7, "$.joints[0].b"},
-                                    {2, "$.tick_rate"},
                                     {5, "$.bodies[0].mass"},
-                                    {6, "$.bodies[1].name"}};
+                                    {6, "$.bodies[1].shapes[0].sphere.radius"},
+                                    {6, "$.bodies[1].name"},
+                                    {7, "$.joints[0].b"}};
     expect_errors(
         "{\"carom\": 1,\n"
         " \"tick_rate\": 0,\n"
@@ -109,6 +109,35 @@ Test(findings, room_for_errors_is_bounded)
     cr_expect_eq(count, 5u);
     cr_expect_str_eq(errors[4].path, "$.bodies[4].mass");
     cr_expect_eq(errors[5].path[0], '\0');
+}
+
+// What could be read of a broken scene is checked on: that may be anything, and must not crash.
+Test(findings, broken_scenes_are_walked_to_their_end)
+{
+    static const char *const files[] = {"tests/scenes/machines.json", "tests/scenes/shapes.json"};
+    cm_scene_error errors[CM_SCENE_ERRORS_MAX];
+    uint32_t random = 7, most = 0;
+    for (int i = 0; i < 2000; ++i) {
+        size_t size;
+        char *text = cm_scene_read_file(files[i % 2], CM_SCENE_JSON_MAX, &size, &errors[0]);
+        cr_assert_not_null(text);
+        for (int k = 0; k < 4; ++k) { // digits and letters alone, so that most stay JSON
+            random = random * 1664525u + 1013904223u;
+            size_t at = (random >> 8) % size;
+            bool plain =
+                (text[at] >= '0' && text[at] <= '9') || (text[at] >= 'a' && text[at] <= 'z');
+            text[at] = plain ? (char)('0' + (random >> 4) % 10) : text[at];
+        }
+        cm_scene *scene;
+        uint32_t count = CM_SCENE_ERRORS_MAX;
+        if (cm_scene_validate(text, size, &scene, errors, &count) != CAROM_OK) {
+            cr_expect_gt(count, 0u);
+            most = count > most ? count : most;
+        }
+        cm_scene_free(scene);
+        free(text);
+    }
+    cr_expect_gt(most, 2u);
 }
 
 // Warnings -----------------------------------------------------------------------------------
