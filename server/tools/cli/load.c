@@ -46,6 +46,17 @@ static void warn(const char *name, const char *db, const cm_scene *scene, int so
     free(warnings);
 }
 
+int cm_cli_suit_scene(const char *name, const char *db, int solver, const cm_scene *scene)
+{
+    cm_scene_error error;
+    if (cm_scene_check_solver(scene, solver, &error) != CAROM_OK) {
+        cm_cli_scene_error_at(name, db, &error);
+        return CM_STATUS_USAGE;
+    }
+    warn(name, db, scene, solver);
+    return CM_STATUS_DONE;
+}
+
 int cm_cli_load_scene(const char *name, const char *db, int solver, cm_scene **scene)
 {
     cm_scene_error error;
@@ -55,12 +66,7 @@ int cm_cli_load_scene(const char *name, const char *db, int solver, cm_scene **s
         cm_cli_scene_error(db == NULL ? name : db, &error);
         return db != NULL && result == CAROM_ERROR_IO ? CM_STATUS_FAILED : CM_STATUS_USAGE;
     }
-    if (cm_scene_check_solver(*scene, solver, &error) != CAROM_OK) {
-        cm_cli_scene_error_at(name, db, &error);
-        return CM_STATUS_USAGE;
-    }
-    warn(name, db, *scene, solver);
-    return CM_STATUS_DONE;
+    return cm_cli_suit_scene(name, db, solver, *scene);
 }
 
 int cm_cli_load_inputs(const char *file, const cm_scene *scene, const carom_module *module,

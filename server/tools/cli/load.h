@@ -9,6 +9,8 @@
 // instead of its own), and that solver's warnings went to stderr. Returns an exit status; a message
 // went to stderr where it is not 0.
 int cm_cli_load_scene(const char *name, const char *db, int solver, cm_scene **scene);
+// The second half of it, for one more solver.
+int cm_cli_suit_scene(const char *name, const char *db, int solver, const cm_scene *scene);
 // An error found when a scene is used, and warnings whose lines are known, to stderr.
 void cm_cli_scene_error_at(const char *name, const char *db, cm_scene_error *error);
 void cm_cli_scene_warnings(const char *name, cm_scene_error *warnings, uint32_t count);

@@ -167,7 +167,10 @@ static int load_scenes(plot *p)
 {
     for (uint32_t i = 0; i < p->options.scene_count; ++i) {
         const char *name = p->options.scenes[i];
-        int status = cm_cli_load_scene(name, p->options.db, CM_SOLVER_OF_SCENE, &p->scenes[i]);
+        int status = cm_cli_load_scene(name, p->options.db, p->solvers[0], &p->scenes[i]);
+        for (uint32_t k = 1; k < p->solver_count && status == CM_STATUS_DONE; ++k) {
+            status = cm_cli_suit_scene(name, p->options.db, p->solvers[k], p->scenes[i]);
+        }
         if (status != CM_STATUS_DONE) {
             return status;
         }

@@ -231,9 +231,10 @@ static int create(sim *s)
     }
     carom_result result = cm_offline_create_with(s->scene, &s->inputs, solver_of(s), &s->run);
     if (result == CAROM_ERROR_NOT_BUILT) {
-        cm_cli_error("%s: --solver %s: the scene has a module or inputs of players, expected the "
-                     "scene's own solver",
-                     s->options.scene, s->options.solver);
+        cm_scene_error error = {.path = "$.module"};
+        snprintf(error.message, sizeof error.message,
+                 "a game, which runs with its scene's solver alone, expected no --solver");
+        cm_cli_scene_error_at(s->options.scene, s->options.db, &error);
         return CM_STATUS_USAGE;
     }
     if (result == CAROM_OK && s->options.has_rollback) {

@@ -280,6 +280,14 @@ Test(findings, another_solver_refuses_with_a_line_and_warns)
         run("sim tests/scenes/machines.json --solver volume --ticks 1", output, sizeof output), 2);
     cr_expect_not_null(strstr(output, "machines.json:"), "%s", output);
     cr_expect_not_null(strstr(output, ": $.joints: "), "%s", output);
+    cr_expect_eq(
+        run("plot tests/scenes/machines.json --solver scene,volume", output, sizeof output), 2);
+    cr_expect_not_null(strstr(output, ": $.joints: "), "%s", output);
     cr_expect_eq(run("sim tests/scenes/crowd.json --solver lcp --ticks 1", output, sizeof output),
                  0);
+    cr_expect_not_null(strstr(output, "crowd.json:4: $.materials.rubber.restitution: warning: "),
+                       "%s", output);
+    cr_expect_eq(run("sim tests/scenes/sandbox.json --solver lcp --ticks 1", output, sizeof output),
+                 2);
+    cr_expect_not_null(strstr(output, ": $.module: "), "%s", output);
 }
