@@ -12,11 +12,11 @@
 
 #include <string.h>
 
+#include "carom/volume.h"
 #include "client-sdk/src/state.h"
 #include "shared/base/vec.h"
 
 #define STRICT 0.999f // of the bound that a limited contact keeps to
-#define PI     3.14159265f
 
 void cm_pointer_reset(cm_client_pointer *pointer)
 {
@@ -164,80 +164,45 @@ carom_result carom_client_pointer_set(carom_client *client, const carom_pointer_
     return CAROM_OK;
 }
 
-// The largest section of a shape, m^2, and how far from the body's centre it reaches.
-static float section_of(const carom_shape_def *shape)
-{
-    carom_vec3 h = shape->half_extents;
-    float a = 4.0f * h.x * h.y, b = 4.0f * h.y * h.z, c = 4.0f * h.z * h.x, r = shape->radius;
-    switch (shape->type) {
-    case CAROM_SHAPE_BOX:
-        return cm_sqrt(a * a + b * b + c * c); // its largest shadow
-    case CAROM_SHAPE_SPHERE:
-        return PI * r * r;
-    case CAROM_SHAPE_CAPSULE:
-        return PI * r * r + 4.0f * r * shape->half_height;
-    case CAROM_SHAPE_CYLINDER:
-        return PI * r * r + 4.0f * r * shape->half_height;
-    default:
-        return 0.0f;
-    }
-}
-
+// How far a shape reaches from the body's centre.
 static float reach_of(const carom_shape_def *shape, carom_vec3 arm)
 {
-    float own = shape->type == CAROM_SHAPE_BOX ? cm_length(shape->half_extents)
-                                               : shape->radius + shape->half_height;
+    float own = shape->radius + shape->half_height;
+    if (shape->type == CAROM_SHAPE_BOX) {
+        own = cm_length(shape->half_extents);
+    } else if (shape->type == CAROM_SHAPE_HULL && shape->hull != NULL) {
+        uint32_t count = 0;
+        const carom_vec3 *vertices = carom_hull_vertices(shape->hull, &count);
+        own = 0.0f;
+        for (uint32_t i = 0; i < count; i++) {
+            own = cm_max(own, cm_length(vertices[i]));
+        }
+    }
     return own + cm_length(cm_sub(shape->position, arm));
 }
 
-// Of hulls: the ball about all vertices.
-static void add_hull(const carom_shape_def *shape, float *section, float *reach)
-{
-    uint32_t count = 0;
-    const carom_vec3 *vertices = carom_hull_vertices(shape->hull, &count);
-    float most = 0.0f;
-    for (uint32_t i = 0; i < count; i++) {
-        most = cm_max(most, cm_length(vertices[i]));
-    }
-    *section += PI * most * most;
-    *reach = cm_max(*reach, most + cm_length(shape->position));
-}
-
-// Stiffness and damping of the pointer's contact as the volume solver has them, and its reach.
-static float contact_of(const carom_client *client, carom_body_id body, float *stiffness,
-                        float *damping)
+static float reach_of_body(const carom_client *client, carom_body_id body)
 {
     const carom_world *world = client->mirror->world;
+    carom_vec3 arm = arm_of(client, body);
     carom_shape_id shapes[32];
     uint32_t count = carom_body_shapes(world, body, shapes, 32);
-    float section = 0.0f, reach = 0.0f;
+    float reach = 0.0f;
     for (uint32_t i = 0; i < count && i < 32; i++) {
         carom_shape_def shape;
         carom_body_id owner;
-        if (carom_shape_get(world, shapes[i], &shape, &owner) != CAROM_OK) {
-            continue;
-        }
-        if (shape.type == CAROM_SHAPE_HULL && shape.hull != NULL) {
-            add_hull(&shape, &section, &reach);
-        } else {
-            section += section_of(&shape);
-            reach = cm_max(reach, reach_of(&shape, arm_of(client, body)));
+        if (carom_shape_get(world, shapes[i], &shape, &owner) == CAROM_OK) {
+            reach = cm_max(reach, reach_of(&shape, arm));
         }
     }
-    carom_world_def def;
-    cm_scene_world_def(client->mirror->scene, &def);
-    bool volume = def.solver.type == CAROM_SOLVER_VOLUME;
-    float area = def.solver.volume.contact == CAROM_VOLUME_DEEPEST_POINT ? 1.0f : section;
-    *stiffness = volume ? def.solver.volume.stiffness * area : 0.0f;
-    *damping = volume ? def.solver.volume.damping * area : 0.0f;
     return reach;
 }
 
 static carom_pointer_limit limit_of(const carom_client *client, carom_body_id body)
 {
     const carom_pointer_device *device = &client->pointer.device;
-    float stiffness, damping;
-    float reach = contact_of(client, body, &stiffness, &damping);
+    float stiffness = 0.0f, damping = 0.0f, reach = reach_of_body(client, body);
+    carom_volume_bound(client->mirror->world, body, &stiffness, &damping);
     stiffness = device->stiffness > 0.0f ? device->stiffness : stiffness;
     damping = device->contact_damping > 0.0f ? device->contact_damping : damping;
     carom_pointer_limit limit = {stiffness, damping, 1.0f, false};

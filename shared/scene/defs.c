@@ -120,7 +120,7 @@ static void enter_field(cm_check *check, const sink *s, const carom_error *findi
 static void note(cm_check *check, cm_notes *notes, const char *expected)
 {
     char message[sizeof notes->notes->message];
-    snprintf(message, sizeof message, "does nothing or means nothing, expected %s", expected);
+    snprintf(message, sizeof message, "has no effect or no sense as it is, expected %s", expected);
     for (uint32_t i = 0; i < notes->count; ++i) {
         if (strcmp(notes->notes[i].message, message) == 0) {
             ++notes->more[i];

@@ -163,8 +163,8 @@ typedef struct carom_pointer_device {
     float mass;            // kg; 0: not known, then damping x period, which is less
     float damping;         // b, N s/m: physical, of the mechanism and a light grip
     float angular_damping; // N m s/rad; 0: the device does not turn, or it is not limited by it
-    // Of the contact. 0: from the scene, which only the volume solver can tell (its stiffness and
-    // damping times the largest section of the pointer); other solvers have none that is fixed.
+    // Of the contact. 0: from the scene, which only the volume solver can tell
+    // (carom_volume_bound); other solvers have none that is fixed.
     float stiffness;       // K, N/m
     float contact_damping; // B, N s/m
 } carom_pointer_device;

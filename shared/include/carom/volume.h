@@ -75,8 +75,8 @@ typedef struct carom_volume_touch {
 // Bytes of work, aligned as malloc's.
 CAROM_API size_t carom_volume_work_size(void);
 
-// `normal` is the last one, of any length above 0; NULL: the direction of the nearest points, else
-// against the relative velocity, else between the centres. Friction moves `memory` on by dt seconds
+// `normal` is the last one, of any length above 0; NULL: the direction of the nearest points, or of
+// the least overlap. Friction moves `memory` on by dt seconds
 // (0: as it is). segments: of round shapes, CAROM_SEGMENTS_MIN to CAROM_SEGMENTS_MAX. Errors:
 // NOT_FINITE; ARGUMENT for two planes, a hull that is not there, sizes not above 0, an orientation
 // or a normal of length 0, coefficients below 0 or out of order, segments out of range. `out` and
@@ -89,7 +89,25 @@ CAROM_API carom_result carom_volume_meet(const carom_volume_piece pieces[2],
                                          double dt, uint32_t segments, void *work,
                                          carom_volume_memory *memory, carom_volume_touch *out);
 
+// Stiffness (N/m) and damping (N s/m) of a whole contact between bodies of reduced mass `mass` (kg;
+// 1 / (1/m_a + 1/m_b), where what cannot be pushed has none; a pointer has its own) in a step of h
+// seconds. Over an area A (m^2) that is K / A and B / A for each square metre; a deepest point has
+// K and B. The derivation stands in shared/sim/solve/volume/README.md. 0 for a mass or step not
+// above 0.
+CAROM_API void carom_volume_contact_of(double mass, double h, carom_volume_contact contact,
+                                       double *stiffness, double *damping);
+
+// Substeps of a tick of dt seconds where the scene names neither them nor a stiffness, 1 to 64.
+CAROM_API uint32_t carom_volume_substeps(double dt);
+
+// The most that the contact of a body can have in this world, N/m and N s/m: over its largest
+// section where the world's numbers are given, else that of the body's own mass, which no reduced
+// mass exceeds. 0 where the world's solver is another. ARGUMENT for a body that is not there.
+CAROM_API carom_result carom_volume_bound(const carom_world *world, carom_body_id body,
+                                          float *stiffness, float *damping);
+
 #ifdef __cplusplus
 }
 #endif
+
 #endif

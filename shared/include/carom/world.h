@@ -133,7 +133,8 @@ typedef struct carom_lcp_def {
 typedef struct carom_volume_def {
     uint32_t substeps;                        // 0: as many as stay stable; else 1 to 64
     carom_volume_contact contact;             // intersection
-    float stiffness, damping;                 // N/m^3, N s/m^3; 1e6, 1e3
+    float stiffness, damping;                 // N/m^3, N s/m^3; negative (the default): derived
+                                              // for each contact (carom/volume.h)
     float tangent_stiffness, tangent_damping; // negative (the default): as along the normal
     float friction_kinetic;                   // negative (the default): the surfaces' own
     float friction_static;                    // negative (the default): 1.2 times the kinetic

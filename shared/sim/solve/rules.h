@@ -20,6 +20,9 @@ void cm_find_ignored(cm_findings *findings, const char *field, const char *expec
 typedef struct cm_scene_rules {
     void (*world)(const carom_world_def *def, cm_findings *findings);
     void (*body)(const carom_body_def *def, cm_findings *findings);
+    // A body with all its shapes, of which nothing was refused so far.
+    void (*matter)(const carom_world_def *world, const carom_body_def *def,
+                   const carom_shape_def *shapes, uint32_t count, cm_findings *findings);
     void (*shape)(const carom_world_def *world, const carom_shape_def *def, cm_findings *findings);
     void (*joint)(const carom_joint_def *def, cm_findings *findings);
     void (*pair)(const carom_pair_rule *rule, cm_findings *findings);

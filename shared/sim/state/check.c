@@ -49,6 +49,7 @@ carom_result cm_check_unit(carom_vec3 value)
 }
 
 #define POSITIVE_FORCE "0 to 1e15"
+#define DERIVED_FORCE  "0 to 1e15, or -1 for one derived for each contact"
 #define OWN_FORCE      "0 to 1e15, or -1 for the one along the normal"
 #define OWN_FRICTION   "0 to 1000, or -1 for the surfaces' own"
 
@@ -79,10 +80,10 @@ static carom_result check_volume(const cm_world_state *state, carom_error *error
 {
     CM_WANT(state->volume_contact <= CAROM_VOLUME_DEEPEST_POINT, "solver.volume.contact",
             "a carom_volume_contact");
-    CM_FIELD(cm_check_float(state->stiffness, 0.0f, CAROM_FORCE_MAX), "solver.volume.stiffness",
-             POSITIVE_FORCE);
-    CM_FIELD(cm_check_float(state->damping, 0.0f, CAROM_FORCE_MAX), "solver.volume.damping",
-             POSITIVE_FORCE);
+    CM_FIELD(cm_check_float(state->stiffness, -1.0f, CAROM_FORCE_MAX), "solver.volume.stiffness",
+             DERIVED_FORCE);
+    CM_FIELD(cm_check_float(state->damping, -1.0f, CAROM_FORCE_MAX), "solver.volume.damping",
+             DERIVED_FORCE);
     CM_FIELD(cm_check_float(state->tangent_stiffness, -1.0f, CAROM_FORCE_MAX),
              "solver.volume.tangent_stiffness", OWN_FORCE);
     CM_FIELD(cm_check_float(state->tangent_damping, -1.0f, CAROM_FORCE_MAX),

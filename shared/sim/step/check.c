@@ -84,6 +84,9 @@ bool carom_check_body(const carom_world_def *world, const carom_body_def *def,
     if (rules->body) {
         rules->body(def, &findings);
     }
+    if (rules->matter && !findings.refused) {
+        rules->matter(world, def, shapes, shape_count, &findings);
+    }
     for (uint32_t i = 0; i < shape_count && rules->shape; i++) {
         findings.shape = i;
         rules->shape(world, &shapes[i], &findings);

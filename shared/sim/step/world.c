@@ -25,8 +25,8 @@ static carom_solver_def default_solver(void)
     def.lcp.gamma = 0.2f;
     def.lcp.rounds = 1;
     def.lcp.direct_rows = 256;
-    def.volume.stiffness = 1.0e6f;
-    def.volume.damping = 1.0e3f;
+    def.volume.stiffness = -1.0f;
+    def.volume.damping = -1.0f;
     def.volume.tangent_stiffness = -1.0f;
     def.volume.tangent_damping = -1.0f;
     def.volume.friction_kinetic = -1.0f;
@@ -175,8 +175,11 @@ static void set_solver(const carom_solver_def *def, cm_world_state *state)
     state->max_friction = def->lcp.max_friction;
     state->friction_model = (uint32_t)def->lcp.friction_model;
     state->volume_contact = (uint32_t)def->volume.contact;
-    state->stiffness = def->volume.stiffness;
-    state->damping = def->volume.damping;
+    // In the worlds of other solvers what is derived counts as the numbers that it was before it
+    // could be: so their hashes stay.
+    bool other = def->type != CAROM_SOLVER_VOLUME;
+    state->stiffness = other && def->volume.stiffness == -1.0f ? 1.0e6f : def->volume.stiffness;
+    state->damping = other && def->volume.damping == -1.0f ? 1.0e3f : def->volume.damping;
     state->tangent_stiffness = def->volume.tangent_stiffness;
     state->tangent_damping = def->volume.tangent_damping;
     state->friction_kinetic = def->volume.friction_kinetic;

@@ -176,7 +176,7 @@ Test(volume, random_boxes)
         cm_pieces_box(cm_d3_of(0.7, 1.5, 0.4), cm_pieces_vec(&state, 1.0),
                       cm_pieces_rotation(&state), &b);
         cm_volume_region r;
-        cm_d3 n = cm_volume_first_normal(&a, &b, cm_d3_of(0, 0, 0));
+        cm_d3 n = cm_volume_first_normal(&a, &b);
         cm_volume_gap gap;
         cm_volume_gjk(&a, &b, cm_d3_of(0, 0, 0), cm_d3_of(0, 0, 0), &gap);
         bool meets = cm_volume_meet(&a, &b, n, &work, &r);
@@ -190,6 +190,58 @@ Test(volume, random_boxes)
     }
     cr_assert_gt(met, 1000u);
     cr_assert_eq(clipped, 0u, "%u of %u", clipped, met);
+}
+
+// Least overlap of two boxes over all axes that can separate them: faces and pairs of edges.
+static double least_overlap(void)
+{
+    double least = INFINITY;
+    for (uint32_t i = 0; i < 3; i++) {
+        for (uint32_t j = 0; j < 5; j++) {
+            cm_d3 n = j == 3 ? a.axis[i] : j == 4 ? b.axis[i] : cm_d3_cross(a.axis[i], b.axis[j]);
+            if (cm_d3_length(n) < 1e-9) {
+                continue;
+            }
+            n = cm_d3_unit(n);
+            for (uint32_t side = 0; side < 2; side++, n = cm_d3_scale(-1.0, n)) {
+                double overlap = cm_volume_reach(&b, n) + cm_volume_reach(&a, cm_d3_scale(-1.0, n));
+                least = fmin(least, overlap);
+            }
+        }
+    }
+    return least;
+}
+
+Test(volume, first_normal_is_of_least_overlap)
+{
+    uint64_t state = 5;
+    uint32_t met = 0, edges = 0;
+    double worst = 1.0;
+    for (uint32_t round = 0; round < 4000; round++) {
+        cm_pieces_box(cm_d3_of(1, 0.5, 2), cm_pieces_vec(&state, 1.2), cm_pieces_rotation(&state),
+                      &a);
+        cm_pieces_box(cm_d3_of(0.7, 1.5, 0.4), cm_pieces_vec(&state, 1.2),
+                      cm_pieces_rotation(&state), &b);
+        cm_volume_gap gap;
+        cm_volume_gjk(&a, &b, cm_d3_of(0, 0, 0), cm_d3_of(0, 0, 0), &gap);
+        if (gap.apart) {
+            continue;
+        }
+        cm_d3 n = cm_volume_first_normal(&a, &b);
+        double is = cm_volume_reach(&b, n) + cm_volume_reach(&a, cm_d3_scale(-1.0, n));
+        double want = least_overlap(), face = 0.0;
+        for (uint32_t i = 0; i < 3; i++) {
+            face = fmax(face, fmax(fabs(cm_d3_dot(n, cm_d3_unit(a.axis[i]))),
+                                   fabs(cm_d3_dot(n, cm_d3_unit(b.axis[i])))));
+        }
+        expect_near(cm_d3_length(n), 1.0, 1e-12, "unit");
+        met++;
+        edges += face < 1.0 - 1e-9;
+        worst = fmax(worst, is / want);
+    }
+    cr_assert_gt(met, 1000u);
+    cr_assert_gt(edges, 50u, "%u between edges", edges);
+    cr_assert_lt(worst, 1.0 + 1e-9);
 }
 
 Test(volume, random_hulls_and_round_shapes)
@@ -221,7 +273,7 @@ Test(volume, random_hulls_and_round_shapes)
             cm_pieces_box(cm_d3_of(0.5, 0.6, 0.7), at, turn, &b);
         }
         cm_volume_region r;
-        cm_d3 n = cm_volume_first_normal(&a, &b, cm_d3_of(0, 0, 0));
+        cm_d3 n = cm_volume_first_normal(&a, &b);
         if (cm_volume_meet(&a, &b, n, &work, &r)) {
             met++;
             clipped += r.clipped;
@@ -268,7 +320,7 @@ Test(volume, integrals_by_quadrature)
                       &a);
         cm_pieces_box(cm_d3_of(0.7, 1.5, 0.4), cm_d3_of(0, 0, 0), cm_pieces_rotation(&state), &b);
         cm_volume_region r;
-        cm_d3 n = cm_volume_first_normal(&a, &b, cm_d3_of(0, 0, 0));
+        cm_d3 n = cm_volume_first_normal(&a, &b);
         if (!cm_volume_meet(&a, &b, n, &work, &r)) {
             continue;
         }
@@ -351,7 +403,7 @@ static void slide(slider *s, double force)
     if (s->point) {
         rubbing = (cm_volume_rubbing){.force = 9.8, .area = 1.0, .slip = slip};
     }
-    cm_volume_shear f = cm_volume_rub_step(&rubbing, &LAW, &s->region, h, &s->bristle);
+    cm_volume_shear f = cm_volume_rub_step(&rubbing, &LAW, &s->region, h, &s->bristle, NULL);
     s->v += h * (force + f.x);
     s->w += h * f.m / inertia;
     s->x += h * s->v;

@@ -187,7 +187,7 @@ static void touch(const carom_volume_piece pieces[2], const cm_volume_law *law, 
     cm_volume_rubbing rubbing = cm_volume_rubbing_of(r, work, &slip);
     double u = slip.x - slip.wn * rubbing.y, v = slip.y + slip.wn * rubbing.x;
     out->kinetic = limit_of(&rubbing, law, law->kinetic, u, v, slip.wn);
-    cm_volume_shear shear = cm_volume_rub_step(&rubbing, law, r, dt, bristle);
+    cm_volume_shear shear = cm_volume_rub_step(&rubbing, law, r, dt, bristle, NULL);
     cm_d3 middle = cm_d3_mad(cm_d3_mad(r->point, rubbing.x, r->t1), rubbing.y, r->t2);
     cm_d3 f = cm_d3_mad(cm_d3_scale(shear.x, r->t1), shear.y, r->t2);
     cm_d3 m = cm_d3_scale(shear.m, r->normal);
@@ -222,8 +222,7 @@ CM_FP_BODY static void meet(const carom_volume_piece pieces[2], const carom_volu
     cm_volume_piece *a = &room->piece[0], *b = &room->piece[1];
     make_piece(&pieces[0], segments, a);
     make_piece(&pieces[1], segments, b);
-    cm_d3 relative = cm_d3_sub(in(pieces[1].velocity), in(pieces[0].velocity));
-    cm_d3 last = normal ? cm_d3_unit(in(*normal)) : cm_volume_first_normal(a, b, relative);
+    cm_d3 last = normal ? cm_d3_unit(in(*normal)) : cm_volume_first_normal(a, b);
     cm_volume_region region = {.clipped = false};
     memset(out, 0, sizeof *out);
     if (cm_volume_meet(a, b, last, &room->work, &region)) {

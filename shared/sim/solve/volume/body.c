@@ -52,6 +52,8 @@ void cm_volume_load_bodies(const carom_world *world, cm_volume *volume)
         const cm_body *body = cm_bodies(world) + i;
         cm_volume_body *row = &volume->bodies[i];
         *row = (cm_volume_body){.locks = body->locks, .round = true};
+        row->reports =
+            body->alive && ((body->flags & CM_BODY_REPORT) || body->pointer != CAROM_NO_PLAYER);
         if (!body->alive) {
             row->orientation.w = row->rotation.x.x = row->rotation.y.y = row->rotation.z.z = 1.0;
             continue;
@@ -220,12 +222,10 @@ void cm_volume_store_bodies(carom_world *world, const cm_volume *volume)
         const cm_volume_body *row = &volume->bodies[i];
         cm_body *body = cm_bodies(world) + i;
         cm_motion *motion = cm_motions(world) + i;
-        bool wants =
-            body->alive && ((body->flags & CM_BODY_REPORT) || body->pointer != CAROM_NO_PLAYER);
         body->contact_force = body->contact_torque = cm_vec(0.0f, 0.0f, 0.0f);
         cm_d3 force = cm_d3_scale(rate, row->impulse);
         cm_d3 torque = cm_d3_scale(rate, row->angular_impulse);
-        if (wants && is_bounded(cm_d3_scale(1.0e-9, force)) &&
+        if (row->reports && is_bounded(cm_d3_scale(1.0e-9, force)) &&
             is_bounded(cm_d3_scale(1.0e-9, torque))) {
             body->contact_force = cm_d3_round(force);
             body->contact_torque = cm_d3_round(torque);

@@ -89,9 +89,11 @@ void cm_volume_stretch_to(const cm_volume_rubbing *rubbing, const cm_volume_law 
 
 cm_volume_shear cm_volume_rub_step(const cm_volume_rubbing *rubbing, const cm_volume_law *law,
                                    const cm_volume_region *region, double dt,
-                                   cm_volume_bristle *bristle)
+                                   cm_volume_bristle *bristle, double *grip)
 {
-    double u, v, x, y, k = law->tangent_stiffness, b = law->tangent_damping;
+    double unused, u, v, x, y, k = law->tangent_stiffness, b = law->tangent_damping;
+    grip = grip ? grip : &unused;
+    *grip = 0.0;
     slip_at_middle(rubbing, &u, &v);
     if (bristle->mode == CM_VOLUME_NONE) {
         bristle->mode = CM_VOLUME_STATIC;
@@ -114,7 +116,8 @@ cm_volume_shear cm_volume_rub_step(const cm_volume_rubbing *rubbing, const cm_vo
         }
         cm_volume_shear most = rub_along(rubbing, law, b * u - k * x, b * v - k * y,
                                          b * rubbing->slip.wn - k * bristle->twist);
-        if (size <= law->still * cm_volume_shear_size(rubbing, &most)) {
+        *grip = cm_volume_shear_size(rubbing, &most);
+        if (size <= law->still * *grip) {
             return still;
         }
         slide = scaled(law->kinetic, rub_along(rubbing, law, u, v, rubbing->slip.wn));

@@ -49,9 +49,11 @@ double cm_volume_shear_size(const cm_volume_rubbing *rubbing, const cm_volume_sh
 // One step of the machine: adds the displacement of `dt` seconds at the present velocities to the
 // stretch (not on first touch), chooses the state, and gives the force and torque on a at the
 // middle of the area. In the kinetic state the stretch is set so that the static force equals it.
+// In the static state `grip` (may be NULL) gets the size of friction of coefficient 1 along that
+// force, N; 0 where it has no direction.
 cm_volume_shear cm_volume_rub_step(const cm_volume_rubbing *rubbing, const cm_volume_law *law,
                                    const cm_volume_region *region, double dt,
-                                   cm_volume_bristle *bristle);
+                                   cm_volume_bristle *bristle, double *grip);
 
 // Sets the stretch so that the static force is `shear` at the present velocities.
 void cm_volume_stretch_to(const cm_volume_rubbing *rubbing, const cm_volume_law *law,

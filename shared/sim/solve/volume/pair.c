@@ -58,12 +58,10 @@ static void choose_origin(const cm_volume *volume, cm_volume_pair *pair)
 static cm_d3 first_normal(const carom_world *world, const cm_volume *volume,
                           const cm_volume_pair *pair)
 {
-    const cm_volume_body *a = &volume->bodies[pair->body_a], *b = &volume->bodies[pair->body_b];
     if (!cm_volume_make_pieces(world, volume, pair)) {
         return cm_d3_of(0.0, 1.0, 0.0);
     }
-    return cm_volume_first_normal(volume->piece_a, volume->piece_b,
-                                  cm_d3_sub(b->velocity, a->velocity));
+    return cm_volume_first_normal(volume->piece_a, volume->piece_b);
 }
 
 static bool before(const cm_contact *contact, const cm_pair *pair)
@@ -107,6 +105,7 @@ void cm_volume_load_pairs(const carom_world *world, const cm_scratch *scratch, c
         const cm_volume_body *row_a = &volume->bodies[a->body], *row_b = &volume->bodies[b->body];
         cm_d3 v = cm_d3_sub(row_a->velocity, row_b->velocity);
         pair->margin = CM_SPECULATIVE_MARGIN + (float)(volume->dt * cm_d3_length(v));
+        pair->mass = cm_volume_pair_mass(cm_bodies(world) + a->body, cm_bodies(world) + b->body);
         load_friction(world, a, b, pair);
         choose_origin(volume, pair);
         while (old < scratch->old_contact_count && before(&contacts[old], from)) {
@@ -187,9 +186,9 @@ static bool meet(cm_volume *volume, cm_volume_pair *pair)
 }
 
 // Force max(0, k d - b v) at the vertex, v the speed at which they part.
-static void press_point(const cm_volume *volume, cm_volume_pair *pair, const cm_volume_slip *slip)
+static void press_point(cm_volume_pair *pair, const cm_volume_slip *slip)
 {
-    double force = volume->law.stiffness * pair->region.depth + volume->law.damping * slip->n;
+    double force = pair->law.stiffness * pair->region.depth + pair->law.damping * slip->n;
     pair->pressed = force > 0.0 ? force : 0.0;
     pair->spring = (cm_volume_push){pair->pressed, 0.0, 0.0};
     pair->rubbing = (cm_volume_rubbing){.force = pair->pressed, .area = 1.0, .slip = *slip};
@@ -198,12 +197,12 @@ static void press_point(const cm_volume *volume, cm_volume_pair *pair, const cm_
 static void press(const cm_volume *volume, cm_volume_pair *pair, const cm_volume_slip *slip)
 {
     if (volume->deepest) {
-        press_point(volume, pair, slip);
+        press_point(pair, slip);
         return;
     }
-    pair->spring = cm_volume_spring(&pair->region, volume->law.stiffness);
+    pair->spring = cm_volume_spring(&pair->region, pair->law.stiffness);
     pair->pressed =
-        pair->spring.force + cm_volume_damper(&pair->region, volume->law.damping, slip).force;
+        pair->spring.force + cm_volume_damper(&pair->region, pair->law.damping, slip).force;
     pair->rubbing = cm_volume_rubbing_of(&pair->region, volume->work, slip);
 }
 
@@ -228,6 +227,7 @@ void cm_volume_meet_pair(const carom_world *world, cm_volume *volume, cm_volume_
         return;
     }
     cm_volume_slip slip = cm_volume_slip_at(volume, pair, 0.0, 0.0, true);
+    cm_volume_set_law(volume, pair);
     press(volume, pair, &slip);
     if (!(pair->pressed > 0.0)) {
         pair->bristle.stretch = cm_d3_of(0.0, 0.0, 0.0);
@@ -235,11 +235,10 @@ void cm_volume_meet_pair(const carom_world *world, cm_volume *volume, cm_volume_
         pair->shear = (cm_volume_shear){0};
         return;
     }
-    cm_volume_law law = volume->law;
-    law.kinetic = pair->kinetic;
-    law.still = pair->still;
-    pair->shear =
-        cm_volume_rub_step(&pair->rubbing, &law, &pair->region, volume->h, &pair->bristle);
+    double most;
+    pair->shear = cm_volume_rub_step(&pair->rubbing, &pair->law, &pair->region, volume->h,
+                                     &pair->bristle, &most);
+    pair->grip = most > 0.0 ? most / pair->pressed : 1.0;
     pair->sticks = pair->bristle.mode == CM_VOLUME_STATIC;
     pair->rubbing.work = NULL; // the next pair's by then
 }

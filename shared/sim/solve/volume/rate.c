@@ -12,6 +12,7 @@
 // (stats.steps_over_bound).
 #include "shared/sim/solve/volume/volume.h"
 
+#include "carom/volume.h"
 #include "shared/sim/state/hull.h"
 #include "shared/sim/state/slots.h"
 
@@ -25,7 +26,7 @@ static double two_longest(double x, double y, double z)
     return least > 0.0 ? 4.0 * x * y * z / least : 0.0;
 }
 
-static double section(const carom_world *world, const cm_shape *shape)
+double cm_volume_section(const cm_shape *shape, const carom_hull *hull)
 {
     double a = (double)shape->size[0], b = (double)shape->size[1], c = (double)shape->size[2];
     switch (shape->type) {
@@ -37,32 +38,40 @@ static double section(const carom_world *world, const cm_shape *shape)
         return 4.0 * a * (a + b);
     case CAROM_SHAPE_CYLINDER:
         return cm_d_max(PI * a * a, 4.0 * a * b);
-    case CAROM_SHAPE_HULL: {
-        const carom_hull *hull = cm_hull_find(world, shape->geometry);
+    case CAROM_SHAPE_HULL:
         return hull ? two_longest((double)hull->half.x, (double)hull->half.y, (double)hull->half.z)
                     : 0.0;
-    }
     default:
         return 0.0;
     }
+}
+
+double cm_volume_steps(const cm_volume_body_law *law, double mass, double section, double dt)
+{
+    if (!(section > 0.0) || !(mass > 0.0)) {
+        return 1.0;
+    }
+    if (law->point) {
+        double damped = 4.0 * dt * law->damping / mass;
+        return cm_d_max(damped, dt * __builtin_sqrt(8.0 * law->stiffness / mass) / SMOOTH);
+    }
+    return dt * __builtin_sqrt(4.0 * law->stiffness * section / mass) / SMOOTH;
 }
 
 // Steps that one body wants in dt seconds.
 static double wanted_by(const carom_world *world, const cm_body *body, double dt)
 {
     const cm_world_state *state = &world->state;
-    double area = 0.0, mass = (double)body->mass, k = (double)state->stiffness;
+    const cm_volume_body_law law = {(double)state->stiffness, (double)state->damping,
+                                    state->volume_contact == CAROM_VOLUME_DEEPEST_POINT};
+    double section = 0.0;
     for (uint32_t s = body->first_shape; s != CM_NONE; s = cm_shapes(world)[s].next) {
-        area = cm_d_max(area, section(world, cm_shapes(world) + s));
+        const cm_shape *shape = cm_shapes(world) + s;
+        const carom_hull *hull =
+            shape->type == CAROM_SHAPE_HULL ? cm_hull_find(world, shape->geometry) : NULL;
+        section = cm_d_max(section, cm_volume_section(shape, hull));
     }
-    if (!(area > 0.0) || !(mass > 0.0)) {
-        return 1.0;
-    }
-    if (state->volume_contact == CAROM_VOLUME_DEEPEST_POINT) {
-        double damped = 4.0 * dt * (double)state->damping / mass;
-        return cm_d_max(damped, dt * __builtin_sqrt(8.0 * k / mass) / SMOOTH);
-    }
-    return dt * __builtin_sqrt(4.0 * k * area / mass) / SMOOTH;
+    return cm_volume_steps(&law, (double)body->mass, section, dt);
 }
 
 static uint32_t whole(double steps)
@@ -74,15 +83,30 @@ static uint32_t whole(double steps)
     return (double)n < steps ? n + 1 : n;
 }
 
-uint32_t cm_volume_rate(carom_world *world, const cm_scratch *scratch, double dt)
+// Steps that a tick of dt seconds wants. What is derived fits any step.
+static double wanted_in(const carom_world *world, double dt)
 {
     double wanted = 1.0;
+    if (world->state.stiffness < 0.0f) {
+        return (double)carom_volume_substeps(dt);
+    }
     for (uint32_t i = 0; i < world->state.body_slots; i++) {
         const cm_body *body = cm_bodies(world) + i;
         if (body->alive && body->type == CAROM_BODY_DYNAMIC) {
             wanted = cm_d_max(wanted, wanted_by(world, body, dt));
         }
     }
+    return wanted;
+}
+
+uint32_t cm_volume_wanted(const carom_world *world, double dt)
+{
+    return world->state.substeps > 0 ? world->state.substeps : whole(wanted_in(world, dt));
+}
+
+uint32_t cm_volume_rate(carom_world *world, const cm_scratch *scratch, double dt)
+{
+    double wanted = wanted_in(world, dt);
     double bound = dt * CM_VOLUME_PAIRS_A_SECOND;
     uint32_t steps = world->state.substeps;
     bool over = false;

@@ -8,7 +8,9 @@
 
 #include "shared/sim/solve/volume/gjk.h"
 
-#define APART 1.0e-3 // of the size, how far a pair is moved apart beyond its overlap
+#define APART        1.0e-3 // of the size, how far a pair is moved apart beyond its overlap
+#define FIRST_ROUNDS 16u    // of the first normal
+#define EDGES        48u    // directions of a piece's edges that are tried for it
 
 static double overlap_along(const cm_volume_piece *a, const cm_volume_piece *b, cm_d3 n)
 {
@@ -61,19 +63,86 @@ bool cm_volume_find_normal(const cm_volume_piece *a, const cm_volume_piece *b, c
     return region->depth > 0.0;
 }
 
-cm_d3 cm_volume_first_normal(const cm_volume_piece *a, const cm_volume_piece *b, cm_d3 velocity)
+static void try_direction(const cm_volume_piece *a, const cm_volume_piece *b, cm_d3 n,
+                          double *least, cm_d3 *best)
 {
-    cm_volume_gap gap;
-    cm_volume_gjk(a, b, cm_d3_of(0.0, 0.0, 0.0), cm_d3_of(0.0, 0.0, 0.0), &gap);
-    if (gap.apart && gap.distance > 1.0e-9 * smaller_size(a, b)) {
-        return gap.direction;
+    double overlap = overlap_along(a, b, n);
+    if (overlap < *least) {
+        *least = overlap;
+        *best = n;
     }
+}
+
+// Directions of edges, each once, the first EDGES of them: round pieces have more.
+static uint32_t edges_of(const cm_volume_piece *piece, cm_d3 edges[EDGES])
+{
+    uint32_t count = 0;
+    for (uint32_t f = 0; f < piece->face_count; f++) {
+        uint32_t first = piece->first[f], end = piece->first[f + 1];
+        for (uint32_t i = first; i < end && count < EDGES; i++) {
+            uint32_t next = i + 1 < end ? i + 1 : first, same = 0;
+            cm_d3 d = cm_d3_unit(
+                cm_d3_sub(piece->vertices[piece->loop[next]], piece->vertices[piece->loop[i]]));
+            while (same < count && cm_d_abs(cm_d3_dot(d, edges[same])) < 1.0 - 1.0e-9) {
+                same++;
+            }
+            if (same == count) {
+                edges[count++] = d;
+            }
+        }
+    }
+    return count;
+}
+
+// The direction, normal to a face of either piece or to an edge of each, of the least overlap.
+static cm_d3 least_overlap(const cm_volume_piece *a, const cm_volume_piece *b, double *least)
+{
+    cm_d3 best = cm_d3_of(0.0, 1.0, 0.0), edges_a[EDGES], edges_b[EDGES];
+    *least = overlap_along(a, b, best);
+    for (uint32_t f = 0; f < a->face_count; f++) {
+        try_direction(a, b, cm_d3_scale(-1.0, a->normals[f]), least, &best);
+    }
+    for (uint32_t f = 0; f < b->face_count; f++) {
+        try_direction(a, b, b->normals[f], least, &best);
+    }
+    uint32_t count_a = edges_of(a, edges_a), count_b = edges_of(b, edges_b);
+    for (uint32_t i = 0; i < count_a * count_b; i++) {
+        cm_d3 n = cm_d3_cross(edges_a[i / count_b], edges_b[i % count_b]);
+        if (cm_d3_dot(n, n) > 1.0e-12) {
+            n = cm_d3_unit(n);
+            try_direction(a, b, n, least, &best);
+            try_direction(a, b, cm_d3_scale(-1.0, n), least, &best);
+        }
+    }
+    return best;
+}
+
+cm_d3 cm_volume_first_normal(const cm_volume_piece *a, const cm_volume_piece *b)
+{
     if (a->half_space || b->half_space) {
         return a->half_space ? cm_d3_scale(-1.0, a->normals[0]) : b->normals[0];
     }
-    cm_d3 n = cm_d3_unit(cm_d3_dot(velocity, velocity) > 1.0e-12 ? velocity
-                                                                 : cm_d3_sub(a->center, b->center));
-    return cm_d3_dot(n, n) > 0.5 ? n : cm_d3_of(0.0, 1.0, 0.0);
+    cm_volume_gap gap;
+    const cm_d3 none = cm_d3_of(0.0, 0.0, 0.0);
+    cm_volume_gjk(a, b, none, none, &gap);
+    if (gap.apart && gap.distance > 1.0e-9 * smaller_size(a, b)) {
+        return gap.direction;
+    }
+    double least;
+    cm_d3 best = least_overlap(a, b, &least);
+    // Moving apart and looking for the nearest points never adds to the overlap: it finds what the
+    // edges left out would have given.
+    for (uint32_t round = 0; round < FIRST_ROUNDS; round++) {
+        cm_d3 shift = cm_d3_scale(least + APART * smaller_size(a, b), best);
+        cm_volume_gjk(a, b, shift, best, &gap);
+        double overlap = gap.apart ? overlap_along(a, b, gap.direction) : least;
+        if (!(overlap < least)) {
+            break;
+        }
+        least = overlap;
+        best = gap.direction;
+    }
+    return best;
 }
 
 static void add_triangle(cm_volume_region *r, cm_d3 p, cm_d3 q, cm_d3 w)

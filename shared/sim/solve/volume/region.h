@@ -32,8 +32,8 @@ bool cm_volume_find_normal(const cm_volume_piece *a, const cm_volume_piece *b, c
                            cm_volume_region *region);
 
 // Where nothing is remembered: the direction of the nearest points where the pieces are apart, else
-// against the relative velocity (of b to a), else between the centres. Unit length.
-cm_d3 cm_volume_first_normal(const cm_volume_piece *a, const cm_volume_piece *b, cm_d3 velocity);
+// that in which they overlap least, whatever their motion. Unit length.
+cm_d3 cm_volume_first_normal(const cm_volume_piece *a, const cm_volume_piece *b);
 
 // Sums over the polyhedron in `work` (its vertices in the axes of `region->point`): fills the rest
 // of region and work->flat.

@@ -51,10 +51,8 @@ static cm_volume map_volume(const carom_world *world, const cm_scratch *scratch)
     volume.segments = state->segments;
     volume.law.stiffness = (double)state->stiffness;
     volume.law.damping = (double)state->damping;
-    volume.law.tangent_stiffness =
-        (double)(state->tangent_stiffness < 0.0f ? state->stiffness : state->tangent_stiffness);
-    volume.law.tangent_damping =
-        (double)(state->tangent_damping < 0.0f ? state->damping : state->tangent_damping);
+    volume.law.tangent_stiffness = (double)state->tangent_stiffness;
+    volume.law.tangent_damping = (double)state->tangent_damping;
     return volume;
 }
 
@@ -71,7 +69,10 @@ static void substep(carom_world *world, cm_volume *volume, double *at)
     }
     cm_volume_push_bodies(volume);
     for (uint32_t i = 0; i < volume->pair_count; i++) {
-        cm_volume_settle_pair(volume, &volume->pairs[i]);
+        cm_volume_damp_pair(volume, &volume->pairs[i]);
+    }
+    for (uint32_t i = volume->pair_count; i > 0; i--) {
+        cm_volume_settle_pair(volume, &volume->pairs[i - 1]);
     }
     cm_lap(world, at, CAROM_STAGE_SOLVE);
     cm_volume_move_bodies(volume);

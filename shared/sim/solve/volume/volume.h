@@ -23,6 +23,7 @@
 
 typedef struct cm_volume_body {
     bool dynamic, moving, round; // round: one moment of inertia, nothing gyroscopic
+    bool reports;                // its contacts' wrench
     uint8_t locks;               // CAROM_LOCK_…, with those of a planar world
     cm_d3 position;              // of the centre of mass
     cm_dquat orientation;
@@ -45,6 +46,13 @@ typedef struct cm_volume_shape {
     cm_dmat rotation;
 } cm_volume_shape;
 
+// A coordinate of a pair's relative motion, of b less a.
+typedef struct cm_volume_axis {
+    cm_d3 linear;
+    cm_d3 arm_a, arm_b;   // torques of a unit force on each
+    cm_d3 turn_a, turn_b; // what they do: inverse inertia times arm
+} cm_volume_axis;
+
 typedef struct cm_volume_pair {
     uint32_t shape_a, shape_b, body_a, body_b;
     bool sensor;
@@ -53,16 +61,24 @@ typedef struct cm_volume_pair {
     uint32_t last; // of the old contacts; CM_NONE: it is new
     cm_d3 normal;  // the last one
     cm_volume_bristle bristle;
+    double mass;             // kg, reduced
     double kinetic, still;   // coefficients
+    cm_volume_law law;       // of this step
     cm_d3 drift;             // m/s, of b surface less that of a, beside the motion of their bodies
     cm_volume_region region; // point: relative to `origin`
     cm_d3 origin;
     cm_volume_rubbing rubbing;
     cm_volume_push spring;
-    double pressed;        // N along the normal, spring and damper, at the step's start
-    cm_volume_shear shear; // N, N m on a at the middle of the area
-    double impulse;        // N s along the normal, over the tick
-    float margin;          // gap up to which it is near
+    double pressed;           // N along the normal, spring and damper, at the step's start
+    cm_volume_shear shear;    // N, N m on a at the middle of the area
+    double grip;              // what a force of 1 N along the normal holds along the static force
+    cm_volume_axis along[3];  // the normal and the two tilts
+    cm_volume_axis across[3]; // the two tangents and the turn about the normal, where it is pressed
+    cm_dmat inverse_mass;     // of `across`
+    cm_dmat damper, stuck;    // impulses to motions along and across, of half a step's
+    cm_d3 pushed, rubbed;     // N s, N m s in this step, so far
+    double impulse;           // N s along the normal, over the tick
+    float margin;             // gap up to which it is near
 } cm_volume_pair;
 
 typedef struct cm_volume {
@@ -75,7 +91,7 @@ typedef struct cm_volume {
     double dt, h;
     bool deepest; // CAROM_VOLUME_DEEPEST_POINT
     uint32_t segments;
-    cm_volume_law law; // coefficients of friction are the pair's
+    cm_volume_law law; // as the scene gives it: negative: derived; no coefficients of friction
 } cm_volume;
 
 // body.c
@@ -87,6 +103,17 @@ void cm_volume_store_bodies(carom_world *world, const cm_volume *volume);
 
 // rate.c: substeps of the tick; counts where they are more than the bounds allow.
 uint32_t cm_volume_rate(carom_world *world, const cm_scratch *scratch, double dt);
+// The same before any bound of work.
+uint32_t cm_volume_wanted(const carom_world *world, double dt);
+
+// Section of a shape across its two longest sides, m^2; 0 for a plane.
+double cm_volume_section(const cm_shape *shape, const carom_hull *hull);
+// Substeps that a body wants of a tick of dt seconds where the numbers are given.
+typedef struct cm_volume_body_law {
+    double stiffness, damping;
+    bool point; // CAROM_VOLUME_DEEPEST_POINT
+} cm_volume_body_law;
+double cm_volume_steps(const cm_volume_body_law *law, double mass, double section, double dt);
 
 // pair.c
 void cm_volume_load_pairs(const carom_world *world, const cm_scratch *scratch, cm_volume *volume);
@@ -97,8 +124,14 @@ void cm_volume_store_pairs(carom_world *world, cm_scratch *scratch, cm_volume *v
 bool cm_volume_make_pieces(const carom_world *world, const cm_volume *volume,
                            const cm_volume_pair *pair);
 
-// force.c: what a pair does to its bodies: the springs, and then all that is implicit.
+// law.c: 1 / (1/m_a + 1/m_b), and the numbers of a contact whose region is known.
+double cm_volume_pair_mass(const cm_body *a, const cm_body *b);
+void cm_volume_set_law(const cm_volume *volume, cm_volume_pair *pair);
+
+// force.c: what a pair does to its bodies: the springs; half of what is implicit, in the order of
+// the pairs; the other half, in the opposite order, with what needs the whole.
 void cm_volume_push_pair(cm_volume *volume, cm_volume_pair *pair);
+void cm_volume_damp_pair(cm_volume *volume, cm_volume_pair *pair);
 void cm_volume_settle_pair(cm_volume *volume, cm_volume_pair *pair);
 // b relative to a at a point, from the velocities of the step's start or as they are now.
 cm_volume_slip cm_volume_slip_at(const cm_volume *volume, const cm_volume_pair *pair, double x,
@@ -106,5 +139,11 @@ cm_volume_slip cm_volume_slip_at(const cm_volume *volume, const cm_volume_pair *
 
 // rules.c: what this solver asks of scenes.
 extern const cm_scene_rules cm_volume_rules;
+
+// rubbing.c: speeds of `across` with what the surfaces move by themselves; friction's last word.
+cm_d3 cm_volume_rubbing_speeds(const cm_volume_pair *pair, const cm_volume_body *a,
+                               const cm_volume_body *b);
+void cm_volume_settle_rubbing(const cm_volume *volume, cm_volume_pair *pair, cm_volume_body *a,
+                              cm_volume_body *b);
 
 #endif
