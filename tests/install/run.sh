@@ -27,10 +27,16 @@ check "make install: $(tail -3 "$dir/log.txt")" $?
 root=$dir/opt/carom
 for file in bin/carom lib/libcarom_client.a lib/pkgconfig/carom-client.pc lib/libcarom_token.a include/carom/client.h \
     lib/libcarom_sim.a lib/pkgconfig/carom-sim.pc include/carom/world.h include/carom/limits.h \
-    share/carom/carom.json share/carom/carom.service share/carom/sandbox.json; do
+    share/carom/carom.json share/carom/carom.service share/carom/sandbox.json \
+    share/carom/scene.proto share/carom/control.proto share/carom/PROTOCOL.md; do
     [ -s "$root/$file" ]
     check "$file is installed" $?
 done
+unit=$root/share/carom/carom.service
+grep -q '^ExecStart=/opt/carom/bin/carom serve ' "$unit" &&
+    grep -q '^ExecStartPre=/opt/carom/bin/carom serve .*--check-config$' "$unit" &&
+    ! grep -q /usr/local "$unit"
+check "the unit names the prefix: $(grep -n '/usr/local\|^ExecStart' "$unit")" $?
 # As the head of the unit has it: the scene into a database of the working directory, then the check
 # that the unit makes before each start. The address may be taken here: a free one.
 mkdir "$dir/var"

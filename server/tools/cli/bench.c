@@ -18,6 +18,15 @@
 #define SCENE_PATH_MAX 512u
 #define SCENES_DIR     "tests/scenes/bench"
 #define FROM_NORMAL    60
+#define STEPS          360
+#define RUNS           3
+#define REWINDS        101
+#define IMPACT_RUNS    11
+#define COLLISIONS     1000000
+#define FEW_BODIES     256
+#define FEW_TICKS      12
+#define MANY_BODIES    901
+#define MANY_TICKS     8
 
 typedef struct scene_list {
     char path[SCENES_MAX][SCENE_PATH_MAX];
@@ -119,8 +128,8 @@ static int bench_rewinds(int argc, char **argv)
 {
     static const struct {
         uint32_t bodies, ticks;
-    } CASES[] = {{256, 12}, {901, 8}};
-    int64_t runs = 101;
+    } CASES[] = {{FEW_BODIES, FEW_TICKS}, {MANY_BODIES, MANY_TICKS}};
+    int64_t runs = REWINDS;
     const cm_option options[] = {
         {.name = "runs", .kind = CM_OPTION_INT, .value = &runs, .low = 1, .high = 100000},
     };
@@ -145,7 +154,7 @@ static int bench_rewinds(int argc, char **argv)
 
 static int bench_impacts(int argc, char **argv)
 {
-    int64_t runs = 11, collisions = 1000000;
+    int64_t runs = IMPACT_RUNS, collisions = COLLISIONS;
     const cm_option options[] = {
         {.name = "runs", .kind = CM_OPTION_INT, .value = &runs, .low = 1, .high = 1000},
         {.name = "collisions",
@@ -174,7 +183,7 @@ static int bench_impacts(int argc, char **argv)
 
 static int bench_scenes(int argc, char **argv)
 {
-    int64_t steps = 360, from = FROM_NORMAL, runs = 3;
+    int64_t steps = STEPS, from = FROM_NORMAL, runs = RUNS;
     bool from_given = false;
     const char *folder = SCENES_DIR;
     const char *names[SCENES_MAX];
@@ -236,28 +245,58 @@ static int run_command(int argc, char **argv)
     return bench_scenes(argc, argv);
 }
 
-const cm_command cm_bench_command = {
-    "bench", run_command,
-    "measures speed and quality\n"
-    "usage: carom bench [SCENE...] [options]\n"
-    "       carom bench rollback [--runs N]\n"
-    "       carom bench impact [--runs N] [--collisions N]\n"
-    "\n"
-    "Runs benchmark scenes (files, or names in the folder; all of it by default) and prints a\n"
-    "JSON line for each: scene, bodies (that can move), solver, steps, ms_median, ms_mean, "
-    "ms_p99\n"
-    "(of a step), hash, save_us, restore_us, state_bytes, max_penetration, mean_penetration,\n"
-    "top_height (of the highest body's origin), joint_error. Thread CPU time; metres. Quality is\n"
-    "measured after the last step, in double precision, on the true shapes.\n"
-    "\n"
-    "  --steps N      steps of a run (360)\n"
-    "  --from N       first step that is timed (60; 0 where --steps is not above that)\n"
-    "  --runs N       runs of each scene, figures are the medians (3)\n"
-    "  --scenes DIR   the folder (tests/scenes/bench)\n"
-    "\n"
-    "rollback: restores a tick of the towers scene and comes forward again, saving every tick:\n"
-    "12 ticks of 256 bodies, 8 of 901; wall time; --runs rewinds (101).\n"
-    "impact: collisions a second of the pure functions (carom/impact.h), one line a model; CPU\n"
-    "time; --collisions in a run (1000000), --runs (11).\n"
-    "codec, load, replay: not built yet.\n",
-    NULL};
+const cm_command cm_bench_command =
+    {
+        "bench", run_command,
+        "measures speed and quality\n"
+        "usage: carom bench [SCENE...] [options]\n"
+        "       carom bench rollback [--runs N]\n"
+        "       carom bench impact [--runs N] [--collisions N]\n"
+        "\n"
+        "Runs benchmark scenes (files, or names in the folder; all of it by default) and prints a\n"
+        "JSON line for each: scene, bodies (that can move), solver, steps, ms_median, ms_mean, "
+        "ms_p99\n"
+        "(of a step), hash, save_us, restore_us, state_bytes, max_penetration, mean_penetration,\n"
+        "top_height (of the highest body's origin), joint_error. Thread CPU time; metres. Quality "
+        "is\n"
+        "measured after the last step, in double precision, on the true shapes.\n"
+        "\n"
+        "  --steps N      steps of a run (" CM_HELP(
+            STEPS) ")\n"
+                   "  --from N       first step that is timed (" CM_HELP(
+                       FROM_NORMAL) "; 0 where --steps is not above that)\n"
+                                    "  --runs N       runs of each scene, figures are the medians "
+                                    "(" CM_HELP(
+                                        RUNS) ")\n"
+                                              "  --scenes DIR   the folder (" SCENES_DIR ")\n"
+                                              "\n"
+                                              "rollback: restores a tick of the towers scene and "
+                                              "comes forward again, saving every tick:\n"
+                                              "" CM_HELP(FEW_TICKS) " ticks of " CM_HELP(FEW_BODIES) " bodies, " CM_HELP(MANY_TICKS) " of " CM_HELP(
+                                                  MANY_BODIES) "; wall time; --runs rewinds "
+                                                               "(" CM_HELP(
+                                                                   REWINDS) ").\n"
+                                                                            "impact: "
+                                                                            "collisions a "
+                                                                            "second of the "
+                                                                            "pure "
+                                                                            "functions "
+                                                                            "(carom/"
+                                                                            "impact.h), "
+                                                                            "one line a "
+                                                                            "model; CPU\n"
+                                                                            "time; "
+                                                                            "--collisions "
+                                                                            "in a run "
+                                                                            "(" CM_HELP(COLLISIONS) "), --runs (" CM_HELP(
+                                                                                IMPACT_RUNS) ").\n"
+                                                                                             "codec"
+                                                                                             ", "
+                                                                                             "load,"
+                                                                                             " repl"
+                                                                                             "ay: "
+                                                                                             "not "
+                                                                                             "built"
+                                                                                             " yet."
+                                                                                             "\n",
+        NULL};

@@ -277,5 +277,5 @@ const cm_command cm_scene_command = {
     "  delete NAME    forgets a scene\n"
     "  validate FILE  checks scene files (- is standard input) and prints nothing but what is\n"
     "                 wrong with them: every error and warning that it can find\n"
-    "  --db FILE      database of scenes (carom.db)\n",
+    "  --db FILE      database of scenes (" CM_SCENE_DB_DEFAULT ")\n",
     NULL};

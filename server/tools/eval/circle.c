@@ -26,8 +26,8 @@ static const char TEXT[] =
     "  example: {\"a\": {\"position\": [260, 208], \"velocity\": [76, -112], \"radius\": 150},\n"
     "            \"b\": {\"position\": [558.4, 192], \"velocity\": [-94.4, -96], \"radius\": "
     "150},\n"
-    "            \"e\": 0.8} gives \"a\": {..., \"velocity\": [-77.690253925707171, "
-    "-103.7592357144393]}\n";
+    "            \"e\": 0.8}\n"
+    "  gives \"velocity\": [-77.690253925707196, -103.7592357144393]\n";
 
 static void read_circle(cm_eval *eval, const json_t *json, carom_circle *circle)
 {

@@ -24,7 +24,7 @@ static const char TEXT[] =
     "  estimates     estimate: first normal forces, by row; rounds: how often; 1\n"
     "  out: x, w, sets, solves (linear systems), solved; x and w only where solved\n"
     "  example: {\"matrix\": [[2, 1], [1, 2]], \"vector\": [3, 3], \"upper\": [0.5, null]}\n"
-    "           gives x [0.5, 1.25], w [-0.75, 0], solves 2\n";
+    "  gives \"x\": [0.5, 1.2499999999999998], \"w\": [-0.75000000000000022, 0]\n";
 
 typedef struct problem {
     uint32_t n;

@@ -27,7 +27,8 @@ static const char TEXT[] =
     "of\n"
     "                the relative velocity, or of the centres\n"
     "  friction      what is remembered: {state: \"none\" (default), \"static\" or \"kinetic\",\n"
-    "                stretch [x, y, z] of a against b, twist}, and dt: seconds since then, 0\n"
+    "                stretch [x, y, z] of a against b, twist}\n"
+    "  dt            seconds since that was remembered, 0\n"
     "  segments      of round shapes, 16\n"
     "  out: touching; apart: distance, normal (from b to a), points {a, b}. Touching: depth, "
     "normal,\n"
@@ -37,7 +38,8 @@ static const char TEXT[] =
     "  about the centre of mass}. No adhesion: where the total would pull it is zero.\n"
     "  example: {\"a\": {\"box\": {\"half_extents\": [1, 1, 1]}, \"position\": [0, 0.99, 0],\n"
     "            \"linear_velocity\": [0, -0.1, 0]}, \"b\": {\"plane\": {\"normal\": [0, 1, 0]}}}\n"
-    "  gives a spring of 40 N and a damper of 20 N over 4 m^2\n";
+    "  gives \"volume\": 0.040000000000000036 and \"damper\": {\"force\": [0, 20, 0], "
+    "\"torque\": [-20, 0, 20]}\n";
 
 // A piece and what it points to.
 typedef struct piece {

@@ -2,6 +2,7 @@
 // bad ones, with its line. Method: cases in files, as standard input.
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,4 +161,82 @@ Test(cli_eval, help_names_every_case)
         static const char *const NAMES[] = {"\nimpact: ", "\ncircle: ", "\nlcp: ", "\nvolume: "};
         cr_expect_not_null(strstr(result.out, NAMES[i]), "%s", NAMES[i]);
     }
+}
+
+// Blanks and newlines become one blank: help texts are broken into lines, output is not.
+static void squeeze(char *text)
+{
+    char *out = text;
+    for (const char *at = text; *at != '\0'; ++at) {
+        bool blank = *at == ' ' || *at == '\n';
+        if (!blank || (out > text && out[-1] != ' ')) {
+            *out++ = blank ? ' ' : *at;
+        }
+    }
+    *out = '\0';
+}
+
+// Every example of `carom help eval` is run as it stands there; what it says that it gives is in
+// the output, digit for digit.
+Test(cli_eval, the_examples_of_the_help_give_what_they_say)
+{
+    static char help[1 << 16];
+    static const char *const NAMES[] = {"impact", "circle", "lcp", "volume"};
+    uint32_t examples = 0;
+    run_command("help eval", &result);
+    strcpy(help, result.out);
+    squeeze(help);
+    for (char *at = strstr(help, "example: "); at != NULL; at = strstr(at, "example: ")) {
+        char *json = at + strlen("example: "), *gives = strstr(json, "} gives ");
+        cr_assert(gives != NULL && examples < 4, "%s", at);
+        gives[1] = '\0';
+        eval(NAMES[examples], json);
+        cr_assert_eq(result.status, 0, "%s: %s", json, result.err);
+        char *fragment = strchr(gives + 2, '"');
+        cr_assert_not_null(fragment);
+        at = strstr(fragment, "example: ");
+        at = at != NULL ? at : fragment + strlen(fragment);
+        // Up to the next case's title, or the end: "and" stands between two.
+        char *last = fragment;
+        for (char *c = fragment; c < at; ++c) {
+            last = *c == ']' || *c == '}' ? c : last;
+            if (*c == ':' && c[-1] != '"') {
+                break; // "circle: …"
+            }
+        }
+        last[1] = '\0';
+        for (char *next = fragment; next != NULL;) {
+            char *part = next, *and = strstr(part, " and ");
+            next = and != NULL ? and+5 : NULL;
+            if (and != NULL) {
+                *and = '\0';
+            }
+            cr_expect_not_null(strstr(result.out, part), "%s of %s: %s", part, NAMES[examples],
+                               result.out);
+        }
+        ++examples;
+        at = last + 2;
+    }
+    cr_expect_eq(examples, 4u);
+}
+
+// The defaults that the help of volume names are those that the case has.
+Test(cli_eval, the_defaults_of_the_help)
+{
+    static char without[1 << 16];
+#define SLIDES                                                                                     \
+    "{\"a\": {\"sphere\": {\"radius\": 1}, \"position\": [0, 0.9, 0], \"linear_velocity\": "       \
+    "[0.1, -0.1, 0]}, \"b\": {\"plane\": {\"normal\": [0, 1, 0], \"offset\": 0}}, \"friction\": "  \
+    "{\"state\": \"static\", \"stretch\": [0.01, 0, 0]}, \"dt\": 0.01"
+    eval("volume", SLIDES "}");
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    strcpy(without, result.out);
+    eval("volume", SLIDES ", \"stiffness\": 1000, \"damping\": 50, \"tangent_stiffness\": 1000, "
+                          "\"tangent_damping\": 50, \"friction_kinetic\": 0.5, "
+                          "\"friction_static\": 0.6, \"segments\": 16}");
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    cr_expect_str_eq(result.out, without);
+    run_command("help eval", &result);
+    cr_expect_not_null(strstr(result.out, "1000 N/m^3, 50 N s/m^3"));
+    cr_expect_not_null(strstr(result.out, "0.5, 1.2 x kinetic"));
 }
