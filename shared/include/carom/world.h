@@ -202,7 +202,8 @@ CAROM_API uint64_t carom_world_hash(const carom_world *world);
 
 // Save and restore: the fast local form (same build, same architecture), the used part of the
 // state. carom_world_save_size tells the bytes of a save now; save_bound the most at these limits.
-// restore takes images of worlds with other limits as long as the contents fit.
+// restore takes images of worlds with other limits as long as the contents fit. CAROM_ERROR_STATE:
+// the image is of a world of another solver; so it is with decode.
 CAROM_API size_t carom_world_save_size(const carom_world *world);
 CAROM_API size_t carom_world_save_bound(const carom_world *world);
 CAROM_API size_t carom_world_save(const carom_world *world, void *image, size_t size);

@@ -52,7 +52,7 @@ void cm_soft_pack(cm_soft *soft)
         cm_soft_group *g = &soft->groups[i];
         if (g->bounces) {
             memset(g->approach, 0, sizeof g->approach);
-            memset(g->largest, 0, sizeof g->largest);
+            memset(g->largest_impulse, 0, sizeof g->largest_impulse);
             for (uint32_t lane = 0; lane < CM_SOFT_LANES && g->row[lane] != CM_NONE; lane++) {
                 pack_approach(soft, &soft->manifolds[g->row[lane]], lane, g);
             }

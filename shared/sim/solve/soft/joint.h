@@ -33,7 +33,14 @@ typedef struct cm_soft_masses {
 typedef struct cm_soft_ends {
     uint32_t pose_a[CM_SOFT_LANES], pose_b[CM_SOFT_LANES]; // of the state's motions
     cm_soft_lanes held;                                    // 1: a is a body; 0: the world
-    cm_soft_lanes ra0[3], rb0[3], gap0[3];                 // packed: the anchors
+    union {
+        struct {
+            cm_soft_lanes anchor_a[3], anchor_b[3]; // in the bodies
+        } packed;
+        struct {
+            cm_soft_lanes ra[3], rb[3], gap[3]; // world axes; once prepared
+        } start;
+    };
 } cm_soft_ends;
 
 // Plain ball joints. Arms, gap and mass are made anew for each substep.
@@ -62,9 +69,9 @@ typedef struct cm_soft_single {
     // Constant over the tick.
     cm_soft_lanes lower, upper; // of the impulse
     cm_soft_lanes rate, mass_scale, impulse_scale, gamma;
-    cm_soft_lanes push;    // most that the rate may ask for
-    cm_soft_lanes limit;   // 1: error must not go below 0
-    cm_soft_lanes lasting; // 1: the relax pass does as the solve pass
+    cm_soft_lanes bias_limit; // m/s or rad/s, most that the rate may ask for
+    cm_soft_lanes limit;      // 1: error must not go below 0
+    cm_soft_lanes lasting;    // 1: the relax pass does as the solve pass
 } cm_soft_single;
 
 // A joint's pose of this substep, as its lane writes it.
@@ -80,8 +87,15 @@ typedef struct cm_soft_rows {
     cm_soft_members who;
     cm_soft_masses m;
     cm_soft_ends ends;
-    cm_soft_lanes frame_a0[4], frame_b0[4]; // packed: in the bodies
-    uint32_t singles, block;                // rows
+    union {
+        struct {
+            cm_soft_lanes a[4], b[4]; // in the bodies, as packed
+        } body_frame;
+        struct {
+            cm_soft_lanes a[4], b[4]; // in the world, at the start of the tick; once prepared
+        } start_frame;
+    };
+    uint32_t singles, block; // rows
     uint8_t lane_singles[CM_SOFT_LANES], lane_rows[CM_SOFT_LANES];
     uint32_t locked; // some lane's body has locked axes; only then the next three count
     uint32_t pad;
@@ -160,8 +174,8 @@ static inline void cm_soft_pack_ends(const cm_joint *joint, uint32_t lane, cm_so
         ends->pose_b[k] = joint->body_b;
     }
     ends->held[lane] = held ? 1.0f : 0.0f;
-    cm_soft_put(ends->ra0, lane, joint->anchor_a);
-    cm_soft_put(ends->rb0, lane, joint->anchor_b);
+    cm_soft_put(ends->packed.anchor_a, lane, joint->anchor_a);
+    cm_soft_put(ends->packed.anchor_b, lane, joint->anchor_b);
 }
 
 // A spring as factors of a velocity constraint (E. Catto, "Soft Constraints", GDC 2011); of no

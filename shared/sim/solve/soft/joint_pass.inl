@@ -101,13 +101,13 @@ static inline void place_ends(const cm_soft *soft, cm_soft_ends *g, uint32_t at,
     }
     *qa = (quat){a[3], a[4], a[5], cm_lanes_select(held, a[6], one)};
     *qb = (quat){b[3], b[4], b[5], b[6]};
-    cm_fvec ra = cm_fvec_load(g->ra0, at), rb = cm_fvec_load(g->rb0, at);
+    cm_fvec ra = cm_fvec_load(g->packed.anchor_a, at), rb = cm_fvec_load(g->packed.anchor_b, at);
     ra = cm_fvec_add(ra, turned_by(*qa, ra));
     rb = cm_fvec_add(rb, turned_by(*qb, rb));
     cm_fvec apart = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
-    cm_fvec_store(g->ra0, at, ra);
-    cm_fvec_store(g->rb0, at, rb);
-    cm_fvec_store(g->gap0, at, cm_fvec_sub(cm_fvec_add(apart, rb), ra));
+    cm_fvec_store(g->start.ra, at, ra);
+    cm_fvec_store(g->start.rb, at, rb);
+    cm_fvec_store(g->start.gap, at, cm_fvec_sub(cm_fvec_add(apart, rb), ra));
 }
 
 // Arms and gap now.
@@ -126,14 +126,14 @@ static inline arms reach(const cm_soft *soft, const cm_soft_members *who, const 
     arms r;
     r.turn_a = (quat){a[3], a[4], a[5], a[6]};
     r.turn_b = (quat){b[3], b[4], b[5], b[6]};
-    r.ra = cm_fvec_load(g->ra0, at);
-    r.rb = cm_fvec_load(g->rb0, at);
+    r.ra = cm_fvec_load(g->start.ra, at);
+    r.rb = cm_fvec_load(g->start.rb, at);
     cm_fvec da = turned_by(r.turn_a, r.ra), db = turned_by(r.turn_b, r.rb);
     r.ra = cm_fvec_add(r.ra, da);
     r.rb = cm_fvec_add(r.rb, db);
     cm_fvec to_a = cm_fvec_add((cm_fvec){a[0], a[1], a[2]}, da);
     cm_fvec to_b = cm_fvec_add((cm_fvec){b[0], b[1], b[2]}, db);
-    r.gap = cm_fvec_add(cm_fvec_load(g->gap0, at), cm_fvec_sub(to_b, to_a));
+    r.gap = cm_fvec_add(cm_fvec_load(g->start.gap, at), cm_fvec_sub(to_b, to_a));
     return r;
 }
 
@@ -340,8 +340,8 @@ static void row_prepare(cm_soft *soft, uint32_t first, uint32_t end)
         for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
             quat qa, qb;
             place_ends(soft, &g->ends, at, &qa, &qb);
-            store_quat(g->frame_a0, at, multiply(qa, load_quat(g->frame_a0, at)));
-            store_quat(g->frame_b0, at, multiply(qb, load_quat(g->frame_b0, at)));
+            store_quat(g->start_frame.a, at, multiply(qa, load_quat(g->body_frame.a, at)));
+            store_quat(g->start_frame.b, at, multiply(qb, load_quat(g->body_frame.b, at)));
             pack_masses(soft, &g->who, &g->m, at);
         }
     }
@@ -370,8 +370,8 @@ static inline void row_pose(const cm_soft *soft, cm_soft_rows *g, uint32_t at)
 {
     const uint32_t index[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     arms r = reach(soft, &g->who, &g->ends, at);
-    quat a = multiply(r.turn_a, load_quat(g->frame_a0, at));
-    quat b = multiply(r.turn_b, load_quat(g->frame_b0, at));
+    quat a = multiply(r.turn_a, load_quat(g->start_frame.a, at));
+    quat b = multiply(r.turn_b, load_quat(g->start_frame.b, at));
     quat turn = multiply((quat){-a.x, -a.y, -a.z, a.w}, b);
     cm_f out[32] = {r.ra.x, r.ra.y, r.ra.z, r.rb.x, r.rb.y, r.rb.z, r.gap.x, r.gap.y, r.gap.z};
     axes_of(a, out + 9);
@@ -428,8 +428,8 @@ static inline void soften(const cm_soft *soft, cm_soft_rows *group, uint32_t i, 
     cm_f share = one / (cm_lanes_select(stiff, own + gamma, one));
     cm_f mass_scale = cm_lanes_select(stiff, own * share, LOAD(mass_scale));
     cm_f impulse_scale = cm_lanes_select(stiff, gamma * share, LOAD(impulse_scale));
-    cm_f push = LOAD(push), velocity = LOAD(velocity);
-    cm_f bias = joint_clamp(LOAD(rate) * error, -push, push);
+    cm_f most = LOAD(bias_limit), velocity = LOAD(velocity);
+    cm_f bias = joint_clamp(LOAD(rate) * error, -most, most);
     cm_mask open = cm_lanes_greater(LOAD(limit), zero) & cm_lanes_greater(error, zero);
     cm_mask lasting = cm_lanes_greater(LOAD(lasting), zero);
     bias = cm_lanes_select(open, error * cm_lanes_set(1.0f / soft->h), bias);

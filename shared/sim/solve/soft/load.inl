@@ -75,8 +75,9 @@ CM_WHOLE cm_fvec find_center(cm_soft_group *g, uint32_t at, const cm_mask used[4
     return center;
 }
 
-CM_WHOLE void load_friction(const cm_soft *soft, cm_soft_group *g, uint32_t at,
-                            const uint32_t *index, cm_mask used, cm_f pressure[4], frame *f)
+// The impulses of the last tick: those of the points, and friction in world axes.
+CM_WHOLE void load_impulses(const cm_soft *soft, cm_soft_group *g, uint32_t at,
+                            const uint32_t *index, cm_mask used, cm_f pressure[4], staged *points)
 {
     cm_f warm[8], zero = cm_lanes_set(0.0f);
     cm_mask flipped = cm_lanes_bits(g->flipped >> at);
@@ -88,14 +89,16 @@ CM_WHOLE void load_friction(const cm_soft *soft, cm_soft_group *g, uint32_t at,
         pressure[i] = warm[i];
     }
     pressure[3] = warm[3];
-    STORE(push[2], warm[7]);
-    f->push = (cm_fvec){warm[4], warm[5], warm[6]};
-    f->push = choose(flipped, (cm_fvec){-f->push.x, -f->push.y, -f->push.z}, f->push);
+    STORE(friction_impulse[2], warm[7]);
+    cm_fvec friction = {warm[4], warm[5], warm[6]};
+    points->friction_impulse =
+        choose(flipped, (cm_fvec){-friction.x, -friction.y, -friction.z}, friction);
 }
 
-// A contact's frame, its points' offsets from the centre (in x, y and separation, world axes), and
-// the impulses of the last tick. An unused lane has a normal of unit length, else zeros.
-CM_WHOLE void load_contacts(const cm_soft *soft, cm_soft_group *g, uint32_t at, frame *f)
+// A contact's frame, its points and the impulses of the last tick. An unused lane has a normal of
+// unit length, else zeros.
+CM_WHOLE void load_contacts(const cm_soft *soft, cm_soft_group *g, uint32_t at, frame *f,
+                            staged *points)
 {
     cm_f head[8], pressure[4], zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f);
     cm_mask used[4], flipped = cm_lanes_bits(g->flipped >> at);
@@ -107,7 +110,7 @@ CM_WHOLE void load_contacts(const cm_soft *soft, cm_soft_group *g, uint32_t at, 
         used[k] = cm_lanes_bits((uint32_t)g->used[k] >> at);
     }
     cm_lanes_gather(&soft->manifolds[0].normal.x, MANIFOLD_FLOATS, index + at, head);
-    load_friction(soft, g, at, index + at, used[0], pressure, f);
+    load_impulses(soft, g, at, index + at, used[0], pressure, points);
     cm_fvec anchor[4], none = {zero, zero, zero}, b_to_a = none;
     for (uint32_t k = 0; k < 4; k++) {
         cm_f separation = zero;
@@ -118,16 +121,16 @@ CM_WHOLE void load_contacts(const cm_soft *soft, cm_soft_group *g, uint32_t at, 
         }
         pressure[k] = cm_lanes_select(used[k], pressure[k], zero);
         STORE(start[k], separation);
-        STORE(impulse[k], pressure[k]);
-        STORE(effective[k], cm_lanes_select(used[k], one, zero));
+        STORE(normal_impulse[k], pressure[k]);
+        points->used[k] = cm_lanes_select(used[k], one, zero);
     }
     cm_fvec center = find_center(g, at, used, pressure, anchor);
     cm_fvec center_b = cm_fvec_add(center, b_to_a);
     for (uint32_t k = 0; k < 4; k++) {
         cm_fvec o = cm_fvec_sub(anchor[k], center);
-        STORE(x[k], cm_lanes_select(used[k], o.x, zero));
-        STORE(y[k], cm_lanes_select(used[k], o.y, zero));
-        STORE(separation[k], cm_lanes_select(used[k], o.z, zero));
+        points->offset[k] =
+            (cm_fvec){cm_lanes_select(used[k], o.x, zero), cm_lanes_select(used[k], o.y, zero),
+                      cm_lanes_select(used[k], o.z, zero)};
     }
     f->n =
         (cm_fvec){cm_lanes_select(used[0], head[0], zero), cm_lanes_select(used[0], head[1], one),
@@ -148,7 +151,7 @@ CM_WHOLE void load_contacts(const cm_soft *soft, cm_soft_group *g, uint32_t at, 
         STORE(rim[0], cm_lanes_select(flipped, b, a));
         STORE(rim[1], cm_lanes_select(flipped, a, b));
     }
-    STORE(total, zero);
+    STORE(total_impulse, zero);
 }
 
 // An impulse that is not finite comes from a body that is put to rest: it must not return as warm
@@ -166,16 +169,24 @@ CM_WHOLE void store_contacts(const cm_soft *soft, const cm_soft_group *g, uint32
 {
     static const uint32_t in_order[CM_SOFT_LANES] = {0, 1, 2, 3, 4, 5, 6, 7};
     cm_fvec t1 = cm_fvec_load(g->t1, at), t2 = cm_fvec_cross(cm_fvec_load(g->normal, at), t1);
-    cm_fvec push = cm_fvec_add(cm_fvec_scale(LOAD(push[0]), t1), cm_fvec_scale(LOAD(push[1]), t2));
-    push = choose(cm_lanes_bits(g->flipped >> at), (cm_fvec){-push.x, -push.y, -push.z}, push);
-    cm_f row[8] = {LOAD(impulse[0]), LOAD(impulse[1]), LOAD(impulse[2]), LOAD(impulse[3]),
-                   push.x,           push.y,           push.z,           LOAD(push[2])};
+    cm_fvec friction = cm_fvec_add(cm_fvec_scale(LOAD(friction_impulse[0]), t1),
+                                   cm_fvec_scale(LOAD(friction_impulse[1]), t2));
+    friction = choose(cm_lanes_bits(g->flipped >> at),
+                      (cm_fvec){-friction.x, -friction.y, -friction.z}, friction);
+    cm_f row[8] = {LOAD(normal_impulse[0]),
+                   LOAD(normal_impulse[1]),
+                   LOAD(normal_impulse[2]),
+                   LOAD(normal_impulse[3]),
+                   friction.x,
+                   friction.y,
+                   friction.z,
+                   LOAD(friction_impulse[2])};
     float rows[8 * CM_SOFT_LANES], total[CM_SOFT_LANES];
     for (uint32_t i = 0; i < 8; i++) {
         row[i] = kept(row[i]);
     }
     cm_lanes_scatter(rows, 8, in_order, row);
-    cm_lanes_store(total, kept(LOAD(total)));
+    cm_lanes_store(total, kept(LOAD(total_impulse)));
     for (uint32_t k = 0; k < CM_LANES && g->row[at + k] != CM_NONE; k++) {
         memcpy(&soft->contacts[g->row[at + k]], rows + 8 * k, 8 * sizeof *rows);
         soft->manifolds[g->row[at + k]].impulse = total[k];

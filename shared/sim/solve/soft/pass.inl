@@ -28,8 +28,14 @@ typedef struct frame {
     cm_fvec n, t1, t2, ra, rb;
     cm_f ma, mb, ia[6], ib[6];
     cm_fvec free_a, free_b; // of special groups
-    cm_fvec push;           // warm start of friction, world axes; while a contact is loaded
 } frame;
+
+// What a contact is loaded with, until its masses are made: points in world axes.
+typedef struct staged {
+    cm_fvec offset[4];        // of each point from the contact's centre
+    cm_f used[4];             // 1 for a point, else 0
+    cm_fvec friction_impulse; // warm start
+} staged;
 
 typedef struct speeds {
     cm_f row_a[8], row_b[8]; // as gathered; the last two of each are padding
@@ -177,7 +183,8 @@ CM_WHOLE void invert_pair(cm_f xx, cm_f xy, cm_f yy, cm_f part, cm_f out[3])
 }
 
 CM_WHOLE void prepare_points(cm_soft_group *g, const cm_soft_special *e, uint32_t at,
-                             const frame *f, const response *n, const cm_f sum[6])
+                             const frame *f, const staged *points, const response *n,
+                             const cm_f sum[6])
 {
     cm_f mass = f->ma + f->mb, one = cm_lanes_set(1.0f), zero = cm_lanes_set(0.0f);
     cm_fvec s1 = cm_fsym_mul(sum, f->t1), s2 = cm_fsym_mul(sum, f->t2);
@@ -191,9 +198,7 @@ CM_WHOLE void prepare_points(cm_soft_group *g, const cm_soft_special *e, uint32_
     cm_f k12 = cm_fvec_dot(f->t1, s2), k22 = cm_fvec_dot(f->t2, s2);
     cm_fvec lever[4];
     for (uint32_t i = 0; i < 4; i++) {
-        // Offsets from the centre were packed into x, y and separation.
-        cm_fvec o = {LOAD(x[i]), LOAD(y[i]), LOAD(separation[i])};
-        cm_f x = cm_fvec_dot(o, f->t1), y = cm_fvec_dot(o, f->t2);
+        cm_f x = cm_fvec_dot(points->offset[i], f->t1), y = cm_fvec_dot(points->offset[i], f->t2);
         STORE(x[i], x);
         STORE(y[i], y);
         STORE(separation[i], LOAD(start[i]));
@@ -204,12 +209,12 @@ CM_WHOLE void prepare_points(cm_soft_group *g, const cm_soft_special *e, uint32_
         cm_fvec l = lever[i];
         cm_fvec k = {nn + n1 * l.y + n2 * l.z, n1 + k11 * l.y + k12 * l.z,
                      n2 + k12 * l.y + k22 * l.z};
-        cm_f used = LOAD(effective[i]); // packed: 1 for a point, else 0
+        cm_f used = points->used[i];
         cm_f own = cm_fvec_dot(k, l);
         if (e) {
             used = cm_lanes_select(cm_lanes_greater(own, least), used, zero);
         }
-        STORE(effective[i], cm_lanes_select(cm_lanes_greater(used, zero), inverse(own), zero));
+        STORE(effective_mass[i], cm_lanes_select(cm_lanes_greater(used, zero), inverse(own), zero));
         for (uint32_t j = i + 1; j < 4; j++) {
             STORE(cross[place], cm_fvec_dot(k, lever[j]));
             place++;
@@ -281,16 +286,17 @@ CM_WHOLE void load_inertias(const cm_soft *soft, cm_soft_group *g, uint32_t at, 
 }
 
 CM_WHOLE void warm_start(cm_soft *soft, cm_soft_group *g, const cm_soft_special *e, uint32_t at,
-                         const frame *f)
+                         const frame *f, cm_fvec friction)
 {
     speeds s;
     gather_speeds(soft, g, at, &s);
-    cm_f px = cm_fvec_dot(f->push, f->t1), py = cm_fvec_dot(f->push, f->t2), twist = LOAD(push[2]);
-    STORE(push[0], px);
-    STORE(push[1], py);
+    cm_f px = cm_fvec_dot(friction, f->t1), py = cm_fvec_dot(friction, f->t2),
+         twist = LOAD(friction_impulse[2]);
+    STORE(friction_impulse[0], px);
+    STORE(friction_impulse[1], py);
     cm_f normal = cm_lanes_set(0.0f), turn1 = normal, turn2 = normal;
     for (uint32_t i = 0; i < 4; i++) {
-        cm_f p = LOAD(impulse[i]);
+        cm_f p = LOAD(normal_impulse[i]);
         normal = normal + p;
         turn1 = turn1 + LOAD(y[i]) * p;
         turn2 = turn2 - LOAD(x[i]) * p;
@@ -304,7 +310,8 @@ CM_WHOLE void warm_start(cm_soft *soft, cm_soft_group *g, const cm_soft_special 
 CM_WHOLE void prepare_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, uint32_t at)
 {
     frame f;
-    load_contacts(soft, g, at, &f);
+    staged points;
+    load_contacts(soft, g, at, &f, &points);
     make_basis(&f);
     cm_fvec_store(g->t1, at, f.t1);
     load_inertias(soft, g, at, &f);
@@ -319,9 +326,9 @@ CM_WHOLE void prepare_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e,
     if (e) {
         prepare_special(e, at, &f, sum);
     }
-    prepare_points(g, e, at, &f, &n, sum);
+    prepare_points(g, e, at, &f, &points, &n, sum);
     prepare_friction(g, e, at, &f, &n, sum);
-    warm_start(soft, g, e, at, &f);
+    warm_start(soft, g, e, at, &f, points.friction_impulse);
 }
 
 __attribute__((noinline)) static void prepare_special_group(cm_soft *soft, uint32_t group)
@@ -400,17 +407,17 @@ CM_WHOLE local localise(const frame *f, const speeds *s)
 CM_WHOLE cm_fvec solve_friction(cm_soft_group *g, const cm_soft_special *e, uint32_t at, local *v,
                                 uint32_t points)
 {
-    cm_f zero = cm_lanes_set(0.0f), normal = LOAD(impulse[0]), one = cm_lanes_set(1.0f);
+    cm_f zero = cm_lanes_set(0.0f), normal = LOAD(normal_impulse[0]), one = cm_lanes_set(1.0f);
     for (uint32_t i = 1; i < points; i++) {
-        normal = normal + LOAD(impulse[i]);
+        normal = normal + LOAD(normal_impulse[i]);
     }
     cm_f limit = LOAD(friction) * normal, twist_limit = limit * LOAD(radius);
     if (e) {
         twist_limit = twist_limit + LOAD_SPECIAL(spin_lever) * normal;
     }
-    cm_f old = LOAD(push[2]), twist = old - LOAD(twist_mass) * v->turn_n;
+    cm_f old = LOAD(friction_impulse[2]), twist = old - LOAD(twist_mass) * v->turn_n;
     twist = cm_lanes_max(cm_lanes_min(twist, twist_limit), zero - twist_limit);
-    STORE(push[2], twist);
+    STORE(friction_impulse[2], twist);
     cm_f dt = twist - old;
     cm_f vx = v->x + LOAD(twist_couple[0]) * dt, vy = v->y + LOAD(twist_couple[1]) * dt;
     if (e) {
@@ -418,7 +425,8 @@ CM_WHOLE cm_fvec solve_friction(cm_soft_group *g, const cm_soft_special *e, uint
         vy = vy + LOAD_SPECIAL(surface[1]);
     }
 
-    cm_f old_x = LOAD(push[0]), old_y = LOAD(push[1]), shared = LOAD(tangent_mass[1]);
+    cm_f old_x = LOAD(friction_impulse[0]), old_y = LOAD(friction_impulse[1]),
+         shared = LOAD(tangent_mass[1]);
     cm_f x = old_x - (LOAD(tangent_mass[0]) * vx + shared * vy);
     cm_f y = old_y - (shared * vx + LOAD(tangent_mass[2]) * vy);
     cm_f squared = x * x + y * y;
@@ -427,8 +435,8 @@ CM_WHOLE cm_fvec solve_friction(cm_soft_group *g, const cm_soft_special *e, uint
     scale = cm_lanes_select(slides, scale, one);
     x = x * scale;
     y = y * scale;
-    STORE(push[0], x);
-    STORE(push[1], y);
+    STORE(friction_impulse[0], x);
+    STORE(friction_impulse[1], y);
     cm_f dx = x - old_x, dy = y - old_y;
     v->normal = v->normal + LOAD(couple[0]) * dx + LOAD(couple[1]) * dy + LOAD(couple[2]) * dt;
     v->turn1 = v->turn1 + LOAD(couple[3]) * dx + LOAD(couple[4]) * dy + LOAD(couple[5]) * dt;
@@ -440,15 +448,15 @@ CM_WHOLE cm_fvec solve_friction(cm_soft_group *g, const cm_soft_special *e, uint
 CM_WHOLE cm_f press(const cm_soft_group *g, uint32_t at, uint32_t i, cm_f vn, cm_f inverse_h,
                     const cm_softness *softness, bool relax)
 {
-    cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f), old = LOAD(impulse[i]);
-    cm_f s = LOAD(separation[i]), mass = LOAD(effective[i]);
+    cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f), old = LOAD(normal_impulse[i]);
+    cm_f s = LOAD(separation[i]), mass = LOAD(effective_mass[i]);
     if (relax) {
         cm_f bias = cm_lanes_max(s, zero) * inverse_h;
         return cm_lanes_max(old - mass * (vn + bias), zero);
     }
     cm_mask gap = cm_lanes_greater(s, zero);
-    cm_f push = cm_lanes_max(cm_lanes_set(softness->bias_rate) * s, cm_lanes_set(-PUSH_SPEED));
-    cm_f bias = cm_lanes_select(gap, s * inverse_h, push);
+    cm_f soft = cm_lanes_max(cm_lanes_set(softness->bias_rate) * s, cm_lanes_set(-PUSH_SPEED));
+    cm_f bias = cm_lanes_select(gap, s * inverse_h, soft);
     cm_f mass_scale = cm_lanes_select(gap, one, cm_lanes_set(softness->mass_scale));
     cm_f impulse_scale = cm_lanes_select(gap, zero, cm_lanes_set(softness->impulse_scale));
     return cm_lanes_max(old - mass * mass_scale * (vn + bias) - impulse_scale * old, zero);
@@ -477,10 +485,10 @@ CM_WHOLE void solve_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, u
     cm_f normal = cm_lanes_set(0.0f), turn1 = normal, turn2 = normal, total = normal;
     for (uint32_t i = 0; i < points; i++) {
         cm_f p = press(g, at, i, vn[i], inverse_h, &soft->softness[g->fixed], relax);
-        cm_f change = p - LOAD(impulse[i]);
-        STORE(impulse[i], p);
+        cm_f change = p - LOAD(normal_impulse[i]);
+        STORE(normal_impulse[i], p);
         if (g->bounces) {
-            STORE(largest[i], cm_lanes_max(LOAD(largest[i]), p));
+            STORE(largest_impulse[i], cm_lanes_max(LOAD(largest_impulse[i]), p));
         }
         for (uint32_t j = i + 1; j < points; j++) {
             vn[j] = vn[j] + LOAD(cross[cross_of[i][j]]) * change;
@@ -491,7 +499,7 @@ CM_WHOLE void solve_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, u
         total = total + p;
     }
     if (relax) {
-        STORE(total, LOAD(total) + total);
+        STORE(total_impulse, LOAD(total_impulse) + total);
     }
     cm_fvec impulse = cm_fvec_mix(normal, f.n, friction.x, f.t1, friction.y, f.t2);
     cm_fvec torque = cm_fvec_mix(turn1, f.t1, turn2, f.t2, friction.z, f.n);
@@ -568,13 +576,13 @@ CM_WHOLE void bounce_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, 
     cm_f normal = zero, turn1 = zero, turn2 = zero;
     cm_mask bouncy = cm_lanes_greater(restitution, zero);
     for (uint32_t i = 0; i < 4; i++) {
-        cm_f approach = LOAD(approach[i]), old = LOAD(impulse[i]);
+        cm_f approach = LOAD(approach[i]), old = LOAD(normal_impulse[i]);
         cm_mask now = bouncy & cm_lanes_greater(cm_lanes_set(-RESTITUTION_THRESHOLD), approach) &
-                      cm_lanes_greater(LOAD(largest[i]), zero);
-        cm_f p = old - LOAD(effective[i]) * (vn[i] + restitution * approach);
+                      cm_lanes_greater(LOAD(largest_impulse[i]), zero);
+        cm_f p = old - LOAD(effective_mass[i]) * (vn[i] + restitution * approach);
         p = cm_lanes_select(now, cm_lanes_max(p, zero), old);
         cm_f change = p - old;
-        STORE(impulse[i], p);
+        STORE(normal_impulse[i], p);
         if (e) {
             STORE_SPECIAL(sum_normal[i], LOAD_SPECIAL(sum_normal[i]) + change);
         }
@@ -585,7 +593,7 @@ CM_WHOLE void bounce_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, 
         turn1 = turn1 + LOAD(y[i]) * change;
         turn2 = turn2 - LOAD(x[i]) * change;
     }
-    STORE(total, LOAD(total) + normal);
+    STORE(total_impulse, LOAD(total_impulse) + normal);
     cm_fvec impulse = cm_fvec_scale(normal, f.n);
     cm_fvec torque = cm_fvec_add(cm_fvec_scale(turn1, f.t1), cm_fvec_scale(turn2, f.t2));
     apply(&f, e, impulse, torque, g->round, &s);

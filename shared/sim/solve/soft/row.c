@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#define PUSH_SPEED 40.0f   // m/s, rad/s: the most that an error is corrected at
-#define UNBOUNDED  3.4e38f // of what a spring asks for
-#define NO_PLACE   255u
+#define BIAS_MAX  40.0f   // m/s, rad/s: the most that an error is corrected at
+#define UNBOUNDED 3.4e38f // of what a spring asks for
+#define NO_PLACE  255u
 
 // Packing: what stays over the tick --------------------------------------------------------------
 
@@ -58,9 +58,9 @@ static void pack_kind(const cm_soft *soft, const cm_joint *joint, const cm_joint
     const cm_softness *rigid = &soft->joints->rigid;
     to->lower[lane] = soft->h * row->lower;
     to->upper[lane] = soft->h * row->upper;
-    to->push[lane] = PUSH_SPEED;
+    to->bias_limit[lane] = BIAS_MAX;
     if (row->kind == CM_ROW_SPRING) {
-        to->push[lane] = UNBOUNDED;
+        to->bias_limit[lane] = UNBOUNDED;
         to->lasting[lane] = 1.0f;
         pack_spring(joint, soft->h, lane, to);
     } else if (row->kind == CM_ROW_MOTOR) {
@@ -116,8 +116,8 @@ static void pack_group(const cm_soft *soft, cm_soft_rows *g)
     for (uint32_t lane = 0; lane < CM_SOFT_LANES && g->who.slot[lane] != CM_NONE; lane++) {
         const cm_joint *joint = &state[g->who.slot[lane]];
         cm_soft_pack_ends(joint, lane, &g->ends);
-        put_quat(g->frame_a0, lane, joint->frame_a);
-        put_quat(g->frame_b0, lane, joint->frame_b);
+        put_quat(g->body_frame.a, lane, joint->frame_a);
+        put_quat(g->body_frame.b, lane, joint->frame_b);
         for (uint32_t i = 0; i < g->lane_rows[lane]; i++) {
             uint32_t at = g->singles - g->lane_singles[lane] + i;
             g->place[at][lane] = rows[lane][i].place;

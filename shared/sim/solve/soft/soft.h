@@ -91,22 +91,22 @@ typedef struct cm_soft_group {
     cm_soft_lanes mass_a, inertia_a[6]; // inverse
     cm_soft_lanes restitution;
     cm_soft_lanes mass_b, inertia_b[6];
-    cm_soft_lanes total; // sum of normal impulses over substeps and points
+    cm_soft_lanes total_impulse; // normal, over substeps and points
     cm_soft_lanes x[4], y[4];
     cm_soft_lanes start[4];      // separation at the start of the tick
     cm_soft_lanes separation[4]; // now
-    cm_soft_lanes impulse[4];
-    cm_soft_lanes effective[4]; // mass at each point
-    cm_soft_lanes cross[6];     // velocity at one point of an impulse at another: 01 02 03 12 13 23
+    cm_soft_lanes normal_impulse[4];
+    cm_soft_lanes effective_mass[4]; // at each point
+    cm_soft_lanes cross[6]; // velocity at one point of an impulse at another: 01 02 03 12 13 23
     // Velocities (normal, turn about t1, turn about t2) of friction impulses (t1, t2, twist).
     cm_soft_lanes couple[9];
     cm_soft_lanes tangent_mass[3]; // inverse of the 2x2 matrix: xx xy yy
     cm_soft_lanes twist_mass, twist_couple[2];
-    cm_soft_lanes friction, radius; // radius: lever of the twist's limit
-    cm_soft_lanes rim[2];           // round_a and round_b of the manifold; of groups that roll
-    cm_soft_lanes push[3];          // friction impulses: t1, t2, twist
-    cm_soft_lanes approach[4];      // normal velocity at the start; used where the group bounces
-    cm_soft_lanes largest[4];       // impulse of any pass; likewise
+    cm_soft_lanes friction, radius;    // radius: lever of the twist's limit
+    cm_soft_lanes rim[2];              // round_a and round_b of the manifold; of groups that roll
+    cm_soft_lanes friction_impulse[3]; // t1, t2, twist
+    cm_soft_lanes approach[4];         // normal velocity at the start; used where the group bounces
+    cm_soft_lanes largest_impulse[4];  // of any pass; likewise
 } cm_soft_group;
 
 // What arranging needs to know of a contact, so that manifolds are read once.
@@ -126,7 +126,7 @@ typedef struct cm_soft_special {
     cm_soft_lanes roll_mass[3];           // inverse of the 2x2 matrix: xx xy yy
     cm_soft_lanes roll[2];                // torque impulses about t1, t2
     // Of the tick, for the wrenches that are reported.
-    cm_soft_lanes sum_normal[4], sum_push[3], sum_roll[2];
+    cm_soft_lanes sum_normal[4], sum_friction[3], sum_roll[2];
 } cm_soft_special;
 
 struct cm_soft_passes;

@@ -154,9 +154,9 @@ static void store_lane(carom_world *world, const cm_soft *soft, uint32_t group, 
     }
     float rate = 1.0f / soft->dt; // impulses of a tick to its mean force
     carom_vec3 n = lane_of(g->normal, lane), t1 = lane_of(g->t1, lane), t2 = cm_cross(n, t1);
-    carom_vec3 force =
-        mix(rate * normal, n, rate * e->sum_push[0][lane], t1, rate * e->sum_push[1][lane], t2);
-    carom_vec3 torque = mix(rate * e->sum_push[2][lane], n, rate * turn1, t1, rate * turn2, t2);
+    carom_vec3 force = mix(rate * normal, n, rate * e->sum_friction[0][lane], t1,
+                           rate * e->sum_friction[1][lane], t2);
+    carom_vec3 torque = mix(rate * e->sum_friction[2][lane], n, rate * turn1, t1, rate * turn2, t2);
     if (!cm_vec_is_finite(force) || !cm_vec_is_finite(torque)) {
         return; // of a body that is put to rest
     }
