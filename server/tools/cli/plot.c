@@ -2,6 +2,7 @@
 //
 // Scenes times solvers make the runs; each is stepped once (plot/run.h), then all is drawn on one
 // page (plot/page.h). Nothing of the file depends on the machine but the chart of costs.
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,7 +252,7 @@ static int write_out(const plot *p, const cm_svg *svg)
     FILE *file = fopen(p->options.out, "wb");
     bool ok = file != NULL && fwrite(svg->text, 1, svg->size, file) == svg->size;
     if (file == NULL || (fclose(file) != 0) || !ok) {
-        cm_cli_error("plot: %s: cannot be written", p->options.out);
+        cm_cli_error("plot: %s: cannot be written: %s", p->options.out, strerror(errno));
         return CM_STATUS_FAILED;
     }
     return CM_STATUS_DONE;

@@ -145,5 +145,5 @@ static void run(cm_eval *eval, const json_t *root)
     run_pair(eval, root, e, pixel, vectors);
 }
 
-const cm_eval_case cm_eval_circle_case = {"circle", "circles that collide in the plane (S1)", TEXT,
-                                          run};
+const cm_eval_case cm_eval_circle_case = {
+    "circle", "circles that collide in the plane (zenn.dev article of 2023)", TEXT, run};

@@ -11,7 +11,8 @@
 #define MAP_SIDE 101.0
 
 static const char TEXT[] =
-    "  model         \"interpolated\" (default; JP3308685B2) or \"normal\" (S4: no friction)\n"
+    "  model         \"interpolated\" (default; JP3308685B2) or \"normal\" (saharan 2012: no "
+    "friction)\n"
     "  bodies        two objects:\n"
     "    M           mass, kg\n"
     "    I           inertia about the centre of mass in body axes, kg m^2: a number (alike about\n"
@@ -356,5 +357,4 @@ static void run(cm_eval *eval, const json_t *root)
     }
 }
 
-const cm_eval_case cm_eval_impact_case = {"impact", "one collision of two bodies (S0, S4)", TEXT,
-                                          run};
+const cm_eval_case cm_eval_impact_case = {"impact", "one collision of two bodies", TEXT, run};

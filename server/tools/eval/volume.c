@@ -353,5 +353,5 @@ static void run(cm_eval *eval, const json_t *root)
     free(work);
 }
 
-const cm_eval_case cm_eval_volume_case = {"volume", "contact by intersection volume (S2)", TEXT,
-                                          run};
+const cm_eval_case cm_eval_volume_case = {
+    "volume", "contact by intersection volume (Hasegawa et al. 2003)", TEXT, run};

@@ -5,8 +5,8 @@
 // rule). Only what points at the eye or away from it, within 20 degrees, is drawn as a ring: a
 // short arrow is short. The number at an arrow is its magnitude with the sign of x + y + z, as the
 // figures of JP3308685B2 have it. Arrows below 2% of the longest of their kind are left out, and
-// above CM_MANY_BODIES bodies all but the strongest. Circles (S1.5): the velocity's arrow is at
-// least a radius long.
+// above CM_MANY_BODIES bodies all but the strongest. Circles (zenn.dev, 2023): the velocity's arrow
+// is at least a radius long.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -568,6 +568,8 @@ Test(plot, what_is_wrong_is_said)
     }
     plot("fall.json", "--at 0 --out /no/such/folder/x.svg", &result);
     cr_expect_eq(result.status, 1);
+    cr_expect_not_null(strstr(result.err, "x.svg: cannot be written: No such file"), "%s",
+                       result.err);
     run_command("plot", &result);
     cr_expect_eq(result.status, 2);
 }
