@@ -31,11 +31,16 @@ static inline float cm_shape_reach(const cm_shape *shape)
     }
 }
 
-// Filters, and what their bodies are, let the two collide.
-static inline bool cm_shapes_may_meet(const cm_shape *a, const cm_shape *b, const cm_body *bodies)
+// Filters, and what their bodies are, let the two collide. `pointers`: pointers meet what cannot
+// move, too.
+static inline bool cm_shapes_may_meet(const cm_shape *a, const cm_shape *b, const cm_body *bodies,
+                                      bool pointers)
 {
-    if (a->body == b->body || (bodies[a->body].type != CAROM_BODY_DYNAMIC &&
-                               bodies[b->body].type != CAROM_BODY_DYNAMIC)) {
+    const cm_body *first = &bodies[a->body], *second = &bodies[b->body];
+    bool pushed = first->type == CAROM_BODY_DYNAMIC || second->type == CAROM_BODY_DYNAMIC;
+    bool felt =
+        pointers && (first->pointer != CAROM_NO_PLAYER || second->pointer != CAROM_NO_PLAYER);
+    if (a->body == b->body || !(pushed || felt)) {
         return false;
     }
     if (a->group == b->group && a->group != 0) {

@@ -216,7 +216,7 @@ static uint32_t partners_of_box(const cm_scratch *scratch, const lists *l, const
 static bool may_meet(const carom_world *world, const cm_scratch *scratch, uint32_t a, uint32_t b)
 {
     const cm_shape *first = cm_shapes(world) + a, *second = cm_shapes(world) + b;
-    return cm_shapes_may_meet(first, second, cm_bodies(world)) &&
+    return cm_shapes_may_meet(first, second, cm_bodies(world), scratch->pointers) &&
            !cm_joint_filter_has(world, scratch, first->body, second->body);
 }
 

@@ -14,6 +14,7 @@ typedef struct cm_solver {
     uint32_t remembers; // sections of contacts (state/contact.h): CM_REMEMBERS of each
     bool manifolds;     // wants cm_stage_collide; else it does its own narrow phase on the pairs
     bool sleeps;        // bodies at rest may fall asleep
+    bool pointers;      // pointers meet what cannot move, too, and feel it
     // The step takes its substeps apart: pairs and contacts are found anew for each, `solve` is
     // called for each (scratch->round), and does a part of the tick. Else it is called once.
     bool rounds;

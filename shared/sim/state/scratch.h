@@ -92,6 +92,7 @@ typedef struct cm_scratch {
     carom_sleep_event *sleep_events; // twice limits.bodies rows
     uint8_t *active;                 // a row a body slot: it moves or can be pushed (sleep.h)
     uint32_t active_count, sleeping_count;
+    bool pointers;     // pointers meet what cannot move, too (cm_solver)
     bool rubbing;      // some placed shape has rolling or spin friction, or its surface moves
     uint32_t *parents; // a row a body slot: islands
     uint8_t *marks;    // a row a body slot

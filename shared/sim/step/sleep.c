@@ -88,7 +88,7 @@ void cm_stage_wake(carom_world *world, cm_scratch *scratch)
     const cm_motion *motions = cm_motions(world);
     const cm_body *bodies = cm_bodies(world);
     uint32_t slots = world->state.body_slots;
-    bool stirred = false;
+    bool stirred = false, pointers = cm_solver_of(world->state.solver)->pointers;
     world->sleep_event_count = 0;
     scratch->active_count = scratch->sleeping_count = 0;
     for (uint32_t i = 0; i < slots; i++) {
@@ -101,8 +101,8 @@ void cm_stage_wake(carom_world *world, cm_scratch *scratch)
                 add_event(world, scratch, i, false);
             }
         } else if (body->alive) {
-            active = touched || !is_zero(motions[i].linear_velocity) ||
-                     !is_zero(motions[i].angular_velocity);
+            active = touched || (pointers && body->pointer != CAROM_NO_PLAYER) ||
+                     !is_zero(motions[i].linear_velocity) || !is_zero(motions[i].angular_velocity);
             stirred = stirred || touched;
         }
         scratch->active[i] = active;

@@ -6,8 +6,9 @@
 // is a wall to what moves, and keeps its contacts and joints with their impulses, so that it wakes
 // as it lay down. Every bit of that is state (cm_body: flags, quiet, island).
 //
-// Active in a step: dynamic and awake, or kinematic and moving, or changed by a call (STIRRED).
-// Pairs, contacts and solving have at least one active body; all else is kept as it is.
+// Active in a step: dynamic and awake, or kinematic and moving, or changed by a call (STIRRED), or
+// a pointer where the solver lets it feel what cannot move (cm_solver.pointers). Pairs, contacts
+// and solving have at least one active body; all else is kept as it is.
 #ifndef CM_SIM_STEP_SLEEP_H
 #define CM_SIM_STEP_SLEEP_H
 

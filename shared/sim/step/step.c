@@ -44,6 +44,7 @@ static void clear_calls(carom_world *world)
 static void find_contacts(carom_world *world, cm_scratch *scratch, const cm_solver *solver)
 {
     double at = cm_clock(world);
+    scratch->pointers = solver->pointers;
     cm_stage_pairs(world, scratch);
     cm_lap(world, &at, CAROM_STAGE_PAIRS);
     if (solver->manifolds) {

@@ -325,6 +325,35 @@ Test(pointer_loop, corrections_under_the_tip_give_no_energy)
     run_case(&link, 2.0, false, true);
 }
 
+// A wall that nothing moves pushes back all the same, here and on the server: K times how deep the
+// device is, which is what the hand presses with.
+Test(pointer_loop, a_wall_pushes_back)
+{
+    static loop l;
+    const cm_link_def link = {.latency_us = 20000};
+    open_loop(&l, &link, 2.0, false);
+    l.dev.x[0] = l.dev.target[0] = -0.25;
+    l.dev.x[1] = l.dev.target[1] = 0.05;
+    for (int i = 0; i < 2000; i++) {
+        period(&l, false);
+    }
+    cr_expect_eq(l.wrench.force.x, 0.0f);
+    l.dev.target[0] = -0.17; // the tip meets the wall at -0.185
+    for (int i = 0; i < 3000; i++) {
+        period(&l, true);
+    }
+    double depth = l.dev.x[0] + 0.185, hand = l.dev.hand * (l.dev.target[0] - l.dev.x[0]);
+    cr_expect_float_eq(depth, 300.0 * 0.015 / 1300.0, 1.0e-5, "%g m", depth);
+    cr_expect_float_eq(l.dev.force[0], -1000.0 * depth, 0.01 * hand, "%g N", l.dev.force[0]);
+    cr_expect_float_eq(l.dev.force[0], -hand, 0.01 * hand);
+    cr_expect_float_eq((double)l.wrench.server_force.x, -hand, 0.01 * hand, "the server's %g N",
+                       (double)l.wrench.server_force.x);
+    cr_expect_eq(l.local, 3000);
+    cr_expect_leq(l.dev.most_given, 1.0e-3);
+    snprintf(l.path, sizeof l.path, "%s", cm_store_path(l.store, cm_worker_match(l.worker)));
+    close_loop(&l);
+}
+
 // The two rules alone, on a wall -------------------------------------------------------------
 
 static float limit_scale(float b, float t, float k, float c)

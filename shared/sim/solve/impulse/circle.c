@@ -80,7 +80,7 @@ static void collide_pair(const carom_world *world, const cm_scratch *scratch, cm
     double x = b.position[0] - a.position[0], y = b.position[1] - a.position[1];
     const cm_shape *shapes = cm_shapes(world);
     if (x > reach || -x > reach || y > reach || -y > reach ||
-        !cm_shapes_may_meet(&shapes[i->shape], &shapes[j->shape], cm_bodies(world))) {
+        !cm_shapes_may_meet(&shapes[i->shape], &shapes[j->shape], cm_bodies(world), false)) {
         return;
     }
     bool fixed[2] = {one->side.inverse_mass.x == 0.0, two->side.inverse_mass.x == 0.0};

@@ -52,7 +52,8 @@ bool cm_volume_make_pieces(const carom_world *world, const cm_volume *volume,
 static void choose_origin(const cm_volume *volume, cm_volume_pair *pair)
 {
     const cm_volume_body *a = &volume->bodies[pair->body_a], *b = &volume->bodies[pair->body_b];
-    pair->origin = a->dynamic ? a->position : b->position;
+    bool first = a->dynamic || (a->moving && !b->dynamic);
+    pair->origin = first ? a->position : b->position;
 }
 
 static cm_d3 first_normal(const carom_world *world, const cm_volume *volume,

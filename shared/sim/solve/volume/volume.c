@@ -102,6 +102,7 @@ static void solve(carom_world *world, cm_scratch *scratch)
 
 const cm_solver cm_solver_volume = {
     .remembers = CM_REMEMBERS(CM_SECTION_contact) | CM_REMEMBERS(CM_SECTION_volume_contact),
+    .pointers = true,
     .solve = solve,
     .scratch_size = scratch_size,
     .rules = &cm_volume_rules,
