@@ -18,7 +18,7 @@
 #define PREDICT_RADIUS     4.0f
 #define LEAVE_TIMEOUT_US   1000000u
 #define JOIN_FACTOR        3u        // of the time to connect: a welcome is large, paths lose
-#define SILENCE_US         10000000u // nothing at all heard while playing
+#define SILENCE_US         15000000u // nothing at all heard while playing
 
 static void *malloc_allocate(void *context, size_t size)
 {
@@ -170,17 +170,21 @@ void carom_client_destroy(carom_client *client)
     allocator.release(allocator.context, client);
 }
 
-carom_result carom_client_connect(carom_client *client, const char *host, uint16_t port,
-                                  uint64_t now_us)
+static void os_random(void *user, void *bytes, size_t size)
 {
-    if (!client || !host || port == 0) {
-        return CAROM_ERROR_ARGUMENT;
-    }
+    (void)user;
+    cm_crypto_random(bytes, size);
+}
+
+static carom_result connect_link(carom_client *client, cm_client_link_def *def, uint64_t now_us)
+{
     if (client->state != CAROM_CLIENT_IDLE || client->link) {
         return CAROM_ERROR_STATE;
     }
-    carom_result result = cm_client_link_open(&client->def.allocator, host, port,
-                                              CM_PROTOCOL_VERSION, now_us, &client->link);
+    def->allocator = &client->def.allocator;
+    def->random = client->def.random ? client->def.random : os_random;
+    def->context = client->def.user;
+    carom_result result = cm_client_link_open(def, &client->link);
     if (result != CAROM_OK) {
         return result;
     }
@@ -192,6 +196,31 @@ carom_result carom_client_connect(carom_client *client, const char *host, uint16
     client->heard_us = now_us;
     client->deadline_us = now_us + client->def.connect_timeout_ms * 1000ull;
     return CAROM_OK;
+}
+
+carom_result carom_client_connect(carom_client *client, const char *host, uint16_t port,
+                                  uint64_t now_us)
+{
+    if (!client || !host || port == 0) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    cm_client_link_def def = {.host = host, .port = port};
+    return connect_link(client, &def, now_us);
+}
+
+carom_result carom_client_connect_token(carom_client *client, const char *token, uint64_t now_us)
+{
+    if (!client || !token) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    cm_token_pass pass;
+    if (!cm_token_pass_read(token, &pass)) {
+        return CAROM_ERROR_MAGIC;
+    }
+    cm_client_link_def def = {.pass = &pass};
+    carom_result result = connect_link(client, &def, now_us);
+    cm_crypto_wipe(&pass, sizeof pass);
+    return result;
 }
 
 void carom_client_disconnect(carom_client *client, uint64_t now_us)
@@ -269,7 +298,11 @@ static void check_deadline(carom_client *client)
     if (client->leaving) {
         cm_client_end(client, CAROM_REASON_LEFT);
     } else if (client->state == CAROM_CLIENT_CONNECTING) {
-        cm_client_end(client, CAROM_REASON_UNREACHABLE);
+        // What somebody gave as the reason may be forged, but now nothing better will come.
+        cm_link_info info;
+        cm_client_link_info(client->link, &info);
+        bool hinted = info.hint > CAROM_REASON_NONE && info.hint < CAROM_REASON_COUNT;
+        cm_client_end(client, hinted ? (carom_reason)info.hint : CAROM_REASON_UNREACHABLE);
     } else if (client->state == CAROM_CLIENT_JOINING) {
         cm_client_end(client, CAROM_REASON_TIMEOUT);
     }

@@ -1,4 +1,10 @@
-// ENet for the client: one host, one peer, two channels.
+// ENet for the client: one host, one peer, two channels, behind the handshake and the seal.
+//
+// A hello goes to the server until its challenge comes back; then ENet connects, and every datagram
+// of its is sealed on the way out (its checksum hook) and opened on the way in (its intercept
+// hook), which needs nothing of the library but these two: a game may bring an ENet of its own.
+// From 1.3.18 on ENet draws connection ids that nobody can set before: so ours is put in behind its
+// back.
 //
 // What ENet would do of its own and a match does not want is turned off: its throttle (drops
 // unreliable packets whenever the round trip varies), its default MTU, its 32 MiB limits. A single
@@ -11,11 +17,11 @@
 
 #include <enet/enet.h>
 
-#include "shared/base/rng.h"
+#include "shared/base/assert.h"
 #include "shared/wire/control.h"
 #include "shared/wire/packet.h"
+#include "shared/wire/path.h"
 
-#define LINK_MTU          1200u
 #define LINK_CHANNELS     2u
 #define LINK_ROUNDS       16u   // service calls without an event in one poll
 #define LINK_EVENTS       4096u // between two flushes: a flood does not hold the frame up
@@ -23,35 +29,158 @@
 #define LINK_TIMEOUT_MS   30000u // ENet's own, of one reliable message; silence ends it earlier
 #define LINK_PACKET_SLACK 1024u
 #define LINK_FIRST_RTT_MS 250u // until one is measured; ENet takes 500 and resends as late
+#define LINK_HELLO_MS     200u // a hello goes again
+#define LINK_HELLOS       8u   // to one address, then the next one's turn
 
 struct cm_client_link {
-    const carom_allocator *allocator;
+    carom_allocator allocator;
+    void (*random)(void *context, void *bytes, size_t size);
+    void *context;
     ENetHost *host;
-    ENetPeer *peer; // NULL once disconnected
+    ENetPeer *peer; // NULL before the challenge and once disconnected
     ENetPacket *packet;
-    uint64_t bytes_in, bytes_out;
+    cm_link_info info;
     uint32_t events; // since the last flush
-    enet_uint32 opened_ms;
+
+    // The handshake.
+    cm_token_pass pass; // sealed_size 0: no token
+    ENetAddress addresses[CAROM_TOKEN_SERVERS_MAX];
+    uint32_t address_count, address; // tried now
+    uint8_t secret[CM_KEY_BYTES], public_key[CM_KEY_BYTES];
+    uint32_t hellos;      // sent to this address
+    enet_uint32 hello_ms; // when the last one went
+    uint64_t cookie;      // 0: no challenge yet
+    uint32_t attempts;    // CONNECTs sent
+
+    cm_seal seal;
+    cm_path path;
+    uint8_t datagram[CM_DATAGRAM_MAX];
 };
 
-// Again and again: the other side may send ENet a command that changes these.
-static void hold_settings(ENetPeer *peer)
+static uint64_t now_us(void)
 {
-    peer->mtu = LINK_MTU;
+    return enet_time_get() * UINT64_C(1000);
+}
+
+// Out --------------------------------------------------------------------------------------------
+
+static void send_raw(cm_client_link *link, const uint8_t *bytes, size_t size)
+{
+    ENetBuffer buffer = {.data = (void *)(uintptr_t)bytes, .dataLength = size};
+    if (enet_socket_send(link->host->socket, &link->addresses[link->address], &buffer, 1) > 0) {
+        link->info.bytes_out += size;
+    }
+}
+
+// What intercept opened last on this thread: ENet asks for its checksum next, if it gets so far.
+static _Thread_local const void *opened;
+
+static size_t seal_connect(cm_client_link *link, const cm_frame_part *parts, size_t count)
+{
+    uint8_t enet[CM_ENET_CONNECT];
+    if (!cm_frame_take_connect(parts, count, enet) || link->attempts > UINT8_MAX) {
+        return 0; // so many were never answered: no nonce is left, and no server there
+    }
+    cm_connect connect = {.attempt = (uint8_t)link->attempts++,
+                          .cookie = link->cookie,
+                          .client_public = link->public_key,
+                          .token = link->pass.sealed,
+                          .token_size = link->pass.sealed_size};
+    return cm_connect_write(&connect, enet, &link->seal, link->datagram);
+}
+
+static enet_uint32 ENET_CALLBACK seal_datagram(const ENetBuffer *buffers, size_t count)
+{
+    static _Thread_local cm_frame_part parts[CM_FRAME_PARTS_MAX];
+    if (buffers->data == opened) {
+        return 0;
+    }
+    ENetHost *host = (ENetHost *)((char *)(uintptr_t)buffers - offsetof(ENetHost, buffers));
+    cm_client_link *link = host->peers[0].data;
+    size_t size = 0;
+    if (count <= CM_FRAME_PARTS_MAX) {
+        for (size_t i = 0; i < count; ++i) {
+            parts[i] = (cm_frame_part){buffers[i].data, buffers[i].dataLength};
+        }
+        size = cm_frame_id(&parts[0]) == 0
+                   ? seal_connect(link, parts, count)
+                   : cm_frame_seal(&link->seal, parts, count, link->datagram);
+    }
+    host->buffers[0].data = link->datagram;
+    host->buffers[0].dataLength = size;
+    host->bufferCount = 1;
+    return 0;
+}
+
+// In ---------------------------------------------------------------------------------------------
+
+static void take_challenge(cm_client_link *link, const uint8_t *bytes, size_t size);
+
+// A datagram of the connection: true where ENet may have it.
+static bool open_sealed(cm_client_link *link, uint8_t *bytes, size_t size)
+{
+    uint8_t type = bytes[0];
+    uint8_t *frame = NULL;
+    size_t frame_size = 0;
+    cm_seal_reason reason = CM_SEAL_OTHER;
+    if (link->cookie != 0) {
+        reason = type == CM_WIRE_SEALED
+                     ? cm_frame_open(&link->seal, bytes, size, &frame, &frame_size)
+                     : cm_seal_open(&link->seal, bytes, size, &frame_size);
+    }
+    if (reason != CM_SEAL_OK) {
+        ++link->info.refused;
+        return false;
+    }
+    cm_path_heard(&link->path);
+    if (type == CM_WIRE_PROBE) {
+        send_raw(link, link->datagram, cm_frame_probed(&link->seal, size, link->datagram));
+    } else if (type == CM_WIRE_PROBED) {
+        cm_path_answered(&link->path, cm_frame_probed_size(bytes + CM_SEAL_HEADER, frame_size),
+                         now_us());
+    } else {
+        opened = link->host->receivedData = frame;
+        link->host->receivedDataLength = frame_size;
+        return true;
+    }
+    return false;
+}
+
+static int ENET_CALLBACK intercept(ENetHost *host, ENetEvent *event)
+{
+    (void)event;
+    cm_client_link *link = host->peers[0].data;
+    uint8_t *bytes = host->receivedData;
+    size_t size = host->receivedDataLength;
+    const ENetAddress *server = &link->addresses[link->address];
+    link->info.bytes_in += size;
+    bool ours = host->receivedAddress.host == server->host &&
+                host->receivedAddress.port == server->port && size > 0;
+    uint8_t type = ours ? bytes[0] : 0;
+    cm_refusal refusal;
+    if (type == CM_WIRE_SEALED || type == CM_WIRE_PROBE || type == CM_WIRE_PROBED) {
+        return open_sealed(link, bytes, size) ? 0 : 1;
+    }
+    if (type == CM_WIRE_CHALLENGE && link->cookie == 0) {
+        take_challenge(link, bytes, size);
+    } else if (type == CM_WIRE_REFUSAL && cm_refusal_read(bytes, size, &refusal) &&
+               cm_crypto_equal(refusal.echo, link->public_key, CM_ECHO_BYTES)) {
+        link->info.hint = refusal.reason; // perhaps forged: the deadline decides
+    } else if (type != CM_WIRE_CHALLENGE) {
+        ++link->info.refused;
+    }
+    return 1; // ENet drops it
+}
+
+// Again and again: the other side may send ENet a command that changes these.
+static void hold_settings(const cm_client_link *link, ENetPeer *peer)
+{
+    // Never less than before: ENet could not send what it has cut for a larger path.
+    size_t mtu = CM_FRAME_MTU(link->path.known);
+    peer->mtu = link->attempts == 0 || mtu > peer->mtu ? (enet_uint32)mtu : peer->mtu;
     peer->packetThrottle = ENET_PEER_PACKET_THROTTLE_SCALE;
     peer->packetThrottleLimit = ENET_PEER_PACKET_THROTTLE_SCALE;
     peer->packetThrottleDeceleration = 0;
-}
-
-// ENet measures first with the acknowledgement of the hello, and until then would resend it after
-// half a second or more: the handshake took a round trip already.
-static void guess_round_trip(const cm_client_link *link)
-{
-    enet_uint32 took = enet_time_get() - link->opened_ms;
-    if (took < 2 * LINK_FIRST_RTT_MS) {
-        link->peer->roundTripTime = took > 0 ? took : 1;
-        link->peer->roundTripTimeVariance = took / 8 + 1;
-    }
 }
 
 static void drop_packet(cm_client_link *link)
@@ -62,63 +191,145 @@ static void drop_packet(cm_client_link *link)
     }
 }
 
-static void count_bytes(cm_client_link *link)
+// The handshake ----------------------------------------------------------------------------------
+
+// New keys for an address, and the first hello to it.
+static void knock(cm_client_link *link)
 {
-    link->bytes_in += link->host->totalReceivedData;
-    link->bytes_out += link->host->totalSentData;
-    link->host->totalReceivedData = 0;
-    link->host->totalSentData = 0;
+    link->random(link->context, link->secret, sizeof link->secret);
+    cm_crypto_public(link->secret, link->public_key);
+    link->hellos = 0;
 }
 
-static bool start(cm_client_link *link, const ENetAddress *address, uint32_t data, uint64_t seed)
+static void send_hello(cm_client_link *link)
+{
+    cm_hello hello = {.protocol = CM_PROTOCOL_VERSION};
+    memcpy(hello.client_public, link->public_key, CM_KEY_BYTES);
+    link->hello_ms = enet_time_get();
+    ++link->hellos;
+    send_raw(link, link->datagram, cm_hello_write(&hello, link->datagram));
+}
+
+static void say_hello(cm_client_link *link)
+{
+    bool due = link->hellos == 0 || enet_time_get() - link->hello_ms >= LINK_HELLO_MS;
+    if (link->cookie != 0 || !due) {
+        return;
+    }
+    if (link->hellos == LINK_HELLOS && link->address_count > 1) {
+        link->address = (link->address + 1) % link->address_count;
+        knock(link);
+    }
+    send_hello(link);
+}
+
+// Keys, and ENet's own connect, whose datagrams are sealed from its first on.
+static void take_challenge(cm_client_link *link, const uint8_t *bytes, size_t size)
+{
+    cm_challenge challenge;
+    cm_seal_secrets secrets;
+    if (!cm_challenge_read(bytes, size, &challenge) ||
+        !cm_crypto_equal(challenge.echo, link->public_key, CM_ECHO_BYTES) ||
+        !cm_crypto_shared(link->secret, challenge.server_public, secrets.shared)) {
+        ++link->info.refused;
+        return;
+    }
+    memcpy(secrets.token_key, link->pass.key, CM_KEY_BYTES);
+    memcpy(secrets.client_public, link->public_key, CM_KEY_BYTES);
+    memcpy(secrets.server_public, challenge.server_public, CM_KEY_BYTES);
+    memcpy(secrets.server_random, challenge.server_random, sizeof secrets.server_random);
+    cm_seal_begin(&link->seal, CM_SEAL_CLIENT, cm_connect_id(challenge.cookie), &secrets);
+    cm_crypto_wipe(&secrets, sizeof secrets);
+    cm_crypto_wipe(link->secret, sizeof link->secret);
+    link->cookie = challenge.cookie;
+}
+
+// Outside of ENet's own call: a connect from within intercept would upset it.
+static void connect_enet(cm_client_link *link)
+{
+    if (link->cookie == 0 || link->peer != NULL || link->attempts > 0) {
+        return;
+    }
+    cm_path_begin(&link->path, now_us());
+    hold_settings(link, &link->host->peers[0]); // before the request is made: it carries them
+    link->peer = enet_host_connect(link->host, &link->addresses[link->address], LINK_CHANNELS, 0);
+    CM_ASSERT(link->peer == &link->host->peers[0]);
+    link->peer->data = link;
+    uint8_t id[4] = {(uint8_t)link->cookie, (uint8_t)(link->cookie >> 8),
+                     (uint8_t)(link->cookie >> 16), (uint8_t)(link->cookie >> 24)};
+    memcpy(&link->peer->connectID, id, sizeof id);
+    // Measured by hello and challenge, where neither had to go again.
+    enet_uint32 took = enet_time_get() - link->hello_ms;
+    link->peer->roundTripTime = link->hellos > 1 ? LINK_FIRST_RTT_MS : took > 0 ? took : 1;
+    link->peer->roundTripTimeVariance = link->peer->roundTripTime / 20 + 1;
+    enet_peer_timeout(link->peer, ENET_PEER_TIMEOUT_LIMIT, LINK_TIMEOUT_MS, LINK_TIMEOUT_MS);
+    enet_peer_ping_interval(link->peer, LINK_PING_MS);
+}
+
+// Making -----------------------------------------------------------------------------------------
+
+static carom_result find_addresses(cm_client_link *link, const cm_client_link_def *def)
+{
+    link->address_count = def->pass != NULL ? def->pass->server_count : 1;
+    for (uint32_t i = 0; def->pass != NULL && i < link->address_count; ++i) {
+        memcpy(&link->addresses[i].host, def->pass->servers[i].ip, 4); // network byte order
+        link->addresses[i].port = def->pass->servers[i].port;
+    }
+    if (def->pass == NULL) {
+        if (enet_address_set_host(&link->addresses[0], def->host) != 0) {
+            return CAROM_ERROR_NOT_FOUND;
+        }
+        link->addresses[0].port = def->port;
+    }
+    return CAROM_OK;
+}
+
+static bool start(cm_client_link *link)
 {
     link->host = enet_host_create(NULL, 1, LINK_CHANNELS, 0, 0);
     if (!link->host) {
         return false;
     }
+    uint32_t
+        seed; // of what ENet draws; a number from our arguments keeps virtual networks the same
+    link->random(link->context, &seed, sizeof seed);
+    link->host->randomSeed = seed;
     link->host->maximumPacketSize = CM_CONTROL_MAX_FROM_SERVER + LINK_PACKET_SLACK;
     link->host->maximumWaitingData = CM_CONTROL_MAX_FROM_SERVER + LINK_PACKET_SLACK;
-    // ENet mixes an address in; a number from our arguments keeps a virtual network reproducible.
-    link->host->randomSeed = (enet_uint32)cm_splitmix(&seed);
-    hold_settings(&link->host->peers[0]); // before the request is made: it carries them
-    link->peer = enet_host_connect(link->host, address, LINK_CHANNELS, data);
-    if (!link->peer) {
-        return false;
-    }
-    link->opened_ms = enet_time_get();
-    link->peer->roundTripTime = LINK_FIRST_RTT_MS;
-    enet_peer_timeout(link->peer, ENET_PEER_TIMEOUT_LIMIT, LINK_TIMEOUT_MS, LINK_TIMEOUT_MS);
-    enet_peer_ping_interval(link->peer, LINK_PING_MS);
+    link->host->checksum = seal_datagram;
+    link->host->intercept = intercept;
+    link->host->peers[0].data = link;
+    link->path.known = CM_PATH_LEAST;
+    knock(link);
     return true;
 }
 
-carom_result cm_client_link_open(const carom_allocator *allocator, const char *host, uint16_t port,
-                                 uint32_t data, uint64_t seed, cm_client_link **out)
+carom_result cm_client_link_open(const cm_client_link_def *def, cm_client_link **out)
 {
     *out = NULL;
-    // Counts nothing and locks nothing on POSIX; starts Winsock elsewhere. Never deinitialised,
-    // since the game may use ENet too.
-    if (enet_initialize() != 0) {
+    // ENet's counts nothing and locks nothing on POSIX; starts Winsock elsewhere. Never
+    // deinitialised, since the game may use ENet too.
+    if (enet_initialize() != 0 || !cm_crypto_init()) {
         return CAROM_ERROR_IO;
     }
-    ENetAddress address;
-    memset(&address, 0, sizeof address);
-    if (enet_address_set_host(&address, host) != 0) {
-        return CAROM_ERROR_NOT_FOUND;
-    }
-    address.port = port;
-    cm_client_link *link = allocator->allocate(allocator->context, sizeof *link);
+    cm_client_link *link = def->allocator->allocate(def->allocator->context, sizeof *link);
     if (!link) {
         return CAROM_ERROR_MEMORY;
     }
     memset(link, 0, sizeof *link);
-    link->allocator = allocator;
-    if (!start(link, &address, data, seed)) {
-        if (link->host) {
-            enet_host_destroy(link->host);
-        }
-        allocator->release(allocator->context, link);
-        return CAROM_ERROR_IO;
+    link->allocator = *def->allocator;
+    link->random = def->random;
+    link->context = def->context;
+    if (def->pass) {
+        link->pass = *def->pass;
+    }
+    carom_result result = find_addresses(link, def);
+    if (result == CAROM_OK && !start(link)) {
+        result = CAROM_ERROR_IO;
+    }
+    if (result != CAROM_OK) {
+        cm_client_link_close(link, 0);
+        return result;
     }
     *out = link;
     return CAROM_OK;
@@ -133,8 +344,12 @@ void cm_client_link_close(cm_client_link *link, uint32_t data)
     if (link->peer) {
         enet_peer_disconnect_now(link->peer, data);
     }
-    enet_host_destroy(link->host);
-    link->allocator->release(link->allocator->context, link);
+    if (link->host) {
+        enet_host_destroy(link->host);
+    }
+    carom_allocator allocator = link->allocator;
+    cm_crypto_wipe(link, sizeof *link);
+    allocator.release(allocator.context, link);
 }
 
 void cm_client_link_leave(cm_client_link *link, uint32_t data)
@@ -148,6 +363,8 @@ void cm_client_link_leave(cm_client_link *link, uint32_t data)
 static bool service(cm_client_link *link, ENetEvent *event)
 {
     for (uint32_t round = 0; round < LINK_ROUNDS; round++) {
+        // Or ENet would tell the server of bandwidths, in a command that no server of ours takes.
+        link->host->recalculateBandwidthLimits = 0;
         if (enet_host_service(link->host, event, 0) > 0) {
             return true;
         }
@@ -164,15 +381,14 @@ bool cm_client_link_poll(cm_client_link *link, cm_link_event *event)
 {
     drop_packet(link);
     memset(event, 0, sizeof *event);
+    say_hello(link);
     ENetEvent from_enet;
     while (link->events < LINK_EVENTS && service(link, &from_enet)) {
         link->events++;
-        count_bytes(link);
         switch (from_enet.type) {
         case ENET_EVENT_TYPE_CONNECT:
             event->type = CM_LINK_CONNECTED;
-            hold_settings(link->peer);
-            guess_round_trip(link);
+            hold_settings(link, link->peer);
             return true;
         case ENET_EVENT_TYPE_DISCONNECT:
             event->type = CM_LINK_DISCONNECTED;
@@ -198,7 +414,7 @@ bool cm_client_link_send(cm_client_link *link, uint32_t channel, const uint8_t *
     if (!link->peer || link->peer->state != ENET_PEER_STATE_CONNECTED) {
         return false;
     }
-    hold_settings(link->peer);
+    hold_settings(link, link->peer);
     enet_uint32 flags =
         channel == CM_LINK_CONTROL ? ENET_PACKET_FLAG_RELIABLE : ENET_PACKET_FLAG_UNSEQUENCED;
     ENetPacket *packet = enet_packet_create(bytes, size, flags);
@@ -215,16 +431,21 @@ bool cm_client_link_send(cm_client_link *link, uint32_t channel, const uint8_t *
 void cm_client_link_flush(cm_client_link *link)
 {
     link->events = 0;
+    connect_enet(link);
+    uint32_t probe = link->peer && link->peer->state == ENET_PEER_STATE_CONNECTED
+                         ? cm_path_probe(&link->path, now_us())
+                         : 0;
+    if (probe > 0) {
+        send_raw(link, link->datagram, cm_frame_probe(&link->seal, probe, link->datagram));
+    }
     enet_host_flush(link->host);
-    count_bytes(link);
+    link->info.bytes_out += link->host->totalSentData;
+    link->host->totalSentData = 0;
 }
 
 void cm_client_link_info(const cm_client_link *link, cm_link_info *info)
 {
-    memset(info, 0, sizeof *info);
-    info->bytes_in = link->bytes_in;
-    info->bytes_out = link->bytes_out;
-    if (link->peer) {
-        info->rtt_ms = link->peer->roundTripTime;
-    }
+    *info = link->info;
+    info->rtt_ms = link->peer ? link->peer->roundTripTime : 0;
+    info->packet_max = CM_FRAME_PACKET(link->path.known);
 }

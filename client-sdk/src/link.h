@@ -1,5 +1,5 @@
-// The client's one connection: ENet behind bytes. link.c is the only file of the SDK that knows
-// ENet.
+// The client's one connection: handshake, seal, and ENet behind bytes. link.c is the only file of
+// the SDK that knows ENet.
 //
 // A link belongs to the thread of its client. ENet's allocation callbacks are process-wide and may
 // belong to the game that links the SDK, so they are left alone: packets and peers come from
@@ -8,6 +8,8 @@
 #define CM_CLIENT_LINK_H
 
 #include "carom/types.h"
+
+#include "shared/wire/token.h"
 
 typedef struct cm_client_link cm_client_link;
 
@@ -30,13 +32,24 @@ typedef struct cm_link_event {
 
 typedef struct cm_link_info {
     uint32_t rtt_ms;
-    uint64_t bytes_in, bytes_out; // UDP payloads
+    uint64_t bytes_in, bytes_out; // UDP payloads, seals counted
+    uint64_t refused;             // datagrams that were not the server's, or came twice
+    uint32_t hint;                // a carom_reason that somebody on the path gave; 0: none
+    size_t packet_max;            // bytes of a packet on CM_LINK_PLAY, as the path carries now
 } cm_link_info;
 
-// Starts connecting. A name is looked up at once (which may block). `data` travels with the
-// connection request; `seed` makes its id.
-carom_result cm_client_link_open(const carom_allocator *allocator, const char *host, uint16_t port,
-                                 uint32_t data, uint64_t seed, cm_client_link **link);
+typedef struct cm_client_link_def {
+    const carom_allocator *allocator;
+    const cm_token_pass *pass; // where to go and what lets in; NULL: host and port, without a token
+    const char *host;          // a name is looked up at once (which may block)
+    uint16_t port;
+    // Fills bytes by chance that nobody can foresee.
+    void (*random)(void *context, void *bytes, size_t size);
+    void *context;
+} cm_client_link_def;
+
+// Starts connecting; the def's pointers are not kept, but its functions and context are.
+carom_result cm_client_link_open(const cm_client_link_def *def, cm_client_link **link);
 // One farewell with `data`, not waited for, then everything is released. NULL is allowed.
 void cm_client_link_close(cm_client_link *link, uint32_t data);
 // Says farewell after all reliable messages; CM_LINK_DISCONNECTED follows.

@@ -148,8 +148,11 @@ static void send_inputs(carom_client *client)
                CAROM_INPUT_MAX);
     }
     uint8_t bytes[CM_PACKET_MAX];
-    size_t size = cm_input_packet_write(&packet, cm_game_input_size(client->mirror->game), bytes,
-                                        sizeof bytes);
+    cm_link_info info;
+    cm_client_link_info(client->link, &info); // more than its path carries would go reliably
+    size_t most = info.packet_max < sizeof bytes ? info.packet_max : sizeof bytes;
+    size_t size =
+        cm_input_packet_write(&packet, cm_game_input_size(client->mirror->game), bytes, most);
     if (size > 0 && cm_client_link_send(client->link, CM_LINK_PLAY, bytes, size)) {
         client->stats.inputs_sent++;
     }

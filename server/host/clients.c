@@ -3,6 +3,7 @@
 // from each of 32 clients, with 8 to 14 inputs each, most of them repeats.
 #include "server/host/clients.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,13 @@ struct cm_clients {
     cm_client *list; // by peer
     cm_clients_stats stats;
 };
+
+typedef struct identity {
+    uint64_t client_id;
+    const char *name;
+    const uint8_t *user_data;
+    uint32_t user_data_size;
+} identity;
 
 void cm_roster_init(cm_roster *roster, cm_room_loop *loop, uint32_t input_rate)
 {
@@ -167,11 +175,26 @@ void cm_clients_kick_all(cm_clients *clients, carom_reason reason)
     }
 }
 
+// Who it is: its token says so, where there is one; else it says so itself, and has a number of
+// ours.
+static void take_identity(cm_clients *clients, const cm_control *hello, const cm_token *token,
+                          identity *who)
+{
+    if (token != NULL) {
+        *who = (identity){token->body.client_id, token->body.name, token->body.user_data,
+                          token->body.user_data_size};
+    } else {
+        *who = (identity){cm_rng_next(&clients->rng), hello->name != NULL ? hello->name : "",
+                          hello->user_data.data, (uint32_t)hello->user_data.size};
+    }
+}
+
 static void join(cm_clients *clients, cm_client *client, const cm_control *hello)
 {
     cm_session *session = &client->session;
     carom_reason reason = CAROM_REASON_NOT_BUILT;
-    cm_roster *roster = clients->def.find_room(clients->def.context, hello, &reason);
+    const cm_token *token = cm_host_token(clients->def.host, client->peer);
+    cm_roster *roster = clients->def.find_room(clients->def.context, hello, token, &reason);
     if (roster == NULL) {
         cm_clients_kick(clients, client, reason);
         return;
@@ -182,25 +205,23 @@ static void join(cm_clients *clients, cm_client *client, const cm_control *hello
         return;
     }
     cm_room *room = cm_room_loop_room(roster->loop);
-    uint64_t client_id = cm_rng_next(&clients->rng);
+    identity who;
+    take_identity(clients, hello, token, &who);
     uint32_t player = 0;
-    if (cm_room_join(room, client_id, hello->user_data.data, (uint32_t)hello->user_data.size,
-                     &player) != CAROM_OK) {
+    if (cm_room_join(room, who.client_id, who.user_data, who.user_data_size, &player) != CAROM_OK) {
         cm_clients_kick(clients, client, CAROM_REASON_ROOM_FULL);
         return;
     }
-    cm_session_join(session, player, client_id, cm_room_tick(room) + 1, roster->input_rate,
+    cm_session_join(session, player, who.client_id, cm_room_tick(room) + 1, roster->input_rate,
                     cm_room_tick_rate(room), clients->now_us);
     session->predict = hello->predict;
-    if (hello->name != NULL) {
-        strncpy(session->name, hello->name, CAROM_PLAYER_NAME_MAX);
-    }
+    snprintf(session->name, sizeof session->name, "%s", who.name);
     client->roster = roster;
     roster->members[player] = client;
     cm_line line;
     cm_line_log(&line, CM_LOG_INFO, "player joined");
     cm_line_uint(&line, "player", player);
-    cm_line_hex(&line, "client", client_id);
+    cm_line_hex(&line, "client", who.client_id);
     cm_line_text(&line, "name", session->name);
     cm_line_uint(&line, "tick", session->join_tick);
     cm_log_write(&clients->def.log, CM_LOG_INFO, &line);
@@ -302,10 +323,20 @@ static void disconnected(cm_clients *clients, cm_client *client, carom_reason re
     client->session.state = CM_SESSION_FREE;
 }
 
-static void take_events(cm_clients *clients)
+// The transport refused something that only the client itself can have made.
+static void malformed(cm_clients *clients, cm_client *client)
+{
+    carom_reason reason = cm_session_malformed(&client->session, clients->now_us);
+    ++clients->stats.datagrams_refused;
+    if (reason != CAROM_REASON_NONE) {
+        cm_clients_kick(clients, client, reason);
+    }
+}
+
+static void take_events(cm_clients *clients, uint64_t unix_s)
 {
     cm_host_event event;
-    cm_host_begin(clients->def.host);
+    cm_host_begin(clients->def.host, clients->now_us, unix_s);
     while (cm_host_next(clients->def.host, &event) != CM_HOST_NOTHING) {
         cm_client *client = &clients->list[event.peer];
         if (event.type == CM_HOST_CONNECT) {
@@ -318,6 +349,8 @@ static void take_events(cm_clients *clients)
         } else if (client->session.state == CM_SESSION_FREE ||
                    client->session.state == CM_SESSION_LEAVING) {
             continue; // it was told to go
+        } else if (event.type == CM_HOST_MALFORMED) {
+            malformed(clients, client);
         } else if (event.channel == CM_CHANNEL_CONTROL) {
             receive_control(clients, client, &event);
         } else {
@@ -326,10 +359,10 @@ static void take_events(cm_clients *clients)
     }
 }
 
-void cm_clients_receive(cm_clients *clients, uint64_t now_us)
+void cm_clients_receive(cm_clients *clients, uint64_t now_us, uint64_t unix_s)
 {
     clients->now_us = now_us;
-    take_events(clients);
+    take_events(clients, unix_s);
     for (uint32_t i = 0; i < clients->def.peers; ++i) {
         if (cm_session_overdue(&clients->list[i].session, now_us)) {
             cm_clients_kick(clients, &clients->list[i], CAROM_REASON_HELLO_EXPECTED);

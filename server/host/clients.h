@@ -46,16 +46,19 @@ typedef struct cm_clients_def {
     uint32_t peers; // as many as the host has
     cm_rng rng;     // for client ids
     cm_log log;
-    // The room that a hello leads to; NULL: none, for the reason.
-    cm_roster *(*find_room)(void *context, const cm_control *hello, carom_reason *reason);
+    // The room that a hello, or the client's token (else NULL), leads to; NULL: none, for the
+    // reason.
+    cm_roster *(*find_room)(void *context, const cm_control *hello, const cm_token *token,
+                            carom_reason *reason);
     void *context;
 } cm_clients_def;
 
 cm_clients *cm_clients_create(const cm_clients_def *def); // NULL: no memory
 void cm_clients_destroy(cm_clients *clients);
 
-// Takes what came in, and sends away who is overdue.
-void cm_clients_receive(cm_clients *clients, uint64_t now_us);
+// Takes what came in, and sends away who is overdue. `unix_s` is the wall clock, by which tokens
+// end.
+void cm_clients_receive(cm_clients *clients, uint64_t now_us, uint64_t unix_s);
 // Says why (Refused before the join, Goodbye after it), frees the player's slot and lets the
 // connection end once that has arrived.
 void cm_clients_kick(cm_clients *clients, cm_client *client, carom_reason reason);

@@ -104,13 +104,24 @@ static bool check_listen(const char *place, const char *text, cm_config_error *e
         return fail(error, "%slisten: '%.64s', expected an IPv4 address and a port, 127.0.0.1:9400",
                     place, text);
     }
-    if (ntohl(host) >> 24 != 127) {
-        return fail(error,
-                    "%slisten: '%.64s', expected a loopback address (127.x.x.x): tokens are not "
-                    "built yet",
-                    place, text);
-    }
     return true;
+}
+
+static bool check_public(const char *place, const char *text, cm_config_error *error)
+{
+    uint32_t host;
+    uint16_t port;
+    uint32_t count = 0;
+    const char *list = text;
+    bool good = true;
+    while (good && cm_config_next_address(&list, &host, &port)) {
+        good = port != 0 && host != INADDR_ANY && ++count <= CM_CONFIG_PUBLIC_MAX;
+    }
+    return (good && *list == '\0') ||
+           fail(error,
+                "%spublic: '%.64s', expected up to %u addresses A.B.C.D:PORT with "
+                "commas between them",
+                place, text, CM_CONFIG_PUBLIC_MAX);
 }
 
 static bool check_http(const char *place, const char *text, cm_config_error *error)
@@ -126,6 +137,9 @@ static bool check_text(const cm_config_key *key, const char *text, const char *p
     snprintf(prefix, sizeof prefix, "%.280s: ", place);
     if (strcmp(key->name, "listen") == 0) {
         return check_listen(prefix, text, error);
+    }
+    if (strcmp(key->name, "public") == 0) {
+        return check_public(prefix, text, error);
     }
     return strcmp(key->name, "http") != 0 || check_http(prefix, text, error);
 }
@@ -405,7 +419,52 @@ bool cm_config_address(const char *text, uint32_t *host, uint16_t *port)
 
 bool cm_config_check(const cm_config *config, cm_config_error *error)
 {
-    return check_listen("", config->listen, error) && check_http("", config->http, error);
+    return check_listen("", config->listen, error) && check_public("", config->public, error) &&
+           check_http("", config->http, error);
+}
+
+bool cm_config_check_door(const cm_config *config, cm_config_error *error)
+{
+    uint32_t host = 0;
+    uint16_t port = 0;
+    cm_config_address(config->listen, &host, &port);
+    if (config->insecure && config->key[0] != '\0') {
+        return fail(error, "insecure: expected false where there is a key, or no key");
+    }
+    if (ntohl(host) >> 24 == 127) {
+        return config->insecure || config->key[0] != '\0' ||
+               fail(error,
+                    "expected --key FILE (made by 'carom token keygen'), or --insecure, which "
+                    "lets anyone on this machine play");
+    }
+    if (config->key[0] == '\0') {
+        return fail(error,
+                    "listen: '%.64s', expected --key FILE (made by 'carom token keygen'): without "
+                    "tokens only a loopback address (127.x.x.x) is served",
+                    config->listen);
+    }
+    return host != INADDR_ANY || config->public[0] != '\0' ||
+           fail(error, "public: expected the addresses that players use, since listen names every "
+                       "interface");
+}
+
+bool cm_config_next_address(const char **list, uint32_t *host, uint16_t *port)
+{
+    char one[64];
+    size_t length = strcspn(*list, ",");
+    if (length == 0 || length >= sizeof one) {
+        return false;
+    }
+    memcpy(one, *list, length);
+    one[length] = '\0';
+    if (!cm_config_address(one, host, port)) {
+        return false;
+    }
+    *list += length;
+    if (**list == ',' && (*list)[1] != '\0') {
+        ++*list;
+    }
+    return true;
 }
 
 // Into VALUE_MAX bytes.

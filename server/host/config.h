@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CM_CONFIG_TEXT_MAX 256 // bytes of a text value, its NUL included
+#define CM_CONFIG_PUBLIC_MAX 8u  // addresses in `public`
+#define CM_CONFIG_TEXT_MAX   256 // bytes of a text value, its NUL included
 
 // TEXT(name, default, help), INT(name, default, low, high, help), BOOL(name, default, help),
 // CHOICE(name, default, choices, help)
@@ -22,6 +23,9 @@
     TEXT(http, "", "HTTP address; not built yet, must be empty")                                   \
     TEXT(ready_file, "", "file that gets the listening address once the room is open")             \
     TEXT(scene, "", "the room's scene: a name in the database, or a file")                         \
+    TEXT(key, "", "file of the keys that tokens are opened with (carom token keygen)")             \
+    TEXT(public, "",                                                                               \
+         "addresses that tokens may name, A.B.C.D:PORT with commas between them; empty: listen")   \
     BOOL(insecure, false, "no tokens: anyone who reaches the port may play; loopback only")        \
     INT(max_players, 64, 1, 64, "players in the room")                                             \
     INT(rewind_ms, 133, 0, 1000, "how late an input may come, ms: the room rewinds to its tick")   \
@@ -30,7 +34,7 @@
         "bandwidth for one client, kbit/s, headers counted; 0: the "                               \
         "scene's")                                                                                 \
     INT(input_rate, 60, 1, 1000, "input packets a second that a client sends")                     \
-    INT(timeout_ms, 10000, 1000, 120000,                                                           \
+    INT(timeout_ms, 15000, 1000, 120000,                                                           \
         "a client is gone when nothing was heard for so long, ms")                                 \
     INT(drain_verify_s, 60, 0, 86400, "time to verify the recording after a drain, s")             \
     CHOICE(durability, "process", "process|power",                                                 \
@@ -92,11 +96,17 @@ bool cm_config_environment(cm_config *config, char *const *environment, cm_confi
 #define CM_CONFIG_VARIABLE_MAX 64
 bool cm_config_unknown(const char *entry, char name[CM_CONFIG_VARIABLE_MAX],
                        char nearest[CM_CONFIG_VARIABLE_MAX]);
-// The addresses again, for a configuration that was made by hand: loopback only, no HTTP yet.
+// The addresses again, for a configuration that was made by hand; no HTTP yet.
 bool cm_config_check(const cm_config *config, cm_config_error *error);
+// Who may come in: a key file, or insecure, which is for loopback alone; `public` where `listen`
+// names every interface. A checked configuration is given.
+bool cm_config_check_door(const cm_config *config, cm_config_error *error);
 
 // HOST:PORT of `listen`; host in network byte order. False for anything but IPv4:PORT.
 bool cm_config_address(const char *text, uint32_t *host, uint16_t *port);
+
+// The next address of a list with commas; *list moves on. False at its end.
+bool cm_config_next_address(const char **list, uint32_t *host, uint16_t *port);
 
 // Every key with its value and meaning, one JSON object that cm_config_parse accepts. Returns the
 // bytes that the whole takes (as snprintf).

@@ -1,15 +1,11 @@
-// The ENet host: limits that its defaults leave open, and the checks before it parses.
+// The ENet host: the door before it, the seal behind it, limits that its defaults leave open.
 //
-//   OFFSET  SIZE  a datagram, as far as it is checked here, big-endian
-//   0       2     peer id (12 bits), session (2), 0x4000 compressed, 0x8000 a time follows
-//   2       2     sent time, if 0x8000
-//   4       48    of peer id 0xFFF, and only there: one CONNECT command, 0x82, nothing else
-//
-// Facts that shape it: one service call takes 256 datagrams at most and both 0 and -1 mean carry
-// on; host->mtu is ignored for new peers; a peer's CONNECT and THROTTLE commands bring their own
-// MTU, bandwidth and throttle values, which are put back before every flush; ENet gives a peer up
-// when one reliable message stays unacknowledged, each repetition later than the last, however much
-// else it hears, so silence is judged here, by the last datagram from the peer's address.
+// Facts that shape it: ENet hands over every datagram first (intercept) and, having been told of a
+// checksum, every one that leaves; neither callback gets a context of ours, so the host is found
+// through the first peer's data. One service call takes 256 datagrams at most and both 0 and -1
+// mean carry on; host->mtu is ignored for new peers, a path's size is the door's to know; ENet
+// gives a peer up when one reliable message stays unacknowledged, each repetition later than the
+// last, however much else it hears, so silence is judged here, by what came sealed.
 #include "server/host/net.h"
 
 #include <enet/enet.h>
@@ -22,91 +18,226 @@
 #include "shared/wire/packet.h"
 
 #define CHANNELS        2u
+#define NO_PEER         UINT32_MAX
+#define PEER_ID_NONE    0xfffu
 #define RECEIVE_MAX     4096u         // bytes of a message of a client
 #define WAITING_MAX     (64u * 1024u) // bytes of a client not yet handed over
+#define OUTSTANDING_MAX (24u << 20)   // bytes of reliable messages that a peer has not acknowledged
 #define SOCKET_BUFFER   (4 * 1024 * 1024)
 #define EVENTS_MAX      8192u // in one turn
 #define EMPTY_TURNS_MAX 64u   // service calls without an event while the socket is readable
-#define CONNECT_BYTES   52u
-#define PEER_ID_NONE    0xfffu
-#define FLAG_TIME       0x8000u
-#define FLAG_COMPRESSED 0x4000u
 #define IP_UDP_HEADERS  28u
 #define SEND_MAX        (8u << 20)
 #define FIRST_RTT_MS    250u    // until one is measured; ENet takes 500 and resends as late
 #define ENET_TIMEOUT_MS 120000u // of one reliable message; silence ends it earlier
+#define HALF_OPEN_MS    5000u   // a connection that shows nothing of itself
+#define LATER_ACKED     3u      // commands sent later that came: one before them is lost
+#define ACKS_BURST      512u    // that a peer may ask for at once: a network's pause of 10 s
+#define ACKS_RATE       128u    // a second
+
+typedef struct host_peer {
+    enet_uint32 heard_ms; // when its last datagram came
+    uint32_t acks_spent;
+    enet_uint32 acks_ms;
+    size_t outstanding; // bytes of reliable messages not yet acknowledged
+    size_t path;        // bytes that datagrams were made for so far
+    uint16_t acked;     // the newest reliable command of channel 0 that it has, if has_acked
+    bool has_acked;
+    uint32_t id; // of the connection that all this is of
+} host_peer;
 
 struct cm_host {
     ENetHost *enet;
+    cm_door *door;
     ENetPacket *held; // of the event handed out last
     uint32_t events_left, turns_left;
     uint32_t timeout_ms;
-    enet_uint32 *heard_ms; // of each peer: when its last datagram came
+    uint64_t now_us, unix_s;
+    host_peer *peers;
+    bool *has_peer;     // of each connection: scratch of sweep
+    uint32_t malformed; // peer that the last datagram refused was of, UINT32_MAX: none
+    uint8_t datagram[CM_DATAGRAM_MAX];
     cm_host_stats stats;
 };
 
-const char *cm_datagram_reason_text(cm_datagram_reason reason)
+// Out --------------------------------------------------------------------------------------------
+
+// What intercept opened last on this thread: ENet asks for its checksum next, if it gets so far.
+static _Thread_local const void *opened;
+
+// ENet asks for a datagram's checksum: coming in that is 0 (frame.h); going out it is the moment to
+// seal it, and to put the sealed bytes in the place of ENet's.
+static enet_uint32 ENET_CALLBACK seal_datagram(const ENetBuffer *buffers, size_t count)
 {
-    static const char *const texts[] = {
-#define REASON_TEXT(name, text) text,
-        CM_DATAGRAM_REASONS(REASON_TEXT)
-#undef REASON_TEXT
-    };
-    return reason < CM_DATAGRAM_REASON_COUNT ? texts[reason] : "unknown";
+    static _Thread_local cm_frame_part parts[CM_FRAME_PARTS_MAX];
+    if (buffers->data == opened) {
+        return 0;
+    }
+    ENetHost *enet = (ENetHost *)((char *)(uintptr_t)buffers - offsetof(ENetHost, buffers));
+    cm_host *host = enet->peers[0].data;
+    CM_ASSERT(count <= CM_FRAME_PARTS_MAX);
+    for (size_t i = 0; i < count; ++i) {
+        parts[i] = (cm_frame_part){buffers[i].data, buffers[i].dataLength};
+    }
+    uint32_t connection = cm_door_find(host->door, cm_frame_id(&parts[0]));
+    size_t size = connection != CM_DOOR_NONE
+                      ? cm_door_seal(host->door, connection, parts, count, host->datagram)
+                      : 0;
+    // Nothing leaves unsealed: what has no connection any more goes as an empty datagram's worth.
+    host->stats.send_failed += size == 0;
+    enet->buffers[0].data = host->datagram;
+    enet->buffers[0].dataLength = size;
+    enet->bufferCount = 1;
+    return 0;
 }
 
-// Why a datagram is refused, or CM_DATAGRAM_REASON_COUNT.
-static cm_datagram_reason check_datagram(const uint8_t *bytes, size_t size, size_t peers)
+// The id of a peer's connection: the bytes that its CONNECT brought, as the cookie has them.
+static uint32_t id_of(const ENetPeer *peer)
 {
-    if (size < 2) {
-        return CM_DATAGRAM_SHORT;
-    }
-    if (size > CM_HOST_MTU) {
-        return CM_DATAGRAM_LONG;
-    }
-    uint32_t head = (uint32_t)bytes[0] << 8 | bytes[1];
-    if ((head & FLAG_COMPRESSED) != 0) {
-        return CM_DATAGRAM_FLAGS;
-    }
-    if ((head & FLAG_TIME) != 0 && size < 4) {
-        return CM_DATAGRAM_SHORT;
-    }
-    uint32_t peer = head & PEER_ID_NONE;
-    if (peer == PEER_ID_NONE) {
-        bool connects = size == CONNECT_BYTES && (head & FLAG_TIME) != 0 && bytes[4] == 0x82;
-        return connects ? CM_DATAGRAM_REASON_COUNT : CM_DATAGRAM_CONNECT;
-    }
-    return peer < peers ? CM_DATAGRAM_REASON_COUNT : CM_DATAGRAM_PEER;
+    uint8_t bytes[4];
+    memcpy(bytes, &peer->connectID, sizeof bytes);
+    return cm_frame_id(&(cm_frame_part){bytes, sizeof bytes});
 }
 
-// A datagram that passed the checks breaks its peer's silence, if it comes from the peer's address.
-static void note_heard(cm_host *host)
+// The peer's connection, or CM_DOOR_NONE.
+static uint32_t connection_of(const cm_host *host, size_t index)
 {
-    const ENetHost *enet = host->enet;
-    uint32_t i = ((uint32_t)enet->receivedData[0] << 8 | enet->receivedData[1]) & PEER_ID_NONE;
-    if (i < enet->peerCount && enet->peers[i].address.host == enet->receivedAddress.host &&
-        enet->peers[i].address.port == enet->receivedAddress.port) {
-        host->heard_ms[i] = enet_time_get();
+    const ENetPeer *peer = &host->enet->peers[index];
+    return peer->state != ENET_PEER_STATE_DISCONNECTED ? cm_door_find(host->door, id_of(peer))
+                                                       : CM_DOOR_NONE;
+}
+
+// What is kept for a peer, made anew where ENet gave its place to another connection. What is still
+// outstanding counts down by itself: ENet lets go of its packets.
+static host_peer *own_state(cm_host *host, size_t index)
+{
+    host_peer *peer = &host->peers[index];
+    uint32_t id = id_of(&host->enet->peers[index]);
+    if (peer->id != id) {
+        *peer = (host_peer){.id = id,
+                            .heard_ms = enet_time_get(),
+                            .acks_ms = enet_time_get(),
+                            .outstanding = peer->outstanding};
+    }
+    return peer;
+}
+
+static void send_raw(cm_host *host, cm_client_address to, const uint8_t *bytes, size_t size)
+{
+    ENetAddress address = {to.host, to.port};
+    ENetBuffer buffer = {.data = (void *)(uintptr_t)bytes, .dataLength = size};
+    if (enet_socket_send(host->enet->socket, &address, &buffer, 1) > 0) {
+        host->stats.sent_bytes += size + IP_UDP_HEADERS;
+        ++host->stats.sent_datagrams;
     }
 }
 
-// ENet hands over every datagram first. The callback gets no context of ours, so the host is found
-// through the first peer's data, which is ours.
+// In ---------------------------------------------------------------------------------------------
+
+// The peer of a connection's id, or NULL.
+static ENetPeer *find_peer(const cm_host *host, uint32_t id)
+{
+    ENetHost *enet = host->enet;
+    for (size_t i = 0; i < enet->peerCount; ++i) {
+        if (enet->peers[i].state != ENET_PEER_STATE_DISCONNECTED && id_of(&enet->peers[i]) == id) {
+            return &enet->peers[i];
+        }
+    }
+    return NULL;
+}
+
+// True where the peer may have that many more acks of us.
+static bool spend_acks(host_peer *peer, uint32_t wanted)
+{
+    enet_uint32 now = enet_time_get();
+    uint32_t back = (uint32_t)((uint64_t)(now - peer->acks_ms) * ACKS_RATE / 1000u);
+    if (back > 0) {
+        peer->acks_spent = back < peer->acks_spent ? peer->acks_spent - back : 0;
+        peer->acks_ms = now;
+    }
+    if (peer->acks_spent + wanted > ACKS_BURST) {
+        return false;
+    }
+    peer->acks_spent += wanted;
+    return true;
+}
+
+static void note_acked(host_peer *peer, const cm_command_count *count)
+{
+    if (count->has_acked &&
+        (!peer->has_acked || (uint16_t)(count->acked - peer->acked) < 0x8000u)) {
+        peer->has_acked = true;
+        peer->acked = count->acked;
+    }
+}
+
+// An opened datagram of a connection: true where ENet may have it. What is refused here only the
+// peer itself can have made.
+static bool admit(cm_host *host, const cm_door_result *passed)
+{
+    ENetHost *enet = host->enet;
+    uint32_t index = ((uint32_t)passed->bytes[0] << 8 | passed->bytes[1]) & PEER_ID_NONE;
+    // It names its peer; that must be the peer of this very connection.
+    if (index >= enet->peerCount || connection_of(host, index) != passed->connection) {
+        ++host->stats.refused[CM_DATAGRAM_UNKNOWN];
+        return false;
+    }
+    ENetPeer *peer = &enet->peers[index];
+    own_state(host, index)->heard_ms = enet_time_get();
+    cm_command_context context = {
+        .reliable = peer->channelCount > 0 ? peer->channels[0].incomingReliableSequenceNumber : 0};
+    cm_command_count count;
+    cm_command_reason wrong = cm_commands_check(passed->bytes, passed->size, &context, &count);
+    if (wrong != CM_COMMAND_REASON_COUNT) {
+        ++host->stats.commands_refused[wrong];
+        ++host->stats.refused[CM_DATAGRAM_COMMAND];
+    } else if (!spend_acks(own_state(host, index), count.acks_wanted)) {
+        ++host->stats.refused[CM_DATAGRAM_ACKS];
+    } else {
+        note_acked(own_state(host, index), &count);
+        return true;
+    }
+    host->malformed = index;
+    return false;
+}
+
+// A CONNECT is about to become a peer: whoever had to go for it goes first.
+static void admit_connect(cm_host *host, const cm_door_result *passed)
+{
+    ENetPeer *evicted = passed->evicted_id != 0 ? find_peer(host, passed->evicted_id) : NULL;
+    if (evicted != NULL) {
+        enet_peer_reset(evicted);
+    }
+}
+
 static int ENET_CALLBACK intercept(ENetHost *enet, ENetEvent *event)
 {
     (void)event;
     cm_host *host = enet->peers[0].data;
     ++host->stats.received_datagrams;
     host->stats.received_bytes += enet->receivedDataLength + IP_UDP_HEADERS;
-    cm_datagram_reason reason =
-        check_datagram(enet->receivedData, enet->receivedDataLength, enet->peerCount);
-    if (reason == CM_DATAGRAM_REASON_COUNT) {
-        note_heard(host);
-        return 0;
+    cm_client_address from = {enet->receivedAddress.host, enet->receivedAddress.port};
+    cm_door_result result;
+    cm_door_receive(host->door, from, host->now_us, host->unix_s, enet->receivedData,
+                    enet->receivedDataLength, &result);
+    if (result.reason != CM_DATAGRAM_REASON_COUNT) {
+        ++host->stats.refused[result.reason];
     }
-    ++host->stats.refused[reason];
-    return 1; // ours: ENet drops it
+    if (result.verdict == CM_DOOR_ANSWER) {
+        send_raw(host, from, result.bytes, result.size);
+    }
+    if (result.verdict != CM_DOOR_PASS || (!result.is_connect && !admit(host, &result))) {
+        return 1; // dealt with: ENet drops it
+    }
+    if (result.is_connect) {
+        admit_connect(host, &result);
+    }
+    opened = enet->receivedData = result.bytes;
+    enet->receivedDataLength = result.size;
+    return 0;
 }
+
+// Making -----------------------------------------------------------------------------------------
 
 cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
 {
@@ -115,23 +246,31 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
         return NULL;
     }
     cm_host *host = calloc(1, sizeof *host);
-    enet_uint32 *heard_ms = calloc(def->peers, sizeof *heard_ms);
-    if (host == NULL || heard_ms == NULL) {
+    if (host == NULL) {
         snprintf(error, error_size, "out of memory");
-        free(host);
-        free(heard_ms);
         return NULL;
     }
-    host->heard_ms = heard_ms;
+    host->malformed = NO_PEER;
+    host->peers = calloc(def->peers, sizeof *host->peers);
+    host->has_peer = calloc(def->peers, sizeof *host->has_peer);
+    cm_door_def door = {.keys = def->keys, .connections = def->peers};
+    memcpy(door.chance, def->chance, sizeof door.chance);
+    host->door = cm_door_create(&door);
+    cm_crypto_wipe(&door, sizeof door);
     ENetAddress address = {def->address, def->port};
-    host->enet = enet_host_create(&address, def->peers, CHANNELS, 0, 0);
+    if (host->peers != NULL && host->has_peer != NULL && host->door != NULL) {
+        host->enet = enet_host_create(&address, def->peers, CHANNELS, 0, 0);
+    } else {
+        snprintf(error, error_size, "out of memory, or the cryptography library does not work");
+        cm_host_destroy(host);
+        return NULL;
+    }
     if (host->enet == NULL) {
         const uint8_t *a = (const uint8_t *)&def->address;
         snprintf(error, error_size,
                  "listen: %u.%u.%u.%u:%u: taken, or not allowed, expected a free UDP address", a[0],
                  a[1], a[2], a[3], (unsigned)def->port);
-        free(heard_ms);
-        free(host);
+        cm_host_destroy(host);
         return NULL;
     }
     if (!cm_net_took()) {
@@ -143,11 +282,12 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
     host->timeout_ms = def->timeout_ms;
     ENetHost *enet = host->enet;
     enet->randomSeed = def->seed;
-    // Every client is on the loopback address in this version.
+    // Who has a token may come from anywhere: a limit for an address is the door's, before it.
     enet->duplicatePeers = def->peers;
     enet->maximumPacketSize = RECEIVE_MAX;
     enet->maximumWaitingData = WAITING_MAX;
-    enet->mtu = CM_HOST_MTU;
+    enet->mtu = CM_DATAGRAM_MAX;
+    enet->checksum = seal_datagram;
     enet->intercept = intercept;
     enet->peers[0].data = host;
     enet_socket_set_option(enet->socket, ENET_SOCKOPT_RCVBUF, SOCKET_BUFFER);
@@ -166,26 +306,41 @@ void cm_host_destroy(cm_host *host)
     if (host->held != NULL) {
         enet_packet_destroy(host->held);
     }
-    enet_host_destroy(host->enet);
-    free(host->heard_ms);
+    if (host->enet != NULL) {
+        enet_host_destroy(host->enet);
+    }
+    cm_door_destroy(host->door);
+    free(host->peers);
+    free(host->has_peer);
     free(host);
 }
 
-void cm_host_begin(cm_host *host)
+// Events -----------------------------------------------------------------------------------------
+
+void cm_host_begin(cm_host *host, uint64_t now_us, uint64_t unix_s)
 {
+    host->now_us = now_us;
+    host->unix_s = unix_s;
     host->events_left = EVENTS_MAX;
     host->turns_left = EMPTY_TURNS_MAX;
 }
 
 // What a peer must not choose.
-static void set_limits(ENetPeer *peer)
+static void set_limits(ENetPeer *peer, size_t path)
 {
-    peer->mtu = CM_HOST_MTU;
+    peer->mtu = (enet_uint32)CM_FRAME_MTU(path);
     peer->incomingBandwidth = 0;
     peer->outgoingBandwidth = 0;
     peer->packetThrottleDeceleration = 0;
     peer->packetThrottleLimit = ENET_PEER_PACKET_THROTTLE_SCALE;
     peer->packetThrottle = ENET_PEER_PACKET_THROTTLE_SCALE;
+}
+
+// What the peer's path is known to carry.
+static size_t path_of(const cm_host *host, size_t index)
+{
+    uint32_t connection = connection_of(host, index);
+    return connection != CM_DOOR_NONE ? cm_door_path(host->door, connection) : CM_PATH_LEAST;
 }
 
 static bool is_readable(const cm_host *host)
@@ -202,14 +357,15 @@ static cm_host_event_type take_event(cm_host *host, ENetEvent *from, cm_host_eve
     switch (from->type) {
     case ENET_EVENT_TYPE_CONNECT:
         if (from->peer->channelCount != CHANNELS) {
-            ++host->stats.refused[CM_DATAGRAM_CHANNEL];
+            ++host->stats.refused[CM_DATAGRAM_CHANNELS];
             enet_peer_reset(from->peer);
             return CM_HOST_NOTHING;
         }
-        set_limits(from->peer);
+        ++host->stats.handshakes;
+        set_limits(from->peer, path_of(host, event->peer));
         // Measured once, ENet takes half of it for its variance and would resend what is lost of a
         // welcome after three round trips.
-        from->peer->roundTripTimeVariance = from->peer->roundTripTime / 8 + 1;
+        from->peer->roundTripTimeVariance = from->peer->roundTripTime / 20 + 1;
         enet_peer_timeout(from->peer, ENET_PEER_TIMEOUT_LIMIT, ENET_TIMEOUT_MS, ENET_TIMEOUT_MS);
         return CM_HOST_CONNECT;
     case ENET_EVENT_TYPE_DISCONNECT:
@@ -228,23 +384,44 @@ static cm_host_event_type take_event(cm_host *host, ENetEvent *from, cm_host_eve
     return CM_HOST_NOTHING;
 }
 
-// A peer that has been silent for too long, ended; or CM_HOST_NOTHING.
-static cm_host_event_type end_silent(cm_host *host, cm_host_event *event)
+// A peer that must go: silent for too long, or not taking what it is sent; or CM_HOST_NOTHING.
+static cm_host_event_type end_one(cm_host *host, cm_host_event *event)
 {
     ENetHost *enet = host->enet;
     for (size_t i = 0; i < enet->peerCount; ++i) {
         ENetPeer *peer = &enet->peers[i];
         bool judged = peer->state == ENET_PEER_STATE_CONNECTED ||
                       peer->state == ENET_PEER_STATE_DISCONNECT_LATER;
-        if (judged && enet_time_get() - host->heard_ms[i] > host->timeout_ms) {
+        if (!judged) {
+            continue;
+        }
+        const host_peer *own = own_state(host, i);
+        bool slow = own->outstanding > OUTSTANDING_MAX;
+        // What was cut for a larger path can neither be sent on this one nor cut again.
+        bool narrowed = path_of(host, i) < own->path;
+        if (slow || narrowed || enet_time_get() - own->heard_ms > host->timeout_ms) {
+            host->stats.slow += slow;
+            host->stats.narrowed += narrowed;
             enet_peer_reset(peer);
             event->peer = (uint32_t)i;
-            event->reason = CAROM_REASON_TIMEOUT;
             event->type = CM_HOST_DISCONNECT;
+            event->reason = slow ? CAROM_REASON_FLOOD : CAROM_REASON_TIMEOUT;
             return CM_HOST_DISCONNECT;
         }
     }
     return CM_HOST_NOTHING;
+}
+
+// What intercept refused of a peer, as an event.
+static bool take_malformed(cm_host *host, cm_host_event *event)
+{
+    if (host->malformed == NO_PEER) {
+        return false;
+    }
+    event->peer = host->malformed;
+    event->type = CM_HOST_MALFORMED;
+    host->malformed = NO_PEER;
+    return true;
 }
 
 cm_host_event_type cm_host_next(cm_host *host, cm_host_event *event)
@@ -256,6 +433,10 @@ cm_host_event_type cm_host_next(cm_host *host, cm_host_event *event)
     }
     while (host->events_left > 0 && host->turns_left > 0) {
         ENetEvent from;
+        if (take_malformed(host, event)) {
+            return CM_HOST_MALFORMED;
+        }
+        host->enet->recalculateBandwidthLimits = 0; // or it would tell clients of bandwidths
         if (enet_host_service(host->enet, &from, 0) > 0) {
             --host->events_left;
             event->type = take_event(host, &from, event);
@@ -271,7 +452,15 @@ cm_host_event_type cm_host_next(cm_host *host, cm_host_event *event)
         }
     }
     // Only once the socket is empty: what waits there may break the silence.
-    return host->turns_left > 0 ? end_silent(host, event) : CM_HOST_NOTHING;
+    return host->turns_left > 0 ? end_one(host, event) : CM_HOST_NOTHING;
+}
+
+// ENet lets go of a packet: it was acknowledged, or its peer is gone.
+static void ENET_CALLBACK packet_is_done(ENetPacket *packet)
+{
+    host_peer *peer = packet->userData;
+    CM_ASSERT(peer->outstanding >= packet->dataLength);
+    peer->outstanding -= packet->dataLength;
 }
 
 static bool send_packet(cm_host *host, uint32_t peer, uint32_t channel, const void *bytes,
@@ -279,6 +468,11 @@ static bool send_packet(cm_host *host, uint32_t peer, uint32_t channel, const vo
 {
     CM_ASSERT(peer < host->enet->peerCount);
     ENetPacket *packet = enet_packet_create(bytes, size, flags);
+    if (packet != NULL && (flags & ENET_PACKET_FLAG_RELIABLE) != 0) {
+        packet->userData = own_state(host, peer);
+        packet->freeCallback = packet_is_done;
+        host->peers[peer].outstanding += size;
+    }
     // The limit is meant for what clients send; ENet has one for both directions.
     host->enet->maximumPacketSize = SEND_MAX;
     bool sent = packet != NULL &&
@@ -300,7 +494,7 @@ bool cm_host_send_reliable(cm_host *host, uint32_t peer, const void *bytes, size
 
 bool cm_host_send(cm_host *host, uint32_t peer, const void *bytes, size_t size)
 {
-    CM_ASSERT(size <= CM_PACKET_MAX);
+    CM_ASSERT(size <= CM_PACKET_MAX); // above the path's, ENet cuts it up and resends what is lost
     return send_packet(host, peer, CM_CHANNEL_PACKETS, bytes, size, ENET_PACKET_FLAG_UNSEQUENCED);
 }
 
@@ -309,11 +503,68 @@ void cm_host_disconnect(cm_host *host, uint32_t peer, uint32_t reason)
     enet_peer_disconnect_later(&host->enet->peers[peer], reason);
 }
 
+// ENet sends a lost command again after a round trip and four deviations. But later ones that are
+// acknowledged tell of the loss sooner: with three of them it goes again now (RFC 5681's fast
+// retransmit). A welcome is some dozen fragments, of which a bad path loses one.
+static void hasten(ENetPeer *peer, const host_peer *own)
+{
+    if (!own->has_acked) {
+        return;
+    }
+    for (ENetListIterator at = enet_list_begin(&peer->sentReliableCommands);
+         at != enet_list_end(&peer->sentReliableCommands); at = enet_list_next(at)) {
+        ENetOutgoingCommand *command = (ENetOutgoingCommand *)(void *)at;
+        uint16_t later = (uint16_t)(own->acked - command->reliableSequenceNumber);
+        bool lost = command->command.header.channelID == CM_CHANNEL_CONTROL &&
+                    command->sendAttempts == 1 && later >= LATER_ACKED && later < 0x8000u;
+        if (lost) {
+            command->roundTripTimeout = enet_time_get() - command->sentTime;
+            peer->nextTimeout = enet_time_get();
+        }
+    }
+}
+
+// Connections without a peer are over, half-open ones in time; probes go out.
+static void sweep(cm_host *host)
+{
+    ENetHost *enet = host->enet;
+    uint32_t capacity = (uint32_t)enet->peerCount;
+    memset(host->has_peer, 0, capacity * sizeof *host->has_peer);
+    for (uint32_t i = 0; i < capacity; ++i) {
+        ENetPeer *peer = &enet->peers[i];
+        uint32_t connection = connection_of(host, i);
+        if (connection == CM_DOOR_NONE) {
+            continue;
+        }
+        bool half_open = peer->state == ENET_PEER_STATE_ACKNOWLEDGING_CONNECT &&
+                         enet_time_get() - own_state(host, i)->heard_ms > HALF_OPEN_MS;
+        if (half_open) {
+            enet_peer_reset(peer);
+            continue;
+        }
+        host->has_peer[connection] = true;
+        // From the first on: so its answer comes with the hello, before the large welcome goes.
+        size_t probe = cm_door_probe(host->door, connection, host->now_us, host->datagram);
+        if (probe > 0) {
+            send_raw(host, cm_door_address(host->door, connection), host->datagram, probe);
+        }
+    }
+    for (uint32_t i = 0; i < capacity; ++i) {
+        if (!host->has_peer[i] && cm_door_exists(host->door, i)) {
+            cm_door_end(host->door, i);
+        }
+    }
+}
+
 void cm_host_flush(cm_host *host)
 {
+    sweep(host);
     for (size_t i = 0; i < host->enet->peerCount; ++i) {
         if (host->enet->peers[i].state == ENET_PEER_STATE_CONNECTED) {
-            set_limits(&host->enet->peers[i]);
+            host_peer *own = own_state(host, i);
+            own->path = own->path > path_of(host, i) ? own->path : path_of(host, i);
+            set_limits(&host->enet->peers[i], own->path);
+            hasten(&host->enet->peers[i], own);
         } else if (host->enet->peers[i].state == ENET_PEER_STATE_DISCONNECTED) {
             host->enet->peers[i].roundTripTime = FIRST_RTT_MS;
         }
@@ -325,6 +576,22 @@ void cm_host_flush(cm_host *host)
     host->stats.sent_datagrams += host->enet->totalSentPackets;
     host->enet->totalSentData = 0;
     host->enet->totalSentPackets = 0;
+}
+
+size_t cm_host_packet_max(const cm_host *host, uint32_t peer)
+{
+    return CM_FRAME_PACKET(path_of(host, peer));
+}
+
+const cm_token *cm_host_token(const cm_host *host, uint32_t peer)
+{
+    uint32_t connection = connection_of(host, peer);
+    return connection != CM_DOOR_NONE ? cm_door_token(host->door, connection) : NULL;
+}
+
+cm_door *cm_host_door(cm_host *host)
+{
+    return host->door;
 }
 
 uint32_t cm_host_round_trip_ms(const cm_host *host, uint32_t peer)

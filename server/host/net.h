@@ -1,8 +1,9 @@
 // Bytes in, bytes out: the one user of ENet in the server. A host with a number of peers, two
 // channels: 0 carries control messages (reliable, ordered), 1 carries inputs and views
-// (unsequenced, unreliable, each packet at most CM_PACKET_MAX bytes).
+// (unsequenced, unreliable, one datagram each).
 //
-// Every datagram is checked before ENet parses it; what is refused has a reason and a counter.
+// Every datagram passes the door (door.h) before ENet parses it, and what a client has sealed
+// passes the allow-list (commands.h): what is refused has a reason and a counter.
 #ifndef CM_SERVER_HOST_NET_H
 #define CM_SERVER_HOST_NET_H
 
@@ -10,28 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "carom/reason.h"
+#include "server/host/commands.h"
+#include "server/host/door.h"
 
-#define CM_HOST_MTU        1200u // bytes of a datagram, both ways
 #define CM_CHANNEL_CONTROL 0u
 #define CM_CHANNEL_PACKETS 1u
-
-#define CM_DATAGRAM_REASONS(X)                                                                     \
-    X(SHORT, "shorter than a header")                                                              \
-    X(LONG, "longer than 1,200 bytes")                                                             \
-    X(FLAGS, "flags that this protocol does not use")                                              \
-    X(PEER, "names a peer that does not exist")                                                    \
-    X(CONNECT, "not a well-formed connect")                                                        \
-    X(CHANNEL, "a peer without both channels")
-
-typedef enum cm_datagram_reason {
-#define CM_DATAGRAM_ENUM(name, text) CM_DATAGRAM_##name,
-    CM_DATAGRAM_REASONS(CM_DATAGRAM_ENUM)
-#undef CM_DATAGRAM_ENUM
-        CM_DATAGRAM_REASON_COUNT
-} cm_datagram_reason;
-
-const char *cm_datagram_reason_text(cm_datagram_reason reason);
 
 typedef struct cm_host cm_host;
 
@@ -41,6 +25,9 @@ typedef struct cm_host_def {
     uint32_t peers;   // 1 to 4095
     uint32_t timeout_ms;
     uint32_t seed;
+    // Who may come in (door.h).
+    const carom_token_keys *keys; // NULL: everyone
+    uint8_t chance[3 * CM_KEY_BYTES];
 } cm_host_def;
 
 typedef enum cm_host_event_type {
@@ -48,6 +35,7 @@ typedef enum cm_host_event_type {
     CM_HOST_CONNECT,
     CM_HOST_DISCONNECT, // also after a timeout
     CM_HOST_RECEIVE,
+    CM_HOST_MALFORMED, // the peer itself sent what is not allowed; it was dropped and counted
 } cm_host_event_type;
 
 typedef struct cm_host_event {
@@ -62,9 +50,13 @@ typedef struct cm_host_event {
 
 typedef struct cm_host_stats {
     uint64_t refused[CM_DATAGRAM_REASON_COUNT];
+    uint64_t commands_refused[CM_COMMAND_REASON_COUNT]; // each counts as COMMAND above too
     uint64_t sent_bytes, sent_datagrams; // bytes as on the wire, IP and UDP headers counted
     uint64_t received_bytes, received_datagrams;
     uint64_t send_failed; // packets that could not be queued
+    uint64_t narrowed;    // peers ended because their path carries less than it did
+    uint64_t slow;        // peers ended because they did not acknowledge what they were sent
+    uint64_t handshakes;  // connections opened
 } cm_host_stats;
 
 // NULL with a message: the address is taken, or this build's ENet does not use our socket
@@ -73,8 +65,8 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size);
 void cm_host_destroy(cm_host *host);
 
 // The next event, or CM_HOST_NOTHING once the socket is empty or the budget (events and empty
-// turns, set anew by cm_host_begin) is spent.
-void cm_host_begin(cm_host *host);
+// turns, set anew by cm_host_begin) is spent. The times are of the host's clock and of the wall.
+void cm_host_begin(cm_host *host, uint64_t now_us, uint64_t unix_s);
 cm_host_event_type cm_host_next(cm_host *host, cm_host_event *event);
 
 bool cm_host_send_reliable(cm_host *host, uint32_t peer, const void *bytes, size_t size);
@@ -83,6 +75,12 @@ bool cm_host_send(cm_host *host, uint32_t peer, const void *bytes, size_t size);
 void cm_host_disconnect(cm_host *host, uint32_t peer, uint32_t reason);
 void cm_host_flush(cm_host *host);
 
+// Bytes that a packet on channel 1 may have for this peer: grows when its path is known to carry
+// more.
+size_t cm_host_packet_max(const cm_host *host, uint32_t peer);
+// What the peer's token said; NULL where none is wanted.
+const cm_token *cm_host_token(const cm_host *host, uint32_t peer);
+cm_door *cm_host_door(cm_host *host);
 uint32_t cm_host_round_trip_ms(const cm_host *host, uint32_t peer);
 int cm_host_descriptor(const cm_host *host);
 uint16_t cm_host_port(const cm_host *host);

@@ -316,8 +316,9 @@ static void publish_view(cm_publisher *p, const cm_room *room, cm_client *client
         header.torque = pointer.contact_torque;
     }
     cm_view_out *out = &p->out;
+    size_t packet_max = cm_host_packet_max(p->def.host, client->peer);
     cm_replica_view(p->viewers[session->player].replica, &p->snapshot, &p->view_config, &header,
-                    own, out);
+                    own, packet_max < CM_PACKET_MAX ? packet_max : CM_PACKET_MAX, out);
     for (uint32_t i = 0; i < out->count; ++i) {
         cm_host_send(p->def.host, client->peer, out->bytes[i], out->sizes[i]);
         session->view_bytes += out->sizes[i] + CM_PACKET_OVERHEAD;

@@ -459,7 +459,8 @@ static bool public_due(const cm_replica *replica, const cm_snapshot *snapshot)
 }
 
 void cm_replica_view(cm_replica *replica, const cm_snapshot *snapshot, const cm_view_config *config,
-                     const cm_view_header *base, carom_body_id own, cm_view_out *out)
+                     const cm_view_header *base, carom_body_id own, size_t packet_max,
+                     cm_view_out *out)
 {
     out->count = 0;
     refill(replica, snapshot->tick);
@@ -483,7 +484,8 @@ void cm_replica_view(cm_replica *replica, const cm_snapshot *snapshot, const cm_
         if (left < (int64_t)head) {
             break;
         }
-        size_t size = left < CM_PACKET_MAX ? (size_t)left : CM_PACKET_MAX;
+        size_t most = packet_max < head + VIEW_BYTES ? CM_PACKET_MAX : packet_max;
+        size_t size = left < (int64_t)most ? (size_t)left : most;
         chosen_body chosen[CHOSEN_MAX];
         uint32_t taken =
             choose(replica, snapshot, config, &count, size > head ? size - head : 0, chosen);

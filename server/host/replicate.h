@@ -13,11 +13,13 @@
 
 #include "server/host/snapshot.h"
 #include "shared/wire/packet.h"
+#include "shared/wire/seal.h"
 
 #define CM_VIEW_PACKETS_MAX 4u
 #define CM_REPLICA_PACKETS  128u // newest ones, to which an ack may refer
-// UDP and IP, ENet's header and that of an unsequenced command: what a packet costs beyond itself.
-#define CM_PACKET_OVERHEAD 40u
+// UDP and IP, ENet's header, that of an unsequenced command, and the seal: what a packet costs
+// beyond itself.
+#define CM_PACKET_OVERHEAD (28u + 4u + 8u + CM_SEAL_OVERHEAD)
 
 typedef struct cm_replica cm_replica;
 
@@ -57,9 +59,12 @@ uint32_t cm_replica_ack(cm_replica *replica, uint16_t sequence, uint32_t bits);
 
 // The packets of the view of a snapshot; none if there is nothing to say yet. The header's
 // sequence, count and public state are filled in here; the first packet gets the next sequence,
-// starting with 1, and each is taken for sent.
+// starting with 1, and each is taken for sent. A packet has at most `packet_max` bytes, what the
+// client's path carries; only the one with the module's public state may need to be larger (at most
+// CM_PACKET_MAX): the transport then cuts it up.
 void cm_replica_view(cm_replica *replica, const cm_snapshot *snapshot, const cm_view_config *config,
-                     const cm_view_header *header, carom_body_id own, cm_view_out *out);
+                     const cm_view_header *header, carom_body_id own, size_t packet_max,
+                     cm_view_out *out);
 
 void cm_replica_stats_get(const cm_replica *replica, cm_replica_stats *stats);
 

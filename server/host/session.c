@@ -48,7 +48,7 @@ void cm_session_open(cm_session *session, uint64_t now_us)
     session->state = CM_SESSION_CONNECTED;
     session->connected_us = now_us;
     session->lead = CM_LEAD_UNKNOWN;
-    cm_bucket_init(&session->messages, 64, 32, now_us);
+    cm_bucket_init(&session->messages, 32 * CM_SESSION_PAUSE_S, 32, now_us);
     cm_bucket_init(&session->malformed, CM_SESSION_MALFORMED, 1, now_us);
 }
 
@@ -60,8 +60,9 @@ void cm_session_join(cm_session *session, uint32_t player, uint64_t client_id, u
     session->client_id = client_id;
     session->join_tick = join_tick;
     session->newest_input = join_tick;
-    // Four times the rate, and a second of it at once: what a network that stalled hands over.
-    cm_bucket_init(&session->input_packets, 2 * input_rate + 60, 4 * input_rate, now_us);
+    // A client on a bad path sends at twice the rate; four times is what none needs.
+    cm_bucket_init(&session->input_packets, 4 * input_rate * CM_SESSION_PAUSE_S, 4 * input_rate,
+                   now_us);
     // One step more for each tick on average; two seconds of that while a clock locks anew.
     cm_bucket_init(&session->rewinds, 2 * tick_rate, tick_rate, now_us);
 }

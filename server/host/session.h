@@ -7,6 +7,9 @@
 #include "shared/wire/control.h"
 #include "shared/wire/packet.h"
 
+// What a client may spend at once: as much as it may send in so long. A server that was stopped, or
+// a network that held packets back, hands over what waited in one turn, and that is no flood.
+#define CM_SESSION_PAUSE_S   15u
 #define CM_SESSION_HELLO_US  5000000u // a hello must come within
 #define CM_SESSION_MALFORMED 64u      // bad datagrams at once before it is kicked
 #define CM_SESSION_ACKS      16u      // kept between two views

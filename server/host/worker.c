@@ -16,6 +16,7 @@
 #include "server/host/net.h"
 #include "server/host/publisher.h"
 #include "server/host/room_loop.h"
+#include "shared/base/assert.h"
 
 #define SECOND_US     1000000u
 #define SPARE_PEERS   16u      // for those who are refused, beside the players
@@ -39,7 +40,7 @@ struct cm_worker {
     cm_clients *clients;
     hosted_room room;
 
-    uint64_t now_us;
+    uint64_t now_us, started_us, started_unix_ms;
     uint64_t second_us;     // when the present second of numbers began
     uint64_t second_sent;   // bytes sent by the host until then
     double kbit_per_client; // of the last whole second
@@ -49,30 +50,67 @@ struct cm_worker {
 
 // Making ---------------------------------------------------------------------------------------
 
-static carom_result open_host(cm_worker *worker, uint64_t seed, char *error, size_t error_size)
+// The addresses that a token may name: those of `public`, else the one that is listened on.
+static void name_addresses(cm_worker *worker)
+{
+    carom_token_address addresses[CM_DOOR_PUBLIC_MAX];
+    uint32_t count = 0;
+    const char *list =
+        worker->config.public[0] != '\0' ? worker->config.public : worker->config.listen;
+    bool listens = list == worker->config.listen;
+    uint32_t host;
+    while (count < CM_DOOR_PUBLIC_MAX &&
+           cm_config_next_address(&list, &host, &addresses[count].port)) {
+        memcpy(addresses[count].ip, &host, sizeof addresses[count].ip);
+        if (listens) {
+            addresses[count].port = cm_host_port(worker->host);
+        }
+        ++count;
+    }
+    cm_door_set_addresses(cm_host_door(worker->host), addresses, count);
+}
+
+static void os_random(void *user, void *bytes, size_t size)
+{
+    (void)user;
+    cm_crypto_random(bytes, size);
+}
+
+static carom_result open_host(cm_worker *worker, const cm_worker_def *from, uint64_t seed,
+                              char *error, size_t error_size)
 {
     cm_host_def def = {.peers = (uint32_t)worker->config.max_players + SPARE_PEERS,
                        .timeout_ms = (uint32_t)worker->config.timeout_ms,
                        .seed = (uint32_t)seed};
     cm_config_error wrong;
-    if (!cm_config_check(&worker->config, &wrong)) {
+    if (!cm_config_check(&worker->config, &wrong) ||
+        !cm_config_check_door(&worker->config, &wrong)) {
         snprintf(error, error_size, "%s", wrong.message);
         return CAROM_ERROR_ARGUMENT;
     }
-    if (!worker->config.insecure) {
-        snprintf(error, error_size,
-                 "tokens are not built yet: expected --insecure (loopback only)");
-        return CAROM_ERROR_NOT_BUILT;
+    CM_ASSERT(worker->config.insecure == (from->keys == NULL));
+    if (!cm_crypto_init()) {
+        snprintf(error, error_size, "the cryptography library does not work on this machine");
+        return CAROM_ERROR_STATE;
     }
+    def.keys = from->keys;
+    (from->random != NULL ? from->random : os_random)(from->user, def.chance, sizeof def.chance);
     cm_config_address(worker->config.listen, &def.address, &def.port);
     worker->host = cm_host_create(&def, error, error_size);
-    return worker->host != NULL ? CAROM_OK : CAROM_ERROR_IO;
+    cm_crypto_wipe(def.chance, sizeof def.chance);
+    if (worker->host == NULL) {
+        return CAROM_ERROR_IO;
+    }
+    name_addresses(worker);
+    return CAROM_OK;
 }
 
 // There is one room, for whoever asks.
-static cm_roster *find_room(void *context, const cm_control *hello, carom_reason *reason)
+static cm_roster *find_room(void *context, const cm_control *hello, const cm_token *token,
+                            carom_reason *reason)
 {
     (void)hello;
+    (void)token;
     cm_worker *worker = context;
     *reason = CAROM_REASON_DRAINING;
     return worker->draining ? NULL : &worker->room.roster;
@@ -145,14 +183,15 @@ carom_result cm_worker_create(const cm_worker_def *def, cm_worker **out, char *e
     worker->log.user = def->user;
     worker->clock_us = def->clock_us;
     worker->user = def->user;
-    worker->now_us = worker->second_us = def->now_us;
+    worker->now_us = worker->second_us = worker->started_us = def->now_us;
+    worker->started_unix_ms = def->started_unix_ms;
     cm_rng rng;
     cm_rng_seed(&rng, def->seed);
     uint64_t match_id = cm_rng_next(&rng);
     uint64_t drawn = cm_rng_next(&rng);
     uint64_t host_seed = cm_rng_next(&rng);
     uint64_t seed = worker->config.room_seed > 0 ? (uint64_t)worker->config.room_seed : drawn;
-    carom_result result = open_host(worker, host_seed, error, error_size);
+    carom_result result = open_host(worker, def, host_seed, error, error_size);
     if (result == CAROM_OK) {
         result = open_clients(worker, &rng, error, error_size);
     }
@@ -241,7 +280,9 @@ static void count_second(cm_worker *worker)
 uint64_t cm_worker_run_once(cm_worker *worker, uint64_t now_us)
 {
     worker->now_us = now_us > worker->now_us ? now_us : worker->now_us;
-    cm_clients_receive(worker->clients, worker->now_us);
+    cm_clients_receive(worker->clients, worker->now_us,
+                       (worker->started_unix_ms + (worker->now_us - worker->started_us) / 1000) /
+                           1000);
     if (worker->draining) {
         worker->drained = cm_clients_connected(worker->clients) == 0 ||
                           worker->now_us - worker->drain_us >= DRAIN_WAIT_US;
@@ -253,6 +294,11 @@ uint64_t cm_worker_run_once(cm_worker *worker, uint64_t now_us)
     cm_host_flush(worker->host);
     const cm_room_loop *loop = worker->room.loop;
     return cm_room_loop_due(loop, cm_room_tick(cm_room_loop_room(loop)) + 1);
+}
+
+void cm_worker_set_keys(cm_worker *worker, const carom_token_keys *keys)
+{
+    cm_door_set_keys(cm_host_door(worker->host), keys);
 }
 
 void cm_worker_drain(cm_worker *worker, uint64_t now_us)

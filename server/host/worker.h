@@ -4,6 +4,8 @@
 #ifndef CM_SERVER_HOST_WORKER_H
 #define CM_SERVER_HOST_WORKER_H
 
+#include "carom/token.h"
+
 #include "server/host/config.h"
 #include "server/record/store.h"
 #include "shared/wire/packet.h"
@@ -12,10 +14,14 @@ typedef struct cm_worker cm_worker;
 
 typedef struct cm_worker_def {
     const cm_config *config;
-    const cm_scene *scene;      // of the one room; kept by the caller
-    cm_store *store;            // NULL: nothing is recorded
-    const carom_module *module; // NULL: the one built in that the scene names
-    uint64_t seed;              // of match and client ids, and of the world if the config has none
+    const cm_scene *scene;        // of the one room; kept by the caller
+    cm_store *store;              // NULL: nothing is recorded
+    const carom_module *module;   // NULL: the one built in that the scene names
+    const carom_token_keys *keys; // that tokens are opened with; NULL where the config is insecure
+    uint64_t seed; // of match and client ids, and of the world if the config has none
+    // What keys of connections are made of. NULL: the operating system's; a test gives a seeded
+    // one.
+    void (*random)(void *user, void *bytes, size_t size);
     uint64_t now_us;
     uint64_t started_unix_ms;         // written into the match file
     uint64_t (*clock_us)(void *user); // to measure ticks with; NULL: not measured
@@ -51,6 +57,8 @@ uint64_t cm_worker_run_once(cm_worker *worker, uint64_t now_us);
 
 // No new players; sends goodbyes, confirms the last ticks, ends the record. True once done.
 void cm_worker_drain(cm_worker *worker, uint64_t now_us);
+// Other token keys from now on; connections stay.
+void cm_worker_set_keys(cm_worker *worker, const carom_token_keys *keys);
 bool cm_worker_drained(const cm_worker *worker);
 
 void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats);

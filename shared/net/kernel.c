@@ -124,14 +124,14 @@ int cm_kernel_socket_send(cm_net *net, int socket_fd, uint32_t host, uint16_t po
         parts[i].iov_len = buffers[i].size;
         size += buffers[i].size;
     }
-    if (size > CM_DATAGRAM_MAX) {
+    if (size > CM_UDP_MAX) {
         net->stats.send_errors++;
         return 0;
     }
     net->stats.sent++;
     net->stats.bytes_sent += size;
     if (net->has_link) {
-        uint8_t bytes[CM_DATAGRAM_MAX];
+        uint8_t bytes[CM_UDP_MAX];
         cm_net_gather(buffers, count, bytes, sizeof bytes);
         cm_datagram datagram = {
             .socket = socket_fd, .host = host, .port = port, .size = (uint32_t)size};
@@ -187,7 +187,7 @@ static cm_datagram_queue *inbound_of(cm_net *net, int socket_fd)
 // Moves what the kernel has into the socket's queue. True: its first datagram is due.
 static bool draw_in(cm_net *net, int socket_fd)
 {
-    uint8_t bytes[CM_DATAGRAM_MAX];
+    uint8_t bytes[CM_UDP_MAX];
     cm_datagram_queue *queue = socket_fd >= 0 ? inbound_of(net, socket_fd) : NULL;
     if (!queue) {
         return false;

@@ -14,6 +14,7 @@
 
 #define QUEUE_BYTES_MAX    ((size_t)64 << 20) // what waits to be sent through a kernel link
 #define VIRTUAL_START_US   1000000u
+#define CHANCE_SALT        UINT64_C(0x6368616e6365)
 #define VIRTUAL_PORT_FIRST 40000u
 
 static _Thread_local cm_net thread_default;
@@ -36,6 +37,7 @@ static cm_net *net_alloc(uint64_t seed)
     cm_net *net = calloc(1, sizeof *net);
     CM_ASSERT(net != NULL);
     cm_rng_seed(&net->rng, seed);
+    cm_rng_seed(&net->chance, seed ^ CHANCE_SALT);
     net->last_socket = -1;
     net->outbound.bytes_max = QUEUE_BYTES_MAX;
     return net;
@@ -83,6 +85,15 @@ void cm_net_destroy(cm_net *net)
     }
     free(net->inbound);
     free(net);
+}
+
+void cm_net_random(void *context, void *bytes, size_t size)
+{
+    cm_net *net = cm_net_current();
+    (void)context;
+    for (size_t i = 0; i < size; i++) {
+        ((uint8_t *)bytes)[i] = (uint8_t)(cm_rng_next(&net->chance) >> 32);
+    }
 }
 
 uint64_t cm_net_now_us(const cm_net *net)

@@ -6,6 +6,7 @@
 #define CM_NET_NET_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct cm_net cm_net;
@@ -35,6 +36,10 @@ cm_net *cm_net_use(cm_net *net);
 
 // True if ENet really calls our functions (they are visible to the library): check at start.
 bool cm_net_took(void);
+
+// Chance of this thread's net, for tests whose every byte follows from a seed: in the form that
+// workers and clients take it. The context is not used.
+void cm_net_random(void *context, void *bytes, size_t size);
 
 uint64_t cm_net_now_us(const cm_net *net);
 void cm_net_advance(cm_net *net, uint64_t us); // virtual only

@@ -11,7 +11,7 @@ typedef struct cm_net_buffer {
 } cm_net_buffer;
 
 #define CM_LOOPBACK_HOST 0x7f000001u // host byte order
-#define CM_DATAGRAM_MAX  65507u
+#define CM_UDP_MAX       65507u
 
 // Virtual: one socket. Its number is CM_VIRTUAL_SOCKET + its place, far from any descriptor, so
 // that a mistaken poll() answers POLLNVAL and touches nothing.
@@ -33,6 +33,7 @@ typedef struct cm_virtual_port {
 struct cm_net {
     bool is_virtual, has_link;
     cm_rng rng;
+    cm_rng chance; // what tests make keys of; a generator of its own, so that links draw as before
     cm_link_def link; // kernel: of every socket; virtual: of sockets without one of their own
     cm_net_stats stats;
     uint64_t number; // of the next datagram queued

@@ -133,7 +133,7 @@ int cm_virtual_socket_send(cm_net *net, int socket, uint32_t host, uint16_t port
                            const cm_net_buffer *buffers, size_t count)
 {
     const cm_virtual_socket *from = socket_at(net, socket);
-    uint8_t bytes[CM_DATAGRAM_MAX];
+    uint8_t bytes[CM_UDP_MAX];
     size_t size = cm_net_gather(buffers, count, bytes, sizeof bytes);
     if (!from || size == SIZE_MAX || host != htonl(CM_LOOPBACK_HOST)) {
         net->stats.send_errors++; // no such route: lost, and the caller's loop goes on

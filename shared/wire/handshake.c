@@ -11,7 +11,7 @@ size_t cm_hello_write(const cm_hello *hello, uint8_t bytes[CM_HELLO_BYTES])
 {
     memset(bytes, 0, CM_HELLO_BYTES);
     cm_byte_writer writer = cm_byte_writer_make(bytes, CM_HELLO_BYTES);
-    cm_put_u8(&writer, CM_DATAGRAM_HELLO);
+    cm_put_u8(&writer, CM_WIRE_HELLO);
     cm_put_u32(&writer, hello->protocol);
     cm_put_bytes(&writer, hello->client_public, CM_KEY_BYTES);
     return CM_HELLO_BYTES;
@@ -19,7 +19,7 @@ size_t cm_hello_write(const cm_hello *hello, uint8_t bytes[CM_HELLO_BYTES])
 
 bool cm_hello_read(const uint8_t *bytes, size_t size, cm_hello *hello)
 {
-    if (size != CM_HELLO_BYTES || bytes[0] != CM_DATAGRAM_HELLO) {
+    if (size != CM_HELLO_BYTES || bytes[0] != CM_WIRE_HELLO) {
         return false;
     }
     cm_byte_reader reader = cm_byte_reader_make(bytes + 1, size - 1);
@@ -32,7 +32,7 @@ bool cm_hello_read(const uint8_t *bytes, size_t size, cm_hello *hello)
 size_t cm_challenge_write(const cm_challenge *challenge, uint8_t bytes[CM_CHALLENGE_BYTES])
 {
     cm_byte_writer writer = cm_byte_writer_make(bytes, CM_CHALLENGE_BYTES);
-    cm_put_u8(&writer, CM_DATAGRAM_CHALLENGE);
+    cm_put_u8(&writer, CM_WIRE_CHALLENGE);
     cm_put_bytes(&writer, challenge->echo, CM_ECHO_BYTES);
     cm_put_u64(&writer, challenge->cookie);
     cm_put_bytes(&writer, challenge->server_public, CM_KEY_BYTES);
@@ -43,7 +43,7 @@ size_t cm_challenge_write(const cm_challenge *challenge, uint8_t bytes[CM_CHALLE
 
 bool cm_challenge_read(const uint8_t *bytes, size_t size, cm_challenge *challenge)
 {
-    if (size != CM_CHALLENGE_BYTES || bytes[0] != CM_DATAGRAM_CHALLENGE) {
+    if (size != CM_CHALLENGE_BYTES || bytes[0] != CM_WIRE_CHALLENGE) {
         return false;
     }
     cm_byte_reader reader = cm_byte_reader_make(bytes + 1, size - 1);
@@ -57,7 +57,7 @@ bool cm_challenge_read(const uint8_t *bytes, size_t size, cm_challenge *challeng
 
 size_t cm_refusal_write(const cm_refusal *refusal, uint8_t bytes[CM_REFUSAL_BYTES])
 {
-    bytes[0] = CM_DATAGRAM_REFUSAL;
+    bytes[0] = CM_WIRE_REFUSAL;
     memcpy(bytes + 1, refusal->echo, CM_ECHO_BYTES);
     bytes[1 + CM_ECHO_BYTES] = refusal->reason;
     return CM_REFUSAL_BYTES;
@@ -65,7 +65,7 @@ size_t cm_refusal_write(const cm_refusal *refusal, uint8_t bytes[CM_REFUSAL_BYTE
 
 bool cm_refusal_read(const uint8_t *bytes, size_t size, cm_refusal *refusal)
 {
-    if (size != CM_REFUSAL_BYTES || bytes[0] != CM_DATAGRAM_REFUSAL) {
+    if (size != CM_REFUSAL_BYTES || bytes[0] != CM_WIRE_REFUSAL) {
         return false;
     }
     memcpy(refusal->echo, bytes + 1, CM_ECHO_BYTES);
@@ -78,7 +78,7 @@ size_t cm_connect_write(const cm_connect *connect, const uint8_t enet[CM_ENET_CO
 {
     CM_ASSERT(connect->token_size <= CM_TOKEN_MAX);
     cm_byte_writer writer = cm_byte_writer_make(bytes, CM_PATH_LEAST - CM_TAG_BYTES);
-    cm_put_u8(&writer, CM_DATAGRAM_CONNECT);
+    cm_put_u8(&writer, CM_WIRE_CONNECT);
     cm_put_u8(&writer, connect->attempt);
     cm_put_u64(&writer, connect->cookie);
     cm_put_bytes(&writer, connect->client_public, CM_KEY_BYTES);
@@ -97,7 +97,7 @@ size_t cm_connect_write(const cm_connect *connect, const uint8_t enet[CM_ENET_CO
 bool cm_connect_read(const uint8_t *bytes, size_t size, cm_connect *connect)
 {
     if (size < CM_CONNECT_LEAST || size > CM_CONNECT_LEAST + CM_TOKEN_MAX ||
-        bytes[0] != CM_DATAGRAM_CONNECT) {
+        bytes[0] != CM_WIRE_CONNECT) {
         return false;
     }
     cm_byte_reader reader = cm_byte_reader_make(bytes + 1, size - 1);

@@ -41,24 +41,24 @@
 #include "shared/wire/seal.h"
 #include "shared/wire/token.h"
 
-#define CM_DATAGRAM_HELLO     0x41u
-#define CM_DATAGRAM_CHALLENGE 0x42u
-#define CM_DATAGRAM_REFUSAL   0x43u
-#define CM_DATAGRAM_CONNECT   0x44u
-#define CM_DATAGRAM_SEALED    0x45u // ENet's
-#define CM_DATAGRAM_PROBE     0x46u // sealed zeros: can a datagram of this size pass?
-#define CM_DATAGRAM_PROBED    0x47u // sealed: it did; 2 bytes: its size
+#define CM_WIRE_HELLO      0x41u
+#define CM_WIRE_CHALLENGE  0x42u
+#define CM_WIRE_REFUSAL    0x43u
+#define CM_WIRE_CONNECT    0x44u
+#define CM_WIRE_SEALED     0x45u // ENet's
+#define CM_WIRE_PROBE      0x46u // sealed zeros: can a datagram of this size pass?
+#define CM_WIRE_PROBED     0x47u // sealed: it did; 2 bytes: its size
 
-#define CM_PATH_LEAST         548u // bytes of a datagram that every path carries
-#define CM_HELLO_BYTES        CM_PATH_LEAST
-#define CM_ECHO_BYTES         16u
-#define CM_CHALLENGE_BYTES    73u
-#define CM_REFUSAL_BYTES      18u
-#define CM_ENET_CONNECT       52u // bytes of ENet's datagram with its CONNECT, without checksum
-#define CM_CONNECT_SEALED     (CM_ENET_CONNECT - 8u)
-#define CM_CONNECT_HEADER     42u
-#define CM_CONNECT_LEAST      (CM_CONNECT_HEADER + CM_CONNECT_SEALED + CM_TAG_BYTES)
-#define CM_COOKIE_US          10000000u // a cookie is good for one to two of these
+#define CM_PATH_LEAST      548u // bytes of a datagram that every path carries
+#define CM_HELLO_BYTES     CM_PATH_LEAST
+#define CM_ECHO_BYTES      16u
+#define CM_CHALLENGE_BYTES 73u
+#define CM_REFUSAL_BYTES   18u
+#define CM_ENET_CONNECT    52u // bytes of ENet's datagram with its CONNECT, without checksum
+#define CM_CONNECT_SEALED  (CM_ENET_CONNECT - 8u)
+#define CM_CONNECT_HEADER  42u
+#define CM_CONNECT_LEAST   (CM_CONNECT_HEADER + CM_CONNECT_SEALED + CM_TAG_BYTES)
+#define CM_COOKIE_US       10000000u // a cookie is good for one to two of these
 _Static_assert(CM_CONNECT_LEAST + CM_TOKEN_MAX <= CM_PATH_LEAST, "a connect passes every path");
 
 typedef struct cm_hello {

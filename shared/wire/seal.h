@@ -2,7 +2,7 @@
 // a connection.
 //
 //   OFFSET  SIZE  a sealed datagram
-//   0       1     type: CM_DATAGRAM_SEALED or another of a connection (handshake.h)
+//   0       1     type: CM_WIRE_SEALED or another of a connection (handshake.h)
 //   1       4     id of the connection, chosen by the server
 //   5       8     sequence: counts this direction's datagrams from 0, never twice with one key
 //   13      n     ENet's datagram, encrypted

@@ -110,7 +110,8 @@ static bool make_server(cluster *c)
     c->config.insecure = true;
     c->config.keyframe_s = 1;
     c->config.room_seed = (int64_t)(c->seed % 1000000u) + 1;
-    cm_worker_def def = {.config = &c->config,
+    cm_worker_def def = {.random = cm_net_random,
+                         .config = &c->config,
                          .scene = c->scene,
                          .store = c->store,
                          .seed = c->seed,
@@ -130,6 +131,7 @@ static void make_members(cluster *c)
         char name[16];
         snprintf(name, sizeof name, "member %u", i);
         carom_client_def def = carom_default_client_def();
+        def.random = cm_net_random;
         def.name = name;
         def.predict = i < PREDICTING;
         if (carom_client_create(&def, &m->client) != CAROM_OK) {

@@ -49,7 +49,10 @@ typedef enum carom_log_level {
 // A callback may be NULL. It must not call carom_client_destroy.
 typedef struct carom_client_def {
     carom_allocator allocator; // all zero: malloc and free
-    void *user;                // handed to the callbacks
+    // Fills `size` bytes by chance that nobody can foresee, for the keys of connections. NULL: the
+    // operating system's. (A test gives a seeded one, so that it can be done again.)
+    void (*random)(void *user, void *bytes, size_t size);
+    void *user; // handed to the callbacks
     void (*log)(void *user, carom_log_level level, const char *text);
     void (*state_changed)(void *user, carom_client_state state, carom_reason reason);
     // A reliable message from the module on the server, and the tick that sent it.
@@ -111,6 +114,11 @@ CAROM_API void carom_client_destroy(carom_client *client);
 // CAROM_ERROR_NOT_FOUND where the name has no address, CAROM_ERROR_IO where there is no socket.
 CAROM_API carom_result carom_client_connect(carom_client *client, const char *host, uint16_t port,
                                             uint64_t now_us);
+// The same with a connect token (carom/token.h), which names the servers and says who the player
+// is; name and user data of the def are then not used. CAROM_ERROR_MAGIC for a text that is no
+// token.
+CAROM_API carom_result carom_client_connect_token(carom_client *client, const char *token,
+                                                  uint64_t now_us);
 // Leaves: says so to the server and becomes idle in a later update, with CAROM_REASON_LEFT.
 CAROM_API void carom_client_disconnect(carom_client *client, uint64_t now_us);
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "server/host/key_file.h"
 #include "server/host/net.h"
 #include "server/host/worker.h"
 #include "server/record/scene_db.h"
@@ -102,14 +103,21 @@ uint32_t cm_serve_tell_unknown(char *const *environment, const char *prefix)
     return count;
 }
 
-int cm_serve_check_insecure(const cm_config *config)
+int cm_serve_read_keys(const cm_config *config, carom_token_keys *keys)
 {
-    if (config->insecure) {
-        return CM_STATUS_DONE;
+    cm_config_error wrong;
+    char error[512];
+    memset(keys, 0, sizeof *keys);
+    if (!cm_config_check_door(config, &wrong)) {
+        cm_cli_error("serve: %s", wrong.message);
+        return CM_STATUS_USAGE;
     }
-    cm_cli_error("serve: tokens are not built yet: expected --insecure, which lets anyone on this "
-                 "machine play (loopback only)");
-    return CM_STATUS_USAGE;
+    if (config->key[0] != '\0' &&
+        cm_key_file_read(config->key, keys, error, sizeof error) != CAROM_OK) {
+        cm_cli_error("serve: key: %s", error);
+        return CM_STATUS_USAGE;
+    }
+    return CM_STATUS_DONE;
 }
 
 // One problem after another; keeps the worst status: bad input before a failed operation.
@@ -168,7 +176,8 @@ static void check_room(report *r)
     }
     cm_config config = *r->config;
     strcpy(config.listen, "127.0.0.1:0");
-    config.insecure = true; // whether it is was checked before
+    config.insecure = true; // whether it is, and what keys there are, was checked before
+    config.key[0] = '\0';
     cm_worker_def def = {.config = &config, .scene = scene, .now_us = 1, .seed = 1};
     cm_worker *worker = NULL;
     char error[512] = "";
@@ -185,7 +194,9 @@ int cm_serve_check(const cm_config *config, char *const *environment)
 {
     report r = {config, CM_STATUS_DONE};
     add(&r, cm_serve_tell_unknown(environment, "") > 0 ? CM_STATUS_USAGE : CM_STATUS_DONE);
-    add(&r, cm_serve_check_insecure(config));
+    carom_token_keys keys;
+    add(&r, cm_serve_read_keys(config, &keys));
+    cm_crypto_wipe(&keys, sizeof keys);
     check_directories(&r);
     check_address(&r);
     check_room(&r);

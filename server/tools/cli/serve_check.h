@@ -2,6 +2,8 @@
 #ifndef CM_SERVER_TOOLS_CLI_SERVE_CHECK_H
 #define CM_SERVER_TOOLS_CLI_SERVE_CHECK_H
 
+#include "carom/token.h"
+
 #include "server/host/config.h"
 #include "shared/scene/scene.h"
 
@@ -13,8 +15,9 @@ int cm_serve_check(const cm_config *config, char *const *environment);
 // exit status, after a message where it is not 0.
 int cm_serve_load_scene(const cm_config *config, cm_scene **scene, uint32_t *tick_rate);
 
-// As long as there are no tokens, whoever hosts says that it is for this machine alone.
-int cm_serve_check_insecure(const cm_config *config);
+// The keys that tokens are opened with: none where the configuration is insecure. An exit status,
+// after a message where it is not 0.
+int cm_serve_read_keys(const cm_config *config, carom_token_keys *keys);
 
 // Names variables of the environment that look like settings and are none, each with the nearest
 // one; returns how many there are. `prefix`: "warning: ", or nothing.

@@ -22,6 +22,7 @@
 #include "server/host/status.h"
 #include "server/record/replay.h"
 #include "server/tools/cli/cli.h"
+#include "server/host/key_file.h"
 #include "server/tools/cli/serve_check.h"
 
 typedef struct serve {
@@ -31,6 +32,7 @@ typedef struct serve {
     cm_worker *worker;
     char path[512]; // of the match file
     int signals;    // descriptor
+    carom_token_keys keys;
     cm_log_level level;
     bool terminal;  // stdout: the block is redrawn in place
     uint32_t drawn; // lines of the block on the terminal now
@@ -164,17 +166,42 @@ static int open_signals(void)
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
     if (sigprocmask(SIG_BLOCK, &set, NULL) != 0) {
         return -1;
     }
     return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-// Its name, or NULL.
-static const char *signal_came(const serve *s)
+// SIGHUP: the key file is read again. One that is not sound changes nothing.
+static void reload(serve *s)
+{
+    cm_line line;
+    carom_token_keys keys;
+    char error[512] = "there is no key file";
+    bool good = s->config.key[0] != '\0' &&
+                cm_key_file_read(s->config.key, &keys, error, sizeof error) == CAROM_OK;
+    cm_log_level level = good ? CM_LOG_INFO : CM_LOG_ERROR;
+    cm_line_log(&line, level, good ? "keys read again" : "keys not read again");
+    if (good) {
+        s->keys = keys;
+        cm_worker_set_keys(s->worker, &keys);
+        cm_line_uint(&line, "keys", keys.count);
+    } else {
+        cm_line_text(&line, "error", error);
+    }
+    log_line(s, level, &line);
+}
+
+// The name of one that ends the server, or NULL.
+static const char *signal_came(serve *s)
 {
     struct signalfd_siginfo info;
     if (read(s->signals, &info, sizeof info) != (ssize_t)sizeof info) {
+        return NULL;
+    }
+    if (info.ssi_signo == SIGHUP) {
+        reload(s);
         return NULL;
     }
     return info.ssi_signo == SIGINT ? "SIGINT" : "SIGTERM";
@@ -182,7 +209,7 @@ static const char *signal_came(const serve *s)
 
 // After the first signal: the next one ends the process. What is committed stays; the match file
 // opens to its last committed tick.
-static void stop_at_second(const serve *s)
+static void stop_at_second(serve *s)
 {
     const char *name = signal_came(s);
     if (name != NULL) {
@@ -239,6 +266,7 @@ static int open_worker(serve *s)
     cm_worker_def def = {.config = &s->config,
                          .scene = s->scene,
                          .store = s->store,
+                         .keys = s->keys.count > 0 ? &s->keys : NULL,
                          .now_us = clock_us(CLOCK_MONOTONIC),
                          .started_unix_ms = clock_us(CLOCK_REALTIME) / 1000,
                          .clock_us = monotonic_us,
@@ -356,7 +384,7 @@ static void run(serve *s)
 static bool verify_goes_on(void *context, uint64_t tick)
 {
     (void)tick;
-    const serve *s = context;
+    serve *s = context;
     stop_at_second(s);
     return clock_us(CLOCK_MONOTONIC) < s->deadline_us;
 }
@@ -389,7 +417,7 @@ static void print_end(const serve *s, const cm_match_status *match, const cm_rep
 }
 
 // Until all is written, or a second signal: a disk may take for ever.
-static void write_out(const serve *s)
+static void write_out(serve *s)
 {
     cm_match_status match;
     struct pollfd signals = {.fd = s->signals, .events = POLLIN};
@@ -468,7 +496,7 @@ static void log_unknown(serve *s, char *const *environment)
 
 static int host(serve *s)
 {
-    int status = cm_serve_check_insecure(&s->config);
+    int status = cm_serve_read_keys(&s->config, &s->keys);
     if (status == CM_STATUS_DONE) {
         status = cm_serve_load_scene(&s->config, &s->scene, &s->tick_rate);
     }

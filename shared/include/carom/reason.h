@@ -25,7 +25,14 @@ extern "C" {
     X(SERVER_ERROR, "the server met an error")                                                     \
     X(ROOM_ENDED, "the match is over")                                                             \
     X(NOT_BUILT, "what was asked for is not built yet")                                            \
-    X(CLIENT_ERROR, "the client met an error")
+    X(CLIENT_ERROR, "the client met an error")                                                     \
+    X(TOKEN, "the server wants a token that it can open")                                          \
+    X(TOKEN_EXPIRED, "the token's time is over")                                                   \
+    X(TOKEN_USED, "the token was used before")                                                     \
+    X(TOKEN_SERVER, "the token is for another server")                                             \
+    X(TOKEN_ADDRESS, "the token is for another address")                                           \
+    X(BANNED, "the player is banned")                                                              \
+    X(KICKED, "an operator sent the player away")
 
 typedef enum carom_reason {
 #define CAROM_REASON_ENUM(name, text) CAROM_REASON_##name,

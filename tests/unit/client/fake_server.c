@@ -2,7 +2,7 @@
 #include "tests/unit/client/fake_server.h"
 
 #include <criterion/criterion.h>
-#include <enet/enet.h>
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,11 +35,15 @@ void fake_server_make(fake_server *s, uint64_t seed, uint32_t cubes, const cm_li
     memset(s, 0, sizeof *s);
     s->net = cm_net_virtual_create(seed);
     s->net_before = cm_net_use(s->net);
-    ENetAddress address;
-    enet_address_set_host(&address, "127.0.0.1");
-    address.port = FAKE_PORT;
-    s->host = enet_host_create(&address, 8, 2, 0, 0);
-    cr_assert(s->host);
+    cm_host_def def = {.address = htonl(0x7f000001),
+                       .port = FAKE_PORT,
+                       .peers = 8,
+                       .timeout_ms = 60000,
+                       .seed = 1};
+    char error[256] = "";
+    s->host = cm_host_create(&def, error, sizeof error);
+    cr_assert(s->host, "%s", error);
+    s->peer = FAKE_NOBODY;
     if (link) {
         cm_net_link_port(s->net, FAKE_PORT, link);
     }
@@ -59,7 +63,7 @@ void fake_server_make(fake_server *s, uint64_t seed, uint32_t cubes, const cm_li
 
 void fake_server_free(fake_server *s)
 {
-    enet_host_destroy(s->host);
+    cm_host_destroy(s->host);
     cm_game_destroy(s->game);
     cm_scene_free(s->scene);
     cm_net_use(s->net_before);
@@ -68,13 +72,13 @@ void fake_server_free(fake_server *s)
 
 void fake_server_bytes(fake_server *s, uint32_t channel, const uint8_t *bytes, size_t size)
 {
-    if (!s->peer) {
+    if (s->peer == FAKE_NOBODY) {
         return;
     }
-    ENetPacket *packet = enet_packet_create(
-        bytes, size, channel == 0 ? ENET_PACKET_FLAG_RELIABLE : ENET_PACKET_FLAG_UNSEQUENCED);
-    if (enet_peer_send(s->peer, (enet_uint8)channel, packet) != 0) {
-        enet_packet_destroy(packet);
+    if (channel == CM_CHANNEL_CONTROL) {
+        cm_host_send_reliable(s->host, s->peer, bytes, size);
+    } else {
+        cm_host_send(s->host, s->peer, bytes, size);
     }
 }
 
@@ -192,26 +196,24 @@ static void settle(fake_server *s)
 
 static void service(fake_server *s)
 {
-    ENetEvent event;
-    while (enet_host_service(s->host, &event, 0) > 0) {
-        if (event.type == ENET_EVENT_TYPE_CONNECT) {
+    cm_host_event event;
+    cm_host_begin(s->host, cm_net_now_us(s->net), 0);
+    while (cm_host_next(s->host, &event) != CM_HOST_NOTHING) {
+        if (event.type == CM_HOST_CONNECT) {
             s->peer = event.peer;
-        } else if (event.type == ENET_EVENT_TYPE_DISCONNECT) {
-            s->peer = NULL;
-        } else if (event.type == ENET_EVENT_TYPE_RECEIVE) {
-            if (event.channelID == 0) {
-                on_control(s, event.packet->data, event.packet->dataLength);
-            } else {
-                on_inputs(s, event.packet->data, event.packet->dataLength);
-            }
-            enet_packet_destroy(event.packet);
+        } else if (event.type == CM_HOST_DISCONNECT) {
+            s->peer = FAKE_NOBODY;
+        } else if (event.type == CM_HOST_RECEIVE && event.channel == CM_CHANNEL_CONTROL) {
+            on_control(s, event.bytes, event.size);
+        } else if (event.type == CM_HOST_RECEIVE) {
+            on_inputs(s, event.bytes, event.size);
         }
     }
 }
 
 void fake_server_disconnect(fake_server *s, uint32_t data)
 {
-    enet_peer_disconnect(s->peer, data);
+    cm_host_disconnect(s->host, s->peer, data);
 }
 
 static const cm_view_body *baseline_of(const fake_server *s, uint32_t index, uint32_t *age)
@@ -245,7 +247,8 @@ static void send_view(fake_server *s)
     header.sequence = ++s->sequence;
     uint8_t bytes[CM_PACKET_MAX];
     cm_view_writer writer;
-    cm_view_writer_begin(&writer, &header, bytes, sizeof bytes);
+    size_t most = s->peer != FAKE_NOBODY ? cm_host_packet_max(s->host, s->peer) : sizeof bytes;
+    cm_view_writer_begin(&writer, &header, bytes, most);
     uint32_t row = header.sequence % FAKE_HISTORY, count = 0;
     const carom_world *world = carom_game_world(s->game);
     for (uint32_t i = 0; i < carom_world_body_slots(world) && count < 64; i++) {
@@ -293,7 +296,7 @@ void fake_server_run(fake_server *s)
         s->next_tick_us += TICK_US;
         step(s);
     }
-    enet_host_flush(s->host);
+    cm_host_flush(s->host);
 }
 
 void fake_play(fake_server *s, carom_client *client, double seconds)

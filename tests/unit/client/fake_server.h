@@ -4,19 +4,22 @@
 #define CM_TEST_FAKE_SERVER_H
 
 #include "carom/client.h"
+
+#include "server/host/net.h"
 #include "shared/game/game_host.h"
 #include "shared/net/net.h"
 #include "shared/wire/control.h"
 #include "shared/wire/packet.h"
 
 #define FAKE_PORT    40500
+#define FAKE_NOBODY  UINT32_MAX
 #define FAKE_HISTORY 256u
 
 typedef struct fake_server {
     cm_net *net;
     cm_net *net_before;
-    struct _ENetHost *host;
-    struct _ENetPeer *peer;
+    cm_host *host;
+    uint32_t peer; // FAKE_NOBODY: none
     cm_scene *scene;
     carom_game *game;
     cm_view_config config;

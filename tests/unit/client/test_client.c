@@ -57,6 +57,7 @@ static void on_message(void *user, uint64_t tick, const uint8_t *bytes, uint32_t
 static carom_client *make_client(memory *m, seen *s, bool predict)
 {
     carom_client_def def = carom_default_client_def();
+    def.random = cm_net_random;
     def.allocator.context = m;
     def.allocator.allocate = count_allocate;
     def.allocator.release = count_release;
@@ -370,7 +371,7 @@ Test(client, rubbish_does_no_harm)
     connect_to(&server, client);
     fake_play(&server, client, 1.0);
     for (int i = 0; i < 3000; i++) {
-        uint8_t bytes[CM_PACKET_MAX + 20];
+        uint8_t bytes[CM_PACKET_MAX];
         uint32_t size = cm_rng_below(&rng, sizeof bytes) + 1;
         for (uint32_t k = 0; k < size; k++) {
             bytes[k] = (uint8_t)cm_rng_next(&rng);
@@ -514,11 +515,13 @@ Test(client, arguments_are_checked)
     memory m = {0};
     seen s = {0};
     carom_client_def def = carom_default_client_def();
+    def.random = cm_net_random;
     carom_client *client;
     cr_assert_eq(carom_client_create(NULL, &client), CAROM_ERROR_ARGUMENT);
     def.predict_radius = -1.0f;
     cr_assert_eq(carom_client_create(&def, &client), CAROM_ERROR_ARGUMENT);
     def = carom_default_client_def();
+    def.random = cm_net_random;
     def.user_data_size = 5;
     cr_assert_eq(carom_client_create(&def, &client), CAROM_ERROR_ARGUMENT);
     client = make_client(&m, &s, true);

@@ -75,6 +75,7 @@ static carom_client *join(const loop *l, const cm_link_def *link)
 {
     carom_client *client;
     carom_client_def def = carom_default_client_def();
+    def.random = cm_net_random;
     cr_assert_eq(carom_client_create(&def, &client), CAROM_OK);
     cr_assert_eq(carom_client_connect(client, "127.0.0.1", PORT, cm_net_now_us(l->net)), CAROM_OK);
     cm_net_link_port(l->net, cm_net_last_port(l->net), link);
@@ -97,7 +98,8 @@ static void open_loop(loop *l, const cm_link_def *link, double damping, bool sho
     snprintf(l->config.listen, sizeof l->config.listen, "127.0.0.1:%u", PORT);
     l->config.insecure = true;
     l->config.room_seed = 5;
-    cm_worker_def def = {.config = &l->config,
+    cm_worker_def def = {.random = cm_net_random,
+                         .config = &l->config,
                          .scene = l->scene,
                          .store = l->store,
                          .seed = 5,
@@ -433,6 +435,7 @@ Test(pointer_loop, what_a_client_refuses)
     cr_expect_eq(carom_client_pointer_device(l.client, &wrong), CAROM_ERROR_ARGUMENT);
     carom_client *idle;
     carom_client_def def = carom_default_client_def();
+    def.random = cm_net_random;
     carom_pointer_wrench wrench;
     cr_assert_eq(carom_client_create(&def, &idle), CAROM_OK);
     pose.orientation.w = 1.0f;

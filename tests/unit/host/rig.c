@@ -2,8 +2,10 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "shared/net/net.h"
 #include "shared/scene/scene_json.h"
 
 cm_scene *rig_scene(uint32_t side)
@@ -41,4 +43,29 @@ void rig_input(uint8_t bytes[CAROM_INPUT_MAX], float x, float z, uint8_t buttons
     put_float(bytes, x);
     put_float(bytes + 4, z);
     bytes[8] = buttons;
+}
+
+static void *rig_allocate(void *context, size_t size)
+{
+    (void)context;
+    return malloc(size);
+}
+
+static void rig_release(void *context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
+cm_client_link *rig_dial(uint16_t port, const cm_token_pass *pass)
+{
+    static const carom_allocator allocator = {NULL, rig_allocate, rig_release};
+    cm_client_link_def def = {.allocator = &allocator,
+                              .pass = pass,
+                              .host = "127.0.0.1",
+                              .port = port,
+                              .random = cm_net_random};
+    cm_client_link *link = NULL;
+    cr_assert_eq(cm_client_link_open(&def, &link), CAROM_OK);
+    return link;
 }

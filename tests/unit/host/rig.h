@@ -1,7 +1,8 @@
-// What the tests of the server share: small scenes, inputs of the sandbox.
+// What the tests of the server share: small scenes, inputs of the sandbox, a bare client.
 #ifndef CM_HOST_RIG_H
 #define CM_HOST_RIG_H
 
+#include "client-sdk/src/link.h"
 #include "shared/game/game_host.h"
 
 #define RIG_INPUT_SIZE 9u
@@ -10,5 +11,8 @@
 cm_scene *rig_scene(uint32_t side);
 // An input of the sandbox.
 void rig_input(uint8_t bytes[CAROM_INPUT_MAX], float x, float z, uint8_t buttons);
+
+// The SDK's own link, connecting to a port of the loopback address; with a pass by its token.
+cm_client_link *rig_dial(uint16_t port, const cm_token_pass *pass);
 
 #endif

@@ -94,7 +94,6 @@ Test(config, wrong_values_name_place_and_expectation)
     refused("{\"db\": \"a\", \"db\": \"b\"}", "test.json:1");
     refused("{\n\"db\": \"a\",\n}", "test.json:3");
     refused("{\n\"listen\": \"host\"}", "test.json:2: listen: 'host', expected an IPv4 address");
-    refused("{\"listen\": \"0.0.0.0:1\"}", "test.json:1: listen: '0.0.0.0:1', expected a loopback");
     refused("{\n\n\"http\": \"127.0.0.1:80\"}", "test.json:3: http: '127.0.0.1:80': not built yet");
     refused("[]", "expected a JSON object");
     refused("", "test.json:1");
@@ -108,14 +107,12 @@ Test(config, wrong_flags_and_environment_are_status_2)
     char *range[] = {"serve", "--max-players", "0", NULL};
     char *alone[] = {"serve", NULL};
     char *missing[] = {"serve", "--config", "/nowhere/at/all", NULL};
-    char *public_address[] = {"serve", "--listen", "0.0.0.0:9400", NULL};
     char *http[] = {"serve", "--http", "127.0.0.1:80", NULL};
     cm_serve_options options;
     cr_assert_eq(cm_serve_options_read(3, unknown, none, &options), 2);
     cr_assert_eq(cm_serve_options_read(3, range, none, &options), 2);
     cr_assert_eq(cm_serve_options_read(1, alone, bad_environment, &options), 2);
     cr_assert_eq(cm_serve_options_read(3, missing, none, &options), 2);
-    cr_assert_eq(cm_serve_options_read(3, public_address, none, &options), 2);
     cr_assert_eq(cm_serve_options_read(3, http, none, &options), 2);
 }
 
@@ -128,14 +125,58 @@ Test(config, comments_are_keys_that_begin_with_slashes)
     cr_assert_eq(config.rewind_ms, 7);
 }
 
-Test(config, only_loopback_addresses)
+// Whoever serves says who may come in: by keys, or on loopback alone by nothing.
+Test(config, who_may_come_in)
+{
+    static const struct {
+        const char *listen, *key, *public;
+        bool insecure;
+        const char *says; // NULL: good
+    } cases[] = {
+        {"127.0.0.1:1", "", "", true, NULL},
+        {"127.0.0.1:1", "k", "", false, NULL},
+        {"127.0.0.1:1", "", "", false, "--insecure"},
+        {"127.0.0.1:1", "k", "", true, "insecure: expected false"},
+        {"10.0.0.1:1", "k", "", false, NULL},
+        {"10.0.0.1:1", "", "", true, "expected --key FILE"},
+        {"0.0.0.0:1", "k", "", false, "public: expected"},
+        {"0.0.0.0:1", "k", "203.0.113.7:1,203.0.113.8:2", false, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        cm_config config;
+        cm_config_error error = {""};
+        cm_config_default(&config);
+        strcpy(config.listen, cases[i].listen);
+        strcpy(config.key, cases[i].key);
+        strcpy(config.public, cases[i].public);
+        config.insecure = cases[i].insecure;
+        cr_assert(cm_config_check(&config, &error), "%zu: %s", i, error.message);
+        cr_expect_eq(cm_config_check_door(&config, &error), cases[i].says == NULL, "%zu: %s", i,
+                     error.message);
+        cr_expect(cases[i].says == NULL || strstr(error.message, cases[i].says) != NULL, "%zu: %s",
+                  i, error.message);
+    }
+}
+
+Test(config, public_is_a_list_of_addresses)
+{
+    refused("{\"public\": \"1.2.3.4\"}", "public: '1.2.3.4', expected up to 8 addresses");
+    refused("{\"public\": \"1.2.3.4:5,\"}", "public");
+    refused("{\"public\": \"1.2.3.4:0\"}", "public");
+    refused("{\"public\": \"0.0.0.0:1\"}", "public");
+    refused("{\"public\": \"1.1.1.1:1,1.1.1.1:1,1.1.1.1:1,1.1.1.1:1,1.1.1.1:1,1.1.1.1:1,1.1.1.1:1,"
+            "1.1.1.1:1,1.1.1.1:1\"}",
+            "public");
+}
+
+Test(config, only_addresses)
 {
     cm_config config;
     cm_config_error error;
-    const char *good[] = {"127.0.0.1:0", "127.1.2.3:65535", "localhost:9400"};
-    const char *bad[] = {
-        "0.0.0.0:1",  "10.0.0.1:1", "127.0.0.1", "127.0.0.1:65536", "127.0.0.1:x",  ":9400",
-        "[::1]:9400", "127.0.0.1:", "",          "127.0.0.1:-1",    "example.org:1"};
+    const char *good[] = {"127.0.0.1:0", "127.1.2.3:65535", "localhost:9400", "0.0.0.0:1"};
+    const char *bad[] = {"127.0.0.1", "127.0.0.1:65536", "127.0.0.1:x",
+                         ":9400",     "[::1]:9400",      "127.0.0.1:",
+                         "",          "127.0.0.1:-1",    "example.org:1"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; ++i) {
         cm_config_default(&config);
         strcpy(config.listen, good[i]);

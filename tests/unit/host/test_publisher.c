@@ -3,10 +3,10 @@
 // a rewind or by the module. Method: a worker on the virtual net with a module made for it and bare
 // ENet clients that keep what they are told; a snapshot of a game changed by hand.
 #include <criterion/criterion.h>
-#include <enet/enet.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "client-sdk/src/link.h"
 #include "server/host/log.h"
 #include "server/host/snapshot.h"
 #include "server/host/worker.h"
@@ -58,8 +58,7 @@ static const carom_module teller = {.abi = CAROM_MODULE_ABI,
                                     .tick = teller_tick};
 
 typedef struct listener {
-    ENetHost *host;
-    ENetPeer *peer;
+    cm_client_link *link;
     uint64_t welcome_tick; // 0: none yet
     uint32_t player, before, hellos, numbers, talk, spawns;
     uint8_t next;          // number expected
@@ -93,7 +92,8 @@ static bench *open_bench(int64_t rewind_ms)
     b->config.insecure = true;
     b->config.max_players = 32;
     b->config.rewind_ms = rewind_ms;
-    cm_worker_def def = {.config = &b->config,
+    cm_worker_def def = {.random = cm_net_random,
+                         .config = &b->config,
                          .scene = b->scene,
                          .module = &teller,
                          .seed = 3,
@@ -108,9 +108,7 @@ static bench *open_bench(int64_t rewind_ms)
 static void close_bench(bench *b)
 {
     for (uint32_t i = 0; i < CLIENTS; ++i) {
-        if (b->clients[i].host != NULL) {
-            enet_host_destroy(b->clients[i].host);
-        }
+        cm_client_link_close(b->clients[i].link, 0);
     }
     cm_worker_destroy(b->worker);
     cm_scene_free(b->scene);
@@ -139,11 +137,10 @@ static void take_message(listener *l, const cm_control *control)
     }
 }
 
-static void take(listener *l, const ENetPacket *packet)
+static void take(listener *l, const cm_link_event *event)
 {
     cm_control *control = NULL;
-    cr_assert_eq(cm_control_decode(packet->data, packet->dataLength, false, NULL, &control),
-                 CAROM_OK);
+    cr_assert_eq(cm_control_decode(event->bytes, event->size, false, NULL, &control), CAROM_OK);
     if (control->type == CM_CONTROL_WELCOME) {
         l->welcome_tick = control->tick;
         l->player = control->player;
@@ -169,7 +166,7 @@ static void send_hello(listener *l)
     uint8_t *bytes = NULL;
     size_t size = 0;
     cr_assert_eq(cm_control_encode(&hello, NULL, &bytes, &size), CAROM_OK);
-    enet_peer_send(l->peer, 0, enet_packet_create(bytes, size, ENET_PACKET_FLAG_RELIABLE));
+    cm_client_link_send(l->link, CM_LINK_CONTROL, bytes, size);
     cm_control_release_bytes(NULL, bytes);
 }
 
@@ -179,18 +176,16 @@ static void run(bench *b, uint32_t ms)
     for (uint32_t i = 0; i < ms; ++i) {
         cm_net_advance(b->net, 1000);
         cm_worker_run_once(b->worker, cm_net_now_us(b->net));
-        for (uint32_t n = 0; n < CLIENTS && b->clients[n].host != NULL; ++n) {
-            ENetEvent event;
-            while (enet_host_service(b->clients[n].host, &event, 0) > 0) {
-                if (event.type == ENET_EVENT_TYPE_CONNECT) {
+        for (uint32_t n = 0; n < CLIENTS && b->clients[n].link != NULL; ++n) {
+            cm_link_event event;
+            while (cm_client_link_poll(b->clients[n].link, &event)) {
+                if (event.type == CM_LINK_CONNECTED) {
                     send_hello(&b->clients[n]);
-                } else if (event.type == ENET_EVENT_TYPE_RECEIVE) {
-                    if (event.channelID == 0) {
-                        take(&b->clients[n], event.packet);
-                    }
-                    enet_packet_destroy(event.packet);
+                } else if (event.type == CM_LINK_RECEIVED && event.channel == CM_LINK_CONTROL) {
+                    take(&b->clients[n], &event);
                 }
             }
+            cm_client_link_flush(b->clients[n].link);
         }
     }
 }
@@ -198,10 +193,7 @@ static void run(bench *b, uint32_t ms)
 static void dial(bench *b, uint32_t count)
 {
     for (uint32_t i = 0; i < count; ++i) {
-        listener *l = &b->clients[i];
-        l->host = enet_host_create(NULL, 1, 2, 0, 0);
-        ENetAddress address = {htonl(0x7f000001), PORT};
-        l->peer = enet_host_connect(l->host, &address, 2, 0);
+        b->clients[i].link = rig_dial(PORT, NULL);
     }
 }
 
@@ -214,7 +206,7 @@ static void send_input(listener *l, uint64_t tick, uint8_t value)
     packet.inputs[0][0] = value;
     uint8_t bytes[CM_PACKET_MAX];
     size_t size = cm_input_packet_write(&packet, 1, bytes, sizeof bytes);
-    enet_peer_send(l->peer, 1, enet_packet_create(bytes, size, ENET_PACKET_FLAG_UNSEQUENCED));
+    cm_client_link_send(l->link, CM_LINK_PLAY, bytes, size);
 }
 
 static uint64_t tick_of(const bench *b)

@@ -130,7 +130,7 @@ static uint32_t view(bench *b, carom_body_id own, uint32_t lost)
 {
     b->snapshot.tick += TICK_RATE / VIEW_RATE;
     cm_view_header header = {.tick = (uint32_t)b->snapshot.tick, .input_lead = CM_LEAD_UNKNOWN};
-    cm_replica_view(b->replica, &b->snapshot, &b->config, &header, own, &b->out);
+    cm_replica_view(b->replica, &b->snapshot, &b->config, &header, own, CM_PACKET_MAX, &b->out);
     for (uint32_t i = 0; i < b->out.count; ++i) {
         ++b->sequence;
         ++b->packets;
@@ -433,7 +433,7 @@ Test(replicate, entries_as_large_as_they_come_fit_as_counted)
             }
         }
         snapshot.tick += TICK_RATE / VIEW_RATE;
-        cm_replica_view(replica, &snapshot, &config, &header, nobody, &out);
+        cm_replica_view(replica, &snapshot, &config, &header, nobody, CM_PACKET_MAX, &out);
         for (uint32_t i = 0; i < out.count; ++i) {
             largest = out.sizes[i] > largest ? out.sizes[i] : largest;
             cm_replica_ack(replica, ++sequence, 0);
@@ -452,7 +452,7 @@ static void pack_one(bench *b, uint32_t expected)
 {
     b->snapshot.tick += TICK_RATE / VIEW_RATE;
     cm_view_header header = {.input_lead = CM_LEAD_UNKNOWN, .has_wrench = true};
-    cm_replica_view(b->replica, &b->snapshot, &b->config, &header, nobody, &b->out);
+    cm_replica_view(b->replica, &b->snapshot, &b->config, &header, nobody, CM_PACKET_MAX, &b->out);
     cr_assert_eq(b->out.count, 1);
     uint16_t sequence;
     memcpy(&sequence, b->out.bytes[0] + 1, sizeof sequence);

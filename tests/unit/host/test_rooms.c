@@ -33,8 +33,10 @@ typedef struct house {
     carom_client *players[CLIENTS];
 } house;
 
-static cm_roster *find_room(void *context, const cm_control *hello, carom_reason *reason)
+static cm_roster *find_room(void *context, const cm_control *hello, const cm_token *token,
+                            carom_reason *reason)
 {
+    (void)token;
     house *h = context;
     *reason = CAROM_REASON_ROOM_ENDED;
     for (uint32_t i = 0; i < ROOMS; ++i) {
@@ -118,7 +120,7 @@ static void run(house *h, double seconds)
     for (double at = 0.0; at < seconds; at += 1e-6 * STEP_US) {
         cm_net_advance(h->net, STEP_US);
         uint64_t now = cm_net_now_us(h->net);
-        cm_clients_receive(h->clients, now);
+        cm_clients_receive(h->clients, now, 0);
         for (uint32_t i = 0; i < ROOMS; ++i) {
             turn(&h->rooms[i], now);
         }
@@ -134,6 +136,7 @@ static void run(house *h, double seconds)
 static void dial(house *h, uint32_t number, const char *room)
 {
     carom_client_def def = carom_default_client_def();
+    def.random = cm_net_random;
     def.name = room;
     cr_assert_eq(carom_client_create(&def, &h->players[number]), CAROM_OK);
     cr_assert_eq(carom_client_connect(h->players[number], "127.0.0.1", PORT, cm_net_now_us(h->net)),

@@ -394,8 +394,8 @@ Test(serve, check_config_checks_what_serve_needs)
     cr_expect_eq(finish(&c), 2);
     expect_nothing_left(&c, "CAROM_MAX_PLAYER: no such setting, the nearest is CAROM_MAX_PLAYERS");
     read_text(c.err, text, sizeof text);
-    const char *said[] = {"expected --insecure", "README.md: Not a directory",
-                          "none/ready: No such file", address, "mass_zero.json:"};
+    const char *said[] = {"or --insecure", "README.md: Not a directory", "none/ready: No such file",
+                          address, "mass_zero.json:"};
     for (size_t i = 0; i < sizeof said / sizeof said[0]; ++i) {
         cr_expect_not_null(strstr(text, said[i]), "'%s' in: %s", said[i], text);
     }

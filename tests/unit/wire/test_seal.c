@@ -24,7 +24,7 @@ static void ends(cm_seal *client, cm_seal *server, uint64_t seed)
 static size_t write_plain(cm_seal *seal, uint8_t mark, uint8_t datagram[PLAIN + CM_SEAL_OVERHEAD])
 {
     memset(datagram + CM_SEAL_HEADER, mark, PLAIN);
-    return cm_seal_close(seal, CM_DATAGRAM_SEALED, datagram, PLAIN);
+    return cm_seal_close(seal, CM_WIRE_SEALED, datagram, PLAIN);
 }
 
 Test(seal, both_ways)
