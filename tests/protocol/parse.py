@@ -11,6 +11,8 @@ import pathlib
 import struct
 import sys
 
+import secure
+
 PACKET_MAX = 1152
 OUT_OF_RANGE = 0xFFFFFFFF
 
@@ -462,6 +464,8 @@ def main():
     for name, test in (("inputs", test_inputs), ("views", test_views), ("control", test_control)):
         with open(folder / f"{name}.json", encoding="utf-8") as file:
             test(json.load(file))
+    with open(folder / "secure.json", encoding="utf-8") as file:
+        secure.check(json.load(file), expect)
     for failure in failures:
         print(f"protocol: {failure}", file=sys.stderr)
     print(f"protocol: {compared} comparisons, {len(failures)} differ")

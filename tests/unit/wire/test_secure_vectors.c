@@ -1,0 +1,116 @@
+// Goal: the bytes of tokens, handshake and seal are the ones recorded in tests/protocol/vectors,
+// which a second reader, written from PROTOCOL.md alone, opens as well (tests/protocol/secure.py).
+// Method: one whole handshake from a seed, both ends, with all secrets recorded beside it.
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "shared/base/rng.h"
+#include "shared/wire/frame.h"
+#include "tests/unit/wire/vector_text.h"
+
+static void draw(cm_rng *rng, void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        ((uint8_t *)bytes)[i] = (uint8_t)(cm_rng_next(rng) >> 24);
+    }
+}
+
+static void put(vector_text *out, const char *name, const void *bytes, size_t size)
+{
+    vector_put(out, ",\n  \"%s\": ", name);
+    vector_hex(out, bytes, size);
+}
+
+static void make_token(cm_rng *rng, cm_token *token, carom_token_key *key)
+{
+    memset(token, 0, sizeof *token);
+    token->kind = CM_TOKEN_CONNECT;
+    token->body.client_id = UINT64_C(0xfedcba9876543210);
+    token->body.expires_unix_s = 2000000000;
+    token->body.server_count = 2;
+    token->body.servers[0] = (carom_token_address){{203, 0, 113, 7}, 7777};
+    token->body.servers[1] = (carom_token_address){{127, 0, 0, 1}, 65535};
+    token->body.is_bound = true;
+    memcpy(token->body.bound_ip, (uint8_t[4]){10, 0, 0, 9}, 4);
+    strcpy(token->body.room, "arena");
+    strcpy(token->body.name, "Zo\xc3\xab");
+    token->body.user_data_size = 3;
+    memcpy(token->body.user_data, (uint8_t[3]){0, 1, 255}, 3);
+    key->id = token->body.key_id = 305419896;
+    draw(rng, key->secret, sizeof key->secret);
+    draw(rng, token->id, sizeof token->id);
+    draw(rng, token->key, sizeof token->key);
+}
+
+static void put_sealed(vector_text *out, cm_seal *client, cm_seal *server)
+{
+    static const uint8_t head[8] = {0x80, 0, 0x12, 0x34, 0, 0, 0, 0}; // with a time, and a checksum
+    static const uint8_t ping[4] = {0x85, 0xff, 0, 1};
+    cm_frame_part parts[2] = {{head, sizeof head}, {ping, sizeof ping}};
+    uint8_t bytes[CM_DATAGRAM_MAX];
+    for (uint32_t i = 0; i < 2; i++) {
+        put(out, i == 0 ? "client_0" : "client_1", bytes, cm_frame_seal(client, parts, 2, bytes));
+    }
+    put(out, "server_0", bytes, cm_frame_seal(server, parts, 2, bytes));
+    put(out, "probe", bytes, cm_frame_probe(server, 600, bytes));
+    put(out, "probed", bytes, cm_frame_probed(client, 600, bytes));
+    put(out, "content", (uint8_t[8]){0x80, 0, 0x12, 0x34, 0x85, 0xff, 0, 1}, 8);
+}
+
+Test(vectors, secure)
+{
+    vector_text out = {.first = true};
+    cm_rng rng;
+    cm_rng_seed(&rng, 2026);
+    cm_token token;
+    carom_token_key key;
+    make_token(&rng, &token, &key);
+    cm_token_pass pass = {.server_count = 2};
+    memcpy(pass.servers, token.body.servers, sizeof pass.servers);
+    memcpy(pass.key, token.key, sizeof pass.key);
+    pass.sealed_size = cm_token_seal(&token, &key, pass.sealed);
+    char text[CAROM_TOKEN_TEXT_MAX];
+    cr_assert(cm_token_pass_write(&pass, text, sizeof text));
+    vector_put(&out, "{\"token_key_id\": %u, \"token\": \"%s\"", (unsigned)key.id, text);
+    put(&out, "token_key", key.secret, sizeof key.secret);
+
+    uint8_t chance[2 * CM_KEY_BYTES], secret[CM_KEY_BYTES], bytes[CM_PATH_LEAST];
+    cm_cookie_jar jar;
+    draw(&rng, chance, sizeof chance);
+    cm_cookie_jar_init(&jar, chance);
+    draw(&rng, secret, sizeof secret);
+    cm_hello hello = {.protocol = 3};
+    cm_crypto_public(secret, hello.client_public);
+    put(&out, "client_secret", secret, sizeof secret);
+    put(&out, "server_secret", jar.secret, sizeof jar.secret);
+    put(&out, "hello", bytes, cm_hello_write(&hello, bytes));
+    cm_challenge challenge;
+    cm_client_address from = {0x0100007f, 40000};
+    cm_cookie_challenge(&jar, from, hello.client_public, 5000000, &challenge);
+    put(&out, "challenge", bytes, cm_challenge_write(&challenge, bytes));
+    cm_refusal refusal = {.reason = 19};
+    memcpy(refusal.echo, hello.client_public, sizeof refusal.echo);
+    put(&out, "refusal", bytes, cm_refusal_write(&refusal, bytes));
+
+    cm_seal_secrets secrets;
+    memcpy(secrets.token_key, token.key, CM_KEY_BYTES);
+    memcpy(secrets.client_public, hello.client_public, CM_KEY_BYTES);
+    memcpy(secrets.server_public, jar.public_key, CM_KEY_BYTES);
+    memcpy(secrets.server_random, challenge.server_random, sizeof secrets.server_random);
+    cr_assert(cm_crypto_shared(secret, jar.public_key, secrets.shared));
+    cm_seal client, server;
+    cm_seal_begin(&client, CM_SEAL_CLIENT, cm_connect_id(challenge.cookie), &secrets);
+    cm_seal_begin(&server, CM_SEAL_SERVER, cm_connect_id(challenge.cookie), &secrets);
+    uint8_t enet[CM_ENET_CONNECT];
+    draw(&rng, enet, sizeof enet);
+    cm_connect connect = {.attempt = 3,
+                          .cookie = challenge.cookie,
+                          .client_public = hello.client_public,
+                          .token = pass.sealed,
+                          .token_size = pass.sealed_size};
+    put(&out, "enet_connect", enet, CM_CONNECT_SEALED);
+    put(&out, "connect", bytes, cm_connect_write(&connect, enet, &client, bytes));
+    put_sealed(&out, &client, &server);
+    vector_put(&out, "}\n");
+    vector_finish(&out, "secure");
+}
