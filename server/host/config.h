@@ -39,6 +39,8 @@
     INT(drain_verify_s, 60, 0, 86400, "time to verify the recording after a drain, s")             \
     CHOICE(durability, "process", "process|power",                                                 \
            "what a recorded tick survives: death of the process, or loss of power")                \
+    TEXT(sign_key, "",                                                                             \
+         "secret that signs recordings, made by 'carom match keygen'; empty: unsigned")            \
     INT(keyframe_s, 10, 1, 3600, "time between keyframes of a recording, s")                       \
     INT(status_interval_ms, 1000, 100, 3600000, "time between status lines, ms")                   \
     CHOICE(status, "short", "short|full", "fields of a status line that is not a terminal's")      \

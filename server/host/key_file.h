@@ -5,8 +5,6 @@
 
 #include "carom/token.h"
 
-#define CM_KEY_FILE_MAX 16384u // bytes
-
 // Reads every key of the file. Accepted: a regular file of ours or of root, which others can
 // neither read nor write and the group cannot write (0600, 0400; 0440 as systemd's credentials have
 // it). CAROM_ERROR_IO where it cannot be read, CAROM_ERROR_STATE where its owner or mode is wrong,

@@ -223,15 +223,25 @@ static int64_t pragma_of(sqlite3 *db, const char *sql)
     return value;
 }
 
-static const char *table_text(const char *name)
+typedef struct schema_row {
+    const char *type, *name, *sql;
+} schema_row;
+
+static const schema_row schema[] = {
+#define ROW(kind, name, text) {#kind, #name, text},
+    CM_MATCH_SCHEMA(ROW)
+#undef ROW
+};
+
+#define SCHEMA_ROWS (sizeof schema / sizeof schema[0])
+
+static bool is_row(sqlite3_stmt *row, const schema_row *expected)
 {
-#define FIND(table, text)                                                                          \
-    if (strcmp(name, #table) == 0) {                                                               \
-        return text;                                                                               \
-    }
-    CM_MATCH_TABLES(FIND)
-#undef FIND
-    return NULL;
+    const char *type = (const char *)sqlite3_column_text(row, 0);
+    const char *name = (const char *)sqlite3_column_text(row, 1);
+    const char *sql = (const char *)sqlite3_column_text(row, 2);
+    return type != NULL && name != NULL && sql != NULL && strcmp(type, expected->type) == 0 &&
+           strcmp(name, expected->name) == 0 && strcmp(sql, expected->sql) == 0;
 }
 
 static carom_result check_schema(const cm_match_db *db, cm_match_error *error)
@@ -241,35 +251,55 @@ static carom_result check_schema(const cm_match_db *db, cm_match_error *error)
         SQLITE_OK) {
         return cm_match_db_wrong(db, "sqlite_schema", error);
     }
-    uint32_t expected = 0, found = 0;
-#define COUNT(table, text) expected++;
-    CM_MATCH_TABLES(COUNT)
-#undef COUNT
+    uint32_t found = 0;
     carom_result result = CAROM_OK;
     int code = SQLITE_DONE;
     while (result == CAROM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
-        const char *type = (const char *)sqlite3_column_text(rows, 0);
         const char *name = (const char *)sqlite3_column_text(rows, 1);
-        const char *sql = (const char *)sqlite3_column_text(rows, 2);
-        const char *text = name != NULL ? table_text(name) : NULL;
-        found++;
-        if (type == NULL || strcmp(type, "table") != 0 || text == NULL || sql == NULL ||
-            strcmp(sql, text) != 0 || found > expected) {
+        if (found == SCHEMA_ROWS || !is_row(rows, &schema[found])) {
             result = cm_match_wrong(
-                error, CAROM_ERROR_CORRUPT,
-                "schema: '%.40s' is not as expected: meta, scene, ticks and keyframes, as written",
-                name != NULL ? name : "NULL");
+                error, CAROM_ERROR_CORRUPT, "schema: '%.40s' is not as expected: %s%s, as written",
+                name != NULL ? name : "NULL", found < SCHEMA_ROWS ? schema[found].type : "no more",
+                found < SCHEMA_ROWS ? schema[found].name : "");
         }
+        found++;
     }
     if (result == CAROM_OK && code != SQLITE_DONE) {
         result = cm_match_db_wrong(db, "sqlite_schema", error);
-    } else if (result == CAROM_OK && found != expected) {
+    } else if (result == CAROM_OK && found != SCHEMA_ROWS) {
         result = cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                                "schema: %u tables, expected %u: meta, scene, ticks, keyframes",
-                                found, expected);
+                                "schema: %u tables and views, expected %zu", found, SCHEMA_ROWS);
     }
     sqlite3_finalize(rows);
     return result;
+}
+
+// A text of an older file, made safe to print.
+static void old_text(sqlite3 *db, const char *sql, char *text, size_t size)
+{
+    sqlite3_stmt *row = NULL;
+    text[0] = '\0';
+    if (sqlite3_prepare_v2(db, sql, -1, &row, NULL) == SQLITE_OK &&
+        sqlite3_step(row) == SQLITE_ROW && sqlite3_column_text(row, 0) != NULL) {
+        snprintf(text, size, "%s", (const char *)sqlite3_column_text(row, 0));
+        for (char *at = text; *at != '\0'; at++) {
+            *at = *at < 0x20 || *at > 0x7e ? '?' : *at;
+        }
+    }
+    sqlite3_finalize(row);
+}
+
+// What is not of our format still says who wrote it.
+static carom_result other_format(const cm_match_db *db, int64_t version, cm_match_error *error)
+{
+    char number[24], text[64];
+    old_text(db->db, "SELECT value FROM meta WHERE key = 'engine_version'", number, sizeof number);
+    old_text(db->db, "SELECT value FROM meta WHERE key = 'engine_text'", text, sizeof text);
+    return cm_match_wrong(error, CAROM_ERROR_VERSION,
+                          "recorded by engine %s (%s) in format %lld of match files; this build "
+                          "reads format %d",
+                          number[0] != '\0' ? number : "unknown", text, (long long)version,
+                          CM_MATCH_FORMAT);
 }
 
 carom_result cm_match_db_open(const char *path, cm_match_db *out, uint32_t *format,
@@ -298,8 +328,7 @@ carom_result cm_match_db_open(const char *path, cm_match_db *out, uint32_t *form
     }
     int64_t version = pragma_of(out->db, "PRAGMA user_version");
     if (version != CM_MATCH_FORMAT) {
-        return cm_match_wrong(error, CAROM_ERROR_VERSION, "format %lld of match files, expected %d",
-                              (long long)version, CM_MATCH_FORMAT);
+        return other_format(out, version, error);
     }
     *format = (uint32_t)version;
     // SQLite reads zeros where the last page is cut.

@@ -1,5 +1,5 @@
-// Reading match files: head, scene, and every row's types and values, checked when the file is
-// opened, then handed out tick by tick.
+// Reading match files: head, scene and keyframes; match_rows.c reads the ticks. All is checked once
+// when the file is opened.
 //
 // Nothing of a row is believed: a type is asked before a value, since SQLite's columns hold any
 // type. Ticks begin at 0 and count by one, which also bounds a scan of a damaged tree: the first
@@ -7,25 +7,17 @@
 #include "server/record/match_file.h"
 
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "server/record/match_db.h"
-#include "server/record/record.h"
+#include "server/record/match_rows.h"
 
-struct cm_match_file {
-    cm_match_db db;
-    sqlite3_stmt *ticks;
-    sqlite3_stmt *keyframes;
-    uint64_t next_tick; // expected of the next row
-    cm_match_info info;
-    cm_scene *scene;
-    cm_record *record;
-    uint8_t *keyframe;
-};
+// A keyframe's run of others below it: more than any writer makes is a wrong file.
+#define KEYFRAME_RUN_MAX 64u
 
-typedef enum meta_kind { META_U64, META_U32, META_TEXT, META_END } meta_kind;
+typedef enum meta_kind { META_HEX, META_NUMBER, META_U32, META_TEXT } meta_kind;
 
 typedef struct meta_key {
     const char *name;
@@ -38,126 +30,120 @@ typedef struct meta_key {
 #member, kind, offsetof(cm_match_info, member), sizeof(((cm_match_info *)0)->member)       \
     }
 
+// In their order in the file, which is that of the chain.
 static const meta_key meta_keys[] = {
-    META(META_U64, match_id),    META(META_U32, engine_version),  META(META_TEXT, engine_text),
-    META(META_U64, layout_hash), META(META_TEXT, module),         META(META_U32, module_version),
-    META(META_U64, seed),        META(META_U64, started_unix_ms), META(META_U32, tick_rate),
-    META(META_END, end),
+    META(META_TEXT, engine_text),
+    META(META_U32, engine_version),
+    META(META_HEX, layout_hash),
+    META(META_HEX, match_id),
+    META(META_TEXT, module),
+    META(META_U32, module_version),
+    META(META_HEX, seed),
+    META(META_TEXT, sign_key),
+    META(META_NUMBER, started_unix_ms),
+    META(META_U32, tick_rate),
 };
 
-#define META_KEYS   (sizeof meta_keys / sizeof meta_keys[0])
-#define META_NEEDED ((1u << (META_KEYS - 1)) - 1u) // all but the end
-
-static sqlite3_stmt *prepare(cm_match_file *file, const char *sql)
-{
-    sqlite3_stmt *statement = NULL;
-    sqlite3_prepare_v2(file->db.db, sql, -1, &statement, NULL);
-    return statement;
-}
+#define META_KEYS (sizeof meta_keys / sizeof meta_keys[0])
 
 // Head
 // ---------------------------------------------------------------------------------------------
 
 // For people and for JSON: printable, and nothing that would have to be escaped.
-static bool is_plain(const char *text, size_t size)
+static bool is_plain(const char *text)
 {
-    for (size_t i = 0; i < size; i++) {
-        if (text[i] < 0x20 || text[i] > 0x7e || text[i] == '"' || text[i] == '\\') {
+    for (; *text != '\0'; text++) {
+        if (*text < 0x20 || *text > 0x7e || *text == '"' || *text == '\\') {
             return false;
         }
     }
     return true;
 }
 
-static carom_result take_text(const meta_key *key, sqlite3_stmt *row, char *to,
-                              cm_match_error *error)
+static bool is_hex(const char *text, size_t digits)
 {
-    const char *text = (const char *)sqlite3_column_text(row, 1);
-    size_t size = (size_t)sqlite3_column_bytes(row, 1);
-    if (text == NULL || size >= key->size || !is_plain(text, size)) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                              "meta: %s: expected at most %zu printable characters", key->name,
-                              key->size - 1);
-    }
-    memcpy(to, text, size);
-    to[size] = '\0';
-    return CAROM_OK;
+    return strlen(text) == digits && strspn(text, "0123456789abcdef") == digits;
 }
 
+// The value as text, which is what the chain holds, and in `info`.
 static carom_result take_meta(cm_match_info *info, const meta_key *key, sqlite3_stmt *row,
-                              cm_match_error *error)
+                              char text[72], cm_match_error *error)
 {
     char *to = (char *)info + key->offset;
-    int expected = key->kind == META_TEXT ? SQLITE_TEXT : SQLITE_INTEGER;
-    if (sqlite3_column_type(row, 1) != expected) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "meta: %s: wrong type, expected %s",
-                              key->name, key->kind == META_TEXT ? "text" : "an integer");
-    }
+    uint64_t number = 0;
     if (key->kind == META_TEXT) {
-        return take_text(key, row, to, error);
+        if (!cm_column_text(row, 1, text, key->size) || !is_plain(text)) {
+            return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
+                                  "meta: %s: expected at most %zu printable characters", key->name,
+                                  key->size - 1);
+        }
+        memcpy(to, text, strlen(text) + 1);
+        return CAROM_OK;
     }
-    sqlite3_int64 value = sqlite3_column_int64(row, 1);
-    if (key->kind == META_U32 && (value < 0 || value > UINT32_MAX)) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                              "meta: %s: %lld, expected 0 to 4294967295", key->name,
-                              (long long)value);
-    }
-    if (key->kind == META_END && (value < CM_MATCH_DRAINED || value > CM_MATCH_FAILED)) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "meta: end: %lld, expected 1 to 3",
-                              (long long)value);
-    }
-    if (key->kind == META_U64) {
-        uint64_t bits = (uint64_t)value;
-        memcpy(to, &bits, sizeof bits);
-    } else if (key->kind == META_U32) {
-        uint32_t number = (uint32_t)value;
-        memcpy(to, &number, sizeof number);
+    if (key->kind == META_HEX) {
+        if (!cm_column_text(row, 1, text, 17) || !is_hex(text, 16)) {
+            return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
+                                  "meta: %s: expected 16 hexadecimal digits", key->name);
+        }
+        number = strtoull(text, NULL, 16);
     } else {
-        info->end = (cm_match_end)value;
+        if (!cm_column_u64(row, 1, &number) || (key->kind == META_U32 && number > UINT32_MAX)) {
+            return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
+                                  "meta: %s: expected an integer, 0 to %s", key->name,
+                                  key->kind == META_U32 ? "4294967295" : "2^63 - 1");
+        }
+        snprintf(text, 72, "%llu", (unsigned long long)number);
+    }
+    if (key->kind == META_U32) {
+        uint32_t small = (uint32_t)number;
+        memcpy(to, &small, sizeof small);
+    } else {
+        memcpy(to, &number, sizeof number);
     }
     return CAROM_OK;
 }
 
-static carom_result read_meta_row(cm_match_file *file, sqlite3_stmt *row, uint32_t *seen,
-                                  cm_match_error *error)
+static carom_result read_meta_rows(cm_match_file *file, sqlite3_stmt *rows, cm_match_error *error)
 {
-    const char *name =
-        sqlite3_column_type(row, 0) == SQLITE_TEXT ? (const char *)sqlite3_column_text(row, 0) : "";
-    for (uint32_t i = 0; name != NULL && i < META_KEYS; i++) {
-        if (strcmp(name, meta_keys[i].name) == 0 && (*seen >> i & 1u) == 0) {
-            *seen |= 1u << i;
-            return take_meta(&file->info, &meta_keys[i], row, error);
+    for (size_t i = 0; i < META_KEYS; i++) {
+        char name[24], text[72];
+        int code = sqlite3_step(rows);
+        if (code != SQLITE_ROW && code != SQLITE_DONE) {
+            return cm_match_db_wrong(&file->db, "meta", error);
         }
+        bool read = code == SQLITE_ROW && cm_column_text(rows, 0, name, sizeof name);
+        if (!read || strcmp(name, meta_keys[i].name) != 0) {
+            return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "meta: key '%.23s': expected '%s'",
+                                  read && is_plain(name) ? name : "", meta_keys[i].name);
+        }
+        carom_result result = take_meta(&file->info, &meta_keys[i], rows, text, error);
+        if (result != CAROM_OK) {
+            return result;
+        }
+        cm_chain_meta(&file->head, name, text);
     }
-    return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "meta: key '%.40s': unknown or twice",
-                          name != NULL ? name : "");
+    if (sqlite3_step(rows) == SQLITE_ROW) {
+        return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "meta: a key too many");
+    }
+    if (file->info.tick_rate < 1 || file->info.tick_rate > 1000) {
+        return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "meta: tick_rate: %u, expected 1 to 1000",
+                              file->info.tick_rate);
+    }
+    if (file->info.sign_key[0] != '\0' && !is_hex(file->info.sign_key, 2 * CM_KEY_BYTES)) {
+        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
+                              "meta: sign_key: expected nothing, or 64 hexadecimal digits");
+    }
+    return CAROM_OK;
 }
 
 static carom_result read_meta(cm_match_file *file, cm_match_error *error)
 {
-    sqlite3_stmt *rows = prepare(file, "SELECT key, value FROM meta");
+    sqlite3_stmt *rows = cm_match_prepare(file, "SELECT key, value FROM meta ORDER BY key");
     if (rows == NULL) {
         return cm_match_db_wrong(&file->db, "meta", error);
     }
-    uint32_t seen = 0;
-    carom_result result = CAROM_OK;
-    int code = SQLITE_DONE;
-    while (result == CAROM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
-        result = read_meta_row(file, rows, &seen, error);
-    }
-    if (result == CAROM_OK && code != SQLITE_DONE) {
-        result = cm_match_db_wrong(&file->db, "meta", error);
-    }
-    for (uint32_t i = 0; result == CAROM_OK && i < META_KEYS; i++) {
-        if ((META_NEEDED >> i & 1u) != 0 && (seen >> i & 1u) == 0) {
-            result =
-                cm_match_wrong(error, CAROM_ERROR_CORRUPT, "meta: %s: missing", meta_keys[i].name);
-        }
-    }
-    if (result == CAROM_OK && (file->info.tick_rate < 1 || file->info.tick_rate > 1000)) {
-        result = cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                                "meta: tick_rate: %u, expected 1 to 1000", file->info.tick_rate);
-    }
+    cm_chain_start(&file->head);
+    carom_result result = read_meta_rows(file, rows, error);
     sqlite3_finalize(rows);
     return result;
 }
@@ -171,11 +157,13 @@ static carom_result unpack_scene(cm_match_file *file, sqlite3_stmt *row, cm_matc
     const void *packed = sqlite3_column_blob(row, 1);
     size_t packed_size = (size_t)sqlite3_column_bytes(row, 1), size = 0;
     uint8_t *bytes =
-        packed == NULL ? NULL : cm_record_unpack(packed, packed_size, CM_SCENE_PACKED_MAX, &size);
+        packed == NULL ? NULL
+                       : cm_record_expand(packed, packed_size, NULL, 0, CM_SCENE_PACKED_MAX, &size);
     if (bytes == NULL) {
         return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
                               "scene: row 0: packed: no whole zstd frame of at most 16 MiB");
     }
+    cm_chain_scene(&file->head, bytes, size);
     cm_scene_error why;
     carom_result result = cm_scene_unpack(bytes, size, NULL, &file->scene, &why);
     free(bytes);
@@ -192,7 +180,7 @@ static carom_result unpack_scene(cm_match_file *file, sqlite3_stmt *row, cm_matc
 
 static carom_result read_scene(cm_match_file *file, cm_match_error *error)
 {
-    sqlite3_stmt *rows = prepare(file, "SELECT id, packed FROM scene");
+    sqlite3_stmt *rows = cm_match_prepare(file, "SELECT id, packed FROM scene");
     carom_result result;
     int code = rows != NULL ? sqlite3_step(rows) : SQLITE_ERROR;
     if (code == SQLITE_ROW) {
@@ -212,77 +200,10 @@ static carom_result read_scene(cm_match_file *file, cm_match_error *error)
 // Rows
 // ---------------------------------------------------------------------------------------------
 
-static carom_result take_tick(cm_match_file *file, sqlite3_stmt *row, cm_match_tick *tick,
-                              cm_match_error *error)
-{
-    sqlite3_int64 number = sqlite3_column_int64(row, 0);
-    if (number < 0 || (uint64_t)number != file->next_tick) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                              "ticks: row %lld: expected tick %llu, none may be left out",
-                              (long long)number, (unsigned long long)file->next_tick);
-    }
-    if (sqlite3_column_type(row, 1) != SQLITE_INTEGER) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                              "ticks: row %lld: hash: wrong type, expected an integer",
-                              (long long)number);
-    }
-    int type = sqlite3_column_type(row, 2);
-    if (type != SQLITE_NULL && type != SQLITE_BLOB) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                              "ticks: row %lld: input: wrong type, expected a blob or NULL",
-                              (long long)number);
-    }
-    const void *bytes = sqlite3_column_blob(row, 2);
-    size_t size = (size_t)sqlite3_column_bytes(row, 2);
-    if (bytes == NULL && size > 0) {
-        return cm_match_db_wrong(&file->db, "ticks", error);
-    }
-    // What another engine recorded is shown, not understood: its message may have other fields.
-    bool ours = file->info.engine_version == CAROM_ENGINE_VERSION;
-    const char *wrong = cm_record_tick_decode(file->record, bytes, ours ? size : 0);
-    if (wrong == NULL && number == 0 && size > 0) {
-        wrong = "tick 0 is the scene after start, expected NULL";
-    }
-    if (wrong != NULL) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "ticks: row %lld: input: %s",
-                              (long long)number, wrong);
-    }
-    tick->tick = (uint64_t)number;
-    tick->hash = (uint64_t)sqlite3_column_int64(row, 1);
-    tick->input = *cm_record_input(file->record);
-    file->next_tick++;
-    return CAROM_OK;
-}
-
-carom_result cm_match_next(cm_match_file *file, cm_match_tick *tick, cm_match_error *error)
-{
-    if (file->ticks == NULL) {
-        file->ticks = prepare(file, "SELECT tick, hash, input FROM ticks ORDER BY tick");
-        if (file->ticks == NULL) {
-            return cm_match_db_wrong(&file->db, "ticks", error);
-        }
-    }
-    int code = sqlite3_step(file->ticks);
-    if (code == SQLITE_DONE) {
-        return CAROM_ERROR_NOT_FOUND;
-    }
-    if (code != SQLITE_ROW) {
-        return cm_match_db_wrong(&file->db, "ticks", error);
-    }
-    return take_tick(file, file->ticks, tick, error);
-}
-
-static void rewind_ticks(cm_match_file *file)
-{
-    sqlite3_finalize(file->ticks);
-    file->ticks = NULL;
-    file->next_tick = 0;
-}
-
 // Every tick once, for its faults and for the counts.
 static carom_result check_ticks(cm_match_file *file, cm_match_error *error)
 {
-    cm_match_tick tick;
+    cm_recorded_tick tick;
     carom_result result;
     while ((result = cm_match_next(file, &tick, error)) == CAROM_OK) {
         file->info.ticks = tick.tick;
@@ -295,32 +216,50 @@ static carom_result check_ticks(cm_match_file *file, cm_match_error *error)
     if (result == CAROM_ERROR_NOT_FOUND && file->next_tick == 0) {
         return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "ticks: no row, expected tick 0");
     }
-    rewind_ticks(file);
+    cm_match_rewind(file);
     return result == CAROM_ERROR_NOT_FOUND ? CAROM_OK : result;
+}
+
+static carom_result check_keyframe(cm_match_file *file, sqlite3_stmt *row, uint64_t last,
+                                   uint32_t *run, cm_match_error *error)
+{
+    uint64_t tick = (uint64_t)sqlite3_column_int64(row, 0), base = 0;
+    bool alone = sqlite3_column_type(row, 1) == SQLITE_NULL;
+    const char *type = (const char *)sqlite3_column_text(row, 2);
+    if (tick == 0 || tick > file->info.ticks) {
+        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
+                              "keyframes: row %lld: expected a tick of the match, 1 to %llu",
+                              (long long)tick, (unsigned long long)file->info.ticks);
+    }
+    if (type == NULL || strcmp(type, "blob") != 0) {
+        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
+                              "keyframes: row %llu: packed: wrong type, expected a blob",
+                              (unsigned long long)tick);
+    }
+    *run = alone ? 0 : *run + 1;
+    if (!alone &&
+        (!cm_column_u64(row, 1, &base) || base == 0 || base != last || *run > KEYFRAME_RUN_MAX)) {
+        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
+                              "keyframes: row %llu: base: expected the keyframe before it, or NULL",
+                              (unsigned long long)tick);
+    }
+    return CAROM_OK;
 }
 
 static carom_result check_keyframes(cm_match_file *file, cm_match_error *error)
 {
-    sqlite3_stmt *rows = prepare(file, "SELECT tick, typeof(packed) FROM keyframes ORDER BY tick");
+    sqlite3_stmt *rows =
+        cm_match_prepare(file, "SELECT tick, base, typeof(packed) FROM keyframes ORDER BY tick");
     if (rows == NULL) {
         return cm_match_db_wrong(&file->db, "keyframes", error);
     }
     carom_result result = CAROM_OK;
-    sqlite3_int64 last = -1;
+    uint64_t last = 0;
+    uint32_t run = 0;
     int code = SQLITE_DONE;
     while (result == CAROM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
-        sqlite3_int64 tick = sqlite3_column_int64(rows, 0);
-        const char *type = (const char *)sqlite3_column_text(rows, 1);
-        if (tick <= last || (uint64_t)tick > file->info.ticks) {
-            result = cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                                    "keyframes: row %lld: expected a tick of the match, 0 to %llu",
-                                    (long long)tick, (unsigned long long)file->info.ticks);
-        } else if (type == NULL || strcmp(type, "blob") != 0) {
-            result = cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                                    "keyframes: row %lld: packed: wrong type, expected a blob",
-                                    (long long)tick);
-        }
-        last = tick;
+        result = check_keyframe(file, rows, last, &run, error);
+        last = (uint64_t)sqlite3_column_int64(rows, 0);
         file->info.keyframes++;
     }
     if (result == CAROM_OK && code != SQLITE_DONE) {
@@ -330,39 +269,120 @@ static carom_result check_keyframes(cm_match_file *file, cm_match_error *error)
     return result;
 }
 
+// How it ended, for people: whether that is true is the proof's matter.
+static carom_result read_end(cm_match_file *file, cm_match_error *error)
+{
+    sqlite3_stmt *row = cm_match_prepare(file, "SELECT how FROM last WHERE id = 0");
+    if (row == NULL) {
+        return cm_match_db_wrong(&file->db, "last", error);
+    }
+    char how[16] = "";
+    carom_result result = CAROM_OK;
+    int code = sqlite3_step(row);
+    if (code == SQLITE_ROW && sqlite3_column_type(row, 0) != SQLITE_NULL) {
+        file->info.end = CM_MATCH_LIVE;
+        cm_column_text(row, 0, how, sizeof how);
+        for (int end = CM_MATCH_DRAINED; end <= CM_MATCH_FAILED; end++) {
+            if (strcmp(how, cm_match_end_name((cm_match_end)end)) == 0) {
+                file->info.end = (cm_match_end)end;
+            }
+        }
+        if (file->info.end == CM_MATCH_LIVE) {
+            result = cm_match_wrong(error, CAROM_ERROR_CORRUPT,
+                                    "last: how: expected drained, ended, failed or NULL");
+        }
+    } else if (code != SQLITE_ROW && code != SQLITE_DONE) {
+        result = cm_match_db_wrong(&file->db, "last", error);
+    }
+    sqlite3_finalize(row);
+    return result;
+}
+
+// Keyframes
+// ----------------------------------------------------------------------------------------
+
+static carom_result wrong_keyframe(cm_match_error *error, uint64_t tick)
+{
+    return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
+                          "keyframes: row %llu: packed: no whole zstd frame of at most 64 MiB",
+                          (unsigned long long)tick);
+}
+
+// Unpacks the row against what is unpacked already, which is its base or not needed.
+static carom_result unpack_keyframe(cm_match_file *file, sqlite3_stmt *row, cm_match_error *error)
+{
+    uint64_t tick = (uint64_t)sqlite3_column_int64(row, 0);
+    bool alone = sqlite3_column_type(row, 1) == SQLITE_NULL;
+    const void *packed = sqlite3_column_blob(row, 2);
+    size_t packed_size = (size_t)sqlite3_column_bytes(row, 2), size = 0;
+    uint8_t *bytes = NULL;
+    if (packed != NULL && (alone || file->keyframe != NULL)) {
+        bytes = cm_record_expand(packed, packed_size, alone ? NULL : file->keyframe,
+                                 alone ? 0 : file->keyframe_size, CM_RECORD_KEYFRAME_MAX, &size);
+    }
+    free(file->keyframe);
+    file->keyframe = bytes;
+    file->keyframe_size = size;
+    file->keyframe_tick = tick;
+    return bytes != NULL ? CAROM_OK : wrong_keyframe(error, tick);
+}
+
+// Those from the last one that stands alone, up to `tick`: each is the base of the next.
+static carom_result unpack_run(cm_match_file *file, uint64_t tick, cm_match_error *error)
+{
+    sqlite3_stmt *rows = cm_match_prepare(
+        file, "SELECT tick, base, packed FROM keyframes WHERE tick <= ?1 AND tick > ?2 AND tick >= "
+              "(SELECT max(tick) FROM keyframes WHERE tick <= ?1 AND base IS NULL) ORDER BY tick");
+    if (rows == NULL) {
+        return cm_match_db_wrong(&file->db, "keyframes", error);
+    }
+    // What was unpacked for the keyframe before is taken up.
+    uint64_t have = file->keyframe != NULL && file->keyframe_tick < tick ? file->keyframe_tick : 0;
+    sqlite3_bind_int64(rows, 1, (sqlite3_int64)tick);
+    sqlite3_bind_int64(rows, 2, (sqlite3_int64)have);
+    carom_result result = CAROM_OK;
+    int code = SQLITE_DONE;
+    while (result == CAROM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
+        result = unpack_keyframe(file, rows, error);
+    }
+    if (result == CAROM_OK && code != SQLITE_DONE) {
+        result = cm_match_db_wrong(&file->db, "keyframes", error);
+    }
+    sqlite3_finalize(rows);
+    if (result == CAROM_OK && file->keyframe_tick != tick) {
+        result = wrong_keyframe(error, tick);
+    }
+    return result;
+}
+
 carom_result cm_match_keyframe(cm_match_file *file, uint64_t from, uint64_t *tick,
                                const uint8_t **bytes, size_t *size, cm_match_error *error)
 {
-    if (file->keyframes == NULL) {
-        file->keyframes = prepare(
-            file, "SELECT tick, packed FROM keyframes WHERE tick >= ?1 ORDER BY tick LIMIT 1");
+    if (file->keyframe_query == NULL) {
+        file->keyframe_query = cm_match_prepare(
+            file, "SELECT tick FROM keyframes WHERE tick >= ?1 ORDER BY tick LIMIT 1");
     }
-    if (file->keyframes == NULL) {
+    sqlite3_stmt *query = file->keyframe_query;
+    if (query == NULL) {
         return cm_match_db_wrong(&file->db, "keyframes", error);
     }
-    sqlite3_reset(file->keyframes);
-    sqlite3_bind_int64(file->keyframes, 1, from > INT64_MAX ? INT64_MAX : (sqlite3_int64)from);
-    int code = sqlite3_step(file->keyframes);
+    sqlite3_bind_int64(query, 1, from > INT64_MAX ? INT64_MAX : (sqlite3_int64)from);
+    int code = sqlite3_step(query);
+    *tick = code == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(query, 0) : 0;
+    sqlite3_reset(query);
     if (code == SQLITE_DONE) {
         return CAROM_ERROR_NOT_FOUND;
     }
     if (code != SQLITE_ROW) {
         return cm_match_db_wrong(&file->db, "keyframes", error);
     }
-    *tick = (uint64_t)sqlite3_column_int64(file->keyframes, 0);
-    const void *packed = sqlite3_column_blob(file->keyframes, 1);
-    size_t packed_size = (size_t)sqlite3_column_bytes(file->keyframes, 1);
-    free(file->keyframe);
-    file->keyframe =
-        packed == NULL ? NULL : cm_record_unpack(packed, packed_size, CM_RECORD_KEYFRAME_MAX, size);
-    sqlite3_reset(file->keyframes);
-    if (file->keyframe == NULL) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                              "keyframes: row %llu: packed: no whole zstd frame of at most 64 MiB",
-                              (unsigned long long)*tick);
+    carom_result result = CAROM_OK;
+    if (file->keyframe == NULL || file->keyframe_tick != *tick) {
+        result = unpack_run(file, *tick, error);
     }
     *bytes = file->keyframe;
-    return CAROM_OK;
+    *size = file->keyframe_size;
+    return result;
 }
 
 // Making
@@ -387,7 +407,7 @@ carom_result cm_match_open(const char *path, cm_match_file **out, cm_match_error
     *out = NULL;
     memset(error, 0, sizeof *error);
     cm_match_file *file = calloc(1, sizeof *file);
-    if (file == NULL || (file->record = cm_record_create()) == NULL) {
+    if (file == NULL || !cm_crypto_init()) {
         free(file);
         return cm_match_wrong(error, CAROM_ERROR_MEMORY, "no memory");
     }
@@ -405,6 +425,9 @@ carom_result cm_match_open(const char *path, cm_match_file **out, cm_match_error
     if (result == CAROM_OK) {
         result = check_keyframes(file, error);
     }
+    if (result == CAROM_OK) {
+        result = read_end(file, error);
+    }
     if (result != CAROM_OK) {
         if (error->message[0] == '\0') {
             cm_match_wrong(error, result, "%s", carom_result_text(result));
@@ -421,11 +444,12 @@ void cm_match_close(cm_match_file *file)
     if (file == NULL) {
         return;
     }
-    sqlite3_finalize(file->ticks);
-    sqlite3_finalize(file->keyframes);
+    cm_match_rewind(file);
+    sqlite3_finalize(file->keyframe_query);
     cm_match_db_close(&file->db);
     cm_scene_free(file->scene);
-    cm_record_free(file->record);
+    cm_record_pack_free(file->pack);
+    free(file->payloads);
     free(file->keyframe);
     free(file);
 }

@@ -17,13 +17,14 @@ typedef struct cm_match_info {
     char engine_text[64];    // for people: version and commit
     char module[32];
     uint32_t module_version;
+    char sign_key[65]; // public, 64 hexadecimal digits; "": unsigned
     uint64_t seed;
     uint64_t started_unix_ms;
     uint32_t tick_rate;
     uint64_t ticks;  // last committed tick
-    uint64_t inputs; // changes of inputs recorded; 0 where another engine recorded them
+    uint64_t inputs; // changes of inputs recorded
     uint32_t keyframes;
-    uint32_t joins, leaves; // likewise
+    uint32_t joins, leaves;
     cm_match_end end;
     uint64_t bytes; // of the file, with its log where one is left
 } cm_match_info;
@@ -33,21 +34,16 @@ typedef struct cm_match_error {
 } cm_match_error;
 
 // CAROM_ERROR_IO (unreadable, or held by a server), _MAGIC (not a match file), _VERSION (a format
-// that this build does not read), _CORRUPT. Every row is checked here once; what another engine
-// recorded by its shape alone (order and types, not inputs), so that it can be named.
+// that this build does not read), _CORRUPT. Every row is checked here once, by its shape; what it
+// is worth is said by proof.h and replay.h.
 carom_result cm_match_open(const char *path, cm_match_file **file, cm_match_error *error);
 void cm_match_close(cm_match_file *file);
 void cm_match_info_get(const cm_match_file *file, cm_match_info *info);
 // The scene, owned by the file. NULL only where another engine recorded it and this one refuses it.
 const cm_scene *cm_match_scene(const cm_match_file *file);
 
-// Ticks in order from tick 0. Valid until the next call. CAROM_ERROR_NOT_FOUND at the end. Those of
-// another engine come without their inputs.
-typedef struct cm_match_tick {
-    uint64_t tick, hash;
-    cm_tick_input input;
-} cm_match_tick;
-carom_result cm_match_next(cm_match_file *file, cm_match_tick *tick, cm_match_error *error);
+// Ticks in order from tick 0. Valid until the next call. CAROM_ERROR_NOT_FOUND at the end.
+carom_result cm_match_next(cm_match_file *file, cm_recorded_tick *tick, cm_match_error *error);
 
 // The first keyframe at `from` or later: an encoded game, valid until the next call or close.
 // CAROM_ERROR_NOT_FOUND where there is none.

@@ -3,7 +3,12 @@
 // SQLite in WAL mode, locking_mode EXCLUSIVE set before it, so that the index of the log is on the
 // heap and no second connection can come near (versions up to 3.51.2 can corrupt a log that two
 // connections write or checkpoint). synchronous NORMAL survives kill -9 at any instant, FULL a
-// power cut too. Typical: 20 transactions a second of 3 rows, 2 pages each.
+// power cut too. Typical: 10 transactions a second of 6 ticks, 3 pages each.
+//
+// The chain is made here, from what is handed over, in the order of the calls; each transaction
+// also puts its newest value into `last`. Inputs stay as raw rows until the next keyframe, which
+// packs them (with CM_RECORD_PACK_ROWS of them, earlier). A keyframe is compressed against the one
+// before it, each KEYFRAME_RUN-th alone, so that a seek unpacks at most so many.
 #include "server/record/match_writer.h"
 
 #include <errno.h>
@@ -15,16 +20,56 @@
 #include <unistd.h>
 
 #include "server/record/match_format.h"
-#include "server/record/record.h"
+#include "server/record/chain.h"
 #include "shared/sim/inspect.h"
+
+#define KEYFRAME_RUN 16u
 
 #ifndef CAROM_COMMIT
 #define CAROM_COMMIT "unknown"
 #endif
 
+// Every statement of a running match.
+#define STATEMENTS(X)                                                                              \
+    X(tick, "INSERT INTO ticks(tick, hash) VALUES(?1, ?2)")                                        \
+    X(event, "INSERT INTO events(tick, number, type, player, client_id, payload) "                 \
+             "VALUES(?1, ?2, ?3, ?4, ?5, ?6)")                                                     \
+    X(inputs, "INSERT INTO inputs(tick, changed, arrived) VALUES(?1, ?2, ?3)")                     \
+    X(unpacked, "DELETE FROM inputs WHERE tick <= ?1")                                             \
+    X(pack, "INSERT INTO packs(tick, first, packed) VALUES(?1, ?2, ?3)")                           \
+    X(personal, "INSERT INTO personal(number, tick, client_id, kind, commitment, salt, value) "    \
+                "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)")                                              \
+    X(statistics, "INSERT INTO statistics(tick, player, inputs, late, rewound_ticks, refused) "    \
+                  "VALUES(?1, ?2, ?3, ?4, ?5, ?6)")                                                \
+    X(keyframe, "INSERT INTO keyframes(tick, base, packed) VALUES(?1, ?2, ?3)")                    \
+    X(link, "INSERT INTO links(tick, chain, signature) VALUES(?1, ?2, ?3)")                        \
+    X(last, "INSERT OR REPLACE INTO last(id, tick, how, chain, signature) "                        \
+            "VALUES(0, ?1, ?2, ?3, ?4)")                                                           \
+    X(page_count, "PRAGMA page_count")
+
+enum {
+#define STATEMENT_NUMBER(name, text) PUT_##name,
+    STATEMENTS(STATEMENT_NUMBER)
+#undef STATEMENT_NUMBER
+        STATEMENT_COUNT
+};
+
 struct cm_match_writer {
     sqlite3 *db;
-    sqlite3_stmt *insert_tick, *insert_keyframe, *page_count;
+    sqlite3_stmt *put[STATEMENT_COUNT];
+    cm_chain chain;
+    uint64_t tick;          // written last
+    uint64_t personal_rows; // their next number
+    bool is_past_tick;      // a row of the next tick is written: this one takes no more
+    uint64_t statistics_tick;
+    uint32_t statistics_players; // of that tick, those below have their row
+    bool has_secret;
+    uint8_t secret[CM_KEY_BYTES];
+    cm_record_pack *pack; // what `inputs` holds
+    uint8_t *base;        // the newest keyframe, for the next one
+    size_t base_size;
+    uint64_t base_tick;
+    uint32_t keyframes;
     bool in_transaction;
     bool failed;
     char error[160];
@@ -38,6 +83,15 @@ static bool fail(cm_match_writer *writer, const char *doing)
         snprintf(writer->error, sizeof writer->error, "%s: %s%s%s", doing,
                  sqlite3_errmsg(writer->db), number != 0 ? ": " : "",
                  number != 0 ? strerror(number) : "");
+    }
+    return false;
+}
+
+static bool fail_memory(cm_match_writer *writer)
+{
+    if (!writer->failed) {
+        writer->failed = true;
+        snprintf(writer->error, sizeof writer->error, "no memory for the recording");
     }
     return false;
 }
@@ -77,38 +131,85 @@ static bool begin(cm_match_writer *writer)
     return !writer->failed;
 }
 
-static void put_integer(cm_match_writer *writer, sqlite3_stmt *put, const char *key, uint64_t value)
+// Head
+// ---------------------------------------------------------------------------------------------
+
+typedef struct meta_row {
+    const char *key;
+    bool is_text;
+    char text[72];
+} meta_row;
+
+static void text_row(meta_row *row, const char *key, const char *text)
 {
-    if (!writer->failed) {
-        sqlite3_bind_text(put, 1, key, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(put, 2, (sqlite3_int64)value);
-        step(writer, put, "writing the head");
+    row->key = key;
+    row->is_text = true;
+    snprintf(row->text, sizeof row->text, "%s", text);
+}
+
+static void hex_row(meta_row *row, const char *key, uint64_t value)
+{
+    row->key = key;
+    row->is_text = true;
+    snprintf(row->text, sizeof row->text, "%016llx", (unsigned long long)value);
+}
+
+static void number_row(meta_row *row, const char *key, uint64_t value)
+{
+    row->key = key;
+    row->is_text = false;
+    snprintf(row->text, sizeof row->text, "%llu", (unsigned long long)(value & INT64_MAX));
+}
+
+static void put_meta_row(cm_match_writer *writer, sqlite3_stmt *put, const meta_row *row)
+{
+    if (writer->failed) {
+        return;
+    }
+    sqlite3_bind_text(put, 1, row->key, -1, SQLITE_STATIC);
+    if (row->is_text) {
+        sqlite3_bind_text(put, 2, row->text, -1, SQLITE_STATIC);
+    } else {
+        sqlite3_bind_int64(put, 2, (sqlite3_int64)strtoull(row->text, NULL, 10));
+    }
+    step(writer, put, "writing the head");
+    cm_chain_meta(&writer->chain, row->key, row->text);
+}
+
+static void sign_key_text(const cm_match_writer *writer, char text[2 * CM_KEY_BYTES + 1])
+{
+    uint8_t key[CM_KEY_BYTES];
+    text[0] = '\0';
+    if (writer->has_secret) {
+        cm_crypto_sign_public(writer->secret, key);
+        for (uint32_t i = 0; i < CM_KEY_BYTES; i++) {
+            snprintf(text + 2 * (size_t)i, 3, "%02x", key[i]);
+        }
     }
 }
 
-static void put_text(cm_match_writer *writer, sqlite3_stmt *put, const char *key, const char *value)
-{
-    if (!writer->failed) {
-        sqlite3_bind_text(put, 1, key, -1, SQLITE_STATIC);
-        sqlite3_bind_text(put, 2, value, -1, SQLITE_STATIC);
-        step(writer, put, "writing the head");
-    }
-}
-
+// In the order of the keys, which is that of the table and of the chain.
 static void put_meta(cm_match_writer *writer, const cm_match_def *def)
 {
-    sqlite3_stmt *put = prepare(writer, "INSERT INTO meta(key, value) VALUES(?1, ?2)");
+    meta_row rows[10];
     carom_world_def world;
+    char key[2 * CM_KEY_BYTES + 1];
+    sign_key_text(writer, key);
     cm_scene_world_def(def->scene, &world);
-    put_integer(writer, put, "match_id", def->match_id);
-    put_integer(writer, put, "engine_version", CAROM_ENGINE_VERSION);
-    put_text(writer, put, "engine_text", "carom, commit " CAROM_COMMIT);
-    put_integer(writer, put, "layout_hash", cm_layout_hash());
-    put_text(writer, put, "module", def->module);
-    put_integer(writer, put, "module_version", def->module_version);
-    put_integer(writer, put, "seed", def->seed);
-    put_integer(writer, put, "started_unix_ms", def->started_unix_ms);
-    put_integer(writer, put, "tick_rate", world.tick_rate);
+    text_row(&rows[0], "engine_text", "carom, commit " CAROM_COMMIT);
+    number_row(&rows[1], "engine_version", CAROM_ENGINE_VERSION);
+    hex_row(&rows[2], "layout_hash", cm_layout_hash());
+    hex_row(&rows[3], "match_id", def->match_id);
+    text_row(&rows[4], "module", def->module);
+    number_row(&rows[5], "module_version", def->module_version);
+    hex_row(&rows[6], "seed", def->seed);
+    text_row(&rows[7], "sign_key", key);
+    number_row(&rows[8], "started_unix_ms", def->started_unix_ms);
+    number_row(&rows[9], "tick_rate", world.tick_rate);
+    sqlite3_stmt *put = prepare(writer, "INSERT INTO meta(key, value) VALUES(?1, ?2)");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        put_meta_row(writer, put, &rows[i]);
+    }
     sqlite3_finalize(put);
 }
 
@@ -121,16 +222,14 @@ static void put_scene(cm_match_writer *writer, const cm_scene *scene)
     uint8_t *packed = NULL;
     if (bytes != NULL) {
         cm_scene_pack(scene, bytes);
-        packed = cm_record_pack(bytes, size, &packed_size);
+        packed = cm_record_compress(bytes, size, NULL, 0, &packed_size);
     }
-    if (!writer->failed) {
-        if (packed == NULL) {
-            writer->failed = true;
-            snprintf(writer->error, sizeof writer->error, "no memory for the scene");
-        } else {
-            sqlite3_bind_blob64(put, 1, packed, packed_size, SQLITE_STATIC);
-            step(writer, put, "writing the scene");
-        }
+    if (packed == NULL) {
+        fail_memory(writer);
+    } else if (!writer->failed) {
+        sqlite3_bind_blob64(put, 1, packed, packed_size, SQLITE_STATIC);
+        step(writer, put, "writing the scene");
+        cm_chain_scene(&writer->chain, bytes, size);
     }
     sqlite3_finalize(put);
     free(packed);
@@ -155,36 +254,54 @@ static bool set_journal(cm_match_writer *writer, const char *mode)
     return set;
 }
 
-static void write_head(cm_match_writer *writer, const cm_match_def *def, uint64_t hash_0,
-                       bool durability_power)
+static void write_head(cm_match_writer *writer, const cm_match_writer_def *def)
 {
     char sql[128];
     run(writer, "PRAGMA locking_mode=EXCLUSIVE");
     if (!writer->failed) {
         set_journal(writer, "wal");
     }
-    run(writer, durability_power ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
+    run(writer, def->durability_power ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
     begin(writer);
     snprintf(sql, sizeof sql, "PRAGMA application_id=%d; PRAGMA user_version=%d",
              CM_MATCH_APPLICATION_ID, CM_MATCH_FORMAT);
     run(writer, sql);
-#define CREATE(name, text) run(writer, text);
-    CM_MATCH_TABLES(CREATE)
+#define CREATE(kind, name, text) run(writer, text);
+    CM_MATCH_SCHEMA(CREATE)
 #undef CREATE
-    put_meta(writer, def);
-    put_scene(writer, def->scene);
-    writer->insert_tick = prepare(writer, "INSERT INTO ticks(tick, hash, input) VALUES(?1,?2,?3)");
-    writer->insert_keyframe = prepare(writer, "INSERT INTO keyframes(tick, packed) VALUES(?1, ?2)");
-    writer->page_count = prepare(writer, "PRAGMA page_count");
-    cm_match_writer_tick(writer, 0, hash_0, NULL, 0);
+    cm_chain_start(&writer->chain);
+    put_meta(writer, def->match);
+    put_scene(writer, def->match->scene);
+#define PREPARE(name, text) writer->put[PUT_##name] = prepare(writer, text);
+    STATEMENTS(PREPARE)
+#undef PREPARE
+    cm_recorded_tick tick = {.tick = 0, .hash = def->hash_0};
+    cm_match_writer_tick(writer, &tick);
     cm_match_writer_commit(writer);
 }
 
-carom_result cm_match_writer_open(const char *path, const cm_match_def *def, uint64_t hash_0,
-                                  bool durability_power, cm_match_writer **out, char *error,
-                                  size_t error_size)
+static cm_match_writer *make_writer(const cm_match_writer_def *def)
+{
+    cm_match_writer *writer = calloc(1, sizeof *writer);
+    if (writer == NULL || (writer->pack = cm_record_pack_create()) == NULL) {
+        free(writer);
+        return NULL;
+    }
+    if (def->secret != NULL) {
+        writer->has_secret = true;
+        memcpy(writer->secret, def->secret, sizeof writer->secret);
+    }
+    return writer;
+}
+
+carom_result cm_match_writer_open(const char *path, const cm_match_writer_def *def,
+                                  cm_match_writer **out, char *error, size_t error_size)
 {
     *out = NULL;
+    if (!cm_crypto_init()) {
+        snprintf(error, error_size, "the cryptographic library does not start");
+        return CAROM_ERROR_STATE;
+    }
     // By ourselves, so that a file that exists is never touched. Closed before SQLite opens it:
     // closing a descriptor later would drop the locks that SQLite holds through another.
     int descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0644);
@@ -193,7 +310,7 @@ carom_result cm_match_writer_open(const char *path, const cm_match_def *def, uin
         return CAROM_ERROR_IO;
     }
     close(descriptor);
-    cm_match_writer *writer = calloc(1, sizeof *writer);
+    cm_match_writer *writer = make_writer(def);
     if (writer == NULL) {
         unlink(path);
         return CAROM_ERROR_MEMORY;
@@ -202,7 +319,7 @@ carom_result cm_match_writer_open(const char *path, const cm_match_def *def, uin
         fail(writer, "opening");
     } else {
         sqlite3_extended_result_codes(writer->db, 1);
-        write_head(writer, def, hash_0, durability_power);
+        write_head(writer, def);
     }
     if (writer->failed) {
         snprintf(error, error_size, "%s", writer->error);
@@ -214,42 +331,233 @@ carom_result cm_match_writer_open(const char *path, const cm_match_def *def, uin
     return CAROM_OK;
 }
 
-bool cm_match_writer_tick(cm_match_writer *writer, uint64_t tick, uint64_t hash,
-                          const uint8_t *input, size_t size)
+// Rows
+// ---------------------------------------------------------------------------------------------
+
+static const char *const event_names[] = {NULL, "join", "leave", "message"};
+
+// Ids as the command line writes them. The text lives until the statement is stepped.
+static void bind_id(sqlite3_stmt *put, int at, uint64_t id, char text[24])
 {
-    if (!begin(writer)) {
-        return false;
-    }
-    sqlite3_bind_int64(writer->insert_tick, 1, (sqlite3_int64)tick);
-    sqlite3_bind_int64(writer->insert_tick, 2, (sqlite3_int64)hash);
-    if (size > 0) {
-        sqlite3_bind_blob64(writer->insert_tick, 3, input, size, SQLITE_STATIC);
-    }
-    return step(writer, writer->insert_tick, "writing a tick");
+    snprintf(text, 24, "%llu", (unsigned long long)id);
+    sqlite3_bind_text(put, at, text, -1, SQLITE_STATIC);
 }
 
-bool cm_match_writer_keyframe(cm_match_writer *writer, uint64_t tick, const uint8_t *bytes,
-                              size_t size)
+static bool put_event(cm_match_writer *writer, uint64_t tick, uint32_t number,
+                      const cm_game_event *event)
+{
+    sqlite3_stmt *put = writer->put[PUT_event];
+    char id[24];
+    sqlite3_bind_int64(put, 1, (sqlite3_int64)tick);
+    sqlite3_bind_int64(put, 2, number);
+    sqlite3_bind_text(put, 3, event_names[event->type], -1, SQLITE_STATIC);
+    sqlite3_bind_int64(put, 4, event->player);
+    if (event->client_id != 0) {
+        bind_id(put, 5, event->client_id, id);
+    }
+    if (event->size > 0) {
+        sqlite3_bind_blob64(put, 6, event->bytes, event->size, SQLITE_STATIC);
+    }
+    return step(writer, put, "writing an event");
+}
+
+static bool put_pack(cm_match_writer *writer)
+{
+    uint32_t count = cm_record_pack_count(writer->pack);
+    if (count == 0) {
+        return true;
+    }
+    sqlite3_int64 first = (sqlite3_int64)cm_record_pack_row(writer->pack, 0)->tick;
+    sqlite3_int64 last = (sqlite3_int64)cm_record_pack_row(writer->pack, count - 1)->tick;
+    size_t size = 0;
+    uint8_t *packed = cm_record_pack_encode(writer->pack, &size);
+    if (packed == NULL) {
+        return fail_memory(writer);
+    }
+    sqlite3_bind_int64(writer->put[PUT_pack], 1, last);
+    sqlite3_bind_int64(writer->put[PUT_pack], 2, first);
+    sqlite3_bind_blob64(writer->put[PUT_pack], 3, packed, size, SQLITE_STATIC);
+    bool done = step(writer, writer->put[PUT_pack], "packing inputs");
+    free(packed);
+    if (done) {
+        sqlite3_bind_int64(writer->put[PUT_unpacked], 1, last);
+        done = step(writer, writer->put[PUT_unpacked], "packing inputs");
+        cm_record_pack_clear(writer->pack);
+    }
+    return done;
+}
+
+static bool put_inputs(cm_match_writer *writer, const cm_recorded_tick *tick)
+{
+    if (tick->input.input_count == 0 && tick->arrival_count == 0) {
+        return true;
+    }
+    cm_record_row row;
+    sqlite3_stmt *put = writer->put[PUT_inputs];
+    cm_record_row_encode(tick, &row);
+    sqlite3_bind_int64(put, 1, (sqlite3_int64)tick->tick);
+    if (row.changed_size > 0) {
+        sqlite3_bind_blob64(put, 2, row.changed, row.changed_size, SQLITE_STATIC);
+    }
+    if (row.arrived_size > 0) {
+        sqlite3_bind_blob64(put, 3, row.arrived, row.arrived_size, SQLITE_STATIC);
+    }
+    if (!step(writer, put, "writing inputs")) {
+        return false;
+    }
+    if (cm_record_pack_count(writer->pack) == CM_RECORD_PACK_ROWS && !put_pack(writer)) {
+        return false;
+    }
+    return cm_record_pack_add(writer->pack, tick) || fail_memory(writer);
+}
+
+bool cm_match_writer_tick(cm_match_writer *writer, const cm_recorded_tick *tick)
 {
     if (!begin(writer)) {
         return false;
     }
+    sqlite3_bind_int64(writer->put[PUT_tick], 1, (sqlite3_int64)tick->tick);
+    sqlite3_bind_int64(writer->put[PUT_tick], 2, (sqlite3_int64)tick->hash);
+    bool done = step(writer, writer->put[PUT_tick], "writing a tick");
+    for (uint32_t i = 0; done && i < tick->input.event_count; i++) {
+        done = put_event(writer, tick->tick, i, &tick->input.events[i]);
+    }
+    if (done && put_inputs(writer, tick)) {
+        writer->tick = tick->tick;
+        writer->is_past_tick = false;
+        cm_chain_tick(&writer->chain, tick);
+        return true;
+    }
+    return false;
+}
+
+bool cm_match_writer_personal(cm_match_writer *writer, uint64_t client_id, const char *kind,
+                              const char *text)
+{
+    cm_chain_personal row = {.tick = writer->tick + 1, .client_id = client_id, .kind = kind};
+    sqlite3_stmt *put = writer->put[PUT_personal];
+    uint8_t salt[CM_SALT_BYTES];
+    char id[24];
+    if (!begin(writer)) {
+        return false;
+    }
+    writer->is_past_tick = true;
+    cm_crypto_random(salt, sizeof salt);
+    cm_commitment(salt, kind, text, strlen(text), row.commitment);
+    sqlite3_bind_int64(put, 1, (sqlite3_int64)writer->personal_rows++);
+    sqlite3_bind_int64(put, 2, (sqlite3_int64)row.tick);
+    bind_id(put, 3, client_id, id);
+    sqlite3_bind_text(put, 4, kind, -1, SQLITE_STATIC);
+    sqlite3_bind_blob64(put, 5, row.commitment, sizeof row.commitment, SQLITE_STATIC);
+    sqlite3_bind_blob64(put, 6, salt, sizeof salt, SQLITE_STATIC);
+    sqlite3_bind_text(put, 7, text, -1, SQLITE_STATIC);
+    cm_chain_add_personal(&writer->chain, &row);
+    return step(writer, put, "writing a personal row");
+}
+
+bool cm_match_writer_statistics(cm_match_writer *writer, const cm_player_statistics *row)
+{
+    sqlite3_stmt *put = writer->put[PUT_statistics];
+    if (!begin(writer)) {
+        return false;
+    }
+    uint32_t next = writer->statistics_tick == writer->tick ? writer->statistics_players : 0;
+    if (writer->is_past_tick || row->player < next) {
+        return true; // too late, or again: the chain has one place for it
+    }
+    writer->statistics_tick = writer->tick;
+    writer->statistics_players = row->player + 1;
+    sqlite3_bind_int64(put, 1, (sqlite3_int64)writer->tick);
+    sqlite3_bind_int64(put, 2, row->player);
+    sqlite3_bind_int64(put, 3, (sqlite3_int64)row->inputs);
+    sqlite3_bind_int64(put, 4, (sqlite3_int64)row->late);
+    sqlite3_bind_int64(put, 5, (sqlite3_int64)row->rewound_ticks);
+    sqlite3_bind_int64(put, 6, (sqlite3_int64)row->refused);
+    cm_chain_statistics(&writer->chain, writer->tick, row);
+    return step(writer, put, "writing statistics");
+}
+
+// The chain's value and, where there is a key, its signature, as parameters `at` and `at` + 1.
+// `signature` lives until the statement is stepped.
+static void bind_link(cm_match_writer *writer, sqlite3_stmt *put, int at, bool sign,
+                      uint8_t signature[CM_SIGNATURE_BYTES])
+{
+    sqlite3_bind_blob64(put, at, writer->chain.value, sizeof writer->chain.value, SQLITE_STATIC);
+    if (sign && writer->has_secret) {
+        cm_chain_sign(&writer->chain, writer->tick, writer->secret, signature);
+        sqlite3_bind_blob64(put, at + 1, signature, CM_SIGNATURE_BYTES, SQLITE_STATIC);
+    }
+}
+
+static bool put_link(cm_match_writer *writer)
+{
+    uint8_t signature[CM_SIGNATURE_BYTES];
+    sqlite3_bind_int64(writer->put[PUT_link], 1, (sqlite3_int64)writer->tick);
+    bind_link(writer, writer->put[PUT_link], 2, true, signature);
+    return step(writer, writer->put[PUT_link], "writing a link");
+}
+
+// Takes the bytes as the base of the next one, where there is memory for them.
+static void keep_base(cm_match_writer *writer, const uint8_t *bytes, size_t size)
+{
+    free(writer->base);
+    writer->base = malloc(size);
+    writer->base_size = writer->base != NULL ? size : 0;
+    writer->base_tick = writer->tick;
+    if (writer->base != NULL) {
+        memcpy(writer->base, bytes, size);
+    }
+}
+
+bool cm_match_writer_keyframe(cm_match_writer *writer, const uint8_t *bytes, size_t size)
+{
+    if (!begin(writer) || !put_pack(writer)) {
+        return false;
+    }
+    if (writer->is_past_tick || writer->tick == writer->base_tick) {
+        return true; // too late, or again
+    }
+    sqlite3_stmt *put = writer->put[PUT_keyframe];
+    bool alone = writer->keyframes % KEYFRAME_RUN == 0 || writer->base == NULL;
     size_t packed_size = 0;
-    uint8_t *packed = cm_record_pack(bytes, size, &packed_size);
+    uint8_t *packed =
+        cm_record_compress(bytes, size, writer->base, alone ? 0 : writer->base_size, &packed_size);
     if (packed == NULL) {
         return true; // a keyframe is a convenience: the ticks are the record
     }
-    sqlite3_bind_int64(writer->insert_keyframe, 1, (sqlite3_int64)tick);
-    sqlite3_bind_blob64(writer->insert_keyframe, 2, packed, packed_size, SQLITE_STATIC);
-    bool done = step(writer, writer->insert_keyframe, "writing a keyframe");
+    sqlite3_bind_int64(put, 1, (sqlite3_int64)writer->tick);
+    if (!alone) {
+        sqlite3_bind_int64(put, 2, (sqlite3_int64)writer->base_tick);
+    }
+    sqlite3_bind_blob64(put, 3, packed, packed_size, SQLITE_STATIC);
+    bool done = step(writer, put, "writing a keyframe");
     free(packed);
-    return done;
+    writer->keyframes = alone ? 1 : writer->keyframes + 1;
+    keep_base(writer, bytes, size);
+    cm_chain_keyframe(&writer->chain, writer->tick, bytes, size);
+    return done && put_link(writer);
+}
+
+// The row that says how far the match came, and how it ended once it has (`how` or NULL).
+static bool put_last(cm_match_writer *writer, const char *how)
+{
+    sqlite3_stmt *put = writer->put[PUT_last];
+    uint8_t signature[CM_SIGNATURE_BYTES];
+    sqlite3_bind_int64(put, 1, (sqlite3_int64)writer->tick);
+    if (how != NULL) {
+        sqlite3_bind_text(put, 2, how, -1, SQLITE_STATIC);
+    }
+    bind_link(writer, put, 3, how != NULL, signature);
+    return step(writer, put, "writing how far the match came");
 }
 
 bool cm_match_writer_commit(cm_match_writer *writer)
 {
     if (writer->failed || !writer->in_transaction) {
         return !writer->failed;
+    }
+    if (!put_last(writer, NULL)) {
+        return false;
     }
     writer->in_transaction = false;
     return run(writer, "COMMIT");
@@ -261,10 +569,11 @@ uint64_t cm_match_writer_bytes(cm_match_writer *writer)
         return 0;
     }
     uint64_t pages = 0;
-    if (sqlite3_step(writer->page_count) == SQLITE_ROW) {
-        pages = (uint64_t)sqlite3_column_int64(writer->page_count, 0);
+    sqlite3_stmt *count = writer->put[PUT_page_count];
+    if (sqlite3_step(count) == SQLITE_ROW) {
+        pages = (uint64_t)sqlite3_column_int64(count, 0);
     }
-    sqlite3_reset(writer->page_count);
+    sqlite3_reset(count);
     return pages * 4096u;
 }
 
@@ -273,20 +582,25 @@ const char *cm_match_writer_error(const cm_match_writer *writer)
     return writer->error;
 }
 
+// End
+// ----------------------------------------------------------------------------------------------
+
 static void finalize_all(cm_match_writer *writer)
 {
-    sqlite3_finalize(writer->insert_tick);
-    sqlite3_finalize(writer->insert_keyframe);
-    sqlite3_finalize(writer->page_count);
-    writer->insert_tick = writer->insert_keyframe = writer->page_count = NULL;
+    for (int i = 0; i < STATEMENT_COUNT; i++) {
+        sqlite3_finalize(writer->put[i]);
+        writer->put[i] = NULL;
+    }
 }
 
 bool cm_match_writer_finish(cm_match_writer *writer, cm_match_end end)
 {
-    if (end != CM_MATCH_LIVE && begin(writer)) {
-        sqlite3_stmt *put = prepare(writer, "INSERT INTO meta(key, value) VALUES(?1, ?2)");
-        put_integer(writer, put, "end", (uint64_t)end);
-        sqlite3_finalize(put);
+    if (end != CM_MATCH_LIVE && begin(writer) && put_pack(writer)) {
+        const char *how = cm_match_end_name(end);
+        cm_chain_end(&writer->chain, writer->tick, how);
+        put_last(writer, how);
+        writer->in_transaction = false;
+        run(writer, "COMMIT");
     }
     cm_match_writer_commit(writer);
     finalize_all(writer); // a statement in use would keep the journal mode
@@ -305,5 +619,8 @@ void cm_match_writer_close(cm_match_writer *writer)
         sqlite3_db_config(writer->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
         sqlite3_close(writer->db);
     }
+    cm_crypto_wipe(writer->secret, sizeof writer->secret);
+    cm_record_pack_free(writer->pack);
+    free(writer->base);
     free(writer);
 }

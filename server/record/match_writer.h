@@ -8,17 +8,27 @@
 
 typedef struct cm_match_writer cm_match_writer;
 
+typedef struct cm_match_writer_def {
+    const cm_match_def *match;
+    uint64_t hash_0;       // of tick 0
+    bool durability_power; // fsync each commit
+    const uint8_t *secret; // of CM_KEY_BYTES, to sign with; NULL: unsigned
+} cm_match_writer_def;
+
 // Makes the file (an existing one is refused) and commits its head and tick 0. The error is put
 // into `error` as text for people.
-carom_result cm_match_writer_open(const char *path, const cm_match_def *def, uint64_t hash_0,
-                                  bool durability_power, cm_match_writer **writer, char *error,
-                                  size_t error_size);
+carom_result cm_match_writer_open(const char *path, const cm_match_writer_def *def,
+                                  cm_match_writer **writer, char *error, size_t error_size);
 
-// Rows go into the open transaction, or begin one. False: failed, see cm_match_writer_error.
-bool cm_match_writer_tick(cm_match_writer *writer, uint64_t tick, uint64_t hash,
-                          const uint8_t *input, size_t size);
-bool cm_match_writer_keyframe(cm_match_writer *writer, uint64_t tick, const uint8_t *bytes,
-                              size_t size);
+// Rows go into the open transaction, or begin one, and into the chain in the order of these calls:
+// what belongs to a tick before it, its statistics and keyframe after it. False: failed, see
+// cm_match_writer_error.
+bool cm_match_writer_personal(cm_match_writer *writer, uint64_t client_id, const char *kind,
+                              const char *text);
+bool cm_match_writer_tick(cm_match_writer *writer, const cm_recorded_tick *tick);
+bool cm_match_writer_statistics(cm_match_writer *writer, const cm_player_statistics *row);
+// Of the tick written last; also packs the inputs up to it and writes a link of the chain.
+bool cm_match_writer_keyframe(cm_match_writer *writer, const uint8_t *bytes, size_t size);
 bool cm_match_writer_commit(cm_match_writer *writer);
 // Bytes of the file's contents, as it will be once it is one file.
 uint64_t cm_match_writer_bytes(cm_match_writer *writer);

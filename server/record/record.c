@@ -1,35 +1,29 @@
-// Ticks as protobuf messages, blobs as zstd frames.
+// Rows, packs and zstd.
 //
-// A typical tick of the sandbox changes no input at all (0 bytes); one in which all of 8 players
-// change 9 bytes each takes 77: 3 for the players, 2 + 72 for their inputs. protobuf-c limits
-// neither nesting nor memory by itself: the schema nests once, the size is checked before, and it
-// allocates from a block that ends.
+// A pack before zstd, all integers little-endian, n rows in ascending ticks:
+//
+//   SIZE        CONTENT
+//   4           n, at most CM_RECORD_PACK_ROWS
+//   1           w, the widest input
+//   n * 4       ticks since the row before (the first: since tick 0, in 8 bytes ahead of these)
+//   n * 8 * 3   players with an input, with an arrival, with a rewind; each xor the row before
+//   for each player: for each byte below w that byte of each of its inputs, xor the last one's;
+//   then the low bytes and the high bytes of its leads, each less the last one's
+//
+// Planes of 4- and 8-byte numbers go byte by byte as well. 8 players who steer with sticks take 30
+// to 50 bytes a tick, their arrivals 10 to 20.
 #include "server/record/record.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
-#include "proto/record.pb-c.h"
 #include "shared/base/assert.h"
+#include "shared/base/bytes.h"
 
-#define ZSTD_LEVEL 3
-
-struct cm_record {
-    cm_tick_input input;
-    cm_game_event events[CM_RECORD_EVENTS_MAX];
-    carom_player_input inputs[CAROM_PLAYERS_MAX];
-    size_t used; // of the arena
-    _Alignas(16) uint8_t arena[CM_RECORD_ARENA];
-};
-
-// What protobuf-c packs from: on the stack while a tick is encoded.
-typedef struct outgoing {
-    Carom__TickInput tick;
-    Carom__RecordedEvent events[CM_RECORD_EVENTS_MAX];
-    Carom__RecordedEvent *event_list[CM_RECORD_EVENTS_MAX];
-    uint8_t inputs[CAROM_PLAYERS_MAX * CAROM_INPUT_MAX];
-} outgoing;
+#define LEVEL_BLOB 3
+#define LEVEL_PACK 9
+#define MASKS      3
 
 static uint32_t bits_in(uint64_t mask)
 {
@@ -40,12 +34,51 @@ static uint32_t bits_in(uint64_t mask)
     return count;
 }
 
-static uint32_t width_of(const cm_tick_input *input, uint32_t input_size)
+uint32_t cm_record_payload_max(uint32_t type)
+{
+    return type == CM_EVENT_JOIN      ? CAROM_USER_DATA_MAX
+           : type == CM_EVENT_MESSAGE ? CAROM_MESSAGE_MAX
+                                      : 0;
+}
+
+bool cm_record_fits(const cm_recorded_tick *tick)
+{
+    const cm_tick_input *input = &tick->input;
+    if (input->event_count > CM_RECORD_EVENTS_MAX || input->input_count > CAROM_PLAYERS_MAX ||
+        tick->arrival_count > CAROM_PLAYERS_MAX) {
+        return false;
+    }
+    for (uint32_t i = 0; i < input->event_count; i++) {
+        const cm_game_event *event = &input->events[i];
+        if (event->player >= CAROM_PLAYERS_MAX || event->type < CM_EVENT_JOIN ||
+            event->type > CM_EVENT_MESSAGE || event->size > cm_record_payload_max(event->type)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < input->input_count; i++) {
+        if (input->inputs[i].player >= CAROM_PLAYERS_MAX ||
+            (i > 0 && input->inputs[i].player <= input->inputs[i - 1].player)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < tick->arrival_count; i++) {
+        if (tick->arrivals[i].player >= CAROM_PLAYERS_MAX ||
+            (i > 0 && tick->arrivals[i].player <= tick->arrivals[i - 1].player)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Rows
+// ---------------------------------------------------------------------------------------------
+
+static uint32_t width_of(const carom_player_input *inputs, uint32_t count)
 {
     uint32_t width = 0;
-    for (uint32_t i = 0; i < input->input_count; i++) {
-        for (uint32_t at = input_size; at > width; at--) {
-            if (input->inputs[i].bytes[at - 1] != 0) {
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t at = CAROM_INPUT_MAX; at > width; at--) {
+            if (inputs[i].bytes[at - 1] != 0) {
                 width = at;
                 break;
             }
@@ -54,241 +87,471 @@ static uint32_t width_of(const cm_tick_input *input, uint32_t input_size)
     return width;
 }
 
-static uint32_t payload_max(uint32_t type)
+void cm_record_row_encode(const cm_recorded_tick *tick, cm_record_row *row)
 {
-    return type == CM_EVENT_JOIN      ? CAROM_USER_DATA_MAX
-           : type == CM_EVENT_MESSAGE ? CAROM_MESSAGE_MAX
-                                      : 0;
+    CM_ASSERT(cm_record_fits(tick));
+    uint64_t players = 0, arrived = 0, rewound = 0;
+    cm_byte_writer out = cm_byte_writer_make(row->changed, sizeof row->changed);
+    uint32_t width = width_of(tick->input.inputs, tick->input.input_count);
+    for (uint32_t i = 0; i < tick->input.input_count; i++) {
+        players |= UINT64_C(1) << tick->input.inputs[i].player;
+    }
+    cm_put_u64(&out, players);
+    for (uint32_t i = 0; i < tick->input.input_count; i++) {
+        cm_put_bytes(&out, tick->input.inputs[i].bytes, width);
+    }
+    row->tick = tick->tick;
+    row->changed_size = players != 0 ? out.size : 0;
+    for (uint32_t i = 0; i < tick->arrival_count; i++) {
+        arrived |= UINT64_C(1) << tick->arrivals[i].player;
+        rewound |= (uint64_t)tick->arrivals[i].rewound << tick->arrivals[i].player;
+    }
+    out = cm_byte_writer_make(row->arrived, sizeof row->arrived);
+    cm_put_u64(&out, arrived);
+    cm_put_u64(&out, rewound);
+    for (uint32_t i = 0; i < tick->arrival_count; i++) {
+        cm_put_u16(&out, (uint16_t)tick->arrivals[i].lead);
+    }
+    row->arrived_size = arrived != 0 ? out.size : 0;
 }
 
-static bool put_events(const cm_tick_input *input, outgoing *out)
+static const char *decode_changed(const uint8_t *bytes, size_t size, cm_record_inputs *out)
 {
-    if (input->event_count > CM_RECORD_EVENTS_MAX) {
-        return false;
+    cm_byte_reader in = cm_byte_reader_make(bytes, size);
+    uint64_t players = cm_get_u64(&in);
+    uint32_t count = bits_in(players);
+    if (in.overflow || count == 0 || (size - 8) % count != 0) {
+        return "changed: the bytes of inputs do not divide among the players";
     }
-    for (uint32_t i = 0; i < input->event_count; i++) {
-        const cm_game_event *from = &input->events[i];
-        if (from->player >= CAROM_PLAYERS_MAX || from->type < CM_EVENT_JOIN ||
-            from->type > CM_EVENT_MESSAGE || from->size > payload_max(from->type)) {
-            return false;
+    size_t width = (size - 8) / count;
+    if (width > CAROM_INPUT_MAX) {
+        return "changed: an input is too large, expected at most 64 bytes";
+    }
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        if ((players >> player & 1u) != 0) {
+            carom_player_input *to = &out->inputs[out->input_count++];
+            memset(to, 0, sizeof *to);
+            to->player = player;
+            if (width > 0) {
+                memcpy(to->bytes, cm_get_bytes(&in, width), width);
+            }
         }
-        Carom__RecordedEvent *event = &out->events[i];
-        carom__recorded_event__init(event);
-        event->type = from->type;
-        event->player = from->player;
-        event->has_client_id = from->client_id != 0;
-        event->client_id = from->client_id;
-        event->has_payload = from->size > 0;
-        event->payload.data = (uint8_t *)from->bytes;
-        event->payload.len = from->size;
-        out->event_list[i] = event;
     }
-    out->tick.n_events = input->event_count;
-    out->tick.events = out->event_list;
-    return true;
+    return NULL;
 }
 
-static bool put_inputs(const cm_tick_input *input, uint32_t input_size, outgoing *out)
+static const char *decode_arrived(const uint8_t *bytes, size_t size, cm_record_inputs *out)
 {
-    if (input->input_count > CAROM_PLAYERS_MAX || input_size > CAROM_INPUT_MAX) {
-        return false;
+    cm_byte_reader in = cm_byte_reader_make(bytes, size);
+    uint64_t arrived = cm_get_u64(&in), rewound = cm_get_u64(&in);
+    if (in.overflow || arrived == 0 || (rewound & ~arrived) != 0 ||
+        size != 16 + 2u * bits_in(arrived)) {
+        return "arrived: expected 16 bytes of players, then 2 for each";
     }
-    uint32_t width = width_of(input, input_size);
-    uint64_t players = 0;
-    for (uint32_t i = 0; i < input->input_count; i++) {
-        uint32_t player = input->inputs[i].player;
-        if (player >= CAROM_PLAYERS_MAX || players >> player != 0) {
-            return false; // not ascending
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        if ((arrived >> player & 1u) != 0) {
+            out->arrivals[out->arrival_count++] = (cm_arrival){
+                (uint8_t)player, (rewound >> player & 1u) != 0, (int16_t)cm_get_u16(&in)};
         }
-        players |= UINT64_C(1) << player;
-        memcpy(out->inputs + (size_t)i * width, input->inputs[i].bytes, width);
     }
-    out->tick.has_players = players != 0;
-    out->tick.players = players;
-    out->tick.has_inputs = width > 0;
-    out->tick.inputs.data = out->inputs;
-    out->tick.inputs.len = (size_t)width * input->input_count;
-    return true;
+    return NULL;
 }
 
-static bool put_tick(const cm_tick_input *input, uint32_t input_size, outgoing *out)
+const char *cm_record_row_decode(const uint8_t *changed, size_t changed_size,
+                                 const uint8_t *arrived, size_t arrived_size, cm_record_inputs *out)
 {
-    carom__tick_input__init(&out->tick);
-    return put_events(input, out) && put_inputs(input, input_size, out);
+    out->input_count = out->arrival_count = 0;
+    const char *wrong = changed_size > 0 ? decode_changed(changed, changed_size, out) : NULL;
+    if (wrong == NULL && arrived_size > 0) {
+        wrong = decode_arrived(arrived, arrived_size, out);
+    }
+    if (wrong == NULL && changed_size == 0 && arrived_size == 0) {
+        wrong = "neither inputs nor arrivals";
+    }
+    return wrong;
 }
 
-bool cm_record_tick_size(const cm_tick_input *input, uint32_t input_size, size_t *size)
+// Packs
+// --------------------------------------------------------------------------------------------
+
+struct cm_record_pack {
+    uint32_t count, capacity;
+    cm_record_inputs *rows;
+};
+
+cm_record_pack *cm_record_pack_create(void)
 {
-    *size = 0;
-    if (input->event_count == 0 && input->input_count == 0) {
+    return calloc(1, sizeof(cm_record_pack));
+}
+
+void cm_record_pack_free(cm_record_pack *pack)
+{
+    if (pack != NULL) {
+        free(pack->rows);
+        free(pack);
+    }
+}
+
+uint32_t cm_record_pack_count(const cm_record_pack *pack)
+{
+    return pack->count;
+}
+
+const cm_record_inputs *cm_record_pack_row(const cm_record_pack *pack, uint32_t index)
+{
+    CM_ASSERT(index < pack->count);
+    return &pack->rows[index];
+}
+
+void cm_record_pack_clear(cm_record_pack *pack)
+{
+    pack->count = 0;
+}
+
+static bool reserve(cm_record_pack *pack, uint32_t count)
+{
+    if (count <= pack->capacity) {
         return true;
     }
-    outgoing out;
-    if (!put_tick(input, input_size, &out)) {
+    uint32_t capacity = pack->capacity > 0 ? pack->capacity : 64;
+    while (capacity < count) {
+        capacity *= 2;
+    }
+    cm_record_inputs *grown = realloc(pack->rows, capacity * sizeof *grown);
+    if (grown == NULL) {
         return false;
     }
-    *size = carom__tick_input__get_packed_size(&out.tick);
-    return *size <= CM_RECORD_TICK_MAX;
+    pack->rows = grown;
+    pack->capacity = capacity;
+    return true;
 }
 
-void cm_record_tick_encode(const cm_tick_input *input, uint32_t input_size, uint8_t *bytes)
+bool cm_record_pack_add(cm_record_pack *pack, const cm_recorded_tick *tick)
 {
-    outgoing out;
-    bool sound = put_tick(input, input_size, &out);
-    CM_ASSERT(sound); // its size was asked for before
-    carom__tick_input__pack(&out.tick, bytes);
-}
-
-cm_record *cm_record_create(void)
-{
-    return calloc(1, sizeof(cm_record));
-}
-
-void cm_record_free(cm_record *record)
-{
-    free(record);
-}
-
-const cm_tick_input *cm_record_input(const cm_record *record)
-{
-    return &record->input;
-}
-
-static void *arena_allocate(void *context, size_t size)
-{
-    cm_record *record = context;
-    if (size > CM_RECORD_ARENA - record->used) {
-        return NULL;
+    CM_ASSERT(cm_record_fits(tick));
+    if (pack->count == CM_RECORD_PACK_ROWS || !reserve(pack, pack->count + 1)) {
+        return false;
     }
-    void *memory = record->arena + record->used;
-    size_t taken = (size + 15u) & ~(size_t)15u;
-    size_t left = CM_RECORD_ARENA - record->used;
-    record->used += taken < left ? taken : left;
-    return memory;
-}
-
-static void arena_release(void *context, void *memory)
-{
-    (void)context;
-    (void)memory; // the whole arena is free at the next decode
-}
-
-static const char *take_events(cm_record *record, const Carom__TickInput *tick)
-{
-    if (tick->n_events > CM_RECORD_EVENTS_MAX) {
-        return "more than 256 events, expected at most 256";
+    cm_record_inputs *row = &pack->rows[pack->count++];
+    row->tick = tick->tick;
+    row->input_count = tick->input.input_count;
+    row->arrival_count = tick->arrival_count;
+    if (row->input_count > 0) {
+        memcpy(row->inputs, tick->input.inputs, row->input_count * sizeof row->inputs[0]);
     }
-    for (size_t i = 0; i < tick->n_events; i++) {
-        const Carom__RecordedEvent *from = tick->events[i];
-        if (from->base.n_unknown_fields > 0) {
-            return "an event has an unknown field";
+    if (row->arrival_count > 0) {
+        memcpy(row->arrivals, tick->arrivals, row->arrival_count * sizeof row->arrivals[0]);
+    }
+    return true;
+}
+
+static void masks_of(const cm_record_inputs *row, uint64_t masks[MASKS])
+{
+    memset(masks, 0, MASKS * sizeof masks[0]);
+    for (uint32_t i = 0; i < row->input_count; i++) {
+        masks[0] |= UINT64_C(1) << row->inputs[i].player;
+    }
+    for (uint32_t i = 0; i < row->arrival_count; i++) {
+        masks[1] |= UINT64_C(1) << row->arrivals[i].player;
+        masks[2] |= (uint64_t)row->arrivals[i].rewound << row->arrivals[i].player;
+    }
+}
+
+// What one player has in the rows, in their order.
+typedef struct column {
+    uint32_t inputs, arrivals;
+    carom_player_input *input[CM_RECORD_PACK_ROWS];
+    cm_arrival *arrival[CM_RECORD_PACK_ROWS];
+} column;
+
+static void find_column(const cm_record_pack *pack, uint32_t player, column *found)
+{
+    found->inputs = found->arrivals = 0;
+    for (uint32_t i = 0; i < pack->count; i++) {
+        cm_record_inputs *row = &pack->rows[i];
+        for (uint32_t j = 0; j < row->input_count; j++) {
+            if (row->inputs[j].player == player) {
+                found->input[found->inputs++] = &row->inputs[j];
+                break;
+            }
         }
-        if (from->type < CM_EVENT_JOIN || from->type > CM_EVENT_MESSAGE) {
-            return "an event of unknown type, expected 1 to 3";
+        for (uint32_t j = 0; j < row->arrival_count; j++) {
+            if (row->arrivals[j].player == player) {
+                found->arrival[found->arrivals++] = &row->arrivals[j];
+                break;
+            }
         }
-        if (from->player >= CAROM_PLAYERS_MAX) {
-            return "an event's player out of range, expected 0 to 63";
-        }
-        size_t size = from->has_payload ? from->payload.len : 0;
-        if (size > payload_max(from->type)) {
-            return "an event's payload is too large for its type";
-        }
-        record->events[i] =
-            (cm_game_event){from->type, from->player, from->has_client_id ? from->client_id : 0,
-                            size > 0 ? from->payload.data : NULL, (uint32_t)size};
     }
-    record->input.events = record->events;
-    record->input.event_count = (uint32_t)tick->n_events;
-    return NULL;
 }
 
-static const char *take_inputs(cm_record *record, const Carom__TickInput *tick)
+static void put_numbers(const cm_record_pack *pack, cm_byte_writer *out)
 {
-    uint64_t players = tick->has_players ? tick->players : 0;
-    size_t size = tick->has_inputs ? tick->inputs.len : 0;
-    uint32_t count = bits_in(players);
-    if (count == 0 ? size > 0 : size % count != 0) {
-        return "the bytes of inputs do not divide among the players";
+    uint64_t masks[MASKS], before[MASKS];
+    for (uint32_t byte = 0; byte < 4; byte++) {
+        for (uint32_t i = 1; i < pack->count; i++) {
+            uint64_t step = pack->rows[i].tick - pack->rows[i - 1].tick;
+            cm_put_u8(out, (uint8_t)(step >> (8 * byte)));
+        }
     }
-    size_t width = count == 0 ? 0 : size / count;
-    if (width > CAROM_INPUT_MAX) {
-        return "an input is too large, expected at most 64 bytes";
+    for (uint32_t which = 0; which < MASKS; which++) {
+        for (uint32_t byte = 0; byte < 8; byte++) {
+            memset(before, 0, sizeof before);
+            for (uint32_t i = 0; i < pack->count; i++) {
+                masks_of(&pack->rows[i], masks);
+                cm_put_u8(out, (uint8_t)((masks[which] ^ before[which]) >> (8 * byte)));
+                memcpy(before, masks, sizeof before);
+            }
+        }
     }
-    uint32_t i = 0;
+}
+
+static void put_inputs(const column *of, uint32_t width, cm_byte_writer *out)
+{
+    for (uint32_t byte = 0; byte < width; byte++) {
+        uint8_t last = 0;
+        for (uint32_t i = 0; i < of->inputs; i++) {
+            cm_put_u8(out, of->input[i]->bytes[byte] ^ last);
+            last = of->input[i]->bytes[byte];
+        }
+    }
+}
+
+static void put_leads(const column *of, cm_byte_writer *out)
+{
+    for (uint32_t byte = 0; byte < 2; byte++) {
+        uint16_t last = 0;
+        for (uint32_t i = 0; i < of->arrivals; i++) {
+            uint16_t step = (uint16_t)((uint16_t)of->arrival[i]->lead - last);
+            cm_put_u8(out, (uint8_t)(step >> (8 * byte)));
+            last = (uint16_t)of->arrival[i]->lead;
+        }
+    }
+}
+
+static void put_pack(const cm_record_pack *pack, cm_byte_writer *out)
+{
+    uint32_t width = 0;
+    for (uint32_t i = 0; i < pack->count; i++) {
+        uint32_t row = width_of(pack->rows[i].inputs, pack->rows[i].input_count);
+        width = row > width ? row : width;
+    }
+    cm_put_u32(out, pack->count);
+    cm_put_u8(out, (uint8_t)width);
+    cm_put_u64(out, pack->count > 0 ? pack->rows[0].tick : 0);
+    put_numbers(pack, out);
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
-        if ((players >> player & 1u) == 0) {
-            continue;
-        }
-        carom_player_input *to = &record->inputs[i];
-        memset(to, 0, sizeof *to);
-        to->player = player;
-        if (width > 0) {
-            memcpy(to->bytes, tick->inputs.data + i * width, width);
-        }
-        i++;
+        column of;
+        find_column(pack, player, &of);
+        put_inputs(&of, width, out);
+        put_leads(&of, out);
     }
-    record->input.inputs = record->inputs;
-    record->input.input_count = count;
-    return NULL;
 }
 
-const char *cm_record_tick_decode(cm_record *record, const uint8_t *bytes, size_t size)
-{
-    memset(&record->input, 0, sizeof record->input);
-    record->used = 0;
-    if (size == 0) {
-        return NULL;
-    }
-    if (size > CM_RECORD_TICK_MAX) {
-        return "too large, expected at most 288 KiB";
-    }
-    ProtobufCAllocator allocator = {arena_allocate, arena_release, record};
-    Carom__TickInput *tick = carom__tick_input__unpack(&allocator, size, bytes);
-    if (tick == NULL) {
-        return "no well-formed TickInput message";
-    }
-    if (tick->base.n_unknown_fields > 0) {
-        return "the message has an unknown field";
-    }
-    const char *wrong = take_events(record, tick);
-    if (wrong == NULL) {
-        wrong = take_inputs(record, tick);
-    }
-    if (wrong != NULL) {
-        memset(&record->input, 0, sizeof record->input);
-    }
-    return wrong; // the message stays in the arena: events point at its payloads
-}
-
-uint8_t *cm_record_pack(const void *bytes, size_t size, size_t *packed_size)
+static uint8_t *compress(const void *bytes, size_t size, const void *base, size_t base_size,
+                         int level, size_t *packed_size)
 {
     size_t bound = ZSTD_compressBound(size);
     uint8_t *packed = malloc(bound);
-    if (packed == NULL) {
-        return NULL;
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+    size_t code = 0;
+    if (packed != NULL && context != NULL) {
+        ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
+        ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 1);
+        if (base_size > 0) {
+            int window = 10;
+            while (window < 27 && ((size_t)1 << window) < base_size + size) {
+                window++;
+            }
+            ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, window);
+            ZSTD_CCtx_refPrefix(context, base, base_size);
+        }
+        code = ZSTD_compress2(context, packed, bound, bytes, size);
     }
-    *packed_size = ZSTD_compress(packed, bound, bytes, size, ZSTD_LEVEL);
-    if (ZSTD_isError(*packed_size)) {
+    bool good = packed != NULL && context != NULL && !ZSTD_isError(code);
+    ZSTD_freeCCtx(context);
+    if (!good) {
         free(packed);
         return NULL;
     }
+    *packed_size = code;
     return packed;
 }
 
-uint8_t *cm_record_unpack(const void *packed, size_t packed_size, size_t limit, size_t *size)
+uint8_t *cm_record_pack_encode(const cm_record_pack *pack, size_t *size)
+{
+    cm_byte_writer out = cm_byte_writer_make(NULL, 0);
+    put_pack(pack, &out);
+    CM_ASSERT(out.size <= CM_RECORD_PACK_MAX);
+    uint8_t *bytes = malloc(out.size), *packed = NULL;
+    if (bytes != NULL) {
+        out = cm_byte_writer_make(bytes, out.size);
+        put_pack(pack, &out);
+        packed = compress(bytes, out.size, NULL, 0, LEVEL_PACK, size);
+    }
+    free(bytes);
+    return packed;
+}
+
+static const char *take_ticks(cm_record_pack *pack, uint64_t tick, cm_byte_reader *in)
+{
+    size_t steps = pack->count - 1;
+    const uint8_t *planes = cm_get_bytes(in, steps * 4);
+    if (in->overflow) {
+        return "truncated";
+    }
+    pack->rows[0].tick = tick;
+    for (size_t i = 0; i < steps; i++) {
+        uint32_t step = 0;
+        for (uint32_t byte = 0; byte < 4; byte++) {
+            step |= (uint32_t)planes[byte * steps + i] << (8 * byte);
+        }
+        if (step == 0 || tick > (uint64_t)INT64_MAX - step) {
+            return "its ticks do not ascend";
+        }
+        tick += step;
+        pack->rows[i + 1].tick = tick;
+    }
+    return NULL;
+}
+
+// Players of a row get their places; what they hold comes with the planes.
+static const char *open_row(cm_record_inputs *row, const uint64_t masks[MASKS])
+{
+    row->input_count = row->arrival_count = 0;
+    if (masks[0] == 0 && masks[1] == 0) {
+        return "a row of it has neither inputs nor arrivals";
+    }
+    if ((masks[2] & ~masks[1]) != 0) {
+        return "a rewind of no arrival";
+    }
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        if ((masks[0] >> player & 1u) != 0) {
+            carom_player_input *input = &row->inputs[row->input_count++];
+            memset(input, 0, sizeof *input);
+            input->player = player;
+        }
+        if ((masks[1] >> player & 1u) != 0) {
+            row->arrivals[row->arrival_count++] =
+                (cm_arrival){(uint8_t)player, (masks[2] >> player & 1u) != 0, 0};
+        }
+    }
+    return NULL;
+}
+
+static const char *take_masks(cm_record_pack *pack, cm_byte_reader *in)
+{
+    size_t n = pack->count;
+    const uint8_t *planes = cm_get_bytes(in, n * 8 * MASKS);
+    if (in->overflow) {
+        return "truncated";
+    }
+    uint64_t masks[MASKS] = {0};
+    for (size_t i = 0; i < n; i++) {
+        for (uint32_t at = 0; at < MASKS * 8; at++) {
+            masks[at / 8] ^= (uint64_t)planes[at * n + i] << (8 * (at % 8));
+        }
+        const char *wrong = open_row(&pack->rows[i], masks);
+        if (wrong != NULL) {
+            return wrong;
+        }
+    }
+    return NULL;
+}
+
+static void take_inputs(const column *of, uint32_t width, cm_byte_reader *in)
+{
+    for (uint32_t byte = 0; byte < width; byte++) {
+        uint8_t last = 0;
+        for (uint32_t i = 0; i < of->inputs; i++) {
+            last ^= cm_get_u8(in);
+            of->input[i]->bytes[byte] = last;
+        }
+    }
+}
+
+static void take_leads(const column *of, cm_byte_reader *in)
+{
+    const uint8_t *planes = cm_get_bytes(in, (size_t)of->arrivals * 2);
+    uint16_t last = 0;
+    for (uint32_t i = 0; !in->overflow && i < of->arrivals; i++) {
+        last = (uint16_t)(last + planes[i] + (planes[of->arrivals + i] << 8));
+        of->arrival[i]->lead = (int16_t)last;
+    }
+}
+
+static const char *take_pack(cm_record_pack *pack, cm_byte_reader *in)
+{
+    uint32_t count = cm_get_u32(in), width = cm_get_u8(in);
+    uint64_t tick = cm_get_u64(in);
+    if (in->overflow || count == 0 || count > CM_RECORD_PACK_ROWS || width > CAROM_INPUT_MAX ||
+        tick > INT64_MAX) {
+        return "its head is none, expected 1 to 1024 rows of inputs of at most 64 bytes";
+    }
+    if (!reserve(pack, count)) {
+        return "no memory";
+    }
+    pack->count = count;
+    const char *wrong = take_ticks(pack, tick, in);
+    wrong = wrong == NULL ? take_masks(pack, in) : wrong;
+    for (uint32_t player = 0; wrong == NULL && player < CAROM_PLAYERS_MAX; player++) {
+        column of;
+        find_column(pack, player, &of);
+        take_inputs(&of, width, in);
+        take_leads(&of, in);
+    }
+    if (wrong == NULL && (in->overflow || in->position != in->size)) {
+        wrong = "truncated, or longer than its rows";
+    }
+    return wrong;
+}
+
+const char *cm_record_pack_decode(cm_record_pack *pack, const uint8_t *packed, size_t packed_size)
+{
+    size_t size = 0;
+    pack->count = 0;
+    uint8_t *bytes = cm_record_expand(packed, packed_size, NULL, 0, CM_RECORD_PACK_MAX, &size);
+    if (bytes == NULL) {
+        return "no whole zstd frame of at most 6 MiB";
+    }
+    cm_byte_reader in = cm_byte_reader_make(bytes, size);
+    const char *wrong = take_pack(pack, &in);
+    free(bytes);
+    pack->count = wrong == NULL ? pack->count : 0;
+    return wrong;
+}
+
+// Blobs
+// --------------------------------------------------------------------------------------------
+
+uint8_t *cm_record_compress(const void *bytes, size_t size, const void *base, size_t base_size,
+                            size_t *packed_size)
+{
+    return compress(bytes, size, base, base_size, LEVEL_BLOB, packed_size);
+}
+
+uint8_t *cm_record_expand(const void *packed, size_t packed_size, const void *base,
+                          size_t base_size, size_t limit, size_t *size)
 {
     unsigned long long told = ZSTD_getFrameContentSize(packed, packed_size);
     if (told == ZSTD_CONTENTSIZE_UNKNOWN || told == ZSTD_CONTENTSIZE_ERROR || told > limit) {
         return NULL;
     }
     uint8_t *bytes = malloc(told > 0 ? (size_t)told : 1);
-    if (bytes == NULL) {
-        return NULL;
+    ZSTD_DCtx *context = ZSTD_createDCtx();
+    size_t code = 0;
+    if (bytes != NULL && context != NULL) {
+        ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, 27);
+        if (base_size > 0) {
+            ZSTD_DCtx_refPrefix(context, base, base_size);
+        }
+        code = ZSTD_decompressDCtx(context, bytes, (size_t)told, packed, packed_size);
     }
-    *size = ZSTD_decompress(bytes, (size_t)told, packed, packed_size);
-    if (ZSTD_isError(*size) || *size != told) {
+    bool good = bytes != NULL && context != NULL && !ZSTD_isError(code) && code == told;
+    ZSTD_freeDCtx(context);
+    if (!good) {
         free(bytes);
         return NULL;
     }
+    *size = code;
     return bytes;
 }

@@ -1,32 +1,91 @@
-// The recorded form of one tick's events and inputs (proto/record.proto), and of large blobs
-// (zstd). Encoding is for the room's thread: no lock, no I/O. Decoding takes hostile bytes and
-// works in a fixed block of memory.
+// The recorded form of a tick's inputs and arrivals, of a run of such ticks (a pack), and of large
+// blobs (zstd). Pure: no lock, no I/O. Decoding takes hostile bytes and bounds what it takes
+// before it allocates.
 #ifndef CM_SERVER_RECORD_RECORD_H
 #define CM_SERVER_RECORD_RECORD_H
 
 #include "shared/game/game_host.h"
 
-#define CM_RECORD_EVENTS_MAX   256u         // of one tick
-#define CM_RECORD_TICK_MAX     (288u << 10) // bytes of one encoded tick
-#define CM_RECORD_KEYFRAME_MAX (64u << 20)  // bytes of an encoded game
-#define CM_RECORD_ARENA        (1u << 20)   // bytes that decoding a tick may take
+#define CM_RECORD_EVENTS_MAX   256u        // of one tick
+#define CM_RECORD_KEYFRAME_MAX (64u << 20) // bytes of an encoded game
+#define CM_RECORD_PERSONAL_MAX 1024u       // bytes of a name, an address, a line of chat
+#define CM_RECORD_PACK_ROWS    1024u       // ticks with inputs or arrivals in one pack
+#define CM_RECORD_PACK_MAX     (6u << 20)  // bytes of a pack before zstd
 
-// Bytes that the tick takes, 0 where nothing happened in it; false where it is above the limits.
-// Inputs count their first `input_size` bytes.
-bool cm_record_tick_size(const cm_tick_input *input, uint32_t input_size, size_t *size);
-void cm_record_tick_encode(const cm_tick_input *input, uint32_t input_size, uint8_t *bytes);
+// How one input came: `lead` 1/16 ticks before its tick was due, negative where it was late.
+typedef struct cm_arrival {
+    uint8_t player;
+    bool rewound; // the room went back for it
+    int16_t lead;
+} cm_arrival;
 
-// A decoded tick: `input` points into it and lives until the next decode or free.
-typedef struct cm_record cm_record;
-cm_record *cm_record_create(void); // NULL: no memory
-void cm_record_free(cm_record *record);
-// NULL, or what is wrong, as a constant text. `size` 0 is a tick in which nothing happened.
-const char *cm_record_tick_decode(cm_record *record, const uint8_t *bytes, size_t size);
-const cm_tick_input *cm_record_input(const cm_record *record);
+// Of one player up to a tick, since it joined.
+typedef struct cm_player_statistics {
+    uint32_t player;
+    uint64_t inputs, late, rewound_ticks, refused;
+} cm_player_statistics;
+
+// A confirmed tick and all that went into it. Arrivals in ascending players, each once.
+typedef struct cm_recorded_tick {
+    uint64_t tick, hash;
+    cm_tick_input input;
+    const cm_arrival *arrivals;
+    uint32_t arrival_count;
+} cm_recorded_tick;
+
+// Whether a tick is within the limits of a record: counts, ascending players, sizes of payloads.
+bool cm_record_fits(const cm_recorded_tick *tick);
+uint32_t cm_record_payload_max(uint32_t event_type);
+
+// A tick's inputs and arrivals as two blobs, each of 0 bytes where there are none.
+//
+//   changed: OFFSET SIZE  CONTENT                 arrived: OFFSET SIZE  CONTENT
+//            0      8     players, a bit each              0      8     players, a bit each
+//            8      n*w   inputs, ascending; w is          8      8     which of them rewound
+//                         the same for all                 16     n*2   lead, ascending
+typedef struct cm_record_row {
+    uint64_t tick;
+    size_t changed_size, arrived_size;
+    uint8_t changed[8 + CAROM_PLAYERS_MAX * CAROM_INPUT_MAX];
+    uint8_t arrived[16 + CAROM_PLAYERS_MAX * 2];
+} cm_record_row;
+
+void cm_record_row_encode(const cm_recorded_tick *tick, cm_record_row *row);
+
+// A decoded row.
+typedef struct cm_record_inputs {
+    uint64_t tick;
+    uint32_t input_count, arrival_count;
+    carom_player_input inputs[CAROM_PLAYERS_MAX];
+    cm_arrival arrivals[CAROM_PLAYERS_MAX];
+} cm_record_inputs;
+// NULL, or what is wrong, as a constant text.
+const char *cm_record_row_decode(const uint8_t *changed, size_t changed_size,
+                                 const uint8_t *arrived, size_t arrived_size,
+                                 cm_record_inputs *out);
+
+// A pack: rows in ascending ticks, each input against its player's last one, byte by byte in
+// planes, then zstd. Made a row at a time.
+typedef struct cm_record_pack cm_record_pack;
+cm_record_pack *cm_record_pack_create(void); // NULL: no memory
+void cm_record_pack_free(cm_record_pack *pack);
+uint32_t cm_record_pack_count(const cm_record_pack *pack);
+// The row at `index` < count.
+const cm_record_inputs *cm_record_pack_row(const cm_record_pack *pack, uint32_t index);
+void cm_record_pack_clear(cm_record_pack *pack);
+// False: it is full, or there is no memory.
+bool cm_record_pack_add(cm_record_pack *pack, const cm_recorded_tick *tick);
+// The packed bytes (free with free), NULL where there is no memory.
+uint8_t *cm_record_pack_encode(const cm_record_pack *pack, size_t *size);
+// Replaces what the pack holds. NULL, or what is wrong.
+const char *cm_record_pack_decode(cm_record_pack *pack, const uint8_t *bytes, size_t size);
 
 // Compressed copies (free with free); NULL where there is no memory, or where a frame is damaged or
-// would be above `limit` bytes.
-uint8_t *cm_record_pack(const void *bytes, size_t size, size_t *packed_size);
-uint8_t *cm_record_unpack(const void *packed, size_t packed_size, size_t limit, size_t *size);
+// would be above `limit` bytes. `base` (or NULL) is what was compressed against: the same bytes are
+// needed to unpack.
+uint8_t *cm_record_compress(const void *bytes, size_t size, const void *base, size_t base_size,
+                            size_t *packed_size);
+uint8_t *cm_record_expand(const void *packed, size_t packed_size, const void *base,
+                          size_t base_size, size_t limit, size_t *size);
 
 #endif

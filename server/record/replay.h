@@ -4,13 +4,14 @@
 #ifndef CM_SERVER_RECORD_REPLAY_H
 #define CM_SERVER_RECORD_REPLAY_H
 
-#include "server/record/match_file.h"
+#include "server/record/proof.h"
 
 typedef struct cm_replay_report {
     uint64_t verified_ticks; // every tick up to this one has the recorded hash
     uint64_t final_hash;
     uint32_t keyframes; // equal to the state of their ticks, up to verified_ticks
-    bool complete;      // the file holds how the match ended
+    cm_proof proof;     // of the whole file, whatever the simulation says
+    bool complete;      // the file holds how the match ended, and the proof bears it out
     bool stopped;       // by the progress function
     bool diverged;
     uint64_t diverged_tick, recorded_hash, replayed_hash; // of a keyframe: its state's
@@ -23,9 +24,16 @@ typedef struct cm_replay_report {
 // Called before each tick; false stops (the report says how far it came).
 typedef bool cm_replay_progress(void *context, uint64_t tick);
 
-// CAROM_OK, CAROM_ERROR_DIVERGED, CAROM_ERROR_VERSION (another engine or module: nothing is said
-// about divergence), CAROM_ERROR_CORRUPT, CAROM_ERROR_IO.
-carom_result cm_replay_verify(const char *path, cm_replay_progress *progress, void *context,
+typedef struct cm_replay_options {
+    const uint8_t *public_key; // of CM_PUBLIC_KEY_BYTES; NULL: authenticity is not asked
+    cm_replay_progress *progress;
+    void *context;
+} cm_replay_options;
+
+// CAROM_OK: simulation and record agree; whether the file was changed is report->proof's verdict.
+// CAROM_ERROR_DIVERGED, CAROM_ERROR_VERSION (another engine or module: nothing is said about
+// divergence), CAROM_ERROR_CORRUPT, CAROM_ERROR_IO.
+carom_result cm_replay_verify(const char *path, const cm_replay_options *options,
                               cm_replay_report *report);
 
 #endif

@@ -2,8 +2,8 @@
 //
 // The room's thread encodes a tick into a job of its own memory and appends it under a lock that is
 // never held during I/O; that is all it ever waits for. The store's thread takes the whole queue at
-// once, 50 ms after the first job came, and writes it as one transaction for each match. A kill
-// loses that, one write, and the ticks that may still be rewound (133 ms): within 250 ms. Members
+// once, 100 ms after the first job came, and writes it as one transaction for each match. A kill
+// loses that and one write: within 250 ms of what was confirmed. Members
 // of cm_match marked "thread" belong to whoever writes (the thread, or the caller of pump), the
 // others to the lock.
 //
@@ -20,17 +20,25 @@
 #include <time.h>
 
 #include "server/record/match_writer.h"
-#include "server/record/record.h"
+#include "shared/wire/crypto.h"
 
 #define QUEUE_MAX_DEFAULT (64u << 20)
-#define BATCH_NS          50000000 // from the first job of a batch to its writing
+#define BATCH_NS          100000000 // from the first job of a batch to its writing
 
-typedef enum job_kind { JOB_TICK, JOB_KEYFRAME, JOB_END } job_kind;
+typedef enum job_kind { JOB_TICK, JOB_PERSONAL, JOB_STATISTICS, JOB_KEYFRAME, JOB_END } job_kind;
+
+// What a job's bytes are, by its kind. A tick's lists point behind it.
+typedef struct personal_job {
+    uint64_t client_id;
+    char kind[16];
+    char text[];
+} personal_job;
 
 typedef struct cm_match {
     char *path;
-    uint32_t input_size;
     uint64_t next_tick, hash_0;
+    uint32_t arrival_count; // of the next tick
+    cm_arrival arrivals[CAROM_PLAYERS_MAX];
     bool ended;
     cm_match_status status;
     cm_match_writer *writer; // thread; NULL once closed
@@ -46,15 +54,16 @@ typedef struct job {
     cm_match *match;
     job_kind kind;
     cm_match_end end;
-    uint64_t tick, hash;
     size_t size;
-    uint8_t bytes[];
+    _Alignas(8) uint8_t bytes[];
 } job;
 
 struct cm_store {
     char *directory;
     char begin_error[256];
     bool threaded, durability_power;
+    bool has_secret;
+    uint8_t secret[CM_KEY_BYTES];
     uint64_t queue_max;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -66,9 +75,21 @@ struct cm_store {
     uint32_t match_count;
 };
 
+const char *cm_match_end_name(cm_match_end end)
+{
+    static const char *const names[] = {"none", "drained", "ended", "failed"};
+    return (size_t)end < sizeof names / sizeof names[0] ? names[end] : names[0];
+}
+
 static uint64_t cost(const job *work)
 {
     return sizeof *work + work->size;
+}
+
+// What the status counts where it is left out.
+static bool is_counted(const job *work)
+{
+    return work->kind == JOB_TICK || work->kind == JOB_KEYFRAME;
 }
 
 static cm_match *match_of(const cm_store *store, cm_match_handle handle)
@@ -101,7 +122,7 @@ static void push(cm_store *store, job *work)
             mark_failed(match, "the queue of the store is full: the disk does not keep up");
         }
         take = take && match->status.durable;
-        match->status.dropped += take ? 0 : 1;
+        match->status.dropped += !take && is_counted(work);
     }
     if (take) {
         match->ended = work->kind == JOB_END;
@@ -129,14 +150,13 @@ static void fail_match(cm_store *store, cm_match *match, const char *text)
     pthread_mutex_unlock(&store->lock);
 }
 
-static job *make_job(cm_match *match, job_kind kind, uint64_t tick, size_t size)
+static job *make_job(cm_match *match, job_kind kind, size_t size)
 {
     job *work = malloc(sizeof *work + size);
     if (work != NULL) {
         memset(work, 0, sizeof *work);
         work->match = match;
         work->kind = kind;
-        work->tick = tick;
         work->size = size;
     }
     return work;
@@ -162,29 +182,117 @@ static bool in_order(cm_store *store, cm_match *match, uint64_t tick, uint64_t h
     return true;
 }
 
+static size_t tick_size(const cm_recorded_tick *tick)
+{
+    size_t size = sizeof *tick + tick->input.event_count * sizeof(cm_game_event) +
+                  tick->input.input_count * sizeof(carom_player_input) +
+                  tick->arrival_count * sizeof(cm_arrival);
+    for (uint32_t i = 0; i < tick->input.event_count; i++) {
+        size += tick->input.events[i].size;
+    }
+    return size;
+}
+
+// The tick and its lists, behind each other; those with the widest alignment first.
+static void copy_tick(uint8_t *bytes, const cm_recorded_tick *tick)
+{
+    cm_recorded_tick *copy = (cm_recorded_tick *)bytes;
+    const cm_tick_input *input = &tick->input;
+    cm_game_event *events = (cm_game_event *)(copy + 1);
+    carom_player_input *inputs = (carom_player_input *)(events + input->event_count);
+    cm_arrival *arrivals = (cm_arrival *)(inputs + input->input_count);
+    uint8_t *payload = (uint8_t *)(arrivals + tick->arrival_count);
+    *copy = *tick;
+    copy->input.events = events;
+    copy->input.inputs = inputs;
+    copy->arrivals = arrivals;
+    for (uint32_t i = 0; i < input->event_count; i++) {
+        events[i] = input->events[i];
+        events[i].bytes = payload;
+        if (events[i].size > 0) {
+            memcpy(payload, input->events[i].bytes, events[i].size);
+            payload += events[i].size;
+        }
+    }
+    if (input->input_count > 0) {
+        memcpy(inputs, input->inputs, input->input_count * sizeof *inputs);
+    }
+    if (tick->arrival_count > 0) {
+        memcpy(arrivals, tick->arrivals, tick->arrival_count * sizeof *arrivals);
+    }
+}
+
 void cm_store_tick(cm_store *store, cm_match_handle handle, uint64_t tick, uint64_t hash,
                    const cm_tick_input *input)
 {
-    static const cm_tick_input nothing;
     cm_match *match = match_of(store, handle);
     if (match == NULL || !in_order(store, match, tick, hash)) {
         return;
     }
-    size_t size;
-    input = input != NULL ? input : &nothing;
-    if (!cm_record_tick_size(input, match->input_size, &size)) {
+    cm_recorded_tick whole = {.tick = tick,
+                              .hash = hash,
+                              .arrivals = match->arrivals,
+                              .arrival_count = match->arrival_count};
+    whole.input = input != NULL ? *input : whole.input;
+    match->arrival_count = 0;
+    if (!cm_record_fits(&whole)) {
         fail_match(store, match, "a tick's events or inputs are above the limits of a record");
         return;
     }
-    job *work = make_job(match, JOB_TICK, tick, size);
+    job *work = make_job(match, JOB_TICK, tick_size(&whole));
     if (work == NULL) {
         fail_match(store, match, "no memory for a tick");
         return;
     }
-    work->hash = hash;
-    if (size > 0) {
-        cm_record_tick_encode(input, match->input_size, work->bytes);
+    copy_tick(work->bytes, &whole);
+    push(store, work);
+}
+
+void cm_store_arrivals(cm_store *store, cm_match_handle handle, const cm_arrival *arrivals,
+                       uint32_t count)
+{
+    cm_match *match = match_of(store, handle);
+    if (match != NULL && count <= CAROM_PLAYERS_MAX) {
+        match->arrival_count = count;
+        if (count > 0) {
+            memcpy(match->arrivals, arrivals, count * sizeof *arrivals);
+        }
     }
+}
+
+void cm_store_personal(cm_store *store, cm_match_handle handle, uint64_t client_id,
+                       const char *kind, const char *text)
+{
+    cm_match *match = match_of(store, handle);
+    size_t length = strlen(text);
+    if (match == NULL || length > CM_RECORD_PERSONAL_MAX) {
+        return;
+    }
+    job *work = make_job(match, JOB_PERSONAL, sizeof(personal_job) + length + 1);
+    if (work == NULL) {
+        fail_match(store, match, "no memory for a personal row");
+        return;
+    }
+    personal_job *row = (personal_job *)work->bytes;
+    row->client_id = client_id;
+    snprintf(row->kind, sizeof row->kind, "%s", kind);
+    memcpy(row->text, text, length + 1);
+    push(store, work);
+}
+
+void cm_store_statistics(cm_store *store, cm_match_handle handle, const cm_player_statistics *rows,
+                         uint32_t count)
+{
+    cm_match *match = match_of(store, handle);
+    if (match == NULL || count == 0 || count > CAROM_PLAYERS_MAX) {
+        return;
+    }
+    job *work = make_job(match, JOB_STATISTICS, count * sizeof *rows);
+    if (work == NULL) {
+        fail_match(store, match, "no memory for statistics");
+        return;
+    }
+    memcpy(work->bytes, rows, work->size);
     push(store, work);
 }
 
@@ -192,10 +300,11 @@ void cm_store_keyframe(cm_store *store, cm_match_handle handle, uint64_t tick, c
                        size_t size)
 {
     cm_match *match = match_of(store, handle);
-    if (match == NULL || size == 0 || size > CM_RECORD_KEYFRAME_MAX) {
+    if (match == NULL || size == 0 || size > CM_RECORD_KEYFRAME_MAX || tick == 0 ||
+        tick + 1 != match->next_tick) {
         return;
     }
-    job *work = make_job(match, JOB_KEYFRAME, tick, size);
+    job *work = make_job(match, JOB_KEYFRAME, size);
     if (work != NULL) { // without memory it is left out: the ticks are the record
         memcpy(work->bytes, bytes, size);
         push(store, work);
@@ -208,7 +317,7 @@ void cm_store_end(cm_store *store, cm_match_handle handle, cm_match_end end)
     if (match == NULL) {
         return;
     }
-    job *work = make_job(match, JOB_END, 0, 0);
+    job *work = make_job(match, JOB_END, 0);
     if (work == NULL) {
         fail_match(store, match, "no memory for the end"); // destroy closes the file
         return;
@@ -252,6 +361,29 @@ static void close_match(cm_store *store, cm_match *match, cm_match_end end)
     match->writer = NULL;
 }
 
+static bool write_rows(cm_match_writer *writer, const job *work)
+{
+    bool done = true;
+    const personal_job *personal = (const personal_job *)work->bytes;
+    const cm_player_statistics *rows = (const cm_player_statistics *)work->bytes;
+    switch (work->kind) {
+    case JOB_TICK:
+        return cm_match_writer_tick(writer, (const cm_recorded_tick *)work->bytes);
+    case JOB_PERSONAL:
+        return cm_match_writer_personal(writer, personal->client_id, personal->kind,
+                                        personal->text);
+    case JOB_STATISTICS:
+        for (size_t i = 0; done && i < work->size / sizeof *rows; i++) {
+            done = cm_match_writer_statistics(writer, &rows[i]);
+        }
+        return done;
+    case JOB_KEYFRAME:
+        return cm_match_writer_keyframe(writer, work->bytes, work->size);
+    default:
+        return true;
+    }
+}
+
 static void write_job(cm_store *store, const job *work)
 {
     cm_match *match = work->match;
@@ -262,20 +394,14 @@ static void write_job(cm_store *store, const job *work)
         return;
     }
     if (match->failed || match->writer == NULL) {
-        match->batch_dropped++;
+        match->batch_dropped += is_counted(work);
         return;
     }
-    bool done;
-    if (work->kind == JOB_TICK) {
-        done = cm_match_writer_tick(match->writer, work->tick, work->hash, work->bytes, work->size);
-    } else {
-        done = cm_match_writer_keyframe(match->writer, work->tick, work->bytes, work->size);
-    }
-    if (!done) {
-        match->batch_dropped++;
+    if (!write_rows(match->writer, work)) {
+        match->batch_dropped += is_counted(work);
         writer_failed(store, match);
     } else if (work->kind == JOB_TICK) {
-        match->written_tick = work->tick;
+        match->written_tick = ((const cm_recorded_tick *)work->bytes)->tick;
     }
 }
 
@@ -439,6 +565,10 @@ carom_result cm_store_create(const cm_store_def *def, cm_store **out)
     }
     store->threaded = def->threaded;
     store->durability_power = def->durability_power;
+    if (def->secret != NULL) {
+        store->has_secret = true;
+        memcpy(store->secret, def->secret, sizeof store->secret);
+    }
     store->queue_max = def->queue_max > 0 ? def->queue_max : QUEUE_MAX_DEFAULT;
     pthread_condattr_t clock;
     pthread_condattr_init(&clock);
@@ -478,6 +608,7 @@ void cm_store_destroy(cm_store *store)
     pthread_cond_destroy(&store->idle);
     pthread_cond_destroy(&store->wake);
     pthread_mutex_destroy(&store->lock);
+    cm_crypto_wipe(store->secret, sizeof store->secret);
     free(store->matches);
     free(store->directory);
     free(store);
@@ -521,9 +652,11 @@ carom_result cm_store_begin(cm_store *store, const cm_match_def *def, cm_match_h
     carom_result result = CAROM_ERROR_ARGUMENT;
     char reason[160] = "the scene does not start with this module";
     if (hash_of_start(def, &match->hash_0)) {
-        match->input_size = cm_scene_input_size(def->scene, cm_module_find(def->module));
-        result = cm_match_writer_open(match->path, def, match->hash_0, store->durability_power,
-                                      &match->writer, reason, sizeof reason);
+        cm_match_writer_def writer = {.match = def,
+                                      .hash_0 = match->hash_0,
+                                      .durability_power = store->durability_power,
+                                      .secret = store->has_secret ? store->secret : NULL};
+        result = cm_match_writer_open(match->path, &writer, &match->writer, reason, sizeof reason);
     }
     cm_match **grown = NULL;
     if (result == CAROM_OK) {

@@ -1,13 +1,13 @@
 // The store: writes match files, and never makes a tick wait. A room hands over what is confirmed;
 // the store copies it into a queue; a thread of its own (or, in tests, cm_store_pump) writes
-// batches, one transaction each, at least every 200 ms. One connection a file, exclusive, WAL.
+// batches, one transaction each, every 100 ms. One connection a file, exclusive, WAL.
 //
 // An I/O error never reaches the room: the match is marked not durable, counted and said in the
 // status.
 #ifndef CM_SERVER_RECORD_STORE_H
 #define CM_SERVER_RECORD_STORE_H
 
-#include "shared/game/game_host.h"
+#include "server/record/record.h"
 
 typedef struct cm_store cm_store;
 
@@ -16,6 +16,7 @@ typedef struct cm_store_def {
     bool threaded;
     bool durability_power; // fsync each batch (else: survives the process, not the power)
     uint32_t queue_max;    // bytes waiting above which a match is marked not durable; 64 MiB
+    const uint8_t *secret; // of an Ed25519 key (sign_key.h), copied: links are signed; NULL: not
 } cm_store_def;
 
 typedef struct cm_match_def {
@@ -33,6 +34,9 @@ typedef enum cm_match_end {
     CM_MATCH_ENDED = 2,
     CM_MATCH_FAILED = 3,
 } cm_match_end;
+
+// "drained", "ended", "failed"; "none" for CM_MATCH_LIVE.
+const char *cm_match_end_name(cm_match_end end);
 
 typedef struct cm_match_status {
     uint64_t bytes;          // written so far
@@ -59,7 +63,17 @@ const char *cm_store_begin_error(const cm_store *store);
 // a caller may hand it over as well, and a hash that differs makes the match not durable.
 void cm_store_tick(cm_store *store, cm_match_handle match, uint64_t tick, uint64_t hash,
                    const cm_tick_input *input);
-// Encoded game at a confirmed tick.
+// How the inputs of the tick came that is handed over next: ascending players.
+void cm_store_arrivals(cm_store *store, cm_match_handle match, const cm_arrival *arrivals,
+                       uint32_t count);
+// What identifies a person and the simulation never sees: kind "name", "address" or "chat". Each
+// becomes a row that can be erased without breaking the proof.
+void cm_store_personal(cm_store *store, cm_match_handle match, uint64_t client_id, const char *kind,
+                       const char *text);
+// Of players up to the tick handed over last; before its keyframe, ascending players.
+void cm_store_statistics(cm_store *store, cm_match_handle match, const cm_player_statistics *rows,
+                         uint32_t count);
+// Encoded game at the tick handed over last; another one is ignored.
 void cm_store_keyframe(cm_store *store, cm_match_handle match, uint64_t tick, const void *bytes,
                        size_t size);
 // Writes how it ended and checkpoints to one file. Asynchronous as all else.

@@ -10,6 +10,9 @@ _Static_assert(CM_KEY_BYTES == crypto_aead_xchacha20poly1305_ietf_KEYBYTES, "the
 _Static_assert(CM_KEY_BYTES == crypto_scalarmult_curve25519_BYTES, "the library's");
 _Static_assert(CM_TAG_BYTES == crypto_aead_chacha20poly1305_ietf_ABYTES, "the library's");
 _Static_assert(CM_NONCE_BYTES == crypto_aead_chacha20poly1305_ietf_NPUBBYTES, "the library's");
+_Static_assert(CM_KEY_BYTES == crypto_sign_ed25519_SEEDBYTES, "the library's");
+_Static_assert(CM_KEY_BYTES == crypto_sign_ed25519_PUBLICKEYBYTES, "the library's");
+_Static_assert(CM_SIGNATURE_BYTES == crypto_sign_ed25519_BYTES, "the library's");
 _Static_assert(CM_TOKEN_NONCE_BYTES == crypto_aead_xchacha20poly1305_ietf_NPUBBYTES,
                "the library's");
 
@@ -82,4 +85,26 @@ bool cm_crypto_token_open(uint8_t *bytes, size_t size, const uint8_t *extra, siz
     return size >= CM_TAG_BYTES &&
            crypto_aead_xchacha20poly1305_ietf_decrypt(bytes, NULL, NULL, bytes, size, extra,
                                                       extra_size, nonce, key) == 0;
+}
+
+void cm_crypto_sign_public(const uint8_t secret[CM_KEY_BYTES], uint8_t public_key[CM_KEY_BYTES])
+{
+    uint8_t pair[crypto_sign_ed25519_SECRETKEYBYTES];
+    crypto_sign_ed25519_seed_keypair(public_key, pair, secret);
+    sodium_memzero(pair, sizeof pair);
+}
+
+void cm_crypto_sign(uint8_t signature[CM_SIGNATURE_BYTES], const uint8_t *bytes, size_t size,
+                    const uint8_t secret[CM_KEY_BYTES])
+{
+    uint8_t pair[crypto_sign_ed25519_SECRETKEYBYTES], public_key[CM_KEY_BYTES];
+    crypto_sign_ed25519_seed_keypair(public_key, pair, secret);
+    crypto_sign_ed25519_detached(signature, NULL, bytes, size, pair);
+    sodium_memzero(pair, sizeof pair);
+}
+
+bool cm_crypto_sign_verify(const uint8_t signature[CM_SIGNATURE_BYTES], const uint8_t *bytes,
+                           size_t size, const uint8_t public_key[CM_KEY_BYTES])
+{
+    return crypto_sign_ed25519_verify_detached(signature, bytes, size, public_key) == 0;
 }

@@ -14,6 +14,7 @@
 #define CM_TAG_BYTES         16u
 #define CM_NONCE_BYTES       12u
 #define CM_TOKEN_NONCE_BYTES 24u
+#define CM_SIGNATURE_BYTES   64u
 
 // Once before anything else here; again is allowed. False: the library does not work here.
 bool cm_crypto_init(void);
@@ -48,5 +49,12 @@ void cm_crypto_token_seal(uint8_t *bytes, size_t size, const uint8_t *extra, siz
 bool cm_crypto_token_open(uint8_t *bytes, size_t size, const uint8_t *extra, size_t extra_size,
                           const uint8_t nonce[CM_TOKEN_NONCE_BYTES],
                           const uint8_t key[CM_KEY_BYTES]);
+
+// Ed25519. A secret is any CM_KEY_BYTES drawn by chance; its public half is what others verify by.
+void cm_crypto_sign_public(const uint8_t secret[CM_KEY_BYTES], uint8_t public_key[CM_KEY_BYTES]);
+void cm_crypto_sign(uint8_t signature[CM_SIGNATURE_BYTES], const uint8_t *bytes, size_t size,
+                    const uint8_t secret[CM_KEY_BYTES]);
+bool cm_crypto_sign_verify(const uint8_t signature[CM_SIGNATURE_BYTES], const uint8_t *bytes,
+                           size_t size, const uint8_t public_key[CM_KEY_BYTES]);
 
 #endif

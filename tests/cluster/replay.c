@@ -8,7 +8,7 @@
 #include "tests/cluster/cluster.h"
 
 // Joins, leaves and messages of one tick. Those who stay are heard without a gap, in order.
-static void count_events(const cm_match_tick *tick, uint64_t heard[CLUSTER_CLIENTS],
+static void count_events(const cm_recorded_tick *tick, uint64_t heard[CLUSTER_CLIENTS],
                          cluster_result *result)
 {
     cluster_events here = {0, 0, 0};
@@ -63,7 +63,7 @@ static void compare_events(const uint64_t heard[CLUSTER_CLIENTS], cluster_result
 static void replay_ticks(cm_match_file *file, carom_game *game, cluster_result *result)
 {
     cm_match_error error = {""};
-    cm_match_tick tick;
+    cm_recorded_tick tick;
     carom_result code;
     uint64_t heard[CLUSTER_CLIENTS] = {0};
     while ((code = cm_match_next(file, &tick, &error)) == CAROM_OK) {
@@ -115,7 +115,7 @@ void cluster_replay(const char *path, cluster_result *result)
     cm_match_close(file);
     cm_replay_report report;
     memset(&report, 0, sizeof report);
-    code = cm_replay_verify(path, NULL, NULL, &report);
+    code = cm_replay_verify(path, NULL, &report);
     result->keyframes = report.keyframes;
     if (code != CAROM_OK || report.verified_ticks != result->replayed_ticks) {
         cluster_fail(result, "replay --verify: %s, %" PRIu64 " ticks, expected %" PRIu64 ": %s%s",

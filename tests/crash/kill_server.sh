@@ -87,7 +87,7 @@ check_round() {
     status=$?
     again=$("$carom" replay "$file" --verify 2>&1)
     after=$(cat "$file" "$file-wal" 2>/dev/null | cksum)
-    ticks=$(echo "$verified" | sed -n 's/^verified \([0-9]*\) ticks, .*no end recorded$/\1/p')
+    ticks=$(echo "$verified" | sed -n 's/^verified \([0-9]*\) ticks, .*consistent, cut at tick .*no end was recorded$/\1/p')
     joins=$("$carom" match info "$file" 2>/dev/null | grep -o '"joins": [0-9]*' | cut -d' ' -f2)
     if [ "$status" -ne 0 ] || [ -z "$ticks" ]; then
         fail "not verified: $verified"

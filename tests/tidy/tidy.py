@@ -3,7 +3,7 @@
 
   include    include direction: game, scene -> view, wire -> sim -> base; shared/net -> base; shared
              never includes server or client-sdk; the SDK includes neither the server nor shared/net;
-             server/tools -> host -> record, and of record the host sees the store alone; the server
+             server/tools -> host -> record, and of record the host sees the store and secret files alone; the server
              sees the public SDK alone
   wall       nobody outside shared/sim includes its headers: the world is what carom/*.h say. The server
              and its tools also have shared/sim/inspect.h; tests of the simulation alone look inside
@@ -46,8 +46,8 @@ ALLOWED = {
     "client-sdk/examples": [],
     "server": ["server/tools"],
     "server/tools": ["server/host", "server/record"] + SERVER_SHARED,
-    "server/host": ["server/record/store.h"] + SERVER_SHARED,
-    "server/record": ["shared/base", "shared/sim", "shared/scene", "shared/game"],
+    "server/host": ["server/record/store.h", "server/record/secret_file.h"] + SERVER_SHARED,
+    "server/record": ["shared/base", "shared/sim", "shared/scene", "shared/game", "shared/wire/crypto.h"],
 }
 
 # The wall: the simulation's headers are its own. One of them is for the server and its tools, and the

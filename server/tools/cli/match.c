@@ -7,21 +7,8 @@
 
 #include "server/tools/cli/cli.h"
 #include "server/record/match_file.h"
+#include "server/record/sign_key.h"
 #include "shared/scene/scene_json.h"
-
-static const char *end_name(cm_match_end end)
-{
-    switch (end) {
-    case CM_MATCH_DRAINED:
-        return "drained";
-    case CM_MATCH_ENDED:
-        return "ended";
-    case CM_MATCH_FAILED:
-        return "failed";
-    default:
-        return "none";
-    }
-}
 
 static void print_info(const cm_match_file *file)
 {
@@ -39,12 +26,13 @@ static void print_info(const cm_match_file *file)
            scene != NULL ? cm_scene_body_count(scene) : 0, module, info.module_version);
     printf(", \"engine_version\": %u, \"engine\": %s, \"layout_hash\": \"%016" PRIx64 "\"",
            info.engine_version, engine, info.layout_hash);
+    printf(", \"sign_key\": \"%s\"", info.sign_key);
     printf(", \"seed\": \"%016" PRIx64 "\", \"started_unix_ms\": %" PRIu64 ", \"tick_rate\": %u",
            info.seed, info.started_unix_ms, info.tick_rate);
     printf(", \"ticks\": %" PRIu64 ", \"seconds\": %.3f, \"inputs\": %" PRIu64, info.ticks,
            (double)info.ticks / (double)info.tick_rate, info.inputs);
     printf(", \"keyframes\": %u, \"joins\": %u, \"leaves\": %u, \"end\": \"%s\"", info.keyframes,
-           info.joins, info.leaves, end_name(info.end));
+           info.joins, info.leaves, cm_match_end_name(info.end));
     printf(", \"bytes\": %" PRIu64 "}\n", info.bytes);
 }
 
@@ -64,6 +52,32 @@ static int print_file(const char *path)
     return cm_cli_finish(CM_STATUS_DONE);
 }
 
+static int keygen(int argc, char **argv)
+{
+    const char *out = NULL;
+    const cm_option options[] = {{.name = "out", .kind = CM_OPTION_TEXT, .value = &out}};
+    int status = cm_cli_options(argc, argv, options, 1, NULL, 0, NULL);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    if (out == NULL) {
+        cm_cli_error("match keygen: expected --out FILE");
+        return CM_STATUS_USAGE;
+    }
+    uint8_t key[CM_SIGN_KEY_BYTES];
+    char error[512];
+    carom_result result = cm_sign_key_make(out, key, error, sizeof error);
+    if (result != CAROM_OK) {
+        cm_cli_error("%s", error);
+        return result == CAROM_ERROR_STATE ? CM_STATUS_USAGE : CM_STATUS_FAILED;
+    }
+    for (size_t i = 0; i < sizeof key; i++) {
+        printf("%02x", key[i]);
+    }
+    printf("\n");
+    return cm_cli_finish(CM_STATUS_DONE);
+}
+
 static int run_command(int argc, char **argv)
 {
     static const char *const later[] = {"list", "diff", "extract", "prune", "backup"};
@@ -72,6 +86,9 @@ static int run_command(int argc, char **argv)
             cm_cli_error("match %s: not built yet", later[i]);
             return CM_STATUS_USAGE;
         }
+    }
+    if (argc > 1 && strcmp(argv[1], "keygen") == 0) {
+        return keygen(argc - 1, argv + 1);
     }
     const char *arguments[2] = {NULL, NULL};
     uint32_t count = 0;
@@ -90,6 +107,10 @@ const cm_command cm_match_command = {
     "match", run_command,
     "looks into match files\n"
     "usage: carom match info FILE\n"
+    "       carom match keygen --out FILE\n"
     "\n"
-    "Prints what a match file holds: scene, module, versions, players, ticks, how it ended.\n",
+    "info prints what a match file holds: scene, module, versions, players, ticks, how it ended.\n"
+    "keygen makes a key that signs recordings (serve --sign-key FILE): the secret in FILE, mode "
+    "0600,\n"
+    "and its public half in FILE.pub and on stdout (replay --verify --pubkey FILE.pub).\n",
     NULL};

@@ -6,6 +6,7 @@
 
 #include "server/tools/cli/cli.h"
 #include "server/record/replay.h"
+#include "server/record/sign_key.h"
 
 // A file that is not there is bad input; one whose reading fails is a failed operation.
 static int status_of(carom_result result, const char *path)
@@ -23,11 +24,27 @@ static int status_of(carom_result result, const char *path)
     }
 }
 
-static int print_json(const char *result, const cm_replay_report *report)
+static const char *verdict_name(const cm_proof *proof)
 {
+    static const char *const names[] = {"unknown", "changed", "consistent", "authentic"};
+    return names[proof->verdict];
+}
+
+static int print_json(const char *result, const cm_replay_report *report, int status)
+{
+    const cm_proof *proof = &report->proof;
     printf("{\"result\": \"%s\", \"verified_ticks\": %" PRIu64 ", \"hash\": \"%016" PRIx64
-           "\", \"complete\": %s",
-           result, report->verified_ticks, report->final_hash, report->complete ? "true" : "false");
+           "\", \"complete\": %s, \"proof\": \"%s\", \"signed\": %s, \"signed_tick\": %" PRIu64
+           ", \"keyframes\": %u, \"personal_rows\": %u, \"erased_rows\": %u",
+           result, report->verified_ticks, report->final_hash, report->complete ? "true" : "false",
+           verdict_name(proof), proof->is_signed ? "true" : "false", proof->signed_tick,
+           report->keyframes, proof->personal, proof->erased);
+    if (!report->complete) {
+        printf(", \"cut_at_tick\": %" PRIu64, proof->ticks);
+    }
+    if (proof->verdict == CM_PROOF_CHANGED) {
+        printf(", \"changed\": \"%s\"", proof->changed);
+    }
     if (report->diverged) {
         printf(", \"diverged_tick\": %" PRIu64 ", \"recorded_hash\": \"%016" PRIx64
                "\", \"replayed_hash\": \"%016" PRIx64 "\", \"difference\": \"%s\"",
@@ -35,27 +52,83 @@ static int print_json(const char *result, const cm_replay_report *report)
                report->difference);
     }
     printf("}\n");
-    return cm_cli_finish(report->diverged ? CM_STATUS_FAILED : CM_STATUS_DONE);
+    return cm_cli_finish(status);
 }
 
-static int verify(const char *path, bool json)
+// What the verdict does not speak for.
+static void print_bounds(const cm_proof *proof)
+{
+    if (proof->verdict != CM_PROOF_AUTHENTIC) {
+        printf("not proved: who recorded it%s\n",
+               proof->is_signed ? " (it is signed: --pubkey FILE asks whether by that key)"
+                                : " (unsigned: whoever holds the file can make the chain again)");
+    }
+    if (proof->erased > 0) {
+        printf("not proved: %u of %u personal texts, which were erased\n", proof->erased,
+               proof->personal);
+    }
+}
+
+static int print_text(const cm_replay_report *report)
+{
+    const cm_proof *proof = &report->proof;
+    printf("verified %" PRIu64 " ticks, hash %016" PRIx64 ", %s", report->verified_ticks,
+           report->final_hash, verdict_name(proof));
+    if (proof->verdict == CM_PROOF_CONSISTENT && proof->key_is_theirs) {
+        printf(", signed up to tick %" PRIu64, proof->signed_tick);
+    }
+    if (report->complete) {
+        printf(", complete\n");
+    } else {
+        printf(", cut at tick %" PRIu64 ": no end was recorded\n", proof->ticks);
+    }
+    print_bounds(proof);
+    return CM_STATUS_DONE;
+}
+
+// What simulation and record agree on may still have been changed, or not be signed as asked.
+static int print_proof(const char *path, const cm_replay_report *report, bool json)
+{
+    const cm_proof *proof = &report->proof;
+    bool good = proof->verdict == (proof->has_key ? CM_PROOF_AUTHENTIC : CM_PROOF_CONSISTENT);
+    int status = good ? CM_STATUS_DONE : CM_STATUS_FAILED;
+    if (proof->verdict == CM_PROOF_CHANGED) {
+        cm_cli_error("%s: changed since it was recorded: %s", path, proof->changed);
+    } else if (!good) {
+        cm_cli_error("%s: not authentic: %s", path,
+                     !proof->is_signed       ? "it is not signed"
+                     : !proof->key_is_theirs ? "it is signed by another key"
+                                             : "only a part of it is signed");
+    }
+    if (json) {
+        const char *result = proof->verdict == CM_PROOF_CHANGED ? "changed"
+                             : good                             ? "verified"
+                                                                : "not authentic";
+        return print_json(result, report, status);
+    }
+    if (proof->verdict != CM_PROOF_CHANGED) {
+        print_text(report);
+    }
+    return cm_cli_finish(status);
+}
+
+static int verify(const char *path, const uint8_t *public_key, bool json)
 {
     cm_replay_report report;
-    carom_result result = cm_replay_verify(path, NULL, NULL, &report);
+    cm_replay_options options = {.public_key = public_key};
+    carom_result result = cm_replay_verify(path, &options, &report);
     if (result == CAROM_OK) {
-        if (json) {
-            return print_json("verified", &report);
-        }
-        printf("verified %" PRIu64 " ticks, hash %016" PRIx64 ", %s\n", report.verified_ticks,
-               report.final_hash, report.complete ? "complete" : "no end recorded");
-        return cm_cli_finish(CM_STATUS_DONE);
+        return print_proof(path, &report, json);
     }
     if (report.diverged) {
         cm_cli_error("%s: diverged at tick %" PRIu64 ": recorded hash %016" PRIx64
-                     ", replayed hash %016" PRIx64 "%s%s",
+                     ", replayed hash %016" PRIx64 "%s%s%s%s",
                      path, report.diverged_tick, report.recorded_hash, report.replayed_hash,
-                     report.difference[0] != '\0' ? "; " : "", report.difference);
-        return json ? print_json("diverged", &report) : CM_STATUS_FAILED;
+                     report.difference[0] != '\0' ? "; " : "", report.difference,
+                     report.proof.verdict == CM_PROOF_CHANGED ? "; changed since it was recorded: "
+                                                              : "",
+                     report.proof.changed);
+        return json ? print_json("diverged", &report, CM_STATUS_FAILED) : CM_STATUS_FAILED;
     }
     cm_cli_error("%s: %s", path,
                  report.error.message[0] != '\0' ? report.error.message
@@ -66,10 +139,11 @@ static int verify(const char *path, bool json)
 static int run_command(int argc, char **argv)
 {
     bool verifying = false, seek = false, speed = false, export = false;
-    const char *format = "text", *ignored = NULL, *path = NULL;
+    const char *format = "text", *ignored = NULL, *path = NULL, *key_path = NULL;
     uint32_t count = 0;
     const cm_option options[] = {
         {.name = "verify", .kind = CM_OPTION_FLAG, .value = &verifying},
+        {.name = "pubkey", .kind = CM_OPTION_TEXT, .value = &key_path},
         {.name = "format", .kind = CM_OPTION_CHOICE, .value = &format, .choices = "text|json"},
         {.name = "seek", .kind = CM_OPTION_TEXT, .value = &ignored, .given = &seek},
         {.name = "speed", .kind = CM_OPTION_TEXT, .value = &ignored, .given = &speed},
@@ -93,14 +167,28 @@ static int run_command(int argc, char **argv)
                      path);
         return CM_STATUS_USAGE;
     }
-    return verify(path, strcmp(format, "json") == 0);
+    uint8_t public_key[CM_SIGN_KEY_BYTES];
+    char error[512];
+    if (key_path != NULL &&
+        cm_public_key_read(key_path, public_key, error, sizeof error) != CAROM_OK) {
+        cm_cli_error("%s", error);
+        return CM_STATUS_USAGE;
+    }
+    return verify(path, key_path != NULL ? public_key : NULL, strcmp(format, "json") == 0);
 }
 
 const cm_command cm_replay_command = {
     "replay", run_command,
     "runs a recorded match again\n"
-    "usage: carom replay MATCH --verify\n"
+    "usage: carom replay MATCH --verify [--pubkey FILE] [--format text|json]\n"
     "\n"
-    "  --verify   re-simulates and compares the hash of every tick: status 0 where all agree,\n"
-    "             1 where one differs, 2 where the file was recorded by another engine version\n",
+    "  --verify   makes the file's hash chain again, re-simulates, and compares the hash of every\n"
+    "             tick and every keyframe. 'consistent': rows, chain and simulation agree; "
+    "whoever\n"
+    "             holds an unsigned file can make a chain again. Status 0 where all agree, 1 "
+    "where\n"
+    "             something differs, 2 where another engine or format recorded it, or it cannot\n"
+    "             be read\n"
+    "  --pubkey   public key (what 'carom match keygen' makes, or 64 hexadecimal digits):\n"
+    "             'authentic' where the whole match is signed by it, else status 1\n",
     NULL};

@@ -21,9 +21,11 @@
 
 #include "server/host/status.h"
 #include "server/record/replay.h"
+#include "server/record/sign_key.h"
 #include "server/tools/cli/cli.h"
 #include "server/host/key_file.h"
 #include "server/tools/cli/serve_check.h"
+#include "shared/wire/crypto.h"
 
 typedef struct serve {
     cm_config config;
@@ -246,11 +248,20 @@ static int tell_ready(const char *path, const char *address)
 
 static int open_store(serve *s)
 {
+    uint8_t secret[CM_SIGN_KEY_BYTES];
+    bool sign = s->config.sign_key[0] != '\0';
+    char error[512];
+    if (sign && cm_sign_key_read(s->config.sign_key, secret, error, sizeof error) != CAROM_OK) {
+        cm_cli_error("serve: sign_key: %s", error);
+        return CM_STATUS_USAGE;
+    }
     cm_store_def store = {.directory = s->config.matches,
                           .threaded = true,
                           .durability_power = strcmp(s->config.durability, "power") == 0,
-                          .queue_max = 64u << 20};
+                          .queue_max = 64u << 20,
+                          .secret = sign ? secret : NULL};
     carom_result result = cm_store_create(&store, &s->store);
+    cm_crypto_wipe(secret, sizeof secret);
     if (result != CAROM_OK) {
         cm_cli_error(
             "serve: matches: %s: %s, expected a directory, or a path where one can be made",
@@ -453,8 +464,10 @@ static int finish(serve *s)
     bool verified = false;
     carom_result result = CAROM_OK;
     if (s->config.drain_verify_s > 0) {
-        result = cm_replay_verify(s->path, verify_goes_on, s, &report);
-        verified = result == CAROM_OK && report.verified_ticks >= match.committed_tick;
+        cm_replay_options options = {.progress = verify_goes_on, .context = s};
+        result = cm_replay_verify(s->path, &options, &report);
+        verified = result == CAROM_OK && report.verified_ticks >= match.committed_tick &&
+                   report.proof.verdict == CM_PROOF_CONSISTENT;
         outcome = verified             ? "the same hash at every tick"
                   : result == CAROM_OK ? "not finished within drain_verify_s"
                                        : carom_result_text(result);

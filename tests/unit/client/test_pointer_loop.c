@@ -235,7 +235,7 @@ static void verify_recording(loop *l)
     cm_store_flush(l->store);
     snprintf(l->path, sizeof l->path, "%s", cm_store_path(l->store, cm_worker_match(l->worker)));
     cm_replay_report report;
-    carom_result result = cm_replay_verify(l->path, NULL, NULL, &report);
+    carom_result result = cm_replay_verify(l->path, NULL, &report);
     cr_expect_eq(result, CAROM_OK, "%s %s", report.error.message, report.difference);
     cr_expect_gt(report.verified_ticks, 10000);
 }

@@ -124,7 +124,7 @@ Test(room_loop, what_is_confirmed_is_recorded, .init = recording_setup, .fini = 
     cr_assert_eq(status.committed_tick, TICKS);
     cm_store_destroy(store);
     cm_replay_report report;
-    cr_assert_eq(cm_replay_verify(recording_path(), NULL, NULL, &report), CAROM_OK, "%s",
+    cr_assert_eq(cm_replay_verify(recording_path(), NULL, &report), CAROM_OK, "%s",
                  report.error.message);
     cr_assert(report.complete);
     cr_assert_eq(report.verified_ticks, TICKS);

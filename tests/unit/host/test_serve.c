@@ -518,7 +518,7 @@ Test(serve, a_killed_server_leaves_a_match_that_verifies)
     path[strcspn(path, "\n")] = '\0';
     cm_replay_report report;
     memset(&report, 0, sizeof report);
-    carom_result result = cm_replay_verify(path, NULL, NULL, &report);
+    carom_result result = cm_replay_verify(path, NULL, &report);
     cr_assert_eq(result, CAROM_OK, "%s: %s", carom_result_text(result), report.error.message);
     cr_assert_gt(report.verified_ticks, 10);
     cr_assert(!report.complete);

@@ -12,6 +12,7 @@
 #include "shared/scene/scene_json.h"
 
 char recording_folder[64];
+const uint8_t *recording_secret;
 
 static const char scene_text[] =
     "{\"carom\": 1, \"name\": \"small\", \"module\": \"sandbox\","
@@ -55,7 +56,8 @@ cm_scene *recording_scene(void)
 
 cm_store *recording_store(bool threaded)
 {
-    cm_store_def def = {.directory = recording_folder, .threaded = threaded};
+    cm_store_def def = {
+        .directory = recording_folder, .threaded = threaded, .secret = recording_secret};
     cm_store *store;
     cr_assert_eq(cm_store_create(&def, &store), CAROM_OK);
     return store;
@@ -107,6 +109,17 @@ static uint32_t draw_inputs(recording *run, carom_player_input *inputs)
     return count;
 }
 
+// As a host measures them: most early, some late, few of those rewound for.
+static void hand_over_arrivals(recording *run)
+{
+    cm_arrival arrivals[CAROM_PLAYERS_MAX];
+    for (uint32_t i = 0; i < run->players; i++) {
+        int16_t lead = (int16_t)((int32_t)cm_rng_below(&run->rng, 40) - 6);
+        arrivals[i] = (cm_arrival){(uint8_t)i, lead < -4, lead};
+    }
+    cm_store_arrivals(run->store, run->match, arrivals, run->players);
+}
+
 static void play_one(recording *run)
 {
     cm_game_event events[CAROM_PLAYERS_MAX];
@@ -121,8 +134,16 @@ static void play_one(recording *run)
     tick.input_count = draw_inputs(run, inputs);
     cm_game_tick(run->game, &tick);
     uint64_t now = carom_game_tick(run->game);
+    hand_over_arrivals(run);
+    if (now % 17 == 1) {
+        char name[16];
+        snprintf(name, sizeof name, "player %u", (unsigned)(now % 100));
+        cm_store_personal(run->store, run->match, 100 + now % (run->players + 1), "name", name);
+    }
     cm_store_tick(run->store, run->match, now, cm_game_hash(run->game), &tick);
     if (run->keyframe_every > 0 && now % run->keyframe_every == 0) {
+        cm_player_statistics rows[2] = {{0, now, now / 10, 3, 1}, {1, now, now / 20, 5, 2}};
+        cm_store_statistics(run->store, run->match, rows, 2);
         size_t size = cm_game_encode_size(run->game);
         uint8_t *bytes = malloc(size);
         cr_assert_eq(cm_game_encode(run->game, bytes, size), size);
@@ -163,9 +184,56 @@ void recording_edit(const char *path, const char *sql, bool free_schema)
     sqlite3 *db;
     char *message = NULL;
     cr_assert_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    sqlite3_exec(db, "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY", NULL, NULL, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, free_schema ? 1 : 0, NULL);
     cr_assert_eq(sqlite3_exec(db, sql, NULL, NULL, &message), SQLITE_OK, "%s: %s", sql, message);
     sqlite3_close(db);
+}
+
+static void pack_again(sqlite3 *db, cm_record_pack *pack, sqlite3_int64 tick,
+                       void (*edit)(cm_record_inputs *row))
+{
+    cm_record_pack *out = cm_record_pack_create();
+    for (uint32_t i = 0; i < cm_record_pack_count(pack); i++) {
+        cm_record_inputs row = *cm_record_pack_row(pack, i);
+        edit(&row);
+        cm_recorded_tick again = {
+            .tick = row.tick, .arrivals = row.arrivals, .arrival_count = row.arrival_count};
+        again.input.inputs = row.inputs;
+        again.input.input_count = row.input_count;
+        cr_assert(cm_record_pack_add(out, &again));
+    }
+    size_t size;
+    uint8_t *bytes = cm_record_pack_encode(out, &size);
+    sqlite3_stmt *put;
+    cr_assert_eq(
+        sqlite3_prepare_v2(db, "UPDATE packs SET packed = ?1 WHERE tick = ?2", -1, &put, NULL),
+        SQLITE_OK);
+    sqlite3_bind_blob64(put, 1, bytes, size, SQLITE_STATIC);
+    sqlite3_bind_int64(put, 2, tick);
+    cr_assert_eq(sqlite3_step(put), SQLITE_DONE);
+    sqlite3_finalize(put);
+    free(bytes);
+    cm_record_pack_free(out);
+}
+
+void recording_edit_inputs(const char *path, void (*edit)(cm_record_inputs *row))
+{
+    sqlite3 *db;
+    sqlite3_stmt *rows;
+    cr_assert_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    cr_assert_eq(sqlite3_prepare_v2(db, "SELECT tick, packed FROM packs", -1, &rows, NULL),
+                 SQLITE_OK);
+    cm_record_pack *pack = cm_record_pack_create();
+    while (sqlite3_step(rows) == SQLITE_ROW) {
+        const char *wrong = cm_record_pack_decode(pack, sqlite3_column_blob(rows, 1),
+                                                  (size_t)sqlite3_column_bytes(rows, 1));
+        cr_assert_null(wrong, "%s", wrong);
+        pack_again(db, pack, sqlite3_column_int64(rows, 0), edit);
+    }
+    sqlite3_finalize(rows);
+    sqlite3_close(db);
+    cm_record_pack_free(pack);
 }
 
 uint64_t file_size(const char *path, const char *suffix)

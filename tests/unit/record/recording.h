@@ -35,11 +35,16 @@ void recording_begin(recording *run, cm_store *store, uint32_t players, uint64_t
 void recording_play(recording *run, uint32_t ticks); // hands every tick to the store
 void recording_free(recording *run);                 // not the store
 
+extern const uint8_t *recording_secret; // to sign with; NULL: unsigned
+
 // A whole match: `ticks` played, ended, one file. Gives the last hash.
 uint64_t recording_make(uint32_t ticks, uint64_t seed);
 
 // Runs SQL on a file. `free_schema` allows changes of sqlite_schema.
 void recording_edit(const char *path, const char *sql, bool free_schema);
+
+// Every packed row of inputs goes through `edit` and is packed again: the chain stays as it was.
+void recording_edit_inputs(const char *path, void (*edit)(cm_record_inputs *row));
 
 uint64_t file_size(const char *path, const char *suffix); // 0 where there is none
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "server/record/match_format.h"
 #include "server/record/replay.h"
 #include "tests/unit/record/recording.h"
 
@@ -38,7 +39,7 @@ Test(match_file, holds_what_was_told)
     cm_match_info info;
     cm_match_info_get(file, &info);
     cr_assert_eq(info.match_id, RECORDING_ID);
-    cr_assert_eq(info.format, 1);
+    cr_assert_eq(info.format, 2);
     cr_assert_eq(info.engine_version, CAROM_ENGINE_VERSION);
     cr_assert_str_eq(info.module, "sandbox");
     cr_assert_eq(info.seed, 7);
@@ -63,6 +64,33 @@ Test(match_file, holds_what_was_told)
     cr_assert_eq(file_size(recording_path(), "-shm"), 0);
 }
 
+static char *read_file(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    *size = (size_t)file_size(path, "");
+    char *bytes = malloc(*size + 1);
+    cr_assert_eq(fread(bytes, 1, *size, file), *size);
+    fclose(file);
+    return bytes;
+}
+
+// MATCH_FILE.md holds every table and view, as the file has them.
+Test(match_file, the_document_has_the_schema)
+{
+    static const char *const texts[] = {
+#define TEXT(kind, name, text) text,
+        CM_MATCH_SCHEMA(TEXT)
+#undef TEXT
+    };
+    size_t size;
+    char *document = read_file("server/record/MATCH_FILE.md", &size);
+    document[size] = '\0';
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        cr_expect_not_null(strstr(document, texts[i]), "%s", texts[i]);
+    }
+    free(document);
+}
+
 // One fault each, from an intact copy.
 static const struct {
     const char *sql;
@@ -71,38 +99,53 @@ static const struct {
     const char *names; // must stand in the message
 } faults[] = {
     {"PRAGMA application_id=1", false, CAROM_ERROR_MAGIC, "application_id"},
-    {"PRAGMA user_version=2", false, CAROM_ERROR_VERSION, "format 2"},
+    {"PRAGMA user_version=3", false, CAROM_ERROR_VERSION, "format 3"},
     {"DELETE FROM ticks WHERE tick=50", false, CAROM_ERROR_CORRUPT, "ticks: row 51"},
     {"DELETE FROM ticks WHERE tick=0", false, CAROM_ERROR_CORRUPT, "ticks: row 1"},
     {"DELETE FROM ticks", false, CAROM_ERROR_CORRUPT, "ticks: no row"},
-    {"INSERT INTO ticks VALUES(-1, 0, NULL)", false, CAROM_ERROR_CORRUPT, "ticks: row -1"},
-    {"INSERT INTO ticks VALUES(9223372036854775807, 0, NULL)", false, CAROM_ERROR_CORRUPT,
+    {"INSERT INTO ticks VALUES(-1, 0)", false, CAROM_ERROR_CORRUPT, "ticks: row -1"},
+    {"INSERT INTO ticks VALUES(9223372036854775807, 0)", false, CAROM_ERROR_CORRUPT,
      "expected tick 101"},
     {"UPDATE ticks SET hash='x' WHERE tick=9", false, CAROM_ERROR_CORRUPT, "ticks: row 9: hash"},
     {"UPDATE ticks SET hash=NULL WHERE tick=9", false, CAROM_ERROR_CORRUPT, "ticks: row 9: hash"},
     {"UPDATE ticks SET hash=0.5 WHERE tick=9", false, CAROM_ERROR_CORRUPT, "ticks: row 9: hash"},
-    {"UPDATE ticks SET input=7 WHERE tick=9", false, CAROM_ERROR_CORRUPT, "ticks: row 9: input"},
-    {"UPDATE ticks SET input='x' WHERE tick=9", false, CAROM_ERROR_CORRUPT, "ticks: row 9: input"},
-    {"UPDATE ticks SET input=x'ff' WHERE tick=9", false, CAROM_ERROR_CORRUPT,
-     "ticks: row 9: input: no well-formed"},
-    {"UPDATE ticks SET input=x'0a0408021040' WHERE tick=9", false, CAROM_ERROR_CORRUPT,
-     "player out of range"},
-    {"UPDATE ticks SET input=x'10011a00' WHERE tick=0", false, CAROM_ERROR_CORRUPT, "tick 0"},
-    {"UPDATE ticks SET input=zeroblob(300000) WHERE tick=9", false, CAROM_ERROR_CORRUPT,
-     "too large"},
-    {"UPDATE ticks SET input=zeroblob(90000000) WHERE tick=9", false, CAROM_ERROR_CORRUPT,
+    {"INSERT INTO inputs VALUES(9, x'01', NULL)", false, CAROM_ERROR_CORRUPT,
+     "inputs: row 9: this"},
+    {"DELETE FROM packs; INSERT INTO inputs VALUES(9, 7, NULL)", false, CAROM_ERROR_CORRUPT,
+     "inputs: row 9: changed: wrong type"},
+    {"DELETE FROM packs; INSERT INTO inputs VALUES(9, x'ff', NULL)", false, CAROM_ERROR_CORRUPT,
+     "inputs: row 9: changed: the bytes"},
+    {"DELETE FROM packs; INSERT INTO inputs VALUES(0, x'010000000000000005', NULL)", false,
+     CAROM_ERROR_CORRUPT, "tick 0"},
+    {"UPDATE packs SET packed='x'", false, CAROM_ERROR_CORRUPT, "packs: row 30: wrong type"},
+    {"UPDATE packs SET packed=x'00'", false, CAROM_ERROR_CORRUPT, "packs: row 30: no whole"},
+    {"UPDATE packs SET first=2 WHERE tick=30", false, CAROM_ERROR_CORRUPT, "packs: row 30: first"},
+    {"UPDATE packs SET packed=zeroblob(90000000) WHERE tick=30", false, CAROM_ERROR_CORRUPT,
      "too big"},
+    {"UPDATE events SET number=7 WHERE number=2", false, CAROM_ERROR_CORRUPT, "events: row 1, 2"},
+    {"UPDATE events SET type='jump'", false, CAROM_ERROR_CORRUPT, "events: row 1, 0: type"},
+    {"UPDATE events SET type=NULL", false, CAROM_ERROR_CORRUPT, "events: row 1, 0: type"},
+    {"UPDATE events SET player=64", false, CAROM_ERROR_CORRUPT, "player: out of range"},
+    {"UPDATE events SET client_id='0x7'", false, CAROM_ERROR_CORRUPT,
+     "events: row 1, 0: client_id"},
+    {"UPDATE events SET client_id='007'", false, CAROM_ERROR_CORRUPT,
+     "events: row 1, 0: client_id"},
+    {"UPDATE events SET payload='text'", false, CAROM_ERROR_CORRUPT, "payload: wrong type"},
+    {"UPDATE events SET payload=zeroblob(100000)", false, CAROM_ERROR_CORRUPT, "payload: empty"},
+    {"UPDATE events SET tick=0 WHERE number=0", false, CAROM_ERROR_CORRUPT, "events: row 0, 0"},
+    {"UPDATE events SET tick='x'", false, CAROM_ERROR_CORRUPT, "events: row 0: expected a tick"},
     {"UPDATE meta SET value='x' WHERE key='seed'", false, CAROM_ERROR_CORRUPT, "meta: seed"},
     {"UPDATE meta SET value=-1 WHERE key='engine_version'", false, CAROM_ERROR_CORRUPT,
      "meta: engine_version"},
     {"UPDATE meta SET value=0 WHERE key='tick_rate'", false, CAROM_ERROR_CORRUPT, "tick_rate"},
-    {"UPDATE meta SET value=9 WHERE key='end'", false, CAROM_ERROR_CORRUPT, "meta: end"},
+    {"UPDATE last SET how='won'", false, CAROM_ERROR_CORRUPT, "last: how"},
     {"UPDATE meta SET value=hex(zeroblob(40)) WHERE key='module'", false, CAROM_ERROR_CORRUPT,
      "meta: module"},
     {"UPDATE meta SET value=char(27)||'[2J' WHERE key='engine_text'", false, CAROM_ERROR_CORRUPT,
      "meta: engine_text"},
-    {"DELETE FROM meta WHERE key='module'", false, CAROM_ERROR_CORRUPT, "meta: module: missing"},
-    {"INSERT INTO meta VALUES('spare', 1)", false, CAROM_ERROR_CORRUPT, "meta: key 'spare'"},
+    {"UPDATE meta SET value='ab' WHERE key='sign_key'", false, CAROM_ERROR_CORRUPT, "sign_key"},
+    {"DELETE FROM meta WHERE key='module'", false, CAROM_ERROR_CORRUPT, "expected 'module'"},
+    {"INSERT INTO meta VALUES('zspare', 1)", false, CAROM_ERROR_CORRUPT, "a key too many"},
     {"INSERT INTO meta VALUES(17, 1)", false, CAROM_ERROR_CORRUPT, "meta: key"},
     {"DELETE FROM scene", false, CAROM_ERROR_CORRUPT, "scene: no row"},
     {"INSERT INTO scene VALUES(1, x'00')", false, CAROM_ERROR_CORRUPT, "scene: expected one row"},
@@ -112,33 +155,38 @@ static const struct {
     {"UPDATE scene SET packed=x'28b52ffde0ffffffffffffff0f'", false, CAROM_ERROR_CORRUPT,
      "no whole zstd frame"},
     {"UPDATE scene SET packed=x'28b52ffd2000010000'", false, CAROM_ERROR_CORRUPT, "scene: row 0"},
-    {"INSERT INTO keyframes VALUES(101, x'00')", false, CAROM_ERROR_CORRUPT, "keyframes: row 101"},
-    {"INSERT INTO keyframes VALUES(-1, x'00')", false, CAROM_ERROR_CORRUPT, "keyframes: row -1"},
+    {"INSERT INTO keyframes VALUES(101, NULL, x'00')", false, CAROM_ERROR_CORRUPT,
+     "keyframes: row 101"},
+    {"INSERT INTO keyframes VALUES(-1, NULL, x'00')", false, CAROM_ERROR_CORRUPT,
+     "keyframes: row -1"},
     {"UPDATE keyframes SET packed=1 WHERE tick=30", false, CAROM_ERROR_CORRUPT,
      "keyframes: row 30"},
+    {"UPDATE keyframes SET base=30 WHERE tick=90", false, CAROM_ERROR_CORRUPT, "row 90: base"},
+    {"UPDATE keyframes SET base='x' WHERE tick=60", false, CAROM_ERROR_CORRUPT, "row 60: base"},
+    {"UPDATE keyframes SET base=0 WHERE tick=30", false, CAROM_ERROR_CORRUPT, "row 30: base"},
     {"CREATE TABLE more(x)", false, CAROM_ERROR_CORRUPT, "schema: 'more'"},
     {"CREATE INDEX more ON ticks(hash)", false, CAROM_ERROR_CORRUPT, "schema: 'more'"},
     {"CREATE TRIGGER more AFTER INSERT ON ticks BEGIN DELETE FROM meta; END", false,
      CAROM_ERROR_CORRUPT, "schema: 'more'"},
     {"ALTER TABLE ticks ADD COLUMN more", false, CAROM_ERROR_CORRUPT, "schema: 'ticks'"},
-    {"DROP TABLE keyframes", false, CAROM_ERROR_CORRUPT, "schema: 3 tables"},
+    {"DROP TABLE keyframes", false, CAROM_ERROR_CORRUPT, "schema: 'links'"},
     {"DROP TABLE ticks; CREATE VIEW ticks AS WITH RECURSIVE n(tick) AS (SELECT 0 UNION ALL SELECT "
-     "tick+1 FROM n) SELECT tick, 0 AS hash, NULL AS input FROM n",
-     false, CAROM_ERROR_CORRUPT, "schema: 'ticks'"},
+     "tick+1 FROM n) SELECT tick, 0 AS hash FROM n",
+     false, CAROM_ERROR_CORRUPT, "schema: 'events'"},
+    {"DROP VIEW hashes", false, CAROM_ERROR_CORRUPT, "schema: 'players'"},
+    {"DROP VIEW players; CREATE VIEW players AS SELECT 1", false, CAROM_ERROR_CORRUPT,
+     "schema: 'players'"},
     {"UPDATE sqlite_schema SET sql='CREATE TABLE ticks(tick INTEGER PRIMARY KEY, hash AS "
-     "(randomblob(9)), input BLOB)' WHERE name='ticks'",
+     "(randomblob(9)))' WHERE name='ticks'",
      true, CAROM_ERROR_CORRUPT, "schema"},
     {"UPDATE sqlite_schema SET rootpage=1 WHERE name='ticks'", true, CAROM_ERROR_CORRUPT, ""},
     {"UPDATE sqlite_schema SET rootpage=99999 WHERE name='ticks'", true, CAROM_ERROR_CORRUPT, ""},
 };
 
-// Of another engine the shape counts, not what its inputs hold.
-Test(match_file, another_engines_inputs_are_not_judged)
+Test(match_file, another_engines_file_informs)
 {
     recording_make(100, 1);
-    recording_edit(recording_path(),
-                   "UPDATE meta SET value=value+1 WHERE key='engine_version';"
-                   "UPDATE ticks SET input=x'ffee0102' WHERE tick=9",
+    recording_edit(recording_path(), "UPDATE meta SET value=value+1 WHERE key='engine_version'",
                    false);
     cm_match_file *file;
     cr_assert_eq(cm_match_open(recording_path(), &file, &error), CAROM_OK, "%s", error.message);
@@ -148,21 +196,10 @@ Test(match_file, another_engines_inputs_are_not_judged)
     cr_assert_eq(info.ticks, 100);
     cm_match_close(file);
     cm_replay_report report;
-    cr_assert_eq(cm_replay_verify(recording_path(), NULL, NULL, &report), CAROM_ERROR_VERSION);
-    recording_edit(recording_path(), "UPDATE ticks SET input=7 WHERE tick=9", false);
-    cr_assert_eq(try_open(recording_path()), CAROM_ERROR_CORRUPT, "a wrong type is");
+    cr_assert_eq(cm_replay_verify(recording_path(), NULL, &report), CAROM_ERROR_VERSION);
+    cr_assert_eq(report.proof.verdict, CM_PROOF_CHANGED);
     recording_edit(recording_path(), "DELETE FROM ticks WHERE tick=9", false);
     cr_assert_eq(try_open(recording_path()), CAROM_ERROR_CORRUPT, "a gap is");
-}
-
-static char *read_file(const char *path, size_t *size)
-{
-    FILE *file = fopen(path, "rb");
-    *size = (size_t)file_size(path, "");
-    char *bytes = malloc(*size + 1);
-    cr_assert_eq(fread(bytes, 1, *size, file), *size);
-    fclose(file);
-    return bytes;
 }
 
 static void write_file(const char *path, const void *bytes, size_t size)
@@ -244,7 +281,7 @@ Test(match_file, bits_flipped_anywhere)
         }
         write_file(recording_path(), bad, size);
         cm_replay_report report;
-        carom_result result = cm_replay_verify(recording_path(), NULL, NULL, &report);
+        carom_result result = cm_replay_verify(recording_path(), NULL, &report);
         if (result == CAROM_ERROR_DIVERGED) {
             diverged++;
         } else if (result != CAROM_OK) {
@@ -298,8 +335,7 @@ Test(match_file, a_killed_servers_file_opens_and_is_not_changed)
     cr_assert_gt(log, 0);
     for (int i = 0; i < 2; i++) {
         cm_replay_report report;
-        cr_assert_eq(cm_replay_verify(path, NULL, NULL, &report), CAROM_OK, "%s",
-                     report.error.message);
+        cr_assert_eq(cm_replay_verify(path, NULL, &report), CAROM_OK, "%s", report.error.message);
         cr_assert_eq(report.verified_ticks, 50);
         cr_assert_not(report.complete);
         cr_assert_eq(file_size(path, ""), size);
@@ -319,7 +355,7 @@ Test(match_file, a_killed_servers_file_opens_where_nothing_may_be_written)
         cr_assert_eq(seteuid(65534), 0); // root may write anything
     }
     cm_replay_report report;
-    carom_result result = cm_replay_verify(path, NULL, NULL, &report);
+    carom_result result = cm_replay_verify(path, NULL, &report);
     if (getuid() == 0) {
         cr_assert_eq(seteuid(0), 0);
     }

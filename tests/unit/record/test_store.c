@@ -29,7 +29,7 @@ static cm_match_status status_of(const recording *run)
 static cm_replay_report verify(uint64_t ticks)
 {
     cm_replay_report report;
-    carom_result result = cm_replay_verify(recording_path(), NULL, NULL, &report);
+    carom_result result = cm_replay_verify(recording_path(), NULL, &report);
     cr_assert_eq(result, CAROM_OK, "%s", report.error.message);
     cr_assert_eq(report.verified_ticks, ticks);
     return report;
@@ -227,7 +227,7 @@ static void play_over_a_fault(bool threaded, bool writes)
     cr_assert_eq(faulty.syncs_after, 0);
     cr_assert_eq(carom_game_tick(run.game), 100); // the game went on
     cm_replay_report report;
-    carom_result result = cm_replay_verify(recording_path(), NULL, NULL, &report);
+    carom_result result = cm_replay_verify(recording_path(), NULL, &report);
     cr_assert_eq(result, CAROM_OK, "%s", report.error.message);
     cr_assert_geq(report.verified_ticks, 40);
     cr_assert_leq(report.verified_ticks, 50); // the last commit was written, only not synced
@@ -338,7 +338,7 @@ Test(store, killed_at_any_moment)
         cr_assert_eq(waitpid(child, NULL, 0), child);
         cr_assert_geq(told, target);
         cm_replay_report report;
-        carom_result result = cm_replay_verify(recording_path(), NULL, NULL, &report);
+        carom_result result = cm_replay_verify(recording_path(), NULL, &report);
         cr_assert_eq(result, CAROM_OK, "seed %d: %s", (int)seed, report.error.message);
         cr_assert_geq(report.verified_ticks, told, "seed %d: committed %d, left %d", (int)seed,
                       (int)told, (int)report.verified_ticks);
