@@ -112,6 +112,12 @@ check-steps:
 	$(MAKE) --no-print-directory BUILD=debug CFLAGS=-O1 OUT_SUFFIX=-checked build/debug-checked/unit
 	build/debug-checked/unit --jobs 2 --filter '$(STEP_SUITES)'
 
-check: test check-clang check-steps check-determinism check-matrix check-cluster check-crash check-scratch check-fuzz
+# Bugs on purpose, one after another: the suite that each names must go red.
+.PHONY: check-planted
+check-planted:
+	@deploy/deps.sh run test
+	tests/planted/run.sh
+
+check: test check-clang check-steps check-determinism check-matrix check-cluster check-crash check-scratch check-planted check-fuzz
 
 include tests/bench/bench.mk

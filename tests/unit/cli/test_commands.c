@@ -261,8 +261,8 @@ Test(commands, names_reach_the_terminal_as_text)
     const char *commands[] = {"\"$(printf 'fly\\033[31m')\"",
                               "sim \"$(printf 'a\\033]0;b\\007.json')\"",
                               "scene show \"$(printf 'a\\233b')\" --db %s/c.db",
-                              "scene import tests/scenes/hello.json --name \"$(printf 'a\\033')\" "
-                              "--db %s/c.db",
+                              ("scene import tests/scenes/hello.json --name \"$(printf "
+                               "'a\\033')\" --db %s/c.db"),
                               "help \"$(printf '\\302\\233')\"",
                               "serve \"$(printf -- '--\\033')\""};
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; ++i) {

@@ -110,6 +110,9 @@ Test(world, restore_refuses_and_changes_nothing)
     image[0] ^= 1;
     cr_assert_eq(carom_world_restore(world, image, size), CAROM_ERROR_MAGIC);
     image[0] ^= 1;
+    image[4] ^= 1; // engine version
+    cr_assert_eq(carom_world_restore(world, image, size), CAROM_ERROR_VERSION);
+    image[4] ^= 1;
     image[8] ^= 1; // layout hash
     cr_assert_eq(carom_world_restore(world, image, size), CAROM_ERROR_VERSION);
     cr_assert_eq(carom_world_hash(world), hash);
