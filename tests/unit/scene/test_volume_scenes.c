@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "shared/base/vec.h"
 #include "shared/scene/scene_json.h"
@@ -236,6 +237,23 @@ Test(volume_scenes, pieces_and_pointer)
     stop(&r);
 }
 
+// Nothing but shapes of a metre and densities: a wall stands, what falls comes to rest.
+Test(volume_scenes, everyday)
+{
+    run r;
+    start("everyday", &r);
+    step(&r, 600);
+    for (uint32_t i = 1; i < cm_scene_body_count(r.scene); i++) {
+        const char *name = cm_scene_body_name(r.scene, i);
+        carom_body_state s = state_of(&r, name);
+        bool rolls = strcmp(name, "ball") == 0 || strcmp(name, "pill") == 0;
+        cr_expect_lt(cm_length(s.linear_velocity), rolls ? 0.3f : 2e-3f, "%s", name);
+        cr_expect(s.position.y > 0.05f && s.position.y < 2.0f, "%s", name);
+    }
+    expect_near(state_of(&r, "brick3_1").position.y, 1.75, 0.01, "the top of the wall");
+    stop(&r);
+}
+
 // Round shapes, hulls and boxes in a pit of five pieces come to rest.
 Test(volume_scenes, shapes)
 {
@@ -297,4 +315,6 @@ Test(volume_scenes, rewinds)
     expect_rewinds("six_blocks_pointer", 100);
     expect_rewinds("top", 400);
     expect_rewinds("shapes", 200);
+    expect_rewinds("everyday", 200);
+    expect_rewinds("pointer_walls", 300);
 }

@@ -188,6 +188,31 @@ Test(volume_law, stacks_walls_and_pyramids_stand)
     cm_rig_close(&rig);
 }
 
+// Cubes that appear half in each other part at 3 m/s, whatever their mass.
+Test(volume_law, deep_overlaps_part_slowly)
+{
+    for (uint32_t i = 0; i < 3; i++) {
+        carom_world_def def = cm_rig_def(4);
+        def.solver.type = CAROM_SOLVER_VOLUME;
+        def.gravity = cm_vec(0.0f, 0.0f, 0.0f);
+        cm_rig rig = cm_rig_open(&def, 0);
+        float density = i == 0 ? 10.0f : 1000.0f, other = i == 2 ? 10.0f : density;
+        carom_vec3 half = cm_vec(0.5f, 0.5f, 0.5f);
+        carom_body_id a = add_box(&rig, cm_vec(0.0f, 0.0f, 0.0f), half, density, UPRIGHT);
+        carom_body_id b = add_box(&rig, cm_vec(0.1f, 0.5f, 0.05f), half, other, UPRIGHT);
+        double most = 0.0;
+        for (uint32_t tick = 0; tick < 120; tick++) {
+            cm_rig_step(&rig, 1);
+            carom_vec3 v =
+                cm_sub(cm_rig_get(&rig, b).linear_velocity, cm_rig_get(&rig, a).linear_velocity);
+            most = fmax(most, (double)cm_length(v));
+        }
+        cr_expect(most > 0.5 && most < 3.15, "%g m/s", most);
+        cr_expect_gt(cm_rig_get(&rig, b).position.y - cm_rig_get(&rig, a).position.y, 0.99f);
+        cm_rig_close(&rig);
+    }
+}
+
 // The scene's numbers are taken as they are; a damping left open follows the stiffness.
 Test(volume_law, given_numbers_win)
 {

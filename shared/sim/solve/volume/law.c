@@ -20,6 +20,7 @@
 #define STEEP_POINT  0.125
 #define RATIO_POINT  1.0
 #define SUBSTEP_RATE 240.0 // a second
+#define PARTING      3.0   // m/s
 #define PI           3.14159265358979323846
 
 static double frequency(double h, bool point)
@@ -79,12 +80,18 @@ void cm_volume_set_law(const cm_volume *volume, cm_volume_pair *pair)
     *law = volume->law;
     law->kinetic = pair->kinetic;
     law->still = pair->still;
-    if (law->stiffness < 0.0) {
+    bool derived = law->stiffness < 0.0;
+    if (derived) {
         double w = frequency(volume->h, volume->deepest);
         law->stiffness = pair->mass * w * w / area;
     }
     if (law->damping < 0.0) {
         law->damping = open_damping(volume, law->stiffness * area, pair->mass) / area;
+    }
+    // k d against b v: deep in each other, they part at no more than PARTING.
+    double depth = volume->deepest ? pair->region.depth : pair->region.volume / area;
+    if (derived && law->stiffness * depth > law->damping * PARTING) {
+        law->stiffness = law->damping * PARTING / depth;
     }
     if (law->tangent_stiffness < 0.0) {
         law->tangent_stiffness = law->stiffness;

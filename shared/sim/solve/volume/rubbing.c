@@ -35,22 +35,6 @@ static void stretch_to(const cm_volume *volume, cm_volume_pair *pair, cm_d3 impu
     cm_volume_stretch_to(&rubbing, &pair->law, &pair->region, &held, &pair->bristle);
 }
 
-// What sticks with more than the cone holds breaks, and slides in its direction in this step.
-static void hold_in_cone(const cm_volume *volume, cm_volume_pair *pair, cm_volume_body *a,
-                         cm_volume_body *b)
-{
-    double size = size_of(pair, pair->rubbed), one = pair->grip * pair->pushed.x;
-    if (size <= pair->law.still * one) {
-        return;
-    }
-    cm_d3 slide = cm_d3_scale(pair->law.kinetic * one / size, pair->rubbed);
-    cm_volume_apply(a, b, pair->across, cm_d3_sub(slide, pair->rubbed));
-    pair->rubbed = slide;
-    cm_volume_slip slip = cm_volume_slip_at(volume, pair, 0.0, 0.0, false);
-    stretch_to(volume, pair, slide, &slip);
-    pair->bristle.mode = CM_VOLUME_KINETIC;
-}
-
 // The impulse that takes all of the slip s away, w being the pair's inverse mass. False where locks
 // or bodies that nothing moves leave some of it: then the impulse that takes the rest.
 static bool stop_of(const cm_dmat *w, cm_d3 s, cm_d3 *stop)
@@ -96,6 +80,24 @@ static cm_d3 viscous(const cm_volume_pair *pair, const cm_dmat *w, cm_d3 s, doub
     cm_dmat e = {cm_d3_of(x, 0.0, 0.0), cm_d3_of(0.0, x, 0.0), cm_d3_of(0.0, 0.0, x * square)};
     e = cm_volume_response(w, &e);
     return cm_dmat_mul(&e, s);
+}
+
+// What sticks with more than the cone holds breaks, and slides in this step: friction acts against
+// the slip, not along the stretch, which lags behind a slip that turns.
+static void hold_in_cone(const cm_volume *volume, cm_volume_pair *pair, cm_volume_body *a,
+                         cm_volume_body *b)
+{
+    double one = pair->grip * pair->pushed.x;
+    if (size_of(pair, pair->rubbed) <= pair->law.still * one) {
+        return;
+    }
+    cm_volume_apply(a, b, pair->across, cm_d3_scale(-1.0, pair->rubbed));
+    cm_d3 s = cm_volume_rubbing_speeds(pair, a, b);
+    pair->rubbed = viscous(pair, &pair->inverse_mass, s, pair->law.kinetic * one);
+    cm_volume_apply(a, b, pair->across, pair->rubbed);
+    cm_volume_slip slip = cm_volume_slip_at(volume, pair, 0.0, 0.0, false);
+    stretch_to(volume, pair, pair->rubbed, &slip);
+    pair->bristle.mode = CM_VOLUME_KINETIC;
 }
 
 static void slide(const cm_volume *volume, cm_volume_pair *pair, cm_volume_body *a,
