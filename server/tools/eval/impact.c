@@ -9,6 +9,7 @@
 
 #define LARGE    1.0e30
 #define MAP_SIDE 101.0
+#define UNEVEN   1.0e-9 // of the trace: rounding of whoever computed the tensor
 
 static const char TEXT[] =
     "  model         \"interpolated\" (default; JP3308685B2) or \"normal\" (saharan 2012: no "
@@ -58,6 +59,23 @@ static carom_dvec3 read_vector(cm_eval *eval, const json_t *object, const char *
     return vector(v);
 }
 
+// Mirrored elements may differ by rounding; the mean of the two counts.
+static carom_dsym3 symmetric(cm_eval *eval, const char *key, double m[3][3], uint32_t rows)
+{
+    double allowed = UNEVEN * (fabs(m[0][0]) + fabs(m[1][1]) + fabs(m[2][2]));
+    if (rows != 3 || !(fabs(m[0][1] - m[1][0]) <= allowed) ||
+        !(fabs(m[0][2] - m[2][0]) <= allowed) || !(fabs(m[1][2] - m[2][1]) <= allowed)) {
+        cm_eval_fail(eval, key, "not symmetric, expected three rows of a symmetric matrix");
+    }
+    carom_dsym3 inertia = {m[0][0],
+                           m[1][1],
+                           m[2][2],
+                           0.5 * (m[0][1] + m[1][0]),
+                           0.5 * (m[0][2] + m[2][0]),
+                           0.5 * (m[1][2] + m[2][1])};
+    return inertia;
+}
+
 static carom_dsym3 read_inertia(cm_eval *eval, const json_t *body)
 {
     const char *key = cm_eval_name(eval, body, "I", "inertia");
@@ -79,10 +97,7 @@ static carom_dsym3 read_inertia(cm_eval *eval, const json_t *body)
         }
         cm_eval_leave(eval);
         if (!cm_eval_failed(eval)) {
-            if (rows != 3 || m[0][1] != m[1][0] || m[0][2] != m[2][0] || m[1][2] != m[2][1]) {
-                cm_eval_fail(eval, key, "not symmetric, expected three rows of a symmetric matrix");
-            }
-            inertia = (carom_dsym3){m[0][0], m[1][1], m[2][2], m[0][1], m[0][2], m[1][2]};
+            inertia = symmetric(eval, key, m, rows);
         }
     } else {
         double v[3];

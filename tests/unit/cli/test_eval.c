@@ -64,6 +64,25 @@ Test(cli_eval, corner_drop_and_map)
     cr_assert_float_eq(number("\"energy_map\": [[", 0), 0.3, 1.0e-15);
 }
 
+// R diag(1, 2, 3) R' as it comes out of a program: mirrored elements differ in the last bit.
+Test(cli_eval, a_tensor_may_be_asymmetric_by_rounding)
+{
+    static const char *const CASES[][2] = {{"0.10000000000000001", "0.10000000000000002"},
+                                           {"0.1", "0.1000001"}};
+    for (int i = 0; i < 2; i++) {
+        char text[512];
+        snprintf(
+            text, sizeof text,
+            "{\"bodies\": [{\"M\": 1, \"I\": [[2, %s, 0], [%s, 1, 0], [0, 0, 3]], \"O\": [-1, 0], "
+            "\"V\": [1, 0]}, {\"immovable\": true}], \"P\": [0, 0], \"N\": [1, 0], "
+            "\"mu\": 0, \"epsilon\": 1}",
+            CASES[i][0], CASES[i][1]);
+        eval("impact", text);
+        cr_expect_eq(result.status, i == 0 ? 0 : 2, "%s", result.err);
+    }
+    cr_expect_not_null(strstr(result.err, "expected three rows of a symmetric matrix"));
+}
+
 Test(cli_eval, circles)
 {
     eval("circle",

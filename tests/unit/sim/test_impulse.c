@@ -346,6 +346,33 @@ Test(impulse, sensors_and_filters_hold)
     }
 }
 
+// The circle model's pixel is 0 unless a def says otherwise: balls smaller than a metre meet.
+Test(impulse, circles_of_five_centimetres_meet)
+{
+    carom_world_def def = cm_rig_def(4);
+    cr_assert_eq(carom_default_world_def().solver.impulse.pixel, 0.0f);
+    def.gravity = cm_vec(0.0f, 0.0f, 0.0f);
+    def.planar = true;
+    def.solver = carom_default_world_def().solver;
+    def.solver.type = CAROM_SOLVER_IMPULSE;
+    def.solver.impulse.model = CAROM_IMPULSE_CIRCLE;
+    cm_rig rig = cm_rig_open(&def, 0);
+    carom_shape_def shape = carom_default_shape_def();
+    shape.restitution = 1.0f;
+    set_sphere(&shape, 0.05f);
+    carom_body_def body = carom_default_body_def();
+    carom_body_id ids[2];
+    for (int i = 0; i < 2; i++) {
+        body.position = cm_vec(0.25f * (float)i, 0.0f, 0.0f);
+        body.linear_velocity = cm_vec(i == 0 ? 1.0f : 0.0f, 0.0f, 0.0f);
+        ids[i] = cm_rig_body(&rig, &body, &shape);
+    }
+    cm_rig_step(&rig, 60);
+    cr_expect_float_eq(cm_rig_get(&rig, ids[0]).linear_velocity.x, 0.0, 1e-6);
+    cr_expect_float_eq(cm_rig_get(&rig, ids[1]).linear_velocity.x, 1.0, 1e-6);
+    cm_rig_close(&rig);
+}
+
 Test(impulse, substeps_find_contacts_anew)
 {
     carom_world_def def = cm_rig_def(4);
