@@ -25,10 +25,12 @@ static const solver_key KEYS[] = {
     KEY(IMPULSE, impulse, substeps),
     KEY(IMPULSE, impulse, model),
     KEY(IMPULSE, impulse, pixel),
+    KEY(IMPULSE, impulse, rotation),
     KEY(LCP, lcp, substeps),
     KEY(LCP, lcp, epsilon),
     KEY(LCP, lcp, gamma),
     KEY(LCP, lcp, rounds),
+    KEY(LCP, lcp, rotation),
     KEY(LCP, lcp, friction_model),
     KEY(LCP, lcp, max_friction),
     KEY(LCP, lcp, direct_rows),
@@ -46,11 +48,14 @@ static const solver_key KEYS[] = {
 // The schema's values of enums are cast to the engine's, whose size is that of an int.
 _Static_assert((int)CAROM_SOLVER_VOLUME == CM__SCENE__SOLVER__TYPE__VOLUME &&
                    (int)CAROM_IMPULSE_CIRCLE == CM__SCENE__SOLVER__MODEL__CIRCLE &&
+                   (int)CAROM_ROTATION_QUASI_IMPLICIT ==
+                       CM__SCENE__SOLVER__ROTATION__QUASI_IMPLICIT &&
                    (int)CAROM_FRICTION_PYRAMID == CM__SCENE__SOLVER__FRICTION_MODEL__PYRAMID &&
                    (int)CAROM_VOLUME_DEEPEST_POINT ==
                        CM__SCENE__VOLUME_CONTACT__MODEL__DEEPEST_POINT,
                "the schema's enums are the engine's");
 _Static_assert(sizeof(carom_impulse_model) == sizeof(int) &&
+                   sizeof(carom_rotation) == sizeof(int) &&
                    sizeof(carom_friction_model) == sizeof(int) &&
                    sizeof(carom_volume_contact) == sizeof(int),
                "copied as int");

@@ -155,6 +155,10 @@ static void warn(const sim *s)
                      "rest",
                      (unsigned long long)stats.bodies_put_to_rest);
     }
+    if (stats.rounds_capped > 0) {
+        cm_cli_error("sim: the hits of %llu steps had not ended after 256 rounds",
+                     (unsigned long long)stats.rounds_capped);
+    }
     if (stats.steps_over_bound > 0) {
         cm_cli_error("sim: %llu ticks wanted more substeps or more pairs than the volume solver's "
                      "bounds allow",

@@ -64,6 +64,13 @@ typedef enum carom_impulse_model {
     CAROM_IMPULSE_CIRCLE = 2,       // circles in the plane, without rotation
 } carom_impulse_model;
 
+// How a body that nothing touches turns on, for the impulse and the lcp solver.
+typedef enum carom_rotation {
+    CAROM_ROTATION_MOMENTUM = 0,       // its angular momentum stays, and its energy to 1e-5
+    CAROM_ROTATION_CONSTANT_SPIN = 1,  // impulse: its angular velocity stays, as in the sources
+    CAROM_ROTATION_QUASI_IMPLICIT = 2, // lcp: the source's explicit rotational force
+} carom_rotation;
+
 typedef enum carom_friction_model {
     CAROM_FRICTION_BOX_ESTIMATED = 0, // limits from the last normal forces
     CAROM_FRICTION_BOX_CONSTANT = 1,  // limits given
@@ -102,12 +109,13 @@ typedef struct carom_soft_def {
     uint32_t substeps; // 4: more make stacks stiffer, at their price
 } carom_soft_def;
 
-// `impulse`, for billiards and teaching: each pair that approaches collides once in a tick, at one
-// point, by a closed formula (impact.h has it as a function). Frictions are fractions of sticking,
-// 0 to 1; coefficients combine by product; there are no joints.
+// `impulse`, for billiards and teaching: each pair that approaches collides at one point, by a
+// closed formula (impact.h has it as a function), in rounds until none approaches. Frictions are
+// fractions of sticking, 0 to 1; coefficients combine by product; there are no joints.
 typedef struct carom_impulse_def {
     uint32_t substeps;         // 1
     carom_impulse_model model; // interpolated
+    carom_rotation rotation;   // momentum; or constant_spin
     // The circle model's source rounds gaps to whole pixels; this is the width of one in metres. 0,
     // the default, does not round.
     float pixel;
@@ -120,6 +128,7 @@ typedef struct carom_lcp_def {
     uint32_t substeps;                   // 1
     float epsilon;                       // softness on the diagonal, 1/kg; 1e-4, 0 to 1e3
     float gamma;                         // share of an error taken back in a step; 0.2, 0 to 1
+    carom_rotation rotation;             // momentum; or quasi_implicit
     carom_friction_model friction_model; // box_estimated
     uint32_t rounds;                     // of friction estimates in a step; 1, 1 to 1000
     float max_friction;                  // N a contact point, of box_constant; 0
@@ -450,6 +459,7 @@ typedef struct carom_world_stats {
     uint32_t joints;
     uint64_t joints_broken;    // since create
     uint64_t steps_over_bound; // volume: ticks whose work or stiffness was above a bound
+    uint64_t rounds_capped;    // impulse: steps whose collisions had not ended after 256 rounds
     // lcp: rows of the largest island and linear systems solved, of the last step; since create
     // islands solved iteratively, retries of systems that defied solution, and rows left out.
     uint32_t lcp_rows, lcp_solves;

@@ -32,7 +32,8 @@ typedef struct collision {
     float dt;
 } collision;
 
-#define ON_ITS_SIDE 0.05f // sine of the angle between a cylinder's axis and the surface
+#define ON_ITS_SIDE 0.05f   // sine of the angle between a cylinder's axis and the surface
+#define TOUCHING    1.0e-4f // m, a gap that counts as none where points are chosen
 #define AT_ONCE     256u // pairs rejected, then collided, while the second cache holds their shapes
 #define AHEAD       4u
 
@@ -176,6 +177,32 @@ static bool before(const cm_contact *contact, const cm_pair *pair)
            (contact->shape_a == pair->shape_a && contact->shape_b < pair->shape_b);
 }
 
+// A manifold cut to four points may have left out a point that touches for one that lies further
+// out and does not. The impulse solver knows no slop, and what rests would fall onto the other:
+// touching points come first, and those with a gap take what room is left.
+static void prefer_touching(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
+                            const cm_place *place_b, cm_manifold *manifold)
+{
+    bool gap = false;
+    for (uint32_t i = 0; i < manifold->point_count; i++) {
+        gap = gap || manifold->points[i].separation > TOUCHING;
+    }
+    if (!gap || manifold->point_count < 2) {
+        return;
+    }
+    cm_manifold touching;
+    uint32_t count = cm_collide_places(a, place_a, b, place_b, TOUCHING, &touching);
+    for (uint32_t i = 0; count > 0 && i < manifold->point_count && count < CM_MANIFOLD_MAX; i++) {
+        if (manifold->points[i].separation > TOUCHING) {
+            touching.points[count++] = manifold->points[i];
+        }
+    }
+    if (count > 0) {
+        *manifold = touching;
+        manifold->point_count = count;
+    }
+}
+
 // One pair into row `to`: what last step found in row `last` (CM_NONE: nothing), carried along, or
 // found anew. False where there is no contact.
 static bool collide_pair(const collision *c, const cm_pair *pair, uint32_t last, uint32_t to)
@@ -193,6 +220,10 @@ static bool collide_pair(const collision *c, const cm_pair *pair, uint32_t last,
     } else if (cm_collide_places(a, &scratch->places[pair->shape_a], b,
                                  &scratch->places[pair->shape_b], pair_margin(world, a, b, c->dt),
                                  manifold) > 0) {
+        if (world->state.solver == CAROM_SOLVER_IMPULSE) {
+            prefer_touching(a, &scratch->places[pair->shape_a], b, &scratch->places[pair->shape_b],
+                            manifold);
+        }
         move_anchors(scratch, pair, motion_a, motion_b, manifold);
         if (sensor) {
             keep_deepest(manifold);

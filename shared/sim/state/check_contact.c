@@ -43,6 +43,14 @@ static carom_result check_soft_row(const cm_soft_contact *contact)
     return finite ? CAROM_OK : CAROM_ERROR_NOT_FINITE;
 }
 
+static carom_result check_impulse_row(const cm_impulse_contact *contact)
+{
+    CM_TRY(check_finite(contact->normal_impulse, CM_MANIFOLD_MAX));
+    bool finite =
+        cm_vec_is_finite(contact->friction_impulse) && cm_is_finite(contact->twist_impulse);
+    return finite ? CAROM_OK : CAROM_ERROR_NOT_FINITE;
+}
+
 static carom_result check_lcp_row(const cm_lcp_contact *contact)
 {
     CM_TRY(check_finite(contact->normal_force, CM_MANIFOLD_MAX));
@@ -71,14 +79,13 @@ static carom_result check_volume_row(const cm_volume_contact *contact)
 
 carom_result cm_check_remembered(cm_section section, const void *row)
 {
-    const cm_impulse_contact *impulse = row;
     switch (section) {
     case CM_SECTION_manifold:
         return check_manifold_row(row);
     case CM_SECTION_soft_contact:
         return check_soft_row(row);
     case CM_SECTION_impulse_contact:
-        return impulse->age <= CM_IMPULSE_AGE_MAX ? CAROM_OK : CAROM_ERROR_ARGUMENT;
+        return check_impulse_row(row);
     case CM_SECTION_lcp_contact:
         return check_lcp_row(row);
     case CM_SECTION_volume_contact:

@@ -8,10 +8,10 @@
 //
 //   SECTION           SIZE   WORLDS OF
 //   contact           12     every solver
-//   feature           16     soft, lcp      points are followed from step to step
+//   feature           16     soft, impulse, lcp    points are followed from step to step
 //   manifold          104    soft           manifolds are recycled
 //   soft_contact      32     soft
-//   impulse_contact   4      impulse
+//   impulse_contact   32     impulse
 //   lcp_contact       108    lcp
 //   volume_contact    32     volume
 #ifndef CM_SIM_STATE_CONTACT_H
@@ -20,7 +20,6 @@
 #include "carom/world.h"
 
 #define CM_MANIFOLD_MAX     4u
-#define CM_IMPULSE_AGE_MAX  3u
 #define CM_LCP_SET_MAX      2u // the last of its enum in solve/lcp/system.h
 #define CM_VOLUME_STATE_MAX 2u // CM_VOLUME_KINETIC
 
@@ -56,8 +55,11 @@ typedef struct cm_soft_contact {
     float twist_impulse;                   // N m s, about the normal
 } cm_soft_contact;
 
+// Impulses of what pressed in the last substep: to begin with, and what forces make of others.
 typedef struct cm_impulse_contact {
-    uint32_t age; // steps in a row that it has touched, at most CM_IMPULSE_AGE_MAX
+    float normal_impulse[CM_MANIFOLD_MAX]; // N s
+    carom_vec3 friction_impulse;           // N s, on b, world axes
+    float twist_impulse;                   // N m s, about the normal
 } cm_impulse_contact;
 
 // Where the search for the forces of the next step begins.
@@ -85,7 +87,7 @@ _Static_assert(sizeof(cm_contact) == 12, "saved as it stands: no hidden padding"
 _Static_assert(sizeof(cm_contact_features) == 16, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_kept_manifold) == 104, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_soft_contact) == 32, "gathered as eight floats");
-_Static_assert(sizeof(cm_impulse_contact) == 4, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_impulse_contact) == 32, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_lcp_contact) == 108, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_volume_contact) == 32, "saved as it stands: no hidden padding");
 

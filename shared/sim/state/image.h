@@ -47,7 +47,12 @@ typedef enum cm_section {
 
 // State ------------------------------------------------------------------------------------
 
-enum { CM_WORLD_SLEEP = 1, CM_WORLD_PLANAR = 2, CM_WORLD_FLAGS = 3 };
+enum {
+    CM_WORLD_SLEEP = 1,
+    CM_WORLD_PLANAR = 2,
+    CM_WORLD_OWN_ROTATION = 4, // free bodies turn as the solver's source has it
+    CM_WORLD_FLAGS = 7,
+};
 
 typedef struct cm_world_state {
     uint64_t tick;

@@ -111,6 +111,11 @@ static carom_result check_solver_def(const carom_solver_def *def, carom_error *e
     CM_WANT((unsigned)def->type <= CAROM_SOLVER_VOLUME, "solver.type", "a carom_solver_type");
     CM_WANT(def->lcp.direct_rows <= CAROM_DIRECT_ROWS_MAX, "solver.lcp.direct_rows", "0 to 2048");
     CM_WANT(def->volume.segments <= CAROM_SEGMENTS_MAX, "solver.volume.segments", "3 to 256");
+    CM_WANT((unsigned)def->impulse.rotation <= CAROM_ROTATION_CONSTANT_SPIN,
+            "solver.impulse.rotation", "momentum or constant_spin");
+    CM_WANT(def->lcp.rotation == CAROM_ROTATION_MOMENTUM ||
+                def->lcp.rotation == CAROM_ROTATION_QUASI_IMPLICIT,
+            "solver.lcp.rotation", "momentum or quasi_implicit");
     return CAROM_OK;
 }
 
@@ -191,7 +196,11 @@ static void set_state(const carom_world_def *def, cm_world_state *state)
 {
     state->tick_rate = def->tick_rate;
     set_solver(&def->solver, state);
-    state->flags = (def->sleep ? CM_WORLD_SLEEP : 0u) | (def->planar ? CM_WORLD_PLANAR : 0u);
+    const carom_solver_def *solver = &def->solver;
+    bool own_rotation = (solver->type == CAROM_SOLVER_IMPULSE && solver->impulse.rotation != 0) ||
+                        (solver->type == CAROM_SOLVER_LCP && solver->lcp.rotation != 0);
+    state->flags = (def->sleep ? CM_WORLD_SLEEP : 0u) | (def->planar ? CM_WORLD_PLANAR : 0u) |
+                   (own_rotation ? CM_WORLD_OWN_ROTATION : 0u);
     state->friction_combine = (uint32_t)def->friction_combine;
     state->restitution_combine = (uint32_t)def->restitution_combine;
     state->gravity = def->gravity;

@@ -23,7 +23,7 @@ static const owned OWNED[] = {
     {"damping", "v"},         {"tangent_stiffness", "v"},
     {"tangent_damping", "v"}, {"friction_kinetic", "v"},
     {"friction_static", "v"}, {"segments", "v"},
-    {"contact", "v"},
+    {"contact", "v"},         {"rotation", "il"},
 };
 
 static const char *owners(const char *key)

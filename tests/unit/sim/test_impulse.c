@@ -113,6 +113,8 @@ static cm_rig open_rig(carom_impulse_model model)
     def.gravity = cm_vec(0.0f, 0.0f, 0.0f);
     def.solver.type = CAROM_SOLVER_IMPULSE;
     def.solver.impulse.model = model;
+    // What a hit gives is not to be changed by the turn that follows it.
+    def.solver.impulse.rotation = CAROM_ROTATION_CONSTANT_SPIN;
     return cm_rig_open(&def, 0);
 }
 
@@ -299,33 +301,25 @@ Test(impulse, a_gap_up_to_1e_5_of_the_size_touches)
     }
 }
 
-Test(impulse, each_pair_once_in_the_order_of_ids)
+// A push goes through a row of plastic balls whichever way the ids run: in rounds, until none
+// approaches. All four then move together.
+Test(impulse, rounds_go_on_until_none_approaches)
 {
-    // Newton's cradle: the push goes through in one tick, first pair first.
-    cm_rig rig = open_rig(CAROM_IMPULSE_INTERPOLATED);
-    carom_shape_def shape = carom_default_shape_def();
-    shape.friction = 0.0f;
-    shape.restitution = 1.0f;
-    carom_body_id ids[4];
-    for (int i = 0; i < 4; i++) {
-        ids[i] = ball(&rig, (float)i, i == 0 ? 2.0f : 0.0f, shape);
+    for (int back = 0; back < 2; back++) {
+        cm_rig rig = open_rig(CAROM_IMPULSE_INTERPOLATED);
+        carom_shape_def shape = carom_default_shape_def();
+        carom_body_id ids[4];
+        for (int i = 0; i < 4; i++) {
+            ids[i] =
+                ball(&rig, (float)(back ? -i : i), i == 0 ? (back ? -2.0f : 2.0f) : 0.0f, shape);
+        }
+        cm_rig_step(&rig, 1);
+        for (int i = 0; i < 4; i++) {
+            double v = (double)cm_rig_get(&rig, ids[i]).linear_velocity.x;
+            cr_expect_float_eq(v, back ? -0.5 : 0.5, 1e-4, "ball %d: %g", i, v);
+        }
+        cm_rig_close(&rig);
     }
-    cm_rig_step(&rig, 1);
-    for (int i = 0; i < 4; i++) {
-        cr_expect_float_eq(cm_rig_get(&rig, ids[i]).linear_velocity.x, i == 3 ? 2.0 : 0.0, 1e-6);
-    }
-    cm_rig_close(&rig);
-    // The other way: one pair a tick.
-    rig = open_rig(CAROM_IMPULSE_INTERPOLATED);
-    for (int i = 0; i < 4; i++) {
-        ids[i] = ball(&rig, (float)i, i == 3 ? -1e-5f : 0.0f, shape);
-    }
-    cm_rig_step(&rig, 1);
-    cr_expect_float_eq(cm_rig_get(&rig, ids[2]).linear_velocity.x, -1e-5, 1e-10);
-    cr_expect_eq(cm_rig_get(&rig, ids[1]).linear_velocity.x, 0.0f);
-    cm_rig_step(&rig, 2);
-    cr_expect_float_eq(cm_rig_get(&rig, ids[0]).linear_velocity.x, -1e-5, 1e-10);
-    cm_rig_close(&rig);
 }
 
 Test(impulse, sensors_and_filters_hold)
@@ -397,7 +391,7 @@ Test(impulse, substeps_find_contacts_anew)
     cm_rig_close(&rig);
 }
 
-Test(impulse, turning_is_exact_and_keeps_its_energy)
+Test(impulse, constant_spin_is_exact)
 {
     cm_rig rig = open_rig(CAROM_IMPULSE_INTERPOLATED);
     carom_body_def body = carom_default_body_def();

@@ -10,6 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Each figure under both forms of free rotation: the default and the source's own.
+static carom_rotation rotation = CAROM_ROTATION_MOMENTUM;
+
+#define FIGURE(name)                                                                               \
+    static void name(void);                                                                        \
+    Test(lcp_scenes, name)                                                                         \
+    {                                                                                              \
+        name();                                                                                    \
+    }                                                                                              \
+    Test(lcp_scenes_own_rotation, name)                                                            \
+    {                                                                                              \
+        rotation = CAROM_ROTATION_QUASI_IMPLICIT;                                                  \
+        name();                                                                                    \
+    }                                                                                              \
+    static void name(void)
+
 typedef struct play {
     cm_scene *scene;
     carom_world *world, *rewound;
@@ -21,6 +37,7 @@ static carom_world *new_world(const cm_scene *scene, void **memory)
     carom_world_def def;
     carom_world *world;
     cm_scene_world_def(scene, &def);
+    def.solver.lcp.rotation = rotation;
     size_t size = (carom_world_size(&def) + 63) / 64 * 64;
     *memory = aligned_alloc(64, size);
     cr_assert_eq(carom_world_create(&def, *memory, size, &world), CAROM_OK);
@@ -96,7 +113,7 @@ static double worst_error(const play *p)
     cr_assert(fabs((double)(value) - (expected)) <= (tolerance), "%s: %.9g, expected %.9g",        \
               #value, (double)(value), (double)(expected))
 
-Test(lcp_scenes, cube_drop_rests_without_a_bounce)
+FIGURE(cube_drop_rests_without_a_bounce)
 {
     play p = start("cube_drop");
     for (int i = 0; i < 300; i++) {
@@ -113,7 +130,7 @@ Test(lcp_scenes, cube_drop_rests_without_a_bounce)
     finish(&p);
 }
 
-Test(lcp_scenes, slab_slides_to_rest_in_every_friction_model)
+FIGURE(slab_slides_to_rest_in_every_friction_model)
 {
     static const char *const names[] = {"slab_estimated", "slab_constant", "slab_pyramid"};
     for (int k = 0; k < 3; k++) {
@@ -129,7 +146,7 @@ Test(lcp_scenes, slab_slides_to_rest_in_every_friction_model)
     }
 }
 
-Test(lcp_scenes, pendulum_keeps_its_period_and_its_anchor)
+FIGURE(pendulum_keeps_its_period_and_its_anchor)
 {
     play p = start("pendulum");
     double crossings[4], last = 0.1;
@@ -161,7 +178,7 @@ static double worst_of(const char *name, uint32_t ticks, double *at_end)
 }
 
 // Gamma 0.2 holds what gamma 0 lets drift.
-Test(lcp_scenes, gamma_pulls_errors_back)
+FIGURE(gamma_pulls_errors_back)
 {
     double end;
     NEAR(worst_of("pendulum_wide", 1000, &end), 4e-4, 1e-4);
@@ -172,7 +189,7 @@ Test(lcp_scenes, gamma_pulls_errors_back)
     NEAR(end, 6e-2, 1e-2);
 }
 
-Test(lcp_scenes, motors_are_exact_or_limited)
+FIGURE(motors_are_exact_or_limited)
 {
     play p = start("motor");
     step(&p, 100);
@@ -195,7 +212,7 @@ static double momentum(const carom_body_state *b)
     return sqrt((double)(w.x * w.x) + 4.0 * (double)(w.y * w.y) + 9.0 * (double)(w.z * w.z));
 }
 
-Test(lcp_scenes, spinning_body_turns_over)
+FIGURE(spinning_body_turns_over)
 {
     play p = start("spinning_body");
     carom_body_state b = body(&p, "top");
@@ -215,7 +232,7 @@ Test(lcp_scenes, spinning_body_turns_over)
     finish(&p);
 }
 
-Test(lcp_scenes, hinge_limit_holds_without_a_bounce)
+FIGURE(hinge_limit_holds_without_a_bounce)
 {
     play p = start("hinge_limit");
     bool reached = false;
@@ -230,7 +247,7 @@ Test(lcp_scenes, hinge_limit_holds_without_a_bounce)
     finish(&p);
 }
 
-Test(lcp_scenes, slider_falls_along_its_rail)
+FIGURE(slider_falls_along_its_rail)
 {
     play p = start("prismatic_tilt");
     step(&p, 200);
@@ -242,7 +259,7 @@ Test(lcp_scenes, slider_falls_along_its_rail)
     finish(&p);
 }
 
-Test(lcp_scenes, tyre_slips_sideways_and_rolls)
+FIGURE(tyre_slips_sideways_and_rolls)
 {
     play p = start("tyre_slip");
     step(&p, 300);
@@ -255,7 +272,7 @@ Test(lcp_scenes, tyre_slips_sideways_and_rolls)
 }
 
 // Boxes of 1 kg pushed by (2, 0, 2) N against mu m g = 4.9 N.
-Test(lcp_scenes, contact_modes_choose_what_rubs)
+FIGURE(contact_modes_choose_what_rubs)
 {
     play p = start("contact_modes");
     step(&p, 100);
@@ -276,7 +293,7 @@ Test(lcp_scenes, contact_modes_choose_what_rubs)
     finish(&p);
 }
 
-Test(lcp_scenes, belts_carry)
+FIGURE(belts_carry)
 {
     play p = start("belt");
     step(&p, 100);
@@ -285,7 +302,7 @@ Test(lcp_scenes, belts_carry)
 }
 
 // Of 2 kg on springs of 10 to 1e9 N/m: the stiff ones rest where k says, none gains energy.
-Test(lcp_scenes, stiff_springs_stay_calm)
+FIGURE(stiff_springs_stay_calm)
 {
     play p = start("springs");
     static const double stiffness[] = {1e1, 1e3, 1e5, 1e7, 1e9};
@@ -302,7 +319,7 @@ Test(lcp_scenes, stiff_springs_stay_calm)
 }
 
 // A bob of 1 kg sags by epsilon h^2 m g / gamma.
-Test(lcp_scenes, epsilon_softens)
+FIGURE(epsilon_softens)
 {
     play p = start("epsilon_sweep");
     static const double epsilon[] = {1e-4, 1e-3, 1e-1, 1.0};
@@ -316,7 +333,7 @@ Test(lcp_scenes, epsilon_softens)
     finish(&p);
 }
 
-Test(lcp_scenes, car_drives_over_the_bump)
+FIGURE(car_drives_over_the_bump)
 {
     play p = start("car_over_bump");
     float highest = 0.0f;
@@ -335,7 +352,7 @@ Test(lcp_scenes, car_drives_over_the_bump)
     finish(&p);
 }
 
-Test(lcp_scenes, ragdoll_falls_and_lies_still)
+FIGURE(ragdoll_falls_and_lies_still)
 {
     play p = start("ragdoll");
     for (int i = 0; i < 400; i++) {

@@ -229,7 +229,9 @@ Test(world_codec, each_rule_has_its_refusal)
 Test(world_codec, what_each_solver_remembers_has_rules)
 {
     const bend bends[][5] = {
-        {{CM_SECTION_impulse_contact, 1, "age", 4, CAROM_ERROR_CORRUPT}},
+        {{CM_SECTION_impulse_contact, 1, "normal_impulse", 0x7fc00000u, CAROM_ERROR_CORRUPT},
+         {CM_SECTION_impulse_contact, 1, "friction_impulse", 0x7f800000u, CAROM_ERROR_CORRUPT},
+         {CM_SECTION_impulse_contact, 1, "twist_impulse", 0xff800000u, CAROM_ERROR_CORRUPT}},
         {{CM_SECTION_lcp_contact, 1, "normal_force", 0x7fc00000u, CAROM_ERROR_CORRUPT},
          {CM_SECTION_lcp_contact, 1, "friction_force", 0x7f800000u, CAROM_ERROR_CORRUPT},
          {CM_SECTION_lcp_contact, 1, "tangent", 0xff800000u, CAROM_ERROR_CORRUPT},
@@ -242,7 +244,7 @@ Test(world_codec, what_each_solver_remembers_has_rules)
     const struct {
         carom_solver_type solver;
         size_t bends;
-    } worlds[] = {{CAROM_SOLVER_IMPULSE, 1}, {CAROM_SOLVER_LCP, 4}, {CAROM_SOLVER_VOLUME, 4}};
+    } worlds[] = {{CAROM_SOLVER_IMPULSE, 3}, {CAROM_SOLVER_LCP, 4}, {CAROM_SOLVER_VOLUME, 4}};
     for (size_t i = 0; i < sizeof worlds / sizeof worlds[0]; i++) {
         carom_world *world = fixture_world_of(worlds[i].solver, 32, 64, 256);
         fixture_fill(world, 12, 31);

@@ -104,7 +104,7 @@ void cm_impulse_circles(const carom_world *world, const cm_scratch *scratch, cm_
     cm_impulse_contact *remembered = cm_rows(world, CM_SECTION_impulse_contact);
     for (uint32_t i = 0; i < world->state.contact_count; i++) {
         scratch->manifolds[i].impulse = 0.0f;
-        remembered[i].age = 0; // this model knows no pressing
+        remembered[i] = (cm_impulse_contact){0}; // this model knows no pressing
     }
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t j = i + 1; j < count; j++) {

@@ -1,12 +1,13 @@
 // The `impulse` solver: forces change velocities, what touches at the start of the step collides,
 // then poses move. A substep does all of it for a part of the tick, and finds contacts anew.
 //
-// The sources know no gyroscopic torque: a body turns on about the axis and at the rate that the
-// last collision left, which keeps its energy. Turning is exact for any angle. What would move
-// faster than any call may ask for is put to rest and counted. Scratch: bodies | rows | circles.
+// Turning is exact for any angle. Between collisions a body keeps its angular momentum; or, with
+// rotation "constant_spin", its angular velocity: the sources know no gyroscopic torque. What would
+// move faster than any call may ask for is put to rest and counted. Scratch: bodies | rows |
+// circles.
 #include "shared/sim/solve/impulse/impulse.h"
-#include "shared/base/mathf.h"
 #include "shared/sim/body/locks.h"
+#include "shared/sim/solve/free_turn.h"
 #include "shared/sim/solve/report.h"
 #include "shared/sim/solve/solver.h"
 
@@ -84,7 +85,17 @@ static carom_dvec3 unlocked(uint32_t locks, carom_dvec3 v)
     return cm_d3_of(locks & 1u ? 0.0 : v.x, locks & 2u ? 0.0 : v.y, locks & 4u ? 0.0 : v.z);
 }
 
-// Inverse mass and inertia, then what forces do in a substep.
+// What is added to v by `more` and by damping.
+static carom_dvec3 damped(carom_dvec3 v, carom_dvec3 more, double damping)
+{
+    if (damping == 0.0) {
+        return more;
+    }
+    double left = 1.0 / (1.0 + damping);
+    return cm_d3_mad(cm_d3_scale(left, more), -damping * left, v);
+}
+
+// Inverse mass and inertia, and what forces and damping do in a substep.
 static void prepare_dynamic(const carom_world *world, const cm_impulse *impulse, uint32_t slot,
                             cm_impulse_body *row)
 {
@@ -101,11 +112,10 @@ static void prepare_dynamic(const carom_world *world, const cm_impulse *impulse,
     carom_dvec3 pull = cm_d3_scale(
         h, cm_d3_mad(cm_d3_scale((double)body->gravity_scale, cm_d3_from(world->state.gravity)), m,
                      force));
-    pull = unlocked(locks, pull);
-    side->v = cm_d3_scale(1.0 / (1.0 + h * (double)body->linear_damping), cm_d3_add(side->v, pull));
-    side->w = cm_d3_scale(1.0 / (1.0 + h * (double)body->angular_damping),
-                          cm_d3_mad(side->w, h, cm_dsym_mul(&side->inverse, torque)));
-    row->pull = cm_d3_length(pull);
+    row->dv = damped(side->v, unlocked(locks, pull), h * (double)body->linear_damping);
+    row->dw = damped(side->w, cm_d3_scale(h, cm_dsym_mul(&side->inverse, torque)),
+                     h * (double)body->angular_damping);
+    row->forced = cm_d3_dot(row->dv, row->dv) + cm_d3_dot(row->dw, row->dw) > 0.0;
 }
 
 static void prepare(const carom_world *world, cm_impulse *impulse)
@@ -143,14 +153,24 @@ static carom_vec3 to_float(carom_dvec3 v)
     return cm_vec(settled(v.x), settled(v.y), settled(v.z));
 }
 
-// exp(w h) q
-static carom_quat turned(carom_quat q, carom_dvec3 w, double h)
+// The pose's turn by one step; `w` becomes what it is at the end.
+static void turn(const carom_world *world, const cm_impulse *impulse, const cm_body *body,
+                 const cm_impulse_body *row, carom_quat *orientation, carom_dvec3 *w)
 {
-    double rate = cm_d3_length(w), half = 0.5 * rate * h;
-    double s = rate * h > 1.0e-9 ? cm_sin(half) / rate : 0.5 * h;
-    cm_dquat by = {s * w.x, s * w.y, s * w.z, cm_cos(half)};
-    cm_dquat r = cm_dquat_unit(cm_dquat_mul(by, orientation_of(q)));
-    return (carom_quat){(float)r.x, (float)r.y, (float)r.z, (float)r.w};
+    bool turns = cm_d3_dot(*w, *w) > 0.0, twists = cm_d3_dot(row->twist, row->twist) > 0.0;
+    if (!turns && !twists) {
+        return;
+    }
+    cm_dquat q = orientation_of(*orientation);
+    if (turns && cm_turns_freely(world, body, cm_locks_of(world, body))) {
+        cm_free_turn turn = cm_turn_freely(body, q, *w, impulse->h);
+        q = turn.orientation;
+        *w = turn.end;
+    } else if (turns) {
+        q = cm_turn(q, *w, impulse->h);
+    }
+    q = twists ? cm_turn(q, row->twist, 1.0) : q;
+    *orientation = (carom_quat){(float)q.x, (float)q.y, (float)q.z, (float)q.w};
 }
 
 static void move(carom_world *world, const cm_impulse *impulse)
@@ -162,7 +182,8 @@ static void move(carom_world *world, const cm_impulse *impulse)
         if (!body->alive || body->type == CAROM_BODY_STATIC) {
             continue;
         }
-        if (!is_bounded(row->side.v) || !is_bounded(row->side.w) || !is_bounded(row->shift)) {
+        if (!is_bounded(row->side.v) || !is_bounded(row->side.w) || !is_bounded(row->shift) ||
+            !is_bounded(row->twist)) {
             motion->linear_velocity = motion->angular_velocity = cm_vec(0.0f, 0.0f, 0.0f);
             world->stats.bodies_put_to_rest++;
             continue;
@@ -170,11 +191,10 @@ static void move(carom_world *world, const cm_impulse *impulse)
         carom_dvec3 p = cm_d3_from(motion->position);
         p = cm_d3_add(cm_d3_mad(p, impulse->h, row->side.v), row->shift);
         motion->position = cm_vec((float)p.x, (float)p.y, (float)p.z);
-        if (row->side.w.x != 0.0 || row->side.w.y != 0.0 || row->side.w.z != 0.0) {
-            motion->orientation = turned(motion->orientation, row->side.w, impulse->h);
-        }
+        carom_dvec3 w = row->side.w;
+        turn(world, impulse, body, row, &motion->orientation, &w);
         motion->linear_velocity = to_float(row->side.v);
-        motion->angular_velocity = to_float(row->side.w);
+        motion->angular_velocity = to_float(w);
     }
 }
 
@@ -204,6 +224,7 @@ static void solve(carom_world *world, cm_scratch *scratch)
     impulse.planar = world->state.flags & CM_WORLD_PLANAR;
     prepare(world, &impulse);
     if (world->state.model == CAROM_IMPULSE_CIRCLE) {
+        cm_impulse_act(&impulse, world->state.body_slots);
         cm_impulse_circles(world, scratch, &impulse);
     } else {
         cm_impulse_collide(world, scratch, &impulse);
@@ -214,7 +235,8 @@ static void solve(carom_world *world, cm_scratch *scratch)
 }
 
 const cm_solver cm_solver_impulse = {
-    .remembers = CM_REMEMBERS(CM_SECTION_contact) | CM_REMEMBERS(CM_SECTION_impulse_contact),
+    .remembers = CM_REMEMBERS(CM_SECTION_contact) | CM_REMEMBERS(CM_SECTION_feature) |
+                 CM_REMEMBERS(CM_SECTION_impulse_contact),
     .manifolds = true,
     .rounds = true,
     .solve = solve,

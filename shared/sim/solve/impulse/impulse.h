@@ -1,9 +1,11 @@
-// The `impulse` solver's rows: collisions as they stand in carom/impact.h, one a pair and tick.
-// Private to shared/sim/solve; laws, units and what a tick does: README.md beside this file.
+// The `impulse` solver's rows: collisions as they stand in carom/impact.h, in rounds, and what
+// presses. Private to shared/sim/solve; laws, units and what a tick does: README.md beside this
+// file.
 //
-// All arithmetic of a tick is binary64; poses and velocities are stored as binary32. Nothing is
-// remembered from tick to tick but of each contact how many steps in a row it has touched
-// (cm_impulse_contact).
+//   bodies (impulse.c) -> rows (pair.c) -> hits (hit.c) -> forces, presses (press.c) -> poses move
+//
+// All arithmetic of a tick is binary64; poses and velocities are stored as binary32. What is
+// remembered from tick to tick is the normal impulse of each point of what pressed.
 #ifndef CM_SIM_SOLVE_IMPULSE_IMPULSE_H
 #define CM_SIM_SOLVE_IMPULSE_IMPULSE_H
 
@@ -12,23 +14,53 @@
 #include "shared/sim/state/scratch.h"
 
 #define CM_IMPULSE_TOUCH  1.0e-5 // gap that counts as touching, of the size
-#define CM_IMPULSE_ROUNDS 128u   // of repeated collisions of what is pressed
+#define CM_IMPULSE_KEPT   1.0e-4 // overlap that stays, so that contact does not break, of the size
+#define CM_IMPULSE_ROUNDS 256u   // of hits
 
 // A row a body slot.
 typedef struct cm_impulse_body {
-    cm_impulse_side side;   // r is filled for each collision
-    double pull;            // m/s, what forces have added in this step
-    carom_dvec3 shift;      // m, beside the motion: what separates overlapping bodies
-    carom_dvec3 push, turn; // N s, N m s, about the centre of mass: what contacts did
+    cm_impulse_side side; // r is filled for each hit; v and w are without the step's forces until
+                          // the hits are over
+    carom_dvec3 dv, dw;   // m/s, rad/s: what forces and damping add in this step
+    carom_dvec3 load_v, load_w; // the same of the normal impulses of the step before
+    double fastest;             // m/s, the largest approach of its hits in this step
+    carom_dvec3 shift, twist;   // m, rad: beside the motion, at the end of the step
+    carom_dvec3 push, turn;     // N s, N m s, about the centre of mass: what contacts did
+    bool forced;                // forces or what presses act on it
 } cm_impulse_body;
 
-// A row a contact.
+// A direction in which two bodies push each other, b along it and a against it.
+typedef struct cm_impulse_axis {
+    carom_dvec3 along;          // length 1; 0 for a turn
+    carom_dvec3 turn_a, turn_b; // r x along
+    carom_dvec3 spin_a, spin_b; // J (r x along)
+    double mass;                // kg, or kg m^2, effective; 0 where nothing can move
+    double rate;                // m/s, rad/s: what the solution has at least, or exactly
+    double impulse;             // N s, N m s
+} cm_impulse_axis;
+
+// A row a contact. Normal rates are those of separation.
 typedef struct cm_impulse_row {
-    carom_dvec3 normal; // length 1, from a to b
-    double touch;       // m, a gap up to this touches
-    double deepest;     // m, separation of the deepest point
-    uint32_t points;    // a bit for each that touches
-    uint32_t pressed;
+    carom_dvec3 normal;     // length 1, from a to b
+    carom_dvec3 on_a, on_b; // m, centroid of the touching points, from the centres of mass
+    double size;            // m, of the smaller shape
+    double overlap;         // m, mean of the touching points
+    double deepest;         // m, of them
+    double force;           // m/s, approach at the centroid that one step's forces make, those of
+                            // other contacts included
+    double mu;
+    double still;    // m/s, rad/s: a change of less is none
+    uint32_t points; // a bit for each that touches; 0: the row has no part in the step
+    uint32_t hits;   // in this step
+    double carried;  // N s, along the normal, of the hits
+    bool forced;     // forces act on a body of it
+    bool rebounds;   // hit, with restitution
+    bool loaded;     // carried something in the step before
+    bool rubs, sticks;
+    double left;  // of the sliding, where it does not stick
+    double reach; // m, root mean square of the touching points' distance from their centroid
+    cm_impulse_axis press[CM_MANIFOLD_MAX]; // along the normal, a point each
+    cm_impulse_axis rub[3];                 // two tangents at the centroid, a turn about the normal
 } cm_impulse_row;
 
 typedef struct cm_impulse_circle {
@@ -45,8 +77,21 @@ typedef struct cm_impulse {
     uint32_t planar;
 } cm_impulse;
 
-// pair.c: each pair once, in order; then what is pressed, again and again.
-void cm_impulse_collide(const carom_world *world, const cm_scratch *scratch, cm_impulse *impulse);
+// pair.c: all contacts of a step.
+void cm_impulse_collide(carom_world *world, const cm_scratch *scratch, cm_impulse *impulse);
+// hit.c: what approaches faster than forces press collides, in rounds until nothing does. False
+// where rounds ran out.
+bool cm_impulse_hit(uint32_t model, const cm_scratch *scratch, cm_impulse *impulse, uint32_t count);
+// press.c: what the points carried in the last step, onto the row and as loads of the bodies.
+void cm_impulse_load(cm_impulse *impulse, const cm_manifold *m, const float *last,
+                     cm_impulse_row *row);
+// The step's forces act.
+void cm_impulse_act(cm_impulse *impulse, uint32_t bodies);
+// They do, and the approach that is left is taken away without rebound.
+void cm_impulse_press(uint32_t model, const cm_impulse_contact *contacts, const cm_scratch *scratch,
+                      cm_impulse *impulse, uint32_t count, uint32_t bodies);
+void cm_impulse_separate(const cm_impulse *impulse, const cm_manifold *m,
+                         const cm_impulse_row *row);
 // circle.c: the loop of the article.
 void cm_impulse_circles(const carom_world *world, const cm_scratch *scratch, cm_impulse *impulse);
 

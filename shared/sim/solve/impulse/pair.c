@@ -1,20 +1,16 @@
-// Collisions of the models `interpolated` (JP3308685B2) and `normal` (saharan): each touching pair
-// of shapes once, in the order of their slots, at the centroid of its touching points.
+// The contacts of a step, for the models `interpolated` (JP3308685B2) and `normal` (saharan): a row
+// for each pair of shapes that touches, then hits (hit.c), what presses (press.c), and what is left
+// of an overlap.
 //
-// Pressing contact (S0.9, figure 12). A contact that touched in the step before is pressed, not
-// hit, where it approaches by no more than twice what this step's forces have added, or where it
-// has touched for three steps in a row and still approaches: it does not rebound (restitution 0);
-// after every pair has collided once, the touching points of pressed contacts collide again and
-// again, restitution 0, until none approaches, at most 128 rounds; and of its overlap a fifth a
-// step is undone by mass share, the separation of the circle source, so that what fell in with its
-// last free step comes back out and rests. Without forces no contact is pressed and bodies go where
-// their collisions send them, overlap or not. Typical: 3 rounds.
+// Pressing is a property of a contact and its direction: a contact presses where it approaches by
+// no more than what one step's forces make along its normal. Forces are those of the world and, on
+// each body, the normal impulses that pressed it in the step before, so that what lies on a pile
+// presses, however high it lies, and what touches beside it in the same pile may be hit. Without
+// forces nothing presses, and bodies go where their collisions send them, overlap or not.
 #include "shared/sim/solve/impulse/impulse.h"
 
-#define PRESSED   2.0    // of what forces add: above it a contact is hit
-#define STILL     1.0e-4 // of what forces add: no approach any more
-#define KEPT      1.0e-4 // of the size: overlap that stays, so that contact does not break
-#define SEPARATED 0.2    // of the overlap, a step
+#include <stddef.h>
+#include <string.h>
 
 static double largest(double a, double b)
 {
@@ -42,34 +38,11 @@ static double size_of(const cm_shape *shape)
 }
 
 // Of the smaller one: what touches must not depend on how large the floor is.
-static double touch_of(const cm_shape *a, const cm_shape *b)
+static double smaller_size(const cm_shape *a, const cm_shape *b)
 {
     double size_a = size_of(a), size_b = size_of(b);
     bool smaller_a = size_b == 0.0 || (size_a > 0.0 && size_a < size_b);
-    return CM_IMPULSE_TOUCH * (smaller_a ? size_a : size_b);
-}
-
-static void set_arms(cm_impulse_side *a, cm_impulse_side *b, carom_dvec3 on_a, carom_dvec3 on_b)
-{
-    a->r = on_a;
-    b->r = on_b;
-}
-
-// One collision where both sides' arms point. Returns the normal part of the impulse.
-static double collide(uint32_t model, cm_impulse_body *a, cm_impulse_body *b, carom_dvec3 n,
-                      carom_dvec3 v0, double mu, double epsilon)
-{
-    carom_dsym3 vf = cm_impulse_response(&a->side, &b->side);
-    carom_dvec3 f = model == CAROM_IMPULSE_NORMAL
-                        ? cm_d3_scale((1.0 + epsilon) * cm_impulse_slip(&vf, n, v0), n)
-                        : cm_impulse_interpolate(&vf, n, v0, mu, epsilon);
-    cm_impulse_push(&a->side, 1.0, f);
-    cm_impulse_push(&b->side, -1.0, f);
-    a->push = cm_d3_add(a->push, f);
-    b->push = cm_d3_sub(b->push, f);
-    a->turn = cm_d3_add(a->turn, cm_d3_cross(a->side.r, f));
-    b->turn = cm_d3_sub(b->turn, cm_d3_cross(b->side.r, f));
-    return -cm_d3_dot(f, n);
+    return smaller_a ? size_a : size_b;
 }
 
 // Points lie halfway between the surfaces; where a sphere overlaps something else the point is the
@@ -86,141 +59,167 @@ static void to_sphere(const cm_shape *a, const cm_shape *b, cm_manifold *m)
     }
 }
 
-// False where nothing touches.
-static bool fill_row(const carom_world *world, const cm_impulse *impulse, cm_manifold *m,
-                     const cm_contact *contact, cm_impulse_row *row)
+// A bit for each point that touches.
+static uint32_t touching_points(const cm_manifold *m, double size)
 {
-    const cm_shape *a = cm_shapes(world) + contact->shape_a;
-    const cm_shape *b = cm_shapes(world) + contact->shape_b;
-    *row = (cm_impulse_row){0};
-    m->impulse = 0.0f;
-    if (m->body_a == CM_NONE || m->point_count == 0) {
-        return false;
-    }
-    carom_dvec3 n = cm_d3_from(m->normal);
-    n.z = impulse->planar ? 0.0 : n.z;
-    double length = cm_d3_length(n);
-    if (!(length > 0.1)) {
-        return false;
-    }
-    row->normal = cm_d3_scale(1.0 / length, n);
-    row->touch = touch_of(a, b);
+    uint32_t points = 0;
     for (uint32_t i = 0; i < m->point_count; i++) {
-        double separation = (double)m->points[i].separation;
-        if (separation <= row->touch) {
-            row->points |= 1u << i;
-            row->deepest = separation < row->deepest ? separation : row->deepest;
-        }
+        points |= (uint32_t)((double)m->points[i].separation <= CM_IMPULSE_TOUCH * size) << i;
     }
-    to_sphere(a, b, m);
-    return row->points != 0;
+    return points;
 }
 
-static void set_centroid(const cm_manifold *m, uint32_t points, cm_impulse_side *a,
-                         cm_impulse_side *b)
+static void fill_centroid(const cm_manifold *m, cm_impulse_row *row)
 {
-    carom_dvec3 on_a = {0}, on_b = {0};
-    double count = 0.0;
+    double count = 0.0, squares = 0.0;
     for (uint32_t i = 0; i < m->point_count; i++) {
-        if (points >> i & 1u) {
-            on_a = cm_d3_add(on_a, cm_d3_from(m->points[i].anchor_a));
-            on_b = cm_d3_add(on_b, cm_d3_from(m->points[i].anchor_b));
+        if ((row->points >> i & 1u) != 0) {
+            carom_dvec3 on_a = cm_d3_from(m->points[i].anchor_a);
+            double depth = -(double)m->points[i].separation;
+            row->overlap += depth;
+            row->deepest = depth > row->deepest ? depth : row->deepest;
+            row->on_a = cm_d3_add(row->on_a, on_a);
+            row->on_b = cm_d3_add(row->on_b, cm_d3_from(m->points[i].anchor_b));
+            squares += cm_d3_dot(on_a, on_a);
             count += 1.0;
         }
     }
-    set_arms(a, b, cm_d3_scale(1.0 / count, on_a), cm_d3_scale(1.0 / count, on_b));
+    if (count > 1.0) {
+        row->overlap /= count;
+        row->on_a = cm_d3_scale(1.0 / count, row->on_a);
+        row->on_b = cm_d3_scale(1.0 / count, row->on_b);
+        double spread = squares / count - cm_d3_dot(row->on_a, row->on_a);
+        row->reach = spread > 0.0 ? __builtin_sqrt(spread) : 0.0;
+    }
 }
 
-static double friction_of(const cm_manifold *m)
+// A row without points where nothing touches.
+static void fill_row(const carom_world *world, cm_impulse *impulse, cm_manifold *m,
+                     const cm_contact *contact, const cm_impulse_contact *last, cm_impulse_row *row)
 {
-    return m->friction < 1.0f ? (double)m->friction : 1.0;
-}
-
-static void collide_once(const carom_world *world, cm_impulse *impulse, cm_manifold *m,
-                         const cm_contact *contact, uint32_t age, cm_impulse_contact *remembered,
-                         cm_impulse_row *row)
-{
-    remembered->age = 0;
-    if (!fill_row(world, impulse, m, contact, row)) {
+    const cm_shape *a = cm_shapes(world) + contact->shape_a;
+    const cm_shape *b = cm_shapes(world) + contact->shape_b;
+    row->points = 0;
+    row->forced = row->rubs = row->rebounds = false;
+    m->impulse = 0.0f;
+    if (m->body_a == CM_NONE || m->point_count == 0) {
         return;
     }
-    remembered->age = age < CM_IMPULSE_AGE_MAX ? age + 1 : age;
-    cm_impulse_body *a = &impulse->bodies[m->body_a], *b = &impulse->bodies[m->body_b];
-    set_centroid(m, row->points, &a->side, &b->side);
-    carom_dvec3 v0 = cm_impulse_relative(&a->side, &b->side);
-    double approach = cm_d3_dot(v0, row->normal), pull = largest(a->pull, b->pull);
-    row->pressed = age > 0 && pull > 0.0 && approach > -PRESSED * pull &&
-                   (approach <= PRESSED * pull || age >= CM_IMPULSE_AGE_MAX);
-    if (approach > 0.0) {
-        double epsilon = row->pressed ? 0.0 : (double)m->restitution;
-        m->impulse =
-            (float)collide(world->state.model, a, b, row->normal, v0, friction_of(m), epsilon);
+    double size = smaller_size(a, b);
+    uint32_t points = touching_points(m, size);
+    carom_dvec3 n = cm_d3_from(m->normal);
+    n.z = impulse->planar ? 0.0 : n.z;
+    double length = points != 0 ? cm_d3_length(n) : 0.0;
+    if (!(length > 0.1)) {
+        return;
+    }
+    memset(row, 0, offsetof(cm_impulse_row, press));
+    row->points = points;
+    row->size = size;
+    row->normal = cm_d3_scale(1.0 / length, n);
+    row->mu = m->friction < 1.0f ? (double)m->friction : 1.0;
+    to_sphere(a, b, m);
+    fill_centroid(m, row);
+    const float *j = last->normal_impulse;
+    if (j[0] > 0.0f || j[1] > 0.0f || j[2] > 0.0f || j[3] > 0.0f) {
+        cm_impulse_load(impulse, m, j, row);
     }
 }
 
-// One round over the points of a pressed contact; true where one approached. A point that does not
-// touch yet may come as far as its gap in this step, so that what rests does not rock from one
-// corner to the next.
-static bool collide_again(uint32_t model, cm_impulse *impulse, cm_manifold *m,
-                          const cm_impulse_row *row)
+// What one step's forces make of approach at the centroid: what all other contacts carried counts
+// as a force, so what this one carried is added again.
+static void find_force(const cm_impulse *impulse, const cm_manifold *m, cm_impulse_row *row)
 {
-    cm_impulse_body *a = &impulse->bodies[m->body_a], *b = &impulse->bodies[m->body_b];
-    double still = STILL * largest(a->pull, b->pull);
-    bool any = false;
+    const cm_impulse_body *a = &impulse->bodies[m->body_a], *b = &impulse->bodies[m->body_b];
+    row->forced = a->forced || b->forced;
+    if (!row->forced) {
+        return;
+    }
+    cm_impulse_side one = {.r = row->on_a}, two = {.r = row->on_b};
+    one.v = cm_d3_add(a->dv, a->load_v);
+    one.w = cm_d3_add(a->dw, a->load_w);
+    two.v = cm_d3_add(b->dv, b->load_v);
+    two.w = cm_d3_add(b->dw, b->load_w);
+    row->force = cm_d3_dot(cm_impulse_relative(&one, &two), row->normal);
+    if (!row->loaded) {
+        return;
+    }
+    double carried = 0.0;
     for (uint32_t i = 0; i < m->point_count; i++) {
-        set_arms(&a->side, &b->side, cm_d3_from(m->points[i].anchor_a),
-                 cm_d3_from(m->points[i].anchor_b));
-        double gap = (double)m->points[i].separation, allowed = gap > 0.0 ? gap / impulse->h : 0.0;
-        carom_dvec3 v0 = cm_impulse_relative(&a->side, &b->side);
-        v0 = cm_d3_mad(v0, -allowed, row->normal);
-        if (cm_d3_dot(v0, row->normal) > still) {
-            m->impulse += (float)collide(model, a, b, row->normal, v0, friction_of(m), 0.0);
-            any = true;
-        }
+        carried += row->press[i].impulse;
     }
-    return any;
+    if (m->point_count == 1) {
+        row->force += row->press[0].mass > 0.0 ? carried / row->press[0].mass : 0.0;
+        return;
+    }
+    one.inverse_mass = a->side.inverse_mass;
+    one.inverse = a->side.inverse;
+    two.inverse_mass = b->side.inverse_mass;
+    two.inverse = b->side.inverse;
+    carom_dsym3 vf = cm_impulse_response(&one, &two);
+    row->force += carried * cm_d3_dot(cm_dsym_mul(&vf, row->normal), row->normal);
 }
 
-static void separate(cm_impulse *impulse, const cm_manifold *m, const cm_impulse_row *row)
+// What the contact carried in the step before, its points found again.
+static cm_impulse_contact carried_over(const cm_impulse_contact *old, const cm_contact_match *match)
 {
-    cm_impulse_body *a = &impulse->bodies[m->body_a], *b = &impulse->bodies[m->body_b];
-    carom_dvec3 n = row->normal, ia = a->side.inverse_mass, ib = b->side.inverse_mass;
-    double along = cm_d3_dot(cm_d3_sub(b->shift, a->shift), n);
-    double depth = -row->deepest - along - KEPT / CM_IMPULSE_TOUCH * row->touch;
-    carom_dvec3 to_a = cm_d3_of(ia.x * n.x, ia.y * n.y, ia.z * n.z);
-    carom_dvec3 to_b = cm_d3_of(ib.x * n.x, ib.y * n.y, ib.z * n.z);
-    double share = cm_d3_dot(cm_d3_add(to_a, to_b), n);
-    if (depth > 0.0 && share > 0.0) {
-        double s = SEPARATED * depth / share;
-        a->shift = cm_d3_mad(a->shift, -s, to_a);
-        b->shift = cm_d3_mad(b->shift, s, to_b);
+    cm_impulse_contact contact = {0};
+    if (match->row == CM_NONE) {
+        return contact;
     }
+    contact = old[match->row];
+    for (uint32_t i = 0; i < CM_MANIFOLD_MAX; i++) {
+        uint8_t point = match->point[i];
+        contact.normal_impulse[i] =
+            point == CM_NO_POINT ? 0.0f : old[match->row].normal_impulse[point];
+    }
+    return contact;
 }
 
-void cm_impulse_collide(const carom_world *world, const cm_scratch *scratch, cm_impulse *impulse)
+static cm_impulse_contact remembered(const cm_manifold *m, const cm_impulse_row *row)
 {
-    uint32_t count = world->state.contact_count;
+    cm_impulse_contact contact = {0};
+    for (uint32_t i = 0; row->forced && i < m->point_count; i++) {
+        contact.normal_impulse[i] = (float)row->press[i].impulse;
+    }
+    if (row->rubs) {
+        carom_dvec3 f = cm_d3_scale(row->rub[0].impulse, row->rub[0].along);
+        f = cm_d3_mad(f, row->rub[1].impulse, row->rub[1].along);
+        contact.friction_impulse = cm_vec((float)f.x, (float)f.y, (float)f.z);
+        contact.twist_impulse = (float)row->rub[2].impulse;
+    }
+    bool finite = cm_vec_is_finite(contact.friction_impulse) && cm_is_finite(contact.twist_impulse);
+    for (uint32_t i = 0; i < CM_MANIFOLD_MAX; i++) {
+        finite = finite && cm_is_finite(contact.normal_impulse[i]);
+    }
+    return finite ? contact : (cm_impulse_contact){0};
+}
+
+void cm_impulse_collide(carom_world *world, const cm_scratch *scratch, cm_impulse *impulse)
+{
+    uint32_t count = world->state.contact_count, model = world->state.model;
+    const cm_contact *contacts = cm_contacts(world);
     const cm_impulse_contact *old = cm_old_rows(world, CM_SECTION_impulse_contact);
-    cm_impulse_contact *remembered = cm_rows(world, CM_SECTION_impulse_contact);
+    cm_impulse_contact *carried = cm_rows(world, CM_SECTION_impulse_contact);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t row = scratch->matches[i].row;
-        collide_once(world, impulse, &scratch->manifolds[i], &cm_contacts(world)[i],
-                     row != CM_NONE ? old[row].age : 0, &remembered[i], &impulse->rows[i]);
-    }
-    bool any = true;
-    for (uint32_t round = 0; any && round < CM_IMPULSE_ROUNDS; round++) {
-        any = false;
-        for (uint32_t i = 0; i < count; i++) {
-            if (impulse->rows[i].pressed) {
-                any = collide_again(world->state.model, impulse, &scratch->manifolds[i],
-                                    &impulse->rows[i]) ||
-                      any;
-            }
-        }
+        carried[i] = carried_over(old, &scratch->matches[i]);
+        fill_row(world, impulse, &scratch->manifolds[i], &contacts[i], &carried[i],
+                 &impulse->rows[i]);
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (impulse->rows[i].pressed) {
-            separate(impulse, &scratch->manifolds[i], &impulse->rows[i]);
+        if (impulse->rows[i].points != 0) {
+            find_force(impulse, &scratch->manifolds[i], &impulse->rows[i]);
         }
     }
+    bool ended = cm_impulse_hit(model, scratch, impulse, count);
+    cm_impulse_press(model, carried, scratch, impulse, count, world->state.body_slots);
+    for (uint32_t i = 0; i < count; i++) {
+        const cm_impulse_row *row = &impulse->rows[i];
+        const cm_manifold *m = &scratch->manifolds[i];
+        if (row->forced && !row->rebounds && row->deepest > CM_IMPULSE_KEPT * row->size) {
+            cm_impulse_separate(impulse, m, row);
+        }
+        carried[i] = remembered(m, row);
+    }
+    world->stats.rounds_capped += !ended;
 }

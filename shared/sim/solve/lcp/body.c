@@ -1,11 +1,14 @@
 // Bodies of the lcp solver: from the state into binary64, and back with new velocities and poses.
 //
-// Forces and the rotational force -w x (I w) act on the velocity of the start of the step; then the
-// new velocity moves the pose (quasi-implicit: seeds S3.c, 8). Where a body turns so far in a step
-// that the explicit rotational force would feed it, one Newton step of the implicit equation stands
-// in (E. Catto, "Numerical Methods", GDC 2015). Locked axes are rows and columns without inverse
-// mass. What would not be finite is put to rest. Typical: 20 bodies.
+// Forces and the rotational force -w x (I w) act on the velocity of the start of the step, so rows
+// see them; then the new velocity moves the pose (quasi-implicit: seeds S3.c, 8). Where a body
+// turns so far in a step that the explicit rotational force would feed it, one Newton step of the
+// implicit equation stands in (E. Catto, "Numerical Methods", GDC 2015). A body that no row turned
+// keeps its angular momentum instead; with rotation "quasi_implicit" it does as the source says.
+// Locked axes are rows and columns without inverse mass. What would not be finite is put to rest.
+// Typical: 20 bodies.
 #include "shared/sim/state/wake.h"
+#include "shared/sim/solve/free_turn.h"
 #include "shared/sim/solve/lcp/lcp.h"
 
 #define RUNAWAY   1.0e6 // m, m/s, rad/s: of one tick
@@ -110,8 +113,10 @@ static void load_dynamic(const cm_lcp_step *step, const cm_body *body, cm_lcp_bo
     turned_diagonal(&axes, inertia, m);
     invert_free(m, locks, row->inverse);
     cm_d3 torque = cm_d3_add(cm_d3_from(body->torque), cm_d3_from(body->applied_torque));
-    cm_d3 turn = rotational(cm_dmat_mul_transpose(&axes, row->w), inertia, h);
-    cm_d3 w = cm_d3_add(row->w, unlocked(cm_dmat_mul(&axes, turn), locks >> 3));
+    cm_d3 w = row->w;
+    cm_d3 turn = rotational(cm_dmat_mul_transpose(&axes, w), inertia, h);
+    w = cm_d3_add(w, unlocked(cm_dmat_mul(&axes, turn), locks >> 3));
+    row->turned = w;
     w = cm_d3_mad(w, h, sym_mul(row->inverse, torque));
     row->free_w = cm_d3_scale(angular, w);
     for (uint32_t i = 0; i < 6; i++) {
@@ -158,16 +163,40 @@ static cm_d3 settled(cm_d3 v)
                     cm_d_abs(v.z) < TINY ? 0.0 : v.z);
 }
 
-static void store_body(cm_lcp_step *step, const cm_lcp_body *row, cm_motion *motion)
+// The source's first-order turn.
+static cm_dquat pushed(cm_dquat q, cm_d3 w, double h)
+{
+    cm_dquat spin = {w.x, w.y, w.z, 0.0}, d = cm_dquat_mul(spin, q);
+    q = (cm_dquat){q.x + 0.5 * h * d.x, q.y + 0.5 * h * d.y, q.z + 0.5 * h * d.z,
+                   q.w + 0.5 * h * d.w};
+    return cm_dquat_unit(q);
+}
+
+// The pose's turn by one step; `w` becomes what it is at the end. A body that no row turned keeps
+// its momentum; what rows turn moves with the velocity that was solved for.
+static cm_dquat turn_body(const cm_lcp_step *step, const cm_lcp_body *row, const cm_body *body,
+                          cm_d3 *w)
+{
+    double h = step->h;
+    bool free = row->dw.x == 0.0 && row->dw.y == 0.0 && row->dw.z == 0.0;
+    if (!free || !cm_turns_freely(step->world, body, locks_of(step->world, body))) {
+        return pushed(row->orientation, *w, h);
+    }
+    cm_free_turn kept = cm_turn_freely(body, row->orientation, row->w, h);
+    double left = 1.0 / (1.0 + h * (double)body->angular_damping);
+    cm_d3 middle = cm_d3_mad(*w, left, cm_d3_sub(kept.middle, row->turned));
+    *w = settled(cm_d3_mad(*w, left, cm_d3_sub(kept.end, row->turned)));
+    return cm_turn(row->orientation, middle, h);
+}
+
+static void store_body(cm_lcp_step *step, const cm_lcp_body *row, const cm_body *body,
+                       cm_motion *motion)
 {
     double h = step->h;
     cm_d3 v = settled(cm_d3_mad(row->free_v, h, row->dv));
     cm_d3 w = settled(cm_d3_mad(row->free_w, h, row->dw));
     cm_d3 p = cm_d3_mad(row->position, h, v);
-    cm_dquat q = row->orientation, spin = {w.x, w.y, w.z, 0.0}, d = cm_dquat_mul(spin, q);
-    q = (cm_dquat){q.x + 0.5 * h * d.x, q.y + 0.5 * h * d.y, q.z + 0.5 * h * d.z,
-                   q.w + 0.5 * h * d.w};
-    q = cm_dquat_unit(q);
+    cm_dquat q = turn_body(step, row, body, &w);
     carom_vec3 position = cm_d3_round(p);
     carom_quat orientation = {(float)q.x, (float)q.y, (float)q.z, (float)q.w};
     bool sound = is_bounded(v) && is_bounded(w) && cm_vec_is_finite(position) &&
@@ -196,7 +225,7 @@ void cm_lcp_store_bodies(cm_lcp_step *step, bool last)
         cm_body *body = &cm_bodies(world)[i];
         const cm_lcp_body *row = &step->bodies[i];
         if (row->moving) {
-            store_body(step, row, &cm_motions(world)[i]);
+            store_body(step, row, body, &cm_motions(world)[i]);
         }
         bool reports = (body->flags & CM_BODY_REPORT) || body->pointer != CAROM_NO_PLAYER;
         if (last && body->alive && reports && !cm_body_is_asleep(body)) {
