@@ -408,7 +408,8 @@ Test(impulse, constant_spin_is_exact)
 }
 
 // A slope: friction is a fraction of sticking, whichever rule gave it.
-static double slide(carom_solver_type solver, const carom_pair_rule *rule, uint32_t material)
+static double slide(carom_solver_type solver, const carom_pair_rule *rules, uint32_t count,
+                    uint32_t material)
 {
     carom_world_def def = cm_rig_def(4);
     def.solver.type = solver;
@@ -422,8 +423,8 @@ static double slide(carom_solver_type solver, const carom_pair_rule *rule, uint3
     shape.friction = 1.0f;
     shape.material = material;
     carom_body_id id = cm_rig_body(&rig, &body, &shape);
-    if (rule != NULL) {
-        cr_assert_eq(carom_world_add_pair_rule(rig.world, rule), CAROM_OK);
+    for (uint32_t i = 0; i < count; i++) {
+        cr_assert_eq(carom_world_add_pair_rule(rig.world, &rules[i]), CAROM_OK);
     }
     cm_rig_step(&rig, 60);
     double x = (double)cm_rig_get(&rig, id).position.x;
@@ -437,9 +438,19 @@ Test(impulse, pair_rules_count_for_every_solver)
     for (size_t i = 0; i < 2; i++) {
         // The plane has material 0.
         carom_pair_rule ice = {.material_a = 7, .friction = 0.0f, .restitution = -1.0f};
-        double held = slide(SOLVERS[i], NULL, 7), free = slide(SOLVERS[i], &ice, 7);
+        double held = slide(SOLVERS[i], NULL, 0, 7), free = slide(SOLVERS[i], &ice, 1, 7);
         cr_expect_lt(fabs(held), 0.01, "solver %zu: %g", i, held);
         cr_expect_float_eq(free, 1.5, 0.05, "solver %zu: %g", i, free);
-        cr_expect_lt(fabs(slide(SOLVERS[i], &ice, 8)), 0.01, "another material");
+        cr_expect_lt(fabs(slide(SOLVERS[i], &ice, 1, 8)), 0.01, "another material");
     }
+}
+
+// Of rules that name a pair as closely, the last one made counts.
+Test(impulse, the_last_of_equal_pair_rules_counts)
+{
+    const carom_pair_rule ice = {.material_a = 7, .friction = 0.0f, .restitution = -1.0f};
+    const carom_pair_rule rubber = {.material_a = 7, .friction = 2.0f, .restitution = -1.0f};
+    const carom_pair_rule first[2] = {ice, rubber}, second[2] = {rubber, ice};
+    cr_expect_lt(fabs(slide(CAROM_SOLVER_SOFT, first, 2, 7)), 0.01, "rubber came last");
+    cr_expect_float_eq(slide(CAROM_SOLVER_SOFT, second, 2, 7), 1.5, 0.05, "ice came last");
 }

@@ -96,6 +96,7 @@ Test(world, restore_refuses_and_changes_nothing)
     carom_world *world = fixture_world(16, 64, 256), *small = fixture_world(15, 64, 256);
     carom_world *few_shapes = fixture_world(16, 20, 256), *few_contacts = fixture_world(16, 64, 3);
     fixture_fill(world, 15, 4);
+    fixture_join(world);
     fixture_step(world, 60);
     size_t size = carom_world_save_size(world);
     char *image = malloc(size);
@@ -107,6 +108,14 @@ Test(world, restore_refuses_and_changes_nothing)
     cr_assert_eq(carom_world_restore(small, image, size), CAROM_ERROR_LIMIT_BODIES);
     cr_assert_eq(carom_world_restore(few_shapes, image, size), CAROM_ERROR_LIMIT_SHAPES);
     cr_assert_eq(carom_world_restore(few_contacts, image, size), CAROM_ERROR_LIMIT_CONTACTS);
+    carom_world_def def = carom_default_world_def();
+    def.limits = carom_world_limits(world);
+    def.limits.joints = CAROM_JOINT_MOTOR; // one less than fixture_join makes
+    void *memory = aligned_alloc(64, carom_world_size(&def));
+    carom_world *few_joints;
+    cr_assert_eq(carom_world_create(&def, memory, carom_world_size(&def), &few_joints), CAROM_OK);
+    cr_assert_eq(carom_world_restore(few_joints, image, size), CAROM_ERROR_LIMIT_JOINTS);
+    free(memory);
     image[0] ^= 1;
     cr_assert_eq(carom_world_restore(world, image, size), CAROM_ERROR_MAGIC);
     image[0] ^= 1;

@@ -226,6 +226,35 @@ Test(world_codec, each_rule_has_its_refusal)
     free(world);
 }
 
+// A free row of the shapes holds its generation alone, whichever word is not zero.
+Test(world_codec, dead_shapes_are_zero)
+{
+    carom_world *world = heap(0), *other = fixture_world(32, 64, 256);
+    encoded e = encode(world);
+    uint32_t dead = 0, words = cm_section_words(CM_SECTION_shape), count;
+    while (cm_shapes(world)[dead].alive) {
+        dead++;
+    }
+    const cm_field *fields = cm_fields(&count);
+    size_t row = place(world, CM_SECTION_shape, dead, "generation"), generation = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        bool is =
+            fields[i].section == CM_SECTION_shape && strcmp(fields[i].name, "generation") == 0;
+        generation = is ? fields[i].word : generation;
+    }
+    row -= 4 * generation;
+    for (uint32_t word = 0; word < words; word++) {
+        e.bytes[row + 4 * word] ^= 1;
+        cr_expect_eq(carom_world_decode(other, e.bytes, e.size) == CAROM_OK, word == generation,
+                     "word %u", word);
+        e.bytes[row + 4 * word] ^= 1;
+    }
+    cr_assert_eq(carom_world_decode(other, e.bytes, e.size), CAROM_OK);
+    free(e.bytes);
+    free(world);
+    free(other);
+}
+
 Test(world_codec, what_each_solver_remembers_has_rules)
 {
     const bend bends[][5] = {

@@ -162,6 +162,34 @@ Test(token, any_change_is_refused)
     }
 }
 
+// What a backend sealed behind the last field would be data that nobody reads: refused.
+Test(token, nothing_stands_behind_its_fields)
+{
+    carom_token_key key;
+    carom_token_def def;
+    setup(&key, &def);
+    char text[CAROM_TOKEN_TEXT_MAX];
+    cr_assert_eq(carom_token_issue(&def, &key, text, sizeof text, NULL), CAROM_OK);
+    cm_token_pass pass;
+    cr_assert(cm_token_pass_read(text, &pass));
+    uint8_t plain[CM_TOKEN_MAX] = {0};
+    size_t size = pass.sealed_size - CM_TOKEN_HEADER;
+    memcpy(plain, pass.sealed + CM_TOKEN_HEADER, size);
+    cr_assert(cm_crypto_token_open(plain, size, pass.sealed, CM_TOKEN_HEADER, pass.sealed + 13,
+                                   key.secret));
+    size -= CM_TAG_BYTES;
+    for (size_t more = 0; more < 3; more++) { // as it was, a byte more, two
+        plain[size] = plain[size + 1] = 0;
+        memcpy(pass.sealed + CM_TOKEN_HEADER, plain, size + more);
+        cm_crypto_token_seal(pass.sealed + CM_TOKEN_HEADER, size + more, pass.sealed,
+                             CM_TOKEN_HEADER, pass.sealed + 13, key.secret);
+        cm_token token;
+        carom_result result = cm_token_open(
+            pass.sealed, CM_TOKEN_HEADER + size + more + CM_TAG_BYTES, &key, 1, &token);
+        cr_assert_eq(result, more == 0 ? CAROM_OK : CAROM_ERROR_CORRUPT, "%zu more", more);
+    }
+}
+
 // A text has one form: a character changed, added or left out is another token or none.
 Test(token, text_has_one_form)
 {
