@@ -246,6 +246,11 @@ static carom_reason ended_because(const carom_client *client, uint32_t data)
                                                     : CAROM_REASON_TIMEOUT;
 }
 
+uint64_t cm_client_join_us(const carom_client *client)
+{
+    return JOIN_FACTOR * 1000ull * client->def.connect_timeout_ms;
+}
+
 static void receive(carom_client *client)
 {
     cm_link_event event;
@@ -254,8 +259,7 @@ static void receive(carom_client *client)
         case CM_LINK_CONNECTED:
             if (client->state == CAROM_CLIENT_CONNECTING) {
                 client->state = CAROM_CLIENT_JOINING;
-                client->deadline_us =
-                    client->now_us + JOIN_FACTOR * 1000ull * client->def.connect_timeout_ms;
+                client->deadline_us = client->now_us + cm_client_join_us(client);
                 cm_client_hello(client);
             }
             break;

@@ -45,11 +45,29 @@ void cm_client_forget_room(carom_client *client)
     cm_pointer_reset(&client->pointer);
 }
 
+// What the client held belongs to an earlier epoch. The game's input stays: it is what the player
+// holds down, and the room is the same.
+static void forget_epoch(carom_client *client)
+{
+    uint8_t input[CAROM_INPUT_MAX];
+    memcpy(input, client->input, sizeof input);
+    cm_client_forget_room(client);
+    memcpy(client->input, input, sizeof input);
+    client->state = CAROM_CLIENT_JOINING;
+    client->deadline_us = client->now_us + cm_client_join_us(client);
+    client->stats.server_tick = 0;
+}
+
 static void welcome(carom_client *client, const cm_control *control)
 {
-    if (client->state != CAROM_CLIENT_JOINING || client->mirror) {
+    bool expected = client->mirror ? control->epoch != client->mirror->epoch
+                                   : client->state == CAROM_CLIENT_JOINING;
+    if (!expected) {
         cm_client_end(client, CAROM_REASON_MALFORMED);
         return;
+    }
+    if (client->mirror) {
+        forget_epoch(client);
     }
     const carom_allocator *allocator = &client->def.allocator;
     carom_reason reason = cm_mirror_create(allocator, control, client->def.module, &client->mirror);
@@ -127,6 +145,8 @@ static void handle(carom_client *client, const cm_control *control)
         break;
     case CM_CONTROL_ROOM_CLOCK:
         room_clock(client, control);
+        break;
+    case CM_CONTROL_PLAYERS:
         break;
     case CM_CONTROL_HELLO:
         cm_client_end(client, CAROM_REASON_MALFORMED);

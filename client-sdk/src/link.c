@@ -31,6 +31,7 @@
 #define LINK_FIRST_RTT_MS 250u // until one is measured; ENet takes 500 and resends as late
 #define LINK_HELLO_MS     200u // a hello goes again
 #define LINK_HELLOS       8u   // to one address, then the next one's turn
+#define LINK_MOVES        4u   // times that servers may send a client elsewhere
 
 struct cm_client_link {
     carom_allocator allocator;
@@ -51,6 +52,9 @@ struct cm_client_link {
     enet_uint32 hello_ms; // when the last one went
     uint64_t cookie;      // 0: no challenge yet
     uint32_t attempts;    // CONNECTs sent
+    uint16_t asked_port;  // of the present address, before a server said where to ask instead
+    uint16_t next_port;   // it said so just now; 0: no
+    uint32_t moves;       // times that it did
 
     cm_seal seal;
     cm_path path;
@@ -166,6 +170,8 @@ static int ENET_CALLBACK intercept(ENetHost *host, ENetEvent *event)
     } else if (type == CM_WIRE_REFUSAL && cm_refusal_read(bytes, size, &refusal) &&
                cm_crypto_equal(refusal.echo, link->public_key, CM_ECHO_BYTES)) {
         link->info.hint = refusal.reason; // perhaps forged: the deadline decides
+        bool elsewhere = refusal.reason == CAROM_REASON_ELSEWHERE && link->moves < LINK_MOVES;
+        link->next_port = elsewhere ? refusal.port : 0;
     } else if (type != CM_WIRE_CHALLENGE) {
         ++link->info.refused;
     }
@@ -216,11 +222,34 @@ static void say_hello(cm_client_link *link)
     if (link->cookie != 0 || !due) {
         return;
     }
-    if (link->hellos == LINK_HELLOS && link->address_count > 1) {
-        link->address = (link->address + 1) % link->address_count;
+    ENetAddress *address = &link->addresses[link->address];
+    bool moved = address->port != link->asked_port;
+    if (link->hellos == LINK_HELLOS && (moved || link->address_count > 1)) {
+        address->port = link->asked_port;
+        link->address = (link->address + !moved) % link->address_count;
+        link->asked_port = link->addresses[link->address].port;
         knock(link);
     }
     send_hello(link);
+}
+
+// To the port that the server named, from the beginning: it has not used the token up.
+static void move(cm_client_link *link)
+{
+    if (link->next_port == 0 || (link->peer && link->peer->state == ENET_PEER_STATE_CONNECTED)) {
+        link->next_port = 0; // connected: somebody else said so
+        return;
+    }
+    if (link->peer) {
+        enet_peer_reset(link->peer);
+        link->peer = NULL;
+    }
+    link->addresses[link->address].port = link->next_port;
+    link->next_port = 0;
+    ++link->moves;
+    link->cookie = 0;
+    link->attempts = 0;
+    knock(link);
 }
 
 // Keys, and ENet's own connect, whose datagrams are sealed from its first on.
@@ -300,6 +329,7 @@ static bool start(cm_client_link *link)
     link->host->intercept = intercept;
     link->host->peers[0].data = link;
     link->path.known = CM_PATH_LEAST;
+    link->asked_port = link->addresses[0].port;
     knock(link);
     return true;
 }
@@ -381,6 +411,7 @@ bool cm_client_link_poll(cm_client_link *link, cm_link_event *event)
 {
     drop_packet(link);
     memset(event, 0, sizeof *event);
+    move(link);
     say_hello(link);
     ENetEvent from_enet;
     while (link->events < LINK_EVENTS && service(link, &from_enet)) {

@@ -86,6 +86,7 @@ static carom_reason build(cm_mirror *mirror, const cm_control *welcome, const ca
         return reason;
     }
     mirror->player = welcome->player;
+    mirror->epoch = welcome->epoch;
     mirror->tick_rate = welcome->tick_rate;
     mirror->view_rate = welcome->view_rate;
     mirror->input_rate = welcome->input_rate;
@@ -237,6 +238,7 @@ static void acknowledge(cm_mirror *mirror, uint16_t sequence)
 
 void cm_mirror_ack(const cm_mirror *mirror, cm_input_packet *packet)
 {
+    packet->epoch = mirror->epoch;
     packet->has_ack = mirror->has_ack;
     packet->ack_sequence = mirror->ack_sequence;
     packet->ack_bits = mirror->ack_bits;
@@ -294,6 +296,11 @@ cm_packet_reason cm_mirror_view(cm_mirror *mirror, const uint8_t *bytes, size_t 
 {
     uint32_t count = 0;
     mirror->changed_count = 0;
+    // First of all: its baselines are not those of this epoch.
+    if (size > CM_PACKET_EPOCH_AT && bytes[0] == CM_PACKET_VIEW &&
+        bytes[CM_PACKET_EPOCH_AT] != mirror->epoch) {
+        return CM_PACKET_STALE;
+    }
     cm_packet_reason reason = cm_view_packet_read(bytes, size, &mirror->config, find_baseline,
                                                   mirror, header, mirror->entries, &count);
     if (reason != CM_PACKET_OK) {

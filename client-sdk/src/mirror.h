@@ -45,6 +45,7 @@ typedef struct cm_mirror {
     const carom_module *module;
     cm_view_config config;
     uint32_t player;
+    uint8_t epoch;
     uint32_t tick_rate, view_rate, input_rate;
     uint32_t slots; // capacity of `bodies`
     cm_mirror_body *bodies;

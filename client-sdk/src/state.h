@@ -53,6 +53,8 @@ void cm_client_log(carom_client *client, carom_log_level level, const char *form
     __attribute__((format(printf, 3, 4)));
 // Ends the connection at once and becomes idle.
 void cm_client_end(carom_client *client, carom_reason reason);
+// How long joining may take, once the server answers.
+uint64_t cm_client_join_us(const carom_client *client);
 
 // join.c
 void cm_client_hello(carom_client *client);

@@ -293,10 +293,14 @@ static void receive_inputs(cm_clients *clients, cm_client *client, const cm_host
     cm_input_packet packet;
     uint32_t input_size = cm_game_input_size(cm_room_game(room_of(client)));
     cm_packet_reason read = cm_input_packet_read(event->bytes, event->size, input_size, &packet);
+    bool well_formed = read == CM_PACKET_OK;
+    if (well_formed && packet.epoch != session->epoch) {
+        read = CM_PACKET_STALE; // nobody's fault: it was on the way since before
+    }
     ++clients->stats.packet_reasons[read];
-    carom_reason reason = read == CM_PACKET_OK ? cm_session_input(session, clients->now_us)
-                                               : cm_session_malformed(session, clients->now_us);
-    clients->stats.datagrams_refused += read != CM_PACKET_OK;
+    carom_reason reason = well_formed ? cm_session_input(session, clients->now_us)
+                                      : cm_session_malformed(session, clients->now_us);
+    clients->stats.datagrams_refused += !well_formed;
     if (reason != CAROM_REASON_NONE) {
         cm_clients_kick(clients, client, reason);
         return;

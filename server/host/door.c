@@ -37,6 +37,8 @@ struct cm_door {
     cm_cookie_jar jar;
     cm_used_tokens used;
     cm_bans bans;
+    uint16_t (*home)(void *context, const cm_token *token);
+    void *home_context;
     allowance allowances[ADDRESS_BUCKETS];
     uint32_t capacity;
     connection *connections;
@@ -113,6 +115,13 @@ void cm_door_set_addresses(cm_door *door, const carom_token_address *addresses, 
     if (count > 0) {
         memcpy(door->addresses, addresses, count * sizeof *addresses);
     }
+}
+
+void cm_door_set_homes(cm_door *door, uint16_t (*home)(void *context, const cm_token *token),
+                       void *context)
+{
+    door->home = home;
+    door->home_context = context;
 }
 
 void cm_door_close(cm_door *door)
@@ -207,7 +216,7 @@ static void refuse(cm_door_result *result, cm_datagram_reason reason)
 static void refuse_aloud(cm_door *door, cm_door_result *result, cm_datagram_reason reason,
                          const uint8_t *client_public, carom_reason why)
 {
-    cm_refusal refusal = {.reason = (uint8_t)why};
+    cm_refusal refusal = {.reason = (uint8_t)why, .port = result->port};
     memcpy(refusal.echo, client_public, sizeof refusal.echo);
     result->verdict = CM_DOOR_ANSWER;
     result->reason = reason;
@@ -358,6 +367,12 @@ static void open_connection(cm_door *door, cm_client_address from, uint64_t now_
     cm_datagram_reason wrong = check_token(door, connect, from, unix_s, &token);
     if (wrong != CM_DATAGRAM_REASON_COUNT) {
         refuse_aloud(door, result, wrong, connect->client_public, spoken(wrong));
+        return;
+    }
+    result->port = door->home != NULL ? door->home(door->home_context, &token) : 0;
+    if (result->port != 0) {
+        refuse_aloud(door, result, CM_DATAGRAM_ELSEWHERE, connect->client_public,
+                     CAROM_REASON_ELSEWHERE);
         return;
     }
     uint32_t index = find_place(door);

@@ -38,6 +38,7 @@
     X(SERVER, "a token for another server")                                                        \
     X(ADDRESS, "from another address than the one it belongs to")                                  \
     X(BANNED, "a client that is banned")                                                           \
+    X(ELSEWHERE, "a token whose room another worker has")                                          \
     X(FULL, "no place for one more connection")                                                    \
     X(CLOSED, "a connect while the server is shutting down")                                       \
     X(UNKNOWN, "sealed for a connection that does not exist")                                      \
@@ -75,6 +76,7 @@ typedef struct cm_door_result {
     cm_door_verdict verdict;
     cm_datagram_reason reason; // REFUSED; an ANSWER that refuses has one too, else REASON_COUNT
     uint32_t connection;       // index, where one is known; else CM_DOOR_NONE
+    uint16_t port;             // ANSWER of ELSEWHERE: where the client is sent
     uint8_t *bytes;            // ANSWER, PASS: valid until the next call
     size_t size;
     bool is_connect;     // PASS: ENet makes a peer of it, or not
@@ -88,6 +90,10 @@ void cm_door_destroy(cm_door *door);
 void cm_door_set_keys(cm_door *door, const carom_token_keys *keys);
 // Addresses of this server that a token must name one of; at most CM_DOOR_PUBLIC_MAX.
 void cm_door_set_addresses(cm_door *door, const carom_token_address *addresses, uint32_t count);
+// Where a token's room is: the port of another worker of this host, which the client is sent to and
+// the token stays unused; 0: here. NULL: all of them are here.
+void cm_door_set_homes(cm_door *door, uint16_t (*home)(void *context, const cm_token *token),
+                       void *context);
 // While closed, hellos and connects are refused with DRAINING.
 void cm_door_close(cm_door *door);
 

@@ -277,6 +277,7 @@ static bool welcome(cm_publisher *p, cm_room *room, cm_client *client)
     cm_control control = {.type = CM_CONTROL_WELCOME,
                           .player = session->player,
                           .client_id = session->client_id,
+                          .epoch = session->epoch,
                           .tick_rate = p->tick_rate,
                           .view_rate = p->def.view_rate,
                           .input_rate = p->def.input_rate,
@@ -303,7 +304,8 @@ static bool welcome(cm_publisher *p, cm_room *room, cm_client *client)
 static void publish_view(cm_publisher *p, const cm_room *room, cm_client *client)
 {
     cm_session *session = &client->session;
-    cm_view_header header = {.tick = (uint32_t)p->snapshot.tick,
+    cm_view_header header = {.epoch = session->epoch,
+                             .tick = (uint32_t)p->snapshot.tick,
                              .input_ack = (uint32_t)cm_room_settled(room, session->player),
                              .input_lead = (int16_t)session->lead};
     const carom_game *game = cm_room_game(room);

@@ -44,6 +44,7 @@ typedef struct cm_session {
     cm_session_state state;
     uint32_t player;
     uint64_t client_id;
+    uint8_t epoch;      // of its welcome: what belongs to an earlier one does not count
     uint64_t join_tick; // the tick whose events hold the join
     bool predict;
     char name[CAROM_PLAYER_NAME_MAX + 1];

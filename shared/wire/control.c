@@ -10,6 +10,7 @@
 #include "carom/game.h"
 #include "shared/base/assert.h"
 #include "shared/wire/control_text.h"
+#include "shared/wire/token.h"
 
 #include "proto/control.pb-c.h"
 
@@ -31,6 +32,7 @@
 #define BODY_INDEX_MAX     65535
 #define REWIND_MS_MAX      10000
 #define TICK_RATE_MAX      1000
+#define GRACE_MS_MAX       600000
 #define PLAYER_NONE        UINT32_MAX // of a spectator
 
 // Memory ---------------------------------------------------------------------------------------
@@ -103,6 +105,13 @@ static bool rate_is_valid(uint32_t rate)
     return rate >= 1 && rate <= TICK_RATE_MAX;
 }
 
+static bool ticket_is_valid(const cm_control *c)
+{
+    size_t key = c->ticket.size > 0 ? CM_KEY_BYTES : 0;
+    return c->ticket.size <= CM_TOKEN_MAX && c->ticket_key.size == key &&
+           c->grace_ms <= GRACE_MS_MAX;
+}
+
 static bool welcome_is_valid(const cm_control *c)
 {
     bool rates = rate_is_valid(c->tick_rate) && rate_is_valid(c->view_rate) &&
@@ -110,7 +119,23 @@ static bool welcome_is_valid(const cm_control *c)
     bool player = c->player < CAROM_PLAYERS_MAX || c->player == PLAYER_NONE;
     return rates && player && c->tick <= UINT32_MAX && c->module &&
            module_name_is_valid(c->module) && c->scene.size <= PACKED_MAX &&
-           c->keyframe.size <= PACKED_MAX;
+           c->keyframe.size <= PACKED_MAX && ticket_is_valid(c);
+}
+
+static bool players_are_valid(const cm_control *c)
+{
+    if (c->player_count > CAROM_PLAYERS_MAX) {
+        return false;
+    }
+    for (uint32_t i = 0; i < c->player_count; i++) {
+        const cm_control_player *p = &c->players[i];
+        bool ascends = i == 0 || p->player > c->players[i - 1].player;
+        if (!ascends || p->player >= CAROM_PLAYERS_MAX || p->body.index > BODY_INDEX_MAX ||
+            !cm_text_is_printable(p->name, CAROM_PLAYER_NAME_MAX)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool world_change_is_valid(const cm_control *c)
@@ -150,6 +175,8 @@ static bool is_valid(const cm_control *c)
         return c->rate_permille >= 1 && c->rate_permille <= 1000;
     case CM_CONTROL_GOODBYE:
         return true;
+    case CM_CONTROL_PLAYERS:
+        return players_are_valid(c);
     }
     return false;
 }
@@ -213,6 +240,12 @@ static carom_result encode_welcome(const cm_control *c, const carom_allocator *a
     w.module_version = c->module_version;
     w.tick = c->tick;
     w.present = c->present;
+    w.epoch = c->epoch;
+    w.messages = c->messages;
+    w.has_ticket = w.has_ticket_key = w.has_grace_ms = c->ticket.size > 0;
+    w.ticket = binary(c->ticket);
+    w.ticket_key = binary(c->ticket_key);
+    w.grace_ms = c->grace_ms;
     carom_result result = compress(allocator, c->scene, &w.scene);
     if (result == CAROM_OK) {
         result = compress(allocator, c->keyframe, &w.keyframe);
@@ -276,6 +309,30 @@ static carom_result encode_hello(const cm_control *c, const carom_allocator *all
     return pack(&message, allocator, bytes, size);
 }
 
+static carom_result encode_players(const cm_control *c, const carom_allocator *allocator,
+                                   uint8_t **bytes, size_t *size)
+{
+    Carom__Control message = CAROM__CONTROL__INIT;
+    Carom__Players players = CAROM__PLAYERS__INIT;
+    Carom__Player rows[CAROM_PLAYERS_MAX];
+    Carom__Player *list[CAROM_PLAYERS_MAX];
+    message.players = &players;
+    players.n_players = c->player_count;
+    players.players = list;
+    for (uint32_t i = 0; i < c->player_count; i++) {
+        const cm_control_player *from = &c->players[i];
+        carom__player__init(&rows[i]);
+        rows[i].player = from->player;
+        rows[i].name = string(from->name);
+        rows[i].body_index = from->body.index;
+        rows[i].body_generation = from->body.generation;
+        rows[i].rtt_ms = from->rtt_ms;
+        rows[i].away = from->away;
+        list[i] = &rows[i];
+    }
+    return pack(&message, allocator, bytes, size);
+}
+
 // The messages of a number or two.
 static carom_result encode_small(const cm_control *c, const carom_allocator *allocator,
                                  uint8_t **bytes, size_t *size)
@@ -318,6 +375,8 @@ carom_result cm_control_encode(const cm_control *control, const carom_allocator 
         return encode_welcome(control, allocator, bytes, size);
     case CM_CONTROL_WORLD_CHANGE:
         return encode_world_change(control, allocator, bytes, size);
+    case CM_CONTROL_PLAYERS:
+        return encode_players(control, allocator, bytes, size);
     default:
         return encode_small(control, allocator, bytes, size);
     }
@@ -419,7 +478,13 @@ static bool take_fields(const Carom__Control *message, cm_control *c)
         c->module_version = w->module_version;
         c->tick = w->tick;
         c->present = w->present;
-        if (!told_size(w->scene, &c->scene) || !told_size(w->keyframe, &c->keyframe)) {
+        c->epoch = (uint8_t)w->epoch;
+        c->messages = w->messages;
+        c->ticket = view_of(w->ticket);
+        c->ticket_key = view_of(w->ticket_key);
+        c->grace_ms = w->grace_ms;
+        if (w->epoch > UINT8_MAX || !told_size(w->scene, &c->scene) ||
+            !told_size(w->keyframe, &c->keyframe)) {
             return false;
         }
         break;
@@ -447,6 +512,9 @@ static bool take_fields(const Carom__Control *message, cm_control *c)
     case CM_CONTROL_GOODBYE:
         c->reason = reason_of(message->goodbye->reason);
         break;
+    case CM_CONTROL_PLAYERS:
+        c->player_count = (uint32_t)message->players->n_players;
+        return message->players->n_players <= CAROM_PLAYERS_MAX; // checked in the block
     }
     return is_valid(c);
 }
@@ -469,6 +537,23 @@ static void take_bodies(const Carom__WorldChange *change, block *b, cm_control *
     c->gone = gone;
 }
 
+static void take_players(const Carom__Players *from, block *b, cm_control *c)
+{
+    cm_control_player *players = block_take(b, c->player_count * sizeof *players);
+    for (uint32_t i = 0; i < c->player_count; i++) {
+        const Carom__Player *row = from->players[i];
+        const char *name = block_string(b, row->name);
+        if (players) {
+            players[i] = (cm_control_player){.player = row->player,
+                                             .name = name,
+                                             .body = {row->body_index, row->body_generation},
+                                             .rtt_ms = row->rtt_ms,
+                                             .away = row->away};
+        }
+    }
+    c->players = players;
+}
+
 // Run twice with the same fields: to count, and to fill. False: compressed data is corrupt.
 static bool fill(const Carom__Control *message, block *b, cm_control *c)
 {
@@ -478,6 +563,11 @@ static bool fill(const Carom__Control *message, block *b, cm_control *c)
     c->text = block_string(b, c->text);
     c->user_data = block_bytes(b, c->user_data);
     c->payload = block_bytes(b, c->payload);
+    c->ticket = block_bytes(b, c->ticket);
+    c->ticket_key = block_bytes(b, c->ticket_key);
+    if (c->type == CM_CONTROL_PLAYERS) {
+        take_players(message->players, b, c);
+    }
     if (c->type == CM_CONTROL_WORLD_CHANGE) {
         take_bodies(message->world_change, b, c);
     }
@@ -522,7 +612,7 @@ carom_result cm_control_decode(const uint8_t *bytes, size_t size, bool from_clie
     }
     uint32_t member = cm_control_member(bytes, size);
     bool known = from_client ? member == CM_CONTROL_HELLO || member == CM_CONTROL_GAME_MESSAGE
-                             : member > CM_CONTROL_HELLO && member <= CM_CONTROL_GOODBYE;
+                             : member > CM_CONTROL_HELLO && member <= CM_CONTROL_PLAYERS;
     if (!known) {
         return CAROM_ERROR_CORRUPT;
     }

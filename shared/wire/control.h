@@ -18,12 +18,22 @@ typedef enum cm_control_type {
     CM_CONTROL_GAME_MESSAGE,
     CM_CONTROL_ROOM_CLOCK,
     CM_CONTROL_GOODBYE,
+    CM_CONTROL_PLAYERS,
 } cm_control_type;
 
 typedef struct cm_bytes {
     const uint8_t *data;
     size_t size;
 } cm_bytes;
+
+// A player of a room, as the others are told.
+typedef struct cm_control_player {
+    uint32_t player;
+    const char *name;
+    carom_body_id body; // the null id: none
+    uint32_t rtt_ms;
+    bool away;
+} cm_control_player;
 
 // What is not used by the type is zero. Pointers of a decoded message point into it.
 typedef struct cm_control {
@@ -40,15 +50,22 @@ typedef struct cm_control {
     cm_bytes scene, keyframe; // welcome: packed scene, encoded game (not compressed here; they are
                               // compressed on the wire, size-capped when decoded)
     uint64_t present;         // welcome
+    uint8_t epoch;            // welcome
+    uint64_t messages;        // welcome
+    cm_bytes ticket;          // welcome; empty: none, and then no key either
+    cm_bytes ticket_key;      // welcome: CM_KEY_BYTES
+    uint32_t grace_ms;        // welcome
     uint64_t tick;            // welcome, world_change, game_message
     const cm_bytes *spawned;  // world_change
     uint32_t spawned_count;
     const carom_body_id *gone; // world_change
     uint32_t gone_count;
-    cm_bytes payload;       // game_message
-    uint32_t rate_permille; // room_clock
-    carom_reason reason;    // refused, goodbye
-    const char *text;       // refused
+    cm_bytes payload;                 // game_message
+    uint32_t rate_permille;           // room_clock
+    carom_reason reason;              // refused, goodbye
+    const char *text;                 // refused
+    const cm_control_player *players; // players: ascending slots
+    uint32_t player_count;
 } cm_control;
 
 // Bytes of the encoded message in memory of the allocator (NULL: malloc); release it with

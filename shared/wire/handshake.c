@@ -60,6 +60,8 @@ size_t cm_refusal_write(const cm_refusal *refusal, uint8_t bytes[CM_REFUSAL_BYTE
     bytes[0] = CM_WIRE_REFUSAL;
     memcpy(bytes + 1, refusal->echo, CM_ECHO_BYTES);
     bytes[1 + CM_ECHO_BYTES] = refusal->reason;
+    bytes[2 + CM_ECHO_BYTES] = (uint8_t)refusal->port;
+    bytes[3 + CM_ECHO_BYTES] = (uint8_t)(refusal->port >> 8);
     return CM_REFUSAL_BYTES;
 }
 
@@ -70,6 +72,7 @@ bool cm_refusal_read(const uint8_t *bytes, size_t size, cm_refusal *refusal)
     }
     memcpy(refusal->echo, bytes + 1, CM_ECHO_BYTES);
     refusal->reason = bytes[1 + CM_ECHO_BYTES];
+    refusal->port = (uint16_t)(bytes[2 + CM_ECHO_BYTES] | bytes[3 + CM_ECHO_BYTES] << 8);
     return true;
 }
 

@@ -19,10 +19,11 @@
 //   32         server's public key
 //   16         server's random bytes
 //
-//   SIZE       REFUSAL, 18 bytes. Anyone on the path can make one: a hint, not an end
+//   SIZE       REFUSAL, 20 bytes. Anyone on the path can make one: a hint, not an end
 //   1          type 0x43
 //   16         echo
 //   1          carom_reason
+//   2          port of the same host to ask instead, with ELSEWHERE; else 0
 //
 //   SIZE       CONNECT, 102 bytes and the token: at most 548
 //   1          type 0x44
@@ -53,7 +54,7 @@
 #define CM_HELLO_BYTES     CM_PATH_LEAST
 #define CM_ECHO_BYTES      16u
 #define CM_CHALLENGE_BYTES 73u
-#define CM_REFUSAL_BYTES   18u
+#define CM_REFUSAL_BYTES   20u
 #define CM_ENET_CONNECT    52u // bytes of ENet's datagram with its CONNECT, without checksum
 #define CM_CONNECT_SEALED  (CM_ENET_CONNECT - 8u)
 #define CM_CONNECT_HEADER  42u
@@ -76,6 +77,7 @@ typedef struct cm_challenge {
 typedef struct cm_refusal {
     uint8_t echo[CM_ECHO_BYTES];
     uint8_t reason;
+    uint16_t port; // of the worker that has the token's room: the token is not used up
 } cm_refusal;
 
 // A CONNECT as it came; pointers into the datagram.

@@ -4,11 +4,12 @@
 //   OFFSET SIZE
 //        0    1  type, CM_PACKET_INPUT
 //        1    1  flags: bit 0 an ack follows, others 0
-//        2    2  ack_sequence (0 without an ack)
-//        4    4  ack_bits (0 without an ack)
-//        8    4  newest_tick
-//       12    1  count, 0 to 64
-//       13       bits, least significant first, for each input, newest first:
+//        2    1  epoch
+//        3    2  ack_sequence (0 without an ack)
+//        5    4  ack_bits (0 without an ack)
+//        9    4  newest_tick
+//       13    1  count, 0 to 64
+//       14       bits, least significant first, for each input, newest first:
 //                  1             same as the one before it in the packet (before the first: zeros)
 //                  else size     which bytes differ, not none
 //                       8 each   those bytes
@@ -19,7 +20,7 @@
 
 #include <string.h>
 
-enum { INPUT_HEADER = 13 };
+enum { INPUT_HEADER = 14 };
 
 static void write_mask(cm_bit_writer *writer, const uint8_t *from, const uint8_t *to, uint32_t size)
 {
@@ -64,6 +65,7 @@ size_t cm_input_packet_write(const cm_input_packet *packet, uint32_t input_size,
     cm_bit_writer_init(&writer, bytes, size < CM_PACKET_MAX ? size : CM_PACKET_MAX);
     cm_write_bits(&writer, CM_PACKET_INPUT, 8);
     cm_write_bits(&writer, packet->has_ack ? 1 : 0, 8);
+    cm_write_bits(&writer, packet->epoch, 8);
     cm_write_bits(&writer, packet->has_ack ? packet->ack_sequence : 0, 16);
     cm_write_bits(&writer, packet->has_ack ? packet->ack_bits : 0, 32);
     cm_write_bits(&writer, packet->newest_tick, 32);
@@ -131,6 +133,7 @@ cm_packet_reason cm_input_packet_read(const uint8_t *bytes, size_t size, uint32_
     cm_read_bits(&reader, 8);
     uint32_t flags = cm_read_bits(&reader, 8);
     packet->has_ack = (flags & 1u) != 0;
+    packet->epoch = (uint8_t)cm_read_bits(&reader, 8);
     packet->ack_sequence = (uint16_t)cm_read_bits(&reader, 16);
     packet->ack_bits = cm_read_bits(&reader, 32);
     packet->newest_tick = cm_read_bits(&reader, 32);

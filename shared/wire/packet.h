@@ -15,6 +15,7 @@
 #define CM_PACKET_MAX       1152
 #define CM_PACKET_INPUT     1
 #define CM_PACKET_VIEW      2
+#define CM_PACKET_EPOCH_AT  1   // its byte in a view
 #define CM_INPUTS_MAX       64  // ticks of inputs in one packet
 #define CM_BASELINE_AGE_MAX 127 // packets back that a view's delta may refer to
 
@@ -43,6 +44,7 @@ cm_packet_reason cm_packet_end(cm_bit_reader *reader);
 
 // Input packet: client -> server -------------------------------------------------------------
 typedef struct cm_input_packet {
+    uint8_t epoch;         // of the welcome that the client goes by
     uint16_t ack_sequence; // newest view packet received (0 and ack_bits 0: none yet)
     uint32_t ack_bits;     // bit i: ack_sequence - 1 - i was received too
     bool has_ack;
@@ -59,6 +61,7 @@ cm_packet_reason cm_input_packet_read(const uint8_t *bytes, size_t size, uint32_
 
 // View packet: server -> client --------------------------------------------------------------
 typedef struct cm_view_header {
+    uint8_t epoch;     // of the welcome that it belongs to
     uint16_t sequence; // of the packet, a client's own counter, starts at 1, wraps
     uint32_t tick;     // the state after this many ticks
     uint32_t

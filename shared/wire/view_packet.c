@@ -3,15 +3,16 @@
 //
 //   OFFSET SIZE
 //        0    1  type, CM_PACKET_VIEW
-//        1    2  sequence
-//        3    4  tick
-//        7    4  input_ack
-//       11    2  input_lead, two's complement
-//       13    1  flags: bit 0 public state follows, bit 1 a wrench follows it, others 0
-//      [14]   2  public_size, 0 to 1024
-//      [16]   8  present
-//      [24]      public_size bytes
-//      [at]  24  force, torque: six binary32; at = 14 or 24 + public_size
+//        1    1  epoch
+//        2    2  sequence
+//        4    4  tick
+//        8    4  input_ack
+//       12    2  input_lead, two's complement
+//       14    1  flags: bit 0 public state follows, bit 1 a wrench follows it, others 0
+//      [15]   2  public_size, 0 to 1024
+//      [17]   8  present
+//      [25]      public_size bytes
+//      [at]  24  force, torque: six binary32; at = 15 or 25 + public_size
 //       then: bits, least significant first, for each body:
 //          1       one more body (0: none, the check follows)
 //          1       its slot is the one after the last (first: slot 0); else
@@ -29,7 +30,7 @@
 #include <string.h>
 
 enum {
-    VIEW_HEADER = 14,
+    VIEW_HEADER = 15,
     SLOT_SKIP_BITS = 4, // short form: 1 to 16 slots left out
     SLOT_BITS = 16,
     AGE_BITS = 7,
@@ -91,7 +92,8 @@ static bool set_wrench(cm_view_header *header, const uint32_t words[WRENCH_WORDS
 
 static uint32_t check_header(const cm_view_header *header)
 {
-    uint32_t check = cm_check_fold(0, header->sequence);
+    uint32_t check = cm_check_fold(0, header->epoch);
+    check = cm_check_fold(check, header->sequence);
     check = cm_check_fold(check, header->tick);
     check = cm_check_fold(check, header->input_ack);
     check = cm_check_fold(check, (uint16_t)header->input_lead);
@@ -137,6 +139,7 @@ void cm_view_writer_begin(cm_view_writer *writer, const cm_view_header *header, 
     cm_bit_writer *bits = &writer->bits;
     cm_bit_writer_init(bits, bytes, size < CM_PACKET_MAX ? size : CM_PACKET_MAX);
     cm_write_bits(bits, CM_PACKET_VIEW, 8);
+    cm_write_bits(bits, header->epoch, 8);
     cm_write_bits(bits, header->sequence, 16);
     cm_write_bits(bits, header->tick, 32);
     cm_write_bits(bits, header->input_ack, 32);
@@ -230,6 +233,7 @@ static cm_packet_reason read_header(cm_bit_reader *bits, cm_view_header *header)
         return CM_PACKET_SHORT;
     }
     cm_read_bits(bits, 8);
+    header->epoch = (uint8_t)cm_read_bits(bits, 8);
     header->sequence = (uint16_t)cm_read_bits(bits, 16);
     header->tick = cm_read_bits(bits, 32);
     header->input_ack = cm_read_bits(bits, 32);

@@ -14,6 +14,7 @@ import sys
 import secure
 
 PACKET_MAX = 1152
+TICKET_MAX = 446
 OUT_OF_RANGE = 0xFFFFFFFF
 
 
@@ -69,14 +70,14 @@ def begin(data, kind, header):
 
 
 def read_inputs(data, input_size):
-    begin(data, 1, 13)
-    _, flags, ack_sequence, ack_bits, newest, count = struct.unpack_from("<BBHIIB", data)
+    begin(data, 1, 14)
+    _, flags, epoch, ack_sequence, ack_bits, newest, count = struct.unpack_from("<BBBHIIB", data)
     has_ack = flags & 1
     if flags & ~1 or (not has_ack and (ack_sequence or ack_bits)) or count > 64:
         raise Refused("RANGE")
     if count > 0 and newest + 1 < count:
         raise Refused("RANGE")
-    bits = Bits(data, 13)
+    bits = Bits(data, 14)
     before = bytes(input_size)
     inputs = []
     for _ in range(count):
@@ -88,6 +89,7 @@ def read_inputs(data, input_size):
         inputs.append(before.hex())
     bits.end()
     return {
+        "epoch": epoch,
         "has_ack": has_ack,
         "ack_sequence": ack_sequence,
         "ack_bits": ack_bits,
@@ -246,15 +248,16 @@ def single(x):
 
 
 def read_view(data, axis_bits, kept):
-    begin(data, 2, 14)
-    _, sequence, tick, input_ack, lead, flags = struct.unpack_from("<BHIIhB", data)
+    begin(data, 2, 15)
+    _, epoch, sequence, tick, input_ack, lead, flags = struct.unpack_from("<BBHIIhB", data)
     if flags & ~3:
         raise Refused("RANGE")
-    header = {"sequence": sequence, "tick": tick, "input_ack": input_ack, "input_lead": lead}
+    header = {"epoch": epoch, "sequence": sequence, "tick": tick}
+    header.update(input_ack=input_ack, input_lead=lead)
     check = Check()
-    for word in (sequence, tick, input_ack, lead % 65536):
+    for word in (epoch, sequence, tick, input_ack, lead % 65536):
         check.take(word)
-    bits = Bits(data, 14)
+    bits = Bits(data, 15)
     if flags & 1:
         size = bits.u(16)
         if size > 1024:
@@ -318,7 +321,7 @@ def fields(data):
         yield tag >> 3, kind, value
 
 
-NUMBER, TEXT, BYTES, MANY, GONE, FLAG = range(6)
+NUMBER, TEXT, BYTES, MANY, GONE, FLAG, PLAYERS = range(7)
 # From proto/control.proto: field number -> name, kind, required.
 MESSAGES = {
     1: {1: ("protocol", NUMBER, 1), 2: ("engine", NUMBER, 1), 3: ("name", TEXT, 0),
@@ -326,25 +329,32 @@ MESSAGES = {
     2: {1: ("player", NUMBER, 1), 2: ("client_id", NUMBER, 1), 3: ("tick_rate", NUMBER, 1),
         4: ("view_rate", NUMBER, 1), 5: ("input_rate", NUMBER, 1), 6: ("rewind_ms", NUMBER, 1),
         7: ("module", TEXT, 1), 8: ("module_version", NUMBER, 1), 9: ("scene", BYTES, 1),
-        10: ("tick", NUMBER, 1), 11: ("keyframe", BYTES, 1), 12: ("present", NUMBER, 1)},
+        10: ("tick", NUMBER, 1), 11: ("keyframe", BYTES, 1), 12: ("present", NUMBER, 1),
+        13: ("epoch", NUMBER, 1), 14: ("messages", NUMBER, 1), 15: ("ticket", BYTES, 0),
+        16: ("ticket_key", BYTES, 0), 17: ("grace_ms", NUMBER, 0)},
     3: {1: ("reason", NUMBER, 1), 2: ("text", TEXT, 0)},
     4: {1: ("tick", NUMBER, 1), 2: ("spawned", MANY, 0), 3: ("gone", GONE, 0)},
     5: {1: ("tick", NUMBER, 1), 2: ("payload", BYTES, 1)},
     6: {1: ("rate_permille", NUMBER, 1)},
     7: {1: ("reason", NUMBER, 1)},
+    8: {1: ("players", PLAYERS, 0)},
 }
+# A row of message 8.
+PLAYER = {1: ("player", NUMBER, 1), 2: ("name", TEXT, 1), 3: ("body_index", NUMBER, 1),
+          4: ("body_generation", NUMBER, 1), 5: ("rtt_ms", NUMBER, 1), 6: ("away", FLAG, 1)}
 
 
-def read_message(kind, data):
-    table = MESSAGES[kind]
-    message = {"type": kind}
-    for number, (name, what, _) in table.items():
-        if what in (MANY, GONE):
+def read_message(table, data):
+    message = {}
+    for number, (name, what, required) in table.items():
+        if what in (MANY, GONE, PLAYERS):
             message[name] = []
-        elif what == FLAG:
+        elif what == FLAG and not required:
             message[name] = 0
-        elif name == "user_data":
+        elif name in ("user_data", "ticket", "ticket_key"):
             message[name] = ""
+        elif name == "grace_ms":
+            message[name] = 0
     for number, wire, value in fields(data):
         if number not in table:
             continue
@@ -356,6 +366,8 @@ def read_message(kind, data):
         elif what == GONE:
             pair = {n: v for n, _, v in fields(value)}
             message[name].append([pair[1], pair[2]])
+        elif what == PLAYERS:
+            message[name].append(read_message(PLAYER, value))
         elif what == TEXT:
             message[name] = value.decode("utf-8")
         elif what == BYTES:
@@ -388,12 +400,22 @@ def read_control(data, from_client):
     if len(members) != 1 or members[0][1] != 2:
         raise Refused("exactly one member")
     kind, _, value = members[0]
-    if kind not in ((1, 5) if from_client else (2, 3, 4, 5, 6, 7)):
+    if kind not in ((1, 5) if from_client else (2, 3, 4, 5, 6, 7, 8)):
         raise Refused("not from this side")
-    message = read_message(kind, value)
+    message = {"type": kind, **read_message(MESSAGES[kind], value)}
     if kind == 2:
         frame_content(message.pop("scene"))
         frame_content(message.pop("keyframe"))
+    if kind == 2:
+        key = 64 if message["ticket"] else 0
+        if message["epoch"] > 255 or message["grace_ms"] > 600000:
+            raise Refused("range")
+        if len(message["ticket"]) > 2 * TICKET_MAX or len(message["ticket_key"]) != key:
+            raise Refused("ticket")
+    if kind == 8:
+        slots = [p["player"] for p in message["players"]]
+        if slots != sorted(set(slots)) or any(s > 63 for s in slots):
+            raise Refused("players")
     if kind == 6 and not 1 <= message["rate_permille"] <= 1000:
         raise Refused("rate")
     return message

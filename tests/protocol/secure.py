@@ -176,7 +176,7 @@ def check(vectors, expect):
     expect("challenge", "echo", challenge[1:17], client_public[:16])
     cookie, server_public, chance = challenge[17:25], challenge[25:57], challenge[57:]
     expect("challenge", "public key", server_public, x25519(v["server_secret"]))
-    expect("refusal", "all", v["refusal"], b"\x43" + client_public[:16] + bytes([19]))
+    expect("refusal", "all", v["refusal"], b"\x43" + client_public[:16] + bytes([25, 0xB8, 0x24]))
 
     shared = x25519(v["client_secret"], server_public)
     expect("keys", "both ends", shared, x25519(v["server_secret"], client_public))

@@ -32,7 +32,9 @@ extern "C" {
     X(TOKEN_SERVER, "the token is for another server")                                             \
     X(TOKEN_ADDRESS, "the token is for another address")                                           \
     X(BANNED, "the player is banned")                                                              \
-    X(KICKED, "an operator sent the player away")
+    X(KICKED, "an operator sent the player away")                                                  \
+    X(SLOT_GONE, "the player's slot is not kept any more")                                         \
+    X(ELSEWHERE, "another port of the server has the room")
 
 typedef enum carom_reason {
 #define CAROM_REASON_ENUM(name, text) CAROM_REASON_##name,

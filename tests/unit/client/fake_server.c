@@ -102,6 +102,7 @@ void fake_server_welcome(fake_server *s)
     cm_control welcome = {.type = CM_CONTROL_WELCOME,
                           .player = s->player,
                           .client_id = 77,
+                          .epoch = s->epoch,
                           .tick_rate = 60,
                           .view_rate = 30,
                           .input_rate = 60,
@@ -116,6 +117,28 @@ void fake_server_welcome(fake_server *s)
     s->welcomed = true;
 }
 
+static void join(fake_server *s)
+{
+    cm_game_event join = {.type = CM_EVENT_JOIN, .player = s->player, .client_id = 77};
+    cm_tick_input input = {.events = &join, .event_count = 1};
+    cm_game_tick(s->game, &input);
+    s->joined = true;
+    s->settled = carom_game_tick(s->game);
+    fake_server_welcome(s);
+}
+
+void fake_server_seek_start(fake_server *s)
+{
+    cm_game_destroy(s->game);
+    cr_assert_eq(cm_game_create(s->scene, cm_module_find("sandbox"), 1, NULL, &s->game), CAROM_OK);
+    memset(s->packets, 0, sizeof s->packets);
+    memset(s->input_of, 0, sizeof s->input_of);
+    s->sequence = 0;
+    s->any_acked = s->any_lead = false;
+    ++s->epoch;
+    join(s);
+}
+
 static void on_control(fake_server *s, const uint8_t *bytes, size_t size)
 {
     cm_control *control;
@@ -124,12 +147,7 @@ static void on_control(fake_server *s, const uint8_t *bytes, size_t size)
         s->hellos++;
         s->predicts = control->predict;
         if (s->auto_welcome) {
-            cm_game_event join = {.type = CM_EVENT_JOIN, .player = s->player, .client_id = 77};
-            cm_tick_input input = {.events = &join, .event_count = 1};
-            cm_game_tick(s->game, &input);
-            s->joined = true;
-            s->settled = carom_game_tick(s->game);
-            fake_server_welcome(s);
+            join(s);
         }
     } else if (control->type == CM_CONTROL_GAME_MESSAGE) {
         s->messages++;
@@ -160,6 +178,10 @@ static void on_inputs(fake_server *s, const uint8_t *bytes, size_t size)
     s->input_packets++;
     if (cm_input_packet_read(bytes, size, input_size, &packet) != CM_PACKET_OK) {
         s->refused_inputs++;
+        return;
+    }
+    if (packet.epoch != s->epoch) {
+        s->other_epochs++;
         return;
     }
     on_acks(s, &packet);
@@ -234,7 +256,8 @@ static const cm_view_body *baseline_of(const fake_server *s, uint32_t index, uin
 static void send_view(fake_server *s)
 {
     settle(s);
-    cm_view_header header = {.tick = (uint32_t)carom_game_tick(s->game),
+    cm_view_header header = {.epoch = s->epoch,
+                             .tick = (uint32_t)carom_game_tick(s->game),
                              .input_ack = (uint32_t)s->settled,
                              .input_lead = s->any_lead ? (int16_t)s->least_lead : CM_LEAD_UNKNOWN};
     s->any_lead = false;

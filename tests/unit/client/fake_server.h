@@ -32,6 +32,8 @@ typedef struct fake_server {
     bool predicts;     // the client's hello asked for velocities
     uint32_t hellos, messages;
     uint16_t sequence;
+    uint8_t epoch;
+    uint64_t other_epochs; // input packets of another one
     uint8_t inputs[FAKE_HISTORY][CAROM_INPUT_MAX];
     uint64_t input_of[FAKE_HISTORY];         // tick that a row belongs to
     uint64_t settled, late, on_time, missed; // missed: did not come within the rewind window
@@ -60,6 +62,8 @@ void fake_server_run(fake_server *server);
 void fake_server_control(fake_server *server, const cm_control *control);
 void fake_server_bytes(fake_server *server, uint32_t channel, const uint8_t *bytes, size_t size);
 void fake_server_welcome(fake_server *server);
+// The room begins anew, at its first tick, in a new epoch: a welcome and its views follow.
+void fake_server_seek_start(fake_server *server);
 void fake_server_disconnect(fake_server *server, uint32_t data);
 
 // A client with its server, 2 ms a round.

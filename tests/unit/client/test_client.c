@@ -306,6 +306,45 @@ Test(client, silence_times_out)
     fake_server_free(&server);
 }
 
+// Ticks go back: what was held belongs to an earlier epoch, and views of that one are passed over.
+// The input that the game gave stays. A second welcome of the same epoch is a lie.
+Test(client, a_new_epoch_begins_anew)
+{
+    fake_server server;
+    fake_server_make(&server, 33, 5, &bad);
+    server.deltas = true;
+    memory m = {0};
+    seen s = {0};
+    carom_client *client = make_client(&m, &s, true);
+    connect_to(&server, client);
+    fake_play(&server, client, 4.0);
+    cr_assert_eq(carom_client_get_state(client), CAROM_CLIENT_PLAYING);
+    drive(client, 0.5f, 0.25f);
+    fake_play(&server, client, 1.0);
+    carom_client_stats before, after;
+    carom_client_stats_get(client, &before);
+    cr_assert_gt(before.server_tick, 200);
+    fake_server_seek_start(&server);
+    fake_play(&server, client, 1.0);
+    cr_assert_eq(carom_client_get_state(client), CAROM_CLIENT_PLAYING);
+    carom_client_stats_get(client, &after);
+    cr_assert_lt(after.server_tick, 100);
+    cr_assert_gt(after.server_tick, 10);
+    cr_assert_gt(compare_views(&server, client), 4);
+    cr_assert_eq(after.desyncs, 0);
+    cr_assert_eq(after.packets_refused, before.packets_refused, "a view of the old epoch is none");
+    cr_assert_gt(server.other_epochs, 0);
+    float x;
+    memcpy(&x, server.inputs[server.settled % FAKE_HISTORY], sizeof x);
+    cr_assert_float_eq(x, 0.5f, 0.0f, "the player holds the same stick");
+    fake_server_welcome(&server);
+    fake_play(&server, client, 0.3);
+    cr_assert_eq(carom_client_get_reason(client), CAROM_REASON_MALFORMED);
+    carom_client_destroy(client);
+    cr_assert_eq(m.live, 0);
+    fake_server_free(&server);
+}
+
 // Welcomes with one thing wrong.
 Test(client, a_lying_welcome_is_refused)
 {
@@ -377,6 +416,7 @@ Test(client, rubbish_does_no_harm)
             bytes[k] = (uint8_t)cm_rng_next(&rng);
         }
         bytes[0] = cm_rng_below(&rng, 2) ? CM_PACKET_VIEW : bytes[0];
+        bytes[CM_PACKET_EPOCH_AT] = 0; // of another one it would be passed over
         fake_server_bytes(&server, 1, bytes, size);
         fake_play(&server, client, 0.004);
     }

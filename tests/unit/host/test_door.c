@@ -178,6 +178,40 @@ Test(door, a_good_token_lets_in_once)
     cm_door_destroy(r.door);
 }
 
+static uint16_t home_of(void *context, const cm_token *token)
+{
+    const uint16_t *port = context;
+    return strcmp(token->body.room, "arena") == 0 ? *port : 0;
+}
+
+Test(door, a_token_for_another_worker_stays_unused)
+{
+    rig r;
+    caller c;
+    uint16_t port = 7778;
+    make(&r, 11, true, 4);
+    cm_door_set_homes(r.door, home_of, &port);
+    give_token(&r, &c, NULL, UNIX_S + 9, 0);
+    strcpy(c.token.body.room, "arena");
+    knock(&r, &c, true);
+    cm_door_result result;
+    receive(&r, c.from, c.connect, c.connect_size, &result);
+    cr_assert_eq((int)result.verdict, CM_DOOR_ANSWER);
+    cr_assert_eq((int)result.reason, CM_DATAGRAM_ELSEWHERE);
+    cm_refusal refusal;
+    cr_assert(cm_refusal_read(result.bytes, result.size, &refusal));
+    cr_assert_eq(refusal.reason, CAROM_REASON_ELSEWHERE);
+    cr_assert_eq(refusal.port, 7778);
+    cr_assert_eq(cm_door_find(r.door, c.seal.id), CM_DOOR_NONE, "nothing was kept");
+    port = 0; // the room comes here: the same token opens
+    knock(&r, &c, true);
+    expect(&r, &c, IN);
+    give_token(&r, &c, NULL, UNIX_S + 9, 0);
+    knock(&r, &c, true);
+    expect(&r, &c, IN);
+    cm_door_destroy(r.door);
+}
+
 Test(door, each_wrong_token_has_its_reason)
 {
     rig r;

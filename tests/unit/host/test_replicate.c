@@ -455,7 +455,7 @@ static void pack_one(bench *b, uint32_t expected)
     cm_replica_view(b->replica, &b->snapshot, &b->config, &header, nobody, CM_PACKET_MAX, &b->out);
     cr_assert_eq(b->out.count, 1);
     uint16_t sequence;
-    memcpy(&sequence, b->out.bytes[0] + 1, sizeof sequence);
+    memcpy(&sequence, b->out.bytes[0] + 2, sizeof sequence);
     cr_assert_eq(sequence, (uint16_t)expected, "it owns the sequence");
 }
 

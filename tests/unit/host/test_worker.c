@@ -126,7 +126,7 @@ static void pump_client(bare_client *c)
             take_control(c, &event);
         } else {
             ++c->views;
-            memcpy(&c->newest_view, event.bytes + 3, 4);
+            memcpy(&c->newest_view, event.bytes + 4, 4);
         }
     }
     cm_client_link_flush(c->link);

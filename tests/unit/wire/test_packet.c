@@ -73,11 +73,11 @@ Test(packet, sixty_four_ticks_of_the_sandbox_fit)
     }
     uint8_t bytes[CM_PACKET_MAX];
     size_t size = cm_input_packet_write(&packet, 9, bytes, sizeof bytes);
-    cr_assert_eq(size, 13 + (64 * (1 + 9 + 72) + 7) / 8);
+    cr_assert_eq(size, 14 + (64 * (1 + 9 + 72) + 7) / 8);
     cr_assert_eq(read_inputs(bytes, size, 9, &back), CM_PACKET_OK);
     cr_assert_eq(memcmp(&packet, &back, sizeof back), 0);
     memset(packet.inputs, 1, sizeof packet.inputs);
-    cr_assert_leq(cm_input_packet_write(&packet, 9, bytes, sizeof bytes), 13 + 11 + 8);
+    cr_assert_leq(cm_input_packet_write(&packet, 9, bytes, sizeof bytes), 14 + 11 + 8);
 }
 
 Test(packet, oldest_inputs_are_left_out_where_space_ends)
@@ -100,7 +100,7 @@ Test(packet, oldest_inputs_are_left_out_where_space_ends)
         cr_assert_leq(size, space);
         cr_assert_leq(size, CM_PACKET_MAX);
         cr_assert_eq(bytes[space], 0xee);
-        cr_assert_eq(size == 0, space < 13);
+        cr_assert_eq(size == 0, space < 14);
         if (size > 0) {
             cr_assert_eq(read_inputs(bytes, size, CAROM_INPUT_MAX, &back), CM_PACKET_OK);
             cr_assert(size + 73 > space || size + 73 > CM_PACKET_MAX);
@@ -133,10 +133,10 @@ Test(packet, malformed_inputs_have_their_reasons)
         {0, 2, CM_PACKET_TYPE},
         {0, 0, CM_PACKET_TYPE},
         {1, 2, CM_PACKET_RANGE},           // reserved flag
-        {2, 1, CM_PACKET_RANGE},           // ack without the flag
-        {7, 1, CM_PACKET_RANGE},           // ack bits without the flag
-        {8, 1, CM_PACKET_RANGE},           // three inputs up to tick 1: one before tick 0
-        {12, 65, CM_PACKET_RANGE},         // too many
+        {3, 1, CM_PACKET_RANGE},           // ack without the flag
+        {8, 1, CM_PACKET_RANGE},           // ack bits without the flag
+        {9, 1, CM_PACKET_RANGE},           // three inputs up to tick 1: one before tick 0
+        {13, 65, CM_PACKET_RANGE},         // too many
         {size - 1, 0x80, CM_PACKET_RANGE}, // padding
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -146,8 +146,8 @@ Test(packet, malformed_inputs_have_their_reasons)
             cases[i].at == size - 1 ? (uint8_t)(bad[cases[i].at] | cases[i].value) : cases[i].value;
         cr_assert_eq(read_inputs(bad, size, 3, &back), cases[i].reason, "case %zu", i);
     }
-    uint8_t none[14] = {CM_PACKET_INPUT, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1, 0};
-    cr_assert_eq(read_inputs(none, 14, 3, &back), CM_PACKET_RANGE, "a change of nothing");
+    uint8_t none[15] = {CM_PACKET_INPUT, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1, 0};
+    cr_assert_eq(read_inputs(none, 15, 3, &back), CM_PACKET_RANGE, "a change of nothing");
 }
 
 // Views
@@ -297,7 +297,7 @@ Test(packet, a_refused_body_leaves_no_trace)
             cm_view_writer_put(&writer, &entry, cm_view_encode(&config, NULL, &entry.body)),
             "space %zu", space);
         size_t used = cm_view_writer_end(&writer);
-        cr_assert_eq(used, space < 17 ? 0 : 17, "an empty view");
+        cr_assert_eq(used, space < 18 ? 0 : 18, "an empty view");
         cr_assert_eq(less[space], 0xee);
         if (used > 0) {
             cm_view_header back;
@@ -364,15 +364,15 @@ Test(packet, random_bytes_never_harm)
         for (size_t i = 0; i < size; i++) {
             bytes[i] = (uint8_t)cm_rng_next(&rng);
         }
-        if (size > 13 && round % 2 == 0) {
+        if (size > 14 && round % 2 == 0) {
             bytes[0] = CM_PACKET_VIEW;
-            bytes[13] = 0;
-            h.sequence = (uint16_t)(bytes[1] | bytes[2] << 8);
+            bytes[14] = 0;
+            h.sequence = (uint16_t)(bytes[2] | bytes[3] << 8);
             h.sequence = (uint16_t)(h.sequence - 1 - cm_rng_below(&rng, 4));
-        } else if (size > 13) {
+        } else if (size > 14) {
             bytes[0] = CM_PACKET_INPUT;
             bytes[1] = 1;
-            bytes[12] &= 63;
+            bytes[13] &= 63;
         }
         cm_view_header header;
         cm_input_packet inputs;

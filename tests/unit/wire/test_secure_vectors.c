@@ -88,7 +88,7 @@ Test(vectors, secure)
     cm_client_address from = {0x0100007f, 40000};
     cm_cookie_challenge(&jar, from, hello.client_public, 5000000, &challenge);
     put(&out, "challenge", bytes, cm_challenge_write(&challenge, bytes));
-    cm_refusal refusal = {.reason = 19};
+    cm_refusal refusal = {.reason = CAROM_REASON_ELSEWHERE, .port = 9400};
     memcpy(refusal.echo, hello.client_public, sizeof refusal.echo);
     put(&out, "refusal", bytes, cm_refusal_write(&refusal, bytes));
 

@@ -34,6 +34,7 @@ static void make_inputs(cm_rng *rng, cm_input_packet *packet, uint32_t count)
 {
     memset(packet, 0, sizeof *packet);
     packet->has_ack = true;
+    packet->epoch = (uint8_t)(3 * count);
     packet->ack_sequence = (uint16_t)cm_rng_next(rng);
     packet->ack_bits = (uint32_t)cm_rng_next(rng);
     packet->newest_tick = 1000 + cm_rng_below(rng, 1u << 30);
@@ -54,7 +55,7 @@ static void put_bad_inputs(vector_text *out, const uint8_t *good, size_t size)
     uint8_t bytes[CM_PACKET_MAX + 1] = {0};
     memcpy(bytes, good, size);
     put_inputs(out, "empty", bytes, 0);
-    put_inputs(out, "cut in its header", bytes, 12);
+    put_inputs(out, "cut in its header", bytes, 13);
     put_inputs(out, "cut in its inputs", bytes, size - 1);
     put_inputs(out, "a byte left over", bytes, size + 1);
     put_inputs(out, "longer than a packet", bytes, sizeof bytes);
@@ -66,14 +67,14 @@ static void put_bad_inputs(vector_text *out, const uint8_t *good, size_t size)
     bytes[1] = 0;
     put_inputs(out, "ack without its flag", bytes, size);
     bytes[1] = 1;
-    bytes[12] = 65;
+    bytes[13] = 65;
     put_inputs(out, "too many inputs", bytes, size);
-    memset(bytes + 8, 0, 4);
-    bytes[12] = 2;
+    memset(bytes + 9, 0, 4);
+    bytes[13] = 2;
     put_inputs(out, "an input before tick 0", bytes, size);
-    const uint8_t nothing[] = {1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0};
+    const uint8_t nothing[] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0};
     put_inputs(out, "a change of nothing", nothing, sizeof nothing);
-    const uint8_t padding[] = {1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1, 0x81};
+    const uint8_t padding[] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1, 0x81};
     put_inputs(out, "padding is not zero", padding, sizeof padding);
 }
 
@@ -189,7 +190,8 @@ static void drift(cm_rng *rng, carom_body_state *state)
 static size_t make_view(cm_rng *rng, const cm_view_config *config, carom_body_state *states,
                         uint16_t sequence, uint32_t round, uint8_t *bytes)
 {
-    cm_view_header header = {.sequence = sequence,
+    cm_view_header header = {.epoch = (uint8_t)(round / 4),
+                             .sequence = sequence,
                              .tick = 2 * round + 7,
                              .input_ack = 2 * round + 9,
                              .input_lead = round % 7 == 0 ? CM_LEAD_UNKNOWN
@@ -229,7 +231,7 @@ static void put_bad_views(vector_text *out, const cm_view_config *config, const 
     uint8_t bytes[CM_PACKET_MAX + 1] = {0};
     memcpy(bytes, good, size);
     put_view(out, config, "empty", bytes, 0, NULL);
-    put_view(out, config, "cut in its header", bytes, 13, NULL);
+    put_view(out, config, "cut in its header", bytes, 14, NULL);
     put_view(out, config, "cut in a body", bytes, 30, NULL);
     put_view(out, config, "cut in its check", bytes, size - 1, NULL);
     put_view(out, config, "a byte left over", bytes, size + 1, NULL);
@@ -237,21 +239,21 @@ static void put_bad_views(vector_text *out, const cm_view_config *config, const 
     bytes[0] = 9;
     put_view(out, config, "unknown type", bytes, size, NULL);
     bytes[0] = CM_PACKET_VIEW;
-    bytes[13] ^= 4;
+    bytes[14] ^= 4;
     put_view(out, config, "reserved flag", bytes, size, NULL);
-    bytes[13] ^= 4;
-    bytes[3] ^= 1;
+    bytes[14] ^= 4;
+    bytes[4] ^= 1;
     put_view(out, config, "another tick", bytes, size, NULL);
-    uint8_t large[32] = {CM_PACKET_VIEW, 1, 0};
-    large[13] = 1;
-    large[15] = 0x05; // public_size 1,280
+    uint8_t large[32] = {CM_PACKET_VIEW, 0, 1};
+    large[14] = 1;
+    large[16] = 0x05; // public_size 1,280
     put_view(out, config, "public state too large", large, sizeof large, NULL);
-    uint8_t wrench[64] = {CM_PACKET_VIEW, 1, 0};
-    wrench[13] = 2;
-    put_view(out, config, "cut in its wrench", wrench, 37, NULL);
-    wrench[14 + 22] = 0x80;
-    wrench[14 + 23] = 0x7f; // the last torque: infinite
-    put_view(out, config, "a wrench that is not finite", wrench, 41, NULL);
+    uint8_t wrench[64] = {CM_PACKET_VIEW, 0, 1};
+    wrench[14] = 2;
+    put_view(out, config, "cut in its wrench", wrench, 38, NULL);
+    wrench[15 + 22] = 0x80;
+    wrench[15 + 23] = 0x7f; // the last torque: infinite
+    put_view(out, config, "a wrench that is not finite", wrench, 42, NULL);
     // Bits: a body, not the next slot, long form, slot 3; alone. Then one more: long form, slot 3.
     uint8_t twice[64] = {CM_PACKET_VIEW, 77, 0};
     cm_view_header header = {.sequence = 77};
@@ -365,7 +367,7 @@ static size_t stored_frame(uint8_t *out, const char *content)
     return sizeof head + size;
 }
 
-static size_t make_welcome(uint8_t *out)
+static size_t make_welcome(uint8_t *out, bool ticket)
 {
     uint8_t content[256];
     size_t n = 0;
@@ -387,10 +389,23 @@ static size_t make_welcome(uint8_t *out)
     n += 1u + content[n];
     content[n++] = 0x60;
     content[n++] = 9;
+    const uint8_t epoch[] = {0x68, 200, 1, 0x70, 2};
+    memcpy(content + n, epoch, sizeof epoch);
+    n += sizeof epoch;
+    if (ticket) {
+        const uint8_t head[] = {0x88, 1, 0x98, 0x75, 0x7a, 4, 't', 'i', 'c', 'k', 0x82, 1, 32};
+        memcpy(content + n, head, sizeof head); // a grace time of 15 s first
+        n += sizeof head;
+        memset(content + n, 'k', 32);
+        n += 32;
+    }
     out[0] = 0x12;
     out[1] = (uint8_t)n;
-    memcpy(out + 2, content, n);
-    return n + 2;
+    out[2] = 1; // only above 127: a length of two bytes
+    size_t at = n > 127 ? 3 : 2;
+    out[1] |= n > 127 ? 0x80 : 0;
+    memcpy(out + at, content, n);
+    return n + at;
 }
 
 Test(vectors, control)
@@ -405,7 +420,13 @@ Test(vectors, control)
                         .predict = true};
     put_encoded(&out, "hello", &hello);
     uint8_t bytes[300];
-    put_control(&out, "welcome", bytes, make_welcome(bytes), false);
+    put_control(&out, "welcome", bytes, make_welcome(bytes, false), false);
+    put_control(&out, "welcome with a ticket", bytes, make_welcome(bytes, true), false);
+    size_t cut = make_welcome(bytes, true); // its key one byte short: another field takes that byte
+    bytes[cut - 33] = 30;
+    bytes[cut - 2] = 0xf8;
+    bytes[cut - 1] = 0x00;
+    put_control(&out, "welcome with half a key", bytes, cut, false);
     cm_control refused = {
         .type = CM_CONTROL_REFUSED, .reason = CAROM_REASON_ROOM_FULL, .text = "8"};
     put_encoded(&out, "refused", &refused);
@@ -425,6 +446,14 @@ Test(vectors, control)
     put_encoded(&out, "room clock", &clock);
     cm_control goodbye = {.type = CM_CONTROL_GOODBYE, .reason = CAROM_REASON_DRAINING};
     put_encoded(&out, "goodbye", &goodbye);
+    const cm_control_player rows[] = {{0, "Anna", {12, 3}, 48, false}, {63, "", {0, 0}, 0, true}};
+    cm_control players = {.type = CM_CONTROL_PLAYERS, .players = rows, .player_count = 2};
+    put_encoded(&out, "players", &players);
+    cm_control nobody = {.type = CM_CONTROL_PLAYERS};
+    put_encoded(&out, "no players", &nobody);
+    const uint8_t again[] = {0x42, 28, 10, 12, 8, 1,  18, 0,  24, 0,  32, 0,  40, 0,  48,
+                             0,    10, 12, 8,  1, 18, 0,  24, 0,  32, 0,  40, 0,  48, 0};
+    put_control(&out, "a player twice", again, sizeof again, false);
     const uint8_t two[] = {0x3a, 2, 8, 1, 0x32, 3, 8, 0xe6, 6};
     put_control(&out, "two members", two, sizeof two, false);
     const uint8_t none[] = {0x82, 1, 1, 9};

@@ -64,8 +64,9 @@ void vector_pose(vector_text *out, const cm_view_pose *pose)
 
 void vector_input(vector_text *out, const cm_input_packet *packet, uint32_t input_size)
 {
-    vector_put(out, "{\"has_ack\": %d, \"ack_sequence\": %u, \"ack_bits\": %u, ", packet->has_ack,
-               packet->ack_sequence, packet->ack_bits);
+    vector_put(out, "{\"epoch\": %u, \"has_ack\": %d, \"ack_sequence\": %u, ", packet->epoch,
+               packet->has_ack, packet->ack_sequence);
+    vector_put(out, "\"ack_bits\": %u, ", packet->ack_bits);
     vector_put(out, "\"newest_tick\": %u, \"inputs\": [", packet->newest_tick);
     for (uint32_t n = 0; n < packet->count; n++) {
         vector_put(out, n > 0 ? ", " : "");
@@ -76,8 +77,10 @@ void vector_input(vector_text *out, const cm_input_packet *packet, uint32_t inpu
 
 void vector_header(vector_text *out, const cm_view_header *header)
 {
-    vector_put(out, "{\"sequence\": %u, \"tick\": %u, \"input_ack\": %u, \"input_lead\": %d",
-               header->sequence, header->tick, header->input_ack, header->input_lead);
+    vector_put(out, "{\"epoch\": %u, \"sequence\": %u, \"tick\": %u", header->epoch,
+               header->sequence, header->tick);
+    vector_put(out, ", \"input_ack\": %u, \"input_lead\": %d", header->input_ack,
+               header->input_lead);
     if (header->has_public) {
         vector_put(out,
                    ", \"present\": %llu, \"public_state\": ", (unsigned long long)header->present);
@@ -122,6 +125,20 @@ static void put_world_change(vector_text *out, const cm_control *control)
     vector_put(out, "]");
 }
 
+static void put_players(vector_text *out, const cm_control *control)
+{
+    vector_put(out, ", \"players\": [");
+    for (uint32_t i = 0; i < control->player_count; i++) {
+        const cm_control_player *p = &control->players[i];
+        vector_put(out, "%s{\"player\": %u, \"name\": \"%s\", ", i > 0 ? ", " : "", p->player,
+                   p->name);
+        vector_put(out, "\"body_index\": %u, \"body_generation\": %u, ", p->body.index,
+                   p->body.generation);
+        vector_put(out, "\"rtt_ms\": %u, \"away\": %d}", p->rtt_ms, p->away);
+    }
+    vector_put(out, "]");
+}
+
 void vector_control(vector_text *out, const cm_control *control)
 {
     vector_put(out, "{\"type\": %d", (int)control->type);
@@ -142,6 +159,11 @@ void vector_control(vector_text *out, const cm_control *control)
         vector_put(out, ", \"module_version\": %u, \"tick\": %llu, \"present\": %llu",
                    control->module_version, (unsigned long long)control->tick,
                    (unsigned long long)control->present);
+        vector_put(out, ", \"epoch\": %u, \"messages\": %llu, \"grace_ms\": %u, \"ticket\": ",
+                   control->epoch, (unsigned long long)control->messages, control->grace_ms);
+        vector_hex(out, control->ticket.data, control->ticket.size);
+        vector_put(out, ", \"ticket_key\": ");
+        vector_hex(out, control->ticket_key.data, control->ticket_key.size);
         break;
     case CM_CONTROL_REFUSED:
         vector_put(out, ", \"reason\": %d", (int)control->reason);
@@ -159,6 +181,9 @@ void vector_control(vector_text *out, const cm_control *control)
         break;
     case CM_CONTROL_GOODBYE:
         vector_put(out, ", \"reason\": %d", (int)control->reason);
+        break;
+    case CM_CONTROL_PLAYERS:
+        put_players(out, control);
         break;
     }
     vector_put(out, "}");
