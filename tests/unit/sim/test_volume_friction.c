@@ -190,3 +190,36 @@ Test(volume_friction, slopes)
         cm_rig_close(&rig);
     }
 }
+
+// A box that rides a turntable at 2 rad/s, 1 m from its axis, stays there.
+Test(volume_friction, turntable)
+{
+    const uint32_t rates[] = {60, 240, 1000};
+    for (uint32_t i = 0; i < 3; i++) {
+        carom_world_def def = define(rates[i], 0);
+        cm_rig rig = cm_rig_open(&def, 0);
+        carom_body_def body = carom_default_body_def();
+        carom_shape_def shape = carom_default_shape_def();
+        body.type = CAROM_BODY_KINEMATIC;
+        body.position = cm_vec(0.0f, -0.5f, 0.0f);
+        body.angular_velocity = cm_vec(0.0f, 2.0f, 0.0f);
+        shape.type = CAROM_SHAPE_BOX;
+        shape.half_extents = cm_vec(3.0f, 0.5f, 3.0f);
+        cm_rig_body(&rig, &body, &shape);
+        body.type = CAROM_BODY_DYNAMIC;
+        body.position = cm_vec(1.0f, 0.1f, 0.0f);
+        body.linear_velocity = cm_vec(0.0f, 0.0f, -2.0f);
+        shape.half_extents = cm_vec(0.2f, 0.1f, 0.2f);
+        carom_body_id box = cm_rig_body(&rig, &body, &shape);
+        cm_rig_step(&rig, rates[i]);
+        carom_vec3 p = cm_rig_get(&rig, box).position;
+        double first = hypot((double)p.x, (double)p.z);
+        cm_rig_step(&rig, 10 * rates[i]);
+        p = cm_rig_get(&rig, box).position;
+        double last = hypot((double)p.x, (double)p.z);
+        cr_expect_float_eq(first, 1.0, 0.01, "%u Hz: %g m", rates[i], first);
+        cr_expect_float_eq(last, first, 1e-3, "%u Hz: creeps by %g m in 10 s", rates[i],
+                           last - first);
+        cm_rig_close(&rig);
+    }
+}

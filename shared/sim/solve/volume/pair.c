@@ -207,6 +207,47 @@ static void press(const cm_volume *volume, cm_volume_pair *pair, const cm_volume
     pair->rubbing = cm_volume_rubbing_of(&pair->region, volume->work, slip);
 }
 
+// The stretch turns with the surfaces, by their mean; and what the machine adds to it, h u with u
+// at the step's poses, is short of how far they moved against each other by -h^2 / 2 of the
+// difference of their centripetal accelerations. Without both, what rides a turntable creeps
+// outward.
+static void carry_stretch(const cm_volume *volume, cm_volume_pair *pair)
+{
+    const cm_volume_body *a = &volume->bodies[pair->body_a], *b = &volume->bodies[pair->body_b];
+    double h = volume->h;
+    cm_d3 wa = a->spin0, wb = b->spin0, n = pair->region.normal, *stretch = &pair->bristle.stretch;
+    if (pair->bristle.mode == CM_VOLUME_NONE) {
+        return;
+    }
+    double turn = 0.5 * h * cm_d3_dot(n, cm_d3_add(wa, wb)), length = cm_d3_length(*stretch);
+    *stretch = cm_d3_mad(*stretch, turn, cm_d3_cross(n, *stretch));
+    *stretch = cm_d3_scale(length, cm_d3_unit(*stretch));
+    cm_d3 at = cm_d3_add(pair->origin, pair->region.point);
+    cm_d3 of_a = cm_d3_cross(wa, cm_d3_cross(wa, cm_d3_sub(at, a->position)));
+    cm_d3 of_b = cm_d3_cross(wb, cm_d3_cross(wb, cm_d3_sub(at, b->position)));
+    *stretch = cm_d3_mad(*stretch, 0.5 * h * h, cm_d3_sub(of_b, of_a));
+}
+
+// The machine of friction at the start of the step. Whether static friction breaks is decided at
+// the step's end (rubbing.c): the damper at the start's velocity would be far more than the one
+// that acts. A deepest point is explicit in all, as the source has it.
+static void rub(const cm_volume *volume, cm_volume_pair *pair)
+{
+    double most, h = volume->h;
+    cm_volume_bristle before = pair->bristle;
+    pair->shear =
+        cm_volume_rub_step(&pair->rubbing, &pair->law, &pair->region, h, &pair->bristle, &most);
+    pair->grip = most > 0.0 ? most / pair->pressed : 1.0;
+    bool broke = before.mode == CM_VOLUME_STATIC && pair->bristle.mode == CM_VOLUME_KINETIC;
+    if (broke && !volume->deepest) {
+        cm_volume_slip u = cm_volume_slip_at(volume, pair, pair->rubbing.x, pair->rubbing.y, true);
+        pair->bristle = before;
+        pair->bristle.stretch = cm_d3_mad(pair->bristle.stretch, -h * u.x, pair->region.t1);
+        pair->bristle.stretch = cm_d3_mad(pair->bristle.stretch, -h * u.y, pair->region.t2);
+        pair->bristle.twist -= h * u.wn;
+    }
+}
+
 void cm_volume_meet_pair(const carom_world *world, cm_volume *volume, cm_volume_pair *pair)
 {
     choose_origin(volume, pair);
@@ -236,10 +277,8 @@ void cm_volume_meet_pair(const carom_world *world, cm_volume *volume, cm_volume_
         pair->shear = (cm_volume_shear){0};
         return;
     }
-    double most;
-    pair->shear = cm_volume_rub_step(&pair->rubbing, &pair->law, &pair->region, volume->h,
-                                     &pair->bristle, &most);
-    pair->grip = most > 0.0 ? most / pair->pressed : 1.0;
+    carry_stretch(volume, pair);
+    rub(volume, pair);
     pair->sticks = pair->bristle.mode == CM_VOLUME_STATIC;
     pair->rubbing.work = NULL; // the next pair's by then
 }
