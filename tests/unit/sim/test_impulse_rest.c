@@ -1,7 +1,7 @@
 // Goal: what an impulse world lets fall comes to rest and stays there. Method: 200 boxes and hulls
 // from a seed, each with a place, a turn and a spin of its own, dropped on a floor with friction
 // 0.5 and restitution 0: after 5 s none moves faster than 1e-3 m/s (or rad/s), and in 10 s more
-// none goes further than a millimetre. Towers of five and ten stand for a minute.
+// none goes further than a millimetre. Towers of five and ten stand for a minute. A box on a slope.
 #include "tests/unit/sim/hulls.h"
 #include "tests/unit/sim/rig.h"
 
@@ -126,4 +126,28 @@ Test(impulse_rest, five_stand_a_minute)
 Test(impulse_rest, ten_stand_a_minute_at_200_hz)
 {
     stand(10, 200);
+}
+
+// On a slope a box sticks as long as gravity along it is below mu of gravity across it, and slides
+// where it is above.
+Test(impulse_rest, a_box_sticks_to_a_slope)
+{
+    for (int k = 0; k < 2; k++) {
+        carom_world_def def = cm_rig_def(4);
+        def.gravity = cm_vec(k == 0 ? 4.0f : 6.0f, -9.0f, 0.0f); // 24 and 34 degrees, mu 0.5: 27
+        def.solver.type = CAROM_SOLVER_IMPULSE;
+        cm_rig rig = cm_rig_open(&def, 0);
+        carom_body_def body = carom_default_body_def();
+        carom_shape_def shape = carom_default_shape_def();
+        floor_of_friction_1(&rig);
+        shape.type = CAROM_SHAPE_BOX;
+        shape.half_extents = cm_vec(0.5f, 0.25f, 0.5f);
+        shape.friction = 0.5f;
+        body.position = cm_vec(0.0f, 0.25f, 0.0f);
+        carom_body_id id = cm_rig_body(&rig, &body, &shape);
+        cm_rig_step(&rig, 600);
+        double x = (double)cm_rig_get(&rig, id).position.x;
+        cr_expect(k == 0 ? fabs(x) < 1e-4 : x > 0.01, "%g", x);
+        cm_rig_close(&rig);
+    }
 }
