@@ -16,13 +16,15 @@ if [ -n "$seconds" ] && ! [[ $seconds =~ ^[0-9]+(\.[0-9]+)?$ ]]; then
     exit 2
 fi
 mkdir -p "$dir" || exit 1
-rm -f "$dir/ready" "$dir/bots.json" "$dir/serve.log" "$dir/bots.log"
+rm -f "$dir/ready" "$dir/keys" "$dir/bots.json" "$dir/serve.log" "$dir/bots.log"
 "$carom" scene import "$scene" --db "$dir/carom.db" || exit 1
+# Shared by the server and by whoever issues tokens: here the bots, for themselves.
+"$carom" token keygen --out "$dir/keys" || exit 1
 
 # Each job gets a process group of its own, so that Ctrl-C comes to this script alone, which then
 # ends the bots first and the server after them.
 set -m
-"$carom" serve --insecure --db "$dir/carom.db" --matches "$dir/matches" --scene sandbox \
+"$carom" serve --key "$dir/keys" --db "$dir/carom.db" --matches "$dir/matches" --scene sandbox \
     --listen 127.0.0.1:0 --ready-file "$dir/ready" 2>"$dir/serve.log" &
 server=$!
 bots=
@@ -62,7 +64,7 @@ fi
 
 if [ "$interrupted" -eq 0 ]; then
     # 100 ms of round trip is 50 ms each way.
-    "$carom" bots --connect "$(cat "$dir/ready")" --count 4 --predict 4 --latency 50 --loss 2 \
+    "$carom" bots --connect "$(cat "$dir/ready")" --key "$dir/keys" --count 4 --predict 4 --latency 50 --loss 2 \
         --seconds "${seconds:-1000000}" >"$dir/bots.json" 2>"$dir/bots.log" &
     bots=$!
     # A server that dies takes the bots with it: they notice by themselves.

@@ -1,6 +1,8 @@
 // Connects, plays for some seconds by driving in a square, and says where it was.
 //
-//   01_connect [HOST:PORT [SECONDS]]
+//   01_connect [HOST:PORT|TOKEN [SECONDS]]
+//
+// A token (carom token issue) names the servers itself; without one the server must be --insecure.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,16 +22,21 @@ int main(int argc, char **argv)
 {
     char host[256] = "127.0.0.1";
     int port = 9400, seconds = argc > 2 ? atoi(argv[2]) : 5;
-    if (argc > 1 && sscanf(argv[1], "%255[^:]:%d", host, &port) != 2) {
-        fprintf(stderr, "usage: 01_connect [HOST:PORT [SECONDS]]\n");
+    const char *token = argc > 1 && strchr(argv[1], ':') == NULL ? argv[1] : NULL;
+    if (argc > 1 && token == NULL && sscanf(argv[1], "%255[^:]:%d", host, &port) != 2) {
+        fprintf(stderr, "usage: 01_connect [HOST:PORT|TOKEN [SECONDS]]\n");
         return 2;
     }
     carom_client_def def = carom_default_client_def();
     def.name = "example";
     carom_client *client;
     uint64_t start = now_us(), second = 0;
-    if (carom_client_create(&def, &client) != CAROM_OK ||
-        carom_client_connect(client, host, (uint16_t)port, start) != CAROM_OK) {
+    carom_result result = carom_client_create(&def, &client);
+    if (result == CAROM_OK) {
+        result = token != NULL ? carom_client_connect_token(client, token, start)
+                               : carom_client_connect(client, host, (uint16_t)port, start);
+    }
+    if (result != CAROM_OK) {
         fprintf(stderr, "01_connect: cannot start\n");
         return 1;
     }

@@ -28,25 +28,34 @@ cat >"$dir/small.json" <<'SCENE'
  "arrays": [{"name": "cube", "origin": [-3, 0.25, -3], "count": [4, 1, 4], "spacing": [2, 1, 2],
              "of": {"shapes": [{"box": {"half_extents": [0.25, 0.25, 0.25]}}]}}]}
 SCENE
-"$carom" serve --insecure --scene "$dir/small.json" --listen 127.0.0.1:0 --ready-file "$dir/ready" \
-    --db "$dir/carom.db" --matches "$dir/matches" >"$dir/serve.log" 2>&1 &
-server=$!
-for ((i = 0; i < 300; i++)); do
-    [ ! -s "$dir/ready" ] || break
-    sleep 0.1
-done
-[ -s "$dir/ready" ] || { echo "examples: the server did not start:"; cat "$dir/serve.log"; exit 1; }
-address=$(tr -d ' \n' <"$dir/ready")
+start_server() { # FLAGS: serves the small scene, sets server and address
+    rm -f "$dir/ready"
+    "$carom" serve "$@" --scene "$dir/small.json" --listen 127.0.0.1:0 --ready-file "$dir/ready" \
+        --db "$dir/carom.db" --matches "$dir/matches" >"$dir/serve.log" 2>&1 &
+    server=$!
+    for ((i = 0; i < 300; i++)); do
+        [ ! -s "$dir/ready" ] || break
+        sleep 0.1
+    done
+    [ -s "$dir/ready" ] || { echo "examples: the server did not start:"; cat "$dir/serve.log"; exit 1; }
+    address=$(tr -d ' \n' <"$dir/ready")
+}
 
+# Plays an example, with what is before it in the arguments.
+plays() { # NAME WHERE PROGRAM
+    "$3" "$2" 4 >"$dir/example.txt" 2>&1
+    status=$?
+    check "$1 plays: status $status: $(tail -1 "$dir/example.txt")" "$status"
+    grep -q '^ended: the client left$' "$dir/example.txt"
+    check "$1 ends by leaving" $?
+    [ "$(grep -c ' s: ' "$dir/example.txt")" -ge 2 ]
+    check "$1 says where it is" $?
+}
+
+start_server --insecure
 for example in "$out"/examples/*; do
     [ -x "$example" ] || continue
-    "$example" "$address" 4 >"$dir/example.txt" 2>&1
-    status=$?
-    check "$(basename "$example") plays: status $status: $(tail -1 "$dir/example.txt")" "$status"
-    grep -q '^ended: the client left$' "$dir/example.txt"
-    check "$(basename "$example") ends by leaving" $?
-    [ "$(grep -c ' s: ' "$dir/example.txt")" -ge 2 ]
-    check "$(basename "$example") says where it is" $?
+    plays "$(basename "$example")" "$address" "$example"
 done
 
 "$carom" bots --connect "$address" --count 4 --seconds 3 --latency 30 --jitter 5 --loss 2 \
@@ -81,6 +90,33 @@ check "the server drains" $?
 status=$?
 [ "$status" -eq 1 ] && grep -q '"UNREACHABLE":1' "$dir/out.txt"
 check "bots without a server: status $status: $(cat "$dir/out.txt")" $?
+
+# A server with a key: only who has a token plays, and a token plays once.
+umask 077
+"$carom" token keygen --out "$dir/keys"
+start_server --key "$dir/keys"
+"$carom" bots --connect "$address" --key "$dir/keys" --count 3 --seconds 1 >"$dir/bots.json" 2>"$dir/bots.log"
+check "bots with tokens: $(cat "$dir/bots.json" "$dir/bots.log")" $?
+"$carom" bots --connect "$address" --count 1 --seconds 1 >"$dir/out.txt" 2>&1
+status=$?
+[ "$status" -eq 1 ] && grep -q '"TOKEN":1' "$dir/out.txt"
+check "a bot without a token: status $status: $(cat "$dir/out.txt")" $?
+# Debian's Python, which has the library: another one may stand before it on the PATH.
+python=python3
+/usr/bin/python3 -c 'import nacl' 2>/dev/null && python=/usr/bin/python3
+token=$("$python" client-sdk/examples/issue_token.py "$dir/keys" 42 "$address" "" Petra 00ff)
+check "the Python example issues a token" $?
+"$carom" token inspect --key "$dir/keys" "$token" >"$dir/out.txt" 2>&1
+check "token inspect reads it: $(cat "$dir/out.txt")" $?
+grep -q '"client_id":"42".*"expired":false.*"'"$address"'".*"name":"Petra","user_data":"00ff"' "$dir/out.txt"
+check "token inspect says what it was made of: $(cat "$dir/out.txt")" $?
+plays "01_connect with a token of Python's" "$token" "$out/examples/01_connect"
+"$out/examples/01_connect" "$token" 4 >"$dir/example.txt" 2>&1
+grep -q '^ended: the token was used before$' "$dir/example.txt"
+check "a token lets in once: $(cat "$dir/example.txt")" $?
+kill -INT "$server"
+wait "$server"
+check "the server with keys drains" $?
 
 echo "examples: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

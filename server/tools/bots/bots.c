@@ -15,10 +15,11 @@
 #include "shared/base/rng.h"
 #include "shared/net/net.h"
 
-#define PERIOD_US    4000u
-#define STAGGER_US   5000u    // between two bots' connecting
-#define FAREWELL_US  1500000u // for the leaving at the end
-#define WAIT_SECONDS 10u      // for all to be playing or refused, before play is timed
+#define PERIOD_US     4000u
+#define STAGGER_US    5000u    // between two bots' connecting
+#define FAREWELL_US   1500000u // for the leaving at the end
+#define TOKEN_SECONDS 60u      // that a bot's token is good for: it is used at once
+#define WAIT_SECONDS  10u      // for all to be playing or refused, before play is timed
 
 typedef struct bot {
     carom_client *client;
@@ -117,14 +118,39 @@ static bool all_settled(const bot *bots, uint32_t count)
     return true;
 }
 
+// The token of one bot: its client id is its number, so that another run's bots are the same
+// players.
+static carom_result issue(const cm_bots_options *options, uint32_t number, char *text)
+{
+    char server[sizeof options->host + 8], name[16];
+    snprintf(server, sizeof server, "%s:%u", options->host, (unsigned)options->port);
+    snprintf(name, sizeof name, "bot %u", number + 1);
+    carom_token_def def = carom_default_token_def();
+    def.client_id = number + 1;
+    def.expires_unix_s = (uint64_t)time(NULL) + TOKEN_SECONDS;
+    def.servers[0] = server;
+    def.room = options->room;
+    def.name = name;
+    return carom_token_issue(&def, options->key, text, CAROM_TOKEN_TEXT_MAX, NULL);
+}
+
+static bool connect_bot(bot *b, const cm_bots_options *options, uint32_t number, uint64_t now)
+{
+    char token[CAROM_TOKEN_TEXT_MAX];
+    if (options->key == NULL) {
+        return carom_client_connect(b->client, options->host, options->port, now) == CAROM_OK;
+    }
+    return issue(options, number, token) == CAROM_OK &&
+           carom_client_connect_token(b->client, token, now) == CAROM_OK;
+}
+
 static void connect_due(bot *bots, const cm_bots_options *options, uint64_t start, uint64_t now)
 {
     for (uint32_t i = 0; i < options->count; ++i) {
         bot *b = &bots[i];
         if (!b->result.tried && now >= start + (uint64_t)i * STAGGER_US) {
             b->result.tried = true;
-            b->result.opened =
-                carom_client_connect(b->client, options->host, options->port, now) == CAROM_OK;
+            b->result.opened = connect_bot(b, options, i, now);
         }
     }
 }
@@ -201,7 +227,11 @@ carom_result cm_bots_run(const cm_bots_options *options, cm_bots_summary *summar
                         .loss = (float)(options->loss_percent / 100.0)};
     cm_net *net = cm_net_kernel_create(&link, options->seed);
     bot *bots = calloc(options->count, sizeof *bots);
+    char token[CAROM_TOKEN_TEXT_MAX];
     carom_result result = net != NULL && bots != NULL ? CAROM_OK : CAROM_ERROR_MEMORY;
+    if (result == CAROM_OK && options->key != NULL) {
+        result = issue(options, 0, token);
+    }
     cm_bots_summary_init(summary);
     cm_net *before = result == CAROM_OK ? cm_net_use(net) : NULL;
     if (result == CAROM_OK && !cm_net_took()) {

@@ -2,6 +2,8 @@
 #ifndef CM_SERVER_TOOLS_BOTS_BOTS_H
 #define CM_SERVER_TOOLS_BOTS_BOTS_H
 
+#include "carom/token.h"
+
 #include "server/tools/bots/summary.h"
 
 #define CM_BOTS_MAX 4095
@@ -20,10 +22,13 @@ typedef struct cm_bots_options {
     double seconds;                             // of play, from when all bots do
     double latency_ms, jitter_ms, loss_percent; // one way, each way
     cm_bots_pattern pattern;
+    const carom_token_key *key; // each bot gets a token sealed with it; NULL: they come without
+    const char *room;           // that the tokens name; NULL: the default one
 } cm_bots_options;
 
 // Plays until the time is over or SIGINT or SIGTERM comes, and sums up. CAROM_ERROR_NOT_BUILT: this
-// process's ENet does not call our socket functions.
+// process's ENet does not call our socket functions. CAROM_ERROR_ARGUMENT: no token can be issued
+// for this host or room.
 carom_result cm_bots_run(const cm_bots_options *options, cm_bots_summary *summary);
 
 #endif

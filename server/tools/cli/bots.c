@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "server/host/key_file.h"
 #include "server/tools/bots/bots.h"
 #include "server/tools/cli/cli.h"
+#include "shared/wire/crypto.h"
 
 #define COUNT   1
 #define SECONDS 10
@@ -44,9 +46,25 @@ static bool read_address(const char *text, cm_bots_options *options)
     return true;
 }
 
-static int read_options(int argc, char **argv, cm_bots_options *options)
+// The key that tokens are sealed with, where a file is given.
+static int read_key(const char *path, cm_bots_options *options, carom_token_keys *keys)
 {
-    const char *address = NULL, *pattern = "wander";
+    char error[512];
+    if (path == NULL && options->room != NULL) {
+        cm_cli_error("bots: --room: a token names the room, expected --key FILE too");
+        return CM_STATUS_USAGE;
+    }
+    if (path != NULL && cm_key_file_read(path, keys, error, sizeof error) != CAROM_OK) {
+        cm_cli_error("bots: --key: %s", error);
+        return CM_STATUS_USAGE;
+    }
+    options->key = path != NULL ? &keys->keys[0] : NULL;
+    return CM_STATUS_DONE;
+}
+
+static int read_options(int argc, char **argv, cm_bots_options *options, carom_token_keys *keys)
+{
+    const char *address = NULL, *pattern = "wander", *key = NULL;
     int64_t count = COUNT, predict = -1, seed = SEED;
     const cm_option table[] = {
         {"connect", CM_OPTION_TEXT, &address, 0, 0, NULL, NULL},
@@ -58,6 +76,8 @@ static int read_options(int argc, char **argv, cm_bots_options *options)
         {"predict", CM_OPTION_INT, &predict, 0, CM_BOTS_MAX, NULL, NULL},
         {"seed", CM_OPTION_INT, &seed, 0, 1000000000, NULL, NULL},
         {"pattern", CM_OPTION_CHOICE, &pattern, 0, 0, "wander|drive|idle", NULL},
+        {"key", CM_OPTION_TEXT, &key, 0, 0, NULL, NULL},
+        {"room", CM_OPTION_TEXT, &options->room, 0, 0, NULL, NULL},
     };
     int status = cm_cli_options(argc, argv, table, sizeof table / sizeof table[0], NULL, 0, NULL);
     if (status != CM_STATUS_DONE) {
@@ -77,24 +97,33 @@ static int read_options(int argc, char **argv, cm_bots_options *options)
     options->pattern = strcmp(pattern, "idle") == 0    ? CM_BOTS_IDLE
                        : strcmp(pattern, "drive") == 0 ? CM_BOTS_DRIVE
                                                        : CM_BOTS_WANDER;
-    return CM_STATUS_DONE;
+    return read_key(key, options, keys);
+}
+
+static const char *why_not(carom_result result)
+{
+    return result == CAROM_ERROR_NOT_BUILT
+               ? "ENet does not call our socket functions, expected a shared libenet"
+           : result == CAROM_ERROR_ARGUMENT
+               ? "no token can be issued: expected --connect A.B.C.D:PORT and a --room of at most "
+                 "31 printable bytes"
+               : carom_result_text(result);
 }
 
 static int run_command(int argc, char **argv)
 {
     cm_bots_options options = {.seconds = SECONDS};
-    int status = read_options(argc, argv, &options);
+    carom_token_keys keys;
+    int status = read_options(argc, argv, &options, &keys);
     if (status != CM_STATUS_DONE) {
         return status;
     }
     cm_bots_summary summary;
     carom_result result = cm_bots_run(&options, &summary);
+    cm_crypto_wipe(&keys, sizeof keys);
     if (result != CAROM_OK) {
-        cm_cli_error("bots: %s", result == CAROM_ERROR_NOT_BUILT
-                                     ? "ENet does not call our socket functions, expected a shared "
-                                       "libenet"
-                                     : carom_result_text(result));
-        return CM_STATUS_FAILED;
+        cm_cli_error("bots: %s", why_not(result));
+        return result == CAROM_ERROR_ARGUMENT ? CM_STATUS_USAGE : CM_STATUS_FAILED;
     }
     cm_bots_summary_print(&summary, stdout);
     fflush(stdout);
@@ -107,6 +136,8 @@ const cm_command cm_bots_command = {
     "connects SDK clients to a server\n"
     "usage: carom bots --connect HOST:PORT [options]\n"
     "\n"
+    "  --key FILE      each bot comes with a token of its own, sealed with the file's first key\n"
+    "  --room NAME     that the tokens name (the server's default one)\n"
     "  --count N       clients (" CM_HELP(
         COUNT) ")\n"
                "  --seconds S     how long they play, from when all do (" CM_HELP(
