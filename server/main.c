@@ -15,7 +15,7 @@ static void hold_standard_streams(void)
     // The stand-in for stdin is write-only and the ones for output are read-only, so that using
     // them fails as using a closed stream would.
     const int mode[3] = {O_WRONLY, O_RDONLY, O_RDONLY};
-    for (int fd = 0; fd < 3; ++fd) {
+    for (int fd = 0; fd < 3; fd++) {
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", mode[fd]) != fd) {
             _exit(CM_STATUS_FAILED);
         }

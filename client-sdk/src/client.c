@@ -44,7 +44,7 @@ carom_client_def carom_default_client_def(void)
 
 void cm_client_log(carom_client *client, carom_log_level level, const char *format, ...)
 {
-    if (!client->def.log) {
+    if (client->def.log == NULL) {
         return;
     }
     char text[256];
@@ -57,7 +57,7 @@ void cm_client_log(carom_client *client, carom_log_level level, const char *form
 
 static carom_result refuse(const carom_client_def *def, const char *field, const char *expected)
 {
-    if (def->error) {
+    if (def->error != NULL) {
         *def->error = (carom_error){CAROM_ERROR_ARGUMENT, field, expected, CAROM_NO_SHAPE};
     }
     return CAROM_ERROR_ARGUMENT;
@@ -84,16 +84,16 @@ static carom_result check_def(const carom_client_def *def)
     if (def->user_data_size > CAROM_USER_DATA_MAX) {
         return refuse(def, "user_data_size", "at most 256 bytes");
     }
-    if (def->user_data_size > 0 && !def->user_data) {
+    if (def->user_data_size > 0 && def->user_data == NULL) {
         return refuse(def, "user_data", "user_data_size bytes");
     }
-    if (def->name && !cm_text_is_printable(def->name, CAROM_PLAYER_NAME_MAX)) {
+    if (def->name != NULL && !cm_text_is_printable(def->name, CAROM_PLAYER_NAME_MAX)) {
         return refuse(def, "name", "printable UTF-8 of at most 32 bytes");
     }
     if (!(def->predict_radius >= 0.0f && def->predict_radius <= 1.0e6f)) { // also refuses NaN
         return refuse(def, "predict_radius", "0 to 1e6 m");
     }
-    if (def->module && !carom_module_is_sound(def->module, &error)) {
+    if (def->module != NULL && !carom_module_is_sound(def->module, &error)) {
         return refuse_module(def, &error);
     }
     return CAROM_OK;
@@ -101,7 +101,7 @@ static carom_result check_def(const carom_client_def *def)
 
 carom_result carom_client_create(const carom_client_def *def, carom_client **out)
 {
-    if (!def || !out) {
+    if (def == NULL || out == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     *out = NULL;
@@ -110,19 +110,19 @@ carom_result carom_client_create(const carom_client_def *def, carom_client **out
         return result;
     }
     carom_allocator allocator = def->allocator;
-    if (!allocator.allocate) {
+    if (allocator.allocate == NULL) {
         allocator.allocate = malloc_allocate;
         allocator.release = malloc_release;
     }
     carom_client *client = allocator.allocate(allocator.context, sizeof *client);
-    if (!client) {
+    if (client == NULL) {
         return CAROM_ERROR_MEMORY;
     }
     memset(client, 0, sizeof *client);
     client->def = *def;
     client->def.allocator = allocator;
     client->def.error = NULL;
-    if (def->name) {
+    if (def->name != NULL) {
         memcpy(client->name, def->name, strlen(def->name));
     }
     client->def.name = client->name;
@@ -148,7 +148,7 @@ static void add_link_bytes(carom_client *client)
 
 void cm_client_end(carom_client *client, carom_reason reason)
 {
-    if (client->link) {
+    if (client->link != NULL) {
         cm_client_link_close(client->link, (uint32_t)reason);
         client->link = NULL;
     }
@@ -161,7 +161,7 @@ void cm_client_end(carom_client *client, carom_reason reason)
 
 void carom_client_destroy(carom_client *client)
 {
-    if (!client) {
+    if (client == NULL) {
         return;
     }
     client->def.log = NULL; // callbacks run in updates only
@@ -178,11 +178,11 @@ static void os_random(void *user, void *bytes, size_t size)
 
 static carom_result connect_link(carom_client *client, cm_client_link_def *def, uint64_t now_us)
 {
-    if (client->state != CAROM_CLIENT_IDLE || client->link) {
+    if (client->state != CAROM_CLIENT_IDLE || client->link != NULL) {
         return CAROM_ERROR_STATE;
     }
     def->allocator = &client->def.allocator;
-    def->random = client->def.random ? client->def.random : os_random;
+    def->random = client->def.random != NULL ? client->def.random : os_random;
     def->context = client->def.user;
     carom_result result = cm_client_link_open(def, &client->link);
     if (result != CAROM_OK) {
@@ -201,7 +201,7 @@ static carom_result connect_link(carom_client *client, cm_client_link_def *def, 
 carom_result carom_client_connect(carom_client *client, const char *host, uint16_t port,
                                   uint64_t now_us)
 {
-    if (!client || !host || port == 0) {
+    if (client == NULL || host == NULL || port == 0) {
         return CAROM_ERROR_ARGUMENT;
     }
     cm_client_link_def def = {.host = host, .port = port};
@@ -210,7 +210,7 @@ carom_result carom_client_connect(carom_client *client, const char *host, uint16
 
 carom_result carom_client_connect_token(carom_client *client, const char *token, uint64_t now_us)
 {
-    if (!client || !token) {
+    if (client == NULL || token == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     cm_token_pass pass;
@@ -225,7 +225,7 @@ carom_result carom_client_connect_token(carom_client *client, const char *token,
 
 void carom_client_disconnect(carom_client *client, uint64_t now_us)
 {
-    if (!client || !client->link || client->leaving) {
+    if (client == NULL || client->link == NULL || client->leaving) {
         return;
     }
     client->leaving = true;
@@ -254,7 +254,7 @@ uint64_t cm_client_join_us(const carom_client *client)
 static void receive(carom_client *client)
 {
     cm_link_event event;
-    while (client->link && cm_client_link_poll(client->link, &event)) {
+    while (client->link != NULL && cm_client_link_poll(client->link, &event)) {
         switch (event.type) {
         case CM_LINK_CONNECTED:
             if (client->state == CAROM_CLIENT_CONNECTING) {
@@ -281,7 +281,7 @@ static void receive(carom_client *client)
 // slowly, does not end a match that goes on.
 static void check_silence(carom_client *client)
 {
-    if (!client->link) {
+    if (client->link == NULL) {
         return;
     }
     cm_link_info info;
@@ -296,7 +296,7 @@ static void check_silence(carom_client *client)
 
 static void check_deadline(carom_client *client)
 {
-    if (!client->link || client->now_us < client->deadline_us) {
+    if (client->link == NULL || client->now_us < client->deadline_us) {
         return;
     }
     if (client->leaving) {
@@ -317,7 +317,7 @@ static void announce(carom_client *client)
 {
     while (client->announced != client->state) {
         client->announced = client->state;
-        if (client->def.state_changed) {
+        if (client->def.state_changed != NULL) {
             client->def.state_changed(client->def.user, client->state, client->reason);
         }
     }
@@ -325,26 +325,26 @@ static void announce(carom_client *client)
 
 void carom_client_update(carom_client *client, uint64_t now_us)
 {
-    if (!client) {
+    if (client == NULL) {
         return;
     }
     if (now_us > client->now_us) {
         client->now_us = now_us;
     }
     announce(client);
-    if (!client->link) {
+    if (client->link == NULL) {
         return;
     }
-    if (client->mirror) {
+    if (client->mirror != NULL) {
         cm_client_clock_advance(&client->clock, client->now_us);
     }
     receive(client);
     check_silence(client);
     check_deadline(client);
-    if (client->link && client->state == CAROM_CLIENT_PLAYING && !client->leaving) {
+    if (client->link != NULL && client->state == CAROM_CLIENT_PLAYING && !client->leaving) {
         cm_client_play(client);
     }
-    if (client->link) {
+    if (client->link != NULL) {
         cm_client_link_flush(client->link);
         add_link_bytes(client);
     }
@@ -363,18 +363,18 @@ carom_reason carom_client_get_reason(const carom_client *client)
 
 carom_result carom_client_set_input(carom_client *client, const void *bytes, uint32_t size)
 {
-    if (!client || !client->mirror) {
+    if (client == NULL || client->mirror == NULL) {
         return CAROM_ERROR_STATE;
     }
     const carom_module *module = client->mirror->module;
-    if (size != module->input_size || (size > 0 && !bytes)) {
+    if (size != module->input_size || (size > 0 && bytes == NULL)) {
         return CAROM_ERROR_ARGUMENT;
     }
     uint8_t input[CAROM_INPUT_MAX] = {0};
     if (size > 0) {
         memcpy(input, bytes, size);
     }
-    if (module->check_input && !module->check_input(input)) {
+    if (module->check_input != NULL && !module->check_input(input)) {
         return CAROM_ERROR_ARGUMENT;
     }
     // Behind the pose of a pointer, where the room has pointers.
@@ -384,7 +384,7 @@ carom_result carom_client_set_input(carom_client *client, const void *bytes, uin
 
 carom_result carom_client_send(carom_client *client, const void *bytes, uint32_t size)
 {
-    if (!client || size > CAROM_MESSAGE_MAX || (size > 0 && !bytes)) {
+    if (client == NULL || size > CAROM_MESSAGE_MAX || (size > 0 && bytes == NULL)) {
         return CAROM_ERROR_ARGUMENT;
     }
     if (client->state != CAROM_CLIENT_PLAYING || client->leaving) {
@@ -397,35 +397,36 @@ carom_result carom_client_send(carom_client *client, const void *bytes, uint32_t
 
 uint32_t carom_client_player(const carom_client *client)
 {
-    return client->mirror ? client->mirror->player : 0;
+    return client->mirror != NULL ? client->mirror->player : 0;
 }
 
 carom_body_id carom_client_own_body(const carom_client *client)
 {
     carom_body_id none = {0, 0};
-    return client->mirror ? cm_game_player_body(client->mirror->game, client->mirror->player)
-                          : none;
+    return client->mirror != NULL
+               ? cm_game_player_body(client->mirror->game, client->mirror->player)
+               : none;
 }
 
 uint32_t carom_client_body_slots(const carom_client *client)
 {
-    return client->mirror ? carom_world_body_slots(client->mirror->world) : 0;
+    return client->mirror != NULL ? carom_world_body_slots(client->mirror->world) : 0;
 }
 
 carom_body_id carom_client_body_at(const carom_client *client, uint32_t slot)
 {
     carom_body_id none = {0, 0};
-    return client->mirror ? carom_world_body_at(client->mirror->world, slot) : none;
+    return client->mirror != NULL ? carom_world_body_at(client->mirror->world, slot) : none;
 }
 
 carom_result carom_client_body_pose(const carom_client *client, carom_body_id body,
                                     carom_client_pose *pose)
 {
-    if (!pose) {
+    if (pose == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     memset(pose, 0, sizeof *pose);
-    if (!client || !client->mirror) {
+    if (client == NULL || client->mirror == NULL) {
         return CAROM_ERROR_STATE;
     }
     carom_body_state state;
@@ -433,8 +434,9 @@ carom_result carom_client_body_pose(const carom_client *client, carom_body_id bo
     if (result != CAROM_OK) {
         return result;
     }
-    if (client->predictor && cm_predictor_pose(client->predictor, body,
-                                               cm_client_clock_predicted(&client->clock), pose)) {
+    if (client->predictor != NULL &&
+        cm_predictor_pose(client->predictor, body, cm_client_clock_predicted(&client->clock),
+                          pose)) {
         return CAROM_OK;
     }
     if (!cm_interp_pose(&client->interp, body, cm_client_clock_render(&client->clock),
@@ -444,7 +446,7 @@ carom_result carom_client_body_pose(const carom_client *client, carom_body_id bo
         pose->linear_velocity = state.linear_velocity;
         pose->angular_velocity = state.angular_velocity;
     }
-    if (client->predictor) {
+    if (client->predictor != NULL) {
         cm_predictor_offset(client->predictor, body, pose);
     }
     return CAROM_OK;
@@ -452,13 +454,13 @@ carom_result carom_client_body_pose(const carom_client *client, carom_body_id bo
 
 const carom_world *carom_client_world(const carom_client *client)
 {
-    return client->mirror ? client->mirror->world : NULL;
+    return client->mirror != NULL ? client->mirror->world : NULL;
 }
 
 const uint8_t *carom_client_public_state(const carom_client *client, uint32_t *size)
 {
     *size = 0;
-    return client->mirror ? cm_game_public(client->mirror->game, size) : NULL;
+    return client->mirror != NULL ? cm_game_public(client->mirror->game, size) : NULL;
 }
 
 void carom_client_stats_get(const carom_client *client, carom_client_stats *stats)

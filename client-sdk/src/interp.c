@@ -17,7 +17,7 @@ bool cm_interp_init(cm_interp *interp, const carom_allocator *allocator, uint32_
     interp->allocator = allocator;
     interp->slots = slots;
     interp->bodies = allocator->allocate(allocator->context, size);
-    if (!interp->bodies) {
+    if (interp->bodies == NULL) {
         return false;
     }
     memset(interp->bodies, 0, size);
@@ -26,7 +26,7 @@ bool cm_interp_init(cm_interp *interp, const carom_allocator *allocator, uint32_
 
 void cm_interp_free(cm_interp *interp)
 {
-    if (interp->bodies) {
+    if (interp->bodies != NULL) {
         interp->allocator->release(interp->allocator->context, interp->bodies);
     }
     memset(interp, 0, sizeof *interp);
@@ -119,7 +119,7 @@ void cm_interp_velocity(const cm_interp *interp, carom_body_id id, double tick_r
     const cm_interp_body *body = find(interp, id);
     *linear = cm_vec(0.0f, 0.0f, 0.0f);
     *angular = cm_vec(0.0f, 0.0f, 0.0f);
-    if (!body) {
+    if (body == NULL) {
         return;
     }
     const cm_interp_sample *last = &body->samples[body->count - 1];
@@ -147,7 +147,7 @@ bool cm_interp_pose(const cm_interp *interp, carom_body_id id, double tick, doub
 {
     const cm_interp_body *body = find(interp, id);
     memset(pose, 0, sizeof *pose);
-    if (!body) {
+    if (body == NULL) {
         return false;
     }
     const cm_interp_sample *samples = body->samples;

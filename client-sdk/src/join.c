@@ -37,7 +37,7 @@ void cm_client_forget_room(carom_client *client)
     client->predictor = NULL;
     cm_mirror_destroy(client->mirror);
     client->mirror = NULL;
-    if (client->interp.bodies) {
+    if (client->interp.bodies != NULL) {
         cm_interp_free(&client->interp);
     }
     memset(&client->inputs, 0, sizeof client->inputs);
@@ -60,13 +60,13 @@ static void forget_epoch(carom_client *client)
 
 static void welcome(carom_client *client, const cm_control *control)
 {
-    bool expected = client->mirror ? control->epoch != client->mirror->epoch
-                                   : client->state == CAROM_CLIENT_JOINING;
+    bool expected = client->mirror != NULL ? control->epoch != client->mirror->epoch
+                                           : client->state == CAROM_CLIENT_JOINING;
     if (!expected) {
         cm_client_end(client, CAROM_REASON_MALFORMED);
         return;
     }
-    if (client->mirror) {
+    if (client->mirror != NULL) {
         forget_epoch(client);
     }
     const carom_allocator *allocator = &client->def.allocator;
@@ -104,7 +104,7 @@ static void welcome(carom_client *client, const cm_control *control)
 
 static void world_change(carom_client *client, const cm_control *control)
 {
-    if (!client->mirror || !cm_mirror_change(client->mirror, control)) {
+    if (client->mirror == NULL || !cm_mirror_change(client->mirror, control)) {
         cm_client_end(client, CAROM_REASON_MALFORMED);
         return;
     }
@@ -114,7 +114,7 @@ static void world_change(carom_client *client, const cm_control *control)
 
 static void room_clock(carom_client *client, const cm_control *control)
 {
-    if (!client->mirror || control->rate_permille < 1 || control->rate_permille > 1000) {
+    if (client->mirror == NULL || control->rate_permille < 1 || control->rate_permille > 1000) {
         cm_client_end(client, CAROM_REASON_MALFORMED);
         return;
     }
@@ -138,7 +138,7 @@ static void handle(carom_client *client, const cm_control *control)
         world_change(client, control);
         break;
     case CM_CONTROL_GAME_MESSAGE:
-        if (client->def.message && client->mirror) {
+        if (client->def.message != NULL && client->mirror != NULL) {
             client->def.message(client->def.user, control->tick, control->payload.data,
                                 (uint32_t)control->payload.size);
         }

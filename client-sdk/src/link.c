@@ -103,7 +103,7 @@ static enet_uint32 ENET_CALLBACK seal_datagram(const ENetBuffer *buffers, size_t
     cm_client_link *link = host->peers[0].data;
     size_t size = 0;
     if (count <= CM_FRAME_PARTS_MAX) {
-        for (size_t i = 0; i < count; ++i) {
+        for (size_t i = 0; i < count; i++) {
             parts[i] = (cm_frame_part){buffers[i].data, buffers[i].dataLength};
         }
         size = cm_frame_id(&parts[0]) == 0
@@ -133,7 +133,7 @@ static bool open_sealed(cm_client_link *link, uint8_t *bytes, size_t size)
                      : cm_seal_open(&link->seal, bytes, size, &frame_size);
     }
     if (reason != CM_SEAL_OK) {
-        ++link->info.refused;
+        link->info.refused++;
         return false;
     }
     cm_path_heard(&link->path);
@@ -173,7 +173,7 @@ static int ENET_CALLBACK intercept(ENetHost *host, ENetEvent *event)
         bool elsewhere = refusal.reason == CAROM_REASON_ELSEWHERE && link->moves < LINK_MOVES;
         link->next_port = elsewhere ? refusal.port : 0;
     } else if (type != CM_WIRE_CHALLENGE) {
-        ++link->info.refused;
+        link->info.refused++;
     }
     return 1; // ENet drops it
 }
@@ -191,7 +191,7 @@ static void hold_settings(const cm_client_link *link, ENetPeer *peer)
 
 static void drop_packet(cm_client_link *link)
 {
-    if (link->packet) {
+    if (link->packet != NULL) {
         enet_packet_destroy(link->packet);
         link->packet = NULL;
     }
@@ -212,7 +212,7 @@ static void send_hello(cm_client_link *link)
     cm_hello hello = {.protocol = CM_PROTOCOL_VERSION};
     memcpy(hello.client_public, link->public_key, CM_KEY_BYTES);
     link->hello_ms = enet_time_get();
-    ++link->hellos;
+    link->hellos++;
     send_raw(link, link->datagram, cm_hello_write(&hello, link->datagram));
 }
 
@@ -236,17 +236,18 @@ static void say_hello(cm_client_link *link)
 // To the port that the server named, from the beginning: it has not used the token up.
 static void move(cm_client_link *link)
 {
-    if (link->next_port == 0 || (link->peer && link->peer->state == ENET_PEER_STATE_CONNECTED)) {
+    if (link->next_port == 0 ||
+        (link->peer != NULL && link->peer->state == ENET_PEER_STATE_CONNECTED)) {
         link->next_port = 0; // connected: somebody else said so
         return;
     }
-    if (link->peer) {
+    if (link->peer != NULL) {
         enet_peer_reset(link->peer);
         link->peer = NULL;
     }
     link->addresses[link->address].port = link->next_port;
     link->next_port = 0;
-    ++link->moves;
+    link->moves++;
     link->cookie = 0;
     link->attempts = 0;
     knock(link);
@@ -260,7 +261,7 @@ static void take_challenge(cm_client_link *link, const uint8_t *bytes, size_t si
     if (!cm_challenge_read(bytes, size, &challenge) ||
         !cm_crypto_equal(challenge.echo, link->public_key, CM_ECHO_BYTES) ||
         !cm_crypto_shared(link->secret, challenge.server_public, secrets.shared)) {
-        ++link->info.refused;
+        link->info.refused++;
         return;
     }
     memcpy(secrets.token_key, link->pass.key, CM_KEY_BYTES);
@@ -300,7 +301,7 @@ static void connect_enet(cm_client_link *link)
 static carom_result find_addresses(cm_client_link *link, const cm_client_link_def *def)
 {
     link->address_count = def->pass != NULL ? def->pass->server_count : 1;
-    for (uint32_t i = 0; def->pass != NULL && i < link->address_count; ++i) {
+    for (uint32_t i = 0; def->pass != NULL && i < link->address_count; i++) {
         memcpy(&link->addresses[i].host, def->pass->servers[i].ip, 4); // network byte order
         link->addresses[i].port = def->pass->servers[i].port;
     }
@@ -316,7 +317,7 @@ static carom_result find_addresses(cm_client_link *link, const cm_client_link_de
 static bool start(cm_client_link *link)
 {
     link->host = enet_host_create(NULL, 1, LINK_CHANNELS, 0, 0);
-    if (!link->host) {
+    if (link->host == NULL) {
         return false;
     }
     uint32_t
@@ -343,14 +344,14 @@ carom_result cm_client_link_open(const cm_client_link_def *def, cm_client_link *
         return CAROM_ERROR_IO;
     }
     cm_client_link *link = def->allocator->allocate(def->allocator->context, sizeof *link);
-    if (!link) {
+    if (link == NULL) {
         return CAROM_ERROR_MEMORY;
     }
     memset(link, 0, sizeof *link);
     link->allocator = *def->allocator;
     link->random = def->random;
     link->context = def->context;
-    if (def->pass) {
+    if (def->pass != NULL) {
         link->pass = *def->pass;
     }
     carom_result result = find_addresses(link, def);
@@ -367,14 +368,14 @@ carom_result cm_client_link_open(const cm_client_link_def *def, cm_client_link *
 
 void cm_client_link_close(cm_client_link *link, uint32_t data)
 {
-    if (!link) {
+    if (link == NULL) {
         return;
     }
     drop_packet(link);
-    if (link->peer) {
+    if (link->peer != NULL) {
         enet_peer_disconnect_now(link->peer, data);
     }
-    if (link->host) {
+    if (link->host != NULL) {
         enet_host_destroy(link->host);
     }
     carom_allocator allocator = link->allocator;
@@ -384,7 +385,7 @@ void cm_client_link_close(cm_client_link *link, uint32_t data)
 
 void cm_client_link_leave(cm_client_link *link, uint32_t data)
 {
-    if (link->peer) {
+    if (link->peer != NULL) {
         enet_peer_disconnect_later(link->peer, data);
     }
 }
@@ -442,14 +443,14 @@ bool cm_client_link_poll(cm_client_link *link, cm_link_event *event)
 
 bool cm_client_link_send(cm_client_link *link, uint32_t channel, const uint8_t *bytes, size_t size)
 {
-    if (!link->peer || link->peer->state != ENET_PEER_STATE_CONNECTED) {
+    if (link->peer == NULL || link->peer->state != ENET_PEER_STATE_CONNECTED) {
         return false;
     }
     hold_settings(link, link->peer);
     enet_uint32 flags =
         channel == CM_LINK_CONTROL ? ENET_PACKET_FLAG_RELIABLE : ENET_PACKET_FLAG_UNSEQUENCED;
     ENetPacket *packet = enet_packet_create(bytes, size, flags);
-    if (!packet) {
+    if (packet == NULL) {
         return false;
     }
     if (enet_peer_send(link->peer, (enet_uint8)channel, packet) != 0) {
@@ -463,7 +464,7 @@ void cm_client_link_flush(cm_client_link *link)
 {
     link->events = 0;
     connect_enet(link);
-    uint32_t probe = link->peer && link->peer->state == ENET_PEER_STATE_CONNECTED
+    uint32_t probe = link->peer != NULL && link->peer->state == ENET_PEER_STATE_CONNECTED
                          ? cm_path_probe(&link->path, now_us())
                          : 0;
     if (probe > 0) {
@@ -477,6 +478,6 @@ void cm_client_link_flush(cm_client_link *link)
 void cm_client_link_info(const cm_client_link *link, cm_link_info *info)
 {
     *info = link->info;
-    info->rtt_ms = link->peer ? link->peer->roundTripTime : 0;
+    info->rtt_ms = link->peer != NULL ? link->peer->roundTripTime : 0;
     info->packet_max = CM_FRAME_PACKET(link->path.known);
 }

@@ -12,7 +12,7 @@ static void *take(const carom_allocator *allocator, size_t count, size_t size)
 {
     size_t bytes = (count > 0 ? count : 1) * size;
     void *memory = allocator->allocate(allocator->context, bytes);
-    if (memory) {
+    if (memory != NULL) {
         memset(memory, 0, bytes);
     }
     return memory;
@@ -20,7 +20,7 @@ static void *take(const carom_allocator *allocator, size_t count, size_t size)
 
 static void give(const carom_allocator *allocator, void *memory)
 {
-    if (memory) {
+    if (memory != NULL) {
         allocator->release(allocator->context, memory);
     }
 }
@@ -28,12 +28,12 @@ static void give(const carom_allocator *allocator, void *memory)
 static const carom_module *find_module(const cm_control *welcome, const carom_module *extra)
 {
     const carom_module *module = NULL;
-    if (extra && strcmp(extra->name, welcome->module) == 0) {
+    if (extra != NULL && strcmp(extra->name, welcome->module) == 0) {
         module = extra;
     } else {
         module = cm_module_find(welcome->module);
     }
-    return module && module->version == welcome->module_version ? module : NULL;
+    return module != NULL && module->version == welcome->module_version ? module : NULL;
 }
 
 static bool numbers_are_sound(const cm_control *welcome)
@@ -78,7 +78,7 @@ static carom_reason build(cm_mirror *mirror, const cm_control *welcome, const ca
         return CAROM_REASON_MALFORMED;
     }
     mirror->module = find_module(welcome, extra);
-    if (!mirror->module) {
+    if (mirror->module == NULL) {
         return CAROM_REASON_MODULE_UNKNOWN;
     }
     carom_reason reason = build_game(mirror, welcome);
@@ -96,7 +96,7 @@ static carom_reason build(cm_mirror *mirror, const cm_control *welcome, const ca
     mirror->bodies = take(mirror->allocator, mirror->slots, sizeof *mirror->bodies);
     mirror->changed = take(mirror->allocator, mirror->slots, sizeof *mirror->changed);
     mirror->entries = take(mirror->allocator, CM_VIEW_ENTRIES_MAX, sizeof *mirror->entries);
-    if (!mirror->bodies || !mirror->changed || !mirror->entries) {
+    if (mirror->bodies == NULL || mirror->changed == NULL || mirror->entries == NULL) {
         return CAROM_REASON_SCENE_REFUSED;
     }
     uint32_t size;
@@ -111,7 +111,7 @@ carom_reason cm_mirror_create(const carom_allocator *allocator, const cm_control
 {
     *out = NULL;
     cm_mirror *mirror = take(allocator, 1, sizeof *mirror);
-    if (!mirror) {
+    if (mirror == NULL) {
         return CAROM_REASON_SCENE_REFUSED;
     }
     mirror->allocator = allocator;
@@ -126,17 +126,17 @@ carom_reason cm_mirror_create(const carom_allocator *allocator, const cm_control
 
 void cm_mirror_destroy(cm_mirror *mirror)
 {
-    if (!mirror) {
+    if (mirror == NULL) {
         return;
     }
     const carom_allocator *allocator = mirror->allocator;
     for (uint32_t i = 0; i < CM_MIRROR_PACKETS; i++) {
         give(allocator, mirror->packets[i].entries);
     }
-    if (mirror->game) {
+    if (mirror->game != NULL) {
         cm_game_destroy(mirror->game);
     }
-    if (mirror->scene) {
+    if (mirror->scene != NULL) {
         cm_scene_free(mirror->scene);
     }
     give(allocator, mirror->bodies);
@@ -176,7 +176,7 @@ static bool store(cm_mirror *mirror, const cm_view_header *header, uint32_t coun
             capacity *= 2;
         }
         cm_stored_entry *entries = take(mirror->allocator, capacity, sizeof *entries);
-        if (!entries) {
+        if (entries == NULL) {
             return false;
         }
         give(mirror->allocator, packet->entries);
@@ -329,7 +329,7 @@ static void catch_up(cm_mirror *mirror, carom_body_id id, uint64_t since)
     uint32_t tick = 0;
     for (uint32_t i = 0; i < CM_MIRROR_PACKETS; i++) {
         const cm_stored_packet *packet = &mirror->packets[i];
-        if (!packet->used || packet->tick < since || (newest && packet->tick <= tick)) {
+        if (!packet->used || packet->tick < since || (newest != NULL && packet->tick <= tick)) {
             continue;
         }
         for (uint32_t k = 0; k < packet->count; k++) {
@@ -340,7 +340,7 @@ static void catch_up(cm_mirror *mirror, carom_body_id id, uint64_t since)
             }
         }
     }
-    if (newest) {
+    if (newest != NULL) {
         apply(mirror, id.index, id.generation, &newest->body, tick);
     }
 }

@@ -68,7 +68,7 @@ static void note_loss(carom_client *client, uint64_t lost_before)
 
 void cm_client_view(carom_client *client, const uint8_t *bytes, size_t size)
 {
-    if (!client->mirror) {
+    if (client->mirror == NULL) {
         return; // overtook the welcome
     }
     cm_view_header header;
@@ -221,7 +221,7 @@ void cm_client_play(carom_client *client)
     // On the wire before the work, which may take longer than a tick.
     cm_client_link_flush(client->link);
     client->stats.predicted_tick = client->input_tick;
-    if (client->predictor) {
+    if (client->predictor != NULL) {
         predict(client, elapsed);
     }
     client->news = false;

@@ -49,7 +49,7 @@ cm_predictor *cm_predictor_create(const carom_allocator *allocator, const cm_mir
                                   const cm_interp *interp, const cm_input_log *log, float radius)
 {
     cm_predictor *p = allocator->allocate(allocator->context, sizeof *p);
-    if (!p) {
+    if (p == NULL) {
         return NULL;
     }
     memset(p, 0, sizeof *p);
@@ -67,10 +67,10 @@ cm_predictor *cm_predictor_create(const carom_allocator *allocator, const cm_mir
     p->scratch_size = cm_game_save_bound(mirror->game);
     p->scratch = allocator->allocate(allocator->context, p->scratch_size);
     p->slots = allocator->allocate(allocator->context, slots_size);
-    if (p->slots) {
+    if (p->slots != NULL) {
         memset(p->slots, 0, slots_size);
     }
-    if (!p->scratch || !p->slots ||
+    if (p->scratch == NULL || p->slots == NULL ||
         cm_game_create(mirror->scene, mirror->module, 0, allocator, &p->game) != CAROM_OK) {
         cm_predictor_destroy(p);
         return NULL;
@@ -81,14 +81,14 @@ cm_predictor *cm_predictor_create(const carom_allocator *allocator, const cm_mir
 
 void cm_predictor_destroy(cm_predictor *p)
 {
-    if (!p) {
+    if (p == NULL) {
         return;
     }
     const carom_allocator *allocator = p->allocator;
     for (uint32_t i = 0; i < CM_PREDICT_TICKS; i++) {
         allocator->release(allocator->context, p->saved[i].image);
     }
-    if (p->game) {
+    if (p->game != NULL) {
         cm_game_destroy(p->game);
     }
     allocator->release(allocator->context, p->scratch);
@@ -99,14 +99,14 @@ void cm_predictor_destroy(cm_predictor *p)
 bool cm_predictor_save(cm_predictor *p)
 {
     cm_saved_tick *saved = &p->saved[p->tick % p->ring];
-    size_t size = saved->image ? cm_game_save(p->game, saved->image, saved->capacity) : 0;
+    size_t size = saved->image != NULL ? cm_game_save(p->game, saved->image, saved->capacity) : 0;
     if (size == 0) {
         // The ring's image is too small: measure with the scratch one, and leave room to grow.
         size = cm_game_save(p->game, p->scratch, p->scratch_size);
         p->allocator->release(p->allocator->context, saved->image);
         saved->capacity = size + size / 8;
         saved->image = p->allocator->allocate(p->allocator->context, saved->capacity);
-        if (!saved->image) {
+        if (saved->image == NULL) {
             saved->capacity = 0;
             saved->size = 0;
             return false;

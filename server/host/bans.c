@@ -45,7 +45,7 @@ bool cm_bans_add(cm_bans *bans, uint64_t client_id)
     uint32_t place = place_of(bans, client_id);
     memmove(bans->ids + place + 1, bans->ids + place, (bans->count - place) * sizeof *bans->ids);
     bans->ids[place] = client_id;
-    ++bans->count;
+    bans->count++;
     return true;
 }
 
@@ -53,7 +53,7 @@ void cm_bans_remove(cm_bans *bans, uint64_t client_id)
 {
     uint32_t place = place_of(bans, client_id);
     if (place < bans->count && bans->ids[place] == client_id) {
-        --bans->count;
+        bans->count--;
         memmove(bans->ids + place, bans->ids + place + 1,
                 (bans->count - place) * sizeof *bans->ids);
     }

@@ -52,7 +52,7 @@ cm_clients *cm_clients_create(const cm_clients_def *def)
         free(clients);
         return NULL;
     }
-    for (uint32_t i = 0; i < def->peers; ++i) {
+    for (uint32_t i = 0; i < def->peers; i++) {
         clients->list[i].peer = i;
     }
     return clients;
@@ -69,7 +69,7 @@ void cm_clients_destroy(cm_clients *clients)
 uint32_t cm_clients_connected(const cm_clients *clients)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < clients->def.peers; ++i) {
+    for (uint32_t i = 0; i < clients->def.peers; i++) {
         count += clients->list[i].session.state != CM_SESSION_FREE;
     }
     return count;
@@ -78,7 +78,7 @@ uint32_t cm_clients_connected(const cm_clients *clients)
 uint32_t cm_clients_playing(const cm_clients *clients)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < clients->def.peers; ++i) {
+    for (uint32_t i = 0; i < clients->def.peers; i++) {
         count += clients->list[i].roster != NULL;
     }
     return count;
@@ -91,7 +91,7 @@ void cm_clients_stats_get(const cm_clients *clients, cm_clients_stats *stats)
 
 void cm_clients_second(cm_clients *clients, uint64_t passed_us)
 {
-    for (uint32_t i = 0; i < clients->def.peers; ++i) {
+    for (uint32_t i = 0; i < clients->def.peers; i++) {
         cm_client *client = &clients->list[i];
         uint64_t bytes = client->session.view_bytes;
         client->kbit = (double)(bytes - client->second_bytes) * 8.0e3 / (double)passed_us;
@@ -170,7 +170,7 @@ void cm_clients_kick(cm_clients *clients, cm_client *client, carom_reason reason
 
 void cm_clients_kick_all(cm_clients *clients, carom_reason reason)
 {
-    for (uint32_t i = 0; i < clients->def.peers; ++i) {
+    for (uint32_t i = 0; i < clients->def.peers; i++) {
         cm_clients_kick(clients, &clients->list[i], reason);
     }
 }
@@ -232,7 +232,7 @@ static void receive_control(cm_clients *clients, cm_client *client, const cm_hos
     cm_session *session = &client->session;
     cm_control *control = NULL;
     if (cm_control_decode(event->bytes, event->size, true, NULL, &control) != CAROM_OK) {
-        ++clients->stats.datagrams_refused;
+        clients->stats.datagrams_refused++;
         cm_clients_kick(clients, client, CAROM_REASON_MALFORMED);
         return;
     }
@@ -272,8 +272,8 @@ static void take_input(cm_clients *clients, cm_client *client, uint64_t tick, co
         session->late_inputs += verdict != CM_INPUT_ON_TIME;
     } else if (fresh) {
         // A refused input comes again with each packet; it counts once.
-        ++session->refused_inputs;
-        ++clients->stats.refused_inputs;
+        session->refused_inputs++;
+        clients->stats.refused_inputs++;
     }
     if (verdict <= CM_INPUT_LATE || fresh) {
         int64_t early_us = (int64_t)cm_room_loop_due(loop, tick) - (int64_t)clients->now_us;
@@ -286,7 +286,7 @@ static void receive_inputs(cm_clients *clients, cm_client *client, const cm_host
     cm_session *session = &client->session;
     if (client->roster == NULL) {
         // How long an input is only a room knows.
-        ++clients->stats.datagrams_refused;
+        clients->stats.datagrams_refused++;
         cm_clients_kick(clients, client, CAROM_REASON_HELLO_EXPECTED);
         return;
     }
@@ -297,7 +297,7 @@ static void receive_inputs(cm_clients *clients, cm_client *client, const cm_host
     if (well_formed && packet.epoch != session->epoch) {
         read = CM_PACKET_STALE; // nobody's fault: it was on the way since before
     }
-    ++clients->stats.packet_reasons[read];
+    clients->stats.packet_reasons[read]++;
     carom_reason reason = well_formed ? cm_session_input(session, clients->now_us)
                                       : cm_session_malformed(session, clients->now_us);
     clients->stats.datagrams_refused += !well_formed;
@@ -331,7 +331,7 @@ static void disconnected(cm_clients *clients, cm_client *client, carom_reason re
 static void malformed(cm_clients *clients, cm_client *client)
 {
     carom_reason reason = cm_session_malformed(&client->session, clients->now_us);
-    ++clients->stats.datagrams_refused;
+    clients->stats.datagrams_refused++;
     if (reason != CAROM_REASON_NONE) {
         cm_clients_kick(clients, client, reason);
     }
@@ -367,7 +367,7 @@ void cm_clients_receive(cm_clients *clients, uint64_t now_us, uint64_t unix_s)
 {
     clients->now_us = now_us;
     take_events(clients, unix_s);
-    for (uint32_t i = 0; i < clients->def.peers; ++i) {
+    for (uint32_t i = 0; i < clients->def.peers; i++) {
         if (cm_session_overdue(&clients->list[i].session, now_us)) {
             cm_clients_kick(clients, &clients->list[i], CAROM_REASON_HELLO_EXPECTED);
         }

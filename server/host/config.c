@@ -60,7 +60,7 @@ const cm_config_key *cm_config_keys(uint32_t *count)
 
 static const cm_config_key *find_key(const char *name)
 {
-    for (size_t i = 0; i < KEY_COUNT; ++i) {
+    for (size_t i = 0; i < KEY_COUNT; i++) {
         if (strcmp(KEYS[i].name, name) == 0) {
             return &KEYS[i];
         }
@@ -194,7 +194,7 @@ static unsigned line_of(const char *text, size_t size, const char *key)
     unsigned line = 1;
     int depth = 0;
     size_t length = strlen(key);
-    for (size_t i = 0; i < size; ++i) {
+    for (size_t i = 0; i < size; i++) {
         char c = text[i];
         line += c == '\n';
         depth += (c == '{' || c == '[') - (c == '}' || c == ']');
@@ -207,7 +207,7 @@ static unsigned line_of(const char *text, size_t size, const char *key)
         }
         size_t after = end + 1;
         while (after < size && isspace((unsigned char)text[after])) {
-            ++after;
+            after++;
         }
         if (depth == 1 && after < size && text[after] == ':' && end - i - 1 == length &&
             memcmp(text + i + 1, key, length) == 0) {
@@ -307,7 +307,7 @@ bool cm_config_load(cm_config *config, const char *path, cm_config_error *error)
 static size_t variable_of(const cm_config_key *key, char name[CM_CONFIG_VARIABLE_MAX])
 {
     size_t length = (size_t)snprintf(name, CM_CONFIG_VARIABLE_MAX, "%s%s", VARIABLE, key->name);
-    for (size_t i = 0; i < length; ++i) {
+    for (size_t i = 0; i < length; i++) {
         name[i] = (char)toupper((unsigned char)name[i]);
     }
     return length;
@@ -315,10 +315,10 @@ static size_t variable_of(const cm_config_key *key, char name[CM_CONFIG_VARIABLE
 
 bool cm_config_environment(cm_config *config, char *const *environment, cm_config_error *error)
 {
-    for (size_t i = 0; i < KEY_COUNT; ++i) {
+    for (size_t i = 0; i < KEY_COUNT; i++) {
         char name[CM_CONFIG_VARIABLE_MAX];
         size_t length = variable_of(&KEYS[i], name);
-        for (char *const *entry = environment; *entry != NULL; ++entry) {
+        for (char *const *entry = environment; *entry != NULL; entry++) {
             if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=' &&
                 !cm_config_set(config, &KEYS[i], *entry + length + 1, name, error)) {
                 return false;
@@ -354,13 +354,13 @@ static uint32_t distance(const char *a, const char *b)
 {
     uint32_t row[CM_CONFIG_VARIABLE_MAX + 1];
     size_t length = strlen(b);
-    for (uint32_t j = 0; j <= length; ++j) {
+    for (uint32_t j = 0; j <= length; j++) {
         row[j] = j;
     }
-    for (uint32_t i = 0; a[i] != '\0'; ++i) {
+    for (uint32_t i = 0; a[i] != '\0'; i++) {
         uint32_t diagonal = row[0];
         row[0] = i + 1;
-        for (uint32_t j = 1; j <= length; ++j) {
+        for (uint32_t j = 1; j <= length; j++) {
             uint32_t least = diagonal + (a[i] != b[j - 1]);
             diagonal = row[j];
             least = row[j] + 1 < least ? row[j] + 1 : least;
@@ -379,7 +379,7 @@ bool cm_config_unknown(const char *entry, char name[CM_CONFIG_VARIABLE_MAX],
     }
     snprintf(name, CM_CONFIG_VARIABLE_MAX, "%.*s", (int)length, entry);
     uint32_t least = UINT32_MAX;
-    for (size_t i = 0; i < KEY_COUNT; ++i) {
+    for (size_t i = 0; i < KEY_COUNT; i++) {
         char known[CM_CONFIG_VARIABLE_MAX];
         if (variable_of(&KEYS[i], known) == length && strncmp(known, entry, length) == 0) {
             return false;
@@ -491,7 +491,7 @@ size_t cm_config_print(const cm_config *config, char *text, size_t size)
     size_t at = 0;
 #define LEFT (at < size ? text + at : NULL), (at < size ? size - at : 0)
     at += (size_t)snprintf(LEFT, "{\n");
-    for (size_t i = 0; i < KEY_COUNT; ++i) {
+    for (size_t i = 0; i < KEY_COUNT; i++) {
         const cm_config_key *key = &KEYS[i];
         char value[VALUE_MAX];
         print_value(config, key, value);

@@ -143,7 +143,7 @@ cm_bans *cm_door_bans(cm_door *door)
 
 uint32_t cm_door_find(const cm_door *door, uint32_t id)
 {
-    for (uint32_t at = id;; ++at) {
+    for (uint32_t at = id;; at++) {
         uint32_t entry = door->index[at & door->index_mask];
         if (entry == 0 || id == 0) {
             return CM_DOOR_NONE;
@@ -158,13 +158,13 @@ uint32_t cm_door_find(const cm_door *door, uint32_t id)
 static void make_index(cm_door *door)
 {
     memset(door->index, 0, (door->index_mask + 1) * sizeof *door->index);
-    for (uint32_t i = 0; i < door->capacity; ++i) {
+    for (uint32_t i = 0; i < door->capacity; i++) {
         uint32_t at = door->connections[i].seal.id;
         if (at == 0) {
             continue;
         }
         while (door->index[at & door->index_mask] != 0) {
-            ++at;
+            at++;
         }
         door->index[at & door->index_mask] = i + 1;
     }
@@ -181,7 +181,7 @@ void cm_door_end(cm_door *door, uint32_t index)
 static uint32_t find_place(const cm_door *door)
 {
     uint32_t oldest = CM_DOOR_NONE;
-    for (uint32_t i = 0; i < door->capacity; ++i) {
+    for (uint32_t i = 0; i < door->capacity; i++) {
         const connection *c = &door->connections[i];
         if (c->seal.id == 0) {
             return i;
@@ -258,14 +258,14 @@ static bool spend(cm_door *door, cm_client_address from, uint64_t now_us)
     if (a->spent >= CONNECTS_BURST) {
         return false;
     }
-    ++a->spent;
+    a->spent++;
     return true;
 }
 
 static bool names_us(const cm_door *door, const carom_token *token)
 {
-    for (uint32_t i = 0; i < token->server_count; ++i) {
-        for (uint32_t k = 0; k < door->address_count; ++k) {
+    for (uint32_t i = 0; i < token->server_count; i++) {
+        for (uint32_t k = 0; k < door->address_count; k++) {
             if (memcmp(token->servers[i].ip, door->addresses[k].ip, 4) == 0 &&
                 token->servers[i].port == door->addresses[k].port) {
                 return true;

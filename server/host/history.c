@@ -32,7 +32,7 @@ void cm_event_list_copy(cm_event_list *to, const cm_event_list *from)
 {
     to->count = 0;
     to->size = 0;
-    for (uint32_t i = 0; i < from->count; ++i) {
+    for (uint32_t i = 0; i < from->count; i++) {
         bool fits = cm_event_list_push(to, &from->events[i]);
         CM_ASSERT(fits);
     }
@@ -66,7 +66,7 @@ cm_history *cm_history_create(uint32_t ticks, size_t image_bound)
         cm_history_destroy(history);
         return NULL;
     }
-    for (uint32_t i = 0; i < ticks; ++i) {
+    for (uint32_t i = 0; i < ticks; i++) {
         history->slots[i].tick = UINT64_MAX;
         history->slots[i].image = history->images + history->image_bound * i;
     }

@@ -40,10 +40,10 @@ cm_inbox *cm_inbox_create(uint32_t past, uint32_t future, uint32_t input_size)
         cm_inbox_destroy(inbox);
         return NULL;
     }
-    for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; ++i) {
+    for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
         inbox->since[i] = CM_NO_TICK;
     }
-    for (uint32_t i = 0; i < inbox->ring; ++i) {
+    for (uint32_t i = 0; i < inbox->ring; i++) {
         inbox->slots[i].tick = CM_NO_TICK;
     }
     return inbox;
@@ -90,7 +90,7 @@ void cm_inbox_close(cm_inbox *inbox, uint32_t player, uint64_t tick)
 {
     CM_ASSERT(player < CAROM_PLAYERS_MAX);
     inbox->since[player] = CM_NO_TICK;
-    for (uint32_t i = 0; i < inbox->ring; ++i) {
+    for (uint32_t i = 0; i < inbox->ring; i++) {
         if (inbox->slots[i].tick != CM_NO_TICK && inbox->slots[i].tick > tick) {
             inbox->slots[i].arrived &= ~(UINT64_C(1) << player);
         }
@@ -169,7 +169,7 @@ uint32_t cm_inbox_gather(cm_inbox *inbox, uint64_t tick, const carom_game *game,
         inputs[count].player = player;
         memset(inputs[count].bytes, 0, sizeof inputs[count].bytes);
         memcpy(inputs[count].bytes, bytes, inbox->input_size);
-        ++count;
+        count++;
     }
     return count;
 }
@@ -177,7 +177,7 @@ uint32_t cm_inbox_gather(cm_inbox *inbox, uint64_t tick, const carom_game *game,
 void cm_inbox_stepped(cm_inbox *inbox, uint64_t tick, const carom_game *game)
 {
     inbox_slot *slot = make_slot(inbox, tick);
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; ++player) {
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
         if ((slot->arrived >> player & 1) == 0) {
             memcpy(input_at(inbox, tick, player), cm_game_held_input(game, player),
                    inbox->input_size);
@@ -189,12 +189,12 @@ uint64_t cm_inbox_settled(const cm_inbox *inbox, uint32_t player, uint64_t confi
 {
     uint64_t since = inbox->since[player];
     uint64_t settled = since != CM_NO_TICK && since > confirmed ? since : confirmed;
-    for (uint32_t i = 0; i < inbox->ring; ++i) {
+    for (uint32_t i = 0; i < inbox->ring; i++) {
         const inbox_slot *slot = find_slot(inbox, settled + 1);
         if (slot == NULL || (slot->arrived >> player & 1) == 0) {
             break;
         }
-        ++settled;
+        settled++;
     }
     return settled;
 }

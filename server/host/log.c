@@ -31,7 +31,7 @@ void cm_log_time(uint64_t unix_ms, char text[CM_LOG_TIME_MAX])
 
 bool cm_log_level_find(const char *name, cm_log_level *level)
 {
-    for (int i = CM_LOG_ERROR; i <= CM_LOG_DEBUG; ++i) {
+    for (int i = CM_LOG_ERROR; i <= CM_LOG_DEBUG; i++) {
         if (strcmp(LEVELS[i], name) == 0) {
             *level = (cm_log_level)i;
             return true;

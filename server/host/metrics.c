@@ -9,7 +9,7 @@ void cm_metrics_add(cm_metrics *metrics, uint64_t tick_us)
     metrics->tick_us[metrics->next] = tick_us < UINT32_MAX ? (uint32_t)tick_us : UINT32_MAX;
     metrics->next = (metrics->next + 1) % CM_METRICS_SAMPLES;
     if (metrics->count < CM_METRICS_SAMPLES) {
-        ++metrics->count;
+        metrics->count++;
     }
 }
 

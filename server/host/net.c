@@ -76,7 +76,7 @@ static enet_uint32 ENET_CALLBACK seal_datagram(const ENetBuffer *buffers, size_t
     ENetHost *enet = (ENetHost *)((char *)(uintptr_t)buffers - offsetof(ENetHost, buffers));
     cm_host *host = enet->peers[0].data;
     CM_ASSERT(count <= CM_FRAME_PARTS_MAX);
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; i++) {
         parts[i] = (cm_frame_part){buffers[i].data, buffers[i].dataLength};
     }
     uint32_t connection = cm_door_find(host->door, cm_frame_id(&parts[0]));
@@ -128,7 +128,7 @@ static void send_raw(cm_host *host, cm_client_address to, const uint8_t *bytes, 
     ENetBuffer buffer = {.data = (void *)(uintptr_t)bytes, .dataLength = size};
     if (enet_socket_send(host->enet->socket, &address, &buffer, 1) > 0) {
         host->stats.sent_bytes += size + IP_UDP_HEADERS;
-        ++host->stats.sent_datagrams;
+        host->stats.sent_datagrams++;
     }
 }
 
@@ -138,7 +138,7 @@ static void send_raw(cm_host *host, cm_client_address to, const uint8_t *bytes, 
 static ENetPeer *find_peer(const cm_host *host, uint32_t id)
 {
     ENetHost *enet = host->enet;
-    for (size_t i = 0; i < enet->peerCount; ++i) {
+    for (size_t i = 0; i < enet->peerCount; i++) {
         if (enet->peers[i].state != ENET_PEER_STATE_DISCONNECTED && id_of(&enet->peers[i]) == id) {
             return &enet->peers[i];
         }
@@ -179,7 +179,7 @@ static bool admit(cm_host *host, const cm_door_result *passed)
     uint32_t index = ((uint32_t)passed->bytes[0] << 8 | passed->bytes[1]) & PEER_ID_NONE;
     // It names its peer; that must be the peer of this very connection.
     if (index >= enet->peerCount || connection_of(host, index) != passed->connection) {
-        ++host->stats.refused[CM_DATAGRAM_UNKNOWN];
+        host->stats.refused[CM_DATAGRAM_UNKNOWN]++;
         return false;
     }
     ENetPeer *peer = &enet->peers[index];
@@ -189,10 +189,10 @@ static bool admit(cm_host *host, const cm_door_result *passed)
     cm_command_count count;
     cm_command_reason wrong = cm_commands_check(passed->bytes, passed->size, &context, &count);
     if (wrong != CM_COMMAND_REASON_COUNT) {
-        ++host->stats.commands_refused[wrong];
-        ++host->stats.refused[CM_DATAGRAM_COMMAND];
+        host->stats.commands_refused[wrong]++;
+        host->stats.refused[CM_DATAGRAM_COMMAND]++;
     } else if (!spend_acks(own_state(host, index), count.acks_wanted)) {
-        ++host->stats.refused[CM_DATAGRAM_ACKS];
+        host->stats.refused[CM_DATAGRAM_ACKS]++;
     } else {
         note_acked(own_state(host, index), &count);
         return true;
@@ -214,14 +214,14 @@ static int ENET_CALLBACK intercept(ENetHost *enet, ENetEvent *event)
 {
     (void)event;
     cm_host *host = enet->peers[0].data;
-    ++host->stats.received_datagrams;
+    host->stats.received_datagrams++;
     host->stats.received_bytes += enet->receivedDataLength + IP_UDP_HEADERS;
     cm_client_address from = {enet->receivedAddress.host, enet->receivedAddress.port};
     cm_door_result result;
     cm_door_receive(host->door, from, host->now_us, host->unix_s, enet->receivedData,
                     enet->receivedDataLength, &result);
     if (result.reason != CM_DATAGRAM_REASON_COUNT) {
-        ++host->stats.refused[result.reason];
+        host->stats.refused[result.reason]++;
     }
     if (result.verdict == CM_DOOR_ANSWER) {
         send_raw(host, from, result.bytes, result.size);
@@ -357,11 +357,11 @@ static cm_host_event_type take_event(cm_host *host, ENetEvent *from, cm_host_eve
     switch (from->type) {
     case ENET_EVENT_TYPE_CONNECT:
         if (from->peer->channelCount != CHANNELS) {
-            ++host->stats.refused[CM_DATAGRAM_CHANNELS];
+            host->stats.refused[CM_DATAGRAM_CHANNELS]++;
             enet_peer_reset(from->peer);
             return CM_HOST_NOTHING;
         }
-        ++host->stats.handshakes;
+        host->stats.handshakes++;
         set_limits(from->peer, path_of(host, event->peer));
         // Measured once, ENet takes half of it for its variance and would resend what is lost of a
         // welcome after three round trips.
@@ -388,7 +388,7 @@ static cm_host_event_type take_event(cm_host *host, ENetEvent *from, cm_host_eve
 static cm_host_event_type end_one(cm_host *host, cm_host_event *event)
 {
     ENetHost *enet = host->enet;
-    for (size_t i = 0; i < enet->peerCount; ++i) {
+    for (size_t i = 0; i < enet->peerCount; i++) {
         ENetPeer *peer = &enet->peers[i];
         bool judged = peer->state == ENET_PEER_STATE_CONNECTED ||
                       peer->state == ENET_PEER_STATE_DISCONNECT_LATER;
@@ -438,7 +438,7 @@ cm_host_event_type cm_host_next(cm_host *host, cm_host_event *event)
         }
         host->enet->recalculateBandwidthLimits = 0; // or it would tell clients of bandwidths
         if (enet_host_service(host->enet, &from, 0) > 0) {
-            --host->events_left;
+            host->events_left--;
             event->type = take_event(host, &from, event);
             if (event->type != CM_HOST_NOTHING) {
                 return event->type;
@@ -446,7 +446,7 @@ cm_host_event_type cm_host_next(cm_host *host, cm_host_event *event)
             continue;
         }
         // 0 and -1 say nothing about what is still in the socket.
-        --host->turns_left;
+        host->turns_left--;
         if (!is_readable(host)) {
             break;
         }
@@ -479,7 +479,7 @@ static bool send_packet(cm_host *host, uint32_t peer, uint32_t channel, const vo
                 enet_peer_send(&host->enet->peers[peer], (enet_uint8)channel, packet) == 0;
     host->enet->maximumPacketSize = RECEIVE_MAX;
     if (!sent) {
-        ++host->stats.send_failed;
+        host->stats.send_failed++;
         if (packet != NULL && packet->referenceCount == 0) {
             enet_packet_destroy(packet);
         }
@@ -530,7 +530,7 @@ static void sweep(cm_host *host)
     ENetHost *enet = host->enet;
     uint32_t capacity = (uint32_t)enet->peerCount;
     memset(host->has_peer, 0, capacity * sizeof *host->has_peer);
-    for (uint32_t i = 0; i < capacity; ++i) {
+    for (uint32_t i = 0; i < capacity; i++) {
         ENetPeer *peer = &enet->peers[i];
         uint32_t connection = connection_of(host, i);
         if (connection == CM_DOOR_NONE) {
@@ -549,7 +549,7 @@ static void sweep(cm_host *host)
             send_raw(host, cm_door_address(host->door, connection), host->datagram, probe);
         }
     }
-    for (uint32_t i = 0; i < capacity; ++i) {
+    for (uint32_t i = 0; i < capacity; i++) {
         if (!host->has_peer[i] && cm_door_exists(host->door, i)) {
             cm_door_end(host->door, i);
         }
@@ -559,7 +559,7 @@ static void sweep(cm_host *host)
 void cm_host_flush(cm_host *host)
 {
     sweep(host);
-    for (size_t i = 0; i < host->enet->peerCount; ++i) {
+    for (size_t i = 0; i < host->enet->peerCount; i++) {
         if (host->enet->peers[i].state == ENET_PEER_STATE_CONNECTED) {
             host_peer *own = own_state(host, i);
             own->path = own->path > path_of(host, i) ? own->path : path_of(host, i);

@@ -55,7 +55,7 @@ bool cm_outbox_push(cm_outbox *outbox, uint64_t tick, const void *bytes, uint32_
         memcpy(at + HEAD_SIZE, bytes, size);
     }
     outbox->end += needed;
-    ++outbox->count;
+    outbox->count++;
     return true;
 }
 

@@ -109,7 +109,7 @@ void cm_publisher_destroy(cm_publisher *p)
     if (p == NULL) {
         return;
     }
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; ++player) {
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
         forget(&p->viewers[player]);
     }
     cm_snapshot_free(&p->snapshot);
@@ -123,7 +123,7 @@ void cm_publisher_destroy(cm_publisher *p)
 // Forgets the clients that left; a slot may belong to another client by now.
 static void meet(cm_publisher *p, cm_client *const members[CAROM_PLAYERS_MAX])
 {
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; ++player) {
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
         viewer *v = &p->viewers[player];
         uint64_t id = members[player] != NULL ? members[player]->session.client_id : 0;
         if (v->client_id != id) {
@@ -160,7 +160,7 @@ void cm_publisher_messages(cm_publisher *p, const cm_history_slot *slot,
 {
     meet(p, members);
     p->stats.messages_dropped += slot->messages_dropped;
-    for (uint32_t i = 0; i < slot->message_count; ++i) {
+    for (uint32_t i = 0; i < slot->message_count; i++) {
         const cm_game_message *message = &slot->messages[i];
         const cm_client *client =
             message->player < CAROM_PLAYERS_MAX ? members[message->player] : NULL;
@@ -171,7 +171,7 @@ void cm_publisher_messages(cm_publisher *p, const cm_history_slot *slot,
             send_message(p, client, slot->tick, message->bytes, message->size);
         } else if (!cm_outbox_push(&p->viewers[message->player].waiting, slot->tick, message->bytes,
                                    message->size, MESSAGES_WAIT_MAX)) {
-            ++p->stats.messages_dropped;
+            p->stats.messages_dropped++;
         }
     }
 }
@@ -185,7 +185,7 @@ static bool tell_all(cm_publisher *p, const cm_control *control,
     if (cm_control_encode(control, NULL, &bytes, &size) != CAROM_OK) {
         return false;
     }
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; ++player) {
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
         if (has_joined(members[player])) {
             cm_host_send_reliable(p->def.host, members[player]->peer, bytes, size);
         }
@@ -242,14 +242,14 @@ static void publish_changes(cm_publisher *p, const carom_world *world,
         at = announce_spawned(p, world, at, spawned, bytes, members);
     }
     free(bytes);
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; ++player) {
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
         cm_replica *replica = p->viewers[player].replica;
-        for (uint32_t i = 0; i < gone && replica != NULL; ++i) {
+        for (uint32_t i = 0; i < gone && replica != NULL; i++) {
             if (p->snapshot.generation[p->gone[i].index] == 0) {
                 cm_replica_changed(replica, &p->snapshot, p->gone[i].index);
             }
         }
-        for (uint32_t i = 0; i < spawned && replica != NULL; ++i) {
+        for (uint32_t i = 0; i < spawned && replica != NULL; i++) {
             cm_replica_changed(replica, &p->snapshot, p->spawned[i]);
         }
     }
@@ -321,10 +321,10 @@ static void publish_view(cm_publisher *p, const cm_room *room, cm_client *client
     size_t packet_max = cm_host_packet_max(p->def.host, client->peer);
     cm_replica_view(p->viewers[session->player].replica, &p->snapshot, &p->view_config, &header,
                     own, packet_max < CM_PACKET_MAX ? packet_max : CM_PACKET_MAX, out);
-    for (uint32_t i = 0; i < out->count; ++i) {
+    for (uint32_t i = 0; i < out->count; i++) {
         cm_host_send(p->def.host, client->peer, out->bytes[i], out->sizes[i]);
         session->view_bytes += out->sizes[i] + CM_PACKET_OVERHEAD;
-        ++p->stats.views;
+        p->stats.views++;
         p->stats.view_bytes += out->sizes[i] + CM_PACKET_OVERHEAD;
     }
     if (out->count > 0) {
@@ -340,13 +340,13 @@ static bool view_due(const cm_publisher *p, uint64_t tick)
 // What the members told since the last tick, into their replicas.
 static void take_acks(cm_publisher *p, cm_client *const members[CAROM_PLAYERS_MAX])
 {
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; ++player) {
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
         if (!has_joined(members[player])) {
             continue;
         }
         cm_session_ack acks[CM_SESSION_ACKS];
         uint32_t count = cm_session_take_acks(&members[player]->session, acks);
-        for (uint32_t i = 0; i < count; ++i) {
+        for (uint32_t i = 0; i < count; i++) {
             p->stats.views_acked +=
                 cm_replica_ack(p->viewers[player].replica, acks[i].sequence, acks[i].bits);
         }
@@ -360,7 +360,7 @@ uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room,
     take_acks(p, members);
     uint64_t tick = cm_room_tick(room);
     bool views = view_due(p, tick), joining = false, joined = false;
-    for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; ++i) {
+    for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
         joining = joining || (members[i] != NULL && !has_joined(members[i]));
         joined = joined || has_joined(members[i]);
     }
@@ -372,14 +372,14 @@ uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room,
     publish_changes(p, cm_room_world(room), members);
     uint64_t failed = 0;
     uint32_t welcomes = 0;
-    for (uint32_t i = 0; i < CAROM_PLAYERS_MAX && welcomes < WELCOMES_MAX; ++i) {
+    for (uint32_t i = 0; i < CAROM_PLAYERS_MAX && welcomes < WELCOMES_MAX; i++) {
         cm_client *client = members[i];
         if (client != NULL && !has_joined(client) && client->session.join_tick <= tick) {
             failed |= (uint64_t)!welcome(p, room, client) << i;
-            ++welcomes;
+            welcomes++;
         }
     }
-    for (uint32_t i = 0; i < CAROM_PLAYERS_MAX && views; ++i) {
+    for (uint32_t i = 0; i < CAROM_PLAYERS_MAX && views; i++) {
         if (has_joined(members[i])) {
             publish_view(p, room, members[i]);
         }

@@ -108,7 +108,7 @@ void cm_replica_destroy(cm_replica *replica)
     if (replica == NULL) {
         return;
     }
-    for (uint32_t i = 0; i < RING; ++i) {
+    for (uint32_t i = 0; i < RING; i++) {
         free(replica->ring[i].entries);
     }
     free(replica->known);
@@ -131,7 +131,7 @@ void cm_replica_changed(cm_replica *replica, const cm_snapshot *snapshot, uint32
 
 void cm_replica_begin(cm_replica *replica, const cm_snapshot *snapshot)
 {
-    for (uint32_t slot = 0; slot < replica->def.slots; ++slot) {
+    for (uint32_t slot = 0; slot < replica->def.slots; slot++) {
         cm_replica_changed(replica, snapshot, slot);
     }
     replica->last_tick = snapshot->tick;
@@ -154,7 +154,7 @@ static bool take_ack(cm_replica *replica, uint16_t sequence)
     if (packet->public_version > replica->public_acked) {
         replica->public_acked = packet->public_version;
     }
-    for (uint32_t i = 0; i < packet->count; ++i) {
+    for (uint32_t i = 0; i < packet->count; i++) {
         const packet_entry *entry = &packet->entries[i];
         known_body *known = &replica->known[entry->slot];
         if (known->generation == entry->generation &&
@@ -170,7 +170,7 @@ static bool take_ack(cm_replica *replica, uint16_t sequence)
 uint32_t cm_replica_ack(cm_replica *replica, uint16_t sequence, uint32_t bits)
 {
     uint32_t count = take_ack(replica, sequence);
-    for (uint32_t i = 0; i < 32; ++i) {
+    for (uint32_t i = 0; i < 32; i++) {
         if ((bits >> i & 1) != 0) {
             count += take_ack(replica, (uint16_t)(sequence - 1 - i));
         }
@@ -248,7 +248,7 @@ static void sift_down(candidate *heap, uint32_t count, uint32_t at)
             break;
         }
         if (child + 1 < count && goes_before(&heap[child + 1], &heap[child])) {
-            ++child;
+            child++;
         }
         if (!goes_before(&heap[child], &moving)) {
             break;
@@ -291,7 +291,7 @@ static uint32_t gather(cm_replica *replica, const cm_snapshot *snapshot, carom_b
                    snapshot->generation[own.index] == own.generation;
     carom_vec3 eye = has_own ? snapshot->positions[own.index] : cm_vec(0, 0, 0);
     uint32_t count = 0;
-    for (uint32_t slot = 0; slot < snapshot->slots; ++slot) {
+    for (uint32_t slot = 0; slot < snapshot->slots; slot++) {
         known_body *known = &replica->known[slot];
         if (known->state == KNOWN_NOTHING || snapshot->generation[slot] != known->generation) {
             continue;
@@ -319,7 +319,7 @@ static uint32_t gather(cm_replica *replica, const cm_snapshot *snapshot, carom_b
         known->priority +=
             (known->near ? 4.0f : 1.0f) * (1.0f + cm_min(speed, 10.0f)) / (1.0f + 0.1f * distance);
         if (++known->waiting > replica->def.view_rate) {
-            ++replica->stats.starved;
+            replica->stats.starved++;
         }
         candidate found = {slot, is_own ? OWN_PRIORITY : known->priority};
         replica->candidates[count++] = found;
@@ -376,10 +376,10 @@ static sent_packet *open_packet(cm_replica *replica, uint32_t entries)
 static size_t write_packet(cm_replica *replica, const cm_snapshot *snapshot, cm_view_header *header,
                            const chosen_body *chosen, uint32_t count, uint8_t *bytes, size_t size)
 {
-    ++replica->sequence;
+    replica->sequence++;
     sent_packet *packet = open_packet(replica, count);
     if (packet == NULL) {
-        --replica->sequence;
+        replica->sequence--;
         return 0;
     }
     header->sequence = (uint16_t)replica->sequence;
@@ -390,13 +390,13 @@ static size_t write_packet(cm_replica *replica, const cm_snapshot *snapshot, cm_
     }
     cm_view_writer writer;
     cm_view_writer_begin(&writer, header, bytes, size);
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = chosen[i].slot;
         known_body *known = &replica->known[slot];
         cm_view_entry entry = {slot, known->generation, chosen[i].baseline_age, chosen[i].value};
         bool fits = cm_view_writer_put(&writer, &entry, chosen[i].code);
         CM_ASSERT(fits); // it was chosen by the bits that it takes at most
-        ++replica->stats.entries;
+        replica->stats.entries++;
         replica->stats.alone += entry.baseline_age == 0;
         replica->stats.resent += known->sent_sequence != 0 && has_value(&entry.body, &known->sent);
         known->sent = entry.body;
@@ -425,7 +425,7 @@ static uint32_t choose(cm_replica *replica, const cm_snapshot *snapshot,
         if (bits > 8 * bytes) {
             break;
         }
-        ++taken;
+        taken++;
         pop_best(replica->candidates, count);
     }
     qsort(chosen, taken, sizeof *chosen, compare_slot);

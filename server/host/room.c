@@ -117,7 +117,7 @@ void cm_room_destroy(cm_room *room)
     }
     cm_inbox_destroy(room->inbox);
     cm_history_destroy(room->history);
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; ++player) {
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
         cm_outbox_clear(&room->waiting[player]);
     }
     free(room->encoded);
@@ -162,7 +162,7 @@ const carom_world *cm_room_world(const cm_room *room)
 uint64_t cm_room_present(const cm_room *room)
 {
     uint64_t present = 0;
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; ++player) {
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
         present |= (uint64_t)cm_game_player_present(room->game, player) << player;
     }
     return present;
@@ -175,7 +175,7 @@ carom_result cm_room_join(cm_room *room, uint64_t client_id, const uint8_t *user
     uint64_t busy = room->taken | room->leaving;
     uint32_t slot = 0;
     while (slot < room->max_players && (busy >> slot & 1) != 0) {
-        ++slot;
+        slot++;
     }
     if (slot == room->max_players) {
         return CAROM_ERROR_LIMIT_PLAYERS;
@@ -245,7 +245,7 @@ bool cm_room_message(cm_room *room, uint32_t player, const uint8_t *bytes, uint3
         !cm_outbox_push(waiting, room->tick, bytes, size, WAITING_MAX)) {
         return false;
     }
-    ++room->message_count[player];
+    room->message_count[player]++;
     room->message_bytes[player] += size;
     return true;
 }
@@ -273,7 +273,7 @@ cm_input_verdict cm_room_input(cm_room *room, uint32_t player, uint64_t tick, co
         return verdict;
     }
     cm_inbox_put(room->inbox, room->tick, player, tick, bytes);
-    ++room->stats.inputs;
+    room->stats.inputs++;
     room->stats.late_inputs += verdict != CM_INPUT_ON_TIME;
     return verdict;
 }
@@ -287,7 +287,7 @@ uint64_t cm_room_settled(const cm_room *room, uint32_t player)
 static uint64_t leaving_players(const cm_event_list *events)
 {
     uint64_t players = 0;
-    for (uint32_t i = 0; i < events->count; ++i) {
+    for (uint32_t i = 0; i < events->count; i++) {
         if (events->events[i].type == CM_EVENT_LEAVE) {
             players |= UINT64_C(1) << events->events[i].player;
         }
@@ -305,10 +305,10 @@ cm_tick_input cm_room_slot_input(const cm_history_slot *slot)
 static void count_step(cm_room *room)
 {
     const double *stage_s = carom_world_stage_times(cm_room_world(room));
-    for (uint32_t i = 0; i < CAROM_STAGE_COUNT; ++i) {
+    for (uint32_t i = 0; i < CAROM_STAGE_COUNT; i++) {
         room->profile.stage_s[i] += stage_s[i];
     }
-    ++room->profile.ticks;
+    room->profile.ticks++;
 }
 
 // Steps the game to the tick of the slot, whose events are set.
@@ -335,10 +335,10 @@ static void rewind_room(cm_room *room)
     CM_ASSERT(from != NULL);
     carom_result result = cm_game_restore(room->game, from->image, from->image_size);
     CM_ASSERT(result == CAROM_OK);
-    for (uint64_t tick = late; tick <= room->tick; ++tick) {
+    for (uint64_t tick = late; tick <= room->tick; tick++) {
         step_tick(room, cm_history_make(room->history, tick));
     }
-    ++room->stats.rewinds;
+    room->stats.rewinds++;
     room->stats.rewound_ticks += room->tick - late + 1;
 }
 
@@ -347,14 +347,14 @@ static void take_waiting(cm_room *room)
 {
     memset(room->message_count, 0, sizeof room->message_count);
     memset(room->message_bytes, 0, sizeof room->message_bytes);
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; ++player) {
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
         const cm_outbox *waiting = &room->waiting[player];
         room->message_count[player] = waiting->count;
         room->message_bytes[player] = cm_outbox_bytes(waiting);
     }
     for (bool moved = true; moved;) {
         moved = false;
-        for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; ++i) {
+        for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
             moved = push_waiting(room, (room->first + i) % CAROM_PLAYERS_MAX) || moved;
         }
     }
@@ -377,7 +377,7 @@ void cm_room_frame(cm_room *room)
     }
     room->leaving = 0;
     take_waiting(room);
-    ++room->tick;
+    room->tick++;
     step_tick(room, slot);
 }
 

@@ -135,7 +135,7 @@ bool cm_room_loop_step(cm_room_loop *loop)
         loop->second_slowed += ticks;
         return false;
     }
-    ++loop->made;
+    loop->made++;
     cm_room_frame(loop->room);
     return true;
 }
@@ -203,7 +203,7 @@ static void count_stages(cm_room_loop *loop)
         return;
     }
     double scale = 1e3 / (double)(now.ticks - loop->profile.ticks);
-    for (uint32_t i = 0; i < CAROM_STAGE_COUNT; ++i) {
+    for (uint32_t i = 0; i < CAROM_STAGE_COUNT; i++) {
         loop->stats.stage_ms[i] = scale * (now.stage_s[i] - loop->profile.stage_s[i]);
     }
     loop->profile = now;

@@ -112,7 +112,7 @@ bool cm_session_overdue(const cm_session *session, uint64_t now_us)
 void cm_session_ack_came(cm_session *session, uint16_t sequence, uint32_t bits)
 {
     if (session->ack_count == CM_SESSION_ACKS) {
-        --session->ack_count;
+        session->ack_count--;
         memmove(session->acks, session->acks + 1, session->ack_count * sizeof *session->acks);
     }
     cm_session_ack ack = {sequence, bits};

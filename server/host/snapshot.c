@@ -63,7 +63,7 @@ void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const
     snapshot->tick = tick;
     uint32_t slots = carom_world_body_slots(world);
     slots = slots < snapshot->capacity ? slots : snapshot->capacity;
-    for (uint32_t i = 0; i < snapshot->capacity; ++i) {
+    for (uint32_t i = 0; i < snapshot->capacity; i++) {
         carom_body_id id = {0, 0};
         carom_body_state state;
         if (i < slots) {
@@ -82,7 +82,7 @@ void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const
         cm_view_quantise(config, &state, true, &snapshot->bodies[i]);
         if (generation != id.generation || snapshot->version[i] == 0 ||
             memcmp(&before, &snapshot->bodies[i], sizeof before) != 0) {
-            ++snapshot->version[i];
+            snapshot->version[i]++;
             snapshot->version[i] += snapshot->version[i] == 0;
         }
     }
@@ -96,7 +96,7 @@ void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const
     if (snapshot->public_version == 0 || size != snapshot->public_size ||
         present != snapshot->present ||
         (size > 0 && memcmp(bytes, snapshot->public_state, size) != 0)) {
-        ++snapshot->public_version;
+        snapshot->public_version++;
         snapshot->public_size = size;
         snapshot->present = present;
         if (size > 0) {
@@ -110,7 +110,7 @@ void cm_snapshot_changes(const cm_snapshot *snapshot, cm_announced *announced, c
 {
     *gone_count = 0;
     *spawned_count = 0;
-    for (uint32_t i = 0; i < snapshot->capacity; ++i) {
+    for (uint32_t i = 0; i < snapshot->capacity; i++) {
         cm_announced now = {snapshot->generation[i], snapshot->kind[i], snapshot->links[i]};
         if (now.generation == announced[i].generation &&
             (now.generation == 0 || now.kind == announced[i].kind)) {

@@ -24,7 +24,7 @@ static void add(block *b, const char *format, ...)
     va_end(arguments);
     if (wrote > 0 && (size_t)wrote < left) {
         b->size += (size_t)wrote;
-        ++b->lines;
+        b->lines++;
     } else {
         b->text[b->size] = '\0';
     }
@@ -36,7 +36,7 @@ static void add_stages(block *b, const char *title, const cm_worker_stats *stats
 {
     char text[96] = "";
     size_t size = 0;
-    for (uint32_t i = first; i <= last; ++i) {
+    for (uint32_t i = first; i <= last; i++) {
         if (i != CAROM_STAGE_STEP && size < sizeof text) {
             size +=
                 (size_t)snprintf(text + size, sizeof text - size, "%s%s %.3f", size > 0 ? "  " : "",
@@ -50,7 +50,7 @@ static void add_clients(block *b, const cm_status *status)
 {
     uint32_t shown =
         status->client_count < CM_STATUS_CLIENTS ? status->client_count : CM_STATUS_CLIENTS;
-    for (uint32_t i = 0; i < shown; ++i) {
+    for (uint32_t i = 0; i < shown; i++) {
         const cm_worker_client *c = &status->clients[i];
         char name[17];
         cm_utf8_printable(c->name[0] != '\0' ? c->name : "-", name, sizeof name);
@@ -135,7 +135,7 @@ static void add_full(cm_line *line, const cm_status *status)
     cm_line_hex(line, "hash", w->room_hash);
     cm_line_number(line, "tick_ms_p50", w->tick_ms_p50);
     cm_line_number(line, "tick_ms_p99", w->tick_ms_p99);
-    for (uint32_t i = 0; i < CAROM_STAGE_COUNT; ++i) {
+    for (uint32_t i = 0; i < CAROM_STAGE_COUNT; i++) {
         if (i != CAROM_STAGE_STEP) {
             char key[32];
             snprintf(key, sizeof key, "%s_ms", carom_stage_name((carom_stage)i));

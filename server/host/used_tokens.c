@@ -29,7 +29,7 @@ static cm_used_token *place_of(const cm_used_tokens *used, const uint8_t id[CM_T
     cm_crypto_hash(hash, sizeof hash, id, CM_TOKEN_NONCE_BYTES, used->key);
     uint32_t at;
     memcpy(&at, hash, sizeof at);
-    for (;; ++at) {
+    for (;; at++) {
         cm_used_token *place = &used->table[at & (used->capacity - 1)];
         if (place->expires_unix_s == 0 || memcmp(place->id, id, CM_TOKEN_NONCE_BYTES) == 0) {
             return place;
@@ -46,7 +46,7 @@ bool cm_used_tokens_have(const cm_used_tokens *used, const uint8_t id[CM_TOKEN_N
 static bool make_room(cm_used_tokens *used, uint64_t now_unix_s)
 {
     uint32_t alive = 0;
-    for (uint32_t i = 0; i < used->capacity; ++i) {
+    for (uint32_t i = 0; i < used->capacity; i++) {
         alive += used->table[i].expires_unix_s > now_unix_s;
     }
     uint32_t capacity = CAPACITY_LEAST;
@@ -62,7 +62,7 @@ static bool make_room(cm_used_tokens *used, uint64_t now_unix_s)
     used->table = table;
     used->capacity = capacity;
     used->count = alive;
-    for (uint32_t i = 0; i < old_capacity; ++i) {
+    for (uint32_t i = 0; i < old_capacity; i++) {
         if (old[i].expires_unix_s > now_unix_s) {
             *place_of(used, old[i].id) = old[i];
         }

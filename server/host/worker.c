@@ -65,7 +65,7 @@ static void name_addresses(cm_worker *worker)
         if (listens) {
             addresses[count].port = cm_host_port(worker->host);
         }
-        ++count;
+        count++;
     }
     cm_door_set_addresses(cm_host_door(worker->host), addresses, count);
 }
@@ -367,7 +367,7 @@ void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats)
     memcpy(stats->packet_reasons, clients.packet_reasons, sizeof stats->packet_reasons);
     cm_host_stats host;
     cm_host_stats_get(worker->host, &host);
-    for (uint32_t i = 0; i < CM_DATAGRAM_REASON_COUNT; ++i) {
+    for (uint32_t i = 0; i < CM_DATAGRAM_REASON_COUNT; i++) {
         stats->datagrams_refused += host.refused[i];
     }
 }
@@ -375,7 +375,7 @@ void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats)
 uint32_t cm_worker_clients(const cm_worker *worker, cm_worker_client *clients, uint32_t capacity)
 {
     uint32_t count = 0;
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; ++player) {
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
         const cm_client *from = worker->room.roster.members[player];
         if (from == NULL) {
             continue;
@@ -391,7 +391,7 @@ uint32_t cm_worker_clients(const cm_worker *worker, cm_worker_client *clients, u
             to->refused_inputs = from->session.refused_inputs;
             to->rewound_ticks = from->session.rewound_ticks;
         }
-        ++count;
+        count++;
     }
     return count;
 }

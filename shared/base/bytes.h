@@ -27,7 +27,7 @@ typedef struct cm_byte_reader {
 
 static inline cm_byte_writer cm_byte_writer_make(void *bytes, size_t capacity)
 {
-    cm_byte_writer writer = {(uint8_t *)bytes, bytes ? capacity : SIZE_MAX, 0, false};
+    cm_byte_writer writer = {(uint8_t *)bytes, bytes != NULL ? capacity : SIZE_MAX, 0, false};
     return writer;
 }
 
@@ -52,7 +52,7 @@ static inline void cm_put_uint(cm_byte_writer *writer, uint64_t value, size_t co
     if (!cm_byte_reserve(writer, count)) {
         return;
     }
-    if (writer->bytes) {
+    if (writer->bytes != NULL) {
         for (size_t i = 0; i < count; i++) {
             writer->bytes[writer->size + i] = (uint8_t)(value >> (8 * i));
         }
@@ -92,7 +92,7 @@ static inline void cm_put_bytes(cm_byte_writer *writer, const void *bytes, size_
     if (!cm_byte_reserve(writer, count)) {
         return;
     }
-    if (writer->bytes && count > 0) {
+    if (writer->bytes != NULL && count > 0) {
         memcpy(writer->bytes + writer->size, bytes, count);
     }
     writer->size += count;

@@ -17,7 +17,7 @@ uint32_t cm_utf8_next(const char **text)
         return CM_UTF8_NONE;
     }
     uint32_t code = first & (0x3fu >> more);
-    for (uint32_t i = 1; i <= more; ++i) {
+    for (uint32_t i = 1; i <= more; i++) {
         if ((t[i] & 0xc0u) != 0x80) {
             return CM_UTF8_NONE;
         }
@@ -43,7 +43,7 @@ void cm_utf8_printable(const char *text, char *out, size_t size)
         if (at + need >= size) {
             break;
         }
-        for (size_t i = 0; i < bytes && !shown; ++i, at += 4) {
+        for (size_t i = 0; i < bytes && !shown; i++, at += 4) {
             unsigned char byte = (unsigned char)start[i];
             memcpy(out + at, (const char[4]){'\\', 'x', HEX[byte >> 4], HEX[byte & 15]}, 4);
         }

@@ -68,7 +68,7 @@ cm_pointer_reason cm_pointer_read(const uint8_t *bytes, carom_pointer_pose *pose
 {
     cm_byte_reader reader = cm_byte_reader_make(bytes, CAROM_POINTER_BYTES);
     uint8_t any = 0;
-    for (uint32_t i = 0; i < CAROM_POINTER_BYTES; ++i) {
+    for (uint32_t i = 0; i < CAROM_POINTER_BYTES; i++) {
         any |= bytes[i];
     }
     if (any == 0) {
@@ -112,7 +112,7 @@ void cm_pointer_write(const carom_pointer_pose *pose, uint8_t *bytes)
 
 uint32_t cm_scene_pointer_bytes(const cm_scene *scene)
 {
-    for (uint32_t i = 0; i < cm_scene_body_count(scene); ++i) {
+    for (uint32_t i = 0; i < cm_scene_body_count(scene); i++) {
         carom_body_def def;
         cm_scene_body_def(scene, i, &def);
         if (def.pointer != CAROM_NO_PLAYER) {
@@ -124,7 +124,7 @@ uint32_t cm_scene_pointer_bytes(const cm_scene *scene)
 
 carom_body_id cm_pointer_body(const carom_world *world, uint32_t player)
 {
-    for (uint32_t slot = 0; slot < carom_world_body_slots(world); ++slot) {
+    for (uint32_t slot = 0; slot < carom_world_body_slots(world); slot++) {
         carom_body_id body = carom_world_body_at(world, slot);
         if (!carom_body_id_is_null(body) && carom_body_pointer(world, body) == player) {
             return body;

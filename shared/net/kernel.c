@@ -172,7 +172,7 @@ static cm_datagram_queue *inbound_of(cm_net *net, int socket_fd)
     if (place >= net->inbound_count) {
         size_t count = place + 16;
         cm_datagram_queue *queues = realloc(net->inbound, count * sizeof *queues);
-        if (!queues) {
+        if (queues == NULL) {
             return NULL;
         }
         for (size_t i = net->inbound_count; i < count; i++) {
@@ -189,7 +189,7 @@ static bool draw_in(cm_net *net, int socket_fd)
 {
     uint8_t bytes[CM_UDP_MAX];
     cm_datagram_queue *queue = socket_fd >= 0 ? inbound_of(net, socket_fd) : NULL;
-    if (!queue) {
+    if (queue == NULL) {
         return false;
     }
     for (int i = 0; i < 256; i++) { // a flood must not keep us here

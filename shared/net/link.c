@@ -29,14 +29,14 @@ bool cm_datagram_push(cm_datagram_queue *queue, const cm_datagram *datagram, con
     if (queue->count == queue->capacity) {
         size_t capacity = queue->capacity ? queue->capacity * 2 : 64;
         cm_datagram *items = realloc(queue->items, capacity * sizeof *items);
-        if (!items) {
+        if (items == NULL) {
             return false;
         }
         queue->items = items;
         queue->capacity = capacity;
     }
     uint8_t *copy = malloc(datagram->size > 0 ? datagram->size : 1);
-    if (!copy) {
+    if (copy == NULL) {
         return false;
     }
     if (datagram->size > 0) {

@@ -22,7 +22,7 @@ static _Thread_local cm_net *thread_net;
 
 cm_net *cm_net_current(void)
 {
-    return thread_net ? thread_net : &thread_default;
+    return thread_net != NULL ? thread_net : &thread_default;
 }
 
 cm_net *cm_net_use(cm_net *net)
@@ -46,7 +46,7 @@ static cm_net *net_alloc(uint64_t seed)
 cm_net *cm_net_kernel_create(const cm_link_def *link, uint64_t seed)
 {
     cm_net *net = net_alloc(seed);
-    if (link) {
+    if (link != NULL) {
         net->link = *link;
         net->has_link = true;
     }
@@ -69,7 +69,7 @@ cm_net *cm_net_virtual_create(uint64_t seed)
 
 void cm_net_destroy(cm_net *net)
 {
-    if (!net) {
+    if (net == NULL) {
         return;
     }
     CM_ASSERT(net != &thread_default);
@@ -98,7 +98,7 @@ void cm_net_random(void *context, void *bytes, size_t size)
 
 uint64_t cm_net_now_us(const cm_net *net)
 {
-    const cm_net *n = net ? net : cm_net_current();
+    const cm_net *n = net != NULL ? net : cm_net_current();
     return n->is_virtual ? n->now_us : cm_kernel_now_us();
 }
 
@@ -110,14 +110,14 @@ void cm_net_advance(cm_net *net, uint64_t us)
 
 void cm_net_link_default(cm_net *net, const cm_link_def *link)
 {
-    net->link = link ? *link : (cm_link_def){0};
+    net->link = link != NULL ? *link : (cm_link_def){0};
     net->has_link = link != NULL;
 }
 
 void cm_net_link_port(cm_net *net, uint16_t port, const cm_link_def *link)
 {
     CM_ASSERT(net->is_virtual);
-    net->ports[port].link = link ? *link : (cm_link_def){0};
+    net->ports[port].link = link != NULL ? *link : (cm_link_def){0};
     net->ports[port].has_link = link != NULL;
 }
 
@@ -144,7 +144,7 @@ uint16_t cm_net_last_port(const cm_net *net)
 
 void cm_net_stats_get(const cm_net *net, cm_net_stats *stats)
 {
-    *stats = (net ? net : cm_net_current())->stats;
+    *stats = (net != NULL ? net : cm_net_current())->stats;
 }
 
 uint64_t cm_net_trace(const cm_net *net)
@@ -159,7 +159,7 @@ static uint64_t first_due(const cm_datagram_queue *queue, uint64_t due)
 
 uint64_t cm_net_next_due(const cm_net *net)
 {
-    const cm_net *n = net ? net : cm_net_current();
+    const cm_net *n = net != NULL ? net : cm_net_current();
     uint64_t now = cm_net_now_us(n);
     uint64_t due = first_due(&n->outbound, UINT64_MAX);
     for (size_t i = 0; i < n->inbound_count; i++) {

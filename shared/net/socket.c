@@ -72,12 +72,12 @@ VISIBLE void *enet_malloc(size_t size)
     static void *(*real)(size_t);
     cm_net_called |= CALLED_MALLOC;
     void *(*next)(size_t) = __atomic_load_n(&real, __ATOMIC_RELAXED);
-    if (!next) {
+    if (next == NULL) {
         void *found = dlsym(RTLD_NEXT, "enet_malloc");
         memcpy(&next, &found, sizeof next);
         __atomic_store_n(&real, next, __ATOMIC_RELAXED);
     }
-    void *memory = next ? next(size) : NULL;
+    void *memory = next != NULL ? next(size) : NULL;
     if (size == sizeof(ENetHost)) {
         newest_host = memory;
     }
@@ -115,8 +115,8 @@ static struct sockaddr_in kernel_address(const ENetAddress *address)
     struct sockaddr_in in;
     memset(&in, 0, sizeof in);
     in.sin_family = AF_INET;
-    in.sin_addr.s_addr = address ? address->host : INADDR_ANY;
-    in.sin_port = htons(address ? address->port : 0);
+    in.sin_addr.s_addr = address != NULL ? address->host : INADDR_ANY;
+    in.sin_port = htons(address != NULL ? address->port : 0);
     return in;
 }
 
@@ -125,8 +125,8 @@ VISIBLE int enet_socket_bind(ENetSocket socket, const ENetAddress *address)
     cm_net *net = cm_net_current();
     cm_net_called |= CALLED_BIND;
     if (net->is_virtual) {
-        return cm_virtual_socket_bind(net, socket, address ? address->host : INADDR_ANY,
-                                      address ? address->port : 0);
+        return cm_virtual_socket_bind(net, socket, address != NULL ? address->host : INADDR_ANY,
+                                      address != NULL ? address->port : 0);
     }
     struct sockaddr_in in = kernel_address(address);
     return bind(socket, (struct sockaddr *)&in, sizeof in);
@@ -162,7 +162,7 @@ VISIBLE ENetSocket enet_socket_accept(ENetSocket socket, ENetAddress *address)
         return ENET_SOCKET_NULL;
     }
     int accepted = accept(socket, (struct sockaddr *)&in, &size);
-    if (accepted >= 0 && address) {
+    if (accepted >= 0 && address != NULL) {
         address->host = in.sin_addr.s_addr;
         address->port = ntohs(in.sin_port);
     }
@@ -268,7 +268,7 @@ VISIBLE int enet_socket_receive(ENetSocket socket, ENetAddress *address, ENetBuf
                                                           buffers->data, buffers->dataLength)
                               : cm_kernel_socket_receive(net, socket, &from.host, &from.port,
                                                          buffers->data, buffers->dataLength);
-    if (address && got > 0) {
+    if (address != NULL && got > 0) {
         *address = from;
     }
     return got;
@@ -315,10 +315,10 @@ bool cm_net_took(void)
     ENetAddress address = {htonl(CM_LOOPBACK_HOST), 0};
     ENetHost *host = enet_host_create(&address, 2, 1, 0, 0);
     bool arrived = false;
-    if (host) {
+    if (host != NULL) {
         address.port = host->address.port;
         ENetEvent event;
-        if (enet_host_connect(host, &address, 1, 0)) {
+        if (enet_host_connect(host, &address, 1, 0) != NULL) {
             enet_host_flush(host);
             (void)enet_host_service(host, &event, 1);
         }

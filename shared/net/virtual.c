@@ -62,7 +62,7 @@ int cm_virtual_socket_create(cm_net *net)
     }
     if (place == net->socket_count) {
         cm_virtual_socket *sockets = realloc(net->sockets, (place + 1) * sizeof *sockets);
-        if (!sockets) {
+        if (sockets == NULL) {
             return -1;
         }
         net->sockets = sockets;
@@ -86,7 +86,7 @@ int cm_virtual_socket_create(cm_net *net)
 int cm_virtual_socket_bind(cm_net *net, int socket, uint32_t host, uint16_t port)
 {
     cm_virtual_socket *s = socket_at(net, socket);
-    if (!s) {
+    if (s == NULL) {
         return -1;
     }
     if (port != 0 && port != s->port) {
@@ -105,7 +105,7 @@ int cm_virtual_socket_bind(cm_net *net, int socket, uint32_t host, uint16_t port
 int cm_virtual_socket_address(cm_net *net, int socket, uint32_t *host, uint16_t *port)
 {
     const cm_virtual_socket *s = socket_at(net, socket);
-    if (!s) {
+    if (s == NULL) {
         return -1;
     }
     *host = s->bound_host;
@@ -135,7 +135,7 @@ int cm_virtual_socket_send(cm_net *net, int socket, uint32_t host, uint16_t port
     const cm_virtual_socket *from = socket_at(net, socket);
     uint8_t bytes[CM_UDP_MAX];
     size_t size = cm_net_gather(buffers, count, bytes, sizeof bytes);
-    if (!from || size == SIZE_MAX || host != htonl(CM_LOOPBACK_HOST)) {
+    if (from == NULL || size == SIZE_MAX || host != htonl(CM_LOOPBACK_HOST)) {
         net->stats.send_errors++; // no such route: lost, and the caller's loop goes on
         return size == SIZE_MAX ? 0 : (int)size;
     }
@@ -183,7 +183,7 @@ static void drop_partitioned(cm_net *net, cm_virtual_socket *s)
 bool cm_virtual_socket_ready(cm_net *net, int socket)
 {
     cm_virtual_socket *s = socket_at(net, socket);
-    if (!s) {
+    if (s == NULL) {
         return false;
     }
     drop_partitioned(net, s);
@@ -194,7 +194,7 @@ int cm_virtual_socket_receive(cm_net *net, int socket, uint32_t *host, uint16_t 
                               size_t size)
 {
     if (!cm_virtual_socket_ready(net, socket)) {
-        return socket_at(net, socket) ? 0 : -1;
+        return socket_at(net, socket) != NULL ? 0 : -1;
     }
     cm_virtual_socket *s = socket_at(net, socket);
     cm_datagram datagram = cm_datagram_pop(&s->inbox);
@@ -215,7 +215,7 @@ int cm_virtual_socket_receive(cm_net *net, int socket, uint32_t *host, uint16_t 
 void cm_virtual_socket_destroy(cm_net *net, int socket)
 {
     cm_virtual_socket *s = socket_at(net, socket);
-    if (s) {
+    if (s != NULL) {
         net->ports[s->port].socket = -1;
         cm_datagram_queue_clear(&s->inbox);
         s->open = false;

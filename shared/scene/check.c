@@ -19,7 +19,7 @@ void cm_check_key(cm_check *check, const char *key)
     if (check->path.depth < CM_PATH_MAX) {
         check->path.steps[check->path.depth] = (cm_path_step){key, 0};
     }
-    ++check->path.depth;
+    check->path.depth++;
 }
 
 void cm_check_index(cm_check *check, uint32_t index)
@@ -27,12 +27,12 @@ void cm_check_index(cm_check *check, uint32_t index)
     if (check->path.depth < CM_PATH_MAX) {
         check->path.steps[check->path.depth] = (cm_path_step){NULL, index};
     }
-    ++check->path.depth;
+    check->path.depth++;
 }
 
 void cm_check_pop(cm_check *check)
 {
-    --check->path.depth;
+    check->path.depth--;
 }
 
 bool cm_check_leave(cm_check *check, uint32_t depth, bool ok, bool *all)
@@ -44,7 +44,7 @@ bool cm_check_leave(cm_check *check, uint32_t depth, bool ok, bool *all)
 
 static bool is_plain(const char *key)
 {
-    for (const char *at = key; *at != '\0'; ++at) {
+    for (const char *at = key; *at != '\0'; at++) {
         bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
                      (*at >= '0' && *at <= '9') || *at == '_';
         if (!plain) {
@@ -58,7 +58,7 @@ void cm_path_text(const cm_path *path, char *text, size_t size)
 {
     size_t at = (size_t)snprintf(text, size, "$");
     uint32_t depth = path->depth < CM_PATH_MAX ? path->depth : CM_PATH_MAX;
-    for (uint32_t i = 0; i < depth && at < size; ++i) {
+    for (uint32_t i = 0; i < depth && at < size; i++) {
         const cm_path_step *step = &path->steps[i];
         if (step->key == NULL) {
             at += (size_t)snprintf(text + at, size - at, "[%u]", (unsigned)step->index);
@@ -69,7 +69,7 @@ void cm_path_text(const cm_path *path, char *text, size_t size)
         }
     }
     // A hostile key must not write control characters on a terminal.
-    for (char *c = text; *c != '\0'; ++c) {
+    for (char *c = text; *c != '\0'; c++) {
         if ((unsigned char)*c < 0x20 || *c == 0x7f) {
             *c = '?';
         }
@@ -80,7 +80,7 @@ void cm_path_text(const cm_path *path, char *text, size_t size)
 // something refused is no news.
 static bool is_told(const cm_check *check, const char *path)
 {
-    for (uint32_t i = 0; i < check->count; ++i) {
+    for (uint32_t i = 0; i < check->count; i++) {
         size_t length = strlen(check->error[i].path);
         if (strncmp(check->error[i].path, path, length) == 0 &&
             (path[length] == '\0' || path[length] == '.' || path[length] == '[')) {
@@ -101,12 +101,12 @@ static bool fail(cm_check *check, carom_result result, const char *format, va_li
     if (is_told(check, error->path)) {
         return false;
     }
-    ++check->count;
+    check->count++;
     if (check->find_line != NULL) {
         error->line = check->find_line(check->context, &check->path);
     }
     vsnprintf(error->message, sizeof error->message, format, arguments);
-    for (char *c = error->message; *c != '\0'; ++c) {
+    for (char *c = error->message; *c != '\0'; c++) {
         if ((unsigned char)*c < 0x20 || *c == 0x7f) {
             *c = '?';
         }

@@ -91,7 +91,7 @@ static void enter_field(cm_check *check, const sink *s, const carom_error *findi
             return;
         }
     }
-    for (size_t i = 0; i < sizeof PLACES / sizeof PLACES[0]; ++i) {
+    for (size_t i = 0; i < sizeof PLACES / sizeof PLACES[0]; i++) {
         if (strcmp(PLACES[i].field, field) == 0) {
             cm_check_key(check, PLACES[i].outer);
             cm_check_key(check, PLACES[i].inner);
@@ -121,9 +121,9 @@ static void note(cm_check *check, cm_notes *notes, const char *expected)
 {
     char message[sizeof notes->notes->message];
     snprintf(message, sizeof message, "has no effect or no sense as it is, expected %s", expected);
-    for (uint32_t i = 0; i < notes->count; ++i) {
+    for (uint32_t i = 0; i < notes->count; i++) {
         if (strcmp(notes->notes[i].message, message) == 0) {
-            ++notes->more[i];
+            notes->more[i]++;
             return;
         }
     }
@@ -171,7 +171,7 @@ static bool check_bodies(sink *s, const carom_world_def *def, const carom_findin
     uint32_t index = 0;
     bool all = true;
     s->kind = OF_BODY;
-    for (size_t i = 0; i < message->n_bodies + message->n_arrays; ++i) {
+    for (size_t i = 0; i < message->n_bodies + message->n_arrays; i++) {
         bool array = i >= message->n_bodies;
         cm_check_key(s->check, array ? "arrays" : "bodies");
         cm_check_index(s->check, (uint32_t)(array ? i - message->n_bodies : i));
@@ -189,7 +189,7 @@ static bool check_bodies(sink *s, const carom_world_def *def, const carom_findin
             return false;
         }
         while (index < s->scene->body_count && s->scene->bodies[index].source == body->source) {
-            ++index;
+            index++;
         }
     }
     return all;
@@ -201,7 +201,7 @@ static void check_materials(sink *s, const carom_world_def *def, const carom_fin
     const Cm__Scene__Scene *message = s->scene->message;
     const carom_body_def body = carom_default_body_def();
     s->kind = OF_MATERIAL;
-    for (size_t i = 0; i < message->n_materials; ++i) {
+    for (size_t i = 0; i < message->n_materials; i++) {
         const Cm__Scene__Material *material = message->materials[i];
         carom_shape_def ball = carom_default_shape_def();
         ball.friction = (float)material->friction;
@@ -216,7 +216,7 @@ static void check_materials(sink *s, const carom_world_def *def, const carom_fin
 static void check_joints(sink *s, const carom_world_def *def, const carom_findings *to)
 {
     s->kind = OF_JOINT;
-    for (uint32_t i = 0; i < s->scene->joint_count; ++i) {
+    for (uint32_t i = 0; i < s->scene->joint_count; i++) {
         carom_joint_def joint;
         cm_scene_joint_def(s->scene->joints[i].source, &joint);
         cm_check_key(s->check, "joints");
@@ -230,7 +230,7 @@ static void check_pairs(sink *s, const carom_world_def *def, const carom_finding
 {
     const Cm__Scene__Scene *message = s->scene->message;
     s->kind = OF_PAIR;
-    for (size_t i = 0; i < message->n_pairs; ++i) {
+    for (size_t i = 0; i < message->n_pairs; i++) {
         carom_pair_rule rule;
         cm_scene_pair_rule(message->pairs[i], &rule);
         cm_check_key(s->check, "pairs");

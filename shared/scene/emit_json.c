@@ -68,7 +68,7 @@ size_t cm_json_quote(const char *text, char *out, size_t size)
     PUT('"');
     while (*text != '\0') {
         uint32_t length = cm_json_escape(&text, one);
-        for (uint32_t i = 0; i < length; ++i) {
+        for (uint32_t i = 0; i < length; i++) {
             PUT(one[i]);
         }
     }
@@ -90,7 +90,7 @@ static void put_string(emit *e, const char *text)
 static void put_double(emit *e, double value)
 {
     char text[40];
-    for (int digits = 15; digits <= 17; ++digits) {
+    for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtod(text, NULL) == value) {
             break;
@@ -153,7 +153,7 @@ static void put_field(emit *e, const ProtobufCMessage *message,
     bool entries = field->type == PROTOBUF_C_TYPE_MESSAGE && cm_message_is_entry(field->descriptor);
     size_t count = cm_field_count(message, field);
     put(e, entries ? "{" : "[");
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; i++) {
         const void *value = cm_field_at(message, field, i);
         put(e, i > 0 ? "," : "");
         put(e, depth == 0 ? "\n    " : i > 0 ? " " : "");
@@ -172,7 +172,7 @@ static void put_message(emit *e, const ProtobufCMessage *message, unsigned depth
     bool array = cm_message_is_array(descriptor), entry = cm_message_is_entry(descriptor);
     bool first = true;
     put(e, array ? "[" : "{");
-    for (unsigned i = 0; i < descriptor->n_fields; ++i) {
+    for (unsigned i = 0; i < descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
         if (!cm_field_present(message, field) || (entry && strcmp(field->name, "name") == 0)) {
             continue;

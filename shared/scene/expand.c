@@ -35,7 +35,7 @@ static void to_surface(const Cm__Scene__Scene *scene, const Cm__Scene__Shape *sh
     def->friction = (float)shape->friction;
     def->restitution = (float)shape->restitution;
     def->density = (float)shape->density;
-    for (size_t i = 0; shape->material != NULL && i < scene->n_materials; ++i) {
+    for (size_t i = 0; shape->material != NULL && i < scene->n_materials; i++) {
         const Cm__Scene__Material *material = scene->materials[i];
         if (strcmp(material->name, shape->material) == 0) {
             def->friction = (float)material->friction;
@@ -126,7 +126,7 @@ static const carom_shape_def *make_shapes(cm_scene *scene, const Cm__Scene__Body
     if (shapes == NULL) {
         no_memory(check);
     }
-    for (size_t i = 0; shapes != NULL && i < body->n_shapes; ++i) {
+    for (size_t i = 0; shapes != NULL && i < body->n_shapes; i++) {
         to_shape_def(scene->message, body->shapes[i], &shapes[i]);
         if (shapes[i].type != CAROM_SHAPE_HULL) {
             continue;
@@ -154,7 +154,7 @@ static bool count_bodies(cm_scene *scene, cm_check *check)
 {
     const Cm__Scene__Scene *message = scene->message;
     uint64_t bodies = message->n_bodies, shapes = 0;
-    for (size_t i = 0; i < message->n_bodies; ++i) {
+    for (size_t i = 0; i < message->n_bodies; i++) {
         shapes += message->bodies[i]->n_shapes;
     }
     if (bodies > CAROM_BODIES_MAX || shapes > CAROM_SHAPES_MAX) {
@@ -163,7 +163,7 @@ static bool count_bodies(cm_scene *scene, cm_check *check)
                                 (unsigned long long)bodies, (unsigned long long)shapes,
                                 CAROM_BODIES_MAX, CAROM_SHAPES_MAX);
     }
-    for (size_t i = 0; i < message->n_arrays; ++i) {
+    for (size_t i = 0; i < message->n_arrays; i++) {
         uint64_t size = array_size(message->arrays[i]);
         bodies += size;
         // Compared before multiplied: the size may be near 2^48.
@@ -224,11 +224,11 @@ static bool expand_array(cm_scene *scene, const Cm__Scene__BodyArray *array, uin
     }
     cm_check_pop(check);
     uint32_t size = (uint32_t)array_size(array);
-    for (uint32_t i = 0; i < size; ++i) {
+    for (uint32_t i = 0; i < size; i++) {
         const uint32_t at[3] = {i % nx, i / nx % ny, i / nx / ny};
         cm_scene_body *body = &scene->bodies[first + i];
         body->source = array->of;
-        for (int k = 0; k < 3; ++k) {
+        for (int k = 0; k < 3; k++) {
             body->position[k] = origin[k] + at[k] * spacing[k] + own[k];
             if (!(fabs(body->position[k]) <= POSITION_MAX)) {
                 return cm_check_fail_at(check, "spacing", CAROM_ERROR_ARGUMENT,
@@ -269,7 +269,7 @@ static void point_at_source(const cm_scene *scene, cm_check *check, uint32_t ind
         return;
     }
     uint64_t first = message->n_bodies;
-    for (size_t i = 0; i < message->n_arrays; ++i) {
+    for (size_t i = 0; i < message->n_arrays; i++) {
         first += array_size(message->arrays[i]);
         if (index < first) {
             cm_check_key(check, "arrays");
@@ -285,11 +285,11 @@ static bool index_names(cm_scene *scene, cm_check *check)
     if (scene->by_name == NULL) {
         return no_memory(check);
     }
-    for (uint32_t i = 0; i < scene->body_count; ++i) {
+    for (uint32_t i = 0; i < scene->body_count; i++) {
         scene->by_name[i] = i;
     }
     qsort_r(scene->by_name, scene->body_count, sizeof(uint32_t), compare_names, scene->bodies);
-    for (uint32_t i = 1; i < scene->body_count; ++i) {
+    for (uint32_t i = 1; i < scene->body_count; i++) {
         uint32_t first = scene->by_name[i - 1], second = scene->by_name[i];
         if (strcmp(scene->bodies[first].name, scene->bodies[second].name) == 0) {
             point_at_source(scene, check, second);
@@ -343,7 +343,7 @@ static double hull_radius(const carom_hull *hull)
     uint32_t count;
     double radius = 0.0;
     const carom_vec3 *vertices = carom_hull_vertices(hull, &count);
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         radius = fmax(radius, cm_length(vertices[i]));
     }
     return radius;
@@ -353,7 +353,7 @@ static double hull_radius(const carom_hull *hull)
 static double body_radius(const cm_scene_body *body)
 {
     double radius = 0.0;
-    for (size_t i = 0; i < body->source->n_shapes; ++i) {
+    for (size_t i = 0; i < body->source->n_shapes; i++) {
         const carom_shape_def *shape = &body->shapes[i];
         double own = shape->type == CAROM_SHAPE_BOX ? cm_length(shape->half_extents)
                      : shape->type == CAROM_SHAPE_CAPSULE || shape->type == CAROM_SHAPE_CYLINDER
@@ -368,25 +368,25 @@ static double body_radius(const cm_scene_body *body)
 
 static void default_bounds(cm_scene *scene, double lower[3], double upper[3])
 {
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; k++) {
         lower[k] = scene->body_count > 0 ? INFINITY : 0.0;
         upper[k] = -lower[k];
     }
     const cm_scene_body *last = NULL;
     double radius = 0.0;
-    for (uint32_t i = 0; i < scene->body_count; ++i) {
+    for (uint32_t i = 0; i < scene->body_count; i++) {
         const cm_scene_body *body = &scene->bodies[i];
         if (last == NULL || last->source != body->source) {
             bool fixed = body->source->type == CM__SCENE__BODY__TYPE__STATIC;
             radius = fixed ? 0.0 : body_radius(body);
         }
         last = body;
-        for (int k = 0; k < 3; ++k) {
+        for (int k = 0; k < 3; k++) {
             lower[k] = fmin(lower[k], body->position[k] - radius);
             upper[k] = fmax(upper[k], body->position[k] + radius);
         }
     }
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; k++) {
         lower[k] = floor(lower[k] - BOUNDS_MARGIN);
         upper[k] = ceil(upper[k] + BOUNDS_MARGIN);
     }
@@ -396,7 +396,7 @@ static bool given_bounds(cm_scene *scene, cm_check *check, double lower[3], doub
 {
     const Cm__Scene__Bounds *bounds = scene->message->bounds;
     const double *low = &bounds->min->x, *high = &bounds->max->x;
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; k++) {
         lower[k] = low[k];
         upper[k] = high[k];
         if (!(high[k] - low[k] >= 1e-3)) {
@@ -405,12 +405,12 @@ static bool given_bounds(cm_scene *scene, cm_check *check, double lower[3], doub
                                     low[k], high[k], k);
         }
     }
-    for (uint32_t i = 0; i < scene->body_count; ++i) {
+    for (uint32_t i = 0; i < scene->body_count; i++) {
         const cm_scene_body *body = &scene->bodies[i];
         if (body->source->type == CM__SCENE__BODY__TYPE__STATIC) {
             continue;
         }
-        for (int k = 0; k < 3; ++k) {
+        for (int k = 0; k < 3; k++) {
             if (body->position[k] < low[k] || body->position[k] > high[k]) {
                 return cm_check_fail_at(check, "bounds", CAROM_ERROR_ARGUMENT,
                                         "'%.64s' lies outside at %.9g on axis %d, expected bounds "
@@ -442,12 +442,12 @@ static bool expand_bodies(cm_scene *scene, cm_check *check)
     const Cm__Scene__Scene *message = scene->message;
     uint32_t first = (uint32_t)message->n_bodies;
     bool all = true;
-    for (uint32_t i = 0; i < message->n_bodies; ++i) {
+    for (uint32_t i = 0; i < message->n_bodies; i++) {
         if (!cm_check_leave(check, 0, expand_body(scene, i, check), &all)) {
             return false;
         }
     }
-    for (size_t i = 0; i < message->n_arrays; ++i) {
+    for (size_t i = 0; i < message->n_arrays; i++) {
         cm_check_key(check, "arrays");
         cm_check_index(check, (uint32_t)i);
         bool ok = expand_array(scene, message->arrays[i], first, check);
@@ -479,7 +479,7 @@ bool cm_scene_expand(cm_scene *scene, cm_check *check)
     static step *const steps[] = {cm_scene_check_pairs, cm_scene_expand_joints, make_limits,
                                   make_bounds};
     bool all = true;
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; ++i) {
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         if (!cm_check_leave(check, 0, steps[i](scene, check), &all)) {
             return false;
         }
@@ -490,7 +490,7 @@ bool cm_scene_expand(cm_scene *scene, cm_check *check)
 uint32_t cm_axis_lock(const char *name)
 {
     static const char *const names[] = {"x", "y", "z", "rx", "ry", "rz"};
-    for (uint32_t i = 0; i < 6; ++i) {
+    for (uint32_t i = 0; i < 6; i++) {
         if (strcmp(name, names[i]) == 0) {
             return 1u << i;
         }
@@ -536,7 +536,7 @@ void cm_scene_body_def(const cm_scene *scene, uint32_t index, carom_body_def *de
     def->pointer = source->pointer != NULL ? source->pointer->player : CAROM_NO_PLAYER;
     def->epsilon = source->has_epsilon ? (float)source->epsilon : -1.0f;
     def->gamma = source->has_gamma ? (float)source->gamma : -1.0f;
-    for (size_t i = 0; i < source->n_axis_locks; ++i) {
+    for (size_t i = 0; i < source->n_axis_locks; i++) {
         def->axis_locks |= cm_axis_lock(source->axis_locks[i]);
     }
 }

@@ -19,7 +19,7 @@ static void release(void *context, void *memory)
 static size_t count_hulls(const Cm__Scene__Body *body)
 {
     size_t count = 0;
-    for (size_t i = 0; i < body->n_shapes; ++i) {
+    for (size_t i = 0; i < body->n_shapes; i++) {
         count += body->shapes[i]->geometry_case == CM__SCENE__SHAPE__GEOMETRY_HULL;
     }
     return count;
@@ -29,10 +29,10 @@ bool cm_scene_hulls_begin(cm_scene *scene)
 {
     const Cm__Scene__Scene *message = scene->message;
     size_t count = 1;
-    for (size_t i = 0; i < message->n_bodies; ++i) {
+    for (size_t i = 0; i < message->n_bodies; i++) {
         count += count_hulls(message->bodies[i]);
     }
-    for (size_t i = 0; i < message->n_arrays; ++i) {
+    for (size_t i = 0; i < message->n_arrays; i++) {
         count += count_hulls(message->arrays[i]->of);
     }
     scene->hull_count = 0;
@@ -71,7 +71,7 @@ const carom_hull *cm_scene_hull(cm_scene *scene, const Cm__Scene__Hull *source, 
     }
     carom_vec3 points[CAROM_HULL_POINTS_MAX];
     points[0] = none;
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; i++) {
         const Cm__Scene__Vec3 *p = source->points[i];
         points[i] = (carom_vec3){(float)p->x, (float)p->y, (float)p->z};
     }

@@ -27,7 +27,7 @@ static bool take_hex(cm_check *check, const char *hex, cm_input_json *out)
                                 "%zu digits, expected two for each of at most %d bytes", length,
                                 CAROM_INPUT_MAX);
     }
-    for (size_t i = 0; i < length / 2; ++i) {
+    for (size_t i = 0; i < length / 2; i++) {
         int high = hex_digit(hex[2 * i]), low = hex_digit(hex[2 * i + 1]);
         if (high < 0 || low < 0) {
             return cm_check_fail_at(check, "input", CAROM_ERROR_ARGUMENT,

@@ -177,11 +177,11 @@ static bool check_names(cm_scene *scene, cm_check *check)
     if (order == NULL) {
         return cm_check_fail(check, CAROM_ERROR_MEMORY, "no memory for names of joints");
     }
-    for (uint32_t i = 0; i < scene->joint_count; ++i) {
+    for (uint32_t i = 0; i < scene->joint_count; i++) {
         order[i] = i;
     }
     qsort_r(order, scene->joint_count, sizeof *order, compare_names, scene->joints);
-    for (uint32_t i = 1; i < scene->joint_count; ++i) {
+    for (uint32_t i = 1; i < scene->joint_count; i++) {
         const char *name = scene->joints[order[i]].name;
         if (strcmp(scene->joints[order[i - 1]].name, name) == 0) {
             cm_check_index(check, order[i]);
@@ -208,7 +208,7 @@ bool cm_scene_expand_joints(cm_scene *scene, cm_check *check)
     }
     uint32_t depth = check->path.depth;
     bool all = true;
-    for (uint32_t i = 0; i < scene->joint_count; ++i) {
+    for (uint32_t i = 0; i < scene->joint_count; i++) {
         cm_check_index(check, i);
         if (!cm_check_leave(check, depth, expand_joint(scene, i, check), &all)) {
             return false;
@@ -308,7 +308,7 @@ static carom_result make_def(const cm_scene *scene, const carom_world *world, ui
 
 carom_result cm_scene_populate_joints(const cm_scene *scene, carom_world *world)
 {
-    for (uint32_t i = 0; i < scene->joint_count; ++i) {
+    for (uint32_t i = 0; i < scene->joint_count; i++) {
         carom_joint_def def;
         carom_joint_id id;
         carom_result result = make_def(scene, world, i, &def);

@@ -19,7 +19,7 @@ static void skip_space(walk *w)
     while (w->at < w->end &&
            (*w->at == ' ' || *w->at == '\t' || *w->at == '\n' || *w->at == '\r')) {
         w->line += *w->at == '\n';
-        ++w->at;
+        w->at++;
     }
 }
 
@@ -27,7 +27,7 @@ static bool take(walk *w, char c)
 {
     skip_space(w);
     if (w->at < w->end && *w->at == c) {
-        ++w->at;
+        w->at++;
         return true;
     }
     return false;
@@ -63,20 +63,20 @@ static bool skip_value(walk *w)
                 return false;
             }
         } else if (*w->at == '{' || *w->at == '[') {
-            ++depth;
-            ++w->at;
+            depth++;
+            w->at++;
         } else if (*w->at == '}' || *w->at == ']') {
             if (depth == 0) {
                 return false;
             }
-            --depth;
-            ++w->at;
+            depth--;
+            w->at++;
         } else if (depth > 0 && (*w->at == ',' || *w->at == ':')) {
-            ++w->at;
+            w->at++;
         } else {
             const char *first = w->at;
             while (w->at < w->end && strchr(" \t\r\n,:\"[]{}", *w->at) == NULL) {
-                ++w->at;
+                w->at++;
             }
             if (w->at == first) {
                 return false;
@@ -113,7 +113,7 @@ static bool enter_index(walk *w, uint32_t index, uint32_t *line)
     if (!take(w, '[')) {
         return false;
     }
-    for (uint32_t i = 0; i < index; ++i) {
+    for (uint32_t i = 0; i < index; i++) {
         if (!skip_value(w) || !take(w, ',')) {
             return false;
         }
@@ -129,7 +129,7 @@ uint32_t cm_json_find_line(const void *json_text, const cm_path *path)
     walk w = {text->text, text->text + text->size, text->first_line};
     skip_space(&w);
     uint32_t line = w.line;
-    for (uint32_t i = 0; i < path->depth && i < CM_PATH_MAX; ++i) {
+    for (uint32_t i = 0; i < path->depth && i < CM_PATH_MAX; i++) {
         const cm_path_step *step = &path->steps[i];
         uint32_t inner = 0;
         bool found = step->key != NULL ? enter_key(&w, step->key, &inner)
@@ -156,12 +156,12 @@ bool cm_json_check_size(const cm_json_text *text, cm_check *check)
         }
         w.line += c == '\n';
         if (c == '{' || c == '[') {
-            ++depth;
-            ++containers;
+            depth++;
+            containers++;
         } else if (c == '}' || c == ']') {
             depth -= depth > 0;
         } else if (c == ',') {
-            ++values;
+            values++;
         }
         if (depth > DEPTH_MAX || containers > CONTAINERS_MAX || values > VALUES_MAX) {
             cm_check_fail(check, CAROM_ERROR_LIMIT_SIZE,
@@ -170,7 +170,7 @@ bool cm_json_check_size(const cm_json_text *text, cm_check *check)
             check->error->line = w.line;
             return false;
         }
-        ++w.at;
+        w.at++;
     }
     return true;
 }

@@ -81,7 +81,7 @@ static bool map_uint64(map *m, const json_t *json, uint64_t *value)
     const char *digits = json_string_value(json);
     uint64_t sum = 0;
     bool ok = digits[0] != '\0';
-    for (const char *c = digits; *c != '\0' && ok; ++c) {
+    for (const char *c = digits; *c != '\0' && ok; c++) {
         uint64_t digit = (uint64_t)(*c - '0');
         ok = *c >= '0' && *c <= '9' && sum <= (UINT64_MAX - digit) / 10;
         sum = ok ? sum * 10 + digit : 0;
@@ -99,7 +99,7 @@ static bool map_enum(map *m, const json_t *json, const ProtobufCEnumDescriptor *
     }
     char expected[160] = "";
     size_t at = 0;
-    for (unsigned i = 0; i < descriptor->n_values; ++i) {
+    for (unsigned i = 0; i < descriptor->n_values; i++) {
         char text[48];
         cm_enum_text(&descriptor->values[i], text, sizeof text);
         if (strcmp(text, json_string_value(json)) == 0) {
@@ -209,7 +209,7 @@ static bool map_repeated(map *m, json_t *json, const ProtobufCFieldDescriptor *f
     }
     uint32_t depth = m->check->path.depth;
     bool all = true;
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; i++) {
         char *item = items + i * cm_field_size(field);
         cm_check_index(m->check, (uint32_t)i);
         bool ok = map_value(m, json_array_get(json, i), field, item, NULL);
@@ -252,7 +252,7 @@ static bool map_array_form(map *m, json_t *json, ProtobufCMessage *message)
     }
     uint32_t depth = m->check->path.depth;
     bool all = true;
-    for (unsigned i = 0; i < descriptor->n_fields; ++i) {
+    for (unsigned i = 0; i < descriptor->n_fields; i++) {
         cm_check_index(m->check, i);
         bool ok = map_field(m, json_array_get(json, i), &descriptor->fields[i], message);
         if (!cm_check_leave(m->check, depth, ok, &all)) {
@@ -266,7 +266,7 @@ static bool unknown_key(map *m, const ProtobufCMessageDescriptor *descriptor, bo
 {
     char expected[300] = "";
     size_t at = 0;
-    for (unsigned i = entry ? 1 : 0; i < descriptor->n_fields && at < sizeof expected; ++i) {
+    for (unsigned i = entry ? 1 : 0; i < descriptor->n_fields && at < sizeof expected; i++) {
         at += (size_t)snprintf(expected + at, sizeof expected - at, "%s%s", at > 0 ? ", " : "",
                                descriptor->fields[i].name);
     }
@@ -295,7 +295,7 @@ static bool map_object_form(map *m, json_t *json, ProtobufCMessage *message, boo
             return false;
         }
     }
-    for (unsigned i = 0; i < descriptor->n_fields; ++i) {
+    for (unsigned i = 0; i < descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
         bool named_by_key = entry && strcmp(field->name, "name") == 0;
         if (field->label == PROTOBUF_C_LABEL_REQUIRED && !named_by_key &&

@@ -7,7 +7,7 @@
 
 static bool is_one_of(const char *name, const char *const *names, size_t count)
 {
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; i++) {
         if (strcmp(name, names[i]) == 0) {
             return true;
         }
@@ -29,7 +29,7 @@ bool cm_message_is_entry(const ProtobufCMessageDescriptor *descriptor)
 void cm_enum_text(const ProtobufCEnumValue *value, char *text, size_t size)
 {
     snprintf(text, size, "%s", value->name[0] == '_' ? value->name + 1 : value->name);
-    for (char *c = text; *c != '\0'; ++c) {
+    for (char *c = text; *c != '\0'; c++) {
         if (*c >= 'A' && *c <= 'Z') {
             *c = (char)(*c - 'A' + 'a');
         }

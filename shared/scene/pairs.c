@@ -17,7 +17,7 @@ static bool find(const cm_scene *scene, const char *name, end *found)
     if (found->body != CM_SCENE_NO_BODY) {
         return true;
     }
-    for (size_t i = 0; i < scene->message->n_materials; ++i) {
+    for (size_t i = 0; i < scene->message->n_materials; i++) {
         if (strcmp(scene->message->materials[i]->name, name) == 0) {
             found->material = (uint32_t)i + 1;
             return true;
@@ -44,7 +44,7 @@ bool cm_scene_check_pairs(cm_scene *scene, cm_check *check)
     }
     uint32_t depth = check->path.depth;
     bool all = true;
-    for (size_t i = 0; i < message->n_pairs; ++i) {
+    for (size_t i = 0; i < message->n_pairs; i++) {
         const Cm__Scene__PairRule *pair = message->pairs[i];
         cm_check_index(check, (uint32_t)i);
         bool ok = check_end(scene, check, "a", pair->a) && check_end(scene, check, "b", pair->b);
@@ -78,7 +78,7 @@ void cm_scene_pair_rule(const Cm__Scene__PairRule *pair, carom_pair_rule *rule)
 
 carom_result cm_scene_populate_pairs(const cm_scene *scene, carom_world *world)
 {
-    for (size_t i = 0; i < scene->message->n_pairs; ++i) {
+    for (size_t i = 0; i < scene->message->n_pairs; i++) {
         const Cm__Scene__PairRule *pair = scene->message->pairs[i];
         carom_pair_rule rule;
         end a, b;

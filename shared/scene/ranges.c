@@ -128,7 +128,7 @@ const cm_range *cm_range_find(const char *message, const char *field)
 {
     size_t low = 0, high = sizeof RANGES / sizeof RANGES[0];
     // Few rows for each message, sorted by message: a scan from the first is quick enough.
-    for (size_t i = low; i < high; ++i) {
+    for (size_t i = low; i < high; i++) {
         if (RANGES[i].message[0] == message[0] && strcmp(RANGES[i].field, field) == 0 &&
             strcmp(RANGES[i].message, message) == 0) {
             return &RANGES[i];
@@ -227,7 +227,7 @@ static bool check_field(cm_check *check, const ProtobufCMessage *message,
     }
     uint32_t depth = check->path.depth;
     bool all = true;
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; i++) {
         const void *value = cm_field_at(message, field, i);
         if (repeated) {
             push_item(check, field, value, i);
@@ -251,7 +251,7 @@ static bool check_message(cm_check *check, const ProtobufCMessage *message, cons
     }
     uint32_t depth = check->path.depth;
     bool all = true;
-    for (unsigned i = 0; i < descriptor->n_fields; ++i) {
+    for (unsigned i = 0; i < descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
         if (!cm_field_present(message, field)) {
             continue;

@@ -36,7 +36,7 @@ static bool check_quat(cm_check *check, const char *key, const Cm__Scene__Quat *
 
 static const Cm__Scene__Material *find_material(const Cm__Scene__Scene *scene, const char *name)
 {
-    for (size_t i = 0; i < scene->n_materials; ++i) {
+    for (size_t i = 0; i < scene->n_materials; i++) {
         if (strcmp(scene->materials[i]->name, name) == 0) {
             return scene->materials[i];
         }
@@ -139,7 +139,7 @@ static bool check_body_not_built(cm_check *check, const Cm__Scene__Body *body)
         return not_built(check, "bullet", "continuous collision is", "false");
     }
     cm_check_key(check, "axis_locks");
-    for (size_t i = 0; i < body->n_axis_locks; ++i) {
+    for (size_t i = 0; i < body->n_axis_locks; i++) {
         if (cm_axis_lock(body->axis_locks[i]) == 0) {
             cm_check_index(check, (uint32_t)i);
             return cm_check_fail(check, CAROM_ERROR_ARGUMENT,
@@ -158,7 +158,7 @@ static bool check_mass(cm_check *check, const Cm__Scene__Scene *scene, const Cm_
         (body->has_mass && body->inertia != NULL)) {
         return true;
     }
-    for (size_t i = 0; i < body->n_shapes; ++i) {
+    for (size_t i = 0; i < body->n_shapes; i++) {
         const Cm__Scene__Shape *shape = body->shapes[i];
         double density = shape->material != NULL ? find_material(scene, shape->material)->density
                                                  : shape->density;
@@ -196,7 +196,7 @@ static bool check_body(cm_check *check, const Cm__Scene__Scene *scene, const Cm_
     cm_check_key(check, "shapes");
     uint32_t depth = check->path.depth;
     bool all = true;
-    for (size_t i = 0; i < body->n_shapes; ++i) {
+    for (size_t i = 0; i < body->n_shapes; i++) {
         cm_check_index(check, (uint32_t)i);
         bool ok = check_shape(check, scene, body->shapes[i], is_static);
         if (!cm_check_leave(check, depth, ok, &all)) {
@@ -211,7 +211,7 @@ static bool check_body(cm_check *check, const Cm__Scene__Scene *scene, const Cm_
 static bool check_pointers(cm_check *check, const Cm__Scene__Scene *scene)
 {
     uint64_t taken = 0;
-    for (size_t i = 0; i < scene->n_bodies; ++i) {
+    for (size_t i = 0; i < scene->n_bodies; i++) {
         const Cm__Scene__Pointer *pointer = scene->bodies[i]->pointer;
         if (pointer == NULL) {
             continue;
@@ -227,7 +227,7 @@ static bool check_pointers(cm_check *check, const Cm__Scene__Scene *scene)
         }
         taken |= UINT64_C(1) << pointer->player;
     }
-    for (size_t i = 0; i < scene->n_arrays; ++i) {
+    for (size_t i = 0; i < scene->n_arrays; i++) {
         if (scene->arrays[i]->of->pointer != NULL) {
             cm_check_key(check, "arrays");
             cm_check_index(check, (uint32_t)i);
@@ -256,14 +256,14 @@ static bool check_bodies(cm_check *check, const Cm__Scene__Scene *scene)
 {
     uint32_t depth = check->path.depth;
     bool all = true;
-    for (size_t i = 0; i < scene->n_bodies; ++i) {
+    for (size_t i = 0; i < scene->n_bodies; i++) {
         cm_check_key(check, "bodies");
         cm_check_index(check, (uint32_t)i);
         if (!cm_check_leave(check, depth, check_body(check, scene, scene->bodies[i]), &all)) {
             return false;
         }
     }
-    for (size_t i = 0; i < scene->n_arrays; ++i) {
+    for (size_t i = 0; i < scene->n_arrays; i++) {
         cm_check_key(check, "arrays");
         cm_check_index(check, (uint32_t)i);
         if (!cm_check_leave(check, depth, check_array(check, scene, scene->arrays[i]), &all)) {
@@ -302,7 +302,7 @@ static bool check_material_names(cm_check *check, const Cm__Scene__Scene *scene)
         return cm_check_fail(check, CAROM_ERROR_LIMIT_SIZE, "%zu materials, expected at most 1024",
                              scene->n_materials);
     }
-    for (size_t i = 0; i < scene->n_materials; ++i) {
+    for (size_t i = 0; i < scene->n_materials; i++) {
         const char *name = scene->materials[i]->name;
         if (find_material(scene, name) != scene->materials[i]) {
             return cm_check_fail_at(check, name, CAROM_ERROR_ARGUMENT, "given twice");
@@ -331,7 +331,7 @@ bool cm_check_rules(cm_check *check, const Cm__Scene__Scene *scene)
     static rule *const rules[] = {check_head,           check_replication, check_solver,
                                   check_material_names, check_bodies,      check_pointers};
     bool all = true;
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; ++i) {
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         if (!cm_check_leave(check, 0, rules[i](check, scene), &all)) {
             return false;
         }

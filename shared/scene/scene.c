@@ -244,7 +244,7 @@ uint32_t cm_scene_warnings(const cm_scene *scene, int solver, cm_scene_error *wa
     cm_check_init(&check, &error, 1);
     cm_scene_world_def_with(scene, solver, &def);
     cm_check_defs(scene, &def, is_another(scene, solver), &check, &notes);
-    for (uint32_t i = 0; i < notes.count; ++i) {
+    for (uint32_t i = 0; i < notes.count; i++) {
         size_t length = strlen(warnings[i].message);
         if (more[i] > 0) {
             snprintf(warnings[i].message + length, sizeof warnings[i].message - length,
@@ -256,7 +256,7 @@ uint32_t cm_scene_warnings(const cm_scene *scene, int solver, cm_scene_error *wa
 
 carom_result cm_scene_populate(const cm_scene *scene, carom_world *world)
 {
-    for (uint32_t i = 0; i < scene->body_count; ++i) {
+    for (uint32_t i = 0; i < scene->body_count; i++) {
         carom_body_def def;
         carom_body_id id;
         cm_scene_body_def(scene, i, &def);

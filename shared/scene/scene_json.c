@@ -51,10 +51,10 @@ carom_result cm_scene_from_json(const char *text, size_t size, cm_scene **scene,
 // As a reader of the file meets them. Errors of one line stay in the order of their finding.
 static void sort_by_line(cm_scene_error *errors, uint32_t count)
 {
-    for (uint32_t i = 1; i < count; ++i) {
+    for (uint32_t i = 1; i < count; i++) {
         cm_scene_error moved = errors[i];
         uint32_t at = i;
-        for (; at > 0 && errors[at - 1].line > moved.line; --at) {
+        for (; at > 0 && errors[at - 1].line > moved.line; at--) {
             errors[at] = errors[at - 1];
         }
         errors[at] = moved;
@@ -167,7 +167,7 @@ static void parse_path(const char *text, char *keys, cm_path *path)
 void cm_scene_find_lines(const char *text, size_t size, cm_scene_error *errors, uint32_t count)
 {
     cm_json_text json = {.text = text, .size = size, .first_line = 1};
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         char keys[sizeof errors[i].path];
         cm_path path;
         parse_path(errors[i].path, keys, &path);

@@ -62,7 +62,7 @@ _Static_assert(sizeof(carom_impulse_model) == sizeof(int) &&
 
 static const solver_key *find_key(Cm__Scene__Solver__Type solver, const char *name)
 {
-    for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; ++i) {
+    for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
         if (KEYS[i].solver == solver && strcmp(KEYS[i].name, name) == 0) {
             return &KEYS[i];
         }
@@ -83,7 +83,7 @@ static bool refuse(cm_check *check, Cm__Scene__Solver__Type solver, const char *
     const ProtobufCEnumDescriptor *types = &cm__scene__solver__type__descriptor;
     size_t i = 0;
     while (strcmp(KEYS[i].name, key) != 0) {
-        ++i; // a test sees that each key of the schema is in the table
+        i++; // a test sees that each key of the schema is in the table
     }
     cm_enum_text(protobuf_c_enum_descriptor_get_value(types, (int)KEYS[i].solver), owner,
                  sizeof owner);
@@ -99,7 +99,7 @@ bool cm_solver_keys_check(cm_check *check, const Cm__Scene__Solver *solver)
         return true;
     }
     const ProtobufCMessageDescriptor *descriptor = solver->base.descriptor;
-    for (unsigned i = 0; i < descriptor->n_fields; ++i) {
+    for (unsigned i = 0; i < descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
         if (strcmp(field->name, "type") != 0 && cm_field_present(&solver->base, field) &&
             find_key(solver->type, field->name) == NULL && !says_nothing(solver, field)) {
@@ -113,7 +113,7 @@ void cm_solver_keys_apply(const Cm__Scene__Solver *solver, carom_solver_def *def
 {
     def->type = (carom_solver_type)solver->type;
     const ProtobufCMessageDescriptor *descriptor = solver->base.descriptor;
-    for (unsigned i = 0; i < descriptor->n_fields; ++i) {
+    for (unsigned i = 0; i < descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
         const solver_key *key = find_key(solver->type, field->name);
         if (key == NULL || !cm_field_present(&solver->base, field)) {

@@ -154,7 +154,7 @@ static void write_group(cm_bit_writer *writer, const cm_view_config *config, vie
         if (fields[i].group != group) {
             continue;
         }
-        if (baseline && fields[i].small != 0) {
+        if (baseline != NULL && fields[i].small != 0) {
             write_difference(writer, config, &fields[i], baseline, body);
         } else {
             cm_write_bits(writer, field_get(body, &fields[i]), field_bits(config, &fields[i]));
@@ -167,7 +167,7 @@ static void write_body(cm_bit_writer *writer, const cm_view_config *config,
 {
     CM_ASSERT(has_motion(body) || !group_differs(LINEAR, body, &(cm_view_body){0}));
     CM_ASSERT(has_motion(body) || !group_differs(ANGULAR, body, &(cm_view_body){0}));
-    if (!baseline) {
+    if (baseline == NULL) {
         write_whole(writer, config, body);
         return;
     }
@@ -245,7 +245,7 @@ static void read_group(cm_bit_reader *reader, const cm_view_config *config, view
         if (fields[i].group != group) {
             continue;
         }
-        if (baseline && fields[i].small != 0) {
+        if (baseline != NULL && fields[i].small != 0) {
             read_difference(reader, config, &fields[i], baseline, body);
         } else {
             uint32_t bits = field_bits(config, &fields[i]);
@@ -265,7 +265,7 @@ static void clear_motion(cm_view_body *body)
 void cm_view_read(cm_bit_reader *reader, const cm_view_config *config, const cm_view_body *baseline,
                   cm_view_body *body)
 {
-    if (!baseline) {
+    if (baseline == NULL) {
         memset(body, 0, sizeof *body);
         for (view_group group = FLAGS; group <= ANGULAR; group++) {
             if (group_travels(group, body)) {

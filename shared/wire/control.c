@@ -39,12 +39,12 @@
 
 static void *take(const carom_allocator *allocator, size_t size)
 {
-    return allocator ? allocator->allocate(allocator->context, size) : malloc(size);
+    return allocator != NULL ? allocator->allocate(allocator->context, size) : malloc(size);
 }
 
 static void give_back(const carom_allocator *allocator, void *memory)
 {
-    if (allocator) {
+    if (allocator != NULL) {
         allocator->release(allocator->context, memory);
     } else {
         free(memory);
@@ -117,7 +117,7 @@ static bool welcome_is_valid(const cm_control *c)
     bool rates = rate_is_valid(c->tick_rate) && rate_is_valid(c->view_rate) &&
                  rate_is_valid(c->input_rate) && c->rewind_ms <= REWIND_MS_MAX;
     bool player = c->player < CAROM_PLAYERS_MAX || c->player == PLAYER_NONE;
-    return rates && player && c->tick <= UINT32_MAX && c->module &&
+    return rates && player && c->tick <= UINT32_MAX && c->module != NULL &&
            module_name_is_valid(c->module) && c->scene.size <= PACKED_MAX &&
            c->keyframe.size <= PACKED_MAX && ticket_is_valid(c);
 }
@@ -161,12 +161,12 @@ static bool is_valid(const cm_control *c)
 {
     switch (c->type) {
     case CM_CONTROL_HELLO:
-        return (!c->name || cm_text_is_printable(c->name, CAROM_PLAYER_NAME_MAX)) &&
+        return (c->name == NULL || cm_text_is_printable(c->name, CAROM_PLAYER_NAME_MAX)) &&
                c->user_data.size <= CAROM_USER_DATA_MAX;
     case CM_CONTROL_WELCOME:
         return welcome_is_valid(c);
     case CM_CONTROL_REFUSED:
-        return !c->text || cm_text_is_printable(c->text, TEXT_MAX);
+        return c->text == NULL || cm_text_is_printable(c->text, TEXT_MAX);
     case CM_CONTROL_WORLD_CHANGE:
         return world_change_is_valid(c);
     case CM_CONTROL_GAME_MESSAGE:
@@ -199,7 +199,7 @@ static carom_result compress(const carom_allocator *allocator, cm_bytes bytes,
 {
     size_t bound = ZSTD_compressBound(bytes.size);
     out->data = take(allocator, bound);
-    if (!out->data) {
+    if (out->data == NULL) {
         return CAROM_ERROR_MEMORY;
     }
     // Bytes may be {NULL, 0}.
@@ -216,7 +216,7 @@ static carom_result pack(const Carom__Control *message, const carom_allocator *a
         return CAROM_ERROR_LIMIT_SIZE;
     }
     *bytes = take(allocator, need > 0 ? need : 1);
-    if (!*bytes) {
+    if (*bytes == NULL) {
         return CAROM_ERROR_MEMORY;
     }
     *size = carom__control__pack(message, *bytes);
@@ -269,7 +269,7 @@ static carom_result encode_world_change(const cm_control *c, const carom_allocat
     size_t pointers_size = c->gone_count * sizeof(Carom__BodyGone *);
     size_t total = spawned_size + pointers_size + c->gone_count * sizeof(Carom__BodyGone);
     char *block = take(allocator, total > 0 ? total : 1);
-    if (!block) {
+    if (block == NULL) {
         return CAROM_ERROR_MEMORY;
     }
     change.n_spawned = c->spawned_count;
@@ -299,7 +299,7 @@ static carom_result encode_hello(const cm_control *c, const carom_allocator *all
     message.hello = &hello;
     hello.protocol = c->protocol;
     hello.engine = c->engine;
-    hello.name = c->name ? string(c->name) : NULL;
+    hello.name = c->name != NULL ? string(c->name) : NULL;
     hello.has_user_data = c->user_data.size > 0;
     hello.user_data = binary(c->user_data);
     hello.has_predict = true;
@@ -345,7 +345,7 @@ static carom_result encode_small(const cm_control *c, const carom_allocator *all
     if (c->type == CM_CONTROL_REFUSED) {
         message.refused = &refused;
         refused.reason = (uint32_t)c->reason;
-        refused.text = c->text ? string(c->text) : NULL;
+        refused.text = c->text != NULL ? string(c->text) : NULL;
     } else if (c->type == CM_CONTROL_GAME_MESSAGE) {
         message.game_message = &game;
         game.tick = c->tick;
@@ -404,25 +404,25 @@ typedef struct block {
 
 static void *block_take(block *b, size_t size)
 {
-    void *memory = b->memory ? b->memory + b->used : NULL;
+    void *memory = b->memory != NULL ? b->memory + b->used : NULL;
     b->used += (size + 15) / 16 * 16;
     return memory;
 }
 
 static const char *block_string(block *b, const char *text)
 {
-    if (!text) {
+    if (text == NULL) {
         return NULL;
     }
     size_t size = strlen(text) + 1;
     char *copy = block_take(b, size);
-    return copy ? memcpy(copy, text, size) : text;
+    return copy != NULL ? memcpy(copy, text, size) : text;
 }
 
 static cm_bytes block_bytes(block *b, cm_bytes bytes)
 {
     uint8_t *copy = block_take(b, bytes.size);
-    if (copy) {
+    if (copy != NULL) {
         if (bytes.size > 0) {
             memcpy(copy, bytes.data, bytes.size);
         }
@@ -446,7 +446,7 @@ static bool told_size(ProtobufCBinaryData packed, cm_bytes *bytes)
 static bool decompress(block *b, ProtobufCBinaryData packed, cm_bytes *bytes)
 {
     uint8_t *out = block_take(b, bytes->size > 0 ? bytes->size : 1);
-    if (!out) {
+    if (out == NULL) {
         return true; // only counting
     }
     size_t size = ZSTD_decompress(out, bytes->size, packed.data, packed.len);
@@ -524,12 +524,12 @@ static void take_bodies(const Carom__WorldChange *change, block *b, cm_control *
     cm_bytes *spawned = block_take(b, c->spawned_count * sizeof *spawned);
     for (uint32_t i = 0; i < c->spawned_count; i++) {
         cm_bytes bytes = block_bytes(b, view_of(change->spawned[i]));
-        if (spawned) {
+        if (spawned != NULL) {
             spawned[i] = bytes;
         }
     }
     carom_body_id *gone = block_take(b, c->gone_count * sizeof *gone);
-    for (uint32_t i = 0; gone && i < c->gone_count; i++) {
+    for (uint32_t i = 0; gone != NULL && i < c->gone_count; i++) {
         gone[i].index = change->gone[i]->index;
         gone[i].generation = change->gone[i]->generation;
     }
@@ -543,7 +543,7 @@ static void take_players(const Carom__Players *from, block *b, cm_control *c)
     for (uint32_t i = 0; i < c->player_count; i++) {
         const Carom__Player *row = from->players[i];
         const char *name = block_string(b, row->name);
-        if (players) {
+        if (players != NULL) {
             players[i] = (cm_control_player){.player = row->player,
                                              .name = name,
                                              .body = {row->body_index, row->body_generation},
@@ -589,7 +589,7 @@ static carom_result build(const Carom__Control *message, cm_control_type type,
     cm_control copy = fields;
     (void)fill(message, &counted, &copy);
     block b = {take(allocator, counted.used), 0};
-    if (!b.memory) {
+    if (b.memory == NULL) {
         return CAROM_ERROR_MEMORY;
     }
     bool filled = fill(message, &b, &fields);
@@ -620,7 +620,7 @@ carom_result cm_control_decode(const uint8_t *bytes, size_t size, bool from_clie
     bounded bound = {allocator, fixed + UNPACK_PER_BYTE * size, false};
     ProtobufCAllocator unpacking = {bounded_alloc, bounded_free, &bound};
     Carom__Control *message = carom__control__unpack(&unpacking, size, bytes);
-    if (!message) {
+    if (message == NULL) {
         return bound.hit ? CAROM_ERROR_LIMIT_SIZE : CAROM_ERROR_CORRUPT;
     }
     carom_result result = build(message, (cm_control_type)member, allocator, control);

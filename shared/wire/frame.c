@@ -32,7 +32,7 @@ static bool gather(const cm_frame_part *parts, size_t count, cm_byte_writer *wri
         return false;
     }
     cm_put_bytes(writer, head, parts[0].size - CM_FRAME_CHECKSUM);
-    for (size_t i = 1; i < count; ++i) {
+    for (size_t i = 1; i < count; i++) {
         cm_put_bytes(writer, parts[i].data, parts[i].size);
     }
     return !writer->overflow;

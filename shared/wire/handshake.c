@@ -176,7 +176,7 @@ bool cm_cookie_check(const cm_cookie_jar *jar, cm_client_address from, const cm_
                      uint64_t now_us, uint8_t server_random[16])
 {
     uint64_t period = now_us / CM_COOKIE_US;
-    for (uint64_t age = 0; age < 2 && age <= period; ++age) {
+    for (uint64_t age = 0; age < 2 && age <= period; age++) {
         uint64_t cookie;
         make_cookie(jar, from, connect->client_public, period - age, &cookie, server_random);
         if (cm_crypto_equal(&cookie, &connect->cookie, sizeof cookie)) {

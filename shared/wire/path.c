@@ -31,7 +31,7 @@ static void count_missed(cm_path *path)
         path->known = CM_PATH_LEAST;
         path->tried = LARGEST;
     } else if (path->tried + 1u < SIZES) {
-        ++path->tried;
+        path->tried++;
     }
 }
 
@@ -60,7 +60,7 @@ void cm_path_heard(cm_path *path)
 
 void cm_path_answered(cm_path *path, size_t size, uint64_t now_us)
 {
-    for (uint8_t i = 0; i < SIZES; ++i) {
+    for (uint8_t i = 0; i < SIZES; i++) {
         // A late answer to a larger probe counts as well; one to a smaller says nothing new.
         if (sizes[i] == size && size >= path->known) {
             path->known = (uint16_t)size;

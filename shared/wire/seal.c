@@ -57,7 +57,7 @@ size_t cm_seal_close(cm_seal *seal, uint8_t type, uint8_t *datagram, size_t size
     cm_put_u64(&writer, seal->sent);
     uint8_t nonce[CM_NONCE_BYTES];
     make_nonce(nonce, seal->side, seal->sent);
-    ++seal->sent; // 2^64 of them are never reached
+    seal->sent++; // 2^64 of them are never reached
     cm_crypto_seal(datagram + CM_SEAL_HEADER, size, datagram, CM_SEAL_HEADER, nonce,
                    seal->send_key);
     return size + CM_SEAL_OVERHEAD;
@@ -91,7 +91,7 @@ static void note_came(cm_seal_window *window, uint64_t sequence)
         if (passed >= CM_SEAL_WINDOW) {
             memset(window->came, 0, sizeof window->came);
         } else {
-            for (uint64_t i = window->next; i <= sequence; ++i) {
+            for (uint64_t i = window->next; i <= sequence; i++) {
                 *came_word(window, i) &= ~(UINT64_C(1) << i % 64);
             }
         }

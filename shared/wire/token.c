@@ -12,7 +12,7 @@ static void put_addresses(cm_byte_writer *writer, const carom_token_address *add
                           uint32_t count)
 {
     cm_put_u8(writer, (uint8_t)count);
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         cm_put_bytes(writer, addresses[i].ip, 4);
         cm_put_u16(writer, addresses[i].port);
     }
@@ -25,7 +25,7 @@ static bool get_addresses(cm_byte_reader *reader, carom_token_address *addresses
         *count = 0;
         return false;
     }
-    for (uint32_t i = 0; i < *count; ++i) {
+    for (uint32_t i = 0; i < *count; i++) {
         const uint8_t *ip = cm_get_bytes(reader, 4);
         if (ip != NULL) {
             memcpy(addresses[i].ip, ip, 4);
@@ -158,7 +158,7 @@ carom_result cm_token_open(const uint8_t *bytes, size_t size, const carom_token_
         return CAROM_ERROR_MAGIC;
     }
     const carom_token_key *key = NULL;
-    for (uint32_t i = 0; i < key_count && key == NULL; ++i) {
+    for (uint32_t i = 0; i < key_count && key == NULL; i++) {
         key = keys[i].id == token->body.key_id ? &keys[i] : NULL;
     }
     if (key == NULL) {
@@ -190,7 +190,7 @@ static bool write_base64(const uint8_t *bytes, size_t size, char *text, size_t c
     if (length >= capacity) {
         return false;
     }
-    for (size_t i = 0; i < length; ++i) {
+    for (size_t i = 0; i < length; i++) {
         size_t bit = 6 * i, byte = bit / 8;
         uint32_t pair = (uint32_t)bytes[byte] << 8 | (byte + 1 < size ? bytes[byte + 1] : 0u);
         text[i] = digits[pair >> (10 - bit % 8) & 63u];
@@ -208,7 +208,7 @@ static size_t read_base64(const char *text, uint8_t bytes[PASS_BYTES_MAX])
         return 0;
     }
     memset(bytes, 0, size);
-    for (size_t i = 0; i < length; ++i) {
+    for (size_t i = 0; i < length; i++) {
         const char *digit = strchr(digits, text[i]);
         if (digit == NULL) {
             return 0;

@@ -32,7 +32,7 @@ carom_result carom_token_key_write(const carom_token_key *key, char *text, size_
         return CAROM_ERROR_ARGUMENT;
     }
     char hex[2 * sizeof key->secret + 1];
-    for (size_t i = 0; i < sizeof key->secret; ++i) {
+    for (size_t i = 0; i < sizeof key->secret; i++) {
         snprintf(hex + 2 * i, 3, "%02x", key->secret[i]);
     }
     int length = snprintf(text, size, "%u %s\n", (unsigned)key->id, hex);
@@ -53,20 +53,20 @@ static bool read_key(const char *line, size_t size, carom_token_key *key)
 {
     memset(key, 0, sizeof *key);
     while (size > 0 && (line[size - 1] == ' ' || line[size - 1] == '\r')) {
-        --size;
+        size--;
     }
     if (size == 0 || line[0] == '#') {
         return true;
     }
     size_t at = 0;
     uint64_t id = 0;
-    for (; at < size && line[at] >= '0' && line[at] <= '9' && id <= UINT32_MAX; ++at) {
+    for (; at < size && line[at] >= '0' && line[at] <= '9' && id <= UINT32_MAX; at++) {
         id = 10 * id + (uint64_t)(line[at] - '0');
     }
     if (id == 0 || id > UINT32_MAX || size != at + 1 + 2 * sizeof key->secret || line[at] != ' ') {
         return false;
     }
-    for (size_t i = 0; i < sizeof key->secret; ++i) {
+    for (size_t i = 0; i < sizeof key->secret; i++) {
         int high = hex_digit(line[at + 1 + 2 * i]), low = hex_digit(line[at + 2 + 2 * i]);
         if (high < 0 || low < 0) {
             return false;
@@ -79,7 +79,7 @@ static bool read_key(const char *line, size_t size, carom_token_key *key)
 
 static bool has_key(const carom_token_keys *keys, uint32_t id)
 {
-    for (uint32_t i = 0; i < keys->count; ++i) {
+    for (uint32_t i = 0; i < keys->count; i++) {
         if (keys->keys[i].id == id) {
             return true;
         }
@@ -98,7 +98,7 @@ carom_result carom_token_keys_read(const char *text, size_t size, carom_token_ke
     for (size_t at = 0; at < size;) {
         const char *end = memchr(text + at, '\n', size - at);
         size_t length = end != NULL ? (size_t)(end - text) - at : size - at;
-        ++number;
+        number++;
         carom_token_key key;
         bool good = read_key(text + at, length, &key);
         at += length + 1;
@@ -120,9 +120,9 @@ carom_result carom_token_keys_read(const char *text, size_t size, carom_token_ke
 static bool read_address(const char *text, uint8_t ip[4], uint16_t *port)
 {
     uint32_t parts = port != NULL ? 5 : 4;
-    for (uint32_t i = 0; i < parts; ++i) {
+    for (uint32_t i = 0; i < parts; i++) {
         uint32_t value = 0, count = 0;
-        for (; *text >= '0' && *text <= '9' && count < 5; ++text, ++count) {
+        for (; *text >= '0' && *text <= '9' && count < 5; text++, count++) {
             value = 10 * value + (uint32_t)(*text - '0');
         }
         bool zeros = count > 1 && text[-(int)count] == '0';

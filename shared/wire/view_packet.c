@@ -305,11 +305,11 @@ static cm_packet_reason read_entry(cm_bit_reader *bits, const view_source *sourc
     }
     const cm_view_body *baseline = NULL;
     if (entry->baseline_age != 0) {
-        baseline = source->lookup
+        baseline = source->lookup != NULL
                        ? source->lookup(source->context, entry->index,
                                         (uint16_t)(source->sequence - entry->baseline_age))
                        : NULL;
-        if (!baseline) {
+        if (baseline == NULL) {
             return CM_PACKET_BASELINE;
         }
     }

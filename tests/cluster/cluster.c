@@ -95,8 +95,8 @@ static bool make_server(cluster *c)
     }
     const char *temporary = getenv("TMPDIR");
     snprintf(c->directory, sizeof c->directory, "%s/cluster.XXXXXX",
-             temporary ? temporary : P_tmpdir);
-    if (!mkdtemp(c->directory)) {
+             temporary != NULL ? temporary : P_tmpdir);
+    if (mkdtemp(c->directory) == NULL) {
         cluster_fail(c->result, "no directory for the recording");
         return false;
     }
@@ -176,13 +176,13 @@ static void release(cluster *c)
     for (uint32_t i = 0; i < CLUSTER_CLIENTS; i++) {
         carom_client_destroy(c->members[i].client);
     }
-    if (c->worker) {
+    if (c->worker != NULL) {
         cm_worker_destroy(c->worker);
     }
-    if (c->store) {
+    if (c->store != NULL) {
         cm_store_destroy(c->store);
     }
-    if (c->scene) {
+    if (c->scene != NULL) {
         cm_scene_free(c->scene);
     }
     cm_net_use(NULL);
@@ -417,13 +417,13 @@ static void await_view(cluster *c, const carom_client *client)
     for (uint32_t i = 0; i < 1000 && !c->result->failed; i++) {
         cm_worker_stats stats;
         cm_worker_stats_get(c->worker, &stats);
-        if (client->mirror && client->mirror->newest_tick + VIEW_AGE_MAX >= stats.tick) {
+        if (client->mirror != NULL && client->mirror->newest_tick + VIEW_AGE_MAX >= stats.tick) {
             return;
         }
         step(c);
     }
     cluster_fail(c->result, "client '%s' gets no views any more after tick %" PRIu64,
-                 client->def.name, client->mirror ? client->mirror->newest_tick : 0);
+                 client->def.name, client->mirror != NULL ? client->mirror->newest_tick : 0);
 }
 
 static void compare_views(cluster *c)
@@ -515,7 +515,7 @@ void cluster_run(uint64_t seed, uint64_t ticks, bool keep, cluster_result *resul
 {
     memset(result, 0, sizeof *result);
     cluster *c = calloc(1, sizeof *c);
-    if (!c) {
+    if (c == NULL) {
         cluster_fail(result, "out of memory");
         return;
     }
@@ -532,7 +532,7 @@ void cluster_run(uint64_t seed, uint64_t ticks, bool keep, cluster_result *resul
         collect(c, &hash);
         drain(c);
         const char *file = cm_store_path(c->store, cm_worker_match(c->worker));
-        snprintf(path, sizeof path, "%s", file ? file : "");
+        snprintf(path, sizeof path, "%s", file != NULL ? file : "");
         cm_hash_u64(&hash, cm_net_trace(c->net));
         if (result->left != CLUSTER_CLIENTS) {
             cluster_fail(result, "only %" PRIu64 " clients heard the goodbye", result->left);

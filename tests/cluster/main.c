@@ -27,7 +27,7 @@ static bool parse_number(const char *text, const char *end, uint64_t *value)
 static bool parse_range(const char *text, options *o)
 {
     const char *dots = strstr(text, "..");
-    return dots && parse_number(text, dots, &o->first) &&
+    return dots != NULL && parse_number(text, dots, &o->first) &&
            parse_number(dots + 2, text + strlen(text), &o->last) && o->first <= o->last;
 }
 

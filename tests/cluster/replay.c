@@ -31,7 +31,7 @@ static void count_events(const cm_recorded_tick *tick, uint64_t heard[CLUSTER_CL
     }
     bool rewound = result->was_rewound[tick->tick % CLUSTER_TICKS_MAX];
     cluster_events *sums[] = {&result->recorded, rewound ? &result->rewound : NULL};
-    for (uint32_t i = 0; i < 2 && sums[i]; i++) {
+    for (uint32_t i = 0; i < 2 && sums[i] != NULL; i++) {
         sums[i]->joins += here.joins;
         sums[i]->leaves += here.leaves;
         sums[i]->messages += here.messages;
@@ -102,7 +102,7 @@ void cluster_replay(const char *path, cluster_result *result)
     cm_match_info_get(file, &info);
     const carom_module *module = cm_module_find(info.module);
     carom_game *game = NULL;
-    if (!module ||
+    if (module == NULL ||
         cm_game_create(cm_match_scene(file), module, info.seed, NULL, &game) != CAROM_OK) {
         cluster_fail(result, "replay: cannot build the game");
     } else {

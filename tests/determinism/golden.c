@@ -82,7 +82,7 @@ int main(int argc, char **argv)
                 }
                 events = cm_hash_begin(0);
             }
-            if (scene->drive) {
+            if (scene->drive != NULL) {
                 scene->drive(rig.world, tick);
             }
             cm_rig_step(&rig, 1);

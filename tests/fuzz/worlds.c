@@ -251,7 +251,7 @@ static bool run_list(const char *path, count *c)
         return false;
     }
     bool good = true;
-    while (good && fgets(text, sizeof text, file)) {
+    while (good && fgets(text, sizeof text, file) != NULL) {
         text[strcspn(text, "#\n")] = '\0';
         int fields = sscanf(text, "%llu %llu", &first, &last);
         good = fields == EOF || (fields == 2 && first <= last);

@@ -15,6 +15,7 @@
   format     clang-format (skipped with a failure, not silently, where it is missing)
   length     files above 800 lines; functions above 70 lines: at most 3%, none above 120
   words      marks of unfinished work; tabs and trailing blanks
+  habit      one spelling: i++, not ++i, where the value is not used; p == NULL, not !p
 """
 import os
 import re
@@ -102,6 +103,13 @@ BANNED_EXCEPT = {
 ALLOCATION = re.compile(r"\b(malloc|calloc|realloc|free)\s*\(")
 
 WORDS = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")
+
+# One spelling of one habit. That of pointers is seen only where a name says that it is one.
+HABITS = [
+    (r"(^\s*|; )(\+\+|--)[a-z_][\w.>\[\]-]*[;,)]", "i++, where the value is not used"),
+    (r"!\(?\b(client|world|room|allocator|body|hull|joint|mirror|predictor|link|net|store|session)\b"
+     r"(?![\w.(\[]|->)", "p == NULL"),
+]
 
 
 def strip_comments(text):
@@ -242,6 +250,13 @@ def check_words(path, text, problems):
             problems.append(f"{path}:{number}: words: tab")
 
 
+def check_habit(path, text, problems):
+    for number, line in enumerate(strip_comments(text).split("\n"), 1):
+        for pattern, want in HABITS:
+            if re.search(pattern, line):
+                problems.append(f"{path}:{number}: habit: {want}")
+
+
 def check_format(paths, problems):
     tool = shutil.which("clang-format") or shutil.which("clang-format-14")
     if tool is None:
@@ -265,6 +280,7 @@ def check_all(paths, read, with_format=True):
         check_banned(path, text, problems)
         check_length(path, text, problems, counts)
         check_words(path, text, problems)
+        check_habit(path, text, problems)
     allowed = int(FUNCTION_LONG_SHARE * counts["functions"])
     if len(counts["long"]) > allowed:
         for path, line, name, length in counts["long"]:
@@ -310,6 +326,8 @@ PLANTED = {
     "file length": ("server/x.c", "int a;\n" * (FILE_MAX + 1)),
     "function length": ("server/x.c", "void f(void)\n{\n" + "    a();\n" * FUNCTION_LONG + "}\n"),
     "word": ("server/x.c", "// TO" "DO\n"),
+    "habit of counting": ("server/x.c", "void f(void)\n{\n    for (int i = 0; i < 3; ++i) {\n    }\n}\n"),
+    "habit of pointers": ("server/x.c", "void f(int *room)\n{\n    if (!room) {\n    }\n}\n"),
     "tab": ("server/x.c", "\tint a;\n"),
 }
 SOUND = [("shared/sim/step/x.c", '#include "shared/base/vec.h"\n// sinf( in a comment\nfloat f(float a)\n'

@@ -35,7 +35,7 @@ static bool attach(const cm_scene *scene, const carom_world *world, const char *
                             point[2] - state.position.z};
     double rows[3][3];
     cm_solid_rotation(orientation, rows);
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         anchor[i] = rows[0][i] * from[0] + rows[1][i] * from[1] + rows[2][i] * from[2];
     }
     *body = slot;
@@ -49,7 +49,7 @@ static bool take_joint(const json_t *item, const cm_scene *scene, const carom_wo
     const char *b = json_string_value(json_object_get(item, "b"));
     const json_t *anchor = json_object_get(item, "anchor");
     double point[3] = {0.0, 0.0, 0.0};
-    for (size_t i = 0; i < json_array_size(anchor) && i < 3; ++i) {
+    for (size_t i = 0; i < json_array_size(anchor) && i < 3; i++) {
         point[i] = json_number_value(json_array_get(anchor, i));
     }
     return a != NULL && b != NULL &&
@@ -74,7 +74,7 @@ carom_result cm_bench_joints_load(const char *path, const cm_scene *scene, const
     if (*joints == NULL) {
         result = CAROM_ERROR_MEMORY;
     }
-    for (size_t i = 0; i < items && result == CAROM_OK; ++i) {
+    for (size_t i = 0; i < items && result == CAROM_OK; i++) {
         const json_t *item = json_array_get(list, i);
         const char *type = json_string_value(json_object_get(item, "type"));
         if (type != NULL && !is_point_joint(type)) {

@@ -37,7 +37,7 @@ static uint64_t pair_key(uint32_t a, uint32_t b)
 
 static bool overlap(const span *a, const span *b)
 {
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         if (a->lower[i] > b->upper[i] || b->lower[i] > a->upper[i]) {
             return false;
         }
@@ -83,13 +83,13 @@ bool cm_quality_of_solids(const cm_solid *solids, uint32_t count, const cm_quali
         free(joined);
         return false;
     }
-    for (uint32_t i = 0; i < joint_count; ++i) {
+    for (uint32_t i = 0; i < joint_count; i++) {
         joined[i] = pair_key(joints[i].body_a, joints[i].body_b);
     }
     qsort(joined, joint_count, sizeof *joined, key_order);
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         cm_solid_bounds(&solids[i], spans[i].lower, spans[i].upper);
-        for (int k = 0; k < 3; ++k) { // each half of the gap that still counts, and rounding
+        for (int k = 0; k < 3; k++) { // each half of the gap that still counts, and rounding
             spans[i].lower[k] -= 0.51 * CM_QUALITY_NEAR;
             spans[i].upper[k] += 0.51 * CM_QUALITY_NEAR;
         }
@@ -99,8 +99,8 @@ bool cm_quality_of_solids(const cm_solid *solids, uint32_t count, const cm_quali
     tally t = {joined, joint_count, 0.0, quality};
     quality->pairs = 0;
     quality->max_penetration = 0.0;
-    for (uint32_t i = 0; i < count; ++i) {
-        for (uint32_t k = i + 1; k < count && spans[k].lower[0] <= spans[i].upper[0]; ++k) {
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = i + 1; k < count && spans[k].lower[0] <= spans[i].upper[0]; k++) {
             if (overlap(&spans[i], &spans[k])) {
                 add_pair(&t, &solids[spans[i].solid], &solids[spans[k].solid]);
             }
@@ -121,7 +121,7 @@ static void to_world(const cm_quality_pose *poses, uint32_t body, const double a
     }
     double rows[3][3];
     cm_solid_rotation(poses[body].orientation, rows);
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         point[i] = poses[body].position[i] + rows[i][0] * anchor[0] + rows[i][1] * anchor[1] +
                    rows[i][2] * anchor[2];
     }
@@ -131,11 +131,11 @@ double cm_quality_joint_error(const cm_quality_pose *poses, const cm_quality_joi
                               uint32_t joint_count)
 {
     double worst = 0.0;
-    for (uint32_t i = 0; i < joint_count; ++i) {
+    for (uint32_t i = 0; i < joint_count; i++) {
         double a[3], b[3], sum = 0.0;
         to_world(poses, joints[i].body_a, joints[i].anchor_a, a);
         to_world(poses, joints[i].body_b, joints[i].anchor_b, b);
-        for (int k = 0; k < 3; ++k) {
+        for (int k = 0; k < 3; k++) {
             sum += (a[k] - b[k]) * (a[k] - b[k]);
         }
         worst = fmax(worst, sqrt(sum));
@@ -168,7 +168,7 @@ static bool gather_body(const carom_world *world, uint32_t slot, gathering *all)
         all->top_height = fmax(all->top_height, pose->position[1]);
     }
     uint32_t count = carom_body_shapes(world, id, all->shapes, carom_world_limits(world).shapes);
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         carom_shape_def def;
         carom_shape_get(world, all->shapes[i], &def, NULL);
         if (def.sensor) {
@@ -188,7 +188,7 @@ static carom_result measure(const carom_world *world, const cm_quality_joint *jo
                             uint32_t joint_count, gathering *all, cm_quality *quality)
 {
     uint32_t slots = carom_world_body_slots(world);
-    for (uint32_t slot = 0; slot < slots; ++slot) {
+    for (uint32_t slot = 0; slot < slots; slot++) {
         if (!gather_body(world, slot, all)) {
             return CAROM_ERROR_NOT_BUILT;
         }

@@ -39,7 +39,7 @@ static void ring_save(ring *r, uint32_t row, const carom_world *world)
 
 static bool ring_equal(const ring *a, const ring *b)
 {
-    for (uint32_t row = 0; row < a->rows; ++row) {
+    for (uint32_t row = 0; row < a->rows; row++) {
         if (a->sizes[row] == 0 || a->sizes[row] != b->sizes[row] ||
             memcmp(a->bytes + row * a->stride, b->bytes + row * b->stride, a->sizes[row]) != 0) {
             return false;
@@ -50,7 +50,7 @@ static bool ring_equal(const ring *a, const ring *b)
 
 static void forward(carom_world *world, ring *r)
 {
-    for (uint32_t row = 1; row < r->rows; ++row) {
+    for (uint32_t row = 1; row < r->rows; row++) {
         carom_world_step(world);
         ring_save(r, row, world);
     }
@@ -59,7 +59,7 @@ static void forward(carom_world *world, ring *r)
 static carom_result rewind_often(carom_world *world, ring *first, ring *again, uint32_t repeats,
                                  double *samples, cm_rewind *rewind)
 {
-    for (uint32_t i = 0; i < CM_REWIND_START; ++i) {
+    for (uint32_t i = 0; i < CM_REWIND_START; i++) {
         carom_world_step(world);
     }
     ring_save(first, 0, world);
@@ -67,7 +67,7 @@ static carom_result rewind_often(carom_world *world, ring *first, ring *again, u
     forward(world, first);
     uint64_t hash = carom_world_hash(world);
     rewind->hash_equal = true;
-    for (uint32_t i = 0; i < repeats; ++i) {
+    for (uint32_t i = 0; i < repeats; i++) {
         double start = cm_bench_wall_ms();
         carom_result result = carom_world_restore(world, again->bytes, again->sizes[0]);
         forward(world, again);

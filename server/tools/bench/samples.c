@@ -36,7 +36,7 @@ void cm_samples_summarise(double *samples, uint32_t count, cm_samples_summary *s
         return;
     }
     double sum = 0.0;
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         sum += samples[i];
     }
     qsort(samples, count, sizeof *samples, order);

@@ -25,13 +25,13 @@ static carom_result save_and_restore(carom_world *world, double *save_ms, double
         return CAROM_ERROR_MEMORY;
     }
     carom_result result = CAROM_OK;
-    for (uint32_t i = 0; i < CM_SCENE_RUN_SAVES; ++i) {
+    for (uint32_t i = 0; i < CM_SCENE_RUN_SAVES; i++) {
         double start = cm_bench_thread_ms();
         size_t written = carom_world_save(world, image, size);
         saves[i] = cm_bench_thread_ms() - start;
         result = written == size ? result : CAROM_ERROR_LIMIT_SIZE;
     }
-    for (uint32_t i = 0; i < CM_SCENE_RUN_SAVES && result == CAROM_OK; ++i) {
+    for (uint32_t i = 0; i < CM_SCENE_RUN_SAVES && result == CAROM_OK; i++) {
         double start = cm_bench_thread_ms();
         result = carom_world_restore(world, image, size);
         restores[i] = cm_bench_thread_ms() - start;
@@ -51,7 +51,7 @@ static carom_result save_and_restore(carom_world *world, double *save_ms, double
 static uint32_t count_movable(const carom_world *world)
 {
     uint32_t count = 0;
-    for (uint32_t slot = 0; slot < carom_world_body_slots(world); ++slot) {
+    for (uint32_t slot = 0; slot < carom_world_body_slots(world); slot++) {
         carom_body_state state;
         count += carom_body_get(world, carom_world_body_at(world, slot), &state) == CAROM_OK &&
                  state.type == CAROM_BODY_DYNAMIC;
@@ -73,7 +73,7 @@ static carom_result run_once(const char *path, const cm_scene *scene, carom_worl
     if (result != CAROM_OK) {
         return result;
     }
-    for (uint32_t i = 0; i < options->steps; ++i) {
+    for (uint32_t i = 0; i < options->steps; i++) {
         double start = cm_bench_thread_ms();
         carom_world_step(world);
         t->steps[i] = cm_bench_thread_ms() - start;
@@ -119,7 +119,7 @@ carom_result cm_scene_run_measure(const char *path, const cm_scene *scene,
     def.sleep = false; // what is measured is work
     *run = (cm_scene_run){.solver = def.solver.type};
     carom_result result = CAROM_OK;
-    for (uint32_t i = 0; i < options->runs && result == CAROM_OK; ++i) {
+    for (uint32_t i = 0; i < options->runs && result == CAROM_OK; i++) {
         carom_world *world = cm_bench_world_new(&def);
         result =
             world == NULL ? CAROM_ERROR_MEMORY : run_once(path, scene, world, options, i, &t, run);

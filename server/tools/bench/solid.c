@@ -63,9 +63,9 @@ bool cm_solid_place(cm_solid *solid, const carom_shape_def *shape, const double 
     solid->category = shape->category;
     solid->mask = shape->mask;
     solid->group = shape->group;
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         solid->center[i] = position[i] + dot(body[i], at);
-        for (int k = 0; k < 3; ++k) { // column k of the product
+        for (int k = 0; k < 3; k++) { // column k of the product
             double column[3] = {local[0][k], local[1][k], local[2][k]};
             solid->axis[k][i] = dot(body[i], column);
         }
@@ -96,7 +96,7 @@ bool cm_solid_place(cm_solid *solid, const carom_shape_def *shape, const double 
         double normal[3] = {shape->normal.x, shape->normal.y, shape->normal.z};
         double length = sqrt(dot(normal, normal));
         solid->kind = CM_SOLID_PLANE;
-        for (int i = 0; i < 3; ++i) {
+        for (int i = 0; i < 3; i++) {
             solid->normal[i] = (solid->axis[0][i] * normal[0] + solid->axis[1][i] * normal[1] +
                                 solid->axis[2][i] * normal[2]) /
                                length;
@@ -117,7 +117,7 @@ static double reach(const cm_solid *solid, const double n[3])
         return solid->half[0] + solid->half[1] * fabs(dot(solid->axis[1], n));
     case CM_SOLID_BOX: {
         double sum = 0.0;
-        for (int i = 0; i < 3; ++i) {
+        for (int i = 0; i < 3; i++) {
             sum += solid->half[i] * fabs(dot(solid->axis[i], n));
         }
         return sum;
@@ -129,7 +129,7 @@ static double reach(const cm_solid *solid, const double n[3])
 
 void cm_solid_bounds(const cm_solid *solid, double lower[3], double upper[3])
 {
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         const double n[3] = {i == 0, i == 1, i == 2}, back[3] = {-n[0], -n[1], -n[2]};
         if (solid->kind == CM_SOLID_HULL || solid->kind == CM_SOLID_CYLINDER) {
             lower[i] = -cm_solid_support(solid, back);
@@ -144,7 +144,7 @@ void cm_solid_bounds(const cm_solid *solid, double lower[3], double upper[3])
 
 static void segment(const cm_solid *round, double from[3], double to[3])
 {
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         from[i] = round->center[i] - round->half[1] * round->axis[1][i];
         to[i] = round->center[i] + round->half[1] * round->axis[1][i];
     }
@@ -154,7 +154,7 @@ static double segment_distance(const double p1[3], const double q1[3], const dou
                                const double q2[3])
 {
     double d1[3], d2[3], r[3];
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         d1[i] = q1[i] - p1[i];
         d2[i] = q2[i] - p2[i];
         r[i] = p1[i] - p2[i];
@@ -174,7 +174,7 @@ static double segment_distance(const double p1[3], const double q1[3], const dou
         s = clamp01(-c / a);
     }
     double sum = 0.0;
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         double difference = r[i] + s * d1[i] - t * d2[i];
         sum += difference * difference;
     }
@@ -196,7 +196,7 @@ static double piece_minimum(const double p[3], const double d[3], const double h
 {
     double middle = 0.5 * (low + high), slope = 0.0, square = 0.0;
     double beyond[3] = {0.0, 0.0, 0.0}, rate[3] = {0.0, 0.0, 0.0};
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         double x = p[i] + middle * d[i];
         if (fabs(x) > h[i]) {
             double side = x < 0.0 ? -1.0 : 1.0;
@@ -209,7 +209,7 @@ static double piece_minimum(const double p[3], const double d[3], const double h
     double t = square > 0.0 ? -slope / square : middle;
     t = t < low ? low : (t > high ? high : t);
     double sum = 0.0;
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         double x = beyond[i] + t * rate[i];
         sum += x * x;
     }
@@ -220,12 +220,12 @@ static double segment_box_distance(const double p[3], const double d[3], const d
 {
     double at[8] = {0.0, 1.0};
     int count = 2;
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         for (int side = -1; side <= 1 && d[i] != 0.0; side += 2) {
             double t = (side * h[i] - p[i]) / d[i];
             if (t > 0.0 && t < 1.0) {
                 int k = count++;
-                for (; k > 0 && at[k - 1] > t; --k) {
+                for (; k > 0 && at[k - 1] > t; k--) {
                     at[k] = at[k - 1];
                 }
                 at[k] = t;
@@ -233,7 +233,7 @@ static double segment_box_distance(const double p[3], const double d[3], const d
         }
     }
     double least = HUGE_VAL;
-    for (int k = 0; k + 1 < count; ++k) {
+    for (int k = 0; k + 1 < count; k++) {
         least = fmin(least, piece_minimum(p, d, h, at[k], at[k + 1]));
     }
     return sqrt(least);
@@ -243,11 +243,11 @@ static double segment_box_distance(const double p[3], const double d[3], const d
 static double segment_box_overlap(const double p[3], const double d[3], const double h[3])
 {
     double least = HUGE_VAL, length = sqrt(dot(d, d));
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         double low = fmin(p[i], p[i] + d[i]), high = fmax(p[i], p[i] + d[i]);
         least = fmin(least, fmin(h[i] - low, h[i] + high));
     }
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         double edge[3] = {i == 0, i == 1, i == 2}, n[3];
         cross(edge, d, n);
         double size = sqrt(dot(n, n));
@@ -263,11 +263,11 @@ static double depth_round_box(const cm_solid *a, const cm_solid *b)
 {
     double from[3], to[3], p[3], d[3], r[3], along[3];
     segment(a, from, to);
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         r[i] = from[i] - b->center[i];
         along[i] = to[i] - from[i];
     }
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         p[i] = dot(b->axis[i], r);
         d[i] = dot(b->axis[i], along);
     }
@@ -286,15 +286,15 @@ static double depth_box_round(const cm_solid *a, const cm_solid *b)
 static double depth_box_box(const cm_solid *a, const cm_solid *b)
 {
     double between[3], least = HUGE_VAL;
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         between[i] = b->center[i] - a->center[i];
     }
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         least = fmin(least, a->half[i] + reach(b, a->axis[i]) - fabs(dot(a->axis[i], between)));
         least = fmin(least, b->half[i] + reach(a, b->axis[i]) - fabs(dot(b->axis[i], between)));
     }
-    for (int i = 0; i < 3; ++i) {
-        for (int k = 0; k < 3; ++k) {
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) {
             double n[3];
             cross(a->axis[i], b->axis[k], n);
             double size = sqrt(dot(n, n));

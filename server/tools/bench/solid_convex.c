@@ -40,7 +40,7 @@ static void cross(const double a[3], const double b[3], double out[3])
 
 static void to_world(const cm_solid *solid, const double v[3], double out[3])
 {
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         out[i] = v[0] * solid->axis[0][i] + v[1] * solid->axis[1][i] + v[2] * solid->axis[2][i];
     }
 }
@@ -57,12 +57,12 @@ static void vertex(const carom_hull *hull, uint32_t index, double out[3])
 static double hull_support(const cm_solid *solid, const double n[3])
 {
     double local[3], most = -HUGE_VAL;
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         local[i] = dot(solid->axis[i], n);
     }
     uint32_t count;
     const carom_vec3 *v = carom_hull_vertices(solid->hull, &count);
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         most = fmax(most, local[0] * v[i].x + local[1] * v[i].y + local[2] * v[i].z);
     }
     return most;
@@ -91,22 +91,22 @@ double cm_solid_support(const cm_solid *solid, const double n[3])
 static void outline_hull(const cm_solid *solid, outline *o)
 {
     uint32_t size;
-    for (uint32_t f = 0; carom_hull_face(solid->hull, f, &size) != NULL; ++f) {
+    for (uint32_t f = 0; carom_hull_face(solid->hull, f, &size) != NULL; f++) {
         const uint8_t *loop = carom_hull_face(solid->hull, f, &size);
         double normal[3] = {0.0, 0.0, 0.0}, origin[3];
         vertex(solid->hull, loop[0], origin);
-        for (uint32_t i = 0; i < size; ++i) {
+        for (uint32_t i = 0; i < size; i++) {
             double p[3], q[3], u[3], v[3], n[3], e[3];
             uint32_t next = i + 1 < size ? i + 1 : 0;
             vertex(solid->hull, loop[i], p);
             vertex(solid->hull, loop[next], q);
-            for (int k = 0; k < 3; ++k) {
+            for (int k = 0; k < 3; k++) {
                 u[k] = p[k] - origin[k];
                 v[k] = q[k] - origin[k];
                 e[k] = q[k] - p[k];
             }
             cross(u, v, n);
-            for (int k = 0; k < 3; ++k) {
+            for (int k = 0; k < 3; k++) {
                 normal[k] += n[k];
             }
             if (loop[i] < loop[next]) {
@@ -124,10 +124,10 @@ static void outline_of(const cm_solid *solid, outline *o)
         outline_hull(solid, o);
         return;
     }
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         bool all = solid->kind == CM_SOLID_BOX;
         for (int side = -1; (all || i == 1) && side <= 1; side += 2) {
-            for (int k = 0; k < 3; ++k) {
+            for (int k = 0; k < 3; k++) {
                 o->face[o->faces][k] = side * solid->axis[i][k];
             }
             o->faces++;
@@ -152,13 +152,13 @@ static void try_direction(const cm_solid *a, const cm_solid *b, const double d[3
     if (!(length > 0.0)) {
         return;
     }
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         n[i] = sense * d[i] / length;
     }
     double depth = overlap(a, b, n);
-    for (int k = 0; k < STARTS; ++k) {
+    for (int k = 0; k < STARTS; k++) {
         if (depth < found->depth[k]) {
-            for (int j = STARTS - 1; j > k; --j) {
+            for (int j = STARTS - 1; j > k; j--) {
                 found->depth[j] = found->depth[j - 1];
                 memcpy(found->n[j], found->n[j - 1], sizeof n);
             }
@@ -177,18 +177,18 @@ static double search(const cm_solid *a, const cm_solid *b, double depth, double 
         double helper[3] = {fabs(n[0]) < 0.6, fabs(n[0]) >= 0.6, 0.0}, t1[3], t2[3];
         cross(n, helper, t1);
         double size = sqrt(dot(t1, t1));
-        for (int k = 0; k < 3; ++k) {
+        for (int k = 0; k < 3; k++) {
             t1[k] /= size;
         }
         cross(n, t1, t2);
         bool gained = false;
-        for (int i = 0; i < 8 && !gained; ++i) {
+        for (int i = 0; i < 8 && !gained; i++) {
             double angle = 0.7853981633974483 * i + 2.399963229728653 * turn, m[3];
-            for (int k = 0; k < 3; ++k) {
+            for (int k = 0; k < 3; k++) {
                 m[k] = n[k] + step * (cos(angle) * t1[k] + sin(angle) * t2[k]);
             }
             double length = sqrt(dot(m, m));
-            for (int k = 0; k < 3; ++k) {
+            for (int k = 0; k < 3; k++) {
                 m[k] /= length;
             }
             double here = overlap(a, b, m);
@@ -214,14 +214,14 @@ double cm_solid_depth_convex(const cm_solid *a, const cm_solid *b)
     double between[3];
     outline_of(a, &oa);
     outline_of(b, &ob);
-    for (int i = 0; i < oa.faces; ++i) {
+    for (int i = 0; i < oa.faces; i++) {
         try_direction(a, b, oa.face[i], 1.0, &found);
     }
-    for (int i = 0; i < ob.faces; ++i) {
+    for (int i = 0; i < ob.faces; i++) {
         try_direction(a, b, ob.face[i], -1.0, &found);
     }
-    for (int i = 0; i < oa.edges; ++i) {
-        for (int k = 0; k < ob.edges; ++k) {
+    for (int i = 0; i < oa.edges; i++) {
+        for (int k = 0; k < ob.edges; k++) {
             double n[3];
             cross(oa.edge[i], ob.edge[k], n);
             double sine =
@@ -232,11 +232,11 @@ double cm_solid_depth_convex(const cm_solid *a, const cm_solid *b)
             }
         }
     }
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         between[i] = b->center[i] - a->center[i];
     }
     try_direction(a, b, between, 1.0, &found);
-    for (int i = 0; i < SPREAD; ++i) { // on a spiral, evenly
+    for (int i = 0; i < SPREAD; i++) { // on a spiral, evenly
         double y = 1.0 - (2.0 * i + 1.0) / SPREAD, angle = 2.399963229728653 * i;
         double r = sqrt(1.0 - y * y), n[3] = {r * cos(angle), y, r * sin(angle)};
         try_direction(a, b, n, 1.0, &found);
@@ -244,7 +244,7 @@ double cm_solid_depth_convex(const cm_solid *a, const cm_solid *b)
     double least = found.depth[0];
     bool flat = (a->kind == CM_SOLID_BOX || a->kind == CM_SOLID_HULL) &&
                 (b->kind == CM_SOLID_BOX || b->kind == CM_SOLID_HULL) && least > 0.0;
-    for (int k = 0; k < STARTS && !flat && found.depth[k] < HUGE_VAL; ++k) {
+    for (int k = 0; k < STARTS && !flat && found.depth[k] < HUGE_VAL; k++) {
         least = fmin(least, search(a, b, found.depth[k], found.n[k]));
     }
     return least;

@@ -88,7 +88,7 @@ carom_world *cm_bench_towers(uint32_t count)
         return NULL;
     }
     uint32_t state = 12345;
-    for (uint32_t n = 0; n < count; ++n) {
+    for (uint32_t n = 0; n < count; n++) {
         const double middle = 0.5 * (ROW - 1);
         carom_vec3 position;
         position.x = shifted(((double)(n % ROW) - middle) * SPACING, &state);

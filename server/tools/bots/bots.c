@@ -48,7 +48,7 @@ static void put_float(uint8_t *bytes, float value)
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
-    for (uint32_t i = 0; i < 4; ++i) {
+    for (uint32_t i = 0; i < 4; i++) {
         bytes[i] = (uint8_t)(bits >> (8 * i));
     }
 }
@@ -108,7 +108,7 @@ static void sleep_until(uint64_t due)
 
 static bool all_settled(const bot *bots, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         if (!bots[i].result.played &&
             (!bots[i].result.tried ||
              carom_client_get_state(bots[i].client) != CAROM_CLIENT_IDLE)) {
@@ -146,7 +146,7 @@ static bool connect_bot(bot *b, const cm_bots_options *options, uint32_t number,
 
 static void connect_due(bot *bots, const cm_bots_options *options, uint64_t start, uint64_t now)
 {
-    for (uint32_t i = 0; i < options->count; ++i) {
+    for (uint32_t i = 0; i < options->count; i++) {
         bot *b = &bots[i];
         if (!b->result.tried && now >= start + (uint64_t)i * STAGGER_US) {
             b->result.tried = true;
@@ -164,7 +164,7 @@ static void play(bot *bots, const cm_bots_options *options)
         uint64_t now = now_us();
         connect_due(bots, options, start, now);
         bool any = false;
-        for (uint32_t i = 0; i < count; ++i) {
+        for (uint32_t i = 0; i < count; i++) {
             update_bot(&bots[i], options, now);
             any = any || !bots[i].result.tried ||
                   carom_client_get_state(bots[i].client) != CAROM_CLIENT_IDLE;
@@ -184,7 +184,7 @@ static void play(bot *bots, const cm_bots_options *options)
 static void leave(bot *bots, uint32_t count)
 {
     uint64_t start = now_us();
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         bot *b = &bots[i];
         carom_client_state state = carom_client_get_state(b->client);
         b->result.reason = carom_client_get_reason(b->client);
@@ -195,7 +195,7 @@ static void leave(bot *bots, uint32_t count)
     while (any && now_us() - start < FAREWELL_US) {
         uint64_t now = now_us();
         any = false;
-        for (uint32_t i = 0; i < count; ++i) {
+        for (uint32_t i = 0; i < count; i++) {
             carom_client_update(bots[i].client, now);
             any = any || carom_client_get_state(bots[i].client) != CAROM_CLIENT_IDLE;
         }
@@ -205,7 +205,7 @@ static void leave(bot *bots, uint32_t count)
 
 static bool create(bot *bots, const cm_bots_options *options)
 {
-    for (uint32_t i = 0; i < options->count; ++i) {
+    for (uint32_t i = 0; i < options->count; i++) {
         char name[16];
         snprintf(name, sizeof name, "bot %u", i + 1);
         carom_client_def def = carom_default_client_def();
@@ -243,11 +243,11 @@ carom_result cm_bots_run(const cm_bots_options *options, cm_bots_summary *summar
         signal(SIGTERM, on_signal);
         play(bots, options);
         leave(bots, options->count);
-        for (uint32_t i = 0; i < options->count; ++i) {
+        for (uint32_t i = 0; i < options->count; i++) {
             cm_bots_summary_add(summary, &bots[i].result);
         }
     }
-    for (uint32_t i = 0; bots != NULL && i < options->count; ++i) {
+    for (uint32_t i = 0; bots != NULL && i < options->count; i++) {
         carom_client_destroy(bots[i].client);
     }
     if (net != NULL) {

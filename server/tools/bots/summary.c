@@ -29,7 +29,7 @@ static void add_stats(cm_bots_summary *s, const carom_client_stats *stats)
     s->error_count += stats->error_count;
     s->error_sum += stats->error_sum;
     s->error_max = stats->error_max > s->error_max ? stats->error_max : s->error_max;
-    for (uint32_t i = 0; i < CAROM_ERROR_BUCKETS; ++i) {
+    for (uint32_t i = 0; i < CAROM_ERROR_BUCKETS; i++) {
         s->error_buckets[i] += stats->error_buckets[i];
     }
 }
@@ -63,7 +63,7 @@ double cm_bots_summary_percentile(const cm_bots_summary *s, double share)
 {
     double wanted = share * (double)s->error_count, bound = 1.0e-4;
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < CAROM_ERROR_BUCKETS; ++i, bound *= 1.25) {
+    for (uint32_t i = 0; i < CAROM_ERROR_BUCKETS; i++, bound *= 1.25) {
         sum += s->error_buckets[i];
         if (sum > 0 && (double)sum >= wanted) {
             return bound < s->error_max ? bound : s->error_max;
@@ -81,7 +81,7 @@ static void print_refused(const cm_bots_summary *s, FILE *out)
     };
     const char *comma = "";
     fputs("\"refused\":{", out);
-    for (uint32_t i = 0; i < CAROM_REASON_COUNT; ++i) {
+    for (uint32_t i = 0; i < CAROM_REASON_COUNT; i++) {
         if (s->refused[i] > 0) {
             fprintf(out, "%s\"%s\":%llu", comma, names[i], (unsigned long long)s->refused[i]);
             comma = ",";

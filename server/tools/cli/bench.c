@@ -134,7 +134,7 @@ static int bench_rewinds(int argc, char **argv)
         {.name = "runs", .kind = CM_OPTION_INT, .value = &runs, .low = 1, .high = 100000},
     };
     int status = cm_cli_options(argc, argv, options, 1, NULL, 0, NULL);
-    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0] && status != CM_STATUS_USAGE; ++i) {
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0] && status != CM_STATUS_USAGE; i++) {
         cm_rewind rewind;
         carom_result result =
             cm_rewind_measure(CASES[i].bodies, CASES[i].ticks, (uint32_t)runs, &rewind);
@@ -164,7 +164,7 @@ static int bench_impacts(int argc, char **argv)
          .high = 1000000000},
     };
     int status = cm_cli_options(argc, argv, options, 2, NULL, 0, NULL);
-    for (uint32_t which = 0; which < 3 && status == CM_STATUS_DONE; ++which) {
+    for (uint32_t which = 0; which < 3 && status == CM_STATUS_DONE; which++) {
         cm_impact_bench bench;
         if (cm_impact_bench_measure(which, (uint32_t)collisions, (uint32_t)runs, &bench) !=
             CAROM_OK) {
@@ -211,7 +211,7 @@ static int bench_scenes(int argc, char **argv)
     }
     static scene_list list;
     list.count = 0;
-    for (uint32_t i = 0; i < name_count; ++i) {
+    for (uint32_t i = 0; i < name_count; i++) {
         find_scene(folder, names[i], list.path[list.count++]);
     }
     if (name_count == 0 && !list_folder(folder, &list)) {
@@ -219,7 +219,7 @@ static int bench_scenes(int argc, char **argv)
     }
     const cm_scene_run_options run = {(uint32_t)steps, from < steps ? (uint32_t)from : 0,
                                       (uint32_t)runs};
-    for (uint32_t i = 0; i < list.count; ++i) {
+    for (uint32_t i = 0; i < list.count; i++) {
         status = worse(status, bench_scene(list.path[i], &run));
     }
     return cm_cli_finish(status);
@@ -228,7 +228,7 @@ static int bench_scenes(int argc, char **argv)
 static int run_command(int argc, char **argv)
 {
     static const char *const LATER[] = {"codec", "load", "replay"};
-    for (size_t i = 0; i < sizeof LATER / sizeof LATER[0]; ++i) {
+    for (size_t i = 0; i < sizeof LATER / sizeof LATER[0]; i++) {
         if (argc > 1 && strcmp(argv[1], LATER[i]) == 0) {
             cm_cli_error("bench: %s: not built yet", LATER[i]);
             return CM_STATUS_USAGE;

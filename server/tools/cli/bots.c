@@ -19,7 +19,7 @@ static void explain(const cm_bots_summary *s, const cm_bots_options *options)
                      "machine no socket to spare",
                      (unsigned)s->unopened, (unsigned)s->clients, options->host);
     }
-    for (uint32_t i = 0; i < CAROM_REASON_COUNT; ++i) {
+    for (uint32_t i = 0; i < CAROM_REASON_COUNT; i++) {
         if (s->refused[i] > 0) {
             cm_cli_error("bots: %s:%u: %u of %u refused or ended: %s", options->host,
                          (unsigned)options->port, (unsigned)s->refused[i], (unsigned)s->clients,

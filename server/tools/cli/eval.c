@@ -66,7 +66,7 @@ static int run_command(int argc, char **argv)
     if (status != CM_STATUS_DONE) {
         return status;
     }
-    for (uint32_t i = 0; count == 1 && cm_eval_cases[i] != NULL; ++i) {
+    for (uint32_t i = 0; count == 1 && cm_eval_cases[i] != NULL; i++) {
         if (strcmp(cm_eval_cases[i]->name, name) == 0) {
             return run_case(cm_eval_cases[i]);
         }
@@ -79,7 +79,7 @@ static int run_command(int argc, char **argv)
 
 static void print_cases(void *out)
 {
-    for (uint32_t i = 0; cm_eval_cases[i] != NULL; ++i) {
+    for (uint32_t i = 0; cm_eval_cases[i] != NULL; i++) {
         const cm_eval_case *which = cm_eval_cases[i];
         fprintf(out, "\n%s: %s\n%s", which->name, which->summary, which->text);
     }

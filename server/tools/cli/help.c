@@ -40,7 +40,7 @@ static int run_command(int argc, char **argv)
     printf("carom: multiplayer physics matches, deterministic and recorded\n\n"
            "usage: carom COMMAND [arguments]\n\n");
     for (uint32_t built = 2; built-- > 0;) {
-        for (uint32_t i = 0; cm_commands[i] != NULL; ++i) {
+        for (uint32_t i = 0; cm_commands[i] != NULL; i++) {
             const cm_command *command = cm_commands[i];
             if ((command->run != NULL) == (built == 1)) {
                 printf("  %-9s %.*s\n", command->name, (int)strcspn(command->help, "\n"),

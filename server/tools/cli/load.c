@@ -26,7 +26,7 @@ void cm_cli_module_error(const char *name, const char *db, const cm_scene *scene
 
 void cm_cli_scene_warnings(const char *name, cm_scene_error *warnings, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         char message[sizeof warnings[i].message];
         snprintf(message, sizeof message, "warning: %.300s", warnings[i].message);
         memcpy(warnings[i].message, message, sizeof message);

@@ -107,7 +107,7 @@ static uint32_t find_option(const cm_option *options, uint32_t option_count, cha
 {
     size_t length = strcspn(argument + 2, "=");
     *value = argument[2 + length] == '=' ? argument + 3 + length : NULL;
-    for (uint32_t i = 0; i < option_count; ++i) {
+    for (uint32_t i = 0; i < option_count; i++) {
         if (strlen(options[i].name) == length &&
             memcmp(options[i].name, argument + 2, length) == 0) {
             return i;
@@ -159,7 +159,7 @@ bool cm_options_read(int argc, char **argv, const cm_option *options, uint32_t o
     uint32_t count = 0;
     bool options_ended = false;
     CM_ASSERT(option_count <= MAX_OPTIONS);
-    for (int i = 1; i < argc; ++i) {
+    for (int i = 1; i < argc; i++) {
         if (!options_ended && strcmp(argv[i], "--") == 0) {
             options_ended = true;
             continue;

@@ -167,10 +167,10 @@ static int settle_request(plot *p)
 
 static int load_scenes(plot *p)
 {
-    for (uint32_t i = 0; i < p->options.scene_count; ++i) {
+    for (uint32_t i = 0; i < p->options.scene_count; i++) {
         const char *name = p->options.scenes[i];
         int status = cm_cli_load_scene(name, p->options.db, p->solvers[0], &p->scenes[i]);
-        for (uint32_t k = 1; k < p->solver_count && status == CM_STATUS_DONE; ++k) {
+        for (uint32_t k = 1; k < p->solver_count && status == CM_STATUS_DONE; k++) {
             status = cm_cli_suit_scene(name, p->options.db, p->solvers[k], p->scenes[i]);
         }
         if (status != CM_STATUS_DONE) {
@@ -216,8 +216,8 @@ static int run_all(plot *p)
         return CM_STATUS_FAILED;
     }
     cm_plot_error error;
-    for (uint32_t i = 0; i < p->options.scene_count; ++i) {
-        for (uint32_t k = 0; k < p->solver_count; ++k) {
+    for (uint32_t i = 0; i < p->options.scene_count; i++) {
+        for (uint32_t k = 0; k < p->solver_count; k++) {
             cm_plot_run *run = &p->runs[p->run_count];
             run->scene = p->scenes[i];
             run->solver = p->solvers[k];
@@ -265,7 +265,7 @@ static cm_view_kind view_of(const char *name)
         [CM_VIEW_XZ] = "xz",     [CM_VIEW_ZY] = "zy", [CM_VIEW_OBLIQUE] = "oblique"};
     uint32_t i = 0;
     while (strcmp(NAMES[i], name) != 0) { // the options know the choices
-        ++i;
+        i++;
     }
     return (cm_view_kind)i;
 }
@@ -294,16 +294,16 @@ static int run_command(int argc, char **argv)
     int status = read_options(argc, argv, &p.options);
     int (*const steps[])(plot *) = {read_ats,       read_traces, read_solvers,
                                     settle_request, load_scenes, run_all};
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && status == CM_STATUS_DONE; ++i) {
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && status == CM_STATUS_DONE; i++) {
         status = steps[i](&p);
     }
     if (status == CM_STATUS_DONE) {
         status = draw(&p);
     }
-    for (uint32_t i = 0; i < p.run_count; ++i) {
+    for (uint32_t i = 0; i < p.run_count; i++) {
         cm_plot_run_free(&p.runs[i]);
     }
-    for (uint32_t i = 0; i < p.options.scene_count; ++i) {
+    for (uint32_t i = 0; i < p.options.scene_count; i++) {
         if (p.scenes[i] != NULL) {
             cm_scene_free(p.scenes[i]);
         }

@@ -29,7 +29,7 @@ const cm_command *const cm_commands[] = {
 
 const cm_command *cm_command_find(const char *name)
 {
-    for (uint32_t i = 0; cm_commands[i] != NULL; ++i) {
+    for (uint32_t i = 0; cm_commands[i] != NULL; i++) {
         if (strcmp(cm_commands[i]->name, name) == 0) {
             return cm_commands[i];
         }

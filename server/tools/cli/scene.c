@@ -106,7 +106,7 @@ static int validate_text(const char *file, const char *text, size_t size, cm_sce
     cm_scene *scene = NULL;
     uint32_t count = CM_SCENE_ERRORS_MAX;
     if (cm_scene_validate(text, size, &scene, errors, &count) != CAROM_OK) {
-        for (uint32_t i = 0; i < count; ++i) {
+        for (uint32_t i = 0; i < count; i++) {
             cm_cli_scene_error(file, &errors[i]);
         }
         return CM_STATUS_USAGE;
@@ -123,7 +123,7 @@ static int run_validate(const char *const *files, uint32_t count)
 {
     int status = CM_STATUS_DONE;
     cm_scene_error *errors = calloc(CM_SCENE_ERRORS_MAX, sizeof *errors);
-    for (uint32_t i = 0; i < count && errors != NULL; ++i) {
+    for (uint32_t i = 0; i < count && errors != NULL; i++) {
         size_t size = 0;
         char *text = cm_scene_read_file(files[i], CM_SCENE_JSON_MAX, &size, &errors[0]);
         if (text == NULL) {

@@ -65,7 +65,7 @@ size_t cm_serve_existing(const char *path)
     char part[CM_CONFIG_TEXT_MAX];
     struct stat found;
     snprintf(part, sizeof part, "%s", path);
-    for (size_t length = strlen(part); length > 0; --length) {
+    for (size_t length = strlen(part); length > 0; length--) {
         bool whole = part[length] == '/' || part[length] == '\0';
         part[length] = '\0';
         if (whole && stat(part, &found) == 0) {
@@ -93,11 +93,11 @@ static bool is_writable(const char *path, size_t length)
 uint32_t cm_serve_tell_unknown(char *const *environment, const char *prefix)
 {
     uint32_t count = 0;
-    for (; *environment != NULL; ++environment) {
+    for (; *environment != NULL; environment++) {
         char name[CM_CONFIG_VARIABLE_MAX], nearest[CM_CONFIG_VARIABLE_MAX];
         if (cm_config_unknown(*environment, name, nearest)) {
             cm_cli_error("serve: %s%s: no such setting, the nearest is %s", prefix, name, nearest);
-            ++count;
+            count++;
         }
     }
     return count;

@@ -39,9 +39,9 @@ static void add_own(flags *f, const char *name, cm_option_kind kind, void *value
 
 static void add_keys(flags *f, const cm_config_key *keys, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         strncpy(f->dashed[i], keys[i].name, NAME_MAX - 1);
-        for (char *c = f->dashed[i]; *c != '\0'; ++c) {
+        for (char *c = f->dashed[i]; *c != '\0'; c++) {
             *c = *c == '_' ? '-' : *c;
         }
         add_option(f, f->dashed[i], &keys[i], i);
@@ -54,7 +54,7 @@ static void add_keys(flags *f, const cm_config_key *keys, uint32_t count)
 static bool apply(flags *f, cm_config *config, const cm_config_key *keys, uint32_t count,
                   cm_config_error *error)
 {
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         const char *truth = f->flag[i] ? "true" : "false";
         const char *text =
             keys[i].kind == CM_CONFIG_BOOL ? (f->given[i] ? truth : NULL) : f->text[i];

@@ -311,7 +311,7 @@ static void undo_start(serve *s, size_t there)
         unlink(s->path); // closed, it is one file
     }
     snprintf(path, sizeof path, "%s", s->config.matches);
-    for (size_t length = strlen(path); length > there; --length) {
+    for (size_t length = strlen(path); length > there; length--) {
         if (path[length] == '/' || path[length] == '\0') {
             path[length] = '\0';
             (void)rmdir(path); // one that is not empty stays
@@ -495,7 +495,7 @@ static int finish(serve *s)
 
 static void log_unknown(serve *s, char *const *environment)
 {
-    for (; *environment != NULL; ++environment) {
+    for (; *environment != NULL; environment++) {
         char name[CM_CONFIG_VARIABLE_MAX], nearest[CM_CONFIG_VARIABLE_MAX];
         if (cm_config_unknown(*environment, name, nearest)) {
             cm_line line;

@@ -78,11 +78,11 @@ static double now(void *context)
 static void add_times(cm_sim_timing *timing, const carom_world *world, double wall)
 {
     const double *stage_s = carom_world_stage_times(world);
-    for (uint32_t i = 0; i < CAROM_STAGE_COUNT; ++i) {
+    for (uint32_t i = 0; i < CAROM_STAGE_COUNT; i++) {
         timing->stage_s[i] += stage_s[i];
     }
     timing->wall += wall;
-    ++timing->ticks;
+    timing->ticks++;
 }
 
 // A hash and a save, as a room makes of each tick.
@@ -193,7 +193,7 @@ static int run_ticks(sim *s)
         cm_sim_print_csv_header(stdout);
     }
     print(s, o->ticks == 0);
-    for (int64_t tick = 1; tick <= o->ticks; ++tick) {
+    for (int64_t tick = 1; tick <= o->ticks; tick++) {
         int status = step(s);
         if (status != CM_STATUS_DONE) {
             return status;

@@ -38,12 +38,12 @@ static void push(cm_eval *eval, const char *key, uint32_t index)
     if (eval->path.depth < CM_PATH_MAX) {
         eval->path.steps[eval->path.depth] = (cm_path_step){key, index};
     }
-    ++eval->path.depth;
+    eval->path.depth++;
 }
 
 void cm_eval_leave(cm_eval *eval)
 {
-    --eval->path.depth;
+    eval->path.depth--;
 }
 
 void cm_eval_fail(cm_eval *eval, const char *key, const char *format, ...)
@@ -178,7 +178,7 @@ uint32_t cm_eval_choice(cm_eval *eval, const json_t *object, const char *key, co
     }
     const char *text = json_is_string(value) ? json_string_value(value) : "";
     uint32_t index = 0;
-    for (const char *at = choices; at != NULL; ++index) {
+    for (const char *at = choices; at != NULL; index++) {
         const char *bar = strchr(at, '|');
         size_t length = bar != NULL ? (size_t)(bar - at) : strlen(at);
         if (strlen(text) == length && strncmp(text, at, length) == 0) {
@@ -208,7 +208,7 @@ uint32_t cm_eval_numbers(cm_eval *eval, const json_t *object, const char *key, u
         return 0;
     }
     push(eval, key, 0);
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         values[i] = cm_eval_item(eval, array, i);
     }
     cm_eval_leave(eval);
@@ -239,7 +239,7 @@ void cm_eval_end_keys(cm_eval *eval, const json_t *object, const char *const *ke
     json_object_foreach((json_t *)object, key, value)
     {
         bool known = false;
-        for (size_t i = 0; i < count; ++i) {
+        for (size_t i = 0; i < count; i++) {
             known = known || strcmp(key, keys[i]) == 0;
         }
         if (!known) {
@@ -267,7 +267,7 @@ static void open_level(cm_eval *eval, const char *key, bool array)
     put_key(eval, key);
     fputc(array ? '[' : '{', eval->out);
     if (eval->depth < DEPTH_MAX) {
-        ++eval->depth;
+        eval->depth++;
     }
     eval->started[eval->depth] = false;
     eval->closes_array[eval->depth] = array;
@@ -286,7 +286,7 @@ void cm_out_array(cm_eval *eval, const char *key)
 void cm_out_end(cm_eval *eval)
 {
     fputc(eval->closes_array[eval->depth] ? ']' : '}', eval->out);
-    --eval->depth;
+    eval->depth--;
 }
 
 void cm_out_number(cm_eval *eval, const char *key, double value)
@@ -313,7 +313,7 @@ void cm_out_text(cm_eval *eval, const char *key, const char *text)
 void cm_out_numbers(cm_eval *eval, const char *key, const double *values, size_t count)
 {
     cm_out_array(eval, key);
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; i++) {
         cm_out_number(eval, NULL, values[i]);
     }
     cm_out_end(eval);

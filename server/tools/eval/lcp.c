@@ -43,12 +43,12 @@ static void read_matrix(cm_eval *eval, const json_t *root, problem *p)
         cm_eval_fail(eval, NULL, "%u rows, expected 1 to %u", count, ROWS_MAX);
     }
     p->n = count <= ROWS_MAX ? count : 0;
-    for (uint32_t i = 0; i < p->n && !cm_eval_failed(eval); ++i) {
+    for (uint32_t i = 0; i < p->n && !cm_eval_failed(eval); i++) {
         const json_t *row = cm_eval_enter_item(eval, rows, i);
         if (row != NULL && json_array_size(row) != p->n) {
             cm_eval_fail(eval, NULL, "%zu elements, expected %u", json_array_size(row), p->n);
         }
-        for (uint32_t j = 0; j < p->n && row != NULL; ++j) {
+        for (uint32_t j = 0; j < p->n && row != NULL; j++) {
             p->matrix[i * p->n + j] = cm_eval_item(eval, row, j);
         }
         cm_eval_leave(eval);
@@ -61,7 +61,7 @@ static void read_bounds(cm_eval *eval, const json_t *root, const char *key, uint
                         double *values)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < n; ++i) {
+    for (uint32_t i = 0; i < n; i++) {
         values[i] = none;
     }
     if (!cm_eval_has(root, key)) {
@@ -71,7 +71,7 @@ static void read_bounds(cm_eval *eval, const json_t *root, const char *key, uint
     if (array != NULL && count != n) {
         cm_eval_fail(eval, NULL, "%u elements, expected %u", count, n);
     }
-    for (uint32_t i = 0; i < count && i < n; ++i) {
+    for (uint32_t i = 0; i < count && i < n; i++) {
         bool null = json_is_null(json_array_get(array, i));
         values[i] = null ? none : cm_eval_item(eval, array, i);
     }
@@ -89,7 +89,7 @@ static void read_rest(cm_eval *eval, const json_t *root, problem *p, carom_lcp_p
     const double zero = 0.0, tolerance = 1.0e-9, one = 1.0;
     const char *vector = cm_eval_name(eval, root, "vector", "q");
     cm_eval_numbers(eval, root, vector, p->n, p->n, false, p->vector);
-    for (uint32_t i = 0; i < p->n && strcmp(vector, "q") == 0; ++i) {
+    for (uint32_t i = 0; i < p->n && strcmp(vector, "q") == 0; i++) {
         p->vector[i] = 0.0 - p->vector[i];
     }
     read_bounds(eval, root, "lower", p->n, -INFINITY, p->lower);
@@ -98,12 +98,12 @@ static void read_rest(cm_eval *eval, const json_t *root, problem *p, carom_lcp_p
     lcp->tolerance = cm_eval_number(eval, root, "tolerance", 1.0e-300, LARGE, &tolerance);
     lcp->rounds = (uint32_t)cm_eval_number(eval, root, "rounds", 1.0, 1000.0, &one);
     if (read_numbers(eval, root, "sets", p->n, p->numbers)) {
-        for (uint32_t i = 0; i < p->n; ++i) {
+        for (uint32_t i = 0; i < p->n; i++) {
             p->sets[i] = p->numbers[i] >= 0.0 && p->numbers[i] <= 2.0 ? (uint8_t)p->numbers[i] : 0;
         }
     }
     if (read_numbers(eval, root, "normals", p->n, p->numbers)) {
-        for (uint32_t i = 0; i < p->n; ++i) {
+        for (uint32_t i = 0; i < p->n; i++) {
             bool in = p->numbers[i] >= 0.0 && p->numbers[i] < (double)p->n;
             p->normals[i] = in ? (uint32_t)p->numbers[i] : ROWS_MAX;
         }
@@ -120,7 +120,7 @@ static void read_rest(cm_eval *eval, const json_t *root, problem *p, carom_lcp_p
 static void write_answer(cm_eval *eval, const problem *p, bool solved, uint32_t solves)
 {
     double sets[ROWS_MAX];
-    for (uint32_t i = 0; i < p->n; ++i) {
+    for (uint32_t i = 0; i < p->n; i++) {
         sets[i] = (double)p->sets[i];
     }
     if (solved) {

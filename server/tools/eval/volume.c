@@ -101,7 +101,7 @@ static void read_hull(cm_eval *eval, const json_t *shape, piece *p)
     if (array != NULL && count > POINTS_MAX) {
         cm_eval_fail(eval, NULL, "%u points, expected at most %u", (unsigned)count, POINTS_MAX);
     }
-    for (uint32_t i = 0; i < count && !cm_eval_failed(eval); ++i) {
+    for (uint32_t i = 0; i < count && !cm_eval_failed(eval); i++) {
         const json_t *item = cm_eval_enter_item(eval, array, i);
         exact[i] = (carom_dvec3){cm_eval_item(eval, item, 0), cm_eval_item(eval, item, 1),
                                  cm_eval_item(eval, item, 2)};
@@ -119,10 +119,10 @@ static void read_hull(cm_eval *eval, const json_t *shape, piece *p)
     cm_eval_end_keys(eval, shape, KEYS, 1);
     uint32_t corners = 0;
     const carom_vec3 *vertices = p->hull != NULL ? carom_hull_vertices(p->hull, &corners) : NULL;
-    for (uint32_t v = 0; v < corners; ++v) {
+    for (uint32_t v = 0; v < corners; v++) {
         const carom_vec3 *vertex = &vertices[v];
         p->vertices[v] = (carom_dvec3){(double)vertex->x, (double)vertex->y, (double)vertex->z};
-        for (uint32_t i = 0; i < count; ++i) {
+        for (uint32_t i = 0; i < count; i++) {
             if (points[i].x == vertex->x && points[i].y == vertex->y && points[i].z == vertex->z) {
                 p->vertices[v] = exact[i];
             }
@@ -141,7 +141,7 @@ static void read_numbers(cm_eval *eval, const json_t *shape, carom_volume_piece 
     bool sphere = form->type == CAROM_SHAPE_SPHERE;
     if (form->type == CAROM_SHAPE_BOX) {
         cm_eval_numbers(eval, shape, "half_extents", 3, 3, false, form->size);
-        for (uint32_t i = 0; i < 3; ++i) {
+        for (uint32_t i = 0; i < 3; i++) {
             if (!cm_eval_failed(eval) && !(form->size[i] > 0.0 && form->size[i] <= FAR)) {
                 cm_eval_fail(eval, "half_extents", "expected lengths above 0, at most 1e7");
             }
@@ -176,7 +176,7 @@ static void read_piece(cm_eval *eval, const json_t *root, const char *key, piece
     form->type = CAROM_SHAPE_BOX;
     const char *keys[6] = {
         NULL, "position", "orientation", "center_of_mass", "linear_velocity", "angular_velocity"};
-    for (size_t i = 0; i < sizeof FORMS / sizeof FORMS[0] && json != NULL; ++i) {
+    for (size_t i = 0; i < sizeof FORMS / sizeof FORMS[0] && json != NULL; i++) {
         if (cm_eval_has(json, FORMS[i].key) && keys[0] == NULL) {
             keys[0] = FORMS[i].key;
             form->type = FORMS[i].type;

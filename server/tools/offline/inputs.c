@@ -145,7 +145,7 @@ static carom_result take_line(reader *r, const char *text, size_t size)
 
 static bool is_blank(const char *text, size_t size)
 {
-    for (size_t i = 0; i < size; ++i) {
+    for (size_t i = 0; i < size; i++) {
         if (text[i] != ' ' && text[i] != '\t' && text[i] != '\r') {
             return false;
         }
@@ -159,7 +159,7 @@ static carom_result take_text(reader *r, const char *text, size_t size)
     for (size_t at = 0; at < size && result == CAROM_OK;) {
         const char *newline = memchr(text + at, '\n', size - at);
         size_t length = newline != NULL ? (size_t)(newline - text) - at : size - at;
-        ++r->line;
+        r->line++;
         if (!is_blank(text + at, length)) {
             result = take_line(r, text + at, length);
         }
@@ -171,14 +171,14 @@ static carom_result take_text(reader *r, const char *text, size_t size)
 // By tick, then kind, then player; bodies stay in the order of the file.
 static void sort_players(cm_inputs *inputs)
 {
-    for (uint32_t i = 1; i < inputs->count; ++i) {
+    for (uint32_t i = 1; i < inputs->count; i++) {
         cm_input line = inputs->lines[i];
         uint32_t at = i;
         while (line.kind == CM_INPUT_PLAYER && at > 0 && inputs->lines[at - 1].tick == line.tick &&
                (inputs->lines[at - 1].kind != CM_INPUT_PLAYER ||
                 inputs->lines[at - 1].index > line.index)) {
             inputs->lines[at] = inputs->lines[at - 1];
-            --at;
+            at--;
         }
         inputs->lines[at] = line;
     }
@@ -202,7 +202,7 @@ carom_result cm_inputs_read(const char *path, const cm_scene *scene, const carom
         result = fail(&r, CAROM_ERROR_MEMORY, "", "out of memory");
     } else {
         r.torque = r.force + bodies;
-        for (uint32_t i = 0; i < bodies; ++i) {
+        for (uint32_t i = 0; i < bodies; i++) {
             carom_body_def def;
             cm_scene_body_def(scene, i, &def);
             r.force[i] = def.force;
@@ -239,7 +239,7 @@ void cm_inputs_at(const cm_inputs *inputs, uint64_t tick, uint32_t *first, uint3
     }
     *first = low;
     while (low < inputs->count && inputs->lines[low].tick == tick) {
-        ++low;
+        low++;
     }
     *end = low;
 }

@@ -10,7 +10,7 @@ static const char *const SOLVERS[] = {"soft", "impulse", "lcp", "volume"};
 
 int cm_offline_solver(const char *name)
 {
-    for (int i = 0; i < SOLVER_COUNT; ++i) {
+    for (int i = 0; i < SOLVER_COUNT; i++) {
         if (strcmp(name, SOLVERS[i]) == 0) {
             return i;
         }
@@ -40,7 +40,7 @@ static bool is_of_scene(const cm_scene *scene, int solver)
 
 static bool has_players(const cm_inputs *inputs)
 {
-    for (uint32_t i = 0; inputs != NULL && i < inputs->count; ++i) {
+    for (uint32_t i = 0; inputs != NULL && i < inputs->count; i++) {
         if (inputs->lines[i].kind == CM_INPUT_PLAYER) {
             return true;
         }
@@ -115,7 +115,7 @@ static void step_game(cm_offline *run, uint32_t first, uint32_t end)
     cm_game_event events[CAROM_PLAYERS_MAX];
     carom_player_input inputs[CAROM_PLAYERS_MAX];
     cm_tick_input tick = {events, 0, inputs, 0};
-    for (uint32_t i = first; i < end; ++i) {
+    for (uint32_t i = first; i < end; i++) {
         const cm_input *line = &run->inputs->lines[i];
         if (line->kind != CM_INPUT_PLAYER) {
             continue;
@@ -141,7 +141,7 @@ void cm_offline_step(cm_offline *run)
     if (run->inputs != NULL) {
         cm_inputs_at(run->inputs, carom_world_tick(run->world), &first, &end);
     }
-    for (uint32_t i = first; i < end; ++i) {
+    for (uint32_t i = first; i < end; i++) {
         cm_input_apply(&run->inputs->lines[i], run->world);
     }
     if (run->game != NULL) {

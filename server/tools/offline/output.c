@@ -29,15 +29,15 @@ bool cm_sim_events_add(cm_sim_events *events, const carom_world *world)
         events->rows = grown;
         events->capacity = wanted;
     }
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         events->rows[events->count++] =
             (cm_sim_event){.tick = carom_world_tick(world), .event = rows[i]};
     }
-    for (uint32_t i = 0; i < break_count; ++i) {
+    for (uint32_t i = 0; i < break_count; i++) {
         events->rows[events->count++] =
             (cm_sim_event){.tick = carom_world_tick(world), .is_break = true, .broken = breaks[i]};
     }
-    for (uint32_t i = 0; i < sleep_count; ++i) {
+    for (uint32_t i = 0; i < sleep_count; i++) {
         events->rows[events->count++] =
             (cm_sim_event){.tick = carom_world_tick(world), .is_sleep = true, .sleep = sleeps[i]};
     }
@@ -158,7 +158,7 @@ static void print_joint(FILE *out, const cm_offline *run, uint32_t slot,
 static void print_joints(FILE *out, const cm_offline *run)
 {
     bool first = true;
-    for (uint32_t slot = 0; slot < carom_world_joint_slots(run->world); ++slot) {
+    for (uint32_t slot = 0; slot < carom_world_joint_slots(run->world); slot++) {
         carom_joint_state state;
         if (carom_joint_get(run->world, carom_world_joint_at(run->world, slot), &state) !=
             CAROM_OK) {
@@ -174,7 +174,7 @@ void cm_sim_print_timing(FILE *out, const cm_sim_timing *timing)
 {
     fprintf(out, "{\"ticks\": %llu, \"seconds\": %.9g", (unsigned long long)timing->ticks,
             timing->wall);
-    for (uint32_t i = 0; i < CAROM_STAGE_COUNT; ++i) {
+    for (uint32_t i = 0; i < CAROM_STAGE_COUNT; i++) {
         fprintf(out, ", \"%s\": %.9g", carom_stage_name((carom_stage)i), timing->stage_s[i]);
     }
     fputc('}', out);
@@ -196,7 +196,7 @@ void cm_sim_print_json(FILE *out, const cm_offline *run, const cm_sim_events *ev
     fprintf(out, "{\"tick\": %llu, \"time\": %.9g, \"hash\": \"%016llx\", \"bodies\": [",
             (unsigned long long)carom_world_tick(world), time_of(world),
             (unsigned long long)cm_offline_hash(run));
-    for (uint32_t slot = 0; slot < carom_world_body_slots(world); ++slot) {
+    for (uint32_t slot = 0; slot < carom_world_body_slots(world); slot++) {
         carom_body_state state;
         if (carom_body_get(world, carom_world_body_at(world, slot), &state) != CAROM_OK) {
             continue;
@@ -218,7 +218,7 @@ void cm_sim_print_json(FILE *out, const cm_offline *run, const cm_sim_events *ev
     print_number(out, potential);
     fputs(", \"max_penetration\": ", out);
     print_number(out, penetration);
-    for (uint32_t i = 0; events != NULL && i < events->count; ++i) {
+    for (uint32_t i = 0; events != NULL && i < events->count; i++) {
         fputs(i == 0 ? ", \"events\": [" : ", ", out);
         print_event(out, run, &events->rows[i]);
     }
@@ -245,7 +245,7 @@ static void print_csv_name(FILE *out, const char *name)
         return;
     }
     fputc('"', out);
-    for (const char *c = name; *c != '\0'; ++c) {
+    for (const char *c = name; *c != '\0'; c++) {
         if (*c == '"') {
             fputc('"', out);
         }
@@ -258,7 +258,7 @@ void cm_sim_print_csv(FILE *out, const cm_offline *run)
 {
     const carom_world *world = run->world;
     unsigned long long hash = cm_offline_hash(run);
-    for (uint32_t slot = 0; slot < carom_world_body_slots(world); ++slot) {
+    for (uint32_t slot = 0; slot < carom_world_body_slots(world); slot++) {
         carom_body_state s;
         char name[CM_NAME_MAX];
         if (carom_body_get(world, carom_world_body_at(world, slot), &s) != CAROM_OK) {
@@ -274,7 +274,7 @@ void cm_sim_print_csv(FILE *out, const cm_offline *run)
             s.linear_velocity.y,  s.linear_velocity.z, s.angular_velocity.x, s.angular_velocity.y,
             s.angular_velocity.z,
         };
-        for (int i = 0; i < 13; ++i) {
+        for (int i = 0; i < 13; i++) {
             fprintf(out, ",%.9g", (double)numbers[i]);
         }
         fprintf(out, ",%d\n", s.asleep);

@@ -31,7 +31,7 @@ carom_result cm_rollback_create(const cm_offline *run, uint32_t ticks_back, cm_r
         cm_rollback_destroy(rollback);
         return CAROM_ERROR_MEMORY;
     }
-    for (uint32_t slot = 0; slot < carom_world_body_slots(run->world); ++slot) {
+    for (uint32_t slot = 0; slot < carom_world_body_slots(run->world); slot++) {
         rollback->generations[slot] = carom_world_body_at(run->world, slot).generation;
     }
     return CAROM_OK;
@@ -51,7 +51,7 @@ void cm_rollback_destroy(cm_rollback *rollback)
 // Steps R times; `after_one` gets the hash after the first step.
 static void step_back(const cm_rollback *rollback, cm_offline *run, uint64_t *after_one)
 {
-    for (uint32_t i = 0; i < rollback->ticks_back; ++i) {
+    for (uint32_t i = 0; i < rollback->ticks_back; i++) {
         cm_offline_step(run);
         if (i == 0 && after_one != NULL) {
             *after_one = cm_offline_hash(run);
@@ -96,14 +96,14 @@ static void count_tick(cm_rollback *rollback, const carom_world *world)
     rollback->joints += stats.joints;
     uint32_t events = 0;
     const carom_sleep_event *sleeps = carom_world_sleep_events(world, &events);
-    for (uint32_t i = 0; i < events; ++i) {
+    for (uint32_t i = 0; i < events; i++) {
         rollback->sleeps += sleeps[i].asleep;
     }
-    for (uint32_t slot = 0; slot < carom_world_body_slots(world); ++slot) {
+    for (uint32_t slot = 0; slot < carom_world_body_slots(world); slot++) {
         uint32_t generation = carom_world_body_at(world, slot).generation;
         if (generation != 0 && generation != rollback->generations[slot]) {
             rollback->generations[slot] = generation;
-            ++rollback->creations;
+            rollback->creations++;
         }
     }
 }

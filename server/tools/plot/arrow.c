@@ -54,10 +54,10 @@ static double magnitude(const double v[3])
 
 void cm_arrows_measure(cm_canvas *c)
 {
-    for (uint32_t i = 0; i < c->set->count; ++i) {
+    for (uint32_t i = 0; i < c->set->count; i++) {
         const cm_moment *moment = c->set->pictures[i].moment;
-        for (uint32_t b = 0; b < moment->body_count; ++b) {
-            for (int kind = 0; kind < KINDS; ++kind) {
+        for (uint32_t b = 0; b < moment->body_count; b++) {
+            for (int kind = 0; kind < KINDS; kind++) {
                 double v[3];
                 vector(&moment->bodies[b], kind, v);
                 c->longest[kind] = fmax(c->longest[kind], magnitude(v));
@@ -66,7 +66,7 @@ void cm_arrows_measure(cm_canvas *c)
     }
     double edge = fmax(c->box[2] - c->box[0], c->box[3] - c->box[1]);
     const double still[KINDS] = {STILL * edge, STILL, 1e-9};
-    for (int kind = 0; kind < KINDS; ++kind) {
+    for (int kind = 0; kind < KINDS; kind++) {
         c->longest[kind] = c->longest[kind] > still[kind] ? c->longest[kind] : 0.0;
     }
     // Turning that moves nothing visible beside the motion there is: noise of the solver.
@@ -160,7 +160,7 @@ static int strongest_first(const void *a, const void *b)
 static uint32_t choose(const cm_canvas *c, const cm_moment *moment, int kind, strength *chosen)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < moment->body_count && c->longest[kind] > 0.0; ++i) {
+    for (uint32_t i = 0; i < moment->body_count && c->longest[kind] > 0.0; i++) {
         double v[3];
         vector(&moment->bodies[i], kind, v);
         double size = magnitude(v);
@@ -189,9 +189,9 @@ void cm_arrows_draw(cm_canvas *c, cm_svg *svg, const cm_moment *moment)
     number *numbers = calloc((size_t)KINDS * moment->body_count + 1, sizeof *numbers);
     uint32_t count = 0;
     svg->failed = svg->failed || chosen == NULL || numbers == NULL;
-    for (int kind = KINDS - 1; kind >= 0 && !svg->failed; --kind) {
+    for (int kind = KINDS - 1; kind >= 0 && !svg->failed; kind--) {
         uint32_t drawn = choose(c, moment, kind, chosen);
-        for (uint32_t i = 0; i < drawn; ++i) {
+        for (uint32_t i = 0; i < drawn; i++) {
             number *n = &numbers[count++];
             n->kind = kind;
             vector(&moment->bodies[chosen[i].index], kind, n->value);
@@ -199,7 +199,7 @@ void cm_arrows_draw(cm_canvas *c, cm_svg *svg, const cm_moment *moment)
                                &n->away);
         }
     }
-    for (uint32_t i = 0; i < count && !svg->failed; ++i) {
+    for (uint32_t i = 0; i < count && !svg->failed; i++) {
         char style[160], text[32];
         const number *n = &numbers[i];
         snprintf(style, sizeof style, "fill=\"%s\" class=\"%s\" " CM_HALO, KIND_COLOR[n->kind],
@@ -215,7 +215,7 @@ double cm_arrows_legend(const cm_canvas *c, cm_svg *svg, double x, double y)
 {
     double at = x;
     bool any = false;
-    for (int kind = 0; kind < KINDS && c->set->arrows; ++kind) {
+    for (int kind = 0; kind < KINDS && c->set->arrows; kind++) {
         char text[96];
         if (c->longest[kind] == 0.0) {
             continue;

@@ -73,10 +73,10 @@ static uint32_t legend_place(const cm_chart *chart, double width, uint32_t i, do
 {
     uint32_t row = 0;
     double x = 0.0;
-    for (uint32_t k = 0;; ++k) {
+    for (uint32_t k = 0;; k++) {
         double entry = LEGEND_MARK + cm_text_width(chart->series[k].label, 12.0) + 14.0;
         if (x > 0.0 && x + entry > width) {
-            ++row;
+            row++;
             x = 0.0;
         }
         if (k == i) {
@@ -106,9 +106,9 @@ static void find_ranges(const cm_chart *chart, frame *f)
     bool any = false;
     f->x_low = f->y_low = 0.0;
     f->x_high = f->y_high = 1.0;
-    for (uint32_t s = 0; s < chart->series_count; ++s) {
+    for (uint32_t s = 0; s < chart->series_count; s++) {
         const cm_series *series = &chart->series[s];
-        for (uint32_t i = 0; i < series->count; ++i) {
+        for (uint32_t i = 0; i < series->count; i++) {
             double x = series->x[i], y = series->y[i];
             f->x_low = any ? fmin(f->x_low, x) : x;
             f->x_high = any ? fmax(f->x_high, x) : x;
@@ -148,7 +148,7 @@ static void draw_axes(cm_svg *svg, const cm_chart *chart, const frame *f)
     const char *grid = "stroke=\"#e3e3e3\" stroke-width=\"1\"";
     char text[32];
     cm_ticks ticks = cm_ticks_for(f->x_low, f->x_high, 7);
-    for (uint32_t i = 0; i < ticks.count; ++i) {
+    for (uint32_t i = 0; i < ticks.count; i++) {
         double x = place(f, ticks.first + ticks.step * i, f->y_low).x;
         cm_svg_line(svg, x, f->y, x, f->y + f->height, grid);
         cm_svg_line(svg, x, f->y + f->height, x, f->y + f->height + 4.0, "stroke=\"#555555\"");
@@ -156,7 +156,7 @@ static void draw_axes(cm_svg *svg, const cm_chart *chart, const frame *f)
         cm_svg_text(svg, x, f->y + f->height + 17.0, 11.0, "middle", NULL, text);
     }
     ticks = cm_ticks_for(f->y_low, f->y_high, 6);
-    for (uint32_t i = 0; i < ticks.count; ++i) {
+    for (uint32_t i = 0; i < ticks.count; i++) {
         double y = place(f, f->x_low, ticks.first + ticks.step * i).y;
         cm_svg_line(svg, f->x, y, f->x + f->width, y, grid);
         cm_svg_line(svg, f->x - 4.0, y, f->x, y, "stroke=\"#555555\"");
@@ -179,10 +179,10 @@ static uint32_t thin_columns(const frame *f, const cm_series *series, cm_point *
         while (end < series->count && llround(2.0 * place(f, series->x[end], 0.0).x) == column) {
             low = series->y[end] < series->y[low] ? end : low;
             high = series->y[end] > series->y[high] ? end : high;
-            ++end;
+            end++;
         }
         uint32_t keep[4] = {i, low < high ? low : high, low < high ? high : low, end - 1};
-        for (int k = 0; k < 4; ++k) {
+        for (int k = 0; k < 4; k++) {
             if (k == 0 || keep[k] != keep[k - 1]) {
                 points[count++] = place(f, series->x[keep[k]], series->y[keep[k]]);
             }
@@ -195,7 +195,7 @@ static uint32_t thin_columns(const frame *f, const cm_series *series, cm_point *
 static uint32_t thin_path(const frame *f, const cm_series *series, cm_point *points)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < series->count; ++i) {
+    for (uint32_t i = 0; i < series->count; i++) {
         cm_point p = place(f, series->x[i], series->y[i]);
         if (count == 0 || i + 1 == series->count ||
             hypot(p.x - points[count - 1].x, p.y - points[count - 1].y) >= THIN_PIXELS) {
@@ -219,7 +219,7 @@ static void draw_series(cm_svg *svg, const cm_chart *chart, const frame *f, cons
         cm_svg_polyline(svg, points, count, false, style);
     }
     snprintf(fill, sizeof fill, "fill=\"%s\"", cm_palette(series->color));
-    for (uint32_t i = 0; i < count && (series->markers || count == 1); ++i) {
+    for (uint32_t i = 0; i < count && (series->markers || count == 1); i++) {
         cm_svg_circle(svg, points[i].x, points[i].y, 3.2, fill);
     }
     if (chart->equal && count > 1) { // a path shows where it begins
@@ -235,10 +235,10 @@ void cm_chart_draw(cm_svg *svg, const cm_chart *chart, double x, double y, doubl
     cm_svg_group(svg, "class=\"chart\"");
     cm_svg_text(svg, f.x, y + 22.0, 14.0, "start", "font-weight=\"bold\"", chart->title);
     draw_axes(svg, chart, &f);
-    for (uint32_t i = 0; i < chart->series_count; ++i) {
+    for (uint32_t i = 0; i < chart->series_count; i++) {
         draw_series(svg, chart, &f, &chart->series[i]);
     }
-    for (uint32_t i = 0; i < chart->series_count; ++i) {
+    for (uint32_t i = 0; i < chart->series_count; i++) {
         char style[160];
         double at, top = f.y + f.height + BOTTOM;
         double row = top + LEGEND_ROW * legend_place(chart, f.width, i, &at) + 10.0;

@@ -26,7 +26,7 @@ static bool cell_style(double value, const cm_heat *heat, char *style, size_t si
     at = fmin(fmax(at, 0.0), (double)last);
     int i = at >= last ? last - 1 : (int)at;
     double t = at - i, c[3];
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; k++) {
         c[k] = COLORS[i][k] + t * (COLORS[i + 1][k] - COLORS[i][k]);
     }
     snprintf(style, size, "fill=\"#%02x%02x%02x\"", (unsigned)lround(c[0]), (unsigned)lround(c[1]),
@@ -37,8 +37,8 @@ static bool cell_style(double value, const cm_heat *heat, char *style, size_t si
 static void draw_cells(cm_svg *svg, const cm_heat *heat, double x, double y)
 {
     double side = SIDE / heat->size;
-    for (uint32_t row = 0; row < heat->size; ++row) {
-        for (uint32_t column = 0; column < heat->size; ++column) {
+    for (uint32_t row = 0; row < heat->size; row++) {
+        for (uint32_t column = 0; column < heat->size; column++) {
             char style[32], text[32];
             double value = heat->values[row * heat->size + column];
             double left = x + side * column, top = y + SIDE - side * (row + 1);
@@ -58,7 +58,7 @@ static void draw_cells(cm_svg *svg, const cm_heat *heat, double x, double y)
 static void draw_axes(cm_svg *svg, const cm_heat *heat, double x, double y)
 {
     double side = SIDE / heat->size;
-    for (uint32_t i = 0; i <= 4; ++i) {
+    for (uint32_t i = 0; i <= 4; i++) {
         char text[16];
         double at = 0.25 * i, along = side * 0.5 + at * (SIDE - side);
         snprintf(text, sizeof text, "%g", at);
@@ -74,7 +74,7 @@ static void draw_axes(cm_svg *svg, const cm_heat *heat, double x, double y)
 static void draw_bar(cm_svg *svg, const cm_heat *heat, double x, double y)
 {
     double low = heat->low, high = heat->high, step = SIDE / BAR_STEPS;
-    for (int i = 0; i < BAR_STEPS; ++i) {
+    for (int i = 0; i < BAR_STEPS; i++) {
         char style[32];
         cell_style(low + (high - low) * (i + 0.5) / BAR_STEPS, heat, style, sizeof style);
         cm_svg_rect(svg, x, y + SIDE - step * (i + 1), BAR_WIDTH, step + 0.3, style);
@@ -85,7 +85,7 @@ static void draw_bar(cm_svg *svg, const cm_heat *heat, double x, double y)
         return;
     }
     cm_ticks ticks = cm_ticks_for(low, high, 6);
-    for (uint32_t i = 0; i < ticks.count; ++i) {
+    for (uint32_t i = 0; i < ticks.count; i++) {
         char text[32];
         double at = y + SIDE - SIDE * (ticks.first + ticks.step * i - low) / (high - low);
         cm_svg_line(svg, x + BAR_WIDTH, at, x + BAR_WIDTH + 4.0, at, "stroke=\"#555555\"");

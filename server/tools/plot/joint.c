@@ -45,7 +45,7 @@ static void draw_axis(const cm_canvas *c, cm_svg *svg, cm_point at, carom_vec3 a
 
 void cm_joints_draw(const cm_canvas *c, cm_svg *svg, const cm_moment *moment)
 {
-    for (uint32_t i = 0; i < moment->joint_count; ++i) {
+    for (uint32_t i = 0; i < moment->joint_count; i++) {
         const cm_moment_joint *joint = &moment->joints[i];
         cm_point a = place(c, joint->state.anchor_a), b = place(c, joint->state.anchor_b);
         cm_point from = place(c, joint->center_a), to = place(c, joint->center_b);
@@ -69,7 +69,7 @@ void cm_joints_draw(const cm_canvas *c, cm_svg *svg, const cm_moment *moment)
 double cm_joints_legend(const cm_canvas *c, cm_svg *svg, double x, double y)
 {
     bool any = false;
-    for (uint32_t i = 0; i < c->set->count; ++i) {
+    for (uint32_t i = 0; i < c->set->count; i++) {
         any = any || c->set->pictures[i].moment->joint_count > 0;
     }
     if (!any) {

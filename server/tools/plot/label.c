@@ -38,7 +38,7 @@ static bool is_free(const cm_labels *labels, const double box[4], const double *
         box[3] > f[3]) {
         return false;
     }
-    for (uint32_t i = 0; i < labels->count; ++i) {
+    for (uint32_t i = 0; i < labels->count; i++) {
         const double *t = labels->taken[i];
         bool mine = own != NULL && memcmp(t, own, sizeof labels->taken[i]) == 0;
         if (!mine && box[0] < t[2] && t[0] < box[2] && box[1] < t[3] && t[1] < box[3]) {
@@ -52,7 +52,7 @@ void cm_labels_take_line(cm_labels *labels, cm_point from, cm_point to)
 {
     double length = hypot(to.x - from.x, to.y - from.y);
     uint32_t steps = (uint32_t)(length / 8.0) + 1;
-    for (uint32_t i = 0; i <= steps; ++i) {
+    for (uint32_t i = 0; i <= steps; i++) {
         double x = from.x + (to.x - from.x) * i / steps, y = from.y + (to.y - from.y) * i / steps;
         cm_labels_take(labels, x - 2.0, y - 2.0, x + 2.0, y + 2.0);
     }
@@ -80,8 +80,8 @@ static bool find_place(const cm_labels *labels, cm_point at, cm_point away, doub
                        double size, int first, int end, double box[4])
 {
     double angle = hypot(away.x, away.y) > 0.0 ? atan2(away.y, away.x) : 0.0;
-    for (int ring = first; ring < end; ++ring) {
-        for (int i = 0; i < 8; ++i) {
+    for (int ring = first; ring < end; ring++) {
+        for (int i = 0; i < 8; i++) {
             // 0, +45, -45, +90, … degrees from the hint.
             double turn = angle + 0.7853981633974483 * ((i + 1) / 2) * (i % 2 ? 1.0 : -1.0);
             double far = 5.0 + RING * ring, c = cos(turn), s = sin(turn);
@@ -102,7 +102,7 @@ void cm_labels_put(cm_labels *labels, cm_svg *svg, cm_point at, double dx, doubl
                    box)) {
         write_at(labels, svg, box, size, style, text);
     } else {
-        ++labels->left_out;
+        labels->left_out++;
     }
 }
 
@@ -123,7 +123,7 @@ void cm_labels_put_far(cm_labels *labels, cm_svg *svg, const double own[4], doub
         return;
     }
     if (!find_place(labels, middle, down, width, size, NEAR_RINGS, FAR_RINGS, box)) {
-        ++labels->left_out;
+        labels->left_out++;
         return;
     }
     cm_svg_line(svg, middle.x, middle.y, fmin(fmax(middle.x, box[0]), box[2]),

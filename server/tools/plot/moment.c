@@ -14,7 +14,7 @@ carom_result cm_before_take(const cm_offline *run, cm_before *before)
         return CAROM_ERROR_MEMORY;
     }
     before->count = count;
-    for (uint32_t slot = 0; slot < count; ++slot) {
+    for (uint32_t slot = 0; slot < count; slot++) {
         carom_body_state state;
         if (carom_body_get(run->world, carom_world_body_at(run->world, slot), &state) == CAROM_OK) {
             before->velocity[slot] = state.linear_velocity;
@@ -52,20 +52,20 @@ static void find_impulse(const carom_world *world, uint32_t slot, const cm_befor
                        h * (scale * (double)g.z + (double)def.force.z);
     uint32_t count = 0, mine = 0;
     const carom_contact_event *events = carom_world_contact_events(world, &count);
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         const carom_contact_event *e = &events[i];
         if (e->begin && !e->sensor && (e->body_a.index == slot || e->body_b.index == slot)) {
             body->point[0] = mine == 0 ? (double)e->point.x : (double)s->center_of_mass.x;
             body->point[1] = mine == 0 ? (double)e->point.y : (double)s->center_of_mass.y;
             body->point[2] = mine == 0 ? (double)e->point.z : (double)s->center_of_mass.z;
-            ++mine;
+            mine++;
         }
     }
 }
 
 static void take_joints(const carom_world *world, cm_moment *moment)
 {
-    for (uint32_t slot = 0; slot < carom_world_joint_slots(world); ++slot) {
+    for (uint32_t slot = 0; slot < carom_world_joint_slots(world); slot++) {
         cm_moment_joint *joint = &moment->joints[moment->joint_count];
         carom_body_state a, b;
         if (carom_joint_get(world, carom_world_joint_at(world, slot), &joint->state) != CAROM_OK ||
@@ -77,7 +77,7 @@ static void take_joints(const carom_world *world, cm_moment *moment)
                      a.type != CAROM_BODY_STATIC;
         joint->has_a = moves;
         joint->center_a = moves ? a.center_of_mass : joint->state.anchor_a;
-        ++moment->joint_count;
+        moment->joint_count++;
     }
 }
 
@@ -99,7 +99,7 @@ carom_result cm_moment_take(const cm_offline *run, const cm_before *before, cm_m
         cm_moment_free(moment);
         return CAROM_ERROR_MEMORY;
     }
-    for (uint32_t slot = 0; slot < slots; ++slot) {
+    for (uint32_t slot = 0; slot < slots; slot++) {
         carom_body_id id = carom_world_body_at(world, slot);
         cm_moment_body *body = &moment->bodies[moment->body_count];
         if (carom_body_get(world, id, &body->state) != CAROM_OK) {
@@ -109,15 +109,15 @@ carom_result cm_moment_take(const cm_offline *run, const cm_before *before, cm_m
         find_impulse(world, slot, before, body);
         body->first_shape = moment->shape_count;
         uint32_t count = carom_body_shapes(world, id, ids, room);
-        for (uint32_t i = 0; i < count && i < room; ++i) {
+        for (uint32_t i = 0; i < count && i < room; i++) {
             carom_body_id owner;
             if (carom_shape_get(world, ids[i], &moment->shapes[moment->shape_count], &owner) ==
                 CAROM_OK) {
-                ++moment->shape_count;
-                ++body->shape_count;
+                moment->shape_count++;
+                body->shape_count++;
             }
         }
-        ++moment->body_count;
+        moment->body_count++;
     }
     take_joints(world, moment);
     free(ids);

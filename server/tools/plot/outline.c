@@ -32,7 +32,7 @@ void cm_turn(carom_quat q, const double v[3], double turned[3])
     double u[3] = {(double)q.x, (double)q.y, (double)q.z}, t[3], s[3];
     cross(u, v, t);
     cross(u, t, s);
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; k++) {
         turned[k] = v[k] + 2.0 * ((double)q.w * t[k] + s[k]);
     }
 }
@@ -85,7 +85,7 @@ void cm_outline_set(cm_outline *outline, const carom_shape_def *shape, carom_vec
     double place[3] = {(double)position.x, (double)position.y, (double)position.z}, moved[3];
     outline->shape = shape;
     cm_turn(orientation, local, moved);
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; k++) {
         double unit[3] = {k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0}, once[3];
         cm_turn(shape->orientation, unit, once);
         cm_turn(orientation, once, outline->axis[k]);
@@ -95,7 +95,7 @@ void cm_outline_set(cm_outline *outline, const carom_shape_def *shape, carom_vec
 
 static void corner(const cm_outline *o, double x, double y, double z, double at[3])
 {
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; k++) {
         at[k] = o->center[k] + o->axis[0][k] * x + o->axis[1][k] * y + o->axis[2][k] * z;
     }
 }
@@ -106,7 +106,7 @@ static uint32_t corners(const cm_outline *o, const cm_camera *camera, double at[
     const carom_shape_def *s = o->shape;
     uint32_t count = 0;
     if (s->type == CAROM_SHAPE_BOX) {
-        for (int i = 0; i < 8; ++i) {
+        for (int i = 0; i < 8; i++) {
             corner(o, (i & 1 ? 1 : -1) * (double)s->half_extents.x,
                    (i & 2 ? 1 : -1) * (double)s->half_extents.y,
                    (i & 4 ? 1 : -1) * (double)s->half_extents.z, at[count++]);
@@ -114,25 +114,25 @@ static uint32_t corners(const cm_outline *o, const cm_camera *camera, double at[
     } else if (s->type == CAROM_SHAPE_HULL && s->hull != NULL) {
         uint32_t vertices = 0;
         const carom_vec3 *v = carom_hull_vertices(s->hull, &vertices);
-        for (uint32_t i = 0; i < vertices && count < CORNERS; ++i) {
+        for (uint32_t i = 0; i < vertices && count < CORNERS; i++) {
             corner(o, (double)v[i].x, (double)v[i].y, (double)v[i].z, at[count++]);
         }
     } else if (s->type == CAROM_SHAPE_CYLINDER) {
-        for (uint32_t i = 0; i < 2 * RING; ++i) {
+        for (uint32_t i = 0; i < 2 * RING; i++) {
             double angle = 6.283185307179586 * (i / 2) / RING;
             corner(o, (double)s->radius * cos(angle), (i & 1 ? -1.0 : 1.0) * (double)s->half_height,
                    (double)s->radius * sin(angle), at[count++]);
         }
     } else if (s->type == CAROM_SHAPE_CAPSULE || s->type == CAROM_SHAPE_SPHERE) {
         double half = s->type == CAROM_SHAPE_CAPSULE ? (double)s->half_height : 0.0;
-        for (uint32_t i = 0; i < 2 * RING; ++i) {
+        for (uint32_t i = 0; i < 2 * RING; i++) {
             double angle = 6.283185307179586 * (i / 2) / RING;
             corner(o, 0.0, i & 1 ? -half : half, 0.0, at[count]);
-            for (int k = 0; k < 3; ++k) {
+            for (int k = 0; k < 3; k++) {
                 at[count][k] += (double)s->radius *
                                 (cos(angle) * camera->right[k] + sin(angle) * camera->up[k]);
             }
-            ++count;
+            count++;
         }
     }
     return count;
@@ -142,7 +142,7 @@ void cm_outline_grow(const cm_outline *outline, const cm_camera *camera, double 
 {
     double at[CORNERS][3];
     uint32_t count = corners(outline, camera, at);
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         cm_point p = cm_camera_flat(camera, at[i]);
         box[0] = fmin(box[0], p.x);
         box[1] = fmin(box[1], p.y);
@@ -160,7 +160,7 @@ static void draw_face(cm_svg *svg, const cm_camera *camera, const double (*at)[3
     if (dot(normal, camera->toward) < 1e-6 || count > CORNERS) {
         return;
     }
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         points[i] = cm_camera_place(camera, at[i]);
     }
     double light = camera->kind == CM_VIEW_OBLIQUE ? 0.78 + 0.22 * dot(normal, LIGHT) : 1.0;
@@ -174,17 +174,17 @@ static void draw_box(cm_svg *svg, const cm_outline *o, const cm_camera *camera, 
 {
     const double half[3] = {(double)o->shape->half_extents.x, (double)o->shape->half_extents.y,
                             (double)o->shape->half_extents.z};
-    for (int face = 0; face < 6; ++face) {
+    for (int face = 0; face < 6; face++) {
         int k = face / 2, u = (k + 1) % 3, v = (k + 2) % 3;
         double side = face % 2 ? -1.0 : 1.0, normal[3], at[4][3];
-        for (int i = 0; i < 4; ++i) {
+        for (int i = 0; i < 4; i++) {
             double local[3];
             local[k] = side * half[k];
             local[u] = (i == 0 || i == 3 ? -1.0 : 1.0) * half[u];
             local[v] = (i < 2 ? -1.0 : 1.0) * half[v];
             corner(o, local[0], local[1], local[2], at[i]);
         }
-        for (int i = 0; i < 3; ++i) {
+        for (int i = 0; i < 3; i++) {
             normal[i] = side * o->axis[k][i];
         }
         draw_face(svg, camera, at, 4, normal, fill);
@@ -195,30 +195,30 @@ static void draw_hull(cm_svg *svg, const cm_outline *o, const cm_camera *camera,
 {
     uint32_t vertices = 0, count = 0;
     const carom_vec3 *v = carom_hull_vertices(o->shape->hull, &vertices);
-    for (uint32_t face = 0;; ++face) {
+    for (uint32_t face = 0;; face++) {
         const uint8_t *indices = carom_hull_face(o->shape->hull, face, &count);
         double at[CORNERS][3], a[3], b[3], normal[3];
         if (indices == NULL) {
             return;
         }
-        for (uint32_t i = 0; i < count && i < CORNERS; ++i) {
+        for (uint32_t i = 0; i < count && i < CORNERS; i++) {
             carom_vec3 p = v[indices[i]];
             corner(o, (double)p.x, (double)p.y, (double)p.z, at[i]);
         }
         // Counter-clockwise corners: the sum of cross products is along the outward normal.
         double sum[3] = {0.0, 0.0, 0.0};
-        for (uint32_t i = 1; i + 1 < count; ++i) {
-            for (int k = 0; k < 3; ++k) {
+        for (uint32_t i = 1; i + 1 < count; i++) {
+            for (int k = 0; k < 3; k++) {
                 a[k] = at[i][k] - at[0][k];
                 b[k] = at[i + 1][k] - at[0][k];
             }
             cross(a, b, normal);
-            for (int k = 0; k < 3; ++k) {
+            for (int k = 0; k < 3; k++) {
                 sum[k] += normal[k];
             }
         }
         double length = sqrt(dot(sum, sum));
-        for (int k = 0; k < 3; ++k) {
+        for (int k = 0; k < 3; k++) {
             normal[k] = length > 0.0 ? sum[k] / length : 0.0;
         }
         draw_face(svg, camera, at, count, normal, fill);
@@ -239,18 +239,18 @@ static uint32_t silhouette(cm_point *points, uint32_t count, cm_point *out)
 {
     uint32_t n = 0;
     qsort(points, count, sizeof *points, left_first);
-    for (int pass = 0; pass < 2; ++pass) {
+    for (int pass = 0; pass < 2; pass++) {
         uint32_t floor = n + 1;
-        for (uint32_t i = 0; i < count; ++i) {
+        for (uint32_t i = 0; i < count; i++) {
             cm_point p = points[pass == 0 ? i : count - 1 - i];
             while (n > floor && (out[n - 1].x - out[n - 2].x) * (p.y - out[n - 2].y) -
                                         (out[n - 1].y - out[n - 2].y) * (p.x - out[n - 2].x) <=
                                     0.0) {
-                --n;
+                n--;
             }
             out[n++] = p;
         }
-        --n; // the last point begins the other half
+        n--; // the last point begins the other half
     }
     return n;
 }
@@ -261,7 +261,7 @@ static void draw_round(cm_svg *svg, const cm_outline *o, const cm_camera *camera
     cm_point points[CORNERS], out[2 * CORNERS];
     char style[160];
     uint32_t count = corners(o, camera, at);
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         points[i] = cm_camera_place(camera, at[i]);
     }
     snprintf(style, sizeof style, "fill=\"#%02x%02x%02x\" " FACE_ALPHA " " EDGE, (unsigned)fill[0],
@@ -271,12 +271,12 @@ static void draw_round(cm_svg *svg, const cm_outline *o, const cm_camera *camera
     if (o->shape->type == CAROM_SHAPE_CYLINDER) {
         double side = dot(o->axis[1], camera->toward) < 0.0 ? -1.0 : 1.0, normal[3];
         double ring[RING][3];
-        for (uint32_t i = 0; i < RING; ++i) {
+        for (uint32_t i = 0; i < RING; i++) {
             double angle = 6.283185307179586 * i / RING;
             corner(o, (double)o->shape->radius * cos(angle), side * (double)o->shape->half_height,
                    (double)o->shape->radius * sin(angle), ring[i]);
         }
-        for (int k = 0; k < 3; ++k) {
+        for (int k = 0; k < 3; k++) {
             normal[k] = side * o->axis[1][k];
         }
         draw_face(svg, camera, ring, RING, normal, fill);

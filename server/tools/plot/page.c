@@ -16,7 +16,7 @@
 static bool is_planar(const cm_page *p)
 {
     bool planar = true;
-    for (uint32_t r = 0; r < p->run_count; ++r) {
+    for (uint32_t r = 0; r < p->run_count; r++) {
         carom_world_def def;
         cm_scene_world_def(p->runs[r].scene, &def);
         planar = planar && def.planar;
@@ -27,15 +27,15 @@ static bool is_planar(const cm_page *p)
 // Whether all motion is in x and y: those scenes are seen along z.
 static bool is_flat(const cm_page *p)
 {
-    for (uint32_t r = 0; r < p->run_count; ++r) {
-        for (uint32_t a = 0; a < p->request->at_count; ++a) {
+    for (uint32_t r = 0; r < p->run_count; r++) {
+        for (uint32_t a = 0; a < p->request->at_count; a++) {
             const cm_moment *moment = &p->runs[r].moments[a];
-            for (uint32_t b = 0; b < moment->body_count; ++b) {
+            for (uint32_t b = 0; b < moment->body_count; b++) {
                 const carom_body_state *s = &moment->bodies[b].state;
                 const float off[] = {s->center_of_mass.z,   s->linear_velocity.z,
                                      s->angular_velocity.x, s->angular_velocity.y,
                                      s->orientation.x,      s->orientation.y};
-                for (size_t k = 0; k < sizeof off / sizeof off[0]; ++k) {
+                for (size_t k = 0; k < sizeof off / sizeof off[0]; k++) {
                     if (s->type != CAROM_BODY_STATIC && fabsf(off[k]) > 1e-4f) {
                         return false;
                     }
@@ -48,7 +48,7 @@ static bool is_flat(const cm_page *p)
 
 static bool has_circles(const cm_page *p)
 {
-    for (uint32_t r = 0; r < p->run_count; ++r) {
+    for (uint32_t r = 0; r < p->run_count; r++) {
         if (cm_offline_is_circle(p->runs[r].scene, p->runs[r].solver)) {
             return true;
         }
@@ -69,7 +69,7 @@ static cm_series *gather(const cm_page *p, uint32_t t, uint32_t *count)
 {
     cm_series *all = calloc((size_t)p->run_count * CM_PLOT_LINES_MAX + 1, sizeof *all);
     *count = 0;
-    for (uint32_t r = 0; r < p->run_count && all != NULL; ++r) {
+    for (uint32_t r = 0; r < p->run_count && all != NULL; r++) {
         const cm_plot_run *run = &p->runs[r];
         memcpy(all + *count, run->series[t], run->line_count[t] * sizeof *all);
         *count += run->line_count[t];
@@ -82,18 +82,18 @@ static cm_series *gather_costs(const cm_page *p, uint32_t *count)
 {
     cm_series *all = calloc(p->solver_count, sizeof *all);
     *count = p->solver_count;
-    for (uint32_t k = 0; k < p->solver_count && all != NULL; ++k) {
+    for (uint32_t k = 0; k < p->solver_count && all != NULL; k++) {
         snprintf(all[k].label, sizeof all[k].label, "%s",
                  p->runs[k].solver < 0 ? "the scene's solver"
                                        : cm_offline_solver_name(p->runs[k].solver));
         all[k].color = all[k].dash = k;
         all[k].markers = true;
-        for (uint32_t i = 0; i < p->scene_count; ++i) {
+        for (uint32_t i = 0; i < p->scene_count; i++) {
             const cm_plot_run *run = &p->runs[i * p->solver_count + k];
             cm_series_add(&all[k], run->movable, run->step_us);
         }
-        for (uint32_t i = 1; i < all[k].count; ++i) { // by bodies: few, so by insertion
-            for (uint32_t j = i; j > 0 && all[k].x[j - 1] > all[k].x[j]; --j) {
+        for (uint32_t i = 1; i < all[k].count; i++) { // by bodies: few, so by insertion
+            for (uint32_t j = i; j > 0 && all[k].x[j - 1] > all[k].x[j]; j--) {
                 double x = all[k].x[j], y = all[k].y[j];
                 all[k].x[j] = all[k].x[j - 1];
                 all[k].y[j] = all[k].y[j - 1];
@@ -159,7 +159,7 @@ static void draw_chart(const cm_page *p, cm_svg *svg, uint32_t t, place *at, dou
                             .from_zero = cost};
     take_place(at, CHART_WIDTH, cm_chart_height(&chart, CHART_WIDTH), limit, &x, &y);
     cm_chart_draw(svg, &chart, x, y, CHART_WIDTH);
-    for (uint32_t i = 0; i < count && cost; ++i) {
+    for (uint32_t i = 0; i < count && cost; i++) {
         cm_series_free(&series[i]);
     }
     free(series);
@@ -169,13 +169,13 @@ static void draw_maps(const cm_page *p, cm_svg *svg, place *at, double limit)
 {
     uint32_t cells = p->request->map_size * p->request->map_size;
     double low = INFINITY, high = -INFINITY;
-    for (uint32_t r = 0; r < p->run_count; ++r) {
-        for (uint32_t i = 0; i < cells; ++i) {
+    for (uint32_t r = 0; r < p->run_count; r++) {
+        for (uint32_t i = 0; i < cells; i++) {
             low = fmin(low, p->runs[r].map[i]);
             high = fmax(high, p->runs[r].map[i]);
         }
     }
-    for (uint32_t r = 0; r < p->run_count; ++r) {
+    for (uint32_t r = 0; r < p->run_count; r++) {
         char title[CM_LABEL_MAX + 64];
         double x, y;
         snprintf(title, sizeof title, "kinetic energy after contact: %s", p->runs[r].label);
@@ -198,8 +198,8 @@ static void draw_all(const cm_page *p, cm_svg *svg, double *width, double *heigh
                           .at_least_radius = has_circles(p),
                           .arrows = p->arrows,
                           .names = p->names};
-    for (uint32_t i = 0; i < p->run_count; ++i) {
-        for (uint32_t a = 0; a < r->at_count; ++a) {
+    for (uint32_t i = 0; i < p->run_count; i++) {
+        for (uint32_t a = 0; a < r->at_count; a++) {
             pictures[set.count++] = (cm_picture){&p->runs[i].moments[a], p->runs[i].label};
         }
     }
@@ -213,7 +213,7 @@ static void draw_all(const cm_page *p, cm_svg *svg, double *width, double *heigh
         at.y = at.bottom = TITLE + cm_pictures_height(&set) + GAP;
     }
     double limit = fmax(at.right, EDGE + 2.0 * CHART_WIDTH + GAP + 1.0);
-    for (uint32_t t = 0; t < r->trace_count; ++t) {
+    for (uint32_t t = 0; t < r->trace_count; t++) {
         if (r->traces[t]->kind != CM_TRACE_MAP) {
             draw_chart(p, svg, t, &at, limit);
         }

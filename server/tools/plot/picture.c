@@ -40,7 +40,7 @@ double cm_pictures_height(const cm_picture_set *set)
 static void grow_by(const cm_moment *moment, const cm_moment_body *body, const cm_camera *camera,
                     double box[4])
 {
-    for (uint32_t i = 0; i < body->shape_count; ++i) {
+    for (uint32_t i = 0; i < body->shape_count; i++) {
         cm_outline outline;
         cm_outline_set(&outline, &moment->shapes[body->first_shape + i], body->state.position,
                        body->state.orientation);
@@ -60,7 +60,7 @@ static void grow_by(const cm_moment *moment, const cm_moment_body *body, const c
 uint32_t cm_movable_count(const cm_moment *moment)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < moment->body_count; ++i) {
+    for (uint32_t i = 0; i < moment->body_count; i++) {
         count += moment->bodies[i].state.type != CAROM_BODY_STATIC;
     }
     return count;
@@ -94,14 +94,14 @@ static void grow_point(carom_vec3 v, const cm_camera *camera, double box[4])
 // All that can move, and the anchors of joints.
 static void grow_by_movable(const cm_canvas *c, double box[4])
 {
-    for (uint32_t i = 0; i < c->set->count; ++i) {
+    for (uint32_t i = 0; i < c->set->count; i++) {
         const cm_moment *moment = c->set->pictures[i].moment;
-        for (uint32_t b = 0; b < moment->body_count; ++b) {
+        for (uint32_t b = 0; b < moment->body_count; b++) {
             if (moment->bodies[b].state.type != CAROM_BODY_STATIC) {
                 grow_by(moment, &moment->bodies[b], &c->camera, box);
             }
         }
-        for (uint32_t j = 0; j < moment->joint_count; ++j) {
+        for (uint32_t j = 0; j < moment->joint_count; j++) {
             grow_point(moment->joints[j].state.anchor_a, &c->camera, box);
             grow_point(moment->joints[j].state.anchor_b, &c->camera, box);
         }
@@ -113,9 +113,9 @@ static void grow_by_static(const cm_canvas *c, double box[4])
     double moving[4], size = fmax(size_of(box), 1e-6);
     bool alone = is_empty(box);
     memcpy(moving, box, sizeof moving);
-    for (uint32_t i = 0; i < c->set->count; ++i) {
+    for (uint32_t i = 0; i < c->set->count; i++) {
         const cm_moment *moment = c->set->pictures[i].moment;
-        for (uint32_t b = 0; b < moment->body_count; ++b) {
+        for (uint32_t b = 0; b < moment->body_count; b++) {
             double still[4] = {INFINITY, INFINITY, -INFINITY, -INFINITY};
             if (moment->bodies[b].state.type == CAROM_BODY_STATIC) {
                 grow_by(moment, &moment->bodies[b], &c->camera, still);
@@ -154,7 +154,7 @@ static void find_box(cm_canvas *c)
     double scale = fmin((CM_PICTURE_WIDTH - 2.0 * MARGIN) / width,
                         (CM_PICTURE_HEIGHT - 2.0 * MARGIN) / height);
     c->camera.scale = scale;
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; k++) {
         c->about[k] = 0.5 * (box[0] + box[2]) * c->camera.right[k] +
                       0.5 * (box[1] + box[3]) * c->camera.up[k];
     }
@@ -165,9 +165,9 @@ static void find_box(cm_canvas *c)
 static void find_middle(cm_canvas *c)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (uint32_t i = 0; i < c->set->count; ++i) {
+    for (uint32_t i = 0; i < c->set->count; i++) {
         const cm_moment *m = c->set->pictures[i].moment;
-        for (uint32_t b = 0; b < m->body_count; ++b) {
+        for (uint32_t b = 0; b < m->body_count; b++) {
             const carom_body_state *s = &m->bodies[b].state;
             double at[3] = {(double)s->position.x, (double)s->position.y, (double)s->position.z};
             cm_point flat = cm_camera_flat(&c->camera, at);
@@ -176,14 +176,14 @@ static void find_middle(cm_canvas *c)
             bool plane = m->bodies[b].shape_count > 0 &&
                          m->shapes[m->bodies[b].first_shape].type == CAROM_SHAPE_PLANE;
             bool counts = s->type != CAROM_BODY_STATIC || (shown && !plane);
-            for (int k = 0; k < 3 && counts; ++k) {
+            for (int k = 0; k < 3 && counts; k++) {
                 low[k] = fmin(low[k], at[k]);
                 high[k] = fmax(high[k], at[k]);
             }
         }
     }
     double spread = 0.0;
-    for (int k = 0; k < 3 && low[0] <= high[0]; ++k) {
+    for (int k = 0; k < 3 && low[0] <= high[0]; k++) {
         c->about[k] = 0.5 * (low[k] + high[k]);
         spread = fmax(spread, high[k] - low[k]);
     }
@@ -201,7 +201,7 @@ static void draw_body(const cm_canvas *c, cm_svg *svg, const cm_moment *moment,
         fill = body->state.type == CAROM_BODY_STATIC ? STATIC_FILL : KINEMATIC_FILL;
     }
     cm_svg_group(svg, "class=\"body\"");
-    for (uint32_t i = 0; i < body->shape_count; ++i) {
+    for (uint32_t i = 0; i < body->shape_count; i++) {
         cm_outline outline;
         cm_outline_set(&outline, &moment->shapes[body->first_shape + i], body->state.position,
                        body->state.orientation);
@@ -235,14 +235,14 @@ static void draw_bodies(const cm_canvas *c, cm_svg *svg, const cm_moment *moment
         svg->failed = true;
         return;
     }
-    for (uint32_t i = 0; i < moment->body_count; ++i) {
+    for (uint32_t i = 0; i < moment->body_count; i++) {
         const carom_body_state *s = &moment->bodies[i].state;
         double at[3] = {(double)s->center_of_mass.x, (double)s->center_of_mass.y,
                         (double)s->center_of_mass.z};
         order[i] = (drawn){cm_camera_depth(&c->camera, at), i, s->type == CAROM_BODY_STATIC};
     }
     qsort(order, moment->body_count, sizeof *order, far_first);
-    for (uint32_t i = 0; i < moment->body_count; ++i) {
+    for (uint32_t i = 0; i < moment->body_count; i++) {
         draw_body(c, svg, moment, &moment->bodies[order[i].index], order[i].index);
     }
     free(order);
@@ -270,12 +270,12 @@ static void draw_names(cm_canvas *c, cm_svg *svg, const cm_moment *moment)
     if (!c->set->names || cm_movable_count(moment) > CM_MANY_BODIES) {
         return;
     }
-    for (uint32_t i = 0; i < moment->body_count; ++i) {
+    for (uint32_t i = 0; i < moment->body_count; i++) {
         if (page_box(c, moment, &moment->bodies[i], page)) {
             cm_labels_take(&c->labels, page[0], page[1], page[2], page[3]);
         }
     }
-    for (uint32_t i = 0; i < moment->body_count; ++i) {
+    for (uint32_t i = 0; i < moment->body_count; i++) {
         if (page_box(c, moment, &moment->bodies[i], page)) {
             cm_labels_put_far(&c->labels, svg, page, 11.0,
                               "fill=\"#222222\" class=\"name\" " CM_HALO, moment->bodies[i].name);
@@ -308,7 +308,7 @@ static void draw_tripod(const cm_canvas *c, cm_svg *svg, double left, double bot
                        : c->camera.kind == CM_VIEW_OBLIQUE ? 30.0
                                                            : 18.0);
     double y = bottom - (down ? 50.0 : c->camera.kind == CM_VIEW_OBLIQUE ? 30.0 : 18.0);
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; k++) {
         double axis[3] = {k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0};
         cm_point flat = cm_camera_flat(&c->camera, axis);
         double size = hypot(flat.x, flat.y);
@@ -370,7 +370,7 @@ double cm_pictures_draw(cm_svg *svg, const cm_picture_set *set, double x, double
     find_box(&c);
     find_middle(&c);
     cm_arrows_measure(&c);
-    for (uint32_t i = 0; i < set->count; ++i) {
+    for (uint32_t i = 0; i < set->count; i++) {
         draw_picture(&c, svg, i, x + (i % set->columns) * (CM_PICTURE_WIDTH + GAP),
                      y + (i / set->columns) * (CM_PICTURE_HEIGHT + HEADER + GAP));
     }

@@ -39,7 +39,7 @@ static void set(half_space *p, const cm_outline *o, const cm_canvas *c)
 {
     const double local[3] = {(double)o->shape->normal.x, (double)o->shape->normal.y,
                              (double)o->shape->normal.z};
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; k++) {
         p->normal[k] =
             o->axis[0][k] * local[0] + o->axis[1][k] * local[1] + o->axis[2][k] * local[2];
     }
@@ -49,7 +49,7 @@ static void set(half_space *p, const cm_outline *o, const cm_canvas *c)
                              fabs(p->normal[0]) < 0.9 ? 0.0 : 1.0, 0.0};
     cross(fabs(p->seen) < 0.999 ? c->camera.toward : other, p->normal, p->u);
     double length = sqrt(dot(p->u, p->u)), gap = p->offset - dot(p->normal, c->about);
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; k++) {
         p->u[k] /= length;
         p->middle[k] = c->about[k] + gap * p->normal[k];
     }
@@ -61,21 +61,21 @@ static void set(half_space *p, const cm_outline *o, const cm_canvas *c)
 static void clip(polygon *shape, const half_space *by)
 {
     polygon kept = {.count = 0};
-    for (uint32_t i = 0; i < shape->count; ++i) {
+    for (uint32_t i = 0; i < shape->count; i++) {
         const double *a = shape->at[i], *b = shape->at[(i + 1) % shape->count];
         double da = dot(by->normal, a) - by->offset, db = dot(by->normal, b) - by->offset;
         if (da >= 0.0 && kept.count < CORNERS_MAX) {
-            for (int k = 0; k < 3; ++k) {
+            for (int k = 0; k < 3; k++) {
                 kept.at[kept.count][k] = a[k];
             }
-            ++kept.count;
+            kept.count++;
         }
         if ((da >= 0.0) != (db >= 0.0) && kept.count < CORNERS_MAX) {
             double t = da / (da - db);
-            for (int k = 0; k < 3; ++k) {
+            for (int k = 0; k < 3; k++) {
                 kept.at[kept.count][k] = a[k] + t * (b[k] - a[k]);
             }
-            ++kept.count;
+            kept.count++;
         }
     }
     *shape = kept;
@@ -86,13 +86,13 @@ static void draw_clipped(const cm_canvas *c, cm_svg *svg, polygon *shape, const 
                          uint32_t count, uint32_t own, const char *style)
 {
     cm_point points[CORNERS_MAX];
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         // The same half-space twice, or one that faces this one, leaves nothing: it stays whole.
         if (i != own && fabs(dot(all[i].normal, all[own].normal)) < 0.999) {
             clip(shape, &all[i]);
         }
     }
-    for (uint32_t i = 0; i < shape->count; ++i) {
+    for (uint32_t i = 0; i < shape->count; i++) {
         points[i] = cm_camera_place(&c->camera, shape->at[i]);
     }
     if (shape->count >= 2) {
@@ -102,7 +102,7 @@ static void draw_clipped(const cm_canvas *c, cm_svg *svg, polygon *shape, const 
 
 static void corner(const half_space *p, double a, double b, double at[3])
 {
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; k++) {
         at[k] = p->middle[k] + a * p->u[k] + b * p->v[k];
     }
 }
@@ -113,15 +113,15 @@ static void draw_patch(const cm_canvas *c, cm_svg *svg, const half_space *all, u
     const half_space *p = &all[own];
     double r = c->reach;
     polygon patch = {.count = 4};
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 4; i++) {
         corner(p, i == 0 || i == 3 ? -r : r, i < 2 ? -r : r, patch.at[i]);
     }
     draw_clipped(c, svg, &patch, all, count, own,
                  p->seen > 0.0 ? "class=\"plane\" fill=\"#f3f1ec\" stroke=\"#b9b2a5\""
                                : "class=\"plane\" fill=\"none\" stroke=\"#d8d3c8\"");
-    for (int i = 1; i < GRID && p->seen > 0.0; ++i) {
+    for (int i = 1; i < GRID && p->seen > 0.0; i++) {
         double t = r * (2.0 * i / GRID - 1.0);
-        for (int way = 0; way < 2; ++way) {
+        for (int way = 0; way < 2; way++) {
             polygon line = {.count = 2};
             corner(p, way ? t : -r, way ? -r : t, line.at[0]);
             corner(p, way ? t : r, way ? r : t, line.at[1]);
@@ -133,9 +133,9 @@ static void draw_patch(const cm_canvas *c, cm_svg *svg, const half_space *all, u
 static void draw_edge_on(const cm_canvas *c, cm_svg *svg, const half_space *p)
 {
     cm_point region[4];
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 4; i++) {
         double at[3], a = i == 0 || i == 3 ? -4.0 : 4.0, deep = i < 2 ? 0.0 : -4.0 * c->reach;
-        for (int k = 0; k < 3; ++k) {
+        for (int k = 0; k < 3; k++) {
             at[k] = p->middle[k] + a * c->reach * p->u[k] + deep * p->normal[k];
         }
         region[i] = cm_camera_place(&c->camera, at);
@@ -155,9 +155,9 @@ void cm_planes_draw(const cm_canvas *c, cm_svg *svg, const cm_moment *moment)
 {
     half_space planes[PLANES_MAX];
     uint32_t count = 0;
-    for (uint32_t b = 0; b < moment->body_count; ++b) {
+    for (uint32_t b = 0; b < moment->body_count; b++) {
         const cm_moment_body *body = &moment->bodies[b];
-        for (uint32_t i = 0; i < body->shape_count && count < PLANES_MAX; ++i) {
+        for (uint32_t i = 0; i < body->shape_count && count < PLANES_MAX; i++) {
             const carom_shape_def *shape = &moment->shapes[body->first_shape + i];
             cm_outline outline;
             if (shape->type == CAROM_SHAPE_PLANE) {
@@ -167,7 +167,7 @@ void cm_planes_draw(const cm_canvas *c, cm_svg *svg, const cm_moment *moment)
         }
     }
     qsort(planes, count, sizeof *planes, far_first);
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         if (fabs(planes[i].seen) < 1e-6) {
             draw_edge_on(c, svg, &planes[i]);
         } else if (fabs(planes[i].seen) < 0.999) { // else it is the page itself

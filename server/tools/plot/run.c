@@ -29,11 +29,11 @@ static carom_result fail(const cm_plot_run *run, carom_result result, cm_plot_er
 carom_result cm_plot_check_data(const cm_plot_run *runs, uint32_t count,
                                 const cm_plot_request *request, cm_plot_error *error)
 {
-    for (uint32_t t = 0; t < request->trace_count; ++t) {
+    for (uint32_t t = 0; t < request->trace_count; t++) {
         const cm_trace *trace = request->traces[t];
         bool any = trace->kind == CM_TRACE_MAP || trace->kind == CM_TRACE_COST;
-        for (uint32_t r = 0; r < count; ++r) {
-            for (uint32_t line = 0; line < runs[r].line_count[t]; ++line) {
+        for (uint32_t r = 0; r < count; r++) {
+            for (uint32_t line = 0; line < runs[r].line_count[t]; line++) {
                 any = any || runs[r].series[t][line].count > 0;
             }
         }
@@ -49,7 +49,7 @@ carom_result cm_plot_check_data(const cm_plot_run *runs, uint32_t count,
 
 bool cm_plot_has_trace(const cm_plot_request *request, cm_trace_kind kind)
 {
-    for (uint32_t t = 0; t < request->trace_count; ++t) {
+    for (uint32_t t = 0; t < request->trace_count; t++) {
         if (request->traces[t]->kind == kind) {
             return true;
         }
@@ -70,7 +70,7 @@ static bool is_named(const cm_offline *offline, uint32_t slot, const char *names
     char name[CM_NAME_MAX];
     cm_offline_body_name(offline, slot, name, sizeof name);
     size_t length = strlen(name);
-    for (const char *at = names;; ++at) {
+    for (const char *at = names;; at++) {
         size_t part = strcspn(at, ",");
         if (part == length && memcmp(at, name, length) == 0) {
             return true;
@@ -89,7 +89,7 @@ static carom_result check_names(const cm_offline *offline, const char *names, cm
         size_t part = strcspn(at, ",");
         bool found = false;
         snprintf(name, sizeof name, "%.*s", (int)(part < sizeof name ? part : sizeof name - 1), at);
-        for (uint32_t s = 0; s < carom_world_body_slots(offline->world) && !found; ++s) {
+        for (uint32_t s = 0; s < carom_world_body_slots(offline->world) && !found; s++) {
             found = is_named(offline, s, name);
         }
         if (!found) {
@@ -145,7 +145,7 @@ static void open_lines(cm_plot_run *run, const cm_offline *offline, const cm_plo
     if (trace->kind == CM_TRACE_MAP || trace->kind == CM_TRACE_COST) {
         return;
     }
-    for (uint32_t slot = 0; slot < slots; ++slot) {
+    for (uint32_t slot = 0; slot < slots; slot++) {
         if ((trace->kind == CM_TRACE_BODY || trace->kind == CM_TRACE_PATH) &&
             !is_wanted(offline, slot, request)) {
             continue;
@@ -156,7 +156,7 @@ static void open_lines(cm_plot_run *run, const cm_offline *offline, const cm_plo
             name_line(run, offline, t, line, slot, trace);
         }
     }
-    for (uint32_t line = 0; line < run->line_count[t] && run->line_count[t] == 1; ++line) {
+    for (uint32_t line = 0; line < run->line_count[t] && run->line_count[t] == 1; line++) {
         run->series[t][line].color = run->index;
     }
 }
@@ -182,9 +182,9 @@ static bool sample(cm_plot_run *run, const cm_offline *offline, const cm_plot_re
 {
     double time = (double)carom_world_tick(offline->world) / carom_world_tick_rate(offline->world);
     bool ok = true;
-    for (uint32_t t = 0; t < request->trace_count; ++t) {
+    for (uint32_t t = 0; t < request->trace_count; t++) {
         const cm_trace *trace = request->traces[t];
-        for (uint32_t line = 0; line < run->line_count[t]; ++line) {
+        for (uint32_t line = 0; line < run->line_count[t]; line++) {
             double point[2] = {time, 0.0};
             if (trace->kind == CM_TRACE_PATH) {
                 cm_trace_point(trace, offline, of[t].slot[line], point);
@@ -254,7 +254,7 @@ static carom_result step_all(cm_plot_run *run, const cm_plot_request *request, s
         }
         // Bodies that join later are not among the named ones.
         s->bodies = calloc(carom_world_limits(s->offline.world).bodies + 1, sizeof *s->bodies);
-        for (uint32_t i = 0; i < slots && s->bodies != NULL; ++i) {
+        for (uint32_t i = 0; i < slots && s->bodies != NULL; i++) {
             s->bodies[i] = is_named(&s->offline, i, request->bodies);
         }
     }
@@ -262,13 +262,13 @@ static carom_result step_all(cm_plot_run *run, const cm_plot_request *request, s
     if (s->times == NULL || (request->bodies != NULL && s->bodies == NULL)) {
         return fail(run, CAROM_ERROR_MEMORY, error);
     }
-    for (uint32_t slot = 0; slot < slots; ++slot) {
+    for (uint32_t slot = 0; slot < slots; slot++) {
         run->movable += can_move(s->offline.world, slot);
     }
-    for (uint32_t t = 0; t < request->trace_count; ++t) {
+    for (uint32_t t = 0; t < request->trace_count; t++) {
         open_lines(run, &s->offline, request, t, &s->lines[t]);
     }
-    for (uint64_t tick = 0; tick <= request->ticks; ++tick) {
+    for (uint64_t tick = 0; tick <= request->ticks; tick++) {
         carom_result result = step_once(run, request, s, tick);
         if (result != CAROM_OK) {
             return fail(run, result, error);
@@ -300,10 +300,10 @@ static carom_result set_surfaces(const cm_plot_run *run, carom_world *world, dou
         return CAROM_ERROR_MEMORY;
     }
     carom_world_clear_pair_rules(world);
-    for (uint32_t slot = 0; slot < carom_world_body_slots(world); ++slot) {
+    for (uint32_t slot = 0; slot < carom_world_body_slots(world); slot++) {
         uint32_t count =
             carom_body_shapes(world, carom_world_body_at(world, slot), shapes, stats.shapes);
-        for (uint32_t i = 0; i < count; ++i) {
+        for (uint32_t i = 0; i < count; i++) {
             // Cannot fail: the shape lives, the coefficients are 0 to 1.
             (void)carom_shape_set_surface(world, shapes[i],
                                           surface_value(def.friction_combine, friction),
@@ -330,11 +330,11 @@ static carom_result run_cell(const cm_plot_run *run, const cm_plot_request *requ
         return result;
     }
     *touched = false;
-    for (uint64_t tick = 0; tick < ticks && !*touched; ++tick) {
+    for (uint64_t tick = 0; tick < ticks && !*touched; tick++) {
         uint32_t count = 0;
         cm_offline_step(&offline);
         const carom_contact_event *events = carom_world_contact_events(offline.world, &count);
-        for (uint32_t i = 0; i < count; ++i) {
+        for (uint32_t i = 0; i < count; i++) {
             *touched = *touched || (events[i].begin && !events[i].sensor);
         }
     }
@@ -351,8 +351,8 @@ static carom_result run_map(cm_plot_run *run, const cm_plot_request *request, cm
     if (run->map == NULL) {
         return fail(run, CAROM_ERROR_MEMORY, error);
     }
-    for (uint32_t row = 0; row < n; ++row) {
-        for (uint32_t column = 0; column < n; ++column) {
+    for (uint32_t row = 0; row < n; row++) {
+        for (uint32_t column = 0; column < n; column++) {
             bool touched = false;
             carom_result result =
                 run_cell(run, request, (double)column / (n - 1), (double)row / (n - 1),
@@ -377,7 +377,7 @@ carom_result cm_plot_run_go(cm_plot_run *run, const cm_plot_request *request, cm
     stepping s;
     memset(&s, 0, sizeof s);
     bool other = request->at_count > 0;
-    for (uint32_t t = 0; t < request->trace_count; ++t) {
+    for (uint32_t t = 0; t < request->trace_count; t++) {
         other = other || request->traces[t]->kind != CM_TRACE_MAP;
     }
     carom_result result = CAROM_OK;
@@ -401,11 +401,11 @@ carom_result cm_plot_run_go(cm_plot_run *run, const cm_plot_request *request, cm
 
 void cm_plot_run_free(cm_plot_run *run)
 {
-    for (uint32_t i = 0; i < CM_PLOT_AT_MAX; ++i) {
+    for (uint32_t i = 0; i < CM_PLOT_AT_MAX; i++) {
         cm_moment_free(&run->moments[i]);
     }
-    for (uint32_t t = 0; t < CM_PLOT_TRACES_MAX; ++t) {
-        for (uint32_t line = 0; line < CM_PLOT_LINES_MAX; ++line) {
+    for (uint32_t t = 0; t < CM_PLOT_TRACES_MAX; t++) {
+        for (uint32_t line = 0; line < CM_PLOT_LINES_MAX; line++) {
             cm_series_free(&run->series[t][line]);
         }
     }

@@ -65,7 +65,7 @@ static void put_attribute(cm_svg *svg, const char *name, double value)
 // which cannot come from a checked scene.
 static void put_escaped(cm_svg *svg, const char *text)
 {
-    for (const char *c = text; *c != '\0'; ++c) {
+    for (const char *c = text; *c != '\0'; c++) {
         char one[2] = {(unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, '\0'};
         switch (*c) {
         case '&':
@@ -180,7 +180,7 @@ void cm_svg_polyline(cm_svg *svg, const cm_point *points, uint32_t count, bool c
                      const char *style)
 {
     put(svg, closed ? "<polygon points=\"" : "<polyline fill=\"none\" points=\"");
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         put(svg, i == 0 ? "" : " ");
         put_number(svg, points[i].x);
         put(svg, ",");
@@ -227,7 +227,7 @@ void cm_svg_arc_arrow(cm_svg *svg, double x, double y, double radius, double fro
     char style[64];
     double sign = sweep < 0.0 ? -1.0 : 1.0, head = fmin(HEAD_LENGTH, fabs(sweep) * radius);
     double line = sweep - sign * 0.8 * head / radius;
-    for (int i = 0; i <= STEPS; ++i) {
+    for (int i = 0; i <= STEPS; i++) {
         double angle = from + line * i / STEPS;
         points[i] = (cm_point){x + radius * cos(angle), y - radius * sin(angle)};
     }

@@ -65,7 +65,7 @@ static const cm_trace TRACES[] = {
 
 const cm_trace *cm_trace_find(const char *name, size_t length)
 {
-    for (size_t i = 0; i < TRACE_COUNT; ++i) {
+    for (size_t i = 0; i < TRACE_COUNT; i++) {
         if (strlen(TRACES[i].name) == length && memcmp(TRACES[i].name, name, length) == 0) {
             return &TRACES[i];
         }
@@ -76,7 +76,7 @@ const cm_trace *cm_trace_find(const char *name, size_t length)
 void cm_trace_names(char *text, size_t size)
 {
     size_t used = 0;
-    for (size_t i = 0; i < TRACE_COUNT && used < size; ++i) {
+    for (size_t i = 0; i < TRACE_COUNT && used < size; i++) {
         used +=
             (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? "" : ", ", TRACES[i].name);
     }
@@ -129,7 +129,7 @@ static void spin_of(const cm_offline *run, uint32_t slot, double spin[3])
     to_doubles(body.inertia, inertia);
     cm_turn(back_r, w, a);
     cm_turn(back_p, a, b);
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; k++) {
         b[k] *= inertia[k];
     }
     cm_turn(p, b, a);
@@ -158,7 +158,7 @@ static double share(const cm_offline *run, uint32_t slot, const carom_body_state
     if (what >= MOMENTUM) {
         return m * v[k];
     }
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         sum += what != POTENTIAL ? 0.5 * (m * v[i] * v[i] + w[i] * spin[i]) : 0.0;
         sum -= what != KINETIC ? m * g[i] * x[i] : 0.0;
     }
@@ -168,7 +168,7 @@ static double share(const cm_offline *run, uint32_t slot, const carom_body_state
 static double worst_joint_error(const carom_world *world)
 {
     double worst = carom_world_joint_slots(world) > 0 ? 0.0 : NAN;
-    for (uint32_t slot = 0; slot < carom_world_joint_slots(world); ++slot) {
+    for (uint32_t slot = 0; slot < carom_world_joint_slots(world); slot++) {
         carom_joint_state state;
         if (carom_joint_get(world, carom_world_joint_at(world, slot), &state) == CAROM_OK) {
             worst = fmax(worst, fabs((double)state.error));
@@ -190,7 +190,7 @@ static double world_value(uint32_t what, const cm_offline *run, const bool *bodi
         return worst_joint_error(world);
     }
     double sum = 0.0;
-    for (uint32_t slot = 0; slot < carom_world_body_slots(world); ++slot) {
+    for (uint32_t slot = 0; slot < carom_world_body_slots(world); slot++) {
         carom_body_state s;
         if ((bodies == NULL || bodies[slot]) &&
             carom_body_get(world, carom_world_body_at(world, slot), &s) == CAROM_OK &&

@@ -31,7 +31,7 @@ carom_body_def carom_default_body_def(void)
 
 bool carom_body_is_valid(const carom_world *world, carom_body_id body)
 {
-    return world && cm_body_find(world, body) != NULL;
+    return world != NULL && cm_body_find(world, body) != NULL;
 }
 
 uint32_t carom_world_body_slots(const carom_world *world)
@@ -81,7 +81,7 @@ static carom_result check_shapes(const carom_body_def *def, const carom_shape_de
                                "another than a plane: only static bodies have planes");
         }
         if (result != CAROM_OK) {
-            if (error) {
+            if (error != NULL) {
                 error->shape = i;
             }
             return result;
@@ -228,7 +228,7 @@ CM_FP_BODY static carom_result create(carom_world *world, const carom_body_def *
     bool planar = (world->state.flags & CM_WORLD_PLANAR) != 0;
     CM_TRY(rows_from_def(def, shapes, count, planar, &motion, &body, error));
     for (uint32_t i = 0; i < count; i++) {
-        if (shapes[i].type == CAROM_SHAPE_HULL && !cm_hull_find(world, shapes[i].hull->id)) {
+        if (shapes[i].type == CAROM_SHAPE_HULL && cm_hull_find(world, shapes[i].hull->id) == NULL) {
             cm_refuse(error, CAROM_ERROR_NOT_FOUND, "hull", "one of the world's hulls");
             error->shape = i;
             return error->result;
@@ -244,7 +244,7 @@ CM_FP_BODY static carom_result create(carom_world *world, const carom_body_def *
     cm_motions(world)[slot] = motion;
     cm_bodies(world)[slot] = body;
     cm_stir_body(world, slot);
-    if (id) {
+    if (id != NULL) {
         id->index = slot;
         id->generation = body.generation;
     }
@@ -255,7 +255,7 @@ carom_result carom_body_create(carom_world *world, const carom_body_def *def,
                                const carom_shape_def *shapes, uint32_t shape_count,
                                carom_body_id *body)
 {
-    if (!world) {
+    if (world == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     carom_error *error = &world->error;
@@ -273,7 +273,7 @@ carom_result carom_body_create(carom_world *world, const carom_body_def *def,
 
 carom_result carom_body_destroy(carom_world *world, carom_body_id body)
 {
-    if (!world) {
+    if (world == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     carom_error *error = &world->error;
@@ -304,11 +304,11 @@ CM_FP_BODY static void get(const carom_world *world, const cm_body *body, uint32
 
 carom_result carom_body_get(const carom_world *world, carom_body_id body, carom_body_state *state)
 {
-    if (!world || !state) {
+    if (world == NULL || state == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     const cm_body *row = cm_body_find(world, body);
-    if (!row) {
+    if (row == NULL) {
         return CAROM_ERROR_STALE_ID;
     }
     cm_fpenv saved = cm_fpenv_enter();
@@ -320,7 +320,7 @@ carom_result carom_body_get(const carom_world *world, carom_body_id body, carom_
 carom_result carom_body_get_def(const carom_world *world, carom_body_id id, carom_body_def *def)
 {
     carom_body_state state;
-    if (!def) {
+    if (def == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     CM_TRY(carom_body_get(world, id, &state));
@@ -354,6 +354,6 @@ carom_result carom_body_get_def(const carom_world *world, carom_body_id id, caro
 
 uint32_t carom_body_pointer(const carom_world *world, carom_body_id id)
 {
-    const cm_body *body = world ? cm_body_find(world, id) : NULL;
-    return body ? body->pointer : CAROM_NO_PLAYER;
+    const cm_body *body = world != NULL ? cm_body_find(world, id) : NULL;
+    return body != NULL ? body->pointer : CAROM_NO_PLAYER;
 }

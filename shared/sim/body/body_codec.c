@@ -28,8 +28,8 @@
 size_t carom_world_encode_body(const carom_world *world, carom_body_id body, void *bytes,
                                size_t size)
 {
-    const cm_body *row = world ? cm_body_find(world, body) : NULL;
-    if (!row || !bytes) {
+    const cm_body *row = world != NULL ? cm_body_find(world, body) : NULL;
+    if (row == NULL || bytes == NULL) {
         return 0;
     }
     cm_byte_writer writer = cm_byte_writer_make(bytes, size);
@@ -148,7 +148,7 @@ static carom_result decode(carom_world *world, const void *bytes, size_t size, c
         return CAROM_ERROR_CORRUPT;
     }
     place(world, &second, slot, &motion, &body, count);
-    if (id) {
+    if (id != NULL) {
         id->index = slot;
         id->generation = body.generation;
     }
@@ -158,7 +158,7 @@ static carom_result decode(carom_world *world, const void *bytes, size_t size, c
 carom_result carom_world_decode_body(carom_world *world, const void *bytes, size_t size,
                                      carom_body_id *id)
 {
-    if (!world) {
+    if (world == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     carom_error *error = &world->error;

@@ -17,11 +17,12 @@
 // The row of a live body, or why there is none.
 static carom_result find(carom_world *world, carom_body_id id, cm_body **body)
 {
-    if (!world) {
+    if (world == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     *body = cm_body_find(world, id);
-    return *body ? CAROM_OK : cm_refuse(&world->error, CAROM_ERROR_STALE_ID, "body", CM_LIVE_BODY);
+    return *body != NULL ? CAROM_OK
+                         : cm_refuse(&world->error, CAROM_ERROR_STALE_ID, "body", CM_LIVE_BODY);
 }
 
 static void changed(carom_world *world, uint32_t slot)

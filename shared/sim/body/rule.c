@@ -15,7 +15,7 @@ static carom_result set_end(carom_world *world, carom_body_id body, uint32_t mat
         *end = material;
         return CAROM_OK;
     }
-    if (!cm_body_find(world, body)) {
+    if (cm_body_find(world, body) == NULL) {
         return cm_refuse(&world->error, CAROM_ERROR_STALE_ID, bit == 1 ? "body_a" : "body_b",
                          CM_LIVE_BODY);
     }
@@ -26,7 +26,7 @@ static carom_result set_end(carom_world *world, carom_body_id body, uint32_t mat
 
 carom_result carom_world_add_pair_rule(carom_world *world, const carom_pair_rule *rule)
 {
-    if (!world) {
+    if (world == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     carom_error *error = &world->error;

@@ -29,7 +29,7 @@ carom_result cm_shape_from_def(const carom_shape_def *def, cm_shape *shape, caro
 {
     memset(shape, 0, sizeof *shape);
     CM_WANT((unsigned)def->type <= CAROM_SHAPE_HULL, "type", "a carom_shape_type");
-    CM_WANT(def->type != CAROM_SHAPE_HULL || def->hull, "hull", "one of the world's hulls");
+    CM_WANT(def->type != CAROM_SHAPE_HULL || def->hull != NULL, "hull", "one of the world's hulls");
     shape->type = (uint8_t)def->type;
     shape->alive = 1;
     shape->next = CM_NONE;
@@ -141,18 +141,18 @@ static cm_shape *find(const carom_world *world, carom_shape_id id)
 carom_result carom_shape_get(const carom_world *world, carom_shape_id shape, carom_shape_def *def,
                              carom_body_id *body)
 {
-    if (!world) {
+    if (world == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     const cm_shape *row = find(world, shape);
-    if (!row) {
+    if (row == NULL) {
         return CAROM_ERROR_STALE_ID;
     }
-    if (def) {
+    if (def != NULL) {
         cm_shape_to_def(row, def);
         def->hull = row->type == CAROM_SHAPE_HULL ? cm_hull_find(world, row->geometry) : NULL;
     }
-    if (body) {
+    if (body != NULL) {
         body->index = row->body;
         body->generation = cm_bodies(world)[row->body].generation;
     }
@@ -162,7 +162,7 @@ carom_result carom_shape_get(const carom_world *world, carom_shape_id shape, car
 carom_result carom_shape_set_surface(carom_world *world, carom_shape_id shape, float friction,
                                      float restitution)
 {
-    if (!world) {
+    if (world == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     carom_error *error = &world->error;
@@ -182,11 +182,11 @@ carom_result carom_shape_set_surface(carom_world *world, carom_shape_id shape, f
 uint32_t carom_body_shapes(const carom_world *world, carom_body_id body, carom_shape_id *shapes,
                            uint32_t capacity)
 {
-    const cm_body *row = world ? cm_body_find(world, body) : NULL;
+    const cm_body *row = world != NULL ? cm_body_find(world, body) : NULL;
     uint32_t count = 0;
-    for (uint32_t slot = row ? row->first_shape : CM_NONE; slot != CM_NONE;) {
+    for (uint32_t slot = row != NULL ? row->first_shape : CM_NONE; slot != CM_NONE;) {
         const cm_shape *shape = &cm_shapes(world)[slot];
-        if (shapes && count < capacity) {
+        if (shapes != NULL && count < capacity) {
             shapes[count].index = slot;
             shapes[count].generation = shape->generation;
         }

@@ -178,7 +178,7 @@ CM_FP_BODY static carom_result build_hull(const carom_vec3 *points, uint32_t cou
                                           cm_hull_build *build, carom_hull *hull)
 {
     carom_result result = cm_hull_from_points(points, count, build);
-    if (result != CAROM_OK || !hull) {
+    if (result != CAROM_OK || hull == NULL) {
         return result;
     }
     uint8_t place[CM_HULL_VERTICES];
@@ -197,7 +197,7 @@ CM_FP_BODY static carom_result build_hull(const carom_vec3 *points, uint32_t cou
 carom_result carom_hull_create(const carom_vec3 *points, uint32_t count,
                                const carom_allocator *allocator, carom_hull **hull)
 {
-    if (!hull || !allocator) {
+    if (hull == NULL || allocator == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     const carom_allocator *from = allocator;
@@ -205,7 +205,7 @@ carom_result carom_hull_create(const carom_vec3 *points, uint32_t count,
     carom_hull *made = from->allocate(from->context, sizeof *made);
     cm_hull_build *build = from->allocate(from->context, sizeof *build);
     carom_result result = CAROM_ERROR_MEMORY;
-    if (made && build) {
+    if (made != NULL && build != NULL) {
         memset(made, 0, sizeof *made);
         cm_fpenv saved = cm_fpenv_enter();
         result = build_hull(points, count, build, made);
@@ -232,7 +232,7 @@ const char *carom_hull_refusal(const carom_vec3 *points, uint32_t count)
 
 void carom_hull_destroy(carom_hull *hull)
 {
-    if (hull) {
+    if (hull != NULL) {
         carom_allocator allocator = hull->allocator;
         allocator.release(allocator.context, hull);
     }

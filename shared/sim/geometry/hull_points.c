@@ -379,7 +379,7 @@ static bool triangle_faces(work *w)
 
 static carom_result check_points(const carom_vec3 *points, uint32_t count, const char **refusal)
 {
-    if (!points || count < 4) {
+    if (points == NULL || count < 4) {
         *refusal = "fewer than 4 points";
         return CAROM_ERROR_ARGUMENT;
     }

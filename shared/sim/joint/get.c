@@ -8,7 +8,7 @@
 
 bool carom_joint_is_valid(const carom_world *world, carom_joint_id joint)
 {
-    return world && cm_joint_find(world, joint) != NULL;
+    return world != NULL && cm_joint_find(world, joint) != NULL;
 }
 
 uint32_t carom_world_joint_slots(const carom_world *world)
@@ -127,11 +127,11 @@ CM_FP_BODY static void get(const carom_world *world, const cm_joint *joint,
 carom_result carom_joint_get(const carom_world *world, carom_joint_id joint,
                              carom_joint_state *state)
 {
-    if (!world || !state) {
+    if (world == NULL || state == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     const cm_joint *row = cm_joint_find(world, joint);
-    if (!row) {
+    if (row == NULL) {
         return CAROM_ERROR_STALE_ID;
     }
     cm_fpenv saved = cm_fpenv_enter();

@@ -163,7 +163,7 @@ static carom_result find_ends(carom_world *world, const carom_joint_def *def, cm
 
 carom_result carom_joint_create(carom_world *world, const carom_joint_def *def, carom_joint_id *id)
 {
-    if (!world) {
+    if (world == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     carom_error *error = &world->error;
@@ -192,7 +192,7 @@ carom_result carom_joint_create(carom_world *world, const carom_joint_def *def, 
     }
     *row = joint;
     cm_joint_wake_ends(world, row);
-    if (id) {
+    if (id != NULL) {
         *id = (carom_joint_id){slot, joint.generation};
     }
     return CAROM_OK;
@@ -202,7 +202,7 @@ carom_result carom_joint_create(carom_world *world, const carom_joint_def *def, 
 
 carom_result carom_joint_destroy(carom_world *world, carom_joint_id joint)
 {
-    if (!world) {
+    if (world == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     carom_error *error = &world->error;
@@ -237,12 +237,12 @@ void cm_joint_break(carom_world *world, cm_scratch *scratch)
 
 static carom_result find(carom_world *world, carom_joint_id id, cm_joint **joint)
 {
-    if (!world) {
+    if (world == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     *joint = cm_joint_find(world, id);
-    return *joint ? CAROM_OK
-                  : cm_refuse(&world->error, CAROM_ERROR_STALE_ID, "joint", CM_LIVE_JOINT);
+    return *joint != NULL ? CAROM_OK
+                          : cm_refuse(&world->error, CAROM_ERROR_STALE_ID, "joint", CM_LIVE_JOINT);
 }
 
 // Takes a changed row where it is allowed.

@@ -37,10 +37,10 @@ static void add_event(carom_world *world, cm_scratch *scratch, const cm_contact 
     event->shape_b = (carom_shape_id){contact->shape_b, b->generation};
     event->begin = begin;
     event->sensor = a->sensor || b->sensor;
-    if (manifold && manifold->point_count == 0) {
+    if (manifold != NULL && manifold->point_count == 0) {
         event->point = cm_add(cm_motions(world)[a->body].position, manifold->points[0].anchor_a);
         event->normal = manifold->normal;
-    } else if (manifold) {
+    } else if (manifold != NULL) {
         carom_vec3 sum = cm_vec(0.0f, 0.0f, 0.0f);
         for (uint32_t i = 0; i < manifold->point_count; i++) {
             sum = cm_add(sum, manifold->points[i].anchor_a);

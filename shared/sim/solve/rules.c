@@ -7,7 +7,7 @@ static void tell(cm_findings *findings, carom_result result, const char *field,
                  const char *expected)
 {
     const carom_error finding = {result, field, expected, findings->shape};
-    if (findings->to && findings->to->found) {
+    if (findings->to != NULL && findings->to->found != NULL) {
         findings->to->found(findings->to->context, &finding);
     }
 }

@@ -290,7 +290,7 @@ carom_result cm_check_geometry(const carom_world *world, const cm_shape *shape)
         return CAROM_OK;
     }
     const carom_hull *hull = cm_hull_find(world, shape->geometry);
-    if (!hull) {
+    if (hull == NULL) {
         return CAROM_ERROR_NOT_FOUND;
     }
     bool same = shape->size[0] == hull->inner_radius && shape->size[1] == hull->outer_radius;

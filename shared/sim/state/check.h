@@ -28,7 +28,7 @@
 static inline carom_result cm_refuse(carom_error *error, carom_result result, const char *field,
                                      const char *expected)
 {
-    if (error) {
+    if (error != NULL) {
         *error = (carom_error){result, field, expected, CAROM_NO_SHAPE};
     }
     return result;

@@ -31,7 +31,7 @@ static size_t align_line(size_t size)
 // The next array of the walk: where it starts, or NULL where only the size is asked for.
 static void *take(char *base, size_t *offset, size_t size)
 {
-    void *start = base ? base + *offset : NULL;
+    void *start = base != NULL ? base + *offset : NULL;
     *offset += align_line(size);
     return start;
 }

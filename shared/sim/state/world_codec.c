@@ -64,7 +64,7 @@ size_t carom_world_encode_size(const carom_world *world)
 size_t carom_world_encode(const carom_world *world, void *bytes, size_t size)
 {
     size_t needed = carom_world_encode_size(world);
-    if (!bytes || size < needed) {
+    if (bytes == NULL || size < needed) {
         return 0;
     }
     cm_byte_writer writer = cm_byte_writer_make(bytes, needed);
@@ -292,7 +292,7 @@ static carom_result check_form(form *f, const carom_world *world, const void *by
 carom_result carom_world_decode(carom_world *world, const void *bytes, size_t size)
 {
     form f;
-    if (!world) {
+    if (world == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     carom_error *error = &world->error;

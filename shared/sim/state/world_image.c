@@ -69,7 +69,7 @@ static char *put(char *to, const void *from, size_t size)
 size_t carom_world_save(const carom_world *world, void *image, size_t size)
 {
     size_t needed = carom_world_save_size(world);
-    if (!image || size < needed) {
+    if (image == NULL || size < needed) {
         return 0;
     }
     save_header header = {SAVE_MAGIC, CAROM_ENGINE_VERSION, world->layout_hash, needed};
@@ -127,7 +127,7 @@ carom_result carom_world_restore(carom_world *world, const void *image, size_t s
 {
     save_header header;
     cm_world_state state;
-    if (!world) {
+    if (world == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     carom_error *error = &world->error;

@@ -81,13 +81,13 @@ bool carom_check_body(const carom_world_def *world, const carom_body_def *def,
         check_plane(def, &findings);
     }
     const cm_scene_rules *rules = rules_of(world);
-    if (rules->body) {
+    if (rules->body != NULL) {
         rules->body(def, &findings);
     }
-    if (rules->matter && !findings.refused) {
+    if (rules->matter != NULL && !findings.refused) {
         rules->matter(world, def, shapes, shape_count, &findings);
     }
-    for (uint32_t i = 0; i < shape_count && rules->shape; i++) {
+    for (uint32_t i = 0; i < shape_count && rules->shape != NULL; i++) {
         findings.shape = i;
         rules->shape(world, &shapes[i], &findings);
     }
@@ -99,7 +99,7 @@ bool carom_check_joint(const carom_world_def *world, const carom_joint_def *def,
 {
     cm_findings findings = {to, CAROM_NO_SHAPE, false};
     const cm_scene_rules *rules = rules_of(world);
-    if (rules->joint) {
+    if (rules->joint != NULL) {
         rules->joint(def, &findings);
     }
     return !findings.refused;
@@ -110,7 +110,7 @@ bool carom_check_pair_rule(const carom_world_def *world, const carom_pair_rule *
 {
     cm_findings findings = {to, CAROM_NO_SHAPE, false};
     const cm_scene_rules *rules = rules_of(world);
-    if (rules->pair) {
+    if (rules->pair != NULL) {
         rules->pair(rule, &findings);
     }
     return !findings.refused;

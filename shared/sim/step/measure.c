@@ -41,10 +41,10 @@ void carom_world_measure_contacts(const carom_world *world, uint32_t *touching,
     cm_fpenv saved = cm_fpenv_enter();
     measure(world, &count, &depth);
     cm_fpenv_leave(saved);
-    if (touching) {
+    if (touching != NULL) {
         *touching = count;
     }
-    if (max_penetration) {
+    if (max_penetration != NULL) {
         *max_penetration = depth;
     }
 }

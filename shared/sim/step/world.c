@@ -123,7 +123,7 @@ size_t carom_world_size(const carom_world_def *def)
 {
     carom_world world;
     size_t size = 0;
-    if (!def || check_solver_def(&def->solver, NULL) != CAROM_OK ||
+    if (def == NULL || check_solver_def(&def->solver, NULL) != CAROM_OK ||
         !lay_out(&def->limits, &def->solver, &world, &size)) {
         return 0;
     }
@@ -146,7 +146,7 @@ static carom_result check_limits(const carom_limits *limits, carom_error *error)
 static carom_result check_hulls(const carom_world_def *def, carom_error *error)
 {
     for (uint32_t i = 0; i < def->hull_count; i++) {
-        CM_WANT(def->hulls && def->hulls[i], "hulls", "hull_count hulls");
+        CM_WANT(def->hulls && def->hulls[i] != NULL, "hulls", "hull_count hulls");
         CM_WANT(i == 0 || carom_hull_id(def->hulls[i - 1]) < carom_hull_id(def->hulls[i]), "hulls",
                 "ascending ids, as carom_hull_sort leaves them");
     }
@@ -229,7 +229,7 @@ bool carom_check_world(const carom_world_def *def, const carom_findings *to)
         return false;
     }
     const cm_scene_rules *rules = cm_solver_of(state.solver)->rules;
-    if (rules->world) {
+    if (rules->world != NULL) {
         rules->world(def, &findings);
     }
     return !findings.refused;
@@ -238,7 +238,7 @@ bool carom_check_world(const carom_world_def *def, const carom_findings *to)
 carom_result carom_world_create(const carom_world_def *def, void *memory, size_t size,
                                 carom_world **world)
 {
-    if (!def) {
+    if (def == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     carom_error *error = def->error;
@@ -359,7 +359,7 @@ void carom_world_set_clock(carom_world *world, double (*clock)(void *), void *co
 
 carom_result carom_world_set_lanes(carom_world *world, uint32_t lanes)
 {
-    if (!world) {
+    if (world == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     carom_error *error = &world->error;

@@ -59,7 +59,7 @@ cm_quality judge(const Scene &scene, Engine &engine)
     std::vector<cm_solid> solids;
     std::vector<cm_quality_joint> joints;
     double top = -1e30;
-    for (size_t i = 0; i < scene.bodies.size(); ++i) {
+    for (size_t i = 0; i < scene.bodies.size(); i++) {
         const Body &body = scene.bodies[i];
         poses.push_back(engine.pose(i));
         cm_solid solid;
@@ -74,11 +74,11 @@ cm_quality judge(const Scene &scene, Engine &engine)
         const cm_quality_pose *ends[2] = {&scene.bodies[source.a].pose,
                                           &scene.bodies[source.b].pose};
         double *anchors[2] = {joint.anchor_a, joint.anchor_b};
-        for (int end = 0; end < 2; ++end) {
+        for (int end = 0; end < 2; end++) {
             double rows[3][3];
             cm_solid_rotation(ends[end]->orientation, rows);
-            for (int i = 0; i < 3; ++i) {
-                for (int k = 0; k < 3; ++k) {
+            for (int i = 0; i < 3; i++) {
+                for (int k = 0; k < 3; k++) {
                     anchors[end][i] += rows[k][i] * (source.anchor[k] - ends[end]->position[k]);
                 }
             }
@@ -100,7 +100,7 @@ void run_once(const Maker &maker, const Scene &scene, const Options &options, Fi
 {
     std::unique_ptr<Engine> engine = maker.make(scene);
     double sum = 0.0;
-    for (unsigned i = 0; i < options.steps; ++i) {
+    for (unsigned i = 0; i < options.steps; i++) {
         double start = cm_bench_thread_ms();
         engine->step();
         double taken = cm_bench_thread_ms() - start;
@@ -127,7 +127,7 @@ void print_row(const Scene &scene, const Figures *figures)
         moving += body.dynamic;
     }
     std::printf("%-15s %5zu", scene.name.c_str(), moving);
-    for (size_t e = 0; e < ENGINES; ++e) {
+    for (size_t e = 0; e < ENGINES; e++) {
         if (figures[e].ran) {
             std::printf(" %8.3f", median(figures[e].means));
         } else {
@@ -145,7 +145,7 @@ void print_row(const Scene &scene, const Figures *figures)
         std::printf("  %6s", "-");
     }
     std::printf(" %6.2f ", target);
-    for (size_t e = 0; e < ENGINES; ++e) {
+    for (size_t e = 0; e < ENGINES; e++) {
         const cm_quality &q = figures[e].quality;
         if (figures[e].ran) {
             std::printf(" | %6.1f %5.2f %6.2f %7.2f", 1e3 * q.max_penetration,
@@ -173,7 +173,7 @@ void print_head(const Options &options)
         std::printf(" | %-27s", maker.name);
     }
     std::printf("\n%-15s %5s %8s %8s %8s  %6s %6s ", "scene", "moves", "", "", "", "c/b", "");
-    for (size_t e = 0; e < ENGINES; ++e) {
+    for (size_t e = 0; e < ENGINES; e++) {
         std::printf(" | %6s %5s %6s %7s", "worst", "mean", "top", "joint");
     }
     std::printf("\n");
@@ -192,7 +192,7 @@ unsigned count_of(const char *text)
 Options read_options(int argc, char **argv)
 {
     Options options;
-    for (int i = 1; i < argc; ++i) {
+    for (int i = 1; i < argc; i++) {
         const std::string word = argv[i];
         unsigned *value = word == "--runs"    ? &options.runs
                           : word == "--steps" ? &options.steps
@@ -232,8 +232,8 @@ int main(int argc, char **argv)
             const Scene scene = load_scene(path);
             Figures figures[ENGINES];
             bool refused[ENGINES] = {};
-            for (unsigned run = 0; run < options.runs; ++run) {
-                for (size_t e = 0; e < ENGINES; ++e) {
+            for (unsigned run = 0; run < options.runs; run++) {
+                for (size_t e = 0; e < ENGINES; e++) {
                     try {
                         if (!refused[e]) {
                             run_once(MAKERS[e], scene, options, figures[e]);

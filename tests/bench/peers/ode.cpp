@@ -86,7 +86,7 @@ class Ode final : public Engine {
         }
         dContact found[CONTACTS];
         int count = dCollide(a, b, CONTACTS, &found[0].geom, sizeof found[0]);
-        for (int i = 0; i < count; ++i) {
+        for (int i = 0; i < count; i++) {
             found[i].surface.mode = dContactApprox1;
             found[i].surface.mu = self->friction;
             dJointAttach(dJointCreateContact(self->world, self->contacts, &found[i]), body_a,

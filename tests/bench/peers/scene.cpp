@@ -25,7 +25,7 @@ void numbers(const json_t *list, double *out, size_t count)
     if (json_array_size(list) != count) {
         refuse("a vector of the wrong length");
     }
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; i++) {
         out[i] = json_number_value(json_array_get(list, i));
     }
 }
@@ -102,7 +102,7 @@ Scene read_scene(const json_t *root)
     scene.name = text(root, "name");
     scene.dt = 1.0 / number(root, "tick_rate", 60.0);
     numbers(json_object_get(root, "gravity"), fallback, 3);
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         scene.gravity[i] = fallback[i];
     }
     const json_t *combine = json_object_get(root, "combine");

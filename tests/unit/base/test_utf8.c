@@ -33,12 +33,12 @@ Test(utf8, code_points)
                  {"\xf4\x90\x80\x80", CM_UTF8_NONE}, // above the last
                  {"\xe2\x82", CM_UTF8_NONE},         // the end comes too early
                  {"\xc2g", CM_UTF8_NONE}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         size_t length = 0;
         cr_expect_eq(first(cases[i].text, &length), cases[i].code, "case %zu", i);
         cr_expect_eq(length, cases[i].code == CM_UTF8_NONE ? 0 : strlen(cases[i].text), "%zu", i);
     }
-    for (uint32_t byte = 0x80; byte < 0x100; ++byte) {
+    for (uint32_t byte = 0x80; byte < 0x100; byte++) {
         const char text[2] = {(char)byte, '\0'};
         size_t length = 0;
         cr_expect_eq(first(text, &length), CM_UTF8_NONE, "%02x alone", byte);
@@ -52,7 +52,7 @@ Test(utf8, printable_copies)
     char out[64];
     cm_utf8_printable(text, out, sizeof out);
     cr_assert_str_eq(out, whole);
-    for (size_t size = 1; size < sizeof whole; ++size) {
+    for (size_t size = 1; size < sizeof whole; size++) {
         memset(out, 'x', sizeof out);
         cm_utf8_printable(text, out, size);
         cr_expect_lt(strlen(out), size);

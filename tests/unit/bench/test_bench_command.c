@@ -95,7 +95,7 @@ Test(bench_command, bad_usage)
                                       "bench codec x",   "bench load",
                                       "bench replay",    "bench rollback --steps 3",
                                       "bench --unknown"};
-    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; ++i) {
+    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
         run_command(BAD[i], &result);
         cr_expect_eq(result.status, 2, "%s", BAD[i]);
         cr_expect_str_eq(result.out, "", "%s", BAD[i]);

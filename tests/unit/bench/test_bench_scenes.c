@@ -37,14 +37,14 @@ Test(bench_scenes, generator_makes_the_towers)
     cr_assert_eq(cm_scene_populate(scene, filed), CAROM_OK);
     cr_assert_eq(carom_world_body_slots(filed), 1005);
     cr_assert_eq(carom_world_body_slots(made), 1005);
-    for (uint32_t slot = 0; slot < 1005; ++slot) {
+    for (uint32_t slot = 0; slot < 1005; slot++) {
         carom_body_state a, b;
         cr_assert_eq(carom_body_get(filed, carom_world_body_at(filed, slot), &a), CAROM_OK);
         cr_assert_eq(carom_body_get(made, carom_world_body_at(made, slot), &b), CAROM_OK);
         cr_assert_eq(memcmp(&a.position, &b.position, sizeof a.position), 0, "body %u", slot);
         cr_assert(a.type == b.type && a.mass == b.mass, "body %u", slot);
     }
-    for (int i = 0; i < 10; ++i) {
+    for (int i = 0; i < 10; i++) {
         carom_world_step(filed);
         carom_world_step(made);
     }
@@ -76,7 +76,7 @@ Test(bench_scenes, a_short_run)
     cm_scene_world_def(scene, &def);
     carom_world *world = cm_bench_world_new(&def);
     cr_assert_eq(cm_scene_populate(scene, world), CAROM_OK);
-    for (int i = 0; i < 6; ++i) {
+    for (int i = 0; i < 6; i++) {
         carom_world_step(world);
     }
     cr_assert_eq(carom_world_hash(world), run.hash, "the hash after the last step");

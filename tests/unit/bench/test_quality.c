@@ -64,7 +64,7 @@ Test(quality, the_sweep_misses_nothing)
     enum { COUNT = 300 };
     static cm_solid solids[COUNT];
     uint64_t state = 11;
-    for (uint32_t i = 0; i < COUNT; ++i) {
+    for (uint32_t i = 0; i < COUNT; i++) {
         double turn[4] = {chance(&state), chance(&state), chance(&state), chance(&state) + 1e-3};
         solids[i] =
             cube_at(i, 4.0 * chance(&state), 4.0 * chance(&state), 4.0 * chance(&state), turn);
@@ -72,8 +72,8 @@ Test(quality, the_sweep_misses_nothing)
     }
     uint32_t pairs = 0;
     double sum = 0.0, worst = 0.0;
-    for (uint32_t i = 0; i < COUNT; ++i) {
-        for (uint32_t k = i + 1; k < COUNT; ++k) {
+    for (uint32_t i = 0; i < COUNT; i++) {
+        for (uint32_t k = i + 1; k < COUNT; k++) {
             double depth = cm_solid_depth(&solids[i], &solids[k]);
             pairs += depth > -CM_QUALITY_NEAR;
             sum += fmax(depth, 0.0);
@@ -136,7 +136,7 @@ Test(quality, summary_of_samples)
 {
     double samples[200];
     cm_samples_summary summary;
-    for (uint32_t i = 0; i < 200; ++i) {
+    for (uint32_t i = 0; i < 200; i++) {
         samples[i] = (double)((i * 77) % 200) + 1.0; // 1 to 200, shuffled
     }
     cm_samples_summarise(samples, 200, &summary);

@@ -175,9 +175,9 @@ static double chance(uint64_t *state) // -1 to 1
 static double point_distance(const cm_solid *box, const double point[3])
 {
     double sum = 0.0;
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         double x = 0.0;
-        for (int k = 0; k < 3; ++k) {
+        for (int k = 0; k < 3; k++) {
             x += box->axis[i][k] * (point[k] - box->center[k]);
         }
         double beyond = fmax(fabs(x) - box->half[i], 0.0);
@@ -192,7 +192,7 @@ static double depth_moved(cm_solid moved, const cm_solid *other, const double di
 {
     double length = sqrt(direction[0] * direction[0] + direction[1] * direction[1] +
                          direction[2] * direction[2]);
-    for (int i = 0; i < 3 && length > 0.0; ++i) {
+    for (int i = 0; i < 3 && length > 0.0; i++) {
         moved.center[i] += distance * direction[i] / length;
     }
     return cm_solid_depth(&moved, other);
@@ -204,7 +204,7 @@ static void expect_least_move(const cm_solid *capsule, const cm_solid *box, doub
                               bool entered, uint64_t *state)
 {
     double freed = HUGE_VAL;
-    for (int i = 0; i < 6 && entered; ++i) {
+    for (int i = 0; i < 6 && entered; i++) {
         const double *axis = box->axis[i % 3], *d = capsule->axis[1];
         double n[3] = {axis[0], axis[1], axis[2]};
         if (i >= 3) {
@@ -216,7 +216,7 @@ static void expect_least_move(const cm_solid *capsule, const cm_solid *box, doub
         freed = fmin(freed, depth_moved(*capsule, box, n, -depth));
     }
     cr_assert(!entered || freed < 1e-9, "a move by the depth frees it");
-    for (int i = 0; i < 50; ++i) {
+    for (int i = 0; i < 50; i++) {
         double n[3] = {chance(state), chance(state), chance(state) + 1e-3};
         cr_assert_gt(depth_moved(*capsule, box, n, 0.999 * depth), 0.0, "less does not");
     }
@@ -226,9 +226,9 @@ Test(solid, random_capsules_against_samples)
 {
     uint64_t state = 7;
     int apart = 0, overlapping = 0, entered = 0;
-    for (int round = 0; round < 2000; ++round) {
+    for (int round = 0; round < 2000; round++) {
         double turn_a[4], turn_b[4];
-        for (int i = 0; i < 4; ++i) {
+        for (int i = 0; i < 4; i++) {
             turn_a[i] = chance(&state) + 1e-3;
             turn_b[i] = chance(&state) + 1e-3;
         }
@@ -236,9 +236,9 @@ Test(solid, random_capsules_against_samples)
         cm_solid capsule = place(round_def(0.1f, 0.7f), 1.6 * chance(&state), 1.6 * chance(&state),
                                  1.6 * chance(&state), turn_b);
         double least = HUGE_VAL, radius = capsule.half[0];
-        for (int i = 0; i <= 1000; ++i) {
+        for (int i = 0; i <= 1000; i++) {
             double point[3];
-            for (int k = 0; k < 3; ++k) {
+            for (int k = 0; k < 3; k++) {
                 point[k] =
                     capsule.center[k] + (0.002 * i - 1.0) * capsule.half[1] * capsule.axis[1][k];
             }

@@ -37,11 +37,11 @@ static void run(const char *format, const char *second)
 Test(commands, not_built_and_unknown)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; cm_commands[i] != NULL; ++i) {
+    for (uint32_t i = 0; cm_commands[i] != NULL; i++) {
         if (cm_commands[i]->run != NULL) {
             continue;
         }
-        ++count;
+        count++;
         run_command(cm_commands[i]->name, &result);
         cr_expect_eq(result.status, 2, "%s", cm_commands[i]->name);
         cr_expect_not_null(strstr(result.err, "not built yet"), "%s", result.err);
@@ -62,7 +62,7 @@ Test(commands, help_and_version)
     cr_assert_eq(result.status, 0);
     static char all[sizeof result.out];
     strcpy(all, result.out);
-    for (uint32_t i = 0; cm_commands[i] != NULL; ++i) {
+    for (uint32_t i = 0; cm_commands[i] != NULL; i++) {
         const cm_command *row = cm_commands[i];
         char line[256], text[128];
         snprintf(line, sizeof line, "\n  %-9s %.*s\n", row->name, (int)strcspn(row->help, "\n"),
@@ -75,7 +75,7 @@ Test(commands, help_and_version)
         snprintf(text, sizeof text, "usage: carom %s", row->name);
         cr_expect_eq(strstr(result.out, text) != NULL, row->run != NULL, "%s", row->name);
         const char *const spellings[] = {"%s --help", "%s -h"};
-        for (int k = 0; k < 2 && row->run != NULL; ++k) {
+        for (int k = 0; k < 2 && row->run != NULL; k++) {
             static char page[sizeof result.out];
             strcpy(page, result.out);
             snprintf(text, sizeof text, spellings[k], row->name);
@@ -107,7 +107,7 @@ Test(commands, missing_database)
     const char *commands[] = {"scene list --db %s/none.db", "scene export a --db %s/none.db",
                               "scene delete a --db %s/none.db", "sim a --db %s/none.db",
                               "serve --insecure --scene a --db %s/none.db"};
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; ++i) {
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         run(commands[i], NULL);
         cr_expect_eq(result.status, 2, "%s", commands[i]);
         cr_expect_not_null(strstr(result.err, "none.db: cannot be opened: No such file"), "%s",
@@ -132,7 +132,7 @@ Test(commands, module_that_is_not_built_in)
     fclose(out);
     const char *commands[] = {"scene validate %s/m.json", "scene import %s/m.json --db none.db",
                               "sim %s/m.json", "serve --insecure --scene %s/m.json"};
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; ++i) {
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         run(commands[i], NULL);
         cr_expect_eq(result.status, 2, "%s", commands[i]);
         cr_expect_not_null(strstr(result.err, "m.json:3: $.module: no module 'chess'"), "%s",
@@ -200,12 +200,12 @@ Test(commands, scene_database_that_is_none)
     char path[128];
     snprintf(path, sizeof path, "%s/text.db", folder);
     FILE *file = fopen(path, "w");
-    for (int i = 0; i < 2000; ++i) {
+    for (int i = 0; i < 2000; i++) {
         fputs("this is not a database\n", file);
     }
     fclose(file);
     const char *verbs[] = {"list", "export x", "import tests/scenes/hello.json", "delete x"};
-    for (size_t i = 0; i < 4; ++i) {
+    for (size_t i = 0; i < 4; i++) {
         char command[256];
         snprintf(command, sizeof command, "scene %s --db %s", verbs[i], path);
         run_command(command, &result);
@@ -228,7 +228,7 @@ Test(commands, scene_usage)
                          "scene list --name x",
                          "scene --db x",
                          "scene validate tests/scenes/none.json"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         run_command(bad[i], &result);
         cr_expect_eq(result.status, 2, "%s: %d", bad[i], result.status);
         cr_expect_eq(strncmp(result.err, "carom: ", 7), 0, "%s: %s", bad[i], result.err);
@@ -265,10 +265,10 @@ Test(commands, names_reach_the_terminal_as_text)
                                "'a\\033')\" --db %s/c.db"),
                               "help \"$(printf '\\302\\233')\"",
                               "serve \"$(printf -- '--\\033')\""};
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; ++i) {
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         run(commands[i], NULL);
         cr_expect_eq(result.status, 2, "%s", commands[i]);
-        for (const unsigned char *c = (const unsigned char *)result.err; *c != '\0'; ++c) {
+        for (const unsigned char *c = (const unsigned char *)result.err; *c != '\0'; c++) {
             cr_expect((*c >= 0x20 && *c < 0x7f) || (*c == '\n' && c[1] == '\0'), "%s: %s",
                       commands[i], result.err);
         }

@@ -186,7 +186,7 @@ Test(cli_eval, help_names_every_case)
 static void squeeze(char *text)
 {
     char *out = text;
-    for (const char *at = text; *at != '\0'; ++at) {
+    for (const char *at = text; *at != '\0'; at++) {
         bool blank = *at == ' ' || *at == '\n';
         if (!blank || (out > text && out[-1] != ' ')) {
             *out++ = blank ? ' ' : *at;
@@ -217,7 +217,7 @@ Test(cli_eval, the_examples_of_the_help_give_what_they_say)
         at = at != NULL ? at : fragment + strlen(fragment);
         // Up to the next case's title, or the end: "and" stands between two.
         char *last = fragment;
-        for (char *c = fragment; c < at; ++c) {
+        for (char *c = fragment; c < at; c++) {
             last = *c == ']' || *c == '}' ? c : last;
             if (*c == ':' && c[-1] != '"') {
                 break; // "circle: …"
@@ -233,7 +233,7 @@ Test(cli_eval, the_examples_of_the_help_give_what_they_say)
             cr_expect_not_null(strstr(result.out, part), "%s of %s: %s", part, NAMES[examples],
                                result.out);
         }
-        ++examples;
+        examples++;
         at = last + 2;
     }
     cr_expect_eq(examples, 4u);

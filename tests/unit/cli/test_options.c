@@ -67,11 +67,11 @@ Test(options, refusals)
     cr_expect_not(PARSE(&v, "sim", "--format="), "empty choice");
     cr_expect_not(PARSE(&v, "sim", "a", "b", "c"), "too many words");
     const char *bad[] = {"", "x", "1x", " 1", "+1", "1.5", "-1", "1001", "99999999999999999999"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         cr_expect_not(PARSE(&v, "sim", "--ticks", bad[i]), "'%s'", bad[i]);
     }
     const char *bad_numbers[] = {"", "nan", "inf", "1e999", "2", "0x1p-1x", "--1"};
-    for (size_t i = 0; i < sizeof bad_numbers / sizeof bad_numbers[0]; ++i) {
+    for (size_t i = 0; i < sizeof bad_numbers / sizeof bad_numbers[0]; i++) {
         cr_expect_not(PARSE(&v, "sim", "--rate", bad_numbers[i]), "'%s'", bad_numbers[i]);
     }
     cr_expect_not(PARSE(&v, "sim", "--tick", "7"));

@@ -49,7 +49,7 @@ static void plot(const char *scene, const char *rest, command_result *into)
 static const char *skip_entity(const char *at)
 {
     static const char *const KNOWN[] = {"&amp;", "&lt;", "&gt;", "&quot;"};
-    for (size_t i = 0; i < 4; ++i) {
+    for (size_t i = 0; i < 4; i++) {
         if (strncmp(at, KNOWN[i], strlen(KNOWN[i])) == 0) {
             return at + strlen(KNOWN[i]);
         }
@@ -73,7 +73,7 @@ static const char *read_tag(const char *at, char name[32], bool *closes, bool *e
     while (*at == ' ') {
         const char *start = ++at;
         while (isalnum((unsigned char)*at) || *at == '-' || *at == ':') {
-            ++at;
+            at++;
         }
         cr_assert(at[0] == '=' && at[1] == '"', "an attribute without a value: %.30s", at);
         char one[64];
@@ -84,7 +84,7 @@ static const char *read_tag(const char *at, char name[32], bool *closes, bool *e
             cr_assert(*at != '\0' && *at != '<', "a value that does not end");
             at = *at == '&' ? skip_entity(at) : at + 1;
         }
-        ++at;
+        at++;
     }
     *empty = *at == '/';
     at += *empty;
@@ -110,7 +110,7 @@ static void assert_xml(const char *text)
         if (closes) {
             cr_assert(depth > 0 && strcmp(stack[depth - 1], name) == 0, "</%s> closes nothing",
                       name);
-            --depth;
+            depth--;
         } else if (!empty) {
             cr_assert_lt(depth, 32);
             roots += depth == 0;
@@ -126,7 +126,7 @@ static int count_of(const char *text, const char *what)
 {
     int count = 0;
     for (const char *at = strstr(text, what); at != NULL; at = strstr(at + 1, what)) {
-        ++count;
+        count++;
     }
     return count;
 }
@@ -315,7 +315,7 @@ Test(plot, solvers_stand_side_by_side)
     cr_assert_eq(result.status, 0, "%s", result.err);
     // Its energy map at friction and restitution 0, 0.5, 1.
     const char *energies[] = {"0.529", "0.402", "0.36", "0.572", "0.445", "0.62", "0.7"};
-    for (size_t i = 0; i < sizeof energies / sizeof energies[0]; ++i) {
+    for (size_t i = 0; i < sizeof energies / sizeof energies[0]; i++) {
         char want[32];
         snprintf(want, sizeof want, ">%s</text>", energies[i]);
         cr_expect_geq(count_of(result.out, want), 1, "%s", energies[i]);
@@ -423,7 +423,7 @@ Test(plot, angles_are_unwrapped)
     cr_assert_not_null(second_line);
     int count = line_points(second_line, points, 512);
     cr_assert_eq(count, 181);
-    for (int i = 1; i < count; ++i) {
+    for (int i = 1; i < count; i++) {
         cr_expect_lt(points[i][1], points[i - 1][1] + 0.02, "upward at every step: %d", i);
     }
     cr_expect_eq(count_of(result.out, ">20</text>"), 1, "27 rad in the end");
@@ -470,7 +470,7 @@ Test(plot, names_do_not_land_on_neighbours)
          at = strstr(at + 1, "class=\"name\"")) {
         const char *start = at, *text = strchr(at, '>') + 1;
         while (*start != '<') {
-            --start;
+            start--;
         }
         double x = strtod(strstr(start, "x=\"") + 3, NULL);
         double y = strtod(strstr(start, "y=\"") + 3, NULL);
@@ -520,7 +520,7 @@ Test(plot, every_scene_can_be_drawn)
     static const char *const SCENES[] = {"hello",  "machines", "pyramid", "sandbox",
                                          "shapes", "solids",   "tipping"};
     static const char *const VIEWS[] = {"auto", "xy", "xz", "zy", "oblique", "screen", "auto"};
-    for (size_t i = 0; i < sizeof SCENES / sizeof SCENES[0]; ++i) {
+    for (size_t i = 0; i < sizeof SCENES / sizeof SCENES[0]; i++) {
         char command[256];
         snprintf(command, sizeof command,
                  "plot tests/scenes/%s.json --at 0,20 --view %s --out %s/%s", SCENES[i], VIEWS[i],
@@ -560,7 +560,7 @@ Test(plot, what_is_wrong_is_said)
         {"--view up", "expected one of auto|xy"},
     };
     put_scene("fall.json", FALL);
-    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; ++i) {
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         plot("fall.json", CASES[i].rest, &result);
         cr_expect_eq(result.status, 2, "%s", CASES[i].rest);
         cr_expect_not_null(strstr(result.err, CASES[i].says), "%s: %s", CASES[i].rest, result.err);

@@ -35,7 +35,7 @@ Test(cli_rollback, a_sound_world_shows_no_difference)
     cm_offline straight;
     start(&f, "tests/scenes/crowd.json", 5);
     cr_assert_eq(cm_offline_create(f.scene, NULL, &straight), CAROM_OK);
-    for (int i = 0; i < 60; ++i) {
+    for (int i = 0; i < 60; i++) {
         cr_assert_eq(cm_rollback_tick(&f.rollback, &f.run), CAROM_OK);
         cm_offline_step(&straight);
         cr_assert_eq(cm_offline_hash(&straight), cm_offline_hash(&f.run));
@@ -52,7 +52,7 @@ Test(cli_rollback, what_falls_asleep_is_counted)
 {
     fixture f;
     start(&f, "tests/scenes/sleepers.json", 7);
-    for (int i = 0; i < 60; ++i) {
+    for (int i = 0; i < 60; i++) {
         cr_assert_eq(cm_rollback_tick(&f.rollback, &f.run), CAROM_OK);
     }
     cr_assert_not(f.rollback.differs);
@@ -64,7 +64,7 @@ Test(cli_rollback, with_a_module)
 {
     fixture f;
     start(&f, "tests/scenes/sandbox.json", 3);
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < 5; i++) {
         cr_assert_eq(cm_rollback_tick(&f.rollback, &f.run), CAROM_OK);
     }
     cr_assert_not(f.rollback.differs);
@@ -97,7 +97,7 @@ Test(cli_rollback, a_planted_bit_is_named)
     start(&f, "tests/scenes/hello.json", 4);
     f.rollback.perturb = change_velocity;
     f.rollback.perturb_context = &p;
-    for (int i = 0; i < 25; ++i) {
+    for (int i = 0; i < 25; i++) {
         cr_assert_eq(cm_rollback_tick(&f.rollback, &f.run), CAROM_OK);
         cr_assert_eq(f.rollback.differs, i >= 20, "tick %d", i);
     }

@@ -42,7 +42,7 @@ static void sim(const char *arguments)
 {
     char command[1024];
     size_t at = (size_t)snprintf(command, sizeof command, "sim %s/s.json ", folder);
-    for (const char *c = arguments; *c != '\0' && at < sizeof command - 80; ++c) {
+    for (const char *c = arguments; *c != '\0' && at < sizeof command - 80; c++) {
         if (*c == '@') {
             at += (size_t)snprintf(command + at, sizeof command - at, "%s", folder);
         } else {
@@ -57,7 +57,7 @@ static void sim(const char *arguments)
 static const char *line(int n)
 {
     const char *at = result.out;
-    for (int i = 0; i < n && at != NULL; ++i) {
+    for (int i = 0; i < n && at != NULL; i++) {
         at = strchr(at, '\n');
         at = at != NULL ? at + 1 : NULL;
     }
@@ -81,7 +81,7 @@ Test(cli_sim, lines_of_hello)
     run_command("sim tests/scenes/hello.json --ticks 10 --every 4", &result);
     cr_assert_eq(result.status, 0, "%s", result.err);
     const int ticks[] = {0, 4, 8, 10};
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 4; i++) {
         cr_expect_eq(number(line(i), "\"tick\": "), ticks[i]);
         cr_expect_float_eq(number(line(i), "\"time\": "), ticks[i] / 60.0, 1e-8);
     }
@@ -245,7 +245,7 @@ Test(cli_sim, refused_inputs_name_file_and_line)
         {"{\"tick\": 1\n", "i.jsonl:1: $: not JSON"},
     };
     write_file("s.json", FREE);
-    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; ++i) {
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         write_file("i.jsonl", bodies[i].text);
         sim("--ticks 3 --inputs @/i.jsonl");
         cr_expect_eq(result.status, 2, "%s", bodies[i].text);
@@ -263,7 +263,7 @@ Test(cli_sim, refused_inputs_name_file_and_line)
          "i.jsonl:2: $.player: a second input"},
     };
     write_file("s.json", "{\"carom\": 1, \"module\": \"sandbox\"}");
-    for (size_t i = 0; i < sizeof players / sizeof players[0]; ++i) {
+    for (size_t i = 0; i < sizeof players / sizeof players[0]; i++) {
         write_file("i.jsonl", players[i].text);
         sim("--ticks 3 --inputs @/i.jsonl");
         cr_expect_eq(result.status, 2, "%s", players[i].text);
@@ -278,7 +278,7 @@ Test(cli_sim, a_scene_of_lcp_runs_with_other_solvers)
 {
     static const char *const axes[] = {"[0, 0, 1]", "[0, 0, 5]"};
     char text[1024], first[64] = "";
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 2; i++) {
         snprintf(
             text, sizeof text,
             "{\"carom\": 1, \"solver\": {\"type\": \"lcp\"}, \"bodies\": [{\"name\": \"b\","
@@ -316,7 +316,7 @@ Test(cli_sim, refused_options)
                          "extra",
                          "--format csv --rollback 3"};
     write_file("s.json", FREE);
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         sim(bad[i]);
         cr_expect(result.status == 2 || strstr(bad[i], "--db") != NULL, "%s: %d", bad[i],
                   result.status);

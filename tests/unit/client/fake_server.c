@@ -44,7 +44,7 @@ void fake_server_make(fake_server *s, uint64_t seed, uint32_t cubes, const cm_li
     s->host = cm_host_create(&def, error, sizeof error);
     cr_assert(s->host, "%s", error);
     s->peer = FAKE_NOBODY;
-    if (link) {
+    if (link != NULL) {
         cm_net_link_port(s->net, FAKE_PORT, link);
     }
     s->scene = make_scene(cubes);
@@ -135,7 +135,7 @@ void fake_server_seek_start(fake_server *s)
     memset(s->input_of, 0, sizeof s->input_of);
     s->sequence = 0;
     s->any_acked = s->any_lead = false;
-    ++s->epoch;
+    s->epoch++;
     join(s);
 }
 
@@ -283,7 +283,7 @@ static void send_view(fake_server *s)
         cm_view_entry entry = {.index = i, .generation = id.generation};
         cm_view_quantise(&s->config, &body, s->predicts, &entry.body);
         const cm_view_body *baseline = baseline_of(s, i, &entry.baseline_age);
-        entry.baseline_age = baseline ? entry.baseline_age : 0;
+        entry.baseline_age = baseline != NULL ? entry.baseline_age : 0;
         if (!cm_view_writer_put(&writer, &entry,
                                 cm_view_encode(&s->config, baseline, &entry.body))) {
             break;

@@ -473,7 +473,7 @@ Test(client, survives_any_failed_allocation)
         memory m = {.fail_at = fail};
         seen s = {0};
         carom_client *client = make_client(&m, &s, true);
-        if (client) {
+        if (client != NULL) {
             if (carom_client_connect(client, "127.0.0.1", FAKE_PORT, cm_net_now_us(server.net)) ==
                 CAROM_OK) {
                 fake_play(&server, client, 0.4);
@@ -621,7 +621,7 @@ static void craft(const fake_server *server, uint32_t sequence, const cm_view_bo
                              .input_lead = CM_LEAD_UNKNOWN};
     cm_view_writer writer;
     cm_view_writer_begin(&writer, &header, packet->bytes, CM_PACKET_MAX);
-    if (body) {
+    if (body != NULL) {
         cm_view_entry entry = {.index = 1, .generation = 1, .baseline_age = age, .body = *body};
         cr_assert(cm_view_writer_put(&writer, &entry,
                                      cm_view_encode(&server->config, baseline, &entry.body)));

@@ -32,7 +32,7 @@ static void put_float(uint8_t *bytes, float value)
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
-    for (uint32_t i = 0; i < 4; ++i) {
+    for (uint32_t i = 0; i < 4; i++) {
         bytes[i] = (uint8_t)(bits >> (8 * i));
     }
 }

@@ -142,7 +142,7 @@ Test(config, who_may_come_in)
         {"0.0.0.0:1", "k", "", false, "public: expected"},
         {"0.0.0.0:1", "k", "203.0.113.7:1,203.0.113.8:2", false, NULL},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cm_config config;
         cm_config_error error = {""};
         cm_config_default(&config);
@@ -177,12 +177,12 @@ Test(config, only_addresses)
     const char *bad[] = {"127.0.0.1", "127.0.0.1:65536", "127.0.0.1:x",
                          ":9400",     "[::1]:9400",      "127.0.0.1:",
                          "",          "127.0.0.1:-1",    "example.org:1"};
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; ++i) {
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         cm_config_default(&config);
         strcpy(config.listen, good[i]);
         cr_assert(cm_config_check(&config, &error), "%s", good[i]);
     }
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         cm_config_default(&config);
         strcpy(config.listen, bad[i]);
         cr_assert(!cm_config_check(&config, &error), "%s", bad[i]);
@@ -218,7 +218,7 @@ Test(config, every_key_is_documented)
     uint32_t count = 0;
     const cm_config_key *keys = cm_config_keys(&count);
     cr_assert_gt(count, 10);
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         cr_assert_gt(strlen(keys[i].help), 10, "%s", keys[i].name);
         char key[80], comment[80];
         snprintf(key, sizeof key, "\"%s\":", keys[i].name);
@@ -241,7 +241,7 @@ Test(config, unknown_variables)
         {"CAROM_MAX_PLAYER=3", "CAROM_MAX_PLAYERS"}, {"CAROM_LISTN", "CAROM_LISTEN"},
         {"CAROM_LISTEN_=x", "CAROM_LISTEN"},         {"CAROM_BUDGETKBIT=1", "CAROM_BUDGET_KBIT"},
         {"CAROM_HTTP_PORT=80", "CAROM_HTTP"},        {"CAROM_=", "CAROM_DB"}};
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; ++i) {
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         cr_expect(cm_config_unknown(pairs[i][0], name, nearest), "%s", pairs[i][0]);
         cr_expect_str_eq(nearest, pairs[i][1], "%s: %s", pairs[i][0], nearest);
         cr_expect_eq(strncmp(name, pairs[i][0], strlen(name)), 0);
@@ -260,7 +260,7 @@ Test(config, unknown_variables)
                                           "CAROM_SERVICE_PORT_GAME=9400",
                                           "CAROM_EU_SERVICE_HOST=10.0.0.1",
                                           "CAROM_EU_PORT=tcp://10.0.0.1:9400"};
-    for (size_t i = 0; i < sizeof passing / sizeof passing[0]; ++i) {
+    for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++) {
         cr_expect_not(cm_config_unknown(passing[i], name, nearest), "%s", passing[i]);
     }
     static char longest[4096] = "CAROM_";

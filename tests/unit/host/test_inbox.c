@@ -21,7 +21,7 @@ typedef struct bench {
 static void step(bench *b)
 {
     carom_player_input inputs[CAROM_PLAYERS_MAX];
-    ++b->tick;
+    b->tick++;
     uint32_t count = cm_inbox_gather(b->inbox, b->tick, b->game, 0, inputs);
     cm_tick_input input = {NULL, 0, inputs, count};
     cm_game_tick(b->game, &input);

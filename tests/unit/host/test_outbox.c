@@ -15,7 +15,7 @@ Test(outbox, messages_come_out_in_order_and_whole)
     cm_rng_seed(&rng, 4);
     uint64_t pushed = 0, popped = 0;
     uint8_t bytes[300];
-    for (uint32_t i = 0; i < 20000; ++i) {
+    for (uint32_t i = 0; i < 20000; i++) {
         if (cm_rng_below(&rng, 100) < (i / 1000 % 2 == 0 ? 60u : 40u)) {
             uint32_t size = (uint32_t)(pushed * 7 % sizeof bytes);
             memset(bytes, (int)(pushed & 0xff), size);
@@ -26,11 +26,11 @@ Test(outbox, messages_come_out_in_order_and_whole)
             cr_assert(cm_outbox_peek(&box, &message));
             cr_assert_eq(message.tick, popped);
             cr_assert_eq(message.size, popped * 7 % sizeof bytes);
-            for (uint32_t n = 0; n < message.size; ++n) {
+            for (uint32_t n = 0; n < message.size; n++) {
                 cr_assert_eq(message.bytes[n], popped & 0xff);
             }
             cm_outbox_pop(&box);
-            ++popped;
+            popped++;
         }
         cr_assert_eq(box.count, pushed - popped);
         cr_assert_leq(box.capacity, 2 * 40000);

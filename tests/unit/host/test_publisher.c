@@ -33,11 +33,11 @@ static void teller_join(carom_game *game, uint32_t player, const uint8_t *data, 
 static void teller_tick(carom_game *game, const carom_player_input *inputs, uint32_t count)
 {
     uint64_t tick = carom_game_tick(game);
-    for (uint32_t i = 0; i < count && tick < SPAWN_TICK - 20; ++i) {
+    for (uint32_t i = 0; i < count && tick < SPAWN_TICK - 20; i++) {
         uint8_t number[2] = {1, (uint8_t)tick};
         carom_game_send(game, inputs[i].player, number, sizeof number);
     }
-    for (uint32_t i = 0; i < 3 * CM_GAME_MESSAGES_MAX && tick == TALK_TICK; ++i) {
+    for (uint32_t i = 0; i < 3 * CM_GAME_MESSAGES_MAX && tick == TALK_TICK; i++) {
         carom_game_send(game, 0, "talk", 4);
     }
     if (tick == SPAWN_TICK && count > 0) {
@@ -107,7 +107,7 @@ static bench *open_bench(int64_t rewind_ms)
 
 static void close_bench(bench *b)
 {
-    for (uint32_t i = 0; i < CLIENTS; ++i) {
+    for (uint32_t i = 0; i < CLIENTS; i++) {
         cm_client_link_close(b->clients[i].link, 0);
     }
     cm_worker_destroy(b->worker);
@@ -122,18 +122,18 @@ static void take_message(listener *l, const cm_control *control)
     const cm_bytes *said = &control->payload;
     l->before += l->welcome_tick == 0;
     if (said->size == 4) {
-        ++l->talk;
+        l->talk++;
         return;
     }
     cr_assert_eq(said->size, 2);
     if (said->data[0] == 0) {
         cr_assert_eq(said->data[1], l->player);
         cr_assert_eq(l->numbers, 0, "the first word is the first");
-        ++l->hellos;
+        l->hellos++;
     } else {
         cr_assert(l->numbers == 0 || said->data[1] == l->next);
         l->next = (uint8_t)(said->data[1] + 1);
-        ++l->numbers;
+        l->numbers++;
     }
 }
 
@@ -147,12 +147,12 @@ static void take(listener *l, const cm_link_event *event)
     } else if (control->type == CM_CONTROL_GAME_MESSAGE) {
         take_message(l, control);
     }
-    for (uint32_t i = 0; i < control->spawned_count; ++i) {
+    for (uint32_t i = 0; i < control->spawned_count; i++) {
         cr_assert_leq(control->spawned[i].size, sizeof l->spawn[0]);
         memcpy(l->spawn[0], l->spawn[1], sizeof l->spawn[0]);
         memset(l->spawn[1], 0, sizeof l->spawn[1]);
         memcpy(l->spawn[1], control->spawned[i].data, control->spawned[i].size);
-        ++l->spawns;
+        l->spawns++;
     }
     cm_control_free(NULL, control);
 }
@@ -173,10 +173,10 @@ static void send_hello(listener *l)
 // Lets virtual time pass; a client says hello as soon as it is connected.
 static void run(bench *b, uint32_t ms)
 {
-    for (uint32_t i = 0; i < ms; ++i) {
+    for (uint32_t i = 0; i < ms; i++) {
         cm_net_advance(b->net, 1000);
         cm_worker_run_once(b->worker, cm_net_now_us(b->net));
-        for (uint32_t n = 0; n < CLIENTS && b->clients[n].link != NULL; ++n) {
+        for (uint32_t n = 0; n < CLIENTS && b->clients[n].link != NULL; n++) {
             cm_link_event event;
             while (cm_client_link_poll(b->clients[n].link, &event)) {
                 if (event.type == CM_LINK_CONNECTED) {
@@ -192,7 +192,7 @@ static void run(bench *b, uint32_t ms)
 
 static void dial(bench *b, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         b->clients[i].link = rig_dial(PORT, NULL);
     }
 }
@@ -224,7 +224,7 @@ static void all_hear_all(int64_t rewind_ms)
     dial(b, CLIENTS);
     run(b, 2000);
     uint64_t first = UINT64_MAX, last = 0;
-    for (uint32_t i = 0; i < CLIENTS; ++i) {
+    for (uint32_t i = 0; i < CLIENTS; i++) {
         const listener *l = &b->clients[i];
         cr_assert_gt(l->welcome_tick, 0);
         first = l->welcome_tick < first ? l->welcome_tick : first;
@@ -305,7 +305,7 @@ Test(publisher, what_a_body_is_and_not_how_it_moves_makes_it_another)
     uint32_t *spawned = calloc(slots, sizeof *spawned);
     carom_body_id cube = carom_world_body_at(world, 2);
     cm_tick_input none = {NULL, 0, NULL, 0};
-    for (uint32_t step = 0; step < 4; ++step) {
+    for (uint32_t step = 0; step < 4; step++) {
         if (step == 1) { // it moves, by itself and by force
             cr_assert_eq(
                 carom_body_set_velocity(world, cube, (carom_vec3){1, 2, 3}, (carom_vec3){1, 0, 0}),

@@ -58,7 +58,7 @@ static void set_body(bench *b, uint32_t slot, carom_vec3 position, carom_vec3 ve
     b->snapshot.positions[slot] = position;
     b->snapshot.speeds[slot] = cm_length(velocity);
     cm_view_quantise(&b->config, &state, true, &b->snapshot.bodies[slot]);
-    ++b->snapshot.version[slot];
+    b->snapshot.version[slot]++;
 }
 
 static carom_vec3 place(uint32_t slot)
@@ -75,7 +75,7 @@ static void open_bench(bench *b, uint32_t kbit, bool predict)
     cr_assert(cm_snapshot_init(&b->snapshot, SLOTS));
     b->snapshot.slots = SLOTS;
     b->snapshot.public_version = 1;
-    for (uint32_t i = 0; i < SLOTS; ++i) {
+    for (uint32_t i = 0; i < SLOTS; i++) {
         set_body(b, i, place(i), cm_vec(0, 0, 0));
     }
     cm_replica_def def = {.slots = SLOTS,
@@ -110,7 +110,7 @@ static void receive(bench *b, const uint8_t *bytes, size_t size, uint16_t sequen
     memset(r->held[at], 0, sizeof r->held[at]);
     r->used[at] = true;
     r->sequences[at] = sequence;
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = entries[i].index;
         r->held[at][slot] = true;
         r->stored[at][slot] = entries[i].body;
@@ -131,9 +131,9 @@ static uint32_t view(bench *b, carom_body_id own, uint32_t lost)
     b->snapshot.tick += TICK_RATE / VIEW_RATE;
     cm_view_header header = {.tick = (uint32_t)b->snapshot.tick, .input_lead = CM_LEAD_UNKNOWN};
     cm_replica_view(b->replica, &b->snapshot, &b->config, &header, own, CM_PACKET_MAX, &b->out);
-    for (uint32_t i = 0; i < b->out.count; ++i) {
-        ++b->sequence;
-        ++b->packets;
+    for (uint32_t i = 0; i < b->out.count; i++) {
+        b->sequence++;
+        b->packets++;
         b->bytes += b->out.sizes[i] + CM_PACKET_OVERHEAD;
         cr_assert_leq(b->out.sizes[i], CM_PACKET_MAX);
         if ((lost >> i & 1) == 0) {
@@ -162,7 +162,7 @@ Test(replicate, where_nothing_changes_five_headers_a_second_go)
 {
     bench b;
     open_bench(&b, 64, false);
-    for (uint32_t i = 0; i < 10 * VIEW_RATE; ++i) {
+    for (uint32_t i = 0; i < 10 * VIEW_RATE; i++) {
         view(&b, nobody, 0);
     }
     cr_assert_geq(b.packets, 49);
@@ -175,7 +175,7 @@ Test(replicate, a_body_that_comes_to_rest_is_exact_and_then_silent)
 {
     bench b;
     open_bench(&b, 64, false);
-    for (uint32_t i = 0; i < 20; ++i) {
+    for (uint32_t i = 0; i < 20; i++) {
         set_body(&b, 7, cm_vec(0.1f * (float)i, 1, 0), cm_vec(3, 0, 0));
         view(&b, nobody, 0);
         cr_assert(is_exact(&b, 7));
@@ -184,17 +184,17 @@ Test(replicate, a_body_that_comes_to_rest_is_exact_and_then_silent)
     uint32_t before = b.entries;
     view(&b, nobody, ~0u); // lost
     cr_assert(!is_exact(&b, 7));
-    for (uint32_t i = 0; i < 40 && !is_exact(&b, 7); ++i) {
+    for (uint32_t i = 0; i < 40 && !is_exact(&b, 7); i++) {
         view(&b, nobody, 0);
     }
     cr_assert(is_exact(&b, 7), "it was repeated");
     cr_assert_eq(b.entries, before + 1);
-    for (uint32_t i = 0; i < 300; ++i) {
+    for (uint32_t i = 0; i < 300; i++) {
         view(&b, nobody, 0);
     }
     cr_assert_eq(b.entries, before + 1, "nothing after the ack");
     // An hour later its old ack must not be taken for a baseline.
-    for (uint32_t i = 0; i < 70000; ++i) {
+    for (uint32_t i = 0; i < 70000; i++) {
         set_body(&b, 3, cm_vec(0.001f * (float)(i % 1000), 1, 5), cm_vec(1, 0, 0));
         view(&b, nobody, 0);
     }
@@ -211,8 +211,8 @@ Test(replicate, the_budget_is_kept_and_nothing_starves)
     cm_rng rng;
     cm_rng_seed(&rng, 1);
     uint32_t last_sent[SLOTS] = {0}, longest = 0;
-    for (uint32_t i = 0; i < 20 * VIEW_RATE; ++i) {
-        for (uint32_t slot = 0; slot < SLOTS; ++slot) {
+    for (uint32_t i = 0; i < 20 * VIEW_RATE; i++) {
+        for (uint32_t slot = 0; slot < SLOTS; slot++) {
             carom_vec3 p = place(slot);
             p.y += cm_rng_range(&rng, 0, 1);
             set_body(&b, slot, p, cm_vec(0, 1, 0));
@@ -221,7 +221,7 @@ Test(replicate, the_budget_is_kept_and_nothing_starves)
             b.bytes = 0; // the first burst is over
         }
         view(&b, (carom_body_id){5, 1}, 0);
-        for (uint32_t slot = 0; slot < SLOTS; ++slot) {
+        for (uint32_t slot = 0; slot < SLOTS; slot++) {
             last_sent[slot] = b.client->ticks[slot] == b.snapshot.tick ? i : last_sent[slot];
             longest = i - last_sent[slot] > longest ? i - last_sent[slot] : longest;
         }
@@ -241,8 +241,8 @@ Test(replicate, lost_packets_heal)
     cm_rng rng;
     cm_rng_seed(&rng, 2);
     carom_body_id own = {0, 1};
-    for (uint32_t i = 0; i < 40 * VIEW_RATE; ++i) {
-        for (uint32_t n = 0; n < 20; ++n) {
+    for (uint32_t i = 0; i < 40 * VIEW_RATE; i++) {
+        for (uint32_t n = 0; n < 20; n++) {
             uint32_t slot = cm_rng_below(&rng, SLOTS);
             carom_vec3 p = place(slot);
             p.y += cm_rng_range(&rng, 0, 2);
@@ -250,13 +250,13 @@ Test(replicate, lost_packets_heal)
         }
         view(&b, own, cm_rng_below(&rng, 5) == 0 ? ~0u : 0);
     }
-    for (uint32_t slot = 0; slot < SLOTS; ++slot) {
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
         set_body(&b, slot, place(slot), cm_vec(0, 0, 0));
     }
-    for (uint32_t i = 0; i < 5 * VIEW_RATE; ++i) {
+    for (uint32_t i = 0; i < 5 * VIEW_RATE; i++) {
         view(&b, own, 0);
     }
-    for (uint32_t slot = 0; slot < SLOTS; ++slot) {
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
         cr_assert(is_exact(&b, slot), "slot %u", slot);
     }
     cm_replica_stats stats;
@@ -308,13 +308,13 @@ Test(replicate, public_state_goes_until_acked)
     b.snapshot.public_version = 2;
     view(&b, nobody, ~0u);
     cr_assert_eq(b.client->public_first, 0);
-    for (uint32_t i = 0; i < 60; ++i) {
+    for (uint32_t i = 0; i < 60; i++) {
         view(&b, nobody, 0);
     }
     cr_assert_eq(b.client->public_first, 42);
     uint64_t before = b.bytes;
     uint32_t packets = b.packets;
-    for (uint32_t i = 0; i < VIEW_RATE; ++i) {
+    for (uint32_t i = 0; i < VIEW_RATE; i++) {
         view(&b, nobody, 0);
     }
     cr_assert_leq(b.bytes - before, (b.packets - packets) * (18u + CM_PACKET_OVERHEAD));
@@ -357,7 +357,7 @@ Test(replicate, acks_of_a_body_that_is_gone_say_nothing_of_the_next_in_its_slot)
     cm_rng rng;
     cm_rng_seed(&rng, 77);
     uint32_t crossed = 0;
-    for (uint32_t round = 0; round < 200; ++round) {
+    for (uint32_t round = 0; round < 200; round++) {
         uint32_t slot = cm_rng_below(&rng, 8);
         set_body(&b, slot, cm_vec(cm_rng_range(&rng, -9, 9), 1, 1), cm_vec(1, 0, 0));
         b.snapshot.generation[slot] = 2 * round + 1;
@@ -371,7 +371,7 @@ Test(replicate, acks_of_a_body_that_is_gone_say_nothing_of_the_next_in_its_slot)
         cm_replica_changed(b.replica, &b.snapshot, slot);
         b.client->bodies[slot] = b.snapshot.bodies[slot];
         crossed += cm_replica_ack(b.replica, late, 0);
-        for (uint32_t i = 0; i < 3; ++i) {
+        for (uint32_t i = 0; i < 3; i++) {
             view(&b, nobody, 0);
         }
         cr_assert(is_exact(&b, slot), "round %u: slot %u", round, slot);
@@ -393,7 +393,7 @@ Test(replicate, an_ack_that_was_overtaken_takes_nothing_back)
     cr_assert_eq(before.entries, 2);
     cm_replica_ack(b.replica, 2, 0);
     cm_replica_ack(b.replica, 1, 0);
-    for (uint32_t i = 0; i < 60; ++i) {
+    for (uint32_t i = 0; i < 60; i++) {
         view(&b, nobody, 0);
     }
     cm_replica_stats_get(b.replica, &after);
@@ -424,17 +424,17 @@ Test(replicate, entries_as_large_as_they_come_fit_as_counted)
     static cm_view_out out;
     uint16_t sequence = 0;
     uint32_t largest = 0;
-    for (uint32_t round = 0; round < 30; ++round) {
+    for (uint32_t round = 0; round < 30; round++) {
         // By turns every second body, and all of them against what the turns left.
         for (uint32_t slot = 0; slot < MANY; slot += APART) {
             if (round % 3 == 2 || slot / APART % 2 == round % 3) {
                 snapshot.bodies[slot].position[0] ^= 1;
-                ++snapshot.version[slot];
+                snapshot.version[slot]++;
             }
         }
         snapshot.tick += TICK_RATE / VIEW_RATE;
         cm_replica_view(replica, &snapshot, &config, &header, nobody, CM_PACKET_MAX, &out);
-        for (uint32_t i = 0; i < out.count; ++i) {
+        for (uint32_t i = 0; i < out.count; i++) {
             largest = out.sizes[i] > largest ? out.sizes[i] : largest;
             cm_replica_ack(replica, ++sequence, 0);
         }
@@ -465,7 +465,7 @@ Test(replicate, acks_of_what_was_never_sent_are_ignored)
     open_bench(&b, 64, false);
     cr_assert_eq(cm_replica_ack(b.replica, 1, 0xffffffffu), 0);
     cr_assert_eq(cm_replica_ack(b.replica, 0, 0xffffffffu), 0);
-    for (uint32_t i = 1; i <= 3; ++i) {
+    for (uint32_t i = 1; i <= 3; i++) {
         pack_one(&b, i);
     }
     cr_assert_eq(cm_replica_ack(b.replica, 4, 0xffffffffu), 3, "3, 2 and 1 were sent");
@@ -482,17 +482,17 @@ Test(replicate, acks_against_a_shadow)
     cm_rng_seed(&rng, 11);
     static bool acked[70001];
     uint32_t total = 0;
-    for (uint32_t sent = 1; sent <= 70000; ++sent) {
+    for (uint32_t sent = 1; sent <= 70000; sent++) {
         pack_one(&b, sent);
         uint32_t back = cm_rng_below(&rng, 160);
         uint32_t bits = (uint32_t)cm_rng_next(&rng);
         uint32_t expected = 0;
-        for (uint32_t n = 0; n < 33; ++n) {
+        for (uint32_t n = 0; n < 33; n++) {
             uint32_t age = back + n;
             bool named = n == 0 || (bits >> (n - 1) & 1) != 0;
             if (named && age < sent && age < CM_REPLICA_PACKETS && !acked[sent - age]) {
                 acked[sent - age] = true;
-                ++expected;
+                expected++;
             }
         }
         uint32_t count = cm_replica_ack(b.replica, (uint16_t)(sent - back), bits);
@@ -513,7 +513,7 @@ Test(replicate, a_body_that_comes_again_under_its_id_is_sent_once_more)
     uint32_t before = b.entries;
     cm_replica_changed(b.replica, &b.snapshot, 4);
     view(&b, nobody, ~0u);
-    for (uint32_t i = 0; i < 60; ++i) {
+    for (uint32_t i = 0; i < 60; i++) {
         view(&b, nobody, 0);
     }
     cr_assert_eq(b.entries, before + 1, "again after the loss, and not after the ack");

@@ -27,7 +27,7 @@ static cm_room *make_room(const cm_scene *scene, uint32_t rewind_ms)
 
 static void join(cm_room *room, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         uint32_t player = 99;
         cr_assert_eq(cm_room_join(room, 100 + i, NULL, 0, &player), CAROM_OK);
         cr_assert_eq(player, i);
@@ -64,12 +64,12 @@ static void act(cm_room *room, uint64_t tick)
 static uint64_t trace_of(const cm_history_slot *slot)
 {
     cm_hash hash = cm_hash_begin(slot->hash);
-    for (uint32_t i = 0; i < slot->events.count; ++i) {
+    for (uint32_t i = 0; i < slot->events.count; i++) {
         const cm_game_event *event = &slot->events.events[i];
         cm_hash_u32(&hash, (uint32_t)event->type);
         cm_hash_u32(&hash, event->player);
         cm_hash_u64(&hash, event->client_id);
-        for (uint32_t k = 0; k < event->size; ++k) {
+        for (uint32_t k = 0; k < event->size; k++) {
             cm_hash_u32(&hash, event->bytes[k]);
         }
     }
@@ -86,7 +86,7 @@ static void count_again(const cm_room *room, uint64_t tick, uint64_t *before, pl
 {
     cm_room_stats stats;
     cm_room_stats_get(room, &stats);
-    for (uint64_t again = tick - (stats.rewound_ticks - *before); again < tick; ++again) {
+    for (uint64_t again = tick - (stats.rewound_ticks - *before); again < tick; again++) {
         out->again_joins += again % 10 == 3;
         out->again_leaves += again % 10 == 8;
         out->again_said += again % 4 == 0;
@@ -99,7 +99,7 @@ static void take_confirmed(cm_room *room, bool all, played *out)
     const cm_history_slot *slot;
     while ((slot = cm_room_confirm(room, all)) != NULL) {
         out->traces[slot->tick] = trace_of(slot);
-        for (uint32_t i = 0; i < slot->events.count; ++i) {
+        for (uint32_t i = 0; i < slot->events.count; i++) {
             out->joins += slot->events.events[i].type == CM_EVENT_JOIN;
             out->leaves += slot->events.events[i].type == CM_EVENT_LEAVE;
             out->messages += slot->events.events[i].type == CM_EVENT_MESSAGE;
@@ -114,15 +114,15 @@ static void play(cm_room *room, uint32_t most, played *out)
     cm_rng_seed(&rng, most);
     memset(out, 0, sizeof *out);
     uint64_t due[PLAYERS][TICKS + 1], before = 0;
-    for (uint32_t p = 0; p < PLAYERS; ++p) {
-        for (uint64_t t = 0; t <= TICKS; ++t) {
+    for (uint32_t p = 0; p < PLAYERS; p++) {
+        for (uint64_t t = 0; t <= TICKS; t++) {
             due[p][t] = t + (most > 0 ? cm_rng_below(&rng, most + 1) : 0);
         }
     }
-    for (uint64_t t = 1; t <= TICKS; ++t) {
+    for (uint64_t t = 1; t <= TICKS; t++) {
         act(room, t);
-        for (uint32_t p = 0; p < PLAYERS; ++p) {
-            for (uint64_t at = t > most ? t - most : 2; at <= t; ++at) {
+        for (uint32_t p = 0; p < PLAYERS; p++) {
+            for (uint64_t at = t > most ? t - most : 2; at <= t; at++) {
                 if (due[p][at] == t && at > 1) {
                     uint8_t bytes[CAROM_INPUT_MAX];
                     uint32_t cost;
@@ -151,7 +151,7 @@ Test(room, late_inputs_give_the_ticks_that_inputs_in_time_give)
     // The frame of tick t steps tick t, so an input due then is in time; 8 ticks later the room has
     // stepped 7 ticks beyond it.
     play(b, WINDOW, &late);
-    for (uint32_t t = 1; t <= TICKS - WINDOW; ++t) {
+    for (uint32_t t = 1; t <= TICKS - WINDOW; t++) {
         cr_assert_eq(in_time.traces[t], late.traces[t], "tick %u", t);
     }
     cr_assert_eq(late.joins, PLAYERS + TICKS / 10);
@@ -177,7 +177,7 @@ Test(room, an_input_beyond_the_window_is_refused)
     cm_scene *scene = rig_scene(2);
     cm_room *room = make_room(scene, 133);
     join(room, 1);
-    for (int i = 0; i < 30; ++i) {
+    for (int i = 0; i < 30; i++) {
         cm_room_frame(room);
         while (cm_room_confirm(room, false) != NULL) {
         }
@@ -198,7 +198,7 @@ Test(room, a_rewind_costs_at_most_what_is_allowed)
     cm_scene *scene = rig_scene(2);
     cm_room *room = make_room(scene, 133);
     join(room, 2);
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < 20; i++) {
         cm_room_frame(room);
         while (cm_room_confirm(room, false) != NULL) {
         }
@@ -254,11 +254,11 @@ Test(room, confirmed_ticks_replay_to_their_hashes)
     cm_rng_seed(&rng, 3);
     uint32_t players = 0;
     uint64_t expected = 1;
-    for (uint64_t t = 1; t <= 400; ++t) {
+    for (uint64_t t = 1; t <= 400; t++) {
         if (t % 40 == 1 && players < 4) {
             uint32_t player;
             cr_assert_eq(cm_room_join(room, t, (const uint8_t *)"hello", 5, &player), CAROM_OK);
-            ++players;
+            players++;
         }
         if (t % 97 == 0) {
             cm_room_leave(room, 1);
@@ -269,7 +269,7 @@ Test(room, confirmed_ticks_replay_to_their_hashes)
         if (t % 11 == 0) {
             cr_assert(cm_room_message(room, 0, (const uint8_t *)"m", 1));
         }
-        for (uint32_t p = 0; p < players; ++p) {
+        for (uint32_t p = 0; p < players; p++) {
             uint8_t bytes[CAROM_INPUT_MAX];
             uint32_t cost;
             uint64_t tick = t + 3 - cm_rng_below(&rng, 10);
@@ -324,15 +324,15 @@ Test(room, events_that_do_not_fit_wait_or_are_refused)
     join(room, 4);
     cm_room_frame(room);
     uint8_t bytes[CAROM_MESSAGE_MAX] = {0};
-    for (uint32_t player = 0; player < 4; ++player) {
+    for (uint32_t player = 0; player < 4; player++) {
         // Whatever the players before did, a quarter is this one's.
         uint32_t taken = 0;
         while (cm_room_message(room, player, bytes, sizeof bytes)) {
-            ++taken;
+            taken++;
         }
         cr_assert_eq(taken, CM_EVENT_BYTES_MAX / CAROM_MESSAGE_MAX / 4);
         while (cm_room_message(room, player, bytes, 0)) {
-            ++taken;
+            taken++;
         }
         cr_assert_eq(taken, CM_EVENTS_MAX / 4);
     }
@@ -343,14 +343,14 @@ Test(room, events_that_do_not_fit_wait_or_are_refused)
     cm_room_frame(room);
     cr_assert_eq(cm_room_present(room), 15);
     cr_assert(!cm_room_message(room, 0, bytes, CAROM_MESSAGE_MAX + 1));
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         cm_room_frame(room);
     }
     cr_assert(cm_room_message(room, 0, bytes, CAROM_MESSAGE_MAX), "the share is free again");
     // Comers and goers alone fill a tick.
     cm_room_frame(room);
     cm_room_leave(room, 3);
-    for (int i = 0; i < 127; ++i) {
+    for (int i = 0; i < 127; i++) {
         cr_assert_eq(cm_room_join(room, 6, NULL, 0, &joined), CAROM_OK);
         cr_assert_eq(joined, 3);
         cm_room_leave(room, 3);
@@ -371,7 +371,7 @@ Test(room, ticks_of_the_window_can_be_looked_at)
     cm_scene *scene = rig_scene(2);
     cm_room *room = make_room(scene, 133);
     uint64_t hashes[40];
-    for (uint64_t t = 1; t < 40; ++t) {
+    for (uint64_t t = 1; t < 40; t++) {
         cm_room_frame(room);
         hashes[t] = cm_room_hash(room);
         while (cm_room_confirm(room, false) != NULL) {
@@ -397,7 +397,7 @@ Test(room, each_tick_of_the_window_is_encoded_as_it_was)
     join(room, 1);
     uint64_t hashes[31];
     size_t size = 0;
-    for (uint64_t tick = 1; tick <= 30; ++tick) {
+    for (uint64_t tick = 1; tick <= 30; tick++) {
         uint8_t bytes[CAROM_INPUT_MAX];
         uint32_t cost;
         script(0, tick, bytes);
@@ -407,7 +407,7 @@ Test(room, each_tick_of_the_window_is_encoded_as_it_was)
         while (cm_room_confirm(room, false) != NULL) {
         }
     }
-    for (uint64_t tick = 30 - WINDOW; tick <= 30; ++tick) {
+    for (uint64_t tick = 30 - WINDOW; tick <= 30; tick++) {
         const uint8_t *bytes = cm_room_encode(room, tick, &size);
         cr_assert_not_null(bytes);
         cr_assert_eq(cm_game_decode(game, bytes, size), CAROM_OK);
@@ -424,7 +424,7 @@ static void count_messages(cm_room *room, uint32_t seen[8])
 {
     const cm_history_slot *slot;
     while ((slot = cm_room_confirm(room, false)) != NULL) {
-        for (uint32_t i = 0; i < slot->events.count; ++i) {
+        for (uint32_t i = 0; i < slot->events.count; i++) {
             const cm_game_event *event = &slot->events.events[i];
             if (event->type == CM_EVENT_MESSAGE) {
                 cr_assert_eq(event->size, 1);
@@ -445,8 +445,8 @@ Test(room, a_full_tick_makes_messages_wait_in_order)
     cm_room_frame(room);
     cr_assert_not_null(cm_room_confirm(room, false));
     uint32_t sent[8] = {0}, seen[8] = {0}, late = 0;
-    for (uint32_t tick = 0; tick < 60; ++tick) {
-        for (uint32_t player = 1; player < 8 && tick < 40; ++player) {
+    for (uint32_t tick = 0; tick < 60; tick++) {
+        for (uint32_t player = 1; player < 8 && tick < 40; player++) {
             uint8_t byte = (uint8_t)sent[player];
             while (cm_room_message(room, player, &byte, 1)) {
                 byte = (uint8_t)++sent[player];
@@ -455,13 +455,13 @@ Test(room, a_full_tick_makes_messages_wait_in_order)
         uint8_t byte = (uint8_t)sent[0];
         if (tick < 40) {
             cr_assert(cm_room_message(room, 0, &byte, 1), "tick %u", tick);
-            ++sent[0];
+            sent[0]++;
         }
         cm_room_frame(room);
         count_messages(room, seen);
         late = sent[0] - seen[0] > late ? sent[0] - seen[0] : late;
     }
-    for (uint32_t player = 0; player < 8; ++player) {
+    for (uint32_t player = 0; player < 8; player++) {
         cr_assert_eq(seen[player], sent[player]);
     }
     cr_assert_gt(sent[1], 500, "its part of each tick");
@@ -478,7 +478,7 @@ Test(room, what_waited_of_one_who_left_is_not_said_by_the_next)
     cm_room_frame(room);
     cr_assert_not_null(cm_room_confirm(room, false));
     uint8_t bytes[1] = {0};
-    for (uint32_t player = 0; player < 4; ++player) {
+    for (uint32_t player = 0; player < 4; player++) {
         while (cm_room_message(room, player, bytes, 1)) {
         }
     }
@@ -486,10 +486,10 @@ Test(room, what_waited_of_one_who_left_is_not_said_by_the_next)
     uint32_t joined;
     cr_assert_eq(cm_room_join(room, 9, NULL, 0, &joined), CAROM_OK);
     cr_assert_eq(joined, 3);
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         cm_room_frame(room);
         const cm_history_slot *slot = cm_room_confirm(room, false);
-        for (uint32_t n = 0; n < slot->events.count; ++n) {
+        for (uint32_t n = 0; n < slot->events.count; n++) {
             cr_assert(slot->events.events[n].type != CM_EVENT_MESSAGE ||
                       slot->events.events[n].player != 3);
         }
@@ -530,7 +530,7 @@ Test(room, a_profile_adds_up_and_changes_nothing)
     cr_assert_gt(stage[CAROM_STAGE_SOLVE], 0.0);
     cr_assert_gt(stage[CAROM_STAGE_SLEEP], 0.0);
     double parts = 0.0;
-    for (uint32_t i = 0; i < CAROM_STAGE_STEP; ++i) {
+    for (uint32_t i = 0; i < CAROM_STAGE_STEP; i++) {
         parts += stage[i];
     }
     cr_assert_leq(parts, stage[CAROM_STAGE_STEP] + 1e-6);

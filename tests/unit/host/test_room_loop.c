@@ -30,7 +30,7 @@ static uint32_t turn(cm_room_loop *loop, uint64_t now_us)
     while (cm_room_loop_step(loop)) {
         while (cm_room_loop_confirm(loop, false) != NULL) {
         }
-        ++made;
+        made++;
     }
     return made;
 }
@@ -104,7 +104,7 @@ Test(room_loop, what_is_confirmed_is_recorded, .init = recording_setup, .fini = 
     cm_room *room = cm_room_loop_room(loop);
     uint32_t player;
     cr_assert_eq(cm_room_join(room, 9, NULL, 0, &player), CAROM_OK);
-    for (uint64_t tick = 1; tick <= TICKS; ++tick) {
+    for (uint64_t tick = 1; tick <= TICKS; tick++) {
         uint8_t input[CAROM_INPUT_MAX];
         uint32_t cost;
         rig_input(input, tick % 40 < 20 ? 1.0f : -1.0f, 0.5f, 0);
@@ -156,7 +156,7 @@ Test(room_loop, rooms_in_turns_are_what_each_is_alone)
 {
     cm_scene *scenes[2] = {rig_scene(2), rig_scene(4)};
     cm_room_loop *together[2], *alone[2];
-    for (uint32_t i = 0; i < 2; ++i) {
+    for (uint32_t i = 0; i < 2; i++) {
         together[i] = make_loop(scenes[i], 3 + i, i * 5000);
         alone[i] = make_loop(scenes[i], 3 + i, i * 5000);
     }
@@ -164,7 +164,7 @@ Test(room_loop, rooms_in_turns_are_what_each_is_alone)
         turn(together[0], now);
         turn(together[1], now);
     }
-    for (uint32_t i = 0; i < 2; ++i) {
+    for (uint32_t i = 0; i < 2; i++) {
         for (uint64_t now = 0; now < SECOND; now += 4000) {
             turn(alone[i], now);
         }
@@ -173,7 +173,7 @@ Test(room_loop, rooms_in_turns_are_what_each_is_alone)
         cr_assert_eq(cm_room_hash(cm_room_loop_room(alone[i])),
                      cm_room_hash(cm_room_loop_room(together[i])));
     }
-    for (uint32_t i = 0; i < 2; ++i) {
+    for (uint32_t i = 0; i < 2; i++) {
         cm_room_loop_destroy(together[i]);
         cm_room_loop_destroy(alone[i]);
         cm_scene_free(scenes[i]);

@@ -39,7 +39,7 @@ static cm_roster *find_room(void *context, const cm_control *hello, const cm_tok
     (void)token;
     house *h = context;
     *reason = CAROM_REASON_ROOM_ENDED;
-    for (uint32_t i = 0; i < ROOMS; ++i) {
+    for (uint32_t i = 0; i < ROOMS; i++) {
         if (strcmp(hello->name, i == 0 ? "left" : "right") == 0) {
             return &h->rooms[i].roster;
         }
@@ -87,11 +87,11 @@ static void open_house(house *h)
 
 static void close_house(house *h)
 {
-    for (uint32_t i = 0; i < CLIENTS; ++i) {
+    for (uint32_t i = 0; i < CLIENTS; i++) {
         carom_client_destroy(h->players[i]);
     }
     cm_clients_destroy(h->clients);
-    for (uint32_t i = 0; i < ROOMS; ++i) {
+    for (uint32_t i = 0; i < ROOMS; i++) {
         cm_publisher_destroy(h->rooms[i].publisher);
         cm_room_loop_destroy(h->rooms[i].loop);
         cm_scene_free(h->rooms[i].scene);
@@ -121,11 +121,11 @@ static void run(house *h, double seconds)
         cm_net_advance(h->net, STEP_US);
         uint64_t now = cm_net_now_us(h->net);
         cm_clients_receive(h->clients, now, 0);
-        for (uint32_t i = 0; i < ROOMS; ++i) {
+        for (uint32_t i = 0; i < ROOMS; i++) {
             turn(&h->rooms[i], now);
         }
         cm_host_flush(h->host);
-        for (uint32_t i = 0; i < CLIENTS; ++i) {
+        for (uint32_t i = 0; i < CLIENTS; i++) {
             if (h->players[i] != NULL) {
                 carom_client_update(h->players[i], now);
             }
@@ -147,7 +147,7 @@ static uint32_t bodies_of(const house *h, uint32_t number)
 {
     uint32_t count = 0;
     const carom_world *world = carom_client_world(h->players[number]);
-    for (uint32_t slot = 0; slot < carom_world_body_slots(world); ++slot) {
+    for (uint32_t slot = 0; slot < carom_world_body_slots(world); slot++) {
         count += !carom_body_id_is_null(carom_world_body_at(world, slot));
     }
     return count;
@@ -168,12 +168,12 @@ Test(rooms, two_behind_one_socket_do_not_hear_of_each_other)
     dial(&h, 1, "right");
     dial(&h, 2, "right");
     run(&h, 2.0);
-    for (uint32_t i = 0; i < 3; ++i) {
+    for (uint32_t i = 0; i < 3; i++) {
         cr_assert_eq(carom_client_get_state(h.players[i]), CAROM_CLIENT_PLAYING, "client %u", i);
         cr_assert_gt(views_of(&h, i), 5);
     }
     // On a path that loses nothing, all but those on their way are acked.
-    for (uint32_t i = 0; i < ROOMS; ++i) {
+    for (uint32_t i = 0; i < ROOMS; i++) {
         cm_publisher_stats stats;
         cm_publisher_stats_get(h.rooms[i].publisher, &stats);
         cr_assert_geq(stats.views_acked + 2 * CLIENTS, stats.views);
@@ -234,7 +234,7 @@ Test(rooms, what_waited_for_one_is_not_the_next_ones)
     cm_client second = {.session = {.state = CM_SESSION_JOINING, .client_id = 2, .join_tick = 1}};
     cm_client *members[CAROM_PLAYERS_MAX] = {&first};
     static cm_history_slot slot = {.tick = 5, .message_count = CM_GAME_MESSAGES_MAX};
-    for (uint32_t i = 0; i < CM_GAME_MESSAGES_MAX; ++i) {
+    for (uint32_t i = 0; i < CM_GAME_MESSAGES_MAX; i++) {
         slot.messages[i].size = CAROM_MESSAGE_MAX;
     }
     cm_publisher_stats full, after;
@@ -264,7 +264,7 @@ Test(rooms, a_room_that_is_not_there_or_full_is_refused)
     run(&h, 2.0);
     cr_assert_eq(carom_client_get_reason(h.players[0]), CAROM_REASON_ROOM_ENDED);
     uint32_t refused = 0;
-    for (uint32_t i = 1; i < CLIENTS; ++i) {
+    for (uint32_t i = 1; i < CLIENTS; i++) {
         refused += carom_client_get_reason(h.players[i]) == CAROM_REASON_ROOM_FULL;
     }
     cr_assert_eq(refused, 1, "two have a place");

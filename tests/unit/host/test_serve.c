@@ -92,7 +92,7 @@ static void read_text(const char *path, char *text, size_t size)
 static void wait_for_size(const child *c, const char *path, int64_t bytes)
 {
     struct stat file;
-    for (int i = 0; i < 6000; ++i) {
+    for (int i = 0; i < 6000; i++) {
         if (stat(path, &file) == 0 && file.st_size >= bytes) {
             return;
         }
@@ -213,7 +213,7 @@ static uint32_t read_log(const char *path, const char *event, const char *member
         if (strcmp(name, event) == 0) {
             const char *value = json_string_value(json_object_get(root, member));
             snprintf(found, 256, "%s", value != NULL ? value : "");
-            ++count;
+            count++;
         }
         json_decref(root);
     }
@@ -264,7 +264,7 @@ Test(serve, a_recording_that_fails_is_told_at_once, .timeout = 60)
     serve(&c);
     cr_assert_eq(read_log(c.err, "recording failed", "reason", found), 0);
     kill(c.pid, SIGUSR1);
-    for (int i = 0; i < 3000 && read_log(c.err, "recording failed", "reason", found) == 0; ++i) {
+    for (int i = 0; i < 3000 && read_log(c.err, "recording failed", "reason", found) == 0; i++) {
         usleep(10000);
         cr_assert_eq(waitpid(c.pid, NULL, WNOHANG), 0, "the server ended");
     }
@@ -396,7 +396,7 @@ Test(serve, check_config_checks_what_serve_needs)
     read_text(c.err, text, sizeof text);
     const char *said[] = {"or --insecure", "README.md: Not a directory", "none/ready: No such file",
                           address, "mass_zero.json:"};
-    for (size_t i = 0; i < sizeof said / sizeof said[0]; ++i) {
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
         cr_expect_not_null(strstr(text, said[i]), "'%s' in: %s", said[i], text);
     }
     cr_expect_null(strstr(text, "CAROM_PORT"));
@@ -476,7 +476,7 @@ Test(serve, a_second_signal_ends_it_before_a_dead_disk, .timeout = 60)
     serve(&c);
     hang[0] = true;
     kill(c.pid, SIGTERM);
-    for (int i = 0; i < 3000 && !hang[1]; ++i) {
+    for (int i = 0; i < 3000 && !hang[1]; i++) {
         usleep(10000);
     }
     cr_assert(hang[1], "it syncs at the end");

@@ -56,20 +56,20 @@ Test(session, floods_are_noticed_and_steady_play_is_not)
     cm_session s;
     cm_session_open(&s, SECOND);
     cm_session_join(&s, 0, 1, 1, 60, 60, SECOND);
-    for (uint32_t i = 0; i < 60 * 60; ++i) {
+    for (uint32_t i = 0; i < 60 * 60; i++) {
         cr_assert_eq(cm_session_input(&s, SECOND + i * (SECOND / 60)), CAROM_REASON_NONE);
     }
     uint64_t now = 100 * SECOND;
     uint32_t burst = 0;
     while (cm_session_input(&s, now) == CAROM_REASON_NONE) {
-        ++burst;
+        burst++;
     }
     cr_assert_geq(burst, 2 * 60 * 10, "what 10 s of a stall, twice the rate, hand over at once");
     cr_assert_leq(burst, 4 * 60 * CM_SESSION_PAUSE_S);
     cm_control message = {.type = CM_CONTROL_GAME_MESSAGE};
     burst = 0;
     while (cm_session_control(&s, &message, now) == CAROM_REASON_NONE) {
-        ++burst;
+        burst++;
     }
     cr_assert_leq(burst, 32 * CM_SESSION_PAUSE_S);
     cr_assert_eq(cm_session_control(&s, &message, now), CAROM_REASON_FLOOD);
@@ -79,7 +79,7 @@ Test(session, malformed_datagrams_end_it_sometime)
 {
     cm_session s;
     cm_session_open(&s, SECOND);
-    for (uint32_t i = 0; i < CM_SESSION_MALFORMED; ++i) {
+    for (uint32_t i = 0; i < CM_SESSION_MALFORMED; i++) {
         cr_assert_eq(cm_session_malformed(&s, SECOND), CAROM_REASON_NONE);
     }
     cr_assert_eq(cm_session_malformed(&s, SECOND), CAROM_REASON_MALFORMED);
@@ -90,7 +90,7 @@ Test(session, a_bad_datagram_a_second_is_borne_for_hours)
 {
     cm_session s;
     cm_session_open(&s, SECOND);
-    for (uint64_t i = 1; i <= 4 * 3600; ++i) {
+    for (uint64_t i = 1; i <= 4 * 3600; i++) {
         cr_assert_eq(cm_session_malformed(&s, i * SECOND), CAROM_REASON_NONE);
     }
 }
@@ -121,7 +121,7 @@ Test(session, acks_wait_in_order_and_the_newest_stay)
     cr_assert(acks[0].sequence == 65535 && acks[0].bits == 7);
     cr_assert(acks[1].sequence == 3 && acks[1].bits == 9);
     cr_assert_eq(cm_session_take_acks(&s, acks), 0, "taken");
-    for (uint16_t i = 0; i < 3 * CM_SESSION_ACKS; ++i) {
+    for (uint16_t i = 0; i < 3 * CM_SESSION_ACKS; i++) {
         cm_session_ack_came(&s, i, i);
     }
     cr_assert_eq(cm_session_take_acks(&s, acks), CM_SESSION_ACKS);

@@ -24,7 +24,7 @@ static cm_status make_status(uint32_t clients)
     status.worker.stage_ms[CAROM_STAGE_SAVE] = 0.125;
     status.worker.bodies_asleep = 7;
     status.client_count = clients;
-    for (uint32_t i = 0; i < clients && i < CM_STATUS_CLIENTS; ++i) {
+    for (uint32_t i = 0; i < clients && i < CM_STATUS_CLIENTS; i++) {
         strcpy(status.clients[i].name, "a \"name\" of thirty-two characters");
     }
     status.match.durable = false;
@@ -51,7 +51,7 @@ Test(status, a_line_of_json)
     static const char *const stages[] = {"pairs_ms", "collide_ms", "prepare_ms",
                                          "solve_ms", "relax_ms",   "integrate_ms",
                                          "sleep_ms", "hash_ms",    "save_ms"};
-    for (uint32_t i = 0; i < sizeof stages / sizeof stages[0]; ++i) {
+    for (uint32_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
         cr_assert(json_is_number(json_object_get(root, stages[i])), "%s", stages[i]);
     }
     cr_assert_eq(json_integer_value(json_object_get(root, "bodies_asleep")), 7);
@@ -122,7 +122,7 @@ Test(status, a_block_of_so_many_lines)
             cr_assert(end != NULL);
             cr_assert_leq(end - at, 80, "%.*s", (int)(end - at), at);
             at = end + 1;
-            ++found;
+            found++;
         }
         cr_assert_eq(found, lines);
         cr_assert(strstr(text, "NOT DURABLE") != NULL);
@@ -137,7 +137,7 @@ Test(status, what_does_not_fit_is_left_out_whole)
     memset(long_text, 'x', sizeof long_text - 1);
     cm_line_text(&line, "long", long_text);
     cr_assert(line.cut);
-    for (uint32_t i = 0; i < 300; ++i) {
+    for (uint32_t i = 0; i < 300; i++) {
         cm_line_uint(&line, "number", i);
     }
     json_t *root = json_loads(cm_line_end(&line), 0, NULL);
@@ -149,7 +149,7 @@ Test(status, percentiles)
 {
     static cm_metrics metrics;
     cr_assert_eq(cm_metrics_percentile(&metrics, 0.5), 0.0);
-    for (uint32_t i = 0; i < 3 * CM_METRICS_SAMPLES; ++i) {
+    for (uint32_t i = 0; i < 3 * CM_METRICS_SAMPLES; i++) {
         cm_metrics_add(&metrics, i % 100 == 0 ? 50000 : 1000 + i % 10);
     }
     double p50 = cm_metrics_percentile(&metrics, 0.5);
@@ -167,7 +167,7 @@ static void hear(void *user, int level, const char *json_line)
 {
     heard *h = user;
     cr_assert_eq(level, (int)CM_LOG_WARNING);
-    ++h->lines;
+    h->lines++;
     strcpy(h->last, json_line);
 }
 
@@ -194,7 +194,7 @@ Test(status, growth_is_told_once)
 Test(status, levels_have_names)
 {
     cm_log_level level;
-    for (int i = CM_LOG_ERROR; i <= CM_LOG_DEBUG; ++i) {
+    for (int i = CM_LOG_ERROR; i <= CM_LOG_DEBUG; i++) {
         cr_assert(cm_log_level_find(cm_log_level_name((cm_log_level)i), &level));
         cr_assert_eq(level, (cm_log_level)i);
     }

@@ -125,7 +125,7 @@ static void pump_client(bare_client *c)
         } else if (event.channel == CM_LINK_CONTROL) {
             take_control(c, &event);
         } else {
-            ++c->views;
+            c->views++;
             memcpy(&c->newest_view, event.bytes + 4, 4);
         }
     }
@@ -135,10 +135,10 @@ static void pump_client(bare_client *c)
 // Lets virtual time pass.
 static void run(bench *b, bare_client *c, uint32_t count, uint32_t ms)
 {
-    for (uint32_t i = 0; i < ms; ++i) {
+    for (uint32_t i = 0; i < ms; i++) {
         cm_net_advance(b->net, 1000);
         cm_worker_run_once(b->worker, cm_net_now_us(b->net));
-        for (uint32_t n = 0; n < count; ++n) {
+        for (uint32_t n = 0; n < count; n++) {
             pump_client(&c[n]);
         }
     }
@@ -260,7 +260,7 @@ Test(worker, malformed_datagrams_are_counted_and_dropped)
     ENetSocket raw = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
     ENetAddress address = {htonl(0x7f000001), PORT};
     size_t count = sizeof cases / sizeof cases[0];
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; i++) {
         ENetBuffer buffer = {(void *)(uintptr_t)cases[i].bytes, cases[i].size};
         enet_socket_send(raw, &address, &buffer, 1);
     }
@@ -285,9 +285,9 @@ Test(worker, random_datagrams_do_no_harm)
     cm_rng_seed(&rng, 5);
     ENetSocket raw = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
     ENetAddress address = {htonl(0x7f000001), PORT};
-    for (uint32_t i = 0; i < 20000; ++i) {
+    for (uint32_t i = 0; i < 20000; i++) {
         uint8_t bytes[160];
-        for (uint32_t n = 0; n < sizeof bytes; ++n) {
+        for (uint32_t n = 0; n < sizeof bytes; n++) {
             bytes[n] = (uint8_t)cm_rng_next(&rng);
         }
         // Half of them look like commands to one of the first peers.
@@ -321,13 +321,13 @@ Test(worker, malformed_packets_are_counted_by_reason_and_end_it_sometime)
     open_bench(&b, 4);
     join(&b, &c);
     static const uint8_t rubbish[20] = {9, 9, 9};
-    for (uint32_t i = 0; i < 10; ++i) {
+    for (uint32_t i = 0; i < 10; i++) {
         send_bytes(&c, 1, rubbish, 20);
     }
     run(&b, &c, 1, 50);
     cr_assert_eq(stats_of(&b).packet_reasons[CM_PACKET_TYPE], 10);
     cr_assert_eq(c.goodbyes, 0);
-    for (uint32_t i = 0; i < CM_SESSION_MALFORMED; ++i) {
+    for (uint32_t i = 0; i < CM_SESSION_MALFORMED; i++) {
         send_bytes(&c, 1, rubbish, 20);
         run(&b, &c, 1, 20);
     }
@@ -475,7 +475,7 @@ Test(worker, silence_ends_a_client_a_healed_cut_does_not)
     run(&b, &c, 1, 8000);
     cr_assert_eq(stats_of(&b).peers, 1);
     cm_net_partition(b.net, PORT, false);
-    for (int i = 0; i < 150; ++i) {
+    for (int i = 0; i < 150; i++) {
         send_input(&c, stats_of(&b).tick + 4, 0.0f);
         run(&b, &c, 1, 100);
     }
@@ -495,7 +495,7 @@ Test(worker, floods_are_kicked)
     open_bench(&b, 7);
     join(&b, &c);
     uint64_t tick = stats_of(&b).tick;
-    for (uint32_t i = 0; i < 6000; ++i) { // above all that waits after a stall
+    for (uint32_t i = 0; i < 6000; i++) { // above all that waits after a stall
         send_input(&c, tick + i % 60, 1);
         if (i % 20 == 0) {
             run(&b, &c, 1, 1);
@@ -531,7 +531,7 @@ Test(worker, refusals_have_their_reason)
     cr_assert_eq(c[3].reason, CAROM_REASON_PROTOCOL_VERSION);
     cr_assert(has_log(&b, "client refused", "no free player slot"), "%s", b.log);
     cr_assert_eq(stats_of(&b).players, 2);
-    for (uint32_t i = 0; i < 4; ++i) {
+    for (uint32_t i = 0; i < 4; i++) {
         hang_up(&c[i]);
     }
     close_bench(&b);
@@ -588,7 +588,7 @@ static uint64_t play(uint64_t seed, uint64_t *trace)
     bare_client c;
     open_bench(&b, seed);
     join(&b, &c);
-    for (uint32_t i = 0; i < 60; ++i) {
+    for (uint32_t i = 0; i < 60; i++) {
         send_input(&c, stats_of(&b).tick - 2, (float)(i % 5) * 0.2f);
         run(&b, &c, 1, 20);
     }

@@ -80,7 +80,7 @@ static uint64_t run(uint64_t seed, cm_net_stats *stats)
     uint32_t sent = 0;
     for (int step = 0; step < 4000 && p.received < 300; step++) {
         cm_net_advance(p.net, 5000);
-        if (p.to_client && sent < 300) {
+        if (p.to_client != NULL && sent < 300) {
             send_number(p.to_server, sent++);
         }
         pair_pump(&p);
@@ -117,7 +117,7 @@ Test(net, nothing_crosses_a_partition_until_it_heals)
 {
     pair p;
     pair_make(&p, 9, &(cm_link_def){.latency_us = 20000});
-    for (int step = 0; step < 40 && !p.to_client; step++) {
+    for (int step = 0; step < 40 && p.to_client == NULL; step++) {
         cm_net_advance(p.net, 5000);
         pair_pump(&p);
     }

@@ -48,7 +48,7 @@ static unsigned for_each(void (*check)(const expectation *e))
         expectation e;
         read_expectation(name, &e);
         check(&e);
-        ++count;
+        count++;
     }
     closedir(folder);
     return count;
@@ -112,13 +112,13 @@ Test(scene_bad, cut_and_flipped_text)
     }
     unsigned refused = 0;
     uint32_t random = 1;
-    for (int i = 0; i < 3000; ++i) {
+    for (int i = 0; i < 3000; i++) {
         random = random * 1664525u + 1013904223u;
         size_t at = (random >> 8) % size;
         char old = text[at];
         text[at] = (char)(random >> 3);
         if (cm_scene_from_json(text, size, &scene, &error) != CAROM_OK) {
-            ++refused;
+            refused++;
             cr_expect_neq(error.message[0], '\0');
         }
         cm_scene_free(scene);

@@ -23,7 +23,7 @@ static void expect_errors(const char *text, const said *expected, uint32_t count
     cr_expect_neq(cm_scene_validate(text, strlen(text), &scene, errors, &found), CAROM_OK);
     cr_expect_null(scene);
     cr_expect_eq(found, count, "%u errors", found);
-    for (uint32_t i = 0; i < found && i < count; ++i) {
+    for (uint32_t i = 0; i < found && i < count; i++) {
         cr_expect_str_eq(errors[i].path, expected[i].path, "%s", errors[i].message);
         cr_expect_eq(errors[i].line, expected[i].line, "%s", errors[i].path);
     }
@@ -97,7 +97,7 @@ Test(findings, what_worlds_and_solvers_refuse)
 Test(findings, room_for_errors_is_bounded)
 {
     char text[8192] = "{\"carom\": 1, \"bodies\": [";
-    for (int i = 0; i < 200; ++i) {
+    for (int i = 0; i < 200; i++) {
         strcat(text, i > 0 ? ", {\"mass\": -1}" : "{\"mass\": -1}");
     }
     strcat(text, "]}");
@@ -117,11 +117,11 @@ Test(findings, broken_scenes_are_walked_to_their_end)
     static const char *const files[] = {"tests/scenes/machines.json", "tests/scenes/shapes.json"};
     cm_scene_error errors[CM_SCENE_ERRORS_MAX];
     uint32_t random = 7, most = 0;
-    for (int i = 0; i < 2000; ++i) {
+    for (int i = 0; i < 2000; i++) {
         size_t size;
         char *text = cm_scene_read_file(files[i % 2], CM_SCENE_JSON_MAX, &size, &errors[0]);
         cr_assert_not_null(text);
-        for (int k = 0; k < 4; ++k) { // digits and letters alone, so that most stay JSON
+        for (int k = 0; k < 4; k++) { // digits and letters alone, so that most stay JSON
             random = random * 1664525u + 1013904223u;
             size_t at = (random >> 8) % size;
             bool plain =
@@ -151,7 +151,7 @@ static void expect_warnings(const char *text, int solver, const said *expected, 
     uint32_t found = cm_scene_warnings(scene, solver, warnings, CM_SCENE_WARNINGS_MAX);
     cm_scene_find_lines(text, strlen(text), warnings, found);
     cr_expect_eq(found, count, "%u warnings", found);
-    for (uint32_t i = 0; i < found && i < count; ++i) {
+    for (uint32_t i = 0; i < found && i < count; i++) {
         cr_expect_str_eq(warnings[i].path, expected[i].path, "%s", warnings[i].message);
         cr_expect_eq(warnings[i].line, expected[i].line, "%s", warnings[i].path);
         cr_expect_not_null(strstr(warnings[i].message, "expected"));
@@ -264,7 +264,7 @@ Test(findings, validate_takes_several_files_and_standard_input)
 Test(findings, sim_exits_with_2_for_a_scene_that_no_world_takes)
 {
     static const char *const scenes[] = {"planar_hull_off", "mass_of_shapes", "static_velocity"};
-    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; ++i) {
+    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
         char arguments[128], output[1024], start[128];
         snprintf(arguments, sizeof arguments, "sim " BAD "%s.json --ticks 1", scenes[i]);
         snprintf(start, sizeof start, "carom: " BAD "%s.json:6: $.bodies[", scenes[i]);

@@ -54,7 +54,7 @@ static void check(const char *name)
     snprintf(path, sizeof path, "tests/golden/%s.txt", name);
     FILE *file = fopen(path, write ? "w" : "r");
     cr_assert_not_null(file, "%s: run the tests from the root of the repository", path);
-    for (int tick = 0; tick <= TICKS; ++tick) {
+    for (int tick = 0; tick <= TICKS; tick++) {
         unsigned long long hash = carom_world_hash(straight.world), golden = 0;
         cr_assert_eq(carom_world_hash(rewound.world), hash, "%s: rewound at tick %d", name, tick);
         if (tick % EVERY == 0 && write) {
@@ -129,18 +129,18 @@ static void check_lanes(const char *name)
 {
     static const uint32_t widths[3] = {1, 4, 8};
     run runs[3];
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         start(name, &runs[i]);
         carom_world_set_lanes(runs[i].world, widths[i]);
     }
-    for (int tick = 0; tick < TICKS; ++tick) {
-        for (int i = 0; i < 3; ++i) {
+    for (int tick = 0; tick < TICKS; tick++) {
+        for (int i = 0; i < 3; i++) {
             carom_world_step(runs[i].world);
             cr_assert_eq(carom_world_hash(runs[i].world), carom_world_hash(runs[0].world),
                          "%s tick %d: %u lanes differ from one", name, tick, widths[i]);
         }
     }
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         stop(&runs[i]);
     }
 }
@@ -161,11 +161,11 @@ static void check_rewind(const char *name)
     for (int tick = 0; tick < TICKS; tick += 10) {
         size_t size = carom_world_save(one.world, one.image, carom_world_save_bound(one.world));
         cr_assert_eq(carom_world_restore(two.world, one.image, size), CAROM_OK);
-        for (int i = 0; i < 7; ++i) {
+        for (int i = 0; i < 7; i++) {
             carom_world_step(two.world);
         }
         cr_assert_eq(carom_world_restore(two.world, one.image, size), CAROM_OK);
-        for (int i = 0; i < 10; ++i) {
+        for (int i = 0; i < 10; i++) {
             carom_world_step(one.world);
             carom_world_step(two.world);
             cr_assert_eq(carom_world_hash(one.world), carom_world_hash(two.world), "%s tick %d",

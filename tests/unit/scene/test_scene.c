@@ -29,7 +29,7 @@ static uint64_t hash_after(const cm_scene *scene, int ticks)
     void *memory = aligned_alloc(64, size);
     cr_assert_eq(carom_world_create(&def, memory, size, &world), CAROM_OK);
     cr_assert_eq(cm_scene_populate(scene, world), CAROM_OK);
-    for (int i = 0; i < ticks; ++i) {
+    for (int i = 0; i < ticks; i++) {
         carom_world_step(world);
     }
     uint64_t hash = carom_world_hash(world);
@@ -80,7 +80,7 @@ Test(scene, arrays_expand_x_fastest_z_slowest)
     } rows[] = {{0, "body_0", 0, 0, 0},      {1, "b", 0, 0, 0},         {2, "c_0", 10.5f, 20, 30},
                 {3, "c_1", 11.5f, 20, 30},   {4, "c_2", 10.5f, 22, 30}, {8, "c_6", 10.5f, 20, 34},
                 {13, "c_11", 11.5f, 24, 34}, {14, "body_14", 0, 0, 0},  {15, "body_15", 1, 0, 0}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         carom_body_def def;
         cm_scene_body_def(scene, rows[i].index, &def);
         cr_expect_str_eq(cm_scene_body_name(scene, rows[i].index), rows[i].name);
@@ -200,7 +200,7 @@ Test(scene, every_form_makes_the_same_world)
         if (strstr(entry->d_name, ".json") != NULL) {
             snprintf(path, sizeof path, "tests/scenes/%s", entry->d_name);
             check_forms(path);
-            ++count;
+            count++;
         }
     }
     closedir(folder);

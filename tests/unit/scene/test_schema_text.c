@@ -36,7 +36,7 @@ Test(schema_text, every_key_has_its_default)
                      next);
             cr_expect(strstr(whole, "[default = ") != NULL || strstr(whole, "default: ") != NULL,
                       "no default: %s", line);
-            ++keys;
+            keys++;
         }
         line = end + 1;
     }
@@ -62,7 +62,7 @@ Test(schema_text, what_is_not_built_says_so)
          "{\"carom\": 1, \"bodies\": [{\"type\": \"static\", \"shapes\": [{\"heightfield\": "
          "{\"rows\": 2, \"columns\": 2, \"spacing\": 1, \"heights\": [0, 0, 0, 0]}}]}]}"},
     };
-    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; ++i) {
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         cm_scene *scene = NULL;
         cm_scene_error error;
         cr_expect_eq(cm_scene_from_json(CASES[i].scene, strlen(CASES[i].scene), &scene, &error),

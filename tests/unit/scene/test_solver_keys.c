@@ -28,7 +28,7 @@ static const owned OWNED[] = {
 
 static const char *owners(const char *key)
 {
-    for (size_t i = 0; i < sizeof OWNED / sizeof OWNED[0]; ++i) {
+    for (size_t i = 0; i < sizeof OWNED / sizeof OWNED[0]; i++) {
         if (strcmp(OWNED[i].key, key) == 0) {
             return OWNED[i].by;
         }
@@ -69,7 +69,7 @@ static void check_key(const ProtobufCFieldDescriptor *field, int type)
         memcmp(&def.lcp, &before.lcp, sizeof def.lcp) != 0,
         memcmp(&def.volume, &before.volume, sizeof def.volume) != 0,
     };
-    for (int i = 0; i < SOLVERS; ++i) {
+    for (int i = 0; i < SOLVERS; i++) {
         cr_expect_eq(changed[i], has && i == type, "%s of solver %d changed the def of %d",
                      field->name, type, i);
     }
@@ -79,8 +79,8 @@ Test(solver_keys, belong_to_their_solvers)
 {
     const ProtobufCMessageDescriptor *schema = &cm__scene__solver__descriptor;
     cr_assert_eq(schema->n_fields, sizeof OWNED / sizeof OWNED[0] + 1);
-    for (unsigned i = 0; i < schema->n_fields; ++i) {
-        for (int type = 0; type < SOLVERS && strcmp(schema->fields[i].name, "type") != 0; ++type) {
+    for (unsigned i = 0; i < schema->n_fields; i++) {
+        for (int type = 0; type < SOLVERS && strcmp(schema->fields[i].name, "type") != 0; type++) {
             check_key(&schema->fields[i], type);
         }
     }
@@ -89,9 +89,9 @@ Test(solver_keys, belong_to_their_solvers)
 Test(solver_keys, defaults_are_the_engines)
 {
     const ProtobufCMessageDescriptor *schema = &cm__scene__solver__descriptor;
-    for (int type = 0; type < SOLVERS; ++type) {
+    for (int type = 0; type < SOLVERS; type++) {
         Cm__Scene__Solver solver = CM__SCENE__SOLVER__INIT;
-        for (unsigned i = 0; i < schema->n_fields; ++i) {
+        for (unsigned i = 0; i < schema->n_fields; i++) {
             if (schema->fields[i].default_value != NULL) {
                 set(&solver, &schema->fields[i], false);
             }

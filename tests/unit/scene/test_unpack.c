@@ -37,7 +37,7 @@ Test(scene_unpack, cuts_and_flips)
     size_t size;
     cm_scene_error error;
     uint8_t *bytes = pack_file("tests/scenes/shapes.json", &size);
-    for (size_t cut = 0; cut < size; ++cut) {
+    for (size_t cut = 0; cut < size; cut++) {
         uint8_t *copy = malloc(cut + 1); // so that the address sanitiser sees the end
         memcpy(copy, bytes, cut);
         unpack(copy, cut, &error);
@@ -45,7 +45,7 @@ Test(scene_unpack, cuts_and_flips)
     }
     uint32_t random = 7;
     unsigned refused = 0;
-    for (int i = 0; i < 20000; ++i) {
+    for (int i = 0; i < 20000; i++) {
         random = random * 1664525u + 1013904223u;
         size_t at = (random >> 9) % size;
         uint8_t old = bytes[at];
@@ -167,7 +167,7 @@ Test(scene_unpack, every_failed_allocation_is_an_error)
         cr_assert_null(scene);
         cr_assert_eq(taken, 0u);
         limit += 8192;
-        ++failed;
+        failed++;
         cr_assert_lt(failed, 1000u);
     }
     cr_assert_gt(failed, 1u);
@@ -180,7 +180,7 @@ Test(scene_unpack, every_failed_allocation_is_an_error)
 static unsigned check_ranges(const ProtobufCMessageDescriptor *descriptor)
 {
     unsigned numbers = 0;
-    for (unsigned i = 0; i < descriptor->n_fields; ++i) {
+    for (unsigned i = 0; i < descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
         bool vector =
             field->type == PROTOBUF_C_TYPE_MESSAGE && cm_message_is_array(field->descriptor) &&
@@ -193,7 +193,7 @@ static unsigned check_ranges(const ProtobufCMessageDescriptor *descriptor)
             const cm_range *range = cm_range_find(descriptor->short_name, field->name);
             cr_expect_not_null(range, "%s.%s has no range", descriptor->short_name, field->name);
             cr_expect(range == NULL || range->low < range->high);
-            ++numbers;
+            numbers++;
         }
         if (field->type == PROTOBUF_C_TYPE_MESSAGE && !vector) {
             numbers += check_ranges(field->descriptor);

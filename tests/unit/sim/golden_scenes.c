@@ -159,7 +159,7 @@ const cm_golden_scene *cm_golden_find(const char *name)
 cm_rig cm_golden_open(const cm_golden_scene *scene, uint32_t shift)
 {
     carom_world_def def = cm_rig_def(scene->bodies);
-    if (scene->define) {
+    if (scene->define != NULL) {
         scene->define(&def);
     }
     return cm_rig_open(&def, shift);

@@ -10,7 +10,7 @@
 void cm_rewind_advance(cm_rig *rig, const cm_golden_scene *scene, uint32_t tick, uint32_t ticks)
 {
     for (uint32_t i = 0; i < ticks; i++) {
-        if (scene->drive) {
+        if (scene->drive != NULL) {
             scene->drive(rig->world, tick + i);
         }
         cm_rig_step(rig, 1);

@@ -56,7 +56,7 @@ static uint32_t run_scene(const cm_golden_scene *scene, uint32_t shift, bool hos
             events = cm_hash_begin(0);
             count++;
         }
-        if (scene->drive) {
+        if (scene->drive != NULL) {
             scene->drive(rig.world, tick);
         }
         if (hostile) {
@@ -94,7 +94,7 @@ Test(golden, hashes_are_those_on_file)
 {
     line lines[GOLDEN_MOST];
     uint32_t count = run_all(0, false, lines), at = 0;
-    if (getenv("CAROM_GOLDEN_UPDATE")) {
+    if (getenv("CAROM_GOLDEN_UPDATE") != NULL) {
         write_golden(lines, count);
     }
     FILE *file = fopen(GOLDEN_FILE, "r");
@@ -149,7 +149,7 @@ Test(golden, scenes_touch_and_move)
         scene->build(&rig);
         uint64_t begins = 0;
         for (uint32_t tick = 0; tick < scene->ticks; tick++) {
-            if (scene->drive) {
+            if (scene->drive != NULL) {
                 scene->drive(rig.world, tick);
             }
             cm_rig_step(&rig, 1);

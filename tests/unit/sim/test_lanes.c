@@ -33,7 +33,7 @@ static void compare_widths(const cm_golden_scene *scene)
     }
     for (uint32_t tick = 0; tick < scene->ticks; tick++) {
         for (uint32_t i = 0; i < WIDTHS && has_width(widths[i]); i++) {
-            if (scene->drive) {
+            if (scene->drive != NULL) {
                 scene->drive(rigs[i].world, tick);
             }
             cm_rig_step(&rigs[i], 1);

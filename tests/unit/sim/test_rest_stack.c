@@ -43,8 +43,8 @@ static cm_rig open_rig(bool sleep, const cm_hulls *hulls)
 {
     carom_world_def def = cm_rig_def(MOST);
     def.sleep = sleep;
-    def.hulls = hulls ? hulls->list : NULL;
-    def.hull_count = hulls ? hulls->count : 0;
+    def.hulls = hulls != NULL ? hulls->list : NULL;
+    def.hull_count = hulls != NULL ? hulls->count : 0;
     cm_rig rig = cm_rig_open(&def, 0);
     cm_rig_plane(&rig);
     return rig;

@@ -274,7 +274,7 @@ static void count(void *context, const carom_error *finding)
     cr_expect_str_eq(finding->field, "mass");
     const char *const words[] = {"sinks", "throws", "bounces"};
     for (uint32_t i = 0; i < 3; i++) {
-        *found |= strstr(finding->expected, words[i]) ? 1u << i : 0u;
+        *found |= strstr(finding->expected, words[i]) != NULL ? 1u << i : 0u;
     }
 }
 

@@ -46,7 +46,7 @@ static cm_view_body random_body(cm_rng *rng, const cm_view_config *config, const
     carom_body_state state = random_state(rng);
     cm_view_body body;
     cm_view_quantise(config, &state, cm_rng_below(rng, 2) != 0, &body);
-    if (from && cm_rng_below(rng, 4) != 0) {
+    if (from != NULL && cm_rng_below(rng, 4) != 0) {
         body = *from;
         for (int i = 0; i < 3; i++) {
             uint32_t mask = (1u << config->position_bits[i]) - 1u;

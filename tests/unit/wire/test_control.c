@@ -29,7 +29,7 @@ static void *count_allocate(void *context, size_t size)
 static void count_release(void *context, void *memory)
 {
     counting *c = context;
-    if (memory) {
+    if (memory != NULL) {
         size_t *block = (size_t *)(void *)((char *)memory - 16);
         c->blocks--;
         c->bytes -= block[0];

@@ -149,13 +149,13 @@ static void put_view(vector_text *out, const cm_view_config *config, const char 
         for (uint32_t i = 0; i < count; i++) {
             vector_put(out, i > 0 ? ",\n  " : "\n  ");
             vector_entry(out, &entries[i]);
-            if (keep && entries[i].index < SLOTS) {
+            if (keep != NULL && entries[i].index < SLOTS) {
                 keep->has[entries[i].index] = true;
                 keep->bodies[entries[i].index] = entries[i].body;
             }
         }
         vector_put(out, "]");
-        if (keep) {
+        if (keep != NULL) {
             keep->used = true;
             keep->sequence = header.sequence;
         }
@@ -215,8 +215,8 @@ static size_t make_view(cm_rng *rng, const cm_view_config *config, carom_body_st
         uint32_t age = cm_rng_below(rng, 4);
         const cm_view_body *baseline =
             age > 0 ? find(NULL, slot, (uint16_t)(sequence - age)) : NULL;
-        entry.baseline_age = baseline ? age : 0;
-        if (baseline && cm_rng_below(rng, 4) == 0) {
+        entry.baseline_age = baseline != NULL ? age : 0;
+        if (baseline != NULL && cm_rng_below(rng, 4) == 0) {
             entry.body = *baseline;
         }
         cr_assert(

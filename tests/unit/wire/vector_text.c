@@ -105,7 +105,7 @@ void vector_entry(vector_text *out, const cm_view_entry *entry)
 
 static void put_string(vector_text *out, const char *key, const char *text)
 {
-    if (text) {
+    if (text != NULL) {
         vector_put(out, ", \"%s\": \"%s\"", key, text); // ours hold nothing that needs escapes
     }
 }
@@ -203,7 +203,7 @@ void vector_finish(vector_text *out, const char *name)
 {
     char path[256];
     snprintf(path, sizeof path, "tests/protocol/vectors/%s.json", name);
-    if (getenv("CAROM_RECORD_VECTORS")) {
+    if (getenv("CAROM_RECORD_VECTORS") != NULL) {
         FILE *file = fopen(path, "w");
         cr_assert(file, "cannot write %s", path);
         cr_assert_eq(fwrite(out->text, 1, out->size, file), out->size);

@@ -40,9 +40,9 @@ static carom_result check_numbers(const carom_lcp_problem *problem)
         if (!is_finite(problem->vector[i])) {
             return CAROM_ERROR_NOT_FINITE;
         }
-        double low = problem->lower ? problem->lower[i] : -1.0;
-        double high = problem->upper ? problem->upper[i] : __builtin_inf();
-        if (!is_ordered(problem->lower ? low : (high < 0.0 ? high : low), high)) {
+        double low = problem->lower != NULL ? problem->lower[i] : -1.0;
+        double high = problem->upper != NULL ? problem->upper[i] : __builtin_inf();
+        if (!is_ordered(problem->lower != NULL ? low : (high < 0.0 ? high : low), high)) {
             return CAROM_ERROR_ARGUMENT;
         }
     }
@@ -79,11 +79,11 @@ static rest fill_rest(const carom_lcp_problem *problem, double *work)
     rest r = {at, at + n, at + 2 * n, at + 3 * n, at + 4 * n, (uint32_t *)(at + 5 * n)};
     for (uint32_t i = 0; i < n; i++) {
         bool tangent = problem->normals != NULL && problem->normals[i] != i;
-        r.lower[i] = problem->lower ? problem->lower[i] : -__builtin_inf();
-        r.upper[i] = problem->upper ? problem->upper[i] : __builtin_inf();
+        r.lower[i] = problem->lower != NULL ? problem->lower[i] : -__builtin_inf();
+        r.upper[i] = problem->upper != NULL ? problem->upper[i] : __builtin_inf();
         r.friction[i] = tangent ? problem->friction[i] : 0.0;
         r.most[i] = r.upper[i];
-        r.estimate[i] = problem->estimates ? problem->estimates[i] : 0.0;
+        r.estimate[i] = problem->estimates != NULL ? problem->estimates[i] : 0.0;
         r.normal[i] = tangent ? problem->normals[i] : CM_LCP_NO_NORMAL;
     }
     return r;
@@ -124,7 +124,7 @@ CM_FP_BODY static carom_result solve(const carom_lcp_problem *problem, carom_lcp
     for (uint32_t i = 0; answer.solved && i < problem->n; i++) {
         answer.solved = is_finite(x[i]) && is_finite(w[i]);
     }
-    if (solves) {
+    if (solves != NULL) {
         *solves = answer.solves;
     }
     return answer.solved ? CAROM_OK : CAROM_ERROR_STATE;
@@ -133,9 +133,9 @@ CM_FP_BODY static carom_result solve(const carom_lcp_problem *problem, carom_lcp
 carom_result carom_lcp_solve(const carom_lcp_problem *problem, carom_lcp_method method,
                              uint8_t *sets, double *x, double *w, double *work, uint32_t *solves)
 {
-    if (!problem || !sets || !x || !w || !work || problem->n == 0 ||
-        problem->n > CAROM_LCP_ROWS_MAX || !problem->matrix || !problem->vector ||
-        (unsigned)method > CAROM_LCP_ESTIMATE ||
+    if (problem == NULL || sets == NULL || x == NULL || w == NULL || work == NULL ||
+        problem->n == 0 || problem->n > CAROM_LCP_ROWS_MAX || problem->matrix == NULL ||
+        problem->vector == NULL || (unsigned)method > CAROM_LCP_ESTIMATE ||
         (method == CAROM_LCP_ESTIMATE && problem->rounds == 0)) {
         return CAROM_ERROR_ARGUMENT;
     }

@@ -24,13 +24,13 @@ carom_row carom_default_row(void)
 
 carom_result carom_world_set_rows(carom_world *world, const carom_row_source *source)
 {
-    if (!world) {
+    if (world == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
-    if (source && world->state.solver != CAROM_SOLVER_LCP) {
+    if (source != NULL && world->state.solver != CAROM_SOLVER_LCP) {
         return CAROM_ERROR_STATE;
     }
-    world->rows = source ? *source : (carom_row_source){0};
+    world->rows = source != NULL ? *source : (carom_row_source){0};
     return CAROM_OK;
 }
 
@@ -60,7 +60,7 @@ static void add_row(cm_lcp_step *step, const carom_row *from, uint32_t number)
         bodies[i] = none ? CM_NONE : from->body[i].index;
         bool twice =
             !none && ((i > 0 && bodies[0] == bodies[i]) || (i > 1 && bodies[1] == bodies[i]));
-        if (twice || (!none && !cm_body_find(step->world, from->body[i]))) {
+        if (twice || (!none && cm_body_find(step->world, from->body[i]) == NULL)) {
             step->world->stats.lcp_rows_dropped++;
             return;
         }
@@ -87,7 +87,7 @@ void cm_lcp_add_game_rows(cm_lcp_step *step)
 {
     const carom_row_source *source = &step->world->rows;
     carom_row rows[CAROM_ROWS_MAX];
-    if (source->start) {
+    if (source->start != NULL) {
         source->start(source->context, step->world);
     }
     if (source->rows == NULL) {

@@ -15,7 +15,7 @@ static bool in_range(double a)
 carom_result carom_lcp_spring(double h, double stiffness, double damping, double *epsilon,
                               double *gamma)
 {
-    if (!epsilon || !gamma || !(h > 0.0) || !in_range(h) || !in_range(stiffness) ||
+    if (epsilon == NULL || gamma == NULL || !(h > 0.0) || !in_range(h) || !in_range(stiffness) ||
         !in_range(damping)) {
         return CAROM_ERROR_ARGUMENT;
     }
@@ -77,7 +77,8 @@ CM_FP_BODY static carom_result implicit_step(uint32_t n, double h, const double 
 carom_result carom_lcp_implicit_step(uint32_t n, double h, const double *jacobian, const double *f,
                                      double *matrix, double *change)
 {
-    if (n == 0 || n > CAROM_LCP_ROWS_MAX || !jacobian || !f || !matrix || !change || !(h > 0.0)) {
+    if (n == 0 || n > CAROM_LCP_ROWS_MAX || jacobian == NULL || f == NULL || matrix == NULL ||
+        change == NULL || !(h > 0.0)) {
         return CAROM_ERROR_ARGUMENT;
     }
     cm_fpenv saved = cm_fpenv_enter();
@@ -119,8 +120,8 @@ carom_result carom_lcp_implicit_column(uint32_t n, uint32_t m, const double *inv
                                        const double *rows, const double *force, double *work,
                                        double *column)
 {
-    if (n == 0 || n > CAROM_LCP_ROWS_MAX || m > n || !inverse_mass || !rows || !force || !work ||
-        !column) {
+    if (n == 0 || n > CAROM_LCP_ROWS_MAX || m > n || inverse_mass == NULL || rows == NULL ||
+        force == NULL || work == NULL || column == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     cm_fpenv saved = cm_fpenv_enter();
