@@ -16,7 +16,7 @@ typedef enum carom_lcp_method {
     CAROM_LCP_PROJECTION = 0, // boxed, one factor of the matrix; the world's
     CAROM_LCP_MURTY = 1,      // boxed, least index, a factor of the free rows each pass
     CAROM_LCP_PLAIN = 2,      // x >= 0 alone, least index; bounds are not read
-    CAROM_LCP_KOSTREVA = 3,   // boxed, a shrinking diagonal: for semi-definite matrices
+    CAROM_LCP_KOSTREVA = 3,   // boxed, with a diagonal, then none: for semi-definite matrices
     CAROM_LCP_PYRAMID = 4,    // boxed, with four-sided friction pyramids; may cycle (not solved)
     CAROM_LCP_ESTIMATE = 5,   // boxed, friction boxes from estimated normal forces, `rounds` times
 } carom_lcp_method;

@@ -280,6 +280,63 @@ Test(lcp_pivot, identical_rows_share_their_force)
     case_close(c);
 }
 
+// A = J J^T of a rank below n, and b = A x - w of an x and a w that fit the bounds: it has a
+// solution. Whole numbers make rows that depend on each other exactly.
+static void fill_feasible(cm_case *c, cm_rng *rng, uint32_t columns, bool whole)
+{
+    fill(c, rng, columns, 0.0);
+    double j[N_MAX * N_MAX], x[N_MAX];
+    for (uint32_t i = 0; i < c->n * columns; i++) {
+        j[i] = whole ? (double)cm_rng_below(rng, 5) - 2.0 : chance(rng);
+    }
+    for (uint32_t r = 0; r < c->n; r++) {
+        bool low = isfinite(c->lower[r]), high = isfinite(c->upper[r]);
+        uint32_t place = cm_rng_below(rng, 3);
+        double from = low ? c->lower[r] : (high ? c->upper[r] : 0.0) - 2.0;
+        double to = high ? c->upper[r] : from + 4.0;
+        bool at_lower = place == 1 && low, at_upper = place == 2 && high;
+        x[r] = at_lower ? from : (at_upper ? to : from + 0.5 * (1.0 + chance(rng)) * (to - from));
+        double push = fabs(chance(rng));
+        c->b[r] = at_lower ? -push : (at_upper ? push : 0.0);
+        c->sets[r] = 0;
+    }
+    for (uint32_t r = 0; r < c->n; r++) {
+        for (uint32_t s = 0; s < c->n; s++) {
+            double sum = 0.0;
+            for (uint32_t k = 0; k < columns; k++) {
+                sum += j[r * columns + k] * j[s * columns + k];
+            }
+            c->a[r * c->n + s] = sum;
+            c->b[r] += sum * x[s];
+        }
+    }
+}
+
+// Every semi-definite problem that has a solution is solved, to the tolerance that was asked for.
+Test(lcp_pivot, semi_definite_problems_with_a_solution_are_solved)
+{
+    cm_rng rng;
+    cm_rng_seed(&rng, 41);
+    uint32_t unsolved = 0, refused = 0, most = 0;
+    for (uint32_t round = 0; round < 400; round++) {
+        cm_case *c = case_open(2 + round % 23);
+        fill_feasible(c, &rng, 1 + cm_rng_below(&rng, c->n - 1), round % 2 == 0);
+        refused += solve(c, CAROM_LCP_PROJECTION) != CAROM_OK;
+        memset(c->sets, 0, sizeof c->sets);
+        if (solve(c, CAROM_LCP_KOSTREVA) == CAROM_OK) {
+            assert_solution(c, 1e-8);
+            cr_expect_geq(c->solves, 2, "a solve with a diagonal, then one without");
+        } else {
+            unsolved++;
+        }
+        most = c->solves > most ? c->solves : most;
+        case_close(c);
+    }
+    cr_expect_eq(unsolved, 0, "%u of 400 are not solved", unsolved);
+    cr_expect_gt(refused, 200, "%u of 400 are not definite", refused);
+    cr_expect_lt(most, 100, "%u solves", most);
+}
+
 Test(lcp_pivot, a_factor_follows_rows_that_come_and_go)
 {
     enum { N = 20 };
@@ -302,7 +359,7 @@ Test(lcp_pivot, a_factor_follows_rows_that_come_and_go)
             for (uint32_t i = 0; i <= count; i++) {
                 row[i] = c->a[j * N + at[i]];
             }
-            cr_assert(cm_lcp_factor_add(factor, count++, N, row));
+            cr_assert(cm_lcp_factor_add(factor, count++, N, CM_LCP_TINY, row));
         }
         for (uint32_t i = 0; i < count; i++) {
             for (uint32_t k = 0; k <= i; k++) {

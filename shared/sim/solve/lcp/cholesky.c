@@ -63,11 +63,11 @@ void cm_lcp_backward(const double *l, uint32_t n, uint32_t stride, double *x)
     }
 }
 
-bool cm_lcp_factor_add(double *l, uint32_t count, uint32_t stride, double *row)
+bool cm_lcp_factor_add(double *l, uint32_t count, uint32_t stride, double tiny, double *row)
 {
     cm_lcp_forward(l, count, stride, row);
     double pivot = row[count] - cm_lcp_dot(row, row, count);
-    if (!(pivot > CM_LCP_TINY * row[count]) || !(pivot < LARGEST)) {
+    if (!(pivot > tiny * row[count]) || !(pivot < LARGEST)) {
         return false;
     }
     double *to = l + (size_t)count * stride;

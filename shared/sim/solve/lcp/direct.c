@@ -4,7 +4,9 @@
 // profile has; what is left is the complement of the bounded rows, a small dense matrix on which
 // the LCP is solved as if it were alone. That is the same solution, at the price of the rows that
 // can change sets. A matrix that is not definite (epsilon 0, rows that repeat each other) is tried
-// again with Kostreva's diagonal (seeds S3.d). Typical: 60 free rows, 40 bounded.
+// again with a small diagonal, which stays: poses are rounded, so rows that repeat each other
+// always contradict each other a little, and without one have no solution. Typical: 60 free rows,
+// 40 bounded.
 #include "shared/sim/solve/lcp/lcp.h"
 
 #define PASSES    150u   // of a solve; beyond it the island is solved iteratively

@@ -79,7 +79,7 @@ static bool clamp_row(projection *p, uint32_t j)
         p->row[i] = row[p->at[i]];
     }
     p->row[p->count] = row[j];
-    if (!cm_lcp_factor_add(p->clamp, p->count, p->problem->n, p->row)) {
+    if (!cm_lcp_factor_add(p->clamp, p->count, p->problem->n, CM_LCP_TINY, p->row)) {
         return false;
     }
     p->at[p->count++] = j;
@@ -199,43 +199,5 @@ cm_lcp_answer cm_lcp_project(const cm_lcp *problem, uint8_t *sets, double *x, do
             }
         }
     }
-    return answer;
-}
-
-cm_lcp_answer cm_lcp_kostreva(const cm_lcp *problem, uint8_t *sets, double *x, double *w,
-                              double *work)
-{
-    static const double sequence[] = {1.0e-6, 1.0e-8, 1.0e-10, 0.0};
-    cm_lcp_answer answer = {false, 0};
-    cm_lcp perturbed = *problem;
-    double mean = 0.0, *last = work + cm_lcp_work(problem->n) - problem->n, largest = 0.0,
-           change = 0.0;
-    for (uint32_t j = 0; j < problem->n; j++) {
-        mean += cm_d_abs(problem->a[(size_t)j * problem->stride + j]) / (double)problem->n;
-    }
-    for (uint32_t k = 0; k < 4; k++) {
-        perturbed.epsilon = problem->epsilon + sequence[k] * (mean > 0.0 ? mean : 1.0);
-        double *to = k == 0 ? last : x;
-        cm_lcp_answer one = cm_lcp_project(&perturbed, sets, to, w, work);
-        answer.solves += one.solves;
-        if (!one.solved) {
-            // Semi-definite: the last of the sequence stands, if it had settled.
-            bool settled = k >= 2 && change <= 1.0e-3 * (1.0 + largest);
-            for (uint32_t j = 0; j < problem->n; j++) {
-                x[j] = k > 0 ? last[j] : 0.0;
-            }
-            cm_lcp_residual(problem, x, w);
-            answer.solved = settled;
-            return answer;
-        }
-        largest = change = 0.0;
-        for (uint32_t j = 0; j < problem->n; j++) {
-            double moved = cm_d_abs(to[j] - last[j]), size = cm_d_abs(to[j]);
-            change = k > 0 && moved > change ? moved : change;
-            largest = size > largest ? size : largest;
-            last[j] = to[j];
-        }
-    }
-    answer.solved = change <= 1.0e-3 * (1.0 + largest);
     return answer;
 }

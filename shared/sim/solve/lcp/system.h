@@ -53,7 +53,8 @@ void cm_lcp_forward(const double *l, uint32_t n, uint32_t stride, double *x);
 void cm_lcp_forward_from(const double *l, uint32_t n, uint32_t stride, uint32_t first, double *x);
 void cm_lcp_backward(const double *l, uint32_t n, uint32_t stride, double *x);
 // A factor that grows by a row (`row` holds count + 1 elements; it is overwritten) or loses one.
-bool cm_lcp_factor_add(double *l, uint32_t count, uint32_t stride, double *row);
+// False where the pivot is not above `tiny` times the diagonal: the factor is as it was.
+bool cm_lcp_factor_add(double *l, uint32_t count, uint32_t stride, double tiny, double *row);
 void cm_lcp_factor_remove(double *l, uint32_t count, uint32_t stride, uint32_t at, double *column);
 
 // Pivoting ---------------------------------------------------------------------------------------
@@ -74,8 +75,8 @@ cm_lcp_answer cm_lcp_project(const cm_lcp *problem, uint8_t *sets, double *x, do
 // ever smaller values of the quadratic form to the solution and its sets.
 cm_lcp_answer cm_lcp_newton(const cm_lcp *problem, uint8_t *sets, double *x, double *w,
                             double *work);
-// Kostreva: with epsilon 1e-6 of the mean diagonal on top, then a hundredth of it, and so on to
-// none; solved where x settles, infeasible where it grows without end.
+// Kostreva (kostreva.c): with 1e-6 of the mean diagonal on top, then none; where that fails with
+// less on top, and none again. Solved where the conditions hold without it; `solves` counts all.
 cm_lcp_answer cm_lcp_kostreva(const cm_lcp *problem, uint8_t *sets, double *x, double *w,
                               double *work);
 
