@@ -9,6 +9,8 @@
 // 40 bounded.
 #include "shared/sim/solve/lcp/lcp.h"
 
+#include <string.h>
+
 #define PASSES    150u   // of a solve; beyond it the island is solved iteratively
 #define TOLERANCE 1.0e-8 // of the largest wanted acceleration
 
@@ -56,32 +58,47 @@ static void map_system(cm_lcp_step *step, const uint32_t *rows, uint32_t count, 
     take_rows(s, rows, count, false);
 }
 
-// J_i M^-1 J_j^T
-static double couple(const cm_lcp_step *step, const cm_lcp_row *i, const cm_lcp_row *j)
+// Puts a row's sides into the lists of their bodies, the last side first.
+static void list_sides(cm_lcp_step *step, const cm_lcp_row *row)
 {
-    double sum = 0.0;
+    for (uint32_t p = row->sides; p-- > 0;) {
+        const cm_lcp_side *side = cm_lcp_row_at(step, row, p);
+        cm_lcp_place *place = &step->places[CM_LCP_SIDES_MAX * row->local + p];
+        *place = (cm_lcp_place){step->heads[side->body], row->local, side->m};
+        step->heads[side->body] = CM_LCP_SIDES_MAX * row->local + p;
+    }
+}
+
+// The lower triangle of J M^-1 J^T: of row i only those before it that share a body with it.
+static void couple(cm_lcp_step *step, const cm_lcp_row *i, double *to)
+{
     for (uint32_t p = 0; p < i->sides; p++) {
-        const cm_lcp_side *a = cm_lcp_row_at(step, i, p);
-        for (uint32_t q = 0; q < j->sides; q++) {
-            const cm_lcp_side *b = cm_lcp_row_at(step, j, q);
-            if (a->body == b->body) {
-                sum += (a->j[0] * b->m[0] + a->j[1] * b->m[1] + a->j[2] * b->m[2]) +
-                       (a->j[3] * b->m[3] + a->j[4] * b->m[4] + a->j[5] * b->m[5]);
-            }
+        const cm_lcp_side *side = cm_lcp_row_at(step, i, p);
+        const double *j = side->j;
+        for (uint32_t at = step->heads[side->body]; at != CM_NONE; at = step->places[at].next) {
+            const double *m = step->places[at].m;
+            to[step->places[at].row] += (j[0] * m[0] + j[1] * m[1] + j[2] * m[2]) +
+                                        (j[3] * m[3] + j[4] * m[4] + j[5] * m[5]);
         }
     }
-    return sum;
 }
 
 // `soft`: this part of each diagonal on top.
 static void assemble(system *s, double soft)
 {
+    cm_lcp_step *step = s->step;
     for (uint32_t i = 0; i < s->count; i++) {
-        const cm_lcp_row *row = &s->step->rows[s->at[i]];
-        double *to = s->a + (size_t)i * s->count;
-        for (uint32_t j = 0; j <= i; j++) {
-            to[j] = couple(s->step, row, &s->step->rows[s->at[j]]);
+        const cm_lcp_row *row = &step->rows[s->at[i]];
+        for (uint32_t p = 0; p < row->sides; p++) {
+            step->heads[cm_lcp_row_at(step, row, p)->body] = CM_NONE;
         }
+    }
+    for (uint32_t i = 0; i < s->count; i++) {
+        const cm_lcp_row *row = &step->rows[s->at[i]];
+        double *to = s->a + (size_t)i * s->count;
+        memset(to, 0, (i + 1) * sizeof *to);
+        list_sides(step, row);
+        couple(step, row, to);
         to[i] += row->diagonal + soft * to[i];
         s->b[i] = row->b;
     }

@@ -65,6 +65,13 @@ typedef struct cm_lcp_row {
     double lambda; // last step's, then this one's
 } cm_lcp_row;
 
+// A side of a row of the island that is solved, in the list of its body.
+typedef struct cm_lcp_place {
+    uint32_t next; // place; CM_NONE: the last
+    uint32_t row;  // in the island's system
+    const double *m;
+} cm_lcp_place;
+
 typedef struct cm_lcp_step {
     carom_world *world;
     cm_scratch *scratch;
@@ -76,9 +83,11 @@ typedef struct cm_lcp_step {
     cm_lcp_side *thirds;
     uint32_t third_count;
     uint32_t *axles; // of a body slot: joint slot of the hinge or steering it turns on, or CM_NONE
-    uint32_t *parents; // of a body slot: islands
-    uint32_t *starts;  // of a body slot: its island's rows in `order`
-    uint32_t *order;   // rows by island
+    uint32_t *parents;    // of a body slot: islands
+    uint32_t *starts;     // of a body slot: its island's rows in `order`
+    uint32_t *order;      // rows by island
+    uint32_t *heads;      // of a body slot: first of its places
+    cm_lcp_place *places; // of a side of the island's system
     uint32_t direct_rows;
     double *matrix;    // direct_rows^2
     double *work;      // cm_lcp_work(direct_rows), or of a block
@@ -102,7 +111,11 @@ double cm_lcp_row_mobility(const cm_lcp_step *step, const cm_lcp_row *row);
 // b from the wanted velocity and the error's part; J v with free velocities stands in b before.
 void cm_lcp_row_want(const cm_lcp_step *step, cm_lcp_row *row, double velocity, double error,
                      double gamma);
-const cm_lcp_side *cm_lcp_row_at(const cm_lcp_step *step, const cm_lcp_row *row, uint32_t i);
+static inline const cm_lcp_side *cm_lcp_row_at(const cm_lcp_step *step, const cm_lcp_row *row,
+                                               uint32_t i)
+{
+    return i < 2 ? &row->side[i] : &step->thirds[row->third];
+}
 // Drops the last row, if nothing in it can be pushed; true where it stays.
 bool cm_lcp_row_keep(cm_lcp_step *step, cm_lcp_row *row);
 // Adds a row's force to the accelerations of its bodies.

@@ -63,11 +63,6 @@ void cm_lcp_row_side(cm_lcp_step *step, cm_lcp_row *row, uint32_t body, cm_d3 li
     side->m[5] = i[2] * angular.x + i[4] * angular.y + i[5] * angular.z;
 }
 
-const cm_lcp_side *cm_lcp_row_at(const cm_lcp_step *step, const cm_lcp_row *row, uint32_t i)
-{
-    return i < 2 ? &row->side[i] : &step->thirds[row->third];
-}
-
 double cm_lcp_row_mobility(const cm_lcp_step *step, const cm_lcp_row *row)
 {
     double sum = 0.0;
