@@ -218,6 +218,9 @@ static void join(cm_clients *clients, cm_client *client, const cm_control *hello
     snprintf(session->name, sizeof session->name, "%s", who.name);
     client->roster = roster;
     roster->members[player] = client;
+    char address[CM_HOST_ADDRESS_MAX];
+    cm_host_address(clients->def.host, client->peer, address);
+    cm_room_loop_joined(roster->loop, player, who.client_id, session->name, address);
     cm_line line;
     cm_line_log(&line, CM_LOG_INFO, "player joined");
     cm_line_uint(&line, "player", player);
@@ -254,7 +257,7 @@ static void receive_control(cm_clients *clients, cm_client *client, const cm_hos
 static void take_input(cm_clients *clients, cm_client *client, uint64_t tick, const uint8_t *bytes)
 {
     cm_session *session = &client->session;
-    const cm_room_loop *loop = client->roster->loop;
+    cm_room_loop *loop = client->roster->loop;
     cm_room *room = cm_room_loop_room(loop);
     cm_bucket_refill(&session->rewinds, clients->now_us);
     uint64_t allowance = cm_bucket_level(&session->rewinds);
@@ -273,11 +276,17 @@ static void take_input(cm_clients *clients, cm_client *client, uint64_t tick, co
     } else if (fresh) {
         // A refused input comes again with each packet; it counts once.
         session->refused_inputs++;
+        cm_room_loop_refused(loop, session->player);
         clients->stats.refused_inputs++;
     }
     if (verdict <= CM_INPUT_LATE || fresh) {
         int64_t early_us = (int64_t)cm_room_loop_due(loop, tick) - (int64_t)clients->now_us;
-        cm_session_lead(session, early_us * 16 * cm_room_tick_rate(room) / 1000000);
+        int64_t lead = early_us * 16 * cm_room_tick_rate(room) / 1000000;
+        cm_session_lead(session, lead);
+        if (verdict <= CM_INPUT_LATE) {
+            cm_room_loop_arrived(loop, session->player, tick, lead, verdict != CM_INPUT_ON_TIME,
+                                 cost);
+        }
     }
 }
 

@@ -589,6 +589,14 @@ const cm_token *cm_host_token(const cm_host *host, uint32_t peer)
     return connection != CM_DOOR_NONE ? cm_door_token(host->door, connection) : NULL;
 }
 
+void cm_host_address(const cm_host *host, uint32_t peer, char text[CM_HOST_ADDRESS_MAX])
+{
+    const ENetAddress *address = &host->enet->peers[peer].address;
+    const uint8_t *byte = (const uint8_t *)&address->host; // network byte order
+    snprintf(text, CM_HOST_ADDRESS_MAX, "%u.%u.%u.%u:%u", byte[0], byte[1], byte[2], byte[3],
+             (unsigned)address->port);
+}
+
 cm_door *cm_host_door(cm_host *host)
 {
     return host->door;

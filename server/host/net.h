@@ -80,6 +80,9 @@ void cm_host_flush(cm_host *host);
 size_t cm_host_packet_max(const cm_host *host, uint32_t peer);
 // What the peer's token said; NULL where none is wanted.
 const cm_token *cm_host_token(const cm_host *host, uint32_t peer);
+// Where the peer is, as ADDRESS:PORT.
+#define CM_HOST_ADDRESS_MAX 24u
+void cm_host_address(const cm_host *host, uint32_t peer, char text[CM_HOST_ADDRESS_MAX]);
 cm_door *cm_host_door(cm_host *host);
 uint32_t cm_host_round_trip_ms(const cm_host *host, uint32_t peer);
 int cm_host_descriptor(const cm_host *host);

@@ -16,6 +16,7 @@ struct cm_room_loop {
     uint32_t tick_rate, keyframe_s;
     cm_store *store; // NULL: not recorded
     cm_match_handle match;
+    cm_arrivals *arrivals; // NULL: not recorded
     uint64_t (*clock_us)(void *user);
     void *user;
 
@@ -89,6 +90,7 @@ carom_result cm_room_loop_create(const cm_room_loop_def *def, cm_room_loop **out
 void cm_room_loop_destroy(cm_room_loop *loop)
 {
     if (loop != NULL) {
+        cm_arrivals_destroy(loop->arrivals);
         cm_room_destroy(loop->room);
         free(loop);
     }
@@ -153,6 +155,12 @@ carom_result cm_room_loop_record(cm_room_loop *loop, const cm_room_record *recor
                         .module_version = module->version,
                         .seed = loop->seed,
                         .started_unix_ms = record->started_unix_ms};
+    // As far as the inbox reaches: back to what may be rewound, and a second ahead.
+    loop->arrivals = cm_arrivals_create(cm_room_window(loop->room) + loop->tick_rate + 2);
+    if (loop->arrivals == NULL) {
+        snprintf(error, error_size, "out of memory");
+        return CAROM_ERROR_MEMORY;
+    }
     carom_result result = cm_store_begin(record->store, &def, &loop->match);
     if (result != CAROM_OK) {
         const char *reason = cm_store_begin_error(record->store); // with the file's path
@@ -167,22 +175,58 @@ carom_result cm_room_loop_record(cm_room_loop *loop, const cm_room_record *recor
     return CAROM_OK;
 }
 
+static void record_keyframe(cm_room_loop *loop, uint64_t tick)
+{
+    cm_player_statistics rows[CAROM_PLAYERS_MAX];
+    uint32_t count = cm_arrivals_statistics(loop->arrivals, rows);
+    cm_store_statistics(loop->store, loop->match, rows, count);
+    size_t size;
+    const uint8_t *keyframe = cm_room_encode(loop->room, tick, &size);
+    if (keyframe != NULL) {
+        cm_store_keyframe(loop->store, loop->match, tick, keyframe, size);
+    }
+}
+
 const cm_history_slot *cm_room_loop_confirm(cm_room_loop *loop, bool all)
 {
     const cm_history_slot *slot = cm_room_confirm(loop->room, all);
     if (slot == NULL || loop->store == NULL) {
         return slot;
     }
+    cm_arrival arrivals[CAROM_PLAYERS_MAX];
+    uint32_t count = cm_arrivals_of(loop->arrivals, slot->tick, arrivals);
     cm_tick_input input = cm_room_slot_input(slot);
+    cm_store_arrivals(loop->store, loop->match, arrivals, count);
     cm_store_tick(loop->store, loop->match, slot->tick, slot->hash, &input);
     if (slot->tick % ((uint64_t)loop->keyframe_s * loop->tick_rate) == 0) {
-        size_t size;
-        const uint8_t *keyframe = cm_room_encode(loop->room, slot->tick, &size);
-        if (keyframe != NULL) {
-            cm_store_keyframe(loop->store, loop->match, slot->tick, keyframe, size);
-        }
+        record_keyframe(loop, slot->tick);
     }
     return slot;
+}
+
+void cm_room_loop_joined(cm_room_loop *loop, uint32_t player, uint64_t client_id, const char *name,
+                         const char *address)
+{
+    if (loop->store != NULL) {
+        cm_arrivals_open(loop->arrivals, player);
+        cm_store_personal(loop->store, loop->match, client_id, "name", name);
+        cm_store_personal(loop->store, loop->match, client_id, "address", address);
+    }
+}
+
+void cm_room_loop_arrived(cm_room_loop *loop, uint32_t player, uint64_t tick, int64_t lead,
+                          bool is_late, uint32_t cost)
+{
+    if (loop->store != NULL) {
+        cm_arrivals_put(loop->arrivals, player, tick, lead, is_late, cost);
+    }
+}
+
+void cm_room_loop_refused(cm_room_loop *loop, uint32_t player)
+{
+    if (loop->store != NULL) {
+        cm_arrivals_refused(loop->arrivals, player);
+    }
 }
 
 void cm_room_loop_end(cm_room_loop *loop, cm_match_end end)

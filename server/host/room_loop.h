@@ -8,6 +8,7 @@
 #ifndef CM_SERVER_HOST_ROOM_LOOP_H
 #define CM_SERVER_HOST_ROOM_LOOP_H
 
+#include "server/host/arrivals.h"
 #include "server/host/log.h"
 #include "server/host/room.h"
 #include "server/record/store.h"
@@ -42,6 +43,14 @@ typedef struct cm_room_record {
 } cm_room_record;
 carom_result cm_room_loop_record(cm_room_loop *loop, const cm_room_record *record, char *error,
                                  size_t error_size);
+
+// What the record is told besides: who joined (the texts can be erased from it), how an input that
+// the room took came, and one that it refused. Nothing where nothing is recorded.
+void cm_room_loop_joined(cm_room_loop *loop, uint32_t player, uint64_t client_id, const char *name,
+                         const char *address);
+void cm_room_loop_arrived(cm_room_loop *loop, uint32_t player, uint64_t tick, int64_t lead,
+                          bool is_late, uint32_t cost);
+void cm_room_loop_refused(cm_room_loop *loop, uint32_t player);
 
 cm_room *cm_room_loop_room(const cm_room_loop *loop);
 cm_match_handle cm_room_loop_match(const cm_room_loop *loop);
