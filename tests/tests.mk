@@ -72,6 +72,12 @@ test-crash: $(OUT)/carom
 check-crash: $(OUT)/carom
 	CAROM=$(OUT)/carom tests/crash/kill_server.sh 20 2
 
+# Disks that fail: seeds of tests/unit/record/test_disk.c beyond those of `make test`.
+.PHONY: check-disk
+check-disk: $(OUT)/unit
+	seq 10001 5000 105001 | xargs -P $$(nproc) -I FIRST env CAROM_DISK_SEEDS=FIRST:5000 \
+	  $(OUT)/unit --jobs 1 --filter 'disk/*'
+
 # The examples and the bots against a real server.
 .PHONY: test-examples
 test-examples: all
@@ -118,6 +124,6 @@ check-planted:
 	@deploy/deps.sh run test
 	tests/planted/run.sh
 
-check: test check-clang check-steps check-determinism check-matrix check-cluster check-crash check-scratch check-planted check-fuzz
+check: test check-clang check-steps check-determinism check-matrix check-cluster check-crash check-disk check-scratch check-planted check-fuzz
 
 include tests/bench/bench.mk

@@ -24,6 +24,7 @@
 #include "shared/sim/inspect.h"
 
 #define KEYFRAME_RUN 16u
+#define LOG_PAGES    1000 // of the log, before they are put into the file
 
 #ifndef CAROM_COMMIT
 #define CAROM_COMMIT "unknown"
@@ -70,6 +71,7 @@ struct cm_match_writer {
     size_t base_size;
     uint64_t base_tick;
     uint32_t keyframes;
+    int log_pages; // of the log, after the last commit
     bool in_transaction;
     bool failed;
     char error[160];
@@ -247,11 +249,21 @@ static bool set_journal(cm_match_writer *writer, const char *mode)
     }
     bool set = sqlite3_step(statement) == SQLITE_ROW &&
                sqlite3_stricmp((const char *)sqlite3_column_text(statement, 0), mode) == 0;
+    // The change is committed behind the answer.
+    set = set && sqlite3_step(statement) == SQLITE_DONE;
     if (!set) {
         fail(writer, sql);
     }
     sqlite3_finalize(statement);
     return set;
+}
+
+static int count_log(void *context, sqlite3 *db, const char *name, int pages)
+{
+    (void)db;
+    (void)name;
+    ((cm_match_writer *)context)->log_pages = pages;
+    return SQLITE_OK;
 }
 
 static void write_head(cm_match_writer *writer, const cm_match_writer_def *def)
@@ -261,6 +273,7 @@ static void write_head(cm_match_writer *writer, const cm_match_writer_def *def)
     if (!writer->failed) {
         set_journal(writer, "wal");
     }
+    sqlite3_wal_hook(writer->db, count_log, writer); // in the place of its own checkpoints
     run(writer, def->durability_power ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
     begin(writer);
     snprintf(sql, sizeof sql, "PRAGMA application_id=%d; PRAGMA user_version=%d",
@@ -551,6 +564,18 @@ static bool put_last(cm_match_writer *writer, const char *how)
     return step(writer, put, "writing how far the match came");
 }
 
+// SQLite's own checkpoints keep their errors to themselves; a failed fsync must not be tried again.
+static bool checkpoint(cm_match_writer *writer)
+{
+    if (writer->log_pages < LOG_PAGES) {
+        return true;
+    }
+    writer->log_pages = 0;
+    return sqlite3_wal_checkpoint_v2(writer->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL) ==
+               SQLITE_OK ||
+           fail(writer, "moving the log into the file");
+}
+
 bool cm_match_writer_commit(cm_match_writer *writer)
 {
     if (writer->failed || !writer->in_transaction) {
@@ -560,7 +585,7 @@ bool cm_match_writer_commit(cm_match_writer *writer)
         return false;
     }
     writer->in_transaction = false;
-    return run(writer, "COMMIT");
+    return run(writer, "COMMIT") && checkpoint(writer);
 }
 
 uint64_t cm_match_writer_bytes(cm_match_writer *writer)

@@ -227,6 +227,15 @@ Test(match_file, each_fault_is_refused_by_name)
     free(intact);
 }
 
+// Recorded by engine 14, in the format before the chain; its later ticks were left out.
+Test(match_file, an_older_format_says_what_it_is)
+{
+    cr_assert_eq(try_open("tests/unit/record/format_1.match"), CAROM_ERROR_VERSION);
+    cr_assert_not_null(strstr(error.message, "recorded by engine 14 (carom, commit a5d44b9) in "
+                                             "format 1"),
+                       "%s", error.message);
+}
+
 Test(match_file, other_files_are_not_match_files)
 {
     char path[128];
