@@ -164,6 +164,7 @@ static carom_result unpack_scene(cm_match_file *file, sqlite3_stmt *row, cm_matc
                               "scene: row 0: packed: no whole zstd frame of at most 16 MiB");
     }
     cm_chain_scene(&file->head, bytes, size);
+    cm_crypto_hash(file->scene_hash, sizeof file->scene_hash, bytes, size, NULL);
     cm_scene_error why;
     carom_result result = cm_scene_unpack(bytes, size, NULL, &file->scene, &why);
     free(bytes);

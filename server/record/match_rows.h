@@ -21,6 +21,7 @@ struct cm_match_file {
     cm_match_info info;
     cm_scene *scene;
     cm_chain head; // after meta and scene
+    uint8_t scene_hash[CM_CHAIN_BYTES];
 
     uint64_t next_tick;
     cm_cursor ticks, events, inputs, packs;

@@ -1,15 +1,20 @@
-// `carom match info FILE`: what a match file holds, as one JSON object. 64-bit ids, seeds and
-// hashes are strings of 16 hex digits, since a JSON number does not hold them.
+// `carom match …`: what match files hold, and what may be done to them. 64-bit ids, seeds and
+// hashes are strings in JSON, since a number does not hold them.
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "server/tools/cli/cli.h"
-#include "server/record/match_file.h"
+#include "server/record/match_change.h"
+#include "server/record/match_diff.h"
 #include "server/record/sign_key.h"
 #include "shared/scene/scene_json.h"
 
+// One JSON object, left open.
 static void print_info(const cm_match_file *file)
 {
     cm_match_info info;
@@ -33,23 +38,330 @@ static void print_info(const cm_match_file *file)
            (double)info.ticks / (double)info.tick_rate, info.inputs);
     printf(", \"keyframes\": %u, \"joins\": %u, \"leaves\": %u, \"end\": \"%s\"", info.keyframes,
            info.joins, info.leaves, cm_match_end_name(info.end));
-    printf(", \"bytes\": %" PRIu64 "}\n", info.bytes);
+    printf(", \"bytes\": %" PRIu64, info.bytes);
 }
 
-static int print_file(const char *path)
+// A file that is not there or not a match is bad input; one whose reading fails a failed operation.
+static int refuse(const char *path, carom_result result, const cm_match_error *error)
+{
+    cm_cli_error("%s: %s", path, error->message);
+    bool failed =
+        result == CAROM_ERROR_MEMORY || (result == CAROM_ERROR_IO && access(path, R_OK) == 0);
+    return failed ? CM_STATUS_FAILED : CM_STATUS_USAGE;
+}
+
+// The one argument of a subcommand, NULL after a message.
+static const char *one_file(int argc, char **argv, const cm_option *options, uint32_t count)
+{
+    const char *path = NULL;
+    uint32_t given = 0;
+    if (cm_cli_options(argc, argv, options, count, &path, 1, &given) != CM_STATUS_DONE) {
+        return NULL;
+    }
+    if (given != 1) {
+        cm_cli_error("match %s: expected one match file, see 'carom help match'", argv[0]);
+        return NULL;
+    }
+    return path;
+}
+
+static int info(int argc, char **argv)
+{
+    const char *path = one_file(argc, argv, NULL, 0);
+    cm_match_file *file;
+    cm_match_error error;
+    if (path == NULL) {
+        return CM_STATUS_USAGE;
+    }
+    carom_result result = cm_match_open(path, &file, &error);
+    if (result != CAROM_OK) {
+        return refuse(path, result, &error);
+    }
+    print_info(file);
+    printf("}\n");
+    cm_match_close(file);
+    return cm_cli_finish(CM_STATUS_DONE);
+}
+
+// Directories
+// --------------------------------------------------------------------------------------
+
+typedef struct match_row {
+    char path[512];
+    uint64_t started_unix_ms, bytes;
+    bool is_ended;
+} match_row;
+
+typedef struct match_rows {
+    match_row *rows;
+    size_t count, capacity;
+    uint32_t refused; // said on stderr
+} match_rows;
+
+static bool is_match_name(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 6 && strcmp(name + length - 6, ".match") == 0;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const match_row *)a)->path, ((const match_row *)b)->path);
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    uint64_t x = ((const match_row *)a)->started_unix_ms;
+    uint64_t y = ((const match_row *)b)->started_unix_ms;
+    return x != y ? (x < y ? 1 : -1) : by_path(a, b);
+}
+
+static bool add_row(match_rows *list, const char *directory, const char *name)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity * 2 + 16;
+        match_row *grown = realloc(list->rows, capacity * sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        list->rows = grown;
+        list->capacity = capacity;
+    }
+    match_row *row = &list->rows[list->count];
+    memset(row, 0, sizeof *row);
+    if (snprintf(row->path, sizeof row->path, "%s/%s", directory, name) < (int)sizeof row->path) {
+        list->count++;
+    }
+    return true;
+}
+
+// Every *.match of a directory, in order of their names. False after a message.
+static bool scan(const char *command, const char *directory, match_rows *list)
+{
+    DIR *open = opendir(directory);
+    if (open == NULL) {
+        cm_cli_error("match %s: %s: not a directory that can be read", command, directory);
+        return false;
+    }
+    bool whole = true;
+    for (const struct dirent *entry = readdir(open); whole && entry != NULL;
+         entry = readdir(open)) {
+        whole = !is_match_name(entry->d_name) || add_row(list, directory, entry->d_name);
+    }
+    closedir(open);
+    if (list->count > 0) {
+        qsort(list->rows, list->count, sizeof list->rows[0], by_path);
+    }
+    return whole;
+}
+
+// Fills a row's numbers; prints its line where `print`. False: refused, said.
+static bool look(match_row *row, bool print)
 {
     cm_match_file *file;
     cm_match_error error;
-    carom_result result = cm_match_open(path, &file, &error);
-    if (result != CAROM_OK) {
-        cm_cli_error("%s: %s", path, error.message);
-        bool failed =
-            result == CAROM_ERROR_MEMORY || (result == CAROM_ERROR_IO && access(path, R_OK) == 0);
-        return failed ? CM_STATUS_FAILED : CM_STATUS_USAGE;
+    cm_match_info about;
+    if (cm_match_open(row->path, &file, &error) != CAROM_OK) {
+        cm_cli_error("%s: %s", row->path, error.message);
+        return false;
     }
-    print_info(file);
+    cm_match_info_get(file, &about);
+    row->started_unix_ms = about.started_unix_ms;
+    row->bytes = about.bytes;
+    row->is_ended = about.end != CM_MATCH_LIVE;
+    if (print) {
+        char path[6 * sizeof row->path + 3];
+        cm_json_quote(row->path, path, sizeof path);
+        print_info(file);
+        printf(", \"path\": %s}\n", path);
+    }
     cm_match_close(file);
+    return true;
+}
+
+static int list(int argc, char **argv)
+{
+    const char *directory = "matches";
+    const cm_option options[] = {{.name = "matches", .kind = CM_OPTION_TEXT, .value = &directory}};
+    int status = cm_cli_options(argc, argv, options, 1, NULL, 0, NULL);
+    match_rows found = {0};
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    if (!scan("list", directory, &found)) {
+        return CM_STATUS_USAGE;
+    }
+    for (size_t i = 0; i < found.count; i++) {
+        (void)look(&found.rows[i], true); // one that is refused is said, and the others go on
+    }
+    free(found.rows);
     return cm_cli_finish(CM_STATUS_DONE);
+}
+
+// Removes those that ended and are beyond `keep`, or older than `before_ms`.
+static int remove_rows(match_rows *found, int64_t keep, uint64_t before_ms, bool dry_run)
+{
+    int status = CM_STATUS_DONE;
+    size_t ended = 0;
+    for (size_t i = 0; i < found->count; i++) {
+        const match_row *row = &found->rows[i];
+        if (!row->is_ended) {
+            continue;
+        }
+        ended++;
+        if (ended <= (size_t)keep && row->started_unix_ms >= before_ms) {
+            continue;
+        }
+        if (!dry_run && unlink(row->path) != 0) {
+            cm_cli_error("%s: cannot be removed", row->path);
+            status = CM_STATUS_FAILED;
+            continue;
+        }
+        printf("%s\n", row->path);
+    }
+    return status;
+}
+
+static int prune(int argc, char **argv)
+{
+    const char *directory = "matches";
+    int64_t keep = INT64_MAX, days = 0;
+    bool has_keep = false, has_days = false, dry_run = false;
+    const cm_option options[] = {
+        {.name = "matches", .kind = CM_OPTION_TEXT, .value = &directory},
+        {"keep", CM_OPTION_INT, &keep, 0, 1e9, NULL, &has_keep},
+        {"older-than", CM_OPTION_INT, &days, 0, 36500, NULL, &has_days},
+        {.name = "dry-run", .kind = CM_OPTION_FLAG, .value = &dry_run},
+    };
+    int status = cm_cli_options(argc, argv, options, 4, NULL, 0, NULL);
+    match_rows found = {0};
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    if (!has_keep && !has_days) {
+        cm_cli_error("match prune: expected --keep COUNT, --older-than DAYS, or both");
+        return CM_STATUS_USAGE;
+    }
+    if (!scan("prune", directory, &found)) {
+        return CM_STATUS_USAGE;
+    }
+    size_t read = 0;
+    for (size_t i = 0; i < found.count; i++) {
+        if (look(&found.rows[i], false)) {
+            found.rows[read++] = found.rows[i];
+        }
+    }
+    found.count = read; // what cannot be read is not ours to remove
+    if (read > 0) {
+        qsort(found.rows, read, sizeof found.rows[0], newest_first);
+    }
+    uint64_t now_ms = (uint64_t)time(NULL) * 1000u, span = (uint64_t)days * 86400000u;
+    status = remove_rows(&found, keep, has_days && now_ms > span ? now_ms - span : 0, dry_run);
+    free(found.rows);
+    return cm_cli_finish(status);
+}
+
+// Changes
+// ------------------------------------------------------------------------------------------
+
+static int erase_player(int argc, char **argv)
+{
+    const char *client = NULL;
+    const cm_option options[] = {
+        {.name = "client-id", .kind = CM_OPTION_TEXT, .value = &client},
+    };
+    const char *path = one_file(argc, argv, options, 1);
+    if (path == NULL) {
+        return CM_STATUS_USAGE;
+    }
+    char *end = NULL;
+    uint64_t id = client != NULL && client[0] != '-' ? strtoull(client, &end, 10) : 0;
+    if (id == 0 || *end != '\0') {
+        cm_cli_error("match erase-player: expected --client-id NUMBER, as 'players' has it");
+        return CM_STATUS_USAGE;
+    }
+    uint32_t rows = 0;
+    cm_match_error error;
+    carom_result result = cm_match_erase(path, id, &rows, &error);
+    if (result != CAROM_OK) {
+        return refuse(path, result, &error);
+    }
+    printf("{\"client_id\": \"%s\", \"erased\": %u}\n", client, rows);
+    return cm_cli_finish(CM_STATUS_DONE);
+}
+
+static int extract(int argc, char **argv)
+{
+    const char *out = NULL;
+    bool redact = false;
+    const cm_option options[] = {
+        {.name = "out", .kind = CM_OPTION_TEXT, .value = &out},
+        {.name = "redact", .kind = CM_OPTION_FLAG, .value = &redact},
+    };
+    const char *path = one_file(argc, argv, options, 2);
+    if (path == NULL) {
+        return CM_STATUS_USAGE;
+    }
+    if (out == NULL) {
+        cm_cli_error("match %s: expected --out FILE", argv[0]);
+        return CM_STATUS_USAGE;
+    }
+    cm_match_error error;
+    carom_result result = cm_match_extract(path, out, redact, &error);
+    if (result == CAROM_ERROR_STATE) {
+        cm_cli_error("%s", error.message);
+        return CM_STATUS_USAGE;
+    }
+    return result == CAROM_OK ? CM_STATUS_DONE : refuse(path, result, &error);
+}
+
+static void print_difference(const cm_match_difference *found)
+{
+    bool same = !found->made_differs && !found->input_differs && !found->hash_differs &&
+                found->ticks[0] == found->ticks[1];
+    printf("{\"same\": %s, \"ticks\": [%" PRIu64 ", %" PRIu64 "]", same ? "true" : "false",
+           found->ticks[0], found->ticks[1]);
+    if (found->made_differs) {
+        printf(", \"made_differs\": \"%s\"", found->made);
+    }
+    if (found->input_differs) {
+        printf(", \"first_other_input_tick\": %" PRIu64, found->input_tick);
+    }
+    if (found->hash_differs) {
+        printf(", \"first_other_hash_tick\": %" PRIu64, found->hash_tick);
+    }
+    printf("}\n");
+}
+
+static int diff(int argc, char **argv)
+{
+    const char *paths[2] = {NULL, NULL};
+    cm_match_file *files[2] = {NULL, NULL};
+    cm_match_error error;
+    uint32_t count = 0;
+    int status = cm_cli_options(argc, argv, NULL, 0, paths, 2, &count);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    if (count != 2) {
+        cm_cli_error("match diff: expected two match files, see 'carom help match'");
+        return CM_STATUS_USAGE;
+    }
+    for (int i = 0; status == CM_STATUS_DONE && i < 2; i++) {
+        carom_result result = cm_match_open(paths[i], &files[i], &error);
+        status = result == CAROM_OK ? status : refuse(paths[i], result, &error);
+    }
+    cm_match_difference found;
+    if (status == CM_STATUS_DONE) {
+        carom_result result = cm_match_compare(files[0], files[1], &found, &error);
+        status = result == CAROM_OK ? status : refuse(paths[0], result, &error);
+    }
+    if (status == CM_STATUS_DONE) {
+        print_difference(&found);
+    }
+    cm_match_close(files[0]);
+    cm_match_close(files[1]);
+    return cm_cli_finish(status);
 }
 
 static int keygen(int argc, char **argv)
@@ -78,38 +390,49 @@ static int keygen(int argc, char **argv)
     return cm_cli_finish(CM_STATUS_DONE);
 }
 
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"info", info},     {"list", list},       {"prune", prune},
+    {"diff", diff},     {"extract", extract}, {"erase-player", erase_player},
+    {"keygen", keygen}, {"backup", extract},
+};
+
 static int run_command(int argc, char **argv)
 {
-    static const char *const later[] = {"list", "diff", "extract", "prune", "backup"};
-    for (size_t i = 0; argc > 1 && i < sizeof later / sizeof later[0]; i++) {
-        if (strcmp(argv[1], later[i]) == 0) {
-            cm_cli_error("match %s: not built yet", later[i]);
-            return CM_STATUS_USAGE;
+    for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0) {
+            return commands[i].run(argc - 1, argv + 1);
         }
     }
-    if (argc > 1 && strcmp(argv[1], "keygen") == 0) {
-        return keygen(argc - 1, argv + 1);
-    }
-    const char *arguments[2] = {NULL, NULL};
-    uint32_t count = 0;
-    int status = cm_cli_options(argc, argv, NULL, 0, arguments, 2, &count);
-    if (status != CM_STATUS_DONE) {
-        return status;
-    }
-    if (count != 2 || strcmp(arguments[0], "info") != 0) {
-        cm_cli_error("match: expected 'info FILE', see 'carom help match'");
-        return CM_STATUS_USAGE;
-    }
-    return print_file(arguments[1]);
+    cm_cli_error(
+        "match: expected info, list, prune, diff, extract, backup, erase-player or keygen, "
+        "see 'carom help match'");
+    return CM_STATUS_USAGE;
 }
 
 const cm_command cm_match_command = {
     "match", run_command,
     "looks into match files\n"
     "usage: carom match info FILE\n"
+    "       carom match list [--matches DIR]\n"
+    "       carom match prune [--matches DIR] [--keep COUNT] [--older-than DAYS] [--dry-run]\n"
+    "       carom match diff FILE FILE\n"
+    "       carom match extract|backup FILE --out NEW [--redact]\n"
+    "       carom match erase-player FILE --client-id NUMBER\n"
     "       carom match keygen --out FILE\n"
     "\n"
-    "info prints what a match file holds: scene, module, versions, players, ticks, how it ended.\n"
+    "info prints what a match file holds: scene, module, versions, players, ticks, how it ended;\n"
+    "list the same for each *.match of a directory, a line each.\n"
+    "prune removes matches that ended: all but the newest COUNT, or those that began more than "
+    "DAYS\n"
+    "days ago, and prints their paths. What cannot be read, or never ended, stays.\n"
+    "diff says from which tick on two matches have other inputs and other states.\n"
+    "extract copies a match into one file without free pages; --redact leaves out all names and\n"
+    "addresses. erase-player overwrites those of one client in the file. Both still verify; what "
+    "a\n"
+    "module was given (user data, messages) is part of the simulation and stays.\n"
     "keygen makes a key that signs recordings (serve --sign-key FILE): the secret in FILE, mode "
     "0600,\n"
     "and its public half in FILE.pub and on stdout (replay --verify --pubkey FILE.pub).\n",

@@ -178,7 +178,7 @@ Test(replay, the_command_and_its_statuses)
     cr_assert_not_null(strstr(ran.out, "\"match_id\": \"c0ffee0000000001\""), "%s", ran.out);
     cr_assert_not_null(strstr(ran.out, "\"ticks\": 90"), "%s", ran.out);
     cr_assert_not_null(strstr(ran.out, "\"end\": \"ended\""), "%s", ran.out);
-    run("match prune %s");
+    run("match brew %s");
     cr_assert_eq(ran.status, 2);
 
     recording_edit(recording_path(), "UPDATE ticks SET hash = 5 WHERE tick = 44", false);
