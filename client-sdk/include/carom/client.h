@@ -32,7 +32,7 @@ extern "C" {
 typedef struct carom_client carom_client;
 
 typedef enum carom_client_state {
-    CAROM_CLIENT_IDLE = 0,   // not connected; carom_client_reason says why, after a connection
+    CAROM_CLIENT_IDLE = 0,   // not connected; carom_client_get_reason says why, after a connection
     CAROM_CLIENT_CONNECTING, // no answer yet
     CAROM_CLIENT_JOINING,    // answered; waiting for the room and its first view
     CAROM_CLIENT_PLAYING,
@@ -69,38 +69,7 @@ typedef struct carom_client_def {
     carom_error *error;          // where carom_client_create tells what it refused; not kept
 } carom_client_def;
 
-// A body as it is to be drawn now.
-typedef struct carom_client_pose {
-    carom_vec3 position; // of the body's origin
-    carom_quat orientation;
-    carom_vec3 linear_velocity;
-    carom_vec3 angular_velocity;
-    bool predicted; // else interpolated
-} carom_client_pose;
-
-#define CAROM_ERROR_BUCKETS 64
-
-typedef struct carom_client_stats {
-    uint64_t server_tick;    // of the newest view
-    uint64_t predicted_tick; // the client's own clock
-    uint32_t rtt_ms;
-    uint32_t interpolation_delay_ms;
-    uint64_t views, view_packets, packets_lost, packets_refused;
-    uint64_t bytes_in, bytes_out; // datagram payloads as ENet counts them
-    uint64_t inputs_sent;
-    uint64_t reconciles;      // times the own body was rewound and stepped again
-    uint64_t predicted_steps; // world steps made by the predictor
-    uint64_t desyncs;         // views that decoded to something else than was sent
-    // Prediction error: distance of the own body's pose shown at tick t from the server's at tick
-    // t, before that view corrects it; metres. Bucket i counts errors below 0.1 mm x 1.25^i.
-    uint64_t error_count;
-    double error_sum, error_max;
-    uint64_t error_buckets[CAROM_ERROR_BUCKETS];
-    float input_lead; // ticks, as the server reported last: how early inputs came, at the least
-    // Views that reported a lead, their sum of leads, and how many said that an input came late.
-    uint64_t lead_reports, late_reports;
-    double lead_sum;
-} carom_client_stats;
+// Life -----------------------------------------------------------------------------------------
 
 CAROM_API carom_client_def carom_default_client_def(void);
 // CAROM_ERROR_ARGUMENT for a def out of its limits, with the field's name in def->error ("name",
@@ -128,6 +97,8 @@ CAROM_API void carom_client_update(carom_client *client, uint64_t now_us);
 CAROM_API carom_client_state carom_client_get_state(const carom_client *client);
 CAROM_API carom_reason carom_client_get_reason(const carom_client *client);
 
+// What the player does -------------------------------------------------------------------------
+
 // The input used for every tick from now on, until set again (zeros at first); exactly the module's
 // input_size bytes. CAROM_ERROR_STATE before the room is joined; CAROM_ERROR_ARGUMENT for another
 // size, or where the module's check_input refuses the bytes: the input set before stays.
@@ -136,6 +107,62 @@ CAROM_API carom_result carom_client_set_input(carom_client *client, const void *
 // A reliable message to the module on the server, at most CAROM_MESSAGE_MAX bytes; only while
 // PLAYING.
 CAROM_API carom_result carom_client_send(carom_client *client, const void *bytes, uint32_t size);
+
+// What the player sees -------------------------------------------------------------------------
+
+// A body as it is to be drawn now.
+typedef struct carom_client_pose {
+    carom_vec3 position; // of the body's origin
+    carom_quat orientation;
+    carom_vec3 linear_velocity;
+    carom_vec3 angular_velocity;
+    bool predicted; // else interpolated
+} carom_client_pose;
+
+// The player's slot, 0 before the room is joined.
+CAROM_API uint32_t carom_client_player(const carom_client *client);
+// The body that the player steers, or the null id.
+CAROM_API carom_body_id carom_client_own_body(const carom_client *client);
+// Bodies in use have slots below this count; a free slot has the null id. Both may change in an
+// update.
+CAROM_API uint32_t carom_client_body_slots(const carom_client *client);
+CAROM_API carom_body_id carom_client_body_at(const carom_client *client, uint32_t slot);
+// Where to draw a body at the time of the last update. CAROM_ERROR_STALE_ID for one that is gone,
+// CAROM_ERROR_STATE before the room is joined.
+CAROM_API carom_result carom_client_body_pose(const carom_client *client, carom_body_id body,
+                                              carom_client_pose *pose);
+// What the body looks like: shapes of the mirror world, read only, valid until the next update.
+CAROM_API const carom_world *carom_client_world(const carom_client *client);
+// Public part of the module's state, as of the newest view.
+CAROM_API const uint8_t *carom_client_public_state(const carom_client *client, uint32_t *size);
+
+// How well it goes -----------------------------------------------------------------------------
+
+#define CAROM_ERROR_BUCKETS 64
+
+typedef struct carom_client_stats {
+    uint64_t server_tick;    // of the newest view
+    uint64_t predicted_tick; // the client's own clock
+    uint32_t rtt_ms;
+    uint32_t interpolation_delay_ms;
+    uint64_t views, view_packets, packets_lost, packets_refused;
+    uint64_t bytes_in, bytes_out; // datagram payloads as ENet counts them
+    uint64_t inputs_sent;
+    uint64_t reconciles;      // times the own body was rewound and stepped again
+    uint64_t predicted_steps; // world steps made by the predictor
+    uint64_t desyncs;         // views that decoded to something else than was sent
+    // Prediction error: distance of the own body's pose shown at tick t from the server's at tick
+    // t, before that view corrects it; metres. Bucket i counts errors below 0.1 mm x 1.25^i.
+    uint64_t error_count;
+    double error_sum, error_max;
+    uint64_t error_buckets[CAROM_ERROR_BUCKETS];
+    float input_lead; // ticks, as the server reported last: how early inputs came, at the least
+    // Views that reported a lead, their sum of leads, and how many said that an input came late.
+    uint64_t lead_reports, late_reports;
+    double lead_sum;
+} carom_client_stats;
+
+CAROM_API void carom_client_stats_get(const carom_client *client, carom_client_stats *stats);
 
 // Pointers -----------------------------------------------------------------------------------
 //
@@ -153,12 +180,15 @@ CAROM_API carom_result carom_client_send(carom_client *client, const void *bytes
 //
 // The sampled bound: a wall of stiffness K (N/m) and damping B (N s/m) that is held for a period T
 // is passive only while the device's own physical damping b is above K T / 2 + B. Where that fails,
-// K and B are both reduced to it, by one factor, and `limited` says so.
+// K and B are both reduced to it, by one factor, and `limited` says so. Source: J. E. Colgate and
+// G. Schenkel, "Passivity of a class of sampled-data systems", American Control Conference 1994.
 //
 // Energy: what the contact has taken from the device is counted, exactly, since the force is held
 // between samples. The contact gives back no more than it took: where it could, within the next
 // period, the wrench is made smaller, and `withheld` says so. This holds whatever the network, a
-// correction or a solver does.
+// correction or a solver does. After the passivity observer of
+// B. Hannaford and J.-H. Ryu, "Time-domain passivity control of
+// haptic interfaces", IEEE Transactions on Robotics and Automation 18 (1), 2002.
 //
 // A scene for touch wants the volume solver (the others do not push a kinematic body back from what
 // cannot move), a small replication.position_step (views are corrected to it), and a tick rate as
@@ -213,23 +243,6 @@ CAROM_API carom_result carom_client_pointer_set(carom_client *client,
 // What acts on it. CAROM_ERROR_STATE without a pointer; all zeros then.
 CAROM_API carom_result carom_client_pointer_wrench(carom_client *client,
                                                    carom_pointer_wrench *wrench);
-
-CAROM_API uint32_t carom_client_player(const carom_client *client);        // slot; 0 before joining
-CAROM_API carom_body_id carom_client_own_body(const carom_client *client); // null if none
-// Bodies in use have slots below this count; a free slot has the null id. Both may change in an
-// update.
-CAROM_API uint32_t carom_client_body_slots(const carom_client *client);
-CAROM_API carom_body_id carom_client_body_at(const carom_client *client, uint32_t slot);
-// Where to draw a body at the time of the last update. CAROM_ERROR_STALE_ID for one that is gone,
-// CAROM_ERROR_STATE before the room is joined.
-CAROM_API carom_result carom_client_body_pose(const carom_client *client, carom_body_id body,
-                                              carom_client_pose *pose);
-// What the body looks like: shapes of the mirror world, read only, valid until the next update.
-CAROM_API const carom_world *carom_client_world(const carom_client *client);
-// Public part of the module's state, as of the newest view.
-CAROM_API const uint8_t *carom_client_public_state(const carom_client *client, uint32_t *size);
-
-CAROM_API void carom_client_stats_get(const carom_client *client, carom_client_stats *stats);
 
 #ifdef __cplusplus
 }

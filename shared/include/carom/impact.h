@@ -6,8 +6,7 @@
 //   interpolated  JP3308685B2: friction is the fraction of the impulse that sticking takes (0 slip,
 //                 1 no tangential velocity left), restitution 0..1 by energy. Formulas (1) to (28).
 //   normal        saharan, "rigid bodies with rotation", 2012: no friction, restitution of the
-//   normal
-//                 velocity.
+//                 velocity along the normal.
 //   circle        zenn.dev article on colliding circles, 2023: discs without spin, the hit test
 //                 rounded to whole pixels, overlap undone before velocities change.
 //
@@ -41,7 +40,7 @@ typedef struct carom_impact_case {
     carom_impact_body bodies[2];
     carom_dvec3 point;  // P, m, world
     carom_dvec3 normal; // N, world, of the common tangent plane; either way round, any length
-    // Of the pair; negative: the product of the two bodies' (S0.a).
+    // Of the pair; negative: the product of the two bodies'.
     double friction, restitution;
     // False: bodies that separate at P, or do not move there along N, are left alone. Which way
     // "apart" is follows from the centres of mass: N points from 1 to 2 where (O2 - O1).N > 0 (of
@@ -88,8 +87,9 @@ typedef struct carom_impact_corners {
 // length 0, an attitude more than 1e-6 from a rotation, two immovable bodies.
 CAROM_API carom_result carom_impact_check(const carom_impact_case *input);
 
-// S0. Poses do not change. At (1, 1) the root is the one that separates: sign(k) = -sign(V0.N). The
-// result does not depend on the sign of N. Errors: of carom_impact_check, `out` is then zero.
+// The interpolated response (JP3308685B2). Poses do not change. At (1, 1) the root is the one that
+// separates: sign(k) = -sign(V0.N). The result does not depend on the sign of N. Errors: of
+// carom_impact_check, `out` is then zero.
 //
 // Example, figure 5: two solid spheres of radius and mass 1 at (-1, 0, 0) and (1, 0, 0), inertia
 // 0.4, V = (1, 0, 0) and (-1, 0, 0), W = (0, 0, 1), P = 0, N = (1, 0, 0), both coefficients 1 give
@@ -104,14 +104,15 @@ CAROM_API carom_result carom_impact_energy_map(const carom_impact_case *input, u
 // E = 1/2 (M V.V + W.I W), J, the body's share of (13); 0 for an immovable body.
 CAROM_API double carom_impact_energy(const carom_impact_body *body);
 
-// S4. The friction of the case is not used. Errors as above.
+// The response along the normal alone (saharan). The friction of the case is not used. Errors as
+// above.
 //
 // Example: a square of side 1 and mass 1 (inertia 1/6) at (-0.5, 0.5, 0) falls with V = (0, -1, 0)
 // on an immovable floor, P = 0, N = (0, 1, 0), restitution 0.5: denominator 2.5, J 0.6,
 // V' = (0, -0.4, 0), W' = (0, 0, 1.8).
 CAROM_API carom_result carom_impact_normal(const carom_impact_case *input, carom_impact *out);
 
-// S4 in the plane, inertia a number: r from the centre of mass to the contact, in world axes.
+// The same in the plane, inertia a number: r from the centre of mass to the contact, in world axes.
 typedef struct carom_impact_flat_body {
     double mass, inertia; // kg, kg m^2
     double r[2], velocity[2], spin;
@@ -142,10 +143,10 @@ typedef struct carom_circle_impact {
     double as2, bs2, avx2[2], bvx2[2];
 } carom_circle_impact;
 
-// S1 steps 1 to 6. Hit: the gap, rounded to whole pixels (halves away from zero; `pixel` in units
-// of length), is below 0; pixel 0: the gap is below 0 without rounding. On a hit the circles are
-// moved apart along n until they touch, the heavier one less, and where they approach (as > bs)
-// velocities change, with n from before. Coincident centres: n = (1, 0). Errors:
+// The article's steps 1 to 6. Hit: the gap, rounded to whole pixels (halves away from zero; `pixel`
+// in units of length), is below 0; pixel 0: the gap is below 0 without rounding. On a hit the
+// circles are moved apart along n until they touch, the heavier one less, and where they approach
+// (as > bs) velocities change, with n from before. Coincident centres: n = (1, 0). Errors:
 // CAROM_ERROR_NOT_FINITE; CAROM_ERROR_ARGUMENT for a mass or radius not above 0, restitution
 // outside 0..1, a negative pixel.
 CAROM_API carom_result carom_circle_collide(const carom_circle *a, const carom_circle *b,

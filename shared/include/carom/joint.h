@@ -51,6 +51,9 @@ typedef enum carom_spring_type {
     CAROM_SPRING_STIFFNESS = 2, // N/m and N s/m, or N m/rad and N m s/rad
 } carom_spring_type;
 
+// A joint as it is made, between two bodies, or between the world (body_a null) and a body. Anchors
+// and axes are given in world axes at the bodies' present poses, and are fixed in the bodies from
+// then on. Springs, motors and limits are off by default; the table above says which type has them.
 typedef struct carom_joint_def {
     carom_joint_type type;    // ball
     carom_body_id body_a;     // the null id: the world

@@ -1,7 +1,7 @@
 // Linear complementarity problems, and helpers of constrained motion: pure functions, in binary64
 // where not said otherwise. What the lcp solver does inside a world, one case at a time.
 //
-// Source: JP2003526160A (seeds S3). Nothing allocates; the caller gives memory for the work.
+// Source: JP2003526160A. Nothing allocates; the caller gives memory for the work.
 #ifndef CAROM_LCP_H
 #define CAROM_LCP_H
 
@@ -53,11 +53,12 @@ CAROM_API carom_result carom_lcp_solve(const carom_lcp_problem *problem, carom_l
                                        uint32_t *solves);
 
 // A damped spring as a row's epsilon (1/kg) and gamma: k N/m, d N s/m, both 0 or more and not both
-// 0; h the step, s. Then the row is the implicit spring k p* + d v*, whatever the mass (S3.e).
+// 0; h the step, s. Then the row is the implicit spring k p* + d v*, whatever the mass (the
+// source's appendix 3).
 CAROM_API carom_result carom_lcp_spring(double h, double stiffness, double damping, double *epsilon,
                                         double *gamma);
 
-// Partial implicit integration of outside forces (S3.h): for y' = f(y, x(y)), with jacobian the
+// Partial implicit integration of outside forces: for y' = f(y, x(y)), with jacobian the
 // n x n product of df/dx and dx/dy, row by row, the change of y over a step of h:
 // (1 - h jacobian) change = h f. matrix: room for n x n. STATE where it is singular.
 CAROM_API carom_result carom_lcp_implicit_step(uint32_t n, double h, const double *jacobian,

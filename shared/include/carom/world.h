@@ -4,7 +4,22 @@
 // nothing else: not of machine, compiler, address, capacity, or how often it was saved and
 // restored. A world belongs to one thread at a time. No function here allocates; nothing is global.
 //
-// The caller owns the memory: ask carom_world_size, allocate (aligned to 64 bytes), create.
+// The caller owns the memory: ask carom_world_size, allocate (aligned to 64 bytes), create. Then
+// add bodies with their shapes, and joints, and step. Each is made from a def: begin with its
+// default (carom_default_body_def and so on), change what differs, create. A def is copied; a
+// comment on a field gives its unit, its default and its range.
+//
+//   carom_world_def def = carom_default_world_def();
+//   void *memory = aligned_alloc(64, carom_world_size(&def));
+//   carom_world *world;
+//   if (carom_world_create(&def, memory, carom_world_size(&def), &world) == CAROM_OK) {
+//       carom_body_def ball = carom_default_body_def();
+//       carom_shape_def sphere = carom_default_shape_def();
+//       sphere.radius = 0.1f;
+//       carom_body_create(world, &ball, &sphere, 1, NULL);
+//       carom_world_step(world);
+//   }
+//
 // Every function checks what it is given and returns a carom_result; a failed call changes nothing,
 // and carom_last_error tells which field was refused.
 // Numbers: NaN and the infinities are CAROM_ERROR_NOT_FINITE; positions to 1e7 m, velocities to
@@ -150,6 +165,8 @@ typedef struct carom_volume_def {
     uint32_t segments;                        // of round shapes; 16, 3 to 256
 } carom_volume_def;
 
+// Which solver a world runs, and the numbers of each. The defs of the others are not read, so that
+// a scene can be tried with one solver after another by changing `type` alone.
 typedef struct carom_solver_def {
     carom_solver_type type; // soft
     carom_soft_def soft;
@@ -158,10 +175,14 @@ typedef struct carom_solver_def {
     carom_volume_def volume;
 } carom_solver_def;
 
+// A world as it is made: how much it may hold, how fast it ticks, and which solver moves it.
+// Bodies, joints and pair rules come later, one by one. Limits and hulls belong to this world
+// alone; the rest is state, and a restored or decoded image brings its own, except that its solver
+// must be of the same type.
 typedef struct carom_world_def {
-    carom_limits limits;
-    uint32_t tick_rate; // ticks a second, 1 to 1000
-    carom_vec3 gravity; // m/s^2
+    carom_limits limits; // most that may be there at once
+    uint32_t tick_rate;  // ticks a second, 1 to 1000
+    carom_vec3 gravity;  // m/s^2
     carom_combine friction_combine;
     carom_combine restitution_combine;
     carom_solver_def solver;
@@ -249,6 +270,11 @@ enum {
     CAROM_LOCK_RZ = 32,
 };
 
+// A body as it is made. A static one never moves, a kinematic one moves as its velocity says and
+// feels nothing, a dynamic one obeys forces, contacts and joints. A body has an origin, which its
+// shapes and its pose are given by, and a centre of mass, which its velocity and forces are given
+// by; the two are one point unless the shapes or `center_of_mass` say otherwise. Mass follows from
+// the shapes unless it is given.
 typedef struct carom_body_def {
     carom_body_type type;        // dynamic
     carom_vec3 position;         // of the body's origin, m
@@ -279,8 +305,12 @@ typedef struct carom_body_def {
     carom_vec3 center_of_mass;      // in the body; the shapes' inertia is taken about it
 } carom_body_def;
 
+// A shape of a body as it is made: where it lies in the body, its own dimensions (those of the
+// other types are not read), what it is made of, and what it collides with. Two shapes collide
+// where each one's category is in the other's mask; an equal group that is not 0 decides instead,
+// positive always, negative never. The shapes of one body do not collide with each other.
 typedef struct carom_shape_def {
-    carom_shape_type type;
+    carom_shape_type type;   // sphere
     carom_vec3 position;     // in the body
     carom_quat orientation;  // in the body
     float radius;            // sphere, capsule, cylinder
@@ -328,6 +358,7 @@ CAROM_API bool carom_body_is_valid(const carom_world *world, carom_body_id body)
 CAROM_API uint32_t carom_world_body_slots(const carom_world *world);
 CAROM_API carom_body_id carom_world_body_at(const carom_world *world, uint32_t slot);
 
+// A body as it is after the last step.
 typedef struct carom_body_state {
     carom_body_type type;
     bool asleep;
@@ -385,8 +416,9 @@ CAROM_API carom_result carom_shape_get(const carom_world *world, carom_shape_id 
 CAROM_API carom_result carom_shape_set_surface(carom_world *world, carom_shape_id shape,
                                                float friction, float restitution);
 
-// Friction and restitution of two bodies, or materials, or one of each: before the combine rules,
-// the latest rule first. A rule of a body goes with it.
+// Friction and restitution between two bodies, two materials, or one of each. A rule goes before
+// the combine rules, and a later rule before an earlier one. A rule of a body goes when the body
+// goes.
 typedef struct carom_pair_rule {
     carom_body_id body_a, body_b;    // the null id: the material beside it counts
     uint32_t material_a, material_b; // as in carom_shape_def
@@ -399,14 +431,15 @@ CAROM_API void carom_world_clear_pair_rules(carom_world *world);
 
 // What the last step did --------------------------------------------------------------------
 
+// Two shapes that began or ended to touch in the last step.
 typedef struct carom_contact_event {
-    carom_body_id body_a, body_b;    // of the shape with the lower slot first
-    carom_shape_id shape_a, shape_b; //
-    carom_vec3 point;                // world
-    carom_vec3 normal;               // from a to b
-    float impulse;                   // N s, sum over the tick and the points
-    bool begin;                      // began touching in this tick, else ended
-    bool sensor;                     // one of the two is a sensor: they overlap, without impulse
+    carom_body_id body_a, body_b; // of the shape with the lower slot first
+    carom_shape_id shape_a, shape_b;
+    carom_vec3 point;  // world
+    carom_vec3 normal; // from a to b
+    float impulse;     // N s, sum over the tick and the points
+    bool begin;        // began touching in this tick, else ended
+    bool sensor;       // one of the two is a sensor: they overlap, without impulse
 } carom_contact_event;
 
 // Contact events of the last step, ordered by (shape_a, shape_b). Scratch: valid until the next
@@ -414,6 +447,7 @@ typedef struct carom_contact_event {
 CAROM_API const carom_contact_event *carom_world_contact_events(const carom_world *world,
                                                                 uint32_t *count);
 
+// A body that fell asleep or woke.
 typedef struct carom_sleep_event {
     carom_body_id body;
     bool asleep; // it fell asleep, else it woke

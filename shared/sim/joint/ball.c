@@ -1,5 +1,6 @@
 // Ball and socket: three rows hold the anchors together. A spring pulls the turn to the first one,
-// a motor drives the relative spin (its velocity about a's axis; 0 is friction). Seeds S3.g.
+// a motor drives the relative spin (its velocity about a's axis; 0 is friction). Source:
+// JP2003526160A.
 #include "shared/sim/joint/joint.h"
 
 static uint32_t rows(const cm_joint *joint, const cm_joint_pose *pose, cm_joint_row *out)

@@ -1,6 +1,6 @@
 // Hinge: three rows hold the anchors, two hold b's axis along a's: with p, q across a's axis and a2
 // the axis in b, errors q . a2 and p . a2. Angle, spring, motor and limits are about a's axis.
-// Seeds S3.g.
+// Source: JP2003526160A.
 #include "shared/sim/joint/joint.h"
 
 static bool coordinate(const cm_joint *joint, const cm_joint_pose *pose, cm_joint_row *row)

@@ -1,5 +1,5 @@
 // Prismatic: the turn is held, and the anchors' gap across the axis fixed in a. Position, spring,
-// motor and limits are along that axis. Seeds S3.g.
+// motor and limits are along that axis. Source: JP2003526160A.
 #include "shared/sim/joint/joint.h"
 
 static bool coordinate(const cm_joint *joint, const cm_joint_pose *pose, cm_joint_row *row)

@@ -1,7 +1,7 @@
 // Steering hinge: a is the chassis, b the wheel. The anchors are held, and the cosine of the angle
 // between the steering axis s (fixed in a) and the hinge axis h (fixed in b): error s . h less its
 // first value. The wheel spins freely about h. Angle, spring, motor and limits are those of h about
-// s. Seeds S3.g.
+// s. Source: JP2003526160A.
 //
 // a's frame: x is s, y the first direction of h across s. b's frame: x is h.
 #include "shared/base/mathf.h"

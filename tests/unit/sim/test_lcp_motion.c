@@ -1,5 +1,5 @@
 // Goal: springs as epsilon and gamma, implicit outside forces and the kinematic helpers are what
-// seeds S3.e, S3.h and S3.g say. Method: the worked spring; sixty steps of a row against the
+// JP2003526160A says. Method: the worked spring; sixty steps of a row against the
 // implicit spring itself for random masses; stiff systems against their closed form.
 #include "carom/lcp.h"
 #include "shared/base/rng.h"

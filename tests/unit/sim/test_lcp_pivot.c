@@ -1,7 +1,7 @@
 // Goal: the solvers of complementarity problems find the solution: boxed and plain, from any start,
 // by every method, also where the matrix is only semi-definite; friction pyramids obey their law.
-// Method: the worked numbers of seeds S3.i; random matrices J J^T + epsilon against the one of the
-// 3^n index sets that is right, by a dense Gauss elimination of the test's own.
+// Method: the worked numbers of JP2003526160A; random matrices J J^T + epsilon against the one of
+// the 3^n index sets that is right, by a dense Gauss elimination of the test's own.
 #include "carom/lcp.h"
 #include "shared/base/rng.h"
 #include "shared/sim/solve/lcp/system.h"

@@ -1,12 +1,12 @@
 // Bodies of the lcp solver: from the state into binary64, and back with new velocities and poses.
 //
 // Forces and the rotational force -w x (I w) act on the velocity of the start of the step, so rows
-// see them; then the new velocity moves the pose (quasi-implicit: seeds S3.c, 8). Where a body
-// turns so far in a step that the explicit rotational force would feed it, one Newton step of the
-// implicit equation stands in (E. Catto, "Numerical Methods", GDC 2015). A body that no row turned
-// keeps its angular momentum instead; with rotation "quasi_implicit" it does as the source says.
-// Locked axes are rows and columns without inverse mass. What would not be finite is put to rest.
-// Typical: 20 bodies.
+// see them; then the new velocity moves the pose (quasi-implicit: JP2003526160A, (10)). Where a
+// body turns so far in a step that the explicit rotational force would feed it, one Newton step of
+// the implicit equation stands in (E. Catto, "Numerical Methods", GDC 2015). A body that no row
+// turned keeps its angular momentum instead; with rotation "quasi_implicit" it does as the source
+// says. Locked axes are rows and columns without inverse mass. What would not be finite is put to
+// rest. Typical: 20 bodies.
 #include "shared/sim/state/wake.h"
 #include "shared/sim/solve/free_turn.h"
 #include "shared/sim/solve/lcp/lcp.h"

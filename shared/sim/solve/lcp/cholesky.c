@@ -2,8 +2,8 @@
 //
 // Right-looking, by columns, so that the inner loop runs along a row and a compiler may use what
 // lanes it has without changing the order of a sum. A zero in a column skips its row: the factor of
-// a chain costs what its profile has. Sources: Golub and Van Loan, Matrix Computations, 4.2 and
-// 6.5; seeds S3.c. Typical: 100 rows, of which 60 belong to joints and are sparse.
+// a chain costs what its profile has. Source: Golub and Van Loan, Matrix Computations, 4.2 and
+// 6.5. Typical: 100 rows, of which 60 belong to joints and are sparse.
 #include "shared/sim/solve/lcp/system.h"
 
 #define LARGEST 1.0e300

@@ -1,4 +1,4 @@
-// Contact rows of the lcp solver: a normal row for each point, then its tangents (seeds S3.f).
+// Contact rows of the lcp solver: a normal row for each point, then its tangents (JP2003526160A).
 //
 // The normal points from body a to body b, so that b may move along +n. A gap may close exactly in
 // the step; an overlap opens by gamma of it. Friction acts where a point touches or will within the

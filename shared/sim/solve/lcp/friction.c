@@ -2,7 +2,7 @@
 //
 // What stays put from one round to the next obeys the pyramid's law. One round a step is usual,
 // with the last step's normal forces as the first estimate; three settle a box at rest. Source:
-// seeds S3.f, form 2.
+// JP2003526160A.
 #include "shared/sim/solve/lcp/system.h"
 
 static void set_bounds(const cm_lcp *problem, const cm_lcp_rub *rub, const double *estimate,

@@ -3,7 +3,7 @@
 // The callbacks stand in the world's header beside the hulls: neither state nor scratch. They get
 // the world as it is and may change nothing, so that a step that is repeated asks again and gets
 // the same. A row that names no body that can be pushed, or holds what is not finite, is left out.
-// Source: seeds S3.c, 2, and S3.g, "user-defined". Typical: none, or ten.
+// Source: JP2003526160A, user-defined constraints. Typical: none, or ten.
 #include "carom/rows.h"
 
 #include "shared/sim/state/slots.h"

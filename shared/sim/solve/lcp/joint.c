@@ -1,6 +1,6 @@
-// Rows of joints for the lcp solver: the types' own rows (joint/joint.h), with the meaning of seeds
-// S3.g: what is rigid by gamma and epsilon, springs by S3.e, motors with limited force, limits only
-// where they are passed or about to be.
+// Rows of joints for the lcp solver: the types' own rows (joint/joint.h), as JP2003526160A uses
+// them. Gamma and epsilon hold what is rigid, a spring is a gamma and an epsilon too (its appendix
+// 3), a motor has a limited force, and a limit has a row only where it is passed or about to be.
 //
 // What is not yet passed may be reached exactly: its whole gap counts, not gamma of it. Typical: a
 // ragdoll's 19 joints, 60 to 95 rows.

@@ -1,12 +1,12 @@
 // The lcp solver inside a world: bodies, rows and islands of one step. Private to shared/sim.
 //
-// A step (seeds S3.c): forces and the rotational force; rows of joints, contacts and the game, each
-// a Jacobian J, what is wanted of J v, an error, bounds, slip; per island A = J M^-1 J^T with
+// A step (JP2003526160A): forces and the rotational force; rows of joints, contacts and the game,
+// each a Jacobian J, what is wanted of J v, an error, bounds, slip; per island A = J M^-1 J^T with
 // epsilon and slip / h on its diagonal and a boxed LCP for the forces; new velocities, and with
 // them new poses. All in binary64 from the state's binary32, and rounded into it at the end.
 //
-// Dampings are outside forces taken implicitly (S3.h): masses grow by h d, so that what a
-// constraint does against a damped body is implicit too.
+// Dampings are outside forces taken implicitly (carom_lcp_implicit_step): masses grow by h d, so
+// that what a constraint does against a damped body is implicit too.
 //
 // What a step remembers: of a contact cm_lcp_contact, of a joint impulse[place], the force or
 // torque.

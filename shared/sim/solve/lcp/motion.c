@@ -1,5 +1,5 @@
 // Springs as epsilon and gamma, implicit outside forces, and kinematic helpers: carom/lcp.h.
-// Sources: seeds S3.e, S3.h, S3.g (JP2003526160A, appendix 3). Called by games and by tests; the
+// Source: JP2003526160A (springs: appendix 3). Called by games and by tests; the
 // spring by every soft joint row of the lcp solver.
 #include "carom/lcp.h"
 

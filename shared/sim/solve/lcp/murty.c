@@ -2,7 +2,7 @@
 //
 // A pass solves for the free rows with the others at their bounds, looks for the least row that
 // offends and moves it to its other set. For a positive definite matrix it ends, from any start.
-// Source: seeds S3.d (JP2003526160A, (1)-(4) and (16)), with w = M z + q also at the bounds, which
+// Source: JP2003526160A, (1)-(4) and (16), with w = M z + q also at the bounds, which
 // the printed formula leaves out. Typical: 6 to 30 solves at 12 rows from all free.
 #include "shared/sim/solve/lcp/system.h"
 

@@ -3,8 +3,8 @@
 // A is factored once. With clamped rows c at bounds g, forces w_c on these rows alone hold them:
 //     x = A^-1 (b + W w_c),   (Q A^-1 W) w_c = g - Q A^-1 b,
 // W the unit columns and Q the unit rows of c. A row of A^-1 is worked out when its row is first
-// clamped; the factor of Q A^-1 W gains or loses a row as an index moves. Source: seeds S3.d, where
-// g = 0 is printed.
+// clamped; the factor of Q A^-1 W gains or loses a row as an index moves. Source: JP2003526160A,
+// where g = 0 is printed.
 //
 // All rows that offend move at once while their number falls, or has not stood still for PATIENCE
 // passes (J. Judice and F. Pires, "Block principal pivoting", Computers and Operations Research 21,

@@ -7,7 +7,7 @@
 // (limits, motors) go with the normals.
 //
 // A solution exists but the loop may cycle, the more the higher mu. A set that comes again (known
-// by a hash) ends it: the caller falls back to estimated boxes. Source: seeds S3.f, form 3.
+// by a hash) ends it: the caller falls back to estimated boxes. Source: JP2003526160A.
 #include "shared/sim/solve/lcp/system.h"
 
 #include <string.h>

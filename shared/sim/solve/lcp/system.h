@@ -6,8 +6,8 @@
 //
 // A is symmetric and positive definite, or semi-definite with an epsilon. Rows keep the order in
 // which they are given: where an index is chosen it is the least, so order is part of the result
-// only where the solution is not unique. Iterations are bounded by counts. Source: seeds S3.d, S3.f
-// (JP2003526160A). Typical: 10 to 100 rows, 1 to 5 solves from the last step's sets.
+// only where the solution is not unique. Iterations are bounded by counts. Source:
+// JP2003526160A. Typical: 10 to 100 rows, 1 to 5 solves from the last step's sets.
 #ifndef CM_SIM_SOLVE_LCP_SYSTEM_H
 #define CM_SIM_SOLVE_LCP_SYSTEM_H
 
