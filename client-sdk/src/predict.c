@@ -9,14 +9,14 @@
 
 #include "shared/base/vec.h"
 
-#define SMOOTH_S      0.04f // time constant: gone to 8% in 100 ms
-#define EXTRAPOLATE_S 0.1f
-#define SLOW_S        0.06 // between two updates
-#define GROW_S        0.3  // from nothing to the full budget
-#define RATE_MIN      0.25 // steps a tick
-#define FEW           8.0  // steps above the age of a view
-#define STEPS_MIN     16.0
-#define OFFSET_SMALL  1.0e-4f
+#define SMOOTH_S     0.04f // time constant: gone to 8% in 100 ms
+#define BEYOND_S     0.1f  // past the newest predicted state
+#define SLOW_S       0.06  // between two updates
+#define GROW_S       0.3   // from nothing to the full budget
+#define RATE_MIN     0.25  // steps a tick
+#define FEW          8.0   // steps above the age of a view
+#define STEPS_MIN    16.0
+#define OFFSET_SMALL 1.0e-4f
 
 void cm_input_log_set(cm_input_log *log, uint64_t tick, const uint8_t *bytes, uint32_t size)
 {
@@ -274,7 +274,7 @@ bool cm_predictor_pose(const cm_predictor *p, carom_body_id body, double tick,
     // Where the budget did not reach that far, by more.
     float past = (float)(tick - (double)p->tick), rate = (float)p->mirror->tick_rate;
     float at = cm_clamp(past, 0.0f, 1.0f);
-    float beyond = cm_clamp((past - 1.0f) / rate, 0.0f, EXTRAPOLATE_S);
+    float beyond = cm_clamp((past - 1.0f) / rate, 0.0f, BEYOND_S);
     carom_vec3 way = cm_sub(state.position, slot->previous_position);
     pose->position = cm_mul_add(slot->previous_position, at, way);
     pose->orientation = cm_interp_turn(slot->previous_orientation, state.orientation, at);

@@ -14,7 +14,7 @@
 #define DOUBT_MAX     8u    // views
 #define LEAVE_FACTOR  1.25f // of the radius
 #define JUMP_MAX      2.0f  // m: further is not smoothed
-#define EXTRAPOLATE_S 0.25f
+#define CARRY_S       0.25f // a neighbour, from its view to the predicted tick
 #define REST_SPEED    0.05f // m/s, rad/s
 #define WAIT_S        0.25f // that a view may wait until the budget can pay for it
 #define MEMBER_ROUNDS 3u    // views between two looks at who is near
@@ -56,7 +56,7 @@ static void server_pose(const cm_predictor *p, carom_body_id id, uint64_t tick, 
     }
     if (tick > mine->tick) {
         float seconds = (float)((double)(tick - mine->tick) / p->mirror->tick_rate);
-        seconds = seconds > EXTRAPOLATE_S ? EXTRAPOLATE_S : seconds;
+        seconds = seconds > CARRY_S ? CARRY_S : seconds;
         pose->position = cm_mul_add(pose->position, seconds, pose->linear_velocity);
         pose->orientation =
             cm_quat_integrate(pose->orientation, cm_scale(seconds, pose->angular_velocity));

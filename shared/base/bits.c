@@ -48,13 +48,6 @@ void cm_write_bool(cm_bit_writer *writer, bool value)
     cm_write_bits(writer, value ? 1u : 0u, 1);
 }
 
-void cm_write_float(cm_bit_writer *writer, float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    cm_write_bits(writer, bits, 32);
-}
-
 void cm_write_bit_run(cm_bit_writer *writer, const uint8_t *bytes, size_t count)
 {
     if (writer->overflow || count > writer->capacity * 8 - writer->position) {
@@ -135,14 +128,6 @@ uint64_t cm_read_bits64(cm_bit_reader *reader, uint32_t count)
 bool cm_read_bool(cm_bit_reader *reader)
 {
     return cm_read_bits(reader, 1) != 0;
-}
-
-float cm_read_float(cm_bit_reader *reader)
-{
-    uint32_t bits = cm_read_bits(reader, 32);
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
 }
 
 void cm_read_align(cm_bit_reader *reader)

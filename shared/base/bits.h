@@ -30,7 +30,6 @@ void cm_bit_writer_init(cm_bit_writer *writer, void *bytes, size_t capacity);
 void cm_write_bits(cm_bit_writer *writer, uint32_t value, uint32_t count);
 void cm_write_bits64(cm_bit_writer *writer, uint64_t value, uint32_t count); // 0 to 64
 void cm_write_bool(cm_bit_writer *writer, bool value);
-void cm_write_float(cm_bit_writer *writer, float value); // its 32 bits
 // Zero bits up to the next whole byte.
 void cm_write_align(cm_bit_writer *writer);
 // Copies `count` bits, from bit 0 of the first byte upwards. All of them or, past the end, none.
@@ -44,7 +43,6 @@ void cm_bit_reader_init(cm_bit_reader *reader, const void *bytes, size_t size);
 uint32_t cm_read_bits(cm_bit_reader *reader, uint32_t count);   // 0 to 32
 uint64_t cm_read_bits64(cm_bit_reader *reader, uint32_t count); // 0 to 64
 bool cm_read_bool(cm_bit_reader *reader);
-float cm_read_float(cm_bit_reader *reader); // any 32 bits, NaN too: the caller checks
 // Skips to the next whole byte. Skipped bits that are not zero set `overflow`: one packet has one
 // form.
 void cm_read_align(cm_bit_reader *reader);

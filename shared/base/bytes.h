@@ -80,13 +80,6 @@ static inline void cm_put_u64(cm_byte_writer *writer, uint64_t value)
     cm_put_uint(writer, value, 8);
 }
 
-static inline void cm_put_f32(cm_byte_writer *writer, float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    cm_put_uint(writer, bits, 4);
-}
-
 static inline void cm_put_bytes(cm_byte_writer *writer, const void *bytes, size_t count)
 {
     if (!cm_byte_reserve(writer, count)) {
@@ -131,15 +124,6 @@ static inline uint32_t cm_get_u32(cm_byte_reader *reader)
 static inline uint64_t cm_get_u64(cm_byte_reader *reader)
 {
     return cm_get_uint(reader, 8);
-}
-
-// Any 32 bits, NaN too: the caller checks.
-static inline float cm_get_f32(cm_byte_reader *reader)
-{
-    uint32_t bits = cm_get_u32(reader);
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
 }
 
 // `count` bytes in place, or NULL past the end.

@@ -195,27 +195,7 @@ double cm_exp(double x)
     return value * power_of_two(half) * power_of_two(n - half);
 }
 
-float cm_sinf(float x)
-{
-    return (float)cm_sin((double)x);
-}
-
-float cm_cosf(float x)
-{
-    return (float)cm_cos((double)x);
-}
-
 float cm_atan2f(float y, float x)
 {
     return (float)cm_atan2((double)y, (double)x);
-}
-
-float cm_acosf(float x)
-{
-    return (float)cm_acos((double)x);
-}
-
-float cm_expf(float x)
-{
-    return (float)cm_exp((double)x);
 }

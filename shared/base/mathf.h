@@ -1,7 +1,7 @@
 // Transcendental functions of our own: + - * / and square roots in a fixed order, so the same bits
 // on every machine and compiler, which no libm promises.
 //
-// The binary32 forms round the binary64 ones: within 0.501 of a unit in the last place. No argument
+// The binary32 form rounds the binary64 one: within 0.501 of a unit in the last place. No argument
 // gives a NaN: out of the domain the nearest sensible value is returned, as said of each.
 #ifndef CM_BASE_MATHF_H
 #define CM_BASE_MATHF_H
@@ -20,10 +20,6 @@ double cm_acos(double x);
 // for NaN.
 double cm_exp(double x);
 
-float cm_sinf(float x);
-float cm_cosf(float x);
 float cm_atan2f(float y, float x);
-float cm_acosf(float x);
-float cm_expf(float x);
 
 #endif

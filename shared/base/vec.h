@@ -75,11 +75,6 @@ static inline carom_vec3 cm_mul_add(carom_vec3 a, float s, carom_vec3 b)
     return cm_vec(a.x + s * b.x, a.y + s * b.y, a.z + s * b.z);
 }
 
-static inline carom_vec3 cm_mul(carom_vec3 a, carom_vec3 b)
-{
-    return cm_vec(a.x * b.x, a.y * b.y, a.z * b.z);
-}
-
 static inline float cm_dot(carom_vec3 a, carom_vec3 b)
 {
     return a.x * b.x + a.y * b.y + a.z * b.z;

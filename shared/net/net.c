@@ -108,12 +108,6 @@ void cm_net_advance(cm_net *net, uint64_t us)
     net->now_us += us;
 }
 
-void cm_net_link_default(cm_net *net, const cm_link_def *link)
-{
-    net->link = link != NULL ? *link : (cm_link_def){0};
-    net->has_link = link != NULL;
-}
-
 void cm_net_link_port(cm_net *net, uint16_t port, const cm_link_def *link)
 {
     CM_ASSERT(net->is_virtual);

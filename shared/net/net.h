@@ -44,9 +44,8 @@ void cm_net_random(void *context, void *bytes, size_t size);
 uint64_t cm_net_now_us(const cm_net *net);
 void cm_net_advance(cm_net *net, uint64_t us); // virtual only
 
-// Virtual: the link of every socket without one of its own, and of the socket bound or allotted to
-// a port (applied to what it sends and to what it receives).
-void cm_net_link_default(cm_net *net, const cm_link_def *link);
+// Virtual: the link of the socket bound or allotted to a port (applied to what it sends and to what
+// it receives); a socket without one has that of the net.
 void cm_net_link_port(cm_net *net, uint16_t port, const cm_link_def *link);
 // Cut: nothing goes to or from the port until healed.
 void cm_net_partition(cm_net *net, uint16_t port, bool cut);

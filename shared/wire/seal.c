@@ -43,11 +43,6 @@ void cm_seal_begin(cm_seal *seal, cm_seal_side side, uint32_t id, const cm_seal_
     cm_crypto_wipe(known, sizeof known);
 }
 
-void cm_seal_end(cm_seal *seal)
-{
-    cm_crypto_wipe(seal, sizeof *seal);
-}
-
 size_t cm_seal_close(cm_seal *seal, uint8_t type, uint8_t *datagram, size_t size)
 {
     CM_ASSERT(seal->id != 0);

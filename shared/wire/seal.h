@@ -54,7 +54,6 @@ typedef struct cm_seal_secrets {
 
 // A connection's beginning: keys by BLAKE2b, both counts at 0.
 void cm_seal_begin(cm_seal *seal, cm_seal_side side, uint32_t id, const cm_seal_secrets *secrets);
-void cm_seal_end(cm_seal *seal); // wipes it
 
 // `size` bytes of plaintext stand at datagram + CM_SEAL_HEADER, with room for the tag behind them.
 // Returns the size of the whole datagram.

@@ -10,24 +10,21 @@
 
 Test(base, bytes_are_little_endian)
 {
-    uint8_t bytes[27];
+    uint8_t bytes[23];
     cm_byte_writer w = cm_byte_writer_make(bytes, sizeof bytes);
     cm_put_u8(&w, 0x01);
     cm_put_u16(&w, 0x0203);
     cm_put_u32(&w, 0x04050607u);
     cm_put_u64(&w, UINT64_C(0x08090a0b0c0d0e0f));
-    cm_put_f32(&w, 1.0f);
     cm_put_bytes(&w, "caromCAR", 8);
     cr_assert_not(w.overflow);
-    const uint8_t expected[19] = {1,  3,  2,  7, 6, 5, 4, 15,   14,  13,
-                                  12, 11, 10, 9, 8, 0, 0, 0x80, 0x3f};
-    cr_assert_arr_eq(bytes, expected, 19);
+    const uint8_t expected[15] = {1, 3, 2, 7, 6, 5, 4, 15, 14, 13, 12, 11, 10, 9, 8};
+    cr_assert_arr_eq(bytes, expected, 15);
     cm_byte_reader r = cm_byte_reader_make(bytes, sizeof bytes);
     cr_assert_eq(cm_get_u8(&r), 1);
     cr_assert_eq(cm_get_u16(&r), 0x0203);
     cr_assert_eq(cm_get_u32(&r), 0x04050607u);
     cr_assert_eq(cm_get_u64(&r), UINT64_C(0x08090a0b0c0d0e0f));
-    cr_assert_eq(cm_get_f32(&r), 1.0f);
     cr_assert_eq(cm_bytes_left(&r), 8);
     cr_assert_arr_eq(cm_get_bytes(&r, 8), "caromCAR", 8);
     cr_assert_not(r.overflow);

@@ -141,22 +141,3 @@ Test(bits, alignment_demands_zero_bits)
     cm_read_align(&r);
     cr_assert(r.overflow);
 }
-
-Test(bits, floats_keep_their_bits)
-{
-    const float values[] = {0.0f, -0.0f, 1.5f, -3.25e-40f, 3.0e38f};
-    uint8_t bytes[32];
-    cm_bit_writer w;
-    cm_bit_writer_init(&w, bytes, sizeof bytes);
-    cm_write_bits(&w, 5, 3);
-    for (size_t i = 0; i < 5; i++) {
-        cm_write_float(&w, values[i]);
-    }
-    cm_bit_reader r;
-    cm_bit_reader_init(&r, bytes, cm_bit_writer_bytes(&w));
-    cm_read_bits(&r, 3);
-    for (size_t i = 0; i < 5; i++) {
-        float value = cm_read_float(&r);
-        cr_assert_eq(memcmp(&value, &values[i], sizeof value), 0);
-    }
-}

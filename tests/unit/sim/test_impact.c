@@ -402,6 +402,19 @@ Test(impact, normal_impulse)
     expect_near(carom_impact_flat(&square, &floor, up, 0.5), 0, 0, 0);
 }
 
+Test(impact, energy_is_of_motion_and_spin)
+{
+    carom_impact_case input = two_spheres(0, 0);
+    carom_impact_body *body = &input.bodies[0];
+    body->mass = 3;
+    body->inertia = (carom_dsym3){2, 4, 6, 0, 0, 0};
+    body->velocity = (carom_dvec3){1, 2, 2};
+    body->angular_velocity = (carom_dvec3){1, 1, 2};
+    cr_assert_float_eq(carom_impact_energy(body), 0.5 * (3 * 9 + 2 + 4 + 24), 1.0e-12);
+    body->immovable = true;
+    cr_assert_eq(carom_impact_energy(body), 0.0);
+}
+
 Test(impact, product_of_the_bodies_coefficients)
 {
     carom_impact_case input = two_spheres(-1, -1);

@@ -1,6 +1,7 @@
-// Goal: the scenes of tests/scenes/seeds that the lcp solver runs show the figures of seeds S3.i.
-// Method: each from its file, with the tolerances printed there; joints are read by the API. Every
-// step is also taken by a second world, restored from a save after it ran ahead: bit for bit.
+// Goal: the scenes of tests/scenes/seeds that the lcp solver runs show the figures of
+// JP2003526160A. Method: each from its file, with the tolerances printed there; joints are read by
+// the API. Every step is also taken by a second world, restored from a save after it ran ahead: bit
+// for bit.
 #include "shared/scene/scene_json.h"
 #include "tests/unit/sim/rig.h"
 

@@ -66,6 +66,22 @@ static uint32_t rope(void *context, const carom_world *world, carom_row *rows, u
     return 2;
 }
 
+Test(lcp_world, a_default_row_holds_without_a_bound)
+{
+    carom_row row = carom_default_row();
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(row.body[i].generation, 0);
+        cr_assert_eq(cm_length(row.linear[i]) + cm_length(row.angular[i]), 0.0f);
+    }
+    cr_assert_eq(row.lower, -INFINITY);
+    cr_assert_eq(row.upper, INFINITY);
+    cr_assert_eq(row.velocity, 0.0f);
+    cr_assert_eq(row.error, 0.0f);
+    cr_assert_eq(row.slip, 0.0f);
+    cr_assert_lt(row.epsilon, 0.0f);
+    cr_assert_lt(row.gamma, 0.0f);
+}
+
 Test(lcp_world, a_row_of_the_game_joins_three_bodies)
 {
     cm_rig rig = open_lcp(8, 200);

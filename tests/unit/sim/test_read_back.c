@@ -184,3 +184,18 @@ Test(read_back, tick_and_lanes_are_set)
     cr_assert_eq(carom_world_set_lanes(NULL, 1), CAROM_ERROR_ARGUMENT);
     cm_rig_close(&rig);
 }
+
+Test(read_back, gravity_rate_and_limits_are_those_of_the_def)
+{
+    carom_world_def world_def = cm_rig_def(4);
+    world_def.gravity = cm_vec(1.0f, -2.0f, 3.0f);
+    world_def.tick_rate = 125;
+    cm_rig rig = cm_rig_open(&world_def, 0);
+    carom_vec3 gravity = carom_world_gravity(rig.world);
+    cr_assert_eq(gravity.x, 1.0f);
+    cr_assert_eq(gravity.y, -2.0f);
+    cr_assert_eq(gravity.z, 3.0f);
+    cr_assert_eq(carom_world_tick_rate(rig.world), 125);
+    cr_assert_eq(carom_world_limits(rig.world).bodies, world_def.limits.bodies);
+    cm_rig_close(&rig);
+}
