@@ -31,6 +31,21 @@ static inline float cm_shape_reach(const cm_shape *shape)
     }
 }
 
+// The thickest ball inside a shape: a plane has no end.
+static inline float cm_shape_inner_radius(const cm_shape *shape)
+{
+    switch (shape->type) {
+    case CAROM_SHAPE_BOX:
+        return cm_min(shape->size[0], cm_min(shape->size[1], shape->size[2]));
+    case CAROM_SHAPE_PLANE:
+        return 1.0e30f;
+    case CAROM_SHAPE_CYLINDER:
+        return cm_min(shape->size[0], shape->size[1]);
+    default:
+        return shape->size[0];
+    }
+}
+
 // Filters, and what their bodies are, let the two collide. `pointers`: pointers meet what cannot
 // move, too.
 static inline bool cm_shapes_may_meet(const cm_shape *a, const cm_shape *b, const cm_body *bodies,

@@ -37,21 +37,6 @@ typedef struct collision {
 #define AT_ONCE     256u // pairs rejected, then collided, while the second cache holds their shapes
 #define AHEAD       4u
 
-// The thickest ball inside a shape: a plane has no end.
-static float inner_radius(const cm_shape *shape)
-{
-    switch (shape->type) {
-    case CAROM_SHAPE_BOX:
-        return cm_min(shape->size[0], cm_min(shape->size[1], shape->size[2]));
-    case CAROM_SHAPE_PLANE:
-        return 1.0e30f;
-    case CAROM_SHAPE_CYLINDER:
-        return cm_min(shape->size[0], shape->size[1]);
-    default:
-        return shape->size[0];
-    }
-}
-
 // The gap below which this pair gets points: the motion of the tick, so that what is fast is
 // stopped at the surface. Not beyond the smaller shape's thickness, except over a plane: a contact
 // made too early also stops what would have passed by.
@@ -67,7 +52,7 @@ static float pair_margin(const carom_world *world, const cm_shape *a, const cm_s
     if (a->type == CAROM_SHAPE_PLANE || b->type == CAROM_SHAPE_PLANE) {
         return motion;
     }
-    float thickness = cm_min(inner_radius(a), inner_radius(b));
+    float thickness = cm_min(cm_shape_inner_radius(a), cm_shape_inner_radius(b));
     return cm_max(CM_SPECULATIVE_MARGIN, cm_min(motion, thickness));
 }
 
@@ -203,6 +188,23 @@ static void prefer_touching(const cm_shape *a, const cm_place *place_a, const cm
     }
 }
 
+// What last step found in row `last` still holds: to row `to`.
+static bool carry_manifold(const collision *c, const cm_pair *pair, uint32_t last, uint32_t to)
+{
+    const cm_shape *a = &c->shapes[pair->shape_a], *b = &c->shapes[pair->shape_b];
+    const cm_recycle_size size = {
+        cm_min(cm_shape_reach(a), cm_shape_reach(b)),
+        cm_min(cm_shape_inner_radius(a), cm_shape_inner_radius(b)),
+    };
+    cm_kept_manifold *kept = &c->old.manifolds[last]; // not read again
+    if (!cm_recycle(&c->motions[a->body], &c->motions[b->body], &size,
+                    c->old.contacts[last].point_count, c->dt, kept, &c->scratch->manifolds[to])) {
+        return false;
+    }
+    carry_row(c, last, to);
+    return true;
+}
+
 // One pair into row `to`: what last step found in row `last` (CM_NONE: nothing), carried along, or
 // found anew. False where there is no contact.
 static bool collide_pair(const collision *c, const cm_pair *pair, uint32_t last, uint32_t to)
@@ -214,9 +216,8 @@ static bool collide_pair(const collision *c, const cm_pair *pair, uint32_t last,
     cm_manifold *manifold = &scratch->manifolds[to];
     bool sensor = a->sensor || b->sensor, round = ((1u << a->type | 1u << b->type) & ROUND) != 0;
     if (c->old.manifolds && last != CM_NONE && !sensor && !round &&
-        cm_recycle(motion_a, motion_b, cm_min(cm_shape_reach(a), cm_shape_reach(b)),
-                   &c->old.manifolds[last], c->old.contacts[last].point_count, c->dt, manifold)) {
-        carry_row(c, last, to);
+        carry_manifold(c, pair, last, to)) {
+        // As it was.
     } else if (cm_collide_places(a, &scratch->places[pair->shape_a], b,
                                  &scratch->places[pair->shape_b], pair_margin(world, a, b, c->dt),
                                  manifold) > 0) {

@@ -28,10 +28,11 @@ static carom_result check_manifold_row(const cm_kept_manifold *manifold)
         }
     }
     CM_TRY(check_finite(manifold->separation, CM_MANIFOLD_MAX));
-    if (!cm_vec_is_finite(manifold->position)) {
+    if (!cm_vec_is_finite(manifold->offset)) {
         return CAROM_ERROR_NOT_FINITE;
     }
-    CM_TRY(cm_check_quat(manifold->orientation));
+    CM_TRY(cm_check_quat(manifold->orientation_a));
+    CM_TRY(cm_check_quat(manifold->orientation_b));
     return cm_check_unit(manifold->normal);
 }
 

@@ -9,7 +9,7 @@
 //   SECTION           SIZE   WORLDS OF
 //   contact           12     every solver
 //   feature           16     soft, impulse, lcp    points are followed from step to step
-//   manifold          104    soft           manifolds are recycled
+//   manifold          120    soft           manifolds are recycled
 //   soft_contact      32     soft
 //   impulse_contact   32     impulse
 //   lcp_contact       108    lcp
@@ -36,13 +36,13 @@ typedef struct cm_contact_features {
     uint32_t point[CM_MANIFOLD_MAX]; // unused points are zero
 } cm_contact_features;
 
-// What the narrow phase found last, in the axes of a's body (collide/recycle.c): b's pose then, the
-// normal from a to b, and the points from a's centre of mass. Unused points are zero.
+// What the narrow phase found last (collide/recycle.c), in world axes, and how the bodies were
+// turned then. Unused points are zero.
 typedef struct cm_kept_manifold {
-    carom_vec3 position;
-    carom_quat orientation;
-    carom_vec3 normal;
-    carom_vec3 anchor[CM_MANIFOLD_MAX];
+    carom_vec3 offset; // from a's centre of mass to b's
+    carom_quat orientation_a, orientation_b;
+    carom_vec3 normal;                  // from a to b
+    carom_vec3 anchor[CM_MANIFOLD_MAX]; // from a's centre of mass
     float separation[CM_MANIFOLD_MAX];
 } cm_kept_manifold;
 
@@ -85,7 +85,7 @@ void cm_contacts_move(carom_world *world, uint32_t to, uint32_t from);
 
 _Static_assert(sizeof(cm_contact) == 12, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_contact_features) == 16, "saved as it stands: no hidden padding");
-_Static_assert(sizeof(cm_kept_manifold) == 104, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_kept_manifold) == 120, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_soft_contact) == 32, "gathered as eight floats");
 _Static_assert(sizeof(cm_impulse_contact) == 32, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_lcp_contact) == 108, "saved as it stands: no hidden padding");

@@ -1,9 +1,10 @@
 // The scenes: a box that tips over an edge, a heavy box (10:1) on light ones, a crowd of all shapes
 // that is pushed about, and a churn in which bodies come and go while others lie on them; joints
-// are in golden_joints.c, sleep in golden_sleep.c, hulls and the smallest numbers in
-// golden_small.c.
+// are in golden_joints.c, sleep in golden_sleep.c, what is awake and rests in golden_rest.c, hulls
+// and the smallest numbers in golden_small.c.
 #include "tests/unit/sim/golden_scenes.h"
 #include "tests/unit/sim/golden_joints.h"
+#include "tests/unit/sim/golden_rest.h"
 #include "tests/unit/sim/golden_sleep.h"
 #include "tests/unit/sim/golden_small.h"
 #include "tests/unit/sim/golden_solvers.h"
@@ -144,6 +145,7 @@ const cm_golden_scene cm_golden_scenes[CM_GOLDEN_SCENES] = {
     {"touch", 16, 180, cm_golden_touch_build, cm_golden_touch_drive, cm_golden_touch_define},
     {"circles", 64, 240, cm_golden_circles_build, cm_golden_circles_drive,
      cm_golden_circles_define},
+    {"rest", 24, 240, cm_golden_rest_build, cm_golden_rest_drive, cm_golden_rest_define},
 };
 
 const cm_golden_scene *cm_golden_find(const char *name)

@@ -19,7 +19,7 @@ typedef struct cm_golden_scene {
 } cm_golden_scene;
 
 #define CM_GOLDEN_EVERY  10u
-#define CM_GOLDEN_SCENES 12
+#define CM_GOLDEN_SCENES 13
 extern const cm_golden_scene cm_golden_scenes[CM_GOLDEN_SCENES];
 
 // By its name; aborts where there is none.

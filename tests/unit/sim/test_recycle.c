@@ -1,12 +1,15 @@
-// Goal: a manifold is kept while two bodies hardly move against each other, is carried along right,
-// and is state. Method: a stack at rest (rows keep what was found), the same stack pushed (they do
-// not), carried points against those found anew, and rewinds across the push by save and by encode.
+// Goal: a manifold is kept while two bodies hardly move against each other, its separations follow
+// their motion, its bounds go with the shapes' size, and it is state. Method: a stack at rest (rows
+// keep what was found), the same stack pushed (they do not), kept points against those found anew,
+// turns and shifts on both sides of each bound, and rewinds across the push by save and by encode.
+// What kept manifolds do to scenes is in test_recycle_scenes.c.
 #include "shared/sim/body/shape.h"
 #include "shared/sim/collide/recycle.h"
 #include "shared/sim/collide/collide.h"
 #include "tests/unit/sim/rig.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +65,8 @@ Test(recycle, carried_points_are_those_found_anew)
     b.position = cm_vec(0.1f, 0.995f, 0.05f);
     cm_manifold found, carried;
     cm_kept_manifold kept = {0};
-    float reach = cm_shape_reach(&box), dt = 1.0f / 60.0f;
+    const cm_recycle_size size = {cm_shape_reach(&box), cm_shape_inner_radius(&box)};
+    float dt = 1.0f / 60.0f;
     cm_collide_shapes(&box, a.position, a.orientation, &box, b.position, b.orientation, 0.02f,
                       &found);
     cr_assert_eq(found.point_count, 4);
@@ -70,7 +74,7 @@ Test(recycle, carried_points_are_those_found_anew)
     b.position = cm_add(b.position, cm_vec(0.0003f, -0.0004f, 0.0f));
     carom_quat tilt = {0.0002f, 0.0f, 0.0001f, 1.0f};
     b.orientation = cm_quat_normalize(tilt);
-    cr_assert(cm_recycle(&a, &b, reach, &kept, 4, dt, &carried));
+    cr_assert(cm_recycle(&a, &b, &size, 4, dt, &kept, &carried));
     cm_collide_shapes(&box, a.position, a.orientation, &box, b.position, b.orientation, 0.02f,
                       &found);
     float low = 1.0f, low_carried = 1.0f;
@@ -79,8 +83,56 @@ Test(recycle, carried_points_are_those_found_anew)
         low_carried = cm_min(low_carried, carried.points[i].separation);
     }
     cr_assert_float_eq(low_carried, low, 1.0e-4f, "%g, anew %g", (double)low_carried, (double)low);
-    b.position.y += 0.005f;
-    cr_assert_not(cm_recycle(&a, &b, reach, &kept, 4, dt, &carried));
+    b.position.y += 0.011f;
+    cr_assert_not(cm_recycle(&a, &b, &size, 4, dt, &kept, &carried));
+}
+
+// Two boxes, one on the other, of edge `edge`: found, then both turned by `both` about z, then b by
+// `alone` besides and shifted by `shift` along x.
+static bool still_holds(float edge, float both, float alone, float shift)
+{
+    float half = 0.5f * edge, dt = 1.0f / 60.0f;
+    cm_shape box = {.type = CAROM_SHAPE_BOX, .size = {half, half, half}};
+    cm_motion a = {.orientation = cm_quat_identity()}, b = a;
+    b.position = cm_vec(0.1f * edge, 0.999f * edge, 0.0f);
+    cm_manifold manifold;
+    cm_kept_manifold kept = {0};
+    const cm_recycle_size size = {cm_shape_reach(&box), cm_shape_inner_radius(&box)};
+    cm_collide_shapes(&box, a.position, a.orientation, &box, b.position, b.orientation, 0.02f,
+                      &manifold);
+    cm_recycle_keep(&a, &b, &manifold, &kept);
+    a.orientation = cm_rig_turn_z(both);
+    b.orientation = cm_rig_turn_z(both + alone);
+    b.position = cm_rotate(a.orientation, b.position);
+    b.position.x += shift;
+    bool holds = cm_recycle(&a, &b, &size, manifold.point_count, dt, &kept, &manifold);
+    if (holds && alone == 0.0f && shift == 0.0f) {
+        carom_vec3 up = cm_rotate(a.orientation, cm_vec(0.0f, 1.0f, 0.0f));
+        cr_assert_gt(cm_dot(up, manifold.normal), cosf(0.0101f), "what turns takes it along");
+        for (uint32_t i = 0; i < manifold.point_count; i++) {
+            cr_assert_float_eq(manifold.points[i].separation, -0.001f * edge, 1.0e-6f,
+                               "what turns as one does not part");
+        }
+    }
+    return holds;
+}
+
+Test(recycle, bounds)
+{
+    cr_assert(still_holds(1.0f, 0.0f, 0.0f, 0.0f));
+    cr_assert(still_holds(1.0f, 0.004f, 0.0f, 0.0f));
+    cr_assert(still_holds(1.0f, 0.015f, 0.0f, 0.0f));
+    cr_assert(still_holds(1.0f, 0.5f, 0.0f, 0.0f));
+    cr_assert(still_holds(1.0f, 0.0f, 0.005f, 0.0f));
+    cr_assert_not(still_holds(1.0f, 0.0f, 0.01f, 0.0f));
+    cr_assert(still_holds(1.0f, 0.0f, 0.0f, 0.009f));
+    cr_assert_not(still_holds(1.0f, 0.0f, 0.0f, 0.011f));
+    cr_assert(still_holds(0.05f, 0.015f, 0.0f, 0.0f));
+    cr_assert(still_holds(0.05f, 0.0f, 0.0f, 0.0004f));
+    cr_assert_not(still_holds(0.05f, 0.0f, 0.0f, 0.0006f), "dice are small");
+    cr_assert_not(still_holds(0.05f, 0.0f, 0.01f, 0.0f));
+    cr_assert(still_holds(20.0f, 0.0f, 0.0f, 0.009f));
+    cr_assert_not(still_holds(20.0f, 0.0f, 0.0f, 0.011f), "nor beyond the margin");
 }
 
 static void go_on(cm_rig *rig)
@@ -115,7 +167,7 @@ Test(recycle, what_is_kept_is_state)
     cm_rig_close(&other);
 }
 
-// A kept normal would turn with the ball and drive it.
+// Kept points would turn away from the surface, a kept normal would drive it.
 static float speed_after_rolling(bool plane_first)
 {
     carom_world_def def = cm_rig_def(4);

@@ -173,7 +173,7 @@ static carom_vec3 stored(carom_vec3 v)
                   cm_abs(v.z) >= CM_SOFT_TINY ? v.z : 0.0f);
 }
 
-// A contact of what sleeps pushes on as in the last substep before. Its points are in a's axes.
+// A contact of what sleeps pushes on as in the last substep before.
 static void store_kept(carom_world *world, const cm_soft *soft, uint32_t row)
 {
     const cm_contact *contact = cm_contacts(world) + row;
@@ -184,14 +184,13 @@ static void store_kept(carom_world *world, const cm_soft *soft, uint32_t row)
     if (!reports(&cm_bodies(world)[a]) && !reports(&cm_bodies(world)[b])) {
         return;
     }
-    const cm_motion *motions = cm_motions(world);
     float rate = 1.0f / soft->h;
     carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f), force = zero, torque = zero, center = zero;
-    carom_vec3 normal = cm_rotate(motions[a].orientation, kept->normal);
+    carom_vec3 normal = kept->normal;
     float sum = 0.0f;
     for (uint32_t k = 0; k < contact->point_count; k++) {
         float p = rate * impulses->normal_impulse[k];
-        carom_vec3 arm = cm_rotate(motions[a].orientation, kept->anchor[k]);
+        carom_vec3 arm = kept->anchor[k];
         force = cm_mul_add(force, p, normal);
         torque = cm_add(torque, cm_cross(arm, cm_scale(p, normal)));
         center = cm_mul_add(center, p, arm);
@@ -202,8 +201,7 @@ static void store_kept(carom_world *world, const cm_soft *soft, uint32_t row)
     torque = cm_add(torque, cm_cross(center, push));
     torque = cm_mul_add(torque, rate * impulses->twist_impulse, normal);
     force = cm_add(force, push);
-    carom_vec3 shift = cm_sub(motions[b].position, motions[a].position);
-    add_wrench(world, b, force, cm_sub(torque, cm_cross(shift, force)));
+    add_wrench(world, b, force, cm_sub(torque, cm_cross(kept->offset, force)));
     add_wrench(world, a, cm_scale(-1.0f, force), cm_scale(-1.0f, torque));
 }
 
