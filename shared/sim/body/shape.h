@@ -46,6 +46,12 @@ static inline float cm_shape_inner_radius(const cm_shape *shape)
     }
 }
 
+// False for a shape whose own filter lets it meet no other.
+static inline bool cm_shape_meets(const cm_shape *shape)
+{
+    return shape->group > 0 || (shape->category != 0 && shape->mask != 0);
+}
+
 // Filters, and what their bodies are, let the two collide. `pointers`: pointers meet what cannot
 // move, too.
 static inline bool cm_shapes_may_meet(const cm_shape *a, const cm_shape *b, const cm_body *bodies,

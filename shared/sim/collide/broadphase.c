@@ -2,9 +2,9 @@
 // slot, ascending. So a limit always cuts the same pairs, and nothing depends on a tree's looks.
 //
 // Two trees, rebuilt every step: what is active, and what rests near it, static or asleep; planes
-// have no box and stand in a list. What rests asks only the active tree. Scratch holds one entry a
-// shape in every list, and a query finds each shape at most once, so nothing can overflow even if
-// all boxes overlap.
+// have no box and stand in a list. What rests asks only the active tree. A shape whose own filter
+// lets it meet nothing enters no tree. Scratch holds one entry a shape in every list, and a query
+// finds each shape at most once, so nothing can overflow even if all boxes overlap.
 //
 // Scratch, of n = limits.shapes: leaves n x 120 | nodes 2n x 44 | moving | static | planes | keys |
 // spare keys | spare values | partners | starts (n x 4 each) | found, sorted: limits.contacts x 12.
@@ -123,6 +123,9 @@ static void place_active(const carom_world *world, cm_scratch *scratch, lists *l
         const cm_shape *shape = &shapes[i];
         bool active = shape->alive && scratch->active[shape->body];
         scratch->rank[i] = active ? CM_SHAPE_ACTIVE : CM_SHAPE_AWAY;
+        if (!cm_shape_meets(shape)) {
+            continue;
+        }
         if (shape->alive && shape->type == CAROM_SHAPE_PLANE) {
             cm_place_shape(world, scratch, i);
             l->planes[l->plane_count++] = i;
@@ -152,7 +155,7 @@ static void place_near(const carom_world *world, cm_scratch *scratch, lists *l, 
     for (uint32_t i = 0; l->moving.count > 0 && i < world->state.shape_slots; i++) {
         const cm_shape *shape = &shapes[i];
         if (!shape->alive || scratch->rank[i] == CM_SHAPE_ACTIVE ||
-            shape->type == CAROM_SHAPE_PLANE) {
+            shape->type == CAROM_SHAPE_PLANE || !cm_shape_meets(shape)) {
             continue;
         }
         cm_aabb loose = loose_box(world, shape, margin);
@@ -229,7 +232,8 @@ static uint32_t find_in_order(const carom_world *world, cm_scratch *scratch, lis
     scratch->pair_count = 0;
     for (uint32_t a = 0; a < world->state.shape_slots; a++) {
         bool plane = shapes[a].type == CAROM_SHAPE_PLANE;
-        if (!shapes[a].alive || (scratch->rank[a] == CM_SHAPE_AWAY && !plane)) {
+        if (!shapes[a].alive || !cm_shape_meets(&shapes[a]) ||
+            (scratch->rank[a] == CM_SHAPE_AWAY && !plane)) {
             continue;
         }
         bool fixed = scratch->rank[a] != CM_SHAPE_ACTIVE;

@@ -39,7 +39,8 @@ static void add_random_body(cm_rig *rig, float space)
     shape.half_height = 0.1f + chance();
     shape.half_extents = cm_vec(0.1f + chance(), 0.1f + chance(), 0.1f + chance());
     shape.category = 1u << (uint32_t)(3.0f * chance());
-    shape.mask = chance() < 0.7f ? 0xffffffffu : 5u;
+    shape.mask = chance() < 0.7f ? 0xffffffffu : (chance() < 0.5f ? 5u : 0u);
+    shape.category = chance() < 0.05f ? 0u : shape.category;
     shape.group = chance() < 0.7f ? 0 : (int32_t)(5.0f * chance()) - 2;
     if (chance() < 0.03f) {
         body.type = CAROM_BODY_STATIC;
