@@ -14,11 +14,11 @@
 
 #define PARALLEL 1.0e-4f // squared sine below which two edges give no axis
 
-typedef struct boxes {
+typedef struct box_lanes {
     cm_f r[3][3], abs_r[3][3]; // a's axis i . b's axis j
     cm_f t[3];                 // b's centre in a's axes
     cm_f half_a[3], half_b[3];
-} boxes;
+} box_lanes;
 
 typedef struct placed {
     cm_fvec position, axis[3];
@@ -44,9 +44,9 @@ static inline placed load_boxes(const cm_place *places, const cm_shape *shapes,
     return p;
 }
 
-static inline boxes compare(const placed *a, const placed *b)
+static inline box_lanes compare(const placed *a, const placed *b)
 {
-    boxes x;
+    box_lanes x;
     cm_fvec d = cm_fvec_sub(b->position, a->position);
     for (uint32_t i = 0; i < 3; i++) {
         for (uint32_t j = 0; j < 3; j++) {
@@ -60,7 +60,7 @@ static inline boxes compare(const placed *a, const placed *b)
     return x;
 }
 
-static inline cm_mask separated_by_faces(const boxes *x, cm_f margin)
+static inline cm_mask separated_by_faces(const box_lanes *x, cm_f margin)
 {
     cm_mask apart = cm_lanes_greater(cm_lanes_set(0.0f), cm_lanes_set(0.0f));
     for (uint32_t i = 0; i < 3; i++) {
@@ -75,7 +75,7 @@ static inline cm_mask separated_by_faces(const boxes *x, cm_f margin)
     return apart;
 }
 
-static inline cm_mask separated_by_edges(const boxes *x, cm_f margin)
+static inline cm_mask separated_by_edges(const box_lanes *x, cm_f margin)
 {
     cm_f one = cm_lanes_set(1.0f), least = cm_lanes_set(PARALLEL);
     cm_mask apart = cm_lanes_greater(least, one);
@@ -98,7 +98,7 @@ uint32_t cm_reject_boxes(const cm_place *places, const cm_shape *shapes, const u
                          const uint32_t b[4], const float margins[4])
 {
     placed pa = load_boxes(places, shapes, a), pb = load_boxes(places, shapes, b);
-    boxes x = compare(&pa, &pb);
+    box_lanes x = compare(&pa, &pb);
     cm_f margin = cm_lanes_load(margins);
     cm_mask apart = separated_by_faces(&x, margin);
     if (!(apart[0] & apart[1] & apart[2] & apart[3])) {

@@ -304,7 +304,7 @@ static uint32_t reject_pairs(const collision *c, uint32_t first, uint32_t old)
     const cm_contact *last = c->old.contacts + old;
     const cm_contact *end = c->old.contacts + scratch->old_contact_count;
     uint32_t left = scratch->pair_count - first, stop = first + (left < AT_ONCE ? left : AT_ONCE);
-    batch boxes = {.count = 0};
+    batch waiting = {.count = 0};
     for (uint32_t i = first; i < stop; i++) {
         const cm_pair *pair = &scratch->pairs[i];
         fetch_ahead(world, scratch, i);
@@ -316,16 +316,16 @@ static uint32_t reject_pairs(const collision *c, uint32_t first, uint32_t old)
             a->type != CAROM_SHAPE_BOX || b->type != CAROM_SHAPE_BOX) {
             continue;
         }
-        boxes.pair[boxes.count] = i;
-        boxes.a[boxes.count] = pair->shape_a;
-        boxes.b[boxes.count] = pair->shape_b;
-        boxes.margin[boxes.count++] = pair_margin(world, a, b, c->dt);
-        if (boxes.count == 4) {
-            reject_batch(world, scratch, &boxes);
+        waiting.pair[waiting.count] = i;
+        waiting.a[waiting.count] = pair->shape_a;
+        waiting.b[waiting.count] = pair->shape_b;
+        waiting.margin[waiting.count++] = pair_margin(world, a, b, c->dt);
+        if (waiting.count == 4) {
+            reject_batch(world, scratch, &waiting);
         }
     }
-    if (boxes.count > 0) {
-        reject_batch(world, scratch, &boxes);
+    if (waiting.count > 0) {
+        reject_batch(world, scratch, &waiting);
     }
     return stop;
 }

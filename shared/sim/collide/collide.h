@@ -1,4 +1,4 @@
-// The two stages that find contacts, and the narrow phase by itself. Private to shared/sim.
+// The stages that find contacts, and the narrow phase by itself. Private to shared/sim.
 #ifndef CM_SIM_COLLIDE_COLLIDE_H
 #define CM_SIM_COLLIDE_COLLIDE_H
 
@@ -19,6 +19,15 @@ void cm_stage_pairs(carom_world *world, cm_scratch *scratch);
 void cm_stage_collide(carom_world *world, cm_scratch *scratch);
 // Contacts that the stage kept as they are and one of whose bodies is active by now get manifolds.
 void cm_collide_woken(carom_world *world, cm_scratch *scratch);
+
+// The three of them, by the widest lanes that the processor has (stages.c, wide.c).
+typedef struct cm_collide_stages {
+    void (*pairs)(carom_world *world, cm_scratch *scratch);
+    void (*collide)(carom_world *world, cm_scratch *scratch);
+    void (*woken)(carom_world *world, cm_scratch *scratch);
+} cm_collide_stages;
+
+const cm_collide_stages *cm_collide_stages_of(const carom_world *world);
 
 // One narrow-phase case: manifold of two shapes at poses given (of shapes, not bodies); points
 // within `margin` are reported. Anchors are from each shape's position (the stage makes them

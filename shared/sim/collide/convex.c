@@ -137,7 +137,7 @@ static void reference_feature(const cm_core *core, carom_vec3 d, cm_feature *fea
 
 // Of a cap that lies flat: the points farthest along four directions that turn with it. Which of 16
 // points is the deepest is noise there, and contacts must not jump about with it.
-static uint32_t spread(const cm_core *cylinder, cm_clip_point *list, uint32_t count)
+static uint32_t spread_points(const cm_core *cylinder, cm_clip_point *list, uint32_t count)
 {
     carom_vec3 d[2] = {cylinder->rotation.x, cylinder->rotation.z};
     cm_clip_point kept[4];
@@ -169,18 +169,18 @@ static uint32_t choose(const cm_core *reference, const cm_core *incident, const 
 {
     bool many = count > CM_MANIFOLD_MAX;
     if (many && lies_flat(incident, normal)) {
-        return spread(incident, list, count);
+        return spread_points(incident, list, count);
     }
     float cosine = face->count > 2 ? cm_dot(face->normal, normal) : 0.0f;
     if (many && reference->kind == CM_CORE_CYLINDER && cosine * cosine > 1.0f - FLAT * FLAT) {
-        return spread(reference, list, count);
+        return spread_points(reference, list, count);
     }
     return cm_clip_reduce(list, count, normal);
 }
 
 // Points over a face of one of the two; false where none looks along the axis or it misses.
-static bool collide_faces(const cm_core *a, const cm_core *b, const cm_axis *axis, float margin,
-                          cm_manifold *manifold)
+static bool collide_features(const cm_core *a, const cm_core *b, const cm_axis *axis, float margin,
+                             cm_manifold *manifold)
 {
     float fit_a = reference_cosine(a, axis->normal);
     float fit_b = reference_cosine(b, cm_neg(axis->normal));
@@ -217,12 +217,12 @@ static void line_feature(const cm_core *core, carom_vec3 d, cm_feature *feature)
 {
     if (core->kind == CM_CORE_POLY) {
         const cm_poly *poly = core->poly;
-        uint32_t vertex = cm_poly_support(poly, d);
+        uint32_t nearest = cm_poly_support(poly, d);
         float least = LINE_COS;
-        point_feature(poly->vertices[vertex], feature);
+        point_feature(poly->vertices[nearest], feature);
         for (uint32_t i = 0; i < poly->edge_count; i++) {
             const uint8_t *v = poly->edges[i].vertex;
-            if (v[0] == vertex || v[1] == vertex) {
+            if (v[0] == nearest || v[1] == nearest) {
                 carom_vec3 u = cm_sub(poly->vertices[v[1]], poly->vertices[v[0]]);
                 float slope = cm_abs(cm_dot(u, d)) / cm_max(cm_length(u), 1.0e-12f);
                 if (slope < least) {
@@ -352,7 +352,7 @@ uint32_t cm_collide_cores(const cm_core *a, const cm_core *b, float margin, cm_m
     if (axis.separation - radius > margin) {
         return 0;
     }
-    if (!collide_faces(a, b, &axis, margin, manifold)) {
+    if (!collide_features(a, b, &axis, margin, manifold)) {
         manifold->point_count = 0;
         collide_lines(a, b, &axis, apart ? &closest : NULL, margin, manifold);
     }

@@ -21,7 +21,7 @@ typedef struct simplex {
     corner c[4];
 } simplex;
 
-static void keep(simplex *s, corner x, float weight)
+static void keep_corner(simplex *s, corner x, float weight)
 {
     s->c[s->count] = x;
     s->c[s->count++].weight = weight;
@@ -34,12 +34,12 @@ static void solve_segment(simplex *s)
     float dd = cm_dot(d, d), t = dd > 0.0f ? -cm_dot(p.w, d) / dd : 0.0f;
     s->count = 0;
     if (t <= 0.0f) {
-        keep(s, p, 1.0f);
+        keep_corner(s, p, 1.0f);
     } else if (t >= 1.0f) {
-        keep(s, q, 1.0f);
+        keep_corner(s, q, 1.0f);
     } else {
-        keep(s, p, 1.0f - t);
-        keep(s, q, t);
+        keep_corner(s, p, 1.0f - t);
+        keep_corner(s, q, t);
     }
 }
 
@@ -63,11 +63,11 @@ static void solve_triangle(simplex *s)
     float sum = va + vb + vc;
     s->count = 0;
     if (d1 <= 0.0f && d2 <= 0.0f) {
-        keep(s, p, 1.0f);
+        keep_corner(s, p, 1.0f);
     } else if (d3 >= 0.0f && d4 <= d3) {
-        keep(s, q, 1.0f);
+        keep_corner(s, q, 1.0f);
     } else if (d6 >= 0.0f && d5 <= d6) {
-        keep(s, r, 1.0f);
+        keep_corner(s, r, 1.0f);
     } else if (vc <= 0.0f && d1 >= 0.0f && d3 <= 0.0f) {
         keep_edge(s, p, q);
     } else if (vb <= 0.0f && d2 >= 0.0f && d6 <= 0.0f) {
@@ -75,9 +75,9 @@ static void solve_triangle(simplex *s)
     } else if (va <= 0.0f && d4 - d3 >= 0.0f && d5 - d6 >= 0.0f) {
         keep_edge(s, q, r);
     } else if (sum > 0.0f) {
-        keep(s, p, va / sum);
-        keep(s, q, vb / sum);
-        keep(s, r, vc / sum);
+        keep_corner(s, p, va / sum);
+        keep_corner(s, q, vb / sum);
+        keep_corner(s, r, vc / sum);
     } else {
         keep_edge(s, p, q); // no area: see improve
     }

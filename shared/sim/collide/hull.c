@@ -24,7 +24,7 @@ typedef struct edge_axis {
 } edge_axis;
 
 // The face of a that b is farthest beyond. Stops at the first beyond margin.
-static face_axis test_faces(const cm_poly *a, const cm_poly *b, float margin)
+static face_axis search_faces(const cm_poly *a, const cm_poly *b, float margin)
 {
     face_axis best = {-1.0e30f, 0};
     for (uint32_t f = 0; f < a->face_count; f++) {
@@ -59,7 +59,7 @@ static bool arcs_cross(const cm_poly *a, const cm_hull_edge *ea, carom_vec3 u, c
     return av * bv < 0.0f && cu * bv < 0.0f;
 }
 
-static edge_axis test_edges(const cm_poly *a, const cm_poly *b, float margin)
+static edge_axis search_edges(const cm_poly *a, const cm_poly *b, float margin)
 {
     edge_axis best = {-1.0e30f, CM_NONE, CM_NONE, {0.0f, 1.0f, 0.0f}};
     for (uint32_t i = 0; i < a->edge_count; i++) {
@@ -154,15 +154,15 @@ uint32_t cm_collide_polys(const cm_poly *a, const cm_poly *b, carom_vec3 a_to_b,
 {
     manifold->point_count = 0;
     manifold->normal = cm_fixed_direction();
-    face_axis fa = test_faces(a, b, margin);
+    face_axis fa = search_faces(a, b, margin);
     if (fa.separation > margin) {
         return 0;
     }
-    face_axis fb = test_faces(b, a, margin);
+    face_axis fb = search_faces(b, a, margin);
     if (fb.separation > margin) {
         return 0;
     }
-    edge_axis edge = test_edges(a, b, margin);
+    edge_axis edge = search_edges(a, b, margin);
     if (edge.separation > margin) {
         return 0;
     }

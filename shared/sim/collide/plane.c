@@ -30,12 +30,13 @@ static void collide_corners(const cm_shape *a, const cm_place *place, const half
     carom_vec3 x = cm_scale(a->size[0], place->rotation.x);
     carom_vec3 y = cm_scale(a->size[1], place->rotation.y);
     carom_vec3 z = cm_scale(a->size[2], place->rotation.z);
-    carom_vec3 corner[8];
+    carom_vec3 corners[8];
     float separation[8];
     for (uint32_t i = 0; i < 8; i++) {
-        corner[i] = cm_add(cm_mul_add(cm_scale(i & 1u ? 1.0f : -1.0f, x), i & 2u ? 1.0f : -1.0f, y),
-                           cm_scale(i & 4u ? 1.0f : -1.0f, z));
-        separation[i] = h->height + cm_dot(h->normal, corner[i]);
+        corners[i] =
+            cm_add(cm_mul_add(cm_scale(i & 1u ? 1.0f : -1.0f, x), i & 2u ? 1.0f : -1.0f, y),
+                   cm_scale(i & 4u ? 1.0f : -1.0f, z));
+        separation[i] = h->height + cm_dot(h->normal, corners[i]);
     }
     uint32_t taken = 0;
     for (uint32_t k = 0; k < CM_MANIFOLD_MAX; k++) {
@@ -53,7 +54,7 @@ static void collide_corners(const cm_shape *a, const cm_place *place, const half
     }
     for (uint32_t i = 0; i < 8; i++) {
         if (taken >> i & 1u) {
-            add_point(manifold, h, corner[i], a_to_b, separation[i], i);
+            add_point(manifold, h, corners[i], a_to_b, separation[i], i);
         }
     }
 }

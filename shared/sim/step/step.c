@@ -43,15 +43,16 @@ static void clear_calls(carom_world *world)
 // Pairs and, where the solver wants them, manifolds; what is touched wakes.
 static void find_contacts(carom_world *world, cm_scratch *scratch, const cm_solver *solver)
 {
+    const cm_collide_stages *stages = cm_collide_stages_of(world);
     double at = cm_clock(world);
     scratch->pointers = solver->pointers;
-    cm_stage_pairs(world, scratch);
+    stages->pairs(world, scratch);
     cm_lap(world, &at, CAROM_STAGE_PAIRS);
     if (solver->manifolds) {
-        cm_stage_collide(world, scratch);
+        stages->collide(world, scratch);
         cm_lap(world, &at, CAROM_STAGE_COLLIDE);
         if (cm_stage_touch(world, scratch)) {
-            cm_collide_woken(world, scratch);
+            stages->woken(world, scratch);
         }
         cm_lap(world, &at, CAROM_STAGE_SLEEP);
     }

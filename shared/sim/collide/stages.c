@@ -1,0 +1,29 @@
+// Which code finds contacts: that for the widest lanes that the processor has, or what a test
+// names. Any of them gives the same bits.
+#include "shared/sim/collide/collide.h"
+
+static const cm_collide_stages plain = {cm_stage_pairs, cm_stage_collide, cm_collide_woken};
+
+#if defined(__x86_64__)
+
+void cm_stage_pairs_8(carom_world *world, cm_scratch *scratch);
+void cm_stage_collide_8(carom_world *world, cm_scratch *scratch);
+void cm_collide_woken_8(carom_world *world, cm_scratch *scratch);
+
+static const cm_collide_stages wide = {cm_stage_pairs_8, cm_stage_collide_8, cm_collide_woken_8};
+
+const cm_collide_stages *cm_collide_stages_of(const carom_world *world)
+{
+    bool chosen = world->lanes == 8 || world->lanes == 0;
+    return chosen && __builtin_cpu_supports("avx2") ? &wide : &plain;
+}
+
+#else
+
+const cm_collide_stages *cm_collide_stages_of(const carom_world *world)
+{
+    (void)world;
+    return &plain;
+}
+
+#endif
