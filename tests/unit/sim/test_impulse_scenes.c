@@ -237,7 +237,7 @@ FIGURE(cradle)
     play p = start("cradle");
     step(&p, 120);
     for (int i = 0; i < 7; i++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "ball_%d", i);
         near(get(&p, name).linear_velocity.x, i < 5 ? 0 : 1.5, 1e-4, name);
     }
