@@ -213,10 +213,9 @@ static bool check_pointers(cm_check *check, const Cm__Scene__Scene *scene)
     uint64_t taken = 0;
     for (size_t i = 0; i < scene->n_bodies; i++) {
         const Cm__Scene__Pointer *pointer = scene->bodies[i]->pointer;
-        if (pointer == NULL) {
-            continue;
+        if (pointer == NULL || pointer->player >= CAROM_PLAYERS_MAX) {
+            continue; // a player out of range was told of
         }
-        // The range of player was checked: 0 to 63.
         if ((taken >> pointer->player & 1u) != 0) {
             cm_check_key(check, "bodies");
             cm_check_index(check, (uint32_t)i);

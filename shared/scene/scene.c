@@ -47,8 +47,11 @@ void cm_scene_free(cm_scene *scene)
 bool cm_scene_finish(cm_scene *scene, cm_check *check)
 {
     carom_world_def def;
-    if (!cm_check_values(check, &scene->message->base) || !cm_check_rules(check, scene->message) ||
-        !cm_scene_expand(scene, check)) {
+    // Rules are held against values that were refused too, so that one look tells of both.
+    bool sound = cm_check_values(check, &scene->message->base);
+    check->path.depth = 0;
+    sound = check->count < check->capacity && cm_check_rules(check, scene->message) && sound;
+    if (!sound || !cm_scene_expand(scene, check)) {
         return false;
     }
     cm_scene_world_def(scene, &def);

@@ -69,6 +69,23 @@ Test(findings, rules_across_keys)
         expected, 6);
 }
 
+// A number out of its range hides no rule, nor the other way round.
+Test(findings, numbers_and_rules_at_once)
+{
+    static const said expected[] = {{2, "$.replication.sync"},
+                                    {4, "$.bodies[0].mass"},
+                                    {5, "$.bodies[1].shapes[0].plane"},
+                                    {6, "$.bodies[2].pointer.player"}};
+    expect_errors(
+        "{\"carom\": 1, \"name\": \"w\",\n"
+        " \"replication\": {\"sync\": \"inputs\"},\n"
+        " \"bodies\": [\n"
+        "  {\"mass\": -1, \"shapes\": [{\"sphere\": {\"radius\": 1}}]},\n"
+        "  {\"shapes\": [{\"plane\": {\"normal\": [0, 1, 0], \"offset\": 0}}]},\n"
+        "  {\"pointer\": {\"player\": 99}, \"shapes\": [{\"sphere\": {\"radius\": 1}}]}]}",
+        expected, 4);
+}
+
 Test(findings, what_worlds_and_solvers_refuse)
 {
     static const said expected[] = {{3, "$.combine.friction"},
