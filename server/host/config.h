@@ -1,6 +1,6 @@
 // The configuration: one table of every key, which drives the struct, defaults, the file, the
 // environment, the flags, --print-config and the documentation. Later wins: file, environment
-// (CAROM_KEY), flags (--key, with dashes or underscores).
+// (CAROM_MAX_PLAYERS), flags (--max-players; dashes or underscores).
 //
 // The file is one JSON object; keys that begin with "//" are comments. An unknown key, a value of
 // another type or out of its range is refused with its place and what was expected.

@@ -1,5 +1,5 @@
 // Arithmetic on CM_LANES floats at once: 1, 4 or 8, from one source. The including file defines
-// CM_LANES (and, for 8 on x86, turns AVX2 on by CM_LANES_BEGIN before the include).
+// CM_LANES (and, for 8 on x86, turns AVX2 on before the include).
 //
 // Each lane performs the operations of the scalar form in the same order: no FMA, no estimates of
 // reciprocals or roots, and min and max that treat NaN and zeros as (a < b ? a : b) does. So a

@@ -1,4 +1,4 @@
-// Pointers: kinematic bodies whose pose comes from a player's input (scene.md, Inputs).
+// Pointers: kinematic bodies whose pose comes from a player's input (carom/game.h).
 //
 // Where a scene has a pointer, every player's input begins with 52 bytes, and the module's own
 // bytes follow: the same for all players of the room, whether a pointer is theirs or not. They are

@@ -1,6 +1,6 @@
 // The traces by name and how each is found.
 //
-// Energies: 1/2 m v^2 + 1/2 w . I w and -m g . x, sums over dynamic bodies (scene.md). Angular
+// Energies: 1/2 m v^2 + 1/2 w . I w and -m g . x, sums over dynamic bodies. Angular
 // momentum: I w of each body about its own centre of mass, summed; of_origin adds x cross m v, so
 // it is constant in a collision whatever the bodies do.
 #include "server/tools/plot/trace.h"

@@ -15,7 +15,7 @@ typedef struct cm_hull_build {
 } cm_hull_build;
 
 // hull_points.c: the extreme points and the faces that they span. False with `refusal` set; result
-// says which kind. Scratch is CM_HULL_POINTS of each array the caller owns.
+// says which kind.
 carom_result cm_hull_from_points(const carom_vec3 *points, uint32_t count, cm_hull_build *build);
 
 // hull_mass.c: fills volume, centroid and tensor from vertices and loops.

@@ -1,3 +1,4 @@
+// Scenes, inputs and a bare client for the tests of the server; see rig.h.
 #include "tests/unit/host/rig.h"
 
 #include <criterion/criterion.h>

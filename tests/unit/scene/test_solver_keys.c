@@ -1,6 +1,7 @@
-// Keys of `solver`. Goal: each key of the schema belongs to the solvers that scene.md says, changes
-// the def of the chosen solver and no other, and the schema's defaults are the engine's. Method:
-// for each key and each solver a message with that key alone, given another value than its default.
+// Keys of `solver`. Goal: each key of the schema belongs to the solvers that scene.proto says,
+// changes the def of the chosen solver and no other, and the schema's defaults are the engine's.
+// Method: for each key and each solver a message with that key alone, given another value than its
+// default.
 #include <criterion/criterion.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// Random convex pieces, the same in every run; see volume_pieces.h.
 #include "tests/unit/sim/volume_pieces.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // Joints of the soft-step solver: their groups of lanes. Private to solve/.
 //
 // As contacts, joints stand in groups of eight lanes that share no body that can be pushed
-// (joint.c), and their passes (soft_joint_pass.h) are compiled for 1, 4 and 8 lanes. Plain
+// (joint.c), and their passes (joint_pass.inl) are compiled for 1, 4 and 8 lanes. Plain
 // ball joints, most joints of a world, have groups and passes of their own; all others are rows.
 #ifndef CM_SIM_SOLVE_SOFT_JOINT_H
 #define CM_SIM_SOLVE_SOFT_JOINT_H
