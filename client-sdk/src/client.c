@@ -1,7 +1,9 @@
 // The public face of the client and its states.
 //
 //   idle --connect--> connecting --ENet's answer--> joining --first view--> playing
-//     ^------------- refused, timed out, left, malformed, ended ----------------'
+//     ^                                               | ^      silence |  ^ |
+//     |                        a welcome, come back   | '---- unstable <--' |
+//     '------------- refused, timed out, left, malformed, ended ------------'
 //
 // Callbacks run only inside carom_client_update: what happens elsewhere is kept and announced
 // there. A callback may call anything but carom_client_destroy.
@@ -17,8 +19,9 @@
 #define CONNECT_TIMEOUT_MS 5000u
 #define PREDICT_RADIUS     4.0f
 #define LEAVE_TIMEOUT_US   1000000u
-#define JOIN_FACTOR        3u        // of the time to connect: a welcome is large, paths lose
-#define SILENCE_US         15000000u // nothing at all heard while playing
+#define JOIN_FACTOR        3u     // of the time to connect: a welcome is large, paths lose
+#define TIMEOUT_MS         15000u // nothing heard while playing
+#define UNSTABLE_MS        500u   // the same: then it tries to come back
 
 static void *malloc_allocate(void *context, size_t size)
 {
@@ -38,6 +41,9 @@ carom_client_def carom_default_client_def(void)
     memset(&def, 0, sizeof def);
     def.predict = true;
     def.connect_timeout_ms = CONNECT_TIMEOUT_MS;
+    def.timeout_ms = TIMEOUT_MS;
+    def.unstable_ms = UNSTABLE_MS;
+    def.reconnect = true;
     def.predict_radius = PREDICT_RADIUS;
     return def;
 }
@@ -133,6 +139,12 @@ carom_result carom_client_create(const carom_client_def *def, carom_client **out
     if (client->def.connect_timeout_ms == 0) {
         client->def.connect_timeout_ms = CONNECT_TIMEOUT_MS;
     }
+    if (client->def.timeout_ms == 0) {
+        client->def.timeout_ms = TIMEOUT_MS;
+    }
+    if (client->def.unstable_ms == 0) {
+        client->def.unstable_ms = UNSTABLE_MS;
+    }
     *out = client;
     return CAROM_OK;
 }
@@ -141,9 +153,10 @@ static void add_link_bytes(carom_client *client)
 {
     cm_link_info info;
     cm_client_link_info(client->link, &info);
-    client->stats.bytes_in = info.bytes_in;
-    client->stats.bytes_out = info.bytes_out;
+    client->stats.bytes_in = client->bytes_in + info.bytes_in;
+    client->stats.bytes_out = client->bytes_out + info.bytes_out;
     client->stats.rtt_ms = info.rtt_ms;
+    cm_message_log_settled(&client->messages, &client->def.allocator, info.settled);
 }
 
 void cm_client_end(carom_client *client, carom_reason reason)
@@ -152,7 +165,10 @@ void cm_client_end(carom_client *client, carom_reason reason)
         cm_client_link_close(client->link, (uint32_t)reason);
         client->link = NULL;
     }
+    cm_client_drop_second(client);
     cm_client_forget_room(client);
+    cm_client_begin_ticket(client);
+    cm_message_log_clear(&client->messages, &client->def.allocator);
     client->state = CAROM_CLIENT_IDLE;
     client->reason = reason;
     client->leaving = false;
@@ -176,14 +192,19 @@ static void os_random(void *user, void *bytes, size_t size)
     cm_crypto_random(bytes, size);
 }
 
+void cm_client_set_random(const carom_client *client, cm_client_link_def *def)
+{
+    def->random = client->def.random ? client->def.random : os_random;
+    def->context = client->def.user;
+}
+
 static carom_result connect_link(carom_client *client, cm_client_link_def *def, uint64_t now_us)
 {
     if (client->state != CAROM_CLIENT_IDLE || client->link != NULL) {
         return CAROM_ERROR_STATE;
     }
     def->allocator = &client->def.allocator;
-    def->random = client->def.random != NULL ? client->def.random : os_random;
-    def->context = client->def.user;
+    cm_client_set_random(client, def);
     carom_result result = cm_client_link_open(def, &client->link);
     if (result != CAROM_OK) {
         return result;
@@ -192,6 +213,8 @@ static carom_result connect_link(carom_client *client, cm_client_link_def *def, 
     client->state = CAROM_CLIENT_CONNECTING;
     client->reason = CAROM_REASON_NONE;
     client->leaving = false;
+    client->opened = client->bytes_in = client->bytes_out = 0;
+    cm_client_begin_ticket(client);
     client->now_us = now_us;
     client->heard_us = now_us;
     client->deadline_us = now_us + client->def.connect_timeout_ms * 1000ull;
@@ -260,7 +283,9 @@ static void receive(carom_client *client)
             if (client->state == CAROM_CLIENT_CONNECTING) {
                 client->state = CAROM_CLIENT_JOINING;
                 client->deadline_us = client->now_us + cm_client_join_us(client);
-                cm_client_hello(client);
+                if (!cm_client_hello(client, client->link)) {
+                    cm_client_end(client, CAROM_REASON_CLIENT_ERROR);
+                }
             }
             break;
         case CM_LINK_DISCONNECTED:
@@ -277,20 +302,46 @@ static void receive(carom_client *client)
     }
 }
 
-// Any datagram counts, so that a lost reliable one on a bad path, which ENet repeats ever more
-// slowly, does not end a match that goes on.
+// What somebody gave as a reason for the end may be forged, but when nothing better will come it is
+// what is known; else `otherwise`.
+static carom_reason hinted(const cm_client_link *link, carom_reason otherwise)
+{
+    cm_link_info info;
+    if (link == NULL) {
+        return otherwise;
+    }
+    cm_client_link_info(link, &info);
+    return info.hint > CAROM_REASON_NONE && info.hint < CAROM_REASON_COUNT ? (carom_reason)info.hint
+                                                                           : otherwise;
+}
+
+// Any datagram of the server's counts, so that a lost reliable one on a bad path, which ENet
+// repeats ever more slowly, does not end a match that goes on.
 static void check_silence(carom_client *client)
 {
+    cm_link_info info;
     if (client->link == NULL) {
         return;
     }
-    cm_link_info info;
     cm_client_link_info(client->link, &info);
-    if (info.bytes_in != client->stats.bytes_in) {
+    if (info.opened != client->opened) {
+        client->opened = info.opened;
         client->heard_us = client->now_us;
-    } else if (client->state == CAROM_CLIENT_PLAYING && !client->leaving &&
-               client->now_us - client->heard_us > SILENCE_US) {
-        cm_client_end(client, CAROM_REASON_TIMEOUT);
+    }
+    if (client->mirror == NULL || client->leaving) {
+        return;
+    }
+    uint64_t silence_us = client->now_us - client->heard_us;
+    uint32_t limit_ms = client->grace_ms > client->def.timeout_ms && client->def.reconnect
+                            ? client->grace_ms
+                            : client->def.timeout_ms;
+    bool silent = silence_us >= 1000ull * client->def.unstable_ms;
+    if (silence_us > 1000ull * limit_ms) {
+        cm_client_end(client, hinted(client->second, CAROM_REASON_TIMEOUT));
+    } else if (silent) {
+        client->state = CAROM_CLIENT_UNSTABLE;
+    } else if (client->state == CAROM_CLIENT_UNSTABLE) {
+        client->state = client->viewed ? CAROM_CLIENT_PLAYING : CAROM_CLIENT_JOINING;
     }
 }
 
@@ -302,11 +353,7 @@ static void check_deadline(carom_client *client)
     if (client->leaving) {
         cm_client_end(client, CAROM_REASON_LEFT);
     } else if (client->state == CAROM_CLIENT_CONNECTING) {
-        // What somebody gave as the reason may be forged, but now nothing better will come.
-        cm_link_info info;
-        cm_client_link_info(client->link, &info);
-        bool hinted = info.hint > CAROM_REASON_NONE && info.hint < CAROM_REASON_COUNT;
-        cm_client_end(client, hinted ? (carom_reason)info.hint : CAROM_REASON_UNREACHABLE);
+        cm_client_end(client, hinted(client->link, CAROM_REASON_UNREACHABLE));
     } else if (client->state == CAROM_CLIENT_JOINING) {
         cm_client_end(client, CAROM_REASON_TIMEOUT);
     }
@@ -321,6 +368,13 @@ static void announce(carom_client *client)
             client->def.state_changed(client->def.user, client->state, client->reason);
         }
     }
+}
+
+// In a room whose views came, be it silent now.
+static bool is_playing(const carom_client *client)
+{
+    return client->mirror && client->viewed &&
+           (client->state == CAROM_CLIENT_PLAYING || client->state == CAROM_CLIENT_UNSTABLE);
 }
 
 void carom_client_update(carom_client *client, uint64_t now_us)
@@ -340,8 +394,9 @@ void carom_client_update(carom_client *client, uint64_t now_us)
     }
     receive(client);
     check_silence(client);
+    cm_client_come_back(client);
     check_deadline(client);
-    if (client->link != NULL && client->state == CAROM_CLIENT_PLAYING && !client->leaving) {
+    if (client->link != NULL && is_playing(client) && !client->leaving) {
         cm_client_play(client);
     }
     if (client->link != NULL) {
@@ -387,12 +442,20 @@ carom_result carom_client_send(carom_client *client, const void *bytes, uint32_t
     if (client == NULL || size > CAROM_MESSAGE_MAX || (size > 0 && bytes == NULL)) {
         return CAROM_ERROR_ARGUMENT;
     }
-    if (client->state != CAROM_CLIENT_PLAYING || client->leaving) {
+    if (!is_playing(client) || client->leaving) {
         return CAROM_ERROR_STATE;
     }
     cm_control message = {
         .type = CM_CONTROL_GAME_MESSAGE, .tick = client->input_tick, .payload = {bytes, size}};
-    return cm_client_send_control(client, &message) ? CAROM_OK : CAROM_ERROR_IO;
+    if (!cm_message_log_add(&client->messages, &client->def.allocator,
+                            cm_client_link_sent(client->link), bytes, size)) {
+        return CAROM_ERROR_FULL;
+    }
+    if (!cm_client_send_control(client, &message)) {
+        cm_message_log_undo(&client->messages, &client->def.allocator);
+        return CAROM_ERROR_IO;
+    }
+    return CAROM_OK;
 }
 
 uint32_t carom_client_player(const carom_client *client)

@@ -6,19 +6,24 @@
 
 #include <string.h>
 
-bool cm_client_send_control(carom_client *client, const cm_control *control)
+static bool send_by(carom_client *client, cm_client_link *link, const cm_control *control)
 {
     uint8_t *bytes;
     size_t size;
     if (cm_control_encode(control, &client->def.allocator, &bytes, &size) != CAROM_OK) {
         return false;
     }
-    bool sent = cm_client_link_send(client->link, CM_LINK_CONTROL, bytes, size);
+    bool sent = cm_client_link_send(link, CM_LINK_CONTROL, bytes, size);
     cm_control_release_bytes(&client->def.allocator, bytes);
     return sent;
 }
 
-void cm_client_hello(carom_client *client)
+bool cm_client_send_control(carom_client *client, const cm_control *control)
+{
+    return send_by(client, client->link, control);
+}
+
+bool cm_client_hello(carom_client *client, cm_client_link *link)
 {
     cm_control hello = {.type = CM_CONTROL_HELLO,
                         .protocol = CM_PROTOCOL_VERSION,
@@ -26,9 +31,7 @@ void cm_client_hello(carom_client *client)
                         .name = client->name,
                         .user_data = {client->user_data, client->def.user_data_size},
                         .predict = client->def.predict};
-    if (!cm_client_send_control(client, &hello)) {
-        cm_client_end(client, CAROM_REASON_CLIENT_ERROR);
-    }
+    return send_by(client, link, &hello);
 }
 
 void cm_client_forget_room(carom_client *client)
@@ -87,6 +90,8 @@ static void welcome(carom_client *client, const cm_control *control)
     }
     cm_client_clock_init(&client->clock, client->mirror->tick_rate, client->mirror->view_rate,
                          client->now_us);
+    cm_client_take_ticket(client, control);
+    client->viewed = false;
     client->news = false;
     client->input_tick = 0;
     client->first_input = 0;
@@ -121,7 +126,7 @@ static void room_clock(carom_client *client, const cm_control *control)
     cm_client_clock_rate(&client->clock, control->rate_permille);
 }
 
-static void handle(carom_client *client, const cm_control *control)
+void cm_client_handle(carom_client *client, const cm_control *control)
 {
     switch (control->type) {
     case CM_CONTROL_WELCOME:
@@ -163,6 +168,6 @@ void cm_client_control(carom_client *client, const uint8_t *bytes, size_t size)
         cm_client_end(client, CAROM_REASON_MALFORMED);
         return;
     }
-    handle(client, control);
+    cm_client_handle(client, control);
     cm_control_free(allocator, control);
 }

@@ -26,12 +26,20 @@
 #define LINK_ROUNDS       16u   // service calls without an event in one poll
 #define LINK_EVENTS       4096u // between two flushes: a flood does not hold the frame up
 #define LINK_PING_MS      250u
-#define LINK_TIMEOUT_MS   30000u // ENet's own, of one reliable message; silence ends it earlier
+#define LINK_TIMEOUT_MS   120000u // ENet's own, of one reliable message; silence ends it earlier
 #define LINK_PACKET_SLACK 1024u
 #define LINK_FIRST_RTT_MS 250u // until one is measured; ENet takes 500 and resends as late
 #define LINK_HELLO_MS     200u // a hello goes again
+#define LINK_HELLO_LATE   800u // after LINK_HELLOS of them
+#define LINK_CONTROLS     256u // control messages that are not acknowledged
 #define LINK_HELLOS       8u   // to one address, then the next one's turn
 #define LINK_MOVES        4u   // times that servers may send a client elsewhere
+
+// A control message under way.
+typedef struct control_sent {
+    cm_client_link *link;
+    bool done;
+} control_sent;
 
 struct cm_client_link {
     carom_allocator allocator;
@@ -55,6 +63,9 @@ struct cm_client_link {
     uint16_t asked_port;  // of the present address, before a server said where to ask instead
     uint16_t next_port;   // it said so just now; 0: no
     uint32_t moves;       // times that it did
+
+    control_sent controls[LINK_CONTROLS]; // by number
+    uint64_t control_count;
 
     cm_seal seal;
     cm_path path;
@@ -136,6 +147,7 @@ static bool open_sealed(cm_client_link *link, uint8_t *bytes, size_t size)
         link->info.refused++;
         return false;
     }
+    link->info.opened++;
     cm_path_heard(&link->path);
     if (type == CM_WIRE_PROBE) {
         send_raw(link, link->datagram, cm_frame_probed(&link->seal, size, link->datagram));
@@ -218,13 +230,14 @@ static void send_hello(cm_client_link *link)
 
 static void say_hello(cm_client_link *link)
 {
-    bool due = link->hellos == 0 || enet_time_get() - link->hello_ms >= LINK_HELLO_MS;
+    enet_uint32 pause = link->hellos < LINK_HELLOS ? LINK_HELLO_MS : LINK_HELLO_LATE;
+    bool due = link->hellos == 0 || enet_time_get() - link->hello_ms >= pause;
     if (link->cookie != 0 || !due) {
         return;
     }
     ENetAddress *address = &link->addresses[link->address];
     bool moved = address->port != link->asked_port;
-    if (link->hellos == LINK_HELLOS && (moved || link->address_count > 1)) {
+    if (link->hellos >= LINK_HELLOS && (moved || link->address_count > 1)) {
         address->port = link->asked_port;
         link->address = (link->address + !moved) % link->address_count;
         link->asked_port = link->addresses[link->address].port;
@@ -441,6 +454,31 @@ bool cm_client_link_poll(cm_client_link *link, cm_link_event *event)
     return false;
 }
 
+// ENet lets go of a control message: it was acknowledged, or the link is at its end.
+static void ENET_CALLBACK control_is_done(ENetPacket *packet)
+{
+    control_sent *sent = packet->userData;
+    cm_client_link *link = sent->link;
+    sent->done = true;
+    while (link->info.settled < link->control_count &&
+           link->controls[link->info.settled % LINK_CONTROLS].done) {
+        link->info.settled++;
+    }
+}
+
+// False: too many are under way.
+static bool number_control(cm_client_link *link, ENetPacket *packet)
+{
+    if (link->control_count - link->info.settled == LINK_CONTROLS) {
+        return false;
+    }
+    control_sent *sent = &link->controls[link->control_count++ % LINK_CONTROLS];
+    *sent = (control_sent){.link = link};
+    packet->userData = sent;
+    packet->freeCallback = control_is_done;
+    return true;
+}
+
 bool cm_client_link_send(cm_client_link *link, uint32_t channel, const uint8_t *bytes, size_t size)
 {
     if (link->peer == NULL || link->peer->state != ENET_PEER_STATE_CONNECTED) {
@@ -453,7 +491,8 @@ bool cm_client_link_send(cm_client_link *link, uint32_t channel, const uint8_t *
     if (packet == NULL) {
         return false;
     }
-    if (enet_peer_send(link->peer, (enet_uint8)channel, packet) != 0) {
+    bool numbered = channel != CM_LINK_CONTROL || number_control(link, packet);
+    if (!numbered || enet_peer_send(link->peer, (enet_uint8)channel, packet) != 0) {
         enet_packet_destroy(packet);
         return false;
     }
@@ -473,6 +512,18 @@ void cm_client_link_flush(cm_client_link *link)
     enet_host_flush(link->host);
     link->info.bytes_out += link->host->totalSentData;
     link->host->totalSentData = 0;
+}
+
+uint64_t cm_client_link_sent(const cm_client_link *link)
+{
+    return link->control_count;
+}
+
+void cm_client_link_server(const cm_client_link *link, carom_token_address *server)
+{
+    const ENetAddress *address = &link->addresses[link->address];
+    memcpy(server->ip, &address->host, sizeof server->ip);
+    server->port = address->port;
 }
 
 void cm_client_link_info(const cm_client_link *link, cm_link_info *info)

@@ -33,6 +33,8 @@ typedef struct cm_link_event {
 typedef struct cm_link_info {
     uint32_t rtt_ms;
     uint64_t bytes_in, bytes_out; // UDP payloads, seals counted
+    uint64_t opened;              // datagrams that were the server's
+    uint64_t settled;             // control messages that the server has, and all before them
     uint64_t refused;             // datagrams that were not the server's, or came twice
     uint32_t hint;                // a carom_reason that somebody on the path gave; 0: none
     size_t packet_max;            // bytes of a packet on CM_LINK_PLAY, as the path carries now
@@ -60,6 +62,10 @@ bool cm_client_link_poll(cm_client_link *link, cm_link_event *event);
 bool cm_client_link_send(cm_client_link *link, uint32_t channel, const uint8_t *bytes, size_t size);
 // Puts what was sent on the wire.
 void cm_client_link_flush(cm_client_link *link);
+// How many control messages were sent.
+uint64_t cm_client_link_sent(const cm_client_link *link);
+// The server that it leads to.
+void cm_client_link_server(const cm_client_link *link, carom_token_address *server);
 void cm_client_link_info(const cm_client_link *link, cm_link_info *info);
 
 #endif

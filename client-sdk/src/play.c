@@ -93,6 +93,7 @@ void cm_client_view(carom_client *client, const uint8_t *bytes, size_t size)
     note_loss(client, client->stats.view_packets > 1 ? lost : client->mirror->lost);
     note_lead(client, &header);
     cm_client_note_changed(client);
+    client->viewed = true;
     if (client->state == CAROM_CLIENT_JOINING) {
         client->state = CAROM_CLIENT_PLAYING;
     }

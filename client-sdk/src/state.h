@@ -2,6 +2,7 @@
 //
 //   client.c  the public face and the states: idle -> connecting -> joining -> playing -> idle
 //   join.c    control messages: welcome, changes, farewells
+//   comeback.c a second handshake beside a silent connection
 //   play.c    views in, inputs out, the clocks between them
 //   pointer.c the own pointer: its pose out, its contact to a device
 #ifndef CM_CLIENT_STATE_H
@@ -10,6 +11,7 @@
 #include "client-sdk/src/clock.h"
 #include "client-sdk/src/interp.h"
 #include "client-sdk/src/link.h"
+#include "client-sdk/src/messages.h"
 #include "client-sdk/src/mirror.h"
 #include "client-sdk/src/pointer.h"
 #include "client-sdk/src/predict.h"
@@ -22,16 +24,30 @@ struct carom_client {
     carom_reason reason;
     carom_result open_result;
     uint64_t now_us;
-    uint64_t deadline_us; // of connecting, joining, leaving
-    uint64_t heard_us;    // when a datagram came last
+    uint64_t deadline_us;         // of connecting, joining, leaving
+    uint64_t heard_us;            // when a datagram of the server came last
+    uint64_t opened;              // that came by this link
+    uint64_t bytes_in, bytes_out; // of links before it
     bool leaving;
     cm_client_link *link;
+
+    // Coming back.
+    cm_token_pass ticket; // sealed_size 0: none
+    uint32_t grace_ms;
+    cm_client_link *second; // a handshake beside the link; NULL: none
+    bool said_hello;        // on the second: it may have the slot now
+    uint64_t second_in;     // bytes that came by it
+    uint64_t second_us;     // when they did last
+    uint64_t retry_us;
+    uint32_t backoff_ms;
+    cm_message_log messages;
 
     // While joining or playing.
     cm_mirror *mirror;
     cm_interp interp;
     cm_predictor *predictor; // NULL: everything is interpolated
     cm_client_clock clock;
+    bool viewed;           // a view of this epoch came
     bool news;             // a view came since the last reconciliation
     uint64_t input_tick;   // newest tick that an input was made for
     uint64_t first_input;  // oldest one made
@@ -56,8 +72,18 @@ void cm_client_end(carom_client *client, carom_reason reason);
 // How long joining may take, once the server answers.
 uint64_t cm_client_join_us(const carom_client *client);
 
+void cm_client_set_random(const carom_client *client, cm_client_link_def *def);
+
+// comeback.c
+void cm_client_come_back(carom_client *client);
+void cm_client_drop_second(carom_client *client);
+void cm_client_begin_ticket(carom_client *client);
+// What a welcome brings to come back with.
+void cm_client_take_ticket(carom_client *client, const cm_control *welcome);
+
 // join.c
-void cm_client_hello(carom_client *client);
+bool cm_client_hello(carom_client *client, cm_client_link *link);
+void cm_client_handle(carom_client *client, const cm_control *control);
 void cm_client_control(carom_client *client, const uint8_t *bytes, size_t size);
 void cm_client_forget_room(carom_client *client);
 bool cm_client_send_control(carom_client *client, const cm_control *control);

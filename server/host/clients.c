@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POSE_TICKS 5u // in one packet of inputs, where the scene has pointers
-
 struct cm_clients {
     cm_clients_def def;
     cm_rng rng;
-    uint64_t now_us;
+    uint64_t now_us, unix_s;
     cm_client *list; // by peer
     cm_clients_stats stats;
 };
@@ -23,21 +21,6 @@ typedef struct identity {
     const uint8_t *user_data;
     uint32_t user_data_size;
 } identity;
-
-void cm_roster_init(cm_roster *roster, cm_room_loop *loop, uint32_t input_rate)
-{
-    memset(roster, 0, sizeof *roster);
-    roster->loop = loop;
-    roster->input_rate = input_rate;
-    // Poses change with every tick, and some twenty fit into a packet: each is to go three times.
-    const cm_room *room = cm_room_loop_room(loop);
-    uint32_t least = cm_room_tick_rate(room) / POSE_TICKS;
-    uint32_t size = cm_game_input_size(cm_room_game(room));
-    if (size >= CAROM_POINTER_BYTES && input_rate < least &&
-        size > cm_game_module(cm_room_game(room))->input_size) {
-        roster->input_rate = least;
-    }
-}
 
 cm_clients *cm_clients_create(const cm_clients_def *def)
 {
@@ -113,17 +96,13 @@ bool cm_client_send(cm_host *host, const cm_client *client, const cm_control *co
 
 static cm_room *room_of(const cm_client *client)
 {
-    return cm_room_loop_room(client->roster->loop);
+    return cm_roster_room(client->roster);
 }
 
 // The player's slot goes; the session's state is the caller's.
 static void leave_room(cm_client *client)
 {
-    if (client->roster != NULL) {
-        cm_room_leave(room_of(client), client->session.player);
-        client->roster->members[client->session.player] = NULL;
-        client->roster = NULL;
-    }
+    cm_roster_part(client, 0, 0);
 }
 
 // How a connection ended, while the session still says who it was. A player's end is news; of
@@ -189,6 +168,52 @@ static void take_identity(cm_clients *clients, const cm_control *hello, const cm
     }
 }
 
+static void give_ticket(cm_clients *clients, const cm_roster *roster, cm_session *session)
+{
+    uint8_t drawn[CM_TOKEN_NONCE_BYTES + CM_KEY_BYTES];
+    if (clients->def.ticket_key != NULL && roster->grace_ms > 0) {
+        clients->def.random(clients->def.random_context, drawn, sizeof drawn);
+        cm_roster_ticket(roster, session, clients->def.ticket_key, clients->unix_s, drawn);
+        cm_crypto_wipe(drawn, sizeof drawn);
+    }
+}
+
+// A client that was cut off, with a ticket, by another connection. The one that it had goes without
+// a word: the client itself may still hear of it.
+static void come_back(cm_clients *clients, cm_client *client, cm_roster *roster,
+                      const cm_control *hello, const cm_token *ticket)
+{
+    cm_session *session = &client->session;
+    const cm_session *before = cm_roster_find(roster, ticket);
+    if (before == NULL) {
+        cm_clients_kick(clients, client, CAROM_REASON_SLOT_GONE);
+        return;
+    }
+    cm_client *old = roster->members[ticket->player];
+    cm_session fresh = *session;
+    if (!cm_session_come_back(&fresh, before, ticket->id, cm_room_tick(cm_roster_room(roster)),
+                              clients->now_us)) {
+        cm_clients_kick(clients, client, CAROM_REASON_FLOOD);
+        return;
+    }
+    if (old != NULL) {
+        cm_roster_part(old, 0, 1); // kept, until it is taken right here
+        old->session.state = CM_SESSION_FREE;
+        cm_host_drop(clients->def.host, old->peer);
+    }
+    *session = fresh;
+    session->predict = hello->predict;
+    give_ticket(clients, roster, session);
+    cm_roster_take(roster, client);
+    client->second_bytes = session->view_bytes;
+    cm_line line;
+    cm_line_log(&line, CM_LOG_INFO, "player came back");
+    cm_line_uint(&line, "player", session->player);
+    cm_line_text(&line, "name", session->name);
+    cm_line_uint(&line, "tick", session->join_tick + 1);
+    cm_log_write(&clients->def.log, CM_LOG_INFO, &line);
+}
+
 static void join(cm_clients *clients, cm_client *client, const cm_control *hello)
 {
     cm_session *session = &client->session;
@@ -204,7 +229,11 @@ static void join(cm_clients *clients, cm_client *client, const cm_control *hello
         cm_clients_kick(clients, client, CAROM_REASON_NOT_BUILT);
         return;
     }
-    cm_room *room = cm_room_loop_room(roster->loop);
+    if (token != NULL && token->kind == CM_TOKEN_RESUME) {
+        come_back(clients, client, roster, hello, token);
+        return;
+    }
+    cm_room *room = cm_roster_room(roster);
     identity who;
     take_identity(clients, hello, token, &who);
     uint32_t player = 0;
@@ -216,8 +245,8 @@ static void join(cm_clients *clients, cm_client *client, const cm_control *hello
                     cm_room_tick_rate(room), clients->now_us);
     session->predict = hello->predict;
     snprintf(session->name, sizeof session->name, "%s", who.name);
-    client->roster = roster;
-    roster->members[player] = client;
+    give_ticket(clients, roster, session);
+    cm_roster_take(roster, client);
     char address[CM_HOST_ADDRESS_MAX];
     cm_host_address(clients->def.host, client->peer, address);
     cm_room_loop_joined(roster->loop, player, who.client_id, session->name, address);
@@ -249,6 +278,8 @@ static void receive_control(cm_clients *clients, cm_client *client, const cm_hos
         if (!cm_room_message(room_of(client), session->player, control->payload.data,
                              (uint32_t)control->payload.size)) {
             cm_clients_kick(clients, client, CAROM_REASON_FLOOD);
+        } else {
+            session->messages_taken++;
         }
     }
     cm_control_free(NULL, control);
@@ -317,6 +348,7 @@ static void receive_inputs(cm_clients *clients, cm_client *client, const cm_host
     if (read != CM_PACKET_OK || session->state != CM_SESSION_JOINED) {
         return;
     }
+    session->came_back = false; // it has this welcome, and its ticket
     if (packet.has_ack) {
         cm_session_ack_came(session, packet.ack_sequence, packet.ack_bits);
     }
@@ -329,10 +361,31 @@ static void receive_inputs(cm_clients *clients, cm_client *client, const cm_host
     }
 }
 
+// When the slot of a client whose connection was lost is given back; 0: at once.
+static uint64_t keep_until(const cm_clients *clients, const cm_client *client, carom_reason reason)
+{
+    bool lost =
+        reason == CAROM_REASON_TIMEOUT && client->roster != NULL && client->session.ticket.size > 0;
+    uint64_t silence_us =
+        lost ? UINT64_C(1000) * cm_host_silence_ms(clients->def.host, client->peer) : 0;
+    uint64_t grace_us = lost ? UINT64_C(1000) * client->roster->grace_ms : 0;
+    return grace_us > silence_us ? clients->now_us + grace_us - silence_us : 0;
+}
+
 static void disconnected(cm_clients *clients, cm_client *client, carom_reason reason)
 {
-    log_end(clients, client, reason, false);
-    leave_room(client);
+    uint64_t until_us = keep_until(clients, client, reason);
+    if (until_us > 0) {
+        cm_line line;
+        cm_line_log(&line, CM_LOG_INFO, "player lost");
+        cm_line_uint(&line, "player", client->session.player);
+        cm_line_text(&line, "name", client->session.name);
+        cm_line_uint(&line, "kept_ms", (until_us - clients->now_us) / 1000);
+        cm_log_write(&clients->def.log, CM_LOG_INFO, &line);
+    } else {
+        log_end(clients, client, reason, false);
+    }
+    cm_roster_part(client, clients->now_us, until_us);
     client->session.state = CM_SESSION_FREE;
 }
 
@@ -346,10 +399,10 @@ static void malformed(cm_clients *clients, cm_client *client)
     }
 }
 
-static void take_events(cm_clients *clients, uint64_t unix_s)
+static void take_events(cm_clients *clients)
 {
     cm_host_event event;
-    cm_host_begin(clients->def.host, clients->now_us, unix_s);
+    cm_host_begin(clients->def.host, clients->now_us, clients->unix_s);
     while (cm_host_next(clients->def.host, &event) != CM_HOST_NOTHING) {
         cm_client *client = &clients->list[event.peer];
         if (event.type == CM_HOST_CONNECT) {
@@ -375,7 +428,8 @@ static void take_events(cm_clients *clients, uint64_t unix_s)
 void cm_clients_receive(cm_clients *clients, uint64_t now_us, uint64_t unix_s)
 {
     clients->now_us = now_us;
-    take_events(clients, unix_s);
+    clients->unix_s = unix_s;
+    take_events(clients);
     for (uint32_t i = 0; i < clients->def.peers; i++) {
         if (cm_session_overdue(&clients->list[i].session, now_us)) {
             cm_clients_kick(clients, &clients->list[i], CAROM_REASON_HELLO_EXPECTED);

@@ -6,32 +6,8 @@
 #ifndef CM_SERVER_HOST_CLIENTS_H
 #define CM_SERVER_HOST_CLIENTS_H
 
-#include "server/host/log.h"
-#include "server/host/net.h"
-#include "server/host/room_loop.h"
-#include "server/host/session.h"
+#include "server/host/roster.h"
 #include "shared/base/rng.h"
-
-typedef struct cm_roster cm_roster;
-
-// One peer of the host. It lives as long as the clients.
-typedef struct cm_client {
-    cm_session session;
-    uint32_t peer;
-    cm_roster *roster;     // of its room, while JOINING or JOINED; else NULL
-    uint64_t second_bytes; // view_bytes at the begin of the present second
-    double kbit;           // of the last whole second
-} cm_client;
-
-// A room, and who plays in it.
-struct cm_roster {
-    cm_room_loop *loop;
-    uint32_t input_rate;                   // packets a second that its clients are to send
-    cm_client *members[CAROM_PLAYERS_MAX]; // by player; NULL: none
-};
-
-// `input_rate`: packets a second; raised where the scene's pointers want more.
-void cm_roster_init(cm_roster *roster, cm_room_loop *loop, uint32_t input_rate);
 
 typedef struct cm_clients_stats {
     uint64_t datagrams_refused;                      // of clients: what could not be read
@@ -46,8 +22,11 @@ typedef struct cm_clients_def {
     uint32_t peers; // as many as the host has
     cm_rng rng;     // for client ids
     cm_log log;
-    // The room that a hello, or the client's token (else NULL), leads to; NULL: none, for the
-    // reason.
+    const carom_token_key *ticket_key; // of the host; NULL: nobody comes back. Kept by the caller
+    void (*random)(void *context, void *bytes, size_t size); // for tickets
+    void *random_context;
+    // The room that a hello, or the client's token or ticket (else NULL), leads to; NULL: none, for
+    // the reason.
     cm_roster *(*find_room)(void *context, const cm_control *hello, const cm_token *token,
                             carom_reason *reason);
     void *context;

@@ -36,6 +36,8 @@
     INT(input_rate, 60, 1, 1000, "input packets a second that a client sends")                     \
     INT(timeout_ms, 15000, 1000, 120000,                                                           \
         "a client is gone when nothing was heard for so long, ms")                                 \
+    INT(grace_ms, 15000, 0, 600000,                                                                \
+        "how long the slot of a player who was cut off is kept, ms; 0: not at all")                \
     INT(drain_verify_s, 60, 0, 86400, "time to verify the recording after a drain, s")             \
     CHOICE(durability, "process", "process|power",                                                 \
            "what a recorded tick survives: death of the process, or loss of power")                \

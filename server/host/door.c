@@ -30,8 +30,9 @@ typedef struct allowance {
 } allowance;
 
 struct cm_door {
-    bool has_keys, closed;
+    bool has_keys, has_tickets, closed;
     carom_token_keys keys;
+    carom_token_key ticket_key;
     carom_token_address addresses[CM_DOOR_PUBLIC_MAX];
     uint32_t address_count;
     cm_cookie_jar jar;
@@ -81,6 +82,10 @@ cm_door *cm_door_create(const cm_door_def *def)
     cm_used_tokens_init(&door->used, def->chance + 2 * CM_KEY_BYTES);
     if (def->keys != NULL) {
         cm_door_set_keys(door, def->keys);
+    }
+    door->has_tickets = def->ticket_key != NULL;
+    if (door->has_tickets) {
+        door->ticket_key = *def->ticket_key;
     }
     return door;
 }
@@ -275,20 +280,50 @@ static bool names_us(const cm_door *door, const carom_token *token)
     return false;
 }
 
-// Why a token lets nobody in, or CM_DATAGRAM_REASON_COUNT. Without keys a stand-in is made of the
-// client's public key, so that a CONNECT of an earlier connection opens nothing again.
+static bool is_ticket(const cm_connect *connect)
+{
+    return connect->token_size > 0 && connect->token[0] == CM_TOKEN_RESUME;
+}
+
+// Opens the token with the keys of its kind: a backend cannot make tickets. Without keys nobody
+// needs a token, and an empty one of no kind stands for it.
+static cm_datagram_reason open_token(const cm_door *door, const cm_connect *connect,
+                                     cm_token *token)
+{
+    carom_result result = CAROM_OK;
+    if (is_ticket(connect)) {
+        result = door->has_tickets ? cm_token_open(connect->token, connect->token_size,
+                                                   &door->ticket_key, 1, token)
+                                   : CAROM_ERROR_NOT_FOUND;
+    } else if (door->has_keys) {
+        result = cm_token_open(connect->token, connect->token_size, door->keys.keys,
+                               door->keys.count, token);
+    } else {
+        memset(token, 0, sizeof *token);
+    }
+    return result == CAROM_OK ? CM_DATAGRAM_REASON_COUNT : CM_DATAGRAM_TOKEN;
+}
+
+// What opens only once: the token; where there is none, or a ticket, the client's public key, so
+// that a CONNECT of an earlier connection opens nothing again.
+static cm_used_token use_of(const cm_connect *connect, const cm_token *token, uint64_t unix_s)
+{
+    cm_used_token used = {.expires_unix_s = token->body.expires_unix_s};
+    bool once = token->kind == CM_TOKEN_CONNECT;
+    memcpy(used.id, once ? token->id : connect->client_public, sizeof used.id);
+    used.expires_unix_s = once ? token->body.expires_unix_s : unix_s + INSECURE_S;
+    return used;
+}
+
+// Why a token lets nobody in, or CM_DATAGRAM_REASON_COUNT.
 static cm_datagram_reason check_token(const cm_door *door, const cm_connect *connect,
                                       cm_client_address from, uint64_t unix_s, cm_token *token)
 {
-    if (!door->has_keys) {
-        memset(token, 0, sizeof *token);
-        memcpy(token->id, connect->client_public, sizeof token->id);
-        token->body.expires_unix_s = unix_s + INSECURE_S;
-    } else {
-        if (cm_token_open(connect->token, connect->token_size, door->keys.keys, door->keys.count,
-                          token) != CAROM_OK) {
-            return CM_DATAGRAM_TOKEN;
-        }
+    cm_datagram_reason wrong = open_token(door, connect, token);
+    if (wrong != CM_DATAGRAM_REASON_COUNT) {
+        return wrong;
+    }
+    if (token->kind != 0) {
         if (unix_s >= token->body.expires_unix_s) {
             return CM_DATAGRAM_EXPIRED;
         }
@@ -302,8 +337,8 @@ static cm_datagram_reason check_token(const cm_door *door, const cm_connect *con
             return CM_DATAGRAM_BANNED;
         }
     }
-    return cm_used_tokens_have(&door->used, token->id) ? CM_DATAGRAM_USED
-                                                       : CM_DATAGRAM_REASON_COUNT;
+    cm_used_token used = use_of(connect, token, unix_s);
+    return cm_used_tokens_have(&door->used, used.id) ? CM_DATAGRAM_USED : CM_DATAGRAM_REASON_COUNT;
 }
 
 // What a client is told of a refused token.
@@ -369,7 +404,8 @@ static void open_connection(cm_door *door, cm_client_address from, uint64_t now_
         refuse_aloud(door, result, wrong, connect->client_public, spoken(wrong));
         return;
     }
-    result->port = door->home != NULL ? door->home(door->home_context, &token) : 0;
+    bool homes = door->home != NULL && token.kind == CM_TOKEN_CONNECT;
+    result->port = homes ? door->home(door->home_context, &token) : 0;
     if (result->port != 0) {
         refuse_aloud(door, result, CM_DATAGRAM_ELSEWHERE, connect->client_public,
                      CAROM_REASON_ELSEWHERE);
@@ -387,11 +423,10 @@ static void open_connection(cm_door *door, cm_client_address from, uint64_t now_
         return;
     }
     pass_connect(door, &made.seal, index, connect, bytes, size, result);
-    cm_used_token used = {.expires_unix_s = token.body.expires_unix_s};
-    memcpy(used.id, token.id, sizeof used.id);
+    cm_used_token used = use_of(connect, &token, unix_s);
     // Only who holds the token's key gets here: now, and not before, it counts as used.
     if (result->verdict == CM_DOOR_PASS &&
-        !cm_used_tokens_add(&door->used, &used, unix_s, door->has_keys)) {
+        !cm_used_tokens_add(&door->used, &used, unix_s, token.kind == CM_TOKEN_CONNECT)) {
         refuse_aloud(door, result, CM_DATAGRAM_FULL, connect->client_public,
                      CAROM_REASON_ROOM_FULL);
     }
@@ -521,7 +556,8 @@ size_t cm_door_seal(cm_door *door, uint32_t index, const cm_frame_part *parts, s
 
 const cm_token *cm_door_token(const cm_door *door, uint32_t index)
 {
-    return door->has_keys ? &door->connections[index].token : NULL;
+    const cm_token *token = &door->connections[index].token;
+    return token->kind != 0 ? token : NULL;
 }
 
 size_t cm_door_path(const cm_door *door, uint32_t index)

@@ -7,8 +7,9 @@
 //                    -> PASS    (a datagram of ENet's, and the connection it belongs to)
 //                    -> TAKEN   (was for the door itself)
 //
-// Invariants: no state before a cookie came back from the address that it was given to; a token, a
-// ticket or, without tokens, a client's public key opens once; a (key, nonce) pair is never used
+// Invariants: no state before a cookie came back from the address that it was given to; a token
+// opens once, and a client's public key where there is none or a ticket (which is good as long as
+// its slot: roster.h); a (key, nonce) pair is never used
 // twice; a connection that sent nothing sealed yet goes first where place is short. Typical: 32
 // connections, a handshake a minute, 90 sealed datagrams a second for each.
 #ifndef CM_SERVER_HOST_DOOR_H
@@ -60,9 +61,10 @@ const char *cm_datagram_reason_text(cm_datagram_reason reason);
 typedef struct cm_door cm_door;
 
 typedef struct cm_door_def {
-    const carom_token_keys *keys;     // NULL: everyone may come in (loopback only); still sealed
-    uint32_t connections;             // at once
-    uint8_t chance[3 * CM_KEY_BYTES]; // drawn anew for every door
+    const carom_token_keys *keys;      // NULL: everyone may come in (loopback only); still sealed
+    const carom_token_key *ticket_key; // that tickets are opened with; NULL: none are
+    uint32_t connections;              // at once
+    uint8_t chance[3 * CM_KEY_BYTES];  // drawn anew for every door
 } cm_door_def;
 
 typedef enum cm_door_verdict {
@@ -111,7 +113,7 @@ void cm_door_end(cm_door *door, uint32_t connection);
 // ENet's datagram for it, sealed; 0 where it cannot be sent.
 size_t cm_door_seal(cm_door *door, uint32_t connection, const cm_frame_part *parts, size_t count,
                     uint8_t datagram[CM_DATAGRAM_MAX]);
-// What its token said; NULL without tokens.
+// What its token or ticket said; NULL without either.
 const cm_token *cm_door_token(const cm_door *door, uint32_t connection);
 // The largest datagram that is known to reach it, CM_PATH_LEAST at first.
 size_t cm_door_path(const cm_door *door, uint32_t connection);

@@ -253,7 +253,8 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
     host->malformed = NO_PEER;
     host->peers = calloc(def->peers, sizeof *host->peers);
     host->has_peer = calloc(def->peers, sizeof *host->has_peer);
-    cm_door_def door = {.keys = def->keys, .connections = def->peers};
+    cm_door_def door = {
+        .keys = def->keys, .ticket_key = def->ticket_key, .connections = def->peers};
     memcpy(door.chance, def->chance, sizeof door.chance);
     host->door = cm_door_create(&door);
     cm_crypto_wipe(&door, sizeof door);
@@ -600,6 +601,16 @@ void cm_host_address(const cm_host *host, uint32_t peer, char text[CM_HOST_ADDRE
 cm_door *cm_host_door(cm_host *host)
 {
     return host->door;
+}
+
+void cm_host_drop(cm_host *host, uint32_t peer)
+{
+    enet_peer_reset(&host->enet->peers[peer]);
+}
+
+uint32_t cm_host_silence_ms(const cm_host *host, uint32_t peer)
+{
+    return enet_time_get() - host->peers[peer].heard_ms;
 }
 
 uint32_t cm_host_round_trip_ms(const cm_host *host, uint32_t peer)

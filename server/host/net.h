@@ -26,7 +26,8 @@ typedef struct cm_host_def {
     uint32_t timeout_ms;
     uint32_t seed;
     // Who may come in (door.h).
-    const carom_token_keys *keys; // NULL: everyone
+    const carom_token_keys *keys;      // NULL: everyone
+    const carom_token_key *ticket_key; // of the tickets that come back; NULL: there are none
     uint8_t chance[3 * CM_KEY_BYTES];
 } cm_host_def;
 
@@ -84,6 +85,10 @@ const cm_token *cm_host_token(const cm_host *host, uint32_t peer);
 #define CM_HOST_ADDRESS_MAX 24u
 void cm_host_address(const cm_host *host, uint32_t peer, char text[CM_HOST_ADDRESS_MAX]);
 cm_door *cm_host_door(cm_host *host);
+// Ends the connection at once; the other end is not told, and no event follows.
+void cm_host_drop(cm_host *host, uint32_t peer);
+// How long nothing was heard of a peer that is connected.
+uint32_t cm_host_silence_ms(const cm_host *host, uint32_t peer);
 uint32_t cm_host_round_trip_ms(const cm_host *host, uint32_t peer);
 int cm_host_descriptor(const cm_host *host);
 uint16_t cm_host_port(const cm_host *host);

@@ -287,7 +287,13 @@ static bool welcome(cm_publisher *p, cm_room *room, cm_client *client)
                           .scene = {p->packed_scene, p->packed_scene_size},
                           .keyframe = {keyframe, size},
                           .present = p->snapshot.present,
-                          .tick = p->snapshot.tick};
+                          .tick = p->snapshot.tick,
+                          .messages = session->messages_taken};
+    if (session->ticket.size > 0) {
+        control.ticket = (cm_bytes){session->ticket.sealed, session->ticket.size};
+        control.ticket_key = (cm_bytes){session->ticket.key, CM_KEY_BYTES};
+        control.grace_ms = session->ticket.grace_ms;
+    }
     if (!cm_client_send(p->def.host, client, &control)) {
         return false;
     }

@@ -212,6 +212,18 @@ static bool push_waiting(cm_room *room, uint32_t player)
     return true;
 }
 
+void cm_room_silence(cm_room *room, uint32_t player)
+{
+    static const uint8_t zeros[CAROM_INPUT_MAX];
+    uint32_t size = cm_game_input_size(room->game), cost;
+    bool idle = !cm_game_player_present(room->game, player) ||
+                memcmp(cm_game_held_input(room->game, player), zeros, size) == 0;
+    if (!idle && cm_inbox_check(room->inbox, room->tick, room->confirmed, player, room->tick + 1,
+                                zeros, &cost) == CM_INPUT_ON_TIME) {
+        cm_inbox_put(room->inbox, room->tick, player, room->tick + 1, zeros);
+    }
+}
+
 void cm_room_leave(cm_room *room, uint32_t player)
 {
     CM_ASSERT(player < CAROM_PLAYERS_MAX);

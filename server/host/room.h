@@ -51,6 +51,8 @@ uint64_t cm_room_present(const cm_room *room); // a bit a player, as of the newe
 // CAROM_ERROR_FULL: too many events in this tick.
 carom_result cm_room_join(cm_room *room, uint64_t client_id, const uint8_t *user_data,
                           uint32_t size, uint32_t *player);
+// A player who is silent: zeros for the next tick, unless that is what is held, or its input came.
+void cm_room_silence(cm_room *room, uint32_t player);
 // Gives the slot back at the next tick. Never fails (the event waits if it has to).
 void cm_room_leave(cm_room *room, uint32_t player);
 // A message of a player for the next tick; where the others filled that one, for the first with

@@ -63,8 +63,27 @@ void cm_session_join(cm_session *session, uint32_t player, uint64_t client_id, u
     // A client on a bad path sends at twice the rate; four times is what none needs.
     cm_bucket_init(&session->input_packets, 4 * input_rate * CM_SESSION_PAUSE_S, 4 * input_rate,
                    now_us);
+    cm_bucket_init(&session->comebacks, 8, 1, now_us);
     // One step more for each tick on average; two seconds of that while a clock locks anew.
     cm_bucket_init(&session->rewinds, 2 * tick_rate, tick_rate, now_us);
+}
+
+bool cm_session_come_back(cm_session *session, const cm_session *before,
+                          const uint8_t ticket[CM_TOKEN_NONCE_BYTES], uint64_t tick,
+                          uint64_t now_us)
+{
+    uint64_t connected_us = session->connected_us;
+    *session = *before;
+    session->state = CM_SESSION_JOINING;
+    session->connected_us = connected_us;
+    session->join_tick = tick;
+    session->newest_input = tick;
+    session->lead = CM_LEAD_UNKNOWN;
+    session->ack_count = 0;
+    session->epoch++;
+    session->came_back = true;
+    memcpy(session->came_by, ticket, sizeof session->came_by);
+    return cm_bucket_take(&session->comebacks, 1, now_us);
 }
 
 carom_reason cm_session_control(cm_session *session, const cm_control *control, uint64_t now_us)

@@ -6,6 +6,7 @@
 
 #include "shared/wire/control.h"
 #include "shared/wire/packet.h"
+#include "shared/wire/token.h"
 
 // What a client may spend at once: as much as it may send in so long. A server that was stopped, or
 // a network that held packets back, hands over what waited in one turn, and that is no flood.
@@ -40,6 +41,16 @@ typedef struct cm_session_ack {
     uint32_t bits;
 } cm_session_ack;
 
+// With which the client of a session comes back (token.h); size 0: none.
+#define CM_TICKET_MAX 128u
+typedef struct cm_ticket {
+    uint8_t sealed[CM_TICKET_MAX];
+    uint32_t size;
+    uint32_t grace_ms; // as the client is told
+    uint8_t id[CM_TOKEN_NONCE_BYTES];
+    uint8_t key[CM_KEY_BYTES];
+} cm_ticket;
+
 typedef struct cm_session {
     cm_session_state state;
     uint32_t player;
@@ -49,6 +60,10 @@ typedef struct cm_session {
     bool predict;
     char name[CAROM_PLAYER_NAME_MAX + 1];
     uint64_t connected_us;
+    cm_ticket ticket; // of its welcome
+    bool came_back;   // by this ticket, and has not yet shown that it has the welcome of this one
+    uint8_t came_by[CM_TOKEN_NONCE_BYTES];
+    uint64_t messages_taken; // of the module, since the join
     uint32_t ack_count;
     cm_session_ack acks[CM_SESSION_ACKS]; // as they came since they were taken
     int32_t lead;            // least since it was taken, 1/16 ticks, or CM_LEAD_UNKNOWN
@@ -56,6 +71,7 @@ typedef struct cm_session {
     cm_bucket messages;      // a flood of control messages
     cm_bucket rewinds;       // ticks that it may make the room step again
     cm_bucket malformed;     // bad datagrams: a few may come of a path that breaks them
+    cm_bucket comebacks;     // each costs a welcome
     uint64_t newest_input;   // newest tick that an input came for
     uint64_t late_inputs, refused_inputs, rewound_ticks;
     uint64_t view_bytes; // sent, all headers counted
@@ -65,6 +81,12 @@ void cm_session_open(cm_session *session, uint64_t now_us);
 // It has a player's slot in a room with these rates: JOINING, with the budgets of a player.
 void cm_session_join(cm_session *session, uint32_t player, uint64_t client_id, uint64_t join_tick,
                      uint32_t input_rate, uint32_t tick_rate, uint64_t now_us);
+
+// It has the slot of `before`, whose client came back by a ticket with this id: JOINING, in a new
+// epoch, with what `before` had left to spend. False: it comes back too often.
+bool cm_session_come_back(cm_session *session, const cm_session *before,
+                          const uint8_t ticket[CM_TOKEN_NONCE_BYTES], uint64_t tick,
+                          uint64_t now_us);
 
 // What to do with a control message of a client in its state: CAROM_REASON_NONE to go on, or the
 // reason to refuse it for. Counts it against the flood limit.

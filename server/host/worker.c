@@ -36,6 +36,8 @@ struct cm_worker {
     uint64_t (*clock_us)(void *user);
     void *user;
 
+    carom_token_key ticket_key;
+    void (*random)(void *user, void *bytes, size_t size);
     cm_host *host;
     cm_clients *clients;
     hosted_room room;
@@ -70,6 +72,12 @@ static void name_addresses(cm_worker *worker)
     cm_door_set_addresses(cm_host_door(worker->host), addresses, count);
 }
 
+// Each player twice: a client that comes back connects beside the connection that it had.
+static uint32_t peers_of(const cm_config *config)
+{
+    return 2 * (uint32_t)config->max_players + SPARE_PEERS;
+}
+
 static void os_random(void *user, void *bytes, size_t size)
 {
     (void)user;
@@ -79,7 +87,7 @@ static void os_random(void *user, void *bytes, size_t size)
 static carom_result open_host(cm_worker *worker, const cm_worker_def *from, uint64_t seed,
                               char *error, size_t error_size)
 {
-    cm_host_def def = {.peers = (uint32_t)worker->config.max_players + SPARE_PEERS,
+    cm_host_def def = {.peers = peers_of(&worker->config),
                        .timeout_ms = (uint32_t)worker->config.timeout_ms,
                        .seed = (uint32_t)seed};
     cm_config_error wrong;
@@ -94,7 +102,15 @@ static carom_result open_host(cm_worker *worker, const cm_worker_def *from, uint
         return CAROM_ERROR_STATE;
     }
     def.keys = from->keys;
-    (from->random != NULL ? from->random : os_random)(from->user, def.chance, sizeof def.chance);
+    worker->random = from->random != NULL ? from->random : os_random;
+    worker->random(from->user, def.chance, sizeof def.chance);
+    if (from->ticket_key != NULL) {
+        worker->ticket_key = *from->ticket_key;
+    } else {
+        worker->ticket_key.id = 1;
+        worker->random(from->user, worker->ticket_key.secret, sizeof worker->ticket_key.secret);
+    }
+    def.ticket_key = &worker->ticket_key;
     cm_config_address(worker->config.listen, &def.address, &def.port);
     worker->host = cm_host_create(&def, error, error_size);
     cm_crypto_wipe(def.chance, sizeof def.chance);
@@ -110,8 +126,12 @@ static cm_roster *find_room(void *context, const cm_control *hello, const cm_tok
                             carom_reason *reason)
 {
     (void)hello;
-    (void)token;
     cm_worker *worker = context;
+    if (token != NULL && token->kind == CM_TOKEN_RESUME &&
+        token->match_id != worker->room.roster.match_id) {
+        *reason = CAROM_REASON_SLOT_GONE;
+        return NULL;
+    }
     *reason = CAROM_REASON_DRAINING;
     return worker->draining ? NULL : &worker->room.roster;
 }
@@ -120,7 +140,10 @@ static carom_result open_clients(cm_worker *worker, const cm_rng *rng, char *err
                                  size_t error_size)
 {
     cm_clients_def def = {.host = worker->host,
-                          .peers = (uint32_t)worker->config.max_players + SPARE_PEERS,
+                          .peers = peers_of(&worker->config),
+                          .ticket_key = &worker->ticket_key,
+                          .random = worker->random,
+                          .random_context = worker->user,
                           .rng = *rng,
                           .log = worker->log,
                           .find_room = find_room,
@@ -151,6 +174,8 @@ static carom_result open_room(cm_worker *worker, const cm_worker_def *def, uint6
         return result;
     }
     cm_roster_init(&room->roster, room->loop, (uint32_t)config->input_rate);
+    room->roster.match_id = match_id;
+    room->roster.grace_ms = (uint32_t)config->grace_ms;
     cm_publisher_def publisher = {.host = worker->host,
                                   .scene = def->scene,
                                   .view_rate = (uint32_t)config->view_rate,
@@ -215,6 +240,7 @@ void cm_worker_destroy(cm_worker *worker)
     cm_publisher_destroy(worker->room.publisher);
     cm_room_loop_destroy(worker->room.loop);
     cm_host_destroy(worker->host);
+    cm_crypto_wipe(&worker->ticket_key, sizeof worker->ticket_key);
     free(worker);
 }
 
@@ -236,6 +262,7 @@ static uint64_t read_clock(const cm_worker *worker)
 static void turn(cm_worker *worker, hosted_room *room)
 {
     cm_room_loop_begin(room->loop, worker->now_us);
+    cm_roster_turn(&room->roster, worker->host, worker->now_us, &worker->log);
     uint64_t begin = read_clock(worker);
     while (cm_room_loop_step(room->loop)) {
         confirm(room, false);

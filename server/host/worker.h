@@ -18,6 +18,8 @@ typedef struct cm_worker_def {
     cm_store *store;              // NULL: nothing is recorded
     const carom_module *module;   // NULL: the one built in that the scene names
     const carom_token_keys *keys; // that tokens are opened with; NULL where the config is insecure
+    // That tickets to come back are sealed with; kept over restarts by the caller. NULL: drawn.
+    const carom_token_key *ticket_key;
     uint64_t seed; // of match and client ids, and of the world if the config has none
     // What keys of connections are made of. NULL: the operating system's; a test gives a seeded
     // one.

@@ -74,7 +74,7 @@ LAYERS = [
 # them. So the stages do not know of each other, nor of the worker that gives each its turn.
 HOST_ORDER = ["log", "config", "key_file", "metrics", "outbox", "bans", "used_tokens", "door", "commands",
               "session", "history", "inbox", "room", "snapshot",
-              "replicate", "arrivals", "room_loop", "net", "clients", "publisher", "worker", "status"]
+              "replicate", "arrivals", "room_loop", "net", "roster", "clients", "publisher", "worker", "status"]
 
 LIBRARIES = {
     "enet/enet.h": r"^(server/host/net\.c|client-sdk/src/link\.c|shared/net/.*\.c|tests/.*\.c)$",

@@ -36,6 +36,10 @@ typedef enum carom_client_state {
     CAROM_CLIENT_CONNECTING, // no answer yet
     CAROM_CLIENT_JOINING,    // answered; waiting for the room and its first view
     CAROM_CLIENT_PLAYING,
+    // Joined, but nothing was heard for unstable_ms. The world goes on as predicted; the client
+    // tries to come back to its slot by itself: PLAYING again, or JOINING by another connection, or
+    // IDLE after timeout_ms.
+    CAROM_CLIENT_UNSTABLE,
 } carom_client_state;
 
 typedef enum carom_log_level {
@@ -65,6 +69,9 @@ typedef struct carom_client_def {
     bool predict;                // true: simulate the own body ahead; else only interpolate
     const carom_module *module;  // one the client has besides the built-in ones; NULL for none
     uint32_t connect_timeout_ms; // 5000; joining, once the server answers, may take three times it
+    uint32_t timeout_ms;         // 15000: of silence, until a connection counts as lost for good
+    uint32_t unstable_ms;        // 500: of silence, until the state says so
+    bool reconnect;              // true: comes back by itself, where the server keeps its slot
     float predict_radius;        // m around the own body that prediction simulates; 4
     carom_error *error;          // where carom_client_create tells what it refused; not kept
 } carom_client_def;
@@ -105,7 +112,8 @@ CAROM_API carom_reason carom_client_get_reason(const carom_client *client);
 CAROM_API carom_result carom_client_set_input(carom_client *client, const void *bytes,
                                               uint32_t size);
 // A reliable message to the module on the server, at most CAROM_MESSAGE_MAX bytes; only while
-// PLAYING.
+// PLAYING or UNSTABLE. It arrives once, also where the client has to come back in between.
+// CAROM_ERROR_FULL where 128 of them have not arrived yet.
 CAROM_API carom_result carom_client_send(carom_client *client, const void *bytes, uint32_t size);
 
 // What the player sees -------------------------------------------------------------------------
@@ -148,6 +156,7 @@ typedef struct carom_client_stats {
     uint64_t views, view_packets, packets_lost, packets_refused;
     uint64_t bytes_in, bytes_out; // datagram payloads as ENet counts them
     uint64_t inputs_sent;
+    uint64_t comebacks;       // times that the client came back to its slot by another connection
     uint64_t reconciles;      // times the own body was rewound and stepped again
     uint64_t predicted_steps; // world steps made by the predictor
     uint64_t desyncs;         // views that decoded to something else than was sent

@@ -1,0 +1,175 @@
+// Coming back: a second handshake beside a connection that has fallen silent.
+//
+//   silence of unstable_ms -> UNSTABLE; a second link knocks with the ticket of the last welcome
+//   the first is heard again before the second said hello -> the second goes, nothing happened
+//   welcome on the second -> it is the link now; what was held belongs to an earlier epoch
+//   refused -> the slot is gone: the connection ends with the server's reason
+//   silence of timeout_ms, or of the grace time where that is longer -> TIMEOUT
+//
+// The first link lives until the second one's welcome: a path that only paused costs nothing.
+// Typical: one in an hour, over after a second.
+#include "client-sdk/src/state.h"
+
+#include <string.h>
+
+#include "shared/wire/control_text.h"
+
+#define BACKOFF_MS     250u // between two tries; doubles
+#define BACKOFF_MAX_MS 1000u
+#define PATIENCE_MS    600u // without a datagram on a second link that had some, and
+#define PATIENCE_RTTS  6u   // round trips of the first
+
+void cm_client_drop_second(carom_client *client)
+{
+    cm_client_link_close(client->second, CAROM_REASON_LEFT);
+    client->second = NULL;
+    client->said_hello = false;
+}
+
+void cm_client_take_ticket(carom_client *client, const cm_control *welcome)
+{
+    cm_token_pass *ticket = &client->ticket;
+    memset(ticket, 0, sizeof *ticket);
+    client->grace_ms = welcome->grace_ms;
+    if (welcome->ticket.size > 0) {
+        memcpy(ticket->sealed, welcome->ticket.data, welcome->ticket.size);
+        ticket->sealed_size = welcome->ticket.size;
+        memcpy(ticket->key, welcome->ticket_key.data, sizeof ticket->key);
+        ticket->server_count = 1;
+        cm_client_link_server(client->link, &ticket->servers[0]);
+    }
+}
+
+static void back_off(carom_client *client)
+{
+    cm_client_drop_second(client);
+    client->retry_us = client->now_us + 1000ull * client->backoff_ms;
+    client->backoff_ms =
+        client->backoff_ms < BACKOFF_MAX_MS / 2 ? 2 * client->backoff_ms : BACKOFF_MAX_MS;
+}
+
+// Messages that the server does not have go again, by the new link.
+static void send_kept(carom_client *client, uint64_t taken)
+{
+    cm_message_log *log = &client->messages;
+    cm_message_log_taken(log, &client->def.allocator, taken);
+    for (uint32_t i = 0; i < log->count; i++) {
+        cm_kept_message *kept = cm_message_log_at(log, i);
+        cm_control message = {.type = CM_CONTROL_GAME_MESSAGE,
+                              .tick = client->input_tick,
+                              .payload = {kept->bytes, kept->size}};
+        kept->on_link = cm_client_link_sent(client->link);
+        if (!cm_client_send_control(client, &message)) {
+            cm_client_end(client, CAROM_REASON_CLIENT_ERROR);
+            return;
+        }
+    }
+}
+
+// The welcome came by the second link: from now on it is the only one.
+static void take_second(carom_client *client, const cm_control *control)
+{
+    cm_link_info before;
+    cm_client_link_info(client->link, &before);
+    client->bytes_in += before.bytes_in;
+    client->bytes_out += before.bytes_out;
+    cm_client_link_close(client->link, CAROM_REASON_LEFT);
+    client->link = client->second;
+    client->second = NULL;
+    client->said_hello = false;
+    client->opened = 0;
+    client->heard_us = client->now_us;
+    client->backoff_ms = BACKOFF_MS;
+    client->stats.comebacks++;
+    cm_client_handle(client, control);
+    if (client->link != NULL) {
+        send_kept(client, control->messages);
+    }
+}
+
+// The first message on the second link: a welcome, or why there is none.
+static void receive_second(carom_client *client, const cm_link_event *event)
+{
+    cm_control *control;
+    const carom_allocator *allocator = &client->def.allocator;
+    if (event->channel != CM_LINK_CONTROL) {
+        return; // a view that overtook the welcome
+    }
+    if (cm_control_decode(event->bytes, event->size, false, allocator, &control) != CAROM_OK) {
+        client->stats.packets_refused++;
+        back_off(client);
+        return;
+    }
+    if (control->type == CM_CONTROL_WELCOME) {
+        take_second(client, control);
+    } else if (control->type == CM_CONTROL_REFUSED && control->reason != CAROM_REASON_FLOOD &&
+               client->state == CAROM_CLIENT_UNSTABLE) {
+        cm_client_end(client, control->reason);
+    } else {
+        back_off(client);
+    }
+    cm_control_free(allocator, control);
+}
+
+static void poll_second(carom_client *client)
+{
+    cm_link_event event;
+    while (client->second != NULL && cm_client_link_poll(client->second, &event)) {
+        if (event.type == CM_LINK_CONNECTED) {
+            client->said_hello = cm_client_hello(client, client->second);
+        } else if (event.type == CM_LINK_DISCONNECTED) {
+            back_off(client);
+        } else {
+            receive_second(client, &event);
+        }
+    }
+    if (client->second == NULL) {
+        return;
+    }
+    cm_link_info info, first;
+    cm_client_link_info(client->second, &info);
+    cm_client_link_info(client->link, &first);
+    uint64_t patience_us = 1000ull * (PATIENCE_MS + PATIENCE_RTTS * first.rtt_ms);
+    if (info.bytes_in != client->second_in) {
+        client->second_in = info.bytes_in;
+        client->second_us = client->now_us;
+    } else if (info.bytes_in > 0 && client->now_us - client->second_us > patience_us) {
+        back_off(client); // cut off again; what is only repeated ever later may come too late
+    }
+}
+
+static void open_second(carom_client *client)
+{
+    cm_client_link_def def = {.allocator = &client->def.allocator, .pass = &client->ticket};
+    cm_client_set_random(client, &def);
+    client->second_in = 0;
+    client->second_us = client->now_us;
+    client->said_hello = false;
+    if (cm_client_link_open(&def, &client->second) != CAROM_OK) {
+        client->second = NULL;
+        back_off(client);
+    }
+}
+
+void cm_client_come_back(carom_client *client)
+{
+    poll_second(client);
+    bool wanted = client->link && client->state == CAROM_CLIENT_UNSTABLE && client->def.reconnect &&
+                  client->ticket.sealed_size > 0 && !client->leaving;
+    if (client->second != NULL && !wanted && !client->said_hello) {
+        cm_client_drop_second(client);
+    } else if (client->second == NULL && wanted && client->now_us >= client->retry_us) {
+        open_second(client);
+    }
+    if (client->second != NULL) {
+        cm_client_link_flush(client->second);
+    }
+}
+
+void cm_client_begin_ticket(carom_client *client)
+{
+    cm_crypto_wipe(&client->ticket, sizeof client->ticket);
+    client->grace_ms = 0;
+    client->backoff_ms = BACKOFF_MS;
+    client->retry_us = 0;
+}

@@ -1,0 +1,139 @@
+// Slots and who has them. Typical: 8 players, one of them cut off for two seconds in an hour.
+#include "server/host/roster.h"
+
+#include <string.h>
+
+#include "shared/base/assert.h"
+
+#define POSE_TICKS    5u             // in one packet of inputs, where the scene has pointers
+#define TICKET_LIFE_S (30u * 86400u) // its slot ends far sooner
+
+void cm_roster_init(cm_roster *roster, cm_room_loop *loop, uint32_t input_rate)
+{
+    memset(roster, 0, sizeof *roster);
+    roster->loop = loop;
+    roster->input_rate = input_rate;
+    // Poses change with every tick, and some twenty fit into a packet: each is to go three times.
+    const cm_room *room = cm_room_loop_room(loop);
+    uint32_t least = cm_room_tick_rate(room) / POSE_TICKS;
+    uint32_t size = cm_game_input_size(cm_room_game(room));
+    if (size >= CAROM_POINTER_BYTES && input_rate < least &&
+        size > cm_game_module(cm_room_game(room))->input_size) {
+        roster->input_rate = least;
+    }
+}
+
+cm_room *cm_roster_room(const cm_roster *roster)
+{
+    return cm_room_loop_room(roster->loop);
+}
+
+// Tickets ----------------------------------------------------------------------------------------
+
+void cm_roster_ticket(const cm_roster *roster, cm_session *session, const carom_token_key *key,
+                      uint64_t unix_s, const uint8_t drawn[CM_TOKEN_NONCE_BYTES + CM_KEY_BYTES])
+{
+    cm_token token = {
+        .kind = CM_TOKEN_RESUME, .match_id = roster->match_id, .player = session->player};
+    token.body.key_id = key->id;
+    token.body.client_id = session->client_id;
+    token.body.expires_unix_s = unix_s + TICKET_LIFE_S;
+    memcpy(token.id, drawn, sizeof token.id);
+    memcpy(token.key, drawn + sizeof token.id, sizeof token.key);
+    cm_ticket *ticket = &session->ticket;
+    uint8_t sealed[CM_TOKEN_MAX];
+    size_t size = cm_token_seal(&token, key, sealed);
+    CM_ASSERT(size <= sizeof ticket->sealed);
+    memcpy(ticket->sealed, sealed, size);
+    ticket->size = (uint32_t)size; // 0: of a client without an id
+    memcpy(ticket->id, token.id, sizeof ticket->id);
+    memcpy(ticket->key, token.key, sizeof ticket->key);
+    ticket->grace_ms = roster->grace_ms;
+}
+
+const cm_session *cm_roster_find(const cm_roster *roster, const cm_token *ticket)
+{
+    if (ticket->match_id != roster->match_id || ticket->player >= CAROM_PLAYERS_MAX) {
+        return NULL;
+    }
+    const cm_client *member = roster->members[ticket->player];
+    const cm_kept_slot *kept = &roster->kept[ticket->player];
+    const cm_session *session = member != NULL ? &member->session : &kept->session;
+    if ((member == NULL && !kept->kept) || session->client_id != ticket->body.client_id) {
+        return NULL;
+    }
+    bool newest =
+        session->ticket.size > 0 && memcmp(session->ticket.id, ticket->id, sizeof ticket->id) == 0;
+    bool before =
+        session->came_back && memcmp(session->came_by, ticket->id, sizeof ticket->id) == 0;
+    return newest || before ? session : NULL;
+}
+
+// Slots ------------------------------------------------------------------------------------------
+
+void cm_roster_part(cm_client *client, uint64_t now_us, uint64_t until_us)
+{
+    cm_roster *roster = client->roster;
+    if (roster == NULL) {
+        return;
+    }
+    uint32_t player = client->session.player;
+    CM_ASSERT(roster->members[player] == client);
+    roster->members[player] = NULL;
+    client->roster = NULL;
+    if (until_us > now_us) {
+        roster->kept[player] =
+            (cm_kept_slot){.kept = true, .until_us = until_us, .session = client->session};
+    } else {
+        cm_room_leave(cm_roster_room(roster), player);
+    }
+}
+
+void cm_roster_take(cm_roster *roster, cm_client *client)
+{
+    uint32_t player = client->session.player;
+    CM_ASSERT(roster->members[player] == NULL);
+    roster->kept[player].kept = false;
+    roster->members[player] = client;
+    client->roster = roster;
+}
+
+static void give_back(cm_roster *roster, uint32_t player)
+{
+    roster->kept[player].kept = false;
+    cm_room_leave(cm_roster_room(roster), player);
+}
+
+bool cm_roster_dismiss(cm_roster *roster, uint64_t client_id)
+{
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        const cm_kept_slot *slot = &roster->kept[player];
+        if (slot->kept && slot->session.client_id == client_id) {
+            give_back(roster, player);
+            return true;
+        }
+    }
+    return false;
+}
+
+void cm_roster_turn(cm_roster *roster, const cm_host *host, uint64_t now_us, const cm_log *log)
+{
+    cm_room *room = cm_roster_room(roster);
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        const cm_client *member = roster->members[player];
+        const cm_kept_slot *slot = &roster->kept[player];
+        if (slot->kept && now_us >= slot->until_us) {
+            cm_line line;
+            cm_line_log(&line, CM_LOG_WARNING, "player left");
+            cm_line_uint(&line, "player", player);
+            cm_line_text(&line, "name", slot->session.name);
+            cm_line_uint(&line, "tick", cm_room_tick(room) + 1);
+            cm_line_text(&line, "reason", carom_reason_text(CAROM_REASON_TIMEOUT));
+            cm_log_write(log, CM_LOG_WARNING, &line);
+            give_back(roster, player);
+        } else if (slot->kept ||
+                   (member != NULL && cm_host_silence_ms(host, member->peer) >= CM_SILENCE_MS)) {
+            cm_room_silence(room, player);
+        }
+    }
+}

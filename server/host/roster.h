@@ -1,0 +1,68 @@
+// Who is in a room, by player: clients that are connected, and slots kept for those who were cut
+// off. A slot is taken by a join and given back by a leave, both events of the room; between the
+// two its player may change connections by tickets (token.h), as often as a path breaks.
+//
+// A ticket names match, player and client, and is good as long as that slot is; the one of the
+// newest welcome, or, until its client has shown that it has that welcome, the one that it came
+// back by.
+#ifndef CM_SERVER_HOST_ROSTER_H
+#define CM_SERVER_HOST_ROSTER_H
+
+#include "server/host/log.h"
+#include "server/host/net.h"
+#include "server/host/room_loop.h"
+#include "server/host/session.h"
+
+#define CM_SILENCE_MS 500u // of a client whose inputs are zeros from then on
+
+typedef struct cm_roster cm_roster;
+
+// One peer of the host. It lives as long as the clients.
+typedef struct cm_client {
+    cm_session session;
+    uint32_t peer;
+    cm_roster *roster;     // of its room, while JOINING or JOINED; else NULL
+    uint64_t second_bytes; // view_bytes at the begin of the present second
+    double kbit;           // of the last whole second
+} cm_client;
+
+// The slot of a player who was cut off.
+typedef struct cm_kept_slot {
+    bool kept;
+    uint64_t until_us;
+    cm_session session; // as it was
+} cm_kept_slot;
+
+struct cm_roster {
+    cm_room_loop *loop;
+    uint32_t input_rate;                   // packets a second that its clients are to send
+    uint64_t match_id;                     // of its tickets
+    uint32_t grace_ms;                     // that slots are kept; 0: not at all, and no tickets
+    cm_client *members[CAROM_PLAYERS_MAX]; // by player; NULL: none
+    cm_kept_slot kept[CAROM_PLAYERS_MAX];  // by player
+};
+
+// `input_rate`: packets a second; raised where the scene's pointers want more. Nothing is kept
+// until match_id and grace_ms are set.
+void cm_roster_init(cm_roster *roster, cm_room_loop *loop, uint32_t input_rate);
+cm_room *cm_roster_room(const cm_roster *roster);
+
+// Makes the ticket of a session that has its slot. `drawn` is chance.
+void cm_roster_ticket(const cm_roster *roster, cm_session *session, const carom_token_key *key,
+                      uint64_t unix_s, const uint8_t drawn[CM_TOKEN_NONCE_BYTES + CM_KEY_BYTES]);
+// The session that a ticket is good for, connected or kept, or NULL.
+const cm_session *cm_roster_find(const cm_roster *roster, const cm_token *ticket);
+
+// The client's slot is the client's no more: kept, where `until_us` is still to come, else given
+// back. Nothing happens to a client without a slot.
+void cm_roster_part(cm_client *client, uint64_t now_us, uint64_t until_us);
+// The slot is another client's, which joined it by cm_session_join.
+void cm_roster_take(cm_roster *roster, cm_client *client);
+// Gives back the slot that is kept for this client id, if one is. True: there was.
+bool cm_roster_dismiss(cm_roster *roster, uint64_t client_id);
+
+// Before the room steps: inputs of those who are silent become zeros; slots whose time is over are
+// given back.
+void cm_roster_turn(cm_roster *roster, const cm_host *host, uint64_t now_us, const cm_log *log);
+
+#endif
