@@ -221,3 +221,42 @@ carom_result cm_quality_of_world(const carom_world *world, const cm_quality_join
     free(all.shapes);
     return result;
 }
+
+// w . I w / 2, along the principal axes.
+static double spin_energy(const carom_body_def *def)
+{
+    const carom_quat o = def->orientation, i = def->inertia_orientation;
+    const double body[4] = {o.x, o.y, o.z, o.w}, principal[4] = {i.x, i.y, i.z, i.w};
+    const double w[3] = {def->angular_velocity.x, def->angular_velocity.y, def->angular_velocity.z};
+    const double inertia[3] = {def->inertia.x, def->inertia.y, def->inertia.z};
+    double outer[3][3], inner[3][3], energy = 0.0;
+    cm_solid_rotation(body, outer);
+    cm_solid_rotation(principal, inner);
+    for (int k = 0; k < 3; k++) {
+        double along = 0.0; // of the principal axis k, a column of outer x inner
+        for (int row = 0; row < 3; row++) {
+            for (int j = 0; j < 3; j++) {
+                along += w[row] * outer[row][j] * inner[j][k];
+            }
+        }
+        energy += 0.5 * inertia[k] * along * along;
+    }
+    return energy;
+}
+
+double cm_quality_kinetic_energy(const carom_world *world)
+{
+    double energy = 0.0, mass = 0.0;
+    for (uint32_t slot = 0; slot < carom_world_body_slots(world); slot++) {
+        carom_body_def def;
+        if (carom_body_get_def(world, carom_world_body_at(world, slot), &def) != CAROM_OK ||
+            def.type != CAROM_BODY_DYNAMIC) {
+            continue;
+        }
+        const double v[3] = {def.linear_velocity.x, def.linear_velocity.y, def.linear_velocity.z};
+        double m = (double)def.mass;
+        energy += 0.5 * m * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) + spin_energy(&def);
+        mass += m;
+    }
+    return mass > 0.0 ? energy / mass : 0.0;
+}

@@ -59,6 +59,22 @@ static uint32_t count_movable(const carom_world *world)
     return count;
 }
 
+// A collapse overlaps for some twenty steps: a watch of every fifth sees it.
+static carom_result watch(const carom_world *world, uint32_t step, const cm_quality_joint *joints,
+                          uint32_t joint_count, cm_scene_run *run)
+{
+    if (step < CM_SCENE_RUN_WATCH_FROM || step > CM_SCENE_RUN_WATCH_TO ||
+        step % CM_SCENE_RUN_WATCH_EVERY != 0) {
+        return CAROM_OK;
+    }
+    cm_quality quality;
+    carom_result result = cm_quality_of_world(world, joints, joint_count, &quality);
+    if (result == CAROM_OK && quality.max_penetration > run->worst_penetration) {
+        run->worst_penetration = quality.max_penetration;
+    }
+    return result;
+}
+
 static carom_result run_once(const char *path, const cm_scene *scene, carom_world *world,
                              const cm_scene_run_options *options, uint32_t index, times *t,
                              cm_scene_run *run)
@@ -73,10 +89,11 @@ static carom_result run_once(const char *path, const cm_scene *scene, carom_worl
     if (result != CAROM_OK) {
         return result;
     }
-    for (uint32_t i = 0; i < options->steps; i++) {
+    for (uint32_t i = 0; i < options->steps && result == CAROM_OK; i++) {
         double start = cm_bench_thread_ms();
         carom_world_step(world);
         t->steps[i] = cm_bench_thread_ms() - start;
+        result = index == 0 ? watch(world, i + 1, joints, joint_count, run) : CAROM_OK;
     }
     cm_samples_summary summary;
     cm_samples_summarise(t->steps + options->from, options->steps - options->from, &summary);
@@ -84,9 +101,10 @@ static carom_result run_once(const char *path, const cm_scene *scene, carom_worl
     t->mean[index] = summary.mean;
     t->p99[index] = summary.p99;
     uint64_t hash = carom_world_hash(world);
-    if (index == 0) {
+    if (index == 0 && result == CAROM_OK) {
         run->hash = hash;
         run->same = true;
+        run->kinetic_energy = cm_quality_kinetic_energy(world);
         result = cm_quality_of_world(world, joints, joint_count, &run->quality);
     }
     run->same = run->same && hash == run->hash;

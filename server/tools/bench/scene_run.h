@@ -20,8 +20,15 @@ typedef struct cm_scene_run {
     bool same;                  // every run ended with the same hash, and restoring changed nothing
     double save_us, restore_us; // at the last step, median of CM_SCENE_RUN_SAVES, thread CPU time
     size_t state_bytes;
-    cm_quality quality;
+    cm_quality quality;       // after the last step
+    double worst_penetration; // m, of the steps that are watched
+    double kinetic_energy;    // J/kg, after the last step
 } cm_scene_run;
+
+// Watched for the worst overlap, in the first run: every so many steps from the first to the last.
+#define CM_SCENE_RUN_WATCH_FROM  60u
+#define CM_SCENE_RUN_WATCH_TO    360u
+#define CM_SCENE_RUN_WATCH_EVERY 5u
 
 #define CM_SCENE_RUN_SAVES 101u
 

@@ -51,9 +51,9 @@ static void print_run(const char *name, const cm_scene_run_options *options,
     printf(",\"hash\":\"%016llx\",\"save_us\":%.2f,\"restore_us\":%.2f,\"state_bytes\":%zu",
            (unsigned long long)run->hash, run->save_us, run->restore_us, run->state_bytes);
     printf(",\"max_penetration\":%.9g,\"mean_penetration\":%.9g,\"top_height\":%.9g,"
-           "\"joint_error\":%.9g}\n",
+           "\"joint_error\":%.9g,\"worst_penetration\":%.9g,\"kinetic_energy\":%.9g}\n",
            run->quality.max_penetration, run->quality.mean_penetration, run->quality.top_height,
-           run->quality.joint_error);
+           run->quality.joint_error, run->worst_penetration, run->kinetic_energy);
     fflush(stdout);
 }
 
@@ -257,9 +257,11 @@ const cm_command cm_bench_command =
         "JSON line for each: scene, bodies (that can move), solver, steps, ms_median, ms_mean, "
         "ms_p99\n"
         "(of a step), hash, save_us, restore_us, state_bytes, max_penetration, mean_penetration,\n"
-        "top_height (of the highest body's origin), joint_error. Thread CPU time; metres. Quality "
-        "is\n"
-        "measured after the last step, in double precision, on the true shapes.\n"
+        "top_height (of the highest body's origin), joint_error; worst_penetration (of steps 60 to "
+        "360,\n"
+        "every fifth), kinetic_energy (J a kg of what moves). Thread CPU time; metres. Quality is "
+        "measured\n"
+        "after the last step, in double precision, on the true shapes.\n"
         "\n"
         "  --steps N      steps of a run (" CM_HELP(
             STEPS) ")\n"

@@ -35,7 +35,9 @@ Test(bench_command, a_line_for_a_scene)
                                        "max_penetration",
                                        "mean_penetration",
                                        "top_height",
-                                       "joint_error"};
+                                       "joint_error",
+                                       "worst_penetration",
+                                       "kinetic_energy"};
     run_command("bench A_pyramid20 --steps 5 --runs 2", &result);
     cr_assert_eq(result.status, 0, "%s", result.err);
     json_t *line = only_line();
