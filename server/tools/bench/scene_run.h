@@ -30,7 +30,7 @@ typedef struct cm_scene_run {
 #define CM_SCENE_RUN_WATCH_TO    360u
 #define CM_SCENE_RUN_WATCH_EVERY 5u
 
-#define CM_SCENE_RUN_SAVES 101u
+#define CM_SCENE_RUN_SAVES       101u
 
 // Steps the scene of `path`, which became `scene`. CAROM_ERROR_MEMORY, or what kept the scene from
 // being measured.

@@ -2,8 +2,9 @@
 //
 // Works in a's axes, from a's position, so that precision does not fall far from the origin. Of 15
 // axes the one of the largest separation wins; a's faces are preferred to b's and faces to edges by
-// a tolerance, so that the choice does not flicker where boxes lie flat (S. Gottschalk, "Separating
-// Axis Theorem", 1996; clipping: I. Sutherland, G. Hodgman, 1974).
+// a tolerance, so that the choice does not flicker where boxes lie flat, and to edges the more the
+// deeper the overlap (S. Gottschalk, "Separating Axis Theorem", 1996; clipping: I. Sutherland, G.
+// Hodgman, 1974).
 //
 // Feature of a point, stable while the same features touch:
 //   BITS   MEANING
@@ -15,7 +16,6 @@
 #include "shared/sim/collide/narrow.h"
 
 #define FACE_TOLERANCE 0.0005f // m; a's face before b's
-#define EDGE_TOLERANCE 0.0010f // m; a face before an edge
 #define PARALLEL       1.0e-4f // squared sine below which two edges give no axis
 #define MAX_CLIPPED    8u
 
@@ -301,7 +301,7 @@ uint32_t cm_collide_box_box(const cm_shape *a, const cm_place *place_a, const cm
         return 0;
     }
     bool has_edge = choice.edge_a < 3;
-    if (has_edge && choice.edge_separation > choice.separation + EDGE_TOLERANCE) {
+    if (has_edge && choice.edge_separation > cm_edge_bound(choice.separation)) {
         collide_edges(&x, place_a, place_b, &choice, manifold);
         return manifold->point_count;
     }

@@ -7,9 +7,9 @@
 // four products, and nearly all pairs fail it. Features: clip.c's for faces; bit 30 and the two
 // edges' numbers for edges.
 #include "shared/sim/collide/convex.h"
+#include "shared/sim/collide/narrow.h"
 
 #define FACE_TOLERANCE 0.0005f // m; a's face before b's
-#define EDGE_TOLERANCE 0.0010f // m; a face before an edge
 #define PARALLEL       1.0e-4f // squared sine below which two edges give no axis
 
 typedef struct face_axis {
@@ -168,7 +168,7 @@ uint32_t cm_collide_polys(const cm_poly *a, const cm_poly *b, carom_vec3 a_to_b,
     }
     bool reference_b = fb.separation > fa.separation + FACE_TOLERANCE;
     face_axis face = reference_b ? fb : fa;
-    if (edge.a != CM_NONE && edge.separation > face.separation + EDGE_TOLERANCE) {
+    if (edge.a != CM_NONE && edge.separation > cm_edge_bound(face.separation)) {
         add_edges(a, b, &edge, a_to_b, manifold);
         return manifold->point_count;
     }

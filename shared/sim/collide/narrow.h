@@ -34,6 +34,16 @@ static inline void cm_manifold_add(cm_manifold *manifold, carom_vec3 point, caro
     p->feature = feature;
 }
 
+// An edge against an edge is taken where it is further apart than the best face by more than this:
+// one point that is another every tick holds nothing that has sunk in face on face, so the deeper
+// the overlap, the more a face is preferred.
+static inline float cm_edge_bound(float face_separation)
+{
+    const float tolerance = 0.001f, share = 0.25f; // m; of the overlap
+    return (face_separation < 0.0f ? (1.0f - share) * face_separation : face_separation) +
+           tolerance;
+}
+
 // The direction of last resort, where two centres coincide.
 static inline carom_vec3 cm_fixed_direction(void)
 {

@@ -162,3 +162,22 @@ Test(collide_box, random_poses_hold_against_the_boxes)
     cr_assert_gt(touching, 3000);
     cr_assert_gt(shallow, 300);
 }
+
+// Cubes one on the other, twisted, tilted a little and sunk in: an edge across an edge is often the
+// axis of least overlap, and its one point another edge's after a small turn.
+Test(collide_box, what_has_sunk_in_lies_face_on_face)
+{
+    cm_shape cube = box(0.5f, 0.5f, 0.5f);
+    carom_quat upright = cm_quat_identity();
+    carom_vec3 origin = cm_vec(0.0f, 0.0f, 0.0f);
+    g_state = 5;
+    for (int n = 0; n < 1000; n++) {
+        carom_quat turn = {0.03f * (chance() - 0.5f), 0.8f * (chance() - 0.5f),
+                           0.03f * (chance() - 0.5f), 1.0f};
+        turn = cm_quat_normalize(turn);
+        carom_vec3 at = cm_vec(0.2f * (chance() - 0.5f), 0.8f, 0.2f * (chance() - 0.5f));
+        cm_manifold m;
+        uint32_t count = cm_collide_shapes(&cube, origin, upright, &cube, at, turn, 0.02f, &m);
+        cr_assert_geq(count, 3, "case %d", n);
+    }
+}
