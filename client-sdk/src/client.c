@@ -172,6 +172,7 @@ void cm_client_end(carom_client *client, carom_reason reason)
     client->state = CAROM_CLIENT_IDLE;
     client->reason = reason;
     client->leaving = false;
+    client->roster_count = 0;
     cm_client_log(client, CAROM_LOG_INFO, "connection ended: %s", carom_reason_text(reason));
 }
 
@@ -461,6 +462,15 @@ carom_result carom_client_send(carom_client *client, const void *bytes, uint32_t
 uint32_t carom_client_player(const carom_client *client)
 {
     return client->mirror != NULL ? client->mirror->player : 0;
+}
+
+uint32_t carom_client_roster(const carom_client *client, carom_client_roster_row *rows,
+                             uint32_t capacity)
+{
+    for (uint32_t i = 0; i < client->roster_count && i < capacity; i++) {
+        rows[i] = client->roster[i];
+    }
+    return client->roster_count;
 }
 
 carom_body_id carom_client_own_body(const carom_client *client)

@@ -126,6 +126,18 @@ static void room_clock(carom_client *client, const cm_control *control)
     cm_client_clock_rate(&client->clock, control->rate_permille);
 }
 
+static void take_players(carom_client *client, const cm_control *control)
+{
+    client->roster_count = control->player_count;
+    for (uint32_t i = 0; i < control->player_count; i++) {
+        const cm_control_player *from = &control->players[i];
+        carom_client_roster_row *row = &client->roster[i];
+        *row = (carom_client_roster_row){
+            .player = from->player, .body = from->body, .rtt_ms = from->rtt_ms, .away = from->away};
+        memcpy(row->name, from->name, strlen(from->name)); // checked when it was decoded
+    }
+}
+
 void cm_client_handle(carom_client *client, const cm_control *control)
 {
     switch (control->type) {
@@ -152,6 +164,7 @@ void cm_client_handle(carom_client *client, const cm_control *control)
         room_clock(client, control);
         break;
     case CM_CONTROL_PLAYERS:
+        take_players(client, control);
         break;
     case CM_CONTROL_HELLO:
         cm_client_end(client, CAROM_REASON_MALFORMED);

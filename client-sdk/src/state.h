@@ -41,6 +41,8 @@ struct carom_client {
     uint64_t retry_us;
     uint32_t backoff_ms;
     cm_message_log messages;
+    uint32_t roster_count;
+    carom_client_roster_row roster[CAROM_PLAYERS_MAX];
 
     // While joining or playing.
     cm_mirror *mirror;

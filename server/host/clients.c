@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TELL_EVERY_US 250000u
+
 struct cm_clients {
     cm_clients_def def;
     cm_rng rng;
@@ -92,6 +94,26 @@ bool cm_client_send(cm_host *host, const cm_client *client, const cm_control *co
     bool sent = cm_host_send_reliable(host, client->peer, bytes, size);
     cm_control_release_bytes(NULL, bytes);
     return sent;
+}
+
+void cm_clients_tell_players(cm_clients *clients, cm_roster *roster)
+{
+    cm_control_player rows[CAROM_PLAYERS_MAX];
+    if (clients->now_us < roster->told_us + TELL_EVERY_US) {
+        return;
+    }
+    roster->told_us = clients->now_us;
+    uint32_t count = cm_roster_players(roster, clients->def.host, rows);
+    if (!cm_roster_is_news(roster, rows, count)) {
+        return;
+    }
+    cm_control control = {.type = CM_CONTROL_PLAYERS, .players = rows, .player_count = count};
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        const cm_client *member = roster->members[player];
+        if (member != NULL && member->session.state == CM_SESSION_JOINED) {
+            cm_client_send(clients->def.host, member, &control);
+        }
+    }
 }
 
 static cm_room *room_of(const cm_client *client)

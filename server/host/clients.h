@@ -43,6 +43,9 @@ void cm_clients_receive(cm_clients *clients, uint64_t now_us, uint64_t unix_s);
 void cm_clients_kick(cm_clients *clients, cm_client *client, carom_reason reason);
 void cm_clients_kick_all(cm_clients *clients, carom_reason reason);
 
+// Tells the members who is in the room, where that has changed; a few times a second at the most.
+void cm_clients_tell_players(cm_clients *clients, cm_roster *roster);
+
 // Once a second, `passed_us` after the last time: what each was sent.
 void cm_clients_second(cm_clients *clients, uint64_t passed_us);
 uint32_t cm_clients_connected(const cm_clients *clients);

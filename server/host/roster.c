@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "shared/base/assert.h"
+#include "shared/base/hash.h"
 
 #define POSE_TICKS    5u             // in one packet of inputs, where the scene has pointers
+#define RTT_APART_MS  10u            // and a quarter: a round trip that is told again
 #define TICKET_LIFE_S (30u * 86400u) // its slot ends far sooner
 
 void cm_roster_init(cm_roster *roster, cm_room_loop *loop, uint32_t input_rate)
@@ -114,6 +116,58 @@ bool cm_roster_dismiss(cm_roster *roster, uint64_t client_id)
         }
     }
     return false;
+}
+
+uint32_t cm_roster_players(const cm_roster *roster, const cm_host *host,
+                           cm_control_player rows[CAROM_PLAYERS_MAX])
+{
+    const carom_game *game = cm_room_game(cm_roster_room(roster));
+    uint32_t count = 0;
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        const cm_client *member = roster->members[player];
+        const cm_kept_slot *slot = &roster->kept[player];
+        if (member == NULL && !slot->kept) {
+            continue;
+        }
+        bool away = member == NULL || cm_host_silence_ms(host, member->peer) >= CM_SILENCE_MS;
+        rows[count++] = (cm_control_player){
+            .player = player,
+            .name = member != NULL ? member->session.name : slot->session.name,
+            .body = cm_game_player_body(game, player),
+            .rtt_ms = member != NULL ? cm_host_round_trip_ms(host, member->peer) : 0,
+            .away = away};
+    }
+    return count;
+}
+
+bool cm_roster_is_news(cm_roster *roster, const cm_control_player *rows, uint32_t count)
+{
+    cm_hash hash = cm_hash_begin(count);
+    bool other_rtt = false;
+    for (uint32_t i = 0; i < count; i++) {
+        const cm_control_player *row = &rows[i];
+        const cm_client *member = roster->members[row->player];
+        uint64_t who = member != NULL ? member->session.client_id
+                                      : roster->kept[row->player].session.client_id;
+        cm_hash_u64(&hash, who);
+        cm_hash_u64(&hash, (uint64_t)row->body.index << 32 | row->body.generation);
+        cm_hash_u64(&hash, (uint64_t)row->player << 8 | row->away);
+        // One who has just been welcomed was told nothing yet.
+        bool joined = member != NULL && member->session.state == CM_SESSION_JOINED;
+        cm_hash_u64(&hash, joined ? 1u + member->session.epoch : 0u);
+        uint32_t told = roster->told_rtt_ms[row->player];
+        uint32_t apart = told > row->rtt_ms ? told - row->rtt_ms : row->rtt_ms - told;
+        other_rtt = other_rtt || apart > RTT_APART_MS + told / 4;
+    }
+    uint64_t now = cm_hash_end(&hash);
+    if (now == roster->told_hash && !other_rtt) {
+        return false;
+    }
+    roster->told_hash = now;
+    for (uint32_t i = 0; i < count; i++) {
+        roster->told_rtt_ms[rows[i].player] = rows[i].rtt_ms;
+    }
+    return true;
 }
 
 void cm_roster_turn(cm_roster *roster, const cm_host *host, uint64_t now_us, const cm_log *log)

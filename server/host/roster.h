@@ -40,6 +40,9 @@ struct cm_roster {
     uint32_t grace_ms;                     // that slots are kept; 0: not at all, and no tickets
     cm_client *members[CAROM_PLAYERS_MAX]; // by player; NULL: none
     cm_kept_slot kept[CAROM_PLAYERS_MAX];  // by player
+    // What the members were told of each other.
+    uint64_t told_us, told_hash;
+    uint32_t told_rtt_ms[CAROM_PLAYERS_MAX];
 };
 
 // `input_rate`: packets a second; raised where the scene's pointers want more. Nothing is kept
@@ -60,6 +63,12 @@ void cm_roster_part(cm_client *client, uint64_t now_us, uint64_t until_us);
 void cm_roster_take(cm_roster *roster, cm_client *client);
 // Gives back the slot that is kept for this client id, if one is. True: there was.
 bool cm_roster_dismiss(cm_roster *roster, uint64_t client_id);
+
+// Rows of everybody who has a slot, ascending. Names point into the roster's sessions.
+uint32_t cm_roster_players(const cm_roster *roster, const cm_host *host,
+                           cm_control_player rows[CAROM_PLAYERS_MAX]);
+// True where the rows are news to somebody; then they count as told.
+bool cm_roster_is_news(cm_roster *roster, const cm_control_player *rows, uint32_t count);
 
 // Before the room steps: inputs of those who are silent become zeros; slots whose time is over are
 // given back.

@@ -317,6 +317,7 @@ uint64_t cm_worker_run_once(cm_worker *worker, uint64_t now_us)
         return worker->now_us + 10000;
     }
     turn(worker, &worker->room);
+    cm_clients_tell_players(worker->clients, &worker->room.roster);
     count_second(worker);
     cm_host_flush(worker->host);
     const cm_room_loop *loop = worker->room.loop;

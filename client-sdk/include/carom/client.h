@@ -131,6 +131,17 @@ typedef struct carom_client_pose {
 CAROM_API uint32_t carom_client_player(const carom_client *client);
 // The body that the player steers, or the null id.
 CAROM_API carom_body_id carom_client_own_body(const carom_client *client);
+// Who is in the room, by ascending slots, as the server told last: up to `capacity` rows are filled
+// in; returns how many there are, at most CAROM_PLAYERS_MAX.
+typedef struct carom_client_roster_row {
+    uint32_t player; // slot
+    char name[CAROM_PLAYER_NAME_MAX + 1];
+    carom_body_id body; // the player's own, or the null id
+    uint32_t rtt_ms;
+    bool away; // cut off; the slot is kept for a while
+} carom_client_roster_row;
+CAROM_API uint32_t carom_client_roster(const carom_client *client, carom_client_roster_row *rows,
+                                       uint32_t capacity);
 // Bodies in use have slots below this count; a free slot has the null id. Both may change in an
 // update.
 CAROM_API uint32_t carom_client_body_slots(const carom_client *client);

@@ -35,13 +35,14 @@ typedef struct serve {
     char path[512]; // of the match file
     int signals;    // descriptor
     carom_token_keys keys;
+    carom_token_keys ticket; // one key: of the tickets to come back
     cm_log_level level;
     bool terminal;  // stdout: the block is redrawn in place
     uint32_t drawn; // lines of the block on the terminal now
     uint32_t tick_rate;
     uint64_t status_us; // when it is shown next
     uint64_t deadline_us;
-    bool draining, failure_told;
+    bool draining, failure_told, made_ticket_key;
 } serve;
 
 static uint64_t clock_us(clockid_t id)
@@ -272,12 +273,40 @@ static int open_store(serve *s)
     return CM_STATUS_DONE;
 }
 
+// The key of tickets stays over restarts, in a file that the first start makes.
+static int open_ticket_key(serve *s)
+{
+    char path[CM_CONFIG_TEXT_MAX + 16], error[512];
+    snprintf(path, sizeof path, "%s/ticket.key", s->config.matches);
+    if (access(path, F_OK) != 0) {
+        carom_token_key made;
+        carom_result result = carom_token_key_make(1, &made);
+        if (result == CAROM_OK) {
+            result = cm_key_file_make(path, &made, error, sizeof error);
+        } else {
+            snprintf(error, sizeof error, "%s: no random numbers from the system", path);
+        }
+        cm_crypto_wipe(&made, sizeof made);
+        if (result != CAROM_OK) {
+            cm_cli_error("serve: %s", error);
+            return CM_STATUS_FAILED;
+        }
+        s->made_ticket_key = true;
+    }
+    if (cm_key_file_read(path, &s->ticket, error, sizeof error) != CAROM_OK) {
+        cm_cli_error("serve: %s", error);
+        return CM_STATUS_FAILED;
+    }
+    return CM_STATUS_DONE;
+}
+
 static int open_worker(serve *s)
 {
     cm_worker_def def = {.config = &s->config,
                          .scene = s->scene,
                          .store = s->store,
                          .keys = s->keys.count > 0 ? &s->keys : NULL,
+                         .ticket_key = &s->ticket.keys[0],
                          .now_us = clock_us(CLOCK_MONOTONIC),
                          .started_unix_ms = clock_us(CLOCK_REALTIME) / 1000,
                          .clock_us = monotonic_us,
@@ -310,6 +339,10 @@ static void undo_start(serve *s, size_t there)
     if (s->path[0] != '\0') {
         unlink(s->path); // closed, it is one file
     }
+    if (s->made_ticket_key) {
+        snprintf(path, sizeof path, "%.*s/ticket.key", (int)sizeof path - 12, s->config.matches);
+        unlink(path);
+    }
     snprintf(path, sizeof path, "%s", s->config.matches);
     for (size_t length = strlen(path); length > there; length--) {
         if (path[length] == '/' || path[length] == '\0') {
@@ -325,6 +358,9 @@ static int start(serve *s)
     char address[CM_CONFIG_TEXT_MAX + 8];
     size_t there = cm_serve_existing(s->config.matches);
     int status = open_store(s);
+    if (status == CM_STATUS_DONE) {
+        status = open_ticket_key(s);
+    }
     if (status == CM_STATUS_DONE) {
         status = open_worker(s);
     }

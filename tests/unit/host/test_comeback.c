@@ -273,3 +273,27 @@ Test(comeback, a_slot_is_kept_for_the_grace_time)
     cr_assert_eq(carom_client_get_reason(w.clients[0]), CAROM_REASON_TIMEOUT);
     release(&w);
 }
+
+// Everybody is told who is there, with name and own body, and who is away.
+Test(comeback, a_roster_tells_who_is_there_and_who_is_away)
+{
+    world w;
+    make(&w, 7, 15000);
+    join(&w, 0);
+    join(&w, 1);
+    run(&w, 0.5);
+    carom_client_roster_row rows[CAROM_PLAYERS_MAX];
+    for (uint32_t i = 0; i < 2; i++) {
+        cr_assert_eq(carom_client_roster(w.clients[i], rows, CAROM_PLAYERS_MAX), 2);
+        cr_assert_str_eq(rows[0].name, "player 0");
+        cr_assert_str_eq(rows[1].name, "player 1");
+        cr_assert_eq(rows[i].body.index, carom_client_own_body(w.clients[i]).index);
+        cr_assert(!rows[0].away && !rows[1].away);
+        cr_assert_gt(rows[1].rtt_ms, 20);
+    }
+    carom_client_destroy(w.clients[1]);
+    w.clients[1] = NULL;
+    run(&w, 0.5);
+    cr_assert_eq(carom_client_roster(w.clients[0], rows, CAROM_PLAYERS_MAX), 1);
+    release(&w);
+}
