@@ -9,7 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BUSY_MS 5000
+#define BUSY_MS        5000
+#define APPLICATION_ID 0x43524d43 // "CRMC"
+
+static const char *const migrations[] = {
+#include "catalogue.inc"
+};
+
+#define SCHEMA_VERSION ((int64_t)(sizeof migrations / sizeof migrations[0]))
 
 static carom_result refuse(cm_scene_error *error, carom_result result, const char *what,
                            const char *detail)
@@ -49,7 +56,7 @@ static carom_result find_db(const char *path, cm_scene_error *error)
     return refuse(error, CAROM_ERROR_NOT_FOUND, what, "");
 }
 
-static carom_result open_db(const char *path, bool write, sqlite3 **db, cm_scene_error *error)
+static carom_result open_file(const char *path, bool write, sqlite3 **db, cm_scene_error *error)
 {
     int flags = write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     *db = NULL;
@@ -68,18 +75,84 @@ static carom_result open_db(const char *path, bool write, sqlite3 **db, cm_scene
     sqlite3_limit(*db, SQLITE_LIMIT_LENGTH, (int)(2 * CM_SCENE_PACKED_MAX));
     sqlite3_limit(*db, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_busy_timeout(*db, BUSY_MS);
-    const char *setup = "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;";
-    const char *schema = "CREATE TABLE IF NOT EXISTS scenes(name TEXT PRIMARY KEY, format INTEGER "
-                         "NOT NULL, packed BLOB NOT NULL, bodies INTEGER NOT NULL, imported_at "
-                         "INTEGER NOT NULL);";
-    if (sqlite3_exec(*db, setup, NULL, NULL, NULL) != SQLITE_OK ||
-        (write && sqlite3_exec(*db, schema, NULL, NULL, NULL) != SQLITE_OK)) {
+    if (sqlite3_exec(*db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;", NULL, NULL, NULL) !=
+        SQLITE_OK) {
         carom_result result = refuse_sqlite(error, *db, "not a database of scenes");
         sqlite3_close(*db);
         *db = NULL;
         return result;
     }
     return CAROM_OK;
+}
+
+// One integer of a pragma; -1 where it cannot be read.
+static int64_t pragma_of(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *row = NULL;
+    int64_t value = -1;
+    if (sqlite3_prepare_v2(db, sql, -1, &row, NULL) == SQLITE_OK &&
+        sqlite3_step(row) == SQLITE_ROW) {
+        value = sqlite3_column_int64(row, 0);
+    }
+    sqlite3_finalize(row);
+    return value;
+}
+
+// Runs what the file has not had yet, all of it or nothing.
+static carom_result migrate(sqlite3 *db, cm_scene_error *error)
+{
+    char sql[128];
+    bool done = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
+    int64_t version = done ? pragma_of(db, "PRAGMA user_version") : SCHEMA_VERSION;
+    for (; done && version < SCHEMA_VERSION; version++) {
+        done = sqlite3_exec(db, migrations[version], NULL, NULL, NULL) == SQLITE_OK;
+    }
+    snprintf(sql, sizeof sql, "PRAGMA user_version = %lld; PRAGMA application_id = %d; COMMIT",
+             (long long)SCHEMA_VERSION, APPLICATION_ID);
+    done = done && sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
+    return done ? CAROM_OK : refuse_sqlite(error, db, "not a database of scenes");
+}
+
+// Whether this build can read the file's schema; `old` says that it needs migrating.
+static carom_result check_version(sqlite3 *db, bool *old, cm_scene_error *error)
+{
+    int64_t version = pragma_of(db, "PRAGMA user_version");
+    int64_t application = pragma_of(db, "PRAGMA application_id");
+    if (version < 0 || application < 0) {
+        return refuse_sqlite(error, db, "not a database of scenes");
+    }
+    if (application != APPLICATION_ID && (application != 0 || version != 0)) {
+        return refuse(error, CAROM_ERROR_CORRUPT, "not a database of scenes",
+                      "it belongs to another application");
+    }
+    if (version > SCHEMA_VERSION) {
+        char text[128];
+        snprintf(text, sizeof text, "its schema is %lld, expected at most %lld", (long long)version,
+                 (long long)SCHEMA_VERSION);
+        return refuse(error, CAROM_ERROR_VERSION, "made by a newer carom", text);
+    }
+    *old = version < SCHEMA_VERSION;
+    return CAROM_OK;
+}
+
+// The database at the present schema.
+static carom_result open_db(const char *path, bool write, sqlite3 **db, cm_scene_error *error)
+{
+    bool old = false;
+    carom_result result = open_file(path, write, db, error);
+    result = result == CAROM_OK ? check_version(*db, &old, error) : result;
+    if (result == CAROM_OK && old && !write) {
+        sqlite3_close(*db);
+        result = open_file(path, true, db, error);
+    }
+    if (result == CAROM_OK && old) {
+        result = migrate(*db, error);
+    }
+    if (result != CAROM_OK) {
+        sqlite3_close(*db);
+        *db = NULL;
+    }
+    return result;
 }
 
 carom_result cm_scene_db_save(const char *path, const char *name, const cm_scene *scene,
@@ -95,8 +168,12 @@ carom_result cm_scene_db_save(const char *path, const char *name, const cm_scene
     sqlite3_stmt *insert = NULL;
     if (packed == NULL) {
         result = refuse(error, CAROM_ERROR_LIMIT_SIZE, "too large in packed form", "");
-    } else if (sqlite3_prepare_v2(db, "INSERT OR REPLACE INTO scenes VALUES(?1, 1, ?2, ?3, ?4)", -1,
-                                  &insert, NULL) != SQLITE_OK) {
+    } else if (sqlite3_prepare_v2(db,
+                                  "INSERT INTO scenes SELECT ?1, 1 + ifnull(max(version), 0), 1, "
+                                  "?2, ?3, ?4 FROM scenes WHERE name = ?1 HAVING NOT EXISTS "
+                                  "(SELECT 1 FROM scenes WHERE name = ?1 AND packed = ?2 AND "
+                                  "version = (SELECT max(version) FROM scenes WHERE name = ?1))",
+                                  -1, &insert, NULL) != SQLITE_OK) {
         result = refuse_sqlite(error, db, "not a database of scenes");
     } else {
         cm_scene_pack(scene, packed);
@@ -138,8 +215,10 @@ carom_result cm_scene_db_load(const char *path, const char *name, cm_scene **sce
         return result;
     }
     sqlite3_stmt *select = NULL;
-    if (sqlite3_prepare_v2(db, "SELECT packed, format FROM scenes WHERE name = ?1", -1, &select,
-                           NULL) != SQLITE_OK) {
+    if (sqlite3_prepare_v2(db,
+                           "SELECT packed, format FROM scenes WHERE name = ?1 "
+                           "ORDER BY version DESC LIMIT 1",
+                           -1, &select, NULL) != SQLITE_OK) {
         result = refuse_sqlite(error, db, "not a database of scenes");
     } else {
         sqlite3_bind_text(select, 1, name, -1, SQLITE_STATIC);
@@ -193,8 +272,10 @@ carom_result cm_scene_db_list(const char *path, bool (*row)(void *context, const
     }
     sqlite3_stmt *select = NULL;
     if (sqlite3_prepare_v2(
-            db, "SELECT name, bodies, length(packed), imported_at FROM scenes ORDER BY name", -1,
-            &select, NULL) != SQLITE_OK) {
+            db,
+            "SELECT name, bodies, length(packed), imported_at, version FROM scenes s WHERE "
+            "version = (SELECT max(version) FROM scenes WHERE name = s.name) ORDER BY name",
+            -1, &select, NULL) != SQLITE_OK) {
         result = refuse_sqlite(error, db, "not a database of scenes");
         sqlite3_close(db);
         return result;
@@ -203,7 +284,8 @@ carom_result cm_scene_db_list(const char *path, bool (*row)(void *context, const
     while ((step = sqlite3_step(select)) == SQLITE_ROW) {
         cm_scene_row found = {.bodies = (uint32_t)sqlite3_column_int64(select, 1),
                               .bytes = (uint64_t)sqlite3_column_int64(select, 2),
-                              .imported_at = sqlite3_column_int64(select, 3)};
+                              .imported_at = sqlite3_column_int64(select, 3),
+                              .version = (uint32_t)sqlite3_column_int64(select, 4)};
         const char *name = (const char *)sqlite3_column_text(select, 0);
         snprintf(found.name, sizeof found.name, "%s", name != NULL ? name : "");
         if (!row(context, &found)) {

@@ -1,7 +1,7 @@
-// Scenes kept in an SQLite file under their names, in packed form.
-//
-//   scenes(name TEXT PRIMARY KEY, format INTEGER, packed BLOB, bodies INTEGER,
-//          imported_at INTEGER seconds since 1970)
+// The catalogue: scenes kept in an SQLite file under their names, in packed form and in versions.
+// Its schema is what the numbered files of catalogue/ make, one after another; user_version says
+// how many of them a file has had. An older file is brought up to date when it is opened, a newer
+// one is refused.
 //
 // Each call opens the file, does one thing and closes it; a scene is used once a room, not once a
 // tick. What comes out of a file is hostile until unpacked and checked.
@@ -14,13 +14,16 @@
 
 typedef struct cm_scene_row {
     char name[CM_NAME_MAX];
+    uint32_t version; // the newest
     uint32_t bodies;
     uint64_t bytes;
     int64_t imported_at;
 } cm_scene_row;
 
-// Errors: CAROM_ERROR_IO, _NOT_FOUND, _CORRUPT and those of cm_scene_unpack; `error` (never NULL)
-// has the message.
+// Saving another scene under a known name makes its next version; the same one again makes none.
+// Loading gives the newest, deleting removes all versions.
+// Errors: CAROM_ERROR_IO, _NOT_FOUND, _CORRUPT, _VERSION (a newer schema) and those of
+// cm_scene_unpack; `error` (never NULL) has the message.
 carom_result cm_scene_db_save(const char *path, const char *name, const cm_scene *scene,
                               int64_t imported_at, cm_scene_error *error);
 carom_result cm_scene_db_load(const char *path, const char *name, cm_scene **scene,

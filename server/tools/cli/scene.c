@@ -197,8 +197,8 @@ static bool print_row(void *context, const cm_scene_row *row)
     }
     char name[4 * CM_NAME_MAX];
     cm_utf8_printable(row->name, name, sizeof name);
-    printf("%s\t%u bodies\t%llu bytes\t%s\n", name, (unsigned)row->bodies,
-           (unsigned long long)row->bytes, when);
+    printf("%s\t%u bodies\t%llu bytes\t%s\tversion %u\n", name, (unsigned)row->bodies,
+           (unsigned long long)row->bytes, when, (unsigned)row->version);
     return !ferror(stdout);
 }
 
