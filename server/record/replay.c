@@ -10,6 +10,7 @@
 #include "server/record/replay.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "server/record/match_db.h"
@@ -21,7 +22,8 @@ typedef struct replay {
     const carom_module *module;
     carom_game *game;
     cm_replay_report *report;
-    uint64_t keyframe; // tick of the next one; UINT64_MAX: no more
+    uint64_t keyframe;  // tick of the next one; UINT64_MAX: no more
+    const char *states; // prefix of files, or NULL
 } replay;
 
 static carom_result wrong_version(replay *run)
@@ -86,6 +88,22 @@ static void describe(replay *run, uint64_t tick, const cm_difference *d)
              d->second);
 }
 
+static bool write_state(const char *prefix, const char *suffix, const carom_game *game)
+{
+    char path[1024];
+    size_t size = cm_game_encode_size(game);
+    uint8_t *bytes = malloc(size);
+    bool fits = snprintf(path, sizeof path, "%s.%s", prefix, suffix) < (int)sizeof path;
+    FILE *file = bytes != NULL && fits ? fopen(path, "wb") : NULL;
+    bool wrote = file != NULL && cm_game_encode(game, bytes, size) == size &&
+                 fwrite(bytes, 1, size, file) == size;
+    if (file != NULL) {
+        wrote = fclose(file) == 0 && wrote;
+    }
+    free(bytes);
+    return wrote;
+}
+
 // On to the next keyframe, to compare states there. What cannot be read leaves no description.
 static void find_difference(replay *run)
 {
@@ -120,6 +138,10 @@ static void find_difference(replay *run)
         snprintf(run->report->difference, sizeof run->report->difference,
                  "at the keyframe of tick %llu: the bodies are equal, players or module are not",
                  (unsigned long long)at);
+    }
+    if (reached && run->states != NULL) {
+        run->report->states_written = write_state(run->states, "recorded", recorded) &&
+                                      write_state(run->states, "replayed", run->game);
     }
     cm_game_destroy(recorded);
 }
@@ -226,7 +248,7 @@ carom_result cm_replay_verify(const char *path, const cm_replay_options *options
 {
     static const cm_replay_options none;
     options = options != NULL ? options : &none;
-    replay run = {.report = report};
+    replay run = {.report = report, .states = options->states};
     memset(report, 0, sizeof *report);
     carom_result result = cm_match_open(path, &run.file, &report->error);
     if (result != CAROM_OK) {

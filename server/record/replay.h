@@ -18,6 +18,7 @@ typedef struct cm_replay_report {
     // The first difference in the state at the next keyframe: tick, body, field, both values. Empty
     // where the file has no such keyframe.
     char difference[256];
+    bool states_written;
     cm_match_error error; // for CAROM_ERROR_CORRUPT and CAROM_ERROR_VERSION
 } cm_replay_report;
 
@@ -28,6 +29,9 @@ typedef struct cm_replay_options {
     const uint8_t *public_key; // of CM_PUBLIC_KEY_BYTES; NULL: authenticity is not asked
     cm_replay_progress *progress;
     void *context;
+    // Where the two states of a difference are written, encoded, as PREFIX.recorded and
+    // PREFIX.replayed; NULL: nowhere.
+    const char *states;
 } cm_replay_options;
 
 // CAROM_OK: simulation and record agree; whether the file was changed is report->proof's verdict.

@@ -112,11 +112,26 @@ static int print_proof(const char *path, const cm_replay_report *report, bool js
     return cm_cli_finish(status);
 }
 
-static int verify(const char *path, const uint8_t *public_key, bool json)
+// On a terminal, so that a long match is seen to go on.
+static bool show_progress(void *context, uint64_t tick)
+{
+    (void)context;
+    if (tick % 1024 == 0) {
+        fprintf(stderr, "\rtick %" PRIu64, tick);
+    }
+    return true;
+}
+
+static int verify(const char *path, const uint8_t *public_key, const char *states, bool json)
 {
     cm_replay_report report;
-    cm_replay_options options = {.public_key = public_key};
+    bool terminal = isatty(STDERR_FILENO) != 0;
+    cm_replay_options options = {
+        .public_key = public_key, .progress = terminal ? show_progress : NULL, .states = states};
     carom_result result = cm_replay_verify(path, &options, &report);
+    if (terminal) {
+        fprintf(stderr, "\r\033[K");
+    }
     if (result == CAROM_OK) {
         return print_proof(path, &report, json);
     }
@@ -128,6 +143,11 @@ static int verify(const char *path, const uint8_t *public_key, bool json)
                      report.proof.verdict == CM_PROOF_CHANGED ? "; changed since it was recorded: "
                                                               : "",
                      report.proof.changed);
+        if (states != NULL && !report.states_written) {
+            cm_cli_error("%s: the states could not be written there, or no later keyframe shows "
+                         "them",
+                         states);
+        }
         return json ? print_json("diverged", &report, CM_STATUS_FAILED) : CM_STATUS_FAILED;
     }
     cm_cli_error("%s: %s", path,
@@ -139,11 +159,12 @@ static int verify(const char *path, const uint8_t *public_key, bool json)
 static int run_command(int argc, char **argv)
 {
     bool verifying = false, seek = false, speed = false, export = false;
-    const char *format = "text", *ignored = NULL, *path = NULL, *key_path = NULL;
+    const char *format = "text", *ignored = NULL, *path = NULL, *key_path = NULL, *states = NULL;
     uint32_t count = 0;
     const cm_option options[] = {
         {.name = "verify", .kind = CM_OPTION_FLAG, .value = &verifying},
         {.name = "pubkey", .kind = CM_OPTION_TEXT, .value = &key_path},
+        {.name = "states", .kind = CM_OPTION_TEXT, .value = &states},
         {.name = "format", .kind = CM_OPTION_CHOICE, .value = &format, .choices = "text|json"},
         {.name = "seek", .kind = CM_OPTION_TEXT, .value = &ignored, .given = &seek},
         {.name = "speed", .kind = CM_OPTION_TEXT, .value = &ignored, .given = &speed},
@@ -174,13 +195,13 @@ static int run_command(int argc, char **argv)
         cm_cli_error("%s", error);
         return CM_STATUS_USAGE;
     }
-    return verify(path, key_path != NULL ? public_key : NULL, strcmp(format, "json") == 0);
+    return verify(path, key_path != NULL ? public_key : NULL, states, strcmp(format, "json") == 0);
 }
 
 const cm_command cm_replay_command = {
     "replay", run_command,
     "runs a recorded match again\n"
-    "usage: carom replay MATCH --verify [--pubkey FILE] [--format text|json]\n"
+    "usage: carom replay MATCH --verify [--pubkey FILE] [--states PREFIX] [--format text|json]\n"
     "\n"
     "  --verify   makes the file's hash chain again, re-simulates, and compares the hash of every\n"
     "             tick and every keyframe. 'consistent': rows, chain and simulation agree; "
@@ -190,5 +211,7 @@ const cm_command cm_replay_command = {
     "             something differs, 2 where another engine or format recorded it, or it cannot\n"
     "             be read\n"
     "  --pubkey   public key (what 'carom match keygen' makes, or 64 hexadecimal digits):\n"
-    "             'authentic' where the whole match is signed by it, else status 1\n",
+    "             'authentic' where the whole match is signed by it, else status 1\n"
+    "  --states   where the match diverged: the recorded and the replayed state at the next\n"
+    "             keyframe, encoded, as PREFIX.recorded and PREFIX.replayed\n",
     NULL};

@@ -58,9 +58,15 @@ Test(replay, a_changed_input_is_named_by_the_next_keyframe)
 {
     recording_make(100, 5);
     recording_edit_inputs(recording_path(), nothing_from_40);
+    char prefix[128];
+    snprintf(prefix, sizeof prefix, "%s/state", recording_folder);
+    cm_replay_options options = {.states = prefix};
     cm_replay_report report;
-    cr_assert_eq(cm_replay_verify(recording_path(), NULL, &report), CAROM_ERROR_DIVERGED, "%s",
+    cr_assert_eq(cm_replay_verify(recording_path(), &options, &report), CAROM_ERROR_DIVERGED, "%s",
                  report.error.message);
+    cr_assert(report.states_written);
+    cr_assert_gt(file_size(prefix, ".recorded"), 1000);
+    cr_assert_gt(file_size(prefix, ".replayed"), 1000);
     cr_assert_eq(report.diverged_tick, 40);
     cr_assert_not_null(strstr(report.difference, "keyframe of tick 60"), "%s", report.difference);
     cr_assert_not_null(strstr(report.difference, "body"), "%s", report.difference);
