@@ -270,6 +270,17 @@ static carom_result check_keyframes(cm_match_file *file, cm_match_error *error)
     return result;
 }
 
+static uint64_t sum_of(cm_match_file *file, const char *sql)
+{
+    sqlite3_stmt *row = cm_match_prepare(file, sql);
+    uint64_t sum = 0;
+    if (row != NULL && sqlite3_step(row) == SQLITE_ROW) {
+        sum = (uint64_t)sqlite3_column_int64(row, 0);
+    }
+    sqlite3_finalize(row);
+    return sum;
+}
+
 // How it ended, for people: whether that is true is the proof's matter.
 static carom_result read_end(cm_match_file *file, cm_match_error *error)
 {
@@ -428,6 +439,10 @@ carom_result cm_match_open(const char *path, cm_match_file **out, cm_match_error
     }
     if (result == CAROM_OK) {
         result = read_end(file, error);
+    }
+    if (result == CAROM_OK) {
+        file->info.input_bytes = sum_of(file, "SELECT sum(length(packed)) FROM packs");
+        file->info.keyframe_bytes = sum_of(file, "SELECT sum(length(packed)) FROM keyframes");
     }
     if (result != CAROM_OK) {
         if (error->message[0] == '\0') {

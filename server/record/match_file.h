@@ -21,8 +21,9 @@ typedef struct cm_match_info {
     uint64_t seed;
     uint64_t started_unix_ms;
     uint32_t tick_rate;
-    uint64_t ticks;  // last committed tick
-    uint64_t inputs; // changes of inputs recorded
+    uint64_t ticks;                       // last committed tick
+    uint64_t inputs;                      // changes of inputs recorded
+    uint64_t input_bytes, keyframe_bytes; // as packed
     uint32_t keyframes;
     uint32_t joins, leaves;
     cm_match_end end;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "server/tools/bench/impact.h"
+#include "server/tools/bench/recording.h"
 #include "server/tools/bench/rewind.h"
 #include "server/tools/bench/scene_run.h"
 #include "server/tools/cli/cli.h"
@@ -21,6 +22,7 @@
 #define STEPS          360
 #define RUNS           3
 #define REWINDS        101
+#define RECORDED_S     60
 #define IMPACT_RUNS    11
 #define COLLISIONS     1000000
 #define FEW_BODIES     256
@@ -152,6 +154,35 @@ static int bench_rewinds(int argc, char **argv)
     return status == CM_STATUS_USAGE ? status : cm_cli_finish(status);
 }
 
+static int bench_recording(int argc, char **argv)
+{
+    int64_t seconds = RECORDED_S;
+    const cm_option options[] = {
+        {.name = "seconds", .kind = CM_OPTION_INT, .value = &seconds, .low = 1, .high = 86400},
+    };
+    int status = cm_cli_options(argc, argv, options, 1, NULL, 0, NULL);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    char folder[] = "/tmp/carom_bench_XXXXXX";
+    cm_recording_cost cost;
+    carom_result result = mkdtemp(folder) == NULL
+                              ? CAROM_ERROR_IO
+                              : cm_recording_measure(folder, (uint32_t)seconds, &cost);
+    if (result != CAROM_OK) {
+        cm_cli_error("bench: replay: %s", carom_result_text(result));
+        return CM_STATUS_FAILED;
+    }
+    printf("{\"bench\":\"replay\",\"bodies\":%u,\"players\":%u,\"seconds\":%u,\"tick_us\":%.2f,"
+           "\"input_bytes_per_tick\":%.1f,\"arrival_bytes_per_tick\":%.1f,"
+           "\"keyframe_bytes_per_hour\":%.0f,\"file_bytes_per_tick\":%.1f,"
+           "\"verify_x_realtime\":%.1f}\n",
+           (unsigned)cost.bodies, (unsigned)cost.players, (unsigned)seconds, cost.tick_us,
+           cost.input_bytes_per_tick, cost.arrival_bytes_per_tick, cost.keyframe_bytes_per_hour,
+           cost.file_bytes_per_tick, cost.verify_x_realtime);
+    return cm_cli_finish(CM_STATUS_DONE);
+}
+
 static int bench_impacts(int argc, char **argv)
 {
     int64_t runs = IMPACT_RUNS, collisions = COLLISIONS;
@@ -227,7 +258,7 @@ static int bench_scenes(int argc, char **argv)
 
 static int run_command(int argc, char **argv)
 {
-    static const char *const LATER[] = {"codec", "load", "replay"};
+    static const char *const LATER[] = {"codec", "load"};
     for (size_t i = 0; i < sizeof LATER / sizeof LATER[0]; i++) {
         if (argc > 1 && strcmp(argv[1], LATER[i]) == 0) {
             cm_cli_error("bench: %s: not built yet", LATER[i]);
@@ -242,6 +273,10 @@ static int run_command(int argc, char **argv)
         argv[1] = argv[0]; // messages name the command
         return bench_rewinds(argc - 1, argv + 1);
     }
+    if (argc > 1 && strcmp(argv[1], "replay") == 0) {
+        argv[1] = argv[0];
+        return bench_recording(argc - 1, argv + 1);
+    }
     return bench_scenes(argc, argv);
 }
 
@@ -252,6 +287,7 @@ const cm_command cm_bench_command =
         "usage: carom bench [SCENE...] [options]\n"
         "       carom bench rollback [--runs N]\n"
         "       carom bench impact [--runs N] [--collisions N]\n"
+        "       carom bench replay [--seconds N]\n"
         "\n"
         "Runs benchmark scenes (files, or names in the folder; all of it by default) and prints a\n"
         "JSON line for each: scene, bodies (that can move), solver, steps, ms_median, ms_mean, "
@@ -292,13 +328,52 @@ const cm_command cm_bench_command =
                                                                             "in a run "
                                                                             "(" CM_HELP(COLLISIONS) "), --runs (" CM_HELP(
                                                                                 IMPACT_RUNS) ").\n"
-                                                                                             "codec"
-                                                                                             ", "
-                                                                                             "load,"
-                                                                                             " repl"
-                                                                                             "ay: "
-                                                                                             "not "
-                                                                                             "built"
-                                                                                             " yet."
-                                                                                             "\n",
+                                                                                             "repla"
+                                                                                             "y: "
+                                                                                             "what "
+                                                                                             "recor"
+                                                                                             "ding "
+                                                                                             "256 "
+                                                                                             "cubes"
+                                                                                             " and "
+                                                                                             "8 "
+                                                                                             "playe"
+                                                                                             "rs "
+                                                                                             "takes"
+                                                                                             ": "
+                                                                                             "micro"
+                                                                                             "secon"
+                                                                                             "ds "
+                                                                                             "of "
+                                                                                             "the "
+                                                                                             "tick'"
+                                                                                             "s\n"
+                                                                                             "threa"
+                                                                                             "d, "
+                                                                                             "bytes"
+                                                                                             " on "
+                                                                                             "disk,"
+                                                                                             " and "
+                                                                                             "how "
+                                                                                             "much "
+                                                                                             "faste"
+                                                                                             "r "
+                                                                                             "than "
+                                                                                             "real "
+                                                                                             "time "
+                                                                                             "one "
+                                                                                             "core "
+                                                                                             "verif"
+                                                                                             "ies "
+                                                                                             "it;\n"
+                                                                                             "--"
+                                                                                             "secon"
+                                                                                             "ds "
+                                                                                             "of "
+                                                                                             "the "
+                                                                                             "match"
+                                                                                             " "
+                                                                                             "(" CM_HELP(
+                                                                                                 RECORDED_S) ").\n"
+                                                                                                             "codec, load: not built yet.\n",
         NULL};
