@@ -502,8 +502,11 @@ static int finish(serve *s)
     if (s->config.drain_verify_s > 0) {
         cm_replay_options options = {.progress = verify_goes_on, .context = s};
         result = cm_replay_verify(s->path, &options, &report);
-        verified = result == CAROM_OK && report.verified_ticks >= match.committed_tick &&
-                   report.proof.verdict == CM_PROOF_CONSISTENT;
+        if (result == CAROM_OK && report.proof.verdict == CM_PROOF_CHANGED) {
+            result = CAROM_ERROR_CORRUPT; // the disk gave back something else
+            snprintf(report.error.message, sizeof report.error.message, "%s", report.proof.changed);
+        }
+        verified = result == CAROM_OK && report.verified_ticks >= match.committed_tick;
         outcome = verified             ? "the same hash at every tick"
                   : result == CAROM_OK ? "not finished within drain_verify_s"
                                        : carom_result_text(result);
