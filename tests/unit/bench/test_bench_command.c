@@ -90,13 +90,31 @@ Test(bench_command, rollback)
     cr_expect_null(strstr(result.out, "false"));
 }
 
+// Figures of a machine are not asserted; bytes are the same on every one.
+Test(bench_command, a_recording_takes_few_bytes)
+{
+    double inputs = 0.0, arrivals = 0.0;
+    run_command("bench replay --seconds 10", &result);
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    const char *found = strstr(result.out, "\"input_bytes_per_tick\":");
+    cr_assert_not_null(found, "%s", result.out);
+    cr_assert_eq(sscanf(found, "\"input_bytes_per_tick\":%lf,\"arrival_bytes_per_tick\":%lf",
+                        &inputs, &arrivals),
+                 2);
+    cr_assert_lt(inputs, 100.0);
+    cr_assert_lt(arrivals, 40.0);
+    cr_assert_gt(inputs, 10.0);
+    cr_assert_gt(arrivals, 1.0);
+}
+
 Test(bench_command, bad_usage)
 {
-    static const char *const BAD[] = {"bench --steps 0", "bench A_pyramid20 --steps 10 --from 10",
-                                      "bench --runs x",  "bench --scenes /none",
-                                      "bench codec x",   "bench load",
-                                      "bench replay",    "bench rollback --steps 3",
-                                      "bench --unknown"};
+    static const char *const BAD[] = {
+        "bench --steps 0",         "bench A_pyramid20 --steps 10 --from 10",
+        "bench --runs x",          "bench --scenes /none",
+        "bench codec x",           "bench load",
+        "bench --unknown",         "bench rollback --steps 3",
+        "bench replay --seconds 0"};
     for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
         run_command(BAD[i], &result);
         cr_expect_eq(result.status, 2, "%s", BAD[i]);
