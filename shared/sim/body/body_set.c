@@ -84,6 +84,7 @@ carom_result carom_body_set_velocity(carom_world *world, carom_body_id body, car
     }
     motion->linear_velocity = linear;
     motion->angular_velocity = angular;
+    cm_bodies(world)[body.index].flags &= (uint8_t)~CM_BODY_MIDWAY;
     return CAROM_OK;
 }
 

@@ -91,7 +91,8 @@ enum {
     CM_BODY_REPORT = 4,
     CM_BODY_ASLEEP = 8,
     CM_BODY_STIRRED = 16, // by a call since the last step: woken, or not dynamic and changed
-    CM_BODY_FLAGS = 31,
+    CM_BODY_MIDWAY = 32,  // lcp: rows turned it; its angular velocity is that of half a step ago
+    CM_BODY_FLAGS = 63,
 };
 
 typedef struct cm_body {

@@ -3,10 +3,10 @@
 // Forces and the rotational force -w x (I w) act on the velocity of the start of the step, so rows
 // see them; then the new velocity moves the pose (quasi-implicit: JP2003526160A, (10)). Where a
 // body turns so far in a step that the explicit rotational force would feed it, one Newton step of
-// the implicit equation stands in (E. Catto, "Numerical Methods", GDC 2015). A body that no row
-// turned keeps its angular momentum instead; with rotation "quasi_implicit" it does as the source
-// says. Locked axes are rows and columns without inverse mass. What would not be finite is put to
-// rest. Typical: 20 bodies.
+// the implicit equation stands in (E. Catto, "Numerical Methods", GDC 2015). That is the source's
+// form, "quasi_implicit"; by default the change of spin keeps the angular momentum (free_turn.h),
+// whether rows turn the body or not. Locked axes are rows and columns without inverse mass. What
+// would not be finite is put to rest. Typical: 20 bodies.
 #include "shared/sim/state/wake.h"
 #include "shared/sim/solve/free_turn.h"
 #include "shared/sim/solve/lcp/lcp.h"
@@ -114,8 +114,19 @@ static void load_dynamic(const cm_lcp_step *step, const cm_body *body, cm_lcp_bo
     invert_free(m, locks, row->inverse);
     cm_d3 torque = cm_d3_add(cm_d3_from(body->torque), cm_d3_from(body->applied_torque));
     cm_d3 w = row->w;
-    cm_d3 turn = rotational(cm_dmat_mul_transpose(&axes, w), inertia, h);
-    w = cm_d3_add(w, unlocked(cm_dmat_mul(&axes, turn), locks >> 3));
+    row->end = w;
+    if (!cm_turns_freely(step->world, body, locks)) {
+        cm_d3 turn = rotational(cm_dmat_mul_transpose(&axes, w), inertia, h);
+        w = cm_d3_add(w, unlocked(cm_dmat_mul(&axes, turn), locks >> 3));
+    } else if (body->flags & CM_BODY_MIDWAY) {
+        cm_halfway_turn turn = cm_turn_halfway(&axes, inertia, w, h);
+        row->w = turn.now;
+        w = turn.middle;
+    } else {
+        cm_free_turn kept = cm_turn_freely(body, row->orientation, w, h);
+        row->end = kept.end;
+        w = kept.middle;
+    }
     row->turned = w;
     w = cm_d3_mad(w, h, sym_mul(row->inverse, torque));
     row->free_w = cm_d3_scale(angular, w);
@@ -172,25 +183,31 @@ static cm_dquat pushed(cm_dquat q, cm_d3 w, double h)
     return cm_dquat_unit(q);
 }
 
-// The pose's turn by one step; `w` becomes what it is at the end. A body that no row turned keeps
-// its momentum; what rows turn moves with the velocity that was solved for.
-static cm_dquat turn_body(const cm_lcp_step *step, const cm_lcp_body *row, const cm_body *body,
-                          cm_d3 *w)
+// The pose's turn by one step; `w` becomes what it is at the end, unless rows turned the body: what
+// was solved for stays.
+static cm_dquat turn_body(const cm_lcp_step *step, const cm_lcp_body *row, cm_body *body, cm_d3 *w)
 {
-    double h = step->h;
-    bool free = row->dw.x == 0.0 && row->dw.y == 0.0 && row->dw.z == 0.0;
-    if (!free || !cm_turns_freely(step->world, body, locks_of(step->world, body))) {
+    double h = step->h, left = 1.0 / (1.0 + h * (double)body->angular_damping);
+    bool midway = (body->flags & CM_BODY_MIDWAY) != 0;
+    body->flags &= (uint8_t)~CM_BODY_MIDWAY;
+    if (!cm_turns_freely(step->world, body, locks_of(step->world, body))) {
         return pushed(row->orientation, *w, h);
     }
-    cm_free_turn kept = cm_turn_freely(body, row->orientation, row->w, h);
-    double left = 1.0 / (1.0 + h * (double)body->angular_damping);
-    cm_d3 middle = cm_d3_mad(*w, left, cm_d3_sub(kept.middle, row->turned));
-    *w = settled(cm_d3_mad(*w, left, cm_d3_sub(kept.end, row->turned)));
+    if (row->dw.x != 0.0 || row->dw.y != 0.0 || row->dw.z != 0.0) {
+        body->flags |= CM_BODY_MIDWAY;
+        return cm_turn(row->orientation, *w, h);
+    }
+    cm_d3 middle = *w, end = row->end;
+    if (midway) { // the last that rows turned was the step before
+        cm_free_turn kept = cm_turn_freely(body, row->orientation, row->w, h);
+        middle = cm_d3_mad(*w, left, cm_d3_sub(kept.middle, row->turned));
+        end = kept.end;
+    }
+    *w = settled(cm_d3_mad(*w, left, cm_d3_sub(end, row->turned)));
     return cm_turn(row->orientation, middle, h);
 }
 
-static void store_body(cm_lcp_step *step, const cm_lcp_body *row, const cm_body *body,
-                       cm_motion *motion)
+static void store_body(cm_lcp_step *step, const cm_lcp_body *row, cm_body *body, cm_motion *motion)
 {
     double h = step->h;
     cm_d3 v = settled(cm_d3_mad(row->free_v, h, row->dv));

@@ -30,6 +30,7 @@ typedef struct cm_lcp_body {
     cm_d3 v, w;           // at the start of the step
     cm_d3 free_v, free_w; // with all but constraint forces
     cm_d3 turned;         // w with the rotational force alone
+    cm_d3 end;            // that of a body that keeps its momentum, at the end of the step
     cm_d3 dv, dw;         // acceleration by constraint forces
     cm_d3 inverse_mass;   // along world axes: 0 where locked
     double inverse[6];    // inertia, world axes: xx xy xz yy yz zz
