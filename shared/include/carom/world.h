@@ -225,6 +225,11 @@ CAROM_API uint64_t carom_world_tick(const carom_world *world);
 CAROM_API void carom_world_set_tick(carom_world *world, uint64_t tick);
 CAROM_API uint32_t carom_world_tick_rate(const carom_world *world);
 CAROM_API carom_vec3 carom_world_gravity(const carom_world *world);
+// Components within 1e6 m/s^2; what sleeps wakes. State: it travels with images, not with bodies.
+CAROM_API carom_result carom_world_set_gravity(carom_world *world, carom_vec3 gravity);
+// epsilon (1/kg, 0 or more) and gamma (0 to 1) of the lcp solver, as in carom_solver_def: of rows
+// whose body or joint has none of its own. State; what sleeps wakes. STATE for other solvers.
+CAROM_API carom_result carom_world_set_softness(carom_world *world, float epsilon, float gamma);
 CAROM_API carom_limits carom_world_limits(const carom_world *world);
 
 // A hash of everything that can change the future, over values: equal on every architecture.
@@ -397,6 +402,13 @@ CAROM_API carom_result carom_body_set_force(carom_world *world, carom_body_id bo
 // Force and torque for the next tick only; calls add up.
 CAROM_API carom_result carom_body_apply_force(carom_world *world, carom_body_id body,
                                               carom_vec3 force, carom_vec3 torque);
+// The same with force and torque along the body's axes as they are at the call.
+CAROM_API carom_result carom_body_apply_local_force(carom_world *world, carom_body_id body,
+                                                    carom_vec3 force, carom_vec3 torque);
+// The same with a force in world axes at a point of the world: about the centre of mass it turns
+// the body too.
+CAROM_API carom_result carom_body_apply_force_at(carom_world *world, carom_body_id body,
+                                                 carom_vec3 force, carom_vec3 point);
 // Changes the velocity at once. The impulse (N s) acts at a point in world axes.
 CAROM_API carom_result carom_body_apply_impulse(carom_world *world, carom_body_id body,
                                                 carom_vec3 impulse, carom_vec3 point);

@@ -136,6 +136,46 @@ carom_result carom_body_apply_force(carom_world *world, carom_body_id body, caro
     return result;
 }
 
+CM_FP_BODY static carom_vec3 turned(carom_quat orientation, carom_vec3 v)
+{
+    return cm_rotate(orientation, v);
+}
+
+CM_FP_BODY static carom_vec3 torque_at(const cm_motion *motion, carom_vec3 force, carom_vec3 point)
+{
+    return cm_cross(cm_sub(point, motion->position), force);
+}
+
+carom_result carom_body_apply_local_force(carom_world *world, carom_body_id body, carom_vec3 force,
+                                          carom_vec3 torque)
+{
+    cm_body *row;
+    CM_TRY(find(world, body, &row));
+    carom_error *error = &world->error;
+    CM_FIELD(cm_check_vec(force, CAROM_FORCE_MAX), "force", "components within 1e15 N");
+    CM_FIELD(cm_check_vec(torque, CAROM_FORCE_MAX), "torque", "components within 1e15 N m");
+    carom_quat q = cm_motions(world)[body.index].orientation;
+    cm_fpenv saved = cm_fpenv_enter();
+    force = turned(q, force);
+    torque = turned(q, torque);
+    cm_fpenv_leave(saved);
+    return carom_body_apply_force(world, body, force, torque);
+}
+
+carom_result carom_body_apply_force_at(carom_world *world, carom_body_id body, carom_vec3 force,
+                                       carom_vec3 point)
+{
+    cm_body *row;
+    CM_TRY(find(world, body, &row));
+    carom_error *error = &world->error;
+    CM_FIELD(cm_check_vec(force, CAROM_FORCE_MAX), "force", "components within 1e15 N");
+    CM_FIELD(cm_check_vec(point, CAROM_POSITION_MAX), "point", "components within 1e7 m");
+    cm_fpenv saved = cm_fpenv_enter();
+    carom_vec3 torque = torque_at(&cm_motions(world)[body.index], force, point);
+    cm_fpenv_leave(saved);
+    return carom_body_apply_force(world, body, force, torque);
+}
+
 // v += J / m, w += I^-1 (r x J), with I diagonal in the principal axes; what is locked bears its
 // share.
 CM_FP_BODY static carom_result add_impulse(cm_motion *motion, const cm_body *body, uint32_t locks,

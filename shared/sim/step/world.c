@@ -296,6 +296,28 @@ carom_vec3 carom_world_gravity(const carom_world *world)
     return world->state.gravity;
 }
 
+carom_result carom_world_set_gravity(carom_world *world, carom_vec3 gravity)
+{
+    carom_error *error = &world->error;
+    CM_FIELD(cm_check_vec(gravity, CAROM_VELOCITY_MAX), "gravity", "components within 1e6");
+    world->state.gravity = gravity;
+    cm_wake_all(world);
+    return CAROM_OK;
+}
+
+carom_result carom_world_set_softness(carom_world *world, float epsilon, float gamma)
+{
+    carom_error *error = &world->error;
+    bool lcp = world->state.solver == CAROM_SOLVER_LCP;
+    CM_FIELD(lcp ? CAROM_OK : CAROM_ERROR_STATE, "solver", "lcp");
+    CM_FIELD(cm_check_float(epsilon, 0.0f, CAROM_SOFTNESS_MAX), "epsilon", "0 or more");
+    CM_FIELD(cm_check_float(gamma, 0.0f, 1.0f), "gamma", "0 to 1");
+    world->state.epsilon = epsilon;
+    world->state.gamma = gamma;
+    cm_wake_all(world);
+    return CAROM_OK;
+}
+
 carom_limits carom_world_limits(const carom_world *world)
 {
     return world->limits;

@@ -5,7 +5,7 @@
 // Without a diagonal the free rows are factored in order; a row that depends on those before it
 // keeps the force of the solve before, which shared it out, and the others are solved for with it.
 // If the conditions hold then, that is a solution, to the tolerance asked for. Where there is none,
-// dependent rows contradict each other, at any diagonal. Source: seeds S3.d (M. Kostreva,
+// dependent rows contradict each other, at any diagonal. Source: JP2003526160A (M. Kostreva,
 // "Generalization of Murty's direct algorithm to linear and convex quadratic programming", Journal
 // of Optimization Theory and Applications 62, 1989). Typical: two to five solves.
 #include "shared/sim/solve/lcp/system.h"
