@@ -114,6 +114,23 @@ void cm_line_bool(cm_line *line, const char *key, bool value)
     put(line, key, value ? "true" : "false");
 }
 
+void cm_line_counts(cm_line *line, const char *key, const char *const *names,
+                    const uint64_t *numbers, uint32_t count)
+{
+    cm_line object;
+    cm_line_begin(&object);
+    for (uint32_t i = 0; i < count; ++i) {
+        char name[32] = "";
+        for (size_t at = 0; names[i][at] != '\0' && at + 1 < sizeof name; ++at) {
+            name[at] = (char)(names[i][at] | ('A' <= names[i][at] && names[i][at] <= 'Z' ? 32 : 0));
+        }
+        if (numbers[i] > 0) {
+            cm_line_uint(&object, name, numbers[i]);
+        }
+    }
+    put(line, key, cm_line_end(&object));
+}
+
 const char *cm_line_end(cm_line *line)
 {
     strcpy(line->text + line->size, "}");

@@ -31,6 +31,9 @@ void cm_line_uint(cm_line *line, const char *key, uint64_t value);
 void cm_line_number(cm_line *line, const char *key, double value); // three decimals
 void cm_line_hex(cm_line *line, const char *key, uint64_t value);  // 16 digits, as a text
 void cm_line_bool(cm_line *line, const char *key, bool value);
+// An object with each of `count` numbers that is not 0, by its name in small letters.
+void cm_line_counts(cm_line *line, const char *key, const char *const *names,
+                    const uint64_t *numbers, uint32_t count);
 // Closes the object; no newline. Returns the text.
 const char *cm_line_end(cm_line *line);
 

@@ -129,6 +129,18 @@ static void add_short(cm_line *line, const cm_status *status)
     add_uint_if(line, "messages_dropped", w->messages_dropped);
 }
 
+#define NAME(name, text) #name,
+
+// Why datagrams were refused: by the door, by the list of commands, by the reader of packets.
+static void add_refused(cm_line *line, const cm_worker_stats *w)
+{
+    static const char *const datagrams[] = {CM_DATAGRAM_REASONS(NAME)};
+    static const char *const commands[] = {CM_COMMAND_REASONS(NAME)};
+    cm_line_counts(line, "refused", datagrams, w->refused, CM_DATAGRAM_REASON_COUNT);
+    cm_line_counts(line, "refused_commands", commands, w->commands_refused,
+                   CM_COMMAND_REASON_COUNT);
+}
+
 static void add_full(cm_line *line, const cm_status *status)
 {
     const cm_worker_stats *w = &status->worker;
@@ -158,6 +170,10 @@ static void add_full(cm_line *line, const cm_status *status)
     cm_line_uint(line, "views", w->views);
     cm_line_uint(line, "view_bytes", w->view_bytes);
     cm_line_uint(line, "datagrams_refused", w->datagrams_refused);
+    add_refused(line, w);
+    cm_line_uint(line, "handshakes", w->handshakes);
+    cm_line_uint(line, "sent_bytes", w->sent_bytes);
+    cm_line_uint(line, "received_bytes", w->received_bytes);
     cm_line_uint(line, "ticks_behind", w->ticks_behind);
     cm_line_uint(line, "contacts_dropped", w->contacts_dropped);
     cm_line_uint(line, "bodies_put_to_rest", w->bodies_put_to_rest);

@@ -395,6 +395,11 @@ void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats)
     memcpy(stats->packet_reasons, clients.packet_reasons, sizeof stats->packet_reasons);
     cm_host_stats host;
     cm_host_stats_get(worker->host, &host);
+    memcpy(stats->refused, host.refused, sizeof stats->refused);
+    memcpy(stats->commands_refused, host.commands_refused, sizeof stats->commands_refused);
+    stats->handshakes = host.handshakes;
+    stats->sent_bytes = host.sent_bytes;
+    stats->received_bytes = host.received_bytes;
     for (uint32_t i = 0; i < CM_DATAGRAM_REASON_COUNT; i++) {
         stats->datagrams_refused += host.refused[i];
     }

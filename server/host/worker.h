@@ -7,6 +7,7 @@
 #include "carom/token.h"
 
 #include "server/host/config.h"
+#include "server/host/net.h"
 #include "server/record/store.h"
 #include "shared/wire/packet.h"
 
@@ -42,6 +43,9 @@ typedef struct cm_worker_stats {
     uint64_t rewinds, rewound_ticks, late_inputs, refused_inputs, inputs;
     uint64_t poses_refused[CM_POINTER_REASONS]; // of pointers, by reason
     uint64_t views, view_bytes, datagrams_refused;
+    uint64_t refused[CM_DATAGRAM_REASON_COUNT];         // of those, at the door
+    uint64_t commands_refused[CM_COMMAND_REASON_COUNT]; // of those, behind it
+    uint64_t handshakes, sent_bytes, received_bytes;    // bytes as on the wire
     uint64_t packet_reasons[CM_PACKET_REASON_COUNT];
     uint64_t ticks_behind;       // ticks that the clock was slowed by
     uint64_t contacts_dropped;   // above the scene's limit, ticks stepped again included

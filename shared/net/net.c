@@ -15,6 +15,7 @@
 #define QUEUE_BYTES_MAX    ((size_t)64 << 20) // what waits to be sent through a kernel link
 #define VIRTUAL_START_US   1000000u
 #define CHANCE_SALT        UINT64_C(0x6368616e6365)
+#define FLIP_SALT          UINT64_C(0x7f1b)
 #define VIRTUAL_PORT_FIRST 40000u
 
 static _Thread_local cm_net thread_default;
@@ -38,6 +39,7 @@ static cm_net *net_alloc(uint64_t seed)
     CM_ASSERT(net != NULL);
     cm_rng_seed(&net->rng, seed);
     cm_rng_seed(&net->chance, seed ^ CHANCE_SALT);
+    cm_rng_seed(&net->flips, seed ^ FLIP_SALT);
     net->last_socket = -1;
     net->outbound.bytes_max = QUEUE_BYTES_MAX;
     return net;
@@ -119,6 +121,11 @@ void cm_net_partition(cm_net *net, uint16_t port, bool cut)
 {
     CM_ASSERT(net->is_virtual);
     net->ports[port].cut = cut;
+}
+
+uint64_t cm_net_flipped(const cm_net *net, uint16_t port)
+{
+    return net->ports[port].flipped;
 }
 
 uint16_t cm_net_last_port(const cm_net *net)

@@ -17,6 +17,8 @@ typedef struct cm_link_def {
     uint32_t jitter_us; // uniform in +-jitter
     float loss;         // 0..1
     float duplicate;    // 0..1
+    float flip;         // 0..1: of the datagrams, one bit changed; virtual only
+    uint32_t mtu;       // bytes of a datagram above which it is lost; 0: none; virtual only
 } cm_link_def;
 
 typedef struct cm_net_stats {
@@ -49,6 +51,8 @@ void cm_net_advance(cm_net *net, uint64_t us); // virtual only
 void cm_net_link_port(cm_net *net, uint16_t port, const cm_link_def *link);
 // Cut: nothing goes to or from the port until healed.
 void cm_net_partition(cm_net *net, uint16_t port, bool cut);
+// Datagrams on their way to a port in which a bit was changed.
+uint64_t cm_net_flipped(const cm_net *net, uint16_t port);
 // Port of the socket made last: how a test learns a client's port.
 uint16_t cm_net_last_port(const cm_net *net);
 

@@ -28,11 +28,13 @@ typedef struct cm_virtual_port {
     int socket; // place, -1: none
     bool has_link, cut;
     cm_link_def link;
+    uint64_t flipped; // on their way to it
 } cm_virtual_port;
 
 struct cm_net {
     bool is_virtual, has_link;
     cm_rng rng;
+    cm_rng flips;  // which bits change; a generator of its own, as the next
     cm_rng chance; // what tests make keys of; a generator of its own, so that links draw as before
     cm_link_def link; // kernel: of every socket; virtual: of sockets without one of their own
     cm_net_stats stats;

@@ -129,6 +129,22 @@ static void deliver_later(cm_net *net, cm_virtual_socket *to, uint16_t from, con
     }
 }
 
+// One bit of it, where one of the links says so.
+static void flip(cm_net *net, uint16_t from, uint16_t to, uint8_t *bytes, size_t size)
+{
+    double kept = (1.0 - (double)link_of(net, from)->flip) * (1.0 - (double)link_of(net, to)->flip);
+    if (kept < 1.0 && size > 0 && cm_rng_unit(&net->flips) >= kept) {
+        uint32_t bit = cm_rng_below(&net->flips, 8 * (uint32_t)size);
+        bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        net->ports[to].flipped++;
+    }
+}
+
+static bool too_large(const cm_link_def *link, size_t size)
+{
+    return link->mtu > 0 && size > link->mtu;
+}
+
 int cm_virtual_socket_send(cm_net *net, int socket, uint32_t host, uint16_t port,
                            const cm_net_buffer *buffers, size_t count)
 {
@@ -148,11 +164,13 @@ int cm_virtual_socket_send(cm_net *net, int socket, uint32_t host, uint16_t port
         return (int)size;
     }
     uint32_t copies = out.copies * in.copies;
-    if (copies == 0 || net->ports[port].socket < 0) {
+    bool large = too_large(link_of(net, from->port), size) || too_large(link_of(net, port), size);
+    if (copies == 0 || large || net->ports[port].socket < 0) {
         net->stats.lost++;
         return (int)size;
     }
     net->stats.duplicated += copies - 1;
+    flip(net, from->port, port, bytes, size);
     cm_virtual_socket *to = &net->sockets[net->ports[port].socket];
     for (uint32_t i = 0; i < copies; i++) {
         deliver_later(net, to, from->port, bytes, size,

@@ -23,6 +23,9 @@ static cm_status make_status(uint32_t clients)
     status.worker.stage_ms[CAROM_STAGE_COLLIDE] = 0.25;
     status.worker.stage_ms[CAROM_STAGE_SAVE] = 0.125;
     status.worker.bodies_asleep = 7;
+    status.worker.refused[CM_DATAGRAM_FORGED] = 3;
+    status.worker.refused[CM_DATAGRAM_COMMAND] = 2;
+    status.worker.commands_refused[CM_COMMAND_KIND] = 2;
     status.client_count = clients;
     for (uint32_t i = 0; i < clients && i < CM_STATUS_CLIENTS; i++) {
         strcpy(status.clients[i].name, "a \"name\" of thirty-two characters");
@@ -55,6 +58,11 @@ Test(status, a_line_of_json)
         cr_assert(json_is_number(json_object_get(root, stages[i])), "%s", stages[i]);
     }
     cr_assert_eq(json_integer_value(json_object_get(root, "bodies_asleep")), 7);
+    const json_t *refused = json_object_get(root, "refused");
+    cr_assert_eq(json_object_size(refused), 2, "those that are 0 are left out");
+    cr_assert_eq(json_integer_value(json_object_get(refused, "forged")), 3);
+    refused = json_object_get(root, "refused_commands");
+    cr_assert_eq(json_integer_value(json_object_get(refused, "kind")), 2);
     json_decref(root);
 }
 
