@@ -44,7 +44,7 @@ test-headers:
 	tests/headers/compile.sh
 
 .PHONY: check-matrix test-all test-tidy test-unit test-determinism check-determinism
-test-all: test-tidy test-headers test-unit test-cluster test-examples test-install test-protocol test-determinism test-crash test-fuzz
+test-all: test-tidy test-headers test-unit test-cluster test-examples test-attack test-install test-protocol test-determinism test-crash test-fuzz
 
 # A second parser, written from proto/PROTOCOL.md alone, reads the recorded packets.
 .PHONY: test-protocol
@@ -77,6 +77,17 @@ check-crash: $(OUT)/carom
 check-disk: $(OUT)/unit
 	seq 10001 5000 105001 | xargs -P $$(nproc) -I FIRST env CAROM_DISK_SEEDS=FIRST:5000 \
 	  $(OUT)/unit --jobs 1 --filter 'disk/*'
+
+# Strangers and hostile clients against the real server.
+.PHONY: test-attack check-attack
+$(OUT)/attack: $(OUT)/tests/attack/attack.o $(OUT)/libcarom_client.a
+	$(call say,LINK,$@)$(LINK) $^ $(PKG_LIBS) -lm -o $@
+
+test-attack: all $(OUT)/attack
+	tests/attack/run.sh $(OUT) quick
+
+check-attack: all $(OUT)/attack
+	tests/attack/run.sh $(OUT) long
 
 # The examples and the bots against a real server.
 .PHONY: test-examples
@@ -124,6 +135,6 @@ check-planted:
 	@deploy/deps.sh run test
 	tests/planted/run.sh
 
-check: test check-clang check-steps check-determinism check-matrix check-cluster check-crash check-disk check-scratch check-planted check-fuzz
+check: test check-clang check-steps check-determinism check-matrix check-cluster check-crash check-disk check-attack check-scratch check-planted check-fuzz
 
 include tests/bench/bench.mk

@@ -60,7 +60,8 @@ done
 
 "$carom" bots --connect "$address" --count 4 --seconds 3 --latency 30 --jitter 5 --loss 2 \
     --predict 2 >"$dir/bots.json" 2>"$dir/bots.log"
-check "bots: $(cat "$dir/bots.json" "$dir/bots.log")" $?
+status=$?
+check "bots: $(cat "$dir/bots.json" "$dir/bots.log")" "$status"
 python3 - "$dir/bots.json" <<'PYTHON'
 import json, sys
 s = json.load(open(sys.argv[1]))
@@ -89,31 +90,37 @@ check "the server drains" $?
 "$carom" bots --connect "$address" --count 1 --seconds 1 >"$dir/out.txt" 2>"$dir/err.txt"
 status=$?
 [ "$status" -eq 1 ] && grep -q '"UNREACHABLE":1' "$dir/out.txt"
-check "bots without a server: status $status: $(cat "$dir/out.txt")" $?
+status=$?
+check "bots without a server: status $status: $(cat "$dir/out.txt")" "$status"
 
 # A server with a key: only who has a token plays, and a token plays once.
 umask 077
 "$carom" token keygen --out "$dir/keys"
 start_server --key "$dir/keys"
 "$carom" bots --connect "$address" --key "$dir/keys" --count 3 --seconds 1 >"$dir/bots.json" 2>"$dir/bots.log"
-check "bots with tokens: $(cat "$dir/bots.json" "$dir/bots.log")" $?
+status=$?
+check "bots with tokens: $(cat "$dir/bots.json" "$dir/bots.log")" "$status"
 "$carom" bots --connect "$address" --count 1 --seconds 1 >"$dir/out.txt" 2>&1
 status=$?
 [ "$status" -eq 1 ] && grep -q '"TOKEN":1' "$dir/out.txt"
-check "a bot without a token: status $status: $(cat "$dir/out.txt")" $?
+status=$?
+check "a bot without a token: status $status: $(cat "$dir/out.txt")" "$status"
 # Debian's Python, which has the library: another one may stand before it on the PATH.
 python=python3
 /usr/bin/python3 -c 'import nacl' 2>/dev/null && python=/usr/bin/python3
 token=$("$python" client-sdk/examples/issue_token.py "$dir/keys" 42 "$address" "" Petra 00ff)
 check "the Python example issues a token" $?
 "$carom" token inspect --key "$dir/keys" "$token" >"$dir/out.txt" 2>&1
-check "token inspect reads it: $(cat "$dir/out.txt")" $?
+status=$?
+check "token inspect reads it: $(cat "$dir/out.txt")" "$status"
 grep -q '"client_id":"42".*"expired":false.*"'"$address"'".*"name":"Petra","user_data":"00ff"' "$dir/out.txt"
-check "token inspect says what it was made of: $(cat "$dir/out.txt")" $?
+status=$?
+check "token inspect says what it was made of: $(cat "$dir/out.txt")" "$status"
 plays "01_connect with a token of Python's" "$token" "$out/examples/01_connect"
 "$out/examples/01_connect" "$token" 4 >"$dir/example.txt" 2>&1
 grep -q '^ended: the token was used before$' "$dir/example.txt"
-check "a token lets in once: $(cat "$dir/example.txt")" $?
+status=$?
+check "a token lets in once: $(cat "$dir/example.txt")" "$status"
 kill -INT "$server"
 wait "$server"
 check "the server with keys drains" $?

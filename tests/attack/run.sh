@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# Goal: strangers and hostile clients, on the real binary, neither stop eight players, nor take a
+# slot, nor eat memory, nor get more bytes than they send; each refusal is counted with its reason.
+# Method: a server with a key, eight bots with tokens; beside them the attacks of attack.c in fixed
+# counts, one after another; a server stopped for 4 s by SIGSTOP. What is judged is the server's
+# full status line, its memory, and the summary of the bots at the end.
+#
+#   run.sh BUILD_DIR quick|long
+set -u
+out=${1:-build/release}
+carom=$out/carom
+attack=$out/attack
+strangers=100000 hostile=20000
+[ "${2:-quick}" = long ] && strangers=1000000 hostile=200000
+memory_kib=65536 # that the server may grow by
+dir=$(mktemp -d)
+passed=0
+failed=0
+server=
+bots=
+trap 'kill -CONT $server 2>/dev/null; kill $bots $server 2>/dev/null; wait 2>/dev/null; rm -rf "$dir"' EXIT
+
+check() { # NAME CONDITION-STATUS [FILE]: which tells more where it failed
+    if [ "$2" -eq 0 ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "attack: FAILED: $1"
+        [ -z "${3:-}" ] || cat "$dir/$3"
+        tail -1 "$dir/status" | grep -o '"players".*"draining'
+    fi
+}
+
+field() { # NAME: of the newest status line; 0 where it is not there
+    grep -o "\"$1\":[0-9]*" <(tail -1 "$dir/status") | tail -1 | cut -d: -f2 | grep . || echo 0
+}
+resident() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$server/status"; }
+
+# Until two more status lines have come: what was sent before is in the second.
+look() {
+    local lines
+    lines=$(wc -l <"$dir/status")
+    for ((n = 0; n < 300; n++)); do
+        [ "$(wc -l <"$dir/status")" -ge $((lines + 2)) ] && return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+umask 077
+"$carom" token keygen --out "$dir/keys" || exit 1
+"$carom" serve --key "$dir/keys" --scene tests/scenes/hello.json --listen 127.0.0.1:0 --max-players 32 \
+    --ready-file "$dir/ready" --db "$dir/carom.db" --matches "$dir/matches" --status full \
+    --status-interval-ms 200 >"$dir/status" 2>"$dir/log" &
+server=$!
+for ((i = 0; i < 300; i++)); do
+    [ ! -s "$dir/ready" ] || break
+    sleep 0.1
+done
+[ -s "$dir/ready" ] || { echo "attack: the server did not start:"; cat "$dir/log"; exit 1; }
+address=$(tr -d ' \n' <"$dir/ready")
+token() { "$carom" token issue --key "$dir/keys" --client-id "$1" --server "$address"; }
+
+"$carom" bots --connect "$address" --key "$dir/keys" --count 8 --predict 1 --seconds 100000 \
+    >"$dir/bots.json" 2>"$dir/bots.log" &
+bots=$!
+for ((i = 0; i < 300; i++)); do
+    [ "$(field players)" -eq 8 ] && break
+    sleep 0.1
+done
+look
+[ "$(field players)" -eq 8 ]
+check "eight bots play before" $?
+before=$(resident)
+
+# Plays an attack; what must be counted, and what must not change.
+run() { # KIND REASON COUNT [TOKEN]
+    local was tick sent got
+    was=$(field "$2")
+    tick=$(field tick)
+    "$attack" "$1" "$address" "$3" ${4:+"$4"} >"$dir/attack.json" 2>"$dir/attack.log"
+    check "$1 is played" $? attack.log
+    look
+    echo "attack: $1: $(cat "$dir/attack.json"), $2 $was -> $(field "$2"), memory +$(($(resident) - before)) KiB"
+    sent=$(grep -o '"sent_bytes":[0-9]*' "$dir/attack.json" | cut -d: -f2)
+    got=$(grep -o '"got_bytes":[0-9]*' "$dir/attack.json" | cut -d: -f2)
+    [ "$1" = hello ] || [ "$1" = noack ] || [ "$(field "$2")" -gt "$was" ]
+    check "$1 is refused and counted as $2" $?
+    [ "$1" = noack ] || [ "${got:-1}" -le "${sent:-0}" ]
+    check "$1 gets no more bytes than it sends" $?
+    [ "$(field players)" -ge 8 ]
+    check "$1: eight play on" $?
+    [ "$(field tick)" -gt "$tick" ]
+    check "$1: ticks go on" $?
+    [ $(($(resident) - before)) -le "$memory_kib" ]
+    check "$1: memory stays" $?
+}
+
+peers=$(field peers)
+run hello hello "$strangers"
+run connect cookie "$strangers"
+run sealed unknown "$strangers"
+run junk type "$strangers"
+[ "$(field peers)" -eq "$peers" ]
+check "strangers take no slot: $peers, $(field peers) now" $?
+
+# Clients with tokens: commands that no client sends, and one that acknowledges nothing.
+run empty kind "$hostile" "$(token 1001)"
+run ahead ahead "$hostile" "$(token 1002)"
+run pings acks "$hostile" "$(token 1003)"
+run fragments size "$hostile" "$(token 1004)"
+run random command "$hostile" "$(token 1005)"
+run noack command 200 "$(token 1006)"
+
+tokens=()
+for ((i = 0; i < 400; i++)); do tokens+=("$(token $((2000 + i)))"); done
+"$attack" halfopen "$address" 0 "${tokens[@]}" >"$dir/attack.json" 2>"$dir/attack.log"
+check "400 half-open connects are made" $? attack.log
+"$carom" bots --connect "$address" --key "$dir/keys" --count 1 --seconds 1 >"$dir/late.json" 2>&1
+check "a newcomer plays beside 400 half-open connects" $? late.json
+
+for ((i = 0; i < 300; i++)); do # the one that acknowledged nothing is gone
+    [ "$(field players)" -eq 8 ] && break
+    sleep 0.1
+done
+kill -STOP "$server"
+sleep 4
+kill -CONT "$server"
+look
+look
+[ "$(field players)" -eq 8 ]
+check "nobody is sent away for a stop of 4 s" $?
+
+kill -INT "$bots"
+wait "$bots"
+bots=
+grep -q '"connected":8' "$dir/bots.json" && grep -q '"ended":0' "$dir/bots.json" &&
+    grep -q '"desyncs":0' "$dir/bots.json"
+check "eight bots stayed and none desynced" $? bots.json
+kill -INT "$server"
+wait "$server"
+check "the server drains and its recording verifies" $?
+server=
+echo "attack: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
