@@ -119,9 +119,9 @@ void cm_line_counts(cm_line *line, const char *key, const char *const *names,
 {
     cm_line object;
     cm_line_begin(&object);
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         char name[32] = "";
-        for (size_t at = 0; names[i][at] != '\0' && at + 1 < sizeof name; ++at) {
+        for (size_t at = 0; names[i][at] != '\0' && at + 1 < sizeof name; at++) {
             name[at] = (char)(names[i][at] | ('A' <= names[i][at] && names[i][at] <= 'Z' ? 32 : 0));
         }
         if (numbers[i] > 0) {

@@ -43,7 +43,7 @@ static void fail(const char *what)
 
 static void draw(attacker *a, void *bytes, size_t size)
 {
-    for (size_t i = 0; i < size; ++i) {
+    for (size_t i = 0; i < size; i++) {
         ((uint8_t *)bytes)[i] = (uint8_t)cm_rng_below(&a->rng, 256);
     }
 }
@@ -134,7 +134,7 @@ static void send_hello(attacker *a, const uint8_t public_key[CM_KEY_BYTES])
 static void strangers(attacker *a, const char *kind, uint64_t count)
 {
     uint8_t bytes[CM_DATAGRAM_MAX];
-    for (uint64_t i = 0; i < count; ++i, pace(a, i)) {
+    for (uint64_t i = 0; i < count; i++, pace(a, i)) {
         a->from = forged(a);
         draw(a, bytes, CM_PATH_LEAST);
         size_t size = 1 + cm_rng_below(&a->rng, CM_PATH_LEAST);
@@ -229,7 +229,7 @@ static bool connect_to(attacker *a, const char *token)
     if (!cm_token_pass_read(token, &pass) || !ask(a, &pass)) {
         return false;
     }
-    for (uint32_t tries = 0; tries < 8; ++tries) {
+    for (uint32_t tries = 0; tries < 8; tries++) {
         uint8_t bytes[2048];
         size_t size = receive(a, bytes, ANSWER_MS), plain = 0;
         if (size == 0 || bytes[0] != CM_WIRE_SEALED ||
@@ -259,7 +259,7 @@ static size_t make_commands(attacker *a, const char *kind, uint64_t left, uint8_
 {
     size_t size = 0;
     memset(bytes, 0, 512);
-    for (uint32_t i = 0; i < 32; ++i) {
+    for (uint32_t i = 0; i < 32; i++) {
         uint8_t *command = bytes + size;
         if (strcmp(kind, "empty") == 0) { // unreliable, sequence descending, ahead of reliable 9
             command[0] = 7;
@@ -310,7 +310,7 @@ static bool join_and_stare(attacker *a, uint64_t count)
     memcpy(command + 6, bytes, size);
     cm_control_release_bytes(NULL, bytes);
     send_commands(a, command, 6 + size);
-    for (uint64_t i = 0; i < count; ++i) {
+    for (uint64_t i = 0; i < count; i++) {
         struct timespec t = {0, 10000000};
         put16(ping + 2, (uint32_t)i + 2);
         send_commands(a, ping, sizeof ping);
@@ -329,7 +329,7 @@ static bool client(attacker *a, const char *kind, uint64_t count, const char *to
     if (strcmp(kind, "noack") == 0) {
         return join_and_stare(a, count);
     }
-    for (uint64_t i = 0; i < count; ++i, pace(a, i)) {
+    for (uint64_t i = 0; i < count; i++, pace(a, i)) {
         uint8_t bytes[512];
         size_t size = make_commands(a, kind, count - i, bytes);
         send_commands(a, bytes, size);
@@ -341,7 +341,7 @@ static bool client(attacker *a, const char *kind, uint64_t count, const char *to
 static bool half_open(attacker *a, char **tokens, uint32_t count)
 {
     uint32_t answered = 0;
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         cm_token_pass pass;
         a->from = 0x7f020001u + i;
         answered += cm_token_pass_read(tokens[i], &pass) && ask(a, &pass);

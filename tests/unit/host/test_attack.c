@@ -57,7 +57,7 @@ static void party_make(party *p, uint64_t seed, uint32_t count)
 
 static void party_free(party *p)
 {
-    for (uint32_t i = 0; i < p->count; ++i) {
+    for (uint32_t i = 0; i < p->count; i++) {
         carom_client_destroy(p->players[i]);
     }
     cm_worker_destroy(p->worker);
@@ -90,7 +90,7 @@ static void pass(party *p, uint64_t us)
         if (!p->stands) {
             cm_worker_run_once(p->worker, now);
         }
-        for (uint32_t i = 0; i < p->count; ++i) {
+        for (uint32_t i = 0; i < p->count; i++) {
             uint8_t input[RIG_INPUT_SIZE] = {0};
             if (p->players[i] != NULL) {
                 input[8] = (uint8_t)(now / 500000 % 2);
@@ -103,7 +103,7 @@ static void pass(party *p, uint64_t us)
 
 static void all_enter(party *p)
 {
-    for (uint32_t i = 0; i < p->count; ++i) {
+    for (uint32_t i = 0; i < p->count; i++) {
         enter(p, i);
     }
     pass(p, 3000000);
@@ -112,7 +112,7 @@ static void all_enter(party *p)
 static uint32_t playing(const party *p)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < p->count; ++i) {
+    for (uint32_t i = 0; i < p->count; i++) {
         count += carom_client_get_state(p->players[i]) == CAROM_CLIENT_PLAYING;
     }
     return count;
@@ -129,7 +129,7 @@ static uint64_t refused_by_door(const party *p)
 {
     cm_worker_stats stats = stats_of(p);
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < CM_DATAGRAM_REASON_COUNT; ++i) {
+    for (uint32_t i = 0; i < CM_DATAGRAM_REASON_COUNT; i++) {
         sum += stats.refused[i];
     }
     return sum;
@@ -142,12 +142,12 @@ static void assert_all_play(party *p)
     cr_assert_eq(stats_of(p).players, p->count);
     uint64_t views[PLAYERS_MAX];
     carom_client_stats stats;
-    for (uint32_t i = 0; i < p->count; ++i) {
+    for (uint32_t i = 0; i < p->count; i++) {
         carom_client_stats_get(p->players[i], &stats);
         views[i] = stats.views;
     }
     pass(p, 1000000);
-    for (uint32_t i = 0; i < p->count; ++i) {
+    for (uint32_t i = 0; i < p->count; i++) {
         carom_client_stats_get(p->players[i], &stats);
         cr_assert_gt(stats.views, views[i], "player %u gets nothing any more", i);
     }
@@ -239,17 +239,17 @@ Test(attack, strangers_get_less_than_they_send)
     cm_rng rng;
     cm_rng_seed(&rng, 6);
     cm_door_def def = {.keys = &keys, .connections = 24};
-    for (size_t i = 0; i < sizeof def.chance; ++i) {
+    for (size_t i = 0; i < sizeof def.chance; i++) {
         def.chance[i] = (uint8_t)cm_rng_below(&rng, 256);
     }
     cm_door *door = cm_door_create(&def);
     uint64_t in = 0, out = 0;
-    for (uint32_t i = 0; i < 100000; ++i) {
+    for (uint32_t i = 0; i < 100000; i++) {
         cm_client_address from = {cm_rng_below(&rng, UINT32_MAX), (uint16_t)(i % 60000 + 1)};
         uint8_t bytes[CM_PATH_LEAST] = {0};
         size_t size = CM_CONNECT_LEAST + cm_rng_below(&rng, CM_TOKEN_MAX);
         cm_hello hello = {.protocol = CM_PROTOCOL_VERSION};
-        for (size_t k = 0; k < size; ++k) {
+        for (size_t k = 0; k < size; k++) {
             bytes[k] = (uint8_t)cm_rng_below(&rng, 256);
         }
         bytes[0] = CM_WIRE_CONNECT;
@@ -266,7 +266,7 @@ Test(attack, strangers_get_less_than_they_send)
     }
     cr_assert_leq(out, in);
     cr_assert_gt(out, 0);
-    for (uint32_t i = 0; i < def.connections; ++i) {
+    for (uint32_t i = 0; i < def.connections; i++) {
         cr_assert_not(cm_door_exists(door, i), "a slot was taken");
     }
     cm_door_destroy(door);
@@ -280,7 +280,7 @@ Test(attack, a_repeated_datagram_is_taken_once)
     all_enter(&p);
     cm_net_stats before, after;
     cm_net_stats_get(p.net, &before);
-    for (uint32_t i = 0; i < p.count; ++i) {
+    for (uint32_t i = 0; i < p.count; i++) {
         cm_link_def link = {.latency_us = 20000, .jitter_us = 15000, .duplicate = 0.5f};
         cm_net_link_port(p.net, p.ports[i], &link);
     }
