@@ -76,7 +76,7 @@ static void send_bytes(attacker *a, const void *bytes, size_t size)
         memcpy(CMSG_DATA(head), &info, sizeof info);
     }
     if (sendmsg(a->socket, &message, 0) == (ssize_t)size) {
-        ++a->sent;
+        a->sent++;
         a->sent_bytes += size;
     } else if (errno != EAGAIN && errno != ECONNREFUSED) {
         fail("send");
@@ -94,7 +94,7 @@ static size_t receive(attacker *a, uint8_t bytes[2048], int wait_ms)
     if (size <= 0) {
         return 0;
     }
-    ++a->got;
+    a->got++;
     a->got_bytes += (uint64_t)size;
     return (size_t)size;
 }
