@@ -1,4 +1,4 @@
-// Clients that may not come in, by client id: a sorted list, looked at once a connect.
+// Who may not come in, by client id or by address: a sorted list, looked at once a connect.
 #ifndef CM_SERVER_HOST_BANS_H
 #define CM_SERVER_HOST_BANS_H
 

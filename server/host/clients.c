@@ -169,6 +169,29 @@ void cm_clients_kick(cm_clients *clients, cm_client *client, carom_reason reason
     cm_host_disconnect(clients->def.host, client->peer, reason);
 }
 
+uint32_t cm_clients_kick_who(cm_clients *clients, bool by_address, uint64_t who,
+                             carom_reason reason)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < clients->def.peers; i++) {
+        cm_client *client = &clients->list[i];
+        const cm_session *session = &client->session;
+        if (session->state == CM_SESSION_FREE || session->state == CM_SESSION_LEAVING) {
+            continue;
+        }
+        // Before its hello only the token says who it is.
+        const cm_token *token = cm_host_token(clients->def.host, i);
+        uint64_t is = by_address      ? cm_host_peer_address(clients->def.host, i)
+                      : token != NULL ? token->body.client_id
+                                      : session->client_id;
+        if (is == who) {
+            cm_clients_kick(clients, client, reason);
+            count++;
+        }
+    }
+    return count;
+}
+
 void cm_clients_kick_all(cm_clients *clients, carom_reason reason)
 {
     for (uint32_t i = 0; i < clients->def.peers; i++) {

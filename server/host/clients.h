@@ -41,6 +41,9 @@ void cm_clients_receive(cm_clients *clients, uint64_t now_us, uint64_t unix_s);
 // Says why (Refused before the join, Goodbye after it), frees the player's slot and lets the
 // connection end once that has arrived.
 void cm_clients_kick(cm_clients *clients, cm_client *client, carom_reason reason);
+// Everyone with a client id, or from an address (network byte order); returns how many.
+uint32_t cm_clients_kick_who(cm_clients *clients, bool by_address, uint64_t who,
+                             carom_reason reason);
 void cm_clients_kick_all(cm_clients *clients, carom_reason reason);
 
 // Tells the members who is in the room, where that has changed; a few times a second at the most.

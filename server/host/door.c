@@ -37,7 +37,7 @@ struct cm_door {
     uint32_t address_count;
     cm_cookie_jar jar;
     cm_used_tokens used;
-    cm_bans bans;
+    cm_bans bans, banned_addresses;
     uint16_t (*home)(void *context, const cm_token *token);
     void *home_context;
     allowance allowances[ADDRESS_BUCKETS];
@@ -97,6 +97,7 @@ void cm_door_destroy(cm_door *door)
     }
     cm_used_tokens_free(&door->used);
     cm_bans_free(&door->bans);
+    cm_bans_free(&door->banned_addresses);
     if (door->connections != NULL) {
         cm_crypto_wipe(door->connections, door->capacity * sizeof *door->connections);
     }
@@ -142,6 +143,11 @@ cm_used_tokens *cm_door_used(cm_door *door)
 cm_bans *cm_door_bans(cm_door *door)
 {
     return &door->bans;
+}
+
+cm_bans *cm_door_banned_addresses(cm_door *door)
+{
+    return &door->banned_addresses;
 }
 
 // Connections ----------------------------------------------------------------------------------
@@ -464,6 +470,8 @@ static void receive_connect(cm_door *door, cm_client_address from, uint64_t now_
     } else if (door->closed) {
         refuse_aloud(door, result, CM_DATAGRAM_CLOSED, connect.client_public,
                      CAROM_REASON_DRAINING);
+    } else if (cm_bans_have(&door->banned_addresses, from.host)) {
+        refuse_aloud(door, result, CM_DATAGRAM_BANNED, connect.client_public, CAROM_REASON_BANNED);
     } else if (!spend(door, from, now_us)) {
         refuse(result, CM_DATAGRAM_BUSY);
     } else {

@@ -125,5 +125,6 @@ cm_client_address cm_door_address(const cm_door *door, uint32_t connection);
 // Tokens used before and clients that are banned: to be looked at and changed by the owner.
 cm_used_tokens *cm_door_used(cm_door *door);
 cm_bans *cm_door_bans(cm_door *door);
+cm_bans *cm_door_banned_addresses(cm_door *door); // IPv4, network byte order
 
 #endif

@@ -613,6 +613,11 @@ uint32_t cm_host_silence_ms(const cm_host *host, uint32_t peer)
     return enet_time_get() - host->peers[peer].heard_ms;
 }
 
+uint32_t cm_host_peer_address(const cm_host *host, uint32_t peer)
+{
+    return host->enet->peers[peer].address.host;
+}
+
 uint32_t cm_host_round_trip_ms(const cm_host *host, uint32_t peer)
 {
     return host->enet->peers[peer].roundTripTime;

@@ -89,6 +89,7 @@ cm_door *cm_host_door(cm_host *host);
 void cm_host_drop(cm_host *host, uint32_t peer);
 // How long nothing was heard of a peer that is connected.
 uint32_t cm_host_silence_ms(const cm_host *host, uint32_t peer);
+uint32_t cm_host_peer_address(const cm_host *host, uint32_t peer); // IPv4, network byte order
 uint32_t cm_host_round_trip_ms(const cm_host *host, uint32_t peer);
 int cm_host_descriptor(const cm_host *host);
 uint16_t cm_host_port(const cm_host *host);

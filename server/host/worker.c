@@ -35,6 +35,8 @@ struct cm_worker {
     cm_log log;
     uint64_t (*clock_us)(void *user);
     void *user;
+    void (*keep_used)(void *user, const cm_used_token *token);
+    void (*keep_ban)(void *user, bool by_address, uint64_t who, bool banned);
 
     carom_token_key ticket_key;
     void (*random)(void *user, void *bytes, size_t size);
@@ -208,6 +210,8 @@ carom_result cm_worker_create(const cm_worker_def *def, cm_worker **out, char *e
     worker->log.user = def->user;
     worker->clock_us = def->clock_us;
     worker->user = def->user;
+    worker->keep_used = def->keep_used;
+    worker->keep_ban = def->keep_ban;
     worker->now_us = worker->second_us = worker->started_us = def->now_us;
     worker->started_unix_ms = def->started_unix_ms;
     cm_rng rng;
@@ -304,12 +308,28 @@ static void count_second(cm_worker *worker)
     worker->second_sent = host.sent_bytes;
 }
 
+// Wall clock, by which tokens end.
+static uint64_t unix_s(const cm_worker *worker)
+{
+    return (worker->started_unix_ms + (worker->now_us - worker->started_us) / 1000) / 1000;
+}
+
+// Tokens that let someone in since the last turn.
+static void keep_used(cm_worker *worker)
+{
+    cm_used_token token;
+    while (cm_used_tokens_take(cm_door_used(cm_host_door(worker->host)), &token, 1) == 1) {
+        if (worker->keep_used != NULL) {
+            worker->keep_used(worker->user, &token);
+        }
+    }
+}
+
 uint64_t cm_worker_run_once(cm_worker *worker, uint64_t now_us)
 {
     worker->now_us = now_us > worker->now_us ? now_us : worker->now_us;
-    cm_clients_receive(worker->clients, worker->now_us,
-                       (worker->started_unix_ms + (worker->now_us - worker->started_us) / 1000) /
-                           1000);
+    cm_clients_receive(worker->clients, worker->now_us, unix_s(worker));
+    keep_used(worker);
     if (worker->draining) {
         worker->drained = cm_clients_connected(worker->clients) == 0 ||
                           worker->now_us - worker->drain_us >= DRAIN_WAIT_US;
@@ -328,6 +348,52 @@ void cm_worker_set_keys(cm_worker *worker, const carom_token_keys *keys)
 {
     cm_door_set_keys(cm_host_door(worker->host), keys);
 }
+
+// Bans and kicks ---------------------------------------------------------------------------------
+
+static cm_bans *bans_of(cm_worker *worker, bool by_address)
+{
+    cm_door *door = cm_host_door(worker->host);
+    return by_address ? cm_door_banned_addresses(door) : cm_door_bans(door);
+}
+
+uint32_t cm_worker_kick(cm_worker *worker, bool by_address, uint64_t who)
+{
+    return cm_clients_kick_who(worker->clients, by_address, who, CAROM_REASON_KICKED);
+}
+
+bool cm_worker_ban(cm_worker *worker, bool by_address, uint64_t who)
+{
+    if (!cm_bans_add(bans_of(worker, by_address), who)) {
+        return false;
+    }
+    if (worker->keep_ban != NULL) {
+        worker->keep_ban(worker->user, by_address, who, true);
+    }
+    cm_clients_kick_who(worker->clients, by_address, who, CAROM_REASON_BANNED);
+    return true;
+}
+
+void cm_worker_unban(cm_worker *worker, bool by_address, uint64_t who)
+{
+    cm_bans_remove(bans_of(worker, by_address), who);
+    if (worker->keep_ban != NULL) {
+        worker->keep_ban(worker->user, by_address, who, false);
+    }
+}
+
+bool cm_worker_recall_used(cm_worker *worker, const cm_used_token *token)
+{
+    return cm_used_tokens_add(cm_door_used(cm_host_door(worker->host)), token, unix_s(worker),
+                              false);
+}
+
+bool cm_worker_recall_ban(cm_worker *worker, bool by_address, uint64_t who)
+{
+    return cm_bans_add(bans_of(worker, by_address), who);
+}
+
+// Ending -----------------------------------------------------------------------------------------
 
 void cm_worker_drain(cm_worker *worker, uint64_t now_us)
 {

@@ -25,6 +25,9 @@ typedef struct cm_worker_def {
     // What keys of connections are made of. NULL: the operating system's; a test gives a seeded
     // one.
     void (*random)(void *user, void *bytes, size_t size);
+    // Keeps what the door must know after a restart; NULL: nobody does.
+    void (*keep_used)(void *user, const cm_used_token *token);
+    void (*keep_ban)(void *user, bool by_address, uint64_t who, bool banned);
     uint64_t now_us;
     uint64_t started_unix_ms;         // written into the match file
     uint64_t (*clock_us)(void *user); // to measure ticks with; NULL: not measured
@@ -65,6 +68,17 @@ uint64_t cm_worker_run_once(cm_worker *worker, uint64_t now_us);
 void cm_worker_drain(cm_worker *worker, uint64_t now_us);
 // Other token keys from now on; connections stay.
 void cm_worker_set_keys(cm_worker *worker, const carom_token_keys *keys);
+
+// Who is meant: a client id, or an IPv4 address in network byte order.
+// Kick sends away who is there, and returns how many; they may come again. Ban does so too, and
+// lets nobody of that id or address in until unban. False: CM_BANS_MAX are banned.
+uint32_t cm_worker_kick(cm_worker *worker, bool by_address, uint64_t who);
+bool cm_worker_ban(cm_worker *worker, bool by_address, uint64_t who);
+void cm_worker_unban(cm_worker *worker, bool by_address, uint64_t who);
+// What was kept before a restart, given back before the first turn. False: there is no place.
+bool cm_worker_recall_used(cm_worker *worker, const cm_used_token *token);
+bool cm_worker_recall_ban(cm_worker *worker, bool by_address, uint64_t who);
+
 bool cm_worker_drained(const cm_worker *worker);
 
 void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats);

@@ -49,15 +49,20 @@ look() {
 
 umask 077
 "$carom" token keygen --out "$dir/keys" || exit 1
-"$carom" serve --key "$dir/keys" --scene tests/scenes/hello.json --listen 127.0.0.1:0 --max-players 32 \
-    --ready-file "$dir/ready" --db "$dir/carom.db" --matches "$dir/matches" --status full \
-    --status-interval-ms 200 >"$dir/status" 2>"$dir/log" &
-server=$!
-for ((i = 0; i < 300; i++)); do
-    [ ! -s "$dir/ready" ] || break
-    sleep 0.1
-done
-[ -s "$dir/ready" ] || { echo "attack: the server did not start:"; cat "$dir/log"; exit 1; }
+start_server() { # ADDRESS
+    rm -f "$dir/ready"
+    "$carom" serve --key "$dir/keys" --scene tests/scenes/hello.json --listen "$1" --max-players 32 \
+        --ready-file "$dir/ready" --db "$dir/carom.db" --matches "$dir/matches" --status full \
+        --status-interval-ms 200 >"$dir/status" 2>"$dir/log" &
+    server=$!
+    for ((i = 0; i < 300; i++)); do
+        [ ! -s "$dir/ready" ] || break
+        sleep 0.1
+    done
+    [ -s "$dir/ready" ] || { echo "attack: the server did not start:"; cat "$dir/log"; exit 1; }
+}
+
+start_server 127.0.0.1:0
 address=$(tr -d ' \n' <"$dir/ready")
 token() { "$carom" token issue --key "$dir/keys" --client-id "$1" --server "$address"; }
 
@@ -131,12 +136,25 @@ look
 [ "$(field players)" -eq 8 ]
 check "nobody is sent away for a stop of 4 s" $?
 
+# A token that was used before the server was killed is still used after it.
+used=$(token 3001)
+"$out/examples/01_connect" "$used" 1 >"$dir/used.txt" 2>&1
+grep -q '^ended: the client left$' "$dir/used.txt"
+check "a token lets in" $? used.txt
+
 kill -INT "$bots"
 wait "$bots"
 bots=
 grep -q '"connected":8' "$dir/bots.json" && grep -q '"ended":0' "$dir/bots.json" &&
     grep -q '"desyncs":0' "$dir/bots.json"
 check "eight bots stayed and none desynced" $? bots.json
+disown "$server" # so that the shell does not tell of its end
+kill -9 "$server"
+while kill -0 "$server" 2>/dev/null; do sleep 0.1; done
+start_server "$address"
+"$out/examples/01_connect" "$used" 20 >"$dir/used.txt" 2>&1
+grep -q '^ended: the token was used before$' "$dir/used.txt"
+check "it lets nobody in after a kill -9" $? used.txt
 kill -INT "$server"
 wait "$server"
 check "the server drains and its recording verifies" $?

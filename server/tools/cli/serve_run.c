@@ -25,6 +25,7 @@
 #include "server/tools/cli/cli.h"
 #include "server/host/key_file.h"
 #include "server/tools/cli/serve_check.h"
+#include "server/tools/cli/serve_door.h"
 #include "shared/wire/crypto.h"
 
 typedef struct serve {
@@ -32,8 +33,9 @@ typedef struct serve {
     cm_scene *scene;
     cm_store *store;
     cm_worker *worker;
-    char path[512]; // of the match file
-    int signals;    // descriptor
+    cm_door_db *door; // NULL without tokens, or since it failed
+    char path[512];   // of the match file
+    int signals;      // descriptor
     carom_token_keys keys;
     carom_token_keys ticket; // one key: of the tickets to come back
     cm_log_level level;
@@ -121,6 +123,37 @@ static void watch_recording(serve *s)
     cm_line_uint(&line, "recorded_tick", match.committed_tick);
     cm_line_text(&line, "reason", match.error);
     log_line(s, CM_LOG_ERROR, &line);
+}
+
+// Once, when used tokens and bans can be kept no more: the match goes on.
+static void watch_door(serve *s)
+{
+    char error[256];
+    if (s->door == NULL || cm_door_db_sound(s->door, error, sizeof error)) {
+        return;
+    }
+    cm_line line;
+    cm_line_log(&line, CM_LOG_ERROR, "used tokens and bans are not kept");
+    cm_line_text(&line, "reason", error);
+    log_line(s, CM_LOG_ERROR, &line);
+    cm_door_db_close(s->door);
+    s->door = NULL;
+}
+
+static void keep_used(void *user, const cm_used_token *token)
+{
+    const serve *s = user;
+    if (s->door != NULL) {
+        cm_serve_keep_used(s->door, token);
+    }
+}
+
+static void keep_ban(void *user, bool by_address, uint64_t who, bool banned)
+{
+    const serve *s = user;
+    if (s->door != NULL) {
+        cm_serve_keep_ban(s->door, by_address, who, banned);
+    }
 }
 
 static void fill_status(serve *s, cm_status *status)
@@ -311,6 +344,8 @@ static int open_worker(serve *s)
                          .started_unix_ms = clock_us(CLOCK_REALTIME) / 1000,
                          .clock_us = monotonic_us,
                          .log = write_log,
+                         .keep_used = keep_used,
+                         .keep_ban = keep_ban,
                          .user = s};
     if (getrandom(&def.seed, sizeof def.seed, 0) != (ssize_t)sizeof def.seed) {
         cm_cli_error("serve: no random numbers from the system: %s", strerror(errno));
@@ -326,12 +361,29 @@ static int open_worker(serve *s)
     return CM_STATUS_DONE;
 }
 
+static int open_door(serve *s)
+{
+    char error[1280];
+    if (s->keys.count == 0) {
+        return CM_STATUS_DONE;
+    }
+    carom_result result =
+        cm_door_db_open(s->config.matches, (uint64_t)time(NULL), &s->door, error, sizeof error);
+    if (result != CAROM_OK) {
+        cm_cli_error("serve: matches: %s", error);
+        return CM_STATUS_FAILED;
+    }
+    return cm_serve_recall(s->door, s->worker);
+}
+
 // What a start that failed has made goes: the match file, and the directories that were not there.
 static void undo_start(serve *s, size_t there)
 {
     char path[CM_CONFIG_TEXT_MAX];
     cm_worker_destroy(s->worker);
     s->worker = NULL;
+    cm_door_db_close(s->door);
+    s->door = NULL;
     if (s->store != NULL) {
         cm_store_destroy(s->store);
         s->store = NULL;
@@ -363,6 +415,9 @@ static int start(serve *s)
     }
     if (status == CM_STATUS_DONE) {
         status = open_worker(s);
+    }
+    if (status == CM_STATUS_DONE) {
+        status = open_door(s);
     }
     if (status == CM_STATUS_DONE) {
         const char *colon = strrchr(s->config.listen, ':');
@@ -421,6 +476,7 @@ static void run(serve *s)
         }
         uint64_t due = cm_worker_run_once(s->worker, now);
         watch_recording(s);
+        watch_door(s);
         show_status(s, now);
         wait_until(s, due);
     }
@@ -585,6 +641,7 @@ int cm_serve_run(const cm_config *config, char *const *environment)
     log_unknown(&s, environment);
     int status = host(&s);
     cm_worker_destroy(s.worker);
+    cm_door_db_close(s.door);
     if (s.store != NULL) {
         cm_store_destroy(s.store);
     }

@@ -4,6 +4,7 @@
 // and tokens in virtual time, from one seed; the network counts what it did.
 #include "server/host/worker.h"
 
+#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +30,11 @@ typedef struct party {
     bool stands; // the server is stopped
 } party;
 
-static void party_make(party *p, uint64_t seed, uint32_t count)
+typedef void (*used_keeper)(void *user, const cm_used_token *token);
+typedef void (*ban_keeper)(void *user, bool by_address, uint64_t who, bool banned);
+
+static void party_make_kept(party *p, uint64_t seed, uint32_t count, used_keeper keep_used,
+                            ban_keeper keep_ban)
 {
     memset(p, 0, sizeof *p);
     p->net = cm_net_virtual_create(seed);
@@ -50,9 +55,16 @@ static void party_make(party *p, uint64_t seed, uint32_t count)
                          .keys = &p->keys,
                          .seed = seed,
                          .now_us = cm_net_now_us(p->net),
-                         .started_unix_ms = 1000};
+                         .started_unix_ms = 1000,
+                         .keep_used = keep_used,
+                         .keep_ban = keep_ban};
     char error[256] = "";
     cr_assert_eq(cm_worker_create(&def, &p->worker, error, sizeof error), CAROM_OK, "%s", error);
+}
+
+static void party_make(party *p, uint64_t seed, uint32_t count)
+{
+    party_make_kept(p, seed, count, NULL, NULL);
 }
 
 static void party_free(party *p)
@@ -80,6 +92,13 @@ static void enter(party *p, uint32_t i)
     cr_assert_eq(carom_token_issue(&token, &p->keys.keys[0], text, sizeof text, NULL), CAROM_OK);
     cr_assert_eq(carom_client_connect_token(p->players[i], text, cm_net_now_us(p->net)), CAROM_OK);
     p->ports[i] = cm_net_last_port(p->net);
+}
+
+// With another token, as the backend would give it.
+static void come_again(party *p, uint32_t i)
+{
+    carom_client_destroy(p->players[i]);
+    enter(p, i);
 }
 
 static void pass(party *p, uint64_t us)
@@ -291,5 +310,56 @@ Test(attack, a_repeated_datagram_is_taken_once)
     cr_assert_lt(stats.refused[CM_DATAGRAM_REPLAY], after.duplicated - before.duplicated);
     cr_assert_eq(refused_by_door(&p), stats.refused[CM_DATAGRAM_REPLAY]);
     assert_all_play(&p);
+    party_free(&p);
+}
+
+static uint32_t kept_used, kept_bans;
+
+static void keep_used(void *user, const cm_used_token *token)
+{
+    (void)user;
+    kept_used += token->expires_unix_s == 1000000;
+}
+
+static void keep_ban(void *user, bool by_address, uint64_t who, bool banned)
+{
+    (void)user;
+    (void)by_address;
+    kept_bans += who != 0 && banned;
+}
+
+// Kicked ones may come again, banned ones may not, by id or address, until the ban is lifted.
+Test(attack, who_is_banned_goes_and_stays_away)
+{
+    party p;
+    party_make_kept(&p, 8, 3, keep_used, keep_ban);
+    all_enter(&p);
+    cr_assert_eq(playing(&p), 3);
+    cr_assert_eq(kept_used, 3, "each token that let somebody in");
+    cr_assert_eq(cm_worker_kick(p.worker, false, 100), 1);
+    cr_assert_eq(cm_worker_kick(p.worker, false, 999), 0);
+    cr_assert(cm_worker_ban(p.worker, false, 101));
+    pass(&p, 1000000);
+    cr_assert_eq(carom_client_get_reason(p.players[0]), CAROM_REASON_KICKED);
+    cr_assert_eq(carom_client_get_reason(p.players[1]), CAROM_REASON_BANNED);
+    cr_assert_eq(playing(&p), 1);
+    come_again(&p, 0);
+    come_again(&p, 1);
+    pass(&p, 20000000);
+    cr_assert_eq(carom_client_get_state(p.players[0]), CAROM_CLIENT_PLAYING);
+    cr_assert_eq(carom_client_get_state(p.players[1]), CAROM_CLIENT_IDLE);
+    cr_assert_eq(carom_client_get_reason(p.players[1]), CAROM_REASON_BANNED);
+    cm_worker_unban(p.worker, false, 101);
+    cr_assert(cm_worker_ban(p.worker, true, htonl(0x7f000001)));
+    pass(&p, 1000000);
+    cr_assert_eq(playing(&p), 0, "all come from one address");
+    come_again(&p, 1);
+    pass(&p, 20000000);
+    cr_assert_eq(carom_client_get_reason(p.players[1]), CAROM_REASON_BANNED);
+    cm_worker_unban(p.worker, true, htonl(0x7f000001));
+    come_again(&p, 1);
+    pass(&p, 3000000);
+    cr_assert_eq(carom_client_get_state(p.players[1]), CAROM_CLIENT_PLAYING);
+    cr_assert_eq(kept_bans, 2);
     party_free(&p);
 }

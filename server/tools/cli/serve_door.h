@@ -1,0 +1,14 @@
+// What the door of `carom serve` must know after a restart, between the worker and the file that
+// keeps it.
+#ifndef CM_SERVER_TOOLS_CLI_SERVE_DOOR_H
+#define CM_SERVER_TOOLS_CLI_SERVE_DOOR_H
+
+#include "server/host/worker.h"
+#include "server/record/door_db.h"
+
+void cm_serve_keep_used(cm_door_db *db, const cm_used_token *token);
+void cm_serve_keep_ban(cm_door_db *db, bool by_address, uint64_t who, bool banned);
+// Gives the worker what was kept. An exit status, after a message where it is not 0.
+int cm_serve_recall(cm_door_db *db, cm_worker *worker);
+
+#endif
