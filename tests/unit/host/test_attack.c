@@ -40,7 +40,7 @@ static void party_make_kept(party *p, uint64_t seed, uint32_t count, used_keeper
     p->net = cm_net_virtual_create(seed);
     cm_net_use(p->net);
     cm_link_def link = {.latency_us = 20000};
-    cm_net_link_default(p->net, &link);
+    cm_net_link_port(p->net, PORT, &link);
     p->scene = rig_scene(3);
     p->count = count;
     cm_config_default(&p->config);
@@ -207,7 +207,7 @@ Test(attack, a_path_of_600_bytes_is_enough)
     party p;
     party_make(&p, 3, 4);
     cm_link_def link = {.latency_us = 20000, .mtu = 600};
-    cm_net_link_default(p.net, &link);
+    cm_net_link_port(p.net, PORT, &link);
     all_enter(&p);
     assert_all_play(&p);
     cm_net_stats net;
