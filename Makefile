@@ -17,9 +17,10 @@ OPT_release := -O3 -g
 OPT_debug := -O0 -g3 -DCM_DEBUG=1 -DCM_CHECK_STEPS=1
 OPT_asan := -O1 -g -fno-var-tracking -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DCM_DEBUG=1
 OPT_msan := -O1 -g -fsanitize=memory -fno-omit-frame-pointer -DCM_DEBUG=1
+OPT_fuzzer := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DCM_DEBUG=1
 OPT_tsan := -O1 -g -fno-var-tracking -fsanitize=thread -fno-omit-frame-pointer
 ifeq ($(OPT_$(BUILD)),)
-$(error BUILD=$(BUILD): expected release, debug, asan, msan (clang, the simulation alone) or tsan)
+$(error BUILD=$(BUILD): expected release, debug, asan, msan (clang, the simulation alone), fuzzer (clang, the decoders) or tsan)
 endif
 
 # What bit-identical results need, on every object. Each line undoes one thing a user flag could do.

@@ -5,12 +5,12 @@ set -euo pipefail
 
 packages_run=(gcc libc6-dev pkg-config libenet-dev libsqlite3-dev libprotobuf-c-dev protobuf-c-compiler
   libsodium-dev libjansson-dev libzstd-dev)
-packages_test=(libcriterion-dev clang clang-format git python3-minimal python3-nacl)
+packages_test=(libcriterion-dev clang clang-format libclang-rt-14-dev git python3-minimal python3-nacl)
 # The cross compilers only recommend their C libraries.
 packages_matrix=(gcc-i686-linux-gnu gcc-aarch64-linux-gnu gcc-arm-linux-gnueabihf
   gcc-riscv64-linux-gnu gcc-s390x-linux-gnu libc6-dev-i386-cross libc6-dev-arm64-cross
   libc6-dev-armhf-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross qemu-user wasi-libc libclang-rt-14-dev-wasm32 lld nodejs)
-packages_check=(valgrind libclang-rt-14-dev)
+packages_check=(valgrind)
 packages_peers=(g++ libbullet-dev libode-dev)
 
 wanted=()

@@ -23,6 +23,28 @@ fuzz:
 	@$(FUZZ_ASAN)
 	timeout $(FUZZ_SECONDS) build/asan/fuzz_worlds --first $$(date +%s)000 --endless || [ $$? -eq 124 ]
 
+# Decoders by libFuzzer, a target each (tests/fuzz/targets): a fixed number of executions from a fixed
+# seed, in `make test` 20,000 and in `make check` 1,000,000.
+TARGETS := $(patsubst tests/fuzz/targets/%.c,%,$(wildcard tests/fuzz/targets/*.c))
+FUZZED_SRCS := $(addprefix server/host/,door.c bans.c used_tokens.c commands.c)
+$(OUT)/fuzz_%: $(OUT)/tests/fuzz/targets/%.o $(call obj,$(FUZZED_SRCS)) $(OUT)/libcarom_client.a
+	$(call say,LINK,$@)$(LINK) -fsanitize=fuzzer $^ $(PKG_LIBS) -lm -o $@
+
+FUZZ_TARGETS = $(MAKE) --no-print-directory -j$$(nproc) BUILD=fuzzer CC=clang OUT_SUFFIX= $(TARGETS:%=build/fuzzer/fuzz_%)
+FUZZ_RUN = @for target in $(TARGETS); do \
+	  build/fuzzer/fuzz_$$target -seed=1 -max_len=1400 -len_control=0 -runs=$(1) \
+	  -artifact_prefix=build/fuzzer/$$target- 2>build/fuzzer/$$target.log || { tail -20 build/fuzzer/$$target.log; exit 1; }; echo "fuzz_$$target: $(1) executions"; done
+
+.PHONY: test-targets check-targets
+test-targets:
+	@$(FUZZ_TARGETS)
+	$(call FUZZ_RUN,20000)
+
+check-targets:
+	@deploy/deps.sh run test
+	@$(FUZZ_TARGETS)
+	$(call FUZZ_RUN,1000000)
+
 test-fuzz:
 	@$(FUZZ_ASAN)
 	build/asan/fuzz_worlds --list tests/fuzz/seeds.txt
@@ -44,7 +66,7 @@ test-headers:
 	tests/headers/compile.sh
 
 .PHONY: check-matrix test-all test-tidy test-unit test-determinism check-determinism
-test-all: test-tidy test-headers test-unit test-cluster test-examples test-attack test-install test-protocol test-determinism test-crash test-fuzz
+test-all: test-tidy test-headers test-unit test-cluster test-examples test-attack test-install test-protocol test-determinism test-crash test-fuzz test-targets
 
 # A second parser, written from proto/PROTOCOL.md alone, reads the recorded packets.
 .PHONY: test-protocol
@@ -135,6 +157,6 @@ check-planted:
 	@deploy/deps.sh run test
 	tests/planted/run.sh
 
-check: test check-clang check-steps check-determinism check-matrix check-cluster check-crash check-disk check-attack check-scratch check-planted check-fuzz
+check: test check-clang check-steps check-determinism check-matrix check-cluster check-crash check-disk check-attack check-scratch check-planted check-fuzz check-targets
 
 include tests/bench/bench.mk

@@ -511,6 +511,10 @@ static void receive_sealed(cm_door *door, cm_client_address from, uint64_t now_u
     } else {
         wrong = unsealed(cm_seal_open(&c->seal, bytes, size, &plain_size));
     }
+    // Its answer has two bytes: what is shorter would draw more than it is.
+    if (wrong == CM_DATAGRAM_REASON_COUNT && type == CM_WIRE_PROBE && plain_size < 2) {
+        wrong = CM_DATAGRAM_SHORT;
+    }
     if (wrong != CM_DATAGRAM_REASON_COUNT) {
         refuse(result, wrong);
         return;

@@ -1,0 +1,32 @@
+// The datagrams before there are keys, at both ends: any bytes are refused, or are the bytes that
+// writing what was read gives.
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/base/assert.h"
+#include "shared/wire/handshake.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint8_t again[CM_PATH_LEAST];
+    cm_hello hello;
+    cm_challenge challenge;
+    cm_refusal refusal;
+    cm_connect connect;
+    if (cm_hello_read(data, size, &hello)) {
+        CM_ASSERT(cm_hello_write(&hello, again) == size && memcmp(again, data, size) == 0);
+    }
+    if (cm_challenge_read(data, size, &challenge)) {
+        CM_ASSERT(cm_challenge_write(&challenge, again) == size && memcmp(again, data, size) == 0);
+    }
+    if (cm_refusal_read(data, size, &refusal)) {
+        CM_ASSERT(cm_refusal_write(&refusal, again) == size && memcmp(again, data, size) == 0);
+    }
+    if (cm_connect_read(data, size, &connect)) {
+        CM_ASSERT(connect.token_size + CM_CONNECT_LEAST == size);
+        CM_ASSERT(connect.token == data + CM_CONNECT_HEADER);
+    }
+    return 0;
+}
