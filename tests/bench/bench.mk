@@ -13,6 +13,7 @@ bench: all
 	$(OUT)/carom bench
 	$(OUT)/carom bench impact
 	$(OUT)/carom bench replay
+	$(OUT)/carom bench seal
 	$(OUT)/carom bench tests/scenes/seeds/lcp_ragdoll.json tests/scenes/seeds/lcp_chain_20.json
 	$(OUT)/carom bench $(sort $(wildcard tests/scenes/seeds/volume_pile_*.json))
 

@@ -12,6 +12,7 @@
 #include "server/tools/bench/recording.h"
 #include "server/tools/bench/rewind.h"
 #include "server/tools/bench/scene_run.h"
+#include "server/tools/bench/seal.h"
 #include "server/tools/cli/cli.h"
 #include "shared/scene/scene_json.h"
 
@@ -24,6 +25,7 @@
 #define REWINDS        101
 #define RECORDED_S     60
 #define IMPACT_RUNS    11
+#define SEAL_RUNS      101
 #define COLLISIONS     1000000
 #define FEW_BODIES     256
 #define FEW_TICKS      12
@@ -212,6 +214,30 @@ static int bench_impacts(int argc, char **argv)
     return status == CM_STATUS_USAGE ? status : cm_cli_finish(status);
 }
 
+static int bench_seals(int argc, char **argv)
+{
+    int64_t runs = SEAL_RUNS;
+    const cm_option options[] = {
+        {.name = "runs", .kind = CM_OPTION_INT, .value = &runs, .low = 1, .high = 100000},
+    };
+    int status = cm_cli_options(argc, argv, options, 1, NULL, 0, NULL);
+    static const uint32_t SIZES[] = {90, 300, 1200};
+    for (uint32_t i = 0; i < 3 && status == CM_STATUS_DONE; i++) {
+        cm_seal_bench bench;
+        carom_result result = cm_seal_bench_measure((uint32_t)runs, SIZES[i], &bench);
+        if (result != CAROM_OK) {
+            cm_cli_error("bench: seal: %s", carom_result_text(result));
+            return CM_STATUS_FAILED;
+        }
+        printf("{\"bench\":\"seal\",\"bytes\":%u,\"seal_us\":%.3f,\"open_us\":%.3f,"
+               "\"handshake_us\":%.1f,\"handshake_us_p99\":%.1f}\n",
+               (unsigned)SIZES[i], bench.seal.median, bench.open.median, bench.handshake.median,
+               bench.handshake.p99);
+        fflush(stdout);
+    }
+    return status == CM_STATUS_USAGE ? status : cm_cli_finish(status);
+}
+
 static int bench_scenes(int argc, char **argv)
 {
     int64_t steps = STEPS, from = FROM_NORMAL, runs = RUNS;
@@ -269,6 +295,10 @@ static int run_command(int argc, char **argv)
         argv[1] = argv[0];
         return bench_impacts(argc - 1, argv + 1);
     }
+    if (argc > 1 && strcmp(argv[1], "seal") == 0) {
+        argv[1] = argv[0];
+        return bench_seals(argc - 1, argv + 1);
+    }
     if (argc > 1 && strcmp(argv[1], "rollback") == 0) {
         argv[1] = argv[0]; // messages name the command
         return bench_rewinds(argc - 1, argv + 1);
@@ -288,6 +318,7 @@ const cm_command cm_bench_command =
         "       carom bench rollback [--runs N]\n"
         "       carom bench impact [--runs N] [--collisions N]\n"
         "       carom bench replay [--seconds N]\n"
+        "       carom bench seal [--runs N]\n"
         "\n"
         "Runs benchmark scenes (files, or names in the folder; all of it by default) and prints a\n"
         "JSON line for each: scene, bodies (that can move), solver, steps, ms_median, ms_mean, "
@@ -375,5 +406,7 @@ const cm_command cm_bench_command =
                                                                                              " "
                                                                                              "(" CM_HELP(
                                                                                                  RECORDED_S) ").\n"
-                                                                                                             "codec, load: not built yet.\n",
+                                                                                                             "seal: microseconds of CPU time to seal and to open a datagram of three sizes, and of the\nserver's part of a handshake with a token; medians of --runs batches (" CM_HELP(
+                                                                                                                 SEAL_RUNS) ").\n"
+                                                                                                                            "codec, load: not built yet.\n",
         NULL};
