@@ -1,5 +1,6 @@
-// Collisions of the model `circle` (S1): the article's own loop over all spheres, every pair i < j
-// in the order of their slots, steps 1 to 6 one after another with the separation, then all move.
+// Collisions of the model `circle` (zenn.dev 2023): the article's own loop over all spheres, every
+// pair i < j in the order of their slots, steps 1 to 6 one after another with the separation, then
+// all move.
 //
 // A pair early in the list may push a circle into a later one, so pairs are not those of the
 // broadphase but all; what cannot reach is passed over by a comparison. For the same reason a

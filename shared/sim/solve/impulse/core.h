@@ -96,7 +96,7 @@ static inline double cm_impulse_rebound(carom_dvec3 n, carom_dvec3 v0, carom_dve
     return cm_d3_dot(v0, n) > 0.0 ? -k : k;
 }
 
-// Ft for coefficients in 0..1 (S102 to S115): a corner costs its corner only.
+// Ft for coefficients in 0..1 (the patent's steps S102 to S115): a corner costs its corner only.
 static inline carom_dvec3 cm_impulse_interpolate(const carom_dsym3 *vf, carom_dvec3 n,
                                                  carom_dvec3 v0, double mu, double epsilon)
 {

@@ -1,4 +1,4 @@
-// Collisions of two bodies as pure functions: JP3308685B2 (S0) and saharan's article (S4).
+// Collisions of two bodies as pure functions: JP3308685B2 and saharan's article of 2012.
 //
 // The arithmetic is that of core.h, which the solver shares; here are the checks, the body
 // axes of the sources and the energies.

@@ -1,4 +1,4 @@
-// Colliding circles as pure functions, after the zenn.dev article of 2023 (S1): its steps in its
+// Colliding circles as pure functions, after the zenn.dev article of 2023: its steps in its
 // order, so that its printed digits come out.
 //
 // The article has no test of approach and would pull separating circles together; here velocities

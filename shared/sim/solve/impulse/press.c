@@ -1,6 +1,6 @@
-// What presses (S0.9, figure 12): after the hits the step's forces act, and the approach that is
-// left at each point of a touching contact is taken away without rebound, in rounds, until none is
-// left. 128 rounds at most, up and down the contacts by turns.
+// What presses (JP3308685B2, figure 12): after the hits the step's forces act, and the approach
+// that is left at each point of a touching contact is taken away without rebound, in rounds, until
+// none is left. 128 rounds at most, up and down the contacts by turns.
 //
 // A point's normal impulse is a sum over the rounds and never pulls, so a point gives back what
 // turned out to be too much when another point took it over. It starts from what it was at the end
