@@ -23,7 +23,7 @@ static size_t line(size_t size)
 
 static void *take(char *base, size_t *offset, size_t size)
 {
-    void *start = base ? base + *offset : NULL;
+    void *start = base != NULL ? base + *offset : NULL;
     *offset += line(size);
     return start;
 }

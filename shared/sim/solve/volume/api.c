@@ -55,7 +55,7 @@ static carom_result check_piece(const carom_volume_piece *p)
     if (!finite) {
         return CAROM_ERROR_NOT_FINITE;
     }
-    for (uint32_t i = 0; p->hull && p->vertices && i < p->hull->vertex_count; i++) {
+    for (uint32_t i = 0; p->hull != NULL && p->vertices != NULL && i < p->hull->vertex_count; i++) {
         if (!is_finite(p->vertices[i])) {
             return CAROM_ERROR_NOT_FINITE;
         }
@@ -110,11 +110,11 @@ static carom_result check(const carom_volume_piece pieces[2], const carom_volume
     CM_TRY(check_piece(&pieces[1]));
     CM_TRY(check_law(law));
     if (!are_finite(&dt, 1) || !is_finite(memory->stretch) || !are_finite(&memory->twist, 1) ||
-        (normal && !is_finite(*normal))) {
+        (normal != NULL && !is_finite(*normal))) {
         return CAROM_ERROR_NOT_FINITE;
     }
     bool planes = pieces[0].type == CAROM_SHAPE_PLANE && pieces[1].type == CAROM_SHAPE_PLANE;
-    bool directed = !normal || cm_d3_length(in(*normal)) > 0.0;
+    bool directed = normal == NULL || cm_d3_length(in(*normal)) > 0.0;
     bool known = (unsigned)memory->state <= CAROM_VOLUME_KINETIC && dt >= 0.0 &&
                  segments >= CAROM_SEGMENTS_MIN && segments <= CAROM_SEGMENTS_MAX;
     return !planes && directed && known ? CAROM_OK : CAROM_ERROR_ARGUMENT;
@@ -127,7 +127,7 @@ static void make_piece(const carom_volume_piece *from, uint32_t segments, cm_vol
     cm_d3 vertices[CM_HULL_VERTICES];
     cm_volume_form form = {.type = from->type, .hull = from->hull};
     memcpy(form.size, from->size, sizeof form.size);
-    if (from->type == CAROM_SHAPE_HULL && from->vertices) {
+    if (from->type == CAROM_SHAPE_HULL && from->vertices != NULL) {
         for (uint32_t i = 0; i < from->hull->vertex_count; i++) {
             vertices[i] = in(from->vertices[i]);
         }
@@ -222,7 +222,7 @@ CM_FP_BODY static void meet(const carom_volume_piece pieces[2], const carom_volu
     cm_volume_piece *a = &room->piece[0], *b = &room->piece[1];
     make_piece(&pieces[0], segments, a);
     make_piece(&pieces[1], segments, b);
-    cm_d3 last = normal ? cm_d3_unit(in(*normal)) : cm_volume_first_normal(a, b);
+    cm_d3 last = normal != NULL ? cm_d3_unit(in(*normal)) : cm_volume_first_normal(a, b);
     cm_volume_region region = {.clipped = false};
     memset(out, 0, sizeof *out);
     if (cm_volume_meet(a, b, last, &room->work, &region)) {
@@ -248,7 +248,7 @@ carom_result carom_volume_meet(const carom_volume_piece pieces[2], const carom_v
                                const carom_dvec3 *normal, double dt, uint32_t segments, void *work,
                                carom_volume_memory *memory, carom_volume_touch *out)
 {
-    if (!pieces || !law || !work || !memory || !out) {
+    if (pieces == NULL || law == NULL || work == NULL || memory == NULL || out == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     CM_TRY(check(pieces, law, normal, dt, segments, memory));

@@ -42,7 +42,7 @@ static cm_volume_shear rub_along(const cm_volume_rubbing *r, const cm_volume_law
                                  double gy, double turn)
 {
     cm_volume_shear sum = {0.0, 0.0, 0.0};
-    if (r->work) {
+    if (r->work != NULL) {
         sum = cm_volume_rub(r->work, law->stiffness, law->damping, &r->slip, gx + turn * r->y,
                             gy - turn * r->x, turn);
         sum.m -= r->x * sum.y - r->y * sum.x;
@@ -92,7 +92,7 @@ cm_volume_shear cm_volume_rub_step(const cm_volume_rubbing *rubbing, const cm_vo
                                    cm_volume_bristle *bristle, double *grip)
 {
     double unused, u, v, x, y, k = law->tangent_stiffness, b = law->tangent_damping;
-    grip = grip ? grip : &unused;
+    grip = grip != NULL ? grip : &unused;
     *grip = 0.0;
     slip_at_middle(rubbing, &u, &v);
     if (bristle->mode == CM_VOLUME_NONE) {

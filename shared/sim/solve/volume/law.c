@@ -124,7 +124,7 @@ static double shadow(const carom_world *world, const cm_shape *shape)
         return PI * x * x + 4.0 * x * y;
     case CAROM_SHAPE_HULL: {
         const carom_hull *hull = cm_hull_find(world, shape->geometry);
-        double radius = hull ? (double)hull->outer_radius : 0.0;
+        double radius = hull != NULL ? (double)hull->outer_radius : 0.0;
         return PI * radius * radius;
     }
     default:
@@ -135,8 +135,9 @@ static double shadow(const carom_world *world, const cm_shape *shape)
 carom_result carom_volume_bound(const carom_world *world, carom_body_id body, float *stiffness,
                                 float *damping)
 {
-    const cm_body *row = world && stiffness && damping ? cm_body_find(world, body) : NULL;
-    if (!row) {
+    const cm_body *row =
+        world != NULL && stiffness != NULL && damping != NULL ? cm_body_find(world, body) : NULL;
+    if (row == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     *stiffness = *damping = 0.0f;

@@ -94,7 +94,7 @@ static void make_hull(const cm_volume_form *form, const cm_volume_place *place,
     piece->face_count = hull->face_count;
     piece->center = put(place, cm_d3_of(hull->centroid[0], hull->centroid[1], hull->centroid[2]));
     for (uint32_t i = 0; i < hull->vertex_count; i++) {
-        cm_d3 v = form->vertices ? form->vertices[i] : cm_d3_from(hull->vertices[i]);
+        cm_d3 v = form->vertices != NULL ? form->vertices[i] : cm_d3_from(hull->vertices[i]);
         piece->vertices[i] = put(place, v);
     }
     for (uint32_t f = 0; f <= hull->face_count; f++) {
@@ -210,7 +210,7 @@ bool cm_volume_piece_form(const cm_volume_form *form, const cm_volume_place *pla
         make_rings(place, y, r, 2, segments, piece);
         return true;
     default:
-        if (!form->hull) {
+        if (form->hull == NULL) {
             return false;
         }
         make_hull(form, place, piece);

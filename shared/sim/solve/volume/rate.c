@@ -39,8 +39,9 @@ double cm_volume_section(const cm_shape *shape, const carom_hull *hull)
     case CAROM_SHAPE_CYLINDER:
         return cm_d_max(PI * a * a, 4.0 * a * b);
     case CAROM_SHAPE_HULL:
-        return hull ? two_longest((double)hull->half.x, (double)hull->half.y, (double)hull->half.z)
-                    : 0.0;
+        return hull != NULL
+                   ? two_longest((double)hull->half.x, (double)hull->half.y, (double)hull->half.z)
+                   : 0.0;
     default:
         return 0.0;
     }

@@ -17,7 +17,7 @@ static size_t line(size_t size)
 // The next array: where it starts, or NULL where only the size is asked for.
 static void *take(char *base, size_t *offset, size_t size)
 {
-    void *start = base ? base + *offset : NULL;
+    void *start = base != NULL ? base + *offset : NULL;
     *offset += line(size);
     return start;
 }
