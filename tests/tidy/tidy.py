@@ -15,6 +15,7 @@
   format     clang-format (skipped with a failure, not silently, where it is missing)
   length     files above 800 lines; functions above 70 lines: at most 3%, none above 120
   words      marks of unfinished work; tabs and trailing blanks
+  planted    each patch of tests/planted still fits the files that it changes
   habit      one spelling: i++, not ++i, where the value is not used; p == NULL, not !p
 """
 import os
@@ -257,6 +258,28 @@ def check_habit(path, text, problems):
                 problems.append(f"{path}:{number}: habit: {want}")
 
 
+def hunks(patch):
+    """(file, old lines) of each hunk of a patch."""
+    path, old = None, None
+    for line in patch.split("\n"):
+        if line.startswith("+++ b/"):
+            path = line[6:]
+        elif line.startswith("@@"):
+            if old:
+                yield path, old
+            old = []
+        elif old is not None and line.startswith((" ", "-")) and not line.startswith("---"):
+            old.append(line[1:])
+    if old:
+        yield path, old
+
+
+def check_planted(name, patch, read, problems):
+    for path, old in hunks(patch):
+        if "\n" + "\n".join(old) + "\n" not in "\n" + read(path):
+            problems.append(f"{name}: planted: no longer fits {path}: plant the bug anew where it went")
+
+
 def check_format(paths, problems):
     tool = shutil.which("clang-format") or shutil.which("clang-format-14")
     if tool is None:
@@ -347,6 +370,13 @@ def self_test():
         if len(problems) == 0:
             print(f"tidy: self-test: the planted {name} was not found")
             bad += 1
+    patch = "+++ b/x\n@@ -1 +1 @@\n a\n-b\n+c\n"
+    for text, count in (("a\nb\n", 0), ("a\nc\n", 1)):
+        problems = []
+        check_planted("x", patch, lambda _: text, problems)
+        if len(problems) != count:
+            print("tidy: self-test: a planted patch is not held against its file")
+            bad += 1
     for path, text in SOUND:
         problems, _ = check_all([path], lambda _: text, with_format=False)
         if problems:
@@ -366,6 +396,10 @@ def main():
             paths += [os.path.join(folder, n) for n in names if n.endswith((".c", ".h", ".inl", ".cpp"))]
     paths.sort()
     problems, counts = check_all(paths, lambda p: open(p, encoding="utf-8").read())
+    for name in sorted(os.listdir("tests/planted")):
+        if name.endswith(".patch"):
+            with open(os.path.join("tests/planted", name), encoding="utf-8") as patch:
+                check_planted(name, patch.read(), lambda p: open(p, encoding="utf-8").read(), problems)
     with open("README.md", encoding="utf-8") as readme:
         lines = readme.read().count("\n")
         if lines > README_MAX:
