@@ -30,6 +30,11 @@ DETERMINISM := -fno-fast-math -fno-unsafe-math-optimizations -fno-associative-ma
 ifneq ($(findstring i686,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 DETERMINISM += -msse2 -mfpmath=sse
 endif
+# Where there are fused instructions, gcc 12 makes vfmaddsub of a product, a sum and a difference side
+# by side whatever -ffp-contract says: so there are none.
+ifneq ($(filter x86_64% i686%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
+DETERMINISM += -mno-fma -mno-fma4 -mno-avx512f
+endif
 # There -std=c17 alone makes binary32 arithmetic binary64.
 ifneq ($(findstring s390x,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 DETERMINISM += -fexcess-precision=fast

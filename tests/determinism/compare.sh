@@ -79,7 +79,7 @@ if ! grep -qw fma /proc/cpuinfo; then
 fi
 check gcc-undo same gcc "-Ofast $undo"
 check clang-O0 same clang -O0
-check gcc-contract differs gcc -O3 '-march=native -ffp-contract=fast'
+check gcc-contract differs gcc -O3 '-march=native -mfma -ffp-contract=fast'
 if [ "$mode" = full ]; then
     check gcc-O0 same gcc -O0
     check gcc-O1 same gcc -O1
