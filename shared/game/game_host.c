@@ -205,8 +205,7 @@ static void apply_event(carom_game *game, const cm_game_event *event)
     switch (event->type) {
     case CM_EVENT_JOIN:
         if (player < CAROM_PLAYERS_MAX && !is_present(game, player)) {
-            game->present |= UINT64_C(1) << player;
-            memset(game->held[player], 0, CAROM_INPUT_MAX);
+            game->present |= UINT64_C(1) << player; // holds zeros, as every slot that is free
             if (module->join != NULL) {
                 module->join(game, player, bytes, event->size);
             }

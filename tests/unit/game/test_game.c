@@ -204,6 +204,29 @@ Test(game, each_part_of_the_state_is_hashed)
     cm_game_destroy(game);
 }
 
+Test(game, who_comes_holds_nothing_of_who_left)
+{
+    static const uint8_t zeros[CAROM_INPUT_MAX];
+    carom_game *game = make_game();
+    join(game, 1);
+    carom_player_input held = make_input(1, 1, -1, 3);
+    cm_game_event events[] = {{.type = CM_EVENT_LEAVE, .player = 1},
+                              {.type = CM_EVENT_JOIN, .player = 1, .client_id = 9}};
+    for (uint32_t together = 0; together < 2; together++) {
+        cm_tick_input input = {.inputs = &held, .input_count = 1};
+        cm_game_tick(game, &input);
+        cr_assert_neq(memcmp(cm_game_held_input(game, 1), zeros, sizeof zeros), 0);
+        cm_tick_input go = {.events = events, .event_count = together != 0 ? 2 : 1};
+        cm_game_tick(game, &go);
+        if (together == 0) {
+            join(game, 1);
+        }
+        cr_assert(cm_game_player_present(game, 1));
+        cr_assert_eq(memcmp(cm_game_held_input(game, 1), zeros, sizeof zeros), 0);
+    }
+    cm_game_destroy(game);
+}
+
 Test(game, leaving_takes_the_cube_away)
 {
     carom_game *game = make_played(5);

@@ -295,6 +295,81 @@ Test(room, confirmed_ticks_replay_to_their_hashes)
     cm_scene_free(scene);
 }
 
+// A module that says each tick what it was given: a message follows from the very inputs and events
+// of its tick, so one of a tick stepped again has to be the one of the last step.
+static void echo_message(carom_game *game, uint32_t player, const uint8_t *data, uint32_t size)
+{
+    (void)carom_game_send(game, player, data, size);
+}
+
+static void echo_tick(carom_game *game, const carom_player_input *inputs, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (inputs[i].bytes[0] != 0) {
+            (void)carom_game_send(game, inputs[i].player, inputs[i].bytes, 2);
+        }
+    }
+}
+
+static const carom_module echo = {.abi = CAROM_MODULE_ABI,
+                                  .version = 1,
+                                  .name = "echo",
+                                  .input_size = 2,
+                                  .message = echo_message,
+                                  .tick = echo_tick};
+
+static void compare_messages(const cm_history_slot *slot, const carom_game *replay)
+{
+    uint32_t count;
+    const cm_game_message *messages = cm_game_messages(replay, &count);
+    cr_assert_eq(slot->message_count, count, "tick %d", (int)slot->tick);
+    for (uint32_t i = 0; i < count; i++) {
+        cr_assert_eq(slot->messages[i].player, messages[i].player);
+        cr_assert_eq(slot->messages[i].size, messages[i].size);
+        cr_assert_eq(memcmp(slot->messages[i].bytes, messages[i].bytes, messages[i].size), 0,
+                     "tick %d, message %d", (int)slot->tick, (int)i);
+    }
+}
+
+Test(room, what_the_module_says_is_that_of_the_last_step)
+{
+    cm_scene *scene = rig_scene(1);
+    cm_room_def def = {
+        .scene = scene, .seed = 5, .rewind_ms = 133, .max_players = 4, .module = &echo};
+    cm_room *room = NULL;
+    cr_assert_eq(cm_room_create(&def, &room), CAROM_OK);
+    carom_game *replay = NULL;
+    cr_assert_eq(cm_game_create(scene, &echo, 5, NULL, &replay), CAROM_OK);
+    join(room, PLAYERS);
+    cm_rng rng;
+    cm_rng_seed(&rng, 9);
+    uint32_t said = 0;
+    for (uint64_t t = 1; t <= TICKS; t++) {
+        uint8_t bytes[CAROM_INPUT_MAX] = {(uint8_t)cm_rng_below(&rng, 3), (uint8_t)t};
+        uint32_t cost;
+        uint64_t tick = t + 2 - cm_rng_below(&rng, 8);
+        cm_room_input(room, cm_rng_below(&rng, PLAYERS), tick, bytes, 1000, &cost);
+        if (t % 5 == 0) {
+            cr_assert(cm_room_message(room, 1, bytes, 2));
+        }
+        cm_room_frame(room);
+        const cm_history_slot *slot;
+        while ((slot = cm_room_confirm(room, t == TICKS)) != NULL) {
+            cm_tick_input input = cm_room_slot_input(slot);
+            cm_game_tick(replay, &input);
+            compare_messages(slot, replay);
+            said += slot->message_count;
+        }
+    }
+    cm_room_stats stats;
+    cm_room_stats_get(room, &stats);
+    cr_assert_gt(stats.rewinds, 20);
+    cr_assert_gt(said, TICKS);
+    cm_game_destroy(replay);
+    cm_room_destroy(room);
+    cm_scene_free(scene);
+}
+
 Test(room, slots_are_given_and_given_back)
 {
     cm_scene *scene = rig_scene(2);
