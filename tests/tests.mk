@@ -26,7 +26,7 @@ fuzz:
 # Decoders by libFuzzer, a target each (tests/fuzz/targets): a fixed number of executions from a fixed
 # seed, in `make test` 20,000 and in `make check` 1,000,000.
 TARGETS := $(patsubst tests/fuzz/targets/%.c,%,$(wildcard tests/fuzz/targets/*.c))
-FUZZED_SRCS := $(addprefix server/host/,door.c bans.c used_tokens.c commands.c)
+FUZZED_SRCS := $(addprefix server/host/,door.c admission.c connections.c bans.c used_tokens.c commands.c)
 $(OUT)/fuzz_%: $(OUT)/tests/fuzz/targets/%.o $(call obj,$(FUZZED_SRCS)) $(OUT)/libcarom_client.a
 	$(call say,LINK,$@)$(LINK) -fsanitize=fuzzer $^ $(PKG_LIBS) -lm -o $@
 

@@ -12,16 +12,6 @@
 #define ADDRESS_BUCKETS 1024u
 #define CONNECTS_BURST  512u // from one address; a school behind one NAT joins at once
 #define CONNECTS_RATE   64u  // a second
-#define INSECURE_S      60u  // how long a public key counts as used: longer than any cookie lives
-
-typedef struct connection {
-    cm_seal seal; // id 0: free
-    cm_client_address from;
-    bool confirmed;
-    uint64_t opened_us;
-    cm_path path;
-    cm_token token;
-} connection;
 
 // Connects that an address has left; addresses share by hash.
 typedef struct allowance {
@@ -30,21 +20,13 @@ typedef struct allowance {
 } allowance;
 
 struct cm_door {
-    bool has_keys, has_tickets, closed;
-    carom_token_keys keys;
-    carom_token_key ticket_key;
-    carom_token_address addresses[CM_DOOR_PUBLIC_MAX];
-    uint32_t address_count;
+    bool closed;
     cm_cookie_jar jar;
-    cm_used_tokens used;
-    cm_bans bans, banned_addresses;
+    cm_admission admission;
+    cm_connections connections;
     uint16_t (*home)(void *context, const cm_token *token);
     void *home_context;
     allowance allowances[ADDRESS_BUCKETS];
-    uint32_t capacity;
-    connection *connections;
-    uint32_t *index; // by id, open addressing: place in connections and one; 0: nothing
-    uint32_t index_mask;
     uint8_t answer[CM_DATAGRAM_MAX];
     uint8_t frame[CM_FRAME_CONNECT];
 };
@@ -66,26 +48,18 @@ cm_door *cm_door_create(const cm_door_def *def)
         free(door);
         return NULL;
     }
-    uint32_t index = 16;
-    while (index < 2 * def->connections) {
-        index *= 2;
-    }
-    door->capacity = def->connections;
-    door->index_mask = index - 1;
-    door->connections = calloc(def->connections, sizeof *door->connections);
-    door->index = calloc(index, sizeof *door->index);
-    if (door->connections == NULL || door->index == NULL) {
+    if (!cm_connections_init(&door->connections, def->connections)) {
         cm_door_destroy(door);
         return NULL;
     }
     cm_cookie_jar_init(&door->jar, def->chance);
-    cm_used_tokens_init(&door->used, def->chance + 2 * CM_KEY_BYTES);
+    cm_used_tokens_init(&door->admission.used, def->chance + 2 * CM_KEY_BYTES);
     if (def->keys != NULL) {
         cm_door_set_keys(door, def->keys);
     }
-    door->has_tickets = def->ticket_key != NULL;
-    if (door->has_tickets) {
-        door->ticket_key = *def->ticket_key;
+    door->admission.has_tickets = def->ticket_key != NULL;
+    if (def->ticket_key != NULL) {
+        door->admission.ticket_key = *def->ticket_key;
     }
     return door;
 }
@@ -95,14 +69,8 @@ void cm_door_destroy(cm_door *door)
     if (door == NULL) {
         return;
     }
-    cm_used_tokens_free(&door->used);
-    cm_bans_free(&door->bans);
-    cm_bans_free(&door->banned_addresses);
-    if (door->connections != NULL) {
-        cm_crypto_wipe(door->connections, door->capacity * sizeof *door->connections);
-    }
-    free(door->connections);
-    free(door->index);
+    cm_admission_free(&door->admission);
+    cm_connections_free(&door->connections);
     cm_crypto_wipe(door, sizeof *door);
     free(door);
 }
@@ -110,16 +78,16 @@ void cm_door_destroy(cm_door *door)
 void cm_door_set_keys(cm_door *door, const carom_token_keys *keys)
 {
     CM_ASSERT(keys->count > 0);
-    door->keys = *keys;
-    door->has_keys = true;
+    door->admission.keys = *keys;
+    door->admission.has_keys = true;
 }
 
 void cm_door_set_addresses(cm_door *door, const carom_token_address *addresses, uint32_t count)
 {
-    CM_ASSERT(count <= CM_DOOR_PUBLIC_MAX);
-    door->address_count = count;
+    CM_ASSERT(count <= CM_ADMISSION_ADDRESSES_MAX);
+    door->admission.address_count = count;
     if (count > 0) {
-        memcpy(door->addresses, addresses, count * sizeof *addresses);
+        memcpy(door->admission.addresses, addresses, count * sizeof *addresses);
     }
 }
 
@@ -137,77 +105,34 @@ void cm_door_close(cm_door *door)
 
 cm_used_tokens *cm_door_used(cm_door *door)
 {
-    return &door->used;
+    return &door->admission.used;
 }
 
 cm_bans *cm_door_bans(cm_door *door)
 {
-    return &door->bans;
+    return &door->admission.bans;
 }
 
 cm_bans *cm_door_banned_addresses(cm_door *door)
 {
-    return &door->banned_addresses;
+    return &door->admission.banned_addresses;
 }
 
 // Connections ----------------------------------------------------------------------------------
 
 uint32_t cm_door_find(const cm_door *door, uint32_t id)
 {
-    for (uint32_t at = id;; at++) {
-        uint32_t entry = door->index[at & door->index_mask];
-        if (entry == 0 || id == 0) {
-            return CM_DOOR_NONE;
-        }
-        if (door->connections[entry - 1].seal.id == id) {
-            return entry - 1;
-        }
-    }
-}
-
-// After a connection came or went. Ids are chosen by chance, by us.
-static void make_index(cm_door *door)
-{
-    memset(door->index, 0, (door->index_mask + 1) * sizeof *door->index);
-    for (uint32_t i = 0; i < door->capacity; i++) {
-        uint32_t at = door->connections[i].seal.id;
-        if (at == 0) {
-            continue;
-        }
-        while (door->index[at & door->index_mask] != 0) {
-            at++;
-        }
-        door->index[at & door->index_mask] = i + 1;
-    }
+    return cm_connections_find(&door->connections, id);
 }
 
 void cm_door_end(cm_door *door, uint32_t index)
 {
-    CM_ASSERT(index < door->capacity);
-    cm_crypto_wipe(&door->connections[index], sizeof door->connections[index]);
-    make_index(door);
-}
-
-// A free place, else that of the oldest connection which has shown nothing of itself yet.
-static uint32_t find_place(const cm_door *door)
-{
-    uint32_t oldest = CM_DOOR_NONE;
-    for (uint32_t i = 0; i < door->capacity; i++) {
-        const connection *c = &door->connections[i];
-        if (c->seal.id == 0) {
-            return i;
-        }
-        if (!c->confirmed &&
-            (oldest == CM_DOOR_NONE || c->opened_us < door->connections[oldest].opened_us)) {
-            oldest = i;
-        }
-    }
-    return oldest;
+    cm_connections_end(&door->connections, index);
 }
 
 bool cm_door_exists(const cm_door *door, uint32_t index)
 {
-    return door->connections[index].seal.id != 0;
+    return door->connections.places[index].seal.id != 0;
 }
 
 static bool same_address(cm_client_address a, cm_client_address b)
@@ -273,96 +198,22 @@ static bool spend(cm_door *door, cm_client_address from, uint64_t now_us)
     return true;
 }
 
-static bool names_us(const cm_door *door, const carom_token *token)
+// What a refused token counts as.
+static cm_datagram_reason counted(carom_reason why)
 {
-    for (uint32_t i = 0; i < token->server_count; i++) {
-        for (uint32_t k = 0; k < door->address_count; k++) {
-            if (memcmp(token->servers[i].ip, door->addresses[k].ip, 4) == 0 &&
-                token->servers[i].port == door->addresses[k].port) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-static bool is_ticket(const cm_connect *connect)
-{
-    return connect->token_size > 0 && connect->token[0] == CM_TOKEN_RESUME;
-}
-
-// Opens the token with the keys of its kind: a backend cannot make tickets. Without keys nobody
-// needs a token, and an empty one of no kind stands for it.
-static cm_datagram_reason open_token(const cm_door *door, const cm_connect *connect,
-                                     cm_token *token)
-{
-    carom_result result = CAROM_OK;
-    if (is_ticket(connect)) {
-        result = door->has_tickets ? cm_token_open(connect->token, connect->token_size,
-                                                   &door->ticket_key, 1, token)
-                                   : CAROM_ERROR_NOT_FOUND;
-    } else if (door->has_keys) {
-        result = cm_token_open(connect->token, connect->token_size, door->keys.keys,
-                               door->keys.count, token);
-    } else {
-        memset(token, 0, sizeof *token);
-    }
-    return result == CAROM_OK ? CM_DATAGRAM_REASON_COUNT : CM_DATAGRAM_TOKEN;
-}
-
-// What opens only once: the token; where there is none, or a ticket, the client's public key, so
-// that a CONNECT of an earlier connection opens nothing again.
-static cm_used_token use_of(const cm_connect *connect, const cm_token *token, uint64_t unix_s)
-{
-    cm_used_token used = {.expires_unix_s = token->body.expires_unix_s};
-    bool once = token->kind == CM_TOKEN_CONNECT;
-    memcpy(used.id, once ? token->id : connect->client_public, sizeof used.id);
-    used.expires_unix_s = once ? token->body.expires_unix_s : unix_s + INSECURE_S;
-    return used;
-}
-
-// Why a token lets nobody in, or CM_DATAGRAM_REASON_COUNT.
-static cm_datagram_reason check_token(const cm_door *door, const cm_connect *connect,
-                                      cm_client_address from, uint64_t unix_s, cm_token *token)
-{
-    cm_datagram_reason wrong = open_token(door, connect, token);
-    if (wrong != CM_DATAGRAM_REASON_COUNT) {
-        return wrong;
-    }
-    if (token->kind != 0) {
-        if (unix_s >= token->body.expires_unix_s) {
-            return CM_DATAGRAM_EXPIRED;
-        }
-        if (token->kind == CM_TOKEN_CONNECT && !names_us(door, &token->body)) {
-            return CM_DATAGRAM_SERVER;
-        }
-        if (token->body.is_bound && memcmp(token->body.bound_ip, &from.host, 4) != 0) {
-            return CM_DATAGRAM_ADDRESS;
-        }
-        if (cm_bans_have(&door->bans, token->body.client_id)) {
-            return CM_DATAGRAM_BANNED;
-        }
-    }
-    cm_used_token used = use_of(connect, token, unix_s);
-    return cm_used_tokens_have(&door->used, used.id) ? CM_DATAGRAM_USED : CM_DATAGRAM_REASON_COUNT;
-}
-
-// What a client is told of a refused token.
-static carom_reason spoken(cm_datagram_reason reason)
-{
-    switch (reason) {
-    case CM_DATAGRAM_EXPIRED:
-        return CAROM_REASON_TOKEN_EXPIRED;
-    case CM_DATAGRAM_USED:
-        return CAROM_REASON_TOKEN_USED;
-    case CM_DATAGRAM_SERVER:
-        return CAROM_REASON_TOKEN_SERVER;
-    case CM_DATAGRAM_ADDRESS:
-        return CAROM_REASON_TOKEN_ADDRESS;
-    case CM_DATAGRAM_BANNED:
-        return CAROM_REASON_BANNED;
+    switch (why) {
+    case CAROM_REASON_TOKEN_EXPIRED:
+        return CM_DATAGRAM_EXPIRED;
+    case CAROM_REASON_TOKEN_USED:
+        return CM_DATAGRAM_USED;
+    case CAROM_REASON_TOKEN_SERVER:
+        return CM_DATAGRAM_SERVER;
+    case CAROM_REASON_TOKEN_ADDRESS:
+        return CM_DATAGRAM_ADDRESS;
+    case CAROM_REASON_BANNED:
+        return CM_DATAGRAM_BANNED;
     default:
-        return CAROM_REASON_TOKEN;
+        return CM_DATAGRAM_TOKEN;
     }
 }
 
@@ -405,9 +256,9 @@ static void open_connection(cm_door *door, cm_client_address from, uint64_t now_
                             const uint8_t *bytes, size_t size, cm_door_result *result)
 {
     cm_token token;
-    cm_datagram_reason wrong = check_token(door, connect, from, unix_s, &token);
-    if (wrong != CM_DATAGRAM_REASON_COUNT) {
-        refuse_aloud(door, result, wrong, connect->client_public, spoken(wrong));
+    carom_reason why = cm_admission_check(&door->admission, connect, from, unix_s, &token);
+    if (why != CAROM_REASON_NONE) {
+        refuse_aloud(door, result, counted(why), connect->client_public, why);
         return;
     }
     bool homes = door->home != NULL && token.kind == CM_TOKEN_CONNECT;
@@ -417,30 +268,28 @@ static void open_connection(cm_door *door, cm_client_address from, uint64_t now_
                      CAROM_REASON_ELSEWHERE);
         return;
     }
-    uint32_t index = find_place(door);
-    if (index == CM_DOOR_NONE) {
+    uint32_t index = cm_connections_find_place(&door->connections);
+    if (index == CM_CONNECTION_NONE) {
         refuse_aloud(door, result, CM_DATAGRAM_FULL, connect->client_public,
                      CAROM_REASON_ROOM_FULL);
         return;
     }
-    connection made = {.from = from, .opened_us = now_us, .token = token};
+    cm_connection made = {.from = from, .opened_us = now_us, .token = token};
     if (!make_keys(door, connect, &token, server_random, &made.seal)) {
         refuse(result, CM_DATAGRAM_FORGED);
         return;
     }
     pass_connect(door, &made.seal, index, connect, bytes, size, result);
-    cm_used_token used = use_of(connect, &token, unix_s);
     // Only who holds the token's key gets here: now, and not before, it counts as used.
     if (result->verdict == CM_DOOR_PASS &&
-        !cm_used_tokens_add(&door->used, &used, unix_s, token.kind == CM_TOKEN_CONNECT)) {
+        !cm_admission_use(&door->admission, connect, &token, unix_s)) {
         refuse_aloud(door, result, CM_DATAGRAM_FULL, connect->client_public,
                      CAROM_REASON_ROOM_FULL);
     }
     if (result->verdict == CM_DOOR_PASS) {
         cm_path_begin(&made.path, now_us);
-        result->evicted_id = door->connections[index].seal.id;
-        door->connections[index] = made;
-        make_index(door);
+        result->evicted_id = door->connections.places[index].seal.id;
+        cm_connections_put(&door->connections, index, &made);
     }
     cm_crypto_wipe(&made, sizeof made);
 }
@@ -459,10 +308,10 @@ static void receive_connect(cm_door *door, cm_client_address from, uint64_t now_
         return;
     }
     uint32_t known = cm_door_find(door, cm_connect_id(connect.cookie));
-    if (known != CM_DOOR_NONE) {
+    if (known != CM_CONNECTION_NONE) {
         // ENet sends a CONNECT again until it is answered; the same id from elsewhere is chance.
-        if (same_address(door->connections[known].from, from)) {
-            pass_connect(door, &door->connections[known].seal, known, &connect, bytes, size,
+        if (same_address(door->connections.places[known].from, from)) {
+            pass_connect(door, &door->connections.places[known].seal, known, &connect, bytes, size,
                          result);
         } else {
             refuse(result, CM_DATAGRAM_FULL);
@@ -470,7 +319,7 @@ static void receive_connect(cm_door *door, cm_client_address from, uint64_t now_
     } else if (door->closed) {
         refuse_aloud(door, result, CM_DATAGRAM_CLOSED, connect.client_public,
                      CAROM_REASON_DRAINING);
-    } else if (cm_bans_have(&door->banned_addresses, from.host)) {
+    } else if (cm_bans_have(&door->admission.banned_addresses, from.host)) {
         refuse_aloud(door, result, CM_DATAGRAM_BANNED, connect.client_public, CAROM_REASON_BANNED);
     } else if (!spend(door, from, now_us)) {
         refuse(result, CM_DATAGRAM_BUSY);
@@ -494,11 +343,11 @@ static void receive_sealed(cm_door *door, cm_client_address from, uint64_t now_u
                            size_t size, cm_door_result *result)
 {
     uint32_t index = cm_door_find(door, cm_seal_id(bytes, size));
-    if (index == CM_DOOR_NONE) {
+    if (index == CM_CONNECTION_NONE) {
         refuse(result, size < CM_SEAL_OVERHEAD ? CM_DATAGRAM_SHORT : CM_DATAGRAM_UNKNOWN);
         return;
     }
-    connection *c = &door->connections[index];
+    cm_connection *c = &door->connections.places[index];
     if (!same_address(c->from, from)) {
         refuse(result, CM_DATAGRAM_ADDRESS);
         return;
@@ -538,7 +387,8 @@ static void receive_sealed(cm_door *door, cm_client_address from, uint64_t now_u
 void cm_door_receive(cm_door *door, cm_client_address from, uint64_t now_us, uint64_t unix_s,
                      uint8_t *bytes, size_t size, cm_door_result *result)
 {
-    *result = (cm_door_result){.reason = CM_DATAGRAM_REASON_COUNT, .connection = CM_DOOR_NONE};
+    *result =
+        (cm_door_result){.reason = CM_DATAGRAM_REASON_COUNT, .connection = CM_CONNECTION_NONE};
     if (size == 0 || size > CM_DATAGRAM_MAX) {
         refuse(result, size == 0 ? CM_DATAGRAM_SHORT : CM_DATAGRAM_LONG);
         return;
@@ -563,29 +413,29 @@ void cm_door_receive(cm_door *door, cm_client_address from, uint64_t now_us, uin
 size_t cm_door_seal(cm_door *door, uint32_t index, const cm_frame_part *parts, size_t count,
                     uint8_t datagram[CM_DATAGRAM_MAX])
 {
-    return cm_frame_seal(&door->connections[index].seal, parts, count, datagram);
+    return cm_frame_seal(&door->connections.places[index].seal, parts, count, datagram);
 }
 
 const cm_token *cm_door_token(const cm_door *door, uint32_t index)
 {
-    const cm_token *token = &door->connections[index].token;
+    const cm_token *token = &door->connections.places[index].token;
     return token->kind != 0 ? token : NULL;
 }
 
 size_t cm_door_path(const cm_door *door, uint32_t index)
 {
-    return door->connections[index].path.known;
+    return door->connections.places[index].path.known;
 }
 
 size_t cm_door_probe(cm_door *door, uint32_t index, uint64_t now_us,
                      uint8_t datagram[CM_DATAGRAM_MAX])
 {
-    connection *c = &door->connections[index];
+    cm_connection *c = &door->connections.places[index];
     uint32_t size = cm_path_probe(&c->path, now_us);
     return size > 0 ? cm_frame_probe(&c->seal, size, datagram) : 0;
 }
 
 cm_client_address cm_door_address(const cm_door *door, uint32_t index)
 {
-    return door->connections[index].from;
+    return door->connections.places[index].from;
 }

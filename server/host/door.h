@@ -15,14 +15,9 @@
 #ifndef CM_SERVER_HOST_DOOR_H
 #define CM_SERVER_HOST_DOOR_H
 
-#include "carom/reason.h"
-
-#include "server/host/bans.h"
-#include "server/host/used_tokens.h"
+#include "server/host/admission.h"
+#include "server/host/connections.h"
 #include "shared/wire/frame.h"
-
-#define CM_DOOR_PUBLIC_MAX 8u // addresses of this server that tokens may name
-#define CM_DOOR_NONE       UINT32_MAX
 
 #define CM_DATAGRAM_REASONS(X)                                                                     \
     X(SHORT, "shorter than a header")                                                              \
@@ -77,7 +72,7 @@ typedef enum cm_door_verdict {
 typedef struct cm_door_result {
     cm_door_verdict verdict;
     cm_datagram_reason reason; // REFUSED; an ANSWER that refuses has one too, else REASON_COUNT
-    uint32_t connection;       // index, where one is known; else CM_DOOR_NONE
+    uint32_t connection;       // index, where one is known; else CM_CONNECTION_NONE
     uint16_t port;             // ANSWER of ELSEWHERE: where the client is sent
     uint8_t *bytes;            // ANSWER, PASS: valid until the next call
     size_t size;
@@ -90,7 +85,7 @@ cm_door *cm_door_create(const cm_door_def *def);
 void cm_door_destroy(cm_door *door);
 // Other keys from now on; connections stay. NULL is not allowed where there were keys.
 void cm_door_set_keys(cm_door *door, const carom_token_keys *keys);
-// Addresses of this server that a token must name one of; at most CM_DOOR_PUBLIC_MAX.
+// Addresses of this server that a token must name one of; at most CM_ADMISSION_ADDRESSES_MAX.
 void cm_door_set_addresses(cm_door *door, const carom_token_address *addresses, uint32_t count);
 // Where a token's room is: the port of another worker of this host, which the client is sent to and
 // the token stays unused; 0: here. NULL: all of them are here.
@@ -105,7 +100,7 @@ void cm_door_receive(cm_door *door, cm_client_address from, uint64_t now_us, uin
 
 // Connections --------------------------------------------------------------------------------
 
-// The one with an id, or CM_DOOR_NONE.
+// The one with an id, or CM_CONNECTION_NONE.
 uint32_t cm_door_find(const cm_door *door, uint32_t id);
 bool cm_door_exists(const cm_door *door, uint32_t connection);
 // It is over: its keys are wiped, its place is free.

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/host/peer_account.h"
 #include "shared/base/assert.h"
 #include "shared/net/net.h"
 #include "shared/wire/packet.h"
@@ -22,7 +23,6 @@
 #define PEER_ID_NONE    0xfffu
 #define RECEIVE_MAX     4096u         // bytes of a message of a client
 #define WAITING_MAX     (64u * 1024u) // bytes of a client not yet handed over
-#define OUTSTANDING_MAX (24u << 20)   // bytes of reliable messages that a peer has not acknowledged
 #define SOCKET_BUFFER   (4 * 1024 * 1024)
 #define EVENTS_MAX      8192u // in one turn
 #define EMPTY_TURNS_MAX 64u   // service calls without an event while the socket is readable
@@ -31,20 +31,6 @@
 #define FIRST_RTT_MS    250u    // until one is measured; ENet takes 500 and resends as late
 #define ENET_TIMEOUT_MS 120000u // of one reliable message; silence ends it earlier
 #define HALF_OPEN_MS    5000u   // a connection that shows nothing of itself
-#define LATER_ACKED     3u      // commands sent later that came: one before them is lost
-#define ACKS_BURST      512u    // that a peer may ask for at once: a network's pause of 10 s
-#define ACKS_RATE       128u    // a second
-
-typedef struct host_peer {
-    enet_uint32 heard_ms; // when its last datagram came
-    uint32_t acks_spent;
-    enet_uint32 acks_ms;
-    size_t outstanding; // bytes of reliable messages not yet acknowledged
-    size_t path;        // bytes that datagrams were made for so far
-    uint16_t acked;     // the newest reliable command of channel 0 that it has, if has_acked
-    bool has_acked;
-    uint32_t id; // of the connection that all this is of
-} host_peer;
 
 struct cm_host {
     ENetHost *enet;
@@ -53,9 +39,9 @@ struct cm_host {
     uint32_t events_left, turns_left;
     uint32_t timeout_ms;
     uint64_t now_us, unix_s;
-    host_peer *peers;
-    bool *has_peer;     // of each connection: scratch of sweep
-    uint32_t malformed; // peer that the last datagram refused was of, UINT32_MAX: none
+    cm_peer_account *accounts; // of each peer
+    bool *has_peer;            // of each connection: scratch of sweep
+    uint32_t malformed;        // peer that the last datagram refused was of, UINT32_MAX: none
     uint8_t datagram[CM_DATAGRAM_MAX];
     cm_host_stats stats;
 };
@@ -80,7 +66,7 @@ static enet_uint32 ENET_CALLBACK seal_datagram(const ENetBuffer *buffers, size_t
         parts[i] = (cm_frame_part){buffers[i].data, buffers[i].dataLength};
     }
     uint32_t connection = cm_door_find(host->door, cm_frame_id(&parts[0]));
-    size_t size = connection != CM_DOOR_NONE
+    size_t size = connection != CM_CONNECTION_NONE
                       ? cm_door_seal(host->door, connection, parts, count, host->datagram)
                       : 0;
     // Nothing leaves unsealed: what has no connection any more goes as an empty datagram's worth.
@@ -99,27 +85,23 @@ static uint32_t id_of(const ENetPeer *peer)
     return cm_frame_id(&(cm_frame_part){bytes, sizeof bytes});
 }
 
-// The peer's connection, or CM_DOOR_NONE.
+// The peer's connection, or CM_CONNECTION_NONE.
 static uint32_t connection_of(const cm_host *host, size_t index)
 {
     const ENetPeer *peer = &host->enet->peers[index];
     return peer->state != ENET_PEER_STATE_DISCONNECTED ? cm_door_find(host->door, id_of(peer))
-                                                       : CM_DOOR_NONE;
+                                                       : CM_CONNECTION_NONE;
 }
 
-// What is kept for a peer, made anew where ENet gave its place to another connection. What is still
-// outstanding counts down by itself: ENet lets go of its packets.
-static host_peer *own_state(cm_host *host, size_t index)
+// What is kept of a peer, begun anew where ENet gave its place to another connection.
+static cm_peer_account *account_of(cm_host *host, size_t index)
 {
-    host_peer *peer = &host->peers[index];
+    cm_peer_account *account = &host->accounts[index];
     uint32_t id = id_of(&host->enet->peers[index]);
-    if (peer->id != id) {
-        *peer = (host_peer){.id = id,
-                            .heard_ms = enet_time_get(),
-                            .acks_ms = enet_time_get(),
-                            .outstanding = peer->outstanding};
+    if (account->id != id) {
+        cm_peer_account_begin(account, id, enet_time_get());
     }
-    return peer;
+    return account;
 }
 
 static void send_raw(cm_host *host, cm_client_address to, const uint8_t *bytes, size_t size)
@@ -146,31 +128,6 @@ static ENetPeer *find_peer(const cm_host *host, uint32_t id)
     return NULL;
 }
 
-// True where the peer may have that many more acks of us.
-static bool spend_acks(host_peer *peer, uint32_t wanted)
-{
-    enet_uint32 now = enet_time_get();
-    uint32_t back = (uint32_t)((uint64_t)(now - peer->acks_ms) * ACKS_RATE / 1000u);
-    if (back > 0) {
-        peer->acks_spent = back < peer->acks_spent ? peer->acks_spent - back : 0;
-        peer->acks_ms = now;
-    }
-    if (peer->acks_spent + wanted > ACKS_BURST) {
-        return false;
-    }
-    peer->acks_spent += wanted;
-    return true;
-}
-
-static void note_acked(host_peer *peer, const cm_command_count *count)
-{
-    if (count->has_acked &&
-        (!peer->has_acked || (uint16_t)(count->acked - peer->acked) < 0x8000u)) {
-        peer->has_acked = true;
-        peer->acked = count->acked;
-    }
-}
-
 // An opened datagram of a connection: true where ENet may have it. What is refused here only the
 // peer itself can have made.
 static bool admit(cm_host *host, const cm_door_result *passed)
@@ -183,7 +140,8 @@ static bool admit(cm_host *host, const cm_door_result *passed)
         return false;
     }
     ENetPeer *peer = &enet->peers[index];
-    own_state(host, index)->heard_ms = enet_time_get();
+    cm_peer_account *account = account_of(host, index);
+    account->heard_ms = enet_time_get();
     cm_command_context context = {
         .reliable = peer->channelCount > 0 ? peer->channels[0].incomingReliableSequenceNumber : 0};
     cm_command_count count;
@@ -191,10 +149,10 @@ static bool admit(cm_host *host, const cm_door_result *passed)
     if (wrong != CM_COMMAND_REASON_COUNT) {
         host->stats.commands_refused[wrong]++;
         host->stats.refused[CM_DATAGRAM_COMMAND]++;
-    } else if (!spend_acks(own_state(host, index), count.acks_wanted)) {
+    } else if (!cm_peer_account_spend_acks(account, count.acks_wanted, enet_time_get())) {
         host->stats.refused[CM_DATAGRAM_ACKS]++;
     } else {
-        note_acked(own_state(host, index), &count);
+        cm_peer_account_acked(account, &count);
         return true;
     }
     host->malformed = index;
@@ -251,7 +209,7 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
         return NULL;
     }
     host->malformed = NO_PEER;
-    host->peers = calloc(def->peers, sizeof *host->peers);
+    host->accounts = calloc(def->peers, sizeof *host->accounts);
     host->has_peer = calloc(def->peers, sizeof *host->has_peer);
     cm_door_def door = {
         .keys = def->keys, .ticket_key = def->ticket_key, .connections = def->peers};
@@ -259,7 +217,7 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
     host->door = cm_door_create(&door);
     cm_crypto_wipe(&door, sizeof door);
     ENetAddress address = {def->address, def->port};
-    if (host->peers != NULL && host->has_peer != NULL && host->door != NULL) {
+    if (host->accounts != NULL && host->has_peer != NULL && host->door != NULL) {
         host->enet = enet_host_create(&address, def->peers, CHANNELS, 0, 0);
     } else {
         snprintf(error, error_size, "out of memory, or the cryptography library does not work");
@@ -311,7 +269,7 @@ void cm_host_destroy(cm_host *host)
         enet_host_destroy(host->enet);
     }
     cm_door_destroy(host->door);
-    free(host->peers);
+    free(host->accounts);
     free(host->has_peer);
     free(host);
 }
@@ -341,7 +299,7 @@ static void set_limits(ENetPeer *peer, size_t path)
 static size_t path_of(const cm_host *host, size_t index)
 {
     uint32_t connection = connection_of(host, index);
-    return connection != CM_DOOR_NONE ? cm_door_path(host->door, connection) : CM_PATH_LEAST;
+    return connection != CM_CONNECTION_NONE ? cm_door_path(host->door, connection) : CM_PATH_LEAST;
 }
 
 static bool is_readable(const cm_host *host)
@@ -396,17 +354,15 @@ static cm_host_event_type end_one(cm_host *host, cm_host_event *event)
         if (!judged) {
             continue;
         }
-        const host_peer *own = own_state(host, i);
-        bool slow = own->outstanding > OUTSTANDING_MAX;
-        // What was cut for a larger path can neither be sent on this one nor cut again.
-        bool narrowed = path_of(host, i) < own->path;
-        if (slow || narrowed || enet_time_get() - own->heard_ms > host->timeout_ms) {
-            host->stats.slow += slow;
-            host->stats.narrowed += narrowed;
+        cm_peer_verdict verdict = cm_peer_account_judge(account_of(host, i), host->timeout_ms,
+                                                        path_of(host, i), enet_time_get());
+        if (verdict != CM_PEER_STAYS) {
+            host->stats.slow += verdict == CM_PEER_SLOW;
+            host->stats.narrowed += verdict == CM_PEER_NARROWED;
             enet_peer_reset(peer);
             event->peer = (uint32_t)i;
             event->type = CM_HOST_DISCONNECT;
-            event->reason = slow ? CAROM_REASON_FLOOD : CAROM_REASON_TIMEOUT;
+            event->reason = verdict == CM_PEER_SLOW ? CAROM_REASON_FLOOD : CAROM_REASON_TIMEOUT;
             return CM_HOST_DISCONNECT;
         }
     }
@@ -459,9 +415,9 @@ cm_host_event_type cm_host_next(cm_host *host, cm_host_event *event)
 // ENet lets go of a packet: it was acknowledged, or its peer is gone.
 static void ENET_CALLBACK packet_is_done(ENetPacket *packet)
 {
-    host_peer *peer = packet->userData;
-    CM_ASSERT(peer->outstanding >= packet->dataLength);
-    peer->outstanding -= packet->dataLength;
+    cm_peer_account *account = packet->userData;
+    CM_ASSERT(account->outstanding >= packet->dataLength);
+    account->outstanding -= packet->dataLength;
 }
 
 static bool send_packet(cm_host *host, uint32_t peer, uint32_t channel, const void *bytes,
@@ -470,9 +426,10 @@ static bool send_packet(cm_host *host, uint32_t peer, uint32_t channel, const vo
     CM_ASSERT(peer < host->enet->peerCount);
     ENetPacket *packet = enet_packet_create(bytes, size, flags);
     if (packet != NULL && (flags & ENET_PACKET_FLAG_RELIABLE) != 0) {
-        packet->userData = own_state(host, peer);
+        cm_peer_account *account = account_of(host, peer);
+        packet->userData = account;
         packet->freeCallback = packet_is_done;
-        host->peers[peer].outstanding += size;
+        account->outstanding += size;
     }
     // The limit is meant for what clients send; ENet has one for both directions.
     host->enet->maximumPacketSize = SEND_MAX;
@@ -505,19 +462,16 @@ void cm_host_disconnect(cm_host *host, uint32_t peer, uint32_t reason)
 }
 
 // ENet sends a lost command again after a round trip and four deviations. But later ones that are
-// acknowledged tell of the loss sooner: with three of them it goes again now (RFC 5681's fast
-// retransmit). A welcome is some dozen fragments, of which a bad path loses one.
-static void hasten(ENetPeer *peer, const host_peer *own)
+// acknowledged tell of the loss sooner: then it goes again now. A welcome is some dozen fragments,
+// of which a bad path loses one.
+static void hasten(ENetPeer *peer, const cm_peer_account *account)
 {
-    if (!own->has_acked) {
-        return;
-    }
     for (ENetListIterator at = enet_list_begin(&peer->sentReliableCommands);
          at != enet_list_end(&peer->sentReliableCommands); at = enet_list_next(at)) {
         ENetOutgoingCommand *command = (ENetOutgoingCommand *)(void *)at;
-        uint16_t later = (uint16_t)(own->acked - command->reliableSequenceNumber);
         bool lost = command->command.header.channelID == CM_CHANNEL_CONTROL &&
-                    command->sendAttempts == 1 && later >= LATER_ACKED && later < 0x8000u;
+                    command->sendAttempts == 1 &&
+                    cm_peer_account_missed(account, command->reliableSequenceNumber);
         if (lost) {
             command->roundTripTimeout = enet_time_get() - command->sentTime;
             peer->nextTimeout = enet_time_get();
@@ -534,11 +488,11 @@ static void sweep(cm_host *host)
     for (uint32_t i = 0; i < capacity; i++) {
         ENetPeer *peer = &enet->peers[i];
         uint32_t connection = connection_of(host, i);
-        if (connection == CM_DOOR_NONE) {
+        if (connection == CM_CONNECTION_NONE) {
             continue;
         }
         bool half_open = peer->state == ENET_PEER_STATE_ACKNOWLEDGING_CONNECT &&
-                         enet_time_get() - own_state(host, i)->heard_ms > HALF_OPEN_MS;
+                         enet_time_get() - account_of(host, i)->heard_ms > HALF_OPEN_MS;
         if (half_open) {
             enet_peer_reset(peer);
             continue;
@@ -562,10 +516,10 @@ void cm_host_flush(cm_host *host)
     sweep(host);
     for (size_t i = 0; i < host->enet->peerCount; i++) {
         if (host->enet->peers[i].state == ENET_PEER_STATE_CONNECTED) {
-            host_peer *own = own_state(host, i);
-            own->path = own->path > path_of(host, i) ? own->path : path_of(host, i);
-            set_limits(&host->enet->peers[i], own->path);
-            hasten(&host->enet->peers[i], own);
+            cm_peer_account *account = account_of(host, i);
+            account->path = account->path > path_of(host, i) ? account->path : path_of(host, i);
+            set_limits(&host->enet->peers[i], account->path);
+            hasten(&host->enet->peers[i], account);
         } else if (host->enet->peers[i].state == ENET_PEER_STATE_DISCONNECTED) {
             host->enet->peers[i].roundTripTime = FIRST_RTT_MS;
         }
@@ -587,7 +541,7 @@ size_t cm_host_packet_max(const cm_host *host, uint32_t peer)
 const cm_token *cm_host_token(const cm_host *host, uint32_t peer)
 {
     uint32_t connection = connection_of(host, peer);
-    return connection != CM_DOOR_NONE ? cm_door_token(host->door, connection) : NULL;
+    return connection != CM_CONNECTION_NONE ? cm_door_token(host->door, connection) : NULL;
 }
 
 void cm_host_address(const cm_host *host, uint32_t peer, char text[CM_HOST_ADDRESS_MAX])
@@ -610,7 +564,7 @@ void cm_host_drop(cm_host *host, uint32_t peer)
 
 uint32_t cm_host_silence_ms(const cm_host *host, uint32_t peer)
 {
-    return enet_time_get() - host->peers[peer].heard_ms;
+    return enet_time_get() - host->accounts[peer].heard_ms;
 }
 
 uint32_t cm_host_peer_address(const cm_host *host, uint32_t peer)

@@ -57,13 +57,13 @@ struct cm_worker {
 // The addresses that a token may name: those of `public`, else the one that is listened on.
 static void name_addresses(cm_worker *worker)
 {
-    carom_token_address addresses[CM_DOOR_PUBLIC_MAX];
+    carom_token_address addresses[CM_ADMISSION_ADDRESSES_MAX];
     uint32_t count = 0;
     const char *list =
         worker->config.public[0] != '\0' ? worker->config.public : worker->config.listen;
     bool listens = list == worker->config.listen;
     uint32_t host;
-    while (count < CM_DOOR_PUBLIC_MAX &&
+    while (count < CM_ADMISSION_ADDRESSES_MAX &&
            cm_config_next_address(&list, &host, &addresses[count].port)) {
         memcpy(addresses[count].ip, &host, sizeof addresses[count].ip);
         if (listens) {

@@ -154,14 +154,14 @@ Test(door, a_good_token_lets_in_once)
     // ENet sends its CONNECT again until it is answered: no second use.
     expect(&r, &c, IN);
     uint32_t connection = cm_door_find(r.door, c.seal.id);
-    cr_assert_neq(connection, CM_DOOR_NONE);
+    cr_assert_neq(connection, CM_CONNECTION_NONE);
     cr_assert_eq(cm_door_token(r.door, connection)->body.client_id, 99);
     // The same token from another handshake, while the first lives and after it.
     caller thief = c;
     knock(&r, &thief, true);
     expect(&r, &thief, CM_DATAGRAM_USED, CAROM_REASON_TOKEN_USED);
     cm_door_end(r.door, connection);
-    cr_assert_eq(cm_door_find(r.door, c.seal.id), CM_DOOR_NONE);
+    cr_assert_eq(cm_door_find(r.door, c.seal.id), CM_CONNECTION_NONE);
     expect(&r, &c, CM_DATAGRAM_USED, CAROM_REASON_TOKEN_USED);
     knock(&r, &thief, true);
     expect(&r, &thief, CM_DATAGRAM_USED, CAROM_REASON_TOKEN_USED);
@@ -202,7 +202,7 @@ Test(door, a_token_for_another_worker_stays_unused)
     cr_assert(cm_refusal_read(result.bytes, result.size, &refusal));
     cr_assert_eq(refusal.reason, CAROM_REASON_ELSEWHERE);
     cr_assert_eq(refusal.port, 7778);
-    cr_assert_eq(cm_door_find(r.door, c.seal.id), CM_DOOR_NONE, "nothing was kept");
+    cr_assert_eq(cm_door_find(r.door, c.seal.id), CM_CONNECTION_NONE, "nothing was kept");
     port = 0; // the room comes here: the same token opens
     knock(&r, &c, true);
     expect(&r, &c, IN);
@@ -315,7 +315,7 @@ Test(door, half_open_ones_make_place)
         cr_assert_eq(result.evicted_id != 0, i > 0);
         cr_assert_neq(result.evicted_id, first.seal.id);
     }
-    cr_assert_neq(cm_door_find(r.door, first.seal.id), CM_DOOR_NONE);
+    cr_assert_neq(cm_door_find(r.door, first.seal.id), CM_CONNECTION_NONE);
     cm_door_destroy(r.door);
 }
 
