@@ -536,6 +536,18 @@ const uint8_t *carom_client_public_state(const carom_client *client, uint32_t *s
     return client->mirror != NULL ? cm_game_public(client->mirror->game, size) : NULL;
 }
 
+void carom_client_acks_get(const carom_client *client, carom_client_acks *acks)
+{
+    memset(acks, 0, sizeof *acks);
+    const cm_mirror *mirror = client->mirror;
+    if (mirror != NULL) {
+        acks->simulated_tick = mirror->newest_tick;
+        acks->settled_tick = client->settled_tick;
+        acks->durable_tick = mirror->durable_tick;
+        acks->durability = mirror->durability;
+    }
+}
+
 void carom_client_stats_get(const carom_client *client, carom_client_stats *stats)
 {
     *stats = client->stats;

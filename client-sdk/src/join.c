@@ -126,6 +126,19 @@ static void room_clock(carom_client *client, const cm_control *control)
     cm_client_clock_rate(&client->clock, control->rate_permille);
 }
 
+// Said once. Commits that views told before count as well: the server knows best.
+static void not_durable(carom_client *client, const cm_control *control)
+{
+    if (client->mirror == NULL) {
+        cm_client_end(client, CAROM_REASON_MALFORMED);
+        return;
+    }
+    client->mirror->durability = CAROM_DURABILITY_LOST;
+    client->mirror->durable_tick = control->tick;
+    cm_client_log(client, CAROM_LOG_WARNING, "the match is not durable after tick %llu",
+                  (unsigned long long)control->tick);
+}
+
 static void take_players(carom_client *client, const cm_control *control)
 {
     client->roster_count = control->player_count;
@@ -165,6 +178,9 @@ void cm_client_handle(carom_client *client, const cm_control *control)
         break;
     case CM_CONTROL_PLAYERS:
         take_players(client, control);
+        break;
+    case CM_CONTROL_NOT_DURABLE:
+        not_durable(client, control);
         break;
     case CM_CONTROL_HELLO:
         cm_client_end(client, CAROM_REASON_MALFORMED);

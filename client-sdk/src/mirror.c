@@ -92,6 +92,8 @@ static carom_reason build(cm_mirror *mirror, const cm_control *welcome, const ca
     mirror->input_rate = welcome->input_rate;
     mirror->keyframe_tick = welcome->tick;
     mirror->newest_tick = welcome->tick;
+    mirror->durability = welcome->durability;
+    mirror->durable_tick = welcome->durable_tick;
     mirror->slots = carom_world_limits(mirror->world).bodies;
     mirror->bodies = take(mirror->allocator, mirror->slots, sizeof *mirror->bodies);
     mirror->changed = take(mirror->allocator, mirror->slots, sizeof *mirror->changed);
@@ -284,6 +286,10 @@ static void apply_header(cm_mirror *mirror, const cm_view_header *header)
         mirror->wrench_tick = header->tick;
         mirror->force = header->force;
         mirror->torque = header->torque;
+    }
+    uint64_t durable = header->has_durable ? header->tick - header->durable_age : 0;
+    if (durable > mirror->durable_tick && mirror->durability != CAROM_DURABILITY_LOST) {
+        mirror->durable_tick = durable;
     }
     if (header->tick > mirror->newest_tick) {
         mirror->newest_tick = header->tick;

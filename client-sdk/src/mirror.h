@@ -55,6 +55,8 @@ typedef struct cm_mirror {
     bool has_wrench; // the server told what acts on the own pointer, at wrench_tick
     uint64_t wrench_tick;
     carom_vec3 force, torque;
+    carom_durability durability; // of the match
+    uint64_t durable_tick;
     uint32_t structure; // counts bodies that came or went, and players
     cm_stored_packet packets[CM_MIRROR_PACKETS];
     bool has_ack;

@@ -24,13 +24,16 @@ typedef struct viewer {
     uint64_t client_id;  // 0: nobody
     cm_replica *replica; // once welcomed
     cm_outbox waiting;   // messages of the module, before that
+    uint64_t durable;    // newest tick that a view told to be so
 } viewer;
 
 struct cm_publisher {
     cm_publisher_def def;
     uint32_t tick_rate;
     float interest_radius;
-    uint32_t rate_permille;               // of the room's clock, as clients were told
+    uint32_t rate_permille;      // of the room's clock, as clients were told
+    carom_durability durability; // of the match
+    uint64_t durable_tick;
     uint64_t said_messages, said_changes; // left out, as the log last said
     cm_view_config view_config;
     cm_snapshot snapshot;
@@ -288,7 +291,9 @@ static bool welcome(cm_publisher *p, cm_room *room, cm_client *client)
                           .keyframe = {keyframe, size},
                           .present = p->snapshot.present,
                           .tick = p->snapshot.tick,
-                          .messages = session->messages_taken};
+                          .messages = session->messages_taken,
+                          .durability = p->durability,
+                          .durable_tick = p->durable_tick};
     if (session->ticket.size > 0) {
         control.ticket = (cm_bytes){session->ticket.sealed, session->ticket.size};
         control.ticket_key = (cm_bytes){session->ticket.key, CM_KEY_BYTES};
@@ -298,6 +303,7 @@ static bool welcome(cm_publisher *p, cm_room *room, cm_client *client)
         return false;
     }
     cm_replica_begin(v->replica, &p->snapshot);
+    v->durable = p->durable_tick;
     session->state = CM_SESSION_JOINED;
     send_waiting(p, client, &v->waiting);
     if (p->rate_permille != 1000) {
@@ -305,6 +311,15 @@ static bool welcome(cm_publisher *p, cm_room *room, cm_client *client)
         cm_client_send(p->def.host, client, &clock);
     }
     return true;
+}
+
+// Each commit is told in one view, 10 a second: a lost one costs until the next. An age above 16
+// bits waits until it fits; the match may then be slow, but is never said to be more durable.
+static void put_durable(const cm_publisher *p, const viewer *v, cm_view_header *header)
+{
+    uint64_t age = p->snapshot.tick - p->durable_tick;
+    header->has_durable = p->durable_tick > v->durable && age <= UINT16_MAX;
+    header->durable_age = header->has_durable ? (uint16_t)age : 0;
 }
 
 static void publish_view(cm_publisher *p, const cm_room *room, cm_client *client)
@@ -323,10 +338,12 @@ static void publish_view(cm_publisher *p, const cm_room *room, cm_client *client
         header.force = pointer.contact_force;
         header.torque = pointer.contact_torque;
     }
+    viewer *v = &p->viewers[session->player];
+    put_durable(p, v, &header);
     cm_view_out *out = &p->out;
     size_t packet_max = cm_host_packet_max(p->def.host, client->peer);
-    cm_replica_view(p->viewers[session->player].replica, &p->snapshot, &p->view_config, &header,
-                    own, packet_max < CM_PACKET_MAX ? packet_max : CM_PACKET_MAX, out);
+    cm_replica_view(v->replica, &p->snapshot, &p->view_config, &header, own,
+                    packet_max < CM_PACKET_MAX ? packet_max : CM_PACKET_MAX, out);
     for (uint32_t i = 0; i < out->count; i++) {
         cm_host_send(p->def.host, client->peer, out->bytes[i], out->sizes[i]);
         session->view_bytes += out->sizes[i] + CM_PACKET_OVERHEAD;
@@ -335,6 +352,7 @@ static void publish_view(cm_publisher *p, const cm_room *room, cm_client *client
     }
     if (out->count > 0) {
         cm_session_take_lead(session);
+        v->durable = header.has_durable ? p->durable_tick : v->durable;
     }
 }
 
@@ -399,6 +417,18 @@ void cm_publisher_clock(cm_publisher *p, uint32_t rate_permille,
     p->rate_permille = rate_permille;
     cm_control control = {.type = CM_CONTROL_ROOM_CLOCK, .rate_permille = rate_permille};
     tell_all(p, &control, members);
+}
+
+void cm_publisher_durable(cm_publisher *p, carom_durability durability, uint64_t tick,
+                          cm_client *const members[CAROM_PLAYERS_MAX])
+{
+    bool lost = durability == CAROM_DURABILITY_LOST && p->durability != CAROM_DURABILITY_LOST;
+    p->durability = durability;
+    p->durable_tick = tick;
+    if (lost) {
+        cm_control control = {.type = CM_CONTROL_NOT_DURABLE, .tick = tick};
+        tell_all(p, &control, members);
+    }
 }
 
 void cm_publisher_second(cm_publisher *p, uint64_t tick, const cm_log *log)

@@ -42,6 +42,10 @@ uint64_t cm_publisher_frame(cm_publisher *publisher, cm_room *room,
 // The room's clock runs at another rate: said to all, and to whoever is welcomed later.
 void cm_publisher_clock(cm_publisher *publisher, uint32_t rate_permille,
                         cm_client *const members[CAROM_PLAYERS_MAX]);
+// How the match is kept, and up to which tick: before the frame. Views and welcomes tell it; that
+// it is lost is said at once.
+void cm_publisher_durable(cm_publisher *publisher, carom_durability durability, uint64_t tick,
+                          cm_client *const members[CAROM_PLAYERS_MAX]);
 // Once a second: warns of what was left out.
 void cm_publisher_second(cm_publisher *publisher, uint64_t tick, const cm_log *log);
 

@@ -229,6 +229,20 @@ void cm_room_loop_refused(cm_room_loop *loop, uint32_t player)
     }
 }
 
+carom_durability cm_room_loop_durable(const cm_room_loop *loop, uint64_t *tick)
+{
+    *tick = 0;
+    if (loop->store == NULL) {
+        return CAROM_DURABILITY_NONE;
+    }
+    cm_match_status status;
+    cm_store_status(loop->store, loop->match, &status);
+    *tick = status.committed_tick;
+    return !status.durable ? CAROM_DURABILITY_LOST
+           : status.power  ? CAROM_DURABILITY_POWER
+                           : CAROM_DURABILITY_PROCESS;
+}
+
 void cm_room_loop_end(cm_room_loop *loop, cm_match_end end)
 {
     if (loop->store != NULL) {

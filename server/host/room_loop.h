@@ -8,6 +8,8 @@
 #ifndef CM_SERVER_HOST_ROOM_LOOP_H
 #define CM_SERVER_HOST_ROOM_LOOP_H
 
+#include "carom/durability.h"
+
 #include "server/host/arrivals.h"
 #include "server/host/log.h"
 #include "server/host/room.h"
@@ -54,6 +56,9 @@ void cm_room_loop_refused(cm_room_loop *loop, uint32_t player);
 
 cm_room *cm_room_loop_room(const cm_room_loop *loop);
 cm_match_handle cm_room_loop_match(const cm_room_loop *loop);
+// How the match is kept, and the newest tick that is: what has an effect outside the server, and
+// must not be taken back, waits for it.
+carom_durability cm_room_loop_durable(const cm_room_loop *loop, uint64_t *tick);
 
 // Time at which a tick is due, us.
 uint64_t cm_room_loop_due(const cm_room_loop *loop, uint64_t tick);

@@ -258,6 +258,13 @@ static void confirm(hosted_room *room, bool all)
     }
 }
 
+static void tell_durable(hosted_room *room)
+{
+    uint64_t tick;
+    carom_durability durability = cm_room_loop_durable(room->loop, &tick);
+    cm_publisher_durable(room->publisher, durability, tick, room->roster.members);
+}
+
 static uint64_t read_clock(const cm_worker *worker)
 {
     return worker->clock_us != NULL ? worker->clock_us(worker->user) : 0;
@@ -267,6 +274,7 @@ static void turn(cm_worker *worker, hosted_room *room)
 {
     cm_room_loop_begin(room->loop, worker->now_us);
     cm_roster_turn(&room->roster, worker->host, worker->now_us, &worker->log);
+    tell_durable(room);
     uint64_t begin = read_clock(worker);
     while (cm_room_loop_step(room->loop)) {
         confirm(room, false);

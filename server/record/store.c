@@ -638,6 +638,7 @@ static cm_match *make_match(const cm_store *store, const cm_match_def *def)
              (unsigned long long)def->match_id);
     match->next_tick = 1;
     match->status.durable = true;
+    match->status.power = store->durability_power;
     return match;
 }
 

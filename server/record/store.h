@@ -44,6 +44,7 @@ typedef struct cm_match_status {
     uint64_t queued_bytes;
     uint64_t dropped; // ticks and keyframes left out since the match is not durable
     bool durable;     // false after an I/O error or an overfull queue; never true again
+    bool power;       // committed ticks survive a power cut too
     char error[160];  // why not durable
 } cm_match_status;
 

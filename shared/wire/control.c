@@ -119,7 +119,8 @@ static bool welcome_is_valid(const cm_control *c)
     bool player = c->player < CAROM_PLAYERS_MAX || c->player == PLAYER_NONE;
     return rates && player && c->tick <= UINT32_MAX && c->module != NULL &&
            module_name_is_valid(c->module) && c->scene.size <= PACKED_MAX &&
-           c->keyframe.size <= PACKED_MAX && ticket_is_valid(c);
+           c->keyframe.size <= PACKED_MAX && ticket_is_valid(c) &&
+           (uint32_t)c->durability < CAROM_DURABILITY_COUNT && c->durable_tick <= c->tick;
 }
 
 static bool players_are_valid(const cm_control *c)
@@ -177,6 +178,8 @@ static bool is_valid(const cm_control *c)
         return true;
     case CM_CONTROL_PLAYERS:
         return players_are_valid(c);
+    case CM_CONTROL_NOT_DURABLE:
+        return c->tick <= UINT32_MAX;
     }
     return false;
 }
@@ -242,6 +245,8 @@ static carom_result encode_welcome(const cm_control *c, const carom_allocator *a
     w.present = c->present;
     w.epoch = c->epoch;
     w.messages = c->messages;
+    w.durability = (uint32_t)c->durability;
+    w.durable_tick = c->durable_tick;
     w.has_ticket = w.has_ticket_key = w.has_grace_ms = c->ticket.size > 0;
     w.ticket = binary(c->ticket);
     w.ticket_key = binary(c->ticket_key);
@@ -342,6 +347,7 @@ static carom_result encode_small(const cm_control *c, const carom_allocator *all
     Carom__GameMessage game = CAROM__GAME_MESSAGE__INIT;
     Carom__RoomClock clock = CAROM__ROOM_CLOCK__INIT;
     Carom__Goodbye goodbye = CAROM__GOODBYE__INIT;
+    Carom__NotDurable not_durable = CAROM__NOT_DURABLE__INIT;
     if (c->type == CM_CONTROL_REFUSED) {
         message.refused = &refused;
         refused.reason = (uint32_t)c->reason;
@@ -353,6 +359,9 @@ static carom_result encode_small(const cm_control *c, const carom_allocator *all
     } else if (c->type == CM_CONTROL_ROOM_CLOCK) {
         message.room_clock = &clock;
         clock.rate_permille = c->rate_permille;
+    } else if (c->type == CM_CONTROL_NOT_DURABLE) {
+        message.not_durable = &not_durable;
+        not_durable.tick = c->tick;
     } else {
         message.goodbye = &goodbye;
         goodbye.reason = (uint32_t)c->reason;
@@ -483,6 +492,8 @@ static bool take_fields(const Carom__Control *message, cm_control *c)
         c->ticket = view_of(w->ticket);
         c->ticket_key = view_of(w->ticket_key);
         c->grace_ms = w->grace_ms;
+        c->durability = (carom_durability)w->durability; // is_valid checks it
+        c->durable_tick = w->durable_tick;
         if (w->epoch > UINT8_MAX || !told_size(w->scene, &c->scene) ||
             !told_size(w->keyframe, &c->keyframe)) {
             return false;
@@ -511,6 +522,9 @@ static bool take_fields(const Carom__Control *message, cm_control *c)
         break;
     case CM_CONTROL_GOODBYE:
         c->reason = reason_of(message->goodbye->reason);
+        break;
+    case CM_CONTROL_NOT_DURABLE:
+        c->tick = message->not_durable->tick;
         break;
     case CM_CONTROL_PLAYERS:
         c->player_count = (uint32_t)message->players->n_players;
@@ -612,7 +626,7 @@ carom_result cm_control_decode(const uint8_t *bytes, size_t size, bool from_clie
     }
     uint32_t member = cm_control_member(bytes, size);
     bool known = from_client ? member == CM_CONTROL_HELLO || member == CM_CONTROL_GAME_MESSAGE
-                             : member > CM_CONTROL_HELLO && member <= CM_CONTROL_PLAYERS;
+                             : member > CM_CONTROL_HELLO && member <= CM_CONTROL_NOT_DURABLE;
     if (!known) {
         return CAROM_ERROR_CORRUPT;
     }

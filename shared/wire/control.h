@@ -3,6 +3,7 @@
 #ifndef CM_WIRE_CONTROL_H
 #define CM_WIRE_CONTROL_H
 
+#include "carom/durability.h"
 #include "carom/id.h"
 #include "carom/reason.h"
 
@@ -19,6 +20,7 @@ typedef enum cm_control_type {
     CM_CONTROL_ROOM_CLOCK,
     CM_CONTROL_GOODBYE,
     CM_CONTROL_PLAYERS,
+    CM_CONTROL_NOT_DURABLE,
 } cm_control_type;
 
 typedef struct cm_bytes {
@@ -55,8 +57,10 @@ typedef struct cm_control {
     cm_bytes ticket;          // welcome; empty: none, and then no key either
     cm_bytes ticket_key;      // welcome: CM_KEY_BYTES
     uint32_t grace_ms;        // welcome
-    uint64_t tick;            // welcome, world_change, game_message
-    const cm_bytes *spawned;  // world_change
+    carom_durability durability; // welcome
+    uint64_t durable_tick;       // welcome
+    uint64_t tick;               // welcome, world_change, game_message, not_durable
+    const cm_bytes *spawned;     // world_change
     uint32_t spawned_count;
     const carom_body_id *gone; // world_change
     uint32_t gone_count;

@@ -76,6 +76,10 @@ typedef struct cm_view_header {
     // mass, world axes; finite.
     bool has_wrench;
     carom_vec3 force, torque;
+    // What became durable since the view before: everything up to `tick` - `durable_age`, which is
+    // not negative.
+    bool has_durable;
+    uint16_t durable_age;
 } cm_view_header;
 
 #define CM_LEAD_UNKNOWN INT16_MIN

@@ -8,11 +8,12 @@
 //        4    4  tick
 //        8    4  input_ack
 //       12    2  input_lead, two's complement
-//       14    1  flags: bit 0 public state follows, bit 1 a wrench follows it, others 0
+//       14    1  flags: bit 0 public state follows, bit 1 a wrench, bit 2 durable_age, others 0
 //      [15]   2  public_size, 0 to 1024
 //      [17]   8  present
 //      [25]      public_size bytes
 //      [at]  24  force, torque: six binary32; at = 15 or 25 + public_size
+//      [..]   2  durable_age, at most tick
 //       then: bits, least significant first, for each body:
 //          1       one more body (0: none, the check follows)
 //          1       its slot is the one after the last (first: slot 0); else
@@ -38,6 +39,7 @@ enum {
     END_BITS = 1 + CHECK_BITS,
     FLAG_PUBLIC = 1,
     FLAG_WRENCH = 2,
+    FLAG_DURABLE = 4,
     WRENCH_WORDS = 6,
     EXPONENT = 0x7f800000,
 };
@@ -112,7 +114,13 @@ static uint32_t check_header(const cm_view_header *header)
             check = cm_check_fold(check, words[i]);
         }
     }
-    return check;
+    return header->has_durable ? cm_check_fold(check, header->durable_age) : check;
+}
+
+static uint32_t flags_of(const cm_view_header *header)
+{
+    return (header->has_public ? FLAG_PUBLIC : 0u) | (header->has_wrench ? FLAG_WRENCH : 0u) |
+           (header->has_durable ? FLAG_DURABLE : 0u);
 }
 
 static uint32_t check_entry(uint32_t check, const cm_view_entry *entry)
@@ -144,8 +152,7 @@ void cm_view_writer_begin(cm_view_writer *writer, const cm_view_header *header, 
     cm_write_bits(bits, header->tick, 32);
     cm_write_bits(bits, header->input_ack, 32);
     cm_write_bits(bits, (uint16_t)header->input_lead, 16);
-    cm_write_bits(
-        bits, (header->has_public ? FLAG_PUBLIC : 0u) | (header->has_wrench ? FLAG_WRENCH : 0u), 8);
+    cm_write_bits(bits, flags_of(header), 8);
     if (header->has_public) {
         cm_write_bits(bits, header->public_size, 16);
         cm_write_bits64(bits, header->present, 64);
@@ -158,6 +165,10 @@ void cm_view_writer_begin(cm_view_writer *writer, const cm_view_header *header, 
             CM_ASSERT((words[i] & EXPONENT) != EXPONENT);
             cm_write_bits(bits, words[i], 32);
         }
+    }
+    if (header->has_durable) {
+        CM_ASSERT(header->durable_age <= header->tick);
+        cm_write_bits(bits, header->durable_age, 16);
     }
 }
 
@@ -240,11 +251,12 @@ static cm_packet_reason read_header(cm_bit_reader *bits, cm_view_header *header)
     uint32_t lead = cm_read_bits(bits, 16);
     header->input_lead = (int16_t)(lead < 0x8000u ? (int32_t)lead : (int32_t)lead - 0x10000);
     uint32_t flags = cm_read_bits(bits, 8);
-    if (flags > (FLAG_PUBLIC | FLAG_WRENCH)) {
+    if (flags > (FLAG_PUBLIC | FLAG_WRENCH | FLAG_DURABLE)) {
         return CM_PACKET_RANGE;
     }
     header->has_public = (flags & FLAG_PUBLIC) != 0;
     header->has_wrench = (flags & FLAG_WRENCH) != 0;
+    header->has_durable = (flags & FLAG_DURABLE) != 0;
     if (header->has_public) {
         uint32_t public_size = cm_read_bits(bits, 16);
         if (public_size > CAROM_MODULE_PUBLIC_MAX) {
@@ -260,6 +272,12 @@ static cm_packet_reason read_header(cm_bit_reader *bits, cm_view_header *header)
             words[i] = cm_read_bits(bits, 32);
         }
         if (!bits->overflow && !set_wrench(header, words)) {
+            return CM_PACKET_RANGE;
+        }
+    }
+    if (header->has_durable) {
+        header->durable_age = (uint16_t)cm_read_bits(bits, 16);
+        if (!bits->overflow && header->durable_age > header->tick) {
             return CM_PACKET_RANGE;
         }
     }

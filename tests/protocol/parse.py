@@ -250,7 +250,7 @@ def single(x):
 def read_view(data, axis_bits, kept):
     begin(data, 2, 15)
     _, epoch, sequence, tick, input_ack, lead, flags = struct.unpack_from("<BBHIIhB", data)
-    if flags & ~3:
+    if flags & ~7:
         raise Refused("RANGE")
     header = {"epoch": epoch, "sequence": sequence, "tick": tick}
     header.update(input_ack=input_ack, input_lead=lead)
@@ -277,6 +277,12 @@ def read_view(data, axis_bits, kept):
         header["torque"] = [single(x) for x in numbers[3:]]
         for word in wrench:
             check.take(word)
+    if flags & 4:
+        age = bits.u(16)
+        if age > tick:
+            raise Refused("RANGE")
+        header["durable_age"] = age
+        check.take(age)
     entries = read_bodies(bits, header, axis_bits, kept, check)
     told = bits.u(16)
     bits.end()
@@ -331,13 +337,15 @@ MESSAGES = {
         7: ("module", TEXT, 1), 8: ("module_version", NUMBER, 1), 9: ("scene", BYTES, 1),
         10: ("tick", NUMBER, 1), 11: ("keyframe", BYTES, 1), 12: ("present", NUMBER, 1),
         13: ("epoch", NUMBER, 1), 14: ("messages", NUMBER, 1), 15: ("ticket", BYTES, 0),
-        16: ("ticket_key", BYTES, 0), 17: ("grace_ms", NUMBER, 0)},
+        16: ("ticket_key", BYTES, 0), 17: ("grace_ms", NUMBER, 0),
+        18: ("durability", NUMBER, 1), 19: ("durable_tick", NUMBER, 1)},
     3: {1: ("reason", NUMBER, 1), 2: ("text", TEXT, 0)},
     4: {1: ("tick", NUMBER, 1), 2: ("spawned", MANY, 0), 3: ("gone", GONE, 0)},
     5: {1: ("tick", NUMBER, 1), 2: ("payload", BYTES, 1)},
     6: {1: ("rate_permille", NUMBER, 1)},
     7: {1: ("reason", NUMBER, 1)},
     8: {1: ("players", PLAYERS, 0)},
+    9: {1: ("tick", NUMBER, 1)},
 }
 # A row of message 8.
 PLAYER = {1: ("player", NUMBER, 1), 2: ("name", TEXT, 1), 3: ("body_index", NUMBER, 1),
@@ -400,7 +408,7 @@ def read_control(data, from_client):
     if len(members) != 1 or members[0][1] != 2:
         raise Refused("exactly one member")
     kind, _, value = members[0]
-    if kind not in ((1, 5) if from_client else (2, 3, 4, 5, 6, 7, 8)):
+    if kind not in ((1, 5) if from_client else (2, 3, 4, 5, 6, 7, 8, 9)):
         raise Refused("not from this side")
     message = {"type": kind, **read_message(MESSAGES[kind], value)}
     if kind == 2:
@@ -412,6 +420,8 @@ def read_control(data, from_client):
             raise Refused("range")
         if len(message["ticket"]) > 2 * TICKET_MAX or len(message["ticket_key"]) != key:
             raise Refused("ticket")
+        if message["durability"] > 3 or message["durable_tick"] > message["tick"]:
+            raise Refused("durability")
     if kind == 8:
         slots = [p["player"] for p in message["players"]]
         if slots != sorted(set(slots)) or any(s > 63 for s in slots):

@@ -21,6 +21,7 @@
 #ifndef CAROM_CLIENT_H
 #define CAROM_CLIENT_H
 
+#include "carom/durability.h"
 #include "carom/game.h"
 #include "carom/reason.h"
 #include "carom/world.h"
@@ -154,6 +155,24 @@ CAROM_API carom_result carom_client_body_pose(const carom_client *client, carom_
 CAROM_API const carom_world *carom_client_world(const carom_client *client);
 // Public part of the module's state, as of the newest view.
 CAROM_API const uint8_t *carom_client_public_state(const carom_client *client, uint32_t *size);
+
+// What the server keeps ------------------------------------------------------------------------
+
+// Two acks, in ticks of the match. What happens is simulated at once, and shown; it is settled when
+// the server takes no input for its tick any more, and durable when it is written as the match's
+// operator chose. An effect outside the match that cannot be taken back (a prize, a purchase) waits
+// until durable_tick has reached its tick: that takes some 0.2 s. Where durability is
+// CAROM_DURABILITY_NONE, or LOST in mid-match, no later tick becomes durable, and the match goes
+// on.
+typedef struct carom_client_acks {
+    uint64_t simulated_tick; // of the newest view
+    uint64_t settled_tick;   // the player's inputs up to it are as the match goes by
+    uint64_t durable_tick;   // everything up to it, everybody's
+    carom_durability durability;
+} carom_client_acks;
+
+// Zeros before the room is joined; a room that goes back to an earlier tick lowers them.
+CAROM_API void carom_client_acks_get(const carom_client *client, carom_client_acks *acks);
 
 // How well it goes -----------------------------------------------------------------------------
 

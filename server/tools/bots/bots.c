@@ -91,6 +91,7 @@ static void update_bot(bot *b, const cm_bots_options *options, uint64_t now)
         // A module with other inputs than the sandbox's gets none.
         (void)carom_client_set_input(b->client, b->input, sizeof b->input);
         carom_client_stats_get(b->client, &result->stats);
+        carom_client_acks_get(b->client, &result->acks);
         result->playing_until_us = now;
         result->first_tick = result->first_tick ? result->first_tick : result->stats.server_tick;
     }

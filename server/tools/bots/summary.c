@@ -54,9 +54,18 @@ void cm_bots_summary_add(cm_bots_summary *s, const cm_bot_result *result)
     double seconds = (double)(result->playing_until_us - result->playing_since_us) * 1.0e-6;
     s->client_seconds += seconds;
     s->longest_seconds = seconds > s->longest_seconds ? seconds : s->longest_seconds;
+    if (result->acks.simulated_tick >= s->acks.simulated_tick) {
+        s->acks = result->acks;
+    }
     uint64_t ticks = result->stats.server_tick - result->first_tick;
     s->ticks = ticks > s->ticks ? ticks : s->ticks;
     add_stats(s, &result->stats);
+}
+
+static const char *durability_name(carom_durability durability)
+{
+    static const char *const names[] = {"none", "process", "power", "lost"};
+    return names[durability];
 }
 
 double cm_bots_summary_percentile(const cm_bots_summary *s, double share)
@@ -124,6 +133,9 @@ void cm_bots_summary_print(const cm_bots_summary *s, FILE *out)
             (unsigned long long)s->late_reports, per(s->lead_sum, (double)s->lead_reports));
     fprintf(out, "\"rtt_ms\":%.1f,\"interpolation_delay_ms\":%.1f,", per(s->rtt_sum, s->connected),
             per(s->delay_sum, s->connected));
+    fprintf(out, "\"durability\":\"%s\",\"server_tick\":%llu,\"durable_tick\":%llu,",
+            durability_name(s->acks.durability), (unsigned long long)s->acks.simulated_tick,
+            (unsigned long long)s->acks.durable_tick);
     fprintf(out, "\"ended\":%u,\"desyncs\":%llu,", s->ended, (unsigned long long)s->desyncs);
     print_refused(s, out);
     fputs("}\n", out);

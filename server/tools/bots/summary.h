@@ -12,6 +12,7 @@ typedef struct cm_bot_result {
     uint64_t playing_since_us, playing_until_us;
     uint64_t first_tick;
     carom_client_stats stats; // of the last moment of playing
+    carom_client_acks acks;   // the same
 } cm_bot_result;
 
 typedef struct cm_bots_summary {
@@ -23,6 +24,7 @@ typedef struct cm_bots_summary {
     uint64_t bytes_in, bytes_out, views, view_packets, packets_lost, packets_refused;
     uint64_t reconciles, steps, desyncs, inputs_sent, late_reports, lead_reports;
     double lead_sum, rtt_sum, delay_sum;
+    carom_client_acks acks; // of the client that saw most
     uint64_t error_count, error_buckets[CAROM_ERROR_BUCKETS];
     double error_sum, error_max;
 } cm_bots_summary;

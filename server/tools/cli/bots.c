@@ -160,7 +160,9 @@ const cm_command cm_bots_command = {
                                       "view_packets, prediction_error (mean, p99, max in metres, "
                                       "count), rewinds, predicted_steps,\n"
                                       "inputs_sent, late_inputs, input_lead_ticks, rtt_ms, "
-                                      "interpolation_delay_ms, ended, desyncs,\n"
+                                      "interpolation_delay_ms,\n"
+                                      "durability, server_tick and durable_tick (of the bot that "
+                                      "saw most), ended, desyncs,\n"
                                       "refused (reason: clients). Status 0 where all connected, "
                                       "stayed and none desynced.\n",
     NULL};

@@ -117,6 +117,7 @@ static void watch_recording(serve *s)
         return;
     }
     s->failure_told = true;
+    s->status_us = 0; // the status says so at once
     cm_line line;
     cm_line_log(&line, CM_LOG_ERROR, "recording failed");
     cm_line_text(&line, "match", s->path);

@@ -205,6 +205,8 @@ static size_t make_view(cm_rng *rng, const cm_view_config *config, carom_body_st
     header.has_wrench = round % 4 == 1 || round == 6; // alone, and behind a public state
     header.force = cm_vec(0.1f * (float)round, -9.81f, 1.0e-30f);
     header.torque = cm_vec(-0.0f, (float)round, 3.0e8f);
+    header.has_durable = round % 5 < 2; // alone, behind each of the others, behind both
+    header.durable_age = (uint16_t)round;
     cm_view_writer writer;
     cm_view_writer_begin(&writer, &header, bytes, CM_PACKET_MAX);
     uint32_t slot = round == 4 ? SLOTS : cm_rng_below(rng, 20);
@@ -239,9 +241,9 @@ static void put_bad_views(vector_text *out, const cm_view_config *config, const 
     bytes[0] = 9;
     put_view(out, config, "unknown type", bytes, size, NULL);
     bytes[0] = CM_PACKET_VIEW;
-    bytes[14] ^= 4;
+    bytes[14] ^= 8;
     put_view(out, config, "reserved flag", bytes, size, NULL);
-    bytes[14] ^= 4;
+    bytes[14] ^= 8;
     bytes[4] ^= 1;
     put_view(out, config, "another tick", bytes, size, NULL);
     uint8_t large[32] = {CM_PACKET_VIEW, 0, 1};
@@ -254,6 +256,11 @@ static void put_bad_views(vector_text *out, const cm_view_config *config, const 
     wrench[15 + 22] = 0x80;
     wrench[15 + 23] = 0x7f; // the last torque: infinite
     put_view(out, config, "a wrench that is not finite", wrench, 42, NULL);
+    uint8_t durable[32] = {CM_PACKET_VIEW, 0, 1, 0, 9};
+    durable[14] = 4;
+    durable[15] = 10;
+    put_view(out, config, "durable before tick 0", durable, 20, NULL);
+    put_view(out, config, "cut in its durable_age", durable, 16, NULL);
     // Bits: a body, not the next slot, long form, slot 3; alone. Then one more: long form, slot 3.
     uint8_t twice[64] = {CM_PACKET_VIEW, 77, 0};
     cm_view_header header = {.sequence = 77};
@@ -389,7 +396,8 @@ static size_t make_welcome(uint8_t *out, bool ticket)
     n += 1u + content[n];
     content[n++] = 0x60;
     content[n++] = 9;
-    const uint8_t epoch[] = {0x68, 200, 1, 0x70, 2};
+    // epoch, messages, durability, durable_tick
+    const uint8_t epoch[] = {0x68, 200, 1, 0x70, 2, 0x90, 1, 1, 0x98, 1, 70};
     memcpy(content + n, epoch, sizeof epoch);
     n += sizeof epoch;
     if (ticket) {
@@ -422,6 +430,12 @@ Test(vectors, control)
     uint8_t bytes[300];
     put_control(&out, "welcome", bytes, make_welcome(bytes, false), false);
     put_control(&out, "welcome with a ticket", bytes, make_welcome(bytes, true), false);
+    size_t early = make_welcome(bytes, false);
+    bytes[early - 1] = 78; // one tick after the keyframe's
+    put_control(&out, "welcome, durable before it happened", bytes, early, false);
+    bytes[early - 1] = 70;
+    bytes[early - 4] = 4;
+    put_control(&out, "welcome with an unknown durability", bytes, early, false);
     size_t cut = make_welcome(bytes, true); // its key one byte short: another field takes that byte
     bytes[cut - 33] = 30;
     bytes[cut - 2] = 0xf8;
@@ -444,6 +458,8 @@ Test(vectors, control)
     put_encoded(&out, "game message", &message);
     cm_control clock = {.type = CM_CONTROL_ROOM_CLOCK, .rate_permille = 870};
     put_encoded(&out, "room clock", &clock);
+    cm_control lost = {.type = CM_CONTROL_NOT_DURABLE, .tick = 4711};
+    put_encoded(&out, "not durable", &lost);
     cm_control goodbye = {.type = CM_CONTROL_GOODBYE, .reason = CAROM_REASON_DRAINING};
     put_encoded(&out, "goodbye", &goodbye);
     const cm_control_player rows[] = {{0, "Anna", {12, 3}, 48, false}, {63, "", {0, 0}, 0, true}};

@@ -91,6 +91,9 @@ void vector_header(vector_text *out, const cm_view_header *header)
                    (double)header->force.x, (double)header->force.y, (double)header->force.z,
                    (double)header->torque.x, (double)header->torque.y, (double)header->torque.z);
     }
+    if (header->has_durable) {
+        vector_put(out, ", \"durable_age\": %u", header->durable_age);
+    }
     vector_put(out, "}");
 }
 
@@ -164,6 +167,8 @@ void vector_control(vector_text *out, const cm_control *control)
         vector_hex(out, control->ticket.data, control->ticket.size);
         vector_put(out, ", \"ticket_key\": ");
         vector_hex(out, control->ticket_key.data, control->ticket_key.size);
+        vector_put(out, ", \"durability\": %d, \"durable_tick\": %llu", (int)control->durability,
+                   (unsigned long long)control->durable_tick);
         break;
     case CM_CONTROL_REFUSED:
         vector_put(out, ", \"reason\": %d", (int)control->reason);
@@ -181,6 +186,9 @@ void vector_control(vector_text *out, const cm_control *control)
         break;
     case CM_CONTROL_GOODBYE:
         vector_put(out, ", \"reason\": %d", (int)control->reason);
+        break;
+    case CM_CONTROL_NOT_DURABLE:
+        vector_put(out, ", \"tick\": %llu", (unsigned long long)control->tick);
         break;
     case CM_CONTROL_PLAYERS:
         put_players(out, control);
