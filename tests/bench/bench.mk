@@ -10,6 +10,7 @@ check: check-instructions
 
 bench: all
 	$(OUT)/carom bench rollback
+	$(OUT)/carom bench piles
 	$(OUT)/carom bench
 	$(OUT)/carom bench impact
 	$(OUT)/carom bench replay

@@ -46,9 +46,6 @@ double cm_quality_joint_error(const cm_quality_pose *poses, const cm_quality_joi
 carom_result cm_quality_of_world(const carom_world *world, const cm_quality_joint *joints,
                                  uint32_t joint_count, cm_quality *quality);
 
-// What moves by itself, J a kg of it; 0 where nothing can move.
-double cm_quality_kinetic_energy(const carom_world *world);
-
 #ifdef __cplusplus
 }
 #endif

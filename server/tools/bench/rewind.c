@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/tools/bench/worlds.h"
-
 // Images of one span: row 0 is the tick to which it goes back.
 typedef struct ring {
     uint8_t *bytes;
@@ -82,14 +80,14 @@ static carom_result rewind_often(carom_world *world, ring *first, ring *again, u
     return CAROM_OK;
 }
 
-carom_result cm_rewind_measure(uint32_t bodies, uint32_t ticks, uint32_t repeats, cm_rewind *rewind)
+carom_result cm_rewind_measure(carom_world *world, uint32_t ticks, uint32_t repeats,
+                               cm_rewind *rewind)
 {
-    carom_world *world = cm_bench_towers(bodies);
     double *samples = calloc((size_t)repeats + 1, sizeof *samples);
     ring first = {0}, again = {0};
     carom_result result = CAROM_ERROR_MEMORY;
     memset(rewind, 0, sizeof *rewind);
-    if (world != NULL && samples != NULL) {
+    if (samples != NULL) {
         size_t stride = carom_world_save_bound(world);
         if (ring_make(&first, ticks + 1, stride) && ring_make(&again, ticks + 1, stride)) {
             result = rewind_often(world, &first, &again, repeats, samples, rewind);
@@ -98,6 +96,5 @@ carom_result cm_rewind_measure(uint32_t bodies, uint32_t ticks, uint32_t repeats
     ring_drop(&first);
     ring_drop(&again);
     free(samples);
-    cm_bench_world_free(world);
     return result;
 }

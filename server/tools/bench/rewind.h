@@ -12,9 +12,9 @@ typedef struct cm_rewind {
     bool hash_equal; // every rewind came out with the hash, and every saved byte, of the first
 } cm_rewind;
 
-// The towers with so many cubes, run to tick CM_REWIND_START + ticks and rewound `repeats` times by
-// `ticks`. CAROM_ERROR_MEMORY, or what failed.
-carom_result cm_rewind_measure(uint32_t bodies, uint32_t ticks, uint32_t repeats,
+// A world at tick 0, run to tick CM_REWIND_START + ticks and rewound `repeats` times by `ticks`.
+// CAROM_ERROR_MEMORY, or what failed.
+carom_result cm_rewind_measure(carom_world *world, uint32_t ticks, uint32_t repeats,
                                cm_rewind *rewind);
 
 #endif

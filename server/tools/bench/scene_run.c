@@ -4,44 +4,82 @@
 // memory, so that runs differ in address and in nothing else, and must end with the same hash.
 #include "server/tools/bench/scene_run.h"
 
+#include <math.h>
 #include <stdlib.h>
 
+#include "server/tools/bench/energy.h"
 #include "server/tools/bench/joints.h"
 #include "server/tools/bench/worlds.h"
 
+#define CACHE_LINE 64u // bytes of a cache line
+
 typedef struct times {
-    double *steps;                                // of one run
-    double *median, *mean, *p99, *save, *restore; // a sample a run
+    double *steps;               // of one run
+    double *median, *mean, *p99; // a sample a run, as the rest
+    double *save, *restore, *cold_save, *cold_restore;
 } times;
 
-static carom_result save_and_restore(carom_world *world, double *save_ms, double *restore_ms,
-                                     cm_scene_run *run)
+#define ROWS 7u // of times, a sample a run each
+
+// Fills the caches with something else.
+static void flush(uint8_t *buffer)
+{
+    for (size_t i = 0; i < CM_SCENE_RUN_FLUSH; i += CACHE_LINE) {
+        ((volatile uint8_t *)buffer)[i]++;
+    }
+}
+
+// Medians of so many saves, then restores; before each of them `cold` is walked, where there is
+// one.
+static carom_result save_and_restore(carom_world *world, void *image, size_t size, uint32_t count,
+                                     uint8_t *cold, double *save_ms, double *restore_ms)
 {
     double saves[CM_SCENE_RUN_SAVES], restores[CM_SCENE_RUN_SAVES];
     cm_samples_summary summary;
-    size_t size = carom_world_save_size(world);
-    void *image = malloc(size);
-    if (image == NULL) {
-        return CAROM_ERROR_MEMORY;
-    }
     carom_result result = CAROM_OK;
-    for (uint32_t i = 0; i < CM_SCENE_RUN_SAVES; i++) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (cold != NULL) {
+            flush(cold);
+        }
         double start = cm_bench_thread_ms();
         size_t written = carom_world_save(world, image, size);
         saves[i] = cm_bench_thread_ms() - start;
         result = written == size ? result : CAROM_ERROR_LIMIT_SIZE;
     }
-    for (uint32_t i = 0; i < CM_SCENE_RUN_SAVES && result == CAROM_OK; i++) {
+    for (uint32_t i = 0; i < count && result == CAROM_OK; i++) {
+        if (cold != NULL) {
+            flush(cold);
+        }
         double start = cm_bench_thread_ms();
         result = carom_world_restore(world, image, size);
         restores[i] = cm_bench_thread_ms() - start;
     }
-    free(image);
     if (result == CAROM_OK) {
-        cm_samples_summarise(saves, CM_SCENE_RUN_SAVES, &summary);
+        cm_samples_summarise(saves, count, &summary);
         *save_ms = summary.median;
-        cm_samples_summarise(restores, CM_SCENE_RUN_SAVES, &summary);
+        cm_samples_summarise(restores, count, &summary);
         *restore_ms = summary.median;
+    }
+    return result;
+}
+
+static carom_result measure_saves(carom_world *world, times *t, uint32_t index, cm_scene_run *run)
+{
+    size_t size = carom_world_save_size(world);
+    void *image = malloc(size);
+    uint8_t *cold = calloc(CM_SCENE_RUN_FLUSH, 1);
+    carom_result result = CAROM_ERROR_MEMORY;
+    if (image != NULL && cold != NULL) {
+        result = save_and_restore(world, image, size, CM_SCENE_RUN_SAVES, NULL, &t->save[index],
+                                  &t->restore[index]);
+        if (result == CAROM_OK) {
+            result = save_and_restore(world, image, size, CM_SCENE_RUN_COLD, cold,
+                                      &t->cold_save[index], &t->cold_restore[index]);
+        }
+    }
+    free(image);
+    free(cold);
+    if (result == CAROM_OK) {
         run->state_bytes = size;
         run->same = run->same && carom_world_hash(world) == run->hash;
     }
@@ -75,44 +113,83 @@ static carom_result watch(const carom_world *world, uint32_t step, const cm_qual
     return result;
 }
 
-static carom_result run_once(const char *path, const cm_scene *scene, carom_world *world,
+// The world of the source at tick 0: NULL without memory.
+static carom_result open_source(const cm_scene_run_source *source, carom_world **world)
+{
+    if (source->scene == NULL) {
+        *world = cm_bench_pile(source->pile_bodies, source->pile_row, source->pile_seed);
+        return *world == NULL ? CAROM_ERROR_MEMORY : CAROM_OK;
+    }
+    carom_world_def def;
+    cm_scene_world_def(source->scene, &def);
+    def.sleep = false; // what is measured is work
+    *world = cm_bench_world_new(&def);
+    return *world == NULL ? CAROM_ERROR_MEMORY : cm_scene_populate(source->scene, *world);
+}
+
+// What the quality of a run needs of its start.
+typedef struct beginning {
+    cm_quality_joint *joints;
+    uint32_t joint_count;
+    double energy, hanging; // J/kg; hanging: HUGE_VAL where not everything hangs
+} beginning;
+
+static carom_result look_at_start(const cm_scene_run_source *source, const carom_world *world,
+                                  beginning *start, cm_scene_run *run)
+{
+    run->bodies = count_movable(world);
+    if (source->scene == NULL) {
+        return CAROM_OK;
+    }
+    carom_result result = cm_bench_joints_load(source->path, source->scene, world, &start->joints,
+                                               &start->joint_count);
+    if (result == CAROM_OK) {
+        start->energy = cm_energy_total(world);
+        result = cm_energy_hanging(world, start->joints, start->joint_count, &start->hanging);
+    }
+    return result;
+}
+
+static carom_result look_at_end(const carom_world *world, const beginning *start, cm_scene_run *run)
+{
+    run->hash = carom_world_hash(world);
+    run->same = true;
+    run->kinetic_energy = cm_energy_kinetic(world);
+    if (start->joint_count > 0 && start->hanging < start->energy) {
+        run->energy_lost =
+            (start->energy - cm_energy_total(world)) / (start->energy - start->hanging);
+    }
+    return cm_quality_of_world(world, start->joints, start->joint_count, &run->quality);
+}
+
+static carom_result run_once(const cm_scene_run_source *source, carom_world *world,
                              const cm_scene_run_options *options, uint32_t index, times *t,
                              cm_scene_run *run)
 {
-    cm_quality_joint *joints = NULL;
-    uint32_t joint_count = 0;
-    carom_result result = cm_scene_populate(scene, world);
-    if (result == CAROM_OK && index == 0) {
-        run->bodies = count_movable(world);
-        result = cm_bench_joints_load(path, scene, world, &joints, &joint_count);
-    }
-    if (result != CAROM_OK) {
-        return result;
+    beginning start = {.hanging = HUGE_VAL};
+    carom_result result = CAROM_OK;
+    if (index == 0) {
+        result = look_at_start(source, world, &start, run);
     }
     for (uint32_t i = 0; i < options->steps && result == CAROM_OK; i++) {
-        double start = cm_bench_thread_ms();
+        double before = cm_bench_thread_ms();
         carom_world_step(world);
-        t->steps[i] = cm_bench_thread_ms() - start;
-        result = index == 0 ? watch(world, i + 1, joints, joint_count, run) : CAROM_OK;
+        t->steps[i] = cm_bench_thread_ms() - before;
+        if (index == 0) {
+            result = watch(world, i + 1, start.joints, start.joint_count, run);
+        }
     }
-    cm_samples_summary summary;
-    cm_samples_summarise(t->steps + options->from, options->steps - options->from, &summary);
-    t->median[index] = summary.median;
-    t->mean[index] = summary.mean;
-    t->p99[index] = summary.p99;
-    uint64_t hash = carom_world_hash(world);
-    if (index == 0 && result == CAROM_OK) {
-        run->hash = hash;
-        run->same = true;
-        run->kinetic_energy = cm_quality_kinetic_energy(world);
-        result = cm_quality_of_world(world, joints, joint_count, &run->quality);
-    }
-    run->same = run->same && hash == run->hash;
-    free(joints);
     if (result == CAROM_OK) {
-        result = save_and_restore(world, &t->save[index], &t->restore[index], run);
+        cm_samples_summary summary;
+        cm_samples_summarise(t->steps + options->from, options->steps - options->from, &summary);
+        t->median[index] = summary.median;
+        t->mean[index] = summary.mean;
+        t->p99[index] = summary.p99;
+        result = index == 0 ? look_at_end(world, &start, run) : CAROM_OK;
+        run->same = run->same && carom_world_hash(world) == run->hash;
     }
-    return result;
+    free(start.joints);
+    return result == CAROM_OK ? measure_saves(world, t, index, run) : result;
 }
 
 static double median(double *samples, uint32_t count)
@@ -122,25 +199,32 @@ static double median(double *samples, uint32_t count)
     return summary.median;
 }
 
-carom_result cm_scene_run_measure(const char *path, const cm_scene *scene,
+carom_result cm_scene_run_measure(const cm_scene_run_source *source,
                                   const cm_scene_run_options *options, cm_scene_run *run)
 {
     size_t runs = options->runs;
-    double *memory = calloc(options->steps + 5 * runs, sizeof *memory);
+    double *memory = calloc(options->steps + ROWS * runs, sizeof *memory);
     if (memory == NULL) {
         return CAROM_ERROR_MEMORY;
     }
     double *rows = memory + options->steps;
-    times t = {memory, rows, rows + runs, rows + 2 * runs, rows + 3 * runs, rows + 4 * runs};
-    carom_world_def def;
-    cm_scene_world_def(scene, &def);
-    def.sleep = false; // what is measured is work
-    *run = (cm_scene_run){.solver = def.solver.type};
+    times t = {memory,          rows,
+               rows + runs,     rows + 2 * runs,
+               rows + 3 * runs, rows + 4 * runs,
+               rows + 5 * runs, rows + 6 * runs};
+    *run = (cm_scene_run){.solver = CAROM_SOLVER_SOFT};
+    if (source->scene != NULL) {
+        carom_world_def def;
+        cm_scene_world_def(source->scene, &def);
+        run->solver = def.solver.type;
+    }
     carom_result result = CAROM_OK;
     for (uint32_t i = 0; i < options->runs && result == CAROM_OK; i++) {
-        carom_world *world = cm_bench_world_new(&def);
-        result =
-            world == NULL ? CAROM_ERROR_MEMORY : run_once(path, scene, world, options, i, &t, run);
+        carom_world *world = NULL;
+        result = open_source(source, &world);
+        if (result == CAROM_OK) {
+            result = run_once(source, world, options, i, &t, run);
+        }
         cm_bench_world_free(world);
     }
     if (result == CAROM_OK) {
@@ -149,6 +233,8 @@ carom_result cm_scene_run_measure(const char *path, const cm_scene *scene,
         run->step.p99 = median(t.p99, options->runs);
         run->save_us = 1e3 * median(t.save, options->runs);
         run->restore_us = 1e3 * median(t.restore, options->runs);
+        run->cold_save_us = 1e3 * median(t.cold_save, options->runs);
+        run->cold_restore_us = 1e3 * median(t.cold_restore, options->runs);
     }
     free(memory);
     return result;

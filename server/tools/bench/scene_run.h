@@ -1,10 +1,17 @@
-// One benchmark scene, stepped and timed.
+// One benchmark scene, or a generated pile, stepped and timed.
 #ifndef CM_SERVER_TOOLS_BENCH_SCENE_RUN_H
 #define CM_SERVER_TOOLS_BENCH_SCENE_RUN_H
 
 #include "server/tools/bench/quality.h"
 #include "server/tools/bench/samples.h"
 #include "shared/scene/scene.h"
+
+// A scene of a file; or, without one, a pile of the generator (worlds.h).
+typedef struct cm_scene_run_source {
+    const char *path; // that became
+    const cm_scene *scene;
+    uint32_t pile_bodies, pile_row, pile_seed;
+} cm_scene_run_source;
 
 typedef struct cm_scene_run_options {
     uint32_t steps; // at least 1
@@ -19,10 +26,14 @@ typedef struct cm_scene_run {
     uint64_t hash;              // after the last step
     bool same;                  // every run ended with the same hash, and restoring changed nothing
     double save_us, restore_us; // at the last step, median of CM_SCENE_RUN_SAVES, thread CPU time
+    double cold_save_us, cold_restore_us; // the caches full of other things; CM_SCENE_RUN_COLD
     size_t state_bytes;
     cm_quality quality;       // after the last step
     double worst_penetration; // m, of the steps that are watched
     double kinetic_energy;    // J/kg, after the last step
+    // Where joints hold everything that moves: energy that went since tick 0, as a part of what
+    // goes until all of it hangs at rest. Otherwise 0.
+    double energy_lost;
 } cm_scene_run;
 
 // Watched for the worst overlap, in the first run: every so many steps from the first to the last.
@@ -31,10 +42,11 @@ typedef struct cm_scene_run {
 #define CM_SCENE_RUN_WATCH_EVERY 5u
 
 #define CM_SCENE_RUN_SAVES       101u
+#define CM_SCENE_RUN_COLD        11u
+#define CM_SCENE_RUN_FLUSH       (96u << 20) // bytes, more than caches hold
 
-// Steps the scene of `path`, which became `scene`. CAROM_ERROR_MEMORY, or what kept the scene from
-// being measured.
-carom_result cm_scene_run_measure(const char *path, const cm_scene *scene,
+// Steps what the source is. CAROM_ERROR_MEMORY, or what kept it from being measured.
+carom_result cm_scene_run_measure(const cm_scene_run_source *source,
                                   const cm_scene_run_options *options, cm_scene_run *run);
 
 #endif

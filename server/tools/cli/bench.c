@@ -13,6 +13,7 @@
 #include "server/tools/bench/rewind.h"
 #include "server/tools/bench/scene_run.h"
 #include "server/tools/bench/seal.h"
+#include "server/tools/bench/worlds.h"
 #include "server/tools/cli/cli.h"
 #include "shared/scene/scene_json.h"
 
@@ -23,6 +24,8 @@
 #define STEPS          360
 #define RUNS           3
 #define REWINDS        101
+#define PILE_RUNS      1
+#define PILE_SEEDS     5
 #define RECORDED_S     60
 #define IMPACT_RUNS    11
 #define SEAL_RUNS      101
@@ -52,12 +55,15 @@ static void print_run(const char *name, const cm_scene_run_options *options,
            (unsigned)run->bodies, solver_name(run->solver), (unsigned)options->steps);
     printf(",\"ms_median\":%.4f,\"ms_mean\":%.4f,\"ms_p99\":%.4f", run->step.median, run->step.mean,
            run->step.p99);
-    printf(",\"hash\":\"%016llx\",\"save_us\":%.2f,\"restore_us\":%.2f,\"state_bytes\":%zu",
-           (unsigned long long)run->hash, run->save_us, run->restore_us, run->state_bytes);
+    printf(",\"hash\":\"%016llx\",\"save_us\":%.2f,\"restore_us\":%.2f,\"cold_save_us\":%.2f,"
+           "\"cold_restore_us\":%.2f,\"state_bytes\":%zu",
+           (unsigned long long)run->hash, run->save_us, run->restore_us, run->cold_save_us,
+           run->cold_restore_us, run->state_bytes);
     printf(",\"max_penetration\":%.9g,\"mean_penetration\":%.9g,\"top_height\":%.9g,"
-           "\"joint_error\":%.9g,\"worst_penetration\":%.9g,\"kinetic_energy\":%.9g}\n",
+           "\"joint_error\":%.9g,\"worst_penetration\":%.9g,\"kinetic_energy\":%.9g,"
+           "\"energy_lost\":%.9g}\n",
            run->quality.max_penetration, run->quality.mean_penetration, run->quality.top_height,
-           run->quality.joint_error, run->worst_penetration, run->kinetic_energy);
+           run->quality.joint_error, run->worst_penetration, run->kinetic_energy, run->energy_lost);
     fflush(stdout);
 }
 
@@ -76,7 +82,8 @@ static int bench_scene(const char *path, const cm_scene_run_options *options)
         return CM_STATUS_USAGE;
     }
     int status = CM_STATUS_DONE;
-    carom_result result = cm_scene_run_measure(path, scene, options, &run);
+    const cm_scene_run_source source = {.path = path, .scene = scene};
+    carom_result result = cm_scene_run_measure(&source, options, &run);
     if (result != CAROM_OK) {
         cm_cli_error("%s: %s", path, carom_result_text(result));
         status = result == CAROM_ERROR_NOT_BUILT ? CM_STATUS_USAGE : CM_STATUS_FAILED;
@@ -128,32 +135,84 @@ static void find_scene(const char *folder, const char *name, char *path)
     }
 }
 
+static int bench_rewind(bool pile, uint32_t bodies, uint32_t ticks, uint32_t runs)
+{
+    carom_world *world = pile ? cm_bench_pile(bodies, 10, CM_BENCH_SEED) : cm_bench_towers(bodies);
+    cm_rewind rewind;
+    carom_result result =
+        world == NULL ? CAROM_ERROR_MEMORY : cm_rewind_measure(world, ticks, runs, &rewind);
+    cm_bench_world_free(world);
+    if (result != CAROM_OK) {
+        cm_cli_error("bench: rollback: %s", carom_result_text(result));
+        return CM_STATUS_FAILED;
+    }
+    printf("{\"bench\":\"rollback\",\"scene\":\"%s\",\"bodies\":%u,\"ticks\":%u,\"ms_median\":%.4f,"
+           "\"ms_p99\":%.4f,\"hash_equal\":%s}\n",
+           pile ? "pile" : "towers", (unsigned)bodies, (unsigned)ticks, rewind.time.median,
+           rewind.time.p99, rewind.hash_equal ? "true" : "false");
+    fflush(stdout);
+    return rewind.hash_equal ? CM_STATUS_DONE : CM_STATUS_FAILED;
+}
+
 static int bench_rewinds(int argc, char **argv)
 {
-    static const struct {
-        uint32_t bodies, ticks;
-    } CASES[] = {{FEW_BODIES, FEW_TICKS}, {MANY_BODIES, MANY_TICKS}};
     int64_t runs = REWINDS;
     const cm_option options[] = {
         {.name = "runs", .kind = CM_OPTION_INT, .value = &runs, .low = 1, .high = 100000},
     };
     int status = cm_cli_options(argc, argv, options, 1, NULL, 0, NULL);
-    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0] && status != CM_STATUS_USAGE; i++) {
-        cm_rewind rewind;
-        carom_result result =
-            cm_rewind_measure(CASES[i].bodies, CASES[i].ticks, (uint32_t)runs, &rewind);
-        if (result != CAROM_OK) {
-            cm_cli_error("bench: rollback: %s", carom_result_text(result));
-            return CM_STATUS_FAILED;
-        }
-        printf("{\"bench\":\"rollback\",\"bodies\":%u,\"ticks\":%u,\"ms_median\":%.4f,"
-               "\"ms_p99\":%.4f,\"hash_equal\":%s}\n",
-               (unsigned)CASES[i].bodies, (unsigned)CASES[i].ticks, rewind.time.median,
-               rewind.time.p99, rewind.hash_equal ? "true" : "false");
-        fflush(stdout);
-        status = worse(status, rewind.hash_equal ? CM_STATUS_DONE : CM_STATUS_FAILED);
+    for (int i = 0; i < 4 && status != CM_STATUS_USAGE && status != CM_STATUS_FAILED; i++) {
+        bool pile = i >= 2, many = i % 2 == 1;
+        status = worse(status, bench_rewind(pile, many ? MANY_BODIES : FEW_BODIES,
+                                            many ? MANY_TICKS : FEW_TICKS, (uint32_t)runs));
     }
     return status == CM_STATUS_USAGE ? status : cm_cli_finish(status);
+}
+
+// One pile; `cost` is what a body of the first costs, 0 where this is it.
+static int bench_pile(uint32_t bodies, uint32_t row, uint32_t seed,
+                      const cm_scene_run_options *options, double *cost)
+{
+    const cm_scene_run_source source = {.pile_bodies = bodies, .pile_row = row, .pile_seed = seed};
+    cm_scene_run run;
+    carom_result result = cm_scene_run_measure(&source, options, &run);
+    if (result != CAROM_OK) {
+        cm_cli_error("bench: piles: %s", carom_result_text(result));
+        return CM_STATUS_FAILED;
+    }
+    double us = 1e3 * run.step.mean / bodies;
+    *cost = *cost > 0.0 ? *cost : us;
+    printf("{\"bench\":\"piles\",\"bodies\":%u,\"seed\":%u,\"steps\":%u,\"ms_mean\":%.4f,"
+           "\"us_per_body\":%.4f,\"over_first\":%.3f,\"max_penetration\":%.9g,"
+           "\"mean_penetration\":%.9g,\"worst_penetration\":%.9g,\"kinetic_energy\":%.9g}\n",
+           (unsigned)bodies, (unsigned)seed, (unsigned)options->steps, run.step.mean, us,
+           us / *cost, run.quality.max_penetration, run.quality.mean_penetration,
+           run.worst_penetration, run.kinetic_energy);
+    fflush(stdout);
+    return run.same ? CM_STATUS_DONE : CM_STATUS_FAILED;
+}
+
+static int bench_piles(int argc, char **argv)
+{
+    int64_t runs = PILE_RUNS, seeds = PILE_SEEDS, steps = STEPS;
+    const cm_option options[] = {
+        {.name = "runs", .kind = CM_OPTION_INT, .value = &runs, .low = 1, .high = 1000},
+        {.name = "seeds", .kind = CM_OPTION_INT, .value = &seeds, .low = 1, .high = 1000},
+        {.name = "steps", .kind = CM_OPTION_INT, .value = &steps, .low = 1, .high = 1000000},
+    };
+    int status = cm_cli_options(argc, argv, options, 3, NULL, 0, NULL);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    const cm_scene_run_options run = {(uint32_t)steps, FROM_NORMAL < steps ? FROM_NORMAL : 0,
+                                      (uint32_t)runs};
+    double cost = 0.0;
+    status = bench_pile(1000, 10, CM_BENCH_SEED, &run, &cost);
+    status = worse(status, bench_pile(20000, 40, CM_BENCH_SEED, &run, &cost));
+    for (uint32_t i = 0; i < seeds; i++) {
+        status = worse(status, bench_pile(5000, 20, CM_BENCH_SEED + i, &run, &cost));
+    }
+    return cm_cli_finish(status);
 }
 
 static int bench_recording(int argc, char **argv)
@@ -303,6 +362,10 @@ static int run_command(int argc, char **argv)
         argv[1] = argv[0]; // messages name the command
         return bench_rewinds(argc - 1, argv + 1);
     }
+    if (argc > 1 && strcmp(argv[1], "piles") == 0) {
+        argv[1] = argv[0];
+        return bench_piles(argc - 1, argv + 1);
+    }
     if (argc > 1 && strcmp(argv[1], "replay") == 0) {
         argv[1] = argv[0];
         return bench_recording(argc - 1, argv + 1);
@@ -310,103 +373,40 @@ static int run_command(int argc, char **argv)
     return bench_scenes(argc, argv);
 }
 
-const cm_command cm_bench_command =
-    {
-        "bench", run_command,
-        "measures speed and quality\n"
-        "usage: carom bench [SCENE...] [options]\n"
-        "       carom bench rollback [--runs N]\n"
-        "       carom bench impact [--runs N] [--collisions N]\n"
-        "       carom bench replay [--seconds N]\n"
-        "       carom bench seal [--runs N]\n"
-        "\n"
-        "Runs benchmark scenes (files, or names in the folder; all of it by default) and prints a\n"
-        "JSON line for each: scene, bodies (that can move), solver, steps, ms_median, ms_mean, "
-        "ms_p99\n"
-        "(of a step), hash, save_us, restore_us, state_bytes, max_penetration, mean_penetration,\n"
-        "top_height (of the highest body's origin), joint_error; worst_penetration (of steps 60 to "
-        "360,\n"
-        "every fifth), kinetic_energy (J a kg of what moves). Thread CPU time; metres. Quality is "
-        "measured\n"
-        "after the last step, in double precision, on the true shapes.\n"
-        "\n"
-        "  --steps N      steps of a run (" CM_HELP(
-            STEPS) ")\n"
-                   "  --from N       first step that is timed (" CM_HELP(
-                       FROM_NORMAL) "; 0 where --steps is not above that)\n"
-                                    "  --runs N       runs of each scene, figures are the medians "
-                                    "(" CM_HELP(
-                                        RUNS) ")\n"
-                                              "  --scenes DIR   the folder (" SCENES_DIR ")\n"
-                                              "\n"
-                                              "rollback: restores a tick of the towers scene and "
-                                              "comes forward again, saving every tick:\n"
-                                              "" CM_HELP(FEW_TICKS) " ticks of " CM_HELP(FEW_BODIES) " bodies, " CM_HELP(MANY_TICKS) " of " CM_HELP(
-                                                  MANY_BODIES) "; wall time; --runs rewinds "
-                                                               "(" CM_HELP(
-                                                                   REWINDS) ").\n"
-                                                                            "impact: "
-                                                                            "collisions a "
-                                                                            "second of the "
-                                                                            "pure "
-                                                                            "functions "
-                                                                            "(carom/"
-                                                                            "impact.h), "
-                                                                            "one line a "
-                                                                            "model; CPU\n"
-                                                                            "time; "
-                                                                            "--collisions "
-                                                                            "in a run "
-                                                                            "(" CM_HELP(COLLISIONS) "), --runs (" CM_HELP(
-                                                                                IMPACT_RUNS) ").\n"
-                                                                                             "repla"
-                                                                                             "y: "
-                                                                                             "what "
-                                                                                             "recor"
-                                                                                             "ding "
-                                                                                             "256 "
-                                                                                             "cubes"
-                                                                                             " and "
-                                                                                             "8 "
-                                                                                             "playe"
-                                                                                             "rs "
-                                                                                             "takes"
-                                                                                             ": "
-                                                                                             "micro"
-                                                                                             "secon"
-                                                                                             "ds "
-                                                                                             "of "
-                                                                                             "the "
-                                                                                             "tick'"
-                                                                                             "s\n"
-                                                                                             "threa"
-                                                                                             "d, "
-                                                                                             "bytes"
-                                                                                             " on "
-                                                                                             "disk,"
-                                                                                             " and "
-                                                                                             "how "
-                                                                                             "much "
-                                                                                             "faste"
-                                                                                             "r "
-                                                                                             "than "
-                                                                                             "real "
-                                                                                             "time "
-                                                                                             "one "
-                                                                                             "core "
-                                                                                             "verif"
-                                                                                             "ies "
-                                                                                             "it;\n"
-                                                                                             "--"
-                                                                                             "secon"
-                                                                                             "ds "
-                                                                                             "of "
-                                                                                             "the "
-                                                                                             "match"
-                                                                                             " "
-                                                                                             "(" CM_HELP(
-                                                                                                 RECORDED_S) ").\n"
-                                                                                                             "seal: microseconds of CPU time to seal and to open a datagram of three sizes, and of the\nserver's part of a handshake with a token; medians of --runs batches (" CM_HELP(
-                                                                                                                 SEAL_RUNS) ").\n"
-                                                                                                                            "codec, load: not built yet.\n",
-        NULL};
+// clang-format off
+const cm_command cm_bench_command = {
+    "bench", run_command,
+    "measures speed and quality\n"
+    "usage: carom bench [SCENE...] [options]\n"
+    "       carom bench rollback [--runs N]\n"
+    "       carom bench piles [--seeds N] [--steps N] [--runs N]\n"
+    "       carom bench impact [--runs N] [--collisions N]\n"
+    "       carom bench replay [--seconds N]\n"
+    "       carom bench seal [--runs N]\n"
+    "\n"
+    "Runs benchmark scenes (files, or names in the folder; all of it by default) and prints a JSON\n"
+    "line for each: scene, bodies (that can move), solver, steps, ms_median, ms_mean, ms_p99 (of a\n"
+    "step), hash, save_us, restore_us, cold_save_us, cold_restore_us (the caches full of other\n"
+    "things), state_bytes, max_penetration, mean_penetration, top_height (of the highest body's\n"
+    "origin), joint_error; worst_penetration (of steps 60 to 360, every fifth), kinetic_energy (J a kg\n"
+    "of what moves), energy_lost (of chains: the part of what goes until all hang at rest). Thread CPU\n"
+    "time; metres. Quality is measured after the last step, in double precision, on the true shapes.\n"
+    "\n"
+    "  --steps N      steps of a run (" CM_HELP(STEPS) ")\n"
+    "  --from N       first step that is timed (" CM_HELP(FROM_NORMAL) "; 0 where --steps is not above that)\n"
+    "  --runs N       runs of each scene, figures are the medians (" CM_HELP(RUNS) ")\n"
+    "  --scenes DIR   the folder (" SCENES_DIR ")\n"
+    "\n"
+    "rollback: restores a tick of the towers scene, and of a tumbling pile, and comes forward again,\n"
+    "saving every tick: " CM_HELP(FEW_TICKS) " ticks of " CM_HELP(FEW_BODIES) " bodies, " CM_HELP(MANY_TICKS) " of " CM_HELP(MANY_BODIES) "; wall time; --runs rewinds (" CM_HELP(REWINDS) ").\n"
+    "piles: tumbling piles of 1,000 and 20,000 cubes, and 5,000 from so many seeds (" CM_HELP(PILE_SEEDS) "): overlaps,\n"
+    "and what a body costs against the first pile's.\n"
+    "impact: collisions a second of the pure functions (carom/impact.h), one line a model; CPU time;\n"
+    "--collisions in a run (" CM_HELP(COLLISIONS) "), --runs (" CM_HELP(IMPACT_RUNS) ").\n"
+    "replay: what recording 256 cubes and 8 players takes: microseconds of the tick's thread, bytes on\n"
+    "disk, and how much faster than real time one core verifies it; --seconds of the match (" CM_HELP(RECORDED_S) ").\n"
+    "seal: microseconds of CPU time to seal and to open a datagram of three sizes, and of the server's\n"
+    "part of a handshake with a token; medians of --runs batches (" CM_HELP(SEAL_RUNS) ").\n"
+    "codec, load: not built yet.\n",
+    NULL};
+// clang-format on

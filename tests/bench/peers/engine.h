@@ -35,6 +35,8 @@ struct Scene {
 
 // Mass of a body, kg, from its shape and density; 0 for one that stands still.
 double mass_of(const Body &body);
+// Its moments of inertia about its own axes, kg m^2.
+void moments_of(const Body &body, double moments[3]);
 
 class Engine {
   public:

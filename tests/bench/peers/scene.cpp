@@ -175,4 +175,24 @@ double mass_of(const Body &body)
     return volume * shape.density;
 }
 
+void moments_of(const Body &body, double moments[3])
+{
+    const carom_shape_def &shape = body.shape;
+    const double m = mass_of(body), r = shape.radius;
+    if (shape.type == CAROM_SHAPE_BOX) {
+        const double x = shape.half_extents.x, y = shape.half_extents.y, z = shape.half_extents.z;
+        moments[0] = m / 3.0 * (y * y + z * z);
+        moments[1] = m / 3.0 * (x * x + z * z);
+        moments[2] = m / 3.0 * (x * x + y * y);
+        return;
+    }
+    // A capsule along y: a cylinder between two halves of a ball.
+    const double h = shape.type == CAROM_SHAPE_CAPSULE ? shape.half_height : 0.0;
+    const double ball = 4.0 / 3.0 * M_PI * r * r * r * shape.density;
+    const double rod = 2.0 * M_PI * r * r * h * shape.density;
+    moments[1] = 0.4 * ball * r * r + 0.5 * rod * r * r;
+    moments[0] = moments[2] =
+        ball * (0.4 * r * r + h * h + 0.75 * h * r) + rod * (0.25 * r * r + h * h / 3.0);
+}
+
 } // namespace peers

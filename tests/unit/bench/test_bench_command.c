@@ -31,13 +31,16 @@ Test(bench_command, a_line_for_a_scene)
                                        "hash",
                                        "save_us",
                                        "restore_us",
+                                       "cold_save_us",
+                                       "cold_restore_us",
                                        "state_bytes",
                                        "max_penetration",
                                        "mean_penetration",
                                        "top_height",
                                        "joint_error",
                                        "worst_penetration",
-                                       "kinetic_energy"};
+                                       "kinetic_energy",
+                                       "energy_lost"};
     run_command("bench A_pyramid20 --steps 5 --runs 2", &result);
     cr_assert_eq(result.status, 0, "%s", result.err);
     json_t *line = only_line();
@@ -83,11 +86,24 @@ Test(bench_command, rollback)
 {
     run_command("bench rollback --runs 1", &result);
     cr_assert_eq(result.status, 0, "%s", result.err);
-    cr_expect_not_null(strstr(result.out, "{\"bench\":\"rollback\",\"bodies\":256,\"ticks\":12,"
-                                          "\"ms_median\":"));
-    cr_expect_not_null(strstr(result.out, "\"bodies\":901,\"ticks\":8,"));
+    cr_expect_not_null(strstr(result.out,
+                              "{\"bench\":\"rollback\",\"scene\":\"towers\",\"bodies\":256,"
+                              "\"ticks\":12,\"ms_median\":"));
+    cr_expect_not_null(strstr(result.out, "\"scene\":\"towers\",\"bodies\":901,\"ticks\":8,"));
+    cr_expect_not_null(strstr(result.out, "\"scene\":\"pile\",\"bodies\":256,\"ticks\":12,"));
+    cr_expect_not_null(strstr(result.out, "\"scene\":\"pile\",\"bodies\":901,\"ticks\":8,"));
     cr_expect_not_null(strstr(result.out, "\"hash_equal\":true}"));
     cr_expect_null(strstr(result.out, "false"));
+}
+
+Test(bench_command, piles)
+{
+    run_command("bench piles --steps 3 --seeds 2", &result);
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    cr_expect_not_null(strstr(result.out, "\"over_first\":1.000,"));
+    cr_expect_not_null(strstr(result.out, "\"bodies\":20000,\"seed\":12345,\"steps\":3,"));
+    cr_expect_not_null(strstr(result.out, "\"bodies\":5000,\"seed\":12345,"));
+    cr_expect_not_null(strstr(result.out, "\"bodies\":5000,\"seed\":12346,"));
 }
 
 // Figures of a machine are not asserted; bytes are the same on every one.

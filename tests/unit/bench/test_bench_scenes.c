@@ -10,14 +10,18 @@
 
 #include <criterion/criterion.h>
 
+#include "server/tools/bench/energy.h"
 #include "server/tools/bench/joints.h"
 #include "server/tools/bench/rewind.h"
 #include "server/tools/bench/scene_run.h"
 #include "server/tools/bench/worlds.h"
 #include "shared/scene/scene_json.h"
 
-#define TOWERS  "tests/scenes/bench/B0_towers1000.json"
-#define PYRAMID "tests/scenes/bench/A_pyramid20.json"
+#define TOWERS   "tests/scenes/bench/B0_towers1000.json"
+#define PYRAMID  "tests/scenes/bench/A_pyramid20.json"
+#define PILE     "tests/scenes/bench/B_pile1000.json"
+#define BIG_PILE "tests/scenes/bench/E_pile5000.json"
+#define CHAINS   "tests/scenes/bench/D_chains100x20.json"
 
 static cm_scene *load(const char *path)
 {
@@ -57,12 +61,62 @@ Test(bench_scenes, generator_makes_the_towers)
     cm_scene_free(scene);
 }
 
+Test(bench_scenes, generator_makes_the_piles)
+{
+    static const struct {
+        const char *path;
+        uint32_t bodies, row;
+    } PILES[] = {{PILE, 1000, 10}, {BIG_PILE, 5000, 20}};
+    for (int i = 0; i < 2; i++) {
+        cm_scene *scene = load(PILES[i].path);
+        const cm_scene_run_options options = {.steps = 30, .from = 0, .runs = 1};
+        const cm_scene_run_source filed = {.path = PILES[i].path, .scene = scene};
+        const cm_scene_run_source made = {
+            .pile_bodies = PILES[i].bodies, .pile_row = PILES[i].row, .pile_seed = CM_BENCH_SEED};
+        cm_scene_run a, b;
+        cr_assert_eq(cm_scene_run_measure(&filed, &options, &a), CAROM_OK);
+        cr_assert_eq(cm_scene_run_measure(&made, &options, &b), CAROM_OK);
+        cr_expect_eq(a.bodies, b.bodies);
+        cr_expect_eq(a.quality.top_height, b.quality.top_height);
+        cr_expect_eq(a.quality.pairs, b.quality.pairs);
+        cr_expect_eq(a.quality.mean_penetration, b.quality.mean_penetration);
+        cr_expect_eq(a.kinetic_energy, b.kinetic_energy);
+        cm_scene_free(scene);
+    }
+}
+
+// A chain of the scene's links, as written, lies level at 20 m: the middle of link i, which hangs
+// 0.6 i + 0.3 m below the anchor, falls by so much.
+Test(bench_scenes, what_chains_can_lose)
+{
+    cm_scene *scene = load(CHAINS);
+    carom_world_def def;
+    cm_scene_world_def(scene, &def);
+    carom_world *world = cm_bench_world_new(&def);
+    cr_assert_eq(cm_scene_populate(scene, world), CAROM_OK);
+    cm_quality_joint *joints;
+    uint32_t count;
+    double hanging;
+    cr_assert_eq(cm_bench_joints_load(CHAINS, scene, world, &joints, &count), CAROM_OK);
+    cr_assert_eq(cm_energy_hanging(world, joints, count, &hanging), CAROM_OK);
+    double start = cm_energy_total(world), mean = 0.3 + 0.6 * 9.5;
+    cr_expect_float_eq(start, 10.0 * 20.0, 1e-3);
+    cr_expect_float_eq(start - hanging, 10.0 * mean, 1e-2, "%g", start - hanging);
+    cr_assert_eq(cm_energy_hanging(world, joints, count - 1, &hanging), CAROM_OK);
+    cr_expect(hanging == HUGE_VAL, "the last link hangs on nothing");
+    cr_expect_eq(cm_energy_kinetic(world), 0.0);
+    free(joints);
+    cm_bench_world_free(world);
+    cm_scene_free(scene);
+}
+
 Test(bench_scenes, a_short_run)
 {
     cm_scene *scene = load(PYRAMID);
     const cm_scene_run_options options = {.steps = 6, .from = 2, .runs = 2};
     cm_scene_run run;
-    cr_assert_eq(cm_scene_run_measure(PYRAMID, scene, &options, &run), CAROM_OK);
+    const cm_scene_run_source source = {.path = PYRAMID, .scene = scene};
+    cr_assert_eq(cm_scene_run_measure(&source, &options, &run), CAROM_OK);
     cr_assert_eq(run.bodies, 210);
     cr_assert(run.same, "two runs, one hash");
     cr_assert_gt(run.step.mean, 0.0);
@@ -144,7 +198,10 @@ Test(bench_scenes, joints_are_read_as_written)
 Test(bench_scenes, rewinds_are_exact)
 {
     cm_rewind rewind;
-    cr_assert_eq(cm_rewind_measure(20, 4, 3, &rewind), CAROM_OK);
+    carom_world *world = cm_bench_towers(20);
+    cr_assert_not_null(world);
+    cr_assert_eq(cm_rewind_measure(world, 4, 3, &rewind), CAROM_OK);
+    cm_bench_world_free(world);
     cr_assert(rewind.hash_equal);
     cr_assert_gt(rewind.time.median, 0.0);
 }

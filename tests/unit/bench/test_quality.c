@@ -8,6 +8,7 @@
 
 #include <criterion/criterion.h>
 
+#include "server/tools/bench/energy.h"
 #include "server/tools/bench/quality.h"
 #include "server/tools/bench/samples.h"
 #include "server/tools/bench/worlds.h"
@@ -137,7 +138,7 @@ Test(quality, kinetic_energy)
     carom_world_def def = carom_default_world_def();
     carom_world *world = cm_bench_world_new(&def);
     cr_assert_not_null(world);
-    cr_assert_eq(cm_quality_kinetic_energy(world), 0.0);
+    cr_assert_eq(cm_energy_kinetic(world), 0.0);
     carom_body_def body = carom_default_body_def();
     carom_shape_def shape = carom_default_shape_def();
     carom_body_id id;
@@ -148,10 +149,10 @@ Test(quality, kinetic_energy)
     body.linear_velocity = (carom_vec3){3.0f, 0.0f, 4.0f};
     body.angular_velocity = (carom_vec3){2.0f, 0.0f, 0.0f}; // about the body's -y
     cr_assert_eq(carom_body_create(world, &body, &shape, 1, &id), CAROM_OK);
-    cr_assert_float_eq(cm_quality_kinetic_energy(world), (25.0 + 4.0) / 2.0, 1e-5);
+    cr_assert_float_eq(cm_energy_kinetic(world), (25.0 + 4.0) / 2.0, 1e-5);
     body.linear_velocity = body.angular_velocity = (carom_vec3){0.0f, 0.0f, 0.0f};
     cr_assert_eq(carom_body_create(world, &body, &shape, 1, &id), CAROM_OK);
-    cr_assert_float_eq(cm_quality_kinetic_energy(world), (25.0 + 4.0) / 4.0, 1e-5, "a kg");
+    cr_assert_float_eq(cm_energy_kinetic(world), (25.0 + 4.0) / 4.0, 1e-5, "a kg");
     cm_bench_world_free(world);
 }
 
