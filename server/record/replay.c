@@ -42,7 +42,9 @@ static carom_result check_versions(replay *run)
         run->info.layout_hash != cm_layout_hash()) {
         return wrong_version(run);
     }
-    run->module = cm_module_find(run->info.module);
+    if (run->module == NULL || strcmp(run->module->name, run->info.module) != 0) {
+        run->module = cm_module_find(run->info.module);
+    }
     if (run->module == NULL) {
         return cm_match_wrong(&run->report->error, CAROM_ERROR_VERSION,
                               "recorded with module '%s', which this build does not have",
@@ -248,7 +250,7 @@ carom_result cm_replay_verify(const char *path, const cm_replay_options *options
 {
     static const cm_replay_options none;
     options = options != NULL ? options : &none;
-    replay run = {.report = report, .states = options->states};
+    replay run = {.report = report, .states = options->states, .module = options->module};
     memset(report, 0, sizeof *report);
     carom_result result = cm_match_open(path, &run.file, &report->error);
     if (result != CAROM_OK) {

@@ -32,6 +32,7 @@ typedef struct cm_replay_options {
     // Where the two states of a difference are written, encoded, as PREFIX.recorded and
     // PREFIX.replayed; NULL: nowhere.
     const char *states;
+    const carom_module *module; // to run a file recorded with one that is not built in; else NULL
 } cm_replay_options;
 
 // CAROM_OK: simulation and record agree; whether the file was changed is report->proof's verdict.

@@ -616,7 +616,7 @@ void cm_store_destroy(cm_store *store)
 
 static bool hash_of_start(const cm_match_def *def, uint64_t *hash)
 {
-    const carom_module *module = cm_module_find(def->module);
+    const carom_module *module = def->rules != NULL ? def->rules : cm_module_find(def->module);
     carom_game *game;
     if (module == NULL || cm_game_create(def->scene, module, def->seed, NULL, &game) != CAROM_OK) {
         return false;

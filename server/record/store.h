@@ -26,6 +26,7 @@ typedef struct cm_match_def {
     uint32_t module_version;
     uint64_t seed;
     uint64_t started_unix_ms;
+    const carom_module *rules; // NULL: the built-in module of that name
 } cm_match_def;
 
 typedef enum cm_match_end {

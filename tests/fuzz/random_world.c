@@ -304,7 +304,7 @@ static void disturb_joint(cm_random_world *random)
     uint32_t slots = carom_world_joint_slots(random->world);
     carom_joint_id joint =
         carom_world_joint_at(random->world, slots ? cm_rng_below(rng, slots) : 0);
-    switch (cm_rng_below(rng, 4)) {
+    switch (cm_rng_below(rng, 6)) {
     case 0:
         carom_joint_set_motor(random->world, joint, cm_rng_range(rng, -9.0f, 9.0f),
                               amount(random, 50.0f));
@@ -314,6 +314,12 @@ static void disturb_joint(cm_random_world *random)
         break;
     case 2:
         carom_joint_destroy(random->world, joint);
+        break;
+    case 3:
+        carom_joint_detach(random->world, joint);
+        break;
+    case 4: // to bodies drawn anew; the world (a null id) and one body twice are among them
+        carom_joint_attach(random->world, joint, some_body(random), some_body(random));
         break;
     default:
         add_joint(random);
@@ -327,7 +333,7 @@ void cm_random_world_disturb(cm_random_world *random)
     carom_world *world = random->world;
     carom_body_id body = some_body(random);
     float force = amount(random, 2000.0f);
-    switch (cm_rng_below(rng, 11)) {
+    switch (cm_rng_below(rng, 13)) {
     case 0:
         carom_body_apply_force(world, body, around(rng, force), around(rng, force));
         break;
@@ -356,6 +362,12 @@ void cm_random_world_disturb(cm_random_world *random)
         carom_body_apply_force(world, body, cm_vec(nonsense(rng), 0.0f, 0.0f), around(rng, 1.0f));
         body.generation += 7;
         carom_body_set_velocity(world, body, around(rng, 1.0f), around(rng, 1.0f));
+        break;
+    case 9:
+        carom_world_set_gravity(world, around(rng, 20.0f));
+        break;
+    case 10: // refused where the solver is not lcp
+        carom_world_set_softness(world, amount(random, 0.01f), cm_rng_range(rng, 0.0f, 1.0f));
         break;
     default:
         disturb_joint(random);

@@ -78,6 +78,9 @@ typedef struct carom_joint_def {
 
 CAROM_API carom_joint_def carom_default_joint_def(void);
 
+// A joint may be made at any time between two steps, from a module's callbacks too. Two bodies stay
+// together where they touch with a fixed joint whose anchor is the point of their contact event;
+// from then on they no longer collide with each other, unless `collide` says so.
 // Errors: CAROM_ERROR_STALE_ID for a body, ARGUMENT (also for what a type cannot have: limits of a
 // ball or a fixed joint or a motor, a motor of a fixed joint), LIMIT_JOINTS, STATE in a world of
 // the impulse solver, which has none. `joint` may be NULL.
@@ -85,6 +88,17 @@ CAROM_API carom_result carom_joint_create(struct carom_world *world, const carom
                                           carom_joint_id *joint);
 // A joint also goes with either of its bodies, without an event.
 CAROM_API carom_result carom_joint_destroy(struct carom_world *world, carom_joint_id joint);
+// A joint lets go of its bodies and keeps everything else: anchors and axes in the bodies, limits,
+// motor, spring, its id and its slot. It still names the bodies and goes with either of them.
+// Warm-starting impulses and readouts of force are forgotten.
+CAROM_API carom_result carom_joint_detach(struct carom_world *world, carom_joint_id joint);
+// A joint holds these two bodies from the next step on: those it had (carom_joint_get) or others.
+// Anchors and axes are where they were in the axes of each end, so angle and position count from
+// the first pose still. What does not fit together is pulled together over the next steps, by the
+// rule of the solver: bodies far apart fly, so bring them near. body_a null: the world, where the
+// joint had the world, and only there (ARGUMENT).
+CAROM_API carom_result carom_joint_attach(struct carom_world *world, carom_joint_id joint,
+                                          carom_body_id body_a, carom_body_id body_b);
 CAROM_API bool carom_joint_is_valid(const struct carom_world *world, carom_joint_id joint);
 
 // Slots in use lie below this count; a slot may be free (carom_world_joint_at gives the null id).
@@ -95,6 +109,7 @@ typedef struct carom_joint_state {
     carom_joint_type type;
     carom_body_id body_a; // the null id: the world
     carom_body_id body_b;
+    bool attached;       // false: it holds nothing (carom_joint_detach)
     bool is_angle;       // value is an angle, else a position
     float value;         // rad or m
     float rate;          // rad/s or m/s

@@ -15,7 +15,7 @@ size_t cm_joint_filter_size(const carom_limits *limits)
 
 static bool separates(const cm_joint *joint)
 {
-    return joint->alive && joint->body_a != CM_NONE && !(joint->flags & CM_JOINT_COLLIDE);
+    return cm_joint_holds(joint) && joint->body_a != CM_NONE && !(joint->flags & CM_JOINT_COLLIDE);
 }
 
 void cm_joint_filter_build(const carom_world *world, cm_scratch *scratch)

@@ -103,6 +103,7 @@ CM_FP_BODY static void get(const carom_world *world, const cm_joint *joint,
     state->body_a = cm_body_id(world, joint->body_a);
     state->body_b = cm_body_id(world, joint->body_b);
     state->is_angle = kind->angle;
+    state->attached = cm_joint_holds(joint);
     if (kind->coordinate(joint, &pose, &row)) {
         state->value = row.error;
         state->rate = row_rate(world, joint, &row);

@@ -143,18 +143,18 @@ static bool is_movable(const carom_world *world, uint32_t slot)
     return slot != CM_NONE && cm_bodies(world)[slot].type != CAROM_BODY_STATIC;
 }
 
-static carom_result find_ends(carom_world *world, const carom_joint_def *def, cm_joint *joint)
+static carom_result find_ends(carom_world *world, carom_body_id body_a, carom_body_id body_b,
+                              cm_joint *joint)
 {
     carom_error *error = &world->error;
     joint->body_a = CM_NONE;
-    if (!carom_body_id_is_null(def->body_a)) {
-        CM_FIELD(cm_body_find(world, def->body_a) ? CAROM_OK : CAROM_ERROR_STALE_ID, "body_a",
+    if (!carom_body_id_is_null(body_a)) {
+        CM_FIELD(cm_body_find(world, body_a) ? CAROM_OK : CAROM_ERROR_STALE_ID, "body_a",
                  CM_LIVE_BODY);
-        joint->body_a = def->body_a.index;
+        joint->body_a = body_a.index;
     }
-    CM_FIELD(cm_body_find(world, def->body_b) ? CAROM_OK : CAROM_ERROR_STALE_ID, "body_b",
-             CM_LIVE_BODY);
-    joint->body_b = def->body_b.index;
+    CM_FIELD(cm_body_find(world, body_b) ? CAROM_OK : CAROM_ERROR_STALE_ID, "body_b", CM_LIVE_BODY);
+    joint->body_b = body_b.index;
     CM_WANT(joint->body_a != joint->body_b, "body_b", "another body than body_a");
     CM_WANT(is_movable(world, joint->body_a) || is_movable(world, joint->body_b), "body_b",
             "one of the two able to move");
@@ -176,7 +176,7 @@ carom_result carom_joint_create(carom_world *world, const carom_joint_def *def, 
     memset(&joint, 0, sizeof joint);
     joint.alive = 1;
     joint.type = (uint8_t)def->type;
-    CM_TRY(find_ends(world, def, &joint));
+    CM_TRY(find_ends(world, def->body_a, def->body_b, &joint));
     cm_fpenv saved = cm_fpenv_enter();
     carom_result result = row_from_def(world, def, &joint, error);
     cm_fpenv_leave(saved);
@@ -198,7 +198,24 @@ carom_result carom_joint_create(carom_world *world, const carom_joint_def *def, 
     return CAROM_OK;
 }
 
-// Destruction ------------------------------------------------------------------------------------
+// Going and coming back ---------------------------------------------------------------------------
+
+static carom_result find(carom_world *world, carom_joint_id id, cm_joint **joint)
+{
+    if (world == NULL) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    *joint = cm_joint_find(world, id);
+    return *joint != NULL ? CAROM_OK
+                          : cm_refuse(&world->error, CAROM_ERROR_STALE_ID, "joint", CM_LIVE_JOINT);
+}
+
+// Nothing of what it did is of use to what it does next.
+static void let_go(cm_joint *joint)
+{
+    memset(joint->impulse, 0, sizeof joint->impulse);
+    joint->force = joint->torque = 0.0f;
+}
 
 carom_result carom_joint_destroy(carom_world *world, carom_joint_id joint)
 {
@@ -208,6 +225,40 @@ carom_result carom_joint_destroy(carom_world *world, carom_joint_id joint)
     carom_error *error = &world->error;
     CM_FIELD(cm_joint_find(world, joint) ? CAROM_OK : CAROM_ERROR_STALE_ID, "joint", CM_LIVE_JOINT);
     cm_joint_remove(world, joint.index);
+    return CAROM_OK;
+}
+
+carom_result carom_joint_detach(carom_world *world, carom_joint_id id)
+{
+    cm_joint *joint;
+    CM_TRY(find(world, id, &joint));
+    if (cm_joint_holds(joint)) {
+        cm_joint_wake_ends(world, joint);
+        let_go(joint);
+        joint->flags |= CM_JOINT_DETACHED;
+    }
+    return CAROM_OK;
+}
+
+carom_result carom_joint_attach(carom_world *world, carom_joint_id id, carom_body_id body_a,
+                                carom_body_id body_b)
+{
+    cm_joint *joint;
+    CM_TRY(find(world, id, &joint));
+    carom_error *error = &world->error;
+    cm_joint changed = *joint;
+    CM_TRY(find_ends(world, body_a, body_b, &changed));
+    CM_WANT((changed.body_a == CM_NONE) == (joint->body_a == CM_NONE), "body_a",
+            "the world for a joint with the world, a body for another");
+    bool same =
+        cm_joint_holds(joint) && changed.body_a == joint->body_a && changed.body_b == joint->body_b;
+    if (!same) {
+        cm_joint_wake_ends(world, joint);
+        let_go(&changed);
+        changed.flags &= (uint8_t)~CM_JOINT_DETACHED;
+        *joint = changed;
+        cm_joint_wake_ends(world, joint);
+    }
     return CAROM_OK;
 }
 
@@ -234,16 +285,6 @@ void cm_joint_break(carom_world *world, cm_scratch *scratch)
 }
 
 // Changes ----------------------------------------------------------------------------------------
-
-static carom_result find(carom_world *world, carom_joint_id id, cm_joint **joint)
-{
-    if (world == NULL) {
-        return CAROM_ERROR_ARGUMENT;
-    }
-    *joint = cm_joint_find(world, id);
-    return *joint != NULL ? CAROM_OK
-                          : cm_refuse(&world->error, CAROM_ERROR_STALE_ID, "joint", CM_LIVE_JOINT);
-}
 
 // Takes a changed row where it is allowed.
 static carom_result put(carom_world *world, cm_joint *joint, const cm_joint *changed)

@@ -137,14 +137,15 @@ typedef struct cm_shape {
     float contact_slip, contact_max_force;
 } cm_shape;
 
-// What a joint has beside what its type holds (cm_joint.flags).
+// What a joint has beside what its type holds, and whether it holds (cm_joint.flags).
 enum {
     CM_JOINT_LIMITS = 1,
     CM_JOINT_MOTOR = 2,
     CM_JOINT_SPRING_HERTZ = 4,
     CM_JOINT_SPRING_STIFFNESS = 8,
     CM_JOINT_COLLIDE = 16,
-    CM_JOINT_FLAGS = 31,
+    CM_JOINT_DETACHED = 32, // it holds nothing for now
+    CM_JOINT_FLAGS = 63,
 };
 
 typedef struct cm_joint {
@@ -258,6 +259,12 @@ static inline cm_contact *cm_contacts(const carom_world *world)
 static inline cm_joint *cm_joints(const carom_world *world)
 {
     return (cm_joint *)cm_rows(world, CM_SECTION_joint);
+}
+
+// Whether a joint acts on its bodies: it is there and not detached.
+static inline bool cm_joint_holds(const cm_joint *joint)
+{
+    return joint->alive && !(joint->flags & CM_JOINT_DETACHED);
 }
 
 static inline cm_rule *cm_rules(const carom_world *world)

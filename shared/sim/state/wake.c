@@ -55,7 +55,7 @@ void cm_wake_neighbours(carom_world *world, uint32_t slot)
     }
     for (uint32_t i = 0; i < world->state.joint_slots; i++) {
         const cm_joint *joint = &cm_joints(world)[i];
-        if (joint->alive && joint->body_a != CM_NONE &&
+        if (cm_joint_holds(joint) && joint->body_a != CM_NONE &&
             (joint->body_a == slot || joint->body_b == slot)) {
             cm_wake_body(world, joint->body_a == slot ? joint->body_b : joint->body_a);
         }

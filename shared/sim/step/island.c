@@ -25,7 +25,7 @@ uint32_t cm_islands_count(const carom_world *world, uint32_t *parents)
     }
     for (uint32_t i = 0; i < world->state.joint_slots; i++) {
         const cm_joint *joint = &cm_joints(world)[i];
-        if (joint->alive && joint->body_a != CM_NONE && is_dynamic(world, joint->body_a) &&
+        if (cm_joint_holds(joint) && joint->body_a != CM_NONE && is_dynamic(world, joint->body_a) &&
             is_dynamic(world, joint->body_b)) {
             cm_islands_unite(parents, joint->body_a, joint->body_b);
         }
@@ -81,7 +81,7 @@ static void hold_joints(const carom_world *world, const cm_scratch *scratch, uin
 {
     for (uint32_t i = 0; i < world->state.joint_slots; i++) {
         const cm_joint *joint = &cm_joints(world)[i];
-        if (!joint->alive) {
+        if (!cm_joint_holds(joint)) {
             continue;
         }
         if (joint->body_a != CM_NONE) {

@@ -69,7 +69,7 @@ static bool mark_held(const carom_world *world, cm_scratch *scratch, bool stirre
     bool any = false;
     for (uint32_t i = 0; i < world->state.joint_slots; i++) {
         const cm_joint *joint = &cm_joints(world)[i];
-        if (joint->alive && joint->body_a != CM_NONE) {
+        if (cm_joint_holds(joint) && joint->body_a != CM_NONE) {
             any = mark(world, scratch, joint->body_a, joint->body_b) || any;
         }
     }

@@ -212,3 +212,138 @@ Test(joint_life, extremes_stay_finite)
     }
     cm_rig_close(&rig);
 }
+
+static double height(const cm_rig *rig, carom_body_id body)
+{
+    return (double)cm_rig_get(rig, body).position.y;
+}
+
+// A weight hangs, is let go, falls like any other, is brought back and hangs again: the joint is
+// the same one, with its limits, its motor and its angle from the first pose.
+Test(joint_life, a_detached_joint_holds_nothing_and_keeps_all_it_has)
+{
+    for (int solver = CAROM_SOLVER_SOFT; solver <= CAROM_SOLVER_LCP; solver += 2) {
+        carom_world_def world_def = cm_rig_def(8);
+        world_def.solver.type = (carom_solver_type)solver;
+        cm_rig rig = cm_rig_open(&world_def, 0);
+        carom_body_id a = cm_rig_box(&rig, CAROM_BODY_STATIC, cm_vec(0.0f, 3.0f, 0.0f), half);
+        carom_body_id b = cm_rig_box(&rig, CAROM_BODY_DYNAMIC, cm_vec(0.0f, 2.2f, 0.0f), half);
+        carom_joint_def def = ball_between(a, b);
+        def.type = CAROM_JOINT_HINGE;
+        def.anchor = cm_vec(0.0f, 2.6f, 0.0f);
+        def.axis = cm_vec(0.0f, 0.0f, 1.0f);
+        def.has_limits = true;
+        def.lower = -0.1f;
+        def.upper = 0.5f;
+        carom_joint_id id;
+        carom_joint_state s;
+        cr_assert_eq(carom_joint_create(rig.world, &def, &id), CAROM_OK);
+        cm_rig_step(&rig, 200);
+        cr_assert_float_eq(height(&rig, b), 2.2, 2e-3);
+        cr_assert(cm_rig_get(&rig, b).asleep, "solver %d", solver);
+        cr_assert_eq(carom_joint_detach(rig.world, id), CAROM_OK);
+        uint64_t hash = carom_world_hash(rig.world);
+        cr_assert_eq(carom_joint_detach(rig.world, id), CAROM_OK);
+        cr_assert_eq(carom_world_hash(rig.world), hash); // twice is once
+        cr_assert_eq(carom_joint_get(rig.world, id, &s), CAROM_OK);
+        cr_assert_not(s.attached);
+        cr_assert_eq(s.force, 0.0f);
+        // They overlap by 0.2 m, and nothing keeps them from colliding now.
+        cm_rig_step(&rig, 30);
+        cr_assert_lt(height(&rig, b), 2.2 - 0.5 * 9.81 * 0.5 * 0.5 + 0.1, "solver %d", solver);
+        cr_assert_eq(carom_joint_get(rig.world, id, &s), CAROM_OK);
+        cr_assert_gt(s.error, 1.0f);
+        carom_body_set_pose(rig.world, b, cm_vec(0.0f, 2.2f, 0.0f), cm_rig_turn_z(0.3f));
+        carom_body_set_velocity(rig.world, b, cm_vec(0.0f, 0.0f, 0.0f), cm_vec(0.0f, 0.0f, 0.0f));
+        cr_assert_eq(carom_joint_attach(rig.world, id, a, b), CAROM_OK);
+        cr_assert_eq(carom_joint_get(rig.world, id, &s), CAROM_OK);
+        cr_assert(s.attached);
+        cr_assert_float_eq(s.value, 0.3f, 1e-5f); // of the first pose
+        for (int i = 0; i < 300; i++) {
+            cm_rig_step(&rig, 1);
+            cr_assert_eq(carom_joint_get(rig.world, id, &s), CAROM_OK);
+            cr_assert(s.value > -0.16f && s.value < 0.5f, "solver %d: %f", solver, (double)s.value);
+        }
+        cr_assert_lt(s.error, 5e-3f);
+        // A detached joint goes with its bodies, too.
+        cr_assert_eq(carom_joint_detach(rig.world, id), CAROM_OK);
+        cr_assert_eq(carom_body_destroy(rig.world, b), CAROM_OK);
+        cr_assert_not(carom_joint_is_valid(rig.world, id));
+        cr_assert_eq(carom_joint_attach(rig.world, id, a, b), CAROM_ERROR_STALE_ID);
+        cm_rig_close(&rig);
+    }
+}
+
+// A trailer's hitch: unhooked from one, hooked to another; and what may not be.
+Test(joint_life, a_joint_is_attached_to_another_body)
+{
+    carom_world_def world_def = cm_rig_def(8);
+    world_def.gravity = cm_vec(0.0f, 0.0f, 0.0f);
+    cm_rig rig = cm_rig_open(&world_def, 0);
+    carom_body_id a = cm_rig_box(&rig, CAROM_BODY_DYNAMIC, cm_vec(0.0f, 0.0f, 0.0f), half);
+    carom_body_id b = cm_rig_box(&rig, CAROM_BODY_DYNAMIC, cm_vec(1.5f, 0.0f, 0.0f), half);
+    carom_body_id c = cm_rig_box(&rig, CAROM_BODY_DYNAMIC, cm_vec(0.0f, 5.0f, 0.0f), half);
+    carom_body_id fixed = cm_rig_box(&rig, CAROM_BODY_STATIC, cm_vec(9.0f, 0.0f, 0.0f), half);
+    carom_body_id post = cm_rig_box(&rig, CAROM_BODY_STATIC, cm_vec(9.0f, 9.0f, 0.0f), half);
+    const carom_body_id world = {0, 0}, gone = {b.index, b.generation + 1};
+    carom_joint_def def = ball_between(a, b);
+    def.anchor = cm_vec(0.75f, 0.0f, 0.0f);
+    carom_joint_id id;
+    cr_assert_eq(carom_joint_create(rig.world, &def, &id), CAROM_OK);
+    cm_rig_step(&rig, 5);
+    uint64_t hash = carom_world_hash(rig.world);
+    cr_assert_eq(carom_joint_attach(rig.world, id, a, b), CAROM_OK); // as it is
+    cr_assert_eq(carom_joint_attach(rig.world, id, world, b), CAROM_ERROR_ARGUMENT);
+    cr_assert_eq(carom_joint_attach(rig.world, id, a, a), CAROM_ERROR_ARGUMENT);
+    cr_assert_eq(carom_joint_attach(rig.world, id, a, gone), CAROM_ERROR_STALE_ID);
+    cr_assert_eq(carom_joint_attach(rig.world, id, a, world), CAROM_ERROR_STALE_ID);
+    cr_assert_eq(carom_joint_attach(rig.world, id, fixed, post), CAROM_ERROR_ARGUMENT);
+    cr_assert_eq(carom_world_hash(rig.world), hash);
+    // c stands where a stood: its hitch is where a's was.
+    carom_body_set_pose(rig.world, a, cm_vec(0.0f, -5.0f, 0.0f), cm_rig_turn_z(0.0f));
+    carom_body_set_pose(rig.world, c, cm_vec(0.0f, 0.0f, 0.0f), cm_rig_turn_z(0.0f));
+    cr_assert_eq(carom_joint_attach(rig.world, id, c, b), CAROM_OK);
+    carom_body_set_velocity(rig.world, c, cm_vec(-1.0f, 0.0f, 0.0f), cm_vec(0.0f, 0.0f, 0.0f));
+    cm_rig_step(&rig, 60);
+    cr_assert_float_eq(cm_rig_get(&rig, b).linear_velocity.x, -0.5f, 1e-3f); // equal masses
+    cr_assert_float_eq(cm_rig_get(&rig, a).linear_velocity.x, 0.0f, 1e-3f);
+    carom_joint_state s;
+    cr_assert_eq(carom_joint_get(rig.world, id, &s), CAROM_OK);
+    cr_assert_eq(s.body_a.index, c.index);
+    cr_assert_lt(s.error, 1e-3f);
+    cm_rig_close(&rig);
+}
+
+// Thrown at each other, joined at the point of their contact event: one body from then on, with the
+// momentum of both.
+Test(joint_life, two_bodies_are_joined_where_they_touch)
+{
+    for (int solver = CAROM_SOLVER_SOFT; solver <= CAROM_SOLVER_LCP; solver += 2) {
+        carom_world_def world_def = cm_rig_def(8);
+        world_def.gravity = cm_vec(0.0f, 0.0f, 0.0f);
+        world_def.solver.type = (carom_solver_type)solver;
+        cm_rig rig = cm_rig_open(&world_def, 0);
+        carom_body_id a = cm_rig_box(&rig, CAROM_BODY_DYNAMIC, cm_vec(-1.0f, 0.0f, 0.0f), half);
+        carom_body_id b = cm_rig_box(&rig, CAROM_BODY_DYNAMIC, cm_vec(1.0f, 0.3f, 0.0f), half);
+        carom_body_set_velocity(rig.world, a, cm_vec(3.0f, 0.0f, 0.0f), cm_vec(0.0f, 0.0f, 0.0f));
+        bool joined = false;
+        for (int i = 0; i < 120; i++) {
+            cm_rig_step(&rig, 1);
+            uint32_t count;
+            const carom_contact_event *events = carom_world_contact_events(rig.world, &count);
+            for (uint32_t k = 0; k < count && !joined; k++) {
+                carom_joint_def def = ball_between(events[k].body_a, events[k].body_b);
+                def.type = CAROM_JOINT_FIXED;
+                def.anchor = events[k].point;
+                joined = carom_joint_create(rig.world, &def, NULL) == CAROM_OK;
+            }
+        }
+        cr_assert(joined, "solver %d", solver);
+        carom_body_state sa = cm_rig_get(&rig, a), sb = cm_rig_get(&rig, b);
+        cr_assert_float_eq(sa.linear_velocity.x + sb.linear_velocity.x, 3.0f, 1e-3f);
+        cr_assert_float_eq(sa.angular_velocity.z, sb.angular_velocity.z, 1e-3f, "solver %d",
+                           solver);
+        cr_assert_gt(fabsf(sa.angular_velocity.z), 0.1f); // they met off their centres
+        cm_rig_close(&rig);
+    }
+}

@@ -1,8 +1,8 @@
 // Goal: what a match may change while it runs does what it says: a force at a point, along the
 // body's axes, gravity, the softness of the lcp solver; all of it is state. Method: one tick
 // against Newton's law, a box at rest against the formula of its sinking, and a restored world that
-// goes on alike.
-#include "tests/unit/sim/rig.h"
+// goes on alike; a scene whose drive calls every setter, rewound at every tick.
+#include "tests/unit/sim/rewind.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -120,4 +120,76 @@ Test(setters, softness_of_the_lcp_solver)
     rig = cm_rig_open(&def, 0);
     cr_assert_eq(carom_world_set_softness(rig.world, 0.1f, 0.2f), CAROM_ERROR_STATE);
     cm_rig_close(&rig);
+}
+
+static const carom_vec3 half = {0.3f, 0.3f, 0.3f};
+
+enum { FLOOR, LEFT, RIGHT, HUNG };
+
+static void build_changing(cm_rig *rig)
+{
+    cm_rig_plane(rig);
+    cm_rig_box(rig, CAROM_BODY_DYNAMIC, cm_vec(0.0f, 0.3f, 0.0f), half);
+    cm_rig_box(rig, CAROM_BODY_DYNAMIC, cm_vec(1.0f, 0.3f, 0.0f), half);
+    cm_rig_box(rig, CAROM_BODY_DYNAMIC, cm_vec(3.0f, 2.0f, 0.0f), half);
+    carom_joint_def def = carom_default_joint_def();
+    def.type = CAROM_JOINT_HINGE;
+    def.body_b = carom_world_body_at(rig->world, HUNG);
+    def.anchor = cm_vec(2.5f, 2.0f, 0.0f);
+    def.axis = cm_vec(0.0f, 0.0f, 1.0f);
+    carom_joint_create(rig->world, &def, NULL); // impulse and volume have none
+}
+
+static void drive_changing(carom_world *world, uint32_t tick)
+{
+    carom_joint_id joint = carom_world_joint_at(world, 0);
+    carom_body_id left = carom_world_body_at(world, LEFT);
+    carom_joint_def def = carom_default_joint_def();
+    const carom_body_id nobody = {0, 0};
+    switch (tick) {
+    case 10:
+        carom_joint_detach(world, joint);
+        carom_world_set_gravity(world, cm_vec(1.0f, -3.0f, 0.0f));
+        break;
+    case 16:
+        carom_joint_attach(world, joint, nobody, left);
+        carom_world_set_softness(world, 1.0e-3f, 0.6f);
+        break;
+    case 22:
+        def.type = CAROM_JOINT_FIXED;
+        def.body_a = left;
+        def.body_b = carom_world_body_at(world, RIGHT);
+        def.anchor = cm_vec(0.5f, 0.3f, 0.0f);
+        carom_joint_create(world, &def, NULL);
+        break;
+    case 30:
+        carom_joint_detach(world, joint);
+        break;
+    case 34:
+        carom_joint_attach(world, joint, nobody, carom_world_body_at(world, HUNG));
+        break;
+    default:
+        carom_body_apply_force_at(world, left, cm_vec(90.0f, 0.0f, 3.0f), half);
+        carom_body_apply_local_force(world, carom_world_body_at(world, RIGHT),
+                                     cm_vec(0.0f, 0.0f, 50.0f), half);
+        break;
+    }
+}
+
+static carom_solver_type changing_solver;
+
+static void define_changing(carom_world_def *def)
+{
+    def->solver.type = changing_solver;
+}
+
+Test(setters, leave_no_trace_in_a_rewind)
+{
+    const cm_golden_scene scene = {"changing",     8, 50, build_changing, drive_changing,
+                                   define_changing};
+    for (int solver = CAROM_SOLVER_SOFT; solver <= CAROM_SOLVER_VOLUME; solver++) {
+        changing_solver = (carom_solver_type)solver;
+        cm_rewind_scene(&scene, false);
+        cr_assert_gt(cm_rewind_scene(&scene, true).touching, 50);
+    }
 }

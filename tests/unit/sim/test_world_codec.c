@@ -178,7 +178,7 @@ Test(world_codec, each_rule_has_its_refusal)
         {CM_SECTION_joint, 4, "alive", 0, CAROM_ERROR_CORRUPT},
         {CM_SECTION_joint, 4, "alive", 2, CAROM_ERROR_CORRUPT},
         {CM_SECTION_joint, 4, "type", 7, CAROM_ERROR_CORRUPT},
-        {CM_SECTION_joint, 4, "flags", 32, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_joint, 4, "flags", 64, CAROM_ERROR_CORRUPT},
         {CM_SECTION_joint, 4, "flags", 1, CAROM_ERROR_CORRUPT},  // limits of a fixed joint
         {CM_SECTION_joint, 4, "flags", 2, CAROM_ERROR_CORRUPT},  // its motor
         {CM_SECTION_joint, 4, "flags", 12, CAROM_ERROR_CORRUPT}, // both springs

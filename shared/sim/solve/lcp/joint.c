@@ -118,7 +118,7 @@ void cm_lcp_add_joints(cm_lcp_step *step)
     }
     for (uint32_t slot = 0; slot < state->joint_slots; slot++) {
         const cm_joint *joint = &cm_joints(step->world)[slot];
-        if (!joint->alive) {
+        if (!cm_joint_holds(joint)) {
             continue;
         }
         if (joint->type == CAROM_JOINT_HINGE || joint->type == CAROM_JOINT_STEERING) {
@@ -149,9 +149,9 @@ static void clear_joints(cm_lcp_step *step, uint32_t substep)
 {
     for (uint32_t slot = 0; slot < step->world->state.joint_slots; slot++) {
         cm_joint *joint = &cm_joints(step->world)[slot];
-        bool any =
-            joint->alive && (is_dynamic(step, joint->body_a) || is_dynamic(step, joint->body_b));
-        if (!any && (!joint->alive || sleeps(step->world, joint))) {
+        bool holds = cm_joint_holds(joint);
+        bool any = holds && (is_dynamic(step, joint->body_a) || is_dynamic(step, joint->body_b));
+        if (!any && (!holds || sleeps(step->world, joint))) {
             continue;
         }
         memset(joint->impulse, 0, sizeof joint->impulse);

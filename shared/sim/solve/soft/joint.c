@@ -173,7 +173,7 @@ static uint32_t link_joints(carom_world *world, cm_soft *soft, uint32_t *plain)
     uint32_t count = 0;
     for (uint32_t i = 0; i < world->state.joint_slots; i++) {
         cm_joint *joint = &cm_joints(world)[i];
-        if (!joint->alive) {
+        if (!cm_joint_holds(joint)) {
             continue;
         }
         bool pushed_a = is_pushed(soft, joint->body_a), pushed_b = is_pushed(soft, joint->body_b);
