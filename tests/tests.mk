@@ -111,6 +111,18 @@ test-attack: all $(OUT)/attack
 check-attack: all $(OUT)/attack
 	tests/attack/run.sh $(OUT) long
 
+# Against another ENet than the system's, as a game may bring one: ENET is the prefix of one that is
+# installed as a shared library with its pkg-config file. Not part of `make check`.
+ENET ?=
+ENET_VERSION = $(shell pkg-config --modversion libenet)
+.PHONY: check-enet check-this-enet
+check-enet:
+	@[ -f '$(ENET)/lib/pkgconfig/libenet.pc' ] || { echo 'check-enet: expected ENET=PREFIX with lib/pkgconfig/libenet.pc'; exit 2; }
+	PKG_CONFIG_PATH=$(ENET)/lib/pkgconfig LD_LIBRARY_PATH=$(ENET)/lib $(MAKE) --no-print-directory check-this-enet
+
+check-this-enet:
+	$(MAKE) --no-print-directory OUT_SUFFIX=-enet-$(ENET_VERSION) test-unit test-cluster
+
 # The examples and the bots against a real server.
 .PHONY: test-examples
 test-examples: all

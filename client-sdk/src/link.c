@@ -339,6 +339,7 @@ static bool start(cm_client_link *link)
     link->host->randomSeed = seed;
     link->host->maximumPacketSize = CM_CONTROL_MAX_FROM_SERVER + LINK_PACKET_SLACK;
     link->host->maximumWaitingData = CM_CONTROL_MAX_FROM_SERVER + LINK_PACKET_SLACK;
+    link->host->mtu = CM_FRAME_MTU(CM_PATH_LEAST); // 1.3.18 gives a peer that connects this one
     link->host->checksum = seal_datagram;
     link->host->intercept = intercept;
     link->host->peers[0].data = link;

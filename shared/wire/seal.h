@@ -9,8 +9,8 @@
 //   13 + n  16    tag over all of it
 //
 // Nonce: direction (4 bytes), sequence (8). A receiver takes each sequence once, and none that is
-// more than 1,023 older than the newest. Cost: 0.4 to 0.6 us and 29 bytes a datagram; typical: 60
-// datagrams up and 30 down a second and client.
+// more than 1,023 older than the newest. Cost: 29 bytes, and 0.3 us for a datagram of 90 bytes, 0.4
+// for 300, 1.0 for 1,200; typical: 60 datagrams up and 30 down a second and client.
 #ifndef CM_WIRE_SEAL_H
 #define CM_WIRE_SEAL_H
 

@@ -259,6 +259,25 @@ Test(client, messages_go_both_ways)
     fake_server_free(&server);
 }
 
+// Cut for what every path carries, whatever MTU the library gives a peer that connects.
+Test(client, a_long_message_passes_a_narrow_path)
+{
+    static const cm_link_def narrow = {.latency_us = 20000, .mtu = 600};
+    static const uint8_t message[CAROM_MESSAGE_MAX] = {1};
+    fake_server server;
+    fake_server_make(&server, 8, 2, &narrow);
+    memory m = {0};
+    seen s = {0};
+    carom_client *client = make_client(&m, &s, false);
+    connect_to(&server, client);
+    fake_play(&server, client, 1.0);
+    cr_assert_eq(carom_client_send(client, message, sizeof message), CAROM_OK);
+    fake_play(&server, client, 1.0);
+    cr_assert_eq(server.messages, 1);
+    carom_client_destroy(client);
+    fake_server_free(&server);
+}
+
 Test(client, every_refusal_has_its_reason)
 {
     for (uint32_t reason = CAROM_REASON_NONE + 1; reason < CAROM_REASON_COUNT; reason++) {
