@@ -72,7 +72,7 @@ SIM_SRCS := $(filter shared/base/% shared/sim/%,$(SHARED_SRCS))
 # What a backend needs to issue tokens, and nothing else.
 TOKEN_SRCS := $(addprefix shared/,base/assert.c base/result.c base/utf8.c wire/control_text.c wire/crypto.c \
   wire/token.c wire/token_issue.c)
-UNIT_SRCS := $(shell find tests/unit -name '*.c' 2>/dev/null | LC_ALL=C sort)
+UNIT_SRCS := $(shell find tests/unit -name '*.c' 2>/dev/null | LC_ALL=C sort) tests/fuzz/random_world.c
 CLUSTER_SRCS := $(shell find tests/cluster -name '*.c' 2>/dev/null | LC_ALL=C sort)
 EXAMPLE_SRCS := $(wildcard client-sdk/examples/*.c)
 

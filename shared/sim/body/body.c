@@ -266,6 +266,7 @@ carom_result carom_body_create(carom_world *world, const carom_body_def *def,
     cm_fpenv saved = cm_fpenv_enter();
     carom_result result = create(world, def, shapes, shape_count, body);
     cm_fpenv_leave(saved);
+    cm_query_forget(world);
     return result;
 }
 

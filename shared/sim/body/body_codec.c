@@ -164,6 +164,7 @@ carom_result carom_world_decode_body(carom_world *world, const void *bytes, size
     carom_error *error = &world->error;
     CM_WANT(bytes, "bytes", "an encoded body");
     CM_FIELD(decode(world, bytes, size, id), "bytes", "a sound body that fits this world");
+    cm_query_forget(world);
     return CAROM_OK;
 }
 

@@ -44,6 +44,7 @@ CM_FP_BODY static void place(carom_world *world, uint32_t slot, carom_vec3 posit
     motion->orientation = cm_quat_normalize(orientation);
     motion->position = cm_origin_to_center(&cm_bodies(world)[slot], position, motion->orientation);
     if (memcmp(&before, motion, sizeof before) != 0) {
+        cm_query_forget(world);
         changed(world, slot);
     }
 }

@@ -104,6 +104,11 @@ static cm_aabb grown_box(const cm_shape *shape, const cm_place *place, float mar
     return box;
 }
 
+cm_aabb cm_shape_bounds(const cm_shape *shape, const cm_place *place)
+{
+    return grown_box(shape, place, 0.0f, cm_vec(0.0f, 0.0f, 0.0f));
+}
+
 void cm_place_shape(const carom_world *world, cm_scratch *scratch, uint32_t slot)
 {
     const cm_shape *shape = &cm_shapes(world)[slot];

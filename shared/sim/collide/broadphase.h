@@ -11,6 +11,9 @@ uint32_t cm_find_pairs(const carom_world *world, cm_scratch *scratch, float marg
 // World pose of a shape into its row of the places.
 void cm_place_shape(const carom_world *world, cm_scratch *scratch, uint32_t slot);
 
+// The box of a shape, not of a plane, at its place.
+cm_aabb cm_shape_bounds(const cm_shape *shape, const cm_place *place);
+
 size_t cm_broadphase_scratch_size(const carom_limits *limits);
 
 #endif

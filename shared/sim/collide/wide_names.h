@@ -35,6 +35,7 @@
 #define cm_recycle                 cm_recycle_8
 #define cm_recycle_keep            cm_recycle_keep_8
 #define cm_reject_boxes            cm_reject_boxes_8
+#define cm_shape_bounds            cm_shape_bounds_8
 #define cm_stage_collide           cm_stage_collide_8
 #define cm_stage_pairs             cm_stage_pairs_8
 

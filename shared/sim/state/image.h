@@ -218,7 +218,15 @@ struct carom_world {
     // The game's constraints (lcp), likewise the caller's.
     carom_row_source rows;
     carom_error error; // of the last call that was refused; neither state nor scratch
+    // The tree of queries stands in scratch and shows every shape where it is (query/tree.h).
+    bool query_tree;
 };
+
+// Whoever moves, makes or removes a shape, or writes where the tree lies, calls this.
+static inline void cm_query_forget(carom_world *world)
+{
+    world->query_tree = false;
+}
 
 static inline void *cm_rows(const carom_world *world, cm_section section)
 {

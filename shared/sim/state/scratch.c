@@ -77,5 +77,6 @@ void cm_scratch_map(const carom_world *world, cm_scratch *scratch)
 
 void cm_world_spoil_scratch(carom_world *world, uint8_t byte)
 {
+    cm_query_forget(world);
     memset((char *)world + world->offset.scratch, byte, world->offset.scratch_size);
 }

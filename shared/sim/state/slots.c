@@ -178,6 +178,7 @@ static void drop_rules_of(carom_world *world, uint32_t slot)
 void cm_body_clear(carom_world *world, uint32_t slot)
 {
     cm_body *body = &cm_bodies(world)[slot];
+    cm_query_forget(world);
     cm_wake_body(world, slot);
     cm_wake_neighbours(world, slot);
     uint32_t shape = body->first_shape;

@@ -307,6 +307,7 @@ carom_result carom_world_decode(carom_world *world, const void *bytes, size_t si
             CM_ASSERT(stored);
         }
     }
+    cm_query_forget(world);
     world->event_count = 0;
     world->joint_event_count = 0;
     world->sleep_event_count = 0;

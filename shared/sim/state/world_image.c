@@ -145,6 +145,7 @@ carom_result carom_world_restore(carom_world *world, const void *image, size_t s
                     rows * cm_section_stride((cm_section)section));
     }
     CM_ASSERT((size_t)(from - (const char *)image) == header.size);
+    cm_query_forget(world);
     // The events in scratch belong to a step that has not happened any more.
     world->event_count = 0;
     world->joint_event_count = 0;

@@ -87,6 +87,7 @@ CM_FP_BODY static void step(carom_world *world)
     cm_scratch_map(world, &scratch);
     memset(world->stage_s, 0, sizeof world->stage_s);
     world->event_count = 0;
+    cm_query_forget(world);
 
     double start = cm_clock(world), at = start;
     cm_stage_wake(world, &scratch);

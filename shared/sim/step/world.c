@@ -5,6 +5,7 @@
 #include "shared/base/rng.h"
 #include "shared/sim/collide/broadphase.h"
 #include "shared/sim/joint/joint.h"
+#include "shared/sim/query/tree.h"
 #include "shared/sim/solve/solver.h"
 #include "shared/sim/state/check.h"
 #include "shared/sim/state/fields.h"
@@ -58,6 +59,13 @@ static uint64_t round_up(uint64_t bytes)
     return (bytes + CM_CACHE_LINE - 1) / CM_CACHE_LINE * CM_CACHE_LINE;
 }
 
+// The trees of a step and those of queries, which take turns.
+static size_t tree_scratch_size(const carom_limits *limits)
+{
+    size_t step = cm_broadphase_scratch_size(limits), query = cm_query_scratch_size(limits);
+    return step > query ? step : query;
+}
+
 // Places the sections; false where the limits are above their maxima or the block above 4 GiB.
 static bool lay_out(const carom_limits *limits, const carom_solver_def *solver, carom_world *world,
                     size_t *size)
@@ -88,7 +96,7 @@ static bool lay_out(const carom_limits *limits, const carom_solver_def *solver, 
     uint64_t scratch = at;
     const cm_scratch_own own = {
         .joint_filter = cm_joint_filter_size(limits),
-        .broadphase = cm_broadphase_scratch_size(limits),
+        .broadphase = tree_scratch_size(limits),
         .solver = cm_solver_of((uint32_t)solver->type)->scratch_size(limits, solver),
     };
     uint64_t scratch_size = round_up(cm_scratch_size(limits, &own));

@@ -1,0 +1,59 @@
+// What queries walk: a tree over the boxes of all live shapes where they are now, and the planes,
+// which have no box. Private to shared/sim.
+//
+// It lies in the scratch of the broad phase, whose trees are of no use between steps, with the
+// places and boxes of shapes in their own scratch. carom_world.query_tree says whether it is there:
+// a step, a restore, and every call that moves, makes or removes a shape take that back
+// (cm_query_forget), and the next query builds it anew.
+//
+// What a query finds does not depend on the tree: a shape's box holds the shape, boxes of nodes
+// hold those below exactly, and both tests below are monotonic in binary32: what meets a box meets
+// every box around it, and is no nearer to it.
+#ifndef CM_SIM_QUERY_TREE_H
+#define CM_SIM_QUERY_TREE_H
+
+#include "shared/sim/collide/bvh.h"
+
+#define CM_QUERY_LEAF 0x80000000u // a child that is a leaf
+
+// Four boxes side by side: lower x, y, z, upper x, y, z, as in a leaf.
+typedef struct cm_query_node {
+    float bounds[6][CM_BVH_LEAF];
+    uint32_t child[CM_BVH_LEAF]; // a node, CM_QUERY_LEAF + a leaf; CM_NONE: no such child
+} cm_query_node;
+
+typedef struct cm_query_tree {
+    const carom_world *world;
+    const cm_place *places; // a row a shape slot; of live shapes
+    const cm_aabb *bounds;  // likewise, of all but planes
+    const cm_query_node *nodes;
+    const cm_bvh_leaf *leaves;
+    const uint32_t *planes;
+    uint32_t node_count, plane_count;
+} cm_query_tree;
+
+// The tree of the world as it is, built where there is none. Writes scratch.
+cm_query_tree cm_query_tree_of(const carom_world *world);
+
+size_t cm_query_scratch_size(const carom_limits *limits);
+
+// How something looks for shapes: a box that moves straight on, or one that looks around itself.
+typedef struct cm_probe {
+    bool moves;
+    // Where it moves: distance to each side of a box is (side - from) x inverse, m.
+    float from_near[3], from_far[3], inverse[3];
+    uint8_t near[3], far[3]; // rows of bounds
+    // Where it stands: its box.
+    carom_vec3 lower, upper;
+} cm_probe;
+
+// A box of these half extents that begins about `origin`. The direction is a unit vector.
+cm_probe cm_probe_along(carom_vec3 origin, carom_vec3 direction, carom_vec3 half);
+cm_probe cm_probe_around(carom_vec3 lower, carom_vec3 upper);
+
+// Calls `meet` for every shape whose box the probe meets within *bound, near ones first as far as
+// boxes tell, and for every plane; `near` is no farther than the shape. meet may lower *bound.
+void cm_query_walk(const cm_query_tree *tree, const cm_probe *probe, const float *bound,
+                   void (*meet)(void *context, uint32_t slot, float near), void *context);
+
+#endif
