@@ -305,15 +305,14 @@ static void receive(carom_client *client)
 
 // What somebody gave as a reason for the end may be forged, but when nothing better will come it is
 // what is known; else `otherwise`.
-static carom_reason hinted(const cm_client_link *link, carom_reason otherwise)
+static carom_reason hinted(const cm_client_link *link, uint32_t before, carom_reason otherwise)
 {
-    cm_link_info info;
-    if (link == NULL) {
-        return otherwise;
+    cm_link_info info = {.hint = 0};
+    if (link != NULL) {
+        cm_client_link_info(link, &info);
     }
-    cm_client_link_info(link, &info);
-    return info.hint > CAROM_REASON_NONE && info.hint < CAROM_REASON_COUNT ? (carom_reason)info.hint
-                                                                           : otherwise;
+    uint32_t hint = info.hint != 0 ? info.hint : before;
+    return hint > CAROM_REASON_NONE && hint < CAROM_REASON_COUNT ? (carom_reason)hint : otherwise;
 }
 
 // Any datagram of the server's counts, so that a lost reliable one on a bad path, which ENet
@@ -338,7 +337,7 @@ static void check_silence(carom_client *client)
                             : client->def.timeout_ms;
     bool silent = silence_us >= 1000ull * client->def.unstable_ms;
     if (silence_us > 1000ull * limit_ms) {
-        cm_client_end(client, hinted(client->second, CAROM_REASON_TIMEOUT));
+        cm_client_end(client, hinted(client->second, client->hint, CAROM_REASON_TIMEOUT));
     } else if (silent) {
         client->state = CAROM_CLIENT_UNSTABLE;
     } else if (client->state == CAROM_CLIENT_UNSTABLE) {
@@ -354,7 +353,7 @@ static void check_deadline(carom_client *client)
     if (client->leaving) {
         cm_client_end(client, CAROM_REASON_LEFT);
     } else if (client->state == CAROM_CLIENT_CONNECTING) {
-        cm_client_end(client, hinted(client->link, CAROM_REASON_UNREACHABLE));
+        cm_client_end(client, hinted(client->link, 0, CAROM_REASON_UNREACHABLE));
     } else if (client->state == CAROM_CLIENT_JOINING) {
         cm_client_end(client, CAROM_REASON_TIMEOUT);
     }

@@ -21,6 +21,11 @@
 
 void cm_client_drop_second(carom_client *client)
 {
+    if (client->second != NULL) {
+        cm_link_info info;
+        cm_client_link_info(client->second, &info);
+        client->hint = info.hint != 0 ? info.hint : client->hint;
+    }
     cm_client_link_close(client->second, CAROM_REASON_LEFT);
     client->second = NULL;
     client->said_hello = false;
@@ -80,6 +85,7 @@ static void take_second(carom_client *client, const cm_control *control)
     client->opened = 0;
     client->heard_us = client->now_us;
     client->backoff_ms = BACKOFF_MS;
+    client->hint = 0;
     client->stats.comebacks++;
     cm_client_handle(client, control);
     if (client->link != NULL) {
@@ -172,4 +178,5 @@ void cm_client_begin_ticket(carom_client *client)
     client->grace_ms = 0;
     client->backoff_ms = BACKOFF_MS;
     client->retry_us = 0;
+    client->hint = 0;
 }

@@ -40,6 +40,7 @@ struct carom_client {
     uint64_t second_us;     // when they did last
     uint64_t retry_us;
     uint32_t backoff_ms;
+    uint32_t hint; // what a try before the present one was told, perhaps by a stranger; 0: nothing
     cm_message_log messages;
     uint32_t roster_count;
     carom_client_roster_row roster[CAROM_PLAYERS_MAX];

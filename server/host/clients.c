@@ -181,7 +181,7 @@ uint32_t cm_clients_kick_who(cm_clients *clients, bool by_address, uint64_t who,
         }
         // Before its hello only the token says who it is.
         const cm_token *token = cm_host_token(clients->def.host, i);
-        uint64_t is = by_address      ? cm_host_peer_address(clients->def.host, i)
+        uint64_t is = by_address      ? client->address
                       : token != NULL ? token->body.client_id
                                       : session->client_id;
         if (is == who) {
@@ -454,6 +454,7 @@ static void take_events(cm_clients *clients)
             leave_room(client);
             memset(client, 0, sizeof *client);
             client->peer = event.peer;
+            client->address = cm_host_peer_address(clients->def.host, event.peer);
             cm_session_open(&client->session, clients->now_us);
         } else if (event.type == CM_HOST_DISCONNECT) {
             disconnected(clients, client, event.reason);

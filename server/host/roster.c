@@ -84,8 +84,10 @@ void cm_roster_part(cm_client *client, uint64_t now_us, uint64_t until_us)
     roster->members[player] = NULL;
     client->roster = NULL;
     if (until_us > now_us) {
-        roster->kept[player] =
-            (cm_kept_slot){.kept = true, .until_us = until_us, .session = client->session};
+        roster->kept[player] = (cm_kept_slot){.kept = true,
+                                              .until_us = until_us,
+                                              .session = client->session,
+                                              .address = client->address};
     } else {
         cm_room_leave(cm_roster_room(roster), player);
     }
@@ -100,22 +102,32 @@ void cm_roster_take(cm_roster *roster, cm_client *client)
     client->roster = roster;
 }
 
-static void give_back(cm_roster *roster, uint32_t player)
+static void give_back(cm_roster *roster, uint32_t player, carom_reason reason, const cm_log *log)
 {
+    cm_room *room = cm_roster_room(roster);
+    cm_line line;
+    cm_line_log(&line, CM_LOG_WARNING, "player left");
+    cm_line_uint(&line, "player", player);
+    cm_line_text(&line, "name", roster->kept[player].session.name);
+    cm_line_uint(&line, "tick", cm_room_tick(room) + 1);
+    cm_line_text(&line, "reason", carom_reason_text(reason));
+    cm_log_write(log, CM_LOG_WARNING, &line);
     roster->kept[player].kept = false;
-    cm_room_leave(cm_roster_room(roster), player);
+    cm_room_leave(room, player);
 }
 
-bool cm_roster_dismiss(cm_roster *roster, uint64_t client_id)
+uint32_t cm_roster_dismiss(cm_roster *roster, bool by_address, uint64_t who, carom_reason reason,
+                           const cm_log *log)
 {
+    uint32_t count = 0;
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
         const cm_kept_slot *slot = &roster->kept[player];
-        if (slot->kept && slot->session.client_id == client_id) {
-            give_back(roster, player);
-            return true;
+        if (slot->kept && (by_address ? slot->address : slot->session.client_id) == who) {
+            give_back(roster, player, reason, log);
+            count++;
         }
     }
-    return false;
+    return count;
 }
 
 uint32_t cm_roster_players(const cm_roster *roster, const cm_host *host,
@@ -177,14 +189,7 @@ void cm_roster_turn(cm_roster *roster, const cm_host *host, uint64_t now_us, con
         const cm_client *member = roster->members[player];
         const cm_kept_slot *slot = &roster->kept[player];
         if (slot->kept && now_us >= slot->until_us) {
-            cm_line line;
-            cm_line_log(&line, CM_LOG_WARNING, "player left");
-            cm_line_uint(&line, "player", player);
-            cm_line_text(&line, "name", slot->session.name);
-            cm_line_uint(&line, "tick", cm_room_tick(room) + 1);
-            cm_line_text(&line, "reason", carom_reason_text(CAROM_REASON_TIMEOUT));
-            cm_log_write(log, CM_LOG_WARNING, &line);
-            give_back(roster, player);
+            give_back(roster, player, CAROM_REASON_TIMEOUT, log);
         } else if (slot->kept ||
                    (member != NULL && cm_host_silence_ms(host, member->peer) >= CM_SILENCE_MS)) {
             cm_room_silence(room, player);

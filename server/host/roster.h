@@ -21,6 +21,7 @@ typedef struct cm_roster cm_roster;
 typedef struct cm_client {
     cm_session session;
     uint32_t peer;
+    uint32_t address;      // IPv4, network byte order
     cm_roster *roster;     // of its room, while JOINING or JOINED; else NULL
     uint64_t second_bytes; // view_bytes at the begin of the present second
     double kbit;           // of the last whole second
@@ -31,6 +32,7 @@ typedef struct cm_kept_slot {
     bool kept;
     uint64_t until_us;
     cm_session session; // as it was
+    uint32_t address;   // that it was cut off from
 } cm_kept_slot;
 
 struct cm_roster {
@@ -61,8 +63,10 @@ const cm_session *cm_roster_find(const cm_roster *roster, const cm_token *ticket
 void cm_roster_part(cm_client *client, uint64_t now_us, uint64_t until_us);
 // The slot is another client's, which joined it by cm_session_join.
 void cm_roster_take(cm_roster *roster, cm_client *client);
-// Gives back the slot that is kept for this client id, if one is. True: there was.
-bool cm_roster_dismiss(cm_roster *roster, uint64_t client_id);
+// Gives back the slots that are kept for a client id, or for who was cut off from an address
+// (network byte order); returns how many.
+uint32_t cm_roster_dismiss(cm_roster *roster, bool by_address, uint64_t who, carom_reason reason,
+                           const cm_log *log);
 
 // Rows of everybody who has a slot, ascending. Names point into the roster's sessions.
 uint32_t cm_roster_players(const cm_roster *roster, const cm_host *host,

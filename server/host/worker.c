@@ -365,9 +365,16 @@ static cm_bans *bans_of(cm_worker *worker, bool by_address)
     return by_address ? cm_door_banned_addresses(door) : cm_door_bans(door);
 }
 
+// Who is there, and who is away and would come back.
+static uint32_t send_away(cm_worker *worker, bool by_address, uint64_t who, carom_reason reason)
+{
+    return cm_clients_kick_who(worker->clients, by_address, who, reason) +
+           cm_roster_dismiss(&worker->room.roster, by_address, who, reason, &worker->log);
+}
+
 uint32_t cm_worker_kick(cm_worker *worker, bool by_address, uint64_t who)
 {
-    return cm_clients_kick_who(worker->clients, by_address, who, CAROM_REASON_KICKED);
+    return send_away(worker, by_address, who, CAROM_REASON_KICKED);
 }
 
 bool cm_worker_ban(cm_worker *worker, bool by_address, uint64_t who)
@@ -378,7 +385,7 @@ bool cm_worker_ban(cm_worker *worker, bool by_address, uint64_t who)
     if (worker->keep_ban != NULL) {
         worker->keep_ban(worker->user, by_address, who, true);
     }
-    cm_clients_kick_who(worker->clients, by_address, who, CAROM_REASON_BANNED);
+    send_away(worker, by_address, who, CAROM_REASON_BANNED);
     return true;
 }
 

@@ -70,8 +70,9 @@ void cm_worker_drain(cm_worker *worker, uint64_t now_us);
 void cm_worker_set_keys(cm_worker *worker, const carom_token_keys *keys);
 
 // Who is meant: a client id, or an IPv4 address in network byte order.
-// Kick sends away who is there, and returns how many; they may come again. Ban does so too, and
-// lets nobody of that id or address in until unban. False: CM_BANS_MAX are banned.
+// Kick sends away who is there, gives back the slots of who is away, and returns how many; they may
+// join again. Ban does so too, and lets nobody of that id or address in until unban. False:
+// CM_BANS_MAX are banned.
 uint32_t cm_worker_kick(cm_worker *worker, bool by_address, uint64_t who);
 bool cm_worker_ban(cm_worker *worker, bool by_address, uint64_t who);
 void cm_worker_unban(cm_worker *worker, bool by_address, uint64_t who);

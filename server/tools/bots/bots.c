@@ -189,7 +189,8 @@ static void leave(bot *bots, uint32_t count)
         bot *b = &bots[i];
         carom_client_state state = carom_client_get_state(b->client);
         b->result.reason = carom_client_get_reason(b->client);
-        b->result.stayed = state == CAROM_CLIENT_PLAYING;
+        b->result.stayed = state != CAROM_CLIENT_IDLE;
+        b->result.unstable = b->result.stayed && state != CAROM_CLIENT_PLAYING;
         carom_client_disconnect(b->client, start);
     }
     bool any = true;

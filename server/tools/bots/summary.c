@@ -20,6 +20,7 @@ static void add_stats(cm_bots_summary *s, const carom_client_stats *stats)
     s->reconciles += stats->reconciles;
     s->steps += stats->predicted_steps;
     s->desyncs += stats->desyncs;
+    s->comebacks += stats->comebacks;
     s->inputs_sent += stats->inputs_sent;
     s->late_reports += stats->late_reports;
     s->lead_reports += stats->lead_reports;
@@ -47,6 +48,7 @@ void cm_bots_summary_add(cm_bots_summary *s, const cm_bot_result *result)
     }
     s->connected++;
     s->predicting += result->predicts;
+    s->unstable += result->unstable;
     if (!result->stayed) {
         s->ended++;
         s->refused[result->reason]++;
@@ -136,7 +138,8 @@ void cm_bots_summary_print(const cm_bots_summary *s, FILE *out)
     fprintf(out, "\"durability\":\"%s\",\"server_tick\":%llu,\"durable_tick\":%llu,",
             durability_name(s->acks.durability), (unsigned long long)s->acks.simulated_tick,
             (unsigned long long)s->acks.durable_tick);
-    fprintf(out, "\"ended\":%u,\"desyncs\":%llu,", s->ended, (unsigned long long)s->desyncs);
+    fprintf(out, "\"ended\":%u,\"unstable\":%u,\"comebacks\":%llu,\"desyncs\":%llu,", s->ended,
+            s->unstable, (unsigned long long)s->comebacks, (unsigned long long)s->desyncs);
     print_refused(s, out);
     fputs("}\n", out);
 }

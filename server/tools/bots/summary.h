@@ -7,7 +7,9 @@
 #include "carom/client.h"
 
 typedef struct cm_bot_result {
-    bool tried, opened, played, stayed, predicts;
+    bool tried, opened, played, predicts;
+    bool stayed;         // has its slot at the end of the run, and plays or
+    bool unstable;       // was cut off and may come back
     carom_reason reason; // why it ended, where it did
     uint64_t playing_since_us, playing_until_us;
     uint64_t first_tick;
@@ -16,13 +18,13 @@ typedef struct cm_bot_result {
 } cm_bot_result;
 
 typedef struct cm_bots_summary {
-    uint32_t clients, connected, predicting, ended;
+    uint32_t clients, connected, predicting, ended, unstable;
     uint64_t refused[CAROM_REASON_COUNT];
     uint64_t unopened;
     uint64_t ticks; // most that one client saw
     double client_seconds, longest_seconds;
     uint64_t bytes_in, bytes_out, views, view_packets, packets_lost, packets_refused;
-    uint64_t reconciles, steps, desyncs, inputs_sent, late_reports, lead_reports;
+    uint64_t reconciles, steps, desyncs, inputs_sent, late_reports, lead_reports, comebacks;
     double lead_sum, rtt_sum, delay_sum;
     carom_client_acks acks; // of the client that saw most
     uint64_t error_count, error_buckets[CAROM_ERROR_BUCKETS];
@@ -33,7 +35,7 @@ void cm_bots_summary_init(cm_bots_summary *summary);
 void cm_bots_summary_add(cm_bots_summary *summary, const cm_bot_result *result);
 // Upper edge of the bucket that holds the share of the errors, at most the greatest one.
 double cm_bots_summary_percentile(const cm_bots_summary *summary, double share);
-// All connected, stayed, and none desynced.
+// All played, none left, and none desynced.
 bool cm_bots_summary_well(const cm_bots_summary *summary);
 // One line of JSON.
 void cm_bots_summary_print(const cm_bots_summary *summary, FILE *out);

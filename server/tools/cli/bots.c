@@ -162,7 +162,8 @@ const cm_command cm_bots_command = {
                                       "inputs_sent, late_inputs, input_lead_ticks, rtt_ms, "
                                       "interpolation_delay_ms,\n"
                                       "durability, server_tick and durable_tick (of the bot that "
-                                      "saw most), ended, desyncs,\n"
-                                      "refused (reason: clients). Status 0 where all connected, "
-                                      "stayed and none desynced.\n",
+                                      "saw most),\n"
+                                      "ended, unstable (cut off at the end, slot kept), comebacks, "
+                                      "desyncs, refused (reason: clients).\n"
+                                      "Status 0 where all played, none ended and none desynced.\n",
     NULL};
