@@ -159,6 +159,12 @@ static void add_link_bytes(carom_client *client)
     cm_message_log_settled(&client->messages, &client->def.allocator, info.settled);
 }
 
+carom_reason cm_client_reason(uint32_t said)
+{
+    return said > CAROM_REASON_NONE && said < CAROM_REASON_COUNT ? (carom_reason)said
+                                                                 : CAROM_REASON_SERVER_ERROR;
+}
+
 void cm_client_end(carom_client *client, carom_reason reason)
 {
     if (client->link != NULL) {
@@ -291,6 +297,9 @@ static void receive(carom_client *client)
             break;
         case CM_LINK_DISCONNECTED:
             cm_client_end(client, ended_because(client, event.data));
+            break;
+        case CM_LINK_REFUSED:
+            cm_client_end(client, cm_client_reason(event.data));
             break;
         case CM_LINK_RECEIVED:
             if (event.channel == CM_LINK_CONTROL) {

@@ -93,6 +93,17 @@ static void take_second(carom_client *client, const cm_control *control)
     }
 }
 
+// The server's word, by the second link: the slot is gone, or there is no place for a while.
+static void refused(carom_client *client, uint32_t reason)
+{
+    bool passes = reason == CAROM_REASON_FLOOD || reason == CAROM_REASON_ROOM_FULL;
+    if (!passes && client->state == CAROM_CLIENT_UNSTABLE) {
+        cm_client_end(client, cm_client_reason(reason));
+    } else {
+        back_off(client);
+    }
+}
+
 // The first message on the second link: a welcome, or why there is none.
 static void receive_second(carom_client *client, const cm_link_event *event)
 {
@@ -108,9 +119,8 @@ static void receive_second(carom_client *client, const cm_link_event *event)
     }
     if (control->type == CM_CONTROL_WELCOME) {
         take_second(client, control);
-    } else if (control->type == CM_CONTROL_REFUSED && control->reason != CAROM_REASON_FLOOD &&
-               client->state == CAROM_CLIENT_UNSTABLE) {
-        cm_client_end(client, control->reason);
+    } else if (control->type == CM_CONTROL_REFUSED) {
+        refused(client, control->reason);
     } else {
         back_off(client);
     }
@@ -125,6 +135,8 @@ static void poll_second(carom_client *client)
             client->said_hello = cm_client_hello(client, client->second);
         } else if (event.type == CM_LINK_DISCONNECTED) {
             back_off(client);
+        } else if (event.type == CM_LINK_REFUSED) {
+            refused(client, event.data);
         } else {
             receive_second(client, &event);
         }

@@ -159,10 +159,7 @@ void cm_client_handle(carom_client *client, const cm_control *control)
         break;
     case CM_CONTROL_REFUSED:
     case CM_CONTROL_GOODBYE:
-        cm_client_end(client,
-                      control->reason > CAROM_REASON_NONE && control->reason < CAROM_REASON_COUNT
-                          ? control->reason
-                          : CAROM_REASON_MALFORMED);
+        cm_client_end(client, cm_client_reason(control->reason));
         break;
     case CM_CONTROL_WORLD_CHANGE:
         world_change(client, control);

@@ -63,6 +63,8 @@ struct cm_client_link {
     uint16_t asked_port;  // of the present address, before a server said where to ask instead
     uint16_t next_port;   // it said so just now; 0: no
     uint32_t moves;       // times that it did
+    uint32_t refused;     // by this server, just now, for this carom_reason; 0: no
+    uint32_t refusals;    // of servers before it
 
     control_sent controls[LINK_CONTROLS]; // by number
     uint64_t control_count;
@@ -162,6 +164,27 @@ static bool open_sealed(cm_client_link *link, uint8_t *bytes, size_t size)
     return false;
 }
 
+static bool is_connected(const cm_client_link *link)
+{
+    return link->peer != NULL && link->peer->state == ENET_PEER_STATE_CONNECTED;
+}
+
+// Signed it is the server's word; else somebody on the path may have made it, and the deadline
+// decides.
+static void take_refusal(cm_client_link *link, const cm_refusal *refusal)
+{
+    link->info.hint = refusal->reason;
+    if (link->cookie == 0 || is_connected(link) || !cm_refusal_is_signed(refusal, &link->seal)) {
+        return;
+    }
+    if (refusal->reason == CAROM_REASON_ELSEWHERE && refusal->port != 0 &&
+        link->moves < LINK_MOVES) {
+        link->next_port = refusal->port;
+    } else {
+        link->refused = refusal->reason;
+    }
+}
+
 static int ENET_CALLBACK intercept(ENetHost *host, ENetEvent *event)
 {
     (void)event;
@@ -181,9 +204,7 @@ static int ENET_CALLBACK intercept(ENetHost *host, ENetEvent *event)
         take_challenge(link, bytes, size);
     } else if (type == CM_WIRE_REFUSAL && cm_refusal_read(bytes, size, &refusal) &&
                cm_crypto_equal(refusal.echo, link->public_key, CM_ECHO_BYTES)) {
-        link->info.hint = refusal.reason; // perhaps forged: the deadline decides
-        bool elsewhere = refusal.reason == CAROM_REASON_ELSEWHERE && link->moves < LINK_MOVES;
-        link->next_port = elsewhere ? refusal.port : 0;
+        take_refusal(link, &refusal);
     } else if (type != CM_WIRE_CHALLENGE) {
         link->info.refused++;
     }
@@ -219,6 +240,12 @@ static void knock(cm_client_link *link)
     link->hellos = 0;
 }
 
+static void next_address(cm_client_link *link)
+{
+    link->address = (link->address + 1) % link->address_count;
+    link->asked_port = link->addresses[link->address].port;
+}
+
 static void send_hello(cm_client_link *link)
 {
     cm_hello hello = {.protocol = CM_PROTOCOL_VERSION};
@@ -239,31 +266,50 @@ static void say_hello(cm_client_link *link)
     bool moved = address->port != link->asked_port;
     if (link->hellos >= LINK_HELLOS && (moved || link->address_count > 1)) {
         address->port = link->asked_port;
-        link->address = (link->address + !moved) % link->address_count;
-        link->asked_port = link->addresses[link->address].port;
+        if (!moved) {
+            next_address(link);
+        }
         knock(link);
     }
     send_hello(link);
 }
 
-// To the port that the server named, from the beginning: it has not used the token up.
-static void move(cm_client_link *link)
+// From the beginning, to the present address.
+static void begin_anew(cm_client_link *link)
 {
-    if (link->next_port == 0 ||
-        (link->peer != NULL && link->peer->state == ENET_PEER_STATE_CONNECTED)) {
-        link->next_port = 0; // connected: somebody else said so
-        return;
-    }
     if (link->peer != NULL) {
         enet_peer_reset(link->peer);
         link->peer = NULL;
     }
-    link->addresses[link->address].port = link->next_port;
     link->next_port = 0;
-    link->moves++;
+    link->refused = 0;
     link->cookie = 0;
     link->attempts = 0;
     knock(link);
+}
+
+// To the port that the server named, which has not used the token up; or, from one that has no
+// place now, to the next of the token's servers. True where the last of them has refused.
+static bool follow(cm_client_link *link, cm_link_event *event)
+{
+    if (link->next_port != 0) {
+        link->addresses[link->address].port = link->next_port;
+        link->moves++;
+        begin_anew(link);
+    } else if (link->refused != 0) {
+        bool full =
+            link->refused == CAROM_REASON_ROOM_FULL || link->refused == CAROM_REASON_DRAINING;
+        if (!full || link->refusals + 1 >= link->address_count) {
+            *event = (cm_link_event){.type = CM_LINK_REFUSED, .data = link->refused};
+            link->refused = 0;
+            return true;
+        }
+        link->refusals++;
+        link->addresses[link->address].port = link->asked_port;
+        next_address(link);
+        begin_anew(link);
+    }
+    return false;
 }
 
 // Keys, and ENet's own connect, whose datagrams are sealed from its first on.
@@ -426,7 +472,9 @@ bool cm_client_link_poll(cm_client_link *link, cm_link_event *event)
 {
     drop_packet(link);
     memset(event, 0, sizeof *event);
-    move(link);
+    if (follow(link, event)) {
+        return true;
+    }
     say_hello(link);
     ENetEvent from_enet;
     while (link->events < LINK_EVENTS && service(link, &from_enet)) {

@@ -20,6 +20,7 @@ typedef enum cm_link_event_type {
     CM_LINK_CONNECTED = 1,
     CM_LINK_DISCONNECTED, // data: what the other side said, 0 for silence
     CM_LINK_RECEIVED,
+    CM_LINK_REFUSED, // data: a carom_reason, and nobody but the server can have said it
 } cm_link_event_type;
 
 typedef struct cm_link_event {

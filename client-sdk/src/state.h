@@ -70,6 +70,8 @@ struct carom_client {
 
 void cm_client_log(carom_client *client, carom_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+// A number that the server said, as a reason.
+carom_reason cm_client_reason(uint32_t said);
 // Ends the connection at once and becomes idle.
 void cm_client_end(carom_client *client, carom_reason reason);
 // How long joining may take, once the server answers.

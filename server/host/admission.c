@@ -33,7 +33,7 @@ static bool is_ticket(const cm_connect *connect)
 
 // Opens the token with the keys of its kind: a backend cannot make tickets. Without keys nobody
 // needs a token, and an empty one of no kind stands for it.
-static bool open_token(const cm_admission *admission, const cm_connect *connect, cm_token *token)
+bool cm_admission_open(const cm_admission *admission, const cm_connect *connect, cm_token *token)
 {
     if (is_ticket(connect)) {
         return admission->has_tickets &&
@@ -60,10 +60,10 @@ static cm_used_token use_of(const cm_connect *connect, const cm_token *token, ui
 }
 
 carom_reason cm_admission_check(const cm_admission *admission, const cm_connect *connect,
-                                cm_client_address from, uint64_t unix_s, cm_token *token)
+                                cm_client_address from, uint64_t unix_s, const cm_token *token)
 {
-    if (!open_token(admission, connect, token)) {
-        return CAROM_REASON_TOKEN;
+    if (cm_bans_have(&admission->banned_addresses, from.host)) {
+        return CAROM_REASON_BANNED;
     }
     if (token->kind != 0) {
         if (unix_s >= token->body.expires_unix_s) {

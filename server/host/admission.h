@@ -24,10 +24,11 @@ typedef struct cm_admission {
 
 void cm_admission_free(cm_admission *admission);
 
-// Why it lets nobody in, as the client is told; or CAROM_REASON_NONE, and *token is what it says,
-// of kind 0 where none is wanted.
+// What the token says, of kind 0 where none is wanted. False where no key opens it.
+bool cm_admission_open(const cm_admission *admission, const cm_connect *connect, cm_token *token);
+// Why who holds this token is not let in, or CAROM_REASON_NONE.
 carom_reason cm_admission_check(const cm_admission *admission, const cm_connect *connect,
-                                cm_client_address from, uint64_t unix_s, cm_token *token);
+                                cm_client_address from, uint64_t unix_s, const cm_token *token);
 // From now on it lets nobody in again. Only for who has shown the token's key. False: so many are
 // in use that nobody new comes in.
 bool cm_admission_use(cm_admission *admission, const cm_connect *connect, const cm_token *token,

@@ -1,5 +1,6 @@
 // The door's rules. A CONNECT is checked from cheap to dear: form, cookie (a hash), how many came
-// from the address, token (an AEAD), and only then X25519.
+// from the address, token (an AEAD), and only then X25519. Whether the token is good here and now
+// comes last, so that who holds it is told by keys that nobody else has.
 #include "server/host/door.h"
 
 #include <stdlib.h>
@@ -148,14 +149,45 @@ static void refuse(cm_door_result *result, cm_datagram_reason reason)
     result->reason = reason;
 }
 
-// The same, and says so to whoever asked.
-static void refuse_aloud(cm_door *door, cm_door_result *result, cm_datagram_reason reason,
-                         const uint8_t *client_public, carom_reason why)
+// What a refusal that is said counts as.
+static cm_datagram_reason counted(carom_reason why)
+{
+    switch (why) {
+    case CAROM_REASON_PROTOCOL_VERSION:
+        return CM_DATAGRAM_VERSION;
+    case CAROM_REASON_DRAINING:
+        return CM_DATAGRAM_CLOSED;
+    case CAROM_REASON_ROOM_FULL:
+        return CM_DATAGRAM_FULL;
+    case CAROM_REASON_ELSEWHERE:
+        return CM_DATAGRAM_ELSEWHERE;
+    case CAROM_REASON_TOKEN_EXPIRED:
+        return CM_DATAGRAM_EXPIRED;
+    case CAROM_REASON_TOKEN_USED:
+        return CM_DATAGRAM_USED;
+    case CAROM_REASON_TOKEN_SERVER:
+        return CM_DATAGRAM_SERVER;
+    case CAROM_REASON_TOKEN_ADDRESS:
+        return CM_DATAGRAM_ADDRESS;
+    case CAROM_REASON_BANNED:
+        return CM_DATAGRAM_BANNED;
+    default:
+        return CM_DATAGRAM_TOKEN;
+    }
+}
+
+// The same, and says so to whoever asked: by the keys of the connection that it does not get, so
+// that it is believed at once, or (NULL) without any.
+static void refuse_aloud(cm_door *door, cm_door_result *result, carom_reason why,
+                         const uint8_t *client_public, const cm_seal *seal)
 {
     cm_refusal refusal = {.reason = (uint8_t)why, .port = result->port};
     memcpy(refusal.echo, client_public, sizeof refusal.echo);
+    if (seal != NULL) {
+        cm_refusal_sign(&refusal, seal);
+    }
     result->verdict = CM_DOOR_ANSWER;
-    result->reason = reason;
+    result->reason = counted(why);
     result->bytes = door->answer;
     result->size = cm_refusal_write(&refusal, door->answer);
 }
@@ -167,10 +199,9 @@ static void receive_hello(cm_door *door, cm_client_address from, uint64_t now_us
     if (!cm_hello_read(bytes, size, &hello)) {
         refuse(result, CM_DATAGRAM_HELLO);
     } else if (hello.protocol != CM_PROTOCOL_VERSION) {
-        refuse_aloud(door, result, CM_DATAGRAM_VERSION, hello.client_public,
-                     CAROM_REASON_PROTOCOL_VERSION);
+        refuse_aloud(door, result, CAROM_REASON_PROTOCOL_VERSION, hello.client_public, NULL);
     } else if (door->closed) {
-        refuse_aloud(door, result, CM_DATAGRAM_CLOSED, hello.client_public, CAROM_REASON_DRAINING);
+        refuse_aloud(door, result, CAROM_REASON_DRAINING, hello.client_public, NULL);
     } else {
         cm_challenge challenge;
         cm_cookie_challenge(&door->jar, from, hello.client_public, now_us, &challenge);
@@ -196,25 +227,6 @@ static bool spend(cm_door *door, cm_client_address from, uint64_t now_us)
     }
     a->spent++;
     return true;
-}
-
-// What a refused token counts as.
-static cm_datagram_reason counted(carom_reason why)
-{
-    switch (why) {
-    case CAROM_REASON_TOKEN_EXPIRED:
-        return CM_DATAGRAM_EXPIRED;
-    case CAROM_REASON_TOKEN_USED:
-        return CM_DATAGRAM_USED;
-    case CAROM_REASON_TOKEN_SERVER:
-        return CM_DATAGRAM_SERVER;
-    case CAROM_REASON_TOKEN_ADDRESS:
-        return CM_DATAGRAM_ADDRESS;
-    case CAROM_REASON_BANNED:
-        return CM_DATAGRAM_BANNED;
-    default:
-        return CM_DATAGRAM_TOKEN;
-    }
 }
 
 static void pass_connect(cm_door *door, const cm_seal *seal, uint32_t index,
@@ -251,45 +263,54 @@ static bool make_keys(const cm_door *door, const cm_connect *connect, const cm_t
     return good;
 }
 
+// A CONNECT sealed by who holds the token, with the keys that its connection has: it takes a place,
+// or why not.
+static carom_reason take_place(cm_door *door, const cm_connection *made, uint64_t unix_s,
+                               const cm_connect *connect, cm_door_result *result)
+{
+    carom_reason why = door->closed ? CAROM_REASON_DRAINING
+                                    : cm_admission_check(&door->admission, connect, made->from,
+                                                         unix_s, &made->token);
+    if (why != CAROM_REASON_NONE) {
+        return why;
+    }
+    bool homes = door->home != NULL && made->token.kind == CM_TOKEN_CONNECT;
+    result->port = homes ? door->home(door->home_context, &made->token) : 0;
+    if (result->port != 0) {
+        return CAROM_REASON_ELSEWHERE;
+    }
+    uint32_t index = cm_connections_find_place(&door->connections);
+    if (index == CM_CONNECTION_NONE ||
+        !cm_admission_use(&door->admission, connect, &made->token, unix_s)) {
+        return CAROM_REASON_ROOM_FULL;
+    }
+    result->connection = index;
+    result->evicted_id = door->connections.places[index].seal.id;
+    cm_connections_put(&door->connections, index, made);
+    return CAROM_REASON_NONE;
+}
+
 static void open_connection(cm_door *door, cm_client_address from, uint64_t now_us, uint64_t unix_s,
                             const cm_connect *connect, const uint8_t server_random[16],
                             const uint8_t *bytes, size_t size, cm_door_result *result)
 {
-    cm_token token;
-    carom_reason why = cm_admission_check(&door->admission, connect, from, unix_s, &token);
-    if (why != CAROM_REASON_NONE) {
-        refuse_aloud(door, result, counted(why), connect->client_public, why);
+    cm_connection made = {.from = from, .opened_us = now_us};
+    if (!cm_admission_open(&door->admission, connect, &made.token)) {
+        refuse_aloud(door, result, CAROM_REASON_TOKEN, connect->client_public, NULL);
         return;
     }
-    bool homes = door->home != NULL && token.kind == CM_TOKEN_CONNECT;
-    result->port = homes ? door->home(door->home_context, &token) : 0;
-    if (result->port != 0) {
-        refuse_aloud(door, result, CM_DATAGRAM_ELSEWHERE, connect->client_public,
-                     CAROM_REASON_ELSEWHERE);
-        return;
-    }
-    uint32_t index = cm_connections_find_place(&door->connections);
-    if (index == CM_CONNECTION_NONE) {
-        refuse_aloud(door, result, CM_DATAGRAM_FULL, connect->client_public,
-                     CAROM_REASON_ROOM_FULL);
-        return;
-    }
-    cm_connection made = {.from = from, .opened_us = now_us, .token = token};
-    if (!make_keys(door, connect, &token, server_random, &made.seal)) {
+    if (!make_keys(door, connect, &made.token, server_random, &made.seal)) {
         refuse(result, CM_DATAGRAM_FORGED);
         return;
     }
-    pass_connect(door, &made.seal, index, connect, bytes, size, result);
-    // Only who holds the token's key gets here: now, and not before, it counts as used.
-    if (result->verdict == CM_DOOR_PASS &&
-        !cm_admission_use(&door->admission, connect, &token, unix_s)) {
-        refuse_aloud(door, result, CM_DATAGRAM_FULL, connect->client_public,
-                     CAROM_REASON_ROOM_FULL);
-    }
+    pass_connect(door, &made.seal, CM_CONNECTION_NONE, connect, bytes, size, result);
     if (result->verdict == CM_DOOR_PASS) {
         cm_path_begin(&made.path, now_us);
-        result->evicted_id = door->connections.places[index].seal.id;
-        cm_connections_put(&door->connections, index, &made);
+        carom_reason why = take_place(door, &made, unix_s, connect, result);
+        if (why != CAROM_REASON_NONE) {
+            result->is_connect = false;
+            refuse_aloud(door, result, why, connect->client_public, &made.seal);
+        }
     }
     cm_crypto_wipe(&made, sizeof made);
 }
@@ -316,11 +337,6 @@ static void receive_connect(cm_door *door, cm_client_address from, uint64_t now_
         } else {
             refuse(result, CM_DATAGRAM_FULL);
         }
-    } else if (door->closed) {
-        refuse_aloud(door, result, CM_DATAGRAM_CLOSED, connect.client_public,
-                     CAROM_REASON_DRAINING);
-    } else if (cm_bans_have(&door->admission.banned_addresses, from.host)) {
-        refuse_aloud(door, result, CM_DATAGRAM_BANNED, connect.client_public, CAROM_REASON_BANNED);
     } else if (!spend(door, from, now_us)) {
         refuse(result, CM_DATAGRAM_BUSY);
     } else {

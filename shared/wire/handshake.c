@@ -55,6 +55,8 @@ bool cm_challenge_read(const uint8_t *bytes, size_t size, cm_challenge *challeng
     return cm_connect_id(challenge->cookie) != 0;
 }
 
+#define REFUSAL_TAGGED (CM_REFUSAL_BYTES - CM_TAG_BYTES)
+
 size_t cm_refusal_write(const cm_refusal *refusal, uint8_t bytes[CM_REFUSAL_BYTES])
 {
     bytes[0] = CM_WIRE_REFUSAL;
@@ -62,6 +64,7 @@ size_t cm_refusal_write(const cm_refusal *refusal, uint8_t bytes[CM_REFUSAL_BYTE
     bytes[1 + CM_ECHO_BYTES] = refusal->reason;
     bytes[2 + CM_ECHO_BYTES] = (uint8_t)refusal->port;
     bytes[3 + CM_ECHO_BYTES] = (uint8_t)(refusal->port >> 8);
+    memcpy(bytes + REFUSAL_TAGGED, refusal->tag, CM_TAG_BYTES);
     return CM_REFUSAL_BYTES;
 }
 
@@ -73,7 +76,28 @@ bool cm_refusal_read(const uint8_t *bytes, size_t size, cm_refusal *refusal)
     memcpy(refusal->echo, bytes + 1, CM_ECHO_BYTES);
     refusal->reason = bytes[1 + CM_ECHO_BYTES];
     refusal->port = (uint16_t)(bytes[2 + CM_ECHO_BYTES] | bytes[3 + CM_ECHO_BYTES] << 8);
+    memcpy(refusal->tag, bytes + REFUSAL_TAGGED, CM_TAG_BYTES);
     return true;
+}
+
+static void refusal_tag(const cm_refusal *refusal, const cm_seal *seal, uint8_t tag[CM_TAG_BYTES])
+{
+    uint8_t bytes[CM_REFUSAL_BYTES];
+    cm_refusal_write(refusal, bytes);
+    cm_crypto_hash(tag, CM_TAG_BYTES, bytes, REFUSAL_TAGGED,
+                   seal->side == CM_SEAL_SERVER ? seal->send_key : seal->receive_key);
+}
+
+void cm_refusal_sign(cm_refusal *refusal, const cm_seal *seal)
+{
+    refusal_tag(refusal, seal, refusal->tag);
+}
+
+bool cm_refusal_is_signed(const cm_refusal *refusal, const cm_seal *seal)
+{
+    uint8_t tag[CM_TAG_BYTES];
+    refusal_tag(refusal, seal, tag);
+    return cm_crypto_equal(tag, refusal->tag, sizeof tag);
 }
 
 size_t cm_connect_write(const cm_connect *connect, const uint8_t enet[CM_ENET_CONNECT],

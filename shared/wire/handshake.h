@@ -19,11 +19,12 @@
 //   32         server's public key
 //   16         server's random bytes
 //
-//   SIZE       REFUSAL, 20 bytes. Anyone on the path can make one: a hint, not an end
+//   SIZE       REFUSAL, 36 bytes. Without a tag anyone on the path can make one: a hint, not an end
 //   1          type 0x43
 //   16         echo
 //   1          carom_reason
 //   2          port of the same host to ask instead, with ELSEWHERE; else 0
+//   16         tag: BLAKE2b of the above by the key of what the server sends; zeros before keys
 //
 //   SIZE       CONNECT, 102 bytes and the token: at most 548
 //   1          type 0x44
@@ -54,7 +55,7 @@
 #define CM_HELLO_BYTES     CM_PATH_LEAST
 #define CM_ECHO_BYTES      16u
 #define CM_CHALLENGE_BYTES 73u
-#define CM_REFUSAL_BYTES   20u
+#define CM_REFUSAL_BYTES   36u
 #define CM_ENET_CONNECT    52u // bytes of ENet's datagram with its CONNECT, without checksum
 #define CM_CONNECT_SEALED  (CM_ENET_CONNECT - 8u)
 #define CM_CONNECT_HEADER  42u
@@ -78,6 +79,7 @@ typedef struct cm_refusal {
     uint8_t echo[CM_ECHO_BYTES];
     uint8_t reason;
     uint16_t port; // of the worker that has the token's room: the token is not used up
+    uint8_t tag[CM_TAG_BYTES];
 } cm_refusal;
 
 // A CONNECT as it came; pointers into the datagram.
@@ -96,6 +98,10 @@ size_t cm_challenge_write(const cm_challenge *challenge, uint8_t bytes[CM_CHALLE
 bool cm_challenge_read(const uint8_t *bytes, size_t size, cm_challenge *challenge);
 size_t cm_refusal_write(const cm_refusal *refusal, uint8_t bytes[CM_REFUSAL_BYTES]);
 bool cm_refusal_read(const uint8_t *bytes, size_t size, cm_refusal *refusal);
+// Its tag, by a server that has keys; and whether it has the one that only such a server can make.
+// A hash with a key needs no nonce: one may be made for each CONNECT without keeping count.
+void cm_refusal_sign(cm_refusal *refusal, const cm_seal *seal);
+bool cm_refusal_is_signed(const cm_refusal *refusal, const cm_seal *seal);
 
 // ENet's datagram of CM_ENET_CONNECT bytes into ours, sealed by the key of what the client sends.
 size_t cm_connect_write(const cm_connect *connect, const uint8_t enet[CM_ENET_CONNECT],

@@ -176,12 +176,15 @@ def check(vectors, expect):
     expect("challenge", "echo", challenge[1:17], client_public[:16])
     cookie, server_public, chance = challenge[17:25], challenge[25:57], challenge[57:]
     expect("challenge", "public key", server_public, x25519(v["server_secret"]))
-    expect("refusal", "all", v["refusal"], b"\x43" + client_public[:16] + bytes([25, 0xB8, 0x24]))
+    refusal = b"\x43" + client_public[:16] + bytes([25, 0xB8, 0x24])
+    expect("hint", "all", v["hint"], refusal + bytes(16))
 
     shared = x25519(v["client_secret"], server_public)
     expect("keys", "both ends", shared, x25519(v["server_secret"], client_public))
     keys = hashlib.blake2b(b"carom keys\0" + shared + client_public + server_public + chance,
                            digest_size=64, key=connection_key).digest()
+    tag = hashlib.blake2b(refusal, digest_size=16, key=keys[32:]).digest()
+    expect("refusal", "all", v["refusal"], refusal + tag)
     head = 42 + len(sealed)
     expect("connect", "head", connect[:42], b"\x44\x03" + cookie + client_public)
     expect("connect", "token", connect[42:head], sealed)

@@ -128,6 +128,8 @@ static cm_datagram_reason enter(rig *r, const caller *c, carom_reason *why)
         cr_assert(cm_refusal_read(result.bytes, result.size, &refusal));
         cr_assert_arr_eq(refusal.echo, c->hello.client_public, CM_ECHO_BYTES);
         *why = (carom_reason)refusal.reason;
+        // All but of a token that no key opens: then there are no keys in common.
+        cr_expect_eq(cm_refusal_is_signed(&refusal, &c->seal), *why != CAROM_REASON_TOKEN);
     }
     return result.reason;
 }
@@ -202,6 +204,9 @@ Test(door, a_token_for_another_worker_stays_unused)
     cr_assert(cm_refusal_read(result.bytes, result.size, &refusal));
     cr_assert_eq(refusal.reason, CAROM_REASON_ELSEWHERE);
     cr_assert_eq(refusal.port, 7778);
+    cr_assert(cm_refusal_is_signed(&refusal, &c.seal));
+    refusal.port++;
+    cr_assert_not(cm_refusal_is_signed(&refusal, &c.seal));
     cr_assert_eq(cm_door_find(r.door, c.seal.id), CM_CONNECTION_NONE, "nothing was kept");
     port = 0; // the room comes here: the same token opens
     knock(&r, &c, true);
@@ -355,6 +360,7 @@ Test(door, closed_and_other_versions_are_said)
     receive(&r, c.from, bytes, cm_hello_write(&c.hello, bytes), &result);
     cr_assert(cm_refusal_read(result.bytes, result.size, &refusal));
     cr_assert_eq(refusal.reason, CAROM_REASON_PROTOCOL_VERSION);
+    cr_assert_not(cm_refusal_is_signed(&refusal, &c.seal));
     cm_door_close(r.door);
     expect(&r, &c, CM_DATAGRAM_CLOSED, CAROM_REASON_DRAINING);
     c.hello.protocol--;

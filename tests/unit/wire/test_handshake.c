@@ -169,10 +169,11 @@ Test(handshake, other_sizes_are_no_datagrams_of_it)
     cm_hello_write(&r.hello, bytes);
     cr_assert_not(cm_hello_read(bytes, CM_HELLO_BYTES - 1, &hello));
     cr_assert_not(cm_hello_read(bytes, CM_HELLO_BYTES + 1, &hello));
-    cm_refusal refusal = {{1, 2, 3}, 8, 0}, back;
+    cm_refusal refusal = {{1, 2, 3}, 8, 0, {4}}, back;
     cr_assert_eq(cm_refusal_write(&refusal, bytes), CM_REFUSAL_BYTES);
     cr_assert(cm_refusal_read(bytes, CM_REFUSAL_BYTES, &back));
     cr_assert_eq(back.reason, 8);
+    cr_assert_eq(back.tag[0], 4);
     cr_assert_not(cm_refusal_read(bytes, CM_REFUSAL_BYTES - 1, &back));
     cm_challenge challenge;
     cr_assert_not(cm_challenge_read(bytes, CM_CHALLENGE_BYTES, &challenge));

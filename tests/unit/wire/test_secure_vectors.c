@@ -90,7 +90,7 @@ Test(vectors, secure)
     put(&out, "challenge", bytes, cm_challenge_write(&challenge, bytes));
     cm_refusal refusal = {.reason = CAROM_REASON_ELSEWHERE, .port = 9400};
     memcpy(refusal.echo, hello.client_public, sizeof refusal.echo);
-    put(&out, "refusal", bytes, cm_refusal_write(&refusal, bytes));
+    put(&out, "hint", bytes, cm_refusal_write(&refusal, bytes));
 
     cm_seal_secrets secrets;
     memcpy(secrets.token_key, token.key, CM_KEY_BYTES);
@@ -110,6 +110,9 @@ Test(vectors, secure)
                           .token_size = pass.sealed_size};
     put(&out, "enet_connect", enet, CM_CONNECT_SEALED);
     put(&out, "connect", bytes, cm_connect_write(&connect, enet, &client, bytes));
+    cm_refusal_sign(&refusal, &server);
+    cr_assert(cm_refusal_is_signed(&refusal, &client));
+    put(&out, "refusal", bytes, cm_refusal_write(&refusal, bytes));
     put_sealed(&out, &client, &server);
     vector_put(&out, "}\n");
     vector_finish(&out, "secure");
