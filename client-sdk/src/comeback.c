@@ -16,8 +16,9 @@
 
 #define BACKOFF_MS     250u // between two tries; doubles
 #define BACKOFF_MAX_MS 1000u
-#define PATIENCE_MS    600u // without a datagram on a second link that had some, and
-#define PATIENCE_RTTS  6u   // round trips of the first
+#define SILENT_MS      2000u // without any datagram on a second link; then another, from a new port
+#define PATIENCE_MS    600u  // without a datagram on a second link that had some, and
+#define PATIENCE_RTTS  6u    // round trips of the first
 
 void cm_client_drop_second(carom_client *client)
 {
@@ -153,6 +154,8 @@ static void poll_second(carom_client *client)
         client->second_us = client->now_us;
     } else if (info.bytes_in > 0 && client->now_us - client->second_us > patience_us) {
         back_off(client); // cut off again; what is only repeated ever later may come too late
+    } else if (info.bytes_in == 0 && client->now_us - client->second_us > 1000ull * SILENT_MS) {
+        cm_client_drop_second(client); // nobody was asked in vain: at once by another
     }
 }
 
@@ -191,4 +194,5 @@ void cm_client_begin_ticket(carom_client *client)
     client->backoff_ms = BACKOFF_MS;
     client->retry_us = 0;
     client->hint = 0;
+    client->messages_had = client->messages_came = 0;
 }

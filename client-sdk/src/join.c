@@ -91,6 +91,7 @@ static void welcome(carom_client *client, const cm_control *control)
     cm_client_clock_init(&client->clock, client->mirror->tick_rate, client->mirror->view_rate,
                          client->now_us);
     cm_client_take_ticket(client, control);
+    client->messages_came = control->messages_before;
     client->viewed = false;
     client->news = false;
     client->input_tick = 0;
@@ -115,6 +116,24 @@ static void world_change(carom_client *client, const cm_control *control)
     }
     cm_client_note_changed(client);
     client->news = true;
+}
+
+// Numbered by the order in which they come, from the welcome's on: one that came by an earlier
+// connection is passed over.
+static void game_message(carom_client *client, const cm_control *control)
+{
+    if (client->mirror == NULL) {
+        return;
+    }
+    client->messages_came++;
+    if (client->messages_came <= client->messages_had) {
+        return;
+    }
+    client->messages_had = client->messages_came;
+    if (client->def.message != NULL) {
+        client->def.message(client->def.user, control->tick, control->payload.data,
+                            (uint32_t)control->payload.size);
+    }
 }
 
 static void room_clock(carom_client *client, const cm_control *control)
@@ -165,10 +184,7 @@ void cm_client_handle(carom_client *client, const cm_control *control)
         world_change(client, control);
         break;
     case CM_CONTROL_GAME_MESSAGE:
-        if (client->def.message != NULL && client->mirror != NULL) {
-            client->def.message(client->def.user, control->tick, control->payload.data,
-                                (uint32_t)control->payload.size);
-        }
+        game_message(client, control);
         break;
     case CM_CONTROL_ROOM_CLOCK:
         room_clock(client, control);

@@ -28,12 +28,13 @@
 #define LINK_PING_MS      250u
 #define LINK_TIMEOUT_MS   120000u // ENet's own, of one reliable message; silence ends it earlier
 #define LINK_PACKET_SLACK 1024u
-#define LINK_FIRST_RTT_MS 250u // until one is measured; ENet takes 500 and resends as late
-#define LINK_HELLO_MS     200u // a hello goes again
-#define LINK_HELLO_LATE   800u // after LINK_HELLOS of them
-#define LINK_CONTROLS     256u // control messages that are not acknowledged
-#define LINK_HELLOS       8u   // to one address, then the next one's turn
-#define LINK_MOVES        4u   // times that servers may send a client elsewhere
+#define LINK_FIRST_RTT_MS 250u  // until one is measured; ENet takes 500 and resends as late
+#define LINK_RESEND_MS    1000u // and a round trip: a reliable command waits no longer to go again
+#define LINK_HELLO_MS     200u  // a hello goes again
+#define LINK_HELLO_LATE   800u  // after LINK_HELLOS of them
+#define LINK_CONTROLS     256u  // control messages that are not acknowledged
+#define LINK_HELLOS       8u    // to one address, then the next one's turn
+#define LINK_MOVES        4u    // times that servers may send a client elsewhere
 
 // A control message under way.
 typedef struct control_sent {
@@ -220,6 +221,21 @@ static void hold_settings(const cm_client_link *link, ENetPeer *peer)
     peer->packetThrottle = ENET_PEER_PACKET_THROTTLE_SCALE;
     peer->packetThrottleLimit = ENET_PEER_PACKET_THROTTLE_SCALE;
     peer->packetThrottleDeceleration = 0;
+}
+
+// ENet sends a lost command each time twice as late: after a pause of the path that would be many
+// seconds.
+static void hold_timeouts(ENetPeer *peer)
+{
+    enet_uint32 most = LINK_RESEND_MS + peer->roundTripTime;
+    for (ENetListIterator at = enet_list_begin(&peer->sentReliableCommands);
+         at != enet_list_end(&peer->sentReliableCommands); at = enet_list_next(at)) {
+        ENetOutgoingCommand *command = (ENetOutgoingCommand *)(void *)at;
+        if (command->roundTripTimeout > most) {
+            command->roundTripTimeout = most;
+            peer->nextTimeout = enet_time_get(); // looked at again
+        }
+    }
 }
 
 static void drop_packet(cm_client_link *link)
@@ -552,6 +568,9 @@ void cm_client_link_flush(cm_client_link *link)
 {
     link->events = 0;
     connect_enet(link);
+    if (is_connected(link)) {
+        hold_timeouts(link->peer);
+    }
     uint32_t probe = link->peer != NULL && link->peer->state == ENET_PEER_STATE_CONNECTED
                          ? cm_path_probe(&link->path, now_us())
                          : 0;

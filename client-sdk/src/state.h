@@ -42,6 +42,8 @@ struct carom_client {
     uint32_t backoff_ms;
     uint32_t hint; // what a try before the present one was told, perhaps by a stranger; 0: nothing
     cm_message_log messages;
+    uint64_t messages_had;  // of the room, since the join: each once
+    uint64_t messages_came; // the number of the last one that came by this connection
     uint32_t roster_count;
     carom_client_roster_row roster[CAROM_PLAYERS_MAX];
 

@@ -8,6 +8,9 @@
 #include <string.h>
 
 #define TELL_EVERY_US 250000u
+// Of one client: as much as its budget lets it say at once. After a pause of the network, or by
+// another connection, all that it could not say comes together; a room takes a share of it a tick.
+#define WAITING_MAX (32u * CM_SESSION_PAUSE_S * (CAROM_MESSAGE_MAX + 16u))
 
 struct cm_clients {
     cm_clients_def def;
@@ -46,6 +49,9 @@ cm_clients *cm_clients_create(const cm_clients_def *def)
 void cm_clients_destroy(cm_clients *clients)
 {
     if (clients != NULL) {
+        for (uint32_t i = 0; i < clients->def.peers; i++) {
+            cm_outbox_clear(&clients->list[i].waiting);
+        }
         free(clients->list);
         free(clients);
     }
@@ -121,9 +127,21 @@ static cm_room *room_of(const cm_client *client)
     return cm_roster_room(client->roster);
 }
 
+// Into the room what it has place for.
+static void say_waiting(cm_client *client)
+{
+    cm_outbox_message message;
+    while (cm_outbox_peek(&client->waiting, &message) &&
+           cm_room_message(room_of(client), client->session.player, message.bytes, message.size)) {
+        client->session.messages_taken++;
+        cm_outbox_pop(&client->waiting);
+    }
+}
+
 // The player's slot goes; the session's state is the caller's.
 static void leave_room(cm_client *client)
 {
+    cm_outbox_clear(&client->waiting);
     cm_roster_part(client, 0, 0);
 }
 
@@ -242,7 +260,8 @@ static void come_back(cm_clients *clients, cm_client *client, cm_roster *roster,
         return;
     }
     if (old != NULL) {
-        cm_roster_part(old, 0, 1); // kept, until it is taken right here
+        cm_outbox_clear(&old->waiting); // not taken: they come again
+        cm_roster_part(old, 0, 1);      // kept, until it is taken right here
         old->session.state = CM_SESSION_FREE;
         cm_host_drop(clients->def.host, old->peer);
     }
@@ -255,7 +274,7 @@ static void come_back(cm_clients *clients, cm_client *client, cm_roster *roster,
     cm_line_log(&line, CM_LOG_INFO, "player came back");
     cm_line_uint(&line, "player", session->player);
     cm_line_text(&line, "name", session->name);
-    cm_line_uint(&line, "tick", session->join_tick + 1);
+    cm_line_uint(&line, "tick", cm_room_tick(cm_roster_room(roster)) + 1);
     cm_log_write(&clients->def.log, CM_LOG_INFO, &line);
 }
 
@@ -320,11 +339,11 @@ static void receive_control(cm_clients *clients, cm_client *client, const cm_hos
         join(clients, client, control);
     } else if (client->roster != NULL) {
         // The only other message of a client. One that leaves says so by ENet's disconnect.
-        if (!cm_room_message(room_of(client), session->player, control->payload.data,
-                             (uint32_t)control->payload.size)) {
+        if (!cm_outbox_push(&client->waiting, 0, control->payload.data,
+                            (uint32_t)control->payload.size, WAITING_MAX)) {
             cm_clients_kick(clients, client, CAROM_REASON_FLOOD);
         } else {
-            session->messages_taken++;
+            say_waiting(client);
         }
     }
     cm_control_free(NULL, control);
@@ -430,6 +449,10 @@ static void disconnected(cm_clients *clients, cm_client *client, carom_reason re
     } else {
         log_end(clients, client, reason, false);
     }
+    if (client->roster != NULL) {
+        say_waiting(client);
+    }
+    cm_outbox_clear(&client->waiting);
     cm_roster_part(client, clients->now_us, until_us);
     client->session.state = CM_SESSION_FREE;
 }
@@ -477,6 +500,7 @@ void cm_clients_receive(cm_clients *clients, uint64_t now_us, uint64_t unix_s)
     clients->unix_s = unix_s;
     take_events(clients);
     for (uint32_t i = 0; i < clients->def.peers; i++) {
+        say_waiting(&clients->list[i]);
         if (cm_session_overdue(&clients->list[i].session, now_us)) {
             cm_clients_kick(clients, &clients->list[i], CAROM_REASON_HELLO_EXPECTED);
         }

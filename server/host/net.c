@@ -28,6 +28,7 @@
 #define EMPTY_TURNS_MAX 64u   // service calls without an event while the socket is readable
 #define IP_UDP_HEADERS  28u
 #define SEND_MAX        (8u << 20)
+#define RESEND_MAX_MS   1000u   // and a round trip: a reliable command waits no longer
 #define FIRST_RTT_MS    250u    // until one is measured; ENet takes 500 and resends as late
 #define ENET_TIMEOUT_MS 120000u // of one reliable message; silence ends it earlier
 #define HALF_OPEN_MS    5000u   // a connection that shows nothing of itself
@@ -412,29 +413,39 @@ cm_host_event_type cm_host_next(cm_host *host, cm_host_event *event)
     return host->turns_left > 0 ? end_one(host, event) : CM_HOST_NOTHING;
 }
 
-// ENet lets go of a packet: it was acknowledged, or its peer is gone.
+// ENet lets go of a reliable packet: it was acknowledged, or its peer is gone.
 static void ENET_CALLBACK packet_is_done(ENetPacket *packet)
 {
-    cm_peer_account *account = packet->userData;
+    cm_sent_message *message = packet->userData;
+    cm_peer_account *account = message->account;
     CM_ASSERT(account->outstanding >= packet->dataLength);
     account->outstanding -= packet->dataLength;
+    cm_peer_account_sent(message);
+}
+
+// Before it is sent. False where memory is short.
+static bool account_for(cm_host *host, uint32_t peer, ENetPacket *packet, bool counts)
+{
+    cm_peer_account *account = account_of(host, peer);
+    packet->userData = cm_peer_account_send(account, counts);
+    if (packet->userData == NULL) {
+        return false;
+    }
+    packet->freeCallback = packet_is_done;
+    account->outstanding += packet->dataLength;
+    return true;
 }
 
 static bool send_packet(cm_host *host, uint32_t peer, uint32_t channel, const void *bytes,
-                        size_t size, enet_uint32 flags)
+                        size_t size, enet_uint32 flags, bool counts)
 {
     CM_ASSERT(peer < host->enet->peerCount);
     ENetPacket *packet = enet_packet_create(bytes, size, flags);
-    if (packet != NULL && (flags & ENET_PACKET_FLAG_RELIABLE) != 0) {
-        cm_peer_account *account = account_of(host, peer);
-        packet->userData = account;
-        packet->freeCallback = packet_is_done;
-        account->outstanding += size;
-    }
+    bool reliable = (flags & ENET_PACKET_FLAG_RELIABLE) != 0;
+    bool ready = packet != NULL && (!reliable || account_for(host, peer, packet, counts));
     // The limit is meant for what clients send; ENet has one for both directions.
     host->enet->maximumPacketSize = SEND_MAX;
-    bool sent = packet != NULL &&
-                enet_peer_send(&host->enet->peers[peer], (enet_uint8)channel, packet) == 0;
+    bool sent = ready && enet_peer_send(&host->enet->peers[peer], (enet_uint8)channel, packet) == 0;
     host->enet->maximumPacketSize = RECEIVE_MAX;
     if (!sent) {
         host->stats.send_failed++;
@@ -447,13 +458,29 @@ static bool send_packet(cm_host *host, uint32_t peer, uint32_t channel, const vo
 
 bool cm_host_send_reliable(cm_host *host, uint32_t peer, const void *bytes, size_t size)
 {
-    return send_packet(host, peer, CM_CHANNEL_CONTROL, bytes, size, ENET_PACKET_FLAG_RELIABLE);
+    return send_packet(host, peer, CM_CHANNEL_CONTROL, bytes, size, ENET_PACKET_FLAG_RELIABLE,
+                       false);
+}
+
+bool cm_host_send_counted(cm_host *host, uint32_t peer, const void *bytes, size_t size)
+{
+    return send_packet(host, peer, CM_CHANNEL_CONTROL, bytes, size, ENET_PACKET_FLAG_RELIABLE,
+                       true);
+}
+
+void cm_host_counted(const cm_host *host, uint32_t peer, uint64_t *sent, uint64_t *arrived)
+{
+    const cm_peer_account *account = &host->accounts[peer];
+    bool own = account->id == id_of(&host->enet->peers[peer]);
+    *sent = own ? account->counted : 0;
+    *arrived = own ? cm_peer_account_arrived(account) : 0;
 }
 
 bool cm_host_send(cm_host *host, uint32_t peer, const void *bytes, size_t size)
 {
     CM_ASSERT(size <= CM_PACKET_MAX); // above the path's, ENet cuts it up and resends what is lost
-    return send_packet(host, peer, CM_CHANNEL_PACKETS, bytes, size, ENET_PACKET_FLAG_UNSEQUENCED);
+    return send_packet(host, peer, CM_CHANNEL_PACKETS, bytes, size, ENET_PACKET_FLAG_UNSEQUENCED,
+                       false);
 }
 
 void cm_host_disconnect(cm_host *host, uint32_t peer, uint32_t reason)
@@ -463,9 +490,11 @@ void cm_host_disconnect(cm_host *host, uint32_t peer, uint32_t reason)
 
 // ENet sends a lost command again after a round trip and four deviations. But later ones that are
 // acknowledged tell of the loss sooner: then it goes again now. A welcome is some dozen fragments,
-// of which a bad path loses one.
+// of which a bad path loses one. And each time later than the last, twice as late: after a pause of
+// the path that would be many seconds, so it has a bound.
 static void hasten(ENetPeer *peer, const cm_peer_account *account)
 {
+    enet_uint32 now = enet_time_get(), most = RESEND_MAX_MS + peer->roundTripTime;
     for (ENetListIterator at = enet_list_begin(&peer->sentReliableCommands);
          at != enet_list_end(&peer->sentReliableCommands); at = enet_list_next(at)) {
         ENetOutgoingCommand *command = (ENetOutgoingCommand *)(void *)at;
@@ -473,8 +502,11 @@ static void hasten(ENetPeer *peer, const cm_peer_account *account)
                     command->sendAttempts == 1 &&
                     cm_peer_account_missed(account, command->reliableSequenceNumber);
         if (lost) {
-            command->roundTripTimeout = enet_time_get() - command->sentTime;
-            peer->nextTimeout = enet_time_get();
+            command->roundTripTimeout = now - command->sentTime;
+            peer->nextTimeout = now;
+        } else if (command->roundTripTimeout > most) {
+            command->roundTripTimeout = most;
+            peer->nextTimeout = now; // looked at again
         }
     }
 }

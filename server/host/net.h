@@ -71,6 +71,10 @@ void cm_host_begin(cm_host *host, uint64_t now_us, uint64_t unix_s);
 cm_host_event_type cm_host_next(cm_host *host, cm_host_event *event);
 
 bool cm_host_send_reliable(cm_host *host, uint32_t peer, const void *bytes, size_t size);
+// The same, and counted: of those since the connection's begin, how many were sent and how many are
+// known to have arrived, all before them too.
+bool cm_host_send_counted(cm_host *host, uint32_t peer, const void *bytes, size_t size);
+void cm_host_counted(const cm_host *host, uint32_t peer, uint64_t *sent, uint64_t *arrived);
 bool cm_host_send(cm_host *host, uint32_t peer, const void *bytes, size_t size);
 // After all that is queued was delivered, or at once (no event follows).
 void cm_host_disconnect(cm_host *host, uint32_t peer, uint32_t reason);

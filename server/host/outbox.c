@@ -59,16 +59,23 @@ bool cm_outbox_push(cm_outbox *outbox, uint64_t tick, const void *bytes, uint32_
     return true;
 }
 
-bool cm_outbox_peek(const cm_outbox *outbox, cm_outbox_message *message)
+bool cm_outbox_next(const cm_outbox *outbox, size_t *at, cm_outbox_message *message)
 {
-    if (outbox->count == 0) {
+    if (outbox->begin + *at == outbox->end) {
         return false;
     }
-    const uint8_t *at = outbox->bytes + outbox->begin;
-    memcpy(&message->tick, at, sizeof message->tick);
-    memcpy(&message->size, at + 8, sizeof message->size);
-    message->bytes = at + HEAD_SIZE;
+    const uint8_t *head = outbox->bytes + outbox->begin + *at;
+    memcpy(&message->tick, head, sizeof message->tick);
+    memcpy(&message->size, head + 8, sizeof message->size);
+    message->bytes = head + HEAD_SIZE;
+    *at += HEAD_SIZE + (size_t)message->size;
     return true;
+}
+
+bool cm_outbox_peek(const cm_outbox *outbox, cm_outbox_message *message)
+{
+    size_t at = 0;
+    return cm_outbox_next(outbox, &at, message);
 }
 
 uint32_t cm_outbox_bytes(const cm_outbox *outbox)

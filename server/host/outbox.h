@@ -1,5 +1,5 @@
-// Messages that wait, in order: a module's for a client whose welcome has not gone, a player's for
-// a tick with room. Pure; memory grows with what waits, up to a bound, and is freed once empty.
+// Messages that wait, in order: a module's for a client that is not known to have them, a player's
+// for a tick with room. Pure; memory grows with what waits, up to a bound, and is freed once empty.
 #ifndef CM_SERVER_HOST_OUTBOX_H
 #define CM_SERVER_HOST_OUTBOX_H
 
@@ -29,6 +29,9 @@ bool cm_outbox_peek(const cm_outbox *outbox, cm_outbox_message *message);
 // Bytes of the messages that wait, their heads not counted.
 uint32_t cm_outbox_bytes(const cm_outbox *outbox);
 void cm_outbox_pop(cm_outbox *outbox);
+// All of them, oldest first: the one at *at, which is 0 for the first and moves on; false at the
+// end.
+bool cm_outbox_next(const cm_outbox *outbox, size_t *at, cm_outbox_message *message);
 void cm_outbox_clear(cm_outbox *outbox);
 
 #endif

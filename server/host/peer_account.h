@@ -6,6 +6,14 @@
 
 #include "server/host/commands.h"
 
+// A reliable message on its way. Its reader has it once all before it have come, too, whatever
+// ENet acknowledges meanwhile.
+typedef struct cm_sent_message {
+    struct cm_peer_account *account;
+    struct cm_sent_message *before, *after; // in the order of sending
+    uint64_t counted;                       // messages that count, sent before it
+} cm_sent_message;
+
 typedef struct cm_peer_account {
     uint32_t id;                  // of the connection that all this is of; 0: none yet
     uint32_t heard_ms;            // when its last datagram came
@@ -14,6 +22,8 @@ typedef struct cm_peer_account {
     size_t path;                  // bytes that datagrams were made for so far
     uint16_t acked; // the newest reliable command of channel 0 that it has, if has_acked
     bool has_acked;
+    uint64_t counted;              // messages sent that count
+    cm_sent_message *first, *last; // on their way, those that do not count among them
 } cm_peer_account;
 
 typedef enum cm_peer_verdict {
@@ -33,6 +43,12 @@ void cm_peer_account_acked(cm_peer_account *account, const cm_command_count *cou
 // True where so many later commands came that this one, sent once, is lost (RFC 5681's fast
 // retransmit): it need not wait for its timeout.
 bool cm_peer_account_missed(const cm_peer_account *account, uint16_t sequence);
+// One more reliable message goes, which counts or not; NULL where memory is short.
+cm_sent_message *cm_peer_account_send(cm_peer_account *account, bool counts);
+// It was acknowledged, or its connection is over: released.
+void cm_peer_account_sent(cm_sent_message *message);
+// How many of those that count are with the reader; of a connection that is over it says nothing.
+uint64_t cm_peer_account_arrived(const cm_peer_account *account);
 // `path` is what the peer's path is known to carry now.
 cm_peer_verdict cm_peer_account_judge(const cm_peer_account *account, uint32_t timeout_ms,
                                       size_t path, uint32_t now_ms);

@@ -14,17 +14,21 @@
 #include "shared/base/assert.h"
 
 #define WELCOMES_MAX      2u         // in one tick: each costs some milliseconds to compress
-#define MESSAGES_WAIT_MAX 131072u    // bytes of messages for one client that is not welcomed yet
+#define MESSAGES_WAIT_MAX (1u << 20) // bytes of messages that one client is not known to have
 #define BODY_BYTES_MAX    65536u     // of one encoded body
 #define CHANGE_BYTES_MAX  (1u << 20) // of bodies in one world change
 #define CHANGE_BODIES     1024u      // in one world change
 
-// What is kept of one player's client.
+// What is kept of one player's client, connected or cut off.
 typedef struct viewer {
-    uint64_t client_id;  // 0: nobody
-    cm_replica *replica; // once welcomed
-    cm_outbox waiting;   // messages of the module, before that
-    uint64_t durable;    // newest tick that a view told to be so
+    uint64_t client_id, join_tick; // id 0: nobody
+    cm_replica *replica;           // once welcomed
+    uint64_t durable;              // newest tick that a view told to be so
+    cm_outbox messages;            // of the module, that the client is not known to have
+    uint64_t before;               // messages before those
+    bool linked;                   // by the present connection those go at once
+    uint64_t link_before;          // `before`, when it began
+    uint64_t link_sent;            // messages that it had counted by then
 } viewer;
 
 struct cm_publisher {
@@ -103,8 +107,8 @@ static void forget(viewer *v)
 {
     cm_replica_destroy(v->replica);
     v->replica = NULL;
-    cm_outbox_clear(&v->waiting);
-    v->client_id = 0;
+    cm_outbox_clear(&v->messages);
+    memset(v, 0, sizeof *v);
 }
 
 void cm_publisher_destroy(cm_publisher *p)
@@ -123,58 +127,89 @@ void cm_publisher_destroy(cm_publisher *p)
     free(p);
 }
 
-// Forgets the clients that left; a slot may belong to another client by now.
-static void meet(cm_publisher *p, cm_client *const members[CAROM_PLAYERS_MAX])
-{
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
-        viewer *v = &p->viewers[player];
-        uint64_t id = members[player] != NULL ? members[player]->session.client_id : 0;
-        if (v->client_id != id) {
-            forget(v);
-            v->client_id = id;
-        }
-    }
-}
-
 static bool has_joined(const cm_client *client)
 {
     return client != NULL && client->session.state == CM_SESSION_JOINED;
 }
 
-static void send_message(cm_publisher *p, const cm_client *client, uint64_t tick,
-                         const uint8_t *bytes, uint32_t size)
+// Messages that arrived by the present connection need not be kept.
+static void settle(cm_publisher *p, viewer *v, uint32_t peer)
 {
-    cm_control control = {.type = CM_CONTROL_GAME_MESSAGE, .tick = tick, .payload = {bytes, size}};
-    p->stats.messages_dropped += !cm_client_send(p->def.host, client, &control);
-}
-
-// What waited for the client's welcome, after it.
-static void send_waiting(cm_publisher *p, const cm_client *client, cm_outbox *waiting)
-{
-    cm_outbox_message message;
-    while (cm_outbox_peek(waiting, &message)) {
-        send_message(p, client, message.tick, message.bytes, message.size);
-        cm_outbox_pop(waiting);
+    uint64_t sent, arrived;
+    cm_host_counted(p->def.host, peer, &sent, &arrived);
+    while (v->messages.count > 0 && v->before - v->link_before + v->link_sent < arrived) {
+        cm_outbox_pop(&v->messages);
+        v->before++;
     }
 }
 
-void cm_publisher_messages(cm_publisher *p, const cm_history_slot *slot,
-                           cm_client *const members[CAROM_PLAYERS_MAX])
+// Forgets those who have no slot any more; a slot may belong to another client by now. Who was cut
+// off is remembered as long as the slot is kept.
+static void meet(cm_publisher *p, const cm_roster *roster)
 {
-    meet(p, members);
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        viewer *v = &p->viewers[player];
+        const cm_session *session = cm_roster_session(roster, player);
+        uint64_t id = session != NULL ? session->client_id : 0;
+        uint64_t join_tick = session != NULL ? session->join_tick : 0;
+        if (v->client_id != id || v->join_tick != join_tick) {
+            forget(v);
+            v->client_id = id;
+            v->join_tick = join_tick;
+        }
+        v->linked = v->linked && has_joined(roster->members[player]);
+        if (v->linked) {
+            settle(p, v, roster->members[player]->peer);
+        }
+    }
+}
+
+// Where it cannot go, it and those after it wait for the next connection.
+static void send_message(cm_publisher *p, viewer *v, uint32_t peer,
+                         const cm_outbox_message *message)
+{
+    cm_control control = {.type = CM_CONTROL_GAME_MESSAGE,
+                          .tick = message->tick,
+                          .payload = {message->bytes, message->size}};
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    v->linked = v->linked && cm_control_encode(&control, NULL, &bytes, &size) == CAROM_OK &&
+                cm_host_send_counted(p->def.host, peer, bytes, size);
+    cm_control_release_bytes(NULL, bytes);
+}
+
+// All that the client is not known to have, after its welcome.
+static void send_kept(cm_publisher *p, viewer *v, uint32_t peer)
+{
+    uint64_t arrived;
+    v->link_before = v->before;
+    cm_host_counted(p->def.host, peer, &v->link_sent, &arrived);
+    v->linked = true;
+    cm_outbox_message message;
+    for (size_t at = 0; cm_outbox_next(&v->messages, &at, &message);) {
+        send_message(p, v, peer, &message);
+    }
+}
+
+void cm_publisher_messages(cm_publisher *p, const cm_history_slot *slot, const cm_roster *roster)
+{
+    meet(p, roster);
     p->stats.messages_dropped += slot->messages_dropped;
     for (uint32_t i = 0; i < slot->message_count; i++) {
-        const cm_game_message *message = &slot->messages[i];
-        const cm_client *client =
-            message->player < CAROM_PLAYERS_MAX ? members[message->player] : NULL;
-        if (client == NULL || client->session.join_tick > slot->tick) {
+        const cm_game_message *from = &slot->messages[i];
+        if (from->player >= CAROM_PLAYERS_MAX) {
+            continue;
+        }
+        viewer *v = &p->viewers[from->player];
+        if (v->client_id == 0 || v->join_tick > slot->tick) {
             continue; // meant for whoever had the slot before
         }
-        if (client->session.state == CM_SESSION_JOINED) {
-            send_message(p, client, slot->tick, message->bytes, message->size);
-        } else if (!cm_outbox_push(&p->viewers[message->player].waiting, slot->tick, message->bytes,
-                                   message->size, MESSAGES_WAIT_MAX)) {
+        cm_outbox_message message = {slot->tick, from->bytes, from->size};
+        if (!cm_outbox_push(&v->messages, message.tick, message.bytes, message.size,
+                            MESSAGES_WAIT_MAX)) {
             p->stats.messages_dropped++;
+        } else if (v->linked) {
+            send_message(p, v, roster->members[from->player]->peer, &message);
         }
     }
 }
@@ -292,6 +327,7 @@ static bool welcome(cm_publisher *p, cm_room *room, cm_client *client)
                           .present = p->snapshot.present,
                           .tick = p->snapshot.tick,
                           .messages = session->messages_taken,
+                          .messages_before = v->before,
                           .durability = p->durability,
                           .durable_tick = p->durable_tick};
     if (session->ticket.size > 0) {
@@ -305,7 +341,7 @@ static bool welcome(cm_publisher *p, cm_room *room, cm_client *client)
     cm_replica_begin(v->replica, &p->snapshot);
     v->durable = p->durable_tick;
     session->state = CM_SESSION_JOINED;
-    send_waiting(p, client, &v->waiting);
+    send_kept(p, v, client->peer);
     if (p->rate_permille != 1000) {
         cm_control clock = {.type = CM_CONTROL_ROOM_CLOCK, .rate_permille = p->rate_permille};
         cm_client_send(p->def.host, client, &clock);
@@ -377,10 +413,10 @@ static void take_acks(cm_publisher *p, cm_client *const members[CAROM_PLAYERS_MA
     }
 }
 
-uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room,
-                            cm_client *const members[CAROM_PLAYERS_MAX])
+uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *roster)
 {
-    meet(p, members);
+    cm_client *const *members = roster->members;
+    meet(p, roster);
     take_acks(p, members);
     uint64_t tick = cm_room_tick(room);
     bool views = view_due(p, tick), joining = false, joined = false;
@@ -411,17 +447,18 @@ uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room,
     return failed;
 }
 
-void cm_publisher_clock(cm_publisher *p, uint32_t rate_permille,
-                        cm_client *const members[CAROM_PLAYERS_MAX])
+void cm_publisher_clock(cm_publisher *p, uint32_t rate_permille, const cm_roster *roster)
 {
+    cm_client *const *members = roster->members;
     p->rate_permille = rate_permille;
     cm_control control = {.type = CM_CONTROL_ROOM_CLOCK, .rate_permille = rate_permille};
     tell_all(p, &control, members);
 }
 
 void cm_publisher_durable(cm_publisher *p, carom_durability durability, uint64_t tick,
-                          cm_client *const members[CAROM_PLAYERS_MAX])
+                          const cm_roster *roster)
 {
+    cm_client *const *members = roster->members;
     bool lost = durability == CAROM_DURABILITY_LOST && p->durability != CAROM_DURABILITY_LOST;
     p->durability = durability;
     p->durable_tick = tick;

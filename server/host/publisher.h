@@ -1,5 +1,5 @@
-// What a room sends, after each of its ticks: messages of confirmed ticks, which wait for their
-// client's welcome where that is still to come; in ticks with a view or a welcome the snapshot, the
+// What a room sends, after each of its ticks: messages of confirmed ticks, which are kept until the
+// client is known to have them; in ticks with a view or a welcome the snapshot, the
 // world changes since the last one, the welcomes, the views.
 //
 // It reads the room and the sessions of those who play in it, and keeps what each of them is known
@@ -31,21 +31,19 @@ carom_result cm_publisher_create(const cm_publisher_def *def, const cm_room *roo
                                  cm_publisher **publisher, char *error, size_t error_size);
 void cm_publisher_destroy(cm_publisher *publisher);
 
-// `members` are the room's clients by player, NULL where there is none.
-// The messages of a confirmed tick: once for each, in order.
+// The messages of a confirmed tick, to those who have a slot: once for each, in order, whatever
+// connections it takes.
 void cm_publisher_messages(cm_publisher *publisher, const cm_history_slot *slot,
-                           cm_client *const members[CAROM_PLAYERS_MAX]);
+                           const cm_roster *roster);
 // After each tick of the room. Returns the players (bits) who cannot be served: the caller sends
 // them away.
-uint64_t cm_publisher_frame(cm_publisher *publisher, cm_room *room,
-                            cm_client *const members[CAROM_PLAYERS_MAX]);
+uint64_t cm_publisher_frame(cm_publisher *publisher, cm_room *room, const cm_roster *roster);
 // The room's clock runs at another rate: said to all, and to whoever is welcomed later.
-void cm_publisher_clock(cm_publisher *publisher, uint32_t rate_permille,
-                        cm_client *const members[CAROM_PLAYERS_MAX]);
+void cm_publisher_clock(cm_publisher *publisher, uint32_t rate_permille, const cm_roster *roster);
 // How the match is kept, and up to which tick: before the frame. Views and welcomes tell it; that
 // it is lost is said at once.
 void cm_publisher_durable(cm_publisher *publisher, carom_durability durability, uint64_t tick,
-                          cm_client *const members[CAROM_PLAYERS_MAX]);
+                          const cm_roster *roster);
 // Once a second: warns of what was left out.
 void cm_publisher_second(cm_publisher *publisher, uint64_t tick, const cm_log *log);
 

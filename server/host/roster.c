@@ -53,15 +53,20 @@ void cm_roster_ticket(const cm_roster *roster, cm_session *session, const carom_
     ticket->grace_ms = roster->grace_ms;
 }
 
+const cm_session *cm_roster_session(const cm_roster *roster, uint32_t player)
+{
+    const cm_client *member = roster->members[player];
+    const cm_kept_slot *slot = &roster->kept[player];
+    return member != NULL ? &member->session : slot->kept ? &slot->session : NULL;
+}
+
 const cm_session *cm_roster_find(const cm_roster *roster, const cm_token *ticket)
 {
     if (ticket->match_id != roster->match_id || ticket->player >= CAROM_PLAYERS_MAX) {
         return NULL;
     }
-    const cm_client *member = roster->members[ticket->player];
-    const cm_kept_slot *kept = &roster->kept[ticket->player];
-    const cm_session *session = member != NULL ? &member->session : &kept->session;
-    if ((member == NULL && !kept->kept) || session->client_id != ticket->body.client_id) {
+    const cm_session *session = cm_roster_session(roster, ticket->player);
+    if (session == NULL || session->client_id != ticket->body.client_id) {
         return NULL;
     }
     bool newest =

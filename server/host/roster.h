@@ -10,6 +10,7 @@
 
 #include "server/host/log.h"
 #include "server/host/net.h"
+#include "server/host/outbox.h"
 #include "server/host/room_loop.h"
 #include "server/host/session.h"
 
@@ -23,6 +24,7 @@ typedef struct cm_client {
     uint32_t peer;
     uint32_t address;      // IPv4, network byte order
     cm_roster *roster;     // of its room, while JOINING or JOINED; else NULL
+    cm_outbox waiting;     // its messages that the room had no place for yet
     uint64_t second_bytes; // view_bytes at the begin of the present second
     double kbit;           // of the last whole second
 } cm_client;
@@ -55,6 +57,8 @@ cm_room *cm_roster_room(const cm_roster *roster);
 // Makes the ticket of a session that has its slot. `drawn` is chance.
 void cm_roster_ticket(const cm_roster *roster, cm_session *session, const carom_token_key *key,
                       uint64_t unix_s, const uint8_t drawn[CM_TOKEN_NONCE_BYTES + CM_KEY_BYTES]);
+// Of who has a player's slot, connected or cut off; NULL: nobody has it.
+const cm_session *cm_roster_session(const cm_roster *roster, uint32_t player);
 // The session that a ticket is good for, connected or kept, or NULL.
 const cm_session *cm_roster_find(const cm_roster *roster, const cm_token *ticket);
 

@@ -76,7 +76,6 @@ bool cm_session_come_back(cm_session *session, const cm_session *before,
     *session = *before;
     session->state = CM_SESSION_JOINING;
     session->connected_us = connected_us;
-    session->join_tick = tick;
     session->newest_input = tick;
     session->lead = CM_LEAD_UNKNOWN;
     session->ack_count = 0;

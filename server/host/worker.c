@@ -254,7 +254,7 @@ static void confirm(hosted_room *room, bool all)
 {
     const cm_history_slot *slot;
     while ((slot = cm_room_loop_confirm(room->loop, all)) != NULL) {
-        cm_publisher_messages(room->publisher, slot, room->roster.members);
+        cm_publisher_messages(room->publisher, slot, &room->roster);
     }
 }
 
@@ -262,7 +262,7 @@ static void tell_durable(hosted_room *room)
 {
     uint64_t tick;
     carom_durability durability = cm_room_loop_durable(room->loop, &tick);
-    cm_publisher_durable(room->publisher, durability, tick, room->roster.members);
+    cm_publisher_durable(room->publisher, durability, tick, &room->roster);
 }
 
 static uint64_t read_clock(const cm_worker *worker)
@@ -278,8 +278,8 @@ static void turn(cm_worker *worker, hosted_room *room)
     uint64_t begin = read_clock(worker);
     while (cm_room_loop_step(room->loop)) {
         confirm(room, false);
-        uint64_t failed = cm_publisher_frame(room->publisher, cm_room_loop_room(room->loop),
-                                             room->roster.members);
+        uint64_t failed =
+            cm_publisher_frame(room->publisher, cm_room_loop_room(room->loop), &room->roster);
         for (; failed != 0; failed &= failed - 1) {
             cm_client *client = room->roster.members[__builtin_ctzll(failed)];
             cm_clients_kick(worker->clients, client, CAROM_REASON_SERVER_ERROR);
@@ -304,8 +304,7 @@ static void count_second(cm_worker *worker)
     bool slower = cm_room_loop_second(room->loop, passed, &worker->log);
     cm_publisher_second(room->publisher, cm_room_tick(cm_room_loop_room(room->loop)), &worker->log);
     if (slower) {
-        cm_publisher_clock(room->publisher, cm_room_loop_rate_permille(room->loop),
-                           room->roster.members);
+        cm_publisher_clock(room->publisher, cm_room_loop_rate_permille(room->loop), &room->roster);
     }
     cm_clients_second(worker->clients, passed);
     cm_host_stats host;

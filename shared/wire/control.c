@@ -245,6 +245,7 @@ static carom_result encode_welcome(const cm_control *c, const carom_allocator *a
     w.present = c->present;
     w.epoch = c->epoch;
     w.messages = c->messages;
+    w.messages_before = c->messages_before;
     w.durability = (uint32_t)c->durability;
     w.durable_tick = c->durable_tick;
     w.has_ticket = w.has_ticket_key = w.has_grace_ms = c->ticket.size > 0;
@@ -489,6 +490,7 @@ static bool take_fields(const Carom__Control *message, cm_control *c)
         c->present = w->present;
         c->epoch = (uint8_t)w->epoch;
         c->messages = w->messages;
+        c->messages_before = w->messages_before;
         c->ticket = view_of(w->ticket);
         c->ticket_key = view_of(w->ticket_key);
         c->grace_ms = w->grace_ms;

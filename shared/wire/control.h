@@ -54,6 +54,7 @@ typedef struct cm_control {
     uint64_t present;         // welcome
     uint8_t epoch;            // welcome
     uint64_t messages;        // welcome
+    uint64_t messages_before; // welcome
     cm_bytes ticket;          // welcome; empty: none, and then no key either
     cm_bytes ticket_key;      // welcome: CM_KEY_BYTES
     uint32_t grace_ms;        // welcome

@@ -60,7 +60,8 @@ typedef struct carom_client_def {
     void *user; // handed to the callbacks
     void (*log)(void *user, carom_log_level level, const char *text);
     void (*state_changed)(void *user, carom_client_state state, carom_reason reason);
-    // A reliable message from the module on the server, and the tick that sent it.
+    // A reliable message from the module on the server, and the tick that sent it: each once and in
+    // order, also where the client has to come back in between.
     void (*message)(void *user, uint64_t tick, const uint8_t *bytes, uint32_t size);
     // Of the player, for people: printable UTF-8 of at most CAROM_PLAYER_NAME_MAX bytes (no control
     // characters, no marks that turn the direction of text); NULL for none; copied.
@@ -103,6 +104,9 @@ CAROM_API void carom_client_disconnect(carom_client *client, uint64_t now_us);
 CAROM_API void carom_client_update(carom_client *client, uint64_t now_us);
 
 CAROM_API carom_client_state carom_client_get_state(const carom_client *client);
+// A refusal that only the server can have made is told at once, after two or three round trips;
+// what anybody on the path could have said (another protocol version, a token that no key opens)
+// only when connect_timeout_ms is over.
 CAROM_API carom_reason carom_client_get_reason(const carom_client *client);
 
 // What the player does -------------------------------------------------------------------------

@@ -71,7 +71,7 @@ CAROM_API void *carom_game_state(const carom_game *game);
 CAROM_API uint64_t carom_game_tick(const carom_game *game);
 CAROM_API uint64_t carom_game_random(carom_game *game); // the world's own stream
 // A reliable message to a player, sent when the tick is confirmed (never twice, whatever is
-// rewound).
+// rewound, and whatever connections the player needs for it).
 CAROM_API carom_result carom_game_send(carom_game *game, uint32_t player, const void *bytes,
                                        uint32_t size);
 

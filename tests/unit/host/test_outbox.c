@@ -54,3 +54,25 @@ Test(outbox, it_has_a_bound)
     cr_assert_eq(box.count, 2);
     cm_outbox_clear(&box);
 }
+
+Test(outbox, all_can_be_read_before_any_goes)
+{
+    cm_outbox box;
+    cm_outbox_message message;
+    memset(&box, 0, sizeof box);
+    size_t at = 0;
+    cr_assert_not(cm_outbox_next(&box, &at, &message));
+    for (uint32_t i = 0; i < 9; i++) {
+        cr_assert(cm_outbox_push(&box, i, "messages", i, 1000));
+    }
+    cm_outbox_pop(&box);
+    uint32_t next = 1;
+    for (at = 0; cm_outbox_next(&box, &at, &message); next++) {
+        cr_assert_eq(message.tick, next);
+        cr_assert_eq(message.size, next);
+        cr_assert_arr_eq(message.bytes, "messages", next);
+    }
+    cr_assert_eq(next, 9);
+    cr_assert_eq(box.count, 8);
+    cm_outbox_clear(&box);
+}

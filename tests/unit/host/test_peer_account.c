@@ -51,3 +51,26 @@ Test(peer_account, judged_by_silence_debt_and_path)
     cr_assert_eq(a.outstanding, (24u << 20) + 1, "packets of the last one are still on their way");
     cr_assert_eq(a.path, 0);
 }
+
+// ENet acknowledges what came, also where something before it is still missing; a reader has only
+// what nothing is missing before.
+Test(peer_account, arrived_is_what_nothing_is_missing_before)
+{
+    cm_peer_account a = {0};
+    cm_peer_account_begin(&a, 7, END);
+    cr_assert_eq(cm_peer_account_arrived(&a), 0);
+    cm_sent_message *welcome = cm_peer_account_send(&a, false);
+    cm_sent_message *one = cm_peer_account_send(&a, true);
+    cm_sent_message *change = cm_peer_account_send(&a, false);
+    cm_sent_message *two = cm_peer_account_send(&a, true);
+    cr_assert_eq(a.counted, 2);
+    cm_peer_account_sent(two);
+    cm_peer_account_sent(one);
+    cr_assert_eq(cm_peer_account_arrived(&a), 0, "both behind the welcome");
+    cm_peer_account_sent(welcome);
+    cr_assert_eq(cm_peer_account_arrived(&a), 1);
+    cm_peer_account_sent(change);
+    cr_assert_eq(cm_peer_account_arrived(&a), 2);
+    cr_assert_null(a.first);
+    cr_assert_null(a.last);
+}

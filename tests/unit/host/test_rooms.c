@@ -107,11 +107,10 @@ static void turn(small_room *room, uint64_t now)
     while (cm_room_loop_step(room->loop)) {
         const cm_history_slot *slot;
         while ((slot = cm_room_loop_confirm(room->loop, false)) != NULL) {
-            cm_publisher_messages(room->publisher, slot, room->roster.members);
+            cm_publisher_messages(room->publisher, slot, &room->roster);
         }
-        cr_assert_eq(cm_publisher_frame(room->publisher, cm_room_loop_room(room->loop),
-                                        room->roster.members),
-                     0);
+        cr_assert_eq(
+            cm_publisher_frame(room->publisher, cm_room_loop_room(room->loop), &room->roster), 0);
     }
 }
 
@@ -232,23 +231,24 @@ Test(rooms, what_waited_for_one_is_not_the_next_ones)
     small_room *room = &h.rooms[0];
     cm_client first = {.session = {.state = CM_SESSION_JOINING, .client_id = 1, .join_tick = 1}};
     cm_client second = {.session = {.state = CM_SESSION_JOINING, .client_id = 2, .join_tick = 1}};
-    cm_client *members[CAROM_PLAYERS_MAX] = {&first};
+    static cm_roster roster;
+    roster.members[0] = &first;
     static cm_history_slot slot = {.tick = 5, .message_count = CM_GAME_MESSAGES_MAX};
     for (uint32_t i = 0; i < CM_GAME_MESSAGES_MAX; i++) {
         slot.messages[i].size = CAROM_MESSAGE_MAX;
     }
     cm_publisher_stats full, after;
     do {
-        cm_publisher_messages(room->publisher, &slot, members);
+        cm_publisher_messages(room->publisher, &slot, &roster);
         cm_publisher_stats_get(room->publisher, &full);
     } while (full.messages_dropped == 0);
-    members[0] = &second;
+    roster.members[0] = &second;
     slot.message_count = 1;
-    cm_publisher_messages(room->publisher, &slot, members);
+    cm_publisher_messages(room->publisher, &slot, &roster);
     cm_publisher_stats_get(room->publisher, &after);
     cr_assert_eq(after.messages_dropped, full.messages_dropped);
     turn(room, cm_net_now_us(h.net) + 20000);
-    cr_assert_eq(cm_publisher_frame(room->publisher, cm_room_loop_room(room->loop), members), 1,
+    cr_assert_eq(cm_publisher_frame(room->publisher, cm_room_loop_room(room->loop), &roster), 1,
                  "nobody is connected");
     close_house(&h);
 }

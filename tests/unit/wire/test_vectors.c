@@ -396,8 +396,8 @@ static size_t make_welcome(uint8_t *out, bool ticket)
     n += 1u + content[n];
     content[n++] = 0x60;
     content[n++] = 9;
-    // epoch, messages, durability, durable_tick
-    const uint8_t epoch[] = {0x68, 200, 1, 0x70, 2, 0x90, 1, 1, 0x98, 1, 70};
+    // epoch, messages, durability, durable_tick, messages_before
+    const uint8_t epoch[] = {0x68, 200, 1, 0x70, 2, 0x90, 1, 1, 0x98, 1, 70, 0xa0, 1, 5};
     memcpy(content + n, epoch, sizeof epoch);
     n += sizeof epoch;
     if (ticket) {

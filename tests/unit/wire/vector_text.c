@@ -169,6 +169,8 @@ void vector_control(vector_text *out, const cm_control *control)
         vector_hex(out, control->ticket_key.data, control->ticket_key.size);
         vector_put(out, ", \"durability\": %d, \"durable_tick\": %llu", (int)control->durability,
                    (unsigned long long)control->durable_tick);
+        vector_put(out, ", \"messages_before\": %llu",
+                   (unsigned long long)control->messages_before);
         break;
     case CM_CONTROL_REFUSED:
         vector_put(out, ", \"reason\": %d", (int)control->reason);
