@@ -195,7 +195,7 @@ install: all
 	install -m 644 shared/include/carom/*.h client-sdk/include/carom/*.h $(DESTDIR)$(PREFIX)/include/carom/
 	install -D -m 644 deploy/carom.json $(DESTDIR)$(PREFIX)/share/carom/carom.json
 	sed 's|/usr/local|$(PREFIX)|g' deploy/carom.service >$(DESTDIR)$(PREFIX)/share/carom/carom.service
-	install -m 644 proto/scene.proto proto/control.proto proto/PROTOCOL.md server/record/MATCH_FILE.md $(DESTDIR)$(PREFIX)/share/carom/
+	install -m 644 proto/scene.proto proto/control.proto proto/PROTOCOL.md server/record/MATCH_FILE.md server/record/EXPORT_FILE.md $(DESTDIR)$(PREFIX)/share/carom/
 	install -D -m 644 tests/scenes/sandbox.json $(DESTDIR)$(PREFIX)/share/carom/sandbox.json
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	for file in shared/sim/carom-sim client-sdk/carom-client client-sdk/carom-token; do \

@@ -397,6 +397,21 @@ carom_result cm_match_keyframe(cm_match_file *file, uint64_t from, uint64_t *tic
     return result;
 }
 
+carom_result cm_match_keyframe_before(cm_match_file *file, uint64_t tick, uint64_t *found,
+                                      cm_match_error *error)
+{
+    sqlite3_stmt *query = cm_match_prepare(
+        file, "SELECT tick FROM keyframes WHERE tick <= ?1 ORDER BY tick DESC LIMIT 1");
+    sqlite3_bind_int64(query, 1, tick > INT64_MAX ? INT64_MAX : (sqlite3_int64)tick);
+    int code = query != NULL ? sqlite3_step(query) : SQLITE_ERROR;
+    *found = code == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(query, 0) : 0;
+    carom_result result = code == SQLITE_ROW    ? CAROM_OK
+                          : code == SQLITE_DONE ? CAROM_ERROR_NOT_FOUND
+                                                : cm_match_db_wrong(&file->db, "keyframes", error);
+    sqlite3_finalize(query);
+    return result;
+}
+
 // Making
 // -------------------------------------------------------------------------------------------
 

@@ -46,6 +46,12 @@ const cm_scene *cm_match_scene(const cm_match_file *file);
 // Ticks in order from tick 0. Valid until the next call. CAROM_ERROR_NOT_FOUND at the end.
 carom_result cm_match_next(cm_match_file *file, cm_recorded_tick *tick, cm_match_error *error);
 
+// Back to before `tick`, which cm_match_next gives next; 0 is the start.
+void cm_match_seek(cm_match_file *file, uint64_t tick);
+
+// The tick of the last keyframe at `tick` or before. CAROM_ERROR_NOT_FOUND where there is none.
+carom_result cm_match_keyframe_before(cm_match_file *file, uint64_t tick, uint64_t *found,
+                                      cm_match_error *error);
 // The first keyframe at `from` or later: an encoded game, valid until the next call or close.
 // CAROM_ERROR_NOT_FOUND where there is none.
 carom_result cm_match_keyframe(cm_match_file *file, uint64_t from, uint64_t *tick,

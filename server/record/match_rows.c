@@ -95,6 +95,11 @@ carom_result cm_cursor_open(cm_match_file *file, cm_cursor *cursor, const char *
     if (cursor->query == NULL) {
         return cm_match_db_wrong(&file->db, table, error);
     }
+    if (sqlite3_bind_parameter_count(cursor->query) > 0) {
+        // From the start there is no bound: a row before tick 0 is a fault to be seen.
+        sqlite3_bind_int64(cursor->query, 1,
+                           file->next_tick > 0 ? (sqlite3_int64)file->next_tick : INT64_MIN);
+    }
     return cm_cursor_step(file, cursor, error);
 }
 
@@ -117,6 +122,14 @@ void cm_match_rewind(cm_match_file *file)
     }
 }
 
+void cm_match_seek(cm_match_file *file, uint64_t tick)
+{
+    cm_match_rewind(file);
+    file->next_tick = tick;
+}
+
+static carom_result enter_pack(cm_match_file *file, cm_match_error *error);
+
 static carom_result open_rows(cm_match_file *file, cm_match_error *error)
 {
     file->pack = file->pack != NULL ? file->pack : cm_record_pack_create();
@@ -125,23 +138,26 @@ static carom_result open_rows(cm_match_file *file, cm_match_error *error)
     if (file->pack == NULL || file->payloads == NULL) {
         return cm_match_wrong(error, CAROM_ERROR_MEMORY, "no memory");
     }
-    carom_result result = cm_cursor_open(file, &file->ticks, "ticks",
-                                         "SELECT tick, hash FROM ticks ORDER BY tick", error);
+    carom_result result =
+        cm_cursor_open(file, &file->ticks, "ticks",
+                       "SELECT tick, hash FROM ticks WHERE tick >= ?1 ORDER BY tick", error);
     if (result == CAROM_OK) {
         result = cm_cursor_open(file, &file->events, "events",
                                 "SELECT tick, number, type, player, client_id, payload FROM events "
-                                "ORDER BY tick, number",
+                                "WHERE tick >= ?1 ORDER BY tick, number",
                                 error);
     }
     if (result == CAROM_OK) {
-        result = cm_cursor_open(file, &file->inputs, "inputs",
-                                "SELECT tick, changed, arrived FROM inputs ORDER BY tick", error);
+        result = cm_cursor_open(
+            file, &file->inputs, "inputs",
+            "SELECT tick, changed, arrived FROM inputs WHERE tick >= ?1 ORDER BY tick", error);
     }
     if (result == CAROM_OK) {
-        result = cm_cursor_open(file, &file->packs, "packs",
-                                "SELECT first, tick, packed FROM packs ORDER BY tick", error);
+        result = cm_cursor_open(
+            file, &file->packs, "packs",
+            "SELECT first, tick, packed FROM packs WHERE tick >= ?1 ORDER BY tick", error);
     }
-    return result;
+    return result == CAROM_OK ? enter_pack(file, error) : result;
 }
 
 // Events
@@ -250,6 +266,20 @@ static carom_result take_pack(cm_match_file *file, cm_match_error *error)
     file->pack_end = last;
     file->pack_row = 0;
     return cm_cursor_step(file, &file->packs, error);
+}
+
+// After a seek: the pack that began before the next tick.
+static carom_result enter_pack(cm_match_file *file, cm_match_error *error)
+{
+    if (file->next_tick == 0 || !file->packs.has_row || file->packs.tick >= file->next_tick) {
+        return CAROM_OK;
+    }
+    carom_result result = take_pack(file, error);
+    while (result == CAROM_OK && file->pack_row < cm_record_pack_count(file->pack) &&
+           cm_record_pack_row(file->pack, file->pack_row)->tick < file->next_tick) {
+        file->pack_row++;
+    }
+    return result;
 }
 
 static carom_result take_raw(cm_match_file *file, cm_match_error *error)

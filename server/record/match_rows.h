@@ -39,6 +39,7 @@ struct cm_match_file {
 };
 
 struct sqlite3_stmt *cm_match_prepare(cm_match_file *file, const char *sql);
+// ?1 of the query, where it has one, is the next tick.
 carom_result cm_cursor_open(cm_match_file *file, cm_cursor *cursor, const char *table,
                             const char *sql, cm_match_error *error);
 carom_result cm_cursor_step(cm_match_file *file, cm_cursor *cursor, cm_match_error *error);

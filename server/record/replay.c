@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "server/record/match_db.h"
+#include "server/record/playback.h"
 #include "shared/sim/inspect.h"
 
 typedef struct replay {
@@ -25,58 +26,6 @@ typedef struct replay {
     uint64_t keyframe;  // tick of the next one; UINT64_MAX: no more
     const char *states; // prefix of files, or NULL
 } replay;
-
-static carom_result wrong_version(replay *run)
-{
-    return cm_match_wrong(&run->report->error, CAROM_ERROR_VERSION,
-                          "recorded by engine %u (%s, layout %016llx), this is engine %u (layout "
-                          "%016llx)",
-                          run->info.engine_version, run->info.engine_text,
-                          (unsigned long long)run->info.layout_hash, CAROM_ENGINE_VERSION,
-                          (unsigned long long)cm_layout_hash());
-}
-
-static carom_result check_versions(replay *run)
-{
-    if (run->info.engine_version != CAROM_ENGINE_VERSION ||
-        run->info.layout_hash != cm_layout_hash()) {
-        return wrong_version(run);
-    }
-    if (run->module == NULL || strcmp(run->module->name, run->info.module) != 0) {
-        run->module = cm_module_find(run->info.module);
-    }
-    if (run->module == NULL) {
-        return cm_match_wrong(&run->report->error, CAROM_ERROR_VERSION,
-                              "recorded with module '%s', which this build does not have",
-                              run->info.module);
-    }
-    if (run->module->version != run->info.module_version) {
-        return cm_match_wrong(&run->report->error, CAROM_ERROR_VERSION,
-                              "recorded with version %u of module '%s', this build has %u",
-                              run->info.module_version, run->info.module, run->module->version);
-    }
-    return CAROM_OK;
-}
-
-static carom_result check_inputs(replay *run, const cm_recorded_tick *tick)
-{
-    for (uint32_t i = 0; i < tick->input.input_count; i++) {
-        const carom_player_input *input = &tick->input.inputs[i];
-        cm_pointer_reason reason;
-        cm_input_check check = cm_game_check_input(run->game, input->bytes, &reason);
-        if (check == CM_INPUT_POSE_REFUSED) {
-            return cm_match_wrong(
-                &run->report->error, CAROM_ERROR_CORRUPT, "ticks: row %llu: input of player %u: %s",
-                (unsigned long long)tick->tick, input->player, cm_pointer_reason_text(reason));
-        }
-        if (check == CM_INPUT_MODULE_REFUSED) {
-            return cm_match_wrong(&run->report->error, CAROM_ERROR_CORRUPT,
-                                  "ticks: row %llu: input of player %u: module '%s' refuses it",
-                                  (unsigned long long)tick->tick, input->player, run->info.module);
-        }
-    }
-    return CAROM_OK;
-}
 
 static void describe(replay *run, uint64_t tick, const cm_difference *d)
 {
@@ -124,7 +73,7 @@ static void find_difference(replay *run)
     bool reached = cm_game_decode(recorded, bytes, size) == CAROM_OK;
     while (reached && carom_game_tick(run->game) < at) {
         reached = cm_match_next(run->file, &tick, &ignored) == CAROM_OK &&
-                  check_inputs(run, &tick) == CAROM_OK;
+                  cm_playback_check_inputs(run->game, &tick, &ignored) == CAROM_OK;
         if (reached) {
             cm_game_tick(run->game, &tick.input);
         }
@@ -226,7 +175,7 @@ static carom_result run_ticks(replay *run, cm_replay_progress *progress, void *c
             return CAROM_OK;
         }
         if (tick.tick > 0) {
-            result = check_inputs(run, &tick);
+            result = cm_playback_check_inputs(run->game, &tick, &run->report->error);
             if (result != CAROM_OK) {
                 return result;
             }
@@ -261,7 +210,7 @@ carom_result cm_replay_verify(const char *path, const cm_replay_options *options
     result = cm_match_prove(run.file, options->public_key, &report->proof, &report->error);
     report->complete = report->proof.complete;
     if (result == CAROM_OK) {
-        result = check_versions(&run);
+        result = cm_playback_check(&run.info, &run.module, &report->error);
     }
     if (result == CAROM_OK) {
         result =

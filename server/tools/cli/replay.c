@@ -1,4 +1,5 @@
-// `carom replay MATCH --verify`: one line of what was verified, or of what is wrong.
+// `carom replay MATCH --verify`: one line of what was verified, or of what is wrong. Without
+// --verify, see replay_export.h.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +8,9 @@
 #include "server/tools/cli/cli.h"
 #include "server/record/replay.h"
 #include "server/record/sign_key.h"
+#include "server/tools/cli/replay_export.h"
+
+#define TICK_MAX 9007199254740992.0 // 2^53
 
 // A file that is not there is bad input; one whose reading fails is a failed operation.
 static int status_of(carom_result result, const char *path)
@@ -158,17 +162,23 @@ static int verify(const char *path, const uint8_t *public_key, const char *state
 
 static int run_command(int argc, char **argv)
 {
-    bool verifying = false, seek = false, speed = false, export = false;
-    const char *format = "text", *ignored = NULL, *path = NULL, *key_path = NULL, *states = NULL;
+    bool verifying = false, has_format = false;
+    const char *format = "text", *path = NULL, *key_path = NULL, *states = NULL;
     uint32_t count = 0;
+    cm_replay_export_options e = {.every = 1, .speed = 1.0};
     const cm_option options[] = {
         {.name = "verify", .kind = CM_OPTION_FLAG, .value = &verifying},
         {.name = "pubkey", .kind = CM_OPTION_TEXT, .value = &key_path},
         {.name = "states", .kind = CM_OPTION_TEXT, .value = &states},
-        {.name = "format", .kind = CM_OPTION_CHOICE, .value = &format, .choices = "text|json"},
-        {.name = "seek", .kind = CM_OPTION_TEXT, .value = &ignored, .given = &seek},
-        {.name = "speed", .kind = CM_OPTION_TEXT, .value = &ignored, .given = &speed},
-        {.name = "export", .kind = CM_OPTION_TEXT, .value = &ignored, .given = &export},
+        {"format", CM_OPTION_CHOICE, &format, 0, 0, "text|json", &has_format},
+        {"export", CM_OPTION_CHOICE, &e.form, 0, 0, "jsonl|csv|sqlite", NULL},
+        {"out", CM_OPTION_TEXT, &e.out, 0, 0, NULL, NULL},
+        {"seek", CM_OPTION_INT, &e.seek, 0, TICK_MAX, NULL, &e.has_seek},
+        {"from", CM_OPTION_INT, &e.from, 0, TICK_MAX, NULL, &e.has_from},
+        {"to", CM_OPTION_INT, &e.to, 0, TICK_MAX, NULL, &e.has_to},
+        {"every", CM_OPTION_INT, &e.every, 1, TICK_MAX, NULL, &e.has_every},
+        {"speed", CM_OPTION_NUMBER, &e.speed, 1e-3, 1e6, NULL, &e.has_speed},
+        {"events", CM_OPTION_FLAG, &e.events, 0, 0, NULL, NULL},
     };
     int status =
         cm_cli_options(argc, argv, options, sizeof options / sizeof options[0], &path, 1, &count);
@@ -179,14 +189,22 @@ static int run_command(int argc, char **argv)
         cm_cli_error("replay: expected one match file, see 'carom help replay'");
         return CM_STATUS_USAGE;
     }
-    if (seek || speed || export) {
-        cm_cli_error("replay: --%s: not built yet", seek ? "seek" : speed ? "speed" : "export");
+    if (verifying && cm_replay_export_asked(&e)) {
+        cm_cli_error("replay: --verify says whether the whole match is as recorded, and takes none "
+                     "of --export, --out, --seek, --from, --to, --every, --speed, --events");
+        return CM_STATUS_USAGE;
+    }
+    if (!verifying && (key_path != NULL || states != NULL || has_format)) {
+        cm_cli_error("replay: --pubkey, --states and --format: only with --verify");
+        return CM_STATUS_USAGE;
+    }
+    if (!verifying && e.form == NULL && !e.has_seek && !e.has_speed) {
+        cm_cli_error("replay: expected --verify, --export, --seek or --speed, see 'carom help "
+                     "replay'");
         return CM_STATUS_USAGE;
     }
     if (!verifying) {
-        cm_cli_error("replay: only --verify is built yet; 'carom match info %s' says what it holds",
-                     path);
-        return CM_STATUS_USAGE;
+        return cm_replay_export(path, &e);
     }
     uint8_t public_key[CM_SIGN_KEY_BYTES];
     char error[512];
@@ -202,7 +220,10 @@ const cm_command cm_replay_command = {
     "replay", run_command,
     "runs a recorded match again\n"
     "usage: carom replay MATCH --verify [--pubkey FILE] [--states PREFIX] [--format text|json]\n"
+    "       carom replay MATCH [--export jsonl|csv|sqlite] [--out FILE] [--seek TICK]\n"
+    "                    [--from TICK] [--to TICK] [--every K] [--speed X] [--events]\n"
     "\n"
+    "With --verify:\n"
     "  --verify   makes the file's hash chain again, re-simulates, and compares the hash of every\n"
     "             tick and every keyframe. 'consistent': rows, chain and simulation agree; "
     "whoever\n"
@@ -213,5 +234,18 @@ const cm_command cm_replay_command = {
     "  --pubkey   public key (what 'carom match keygen' makes, or 64 hexadecimal digits):\n"
     "             'authentic' where the whole match is signed by it, else status 1\n"
     "  --states   where the match diverged: the recorded and the replayed state at the next\n"
-    "             keyframe, encoded, as PREFIX.recorded and PREFIX.replayed\n",
+    "             keyframe, encoded, as PREFIX.recorded and PREFIX.replayed\n"
+    "Without, the match is played again and its states are given out; every tick's hash is\n"
+    "compared with the recorded one (status 1 where one differs):\n"
+    "  --export   jsonl (default) and csv: the lines of 'carom sim'; sqlite: inputs, tracks of\n"
+    "             bodies, events and players as plain tables, which EXPORT_FILE.md explains\n"
+    "  --out      file to be made (jsonl, csv: else standard output); one that is there already "
+    "is\n"
+    "             refused\n"
+    "  --seek     the state after one tick, from the keyframe before it; with --speed, from there\n"
+    "             on\n"
+    "  --from, --to   first and last tick (0, the end)\n"
+    "  --every    a line, or a row of each body, every K ticks (1); events are of all ticks\n"
+    "  --speed    lines come at X times the speed of the match (else at once)\n"
+    "  --events   jsonl: contacts that began or ended, breaks of joints, sleep\n",
     NULL};

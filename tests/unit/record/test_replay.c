@@ -176,9 +176,30 @@ Test(replay, the_command_and_its_statuses)
     cr_assert_not_null(strstr(ran.out, "\"result\": \"verified\", \"verified_ticks\": 90"));
     run("replay %s");
     cr_assert_eq(ran.status, 2);
-    run("replay %s --seek 7");
-    cr_assert_eq(ran.status, 2);
-    cr_assert_not_null(strstr(ran.err, "not built yet"));
+    cr_assert_not_null(strstr(ran.err, "expected --verify, --export, --seek or --speed"));
+    run("replay %s --seek 90");
+    cr_assert_eq(ran.status, 0, "%s", ran.err);
+    snprintf(expected, sizeof expected, "\"hash\": \"%016" PRIx64 "\"", hash);
+    cr_assert_not_null(strstr(ran.out, expected), "%s", ran.out);
+    run("replay %s --speed 1000 --every 30 | wc -l");
+    cr_assert_str_eq(ran.out, "4\n");
+    static const struct {
+        const char *command, *says;
+    } refused[] = {
+        {"replay %s --seek 91", "no tick 91, expected one of the match, 0 to 90"},
+        {"replay %s --seek 7 --from 3", "--seek: not with --from"},
+        {"replay %s --export csv --events", "--events: not with --export csv"},
+        {"replay %s --export sqlite", "expected --out FILE"},
+        {"replay %s --export csv --from 9 --to 7", "--to: before --from"},
+        {"replay %s --verify --seek 7", "takes none of --export"},
+        {"replay %s --seek 7 --states x", "only with --verify"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        run(refused[i].command);
+        cr_expect_eq(ran.status, 2, "%s", refused[i].command);
+        cr_expect_not_null(strstr(ran.err, refused[i].says), "%s", ran.err);
+        cr_expect_str_eq(ran.out, "");
+    }
     run("match info %s");
     cr_assert_eq(ran.status, 0, "%s", ran.err);
     cr_assert_not_null(strstr(ran.out, "\"match_id\": \"c0ffee0000000001\""), "%s", ran.out);

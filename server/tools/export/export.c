@@ -1,0 +1,60 @@
+// Walking a match. What is before the first tick is skipped by the nearest keyframe, and of the
+// rest each tick is run: an hour of 256 bodies takes about 13 s, and what is written comes on top.
+#include "server/tools/export/export.h"
+
+#include <stdio.h>
+
+#include "server/record/match_db.h"
+
+void cm_export_name(const cm_scene *scene, carom_body_id body, char *name, size_t size)
+{
+    if (body.index < cm_scene_body_count(scene) && body.generation == 1) {
+        snprintf(name, size, "%s", cm_scene_body_name(scene, body.index));
+    } else {
+        snprintf(name, size, "body_%u", (unsigned)body.index);
+    }
+}
+
+carom_result cm_export_walk(cm_playback *playback, const cm_export_options *options,
+                            const cm_export_calls *calls, cm_match_error *error)
+{
+    carom_result result = cm_playback_seek(playback, options->from, error);
+    const carom_game *game = cm_playback_game(playback);
+    for (uint64_t tick = options->from; result == CAROM_OK; tick++) {
+        if (calls->step != NULL && tick > options->from) {
+            result = calls->step(calls->context, game, error);
+        }
+        if (result == CAROM_OK && (tick - options->from) % options->every == 0) {
+            result = calls->sample(calls->context, game, error);
+        }
+        if (result != CAROM_OK || tick == options->to) {
+            break;
+        }
+        result = cm_playback_next(playback, error);
+    }
+    return result;
+}
+
+carom_result cm_export_run(const char *match, const cm_export_options *asked, cm_match_error *error)
+{
+    cm_playback *playback;
+    cm_match_info info;
+    cm_export_options options = *asked;
+    carom_result result = cm_playback_open(match, &playback, error);
+    if (result != CAROM_OK) {
+        return result;
+    }
+    cm_match_info_get(cm_playback_file(playback), &info);
+    options.to = options.to < info.ticks ? options.to : info.ticks;
+    if (options.from > options.to) {
+        result = cm_match_wrong(error, CAROM_ERROR_ARGUMENT,
+                                "no tick %llu, expected one of the match, 0 to %llu",
+                                (unsigned long long)options.from, (unsigned long long)info.ticks);
+    } else if (options.kind == CM_EXPORT_SQLITE) {
+        result = cm_export_tables(playback, &options, error);
+    } else {
+        result = cm_export_lines(playback, &options, error);
+    }
+    cm_playback_close(playback);
+    return result;
+}

@@ -1,0 +1,51 @@
+// `carom replay` without --verify: a match played again from one tick to another, and every so many
+// ticks its state given out: as the lines of `carom sim` (jsonl, csv), as SQLite tables
+// (EXPORT_FILE.md) or as an animated glTF scene.
+#ifndef CM_SERVER_TOOLS_EXPORT_EXPORT_H
+#define CM_SERVER_TOOLS_EXPORT_EXPORT_H
+
+#include <stdio.h>
+
+#include "server/record/playback.h"
+
+typedef enum cm_export_kind {
+    CM_EXPORT_JSONL,
+    CM_EXPORT_CSV,
+    CM_EXPORT_SQLITE,
+} cm_export_kind;
+
+typedef struct cm_export_options {
+    cm_export_kind kind;
+    uint64_t from, to; // ticks; `to` beyond the end is the end
+    uint64_t every;    // ticks; at least 1
+    bool events;       // of jsonl: contacts, breaks and sleep of the ticks between
+    double speed;      // of jsonl and csv: times real time; 0: at once
+    const char *path;  // of a file to be made; NULL with jsonl and csv: `out`
+    FILE *out;
+} cm_export_options;
+
+// Errors as cm_playback_open and cm_playback_next; CAROM_ERROR_ARGUMENT: no such tick;
+// CAROM_ERROR_STATE: the path is there already; CAROM_ERROR_IO. `error` is always filled, and names
+// the path where that is at fault.
+carom_result cm_export_run(const char *match, const cm_export_options *options,
+                           cm_match_error *error);
+
+// Of export.c, for the other files of this folder: calls `sample` after each tick that is wanted
+// and `step` (may be NULL) after every tick from the first one on.
+typedef struct cm_export_calls {
+    void *context;
+    carom_result (*step)(void *context, const carom_game *game, cm_match_error *error);
+    carom_result (*sample)(void *context, const carom_game *game, cm_match_error *error);
+} cm_export_calls;
+carom_result cm_export_walk(cm_playback *playback, const cm_export_options *options,
+                            const cm_export_calls *calls, cm_match_error *error);
+
+carom_result cm_export_lines(cm_playback *playback, const cm_export_options *options,
+                             cm_match_error *error);
+carom_result cm_export_tables(cm_playback *playback, const cm_export_options *options,
+                              cm_match_error *error);
+
+// The name of a body: the scene's, or body_SLOT for what came later.
+void cm_export_name(const cm_scene *scene, carom_body_id body, char *name, size_t size);
+
+#endif

@@ -1,0 +1,116 @@
+// A match as SQLite tables: what the file holds first, then what the simulation gives.
+#include "server/record/export_db.h"
+#include "server/tools/export/export.h"
+
+#include <stdio.h>
+
+typedef struct tables {
+    cm_export_db *db;
+    const cm_scene *scene;
+} tables;
+
+static carom_result put_contacts(const tables *t, const carom_world *world, uint64_t tick,
+                                 cm_match_error *error)
+{
+    uint32_t count = 0;
+    const carom_contact_event *rows = carom_world_contact_events(world, &count);
+    carom_result result = CAROM_OK;
+    for (uint32_t i = 0; result == CAROM_OK && i < count; i++) {
+        cm_export_happening what = {.type = rows[i].begin ? "begin" : "end",
+                                    .body = rows[i].body_a,
+                                    .other = rows[i].body_b,
+                                    .contact = &rows[i]};
+        result = cm_export_db_happening(t->db, tick, &what, error);
+    }
+    return result;
+}
+
+static carom_result put_breaks(const tables *t, const carom_world *world, uint64_t tick,
+                               cm_match_error *error)
+{
+    uint32_t count = 0;
+    const carom_joint_event *rows = carom_world_joint_events(world, &count);
+    carom_result result = CAROM_OK;
+    for (uint32_t i = 0; result == CAROM_OK && i < count; i++) {
+        char name[CM_NAME_MAX];
+        uint32_t slot = rows[i].joint.index;
+        if (slot < cm_scene_joint_count(t->scene)) {
+            snprintf(name, sizeof name, "%s", cm_scene_joint_name(t->scene, slot));
+        } else {
+            snprintf(name, sizeof name, "joint_%u", (unsigned)slot);
+        }
+        cm_export_happening what = {.type = "break", .joint = name, .broken = &rows[i]};
+        result = cm_export_db_happening(t->db, tick, &what, error);
+    }
+    return result;
+}
+
+static carom_result put_sleeps(const tables *t, const carom_world *world, uint64_t tick,
+                               cm_match_error *error)
+{
+    uint32_t count = 0;
+    const carom_sleep_event *rows = carom_world_sleep_events(world, &count);
+    carom_result result = CAROM_OK;
+    for (uint32_t i = 0; result == CAROM_OK && i < count; i++) {
+        cm_export_happening what = {.type = rows[i].asleep ? "sleep" : "wake",
+                                    .body = rows[i].body};
+        result = cm_export_db_happening(t->db, tick, &what, error);
+    }
+    return result;
+}
+
+static carom_result put_bodies(const tables *t, const carom_game *game, bool tracks,
+                               cm_match_error *error)
+{
+    const carom_world *world = carom_game_world(game);
+    uint64_t tick = carom_game_tick(game);
+    carom_result result = CAROM_OK;
+    for (uint32_t slot = 0; result == CAROM_OK && slot < carom_world_body_slots(world); slot++) {
+        carom_body_state state;
+        char name[CM_NAME_MAX];
+        carom_body_id id = carom_world_body_at(world, slot);
+        if (carom_body_get(world, id, &state) == CAROM_OK) {
+            cm_export_name(t->scene, id, name, sizeof name);
+            cm_export_body row = {id, name, &state, tracks};
+            result = cm_export_db_body(t->db, tick, &row, error);
+        }
+    }
+    return result;
+}
+
+static carom_result step(void *context, const carom_game *game, cm_match_error *error)
+{
+    const tables *t = context;
+    const carom_world *world = carom_game_world(game);
+    uint64_t tick = carom_game_tick(game);
+    carom_result result = put_bodies(t, game, false, error);
+    result = result == CAROM_OK ? put_contacts(t, world, tick, error) : result;
+    result = result == CAROM_OK ? put_breaks(t, world, tick, error) : result;
+    return result == CAROM_OK ? put_sleeps(t, world, tick, error) : result;
+}
+
+static carom_result sample(void *context, const carom_game *game, cm_match_error *error)
+{
+    return put_bodies(context, game, true, error);
+}
+
+carom_result cm_export_tables(cm_playback *playback, const cm_export_options *options,
+                              cm_match_error *error)
+{
+    cm_match_file *file = cm_playback_file(playback);
+    cm_export_def def = {options->path, options->from, options->to, options->every};
+    tables t = {.scene = cm_match_scene(file)};
+    carom_result result = cm_export_db_create(&def, &t.db, error);
+    if (result != CAROM_OK) {
+        return result;
+    }
+    result = cm_export_db_records(t.db, file, error);
+    cm_export_calls calls = {&t, step, sample};
+    result = result == CAROM_OK ? cm_playback_restart(playback, error) : result;
+    result = result == CAROM_OK ? cm_export_walk(playback, options, &calls, error) : result;
+    if (result != CAROM_OK) {
+        cm_export_db_abandon(t.db);
+        return result;
+    }
+    return cm_export_db_finish(t.db, error);
+}
