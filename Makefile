@@ -136,7 +136,7 @@ CATALOGUE_SQL := $(sort $(wildcard server/record/catalogue/*.sql))
 $(GEN)/catalogue.inc: $(CATALOGUE_SQL)
 	@mkdir -p $(GEN)
 	$(call say,SQL,$@)awk 'FNR == 1 && NR > 1 { print "," } { gsub(/["\\]/, "\\\\&"); printf "\"%s\\n\"\n", $$0 }' $^ >$@
-$(OUT)/server/record/scene_db.o: $(GEN)/catalogue.inc
+$(OUT)/server/record/catalogue.o: $(GEN)/catalogue.inc
 
 $(OUT)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 	$(call say,CC,$<)$(COMPILE) -w -MMD -MP -c $< -o $@

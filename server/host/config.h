@@ -17,12 +17,12 @@
 // TEXT(name, default, help), INT(name, default, low, high, help), BOOL(name, default, help),
 // CHOICE(name, default, choices, help)
 #define CM_CONFIG_KEYS(TEXT, INT, BOOL, CHOICE)                                                    \
-    TEXT(db, "carom.db", "database of scenes")                                                     \
+    TEXT(db, "carom.db", "catalogue: scenes, rooms to start, index of matches; made if missing")   \
     TEXT(matches, "matches", "directory of match files; made if missing")                          \
     TEXT(listen, "127.0.0.1:9400", "UDP address, HOST:PORT; port 0 takes a free one")              \
     TEXT(http, "", "HTTP address; not built yet, must be empty")                                   \
     TEXT(ready_file, "", "file that gets the listening address once the room is open")             \
-    TEXT(scene, "", "the room's scene: a name in the database, or a file")                         \
+    TEXT(scene, "", "the room's scene: a name in the database, or a file; empty: the room of db")  \
     TEXT(key, "", "file of the keys that tokens are opened with (carom token keygen)")             \
     TEXT(public, "",                                                                               \
          "addresses that tokens may name, A.B.C.D:PORT with commas between them; empty: listen")   \

@@ -470,6 +470,41 @@ carom_result cm_match_open(const char *path, cm_match_file **out, cm_match_error
     return CAROM_OK;
 }
 
+static carom_result read_last(cm_match_file *file, cm_match_head *head, cm_match_error *error)
+{
+    carom_result result = read_end(file, error);
+    sqlite3_stmt *row = cm_match_prepare(file, "SELECT tick, chain FROM last WHERE id = 0");
+    if (result == CAROM_OK && (row == NULL || sqlite3_step(row) != SQLITE_ROW ||
+                               !cm_column_u64(row, 0, &file->info.ticks) ||
+                               !cm_column_bytes(row, 1, head->chain, sizeof head->chain))) {
+        result = cm_match_wrong(error, CAROM_ERROR_CORRUPT, "last: expected a tick and 32 bytes");
+    }
+    sqlite3_finalize(row);
+    return result;
+}
+
+carom_result cm_match_head_read(const char *path, cm_match_head *head, cm_match_error *error)
+{
+    memset(error, 0, sizeof *error);
+    memset(head, 0, sizeof *head);
+    cm_match_file *file = calloc(1, sizeof *file);
+    if (file == NULL || !cm_crypto_init()) {
+        free(file);
+        return cm_match_wrong(error, CAROM_ERROR_MEMORY, "no memory");
+    }
+    file->info.bytes = bytes_of(path);
+    carom_result result = cm_match_db_open(path, &file->db, &file->info.format, error);
+    result = result == CAROM_OK ? read_meta(file, error) : result;
+    result = result == CAROM_OK ? read_scene(file, error) : result;
+    result = result == CAROM_OK ? read_last(file, head, error) : result;
+    head->info = file->info;
+    if (file->scene != NULL) {
+        snprintf(head->scene, sizeof head->scene, "%s", cm_scene_name(file->scene));
+    }
+    cm_match_close(file);
+    return result;
+}
+
 void cm_match_close(cm_match_file *file)
 {
     if (file == NULL) {

@@ -39,6 +39,15 @@ typedef struct cm_match_error {
 // is worth is said by proof.h and replay.h.
 carom_result cm_match_open(const char *path, cm_match_file **file, cm_match_error *error);
 void cm_match_close(cm_match_file *file);
+
+// The head and the end alone, for lists: rows of ticks are neither checked nor counted. Of the info
+// inputs, keyframes, joins and leaves stay 0.
+typedef struct cm_match_head {
+    cm_match_info info;
+    char scene[CM_NAME_MAX]; // its name
+    uint8_t chain[32];       // the value at the end
+} cm_match_head;
+carom_result cm_match_head_read(const char *path, cm_match_head *head, cm_match_error *error);
 void cm_match_info_get(const cm_match_file *file, cm_match_info *info);
 // The scene, owned by the file. NULL only where another engine recorded it and this one refuses it.
 const cm_scene *cm_match_scene(const cm_match_file *file);

@@ -4,6 +4,7 @@
 #define CM_SERVER_RECORD_MATCH_ROWS_H
 
 #include "server/record/chain.h"
+#include "server/record/column.h"
 #include "server/record/match_db.h"
 
 struct sqlite3_stmt;
@@ -44,15 +45,6 @@ carom_result cm_cursor_open(cm_match_file *file, cm_cursor *cursor, const char *
                             const char *sql, cm_match_error *error);
 carom_result cm_cursor_step(cm_match_file *file, cm_cursor *cursor, cm_match_error *error);
 void cm_cursor_close(cm_cursor *cursor);
-
-// An integer that may not be negative; false for anything else.
-bool cm_column_u64(struct sqlite3_stmt *row, int at, uint64_t *value);
-// A decimal text as the writer makes it; NULL gives 0.
-bool cm_column_id(struct sqlite3_stmt *row, int at, uint64_t *value);
-// A blob of exactly this size.
-bool cm_column_bytes(struct sqlite3_stmt *row, int at, uint8_t *bytes, size_t size);
-// A text of fewer than `size` bytes, without zeros in it.
-bool cm_column_text(struct sqlite3_stmt *row, int at, char *text, size_t size);
 
 // Back to tick 0, everything closed.
 void cm_match_rewind(cm_match_file *file);

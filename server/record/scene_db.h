@@ -1,16 +1,9 @@
-// The catalogue: scenes kept in an SQLite file under their names, in packed form and in versions.
-// Its schema is what the numbered files of catalogue/ make, one after another; user_version says
-// how many of them a file has had. An older file is brought up to date when it is opened, a newer
-// one is refused.
-//
-// Each call opens the file, does one thing and closes it; a scene is used once a room, not once a
-// tick. What comes out of a file is hostile until unpacked and checked.
+// Scenes in the catalogue, under their names, in packed form and in versions. A scene is used once
+// a room, not once a tick.
 #ifndef CM_SERVER_RECORD_SCENE_DB_H
 #define CM_SERVER_RECORD_SCENE_DB_H
 
-#include "shared/scene/scene.h"
-
-#define CM_SCENE_DB_DEFAULT "carom.db"
+#include "server/record/catalogue.h"
 
 typedef struct cm_scene_row {
     char name[CM_NAME_MAX];

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "server/record/match_index.h"
 #include "server/record/match_writer.h"
 #include "shared/wire/crypto.h"
 
@@ -47,6 +48,7 @@ typedef struct cm_match {
     uint64_t batch_dropped;  // thread
     bool touched;            // thread; by this batch
     bool failed;             // thread
+    cm_match_entry *begun;   // thread; what the index is to be told; NULL: it was, or is not asked
 } cm_match;
 
 typedef struct job {
@@ -59,7 +61,7 @@ typedef struct job {
 } job;
 
 struct cm_store {
-    char *directory;
+    char *directory, *catalogue; // NULL: no index
     char begin_error[256];
     bool threaded, durability_power;
     bool has_secret;
@@ -337,6 +339,45 @@ static void writer_failed(cm_store *store, cm_match *match)
     pthread_mutex_unlock(&store->lock);
 }
 
+// The catalogue is of use to people, and a match goes on without it.
+static void put_entry(cm_store *store, cm_match *match, const cm_match_entry *entry)
+{
+    cm_scene_error error;
+    if (cm_match_index_put(store->catalogue, entry, &error) != CAROM_OK) {
+        pthread_mutex_lock(&store->lock);
+        snprintf(match->status.unindexed, sizeof match->status.unindexed, "%.80s: %.70s",
+                 store->catalogue, error.message);
+        pthread_mutex_unlock(&store->lock);
+    }
+}
+
+// With the first tick: a match that never ran is not told of.
+static void index_begun(cm_store *store, cm_match *match)
+{
+    if (match->begun != NULL) {
+        put_entry(store, match, match->begun);
+        free(match->begun);
+        match->begun = NULL;
+    }
+}
+
+// Of the file that is now one file: read back, so that the hash is of what is on the disk.
+static void index_ended(cm_store *store, cm_match *match)
+{
+    cm_match_entry entry;
+    cm_match_error error;
+    if (store->catalogue == NULL) {
+        return;
+    }
+    if (cm_match_entry_read(&entry, match->path, &error) == CAROM_OK) {
+        put_entry(store, match, &entry);
+        return;
+    }
+    pthread_mutex_lock(&store->lock);
+    snprintf(match->status.unindexed, sizeof match->status.unindexed, "%.150s", error.message);
+    pthread_mutex_unlock(&store->lock);
+}
+
 static void close_match(cm_store *store, cm_match *match, cm_match_end end)
 {
     if (match->writer == NULL) {
@@ -359,6 +400,9 @@ static void close_match(cm_store *store, cm_match *match, cm_match_end end)
     }
     cm_match_writer_close(match->writer);
     match->writer = NULL;
+    if (!match->failed && end != CM_MATCH_LIVE) {
+        index_ended(store, match);
+    }
 }
 
 static bool write_rows(cm_match_writer *writer, const job *work)
@@ -401,6 +445,7 @@ static void write_job(cm_store *store, const job *work)
         match->batch_dropped += is_counted(work);
         writer_failed(store, match);
     } else if (work->kind == JOB_TICK) {
+        index_begun(store, match);
         match->written_tick = ((const cm_recorded_tick *)work->bytes)->tick;
     }
 }
@@ -559,7 +604,9 @@ carom_result cm_store_create(const cm_store_def *def, cm_store **out)
         return CAROM_ERROR_IO;
     }
     cm_store *store = calloc(1, sizeof *store);
-    if (store == NULL || (store->directory = strdup(def->directory)) == NULL) {
+    if (store == NULL || (store->directory = strdup(def->directory)) == NULL ||
+        (def->catalogue != NULL && (store->catalogue = strdup(def->catalogue)) == NULL)) {
+        free(store != NULL ? store->directory : NULL);
         free(store);
         return CAROM_ERROR_MEMORY;
     }
@@ -602,6 +649,7 @@ void cm_store_destroy(cm_store *store)
     }
     for (uint32_t i = 0; i < store->match_count; i++) {
         close_match(store, store->matches[i], CM_MATCH_LIVE);
+        free(store->matches[i]->begun);
         free(store->matches[i]->path);
         free(store->matches[i]);
     }
@@ -611,6 +659,7 @@ void cm_store_destroy(cm_store *store)
     cm_crypto_wipe(store->secret, sizeof store->secret);
     free(store->matches);
     free(store->directory);
+    free(store->catalogue);
     free(store);
 }
 
@@ -662,6 +711,10 @@ carom_result cm_store_begin(cm_store *store, const cm_match_def *def, cm_match_h
     cm_match **grown = NULL;
     if (result == CAROM_OK) {
         match->status.bytes = cm_match_writer_bytes(match->writer);
+        match->begun = store->catalogue != NULL ? malloc(sizeof *match->begun) : NULL;
+        if (match->begun != NULL) {
+            cm_match_entry_begin(match->begun, def, match->path);
+        }
         pthread_mutex_lock(&store->lock);
         grown = realloc(store->matches, (store->match_count + 1) * sizeof(cm_match *));
         if (grown != NULL) {
@@ -675,6 +728,7 @@ carom_result cm_store_begin(cm_store *store, const cm_match_def *def, cm_match_h
     if (result != CAROM_OK) {
         snprintf(store->begin_error, sizeof store->begin_error, "%s: %s", match->path, reason);
         cm_match_writer_close(match->writer);
+        free(match->begun);
         free(match->path);
         free(match);
     }

@@ -17,6 +17,7 @@ typedef struct cm_store_def {
     bool durability_power; // fsync each batch (else: survives the process, not the power)
     uint32_t queue_max;    // bytes waiting above which a match is marked not durable; 64 MiB
     const uint8_t *secret; // of an Ed25519 key (sign_key.h), copied: links are signed; NULL: not
+    const char *catalogue; // whose index gets each match as it begins and ends; NULL: none
 } cm_store_def;
 
 typedef struct cm_match_def {
@@ -43,10 +44,11 @@ typedef struct cm_match_status {
     uint64_t bytes;          // written so far
     uint64_t committed_tick; // newest tick that a committed transaction holds
     uint64_t queued_bytes;
-    uint64_t dropped; // ticks and keyframes left out since the match is not durable
-    bool durable;     // false after an I/O error or an overfull queue; never true again
-    bool power;       // committed ticks survive a power cut too
-    char error[160];  // why not durable
+    uint64_t dropped;    // ticks and keyframes left out since the match is not durable
+    bool durable;        // false after an I/O error or an overfull queue; never true again
+    bool power;          // committed ticks survive a power cut too
+    char error[160];     // why not durable
+    char unindexed[160]; // why the catalogue does not have it as it is; ""
 } cm_match_status;
 
 // A match in the store, by value; 0 is none.

@@ -46,6 +46,24 @@ void cm_crypto_hash(uint8_t *out, size_t out_size, const uint8_t *bytes, size_t 
     crypto_generichash_blake2b(out, out_size, bytes, size, key, key != NULL ? CM_KEY_BYTES : 0);
 }
 
+_Static_assert(sizeof(cm_crypto_stream) >= sizeof(crypto_generichash_blake2b_state),
+               "the library's state fits");
+
+void cm_crypto_stream_begin(cm_crypto_stream *stream, size_t out_size)
+{
+    crypto_generichash_blake2b_init((void *)stream, NULL, 0, out_size);
+}
+
+void cm_crypto_stream_add(cm_crypto_stream *stream, const uint8_t *bytes, size_t size)
+{
+    crypto_generichash_blake2b_update((void *)stream, bytes, size);
+}
+
+void cm_crypto_stream_end(cm_crypto_stream *stream, uint8_t *out, size_t out_size)
+{
+    crypto_generichash_blake2b_final((void *)stream, out, out_size);
+}
+
 void cm_crypto_public(const uint8_t secret[CM_KEY_BYTES], uint8_t public_key[CM_KEY_BYTES])
 {
     crypto_scalarmult_curve25519_base(public_key, secret);

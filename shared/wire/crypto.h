@@ -28,6 +28,14 @@ bool cm_crypto_equal(const void *a, const void *b, size_t size);
 void cm_crypto_hash(uint8_t *out, size_t out_size, const uint8_t *bytes, size_t size,
                     const uint8_t *key);
 
+// The same without a key, of bytes that come in parts.
+typedef struct cm_crypto_stream {
+    _Alignas(64) uint8_t state[384];
+} cm_crypto_stream;
+void cm_crypto_stream_begin(cm_crypto_stream *stream, size_t out_size);
+void cm_crypto_stream_add(cm_crypto_stream *stream, const uint8_t *bytes, size_t size);
+void cm_crypto_stream_end(cm_crypto_stream *stream, uint8_t *out, size_t out_size);
+
 // X25519. The public half of a secret of any 32 bytes.
 void cm_crypto_public(const uint8_t secret[CM_KEY_BYTES], uint8_t public_key[CM_KEY_BYTES]);
 // What both ends compute; false for a public key that gives nothing (of low order).

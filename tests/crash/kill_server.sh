@@ -57,7 +57,7 @@ one_round() {
     RANDOM=$((seed * 1000 + round))
     target=$((30 + RANDOM % 120))
     pause=0.0$((RANDOM % 90 + 10))
-    "$carom" serve --insecure --listen 127.0.0.1:0 --matches "$matches" --scene "$scene" \
+    "$carom" serve --insecure --listen 127.0.0.1:0 --matches "$matches" --db "$folder/carom.db" --scene "$scene" \
         --status-interval-ms 100 --keyframe-s 1 --room-seed $((seed + round)) >"$log" 2>&1 &
     server=$!
     if ! wait_until is_listening; then

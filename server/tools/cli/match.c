@@ -1,21 +1,19 @@
 // `carom match …`: what match files hold, and what may be done to them. 64-bit ids, seeds and
 // hashes are strings in JSON, since a number does not hold them.
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "server/tools/cli/cli.h"
+#include "server/tools/cli/match_list.h"
 #include "server/record/match_change.h"
 #include "server/record/match_diff.h"
 #include "server/record/sign_key.h"
 #include "shared/scene/scene_json.h"
 
-// One JSON object, left open.
-static void print_info(const cm_match_file *file)
+void cm_match_print_info(const cm_match_file *file)
 {
     cm_match_info info;
     cm_match_info_get(file, &info);
@@ -77,188 +75,10 @@ static int info(int argc, char **argv)
     if (result != CAROM_OK) {
         return refuse(path, result, &error);
     }
-    print_info(file);
+    cm_match_print_info(file);
     printf("}\n");
     cm_match_close(file);
     return cm_cli_finish(CM_STATUS_DONE);
-}
-
-// Directories
-// --------------------------------------------------------------------------------------
-
-typedef struct match_row {
-    char path[512];
-    uint64_t started_unix_ms, bytes;
-    bool is_ended;
-} match_row;
-
-typedef struct match_rows {
-    match_row *rows;
-    size_t count, capacity;
-    uint32_t refused; // said on stderr
-} match_rows;
-
-static bool is_match_name(const char *name)
-{
-    size_t length = strlen(name);
-    return length > 6 && strcmp(name + length - 6, ".match") == 0;
-}
-
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const match_row *)a)->path, ((const match_row *)b)->path);
-}
-
-static int newest_first(const void *a, const void *b)
-{
-    uint64_t x = ((const match_row *)a)->started_unix_ms;
-    uint64_t y = ((const match_row *)b)->started_unix_ms;
-    return x != y ? (x < y ? 1 : -1) : by_path(a, b);
-}
-
-static bool add_row(match_rows *list, const char *directory, const char *name)
-{
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity * 2 + 16;
-        match_row *grown = realloc(list->rows, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        list->rows = grown;
-        list->capacity = capacity;
-    }
-    match_row *row = &list->rows[list->count];
-    memset(row, 0, sizeof *row);
-    if (snprintf(row->path, sizeof row->path, "%s/%s", directory, name) < (int)sizeof row->path) {
-        list->count++;
-    }
-    return true;
-}
-
-// Every *.match of a directory, in order of their names. False after a message.
-static bool scan(const char *command, const char *directory, match_rows *list)
-{
-    DIR *open = opendir(directory);
-    if (open == NULL) {
-        cm_cli_error("match %s: %s: not a directory that can be read", command, directory);
-        return false;
-    }
-    bool whole = true;
-    for (const struct dirent *entry = readdir(open); whole && entry != NULL;
-         entry = readdir(open)) {
-        whole = !is_match_name(entry->d_name) || add_row(list, directory, entry->d_name);
-    }
-    closedir(open);
-    if (list->count > 0) {
-        qsort(list->rows, list->count, sizeof list->rows[0], by_path);
-    }
-    return whole;
-}
-
-// Fills a row's numbers; prints its line where `print`. False: refused, said.
-static bool look(match_row *row, bool print)
-{
-    cm_match_file *file;
-    cm_match_error error;
-    cm_match_info about;
-    if (cm_match_open(row->path, &file, &error) != CAROM_OK) {
-        cm_cli_error("%s: %s", row->path, error.message);
-        return false;
-    }
-    cm_match_info_get(file, &about);
-    row->started_unix_ms = about.started_unix_ms;
-    row->bytes = about.bytes;
-    row->is_ended = about.end != CM_MATCH_LIVE;
-    if (print) {
-        char path[6 * sizeof row->path + 3];
-        cm_json_quote(row->path, path, sizeof path);
-        print_info(file);
-        printf(", \"path\": %s}\n", path);
-    }
-    cm_match_close(file);
-    return true;
-}
-
-static int list(int argc, char **argv)
-{
-    const char *directory = "matches";
-    const cm_option options[] = {{.name = "matches", .kind = CM_OPTION_TEXT, .value = &directory}};
-    int status = cm_cli_options(argc, argv, options, 1, NULL, 0, NULL);
-    match_rows found = {0};
-    if (status != CM_STATUS_DONE) {
-        return status;
-    }
-    if (!scan("list", directory, &found)) {
-        return CM_STATUS_USAGE;
-    }
-    for (size_t i = 0; i < found.count; i++) {
-        (void)look(&found.rows[i], true); // one that is refused is said, and the others go on
-    }
-    free(found.rows);
-    return cm_cli_finish(CM_STATUS_DONE);
-}
-
-// Removes those that ended and are beyond `keep`, or older than `before_ms`.
-static int remove_rows(match_rows *found, int64_t keep, uint64_t before_ms, bool dry_run)
-{
-    int status = CM_STATUS_DONE;
-    size_t ended = 0;
-    for (size_t i = 0; i < found->count; i++) {
-        const match_row *row = &found->rows[i];
-        if (!row->is_ended) {
-            continue;
-        }
-        ended++;
-        if (ended <= (size_t)keep && row->started_unix_ms >= before_ms) {
-            continue;
-        }
-        if (!dry_run && unlink(row->path) != 0) {
-            cm_cli_error("%s: cannot be removed", row->path);
-            status = CM_STATUS_FAILED;
-            continue;
-        }
-        printf("%s\n", row->path);
-    }
-    return status;
-}
-
-static int prune(int argc, char **argv)
-{
-    const char *directory = "matches";
-    int64_t keep = INT64_MAX, days = 0;
-    bool has_keep = false, has_days = false, dry_run = false;
-    const cm_option options[] = {
-        {.name = "matches", .kind = CM_OPTION_TEXT, .value = &directory},
-        {"keep", CM_OPTION_INT, &keep, 0, 1e9, NULL, &has_keep},
-        {"older-than", CM_OPTION_INT, &days, 0, 36500, NULL, &has_days},
-        {.name = "dry-run", .kind = CM_OPTION_FLAG, .value = &dry_run},
-    };
-    int status = cm_cli_options(argc, argv, options, 4, NULL, 0, NULL);
-    match_rows found = {0};
-    if (status != CM_STATUS_DONE) {
-        return status;
-    }
-    if (!has_keep && !has_days) {
-        cm_cli_error("match prune: expected --keep COUNT, --older-than DAYS, or both");
-        return CM_STATUS_USAGE;
-    }
-    if (!scan("prune", directory, &found)) {
-        return CM_STATUS_USAGE;
-    }
-    size_t read = 0;
-    for (size_t i = 0; i < found.count; i++) {
-        if (look(&found.rows[i], false)) {
-            found.rows[read++] = found.rows[i];
-        }
-    }
-    found.count = read; // what cannot be read is not ours to remove
-    if (read > 0) {
-        qsort(found.rows, read, sizeof found.rows[0], newest_first);
-    }
-    uint64_t now_ms = (uint64_t)time(NULL) * 1000u, span = (uint64_t)days * 86400000u;
-    status = remove_rows(&found, keep, has_days && now_ms > span ? now_ms - span : 0, dry_run);
-    free(found.rows);
-    return cm_cli_finish(status);
 }
 
 // Changes
@@ -266,11 +86,12 @@ static int prune(int argc, char **argv)
 
 static int erase_player(int argc, char **argv)
 {
-    const char *client = NULL;
+    const char *client = NULL, *db = CM_CATALOGUE_DEFAULT;
     const cm_option options[] = {
         {.name = "client-id", .kind = CM_OPTION_TEXT, .value = &client},
+        {.name = "db", .kind = CM_OPTION_TEXT, .value = &db},
     };
-    const char *path = one_file(argc, argv, options, 1);
+    const char *path = one_file(argc, argv, options, 2);
     if (path == NULL) {
         return CM_STATUS_USAGE;
     }
@@ -282,9 +103,14 @@ static int erase_player(int argc, char **argv)
     }
     uint32_t rows = 0;
     cm_match_error error;
+    cm_match_entry entry;
+    bool is_indexed = cm_match_is_indexed(db, path, &entry);
     carom_result result = cm_match_erase(path, id, &rows, &error);
     if (result != CAROM_OK) {
         return refuse(path, result, &error);
+    }
+    if (is_indexed && !cm_match_index_again(db, path, &entry)) {
+        return CM_STATUS_FAILED;
     }
     printf("{\"client_id\": \"%s\", \"erased\": %u}\n", client, rows);
     return cm_cli_finish(CM_STATUS_DONE);
@@ -394,8 +220,8 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"info", info},     {"list", list},       {"prune", prune},
-    {"diff", diff},     {"extract", extract}, {"erase-player", erase_player},
+    {"info", info},     {"list", cm_match_list}, {"prune", cm_match_prune},
+    {"diff", diff},     {"extract", extract},    {"erase-player", erase_player},
     {"keygen", keygen}, {"backup", extract},
 };
 
@@ -416,18 +242,25 @@ const cm_command cm_match_command = {
     "match", run_command,
     "looks into match files\n"
     "usage: carom match info FILE\n"
-    "       carom match list [--matches DIR]\n"
-    "       carom match prune [--matches DIR] [--keep COUNT] [--older-than DAYS] [--dry-run]\n"
+    "       carom match list [--matches DIR] [--db FILE] [--add]\n"
+    "       carom match prune [--matches DIR] [--db FILE] [--keep COUNT] [--older-than DAYS]\n"
+    "                         [--dry-run]\n"
     "       carom match diff FILE FILE\n"
     "       carom match extract|backup FILE --out NEW [--redact]\n"
-    "       carom match erase-player FILE --client-id NUMBER\n"
+    "       carom match erase-player FILE --client-id NUMBER [--db FILE]\n"
     "       carom match keygen --out FILE\n"
     "\n"
     "info prints what a match file holds: scene, module, versions, players, ticks, how it ended;\n"
-    "list the same for each *.match of a directory, a line each.\n"
-    "prune removes matches that ended: all but the newest COUNT, or those that began more than "
-    "DAYS\n"
-    "days ago, and prints their paths. What cannot be read, or never ended, stays.\n"
+    "list the same for each *.match of a directory (matches), a line each, with what the "
+    "catalogue's\n"
+    "index (--db, " CM_CATALOGUE_DEFAULT
+    ") says of it: 'yes' (the file is as its server left it), 'changed'\n"
+    "(it is not), 'no' (not in the index), 'live', 'unfinished' (its server never ended it), "
+    "'missing'\n"
+    "(the file is gone). --add proves files that are not in the index, and takes them in.\n"
+    "prune removes matches whose index is 'yes': all but the newest COUNT, or those that began "
+    "more\n"
+    "than DAYS days ago, or both, and prints their paths. All others stay.\n"
     "diff says from which tick on two matches have other inputs and other states.\n"
     "extract copies a match into one file without free pages; --redact leaves out all names and\n"
     "addresses. erase-player overwrites those of one client in the file. Both still verify; what "

@@ -7,6 +7,7 @@
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/load.h"
 #include "server/tools/offline/offline.h"
+#include "server/record/room_db.h"
 #include "server/record/scene_db.h"
 #include "server/host/snapshot.h"
 #include "shared/base/utf8.h"
@@ -216,29 +217,87 @@ static int run_delete(const char *name, const char *db)
     return result == CAROM_OK ? CM_STATUS_DONE : refuse(db, result, &error);
 }
 
+static bool print_room(void *context, const cm_room_row *room)
+{
+    (void)context;
+    char name[4 * CM_NAME_MAX], scene[4 * CM_NAME_MAX];
+    cm_utf8_printable(room->name, name, sizeof name);
+    cm_utf8_printable(room->scene, scene, sizeof scene);
+    printf("%s\t%s\n", name, scene);
+    return !ferror(stdout);
+}
+
+static int add_room(const char *text, const char *db)
+{
+    cm_room_row room;
+    cm_scene_error error;
+    const char *equals = strchr(text, '=');
+    size_t length = equals != NULL ? (size_t)(equals - text) : 0;
+    if (length == 0 || length >= sizeof room.name || strlen(equals + 1) >= sizeof room.scene) {
+        cm_cli_error("scene rooms: --add: '%.40s', expected NAME=SCENE, each of 1 to %u bytes",
+                     text, CM_NAME_MAX - 1);
+        return CM_STATUS_USAGE;
+    }
+    snprintf(room.name, sizeof room.name, "%.*s", (int)length, text);
+    snprintf(room.scene, sizeof room.scene, "%s", equals + 1);
+    if (!cm_utf8_is_name(room.name, CM_NAME_MAX - 1)) {
+        cm_cli_error("scene rooms: --add: expected a name of printable characters");
+        return CM_STATUS_USAGE;
+    }
+    carom_result result = cm_room_db_save(db, &room, &error);
+    return result == CAROM_OK ? CM_STATUS_DONE : refuse(db, result, &error);
+}
+
+// The rooms that serve starts where no scene is named.
+static int run_rooms(const char *add, const char *remove, const char *db)
+{
+    cm_scene_error error;
+    if (add != NULL && remove != NULL) {
+        cm_cli_error("scene rooms: expected --add or --remove, not both");
+        return CM_STATUS_USAGE;
+    }
+    if (add != NULL) {
+        return add_room(add, db);
+    }
+    carom_result result = remove != NULL ? cm_room_db_delete(db, remove, &error)
+                                         : cm_room_db_list(db, print_room, NULL, &error);
+    return result == CAROM_OK ? CM_STATUS_DONE : refuse(db, result, &error);
+}
+
 static int run_command(int argc, char **argv)
 {
-    const char *db = CM_SCENE_DB_DEFAULT, *name = NULL;
+    const char *db = CM_CATALOGUE_DEFAULT, *name = NULL, *add = NULL, *remove = NULL;
     const cm_option options[] = {
+        {"add", CM_OPTION_TEXT, &add, 0, 0, NULL, NULL},
+        {"remove", CM_OPTION_TEXT, &remove, 0, 0, NULL, NULL},
         {"db", CM_OPTION_TEXT, &db, 0, 0, NULL, NULL},
         {"name", CM_OPTION_TEXT, &name, 0, 0, NULL, NULL},
     };
     const char *words[1 + FILES_MAX] = {NULL};
     uint32_t count = 0;
-    int status = cm_cli_options(argc, argv, options, 2, words, 1 + FILES_MAX, &count);
+    int status = cm_cli_options(argc, argv, options, 4, words, 1 + FILES_MAX, &count);
     if (status != CM_STATUS_DONE) {
         return status;
     }
     const char *verb = count > 0 ? words[0] : "";
-    bool wants_word = strcmp(verb, "list") != 0, validates = strcmp(verb, "validate") == 0;
+    bool rooms = strcmp(verb, "rooms") == 0;
+    bool wants_word = strcmp(verb, "list") != 0 && !rooms,
+         validates = strcmp(verb, "validate") == 0;
     if (count == 0 || (validates ? count < 2 : wants_word != (count == 2))) {
-        cm_cli_error("scene: expected import FILE, export NAME, list, show NAME, delete NAME or "
-                     "validate FILE...");
+        cm_cli_error("scene: expected import FILE, export NAME, list, show NAME, delete NAME, "
+                     "rooms or validate FILE...");
         return CM_STATUS_USAGE;
     }
     if (name != NULL && strcmp(verb, "import") != 0) {
         cm_cli_error("scene: --name: only with import");
         return CM_STATUS_USAGE;
+    }
+    if ((add != NULL || remove != NULL) && !rooms) {
+        cm_cli_error("scene: --%s: only with rooms", add != NULL ? "add" : "remove");
+        return CM_STATUS_USAGE;
+    }
+    if (rooms) {
+        return cm_cli_finish(run_rooms(add, remove, db));
     }
     if (strcmp(verb, "import") == 0) {
         return cm_cli_finish(run_import(words[1], db, name));
@@ -258,8 +317,9 @@ static int run_command(int argc, char **argv)
     if (validates) {
         return cm_cli_finish(run_validate(words + 1, count - 1));
     }
-    cm_cli_error("scene: unknown '%s', expected import, export, list, show, delete or validate",
-                 verb);
+    cm_cli_error(
+        "scene: unknown '%s', expected import, export, list, show, delete, rooms or validate",
+        verb);
     return CM_STATUS_USAGE;
 }
 
@@ -268,14 +328,17 @@ const cm_command cm_scene_command = {
     "imports, exports, lists and checks scenes\n"
     "usage: carom scene import FILE|export NAME|list|validate FILE...|show NAME|delete NAME\n"
     "                   [--db FILE]\n"
+    "       carom scene rooms [--add NAME=SCENE|--remove NAME] [--db FILE]\n"
     "\n"
     "  import FILE    checks a scene file and keeps it under its name (or --name NAME);\n"
-    "                 a scene of that name is replaced\n"
+    "                 another scene under a known name is its next version\n"
     "  export NAME    prints a kept scene as JSON; it imports to the same world, hash for hash\n"
     "  list           one line for each kept scene: name, bodies, bytes, time of import\n"
     "  show NAME      one JSON object: counts, limits, module, hash of tick 0\n"
-    "  delete NAME    forgets a scene\n"
+    "  delete NAME    forgets a scene, all its versions\n"
+    "  rooms          one line for each room to start: its name, its scene's; --add and --remove\n"
+    "                 change them. serve starts such a room where no scene is named\n"
     "  validate FILE  checks scene files (- is standard input) and prints nothing but what is\n"
     "                 wrong with them: every error and warning that it can find\n"
-    "  --db FILE      database of scenes (" CM_SCENE_DB_DEFAULT ")\n",
+    "  --db FILE      catalogue of scenes and rooms (" CM_CATALOGUE_DEFAULT ")\n",
     NULL};

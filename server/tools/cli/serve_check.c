@@ -12,25 +12,65 @@
 #include "server/host/key_file.h"
 #include "server/host/net.h"
 #include "server/host/worker.h"
+#include "server/record/room_db.h"
 #include "server/record/scene_db.h"
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/load.h"
 #include "shared/game/game_host.h"
 #include "shared/scene/scene_json.h"
 
+typedef struct only_room {
+    cm_room_row room;
+    uint32_t count;
+} only_room;
+
+static bool take_room(void *context, const cm_room_row *room)
+{
+    only_room *only = context;
+    only->room = *room;
+    only->count++;
+    return true;
+}
+
+// The scene of the one room to start that the catalogue has.
+static int find_room(const char *db, only_room *only)
+{
+    cm_scene_error error;
+    carom_result result = cm_room_db_list(db, take_room, only, &error);
+    if (result != CAROM_OK && result != CAROM_ERROR_NOT_FOUND) {
+        cm_cli_scene_error(db, &error);
+        return CM_STATUS_USAGE;
+    }
+    if (only->count == 0) {
+        cm_cli_error("serve: no scene given, expected --scene NAME or --scene FILE, or a room to "
+                     "start in %s ('carom scene rooms --add NAME=SCENE')",
+                     db);
+        return CM_STATUS_USAGE;
+    }
+    if (only->count > 1) {
+        cm_cli_error("serve: %s has %u rooms to start, and this version hosts one: expected "
+                     "--scene NAME",
+                     db, (unsigned)only->count);
+        return CM_STATUS_USAGE;
+    }
+    return CM_STATUS_DONE;
+}
+
 // A scene by its name in the database, or by its file.
 int cm_serve_load_scene(const cm_config *config, cm_scene **scene, uint32_t *tick_rate)
 {
     const char *text = config->scene;
+    only_room only = {0};
     cm_scene_error error;
     memset(&error, 0, sizeof error);
-    if (text[0] == '\0') {
-        cm_cli_error("serve: no scene given, expected --scene NAME or --scene FILE");
+    bool is_room = text[0] == '\0';
+    if (is_room && find_room(config->db, &only) != CM_STATUS_DONE) {
         return CM_STATUS_USAGE;
     }
+    text = is_room ? only.room.scene : text;
     size_t length = strlen(text);
-    bool is_file =
-        strchr(text, '/') != NULL || (length > 5 && strcmp(text + length - 5, ".json") == 0);
+    bool is_file = !is_room && (strchr(text, '/') != NULL ||
+                                (length > 5 && strcmp(text + length - 5, ".json") == 0));
     carom_result result = is_file ? cm_scene_from_file(text, scene, &error)
                                   : cm_scene_db_load(config->db, text, scene, &error);
     if (result != CAROM_OK) {

@@ -126,6 +126,19 @@ static void watch_recording(serve *s)
     log_line(s, CM_LOG_ERROR, &line);
 }
 
+// At the end: a recording that the catalogue does not know is not pruned, and not found by its id.
+static void tell_unindexed(serve *s, const cm_match_status *match)
+{
+    cm_line line;
+    if (match->unindexed[0] == '\0') {
+        return;
+    }
+    cm_line_log(&line, CM_LOG_WARNING, "match is not in the index");
+    cm_line_text(&line, "match", s->path);
+    cm_line_text(&line, "reason", match->unindexed);
+    log_line(s, CM_LOG_WARNING, &line);
+}
+
 // Once, when used tokens and bans can be kept no more: the match goes on.
 static void watch_door(serve *s)
 {
@@ -294,6 +307,7 @@ static int open_store(serve *s)
                           .threaded = true,
                           .durability_power = strcmp(s->config.durability, "power") == 0,
                           .queue_max = 64u << 20,
+                          .catalogue = s->config.db,
                           .secret = sign ? secret : NULL};
     carom_result result = cm_store_create(&store, &s->store);
     cm_crypto_wipe(secret, sizeof secret);
@@ -542,6 +556,7 @@ static int finish(serve *s)
     write_out(s);
     watch_recording(s);
     cm_store_status(s->store, cm_worker_match(s->worker), &match);
+    tell_unindexed(s, &match);
     cm_worker_destroy(s->worker);
     s->worker = NULL;
     cm_store_destroy(s->store);

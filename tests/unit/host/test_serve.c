@@ -42,6 +42,14 @@ static pid_t fork_child(void)
     return pid;
 }
 
+// Of its own, not that of the working directory.
+static void use_catalogue(const child *c)
+{
+    char catalogue[96];
+    snprintf(catalogue, sizeof catalogue, "%s/carom.db", c->directory);
+    setenv("CAROM_DB", catalogue, 1);
+}
+
 static void start(child *c, int argc, char **argv)
 {
     c->pid = fork_child();
@@ -50,6 +58,7 @@ static void start(child *c, int argc, char **argv)
         int err = open(c->err, O_CREAT | O_WRONLY | O_TRUNC, 0600);
         dup2(out, STDOUT_FILENO);
         dup2(err, STDERR_FILENO);
+        use_catalogue(c);
         int status = cm_cli_run(argc, argv);
         fflush(NULL);
         _exit(status);
@@ -431,6 +440,7 @@ Test(serve, a_status_that_nobody_reads_does_not_end_it)
         close(ends[0]);
         dup2(ends[1], STDOUT_FILENO);
         dup2(open(c.err, O_CREAT | O_WRONLY | O_TRUNC, 0600), STDERR_FILENO);
+        use_catalogue(&c);
         int status = cm_cli_run(11, argv);
         fflush(NULL);
         _exit(status);

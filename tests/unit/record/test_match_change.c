@@ -125,20 +125,4 @@ Test(match_change, the_commands)
     snprintf(command, sizeof command, "match diff %s %s", recording_path(), recording_path());
     run_command(command, &ran);
     cr_assert_not_null(strstr(ran.out, "\"same\": true"), "%s", ran.out);
-    snprintf(command, sizeof command, "match prune --matches %s", recording_folder);
-    run_command(command, &ran);
-    cr_assert_eq(ran.status, 2);
-    snprintf(command, sizeof command, "match prune --matches %s --keep 1", recording_folder);
-    run_command(command, &ran);
-    cr_assert_eq(ran.status, 0);
-    cr_assert_str_eq(ran.out, "");
-    snprintf(command, sizeof command, "match prune --matches %s --older-than 1 --dry-run",
-             recording_folder);
-    run_command(command, &ran);
-    cr_assert_not_null(strstr(ran.out, ".match"), "it began in 2023");
-    cr_assert_eq(access(recording_path(), F_OK), 0);
-    snprintf(command, sizeof command, "match prune --matches %s --keep 0", recording_folder);
-    run_command(command, &ran);
-    cr_assert_eq(ran.status, 0);
-    cr_assert_neq(access(recording_path(), F_OK), 0);
 }

@@ -72,7 +72,8 @@ Test(scene_db, an_older_schema_is_brought_up_to_date)
                    "CREATE TABLE kept(name TEXT PRIMARY KEY, format INTEGER NOT NULL, packed BLOB "
                    "NOT NULL, bodies INTEGER NOT NULL, imported_at INTEGER NOT NULL);"
                    "INSERT INTO kept SELECT name, format, packed, bodies, imported_at FROM scenes;"
-                   "DROP TABLE scenes; ALTER TABLE kept RENAME TO scenes;"
+                   "DROP TABLE scenes; ALTER TABLE kept RENAME TO scenes; DROP TABLE rooms; DROP "
+                   "TABLE matches;"
                    "PRAGMA user_version = 0; PRAGMA application_id = 0",
                    false);
     list();
@@ -89,9 +90,9 @@ Test(scene_db, a_newer_schema_is_refused_with_its_number)
     save("one", "tests/scenes/hello.json");
     recording_edit(path, "PRAGMA user_version = 9", false);
     cr_assert_eq(cm_scene_db_list(path, keep, NULL, &error), CAROM_ERROR_VERSION);
-    cr_assert_not_null(strstr(error.message, "schema is 9, expected at most 2"), "%s",
+    cr_assert_not_null(strstr(error.message, "schema is 9, expected at most 3"), "%s",
                        error.message);
-    recording_edit(path, "PRAGMA user_version = 2; PRAGMA application_id = 77", false);
+    recording_edit(path, "PRAGMA user_version = 3; PRAGMA application_id = 77", false);
     cr_assert_eq(cm_scene_db_list(path, keep, NULL, &error), CAROM_ERROR_CORRUPT);
     cr_assert_not_null(strstr(error.message, "another application"), "%s", error.message);
 }
