@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "server/record/stranger.h"
+
 #define BUSY_MS        5000       // another writer is waited for
 #define APPLICATION_ID 0x43524d43 // "CRMC"
 #define NOT_OURS       "not a carom database"
@@ -62,29 +64,6 @@ sqlite3_stmt *cm_catalogue_prepare(sqlite3 *db, const char *sql, carom_result *r
 // Opening
 // ------------------------------------------------------------------------------------------
 
-static void defend(sqlite3 *db)
-{
-    sqlite3_extended_result_codes(db, 1);
-    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, (int)(CM_SCENE_PACKED_MAX + (1u << 20)));
-    sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, 8192);
-    sqlite3_limit(db, SQLITE_LIMIT_COLUMN, 32);
-    sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 20);
-    sqlite3_limit(db, SQLITE_LIMIT_COMPOUND_SELECT, 3);
-    sqlite3_limit(db, SQLITE_LIMIT_VDBE_OP, 25000);
-    sqlite3_limit(db, SQLITE_LIMIT_FUNCTION_ARG, 8);
-    sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
-    sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 50);
-    sqlite3_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, 20);
-    sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-    sqlite3_busy_timeout(db, BUSY_MS);
-}
-
 static carom_result open_file(const char *path, bool make, sqlite3 **db, cm_scene_error *error)
 {
     struct stat about;
@@ -98,33 +77,16 @@ static carom_result open_file(const char *path, bool make, sqlite3 **db, cm_scen
         return cm_catalogue_refuse(error, CAROM_ERROR_IO, "cannot be opened",
                                    cause != 0 ? strerror(cause) : sqlite3_errmsg(*db));
     }
-    defend(*db);
-    if (sqlite3_exec(
-            *db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY",
-            NULL, NULL, NULL) != SQLITE_OK) {
-        return cm_catalogue_wrong(error, *db, NOT_OURS);
-    }
+    cm_stranger_defend(*db, (int)(CM_SCENE_PACKED_MAX + (1u << 20)));
+    sqlite3_busy_timeout(*db, BUSY_MS);
     return CAROM_OK;
-}
-
-// One integer of a query; -1 where it cannot be read.
-static int64_t number_of(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *row = NULL;
-    int64_t value = -1;
-    if (sqlite3_prepare_v2(db, sql, -1, &row, NULL) == SQLITE_OK &&
-        sqlite3_step(row) == SQLITE_ROW) {
-        value = sqlite3_column_int64(row, 0);
-    }
-    sqlite3_finalize(row);
-    return value;
 }
 
 // Whether this build can read the file's schema, by its number.
 static carom_result check_version(sqlite3 *db, int64_t *version, cm_scene_error *error)
 {
-    *version = number_of(db, "PRAGMA user_version");
-    int64_t application = number_of(db, "PRAGMA application_id");
+    *version = cm_stranger_number(db, "PRAGMA user_version");
+    int64_t application = cm_stranger_number(db, "PRAGMA application_id");
     if (*version < 0 || application < 0) {
         return cm_catalogue_wrong(error, db, NOT_OURS);
     }
@@ -179,9 +141,10 @@ static bool same_schema(sqlite3_stmt *file, sqlite3_stmt *made, char *other, siz
 // Databases made before migrations had numbers hold one table of scenes, or nothing.
 static bool is_unnumbered(sqlite3 *db)
 {
-    return number_of(db, "SELECT count(*) FROM sqlite_schema WHERE name NOT IN ('scenes', "
-                         "'sqlite_autoindex_scenes_1') OR tbl_name <> 'scenes' OR type NOT IN "
-                         "('table', 'index')") == 0;
+    return cm_stranger_number(db,
+                              "SELECT count(*) FROM sqlite_schema WHERE name NOT IN ('scenes', "
+                              "'sqlite_autoindex_scenes_1') OR tbl_name <> 'scenes' OR type NOT IN "
+                              "('table', 'index')") == 0;
 }
 
 static carom_result check_schema(sqlite3 *db, int64_t version, cm_scene_error *error)
@@ -213,25 +176,14 @@ static carom_result check_schema(sqlite3 *db, int64_t version, cm_scene_error *e
     return result;
 }
 
-// Trees, cells and the free list, before any row is believed.
 static carom_result check_pages(sqlite3 *db, cm_scene_error *error)
 {
-    sqlite3_stmt *row = NULL;
-    carom_result result = CAROM_OK;
-    if (sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &row, NULL) != SQLITE_OK ||
-        sqlite3_step(row) != SQLITE_ROW) {
-        result = cm_catalogue_wrong(error, db, "damaged");
-    } else {
-        const char *found = (const char *)sqlite3_column_text(row, 0);
-        if (found == NULL || strcmp(found, "ok") != 0) {
-            char text[160];
-            snprintf(text, sizeof text, "%s", found != NULL ? found : "");
-            text[strcspn(text, "\n")] = ' ';
-            result = cm_catalogue_refuse(error, CAROM_ERROR_CORRUPT, "damaged", text);
-        }
+    char found[160];
+    if (cm_stranger_check_pages(db, found, sizeof found)) {
+        return CAROM_OK;
     }
-    sqlite3_finalize(row);
-    return result;
+    return found[0] != '\0' ? cm_catalogue_refuse(error, CAROM_ERROR_CORRUPT, "damaged", found)
+                            : cm_catalogue_wrong(error, db, "damaged");
 }
 
 // Runs what the file has not had yet, all of it or nothing. Another process may have been first.
@@ -239,7 +191,7 @@ static carom_result migrate(sqlite3 *db, cm_scene_error *error)
 {
     char sql[128];
     bool done = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
-    int64_t version = done ? number_of(db, "PRAGMA user_version") : SCHEMA_VERSION;
+    int64_t version = done ? cm_stranger_number(db, "PRAGMA user_version") : SCHEMA_VERSION;
     for (; done && version < SCHEMA_VERSION; version++) {
         done = sqlite3_exec(db, migrations[version], NULL, NULL, NULL) == SQLITE_OK;
     }

@@ -22,6 +22,7 @@
 
 #include "server/record/match_format.h"
 #include "server/record/record.h"
+#include "server/record/stranger.h"
 
 #define PATH_BYTES 4608
 #define BLOB_MAX   (CM_RECORD_KEYFRAME_MAX + (1u << 20)) // an incompressible keyframe, packed
@@ -62,31 +63,11 @@ carom_result cm_match_db_wrong(const cm_match_db *db, const char *place, cm_matc
 
 static void defend(sqlite3 *db)
 {
-    sqlite3_extended_result_codes(db, 1);
-    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, (int)BLOB_MAX);
-    sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, 4096);
-    sqlite3_limit(db, SQLITE_LIMIT_COLUMN, 32);
-    sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 10);
-    sqlite3_limit(db, SQLITE_LIMIT_COMPOUND_SELECT, 3);
-    sqlite3_limit(db, SQLITE_LIMIT_VDBE_OP, 25000);
-    sqlite3_limit(db, SQLITE_LIMIT_FUNCTION_ARG, 8);
-    sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
-    sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 50);
-    sqlite3_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, 10);
-    sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    cm_stranger_defend(db, (int)BLOB_MAX);
     sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_busy_timeout(db, 0);
-    // A second connection of this process must not share a cache; pages are checked as they come.
-    sqlite3_exec(db,
-                 "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA query_only=ON;"
-                 "PRAGMA locking_mode=EXCLUSIVE; PRAGMA temp_store=MEMORY",
-                 NULL, NULL, NULL);
+    // A second connection of this process must not share a cache.
+    sqlite3_exec(db, "PRAGMA query_only=ON; PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL);
 }
 
 // Opens and reads once, which takes the lock and reads the log.
@@ -210,19 +191,6 @@ static int open_alone(const char *path, cm_match_db *out)
     return try_open(uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, &out->db);
 }
 
-// Reads one integer of a pragma; -1 where it cannot be read.
-static int64_t pragma_of(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *statement = NULL;
-    int64_t value = -1;
-    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW) {
-        value = sqlite3_column_int64(statement, 0);
-    }
-    sqlite3_finalize(statement);
-    return value;
-}
-
 typedef struct schema_row {
     const char *type, *name, *sql;
 } schema_row;
@@ -301,25 +269,14 @@ static int authorize(void *context, int action, const char *first, const char *s
     return reads && trigger == NULL ? SQLITE_OK : SQLITE_DENY;
 }
 
-// Trees, cells and the free list, before any row is believed.
 static carom_result check_pages(const cm_match_db *db, cm_match_error *error)
 {
-    sqlite3_stmt *row = NULL;
-    carom_result result = CAROM_OK;
-    if (sqlite3_prepare_v2(db->db, "PRAGMA quick_check(1)", -1, &row, NULL) != SQLITE_OK ||
-        sqlite3_step(row) != SQLITE_ROW) {
-        result = cm_match_db_wrong(db, "pages", error);
-    } else {
-        const char *found = (const char *)sqlite3_column_text(row, 0);
-        if (found == NULL || strcmp(found, "ok") != 0) {
-            char text[160];
-            snprintf(text, sizeof text, "%s", found != NULL ? found : "");
-            text[strcspn(text, "\n")] = ' ';
-            result = cm_match_wrong(error, CAROM_ERROR_CORRUPT, "pages: %s", text);
-        }
+    char found[160];
+    if (cm_stranger_check_pages(db->db, found, sizeof found)) {
+        return CAROM_OK;
     }
-    sqlite3_finalize(row);
-    return result;
+    return found[0] != '\0' ? cm_match_wrong(error, CAROM_ERROR_CORRUPT, "pages: %s", found)
+                            : cm_match_db_wrong(db, "pages", error);
 }
 
 // What is not of our format still says who wrote it.
@@ -354,19 +311,19 @@ carom_result cm_match_db_open(const char *path, cm_match_db *out, uint32_t *form
     if (code != SQLITE_OK) {
         return cm_match_db_wrong(out, "opening", error);
     }
-    if (pragma_of(out->db, "PRAGMA application_id") != CM_MATCH_APPLICATION_ID) {
+    if (cm_stranger_number(out->db, "PRAGMA application_id") != CM_MATCH_APPLICATION_ID) {
         return cm_match_wrong(error, CAROM_ERROR_MAGIC,
                               "not a match file: application_id, expected 0x%08x",
                               (unsigned)CM_MATCH_APPLICATION_ID);
     }
-    int64_t version = pragma_of(out->db, "PRAGMA user_version");
+    int64_t version = cm_stranger_number(out->db, "PRAGMA user_version");
     if (version != CM_MATCH_FORMAT) {
         return other_format(out, version, error);
     }
     *format = (uint32_t)version;
     // SQLite reads zeros where the last page is cut.
-    int64_t pages = pragma_of(out->db, "PRAGMA page_count");
-    int64_t page = pragma_of(out->db, "PRAGMA page_size");
+    int64_t pages = cm_stranger_number(out->db, "PRAGMA page_count");
+    int64_t page = cm_stranger_number(out->db, "PRAGMA page_size");
     if (!log && (pages < 1 || page < 512 || about.st_size < pages * page)) {
         return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
                               "truncated: %lld bytes, expected %lld pages of %lld",

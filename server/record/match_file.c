@@ -429,36 +429,28 @@ static uint64_t bytes_of(const char *path)
     return bytes;
 }
 
-carom_result cm_match_open(const char *path, cm_match_file **out, cm_match_error *error)
+// Opened, with meta and scene read.
+static carom_result open_head(const char *path, cm_match_file **out, cm_match_error *error)
 {
-    *out = NULL;
     memset(error, 0, sizeof *error);
-    cm_match_file *file = calloc(1, sizeof *file);
+    cm_match_file *file = *out = calloc(1, sizeof *file);
     if (file == NULL || !cm_crypto_init()) {
-        free(file);
         return cm_match_wrong(error, CAROM_ERROR_MEMORY, "no memory");
     }
     file->info.bytes = bytes_of(path);
     carom_result result = cm_match_db_open(path, &file->db, &file->info.format, error);
-    if (result == CAROM_OK) {
-        result = read_meta(file, error);
-    }
-    if (result == CAROM_OK) {
-        result = read_scene(file, error);
-    }
-    if (result == CAROM_OK) {
-        result = check_ticks(file, error);
-    }
-    if (result == CAROM_OK) {
-        result = check_keyframes(file, error);
-    }
-    if (result == CAROM_OK) {
-        result = read_end(file, error);
-    }
-    if (result == CAROM_OK) {
-        file->info.input_bytes = sum_of(file, "SELECT sum(length(packed)) FROM packs");
-        file->info.keyframe_bytes = sum_of(file, "SELECT sum(length(packed)) FROM keyframes");
-    }
+    result = result == CAROM_OK ? read_meta(file, error) : result;
+    return result == CAROM_OK ? read_scene(file, error) : result;
+}
+
+carom_result cm_match_open(const char *path, cm_match_file **out, cm_match_error *error)
+{
+    cm_match_file *file;
+    *out = NULL;
+    carom_result result = open_head(path, &file, error);
+    result = result == CAROM_OK ? check_ticks(file, error) : result;
+    result = result == CAROM_OK ? check_keyframes(file, error) : result;
+    result = result == CAROM_OK ? read_end(file, error) : result;
     if (result != CAROM_OK) {
         if (error->message[0] == '\0') {
             cm_match_wrong(error, result, "%s", carom_result_text(result));
@@ -466,6 +458,8 @@ carom_result cm_match_open(const char *path, cm_match_file **out, cm_match_error
         cm_match_close(file);
         return result;
     }
+    file->info.input_bytes = sum_of(file, "SELECT sum(length(packed)) FROM packs");
+    file->info.keyframe_bytes = sum_of(file, "SELECT sum(length(packed)) FROM keyframes");
     *out = file;
     return CAROM_OK;
 }
@@ -485,21 +479,14 @@ static carom_result read_last(cm_match_file *file, cm_match_head *head, cm_match
 
 carom_result cm_match_head_read(const char *path, cm_match_head *head, cm_match_error *error)
 {
-    memset(error, 0, sizeof *error);
+    cm_match_file *file;
     memset(head, 0, sizeof *head);
-    cm_match_file *file = calloc(1, sizeof *file);
-    if (file == NULL || !cm_crypto_init()) {
-        free(file);
-        return cm_match_wrong(error, CAROM_ERROR_MEMORY, "no memory");
-    }
-    file->info.bytes = bytes_of(path);
-    carom_result result = cm_match_db_open(path, &file->db, &file->info.format, error);
-    result = result == CAROM_OK ? read_meta(file, error) : result;
-    result = result == CAROM_OK ? read_scene(file, error) : result;
+    carom_result result = open_head(path, &file, error);
     result = result == CAROM_OK ? read_last(file, head, error) : result;
-    head->info = file->info;
-    if (file->scene != NULL) {
-        snprintf(head->scene, sizeof head->scene, "%s", cm_scene_name(file->scene));
+    if (result == CAROM_OK) {
+        head->info = file->info;
+        snprintf(head->scene, sizeof head->scene, "%s",
+                 file->scene != NULL ? cm_scene_name(file->scene) : "");
     }
     cm_match_close(file);
     return result;
