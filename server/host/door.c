@@ -10,6 +10,7 @@
 #include "shared/wire/packet.h"
 #include "shared/wire/path.h"
 
+#define LEAST           2u // an empty datagram comes as one byte
 #define ADDRESS_BUCKETS 1024u
 #define CONNECTS_BURST  512u // from one address; a school behind one NAT joins at once
 #define CONNECTS_RATE   64u  // a second
@@ -405,8 +406,8 @@ void cm_door_receive(cm_door *door, cm_client_address from, uint64_t now_us, uin
 {
     *result =
         (cm_door_result){.reason = CM_DATAGRAM_REASON_COUNT, .connection = CM_CONNECTION_NONE};
-    if (size == 0 || size > CM_DATAGRAM_MAX) {
-        refuse(result, size == 0 ? CM_DATAGRAM_SHORT : CM_DATAGRAM_LONG);
+    if (size < LEAST || size > CM_DATAGRAM_MAX) {
+        refuse(result, size < LEAST ? CM_DATAGRAM_SHORT : CM_DATAGRAM_LONG);
         return;
     }
     switch (bytes[0]) {

@@ -25,7 +25,8 @@
 #define WAITING_MAX     (64u * 1024u) // bytes of a client not yet handed over
 #define SOCKET_BUFFER   (4 * 1024 * 1024)
 #define EVENTS_MAX      8192u // in one turn
-#define EMPTY_TURNS_MAX 64u   // service calls without an event while the socket is readable
+#define DATAGRAMS_MAX   1024u // in one turn, and less than one service call's 256 more: some 5 ms
+#define STEPS_MAX       1000000u // in one turn, and less than 256 datagrams' more: some 2 ms
 #define IP_UDP_HEADERS  28u
 #define SEND_MAX        (8u << 20)
 #define RESEND_MAX_MS   1000u   // and a round trip: a reliable command waits no longer
@@ -37,7 +38,8 @@ struct cm_host {
     ENetHost *enet;
     cm_door *door;
     ENetPacket *held; // of the event handed out last
-    uint32_t events_left, turns_left;
+    uint32_t events_left;
+    uint64_t turn_datagrams, turn_steps; // so far
     uint32_t timeout_ms;
     uint64_t now_us, unix_s;
     cm_peer_account *accounts; // of each peer
@@ -129,6 +131,21 @@ static ENetPeer *find_peer(const cm_host *host, uint32_t id)
     return NULL;
 }
 
+// What ENet may have to walk over for so many commands of the peer: what waits for its turn, and
+// what waits to be acknowledged.
+static void count_steps(cm_host *host, ENetPeer *peer, uint32_t commands)
+{
+    size_t length = 1 + enet_list_size(&peer->sentReliableCommands);
+    for (size_t i = 0; i < peer->channelCount; i++) {
+        length += enet_list_size(&peer->channels[i].incomingReliableCommands);
+        length += enet_list_size(&peer->channels[i].incomingUnreliableCommands);
+    }
+    host->turn_steps += length * commands;
+    if (host->turn_steps > host->stats.turn_steps_max) {
+        host->stats.turn_steps_max = host->turn_steps;
+    }
+}
+
 // An opened datagram of a connection: true where ENet may have it. What is refused here only the
 // peer itself can have made.
 static bool admit(cm_host *host, const cm_door_result *passed)
@@ -154,6 +171,7 @@ static bool admit(cm_host *host, const cm_door_result *passed)
         host->stats.refused[CM_DATAGRAM_ACKS]++;
     } else {
         cm_peer_account_acked(account, &count);
+        count_steps(host, peer, count.commands);
         return true;
     }
     host->malformed = index;
@@ -174,6 +192,9 @@ static int ENET_CALLBACK intercept(ENetHost *enet, ENetEvent *event)
     (void)event;
     cm_host *host = enet->peers[0].data;
     host->stats.received_datagrams++;
+    if (++host->turn_datagrams > host->stats.turn_datagrams_max) {
+        host->stats.turn_datagrams_max = host->turn_datagrams;
+    }
     host->stats.received_bytes += enet->receivedDataLength + IP_UDP_HEADERS;
     cm_client_address from = {enet->receivedAddress.host, enet->receivedAddress.port};
     cm_door_result result;
@@ -282,7 +303,7 @@ void cm_host_begin(cm_host *host, uint64_t now_us, uint64_t unix_s)
     host->now_us = now_us;
     host->unix_s = unix_s;
     host->events_left = EVENTS_MAX;
-    host->turns_left = EMPTY_TURNS_MAX;
+    host->turn_datagrams = host->turn_steps = 0;
 }
 
 // What a peer must not choose.
@@ -389,7 +410,8 @@ cm_host_event_type cm_host_next(cm_host *host, cm_host_event *event)
         enet_packet_destroy(host->held);
         host->held = NULL;
     }
-    while (host->events_left > 0 && host->turns_left > 0) {
+    while (host->events_left > 0 && host->turn_datagrams < DATAGRAMS_MAX &&
+           host->turn_steps < STEPS_MAX) {
         ENetEvent from;
         if (take_malformed(host, event)) {
             return CM_HOST_MALFORMED;
@@ -401,16 +423,12 @@ cm_host_event_type cm_host_next(cm_host *host, cm_host_event *event)
             if (event->type != CM_HOST_NOTHING) {
                 return event->type;
             }
-            continue;
-        }
-        // 0 and -1 say nothing about what is still in the socket.
-        host->turns_left--;
-        if (!is_readable(host)) {
-            break;
+        } else if (!is_readable(host)) { // 0 and -1 say nothing about what is still in the socket
+            // Only now: what waited there might have broken the silence.
+            return end_one(host, event);
         }
     }
-    // Only once the socket is empty: what waits there may break the silence.
-    return host->turns_left > 0 ? end_one(host, event) : CM_HOST_NOTHING;
+    return CM_HOST_NOTHING;
 }
 
 // ENet lets go of a reliable packet: it was acknowledged, or its peer is gone.

@@ -58,6 +58,9 @@ typedef struct cm_host_stats {
     uint64_t narrowed;    // peers ended because their path carries less than it did
     uint64_t slow;        // peers ended because they did not acknowledge what they were sent
     uint64_t handshakes;  // connections opened
+    // The most work that one turn had: datagrams, and list elements that ENet may have walked over
+    // for their commands. Both are bounded, whatever comes: a tick never waits for longer.
+    uint64_t turn_datagrams_max, turn_steps_max;
 } cm_host_stats;
 
 // NULL with a message: the address is taken, or this build's ENet does not use our socket
@@ -65,8 +68,8 @@ typedef struct cm_host_stats {
 cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size);
 void cm_host_destroy(cm_host *host);
 
-// The next event, or CM_HOST_NOTHING once the socket is empty or the budget (events and empty
-// turns, set anew by cm_host_begin) is spent. The times are of the host's clock and of the wall.
+// The next event, or CM_HOST_NOTHING once the socket is empty or a turn's budget (datagrams, steps
+// and events, set anew by cm_host_begin) is spent; what is left in the socket waits for the next. The times are of the host's clock and of the wall.
 void cm_host_begin(cm_host *host, uint64_t now_us, uint64_t unix_s);
 cm_host_event_type cm_host_next(cm_host *host, cm_host_event *event);
 

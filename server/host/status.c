@@ -174,6 +174,8 @@ static void add_full(cm_line *line, const cm_status *status)
     cm_line_uint(line, "handshakes", w->handshakes);
     cm_line_uint(line, "sent_bytes", w->sent_bytes);
     cm_line_uint(line, "received_bytes", w->received_bytes);
+    cm_line_uint(line, "turn_datagrams_max", w->turn_datagrams_max);
+    cm_line_uint(line, "turn_steps_max", w->turn_steps_max);
     cm_line_uint(line, "ticks_behind", w->ticks_behind);
     cm_line_uint(line, "contacts_dropped", w->contacts_dropped);
     cm_line_uint(line, "bodies_put_to_rest", w->bodies_put_to_rest);

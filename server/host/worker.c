@@ -480,6 +480,9 @@ void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats)
     stats->handshakes = host.handshakes;
     stats->sent_bytes = host.sent_bytes;
     stats->received_bytes = host.received_bytes;
+    stats->turn_datagrams_max = host.turn_datagrams_max;
+    stats->turn_steps_max = host.turn_steps_max;
+    stats->narrowed = host.narrowed;
     for (uint32_t i = 0; i < CM_DATAGRAM_REASON_COUNT; i++) {
         stats->datagrams_refused += host.refused[i];
     }

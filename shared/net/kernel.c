@@ -143,10 +143,9 @@ int cm_kernel_socket_send(cm_net *net, int socket_fd, uint32_t host, uint16_t po
     return (int)size;
 }
 
-// One datagram from the kernel: its size, or -1; *empty where there is none, *cut where it was
-// larger than the space.
-static ssize_t receive_now(int socket_fd, uint32_t *host, uint16_t *port, void *bytes, size_t size,
-                           bool *empty, bool *cut)
+// One datagram from the kernel: its size, or what fits of it; CM_NET_NO_DATAGRAM, or -1 for a
+// fault.
+static ssize_t receive_now(int socket_fd, uint32_t *host, uint16_t *port, void *bytes, size_t size)
 {
     struct sockaddr_in address;
     struct iovec part = {bytes, size};
@@ -158,8 +157,9 @@ static ssize_t receive_now(int socket_fd, uint32_t *host, uint16_t *port, void *
     message.msg_iov = &part;
     message.msg_iovlen = 1;
     ssize_t got = recvmsg(socket_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    *empty = got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
-    *cut = got >= 0 && (message.msg_flags & MSG_TRUNC) != 0;
+    if (got < 0) {
+        return errno == EAGAIN || errno == EWOULDBLOCK ? CM_NET_NO_DATAGRAM : -1;
+    }
     *host = address.sin_addr.s_addr;
     *port = ntohs(address.sin_port);
     return got;
@@ -193,10 +193,8 @@ static bool draw_in(cm_net *net, int socket_fd)
         return false;
     }
     for (int i = 0; i < 256; i++) { // a flood must not keep us here
-        bool empty, cut;
         cm_datagram datagram = {.socket = socket_fd};
-        ssize_t got = receive_now(socket_fd, &datagram.host, &datagram.port, bytes, sizeof bytes,
-                                  &empty, &cut);
+        ssize_t got = receive_now(socket_fd, &datagram.host, &datagram.port, bytes, sizeof bytes);
         if (got < 0) {
             break;
         }
@@ -210,31 +208,27 @@ int cm_kernel_socket_receive(cm_net *net, int socket_fd, uint32_t *host, uint16_
                              void *bytes, size_t size)
 {
     if (!net->has_link) {
-        bool empty, cut;
-        ssize_t got = receive_now(socket_fd, host, port, bytes, size, &empty, &cut);
+        ssize_t got = receive_now(socket_fd, host, port, bytes, size);
         if (got < 0) {
-            return empty ? 0 : -1;
+            return (int)got;
         }
         net->stats.delivered++;
         net->stats.bytes_delivered += (uint64_t)got;
-        return cut ? -1 : (int)got;
+        return (int)got;
     }
     cm_kernel_pump(net);
     if (!draw_in(net, socket_fd)) {
-        return 0;
+        return CM_NET_NO_DATAGRAM;
     }
     cm_datagram datagram = cm_datagram_pop(inbound_of(net, socket_fd));
     net->stats.delivered++;
     net->stats.bytes_delivered += datagram.size;
     *host = datagram.host;
     *port = datagram.port;
-    int result = -1;
-    if (datagram.size <= size) {
-        memcpy(bytes, datagram.bytes, datagram.size);
-        result = (int)datagram.size;
-    }
+    size_t got = datagram.size < size ? datagram.size : size;
+    memcpy(bytes, datagram.bytes, got);
     free(datagram.bytes);
-    return result;
+    return (int)got;
 }
 
 int cm_kernel_socket_wait(cm_net *net, int socket_fd, int what, uint32_t timeout_ms)

@@ -3,7 +3,9 @@
 // would silently do nothing; cm_net_took shows that they took.
 //
 // Invariants: a send always reports success (ENet would abort its loop over all peers); receive
-// keeps ENet's meaning: above 0 a datagram, 0 none now (or an empty one), -1 that datagram is lost.
+// gives above 0 for a datagram and 0 for none now. ENet would take an empty datagram for an empty
+// socket and one above its buffer for an error, and neither would be counted: so the first comes as
+// one byte of 0, and of the second what fits.
 // Typical: 4 calls for each datagram. The executable must export its symbols (-rdynamic).
 #include "shared/net/net_impl.h"
 
@@ -261,13 +263,20 @@ VISIBLE int enet_socket_receive(ENetSocket socket, ENetAddress *address, ENetBuf
     ENetAddress from;
     cm_net_called |= CALLED_RECEIVE;
     memset(&from, 0, sizeof from);
-    if (count != 1) {
+    if (count != 1 || buffers->dataLength == 0) {
         return -1;
     }
     int got = net->is_virtual ? cm_virtual_socket_receive(net, socket, &from.host, &from.port,
                                                           buffers->data, buffers->dataLength)
                               : cm_kernel_socket_receive(net, socket, &from.host, &from.port,
                                                          buffers->data, buffers->dataLength);
+    if (got == CM_NET_NO_DATAGRAM) {
+        return 0;
+    }
+    if (got == 0) {
+        *(uint8_t *)buffers->data = 0;
+        got = 1;
+    }
     if (address != NULL && got > 0) {
         *address = from;
     }

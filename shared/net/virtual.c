@@ -212,7 +212,7 @@ int cm_virtual_socket_receive(cm_net *net, int socket, uint32_t *host, uint16_t 
                               size_t size)
 {
     if (!cm_virtual_socket_ready(net, socket)) {
-        return socket_at(net, socket) != NULL ? 0 : -1;
+        return socket_at(net, socket) != NULL ? CM_NET_NO_DATAGRAM : -1;
     }
     cm_virtual_socket *s = socket_at(net, socket);
     cm_datagram datagram = cm_datagram_pop(&s->inbox);
@@ -221,13 +221,10 @@ int cm_virtual_socket_receive(cm_net *net, int socket, uint32_t *host, uint16_t 
     net->stats.bytes_delivered += datagram.size;
     *host = datagram.host;
     *port = datagram.port;
-    int result = -1; // too large for the caller: that datagram alone is lost
-    if (datagram.size <= size) {
-        memcpy(bytes, datagram.bytes, datagram.size);
-        result = (int)datagram.size;
-    }
+    size_t got = datagram.size < size ? datagram.size : size;
+    memcpy(bytes, datagram.bytes, got);
     free(datagram.bytes);
-    return result;
+    return (int)got;
 }
 
 void cm_virtual_socket_destroy(cm_net *net, int socket)

@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
+#include <enet/enet.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +34,21 @@ typedef struct party {
 typedef void (*used_keeper)(void *user, const cm_used_token *token);
 typedef void (*ban_keeper)(void *user, bool by_address, uint64_t who, bool banned);
 
+static void party_start(party *p, uint64_t seed, used_keeper keep_used, ban_keeper keep_ban)
+{
+    cm_worker_def def = {.random = cm_net_random,
+                         .config = &p->config,
+                         .scene = p->scene,
+                         .keys = &p->keys,
+                         .seed = seed,
+                         .now_us = cm_net_now_us(p->net),
+                         .started_unix_ms = 1000,
+                         .keep_used = keep_used,
+                         .keep_ban = keep_ban};
+    char error[256] = "";
+    cr_assert_eq(cm_worker_create(&def, &p->worker, error, sizeof error), CAROM_OK, "%s", error);
+}
+
 static void party_make_kept(party *p, uint64_t seed, uint32_t count, used_keeper keep_used,
                             ban_keeper keep_ban)
 {
@@ -49,17 +65,7 @@ static void party_make_kept(party *p, uint64_t seed, uint32_t count, used_keeper
     p->keys.count = 1;
     p->keys.keys[0].id = 7;
     cm_net_random(NULL, p->keys.keys[0].secret, sizeof p->keys.keys[0].secret);
-    cm_worker_def def = {.random = cm_net_random,
-                         .config = &p->config,
-                         .scene = p->scene,
-                         .keys = &p->keys,
-                         .seed = seed,
-                         .now_us = cm_net_now_us(p->net),
-                         .started_unix_ms = 1000,
-                         .keep_used = keep_used,
-                         .keep_ban = keep_ban};
-    char error[256] = "";
-    cr_assert_eq(cm_worker_create(&def, &p->worker, error, sizeof error), CAROM_OK, "%s", error);
+    party_start(p, seed, keep_used, keep_ban);
 }
 
 static void party_make(party *p, uint64_t seed, uint32_t count)
@@ -248,6 +254,95 @@ Test(attack, a_server_that_stood_still_sends_nobody_away)
         assert_all_play(&p);
     }
     cr_assert_eq(refused_by_door(&p), 0, "what waited is not a flood");
+    party_free(&p);
+}
+
+// The path of every player narrows in mid-match: what was cut for a wide one never arrives, so the
+// connection ends and its player comes back by itself, with datagrams that pass.
+Test(attack, a_path_that_narrows_is_found_again)
+{
+    party p;
+    party_make(&p, 9, 4);
+    all_enter(&p);
+    cr_assert_eq(stats_of(&p).narrowed, 0);
+    cm_link_def narrow = {.latency_us = 20000, .mtu = 600};
+    cm_net_link_port(p.net, PORT, &narrow);
+    pass(&p, 30000000);
+    cr_assert_eq(stats_of(&p).narrowed, 4, "a size that no longer passes is noticed once");
+    assert_all_play(&p);
+    cm_link_def wide = {.latency_us = 20000};
+    cm_net_link_port(p.net, PORT, &wide);
+    pass(&p, 10000000);
+    assert_all_play(&p);
+    cr_assert_eq(stats_of(&p).narrowed, 4);
+    party_free(&p);
+}
+
+// Ten thousand datagrams of all kinds, sizes 0 to 1,400, at once: each turn takes a bounded number,
+// so that no tick waits for longer; all are counted, and a newcomer gets in meanwhile.
+Test(attack, a_burst_is_taken_in_turns)
+{
+    enum { BURST = 10000, TURN_MAX = 1024 + 256 };
+    party p;
+    party_make(&p, 10, 4);
+    all_enter(&p);
+    come_again(&p, 3); // and is on its way in while the burst comes
+    cm_rng rng;
+    cm_rng_seed(&rng, 10);
+    ENetSocket raw = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
+    ENetAddress address = {htonl(0x7f000001), PORT};
+    uint64_t before = refused_by_door(&p), behind = stats_of(&p).ticks_behind;
+    for (uint32_t i = 0; i < BURST; i++) {
+        uint8_t bytes[1400];
+        for (size_t k = 0; k < 64; k++) {
+            bytes[k] = (uint8_t)cm_rng_below(&rng, 256);
+        }
+        bytes[0] = (uint8_t)(i % 2 == 0 ? CM_WIRE_CONNECT + cm_rng_below(&rng, 8) : bytes[0]);
+        ENetBuffer buffer = {bytes, cm_rng_below(&rng, i % 4 == 0 ? sizeof bytes : 64)};
+        enet_socket_send(raw, &address, &buffer, 1);
+    }
+    pass(&p, 3000000);
+    cm_worker_stats stats = stats_of(&p);
+    cr_assert_geq(stats.turn_datagrams_max, 1024, "it came at once");
+    cr_assert_leq(stats.turn_datagrams_max, TURN_MAX);
+    cr_assert_leq(stats.turn_steps_max, 32 * TURN_MAX);
+    cr_assert_eq(refused_by_door(&p) - before, BURST);
+    cr_assert_eq(stats.ticks_behind, behind, "no tick was late");
+    assert_all_play(&p);
+    enet_socket_destroy(raw);
+    party_free(&p);
+}
+
+// What a server answers to a hello that is always the same.
+static cm_challenge ask(party *p, ENetSocket raw)
+{
+    ENetAddress address = {htonl(0x7f000001), PORT}, from;
+    uint8_t bytes[CM_PATH_LEAST];
+    cm_hello hello = {.protocol = CM_PROTOCOL_VERSION, .client_public = {9}};
+    ENetBuffer buffer = {bytes, cm_hello_write(&hello, bytes)};
+    enet_socket_send(raw, &address, &buffer, 1);
+    pass(p, 100000);
+    cm_challenge challenge;
+    int size = enet_socket_receive(raw, &from, &buffer, 1);
+    cr_assert(size > 0 && cm_challenge_read(bytes, (size_t)size, &challenge));
+    return challenge;
+}
+
+// Keys follow from what a start draws anew, and not from the match's seed: who says the same to a
+// server before and after its restart gets another public key and another number, hence other keys.
+Test(attack, a_restarted_server_uses_no_key_again)
+{
+    party p;
+    party_make(&p, 11, 0);
+    ENetSocket raw = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
+    cm_challenge before = ask(&p, raw);
+    cm_worker_destroy(p.worker);
+    party_start(&p, 11, NULL, NULL);
+    cm_challenge after = ask(&p, raw);
+    cr_assert_arr_neq(before.server_public, after.server_public, CM_KEY_BYTES);
+    cr_assert_arr_neq(before.server_random, after.server_random, sizeof after.server_random);
+    cr_assert_neq(before.cookie, after.cookie);
+    enet_socket_destroy(raw);
     party_free(&p);
 }
 

@@ -278,6 +278,74 @@ Test(door, a_stolen_token_opens_nothing_and_stays_good)
     cm_door_destroy(r.door);
 }
 
+static cm_datagram_reason play(rig *r, cm_client_address from, const uint8_t *bytes, size_t size)
+{
+    cm_door_result result;
+    receive(r, from, bytes, size, &result);
+    return result.reason;
+}
+
+// A disconnect that somebody else made, or repeats, or sends from elsewhere, ends no connection.
+Test(door, forged_disconnects_end_nothing)
+{
+    // ENet's datagram: head with a time, then DISCONNECT of the connection's own channel.
+    static const uint8_t enet[] = {0x80, 0, 0, 9, 0x84, 0xff, 0, 1, 0, 0, 0, 0};
+    static const cm_client_address elsewhere = {0x0200000a, 4001};
+    rig r;
+    caller c, enemy;
+    make(&r, 12, true, 4);
+    give_token(&r, &c, NULL, UNIX_S + 60, 0);
+    give_token(&r, &enemy, NULL, UNIX_S + 60, 0);
+    knock(&r, &c, true);
+    expect(&r, &c, IN);
+    knock(&r, &enemy, true);
+    expect(&r, &enemy, IN);
+    uint8_t genuine[64], forged[64];
+    memcpy(genuine + CM_SEAL_HEADER, enet, sizeof enet);
+    memcpy(forged + CM_SEAL_HEADER, enet, sizeof enet);
+    size_t size = cm_seal_close(&c.seal, CM_WIRE_SEALED, genuine, sizeof enet);
+    cm_seal_close(&enemy.seal, CM_WIRE_SEALED, forged, sizeof enet);
+    memcpy(forged + 1, genuine + 1, 4); // the enemy's, in the other's name
+    cr_expect_eq((int)play(&r, c.from, enet, sizeof enet), CM_DATAGRAM_TYPE);
+    cr_expect_eq((int)play(&r, c.from, forged, size), CM_DATAGRAM_FORGED);
+    cr_expect_eq((int)play(&r, elsewhere, genuine, size), CM_DATAGRAM_ADDRESS);
+    for (size_t bit = 0; bit < 8 * size; bit++) {
+        memcpy(forged, genuine, size);
+        forged[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        cr_expect_neq((int)play(&r, c.from, forged, size), CM_DATAGRAM_REASON_COUNT, "%zu", bit);
+    }
+    cr_expect_neq(cm_door_find(r.door, c.seal.id), CM_CONNECTION_NONE);
+    cr_expect_eq((int)play(&r, c.from, genuine, size), CM_DATAGRAM_REASON_COUNT, "its own passes");
+    cr_expect_eq((int)play(&r, c.from, genuine, size), CM_DATAGRAM_REPLAY);
+    cm_door_destroy(r.door);
+}
+
+// A server that starts again knows neither cookies nor keys of before: a token that nobody recorded
+// as used (its record was lost) makes other keys out of the same client's secrets.
+Test(door, a_restart_makes_other_keys)
+{
+    rig before, after;
+    caller c;
+    make(&before, 13, true, 4);
+    make(&after, 14, true, 4);
+    after.keys = before.keys;
+    cm_door_set_keys(after.door, &after.keys);
+    give_token(&before, &c, NULL, UNIX_S + 60, 0);
+    cm_rng chance = before.rng;
+    knock(&before, &c, true);
+    caller first = c;
+    expect(&before, &c, IN);
+    expect(&after, &c, CM_DATAGRAM_COOKIE, CAROM_REASON_NONE);
+    after.rng = chance; // the client draws the same secret once more
+    knock(&after, &c, true);
+    expect(&after, &c, IN);
+    cr_assert_arr_eq(c.secret, first.secret, CM_KEY_BYTES);
+    cr_assert_arr_neq(c.seal.send_key, first.seal.send_key, CM_KEY_BYTES);
+    cr_assert_arr_neq(c.seal.receive_key, first.seal.receive_key, CM_KEY_BYTES);
+    cm_door_destroy(before.door);
+    cm_door_destroy(after.door);
+}
+
 // Every byte of a CONNECT changed: nothing is let in, and the token is not used up by it.
 Test(door, no_changed_connect_enters)
 {

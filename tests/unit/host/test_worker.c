@@ -248,15 +248,15 @@ Test(worker, malformed_datagrams_are_counted_and_dropped)
     open_bench(&b, 3);
     join(&b, &c);
     static const uint8_t one[1] = {0};
-    static uint8_t large[3000];
+    static uint8_t large[5000]; // ENet's buffer has 4,096, and it takes an empty one for none
     static const uint8_t compressed[40] = {0x40};
     static const uint8_t connects[52] = {0x8f, 0xff, 0, 0, 0x81};
     static const uint8_t peer[20] = {0x0e, 0xee};
     const struct {
         const void *bytes;
         size_t size;
-    } cases[] = {{one, 1},       {large, 3000},  {compressed, 40},
-                 {connects, 52}, {connects, 51}, {peer, 20}};
+    } cases[] = {{one, 1},       {one, 0},       {large, 3000}, {large, 5000},
+                 {connects, 52}, {connects, 51}, {peer, 20},    {compressed, 40}};
     ENetSocket raw = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
     ENetAddress address = {htonl(0x7f000001), PORT};
     size_t count = sizeof cases / sizeof cases[0];
@@ -266,6 +266,8 @@ Test(worker, malformed_datagrams_are_counted_and_dropped)
     }
     run(&b, &c, 1, 50);
     cr_assert_eq(stats_of(&b).datagrams_refused, count);
+    cr_assert_eq(stats_of(&b).refused[CM_DATAGRAM_SHORT], 2);
+    cr_assert_eq(stats_of(&b).refused[CM_DATAGRAM_LONG], 2);
     cr_assert_eq(stats_of(&b).peers, 1);
     uint32_t views = c.views;
     run(&b, &c, 1, 500);
