@@ -107,6 +107,7 @@ $(OUT)/attack: $(OUT)/tests/attack/attack.o $(OUT)/libcarom_client.a
 
 test-attack: all $(OUT)/attack
 	tests/attack/run.sh $(OUT) quick
+	tests/attack/narrow.sh $(OUT)
 
 check-attack: all $(OUT)/attack
 	tests/attack/run.sh $(OUT) long

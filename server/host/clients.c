@@ -349,7 +349,8 @@ static void receive_control(cm_clients *clients, cm_client *client, const cm_hos
     cm_control_free(NULL, control);
 }
 
-static void take_input(cm_clients *clients, cm_client *client, uint64_t tick, const uint8_t *bytes)
+static cm_input_verdict take_input(cm_clients *clients, cm_client *client, uint64_t tick,
+                                   const uint8_t *bytes)
 {
     cm_session *session = &client->session;
     cm_room_loop *loop = client->roster->loop;
@@ -362,7 +363,7 @@ static void take_input(cm_clients *clients, cm_client *client, uint64_t tick, co
                       allowance < UINT32_MAX ? (uint32_t)allowance : UINT32_MAX, &cost);
     bool fresh = tick > session->newest_input;
     if (verdict == CM_INPUT_DUPLICATE) {
-        return;
+        return verdict;
     }
     if (verdict <= CM_INPUT_LATE) {
         cm_bucket_take(&session->rewinds, cost, clients->now_us);
@@ -383,6 +384,7 @@ static void take_input(cm_clients *clients, cm_client *client, uint64_t tick, co
                                  cost);
         }
     }
+    return verdict;
 }
 
 static void receive_inputs(cm_clients *clients, cm_client *client, const cm_host_event *event)
@@ -417,10 +419,11 @@ static void receive_inputs(cm_clients *clients, cm_client *client, const cm_host
         cm_session_ack_came(session, packet.ack_sequence, packet.ack_bits);
     }
     // Oldest first, so that of several late ones the earliest is charged with the rewind.
+    cm_input_verdict newest = CM_INPUT_TOO_FAR; // which says nothing of what came until now
     for (uint32_t i = packet.count; i-- > 0;) {
-        take_input(clients, client, packet.newest_tick - i, packet.inputs[i]);
+        newest = take_input(clients, client, packet.newest_tick - i, packet.inputs[i]);
     }
-    if (packet.count > 0 && packet.newest_tick > session->newest_input) {
+    if (newest != CM_INPUT_TOO_FAR && packet.newest_tick > session->newest_input) {
         session->newest_input = packet.newest_tick;
     }
 }

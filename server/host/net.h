@@ -69,7 +69,8 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size);
 void cm_host_destroy(cm_host *host);
 
 // The next event, or CM_HOST_NOTHING once the socket is empty or a turn's budget (datagrams, steps
-// and events, set anew by cm_host_begin) is spent; what is left in the socket waits for the next. The times are of the host's clock and of the wall.
+// and events, set anew by cm_host_begin) is spent; what is left in the socket waits for the next.
+// The times are of the host's clock and of the wall.
 void cm_host_begin(cm_host *host, uint64_t now_us, uint64_t unix_s);
 cm_host_event_type cm_host_next(cm_host *host, cm_host_event *event);
 

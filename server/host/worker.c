@@ -19,6 +19,7 @@
 #include "shared/base/assert.h"
 
 #define SECOND_US     1000000u
+#define TOKEN_REASONS (CM_DATAGRAM_BANNED - CM_DATAGRAM_TOKEN + 1)
 #define SPARE_PEERS   16u      // for those who are refused, beside the players
 #define DRAIN_WAIT_US 2000000u // for goodbyes to arrive
 
@@ -45,9 +46,10 @@ struct cm_worker {
     hosted_room room;
 
     uint64_t now_us, started_us, started_unix_ms;
-    uint64_t second_us;     // when the present second of numbers began
-    uint64_t second_sent;   // bytes sent by the host until then
-    double kbit_per_client; // of the last whole second
+    uint64_t second_us;                     // when the present second of numbers began
+    uint64_t second_sent;                   // bytes sent by the host until then
+    uint64_t second_refused[TOKEN_REASONS]; // tokens refused by the door until then
+    double kbit_per_client;                 // of the last whole second
     bool draining, drained;
     uint64_t drain_us;
 };
@@ -292,6 +294,28 @@ static void turn(cm_worker *worker, hosted_room *room)
     }
 }
 
+// Why tokens were refused since the last time: strangers send as many as they like, so a line a
+// second is all that they write.
+static void log_refused_tokens(cm_worker *worker, const cm_host_stats *host)
+{
+#define NAME(name, text) #name,
+    static const char *const names[] = {CM_DATAGRAM_REASONS(NAME)};
+#undef NAME
+    uint64_t grown[TOKEN_REASONS], sum = 0;
+    for (uint32_t i = 0; i < TOKEN_REASONS; i++) {
+        uint64_t now = host->refused[CM_DATAGRAM_TOKEN + i];
+        grown[i] = now - worker->second_refused[i];
+        worker->second_refused[i] = now;
+        sum += grown[i];
+    }
+    if (sum > 0) {
+        cm_line line;
+        cm_line_log(&line, CM_LOG_INFO, "tokens refused");
+        cm_line_counts(&line, "reasons", names + CM_DATAGRAM_TOKEN, grown, TOKEN_REASONS);
+        cm_log_write(&worker->log, CM_LOG_INFO, &line);
+    }
+}
+
 // Once a second: rates and alarms.
 static void count_second(cm_worker *worker)
 {
@@ -309,6 +333,7 @@ static void count_second(cm_worker *worker)
     cm_clients_second(worker->clients, passed);
     cm_host_stats host;
     cm_host_stats_get(worker->host, &host);
+    log_refused_tokens(worker, &host);
     uint32_t playing = cm_clients_playing(worker->clients);
     double kbit = (double)(host.sent_bytes - worker->second_sent) * 8.0e3 / (double)passed;
     worker->kbit_per_client = playing > 0 ? kbit / playing : 0.0;

@@ -266,9 +266,11 @@ static size_t make_commands(attacker *a, const char *kind, uint64_t left, uint8_
             put16(command + 2, 9);
             put16(command + 4, (uint32_t)(left * 32 - i));
             size += 8;
-        } else if (strcmp(kind, "ahead") == 0) { // reliable ones whose turn never comes
+        } else if (strcmp(kind, "ahead") == 0 || strcmp(kind, "waiting") == 0) {
+            // Reliable ones whose turn never comes; the second kind are no further ahead than is
+            // allowed, so that they wait in a list which each of them walks.
             command[0] = 0x86;
-            put16(command + 2, 2 + cm_rng_below(&a->rng, 4000));
+            put16(command + 2, 2 + cm_rng_below(&a->rng, kind[0] == 'a' ? 4000 : 120));
             put16(command + 4, 1);
             command[6] = 1;
             size += 7;

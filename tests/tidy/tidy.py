@@ -16,6 +16,7 @@
   length     files above 800 lines; functions above 70 lines: at most 3%, none above 120
   words      marks of unfinished work; tabs and trailing blanks
   planted    each patch of tests/planted still fits the files that it changes
+  attacks    each test that tests/attack/README.md names exists
   habit      one spelling: i++, not ++i, where the value is not used; p == NULL, not !p
 """
 import os
@@ -280,6 +281,15 @@ def check_planted(name, patch, read, problems):
             problems.append(f"{name}: planted: no longer fits {path}: plant the bug anew where it went")
 
 
+ATTACKS = "tests/attack/README.md"
+
+
+def check_attacks(text, tests, problems):
+    for suite, name in re.findall(r"`(\w+)\.(\w+)`", text):
+        if name not in ("sh", "md", "c") and (suite, name) not in tests:
+            problems.append(f"{ATTACKS}: attacks: there is no Test({suite}, {name})")
+
+
 def check_format(paths, problems):
     tool = shutil.which("clang-format") or shutil.which("clang-format-14")
     if tool is None:
@@ -377,6 +387,11 @@ def self_test():
         if len(problems) != count:
             print("tidy: self-test: a planted patch is not held against its file")
             bad += 1
+    problems = []
+    check_attacks("`door.there` `run.sh` `door.gone`", {("door", "there")}, problems)
+    if len(problems) != 1:
+        print("tidy: self-test: the table of attacks is not held against the tests")
+        bad += 1
     for path, text in SOUND:
         problems, _ = check_all([path], lambda _: text, with_format=False)
         if problems:
@@ -400,6 +415,13 @@ def main():
         if name.endswith(".patch"):
             with open(os.path.join("tests/planted", name), encoding="utf-8") as patch:
                 check_planted(name, patch.read(), lambda p: open(p, encoding="utf-8").read(), problems)
+    tests = set()
+    for path in paths:
+        if path.startswith("tests/unit/"):
+            with open(path, encoding="utf-8") as file:
+                tests.update(re.findall(r"^Test\((\w+), (\w+)", file.read(), re.M))
+    with open(ATTACKS, encoding="utf-8") as table:
+        check_attacks(table.read(), tests, problems)
     with open("README.md", encoding="utf-8") as readme:
         lines = readme.read().count("\n")
         if lines > README_MAX:

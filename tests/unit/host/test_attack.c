@@ -28,8 +28,18 @@ typedef struct party {
     carom_client *players[PLAYERS_MAX];
     uint16_t ports[PLAYERS_MAX];
     uint32_t count;
-    bool stands; // the server is stopped
+    bool stands;             // the server is stopped
+    uint64_t expires_unix_s; // of the tokens given
+    char log[4096];
 } party;
+
+static void keep_log(void *user, int level, const char *json_line)
+{
+    party *p = user;
+    size_t used = strlen(p->log);
+    (void)level;
+    snprintf(p->log + used, sizeof p->log - used, "%s\n", json_line);
+}
 
 typedef void (*used_keeper)(void *user, const cm_used_token *token);
 typedef void (*ban_keeper)(void *user, bool by_address, uint64_t who, bool banned);
@@ -43,6 +53,8 @@ static void party_start(party *p, uint64_t seed, used_keeper keep_used, ban_keep
                          .seed = seed,
                          .now_us = cm_net_now_us(p->net),
                          .started_unix_ms = 1000,
+                         .log = keep_log,
+                         .user = p,
                          .keep_used = keep_used,
                          .keep_ban = keep_ban};
     char error[256] = "";
@@ -62,6 +74,7 @@ static void party_make_kept(party *p, uint64_t seed, uint32_t count, used_keeper
     cm_config_default(&p->config);
     p->config.max_players = PLAYERS_MAX;
     strcpy(p->config.key, "given below");
+    p->expires_unix_s = 1000000;
     p->keys.count = 1;
     p->keys.keys[0].id = 7;
     cm_net_random(NULL, p->keys.keys[0].secret, sizeof p->keys.keys[0].secret);
@@ -93,7 +106,7 @@ static void enter(party *p, uint32_t i)
     char text[CAROM_TOKEN_TEXT_MAX];
     carom_token_def token = carom_default_token_def();
     token.client_id = 100 + i;
-    token.expires_unix_s = 1000000;
+    token.expires_unix_s = p->expires_unix_s;
     token.servers[0] = "127.0.0.1:9400";
     cr_assert_eq(carom_token_issue(&token, &p->keys.keys[0], text, sizeof text, NULL), CAROM_OK);
     cr_assert_eq(carom_client_connect_token(p->players[i], text, cm_net_now_us(p->net)), CAROM_OK);
@@ -343,6 +356,25 @@ Test(attack, a_restarted_server_uses_no_key_again)
     cr_assert_arr_neq(before.server_random, after.server_random, sizeof after.server_random);
     cr_assert_neq(before.cookie, after.cookie);
     enet_socket_destroy(raw);
+    party_free(&p);
+}
+
+// Whoever runs the server reads why tokens let nobody in; however many come, a line a second.
+Test(attack, refused_tokens_are_in_the_log)
+{
+    party p;
+    party_make(&p, 12, 1);
+    all_enter(&p);
+    cr_assert_null(strstr(p.log, "tokens refused"), "%s", p.log);
+    p.count = 3;
+    p.expires_unix_s = 2; // some seconds ago
+    for (uint32_t i = 1; i < 3; i++) {
+        enter(&p, i);
+    }
+    pass(&p, 3000000);
+    cr_assert_not_null(strstr(p.log, "\"event\":\"tokens refused\",\"reasons\":{\"expired\":"),
+                       "%s", p.log);
+    cr_assert_eq(playing(&p), 1);
     party_free(&p);
 }
 

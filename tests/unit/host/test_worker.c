@@ -5,6 +5,7 @@
 #include "server/host/worker.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <enet/enet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -239,6 +240,50 @@ Test(worker, inputs_are_taken_late_ones_rewind_old_ones_are_refused)
     cr_assert_geq(stats.rewound_ticks, 4);
     hang_up(&c);
     close_bench(&b);
+}
+
+// Hashes of the room while a client sends what no client would, or nothing.
+static void play_badly(bool badly, uint64_t hashes[20], cm_worker_stats *stats)
+{
+    bench b;
+    bare_client c;
+    open_bench(&b, 12);
+    join(&b, &c);
+    run(&b, &c, 1, 1500);
+    for (uint32_t i = 0; i < 20; i++) {
+        uint64_t tick = stats_of(&b).tick;
+        if (badly) {
+            send_input(&c, tick + 3, NAN);
+            send_input(&c, tick + 4, INFINITY);
+            send_input(&c, tick + 5, -INFINITY);
+            send_input(&c, 0, 1);
+            send_input(&c, tick - 60, 1);
+            send_input(&c, tick + 100000, 1);
+            send_input(&c, UINT32_MAX, 1);
+        }
+        run(&b, &c, 1, 100);
+        hashes[i] = stats_of(&b).room_hash;
+    }
+    *stats = stats_of(&b);
+    cr_assert_eq(stats->players, 1, "too few to be a flood");
+    hang_up(&c);
+    close_bench(&b);
+}
+
+// Numbers that are none, ticks long gone or far ahead: each refused and counted, and the room is
+// what it is without them. (Somebody else's input cannot be said: a packet names no player.)
+Test(worker, inputs_of_an_enemy_change_nothing)
+{
+    uint64_t idle[20], bad[20];
+    cm_worker_stats stats;
+    play_badly(false, idle, &stats);
+    cr_assert_eq(stats.refused_inputs, 0);
+    play_badly(true, bad, &stats);
+    cr_assert_arr_eq(idle, bad, sizeof idle);
+    cr_assert_eq(stats.inputs, 0);
+    cr_assert_eq(stats.rewinds, 0);
+    cr_assert_eq(stats.refused_inputs, 5 * 20, "%llu: all but what is older than the newest",
+                 (unsigned long long)stats.refused_inputs);
 }
 
 Test(worker, malformed_datagrams_are_counted_and_dropped)
