@@ -24,16 +24,17 @@ fuzz:
 	timeout $(FUZZ_SECONDS) build/asan/fuzz_worlds --first $$(date +%s)000 --endless || [ $$? -eq 124 ]
 
 # Decoders by libFuzzer, a target each (tests/fuzz/targets): a fixed number of executions from a fixed
-# seed, in `make test` 20,000 and in `make check` 1,000,000.
+# seed and from what corpus.py makes of the protocol's vectors, in `make test` 20,000 and in `make check` 1,000,000.
 TARGETS := $(patsubst tests/fuzz/targets/%.c,%,$(wildcard tests/fuzz/targets/*.c))
 FUZZED_SRCS := $(addprefix server/host/,door.c admission.c connections.c bans.c used_tokens.c commands.c)
 $(OUT)/fuzz_%: $(OUT)/tests/fuzz/targets/%.o $(call obj,$(FUZZED_SRCS)) $(OUT)/libcarom_client.a
 	$(call say,LINK,$@)$(LINK) -fsanitize=fuzzer $^ $(PKG_LIBS) -lm -o $@
 
 FUZZ_TARGETS = $(MAKE) --no-print-directory -j$$(nproc) BUILD=fuzzer CC=clang OUT_SUFFIX= $(TARGETS:%=build/fuzzer/fuzz_%)
-FUZZ_RUN = @for target in $(TARGETS); do \
-	  build/fuzzer/fuzz_$$target -seed=1 -max_len=1400 -len_control=0 -runs=$(1) \
-	  -artifact_prefix=build/fuzzer/$$target- 2>build/fuzzer/$$target.log || { tail -20 build/fuzzer/$$target.log; exit 1; }; echo "fuzz_$$target: $(1) executions"; done
+FUZZ_RUN = @rm -rf build/fuzzer/corpus && python3 tests/fuzz/corpus.py build/fuzzer/corpus && for target in $(TARGETS); do \
+	  build/fuzzer/fuzz_$$target -seed=1 -max_len=1400 -len_control=0 -runs=$(1) -artifact_prefix=build/fuzzer/$$target- \
+	  build/fuzzer/corpus/$$target 2>build/fuzzer/$$target.log || { tail -20 build/fuzzer/$$target.log; exit 1; }; \
+	  echo "fuzz_$$target: $(1) executions, $$(grep -o 'cov: [0-9]*' build/fuzzer/$$target.log | tail -1)"; done
 
 .PHONY: test-targets check-targets
 test-targets:

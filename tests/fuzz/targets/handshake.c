@@ -16,7 +16,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cm_refusal refusal;
     cm_connect connect;
     if (cm_hello_read(data, size, &hello)) {
-        CM_ASSERT(cm_hello_write(&hello, again) == size && memcmp(again, data, size) == 0);
+        // What stands behind its fields is a later version's: not looked at.
+        CM_ASSERT(cm_hello_write(&hello, again) == size);
+        CM_ASSERT(memcmp(again, data, 1 + 4 + CM_KEY_BYTES) == 0);
     }
     if (cm_challenge_read(data, size, &challenge)) {
         CM_ASSERT(cm_challenge_write(&challenge, again) == size && memcmp(again, data, size) == 0);

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Where the fuzzers of decoders begin: corpus.py FOLDER writes a few small files for each target, made
+of the vectors that our own encoders recorded (tests/protocol/vectors), so that mutations start from
+what passes lengths, magic numbers and cryptography instead of from nothing."""
+import json
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "protocol"))
+import secure  # noqa: E402
+
+
+def vectors(name):
+    with open(os.path.join(HERE, "..", "protocol", "vectors", name), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def commands():
+    """Bytes behind ENet's head and checksum: one of each kind, and several in one datagram."""
+    ack = bytes([0x01, 0xff, 0, 1, 0, 1, 0, 2])
+    ping = bytes([0x85, 0xff, 0, 2])
+    disconnect = bytes([0x84, 0xff, 0, 3, 0, 0, 0, 0])
+    reliable = bytes([0x86, 0, 0, 4, 0, 3]) + b"abc"
+    fragment = bytes([0x88, 0, 0, 5, 0, 5, 0, 2, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0]) + b"ab"
+    unsequenced = bytes([0x49, 1, 0, 0, 0, 1, 0, 5]) + bytes([1, 1, 0, 186, 77])
+    return [ack, ping, disconnect, reliable, fragment, unsequenced, ack + ping + unsequenced,
+            ack * 3 + reliable + fragment]
+
+
+def seeds():
+    spoken = vectors("secure.json")
+    handshake = [bytes.fromhex(spoken[name]) for name in ("hello", "challenge", "refusal", "connect")]
+    sealed = secure.read_token_text(spoken["token"])[0]
+    plain = secure.xaead_open(bytes.fromhex(spoken["token_key"]), sealed[13:37], sealed[37:], sealed[:37])
+    control = [bytes.fromhex(v["hex"]) for v in vectors("control.json")["vectors"]]
+    packets = [bytes.fromhex(v["hex"]) for v in vectors("inputs.json")["vectors"] + vectors("views.json")["stream"]]
+    heads = [bytes([0x80, 0, 0, 9]) + c for c in commands()]  # as they are sealed: no checksum
+    return {
+        "handshake": handshake,
+        "control": control,
+        "token": [spoken["token"].encode(), plain, b"3344870901 " + b"01" * 32 + b"\n# more\n8 " + b"ab" * 32 + b"\n"],
+        "commands": [bytes([0, 3, 0x80, 0, 0, 9, 0, 0, 0, 0]) + c for c in commands()],
+        "packets": packets,
+        "datagram": [bytes([0]) + h for h in handshake] + [bytes([1]) + sealed]
+        + [bytes([2, 0]) + h for h in heads] + [bytes([2, 1]) + bytes(40), bytes([2, 2, 4, 0])]
+        + [bytes([3]) + plain],
+    }
+
+
+def main():
+    for target, files in seeds().items():
+        folder = os.path.join(sys.argv[1], target)
+        os.makedirs(folder, exist_ok=True)
+        for number, data in enumerate(files):
+            with open(os.path.join(folder, f"{number:02}"), "wb") as file:
+                file.write(data[:1400])
+
+
+if __name__ == "__main__":
+    main()
