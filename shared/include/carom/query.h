@@ -1,4 +1,5 @@
-// Questions to a world: what a ray hits, and where.
+// Questions to a world: what a ray or a moving shape hits, and where; what a shape overlaps; what
+// is closest to a point.
 //
 // A query sees every body where it is at the call: after a step, carom_body_set_pose, a creation, a
 // restore. It changes nothing that can change the future, so it may be asked between any two calls,
@@ -52,9 +53,9 @@ typedef struct carom_query_hit {
     carom_shape_id shape;
     carom_vec3 point;  // world, on the shape's surface
     carom_vec3 normal; // world, unit, outward from the shape
-    float distance;    // m, along the way
-    // It began inside the shape: the distance is 0, the point the origin, and the normal points
-    // against the way.
+    float distance;    // m, along the way, or (closest) from the point
+    // It began in the shape, or overlaps it: the distance is 0, the point that of the question, and
+    // the normal points against the way; it is zero where there is no way.
     bool inside;
 } carom_query_hit;
 
@@ -69,6 +70,44 @@ CAROM_API carom_result carom_world_cast_ray(const carom_world *world, const caro
 CAROM_API carom_result carom_world_cast_rays(const carom_world *world, const carom_ray *rays,
                                              uint32_t count, const carom_query_filter *filter,
                                              carom_query_hit *hits);
+
+// A shape that moves without turning, against the shapes that it meets: each where the two first
+// touch. Of `shape` its type and dimensions are read, and where it begins: position (within 1e6 m)
+// and orientation are in world axes. A plane is refused. What it touches at the beginning and does
+// not approach is not met, so that it can slide along what it came to rest on.
+CAROM_API carom_result carom_world_cast_shape(const carom_world *world,
+                                              const carom_shape_def *shape, carom_vec3 translation,
+                                              const carom_query_filter *filter,
+                                              carom_query_hit *hits, uint32_t capacity,
+                                              uint32_t *count);
+// The nearest hit of each of many, as carom_world_cast_rays. Both arrays have `count` rows.
+CAROM_API carom_result carom_world_cast_shapes(const carom_world *world,
+                                               const carom_shape_def *shapes,
+                                               const carom_vec3 *translations, uint32_t count,
+                                               const carom_query_filter *filter,
+                                               carom_query_hit *hits);
+
+// The shapes that a shape overlaps or touches where it stands, by body, then shape: the first
+// `capacity` of them. `inside` is true of each; all else but the ids is that of the question.
+CAROM_API carom_result carom_world_overlap(const carom_world *world, const carom_shape_def *shape,
+                                           const carom_query_filter *filter, carom_query_hit *hits,
+                                           uint32_t capacity, uint32_t *count);
+// The first of each of many shapes, as carom_world_cast_rays: whether anything is there.
+CAROM_API carom_result carom_world_overlaps(const carom_world *world, const carom_shape_def *shapes,
+                                            uint32_t count, const carom_query_filter *filter,
+                                            carom_query_hit *hits);
+
+// The shapes within max_distance (m, 0 to 1e7) of a point, nearest first: each with its own nearest
+// point, and the normal from there to the point asked about.
+CAROM_API carom_result carom_world_closest(const carom_world *world, carom_vec3 point,
+                                           float max_distance, const carom_query_filter *filter,
+                                           carom_query_hit *hits, uint32_t capacity,
+                                           uint32_t *count);
+// The nearest one of each of many points, as carom_world_cast_rays.
+CAROM_API carom_result carom_world_closest_each(const carom_world *world, const carom_vec3 *points,
+                                                uint32_t count, float max_distance,
+                                                const carom_query_filter *filter,
+                                                carom_query_hit *hits);
 
 #ifdef __cplusplus
 }

@@ -1,15 +1,25 @@
-// What every kind of query does alike: its filter, its tree, and its answers. Private to
-// shared/sim.
+// One question to a world, ready to be asked. Private to shared/sim.
 #ifndef CM_SIM_QUERY_QUERY_H
 #define CM_SIM_QUERY_QUERY_H
 
+#include "shared/sim/query/cast.h"
 #include "shared/sim/query/hits.h"
 #include "shared/sim/query/tree.h"
 
-// A query while it walks.
+typedef enum cm_query_kind {
+    CM_QUERY_RAY,
+    CM_QUERY_CAST,
+    CM_QUERY_OVERLAP,
+    CM_QUERY_NEAREST,
+} cm_query_kind;
+
 typedef struct cm_query {
-    cm_query_tree tree;
+    cm_query_kind kind;
+    cm_mover mover; // of a ray only the line
+    cm_probe probe;
+    float most; // m, how far answers may be
     carom_query_filter filter;
+    cm_query_tree tree;
     cm_hits hits;
 } cm_query;
 
@@ -17,17 +27,11 @@ typedef struct cm_query {
 carom_result cm_query_filter(const carom_world *world, const carom_query_filter *given,
                              carom_query_filter *filter);
 
-static inline bool cm_query_sees(const cm_query *query, uint32_t slot)
-{
-    const cm_shape *shape = &cm_shapes(query->tree.world)[slot];
-    const carom_query_filter *filter = &query->filter;
-    return (shape->category & filter->mask) != 0 && (filter->category & shape->mask) != 0 &&
-           (!shape->sensor || filter->sensors) &&
-           (shape->body != filter->exclude.index || filter->exclude.generation == 0);
-}
+// Whether the query, filter aside, meets a shape at its place.
+bool cm_query_meets(const cm_query *query, const cm_shape *shape, const cm_place *place,
+                    cm_entry *entry);
 
-// A shape was met at a distance. `near` is what its box said, and the least that counts: so what
-// the tree leaves out is farther than what is kept, bit for bit.
-void cm_query_found(cm_query *query, uint32_t slot, float distance, float near);
+// Asks all shapes through the tree: the hits are then in their order.
+void cm_query_run(cm_query *query);
 
 #endif

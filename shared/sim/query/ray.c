@@ -172,5 +172,6 @@ bool cm_line_enter(const cm_line *line, const cm_shape *shape, const cm_place *p
     entry->distance = entry->inside ? 0.0 : s.enter;
     entry->normal = entry->inside ? cm_d3_scale(-1.0, line->direction)
                                   : cm_d3_unit(cm_dmat_mul(&axes, s.normal));
+    entry->point = cm_d3_mad(line->origin, entry->distance, line->direction);
     return true;
 }

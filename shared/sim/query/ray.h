@@ -16,6 +16,7 @@ typedef struct cm_line {
 typedef struct cm_entry {
     double distance; // m along the line, 0 to its length; 0 where it begins inside
     cm_d3 normal;    // world, outward; against the line where it begins inside
+    cm_d3 point;     // world, on the shape; the line's origin where it begins inside
     bool inside;
 } cm_entry;
 

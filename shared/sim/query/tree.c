@@ -113,8 +113,7 @@ static uint32_t gather(layout *l, uint32_t *node_count, uint32_t root)
     return index;
 }
 
-// A box that holds the shape at its place, whatever was rounded on the way.
-static cm_aabb box_of(const cm_shape *shape, const cm_place *place)
+cm_aabb cm_shape_box(const cm_shape *shape, const cm_place *place)
 {
     cm_aabb box = cm_shape_bounds(shape, place);
     carom_vec3 far = cm_abs_vec(box.lower);
@@ -139,7 +138,7 @@ static void build(const carom_world *world, cm_scratch *scratch, layout *l)
         if (shapes[i].type == CAROM_SHAPE_PLANE) {
             l->planes[planes++] = i;
         } else {
-            scratch->bounds[i] = box_of(&shapes[i], &scratch->places[i]);
+            scratch->bounds[i] = cm_shape_box(&shapes[i], &scratch->places[i]);
             l->ids[binary.count++] = i;
         }
     }

@@ -35,6 +35,9 @@ typedef struct cm_query_tree {
 // The tree of the world as it is, built where there is none. Writes scratch.
 cm_query_tree cm_query_tree_of(const carom_world *world);
 
+// A box that holds the shape, not a plane, at its place, whatever was rounded on the way.
+cm_aabb cm_shape_box(const cm_shape *shape, const cm_place *place);
+
 size_t cm_query_scratch_size(const carom_limits *limits);
 
 // How something looks for shapes: a box that moves straight on, or one that looks around itself.

@@ -1,10 +1,12 @@
-// See true_shapes.h. The distance to a convex shape is a convex function of the way, so ternary
-// search finds its least value and bisection the first place where it falls to the radius: nothing
-// of this is how the engine does it.
+// See true_shapes.h. The gap of convex shapes is a convex function of the way, so ternary search
+// finds its least value and bisection the first place where it falls to 0; the distance to a
+// segment is found by ternary search along it; what has corners is separated along the normal of a
+// face or across two edges (S. Gottschalk, 1996). Nothing of this is how the engine does it.
 #include "tests/unit/sim/true_shapes.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
 
 typedef carom_dvec3 d3;
 
@@ -30,6 +32,17 @@ static d3 rotate(carom_quat q, d3 v)
     d3 t = {2 * (y * v.z - z * v.y), 2 * (z * v.x - x * v.z), 2 * (x * v.y - y * v.x)};
     return (d3){v.x + w * t.x + y * t.z - z * t.y, v.y + w * t.y + z * t.x - x * t.z,
                 v.z + w * t.z + x * t.y - y * t.x};
+}
+
+cm_true_shape cm_true_shape_at(const carom_shape_def *def)
+{
+    cm_true_shape s = {.def = *def, .position = of(def->position)};
+    d3 *axes = &s.axes.x;
+    for (int k = 0; k < 3; k++) {
+        d3 axis = {k == 0, k == 1, k == 2};
+        axes[k] = rotate(def->orientation, axis);
+    }
+    return s;
 }
 
 cm_true_shape cm_true_shape_of(const carom_world *world, carom_shape_id id)
@@ -129,21 +142,200 @@ double cm_true_distance(const cm_true_shape *s, carom_dvec3 point)
     }
 }
 
-double cm_true_cast(const cm_true_shape *shape, carom_dvec3 origin, carom_dvec3 direction,
-                    double length, double radius, double *depth)
+// Pairs ------------------------------------------------------------------------------------------
+
+#define CORNERS 64
+#define EDGES   200
+
+static d3 cross(d3 a, d3 b)
 {
-    double low = 0, high = length;
-    for (int i = 0; i < 200; i++) {
-        double third = (high - low) / 3, a = low + third, b = high - third;
-        if (cm_true_distance(shape, along(origin, a, direction)) <=
-            cm_true_distance(shape, along(origin, b, direction))) {
+    return (d3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+static d3 turned(const cm_true_shape *s, d3 v)
+{
+    return along(along(along((d3){0, 0, 0}, v.x, s->axes.x), v.y, s->axes.y), v.z, s->axes.z);
+}
+
+// Corners in world axes, face normals, and directions of edges (those of a hull more than once).
+typedef struct corners {
+    uint32_t count, face_count, edge_count;
+    d3 points[CORNERS], faces[2 * CORNERS], edges[2 * EDGES];
+} corners;
+
+static void corners_of_box(const cm_true_shape *s, corners *c)
+{
+    carom_vec3 h = s->def.half_extents;
+    for (int i = 0; i < 8; i++) {
+        d3 v = {i & 1 ? h.x : -h.x, i & 2 ? h.y : -h.y, i & 4 ? h.z : -h.z};
+        c->points[c->count++] = along(s->position, 1, turned(s, v));
+    }
+    for (int k = 0; k < 3; k++) {
+        c->faces[c->face_count++] = c->edges[c->edge_count++] = (&s->axes.x)[k];
+    }
+}
+
+static void corners_of_hull(const cm_true_shape *s, corners *c)
+{
+    const carom_vec3 *v = carom_hull_vertices(s->def.hull, &c->count);
+    for (uint32_t i = 0; i < c->count; i++) {
+        c->points[i] = along(s->position, 1, turned(s, of(v[i])));
+    }
+    uint32_t count;
+    const uint8_t *loop;
+    for (uint32_t f = 0; (loop = carom_hull_face(s->def.hull, f, &count)) != NULL; f++) {
+        d3 normal = {0, 0, 0}, a = c->points[loop[0]];
+        for (uint32_t i = 0; i < count; i++) {
+            d3 p = c->points[loop[i]], q = c->points[loop[(i + 1) % count]];
+            normal = along(normal, 1, cross(along(p, -1, a), along(q, -1, a)));
+            if (loop[i] < loop[(i + 1) % count]) {
+                c->edges[c->edge_count++] = along(q, -1, p);
+            }
+        }
+        c->faces[c->face_count++] = normal;
+    }
+}
+
+static bool corners_of(const cm_true_shape *s, corners *c)
+{
+    c->count = c->face_count = c->edge_count = 0;
+    if (s->def.type == CAROM_SHAPE_BOX) {
+        corners_of_box(s, c);
+    } else if (s->def.type == CAROM_SHAPE_HULL) {
+        corners_of_hull(s, c);
+    }
+    return c->count > 0;
+}
+
+static void span(const corners *c, d3 axis, double *of_it)
+{
+    of_it[0] = INFINITY;
+    of_it[1] = -INFINITY;
+    for (uint32_t i = 0; i < c->count; i++) {
+        of_it[0] = fmin(of_it[0], dot(axis, c->points[i]));
+        of_it[1] = fmax(of_it[1], dot(axis, c->points[i]));
+    }
+}
+
+static void add_axis(cm_true_pair *pair, const corners *a, const corners *b, d3 axis)
+{
+    double length = sqrt(dot(axis, axis));
+    if (length < 1.0e-6) {
+        return; // parallel edges
+    }
+    struct cm_true_axis *row = &pair->axes[pair->axis_count++];
+    row->axis = along((d3){0, 0, 0}, 1 / length, axis);
+    span(a, row->axis, row->mover);
+    span(b, row->axis, row->target);
+}
+
+static bool is_round(const cm_true_shape *s)
+{
+    return s->def.type == CAROM_SHAPE_SPHERE || s->def.type == CAROM_SHAPE_CAPSULE;
+}
+
+bool cm_true_pair_open(cm_true_pair *pair, const cm_true_shape *mover, const cm_true_shape *target)
+{
+    static corners a, b;
+    *pair = (cm_true_pair){.mover = mover, .target = target};
+    if (is_round(mover) || is_round(target) || target->def.type == CAROM_SHAPE_PLANE) {
+        return true;
+    }
+    if (!corners_of(mover, &a) || !corners_of(target, &b)) {
+        return false;
+    }
+    size_t most = a.face_count + b.face_count + (size_t)a.edge_count * b.edge_count;
+    pair->axes = malloc(most * sizeof *pair->axes);
+    for (uint32_t i = 0; i < a.face_count; i++) {
+        add_axis(pair, &a, &b, a.faces[i]);
+    }
+    for (uint32_t i = 0; i < b.face_count; i++) {
+        add_axis(pair, &a, &b, b.faces[i]);
+    }
+    for (uint32_t i = 0; i < a.edge_count * b.edge_count; i++) {
+        add_axis(pair, &a, &b, cross(a.edges[i / b.edge_count], b.edges[i % b.edge_count]));
+    }
+    return true;
+}
+
+void cm_true_pair_close(cm_true_pair *pair)
+{
+    free(pair->axes);
+}
+
+// Of a sphere or capsule `round`, moved by `way`, to any shape.
+static double round_gap(const cm_true_shape *round, d3 way, const cm_true_shape *other)
+{
+    d3 center = along(round->position, 1, way);
+    if (round->def.type == CAROM_SHAPE_SPHERE) {
+        return cm_true_distance(other, center) - round->def.radius;
+    }
+    double low = -round->def.half_height, high = round->def.half_height;
+    for (int i = 0; i < 60; i++) {
+        double a = low + (high - low) / 3, b = high - (high - low) / 3;
+        if (cm_true_distance(other, along(center, a, round->axes.y)) <=
+            cm_true_distance(other, along(center, b, round->axes.y))) {
             high = b;
         } else {
             low = a;
         }
     }
-    *depth = radius - cm_true_distance(shape, along(origin, low, direction));
-    if (cm_true_distance(shape, origin) <= radius) {
+    return cm_true_distance(other, along(center, low, round->axes.y)) - round->def.radius;
+}
+
+// Of a box, hull or cylinder over a plane.
+static double plane_gap(const cm_true_shape *mover, d3 way, const cm_true_shape *plane)
+{
+    static corners c;
+    d3 n = turned(plane, of(plane->def.normal)), center = along(mover->position, 1, way);
+    double up = dot(n, mover->axes.y), lowest = INFINITY;
+    if (mover->def.type == CAROM_SHAPE_CYLINDER) {
+        return cm_true_distance(plane, center) - fabs(up) * mover->def.half_height -
+               sqrt(fmax(0, 1 - up * up)) * mover->def.radius;
+    }
+    corners_of(mover, &c);
+    for (uint32_t i = 0; i < c.count; i++) {
+        lowest = fmin(lowest, cm_true_distance(plane, along(c.points[i], 1, way)));
+    }
+    return lowest;
+}
+
+double cm_true_gap(const cm_true_pair *pair, carom_dvec3 way)
+{
+    if (is_round(pair->mover)) {
+        return round_gap(pair->mover, way, pair->target);
+    }
+    if (is_round(pair->target)) {
+        return round_gap(pair->target, along((d3){0, 0, 0}, -1, way), pair->mover);
+    }
+    if (pair->target->def.type == CAROM_SHAPE_PLANE) {
+        return plane_gap(pair->mover, way, pair->target);
+    }
+    double most = -INFINITY;
+    for (uint32_t i = 0; i < pair->axis_count; i++) {
+        const struct cm_true_axis *row = &pair->axes[i];
+        double moved = dot(row->axis, way);
+        most = fmax(most, row->mover[0] + moved - row->target[1]);
+        most = fmax(most, row->target[0] - moved - row->mover[1]);
+    }
+    return most;
+}
+
+double cm_true_cast(const cm_true_pair *pair, carom_dvec3 direction, double length, double *depth)
+{
+    const d3 none = {0, 0, 0};
+    double low = 0, high = length;
+    for (int i = 0; i < 120; i++) {
+        double third = (high - low) / 3, a = low + third, b = high - third;
+        if (cm_true_gap(pair, along(none, a, direction)) <=
+            cm_true_gap(pair, along(none, b, direction))) {
+            high = b;
+        } else {
+            low = a;
+        }
+    }
+    *depth = -cm_true_gap(pair, along(none, low, direction));
+    if (cm_true_gap(pair, none) <= 0) {
         return 0;
     }
     if (*depth < 0) {
@@ -151,9 +343,9 @@ double cm_true_cast(const cm_true_shape *shape, carom_dvec3 origin, carom_dvec3 
     }
     high = low;
     low = 0;
-    for (int i = 0; i < 80; i++) {
+    for (int i = 0; i < 60; i++) {
         double middle = 0.5 * (low + high);
-        if (cm_true_distance(shape, along(origin, middle, direction)) > radius) {
+        if (cm_true_gap(pair, along(none, middle, direction)) > 0) {
             low = middle;
         } else {
             high = middle;

@@ -22,10 +22,4 @@ typedef struct cm_volume_gap {
 void cm_volume_gjk(const cm_volume_piece *a, const cm_volume_piece *b, cm_d3 shift, cm_d3 start,
                    cm_volume_gap *gap);
 
-// The point of the convex hull of up to 4 points that is nearest to the origin. Points that do not
-// carry it are dropped: `keep` lists the others in their order, with their weights. Returns how
-// many.
-uint32_t cm_volume_nearest(const cm_d3 *points, uint32_t count, uint32_t keep[4], double weights[4],
-                           cm_d3 *nearest);
-
 #endif

@@ -4,7 +4,7 @@
 // steepest ascent is the negative of the point nearest to the origin in the hull of their normals
 // (the simplex routine of GJK); the step goes to the next plane that would be lower. It ends at the
 // top, or sooner where the slack will do. Typical: 2 to 6 steps over 8 planes.
-#include "shared/sim/solve/volume/gjk.h"
+#include "shared/sim/geometry/simplex.h"
 #include "shared/sim/solve/volume/poly.h"
 
 #define STEPS 48u
@@ -29,7 +29,7 @@ double cm_volume_inside(const cm_d3 *normals, const double *offsets, uint32_t co
         for (uint32_t i = 0; i < held; i++) {
             points[i] = normals[active[i]];
         }
-        uint32_t kept = cm_volume_nearest(points, held, keep, weights, &nearest);
+        uint32_t kept = cm_simplex_nearest(points, held, keep, weights, &nearest);
         double pp = cm_d3_dot(nearest, nearest);
         if (kept == 4 || pp <= LEVEL) {
             break; // the top

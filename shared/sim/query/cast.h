@@ -1,0 +1,24 @@
+// A solid on a straight way, or standing, against one shape. Private to shared/sim.
+#ifndef CM_SIM_QUERY_CAST_H
+#define CM_SIM_QUERY_CAST_H
+
+#include "shared/sim/query/ray.h"
+#include "shared/sim/query/solid.h"
+
+// What asks: where it begins, and its way (of no length: it stands).
+typedef struct cm_mover {
+    cm_query_solid solid;
+    cm_line line;
+} cm_mover;
+
+// Where it first touches the shape; false where it does not.
+bool cm_mover_enter(const cm_mover *mover, const cm_shape *shape, const cm_place *place,
+                    cm_entry *entry);
+// Whether it overlaps or touches the shape where it begins. The entry has no normal.
+bool cm_mover_overlaps(const cm_mover *mover, const cm_shape *shape, const cm_place *place,
+                       cm_entry *entry);
+// The shape's nearest point to it where it begins, if within `most` metres.
+bool cm_mover_nearest(const cm_mover *mover, const cm_shape *shape, const cm_place *place,
+                      double most, cm_entry *entry);
+
+#endif
