@@ -2,9 +2,11 @@
 // libraries but libc: this is what the matrix builds for every architecture.
 //
 // golden [LANES [write|read DIR]]: LANES 0 as the processor has, 1, 4, 8. `write` puts each world
-// as it is at tick HALF into DIR/SCENE.image in the portable form; `read` goes on from there, in a
+// as it is at tick HALF into DIR/SCENE.image in the portable form, and what queries find into
+// DIR/queries.txt, in the form of tests/golden/queries.txt; `read` goes on from there, in a
 // world that holds nothing of what went before, and prints what comes after.
 #include "shared/sim/state/image.h"
+#include "tests/unit/sim/golden_queries.h"
 #include "tests/unit/sim/golden_scenes.h"
 
 #include <stdio.h>
@@ -13,16 +15,23 @@
 
 #define HALF 120u
 
-static FILE *open_image(const char *folder, const char *scene, const char *mode)
+static FILE *open_file(const char *folder, const char *name, const char *mode)
 {
     char path[512];
-    snprintf(path, sizeof path, "%s/%s.image", folder, scene);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *file = fopen(path, mode);
     if (file == NULL) {
         perror(path);
         exit(2);
     }
     return file;
+}
+
+static FILE *open_image(const char *folder, const char *scene, const char *mode)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s.image", scene);
+    return open_file(folder, name, mode);
 }
 
 static void write_image(const carom_world *world, const char *folder, const char *scene)
@@ -59,6 +68,7 @@ int main(int argc, char **argv)
     uint32_t lanes = argc > 1 ? (uint32_t)atoi(argv[1]) : 0;
     bool writes = argc > 3 && strcmp(argv[2], "write") == 0;
     bool reads = argc > 3 && strcmp(argv[2], "read") == 0;
+    FILE *queries = writes ? open_file(argv[3], "queries.txt", "w") : NULL;
     for (uint32_t i = 0; i < CM_GOLDEN_SCENES; i++) {
         const cm_golden_scene *scene = &cm_golden_scenes[i];
         cm_rig rig = cm_golden_open(scene, 0);
@@ -73,6 +83,10 @@ int main(int argc, char **argv)
         for (; tick <= scene->ticks; tick++) {
             if (writes && tick == HALF) {
                 write_image(rig.world, argv[3], scene->name);
+            }
+            if (writes && tick % CM_GOLDEN_EVERY == 0) {
+                fprintf(queries, "%s %u %016llx\n", scene->name, (unsigned)tick,
+                        (unsigned long long)cm_golden_queries(rig.world));
             }
             if (tick % CM_GOLDEN_EVERY == 0) {
                 if (!reads || tick > HALF) {
@@ -90,5 +104,5 @@ int main(int argc, char **argv)
         }
         cm_rig_close(&rig);
     }
-    return 0;
+    return queries == NULL || fclose(queries) == 0 ? 0 : 2;
 }

@@ -1,4 +1,5 @@
-// Prints the hash of scenes at every 60th tick: hashes TICKS SCENE.json ...
+// Prints the hash of scenes, and of what queries find in them, at every 60th tick: hashes TICKS
+// SCENE.json ...
 //
 // The determinism test builds this small program with several compilers and flags and compares what
 // they print. It holds the whole simulation, scene reading included, and nothing of server or
@@ -8,6 +9,7 @@
 
 #include "shared/game/game_host.h"
 #include "shared/scene/scene_json.h"
+#include "tests/unit/sim/golden_queries.h"
 
 static int print_hashes(const char *path, unsigned long ticks)
 {
@@ -27,8 +29,9 @@ static int print_hashes(const char *path, unsigned long ticks)
     cm_tick_input nothing = {0};
     for (unsigned long tick = 0; tick <= ticks; tick++) {
         if (tick % 60 == 0 || tick == ticks) {
-            printf("%s %lu %016llx\n", cm_scene_name(scene), tick,
-                   (unsigned long long)cm_game_hash(game));
+            printf("%s %lu %016llx %016llx\n", cm_scene_name(scene), tick,
+                   (unsigned long long)cm_game_hash(game),
+                   (unsigned long long)cm_golden_queries(carom_game_world(game)));
         }
         if (tick < ticks) {
             cm_game_tick(game, &nothing);

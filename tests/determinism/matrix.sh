@@ -7,7 +7,7 @@ out=build/matrix
 mkdir -p "$out"
 flags=$(make --no-print-directory -s print-determinism)
 sources=$(find shared/base shared/sim -name '*.c' | LC_ALL=C sort)
-sources="$sources tests/unit/sim/rig.c tests/unit/sim/golden_scenes.c tests/unit/sim/golden_joints.c tests/unit/sim/golden_sleep.c tests/unit/sim/golden_small.c tests/unit/sim/golden_solvers.c tests/determinism/golden.c"
+sources="$sources tests/unit/sim/rig.c tests/unit/sim/golden_scenes.c tests/unit/sim/golden_queries.c tests/unit/sim/golden_joints.c tests/unit/sim/golden_sleep.c tests/unit/sim/golden_small.c tests/unit/sim/golden_solvers.c tests/determinism/golden.c"
 passed=0
 failed=0
 
@@ -27,6 +27,10 @@ target() {
     # shellcheck disable=SC2086
     if ! $runner "$out/$name" 0 write "$out/images-$name" >"$out/$name.txt" 2>"$out/$name.log"; then
         echo "matrix: $name: does not run: $(head -n 1 "$out/$name.log")" >&2
+        failed=$((failed + 1))
+    elif ! diff -q tests/golden/queries.txt "$out/images-$name/queries.txt" >/dev/null; then
+        echo "matrix: $name: queries find something else:" >&2
+        diff tests/golden/queries.txt "$out/images-$name/queries.txt" | head -n 4 >&2
         failed=$((failed + 1))
     elif ! diff -q tests/golden/worlds.txt "$out/$name.txt" >/dev/null; then
         echo "matrix: $name: other hashes:" >&2

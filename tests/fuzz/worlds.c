@@ -1,22 +1,24 @@
 // Fuzzed worlds: fuzz_worlds [--first SEED] [--seeds N | --endless] | fuzz_worlds --list FILE
 //
 // Goal: whatever is built through the API steps without a fault or a number that is not finite, and
-// remembers nothing outside its state. Method: a world from each seed (random_world.h), disturbed
-// and stepped; in each stretch its image goes into a second world, both step side by side for seven
-// ticks, with other rubbish in the scratch of one than of the other, and must have the same hash
-// after each; its encoded form decodes to the same hash; and encoded bytes that were damaged are
-// refused, or make a world that steps. Built with the address and undefined-behaviour sanitizers;
-// with the memory sanitizer scratch counts as never written when a step begins, so that what a step
-// reads there without having written it is a failure at once, whatever its value. In a debug build
-// every step also checks itself (shadow.h).
+// remembers nothing outside its state, and queries find the same in both. Method: a world from each
+// seed (random_world.h), disturbed and stepped; in each stretch its image goes into a second world,
+// both step side by side for seven ticks, with other rubbish in the scratch of one than of the
+// other, and must have the same hash after each; its encoded form decodes to the same hash; and
+// encoded bytes that were damaged are refused, or make a world that steps. Built with the address
+// and undefined-behaviour sanitizers; with the memory sanitizer scratch counts as never written
+// when a step begins, so that what a step reads there without having written it is a failure at
+// once, whatever its value. In a debug build every step also checks itself (shadow.h).
 //
 // FILE has "FIRST LAST" a line and comments after #. Without anything: 200 seeds. A failure prints
 // the seed: `--first SEED --seeds 1` does it again. 200 seeds and more must have seen every solver
 // and model, and contacts, cuts, sleep and breaks: else they tested nothing, and that is a failure.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "carom/query.h"
 #include "shared/base/vec.h"
 #include "shared/sim/state/image.h"
 #include "tests/fuzz/random_world.h"
@@ -36,7 +38,8 @@
 #define ENOUGH    200u // seeds that must have seen everything
 
 typedef struct count {
-    uint64_t worlds, ticks, refused, damaged, decoded, touching, dropped, slept, woken, broken;
+    uint64_t worlds, ticks, refused, damaged, decoded, touching, dropped, slept, woken, broken,
+        asked, found, unasked;
     uint64_t solver[4], impulse_model[3], friction_model[3], volume_contact[2];
 } count;
 
@@ -104,6 +107,111 @@ static void check_rewind(cm_random_world *random, carom_world *twin, void *image
     }
 }
 
+// A length, a place, or what is none.
+static float some(cm_rng *rng, float usual)
+{
+    static const float odd[] = {0.0f, 1.0e-45f, 1.0e-5f, 1.0e7f, 3.0e38f, INFINITY, NAN};
+    bool sane = cm_rng_below(rng, 40) != 0;
+    float value = cm_rng_range(rng, -usual, usual);
+    return sane ? value : odd[cm_rng_below(rng, sizeof odd / sizeof odd[0])];
+}
+
+static carom_vec3 some_vec(cm_rng *rng, float usual)
+{
+    carom_vec3 v;
+    v.x = some(rng, usual);
+    v.y = some(rng, usual);
+    v.z = some(rng, usual);
+    return v;
+}
+
+typedef struct question {
+    uint32_t kind, capacity;
+    carom_ray ray;
+    carom_shape_def shape;
+    carom_query_filter filter;
+} question;
+
+static question some_question(const cm_random_world *random, cm_rng *rng)
+{
+    question q = {.kind = cm_rng_below(rng, 4), .capacity = cm_rng_below(rng, 9)};
+    uint32_t slots = carom_world_body_slots(random->world);
+    q.ray.origin = some_vec(rng, 4.0f);
+    q.ray.translation = some_vec(rng, 9.0f);
+    q.shape = carom_default_shape_def();
+    q.shape.type = (carom_shape_type)cm_rng_below(rng, CAROM_SHAPE_HULL + 2);
+    q.shape.position = q.ray.origin;
+    q.shape.orientation = (carom_quat){0.0f, 0.6f, 0.0f, some(rng, 0.0f) + 0.8f};
+    q.shape.radius = some(rng, 0.1f) + 0.2f;
+    q.shape.half_height = some(rng, 0.1f) + 0.2f;
+    q.shape.half_extents = some_vec(rng, 0.6f);
+    q.shape.hull =
+        random->hull_count > 0 ? random->hulls[cm_rng_below(rng, random->hull_count)] : NULL;
+    q.filter = carom_default_query_filter();
+    q.filter.mask = cm_rng_below(rng, 8) ? UINT32_MAX : cm_rng_below(rng, 4);
+    q.filter.sensors = cm_rng_below(rng, 2);
+    q.filter.exclude = carom_world_body_at(random->world, cm_rng_below(rng, slots + 1));
+    q.filter.exclude.generation += cm_rng_below(rng, 20) == 0;
+    return q;
+}
+
+static carom_result ask(const carom_world *world, const question *q, carom_query_hit *hits,
+                        uint32_t *found)
+{
+    switch (q->kind) {
+    case 0:
+        return carom_world_cast_ray(world, &q->ray, &q->filter, hits, q->capacity, found);
+    case 1:
+        return carom_world_cast_shape(world, &q->shape, q->ray.translation, &q->filter, hits,
+                                      q->capacity, found);
+    case 2:
+        return carom_world_overlap(world, &q->shape, &q->filter, hits, q->capacity, found);
+    default:
+        return carom_world_closest(world, q->ray.origin, q->ray.translation.x, &q->filter, hits,
+                                   q->capacity, found);
+    }
+}
+
+static void check_hit(const carom_query_hit *a, const carom_query_hit *b, uint64_t seed)
+{
+    if (!cm_vec_is_finite(a->point) || !cm_vec_is_finite(a->normal) || !cm_is_finite(a->distance)) {
+        fail(seed, "what a query found is not finite");
+    }
+    if (a->shape.index != b->shape.index || a->distance != b->distance || a->inside != b->inside ||
+        memcmp(&a->point, &b->point, sizeof a->point) != 0 ||
+        memcmp(&a->normal, &b->normal, sizeof a->normal) != 0) {
+        fail(seed, "a query finds something else in the same world");
+    }
+}
+
+// Two worlds of the same state.
+static void check_queries(const cm_random_world *random, const carom_world *twin, uint64_t seed,
+                          count *c)
+{
+    cm_rng rng;
+    uint64_t before = carom_world_hash(random->world);
+    cm_rng_seed(&rng, seed ^ before);
+    for (uint32_t i = 0; i < 16; i++) {
+        question q = some_question(random, &rng);
+        carom_query_hit hits[2][8];
+        uint32_t found[2] = {0, 0};
+        carom_result first = ask(random->world, &q, hits[0], &found[0]);
+        carom_result second = ask(twin, &q, hits[1], &found[1]);
+        if (first != second || found[0] != found[1]) {
+            fail(seed, "a query has another result in the same world");
+        }
+        for (uint32_t k = 0; k < found[0]; k++) {
+            check_hit(&hits[0][k], &hits[1][k], seed);
+        }
+        c->asked++;
+        c->found += found[0];
+        c->unasked += first != CAROM_OK;
+    }
+    if (carom_world_hash(random->world) != before) {
+        fail(seed, "a query changed the world");
+    }
+}
+
 // The portable form, whole and damaged.
 static void check_codec(cm_random_world *random, carom_world *twin, uint64_t seed, count *c)
 {
@@ -161,6 +269,7 @@ static void run(uint64_t seed, count *c)
             cm_random_world_disturb(&random);
         }
         check_rewind(&random, twin, image, size, seed, c);
+        check_queries(&random, twin, seed, c);
         check_finite(random.world, seed);
         check_codec(&random, twin, seed, c);
         for (uint32_t i = cm_rng_below(&random.rng, 3) ? 5 : 40; i > 0; i--) {
@@ -202,6 +311,8 @@ static bool saw_all(const count *c)
         {"bodies that wake", c->woken},
         {"joints that break", c->broken},
         {"calls refused", c->refused},
+        {"shapes that queries found", c->found},
+        {"queries refused", c->unasked},
         {"damaged images refused", c->damaged - c->decoded},
         {"damaged images decoded", c->decoded},
     };
@@ -220,13 +331,15 @@ static void print(const count *c)
 {
     printf("fuzz_worlds: %llu seeds, %llu ticks, solvers %llu soft %llu impulse %llu lcp %llu "
            "volume, %llu touching, %llu contacts cut, %llu fell asleep, %llu woke, %llu joints "
-           "broken, %llu calls refused, %llu of %llu damaged images decoded; 0 failed\n",
+           "broken, %llu calls refused, %llu queries found %llu shapes, %llu of %llu damaged "
+           "images decoded; 0 failed\n",
            (unsigned long long)c->worlds, (unsigned long long)c->ticks,
            (unsigned long long)c->solver[0], (unsigned long long)c->solver[1],
            (unsigned long long)c->solver[2], (unsigned long long)c->solver[3],
            (unsigned long long)c->touching, (unsigned long long)c->dropped,
            (unsigned long long)c->slept, (unsigned long long)c->woken,
            (unsigned long long)c->broken, (unsigned long long)c->refused,
+           (unsigned long long)c->asked, (unsigned long long)c->found,
            (unsigned long long)c->decoded, (unsigned long long)c->damaged);
     fflush(stdout);
 }

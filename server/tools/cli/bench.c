@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "server/tools/bench/impact.h"
+#include "server/tools/bench/queries.h"
 #include "server/tools/bench/recording.h"
 #include "server/tools/bench/rewind.h"
 #include "server/tools/bench/scene_run.h"
@@ -29,6 +30,9 @@
 #define RECORDED_S     60
 #define IMPACT_RUNS    11
 #define SEAL_RUNS      101
+#define QUERY_RUNS     31
+#define QUERY_RAYS     10000
+#define QUERY_SCENE    "B_pile1000"
 #define COLLISIONS     1000000
 #define FEW_BODIES     256
 #define FEW_TICKS      12
@@ -297,6 +301,47 @@ static int bench_seals(int argc, char **argv)
     return status == CM_STATUS_USAGE ? status : cm_cli_finish(status);
 }
 
+static int bench_queries(int argc, char **argv)
+{
+    int64_t runs = QUERY_RUNS, rays = QUERY_RAYS, steps = STEPS;
+    const char *folder = SCENES_DIR, *name = NULL;
+    uint32_t named = 0;
+    const cm_option options[] = {
+        {.name = "runs", .kind = CM_OPTION_INT, .value = &runs, .low = 1, .high = 100000},
+        {.name = "rays", .kind = CM_OPTION_INT, .value = &rays, .low = 1, .high = 1000000},
+        {.name = "steps", .kind = CM_OPTION_INT, .value = &steps, .low = 0, .high = 1000000},
+        {.name = "scenes", .kind = CM_OPTION_TEXT, .value = &folder},
+    };
+    int status = cm_cli_options(argc, argv, options, 4, &name, 1, &named);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    char path[SCENE_PATH_MAX];
+    cm_scene *scene;
+    cm_scene_error error;
+    cm_query_bench b;
+    find_scene(folder, named > 0 ? name : QUERY_SCENE, path);
+    if (cm_scene_from_file(path, &scene, &error) != CAROM_OK) {
+        cm_cli_scene_error(path, &error);
+        return CM_STATUS_USAGE;
+    }
+    carom_result result =
+        cm_query_bench_measure(scene, (uint32_t)steps, (uint32_t)runs, (uint32_t)rays, &b);
+    char quoted[6 * CM_NAME_MAX + 3];
+    cm_json_quote(cm_scene_name(scene), quoted, sizeof quoted);
+    cm_scene_free(scene);
+    if (result != CAROM_OK) {
+        cm_cli_error("bench: queries: %s", carom_result_text(result));
+        return CM_STATUS_FAILED;
+    }
+    printf("{\"bench\":\"queries\",\"scene\":%s,\"shapes\":%u,\"rays\":%u,\"hits\":%u,"
+           "\"ms_median\":%.4f,\"ms_p99\":%.4f,\"tree_ms\":%.4f,\"rays_ms\":%.4f,"
+           "\"casts_ms\":%.4f,\"closest_ms\":%.4f}\n",
+           quoted, (unsigned)b.shapes, (unsigned)b.rays, (unsigned)b.hits, b.all.median, b.all.p99,
+           b.tree.median, b.rays_only.median, b.casts.median, b.closest.median);
+    return cm_cli_finish(CM_STATUS_DONE);
+}
+
 static int bench_scenes(int argc, char **argv)
 {
     int64_t steps = STEPS, from = FROM_NORMAL, runs = RUNS;
@@ -358,6 +403,10 @@ static int run_command(int argc, char **argv)
         argv[1] = argv[0];
         return bench_seals(argc - 1, argv + 1);
     }
+    if (argc > 1 && strcmp(argv[1], "queries") == 0) {
+        argv[1] = argv[0];
+        return bench_queries(argc - 1, argv + 1);
+    }
     if (argc > 1 && strcmp(argv[1], "rollback") == 0) {
         argv[1] = argv[0]; // messages name the command
         return bench_rewinds(argc - 1, argv + 1);
@@ -383,6 +432,7 @@ const cm_command cm_bench_command = {
     "       carom bench impact [--runs N] [--collisions N]\n"
     "       carom bench replay [--seconds N]\n"
     "       carom bench seal [--runs N]\n"
+    "       carom bench queries [SCENE] [--rays N] [--runs N] [--steps N]\n"
     "\n"
     "Runs benchmark scenes (files, or names in the folder; all of it by default) and prints a JSON\n"
     "line for each: scene, bodies (that can move), solver, steps, ms_median, ms_mean, ms_p99 (of a\n"
@@ -407,6 +457,9 @@ const cm_command cm_bench_command = {
     "disk, and how much faster than real time one core verifies it; --seconds of the match (" CM_HELP(RECORDED_S) ").\n"
     "seal: microseconds of CPU time to seal and to open a datagram of three sizes, and of the server's\n"
     "part of a handshake with a token; medians of --runs batches (" CM_HELP(SEAL_RUNS) ").\n"
+    "queries: ms of CPU time for --rays (" CM_HELP(QUERY_RAYS) ") nearest hits in a scene (" QUERY_SCENE ") after --steps (" CM_HELP(STEPS) "),\n"
+    "the tree built anew; of the tree and of the rays alone; of as many spheres cast, and of as many\n"
+    "closest points; medians of --runs (" CM_HELP(QUERY_RUNS) ").\n"
     "codec, load: not built yet.\n",
     NULL};
 // clang-format on
