@@ -88,6 +88,16 @@ bool carom_module_is_sound(const carom_module *module, carom_error *error)
     return true;
 }
 
+bool carom_module_suits(const carom_module *module, carom_solver_type solver, carom_error *error)
+{
+    bool suits = module->forces == NULL || solver == CAROM_SOLVER_LCP;
+    if (!suits && error != NULL) {
+        *error =
+            (carom_error){CAROM_ERROR_STATE, "forces", "a world of the lcp solver", CAROM_NO_SHAPE};
+    }
+    return suits;
+}
+
 // Game, module state, messages and world are one block, so that there is one thing to fail.
 static size_t align_up(size_t size)
 {
@@ -129,6 +139,13 @@ static void start_rows(void *context, const carom_world *world)
     }
 }
 
+static uint32_t give_forces(void *context, const carom_world *world, carom_force *forces,
+                            uint32_t capacity)
+{
+    const carom_game *game = context;
+    return game->module->forces(game, world, forces, capacity);
+}
+
 static uint32_t give_rows(void *context, const carom_world *world, carom_row *rows,
                           uint32_t capacity)
 {
@@ -148,6 +165,9 @@ carom_result cm_game_create(const cm_scene *scene, const carom_module *module, u
     carom_world_def def;
     cm_scene_world_def(scene, &def);
     def.seed = seed;
+    if (!carom_module_suits(module, def.solver.type, NULL)) {
+        return CAROM_ERROR_STATE;
+    }
     size_t world_size = carom_world_size(&def);
     if (world_size == 0) {
         return CAROM_ERROR_LIMIT_SIZE;
@@ -161,8 +181,9 @@ carom_result cm_game_create(const cm_scene *scene, const carom_module *module, u
         cm_game_destroy(game);
         return CAROM_ERROR_LIMIT_SIZE;
     }
-    if (module->rows != NULL && def.solver.type == CAROM_SOLVER_LCP) {
-        const carom_row_source source = {game, start_rows, give_rows};
+    if ((module->rows != NULL || module->forces != NULL) && def.solver.type == CAROM_SOLVER_LCP) {
+        const carom_row_source source = {game, start_rows, module->rows != NULL ? give_rows : NULL,
+                                         module->forces != NULL ? give_forces : NULL};
         carom_world_set_rows(game->world, &source);
     }
     carom_result result = cm_scene_populate(scene, game->world);

@@ -45,6 +45,7 @@ typedef struct cm_game_message {
 const carom_module *cm_module_find(const char *name);
 
 // Builds world and module state from a scene and runs `start`. The allocator may be NULL.
+// CAROM_ERROR_STATE: the module does not suit the scene's solver (carom_module_suits);
 // CAROM_ERROR_LIMIT_SIZE: the scene has pointers and the module's input leaves no room for a pose.
 carom_result cm_game_create(const cm_scene *scene, const carom_module *module, uint64_t seed,
                             const carom_allocator *allocator, carom_game **game);

@@ -60,11 +60,18 @@ typedef struct carom_module {
     void (*start_step)(const carom_game *game, const carom_world *world);
     uint32_t (*rows)(const carom_game *game, const carom_world *world, carom_row *rows,
                      uint32_t capacity);
+    // Forces with their derivatives, so that stiff ones stay stable (rows.h): likewise, after the
+    // rows. A module that has this runs in scenes of the lcp solver alone.
+    uint32_t (*forces)(const carom_game *game, const carom_world *world, carom_force *forces,
+                       uint32_t capacity);
 } carom_module;
 
 // Whether a module's table can be run: false with the field and what it should be in `error` (which
 // may be NULL).
 CAROM_API bool carom_module_is_sound(const carom_module *module, carom_error *error);
+// Whether it can run in a world of this solver: false likewise (CAROM_ERROR_STATE, `forces`).
+CAROM_API bool carom_module_suits(const carom_module *module, carom_solver_type solver,
+                                  carom_error *error);
 
 CAROM_API carom_world *carom_game_world(const carom_game *game);
 CAROM_API void *carom_game_state(const carom_game *game);
