@@ -31,9 +31,14 @@ typedef struct place {
 } place;
 
 static const place PLACES[] = {
-    {"friction_combine", "combine", "friction"}, {"restitution_combine", "combine", "restitution"},
-    {"contact_mode", "contact", "mode"},         {"contact_axis", "contact", "axis"},
-    {"contact_slip", "contact", "slip"},         {"contact_max_force", "contact", "max_force"},
+    {"friction_combine", "combine", "friction"},
+    {"restitution_combine", "combine", "restitution"},
+    {"contact_mode", "contact", "mode"},
+    {"contact_axis", "contact", "axis"},
+    {"contact_slip", "contact", "slip"},
+    {"contact_max_force", "contact", "max_force"},
+    {"contact_trail", "contact", "trail"},
+    {"contact_slip_by_speed", "contact", "slip_by_speed"},
 };
 
 // The key of a shape's geometry, which holds its dimensions.

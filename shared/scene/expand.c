@@ -63,6 +63,8 @@ static void to_contact(const Cm__Scene__Shape *shape, carom_shape_def *def)
     def->contact_axis = cm_normalize(to_vec(contact->axis, zero));
     def->contact_slip = (float)contact->slip;
     def->contact_max_force = (float)contact->max_force;
+    def->contact_slip_by_speed = (float)contact->slip_by_speed;
+    def->contact_trail = (float)contact->trail;
 }
 
 // A geometry that is not built was refused before.

@@ -262,6 +262,11 @@ static void set_extras(const joint_message *j, carom_joint_def *def)
         def->spring_damping_ratio = (float)spring->damping_ratio;
         def->spring_stiffness = (float)spring->stiffness;
         def->spring_damping = (float)spring->damping;
+        def->spring_target = (float)spring->target;
+        def->spring_velocity = (float)spring->velocity;
+        if (spring->has_max_force) {
+            def->spring_max = (float)spring->max_force;
+        }
     }
     def->break_force = (float)j->break_force;
     def->break_torque = (float)j->break_torque;

@@ -41,6 +41,8 @@ static const cm_range RANGES[] = {
     {"ContactSpec", "axis", -1e6, 1e6},
     {"ContactSpec", "max_force", 0, 1e9},
     {"ContactSpec", "slip", 0, 1e6},
+    {"ContactSpec", "slip_by_speed", 0, 1e6},
+    {"ContactSpec", "trail", 0, 1e3},
     {"Cylinder", "half_height", 1e-3, 1e5},
     {"Cylinder", "radius", 1e-3, 1e5},
     {"Filter", "category", 0, 4294967295.0},
@@ -118,7 +120,10 @@ static const cm_range RANGES[] = {
     {"Spring", "damping", 0, 1e12},
     {"Spring", "damping_ratio", 0, 1e3},
     {"Spring", "hertz", 0, 1e3},
+    {"Spring", "max_force", 0, 1e12},
     {"Spring", "stiffness", 0, 1e15},
+    {"Spring", "target", -1e6, 1e6},
+    {"Spring", "velocity", -1e4, 1e4},
 };
 
 // Strings: the most bytes of each; whatever is not named here may have CM_NAME_MAX - 1.

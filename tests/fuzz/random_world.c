@@ -134,6 +134,8 @@ static carom_shape_def make_shape(cm_random_world *random)
     def.contact_mode = (carom_contact_mode)cm_rng_below(rng, 4);
     def.contact_axis = one_in(rng, 2) ? cm_vec(1.0f, 0.0f, 0.0f) : cm_vec(0.0f, 0.0f, 0.0f);
     def.contact_slip = one_in(rng, 2) ? cm_rng_range(rng, 0.0f, 0.2f) : 0.0f;
+    def.contact_slip_by_speed = one_in(rng, 3) ? cm_rng_range(rng, 0.0f, 0.2f) : 0.0f;
+    def.contact_trail = one_in(rng, 3) ? cm_rng_range(rng, 0.0f, 0.3f) : 0.0f;
     def.contact_max_force = one_in(rng, 2) ? amount(random, 50.0f) : 0.0f;
     return def;
 }
@@ -209,6 +211,9 @@ static void add_joint(cm_random_world *random)
     def.spring_damping_ratio = amount(random, 1.0f);
     def.spring_stiffness = amount(random, 500.0f);
     def.spring_damping = amount(random, 20.0f);
+    def.spring_target = one_in(rng, 3) ? cm_rng_range(rng, -4.0f, 4.0f) : 0.0f;
+    def.spring_velocity = one_in(rng, 6) ? cm_rng_range(rng, -5.0f, 5.0f) : 0.0f;
+    def.spring_max = one_in(rng, 3) ? amount(random, 50.0f) : def.spring_max;
     def.break_force = one_in(rng, 4) ? amount(random, 500.0f) : 0.0f;
     def.epsilon = one_in(rng, 4) ? 0.01f : -1.0f;
     if (one_in(rng, 30)) {

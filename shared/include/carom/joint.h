@@ -16,10 +16,10 @@
 // Steering: a is the chassis, b the wheel; b spins freely about its hinge axis (drive it by a
 // torque), and angle, spring, motor and limits are about the steering axis fixed in a.
 // Spring: pulls angle or position (of a ball the turn, of a fixed joint and of a motor all six
-// freedoms) to 0. A distance with a spring, a motor or limits is held by these alone.
-// Motor: wants a velocity about or along the axis with a force or torque of at most its maximum; on
-// a ball the same about all axes (velocity 0: friction).
-// Limits: lower <= upper; equal ones hold. A limit of an angle at or beyond pi never acts.
+// freedoms) to 0, or to a target (spring_target). A distance with a spring, a motor or limits is
+// held by these alone. Motor: wants a velocity about or along the axis with a force or torque of at
+// most its maximum; on a ball the same about all axes (velocity 0: friction). Limits: lower <=
+// upper; equal ones hold. A limit of an angle at or beyond pi never acts.
 //
 // Joints do not travel with single bodies (carom_world_encode_body): a mirror gets them with the
 // whole world.
@@ -71,6 +71,10 @@ typedef struct carom_joint_def {
     carom_spring_type spring;
     float spring_hertz, spring_damping_ratio; // 1/s; 1 is critical
     float spring_stiffness, spring_damping;
+    // A spring along a free coordinate (hinge, prismatic, steering, distance) is a PD controller:
+    // stiffness (spring_target - value) + damping (spring_velocity - rate), at most spring_max,
+    // taken implicitly: stiff ones stay stable. 0, 0 (other than 0 in lcp alone), the most there is
+    float spring_target, spring_velocity, spring_max; // rad or m; rad/s or m/s; N m or N
     float break_force;    // N, mean over a tick: above it the joint is destroyed; 0: never
     float break_torque;   // N m; likewise
     float epsilon, gamma; // of its rows in the lcp solver; negative: the solver's
@@ -133,6 +137,9 @@ CAROM_API carom_result carom_joint_set_motor(struct carom_world *world, carom_jo
 CAROM_API carom_result carom_joint_set_drive(struct carom_world *world, carom_joint_id joint,
                                              carom_vec3 linear, carom_vec3 angular, float max_force,
                                              float max_torque);
+// What the spring of a free coordinate pulls to: a servo. ARGUMENT for a joint without one.
+CAROM_API carom_result carom_joint_set_target(struct carom_world *world, carom_joint_id joint,
+                                              float target, float velocity);
 CAROM_API carom_result carom_joint_set_limits(struct carom_world *world, carom_joint_id joint,
                                               float lower, float upper);
 CAROM_API carom_result carom_joint_clear_limits(struct carom_world *world, carom_joint_id joint);

@@ -345,6 +345,12 @@ typedef struct carom_shape_def {
     carom_vec3 contact_axis; // in the shape; of the modes 1D and tyre. Zero: none
     float contact_slip;      // m/s for a newton
     float contact_max_force; // N a tangent; 0: as the friction model says
+    // Of a tyre, whose hub moves at a speed u along its rolling direction: it slips across by
+    // (contact_slip + contact_slip_by_speed |u|) F under a side force F, so contact_slip_by_speed
+    // (rad/N) is the slip angle for a newton, one over the cornering stiffness. The side force acts
+    // contact_trail (m; the pneumatic trail) behind the contact as the hub moves, in full above 1
+    // m/s, in proportion to u below: it turns a steered wheel straight.
+    float contact_slip_by_speed, contact_trail;
 } carom_shape_def;
 
 CAROM_API carom_body_def carom_default_body_def(void);

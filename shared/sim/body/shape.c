@@ -52,6 +52,8 @@ carom_result cm_shape_from_def(const carom_shape_def *def, cm_shape *shape, caro
     shape->contact_axis = def->contact_axis;
     shape->contact_slip = def->contact_slip;
     shape->contact_max_force = def->contact_max_force;
+    shape->contact_slip_by_speed = def->contact_slip_by_speed;
+    shape->contact_trail = def->contact_trail;
     switch (def->type) {
     case CAROM_SHAPE_SPHERE:
         shape->size[0] = def->radius;
@@ -110,6 +112,8 @@ void cm_shape_to_def(const cm_shape *shape, carom_shape_def *def)
     def->contact_axis = shape->contact_axis;
     def->contact_slip = shape->contact_slip;
     def->contact_max_force = shape->contact_max_force;
+    def->contact_slip_by_speed = shape->contact_slip_by_speed;
+    def->contact_trail = shape->contact_trail;
     const float *size = shape->size;
     switch (shape->type) {
     case CAROM_SHAPE_BOX:

@@ -31,7 +31,7 @@ carom_joint_def carom_default_joint_def(void)
     memset(&def, 0, sizeof def);
     def.axis = cm_vec(0.0f, 1.0f, 0.0f);
     def.steering_axis = cm_vec(0.0f, 1.0f, 0.0f);
-    def.motor_max = CAROM_FORCE_MAX;
+    def.motor_max = def.spring_max = CAROM_FORCE_MAX;
     def.epsilon = def.gamma = -1.0f;
     return def;
 }
@@ -114,6 +114,9 @@ static void set_extras(const carom_joint_def *def, cm_joint *joint)
         joint->flags |= stiff ? CM_JOINT_SPRING_STIFFNESS : CM_JOINT_SPRING_HERTZ;
         joint->spring[0] = stiff ? def->spring_stiffness : def->spring_hertz;
         joint->spring[1] = stiff ? def->spring_damping : def->spring_damping_ratio;
+        joint->target = def->spring_target;
+        joint->target_velocity = def->spring_velocity;
+        joint->spring_max = def->spring_max;
     }
     joint->break_force = def->break_force;
     joint->break_torque = def->break_torque;
@@ -172,6 +175,8 @@ carom_result carom_joint_create(carom_world *world, const carom_joint_def *def, 
     CM_WANT((unsigned)def->spring <= CAROM_SPRING_STIFFNESS, "spring", "a carom_spring_type");
     CM_FIELD(world->state.solver == CAROM_SOLVER_IMPULSE ? CAROM_ERROR_STATE : CAROM_OK, "",
              "a world of another solver: impulse has no joints");
+    CM_WANT(def->spring_velocity == 0.0f || world->state.solver == CAROM_SOLVER_LCP,
+            "spring_velocity", "0: the lcp solver alone has it");
     cm_joint joint;
     memset(&joint, 0, sizeof joint);
     joint.alive = 1;
@@ -326,6 +331,21 @@ carom_result carom_joint_set_drive(carom_world *world, carom_joint_id id, carom_
     changed.drive_angular = angular;
     changed.max_force = max_force;
     changed.max_torque = max_torque;
+    return put(world, joint, &changed);
+}
+
+carom_result carom_joint_set_target(carom_world *world, carom_joint_id id, float target,
+                                    float velocity)
+{
+    cm_joint *joint;
+    CM_TRY(find(world, id, &joint));
+    carom_error *error = &world->error;
+    bool lcp = world->state.solver == CAROM_SOLVER_LCP;
+    CM_WANT(cm_joint_has_spring(joint), "joint", "a joint with a spring");
+    CM_WANT(velocity == 0.0f || lcp, "velocity", "0: the lcp solver alone has it");
+    cm_joint changed = *joint;
+    changed.target = target;
+    changed.target_velocity = velocity;
     return put(world, joint, &changed);
 }
 

@@ -109,6 +109,22 @@ static cm_joint_row limit_row(const cm_joint_row *coordinate, float sign, float 
     return row;
 }
 
+// A spring pulls to its target, the short way round, and no harder than it may.
+static void aim(const cm_joint *joint, cm_joint_row *row)
+{
+    row->error -= joint->target;
+    if (row->turning && row->error > PI_F) {
+        row->error -= 2.0f * PI_F;
+    } else if (row->turning && row->error <= -PI_F) {
+        row->error += 2.0f * PI_F;
+    }
+    row->velocity = joint->target_velocity;
+    if (joint->spring_max < CAROM_FORCE_MAX) {
+        row->lower = -joint->spring_max;
+        row->upper = joint->spring_max;
+    }
+}
+
 uint32_t cm_joint_free_rows(const cm_joint *joint, const cm_joint_row *coordinate, uint8_t place,
                             cm_joint_row *rows)
 {
@@ -116,6 +132,7 @@ uint32_t cm_joint_free_rows(const cm_joint *joint, const cm_joint_row *coordinat
     if (cm_joint_has_spring(joint)) {
         rows[count] = *coordinate;
         rows[count].place = place;
+        aim(joint, &rows[count]);
         cm_joint_make_springs(&rows[count++], 1);
     }
     if (joint->flags & CM_JOINT_MOTOR) {

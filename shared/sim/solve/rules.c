@@ -48,6 +48,12 @@ void cm_refuse_lcp_of_shape(const carom_shape_def *def, cm_findings *findings)
     if (def->contact_max_force != 0.0f) {
         cm_find_refused(findings, "contact_max_force", OF_LCP);
     }
+    if (def->contact_slip_by_speed != 0.0f) {
+        cm_find_refused(findings, "contact_slip_by_speed", OF_LCP);
+    }
+    if (def->contact_trail != 0.0f) {
+        cm_find_refused(findings, "contact_trail", OF_LCP);
+    }
 }
 
 void cm_refuse_lcp_of_joint(const carom_joint_def *def, cm_findings *findings)
@@ -57,6 +63,9 @@ void cm_refuse_lcp_of_joint(const carom_joint_def *def, cm_findings *findings)
     }
     if (def->gamma >= 0.0f) {
         cm_find_refused(findings, "gamma", OF_LCP);
+    }
+    if (def->spring_velocity != 0.0f) {
+        cm_find_refused(findings, "spring_velocity", OF_LCP);
     }
 }
 

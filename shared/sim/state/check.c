@@ -264,6 +264,10 @@ static carom_result check_surface(const cm_shape *shape, carom_error *error)
              POSITIVE_FORCE);
     CM_FIELD(cm_check_float(shape->contact_max_force, 0.0f, CAROM_FORCE_MAX), "contact_max_force",
              POSITIVE_FORCE);
+    CM_FIELD(cm_check_float(shape->contact_slip_by_speed, 0.0f, CAROM_FORCE_MAX),
+             "contact_slip_by_speed", POSITIVE_FORCE);
+    CM_FIELD(cm_check_float(shape->contact_trail, 0.0f, CAROM_SIZE_MAX), "contact_trail",
+             "0 to 1e6 m");
     return CAROM_OK;
 }
 

@@ -21,7 +21,8 @@ bool cm_joint_may(uint32_t type, uint32_t flag)
     return (may[type] & flag) != 0;
 }
 
-#define SPRING "0 to 1e15"
+#define SPRING         "0 to 1e15"
+#define ONE_COORDINATE "the default: for springs of a hinge, prismatic, steering or distance joint"
 
 static carom_result check_spring(const cm_joint *joint, carom_error *error)
 {
@@ -31,6 +32,16 @@ static carom_result check_spring(const cm_joint *joint, carom_error *error)
              stiff ? "spring_stiffness" : "spring_hertz", SPRING);
     CM_FIELD(cm_check_float(joint->spring[1], 0.0f, SPRING_MAX),
              stiff ? "spring_damping" : "spring_damping_ratio", SPRING);
+    bool spring = (joint->flags & (CM_JOINT_SPRING_HERTZ | CM_JOINT_SPRING_STIFFNESS)) != 0;
+    bool one = spring && cm_joint_may(joint->type, CM_JOINT_LIMITS); // one free coordinate
+    CM_FIELD(cm_check_float(joint->target, -LENGTH_MAX, LENGTH_MAX), "spring_target",
+             "-2e7 to 2e7");
+    CM_FIELD(cm_check_float(joint->target_velocity, -CAROM_VELOCITY_MAX, CAROM_VELOCITY_MAX),
+             "spring_velocity", "within 1e6");
+    CM_FIELD(cm_check_float(joint->spring_max, 0.0f, CAROM_FORCE_MAX), "spring_max", "0 to 1e15");
+    CM_WANT(one || joint->target == 0.0f, "spring_target", ONE_COORDINATE);
+    CM_WANT(one || joint->target_velocity == 0.0f, "spring_velocity", ONE_COORDINATE);
+    CM_WANT(one || !spring || joint->spring_max == CAROM_FORCE_MAX, "spring_max", ONE_COORDINATE);
     return CAROM_OK;
 }
 

@@ -22,7 +22,7 @@ typedef enum cm_kind { CM_U8, CM_U32, CM_U64, CM_I32, CM_F32 } cm_kind;
 
 // Words of a row of the widest section.
 #define CM_ROW_WORDS_MAX 64
-#define CM_ROW_BYTES_MAX 192
+#define CM_ROW_BYTES_MAX 200
 
 typedef struct cm_field {
     const char *name;

@@ -9,10 +9,10 @@
 //   0                sizeof(carom_world)     header: magic, limits, offsets, world state, counters
 //   …                64  x limits.bodies     motion, hot: pose and velocity of the centre of mass
 //   …                168 x limits.bodies     body, cold
-//   …                136 x limits.shapes     shape
+//   …                144 x limits.shapes     shape
 //   …                …   x limits.contacts   each section of contacts that the solver has, twice:
 //                                            rows and spare rows, which change places each step
-//   …                184 x limits.joints     joint
+//   …                196 x limits.joints     joint
 //   …                20  x CAROM_RULES_MAX   rule: pair rules, in the order of their making
 //   offset.scratch   offset.scratch_size     scratch of the stages (scratch.h)
 //
@@ -134,7 +134,7 @@ typedef struct cm_shape {
     uint8_t contact_mode;
     float rolling_friction, spin_friction;
     carom_vec3 surface_velocity, contact_axis;
-    float contact_slip, contact_max_force;
+    float contact_slip, contact_max_force, contact_slip_by_speed, contact_trail;
 } cm_shape;
 
 // What a joint has beside what its type holds, and whether it holds (cm_joint.flags).
@@ -156,10 +156,11 @@ typedef struct cm_joint {
     carom_quat frame_a, frame_b;   // joint frames in the bodies; x is the axis
     float rest;                    // distance: the first length; steering: cosine of the two axes
     float lower, upper;            // rad or m
-    carom_vec3 drive_linear, drive_angular; // wanted velocities, in frame_a
-    float max_force, max_torque;            // of the motor
-    float spring[2];                        // hertz and damping ratio, or stiffness and damping
-    float break_force, break_torque;        // 0: never
+    carom_vec3 drive_linear, drive_angular;    // wanted velocities, in frame_a
+    float max_force, max_torque;               // of the motor
+    float spring[2];                           // hertz and damping ratio, or stiffness and damping
+    float target, target_velocity, spring_max; // of the spring along the free coordinate
+    float break_force, break_torque;           // 0: never
     float impulse[CM_JOINT_ROWS_MAX]; // of the last substep, N s, N m s; a row keeps its place
     float force, torque;              // mean over the last tick
     float epsilon, gamma;             // lcp; negative: the world's
@@ -176,8 +177,8 @@ typedef struct cm_rule {
 _Static_assert(sizeof(cm_world_state) == 144, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_motion) == 64, "gathered as one cache line");
 _Static_assert(sizeof(cm_body) == 168, "saved as it stands: no hidden padding");
-_Static_assert(sizeof(cm_shape) == 136, "saved as it stands: no hidden padding");
-_Static_assert(sizeof(cm_joint) == 184, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_shape) == 144, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_joint) == 196, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_rule) == 20, "saved as it stands: no hidden padding");
 
 // Header -----------------------------------------------------------------------------------

@@ -13,8 +13,8 @@
 //   16       8                   bytes of the whole save
 //   24       144                 cm_world_state
 //   168      rows               of each other section in the order of fields.def, as many as are
-//                               in use: motion 64 bytes, body 168, shape 136, the world's sections
-//                               of contacts (contact.h), joint 184, rule 20
+//                               in use: motion 64 bytes, body 168, shape 144, the world's sections
+//                               of contacts (contact.h), joint 196, rule 20
 //
 // Typical: 400 bodies, 250 kB; saved once a tick, restored once a rewind, hashed once a tick.
 #include "shared/base/assert.h"

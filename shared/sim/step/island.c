@@ -90,6 +90,7 @@ static void hold_joints(const carom_world *world, const cm_scratch *scratch, uin
         bool driven = (joint->flags & CM_JOINT_MOTOR) &&
                       ((runs(joint->drive_linear) && joint->max_force > 0.0f) ||
                        (runs(joint->drive_angular) && joint->max_torque > 0.0f));
+        driven = driven || (joint->target_velocity != 0.0f && joint->spring_max > 0.0f);
         if (driven) {
             marks[joint->body_b] = 1;
             if (joint->body_a != CM_NONE) {

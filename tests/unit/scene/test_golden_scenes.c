@@ -99,6 +99,11 @@ Test(golden_scenes, machines)
     check("machines");
 }
 
+Test(golden_scenes, understeer)
+{
+    check("understeer");
+}
+
 Test(golden_scenes, sleepers)
 {
     check("sleepers");

@@ -85,6 +85,12 @@ Test(check, shapes_of_each_solver)
     shape.contact_slip = 1.0f;
     expect_shape(&shape, "silv", "contact_slip"); // lcp's, but of a tyre
     shape = sound;
+    shape.contact_slip_by_speed = 1.0e-5f;
+    expect_shape(&shape, "silv", "contact_slip_by_speed");
+    shape = sound;
+    shape.contact_trail = 0.1f;
+    expect_shape(&shape, "silv", "contact_trail");
+    shape = sound;
     shape.density = -1.0f;
     expect_shape(&shape, "silv", "density");
 }

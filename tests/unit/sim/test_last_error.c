@@ -157,6 +157,8 @@ Test(last_error, fields_of_a_shape)
     SHAPE(BOX, contact_axis, cm_vec(2.0f, 0.0f, 0.0f));
     SHAPE(BOX, contact_slip, -1.0f);
     SHAPE(BOX, contact_max_force, -1.0f);
+    SHAPE(BOX, contact_slip_by_speed, -1.0f);
+    SHAPE(BOX, contact_trail, -1.0f);
     cm_rig_close(&rig);
 }
 

@@ -15,7 +15,8 @@
 
 #include <string.h>
 
-#define SLIDING 1.0e-3 // m/s
+#define SLIDING    1.0e-3 // m/s
+#define FULL_TRAIL 1.0    // m/s: above it the trail is whole
 
 // A contact with all its points share.
 typedef struct touch {
@@ -26,7 +27,8 @@ typedef struct touch {
     cm_d3 normal, axis; // axis: of 1D and tyre, in the world
     cm_d3 surface;      // velocity of b's surface less that of a's, beside the bodies' own
     double epsilon, gamma, weight;
-    double scale; // of first estimates of normal forces
+    double scale;       // of first estimates of normal forces
+    double slip, trail; // of a tyre: m/s for a newton now; m, along `axis`
     bool has_axis;
 } touch;
 
@@ -130,6 +132,32 @@ static double scale_of(const cm_lcp_step *step, const touch *t)
     return carried > 0.0 && sum > carried ? carried / sum : 1.0;
 }
 
+// Speed of a tyre's hub over what it rolls on, along its rolling direction.
+static double hub_speed(const cm_lcp_step *step, const touch *t)
+{
+    const cm_manifold_point *p = &t->manifold->points[0];
+    bool is_b = t->mode->body == t->manifold->body_b;
+    const cm_lcp_body *hub = &step->bodies[t->mode->body];
+    const cm_lcp_body *road = &step->bodies[is_b ? t->manifold->body_a : t->manifold->body_b];
+    cm_d3 at = cm_d3_from(is_b ? p->anchor_a : p->anchor_b);
+    cm_d3 v = cm_d3_add(road->v, cm_d3_cross(road->w, at));
+    // The surfaces' own velocities: a roller bench is a road that moves under a hub that stands.
+    v = cm_d3_mad(v, is_b ? -1.0 : 1.0, t->surface);
+    return cm_d3_dot(cm_d3_sub(hub->v, v), t->axis);
+}
+
+// What of a tyre depends on its speed.
+static void roll(const cm_lcp_step *step, touch *t)
+{
+    t->slip = (double)t->mode->contact_slip;
+    if (t->mode->contact_slip_by_speed == 0.0f && t->mode->contact_trail == 0.0f) {
+        return;
+    }
+    double u = t->has_axis ? hub_speed(step, t) : 0.0, speed = cm_d_abs(u);
+    t->slip += (double)t->mode->contact_slip_by_speed * speed;
+    t->trail = (double)t->mode->contact_trail * (speed > FULL_TRAIL ? u / speed : u / FULL_TRAIL);
+}
+
 static bool begin(const cm_lcp_step *step, uint32_t index, const cm_lcp_contact *old, touch *t)
 {
     const cm_manifold *m = &step->scratch->manifolds[index];
@@ -158,6 +186,9 @@ static bool begin(const cm_lcp_step *step, uint32_t index, const cm_lcp_contact 
     }
     t->scale = scale_of(step, t);
     find_axis(step, t);
+    if (t->mode->contact_mode == CAROM_CONTACT_TYRE) {
+        roll(step, t);
+    }
     return true;
 }
 
@@ -166,6 +197,10 @@ static cm_lcp_row *point_row(cm_lcp_step *step, const touch *t, uint32_t k, uint
 {
     const cm_manifold_point *p = &t->manifold->points[k];
     cm_d3 ra = cm_d3_from(p->anchor_a), rb = cm_d3_from(p->anchor_b);
+    if (which == 2 && t->trail != 0.0) {
+        ra = cm_d3_mad(ra, -t->trail, t->axis);
+        rb = cm_d3_mad(rb, -t->trail, t->axis);
+    }
     cm_lcp_row *row = cm_lcp_row_add(step, CM_LCP_OF_CONTACT, t->index, 3 * k + which);
     if (row == NULL) {
         return NULL;
@@ -222,9 +257,9 @@ static void add_tangent(cm_lcp_step *step, const touch *t, uint32_t k, uint32_t 
         return;
     }
     bool tyre = t->mode->contact_mode == CAROM_CONTACT_TYRE && which == 2;
-    if (tyre && t->mode->contact_slip > 0.0f) {
+    if (tyre && t->slip > 0.0) {
         double share = (double)(t->touching > 0 ? t->touching : 1u);
-        row->diagonal += share * (double)t->mode->contact_slip / step->h;
+        row->diagonal += share * t->slip / step->h;
     }
     cm_lcp_row_want(step, row, -cm_d3_dot(t->surface, d), 0.0, 0.0);
     double own = (double)t->mode->contact_max_force;
@@ -312,6 +347,25 @@ static float stored(double x)
     return cm_is_finite(f) && cm_abs(f) >= 1.0e-30f ? f : 0.0f;
 }
 
+// What a side force that trails adds to a torque about the anchor: the row's own lever tells.
+static cm_d3 trailing(const cm_lcp_step *step, const cm_lcp_row *row, const cm_manifold *m,
+                      cm_d3 force)
+{
+    const cm_contact *contact = &cm_contacts(step->world)[row->owner];
+    const cm_shape *shapes = cm_shapes(step->world);
+    bool trails = shapes[contact->shape_a].contact_trail > 0.0f ||
+                  shapes[contact->shape_b].contact_trail > 0.0f;
+    if (!trails || row->place % 3 != 2) {
+        return cm_d3_of(0.0, 0.0, 0.0);
+    }
+    const cm_manifold_point *p = &m->points[row->place / 3];
+    const cm_lcp_side *side = &row->side[row->sides - 1];
+    bool of_b = side->body == m->body_b;
+    cm_d3 torque = cm_d3_scale(of_b ? row->lambda : -row->lambda,
+                               cm_d3_of(side->j[3], side->j[4], side->j[5]));
+    return cm_d3_sub(torque, cm_d3_cross(cm_d3_from(of_b ? p->anchor_b : p->anchor_a), force));
+}
+
 // What the row did to both bodies, about their centres of mass.
 static void add_wrench(cm_lcp_step *step, const cm_lcp_row *row, const cm_manifold *m)
 {
@@ -319,11 +373,14 @@ static void add_wrench(cm_lcp_step *step, const cm_lcp_row *row, const cm_manifo
     const double *j = row->side[row->sides - 1].j;
     double sign = row->side[row->sides - 1].body == m->body_b ? row->lambda : -row->lambda;
     cm_d3 force = cm_d3_scale(sign, cm_d3_of(j[0], j[1], j[2]));
+    cm_d3 more = trailing(step, row, m, force);
     cm_lcp_body *a = &step->bodies[m->body_a], *b = &step->bodies[m->body_b];
     b->contact_force = cm_d3_add(b->contact_force, force);
-    b->contact_torque = cm_d3_add(b->contact_torque, cm_d3_cross(cm_d3_from(p->anchor_b), force));
+    b->contact_torque =
+        cm_d3_add(b->contact_torque, cm_d3_add(cm_d3_cross(cm_d3_from(p->anchor_b), force), more));
     a->contact_force = cm_d3_sub(a->contact_force, force);
-    a->contact_torque = cm_d3_sub(a->contact_torque, cm_d3_cross(cm_d3_from(p->anchor_a), force));
+    a->contact_torque =
+        cm_d3_sub(a->contact_torque, cm_d3_add(cm_d3_cross(cm_d3_from(p->anchor_a), force), more));
 }
 
 void cm_lcp_store_contacts(cm_lcp_step *step, uint32_t substep)

@@ -4,6 +4,8 @@
 
 #include "shared/sim/solve/rules.h"
 
+#define OF_TYRE "none: the mode tyre alone reads it"
+
 static void check_world(const carom_world_def *def, cm_findings *findings)
 {
     const carom_lcp_def *lcp = &def->solver.lcp;
@@ -29,7 +31,13 @@ static void check_shape(const carom_world_def *world, const carom_shape_def *def
         cm_find_refused(findings, "contact_axis", "the direction of this mode");
     }
     if (def->contact_slip != 0.0f && !tyre) {
-        cm_find_refused(findings, "contact_slip", "none: the mode tyre alone reads it");
+        cm_find_refused(findings, "contact_slip", OF_TYRE);
+    }
+    if (def->contact_slip_by_speed != 0.0f && !tyre) {
+        cm_find_refused(findings, "contact_slip_by_speed", OF_TYRE);
+    }
+    if (def->contact_trail != 0.0f && !tyre) {
+        cm_find_refused(findings, "contact_trail", OF_TYRE);
     }
     cm_refuse_rolling(def, findings);
     cm_ignore_restitution(def, findings);
