@@ -375,5 +375,7 @@ bool cm_mirror_change(cm_mirror *mirror, const cm_control *change)
         }
         catch_up(mirror, id, change->tick);
     }
-    return true;
+    // After the bodies that its joints hold.
+    return change->frame.size == 0 || carom_world_decode_frame(mirror->world, change->frame.data,
+                                                               change->frame.size) == CAROM_OK;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/host/frame.h"
 #include "server/host/outbox.h"
 #include "server/host/replicate.h"
 #include "shared/base/assert.h"
@@ -18,6 +19,7 @@
 #define BODY_BYTES_MAX    65536u     // of one encoded body
 #define CHANGE_BYTES_MAX  (1u << 20) // of bodies in one world change
 #define CHANGE_BODIES     1024u      // in one world change
+#define FRAME_JOINTS      256u       // likewise: of some 240 bytes
 
 // What is kept of one player's client, connected or cut off.
 typedef struct viewer {
@@ -44,6 +46,8 @@ struct cm_publisher {
     cm_announced *announced; // of each slot, as all clients were told
     carom_body_id *gone;
     uint32_t *spawned;
+    cm_frame frame;
+    uint32_t *joints; // changed ones
     uint8_t *packed_scene;
     size_t packed_scene_size;
     viewer viewers[CAROM_PLAYERS_MAX];
@@ -70,10 +74,13 @@ static carom_result build(cm_publisher *p, const cm_room *room, char *error, siz
     p->announced = calloc(slots, sizeof *p->announced);
     p->gone = calloc(slots, sizeof *p->gone);
     p->spawned = calloc(slots, sizeof *p->spawned);
+    const carom_world *world = cm_room_world(room);
+    p->joints = calloc(carom_world_limits(world).joints + 1u, sizeof *p->joints);
     p->packed_scene_size = cm_scene_packed_size(scene);
     p->packed_scene = malloc(p->packed_scene_size);
     if (!cm_snapshot_init(&p->snapshot, slots) || p->announced == NULL || p->gone == NULL ||
-        p->spawned == NULL || p->packed_scene == NULL) {
+        p->spawned == NULL || p->packed_scene == NULL || p->joints == NULL ||
+        !cm_frame_init(&p->frame, world)) {
         snprintf(error, error_size, "out of memory");
         return CAROM_ERROR_MEMORY;
     }
@@ -81,6 +88,8 @@ static carom_result build(cm_publisher *p, const cm_room *room, char *error, siz
     cm_snapshot_take(&p->snapshot, &p->view_config, cm_room_game(room), 0, 0);
     uint32_t gone, spawned;
     cm_snapshot_changes(&p->snapshot, p->announced, p->gone, &gone, p->spawned, &spawned);
+    uint32_t joints;
+    cm_frame_changes(&p->frame, world, 0, p->joints, &joints);
     return CAROM_OK;
 }
 
@@ -120,6 +129,8 @@ void cm_publisher_destroy(cm_publisher *p)
         forget(&p->viewers[player]);
     }
     cm_snapshot_free(&p->snapshot);
+    cm_frame_free(&p->frame);
+    free(p->joints);
     free(p->announced);
     free(p->gone);
     free(p->spawned);
@@ -259,14 +270,37 @@ static uint32_t announce_spawned(cm_publisher *p, const carom_world *world, uint
     return first;
 }
 
+// Gravity, softness, and what joints are: after the bodies that they hold.
+static void publish_frame(cm_publisher *p, const carom_world *world,
+                          cm_client *const members[CAROM_PLAYERS_MAX])
+{
+    uint32_t count = 0;
+    if (!cm_frame_changes(&p->frame, world, p->snapshot.tick, p->joints, &count)) {
+        return;
+    }
+    uint8_t *bytes = malloc(CM_CONTROL_FRAME_MAX);
+    uint32_t at = 0;
+    do {
+        uint32_t part = count - at < FRAME_JOINTS ? count - at : FRAME_JOINTS;
+        size_t size = bytes == NULL ? 0
+                                    : carom_world_encode_frame(world, p->joints + at, part, bytes,
+                                                               CM_CONTROL_FRAME_MAX);
+        cm_control control = {
+            .type = CM_CONTROL_WORLD_CHANGE, .tick = p->snapshot.tick, .frame = {bytes, size}};
+        p->stats.changes_lost += size == 0 || !tell_all(p, &control, members);
+        at += part;
+    } while (at < count);
+    free(bytes);
+}
+
 static void publish_changes(cm_publisher *p, const carom_world *world,
                             cm_client *const members[CAROM_PLAYERS_MAX])
 {
     uint32_t gone = 0;
     uint32_t spawned = 0;
     cm_snapshot_changes(&p->snapshot, p->announced, p->gone, &gone, p->spawned, &spawned);
-    if (gone == 0 && spawned == 0) {
-        return;
+    for (uint32_t i = 0; i < gone; i++) {
+        cm_frame_forget(&p->frame, world, p->gone[i].index);
     }
     for (uint32_t at = 0; at < gone; at += CHANGE_BODIES) {
         cm_control control = {.type = CM_CONTROL_WORLD_CHANGE,
@@ -280,6 +314,7 @@ static void publish_changes(cm_publisher *p, const carom_world *world,
         at = announce_spawned(p, world, at, spawned, bytes, members);
     }
     free(bytes);
+    publish_frame(p, world, members);
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
         cm_replica *replica = p->viewers[player].replica;
         for (uint32_t i = 0; i < gone && replica != NULL; i++) {

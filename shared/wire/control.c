@@ -145,6 +145,9 @@ static bool world_change_is_valid(const cm_control *c)
         c->tick > UINT32_MAX) {
         return false;
     }
+    if (c->frame.size > CM_CONTROL_FRAME_MAX) {
+        return false;
+    }
     for (uint32_t i = 0; i < c->spawned_count; i++) {
         if (c->spawned[i].size > BODY_MAX) {
             return false;
@@ -283,6 +286,8 @@ static carom_result encode_world_change(const cm_control *c, const carom_allocat
     for (uint32_t i = 0; i < c->spawned_count; i++) {
         change.spawned[i] = binary(c->spawned[i]);
     }
+    change.has_frame = c->frame.size > 0;
+    change.frame = binary(c->frame);
     change.n_gone = c->gone_count;
     change.gone = (Carom__BodyGone **)(void *)(block + spawned_size);
     Carom__BodyGone *gone = (Carom__BodyGone *)(void *)(block + spawned_size + pointers_size);
@@ -514,6 +519,7 @@ static bool take_fields(const Carom__Control *message, cm_control *c)
         }
         c->spawned_count = (uint32_t)message->world_change->n_spawned;
         c->gone_count = (uint32_t)message->world_change->n_gone;
+        c->frame = view_of(message->world_change->frame);
         return c->tick <= UINT32_MAX; // the bodies are checked once they are in the block
     case CM_CONTROL_GAME_MESSAGE:
         c->tick = message->game_message->tick;
@@ -581,6 +587,7 @@ static bool fill(const Carom__Control *message, block *b, cm_control *c)
     c->payload = block_bytes(b, c->payload);
     c->ticket = block_bytes(b, c->ticket);
     c->ticket_key = block_bytes(b, c->ticket_key);
+    c->frame = block_bytes(b, c->frame);
     if (c->type == CM_CONTROL_PLAYERS) {
         take_players(message->players, b, c);
     }

@@ -10,6 +10,7 @@
 #define CM_CONTROL_MAX_FROM_CLIENT 2048      // bytes
 #define CM_CONTROL_MAX_FROM_SERVER (8 << 20) // bytes: a welcome with its scene and keyframe
 #define CM_CONTROL_BODIES_MAX      4096      // in one world change
+#define CM_CONTROL_FRAME_MAX       65536     // bytes of a world change's frame
 
 typedef enum cm_control_type {
     CM_CONTROL_HELLO = 1,
@@ -65,6 +66,7 @@ typedef struct cm_control {
     uint32_t spawned_count;
     const carom_body_id *gone; // world_change
     uint32_t gone_count;
+    cm_bytes frame;                   // world_change; empty: none
     cm_bytes payload;                 // game_message
     uint32_t rate_permille;           // room_clock
     carom_reason reason;              // refused, goodbye

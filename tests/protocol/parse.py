@@ -341,7 +341,8 @@ MESSAGES = {
         18: ("durability", NUMBER, 1), 19: ("durable_tick", NUMBER, 1),
         20: ("messages_before", NUMBER, 1)},
     3: {1: ("reason", NUMBER, 1), 2: ("text", TEXT, 0)},
-    4: {1: ("tick", NUMBER, 1), 2: ("spawned", MANY, 0), 3: ("gone", GONE, 0)},
+    4: {1: ("tick", NUMBER, 1), 2: ("spawned", MANY, 0), 3: ("gone", GONE, 0),
+        4: ("frame", BYTES, 0)},
     5: {1: ("tick", NUMBER, 1), 2: ("payload", BYTES, 1)},
     6: {1: ("rate_permille", NUMBER, 1)},
     7: {1: ("reason", NUMBER, 1)},
@@ -360,7 +361,7 @@ def read_message(table, data):
             message[name] = []
         elif what == FLAG and not required:
             message[name] = 0
-        elif name in ("user_data", "ticket", "ticket_key"):
+        elif name in ("user_data", "ticket", "ticket_key", "frame"):
             message[name] = ""
         elif name == "grace_ms":
             message[name] = 0

@@ -225,7 +225,7 @@ CAROM_API uint64_t carom_world_tick(const carom_world *world);
 CAROM_API void carom_world_set_tick(carom_world *world, uint64_t tick);
 CAROM_API uint32_t carom_world_tick_rate(const carom_world *world);
 CAROM_API carom_vec3 carom_world_gravity(const carom_world *world);
-// Components within 1e6 m/s^2; what sleeps wakes. State: it travels with images, not with bodies.
+// Components within 1e6 m/s^2; what sleeps wakes. State; it travels with images and frames.
 CAROM_API carom_result carom_world_set_gravity(carom_world *world, carom_vec3 gravity);
 // epsilon (1/kg, 0 or more) and gamma (0 to 1) of the lcp solver, as in carom_solver_def: of rows
 // whose body or joint has none of its own. State; what sleeps wakes. STATE for other solvers.
@@ -258,6 +258,14 @@ CAROM_API size_t carom_world_encode_body(const carom_world *world, carom_body_id
                                          size_t size);
 CAROM_API carom_result carom_world_decode_body(carom_world *world, const void *bytes, size_t size,
                                                carom_body_id *body);
+
+// What of a world is no body's: gravity, softness, and the joints of these slots (ascending, below
+// carom_world_joint_slots; an empty slot tells that its joint is gone), and putting that into
+// another world, where joints of bodies that it does not have are left out. encode returns the
+// bytes, or 0 where they are too few.
+CAROM_API size_t carom_world_encode_frame(const carom_world *world, const uint32_t *joints,
+                                          uint32_t count, void *bytes, size_t size);
+CAROM_API carom_result carom_world_decode_frame(carom_world *world, const void *bytes, size_t size);
 
 // A pseudo-random number from the world's own state (saved, hashed, rewound with it).
 CAROM_API uint64_t carom_world_random(carom_world *world);

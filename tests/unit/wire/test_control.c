@@ -159,10 +159,12 @@ Test(control, world_change_of_the_most_bodies_round_trips)
                          .spawned = spawned,
                          .spawned_count = CM_CONTROL_BODIES_MAX,
                          .gone = gone,
-                         .gone_count = CM_CONTROL_BODIES_MAX};
+                         .gone_count = CM_CONTROL_BODIES_MAX,
+                         .frame = bytes_of(body, 99)};
     cm_control *back = round_trip(&change, false);
     cr_assert_eq(back->spawned_count, CM_CONTROL_BODIES_MAX);
     cr_assert_eq(back->gone_count, CM_CONTROL_BODIES_MAX);
+    cr_assert(same(back->frame, change.frame));
     for (uint32_t i = 0; i < CM_CONTROL_BODIES_MAX; i++) {
         cr_assert(same(back->spawned[i], spawned[i]));
         cr_assert(carom_body_id_equal(back->gone[i], gone[i]));

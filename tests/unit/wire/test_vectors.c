@@ -451,7 +451,8 @@ Test(vectors, control)
                          .spawned = spawned,
                          .spawned_count = 2,
                          .gone = gone,
-                         .gone_count = 2};
+                         .gone_count = 2,
+                         .frame = {(const uint8_t *)"frame", 5}};
     put_encoded(&out, "world change", &change);
     cm_control message = {
         .type = CM_CONTROL_GAME_MESSAGE, .tick = 12, .payload = {(const uint8_t *)"hey", 3}};

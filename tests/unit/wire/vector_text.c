@@ -125,7 +125,8 @@ static void put_world_change(vector_text *out, const cm_control *control)
         vector_put(out, "%s[%u, %u]", i > 0 ? ", " : "", control->gone[i].index,
                    control->gone[i].generation);
     }
-    vector_put(out, "]");
+    vector_put(out, "], \"frame\": ");
+    vector_hex(out, control->frame.data, control->frame.size);
 }
 
 static void put_players(vector_text *out, const cm_control *control)
