@@ -93,6 +93,21 @@ static void follow(const carom_world_def *def, carom_vec3 inertia, carom_vec3 w,
     cm_rig_close(&rig);
 }
 
+// A third of a radian a tick: what one round leaves of the fixed point made the energy 2.3-fold, of
+// the slab 9.8-fold, in 100 s.
+Test(free_rotation, keeps_momentum_and_energy_at_20_rad_a_second)
+{
+    static const carom_vec3 BODIES[] = {
+        {1.0f, 2.0f, 3.0f}, {0.1f, 1.0f, 1.05f}, {1.0f, 1.0f, 1.9f}};
+    for (int i = 0; i < 6; i++) {
+        double momentum, energy;
+        carom_world_def def = def_of(i % 2 ? CAROM_SOLVER_LCP : CAROM_SOLVER_IMPULSE);
+        follow(&def, BODIES[i / 2], cm_vec(11.54f, 11.54f, 11.54f), 6000, &momentum, &energy);
+        cr_assert_lt(momentum, 2e-5, "case %d: %g", i, momentum);
+        cr_assert_lt(energy, 5e-3, "case %d: %g", i, energy);
+    }
+}
+
 Test(free_rotation, keeps_momentum_and_energy)
 {
     static const carom_solver_type SOLVERS[] = {CAROM_SOLVER_IMPULSE, CAROM_SOLVER_LCP};
