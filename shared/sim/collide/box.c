@@ -1,10 +1,9 @@
-// Box against box: separating axes, then face clipping or the closest points of two edges.
+// Box against box: the separating axes (box_axes.inl), then face clipping or the closest points of
+// two edges.
 //
-// Works in a's axes, from a's position, so that precision does not fall far from the origin. Of 15
-// axes the one of the largest separation wins; a's faces are preferred to b's and faces to edges by
-// a tolerance, so that the choice does not flicker where boxes lie flat, and to edges the more the
-// deeper the overlap (S. Gottschalk, "Separating Axis Theorem", 1996; clipping: I. Sutherland, G.
-// Hodgman, 1974).
+// Works in a's axes, from a's position, so that precision does not fall far from the origin. Faces
+// are preferred to edges by a tolerance, and the more the deeper the overlap (clipping: I.
+// Sutherland, G. Hodgman, 1974).
 //
 // Feature of a point, stable while the same features touch:
 //   BITS   MEANING
@@ -12,26 +11,17 @@
 //   reference 4..7   edge after it 8..10  incident face: axis x 2 + side 11..13 reference face:
 //   axis x 2 + side 14     reference is b 15     edge against edge; then bits 0..1 axis of a's
 //   edge, 2..3 of b's, 4..7 their sides
+#include "shared/sim/collide/box_axes.h"
 #include "shared/sim/collide/convex.h"
 #include "shared/sim/collide/narrow.h"
 
-#define FACE_TOLERANCE 0.0005f // m; a's face before b's
-#define PARALLEL       1.0e-4f // squared sine below which two edges give no axis
-#define MAX_CLIPPED    8u
+#define MAX_CLIPPED 8u
 
 typedef struct boxes {
-    float r[3][3];     // r[i][j]: a's axis i . b's axis j
-    float abs_r[3][3]; //
-    float t[3];        // b's centre in a's axes
+    float r[3][3]; // r[i][j]: a's axis i . b's axis j
+    float t[3];    // b's centre in a's axes
     float half_a[3], half_b[3];
 } boxes;
-
-typedef struct axis_choice {
-    float separation;
-    uint32_t face; // 0..2 of a, 3..5 of b
-    float edge_separation;
-    uint32_t edge_a, edge_b; // 3: no edge axis at all
-} axis_choice;
 
 static boxes boxes_of(const cm_shape *a, const cm_place *pa, const cm_shape *b, const cm_place *pb)
 {
@@ -41,7 +31,6 @@ static boxes boxes_of(const cm_shape *a, const cm_place *pa, const cm_shape *b, 
     for (uint32_t i = 0; i < 3; i++) {
         for (uint32_t j = 0; j < 3; j++) {
             x.r[i][j] = cm_dot(ca[i], cb[j]);
-            x.abs_r[i][j] = cm_abs(x.r[i][j]);
         }
         x.t[i] = cm_dot(ca[i], d);
         x.half_a[i] = a->size[i];
@@ -54,72 +43,6 @@ static boxes boxes_of(const cm_shape *a, const cm_place *pa, const cm_shape *b, 
 static float along_b(const boxes *x, uint32_t j)
 {
     return x->t[0] * x->r[0][j] + x->t[1] * x->r[1][j] + x->t[2] * x->r[2][j];
-}
-
-// False where some axis separates the boxes by more than margin.
-static bool test_faces(const boxes *x, float margin, axis_choice *choice)
-{
-    float best_b = 0.0f;
-    uint32_t face_b = 3;
-    choice->face = 0;
-    for (uint32_t i = 0; i < 3; i++) {
-        const float *q = x->abs_r[i];
-        float s = cm_abs(x->t[i]) -
-                  (x->half_a[i] + q[0] * x->half_b[0] + q[1] * x->half_b[1] + q[2] * x->half_b[2]);
-        if (s > margin) {
-            return false;
-        }
-        if (i == 0 || s > choice->separation) {
-            choice->separation = s;
-            choice->face = i;
-        }
-    }
-    for (uint32_t j = 0; j < 3; j++) {
-        float s =
-            cm_abs(along_b(x, j)) - (x->half_b[j] + x->abs_r[0][j] * x->half_a[0] +
-                                     x->abs_r[1][j] * x->half_a[1] + x->abs_r[2][j] * x->half_a[2]);
-        if (s > margin) {
-            return false;
-        }
-        if (j == 0 || s > best_b) {
-            best_b = s;
-            face_b = 3 + j;
-        }
-    }
-    if (best_b > choice->separation + FACE_TOLERANCE) {
-        choice->separation = best_b;
-        choice->face = face_b;
-    }
-    return true;
-}
-
-static bool test_edges(const boxes *x, float margin, axis_choice *choice)
-{
-    choice->edge_a = choice->edge_b = 3;
-    choice->edge_separation = -1.0e30f;
-    for (uint32_t i = 0; i < 3; i++) {
-        uint32_t i1 = (i + 1) % 3, i2 = (i + 2) % 3;
-        for (uint32_t j = 0; j < 3; j++) {
-            float squared = 1.0f - x->r[i][j] * x->r[i][j];
-            if (squared < PARALLEL) {
-                continue;
-            }
-            uint32_t j1 = (j + 1) % 3, j2 = (j + 2) % 3;
-            float reach = x->half_a[i1] * x->abs_r[i2][j] + x->half_a[i2] * x->abs_r[i1][j] +
-                          x->half_b[j1] * x->abs_r[i][j2] + x->half_b[j2] * x->abs_r[i][j1];
-            float gap = cm_abs(x->t[i2] * x->r[i1][j] - x->t[i1] * x->r[i2][j]) - reach;
-            float s = gap / cm_sqrt(squared);
-            if (s > margin) {
-                return false;
-            }
-            if (s > choice->edge_separation) {
-                choice->edge_separation = s;
-                choice->edge_a = i;
-                choice->edge_b = j;
-            }
-        }
-    }
-    return true;
 }
 
 typedef struct clip_vertex {
@@ -257,7 +180,7 @@ static void collide_faces(const boxes *x, const cm_place *pa, const cm_place *pb
 
 // One point halfway between the closest points of two edges.
 static void collide_edges(const boxes *x, const cm_place *pa, const cm_place *pb,
-                          const axis_choice *choice, cm_manifold *manifold)
+                          const cm_box_choice *choice, cm_manifold *manifold)
 {
     const carom_vec3 *ca = &pa->rotation.x, *cb = &pb->rotation.x;
     carom_vec3 u = ca[choice->edge_a], v = cb[choice->edge_b];
@@ -290,25 +213,35 @@ static void collide_edges(const boxes *x, const cm_place *pa, const cm_place *pb
                     feature);
 }
 
+uint32_t cm_collide_boxes(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
+                          const cm_place *place_b, const cm_box_choice *choice, float margin,
+                          cm_manifold *manifold)
+{
+    boxes x = boxes_of(a, place_a, b, place_b);
+    manifold->point_count = 0;
+    bool has_edge = choice->edge_a < 3;
+    if (has_edge && choice->edge_separation > cm_edge_bound(choice->separation)) {
+        collide_edges(&x, place_a, place_b, choice, manifold);
+        return manifold->point_count;
+    }
+    collide_faces(&x, place_a, place_b, choice->face, margin, manifold);
+    // Overlapping boxes always touch somewhere: where clipping left nothing, their edges do.
+    if (manifold->point_count == 0 && has_edge && choice->separation <= 0.0f) {
+        collide_edges(&x, place_a, place_b, choice, manifold);
+    }
+    return manifold->point_count;
+}
+
 uint32_t cm_collide_box_box(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
                             const cm_place *place_b, float margin, cm_manifold *manifold)
 {
-    boxes x = boxes_of(a, place_a, b, place_b);
-    axis_choice choice = {0};
-    manifold->point_count = 0;
-    manifold->normal = cm_fixed_direction();
-    if (!test_faces(&x, margin, &choice) || !test_edges(&x, margin, &choice)) {
+    const cm_box_pairs pair = {.margin = {margin}};
+    cm_box_choice choice;
+    cm_box_axes_1(place_a, a, place_b, b, &pair, &choice);
+    if (choice.apart) {
+        manifold->point_count = 0;
+        manifold->normal = cm_fixed_direction();
         return 0;
     }
-    bool has_edge = choice.edge_a < 3;
-    if (has_edge && choice.edge_separation > cm_edge_bound(choice.separation)) {
-        collide_edges(&x, place_a, place_b, &choice, manifold);
-        return manifold->point_count;
-    }
-    collide_faces(&x, place_a, place_b, choice.face, margin, manifold);
-    // Overlapping boxes always touch somewhere: where clipping left nothing, their edges do.
-    if (manifold->point_count == 0 && has_edge && choice.separation <= 0.0f) {
-        collide_edges(&x, place_a, place_b, &choice, manifold);
-    }
-    return manifold->point_count;
+    return cm_collide_boxes(a, place_a, b, place_b, &choice, margin, manifold);
 }

@@ -9,8 +9,9 @@
 
 #include "shared/sim/body/rule.h"
 #include "shared/sim/body/shape.h"
-#include "shared/sim/collide/box_reject.h"
+#include "shared/sim/collide/box_axes.h"
 #include "shared/sim/collide/broadphase.h"
+#include "shared/sim/collide/narrow.h"
 #include "shared/sim/collide/recycle.h"
 
 #include <stddef.h>
@@ -34,8 +35,24 @@ typedef struct collision {
 
 #define ON_ITS_SIDE 0.05f   // sine of the angle between a cylinder's axis and the surface
 #define TOUCHING    1.0e-4f // m, a gap that counts as none where points are chosen
-#define AT_ONCE     256u // pairs rejected, then collided, while the second cache holds their shapes
+#define AT_ONCE     256u // pairs looked at, then collided, while the second cache holds their shapes
 #define AHEAD       4u
+
+// Lanes of separating axes, where these are not the stages of wide.c.
+#ifndef CM_BOX_LANES
+#define CM_BOX_LANES 4u
+#define cm_box_axes  cm_box_axes_4
+#endif
+
+// What is known of a pair before it gets a row.
+typedef struct finding {
+    uint32_t last;                     // last step's row of it; CM_NONE: none
+    bool carried;                      // what last step found still holds, with the separations
+    bool chosen;                       // two boxes: `choice` is made
+    float margin;                      // of chosen boxes
+    cm_box_choice choice;              // of chosen boxes
+    float separation[CM_MANIFOLD_MAX]; // of what is carried
+} finding;
 
 // The gap below which this pair gets points: the motion of the tick, so that what is fast is
 // stopped at the surface. Not beyond the smaller shape's thickness, except over a plane: a contact
@@ -188,39 +205,60 @@ static void prefer_touching(const cm_shape *a, const cm_place *place_a, const cm
     }
 }
 
-// What last step found in row `last` still holds: to row `to`.
-static bool carry_manifold(const collision *c, const cm_pair *pair, uint32_t last, uint32_t to)
+static inline bool is_round(const cm_shape *a, const cm_shape *b)
 {
-    const cm_shape *a = &c->shapes[pair->shape_a], *b = &c->shapes[pair->shape_b];
-    const cm_recycle_size size = {
-        cm_min(cm_shape_reach(a), cm_shape_reach(b)),
-        cm_min(cm_shape_inner_radius(a), cm_shape_inner_radius(b)),
-    };
-    cm_kept_manifold *kept = &c->old.manifolds[last]; // not read again
-    if (!cm_recycle(&c->motions[a->body], &c->motions[b->body], &size,
-                    c->old.contacts[last].point_count, c->dt, kept, &c->scratch->manifolds[to])) {
-        return false;
-    }
-    carry_row(c, last, to);
-    return true;
+    return ((1u << a->type | 1u << b->type) & ROUND) != 0;
 }
 
-// One pair into row `to`: what last step found in row `last` (CM_NONE: nothing), carried along, or
-// found anew. False where there is no contact.
-static bool collide_pair(const collision *c, const cm_pair *pair, uint32_t last, uint32_t to)
+// A pair by itself: what last step found in row `last` (CM_NONE: nothing), if that still holds.
+// Sensors and what rolls are found anew.
+static inline void look_back(const collision *c, const cm_pair *pair, uint32_t last, finding *found)
+{
+    const cm_shape *a = &c->shapes[pair->shape_a], *b = &c->shapes[pair->shape_b];
+    found->last = last;
+    found->chosen = found->carried = false;
+    if (c->old.manifolds && last != CM_NONE && !a->sensor && !b->sensor && !is_round(a, b)) {
+        const cm_recycle_size size = {
+            cm_min(cm_shape_reach(a), cm_shape_reach(b)),
+            cm_min(cm_shape_inner_radius(a), cm_shape_inner_radius(b)),
+        };
+        found->carried = cm_recycle(&c->motions[a->body], &c->motions[b->body], &size,
+                                    c->old.contacts[last].point_count, c->dt,
+                                    &c->old.manifolds[last], found->separation);
+    }
+}
+
+// The narrow phase, where it is not done already.
+static inline uint32_t collide_shapes(const collision *c, const cm_pair *pair, const finding *found,
+                                      cm_manifold *manifold)
+{
+    const cm_shape *a = &c->shapes[pair->shape_a], *b = &c->shapes[pair->shape_b];
+    const cm_place *place_a = &c->scratch->places[pair->shape_a];
+    const cm_place *place_b = &c->scratch->places[pair->shape_b];
+    if (!found->chosen) {
+        return cm_collide_places(a, place_a, b, place_b, pair_margin(c->world, a, b, c->dt),
+                                 manifold);
+    }
+    return found->choice.apart
+               ? 0
+               : cm_collide_boxes(a, place_a, b, place_b, &found->choice, found->margin, manifold);
+}
+
+// One pair into row `to`: carried along, or found anew. False where there is no contact.
+static bool collide_pair(const collision *c, const cm_pair *pair, const finding *found, uint32_t to)
 {
     const carom_world *world = c->world;
     const cm_scratch *scratch = c->scratch;
     const cm_shape *a = &c->shapes[pair->shape_a], *b = &c->shapes[pair->shape_b];
     const cm_motion *motion_a = &c->motions[a->body], *motion_b = &c->motions[b->body];
     cm_manifold *manifold = &scratch->manifolds[to];
-    bool sensor = a->sensor || b->sensor, round = ((1u << a->type | 1u << b->type) & ROUND) != 0;
-    if (c->old.manifolds && last != CM_NONE && !sensor && !round &&
-        carry_manifold(c, pair, last, to)) {
-        // As it was.
-    } else if (cm_collide_places(a, &scratch->places[pair->shape_a], b,
-                                 &scratch->places[pair->shape_b], pair_margin(world, a, b, c->dt),
-                                 manifold) > 0) {
+    bool sensor = a->sensor || b->sensor;
+    uint32_t last = found->last;
+    if (found->carried) {
+        cm_recycle_take(&c->old.manifolds[last], found->separation,
+                        c->old.contacts[last].point_count, manifold);
+        carry_row(c, last, to);
+    } else if (collide_shapes(c, pair, found, manifold) > 0) {
         if (world->state.solver == CAROM_SOLVER_IMPULSE) {
             prefer_touching(a, &scratch->places[pair->shape_a], b, &scratch->places[pair->shape_b],
                             manifold);
@@ -246,7 +284,7 @@ static bool collide_pair(const collision *c, const cm_pair *pair, uint32_t last,
     manifold->body_a = a->body;
     manifold->body_b = b->body;
     manifold->round_a = manifold->round_b = 0.0f;
-    if (round) {
+    if (is_round(a, b)) {
         manifold->round_a = round_radius(a, &scratch->places[pair->shape_a], manifold->normal);
         manifold->round_b = round_radius(b, &scratch->places[pair->shape_b], manifold->normal);
     }
@@ -270,64 +308,70 @@ static inline void fetch_ahead(const carom_world *world, const cm_scratch *scrat
     }
 }
 
-// Boxes that were not in contact and that a plane separates, four at a time.
-typedef struct batch {
-    uint32_t pair[4], a[4], b[4];
-    float margin[4];
-    uint32_t count;
-} batch;
+// The pairs of a block, in order, and those of them whose boxes wait for their axes.
+typedef struct block {
+    uint32_t first, end; // pairs
+    uint32_t waiting;
+    uint32_t at[CM_BOX_AXES_MAX]; // pairs of the lanes
+    cm_box_pairs boxes;
+    finding found[AT_ONCE];
+} block;
 
-static void reject_batch(const carom_world *world, const cm_scratch *scratch, batch *of)
+static void choose_axes(const collision *c, block *of)
 {
-    for (uint32_t i = of->count; i < 4; i++) {
-        of->a[i] = of->a[0];
-        of->b[i] = of->b[0];
-        of->margin[i] = of->margin[0];
+    cm_box_choice choices[CM_BOX_AXES_MAX];
+    if (of->waiting == 0) {
+        return;
     }
-    uint32_t apart = cm_reject_boxes(scratch->places, cm_shapes(world), of->a, of->b, of->margin);
-    for (uint32_t i = 0; i < of->count; i++) {
-        if (apart >> i & 1u) {
-            scratch->pairs[of->pair[i]].shape_b = CM_NONE;
-        }
+    for (uint32_t i = of->waiting; i < CM_BOX_LANES; i++) {
+        of->boxes.a[i] = of->boxes.a[0];
+        of->boxes.b[i] = of->boxes.b[0];
+        of->boxes.margin[i] = of->boxes.margin[0];
     }
-    of->count = 0;
+    cm_box_axes(c->scratch->places, c->shapes, c->scratch->places, c->shapes, &of->boxes, choices);
+    for (uint32_t i = 0; i < of->waiting; i++) {
+        finding *found = &of->found[of->at[i] - of->first];
+        found->chosen = true;
+        found->margin = of->boxes.margin[i];
+        found->choice = choices[i];
+    }
+    of->waiting = 0;
 }
 
-// Marks what of the next pairs cannot be in contact, so that the narrow phase passes over it, and
-// finds the rest where it looks next. Returns the first pair that was not looked at; `old` is no
-// later than the first pair's contact.
-static uint32_t reject_pairs(const collision *c, uint32_t first, uint32_t old)
+// Looks at the next pairs: what is carried along, and the axes of boxes that are not, many at once.
+// `old` is no later than the first pair's contact.
+static void look_at_pairs(const collision *c, uint32_t first, uint32_t old, block *of)
 {
-    const carom_world *world = c->world;
     const cm_scratch *scratch = c->scratch;
-    const cm_shape *shapes = cm_shapes(world);
     const cm_contact *last = c->old.contacts + old;
     const cm_contact *end = c->old.contacts + scratch->old_contact_count;
-    uint32_t left = scratch->pair_count - first, stop = first + (left < AT_ONCE ? left : AT_ONCE);
-    batch waiting = {.count = 0};
-    for (uint32_t i = first; i < stop; i++) {
+    uint32_t left = scratch->pair_count - first;
+    of->first = first;
+    of->end = first + (left < AT_ONCE ? left : AT_ONCE);
+    of->waiting = 0;
+    for (uint32_t i = first; i < of->end; i++) {
         const cm_pair *pair = &scratch->pairs[i];
-        fetch_ahead(world, scratch, i);
+        finding *found = &of->found[i - first];
+        fetch_ahead(c->world, scratch, i);
         while (last < end && before(last, pair)) {
             last++;
         }
-        const cm_shape *a = &shapes[pair->shape_a], *b = &shapes[pair->shape_b];
-        if ((last < end && last->shape_a == pair->shape_a && last->shape_b == pair->shape_b) ||
-            a->type != CAROM_SHAPE_BOX || b->type != CAROM_SHAPE_BOX) {
+        bool same = last < end && last->shape_a == pair->shape_a && last->shape_b == pair->shape_b;
+        look_back(c, pair, same ? (uint32_t)(last - c->old.contacts) : CM_NONE, found);
+        const cm_shape *a = &c->shapes[pair->shape_a], *b = &c->shapes[pair->shape_b];
+        if (found->carried || a->type != CAROM_SHAPE_BOX || b->type != CAROM_SHAPE_BOX) {
             continue;
         }
-        waiting.pair[waiting.count] = i;
-        waiting.a[waiting.count] = pair->shape_a;
-        waiting.b[waiting.count] = pair->shape_b;
-        waiting.margin[waiting.count++] = pair_margin(world, a, b, c->dt);
-        if (waiting.count == 4) {
-            reject_batch(world, scratch, &waiting);
+        uint32_t lane = of->waiting++;
+        of->at[lane] = i;
+        of->boxes.a[lane] = pair->shape_a;
+        of->boxes.b[lane] = pair->shape_b;
+        of->boxes.margin[lane] = pair_margin(c->world, a, b, c->dt);
+        if (of->waiting == CM_BOX_LANES) {
+            choose_axes(c, of);
         }
     }
-    if (waiting.count > 0) {
-        reject_batch(world, scratch, &waiting);
-    }
-    return stop;
+    choose_axes(c, of);
 }
 
 // A contact of last step without an active body: as it is, and out of the solver's way.
@@ -356,43 +400,54 @@ static void keep(carom_world *world, const collision *c, uint32_t last, cursor *
     to->count++;
 }
 
+// Contacts from row *old on that come before `end` and are kept as they are.
+static void keep_until(carom_world *world, const collision *c, const cm_pair *end, uint32_t *old,
+                       cursor *to)
+{
+    const cm_scratch *scratch = c->scratch;
+    while (*old < scratch->old_contact_count &&
+           (end == NULL || before(&c->old.contacts[*old], end))) {
+        if (is_kept(scratch, &c->old.contacts[*old])) {
+            keep(world, c, *old, to);
+        }
+        (*old)++;
+    }
+}
+
 void cm_stage_collide(carom_world *world, cm_scratch *scratch)
 {
-    uint32_t old_count = world->state.contact_count, old = 0, rejected = 0;
+    uint32_t old = 0;
     cursor to = {0, 0};
-    scratch->old_contact_count = old_count;
+    block now;
+    now.end = 0;
+    scratch->old_contact_count = world->state.contact_count;
     cm_contacts_turn(world);
     const collision c = open_rows(world, scratch);
     for (uint32_t i = 0; i < scratch->pair_count; i++) {
         const cm_pair *pair = &scratch->pairs[i];
-        if (i == rejected) {
-            rejected = reject_pairs(&c, i, old);
+        if (i == now.end) {
+            look_at_pairs(&c, i, old, &now);
         }
-        if (pair->shape_b == CM_NONE) {
+        const finding *found = &now.found[i - now.first];
+        if (found->chosen && found->choice.apart) {
             continue;
         }
-        while (old < old_count && before(&c.old.contacts[old], pair)) {
-            if (is_kept(scratch, &c.old.contacts[old])) {
-                keep(world, &c, old, &to);
-            }
-            old++;
+        if (scratch->sleeping_count > 0) {
+            keep_until(world, &c, pair, &old, &to);
+        } else {
+            old = found->last != CM_NONE ? found->last : old;
         }
         if (to.count == world->limits.contacts) {
             world->stats.contacts_dropped++;
             continue;
         }
-        const cm_contact *last = &c.old.contacts[old];
-        bool same =
-            old < old_count && last->shape_a == pair->shape_a && last->shape_b == pair->shape_b;
-        if (collide_pair(&c, pair, same ? old : CM_NONE, to.count)) {
+        if (collide_pair(&c, pair, found, to.count)) {
             to.points += scratch->manifolds[to.count].point_count;
             to.count++;
         }
     }
-    for (; old < old_count; old++) {
-        if (is_kept(scratch, &c.old.contacts[old])) {
-            keep(world, &c, old, &to);
-        }
+    if (scratch->sleeping_count > 0) {
+        keep_until(world, &c, NULL, &old, &to);
     }
     world->state.contact_count = to.count;
     world->stats.contacts = to.count;
@@ -412,7 +467,9 @@ void cm_collide_woken(carom_world *world, cm_scratch *scratch)
         if (woken) {
             cm_place_shape(world, scratch, pair.shape_a);
             cm_place_shape(world, scratch, pair.shape_b);
-            count += collide_pair(&c, &pair, scratch->matches[i].row, count);
+            finding found;
+            look_back(&c, &pair, scratch->matches[i].row, &found);
+            count += collide_pair(&c, &pair, &found, count);
             continue;
         }
         if (count != i) {

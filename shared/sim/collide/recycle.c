@@ -75,7 +75,8 @@ static void carry_along(const cm_motion *a, const cm_mat3 *turn, uint32_t point_
 }
 
 bool cm_recycle(const cm_motion *a, const cm_motion *b, const cm_recycle_size *size,
-                uint32_t point_count, float dt, cm_kept_manifold *kept, cm_manifold *manifold)
+                uint32_t point_count, float dt, cm_kept_manifold *kept,
+                float separation[CM_MANIFOLD_MAX])
 {
     float drift_max = cm_min(DRIFT_MAX, DRIFT_SHARE * size->inner_radius);
     float turned_max = cm_min(TURNED_MAX, TURNED_SHARE * size->inner_radius);
@@ -97,16 +98,22 @@ bool cm_recycle(const cm_motion *a, const cm_motion *b, const cm_recycle_size *s
         if (!(cm_length_squared(drift) < drift_max * drift_max)) {
             return false;
         }
-        manifold->points[i].separation = kept->separation[i] + cm_dot(drift, kept->normal);
+        separation[i] = kept->separation[i] + cm_dot(drift, kept->normal);
     }
     if (!(squared(&turn_a) < 2.0f * ANGLE_MAX * ANGLE_MAX)) {
         carry_along(a, &turn_a, point_count, kept);
     }
+    return true;
+}
+
+void cm_recycle_take(const cm_kept_manifold *kept, const float separation[CM_MANIFOLD_MAX],
+                     uint32_t point_count, cm_manifold *manifold)
+{
     for (uint32_t i = 0; i < point_count; i++) {
         manifold->points[i].anchor_a = kept->anchor[i];
         manifold->points[i].anchor_b = cm_sub(kept->anchor[i], kept->offset);
+        manifold->points[i].separation = separation[i];
     }
     manifold->normal = kept->normal;
     manifold->point_count = point_count;
-    return true;
 }

@@ -20,7 +20,6 @@
 
 #include "shared/sim/collide/axis.c"
 #include "shared/sim/collide/box.c"
-#include "shared/sim/collide/box_reject.c"
 #include "shared/sim/collide/broadphase.c"
 #include "shared/sim/collide/bvh.c"
 #include "shared/sim/collide/clip.c"

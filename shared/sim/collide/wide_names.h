@@ -2,6 +2,8 @@
 #ifndef CM_SIM_COLLIDE_WIDE_NAMES_H
 #define CM_SIM_COLLIDE_WIDE_NAMES_H
 
+#define CM_BOX_LANES               8u
+#define cm_box_axes                cm_box_axes_8
 #define cm_axis_point_cylinder     cm_axis_point_cylinder_8
 #define cm_axis_search             cm_axis_search_8
 #define cm_broadphase_scratch_size cm_broadphase_scratch_size_8
@@ -13,6 +15,7 @@
 #define cm_clip                    cm_clip_8
 #define cm_clip_reduce             cm_clip_reduce_8
 #define cm_collide_box_box         cm_collide_box_box_8
+#define cm_collide_boxes           cm_collide_boxes_8
 #define cm_collide_capsule_box     cm_collide_capsule_box_8
 #define cm_collide_convex          cm_collide_convex_8
 #define cm_collide_convex_plane    cm_collide_convex_plane_8
@@ -34,7 +37,7 @@
 #define cm_poly_support            cm_poly_support_8
 #define cm_recycle                 cm_recycle_8
 #define cm_recycle_keep            cm_recycle_keep_8
-#define cm_reject_boxes            cm_reject_boxes_8
+#define cm_recycle_take            cm_recycle_take_8
 #define cm_shape_bounds            cm_shape_bounds_8
 #define cm_stage_collide           cm_stage_collide_8
 #define cm_stage_pairs             cm_stage_pairs_8

@@ -1,10 +1,12 @@
 // Goal: box contacts are where the boxes touch. Method: known poses with known answers; thousands
 // of random poses where a manifold is checked against the boxes themselves: moved apart by its
 // depth along its normal the boxes no longer overlap (in binary64), and every point lies on both.
+#include "shared/sim/collide/box_axes.h"
 #include "shared/sim/collide/collide.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 static uint32_t g_state;
 
@@ -180,4 +182,58 @@ Test(collide_box, what_has_sunk_in_lies_face_on_face)
         uint32_t count = cm_collide_shapes(&cube, origin, upright, &cube, at, turn, 0.02f, &m);
         cr_assert_geq(count, 3, "case %d", n);
     }
+}
+
+// What the widths say of the same eight pairs, bit by bit, and that each happened: apart, a's face,
+// b's face, edges before faces. Every fifth round the boxes are parallel.
+Test(collide_box, any_width_chooses_the_same_axes)
+{
+    cm_shape shapes[16];
+    cm_place places[16];
+    uint32_t apart = 0, of_a = 0, of_b = 0, edges = 0;
+    g_state = 3;
+    for (int round = 0; round < 2000; round++) {
+        cm_box_pairs pairs = {0};
+        for (uint32_t i = 0; i < 16; i++) {
+            carom_quat turn = random_turn();
+            turn = round % 5 == 0 ? (carom_quat){0.0f, 0.0f, 0.0f, 1.0f} : turn;
+            shapes[i] = box(0.2f + chance(), 0.2f + chance(), 0.2f + chance());
+            places[i] = (cm_place){cm_vec(1.6f * chance(), 1.6f * chance(), 1.6f * chance()),
+                                   cm_mat3_from_quat(turn), NULL};
+            pairs.a[i / 2] = i / 2;
+            pairs.b[i / 2] = 15 - i / 2;
+            pairs.margin[i / 2] = 0.1f * chance();
+        }
+        cm_box_choice one[8], four[8], eight[8];
+        for (uint32_t i = 0; i < 8; i++) {
+            const cm_box_pairs single = {{pairs.a[i]}, {pairs.b[i]}, {pairs.margin[i]}};
+            cm_box_axes_1(places, shapes, places, shapes, &single, &one[i]);
+        }
+        for (uint32_t i = 0; i < 8; i += 4) {
+            cm_box_pairs half = {0};
+            memcpy(half.a, pairs.a + i, 4 * sizeof half.a[0]);
+            memcpy(half.b, pairs.b + i, 4 * sizeof half.b[0]);
+            memcpy(half.margin, pairs.margin + i, 4 * sizeof half.margin[0]);
+            cm_box_axes_4(places, shapes, places, shapes, &half, four + i);
+        }
+        memcpy(eight, four, sizeof eight);
+#if defined(__x86_64__)
+        if (__builtin_cpu_supports("avx2")) {
+            cm_box_axes_8(places, shapes, places, shapes, &pairs, eight);
+        }
+#endif
+        for (uint32_t i = 0; i < 8; i++) {
+            cr_assert(one[i].apart == four[i].apart && one[i].apart == eight[i].apart);
+            apart += one[i].apart;
+            if (!one[i].apart) {
+                cr_assert_eq(memcmp(&one[i], &four[i], sizeof one[i]), 0);
+                cr_assert_eq(memcmp(&one[i], &eight[i], sizeof one[i]), 0);
+                of_a += one[i].face < 3;
+                of_b += one[i].face >= 3;
+                edges += one[i].edge_a < 3 && one[i].edge_separation > one[i].separation;
+            }
+        }
+    }
+    cr_assert(apart > 1000 && of_a > 1000 && of_b > 1000 && edges > 1000, "%u %u %u %u", apart,
+              of_a, of_b, edges);
 }

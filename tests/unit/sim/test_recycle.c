@@ -64,6 +64,7 @@ Test(recycle, carried_points_are_those_found_anew)
     cm_motion a = {.orientation = cm_quat_identity()}, b = a;
     b.position = cm_vec(0.1f, 0.995f, 0.05f);
     cm_manifold found, carried;
+    float separation[CM_MANIFOLD_MAX];
     cm_kept_manifold kept = {0};
     const cm_recycle_size size = {cm_shape_reach(&box), cm_shape_inner_radius(&box)};
     float dt = 1.0f / 60.0f;
@@ -74,7 +75,8 @@ Test(recycle, carried_points_are_those_found_anew)
     b.position = cm_add(b.position, cm_vec(0.0003f, -0.0004f, 0.0f));
     carom_quat tilt = {0.0002f, 0.0f, 0.0001f, 1.0f};
     b.orientation = cm_quat_normalize(tilt);
-    cr_assert(cm_recycle(&a, &b, &size, 4, dt, &kept, &carried));
+    cr_assert(cm_recycle(&a, &b, &size, 4, dt, &kept, separation));
+    cm_recycle_take(&kept, separation, 4, &carried);
     cm_collide_shapes(&box, a.position, a.orientation, &box, b.position, b.orientation, 0.02f,
                       &found);
     float low = 1.0f, low_carried = 1.0f;
@@ -84,7 +86,7 @@ Test(recycle, carried_points_are_those_found_anew)
     }
     cr_assert_float_eq(low_carried, low, 1.0e-4f, "%g, anew %g", (double)low_carried, (double)low);
     b.position.y += 0.011f;
-    cr_assert_not(cm_recycle(&a, &b, &size, 4, dt, &kept, &carried));
+    cr_assert_not(cm_recycle(&a, &b, &size, 4, dt, &kept, separation));
 }
 
 // Two boxes, one on the other, of edge `edge`: found, then both turned by `both` about z, then b by
@@ -96,6 +98,7 @@ static bool still_holds(float edge, float both, float alone, float shift)
     cm_motion a = {.orientation = cm_quat_identity()}, b = a;
     b.position = cm_vec(0.1f * edge, 0.999f * edge, 0.0f);
     cm_manifold manifold;
+    float separation[CM_MANIFOLD_MAX];
     cm_kept_manifold kept = {0};
     const cm_recycle_size size = {cm_shape_reach(&box), cm_shape_inner_radius(&box)};
     cm_collide_shapes(&box, a.position, a.orientation, &box, b.position, b.orientation, 0.02f,
@@ -105,7 +108,8 @@ static bool still_holds(float edge, float both, float alone, float shift)
     b.orientation = cm_rig_turn_z(both + alone);
     b.position = cm_rotate(a.orientation, b.position);
     b.position.x += shift;
-    bool holds = cm_recycle(&a, &b, &size, manifold.point_count, dt, &kept, &manifold);
+    bool holds = cm_recycle(&a, &b, &size, manifold.point_count, dt, &kept, separation);
+    cm_recycle_take(&kept, separation, manifold.point_count, &manifold);
     if (holds && alone == 0.0f && shift == 0.0f) {
         carom_vec3 up = cm_rotate(a.orientation, cm_vec(0.0f, 1.0f, 0.0f));
         cr_assert_gt(cm_dot(up, manifold.normal), cosf(0.0101f), "what turns takes it along");
