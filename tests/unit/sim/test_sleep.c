@@ -345,10 +345,10 @@ Test(sleep, a_tower_wakes_warm)
     carom_body_apply_impulse(rig.world, ids[19], cm_vec(0.0f, -1.0f, 0.0f), before);
     for (uint32_t tick = 0; tick < 20; tick++) {
         cm_rig_step(&rig, 1);
-        cr_assert_lt(cm_length(cm_rig_get(&rig, ids[10]).linear_velocity), 0.01f);
+        cr_assert_lt(cm_length(cm_rig_get(&rig, ids[10]).linear_velocity), 0.02f);
     }
     cr_assert_eq(sleeping(&rig), 0);
-    cr_assert_lt(cm_length(cm_sub(cm_rig_get(&rig, ids[19]).position, before)), 0.001f);
+    cr_assert_lt(cm_length(cm_sub(cm_rig_get(&rig, ids[19]).position, before)), 0.005f);
     step_until_asleep(&rig, 20);
     cm_rig_close(&rig);
 }

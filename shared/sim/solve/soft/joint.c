@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-#define JOINT_HERTZ         60.0f
-#define JOINT_DAMPING_RATIO 0.5f
+#define JOINT_HERTZ         120.0f
+#define JOINT_DAMPING_RATIO 1.0f
 // Keys of places: a colour, the first of which is none, and a type; plain balls are one more.
 #define PLAIN (CAROM_JOINT_MOTOR + 1u)
 #define TYPES (PLAIN + 1u)
@@ -201,7 +201,7 @@ void cm_soft_prepare_joints(carom_world *world, cm_soft *soft)
     cm_soft_joints *joints = soft->joints;
     joints->state = cm_joints(world);
     joints->rigid =
-        cm_softness_of(cm_min(JOINT_HERTZ, 0.25f / soft->h), JOINT_DAMPING_RATIO, soft->h);
+        cm_softness_of(cm_min(JOINT_HERTZ, 0.5f / soft->h), JOINT_DAMPING_RATIO, soft->h);
     uint32_t plain = 0, count = link_joints(world, soft, &plain);
     if (plain > 0) {
         joints->ball_span = arrange(soft, count, true);
