@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#define RUNAWAY 1.0e6f // m, m/s, rad/s: of one tick
-
 static float inverse(float x)
 {
     return x > 0.0f ? 1.0f / x : 0.0f;
@@ -207,17 +205,22 @@ void cm_soft_move(cm_soft *soft, cm_soft_kind kind)
 // for any speed: what no API call may set counts as not finite, since a tick on it would be.
 static bool is_bounded(carom_vec3 v)
 {
-    return cm_abs(v.x) <= RUNAWAY && cm_abs(v.y) <= RUNAWAY && cm_abs(v.z) <= RUNAWAY;
+    return cm_abs(v.x) <= CM_SOFT_RUNAWAY && cm_abs(v.y) <= CM_SOFT_RUNAWAY &&
+           cm_abs(v.z) <= CM_SOFT_RUNAWAY;
 }
 
-void cm_soft_store_bodies(carom_world *world, const cm_soft *soft)
+void cm_soft_store_bodies(carom_world *world, cm_soft *soft)
 {
     cm_motion *motions = cm_motions(world);
+    cm_soft_move(soft, CM_SOFT_STORE);
     for (uint32_t i = 0; i < soft->body_count; i++) {
         const cm_soft_body *row = &soft->bodies[i];
         const cm_body *body = &cm_bodies(world)[i];
         const cm_soft_block *block = &soft->blocks[i / CM_SOFT_LANES];
-        bool plain = soft->busy[i / CM_SOFT_LANES] && block->plain; // then its row need not be read
+        bool busy = soft->busy[i / CM_SOFT_LANES], plain = busy && block->plain;
+        if (busy && i % CM_SOFT_LANES < block->stored) {
+            continue;
+        }
         if (!plain && (body->type == CAROM_BODY_STATIC || cm_body_is_asleep(body))) { // or dead
             continue;
         }

@@ -8,6 +8,7 @@
 #define MAX_SPEED                  400.0f      // m/s
 #define MAX_ROTATION               0.78539816f // rad a substep: pi / 4
 #define LARGEST                    3.4e38f     // above it nothing is finite
+#define SHORTEST_TURN              1.0e-17f    // of a quaternion that has a direction
 
 #define BLOCK_LOAD(member)         cm_lanes_load(block->member + at)
 #define BLOCK_STORE(member, value) cm_lanes_store(block->member + at, value)
@@ -216,5 +217,68 @@ static void flip(cm_soft *soft, uint32_t first, uint32_t end)
         cm_fvec v = {row[0], row[1], row[2]}, w = {row[3], row[4], row[5]};
         cm_fvec_store(block->gain_v, at, cm_fvec_sub(v, cm_fvec_load(block->gain_v, at)));
         cm_fvec_store(block->gain_w, at, cm_fvec_sub(w, cm_fvec_load(block->gain_w, at)));
+    }
+}
+
+_Static_assert(offsetof(cm_motion, position) == 0 && offsetof(cm_motion, orientation) == 12 &&
+                   offsetof(cm_motion, linear_velocity) == 28 &&
+                   offsetof(cm_motion, angular_velocity) == 40 && sizeof(cm_motion) == 64,
+               "gathered as two halves of eight floats");
+
+static inline cm_mask below(float most, cm_fvec v)
+{
+    cm_f m = cm_lanes_set(most);
+    return cm_lanes_greater(m, cm_lanes_abs(v.x)) & cm_lanes_greater(m, cm_lanes_abs(v.y)) &
+           cm_lanes_greater(m, cm_lanes_abs(v.z));
+}
+
+// As cm_soft_store_bodies stores one body; where something is wrong with one of these, nothing is
+// written, and that does it.
+static inline bool store_motions(const cm_soft *soft, const cm_soft_block *block, uint32_t first,
+                                 uint32_t at)
+{
+    const uint32_t index[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    float *motions = &soft->motions[first + at].position.x;
+    cm_f row[8], pose[8], low[8], high[8], zero = cm_lanes_set(0.0f);
+    load_rows(soft, first + at, 0, row);
+    load_rows(soft, first + at, 1, pose);
+    cm_lanes_gather(motions, 16, index, low);
+    cm_fvec shift = {pose[0], pose[1], pose[2]};
+    cm_fvec p = cm_fvec_add((cm_fvec){low[0], low[1], low[2]}, shift);
+    quat q = multiply((quat){pose[3], pose[4], pose[5], pose[6]},
+                      (quat){low[3], low[4], low[5], low[6]});
+    cm_f length = cm_lanes_sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
+    cm_f s = cm_lanes_set(1.0f) / length;
+    q = (quat){s * q.x, s * q.y, s * q.z, s * q.w};
+    cm_mask sound = cm_lanes_greater(BLOCK_LOAD(sound), zero) &
+                    cm_lanes_greater(length, cm_lanes_set(SHORTEST_TURN)) &
+                    cm_lanes_greater(cm_lanes_set(LARGEST), length) & below(LARGEST, p) &
+                    below(CM_SOFT_RUNAWAY, shift) &
+                    below(CM_SOFT_RUNAWAY, (cm_fvec){row[0], row[1], row[2]}) &
+                    below(CM_SOFT_RUNAWAY, (cm_fvec){row[3], row[4], row[5]});
+    if (cm_lanes_any(~sound)) {
+        return false;
+    }
+    low[0] = p.x, low[1] = p.y, low[2] = p.z;
+    low[3] = q.x, low[4] = q.y, low[5] = q.z, low[6] = q.w;
+    low[7] = row[0];
+    high[0] = row[1], high[1] = row[2];
+    high[2] = row[3], high[3] = row[4], high[4] = row[5];
+    high[5] = high[6] = high[7] = zero; // padding
+    cm_lanes_scatter(motions, 16, index, low);
+    cm_lanes_scatter(motions + 8, 16, index, high);
+    return true;
+}
+
+static void store(cm_soft *soft, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++) {
+        cm_soft_block *block = &soft->blocks[i];
+        uint32_t at = 0;
+        while (block->plain && at < CM_SOFT_LANES &&
+               store_motions(soft, block, i * CM_SOFT_LANES, at)) {
+            at += CM_LANES;
+        }
+        block->stored = at;
     }
 }

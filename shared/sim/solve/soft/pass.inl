@@ -629,5 +629,5 @@ static void finish(cm_soft *soft, uint32_t first, uint32_t end)
 
 // In the order of cm_soft_kind.
 const cm_soft_passes CM_PASS(cm_soft_passes) = {
-    {prepare, solve, relax, bounce, finish, velocities, poses, flip, ball_prepare, ball_warm,
+    {prepare, solve, relax, bounce, finish, velocities, poses, flip, store, ball_prepare, ball_warm,
      ball_solve, ball_relax, row_prepare, row_warm, row_solve, row_relax}};

@@ -17,9 +17,11 @@
 #include "shared/sim/body/locks.h"
 #include "shared/sim/state/scratch.h"
 
-#define CM_SOFT_TINY   1.0e-14f // m/s, rad/s, N s: less is nothing
-#define CM_SOFT_LANES  8u
-#define CM_SOFT_COLORS 32u
+#define CM_SOFT_TINY 1.0e-14f // m/s, rad/s, N s: less is nothing
+// m, m/s, rad/s: what moves or turns further in a tick is put to rest
+#define CM_SOFT_RUNAWAY 1.0e6f
+#define CM_SOFT_LANES   8u
+#define CM_SOFT_COLORS  32u
 // Buckets of groups: one without colour and two classes of each colour; twice.
 #define CM_SOFT_BUCKETS ((1u + 2u * CM_SOFT_COLORS) * 2u)
 
@@ -54,7 +56,8 @@ typedef struct cm_soft_block {
     uint32_t plain;      // every body is dynamic, alike about all axes, without torque or damping
     uint32_t round;      // every body turns by inverse_inertia[0] times its torque
     uint32_t locked;     // some body does so because of locked turns
-    uint32_t pad[5];
+    uint32_t stored;     // so many motions of the block, from the first on, are in the state
+    uint32_t pad[4];
     cm_soft_lanes torque[3];
     cm_soft_lanes inertia[3], inverse_inertia[3]; // principal
     cm_soft_lanes axes[4];                        // principal axes at the start, as a quaternion
@@ -151,7 +154,7 @@ typedef struct cm_soft {
     cm_soft_ranges ranges;     // of groups
     void *joint_memory;
     struct cm_soft_joints *joints; // joint.h
-    const cm_motion *motions;      // of the state, at the start of the tick
+    cm_motion *motions;            // of the state, of the start of the tick until they are stored
     const struct cm_soft_passes *passes, *single;
     cm_softness softness[2]; // between moving bodies, against what cannot be pushed
     float dt, h;             // of the tick, of a substep
@@ -169,7 +172,8 @@ typedef enum cm_soft_kind {
     // Of blocks:
     CM_SOFT_VELOCITIES, // forces, and what contacts did in the last substep again
     CM_SOFT_POSES,
-    CM_SOFT_FLIP, // before and after anything but contacts changes velocities within a substep
+    CM_SOFT_FLIP,  // before and after anything but contacts changes velocities within a substep
+    CM_SOFT_STORE, // what is plain and sound, to the state
     // Of groups of joints:
     CM_SOFT_BALL_PREPARE,
     CM_SOFT_BALL_WARM, // what poses decide, and the warm start
@@ -196,7 +200,7 @@ extern const cm_soft_passes cm_soft_passes_8;
 void cm_soft_prepare_bodies(const carom_world *world, cm_soft *soft);
 void cm_soft_move(cm_soft *soft, cm_soft_kind kind); // a pass of blocks
 // Writes poses and velocities to the state; counts what is put to rest.
-void cm_soft_store_bodies(carom_world *world, const cm_soft *soft);
+void cm_soft_store_bodies(carom_world *world, cm_soft *soft);
 
 // color.c
 uint32_t cm_soft_group_limit(const carom_limits *limits);
