@@ -117,6 +117,8 @@ void cm_place_shape(const carom_world *world, cm_scratch *scratch, uint32_t slot
     cm_shape_pose(world, shape, &place->position, &orientation);
     place->rotation = cm_mat3_from_quat(orientation);
     place->hull = shape->type == CAROM_SHAPE_HULL ? cm_hull_find(world, shape->geometry) : NULL;
+    place->reach = cm_shape_reach(shape);
+    place->inner_radius = cm_shape_inner_radius(shape);
     scratch->rubbing = scratch->rubbing || cm_shape_rubs(shape);
 }
 

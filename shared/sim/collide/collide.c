@@ -57,19 +57,21 @@ typedef struct finding {
 // The gap below which this pair gets points: the motion of the tick, so that what is fast is
 // stopped at the surface. Not beyond the smaller shape's thickness, except over a plane: a contact
 // made too early also stops what would have passed by.
-static float pair_margin(const carom_world *world, const cm_shape *a, const cm_shape *b, float dt)
+static inline float pair_margin(const collision *c, const cm_pair *pair)
 {
-    const cm_motion *motions = cm_motions(world);
+    const cm_shape *a = &c->shapes[pair->shape_a], *b = &c->shapes[pair->shape_b];
     carom_vec3 relative =
-        cm_sub(motions[a->body].linear_velocity, motions[b->body].linear_velocity);
-    float motion = dt * cm_length(relative);
+        cm_sub(c->motions[a->body].linear_velocity, c->motions[b->body].linear_velocity);
+    float motion = c->dt * cm_length(relative);
     if (!(motion > CM_SPECULATIVE_MARGIN)) {
         return CM_SPECULATIVE_MARGIN;
     }
     if (a->type == CAROM_SHAPE_PLANE || b->type == CAROM_SHAPE_PLANE) {
         return motion;
     }
-    float thickness = cm_min(cm_shape_inner_radius(a), cm_shape_inner_radius(b));
+    const cm_place *places = c->scratch->places;
+    float thickness =
+        cm_min(places[pair->shape_a].inner_radius, places[pair->shape_b].inner_radius);
     return cm_max(CM_SPECULATIVE_MARGIN, cm_min(motion, thickness));
 }
 
@@ -218,9 +220,11 @@ static inline void look_back(const collision *c, const cm_pair *pair, uint32_t l
     found->last = last;
     found->chosen = found->carried = false;
     if (c->old.manifolds && last != CM_NONE && !a->sensor && !b->sensor && !is_round(a, b)) {
+        const cm_place *place_a = &c->scratch->places[pair->shape_a];
+        const cm_place *place_b = &c->scratch->places[pair->shape_b];
         const cm_recycle_size size = {
-            cm_min(cm_shape_reach(a), cm_shape_reach(b)),
-            cm_min(cm_shape_inner_radius(a), cm_shape_inner_radius(b)),
+            cm_min(place_a->reach, place_b->reach),
+            cm_min(place_a->inner_radius, place_b->inner_radius),
         };
         found->carried = cm_recycle(&c->motions[a->body], &c->motions[b->body], &size,
                                     c->old.contacts[last].point_count, c->dt,
@@ -236,8 +240,7 @@ static inline uint32_t collide_shapes(const collision *c, const cm_pair *pair, c
     const cm_place *place_a = &c->scratch->places[pair->shape_a];
     const cm_place *place_b = &c->scratch->places[pair->shape_b];
     if (!found->chosen) {
-        return cm_collide_places(a, place_a, b, place_b, pair_margin(c->world, a, b, c->dt),
-                                 manifold);
+        return cm_collide_places(a, place_a, b, place_b, pair_margin(c, pair), manifold);
     }
     return found->choice.apart
                ? 0
@@ -366,7 +369,7 @@ static void look_at_pairs(const collision *c, uint32_t first, uint32_t old, bloc
         of->at[lane] = i;
         of->boxes.a[lane] = pair->shape_a;
         of->boxes.b[lane] = pair->shape_b;
-        of->boxes.margin[lane] = pair_margin(c->world, a, b, c->dt);
+        of->boxes.margin[lane] = pair_margin(c, pair);
         if (of->waiting == CM_BOX_LANES) {
             choose_axes(c, of);
         }

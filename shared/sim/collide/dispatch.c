@@ -50,7 +50,7 @@ uint32_t cm_collide_shapes(const cm_shape *a, carom_vec3 position_a, carom_quat 
                            const cm_shape *b, carom_vec3 position_b, carom_quat orientation_b,
                            float margin, cm_manifold *manifold)
 {
-    cm_place place_a = {position_a, cm_mat3_from_quat(orientation_a), NULL};
-    cm_place place_b = {position_b, cm_mat3_from_quat(orientation_b), NULL};
+    cm_place place_a = {.position = position_a, .rotation = cm_mat3_from_quat(orientation_a)};
+    cm_place place_b = {.position = position_b, .rotation = cm_mat3_from_quat(orientation_b)};
     return cm_collide_places(a, &place_a, b, &place_b, margin, manifold);
 }

@@ -13,11 +13,12 @@ typedef struct cm_aabb {
     carom_vec3 lower, upper;
 } cm_aabb;
 
-// World pose of a shape.
+// World pose of a shape, and what pairs ask of its size: 64 bytes, one cache line.
 typedef struct cm_place {
     carom_vec3 position;
     cm_mat3 rotation;
-    const carom_hull *hull; // of a hull; else NULL
+    const carom_hull *hull;    // of a hull; else NULL
+    float reach, inner_radius; // cm_shape_reach, cm_shape_inner_radius
 } cm_place;
 
 // A candidate: the boxes of two shapes overlap, their filters agree, and one body can move.

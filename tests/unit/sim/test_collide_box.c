@@ -198,8 +198,10 @@ Test(collide_box, any_width_chooses_the_same_axes)
             carom_quat turn = random_turn();
             turn = round % 5 == 0 ? (carom_quat){0.0f, 0.0f, 0.0f, 1.0f} : turn;
             shapes[i] = box(0.2f + chance(), 0.2f + chance(), 0.2f + chance());
-            places[i] = (cm_place){cm_vec(1.6f * chance(), 1.6f * chance(), 1.6f * chance()),
-                                   cm_mat3_from_quat(turn), NULL};
+            places[i] = (cm_place){
+                .position = cm_vec(1.6f * chance(), 1.6f * chance(), 1.6f * chance()),
+                .rotation = cm_mat3_from_quat(turn),
+            };
             pairs.a[i / 2] = i / 2;
             pairs.b[i / 2] = 15 - i / 2;
             pairs.margin[i / 2] = 0.1f * chance();

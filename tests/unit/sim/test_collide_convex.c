@@ -23,7 +23,7 @@ static void put(thing *t, carom_shape_def def, carom_vec3 at, carom_quat turn)
 {
     t->def = def;
     cr_assert_eq(cm_shape_from_def(&def, &t->shape, NULL), CAROM_OK);
-    t->place = (cm_place){at, cm_mat3_from_quat(turn), def.hull};
+    t->place = (cm_place){.position = at, .rotation = cm_mat3_from_quat(turn), .hull = def.hull};
     t->position[0] = at.x, t->position[1] = at.y, t->position[2] = at.z;
     t->orientation[0] = turn.x, t->orientation[1] = turn.y, t->orientation[2] = turn.z,
     t->orientation[3] = turn.w;
