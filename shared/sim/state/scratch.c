@@ -3,7 +3,7 @@
 //
 //   OFFSET   SIZE                                  CONTENT
 //   0        24  x limits.shapes                   bounds
-//   …        48  x limits.shapes                   places
+//   …        64  x limits.shapes                   places
 //   …        8   x limits.contacts                 pairs
 //   …        172 x limits.contacts                 manifolds
 //   …        8   x limits.contacts                 matches

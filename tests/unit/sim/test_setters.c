@@ -190,6 +190,6 @@ Test(setters, leave_no_trace_in_a_rewind)
     for (int solver = CAROM_SOLVER_SOFT; solver <= CAROM_SOLVER_VOLUME; solver++) {
         changing_solver = (carom_solver_type)solver;
         cm_rewind_scene(&scene, false);
-        cr_assert_gt(cm_rewind_scene(&scene, true).touching, 50);
+        cr_assert_gt(cm_rewind_scene(&scene, true).touching, 40);
     }
 }
