@@ -434,6 +434,42 @@ CAROM_API carom_result carom_body_set_type(carom_world *world, carom_body_id bod
 CAROM_API carom_result carom_body_set_user_data(carom_world *world, carom_body_id body,
                                                 uint64_t user_data);
 
+// How gravity pulls it (-1e6 to 1e6, 1 is as everything), and what slows it (1/s, 0 to 1e6).
+CAROM_API carom_result carom_body_set_gravity_scale(carom_world *world, carom_body_id body,
+                                                    float scale);
+CAROM_API carom_result carom_body_set_damping(carom_world *world, carom_body_id body, float linear,
+                                              float angular);
+// kg; its inertia grows alike, its centre of mass stays. STATE for a body that never had a mass.
+CAROM_API carom_result carom_body_set_mass(carom_world *world, carom_body_id body, float mass);
+// Gives a kinematic body (STATE for another one) the velocity that takes it to this pose of its
+// origin in the next step, the shorter way round: its place to rounding, a turn of up to a radian
+// to 1%. It goes on with that velocity until told otherwise.
+CAROM_API carom_result carom_body_set_target(carom_world *world, carom_body_id body,
+                                             carom_vec3 position, carom_quat orientation);
+// Velocity (m/s) of the body's matter at a point of the world.
+CAROM_API carom_result carom_body_velocity_at(const carom_world *world, carom_body_id body,
+                                              carom_vec3 point, carom_vec3 *velocity);
+// Wakes it, with all that fell asleep with it.
+CAROM_API carom_result carom_body_wake(carom_world *world, carom_body_id body);
+// Stops it and counts its time at rest as over: it falls asleep in the next step, if nothing moves
+// it there and all that it touches or is joined to is at rest as well. STATE for a body that is not
+// dynamic, or may not sleep.
+CAROM_API carom_result carom_body_rest(carom_world *world, carom_body_id body);
+
+// A shape of a body that touches one of another.
+typedef struct carom_body_contact {
+    carom_shape_id shape; // the body's own
+    carom_body_id other_body;
+    carom_shape_id other_shape;
+    uint32_t points; // of contact, 0 to 4; 0 where one of the two is a sensor
+} carom_body_contact;
+
+// What touches a body, as the last step left it (state: the same after a restore), in order of the
+// pairs of shapes: returns how many, fills up to capacity. 0 for a body that is not there. It looks
+// through all contacts of the world.
+CAROM_API uint32_t carom_body_contacts(const carom_world *world, carom_body_id body,
+                                       carom_body_contact *contacts, uint32_t capacity);
+
 // Shapes of a body in ascending slot order: returns how many it has, fills up to capacity.
 CAROM_API uint32_t carom_body_shapes(const carom_world *world, carom_body_id body,
                                      carom_shape_id *shapes, uint32_t capacity);
@@ -441,6 +477,9 @@ CAROM_API carom_result carom_shape_get(const carom_world *world, carom_shape_id 
                                        carom_shape_def *def, carom_body_id *body);
 CAROM_API carom_result carom_shape_set_surface(carom_world *world, carom_shape_id shape,
                                                float friction, float restitution);
+// What it collides with from the next step on (carom_shape_def).
+CAROM_API carom_result carom_shape_set_filter(carom_world *world, carom_shape_id shape,
+                                              uint32_t category, uint32_t mask, int32_t group);
 
 // Friction and restitution between two bodies, two materials, or one of each. A rule goes before
 // the combine rules, and a later rule before an earlier one. A rule of a body goes when the body

@@ -132,23 +132,13 @@ void cm_shape_to_def(const cm_shape *shape, carom_shape_def *def)
     }
 }
 
-// The row of a live shape, or NULL.
-static cm_shape *find(const carom_world *world, carom_shape_id id)
-{
-    if (id.generation == 0 || id.index >= world->state.shape_slots) {
-        return NULL;
-    }
-    cm_shape *shape = &cm_shapes(world)[id.index];
-    return shape->alive && shape->generation == id.generation ? shape : NULL;
-}
-
 carom_result carom_shape_get(const carom_world *world, carom_shape_id shape, carom_shape_def *def,
                              carom_body_id *body)
 {
     if (world == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
-    const cm_shape *row = find(world, shape);
+    const cm_shape *row = cm_shape_find(world, shape);
     if (row == NULL) {
         return CAROM_ERROR_STALE_ID;
     }
@@ -170,7 +160,7 @@ carom_result carom_shape_set_surface(carom_world *world, carom_shape_id shape, f
         return CAROM_ERROR_ARGUMENT;
     }
     carom_error *error = &world->error;
-    cm_shape *row = find(world, shape);
+    cm_shape *row = cm_shape_find(world, shape);
     CM_FIELD(row ? CAROM_OK : CAROM_ERROR_STALE_ID, "shape", "the id of a living shape");
     CM_FIELD(cm_check_float(friction, 0.0f, CAROM_FRICTION_MAX), "friction", "0 to 1000");
     CM_FIELD(cm_check_float(restitution, 0.0f, 1.0f), "restitution", "0 to 1");

@@ -20,6 +20,15 @@ cm_body *cm_body_find(const carom_world *world, carom_body_id id)
     return body->alive && body->generation == id.generation ? body : NULL;
 }
 
+cm_shape *cm_shape_find(const carom_world *world, carom_shape_id id)
+{
+    if (id.generation == 0 || id.index >= world->state.shape_slots) {
+        return NULL;
+    }
+    cm_shape *shape = &cm_shapes(world)[id.index];
+    return shape->alive && shape->generation == id.generation ? shape : NULL;
+}
+
 cm_joint *cm_joint_find(const carom_world *world, carom_joint_id id)
 {
     if (id.generation == 0 || id.index >= world->state.joint_slots) {

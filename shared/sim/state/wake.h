@@ -5,6 +5,8 @@
 
 #include "shared/sim/state/image.h"
 
+#define CM_SLEEP_TIME 0.5f // s at rest, after which a body may fall asleep
+
 static inline bool cm_body_is_asleep(const cm_body *body)
 {
     return (body->flags & CM_BODY_ASLEEP) != 0;

@@ -15,7 +15,6 @@
 #include "shared/sim/state/scratch.h"
 #include "shared/sim/state/wake.h"
 
-#define CM_SLEEP_TIME  0.5f  // s
 #define CM_SLEEP_SPEED 0.05f // m/s, of a body's outermost points
 
 // Stages -----------------------------------------------------------------------------------------
