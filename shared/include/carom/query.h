@@ -18,7 +18,7 @@
 //
 // Errors, of every function here: ARGUMENT for a pointer that is missing, a length or size outside
 // its range, a direction of no length, or a filter that can see nothing; NOT_FINITE for NaN and the
-// infinities; STALE_ID where `exclude` names a body that is gone. A refused call writes nothing.
+// infinities; STALE_ID where the filter names a body that is gone. A refused call writes nothing.
 // Nothing of it is told to carom_last_error, since a query only reads.
 #ifndef CAROM_QUERY_H
 #define CAROM_QUERY_H
@@ -29,6 +29,13 @@
 extern "C" {
 #endif
 
+// Where a body is taken to be.
+typedef struct carom_body_pose {
+    carom_body_id body;
+    carom_vec3 position; // of the body's origin, world
+    carom_quat orientation;
+} carom_body_pose;
+
 // What a query sees. A shape is seen where its category is in the filter's mask and the filter's
 // category in the shape's mask; groups do not count. Wherever a filter is asked for, NULL is the
 // default.
@@ -37,6 +44,12 @@ typedef struct carom_query_filter {
     uint32_t mask;         // categories that it sees; all ones. 0 is refused
     carom_body_id exclude; // a body that it does not see, such as the one that asks; null: none
     bool sensors;          // sees sensors, too; false
+    // Bodies that are asked about somewhere else than where they are, as where a player saw them:
+    // the answers are those of a world in which carom_body_set_pose had put them there, bit for
+    // bit. Ascending by the bodies' indices, each once. Every shape of theirs is met without a
+    // tree.
+    const carom_body_pose *poses; // read during the call alone
+    uint32_t pose_count;          // 0
 } carom_query_filter;
 
 CAROM_API carom_query_filter carom_default_query_filter(void);

@@ -77,15 +77,21 @@ static inline bool cm_shape_rubs(const cm_shape *shape)
            v.y != 0.0f || v.z != 0.0f;
 }
 
-// World pose of a shape from its body's motion.
-static inline void cm_shape_pose(const carom_world *world, const cm_shape *shape,
-                                 carom_vec3 *position, carom_quat *orientation)
+// World pose of a shape from a motion of its body.
+static inline void cm_shape_pose_at(const cm_motion *motion, const cm_body *body,
+                                    const cm_shape *shape, carom_vec3 *position,
+                                    carom_quat *orientation)
 {
-    const cm_motion *motion = cm_motions(world) + shape->body;
-    const cm_body *body = cm_bodies(world) + shape->body;
     carom_vec3 local = cm_sub(shape->position, body->center_of_mass);
     *position = cm_add(motion->position, cm_rotate(motion->orientation, local));
     *orientation = cm_quat_mul(motion->orientation, shape->orientation);
+}
+
+static inline void cm_shape_pose(const carom_world *world, const cm_shape *shape,
+                                 carom_vec3 *position, carom_quat *orientation)
+{
+    cm_shape_pose_at(cm_motions(world) + shape->body, cm_bodies(world) + shape->body, shape,
+                     position, orientation);
 }
 
 #endif

@@ -123,6 +123,95 @@ Test(query, batches_rewinds_lanes_and_capacities_do_not_count)
     }
 }
 
+// Bodies at poses given: as in a world in which they were put there.
+Test(query, poses_given_are_as_if_bodies_were_put_there)
+{
+    cm_rng rng;
+    uint32_t kinds[4] = {0};
+    cm_rng_seed(&rng, 4);
+    for (uint32_t i = 0; i < 400; i++) {
+        cm_random_world random;
+        cr_assert(cm_random_world_open(&random, 7000 + i));
+        carom_world *twin = cm_random_world_twin(&random);
+        size_t size = carom_world_save_size(random.world);
+        void *image = malloc(size);
+        carom_world_save(random.world, image, size);
+        cr_assert_eq(carom_world_restore(twin, image, size), CAROM_OK);
+        free(image);
+        carom_body_pose poses[4];
+        uint32_t count = 0, slots = carom_world_body_slots(twin);
+        for (uint32_t slot = cm_rng_below(&rng, 6); slot < slots && count < 4;
+             slot += 1 + cm_rng_below(&rng, 6)) {
+            carom_body_id body = carom_world_body_at(twin, slot);
+            carom_quat q = {0.0f, 0.6f, 0.0f, 0.8f};
+            carom_vec3 place = cm_around(&rng, 3.0f);
+            poses[count++] = (carom_body_pose){body, place, q};
+            cr_assert_eq(carom_body_set_pose(twin, body, place, q), CAROM_OK);
+        }
+        for (uint32_t k = 0; k < 40; k++) {
+            cm_question question;
+            carom_query_hit here[CM_QUERY_RIG_HITS], there[CM_QUERY_RIG_HITS];
+            uint32_t found, wanted, kind = k % 4;
+            if (!cm_question_draw((cm_query_kind)kind, &random, &rng, &question)) {
+                continue;
+            }
+            cr_assert_eq(cm_question_ask(twin, &question, there, 3 + k, &wanted), CAROM_OK);
+            question.filter.poses = poses;
+            question.filter.pose_count = count;
+            cr_assert_eq(cm_question_ask(random.world, &question, here, 3 + k, &found), CAROM_OK);
+            cr_assert_eq(found, wanted);
+            for (uint32_t n = 0; n < found; n++) {
+                cr_assert(cm_same_hit(&here[n], &there[n]), "kind %u", kind);
+                for (uint32_t p = 0; p < count; p++) {
+                    kinds[kind] += carom_body_id_equal(here[n].body, poses[p].body);
+                }
+            }
+        }
+        free((void *)twin);
+        cm_random_world_close(&random);
+    }
+    for (uint32_t kind = 0; kind < 4; kind++) {
+        cr_assert_gt(kinds[kind], 100, "%u: %u hits of bodies at poses given", kind, kinds[kind]);
+    }
+}
+
+Test(query, poses_that_make_no_sense_are_refused)
+{
+    carom_world_def def = cm_rig_def(8);
+    cm_rig rig = cm_rig_open(&def, 0);
+    carom_body_id a = cm_rig_sphere(&rig, cm_vec(0.0f, 0.0f, 0.0f), 1.0f);
+    carom_body_id b = cm_rig_sphere(&rig, cm_vec(5.0f, 0.0f, 0.0f), 1.0f);
+    const carom_quat none = {0.0f, 0.0f, 0.0f, 1.0f};
+    carom_body_pose poses[2] = {{a, {0}, none}, {b, {0}, none}};
+    carom_query_filter filter = carom_default_query_filter();
+    carom_ray ray = {{-5.0f, 0.0f, 0.0f}, {10.0f, 0.0f, 0.0f}};
+    carom_query_hit hits[2];
+    uint32_t count;
+    filter.poses = poses;
+    filter.pose_count = 2;
+    cr_assert_eq(carom_world_cast_ray(rig.world, &ray, &filter, hits, 2, &count), CAROM_OK);
+    cr_assert(count == 2 && hits[1].distance == 4.0f && carom_body_id_equal(hits[1].body, b));
+    poses[1].body = a;
+    cr_assert_eq(carom_world_cast_ray(rig.world, &ray, &filter, hits, 2, &count),
+                 CAROM_ERROR_ARGUMENT);
+    poses[1].body = b;
+    poses[1].position.x = NAN;
+    cr_assert_eq(carom_world_cast_ray(rig.world, &ray, &filter, hits, 2, &count),
+                 CAROM_ERROR_NOT_FINITE);
+    poses[1].position.x = 0.0f;
+    poses[1].orientation.w = 0.5f;
+    cr_assert_eq(carom_world_cast_ray(rig.world, &ray, &filter, hits, 2, &count),
+                 CAROM_ERROR_ARGUMENT);
+    poses[1].orientation.w = 1.0f;
+    carom_body_destroy(rig.world, b);
+    cr_assert_eq(carom_world_cast_ray(rig.world, &ray, &filter, hits, 2, &count),
+                 CAROM_ERROR_STALE_ID);
+    filter.poses = NULL;
+    cr_assert_eq(carom_world_cast_ray(rig.world, &ray, &filter, hits, 2, &count),
+                 CAROM_ERROR_ARGUMENT);
+    cm_rig_close(&rig);
+}
+
 Test(query, a_query_sees_poses_at_the_call)
 {
     carom_world_def def = cm_rig_def(8);
