@@ -19,8 +19,8 @@ void cm_roster_init(cm_roster *roster, cm_room_loop *loop, uint32_t input_rate)
     const cm_room *room = cm_room_loop_room(loop);
     uint32_t least = cm_room_tick_rate(room) / POSE_TICKS;
     uint32_t size = cm_game_input_size(cm_room_game(room));
-    if (size >= CAROM_POINTER_BYTES && input_rate < least &&
-        size > cm_game_module(cm_room_game(room))->input_size) {
+    if (input_rate < least &&
+        size >= cm_game_module(cm_room_game(room))->input_size + CAROM_POINTER_BYTES) {
         roster->input_rate = least;
     }
 }

@@ -105,12 +105,14 @@ static size_t align_up(size_t size)
 }
 
 static carom_game *game_allocate(const carom_module *module, const carom_world_def *def,
-                                 const carom_allocator *allocator, size_t world_size)
+                                 const carom_allocator *allocator, size_t world_size,
+                                 uint32_t history)
 {
     size_t messages_size = CM_GAME_MESSAGES_MAX * sizeof(cm_game_message);
     size_t head = align_up(sizeof(carom_game) + sizeof(void *));
+    size_t past_size = align_up(cm_past_size(history));
     size_t total = WORLD_ALIGNMENT + head + align_up(module->state_size) + align_up(messages_size) +
-                   world_size;
+                   past_size + world_size;
     char *block = allocator->allocate(allocator->context, total);
     if (block == NULL) {
         return NULL;
@@ -123,7 +125,9 @@ static carom_game *game_allocate(const carom_module *module, const carom_world_d
     game->allocator = *allocator;
     game->module_state = (uint32_t *)(base + head);
     game->messages = (cm_game_message *)(base + head + align_up(module->state_size));
-    char *world_memory = (char *)game->messages + align_up(messages_size);
+    char *past = (char *)game->messages + align_up(messages_size);
+    game->past = cm_past_at(past, history);
+    char *world_memory = past + past_size;
     if (carom_world_create(def, world_memory, world_size, &game->world) != CAROM_OK) {
         allocator->release(allocator->context, block);
         return NULL;
@@ -172,11 +176,13 @@ carom_result cm_game_create(const cm_scene *scene, const carom_module *module, u
     if (world_size == 0) {
         return CAROM_ERROR_LIMIT_SIZE;
     }
-    carom_game *game = game_allocate(module, &def, memory, world_size);
+    carom_game *game =
+        game_allocate(module, &def, memory, world_size, cm_scene_history_ticks(scene));
     if (game == NULL) {
         return CAROM_ERROR_MEMORY;
     }
     game->pointer_bytes = cm_scene_pointer_bytes(scene);
+    game->prefix_bytes = game->pointer_bytes + (game->past.ticks > 0 ? CAROM_SEEN_BYTES : 0);
     if (cm_game_input_size(game) > CAROM_INPUT_MAX) {
         cm_game_destroy(game);
         return CAROM_ERROR_LIMIT_SIZE;
@@ -197,6 +203,7 @@ carom_result cm_game_create(const cm_scene *scene, const carom_module *module, u
         cm_fpenv_leave(saved);
         game->message_count = 0; // nobody is there to read them
     }
+    cm_past_note(&game->past, game->world);
     cm_game_refresh_public(game);
     *out = game;
     return CAROM_OK;
@@ -290,8 +297,8 @@ static void run_module_tick(carom_game *game)
         if (is_present(game, player)) {
             inputs[count].player = player;
             memset(inputs[count].bytes, 0, CAROM_INPUT_MAX);
-            memcpy(inputs[count].bytes, game->held[player] + game->pointer_bytes,
-                   CAROM_INPUT_MAX - game->pointer_bytes);
+            memcpy(inputs[count].bytes, game->held[player] + game->prefix_bytes,
+                   CAROM_INPUT_MAX - game->prefix_bytes);
             count++;
         }
     }
@@ -313,6 +320,7 @@ void cm_game_tick(carom_game *game, const cm_tick_input *input)
 {
     cm_fpenv saved = cm_fpenv_enter();
     game->message_count = 0;
+    game->ticking = 1;
     // Until the step a module sees no events: those of the last tick are gone after a restore.
     carom_world_clear_events(game->world);
     for (uint32_t i = 0; i < input->event_count; i++) {
@@ -326,9 +334,13 @@ void cm_game_tick(carom_game *game, const cm_tick_input *input)
         run_module_tick(game);
     }
     carom_world_step(game->world);
+    game->ticking = 0;
+    game->stepped = 1;
     if (game->module->contact != NULL) {
         run_contacts(game);
     }
+    game->stepped = 0;
+    cm_past_note(&game->past, game->world);
     cm_game_refresh_public(game);
     cm_fpenv_leave(saved);
 }
@@ -405,12 +417,13 @@ uint64_t cm_game_poses_refused(const carom_game *game)
 
 uint32_t cm_game_input_size(const carom_game *game)
 {
-    return game->pointer_bytes + game->module->input_size;
+    return game->prefix_bytes + game->module->input_size;
 }
 
 uint32_t cm_scene_input_size(const cm_scene *scene, const carom_module *module)
 {
-    return cm_scene_pointer_bytes(scene) + module->input_size;
+    uint32_t seen = cm_scene_history_ticks(scene) > 0 ? CAROM_SEEN_BYTES : 0;
+    return cm_scene_pointer_bytes(scene) + seen + module->input_size;
 }
 
 cm_input_check cm_game_check_input(const carom_game *game, const uint8_t *bytes,
@@ -422,7 +435,7 @@ cm_input_check cm_game_check_input(const carom_game *game, const uint8_t *bytes,
     if (*reason > CM_POINTER_NONE) {
         return CM_INPUT_POSE_REFUSED;
     }
-    memcpy(rest, bytes + game->pointer_bytes, CAROM_INPUT_MAX - game->pointer_bytes);
+    memcpy(rest, bytes + game->prefix_bytes, CAROM_INPUT_MAX - game->prefix_bytes);
     bool good = game->module->check_input == NULL || game->module->check_input(rest);
     return good ? CM_INPUT_GOOD : CM_INPUT_MODULE_REFUSED;
 }

@@ -51,9 +51,14 @@ carom_result cm_game_create(const cm_scene *scene, const carom_module *module, u
                             const carom_allocator *allocator, carom_game **game);
 void cm_game_destroy(carom_game *game);
 
-// Bytes of a player's input: the module's, and before them a pose where the scene has pointers.
+// Bytes of a player's input: the module's, and before them a pose where the scene has pointers, and
+// the age of what the player saw where it has a history.
 uint32_t cm_game_input_size(const carom_game *game);
 uint32_t cm_scene_input_size(const cm_scene *scene, const carom_module *module);
+
+// The age of what a player saw, in ticks before its input's own; nothing, and 0, without a history.
+void cm_game_put_seen(const carom_game *game, uint8_t *input, double age);
+double cm_game_get_seen(const carom_game *game, const uint8_t *input);
 
 // Whether an input may be given to a tick: asked once, at the border.
 typedef enum cm_input_check {

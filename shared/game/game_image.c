@@ -1,6 +1,6 @@
 // A game's state as one: save and restore (local, fast), hash, encode and decode (portable).
 //
-// Saved form:    present, held inputs of present players, module state, the world's save.
+// Saved form:    present, held inputs of present players, module state, past, the world's save.
 // Encoded form, little-endian:
 //   OFFSET  SIZE          CONTENT
 //   0       4             magic "CRMG"
@@ -8,6 +8,7 @@
 //   8       8             present
 //   16      64 x players  held input of each present player, ascending slots
 //   …       4 x n         module state, words
+//   …       past          where bodies with a history were (past.h); nothing without
 //   …       rest          the world (carom_world_encode)
 //
 // The module's state is words, so that it has one value on every architecture. Its meaning is the
@@ -50,20 +51,21 @@ uint64_t cm_game_hash(const carom_game *game)
     for (uint32_t i = 0; i < cm_game_state_words(game); i++) {
         cm_hash_u32(&hash, game->module_state[i]);
     }
+    cm_past_hash(&game->past, &hash);
     return cm_hash_end(&hash);
 }
 
 size_t cm_game_save_bound(const carom_game *game)
 {
     return sizeof game->present + sizeof game->held + game->module->state_size +
-           carom_world_save_bound(game->world);
+           cm_past_save_bound(&game->past) + carom_world_save_bound(game->world);
 }
 
 size_t cm_game_save(const carom_game *game, void *image, size_t size)
 {
     char *at = image;
     size_t head = sizeof game->present + (size_t)present_count(game->present) * CAROM_INPUT_MAX +
-                  game->module->state_size;
+                  game->module->state_size + cm_past_save_size(&game->past);
     if (size < head) {
         return 0;
     }
@@ -77,6 +79,8 @@ size_t cm_game_save(const carom_game *game, void *image, size_t size)
     }
     memcpy(at, game->module_state, game->module->state_size);
     at += game->module->state_size;
+    cm_past_save(&game->past, at);
+    at += cm_past_save_size(&game->past);
     size_t world = carom_world_save(game->world, at, size - head);
     return world == 0 ? 0 : head + world;
 }
@@ -95,6 +99,12 @@ carom_result cm_game_restore(carom_game *game, const void *image, size_t size)
     if (size < head) {
         return CAROM_ERROR_CORRUPT;
     }
+    size_t past_size = cm_past_saved_size(&game->past, at + head, size - head);
+    if (past_size == 0 && game->past.ticks > 0) {
+        return CAROM_ERROR_CORRUPT;
+    }
+    const char *past = at + head;
+    head += past_size;
     carom_result result = carom_world_restore(game->world, at + head, size - head);
     if (result != CAROM_OK) {
         return result;
@@ -110,6 +120,7 @@ carom_result cm_game_restore(carom_game *game, const void *image, size_t size)
         }
     }
     memcpy(game->module_state, at, game->module->state_size);
+    cm_past_restore(&game->past, past);
     game->message_count = 0;
     cm_game_refresh_public(game);
     return CAROM_OK;
@@ -118,7 +129,8 @@ carom_result cm_game_restore(carom_game *game, const void *image, size_t size)
 size_t cm_game_encode_size(const carom_game *game)
 {
     return HEAD_SIZE + (size_t)present_count(game->present) * CAROM_INPUT_MAX +
-           game->module->state_size + carom_world_encode_size(game->world);
+           game->module->state_size + cm_past_encode_size(&game->past) +
+           carom_world_encode_size(game->world);
 }
 
 size_t cm_game_encode(const carom_game *game, void *bytes, size_t size)
@@ -136,6 +148,7 @@ size_t cm_game_encode(const carom_game *game, void *bytes, size_t size)
     for (uint32_t i = 0; i < cm_game_state_words(game); i++) {
         cm_put_u32(&writer, game->module_state[i]);
     }
+    cm_past_encode(&game->past, &writer);
     if (size < head) {
         return 0;
     }
@@ -161,7 +174,8 @@ carom_result cm_game_decode(carom_game *game, const void *bytes, size_t size)
     size_t held_size = (size_t)present_count(present) * CAROM_INPUT_MAX;
     const uint8_t *held = cm_get_bytes(&reader, held_size);
     const uint8_t *state = cm_get_bytes(&reader, (size_t)words * 4u);
-    if (reader.overflow) {
+    cm_byte_reader past = reader;
+    if (reader.overflow || !cm_past_check(&game->past, &reader)) {
         return CAROM_ERROR_CORRUPT;
     }
     size_t left = cm_bytes_left(&reader);
@@ -182,6 +196,7 @@ carom_result cm_game_decode(carom_game *game, const void *bytes, size_t size)
     for (uint32_t i = 0; i < words; i++) {
         game->module_state[i] = cm_get_u32(&state_reader);
     }
+    cm_past_take(&game->past, &past);
     game->message_count = 0;
     cm_game_refresh_public(game);
     return CAROM_OK;

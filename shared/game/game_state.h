@@ -4,8 +4,9 @@
 #define CM_GAME_GAME_STATE_H
 
 #include "shared/game/game_host.h"
+#include "shared/game/past.h"
 
-// State: present, held (of present players; zeros for the others), module_state, world.
+// State: present, held (of present players; zeros for the others), module_state, past, world.
 // Reported by a tick, not state: the messages.
 struct carom_game {
     const carom_module *module;
@@ -14,6 +15,10 @@ struct carom_game {
     uint32_t *module_state; // module->state_size bytes, a whole number of words
     uint64_t present;       // a bit a player slot
     uint32_t pointer_bytes; // of each input, before the module's own; 0 without pointers
+    uint32_t prefix_bytes;  // all before the module's own: pose, seen time
+    cm_past past;
+    // Within a tick, until the world's step: 1; after it, until the past is noted: stepped is 1.
+    uint32_t ticking, stepped;
     uint8_t held[CAROM_PLAYERS_MAX][CAROM_INPUT_MAX];
     uint8_t public_bytes[CAROM_MODULE_PUBLIC_MAX]; // derived from module_state
     cm_game_message *messages;                     // CM_GAME_MESSAGES_MAX

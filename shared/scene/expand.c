@@ -535,6 +535,7 @@ void cm_scene_body_def(const cm_scene *scene, uint32_t index, carom_body_def *de
     def->bullet = source->bullet;
     def->sleep = source->sleep;
     def->report_force = source->report_force;
+    def->history = source->history;
     def->pointer = source->pointer != NULL ? source->pointer->player : CAROM_NO_PLAYER;
     def->epsilon = source->has_epsilon ? (float)source->epsilon : -1.0f;
     def->gamma = source->has_gamma ? (float)source->gamma : -1.0f;

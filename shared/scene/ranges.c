@@ -73,6 +73,7 @@ static const cm_range RANGES[] = {
     {"Joint", "steering_axis", -1e6, 1e6},
     {"Limits", "bodies", 1, 65536},
     {"Limits", "contacts", 1, 1048576},
+    {"Limits", "history", 1, 1024},
     {"Limits", "joints", 0, 65536},
     {"Limits", "shapes", 1, 131072},
     {"Material", "density", 0, 1e6},

@@ -148,6 +148,19 @@ const char *cm_scene_joint_name(const cm_scene *scene, uint32_t index)
     return index < scene->joint_count ? scene->joints[index].name : "";
 }
 
+uint32_t cm_scene_history_ticks(const cm_scene *scene)
+{
+    const Cm__Scene__Limits *limits = scene->message->limits;
+    bool any = false;
+    for (uint32_t i = 0; i < scene->body_count && !any; i++) {
+        any = scene->bodies[i].source->history;
+    }
+    if (limits != NULL && limits->has_history) {
+        return limits->history; // for bodies that a module makes, too
+    }
+    return any ? (scene->message->tick_rate + 1) / 2 : 0;
+}
+
 uint32_t cm_scene_find_body(const cm_scene *scene, const char *name)
 {
     uint32_t low = 0, high = scene->body_count;

@@ -55,6 +55,8 @@ const char *cm_scene_body_name(const cm_scene *scene, uint32_t index);
 
 // Joint i of the scene is joint slot i of a new world; an unnamed one is joint_I.
 uint32_t cm_scene_joint_count(const cm_scene *scene);
+// Ticks that bodies with a history are remembered for; 0 where there are none.
+uint32_t cm_scene_history_ticks(const cm_scene *scene);
 const char *cm_scene_joint_name(const cm_scene *scene, uint32_t index);
 
 // Index of a body by its name, or CM_SCENE_NO_BODY.

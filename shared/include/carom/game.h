@@ -7,6 +7,7 @@
 #ifndef CAROM_GAME_H
 #define CAROM_GAME_H
 
+#include "carom/query.h"
 #include "carom/world.h"
 
 #ifdef __cplusplus
@@ -15,6 +16,11 @@ extern "C" {
 
 #define CAROM_MODULE_ABI    1
 #define CAROM_POINTER_BYTES 52 // of these for the pose, in a room whose scene has a pointer
+
+// In a room whose scene has a body with a history, of the bytes of an input behind that pose and
+// before the module's own: when what the player saw was (the client fills them in).
+#define CAROM_SEEN_BYTES    2
+#define CAROM_SEEN_PER_TICK 64 // parts of a tick that it is told in
 
 // Where a pointer is to be: the first 52 bytes of its player's input, 13 little-endian binary32 in
 // this order. The module's own input comes after them, and is all that the module is given.
@@ -81,6 +87,25 @@ CAROM_API uint64_t carom_game_random(carom_game *game); // the world's own strea
 // rewound, and whatever connections the player needs for it).
 CAROM_API carom_result carom_game_send(carom_game *game, uint32_t player, const void *bytes,
                                        uint32_t size);
+
+// A ray, or a shape that is cast along a way, or (where that is zero) stands.
+typedef struct carom_seen_query {
+    const carom_ray *ray;         // else NULL
+    const carom_shape_def *shape; // else NULL
+    carom_vec3 translation;       // of the shape, m
+} carom_seen_query;
+
+// What a player's shot hits: the query (carom/query.h: answers, order, errors, cost) asked of the
+// world with every body of a history where this player saw it when it made the input of this tick,
+// and all else where it is. Between ticks poses are interpolated as clients draw them; a time that
+// is not remembered any more counts as the oldest that is, and one that is still to come as now; a
+// body that was not there then is taken where it is. STATE where the scene has no body with a
+// history, or the player is not there; the filter gives no poses of its own (ARGUMENT).
+CAROM_API carom_result carom_world_query_seen(const carom_game *game, uint32_t player,
+                                              const carom_seen_query *query,
+                                              const carom_query_filter *filter,
+                                              carom_query_hit *hits, uint32_t capacity,
+                                              uint32_t *count);
 
 // The built-in module: each player drives a cube by force through a crowd of small cubes, which are
 // drawn to it by springs while a button is held. Input, 9 bytes: force direction x and z as

@@ -37,6 +37,10 @@
 #define CAROM_USER_DATA_MAX     256
 #define CAROM_MESSAGE_MAX       1024
 
+// Of where bodies were (carom_world_query_seen).
+#define CAROM_HISTORY_TICKS_MAX  1024u // that a scene may ask to be remembered
+#define CAROM_HISTORY_BODIES_MAX 128u  // of one tick, by ascending slots; others are not remembered
+
 // Ranges of values that calls take and that encoded worlds may hold: they keep squares and products
 // of single values finite in binary32. What a step makes of them is only asked to be finite.
 #define CAROM_POSITION_MAX      1.0e7f  // m, of what is placed

@@ -306,6 +306,7 @@ typedef struct carom_body_def {
     bool bullet;          // moves far in a tick and must not pass through others
     bool sleep;           // may sleep; true
     bool report_force;    // wants contact_force and contact_torque
+    bool history;         // a game remembers where it was (carom_world_query_seen); false
     uint32_t pointer;     // player whose input moves it (kinematic); CAROM_NO_PLAYER: none
     float epsilon, gamma; // lcp, of its contacts; negative: the solver's
 
@@ -400,6 +401,8 @@ CAROM_API carom_result carom_body_get(const carom_world *world, carom_body_id bo
 // alone is not in it.
 CAROM_API carom_result carom_body_get_def(const carom_world *world, carom_body_id body,
                                           carom_body_def *def);
+// Whether its def said `history`; false of a body that is not there.
+CAROM_API bool carom_body_has_history(const carom_world *world, carom_body_id body);
 // The player whose input moves it, or CAROM_NO_PLAYER, also of a body that is not there.
 CAROM_API uint32_t carom_body_pointer(const carom_world *world, carom_body_id body);
 

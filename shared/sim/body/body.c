@@ -145,8 +145,9 @@ static carom_result rows_from_def(const carom_body_def *def, const carom_shape_d
     body->alive = 1;
     body->type = (uint8_t)def->type;
     body->locks = (uint8_t)def->axis_locks;
-    body->flags = (uint8_t)((def->sleep ? CM_BODY_SLEEP : 0) | (def->bullet ? CM_BODY_BULLET : 0) |
-                            (def->report_force ? CM_BODY_REPORT : 0));
+    body->flags =
+        (uint8_t)((def->sleep ? CM_BODY_SLEEP : 0) | (def->bullet ? CM_BODY_BULLET : 0) |
+                  (def->report_force ? CM_BODY_REPORT : 0) | (def->history ? CM_BODY_HISTORY : 0));
     body->island = CM_NONE;
     body->epsilon = def->epsilon;
     body->gamma = def->gamma;
@@ -342,6 +343,7 @@ carom_result carom_body_get_def(const carom_world *world, carom_body_id id, caro
     def->bullet = (body->flags & CM_BODY_BULLET) != 0;
     def->sleep = (body->flags & CM_BODY_SLEEP) != 0;
     def->report_force = (body->flags & CM_BODY_REPORT) != 0;
+    def->history = (body->flags & CM_BODY_HISTORY) != 0;
     def->pointer = body->pointer;
     def->epsilon = body->epsilon;
     def->gamma = body->gamma;
@@ -351,6 +353,12 @@ carom_result carom_body_get_def(const carom_world *world, carom_body_id id, caro
     def->inertia_orientation = body->inertia_orientation;
     def->center_of_mass = body->center_of_mass;
     return CAROM_OK;
+}
+
+bool carom_body_has_history(const carom_world *world, carom_body_id id)
+{
+    const cm_body *body = world != NULL ? cm_body_find(world, id) : NULL;
+    return body != NULL && (body->flags & CM_BODY_HISTORY) != 0;
 }
 
 uint32_t carom_body_pointer(const carom_world *world, carom_body_id id)

@@ -92,7 +92,8 @@ enum {
     CM_BODY_ASLEEP = 8,
     CM_BODY_STIRRED = 16, // by a call since the last step: woken, or not dynamic and changed
     CM_BODY_MIDWAY = 32,  // lcp: rows turned it; its angular velocity is that of half a step ago
-    CM_BODY_FLAGS = 63,
+    CM_BODY_HISTORY = 64, // the game keeps its poses; nothing to a step
+    CM_BODY_FLAGS = 127,
 };
 
 typedef struct cm_body {
