@@ -443,6 +443,7 @@ carom_result carom_client_set_input(carom_client *client, const void *bytes, uin
     }
     // Behind the pose of a pointer, where the room has pointers.
     memcpy(client->input + cm_game_input_size(client->mirror->game) - size, input, size);
+    client->drawn = cm_client_clock_render(&client->clock);
     return CAROM_OK;
 }
 

@@ -129,8 +129,10 @@ static uint64_t make_inputs(carom_client *client, double ahead)
         client->first_input = tick;
     }
     uint32_t size = cm_game_input_size(client->mirror->game);
-    cm_game_put_seen(client->mirror->game, client->input,
-                     (double)tick - cm_client_clock_render(&client->clock));
+    // What the player acted on is what was drawn when it did, a frame ago.
+    double drawn = client->drawn > 0.0 ? client->drawn : cm_client_clock_render(&client->clock);
+    cm_game_put_seen(client->mirror->game, client->input, (double)tick - drawn);
+    client->drawn = 0.0;
     cm_input_log_set(&client->inputs, tick, client->input, size);
     uint64_t first = made > AHEAD_MAX ? tick : tick - made + 1;
     cm_client_clock_made(&client->clock, first, tick);

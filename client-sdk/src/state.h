@@ -65,6 +65,7 @@ struct carom_client {
     uint64_t played_us;
     double gaps[3]; // ticks between the last updates, newest first
     uint8_t input[CAROM_INPUT_MAX];
+    double drawn; // tick that was drawn when the input was set since the last one was made; or 0
     cm_input_log inputs;
     cm_client_pointer pointer; // what is rendered to the device; its declaration outlives rooms
     carom_client_stats stats;

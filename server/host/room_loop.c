@@ -151,6 +151,7 @@ carom_result cm_room_loop_record(cm_room_loop *loop, const cm_room_record *recor
     const carom_module *module = cm_game_module(cm_room_game(loop->room));
     cm_match_def def = {.match_id = record->match_id,
                         .scene = loop->scene,
+                        .rules = module,
                         .module = module->name,
                         .module_version = module->version,
                         .seed = loop->seed,

@@ -155,7 +155,11 @@ CAROM_API carom_body_id carom_client_body_at(const carom_client *client, uint32_
 // CAROM_ERROR_STATE before the room is joined.
 CAROM_API carom_result carom_client_body_pose(const carom_client *client, carom_body_id body,
                                               carom_client_pose *pose);
-// What the body looks like: shapes of the mirror world, read only, valid until the next update.
+// What the body looks like: shapes of the mirror world, read only, valid until the next update. The
+// mirror is at the newest view; to query what is drawn (carom/query.h), give the filter the poses
+// of the bodies that carom_client_body_pose draws elsewhere. Where the scene has bodies with a
+// history every input tells the server the moment that was drawn when it was set, so that the
+// module may ask the same there (carom_world_query_seen).
 CAROM_API const carom_world *carom_client_world(const carom_client *client);
 // Public part of the module's state, as of the newest view.
 CAROM_API const uint8_t *carom_client_public_state(const carom_client *client, uint32_t *size);
