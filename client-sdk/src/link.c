@@ -29,7 +29,7 @@
 #define LINK_TIMEOUT_MS   120000u // ENet's own, of one reliable message; silence ends it earlier
 #define LINK_PACKET_SLACK 1024u
 #define LINK_FIRST_RTT_MS 250u  // until one is measured; ENet takes 500 and resends as late
-#define LINK_RESEND_MS    1000u // and a round trip: a reliable command waits no longer to go again
+#define LINK_SILENT_MS    1000u // of the server: then less is sent again to it
 #define LINK_HELLO_MS     200u  // a hello goes again
 #define LINK_HELLO_LATE   800u  // after LINK_HELLOS of them
 #define LINK_CONTROLS     256u  // control messages that are not acknowledged
@@ -58,7 +58,9 @@ struct cm_client_link {
     uint32_t address_count, address; // tried now
     uint8_t secret[CM_KEY_BYTES], public_key[CM_KEY_BYTES];
     uint32_t hellos;      // sent to this address
-    enet_uint32 hello_ms; // when the last one went
+    enet_uint32 heard_ms; // when the server was
+    enet_uint32 knock_ms; // when the first one went
+    enet_uint32 hello_ms; // when the last one did
     uint64_t cookie;      // 0: no challenge yet
     uint32_t attempts;    // CONNECTs sent
     uint16_t asked_port;  // of the present address, before a server said where to ask instead
@@ -151,6 +153,7 @@ static bool open_sealed(cm_client_link *link, uint8_t *bytes, size_t size)
         return false;
     }
     link->info.opened++;
+    link->heard_ms = enet_time_get();
     cm_path_heard(&link->path);
     if (type == CM_WIRE_PROBE) {
         send_raw(link, link->datagram, cm_frame_probed(&link->seal, size, link->datagram));
@@ -223,17 +226,20 @@ static void hold_settings(const cm_client_link *link, ENetPeer *peer)
     peer->packetThrottleDeceleration = 0;
 }
 
-// ENet sends a lost command each time twice as late: after a pause of the path that would be many
-// seconds.
-static void hold_timeouts(ENetPeer *peer)
+// ENet sends a lost command each time twice as late: a hello that is lost thrice would take
+// seconds, and what is said after a pause of the path many.
+static void hold_timeouts(const cm_client_link *link)
 {
-    enet_uint32 most = LINK_RESEND_MS + peer->roundTripTime;
+    ENetPeer *peer = link->peer;
+    enet_uint32 now = enet_time_get(), trip = peer->roundTripTime;
+    bool silent = now - link->heard_ms > LINK_SILENT_MS;
+    enet_uint32 most = trip + 4 * peer->roundTripTimeVariance + (silent ? LINK_SILENT_MS : trip);
     for (ENetListIterator at = enet_list_begin(&peer->sentReliableCommands);
          at != enet_list_end(&peer->sentReliableCommands); at = enet_list_next(at)) {
         ENetOutgoingCommand *command = (ENetOutgoingCommand *)(void *)at;
         if (command->roundTripTimeout > most) {
             command->roundTripTimeout = most;
-            peer->nextTimeout = enet_time_get(); // looked at again
+            peer->nextTimeout = now; // looked at again
         }
     }
 }
@@ -267,6 +273,7 @@ static void send_hello(cm_client_link *link)
     cm_hello hello = {.protocol = CM_PROTOCOL_VERSION};
     memcpy(hello.client_public, link->public_key, CM_KEY_BYTES);
     link->hello_ms = enet_time_get();
+    link->knock_ms = link->hellos == 0 ? link->hello_ms : link->knock_ms;
     link->hellos++;
     send_raw(link, link->datagram, cm_hello_write(&hello, link->datagram));
 }
@@ -363,9 +370,10 @@ static void connect_enet(cm_client_link *link)
     uint8_t id[4] = {(uint8_t)link->cookie, (uint8_t)(link->cookie >> 8),
                      (uint8_t)(link->cookie >> 16), (uint8_t)(link->cookie >> 24)};
     memcpy(&link->peer->connectID, id, sizeof id);
-    // Measured by hello and challenge, where neither had to go again.
-    enet_uint32 took = enet_time_get() - link->hello_ms;
-    link->peer->roundTripTime = link->hellos > 1 ? LINK_FIRST_RTT_MS : took > 0 ? took : 1;
+    // Measured by hello and challenge: of several hellos the first, which is at least as much.
+    enet_uint32 took = enet_time_get() - link->knock_ms;
+    took = took < LINK_FIRST_RTT_MS ? took : LINK_FIRST_RTT_MS;
+    link->peer->roundTripTime = took > 0 ? took : 1;
     link->peer->roundTripTimeVariance = link->peer->roundTripTime / 20 + 1;
     enet_peer_timeout(link->peer, ENET_PEER_TIMEOUT_LIMIT, LINK_TIMEOUT_MS, LINK_TIMEOUT_MS);
     enet_peer_ping_interval(link->peer, LINK_PING_MS);
@@ -569,7 +577,7 @@ void cm_client_link_flush(cm_client_link *link)
     link->events = 0;
     connect_enet(link);
     if (is_connected(link)) {
-        hold_timeouts(link->peer);
+        hold_timeouts(link);
     }
     uint32_t probe = link->peer != NULL && link->peer->state == ENET_PEER_STATE_CONNECTED
                          ? cm_path_probe(&link->path, now_us())

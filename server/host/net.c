@@ -18,21 +18,23 @@
 #include "shared/net/net.h"
 #include "shared/wire/packet.h"
 
-#define CHANNELS        2u
-#define NO_PEER         UINT32_MAX
-#define PEER_ID_NONE    0xfffu
-#define RECEIVE_MAX     4096u         // bytes of a message of a client
-#define WAITING_MAX     (64u * 1024u) // bytes of a client not yet handed over
-#define SOCKET_BUFFER   (4 * 1024 * 1024)
-#define EVENTS_MAX      8192u // in one turn
-#define DATAGRAMS_MAX   1024u // in one turn, and less than one service call's 256 more: some 5 ms
-#define STEPS_MAX       1000000u // in one turn, and less than 256 datagrams' more: some 2 ms
-#define IP_UDP_HEADERS  28u
-#define SEND_MAX        (8u << 20)
-#define RESEND_MAX_MS   1000u   // and a round trip: a reliable command waits no longer
-#define FIRST_RTT_MS    250u    // until one is measured; ENet takes 500 and resends as late
-#define ENET_TIMEOUT_MS 120000u // of one reliable message; silence ends it earlier
-#define HALF_OPEN_MS    5000u   // a connection that shows nothing of itself
+#define CHANNELS         2u
+#define NO_PEER          UINT32_MAX
+#define PEER_ID_NONE     0xfffu
+#define RECEIVE_MAX      4096u         // bytes of a message of a client
+#define WAITING_MAX      (64u * 1024u) // bytes of a client not yet handed over
+#define SOCKET_BUFFER    (4 * 1024 * 1024)
+#define EVENTS_MAX       8192u // in one turn
+#define DATAGRAMS_MAX    1024u // in one turn, and less than one service call's 256 more: some 5 ms
+#define STEPS_MAX        1000000u // in one turn, and less than 256 datagrams' more: some 2 ms
+#define IP_UDP_HEADERS   28u
+#define SEND_MAX         (8u << 20)
+#define TWICE_MS         12u     // after which the fragments of a message go a second time
+#define TWICE_FRAGMENTS  40u     // of messages of so many at most
+#define RESEND_SILENT_MS 1000u   // of a peer: then less is sent again to it
+#define FIRST_RTT_MS     250u    // until one is measured; ENet takes 500 and resends as late
+#define ENET_TIMEOUT_MS  120000u // of one reliable message; silence ends it earlier
+#define HALF_OPEN_MS     5000u   // a connection that shows nothing of itself
 
 struct cm_host {
     ENetHost *enet;
@@ -506,24 +508,40 @@ void cm_host_disconnect(cm_host *host, uint32_t peer, uint32_t reason)
     enet_peer_disconnect_later(&host->enet->peers[peer], reason);
 }
 
-// ENet sends a lost command again after a round trip and four deviations. But later ones that are
-// acknowledged tell of the loss sooner: then it goes again now. A welcome is some dozen fragments,
-// of which a bad path loses one. And each time later than the last, twice as late: after a pause of
-// the path that would be many seconds, so it has a bound.
+// A fragment of a message that goes twice: with a dozen of them one is lost on every other bad
+// path, and would cost a round trip and a half.
+static bool goes_twice(const ENetOutgoingCommand *command, enet_uint32 age_ms)
+{
+    const ENetProtocol *sent = &command->command;
+    bool fragment =
+        (sent->header.command & ENET_PROTOCOL_COMMAND_MASK) == ENET_PROTOCOL_COMMAND_SEND_FRAGMENT;
+    return fragment && command->sendAttempts == 1 && age_ms >= TWICE_MS &&
+           ENET_NET_TO_HOST_32(sent->sendFragment.fragmentCount) <= TWICE_FRAGMENTS;
+}
+
+// When a reliable command goes again. ENet waits for a round trip and four deviations, then each
+// time twice as long. But later ones that are acknowledged tell of a loss sooner, a welcome's
+// fragments go again unasked, and after a pause of the path nothing waits for many seconds.
 static void hasten(ENetPeer *peer, const cm_peer_account *account)
 {
-    enet_uint32 now = enet_time_get(), most = RESEND_MAX_MS + peer->roundTripTime;
+    enet_uint32 now = enet_time_get(), trip = peer->roundTripTime;
+    bool silent = now - account->heard_ms > RESEND_SILENT_MS;
+    enet_uint32 least = trip + 4 * peer->roundTripTimeVariance;
+    enet_uint32 most = least + (silent ? RESEND_SILENT_MS : trip);
     for (ENetListIterator at = enet_list_begin(&peer->sentReliableCommands);
          at != enet_list_end(&peer->sentReliableCommands); at = enet_list_next(at)) {
         ENetOutgoingCommand *command = (ENetOutgoingCommand *)(void *)at;
-        bool lost = command->command.header.channelID == CM_CHANNEL_CONTROL &&
-                    command->sendAttempts == 1 &&
-                    cm_peer_account_missed(account, command->reliableSequenceNumber);
-        if (lost) {
-            command->roundTripTimeout = now - command->sentTime;
-            peer->nextTimeout = now;
-        } else if (command->roundTripTimeout > most) {
-            command->roundTripTimeout = most;
+        enet_uint32 age = now - command->sentTime, wait = command->roundTripTimeout;
+        bool missed = command->command.header.channelID == CM_CHANNEL_CONTROL &&
+                      command->sendAttempts == 1 &&
+                      cm_peer_account_missed(account, command->reliableSequenceNumber);
+        if (missed || goes_twice(command, age)) {
+            wait = age;
+        } else if (command->sendAttempts > 1) {
+            wait = wait < least ? least : wait > most ? most : wait;
+        }
+        if (wait != command->roundTripTimeout) {
+            command->roundTripTimeout = wait;
             peer->nextTimeout = now; // looked at again
         }
     }
