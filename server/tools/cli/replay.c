@@ -171,7 +171,7 @@ static int run_command(int argc, char **argv)
         {.name = "pubkey", .kind = CM_OPTION_TEXT, .value = &key_path},
         {.name = "states", .kind = CM_OPTION_TEXT, .value = &states},
         {"format", CM_OPTION_CHOICE, &format, 0, 0, "text|json", &has_format},
-        {"export", CM_OPTION_CHOICE, &e.form, 0, 0, "jsonl|csv|sqlite", NULL},
+        {"export", CM_OPTION_CHOICE, &e.form, 0, 0, "jsonl|csv|sqlite|gltf", NULL},
         {"out", CM_OPTION_TEXT, &e.out, 0, 0, NULL, NULL},
         {"seek", CM_OPTION_INT, &e.seek, 0, TICK_MAX, NULL, &e.has_seek},
         {"from", CM_OPTION_INT, &e.from, 0, TICK_MAX, NULL, &e.has_from},
@@ -220,7 +220,7 @@ const cm_command cm_replay_command = {
     "replay", run_command,
     "runs a recorded match again\n"
     "usage: carom replay MATCH --verify [--pubkey FILE] [--states PREFIX] [--format text|json]\n"
-    "       carom replay MATCH [--export jsonl|csv|sqlite] [--out FILE] [--seek TICK]\n"
+    "       carom replay MATCH [--export jsonl|csv|sqlite|gltf] [--out FILE] [--seek TICK]\n"
     "                    [--from TICK] [--to TICK] [--every K] [--speed X] [--events]\n"
     "\n"
     "With --verify:\n"
@@ -238,7 +238,9 @@ const cm_command cm_replay_command = {
     "Without, the match is played again and its states are given out; every tick's hash is\n"
     "compared with the recorded one (status 1 where one differs):\n"
     "  --export   jsonl (default) and csv: the lines of 'carom sim'; sqlite: inputs, tracks of\n"
-    "             bodies, events and players as plain tables, which EXPORT_FILE.md explains\n"
+    "             bodies, events and players as plain tables, which EXPORT_FILE.md explains; "
+    "gltf:\n"
+    "             one binary file (.glb) with all bodies and an animation of the match\n"
     "  --out      file to be made (jsonl, csv: else standard output); one that is there already "
     "is\n"
     "             refused\n"

@@ -32,15 +32,16 @@ static const char *conflict(const cm_replay_export_options *o, cm_export_kind ki
     if (o->has_from && o->has_to && o->from > o->to) {
         return "--to: before --from, expected a later tick";
     }
-    if (kind == CM_EXPORT_SQLITE && o->out == NULL) {
-        return "--export sqlite: expected --out FILE, which must not be there yet";
+    bool is_file = kind == CM_EXPORT_SQLITE || kind == CM_EXPORT_GLTF;
+    if (is_file && o->out == NULL) {
+        return "--export sqlite and gltf: expected --out FILE, which must not be there yet";
     }
-    if (kind == CM_EXPORT_SQLITE && o->has_speed) {
+    if (is_file && o->has_speed) {
         return "--speed: only with lines (jsonl, csv)";
     }
     if (kind != CM_EXPORT_JSONL && o->events) {
-        return kind == CM_EXPORT_CSV ? "--events: not with --export csv, expected jsonl"
-                                     : "--events: the table 'happenings' has them always";
+        return kind == CM_EXPORT_SQLITE ? "--events: the table 'happenings' has them always"
+                                        : "--events: not with --export csv or gltf, expected jsonl";
     }
     return NULL;
 }
@@ -68,6 +69,7 @@ int cm_replay_export(const char *match, const cm_replay_export_options *o)
     if (o->form != NULL) {
         kind = strcmp(o->form, "csv") == 0      ? CM_EXPORT_CSV
                : strcmp(o->form, "sqlite") == 0 ? CM_EXPORT_SQLITE
+               : strcmp(o->form, "gltf") == 0   ? CM_EXPORT_GLTF
                                                 : CM_EXPORT_JSONL;
     }
     const char *wrong = conflict(o, kind);

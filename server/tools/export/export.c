@@ -52,6 +52,8 @@ carom_result cm_export_run(const char *match, const cm_export_options *asked, cm
                                 (unsigned long long)options.from, (unsigned long long)info.ticks);
     } else if (options.kind == CM_EXPORT_SQLITE) {
         result = cm_export_tables(playback, &options, error);
+    } else if (options.kind == CM_EXPORT_GLTF) {
+        result = cm_export_gltf(playback, &options, error);
     } else {
         result = cm_export_lines(playback, &options, error);
     }

@@ -12,6 +12,7 @@ typedef enum cm_export_kind {
     CM_EXPORT_JSONL,
     CM_EXPORT_CSV,
     CM_EXPORT_SQLITE,
+    CM_EXPORT_GLTF,
 } cm_export_kind;
 
 typedef struct cm_export_options {
@@ -44,6 +45,9 @@ carom_result cm_export_lines(cm_playback *playback, const cm_export_options *opt
                              cm_match_error *error);
 carom_result cm_export_tables(cm_playback *playback, const cm_export_options *options,
                               cm_match_error *error);
+
+carom_result cm_export_gltf(cm_playback *playback, const cm_export_options *options,
+                            cm_match_error *error);
 
 // The name of a body: the scene's, or body_SLOT for what came later.
 void cm_export_name(const cm_scene *scene, carom_body_id body, char *name, size_t size);

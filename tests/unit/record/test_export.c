@@ -262,7 +262,7 @@ Test(export_match, what_is_there_stays_and_what_fails_leaves_nothing)
 {
     record();
     cr_assert_eq(files_in_folder(), 1);
-    for (cm_export_kind kind = CM_EXPORT_JSONL; kind <= CM_EXPORT_SQLITE; kind++) {
+    for (cm_export_kind kind = CM_EXPORT_JSONL; kind <= CM_EXPORT_GLTF; kind++) {
         FILE *file = fopen(out, "w");
         fputs("mine", file);
         fclose(file);
@@ -273,7 +273,7 @@ Test(export_match, what_is_there_stays_and_what_fails_leaves_nothing)
         cr_assert_eq(export_as(kind, 101, UINT64_MAX, 1), CAROM_ERROR_ARGUMENT);
     }
     recording_edit_inputs(recording_path(), turn_inputs);
-    for (cm_export_kind kind = CM_EXPORT_JSONL; kind <= CM_EXPORT_SQLITE; kind++) {
+    for (cm_export_kind kind = CM_EXPORT_JSONL; kind <= CM_EXPORT_GLTF; kind++) {
         cr_assert_eq(export_as(kind, 0, UINT64_MAX, 1), CAROM_ERROR_DIVERGED, "%s", error.message);
         cr_assert_not_null(strstr(error.message, "diverged at tick"), "%s", error.message);
         cr_assert_eq(files_in_folder(), 1);
@@ -310,6 +310,64 @@ Test(export_match, lines_have_the_hashes_of_their_ticks)
     }
     cr_assert_eq(bodies, 29); // ground, 25 cubes, 3 players
     fclose(file);
+}
+
+static uint32_t u32_at(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+           (uint32_t)bytes[3] << 24;
+}
+
+// The tracks of a .glb, which stand behind the times: slots that move in their order.
+static void compare_glb_tracks(const uint8_t *binary, uint64_t from, uint64_t samples,
+                               uint64_t every)
+{
+    uint64_t track = 0;
+    for (int slot = 0; slot < SLOTS; slot++) {
+        if (!lives[TICKS][slot] || states[TICKS][slot].type == CAROM_BODY_STATIC) {
+            continue;
+        }
+        const uint8_t *own = binary + 4 * samples + 28 * samples * track++;
+        for (uint64_t i = 0; i < samples; i++) {
+            if (lives[from + i * every][slot]) {
+                const carom_body_state *s = &states[from + i * every][slot];
+                cr_assert_arr_eq(own + 12 * i, &s->position, 12, "slot %d", slot);
+                cr_assert_arr_eq(own + 12 * samples + 16 * i, &s->orientation, 16);
+            }
+        }
+    }
+    cr_assert_eq(track, 28);
+}
+
+Test(export_match, gltf_tracks_are_the_states_of_the_live_match)
+{
+    record();
+    cr_assert_eq(export_as(CM_EXPORT_GLTF, 0, UINT64_MAX, 4), CAROM_OK, "%s", error.message);
+    size_t size = (size_t)file_size(out, "");
+    uint8_t *bytes = malloc(size);
+    FILE *file = fopen(out, "rb");
+    cr_assert_eq(fread(bytes, 1, size, file), size);
+    fclose(file);
+    cr_assert_arr_eq(bytes, "glTF\2\0\0\0", 8);
+    cr_assert_eq(u32_at(bytes + 8), size);
+    uint32_t json = u32_at(bytes + 12);
+    cr_assert_arr_eq(bytes + 16, "JSON", 4);
+    cr_assert_eq(json % 4, 0u);
+    cr_assert_arr_eq(bytes + 20 + json + 4, "BIN", 4);
+    uint32_t binary = u32_at(bytes + 20 + json);
+    cr_assert_eq(28 + json + binary, size);
+    char length[64], *text = (char *)bytes + 20;
+    text[json] = '\0'; // the binary's length was read
+    snprintf(length, sizeof length, "\"buffers\": [{\"byteLength\": %u}]", (unsigned)binary);
+    cr_assert_not_null(strstr(text, length), "%s", text + json - 80);
+    cr_assert_not_null(strstr(text, "{\"name\": \"ground\""));
+    uint32_t channels = 0;
+    for (const char *at = text; (at = strstr(at, "\"sampler\":")) != NULL; at++) {
+        channels++;
+    }
+    cr_assert_eq(channels, 28u * 2u + 3u, "three players come after the first sample");
+    compare_glb_tracks(bytes + 28 + json, 0, TICKS / 4 + 1, 4);
+    free(bytes);
 }
 
 // EXPORT_FILE.md holds every table and view, as an export has them.
