@@ -70,6 +70,46 @@ bool cm_record_fits(const cm_recorded_tick *tick)
     return true;
 }
 
+size_t cm_recorded_tick_size(const cm_recorded_tick *tick)
+{
+    size_t size = sizeof *tick + tick->input.event_count * sizeof(cm_game_event) +
+                  tick->input.input_count * sizeof(carom_player_input) +
+                  tick->arrival_count * sizeof(cm_arrival);
+    for (uint32_t i = 0; i < tick->input.event_count; i++) {
+        size += tick->input.events[i].size;
+    }
+    return (size + 15) / 16 * 16;
+}
+
+// The lists with the widest alignment first.
+void cm_recorded_tick_copy(const cm_recorded_tick *tick, uint8_t *bytes)
+{
+    cm_recorded_tick *copy = (cm_recorded_tick *)bytes;
+    const cm_tick_input *input = &tick->input;
+    cm_game_event *events = (cm_game_event *)(copy + 1);
+    carom_player_input *inputs = (carom_player_input *)(events + input->event_count);
+    cm_arrival *arrivals = (cm_arrival *)(inputs + input->input_count);
+    uint8_t *payload = (uint8_t *)(arrivals + tick->arrival_count);
+    *copy = *tick;
+    copy->input.events = events;
+    copy->input.inputs = inputs;
+    copy->arrivals = arrivals;
+    for (uint32_t i = 0; i < input->event_count; i++) {
+        events[i] = input->events[i];
+        events[i].bytes = payload;
+        if (events[i].size > 0) {
+            memcpy(payload, input->events[i].bytes, events[i].size);
+            payload += events[i].size;
+        }
+    }
+    if (input->input_count > 0) {
+        memcpy(inputs, input->inputs, input->input_count * sizeof *inputs);
+    }
+    if (tick->arrival_count > 0) {
+        memcpy(arrivals, tick->arrivals, tick->arrival_count * sizeof *arrivals);
+    }
+}
+
 // Rows
 // ---------------------------------------------------------------------------------------------
 

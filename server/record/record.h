@@ -37,6 +37,11 @@ typedef struct cm_recorded_tick {
 bool cm_record_fits(const cm_recorded_tick *tick);
 uint32_t cm_record_payload_max(uint32_t event_type);
 
+// The tick and all that its lists point to, in one block of so many bytes (a multiple of 16), which
+// is aligned to 16.
+size_t cm_recorded_tick_size(const cm_recorded_tick *tick);
+void cm_recorded_tick_copy(const cm_recorded_tick *tick, uint8_t *bytes);
+
 // A tick's inputs and arrivals as two blobs, each of 0 bytes where there are none.
 //
 //   changed: OFFSET SIZE  CONTENT                 arrived: OFFSET SIZE  CONTENT

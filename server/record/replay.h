@@ -1,6 +1,7 @@
 // Replaying a match file: re-simulates from the scene with the recorded inputs and compares the
 // hash of every tick, and the state at every keyframe: who goes on from one must be where the match
-// was.
+// was. From keyframe to keyframe, so by several threads where it is allowed; how many there are
+// changes nothing in the report.
 #ifndef CM_SERVER_RECORD_REPLAY_H
 #define CM_SERVER_RECORD_REPLAY_H
 
@@ -22,8 +23,9 @@ typedef struct cm_replay_report {
     cm_match_error error; // for CAROM_ERROR_CORRUPT and CAROM_ERROR_VERSION
 } cm_replay_report;
 
-// Called before each tick; false stops (the report says how far it came).
-typedef bool cm_replay_progress(void *context, uint64_t tick);
+// Called before each tick, by the caller's thread, with the last one of the match; false stops (the
+// report says how far it came). With several jobs: now and then, with how many ticks are done.
+typedef bool cm_replay_progress(void *context, uint64_t tick, uint64_t last);
 
 typedef struct cm_replay_options {
     const uint8_t *public_key; // of CM_PUBLIC_KEY_BYTES; NULL: authenticity is not asked
@@ -33,6 +35,7 @@ typedef struct cm_replay_options {
     // PREFIX.replayed; NULL: nowhere.
     const char *states;
     const carom_module *module; // to run a file recorded with one that is not built in; else NULL
+    uint32_t jobs; // threads, at most 64; 0: one
 } cm_replay_options;
 
 // CAROM_OK: simulation and record agree; whether the file was changed is report->proof's verdict.

@@ -184,46 +184,6 @@ static bool in_order(cm_store *store, cm_match *match, uint64_t tick, uint64_t h
     return true;
 }
 
-static size_t tick_size(const cm_recorded_tick *tick)
-{
-    size_t size = sizeof *tick + tick->input.event_count * sizeof(cm_game_event) +
-                  tick->input.input_count * sizeof(carom_player_input) +
-                  tick->arrival_count * sizeof(cm_arrival);
-    for (uint32_t i = 0; i < tick->input.event_count; i++) {
-        size += tick->input.events[i].size;
-    }
-    return size;
-}
-
-// The tick and its lists, behind each other; those with the widest alignment first.
-static void copy_tick(uint8_t *bytes, const cm_recorded_tick *tick)
-{
-    cm_recorded_tick *copy = (cm_recorded_tick *)bytes;
-    const cm_tick_input *input = &tick->input;
-    cm_game_event *events = (cm_game_event *)(copy + 1);
-    carom_player_input *inputs = (carom_player_input *)(events + input->event_count);
-    cm_arrival *arrivals = (cm_arrival *)(inputs + input->input_count);
-    uint8_t *payload = (uint8_t *)(arrivals + tick->arrival_count);
-    *copy = *tick;
-    copy->input.events = events;
-    copy->input.inputs = inputs;
-    copy->arrivals = arrivals;
-    for (uint32_t i = 0; i < input->event_count; i++) {
-        events[i] = input->events[i];
-        events[i].bytes = payload;
-        if (events[i].size > 0) {
-            memcpy(payload, input->events[i].bytes, events[i].size);
-            payload += events[i].size;
-        }
-    }
-    if (input->input_count > 0) {
-        memcpy(inputs, input->inputs, input->input_count * sizeof *inputs);
-    }
-    if (tick->arrival_count > 0) {
-        memcpy(arrivals, tick->arrivals, tick->arrival_count * sizeof *arrivals);
-    }
-}
-
 void cm_store_tick(cm_store *store, cm_match_handle handle, uint64_t tick, uint64_t hash,
                    const cm_tick_input *input)
 {
@@ -241,12 +201,12 @@ void cm_store_tick(cm_store *store, cm_match_handle handle, uint64_t tick, uint6
         fail_match(store, match, "a tick's events or inputs are above the limits of a record");
         return;
     }
-    job *work = make_job(match, JOB_TICK, tick_size(&whole));
+    job *work = make_job(match, JOB_TICK, cm_recorded_tick_size(&whole));
     if (work == NULL) {
         fail_match(store, match, "no memory for a tick");
         return;
     }
-    copy_tick(work->bytes, &whole);
+    cm_recorded_tick_copy(&whole, work->bytes);
     push(store, work);
 }
 

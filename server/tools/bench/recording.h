@@ -12,6 +12,7 @@ typedef struct cm_recording_cost {
     double keyframe_bytes_per_hour; // as often as in this match
     double file_bytes_per_tick;
     double verify_x_realtime; // seconds of the match for a second of one core
+    double verify_s[2];       // by the clock on the wall, with one job and with two
 } cm_recording_cost;
 
 // A sandbox match of 256 cubes and 8 players whose inputs change in every tick, `seconds` long, a

@@ -241,10 +241,10 @@ static int bench_recording(int argc, char **argv)
     printf("{\"bench\":\"replay\",\"bodies\":%u,\"players\":%u,\"seconds\":%u,\"tick_us\":%.2f,"
            "\"input_bytes_per_tick\":%.1f,\"arrival_bytes_per_tick\":%.1f,"
            "\"keyframe_bytes_per_hour\":%.0f,\"file_bytes_per_tick\":%.1f,"
-           "\"verify_x_realtime\":%.1f}\n",
+           "\"verify_x_realtime\":%.1f,\"verify_s\":%.2f,\"verify_s_2_jobs\":%.2f}\n",
            (unsigned)cost.bodies, (unsigned)cost.players, (unsigned)seconds, cost.tick_us,
            cost.input_bytes_per_tick, cost.arrival_bytes_per_tick, cost.keyframe_bytes_per_hour,
-           cost.file_bytes_per_tick, cost.verify_x_realtime);
+           cost.file_bytes_per_tick, cost.verify_x_realtime, cost.verify_s[0], cost.verify_s[1]);
     return cm_cli_finish(CM_STATUS_DONE);
 }
 

@@ -6,11 +6,14 @@
 #include <unistd.h>
 
 #include "server/tools/cli/cli.h"
+#include "server/record/crew.h"
 #include "server/record/replay.h"
 #include "server/record/sign_key.h"
 #include "server/tools/cli/replay_export.h"
 
-#define TICK_MAX 9007199254740992.0 // 2^53
+#define TICK_MAX  9007199254740992.0 // 2^53
+
+#define BAR_WIDTH 40u
 
 // A file that is not there is bad input; one whose reading fails is a failed operation.
 static int status_of(carom_result result, const char *path)
@@ -116,23 +119,31 @@ static int print_proof(const char *path, const cm_replay_report *report, bool js
     return cm_cli_finish(status);
 }
 
-// On a terminal, so that a long match is seen to go on.
-static bool show_progress(void *context, uint64_t tick)
+// A bar, on a terminal; drawn where it is another one than before.
+static bool show_progress(void *context, uint64_t tick, uint64_t last)
 {
-    (void)context;
-    if (tick % 1024 == 0) {
-        fprintf(stderr, "\rtick %" PRIu64, tick);
+    uint32_t *drawn = context;
+    uint32_t share = last > 0 ? (uint32_t)(tick * 100 / last) : 100;
+    if (share != *drawn) {
+        char bar[BAR_WIDTH + 1];
+        memset(bar, ' ', BAR_WIDTH);
+        memset(bar, '#', share * BAR_WIDTH / 100);
+        bar[BAR_WIDTH] = '\0';
+        fprintf(stderr, "\r[%s] %3u%%  tick %" PRIu64 " of %" PRIu64, bar, share, tick, last);
+        *drawn = share;
     }
     return true;
 }
 
-static int verify(const char *path, const uint8_t *public_key, const char *states, bool json)
+static int verify(const char *path, cm_replay_options *options, bool json)
 {
     cm_replay_report report;
+    uint32_t drawn = UINT32_MAX;
+    const char *states = options->states;
     bool terminal = isatty(STDERR_FILENO) != 0;
-    cm_replay_options options = {
-        .public_key = public_key, .progress = terminal ? show_progress : NULL, .states = states};
-    carom_result result = cm_replay_verify(path, &options, &report);
+    options->progress = terminal ? show_progress : NULL;
+    options->context = &drawn;
+    carom_result result = cm_replay_verify(path, options, &report);
     if (terminal) {
         fprintf(stderr, "\r\033[K");
     }
@@ -166,9 +177,11 @@ static int run_command(int argc, char **argv)
     const char *format = "text", *path = NULL, *key_path = NULL, *states = NULL;
     uint32_t count = 0;
     cm_replay_export_options e = {.every = 1, .speed = 1.0};
+    int64_t jobs = 0;
     const cm_option options[] = {
         {.name = "verify", .kind = CM_OPTION_FLAG, .value = &verifying},
         {.name = "pubkey", .kind = CM_OPTION_TEXT, .value = &key_path},
+        {.name = "jobs", .kind = CM_OPTION_INT, .value = &jobs, .low = 1, .high = CM_CREW_JOBS_MAX},
         {.name = "states", .kind = CM_OPTION_TEXT, .value = &states},
         {"format", CM_OPTION_CHOICE, &format, 0, 0, "text|json", &has_format},
         {"export", CM_OPTION_CHOICE, &e.form, 0, 0, "jsonl|csv|sqlite|gltf", NULL},
@@ -194,8 +207,8 @@ static int run_command(int argc, char **argv)
                      "of --export, --out, --seek, --from, --to, --every, --speed, --events");
         return CM_STATUS_USAGE;
     }
-    if (!verifying && (key_path != NULL || states != NULL || has_format)) {
-        cm_cli_error("replay: --pubkey, --states and --format: only with --verify");
+    if (!verifying && (key_path != NULL || states != NULL || has_format || jobs > 0)) {
+        cm_cli_error("replay: --jobs, --pubkey, --states and --format: only with --verify");
         return CM_STATUS_USAGE;
     }
     if (!verifying && e.form == NULL && !e.has_seek && !e.has_speed) {
@@ -213,13 +226,18 @@ static int run_command(int argc, char **argv)
         cm_cli_error("%s", error);
         return CM_STATUS_USAGE;
     }
-    return verify(path, key_path != NULL ? public_key : NULL, states, strcmp(format, "json") == 0);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    cm_replay_options how = {.public_key = key_path != NULL ? public_key : NULL,
+                             .states = states,
+                             .jobs = jobs > 0 ? (uint32_t)jobs : (uint32_t)(cores > 1 ? cores : 1)};
+    return verify(path, &how, strcmp(format, "json") == 0);
 }
 
 const cm_command cm_replay_command = {
     "replay", run_command,
     "runs a recorded match again\n"
-    "usage: carom replay MATCH --verify [--pubkey FILE] [--states PREFIX] [--format text|json]\n"
+    "usage: carom replay MATCH --verify [--jobs N] [--pubkey FILE] [--states PREFIX]\n"
+    "                    [--format text|json]\n"
     "       carom replay MATCH [--export jsonl|csv|sqlite|gltf] [--out FILE] [--seek TICK]\n"
     "                    [--from TICK] [--to TICK] [--every K] [--speed X] [--events]\n"
     "\n"
@@ -231,6 +249,8 @@ const cm_command cm_replay_command = {
     "where\n"
     "             something differs, 2 where another engine or format recorded it, or it cannot\n"
     "             be read\n"
+    "  --jobs     threads, 1 to 64, which take the match from keyframe to keyframe (as many as\n"
+    "             there are cores); the result is the same with any number\n"
     "  --pubkey   public key (what 'carom match keygen' makes, or 64 hexadecimal digits):\n"
     "             'authentic' where the whole match is signed by it, else status 1\n"
     "  --states   where the match diverged: the recorded and the replayed state at the next\n"

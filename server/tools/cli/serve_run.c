@@ -499,9 +499,10 @@ static void run(serve *s)
 
 // End ------------------------------------------------------------------------------------------
 
-static bool verify_goes_on(void *context, uint64_t tick)
+static bool verify_goes_on(void *context, uint64_t tick, uint64_t last)
 {
     (void)tick;
+    (void)last;
     serve *s = context;
     stop_at_second(s);
     return clock_us(CLOCK_MONOTONIC) < s->deadline_us;

@@ -138,9 +138,10 @@ Test(replay, an_input_that_the_module_refuses)
     cr_assert_eq(report.verified_ticks, 8);
 }
 
-static bool stop_at_10(void *context, uint64_t tick)
+static bool stop_at_10(void *context, uint64_t tick, uint64_t last)
 {
     (void)context;
+    cr_assert_eq(last, 30);
     return tick <= 10;
 }
 
@@ -152,6 +153,134 @@ Test(replay, stops_where_it_is_told)
     cr_assert_eq(cm_replay_verify(recording_path(), &options, &report), CAROM_OK);
     cr_assert(report.stopped);
     cr_assert_eq(report.verified_ticks, 10);
+}
+
+// Any number of jobs ----------------------------------------------------------------------------
+
+static const uint32_t numbers_of_jobs[] = {2, 3, 5, 64};
+
+// Every field that a caller can see, the states' files among them.
+static void expect_same(const cm_replay_report *a, const cm_replay_report *b, const char *what)
+{
+    cr_assert_eq(a->verified_ticks, b->verified_ticks, "%s: %llu, %llu", what,
+                 (unsigned long long)a->verified_ticks, (unsigned long long)b->verified_ticks);
+    cr_assert_eq(a->final_hash, b->final_hash, "%s", what);
+    cr_assert_eq(a->keyframes, b->keyframes, "%s: %u, %u", what, a->keyframes, b->keyframes);
+    cr_assert_eq(a->complete, b->complete, "%s", what);
+    cr_assert_eq(a->stopped, b->stopped, "%s", what);
+    cr_assert_eq(a->diverged, b->diverged, "%s", what);
+    cr_assert_eq(a->diverged_tick, b->diverged_tick, "%s", what);
+    cr_assert_eq(a->recorded_hash, b->recorded_hash, "%s", what);
+    cr_assert_eq(a->replayed_hash, b->replayed_hash, "%s", what);
+    cr_assert_eq(a->states_written, b->states_written, "%s", what);
+    cr_assert_str_eq(a->difference, b->difference, "%s", what);
+    cr_assert_str_eq(a->error.message, b->error.message, "%s", what);
+    cr_assert_str_eq(a->proof.changed, b->proof.changed, "%s", what);
+}
+
+static uint64_t hash_of_file(const char *prefix, const char *suffix)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s.%s", prefix, suffix);
+    FILE *file = fopen(path, "rb");
+    uint64_t hash = 5381;
+    for (int c; file != NULL && (c = fgetc(file)) != EOF;) {
+        hash = hash * 33 + (uint64_t)c;
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return hash;
+}
+
+static carom_result verify_with(uint32_t jobs, cm_replay_report *report, uint64_t states[2])
+{
+    char prefix[128];
+    snprintf(prefix, sizeof prefix, "%s/state-%u", recording_folder, jobs);
+    cm_replay_options options = {.states = prefix, .jobs = jobs};
+    carom_result result = cm_replay_verify(recording_path(), &options, report);
+    states[0] = hash_of_file(prefix, "recorded");
+    states[1] = hash_of_file(prefix, "replayed");
+    return result;
+}
+
+static void no_inputs_from_130(cm_record_inputs *row)
+{
+    if (row->tick >= 130) {
+        row->input_count = row->tick == 130 ? 1 : 0;
+        memset(row->inputs, 0, sizeof row->inputs);
+        row->inputs[0].player = 1;
+    }
+}
+
+// Keyframes are at 30, 60, … 300.
+static const char *const changes[] = {
+    "SELECT 1", // none
+    "UPDATE ticks SET hash = hash + 1 WHERE tick = 0",
+    "UPDATE ticks SET hash = hash + 1 WHERE tick = 37",
+    "UPDATE ticks SET hash = hash + 1 WHERE tick = 60", // a keyframe's
+    "UPDATE ticks SET hash = hash + 1 WHERE tick = 61",
+    "UPDATE ticks SET hash = hash + 1 WHERE tick IN (91, 95, 210, 290)",
+    "UPDATE ticks SET hash = hash + 1 WHERE tick >= 250",
+    "UPDATE ticks SET hash = hash + 1 WHERE tick = 305", // after the last
+    "UPDATE keyframes SET base = NULL, packed = (SELECT packed FROM keyframes WHERE tick = 30) "
+    "WHERE tick = 240", // and so for those after it, whose base it is
+    "DELETE FROM keyframes WHERE tick > 90",
+    "DELETE FROM keyframes",
+    "DELETE FROM ticks WHERE tick > 200; DELETE FROM events WHERE tick > 200;"
+    "DELETE FROM keyframes WHERE tick > 200",
+    "UPDATE keyframes SET packed = x'00' WHERE tick = 150",
+    "UPDATE events SET player = 9 WHERE tick = 1 AND number = 2",
+    NULL, // inputs
+};
+
+Test(replay, any_number_of_jobs_says_the_same, .timeout = 600)
+{
+    uint32_t divergences = 0, well = 0;
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        const char *what = changes[i] != NULL ? changes[i] : "inputs";
+        cm_replay_report one, many;
+        uint64_t states[2], other[2];
+        recording_make(310, 5);
+        if (changes[i] != NULL) {
+            recording_edit(recording_path(), changes[i], false);
+        } else {
+            recording_edit_inputs(recording_path(), no_inputs_from_130);
+        }
+        carom_result result = verify_with(1, &one, states);
+        divergences += one.diverged;
+        well += result == CAROM_OK;
+        for (size_t k = 0; k < sizeof numbers_of_jobs / sizeof numbers_of_jobs[0]; k++) {
+            cr_assert_eq(verify_with(numbers_of_jobs[k], &many, other), result, "%s", what);
+            expect_same(&one, &many, what);
+            cr_assert_eq(states[0], other[0], "%s", what);
+            cr_assert_eq(states[1], other[1], "%s", what);
+        }
+        remove(recording_path());
+    }
+    cr_assert_geq(divergences, 8);
+    cr_assert_geq(well, 2);
+}
+
+static bool stop_at_half(void *context, uint64_t tick, uint64_t last)
+{
+    uint64_t *most = context;
+    *most = tick > *most ? tick : *most;
+    return tick <= last / 2;
+}
+
+// Where it stops depends on the moment; that all before it was verified does not.
+Test(replay, a_crew_stops_too)
+{
+    recording_make(900, 5);
+    uint64_t most = 0;
+    cm_replay_options options = {.progress = stop_at_half, .context = &most, .jobs = 3};
+    cm_replay_report report;
+    cr_assert_eq(cm_replay_verify(recording_path(), &options, &report), CAROM_OK);
+    cr_assert(report.stopped || report.verified_ticks == 900);
+    cr_assert_leq(report.keyframes * 30, report.verified_ticks);
+    cr_assert_leq(report.verified_ticks, report.keyframes * 30 + 30);
+    cr_assert_leq(most, 900);
 }
 
 static command_result ran;
@@ -172,6 +301,11 @@ Test(replay, the_command_and_its_statuses)
              "verified 90 ticks, hash %016" PRIx64 ", consistent, complete\n", hash);
     cr_assert_eq(ran.status, 0, "%s", ran.err);
     cr_assert_eq(strncmp(ran.out, expected, strlen(expected)), 0, "%s", ran.out);
+    run("replay %s --verify --jobs 3");
+    cr_assert_eq(strncmp(ran.out, expected, strlen(expected)), 0, "%s", ran.out);
+    cr_assert_str_eq(ran.err, ""); // no bar where there is no terminal
+    run("replay %s --verify --jobs 0");
+    cr_assert_eq(ran.status, 2);
     run("replay %s --verify --format json");
     cr_assert_not_null(strstr(ran.out, "\"result\": \"verified\", \"verified_ticks\": 90"));
     run("replay %s");
