@@ -87,10 +87,11 @@ test-cluster: $(OUT)/cluster
 check-cluster: $(OUT)/cluster
 	$(OUT)/cluster --seeds 3..40
 
-# The real server, killed at seeded moments of a match.
+# The real server, killed at seeded moments of a match; and on a disk that fills up.
 .PHONY: test-crash check-crash
 test-crash: $(OUT)/carom
 	CAROM=$(OUT)/carom tests/crash/kill_server.sh 3 1
+	CAROM=$(OUT)/carom tests/crash/full_disk.sh
 
 check-crash: $(OUT)/carom
 	CAROM=$(OUT)/carom tests/crash/kill_server.sh 20 2

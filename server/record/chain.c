@@ -1,18 +1,6 @@
-// Items of the chain, byte by byte: an item opens with its letter, integers are little-endian, and
-// what has a length of its own enters as its hash, so that every item has one size and no two
-// different rows have the same bytes.
-//
-//   LETTER  ITEM        BYTES AFTER THE LETTER
-//   M       meta        hash of the key, hash of the value as text
-//   S       scene       hash of the packed message, before zstd
-//   V       event       type u32, player u32, client id u64, hash of the payload
-//   I       input       player u32, 64 bytes, zeros behind the module's
-//   A       arrival     player u32, lead i16, rewound u8
-//   T       tick        tick u64, hash u64, events u32, inputs u32, arrivals u32
-//   P       personal    tick u64, client id u64, hash of the kind, commitment
-//   R       statistics  tick u64, player u32, inputs, late, rewound ticks, refused u64
-//   K       keyframe    tick u64, hash of the encoded game
-//   E       end         tick u64, hash of the word
+// Items of the chain, byte by byte as MATCH_FILE.md tells them (a second reader is written from
+// there): every item has one size, since what has a length of its own enters as its hash, and no
+// two different rows have the same bytes.
 #include "server/record/chain.h"
 
 #include <string.h>

@@ -1,17 +1,5 @@
-// Rows, packs and zstd.
-//
-// A pack before zstd, all integers little-endian, n rows in ascending ticks:
-//
-//   SIZE        CONTENT
-//   4           n, at most CM_RECORD_PACK_ROWS
-//   1           w, the widest input
-//   n * 4       ticks since the row before (the first: since tick 0, in 8 bytes ahead of these)
-//   n * 8 * 3   players with an input, with an arrival, with a rewind; each xor the row before
-//   for each player: for each byte below w that byte of each of its inputs, xor the last one's;
-//   then the low bytes and the high bytes of its leads, each less the last one's
-//
-// Planes of 4- and 8-byte numbers go byte by byte as well. 8 players who steer with sticks take 30
-// to 50 bytes a tick, their arrivals 10 to 20.
+// Rows, packs and zstd; MATCH_FILE.md lays out both. 8 players who steer with sticks take 30 to 50
+// bytes a tick, their arrivals 10 to 20.
 #include "server/record/record.h"
 
 #include <stdlib.h>

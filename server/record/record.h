@@ -8,7 +8,7 @@
 
 #define CM_RECORD_EVENTS_MAX   256u        // of one tick
 #define CM_RECORD_KEYFRAME_MAX (64u << 20) // bytes of an encoded game
-#define CM_RECORD_PERSONAL_MAX 1024u       // bytes of a name, an address, a line of chat
+#define CM_RECORD_PERSONAL_MAX 1024u       // bytes of a name or an address
 #define CM_RECORD_PACK_ROWS    1024u       // ticks with inputs or arrivals in one pack
 #define CM_RECORD_PACK_MAX     (6u << 20)  // bytes of a pack before zstd
 
@@ -42,12 +42,7 @@ uint32_t cm_record_payload_max(uint32_t event_type);
 size_t cm_recorded_tick_size(const cm_recorded_tick *tick);
 void cm_recorded_tick_copy(const cm_recorded_tick *tick, uint8_t *bytes);
 
-// A tick's inputs and arrivals as two blobs, each of 0 bytes where there are none.
-//
-//   changed: OFFSET SIZE  CONTENT                 arrived: OFFSET SIZE  CONTENT
-//            0      8     players, a bit each              0      8     players, a bit each
-//            8      n*w   inputs, ascending; w is          8      8     which of them rewound
-//                         the same for all                 16     n*2   lead, ascending
+// A tick's inputs and arrivals as two blobs (MATCH_FILE.md), each of 0 bytes where there are none.
 typedef struct cm_record_row {
     uint64_t tick;
     size_t changed_size, arrived_size;

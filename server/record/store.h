@@ -70,7 +70,7 @@ void cm_store_tick(cm_store *store, cm_match_handle match, uint64_t tick, uint64
 // How the inputs of the tick came that is handed over next: ascending players.
 void cm_store_arrivals(cm_store *store, cm_match_handle match, const cm_arrival *arrivals,
                        uint32_t count);
-// What identifies a person and the simulation never sees: kind "name", "address" or "chat". Each
+// What identifies a person and the simulation never sees: kind "name" or "address". Each
 // becomes a row that can be erased without breaking the proof.
 void cm_store_personal(cm_store *store, cm_match_handle match, uint64_t client_id, const char *kind,
                        const char *text);

@@ -121,6 +121,9 @@ static void watch_recording(serve *s)
     cm_line line;
     cm_line_log(&line, CM_LOG_ERROR, "recording failed");
     cm_line_text(&line, "match", s->path);
+    cm_worker_stats stats;
+    cm_worker_stats_get(s->worker, &stats);
+    cm_line_uint(&line, "tick", stats.tick);
     cm_line_uint(&line, "recorded_tick", match.committed_tick);
     cm_line_text(&line, "reason", match.error);
     log_line(s, CM_LOG_ERROR, &line);
