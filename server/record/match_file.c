@@ -14,6 +14,8 @@
 
 #include "server/record/match_rows.h"
 
+_Static_assert(CM_RECORD_FRAME_HEAD == 18, "as the query asks for it");
+
 // A keyframe's run of others below it: more than any writer makes is a wrong file.
 #define KEYFRAME_RUN_MAX 64u
 
@@ -221,6 +223,34 @@ static carom_result check_ticks(cm_match_file *file, cm_match_error *error)
     return result == CAROM_ERROR_NOT_FOUND ? CAROM_OK : result;
 }
 
+static carom_result wrong_keyframe(cm_match_error *error, uint64_t tick)
+{
+    return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
+                          "keyframes: row %llu: packed: no whole zstd frame of at most 64 MiB",
+                          (unsigned long long)tick);
+}
+
+// What all of them come to is bounded before the first is unpacked: a few kilobytes may say that
+// they are 64 MiB, and a file has room for many of them.
+static carom_result check_size(sqlite3_stmt *row, uint64_t *sum, cm_match_error *error)
+{
+    const void *head = sqlite3_column_blob(row, 3);
+    size_t size = (size_t)sqlite3_column_bytes(row, 3);
+    uint64_t told = head != NULL ? cm_record_told_size(head, size) : UINT64_MAX;
+    if (told > CM_RECORD_KEYFRAME_MAX) {
+        return wrong_keyframe(error, (uint64_t)sqlite3_column_int64(row, 0));
+    }
+    *sum += told;
+    if (*sum > CM_RECORD_KEYFRAMES_MAX) {
+        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
+                              "keyframes: row %lld: all up to this one are above %u GiB when "
+                              "unpacked (CM_RECORD_KEYFRAMES_MAX)",
+                              (long long)sqlite3_column_int64(row, 0),
+                              (unsigned)(CM_RECORD_KEYFRAMES_MAX >> 30));
+    }
+    return CAROM_OK;
+}
+
 static carom_result check_keyframe(cm_match_file *file, sqlite3_stmt *row, uint64_t last,
                                    uint32_t *run, cm_match_error *error)
 {
@@ -250,16 +280,18 @@ static carom_result check_keyframe(cm_match_file *file, sqlite3_stmt *row, uint6
 static carom_result check_keyframes(cm_match_file *file, cm_match_error *error)
 {
     sqlite3_stmt *rows =
-        cm_match_prepare(file, "SELECT tick, base, typeof(packed) FROM keyframes ORDER BY tick");
+        cm_match_prepare(file, "SELECT tick, base, typeof(packed), substr(packed, 1, 18) FROM "
+                               "keyframes ORDER BY tick");
     if (rows == NULL) {
         return cm_match_db_wrong(&file->db, "keyframes", error);
     }
     carom_result result = CAROM_OK;
-    uint64_t last = 0;
+    uint64_t last = 0, sum = 0;
     uint32_t run = 0;
     int code = SQLITE_DONE;
     while (result == CAROM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
         result = check_keyframe(file, rows, last, &run, error);
+        result = result == CAROM_OK ? check_size(rows, &sum, error) : result;
         last = (uint64_t)sqlite3_column_int64(rows, 0);
         file->info.keyframes++;
     }
@@ -312,13 +344,6 @@ static carom_result read_end(cm_match_file *file, cm_match_error *error)
 
 // Keyframes
 // ----------------------------------------------------------------------------------------
-
-static carom_result wrong_keyframe(cm_match_error *error, uint64_t tick)
-{
-    return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                          "keyframes: row %llu: packed: no whole zstd frame of at most 64 MiB",
-                          (unsigned long long)tick);
-}
 
 // Unpacks the row against what is unpacked already, which is its base or not needed.
 static carom_result unpack_keyframe(cm_match_file *file, sqlite3_stmt *row, cm_match_error *error)

@@ -70,6 +70,7 @@ struct cm_match_writer {
     uint8_t *base;        // the newest keyframe, for the next one
     size_t base_size;
     uint64_t base_tick;
+    uint64_t keyframe_bytes; // of all of them, unpacked
     uint32_t keyframes;
     int log_pages; // of the log, after the last commit
     bool in_transaction;
@@ -527,9 +528,11 @@ bool cm_match_writer_keyframe(cm_match_writer *writer, const uint8_t *bytes, siz
     if (!begin(writer) || !put_pack(writer)) {
         return false;
     }
-    if (writer->is_past_tick || writer->tick == writer->base_tick) {
-        return true; // too late, or again
+    if (writer->is_past_tick || writer->tick == writer->base_tick ||
+        size > CM_RECORD_KEYFRAMES_MAX - writer->keyframe_bytes) {
+        return true; // too late, or again, or more than a reader takes
     }
+    writer->keyframe_bytes += size;
     sqlite3_stmt *put = writer->put[PUT_keyframe];
     bool alone = writer->keyframes % KEYFRAME_RUN == 0 || writer->base == NULL;
     size_t packed_size = 0;

@@ -557,11 +557,18 @@ uint8_t *cm_record_compress(const void *bytes, size_t size, const void *base, si
     return compress(bytes, size, base, base_size, LEVEL_BLOB, packed_size);
 }
 
+uint64_t cm_record_told_size(const void *packed, size_t packed_size)
+{
+    unsigned long long told = ZSTD_getFrameContentSize(packed, packed_size);
+    bool is_told = told != ZSTD_CONTENTSIZE_UNKNOWN && told != ZSTD_CONTENTSIZE_ERROR;
+    return is_told ? told : UINT64_MAX;
+}
+
 uint8_t *cm_record_expand(const void *packed, size_t packed_size, const void *base,
                           size_t base_size, size_t limit, size_t *size)
 {
-    unsigned long long told = ZSTD_getFrameContentSize(packed, packed_size);
-    if (told == ZSTD_CONTENTSIZE_UNKNOWN || told == ZSTD_CONTENTSIZE_ERROR || told > limit) {
+    uint64_t told = cm_record_told_size(packed, packed_size);
+    if (told > limit) {
         return NULL;
     }
     uint8_t *bytes = malloc(told > 0 ? (size_t)told : 1);

@@ -6,11 +6,12 @@
 
 #include "shared/game/game_host.h"
 
-#define CM_RECORD_EVENTS_MAX   256u        // of one tick
-#define CM_RECORD_KEYFRAME_MAX (64u << 20) // bytes of an encoded game
-#define CM_RECORD_PERSONAL_MAX 1024u       // bytes of a name or an address
-#define CM_RECORD_PACK_ROWS    1024u       // ticks with inputs or arrivals in one pack
-#define CM_RECORD_PACK_MAX     (6u << 20)  // bytes of a pack before zstd
+#define CM_RECORD_EVENTS_MAX    256u                 // of one tick
+#define CM_RECORD_KEYFRAME_MAX  (64u << 20)          // bytes of an encoded game
+#define CM_RECORD_KEYFRAMES_MAX (UINT64_C(16) << 30) // bytes of all those of a match, unpacked
+#define CM_RECORD_PERSONAL_MAX  1024u                // bytes of a name or an address
+#define CM_RECORD_PACK_ROWS     1024u                // ticks with inputs or arrivals in one pack
+#define CM_RECORD_PACK_MAX      (6u << 20)           // bytes of a pack before zstd
 
 // How one input came: `lead` 1/16 ticks before its tick was due, negative where it was late.
 typedef struct cm_arrival {
@@ -79,6 +80,11 @@ bool cm_record_pack_add(cm_record_pack *pack, const cm_recorded_tick *tick);
 uint8_t *cm_record_pack_encode(const cm_record_pack *pack, size_t *size);
 // Replaces what the pack holds. NULL, or what is wrong.
 const char *cm_record_pack_decode(cm_record_pack *pack, const uint8_t *bytes, size_t size);
+
+// How large a frame says that it is when unpacked, from its first CM_RECORD_FRAME_HEAD bytes or
+// more; UINT64_MAX where it does not say so, or is none.
+#define CM_RECORD_FRAME_HEAD 18u
+uint64_t cm_record_told_size(const void *packed, size_t packed_size);
 
 // Compressed copies (free with free); NULL where there is no memory, or where a frame is damaged or
 // would be above `limit` bytes. `base` (or NULL) is what was compressed against: the same bytes are

@@ -4,6 +4,7 @@
 // Method: a recorded file is changed by SQL where a row's fault is meant, and by bits, cuts and
 // other files' bytes where the damage is to be blind. Run it with BUILD=asan.
 #include <criterion/criterion.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,6 +256,51 @@ Test(match_file, other_files_are_not_match_files)
     cr_assert_eq(try_open(recording_folder), CAROM_ERROR_MAGIC, "%s", error.message);
     cr_assert_eq(try_open("/does/not/exist"), CAROM_ERROR_IO, "%s", error.message);
     cr_assert_not_null(strstr(error.message, "No such file"));
+}
+
+static void fill_with_bombs(const char *path, int from, int to, const void *packed, size_t size)
+{
+    sqlite3 *db;
+    sqlite3_stmt *put;
+    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+    sqlite3_exec(db, "PRAGMA synchronous = OFF; BEGIN; DELETE FROM keyframes", NULL, NULL, NULL);
+    cr_assert_eq(
+        sqlite3_prepare_v2(db, "INSERT INTO keyframes VALUES(?1, NULL, ?2)", -1, &put, NULL),
+        SQLITE_OK);
+    for (int tick = from; tick <= to; tick++) {
+        sqlite3_bind_int(put, 1, tick);
+        sqlite3_bind_blob64(put, 2, packed, size, SQLITE_STATIC);
+        cr_assert_eq(sqlite3_step(put), SQLITE_DONE);
+        sqlite3_reset(put);
+    }
+    sqlite3_finalize(put);
+    sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+    sqlite3_close(db);
+}
+
+// Keyframes of 64 MiB of zeros take a few kilobytes each.
+Test(match_file, the_sum_of_its_keyframes_is_bounded)
+{
+    const int most = (int)(CM_RECORD_KEYFRAMES_MAX / CM_RECORD_KEYFRAME_MAX);
+    recording_make(300, 1);
+    size_t size;
+    void *zeros = calloc(1, CM_RECORD_KEYFRAME_MAX + 1);
+    void *packed = cm_record_compress(zeros, CM_RECORD_KEYFRAME_MAX, NULL, 0, &size);
+    cr_assert_lt(size, 20000);
+    fill_with_bombs(recording_path(), 1, most, packed, size);
+    cr_assert_eq(try_open(recording_path()), CAROM_OK, "%s", error.message);
+    fill_with_bombs(recording_path(), 1, most + 1, packed, size);
+    cr_assert_eq(try_open(recording_path()), CAROM_ERROR_CORRUPT);
+    cr_assert_not_null(strstr(error.message, "row 257"), "%s", error.message);
+    cr_assert_not_null(strstr(error.message, "CM_RECORD_KEYFRAMES_MAX"), "%s", error.message);
+    free(packed);
+    packed = cm_record_compress(zeros, CM_RECORD_KEYFRAME_MAX + 1, NULL, 0, &size);
+    fill_with_bombs(recording_path(), 7, 7, packed, size);
+    cr_assert_eq(try_open(recording_path()), CAROM_ERROR_CORRUPT);
+    cr_assert_not_null(strstr(error.message, "row 7: packed: no whole zstd frame of at most 64"),
+                       "%s", error.message);
+    free(packed);
+    free(zeros);
 }
 
 Test(match_file, cut_anywhere)
