@@ -54,6 +54,7 @@ typedef struct member {
     float course[2];
     uint8_t input[9];
     bool tried, playing, leaving;
+    uint64_t durable_tick; // as told last
 } member;
 
 typedef struct cluster {
@@ -63,6 +64,7 @@ typedef struct cluster {
     cm_net *net;
     cm_scene *scene;
     cm_store *store;
+    uint64_t committed; // tick
     cm_worker *worker;
     cm_config config;
     char directory[256];
@@ -265,6 +267,19 @@ static void come_and_go(cluster *c, member *m, uint64_t now)
     }
 }
 
+// No client is told durable what no commit holds.
+static void check_durable(cluster *c, member *m)
+{
+    carom_client_acks acks;
+    carom_client_acks_get(m->client, &acks);
+    if (acks.durable_tick > c->committed) {
+        cluster_fail(c->result, "tick %" PRIu64 " was called durable, committed is %" PRIu64,
+                     acks.durable_tick, c->committed);
+    }
+    c->result->durable_told += acks.durable_tick > m->durable_tick;
+    m->durable_tick = acks.durable_tick;
+}
+
 static void update_member(cluster *c, member *m, uint64_t now)
 {
     if (!m->tried && now >= m->join_us) {
@@ -276,6 +291,7 @@ static void update_member(cluster *c, member *m, uint64_t now)
         give_link(c, m);
     }
     carom_client_update(m->client, now);
+    check_durable(c, m);
     come_and_go(c, m, now);
     if (carom_client_get_state(m->client) == CAROM_CLIENT_PLAYING && !m->leaving) {
         choose_input(c, m, now);
@@ -327,7 +343,10 @@ static void step(cluster *c)
         }
     }
     if (++c->steps % PUMP_STEPS == 0) {
+        cm_match_status status;
         cm_store_pump(c->store);
+        cm_store_status(c->store, cm_worker_match(c->worker), &status);
+        c->committed = status.committed_tick;
     }
 }
 

@@ -28,6 +28,7 @@ typedef struct cluster_result {
     uint64_t lost, duplicated, partitioned, delivered;
     uint64_t reconciles, view_packets, views_compared, bodies_compared;
     uint64_t replayed_ticks, keyframes;
+    uint64_t durable_told; // commits that clients were told of
     // Joins, leaves and messages: what the clients did, what the recording has of it, and how many
     // of those lay in ticks that were rewound, so that they had to survive it.
     cluster_events done, recorded, rewound;

@@ -93,6 +93,7 @@ static void check_counts(cluster_result *r)
         {"leaves", r->recorded.leaves},
         {"messages", r->recorded.messages},
         {"keyframes", r->keyframes},
+        {"durable ticks told", r->durable_told},
     };
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         if (counts[i].count == 0) {
