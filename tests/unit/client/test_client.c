@@ -375,10 +375,11 @@ Test(client, a_lying_welcome_is_refused)
 {
     static const carom_reason expected[] = {
         CAROM_REASON_MODULE_UNKNOWN, CAROM_REASON_MODULE_UNKNOWN, CAROM_REASON_SCENE_REFUSED,
-        CAROM_REASON_MALFORMED,      CAROM_REASON_MALFORMED,      CAROM_REASON_MALFORMED};
+        CAROM_REASON_MALFORMED,      CAROM_REASON_MALFORMED,      CAROM_REASON_MALFORMED,
+        CAROM_REASON_MALFORMED};
     uint8_t rubbish[64];
     memset(rubbish, 0xa5, sizeof rubbish);
-    for (uint32_t wrong = 0; wrong < 6; wrong++) {
+    for (uint32_t wrong = 0; wrong < 7; wrong++) {
         fake_server server;
         fake_server_make(&server, 20 + wrong, 2, NULL);
         server.auto_welcome = false;
@@ -409,6 +410,8 @@ Test(client, a_lying_welcome_is_refused)
         } else if (wrong == 5) {
             w.type = CM_CONTROL_WORLD_CHANGE; // before any welcome
             w.gone_count = 0;
+        } else if (wrong == 6) {
+            w = (cm_control){.type = CM_CONTROL_NOT_DURABLE, .tick = 3}; // the same
         }
         fake_server_control(&server, &w);
         fake_play(&server, client, 0.5);
