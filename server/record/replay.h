@@ -35,7 +35,7 @@ typedef struct cm_replay_options {
     // PREFIX.replayed; NULL: nowhere.
     const char *states;
     const carom_module *module; // to run a file recorded with one that is not built in; else NULL
-    uint32_t jobs; // threads, at most 64; 0: one
+    uint32_t jobs;              // threads, at most 64; 0: one
 } cm_replay_options;
 
 // CAROM_OK: simulation and record agree; whether the file was changed is report->proof's verdict.
