@@ -210,7 +210,7 @@ static void wait_for_hands(cm_crew *crew)
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_cond_timedwait(&crew->told, &crew->lock, &until);
-    report_progress(crew, crew->done);
+    report_progress(crew, crew->done < crew->def.last_tick ? crew->done : crew->def.last_tick);
 }
 
 static hand *free_hand(cm_crew *crew)
