@@ -96,6 +96,9 @@ static carom_result check_def(const carom_client_def *def)
     if (def->name != NULL && !cm_text_is_printable(def->name, CAROM_PLAYER_NAME_MAX)) {
         return refuse(def, "name", "printable UTF-8 of at most 32 bytes");
     }
+    if (def->room != NULL && !cm_text_is_printable(def->room, CAROM_ROOM_NAME_MAX)) {
+        return refuse(def, "room", "printable UTF-8 of at most 31 bytes");
+    }
     if (!(def->predict_radius >= 0.0f && def->predict_radius <= 1.0e6f)) { // also refuses NaN
         return refuse(def, "predict_radius", "0 to 1e6 m");
     }
@@ -132,6 +135,10 @@ carom_result carom_client_create(const carom_client_def *def, carom_client **out
         memcpy(client->name, def->name, strlen(def->name));
     }
     client->def.name = client->name;
+    if (def->room != NULL) {
+        memcpy(client->room, def->room, strlen(def->room));
+    }
+    client->def.room = client->room;
     if (def->user_data_size > 0) {
         memcpy(client->user_data, def->user_data, def->user_data_size);
     }

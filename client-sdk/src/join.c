@@ -29,6 +29,7 @@ bool cm_client_hello(carom_client *client, cm_client_link *link)
                         .protocol = CM_PROTOCOL_VERSION,
                         .engine = CAROM_ENGINE_VERSION,
                         .name = client->name,
+                        .room = client->room,
                         .user_data = {client->user_data, client->def.user_data_size},
                         .predict = client->def.predict};
     return send_by(client, link, &hello);

@@ -19,6 +19,7 @@
 struct carom_client {
     carom_client_def def; // pointers into this struct
     char name[CAROM_PLAYER_NAME_MAX + 1];
+    char room[CAROM_ROOM_NAME_MAX + 1];
     uint8_t user_data[CAROM_USER_DATA_MAX];
     carom_client_state state, announced;
     carom_reason reason;

@@ -122,6 +122,15 @@ void cm_clients_tell_players(cm_clients *clients, cm_roster *roster)
     }
 }
 
+// The log, in the name of the client's room where it is in one.
+static void write_line(const cm_clients *clients, const cm_client *client, cm_log_level level,
+                       cm_line *line)
+{
+    cm_log log = clients->def.log;
+    log.room = client->roster != NULL ? client->roster->name : NULL;
+    cm_log_write(&log, level, line);
+}
+
 static cm_room *room_of(const cm_client *client)
 {
     return cm_roster_room(client->roster);
@@ -166,7 +175,7 @@ static void log_end(const cm_clients *clients, const cm_client *client, carom_re
         cm_line_uint(&line, "peer", client->peer);
     }
     cm_line_text(&line, "reason", carom_reason_text(reason));
-    cm_log_write(&clients->def.log, level, &line);
+    write_line(clients, client, level, &line);
 }
 
 void cm_clients_kick(cm_clients *clients, cm_client *client, carom_reason reason)
@@ -208,6 +217,15 @@ uint32_t cm_clients_kick_who(cm_clients *clients, bool by_address, uint64_t who,
         }
     }
     return count;
+}
+
+void cm_clients_kick_room(cm_clients *clients, const cm_roster *roster, carom_reason reason)
+{
+    for (uint32_t i = 0; i < clients->def.peers; i++) {
+        if (clients->list[i].roster == roster) {
+            cm_clients_kick(clients, &clients->list[i], reason);
+        }
+    }
 }
 
 void cm_clients_kick_all(cm_clients *clients, carom_reason reason)
@@ -275,7 +293,7 @@ static void come_back(cm_clients *clients, cm_client *client, cm_roster *roster,
     cm_line_uint(&line, "player", session->player);
     cm_line_text(&line, "name", session->name);
     cm_line_uint(&line, "tick", cm_room_tick(cm_roster_room(roster)) + 1);
-    cm_log_write(&clients->def.log, CM_LOG_INFO, &line);
+    write_line(clients, client, CM_LOG_INFO, &line);
 }
 
 static void join(cm_clients *clients, cm_client *client, const cm_control *hello)
@@ -320,7 +338,7 @@ static void join(cm_clients *clients, cm_client *client, const cm_control *hello
     cm_line_hex(&line, "client", who.client_id);
     cm_line_text(&line, "name", session->name);
     cm_line_uint(&line, "tick", session->join_tick);
-    cm_log_write(&clients->def.log, CM_LOG_INFO, &line);
+    write_line(clients, client, CM_LOG_INFO, &line);
 }
 
 static void receive_control(cm_clients *clients, cm_client *client, const cm_host_event *event)
@@ -448,7 +466,7 @@ static void disconnected(cm_clients *clients, cm_client *client, carom_reason re
         cm_line_uint(&line, "player", client->session.player);
         cm_line_text(&line, "name", client->session.name);
         cm_line_uint(&line, "kept_ms", (until_us - clients->now_us) / 1000);
-        cm_log_write(&clients->def.log, CM_LOG_INFO, &line);
+        write_line(clients, client, CM_LOG_INFO, &line);
     } else {
         log_end(clients, client, reason, false);
     }

@@ -44,6 +44,8 @@ void cm_clients_kick(cm_clients *clients, cm_client *client, carom_reason reason
 // Everyone with a client id, or from an address (network byte order); returns how many.
 uint32_t cm_clients_kick_who(cm_clients *clients, bool by_address, uint64_t who,
                              carom_reason reason);
+// Everyone in a room.
+void cm_clients_kick_room(cm_clients *clients, const cm_roster *roster, carom_reason reason);
 void cm_clients_kick_all(cm_clients *clients, carom_reason reason);
 
 // Tells the members who is in the room, where that has changed; a few times a second at the most.

@@ -14,8 +14,8 @@
 #include "shared/scene/scene_json.h"
 
 #define VARIABLE  "CAROM_"
-#define FILE_MAX  (1u << 20)                   // bytes of a configuration file
-#define VALUE_MAX (6 * CM_CONFIG_TEXT_MAX + 3) // bytes of a printed value
+#define FILE_MAX  (1u << 20)                                   // bytes of a configuration file
+#define VALUE_MAX (CM_ROOM_LIST_MAX * (7 * CM_ROOM_SCENE_MAX)) // bytes of a printed value
 
 static const cm_config_key KEYS[] = {
 #define TEXT_KEY(name, initial, help)                                                              \
@@ -26,7 +26,8 @@ static const cm_config_key KEYS[] = {
     {#name, CM_CONFIG_BOOL, offsetof(cm_config, name), 0, 0, NULL, help},
 #define CHOICE_KEY(name, initial, choices, help)                                                   \
     {#name, CM_CONFIG_CHOICE, offsetof(cm_config, name), 0, 0, choices, help},
-    CM_CONFIG_KEYS(TEXT_KEY, INT_KEY, BOOL_KEY, CHOICE_KEY)};
+#define ROOMS_KEY(name, help) {#name, CM_CONFIG_ROOMS, offsetof(cm_config, name), 0, 0, NULL, help},
+    CM_CONFIG_KEYS(TEXT_KEY, INT_KEY, BOOL_KEY, CHOICE_KEY, ROOMS_KEY)};
 
 #define KEY_COUNT (sizeof KEYS / sizeof KEYS[0])
 
@@ -49,7 +50,8 @@ void cm_config_default(cm_config *config)
 #define INT_DEFAULT(name, initial, low, high, help)  config->name = initial;
 #define BOOL_DEFAULT(name, initial, help)            config->name = initial;
 #define CHOICE_DEFAULT(name, initial, choices, help) strcpy(config->name, initial);
-    CM_CONFIG_KEYS(TEXT_DEFAULT, INT_DEFAULT, BOOL_DEFAULT, CHOICE_DEFAULT)
+#define ROOMS_DEFAULT(name, help)
+    CM_CONFIG_KEYS(TEXT_DEFAULT, INT_DEFAULT, BOOL_DEFAULT, CHOICE_DEFAULT, ROOMS_DEFAULT)
 }
 
 const cm_config_key *cm_config_keys(uint32_t *count)
@@ -163,6 +165,11 @@ static bool set_text(cm_config *config, const cm_config_key *key, const char *te
     return true;
 }
 
+static cm_room_list *rooms_of(const cm_config *config, const cm_config_key *key)
+{
+    return (cm_room_list *)((char *)config + key->offset);
+}
+
 bool cm_config_set(cm_config *config, const cm_config_key *key, const char *text, const char *place,
                    cm_config_error *error)
 {
@@ -184,6 +191,12 @@ bool cm_config_set(cm_config *config, const cm_config_key *key, const char *text
         }
         memcpy((char *)config + key->offset, &yes, sizeof yes);
         return true;
+    }
+    if (key->kind == CM_CONFIG_ROOMS) {
+        char wrong[256];
+        rooms_of(config, key)->count = 0;
+        return cm_room_list_add(rooms_of(config, key), text, wrong, sizeof wrong) ||
+               fail(error, "%s: %s: %s", place, key->name, wrong);
     }
     return set_text(config, key, text, place, error);
 }
@@ -233,6 +246,11 @@ static bool set_json(cm_config *config, const cm_config_key *key, const json_t *
             return fail(error, "%s: %s: expected true or false", place, key->name);
         }
         return cm_config_set(config, key, json_is_true(value) ? "1" : "0", place, error);
+    case CM_CONFIG_ROOMS: {
+        char wrong[256];
+        return cm_room_list_read(rooms_of(config, key), value, wrong, sizeof wrong) ||
+               fail(error, "%s: %s: %s", place, key->name, wrong);
+    }
     case CM_CONFIG_TEXT:
     case CM_CONFIG_CHOICE:
         break;
@@ -481,6 +499,10 @@ static void print_value(const cm_config *config, const cm_config_key *key, char 
         bool value;
         memcpy(&value, at, sizeof value);
         strcpy(out, value ? "true" : "false");
+        return;
+    }
+    if (key->kind == CM_CONFIG_ROOMS) {
+        cm_room_list_print(rooms_of(config, key), out, VALUE_MAX);
         return;
     }
     cm_json_quote(at, out, VALUE_MAX);

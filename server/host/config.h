@@ -11,23 +11,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CM_CONFIG_PUBLIC_MAX 8u  // addresses in `public`
-#define CM_CONFIG_TEXT_MAX   256 // bytes of a text value, its NUL included
+#include "server/host/room_list.h"
+
+#define CM_CLIENTS_MAX       2000 // two peers each, and ENet has 4,095
+#define CM_CONFIG_PUBLIC_MAX 8u   // addresses in `public`
+#define CM_CONFIG_TEXT_MAX   256  // bytes of a text value, its NUL included
 
 // TEXT(name, default, help), INT(name, default, low, high, help), BOOL(name, default, help),
-// CHOICE(name, default, choices, help)
-#define CM_CONFIG_KEYS(TEXT, INT, BOOL, CHOICE)                                                    \
+// CHOICE(name, default, choices, help), ROOMS(name, help)
+#define CM_CONFIG_KEYS(TEXT, INT, BOOL, CHOICE, ROOMS)                                             \
     TEXT(db, "carom.db", "catalogue: scenes, rooms to start, index of matches; made if missing")   \
     TEXT(matches, "matches", "directory of match files; made if missing")                          \
     TEXT(listen, "127.0.0.1:9400", "UDP address, HOST:PORT; port 0 takes a free one")              \
     TEXT(http, "", "HTTP address; not built yet, must be empty")                                   \
     TEXT(ready_file, "", "file that gets the listening address once the room is open")             \
-    TEXT(scene, "", "the room's scene: a name in the database, or a file; empty: the room of db")  \
+    TEXT(scene, "", "opens a room of the scene's name: a name in the database, or a file")         \
+    ROOMS(rooms, "more rooms, by name: a scene, or an object of scene and max_players; without "   \
+                 "these and scene: the rooms of db")                                               \
     TEXT(key, "", "file of the keys that tokens are opened with (carom token keygen)")             \
     TEXT(public, "",                                                                               \
          "addresses that tokens may name, A.B.C.D:PORT with commas between them; empty: listen")   \
     BOOL(insecure, false, "no tokens: anyone who reaches the port may play; loopback only")        \
-    INT(max_players, 64, 1, 64, "players in the room")                                             \
+    INT(max_players, 64, 1, 64, "players in a room")                                               \
+    INT(max_clients, 0, 0, CM_CLIENTS_MAX,                                                         \
+        "clients of the process, in all of its rooms; 0: as many as the rooms have players")       \
     INT(rewind_ms, 133, 0, 1000, "how late an input may come, ms: the room rewinds to its tick")   \
     INT(view_rate, 0, 0, 1000, "views a second; 0: the scene's")                                   \
     INT(budget_kbit, 0, 0, 100000,                                                                 \
@@ -54,12 +61,14 @@ typedef struct cm_config {
 #define CM_CONFIG_INT_FIELD(name, initial, low, high, help)  int64_t name;
 #define CM_CONFIG_BOOL_FIELD(name, initial, help)            bool name;
 #define CM_CONFIG_CHOICE_FIELD(name, initial, choices, help) char name[CM_CONFIG_TEXT_MAX];
+#define CM_CONFIG_ROOMS_FIELD(name, help)                    cm_room_list name;
     CM_CONFIG_KEYS(CM_CONFIG_TEXT_FIELD, CM_CONFIG_INT_FIELD, CM_CONFIG_BOOL_FIELD,
-                   CM_CONFIG_CHOICE_FIELD)
+                   CM_CONFIG_CHOICE_FIELD, CM_CONFIG_ROOMS_FIELD)
 #undef CM_CONFIG_TEXT_FIELD
 #undef CM_CONFIG_INT_FIELD
 #undef CM_CONFIG_BOOL_FIELD
 #undef CM_CONFIG_CHOICE_FIELD
+#undef CM_CONFIG_ROOMS_FIELD
 } cm_config;
 
 typedef enum cm_config_kind {
@@ -67,6 +76,7 @@ typedef enum cm_config_kind {
     CM_CONFIG_INT,
     CM_CONFIG_BOOL,
     CM_CONFIG_CHOICE,
+    CM_CONFIG_ROOMS,
 } cm_config_kind;
 
 typedef struct cm_config_key {

@@ -140,6 +140,9 @@ const char *cm_line_end(cm_line *line)
 void cm_log_write(const cm_log *log, cm_log_level level, cm_line *line)
 {
     if (log->write != NULL) {
+        if (log->room != NULL && log->room[0] != '\0') {
+            cm_line_text(line, "room", log->room);
+        }
         log->write(log->user, (int)level, cm_line_end(line));
     }
 }

@@ -41,6 +41,7 @@ const char *cm_line_end(cm_line *line);
 typedef struct cm_log {
     void (*write)(void *user, int level, const char *json_line); // NULL: nowhere
     void *user;
+    const char *room; // of which the lines are, each of which says so; NULL: of none
 } cm_log;
 
 void cm_log_write(const cm_log *log, cm_log_level level, cm_line *line);

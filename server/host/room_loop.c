@@ -7,7 +7,8 @@
 
 #include "shared/base/assert.h"
 
-#define SECOND_US 1000000u
+#define SECOND_US  1000000u
+#define DEBT_TICKS 3u // and 20 ms of them
 
 struct cm_room_loop {
     cm_room *room;
@@ -21,8 +22,8 @@ struct cm_room_loop {
     void *user;
 
     uint64_t origin_us, now_us;
-    uint32_t made;              // ticks of this turn
-    uint64_t second_slowed;     // ticks' worth of time that the clock was moved by, this second
+    uint64_t slowed_us;         // that the clock was moved by
+    uint64_t slowed_before_us;  // of that, before the present second
     uint32_t rate_permille;     // of the last second
     cm_room_profile profile;    // at the begin of the present second
     uint64_t contacts, resting; // as the log last said
@@ -116,28 +117,30 @@ uint64_t cm_room_loop_due(const cm_room_loop *loop, uint64_t tick)
            tick % loop->tick_rate * SECOND_US / loop->tick_rate;
 }
 
+// Ticks that may be due at once: they make good for a short pause, at any rate.
+static uint32_t debt_max(const cm_room_loop *loop)
+{
+    return DEBT_TICKS + loop->tick_rate / 50;
+}
+
 void cm_room_loop_begin(cm_room_loop *loop, uint64_t now_us)
 {
     loop->now_us = now_us > loop->now_us ? now_us : loop->now_us;
-    loop->made = 0;
+    uint64_t most = cm_room_tick(loop->room) + debt_max(loop);
+    if (loop->now_us < cm_room_loop_due(loop, most + 1)) {
+        return;
+    }
+    uint64_t behind_us = loop->now_us - cm_room_loop_due(loop, most);
+    loop->origin_us += behind_us;
+    loop->slowed_us += behind_us;
+    loop->stats.ticks_behind = loop->slowed_us * loop->tick_rate / SECOND_US;
 }
 
 bool cm_room_loop_step(cm_room_loop *loop)
 {
-    uint64_t tick = cm_room_tick(loop->room);
-    if (loop->now_us < cm_room_loop_due(loop, tick + 1)) {
+    if (loop->now_us < cm_room_loop_due(loop, cm_room_tick(loop->room) + 1)) {
         return false;
     }
-    // Some ticks at once make good for a short pause, at any rate.
-    if (loop->made == 4 + loop->tick_rate / 50) {
-        uint64_t behind = loop->now_us - cm_room_loop_due(loop, tick);
-        uint64_t ticks = behind * loop->tick_rate / SECOND_US;
-        loop->origin_us += behind;
-        loop->stats.ticks_behind += ticks;
-        loop->second_slowed += ticks;
-        return false;
-    }
-    loop->made++;
     cm_room_frame(loop->room);
     return true;
 }
@@ -281,10 +284,12 @@ bool cm_room_loop_second(cm_room_loop *loop, uint64_t passed_us, const cm_log *l
     count_stages(loop);
 
     uint64_t expected = passed_us * loop->tick_rate / SECOND_US;
-    uint64_t slowed = loop->second_slowed < expected ? loop->second_slowed : expected;
+    uint64_t slowed_us = loop->slowed_us - loop->slowed_before_us;
+    uint64_t slowed = slowed_us * loop->tick_rate / SECOND_US;
+    slowed = slowed < expected ? slowed : expected;
     uint32_t permille = expected > 0 ? (uint32_t)((expected - slowed) * 1000 / expected) : 1000;
     permille = permille > 0 ? permille : 1;
-    loop->second_slowed = 0;
+    loop->slowed_before_us = loop->slowed_us;
     if (permille == loop->rate_permille) {
         return false;
     }

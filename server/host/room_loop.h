@@ -1,10 +1,10 @@
 // A room and its time: which ticks are due, which are confirmed, where they are recorded. It makes
 // one tick when asked; whoever hosts it publishes what came of it, and a process may host many.
 //
-// Tick n is due at origin + n / rate. Where the machine cannot keep up, a turn makes a few ticks
-// and then moves the origin: the room slows, says so in its numbers, and never runs after a past
-// that gets longer. A function of the times given; the store and the clock to measure with are
-// given too.
+// Tick n is due at origin + n / rate. Where the machine cannot keep up, and more than a few ticks
+// are due at the begin of a turn, the origin moves: the room slows, says so in its numbers, and
+// never runs after a past that gets longer. A function of the times given; the store and the clock
+// to measure with are given too.
 #ifndef CM_SERVER_HOST_ROOM_LOOP_H
 #define CM_SERVER_HOST_ROOM_LOOP_H
 
@@ -62,8 +62,8 @@ carom_durability cm_room_loop_durable(const cm_room_loop *loop, uint64_t *tick);
 
 // Time at which a tick is due, us.
 uint64_t cm_room_loop_due(const cm_room_loop *loop, uint64_t tick);
-// A turn: begin, then step until it says false. Each step makes the next tick if it is due; a turn
-// makes a few at most, so that the rooms of a process take turns.
+// A turn: begin, then step until it says false, or until others have waited for long enough. Each
+// step makes the next tick if it is due; begin leaves a few due at the most.
 void cm_room_loop_begin(cm_room_loop *loop, uint64_t now_us);
 bool cm_room_loop_step(cm_room_loop *loop);
 // The next confirmed tick, recorded, or NULL: to be asked for until NULL after each step. `all`: as

@@ -39,6 +39,7 @@ typedef struct cm_kept_slot {
 
 struct cm_roster {
     cm_room_loop *loop;
+    const char *name;                      // of the room; NULL: none. Kept by the room
     uint32_t input_rate;                   // packets a second that its clients are to send
     uint64_t match_id;                     // of its tickets
     uint32_t grace_ms;                     // that slots are kept; 0: not at all, and no tickets

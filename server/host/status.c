@@ -51,7 +51,7 @@ static void add_clients(block *b, const cm_status *status)
     uint32_t shown =
         status->client_count < CM_STATUS_CLIENTS ? status->client_count : CM_STATUS_CLIENTS;
     for (uint32_t i = 0; i < shown; i++) {
-        const cm_worker_client *c = &status->clients[i];
+        const cm_hosted_player *c = &status->clients[i];
         char name[17];
         cm_utf8_printable(c->name[0] != '\0' ? c->name : "-", name, sizeof name);
         add(b, "    %2u %-16s %6.1f kbit/s   rtt %4u ms   late %llu   refused %llu\n", c->player,
@@ -102,6 +102,20 @@ uint32_t cm_status_block(const cm_status *status, char text[CM_STATUS_BLOCK_MAX]
     if (!status->match.durable && status->match.error[0] != '\0') {
         add(&b, "            %s\n", error);
     }
+    return b.lines;
+}
+
+uint32_t cm_status_row(const cm_status *status, char text[CM_STATUS_BLOCK_MAX])
+{
+    const cm_worker_stats *w = &status->worker;
+    block b = {text, 0, 0};
+    char name[17];
+    text[0] = '\0';
+    cm_utf8_printable(status->room, name, sizeof name);
+    add(&b, "  %-16s tick %9llu  p99 %7.3f ms  players %2u  behind %llu%s%s\n", name,
+        (unsigned long long)w->tick, w->tick_ms_p99, w->players,
+        (unsigned long long)w->ticks_behind, status->match.durable ? "" : "  NOT DURABLE",
+        status->draining ? "  (draining)" : "");
     return b.lines;
 }
 
@@ -187,6 +201,9 @@ const char *cm_status_line(const cm_status *status, bool full, cm_line *line)
 {
     cm_line_begin(line);
     cm_line_number(line, "time", (double)status->unix_ms / 1000.0);
+    if (status->room != NULL && status->room[0] != '\0') {
+        cm_line_text(line, "room", status->room);
+    }
     cm_line_uint(line, "tick", status->worker.tick);
     if (full) {
         add_full(line, status);

@@ -13,9 +13,10 @@ typedef struct cm_status {
     cm_worker_stats worker;
     cm_match_status match;
     uint32_t client_count; // all of them; `clients` holds the first ones
-    cm_worker_client clients[CM_STATUS_CLIENTS];
+    cm_hosted_player clients[CM_STATUS_CLIENTS];
     uint64_t unix_ms;
     uint32_t tick_rate;
+    const char *room; // its name; "" for none
     const char *scene;
     const char *path; // of the match file; "" for none
     bool draining;
@@ -24,6 +25,8 @@ typedef struct cm_status {
 // The block for a terminal: lines, each ended by a newline, none wider than 80 columns but the
 // path. Returns the number of lines.
 uint32_t cm_status_block(const cm_status *status, char text[CM_STATUS_BLOCK_MAX]);
+// The same room on one line, beside others.
+uint32_t cm_status_row(const cm_status *status, char text[CM_STATUS_BLOCK_MAX]);
 // The JSON line, without its newline. `full`: every number; else those that tell whether all is
 // well, and of what went wrong whatever did.
 const char *cm_status_line(const cm_status *status, bool full, cm_line *line);

@@ -1,10 +1,10 @@
-// The worker: a host, its clients, a room, and the order in which each has its turn.
+// The worker: a host, its clients, its rooms, and the order in which each has its turn.
 //
-//   clients (what came in) -> room loop (ticks that are due) -> publisher (what goes out)
+//   clients (what came in) -> rooms (ticks that are due, and what goes out of each)
 //
-// Each of the three is its own and takes what it needs; only the worker knows that there is one
-// room. Deterministic: a function of the sequence of times, datagrams and the seed. Typical: 60
-// ticks a second of 1 ms.
+// Each takes what it needs; only the worker knows how many rooms there are. Deterministic: a
+// function of the sequence of times, datagrams and the seed. Typical: 20 rooms of 60 ticks a
+// second, each of 0.5 ms.
 #include "server/host/worker.h"
 
 #include <stdio.h>
@@ -12,24 +12,14 @@
 #include <string.h>
 
 #include "server/host/clients.h"
-#include "server/host/metrics.h"
+#include "server/host/hosted_room.h"
 #include "server/host/net.h"
-#include "server/host/publisher.h"
-#include "server/host/room_loop.h"
 #include "shared/base/assert.h"
 
 #define SECOND_US     1000000u
 #define TOKEN_REASONS (CM_DATAGRAM_BANNED - CM_DATAGRAM_TOKEN + 1)
 #define SPARE_PEERS   16u      // for those who are refused, beside the players
 #define DRAIN_WAIT_US 2000000u // for goodbyes to arrive
-
-// A room as it is hosted: its time, who is in it, what goes out.
-typedef struct hosted_room {
-    cm_room_loop *loop;
-    cm_roster roster;
-    cm_publisher *publisher;
-    cm_metrics metrics; // of its ticks, publishing included
-} hosted_room;
 
 struct cm_worker {
     cm_config config;
@@ -43,7 +33,11 @@ struct cm_worker {
     void (*random)(void *user, void *bytes, size_t size);
     cm_host *host;
     cm_clients *clients;
-    hosted_room room;
+    cm_hosted_room *rooms[CM_WORKER_ROOMS_MAX];
+    uint32_t room_count;
+    uint32_t first; // room whose turn comes first
+    cm_rng chance;  // match ids and seeds
+    cm_store *store;
 
     uint64_t now_us, started_us, started_unix_ms;
     uint64_t second_us;                     // when the present second of numbers began
@@ -79,7 +73,9 @@ static void name_addresses(cm_worker *worker)
 // Each player twice: a client that comes back connects beside the connection that it had.
 static uint32_t peers_of(const cm_config *config)
 {
-    return 2 * (uint32_t)config->max_players + SPARE_PEERS;
+    uint32_t players =
+        (uint32_t)(config->max_clients > 0 ? config->max_clients : config->max_players);
+    return 2 * players + SPARE_PEERS;
 }
 
 static void os_random(void *user, void *bytes, size_t size)
@@ -125,19 +121,49 @@ static carom_result open_host(cm_worker *worker, const cm_worker_def *from, uint
     return CAROM_OK;
 }
 
-// There is one room, for whoever asks.
+static cm_hosted_room *room_named(const cm_worker *worker, const char *name)
+{
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        if (strcmp(cm_hosted_room_name(worker->rooms[i]), name) == 0) {
+            return worker->rooms[i];
+        }
+    }
+    return NULL;
+}
+
+static cm_hosted_room *room_of_match(const cm_worker *worker, uint64_t match_id)
+{
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        if (cm_hosted_room_roster(worker->rooms[i])->match_id == match_id) {
+            return worker->rooms[i];
+        }
+    }
+    return NULL;
+}
+
+// The room that a hello leads to: a ticket names a match, a token a room, and without one the hello
+// says it. No name is the first room.
 static cm_roster *find_room(void *context, const cm_control *hello, const cm_token *token,
                             carom_reason *reason)
 {
-    (void)hello;
     cm_worker *worker = context;
-    if (token != NULL && token->kind == CM_TOKEN_RESUME &&
-        token->match_id != worker->room.roster.match_id) {
+    cm_hosted_room *room;
+    if (token != NULL && token->kind == CM_TOKEN_RESUME) {
+        room = room_of_match(worker, token->match_id);
         *reason = CAROM_REASON_SLOT_GONE;
+    } else {
+        const char *name = token != NULL         ? token->body.room
+                           : hello->room != NULL ? hello->room
+                                                 : "";
+        room = name[0] != '\0' || worker->room_count == 0 ? room_named(worker, name)
+                                                          : worker->rooms[0];
+        *reason = CAROM_REASON_ROOM_UNKNOWN;
+    }
+    if (worker->draining) {
+        *reason = CAROM_REASON_DRAINING;
         return NULL;
     }
-    *reason = CAROM_REASON_DRAINING;
-    return worker->draining ? NULL : &worker->room.roster;
+    return room != NULL ? cm_hosted_room_roster(room) : NULL;
 }
 
 static carom_result open_clients(cm_worker *worker, const cm_rng *rng, char *error,
@@ -160,42 +186,72 @@ static carom_result open_clients(cm_worker *worker, const cm_rng *rng, char *err
     return CAROM_OK;
 }
 
-static carom_result open_room(cm_worker *worker, const cm_worker_def *def, uint64_t seed,
-                              uint64_t match_id, char *error, size_t error_size)
+carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char *error,
+                            size_t error_size)
 {
     const cm_config *config = &worker->config;
-    hosted_room *room = &worker->room;
-    cm_room_loop_def loop = {.scene = def->scene,
-                             .module = def->module,
-                             .seed = seed,
-                             .max_players = (uint32_t)config->max_players,
-                             .rewind_ms = (uint32_t)config->rewind_ms,
-                             .now_us = def->now_us,
-                             .clock_us = def->clock_us,
-                             .user = def->user};
-    carom_result result = cm_room_loop_create(&loop, &room->loop, error, error_size);
-    if (result != CAROM_OK) {
-        return result;
+    if (from->name[0] != '\0' && !cm_room_name_is_sound(from->name)) {
+        snprintf(error, error_size, "expected a name of at most %u visible ASCII characters",
+                 CAROM_ROOM_NAME_MAX);
+        return CAROM_ERROR_ARGUMENT;
     }
-    cm_roster_init(&room->roster, room->loop, (uint32_t)config->input_rate);
-    room->roster.match_id = match_id;
-    room->roster.grace_ms = (uint32_t)config->grace_ms;
-    cm_publisher_def publisher = {.host = worker->host,
-                                  .scene = def->scene,
-                                  .view_rate = (uint32_t)config->view_rate,
-                                  .budget_kbit = (uint32_t)config->budget_kbit,
-                                  .input_rate = room->roster.input_rate,
-                                  .rewind_ms = (uint32_t)config->rewind_ms};
-    result = cm_publisher_create(&publisher, cm_room_loop_room(room->loop), &room->publisher, error,
-                                 error_size);
-    if (result != CAROM_OK || def->store == NULL) {
-        return result;
+    if (room_named(worker, from->name) != NULL) {
+        snprintf(error, error_size, "there is a room of that name");
+        return CAROM_ERROR_ARGUMENT;
     }
-    cm_room_record record = {.store = def->store,
-                             .match_id = match_id,
-                             .started_unix_ms = def->started_unix_ms,
-                             .keyframe_s = (uint32_t)config->keyframe_s};
-    return cm_room_loop_record(room->loop, &record, error, error_size);
+    if (worker->room_count == CM_WORKER_ROOMS_MAX || worker->draining) {
+        snprintf(error, error_size,
+                 worker->draining ? "the worker drains"
+                                  : "there are %u rooms, the most that a "
+                                    "worker takes",
+                 CM_WORKER_ROOMS_MAX);
+        return CAROM_ERROR_FULL;
+    }
+    uint64_t match_id = cm_rng_next(&worker->chance), drawn = cm_rng_next(&worker->chance);
+    uint32_t most = from->max_players > 0 ? from->max_players : (uint32_t)config->max_players;
+    cm_hosted_room_def def = {.name = from->name,
+                              .scene = from->scene,
+                              .module = from->module,
+                              .seed = config->room_seed > 0 ? (uint64_t)config->room_seed : drawn,
+                              .match_id = match_id,
+                              .max_players = most,
+                              .rewind_ms = (uint32_t)config->rewind_ms,
+                              .grace_ms = (uint32_t)config->grace_ms,
+                              .input_rate = (uint32_t)config->input_rate,
+                              .keyframe_s = (uint32_t)config->keyframe_s,
+                              .view_rate = (uint32_t)config->view_rate,
+                              .budget_kbit = (uint32_t)config->budget_kbit,
+                              .store = worker->store,
+                              .host = worker->host,
+                              .now_us = worker->now_us,
+                              .started_unix_ms = worker->started_unix_ms +
+                                                 (worker->now_us - worker->started_us) / 1000,
+                              .clock_us = worker->clock_us,
+                              .user = worker->user};
+    cm_hosted_room *room;
+    carom_result result = cm_hosted_room_create(&def, &room, error, error_size);
+    if (result == CAROM_OK) {
+        worker->rooms[worker->room_count++] = room;
+    }
+    return result;
+}
+
+bool cm_worker_close(cm_worker *worker, const char *name)
+{
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        cm_hosted_room *room = worker->rooms[i];
+        if (strcmp(cm_hosted_room_name(room), name) == 0) {
+            cm_hosted_room_end(room, CM_MATCH_ENDED);
+            cm_clients_kick_room(worker->clients, cm_hosted_room_roster(room),
+                                 CAROM_REASON_ROOM_ENDED);
+            cm_hosted_room_destroy(room);
+            worker->room_count--;
+            memmove(&worker->rooms[i], &worker->rooms[i + 1],
+                    (worker->room_count - i) * sizeof worker->rooms[0]);
+            return true;
+        }
+    }
+    return false;
 }
 
 carom_result cm_worker_create(const cm_worker_def *def, cm_worker **out, char *error,
@@ -216,18 +272,18 @@ carom_result cm_worker_create(const cm_worker_def *def, cm_worker **out, char *e
     worker->keep_ban = def->keep_ban;
     worker->now_us = worker->second_us = worker->started_us = def->now_us;
     worker->started_unix_ms = def->started_unix_ms;
+    worker->store = def->store;
     cm_rng rng;
     cm_rng_seed(&rng, def->seed);
-    uint64_t match_id = cm_rng_next(&rng);
-    uint64_t drawn = cm_rng_next(&rng);
+    cm_rng_seed(&worker->chance, cm_rng_next(&rng));
     uint64_t host_seed = cm_rng_next(&rng);
-    uint64_t seed = worker->config.room_seed > 0 ? (uint64_t)worker->config.room_seed : drawn;
     carom_result result = open_host(worker, def, host_seed, error, error_size);
     if (result == CAROM_OK) {
         result = open_clients(worker, &rng, error, error_size);
     }
-    if (result == CAROM_OK) {
-        result = open_room(worker, def, seed, match_id, error, error_size);
+    if (result == CAROM_OK && def->scene != NULL) {
+        cm_worker_room first = {.name = "", .scene = def->scene, .module = def->module};
+        result = cm_worker_open(worker, &first, error, error_size);
     }
     if (result != CAROM_OK) {
         cm_worker_destroy(worker);
@@ -243,8 +299,9 @@ void cm_worker_destroy(cm_worker *worker)
         return;
     }
     cm_clients_destroy(worker->clients);
-    cm_publisher_destroy(worker->room.publisher);
-    cm_room_loop_destroy(worker->room.loop);
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        cm_hosted_room_destroy(worker->rooms[i]);
+    }
     cm_host_destroy(worker->host);
     cm_crypto_wipe(&worker->ticket_key, sizeof worker->ticket_key);
     free(worker);
@@ -252,45 +309,22 @@ void cm_worker_destroy(cm_worker *worker)
 
 // The loop -------------------------------------------------------------------------------------
 
-static void confirm(hosted_room *room, bool all)
+// Each room that is due makes a tick, then each that still is, and so on.
+static void turn(cm_worker *worker)
 {
-    const cm_history_slot *slot;
-    while ((slot = cm_room_loop_confirm(room->loop, all)) != NULL) {
-        cm_publisher_messages(room->publisher, slot, &room->roster);
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        cm_hosted_room_begin(worker->rooms[i], worker->now_us, &worker->log);
     }
-}
-
-static void tell_durable(hosted_room *room)
-{
-    uint64_t tick;
-    carom_durability durability = cm_room_loop_durable(room->loop, &tick);
-    cm_publisher_durable(room->publisher, durability, tick, &room->roster);
-}
-
-static uint64_t read_clock(const cm_worker *worker)
-{
-    return worker->clock_us != NULL ? worker->clock_us(worker->user) : 0;
-}
-
-static void turn(cm_worker *worker, hosted_room *room)
-{
-    cm_room_loop_begin(room->loop, worker->now_us);
-    cm_roster_turn(&room->roster, worker->host, worker->now_us, &worker->log);
-    tell_durable(room);
-    uint64_t begin = read_clock(worker);
-    while (cm_room_loop_step(room->loop)) {
-        confirm(room, false);
-        uint64_t failed =
-            cm_publisher_frame(room->publisher, cm_room_loop_room(room->loop), &room->roster);
-        for (; failed != 0; failed &= failed - 1) {
-            cm_client *client = room->roster.members[__builtin_ctzll(failed)];
-            cm_clients_kick(worker->clients, client, CAROM_REASON_SERVER_ERROR);
+    for (bool stepped = true; stepped;) {
+        stepped = false;
+        for (uint32_t i = 0; i < worker->room_count; i++) {
+            cm_hosted_room *room = worker->rooms[(worker->first + i) % worker->room_count];
+            stepped = cm_hosted_room_step(room, worker->clients) || stepped;
         }
-        if (worker->clock_us != NULL) {
-            uint64_t end = read_clock(worker);
-            cm_metrics_add(&room->metrics, end - begin);
-            begin = end;
-        }
+    }
+    worker->first = worker->room_count > 0 ? (worker->first + 1) % worker->room_count : 0;
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        cm_clients_tell_players(worker->clients, cm_hosted_room_roster(worker->rooms[i]));
     }
 }
 
@@ -324,11 +358,8 @@ static void count_second(cm_worker *worker)
         return;
     }
     worker->second_us = worker->now_us;
-    hosted_room *room = &worker->room;
-    bool slower = cm_room_loop_second(room->loop, passed, &worker->log);
-    cm_publisher_second(room->publisher, cm_room_tick(cm_room_loop_room(room->loop)), &worker->log);
-    if (slower) {
-        cm_publisher_clock(room->publisher, cm_room_loop_rate_permille(room->loop), &room->roster);
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        cm_hosted_room_second(worker->rooms[i], passed, &worker->log);
     }
     cm_clients_second(worker->clients, passed);
     cm_host_stats host;
@@ -368,12 +399,15 @@ uint64_t cm_worker_run_once(cm_worker *worker, uint64_t now_us)
         cm_host_flush(worker->host);
         return worker->now_us + 10000;
     }
-    turn(worker, &worker->room);
-    cm_clients_tell_players(worker->clients, &worker->room.roster);
+    turn(worker);
     count_second(worker);
     cm_host_flush(worker->host);
-    const cm_room_loop *loop = worker->room.loop;
-    return cm_room_loop_due(loop, cm_room_tick(cm_room_loop_room(loop)) + 1);
+    uint64_t due = worker->now_us + SECOND_US;
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        uint64_t next = cm_hosted_room_due(worker->rooms[i]);
+        due = next < due ? next : due;
+    }
+    return due;
 }
 
 void cm_worker_set_keys(cm_worker *worker, const carom_token_keys *keys)
@@ -392,8 +426,14 @@ static cm_bans *bans_of(cm_worker *worker, bool by_address)
 // Who is there, and who is away and would come back.
 static uint32_t send_away(cm_worker *worker, bool by_address, uint64_t who, carom_reason reason)
 {
-    return cm_clients_kick_who(worker->clients, by_address, who, reason) +
-           cm_roster_dismiss(&worker->room.roster, by_address, who, reason, &worker->log);
+    uint32_t count = cm_clients_kick_who(worker->clients, by_address, who, reason);
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        cm_log log = worker->log;
+        log.room = cm_hosted_room_name(worker->rooms[i]);
+        count += cm_roster_dismiss(cm_hosted_room_roster(worker->rooms[i]), by_address, who, reason,
+                                   &log);
+    }
+    return count;
 }
 
 uint32_t cm_worker_kick(cm_worker *worker, bool by_address, uint64_t who)
@@ -442,8 +482,9 @@ void cm_worker_drain(cm_worker *worker, uint64_t now_us)
     worker->now_us = now_us > worker->now_us ? now_us : worker->now_us;
     worker->draining = true;
     worker->drain_us = worker->now_us;
-    confirm(&worker->room, true);
-    cm_room_loop_end(worker->room.loop, CM_MATCH_DRAINED);
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        cm_hosted_room_end(worker->rooms[i], CM_MATCH_DRAINED);
+    }
     cm_clients_kick_all(worker->clients, CAROM_REASON_DRAINING);
     cm_host_flush(worker->host);
 }
@@ -455,42 +496,38 @@ bool cm_worker_drained(const cm_worker *worker)
 
 // Numbers --------------------------------------------------------------------------------------
 
-static void add_room_stats(const hosted_room *hosted, cm_worker_stats *stats)
+static void add_room_stats(const cm_hosted_room *room, cm_worker_stats *stats)
 {
-    const cm_room *room = cm_room_loop_room(hosted->loop);
-    cm_room_stats counted;
-    cm_room_stats_get(room, &counted);
-    stats->tick = cm_room_tick(room);
-    stats->room_hash = cm_room_hash(room);
-    stats->tick_ms_p50 = cm_metrics_percentile(&hosted->metrics, 0.5);
-    stats->tick_ms_p99 = cm_metrics_percentile(&hosted->metrics, 0.99);
-    stats->rewinds = counted.rewinds;
-    stats->rewound_ticks = counted.rewound_ticks;
-    stats->late_inputs = counted.late_inputs;
-    stats->inputs = counted.inputs;
-    memcpy(stats->poses_refused, counted.poses_refused, sizeof stats->poses_refused);
-    carom_world_stats world;
-    carom_world_stats_get(cm_room_world(room), &world);
-    stats->contacts_dropped = world.contacts_dropped;
-    stats->bodies_put_to_rest = world.bodies_put_to_rest;
-    stats->bodies_asleep = world.sleeping;
-    stats->islands = world.islands;
-    cm_room_loop_stats loop;
-    cm_room_loop_stats_get(hosted->loop, &loop);
-    stats->ticks_behind = loop.ticks_behind;
-    memcpy(stats->stage_ms, loop.stage_ms, sizeof stats->stage_ms);
-    cm_publisher_stats published;
-    cm_publisher_stats_get(hosted->publisher, &published);
-    stats->views = published.views;
-    stats->view_bytes = published.view_bytes;
-    stats->messages_dropped = published.messages_dropped;
+    cm_hosted_room_stats from;
+    cm_hosted_room_stats_get(room, &from);
+    stats->tick = from.tick > stats->tick ? from.tick : stats->tick;
+    stats->room_hash ^= from.hash;
+    stats->tick_ms_p50 =
+        from.tick_ms_p50 > stats->tick_ms_p50 ? from.tick_ms_p50 : stats->tick_ms_p50;
+    stats->tick_ms_p99 =
+        from.tick_ms_p99 > stats->tick_ms_p99 ? from.tick_ms_p99 : stats->tick_ms_p99;
+    stats->rewinds += from.room.rewinds;
+    stats->rewound_ticks += from.room.rewound_ticks;
+    stats->late_inputs += from.room.late_inputs;
+    stats->inputs += from.room.inputs;
+    for (uint32_t i = 0; i < CM_POINTER_REASONS; i++) {
+        stats->poses_refused[i] += from.room.poses_refused[i];
+    }
+    stats->contacts_dropped += from.world.contacts_dropped;
+    stats->bodies_put_to_rest += from.world.bodies_put_to_rest;
+    stats->bodies_asleep += from.world.sleeping;
+    stats->islands += from.world.islands;
+    stats->ticks_behind += from.ticks_behind;
+    for (uint32_t i = 0; i < CAROM_STAGE_COUNT; i++) {
+        stats->stage_ms[i] += from.stage_ms[i];
+    }
+    stats->views += from.published.views;
+    stats->view_bytes += from.published.view_bytes;
+    stats->messages_dropped += from.published.messages_dropped;
 }
 
-void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats)
+static void add_host_stats(const cm_worker *worker, cm_worker_stats *stats)
 {
-    memset(stats, 0, sizeof *stats);
-    add_room_stats(&worker->room, stats);
-    stats->players = cm_clients_playing(worker->clients);
     stats->peers = cm_clients_connected(worker->clients);
     stats->kbit_per_client = worker->kbit_per_client;
     cm_clients_stats clients;
@@ -513,28 +550,30 @@ void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats)
     }
 }
 
-uint32_t cm_worker_clients(const cm_worker *worker, cm_worker_client *clients, uint32_t capacity)
+void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats)
 {
-    uint32_t count = 0;
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
-        const cm_client *from = worker->room.roster.members[player];
-        if (from == NULL) {
-            continue;
-        }
-        if (count < capacity) {
-            cm_worker_client *to = &clients[count];
-            memset(to, 0, sizeof *to);
-            to->player = player;
-            memcpy(to->name, from->session.name, sizeof to->name);
-            to->round_trip_ms = cm_host_round_trip_ms(worker->host, from->peer);
-            to->kbit = from->kbit;
-            to->late_inputs = from->session.late_inputs;
-            to->refused_inputs = from->session.refused_inputs;
-            to->rewound_ticks = from->session.rewound_ticks;
-        }
-        count++;
+    memset(stats, 0, sizeof *stats);
+    stats->rooms = worker->room_count;
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        add_room_stats(worker->rooms[i], stats);
     }
-    return count;
+    stats->players = cm_clients_playing(worker->clients);
+    add_host_stats(worker, stats);
+}
+
+void cm_worker_room_stats_get(const cm_worker *worker, uint32_t index, cm_worker_stats *stats)
+{
+    CM_ASSERT(index < worker->room_count);
+    memset(stats, 0, sizeof *stats);
+    stats->rooms = worker->room_count;
+    add_room_stats(worker->rooms[index], stats);
+    stats->players = cm_hosted_room_players(worker->rooms[index], NULL, 0);
+    add_host_stats(worker, stats);
+}
+
+cm_hosted_room *cm_worker_room_at(const cm_worker *worker, uint32_t index)
+{
+    return index < worker->room_count ? worker->rooms[index] : NULL;
 }
 
 int cm_worker_descriptor(const cm_worker *worker)
@@ -545,26 +584,4 @@ int cm_worker_descriptor(const cm_worker *worker)
 uint16_t cm_worker_port(const cm_worker *worker)
 {
     return cm_host_port(worker->host);
-}
-
-cm_match_handle cm_worker_match(const cm_worker *worker)
-{
-    return cm_room_loop_match(worker->room.loop);
-}
-
-bool cm_worker_view_at(const cm_worker *worker, uint64_t tick, uint32_t slot, bool with_velocity,
-                       cm_view_body *body)
-{
-    const carom_game *game = cm_room_game_at(cm_room_loop_room(worker->room.loop), tick);
-    if (game == NULL) {
-        return false;
-    }
-    const carom_world *world = carom_game_world(game);
-    carom_body_state state;
-    if (slot >= carom_world_body_slots(world) ||
-        carom_body_get(world, carom_world_body_at(world, slot), &state) != CAROM_OK) {
-        return false;
-    }
-    cm_view_quantise(cm_publisher_view_config(worker->room.publisher), &state, with_velocity, body);
-    return true;
 }

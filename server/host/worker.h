@@ -1,4 +1,4 @@
-// A worker: one loop over ENet and the rooms, as one function of the time. It owns the host, the
+// A worker: one loop over ENet and its rooms, as one function of the time. It owns the host, the
 // sessions and the rooms; the store is given. Tests hold whole workers in one process on a virtual
 // net.
 #ifndef CM_SERVER_HOST_WORKER_H
@@ -7,17 +7,20 @@
 #include "carom/token.h"
 
 #include "server/host/config.h"
+#include "server/host/hosted_room.h"
 #include "server/host/net.h"
 #include "server/record/store.h"
 #include "shared/wire/packet.h"
+
+#define CM_WORKER_ROOMS_MAX 256u
 
 typedef struct cm_worker cm_worker;
 
 typedef struct cm_worker_def {
     const cm_config *config;
-    const cm_scene *scene;        // of the one room; kept by the caller
+    const cm_scene *scene;        // of the first room, which has no name; NULL: there is none yet
     cm_store *store;              // NULL: nothing is recorded
-    const carom_module *module;   // NULL: the one built in that the scene names
+    const carom_module *module;   // of the first room; NULL: the one built in that the scene names
     const carom_token_keys *keys; // that tokens are opened with; NULL where the config is insecure
     // That tickets to come back are sealed with; kept over restarts by the caller. NULL: drawn.
     const carom_token_key *ticket_key;
@@ -35,12 +38,14 @@ typedef struct cm_worker_def {
     void *user;
 } cm_worker_def;
 
+// Of all rooms together.
 typedef struct cm_worker_stats {
-    uint64_t tick;
-    uint64_t room_hash; // of the newest state
+    uint32_t rooms;
+    uint64_t tick;      // the highest
+    uint64_t room_hash; // of the newest states, by exclusive or
     uint32_t players, peers;
-    double tick_ms_p50, tick_ms_p99;    // of the last seconds; 0 without a clock
-    double stage_ms[CAROM_STAGE_COUNT]; // of the last second, means over the ticks stepped
+    double tick_ms_p50, tick_ms_p99;    // the worst room's, of the last seconds; 0 without a clock
+    double stage_ms[CAROM_STAGE_COUNT]; // of the last second, means over the ticks stepped, summed
     uint32_t bodies_asleep, islands;    // now
     double kbit_per_client;             // sent, mean over clients, last second
     uint64_t rewinds, rewound_ticks, late_inputs, refused_inputs, inputs;
@@ -61,6 +66,22 @@ typedef struct cm_worker_stats {
 carom_result cm_worker_create(const cm_worker_def *def, cm_worker **worker, char *error,
                               size_t error_size);
 void cm_worker_destroy(cm_worker *worker);
+
+// One more room, recorded as the others.
+typedef struct cm_worker_room {
+    const char *name; // of visible ASCII characters, at most CAROM_ROOM_NAME_MAX, unlike the others
+    const cm_scene *scene;      // kept by the caller until the room is closed
+    const carom_module *module; // NULL: the one built in that the scene names
+    uint32_t max_players;       // 0: the config's
+} cm_worker_room;
+// On failure `error` says why: CAROM_ERROR_ARGUMENT (the name), CAROM_ERROR_FULL, and those of
+// cm_hosted_room_create.
+carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *room, char *error,
+                            size_t error_size);
+// Ends its match and sends everybody away, CAROM_REASON_ROOM_ENDED. False: there is none.
+bool cm_worker_close(cm_worker *worker, const char *name);
+// In the order in which they were opened; NULL beyond the last. Until the next close.
+cm_hosted_room *cm_worker_room_at(const cm_worker *worker, uint32_t index);
 
 // Services ENet, steps what is due, sends views, records. Returns when it next has something to do
 // (us, on the same clock) unless a datagram comes first.
@@ -85,22 +106,9 @@ bool cm_worker_recall_ban(cm_worker *worker, bool by_address, uint64_t who);
 bool cm_worker_drained(const cm_worker *worker);
 
 void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats);
+// The same with the numbers and players of one room; those of the host are of all.
+void cm_worker_room_stats_get(const cm_worker *worker, uint32_t index, cm_worker_stats *stats);
 int cm_worker_descriptor(const cm_worker *worker); // for poll
 uint16_t cm_worker_port(const cm_worker *worker);
-cm_match_handle cm_worker_match(const cm_worker *worker);
-
-// The clients that play, for the status: how many there are; up to `capacity` are filled in.
-typedef struct cm_worker_client {
-    uint32_t player;
-    char name[33];
-    uint32_t round_trip_ms;
-    double kbit; // sent a second, views with all headers, last second
-    uint64_t late_inputs, refused_inputs, rewound_ticks;
-} cm_worker_client;
-uint32_t cm_worker_clients(const cm_worker *worker, cm_worker_client *clients, uint32_t capacity);
-
-// For oracles: the quantised body of a slot at a tick still in the history (false: not there).
-bool cm_worker_view_at(const cm_worker *worker, uint64_t tick, uint32_t slot, bool with_velocity,
-                       cm_view_body *body);
 
 #endif

@@ -166,6 +166,7 @@ static bool is_valid(const cm_control *c)
     switch (c->type) {
     case CM_CONTROL_HELLO:
         return (c->name == NULL || cm_text_is_printable(c->name, CAROM_PLAYER_NAME_MAX)) &&
+               (c->room == NULL || cm_text_is_printable(c->room, CAROM_ROOM_NAME_MAX)) &&
                c->user_data.size <= CAROM_USER_DATA_MAX;
     case CM_CONTROL_WELCOME:
         return welcome_is_valid(c);
@@ -313,6 +314,7 @@ static carom_result encode_hello(const cm_control *c, const carom_allocator *all
     hello.name = c->name != NULL ? string(c->name) : NULL;
     hello.has_user_data = c->user_data.size > 0;
     hello.user_data = binary(c->user_data);
+    hello.room = c->room != NULL && c->room[0] != '\0' ? string(c->room) : NULL;
     hello.has_predict = true;
     hello.predict = c->predict;
     hello.has_spectate = c->spectate;
@@ -477,6 +479,7 @@ static bool take_fields(const Carom__Control *message, cm_control *c)
         c->protocol = message->hello->protocol;
         c->engine = message->hello->engine;
         c->name = message->hello->name;
+        c->room = message->hello->room;
         c->user_data = view_of(message->hello->user_data);
         c->predict = message->hello->has_predict && message->hello->predict;
         c->spectate = message->hello->has_spectate && message->hello->spectate;
@@ -581,6 +584,7 @@ static bool fill(const Carom__Control *message, block *b, cm_control *c)
 {
     block_take(b, sizeof *c);
     c->name = block_string(b, c->name);
+    c->room = block_string(b, c->room);
     c->module = block_string(b, c->module);
     c->text = block_string(b, c->text);
     c->user_data = block_bytes(b, c->user_data);

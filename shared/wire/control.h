@@ -45,6 +45,7 @@ typedef struct cm_control {
     const char *name;                                     // hello
     cm_bytes user_data;                                   // hello
     bool predict, spectate;                               // hello
+    const char *room;                                     // hello; NULL or "": the first one
     uint32_t player;                                      // welcome
     uint64_t client_id;                                   // welcome
     uint32_t tick_rate, view_rate, input_rate, rewind_ms; // welcome

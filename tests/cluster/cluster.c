@@ -412,12 +412,14 @@ static void compare_body(cluster *c, uint32_t number, uint32_t slot)
         cm_view_quantise(&mirror->config, &state, velocity, &body);
     }
     // A view without the body says that its value still holds at the view's tick.
-    if (!cm_worker_view_at(c->worker, mirror->newest_tick, slot, velocity, &now)) {
+    if (!cm_hosted_room_view_at(cm_worker_room_at(c->worker, 0), mirror->newest_tick, slot,
+                                velocity, &now)) {
         cluster_fail(c->result, "client %u has body %u, the server at tick %" PRIu64 " has not",
                      number, slot, mirror->newest_tick);
         return;
     }
-    bool kept = held->known && cm_worker_view_at(c->worker, held->tick, slot, velocity, &then);
+    bool kept = held->known && cm_hosted_room_view_at(cm_worker_room_at(c->worker, 0), held->tick,
+                                                      slot, velocity, &then);
     c->result->bodies_compared++;
     const cm_view_body *right = kept ? &then : &now;
     if (!cm_view_equal(&body, right)) {
@@ -550,7 +552,8 @@ void cluster_run(uint64_t seed, uint64_t ticks, bool keep, cluster_result *resul
         }
         collect(c, &hash);
         drain(c);
-        const char *file = cm_store_path(c->store, cm_worker_match(c->worker));
+        const char *file =
+            cm_store_path(c->store, cm_hosted_room_match(cm_worker_room_at(c->worker, 0)));
         snprintf(path, sizeof path, "%s", file != NULL ? file : "");
         cm_hash_u64(&hash, cm_net_trace(c->net));
         if (result->left != CLUSTER_CLIENTS) {

@@ -331,7 +331,8 @@ NUMBER, TEXT, BYTES, MANY, GONE, FLAG, PLAYERS = range(7)
 # From proto/control.proto: field number -> name, kind, required.
 MESSAGES = {
     1: {1: ("protocol", NUMBER, 1), 2: ("engine", NUMBER, 1), 3: ("name", TEXT, 0),
-        4: ("user_data", BYTES, 0), 5: ("predict", FLAG, 0), 6: ("spectate", FLAG, 0)},
+        4: ("user_data", BYTES, 0), 5: ("predict", FLAG, 0), 6: ("spectate", FLAG, 0),
+        7: ("room", TEXT, 0)},
     2: {1: ("player", NUMBER, 1), 2: ("client_id", NUMBER, 1), 3: ("tick_rate", NUMBER, 1),
         4: ("view_rate", NUMBER, 1), 5: ("input_rate", NUMBER, 1), 6: ("rewind_ms", NUMBER, 1),
         7: ("module", TEXT, 1), 8: ("module_version", NUMBER, 1), 9: ("scene", BYTES, 1),

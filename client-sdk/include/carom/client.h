@@ -66,6 +66,9 @@ typedef struct carom_client_def {
     // Of the player, for people: printable UTF-8 of at most CAROM_PLAYER_NAME_MAX bytes (no control
     // characters, no marks that turn the direction of text); NULL for none; copied.
     const char *name;
+    // To play in, where no token says it; NULL or "": the server's first one. At most
+    // CAROM_ROOM_NAME_MAX bytes of printable UTF-8; copied.
+    const char *room;
     const uint8_t *user_data;    // handed to the module's join; copied
     uint32_t user_data_size;     // at most CAROM_USER_DATA_MAX
     bool predict;                // true: simulate the own body ahead; else only interpolate

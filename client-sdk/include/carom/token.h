@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 #define CAROM_TOKEN_SERVERS_MAX 4    // addresses that a token may name
-#define CAROM_TOKEN_ROOM_MAX    31   // bytes of a room's name
+#define CAROM_TOKEN_ROOM_MAX    31   // bytes of a room's name: CAROM_ROOM_NAME_MAX
 #define CAROM_TOKEN_NAME_MAX    32   // bytes of a player's name
 #define CAROM_TOKEN_DATA_MAX    256  // bytes handed to the module's join
 #define CAROM_TOKEN_TEXT_MAX    1024 // characters of a token's text, its end among them

@@ -119,6 +119,11 @@ static bool all_settled(const bot *bots, uint32_t count)
     return true;
 }
 
+static const char *room_of(const cm_bots_options *options, uint32_t number)
+{
+    return options->room_count > 0 ? options->rooms[number % options->room_count] : NULL;
+}
+
 // The token of one bot: its client id is its number, so that another run's bots are the same
 // players.
 static carom_result issue(const cm_bots_options *options, uint32_t number, char *text)
@@ -130,7 +135,7 @@ static carom_result issue(const cm_bots_options *options, uint32_t number, char 
     def.client_id = number + 1;
     def.expires_unix_s = (uint64_t)time(NULL) + TOKEN_SECONDS;
     def.servers[0] = server;
-    def.room = options->room;
+    def.room = room_of(options, number);
     def.name = name;
     return carom_token_issue(&def, options->key, text, CAROM_TOKEN_TEXT_MAX, NULL);
 }
@@ -212,6 +217,7 @@ static bool create(bot *bots, const cm_bots_options *options)
         snprintf(name, sizeof name, "bot %u", i + 1);
         carom_client_def def = carom_default_client_def();
         def.name = name;
+        def.room = room_of(options, i);
         def.predict = i < options->predict;
         if (carom_client_create(&def, &bots[i].client) != CAROM_OK) {
             return false;

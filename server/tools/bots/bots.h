@@ -2,11 +2,13 @@
 #ifndef CM_SERVER_TOOLS_BOTS_BOTS_H
 #define CM_SERVER_TOOLS_BOTS_BOTS_H
 
+#include "carom/limits.h"
 #include "carom/token.h"
 
 #include "server/tools/bots/summary.h"
 
-#define CM_BOTS_MAX 4095
+#define CM_BOTS_MAX       4095
+#define CM_BOTS_ROOMS_MAX 64u
 
 typedef enum cm_bots_pattern {
     CM_BOTS_WANDER, // a seeded walk; now and then a bot holds what it touches, or jumps
@@ -23,7 +25,9 @@ typedef struct cm_bots_options {
     double latency_ms, jitter_ms, loss_percent; // one way, each way
     cm_bots_pattern pattern;
     const carom_token_key *key; // each bot gets a token sealed with it; NULL: they come without
-    const char *room;           // that the tokens name; NULL: the default one
+    // Where they play, one after another and from the first again; none: the server's first room.
+    uint32_t room_count;
+    char rooms[CM_BOTS_ROOMS_MAX][CAROM_ROOM_NAME_MAX + 1];
 } cm_bots_options;
 
 // Plays until the time is over or SIGINT or SIGTERM comes, and sums up. CAROM_ERROR_NOT_BUILT: this

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "server/host/key_file.h"
+#include "server/host/room_list.h"
 #include "server/tools/bots/bots.h"
 #include "server/tools/cli/cli.h"
 #include "shared/wire/crypto.h"
@@ -50,10 +51,6 @@ static bool read_address(const char *text, cm_bots_options *options)
 static int read_key(const char *path, cm_bots_options *options, carom_token_keys *keys)
 {
     char error[512];
-    if (path == NULL && options->room != NULL) {
-        cm_cli_error("bots: --room: a token names the room, expected --key FILE too");
-        return CM_STATUS_USAGE;
-    }
     if (path != NULL && cm_key_file_read(path, keys, error, sizeof error) != CAROM_OK) {
         cm_cli_error("bots: --key: %s", error);
         return CM_STATUS_USAGE;
@@ -62,9 +59,29 @@ static int read_key(const char *path, cm_bots_options *options, carom_token_keys
     return CM_STATUS_DONE;
 }
 
+// Names with commas between them.
+static bool read_rooms(const char *list, cm_bots_options *options)
+{
+    while (list != NULL && *list != '\0') {
+        size_t length = strcspn(list, ",");
+        char name[CAROM_ROOM_NAME_MAX + 2];
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name),
+                 list);
+        if (options->room_count == CM_BOTS_ROOMS_MAX || !cm_room_name_is_sound(name)) {
+            cm_cli_error("bots: --rooms: '%.40s', expected up to %u names of rooms with commas "
+                         "between them",
+                         list, CM_BOTS_ROOMS_MAX);
+            return false;
+        }
+        strcpy(options->rooms[options->room_count++], name);
+        list += length + (list[length] == ',');
+    }
+    return true;
+}
+
 static int read_options(int argc, char **argv, cm_bots_options *options, carom_token_keys *keys)
 {
-    const char *address = NULL, *pattern = "wander", *key = NULL;
+    const char *address = NULL, *pattern = "wander", *key = NULL, *room = NULL, *rooms = NULL;
     int64_t count = COUNT, predict = -1, seed = SEED;
     const cm_option table[] = {
         {"connect", CM_OPTION_TEXT, &address, 0, 0, NULL, NULL},
@@ -77,13 +94,15 @@ static int read_options(int argc, char **argv, cm_bots_options *options, carom_t
         {"seed", CM_OPTION_INT, &seed, 0, 1000000000, NULL, NULL},
         {"pattern", CM_OPTION_CHOICE, &pattern, 0, 0, "wander|drive|idle", NULL},
         {"key", CM_OPTION_TEXT, &key, 0, 0, NULL, NULL},
-        {"room", CM_OPTION_TEXT, &options->room, 0, 0, NULL, NULL},
+        {"room", CM_OPTION_TEXT, &room, 0, 0, NULL, NULL},
+        {"rooms", CM_OPTION_TEXT, &rooms, 0, 0, NULL, NULL},
     };
     int status = cm_cli_options(argc, argv, table, sizeof table / sizeof table[0], NULL, 0, NULL);
     if (status != CM_STATUS_DONE) {
         return status;
     }
-    if (!read_address(address, options)) {
+    if (!read_address(address, options) || !read_rooms(room, options) ||
+        !read_rooms(rooms, options)) {
         return CM_STATUS_USAGE;
     }
     if (predict > count) {
@@ -105,8 +124,7 @@ static const char *why_not(carom_result result)
     return result == CAROM_ERROR_NOT_BUILT
                ? "ENet does not call our socket functions, expected a shared libenet"
            : result == CAROM_ERROR_ARGUMENT
-               ? "no token can be issued: expected --connect A.B.C.D:PORT and a --room of at most "
-                 "31 printable bytes"
+               ? "no token can be issued: expected --connect A.B.C.D:PORT"
                : carom_result_text(result);
 }
 
@@ -137,7 +155,8 @@ const cm_command cm_bots_command = {
     "usage: carom bots --connect HOST:PORT [options]\n"
     "\n"
     "  --key FILE      each bot comes with a token of its own, sealed with the file's first key\n"
-    "  --room NAME     that the tokens name (the server's default one)\n"
+    "  --room NAME     where they play (the server's first one)\n"
+    "  --rooms A,B     the same for several: the bots go to each in turn\n"
     "  --count N       clients (" CM_HELP(
         COUNT) ")\n"
                "  --seconds S     how long they play, from when all do (" CM_HELP(

@@ -11,7 +11,7 @@
 
 #include "shared/base/assert.h"
 
-#define MAX_OPTIONS 64u
+#define MAX_OPTIONS 96u
 
 bool cm_parse_int(const char *text, int64_t low, int64_t high, int64_t *value)
 {
@@ -93,6 +93,15 @@ static bool set_value(const cm_option *option, const char *text, cm_option_error
                           option->choices);
         }
         break;
+    case CM_OPTION_TEXTS: {
+        cm_option_texts *list = option->value;
+        if (list->count == CM_OPTION_TEXTS_MAX) {
+            return refuse(error, "--%s: given more than %u times", option->name,
+                          CM_OPTION_TEXTS_MAX);
+        }
+        list->texts[list->count++] = text;
+        return true;
+    }
     case CM_OPTION_TEXT:
     case CM_OPTION_FLAG:
         break;
@@ -126,7 +135,7 @@ static bool read_option(int argc, char **argv, int *at, const cm_option *options
         return refuse(error, "unknown option '%s', see 'carom help %s'", argv[*at], argv[0]);
     }
     const cm_option *option = &options[i];
-    if (seen[i]) {
+    if (seen[i] && option->kind != CM_OPTION_TEXTS) {
         return refuse(error, "--%s: given twice", option->name);
     }
     seen[i] = true;

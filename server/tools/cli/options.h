@@ -13,7 +13,15 @@ typedef enum cm_option_kind {
     CM_OPTION_NUMBER, // value: double *, low to high, finite
     CM_OPTION_TEXT,   // value: const char **
     CM_OPTION_CHOICE, // value: const char **, one of `choices`
+    CM_OPTION_TEXTS,  // value: cm_option_texts *; may be given again and again
 } cm_option_kind;
+
+#define CM_OPTION_TEXTS_MAX 64u
+
+typedef struct cm_option_texts {
+    uint32_t count;
+    const char *texts[CM_OPTION_TEXTS_MAX];
+} cm_option_texts;
 
 typedef struct cm_option {
     const char *name; // without the dashes

@@ -12,65 +12,22 @@
 #include "server/host/key_file.h"
 #include "server/host/net.h"
 #include "server/host/worker.h"
-#include "server/record/room_db.h"
 #include "server/record/scene_db.h"
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/load.h"
+#include "server/tools/cli/serve_rooms.h"
 #include "shared/game/game_host.h"
 #include "shared/scene/scene_json.h"
 
-typedef struct only_room {
-    cm_room_row room;
-    uint32_t count;
-} only_room;
-
-static bool take_room(void *context, const cm_room_row *room)
-{
-    only_room *only = context;
-    only->room = *room;
-    only->count++;
-    return true;
-}
-
-// The scene of the one room to start that the catalogue has.
-static int find_room(const char *db, only_room *only)
-{
-    cm_scene_error error;
-    carom_result result = cm_room_db_list(db, take_room, only, &error);
-    if (result != CAROM_OK && result != CAROM_ERROR_NOT_FOUND) {
-        cm_cli_scene_error(db, &error);
-        return CM_STATUS_USAGE;
-    }
-    if (only->count == 0) {
-        cm_cli_error("serve: no scene given, expected --scene NAME or --scene FILE, or a room to "
-                     "start in %s ('carom scene rooms --add NAME=SCENE')",
-                     db);
-        return CM_STATUS_USAGE;
-    }
-    if (only->count > 1) {
-        cm_cli_error("serve: %s has %u rooms to start, and this version hosts one: expected "
-                     "--scene NAME",
-                     db, (unsigned)only->count);
-        return CM_STATUS_USAGE;
-    }
-    return CM_STATUS_DONE;
-}
-
 // A scene by its name in the database, or by its file.
-int cm_serve_load_scene(const cm_config *config, cm_scene **scene, uint32_t *tick_rate)
+int cm_serve_load_scene(const cm_config *config, const char *text, bool in_db, cm_scene **scene,
+                        uint32_t *tick_rate)
 {
-    const char *text = config->scene;
-    only_room only = {0};
     cm_scene_error error;
     memset(&error, 0, sizeof error);
-    bool is_room = text[0] == '\0';
-    if (is_room && find_room(config->db, &only) != CM_STATUS_DONE) {
-        return CM_STATUS_USAGE;
-    }
-    text = is_room ? only.room.scene : text;
     size_t length = strlen(text);
-    bool is_file = !is_room && (strchr(text, '/') != NULL ||
-                                (length > 5 && strcmp(text + length - 5, ".json") == 0));
+    bool is_file = !in_db && (strchr(text, '/') != NULL ||
+                              (length > 5 && strcmp(text + length - 5, ".json") == 0));
     carom_result result = is_file ? cm_scene_from_file(text, scene, &error)
                                   : cm_scene_db_load(config->db, text, scene, &error);
     if (result != CAROM_OK) {
@@ -204,30 +161,32 @@ static void check_address(report *r)
     cm_host_destroy(host);
 }
 
-// The room is made as serve makes it, but for the recording, on a free port.
-static void check_room(report *r)
+// The rooms are made as serve makes them, but for the recording, on a free port.
+static void check_rooms(report *r)
 {
-    cm_scene *scene = NULL;
-    uint32_t tick_rate = 0;
-    int status = cm_serve_load_scene(r->config, &scene, &tick_rate);
+    cm_serve_rooms rooms;
+    int status = cm_serve_rooms_load(r->config, &rooms);
     add(r, status);
     if (status != CM_STATUS_DONE) {
+        cm_serve_rooms_free(&rooms);
         return;
     }
     cm_config config = *r->config;
     strcpy(config.listen, "127.0.0.1:0");
     config.insecure = true; // whether it is, and what keys there are, was checked before
     config.key[0] = '\0';
-    cm_worker_def def = {.config = &config, .scene = scene, .now_us = 1, .seed = 1};
+    cm_worker_def def = {.config = &config, .now_us = 1, .seed = 1};
     cm_worker *worker = NULL;
     char error[512] = "";
     carom_result result = cm_worker_create(&def, &worker, error, sizeof error);
     if (result != CAROM_OK) {
         cm_cli_error("serve: %s", error);
         add(r, cm_serve_status(result));
+    } else {
+        add(r, cm_serve_rooms_open(&rooms, worker));
     }
     cm_worker_destroy(worker);
-    cm_scene_free(scene);
+    cm_serve_rooms_free(&rooms);
 }
 
 int cm_serve_check(const cm_config *config, char *const *environment)
@@ -239,6 +198,6 @@ int cm_serve_check(const cm_config *config, char *const *environment)
     cm_crypto_wipe(&keys, sizeof keys);
     check_directories(&r);
     check_address(&r);
-    check_room(&r);
+    check_rooms(&r);
     return r.status;
 }

@@ -13,7 +13,8 @@ int cm_serve_check(const cm_config *config, char *const *environment);
 
 // The scene of a configuration, by its name in the database or by its file, fit to be served. An
 // exit status, after a message where it is not 0.
-int cm_serve_load_scene(const cm_config *config, cm_scene **scene, uint32_t *tick_rate);
+int cm_serve_load_scene(const cm_config *config, const char *text, bool in_db, cm_scene **scene,
+                        uint32_t *tick_rate);
 
 // The keys that tokens are opened with: none where the configuration is insecure. An exit status,
 // after a message where it is not 0.

@@ -2,17 +2,19 @@
 // its own. Later wins: file, environment, flags. Typical: five flags.
 #include "server/tools/cli/serve_config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "server/tools/cli/cli.h"
 
-#define KEYS_MAX 30u // each may need two options, beside the three of the command
+#define KEYS_MAX 40u // each may need two options, beside the four of the command
 #define NAME_MAX 32u
 
 // The values of the flags before they are put into the configuration.
 typedef struct flags {
     uint32_t count;
-    cm_option options[2 * KEYS_MAX + 3];
+    cm_option options[2 * KEYS_MAX + 4];
+    cm_option_texts rooms;
     char dashed[KEYS_MAX][NAME_MAX];
     const char *text[KEYS_MAX];
     bool flag[KEYS_MAX], given[KEYS_MAX]; // of the keys that are true or false
@@ -64,6 +66,13 @@ static bool apply(flags *f, cm_config *config, const cm_config_key *keys, uint32
             return false;
         }
     }
+    for (uint32_t i = 0; i < f->rooms.count; i++) {
+        char wrong[256];
+        if (!cm_room_list_add(&config->rooms, f->rooms.texts[i], wrong, sizeof wrong)) {
+            snprintf(error->message, sizeof error->message, "--room: %s", wrong);
+            return false;
+        }
+    }
     return true;
 }
 
@@ -83,6 +92,7 @@ int cm_serve_options_read(int argc, char **argv, char *const *environment,
     add_own(&f, "config", CM_OPTION_TEXT, &file);
     add_own(&f, "print-config", CM_OPTION_FLAG, &options->print_config);
     add_own(&f, "check-config", CM_OPTION_FLAG, &options->check_config);
+    add_own(&f, "room", CM_OPTION_TEXTS, &f.rooms);
     add_keys(&f, keys, count);
     int status = cm_cli_options(argc, argv, f.options, f.count, NULL, 0, NULL);
     if (status != CM_STATUS_DONE) {

@@ -1,5 +1,5 @@
-// The shell round a worker: one loop and one store thread until a signal, then a drain and a
-// verification.
+// The shell round a worker and its rooms: one loop and one store thread until a signal, then a
+// drain and a verification.
 //
 // SIGTERM and SIGINT are blocked and read from a descriptor, so that the loop wakes for them and no
 // handler runs. The first drains; a second one, at any time after it, ends the process at once.
@@ -19,32 +19,31 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "server/host/key_file.h"
 #include "server/host/status.h"
 #include "server/record/replay.h"
 #include "server/record/sign_key.h"
 #include "server/tools/cli/cli.h"
-#include "server/host/key_file.h"
 #include "server/tools/cli/serve_check.h"
 #include "server/tools/cli/serve_door.h"
+#include "server/tools/cli/serve_rooms.h"
 #include "shared/wire/crypto.h"
 
 typedef struct serve {
     cm_config config;
-    cm_scene *scene;
+    cm_serve_rooms rooms;
     cm_store *store;
     cm_worker *worker;
     cm_door_db *door; // NULL without tokens, or since it failed
-    char path[512];   // of the match file
     int signals;      // descriptor
     carom_token_keys keys;
     carom_token_keys ticket; // one key: of the tickets to come back
     cm_log_level level;
-    bool terminal;  // stdout: the block is redrawn in place
-    uint32_t drawn; // lines of the block on the terminal now
-    uint32_t tick_rate;
+    bool terminal;      // stdout: the block is redrawn in place
+    uint32_t drawn;     // lines of the block on the terminal now
     uint64_t status_us; // when it is shown next
     uint64_t deadline_us;
-    bool draining, failure_told, made_ticket_key;
+    bool draining, made_ticket_key;
 } serve;
 
 static uint64_t clock_us(clockid_t id)
@@ -98,29 +97,37 @@ static void log_start(serve *s, const char *address)
     cm_line_log(&line, CM_LOG_INFO, "start");
     cm_line_text(&line, "version", cm_version_text);
     cm_line_uint(&line, "engine", CAROM_ENGINE_VERSION);
-    cm_line_text(&line, "scene", cm_scene_name(s->scene));
-    cm_line_text(&line, "module", cm_scene_module(s->scene));
-    cm_line_uint(&line, "max_players", (uint64_t)s->config.max_players);
-    cm_line_text(&line, "match", s->path);
+    cm_line_uint(&line, "rooms", s->rooms.count);
     log_line(s, CM_LOG_INFO, &line);
+    for (uint32_t i = 0; i < s->rooms.count; i++) {
+        const cm_serve_room *room = &s->rooms.rooms[i];
+        cm_line_log(&line, CM_LOG_INFO, "room");
+        cm_line_text(&line, "room", room->name);
+        cm_line_text(&line, "scene", cm_scene_name(room->scene));
+        cm_line_text(&line, "module", cm_scene_module(room->scene));
+        cm_line_uint(&line, "max_players", room->max_players);
+        cm_line_text(&line, "match", room->path);
+        log_line(s, CM_LOG_INFO, &line);
+    }
     cm_line_log(&line, CM_LOG_INFO, "listen");
     cm_line_text(&line, "address", address);
     log_line(s, CM_LOG_INFO, &line);
 }
 
 // Once, when the store first says that the recording is not whole.
-static void watch_recording(serve *s)
+static void watch_recording(serve *s, cm_serve_room *room)
 {
     cm_match_status match;
-    cm_store_status(s->store, cm_worker_match(s->worker), &match);
-    if (match.durable || s->failure_told) {
+    cm_store_status(s->store, room->match, &match);
+    if (match.durable || room->failure_told) {
         return;
     }
-    s->failure_told = true;
+    room->failure_told = true;
     s->status_us = 0; // the status says so at once
     cm_line line;
     cm_line_log(&line, CM_LOG_ERROR, "recording failed");
-    cm_line_text(&line, "match", s->path);
+    cm_line_text(&line, "room", room->name);
+    cm_line_text(&line, "match", room->path);
     cm_worker_stats stats;
     cm_worker_stats_get(s->worker, &stats);
     cm_line_uint(&line, "tick", stats.tick);
@@ -130,16 +137,23 @@ static void watch_recording(serve *s)
 }
 
 // At the end: a recording that the catalogue does not know is not pruned, and not found by its id.
-static void tell_unindexed(serve *s, const cm_match_status *match)
+static void tell_unindexed(serve *s, const cm_serve_room *room, const cm_match_status *match)
 {
     cm_line line;
     if (match->unindexed[0] == '\0') {
         return;
     }
     cm_line_log(&line, CM_LOG_WARNING, "match is not in the index");
-    cm_line_text(&line, "match", s->path);
+    cm_line_text(&line, "match", room->path);
     cm_line_text(&line, "reason", match->unindexed);
     log_line(s, CM_LOG_WARNING, &line);
+}
+
+static void watch_recordings(serve *s)
+{
+    for (uint32_t i = 0; i < s->rooms.count; i++) {
+        watch_recording(s, &s->rooms.rooms[i]);
+    }
 }
 
 // Once, when used tokens and bans can be kept no more: the match goes on.
@@ -173,36 +187,44 @@ static void keep_ban(void *user, bool by_address, uint64_t who, bool banned)
     }
 }
 
-static void fill_status(serve *s, cm_status *status)
+static void fill_status(serve *s, uint32_t number, cm_status *status)
 {
+    const cm_serve_room *room = &s->rooms.rooms[number];
+    const cm_hosted_room *hosted = cm_worker_room_at(s->worker, number);
     memset(status, 0, sizeof *status);
-    cm_worker_stats_get(s->worker, &status->worker);
-    status->client_count = cm_worker_clients(s->worker, status->clients, CM_STATUS_CLIENTS);
-    cm_store_status(s->store, cm_worker_match(s->worker), &status->match);
+    cm_worker_room_stats_get(s->worker, number, &status->worker);
+    status->client_count = cm_hosted_room_players(hosted, status->clients, CM_STATUS_CLIENTS);
+    cm_store_status(s->store, room->match, &status->match);
     status->unix_ms = clock_us(CLOCK_REALTIME) / 1000;
-    status->tick_rate = s->tick_rate;
-    status->scene = cm_scene_name(s->scene);
-    status->path = s->path;
+    status->tick_rate = room->tick_rate;
+    status->room = room->name;
+    status->scene = cm_scene_name(room->scene);
+    status->path = room->path;
     status->draining = s->draining;
 }
 
+// On a terminal a block, of several rooms a row each; else a line for each room.
 static void show_status(serve *s, uint64_t now)
 {
     if (now < s->status_us) {
         return;
     }
     s->status_us = now + (uint64_t)s->config.status_interval_ms * 1000;
-    cm_status status;
-    fill_status(s, &status);
     if (s->terminal) {
-        char text[CM_STATUS_BLOCK_MAX];
-        uint32_t lines = cm_status_block(&status, text);
         erase_block(s);
-        fputs(text, stdout);
-        s->drawn = lines;
-    } else {
+    }
+    for (uint32_t i = 0; i < s->rooms.count; i++) {
+        cm_status status;
         cm_line line;
-        puts(cm_status_line(&status, strcmp(s->config.status, "full") == 0, &line));
+        fill_status(s, i, &status);
+        if (!s->terminal) {
+            puts(cm_status_line(&status, strcmp(s->config.status, "full") == 0, &line));
+            continue;
+        }
+        char text[CM_STATUS_BLOCK_MAX];
+        s->drawn +=
+            s->rooms.count == 1 ? cm_status_block(&status, text) : cm_status_row(&status, text);
+        fputs(text, stdout);
     }
     fflush(stdout);
 }
@@ -354,7 +376,6 @@ static int open_ticket_key(serve *s)
 static int open_worker(serve *s)
 {
     cm_worker_def def = {.config = &s->config,
-                         .scene = s->scene,
                          .store = s->store,
                          .keys = s->keys.count > 0 ? &s->keys : NULL,
                          .ticket_key = &s->ticket.keys[0],
@@ -375,8 +396,9 @@ static int open_worker(serve *s)
         cm_cli_error("serve: %s", error);
         return cm_serve_status(result);
     }
-    snprintf(s->path, sizeof s->path, "%s", cm_store_path(s->store, cm_worker_match(s->worker)));
-    return CM_STATUS_DONE;
+    int status = cm_serve_rooms_open(&s->rooms, s->worker);
+    cm_serve_rooms_record(&s->rooms, s->worker, s->store);
+    return status;
 }
 
 static int open_door(serve *s)
@@ -406,8 +428,10 @@ static void undo_start(serve *s, size_t there)
         cm_store_destroy(s->store);
         s->store = NULL;
     }
-    if (s->path[0] != '\0') {
-        unlink(s->path); // closed, it is one file
+    for (uint32_t i = 0; i < s->rooms.count; i++) {
+        if (s->rooms.rooms[i].path[0] != '\0') {
+            unlink(s->rooms.rooms[i].path); // closed, it is one file
+        }
     }
     if (s->made_ticket_key) {
         snprintf(path, sizeof path, "%.*s/ticket.key", (int)sizeof path - 12, s->config.matches);
@@ -493,7 +517,7 @@ static void run(serve *s)
             begin_drain(s, signal_came(s), now);
         }
         uint64_t due = cm_worker_run_once(s->worker, now);
-        watch_recording(s);
+        watch_recordings(s);
         watch_door(s);
         show_status(s, now);
         wait_until(s, due);
@@ -511,13 +535,14 @@ static bool verify_goes_on(void *context, uint64_t tick, uint64_t last)
     return clock_us(CLOCK_MONOTONIC) < s->deadline_us;
 }
 
-static void print_end(const serve *s, const cm_match_status *match, const cm_replay_report *report,
-                      bool verified, const char *outcome)
+static void print_end(const serve *s, const cm_serve_room *room, const cm_match_status *match,
+                      const cm_replay_report *report, bool verified, const char *outcome)
 {
     if (!s->terminal) {
         cm_line line;
         cm_line_begin(&line);
-        cm_line_text(&line, "match", s->path);
+        cm_line_text(&line, "room", room->name);
+        cm_line_text(&line, "match", room->path);
         cm_line_text(&line, "outcome", outcome);
         cm_line_bool(&line, "verified", verified);
         cm_line_uint(&line, "verified_ticks", report->verified_ticks);
@@ -527,85 +552,101 @@ static void print_end(const serve *s, const cm_match_status *match, const cm_rep
         cm_line_bool(&line, "durable", match->durable);
         char command[1024];
         snprintf(command, sizeof command, "%s replay %s --verify", program_invocation_name,
-                 s->path);
+                 room->path);
         cm_line_text(&line, "replay", command);
         puts(cm_line_end(&line));
         return;
     }
-    printf("recorded  %s\n", s->path);
+    printf("recorded  %s\n", room->path);
     printf("verified  %llu of %llu ticks: %s\n", (unsigned long long)report->verified_ticks,
            (unsigned long long)match->committed_tick, outcome);
-    printf("replay    %s replay %s --verify\n", program_invocation_name, s->path);
+    printf("replay    %s replay %s --verify\n", program_invocation_name, room->path);
 }
 
 // Until all is written, or a second signal: a disk may take for ever.
 static void write_out(serve *s)
 {
-    cm_match_status match;
     struct pollfd signals = {.fd = s->signals, .events = POLLIN};
     cm_store_pump(s->store);
-    cm_store_status(s->store, cm_worker_match(s->worker), &match);
-    while (match.queued_bytes > 0) {
-        (void)poll(&signals, 1, 5);
-        stop_at_second(s);
-        cm_store_status(s->store, cm_worker_match(s->worker), &match);
+    for (uint32_t i = 0; i < s->rooms.count; i++) {
+        cm_match_status match;
+        cm_store_status(s->store, s->rooms.rooms[i].match, &match);
+        while (match.queued_bytes > 0) {
+            (void)poll(&signals, 1, 5);
+            stop_at_second(s);
+            cm_store_status(s->store, s->rooms.rooms[i].match, &match);
+        }
     }
     cm_store_flush(s->store);
 }
 
-// Closes the recording and replays it, for as long as the configuration allows.
-static int finish(serve *s)
+// Replays a closed recording, for as long as the configuration allows.
+static int verify_room(serve *s, const cm_serve_room *room, cm_match_status *match)
 {
-    cm_match_status match;
-    write_out(s);
-    watch_recording(s);
-    cm_store_status(s->store, cm_worker_match(s->worker), &match);
-    tell_unindexed(s, &match);
-    cm_worker_destroy(s->worker);
-    s->worker = NULL;
-    cm_store_destroy(s->store);
-    s->store = NULL;
     struct stat file;
-    if (stat(s->path, &file) == 0) {
-        match.bytes = (uint64_t)file.st_size;
+    if (stat(room->path, &file) == 0) {
+        match->bytes = (uint64_t)file.st_size;
     }
     cm_replay_report report;
     memset(&report, 0, sizeof report);
-    s->deadline_us = clock_us(CLOCK_MONOTONIC) + (uint64_t)s->config.drain_verify_s * 1000000u;
     const char *outcome = "not verified, drain_verify_s is 0";
     bool verified = false;
     carom_result result = CAROM_OK;
     if (s->config.drain_verify_s > 0) {
         cm_replay_options options = {.progress = verify_goes_on, .context = s};
-        result = cm_replay_verify(s->path, &options, &report);
+        result = cm_replay_verify(room->path, &options, &report);
         if (result == CAROM_OK && report.proof.verdict == CM_PROOF_CHANGED) {
             result = CAROM_ERROR_CORRUPT; // the disk gave back something else
             snprintf(report.error.message, sizeof report.error.message, "%s", report.proof.changed);
         }
-        verified = result == CAROM_OK && report.verified_ticks >= match.committed_tick;
+        verified = result == CAROM_OK && report.verified_ticks >= match->committed_tick;
         outcome = verified             ? "the same hash at every tick"
                   : result == CAROM_OK ? "not finished within drain_verify_s"
                                        : carom_result_text(result);
     }
-    print_end(s, &match, &report, verified, outcome);
+    print_end(s, room, match, &report, verified, outcome);
     cm_line line;
-    bool whole = match.durable && result == CAROM_OK;
+    bool whole = match->durable && result == CAROM_OK;
     cm_line_log(&line, whole ? CM_LOG_INFO : CM_LOG_ERROR, "stop");
-    cm_line_text(&line, "match", s->path);
-    cm_line_uint(&line, "ticks", match.committed_tick);
+    cm_line_text(&line, "room", room->name);
+    cm_line_text(&line, "match", room->path);
+    cm_line_uint(&line, "ticks", match->committed_tick);
     cm_line_uint(&line, "verified_ticks", report.verified_ticks);
     cm_line_text(&line, "outcome", outcome);
     log_line(s, whole ? CM_LOG_INFO : CM_LOG_ERROR, &line);
     if (result != CAROM_OK) {
-        cm_cli_error("%s: %s%s%s", s->path, carom_result_text(result),
+        cm_cli_error("%s: %s%s%s", room->path, carom_result_text(result),
                      report.error.message[0] != '\0' ? ": " : "", report.error.message);
         return CM_STATUS_FAILED;
     }
-    if (!match.durable) {
-        cm_cli_error("%s: not durable: %s", s->path, match.error);
+    if (!match->durable) {
+        cm_cli_error("%s: not durable: %s", room->path, match->error);
         return CM_STATUS_FAILED;
     }
     return CM_STATUS_DONE;
+}
+
+// Closes the recordings and verifies them.
+static int finish(serve *s)
+{
+    cm_match_status matches[CM_ROOM_LIST_MAX + 1];
+    int status = CM_STATUS_DONE;
+    write_out(s);
+    watch_recordings(s);
+    for (uint32_t i = 0; i < s->rooms.count; i++) {
+        cm_store_status(s->store, s->rooms.rooms[i].match, &matches[i]);
+        tell_unindexed(s, &s->rooms.rooms[i], &matches[i]);
+    }
+    cm_worker_destroy(s->worker);
+    s->worker = NULL;
+    cm_store_destroy(s->store);
+    s->store = NULL;
+    s->deadline_us = clock_us(CLOCK_MONOTONIC) + (uint64_t)s->config.drain_verify_s * 1000000u;
+    for (uint32_t i = 0; i < s->rooms.count; i++) {
+        int one = verify_room(s, &s->rooms.rooms[i], &matches[i]);
+        status = one > status ? one : status;
+    }
+    return status;
 }
 
 static void log_unknown(serve *s, char *const *environment)
@@ -626,10 +667,13 @@ static int host(serve *s)
 {
     int status = cm_serve_read_keys(&s->config, &s->keys);
     if (status == CM_STATUS_DONE) {
-        status = cm_serve_load_scene(&s->config, &s->scene, &s->tick_rate);
+        status = cm_serve_rooms_load(&s->config, &s->rooms);
     }
     if (status != CM_STATUS_DONE) {
         return status;
+    }
+    if (s->config.max_clients == 0) {
+        s->config.max_clients = cm_serve_rooms_players(&s->rooms);
     }
     s->signals = open_signals();
     if (s->signals < 0) {
@@ -665,7 +709,7 @@ int cm_serve_run(const cm_config *config, char *const *environment)
     if (s.store != NULL) {
         cm_store_destroy(s.store);
     }
-    cm_scene_free(s.scene);
+    cm_serve_rooms_free(&s.rooms);
     if (s.signals >= 0) {
         close(s.signals);
     }

@@ -79,12 +79,12 @@ static carom_result take_player(reader *r, const cm_input_json *json, cm_input *
     if (r->module != NULL && r->module->check_input != NULL && !r->module->check_input(rest)) {
         return refuse(r, "$.input", "refused by the module, expected finite values in range");
     }
-    line->kind = CM_INPUT_PLAYER;
+    line->kind = CM_LINE_PLAYER;
     line->index = json->player;
     memcpy(line->bytes, json->input, sizeof line->bytes);
     for (uint32_t i = r->inputs->count - 1; i-- > 0 && r->inputs->lines[i].tick == line->tick;) {
         const cm_input *other = &r->inputs->lines[i];
-        if (other->kind == CM_INPUT_PLAYER && other->index == line->index) {
+        if (other->kind == CM_LINE_PLAYER && other->index == line->index) {
             return refuse(r, "$.player", "a second input for this tick, expected one");
         }
     }
@@ -109,7 +109,7 @@ static carom_result take_body(reader *r, const cm_input_json *json, cm_input *li
                       "one");
     }
     line->index = body;
-    line->kind = forces ? CM_INPUT_FORCE : CM_INPUT_POSE;
+    line->kind = forces ? CM_LINE_FORCE : CM_LINE_POSE;
     r->force[body] = json->has_force ? json->force : r->force[body];
     r->torque[body] = json->has_torque ? json->torque : r->torque[body];
     line->force = r->force[body];
@@ -174,8 +174,8 @@ static void sort_players(cm_inputs *inputs)
     for (uint32_t i = 1; i < inputs->count; i++) {
         cm_input line = inputs->lines[i];
         uint32_t at = i;
-        while (line.kind == CM_INPUT_PLAYER && at > 0 && inputs->lines[at - 1].tick == line.tick &&
-               (inputs->lines[at - 1].kind != CM_INPUT_PLAYER ||
+        while (line.kind == CM_LINE_PLAYER && at > 0 && inputs->lines[at - 1].tick == line.tick &&
+               (inputs->lines[at - 1].kind != CM_LINE_PLAYER ||
                 inputs->lines[at - 1].index > line.index)) {
             inputs->lines[at] = inputs->lines[at - 1];
             at--;
@@ -246,7 +246,7 @@ void cm_inputs_at(const cm_inputs *inputs, uint64_t tick, uint32_t *first, uint3
 
 void cm_input_apply(const cm_input *input, carom_world *world)
 {
-    if (input->kind == CM_INPUT_PLAYER) {
+    if (input->kind == CM_LINE_PLAYER) {
         return;
     }
     carom_body_id id = carom_world_body_at(world, input->index);
@@ -254,7 +254,7 @@ void cm_input_apply(const cm_input *input, carom_world *world)
     if (carom_body_get(world, id, &state) != CAROM_OK) {
         return; // destroyed by the module since
     }
-    if (input->kind == CM_INPUT_FORCE) {
+    if (input->kind == CM_LINE_FORCE) {
         carom_body_set_force(world, id, input->force, input->torque);
         return;
     }

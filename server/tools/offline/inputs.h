@@ -12,11 +12,11 @@
 
 #define CM_INPUTS_FILE_MAX ((size_t)256 << 20) // bytes
 
-typedef enum cm_input_kind { CM_INPUT_PLAYER, CM_INPUT_FORCE, CM_INPUT_POSE } cm_input_kind;
+typedef enum cm_line_kind { CM_LINE_PLAYER, CM_LINE_FORCE, CM_LINE_POSE } cm_line_kind;
 
 typedef struct cm_input {
     uint64_t tick;
-    cm_input_kind kind;
+    cm_line_kind kind;
     uint32_t index; // player, or body slot
     uint8_t bytes[CAROM_INPUT_MAX];
     carom_vec3 force, torque;

@@ -41,7 +41,7 @@ static bool is_of_scene(const cm_scene *scene, int solver)
 static bool has_players(const cm_inputs *inputs)
 {
     for (uint32_t i = 0; inputs != NULL && i < inputs->count; i++) {
-        if (inputs->lines[i].kind == CM_INPUT_PLAYER) {
+        if (inputs->lines[i].kind == CM_LINE_PLAYER) {
             return true;
         }
     }
@@ -117,7 +117,7 @@ static void step_game(cm_offline *run, uint32_t first, uint32_t end)
     cm_tick_input tick = {events, 0, inputs, 0};
     for (uint32_t i = first; i < end; i++) {
         const cm_input *line = &run->inputs->lines[i];
-        if (line->kind != CM_INPUT_PLAYER) {
+        if (line->kind != CM_LINE_PLAYER) {
             continue;
         }
         if (!cm_game_player_present(run->game, line->index)) {

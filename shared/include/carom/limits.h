@@ -30,6 +30,7 @@
 // Of a room and its game module; bytes where not said otherwise.
 #define CAROM_PLAYERS_MAX       64 // player slots
 #define CAROM_PLAYER_NAME_MAX   32 // of UTF-8
+#define CAROM_ROOM_NAME_MAX     31 // of visible ASCII
 #define CAROM_MODULE_NAME_MAX   31
 #define CAROM_INPUT_MAX         64 // of a player's input for one tick
 #define CAROM_MODULE_STATE_MAX  65536

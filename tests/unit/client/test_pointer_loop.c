@@ -233,7 +233,8 @@ static void verify_recording(loop *l)
     }
     cr_assert(cm_worker_drained(l->worker));
     cm_store_flush(l->store);
-    snprintf(l->path, sizeof l->path, "%s", cm_store_path(l->store, cm_worker_match(l->worker)));
+    snprintf(l->path, sizeof l->path, "%s",
+             cm_store_path(l->store, cm_hosted_room_match(cm_worker_room_at(l->worker, 0))));
     cm_replay_report report;
     carom_result result = cm_replay_verify(l->path, NULL, &report);
     cr_expect_eq(result, CAROM_OK, "%s %s", report.error.message, report.difference);
@@ -352,7 +353,8 @@ Test(pointer_loop, a_wall_pushes_back)
                        (double)l.wrench.server_force.x);
     cr_expect_eq(l.local, 3000);
     cr_expect_leq(l.dev.most_given, 1.0e-3);
-    snprintf(l.path, sizeof l.path, "%s", cm_store_path(l.store, cm_worker_match(l.worker)));
+    snprintf(l.path, sizeof l.path, "%s",
+             cm_store_path(l.store, cm_hosted_room_match(cm_worker_room_at(l.worker, 0))));
     close_loop(&l);
 }
 
@@ -443,6 +445,7 @@ Test(pointer_loop, what_a_client_refuses)
     cr_expect_eq(carom_client_pointer_wrench(idle, &wrench), CAROM_ERROR_STATE);
     cr_expect(carom_body_id_is_null(carom_client_pointer(idle)));
     carom_client_destroy(idle);
-    snprintf(l.path, sizeof l.path, "%s", cm_store_path(l.store, cm_worker_match(l.worker)));
+    snprintf(l.path, sizeof l.path, "%s",
+             cm_store_path(l.store, cm_hosted_room_match(cm_worker_room_at(l.worker, 0))));
     close_loop(&l);
 }

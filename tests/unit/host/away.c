@@ -237,7 +237,8 @@ cm_match_file *away_recording(away *a)
 {
     cm_worker_drain(a->worker, cm_net_now_us(a->net));
     char path[128];
-    snprintf(path, sizeof path, "%s", cm_store_path(a->store, cm_worker_match(a->worker)));
+    snprintf(path, sizeof path, "%s",
+             cm_store_path(a->store, cm_hosted_room_match(cm_worker_room_at(a->worker, 0))));
     cm_store_destroy(a->store);
     a->store = NULL;
     cm_match_file *file = NULL;

@@ -99,7 +99,7 @@ static void join(match *m, uint32_t i)
 static uint64_t committed(const match *m)
 {
     cm_match_status status;
-    cm_store_status(m->store, cm_worker_match(m->worker), &status);
+    cm_store_status(m->store, cm_hosted_room_match(cm_worker_room_at(m->worker, 0)), &status);
     return status.committed_tick;
 }
 

@@ -241,7 +241,7 @@ Test(serve, the_log_tells_start_listen_drain_and_stop)
     address[strcspn(address, "\n")] = '\0';
     kill(c.pid, SIGTERM);
     cr_assert_eq(finish(&c), 0);
-    cr_expect_eq(read_log(c.err, "start", "scene", found), 1);
+    cr_expect_eq(read_log(c.err, "room", "scene", found), 1);
     cr_expect_str_eq(found, "sandbox");
     cr_expect_eq(read_log(c.err, "listen", "address", found), 1);
     cr_expect_str_eq(found, address);

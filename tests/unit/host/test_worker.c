@@ -211,8 +211,9 @@ Test(worker, a_client_joins_and_gets_views)
     cr_assert_eq(stats.players, 1);
     cr_assert_eq(stats.datagrams_refused, 0);
     cm_view_body body;
-    cr_assert(cm_worker_view_at(b.worker, stats.tick, 1, true, &body));
-    cr_assert(!cm_worker_view_at(b.worker, stats.tick + 1, 1, true, &body));
+    cr_assert(cm_hosted_room_view_at(cm_worker_room_at(b.worker, 0), stats.tick, 1, true, &body));
+    cr_assert(
+        !cm_hosted_room_view_at(cm_worker_room_at(b.worker, 0), stats.tick + 1, 1, true, &body));
     cm_client_link_leave(c.link, 0);
     run(&b, &c, 1, 200);
     cr_assert_eq(stats_of(&b).players, 0);

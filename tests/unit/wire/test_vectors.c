@@ -427,14 +427,17 @@ Test(vectors, control)
                         .user_data = {(const uint8_t *)"\1\2\3", 3},
                         .predict = true};
     put_encoded(&out, "hello", &hello);
+    hello.room = "arena";
+    put_encoded(&out, "hello with a room", &hello);
+    hello.room = NULL;
     uint8_t bytes[300];
     put_control(&out, "welcome", bytes, make_welcome(bytes, false), false);
     put_control(&out, "welcome with a ticket", bytes, make_welcome(bytes, true), false);
     size_t early = make_welcome(bytes, false);
-    bytes[early - 1] = 78; // one tick after the keyframe's
+    bytes[early - 4] = 78; // durable_tick: one after the keyframe's
     put_control(&out, "welcome, durable before it happened", bytes, early, false);
-    bytes[early - 1] = 70;
-    bytes[early - 4] = 4;
+    bytes[early - 4] = 70;
+    bytes[early - 7] = 4; // durability
     put_control(&out, "welcome with an unknown durability", bytes, early, false);
     size_t cut = make_welcome(bytes, true); // its key one byte short: another field takes that byte
     bytes[cut - 33] = 30;

@@ -151,6 +151,7 @@ void vector_control(vector_text *out, const cm_control *control)
         vector_put(out, ", \"protocol\": %u, \"engine\": %u, \"predict\": %d, \"spectate\": %d",
                    control->protocol, control->engine, control->predict, control->spectate);
         put_string(out, "name", control->name);
+        put_string(out, "room", control->room);
         vector_put(out, ", \"user_data\": ");
         vector_hex(out, control->user_data.data, control->user_data.size);
         break;

@@ -1,0 +1,271 @@
+// One room's turn: what is due is stepped, what is confirmed is said, what is new is published.
+#include "server/host/hosted_room.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cm_hosted_room {
+    char name[CAROM_ROOM_NAME_MAX + 1];
+    const cm_scene *scene;
+    cm_host *host;
+    cm_room_loop *loop;
+    cm_roster roster;
+    cm_publisher *publisher;
+    cm_metrics metrics; // of its ticks, publishing included
+    uint32_t max_players;
+    uint64_t (*clock_us)(void *user);
+    void *user;
+    uint64_t cpu_us;
+    uint64_t turn_us, turn_steps; // of the present turn
+};
+
+// Making ---------------------------------------------------------------------------------------
+
+static carom_result open_loop(cm_hosted_room *room, const cm_hosted_room_def *def, char *error,
+                              size_t error_size)
+{
+    cm_room_loop_def loop = {.scene = def->scene,
+                             .module = def->module,
+                             .seed = def->seed,
+                             .max_players = def->max_players,
+                             .rewind_ms = def->rewind_ms,
+                             .now_us = def->now_us,
+                             .clock_us = def->clock_us,
+                             .user = def->user};
+    carom_result result = cm_room_loop_create(&loop, &room->loop, error, error_size);
+    if (result == CAROM_OK) {
+        cm_roster_init(&room->roster, room->loop, def->input_rate);
+        room->roster.name = room->name;
+        room->roster.match_id = def->match_id;
+        room->roster.grace_ms = def->grace_ms;
+    }
+    return result;
+}
+
+static carom_result open_publisher(cm_hosted_room *room, const cm_hosted_room_def *def, char *error,
+                                   size_t error_size)
+{
+    cm_publisher_def publisher = {.host = def->host,
+                                  .scene = def->scene,
+                                  .view_rate = def->view_rate,
+                                  .budget_kbit = def->budget_kbit,
+                                  .input_rate = room->roster.input_rate,
+                                  .rewind_ms = def->rewind_ms};
+    return cm_publisher_create(&publisher, cm_room_loop_room(room->loop), &room->publisher, error,
+                               error_size);
+}
+
+static carom_result open_record(cm_hosted_room *room, const cm_hosted_room_def *def, char *error,
+                                size_t error_size)
+{
+    if (def->store == NULL) {
+        return CAROM_OK;
+    }
+    cm_room_record record = {.store = def->store,
+                             .match_id = def->match_id,
+                             .started_unix_ms = def->started_unix_ms,
+                             .keyframe_s = def->keyframe_s};
+    return cm_room_loop_record(room->loop, &record, error, error_size);
+}
+
+carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room **out, char *error,
+                                   size_t error_size)
+{
+    *out = NULL;
+    cm_hosted_room *room = calloc(1, sizeof *room);
+    if (room == NULL) {
+        snprintf(error, error_size, "out of memory");
+        return CAROM_ERROR_MEMORY;
+    }
+    snprintf(room->name, sizeof room->name, "%s", def->name);
+    room->scene = def->scene;
+    room->host = def->host;
+    room->max_players = def->max_players;
+    room->clock_us = def->clock_us;
+    room->user = def->user;
+    carom_result result = open_loop(room, def, error, error_size);
+    if (result == CAROM_OK) {
+        result = open_publisher(room, def, error, error_size);
+    }
+    if (result == CAROM_OK) {
+        result = open_record(room, def, error, error_size);
+    }
+    if (result != CAROM_OK) {
+        cm_hosted_room_destroy(room);
+        return result;
+    }
+    *out = room;
+    return CAROM_OK;
+}
+
+void cm_hosted_room_destroy(cm_hosted_room *room)
+{
+    if (room != NULL) {
+        cm_publisher_destroy(room->publisher);
+        cm_room_loop_destroy(room->loop);
+        free(room);
+    }
+}
+
+const char *cm_hosted_room_name(const cm_hosted_room *room)
+{
+    return room->name;
+}
+
+cm_room *cm_hosted_room_room(const cm_hosted_room *room)
+{
+    return cm_room_loop_room(room->loop);
+}
+
+cm_roster *cm_hosted_room_roster(cm_hosted_room *room)
+{
+    return &room->roster;
+}
+
+cm_match_handle cm_hosted_room_match(const cm_hosted_room *room)
+{
+    return cm_room_loop_match(room->loop);
+}
+
+uint64_t cm_hosted_room_due(const cm_hosted_room *room)
+{
+    return cm_room_loop_due(room->loop, cm_room_tick(cm_hosted_room_room(room)) + 1);
+}
+
+// Its turn -------------------------------------------------------------------------------------
+
+static uint64_t read_clock(const cm_hosted_room *room)
+{
+    return room->clock_us != NULL ? room->clock_us(room->user) : 0;
+}
+
+static void confirm(cm_hosted_room *room, bool all)
+{
+    const cm_history_slot *slot;
+    while ((slot = cm_room_loop_confirm(room->loop, all)) != NULL) {
+        cm_publisher_messages(room->publisher, slot, &room->roster);
+    }
+}
+
+// The process's log, in the name of the room.
+static cm_log log_of(const cm_hosted_room *room, const cm_log *log)
+{
+    cm_log own = *log;
+    own.room = room->name;
+    return own;
+}
+
+void cm_hosted_room_begin(cm_hosted_room *room, uint64_t now_us, const cm_log *log)
+{
+    cm_log own = log_of(room, log);
+    room->turn_us = room->turn_steps = 0;
+    cm_room_loop_begin(room->loop, now_us);
+    cm_roster_turn(&room->roster, room->host, now_us, &own);
+    uint64_t tick;
+    carom_durability durability = cm_room_loop_durable(room->loop, &tick);
+    cm_publisher_durable(room->publisher, durability, tick, &room->roster);
+}
+
+bool cm_hosted_room_step(cm_hosted_room *room, cm_clients *clients)
+{
+    uint64_t begin = read_clock(room);
+    uint64_t period_us = 1000000u / cm_room_tick_rate(cm_hosted_room_room(room));
+    if ((room->turn_steps > 0 && room->turn_us >= period_us) || !cm_room_loop_step(room->loop)) {
+        return false;
+    }
+    confirm(room, false);
+    uint64_t failed = cm_publisher_frame(room->publisher, cm_hosted_room_room(room), &room->roster);
+    for (; failed != 0; failed &= failed - 1) {
+        cm_client *client = room->roster.members[__builtin_ctzll(failed)];
+        cm_clients_kick(clients, client, CAROM_REASON_SERVER_ERROR);
+    }
+    room->turn_steps++;
+    if (room->clock_us != NULL) {
+        uint64_t took = read_clock(room) - begin;
+        cm_metrics_add(&room->metrics, took);
+        room->turn_us += took;
+        room->cpu_us += took;
+    }
+    return true;
+}
+
+void cm_hosted_room_end(cm_hosted_room *room, cm_match_end end)
+{
+    confirm(room, true);
+    cm_room_loop_end(room->loop, end);
+}
+
+void cm_hosted_room_second(cm_hosted_room *room, uint64_t passed_us, const cm_log *log)
+{
+    cm_log own = log_of(room, log);
+    bool slower = cm_room_loop_second(room->loop, passed_us, &own);
+    cm_publisher_second(room->publisher, cm_room_tick(cm_hosted_room_room(room)), &own);
+    if (slower) {
+        cm_publisher_clock(room->publisher, cm_room_loop_rate_permille(room->loop), &room->roster);
+    }
+}
+
+void cm_hosted_room_stats_get(const cm_hosted_room *room, cm_hosted_room_stats *stats)
+{
+    const cm_room *inner = cm_hosted_room_room(room);
+    memset(stats, 0, sizeof *stats);
+    stats->name = room->name;
+    stats->scene = cm_scene_name(room->scene);
+    stats->tick = cm_room_tick(inner);
+    stats->hash = cm_room_hash(inner);
+    stats->tick_rate = cm_room_tick_rate(inner);
+    stats->max_players = room->max_players;
+    stats->tick_ms_p50 = cm_metrics_percentile(&room->metrics, 0.5);
+    stats->tick_ms_p99 = cm_metrics_percentile(&room->metrics, 0.99);
+    stats->cpu_us = room->cpu_us;
+    cm_room_loop_stats loop;
+    cm_room_loop_stats_get(room->loop, &loop);
+    stats->ticks_behind = loop.ticks_behind;
+    memcpy(stats->stage_ms, loop.stage_ms, sizeof stats->stage_ms);
+    cm_room_stats_get(inner, &stats->room);
+    cm_publisher_stats_get(room->publisher, &stats->published);
+    carom_world_stats_get(cm_room_world(inner), &stats->world);
+}
+
+uint32_t cm_hosted_room_players(const cm_hosted_room *room, cm_hosted_player *players,
+                                uint32_t capacity)
+{
+    uint32_t count = 0;
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        const cm_client *from = room->roster.members[player];
+        if (from == NULL) {
+            continue;
+        }
+        if (count < capacity) {
+            cm_hosted_player *to = &players[count];
+            memset(to, 0, sizeof *to);
+            to->player = player;
+            memcpy(to->name, from->session.name, sizeof to->name);
+            to->round_trip_ms = cm_host_round_trip_ms(room->host, from->peer);
+            to->kbit = from->kbit;
+            to->late_inputs = from->session.late_inputs;
+            to->refused_inputs = from->session.refused_inputs;
+            to->rewound_ticks = from->session.rewound_ticks;
+        }
+        count++;
+    }
+    return count;
+}
+
+bool cm_hosted_room_view_at(const cm_hosted_room *room, uint64_t tick, uint32_t slot,
+                            bool with_velocity, cm_view_body *body)
+{
+    const carom_game *game = cm_room_game_at(cm_hosted_room_room(room), tick);
+    if (game == NULL) {
+        return false;
+    }
+    const carom_world *world = carom_game_world(game);
+    carom_body_state state;
+    if (slot >= carom_world_body_slots(world) ||
+        carom_body_get(world, carom_world_body_at(world, slot), &state) != CAROM_OK) {
+        return false;
+    }
+    cm_view_quantise(cm_publisher_view_config(room->publisher), &state, with_velocity, body);
+    return true;
+}

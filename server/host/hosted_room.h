@@ -1,0 +1,83 @@
+// A room as a process hosts it: its name, its loop, who is in it, what goes out, what it costs. A
+// worker has many; a room knows of no other.
+//
+// Typical: 20 rooms of 4 to 16 players, 60 ticks a second of 0.2 to 1 ms each.
+#ifndef CM_SERVER_HOST_HOSTED_ROOM_H
+#define CM_SERVER_HOST_HOSTED_ROOM_H
+
+#include "server/host/metrics.h"
+#include "server/host/publisher.h"
+#include "server/host/room_loop.h"
+
+typedef struct cm_hosted_room cm_hosted_room;
+
+typedef struct cm_hosted_room_def {
+    const char *name;           // copied; at most CAROM_ROOM_NAME_MAX bytes
+    const cm_scene *scene;      // kept by the caller
+    const carom_module *module; // NULL: the one built in that the scene names
+    uint64_t seed, match_id;
+    uint32_t max_players, rewind_ms, grace_ms, input_rate, keyframe_s;
+    uint32_t view_rate, budget_kbit; // 0: the scene's
+    cm_store *store;                 // NULL: nothing is recorded
+    cm_host *host;
+    uint64_t now_us;                  // tick 0
+    uint64_t started_unix_ms;         // written into the match file
+    uint64_t (*clock_us)(void *user); // to measure ticks with; NULL: not measured
+    void *user;
+} cm_hosted_room_def;
+
+typedef struct cm_hosted_room_stats {
+    const char *name;  // lives as long as the room
+    const char *scene; // its name, likewise
+    uint64_t tick, hash;
+    uint32_t tick_rate, max_players;
+    double tick_ms_p50, tick_ms_p99;    // of the last seconds; 0 without a clock
+    double stage_ms[CAROM_STAGE_COUNT]; // of the last second, means over the ticks stepped
+    uint64_t cpu_us;                    // that ticks and their publishing took, since the start
+    uint64_t ticks_behind;              // ticks that the clock was slowed by
+    cm_room_stats room;
+    cm_publisher_stats published;
+    carom_world_stats world;
+} cm_hosted_room_stats;
+
+// On failure nothing stays, and `error` says why.
+carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room **room,
+                                   char *error, size_t error_size);
+// Nobody may be in it any more.
+void cm_hosted_room_destroy(cm_hosted_room *room);
+
+const char *cm_hosted_room_name(const cm_hosted_room *room);
+cm_room *cm_hosted_room_room(const cm_hosted_room *room);
+cm_roster *cm_hosted_room_roster(cm_hosted_room *room);
+cm_match_handle cm_hosted_room_match(const cm_hosted_room *room);
+// Time at which its next tick is due, us.
+uint64_t cm_hosted_room_due(const cm_hosted_room *room);
+
+// A turn of the process: begin, then step while it says true. The first step of a turn makes a tick
+// if one is due; further ones only while the turn's steps took less than the time of one tick, so
+// that a room that is too slow does not take the time of the others.
+void cm_hosted_room_begin(cm_hosted_room *room, uint64_t now_us, const cm_log *log);
+bool cm_hosted_room_step(cm_hosted_room *room, cm_clients *clients);
+// Confirms what is left and ends the record. No step may follow.
+void cm_hosted_room_end(cm_hosted_room *room, cm_match_end end);
+// Once a second, `passed_us` after the last time: rates, alarms, and to the clients its clock.
+void cm_hosted_room_second(cm_hosted_room *room, uint64_t passed_us, const cm_log *log);
+
+void cm_hosted_room_stats_get(const cm_hosted_room *room, cm_hosted_room_stats *stats);
+
+// Who plays in it, for the status: how many there are; up to `capacity` are filled in.
+typedef struct cm_hosted_player {
+    uint32_t player;
+    char name[33];
+    uint32_t round_trip_ms;
+    double kbit; // sent a second, views with all headers, last second
+    uint64_t late_inputs, refused_inputs, rewound_ticks;
+} cm_hosted_player;
+uint32_t cm_hosted_room_players(const cm_hosted_room *room, cm_hosted_player *players,
+                                uint32_t capacity);
+
+// For oracles: the quantised body of a slot at a tick still in the history (false: not there).
+bool cm_hosted_room_view_at(const cm_hosted_room *room, uint64_t tick, uint32_t slot,
+                            bool with_velocity, cm_view_body *body);
+
+#endif

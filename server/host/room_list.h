@@ -1,0 +1,42 @@
+// The rooms that a server is told to open: names, scenes, limits. Part of the configuration, in two
+// forms: text, NAME=SCENE with commas between them, and JSON, an object of names:
+//
+//   {"lobby": "lobby.json", "arena": {"scene": "arena", "max_players": 8}}
+#ifndef CM_SERVER_HOST_ROOM_LIST_H
+#define CM_SERVER_HOST_ROOM_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "carom/limits.h"
+
+#define CM_ROOM_LIST_MAX  64u
+#define CM_ROOM_SCENE_MAX 256u // bytes of a scene's name or path, its NUL included
+
+struct json_t; // of jansson
+
+typedef struct cm_room_entry {
+    char name[CAROM_ROOM_NAME_MAX + 1];
+    char scene[CM_ROOM_SCENE_MAX]; // a name in the database, or a file
+    uint32_t max_players;          // 0: the configuration's
+} cm_room_entry;
+
+typedef struct cm_room_list {
+    uint32_t count;
+    cm_room_entry rooms[CM_ROOM_LIST_MAX];
+} cm_room_list;
+
+// A name of 1 to CAROM_ROOM_NAME_MAX visible ASCII characters without ',' and '='.
+bool cm_room_name_is_sound(const char *name);
+
+// Adds the rooms of a text. False, with what is wrong and what was expected in `error`: a name that
+// is unsound or there already, no scene, too many.
+bool cm_room_list_add(cm_room_list *list, const char *text, char *error, size_t error_size);
+// The list that a JSON value says, in place of what it held. False likewise.
+bool cm_room_list_read(cm_room_list *list, const struct json_t *value, char *error,
+                       size_t error_size);
+// A JSON object on one line, which cm_room_list_read accepts. Returns its bytes (as snprintf).
+size_t cm_room_list_print(const cm_room_list *list, char *text, size_t size);
+
+#endif

@@ -1,0 +1,132 @@
+// Loading and opening, one after another; the first that cannot be opened ends the start.
+#include "server/tools/cli/serve_rooms.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "server/record/room_db.h"
+#include "server/tools/cli/cli.h"
+#include "server/tools/cli/serve_check.h"
+
+static int add(const cm_config *config, cm_serve_rooms *rooms, const char *name, const char *scene,
+               bool in_db, uint32_t max_players)
+{
+    if (rooms->count == CM_ROOM_LIST_MAX + 1) {
+        cm_cli_error("serve: more than %u rooms to start", CM_ROOM_LIST_MAX + 1);
+        return CM_STATUS_USAGE;
+    }
+    cm_serve_room *room = &rooms->rooms[rooms->count];
+    int status = cm_serve_load_scene(config, scene, in_db, &room->scene, &room->tick_rate);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    const char *own = cm_scene_name(room->scene);
+    name = name != NULL ? name : cm_room_name_is_sound(own) ? own : "";
+    memcpy(room->name, name, strlen(name) + 1); // sound: it fits
+    room->max_players = max_players > 0 ? max_players : (uint32_t)config->max_players;
+    rooms->count++;
+    return CM_STATUS_DONE;
+}
+
+typedef struct catalogue {
+    const cm_config *config;
+    cm_serve_rooms *rooms;
+    int status;
+} catalogue;
+
+static bool add_row(void *context, const cm_room_row *row)
+{
+    catalogue *c = context;
+    if (!cm_room_name_is_sound(row->name)) {
+        cm_cli_error("serve: %s: room '%s', expected a name of 1 to %d visible ASCII characters "
+                     "without ',' and '='",
+                     c->config->db, row->name, CAROM_ROOM_NAME_MAX);
+        c->status = CM_STATUS_USAGE;
+    } else {
+        c->status = add(c->config, c->rooms, row->name, row->scene, true, 0);
+    }
+    return c->status == CM_STATUS_DONE;
+}
+
+// The rooms to start that the catalogue has.
+static int add_catalogue(const cm_config *config, cm_serve_rooms *rooms)
+{
+    catalogue c = {config, rooms, CM_STATUS_DONE};
+    cm_scene_error error;
+    carom_result result = cm_room_db_list(config->db, add_row, &c, &error);
+    if (result != CAROM_OK && result != CAROM_ERROR_NOT_FOUND) {
+        cm_cli_scene_error(config->db, &error);
+        return CM_STATUS_USAGE;
+    }
+    if (c.status == CM_STATUS_DONE && rooms->count == 0) {
+        cm_cli_error("serve: no scene given, expected --scene NAME, --scene FILE or --room "
+                     "NAME=SCENE, or rooms to start in %s ('carom scene rooms --add NAME=SCENE')",
+                     config->db);
+        return CM_STATUS_USAGE;
+    }
+    return c.status;
+}
+
+int cm_serve_rooms_load(const cm_config *config, cm_serve_rooms *rooms)
+{
+    int status = CM_STATUS_DONE;
+    memset(rooms, 0, sizeof *rooms);
+    if (config->scene[0] == '\0' && config->rooms.count == 0) {
+        return add_catalogue(config, rooms);
+    }
+    if (config->scene[0] != '\0') {
+        status = add(config, rooms, NULL, config->scene, false, 0);
+    }
+    for (uint32_t i = 0; i < config->rooms.count && status == CM_STATUS_DONE; i++) {
+        const cm_room_entry *entry = &config->rooms.rooms[i];
+        status = add(config, rooms, entry->name, entry->scene, false, entry->max_players);
+    }
+    return status;
+}
+
+uint32_t cm_serve_rooms_players(const cm_serve_rooms *rooms)
+{
+    uint32_t players = 0;
+    for (uint32_t i = 0; i < rooms->count; i++) {
+        players += rooms->rooms[i].max_players;
+    }
+    return players < CM_CLIENTS_MAX ? players : CM_CLIENTS_MAX;
+}
+
+int cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker)
+{
+    for (uint32_t i = 0; i < rooms->count; i++) {
+        const cm_serve_room *room = &rooms->rooms[i];
+        cm_worker_room def = {
+            .name = room->name, .scene = room->scene, .max_players = room->max_players};
+        char error[512] = "";
+        carom_result result = cm_worker_open(worker, &def, error, sizeof error);
+        if (result != CAROM_OK) {
+            cm_cli_error("serve: room %s: %s", room->name, error);
+            return cm_serve_status(result);
+        }
+    }
+    return CM_STATUS_DONE;
+}
+
+void cm_serve_rooms_record(cm_serve_rooms *rooms, const cm_worker *worker, const cm_store *store)
+{
+    for (uint32_t i = 0; i < rooms->count; i++) {
+        cm_serve_room *room = &rooms->rooms[i];
+        const cm_hosted_room *hosted = cm_worker_room_at(worker, i);
+        const char *path = NULL;
+        if (hosted != NULL) {
+            room->match = cm_hosted_room_match(hosted);
+            path = cm_store_path(store, room->match);
+        }
+        snprintf(room->path, sizeof room->path, "%s", path != NULL ? path : "");
+    }
+}
+
+void cm_serve_rooms_free(cm_serve_rooms *rooms)
+{
+    for (uint32_t i = 0; i < rooms->count; i++) {
+        cm_scene_free(rooms->rooms[i].scene);
+    }
+    rooms->count = 0;
+}

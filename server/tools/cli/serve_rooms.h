@@ -1,0 +1,37 @@
+// The rooms of `carom serve`: their scenes, loaded, and the matches that they are.
+#ifndef CM_SERVER_TOOLS_CLI_SERVE_ROOMS_H
+#define CM_SERVER_TOOLS_CLI_SERVE_ROOMS_H
+
+#include "server/host/worker.h"
+
+#define CM_SERVE_PATH_MAX 512u
+
+typedef struct cm_serve_room {
+    char name[CAROM_ROOM_NAME_MAX + 1];
+    cm_scene *scene;
+    uint32_t tick_rate, max_players;
+    cm_match_handle match;        // once open and recorded
+    char path[CM_SERVE_PATH_MAX]; // of the match file
+    bool failure_told;            // that it is not durable
+} cm_serve_room;
+
+// In the order of the worker's rooms.
+typedef struct cm_serve_rooms {
+    uint32_t count;
+    cm_serve_room rooms[CM_ROOM_LIST_MAX + 1];
+} cm_serve_rooms;
+
+// Loads the scenes that the configuration names: that of `scene`, whose room has the scene's own
+// name, then those of `rooms`; without either, those of the catalogue. An exit status, after
+// messages where it is not 0.
+int cm_serve_rooms_load(const cm_config *config, cm_serve_rooms *rooms);
+// Players that they take together, at most CM_CLIENTS_MAX.
+uint32_t cm_serve_rooms_players(const cm_serve_rooms *rooms);
+// Opens them all in a worker. An exit status likewise.
+int cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker);
+// Where they are recorded; once open.
+void cm_serve_rooms_record(cm_serve_rooms *rooms, const cm_worker *worker, const cm_store *store);
+// Releases the scenes; the worker must be gone.
+void cm_serve_rooms_free(cm_serve_rooms *rooms);
+
+#endif

@@ -1,0 +1,231 @@
+// Goal: a worker has many rooms: who asks for one by name comes into it, each is what it would be
+// alone and is recorded by itself, a room can be closed while the others go on, one that is too
+// slow takes no tick of the others, and names that are wrong, full or gone have their reasons.
+// Method: a worker on the virtual net with SDK clients; a clock to measure with that makes one room
+// slow.
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "carom/client.h"
+#include "server/host/worker.h"
+#include "shared/net/net.h"
+#include "tests/unit/host/rig.h"
+
+#define PORT    9430
+#define STEP_US 4000u
+#define CLIENTS 6u
+
+typedef struct house {
+    cm_net *net;
+    cm_config config;
+    cm_scene *scenes[3];
+    cm_worker *worker;
+    carom_client *clients[CLIENTS];
+    uint64_t clock_us; // that ticks are measured with
+} house;
+
+static house h;
+
+static uint64_t measured_us(void *user)
+{
+    (void)user;
+    return h.clock_us;
+}
+
+// A module whose tick takes 50 ms of that clock.
+static void slow_tick(carom_game *game, const carom_player_input *inputs, uint32_t count)
+{
+    (void)game;
+    (void)inputs;
+    (void)count;
+    h.clock_us += 50000;
+}
+
+static const carom_module slow = {
+    .abi = CAROM_MODULE_ABI, .version = 1, .name = "slow", .input_size = 9, .tick = slow_tick};
+
+static void open_room(const char *name, uint32_t scene, const carom_module *module,
+                      uint32_t max_players)
+{
+    cm_worker_room room = {
+        .name = name, .scene = h.scenes[scene], .module = module, .max_players = max_players};
+    char error[256] = "";
+    cr_assert_eq(cm_worker_open(h.worker, &room, error, sizeof error), CAROM_OK, "%s", error);
+}
+
+static void open_house(void)
+{
+    memset(&h, 0, sizeof h);
+    h.net = cm_net_virtual_create(11);
+    cm_net_use(h.net);
+    for (uint32_t i = 0; i < 3; i++) {
+        h.scenes[i] = rig_scene(i + 1);
+    }
+    cm_config_default(&h.config);
+    snprintf(h.config.listen, sizeof h.config.listen, "127.0.0.1:%u", PORT);
+    h.config.insecure = true;
+    h.config.max_clients = 16;
+    cm_worker_def def = {.config = &h.config,
+                         .seed = 3,
+                         .random = cm_net_random,
+                         .clock_us = measured_us,
+                         .now_us = cm_net_now_us(h.net)};
+    char error[256] = "";
+    cr_assert_eq(cm_worker_create(&def, &h.worker, error, sizeof error), CAROM_OK, "%s", error);
+}
+
+static void close_house(void)
+{
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        carom_client_destroy(h.clients[i]);
+    }
+    cm_worker_destroy(h.worker);
+    for (uint32_t i = 0; i < 3; i++) {
+        cm_scene_free(h.scenes[i]);
+    }
+    cm_net_use(NULL);
+    cm_net_destroy(h.net);
+}
+
+static void dial(uint32_t number, const char *room)
+{
+    carom_client_def def = carom_default_client_def();
+    def.random = cm_net_random;
+    def.room = room;
+    cr_assert_eq(carom_client_create(&def, &h.clients[number]), CAROM_OK);
+    cr_assert_eq(carom_client_connect(h.clients[number], "127.0.0.1", PORT, cm_net_now_us(h.net)),
+                 CAROM_OK);
+}
+
+static void run(double seconds)
+{
+    for (double at = 0.0; at < seconds; at += 1e-6 * STEP_US) {
+        cm_net_advance(h.net, STEP_US);
+        cm_worker_run_once(h.worker, cm_net_now_us(h.net));
+        for (uint32_t i = 0; i < CLIENTS; i++) {
+            if (h.clients[i] != NULL) {
+                carom_client_update(h.clients[i], cm_net_now_us(h.net));
+            }
+        }
+    }
+}
+
+static uint32_t bodies_of(uint32_t number)
+{
+    uint32_t count = 0;
+    const carom_world *world = carom_client_world(h.clients[number]);
+    for (uint32_t slot = 0; slot < carom_world_body_slots(world); slot++) {
+        count += !carom_body_id_is_null(carom_world_body_at(world, slot));
+    }
+    return count;
+}
+
+static carom_client_state state_of(uint32_t number)
+{
+    return carom_client_get_state(h.clients[number]);
+}
+
+Test(many_rooms, names_lead_where_they_say, .init = open_house, .fini = close_house)
+{
+    open_room("one", 0, NULL, 0);
+    open_room("nine", 2, NULL, 2);
+    dial(0, NULL);
+    dial(1, "one");
+    dial(2, "nine");
+    dial(3, "two");
+    dial(4, "nine");
+    run(2.0);
+    dial(5, "nine"); // the third
+    run(2.0);
+    cr_expect_eq(state_of(0), CAROM_CLIENT_PLAYING);
+    cr_expect_eq(bodies_of(0), 1 + 1 + 2, "ground, cube, two players");
+    cr_expect_eq(bodies_of(1), bodies_of(0));
+    cr_expect_eq(bodies_of(2), 1 + 9 + 2);
+    cr_expect_eq(carom_client_get_reason(h.clients[3]), CAROM_REASON_ROOM_UNKNOWN);
+    cr_expect_eq(carom_client_get_reason(h.clients[5]), CAROM_REASON_ROOM_FULL);
+    cm_worker_stats all, one;
+    cm_worker_stats_get(h.worker, &all);
+    cm_worker_room_stats_get(h.worker, 1, &one);
+    cr_expect_eq(all.rooms, 2);
+    cr_expect_eq(all.players, 4);
+    cr_expect_eq(one.players, 2);
+    cr_expect_gt(all.views, one.views);
+}
+
+Test(many_rooms, one_closes_and_the_others_go_on, .init = open_house, .fini = close_house)
+{
+    open_room("left", 0, NULL, 0);
+    open_room("right", 1, NULL, 0);
+    dial(0, "left");
+    dial(1, "right");
+    run(1.0);
+    cr_assert_eq(state_of(0), CAROM_CLIENT_PLAYING);
+    cr_assert(cm_worker_close(h.worker, "left"));
+    cr_expect_not(cm_worker_close(h.worker, "left"));
+    cr_expect_null(cm_worker_room_at(h.worker, 1));
+    run(1.0);
+    cr_expect_eq(state_of(0), CAROM_CLIENT_IDLE);
+    cr_expect_eq(carom_client_get_reason(h.clients[0]), CAROM_REASON_ROOM_ENDED);
+    cr_expect_eq(state_of(1), CAROM_CLIENT_PLAYING);
+    dial(2, "left");
+    run(1.0);
+    cr_expect_eq(carom_client_get_reason(h.clients[2]), CAROM_REASON_ROOM_UNKNOWN);
+    open_room("left", 2, NULL, 0); // the name is free, the clock began long ago
+    dial(3, "left");
+    run(1.0);
+    cr_expect_eq(state_of(3), CAROM_CLIENT_PLAYING);
+    cr_expect_eq(bodies_of(3), 1 + 9 + 1);
+    cm_worker_stats stats;
+    cm_worker_room_stats_get(h.worker, 1, &stats);
+    cr_expect_geq(stats.tick, 58);
+    cr_expect_leq(stats.tick, 61);
+    cr_expect_eq(stats.ticks_behind, 0);
+}
+
+Test(many_rooms, a_room_that_cannot_be_opened_leaves_nothing, .init = open_house,
+     .fini = close_house)
+{
+    char error[256] = "", name[64];
+    static const char *const bad[] = {"a b", "a,b", "n2345678901234567890123456789012"};
+    cm_worker_room room = {.scene = h.scenes[0]};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        room.name = bad[i];
+        cr_expect_eq(cm_worker_open(h.worker, &room, error, sizeof error), CAROM_ERROR_ARGUMENT);
+    }
+    open_room("twice", 0, NULL, 0);
+    room.name = "twice";
+    cr_expect_eq(cm_worker_open(h.worker, &room, error, sizeof error), CAROM_ERROR_ARGUMENT);
+    for (uint32_t i = 1; i < CM_WORKER_ROOMS_MAX; i++) {
+        snprintf(name, sizeof name, "room%u", (unsigned)i);
+        open_room(name, 0, NULL, 1);
+    }
+    room.name = "more";
+    cr_expect_eq(cm_worker_open(h.worker, &room, error, sizeof error), CAROM_ERROR_FULL);
+    cr_expect_not_null(strstr(error, "256"), "%s", error);
+}
+
+// Three times its budget: 50 ms a tick of 16.7.
+Test(many_rooms, a_slow_room_slows_alone, .init = open_house, .fini = close_house)
+{
+    open_room("quick", 0, NULL, 0);
+    open_room("slow", 1, &slow, 0);
+    open_room("other", 2, NULL, 0);
+    uint64_t begin = cm_net_now_us(h.net), busy = 0;
+    cm_worker_stats stats;
+    while (cm_net_now_us(h.net) < begin + 10000000u) {
+        // What its ticks took passes for everybody.
+        cm_net_advance(h.net, STEP_US + (uint32_t)(h.clock_us - busy));
+        busy = h.clock_us;
+        cm_worker_run_once(h.worker, cm_net_now_us(h.net));
+    }
+    for (uint32_t i = 0; i < 3; i += 2) {
+        cm_worker_room_stats_get(h.worker, i, &stats);
+        cr_expect_geq(stats.tick, 595, "room %u is at %d", i, (int)stats.tick);
+        cr_expect_eq(stats.ticks_behind, 0);
+    }
+    cm_worker_room_stats_get(h.worker, 1, &stats);
+    cr_expect_leq(stats.tick, 200);
+    cr_expect_geq(stats.tick, 150);
+    cr_expect_gt(stats.ticks_behind, 390);
+}
