@@ -24,6 +24,7 @@
     TEXT(matches, "matches", "directory of match files; made if missing")                          \
     TEXT(listen, "127.0.0.1:9400", "UDP address, HOST:PORT; port 0 takes a free one")              \
     TEXT(http, "", "HTTP address; not built yet, must be empty")                                   \
+    TEXT(admin, "", "Unix socket that carom admin talks to; empty: admin.sock in matches")         \
     TEXT(ready_file, "", "file that gets the listening address once the room is open")             \
     TEXT(scene, "", "opens a room of the scene's name: a name in the database, or a file")         \
     ROOMS(rooms, "more rooms, by name: a scene, or an object of scene and max_players; without "   \

@@ -241,6 +241,7 @@ uint32_t cm_hosted_room_players(const cm_hosted_room *room, cm_hosted_player *pl
             cm_hosted_player *to = &players[count];
             memset(to, 0, sizeof *to);
             to->player = player;
+            to->client_id = from->session.client_id;
             memcpy(to->name, from->session.name, sizeof to->name);
             to->round_trip_ms = cm_host_round_trip_ms(room->host, from->peer);
             to->kbit = from->kbit;

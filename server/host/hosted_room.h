@@ -68,7 +68,8 @@ void cm_hosted_room_stats_get(const cm_hosted_room *room, cm_hosted_room_stats *
 // Who plays in it, for the status: how many there are; up to `capacity` are filled in.
 typedef struct cm_hosted_player {
     uint32_t player;
-    char name[33];
+    uint64_t client_id;
+    char name[CAROM_PLAYER_NAME_MAX + 1];
     uint32_t round_trip_ms;
     double kbit; // sent a second, views with all headers, last second
     uint64_t late_inputs, refused_inputs, rewound_ticks;

@@ -441,6 +441,18 @@ uint32_t cm_worker_kick(cm_worker *worker, bool by_address, uint64_t who)
     return send_away(worker, by_address, who, CAROM_REASON_KICKED);
 }
 
+bool cm_worker_kick_player(cm_worker *worker, const char *name, uint32_t player)
+{
+    cm_hosted_room *room = room_named(worker, name);
+    cm_client *client = room != NULL && player < CAROM_PLAYERS_MAX
+                            ? cm_hosted_room_roster(room)->members[player]
+                            : NULL;
+    if (client != NULL) {
+        cm_clients_kick(worker->clients, client, CAROM_REASON_KICKED);
+    }
+    return client != NULL;
+}
+
 bool cm_worker_ban(cm_worker *worker, bool by_address, uint64_t who)
 {
     if (!cm_bans_add(bans_of(worker, by_address), who)) {

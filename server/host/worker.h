@@ -97,6 +97,8 @@ void cm_worker_set_keys(cm_worker *worker, const carom_token_keys *keys);
 // join again. Ban does so too, and lets nobody of that id or address in until unban. False:
 // CM_BANS_MAX are banned.
 uint32_t cm_worker_kick(cm_worker *worker, bool by_address, uint64_t who);
+// One player of a room. False: there is no such room, or nobody has that slot.
+bool cm_worker_kick_player(cm_worker *worker, const char *room, uint32_t player);
 bool cm_worker_ban(cm_worker *worker, bool by_address, uint64_t who);
 void cm_worker_unban(cm_worker *worker, bool by_address, uint64_t who);
 // What was kept before a restart, given back before the first turn. False: there is no place.

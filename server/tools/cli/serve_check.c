@@ -19,32 +19,65 @@
 #include "shared/game/game_host.h"
 #include "shared/scene/scene_json.h"
 
-// A scene by its name in the database, or by its file.
-int cm_serve_load_scene(const cm_config *config, const char *text, bool in_db, cm_scene **scene,
-                        uint32_t *tick_rate)
+static void put_error(const char *file, const cm_scene_error *from, char *error, size_t error_size)
 {
-    cm_scene_error error;
-    memset(&error, 0, sizeof error);
+    char line[16] = "";
+    if (from->line > 0) {
+        snprintf(line, sizeof line, ":%u", (unsigned)from->line);
+    }
+    snprintf(error, error_size, "%s%s: %s%s%s", file, line, from->path,
+             from->path[0] != '\0' ? ": " : "", from->message);
+}
+
+// A scene by its name in the database, or by its file.
+carom_result cm_serve_find_scene(const cm_config *config, const char *text, bool in_db,
+                                 cm_scene **scene, uint32_t *tick_rate, char *error,
+                                 size_t error_size)
+{
+    cm_scene_error wrong;
+    memset(&wrong, 0, sizeof wrong);
+    *scene = NULL;
     size_t length = strlen(text);
     bool is_file = !in_db && (strchr(text, '/') != NULL ||
                               (length > 5 && strcmp(text + length - 5, ".json") == 0));
-    carom_result result = is_file ? cm_scene_from_file(text, scene, &error)
-                                  : cm_scene_db_load(config->db, text, scene, &error);
+    carom_result result = is_file ? cm_scene_from_file(text, scene, &wrong)
+                                  : cm_scene_db_load(config->db, text, scene, &wrong);
     if (result != CAROM_OK) {
-        cm_cli_scene_error(is_file ? text : config->db, &error);
-        return CM_STATUS_USAGE;
+        put_error(is_file ? text : config->db, &wrong, error, error_size);
+        return result;
     }
     const char *module = cm_scene_module(*scene);
-    if (module[0] != '\0' && cm_module_find(module) == NULL) {
-        cm_cli_module_error(text, is_file ? NULL : config->db, *scene);
-        return CM_STATUS_USAGE;
-    }
     carom_world_def def;
     cm_scene_world_def(*scene, &def);
     *tick_rate = def.tick_rate;
-    if (def.tick_rate < 10) {
-        cm_cli_error("serve: %s: $.tick_rate: %u, a served room expects 10 to 1000", text,
-                     (unsigned)def.tick_rate);
+    if (module[0] != '\0' && cm_module_find(module) == NULL) {
+        strcpy(wrong.path, "$.module");
+        snprintf(wrong.message, sizeof wrong.message, CM_CLI_NO_MODULE, module);
+        if (is_file) {
+            cm_scene_find_lines_in(text, &wrong, 1);
+        }
+        put_error(text, &wrong, error, error_size);
+        result = CAROM_ERROR_NOT_FOUND;
+    } else if (def.tick_rate < 10) {
+        snprintf(error, error_size, "%s: $.tick_rate: %u, a served room expects 10 to 1000", text,
+                 (unsigned)def.tick_rate);
+        result = CAROM_ERROR_ARGUMENT;
+    }
+    if (result != CAROM_OK) {
+        cm_scene_free(*scene);
+        *scene = NULL;
+    }
+    return result;
+}
+
+int cm_serve_load_scene(const cm_config *config, const char *text, bool in_db, cm_scene **scene,
+                        uint32_t *tick_rate)
+{
+    char error[1024];
+    carom_result result =
+        cm_serve_find_scene(config, text, in_db, scene, tick_rate, error, sizeof error);
+    if (result != CAROM_OK) {
+        cm_cli_error("%s", error);
         return CM_STATUS_USAGE;
     }
     return CM_STATUS_DONE;

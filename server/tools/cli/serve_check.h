@@ -11,8 +11,12 @@
 // is bound for a moment, files are made and removed.
 int cm_serve_check(const cm_config *config, char *const *environment);
 
-// The scene of a configuration, by its name in the database or by its file, fit to be served. An
-// exit status, after a message where it is not 0.
+// A scene by its name in the database, or (unless `in_db`) by its file, fit to be served. On
+// failure `error` says why, as `FILE:LINE: $.path: message`.
+carom_result cm_serve_find_scene(const cm_config *config, const char *text, bool in_db,
+                                 cm_scene **scene, uint32_t *tick_rate, char *error,
+                                 size_t error_size);
+// The same for a start: an exit status, after a message where it is not 0.
 int cm_serve_load_scene(const cm_config *config, const char *text, bool in_db, cm_scene **scene,
                         uint32_t *tick_rate);
 

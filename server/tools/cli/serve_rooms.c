@@ -11,8 +11,8 @@
 static int add(const cm_config *config, cm_serve_rooms *rooms, const char *name, const char *scene,
                bool in_db, uint32_t max_players)
 {
-    if (rooms->count == CM_ROOM_LIST_MAX + 1) {
-        cm_cli_error("serve: more than %u rooms to start", CM_ROOM_LIST_MAX + 1);
+    if (rooms->count == CM_WORKER_ROOMS_MAX) {
+        cm_cli_error("serve: more than %u rooms to start", CM_WORKER_ROOMS_MAX);
         return CM_STATUS_USAGE;
     }
     cm_serve_room *room = &rooms->rooms[rooms->count];
@@ -121,6 +121,56 @@ void cm_serve_rooms_record(cm_serve_rooms *rooms, const cm_worker *worker, const
         }
         snprintf(room->path, sizeof room->path, "%s", path != NULL ? path : "");
     }
+}
+
+bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
+                        const cm_store *store, const char *name, const char *scene, char *error,
+                        size_t error_size)
+{
+    if (!cm_room_name_is_sound(name)) {
+        snprintf(error, error_size,
+                 "expected a name of 1 to %d visible ASCII characters without "
+                 "',' and '='",
+                 CAROM_ROOM_NAME_MAX);
+        return false;
+    }
+    if (rooms->count == CM_WORKER_ROOMS_MAX) {
+        snprintf(error, error_size, "there are %u rooms, the most that there can be",
+                 CM_WORKER_ROOMS_MAX);
+        return false;
+    }
+    cm_serve_room *room = &rooms->rooms[rooms->count];
+    memset(room, 0, sizeof *room);
+    if (cm_serve_find_scene(config, scene, false, &room->scene, &room->tick_rate, error,
+                            error_size) != CAROM_OK) {
+        return false;
+    }
+    strcpy(room->name, name);
+    room->max_players = (uint32_t)config->max_players;
+    cm_worker_room def = {
+        .name = room->name, .scene = room->scene, .max_players = room->max_players};
+    if (cm_worker_open(worker, &def, error, error_size) != CAROM_OK) {
+        cm_scene_free(room->scene);
+        room->scene = NULL;
+        return false;
+    }
+    rooms->count++;
+    cm_serve_rooms_record(rooms, worker, store);
+    return true;
+}
+
+bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char *name)
+{
+    for (uint32_t i = 0; i < rooms->count; i++) {
+        if (strcmp(rooms->rooms[i].name, name) == 0 && cm_worker_close(worker, name)) {
+            cm_scene_free(rooms->rooms[i].scene);
+            rooms->count--;
+            memmove(&rooms->rooms[i], &rooms->rooms[i + 1],
+                    (rooms->count - i) * sizeof rooms->rooms[0]);
+            return true;
+        }
+    }
+    return false;
 }
 
 void cm_serve_rooms_free(cm_serve_rooms *rooms)

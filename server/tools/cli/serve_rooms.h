@@ -18,7 +18,7 @@ typedef struct cm_serve_room {
 // In the order of the worker's rooms.
 typedef struct cm_serve_rooms {
     uint32_t count;
-    cm_serve_room rooms[CM_ROOM_LIST_MAX + 1];
+    cm_serve_room rooms[CM_WORKER_ROOMS_MAX];
 } cm_serve_rooms;
 
 // Loads the scenes that the configuration names: that of `scene`, whose room has the scene's own
@@ -29,6 +29,12 @@ int cm_serve_rooms_load(const cm_config *config, cm_serve_rooms *rooms);
 uint32_t cm_serve_rooms_players(const cm_serve_rooms *rooms);
 // Opens them all in a worker. An exit status likewise.
 int cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker);
+// One more, while the server runs. False, and why in `error`.
+bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
+                        const cm_store *store, const char *name, const char *scene, char *error,
+                        size_t error_size);
+// Closes one. False: there is none of that name.
+bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char *name);
 // Where they are recorded; once open.
 void cm_serve_rooms_record(cm_serve_rooms *rooms, const cm_worker *worker, const cm_store *store);
 // Releases the scenes; the worker must be gone.

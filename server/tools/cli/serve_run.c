@@ -25,6 +25,7 @@
 #include "server/record/sign_key.h"
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/serve_check.h"
+#include "server/tools/cli/serve_admin.h"
 #include "server/tools/cli/serve_door.h"
 #include "server/tools/cli/serve_rooms.h"
 #include "shared/wire/crypto.h"
@@ -32,6 +33,9 @@
 typedef struct serve {
     cm_config config;
     cm_serve_rooms rooms;
+    cm_serve_admin answers;
+    cm_admin *admin;
+    cm_log log; // of what the operator does
     cm_store *store;
     cm_worker *worker;
     cm_door_db *door; // NULL without tokens, or since it failed
@@ -416,10 +420,34 @@ static int open_door(serve *s)
     return cm_serve_recall(s->door, s->worker);
 }
 
+static int open_admin(serve *s)
+{
+    char path[CM_CONFIG_TEXT_MAX + 16], error[512];
+    snprintf(path, sizeof path, "%s", s->config.admin);
+    if (path[0] == '\0') {
+        snprintf(path, sizeof path, "%s/admin.sock", s->config.matches);
+    }
+    s->log = (cm_log){.write = write_log, .user = s};
+    s->answers = (cm_serve_admin){.config = &s->config,
+                                  .rooms = &s->rooms,
+                                  .worker = s->worker,
+                                  .store = s->store,
+                                  .log = &s->log};
+    cm_admin_def def = {.path = path, .answer = cm_serve_admin_answer, .user = &s->answers};
+    s->admin = cm_admin_create(&def, error, sizeof error);
+    if (s->admin == NULL) {
+        cm_cli_error("serve: admin: %s", error);
+        return CM_STATUS_FAILED;
+    }
+    return CM_STATUS_DONE;
+}
+
 // What a start that failed has made goes: the match file, and the directories that were not there.
 static void undo_start(serve *s, size_t there)
 {
     char path[CM_CONFIG_TEXT_MAX];
+    cm_admin_destroy(s->admin);
+    s->admin = NULL;
     cm_worker_destroy(s->worker);
     s->worker = NULL;
     cm_door_db_close(s->door);
@@ -462,6 +490,9 @@ static int start(serve *s)
         status = open_door(s);
     }
     if (status == CM_STATUS_DONE) {
+        status = open_admin(s);
+    }
+    if (status == CM_STATUS_DONE) {
         const char *colon = strrchr(s->config.listen, ':');
         snprintf(address, sizeof address, "%.*s:%u", (int)(colon - s->config.listen),
                  s->config.listen, (unsigned)cm_worker_port(s->worker));
@@ -484,10 +515,12 @@ static void wait_until(const serve *s, uint64_t due)
     uint64_t now = clock_us(CLOCK_MONOTONIC);
     uint64_t left = due > now ? due - now : 0;
     left = left < 100000 ? left : 100000;
-    struct pollfd fds[2] = {{.fd = cm_worker_descriptor(s->worker), .events = POLLIN},
-                            {.fd = s->signals, .events = POLLIN}};
+    struct pollfd fds[] = {{.fd = cm_worker_descriptor(s->worker), .events = POLLIN},
+                           {.fd = s->signals, .events = POLLIN},
+                           {.fd = cm_admin_descriptor(s->admin), .events = POLLIN}};
     struct timespec timeout = {.tv_nsec = (long)left * 1000};
-    (void)ppoll(fds, 2, &timeout, NULL); // interrupted or not, the loop goes on
+    (void)ppoll(fds, sizeof fds / sizeof fds[0], &timeout,
+                NULL); // interrupted or not, the loop goes on
 }
 
 static void begin_drain(serve *s, const char *signal, uint64_t now)
@@ -515,6 +548,10 @@ static void run(serve *s)
             stop_at_second(s);
         } else {
             begin_drain(s, signal_came(s), now);
+        }
+        cm_admin_turn(s->admin, now);
+        if (s->answers.drain && !s->draining) {
+            begin_drain(s, "admin", now);
         }
         uint64_t due = cm_worker_run_once(s->worker, now);
         watch_recordings(s);
@@ -631,6 +668,8 @@ static int finish(serve *s)
 {
     cm_match_status matches[CM_ROOM_LIST_MAX + 1];
     int status = CM_STATUS_DONE;
+    cm_admin_destroy(s->admin);
+    s->admin = NULL;
     write_out(s);
     watch_recordings(s);
     for (uint32_t i = 0; i < s->rooms.count; i++) {
@@ -704,6 +743,7 @@ int cm_serve_run(const cm_config *config, char *const *environment)
     (void)cm_log_level_find(s.config.log, &s.level); // the configuration knows the choices
     log_unknown(&s, environment);
     int status = host(&s);
+    cm_admin_destroy(s.admin);
     cm_worker_destroy(s.worker);
     cm_door_db_close(s.door);
     if (s.store != NULL) {

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "server/host/admin.h"
 #include "server/tools/cli/cli.h"
 #include "server/record/replay.h"
 #include "tests/unit/record/faulty_vfs.h"
@@ -260,6 +261,64 @@ static void fail_disk(int signal_number)
 {
     (void)signal_number;
     faulty.fail_writes = true;
+}
+
+static void keep_line(void *user, const char *json)
+{
+    char *kept = user;
+    size_t length = strlen(kept);
+    snprintf(kept + length, 4096 - length, "%s\n", json);
+}
+
+static const char *ask(const child *c, const char *request)
+{
+    static char kept[4096];
+    char path[256], error[512] = "";
+    kept[0] = '\0';
+    snprintf(path, sizeof path, "%s/admin.sock", c->matches);
+    cr_assert(cm_admin_ask(path, request, keep_line, kept, error, sizeof error), "%s", error);
+    return kept;
+}
+
+Test(serve, an_operator_opens_closes_and_drains)
+{
+    child c;
+    serve(&c);
+    wait_for_size(&c, c.ready, 1);
+    cr_expect_not_null(strstr(ask(&c, "{\"command\":\"rooms\"}"), "\"room\":\"sandbox\""));
+    cr_expect_str_eq(ask(&c, "{\"command\":\"players\",\"room\":\"sandbox\"}\n"), "");
+    const char *open = "{\"command\":\"open\",\"room\":\"side\",\"scene\":"
+                       "\"tests/scenes/sandbox.json\"}";
+    cr_expect_str_eq(ask(&c, open), "{\"done\":\"open\"}\n");
+    cr_expect_not_null(strstr(ask(&c, open), "there is a room of that name"));
+    cr_expect_not_null(strstr(ask(&c, "{\"command\":\"rooms\"}"), "\"room\":\"side\""));
+    const char *refused[] = {"nothing",
+                             "[]",
+                             "{}",
+                             "{\"command\":\"fly\"}",
+                             "{\"command\":\"open\",\"room\":\"x\"}",
+                             "{\"command\":\"open\",\"room\":\"a b\",\"scene\":\"x\"}",
+                             "{\"command\":\"open\",\"room\":\"x\",\"scene\":\"nowhere\"}",
+                             "{\"command\":\"close\",\"room\":\"nowhere\"}",
+                             "{\"command\":\"players\",\"room\":\"nowhere\"}",
+                             "{\"command\":\"kick\",\"room\":\"side\",\"who\":\"1\"}",
+                             "{\"command\":\"kick\",\"room\":\"side\",\"who\":\"-1\"}",
+                             "{\"command\":\"ban\",\"who\":7}"};
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        cr_expect_eq(strncmp(ask(&c, refused[i]), "{\"error\":", 9), 0, "%s", refused[i]);
+    }
+    cr_expect_str_eq(ask(&c, "{\"command\":\"ban\",\"who\":\"18446744073709551615\"}"),
+                     "{\"done\":\"ban\"}\n");
+    cr_expect_str_eq(ask(&c, "{\"command\":\"close\",\"room\":\"side\"}"),
+                     "{\"done\":\"close\"}\n");
+    cr_expect_null(strstr(ask(&c, "{\"command\":\"rooms\"}"), "\"room\":\"side\""));
+    cr_expect_str_eq(ask(&c, "{\"command\":\"drain\"}"), "{\"done\":\"drain\"}\n");
+    cr_assert_eq(finish(&c), 0);
+    char found[256];
+    cr_expect_eq(read_log(c.err, "drain", "reason", found), 1);
+    cr_expect_str_eq(found, "admin");
+    cr_expect_eq(read_log(c.err, "admin", "command", found), 4, "open, ban, close, drain");
+    remove_directory(&c);
 }
 
 // The disk fails in mid-match: the log says so while the match goes on, not at its end.

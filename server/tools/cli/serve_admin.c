@@ -1,0 +1,224 @@
+// Each request is checked here, once: its JSON, its command, the fields that the command needs.
+// Answers of success and failure are objects too: {"done":"open"}, {"error":"…"}.
+#include "server/tools/cli/serve_admin.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct request {
+    const char *command, *room, *scene;
+    uint64_t number; // of a player, or a client id
+    bool has_number;
+} request;
+
+static void say_error(cm_admin_reply *reply, const char *text)
+{
+    cm_line line;
+    cm_line_begin(&line);
+    cm_line_text(&line, "error", text);
+    cm_admin_say(reply, cm_line_end(&line));
+}
+
+// What an operator did is in the log, whoever it was.
+static void say_done(cm_serve_admin *a, const request *asked, cm_admin_reply *reply)
+{
+    cm_line line;
+    cm_line_begin(&line);
+    cm_line_text(&line, "done", asked->command);
+    cm_admin_say(reply, cm_line_end(&line));
+    cm_line_log(&line, CM_LOG_INFO, "admin");
+    cm_line_text(&line, "command", asked->command);
+    cm_line_text(&line, "room", asked->room);
+    if (asked->has_number) {
+        char who[24]; // a number of JSON does not hold it
+        snprintf(who, sizeof who, "%" PRIu64, asked->number);
+        cm_line_text(&line, "who", who);
+    }
+    if (asked->scene[0] != '\0') {
+        cm_line_text(&line, "scene", asked->scene);
+    }
+    cm_log_write(a->log, CM_LOG_INFO, &line);
+}
+
+static void say_rooms(cm_serve_admin *a, const request *asked, cm_admin_reply *reply)
+{
+    (void)asked;
+    for (uint32_t i = 0; i < a->rooms->count; i++) {
+        const cm_serve_room *room = &a->rooms->rooms[i];
+        cm_hosted_room_stats stats;
+        cm_hosted_room_stats_get(cm_worker_room_at(a->worker, i), &stats);
+        cm_match_status match;
+        cm_store_status(a->store, room->match, &match);
+        cm_line line;
+        cm_line_begin(&line);
+        cm_line_text(&line, "room", room->name);
+        cm_line_text(&line, "scene", stats.scene);
+        cm_line_uint(&line, "tick", stats.tick);
+        cm_line_uint(&line, "tick_rate", stats.tick_rate);
+        cm_line_uint(&line, "players",
+                     cm_hosted_room_players(cm_worker_room_at(a->worker, i), NULL, 0));
+        cm_line_uint(&line, "max_players", stats.max_players);
+        cm_line_number(&line, "tick_ms_p50", stats.tick_ms_p50);
+        cm_line_number(&line, "tick_ms_p99", stats.tick_ms_p99);
+        cm_line_number(&line, "cpu_s", (double)stats.cpu_us * 1.0e-6);
+        cm_line_uint(&line, "view_bytes", stats.published.view_bytes);
+        cm_line_uint(&line, "ticks_behind", stats.ticks_behind);
+        cm_line_text(&line, "match", room->path);
+        cm_line_uint(&line, "recorded_tick", match.committed_tick);
+        cm_line_bool(&line, "durable", match.durable);
+        cm_admin_say(reply, cm_line_end(&line));
+    }
+}
+
+static void say_players(cm_serve_admin *a, const request *asked, cm_admin_reply *reply)
+{
+    bool found = asked->room[0] == '\0';
+    for (uint32_t i = 0; i < a->rooms->count; i++) {
+        const cm_serve_room *room = &a->rooms->rooms[i];
+        if (asked->room[0] != '\0' && strcmp(asked->room, room->name) != 0) {
+            continue;
+        }
+        found = true;
+        cm_hosted_player players[CAROM_PLAYERS_MAX];
+        uint32_t count =
+            cm_hosted_room_players(cm_worker_room_at(a->worker, i), players, CAROM_PLAYERS_MAX);
+        for (uint32_t p = 0; p < count; p++) {
+            char id[24]; // as `ban` takes it; a number of JSON does not hold it
+            cm_line line;
+            cm_line_begin(&line);
+            cm_line_text(&line, "room", room->name);
+            cm_line_uint(&line, "player", players[p].player);
+            cm_line_text(&line, "name", players[p].name);
+            snprintf(id, sizeof id, "%" PRIu64, players[p].client_id);
+            cm_line_text(&line, "client_id", id);
+            cm_line_uint(&line, "rtt_ms", players[p].round_trip_ms);
+            cm_line_number(&line, "kbit", players[p].kbit);
+            cm_line_uint(&line, "late_inputs", players[p].late_inputs);
+            cm_line_uint(&line, "refused_inputs", players[p].refused_inputs);
+            cm_line_uint(&line, "rewound_ticks", players[p].rewound_ticks);
+            cm_admin_say(reply, cm_line_end(&line));
+        }
+    }
+    if (!found) {
+        say_error(reply, "there is no room of that name");
+    }
+}
+
+static void open_room(cm_serve_admin *a, const request *asked, cm_admin_reply *reply)
+{
+    char error[1024] = "";
+    if (!cm_serve_rooms_add(a->rooms, a->config, a->worker, a->store, asked->room, asked->scene,
+                            error, sizeof error)) {
+        say_error(reply, error);
+        return;
+    }
+    say_done(a, asked, reply);
+}
+
+static void close_room(cm_serve_admin *a, const request *asked, cm_admin_reply *reply)
+{
+    if (!cm_serve_rooms_remove(a->rooms, a->worker, asked->room)) {
+        say_error(reply, "there is no room of that name");
+        return;
+    }
+    say_done(a, asked, reply);
+}
+
+static void kick(cm_serve_admin *a, const request *asked, cm_admin_reply *reply)
+{
+    uint32_t player = asked->number < UINT32_MAX ? (uint32_t)asked->number : UINT32_MAX;
+    if (!cm_worker_kick_player(a->worker, asked->room, player)) {
+        say_error(reply, "there is no such room, or nobody plays with that number");
+        return;
+    }
+    say_done(a, asked, reply);
+}
+
+static void ban(cm_serve_admin *a, const request *asked, cm_admin_reply *reply)
+{
+    if (!cm_worker_ban(a->worker, false, asked->number)) {
+        say_error(reply, "there are as many bans as are kept");
+        return;
+    }
+    say_done(a, asked, reply);
+}
+
+static void unban(cm_serve_admin *a, const request *asked, cm_admin_reply *reply)
+{
+    cm_worker_unban(a->worker, false, asked->number);
+    say_done(a, asked, reply);
+}
+
+static void drain(cm_serve_admin *a, const request *asked, cm_admin_reply *reply)
+{
+    a->drain = true;
+    say_done(a, asked, reply);
+}
+
+static const struct {
+    const char *name;
+    bool needs_room, needs_scene, needs_number;
+    void (*run)(cm_serve_admin *a, const request *asked, cm_admin_reply *reply);
+} COMMANDS[] = {
+    {"rooms", false, false, false, say_rooms}, {"players", false, false, false, say_players},
+    {"open", true, true, false, open_room},    {"close", true, false, false, close_room},
+    {"kick", true, false, true, kick},         {"ban", false, false, true, ban},
+    {"unban", false, false, true, unban},      {"drain", false, false, false, drain},
+};
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text != NULL ? text : "";
+}
+
+// Whole decimal digits: a client id needs all 64 bits.
+static bool number_of(const json_t *object, uint64_t *number)
+{
+    const char *text = text_of(object, "who");
+    size_t length = strlen(text);
+    char *end = NULL;
+    if (length == 0 || length > 20 || strspn(text, "0123456789") != length) {
+        return false;
+    }
+    *number = strtoull(text, &end, 10);
+    return true;
+}
+
+void cm_serve_admin_answer(void *user, const char *text, cm_admin_reply *reply)
+{
+    json_error_t wrong;
+    json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, &wrong);
+    if (!json_is_object(object)) {
+        say_error(reply, "expected one JSON object on one line");
+        json_decref(object);
+        return;
+    }
+    request asked = {.command = text_of(object, "command"),
+                     .room = text_of(object, "room"),
+                     .scene = text_of(object, "scene")};
+    asked.has_number = number_of(object, &asked.number);
+    bool found = false;
+    for (size_t i = 0; i < sizeof COMMANDS / sizeof COMMANDS[0]; i++) {
+        if (strcmp(COMMANDS[i].name, asked.command) != 0) {
+            continue;
+        }
+        found = true;
+        if ((COMMANDS[i].needs_room && asked.room[0] == '\0') ||
+            (COMMANDS[i].needs_scene && asked.scene[0] == '\0') ||
+            (COMMANDS[i].needs_number && !asked.has_number)) {
+            say_error(reply, "a field is missing: expected room, scene or who (a whole number as "
+                             "a text)");
+        } else {
+            COMMANDS[i].run(user, &asked, reply);
+        }
+    }
+    if (!found) {
+        say_error(reply,
+                  "expected a command: rooms, players, open, close, kick, ban, unban, drain");
+    }
+    json_decref(object);
+}

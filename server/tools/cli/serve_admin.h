@@ -1,0 +1,20 @@
+// What a running server answers to `carom admin`: one JSON object in, JSON objects out.
+#ifndef CM_SERVER_TOOLS_CLI_SERVE_ADMIN_H
+#define CM_SERVER_TOOLS_CLI_SERVE_ADMIN_H
+
+#include "server/host/admin.h"
+#include "server/tools/cli/serve_rooms.h"
+
+typedef struct cm_serve_admin {
+    const cm_config *config;
+    cm_serve_rooms *rooms;
+    cm_worker *worker;
+    cm_store *store;
+    const cm_log *log;
+    bool drain; // was asked for
+} cm_serve_admin;
+
+// `user` is a cm_serve_admin.
+void cm_serve_admin_answer(void *user, const char *request, cm_admin_reply *reply);
+
+#endif
