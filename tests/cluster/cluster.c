@@ -345,7 +345,7 @@ static void step(cluster *c)
     if (++c->steps % PUMP_STEPS == 0) {
         cm_match_status status;
         cm_store_pump(c->store);
-        cm_store_status(c->store, cm_worker_match(c->worker), &status);
+        cm_store_status(c->store, cm_hosted_room_match(cm_worker_room_at(c->worker, 0)), &status);
         c->committed = status.committed_tick;
     }
 }
