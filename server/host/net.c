@@ -23,8 +23,7 @@
 #define PEER_ID_NONE     0xfffu
 #define RECEIVE_MAX      4096u         // bytes of a message of a client
 #define WAITING_MAX      (64u * 1024u) // bytes of a client not yet handed over
-#define SOCKET_BUFFER    (4 * 1024 * 1024)
-#define EVENTS_MAX       8192u // in one turn
+#define EVENTS_MAX       8192u         // in one turn
 #define DATAGRAMS_MAX    1024u // in one turn, and less than one service call's 256 more: some 5 ms
 #define STEPS_MAX        1000000u // in one turn, and less than 256 datagrams' more: some 2 ms
 #define IP_UDP_HEADERS   28u
@@ -273,7 +272,7 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
     enet->checksum = seal_datagram;
     enet->intercept = intercept;
     enet->peers[0].data = host;
-    enet_socket_set_option(enet->socket, ENET_SOCKOPT_RCVBUF, SOCKET_BUFFER);
+    enet_socket_set_option(enet->socket, ENET_SOCKOPT_RCVBUF, CM_HOST_RECEIVE_BUFFER);
     ENetAddress bound;
     if (enet_socket_get_address(enet->socket, &bound) == 0) {
         enet->address.port = bound.port;

@@ -14,8 +14,10 @@
 #include "server/host/commands.h"
 #include "server/host/door.h"
 
-#define CM_CHANNEL_CONTROL 0u
-#define CM_CHANNEL_PACKETS 1u
+#define CM_CHANNEL_CONTROL     0u
+#define CM_CHANNEL_PACKETS     1u
+
+#define CM_HOST_RECEIVE_BUFFER (4 * 1024 * 1024) // bytes asked of the kernel; it may grant fewer
 
 typedef struct cm_host cm_host;
 

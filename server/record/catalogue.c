@@ -261,3 +261,17 @@ carom_result cm_catalogue_open(const char *path, cm_catalogue_use use, sqlite3 *
     sqlite3_set_authorizer(*db, authorize, use != CM_CATALOGUE_READ ? (void *)authorize : NULL);
     return CAROM_OK;
 }
+
+carom_result cm_catalogue_version(const char *path, int64_t *version, int64_t *newest,
+                                  cm_scene_error *error)
+{
+    sqlite3 *db = NULL;
+    *version = 0;
+    *newest = SCHEMA_VERSION;
+    carom_result result = find_db(path, error);
+    result = result == CAROM_OK ? open_file(path, false, &db, error) : result;
+    result = result == CAROM_OK ? check_version(db, version, error) : result;
+    result = result == CAROM_OK ? check_schema(db, *version, error) : result;
+    sqlite3_close(db);
+    return result;
+}

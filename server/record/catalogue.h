@@ -26,6 +26,11 @@ typedef enum cm_catalogue_use {
 carom_result cm_catalogue_open(const char *path, cm_catalogue_use use, struct sqlite3 **db,
                                cm_scene_error *error);
 
+// The schema of a file, and the one that this build makes; changes nothing, however old the file
+// is. Errors as above.
+carom_result cm_catalogue_version(const char *path, int64_t *version, int64_t *newest,
+                                  cm_scene_error *error);
+
 // Fills the error: `what`, and after a colon `detail` unless that is "". Returns `result`.
 carom_result cm_catalogue_refuse(cm_scene_error *error, carom_result result, const char *what,
                                  const char *detail);

@@ -12,7 +12,6 @@
 
 #include "carom/client.h"
 #include "server/tools/bots/bots.h"
-#include "shared/base/rng.h"
 #include "shared/net/net.h"
 
 #define PERIOD_US     4000u
@@ -23,9 +22,7 @@
 
 typedef struct bot {
     carom_client *client;
-    cm_rng rng;
-    uint64_t turn_us; // when it chooses anew
-    uint8_t input[9]; // of the sandbox
+    cm_bot_course course;
     cm_bot_result result;
 } bot;
 
@@ -44,39 +41,6 @@ static uint64_t now_us(void)
     return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
-static void put_float(uint8_t *bytes, float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    for (uint32_t i = 0; i < 4; i++) {
-        bytes[i] = (uint8_t)(bits >> (8 * i));
-    }
-}
-
-// A new direction every half to one and a half seconds; the button held a quarter of the time.
-static void choose_input(bot *b, cm_bots_pattern pattern, uint64_t now)
-{
-    if (now < b->turn_us) {
-        return;
-    }
-    b->turn_us = now + 500000u + cm_rng_below(&b->rng, 1000000u);
-    float x = cm_rng_range(&b->rng, -1.0f, 1.0f), z = cm_rng_range(&b->rng, -1.0f, 1.0f);
-    uint32_t buttons = cm_rng_below(&b->rng, 4) == 0 ? 1u : 0u;
-    if (cm_rng_below(&b->rng, 10) == 0) {
-        buttons |= 2u;
-    }
-    if (pattern == CM_BOTS_IDLE) {
-        x = 0.0f;
-        z = 0.0f;
-        buttons = 0;
-    } else if (pattern == CM_BOTS_DRIVE) {
-        buttons = 0;
-    }
-    put_float(b->input, x);
-    put_float(b->input + 4, z);
-    b->input[8] = (uint8_t)buttons;
-}
-
 static void update_bot(bot *b, const cm_bots_options *options, uint64_t now)
 {
     carom_client_update(b->client, now);
@@ -87,9 +51,7 @@ static void update_bot(bot *b, const cm_bots_options *options, uint64_t now)
             result->played = true;
             result->playing_since_us = now;
         }
-        choose_input(b, options->pattern, now);
-        // A module with other inputs than the sandbox's gets none.
-        (void)carom_client_set_input(b->client, b->input, sizeof b->input);
+        cm_bot_steer(&b->course, options->pattern, b->client, now);
         carom_client_stats_get(b->client, &result->stats);
         carom_client_acks_get(b->client, &result->acks);
         result->playing_until_us = now;
@@ -223,7 +185,7 @@ static bool create(bot *bots, const cm_bots_options *options)
             return false;
         }
         bots[i].result.predicts = def.predict;
-        cm_rng_seed(&bots[i].rng, options->seed * 4096u + i);
+        cm_bot_course_begin(&bots[i].course, options->seed * CM_BOTS_SEEDS + i);
     }
     return true;
 }

@@ -5,16 +5,11 @@
 #include "carom/limits.h"
 #include "carom/token.h"
 
+#include "server/tools/bots/course.h"
 #include "server/tools/bots/summary.h"
 
 #define CM_BOTS_MAX       4095
 #define CM_BOTS_ROOMS_MAX 64u
-
-typedef enum cm_bots_pattern {
-    CM_BOTS_WANDER, // a seeded walk; now and then a bot holds what it touches, or jumps
-    CM_BOTS_DRIVE,  // the walk alone
-    CM_BOTS_IDLE,
-} cm_bots_pattern;
 
 typedef struct cm_bots_options {
     char host[256];

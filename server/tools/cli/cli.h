@@ -27,7 +27,8 @@ typedef struct cm_command {
 
 extern const cm_command cm_serve_command, cm_sim_command, cm_scene_command, cm_bots_command,
     cm_replay_command, cm_match_command, cm_bench_command, cm_eval_command, cm_plot_command,
-    cm_token_command, cm_admin_command, cm_help_command, cm_version_command;
+    cm_token_command, cm_admin_command, cm_capacity_command, cm_doctor_command, cm_help_command,
+    cm_version_command;
 
 // Every command of the product, in the order of the help; NULL ends it.
 extern const cm_command *const cm_commands[];
@@ -49,6 +50,9 @@ int cm_cli_options(int argc, char **argv, const cm_option *options, uint32_t opt
 
 // `carom: ` and the message on stderr, one line.
 void cm_cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+// Messages go to `take` instead, without the program's name, until it is NULL again.
+typedef void (*cm_cli_take)(void *user, const char *message);
+void cm_cli_take_errors(cm_cli_take take, void *user);
 // A refused file in the same form: `carom: FILE:LINE: $.path: message`.
 void cm_cli_scene_error(const char *file, const cm_scene_error *error);
 // Flushes stdout: `status`, or CM_STATUS_FAILED with a message where not all was written.

@@ -8,6 +8,15 @@
 #include "server/tools/cli/cli.h"
 #include "shared/base/utf8.h"
 
+static cm_cli_take take_error;
+static void *taker;
+
+void cm_cli_take_errors(cm_cli_take take, void *user)
+{
+    take_error = take;
+    taker = user;
+}
+
 void cm_cli_error(const char *format, ...)
 {
     char line[2048], shown[4 * sizeof line];
@@ -16,7 +25,11 @@ void cm_cli_error(const char *format, ...)
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     cm_utf8_printable(line, shown, sizeof shown);
-    fprintf(stderr, "carom: %s\n", shown);
+    if (take_error != NULL) {
+        take_error(taker, shown);
+    } else {
+        fprintf(stderr, "carom: %s\n", shown);
+    }
 }
 
 void cm_cli_scene_error(const char *file, const cm_scene_error *error)

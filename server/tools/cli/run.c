@@ -19,11 +19,11 @@ const cm_command *const cm_commands[] = {
     &cm_plot_command,
     &cm_token_command,
     &cm_admin_command,
+    &cm_capacity_command,
+    &cm_doctor_command,
     &cm_help_command,
     &cm_version_command,
     &(const cm_command){"module", NULL, "game modules from files\n", NULL},
-    &(const cm_command){"capacity", NULL, "what this machine holds\n", NULL},
-    &(const cm_command){"doctor", NULL, "what is wrong with a machine's set-up\n", NULL},
     NULL,
 };
 

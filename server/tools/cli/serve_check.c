@@ -13,6 +13,7 @@
 #include "server/host/net.h"
 #include "server/host/worker.h"
 #include "server/record/scene_db.h"
+#include "server/record/sign_key.h"
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/load.h"
 #include "server/tools/cli/serve_rooms.h"
@@ -150,61 +151,87 @@ int cm_serve_read_keys(const cm_config *config, carom_token_keys *keys)
     return CM_STATUS_DONE;
 }
 
-// One problem after another; keeps the worst status: bad input before a failed operation.
-typedef struct report {
-    const cm_config *config;
-    int status;
-} report;
-
-static void add(report *r, int status)
+static int check_environment(const cm_config *config, char *const *environment)
 {
-    r->status = status > r->status ? status : r->status;
+    (void)config;
+    return cm_serve_tell_unknown(environment, "") > 0 ? CM_STATUS_USAGE : CM_STATUS_DONE;
 }
 
-static void check_directories(report *r)
+static int check_key(const cm_config *config, char *const *environment)
 {
-    const char *matches = r->config->matches, *ready = r->config->ready_file;
-    size_t there = cm_serve_existing(matches);
-    if (!is_writable(matches, there)) {
-        cm_cli_error("serve: matches: %s: %s, expected a directory that can be written to, or a "
-                     "path where one can be made",
-                     matches, strerror(errno));
-        add(r, CM_STATUS_FAILED);
+    (void)environment;
+    carom_token_keys keys;
+    int status = cm_serve_read_keys(config, &keys);
+    cm_crypto_wipe(&keys, sizeof keys);
+    return status;
+}
+
+static int check_sign_key(const cm_config *config, char *const *environment)
+{
+    (void)environment;
+    uint8_t secret[CM_SIGN_KEY_BYTES];
+    char error[512];
+    bool bad = config->sign_key[0] != '\0' &&
+               cm_sign_key_read(config->sign_key, secret, error, sizeof error) != CAROM_OK;
+    cm_crypto_wipe(secret, sizeof secret);
+    if (bad) {
+        cm_cli_error("serve: sign_key: %s", error);
     }
-    const char *slash = strrchr(ready, '/');
+    return bad ? CM_STATUS_USAGE : CM_STATUS_DONE;
+}
+
+static int check_matches(const cm_config *config, char *const *environment)
+{
+    (void)environment;
+    if (is_writable(config->matches, cm_serve_existing(config->matches))) {
+        return CM_STATUS_DONE;
+    }
+    cm_cli_error("serve: matches: %s: %s, expected a directory that can be written to, or a "
+                 "path where one can be made",
+                 config->matches, strerror(errno));
+    return CM_STATUS_FAILED;
+}
+
+static int check_ready_file(const cm_config *config, char *const *environment)
+{
+    (void)environment;
+    const char *ready = config->ready_file, *slash = strrchr(ready, '/');
     size_t folder = slash == NULL ? 0 : slash == ready ? 1 : (size_t)(slash - ready);
-    if (ready[0] != '\0' && !is_writable(ready, folder)) {
-        cm_cli_error("serve: ready_file: %s: %s, expected a path in a directory that can be "
-                     "written to",
-                     ready, strerror(errno));
-        add(r, CM_STATUS_FAILED);
+    if (ready[0] == '\0' || is_writable(ready, folder)) {
+        return CM_STATUS_DONE;
     }
+    cm_cli_error("serve: ready_file: %s: %s, expected a path in a directory that can be "
+                 "written to",
+                 ready, strerror(errno));
+    return CM_STATUS_FAILED;
 }
 
-static void check_address(report *r)
+static int check_address(const cm_config *config, char *const *environment)
 {
+    (void)environment;
     cm_host_def def = {.peers = 1, .timeout_ms = 1000};
     char error[256] = "";
-    cm_config_address(r->config->listen, &def.address, &def.port);
+    cm_config_address(config->listen, &def.address, &def.port);
     cm_host *host = cm_host_create(&def, error, sizeof error);
     if (host == NULL) {
         cm_cli_error("serve: %s", error);
-        add(r, CM_STATUS_FAILED);
+        return CM_STATUS_FAILED;
     }
     cm_host_destroy(host);
+    return CM_STATUS_DONE;
 }
 
 // The rooms are made as serve makes them, but for the recording, on a free port.
-static void check_rooms(report *r)
+static int check_rooms(const cm_config *given, char *const *environment)
 {
+    (void)environment;
     cm_serve_rooms rooms;
-    int status = cm_serve_rooms_load(r->config, &rooms);
-    add(r, status);
+    int status = cm_serve_rooms_load(given, &rooms);
     if (status != CM_STATUS_DONE) {
         cm_serve_rooms_free(&rooms);
-        return;
+        return status;
     }
-    cm_config config = *r->config;
+    cm_config config = *given;
     strcpy(config.listen, "127.0.0.1:0");
     config.insecure = true; // whether it is, and what keys there are, was checked before
     config.key[0] = '\0';
@@ -214,23 +241,37 @@ static void check_rooms(report *r)
     carom_result result = cm_worker_create(&def, &worker, error, sizeof error);
     if (result != CAROM_OK) {
         cm_cli_error("serve: %s", error);
-        add(r, cm_serve_status(result));
+        status = cm_serve_status(result);
     } else {
-        add(r, cm_serve_rooms_open(&rooms, worker));
+        status = cm_serve_rooms_open(&rooms, worker);
     }
     cm_worker_destroy(worker);
     cm_serve_rooms_free(&rooms);
+    return status;
 }
+
+const cm_serve_check_part cm_serve_checks[CM_SERVE_CHECKS + 1] = {
+    {"environment", "no unknown CAROM_ variable", "unset it, or spell it as the nearest",
+     check_environment},
+    {"key", "who may come in is settled", "carom token keygen --out FILE; chown, chmod 600",
+     check_key},
+    {"sign_key", "none, or one that can be used", "carom match keygen --out FILE; chmod 600",
+     check_sign_key},
+    {"matches", "can be written to", "mkdir -p and chown it, or set matches", check_matches},
+    {"ready_file", "none, or it can be written", "set ready_file, or make its directory",
+     check_ready_file},
+    {"port", "the address of listen is free", "end what holds it (ss -ulpn), or set listen",
+     check_address},
+    {"rooms", "every room can be opened", "carom scene validate FILE, carom scene list --db DB",
+     check_rooms},
+    {NULL, NULL, NULL, NULL}};
 
 int cm_serve_check(const cm_config *config, char *const *environment)
 {
-    report r = {config, CM_STATUS_DONE};
-    add(&r, cm_serve_tell_unknown(environment, "") > 0 ? CM_STATUS_USAGE : CM_STATUS_DONE);
-    carom_token_keys keys;
-    add(&r, cm_serve_read_keys(config, &keys));
-    cm_crypto_wipe(&keys, sizeof keys);
-    check_directories(&r);
-    check_address(&r);
-    check_rooms(&r);
-    return r.status;
+    int worst = CM_STATUS_DONE; // bad input before a failed operation
+    for (uint32_t i = 0; i < CM_SERVE_CHECKS; i++) {
+        int status = cm_serve_checks[i].run(config, environment);
+        worst = status > worst ? status : worst;
+    }
+    return worst;
 }

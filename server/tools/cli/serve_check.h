@@ -11,6 +11,16 @@
 // is bound for a moment, files are made and removed.
 int cm_serve_check(const cm_config *config, char *const *environment);
 
+// Its parts, in order. A part reports what is wrong by cm_cli_error, and returns a status.
+#define CM_SERVE_CHECKS 7u
+typedef struct cm_serve_check_part {
+    const char *name;
+    const char *good; // what it found where nothing is wrong
+    const char *mend; // what to do where something is
+    int (*run)(const cm_config *config, char *const *environment);
+} cm_serve_check_part;
+extern const cm_serve_check_part cm_serve_checks[CM_SERVE_CHECKS + 1]; // NULL ends it
+
 // A scene by its name in the database, or (unless `in_db`) by its file, fit to be served. On
 // failure `error` says why, as `FILE:LINE: $.path: message`.
 carom_result cm_serve_find_scene(const cm_config *config, const char *text, bool in_db,

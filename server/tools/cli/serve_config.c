@@ -7,13 +7,14 @@
 
 #include "server/tools/cli/cli.h"
 
-#define KEYS_MAX 40u // each may need two options, beside the four of the command
+#define KEYS_MAX 40u // each may need two options, beside those of the command
+#define OWN_MAX  12u
 #define NAME_MAX 32u
 
 // The values of the flags before they are put into the configuration.
 typedef struct flags {
     uint32_t count;
-    cm_option options[2 * KEYS_MAX + 4];
+    cm_option options[2 * KEYS_MAX + OWN_MAX];
     cm_option_texts rooms;
     char dashed[KEYS_MAX][NAME_MAX];
     const char *text[KEYS_MAX];
@@ -76,37 +77,47 @@ static bool apply(flags *f, cm_config *config, const cm_config_key *keys, uint32
     return true;
 }
 
-int cm_serve_options_read(int argc, char **argv, char *const *environment,
-                          cm_serve_options *options)
+int cm_serve_config_read(int argc, char **argv, char *const *environment, const cm_option *more,
+                         uint32_t more_count, cm_config *config)
 {
     uint32_t count = 0;
     const cm_config_key *keys = cm_config_keys(&count);
-    if (count > KEYS_MAX) {
-        cm_cli_error("serve: more configuration keys than flags");
+    if (count > KEYS_MAX || more_count > OWN_MAX - 2) {
+        cm_cli_error("%s: more configuration keys than flags", argv[0]);
         return CM_STATUS_USAGE;
     }
-    memset(options, 0, sizeof *options);
     flags f;
     memset(&f, 0, sizeof f);
     const char *file = NULL;
     add_own(&f, "config", CM_OPTION_TEXT, &file);
-    add_own(&f, "print-config", CM_OPTION_FLAG, &options->print_config);
-    add_own(&f, "check-config", CM_OPTION_FLAG, &options->check_config);
     add_own(&f, "room", CM_OPTION_TEXTS, &f.rooms);
+    for (uint32_t i = 0; i < more_count; i++) {
+        f.options[f.count++] = more[i];
+    }
     add_keys(&f, keys, count);
     int status = cm_cli_options(argc, argv, f.options, f.count, NULL, 0, NULL);
     if (status != CM_STATUS_DONE) {
         return status;
     }
     cm_config_error error;
-    cm_config_default(&options->config);
-    bool good = (file == NULL || cm_config_load(&options->config, file, &error)) &&
-                cm_config_environment(&options->config, environment, &error) &&
-                apply(&f, &options->config, keys, count, &error) &&
-                cm_config_check(&options->config, &error);
+    cm_config_default(config);
+    bool good = (file == NULL || cm_config_load(config, file, &error)) &&
+                cm_config_environment(config, environment, &error) &&
+                apply(&f, config, keys, count, &error) && cm_config_check(config, &error);
     if (!good) {
         cm_cli_error("%s", error.message);
         return CM_STATUS_USAGE;
     }
     return CM_STATUS_DONE;
+}
+
+int cm_serve_options_read(int argc, char **argv, char *const *environment,
+                          cm_serve_options *options)
+{
+    memset(options, 0, sizeof *options);
+    const cm_option own[] = {
+        {.name = "print-config", .kind = CM_OPTION_FLAG, .value = &options->print_config},
+        {.name = "check-config", .kind = CM_OPTION_FLAG, .value = &options->check_config}};
+    return cm_serve_config_read(argc, argv, environment, own, sizeof own / sizeof own[0],
+                                &options->config);
 }

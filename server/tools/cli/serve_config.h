@@ -3,13 +3,19 @@
 #define CM_SERVER_TOOLS_CLI_SERVE_CONFIG_H
 
 #include "server/host/config.h"
+#include "server/tools/cli/options.h"
 
 typedef struct cm_serve_options {
     cm_config config;
     bool print_config, check_config;
 } cm_serve_options;
 
-// CM_STATUS_DONE, or CM_STATUS_USAGE after a message on stderr.
+// Flags: every key of the configuration with dashes or underscores, --config, --room, and those of
+// a command's own, `more`. CM_STATUS_DONE, or CM_STATUS_USAGE after a message on stderr.
+int cm_serve_config_read(int argc, char **argv, char *const *environment, const cm_option *more,
+                         uint32_t more_count, cm_config *config);
+
+// The same with the flags of `carom serve`.
 int cm_serve_options_read(int argc, char **argv, char *const *environment,
                           cm_serve_options *options);
 

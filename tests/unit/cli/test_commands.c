@@ -84,9 +84,9 @@ Test(commands, help_and_version)
             cr_expect_str_eq(result.out, page, "%s", text);
         }
     }
-    run_command("help doctor", &result);
+    run_command("help module", &result);
     cr_expect_eq(result.status, 2);
-    cr_expect_str_eq(result.err, "carom: help: doctor: not built yet\n");
+    cr_expect_str_eq(result.err, "carom: help: module: not built yet\n");
     run_command("help fly", &result);
     cr_expect_eq(result.status, 2);
     cr_expect_not_null(strstr(result.err, "unknown command 'fly'"), "%s", result.err);

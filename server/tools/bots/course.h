@@ -1,0 +1,29 @@
+// What a bot does: a seeded walk of the sandbox's cube.
+#ifndef CM_SERVER_TOOLS_BOTS_COURSE_H
+#define CM_SERVER_TOOLS_BOTS_COURSE_H
+
+#include "carom/client.h"
+
+#include "shared/base/rng.h"
+
+#define CM_BOTS_SEEDS 4096u // of bots with one seed, each gets its own
+
+typedef enum cm_bots_pattern {
+    CM_BOTS_WANDER, // a seeded walk; now and then a bot holds what it touches, or jumps
+    CM_BOTS_DRIVE,  // the walk alone
+    CM_BOTS_IDLE,
+} cm_bots_pattern;
+
+typedef struct cm_bot_course {
+    cm_rng rng;
+    uint64_t turn_us; // when it chooses anew
+    uint8_t input[9]; // of the sandbox
+} cm_bot_course;
+
+void cm_bot_course_begin(cm_bot_course *course, uint64_t seed);
+// Chooses anew where it is time, and gives the client its input. A module with other inputs than
+// the sandbox's gets none.
+void cm_bot_steer(cm_bot_course *course, cm_bots_pattern pattern, carom_client *client,
+                  uint64_t now_us);
+
+#endif
