@@ -37,6 +37,11 @@ grep -q '^ExecStart=/opt/carom/bin/carom serve ' "$unit" &&
     grep -q '^ExecStartPre=/opt/carom/bin/carom serve .*--check-config$' "$unit" &&
     ! grep -q /usr/local "$unit"
 check "the unit names the prefix: $(grep -n '/usr/local\|^ExecStart' "$unit")" $?
+if command -v systemd-analyze >/dev/null 2>&1; then # which says what it ignores, and ends with 0
+    sed "s|/opt/carom|$root|g" "$unit" >"$dir/carom.service"
+    said=$(systemd-analyze verify --man=no "$dir/carom.service" 2>&1) && [ -z "$said" ]
+    check "systemd-analyze verifies the unit: $said" $?
+fi
 # As the head of the unit has it: the scene into a database of the working directory, then the check
 # that the unit makes before each start. The address may be taken here: a free one.
 mkdir "$dir/var"

@@ -80,5 +80,7 @@ const cm_command cm_serve_command = {
     "player left "
     "(with\n"
     "the reason), client refused, drain, recording failed, stop. Status 1 where the recording\n"
-    "could not be kept or does not verify.\n",
+    "could not be kept or does not verify. A service manager that gives NOTIFY_SOCKET is told "
+    "READY\n"
+    "and STOPPING, and WATCHDOG from the loop where it asks for it (systemd's protocol).\n",
     NULL};

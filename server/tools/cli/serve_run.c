@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "server/host/key_file.h"
+#include "server/host/notify.h"
 #include "server/host/status.h"
 #include "server/record/replay.h"
 #include "server/record/sign_key.h"
@@ -40,6 +41,7 @@ typedef struct serve {
     cm_worker *worker;
     cm_door_db *door; // NULL without tokens, or since it failed
     int signals;      // descriptor
+    cm_notify notify; // the service manager
     carom_token_keys keys;
     carom_token_keys ticket; // one key: of the tickets to come back
     cm_log_level level;
@@ -505,6 +507,7 @@ static int start(serve *s)
     printf("listening on %s\n", address);
     fflush(stdout);
     log_start(s, address);
+    cm_notify_say(&s->notify, "READY=1");
     return CM_STATUS_DONE;
 }
 
@@ -531,6 +534,7 @@ static void begin_drain(serve *s, const char *signal, uint64_t now)
         return;
     }
     s->draining = true;
+    cm_notify_say(&s->notify, "STOPPING=1");
     cm_worker_stats_get(s->worker, &stats);
     cm_line_log(&line, CM_LOG_INFO, "drain");
     cm_line_text(&line, "reason", signal);
@@ -557,6 +561,7 @@ static void run(serve *s)
         watch_recordings(s);
         watch_door(s);
         show_status(s, now);
+        cm_notify_live(&s->notify, now);
         wait_until(s, due);
     }
 }
@@ -569,7 +574,9 @@ static bool verify_goes_on(void *context, uint64_t tick, uint64_t last)
     (void)last;
     serve *s = context;
     stop_at_second(s);
-    return clock_us(CLOCK_MONOTONIC) < s->deadline_us;
+    uint64_t now = clock_us(CLOCK_MONOTONIC);
+    cm_notify_live(&s->notify, now);
+    return now < s->deadline_us;
 }
 
 static void print_end(const serve *s, const cm_serve_room *room, const cm_match_status *match,
@@ -611,6 +618,7 @@ static void write_out(serve *s)
         while (match.queued_bytes > 0) {
             (void)poll(&signals, 1, 5);
             stop_at_second(s);
+            cm_notify_live(&s->notify, clock_us(CLOCK_MONOTONIC));
             cm_store_status(s->store, s->rooms.rooms[i].match, &match);
         }
     }
@@ -742,6 +750,10 @@ int cm_serve_run(const cm_config *config, char *const *environment)
     s.terminal = isatty(STDOUT_FILENO) != 0;
     (void)cm_log_level_find(s.config.log, &s.level); // the configuration knows the choices
     log_unknown(&s, environment);
+    if (!cm_notify_open(&s.notify, getenv("NOTIFY_SOCKET"), getenv("WATCHDOG_USEC"),
+                        getenv("WATCHDOG_PID"))) {
+        cm_cli_error("serve: NOTIFY_SOCKET: expected a path, or @ and a name; nothing is told");
+    }
     int status = host(&s);
     cm_admin_destroy(s.admin);
     cm_worker_destroy(s.worker);
@@ -750,6 +762,7 @@ int cm_serve_run(const cm_config *config, char *const *environment)
         cm_store_destroy(s.store);
     }
     cm_serve_rooms_free(&s.rooms);
+    cm_notify_close(&s.notify);
     if (s.signals >= 0) {
         close(s.signals);
     }
