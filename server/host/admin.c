@@ -82,10 +82,11 @@ static bool address_of(const char *path, struct sockaddr_un *address, char *erro
     return true;
 }
 
-// Takes away what a server that was killed left behind.
-static bool make_way(const struct sockaddr_un *address, char *error, size_t error_size)
+// Whether nobody answers there; `*left` says that a server that was killed left its socket.
+static bool is_free(const struct sockaddr_un *address, bool *left, char *error, size_t error_size)
 {
     struct stat there;
+    *left = false;
     if (lstat(address->sun_path, &there) != 0) {
         return true;
     }
@@ -94,14 +95,33 @@ static bool make_way(const struct sockaddr_un *address, char *error, size_t erro
         return false;
     }
     int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    bool gone = probe >= 0 &&
-                connect(probe, (const struct sockaddr *)address, sizeof *address) != 0 &&
-                errno == ECONNREFUSED;
+    *left = probe >= 0 && connect(probe, (const struct sockaddr *)address, sizeof *address) != 0 &&
+            errno == ECONNREFUSED;
     if (probe >= 0) {
         close(probe);
     }
-    if (!gone || unlink(address->sun_path) != 0) {
+    if (!*left) {
         snprintf(error, error_size, "%s: another server answers there", address->sun_path);
+    }
+    return *left;
+}
+
+bool cm_admin_check(const char *path, char *error, size_t error_size)
+{
+    struct sockaddr_un address;
+    bool left;
+    return address_of(path, &address, error, error_size) &&
+           is_free(&address, &left, error, error_size);
+}
+
+static bool make_way(const struct sockaddr_un *address, char *error, size_t error_size)
+{
+    bool left;
+    if (!is_free(address, &left, error, error_size)) {
+        return false;
+    }
+    if (left && unlink(address->sun_path) != 0) {
+        snprintf(error, error_size, "%s: %s", address->sun_path, strerror(errno));
         return false;
     }
     return true;

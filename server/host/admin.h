@@ -32,6 +32,8 @@ void cm_admin_say(cm_admin_reply *reply, const char *json_line);
 // NULL, and why in `error`: a path that is too long, taken by something that is no socket, or by a
 // server that answers. A socket that nobody listens on is replaced.
 cm_admin *cm_admin_create(const cm_admin_def *def, char *error, size_t error_size);
+// The same question, and nothing is made or replaced.
+bool cm_admin_check(const char *path, char *error, size_t error_size);
 // Takes the socket away.
 void cm_admin_destroy(cm_admin *admin);
 

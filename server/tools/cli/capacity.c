@@ -105,7 +105,9 @@ static void print_text(const cm_scene *scene, const cm_capacity *c, const reques
     printf("  core      %llu rooms in %.0f%% of its time%s\n",
            (unsigned long long)a->rooms_per_core, 100.0 * CM_CAPACITY_BUDGET,
            a->tick_fits ? "" : ": the slow ticks of a single one are longer than their time");
-    printf("  memory    %.1f MiB a room\n", (double)c->memory_bytes / (1024.0 * 1024.0));
+    if (c->memory_bytes > 0) {
+        printf("  memory    %.1f MiB a room\n", (double)c->memory_bytes / (1024.0 * 1024.0));
+    }
     printf("  network   %.1f kbit/s to each client, %.1f from it; %.1f sent a room\n", a->kbit_down,
            a->kbit_up, a->kbit_room);
     printf("  disk      %.1f MiB an hour and room\n", a->disk_mib_hour_room);

@@ -178,6 +178,7 @@ const cm_command cm_doctor_command = {
     "  key, sign_key         files of ours or of root that nobody else can read or change\n"
     "  matches, ready_file   can be written to\n"
     "  port                  the address of --listen is free\n"
+    "  admin                 no other server answers at the socket of --admin\n"
     "  rooms                 every scene is there and fit to be served\n"
     "  library               ENet calls our socket functions; the cryptography works\n"
     "  buffer                bytes that the kernel grants the socket (net.core.rmem_max)\n"

@@ -14,6 +14,13 @@ typedef struct request {
     bool has_number;
 } request;
 
+void cm_serve_admin_path(const cm_config *config, char path[CM_SERVE_ADMIN_PATH_MAX])
+{
+    bool given = config->admin[0] != '\0';
+    snprintf(path, CM_SERVE_ADMIN_PATH_MAX, "%s%s", given ? config->admin : config->matches,
+             given ? "" : "/admin.sock");
+}
+
 static void say_error(cm_admin_reply *reply, const char *text)
 {
     cm_line line;

@@ -16,6 +16,7 @@
 #include "server/record/sign_key.h"
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/load.h"
+#include "server/tools/cli/serve_admin.h"
 #include "server/tools/cli/serve_rooms.h"
 #include "shared/game/game_host.h"
 #include "shared/scene/scene_json.h"
@@ -221,6 +222,18 @@ static int check_address(const cm_config *config, char *const *environment)
     return CM_STATUS_DONE;
 }
 
+static int check_admin(const cm_config *config, char *const *environment)
+{
+    (void)environment;
+    char path[CM_SERVE_ADMIN_PATH_MAX], error[512];
+    cm_serve_admin_path(config, path);
+    if (cm_admin_check(path, error, sizeof error)) {
+        return CM_STATUS_DONE;
+    }
+    cm_cli_error("serve: admin: %s", error);
+    return CM_STATUS_FAILED;
+}
+
 // The rooms are made as serve makes them, but for the recording, on a free port.
 static int check_rooms(const cm_config *given, char *const *environment)
 {
@@ -262,6 +275,8 @@ const cm_serve_check_part cm_serve_checks[CM_SERVE_CHECKS + 1] = {
      check_ready_file},
     {"port", "the address of listen is free", "end what holds it (ss -ulpn), or set listen",
      check_address},
+    {"admin", "its socket can be made", "end the server that answers there, or set admin",
+     check_admin},
     {"rooms", "every room can be opened", "carom scene validate FILE, carom scene list --db DB",
      check_rooms},
     {NULL, NULL, NULL, NULL}};

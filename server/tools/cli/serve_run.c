@@ -424,11 +424,8 @@ static int open_door(serve *s)
 
 static int open_admin(serve *s)
 {
-    char path[CM_CONFIG_TEXT_MAX + 16], error[512];
-    snprintf(path, sizeof path, "%s", s->config.admin);
-    if (path[0] == '\0') {
-        snprintf(path, sizeof path, "%s/admin.sock", s->config.matches);
-    }
+    char path[CM_SERVE_ADMIN_PATH_MAX], error[512];
+    cm_serve_admin_path(&s->config, path);
     s->log = (cm_log){.write = write_log, .user = s};
     s->answers = (cm_serve_admin){.config = &s->config,
                                   .rooms = &s->rooms,

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "server/host/net.h"
@@ -281,6 +282,31 @@ Test(doctor, what_is_wrong_is_named_and_how_to_mend_it)
              s.address);
     doctor(&s, more, 1, &result);
     cr_expect_not_null(strstr(result.out, " 1 errors"), "%s", result.out);
+    remove_setup(&s);
+}
+
+// A server that runs with the same settings; one that was killed leaves a socket, which is no harm
+// and stays.
+Test(doctor, another_server_on_the_same_matches)
+{
+    setup s;
+    char more[160];
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    command_result result;
+    make_setup(&s);
+    snprintf(at.sun_path, sizeof at.sun_path, "%s/admin", s.directory);
+    int server = socket(AF_UNIX, SOCK_STREAM, 0);
+    cr_assert_eq(bind(server, (const struct sockaddr *)&at, sizeof at), 0);
+    cr_assert_eq(listen(server, 1), 0);
+    snprintf(more, sizeof more, "--insecure --admin %s", at.sun_path);
+    doctor_of_good(&s, more, 1, &result);
+    expect_line(&result, "error    admin: ", "another server answers there");
+    close(server);
+    doctor_of_good(&s, more, 0, &result);
+    expect_line(&result, "ok       admin: ", "can be made");
+    snprintf(more, sizeof more, "--insecure --admin %s", s.key);
+    doctor_of_good(&s, more, 1, &result);
+    expect_line(&result, "error    admin: ", "no socket");
     remove_setup(&s);
 }
 
