@@ -120,6 +120,8 @@ $(COMMIT_STAMP):
 STAMPED := $(OUT)/server/tools/cli/version.o $(OUT)/server/record/match_writer.o
 $(STAMPED): $(COMMIT_STAMP)
 $(STAMPED): CPPFLAGS_OWN += -DCAROM_COMMIT='"$(COMMIT)"'
+# What a module from a file must have been built with, and what pkg-config tells its Makefile.
+$(OUT)/server/host/module_loader.o: CPPFLAGS_OWN += -DCAROM_DETERMINISM='"$(strip $(DETERMINISM))"'
 
 # What every build needs first: looked for, and installed only where it is not there.
 .PHONY: have-libraries
@@ -137,6 +139,14 @@ $(GEN)/catalogue.inc: $(CATALOGUE_SQL)
 	@mkdir -p $(GEN)
 	$(call say,SQL,$@)awk 'FNR == 1 && NR > 1 { print "," } { gsub(/["\\]/, "\\\\&"); printf "\"%s\\n\"\n", $$0 }' $^ >$@
 $(OUT)/server/record/catalogue.o: $(GEN)/catalogue.inc
+
+# The files of a new module, each as a row {name, text} of C.
+MODULE_TEMPLATE := $(sort $(wildcard server/tools/module/template/*.in))
+$(GEN)/module_template.inc: $(MODULE_TEMPLATE)
+	@mkdir -p $(GEN)
+	$(call say,TEXT,$@)LC_ALL=C awk 'FNR == 1 { if (NR > 1) print "},"; n = FILENAME; sub(/.*\//, "", n); sub(/\.in$$/, "", n); printf "{\"%s\",\n", n } \
+	  { gsub(/["\\]/, "\\\\&"); printf "\"%s\\n\"\n", $$0 } END { print "}," }' $^ >$@
+$(OUT)/server/tools/module/template.o: $(GEN)/module_template.inc
 
 $(OUT)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 	$(call say,CC,$<)$(COMPILE) -w -MMD -MP -c $< -o $@
@@ -199,7 +209,7 @@ install: all
 	install -D -m 644 tests/scenes/sandbox.json $(DESTDIR)$(PREFIX)/share/carom/sandbox.json
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	for file in shared/sim/carom-sim client-sdk/carom-client client-sdk/carom-token; do \
-	  sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$($(OUT)/carom version | sed -n 's/^carom //p')|" \
+	  sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@DETERMINISM@|$(strip $(DETERMINISM))|' -e "s|@VERSION@|$$($(OUT)/carom version | sed -n 's/^carom //p')|" \
 	    $$file.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/$${file##*/}.pc; \
 	done
 

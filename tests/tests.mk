@@ -26,9 +26,11 @@ fuzz:
 # Decoders by libFuzzer, a target each (tests/fuzz/targets): a fixed number of executions from a fixed
 # seed and from what corpus.py makes of the protocol's vectors, in `make test` 20,000 and in `make check` 1,000,000.
 TARGETS := $(patsubst tests/fuzz/targets/%.c,%,$(wildcard tests/fuzz/targets/*.c))
-FUZZED_SRCS := $(addprefix server/host/,door.c admission.c connections.c bans.c used_tokens.c commands.c)
+FUZZED_SRCS := $(addprefix server/host/,door.c admission.c connections.c bans.c used_tokens.c commands.c elf.c elf_dynamic.c module_file.c)
+$(OUT)/tests/fuzz/targets/module_file.o: CPPFLAGS_OWN += -DCAROM_SOUND_MODULE='"$(OUT)/tests/modules/counter.so"'
+$(OUT)/fuzz_module_file: $(OUT)/tests/modules/counter.so
 $(OUT)/fuzz_%: $(OUT)/tests/fuzz/targets/%.o $(call obj,$(FUZZED_SRCS)) $(OUT)/libcarom_client.a
-	$(call say,LINK,$@)$(LINK) -fsanitize=fuzzer $^ $(PKG_LIBS) -lm -o $@
+	$(call say,LINK,$@)$(LINK) -fsanitize=fuzzer $(filter %.o %.a,$^) $(PKG_LIBS) -lm -o $@
 
 FUZZ_TARGETS = $(MAKE) --no-print-directory -j$$(nproc) BUILD=fuzzer CC=clang OUT_SUFFIX= $(TARGETS:%=build/fuzzer/fuzz_%)
 FUZZ_RUN = @rm -rf build/fuzzer/corpus && python3 tests/fuzz/corpus.py build/fuzzer/corpus && for target in $(TARGETS); do \
@@ -66,8 +68,18 @@ check-scratch:
 test-headers:
 	tests/headers/compile.sh
 
+# Game modules as files: a sound one for the unit tests, and those that break a rule on purpose.
+$(OUT)/tests/modules/%.so: tests/modules/%.c tests/modules/build.sh $(wildcard shared/include/carom/*.h)
+	@mkdir -p $(@D)
+	$(call say,SO,$<)CC='$(CC)' DETERMINISM='$(DETERMINISM)' tests/modules/build.sh $< $@
+MODULES := $(patsubst %.c,$(OUT)/%.so,$(wildcard tests/modules/*.c))
+
+.PHONY: test-modules
+test-modules: $(OUT)/carom
+	CC='$(CC)' tests/modules/run.sh $(OUT)
+
 .PHONY: check-matrix test-all test-tidy test-unit test-determinism check-determinism
-test-all: test-tidy test-headers test-unit test-cluster test-examples test-attack test-install test-protocol test-determinism test-crash test-fuzz test-targets
+test-all: test-tidy test-headers test-unit test-modules test-cluster test-examples test-attack test-install test-protocol test-determinism test-crash test-fuzz test-targets
 
 # A second parser, written from proto/PROTOCOL.md alone, reads the recorded packets.
 .PHONY: test-protocol
@@ -137,7 +149,7 @@ test-install: all
 	CC='$(CC)' SDK_FLAGS='$(OPT_$(BUILD))' MAKE='$(MAKE)' tests/install/run.sh
 
 # A leak fails no test of Criterion's: with BUILD=asan its reports go to files, and one fails the suite.
-test-unit: $(OUT)/unit $(OUT)/carom
+test-unit: $(OUT)/unit $(OUT)/carom $(MODULES)
 	@rm -f $(OUT)/leaks.*
 	LSAN_OPTIONS=log_path=$(OUT)/leaks CAROM_BINARY=$(OUT)/carom $(OUT)/unit --jobs 2
 	@if cat $(OUT)/leaks.* 2>/dev/null; then echo 'test-unit: memory leaked'; exit 1; fi

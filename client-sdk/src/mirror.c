@@ -33,7 +33,11 @@ static const carom_module *find_module(const cm_control *welcome, const carom_mo
     } else {
         module = cm_module_find(welcome->module);
     }
-    return module != NULL && module->version == welcome->module_version ? module : NULL;
+    const char *source = welcome->module_source != NULL ? welcome->module_source : "";
+    bool agrees =
+        module != NULL && cm_module_agrees(module, welcome->module, welcome->module_version,
+                                           welcome->module_abi, source);
+    return agrees ? module : NULL;
 }
 
 static bool numbers_are_sound(const cm_control *welcome)
@@ -51,8 +55,8 @@ static carom_reason build_game(cm_mirror *mirror, const cm_control *welcome)
                         &error) != CAROM_OK) {
         return CAROM_REASON_SCENE_REFUSED;
     }
-    if (cm_game_create(mirror->scene, mirror->module, 0, mirror->allocator, &mirror->game) !=
-        CAROM_OK) {
+    if (cm_game_create(mirror->scene, mirror->module, welcome->seed, mirror->allocator,
+                       &mirror->game) != CAROM_OK) {
         return CAROM_REASON_SCENE_REFUSED;
     }
     if (cm_game_decode(mirror->game, welcome->keyframe.data, welcome->keyframe.size) != CAROM_OK) {

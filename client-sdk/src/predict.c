@@ -71,7 +71,8 @@ cm_predictor *cm_predictor_create(const carom_allocator *allocator, const cm_mir
         memset(p->slots, 0, slots_size);
     }
     if (p->scratch == NULL || p->slots == NULL ||
-        cm_game_create(mirror->scene, mirror->module, 0, allocator, &p->game) != CAROM_OK) {
+        cm_game_create(mirror->scene, mirror->module, cm_game_seed(mirror->game), allocator,
+                       &p->game) != CAROM_OK) {
         cm_predictor_destroy(p);
         return NULL;
     }

@@ -319,8 +319,12 @@ static void join(cm_clients *clients, cm_client *client, const cm_control *hello
     identity who;
     take_identity(clients, hello, token, &who);
     uint32_t player = 0;
-    if (cm_room_join(room, who.client_id, who.user_data, who.user_data_size, &player) != CAROM_OK) {
-        cm_clients_kick(clients, client, CAROM_REASON_ROOM_FULL);
+    carom_result joined =
+        cm_room_join(room, who.client_id, who.user_data, who.user_data_size, &player);
+    if (joined != CAROM_OK) {
+        cm_clients_kick(clients, client,
+                        joined == CAROM_ERROR_STATE ? CAROM_REASON_GAME_REFUSED
+                                                    : CAROM_REASON_ROOM_FULL);
         return;
     }
     cm_session_join(session, player, who.client_id, cm_room_tick(room) + 1, roster->input_rate,

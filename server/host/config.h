@@ -29,6 +29,7 @@
     TEXT(scene, "", "opens a room of the scene's name: a name in the database, or a file")         \
     ROOMS(rooms, "more rooms, by name: a scene, or an object of scene and max_players; without "   \
                  "these and scene: the rooms of db")                                               \
+    TEXT(module, "", "files of game modules, with commas between them; --module may be repeated")  \
     TEXT(key, "", "file of the keys that tokens are opened with (carom token keygen)")             \
     TEXT(public, "",                                                                               \
          "addresses that tokens may name, A.B.C.D:PORT with commas between them; empty: listen")   \

@@ -180,6 +180,9 @@ carom_result cm_room_join(cm_room *room, uint64_t client_id, const uint8_t *user
     if (slot == room->max_players) {
         return CAROM_ERROR_LIMIT_PLAYERS;
     }
+    if (!cm_game_may_join(room->game, user_data, size)) {
+        return CAROM_ERROR_STATE;
+    }
     cm_game_event event = {CM_EVENT_JOIN, slot, client_id, user_data, size};
     if (!cm_event_list_push(&room->pending, &event)) {
         return CAROM_ERROR_FULL;

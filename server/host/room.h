@@ -49,6 +49,8 @@ uint64_t cm_room_present(const cm_room *room); // a bit a player, as of the newe
 
 // Takes a player's slot from the next tick on. CAROM_ERROR_LIMIT_PLAYERS: none is free,
 // CAROM_ERROR_FULL: too many events in this tick.
+// CAROM_ERROR_STATE: the module does not let the player in; CAROM_ERROR_LIMIT_PLAYERS,
+// CAROM_ERROR_FULL: there is no place.
 carom_result cm_room_join(cm_room *room, uint64_t client_id, const uint8_t *user_data,
                           uint32_t size, uint32_t *player);
 // A player who is silent: zeros for the next tick, unless that is what is held, or its input came.

@@ -45,14 +45,16 @@ static void compare_made(const cm_match_file *a, const cm_match_file *b,
                          cm_match_difference *difference)
 {
     const cm_match_info *x = &a->info, *y = &b->info;
-    const char *what = x->engine_version != y->engine_version   ? "engine_version"
-                       : x->layout_hash != y->layout_hash       ? "layout_hash"
-                       : strcmp(x->module, y->module) != 0      ? "module"
-                       : x->module_version != y->module_version ? "module_version"
-                       : x->seed != y->seed                     ? "seed"
-                       : x->tick_rate != y->tick_rate           ? "tick_rate"
-                       : !same_scene(a, b)                      ? "scene"
-                                                                : "";
+    const char *what = x->engine_version != y->engine_version            ? "engine_version"
+                       : x->layout_hash != y->layout_hash                ? "layout_hash"
+                       : strcmp(x->module, y->module) != 0               ? "module"
+                       : x->module_abi != y->module_abi                  ? "module_abi"
+                       : strcmp(x->module_source, y->module_source) != 0 ? "module_source"
+                       : x->module_version != y->module_version          ? "module_version"
+                       : x->seed != y->seed                              ? "seed"
+                       : x->tick_rate != y->tick_rate                    ? "tick_rate"
+                       : !same_scene(a, b)                               ? "scene"
+                                                                         : "";
     difference->made_differs = what[0] != '\0';
     snprintf(difference->made, sizeof difference->made, "%s", what);
 }

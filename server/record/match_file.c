@@ -34,15 +34,12 @@ typedef struct meta_key {
 
 // In their order in the file, which is that of the chain.
 static const meta_key meta_keys[] = {
-    META(META_TEXT, engine_text),
-    META(META_U32, engine_version),
-    META(META_HEX, layout_hash),
-    META(META_HEX, match_id),
-    META(META_TEXT, module),
-    META(META_U32, module_version),
-    META(META_HEX, seed),
-    META(META_TEXT, sign_key),
-    META(META_NUMBER, started_unix_ms),
+    META(META_TEXT, engine_text),   META(META_U32, engine_version),
+    META(META_HEX, layout_hash),    META(META_HEX, match_id),
+    META(META_TEXT, module),        META(META_U32, module_abi),
+    META(META_TEXT, module_file),   META(META_TEXT, module_source),
+    META(META_U32, module_version), META(META_HEX, seed),
+    META(META_TEXT, sign_key),      META(META_NUMBER, started_unix_ms),
     META(META_U32, tick_rate),
 };
 
@@ -65,6 +62,11 @@ static bool is_plain(const char *text)
 static bool is_hex(const char *text, size_t digits)
 {
     return strlen(text) == digits && strspn(text, "0123456789abcdef") == digits;
+}
+
+static bool is_module_hash(const char *text)
+{
+    return text[0] == '\0' || is_hex(text, CM_MODULE_HASH_TEXT - 1);
 }
 
 // The value as text, which is what the chain holds, and in `info`.
@@ -130,6 +132,11 @@ static carom_result read_meta_rows(cm_match_file *file, sqlite3_stmt *rows, cm_m
     if (file->info.tick_rate < 1 || file->info.tick_rate > 1000) {
         return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "meta: tick_rate: %u, expected 1 to 1000",
                               file->info.tick_rate);
+    }
+    if (!is_module_hash(file->info.module_file) || !is_module_hash(file->info.module_source)) {
+        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
+                              "meta: module_file, module_source: expected nothing, or 64 "
+                              "hexadecimal digits");
     }
     if (file->info.sign_key[0] != '\0' && !is_hex(file->info.sign_key, 2 * CM_KEY_BYTES)) {
         return cm_match_wrong(error, CAROM_ERROR_CORRUPT,

@@ -16,8 +16,9 @@ typedef struct cm_match_info {
     uint64_t layout_hash;    // of the engine's encoded form
     char engine_text[64];    // for people: version and commit
     char module[32];
-    uint32_t module_version;
-    char sign_key[65]; // public, 64 hexadecimal digits; "": unsigned
+    uint32_t module_version, module_abi;
+    char module_source[65], module_file[65]; // hashes of 64 hexadecimal digits; "": built in
+    char sign_key[65];                       // public, 64 hexadecimal digits; "": unsigned
     uint64_t seed;
     uint64_t started_unix_ms;
     uint32_t tick_rate;

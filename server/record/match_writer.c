@@ -21,6 +21,7 @@
 
 #include "server/record/match_format.h"
 #include "server/record/chain.h"
+#include "shared/base/assert.h"
 #include "shared/sim/inspect.h"
 
 #define KEYFRAME_RUN 16u
@@ -194,7 +195,9 @@ static void sign_key_text(const cm_match_writer *writer, char text[2 * CM_KEY_BY
 // In the order of the keys, which is that of the table and of the chain.
 static void put_meta(cm_match_writer *writer, const cm_match_def *def)
 {
-    meta_row rows[10];
+    meta_row rows[13];
+    const carom_module *module = def->rules != NULL ? def->rules : cm_module_find(def->module);
+    CM_ASSERT(module != NULL); // the store has started a game with it
     carom_world_def world;
     char key[2 * CM_KEY_BYTES + 1];
     sign_key_text(writer, key);
@@ -204,11 +207,14 @@ static void put_meta(cm_match_writer *writer, const cm_match_def *def)
     hex_row(&rows[2], "layout_hash", cm_layout_hash());
     hex_row(&rows[3], "match_id", def->match_id);
     text_row(&rows[4], "module", def->module);
-    number_row(&rows[5], "module_version", def->module_version);
-    hex_row(&rows[6], "seed", def->seed);
-    text_row(&rows[7], "sign_key", key);
-    number_row(&rows[8], "started_unix_ms", def->started_unix_ms);
-    number_row(&rows[9], "tick_rate", world.tick_rate);
+    number_row(&rows[5], "module_abi", module->abi);
+    text_row(&rows[6], "module_file", cm_module_file_hash(module));
+    text_row(&rows[7], "module_source", module->source != NULL ? module->source : "");
+    number_row(&rows[8], "module_version", def->module_version);
+    hex_row(&rows[9], "seed", def->seed);
+    text_row(&rows[10], "sign_key", key);
+    number_row(&rows[11], "started_unix_ms", def->started_unix_ms);
+    number_row(&rows[12], "tick_rate", world.tick_rate);
     sqlite3_stmt *put = prepare(writer, "INSERT INTO meta(key, value) VALUES(?1, ?2)");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         put_meta_row(writer, put, &rows[i]);

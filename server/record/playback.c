@@ -38,6 +38,14 @@ carom_result cm_playback_check(const cm_match_info *info, const carom_module **m
                               "recorded with version %u of module '%s', this build has %u",
                               info->module_version, info->module, (*module)->version);
     }
+    if (!cm_module_agrees(*module, info->module, info->module_version, info->module_abi,
+                          info->module_source)) {
+        return cm_match_wrong(error, CAROM_ERROR_VERSION,
+                              "recorded with module '%s' of source %.12s…, ABI %u; this one is of "
+                              "source %.12s…, ABI %u",
+                              info->module, info->module_source, info->module_abi,
+                              (*module)->source != NULL ? (*module)->source : "", (*module)->abi);
+    }
     return CAROM_OK;
 }
 

@@ -72,6 +72,7 @@ static carom_result take_outcome(replay *run, cm_stretch_outcome *outcome, const
     cm_replay_report *report = run->report;
     outcome->report.proof = report->proof;
     outcome->report.complete = report->complete;
+    outcome->report.other_module_file = report->other_module_file;
     *report = outcome->report;
     report->states_written =
         states != NULL && report->diverged &&
@@ -128,6 +129,8 @@ carom_result cm_replay_verify(const char *path, const cm_replay_options *options
         result = cm_playback_check(&run.info, &run.module, &report->error);
     }
     if (result == CAROM_OK) {
+        report->other_module_file =
+            strcmp(cm_module_file_hash(run.module), run.info.module_file) != 0;
         result = run_match(&run, options);
     }
     cm_match_close(run.file);

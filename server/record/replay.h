@@ -10,10 +10,11 @@
 typedef struct cm_replay_report {
     uint64_t verified_ticks; // every tick up to this one has the recorded hash
     uint64_t final_hash;
-    uint32_t keyframes; // equal to the state of their ticks, up to verified_ticks
-    cm_proof proof;     // of the whole file, whatever the simulation says
-    bool complete;      // the file holds how the match ended, and the proof bears it out
-    bool stopped;       // by the progress function
+    uint32_t keyframes;     // equal to the state of their ticks, up to verified_ticks
+    cm_proof proof;         // of the whole file, whatever the simulation says
+    bool complete;          // the file holds how the match ended, and the proof bears it out
+    bool stopped;           // by the progress function
+    bool other_module_file; // of the same source: said, and nothing more
     bool diverged;
     uint64_t diverged_tick, recorded_hash, replayed_hash; // of a keyframe: its state's
     // The first difference in the state at the next keyframe: tick, body, field, both values. Empty

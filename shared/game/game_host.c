@@ -8,11 +8,13 @@
 // Typical: 4 to 16 players of 64, a module state of 1 KiB, a world of 400 bodies.
 #include "shared/game/game_state.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shared/base/assert.h"
 #include "shared/base/fpenv.h"
+#include "shared/base/hash.h"
 
 #define WORLD_ALIGNMENT 64u
 
@@ -26,76 +28,6 @@ static void malloc_release(void *context, void *memory)
 {
     (void)context;
     free(memory);
-}
-
-static const carom_module module_none = {
-    .abi = CAROM_MODULE_ABI,
-    .version = 1,
-    .name = "",
-};
-
-static const carom_module *const modules_built_in[] = {&carom_module_sandbox};
-
-const carom_module *cm_module_find(const char *name)
-{
-    if (name[0] == '\0') {
-        return &module_none;
-    }
-    for (size_t i = 0; i < sizeof modules_built_in / sizeof modules_built_in[0]; i++) {
-        if (strcmp(modules_built_in[i]->name, name) == 0) {
-            return modules_built_in[i];
-        }
-    }
-    return NULL;
-}
-
-static bool is_module_name(const char *name)
-{
-    size_t length = name != NULL ? strlen(name) : SIZE_MAX;
-    for (size_t i = 0; i < length && length <= CAROM_MODULE_NAME_MAX; i++) {
-        bool plain = (name[i] >= 'a' && name[i] <= 'z') || (name[i] >= '0' && name[i] <= '9');
-        if (!plain && name[i] != '_') {
-            return false;
-        }
-    }
-    return length <= CAROM_MODULE_NAME_MAX;
-}
-
-bool carom_module_is_sound(const carom_module *module, carom_error *error)
-{
-    const struct {
-        bool sound;
-        const char *field, *expected;
-    } rules[] = {
-        {module->abi == CAROM_MODULE_ABI, "abi", "CAROM_MODULE_ABI"},
-        {is_module_name(module->name), "name", "at most 31 characters of a-z, 0-9 and _"},
-        {module->input_size <= CAROM_INPUT_MAX, "input_size", "at most 64 bytes"},
-        {module->state_size <= CAROM_MODULE_STATE_MAX && module->state_size % 4u == 0, "state_size",
-         "a multiple of 4, at most 65536 bytes"},
-        {module->public_size <= CAROM_MODULE_PUBLIC_MAX && module->public_size % 4u == 0,
-         "public_size", "a multiple of 4, at most 1024 bytes"},
-        {module->public_size <= module->state_size, "public_size", "at most state_size"},
-    };
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        if (!rules[i].sound) {
-            if (error != NULL) {
-                *error = (carom_error){CAROM_ERROR_ARGUMENT, rules[i].field, rules[i].expected,
-                                       CAROM_NO_SHAPE};
-            }
-            return false;
-        }
-    }
-    return true;
-}
-
-bool carom_module_suits(const carom_module *module, carom_solver_type solver, carom_error *error)
-{
-    bool suits = module->forces == NULL || solver == CAROM_SOLVER_LCP;
-    if (!suits && error != NULL) {
-        *error =
-            (carom_error){CAROM_ERROR_STATE, "forces", "a world of the lcp solver", CAROM_NO_SHAPE};
-    }
-    return suits;
 }
 
 // Game, module state, messages and world are one block, so that there is one thing to fail.
@@ -157,8 +89,27 @@ static uint32_t give_rows(void *context, const carom_world *world, carom_row *ro
     return game->module->rows(game, world, rows, capacity);
 }
 
-carom_result cm_game_create(const cm_scene *scene, const carom_module *module, uint64_t seed,
-                            const carom_allocator *allocator, carom_game **out)
+// NULL, or why the module does not take the scene's settings.
+static const char *configure(carom_game *game, const cm_scene *scene)
+{
+    carom_setting settings[CM_SCENE_SETTINGS_MAX];
+    uint32_t count = 0;
+    double value;
+    for (const char *name; (name = cm_scene_setting(scene, count, &value)) != NULL; count++) {
+        settings[count] = (carom_setting){name, value};
+    }
+    if (game->module->configure == NULL) {
+        return count > 0 ? "the module takes no settings, expected none" : NULL;
+    }
+    cm_fpenv saved = cm_fpenv_enter();
+    const char *wrong = game->module->configure(game, settings, count);
+    cm_fpenv_leave(saved);
+    return wrong;
+}
+
+static carom_result create(const cm_scene *scene, const carom_module *module, uint64_t seed,
+                           const carom_allocator *allocator, carom_game **out, char *text,
+                           size_t size)
 {
     static const carom_allocator by_malloc = {NULL, malloc_allocate, malloc_release};
     const carom_allocator *memory = allocator != NULL ? allocator : &by_malloc;
@@ -181,6 +132,8 @@ carom_result cm_game_create(const cm_scene *scene, const carom_module *module, u
     if (game == NULL) {
         return CAROM_ERROR_MEMORY;
     }
+    game->scene = scene;
+    game->seed = seed;
     game->pointer_bytes = cm_scene_pointer_bytes(scene);
     game->prefix_bytes = game->pointer_bytes + (game->past.ticks > 0 ? CAROM_SEEN_BYTES : 0);
     if (cm_game_input_size(game) > CAROM_INPUT_MAX) {
@@ -197,6 +150,12 @@ carom_result cm_game_create(const cm_scene *scene, const carom_module *module, u
         cm_game_destroy(game);
         return result;
     }
+    const char *wrong = configure(game, scene);
+    if (wrong != NULL) {
+        snprintf(text, size, "%.200s", wrong);
+        cm_game_destroy(game);
+        return CAROM_ERROR_ARGUMENT;
+    }
     if (module->start != NULL) {
         cm_fpenv saved = cm_fpenv_enter();
         module->start(game);
@@ -207,6 +166,24 @@ carom_result cm_game_create(const cm_scene *scene, const carom_module *module, u
     cm_game_refresh_public(game);
     *out = game;
     return CAROM_OK;
+}
+
+carom_result cm_game_create(const cm_scene *scene, const carom_module *module, uint64_t seed,
+                            const carom_allocator *allocator, carom_game **game)
+{
+    char ignored[1];
+    return create(scene, module, seed, allocator, game, ignored, sizeof ignored);
+}
+
+bool cm_game_takes_config(const cm_scene *scene, const carom_module *module, char *text,
+                          size_t size)
+{
+    carom_game *game;
+    text[0] = '\0';
+    if (create(scene, module, 0, NULL, &game, text, size) == CAROM_OK) {
+        cm_game_destroy(game);
+    }
+    return text[0] == '\0';
 }
 
 void cm_game_destroy(carom_game *game)
@@ -365,6 +342,59 @@ uint64_t carom_game_random(carom_game *game)
     return carom_world_random(game->world);
 }
 
+uint64_t carom_game_random_at(const carom_game *game, uint64_t key)
+{
+    cm_hash hash = cm_hash_begin(game->seed);
+    cm_hash_u64(&hash, carom_game_tick(game));
+    cm_hash_u64(&hash, key);
+    return cm_hash_end(&hash);
+}
+
+// The scene's body that this id is of, or CM_SCENE_NO_BODY: bodies of the scene are the first of
+// their slots.
+static uint32_t scene_body(const carom_game *game, carom_body_id body)
+{
+    bool placed = body.generation == 1 && body.index < cm_scene_body_count(game->scene) &&
+                  carom_body_is_valid(game->world, body);
+    return placed ? body.index : CM_SCENE_NO_BODY;
+}
+
+const char *carom_game_body_name(const carom_game *game, carom_body_id body)
+{
+    return cm_scene_body_name(game->scene, scene_body(game, body));
+}
+
+bool carom_game_body_has_tag(const carom_game *game, carom_body_id body, const char *tag)
+{
+    return cm_scene_body_has_tag(game->scene, scene_body(game, body), tag);
+}
+
+carom_body_id carom_game_find_body(const carom_game *game, const char *name)
+{
+    carom_body_id body = {cm_scene_find_body(game->scene, name), 1};
+    return scene_body(game, body) != CM_SCENE_NO_BODY ? body : (carom_body_id){0, 0};
+}
+
+carom_result carom_game_spawn(carom_game *game, const char *prefab, carom_vec3 position,
+                              carom_quat orientation, carom_body_id *body)
+{
+    uint32_t index = cm_scene_find_prefab(game->scene, prefab);
+    carom_body_def def;
+    const carom_shape_def *shapes;
+    if (index == CM_SCENE_NO_BODY) {
+        return CAROM_ERROR_NOT_FOUND;
+    }
+    uint32_t count = cm_scene_prefab(game->scene, index, &def, &shapes);
+    def.position = position;
+    def.orientation = orientation;
+    return carom_body_create(game->world, &def, shapes, count, body);
+}
+
+uint32_t carom_game_find_material(const carom_game *game, const char *name)
+{
+    return cm_scene_find_material(game->scene, name);
+}
+
 carom_result carom_game_send(carom_game *game, uint32_t player, const void *bytes, uint32_t size)
 {
     if (player >= CAROM_PLAYERS_MAX || size > CAROM_MESSAGE_MAX) {
@@ -381,6 +411,22 @@ carom_result carom_game_send(carom_game *game, uint32_t player, const void *byte
         memcpy(message->bytes, bytes, size);
     }
     return CAROM_OK;
+}
+
+uint64_t cm_game_seed(const carom_game *game)
+{
+    return game->seed;
+}
+
+bool cm_game_may_join(const carom_game *game, const uint8_t *user_data, uint32_t size)
+{
+    if (game->module->may_join == NULL) {
+        return true;
+    }
+    cm_fpenv saved = cm_fpenv_enter();
+    bool may = game->module->may_join(game, size > 0 ? user_data : NULL, size);
+    cm_fpenv_leave(saved);
+    return may;
 }
 
 const carom_module *cm_game_module(const carom_game *game)

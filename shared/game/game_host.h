@@ -8,6 +8,7 @@
 #define CM_GAME_GAME_HOST_H
 
 #include "carom/game.h"
+#include "shared/game/modules.h"
 #include "shared/game/pointer.h"
 
 typedef enum cm_game_event_type {
@@ -41,14 +42,17 @@ typedef struct cm_game_message {
 
 #define CM_GAME_MESSAGES_MAX 64 // a tick; more are dropped and counted
 
-// A module by name among those built in; NULL for an unknown name. "" gives an empty module.
-const carom_module *cm_module_find(const char *name);
-
 // Builds world and module state from a scene and runs `start`. The allocator may be NULL.
+// The scene must outlive the game. CAROM_ERROR_ARGUMENT: the module is not sound, or refuses the
+// scene's module_config (cm_game_takes_config tells why);
 // CAROM_ERROR_STATE: the module does not suit the scene's solver (carom_module_suits);
 // CAROM_ERROR_LIMIT_SIZE: the scene has pointers and the module's input leaves no room for a pose.
 carom_result cm_game_create(const cm_scene *scene, const carom_module *module, uint64_t seed,
                             const carom_allocator *allocator, carom_game **game);
+// Why the module refuses the scene's module_config: false with the reason in `text`. A game is made
+// and released to ask it.
+bool cm_game_takes_config(const cm_scene *scene, const carom_module *module, char *text,
+                          size_t size);
 void cm_game_destroy(carom_game *game);
 
 // Bytes of a player's input: the module's, and before them a pose where the scene has pointers, and
@@ -74,6 +78,9 @@ cm_input_check cm_game_check_input(const carom_game *game, const uint8_t *bytes,
 // file must not crash).
 void cm_game_tick(carom_game *game, const cm_tick_input *input);
 
+uint64_t cm_game_seed(const carom_game *game);
+// Whether the module lets somebody in: no module says no unless it has may_join.
+bool cm_game_may_join(const carom_game *game, const uint8_t *user_data, uint32_t size);
 const carom_module *cm_game_module(const carom_game *game);
 bool cm_game_player_present(const carom_game *game, uint32_t player);
 // What the module says the player steers, else the player's pointer.

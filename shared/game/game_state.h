@@ -10,6 +10,8 @@
 // Reported by a tick, not state: the messages.
 struct carom_game {
     const carom_module *module;
+    const cm_scene *scene; // names and tags
+    uint64_t seed;         // of the match: no state, like the scene
     carom_allocator allocator;
     carom_world *world;
     uint32_t *module_state; // module->state_size bytes, a whole number of words

@@ -200,6 +200,26 @@ static bool check_bodies(sink *s, const carom_world_def *def, const carom_findin
     return all;
 }
 
+static bool check_prefabs(sink *s, const carom_world_def *def, const carom_findings *to)
+{
+    bool all = true;
+    s->kind = OF_BODY;
+    for (uint32_t i = 0; i < s->scene->message->n_prefabs; i++) {
+        carom_body_def body;
+        const carom_shape_def *shapes;
+        uint32_t count = cm_scene_prefab(s->scene, i, &body, &shapes);
+        uint32_t failed = s->check->count;
+        s->body = s->scene->message->prefabs[i];
+        cm_check_key(s->check, "prefabs");
+        cm_check_index(s->check, i);
+        carom_check_body(def, &body, shapes, count, to);
+        if (!cm_check_leave(s->check, 0, s->check->count == failed, &all)) {
+            return false;
+        }
+    }
+    return all;
+}
+
 // Each material by a ball of it, as bodies may come that have it.
 static void check_materials(sink *s, const carom_world_def *def, const carom_findings *to)
 {
@@ -255,6 +275,7 @@ bool cm_check_defs(const cm_scene *scene, const carom_world_def *def, bool anoth
     carom_check_world(def, &to);
     check_materials(&s, def, &to);
     check_bodies(&s, def, &to);
+    check_prefabs(&s, def, &to);
     check_joints(&s, def, &to);
     check_pairs(&s, def, &to);
     return check->result == CAROM_OK;

@@ -171,6 +171,10 @@ static void put_message(emit *e, const ProtobufCMessage *message, unsigned depth
     const ProtobufCMessageDescriptor *descriptor = message->descriptor;
     bool array = cm_message_is_array(descriptor), entry = cm_message_is_entry(descriptor);
     bool first = true;
+    if (cm_message_is_setting(descriptor)) {
+        put_field(e, message, &descriptor->fields[1], depth);
+        return;
+    }
     put(e, array ? "[" : "{");
     for (unsigned i = 0; i < descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor *field = &descriptor->fields[i];

@@ -193,10 +193,10 @@ static const char *make_name(cm_scene *scene, const char *base, uint64_t number)
     return cm_pool_string(&scene->pool, name);
 }
 
-static bool expand_body(cm_scene *scene, uint32_t index, cm_check *check)
+// A body or a prefab: row `index` of its list, whose path is there.
+static bool expand_body(cm_scene *scene, const Cm__Scene__Body *source, uint32_t index,
+                        cm_scene_body *body, cm_check *check)
 {
-    const Cm__Scene__Body *source = scene->message->bodies[index];
-    cm_scene_body *body = &scene->bodies[index];
     body->source = source;
     if (source->position != NULL) {
         body->position[0] = source->position->x;
@@ -204,8 +204,6 @@ static bool expand_body(cm_scene *scene, uint32_t index, cm_check *check)
         body->position[2] = source->position->z;
     }
     body->name = source->name != NULL ? source->name : make_name(scene, "body", index);
-    cm_check_key(check, "bodies");
-    cm_check_index(check, index);
     body->shapes = make_shapes(scene, source, check);
     return body->shapes != NULL && (body->name != NULL || no_memory(check));
 }
@@ -444,8 +442,14 @@ static bool expand_bodies(cm_scene *scene, cm_check *check)
     const Cm__Scene__Scene *message = scene->message;
     uint32_t first = (uint32_t)message->n_bodies;
     bool all = true;
-    for (uint32_t i = 0; i < message->n_bodies; i++) {
-        if (!cm_check_leave(check, 0, expand_body(scene, i, check), &all)) {
+    for (uint32_t i = 0; i < message->n_bodies + message->n_prefabs; i++) {
+        bool prefab = i >= message->n_bodies;
+        uint32_t index = prefab ? i - first : i;
+        cm_check_key(check, prefab ? "prefabs" : "bodies");
+        cm_check_index(check, index);
+        bool ok = expand_body(scene, prefab ? message->prefabs[index] : message->bodies[i], index,
+                              prefab ? &scene->prefabs[index] : &scene->bodies[i], check);
+        if (!cm_check_leave(check, 0, ok, &all)) {
             return false;
         }
     }
@@ -467,7 +471,9 @@ bool cm_scene_expand(cm_scene *scene, cm_check *check)
         return false;
     }
     scene->bodies = cm_pool_take(&scene->pool, (scene->body_count + 1) * sizeof(cm_scene_body));
-    if (scene->bodies == NULL || !cm_scene_hulls_begin(scene)) {
+    scene->prefabs =
+        cm_pool_take(&scene->pool, (scene->message->n_prefabs + 1) * sizeof(cm_scene_body));
+    if (scene->bodies == NULL || scene->prefabs == NULL || !cm_scene_hulls_begin(scene)) {
         return no_memory(check);
     }
     if (!expand_bodies(scene, check)) {
@@ -500,13 +506,8 @@ uint32_t cm_axis_lock(const char *name)
     return 0;
 }
 
-void cm_scene_body_def(const cm_scene *scene, uint32_t index, carom_body_def *def)
+static void to_body_def(const cm_scene_body *body, carom_body_def *def)
 {
-    *def = carom_default_body_def();
-    if (index >= scene->body_count) {
-        return;
-    }
-    const cm_scene_body *body = &scene->bodies[index];
     const Cm__Scene__Body *source = body->source;
     carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f);
     // A pointer is kinematic without saying so.
@@ -542,4 +543,22 @@ void cm_scene_body_def(const cm_scene *scene, uint32_t index, carom_body_def *de
     for (size_t i = 0; i < source->n_axis_locks; i++) {
         def->axis_locks |= cm_axis_lock(source->axis_locks[i]);
     }
+}
+
+void cm_scene_body_def(const cm_scene *scene, uint32_t index, carom_body_def *def)
+{
+    *def = carom_default_body_def();
+    if (index < scene->body_count) {
+        to_body_def(&scene->bodies[index], def);
+    }
+}
+
+uint32_t cm_scene_prefab(const cm_scene *scene, uint32_t index, carom_body_def *def,
+                         const carom_shape_def **shapes)
+{
+    const cm_scene_body *prefab = &scene->prefabs[index];
+    *def = carom_default_body_def();
+    to_body_def(prefab, def);
+    *shapes = prefab->shapes;
+    return (uint32_t)prefab->source->n_shapes;
 }

@@ -35,6 +35,9 @@ bool cm_scene_hulls_begin(cm_scene *scene)
     for (size_t i = 0; i < message->n_arrays; i++) {
         count += count_hulls(message->arrays[i]->of);
     }
+    for (size_t i = 0; i < message->n_prefabs; i++) {
+        count += count_hulls(message->prefabs[i]);
+    }
     scene->hull_count = 0;
     scene->hulls = cm_pool_take(&scene->pool, count * sizeof *scene->hulls);
     return scene->hulls != NULL;

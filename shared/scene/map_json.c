@@ -329,6 +329,10 @@ static ProtobufCMessage *map_message(map *m, json_t *json,
         }
         *(char **)((char *)message + name->offset) = copy;
     }
+    if (cm_message_is_setting(descriptor)) {
+        *ok = map_field(m, json, &descriptor->fields[1], message);
+        return message;
+    }
     *ok = cm_message_is_array(descriptor) ? map_array_form(m, json, message)
                                           : map_object_form(m, json, message, entry_name != NULL);
     return message;

@@ -23,7 +23,12 @@ bool cm_message_is_array(const ProtobufCMessageDescriptor *descriptor)
 
 bool cm_message_is_entry(const ProtobufCMessageDescriptor *descriptor)
 {
-    return strcmp(descriptor->short_name, "Material") == 0;
+    return strcmp(descriptor->short_name, "Material") == 0 || cm_message_is_setting(descriptor);
+}
+
+bool cm_message_is_setting(const ProtobufCMessageDescriptor *descriptor)
+{
+    return strcmp(descriptor->short_name, "Setting") == 0;
 }
 
 void cm_enum_text(const ProtobufCEnumValue *value, char *text, size_t size)

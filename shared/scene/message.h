@@ -29,7 +29,8 @@ struct cm_scene {
     cm_scene_body *bodies;
     uint32_t body_count;
     uint32_t shape_count;
-    uint32_t *by_name; // body indices, sorted by name
+    uint32_t *by_name;      // body indices, sorted by name
+    cm_scene_body *prefabs; // as many as the message has
     cm_scene_joint *joints;
     uint32_t joint_count;
     carom_limits limits;
@@ -40,8 +41,12 @@ struct cm_scene {
 
 // A message that JSON writes as an array of its fields in order (Vec3, Bounds, …).
 bool cm_message_is_array(const ProtobufCMessageDescriptor *descriptor);
-// A message whose `name` is its key in a JSON object (Material).
+// A message whose `name`, its first field, is its key in a JSON object (Material, Setting); of a
+// Setting the value stands behind the key by itself.
 bool cm_message_is_entry(const ProtobufCMessageDescriptor *descriptor);
+bool cm_message_is_setting(const ProtobufCMessageDescriptor *descriptor);
+_Static_assert(offsetof(Cm__Scene__Material, name) == offsetof(Cm__Scene__Setting, name),
+               "the name of an entry is found without asking which it is");
 // The JSON name of an enum's value, in lower case without a leading underscore.
 void cm_enum_text(const ProtobufCEnumValue *value, char *text, size_t size);
 

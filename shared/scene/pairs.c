@@ -17,13 +17,8 @@ static bool find(const cm_scene *scene, const char *name, end *found)
     if (found->body != CM_SCENE_NO_BODY) {
         return true;
     }
-    for (size_t i = 0; i < scene->message->n_materials; i++) {
-        if (strcmp(scene->message->materials[i]->name, name) == 0) {
-            found->material = (uint32_t)i + 1;
-            return true;
-        }
-    }
-    return false;
+    found->material = cm_scene_find_material(scene, name);
+    return found->material != 0;
 }
 
 static bool check_end(const cm_scene *scene, cm_check *check, const char *key, const char *name)

@@ -108,6 +108,7 @@ static const cm_range RANGES[] = {
     {"Solver", "epsilon", 0, 1e3},
     {"Solver", "friction_kinetic", 0, 100},
     {"Solver", "friction_static", 0, 100},
+    {"Setting", "value", -1e15, 1e15},
     {"Solver", "gamma", 0, 1},
     {"Solver", "max_friction", 0, 1e12},
     {"Solver", "pixel", 0, 1e3},
@@ -268,7 +269,7 @@ static bool check_message(cm_check *check, const ProtobufCMessage *message, cons
         }
         if (is_array) {
             cm_check_index(check, i);
-        } else {
+        } else if (!cm_message_is_setting(descriptor)) { // its key is there already
             cm_check_key(check, field->name);
         }
         if (!cm_check_leave(check, depth, check_field(check, message, field, range), &all)) {

@@ -251,6 +251,47 @@ static bool check_array(cm_check *check, const Cm__Scene__Scene *scene,
     return check_body(check, scene, array->of) && !named;
 }
 
+// A prefab is a body with a name of its own, which no player moves.
+static bool check_prefab(cm_check *check, const Cm__Scene__Scene *scene, size_t index)
+{
+    const Cm__Scene__Body *prefab = scene->prefabs[index];
+    if (prefab->name == NULL) {
+        return cm_check_fail_at(check, "name", CAROM_ERROR_ARGUMENT,
+                                "missing, expected a name: a module spawns it by that");
+    }
+    for (size_t i = 0; i < index; i++) {
+        if (scene->prefabs[i]->name != NULL && strcmp(scene->prefabs[i]->name, prefab->name) == 0) {
+            return cm_check_fail_at(check, "name", CAROM_ERROR_ARGUMENT,
+                                    "'%.64s' is the name of prefab %zu already, expected another",
+                                    prefab->name, i);
+        }
+    }
+    if (prefab->pointer != NULL) {
+        return cm_check_fail_at(check, "pointer", CAROM_ERROR_ARGUMENT,
+                                "a pointer among the prefabs, expected it among the bodies");
+    }
+    return check_body(check, scene, prefab);
+}
+
+static bool check_prefabs(cm_check *check, const Cm__Scene__Scene *scene)
+{
+    uint32_t depth = check->path.depth;
+    bool all = true;
+    if (scene->n_prefabs > CM_SCENE_PREFABS_MAX) {
+        return cm_check_fail_at(check, "prefabs", CAROM_ERROR_LIMIT_SIZE,
+                                "%zu prefabs, expected at most %u", scene->n_prefabs,
+                                CM_SCENE_PREFABS_MAX);
+    }
+    for (size_t i = 0; i < scene->n_prefabs; i++) {
+        cm_check_key(check, "prefabs");
+        cm_check_index(check, (uint32_t)i);
+        if (!cm_check_leave(check, depth, check_prefab(check, scene, i), &all)) {
+            return false;
+        }
+    }
+    return all;
+}
+
 static bool check_bodies(cm_check *check, const Cm__Scene__Scene *scene)
 {
     uint32_t depth = check->path.depth;
@@ -311,6 +352,31 @@ static bool check_material_names(cm_check *check, const Cm__Scene__Scene *scene)
     return true;
 }
 
+// The names of one module's settings: what they may be is the module's affair.
+static bool check_settings(cm_check *check, const Cm__Scene__Scene *scene)
+{
+    cm_check_key(check, "module_config");
+    if (scene->n_module_config > CM_SCENE_SETTINGS_MAX) {
+        return cm_check_fail(check, CAROM_ERROR_LIMIT_SIZE, "%zu settings, expected at most %u",
+                             scene->n_module_config, CM_SCENE_SETTINGS_MAX);
+    }
+    for (size_t i = 0; i < scene->n_module_config; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(scene->module_config[i]->name, scene->module_config[k]->name) == 0) {
+                return cm_check_fail_at(check, scene->module_config[i]->name, CAROM_ERROR_ARGUMENT,
+                                        "given twice");
+            }
+        }
+    }
+    bool has_module = scene->module != NULL && scene->module[0] != '\0';
+    if (scene->n_module_config > 0 && !has_module) {
+        return cm_check_fail(check, CAROM_ERROR_ARGUMENT,
+                             "settings of no module, expected $.module");
+    }
+    cm_check_pop(check);
+    return true;
+}
+
 static bool check_head(cm_check *check, const Cm__Scene__Scene *scene)
 {
     if (scene->carom != 1) {
@@ -328,7 +394,8 @@ bool cm_check_rules(cm_check *check, const Cm__Scene__Scene *scene)
 {
     typedef bool rule(cm_check * check, const Cm__Scene__Scene *scene);
     static rule *const rules[] = {check_head,           check_replication, check_solver,
-                                  check_material_names, check_bodies,      check_pointers};
+                                  check_material_names, check_bodies,      check_pointers,
+                                  check_settings,       check_prefabs};
     bool all = true;
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         if (!cm_check_leave(check, 0, rules[i](check, scene), &all)) {

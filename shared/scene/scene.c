@@ -110,6 +110,46 @@ const char *cm_scene_module(const cm_scene *scene)
     return scene->message->module != NULL ? scene->message->module : "";
 }
 
+const char *cm_scene_setting(const cm_scene *scene, uint32_t index, double *value)
+{
+    if (index >= scene->message->n_module_config) {
+        return NULL;
+    }
+    *value = scene->message->module_config[index]->value;
+    return scene->message->module_config[index]->name;
+}
+
+bool cm_scene_body_has_tag(const cm_scene *scene, uint32_t index, const char *tag)
+{
+    const Cm__Scene__Body *source = index < scene->body_count ? scene->bodies[index].source : NULL;
+    for (size_t i = 0; source != NULL && i < source->n_tags; i++) {
+        if (strcmp(source->tags[i], tag) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+uint32_t cm_scene_find_prefab(const cm_scene *scene, const char *name)
+{
+    for (uint32_t i = 0; i < scene->message->n_prefabs; i++) {
+        if (strcmp(scene->prefabs[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return CM_SCENE_NO_BODY;
+}
+
+uint32_t cm_scene_find_material(const cm_scene *scene, const char *name)
+{
+    for (size_t i = 0; i < scene->message->n_materials; i++) {
+        if (strcmp(scene->message->materials[i]->name, name) == 0) {
+            return (uint32_t)i + 1;
+        }
+    }
+    return 0;
+}
+
 void cm_scene_replication_get(const cm_scene *scene, cm_scene_replication *replication)
 {
     const Cm__Scene__Replication defaults = CM__SCENE__REPLICATION__INIT;

@@ -46,11 +46,18 @@ void cm_scene_free(cm_scene *scene);
 
 const char *cm_scene_name(const cm_scene *scene);
 const char *cm_scene_module(const cm_scene *scene); // "" for none
+// A number for the module: name and value in the order of the scene. NULL at the end.
+#define CM_SCENE_SETTINGS_MAX 64u
+const char *cm_scene_setting(const cm_scene *scene, uint32_t index, double *value);
 void cm_scene_replication_get(const cm_scene *scene, cm_scene_replication *replication);
 void cm_scene_bounds(const cm_scene *scene, carom_vec3 *lower, carom_vec3 *upper);
 
 uint32_t cm_scene_body_count(const cm_scene *scene);
 const char *cm_scene_body_name(const cm_scene *scene, uint32_t index);
+// Whether the body has this tag.
+bool cm_scene_body_has_tag(const cm_scene *scene, uint32_t index, const char *tag);
+// A material's number as shapes have it, 1 for the first; 0: no such name.
+uint32_t cm_scene_find_material(const cm_scene *scene, const char *name);
 // True for bodies whose contact wrench is to be printed, and so on, belong to later issues.
 
 // Joint i of the scene is joint slot i of a new world; an unnamed one is joint_I.
@@ -65,6 +72,13 @@ uint32_t cm_scene_find_body(const cm_scene *scene, const char *name);
 
 // The def of a body as it is put into a world (its shapes apart).
 void cm_scene_body_def(const cm_scene *scene, uint32_t index, carom_body_def *def);
+
+// A body that is in no place until a module spawns it: its number by its name, or
+// CM_SCENE_NO_BODY; its def, and its shapes, whose number is returned (the scene's).
+#define CM_SCENE_PREFABS_MAX 1024u
+uint32_t cm_scene_find_prefab(const cm_scene *scene, const char *name);
+uint32_t cm_scene_prefab(const cm_scene *scene, uint32_t index, carom_body_def *def,
+                         const carom_shape_def **shapes);
 
 // The def of a world that holds the scene (limits and hulls included), and the scene put into a new
 // world. The hulls are the scene's: it must outlive every world made from its def.

@@ -27,6 +27,7 @@
 #define PACKED_MAX         (16u << 20) // scene and keyframe, each, when decompressed
 #define COMPRESSION        3
 #define MODULE_NAME_MAX    31
+#define SOURCE_HASH_TEXT   64u
 #define TEXT_MAX           256
 #define BODY_MAX           65536 // bytes of one encoded body
 #define BODY_INDEX_MAX     65535
@@ -100,6 +101,14 @@ static bool module_name_is_valid(const char *name)
     return true;
 }
 
+// NULL and empty: a module that is built in.
+static bool source_hash_is_valid(const char *text)
+{
+    return text == NULL || text[0] == '\0' ||
+           (strlen(text) == SOURCE_HASH_TEXT &&
+            strspn(text, "0123456789abcdef") == SOURCE_HASH_TEXT);
+}
+
 static bool rate_is_valid(uint32_t rate)
 {
     return rate >= 1 && rate <= TICK_RATE_MAX;
@@ -118,8 +127,8 @@ static bool welcome_is_valid(const cm_control *c)
                  rate_is_valid(c->input_rate) && c->rewind_ms <= REWIND_MS_MAX;
     bool player = c->player < CAROM_PLAYERS_MAX || c->player == PLAYER_NONE;
     return rates && player && c->tick <= UINT32_MAX && c->module != NULL &&
-           module_name_is_valid(c->module) && c->scene.size <= PACKED_MAX &&
-           c->keyframe.size <= PACKED_MAX && ticket_is_valid(c) &&
+           module_name_is_valid(c->module) && source_hash_is_valid(c->module_source) &&
+           c->scene.size <= PACKED_MAX && c->keyframe.size <= PACKED_MAX && ticket_is_valid(c) &&
            (uint32_t)c->durability < CAROM_DURABILITY_COUNT && c->durable_tick <= c->tick;
 }
 
@@ -245,6 +254,10 @@ static carom_result encode_welcome(const cm_control *c, const carom_allocator *a
     w.rewind_ms = c->rewind_ms;
     w.module = string(c->module);
     w.module_version = c->module_version;
+    w.module_abi = c->module_abi;
+    w.seed = c->seed;
+    w.module_source =
+        c->module_source != NULL && c->module_source[0] != '\0' ? string(c->module_source) : NULL;
     w.tick = c->tick;
     w.present = c->present;
     w.epoch = c->epoch;
@@ -494,6 +507,9 @@ static bool take_fields(const Carom__Control *message, cm_control *c)
         c->rewind_ms = w->rewind_ms;
         c->module = w->module;
         c->module_version = w->module_version;
+        c->module_abi = w->module_abi;
+        c->seed = w->seed;
+        c->module_source = w->module_source;
         c->tick = w->tick;
         c->present = w->present;
         c->epoch = (uint8_t)w->epoch;
@@ -586,6 +602,7 @@ static bool fill(const Carom__Control *message, block *b, cm_control *c)
     c->name = block_string(b, c->name);
     c->room = block_string(b, c->room);
     c->module = block_string(b, c->module);
+    c->module_source = block_string(b, c->module_source);
     c->text = block_string(b, c->text);
     c->user_data = block_bytes(b, c->user_data);
     c->payload = block_bytes(b, c->payload);

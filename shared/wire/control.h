@@ -51,6 +51,9 @@ typedef struct cm_control {
     uint32_t tick_rate, view_rate, input_rate, rewind_ms; // welcome
     const char *module;                                   // welcome
     uint32_t module_version;                              // welcome
+    uint32_t module_abi;                                  // welcome
+    uint64_t seed;                                        // welcome: of the match
+    const char *module_source;                            // welcome; NULL or "" for none
     cm_bytes scene, keyframe; // welcome: packed scene, encoded game (not compressed here; they are
                               // compressed on the wire, size-capped when decoded)
     uint64_t present;         // welcome

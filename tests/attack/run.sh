@@ -21,12 +21,12 @@ server=
 bots=
 trap 'kill -CONT $server 2>/dev/null; kill $bots $server 2>/dev/null; wait 2>/dev/null; rm -rf "$dir"' EXIT
 
-check() { # NAME CONDITION-STATUS [FILE]: which tells more where it failed
-    if [ "$2" -eq 0 ]; then
+check() { # STATUS NAME [FILE]: which tells more where it failed; a $(…) in the name changes $?, so it is second
+    if [ "$1" -eq 0 ]; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
-        echo "attack: FAILED: $1"
+        echo "attack: FAILED: $2"
         [ -z "${3:-}" ] || cat "$dir/$3"
         tail -1 "$dir/status" | grep -o '"players".*"draining'
     fi
@@ -77,7 +77,7 @@ for ((i = 0; i < 300; i++)); do
 done
 look
 [ "$(field players)" -eq 8 ]
-check "eight bots play before" $?
+check $? "eight bots play before"
 before=$(resident)
 
 # Plays an attack; what must be counted, and what must not change.
@@ -86,25 +86,25 @@ run() { # KIND REASON COUNT [TOKEN]
     was=$(field "$2")
     tick=$(field tick)
     "$attack" "$1" "$address" "$3" ${4:+"$4"} >"$dir/attack.json" 2>"$dir/attack.log"
-    check "$1 is played" $? attack.log
+    check $? "$1 is played" attack.log
     look
     echo "attack: $1: $(cat "$dir/attack.json"), $2 $was -> $(field "$2"), memory +$(($(resident) - before)) KiB"
     sent=$(grep -o '"sent_bytes":[0-9]*' "$dir/attack.json" | cut -d: -f2)
     got=$(grep -o '"got_bytes":[0-9]*' "$dir/attack.json" | cut -d: -f2)
     [ "$1" = hello ] || [ "$1" = noack ] || [ "$(field "$2")" -gt "$was" ]
-    check "$1 is refused and counted as $2" $?
+    check $? "$1 is refused and counted as $2"
     [ "$1" = noack ] || [ "${got:-1}" -le "${sent:-0}" ]
-    check "$1 gets no more bytes than it sends" $?
+    check $? "$1 gets no more bytes than it sends"
     [ "$(field players)" -ge 8 ]
-    check "$1: eight play on" $?
+    check $? "$1: eight play on"
     [ "$(field tick)" -gt "$tick" ]
-    check "$1: ticks go on" $?
+    check $? "$1: ticks go on"
     [ $(($(resident) - before)) -le "$memory_kib" ]
-    check "$1: memory stays" $?
+    check $? "$1: memory stays"
     # However much comes, a tick waits for a bounded number of datagrams and of steps over ENet's
     # lists (net.c): counted, so that no clock judges. The times beside them are for the reader.
     [ "$(field turn_datagrams_max)" -le "$turn_datagrams" ] && [ "$(field turn_steps_max)" -le "$turn_steps" ]
-    check "$1: a turn's work stays" $?
+    check $? "$1: a turn's work stays"
     echo "attack: $1: at most $(field turn_datagrams_max) datagrams and $(field turn_steps_max) steps a turn; tick ms p50 $(time_of tick_ms_p50), p99 $(time_of tick_ms_p99), ticks behind $(field ticks_behind)"
 }
 
@@ -114,7 +114,7 @@ peers=$(field peers)
 amid=$!
 run hello hello "$strangers"
 wait "$amid"
-check "a newcomer plays amid $strangers hellos" $? amid.json
+check $? "a newcomer plays amid $strangers hellos" amid.json
 for ((i = 0; i < 300; i++)); do # and is gone again
     [ "$(field players)" -eq 8 ] && break
     sleep 0.1
@@ -123,7 +123,7 @@ run connect cookie "$strangers"
 run sealed unknown "$strangers"
 run junk type "$strangers"
 [ "$(field peers)" -eq "$peers" ]
-check "strangers take no slot, of which $peers are taken" $?
+check $? "strangers take no slot, of which $peers are taken"
 
 # Clients with tokens: commands that no client sends, and one that acknowledges nothing.
 run empty kind "$hostile" "$(token 1001)"
@@ -137,9 +137,9 @@ run noack command 200 "$(token 1006)"
 tokens=()
 for ((i = 0; i < 400; i++)); do tokens+=("$(token $((2000 + i)))"); done
 "$attack" halfopen "$address" 0 "${tokens[@]}" >"$dir/attack.json" 2>"$dir/attack.log"
-check "400 half-open connects are made" $? attack.log
+check $? "400 half-open connects are made" attack.log
 "$carom" bots --connect "$address" --key "$dir/keys" --count 1 --seconds 1 >"$dir/late.json" 2>&1
-check "a newcomer plays beside 400 half-open connects" $? late.json
+check $? "a newcomer plays beside 400 half-open connects" late.json
 
 for ((i = 0; i < 300; i++)); do # the one that acknowledged nothing is gone
     [ "$(field players)" -eq 8 ] && break
@@ -151,30 +151,30 @@ kill -CONT "$server"
 look
 look
 [ "$(field players)" -eq 8 ]
-check "nobody is sent away for a stop of 4 s" $?
+check $? "nobody is sent away for a stop of 4 s"
 
 # A token that was used before the server was killed is still used after it.
 used=$(token 3001)
 "$out/examples/01_connect" "$used" 1 >"$dir/used.txt" 2>&1
 grep -q '^ended: the client left$' "$dir/used.txt"
-check "a token lets in" $? used.txt
+check $? "a token lets in" used.txt
 
 kill -INT "$bots"
 wait "$bots"
 bots=
 grep -q '"connected":8' "$dir/bots.json" && grep -q '"ended":0' "$dir/bots.json" &&
     grep -q '"desyncs":0' "$dir/bots.json"
-check "eight bots stayed and none desynced" $? bots.json
+check $? "eight bots stayed and none desynced" bots.json
 disown "$server" # so that the shell does not tell of its end
 kill -9 "$server"
 while kill -0 "$server" 2>/dev/null; do sleep 0.1; done
 start_server "$address"
 "$out/examples/01_connect" "$used" 20 >"$dir/used.txt" 2>&1
 grep -q '^ended: the token was used before$' "$dir/used.txt"
-check "it lets nobody in after a kill -9" $? used.txt
+check $? "it lets nobody in after a kill -9" used.txt
 kill -INT "$server"
 wait "$server"
-check "the server drains and its recording verifies" $?
+check $? "the server drains and its recording verifies"
 server=
 echo "attack: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

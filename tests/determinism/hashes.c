@@ -9,6 +9,7 @@
 
 #include "shared/game/game_host.h"
 #include "shared/scene/scene_json.h"
+#include "tests/determinism/math_digest.h"
 #include "tests/unit/sim/golden_queries.h"
 
 static int print_hashes(const char *path, unsigned long ticks)
@@ -49,6 +50,7 @@ int main(int argc, char **argv)
         return 2;
     }
     unsigned long ticks = strtoul(argv[1], NULL, 10);
+    printf("math %016llx\n", (unsigned long long)cm_math_digest());
     for (int i = 2; i < argc; i++) {
         int status = print_hashes(argv[i], ticks);
         if (status != 0) {

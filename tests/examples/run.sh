@@ -13,12 +13,12 @@ failed=0
 server=
 trap 'kill "$server" 2>/dev/null; rm -rf "$dir"' EXIT
 
-check() { # NAME CONDITION-STATUS
-    if [ "$2" -eq 0 ]; then
+check() { # STATUS NAME: in this order, since a $(…) in the name changes $?
+    if [ "$1" -eq 0 ]; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
-        echo "examples: FAILED: $1"
+        echo "examples: FAILED: $2"
     fi
 }
 
@@ -45,11 +45,11 @@ start_server() { # FLAGS: serves the small scene, sets server and address
 plays() { # NAME WHERE PROGRAM
     "$3" "$2" 4 >"$dir/example.txt" 2>&1
     status=$?
-    check "$1 plays: status $status: $(tail -1 "$dir/example.txt")" "$status"
+    check "$status" "$1 plays: status $status: $(tail -1 "$dir/example.txt")"
     grep -q '^ended: the client left$' "$dir/example.txt"
-    check "$1 ends by leaving" $?
+    check $? "$1 ends by leaving"
     [ "$(grep -c ' s: ' "$dir/example.txt")" -ge 2 ]
-    check "$1 says where it is" $?
+    check $? "$1 says where it is"
 }
 
 start_server --insecure
@@ -61,7 +61,7 @@ done
 "$carom" bots --connect "$address" --count 4 --seconds 3 --latency 30 --jitter 5 --loss 2 \
     --predict 2 >"$dir/bots.json" 2>"$dir/bots.log"
 status=$?
-check "bots: $(cat "$dir/bots.json" "$dir/bots.log")" "$status"
+check "$status" "bots: $(cat "$dir/bots.json" "$dir/bots.log")"
 python3 - "$dir/bots.json" <<'PYTHON'
 import json, sys
 s = json.load(open(sys.argv[1]))
@@ -73,7 +73,7 @@ if s["connected"] != 4 or s["clients"] != 4 or s["predicting"] != 2 or s["refuse
 if not s["prediction_error"]["count"] > 0 or s["prediction_error"]["max"] < s["prediction_error"]["p99"]:
     sys.exit(f"examples: prediction error: {s['prediction_error']}")
 PYTHON
-check "the bots' summary" $?
+check $? "the bots' summary"
 
 for flags in "" "--connect nowhere" "--connect $address --count 0" "--connect $address --loss 101" \
     "--connect $address --pattern sing" "--connect $address --speed 3"; do
@@ -81,17 +81,17 @@ for flags in "" "--connect nowhere" "--connect $address --count 0" "--connect $a
     "$carom" bots $flags >"$dir/out.txt" 2>"$dir/err.txt"
     status=$?
     [ "$status" -eq 2 ] && [ ! -s "$dir/out.txt" ] && grep -q '^carom: bots: ' "$dir/err.txt"
-    check "bots '$flags': status $status, expected 2 and a message" $?
+    check $? "bots '$flags': status $status, expected 2 and a message"
 done
 
 kill -INT "$server"
 wait "$server"
-check "the server drains" $?
+check $? "the server drains"
 "$carom" bots --connect "$address" --count 1 --seconds 1 >"$dir/out.txt" 2>"$dir/err.txt"
 status=$?
 [ "$status" -eq 1 ] && grep -q '"UNREACHABLE":1' "$dir/out.txt"
 status=$?
-check "bots without a server: status $status: $(cat "$dir/out.txt")" "$status"
+check "$status" "bots without a server: status $status: $(cat "$dir/out.txt")"
 
 # A server with a key: only who has a token plays, and a token plays once.
 umask 077
@@ -99,31 +99,31 @@ umask 077
 start_server --key "$dir/keys"
 "$carom" bots --connect "$address" --key "$dir/keys" --count 3 --seconds 1 >"$dir/bots.json" 2>"$dir/bots.log"
 status=$?
-check "bots with tokens: $(cat "$dir/bots.json" "$dir/bots.log")" "$status"
+check "$status" "bots with tokens: $(cat "$dir/bots.json" "$dir/bots.log")"
 "$carom" bots --connect "$address" --count 1 --seconds 1 >"$dir/out.txt" 2>&1
 status=$?
 [ "$status" -eq 1 ] && grep -q '"TOKEN":1' "$dir/out.txt"
 status=$?
-check "a bot without a token: status $status: $(cat "$dir/out.txt")" "$status"
+check "$status" "a bot without a token: status $status: $(cat "$dir/out.txt")"
 # Debian's Python, which has the library: another one may stand before it on the PATH.
 python=python3
 /usr/bin/python3 -c 'import nacl' 2>/dev/null && python=/usr/bin/python3
 token=$("$python" client-sdk/examples/issue_token.py "$dir/keys" 42 "$address" "" Petra 00ff)
-check "the Python example issues a token" $?
+check $? "the Python example issues a token"
 "$carom" token inspect --key "$dir/keys" "$token" >"$dir/out.txt" 2>&1
 status=$?
-check "token inspect reads it: $(cat "$dir/out.txt")" "$status"
+check "$status" "token inspect reads it: $(cat "$dir/out.txt")"
 grep -q '"client_id":"42".*"expired":false.*"'"$address"'".*"name":"Petra","user_data":"00ff"' "$dir/out.txt"
 status=$?
-check "token inspect says what it was made of: $(cat "$dir/out.txt")" "$status"
+check "$status" "token inspect says what it was made of: $(cat "$dir/out.txt")"
 plays "01_connect with a token of Python's" "$token" "$out/examples/01_connect"
 "$out/examples/01_connect" "$token" 20 >"$dir/example.txt" 2>&1 # the refusal is a hint at first
 grep -q '^ended: the token was used before$' "$dir/example.txt"
 status=$?
-check "a token lets in once: $(cat "$dir/example.txt")" "$status"
+check "$status" "a token lets in once: $(cat "$dir/example.txt")"
 kill -INT "$server"
 wait "$server"
-check "the server with keys drains" $?
+check $? "the server with keys drains"
 
 echo "examples: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

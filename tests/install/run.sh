@@ -13,44 +13,44 @@ trap 'rm -rf "$dir"' EXIT
 failed=0
 passed=0
 
-check() { # NAME STATUS
-    if [ "$2" -eq 0 ]; then
+check() { # STATUS NAME: in this order, since a $(…) in the name changes $?
+    if [ "$1" -eq 0 ]; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
-        echo "install: FAILED: $1"
+        echo "install: FAILED: $2"
     fi
 }
 
 $make -s --no-print-directory install DESTDIR="$dir" PREFIX=/opt/carom >"$dir/log.txt" 2>&1
-check "make install: $(tail -3 "$dir/log.txt")" $?
+check $? "make install: $(tail -3 "$dir/log.txt")"
 root=$dir/opt/carom
 for file in bin/carom lib/libcarom_client.a lib/pkgconfig/carom-client.pc lib/libcarom_token.a include/carom/client.h \
     lib/libcarom_sim.a lib/pkgconfig/carom-sim.pc include/carom/world.h include/carom/limits.h \
     share/carom/carom.json share/carom/carom.service share/carom/sandbox.json \
     share/carom/scene.proto share/carom/control.proto share/carom/PROTOCOL.md share/carom/MATCH_FILE.md share/carom/EXPORT_FILE.md; do
     [ -s "$root/$file" ]
-    check "$file is installed" $?
+    check $? "$file is installed"
 done
 unit=$root/share/carom/carom.service
 grep -q '^ExecStart=/opt/carom/bin/carom serve ' "$unit" &&
     grep -q '^ExecStartPre=/opt/carom/bin/carom serve .*--check-config$' "$unit" &&
     ! grep -q /usr/local "$unit"
-check "the unit names the prefix: $(grep -n '/usr/local\|^ExecStart' "$unit")" $?
+check $? "the unit names the prefix: $(grep -n '/usr/local\|^ExecStart' "$unit")"
 if command -v systemd-analyze >/dev/null 2>&1; then # which says what it ignores, and ends with 0
     sed "s|/opt/carom|$root|g" "$unit" >"$dir/carom.service"
     said=$(systemd-analyze verify --man=no "$dir/carom.service" 2>&1) && [ -z "$said" ]
-    check "systemd-analyze verifies the unit: $said" $?
+    check $? "systemd-analyze verifies the unit: $said"
 fi
 # As the head of the unit has it: the scene into a database of the working directory, then the check
 # that the unit makes before each start. The address may be taken here: a free one.
 mkdir "$dir/var"
 (cd "$dir/var" && "$root/bin/carom" scene import "$root/share/carom/sandbox.json" --db carom.db &&
-    CAROM_LISTEN=127.0.0.1:0 "$root/bin/carom" serve --config "$root/share/carom/carom.json" \
+    CAROM_LISTEN=127.0.0.1:0 CAROM_DB=carom.db CAROM_MATCHES=matches "$root/bin/carom" serve --config "$root/share/carom/carom.json" \
         --check-config) >"$dir/log.txt" 2>&1
-check "the installed configuration and scene are good: $(cat "$dir/log.txt")" $?
+check $? "the installed configuration and scene are good: $(cat "$dir/log.txt")"
 [ "$(ls -A "$dir/var")" = carom.db ]
-check "a check leaves nothing behind: $(ls -A "$dir/var")" $?
+check $? "a check leaves nothing behind: $(ls -A "$dir/var")"
 
 {
     printf '#include <carom/client.h>\n#include <time.h>\n'
@@ -64,28 +64,91 @@ cp "$dir/five.c" "$dir/five.cc"
 export PKG_CONFIG_SYSROOT_DIR=$dir PKG_CONFIG_PATH=$root/lib/pkgconfig
 warn="-Wall -Wextra -Werror ${SDK_FLAGS:-}"
 flags=$(pkg-config --cflags --libs carom-client 2>&1)
-check "pkg-config: $flags" $?
+check $? "pkg-config: $flags"
 # shellcheck disable=SC2086
 "$cc" -std=c17 $warn "$dir/five.c" $flags -o "$dir/five_c" && "$dir/five_c"
-check "README's example in C, by pkg-config" $?
+check $? "README's example in C, by pkg-config"
 # shellcheck disable=SC2086
 "$cxx" -std=c++17 $warn "$dir/five.cc" $flags -o "$dir/five_cc" && "$dir/five_cc"
-check "README's example in C++, by pkg-config" $?
+check $? "README's example in C++, by pkg-config"
 libs=$(sed -n 's/^Link with `build.release.libcarom_client.a \([^`]*\)`.*/\1/p' README.md)
 [ -n "$libs" ]
-check "README names the libraries" $?
+check $? "README names the libraries"
 # shellcheck disable=SC2086
 "$cc" -std=c17 $warn "-I$root/include" "$dir/five.c" "$root/lib/libcarom_client.a" $libs -o "$dir/five_r" &&
     "$dir/five_r"
-check "README's example with README's libraries" $?
+check $? "README's example with README's libraries"
 
 # The world alone: nothing else is linked, and the flags name nothing else.
 flags=$(pkg-config --cflags --libs carom-sim 2>&1)
 [ "$(pkg-config --libs carom-sim | tr -s ' ' '\n' | grep -c '^-l')" -eq 1 ]
-check "carom-sim links one library: $flags" $?
+check $? "carom-sim links one library: $flags"
 # shellcheck disable=SC2086
 "$cc" -std=c17 $warn tests/install/sim.c $flags -o "$dir/sim" && "$dir/sim"
-check "a program with libcarom_sim and nothing else" $?
+check $? "a program with libcarom_sim and nothing else"
+
+# A game of one's own, from nothing: written, built, checked, tried, hosted, played, verified. With
+# cmake, where it is there, the module is of the same source.
+carom=$root/bin/carom
+(cd "$dir" && "$carom" module new pong && make -s -C pong CC="$cc" && "$carom" module test pong/pong.so) \
+    >"$dir/log.txt" 2>&1
+check $? "module new, make, module test: $(tail -3 "$dir/log.txt")"
+grep -q '"result": "sound", "ticks": 600, "made_again": 1200' "$dir/log.txt"
+check $? "the new module is sound: $(tail -1 "$dir/log.txt")"
+"$carom" module new pong --dir "$dir" 2>&1 | grep -q "$dir/pong: File exists"
+check $? "an existing folder is left alone"
+said=$("$carom" module new Pong --dir "$dir" 2>&1)
+[ $? -eq 2 ] && grep -q 'at most 31 of a-z' <<<"$said"
+check $? "a name that no module may have: $said"
+if command -v cmake >/dev/null; then
+    CC=$cc cmake -S "$dir/pong" -B "$dir/cmake" >"$dir/log.txt" 2>&1 &&
+        cmake --build "$dir/cmake" >>"$dir/log.txt" 2>&1 &&
+        "$carom" module check "$dir/cmake/pong.so" >"$dir/by_cmake.txt" 2>>"$dir/log.txt"
+    check $? "the new module by cmake: $(tail -3 "$dir/log.txt")"
+    "$carom" module check "$dir/pong/pong.so" | grep -o '"source": "[0-9a-f]*"' >"$dir/by_make.txt"
+    grep -qFf "$dir/by_make.txt" "$dir/by_cmake.txt"
+    check $? "make and cmake tell the same source"
+else
+    echo 'install: no cmake here: CMakeLists.txt of a new module was not tried'
+fi
+flags=$(pkg-config --cflags --libs carom-client 2>&1)
+# shellcheck disable=SC2086
+"$cc" -std=c17 $warn tests/install/pong.c "$dir/pong/pong.a" $flags -o "$dir/pong_client" 2>"$dir/log.txt"
+check $? "a client with the module: $(tail -3 "$dir/log.txt")"
+play_pong() { # FILE.so: hosts it, plays once; the match is left in $dir/matches
+    rm -rf "$dir/ready" "$dir/matches"
+    "$carom" serve --insecure --module "$1" --scene "$dir/pong/pong.json" --listen 127.0.0.1:0 \
+        --ready-file "$dir/ready" --db "$dir/pong.db" --matches "$dir/matches" >"$dir/serve.txt" 2>&1 &
+    server=$!
+    for ((i = 0; i < 300; i++)); do
+        [ ! -s "$dir/ready" ] || break
+        sleep 0.1
+    done
+    "$dir/pong_client" "$(tr -d ' \n' <"$dir/ready")" 2>"$dir/log.txt"
+    played=$?
+    kill -TERM "$server"
+    wait "$server"
+}
+play_pong "$dir/pong/pong.so"
+check $? "the server drains and verifies: $(tail -2 "$dir/serve.txt")"
+check "$played" "a client plays the new module: $(cat "$dir/log.txt")"
+said=$("$carom" replay "$dir"/matches/*.match --verify --module "$dir/pong/pong.so" 2>&1)
+check $? "the recording verifies: $said"
+said=$("$carom" replay "$dir"/matches/*.match --verify 2>&1)
+[ $? -eq 2 ] && grep -q "recorded with module 'pong'" <<<"$said"
+check $? "without the module nothing is said: $said"
+# The same source compiled otherwise is another file, and the same rules; other source is neither.
+make -s -C "$dir/pong" clean && make -s -C "$dir/pong" CC="$cc" CFLAGS=-O1
+said=$("$carom" replay "$dir"/matches/*.match --verify --module "$dir/pong/pong.so" 2>&1)
+[ $? -eq 0 ] && grep -q 'not the very file' <<<"$said"
+check $? "another file of the same source verifies, and it is said: $said"
+echo '// changed' >>"$dir/pong/module.c" && make -s -C "$dir/pong" CC="$cc"
+said=$("$carom" replay "$dir"/matches/*.match --verify --module "$dir/pong/pong.so" 2>&1)
+[ $? -eq 2 ] && grep -q 'of source' <<<"$said"
+check $? "a module of other source is refused: $said"
+play_pong "$dir/pong/pong.so"
+[ "$played" -ne 0 ]
+check $? "a client of other source does not play: $(cat "$dir/log.txt")"
 
 # A backend: issues a token with the token library alone, in C++, and carom reads it.
 cat >"$dir/issue.cc" <<'END'
@@ -118,7 +181,7 @@ flags=$(pkg-config --cflags --libs carom-token 2>&1)
     "$root/bin/carom" token keygen --out "$dir/key" &&
     token=$("$dir/issue" <"$dir/key") &&
     "$root/bin/carom" token inspect --key "$dir/key" -- "$token" | grep -q '"client_id":"42"'
-check "a backend issues a token with libcarom_token" $?
+check $? "a backend issues a token with libcarom_token"
 
 echo "install: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

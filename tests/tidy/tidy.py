@@ -74,7 +74,8 @@ LAYERS = [
 
 # Files of server/host, upward: one may include those before it, and a name that is not here none of
 # them. So the stages do not know of each other, nor of the worker that gives each its turn.
-HOST_ORDER = ["log", "admin", "room_list", "config", "key_file", "metrics", "outbox", "bans", "used_tokens",
+HOST_ORDER = ["log", "admin", "room_list", "config", "elf", "elf_dynamic", "module_file",
+              "module_loader", "key_file", "metrics", "outbox", "bans", "used_tokens",
               "admission", "connections", "door", "commands", "peer_account", "session", "history", "inbox",
               "room", "snapshot", "frame", "replicate", "arrivals", "room_loop", "net", "roster", "clients",
               "publisher", "hosted_room", "worker", "status"]

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/host/module_loader.h"
 #include "server/tools/cli/cli.h"
 #include "server/record/scene_db.h"
 #include "shared/scene/scene_json.h"
@@ -67,6 +68,31 @@ int cm_cli_load_scene(const char *name, const char *db, int solver, cm_scene **s
         return db != NULL && result == CAROM_ERROR_IO ? CM_STATUS_FAILED : CM_STATUS_USAGE;
     }
     return cm_cli_suit_scene(name, db, solver, *scene);
+}
+
+int cm_cli_check_config(const char *name, const char *db, const cm_scene *scene)
+{
+    cm_scene_error error = {.path = "$.module_config"};
+    const carom_module *module = cm_module_find(cm_scene_module(scene));
+    if (module == NULL ||
+        cm_game_takes_config(scene, module, error.message, sizeof error.message)) {
+        return CM_STATUS_DONE;
+    }
+    cm_cli_scene_error_at(name, db, &error);
+    return CM_STATUS_USAGE;
+}
+
+int cm_cli_load_modules(const cm_option_texts *files)
+{
+    for (uint32_t i = 0; i < files->count; i++) {
+        char error[1024] = "";
+        carom_result result = cm_module_load_list(files->texts[i], error, sizeof error);
+        if (result != CAROM_OK) {
+            cm_cli_error("%s", error);
+            return CM_STATUS_USAGE;
+        }
+    }
+    return CM_STATUS_DONE;
 }
 
 int cm_cli_load_inputs(const char *file, const cm_scene *scene, const carom_module *module,

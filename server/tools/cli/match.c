@@ -25,8 +25,9 @@ void cm_match_print_info(const cm_match_file *file)
     cm_json_quote(info.engine_text, engine, sizeof engine);
     printf("{\"match_id\": \"%016" PRIx64 "\", \"format\": %u, \"scene\": %s", info.match_id,
            info.format, name);
-    printf(", \"bodies\": %u, \"module\": %s, \"module_version\": %u",
-           scene != NULL ? cm_scene_body_count(scene) : 0, module, info.module_version);
+    printf(", \"bodies\": %u, \"module\": %s, \"module_version\": %u, \"module_source\": \"%s\"",
+           scene != NULL ? cm_scene_body_count(scene) : 0, module, info.module_version,
+           info.module_source);
     printf(", \"engine_version\": %u, \"engine\": %s, \"layout_hash\": \"%016" PRIx64 "\"",
            info.engine_version, engine, info.layout_hash);
     printf(", \"sign_key\": \"%s\"", info.sign_key);

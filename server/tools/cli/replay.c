@@ -7,6 +7,7 @@
 
 #include "server/tools/cli/cli.h"
 #include "server/record/crew.h"
+#include "server/tools/cli/load.h"
 #include "server/record/replay.h"
 #include "server/record/sign_key.h"
 #include "server/tools/cli/replay_export.h"
@@ -46,6 +47,9 @@ static int print_json(const char *result, const cm_replay_report *report, int st
            result, report->verified_ticks, report->final_hash, report->complete ? "true" : "false",
            verdict_name(proof), proof->is_signed ? "true" : "false", proof->signed_tick,
            report->keyframes, proof->personal, proof->erased);
+    if (report->other_module_file) {
+        printf(", \"other_module_file\": true");
+    }
     if (!report->complete) {
         printf(", \"cut_at_tick\": %" PRIu64, proof->ticks);
     }
@@ -88,6 +92,9 @@ static int print_text(const cm_replay_report *report)
         printf(", complete\n");
     } else {
         printf(", cut at tick %" PRIu64 ": no end was recorded\n", proof->ticks);
+    }
+    if (report->other_module_file) {
+        printf("the module is of the recorded source, but not the very file that the server had\n");
     }
     print_bounds(proof);
     return CM_STATUS_DONE;
@@ -178,7 +185,9 @@ static int run_command(int argc, char **argv)
     uint32_t count = 0;
     cm_replay_export_options e = {.every = 1, .speed = 1.0};
     int64_t jobs = 0;
+    cm_option_texts modules = {.count = 0};
     const cm_option options[] = {
+        {.name = "module", .kind = CM_OPTION_TEXTS, .value = &modules},
         {.name = "verify", .kind = CM_OPTION_FLAG, .value = &verifying},
         {.name = "pubkey", .kind = CM_OPTION_TEXT, .value = &key_path},
         {.name = "jobs", .kind = CM_OPTION_INT, .value = &jobs, .low = 1, .high = CM_CREW_JOBS_MAX},
@@ -216,6 +225,10 @@ static int run_command(int argc, char **argv)
                      "replay'");
         return CM_STATUS_USAGE;
     }
+    status = cm_cli_load_modules(&modules);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
     if (!verifying) {
         return cm_replay_export(path, &e);
     }
@@ -236,10 +249,11 @@ static int run_command(int argc, char **argv)
 const cm_command cm_replay_command = {
     "replay", run_command,
     "runs a recorded match again\n"
-    "usage: carom replay MATCH --verify [--jobs N] [--pubkey FILE] [--states PREFIX]\n"
-    "                    [--format text|json]\n"
+    "usage: carom replay MATCH --verify [--jobs N] [--module FILE.so] [--pubkey FILE]\n"
+    "                    [--states PREFIX] [--format text|json]\n"
     "       carom replay MATCH [--export jsonl|csv|sqlite|gltf] [--out FILE] [--seek TICK]\n"
     "                    [--from TICK] [--to TICK] [--every K] [--speed X] [--events]\n"
+    "                    [--module FILE.so]\n"
     "\n"
     "With --verify:\n"
     "  --verify   makes the file's hash chain again, re-simulates, and compares the hash of every\n"
@@ -253,6 +267,7 @@ const cm_command cm_replay_command = {
     "             there are cores); the result is the same with any number\n"
     "  --pubkey   public key (what 'carom match keygen' makes, or 64 hexadecimal digits):\n"
     "             'authentic' where the whole match is signed by it, else status 1\n"
+    "  --module   the game module that the match was played with, where it is not built in\n"
     "  --states   where the match diverged: the recorded and the replayed state at the next\n"
     "             keyframe, encoded, as PREFIX.recorded and PREFIX.replayed\n"
     "Without, the match is played again and its states are given out; every tick's hash is\n"

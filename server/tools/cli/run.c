@@ -19,11 +19,11 @@ const cm_command *const cm_commands[] = {
     &cm_plot_command,
     &cm_token_command,
     &cm_admin_command,
+    &cm_module_command,
     &cm_capacity_command,
     &cm_doctor_command,
     &cm_help_command,
     &cm_version_command,
-    &(const cm_command){"module", NULL, "game modules from files\n", NULL},
     NULL,
 };
 

@@ -94,6 +94,10 @@ static int try_use(const char *file, const char *text, size_t size, const cm_sce
         snprintf(message, sizeof message, CM_CLI_NO_MODULE, cm_scene_module(scene));
         return refuse_at(file, text, size, "$.module", message);
     }
+    if (!cm_game_takes_config(scene, cm_module_find(cm_scene_module(scene)), message,
+                              sizeof message)) {
+        return refuse_at(file, text, size, "$.module_config", message);
+    }
     if (cm_snapshot_config(scene, &config, message, sizeof message) != CAROM_OK) {
         const char *said = strstr(message, "from ");
         return refuse_at(file, text, size, "$.bounds", said != NULL ? said : message);
@@ -267,15 +271,19 @@ static int run_rooms(const char *add, const char *remove, const char *db)
 static int run_command(int argc, char **argv)
 {
     const char *db = CM_CATALOGUE_DEFAULT, *name = NULL, *add = NULL, *remove = NULL;
+    cm_option_texts modules = {.count = 0};
     const cm_option options[] = {
         {"add", CM_OPTION_TEXT, &add, 0, 0, NULL, NULL},
         {"remove", CM_OPTION_TEXT, &remove, 0, 0, NULL, NULL},
+        {"module", CM_OPTION_TEXTS, &modules, 0, 0, NULL, NULL},
         {"db", CM_OPTION_TEXT, &db, 0, 0, NULL, NULL},
         {"name", CM_OPTION_TEXT, &name, 0, 0, NULL, NULL},
     };
     const char *words[1 + FILES_MAX] = {NULL};
     uint32_t count = 0;
-    int status = cm_cli_options(argc, argv, options, 4, words, 1 + FILES_MAX, &count);
+    int status = cm_cli_options(argc, argv, options, sizeof options / sizeof options[0], words,
+                                1 + FILES_MAX, &count);
+    status = status == CM_STATUS_DONE ? cm_cli_load_modules(&modules) : status;
     if (status != CM_STATUS_DONE) {
         return status;
     }
@@ -327,7 +335,7 @@ const cm_command cm_scene_command = {
     "scene", run_command,
     "imports, exports, lists and checks scenes\n"
     "usage: carom scene import FILE|export NAME|list|validate FILE...|show NAME|delete NAME\n"
-    "                   [--db FILE]\n"
+    "                   [--db FILE] [--module FILE.so]\n"
     "       carom scene rooms [--add NAME=SCENE|--remove NAME] [--db FILE]\n"
     "\n"
     "  import FILE    checks a scene file and keeps it under its name (or --name NAME);\n"
@@ -340,5 +348,6 @@ const cm_command cm_scene_command = {
     "                 change them. serve starts such a room where no scene is named\n"
     "  validate FILE  checks scene files (- is standard input) and prints nothing but what is\n"
     "                 wrong with them: every error and warning that it can find\n"
+    "  --module       a game module that scenes may name; may be repeated\n"
     "  --db FILE      catalogue of scenes and rooms (" CM_CATALOGUE_DEFAULT ")\n",
     NULL};

@@ -59,6 +59,8 @@ const cm_command cm_serve_command = {
     "  --room NAME=SCENE   opens a room of that name; may be given again and again. Players come\n"
     "                      into the room that their token names, or without tokens say which;\n"
     "                      who names none comes into the first\n"
+    "  --module FILE.so    a game module that the scene may name (carom module); may be\n"
+    "                      repeated. It runs as the server: from root or this user alone\n"
     "  --key FILE          keys that tokens are opened with (carom token keygen); SIGHUP reads\n"
     "                      them again. Needed outside loopback\n"
     "  --public LIST       addresses that tokens may name, with commas between them; without it\n"

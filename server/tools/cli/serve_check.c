@@ -52,9 +52,13 @@ carom_result cm_serve_find_scene(const cm_config *config, const char *text, bool
     carom_world_def def;
     cm_scene_world_def(*scene, &def);
     *tick_rate = def.tick_rate;
-    if (module[0] != '\0' && cm_module_find(module) == NULL) {
-        strcpy(wrong.path, "$.module");
-        snprintf(wrong.message, sizeof wrong.message, CM_CLI_NO_MODULE, module);
+    const carom_module *rules = cm_module_find(module);
+    if (rules == NULL ||
+        !cm_game_takes_config(*scene, rules, wrong.message, sizeof wrong.message)) {
+        strcpy(wrong.path, rules == NULL ? "$.module" : "$.module_config");
+        if (rules == NULL) {
+            snprintf(wrong.message, sizeof wrong.message, CM_CLI_NO_MODULE, module);
+        }
         if (is_file) {
             cm_scene_find_lines_in(text, &wrong, 1);
         }

@@ -18,6 +18,8 @@ typedef struct flags {
     cm_option_texts rooms;
     char dashed[KEYS_MAX][NAME_MAX];
     const char *text[KEYS_MAX];
+    cm_option_texts modules; // of the one key that may be repeated
+    char module_list[CM_CONFIG_TEXT_MAX + 1];
     bool flag[KEYS_MAX], given[KEYS_MAX]; // of the keys that are true or false
 } flags;
 
@@ -29,6 +31,22 @@ static void add_option(flags *f, const char *name, const cm_config_key *key, uin
     option->kind = key->kind == CM_CONFIG_BOOL ? CM_OPTION_FLAG : CM_OPTION_TEXT;
     option->value = key->kind == CM_CONFIG_BOOL ? (void *)&f->flag[at] : (void *)&f->text[at];
     option->given = key->kind == CM_CONFIG_BOOL ? &f->given[at] : NULL;
+    if (strcmp(name, "module") == 0) {
+        option->kind = CM_OPTION_TEXTS;
+        option->value = &f->modules;
+    }
+}
+
+// The files of --module, with commas between them; longer than a value may be where they are.
+static const char *join_modules(flags *f)
+{
+    size_t length = 0;
+    for (uint32_t i = 0; i < f->modules.count; i++) {
+        length += (size_t)snprintf(f->module_list + length, sizeof f->module_list - length, "%s%s",
+                                   i > 0 ? "," : "", f->modules.texts[i]);
+        length = length < sizeof f->module_list ? length : sizeof f->module_list - 1;
+    }
+    return f->modules.count > 0 ? f->module_list : NULL;
 }
 
 static void add_own(flags *f, const char *name, cm_option_kind kind, void *value)
@@ -59,8 +77,9 @@ static bool apply(flags *f, cm_config *config, const cm_config_key *keys, uint32
 {
     for (uint32_t i = 0; i < count; i++) {
         const char *truth = f->flag[i] ? "true" : "false";
-        const char *text =
-            keys[i].kind == CM_CONFIG_BOOL ? (f->given[i] ? truth : NULL) : f->text[i];
+        const char *text = keys[i].kind == CM_CONFIG_BOOL        ? (f->given[i] ? truth : NULL)
+                           : strcmp(keys[i].name, "module") == 0 ? join_modules(f)
+                                                                 : f->text[i];
         char place[NAME_MAX + 8] = "--";
         strncat(place, f->dashed[i], NAME_MAX);
         if (text != NULL && !cm_config_set(config, &keys[i], text, place, error)) {

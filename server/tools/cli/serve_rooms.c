@@ -6,6 +6,7 @@
 
 #include "server/record/room_db.h"
 #include "server/tools/cli/cli.h"
+#include "server/tools/cli/load.h"
 #include "server/tools/cli/serve_check.h"
 
 static int add(const cm_config *config, cm_serve_rooms *rooms, const char *name, const char *scene,
@@ -69,8 +70,11 @@ static int add_catalogue(const cm_config *config, cm_serve_rooms *rooms)
 
 int cm_serve_rooms_load(const cm_config *config, cm_serve_rooms *rooms)
 {
-    int status = CM_STATUS_DONE;
     memset(rooms, 0, sizeof *rooms);
+    int status = cm_cli_load_modules(&(const cm_option_texts){1, {config->module}});
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
     if (config->scene[0] == '\0' && config->rooms.count == 0) {
         return add_catalogue(config, rooms);
     }

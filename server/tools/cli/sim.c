@@ -20,6 +20,7 @@ typedef struct sim_options {
     const char *scene, *db, *format, *solver, *inputs;
     int64_t ticks, every, rollback;
     bool events, timing, has_rollback;
+    cm_option_texts modules;
 } sim_options;
 
 typedef struct sim {
@@ -45,6 +46,7 @@ static int read_options(int argc, char **argv, sim_options *o)
         {"solver", CM_OPTION_CHOICE, &o->solver, 0, 0, "soft|impulse|lcp|volume", NULL},
         {"inputs", CM_OPTION_TEXT, &o->inputs, 0, 0, NULL, NULL},
         {"db", CM_OPTION_TEXT, &o->db, 0, 0, NULL, NULL},
+        {"module", CM_OPTION_TEXTS, &o->modules, 0, 0, NULL, NULL},
         {"events", CM_OPTION_FLAG, &o->events, 0, 0, NULL, NULL},
         {"timing", CM_OPTION_FLAG, &o->timing, 0, 0, NULL, NULL},
         {"rollback", CM_OPTION_INT, &o->rollback, 1, ROLLBACK_MAX, NULL, &o->has_rollback},
@@ -229,6 +231,10 @@ static int create(sim *s)
             return CM_STATUS_USAGE;
         }
     }
+    int wrong = cm_cli_check_config(s->options.scene, s->options.db, s->scene);
+    if (wrong != CM_STATUS_DONE) {
+        return wrong;
+    }
     if (s->options.inputs != NULL) {
         int status = cm_cli_load_inputs(s->options.inputs, s->scene, module, &s->inputs);
         if (status != CM_STATUS_DONE) {
@@ -268,6 +274,9 @@ static int run_command(int argc, char **argv)
     sim s;
     memset(&s, 0, sizeof s);
     int status = read_options(argc, argv, &s.options);
+    if (status == CM_STATUS_DONE) {
+        status = cm_cli_load_modules(&s.options.modules);
+    }
     if (status == CM_STATUS_DONE) {
         status = cm_cli_load_scene(s.options.scene, s.options.db, solver_of(&s), &s.scene);
     }
@@ -346,6 +355,8 @@ const cm_command cm_sim_command = {
                           "                       \"creations\", \"difference\": null or {...}}; "
                           "status 1 with a\n"
                           "                       difference, 2 where nothing ever touched\n"
+                          "  --module FILE.so     a game module that the scene may name; may be "
+                          "repeated\n"
                           "  --db FILE            SCENE is a name in this database\n"
                           "\n"
                           "jsonl: one object a sampled tick: tick, time (s), hash, bodies (name, "

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-#define CAROM_MODULE_ABI    1
+#define CAROM_MODULE_ABI    2
 #define CAROM_POINTER_BYTES 52 // of these for the pose, in a room whose scene has a pointer
 
 // In a room whose scene has a body with a history, of the bytes of an input behind that pose and
@@ -40,14 +40,28 @@ typedef struct carom_player_input {
     uint8_t bytes[CAROM_INPUT_MAX];
 } carom_player_input;
 
+// A number of the scene's `module_config`, in the order of the scene. Valid during the callback.
+typedef struct carom_setting {
+    const char *name;
+    double value; // finite, within 1e15
+} carom_setting;
+
 typedef struct carom_module {
-    uint32_t abi;         // CAROM_MODULE_ABI
-    uint32_t version;     // of the module's rules: part of a match file
-    const char *name;     // at most 31 characters of a-z, 0-9, _
+    uint32_t abi;       // CAROM_MODULE_ABI
+    uint32_t version;   // of the module's rules: part of a match file
+    const char *name;   // at most 31 characters of a-z, 0-9, _
+    const char *source; // SHA-256 of the source, 64 hexadecimal digits (carom/module.h); NULL: none
     uint32_t input_size;  // bytes, at most CAROM_INPUT_MAX
     uint32_t state_size;  // bytes, at most CAROM_MODULE_STATE_MAX; starts as zeros
     uint32_t public_size; // the first bytes of the state that every client sees in its views
-    // Each may be NULL. `start` runs once on the scene's world before tick 0 ends its making.
+    // Each may be NULL. `configure` runs first, on the scene's world: NULL where it takes the
+    // settings, else what is wrong and what it expected, for people ("goals: 0, expected 1 to
+    // 100"); then there is no game. A module without it takes no settings.
+    const char *(*configure)(carom_game *game, const carom_setting *settings, uint32_t count);
+    // Whether somebody may come in, asked of the newest state before a slot is given; what it
+    // answers is no state: only who came in is recorded. It changes nothing.
+    bool (*may_join)(const carom_game *game, const uint8_t *user_data, uint32_t size);
+    // `start` runs once on the scene's world before tick 0 ends its making.
     void (*start)(carom_game *game);
     void (*join)(carom_game *game, uint32_t player, const uint8_t *user_data, uint32_t size);
     void (*leave)(carom_game *game, uint32_t player);
@@ -82,7 +96,27 @@ CAROM_API bool carom_module_suits(const carom_module *module, carom_solver_type 
 CAROM_API carom_world *carom_game_world(const carom_game *game);
 CAROM_API void *carom_game_state(const carom_game *game);
 CAROM_API uint64_t carom_game_tick(const carom_game *game);
-CAROM_API uint64_t carom_game_random(carom_game *game); // the world's own stream
+// The world's own stream: each call moves it on, so a call too many on a client disturbs it until
+// the next correction.
+CAROM_API uint64_t carom_game_random(carom_game *game);
+// A number that follows from the match's seed, the tick and the key alone: the same however often,
+// in what order and where it is asked, in prediction too. Equal keys in one tick give equal
+// numbers.
+CAROM_API uint64_t carom_game_random_at(const carom_game *game, uint64_t key);
+
+// What the scene calls things. Names and tags belong to the bodies that the scene placed, until
+// they are destroyed; what a module made has none ("" and false).
+CAROM_API const char *carom_game_body_name(const carom_game *game, carom_body_id body);
+CAROM_API bool carom_game_body_has_tag(const carom_game *game, carom_body_id body, const char *tag);
+// The null id where no such body is there any more.
+CAROM_API carom_body_id carom_game_find_body(const carom_game *game, const char *name);
+// Puts a prefab of the scene into the world: its origin and orientation as given, its velocities
+// those of the prefab. carom_body_destroy takes it out again. CAROM_ERROR_NOT_FOUND: no prefab of
+// that name; else as carom_body_create (CAROM_ERROR_LIMIT_BODIES, …). `body` may be NULL.
+CAROM_API carom_result carom_game_spawn(carom_game *game, const char *prefab, carom_vec3 position,
+                                        carom_quat orientation, carom_body_id *body);
+// As in carom_shape_def.material; 0 for no such name.
+CAROM_API uint32_t carom_game_find_material(const carom_game *game, const char *name);
 // A reliable message to a player, sent when the tick is confirmed (never twice, whatever is
 // rewound, and whatever connections the player needs for it).
 CAROM_API carom_result carom_game_send(carom_game *game, uint32_t player, const void *bytes,
@@ -106,6 +140,40 @@ CAROM_API carom_result carom_world_query_seen(const carom_game *game, uint32_t p
                                               const carom_query_filter *filter,
                                               carom_query_hit *hits, uint32_t capacity,
                                               uint32_t *count);
+
+// A timer in a module's state: two words, zeros for one that does not run. It is due in the tick
+// that comes `ticks` (at least 1) after the one that set it.
+typedef struct carom_timer {
+    uint32_t due_low, due_high; // the tick that it is due in
+} carom_timer;
+
+static inline void carom_timer_set(carom_timer *timer, const carom_game *game, uint32_t ticks)
+{
+    uint64_t due = carom_game_tick(game) + (ticks > 0 ? ticks : 1);
+    timer->due_low = (uint32_t)due;
+    timer->due_high = (uint32_t)(due >> 32);
+}
+
+static inline void carom_timer_stop(carom_timer *timer)
+{
+    timer->due_low = timer->due_high = 0;
+}
+
+static inline bool carom_timer_runs(const carom_timer *timer)
+{
+    return (timer->due_low | timer->due_high) != 0;
+}
+
+// True once: in the first tick that asks at its time or later, and then it runs no more.
+static inline bool carom_timer_fires(carom_timer *timer, const carom_game *game)
+{
+    uint64_t due = (uint64_t)timer->due_high << 32 | timer->due_low;
+    bool fires = due != 0 && carom_game_tick(game) >= due;
+    if (fires) {
+        carom_timer_stop(timer);
+    }
+    return fires;
+}
 
 // The built-in module: each player drives a cube by force through a crowd of small cubes, which are
 // drawn to it by springs while a button is held. Input, 9 bytes: force direction x and z as

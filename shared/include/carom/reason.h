@@ -35,7 +35,8 @@ extern "C" {
     X(KICKED, "an operator sent the player away")                                                  \
     X(SLOT_GONE, "the player's slot is not kept any more")                                         \
     X(ELSEWHERE, "another port of the server has the room")                                        \
-    X(ROOM_UNKNOWN, "the server has no room of that name")
+    X(ROOM_UNKNOWN, "the server has no room of that name")                                         \
+    X(GAME_REFUSED, "the game's rules do not let the player in")
 
 typedef enum carom_reason {
 #define CAROM_REASON_ENUM(name, text) CAROM_REASON_##name,

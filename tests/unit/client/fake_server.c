@@ -109,6 +109,7 @@ void fake_server_welcome(fake_server *s)
                           .rewind_ms = 133,
                           .module = "sandbox",
                           .module_version = cm_game_module(s->game)->version,
+                          .module_abi = CAROM_MODULE_ABI,
                           .scene = {scene, scene_size},
                           .keyframe = {keyframe, keyframe_size},
                           .present = UINT64_C(1) << s->player,

@@ -397,6 +397,7 @@ Test(client, a_lying_welcome_is_refused)
                         .input_rate = 60,
                         .module = wrong == 0 ? "chess" : "sandbox",
                         .module_version = wrong == 1 ? 999 : cm_game_module(server.game)->version,
+                        .module_abi = CAROM_MODULE_ABI,
                         .scene = {scene, cm_scene_packed_size(server.scene)},
                         .keyframe = {keyframe, keyframe_size}};
         if (wrong == 2) {

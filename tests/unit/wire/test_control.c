@@ -102,6 +102,8 @@ Test(control, hello_round_trips)
     finish(back);
 }
 
+#define SOURCE "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 static cm_control welcome_of(cm_bytes scene, cm_bytes keyframe)
 {
     cm_control welcome = {.type = CM_CONTROL_WELCOME,
@@ -113,6 +115,9 @@ static cm_control welcome_of(cm_bytes scene, cm_bytes keyframe)
                           .rewind_ms = 133,
                           .module = "sandbox",
                           .module_version = 2,
+                          .module_abi = 2,
+                          .seed = UINT64_MAX - 4,
+                          .module_source = SOURCE,
                           .scene = scene,
                           .keyframe = keyframe,
                           .tick = 4000000000u,
@@ -135,6 +140,9 @@ Test(control, welcome_round_trips_compressed)
     cr_assert(same(back->scene, welcome.scene));
     cr_assert(same(back->keyframe, welcome.keyframe));
     cr_assert_str_eq(back->module, "sandbox");
+    cr_assert_str_eq(back->module_source, SOURCE);
+    cr_assert_eq(back->module_abi, 2);
+    cr_assert_eq(back->seed, UINT64_MAX - 4);
     cr_assert_eq(back->client_id, UINT64_MAX);
     cr_assert_eq(back->present, welcome.present);
     cr_assert_eq(back->tick, welcome.tick);
@@ -214,8 +222,10 @@ Test(control, what_is_out_of_range_is_not_encoded)
         {.type = CM_CONTROL_ROOM_CLOCK, .rate_permille = 1001},
         {.type = (cm_control_type)99},
         welcome_of(bytes_of(NULL, 0), bytes_of(NULL, 0)),
+        welcome_of(bytes_of(NULL, 0), bytes_of(NULL, 0)),
     };
     size_t cases_count = sizeof cases / sizeof cases[0];
+    cases[cases_count - 2].module_source = "0123";
     cases[cases_count - 1].module = "Sand Box";
     for (size_t i = 0; i < cases_count; i++) {
         uint8_t *bytes;

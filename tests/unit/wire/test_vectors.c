@@ -386,6 +386,12 @@ static size_t make_welcome(uint8_t *out, bool ticket)
     n += 7;
     content[n++] = 0x40;
     content[n++] = 1;
+    content[n++] = 0xa8; // module_abi
+    content[n++] = 0x01;
+    content[n++] = 2;
+    content[n++] = 0xb8; // seed
+    content[n++] = 0x01;
+    content[n++] = 55;
     content[n++] = 0x4a;
     content[n] = (uint8_t)stored_frame(content + n + 1, "a scene");
     n += 1u + content[n];

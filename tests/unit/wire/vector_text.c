@@ -161,6 +161,9 @@ void vector_control(vector_text *out, const cm_control *control)
         vector_put(out, ", \"view_rate\": %u, \"input_rate\": %u, \"rewind_ms\": %u",
                    control->view_rate, control->input_rate, control->rewind_ms);
         put_string(out, "module", control->module);
+        put_string(out, "module_source", control->module_source);
+        vector_put(out, ", \"module_abi\": %u, \"seed\": %llu", control->module_abi,
+                   (unsigned long long)control->seed);
         vector_put(out, ", \"module_version\": %u, \"tick\": %llu, \"present\": %llu",
                    control->module_version, (unsigned long long)control->tick,
                    (unsigned long long)control->present);

@@ -1,0 +1,32 @@
+// What happens to a module under trial: who joins, leaves, says and does what in each tick, drawn
+// from a seed. Sensible and hostile alike: user data and messages of every size, nothing and random
+// bytes among them; inputs at the ends of their ranges, numbers that are none. An input that the
+// border would refuse is not given, as in a room, and counted.
+#ifndef CM_SERVER_TOOLS_MODULE_PLAN_H
+#define CM_SERVER_TOOLS_MODULE_PLAN_H
+
+#include "shared/game/game_host.h"
+
+#define CM_PLAN_EVENTS_MAX 3u // a tick
+#define CM_PLAN_INPUTS_MAX 4u
+
+typedef struct cm_plan_tick {
+    cm_game_event events[CM_PLAN_EVENTS_MAX];
+    carom_player_input inputs[CM_PLAN_INPUTS_MAX];
+    uint32_t event_count, input_count;
+    uint8_t bytes[CM_PLAN_EVENTS_MAX][CAROM_MESSAGE_MAX];
+} cm_plan_tick;
+
+typedef struct cm_plan {
+    cm_plan_tick *ticks;
+    uint32_t count;
+    uint32_t joins, leaves, messages, inputs, refused_inputs;
+} cm_plan;
+
+// The game is asked which inputs it takes, and not changed. False: out of memory.
+bool cm_plan_make(const carom_game *game, uint64_t seed, uint32_t ticks, cm_plan *plan);
+void cm_plan_free(cm_plan *plan);
+// What is given to the game to make tick `tick` + 1 of tick `tick`.
+cm_tick_input cm_plan_input(const cm_plan *plan, uint32_t tick);
+
+#endif

@@ -1,0 +1,440 @@
+// Runs the trial in four processes, one after the other, and compares. Typical: 600 ticks of a
+// small scene, each stepped some ten times, in a second.
+#include "server/tools/module/trial.h"
+
+#include <alloca.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "server/host/module_loader.h"
+#include "server/tools/module/plan.h"
+#include "shared/base/hash.h"
+#include "shared/base/rng.h"
+#include "shared/sim/inspect.h"
+
+#define PROCESSES     4u  // the first makes every tick again, the others play it once
+#define RING          16u // images that rewinds begin from
+#define REWIND_MAX    12u
+#define DECODE_EVERY  16u
+#define HOSTILE_EVERY 32u
+#define HOSTILE_TICKS 4u
+#define STACK_BYTES   (128u << 10) // filled before a tick: deeper than any callback goes
+#define SHIFT_BYTES   (1u << 22)   // that the second process's libraries and blocks lie elsewhere
+#define GAP_BYTES     (1u << 12)
+#define GAPS          32u
+
+// What both processes write for the one that waits for them.
+typedef struct board {
+    volatile uint32_t tick;     // that is being made
+    volatile uint32_t is_state; // of a stranger: what a module must bear
+    volatile uint32_t done;
+    carom_result result;
+    cm_trial_report report;
+    uintptr_t module_at[PROCESSES], game_at[PROCESSES], stack_at[PROCESSES];
+    uint64_t hashes[PROCESSES][CM_TRIAL_TICKS_MAX + 1];
+} board;
+
+typedef struct trial {
+    const cm_trial_def *def;
+    board *board;
+    const carom_module *module;
+    carom_game *game, *other;
+    cm_plan plan;
+    uint8_t *images[RING], *encoded;
+    size_t sizes[RING], bound, encoded_size;
+    uint32_t *state; // a copy of the module's, of the first way to the tick
+    uint64_t messages, world;
+} trial;
+
+static void *shifted_allocate(void *context, size_t size)
+{
+    size_t shift = *(const size_t *)context;
+    char *block = malloc(size + shift + 64);
+    if (block != NULL) {
+        memset(block, shift > 64 ? 0x5a : 0, size + shift + 64);
+        memcpy(block + shift, &block, sizeof block);
+    }
+    return block != NULL ? block + shift + 64 : NULL;
+}
+
+static void shifted_release(void *context, void *memory)
+{
+    (void)context;
+    char *block;
+    memcpy(&block, (char *)memory - 64, sizeof block);
+    free(block);
+}
+
+// Findings ------------------------------------------------------------------------------------
+
+static bool find(trial *t, uint32_t tick, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static bool find(trial *t, uint32_t tick, const char *format, ...)
+{
+    char text[CM_TRIAL_FINDING_MAX - 32];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    snprintf(t->board->report.finding, sizeof t->board->report.finding, "tick %u: %s", tick, text);
+    return false;
+}
+
+// Where a game is not what the first way made: of the state, its first byte.
+static void name_place(const trial *t, const carom_game *game, char place[64])
+{
+    const uint32_t *state = carom_game_state(game);
+    for (uint32_t i = 0; i < t->module->state_size / 4u; i++) {
+        if (state[i] != t->state[i]) {
+            snprintf(place, 64, "byte %u of the module's state", 4 * i);
+            return;
+        }
+    }
+    bool world = carom_world_hash(carom_game_world(game)) != t->world;
+    snprintf(place, 64, "%s", world ? "the world" : "a message that it sent");
+}
+
+// Ticks ---------------------------------------------------------------------------------------
+
+static uint64_t hash_messages(const carom_game *game)
+{
+    uint32_t count;
+    const cm_game_message *messages = cm_game_messages(game, &count);
+    cm_hash hash = cm_hash_begin(count);
+    for (uint32_t i = 0; i < count; i++) {
+        cm_hash_u32(&hash, messages[i].player);
+        cm_hash_u32(&hash, messages[i].size);
+        cm_hash_bytes(&hash, messages[i].bytes, messages[i].size);
+    }
+    return cm_hash_end(&hash);
+}
+
+// What lies on the stack below this call, where a callback's variables will be.
+__attribute__((noinline)) static void fill_stack(uint8_t byte)
+{
+    volatile uint8_t bytes[STACK_BYTES];
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (uint8_t)(byte ^ (byte != 0 ? i : 0));
+    }
+}
+
+__attribute__((noinline)) static void make_tick(trial *t, carom_game *game, uint32_t tick,
+                                                uint8_t fill)
+{
+    const struct itimerval limit = {.it_value = {.tv_sec = CM_TRIAL_CPU_S}};
+    cm_tick_input input = cm_plan_input(&t->plan, tick);
+    setitimer(ITIMER_VIRTUAL, &limit, NULL); // its signal ends the process
+    fill_stack(fill);
+    cm_game_tick(game, &input);
+    // What prediction asks of a module beside its ticks.
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        (void)cm_game_player_body(game, player);
+    }
+}
+
+static bool is_same(const trial *t, const carom_game *game, uint64_t hash)
+{
+    return cm_game_hash(game) == hash && hash_messages(game) == t->messages;
+}
+
+// The tick once more from the image of the tick before it, in the same game.
+static bool make_again(trial *t, uint32_t tick, uint64_t hash, uint8_t fill, const char *cause)
+{
+    char place[64];
+    if (cm_game_restore(t->game, t->images[tick % RING], t->sizes[tick % RING]) != CAROM_OK) {
+        return find(t, tick, "a saved state could not be restored");
+    }
+    make_tick(t, t->game, tick, fill);
+    t->board->report.again++;
+    if (!is_same(t, t->game, hash)) {
+        name_place(t, t->game, place);
+        return find(t, tick, "made again it gives another result, in %s: %s", place, cause);
+    }
+    return true;
+}
+
+// From an image some ticks back, in a game at another address, with other scratch.
+static bool rewind_other(trial *t, uint32_t tick, uint64_t hash)
+{
+    char place[64];
+    uint32_t back = tick % REWIND_MAX < tick ? tick % REWIND_MAX : tick;
+    uint32_t from = tick - back;
+    if (cm_game_restore(t->other, t->images[from % RING], t->sizes[from % RING]) != CAROM_OK) {
+        return find(t, tick, "a saved state could not be restored into a second game");
+    }
+    for (uint32_t i = from; i <= tick; i++) {
+        cm_world_spoil_scratch(carom_game_world(t->other), (uint8_t)(0xc0 + i));
+        make_tick(t, t->other, i, 0);
+    }
+    t->board->report.rewinds++;
+    if (!is_same(t, t->other, hash)) {
+        name_place(t, t->other, place);
+        return find(t, tick,
+                    "after a rewind of %u ticks in a game at another address it gives another "
+                    "result, in %s: an address is used as data, or something outside of the state "
+                    "counts",
+                    back + 1, place);
+    }
+    return true;
+}
+
+static bool decode_other(trial *t, uint32_t tick, uint64_t hash)
+{
+    size_t size = cm_game_encode_size(t->game);
+    if (size > t->encoded_size) {
+        free(t->encoded);
+        t->encoded = malloc(size);
+        t->encoded_size = t->encoded != NULL ? size : 0;
+    }
+    if (t->encoded == NULL || cm_game_encode(t->game, t->encoded, size) != size ||
+        cm_game_decode(t->other, t->encoded, size) != CAROM_OK) {
+        return find(t, tick, "the state could not be encoded and decoded");
+    }
+    t->board->report.decodes++;
+    return cm_game_hash(t->other) == hash || find(t, tick, "decoded it is another state");
+}
+
+// A keyframe's state is whatever a stranger wrote: it may not crash, nor loop.
+static void give_hostile_state(trial *t, uint32_t tick)
+{
+    cm_rng rng;
+    cm_rng_seed(&rng, t->def->seed + tick);
+    t->board->is_state = 1;
+    if (cm_game_restore(t->other, t->images[tick % RING], t->sizes[tick % RING]) == CAROM_OK) {
+        uint32_t *state = carom_game_state(t->other);
+        for (uint32_t i = 0; i < t->module->state_size / 4u; i++) {
+            uint64_t word = cm_rng_next(&rng);
+            uint32_t ends = word % 8 == 1 ? 0 : word % 8 == 2 ? UINT32_MAX : (uint32_t)(word >> 32);
+            state[i] = word % 8 == 0 ? state[i] : ends;
+        }
+        for (uint32_t i = tick; i < tick + HOSTILE_TICKS && i < t->plan.count; i++) {
+            make_tick(t, t->other, i, 0);
+        }
+        t->board->report.hostile_states++;
+    }
+    t->board->is_state = 0;
+}
+
+static bool try_tick(trial *t, uint32_t tick, uint64_t hash)
+{
+    t->messages = hash_messages(t->game);
+    t->world = carom_world_hash(carom_game_world(t->game));
+    memcpy(t->state, carom_game_state(t->game), t->module->state_size);
+    bool same =
+        make_again(t, tick, hash, 0, "it asks a clock, or keeps something outside of its state") &&
+        make_again(t, tick, hash, 0xa5, "it reads memory that it did not write") &&
+        rewind_other(t, tick, hash) && (tick % DECODE_EVERY != 0 || decode_other(t, tick, hash));
+    if (same && tick % HOSTILE_EVERY == 1 && t->module->state_size > 0) {
+        give_hostile_state(t, tick);
+    }
+    return same;
+}
+
+static bool play(trial *t, uint32_t process)
+{
+    board *b = t->board;
+    b->hashes[process][0] = cm_game_hash(t->game);
+    for (uint32_t tick = 0; tick < t->plan.count; tick++) {
+        b->tick = tick;
+        t->sizes[tick % RING] = cm_game_save(t->game, t->images[tick % RING], t->bound);
+        make_tick(t, t->game, tick, 0);
+        uint64_t hash = cm_game_hash(t->game);
+        uint32_t sent;
+        (void)cm_game_messages(t->game, &sent);
+        b->report.sent += process == 0 ? sent : 0;
+        b->hashes[process][tick + 1] = hash ^ hash_messages(t->game);
+        if (process == 0 && !try_tick(t, tick, hash)) {
+            return false;
+        }
+    }
+    b->report.final_hash = cm_game_hash(t->game);
+    return true;
+}
+
+// A process ---------------------------------------------------------------------------------
+
+static bool make_games(trial *t, uint32_t process)
+{
+    // The two games of a process lie at other offsets of a page, and so do those of the processes:
+    // in lines of 64 bytes 1, 6, 15, 20 and so on, of all remainders by 2, 3, 4, 5 and 7.
+    static const size_t shifts[PROCESSES][2] = {{64, 384}, {960, 1280}, {1472, 1664}, {2176, 2816}};
+    static size_t shift[2];
+    static const carom_allocator first = {&shift[0], shifted_allocate, shifted_release};
+    static const carom_allocator second = {&shift[1], shifted_allocate, shifted_release};
+    memcpy(shift, shifts[process], sizeof shift);
+    uint64_t seed = t->def->seed;
+    carom_result result = cm_game_create(t->def->scene, t->module, seed, &first, &t->game);
+    if (result == CAROM_OK) {
+        result = cm_game_create(t->def->scene, t->module, seed, &second, &t->other);
+    }
+    if (result != CAROM_OK) {
+        t->board->result = result == CAROM_ERROR_MEMORY ? result : CAROM_ERROR_ARGUMENT;
+        char wrong[256];
+        bool takes = cm_game_takes_config(t->def->scene, t->module, wrong, sizeof wrong);
+        snprintf(t->board->report.finding, sizeof t->board->report.finding,
+                 "scene and module make no game: %s%s",
+                 takes ? "" : "$.module_config: ", takes ? carom_result_text(result) : wrong);
+        return false;
+    }
+    t->bound = (cm_game_save_bound(t->game) + 63) / 64 * 64;
+    bool has = cm_plan_make(t->game, t->def->seed, t->def->ticks, &t->plan);
+    for (uint32_t i = 0; i < RING; i++) {
+        t->images[i] = aligned_alloc(64, t->bound);
+        has = has && t->images[i] != NULL;
+    }
+    t->state = malloc(t->module->state_size + 4);
+    if (!has || t->state == NULL) {
+        t->board->result = CAROM_ERROR_MEMORY;
+        return false;
+    }
+    return true;
+}
+
+static bool take_module(trial *t)
+{
+    cm_loaded_module loaded;
+    t->module = t->def->module;
+    if (t->module == NULL) {
+        board *b = t->board;
+        carom_result result =
+            cm_module_load(t->def->path, &loaded, b->report.finding, sizeof b->report.finding);
+        b->result = result == CAROM_OK ? CAROM_OK : CAROM_ERROR_ARGUMENT;
+        t->module = loaded.module;
+    }
+    return t->module != NULL;
+}
+
+__attribute__((noinline)) static void run_process(const cm_trial_def *def, board *b,
+                                                  uint32_t process)
+{
+    trial t = {.def = def, .board = b};
+    if (!take_module(&t) || !make_games(&t, process)) {
+        return;
+    }
+    b->module_at[process] = (uintptr_t)t.module;
+    b->game_at[process] = (uintptr_t)t.game;
+    b->stack_at[process] = (uintptr_t)&t;
+    snprintf(b->report.module, sizeof b->report.module, "%s", t.module->name);
+    b->report.ticks = t.plan.count;
+    b->report.joins = t.plan.joins;
+    b->report.leaves = t.plan.leaves;
+    b->report.messages = t.plan.messages;
+    b->report.inputs = t.plan.inputs;
+    b->report.refused_inputs = t.plan.refused_inputs;
+    b->report.sound = play(&t, process);
+    b->done = 1;
+}
+
+// The second process has its libraries, its blocks and its stack elsewhere. It never returns, and
+// releases nothing: the process ends.
+static void enter_process(const cm_trial_def *def, board *b, uint32_t process)
+{
+    if (process > 0) {
+        // Gaps between what is mapped are filled first: a module fits into the smallest.
+        void *hole = NULL;
+        for (size_t size = SHIFT_BYTES; size >= GAP_BYTES; size = size > GAP_BYTES ? size / 2 : 0) {
+            for (uint32_t i = 0; i < GAPS + 3 * process; i++) {
+                hole = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            }
+        }
+        volatile char *stack = alloca(40000 * process + 16 * (size_t)(def->seed % 64));
+        stack[0] = (char)(hole != MAP_FAILED);
+        void *volatile heap = malloc(SHIFT_BYTES / 4096 + 8192);
+        (void)heap;
+        run_process(def, b, process);
+    } else {
+        run_process(def, b, process);
+    }
+    _exit(0);
+}
+
+static void tell_death(board *b, int status)
+{
+    char what[160];
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGVTALRM) {
+        snprintf(what, sizeof what, "it takes more than %d s of processor time", CM_TRIAL_CPU_S);
+    } else if (WIFSIGNALED(status)) {
+        snprintf(what, sizeof what, "it crashes (%s)", strsignal(WTERMSIG(status)));
+    } else {
+        snprintf(what, sizeof what, "it ends the process");
+    }
+    b->report.sound = false;
+    snprintf(b->report.finding, sizeof b->report.finding, "tick %u: %s%s", b->tick, what,
+             b->is_state ? " with a state that a stranger may send: ids and indices in it must be "
+                           "checked"
+                         : "");
+}
+
+// False: the first process found something, or did not come to its end.
+static bool run_in_process(const cm_trial_def *def, board *b, uint32_t process)
+{
+    b->done = 0;
+    b->tick = 0;
+    b->is_state = 0;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        enter_process(def, b, process);
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child) {
+        b->result = CAROM_ERROR_IO;
+        return false;
+    }
+    if (!b->done && b->result == CAROM_OK) {
+        tell_death(b, status);
+    }
+    return b->done && b->report.sound;
+}
+
+static bool compare(board *b, uint32_t ticks, uint32_t process)
+{
+    for (uint32_t i = 0; i <= ticks; i++) {
+        if (b->hashes[0][i] != b->hashes[process][i]) {
+            b->report.sound = false;
+            snprintf(b->report.finding, sizeof b->report.finding,
+                     "tick %u: another result in a process where memory lies elsewhere (module at "
+                     "%#zx and %#zx, game at %#zx and %#zx): an address is used as data",
+                     i > 0 ? i - 1 : 0, (size_t)b->module_at[0], (size_t)b->module_at[process],
+                     (size_t)b->game_at[0], (size_t)b->game_at[process]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool lies_elsewhere(const board *b, const cm_trial_def *def, uint32_t process)
+{
+    return b->game_at[0] != b->game_at[process] && b->stack_at[0] != b->stack_at[process] &&
+           (def->module != NULL || b->module_at[0] != b->module_at[process]);
+}
+
+carom_result cm_trial_run(const cm_trial_def *def, cm_trial_report *report)
+{
+    memset(report, 0, sizeof *report);
+    if (def->ticks > CM_TRIAL_TICKS_MAX) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    board *b = mmap(NULL, sizeof *b, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (b == MAP_FAILED) {
+        return CAROM_ERROR_MEMORY;
+    }
+    bool same = run_in_process(def, b, 0);
+    for (uint32_t process = 1; same && process < PROCESSES; process++) {
+        same = run_in_process(def, b, process);
+        b->result = !same || lies_elsewhere(b, def, process) ? b->result : CAROM_ERROR_STATE;
+        same = same && b->result == CAROM_OK && compare(b, def->ticks, process);
+    }
+    carom_result result = b->result;
+    *report = b->report;
+    munmap(b, sizeof *b);
+    return result;
+}

@@ -1,0 +1,44 @@
+// A module under trial: played by hostile and sensible players (plan.h), and every tick made again
+// in every way that a room, a client or a replay may make it. A module is sound where nothing of it
+// differs; otherwise the first difference is told with its tick, where it is, and the likely cause.
+//
+//   the same tick twice                     a clock, or memory outside of the state
+//   with other bytes on the stack           memory that was never written
+//   rewound into a game at another address  an address as data
+//   encoded and decoded, then on            a state that is not its words
+//   in three more processes                 an address as data
+//   with the state that a stranger may send only that it neither crashes nor loops
+//
+// The module runs in processes of its own, so that one that crashes or loops is told as well.
+#ifndef CM_SERVER_TOOLS_MODULE_TRIAL_H
+#define CM_SERVER_TOOLS_MODULE_TRIAL_H
+
+#include "shared/game/game_host.h"
+
+#define CM_TRIAL_TICKS_MAX   10000u
+#define CM_TRIAL_CPU_S       2 // of one tick
+#define CM_TRIAL_FINDING_MAX 512
+
+typedef struct cm_trial_def {
+    const char *path;           // of the module's file, checked and loaded in each process
+    const carom_module *module; // or one that is there; path is then not looked at
+    const cm_scene *scene;
+    uint64_t seed;
+    uint32_t ticks;
+} cm_trial_def;
+
+typedef struct cm_trial_report {
+    bool sound;
+    char finding[CM_TRIAL_FINDING_MAX]; // where it is not: "tick 12: …"
+    char module[32];
+    uint64_t final_hash;
+    uint32_t ticks, joins, leaves, messages, inputs, refused_inputs;
+    uint32_t again, rewinds, decodes, hostile_states; // how many ticks, rewinds… were compared
+    uint32_t sent;                                    // messages of the module
+} cm_trial_report;
+
+// CAROM_OK: the report says what was found. CAROM_ERROR_ARGUMENT: the file is refused, or the scene
+// and the module make no game (finding says why); CAROM_ERROR_MEMORY, CAROM_ERROR_IO.
+carom_result cm_trial_run(const cm_trial_def *def, cm_trial_report *report);
+
+#endif
