@@ -12,7 +12,7 @@
 
 typedef struct rules_state {
     uint32_t goals, half_minutes;
-    uint32_t dice, fired;
+    uint32_t dice, fired, last, repeats;
     carom_timer timer;
     uint32_t named, tagged, spawned_tagged, material;
 } rules_state;
@@ -72,6 +72,8 @@ static void rules_tick(carom_game *game, const carom_player_input *inputs, uint3
         (void)carom_game_random_at(game, 99 + i);
     }
     state->dice = state->dice * 31 + (uint32_t)(carom_game_random_at(game, 1) % 6);
+    state->repeats += state->last == (uint32_t)carom_game_random_at(game, 1);
+    state->last = (uint32_t)carom_game_random_at(game, 1);
     cr_assert_eq(carom_game_random_at(game, 7), carom_game_random_at(game, 7));
     cr_assert_neq(carom_game_random_at(game, 7), carom_game_random_at(game, 8));
     if (carom_timer_fires(&state->timer, game)) {
@@ -292,6 +294,7 @@ Test(rules, timers_and_numbers_by_key_are_rewound)
     cr_expect_eq(state->fired, 10015, "%u", state->fired);
     cr_expect_eq(other->fired, 10015);
     cr_expect_neq(state->dice, other->dice);
+    cr_expect_eq(state->repeats, 0); // another tick, another number
     cr_expect_not(carom_timer_runs(&state->timer));
     free(image);
     cm_game_destroy(straight);

@@ -99,6 +99,56 @@ Test(module_file, every_cut_is_refused)
     free(bytes);
 }
 
+// A name in the file's strings, changed in its last letter.
+static void change_name(uint8_t *bytes, size_t size, const char *name, char last)
+{
+    size_t length = strlen(name) + 1;
+    uint8_t *found = memmem(bytes, size, name, length);
+    cr_assert_not_null(found, "%s", name);
+    found[length - 2] = (uint8_t)last;
+}
+
+// One letter of what is imported or exported, and the file is another: the reason names it.
+Test(module_file, one_letter_of_a_name_is_another_import)
+{
+    static const struct {
+        const char *name;
+        char last;
+        const char *said;
+    } cases[] = {
+        {"carom_body_create", 's', "imports carom_body_creats: expected carom_"},
+        {"carom_game_tick", 'g', "imports carom_game_ticg"},
+        {"carom_module_counter", 'R', "carom_module_counteR: expected at most 31"},
+    };
+    for (uint32_t i = 0; i < 3; i++) {
+        size_t size;
+        uint8_t *bytes = read_module(&size);
+        cm_module_file file;
+        char error[400];
+        if (memmem(bytes, size, cases[i].name, strlen(cases[i].name) + 1) != NULL) {
+            change_name(bytes, size, cases[i].name, cases[i].last);
+            cr_expect_eq(check(bytes, size, &file, error), CAROM_ERROR_ARGUMENT);
+            cr_expect_not_null(strstr(error, cases[i].said), "%s", error);
+        }
+        free(bytes);
+    }
+}
+
+// Built with all flags but one: the record says so.
+Test(module_file, a_flag_that_is_missing_is_named)
+{
+    size_t size;
+    uint8_t *bytes = read_module(&size);
+    cm_module_file file;
+    char error[400];
+    uint8_t *found = memmem(bytes, size, "-ffp-contract=off", 17);
+    cr_assert_not_null(found);
+    memcpy(found, "-ffp-contract=on ", 17);
+    cr_expect_eq(check(bytes, size, &file, error), CAROM_ERROR_ARGUMENT);
+    cr_expect_not_null(strstr(error, "built without -ffp-contract=off"), "%s", error);
+    free(bytes);
+}
+
 // Links bytes that the check took; they must not crash the linker.
 static bool links(const uint8_t *bytes, size_t size)
 {
