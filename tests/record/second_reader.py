@@ -16,7 +16,8 @@ import struct
 import sys
 
 EVENTS = {"join": 1, "leave": 2, "message": 3}
-META = ["engine_text", "engine_version", "layout_hash", "match_id", "module", "module_version", "seed",
+META = ["engine_text", "engine_version", "layout_hash", "match_id", "module", "module_abi", "module_file",
+        "module_source", "module_version", "seed",
         "sign_key", "started_unix_ms", "tick_rate"]
 
 
