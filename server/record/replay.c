@@ -16,6 +16,9 @@
 #include "server/record/match_db.h"
 #include "server/record/playback.h"
 
+#define WORLDS_OF_A_JOB  2u
+#define WORLDS_BYTES_MAX ((uint64_t)2 << 30) // of several jobs
+
 typedef struct replay {
     cm_match_file *file;
     cm_match_info info;
@@ -95,8 +98,13 @@ static carom_result run_match(replay *run, const cm_replay_options *options)
                        .last_tick = run->info.ticks,
                        .progress = options->progress,
                        .context = options->context};
-    // A thread for each stretch at most.
+    // A thread for each stretch at most, and no more worlds than fit: a file says how large one is.
     def.jobs = def.jobs > run->info.keyframes + 1 ? run->info.keyframes + 1 : def.jobs;
+    carom_world_def world;
+    cm_scene_world_def(def.stretch.scene, &world);
+    uint64_t fitting = WORLDS_BYTES_MAX / (WORLDS_OF_A_JOB * carom_world_size(&world));
+    def.jobs = def.jobs > fitting ? (uint32_t)fitting : def.jobs;
+    def.jobs = def.jobs > 0 ? def.jobs : 1;
     cm_crew *crew;
     carom_result result = cm_crew_create(&def, &crew);
     if (result != CAROM_OK) {

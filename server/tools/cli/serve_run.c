@@ -671,7 +671,7 @@ static int verify_room(serve *s, const cm_serve_room *room, cm_match_status *mat
 // Closes the recordings and verifies them.
 static int finish(serve *s)
 {
-    cm_match_status matches[CM_ROOM_LIST_MAX + 1];
+    static cm_match_status matches[CM_WORKER_ROOMS_MAX];
     int status = CM_STATUS_DONE;
     cm_admin_destroy(s->admin);
     s->admin = NULL;

@@ -100,6 +100,7 @@ CM_FP_BODY static void step(carom_world *world)
     cm_stage_sleep(world, &scratch);
     cm_lap(world, &at, CAROM_STAGE_SLEEP);
     clear_calls(world);
+    cm_query_forget(world); // a game that asked in the middle of the step saw its begin
     world->state.tick++;
     cm_lap(world, &start, CAROM_STAGE_STEP);
 }

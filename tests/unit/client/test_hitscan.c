@@ -172,7 +172,8 @@ static void verify_recording(match *m)
     }
     cr_assert(cm_worker_drained(m->worker));
     cm_store_flush(m->store);
-    snprintf(m->path, sizeof m->path, "%s", cm_store_path(m->store, cm_worker_match(m->worker)));
+    snprintf(m->path, sizeof m->path, "%s",
+             cm_store_path(m->store, cm_hosted_room_match(cm_worker_room_at(m->worker, 0))));
     cm_replay_report report;
     const cm_replay_options options = {.module = &range};
     carom_result result = cm_replay_verify(m->path, &options, &report);

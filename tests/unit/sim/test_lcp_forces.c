@@ -2,6 +2,7 @@
 // between two bodies, on a rail, for turns and where it is not linear. Method: each case beside its
 // formula in binary64, k h^2 / m far above 1, where the explicit force explodes (shown too).
 #include "carom/game.h"
+#include "carom/query.h"
 #include "shared/game/game_host.h"
 #include "shared/scene/scene_json.h"
 #include "tests/unit/sim/rig.h"
@@ -9,6 +10,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define H (1.0 / 60.0)
@@ -290,4 +292,68 @@ Test(lcp_forces, other_solvers_refuse_them)
         cm_game_destroy(game);
         cm_scene_free(scene);
     }
+}
+
+// A game that casts a ray while it gives its forces, as a wheel's suspension does.
+typedef struct sounder {
+    float depth; // in the last substep
+    uint32_t asked;
+} sounder;
+
+static float height_of(const carom_world *world)
+{
+    carom_ray ray = {.origin = {0.0f, 20.0f, 0.0f}, .translation = {0.0f, -40.0f, 0.0f}};
+    carom_query_hit hit;
+    uint32_t count = 0;
+    cr_assert_eq(carom_world_cast_ray(world, &ray, NULL, &hit, 1, &count), CAROM_OK);
+    return count > 0 ? hit.point.y : -1.0f;
+}
+
+static uint32_t sound(void *context, const carom_world *world, carom_force *forces,
+                      uint32_t capacity)
+{
+    sounder *s = context;
+    (void)forces;
+    (void)capacity;
+    s->depth = height_of(world);
+    s->asked++;
+    return 0;
+}
+
+// The step moves on behind the question: the next one, after it, must not be answered from a tree
+// of before, or a world that was restored would see something else.
+Test(lcp_forces, may_ask_the_world_and_rewind)
+{
+    sounder live = {0}, again = {0};
+    carom_world_def def = cm_rig_def(4);
+    def.solver.type = CAROM_SOLVER_LCP;
+    def.sleep = false;
+    cm_rig rigs[2] = {cm_rig_open(&def, 0), cm_rig_open(&def, 0)};
+    sounder *sounders[2] = {&live, &again};
+    for (int i = 0; i < 2; i++) {
+        carom_row_source source = {.context = sounders[i], .forces = sound};
+        cr_assert_eq(carom_world_set_rows(rigs[i].world, &source), CAROM_OK);
+    }
+    carom_body_def body = carom_default_body_def();
+    body.position = cm_vec(0.0f, 5.0f, 0.0f);
+    carom_shape_def ball = carom_default_shape_def();
+    carom_body_id id;
+    cr_assert_eq(carom_body_create(rigs[0].world, &body, &ball, 1, &id), CAROM_OK);
+    size_t bound = carom_world_save_bound(rigs[0].world);
+    void *image = aligned_alloc(64, (bound + 63) / 64 * 64);
+    for (int tick = 0; tick < 40; tick++) {
+        size_t size = carom_world_save(rigs[0].world, image, bound);
+        cr_assert_eq(carom_world_restore(rigs[1].world, image, size), CAROM_OK);
+        float before = height_of(rigs[0].world);
+        cr_assert_eq(before, height_of(rigs[1].world), "tick %d", tick);
+        cm_rig_step(&rigs[0], 1);
+        cm_rig_step(&rigs[1], 1);
+        cr_assert_eq(live.depth, before, "tick %d: asked of its begin", tick);
+        cr_assert_eq(live.depth, again.depth);
+        cr_assert_lt(height_of(rigs[0].world), before, "tick %d", tick);
+    }
+    cr_assert_geq(live.asked, 40);
+    free(image);
+    cm_rig_close(&rigs[0]);
+    cm_rig_close(&rigs[1]);
 }

@@ -193,6 +193,7 @@ static void add_forces(cm_lcp_step *step, const carom_row_source *source, uint32
 void cm_lcp_add_game_rows(cm_lcp_step *step)
 {
     const carom_row_source *source = &step->world->rows;
+    cm_query_forget(step->world); // what it asks is of this substep
     if (source->start != NULL) {
         source->start(source->context, step->world);
     }
