@@ -20,9 +20,9 @@
 
 typedef struct cm_command {
     const char *name;
-    int (*run)(int argc, char **argv); // NULL: not built yet
-    const char *help;                  // the first line sums it up; the page follows
-    void (*more)(void *out);           // prints what follows the page, on a FILE; NULL: nothing
+    int (*run)(int argc, char **argv);
+    const char *help;        // the first line sums it up; the page follows
+    void (*more)(void *out); // prints what follows the page, on a FILE; NULL: nothing
 } cm_command;
 
 extern const cm_command cm_serve_command, cm_sim_command, cm_scene_command, cm_bots_command,

@@ -16,10 +16,8 @@ void cm_cli_print_help(void *out, const cm_command *command)
 static int help_of(const char *name)
 {
     const cm_command *command = cm_command_find(name);
-    if (command == NULL || command->run == NULL) {
-        cm_cli_error(command == NULL ? "help: unknown command '%s', see 'carom help'"
-                                     : "help: %s: not built yet",
-                     name);
+    if (command == NULL) {
+        cm_cli_error("help: unknown command '%s', see 'carom help'", name);
         return CM_STATUS_USAGE;
     }
     cm_cli_print_help(stdout, command);
@@ -39,17 +37,11 @@ static int run_command(int argc, char **argv)
     }
     printf("carom: multiplayer physics matches, deterministic and recorded\n\n"
            "usage: carom COMMAND [arguments]\n\n");
-    for (uint32_t built = 2; built-- > 0;) {
-        for (uint32_t i = 0; cm_commands[i] != NULL; i++) {
-            const cm_command *command = cm_commands[i];
-            if ((command->run != NULL) == (built == 1)) {
-                printf("  %-9s %.*s\n", command->name, (int)strcspn(command->help, "\n"),
-                       command->help);
-            }
-        }
-        fputs(built == 1 ? "\nnot built yet:\n\n" : "\n", stdout);
+    for (uint32_t i = 0; cm_commands[i] != NULL; i++) {
+        const cm_command *command = cm_commands[i];
+        printf("  %-9s %.*s\n", command->name, (int)strcspn(command->help, "\n"), command->help);
     }
-    printf("exit status: 0 done, 1 the operation failed, 2 bad usage or bad input\n");
+    printf("\nexit status: 0 done, 1 the operation failed, 2 bad usage or bad input\n");
     return cm_cli_finish(CM_STATUS_DONE);
 }
 

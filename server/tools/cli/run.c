@@ -1,7 +1,4 @@
-// The table of commands; finds the one that was asked for and runs it.
-//
-// A command that is not built yet is known by name, so that it says so instead of "unknown
-// command". Typical: one run a process.
+// The table of commands; finds the one that was asked for and runs it. Typical: one run a process.
 #include <stdio.h>
 #include <string.h>
 
@@ -52,10 +49,6 @@ int cm_cli_run(int argc, char **argv)
     const cm_command *command = cm_command_find(name);
     if (command == NULL) {
         cm_cli_error("unknown command '%s', see 'carom help'", name);
-        return CM_STATUS_USAGE;
-    }
-    if (command->run == NULL) {
-        cm_cli_error("%s: not built yet", name);
         return CM_STATUS_USAGE;
     }
     if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
