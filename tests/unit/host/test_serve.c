@@ -286,7 +286,7 @@ Test(serve, an_operator_opens_closes_and_drains)
     serve(&c);
     wait_for_size(&c, c.ready, 1);
     cr_expect_not_null(strstr(ask(&c, "{\"command\":\"rooms\"}"), "\"room\":\"sandbox\""));
-    cr_expect_str_eq(ask(&c, "{\"command\":\"players\",\"room\":\"sandbox\"}\n"), "");
+    cr_expect_str_eq(ask(&c, "{\"command\":\"players\",\"room\":\"sandbox\"}"), "");
     const char *open = "{\"command\":\"open\",\"room\":\"side\",\"scene\":"
                        "\"tests/scenes/sandbox.json\"}";
     cr_expect_str_eq(ask(&c, open), "{\"done\":\"open\"}\n");
