@@ -32,6 +32,11 @@ bool cm_client_hello(carom_client *client, cm_client_link *link)
                         .room = client->room,
                         .user_data = {client->user_data, client->def.user_data_size},
                         .predict = client->def.predict};
+    if (client->mirror != NULL) {
+        hello.comes_back = true;
+        hello.epoch = client->mirror->epoch;
+        hello.messages_had = client->messages_had;
+    }
     return send_by(client, link, &hello);
 }
 

@@ -37,6 +37,12 @@ void cm_arrivals_open(cm_arrivals *arrivals, uint32_t player)
     arrivals->players[player] = (cm_player_statistics){.player = player};
 }
 
+void cm_arrivals_go_on(cm_arrivals *arrivals, const cm_player_statistics *counts)
+{
+    arrivals->known |= UINT64_C(1) << counts->player;
+    arrivals->players[counts->player] = *counts;
+}
+
 static int16_t clamp(int64_t lead)
 {
     return (int16_t)(lead < INT16_MIN ? INT16_MIN : lead > INT16_MAX ? INT16_MAX : lead);

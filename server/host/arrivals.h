@@ -13,6 +13,9 @@ void cm_arrivals_destroy(cm_arrivals *arrivals);
 
 // A player's counts begin.
 void cm_arrivals_open(cm_arrivals *arrivals, uint32_t player);
+// They go on from what they were.
+void cm_arrivals_go_on(cm_arrivals *arrivals, const cm_player_statistics *counts);
+
 // An input was taken: `lead` in 1/16 ticks before its tick was due, `cost` in ticks stepped again.
 void cm_arrivals_put(cm_arrivals *arrivals, uint32_t player, uint64_t tick, int64_t lead,
                      bool is_late, uint32_t cost);

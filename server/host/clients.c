@@ -283,6 +283,9 @@ static void come_back(cm_clients *clients, cm_client *client, cm_roster *roster,
         old->session.state = CM_SESSION_FREE;
         cm_host_drop(clients->def.host, old->peer);
     }
+    if (cm_roster_is_expected(roster, ticket->player) && hello->comes_back) {
+        cm_session_recall(&fresh, hello);
+    }
     *session = fresh;
     session->predict = hello->predict;
     give_ticket(clients, roster, session);

@@ -50,6 +50,7 @@
     INT(drain_verify_s, 60, 0, 86400, "time to verify the recording after a drain, s")             \
     CHOICE(durability, "process", "process|power",                                                 \
            "what a recorded tick survives: death of the process, or loss of power")                \
+    BOOL(resume, false, "goes on with the matches in `matches` that have no end, after a crash")   \
     TEXT(sign_key, "",                                                                             \
          "secret that signs recordings, made by 'carom match keygen'; empty: unsigned")            \
     INT(keyframe_s, 10, 1, 3600, "time between keyframes of a recording, s")                       \

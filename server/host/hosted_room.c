@@ -30,6 +30,7 @@ static carom_result open_loop(cm_hosted_room *room, const cm_hosted_room_def *de
                              .seed = def->seed,
                              .max_players = def->max_players,
                              .rewind_ms = def->rewind_ms,
+                             .live = def->live,
                              .now_us = def->now_us,
                              .clock_us = def->clock_us,
                              .user = def->user};
@@ -39,6 +40,9 @@ static carom_result open_loop(cm_hosted_room *room, const cm_hosted_room_def *de
         room->roster.name = room->name;
         room->roster.match_id = def->match_id;
         room->roster.grace_ms = def->grace_ms;
+        for (uint32_t i = 0; def->live != NULL && i < def->live->player_count; i++) {
+            cm_roster_expect(&room->roster, &def->live->players[i], def->now_us);
+        }
     }
     return result;
 }
@@ -65,7 +69,9 @@ static carom_result open_record(cm_hosted_room *room, const cm_hosted_room_def *
     cm_room_record record = {.store = def->store,
                              .match_id = def->match_id,
                              .started_unix_ms = def->started_unix_ms,
-                             .keyframe_s = def->keyframe_s};
+                             .keyframe_s = def->keyframe_s,
+                             .room = room->name,
+                             .live = def->live};
     return cm_room_loop_record(room->loop, &record, error, error_size);
 }
 

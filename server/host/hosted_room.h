@@ -18,9 +18,10 @@ typedef struct cm_hosted_room_def {
     uint64_t seed, match_id;
     uint32_t max_players, rewind_ms, grace_ms, input_rate, keyframe_s;
     uint32_t view_rate, budget_kbit; // 0: the scene's
+    const cm_live_match *live;       // to go on with; NULL: a new match
     cm_store *store;                 // NULL: nothing is recorded
     cm_host *host;
-    uint64_t now_us;                  // tick 0
+    uint64_t now_us;                  // of tick 0, or of the last one of `live`
     uint64_t started_unix_ms;         // written into the match file
     uint64_t (*clock_us)(void *user); // to measure ticks with; NULL: not measured
     void *user;

@@ -85,7 +85,8 @@ static carom_result build(cm_publisher *p, const cm_room *room, char *error, siz
         return CAROM_ERROR_MEMORY;
     }
     cm_scene_pack(scene, p->packed_scene);
-    cm_snapshot_take(&p->snapshot, &p->view_config, cm_room_game(room), 0, 0);
+    cm_snapshot_take(&p->snapshot, &p->view_config, cm_room_game(room), cm_room_tick(room),
+                     cm_room_present(room));
     uint32_t gone, spawned;
     cm_snapshot_changes(&p->snapshot, p->announced, p->gone, &gone, p->spawned, &spawned);
     uint32_t joints;
@@ -339,6 +340,10 @@ static bool welcome(cm_publisher *p, cm_room *room, cm_client *client)
                           .budget_kbit = p->def.budget_kbit,
                           .interest_radius = p->interest_radius,
                           .predict = session->predict};
+    if (session->recounts) {
+        v->before = session->messages_had;
+        session->recounts = false;
+    }
     cm_replica_destroy(v->replica);
     v->replica = cm_replica_create(&def);
     size_t size = 0;

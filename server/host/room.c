@@ -64,6 +64,24 @@ static uint32_t window_of(uint32_t rewind_ms, uint32_t tick_rate)
     return rewind_ms == 0 ? 0 : (uint32_t)((uint64_t)rewind_ms * tick_rate / 1000) + 1;
 }
 
+// The game stands where its image does; who is in it has the slot.
+static carom_result go_on(cm_room *room, const cm_room_def *def)
+{
+    if (def->image == NULL) {
+        return CAROM_OK;
+    }
+    if (cm_game_decode(room->game, def->image, def->image_size) != CAROM_OK ||
+        carom_game_tick(room->game) != def->tick) {
+        return CAROM_ERROR_CORRUPT;
+    }
+    room->tick = room->confirmed = def->tick;
+    room->taken = cm_room_present(room);
+    for (uint64_t left = room->taken; left != 0; left &= left - 1) {
+        cm_inbox_open(room->inbox, (uint32_t)__builtin_ctzll(left), def->tick);
+    }
+    return CAROM_OK;
+}
+
 carom_result cm_room_create(const cm_room_def *def, cm_room **out)
 {
     *out = NULL;
@@ -99,7 +117,12 @@ carom_result cm_room_create(const cm_room_def *def, cm_room **out)
         cm_room_destroy(room);
         return CAROM_ERROR_MEMORY;
     }
-    save_tick(room, cm_history_make(room->history, 0));
+    result = go_on(room, def);
+    if (result != CAROM_OK) {
+        cm_room_destroy(room);
+        return result;
+    }
+    save_tick(room, cm_history_make(room->history, room->tick));
     *out = room;
     return CAROM_OK;
 }

@@ -18,6 +18,10 @@ typedef struct cm_room_def {
     uint32_t rewind_ms;
     uint32_t max_players;       // 1 to CAROM_PLAYERS_MAX
     const carom_module *module; // NULL: the one built in that the scene names
+    // A game that goes on: encoded after `tick`, its players with their slots. NULL: it begins.
+    const uint8_t *image;
+    size_t image_size;
+    uint64_t tick;
 } cm_room_def;
 
 typedef struct cm_room_stats {
@@ -33,8 +37,8 @@ typedef struct cm_room_profile {
     double stage_s[CAROM_STAGE_COUNT];
 } cm_room_profile;
 
-// CAROM_ERROR_NOT_FOUND: the scene's module is not known. CAROM_ERROR_LIMIT_SIZE: the history of
-// rewind_ms would be above CM_HISTORY_BYTES_MAX.
+// CAROM_ERROR_NOT_FOUND: the scene's module is not known. CAROM_ERROR_CORRUPT: no such image.
+// CAROM_ERROR_LIMIT_SIZE: the history of rewind_ms would be above CM_HISTORY_BYTES_MAX.
 carom_result cm_room_create(const cm_room_def *def, cm_room **room);
 void cm_room_destroy(cm_room *room);
 

@@ -44,6 +44,12 @@ static carom_result open_room(cm_room_loop *loop, const cm_room_loop_def *def, c
                         .rewind_ms = def->rewind_ms,
                         .max_players = def->max_players,
                         .module = def->module};
+    if (def->live != NULL) {
+        room.seed = def->live->info.seed;
+        room.image = def->live->image;
+        room.image_size = def->live->image_size;
+        room.tick = def->live->info.ticks;
+    }
     carom_result result = cm_room_create(&room, &loop->room);
     if (result == CAROM_ERROR_NOT_FOUND) {
         snprintf(error, error_size, "the scene wants module '%s', which is not built in",
@@ -57,6 +63,8 @@ static carom_result open_room(cm_room_loop *loop, const cm_room_loop_def *def, c
         snprintf(error, error_size, "the scene could not be built: %s", carom_result_text(result));
     } else {
         loop->tick_rate = cm_room_tick_rate(loop->room);
+        // So that its tick is due now. It may be before the clock began: only differences count.
+        loop->origin_us -= cm_room_loop_due(loop, cm_room_tick(loop->room)) - loop->origin_us;
         if (loop->clock_us != NULL) {
             cm_room_set_clock(loop->room, seconds_now, loop);
         }
@@ -147,10 +155,21 @@ bool cm_room_loop_step(cm_room_loop *loop)
 
 // Recording ------------------------------------------------------------------------------------
 
+// Counts of players who were there go on.
+static carom_result resume_record(cm_room_loop *loop, const cm_room_record *record)
+{
+    const cm_live_match *live = record->live;
+    for (uint32_t i = 0; i < live->player_count; i++) {
+        cm_arrivals_go_on(loop->arrivals, &live->players[i].statistics);
+    }
+    return cm_store_resume(record->store, record->match_id, live->info.ticks, &loop->match);
+}
+
 carom_result cm_room_loop_record(cm_room_loop *loop, const cm_room_record *record, char *error,
                                  size_t error_size)
 {
-    CM_ASSERT(loop->store == NULL && cm_room_tick(loop->room) == 0);
+    CM_ASSERT(loop->store == NULL &&
+              cm_room_tick(loop->room) == (record->live != NULL ? record->live->info.ticks : 0));
     const carom_module *module = cm_game_module(cm_room_game(loop->room));
     cm_match_def def = {.match_id = record->match_id,
                         .scene = loop->scene,
@@ -158,14 +177,16 @@ carom_result cm_room_loop_record(cm_room_loop *loop, const cm_room_record *recor
                         .module = module->name,
                         .module_version = module->version,
                         .seed = loop->seed,
-                        .started_unix_ms = record->started_unix_ms};
+                        .started_unix_ms = record->started_unix_ms,
+                        .room = record->room};
     // As far as the inbox reaches: back to what may be rewound, and a second ahead.
     loop->arrivals = cm_arrivals_create(cm_room_window(loop->room) + loop->tick_rate + 2);
     if (loop->arrivals == NULL) {
         snprintf(error, error_size, "out of memory");
         return CAROM_ERROR_MEMORY;
     }
-    carom_result result = cm_store_begin(record->store, &def, &loop->match);
+    carom_result result = record->live != NULL ? resume_record(loop, record)
+                                               : cm_store_begin(record->store, &def, &loop->match);
     if (result != CAROM_OK) {
         const char *reason = cm_store_begin_error(record->store); // with the file's path
         snprintf(error, error_size, "the match file could not be made: %s",
@@ -174,8 +195,10 @@ carom_result cm_room_loop_record(cm_room_loop *loop, const cm_room_record *recor
     }
     loop->store = record->store;
     loop->keyframe_s = record->keyframe_s;
-    cm_tick_input none = {NULL, 0, NULL, 0};
-    cm_store_tick(loop->store, loop->match, 0, cm_room_hash(loop->room), &none);
+    if (record->live == NULL) {
+        cm_tick_input none = {NULL, 0, NULL, 0};
+        cm_store_tick(loop->store, loop->match, 0, cm_room_hash(loop->room), &none);
+    }
     return CAROM_OK;
 }
 

@@ -13,6 +13,7 @@
 #include "server/host/arrivals.h"
 #include "server/host/log.h"
 #include "server/host/room.h"
+#include "server/record/live_match.h"
 #include "server/record/store.h"
 
 typedef struct cm_room_loop cm_room_loop;
@@ -22,7 +23,8 @@ typedef struct cm_room_loop_def {
     const carom_module *module; // NULL: the one built in that the scene names
     uint64_t seed;
     uint32_t max_players, rewind_ms;
-    uint64_t now_us;                  // tick 0
+    const cm_live_match *live;        // to go on with, at its last tick; NULL: a new match
+    uint64_t now_us;                  // of tick 0, or of that last one
     uint64_t (*clock_us)(void *user); // to measure stages with; NULL: not measured
     void *user;
 } cm_room_loop_def;
@@ -41,7 +43,9 @@ void cm_room_loop_destroy(cm_room_loop *loop);
 typedef struct cm_room_record {
     cm_store *store;
     uint64_t match_id, started_unix_ms;
-    uint32_t keyframe_s; // between two keyframes
+    uint32_t keyframe_s;       // between two keyframes
+    const char *room;          // its name; NULL or "": none
+    const cm_live_match *live; // recorded in its own file, with its id; NULL: a new match
 } cm_room_record;
 carom_result cm_room_loop_record(cm_room_loop *loop, const cm_room_record *record, char *error,
                                  size_t error_size);

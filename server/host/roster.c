@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "server/host/config.h"
 #include "shared/base/assert.h"
 #include "shared/base/hash.h"
 
@@ -60,6 +61,11 @@ const cm_session *cm_roster_session(const cm_roster *roster, uint32_t player)
     return member != NULL ? &member->session : slot->kept ? &slot->session : NULL;
 }
 
+bool cm_roster_is_expected(const cm_roster *roster, uint32_t player)
+{
+    return roster->kept[player].kept && roster->kept[player].any_ticket;
+}
+
 const cm_session *cm_roster_find(const cm_roster *roster, const cm_token *ticket)
 {
     if (ticket->match_id != roster->match_id || ticket->player >= CAROM_PLAYERS_MAX) {
@@ -69,11 +75,31 @@ const cm_session *cm_roster_find(const cm_roster *roster, const cm_token *ticket
     if (session == NULL || session->client_id != ticket->body.client_id) {
         return NULL;
     }
+    if (cm_roster_is_expected(roster, ticket->player)) {
+        return session;
+    }
     bool newest =
         session->ticket.size > 0 && memcmp(session->ticket.id, ticket->id, sizeof ticket->id) == 0;
     bool before =
         session->came_back && memcmp(session->came_by, ticket->id, sizeof ticket->id) == 0;
     return newest || before ? session : NULL;
+}
+
+void cm_roster_expect(cm_roster *roster, const cm_live_player *player, uint64_t now_us)
+{
+    const cm_room *room = cm_roster_room(roster);
+    cm_kept_slot *slot = &roster->kept[player->player];
+    *slot = (cm_kept_slot){
+        .kept = true, .any_ticket = true, .until_us = now_us + UINT64_C(1000) * roster->grace_ms};
+    cm_session_open(&slot->session, now_us);
+    cm_session_join(&slot->session, player->player, player->client_id, player->join_tick,
+                    roster->input_rate, cm_room_tick_rate(room), now_us);
+    slot->session.messages_taken = player->messages;
+    memcpy(slot->session.name, player->name, sizeof slot->session.name);
+    uint16_t port;
+    if (!cm_config_address(player->address, &slot->address, &port)) {
+        slot->address = 0;
+    }
 }
 
 // Slots ------------------------------------------------------------------------------------------

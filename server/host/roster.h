@@ -4,7 +4,7 @@
 //
 // A ticket names match, player and client, and is good as long as that slot is; the one of the
 // newest welcome, or, until its client has shown that it has that welcome, the one that it came
-// back by.
+// back by. After a restart the first ticket of match, player and client is taken for the newest.
 #ifndef CM_SERVER_HOST_ROSTER_H
 #define CM_SERVER_HOST_ROSTER_H
 
@@ -32,6 +32,7 @@ typedef struct cm_client {
 // The slot of a player who was cut off.
 typedef struct cm_kept_slot {
     bool kept;
+    bool any_ticket; // of its match, player and client: the one that was given last is not known
     uint64_t until_us;
     cm_session session; // as it was
     uint32_t address;   // that it was cut off from
@@ -62,6 +63,13 @@ void cm_roster_ticket(const cm_roster *roster, cm_session *session, const carom_
 const cm_session *cm_roster_session(const cm_roster *roster, uint32_t player);
 // The session that a ticket is good for, connected or kept, or NULL.
 const cm_session *cm_roster_find(const cm_roster *roster, const cm_token *ticket);
+
+// A player of a match that goes on after its server died: the slot is kept for the grace time from
+// now on, for whoever has a ticket of it.
+void cm_roster_expect(cm_roster *roster, const cm_live_player *player, uint64_t now_us);
+
+// Whether that player is still to come.
+bool cm_roster_is_expected(const cm_roster *roster, uint32_t player);
 
 // The client's slot is the client's no more: kept, where `until_us` is still to come, else given
 // back. Nothing happens to a client without a slot.

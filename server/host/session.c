@@ -85,6 +85,13 @@ bool cm_session_come_back(cm_session *session, const cm_session *before,
     return cm_bucket_take(&session->comebacks, 1, now_us);
 }
 
+void cm_session_recall(cm_session *session, const cm_control *hello)
+{
+    session->epoch = (uint8_t)(hello->epoch + 1u);
+    session->recounts = true;
+    session->messages_had = hello->messages_had;
+}
+
 carom_reason cm_session_control(cm_session *session, const cm_control *control, uint64_t now_us)
 {
     if (session->state == CM_SESSION_LEAVING || session->state == CM_SESSION_FREE) {

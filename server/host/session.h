@@ -64,6 +64,8 @@ typedef struct cm_session {
     bool came_back;   // by this ticket, and has not yet shown that it has the welcome of this one
     uint8_t came_by[CM_TOKEN_NONCE_BYTES];
     uint64_t messages_taken; // of the module, since the join
+    bool recounts;           // a server before this one sent it messages of the room, and
+    uint64_t messages_had;   // so many arrived
     uint32_t ack_count;
     cm_session_ack acks[CM_SESSION_ACKS]; // as they came since they were taken
     int32_t lead;            // least since it was taken, 1/16 ticks, or CM_LEAD_UNKNOWN
@@ -87,6 +89,9 @@ void cm_session_join(cm_session *session, uint32_t player, uint64_t client_id, u
 bool cm_session_come_back(cm_session *session, const cm_session *before,
                           const uint8_t ticket[CM_TOKEN_NONCE_BYTES], uint64_t tick,
                           uint64_t now_us);
+
+// A client of a server before this one: what only the client still knows comes with its hello.
+void cm_session_recall(cm_session *session, const cm_control *hello);
 
 // What to do with a control message of a client in its state: CAROM_REASON_NONE to go on, or the
 // reason to refuse it for. Counts it against the flood limit.

@@ -208,12 +208,13 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char 
         return CAROM_ERROR_FULL;
     }
     uint64_t match_id = cm_rng_next(&worker->chance), drawn = cm_rng_next(&worker->chance);
+    const cm_live_match *live = from->live;
     uint32_t most = from->max_players > 0 ? from->max_players : (uint32_t)config->max_players;
     cm_hosted_room_def def = {.name = from->name,
                               .scene = from->scene,
                               .module = from->module,
                               .seed = config->room_seed > 0 ? (uint64_t)config->room_seed : drawn,
-                              .match_id = match_id,
+                              .match_id = live != NULL ? live->info.match_id : match_id,
                               .max_players = most,
                               .rewind_ms = (uint32_t)config->rewind_ms,
                               .grace_ms = (uint32_t)config->grace_ms,
@@ -221,6 +222,7 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char 
                               .keyframe_s = (uint32_t)config->keyframe_s,
                               .view_rate = (uint32_t)config->view_rate,
                               .budget_kbit = (uint32_t)config->budget_kbit,
+                              .live = live,
                               .store = worker->store,
                               .host = worker->host,
                               .now_us = worker->now_us,

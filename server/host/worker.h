@@ -73,6 +73,8 @@ typedef struct cm_worker_room {
     const cm_scene *scene;      // kept by the caller until the room is closed
     const carom_module *module; // NULL: the one built in that the scene names
     uint32_t max_players;       // 0: the config's
+    // To go on with, its scene and module; for the call. NULL: a new match.
+    const cm_live_match *live;
 } cm_worker_room;
 // On failure `error` says why: CAROM_ERROR_ARGUMENT (the name), CAROM_ERROR_FULL, and those of
 // cm_hosted_room_create.

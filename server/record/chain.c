@@ -75,6 +75,11 @@ void cm_chain_tick(cm_chain *chain, const cm_recorded_tick *tick)
 {
     uint8_t buffer[ITEM_MAX];
     const cm_tick_input *input = &tick->input;
+    if (tick->resumed) {
+        cm_byte_writer resumed = open_item(buffer, 'G');
+        cm_put_u64(&resumed, tick->tick);
+        add(chain, &resumed);
+    }
     for (uint32_t i = 0; i < input->event_count; i++) {
         add_event(chain, &input->events[i]);
     }

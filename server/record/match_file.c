@@ -19,7 +19,7 @@ _Static_assert(CM_RECORD_FRAME_HEAD == 18, "as the query asks for it");
 // A keyframe's run of others below it: more than any writer makes is a wrong file.
 #define KEYFRAME_RUN_MAX 64u
 
-typedef enum meta_kind { META_HEX, META_NUMBER, META_U32, META_TEXT } meta_kind;
+typedef enum meta_kind { META_HEX, META_NUMBER, META_U32, META_TEXT, META_NAME } meta_kind;
 
 typedef struct meta_key {
     const char *name;
@@ -38,11 +38,13 @@ static const meta_key meta_keys[] = {
     META(META_HEX, layout_hash),    META(META_HEX, match_id),
     META(META_TEXT, module),        META(META_U32, module_abi),
     META(META_TEXT, module_file),   META(META_TEXT, module_source),
-    META(META_U32, module_version), META(META_HEX, seed),
+    META(META_U32, module_version), META(META_NAME, room), // files of the first days have none
+    META(META_HEX, seed),
     META(META_TEXT, sign_key),      META(META_NUMBER, started_unix_ms),
     META(META_U32, tick_rate),
 };
 
+#define META_ROOM 9
 #define META_KEYS (sizeof meta_keys / sizeof meta_keys[0])
 
 // Head
@@ -57,6 +59,15 @@ static bool is_plain(const char *text)
         }
     }
     return true;
+}
+
+// A room's name; whoever prints it quotes it.
+static bool is_visible(const char *text)
+{
+    while (*text > 0x20 && *text <= 0x7e) {
+        text++;
+    }
+    return *text == '\0';
 }
 
 static bool is_hex(const char *text, size_t digits)
@@ -75,8 +86,9 @@ static carom_result take_meta(cm_match_info *info, const meta_key *key, sqlite3_
 {
     char *to = (char *)info + key->offset;
     uint64_t number = 0;
-    if (key->kind == META_TEXT) {
-        if (!cm_column_text(row, 1, text, key->size) || !is_plain(text)) {
+    if (key->kind == META_TEXT || key->kind == META_NAME) {
+        if (!cm_column_text(row, 1, text, key->size) ||
+            !(key->kind == META_TEXT ? is_plain(text) : is_visible(text))) {
             return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
                                   "meta: %s: expected at most %zu printable characters", key->name,
                                   key->size - 1);
@@ -116,6 +128,9 @@ static carom_result read_meta_rows(cm_match_file *file, sqlite3_stmt *rows, cm_m
             return cm_match_db_wrong(&file->db, "meta", error);
         }
         bool read = code == SQLITE_ROW && cm_column_text(rows, 0, name, sizeof name);
+        if (read && i == META_ROOM && strcmp(name, meta_keys[i].name) > 0) {
+            i++;
+        }
         if (!read || strcmp(name, meta_keys[i].name) != 0) {
             return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "meta: key '%.23s': expected '%s'",
                                   read && is_plain(name) ? name : "", meta_keys[i].name);
@@ -217,6 +232,7 @@ static carom_result check_ticks(cm_match_file *file, cm_match_error *error)
     carom_result result;
     while ((result = cm_match_next(file, &tick, error)) == CAROM_OK) {
         file->info.ticks = tick.tick;
+        file->info.resumes += tick.resumed;
         file->info.inputs += tick.input.input_count;
         for (uint32_t i = 0; i < tick.input.event_count; i++) {
             file->info.joins += tick.input.events[i].type == CM_EVENT_JOIN;
@@ -333,14 +349,14 @@ static carom_result read_end(cm_match_file *file, cm_match_error *error)
     if (code == SQLITE_ROW && sqlite3_column_type(row, 0) != SQLITE_NULL) {
         file->info.end = CM_MATCH_LIVE;
         cm_column_text(row, 0, how, sizeof how);
-        for (int end = CM_MATCH_DRAINED; end <= CM_MATCH_FAILED; end++) {
+        for (int end = CM_MATCH_DRAINED; end <= CM_MATCH_CUT; end++) {
             if (strcmp(how, cm_match_end_name((cm_match_end)end)) == 0) {
                 file->info.end = (cm_match_end)end;
             }
         }
         if (file->info.end == CM_MATCH_LIVE) {
             result = cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                                    "last: how: expected drained, ended, failed or NULL");
+                                    "last: how: expected drained, ended, failed, cut or NULL");
         }
     } else if (code != SQLITE_ROW && code != SQLITE_DONE) {
         result = cm_match_db_wrong(&file->db, "last", error);

@@ -17,6 +17,7 @@ typedef struct cm_match_info {
     char engine_text[64];    // for people: version and commit
     char module[32];
     uint32_t module_version, module_abi;
+    char room[CAROM_ROOM_NAME_MAX + 1];      // its name; "": none, or not recorded
     char module_source[65], module_file[65]; // hashes of 64 hexadecimal digits; "": built in
     char sign_key[65];                       // public, 64 hexadecimal digits; "": unsigned
     uint64_t seed;
@@ -27,6 +28,7 @@ typedef struct cm_match_info {
     uint64_t input_bytes, keyframe_bytes; // as packed
     uint32_t keyframes;
     uint32_t joins, leaves;
+    uint32_t resumes; // times that another server went on with it
     cm_match_end end;
     uint64_t bytes; // of the file, with its log where one is left
 } cm_match_info;

@@ -125,16 +125,41 @@ static uint32_t event_type(const char *name)
                                           : 0;
 }
 
-static carom_result take_event(cm_match_file *file, uint32_t number, cm_match_error *error)
+// The row that says that another server went on with the tick.
+static carom_result take_resumed(cm_match_file *file, cm_recorded_tick *tick, cm_match_error *error)
+{
+    sqlite3_stmt *row = file->events.query;
+    if (tick->tick == 0 || tick->resumed || tick->input.event_count > 0 ||
+        sqlite3_column_type(row, 3) != SQLITE_NULL || sqlite3_column_type(row, 4) != SQLITE_NULL ||
+        sqlite3_column_type(row, 5) != SQLITE_NULL) {
+        return wrong_event(error, tick->tick, 0, "resumed: expected number 0 and nothing else");
+    }
+    uint64_t told;
+    if (!cm_column_u64(row, 1, &told) || told != 0) {
+        return wrong_event(error, tick->tick, 0, "resumed: expected number 0");
+    }
+    tick->resumed = true;
+    return CAROM_OK;
+}
+
+static bool is_resumed(cm_match_file *file)
+{
+    char type[16];
+    return cm_column_text(file->events.query, 2, type, sizeof type) && strcmp(type, "resumed") == 0;
+}
+
+// `first`: the number of the tick's first event; that of the present one is `number` after it.
+static carom_result take_event(cm_match_file *file, uint32_t number, uint32_t first,
+                               cm_match_error *error)
 {
     sqlite3_stmt *row = file->events.query;
     uint64_t tick = file->events.tick, told, player, client_id;
     char type[16];
-    if (!cm_column_u64(row, 1, &told) || told != number || number >= CM_RECORD_EVENTS_MAX) {
+    if (!cm_column_u64(row, 1, &told) || told != number + first || number >= CM_RECORD_EVENTS_MAX) {
         return wrong_event(error, tick, number, "number: expected 0, 1, 2, … up to 255");
     }
     if (!cm_column_text(row, 2, type, sizeof type) || event_type(type) == 0) {
-        return wrong_event(error, tick, number, "type: expected join, leave or message");
+        return wrong_event(error, tick, number, "type: expected join, leave, message or resumed");
     }
     if (!cm_column_u64(row, 3, &player) || player >= CAROM_PLAYERS_MAX) {
         return wrong_event(error, tick, number, "player: out of range, expected 0 to 63");
@@ -160,18 +185,22 @@ static carom_result take_event(cm_match_file *file, uint32_t number, cm_match_er
     return CAROM_OK;
 }
 
-static carom_result take_events(cm_match_file *file, uint64_t tick, cm_tick_input *input,
-                                cm_match_error *error)
+static carom_result take_events(cm_match_file *file, cm_recorded_tick *tick, cm_match_error *error)
 {
     carom_result result = CAROM_OK;
-    while (result == CAROM_OK && file->events.has_row && file->events.tick == tick) {
-        result = take_event(file, input->event_count, error);
+    cm_tick_input *input = &tick->input;
+    while (result == CAROM_OK && file->events.has_row && file->events.tick == tick->tick) {
+        if (is_resumed(file)) {
+            result = take_resumed(file, tick, error);
+        } else {
+            result = take_event(file, input->event_count, tick->resumed, error);
+            input->event_count += result == CAROM_OK;
+        }
         if (result == CAROM_OK) {
-            input->event_count++;
             result = cm_cursor_step(file, &file->events, error);
         }
     }
-    if (result == CAROM_OK && tick == 0 && input->event_count > 0) {
+    if (result == CAROM_OK && tick->tick == 0 && input->event_count > 0) {
         return wrong_event(error, 0, 0, "tick 0 is the scene after start, expected no event");
     }
     input->events = file->event_list;
@@ -306,7 +335,7 @@ carom_result cm_match_next(cm_match_file *file, cm_recorded_tick *tick, cm_match
     }
     tick->tick = file->next_tick++;
     tick->hash = (uint64_t)sqlite3_column_int64(file->ticks.query, 1);
-    result = take_events(file, tick->tick, &tick->input, error);
+    result = take_events(file, tick, error);
     if (result == CAROM_OK) {
         result = take_inputs(file, tick, error);
     }

@@ -21,6 +21,8 @@
 
 #include "server/record/match_format.h"
 #include "server/record/chain.h"
+#include "server/record/column.h"
+#include "server/record/sign_key.h"
 #include "shared/base/assert.h"
 #include "shared/sim/inspect.h"
 
@@ -62,6 +64,7 @@ struct cm_match_writer {
     cm_chain chain;
     uint64_t tick;          // written last
     uint64_t personal_rows; // their next number
+    bool resumes;           // with the next tick
     bool is_past_tick;      // a row of the next tick is written: this one takes no more
     uint64_t statistics_tick;
     uint32_t statistics_players; // of that tick, those below have their row
@@ -91,13 +94,18 @@ static bool fail(cm_match_writer *writer, const char *doing)
     return false;
 }
 
-static bool fail_memory(cm_match_writer *writer)
+static bool refuse(cm_match_writer *writer, const char *why)
 {
     if (!writer->failed) {
         writer->failed = true;
-        snprintf(writer->error, sizeof writer->error, "no memory for the recording");
+        snprintf(writer->error, sizeof writer->error, "%s", why);
     }
     return false;
+}
+
+static bool fail_memory(cm_match_writer *writer)
+{
+    return refuse(writer, "no memory for the recording");
 }
 
 static bool run(cm_match_writer *writer, const char *sql)
@@ -180,27 +188,15 @@ static void put_meta_row(cm_match_writer *writer, sqlite3_stmt *put, const meta_
     cm_chain_meta(&writer->chain, row->key, row->text);
 }
 
-static void sign_key_text(const cm_match_writer *writer, char text[2 * CM_KEY_BYTES + 1])
-{
-    uint8_t key[CM_KEY_BYTES];
-    text[0] = '\0';
-    if (writer->has_secret) {
-        cm_crypto_sign_public(writer->secret, key);
-        for (uint32_t i = 0; i < CM_KEY_BYTES; i++) {
-            snprintf(text + 2 * (size_t)i, 3, "%02x", key[i]);
-        }
-    }
-}
-
 // In the order of the keys, which is that of the table and of the chain.
 static void put_meta(cm_match_writer *writer, const cm_match_def *def)
 {
-    meta_row rows[13];
+    meta_row rows[14];
     const carom_module *module = def->rules != NULL ? def->rules : cm_module_find(def->module);
     CM_ASSERT(module != NULL); // the store has started a game with it
     carom_world_def world;
-    char key[2 * CM_KEY_BYTES + 1];
-    sign_key_text(writer, key);
+    char key[CM_SIGN_KEY_TEXT];
+    cm_sign_key_text(writer->has_secret ? writer->secret : NULL, key);
     cm_scene_world_def(def->scene, &world);
     text_row(&rows[0], "engine_text", "carom, commit " CAROM_COMMIT);
     number_row(&rows[1], "engine_version", CAROM_ENGINE_VERSION);
@@ -211,10 +207,11 @@ static void put_meta(cm_match_writer *writer, const cm_match_def *def)
     text_row(&rows[6], "module_file", cm_module_file_hash(module));
     text_row(&rows[7], "module_source", module->source != NULL ? module->source : "");
     number_row(&rows[8], "module_version", def->module_version);
-    hex_row(&rows[9], "seed", def->seed);
-    text_row(&rows[10], "sign_key", key);
-    number_row(&rows[11], "started_unix_ms", def->started_unix_ms);
-    number_row(&rows[12], "tick_rate", world.tick_rate);
+    text_row(&rows[9], "room", def->room != NULL ? def->room : "");
+    hex_row(&rows[10], "seed", def->seed);
+    text_row(&rows[11], "sign_key", key);
+    number_row(&rows[12], "started_unix_ms", def->started_unix_ms);
+    number_row(&rows[13], "tick_rate", world.tick_rate);
     sqlite3_stmt *put = prepare(writer, "INSERT INTO meta(key, value) VALUES(?1, ?2)");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         put_meta_row(writer, put, &rows[i]);
@@ -273,15 +270,28 @@ static int count_log(void *context, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-static void write_head(cm_match_writer *writer, const cm_match_writer_def *def)
+// The one connection: nobody else comes near from here on.
+static void set_up(cm_match_writer *writer, bool durability_power)
 {
-    char sql[128];
     run(writer, "PRAGMA locking_mode=EXCLUSIVE");
     if (!writer->failed) {
         set_journal(writer, "wal");
     }
     sqlite3_wal_hook(writer->db, count_log, writer); // in the place of its own checkpoints
-    run(writer, def->durability_power ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
+    run(writer, durability_power ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
+}
+
+static void prepare_all(cm_match_writer *writer)
+{
+#define PREPARE(name, text) writer->put[PUT_##name] = prepare(writer, text);
+    STATEMENTS(PREPARE)
+#undef PREPARE
+}
+
+static void write_head(cm_match_writer *writer, const cm_match_writer_def *def)
+{
+    char sql[128];
+    set_up(writer, def->durability_power);
     begin(writer);
     snprintf(sql, sizeof sql, "PRAGMA application_id=%d; PRAGMA user_version=%d",
              CM_MATCH_APPLICATION_ID, CM_MATCH_FORMAT);
@@ -292,9 +302,7 @@ static void write_head(cm_match_writer *writer, const cm_match_writer_def *def)
     cm_chain_start(&writer->chain);
     put_meta(writer, def->match);
     put_scene(writer, def->match->scene);
-#define PREPARE(name, text) writer->put[PUT_##name] = prepare(writer, text);
-    STATEMENTS(PREPARE)
-#undef PREPARE
+    prepare_all(writer);
     cm_recorded_tick tick = {.tick = 0, .hash = def->hash_0};
     cm_match_writer_tick(writer, &tick);
     cm_match_writer_commit(writer);
@@ -349,6 +357,132 @@ carom_result cm_match_writer_open(const char *path, const cm_match_writer_def *d
     }
     *out = writer;
     return CAROM_OK;
+}
+
+// Going on
+// -----------------------------------------------------------------------------------------
+
+static uint64_t number_of(cm_match_writer *writer, const char *sql)
+{
+    sqlite3_stmt *row = prepare(writer, sql);
+    uint64_t number = 0;
+    if (row != NULL && sqlite3_step(row) == SQLITE_ROW) {
+        number = (uint64_t)sqlite3_column_int64(row, 0);
+    } else {
+        fail(writer, sql);
+    }
+    sqlite3_finalize(row);
+    return number;
+}
+
+static void take_last(cm_match_writer *writer)
+{
+    sqlite3_stmt *row = prepare(writer, "SELECT tick, how, chain FROM last WHERE id = 0");
+    uint64_t tick;
+    if (row == NULL || sqlite3_step(row) != SQLITE_ROW || !cm_column_u64(row, 0, &tick) ||
+        !cm_column_bytes(row, 2, writer->chain.value, sizeof writer->chain.value)) {
+        refuse(writer, "last: expected a tick and 32 bytes");
+    } else if (sqlite3_column_type(row, 1) != SQLITE_NULL) {
+        refuse(writer, "the match has ended");
+    } else {
+        writer->tick = tick;
+    }
+    sqlite3_finalize(row);
+}
+
+static void take_sign_key(cm_match_writer *writer)
+{
+    char ours[CM_SIGN_KEY_TEXT], theirs[CM_SIGN_KEY_TEXT];
+    sqlite3_stmt *row = prepare(writer, "SELECT value FROM meta WHERE key = 'sign_key'");
+    cm_sign_key_text(writer->has_secret ? writer->secret : NULL, ours);
+    if (row == NULL || sqlite3_step(row) != SQLITE_ROW ||
+        !cm_column_text(row, 0, theirs, sizeof theirs)) {
+        refuse(writer, "meta: sign_key: expected a text");
+    } else if (theirs[0] == '\0') {
+        writer->has_secret = false;
+    } else if (strcmp(ours, theirs) != 0) {
+        refuse(writer, "the match is signed by another key than sign_key");
+    }
+    sqlite3_finalize(row);
+}
+
+// The rows of inputs since the last pack, for the next one.
+static void take_inputs(cm_match_writer *writer)
+{
+    cm_record_inputs found;
+    sqlite3_stmt *row = prepare(writer, "SELECT tick, changed, arrived FROM inputs ORDER BY tick");
+    int code = SQLITE_DONE;
+    while (!writer->failed && (code = sqlite3_step(row)) == SQLITE_ROW) {
+        const void *changed = sqlite3_column_blob(row, 1), *arrived = sqlite3_column_blob(row, 2);
+        if (cm_record_row_decode(changed, (size_t)sqlite3_column_bytes(row, 1), arrived,
+                                 (size_t)sqlite3_column_bytes(row, 2), &found) != NULL) {
+            refuse(writer, "inputs: a row cannot be read");
+            break;
+        }
+        cm_recorded_tick tick = {.tick = (uint64_t)sqlite3_column_int64(row, 0),
+                                 .arrivals = found.arrivals,
+                                 .arrival_count = found.arrival_count};
+        tick.input.inputs = found.inputs;
+        tick.input.input_count = found.input_count;
+        if (!cm_record_pack_add(writer->pack, &tick)) {
+            fail_memory(writer);
+        }
+    }
+    if (!writer->failed && code != SQLITE_DONE) {
+        fail(writer, "reading inputs");
+    }
+    sqlite3_finalize(row);
+}
+
+// All that a writer knows of a file besides what it is told.
+static void take_state(cm_match_writer *writer)
+{
+    char sql[80];
+    take_last(writer);
+    take_sign_key(writer);
+    writer->personal_rows = number_of(writer, "SELECT count(*) FROM personal");
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM personal WHERE tick > %llu",
+             (unsigned long long)writer->tick);
+    writer->is_past_tick = number_of(writer, sql) > 0;
+    writer->base_tick = number_of(writer, "SELECT ifnull(max(tick), 0) FROM keyframes");
+    // Rows of a tick that was committed whole: it takes no more of them.
+    writer->statistics_tick = writer->tick;
+    writer->statistics_players = CAROM_PLAYERS_MAX;
+    take_inputs(writer);
+    writer->resumes = true;
+}
+
+carom_result cm_match_writer_resume(const char *path, const cm_match_writer_def *def,
+                                    cm_match_writer **out, char *error, size_t error_size)
+{
+    *out = NULL;
+    cm_match_writer *writer = cm_crypto_init() ? make_writer(def) : NULL;
+    if (writer == NULL) {
+        snprintf(error, error_size, "no memory");
+        return CAROM_ERROR_MEMORY;
+    }
+    if (sqlite3_open_v2(path, &writer->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
+        fail(writer, "opening");
+    } else {
+        sqlite3_extended_result_codes(writer->db, 1);
+        set_up(writer, def->durability_power);
+        prepare_all(writer);
+        take_state(writer);
+    }
+    if (writer->failed) {
+        int code = sqlite3_errcode(writer->db);
+        bool of_disk = code != SQLITE_OK && (code & 0xff) < SQLITE_ROW;
+        snprintf(error, error_size, "%s", writer->error);
+        cm_match_writer_close(writer);
+        return of_disk ? CAROM_ERROR_IO : CAROM_ERROR_STATE;
+    }
+    *out = writer;
+    return CAROM_OK;
+}
+
+uint64_t cm_match_writer_last(const cm_match_writer *writer)
+{
+    return writer->tick;
 }
 
 // Rows
@@ -431,18 +565,33 @@ static bool put_inputs(cm_match_writer *writer, const cm_recorded_tick *tick)
     return cm_record_pack_add(writer->pack, tick) || fail_memory(writer);
 }
 
-bool cm_match_writer_tick(cm_match_writer *writer, const cm_recorded_tick *tick)
+// The seam: it stands before the events of the first tick of the server that goes on.
+static bool put_resumed(cm_match_writer *writer, uint64_t tick)
+{
+    sqlite3_stmt *put = writer->put[PUT_event];
+    sqlite3_bind_int64(put, 1, (sqlite3_int64)tick);
+    sqlite3_bind_int64(put, 2, 0);
+    sqlite3_bind_text(put, 3, "resumed", -1, SQLITE_STATIC);
+    return step(writer, put, "writing an event");
+}
+
+bool cm_match_writer_tick(cm_match_writer *writer, const cm_recorded_tick *told)
 {
     if (!begin(writer)) {
         return false;
     }
+    cm_recorded_tick with_seam = *told;
+    const cm_recorded_tick *tick = &with_seam;
+    with_seam.resumed = writer->resumes;
     sqlite3_bind_int64(writer->put[PUT_tick], 1, (sqlite3_int64)tick->tick);
     sqlite3_bind_int64(writer->put[PUT_tick], 2, (sqlite3_int64)tick->hash);
     bool done = step(writer, writer->put[PUT_tick], "writing a tick");
+    done = done && (!tick->resumed || put_resumed(writer, tick->tick));
     for (uint32_t i = 0; done && i < tick->input.event_count; i++) {
-        done = put_event(writer, tick->tick, i, &tick->input.events[i]);
+        done = put_event(writer, tick->tick, i + tick->resumed, &tick->input.events[i]);
     }
     if (done && put_inputs(writer, tick)) {
+        writer->resumes = false;
         writer->tick = tick->tick;
         writer->is_past_tick = false;
         cm_chain_tick(&writer->chain, tick);

@@ -20,6 +20,15 @@ typedef struct cm_match_writer_def {
 carom_result cm_match_writer_open(const char *path, const cm_match_writer_def *def,
                                   cm_match_writer **writer, char *error, size_t error_size);
 
+// Opens a file that was never ended, to go on after its last committed tick; what was not committed
+// is gone. The chain goes on from its value there, and the next tick is written as resumed. Of the
+// def match and hash_0 are not used. CAROM_ERROR_STATE: the match has ended, or is signed by
+// another key than `secret`; a file without a signature stays so.
+carom_result cm_match_writer_resume(const char *path, const cm_match_writer_def *def,
+                                    cm_match_writer **writer, char *error, size_t error_size);
+// The tick written last.
+uint64_t cm_match_writer_last(const cm_match_writer *writer);
+
 // Rows go into the open transaction, or begin one, and into the chain in the order of these calls:
 // what belongs to a tick before it, its statistics and keyframe after it. False: failed, see
 // cm_match_writer_error.

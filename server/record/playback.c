@@ -101,13 +101,15 @@ carom_result cm_playback_restart(cm_playback *playback, cm_match_error *error)
     return result == CAROM_OK ? compare(playback, &tick, error) : result;
 }
 
-carom_result cm_playback_open(const char *path, cm_playback **out, cm_match_error *error)
+carom_result cm_playback_open(const char *path, const carom_module *module, cm_playback **out,
+                              cm_match_error *error)
 {
     *out = NULL;
     cm_playback *playback = calloc(1, sizeof *playback);
     if (playback == NULL) {
         return cm_match_wrong(error, CAROM_ERROR_MEMORY, "no memory");
     }
+    playback->module = module;
     carom_result result = cm_match_open(path, &playback->file, error);
     if (result == CAROM_OK) {
         result = cm_playback_check(&playback->file->info, &playback->module, error);

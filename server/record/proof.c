@@ -241,7 +241,7 @@ static carom_result take_last(proving *run, sqlite3_stmt *row)
     if (result == CAROM_OK && sqlite3_step(row) == SQLITE_ROW) {
         return changed(run, "last: more than one row");
     }
-    run->proof->complete = result == CAROM_OK && ended;
+    run->proof->complete = result == CAROM_OK && ended && strcmp(how, "cut") != 0;
     return result;
 }
 

@@ -32,6 +32,7 @@ typedef struct cm_recorded_tick {
     cm_tick_input input;
     const cm_arrival *arrivals;
     uint32_t arrival_count;
+    bool resumed; // the server had died, and another went on with this tick
 } cm_recorded_tick;
 
 // Whether a tick is within the limits of a record: counts, ascending players, sizes of payloads.

@@ -95,6 +95,18 @@ carom_result cm_sign_key_make(const char *path, uint8_t public_key[CM_SIGN_KEY_B
     return result;
 }
 
+void cm_sign_key_text(const uint8_t *secret, char text[CM_SIGN_KEY_TEXT])
+{
+    uint8_t key[CM_SIGN_KEY_BYTES];
+    text[0] = '\0';
+    if (secret != NULL) {
+        cm_crypto_sign_public(secret, key);
+        for (size_t i = 0; i < sizeof key; i++) {
+            snprintf(text + 2 * i, 3, "%02x", key[i]);
+        }
+    }
+}
+
 carom_result cm_sign_key_read(const char *path, uint8_t secret[CM_SIGN_KEY_BYTES], char *error,
                               size_t error_size)
 {

@@ -21,6 +21,7 @@
 
 #include "server/record/match_index.h"
 #include "server/record/match_writer.h"
+#include "server/record/sign_key.h"
 #include "shared/wire/crypto.h"
 
 #define QUEUE_MAX_DEFAULT (64u << 20)
@@ -79,7 +80,7 @@ struct cm_store {
 
 const char *cm_match_end_name(cm_match_end end)
 {
-    static const char *const names[] = {"none", "drained", "ended", "failed"};
+    static const char *const names[] = {"none", "drained", "ended", "failed", "cut"};
     return (size_t)end < sizeof names / sizeof names[0] ? names[end] : names[0];
 }
 
@@ -593,6 +594,14 @@ carom_result cm_store_create(const cm_store_def *def, cm_store **out)
     return CAROM_OK;
 }
 
+static void free_match(cm_match *match)
+{
+    cm_match_writer_close(match->writer);
+    free(match->begun);
+    free(match->path);
+    free(match);
+}
+
 void cm_store_destroy(cm_store *store)
 {
     if (store == NULL) {
@@ -609,9 +618,7 @@ void cm_store_destroy(cm_store *store)
     }
     for (uint32_t i = 0; i < store->match_count; i++) {
         close_match(store, store->matches[i], CM_MATCH_LIVE);
-        free(store->matches[i]->begun);
-        free(store->matches[i]->path);
-        free(store->matches[i]);
+        free_match(store->matches[i]);
     }
     pthread_cond_destroy(&store->idle);
     pthread_cond_destroy(&store->wake);
@@ -635,7 +642,7 @@ static bool hash_of_start(const cm_match_def *def, uint64_t *hash)
     return true;
 }
 
-static cm_match *make_match(const cm_store *store, const cm_match_def *def)
+static cm_match *make_match(const cm_store *store, uint64_t match_id)
 {
     cm_match *match = calloc(1, sizeof *match);
     size_t length = strlen(store->directory) + 32;
@@ -644,53 +651,128 @@ static cm_match *make_match(const cm_store *store, const cm_match_def *def)
         return NULL;
     }
     snprintf(match->path, length, "%s/%016llx.match", store->directory,
-             (unsigned long long)def->match_id);
+             (unsigned long long)match_id);
     match->next_tick = 1;
     match->status.durable = true;
     match->status.power = store->durability_power;
     return match;
 }
 
+// Among the store's; 0 where there is no memory.
+static cm_match_handle keep_match(cm_store *store, cm_match *match)
+{
+    cm_match_handle handle = 0;
+    pthread_mutex_lock(&store->lock);
+    cm_match **grown = realloc(store->matches, (store->match_count + 1) * sizeof(cm_match *));
+    if (grown != NULL) {
+        store->matches = grown;
+        grown[store->match_count++] = match;
+        handle = store->match_count;
+    }
+    pthread_mutex_unlock(&store->lock);
+    return handle;
+}
+
+static cm_match_writer_def writer_def(const cm_store *store)
+{
+    return (cm_match_writer_def){.durability_power = store->durability_power,
+                                 .secret = store->has_secret ? store->secret : NULL};
+}
+
 carom_result cm_store_begin(cm_store *store, const cm_match_def *def, cm_match_handle *handle)
 {
     *handle = 0;
     store->begin_error[0] = '\0';
-    cm_match *match = make_match(store, def);
+    cm_match *match = make_match(store, def->match_id);
     if (match == NULL) {
         return CAROM_ERROR_MEMORY;
     }
     carom_result result = CAROM_ERROR_ARGUMENT;
     char reason[160] = "the scene does not start with this module";
     if (hash_of_start(def, &match->hash_0)) {
-        cm_match_writer_def writer = {.match = def,
-                                      .hash_0 = match->hash_0,
-                                      .durability_power = store->durability_power,
-                                      .secret = store->has_secret ? store->secret : NULL};
+        cm_match_writer_def writer = writer_def(store);
+        writer.match = def;
+        writer.hash_0 = match->hash_0;
         result = cm_match_writer_open(match->path, &writer, &match->writer, reason, sizeof reason);
     }
-    cm_match **grown = NULL;
     if (result == CAROM_OK) {
         match->status.bytes = cm_match_writer_bytes(match->writer);
         match->begun = store->catalogue != NULL ? malloc(sizeof *match->begun) : NULL;
         if (match->begun != NULL) {
             cm_match_entry_begin(match->begun, def, match->path);
         }
-        pthread_mutex_lock(&store->lock);
-        grown = realloc(store->matches, (store->match_count + 1) * sizeof(cm_match *));
-        if (grown != NULL) {
-            store->matches = grown;
-            grown[store->match_count++] = match;
-            *handle = store->match_count;
-        }
-        pthread_mutex_unlock(&store->lock);
-        result = grown != NULL ? CAROM_OK : CAROM_ERROR_MEMORY;
+        *handle = keep_match(store, match);
+        result = *handle != 0 ? CAROM_OK : CAROM_ERROR_MEMORY;
     }
     if (result != CAROM_OK) {
         snprintf(store->begin_error, sizeof store->begin_error, "%s: %s", match->path, reason);
-        cm_match_writer_close(match->writer);
-        free(match->begun);
-        free(match->path);
-        free(match);
+        free_match(match);
+    }
+    return result;
+}
+
+// A match whose file is there, opened to write on after its last tick.
+static carom_result reopen(cm_store *store, uint64_t match_id, cm_match **out)
+{
+    store->begin_error[0] = '\0';
+    cm_match *match = *out = make_match(store, match_id);
+    if (match == NULL) {
+        return CAROM_ERROR_MEMORY;
+    }
+    char reason[160] = "";
+    cm_match_writer_def writer = writer_def(store);
+    carom_result result =
+        cm_match_writer_resume(match->path, &writer, &match->writer, reason, sizeof reason);
+    if (result != CAROM_OK) {
+        snprintf(store->begin_error, sizeof store->begin_error, "%s: %s", match->path, reason);
+        free_match(match);
+        *out = NULL;
+        return result;
+    }
+    match->written_tick = match->status.committed_tick = cm_match_writer_last(match->writer);
+    match->next_tick = match->written_tick + 1;
+    match->status.bytes = cm_match_writer_bytes(match->writer);
+    return CAROM_OK;
+}
+
+carom_result cm_store_resume(cm_store *store, uint64_t match_id, uint64_t tick,
+                             cm_match_handle *handle)
+{
+    cm_match *match;
+    *handle = 0;
+    carom_result result = reopen(store, match_id, &match);
+    if (result == CAROM_OK && match->written_tick != tick) {
+        snprintf(store->begin_error, sizeof store->begin_error, "%s: it stands at tick %llu",
+                 match->path, (unsigned long long)match->written_tick);
+        result = CAROM_ERROR_STATE;
+        free_match(match);
+    } else if (result == CAROM_OK) {
+        *handle = keep_match(store, match);
+        result = *handle != 0 ? CAROM_OK : CAROM_ERROR_MEMORY;
+        if (result != CAROM_OK) {
+            free_match(match);
+        }
+    }
+    return result;
+}
+
+bool cm_store_signs(const cm_store *store, const char *sign_key)
+{
+    char text[CM_SIGN_KEY_TEXT];
+    cm_sign_key_text(store->has_secret ? store->secret : NULL, text);
+    return sign_key[0] == '\0' || strcmp(sign_key, text) == 0;
+}
+
+carom_result cm_store_cut(cm_store *store, uint64_t match_id)
+{
+    cm_match *match;
+    carom_result result = reopen(store, match_id, &match);
+    if (result == CAROM_OK) {
+        close_match(store, match, CM_MATCH_CUT);
+        result = match->failed ? CAROM_ERROR_IO : CAROM_OK;
+        snprintf(store->begin_error, sizeof store->begin_error, "%s: %.80s", match->path,
+                 match->status.error);
+        free_match(match);
     }
     return result;
 }

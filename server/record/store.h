@@ -28,6 +28,7 @@ typedef struct cm_match_def {
     uint64_t seed;
     uint64_t started_unix_ms;
     const carom_module *rules; // NULL: the built-in module of that name
+    const char *room;          // its name; NULL or "": none
 } cm_match_def;
 
 typedef enum cm_match_end {
@@ -35,9 +36,10 @@ typedef enum cm_match_end {
     CM_MATCH_DRAINED = 1,
     CM_MATCH_ENDED = 2,
     CM_MATCH_FAILED = 3,
+    CM_MATCH_CUT = 4, // its server was killed, and no other could go on with it
 } cm_match_end;
 
-// "drained", "ended", "failed"; "none" for CM_MATCH_LIVE.
+// "drained", "ended", "failed", "cut"; "none" for CM_MATCH_LIVE.
 const char *cm_match_end_name(cm_match_end end);
 
 typedef struct cm_match_status {
@@ -62,6 +64,15 @@ void cm_store_destroy(cm_store *store);
 // reason in cm_store_begin_error until the next begin.
 carom_result cm_store_begin(cm_store *store, const cm_match_def *def, cm_match_handle *match);
 const char *cm_store_begin_error(const cm_store *store);
+// Goes on with a match that was never ended, in its own file, after its last committed tick, which
+// the caller has to name. The tick that is handed over next is recorded as resumed. Errors as
+// begin: CAROM_ERROR_STATE where it ended, stands at another tick, or another key signed it.
+carom_result cm_store_resume(cm_store *store, uint64_t match_id, uint64_t tick,
+                             cm_match_handle *match);
+// Whether it could sign what a match with this key (cm_match_info.sign_key) gets besides.
+bool cm_store_signs(const cm_store *store, const char *sign_key);
+// Ends such a match as cut, at once. Errors likewise, and the file is as it was.
+carom_result cm_store_cut(cm_store *store, uint64_t match_id);
 // A confirmed tick: ascending, none left out, starting with tick 1; `hash` is of the state after
 // it. Tick 0, the scene after start, is written by `begin`, which makes the game once for its hash;
 // a caller may hand it over as well, and a hash that differs makes the match not durable.

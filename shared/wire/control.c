@@ -328,6 +328,9 @@ static carom_result encode_hello(const cm_control *c, const carom_allocator *all
     hello.has_user_data = c->user_data.size > 0;
     hello.user_data = binary(c->user_data);
     hello.room = c->room != NULL && c->room[0] != '\0' ? string(c->room) : NULL;
+    hello.has_epoch = hello.has_messages_had = c->comes_back;
+    hello.epoch = c->epoch;
+    hello.messages_had = c->messages_had;
     hello.has_predict = true;
     hello.predict = c->predict;
     hello.has_spectate = c->spectate;
@@ -485,6 +488,15 @@ static bool decompress(block *b, ProtobufCBinaryData packed, cm_bytes *bytes)
 }
 
 // Plain fields; what points still points into the unpacked message. False: out of range.
+// Both, or neither.
+static bool take_comeback(const Carom__Hello *hello, cm_control *c)
+{
+    c->comes_back = hello->has_epoch;
+    c->epoch = (uint8_t)hello->epoch;
+    c->messages_had = hello->messages_had;
+    return hello->epoch <= UINT8_MAX && hello->has_messages_had == hello->has_epoch;
+}
+
 static bool take_fields(const Carom__Control *message, cm_control *c)
 {
     switch (c->type) {
@@ -496,7 +508,7 @@ static bool take_fields(const Carom__Control *message, cm_control *c)
         c->user_data = view_of(message->hello->user_data);
         c->predict = message->hello->has_predict && message->hello->predict;
         c->spectate = message->hello->has_spectate && message->hello->spectate;
-        break;
+        return take_comeback(message->hello, c);
     case CM_CONTROL_WELCOME: {
         const Carom__Welcome *w = message->welcome;
         c->player = w->player;

@@ -57,8 +57,10 @@ typedef struct cm_control {
     cm_bytes scene, keyframe; // welcome: packed scene, encoded game (not compressed here; they are
                               // compressed on the wire, size-capped when decoded)
     uint64_t present;         // welcome
-    uint8_t epoch;            // welcome
+    bool comes_back;          // hello: epoch and messages_had are said
+    uint8_t epoch;            // welcome, hello
     uint64_t messages;        // welcome
+    uint64_t messages_had;    // hello
     uint64_t messages_before; // welcome
     cm_bytes ticket;          // welcome; empty: none, and then no key either
     cm_bytes ticket_key;      // welcome: CM_KEY_BYTES

@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
-# kill_server.sh [COUNT [SEED]]: kill -9 at any moment loses nothing that was committed.
+# kill_server.sh [COUNT [SEED]]: kill -9 at any moment loses nothing that was committed, and the
+# next server goes on with it.
 #
 # Goal: the real server, with two clients playing, is killed COUNT times at moments drawn from SEED;
 # each time the match file opens, verifies hash for hash, and reaches at least the last tick that
-# the server had said is recorded; a second look finds the same, since looking changes nothing.
+# the server had said is recorded; a second look finds the same, since looking changes nothing. Then
+# a server with --resume goes on at that very tick, in the same file; both clients come back by
+# themselves into their slots and play on; it drains, and the whole file verifies over the seam. In
+# every other round it is killed as well, so that the match has two seams.
 # Method: the server's status lines come every 100 ms, with `tick` and `recorded_tick`; the moment
 # is a number of ticks and a few milliseconds. The last line says how much was lost at most; the
 # promise is 250 ms. A failure prints seed and round and keeps the files.
@@ -53,15 +57,12 @@ has_recorded() { [ "$(newest recorded_tick "$log")" -ge "$target" ]; }
 one_round() {
     round=$1
     matches=$folder/$round
-    log=$folder/$round.log
     RANDOM=$((seed * 1000 + round))
     target=$((30 + RANDOM % 120))
     pause=0.0$((RANDOM % 90 + 10))
-    "$carom" serve --insecure --listen 127.0.0.1:0 --matches "$matches" --db "$folder/carom.db" --scene "$scene" \
-        --status-interval-ms 100 --keyframe-s 1 --room-seed $((seed + round)) >"$log" 2>&1 &
-    server=$!
-    if ! wait_until is_listening; then
-        fail "the server did not listen: $(tail -1 "$log")"
+    address=127.0.0.1:0
+    seams=0
+    if ! start_server; then
         return
     fi
     address=$(sed -n 's/^listening on //p' "$log" | head -1)
@@ -69,16 +70,74 @@ one_round() {
     bots=$!
     wait_until has_recorded || fail "tick $target was not recorded"
     sleep "$pause"
-    kill -9 "$server"
-    wait "$server" 2>/dev/null
-    kill -9 "$bots" 2>/dev/null
-    wait "$bots" 2>/dev/null
+    kill_server
+    if check_cut && { [ $((round % 2)) -ne 0 ] || { go_on && kill_server && check_cut; }; } && go_on && drain; then
+        lines=$((lines + 1))
+        rm -rf "$matches" "$folder/$round".*
+    fi
+    for process in $server $bots; do
+        kill -9 "$process" 2>/dev/null
+        wait "$process" 2>/dev/null
+    done
     server=
     bots=
-    check_round
 }
 
-check_round() {
+start_server() {
+    log=$folder/$round.$seams.log
+    "$carom" serve --insecure --listen "$address" --matches "$matches" --db "$folder/carom.db" --scene "$scene" \
+        --status-interval-ms 100 --keyframe-s 1 --room-seed $((seed + round)) "$@" >"$log" 2>&1 &
+    server=$!
+    if ! wait_until is_listening; then
+        fail "the server did not listen: $(tail -1 "$log")"
+        return 1
+    fi
+}
+
+kill_server() {
+    kill -9 "$server"
+    wait "$server" 2>/dev/null
+    server=
+}
+
+# Both clients have their slots again, and play until the target is recorded.
+are_back() { [ "$(grep -c '"event":"player came back"' "$log")" -ge 2 ]; }
+
+go_on() {
+    seams=$((seams + 1))
+    start_server --resume || return 1
+    resumed=$(sed -n 's/.*"event":"match resumed".*"tick":\([0-9]*\),"players":2}$/\1/p' "$log")
+    target=$((ticks + 30 + RANDOM % 60))
+    if [ "$resumed" != "$ticks" ]; then
+        fail "verified up to tick $ticks, resumed at '$resumed'"
+    elif ! wait_until are_back; then
+        fail "the clients did not come back: $(tail -1 "$log")"
+    elif ! wait_until has_recorded; then
+        fail "tick $target was not recorded after the seam"
+    else
+        return 0
+    fi
+    return 1
+}
+
+drain() {
+    kill -TERM "$server"
+    wait "$server"
+    status=$?
+    server=
+    verified=$("$carom" replay "$file" --verify 2>&1) || status=$?
+    info=$("$carom" match info "$file" 2>/dev/null)
+    if [ "$status" -ne 0 ] || ! echo "$verified" | grep -q 'consistent, complete$'; then
+        fail "status $status after the drain: $verified"
+    elif ! echo "$info" | grep -q "\"joins\": 2, \"leaves\": 0, \"resumes\": $seams,"; then
+        fail "not two joins, no leave and $seams seams: $info"
+    else
+        return 0
+    fi
+    return 1
+}
+
+check_cut() {
     file=$(ls "$matches"/*.match 2>/dev/null | head -1)
     recorded=$(newest recorded_tick "$log")
     tick=$(newest tick "$log")
@@ -100,9 +159,9 @@ check_round() {
     else
         lost=$((tick > ticks ? tick - ticks : 0))
         worst=$((lost > worst ? lost : worst))
-        lines=$((lines + 1))
-        rm -rf "$matches" "$log" "$folder/$round.bots"
+        return 0
     fi
+    return 1
 }
 
 for round in $(seq "$count"); do

@@ -332,7 +332,7 @@ NUMBER, TEXT, BYTES, MANY, GONE, FLAG, PLAYERS = range(7)
 MESSAGES = {
     1: {1: ("protocol", NUMBER, 1), 2: ("engine", NUMBER, 1), 3: ("name", TEXT, 0),
         4: ("user_data", BYTES, 0), 5: ("predict", FLAG, 0), 6: ("spectate", FLAG, 0),
-        7: ("room", TEXT, 0)},
+        7: ("room", TEXT, 0), 8: ("epoch", NUMBER, 0), 9: ("messages_had", NUMBER, 0)},
     2: {1: ("player", NUMBER, 1), 2: ("client_id", NUMBER, 1), 3: ("tick_rate", NUMBER, 1),
         4: ("view_rate", NUMBER, 1), 5: ("input_rate", NUMBER, 1), 6: ("rewind_ms", NUMBER, 1),
         7: ("module", TEXT, 1), 8: ("module_version", NUMBER, 1), 9: ("scene", BYTES, 1),
@@ -415,6 +415,11 @@ def read_control(data, from_client):
     if kind not in ((1, 5) if from_client else (2, 3, 4, 5, 6, 7, 8, 9)):
         raise Refused("not from this side")
     message = {"type": kind, **read_message(MESSAGES[kind], value)}
+    if kind == 1:
+        if ("epoch" in message) != ("messages_had" in message):
+            raise Refused("half a comeback")
+        if message.get("epoch", 0) > 255:
+            raise Refused("range")
     if kind == 2:
         frame_content(message.pop("scene"))
         frame_content(message.pop("keyframe"))

@@ -19,10 +19,11 @@ void cm_match_print_info(const cm_match_file *file)
     cm_match_info_get(file, &info);
     const cm_scene *scene = cm_match_scene(file);
     char name[6 * CM_NAME_MAX + 3], module[6 * sizeof info.module + 3];
-    char engine[6 * sizeof info.engine_text + 3];
+    char engine[6 * sizeof info.engine_text + 3], room[6 * sizeof info.room + 3];
     cm_json_quote(scene != NULL ? cm_scene_name(scene) : "", name, sizeof name);
     cm_json_quote(info.module, module, sizeof module);
     cm_json_quote(info.engine_text, engine, sizeof engine);
+    cm_json_quote(info.room, room, sizeof room);
     printf("{\"match_id\": \"%016" PRIx64 "\", \"format\": %u, \"scene\": %s", info.match_id,
            info.format, name);
     printf(", \"bodies\": %u, \"module\": %s, \"module_version\": %u, \"module_source\": \"%s\"",
@@ -30,13 +31,14 @@ void cm_match_print_info(const cm_match_file *file)
            info.module_source);
     printf(", \"engine_version\": %u, \"engine\": %s, \"layout_hash\": \"%016" PRIx64 "\"",
            info.engine_version, engine, info.layout_hash);
-    printf(", \"sign_key\": \"%s\"", info.sign_key);
+    printf(", \"room\": %s, \"sign_key\": \"%s\"", room, info.sign_key);
     printf(", \"seed\": \"%016" PRIx64 "\", \"started_unix_ms\": %" PRIu64 ", \"tick_rate\": %u",
            info.seed, info.started_unix_ms, info.tick_rate);
     printf(", \"ticks\": %" PRIu64 ", \"seconds\": %.3f, \"inputs\": %" PRIu64, info.ticks,
            (double)info.ticks / (double)info.tick_rate, info.inputs);
-    printf(", \"keyframes\": %u, \"joins\": %u, \"leaves\": %u, \"end\": \"%s\"", info.keyframes,
-           info.joins, info.leaves, cm_match_end_name(info.end));
+    printf(", \"keyframes\": %u, \"joins\": %u, \"leaves\": %u", info.keyframes, info.joins,
+           info.leaves);
+    printf(", \"resumes\": %u, \"end\": \"%s\"", info.resumes, cm_match_end_name(info.end));
     printf(", \"bytes\": %" PRIu64, info.bytes);
 }
 

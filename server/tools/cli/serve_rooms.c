@@ -59,7 +59,7 @@ static int add_catalogue(const cm_config *config, cm_serve_rooms *rooms)
         cm_cli_scene_error(config->db, &error);
         return CM_STATUS_USAGE;
     }
-    if (c.status == CM_STATUS_DONE && rooms->count == 0) {
+    if (c.status == CM_STATUS_DONE && rooms->count == 0 && !config->resume) {
         cm_cli_error("serve: no scene given, expected --scene NAME, --scene FILE or --room "
                      "NAME=SCENE, or rooms to start in %s ('carom scene rooms --add NAME=SCENE')",
                      config->db);
@@ -101,8 +101,10 @@ int cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker)
 {
     for (uint32_t i = 0; i < rooms->count; i++) {
         const cm_serve_room *room = &rooms->rooms[i];
-        cm_worker_room def = {
-            .name = room->name, .scene = room->scene, .max_players = room->max_players};
+        cm_worker_room def = {.name = room->name,
+                              .scene = room->scene,
+                              .max_players = room->max_players,
+                              .live = room->live};
         char error[512] = "";
         carom_result result = cm_worker_open(worker, &def, error, sizeof error);
         if (result != CAROM_OK) {
@@ -180,7 +182,10 @@ bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char 
 void cm_serve_rooms_free(cm_serve_rooms *rooms)
 {
     for (uint32_t i = 0; i < rooms->count; i++) {
-        cm_scene_free(rooms->rooms[i].scene);
+        if (rooms->rooms[i].live == NULL) {
+            cm_scene_free(rooms->rooms[i].scene);
+        }
+        cm_live_match_free(rooms->rooms[i].live);
     }
     rooms->count = 0;
 }

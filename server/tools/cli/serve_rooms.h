@@ -9,6 +9,7 @@
 typedef struct cm_serve_room {
     char name[CAROM_ROOM_NAME_MAX + 1];
     cm_scene *scene;
+    cm_live_match *live; // that it goes on with, whose the scene is; NULL: a new match
     uint32_t tick_rate, max_players;
     cm_match_handle match;        // once open and recorded
     char path[CM_SERVE_PATH_MAX]; // of the match file
@@ -22,8 +23,8 @@ typedef struct cm_serve_rooms {
 } cm_serve_rooms;
 
 // Loads the scenes that the configuration names: that of `scene`, whose room has the scene's own
-// name, then those of `rooms`; without either, those of the catalogue. An exit status, after
-// messages where it is not 0.
+// name, then those of `rooms`; without either, those of the catalogue, or none where matches are to
+// be resumed. An exit status, after messages where it is not 0.
 int cm_serve_rooms_load(const cm_config *config, cm_serve_rooms *rooms);
 // Players that they take together, at most CM_CLIENTS_MAX.
 uint32_t cm_serve_rooms_players(const cm_serve_rooms *rooms);

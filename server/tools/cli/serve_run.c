@@ -28,6 +28,7 @@
 #include "server/tools/cli/serve_check.h"
 #include "server/tools/cli/serve_admin.h"
 #include "server/tools/cli/serve_door.h"
+#include "server/tools/cli/serve_resume.h"
 #include "server/tools/cli/serve_rooms.h"
 #include "shared/wire/crypto.h"
 
@@ -379,6 +380,18 @@ static int open_ticket_key(serve *s)
     return CM_STATUS_DONE;
 }
 
+// Also how many clients there may be, where the configuration does not say it.
+static int resume(serve *s)
+{
+    cm_log log = {.write = write_log, .user = s};
+    int status =
+        s->config.resume ? cm_serve_resume(&s->config, s->store, &log, &s->rooms) : CM_STATUS_DONE;
+    if (s->config.max_clients == 0) {
+        s->config.max_clients = cm_serve_rooms_players(&s->rooms);
+    }
+    return status;
+}
+
 static int open_worker(serve *s)
 {
     cm_worker_def def = {.config = &s->config,
@@ -456,7 +469,7 @@ static void undo_start(serve *s, size_t there)
         s->store = NULL;
     }
     for (uint32_t i = 0; i < s->rooms.count; i++) {
-        if (s->rooms.rooms[i].path[0] != '\0') {
+        if (s->rooms.rooms[i].path[0] != '\0' && s->rooms.rooms[i].live == NULL) {
             unlink(s->rooms.rooms[i].path); // closed, it is one file
         }
     }
@@ -481,6 +494,9 @@ static int start(serve *s)
     int status = open_store(s);
     if (status == CM_STATUS_DONE) {
         status = open_ticket_key(s);
+    }
+    if (status == CM_STATUS_DONE) {
+        status = resume(s);
     }
     if (status == CM_STATUS_DONE) {
         status = open_worker(s);
@@ -715,9 +731,6 @@ static int host(serve *s)
     }
     if (status != CM_STATUS_DONE) {
         return status;
-    }
-    if (s->config.max_clients == 0) {
-        s->config.max_clients = cm_serve_rooms_players(&s->rooms);
     }
     s->signals = open_signals();
     if (s->signals < 0) {

@@ -24,7 +24,7 @@ static void open_worker(away *a)
 {
     cm_worker_def def = {.random = cm_net_random,
                          .config = &a->config,
-                         .scene = a->scene,
+                         .scene = a->live == NULL ? a->scene : NULL,
                          .store = a->store,
                          .module = a->def.module,
                          .keys = a->def.tokens ? &a->keys : NULL,
@@ -36,14 +36,23 @@ static void open_worker(away *a)
                          .user = a};
     char error[256] = "";
     cr_assert_eq(cm_worker_create(&def, &a->worker, error, sizeof error), CAROM_OK, "%s", error);
+    if (a->live != NULL) {
+        cm_worker_room room = {
+            .name = "", .scene = a->live->scene, .module = a->def.module, .live = a->live};
+        cr_assert_eq(cm_worker_open(a->worker, &room, error, sizeof error), CAROM_OK, "%s", error);
+    }
 }
 
-static void open_store(away *a)
+static void make_directory(away *a)
 {
     const char *temporary = getenv("TMPDIR");
     snprintf(a->directory, sizeof a->directory, "%s/away.XXXXXX",
              temporary != NULL ? temporary : P_tmpdir);
     cr_assert_not_null(mkdtemp(a->directory));
+}
+
+static void open_store(away *a)
+{
     cm_store_def def = {.directory = a->directory, .queue_max = 64u << 20};
     cr_assert_eq(cm_store_create(&def, &a->store), CAROM_OK);
 }
@@ -80,6 +89,7 @@ void away_make(away *a, const away_def *def)
     cm_net_random(NULL, a->keys.keys[0].secret, sizeof a->keys.keys[0].secret);
     cm_net_random(NULL, a->ticket_key.secret, sizeof a->ticket_key.secret);
     if (def->record) {
+        make_directory(a);
         open_store(a);
     }
     a->client_def = carom_default_client_def();
@@ -115,6 +125,7 @@ void away_free(away *a)
         }
         remove_recordings(a);
     }
+    cm_live_match_free(a->live);
     cm_scene_free(a->scene);
     cm_net_destroy(a->net);
     cm_net_use(NULL);
@@ -124,6 +135,28 @@ void away_restart(away *a)
 {
     cm_worker_destroy(a->worker);
     a->worker = NULL;
+    open_worker(a);
+}
+
+void away_crash(away *a)
+{
+    away old = *a;
+    char path[128], command[512];
+    cm_match_error error = {""};
+    snprintf(path, sizeof path, "%s",
+             cm_store_path(a->store, cm_hosted_room_match(cm_worker_room_at(a->worker, 0))));
+    make_directory(a);
+    snprintf(command, sizeof command, "cp %s %s-wal %s", path, path, a->directory);
+    cr_assert_eq(system(command), 0);
+    cm_worker_destroy(a->worker);
+    a->worker = NULL;
+    cm_store_destroy(a->store);
+    remove_recordings(&old);
+    cm_live_match_free(a->live);
+    open_store(a);
+    snprintf(command, sizeof command, "%s/%s", a->directory, strrchr(path, '/') + 1);
+    cr_assert_eq(cm_live_match_read(command, a->def.module, &a->live, &error), CAROM_OK, "%s",
+                 error.message);
     open_worker(a);
 }
 

@@ -437,6 +437,15 @@ Test(vectors, control)
     put_encoded(&out, "hello with a room", &hello);
     hello.room = NULL;
     uint8_t bytes[300];
+    cm_control back = hello;
+    back.comes_back = true;
+    back.epoch = 255;
+    back.messages_had = 7;
+    put_encoded(&out, "hello of one who comes back", &back);
+    static const uint8_t half[] = {0x0a, 6, 0x08, 1, 0x10, 1, 0x40, 5};
+    put_control(&out, "hello that says its epoch alone", half, sizeof half, true);
+    static const uint8_t wide[] = {0x0a, 9, 0x08, 1, 0x10, 1, 0x40, 0x80, 2, 0x48, 0};
+    put_control(&out, "hello with an epoch above 255", wide, sizeof wide, true);
     put_control(&out, "welcome", bytes, make_welcome(bytes, false), false);
     put_control(&out, "welcome with a ticket", bytes, make_welcome(bytes, true), false);
     size_t early = make_welcome(bytes, false);

@@ -154,6 +154,10 @@ void vector_control(vector_text *out, const cm_control *control)
         put_string(out, "room", control->room);
         vector_put(out, ", \"user_data\": ");
         vector_hex(out, control->user_data.data, control->user_data.size);
+        if (control->comes_back) {
+            vector_put(out, ", \"epoch\": %u, \"messages_had\": %llu", control->epoch,
+                       (unsigned long long)control->messages_had);
+        }
         break;
     case CM_CONTROL_WELCOME:
         vector_put(out, ", \"player\": %u, \"client_id\": %llu, \"tick_rate\": %u", control->player,

@@ -1,0 +1,199 @@
+// Reading a match to go on with it. The chain is proved first: what a server signs after the seam
+// covers all before it.
+#include "server/record/live_match.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/record/match_rows.h"
+#include "server/record/playback.h"
+#include "server/record/proof.h"
+
+static cm_live_player *player_of(cm_live_match *match, uint32_t player)
+{
+    for (uint32_t i = 0; i < match->player_count; i++) {
+        if (match->players[i].player == player) {
+            return &match->players[i];
+        }
+    }
+    return NULL;
+}
+
+static void take_join(cm_live_match *match, uint64_t tick, const cm_game_event *event)
+{
+    cm_live_player *who = player_of(match, event->player);
+    if (who == NULL) {
+        who = &match->players[match->player_count++];
+    }
+    *who = (cm_live_player){.player = event->player,
+                            .client_id = event->client_id,
+                            .join_tick = tick,
+                            .statistics = {.player = event->player}};
+}
+
+static void take_event(cm_live_match *match, uint64_t tick, const cm_game_event *event)
+{
+    cm_live_player *who = player_of(match, event->player);
+    if (event->type == CM_EVENT_JOIN) {
+        take_join(match, tick, event);
+    } else if (event->type == CM_EVENT_MESSAGE && who != NULL) {
+        who->messages++;
+    } else if (event->type == CM_EVENT_LEAVE && who != NULL) {
+        *who = match->players[--match->player_count];
+    }
+}
+
+static carom_result take_events(cm_live_match *match, cm_match_file *file, cm_match_error *error)
+{
+    cm_recorded_tick tick;
+    carom_result result;
+    cm_match_seek(file, 0);
+    while ((result = cm_match_next(file, &tick, error)) == CAROM_OK) {
+        for (uint32_t i = 0; i < tick.input.event_count; i++) {
+            take_event(match, tick.tick, &tick.input.events[i]);
+        }
+    }
+    return result == CAROM_ERROR_NOT_FOUND ? CAROM_OK : result;
+}
+
+// The newest of each kind; texts that were erased are not there.
+static carom_result take_personal(cm_live_match *match, cm_match_file *file, cm_match_error *error)
+{
+    cm_cursor rows = {0};
+    char kind[16], text[CM_RECORD_PERSONAL_MAX + 1];
+    uint64_t id;
+    carom_result result = cm_cursor_open(file, &rows, "personal",
+                                         "SELECT tick, client_id, kind, value FROM personal WHERE "
+                                         "value IS NOT NULL ORDER BY number",
+                                         error);
+    while (result == CAROM_OK && rows.has_row) {
+        if (cm_column_id(rows.query, 1, &id) && cm_column_text(rows.query, 2, kind, sizeof kind) &&
+            cm_column_text(rows.query, 3, text, sizeof text)) {
+            for (uint32_t i = 0; i < match->player_count; i++) {
+                cm_live_player *who = &match->players[i];
+                bool name = strcmp(kind, "name") == 0 && strlen(text) < sizeof who->name;
+                bool address = strcmp(kind, "address") == 0 && strlen(text) < sizeof who->address;
+                if (who->client_id == id && (name || address)) {
+                    strcpy(name ? who->name : who->address, text);
+                }
+            }
+        }
+        result = cm_cursor_step(file, &rows, error);
+    }
+    cm_cursor_close(&rows);
+    return result;
+}
+
+// What came after the last keyframe is not counted.
+static carom_result take_statistics(cm_live_match *match, cm_match_file *file,
+                                    cm_match_error *error)
+{
+    cm_cursor rows = {0};
+    carom_result result = cm_cursor_open(
+        file, &rows, "statistics",
+        "SELECT tick, player, inputs, late, rewound_ticks, refused FROM statistics WHERE tick = "
+        "(SELECT max(tick) FROM statistics)",
+        error);
+    while (result == CAROM_OK && rows.has_row) {
+        uint64_t numbers[5] = {0};
+        for (int i = 0; i < 5; i++) {
+            cm_column_u64(rows.query, i + 1, &numbers[i]);
+        }
+        cm_live_player *who =
+            numbers[0] < CAROM_PLAYERS_MAX ? player_of(match, (uint32_t)numbers[0]) : NULL;
+        if (who != NULL && who->join_tick <= rows.tick) {
+            who->statistics = (cm_player_statistics){.player = who->player,
+                                                     .inputs = numbers[1],
+                                                     .late = numbers[2],
+                                                     .rewound_ticks = numbers[3],
+                                                     .refused = numbers[4]};
+        }
+        result = cm_cursor_step(file, &rows, error);
+    }
+    cm_cursor_close(&rows);
+    return result;
+}
+
+static carom_result check(cm_live_match *match, cm_match_file *file, cm_match_error *error)
+{
+    cm_proof proof;
+    if (match->info.end != CM_MATCH_LIVE) {
+        return cm_match_wrong(error, CAROM_ERROR_STATE, "the match has ended: %s",
+                              cm_match_end_name(match->info.end));
+    }
+    carom_result result = cm_match_prove(file, NULL, &proof, error);
+    if (result == CAROM_OK && proof.verdict == CM_PROOF_CHANGED) {
+        result = cm_match_wrong(error, CAROM_ERROR_CORRUPT, "changed since it was recorded: %s",
+                                proof.changed);
+    }
+    return result;
+}
+
+static carom_result encode(cm_live_match *match, const carom_game *game, cm_match_error *error)
+{
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        if (cm_game_player_present(game, player) != (player_of(match, player) != NULL)) {
+            return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
+                                  "events: joins and leaves are not those of the game");
+        }
+    }
+    match->hash = cm_game_hash(game);
+    match->image_size = cm_game_encode_size(game);
+    match->image = malloc(match->image_size);
+    if (match->image == NULL) {
+        return cm_match_wrong(error, CAROM_ERROR_MEMORY, "no memory");
+    }
+    cm_game_encode(game, match->image, match->image_size);
+    return CAROM_OK;
+}
+
+static carom_result read_all(cm_live_match *match, cm_playback *playback, cm_match_error *error)
+{
+    cm_match_file *file = cm_playback_file(playback);
+    cm_match_info_get(file, &match->info);
+    carom_result result = check(match, file, error);
+    result = result == CAROM_OK ? take_events(match, file, error) : result;
+    result = result == CAROM_OK ? take_personal(match, file, error) : result;
+    result = result == CAROM_OK ? take_statistics(match, file, error) : result;
+    result = result == CAROM_OK ? cm_playback_restart(playback, error) : result;
+    result = result == CAROM_OK ? cm_playback_seek(playback, match->info.ticks, error) : result;
+    result = result == CAROM_OK ? encode(match, cm_playback_game(playback), error) : result;
+    if (result == CAROM_OK) {
+        match->module = cm_game_module(cm_playback_game(playback));
+        match->scene = file->scene; // it stays when the file is closed
+        file->scene = NULL;
+    }
+    return result;
+}
+
+carom_result cm_live_match_read(const char *path, const carom_module *module, cm_live_match **out,
+                                cm_match_error *error)
+{
+    cm_playback *playback = NULL;
+    *out = NULL;
+    cm_live_match *match = calloc(1, sizeof *match);
+    if (match == NULL) {
+        return cm_match_wrong(error, CAROM_ERROR_MEMORY, "no memory");
+    }
+    carom_result result = cm_playback_open(path, module, &playback, error);
+    if (result == CAROM_OK) {
+        result = read_all(match, playback, error);
+        cm_playback_close(playback);
+    }
+    if (result != CAROM_OK) {
+        cm_live_match_free(match);
+        return result;
+    }
+    *out = match;
+    return CAROM_OK;
+}
+
+void cm_live_match_free(cm_live_match *match)
+{
+    if (match != NULL) {
+        cm_scene_free(match->scene);
+        free(match->image);
+        free(match);
+    }
+}

@@ -1,0 +1,218 @@
+// Heads first, so that of a thousand matches that have ended none is read as a whole.
+#include "server/tools/cli/serve_resume.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server/tools/cli/cli.h"
+
+#define PATH_SIZE CM_SERVE_PATH_MAX
+
+typedef struct candidate {
+    uint64_t match_id, started_unix_ms;
+} candidate;
+
+typedef struct candidates {
+    uint32_t count, capacity;
+    candidate *list;
+} candidates;
+
+typedef struct resuming {
+    const cm_config *config;
+    cm_store *store;
+    const cm_log *log;
+    cm_serve_rooms *rooms;
+} resuming;
+
+static void path_of(const resuming *run, uint64_t match_id, char path[PATH_SIZE])
+{
+    snprintf(path, PATH_SIZE, "%s/%016llx.match", run->config->matches,
+             (unsigned long long)match_id);
+}
+
+static void say(const resuming *run, cm_log_level level, const char *event, const char *path,
+                const char *reason)
+{
+    cm_line line;
+    cm_line_log(&line, level, event);
+    cm_line_text(&line, "match", path);
+    cm_line_text(&line, "reason", reason);
+    cm_log_write(run->log, level, &line);
+}
+
+static void leave(const resuming *run, const char *path, const char *reason)
+{
+    say(run, CM_LOG_ERROR, "match left", path, reason);
+}
+
+static void cut(const resuming *run, uint64_t match_id, const char *path, const char *reason)
+{
+    if (cm_store_cut(run->store, match_id) == CAROM_OK) {
+        say(run, CM_LOG_WARNING, "match cut", path, reason);
+    } else {
+        leave(run, path, cm_store_begin_error(run->store));
+    }
+}
+
+// Finding --------------------------------------------------------------------------------------
+
+// A file that its server named; -1: another.
+static bool id_of(const char *name, uint64_t *match_id)
+{
+    char again[32], *end;
+    *match_id = strtoull(name, &end, 16);
+    snprintf(again, sizeof again, "%016llx.match", (unsigned long long)*match_id);
+    return strcmp(name, again) == 0;
+}
+
+static bool add(candidates *found, const candidate *one)
+{
+    if (found->count == found->capacity) {
+        uint32_t capacity = found->capacity > 0 ? 2 * found->capacity : 16;
+        candidate *grown = realloc(found->list, capacity * sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        found->list = grown;
+        found->capacity = capacity;
+    }
+    found->list[found->count++] = *one;
+    return true;
+}
+
+static void look(const resuming *run, candidates *found, uint64_t match_id)
+{
+    cm_match_head head;
+    cm_match_error error;
+    char path[PATH_SIZE], log[PATH_SIZE + 8];
+    path_of(run, match_id, path);
+    if (cm_match_head_read(path, &head, &error) != CAROM_OK) {
+        snprintf(log, sizeof log, "%s-wal", path);
+        if (access(log, F_OK) == 0) { // without its log it has ended, of whatever format it is
+            leave(run, path, error.message);
+        }
+    } else if (head.info.end == CM_MATCH_LIVE && head.info.match_id != match_id) {
+        leave(run, path, "it is not the match that its name says");
+    } else if (head.info.end == CM_MATCH_LIVE) {
+        candidate one = {match_id, head.info.started_unix_ms};
+        if (!add(found, &one)) {
+            leave(run, path, "no memory");
+        }
+    }
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const candidate *x = a, *y = b;
+    if (x->started_unix_ms != y->started_unix_ms) {
+        return x->started_unix_ms < y->started_unix_ms ? 1 : -1;
+    }
+    return x->match_id < y->match_id ? 1 : -1;
+}
+
+static void find(const resuming *run, candidates *found)
+{
+    const struct dirent *entry;
+    uint64_t match_id;
+    DIR *directory = opendir(run->config->matches);
+    while (directory != NULL && (entry = readdir(directory)) != NULL) {
+        if (id_of(entry->d_name, &match_id)) {
+            look(run, found, match_id);
+        }
+    }
+    if (directory != NULL) {
+        closedir(directory);
+    }
+    if (found->count > 0) {
+        qsort(found->list, found->count, sizeof *found->list, newest_first);
+    }
+}
+
+// Bringing back --------------------------------------------------------------------------------
+
+static const char *name_of(const cm_live_match *live)
+{
+    const char *scene = cm_scene_name(live->scene);
+    return live->info.room[0] != '\0' ? live->info.room : cm_room_name_is_sound(scene) ? scene : "";
+}
+
+// The room of the name, or a new one; NULL: there are too many.
+static cm_serve_room *place_of(cm_serve_rooms *rooms, const char *name)
+{
+    for (uint32_t i = 0; i < rooms->count; i++) {
+        if (strcmp(rooms->rooms[i].name, name) == 0) {
+            return &rooms->rooms[i];
+        }
+    }
+    return rooms->count <= CM_ROOM_LIST_MAX ? &rooms->rooms[rooms->count] : NULL;
+}
+
+static void take(const resuming *run, const char *path, cm_live_match *live)
+{
+    const char *name = name_of(live);
+    cm_serve_room *room = place_of(run->rooms, name);
+    if (!cm_store_signs(run->store, live->info.sign_key)) {
+        leave(run, path, "it is signed by another key than sign_key");
+    } else if (room == NULL) {
+        leave(run, path, "there are more rooms than a server opens");
+    } else if (room->live != NULL) {
+        cut(run, live->info.match_id, path, "a newer match has the name of its room");
+    } else {
+        if (room->scene == NULL) {
+            run->rooms->count++;
+            memcpy(room->name, name, strlen(name) + 1); // it was one: it fits
+            room->max_players = (uint32_t)run->config->max_players;
+        }
+        cm_scene_free(room->scene);
+        room->scene = live->scene;
+        room->live = live;
+        room->tick_rate = live->info.tick_rate;
+        cm_line line;
+        cm_line_log(&line, CM_LOG_INFO, "match resumed");
+        cm_line_text(&line, "room", name);
+        cm_line_text(&line, "match", path);
+        cm_line_uint(&line, "tick", live->info.ticks);
+        cm_line_uint(&line, "players", live->player_count);
+        cm_log_write(run->log, CM_LOG_INFO, &line);
+        return;
+    }
+    cm_live_match_free(live);
+}
+
+static void bring_back(const resuming *run, uint64_t match_id)
+{
+    cm_live_match *live;
+    cm_match_error error = {0};
+    char path[PATH_SIZE];
+    path_of(run, match_id, path);
+    carom_result result = cm_live_match_read(path, NULL, &live, &error);
+    if (result == CAROM_OK) {
+        take(run, path, live);
+    } else if (result == CAROM_ERROR_VERSION) {
+        cut(run, match_id, path, error.message);
+    } else {
+        leave(run, path, error.message);
+    }
+}
+
+int cm_serve_resume(const cm_config *config, cm_store *store, const cm_log *log,
+                    cm_serve_rooms *rooms)
+{
+    resuming run = {.config = config, .store = store, .log = log, .rooms = rooms};
+    candidates found = {0};
+    find(&run, &found);
+    for (uint32_t i = 0; i < found.count; i++) {
+        bring_back(&run, found.list[i].match_id);
+    }
+    free(found.list);
+    if (rooms->count == 0) {
+        cm_cli_error("serve: no match to resume in %s, and no scene given, expected --scene NAME, "
+                     "--scene FILE or --room NAME=SCENE, or rooms to start in %s",
+                     config->matches, config->db);
+        return CM_STATUS_USAGE;
+    }
+    return CM_STATUS_DONE;
+}
