@@ -20,41 +20,55 @@ static cm_live_player *player_of(cm_live_match *match, uint32_t player)
     return NULL;
 }
 
-static void take_join(cm_live_match *match, uint64_t tick, const cm_game_event *event)
+static void take_join(cm_live_match *match, uint64_t tick, uint32_t player, uint64_t client_id)
 {
-    cm_live_player *who = player_of(match, event->player);
+    cm_live_player *who = player_of(match, player);
     if (who == NULL) {
         who = &match->players[match->player_count++];
     }
-    *who = (cm_live_player){.player = event->player,
-                            .client_id = event->client_id,
+    *who = (cm_live_player){.player = player,
+                            .client_id = client_id,
                             .join_tick = tick,
-                            .statistics = {.player = event->player}};
+                            .statistics = {.player = player}};
 }
 
-static void take_event(cm_live_match *match, uint64_t tick, const cm_game_event *event)
+static void take_event(cm_live_match *match, uint64_t tick, const char *type, uint32_t player,
+                       uint64_t client_id)
 {
-    cm_live_player *who = player_of(match, event->player);
-    if (event->type == CM_EVENT_JOIN) {
-        take_join(match, tick, event);
-    } else if (event->type == CM_EVENT_MESSAGE && who != NULL) {
+    cm_live_player *who = player_of(match, player);
+    if (strcmp(type, "join") == 0) {
+        take_join(match, tick, player, client_id);
+    } else if (strcmp(type, "message") == 0 && who != NULL) {
         who->messages++;
-    } else if (event->type == CM_EVENT_LEAVE && who != NULL) {
+    } else if (strcmp(type, "leave") == 0 && who != NULL) {
         *who = match->players[--match->player_count];
     }
 }
 
+// Without the ticks, which opening and proof have read: joins and leaves of an hour are few.
 static carom_result take_events(cm_live_match *match, cm_match_file *file, cm_match_error *error)
 {
-    cm_recorded_tick tick;
-    carom_result result;
-    cm_match_seek(file, 0);
-    while ((result = cm_match_next(file, &tick, error)) == CAROM_OK) {
-        for (uint32_t i = 0; i < tick.input.event_count; i++) {
-            take_event(match, tick.tick, &tick.input.events[i]);
+    cm_cursor rows = {0};
+    char type[16];
+    uint64_t player, client_id;
+    carom_result result = cm_cursor_open(
+        file, &rows, "events",
+        "SELECT tick, type, player, client_id FROM events WHERE type <> 'resumed' ORDER BY tick, "
+        "number",
+        error);
+    while (result == CAROM_OK && rows.has_row) {
+        if (!cm_column_text(rows.query, 1, type, sizeof type) ||
+            !cm_column_u64(rows.query, 2, &player) || player >= CAROM_PLAYERS_MAX ||
+            !cm_column_id(rows.query, 3, &client_id)) {
+            result = cm_match_wrong(error, CAROM_ERROR_CORRUPT, "events: row %llu: unreadable",
+                                    (unsigned long long)rows.tick);
+            break;
         }
+        take_event(match, rows.tick, type, (uint32_t)player, client_id);
+        result = cm_cursor_step(file, &rows, error);
     }
-    return result == CAROM_ERROR_NOT_FOUND ? CAROM_OK : result;
+    cm_cursor_close(&rows);
+    return result;
 }
 
 // The newest of each kind; texts that were erased are not there.
@@ -115,14 +129,18 @@ static carom_result take_statistics(cm_live_match *match, cm_match_file *file,
     return result;
 }
 
-static carom_result check(cm_live_match *match, cm_match_file *file, cm_match_error *error)
+// What can be told without reading every row comes first.
+static carom_result check(cm_live_match *match, cm_match_file *file, const carom_module *module,
+                          cm_match_error *error)
 {
     cm_proof proof;
+    cm_match_info_get(file, &match->info);
     if (match->info.end != CM_MATCH_LIVE) {
         return cm_match_wrong(error, CAROM_ERROR_STATE, "the match has ended: %s",
                               cm_match_end_name(match->info.end));
     }
-    carom_result result = cm_match_prove(file, NULL, &proof, error);
+    carom_result result = cm_playback_check(&match->info, &module, error);
+    result = result == CAROM_OK ? cm_match_prove(file, NULL, &proof, error) : result;
     if (result == CAROM_OK && proof.verdict == CM_PROOF_CHANGED) {
         result = cm_match_wrong(error, CAROM_ERROR_CORRUPT, "changed since it was recorded: %s",
                                 proof.changed);
@@ -148,38 +166,46 @@ static carom_result encode(cm_live_match *match, const carom_game *game, cm_matc
     return CAROM_OK;
 }
 
-static carom_result read_all(cm_live_match *match, cm_playback *playback, cm_match_error *error)
+// The game at the last tick; the scene stays when the file is closed.
+static carom_result play(cm_live_match *match, cm_match_file *file, const carom_module *module,
+                         cm_match_error *error)
 {
-    cm_match_file *file = cm_playback_file(playback);
-    cm_match_info_get(file, &match->info);
-    carom_result result = check(match, file, error);
-    result = result == CAROM_OK ? take_events(match, file, error) : result;
-    result = result == CAROM_OK ? take_personal(match, file, error) : result;
-    result = result == CAROM_OK ? take_statistics(match, file, error) : result;
-    result = result == CAROM_OK ? cm_playback_restart(playback, error) : result;
-    result = result == CAROM_OK ? cm_playback_seek(playback, match->info.ticks, error) : result;
+    cm_playback *playback;
+    carom_result result = cm_playback_take(file, module, &playback, error);
+    if (result != CAROM_OK) {
+        return result;
+    }
+    result = cm_playback_seek(playback, match->info.ticks, error);
     result = result == CAROM_OK ? encode(match, cm_playback_game(playback), error) : result;
     if (result == CAROM_OK) {
         match->module = cm_game_module(cm_playback_game(playback));
-        match->scene = file->scene; // it stays when the file is closed
+        match->scene = file->scene;
         file->scene = NULL;
     }
+    cm_playback_close(playback);
     return result;
 }
 
 carom_result cm_live_match_read(const char *path, const carom_module *module, cm_live_match **out,
                                 cm_match_error *error)
 {
-    cm_playback *playback = NULL;
+    cm_match_file *file;
     *out = NULL;
     cm_live_match *match = calloc(1, sizeof *match);
     if (match == NULL) {
         return cm_match_wrong(error, CAROM_ERROR_MEMORY, "no memory");
     }
-    carom_result result = cm_playback_open(path, module, &playback, error);
+    carom_result result = cm_match_open_unread(path, &file, error);
     if (result == CAROM_OK) {
-        result = read_all(match, playback, error);
-        cm_playback_close(playback);
+        result = check(match, file, module, error);
+        result = result == CAROM_OK ? take_events(match, file, error) : result;
+        result = result == CAROM_OK ? take_personal(match, file, error) : result;
+        result = result == CAROM_OK ? take_statistics(match, file, error) : result;
+        if (result == CAROM_OK) {
+            result = play(match, file, module, error);
+        } else {
+            cm_match_close(file);
+        }
     }
     if (result != CAROM_OK) {
         cm_live_match_free(match);

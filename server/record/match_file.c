@@ -491,12 +491,30 @@ static carom_result open_head(const char *path, cm_match_file **out, cm_match_er
     return result == CAROM_OK ? read_scene(file, error) : result;
 }
 
-carom_result cm_match_open(const char *path, cm_match_file **out, cm_match_error *error)
+static carom_result read_last(cm_match_file *file, uint8_t chain[CM_CHAIN_BYTES],
+                              cm_match_error *error)
+{
+    carom_result result = read_end(file, error);
+    sqlite3_stmt *row = cm_match_prepare(file, "SELECT tick, chain FROM last WHERE id = 0");
+    if (result == CAROM_OK && (row == NULL || sqlite3_step(row) != SQLITE_ROW ||
+                               !cm_column_u64(row, 0, &file->info.ticks) ||
+                               !cm_column_bytes(row, 1, chain, CM_CHAIN_BYTES))) {
+        result = cm_match_wrong(error, CAROM_ERROR_CORRUPT, "last: expected a tick and 32 bytes");
+    }
+    sqlite3_finalize(row);
+    return result;
+}
+
+static carom_result open_file(const char *path, bool read, cm_match_file **out,
+                              cm_match_error *error)
 {
     cm_match_file *file;
+    uint8_t chain[CM_CHAIN_BYTES];
     *out = NULL;
     carom_result result = open_head(path, &file, error);
-    result = result == CAROM_OK ? check_ticks(file, error) : result;
+    if (result == CAROM_OK) {
+        result = read ? check_ticks(file, error) : read_last(file, chain, error);
+    }
     result = result == CAROM_OK ? check_keyframes(file, error) : result;
     result = result == CAROM_OK ? read_end(file, error) : result;
     if (result != CAROM_OK) {
@@ -512,17 +530,14 @@ carom_result cm_match_open(const char *path, cm_match_file **out, cm_match_error
     return CAROM_OK;
 }
 
-static carom_result read_last(cm_match_file *file, cm_match_head *head, cm_match_error *error)
+carom_result cm_match_open(const char *path, cm_match_file **file, cm_match_error *error)
 {
-    carom_result result = read_end(file, error);
-    sqlite3_stmt *row = cm_match_prepare(file, "SELECT tick, chain FROM last WHERE id = 0");
-    if (result == CAROM_OK && (row == NULL || sqlite3_step(row) != SQLITE_ROW ||
-                               !cm_column_u64(row, 0, &file->info.ticks) ||
-                               !cm_column_bytes(row, 1, head->chain, sizeof head->chain))) {
-        result = cm_match_wrong(error, CAROM_ERROR_CORRUPT, "last: expected a tick and 32 bytes");
-    }
-    sqlite3_finalize(row);
-    return result;
+    return open_file(path, true, file, error);
+}
+
+carom_result cm_match_open_unread(const char *path, cm_match_file **file, cm_match_error *error)
+{
+    return open_file(path, false, file, error);
 }
 
 carom_result cm_match_head_read(const char *path, cm_match_head *head, cm_match_error *error)
@@ -530,7 +545,7 @@ carom_result cm_match_head_read(const char *path, cm_match_head *head, cm_match_
     cm_match_file *file;
     memset(head, 0, sizeof *head);
     carom_result result = open_head(path, &file, error);
-    result = result == CAROM_OK ? read_last(file, head, error) : result;
+    result = result == CAROM_OK ? read_last(file, head->chain, error) : result;
     if (result == CAROM_OK) {
         head->info = file->info;
         snprintf(head->scene, sizeof head->scene, "%s",

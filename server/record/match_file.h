@@ -41,6 +41,9 @@ typedef struct cm_match_error {
 // that this build does not read), _CORRUPT. Every row is checked here once, by its shape; what it
 // is worth is said by proof.h and replay.h.
 carom_result cm_match_open(const char *path, cm_match_file **file, cm_match_error *error);
+// The same for a match that is proved next (proof.h), which reads every row: those of ticks are not
+// checked here. Of the info inputs, joins, leaves and resumes stay 0; ticks is as `last` says.
+carom_result cm_match_open_unread(const char *path, cm_match_file **file, cm_match_error *error);
 void cm_match_close(cm_match_file *file);
 
 // The head and the end alone, for lists: rows of ticks are neither checked nor counted. Of the info

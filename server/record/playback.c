@@ -101,19 +101,18 @@ carom_result cm_playback_restart(cm_playback *playback, cm_match_error *error)
     return result == CAROM_OK ? compare(playback, &tick, error) : result;
 }
 
-carom_result cm_playback_open(const char *path, const carom_module *module, cm_playback **out,
+carom_result cm_playback_take(cm_match_file *file, const carom_module *module, cm_playback **out,
                               cm_match_error *error)
 {
     *out = NULL;
     cm_playback *playback = calloc(1, sizeof *playback);
     if (playback == NULL) {
+        cm_match_close(file);
         return cm_match_wrong(error, CAROM_ERROR_MEMORY, "no memory");
     }
+    playback->file = file;
     playback->module = module;
-    carom_result result = cm_match_open(path, &playback->file, error);
-    if (result == CAROM_OK) {
-        result = cm_playback_check(&playback->file->info, &playback->module, error);
-    }
+    carom_result result = cm_playback_check(&file->info, &playback->module, error);
     if (result == CAROM_OK) {
         result = cm_playback_restart(playback, error);
     }
@@ -123,6 +122,14 @@ carom_result cm_playback_open(const char *path, const carom_module *module, cm_p
     }
     *out = playback;
     return CAROM_OK;
+}
+
+carom_result cm_playback_open(const char *path, cm_playback **playback, cm_match_error *error)
+{
+    cm_match_file *file;
+    *playback = NULL;
+    carom_result result = cm_match_open(path, &file, error);
+    return result == CAROM_OK ? cm_playback_take(file, NULL, playback, error) : result;
 }
 
 void cm_playback_close(cm_playback *playback)

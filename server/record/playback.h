@@ -8,10 +8,13 @@
 
 typedef struct cm_playback cm_playback;
 
-// `module`: NULL, or one that is not built in. Errors as cm_match_open, and CAROM_ERROR_VERSION:
+// Errors as cm_match_open, and CAROM_ERROR_VERSION:
 // another engine or module recorded it. The game stands at tick 0.
-carom_result cm_playback_open(const char *path, const carom_module *module, cm_playback **playback,
-                              cm_match_error *error);
+carom_result cm_playback_open(const char *path, cm_playback **playback, cm_match_error *error);
+// The same with a file that is open, which is the playback's from here on, also where it fails.
+// `module`: NULL, or one that is not built in.
+carom_result cm_playback_take(cm_match_file *file, const carom_module *module,
+                              cm_playback **playback, cm_match_error *error);
 void cm_playback_close(cm_playback *playback);
 
 // The file is the playback's to move in; its info and scene are there for all.

@@ -40,7 +40,7 @@ carom_result cm_export_run(const char *match, const cm_export_options *asked, cm
     cm_playback *playback;
     cm_match_info info;
     cm_export_options options = *asked;
-    carom_result result = cm_playback_open(match, NULL, &playback, error);
+    carom_result result = cm_playback_open(match, &playback, error);
     if (result != CAROM_OK) {
         return result;
     }

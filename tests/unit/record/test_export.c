@@ -88,7 +88,7 @@ Test(export_match, a_seek_gives_the_state_of_its_tick_wherever_it_comes_from)
 {
     record();
     cm_playback *playback;
-    cr_assert_eq(cm_playback_open(recording_path(), NULL, &playback, &error), CAROM_OK);
+    cr_assert_eq(cm_playback_open(recording_path(), &playback, &error), CAROM_OK);
     cm_rng rng;
     cm_rng_seed(&rng, 3);
     for (int i = 0; i < 60; i++) {
@@ -128,7 +128,7 @@ Test(export_match, a_seek_needs_nothing_before_its_keyframe)
     record();
     recording_edit_inputs(recording_path(), turn_early_inputs);
     cm_playback *playback;
-    cr_assert_eq(cm_playback_open(recording_path(), NULL, &playback, &error), CAROM_OK);
+    cr_assert_eq(cm_playback_open(recording_path(), &playback, &error), CAROM_OK);
     cr_assert_eq(cm_playback_seek(playback, 95, &error), CAROM_OK, "%s", error.message);
     cr_assert_eq(cm_playback_seek(playback, 10, &error), CAROM_ERROR_DIVERGED);
     cm_playback_close(playback);
