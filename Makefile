@@ -117,7 +117,7 @@ $(COMMIT_STAMP):
 	@mkdir -p build
 	@rm -f build/commit-*
 	@touch $@
-STAMPED := $(OUT)/server/tools/cli/version.o $(OUT)/server/record/match_writer.o
+STAMPED := $(OUT)/server/tools/cli/version.o $(OUT)/server/record/match_meta.o
 $(STAMPED): $(COMMIT_STAMP)
 $(STAMPED): CPPFLAGS_OWN += -DCAROM_COMMIT='"$(COMMIT)"'
 # What a module from a file must have been built with, and what pkg-config tells its Makefile.

@@ -34,13 +34,19 @@ typedef struct meta_key {
 
 // In their order in the file, which is that of the chain.
 static const meta_key meta_keys[] = {
-    META(META_TEXT, engine_text),   META(META_U32, engine_version),
-    META(META_HEX, layout_hash),    META(META_HEX, match_id),
-    META(META_TEXT, module),        META(META_U32, module_abi),
-    META(META_TEXT, module_file),   META(META_TEXT, module_source),
-    META(META_U32, module_version), META(META_NAME, room), // files of the first days have none
+    META(META_TEXT, engine_text),
+    META(META_U32, engine_version),
+    META(META_HEX, layout_hash),
+    META(META_HEX, match_id),
+    META(META_TEXT, module),
+    META(META_U32, module_abi),
+    META(META_TEXT, module_file),
+    META(META_TEXT, module_source),
+    META(META_U32, module_version),
+    META(META_NAME, room), // files of the first days have none
     META(META_HEX, seed),
-    META(META_TEXT, sign_key),      META(META_NUMBER, started_unix_ms),
+    META(META_TEXT, sign_key),
+    META(META_NUMBER, started_unix_ms),
     META(META_U32, tick_rate),
 };
 

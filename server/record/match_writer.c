@@ -22,16 +22,11 @@
 #include "server/record/match_format.h"
 #include "server/record/chain.h"
 #include "server/record/column.h"
+#include "server/record/match_meta.h"
 #include "server/record/sign_key.h"
-#include "shared/base/assert.h"
-#include "shared/sim/inspect.h"
 
 #define KEYFRAME_RUN 16u
 #define LOG_PAGES    1000 // of the log, before they are put into the file
-
-#ifndef CAROM_COMMIT
-#define CAROM_COMMIT "unknown"
-#endif
 
 // Every statement of a running match.
 #define STATEMENTS(X)                                                                              \
@@ -146,34 +141,7 @@ static bool begin(cm_match_writer *writer)
 // Head
 // ---------------------------------------------------------------------------------------------
 
-typedef struct meta_row {
-    const char *key;
-    bool is_text;
-    char text[72];
-} meta_row;
-
-static void text_row(meta_row *row, const char *key, const char *text)
-{
-    row->key = key;
-    row->is_text = true;
-    snprintf(row->text, sizeof row->text, "%s", text);
-}
-
-static void hex_row(meta_row *row, const char *key, uint64_t value)
-{
-    row->key = key;
-    row->is_text = true;
-    snprintf(row->text, sizeof row->text, "%016llx", (unsigned long long)value);
-}
-
-static void number_row(meta_row *row, const char *key, uint64_t value)
-{
-    row->key = key;
-    row->is_text = false;
-    snprintf(row->text, sizeof row->text, "%llu", (unsigned long long)(value & INT64_MAX));
-}
-
-static void put_meta_row(cm_match_writer *writer, sqlite3_stmt *put, const meta_row *row)
+static void put_meta_row(cm_match_writer *writer, sqlite3_stmt *put, const cm_meta_row *row)
 {
     if (writer->failed) {
         return;
@@ -188,32 +156,14 @@ static void put_meta_row(cm_match_writer *writer, sqlite3_stmt *put, const meta_
     cm_chain_meta(&writer->chain, row->key, row->text);
 }
 
-// In the order of the keys, which is that of the table and of the chain.
 static void put_meta(cm_match_writer *writer, const cm_match_def *def)
 {
-    meta_row rows[14];
-    const carom_module *module = def->rules != NULL ? def->rules : cm_module_find(def->module);
-    CM_ASSERT(module != NULL); // the store has started a game with it
-    carom_world_def world;
+    cm_meta_row rows[CM_META_ROWS];
     char key[CM_SIGN_KEY_TEXT];
     cm_sign_key_text(writer->has_secret ? writer->secret : NULL, key);
-    cm_scene_world_def(def->scene, &world);
-    text_row(&rows[0], "engine_text", "carom, commit " CAROM_COMMIT);
-    number_row(&rows[1], "engine_version", CAROM_ENGINE_VERSION);
-    hex_row(&rows[2], "layout_hash", cm_layout_hash());
-    hex_row(&rows[3], "match_id", def->match_id);
-    text_row(&rows[4], "module", def->module);
-    number_row(&rows[5], "module_abi", module->abi);
-    text_row(&rows[6], "module_file", cm_module_file_hash(module));
-    text_row(&rows[7], "module_source", module->source != NULL ? module->source : "");
-    number_row(&rows[8], "module_version", def->module_version);
-    text_row(&rows[9], "room", def->room != NULL ? def->room : "");
-    hex_row(&rows[10], "seed", def->seed);
-    text_row(&rows[11], "sign_key", key);
-    number_row(&rows[12], "started_unix_ms", def->started_unix_ms);
-    number_row(&rows[13], "tick_rate", world.tick_rate);
+    cm_meta_rows(def, key, rows);
     sqlite3_stmt *put = prepare(writer, "INSERT INTO meta(key, value) VALUES(?1, ?2)");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < CM_META_ROWS; i++) {
         put_meta_row(writer, put, &rows[i]);
     }
     sqlite3_finalize(put);

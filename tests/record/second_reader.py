@@ -17,7 +17,7 @@ import sys
 
 EVENTS = {"join": 1, "leave": 2, "message": 3}
 META = ["engine_text", "engine_version", "layout_hash", "match_id", "module", "module_abi", "module_file",
-        "module_source", "module_version", "seed",
+        "module_source", "module_version", "room", "seed",
         "sign_key", "started_unix_ms", "tick_rate"]
 
 
@@ -189,7 +189,7 @@ class Reader:
 
     def head(self):
         meta = self.rows("SELECT key, value FROM meta ORDER BY key")
-        if [key for key, _ in meta] != META:
+        if [key for key, _ in meta] not in (META, [key for key in META if key != "room"]):
             raise Unreadable("meta: keys")
         for key, value in meta:
             self.chain.add(b"M", "32s32s", blake(key.encode()), blake(str(value).encode()))
@@ -208,6 +208,9 @@ class Reader:
 
     def tick(self, tick, state):
         events = self.events.pop(tick, [])
+        if events and events[0][0] == "resumed":
+            events = events[1:]
+            self.chain.add(b"G", "Q", tick)
         for kind, player, client_id, payload in events:
             self.chain.add(b"V", "IIQ32s", EVENTS[kind], player, int(client_id or 0),
                            blake(payload or b""))
@@ -291,7 +294,7 @@ def main(path, asked=None):
     try:
         reader = Reader(path)
         reader.read()
-        if asked is not None and (reader.key.hex() != asked or reader.result["how"] is None):
+        if asked is not None and (reader.key.hex() != asked or reader.result["how"] in (None, "cut")):
             raise Changed("not signed to its end by the key that was asked for")
     except Changed as why:
         print(json.dumps({"changed": str(why)}))

@@ -82,6 +82,9 @@ static void verify(const char *path, uint64_t ticks, uint32_t resumes, bool comp
     cm_match_info_get(file, &info);
     cm_match_close(file);
     cr_assert_eq(info.resumes, resumes);
+    char command[512]; // a reader that was written from MATCH_FILE.md alone
+    snprintf(command, sizeof command, "python3 tests/record/second_reader.py %s >/dev/null", path);
+    cr_assert_eq(system(command), 0);
 }
 
 static void check_seam(uint32_t before, uint32_t after, bool row_ahead)

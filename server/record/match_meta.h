@@ -1,0 +1,18 @@
+// What a match file says of itself: the rows of its table `meta`, in the order of their keys.
+#ifndef CM_SERVER_RECORD_MATCH_META_H
+#define CM_SERVER_RECORD_MATCH_META_H
+
+#include "server/record/store.h"
+
+#define CM_META_ROWS 14u
+
+typedef struct cm_meta_row {
+    const char *key;
+    bool is_text; // else a number, in decimal
+    char text[72];
+} cm_meta_row;
+
+// `sign_key`: its public half as text, or "".
+void cm_meta_rows(const cm_match_def *def, const char *sign_key, cm_meta_row rows[CM_META_ROWS]);
+
+#endif
