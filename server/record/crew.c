@@ -395,6 +395,10 @@ void cm_crew_finish(cm_crew *crew, cm_stretch_outcome *outcome)
     close_hands(crew);
     *outcome = crew->outcome;
     crew->outcome.recorded = crew->outcome.replayed = NULL;
+    // It may be stopped between two stretches: all that began are well, and the rest never did.
+    outcome->report.stopped =
+        outcome->report.stopped || (crew->stopped && outcome->result == CAROM_OK &&
+                                    outcome->report.verified_ticks < crew->def.last_tick);
 }
 
 carom_result cm_crew_create(const cm_crew_def *def, cm_crew **out)
