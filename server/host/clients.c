@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define TELL_EVERY_US 250000u
+#define LEAVING_US    2000000u // for a goodbye to arrive; then the place is another's
 // Of one client: as much as its budget lets it say at once. After a pause of the network, or by
 // another connection, all that it could not say comes together; a room takes a share of it a tick.
 #define WAITING_MAX (32u * CM_SESSION_PAUSE_S * (CAROM_MESSAGE_MAX + 16u))
@@ -193,6 +194,7 @@ void cm_clients_kick(cm_clients *clients, cm_client *client, carom_reason reason
     cm_client_send(clients->def.host, client, &control);
     leave_room(client);
     session->state = CM_SESSION_LEAVING;
+    client->leaving_us = clients->now_us;
     cm_host_disconnect(clients->def.host, client->peer, reason);
 }
 
@@ -299,11 +301,23 @@ static void come_back(cm_clients *clients, cm_client *client, cm_roster *roster,
     write_line(clients, client, CM_LOG_INFO, &line);
 }
 
+// Banned since the door let it in: a ban finds nobody who has not said hello yet.
+static bool is_banned(const cm_clients *clients, const cm_client *client, const cm_token *token)
+{
+    cm_door *door = cm_host_door(clients->def.host);
+    return cm_bans_have(cm_door_banned_addresses(door), client->address) ||
+           (token != NULL && cm_bans_have(cm_door_bans(door), token->body.client_id));
+}
+
 static void join(cm_clients *clients, cm_client *client, const cm_control *hello)
 {
     cm_session *session = &client->session;
     carom_reason reason = CAROM_REASON_NOT_BUILT;
     const cm_token *token = cm_host_token(clients->def.host, client->peer);
+    if (is_banned(clients, client, token)) {
+        cm_clients_kick(clients, client, CAROM_REASON_BANNED);
+        return;
+    }
     cm_roster *roster = clients->def.find_room(clients->def.context, hello, token, &reason);
     if (roster == NULL) {
         cm_clients_kick(clients, client, reason);
@@ -528,9 +542,16 @@ void cm_clients_receive(cm_clients *clients, uint64_t now_us, uint64_t unix_s)
     clients->unix_s = unix_s;
     take_events(clients);
     for (uint32_t i = 0; i < clients->def.peers; i++) {
-        say_waiting(&clients->list[i]);
-        if (cm_session_overdue(&clients->list[i].session, now_us)) {
-            cm_clients_kick(clients, &clients->list[i], CAROM_REASON_HELLO_EXPECTED);
+        cm_client *client = &clients->list[i];
+        say_waiting(client);
+        if (cm_session_overdue(&client->session, now_us)) {
+            cm_clients_kick(clients, client, CAROM_REASON_HELLO_EXPECTED);
+        } else if (client->session.state == CM_SESSION_LEAVING &&
+                   now_us >= client->leaving_us + LEAVING_US) {
+            // Whether it acknowledges its goodbye is its own affair, and its last words may be
+            // lost.
+            cm_host_drop(clients->def.host, client->peer);
+            client->session.state = CM_SESSION_FREE;
         }
     }
 }

@@ -58,20 +58,41 @@ static void make_index(cm_connections *connections)
     }
 }
 
-uint32_t cm_connections_find_place(const cm_connections *connections)
+// Than place b, which may be none.
+static bool is_older(const cm_connections *connections, uint32_t a, uint32_t b)
 {
-    uint32_t oldest = CM_CONNECTION_NONE;
+    return b == CM_CONNECTION_NONE ||
+           connections->places[a].opened_us < connections->places[b].opened_us;
+}
+
+static bool same_slot(const cm_token *a, const cm_token *b)
+{
+    return a->kind == CM_TOKEN_RESUME && b->kind == CM_TOKEN_RESUME && a->match_id == b->match_id &&
+           a->player == b->player;
+}
+
+uint32_t cm_connections_find_place(const cm_connections *connections, const cm_token *token)
+{
+    uint32_t free_place = CM_CONNECTION_NONE, of_slot = 0;
+    uint32_t oldest = CM_CONNECTION_NONE, oldest_of_slot = CM_CONNECTION_NONE;
     for (uint32_t i = 0; i < connections->capacity; i++) {
         const cm_connection *c = &connections->places[i];
         if (c->seal.id == 0) {
-            return i;
+            free_place = free_place == CM_CONNECTION_NONE ? i : free_place;
+            continue;
         }
-        if (!c->confirmed && (oldest == CM_CONNECTION_NONE ||
-                              c->opened_us < connections->places[oldest].opened_us)) {
+        bool same = same_slot(&c->token, token);
+        of_slot += same;
+        if (!c->confirmed && is_older(connections, i, oldest)) {
             oldest = i;
         }
+        if (!c->confirmed && same && is_older(connections, i, oldest_of_slot)) {
+            oldest_of_slot = i;
+        }
     }
-    return oldest;
+    return of_slot >= CM_CONNECTIONS_OF_SLOT  ? oldest_of_slot
+           : free_place != CM_CONNECTION_NONE ? free_place
+                                              : oldest;
 }
 
 void cm_connections_put(cm_connections *connections, uint32_t place, const cm_connection *made)

@@ -7,7 +7,8 @@
 #include "shared/wire/path.h"
 #include "shared/wire/token.h"
 
-#define CM_CONNECTION_NONE UINT32_MAX
+#define CM_CONNECTION_NONE     UINT32_MAX
+#define CM_CONNECTIONS_OF_SLOT 4u // by tickets: the one that plays, and tries of a bad path
 
 typedef struct cm_connection {
     cm_seal seal; // id 0: the place is free
@@ -32,8 +33,10 @@ void cm_connections_free(cm_connections *connections);
 
 // The place of an id, or CM_CONNECTION_NONE.
 uint32_t cm_connections_find(const cm_connections *connections, uint32_t id);
-// A free place, else that of the oldest unconfirmed one; or CM_CONNECTION_NONE.
-uint32_t cm_connections_find_place(const cm_connections *connections);
+// A free place for who has this token, else that of the oldest unconfirmed one; or
+// CM_CONNECTION_NONE. Where CM_CONNECTIONS_OF_SLOT came by tickets of the same slot, only one of
+// those makes way: a ticket is good often, and must not fill the host.
+uint32_t cm_connections_find_place(const cm_connections *connections, const cm_token *token);
 // Over what was there.
 void cm_connections_put(cm_connections *connections, uint32_t place, const cm_connection *made);
 // It is over: its keys are wiped.

@@ -28,6 +28,8 @@ struct cm_door {
     cm_connections connections;
     uint16_t (*home)(void *context, const cm_token *token);
     void *home_context;
+    bool (*has_slot)(void *context, const cm_token *ticket);
+    void *slot_context;
     allowance allowances[ADDRESS_BUCKETS];
     uint8_t answer[CM_DATAGRAM_MAX];
     uint8_t frame[CM_FRAME_CONNECT];
@@ -100,6 +102,13 @@ void cm_door_set_homes(cm_door *door, uint16_t (*home)(void *context, const cm_t
     door->home_context = context;
 }
 
+void cm_door_set_slots(cm_door *door, bool (*has_slot)(void *context, const cm_token *ticket),
+                       void *context)
+{
+    door->has_slot = has_slot;
+    door->slot_context = context;
+}
+
 void cm_door_close(cm_door *door)
 {
     door->closed = true;
@@ -137,6 +146,11 @@ bool cm_door_exists(const cm_door *door, uint32_t index)
     return door->connections.places[index].seal.id != 0;
 }
 
+uint64_t cm_door_opened_us(const cm_door *door, uint32_t index)
+{
+    return door->connections.places[index].opened_us;
+}
+
 static bool same_address(cm_client_address a, cm_client_address b)
 {
     return a.host == b.host && a.port == b.port;
@@ -172,6 +186,8 @@ static cm_datagram_reason counted(carom_reason why)
         return CM_DATAGRAM_ADDRESS;
     case CAROM_REASON_BANNED:
         return CM_DATAGRAM_BANNED;
+    case CAROM_REASON_SLOT_GONE:
+        return CM_DATAGRAM_SLOT;
     default:
         return CM_DATAGRAM_TOKEN;
     }
@@ -201,8 +217,6 @@ static void receive_hello(cm_door *door, cm_client_address from, uint64_t now_us
         refuse(result, CM_DATAGRAM_HELLO);
     } else if (hello.protocol != CM_PROTOCOL_VERSION) {
         refuse_aloud(door, result, CAROM_REASON_PROTOCOL_VERSION, hello.client_public, NULL);
-    } else if (door->closed) {
-        refuse_aloud(door, result, CAROM_REASON_DRAINING, hello.client_public, NULL);
     } else {
         cm_challenge challenge;
         cm_cookie_challenge(&door->jar, from, hello.client_public, now_us, &challenge);
@@ -280,7 +294,11 @@ static carom_reason take_place(cm_door *door, const cm_connection *made, uint64_
     if (result->port != 0) {
         return CAROM_REASON_ELSEWHERE;
     }
-    uint32_t index = cm_connections_find_place(&door->connections);
+    bool ticket = door->has_slot != NULL && made->token.kind == CM_TOKEN_RESUME;
+    if (ticket && !door->has_slot(door->slot_context, &made->token)) {
+        return CAROM_REASON_SLOT_GONE;
+    }
+    uint32_t index = cm_connections_find_place(&door->connections, &made->token);
     if (index == CM_CONNECTION_NONE ||
         !cm_admission_use(&door->admission, connect, &made->token, unix_s)) {
         return CAROM_REASON_ROOM_FULL;
@@ -366,7 +384,7 @@ static void receive_sealed(cm_door *door, cm_client_address from, uint64_t now_u
     }
     cm_connection *c = &door->connections.places[index];
     if (!same_address(c->from, from)) {
-        refuse(result, CM_DATAGRAM_ADDRESS);
+        refuse(result, CM_DATAGRAM_MOVED);
         return;
     }
     uint8_t type = bytes[0];

@@ -32,12 +32,14 @@
     X(EXPIRED, "a token whose time is over")                                                       \
     X(USED, "a token that was used before")                                                        \
     X(SERVER, "a token for another server")                                                        \
-    X(ADDRESS, "from another address than the one it belongs to")                                  \
+    X(ADDRESS, "a token for another address")                                                      \
     X(BANNED, "a client that is banned")                                                           \
     X(ELSEWHERE, "a token whose room another worker has")                                          \
     X(FULL, "no place for one more connection")                                                    \
     X(CLOSED, "a connect while the server is shutting down")                                       \
+    X(SLOT, "a ticket whose slot is not kept any more")                                            \
     X(UNKNOWN, "sealed for a connection that does not exist")                                      \
+    X(MOVED, "sealed for a connection of another address")                                         \
     X(REPLAY, "came before, or is too old")                                                        \
     X(FORGED, "sealed by someone else, or changed on the way")                                     \
     X(COMMAND, "holds a command that is not allowed")                                              \
@@ -91,7 +93,12 @@ void cm_door_set_addresses(cm_door *door, const carom_token_address *addresses, 
 // the token stays unused; 0: here. NULL: all of them are here.
 void cm_door_set_homes(cm_door *door, uint16_t (*home)(void *context, const cm_token *token),
                        void *context);
-// While closed, hellos and connects are refused with DRAINING.
+// Whether a ticket's slot is there still: where it is not, its connect is refused with SLOT_GONE.
+// NULL: nobody knows before its hello.
+void cm_door_set_slots(cm_door *door, bool (*has_slot)(void *context, const cm_token *ticket),
+                       void *context);
+// While closed, connects are refused with DRAINING: by their keys, so that a client believes it and
+// goes to its token's next server at once. A hello has none, and is answered as ever.
 void cm_door_close(cm_door *door);
 
 // One datagram, opened in place. `unix_s` is the wall clock: tokens end by it.
@@ -103,6 +110,8 @@ void cm_door_receive(cm_door *door, cm_client_address from, uint64_t now_us, uin
 // The one with an id, or CM_CONNECTION_NONE.
 uint32_t cm_door_find(const cm_door *door, uint32_t id);
 bool cm_door_exists(const cm_door *door, uint32_t connection);
+// When its CONNECT came, by the clock of cm_door_receive.
+uint64_t cm_door_opened_us(const cm_door *door, uint32_t connection);
 // It is over: its keys are wiped, its place is free.
 void cm_door_end(cm_door *door, uint32_t connection);
 // ENet's datagram for it, sealed; 0 where it cannot be sent.

@@ -28,12 +28,12 @@
 #define STEPS_MAX        1000000u // in one turn, and less than 256 datagrams' more: some 2 ms
 #define IP_UDP_HEADERS   28u
 #define SEND_MAX         (8u << 20)
-#define TWICE_MS         12u     // after which the fragments of a message go a second time
-#define TWICE_FRAGMENTS  40u     // of messages of so many at most
-#define RESEND_SILENT_MS 1000u   // of a peer: then less is sent again to it
-#define FIRST_RTT_MS     250u    // until one is measured; ENet takes 500 and resends as late
-#define ENET_TIMEOUT_MS  120000u // of one reliable message; silence ends it earlier
-#define HALF_OPEN_MS     5000u   // a connection that shows nothing of itself
+#define TWICE_MS         12u      // after which the fragments of a message go a second time
+#define TWICE_FRAGMENTS  40u      // of messages of so many at most
+#define RESEND_SILENT_MS 1000u    // of a peer: then less is sent again to it
+#define FIRST_RTT_MS     250u     // until one is measured; ENet takes 500 and resends as late
+#define ENET_TIMEOUT_MS  120000u  // of one reliable message; silence ends it earlier
+#define HALF_OPEN_US     5000000u // to acknowledge ENet's VERIFY_CONNECT, whatever else it sends
 
 struct cm_host {
     ENetHost *enet;
@@ -559,7 +559,7 @@ static void sweep(cm_host *host)
             continue;
         }
         bool half_open = peer->state == ENET_PEER_STATE_ACKNOWLEDGING_CONNECT &&
-                         enet_time_get() - account_of(host, i)->heard_ms > HALF_OPEN_MS;
+                         host->now_us - cm_door_opened_us(host->door, connection) > HALF_OPEN_US;
         if (half_open) {
             enet_peer_reset(peer);
             continue;

@@ -166,6 +166,12 @@ static cm_roster *find_room(void *context, const cm_control *hello, const cm_tok
     return room != NULL ? cm_hosted_room_roster(room) : NULL;
 }
 
+static bool has_slot(void *context, const cm_token *ticket)
+{
+    cm_hosted_room *room = room_of_match(context, ticket->match_id);
+    return room != NULL && cm_roster_find(cm_hosted_room_roster(room), ticket) != NULL;
+}
+
 static carom_result open_clients(cm_worker *worker, const cm_rng *rng, char *error,
                                  size_t error_size)
 {
@@ -183,6 +189,7 @@ static carom_result open_clients(cm_worker *worker, const cm_rng *rng, char *err
         snprintf(error, error_size, "out of memory");
         return CAROM_ERROR_MEMORY;
     }
+    cm_door_set_slots(cm_host_door(worker->host), has_slot, worker);
     return CAROM_OK;
 }
 
@@ -499,6 +506,7 @@ void cm_worker_drain(cm_worker *worker, uint64_t now_us)
     for (uint32_t i = 0; i < worker->room_count; i++) {
         cm_hosted_room_end(worker->rooms[i], CM_MATCH_DRAINED);
     }
+    cm_door_close(cm_host_door(worker->host));
     cm_clients_kick_all(worker->clients, CAROM_REASON_DRAINING);
     cm_host_flush(worker->host);
 }

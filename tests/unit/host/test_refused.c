@@ -117,7 +117,7 @@ static const row rows[] = {
     {"banned", of_who_is_banned, CAROM_REASON_BANNED, 2},
     {"banned address", from_a_banned_address, CAROM_REASON_BANNED, 2},
     {"full", for_a_full_room, CAROM_REASON_ROOM_FULL, 3},
-    {"draining", of_a_server_that_drains, CAROM_REASON_DRAINING, 3},
+    {"draining", of_a_server_that_drains, CAROM_REASON_DRAINING, 2},
     {"unknown key", of_an_unknown_key, CAROM_REASON_TOKEN, 0},
 };
 
