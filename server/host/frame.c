@@ -21,30 +21,44 @@ void cm_frame_free(cm_frame *frame)
     memset(frame, 0, sizeof *frame);
 }
 
-bool cm_frame_changes(cm_frame *frame, const carom_world *world, uint64_t tick, uint32_t *changed,
-                      uint32_t *count)
+// A room that went back may have fewer slots: what was told of those beyond is there no more.
+static cm_announced_joint identify(const carom_world *world, uint32_t slot)
 {
-    bool drives = tick % CM_FRAME_DRIVES == 0;
+    cm_announced_joint now = {0, 0};
+    if (slot < carom_world_joint_slots(world)) {
+        cm_joint_identify(world, slot, &now.kind, &now.drive);
+    }
+    return now;
+}
+
+bool cm_frame_changes(const cm_frame *frame, const carom_world *world, uint64_t tick,
+                      uint32_t *changed, uint32_t *count)
+{
+    bool drives = tick - frame->drives_tick >= CM_FRAME_DRIVES; // a room that went back: at once
     uint32_t slots = carom_world_joint_slots(world);
-    uint64_t settings = cm_settings_identify(world);
-    bool any = settings != frame->settings;
-    frame->settings = settings;
+    slots = slots > frame->slots ? slots : frame->slots;
     *count = 0;
-    // A room that went back may have fewer slots: what is beyond is not there for clients either.
     for (uint32_t i = 0; i < slots && i < frame->capacity; i++) {
-        cm_announced_joint now;
-        cm_joint_identify(world, i, &now.kind, &now.drive);
-        cm_announced_joint *told = &frame->announced[i];
+        const cm_announced_joint now = identify(world, i), *told = &frame->announced[i];
         if (now.kind != told->kind || (drives && now.drive != told->drive)) {
-            *told = now;
             changed[(*count)++] = i;
         }
     }
-    for (uint32_t i = slots; i < frame->slots; i++) {
-        frame->announced[i] = (cm_announced_joint){0, 0};
+    return *count > 0 || cm_settings_identify(world) != frame->settings;
+}
+
+void cm_frame_told(cm_frame *frame, const carom_world *world, uint64_t tick, const uint32_t *joints,
+                   uint32_t count)
+{
+    frame->settings = cm_settings_identify(world);
+    for (uint32_t i = 0; i < count; i++) {
+        cm_announced_joint now = identify(world, joints[i]), *told = &frame->announced[joints[i]];
+        if (now.kind == told->kind) {
+            frame->drives_tick = tick; // it was told for what drives it alone
+        }
+        *told = now;
+        frame->slots = joints[i] < frame->slots ? frame->slots : joints[i] + 1;
     }
-    frame->slots = slots;
-    return any || *count > 0;
 }
 
 void cm_frame_forget(cm_frame *frame, const carom_world *world, uint32_t body)

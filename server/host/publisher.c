@@ -91,6 +91,7 @@ static carom_result build(cm_publisher *p, const cm_room *room, char *error, siz
     cm_snapshot_changes(&p->snapshot, p->announced, p->gone, &gone, p->spawned, &spawned);
     uint32_t joints;
     cm_frame_changes(&p->frame, world, 0, p->joints, &joints);
+    cm_frame_told(&p->frame, world, 0, p->joints, joints);
     return CAROM_OK;
 }
 
@@ -288,7 +289,11 @@ static void publish_frame(cm_publisher *p, const carom_world *world,
                                                                CM_CONTROL_FRAME_MAX);
         cm_control control = {
             .type = CM_CONTROL_WORLD_CHANGE, .tick = p->snapshot.tick, .frame = {bytes, size}};
-        p->stats.changes_lost += size == 0 || !tell_all(p, &control, members);
+        if (size > 0 && tell_all(p, &control, members)) {
+            cm_frame_told(&p->frame, world, p->snapshot.tick, p->joints + at, part);
+        } else {
+            p->stats.changes_lost++; // they are changes of the next view too
+        }
         at += part;
     } while (at < count);
     free(bytes);

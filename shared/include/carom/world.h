@@ -260,9 +260,9 @@ CAROM_API carom_result carom_world_decode_body(carom_world *world, const void *b
                                                carom_body_id *body);
 
 // What of a world is no body's: gravity, softness, and the joints of these slots (ascending, below
-// carom_world_joint_slots; an empty slot tells that its joint is gone), and putting that into
-// another world, where joints of bodies that it does not have are left out. encode returns the
-// bytes, or 0 where they are too few.
+// the limit; an empty slot, or one above carom_world_joint_slots, tells that its joint is gone),
+// and putting that into another world, where joints of bodies that it does not have are left out.
+// encode returns the bytes, or 0 where they are too few.
 CAROM_API size_t carom_world_encode_frame(const carom_world *world, const uint32_t *joints,
                                           uint32_t count, void *bytes, size_t size);
 CAROM_API carom_result carom_world_decode_frame(carom_world *world, const void *bytes, size_t size);

@@ -47,6 +47,7 @@ size_t carom_world_encode_frame(const carom_world *world, const uint32_t *joints
         return 0;
     }
     const cm_world_state *state = &world->state;
+    const cm_joint none = {0};
     cm_byte_writer writer = cm_byte_writer_make(bytes, size);
     cm_portable_put_header(&writer, FRAME_MAGIC, world->layout_hash);
     put_float(&writer, state->gravity.x);
@@ -56,11 +57,12 @@ size_t carom_world_encode_frame(const carom_world *world, const uint32_t *joints
     put_float(&writer, state->gamma);
     cm_put_u32(&writer, count);
     for (uint32_t i = 0; i < count; i++) {
-        if (joints[i] >= state->joint_slots || (i > 0 && joints[i] <= joints[i - 1])) {
+        if (joints[i] >= world->limits.joints || (i > 0 && joints[i] <= joints[i - 1])) {
             return 0;
         }
         cm_put_u32(&writer, joints[i]);
-        cm_portable_put_row(&writer, CM_SECTION_joint, &cm_joints(world)[joints[i]]);
+        cm_portable_put_row(&writer, CM_SECTION_joint,
+                            joints[i] < state->joint_slots ? &cm_joints(world)[joints[i]] : &none);
     }
     return writer.overflow ? 0 : writer.size;
 }

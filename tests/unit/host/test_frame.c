@@ -233,6 +233,14 @@ Test(frame, what_the_game_changes_reaches_the_mirror)
     cm_net_use(NULL);
 }
 
+static bool tell(cm_frame *frame, const carom_world *world, uint64_t tick)
+{
+    uint32_t changed[64], count;
+    bool any = cm_frame_changes(frame, world, tick, changed, &count);
+    cm_frame_told(frame, world, tick, changed, count);
+    return any;
+}
+
 // What drives a joint is told now and then; what it is, at once; and all joints of a body that is
 // told anew.
 Test(frame, drives_are_told_rarely_and_lost_joints_again)
@@ -245,18 +253,77 @@ Test(frame, drives_are_told_rarely_and_lost_joints_again)
     uint32_t changed[64], count;
     cr_assert(cm_frame_init(&frame, world));
     cr_assert(cm_frame_changes(&frame, world, 0, changed, &count)); // the settings
+    cr_assert(cm_frame_changes(&frame, world, 0, changed, &count)); // which were not sent
+    cm_frame_told(&frame, world, 0, changed, count);
     cr_assert_not(cm_frame_changes(&frame, world, 1, changed, &count));
     change(world, HANG);
-    cr_assert(cm_frame_changes(&frame, world, 2, changed, &count));
-    cr_assert_eq(count, 1);
+    for (uint32_t i = 0; i < 2; i++) {
+        cr_assert(cm_frame_changes(&frame, world, 2, changed, &count));
+        cr_assert_eq(count, 1);
+    }
+    cm_frame_told(&frame, world, 2, changed, count);
     uint32_t told = 0;
     for (uint64_t tick = 3; tick < 3 + 160; tick++) {
         carom_joint_set_motor(world, carom_world_joint_at(world, 0), (float)tick, 5.0f);
-        told += cm_frame_changes(&frame, world, tick, changed, &count);
+        told += tell(&frame, world, tick);
     }
     cr_assert_eq(told, 1 + 160 / CM_FRAME_DRIVES); // that it has a motor is told at once
+    told = 0;
+    for (uint64_t tick = 180; tick <= 360; tick += 3) { // 20 views a second of 60 ticks
+        carom_joint_set_motor(world, carom_world_joint_at(world, 0), (float)tick, 5.0f);
+        told += tell(&frame, world, tick);
+    }
+    cr_assert_eq(told, 1 + 180 / 18); // 16 ticks, and until the next view
+    carom_joint_set_motor(world, carom_world_joint_at(world, 0), 1.0f, 5.0f);
+    cr_assert(tell(&frame, world, 100), "a room that went back");
     cm_frame_forget(&frame, world, cube(world, 2).index);
-    cr_assert(cm_frame_changes(&frame, world, 200, changed, &count));
+    cr_assert(cm_frame_changes(&frame, world, 101, changed, &count));
+    cm_frame_free(&frame);
+    cm_game_destroy(game);
+    cm_scene_free(scene);
+}
+
+// A room goes back over the tick that made its last joint, and does not make it again.
+Test(frame, a_rewind_leaves_no_joint_behind)
+{
+    cm_scene *scene = rig_scene(2);
+    carom_game *game, *mirror;
+    cr_assert_eq(cm_game_create(scene, &changer, 3, NULL, &game), CAROM_OK);
+    cr_assert_eq(cm_game_create(scene, &changer, 3, NULL, &mirror), CAROM_OK);
+    carom_world *world = carom_game_world(game), *other = carom_game_world(mirror);
+    size_t size = cm_game_save_bound(game);
+    void *image = malloc(size);
+    cm_frame frame;
+    uint32_t changed[64], count;
+    cr_assert(cm_frame_init(&frame, world));
+    change(world, HOLD);
+    size = cm_game_save(game, image, size);
+    change(world, HANG);
+    for (uint32_t step = 0; step < 3; step++) {
+        cr_assert(cm_frame_changes(&frame, world, step, changed, &count), "step %u", step);
+        uint8_t bytes[4096];
+        size_t told = carom_world_encode_frame(world, changed, count, bytes, sizeof bytes);
+        cr_assert_gt(told, 0, "step %u", step);
+        cr_assert_eq(carom_world_decode_frame(other, bytes, told), CAROM_OK);
+        cm_frame_told(&frame, world, step, changed, count);
+        cr_assert_not(cm_frame_changes(&frame, world, step, changed, &count), "step %u", step);
+        for (uint32_t slot = 0; slot < 2; slot++) {
+            carom_joint_id is = carom_world_joint_at(other, slot);
+            carom_joint_id should = carom_world_joint_at(world, slot);
+            cr_assert(is.index == should.index && is.generation == should.generation,
+                      "step %u: joint %u", step, slot);
+        }
+        if (step == 0) {
+            cr_assert_eq(cm_game_restore(game, image, size), CAROM_OK);
+            cr_assert_eq(carom_world_joint_slots(world), 1);
+        } else {
+            change(world, ANOTHER);
+        }
+    }
+    uint32_t beyond = carom_world_limits(world).joints;
+    cr_assert_eq(carom_world_encode_frame(world, &beyond, 1, (uint8_t[4096]){0}, 4096), 0);
+    free(image);
+    cm_game_destroy(mirror);
     cm_frame_free(&frame);
     cm_game_destroy(game);
     cm_scene_free(scene);
