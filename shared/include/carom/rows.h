@@ -53,7 +53,9 @@ CAROM_API carom_force carom_default_force(void);
 
 // The callbacks see the world at the start of the step and may change nothing, neither in it nor
 // elsewhere: a step may be repeated, on another copy of the world. `rows` finds defaults in its
-// rows and returns how many it filled in.
+// rows and returns how many it filled in. While a source has `rows` or `forces`, no body sleeps,
+// and those that do wake with the next step: the source is asked in every step and may drive any
+// body.
 typedef struct carom_row_source {
     void *context;
     void (*start)(void *context, const struct carom_world *world); // first; may be NULL

@@ -15,10 +15,13 @@ static bool is_zero(carom_vec3 v)
     return v.x == 0.0f && v.y == 0.0f && v.z == 0.0f;
 }
 
-// Whether a solver lets bodies sleep stands in its row of the table.
+// Whether a solver lets bodies sleep stands in its row of the table. A game's rows and forces may
+// act on any body in any step, and islands do not know them: under them nothing sleeps.
 static bool may_sleep(const carom_world *world)
 {
-    return (world->state.flags & CM_WORLD_SLEEP) && cm_solver_of(world->state.solver)->sleeps;
+    bool is_driven = world->rows.rows != NULL || world->rows.forces != NULL;
+    return !is_driven && (world->state.flags & CM_WORLD_SLEEP) &&
+           cm_solver_of(world->state.solver)->sleeps;
 }
 
 // Waking within a step ---------------------------------------------------------------------------

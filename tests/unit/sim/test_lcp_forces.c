@@ -252,6 +252,39 @@ Test(lcp_forces, that_make_no_sense_are_left_out_and_counted)
     cm_rig_close(&rig);
 }
 
+// A force that comes after a second, of nothing that anything touches.
+static uint32_t give_late_force(void *context, const carom_world *world, carom_force *forces,
+                                uint32_t capacity)
+{
+    const carom_body_id *id = context;
+    (void)capacity;
+    forces[0].body[0] = *id;
+    forces[0].linear[0] = cm_vec(1.0f, 0.0f, 0.0f);
+    forces[0].force = 8.0f;
+    return carom_world_tick(world) >= 120 ? 1 : 0;
+}
+
+Test(lcp_forces, reach_a_body_that_would_sleep)
+{
+    for (int given = 0; given < 2; given++) {
+        carom_world_def def = cm_rig_def(4);
+        def.solver.type = CAROM_SOLVER_LCP;
+        def.gravity = cm_vec(0.0f, 0.0f, 0.0f);
+        def.sleep = true;
+        cm_rig rig = cm_rig_open(&def, 0);
+        carom_body_id id = ball_of(&rig, 2.0f, cm_vec(0.0f, 0.0f, 0.0f));
+        carom_row_source source = {.context = &id, .forces = give_late_force};
+        cm_rig_step(&rig, given ? 0 : 110);
+        cr_assert_eq(cm_rig_get(&rig, id).asleep, !given, "without a source it does sleep");
+        cr_assert_eq(carom_world_set_rows(rig.world, &source), CAROM_OK);
+        cm_rig_step(&rig, given ? 110 : 1);
+        cr_assert_not(cm_rig_get(&rig, id).asleep);
+        cm_rig_step(&rig, given ? 20 : 19);
+        NEAR(cm_rig_get(&rig, id).linear_velocity.x, 8.0 / 2.0 * 10.0 * H, 1e-4);
+        cm_rig_close(&rig);
+    }
+}
+
 static uint32_t no_forces(const carom_game *game, const carom_world *world, carom_force *forces,
                           uint32_t capacity)
 {
