@@ -172,9 +172,10 @@ static carom_result jump(cm_playback *playback, uint64_t at, cm_match_error *err
     size_t size;
     cm_recorded_tick tick;
     carom_result result = cm_match_keyframe(playback->file, at, &at, &bytes, &size, error);
-    if (result == CAROM_OK && cm_game_decode(playback->game, bytes, size) != CAROM_OK) {
+    if (result == CAROM_OK && (cm_game_decode(playback->game, bytes, size) != CAROM_OK ||
+                               carom_game_tick(playback->game) != at)) {
         return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                              "keyframes: row %llu: packed: no state of this scene",
+                              "keyframes: row %llu: packed: no state of this scene at that tick",
                               (unsigned long long)at);
     }
     if (result == CAROM_OK) {

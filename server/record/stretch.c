@@ -55,10 +55,12 @@ void cm_stretch_destroy(cm_stretch *s)
 
 static void decode(cm_stretch *s, carom_game *game, const cm_stretch_keyframe *keyframe)
 {
-    if (cm_game_decode(game, keyframe->bytes, keyframe->size) != CAROM_OK) {
-        s->out.result = cm_match_wrong(&s->out.report.error, CAROM_ERROR_CORRUPT,
-                                       "keyframes: row %llu: packed: no state of this scene",
-                                       (unsigned long long)keyframe->tick);
+    if (cm_game_decode(game, keyframe->bytes, keyframe->size) != CAROM_OK ||
+        carom_game_tick(game) != keyframe->tick) {
+        s->out.result =
+            cm_match_wrong(&s->out.report.error, CAROM_ERROR_CORRUPT,
+                           "keyframes: row %llu: packed: no state of this scene at that tick",
+                           (unsigned long long)keyframe->tick);
     }
 }
 

@@ -134,6 +134,24 @@ Test(export_match, a_seek_needs_nothing_before_its_keyframe)
     cm_playback_close(playback);
 }
 
+// One that is of another tick would have the rows run beside the game.
+Test(export_match, a_seek_takes_no_keyframe_of_another_tick)
+{
+    record();
+    recording_edit(recording_path(),
+                   "UPDATE keyframes SET base = NULL, packed = (SELECT packed FROM keyframes WHERE "
+                   "base IS NULL ORDER BY tick LIMIT 1) WHERE tick = (SELECT max(tick) FROM "
+                   "keyframes); UPDATE ticks SET hash = (SELECT hash FROM ticks WHERE tick = "
+                   "(SELECT min(tick) FROM keyframes)) WHERE tick = (SELECT max(tick) FROM "
+                   "keyframes)",
+                   false);
+    cm_playback *playback;
+    cr_assert_eq(cm_playback_open(recording_path(), &playback, &error), CAROM_OK);
+    cr_assert_eq(cm_playback_seek(playback, 99, &error), CAROM_ERROR_CORRUPT, "%s", error.message);
+    cr_assert_not_null(strstr(error.message, "at that tick"), "%s", error.message);
+    cm_playback_close(playback);
+}
+
 static void compare_tracks(sqlite3 *db, uint64_t from, uint64_t to, uint64_t every)
 {
     sqlite3_stmt *rows = ask(db, "SELECT t.*, b.slot FROM tracks t JOIN bodies b USING(body) ORDER "
