@@ -64,8 +64,10 @@ sqlite3_stmt *cm_catalogue_prepare(sqlite3 *db, const char *sql, carom_result *r
 // Opening
 // ------------------------------------------------------------------------------------------
 
-static carom_result open_file(const char *path, bool make, sqlite3 **db, cm_scene_error *error)
+static carom_result open_file(const char *path, cm_catalogue_use use, sqlite3 **db,
+                              cm_scene_error *error)
 {
+    bool make = use == CM_CATALOGUE_MAKE || use == CM_CATALOGUE_TRY;
     struct stat about;
     if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) {
         return cm_catalogue_refuse(error, CAROM_ERROR_IO, "cannot be opened", "not a file");
@@ -78,7 +80,7 @@ static carom_result open_file(const char *path, bool make, sqlite3 **db, cm_scen
                                    cause != 0 ? strerror(cause) : sqlite3_errmsg(*db));
     }
     cm_stranger_defend(*db, (int)(CM_SCENE_PACKED_MAX + (1u << 20)));
-    sqlite3_busy_timeout(*db, BUSY_MS);
+    sqlite3_busy_timeout(*db, use == CM_CATALOGUE_TRY ? 0 : BUSY_MS);
     return CAROM_OK;
 }
 
@@ -245,8 +247,9 @@ carom_result cm_catalogue_open(const char *path, cm_catalogue_use use, sqlite3 *
 {
     int64_t version = 0;
     *db = NULL;
-    carom_result result = use != CM_CATALOGUE_MAKE ? find_db(path, error) : CAROM_OK;
-    result = result == CAROM_OK ? open_file(path, use == CM_CATALOGUE_MAKE, db, error) : result;
+    bool must_be = use == CM_CATALOGUE_READ || use == CM_CATALOGUE_CHANGE;
+    carom_result result = must_be ? find_db(path, error) : CAROM_OK;
+    result = result == CAROM_OK ? open_file(path, use, db, error) : result;
     result = result == CAROM_OK ? check_version(*db, &version, error) : result;
     result = result == CAROM_OK ? check_schema(*db, version, error) : result;
     result = result == CAROM_OK ? check_pages(*db, error) : result;
@@ -269,7 +272,7 @@ carom_result cm_catalogue_version(const char *path, int64_t *version, int64_t *n
     *version = 0;
     *newest = SCHEMA_VERSION;
     carom_result result = find_db(path, error);
-    result = result == CAROM_OK ? open_file(path, false, &db, error) : result;
+    result = result == CAROM_OK ? open_file(path, CM_CATALOGUE_READ, &db, error) : result;
     result = result == CAROM_OK ? check_version(db, version, error) : result;
     result = result == CAROM_OK ? check_schema(db, *version, error) : result;
     sqlite3_close(db);

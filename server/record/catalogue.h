@@ -20,6 +20,7 @@ typedef enum cm_catalogue_use {
     CM_CATALOGUE_READ,
     CM_CATALOGUE_CHANGE, // of a file that is there
     CM_CATALOGUE_MAKE,   // it is made if missing
+    CM_CATALOGUE_TRY,    // likewise; no wait for whoever holds it
 } cm_catalogue_use;
 
 // CAROM_ERROR_NOT_FOUND (no such file), _IO, _CORRUPT, _VERSION (a newer schema).

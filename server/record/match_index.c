@@ -134,12 +134,12 @@ static void bind_entry(sqlite3_stmt *put, const cm_match_entry *entry, char id[1
     }
 }
 
-carom_result cm_match_index_put(const char *path, const cm_match_entry *entry,
-                                cm_scene_error *error)
+static carom_result put_entry(const char *path, cm_catalogue_use use, const cm_match_entry *entry,
+                              cm_scene_error *error)
 {
     sqlite3 *db;
     char id[17];
-    carom_result result = cm_catalogue_open(path, CM_CATALOGUE_MAKE, &db, error);
+    carom_result result = cm_catalogue_open(path, use, &db, error);
     if (result != CAROM_OK) {
         return result;
     }
@@ -157,6 +157,16 @@ carom_result cm_match_index_put(const char *path, const cm_match_entry *entry,
     sqlite3_finalize(put);
     sqlite3_close(db);
     return result;
+}
+
+carom_result cm_match_index_put(const char *db, const cm_match_entry *entry, cm_scene_error *error)
+{
+    return put_entry(db, CM_CATALOGUE_MAKE, entry, error);
+}
+
+carom_result cm_match_index_try(const char *db, const cm_match_entry *entry, cm_scene_error *error)
+{
+    return put_entry(db, CM_CATALOGUE_TRY, entry, error);
 }
 
 carom_result cm_match_index_remove(const char *path, uint64_t match_id, cm_scene_error *error)

@@ -40,6 +40,8 @@ carom_result cm_match_file_hash(const char *path, char hash[CM_INDEX_HASH_TEXT],
 
 // Puts or replaces the row of entry->match_id; the database is made where there is none.
 carom_result cm_match_index_put(const char *db, const cm_match_entry *entry, cm_scene_error *error);
+// The same, without a wait for whoever holds the database: CAROM_ERROR_IO.
+carom_result cm_match_index_try(const char *db, const cm_match_entry *entry, cm_scene_error *error);
 // CAROM_OK also where there was no such row.
 carom_result cm_match_index_remove(const char *db, uint64_t match_id, cm_scene_error *error);
 // Every row in order of ids, until `row` returns false.

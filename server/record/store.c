@@ -19,8 +19,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "server/record/match_index.h"
 #include "server/record/match_writer.h"
+#include "server/record/notices.h"
 #include "server/record/sign_key.h"
 #include "shared/wire/crypto.h"
 
@@ -71,11 +71,12 @@ struct cm_store {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake, idle;
-    bool stopping, urgent, writing;
+    bool stopping, urgent, writing, flushing;
     job *first, *last;
     uint64_t queued_bytes;
     cm_match **matches; // handle - 1
     uint32_t match_count;
+    cm_notices notices; // thread
 };
 
 const char *cm_match_end_name(cm_match_end end)
@@ -301,41 +302,12 @@ static void writer_failed(cm_store *store, cm_match *match)
 }
 
 // The catalogue is of use to people, and a match goes on without it.
-static void put_entry(cm_store *store, cm_match *match, const cm_match_entry *entry)
+static void is_told(void *context, void *user, const char *wrong)
 {
-    cm_scene_error error;
-    if (cm_match_index_put(store->catalogue, entry, &error) != CAROM_OK) {
-        pthread_mutex_lock(&store->lock);
-        snprintf(match->status.unindexed, sizeof match->status.unindexed, "%.80s: %.70s",
-                 store->catalogue, error.message);
-        pthread_mutex_unlock(&store->lock);
-    }
-}
-
-// With the first tick: a match that never ran is not told of.
-static void index_begun(cm_store *store, cm_match *match)
-{
-    if (match->begun != NULL) {
-        put_entry(store, match, match->begun);
-        free(match->begun);
-        match->begun = NULL;
-    }
-}
-
-// Of the file that is now one file: read back, so that the hash is of what is on the disk.
-static void index_ended(cm_store *store, cm_match *match)
-{
-    cm_match_entry entry;
-    cm_match_error error;
-    if (store->catalogue == NULL) {
-        return;
-    }
-    if (cm_match_entry_read(&entry, match->path, &error) == CAROM_OK) {
-        put_entry(store, match, &entry);
-        return;
-    }
+    cm_store *store = context;
+    cm_match *match = user;
     pthread_mutex_lock(&store->lock);
-    snprintf(match->status.unindexed, sizeof match->status.unindexed, "%.150s", error.message);
+    snprintf(match->status.unindexed, sizeof match->status.unindexed, "%s", wrong);
     pthread_mutex_unlock(&store->lock);
 }
 
@@ -362,7 +334,7 @@ static void close_match(cm_store *store, cm_match *match, cm_match_end end)
     cm_match_writer_close(match->writer);
     match->writer = NULL;
     if (!match->failed && end != CM_MATCH_LIVE) {
-        index_ended(store, match);
+        cm_notices_ended(&store->notices, match, match->path);
     }
 }
 
@@ -406,7 +378,11 @@ static void write_job(cm_store *store, const job *work)
         match->batch_dropped += is_counted(work);
         writer_failed(store, match);
     } else if (work->kind == JOB_TICK) {
-        index_begun(store, match);
+        if (match->begun != NULL) { // with the first tick: one that never ran is not told of
+            cm_notices_begun(&store->notices, match, match->begun);
+            free(match->begun);
+            match->begun = NULL;
+        }
         match->written_tick = ((const cm_recorded_tick *)work->bytes)->tick;
     }
 }
@@ -440,7 +416,8 @@ static void settle(cm_store *store, cm_match *match)
     match->touched = false;
 }
 
-static void write_batch(cm_store *store, job *batch)
+// `whole`: nothing is recorded any more, so the catalogue is waited for.
+static void write_batch(cm_store *store, job *batch, bool whole)
 {
     for (job *work = batch; work != NULL; work = work->next) {
         write_job(store, work);
@@ -451,6 +428,7 @@ static void write_batch(cm_store *store, job *batch)
         free(batch);
         batch = next;
     }
+    cm_notices_tell(&store->notices, whole, is_told, store);
 }
 
 static job *take_queue(cm_store *store)
@@ -480,20 +458,24 @@ static void *thread_main(void *user)
     cm_store *store = user;
     pthread_mutex_lock(&store->lock);
     while (true) {
-        while (store->first == NULL && !store->stopping) {
+        while (store->first == NULL && !store->stopping && !store->flushing) {
             pthread_cond_wait(&store->wake, &store->lock);
         }
-        if (store->first == NULL) {
+        if (store->first == NULL && !store->flushing) {
             break;
         }
-        wait_for_batch(store);
+        bool whole = store->flushing;
+        if (!whole) {
+            wait_for_batch(store);
+        }
         job *batch = take_queue(store);
         store->urgent = false;
         store->writing = true;
         pthread_mutex_unlock(&store->lock);
-        write_batch(store, batch);
+        write_batch(store, batch, whole);
         pthread_mutex_lock(&store->lock);
         store->writing = false;
+        store->flushing = store->flushing && (!whole || store->first != NULL);
         pthread_cond_broadcast(&store->idle);
     }
     pthread_mutex_unlock(&store->lock);
@@ -511,18 +493,19 @@ void cm_store_pump(cm_store *store)
     }
     job *batch = take_queue(store);
     pthread_mutex_unlock(&store->lock);
-    write_batch(store, batch);
+    write_batch(store, batch, false);
 }
 
 void cm_store_flush(cm_store *store)
 {
     if (!store->threaded) {
         cm_store_pump(store);
+        cm_notices_tell(&store->notices, true, is_told, store);
         return;
     }
     pthread_mutex_lock(&store->lock);
-    while (store->first != NULL || store->writing) {
-        store->urgent = store->first != NULL;
+    store->flushing = true;
+    while (store->first != NULL || store->writing || store->flushing) {
         pthread_cond_signal(&store->wake);
         pthread_cond_wait(&store->idle, &store->lock);
     }
@@ -571,6 +554,7 @@ carom_result cm_store_create(const cm_store_def *def, cm_store **out)
         free(store);
         return CAROM_ERROR_MEMORY;
     }
+    store->notices.catalogue = store->catalogue;
     store->threaded = def->threaded;
     store->durability_power = def->durability_power;
     if (def->secret != NULL) {
@@ -618,6 +602,10 @@ void cm_store_destroy(cm_store *store)
     }
     for (uint32_t i = 0; i < store->match_count; i++) {
         close_match(store, store->matches[i], CM_MATCH_LIVE);
+    }
+    cm_notices_tell(&store->notices, true, is_told, store);
+    cm_notices_free(&store->notices);
+    for (uint32_t i = 0; i < store->match_count; i++) {
         free_match(store->matches[i]);
     }
     pthread_cond_destroy(&store->idle);

@@ -3,7 +3,7 @@
 // batches, one transaction each, every 100 ms. One connection a file, exclusive, WAL.
 //
 // An I/O error never reaches the room: the match is marked not durable, counted and said in the
-// status.
+// status. The catalogue is told after the commits (notices.h): no match waits for it.
 #ifndef CM_SERVER_RECORD_STORE_H
 #define CM_SERVER_RECORD_STORE_H
 
@@ -99,7 +99,8 @@ void cm_store_status(cm_store *store, cm_match_handle match, cm_match_status *st
 
 // Unthreaded: writes everything queued. Threaded: wakes the thread.
 void cm_store_pump(cm_store *store);
-// Waits until everything queued is written (threaded or not).
+// Waits until everything queued is written (threaded or not) and the catalogue was told, 5 s at
+// most for whoever holds that. For the end: what is recorded meanwhile waits with it.
 void cm_store_flush(cm_store *store);
 
 #endif

@@ -3,6 +3,7 @@
 // Method: real matches are recorded into a folder with a catalogue; files are changed behind its
 // back; the commands are the real binary.
 #include <criterion/criterion.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -244,4 +245,54 @@ Test(match_index, a_catalogue_that_cannot_be_written_does_not_stop_a_match)
                        status.unindexed);
     cm_store_destroy(store);
     recording_free(&game);
+}
+
+// Another process holds the catalogue, for longer than a batch: the match goes on, is told later,
+// and its end at the end.
+Test(match_index, a_catalogue_that_is_held_is_told_later)
+{
+    record(NULL); // makes the catalogue
+    cr_assert_eq(remove(recording_path()), 0);
+    cr_assert_eq(cm_match_index_remove(db, RECORDING_ID, &wrong), CAROM_OK);
+    sqlite3 *other;
+    cr_assert_eq(sqlite3_open(db, &other), SQLITE_OK);
+    cm_store *store = make_store();
+    recording game;
+    recording_begin(&game, store, 2, 4);
+    cm_match_status status;
+    for (uint32_t round = 0; round < 2; round++) {
+        cr_assert_eq(sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+        for (uint32_t tick = 1; tick <= 4; tick++) {
+            if (round == 0) {
+                recording_play(&game, 1);
+            } else if (tick == 1) {
+                cm_store_end(store, game.match, CM_MATCH_ENDED);
+            }
+            cm_store_pump(store);
+            cm_store_status(store, game.match, &status);
+            cr_assert(status.durable);
+            cr_assert_eq(status.committed_tick, round == 0 ? tick : 12);
+            cr_assert_not_null(strstr(status.unindexed, "locked"), "%s", status.unindexed);
+        }
+        cr_assert_eq(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+        if (round == 0) {
+            recording_play(&game, 4);
+            cm_store_pump(store); // asked after 1, 2 and 4 batches
+            cm_store_pump(store);
+            cm_store_pump(store);
+            recording_play(&game, 4);
+            cm_store_pump(store);
+        } else {
+            cm_store_flush(store);
+        }
+        cm_store_status(store, game.match, &status);
+        cr_assert_str_eq(status.unindexed, "");
+        list();
+        cr_assert_eq(found_count, 1);
+        cr_assert_eq(found[0].is_ended, round == 1);
+    }
+    sqlite3_close(other);
+    cm_store_destroy(store);
+    recording_free(&game);
+    cr_assert_eq(found[0].ticks, 12);
 }
