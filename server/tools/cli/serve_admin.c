@@ -127,8 +127,9 @@ static void open_room(cm_serve_admin *a, const request *asked, cm_admin_reply *r
 
 static void close_room(cm_serve_admin *a, const request *asked, cm_admin_reply *reply)
 {
-    if (!cm_serve_rooms_remove(a->rooms, a->worker, asked->room)) {
-        say_error(reply, "there is no room of that name");
+    char error[256];
+    if (!cm_serve_rooms_remove(a->rooms, a->worker, asked->room, error, sizeof error)) {
+        say_error(reply, error);
         return;
     }
     say_done(a, asked, reply);

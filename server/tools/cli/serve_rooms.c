@@ -165,27 +165,50 @@ bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worke
     return true;
 }
 
-bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char *name)
+static void release_scene(cm_serve_room *room)
 {
+    if (room->live == NULL) {
+        cm_scene_free(room->scene);
+    }
+    cm_live_match_free(room->live);
+    room->scene = NULL;
+    room->live = NULL;
+}
+
+bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char *name, char *error,
+                           size_t error_size)
+{
+    if (rooms->closing_count == CM_WORKER_ROOMS_MAX) {
+        snprintf(error, error_size,
+                 "%u closed rooms are still being written, the most there can be",
+                 CM_WORKER_ROOMS_MAX);
+        return false;
+    }
     for (uint32_t i = 0; i < rooms->count; i++) {
         if (strcmp(rooms->rooms[i].name, name) == 0 && cm_worker_close(worker, name)) {
-            cm_scene_free(rooms->rooms[i].scene);
+            release_scene(&rooms->rooms[i]);
+            rooms->closing[rooms->closing_count++] = rooms->rooms[i];
             rooms->count--;
             memmove(&rooms->rooms[i], &rooms->rooms[i + 1],
                     (rooms->count - i) * sizeof rooms->rooms[0]);
             return true;
         }
     }
+    snprintf(error, error_size, "there is no room of that name");
     return false;
+}
+
+void cm_serve_rooms_closed(cm_serve_rooms *rooms, uint32_t number)
+{
+    rooms->closing_count--;
+    memmove(&rooms->closing[number], &rooms->closing[number + 1],
+            (rooms->closing_count - number) * sizeof rooms->closing[0]);
 }
 
 void cm_serve_rooms_free(cm_serve_rooms *rooms)
 {
     for (uint32_t i = 0; i < rooms->count; i++) {
-        if (rooms->rooms[i].live == NULL) {
-            cm_scene_free(rooms->rooms[i].scene);
-        }
-        cm_live_match_free(rooms->rooms[i].live);
+        release_scene(&rooms->rooms[i]);
     }
     rooms->count = 0;
 }

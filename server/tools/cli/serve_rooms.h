@@ -20,6 +20,8 @@ typedef struct cm_serve_room {
 typedef struct cm_serve_rooms {
     uint32_t count;
     cm_serve_room rooms[CM_WORKER_ROOMS_MAX];
+    uint32_t closing_count; // rooms that were closed, whose recordings are still being written
+    cm_serve_room closing[CM_WORKER_ROOMS_MAX];
 } cm_serve_rooms;
 
 // Loads the scenes that the configuration names: that of `scene`, whose room has the scene's own
@@ -34,8 +36,11 @@ int cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker);
 bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
                         const cm_store *store, const char *name, const char *scene, char *error,
                         size_t error_size);
-// Closes one. False: there is none of that name.
-bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char *name);
+// Closes one, which is then among the closing. False, and why in `error`.
+bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char *name, char *error,
+                           size_t error_size);
+// One of the closing is written, and what there was to say of it was said.
+void cm_serve_rooms_closed(cm_serve_rooms *rooms, uint32_t number);
 // Where they are recorded; once open.
 void cm_serve_rooms_record(cm_serve_rooms *rooms, const cm_worker *worker, const cm_store *store);
 // Releases the scenes; the worker must be gone.

@@ -50,6 +50,7 @@ typedef struct serve {
     uint32_t drawn;     // lines of the block on the terminal now
     uint64_t status_us; // when it is shown next
     uint64_t deadline_us;
+    uint32_t lost; // recordings of rooms that were closed and are not durable
     bool draining, made_ticket_key;
 } serve;
 
@@ -160,6 +161,17 @@ static void watch_recordings(serve *s)
 {
     for (uint32_t i = 0; i < s->rooms.count; i++) {
         watch_recording(s, &s->rooms.rooms[i]);
+    }
+    for (uint32_t i = s->rooms.closing_count; i-- > 0;) {
+        cm_serve_room *room = &s->rooms.closing[i];
+        cm_match_status match;
+        cm_store_status(s->store, room->match, &match); // before it is watched: what was written is
+        watch_recording(s, room);
+        if (match.queued_bytes == 0) {
+            tell_unindexed(s, room, &match);
+            s->lost += room->failure_told;
+            cm_serve_rooms_closed(&s->rooms, i);
+        }
     }
 }
 
@@ -625,14 +637,16 @@ static void write_out(serve *s)
 {
     struct pollfd signals = {.fd = s->signals, .events = POLLIN};
     cm_store_pump(s->store);
-    for (uint32_t i = 0; i < s->rooms.count; i++) {
+    for (uint32_t i = 0; i < s->rooms.count + s->rooms.closing_count; i++) {
+        const cm_serve_room *room =
+            i < s->rooms.count ? &s->rooms.rooms[i] : &s->rooms.closing[i - s->rooms.count];
         cm_match_status match;
-        cm_store_status(s->store, s->rooms.rooms[i].match, &match);
+        cm_store_status(s->store, room->match, &match);
         while (match.queued_bytes > 0) {
             (void)poll(&signals, 1, 5);
             stop_at_second(s);
             cm_notify_live(&s->notify, clock_us(CLOCK_MONOTONIC));
-            cm_store_status(s->store, s->rooms.rooms[i].match, &match);
+            cm_store_status(s->store, room->match, &match);
         }
     }
     cm_store_flush(s->store);
@@ -706,7 +720,11 @@ static int finish(serve *s)
         int one = verify_room(s, &s->rooms.rooms[i], &matches[i]);
         status = one > status ? one : status;
     }
-    return status;
+    if (s->lost > 0) {
+        cm_cli_error("serve: %u recordings of rooms that were closed are not durable, see the log",
+                     s->lost);
+    }
+    return s->lost > 0 && status < CM_STATUS_FAILED ? CM_STATUS_FAILED : status;
 }
 
 static void log_unknown(serve *s, char *const *environment)

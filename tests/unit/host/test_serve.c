@@ -263,6 +263,14 @@ static void fail_disk(int signal_number)
     faulty.fail_writes = true;
 }
 
+// The sync that hangs fails, and those after it.
+static void fail_closing(int signal_number)
+{
+    (void)signal_number;
+    faulty.fail_syncs = true;
+    faulty.hang[0] = false;
+}
+
 static void keep_line(void *user, const char *json)
 {
     char *kept = user;
@@ -344,6 +352,44 @@ Test(serve, a_recording_that_fails_is_told_at_once, .timeout = 60)
     read_text(c.err, text, sizeof text);
     cr_assert_not_null(strstr(text, "\ncarom: "), "%s", text);
     cr_assert_eq(strstr(strstr(text, "recording failed") + 1, "recording failed"), NULL, "once");
+    remove_directory(&c);
+}
+
+// The disk fails while the recording of a room that an operator closed is written: it is told, and
+// the server's status is 1, though the room is no more.
+Test(serve, a_closed_room_that_is_not_written_is_told, .timeout = 60)
+{
+    child c;
+    char found[256];
+    volatile bool *hang = mmap(NULL, 2, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    cr_assert(hang != MAP_FAILED);
+    unsetenv("CAROM_BINARY");
+    faulty_install();
+    faulty.hang = hang;
+    signal(SIGUSR1, fail_closing);
+    serve(&c);
+    cr_expect_str_eq(ask(&c, "{\"command\":\"open\",\"room\":\"side\",\"scene\":"
+                             "\"tests/scenes/sandbox.json\"}"),
+                     "{\"done\":\"open\"}\n");
+    hang[0] = true;
+    cr_expect_str_eq(ask(&c, "{\"command\":\"close\",\"room\":\"side\"}"),
+                     "{\"done\":\"close\"}\n");
+    for (int i = 0; i < 3000 && !hang[1]; i++) {
+        usleep(10000);
+    }
+    cr_assert(hang[1], "it syncs at the end");
+    cr_assert_eq(read_log(c.err, "recording failed", "room", found), 0);
+    kill(c.pid, SIGUSR1); // the sync goes on, and fails
+    for (int i = 0; i < 3000 && read_log(c.err, "recording failed", "room", found) == 0; i++) {
+        usleep(10000);
+        cr_assert_eq(waitpid(c.pid, NULL, WNOHANG), 0, "the server ended");
+    }
+    cr_assert_str_eq(found, "side");
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(finish(&c), 1);
+    char text[65536];
+    read_text(c.err, text, sizeof text);
+    cr_assert_not_null(strstr(text, "1 recordings of rooms that were closed"), "%s", text);
     remove_directory(&c);
 }
 

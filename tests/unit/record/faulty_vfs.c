@@ -35,7 +35,7 @@ static int faulty_sync(sqlite3_file *file, int flags)
     faulty.syncs_after += faulty.failed > 0;
     while (faulty.hang != NULL && faulty.hang[0]) {
         faulty.hang[1] = true;
-        pause();
+        usleep(1000);
     }
     if (faulty.fail_syncs) {
         faulty.failed++;
