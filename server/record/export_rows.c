@@ -1,5 +1,5 @@
-// What a match file holds, as plain rows of an export: no simulation is needed for it. Players are
-// those of the whole match; the rest is of the ticks that were asked for.
+// What a match file holds, as plain rows of an export: no simulation is needed for it. Players and
+// statistics are those of the whole match; the rest is of the ticks that were asked for.
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
@@ -130,7 +130,7 @@ static carom_result put_statistics(exporting *run)
             }
             sqlite3_bind_int64(row, i + 1, (sqlite3_int64)value);
         }
-        if (result == CAROM_OK && is_wanted(run, rows.tick)) {
+        if (result == CAROM_OK) { // of the whole match, as players are
             result = cm_export_put(run->db, row, run->error);
         }
         result = result == CAROM_OK ? cm_cursor_step(run->file, &rows, run->error) : result;

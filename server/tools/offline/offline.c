@@ -175,7 +175,8 @@ carom_result cm_offline_restore(cm_offline *run, const void *image, size_t size)
 
 void cm_offline_joint_name(const cm_offline *run, uint32_t slot, char *name, size_t size)
 {
-    if (slot < cm_scene_joint_count(run->scene)) {
+    bool is_first = carom_world_joint_at(run->world, slot).generation <= 1; // 0: it is gone
+    if (slot < cm_scene_joint_count(run->scene) && is_first) {
         snprintf(name, size, "%s", cm_scene_joint_name(run->scene, slot));
     } else {
         snprintf(name, size, "joint_%u", (unsigned)slot);
@@ -184,7 +185,8 @@ void cm_offline_joint_name(const cm_offline *run, uint32_t slot, char *name, siz
 
 void cm_offline_body_name(const cm_offline *run, uint32_t slot, char *name, size_t size)
 {
-    if (slot < cm_scene_body_count(run->scene)) {
+    bool is_first = carom_world_body_at(run->world, slot).generation <= 1; // 0: it is gone
+    if (slot < cm_scene_body_count(run->scene) && is_first) {
         snprintf(name, size, "%s", cm_scene_body_name(run->scene, slot));
     } else {
         snprintf(name, size, "body_%u", (unsigned)slot);

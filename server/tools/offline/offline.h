@@ -42,7 +42,8 @@ size_t cm_offline_save_bound(const cm_offline *run);
 size_t cm_offline_save(const cm_offline *run, void *image, size_t size);
 carom_result cm_offline_restore(cm_offline *run, const void *image, size_t size);
 
-// The name of a body or a joint by its slot: the scene's, or body_SLOT for what joined later.
+// The name of a body or a joint by its slot: the scene's, or body_SLOT for what came later,
+// also into a slot that the scene's has left.
 void cm_offline_body_name(const cm_offline *run, uint32_t slot, char *name, size_t size);
 void cm_offline_joint_name(const cm_offline *run, uint32_t slot, char *name, size_t size);
 

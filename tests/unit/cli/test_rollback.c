@@ -116,3 +116,24 @@ Test(cli_rollback, a_planted_bit_is_named)
                        "%s", line);
     end(&f);
 }
+
+// What comes into a slot that a body of the scene has left is not that body.
+Test(cli_rollback, a_name_goes_with_its_body)
+{
+    fixture f;
+    char name[CM_NAME_MAX];
+    start(&f, "tests/scenes/crowd.json", 5);
+    cm_offline_body_name(&f.run, 1, name, sizeof name);
+    cr_assert_str_eq(name, cm_scene_body_name(f.scene, 1));
+    carom_body_def def = carom_default_body_def();
+    def.has_mass = def.has_inertia = true;
+    def.mass = 1.0f;
+    def.inertia = (carom_vec3){1.0f, 1.0f, 1.0f};
+    carom_body_id id;
+    cr_assert_eq(carom_body_destroy(f.run.world, carom_world_body_at(f.run.world, 1)), CAROM_OK);
+    cr_assert_eq(carom_body_create(f.run.world, &def, NULL, 0, &id), CAROM_OK);
+    cr_assert_eq(id.index, 1);
+    cm_offline_body_name(&f.run, 1, name, sizeof name);
+    cr_assert_str_eq(name, "body_1");
+    end(&f);
+}

@@ -263,6 +263,13 @@ Test(export_match, inputs_are_the_recorded_ones)
     cr_assert_eq(number_of(db, "SELECT count(*) FROM statistics"), 6);
     cm_match_close(file);
     sqlite3_close(db);
+    remove(out);
+    cr_assert_eq(export_as(CM_EXPORT_SQLITE, 40, 44, 1), CAROM_OK, "%s", error.message);
+    db = open_tables();
+    cr_assert_eq(number_of(db, "SELECT count(*) FROM ticks"), 5);
+    cr_assert_eq(number_of(db, "SELECT count(*) FROM players"), 3, "of the whole match");
+    cr_assert_eq(number_of(db, "SELECT count(*) FROM statistics"), 6, "likewise");
+    sqlite3_close(db);
 }
 
 static int files_in_folder(void)
