@@ -130,7 +130,7 @@ static carom_result make_worker(run *r)
 static carom_result make_players(run *r)
 {
     for (uint32_t i = 0; i < r->options->players; i++) {
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "player %u", i + 1);
         carom_client_def def = carom_default_client_def();
         def.random = cm_net_random;

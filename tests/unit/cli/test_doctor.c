@@ -165,7 +165,6 @@ static void make_setup(setup *s)
     char arguments[256];
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     socklen_t size = sizeof at;
-    unsetenv("CAROM_BINARY"); // of the test's own run: it looks like a setting
     strcpy(s->directory, "/tmp/carom-doctor-test-XXXXXX");
     cr_assert_not_null(mkdtemp(s->directory));
     snprintf(s->key, sizeof s->key, "%s/keys", s->directory);
