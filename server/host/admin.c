@@ -36,6 +36,7 @@ struct cm_admin {
     cm_admin_def def;
     char path[CM_ADMIN_PATH_MAX];
     int listener, events;
+    bool full; // no place is free: the listener is not looked at
     peer peers[CM_ADMIN_PEERS_MAX];
 };
 
@@ -207,7 +208,7 @@ void cm_admin_destroy(cm_admin *admin)
 
 int cm_admin_descriptor(const cm_admin *admin)
 {
-    return admin->events;
+    return admin != NULL ? admin->events : -1;
 }
 
 // A turn ---------------------------------------------------------------------------------------
@@ -228,6 +229,20 @@ static void accept_some(cm_admin *admin, uint64_t now_us)
         if (epoll_ctl(admin->events, EPOLL_CTL_ADD, p->descriptor, &event) != 0) {
             drop(admin, p);
         }
+    }
+}
+
+// Who waits while all places are taken would wake the loop at once, turn after turn.
+static void watch_listener(cm_admin *admin)
+{
+    bool full = true;
+    for (uint32_t i = 0; i < CM_ADMIN_PEERS_MAX; i++) {
+        full = full && admin->peers[i].descriptor >= 0;
+    }
+    struct epoll_event event = {.events = EPOLLIN};
+    if (full != admin->full && epoll_ctl(admin->events, full ? EPOLL_CTL_DEL : EPOLL_CTL_ADD,
+                                         admin->listener, &event) == 0) {
+        admin->full = full;
     }
 }
 
@@ -272,6 +287,9 @@ static bool write_some(peer *p)
 
 void cm_admin_turn(cm_admin *admin, uint64_t now_us)
 {
+    if (admin == NULL) {
+        return;
+    }
     for (uint32_t i = 0; i < CM_ADMIN_PEERS_MAX; i++) {
         peer *p = &admin->peers[i];
         if (p->descriptor < 0) {
@@ -289,6 +307,7 @@ void cm_admin_turn(cm_admin *admin, uint64_t now_us)
         }
     }
     accept_some(admin, now_us);
+    watch_listener(admin);
 }
 
 // The other end --------------------------------------------------------------------------------

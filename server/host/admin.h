@@ -37,8 +37,8 @@ bool cm_admin_check(const char *path, char *error, size_t error_size);
 // Takes the socket away.
 void cm_admin_destroy(cm_admin *admin);
 
-int cm_admin_descriptor(
-    const cm_admin *admin); // for poll: readable when a turn has something to do
+// For poll: readable when a turn has something to do. Of NULL, which never has: -1.
+int cm_admin_descriptor(const cm_admin *admin);
 void cm_admin_turn(cm_admin *admin, uint64_t now_us);
 
 // The other end: sends a line and gives what comes back to `line`, one after another. False, and

@@ -412,6 +412,7 @@ static cm_input_verdict take_input(cm_clients *clients, cm_client *client, uint6
         // A refused input comes again with each packet; it counts once.
         session->refused_inputs++;
         cm_room_loop_refused(loop, session->player);
+        client->roster->refused_inputs++;
         clients->stats.refused_inputs++;
     }
     if (verdict <= CM_INPUT_LATE || fresh) {

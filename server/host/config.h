@@ -36,7 +36,8 @@
     BOOL(insecure, false, "no tokens: anyone who reaches the port may play; loopback only")        \
     INT(max_players, 64, 1, 64, "players in a room")                                               \
     INT(max_clients, 0, 0, CM_CLIENTS_MAX,                                                         \
-        "clients of the process, in all of its rooms; 0: as many as the rooms have players")       \
+        "clients of the process, in all of its rooms; 0: as many as the rooms of the start have "  \
+        "players, and 256 at the least")                                                           \
     INT(rewind_ms, 133, 0, 1000, "how late an input may come, ms: the room rewinds to its tick")   \
     INT(view_rate, 0, 0, 1000, "views a second; 0: the scene's")                                   \
     INT(budget_kbit, 0, 0, 100000,                                                                 \

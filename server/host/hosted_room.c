@@ -232,6 +232,14 @@ void cm_hosted_room_stats_get(const cm_hosted_room *room, cm_hosted_room_stats *
     cm_room_stats_get(inner, &stats->room);
     cm_publisher_stats_get(room->publisher, &stats->published);
     carom_world_stats_get(cm_room_world(inner), &stats->world);
+    stats->refused_inputs = room->roster.refused_inputs;
+    uint32_t players = 0;
+    for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
+        const cm_client *member = room->roster.members[i];
+        stats->kbit_per_client += member != NULL ? member->kbit : 0.0;
+        players += member != NULL;
+    }
+    stats->kbit_per_client /= players > 0 ? players : 1;
 }
 
 uint32_t cm_hosted_room_players(const cm_hosted_room *room, cm_hosted_player *players,

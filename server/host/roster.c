@@ -161,6 +161,16 @@ uint32_t cm_roster_dismiss(cm_roster *roster, bool by_address, uint64_t who, car
     return count;
 }
 
+bool cm_roster_dismiss_player(cm_roster *roster, uint32_t player, carom_reason reason,
+                              const cm_log *log)
+{
+    bool kept = player < CAROM_PLAYERS_MAX && roster->kept[player].kept;
+    if (kept) {
+        give_back(roster, player, reason, log);
+    }
+    return kept;
+}
+
 uint32_t cm_roster_players(const cm_roster *roster, const cm_host *host,
                            cm_control_player rows[CAROM_PLAYERS_MAX])
 {

@@ -47,6 +47,7 @@ struct cm_roster {
     uint32_t grace_ms;                     // that slots are kept; 0: not at all, and no tickets
     cm_client *members[CAROM_PLAYERS_MAX]; // by player; NULL: none
     cm_kept_slot kept[CAROM_PLAYERS_MAX];  // by player
+    uint64_t refused_inputs;               // of all who were ever in it
     // What the members were told of each other.
     uint64_t told_us, told_hash;
     uint32_t told_rtt_ms[CAROM_PLAYERS_MAX];
@@ -81,6 +82,9 @@ void cm_roster_take(cm_roster *roster, cm_client *client);
 // (network byte order); returns how many.
 uint32_t cm_roster_dismiss(cm_roster *roster, bool by_address, uint64_t who, carom_reason reason,
                            const cm_log *log);
+// The same for one player's slot; false: it is not kept.
+bool cm_roster_dismiss_player(cm_roster *roster, uint32_t player, carom_reason reason,
+                              const cm_log *log);
 
 // Rows of everybody who has a slot, ascending. Names point into the roster's sessions.
 uint32_t cm_roster_players(const cm_roster *roster, const cm_host *host,

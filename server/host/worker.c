@@ -35,6 +35,8 @@ struct cm_worker {
     cm_clients *clients;
     cm_hosted_room *rooms[CM_WORKER_ROOMS_MAX];
     uint32_t room_count;
+    char default_room[CAROM_ROOM_NAME_MAX + 1]; // the first that was opened
+    bool has_default;
     uint32_t first; // room whose turn comes first
     cm_rng chance;  // match ids and seeds
     cm_store *store;
@@ -142,7 +144,7 @@ static cm_hosted_room *room_of_match(const cm_worker *worker, uint64_t match_id)
 }
 
 // The room that a hello leads to: a ticket names a match, a token a room, and without one the hello
-// says it. No name is the first room.
+// says it. No name is the default room, while that is there.
 static cm_roster *find_room(void *context, const cm_control *hello, const cm_token *token,
                             carom_reason *reason)
 {
@@ -155,8 +157,7 @@ static cm_roster *find_room(void *context, const cm_control *hello, const cm_tok
         const char *name = token != NULL         ? token->body.room
                            : hello->room != NULL ? hello->room
                                                  : "";
-        room = name[0] != '\0' || worker->room_count == 0 ? room_named(worker, name)
-                                                          : worker->rooms[0];
+        room = room_named(worker, name[0] != '\0' ? name : worker->default_room);
         *reason = CAROM_REASON_ROOM_UNKNOWN;
     }
     if (worker->draining) {
@@ -241,6 +242,10 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char 
     carom_result result = cm_hosted_room_create(&def, &room, error, error_size);
     if (result == CAROM_OK) {
         worker->rooms[worker->room_count++] = room;
+        if (!worker->has_default) {
+            snprintf(worker->default_room, sizeof worker->default_room, "%s", from->name);
+            worker->has_default = true;
+        }
     }
     return result;
 }
@@ -453,13 +458,17 @@ uint32_t cm_worker_kick(cm_worker *worker, bool by_address, uint64_t who)
 bool cm_worker_kick_player(cm_worker *worker, const char *name, uint32_t player)
 {
     cm_hosted_room *room = room_named(worker, name);
-    cm_client *client = room != NULL && player < CAROM_PLAYERS_MAX
-                            ? cm_hosted_room_roster(room)->members[player]
-                            : NULL;
-    if (client != NULL) {
-        cm_clients_kick(worker->clients, client, CAROM_REASON_KICKED);
+    if (room == NULL || player >= CAROM_PLAYERS_MAX) {
+        return false;
     }
-    return client != NULL;
+    cm_roster *roster = cm_hosted_room_roster(room);
+    if (roster->members[player] != NULL) {
+        cm_clients_kick(worker->clients, roster->members[player], CAROM_REASON_KICKED);
+        return true;
+    }
+    cm_log log = worker->log;
+    log.room = cm_hosted_room_name(room);
+    return cm_roster_dismiss_player(roster, player, CAROM_REASON_KICKED, &log);
 }
 
 bool cm_worker_ban(cm_worker *worker, bool by_address, uint64_t who)
@@ -591,6 +600,10 @@ void cm_worker_room_stats_get(const cm_worker *worker, uint32_t index, cm_worker
     add_room_stats(worker->rooms[index], stats);
     stats->players = cm_hosted_room_players(worker->rooms[index], NULL, 0);
     add_host_stats(worker, stats);
+    cm_hosted_room_stats from;
+    cm_hosted_room_stats_get(worker->rooms[index], &from);
+    stats->refused_inputs = from.refused_inputs;
+    stats->kbit_per_client = from.kbit_per_client;
 }
 
 cm_hosted_room *cm_worker_room_at(const cm_worker *worker, uint32_t index)

@@ -99,7 +99,7 @@ void cm_worker_set_keys(cm_worker *worker, const carom_token_keys *keys);
 // join again. Ban does so too, and lets nobody of that id or address in until unban. False:
 // CM_BANS_MAX are banned.
 uint32_t cm_worker_kick(cm_worker *worker, bool by_address, uint64_t who);
-// One player of a room. False: there is no such room, or nobody has that slot.
+// One player of a room, there or away. False: there is no such room, or nobody has that slot.
 bool cm_worker_kick_player(cm_worker *worker, const char *room, uint32_t player);
 bool cm_worker_ban(cm_worker *worker, bool by_address, uint64_t who);
 void cm_worker_unban(cm_worker *worker, bool by_address, uint64_t who);
@@ -110,7 +110,8 @@ bool cm_worker_recall_ban(cm_worker *worker, bool by_address, uint64_t who);
 bool cm_worker_drained(const cm_worker *worker);
 
 void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats);
-// The same with the numbers and players of one room; those of the host are of all.
+// The same with the numbers and players of one room, whose kbit_per_client are of its views; those
+// of the host are of all.
 void cm_worker_room_stats_get(const cm_worker *worker, uint32_t index, cm_worker_stats *stats);
 int cm_worker_descriptor(const cm_worker *worker); // for poll
 uint16_t cm_worker_port(const cm_worker *worker);

@@ -85,8 +85,8 @@ const cm_command cm_serve_command = {
     "log, JSON lines with \"time\", \"level\" and \"event\": start, room, listen, player joined, "
     "player left "
     "(with\n"
-    "the reason), client refused, drain, recording failed, stop. Status 1 where the recording\n"
-    "could not be kept or does not verify. A service manager that gives NOTIFY_SOCKET is told "
-    "READY\n"
-    "and STOPPING, and WATCHDOG from the loop where it asks for it (systemd's protocol).\n",
+    "the reason), client refused, drain, recording failed, no admin socket, stop. Status 1 where\n"
+    "the recording could not be kept or does not verify. A service manager that gives\n"
+    "NOTIFY_SOCKET is told READY and STOPPING, and WATCHDOG from the loop where it asks for it "
+    "(systemd's protocol).\n",
     NULL};

@@ -21,6 +21,22 @@ void cm_serve_admin_path(const cm_config *config, char path[CM_SERVE_ADMIN_PATH_
              given ? "" : "/admin.sock");
 }
 
+bool cm_serve_admin_fits(const cm_config *config, const cm_log *log)
+{
+    char path[CM_SERVE_ADMIN_PATH_MAX];
+    cm_serve_admin_path(config, path);
+    bool fits = config->admin[0] != '\0' || strlen(path) < CM_ADMIN_PATH_MAX;
+    if (!fits && log != NULL) {
+        // No failure: long paths were served before there was a socket.
+        cm_line line;
+        cm_line_log(&line, CM_LOG_WARNING, "no admin socket");
+        cm_line_text(&line, "path", path);
+        cm_line_text(&line, "reason", "the path is too long for a socket: set admin");
+        cm_log_write(log, CM_LOG_WARNING, &line);
+    }
+    return fits;
+}
+
 static void say_error(cm_admin_reply *reply, const char *text)
 {
     cm_line line;

@@ -17,6 +17,9 @@ typedef struct cm_serve_admin {
 // Where the socket is: the key admin, or one in the directory of matches.
 #define CM_SERVE_ADMIN_PATH_MAX (CM_CONFIG_TEXT_MAX + 16)
 void cm_serve_admin_path(const cm_config *config, char path[CM_SERVE_ADMIN_PATH_MAX]);
+// False where nobody said a path and the one in `matches` is too long for a socket: there is none,
+// and `log` (may be NULL) is told so.
+bool cm_serve_admin_fits(const cm_config *config, const cm_log *log);
 
 // `user` is a cm_serve_admin.
 void cm_serve_admin_answer(void *user, const char *request, cm_admin_reply *reply);

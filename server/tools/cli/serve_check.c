@@ -231,7 +231,7 @@ static int check_admin(const cm_config *config, char *const *environment)
     (void)environment;
     char path[CM_SERVE_ADMIN_PATH_MAX], error[512];
     cm_serve_admin_path(config, path);
-    if (cm_admin_check(path, error, sizeof error)) {
+    if (!cm_serve_admin_fits(config, NULL) || cm_admin_check(path, error, sizeof error)) {
         return CM_STATUS_DONE;
     }
     cm_cli_error("serve: admin: %s", error);

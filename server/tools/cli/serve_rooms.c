@@ -88,12 +88,13 @@ int cm_serve_rooms_load(const cm_config *config, cm_serve_rooms *rooms)
     return status;
 }
 
-uint32_t cm_serve_rooms_players(const cm_serve_rooms *rooms)
+uint32_t cm_serve_rooms_clients(const cm_serve_rooms *rooms)
 {
     uint32_t players = 0;
     for (uint32_t i = 0; i < rooms->count; i++) {
         players += rooms->rooms[i].max_players;
     }
+    players = players > CM_SERVE_CLIENTS_LEAST ? players : CM_SERVE_CLIENTS_LEAST;
     return players < CM_CLIENTS_MAX ? players : CM_CLIENTS_MAX;
 }
 

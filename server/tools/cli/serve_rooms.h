@@ -28,8 +28,10 @@ typedef struct cm_serve_rooms {
 // name, then those of `rooms`; without either, those of the catalogue, or none where matches are to
 // be resumed. An exit status, after messages where it is not 0.
 int cm_serve_rooms_load(const cm_config *config, cm_serve_rooms *rooms);
-// Players that they take together, at most CM_CLIENTS_MAX.
-uint32_t cm_serve_rooms_players(const cm_serve_rooms *rooms);
+// Clients that a process has places for where its max_clients is 0: as many as the rooms take
+// together, at least CM_SERVE_CLIENTS_LEAST, at most CM_CLIENTS_MAX.
+#define CM_SERVE_CLIENTS_LEAST 256u // for rooms that an operator opens later
+uint32_t cm_serve_rooms_clients(const cm_serve_rooms *rooms);
 // Opens them all in a worker. An exit status likewise.
 int cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker);
 // One more, while the server runs. False, and why in `error`.

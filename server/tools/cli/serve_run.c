@@ -122,8 +122,8 @@ static void log_start(serve *s, const char *address)
     log_line(s, CM_LOG_INFO, &line);
 }
 
-// Once, when the store first says that the recording is not whole.
-static void watch_recording(serve *s, cm_serve_room *room)
+// Once, when the store says that the recording is not whole. `hosted`: NULL of a closed room.
+static void watch_recording(serve *s, cm_serve_room *room, const cm_hosted_room *hosted)
 {
     cm_match_status match;
     cm_store_status(s->store, room->match, &match);
@@ -136,9 +136,9 @@ static void watch_recording(serve *s, cm_serve_room *room)
     cm_line_log(&line, CM_LOG_ERROR, "recording failed");
     cm_line_text(&line, "room", room->name);
     cm_line_text(&line, "match", room->path);
-    cm_worker_stats stats;
-    cm_worker_stats_get(s->worker, &stats);
-    cm_line_uint(&line, "tick", stats.tick);
+    if (hosted != NULL) {
+        cm_line_uint(&line, "tick", cm_room_tick(cm_hosted_room_room(hosted)));
+    }
     cm_line_uint(&line, "recorded_tick", match.committed_tick);
     cm_line_text(&line, "reason", match.error);
     log_line(s, CM_LOG_ERROR, &line);
@@ -160,13 +160,13 @@ static void tell_unindexed(serve *s, const cm_serve_room *room, const cm_match_s
 static void watch_recordings(serve *s)
 {
     for (uint32_t i = 0; i < s->rooms.count; i++) {
-        watch_recording(s, &s->rooms.rooms[i]);
+        watch_recording(s, &s->rooms.rooms[i], cm_worker_room_at(s->worker, i));
     }
     for (uint32_t i = s->rooms.closing_count; i-- > 0;) {
         cm_serve_room *room = &s->rooms.closing[i];
         cm_match_status match;
         cm_store_status(s->store, room->match, &match); // before it is watched: what was written is
-        watch_recording(s, room);
+        watch_recording(s, room, NULL);
         if (match.queued_bytes == 0) {
             tell_unindexed(s, room, &match);
             s->lost += room->failure_told;
@@ -399,7 +399,7 @@ static int resume(serve *s)
     int status =
         s->config.resume ? cm_serve_resume(&s->config, s->store, &log, &s->rooms) : CM_STATUS_DONE;
     if (s->config.max_clients == 0) {
-        s->config.max_clients = cm_serve_rooms_players(&s->rooms);
+        s->config.max_clients = cm_serve_rooms_clients(&s->rooms);
     }
     return status;
 }
@@ -457,13 +457,15 @@ static int open_admin(serve *s)
                                   .worker = s->worker,
                                   .store = s->store,
                                   .log = &s->log};
+    if (!cm_serve_admin_fits(&s->config, &s->log)) {
+        return CM_STATUS_DONE;
+    }
     cm_admin_def def = {.path = path, .answer = cm_serve_admin_answer, .user = &s->answers};
     s->admin = cm_admin_create(&def, error, sizeof error);
     if (s->admin == NULL) {
         cm_cli_error("serve: admin: %s", error);
-        return CM_STATUS_FAILED;
     }
-    return CM_STATUS_DONE;
+    return s->admin != NULL ? CM_STATUS_DONE : CM_STATUS_FAILED;
 }
 
 // What a start that failed has made goes: the match file, and the directories that were not there.

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +141,8 @@ Test(admin, nobody_holds_it_up)
     cr_assert_eq(write(late, "me\n", 3), 3);
     cm_admin_turn(admin, 2000);
     cr_expect_eq(take(late, text, sizeof text), 0, "all places are taken");
+    struct pollfd waits = {.fd = cm_admin_descriptor(admin), .events = POLLIN};
+    cr_expect_eq(poll(&waits, 1, 0), 0, "and who waits does not wake the loop");
     cm_admin_turn(admin, 1000 + CM_ADMIN_PATIENCE_US);
     cm_admin_turn(admin, 1001 + CM_ADMIN_PATIENCE_US);
     cr_expect_gt(take(late, text, sizeof text), 0);

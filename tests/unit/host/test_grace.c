@@ -177,6 +177,25 @@ Test(grace, none_for_who_is_sent_away_while_cut_off)
     }
 }
 
+// The operator names a player of a room, who is away.
+Test(grace, none_for_a_player_who_is_kicked_while_away)
+{
+    away a;
+    away_make(&a, &(away_def){.seed = 13, .tokens = true, .max_players = 1, .timeout_ms = 2000});
+    away_join(&a, 0);
+    cm_net_partition(a.net, AWAY_PORT, true);
+    away_run(&a, 3.0);
+    cr_assert_eq(away_logged(&a, "player lost"), 1);
+    cr_assert_not(cm_worker_kick_player(a.worker, "", 1));
+    cr_assert(cm_worker_kick_player(a.worker, "", 0));
+    cr_assert_eq(away_logged(&a, "player left"), 1);
+    cr_assert_not(cm_worker_kick_player(a.worker, "", 0), "nobody is left");
+    cm_net_partition(a.net, AWAY_PORT, false);
+    away_until(&a, 0, CAROM_CLIENT_IDLE);
+    cr_assert_eq(carom_client_get_reason(a.clients[0]), CAROM_REASON_SLOT_GONE);
+    away_free(&a);
+}
+
 // A ticket is good until its client plays by the next one.
 Test(grace, an_old_ticket_is_refused)
 {

@@ -153,6 +153,48 @@ Test(many_rooms, names_lead_where_they_say, .init = open_house, .fini = close_ho
     cr_expect_gt(all.views, one.views);
 }
 
+// Inputs that come too late are refused in the room of who sent them, and what goes out is counted
+// where it goes.
+Test(many_rooms, each_has_its_own_numbers, .init = open_house, .fini = close_house)
+{
+    open_room("late", 0, NULL, 0);
+    open_room("good", 1, NULL, 0);
+    open_room("empty", 2, NULL, 0);
+    dial(0, "late");
+    uint16_t port = cm_net_last_port(h.net);
+    dial(1, "good");
+    run(2.0);
+    cm_net_link_port(h.net, port, &(cm_link_def){.latency_us = 400000});
+    run(2.0);
+    cm_worker_stats all, rooms[3];
+    cm_worker_stats_get(h.worker, &all);
+    for (uint32_t i = 0; i < 3; i++) {
+        cm_worker_room_stats_get(h.worker, i, &rooms[i]);
+    }
+    cr_expect_gt(all.refused_inputs, 0);
+    cr_expect_eq(rooms[0].refused_inputs, all.refused_inputs);
+    cr_expect_eq(rooms[1].refused_inputs, 0);
+    cr_expect_gt(rooms[1].kbit_per_client, 0.0);
+    cr_expect_eq(rooms[2].kbit_per_client, 0.0);
+}
+
+// No name is the first room that there was, and no other one in its place.
+Test(many_rooms, no_name_is_the_default_room_while_it_is_there, .init = open_house,
+     .fini = close_house)
+{
+    open_room("first", 0, NULL, 0);
+    open_room("second", 1, NULL, 0);
+    cr_assert(cm_worker_close(h.worker, "first"));
+    dial(0, NULL);
+    run(1.0);
+    cr_expect_eq(carom_client_get_reason(h.clients[0]), CAROM_REASON_ROOM_UNKNOWN);
+    open_room("first", 2, NULL, 0);
+    dial(1, NULL);
+    run(1.0);
+    cr_expect_eq(state_of(1), CAROM_CLIENT_PLAYING);
+    cr_expect_eq(bodies_of(1), 1 + 9 + 1);
+}
+
 Test(many_rooms, one_closes_and_the_others_go_on, .init = open_house, .fini = close_house)
 {
     open_room("left", 0, NULL, 0);

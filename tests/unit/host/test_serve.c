@@ -18,6 +18,7 @@
 
 #include "server/host/admin.h"
 #include "server/tools/cli/cli.h"
+#include "server/tools/cli/serve_rooms.h"
 #include "server/record/replay.h"
 #include "tests/unit/record/faulty_vfs.h"
 
@@ -112,9 +113,8 @@ static void wait_for_size(const child *c, const char *path, int64_t bytes)
     cr_assert_fail("%s did not come", path);
 }
 
-static void serve(child *c)
+static void serve_there(child *c)
 {
-    make_directory(c);
     char *argv[] = {"carom",
                     "serve",
                     "--insecure",
@@ -134,6 +134,12 @@ static void serve(child *c)
     start(c, 15, argv);
     wait_for_size(c, c->ready, 1);
     wait_for_size(c, c->out, 1500); // some status lines
+}
+
+static void serve(child *c)
+{
+    make_directory(c);
+    serve_there(c);
 }
 
 static int usage(int argc, char **argv, const char *expected)
@@ -327,6 +333,36 @@ Test(serve, an_operator_opens_closes_and_drains)
     cr_expect_str_eq(found, "admin");
     cr_expect_eq(read_log(c.err, "admin", "command", found), 4, "open, ban, close, drain");
     remove_directory(&c);
+}
+
+// A place of recordings whose path is too long for a socket: nobody asked for one.
+Test(serve, a_long_path_has_no_admin_socket)
+{
+    child c;
+    char found[256];
+    make_directory(&c);
+    size_t size = strlen(c.matches);
+    memset(c.matches + size, 's', 110 - size);
+    c.matches[110] = '\0';
+    serve_there(&c);
+    cr_expect_eq(read_log(c.err, "no admin socket", "path", found), 1);
+    cr_expect_eq(strncmp(found, c.matches, strlen(c.matches)), 0, "%s", found);
+    kill(c.pid, SIGTERM);
+    cr_expect_eq(finish(&c), 0);
+    remove_directory(&c);
+}
+
+// Rooms that are opened later have places, too.
+Test(serve, there_are_places_for_rooms_to_come)
+{
+    static cm_serve_rooms rooms;
+    rooms.count = 2;
+    rooms.rooms[0].max_players = rooms.rooms[1].max_players = 8;
+    cr_expect_eq(cm_serve_rooms_clients(&rooms), 256);
+    rooms.rooms[0].max_players = 400;
+    cr_expect_eq(cm_serve_rooms_clients(&rooms), 408);
+    rooms.rooms[0].max_players = CM_CLIENTS_MAX;
+    cr_expect_eq(cm_serve_rooms_clients(&rooms), CM_CLIENTS_MAX);
 }
 
 // The disk fails in mid-match: the log says so while the match goes on, not at its end.
