@@ -34,6 +34,7 @@ $(OUT)/fuzz_%: $(OUT)/tests/fuzz/targets/%.o $(call obj,$(FUZZED_SRCS)) $(OUT)/l
 
 FUZZ_TARGETS = $(MAKE) --no-print-directory -j$$(nproc) BUILD=fuzzer CC=clang OUT_SUFFIX= $(TARGETS:%=build/fuzzer/fuzz_%)
 FUZZ_RUN = @rm -rf build/fuzzer/corpus && python3 tests/fuzz/corpus.py build/fuzzer/corpus && for target in $(TARGETS); do \
+	  mkdir -p build/fuzzer/corpus/$$target; \
 	  build/fuzzer/fuzz_$$target -seed=1 -max_len=1400 -len_control=0 -runs=$(1) -artifact_prefix=build/fuzzer/$$target- \
 	  build/fuzzer/corpus/$$target 2>build/fuzzer/$$target.log || { tail -20 build/fuzzer/$$target.log; exit 1; }; \
 	  echo "fuzz_$$target: $(1) executions, $$(grep -o 'cov: [0-9]*' build/fuzzer/$$target.log | tail -1)"; done
