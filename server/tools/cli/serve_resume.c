@@ -147,7 +147,7 @@ static cm_serve_room *place_of(cm_serve_rooms *rooms, const char *name)
             return &rooms->rooms[i];
         }
     }
-    return rooms->count <= CM_ROOM_LIST_MAX ? &rooms->rooms[rooms->count] : NULL;
+    return rooms->count < CM_WORKER_ROOMS_MAX ? &rooms->rooms[rooms->count] : NULL;
 }
 
 static void take(const resuming *run, const char *path, cm_live_match *live)
