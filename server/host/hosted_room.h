@@ -34,10 +34,10 @@ typedef struct cm_hosted_room_stats {
     uint32_t tick_rate, max_players;
     double tick_ms_p50, tick_ms_p99;    // of the last seconds; 0 without a clock
     double stage_ms[CAROM_STAGE_COUNT]; // of the last second, means over the ticks stepped
-    uint64_t cpu_us;                    // that ticks and their publishing took, since the start
-    uint64_t ticks_behind;              // ticks that the clock was slowed by
-    uint64_t refused_inputs;            // of its players, also of those who left
-    double kbit_per_client;             // views with all headers, mean over players, last second
+    uint64_t cpu_us; // that ticks and their publishing took by the clock given, since the start
+    uint64_t ticks_behind;   // ticks that the clock was slowed by
+    uint64_t refused_inputs; // of its players, also of those who left
+    double kbit_per_client;  // views with all headers, mean over players, last second
     cm_room_stats room;
     cm_publisher_stats published;
     carom_world_stats world;
