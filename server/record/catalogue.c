@@ -278,3 +278,30 @@ carom_result cm_catalogue_version(const char *path, int64_t *version, int64_t *n
     sqlite3_close(db);
     return result;
 }
+
+carom_result cm_catalogue_rows(const char *path, const char *sql, const char *table,
+                               cm_catalogue_row (*take)(void *context, sqlite3_stmt *row),
+                               void *context, cm_scene_error *error)
+{
+    sqlite3 *db;
+    carom_result result = cm_catalogue_open(path, CM_CATALOGUE_READ, &db, error);
+    if (result != CAROM_OK) {
+        return result;
+    }
+    sqlite3_stmt *rows = cm_catalogue_prepare(db, sql, &result, error);
+    cm_catalogue_row said = CM_CATALOGUE_NEXT;
+    int code = SQLITE_DONE;
+    while (result == CAROM_OK && said == CM_CATALOGUE_NEXT &&
+           (code = sqlite3_step(rows)) == SQLITE_ROW) {
+        said = take(context, rows);
+    }
+    if (said == CM_CATALOGUE_BAD) {
+        result = cm_catalogue_refuse(error, CAROM_ERROR_CORRUPT, table,
+                                     "a row whose values are not as expected");
+    } else if (result == CAROM_OK && code != SQLITE_ROW && code != SQLITE_DONE) {
+        result = cm_catalogue_wrong(error, db, "cannot be read");
+    }
+    sqlite3_finalize(rows);
+    sqlite3_close(db);
+    return result;
+}

@@ -41,4 +41,15 @@ carom_result cm_catalogue_wrong(cm_scene_error *error, struct sqlite3 *db, const
 struct sqlite3_stmt *cm_catalogue_prepare(struct sqlite3 *db, const char *sql, carom_result *result,
                                           cm_scene_error *error);
 
+typedef enum cm_catalogue_row {
+    CM_CATALOGUE_NEXT,
+    CM_CATALOGUE_ENOUGH,
+    CM_CATALOGUE_BAD, // its values are not as expected
+} cm_catalogue_row;
+// Opens a catalogue and gives the rows of a query one after another, then closes it. A bad one is
+// CORRUPT, in the name of `table`.
+carom_result cm_catalogue_rows(const char *path, const char *sql, const char *table,
+                               cm_catalogue_row (*take)(void *context, struct sqlite3_stmt *row),
+                               void *context, cm_scene_error *error);
+
 #endif

@@ -234,31 +234,26 @@ static bool take_entry(sqlite3_stmt *row, cm_match_entry *entry)
     return !entry->is_ended || take_end(row, entry);
 }
 
+typedef struct listing {
+    bool (*take)(void *context, const cm_match_entry *entry);
+    void *context;
+} listing;
+
+static cm_catalogue_row list_row(void *context, sqlite3_stmt *row)
+{
+    const listing *to = context;
+    cm_match_entry entry;
+    if (!take_entry(row, &entry)) {
+        return CM_CATALOGUE_BAD;
+    }
+    return to->take(to->context, &entry) ? CM_CATALOGUE_NEXT : CM_CATALOGUE_ENOUGH;
+}
+
 carom_result cm_match_index_list(const char *path,
                                  bool (*take)(void *context, const cm_match_entry *entry),
                                  void *context, cm_scene_error *error)
 {
-    sqlite3 *db;
-    carom_result result = cm_catalogue_open(path, CM_CATALOGUE_READ, &db, error);
-    if (result != CAROM_OK) {
-        return result;
-    }
-    sqlite3_stmt *rows =
-        cm_catalogue_prepare(db, "SELECT * FROM matches ORDER BY match_id", &result, error);
-    int code = SQLITE_DONE;
-    while (result == CAROM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
-        cm_match_entry entry;
-        if (!take_entry(rows, &entry)) {
-            result = cm_catalogue_refuse(error, CAROM_ERROR_CORRUPT, "matches",
-                                         "a row whose values are not as expected");
-        } else if (!take(context, &entry)) {
-            break;
-        }
-    }
-    if (result == CAROM_OK && code != SQLITE_ROW && code != SQLITE_DONE) {
-        result = cm_catalogue_wrong(error, db, "cannot be read");
-    }
-    sqlite3_finalize(rows);
-    sqlite3_close(db);
-    return result;
+    listing to = {take, context};
+    return cm_catalogue_rows(path, "SELECT * FROM matches ORDER BY match_id", "matches", list_row,
+                             &to, error);
 }

@@ -60,31 +60,26 @@ carom_result cm_room_db_delete(const char *path, const char *name, cm_scene_erro
                                               : result;
 }
 
+typedef struct listing {
+    bool (*take)(void *context, const cm_room_row *room);
+    void *context;
+} listing;
+
+static cm_catalogue_row list_row(void *context, sqlite3_stmt *row)
+{
+    const listing *to = context;
+    cm_room_row room;
+    if (!cm_column_text(row, 0, room.name, sizeof room.name) ||
+        !cm_column_text(row, 1, room.scene, sizeof room.scene)) {
+        return CM_CATALOGUE_BAD;
+    }
+    return to->take(to->context, &room) ? CM_CATALOGUE_NEXT : CM_CATALOGUE_ENOUGH;
+}
+
 carom_result cm_room_db_list(const char *path, bool (*take)(void *context, const cm_room_row *room),
                              void *context, cm_scene_error *error)
 {
-    sqlite3 *db;
-    carom_result result = cm_catalogue_open(path, CM_CATALOGUE_READ, &db, error);
-    if (result != CAROM_OK) {
-        return result;
-    }
-    sqlite3_stmt *rows =
-        cm_catalogue_prepare(db, "SELECT name, scene FROM rooms ORDER BY name", &result, error);
-    int code = SQLITE_DONE;
-    while (result == CAROM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
-        cm_room_row room;
-        if (!cm_column_text(rows, 0, room.name, sizeof room.name) ||
-            !cm_column_text(rows, 1, room.scene, sizeof room.scene)) {
-            result = cm_catalogue_refuse(error, CAROM_ERROR_CORRUPT, "rooms",
-                                         "a row whose values are not as expected");
-        } else if (!take(context, &room)) {
-            break;
-        }
-    }
-    if (result == CAROM_OK && code != SQLITE_ROW && code != SQLITE_DONE) {
-        result = cm_catalogue_wrong(error, db, "cannot be read");
-    }
-    sqlite3_finalize(rows);
-    sqlite3_close(db);
-    return result;
+    listing to = {take, context};
+    return cm_catalogue_rows(path, "SELECT name, scene FROM rooms ORDER BY name", "rooms", list_row,
+                             &to, error);
 }

@@ -136,40 +136,27 @@ static bool take_row(sqlite3_stmt *row, cm_scene_row *found)
     return true;
 }
 
+typedef struct listing {
+    bool (*take)(void *context, const cm_scene_row *row);
+    void *context;
+} listing;
+
+static cm_catalogue_row list_row(void *context, sqlite3_stmt *row)
+{
+    const listing *to = context;
+    cm_scene_row found;
+    if (!take_row(row, &found)) {
+        return CM_CATALOGUE_BAD;
+    }
+    return to->take(to->context, &found) ? CM_CATALOGUE_NEXT : CM_CATALOGUE_ENOUGH;
+}
+
 carom_result cm_scene_db_list(const char *path, bool (*row)(void *context, const cm_scene_row *row),
                               void *context, cm_scene_error *error)
 {
-    sqlite3 *db;
-    carom_result result = cm_catalogue_open(path, CM_CATALOGUE_READ, &db, error);
-    if (result != CAROM_OK) {
-        return result;
-    }
-    sqlite3_stmt *select = NULL;
-    if (sqlite3_prepare_v2(
-            db,
-            "SELECT name, bodies, length(packed), imported_at, version FROM scenes s WHERE "
-            "version = (SELECT max(version) FROM scenes WHERE name = s.name) ORDER BY name",
-            -1, &select, NULL) != SQLITE_OK) {
-        result = cm_catalogue_wrong(error, db, "not a carom database");
-        sqlite3_close(db);
-        return result;
-    }
-    int step;
-    while ((step = sqlite3_step(select)) == SQLITE_ROW) {
-        cm_scene_row found;
-        if (!take_row(select, &found)) {
-            result = cm_catalogue_refuse(error, CAROM_ERROR_CORRUPT, "scenes",
-                                         "a row whose values are not as expected");
-            break;
-        }
-        if (!row(context, &found)) {
-            break;
-        }
-    }
-    if (result == CAROM_OK && step != SQLITE_ROW && step != SQLITE_DONE) {
-        result = cm_catalogue_wrong(error, db, "cannot be read");
-    }
-    sqlite3_finalize(select);
-    sqlite3_close(db);
-    return result;
+    static const char newest[] =
+        "SELECT name, bodies, length(packed), imported_at, version FROM scenes s WHERE "
+        "version = (SELECT max(version) FROM scenes WHERE name = s.name) ORDER BY name";
+    listing to = {row, context};
+    return cm_catalogue_rows(path, newest, "scenes", list_row, &to, error);
 }

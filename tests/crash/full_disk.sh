@@ -42,17 +42,7 @@ number() { # KEY TEXT FILE
     grep -m 1 -- "$2" "$3" 2>/dev/null | grep -o "\"$1\":[0-9]*" | head -1 | cut -d: -f2 | grep . || echo -1
 }
 
-wait_until() {
-    for _ in $(seq 1200); do
-        if "$@"; then
-            return 0
-        fi
-        kill -0 "$server" 2>/dev/null || return 1
-        sleep 0.05
-    done
-    return 1
-}
-is_listening() { grep -qs '^listening on ' "$log"; }
+. tests/crash/common.sh
 has_failed() { grep -qs '"event":"recording failed"' "$log"; }
 
 log=$folder/log

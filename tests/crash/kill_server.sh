@@ -40,18 +40,7 @@ fail() {
     failed=$((failed + 1))
 }
 
-# Waits until a command is true, at most 60 s of machine time, then gives up.
-wait_until() {
-    for _ in $(seq 1200); do
-        if "$@"; then
-            return 0
-        fi
-        kill -0 "$server" 2>/dev/null || return 1
-        sleep 0.05
-    done
-    return 1
-}
-is_listening() { grep -qs '^listening on ' "$log"; }
+. tests/crash/common.sh
 has_recorded() { [ "$(newest recorded_tick "$log")" -ge "$target" ]; }
 
 one_round() {
