@@ -388,12 +388,33 @@ static void receive_control(cm_clients *clients, cm_client *client, const cm_hos
     cm_control_free(NULL, control);
 }
 
+// What the player claims to have seen, made what it can have seen. True where it could not be true.
+static bool clamp_seen(const cm_clients *clients, const cm_client *client, uint64_t tick,
+                       uint64_t newest, uint8_t *bytes)
+{
+    const cm_room *room = room_of(client);
+    const carom_game *game = cm_room_game(room);
+    if (!cm_game_has_seen(game)) {
+        return false;
+    }
+    const cm_sight_claim claim = {.tick = tick,
+                                  .newest = newest,
+                                  .now = cm_room_tick(room),
+                                  .trip_ms = cm_host_round_trip_ms(clients->def.host, client->peer),
+                                  .jitter_ms =
+                                      cm_host_round_trip_jitter_ms(clients->def.host, client->peer),
+                                  .age = cm_game_get_seen(game, bytes)};
+    cm_game_put_seen(game, bytes, cm_sight_age(&client->session.sight, &claim));
+    return cm_game_get_seen(game, bytes) != claim.age;
+}
+
 static cm_input_verdict take_input(cm_clients *clients, cm_client *client, uint64_t tick,
-                                   const uint8_t *bytes)
+                                   uint64_t newest, uint8_t *bytes)
 {
     cm_session *session = &client->session;
     cm_room_loop *loop = client->roster->loop;
     cm_room *room = cm_room_loop_room(loop);
+    bool clamped = clamp_seen(clients, client, tick, newest, bytes);
     cm_bucket_refill(&session->rewinds, clients->now_us);
     uint64_t allowance = cm_bucket_level(&session->rewinds);
     uint32_t cost = 0;
@@ -408,6 +429,9 @@ static cm_input_verdict take_input(cm_clients *clients, cm_client *client, uint6
         cm_bucket_take(&session->rewinds, cost, clients->now_us);
         session->rewound_ticks += cost;
         session->late_inputs += verdict != CM_INPUT_ON_TIME;
+        session->seen_clamped += clamped;
+        client->roster->seen_clamped += clamped;
+        clients->stats.seen_clamped += clamped;
     } else if (fresh) {
         // A refused input comes again with each packet; it counts once.
         session->refused_inputs++;
@@ -457,11 +481,13 @@ static void receive_inputs(cm_clients *clients, cm_client *client, const cm_host
     session->came_back = false; // it has this welcome, and its ticket
     if (packet.has_ack) {
         cm_session_ack_came(session, packet.ack_sequence, packet.ack_bits);
+        cm_sight_ack(&session->sight, packet.ack_sequence);
     }
     // Oldest first, so that of several late ones the earliest is charged with the rewind.
     cm_input_verdict newest = CM_INPUT_TOO_FAR; // which says nothing of what came until now
     for (uint32_t i = packet.count; i-- > 0;) {
-        newest = take_input(clients, client, packet.newest_tick - i, packet.inputs[i]);
+        newest = take_input(clients, client, packet.newest_tick - i, packet.newest_tick,
+                            packet.inputs[i]);
     }
     if (newest != CM_INPUT_TOO_FAR && packet.newest_tick > session->newest_input) {
         session->newest_input = packet.newest_tick;

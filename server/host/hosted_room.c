@@ -233,6 +233,7 @@ void cm_hosted_room_stats_get(const cm_hosted_room *room, cm_hosted_room_stats *
     cm_publisher_stats_get(room->publisher, &stats->published);
     carom_world_stats_get(cm_room_world(inner), &stats->world);
     stats->refused_inputs = room->roster.refused_inputs;
+    stats->seen_clamped = room->roster.seen_clamped;
     uint32_t players = 0;
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
         const cm_client *member = room->roster.members[i];
@@ -261,6 +262,7 @@ uint32_t cm_hosted_room_players(const cm_hosted_room *room, cm_hosted_player *pl
             to->kbit = from->kbit;
             to->late_inputs = from->session.late_inputs;
             to->refused_inputs = from->session.refused_inputs;
+            to->seen_clamped = from->session.seen_clamped;
             to->rewound_ticks = from->session.rewound_ticks;
         }
         count++;

@@ -37,6 +37,7 @@ typedef struct cm_hosted_room_stats {
     uint64_t cpu_us; // that ticks and their publishing took by the clock given, since the start
     uint64_t ticks_behind;   // ticks that the clock was slowed by
     uint64_t refused_inputs; // of its players, also of those who left
+    uint64_t seen_clamped;   // likewise: inputs whose claim of what was seen could not be true
     double kbit_per_client;  // views with all headers, mean over players, last second
     cm_room_stats room;
     cm_publisher_stats published;
@@ -75,7 +76,7 @@ typedef struct cm_hosted_player {
     char name[CAROM_PLAYER_NAME_MAX + 1];
     uint32_t round_trip_ms;
     double kbit; // sent a second, views with all headers, last second
-    uint64_t late_inputs, refused_inputs, rewound_ticks;
+    uint64_t late_inputs, refused_inputs, seen_clamped, rewound_ticks;
 } cm_hosted_player;
 uint32_t cm_hosted_room_players(const cm_hosted_room *room, cm_hosted_player *players,
                                 uint32_t capacity);

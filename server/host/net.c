@@ -644,6 +644,11 @@ uint32_t cm_host_round_trip_ms(const cm_host *host, uint32_t peer)
     return host->enet->peers[peer].roundTripTime;
 }
 
+uint32_t cm_host_round_trip_jitter_ms(const cm_host *host, uint32_t peer)
+{
+    return 4 * host->enet->peers[peer].roundTripTimeVariance;
+}
+
 int cm_host_descriptor(const cm_host *host)
 {
     return host->enet->socket;

@@ -101,6 +101,8 @@ void cm_host_drop(cm_host *host, uint32_t peer);
 uint32_t cm_host_silence_ms(const cm_host *host, uint32_t peer);
 uint32_t cm_host_peer_address(const cm_host *host, uint32_t peer); // IPv4, network byte order
 uint32_t cm_host_round_trip_ms(const cm_host *host, uint32_t peer);
+// What the next one may be longer by: four deviations, as for the resending of what is lost.
+uint32_t cm_host_round_trip_jitter_ms(const cm_host *host, uint32_t peer);
 int cm_host_descriptor(const cm_host *host);
 uint16_t cm_host_port(const cm_host *host);
 void cm_host_stats_get(const cm_host *host, cm_host_stats *stats);

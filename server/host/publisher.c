@@ -387,6 +387,7 @@ static bool welcome(cm_publisher *p, cm_room *room, cm_client *client)
         return false;
     }
     cm_replica_begin(v->replica, &p->snapshot);
+    cm_sight_begin(&session->sight, p->tick_rate, p->def.view_rate, p->snapshot.tick);
     v->durable = p->durable_tick;
     session->state = CM_SESSION_JOINED;
     send_kept(p, v, client->peer);
@@ -428,6 +429,7 @@ static void publish_view(cm_publisher *p, const cm_room *room, cm_client *client
     size_t packet_max = cm_host_packet_max(p->def.host, client->peer);
     cm_replica_view(v->replica, &p->snapshot, &p->view_config, &header, own,
                     packet_max < CM_PACKET_MAX ? packet_max : CM_PACKET_MAX, out);
+    cm_sight_view(&session->sight, p->snapshot.tick, out->count);
     for (uint32_t i = 0; i < out->count; i++) {
         cm_host_send(p->def.host, client->peer, out->bytes[i], out->sizes[i]);
         session->view_bytes += out->sizes[i] + CM_PACKET_OVERHEAD;

@@ -4,6 +4,7 @@
 #ifndef CM_SERVER_HOST_SESSION_H
 #define CM_SERVER_HOST_SESSION_H
 
+#include "server/host/sight.h"
 #include "shared/wire/control.h"
 #include "shared/wire/packet.h"
 #include "shared/wire/token.h"
@@ -76,7 +77,9 @@ typedef struct cm_session {
     cm_bucket comebacks;     // each costs a welcome
     uint64_t newest_input;   // newest tick that an input came for
     uint64_t late_inputs, refused_inputs, rewound_ticks;
-    uint64_t view_bytes; // sent, all headers counted
+    cm_sight sight;        // of the views of its epoch
+    uint64_t seen_clamped; // inputs whose claim of what was seen could not be true
+    uint64_t view_bytes;   // sent, all headers counted
 } cm_session;
 
 void cm_session_open(cm_session *session, uint64_t now_us);

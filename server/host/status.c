@@ -85,6 +85,10 @@ uint32_t cm_status_block(const cm_status *status, char text[CM_STATUS_BLOCK_MAX]
         (unsigned long long)w->late_inputs, (unsigned long long)w->refused_inputs);
     add(&b, "  rewinds   %llu   ticks stepped again %llu\n", (unsigned long long)w->rewinds,
         (unsigned long long)w->rewound_ticks);
+    if (w->seen_clamped > 0) {
+        add(&b, "  clamped   %llu inputs that claim to have seen what they cannot have\n",
+            (unsigned long long)w->seen_clamped);
+    }
     if (w->datagrams_refused > 0) {
         add(&b, "  refused   %llu datagrams\n", (unsigned long long)w->datagrams_refused);
     }
@@ -136,6 +140,7 @@ static void add_short(cm_line *line, const cm_status *status)
     cm_line_uint(line, "late_inputs", w->late_inputs);
     cm_line_uint(line, "rewinds", w->rewinds);
     add_uint_if(line, "refused_inputs", w->refused_inputs);
+    add_uint_if(line, "seen_clamped", w->seen_clamped);
     add_uint_if(line, "datagrams_refused", w->datagrams_refused);
     add_uint_if(line, "ticks_behind", w->ticks_behind);
     add_uint_if(line, "contacts_dropped", w->contacts_dropped);
@@ -176,6 +181,7 @@ static void add_full(cm_line *line, const cm_status *status)
     cm_line_uint(line, "inputs", w->inputs);
     cm_line_uint(line, "late_inputs", w->late_inputs);
     cm_line_uint(line, "refused_inputs", w->refused_inputs);
+    cm_line_uint(line, "seen_clamped", w->seen_clamped);
     cm_line_uint(line, "poses_not_finite", w->poses_refused[CM_POINTER_NOT_FINITE]);
     cm_line_uint(line, "poses_not_unit", w->poses_refused[CM_POINTER_NOT_UNIT]);
     cm_line_uint(line, "poses_out_of_range", w->poses_refused[CM_POINTER_RANGE]);

@@ -564,6 +564,7 @@ static void add_host_stats(const cm_worker *worker, cm_worker_stats *stats)
     cm_clients_stats clients;
     cm_clients_stats_get(worker->clients, &clients);
     stats->refused_inputs = clients.refused_inputs;
+    stats->seen_clamped = clients.seen_clamped;
     stats->datagrams_refused = clients.datagrams_refused;
     memcpy(stats->packet_reasons, clients.packet_reasons, sizeof stats->packet_reasons);
     cm_host_stats host;
@@ -603,6 +604,7 @@ void cm_worker_room_stats_get(const cm_worker *worker, uint32_t index, cm_worker
     cm_hosted_room_stats from;
     cm_hosted_room_stats_get(worker->rooms[index], &from);
     stats->refused_inputs = from.refused_inputs;
+    stats->seen_clamped = from.seen_clamped;
     stats->kbit_per_client = from.kbit_per_client;
 }
 

@@ -49,6 +49,7 @@ typedef struct cm_worker_stats {
     uint32_t bodies_asleep, islands;    // now
     double kbit_per_client;             // sent, mean over clients, last second
     uint64_t rewinds, rewound_ticks, late_inputs, refused_inputs, inputs;
+    uint64_t seen_clamped; // inputs whose claim of what was seen could not be true
     uint64_t poses_refused[CM_POINTER_REASONS]; // of pointers, by reason
     uint64_t views, view_bytes, datagrams_refused;
     uint64_t refused[CM_DATAGRAM_REASON_COUNT];         // of those, at the door

@@ -60,7 +60,9 @@ void cm_game_destroy(carom_game *game);
 uint32_t cm_game_input_size(const carom_game *game);
 uint32_t cm_scene_input_size(const cm_scene *scene, const carom_module *module);
 
-// The age of what a player saw, in ticks before its input's own; nothing, and 0, without a history.
+// The age of what a player saw, in ticks before its input's own (parts of
+// 1 / CAROM_SEEN_PER_TICK); nothing, and 0, without a history.
+bool cm_game_has_seen(const carom_game *game);
 void cm_game_put_seen(const carom_game *game, uint8_t *input, double age);
 double cm_game_get_seen(const carom_game *game, const uint8_t *input);
 

@@ -10,6 +10,11 @@
 
 _Static_assert(CAROM_SEEN_BYTES == 2, "an age has 16 bits");
 
+bool cm_game_has_seen(const carom_game *game)
+{
+    return game->past.ticks > 0;
+}
+
 void cm_game_put_seen(const carom_game *game, uint8_t *input, double age)
 {
     if (game->past.ticks > 0) {

@@ -121,6 +121,7 @@ static void say_players(cm_serve_admin *a, const request *asked, cm_admin_reply 
             cm_line_number(&line, "kbit", players[p].kbit);
             cm_line_uint(&line, "late_inputs", players[p].late_inputs);
             cm_line_uint(&line, "refused_inputs", players[p].refused_inputs);
+            cm_line_uint(&line, "seen_clamped", players[p].seen_clamped);
             cm_line_uint(&line, "rewound_ticks", players[p].rewound_ticks);
             cm_admin_say(reply, cm_line_end(&line));
         }

@@ -131,10 +131,11 @@ typedef struct carom_seen_query {
 
 // What a player's shot hits: the query (carom/query.h: answers, order, errors, cost) asked of the
 // world with every body of a history where this player saw it when it made the input of this tick,
-// and all else where it is. Between ticks poses are interpolated as clients draw them; a time that
-// is not remembered any more counts as the oldest that is, and one that is still to come as now; a
-// body that was not there then is taken where it is. STATE where the scene has no body with a
-// history, or the player is not there; the filter gives no poses of its own (ARGUMENT).
+// and all else where it is. What the player claims to have seen was bounded by the server to what
+// it can have seen (and is recorded so). Between ticks poses are interpolated as clients draw them;
+// a time that is not remembered any more counts as the oldest that is, and one that is still to
+// come as now; a body that was not there then is taken where it is. STATE where the scene has no
+// body with a history, or the player is not there; the filter gives no poses of its own (ARGUMENT).
 CAROM_API carom_result carom_world_query_seen(const carom_game *game, uint32_t player,
                                               const carom_seen_query *query,
                                               const carom_query_filter *filter,

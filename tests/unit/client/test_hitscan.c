@@ -2,7 +2,11 @@
 // 200 ms of round trip, jitter, 5% loss each way; a target of 1 m that crosses at 5 m/s, to and
 // fro; 1,000 shots at where the client draws its middle. The module asks carom_world_query_seen:
 // every shot must hit, the middle within half a body of where it was drawn, and a query of the
-// present must not do (else nothing was shown). The recording verifies.
+// present must not do (else nothing was shown); no claim of the client is clamped. The recording
+// verifies. Then clients that lie about the moment that they saw: by some ticks in either
+// direction, on the same path, aiming at where the target was at the moment that they claim. None
+// of those shots may hit, where the lie is more than a body's way; what was recorded is the clamped
+// claim, so that the recording verifies all the same.
 #include <criterion/criterion.h>
 
 #include <math.h>
@@ -13,6 +17,7 @@
 
 #include "carom/query.h"
 #include "carom/client.h"
+#include "client-sdk/src/state.h"
 #include "server/host/worker.h"
 #include "server/record/replay.h"
 #include "shared/net/net.h"
@@ -25,7 +30,7 @@
 
 static const char scene_text[] =
     "{\"carom\": 1, \"name\": \"range\", \"tick_rate\": 60, \"gravity\": [0, 0, 0],"
-    " \"bounds\": [[-30, -5, -30], [30, 5, 30]],"
+    " \"bounds\": [[-30, -5, -30], [30, 5, 30]], \"limits\": {\"history\": 90},"
     " \"bodies\": [{\"name\": \"target\", \"type\": \"kinematic\", \"history\": true,"
     "   \"linear_velocity\": [5, 0, 0], \"shapes\": [{\"sphere\": {\"radius\": 0.5}}]}]}";
 
@@ -109,7 +114,7 @@ static void frame(match *m)
     carom_client_update(m->client, cm_net_now_us(m->net));
 }
 
-static void open_match(match *m)
+static void open_match(match *m, uint32_t jitter_us)
 {
     memset(m, 0, sizeof *m);
     m->net = cm_net_virtual_create(11);
@@ -140,7 +145,7 @@ static void open_match(match *m)
     cr_assert_eq(carom_client_create(&client, &m->client), CAROM_OK);
     cr_assert_eq(carom_client_connect(m->client, "127.0.0.1", PORT, cm_net_now_us(m->net)),
                  CAROM_OK);
-    const cm_link_def link = {.latency_us = 100000, .jitter_us = 10000, .loss = 0.05f};
+    const cm_link_def link = {.latency_us = 100000, .jitter_us = jitter_us, .loss = 0.05f};
     cm_net_link_port(m->net, cm_net_last_port(m->net), &link);
 }
 
@@ -178,7 +183,7 @@ static void verify_recording(match *m)
     const cm_replay_options options = {.module = &range};
     carom_result result = cm_replay_verify(m->path, &options, &report);
     cr_expect_eq(result, CAROM_OK, "%s %s", report.error.message, report.difference);
-    cr_expect_gt(report.verified_ticks, 6 * SHOTS);
+    cr_expect_gt(report.verified_ticks, 400);
 }
 
 // The client's own query of what it draws: straight at the middle of it.
@@ -197,15 +202,40 @@ static void check_drawn(const carom_client *client, carom_body_id target,
     cr_assert(count == 1 && fabsf(hit.distance - 19.5f) < 1e-3f, "%g", (double)hit.distance);
 }
 
-Test(hitscan, a_thousand_shots_hit_what_was_drawn, .timeout = 300)
+// Joins, and its clock settles.
+static carom_body_id join_match(match *m)
+{
+    for (int i = 0; i < 300; i++) {
+        frame(m);
+    }
+    cr_assert_eq(carom_client_get_state(m->client), CAROM_CLIENT_PLAYING);
+    return carom_world_body_at(carom_client_world(m->client), 0);
+}
+
+// After the last shots came, and their views came back.
+static void read_score(match *m, score *s)
+{
+    uint32_t size;
+    for (int i = 0; i < 60; i++) {
+        frame(m);
+    }
+    const uint8_t *bytes = carom_client_public_state(m->client, &size);
+    cr_assert_eq(size, sizeof *s);
+    memcpy(s, bytes, sizeof *s);
+}
+
+static uint64_t clamped(const match *m)
+{
+    cm_worker_stats stats;
+    cm_worker_stats_get(m->worker, &stats);
+    return stats.seen_clamped;
+}
+
+static void shoot_honestly(uint32_t jitter_us)
 {
     match m;
-    open_match(&m);
-    for (int i = 0; i < 300; i++) { // joins, and its clock settles
-        frame(&m);
-    }
-    cr_assert_eq(carom_client_get_state(m.client), CAROM_CLIENT_PLAYING);
-    carom_body_id target = carom_world_body_at(carom_client_world(m.client), 0);
+    open_match(&m, jitter_us);
+    carom_body_id target = join_match(&m);
     for (uint32_t i = 1; i <= SHOTS; i++) {
         carom_client_pose drawn;
         cr_assert_eq(carom_client_body_pose(m.client, target, &drawn), CAROM_OK);
@@ -216,20 +246,83 @@ Test(hitscan, a_thousand_shots_hit_what_was_drawn, .timeout = 300)
             frame(&m);
         }
     }
-    for (int i = 0; i < 60; i++) { // the last ones come, and their views come back
-        frame(&m);
-    }
-    uint32_t size;
     score s;
-    const uint8_t *bytes = carom_client_public_state(m.client, &size);
-    cr_assert_eq(size, sizeof s);
-    memcpy(&s, bytes, sizeof s);
+    read_score(&m, &s);
     printf("hitscan: %u of %u shots hit, at most %.3f m from where it was drawn; %u would have hit "
            "without\n",
            s.hits, SHOTS, (double)s.worst, s.hits_now);
     cr_expect_eq(s.hits, SHOTS, "%u hit, %u missed", s.hits, s.misses);
     cr_expect_lt(s.worst, RADIUS, "half a body");
     cr_expect_lt(s.hits_now, SHOTS / 2);
+    cr_expect_eq(clamped(&m), 0, "%llu honest claims were clamped",
+                 (unsigned long long)clamped(&m));
+    verify_recording(&m);
+    close_match(&m);
+}
+
+Test(hitscan, a_thousand_shots_hit_what_was_drawn, .timeout = 300)
+{
+    shoot_honestly(10000);
+}
+
+Test(hitscan, twice_the_jitter_makes_no_liar, .timeout = 300)
+{
+    shoot_honestly(20000);
+}
+
+#define LIES 200u
+
+// Claims what was drawn `ticks` before, and aims at where the target was drawn then.
+static void lie_of_the_past(match *m, carom_body_id target, uint32_t ticks)
+{
+    float drawn[32];
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < (LIES + 4) * 6; i++, at++) {
+        carom_client_pose pose;
+        cr_assert_eq(carom_client_body_pose(m->client, target, &pose), CAROM_OK);
+        drawn[at % 32] = pose.position.x;
+        aim shot = {i / 6, at >= ticks ? drawn[(at - ticks) % 32] : 0.0f};
+        if (i % 6 == 0 && at >= ticks) {
+            cr_assert_eq(carom_client_set_input(m->client, &shot, sizeof shot), CAROM_OK);
+        }
+        m->client->drawn = cm_client_clock_render(&m->client->clock) - ticks;
+        frame(m);
+    }
+}
+
+Test(hitscan, who_claims_to_have_seen_an_older_moment_gains_nothing, .timeout = 300)
+{
+    match m;
+    open_match(&m, 10000);
+    carom_body_id target = join_match(&m);
+    cr_assert_eq(clamped(&m), 0);
+    lie_of_the_past(&m, target, 20); // 1/3 s: 1.67 m
+    score s;
+    read_score(&m, &s);
+    printf("hitscan: a lie of 20 ticks: %u of %u shots hit, %llu inputs clamped\n", s.hits,
+           s.hits + s.misses, (unsigned long long)clamped(&m));
+    cr_expect_geq(s.hits + s.misses, LIES);
+    cr_expect_leq(s.hits, 2 * 6, "but where the target turns round");
+    cr_expect_gt(clamped(&m), 5 * LIES);
+    verify_recording(&m);
+    close_match(&m);
+}
+
+Test(hitscan, who_claims_to_have_seen_the_present_is_taken_at_what_was_sent, .timeout = 300)
+{
+    match m;
+    open_match(&m, 10000);
+    carom_body_id target = join_match(&m);
+    for (uint32_t i = 0; i < LIES; i++) {
+        carom_client_pose pose;
+        cr_assert_eq(carom_client_body_pose(m.client, target, &pose), CAROM_OK);
+        aim shot = {i + 1, pose.position.x};
+        cr_assert_eq(carom_client_set_input(m.client, &shot, sizeof shot), CAROM_OK);
+        m.client->drawn = 1.0e6; // long after the input's own tick: an age of 0
+        frame(&m);
+    }
+    // Each input that arrived was clamped, since it claims a tick that was not even simulated.
+    cr_expect_gt(clamped(&m), LIES - 30);
     verify_recording(&m);
     close_match(&m);
 }
