@@ -16,6 +16,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
+#endif
+
 // For what must not become a call, which would pass eight vectors by memory, however large the file
 // grows that includes this.
 #define CM_LANES_INLINE static inline __attribute__((always_inline))
@@ -35,7 +39,18 @@ static inline cm_mask cm_lanes_greater(cm_f a, cm_f b)
     return -(a > b);
 }
 
+static inline cm_mask cm_lanes_at_most(cm_f a, cm_f b)
+{
+    return -(a <= b);
+}
+
 static inline bool cm_lanes_any(cm_mask mask)
+{
+    return mask != 0;
+}
+
+// Bit i: lane i of the mask is set.
+static inline uint32_t cm_lanes_true(cm_mask mask)
 {
     return mask != 0;
 }
@@ -85,6 +100,11 @@ static inline cm_mask cm_lanes_greater(cm_f a, cm_f b)
     return a > b;
 }
 
+static inline cm_mask cm_lanes_at_most(cm_f a, cm_f b)
+{
+    return a <= b;
+}
+
 static inline bool cm_lanes_any(cm_mask mask)
 {
     int64_t halves[CM_LANES / 2], any = 0;
@@ -119,6 +139,12 @@ static inline cm_f cm_lanes_select(cm_mask mask, cm_f a, cm_f b)
 #define CM_LANES_X86(op) _mm256_##op##_ps
 #endif
 
+// Bit i: lane i of the mask is set.
+static inline uint32_t cm_lanes_true(cm_mask mask)
+{
+    return (uint32_t)CM_LANES_X86(movemask)((cm_f)mask);
+}
+
 static inline cm_f cm_lanes_max(cm_f a, cm_f b)
 {
     return CM_LANES_X86(max)(a, b);
@@ -135,6 +161,15 @@ static inline cm_f cm_lanes_sqrt(cm_f a)
 }
 
 #else
+
+static inline uint32_t cm_lanes_true(cm_mask mask)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < CM_LANES; i++) {
+        bits |= (uint32_t)(mask[i] & 1) << i;
+    }
+    return bits;
+}
 
 static inline cm_f cm_lanes_max(cm_f a, cm_f b)
 {

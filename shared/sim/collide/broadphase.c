@@ -6,13 +6,13 @@
 // lets it meet nothing enters no tree. Scratch holds one entry a shape in every list, and a query
 // finds each shape at most once, so nothing can overflow even if all boxes overlap.
 //
-// Scratch, of n = limits.shapes: leaves n x 120 | nodes 2n x 44 | moving | static | planes | keys |
+// Scratch, of n = limits.shapes: blocks (n / 7 + 14) x 192 | moving | static | planes | keys |
 // spare keys | spare values | partners | starts (n x 4 each) | found, sorted: limits.contacts x 12.
 // Where more pairs are found than there is room for, each shape asks the trees by itself instead,
 // in order. Typical: 1,000 shapes, 5,000 pairs.
 #include "shared/sim/collide/broadphase.h"
 #include "shared/sim/body/shape.h"
-#include "shared/sim/collide/bvh.h"
+#include "shared/sim/collide/bounds_tree.h"
 #include "shared/sim/collide/collide.h"
 #include "shared/sim/joint/joint.h"
 #include "shared/sim/state/hull.h"
@@ -24,10 +24,10 @@
 #define LISTS 8u
 
 typedef struct lists {
-    cm_bvh moving, fixed; // active shapes, and what they may meet
+    cm_bounds_tree moving, fixed; // active shapes, and what they may meet
     uint32_t *planes;
     uint32_t plane_count;
-    cm_bvh_room room;
+    cm_bounds_room room;
     uint32_t *partners;
     uint32_t *starts; // of the partners of each shape in `sorted`
     cm_pair *found;   // as they come out of the trees: limits.contacts
@@ -36,8 +36,8 @@ typedef struct lists {
 
 size_t cm_broadphase_scratch_size(const carom_limits *limits)
 {
-    return (size_t)limits->shapes *
-               (sizeof(cm_bvh_leaf) + 2 * sizeof(cm_bvh_node) + LISTS * sizeof(uint32_t)) +
+    return (size_t)limits->shapes * LISTS * sizeof(uint32_t) +
+           cm_bounds_tree_blocks(limits->shapes) * sizeof(cm_bounds_block) +
            (size_t)limits->contacts * (sizeof(cm_pair) + sizeof(uint32_t));
 }
 
@@ -45,9 +45,8 @@ static lists map_lists(const carom_world *world, const cm_scratch *scratch)
 {
     size_t n = world->limits.shapes;
     lists l = {0};
-    l.moving.leaves = scratch->broadphase;
-    l.moving.nodes = (cm_bvh_node *)(l.moving.leaves + n);
-    uint32_t *at = (uint32_t *)(l.moving.nodes + 2 * n);
+    l.moving.blocks = scratch->broadphase;
+    uint32_t *at = (uint32_t *)(l.moving.blocks + cm_bounds_tree_blocks(n));
     l.moving.ids = at;
     l.fixed.ids = at + n;
     l.planes = at + 2 * n;
@@ -166,13 +165,13 @@ static void place_near(const carom_world *world, cm_scratch *scratch, lists *l, 
             continue;
         }
         cm_aabb loose = loose_box(world, shape, margin);
-        if (!cm_bvh_meets(&l->moving, scratch->bounds, &loose)) {
+        if (!cm_bounds_tree_meets(&l->moving, &loose, &l->room)) {
             continue;
         }
         cm_place_shape(world, scratch, i);
         scratch->bounds[i] =
             grown_box(shape, &scratch->places[i], margin, cm_vec(0.0f, 0.0f, 0.0f));
-        if (cm_bvh_meets(&l->moving, scratch->bounds, &scratch->bounds[i])) {
+        if (cm_bounds_tree_meets(&l->moving, &scratch->bounds[i], &l->room)) {
             scratch->rank[i] = CM_SHAPE_NEAR;
             l->fixed.ids[l->fixed.count++] = i;
         }
@@ -208,11 +207,11 @@ static uint32_t partners_of_box(const cm_scratch *scratch, const lists *l, const
                                 uint32_t a, bool fixed)
 {
     const cm_aabb *box = &scratch->bounds[a];
-    uint32_t count = cm_bvh_query(&l->moving, scratch->bounds, box, a, l->partners);
+    uint32_t count = cm_bounds_tree_query(&l->moving, box, a, &l->room, l->partners);
     if (fixed) {
         return count;
     }
-    count += cm_bvh_query(&l->fixed, scratch->bounds, box, a, l->partners + count);
+    count += cm_bounds_tree_query(&l->fixed, box, a, &l->room, l->partners + count);
     for (uint32_t i = 0; i < l->plane_count; i++) {
         uint32_t b = l->planes[i];
         if (b > a && box_meets_plane(box, &shapes[b], &scratch->places[b])) {
@@ -283,8 +282,8 @@ static uint32_t find_at_once(const carom_world *world, const cm_scratch *scratch
             }
         }
     }
-    count = cm_bvh_pairs_within(&l->moving, l->found, count, room);
-    return cm_bvh_pairs_between(&l->moving, &l->fixed, l->found, count, room);
+    count = cm_bounds_tree_pairs_within(&l->moving, &l->room, l->found, count, room);
+    return cm_bounds_tree_pairs_between(&l->moving, &l->fixed, &l->room, l->found, count, room);
 }
 
 // Filters what was found and brings it into canonical order: by first slot in a counting sort, then
@@ -323,11 +322,10 @@ uint32_t cm_find_pairs(const carom_world *world, cm_scratch *scratch, float marg
 {
     lists l = map_lists(world, scratch);
     place_active(world, scratch, &l, margin, dt);
-    cm_bvh_build(&l.moving, scratch->bounds, &l.room);
+    cm_bounds_tree_build(&l.moving, scratch->bounds, &l.room);
     place_near(world, scratch, &l, margin);
-    l.fixed.nodes = l.moving.nodes + 2 * (size_t)l.moving.count;
-    l.fixed.leaves = l.moving.leaves + l.moving.leaf_count;
-    cm_bvh_build(&l.fixed, scratch->bounds, &l.room);
+    l.fixed.blocks = l.moving.blocks + cm_bounds_tree_size(&l.moving);
+    cm_bounds_tree_build(&l.fixed, scratch->bounds, &l.room);
     cm_joint_filter_build(world, scratch);
     uint32_t found = find_at_once(world, scratch, &l);
     if (found > world->limits.contacts) {

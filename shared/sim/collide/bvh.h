@@ -12,7 +12,6 @@ typedef struct cm_bvh_node {
     cm_aabb bounds;
     uint32_t skip;
     uint32_t first, count; // of ids, for a leaf; count 0: inner node
-    uint32_t max_id;       // highest id below
     uint32_t leaf;         // of the leaves, for a leaf
 } cm_bvh_node;
 
@@ -40,26 +39,5 @@ typedef struct cm_bvh_room {
 // Builds over the rows of bounds that tree->ids names (tree->count of them, ascending); reorders
 // ids.
 void cm_bvh_build(cm_bvh *tree, const cm_aabb *bounds, cm_bvh_room *room);
-
-static inline bool cm_aabb_overlap(const cm_aabb *a, const cm_aabb *b)
-{
-    return a->lower.x <= b->upper.x && b->lower.x <= a->upper.x && a->lower.y <= b->upper.y &&
-           b->lower.y <= a->upper.y && a->lower.z <= b->upper.z && b->lower.z <= a->upper.z;
-}
-
-// Appends every id above `above` whose box overlaps `box` to `found`, in no useful order: the
-// caller sorts. Returns how many; at most tree->count.
-uint32_t cm_bvh_query(const cm_bvh *tree, const cm_aabb *bounds, const cm_aabb *box, uint32_t above,
-                      uint32_t *found);
-
-// Some box overlaps `box`.
-bool cm_bvh_meets(const cm_bvh *tree, const cm_aabb *bounds, const cm_aabb *box);
-
-// Appends every pair of ids whose boxes overlap, lower id first, in no useful order: of one tree,
-// or between two. Returns the new count, or more than `room` where they do not fit: then what was
-// appended is of no use.
-uint32_t cm_bvh_pairs_within(const cm_bvh *tree, cm_pair *pairs, uint32_t count, uint32_t room);
-uint32_t cm_bvh_pairs_between(const cm_bvh *first, const cm_bvh *second, cm_pair *pairs,
-                              uint32_t count, uint32_t room);
 
 #endif

@@ -19,9 +19,9 @@
 #include "shared/sim/collide/wide_names.h"
 
 #include "shared/sim/collide/axis.c"
+#include "shared/sim/collide/bounds_tree.c"
 #include "shared/sim/collide/box.c"
 #include "shared/sim/collide/broadphase.c"
-#include "shared/sim/collide/bvh.c"
 #include "shared/sim/collide/clip.c"
 #include "shared/sim/collide/collide.c"
 #include "shared/sim/collide/convex.c"
@@ -30,6 +30,7 @@
 #include "shared/sim/collide/dispatch.c"
 #include "shared/sim/collide/gjk.c"
 #include "shared/sim/collide/hull.c"
+#include "shared/sim/collide/morton.c"
 #include "shared/sim/collide/plane.c"
 #include "shared/sim/collide/poly.c"
 #include "shared/sim/collide/recycle.c"

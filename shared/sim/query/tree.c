@@ -9,10 +9,6 @@
 
 #include "shared/sim/collide/broadphase.h"
 
-#if defined(__x86_64__) || defined(__i386__)
-#include <immintrin.h>
-#endif
-
 #define CM_LANES 4
 #include "shared/base/lanes.h"
 
@@ -195,19 +191,6 @@ static inline cm_f load(const float *row)
     return v;
 }
 
-static inline uint32_t lane_bits(cm_mask mask)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    return (uint32_t)_mm_movemask_ps((__m128)mask);
-#else
-    uint32_t bits = 0;
-    for (uint32_t i = 0; i < 4; i++) {
-        bits |= (mask[i] != 0 ? 1u : 0u) << i;
-    }
-    return bits;
-#endif
-}
-
 static inline uint32_t meets_moving(const float (*bounds)[CM_BVH_LEAF], const cm_probe *p,
                                     float bound, float *near)
 {
@@ -222,7 +205,7 @@ static inline uint32_t meets_moving(const float (*bounds)[CM_BVH_LEAF], const cm
     enter = enter * cm_lanes_set(1.0f - SLACK);
     leave = cm_lanes_min(leave * cm_lanes_set(1.0f + SLACK), cm_lanes_set(bound));
     memcpy(near, &enter, sizeof enter);
-    return lane_bits(~cm_lanes_greater(enter, leave));
+    return cm_lanes_true(~cm_lanes_greater(enter, leave));
 }
 
 static inline uint32_t meets_standing(const float (*bounds)[CM_BVH_LEAF], const cm_probe *p,
@@ -239,7 +222,7 @@ static inline uint32_t meets_standing(const float (*bounds)[CM_BVH_LEAF], const 
     }
     cm_f distance = cm_lanes_sqrt(sum) * cm_lanes_set(1.0f - SLACK);
     memcpy(near, &distance, sizeof distance);
-    return lane_bits(~cm_lanes_greater(distance, cm_lanes_set(bound)));
+    return cm_lanes_true(~cm_lanes_greater(distance, cm_lanes_set(bound)));
 }
 
 static inline uint32_t meets(const float (*bounds)[CM_BVH_LEAF], const cm_probe *p, float bound,

@@ -3,7 +3,7 @@
 // everything overlaps; sorting against insertion.
 #include "shared/base/rng.h"
 #include "shared/sim/collide/broadphase.h"
-#include "shared/sim/collide/bvh.h"
+#include "shared/sim/collide/bounds_tree.h"
 #include "shared/sim/step/sleep.h"
 #include "shared/sim/state/sort.h"
 #include "tests/unit/sim/rig.h"
