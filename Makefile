@@ -75,6 +75,9 @@ TOKEN_SRCS := $(addprefix shared/,base/assert.c base/result.c base/utf8.c wire/c
 UNIT_SRCS := $(shell find tests/unit -name '*.c' 2>/dev/null | LC_ALL=C sort) tests/fuzz/random_world.c
 CLUSTER_SRCS := $(shell find tests/cluster -name '*.c' 2>/dev/null | LC_ALL=C sort)
 EXAMPLE_SRCS := $(wildcard client-sdk/examples/*.c)
+# The games' rules and bots, for the unit tests; each folder has its own Makefile for those who copy it.
+GAMES := $(patsubst client-sdk/examples/%/module.c,%,$(wildcard client-sdk/examples/*/module.c))
+GAME_SRCS := $(foreach game,$(GAMES),client-sdk/examples/$(game)/module.c client-sdk/examples/$(game)/client/bot.c)
 
 obj = $(patsubst %.c,$(OUT)/%.o,$(1))
 CAROM_OBJS := $(call obj,$(SHARED_SRCS) $(SERVER_SRCS) $(SDK_OWN_SRCS)) $(PROTO_OBJS)
@@ -141,10 +144,10 @@ $(GEN)/catalogue.inc: $(CATALOGUE_SQL)
 $(OUT)/server/record/catalogue.o: $(GEN)/catalogue.inc
 
 # The files of a new module, each as a row {name, text} of C.
-MODULE_TEMPLATE := $(sort $(wildcard server/tools/module/template/*.in))
+MODULE_TEMPLATE := $(sort $(wildcard server/tools/module/template/*.in server/tools/module/template/*/*.in))
 $(GEN)/module_template.inc: $(MODULE_TEMPLATE)
 	@mkdir -p $(GEN)
-	$(call say,TEXT,$@)LC_ALL=C awk 'FNR == 1 { if (NR > 1) print "},"; n = FILENAME; sub(/.*\//, "", n); sub(/\.in$$/, "", n); printf "{\"%s\",\n", n } \
+	$(call say,TEXT,$@)LC_ALL=C awk 'FNR == 1 { if (NR > 1) print "},"; n = FILENAME; sub(/.*\/template\//, "", n); sub(/\.in$$/, "", n); printf "{\"%s\",\n", n } \
 	  { gsub(/["\\]/, "\\\\&"); printf "\"%s\\n\"\n", $$0 } END { print "}," }' $^ >$@
 $(OUT)/server/tools/module/template.o: $(GEN)/module_template.inc
 
@@ -176,7 +179,8 @@ $(OUT)/examples/%: client-sdk/examples/%.c $(OUT)/libcarom_client.a
 	$(call say,LINK,$@)$(COMPILE) -MMD -MP $(OPT_$(BUILD)) $< $(OUT)/libcarom_client.a $(LDFLAGS) $(PKG_LIBS) -lm -o $@
 
 # Tests --------------------------------------------------------------------------------------------
-$(OUT)/unit: $(call obj,$(UNIT_SRCS)) $(TESTED_OBJS)
+$(OUT)/client-sdk/examples/%.o $(OUT)/tests/unit/examples/%.o: CPPFLAGS_OWN += $(GAMES:%=-Iclient-sdk/examples/%)
+$(OUT)/unit: $(call obj,$(UNIT_SRCS) $(GAME_SRCS)) $(TESTED_OBJS)
 	$(call say,LINK,$@)$(LINK) $^ $(PKG_LIBS) -lcriterion -lm -o $@
 
 $(OUT)/cluster: $(call obj,$(CLUSTER_SRCS)) $(TESTED_OBJS)
@@ -206,6 +210,8 @@ install: all
 	install -D -m 644 deploy/carom.json $(DESTDIR)$(PREFIX)/share/carom/carom.json
 	sed 's|/usr/local|$(PREFIX)|g' deploy/carom.service >$(DESTDIR)$(PREFIX)/share/carom/carom.service
 	install -m 644 proto/scene.proto proto/control.proto proto/PROTOCOL.md server/record/MATCH_FILE.md server/record/EXPORT_FILE.md $(DESTDIR)$(PREFIX)/share/carom/
+	for file in $$(find $(GAMES:%=client-sdk/examples/%) -type f ! -name '*.o' ! -name '*.a' ! -name '*.so' ! -name '*_client'); do \
+	  install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/carom/$${file#client-sdk/} || exit 1; done
 	install -D -m 644 tests/scenes/sandbox.json $(DESTDIR)$(PREFIX)/share/carom/sandbox.json
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	for file in shared/sim/carom-sim client-sdk/carom-client client-sdk/carom-token; do \

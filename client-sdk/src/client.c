@@ -546,10 +546,11 @@ const carom_world *carom_client_world(const carom_client *client)
     return client->mirror != NULL ? client->mirror->world : NULL;
 }
 
-const uint8_t *carom_client_public_state(const carom_client *client, uint32_t *size)
+const void *carom_client_public_state(const carom_client *client, uint32_t *size)
 {
-    *size = 0;
-    return client->mirror != NULL ? cm_game_public(client->mirror->game, size) : NULL;
+    const carom_game *game = client->mirror != NULL ? client->mirror->game : NULL;
+    *size = game != NULL ? cm_game_module(game)->public_size : 0;
+    return game != NULL ? carom_game_state(game) : NULL;
 }
 
 void carom_client_acks_get(const carom_client *client, carom_client_acks *acks)

@@ -9,7 +9,7 @@ cc=${CC:-gcc}
 cxx=${CXX:-g++}
 command -v "$cxx" >/dev/null 2>&1 || cxx=clang++
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+trap 'wait; rm -rf "$dir"' EXIT
 failed=0
 passed=0
 
@@ -79,6 +79,30 @@ check $? "README names the libraries"
     "$dir/five_r"
 check $? "README's example with README's libraries"
 
+# The games: each folder as a stranger copies it has the Makefile that `carom module new` writes, builds
+# against what is installed, and is sound; its bots play on loopback until something has happened (a goal,
+# a lap), and the recording verifies. They play while the rest is tested: see the end.
+carom=$root/bin/carom
+games=
+mkdir "$dir/new"
+for game in "$root"/share/carom/examples/*/; do
+    game=$(basename "$game")
+    games="$games $game"
+    cp -R "$root/share/carom/examples/$game" "$dir/$game"
+    "$carom" module new "$game" --dir "$dir/new" >/dev/null
+    for file in Makefile CMakeLists.txt match.sh; do
+        cmp "$dir/new/$game/$file" "$dir/$game/$file" >"$dir/log.txt" 2>&1
+        check $? "$game: $file is the template's: $(cat "$dir/log.txt")"
+    done
+    make -s -C "$dir/$game" CC="$cc" CAROM="$carom" CFLAGS="-O2 -Wall -Wextra -Werror" all client test >"$dir/log.txt" 2>&1
+    check $? "$game: make all client test: $(tail -3 "$dir/log.txt")"
+    grep -q '"result": "sound", "ticks": 600, "made_again": 1200' "$dir/log.txt"
+    check $? "$game is sound: $(tail -1 "$dir/log.txt")"
+    (make -s -C "$dir/$game" CC="$cc" CAROM="$carom" match PLAY=8 >"$dir/$game.txt" 2>&1; echo "status $?" >>"$dir/$game.txt") &
+done
+[ "$games" = ' ball' ]
+check $? "the games are there:$games"
+
 # The world alone: nothing else is linked, and the flags name nothing else.
 flags=$(pkg-config --cflags --libs carom-sim 2>&1)
 [ "$(pkg-config --libs carom-sim | tr -s ' ' '\n' | grep -c '^-l')" -eq 1 ]
@@ -89,7 +113,6 @@ check $? "a program with libcarom_sim and nothing else"
 
 # A game of one's own, from nothing: written, built, checked, tried, hosted, played, verified. With
 # cmake, where it is there, the module is of the same source.
-carom=$root/bin/carom
 (cd "$dir" && "$carom" module new pong && make -s -C pong CC="$cc" && "$carom" module test pong/pong.so) \
     >"$dir/log.txt" 2>&1
 check $? "module new, make, module test: $(tail -3 "$dir/log.txt")"
@@ -111,10 +134,8 @@ if command -v cmake >/dev/null; then
 else
     echo 'install: no cmake here: CMakeLists.txt of a new module was not tried'
 fi
-flags=$(pkg-config --cflags --libs carom-client 2>&1)
-# shellcheck disable=SC2086
-"$cc" -std=c17 $warn tests/install/pong.c "$dir/pong/pong.a" $flags -o "$dir/pong_client" 2>"$dir/log.txt"
-check $? "a client with the module: $(tail -3 "$dir/log.txt")"
+make -s -C "$dir/pong" CC="$cc" CFLAGS="-O2 $warn" client >"$dir/log.txt" 2>&1
+check $? "the new module's client: $(tail -3 "$dir/log.txt")"
 play_pong() { # FILE.so: hosts it, plays once; the match is left in $dir/matches
     rm -rf "$dir/ready" "$dir/matches"
     "$carom" serve --insecure --module "$1" --scene "$dir/pong/pong.json" --listen 127.0.0.1:0 \
@@ -124,7 +145,7 @@ play_pong() { # FILE.so: hosts it, plays once; the match is left in $dir/matches
         [ ! -s "$dir/ready" ] || break
         sleep 0.1
     done
-    "$dir/pong_client" "$(tr -d ' \n' <"$dir/ready")" 2>"$dir/log.txt"
+    timeout 60 "$dir/pong/pong_client" "$(tr -d ' \n' <"$dir/ready")" >"$dir/log.txt" 2>&1
     played=$?
     kill -TERM "$server"
     wait "$server"
@@ -182,6 +203,15 @@ flags=$(pkg-config --cflags --libs carom-token 2>&1)
     token=$("$dir/issue" <"$dir/key") &&
     "$root/bin/carom" token inspect --key "$dir/key" -- "$token" | grep -q '"client_id":"42"'
 check $? "a backend issues a token with libcarom_token"
+
+# What the games came to.
+wait
+for game in $games; do
+    tail -1 "$dir/$game.txt" | grep -q '^status 0$' && grep -q '^verified [1-9]' "$dir/$game.txt"
+    check $? "$game: a match of eight bots: $(tail -3 "$dir/$game.txt")"
+done
+grep -q '^tick [0-9]*: a goal for ' "$dir/ball.txt"
+check $? "ball: a goal: $(tail -3 "$dir/ball.txt")"
 
 echo "install: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

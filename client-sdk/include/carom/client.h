@@ -164,8 +164,9 @@ CAROM_API carom_result carom_client_body_pose(const carom_client *client, carom_
 // history every input tells the server the moment that was drawn when it was set, so that the
 // module may ask the same there (carom_world_query_seen).
 CAROM_API const carom_world *carom_client_world(const carom_client *client);
-// Public part of the module's state, as of the newest view.
-CAROM_API const uint8_t *carom_client_public_state(const carom_client *client, uint32_t *size);
+// Public part of the module's state as of the newest view: the module's own struct, in the words of
+// this machine, valid until the next update. NULL and 0 before the room is joined.
+CAROM_API const void *carom_client_public_state(const carom_client *client, uint32_t *size);
 
 // What the server keeps ------------------------------------------------------------------------
 

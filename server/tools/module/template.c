@@ -51,6 +51,11 @@ carom_result cm_template_write(const char *directory, const char *name, char *er
         snprintf(error, error_size, "%.200s: %s", folder, strerror(cause));
         return cause == EEXIST ? CAROM_ERROR_STATE : CAROM_ERROR_IO;
     }
+    snprintf(path, sizeof path, "%s/client", folder);
+    if (mkdir(path, 0777) != 0) {
+        snprintf(error, error_size, "%.200s: %s", path, strerror(errno));
+        return CAROM_ERROR_IO;
+    }
     for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++) {
         bool scene = strcmp(FILES[i].name, "scene.json") == 0;
         snprintf(path, sizeof path, "%s/%s%s", folder, scene ? name : FILES[i].name,

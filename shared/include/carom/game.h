@@ -1,9 +1,10 @@
 // Game modules: rules that run, the same object, in the server and in every client that predicts.
 //
 // A module is a table of callbacks, a block of state that is saved, hashed and rewound with the
-// world, and nothing else. It may call carom_* functions, memcpy, memmove, memset and memcmp; it
-// has no globals that it writes, no clock, no allocation. Callbacks may run again for ticks that
-// ran before (a rewind): the same state and inputs must give the same result.
+// world, and nothing else. The state is 32-bit words (ids and timers are such words), so that it is
+// the same on every machine. A module may call carom_* functions, memcpy, memmove, memset and
+// memcmp; it has no globals that it writes, no clock, no allocation. Callbacks may run again for
+// ticks that ran before (a rewind): the same state and inputs must give the same result.
 #ifndef CAROM_GAME_H
 #define CAROM_GAME_H
 
@@ -141,6 +142,16 @@ CAROM_API carom_result carom_world_query_seen(const carom_game *game, uint32_t p
                                               const carom_query_filter *filter,
                                               carom_query_hit *hits, uint32_t capacity,
                                               uint32_t *count);
+
+// Whether two texts are the same: for names of settings, since a module has no C library.
+static inline bool carom_text_equal(const char *a, const char *b)
+{
+    while (*a != '\0' && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
 
 // A timer in a module's state: two words, zeros for one that does not run. It is due in the tick
 // that comes `ticks` (at least 1) after the one that set it.
