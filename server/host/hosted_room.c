@@ -18,6 +18,7 @@ struct cm_hosted_room {
     void *user;
     uint64_t cpu_us;
     uint64_t turn_us, turn_steps; // of the present turn
+    bool ended;
 };
 
 // Making ---------------------------------------------------------------------------------------
@@ -162,15 +163,20 @@ static cm_log log_of(const cm_hosted_room *room, const cm_log *log)
     return own;
 }
 
+static void tell_durable(cm_hosted_room *room)
+{
+    uint64_t tick;
+    carom_durability durability = cm_room_loop_durable(room->loop, &tick);
+    cm_publisher_durable(room->publisher, durability, tick, &room->roster);
+}
+
 void cm_hosted_room_begin(cm_hosted_room *room, uint64_t now_us, const cm_log *log)
 {
     cm_log own = log_of(room, log);
     room->turn_us = room->turn_steps = 0;
     cm_room_loop_begin(room->loop, now_us);
     cm_roster_turn(&room->roster, room->host, now_us, &own);
-    uint64_t tick;
-    carom_durability durability = cm_room_loop_durable(room->loop, &tick);
-    cm_publisher_durable(room->publisher, durability, tick, &room->roster);
+    tell_durable(room);
 }
 
 bool cm_hosted_room_step(cm_hosted_room *room, cm_clients *clients)
@@ -196,10 +202,23 @@ bool cm_hosted_room_step(cm_hosted_room *room, cm_clients *clients)
     return true;
 }
 
-void cm_hosted_room_end(cm_hosted_room *room, cm_match_end end)
+bool cm_hosted_room_end(cm_hosted_room *room, cm_match_end end)
 {
     confirm(room, true);
     cm_room_loop_end(room->loop, end);
+    room->ended = true;
+    return cm_hosted_room_said_all(room);
+}
+
+bool cm_hosted_room_said_all(cm_hosted_room *room)
+{
+    tell_durable(room);
+    return !cm_publisher_waits(room->publisher);
+}
+
+bool cm_hosted_room_has_ended(const cm_hosted_room *room)
+{
+    return room->ended;
 }
 
 void cm_hosted_room_second(cm_hosted_room *room, uint64_t passed_us, const cm_log *log)

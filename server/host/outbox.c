@@ -83,15 +83,17 @@ uint32_t cm_outbox_bytes(const cm_outbox *outbox)
     return (uint32_t)(outbox->end - outbox->begin) - HEAD_SIZE * outbox->count;
 }
 
-void cm_outbox_pop(cm_outbox *outbox)
+size_t cm_outbox_pop(cm_outbox *outbox)
 {
     cm_outbox_message message;
     bool waits = cm_outbox_peek(outbox, &message);
     CM_ASSERT(waits);
-    outbox->begin += HEAD_SIZE + (size_t)message.size;
+    size_t popped = HEAD_SIZE + (size_t)message.size;
+    outbox->begin += popped;
     if (--outbox->count == 0) {
         cm_outbox_clear(outbox);
     }
+    return popped;
 }
 
 void cm_outbox_clear(cm_outbox *outbox)

@@ -28,7 +28,8 @@ bool cm_outbox_push(cm_outbox *outbox, uint64_t tick, const void *bytes, uint32_
 bool cm_outbox_peek(const cm_outbox *outbox, cm_outbox_message *message);
 // Bytes of the messages that wait, their heads not counted.
 uint32_t cm_outbox_bytes(const cm_outbox *outbox);
-void cm_outbox_pop(cm_outbox *outbox);
+// Takes the oldest away; returns by how much that moves places (`at`, below) towards 0.
+size_t cm_outbox_pop(cm_outbox *outbox);
 // All of them, oldest first: the one at *at, which is 0 for the first and moves on; false at the
 // end.
 bool cm_outbox_next(const cm_outbox *outbox, size_t *at, cm_outbox_message *message);

@@ -28,7 +28,8 @@ typedef struct viewer {
     uint64_t durable;              // newest tick that a view told to be so
     cm_outbox messages;            // of the module, that the client is not known to have
     uint64_t before;               // messages before those
-    bool linked;                   // by the present connection those go at once
+    bool linked;                   // the present connection takes them
+    size_t said;                   // bytes of `messages` that went by it
     uint64_t link_before;          // `before`, when it began
     uint64_t link_sent;            // messages that it had counted by then
 } viewer;
@@ -151,7 +152,8 @@ static void settle(cm_publisher *p, viewer *v, uint32_t peer)
     uint64_t sent, arrived;
     cm_host_counted(p->def.host, peer, &sent, &arrived);
     while (v->messages.count > 0 && v->before - v->link_before + v->link_sent < arrived) {
-        cm_outbox_pop(&v->messages);
+        size_t popped = cm_outbox_pop(&v->messages);
+        v->said -= v->said < popped ? v->said : popped;
         v->before++;
     }
 }
@@ -178,30 +180,66 @@ static void meet(cm_publisher *p, const cm_roster *roster)
 }
 
 // Where it cannot go, it and those after it wait for the next connection.
-static void send_message(cm_publisher *p, viewer *v, uint32_t peer,
-                         const cm_outbox_message *message)
+static bool send_message(const cm_publisher *p, uint32_t peer, const cm_outbox_message *message)
 {
     cm_control control = {.type = CM_CONTROL_GAME_MESSAGE,
                           .tick = message->tick,
                           .payload = {message->bytes, message->size}};
     uint8_t *bytes = NULL;
     size_t size = 0;
-    v->linked = v->linked && cm_control_encode(&control, NULL, &bytes, &size) == CAROM_OK &&
+    bool sent = cm_control_encode(&control, NULL, &bytes, &size) == CAROM_OK &&
                 cm_host_send_counted(p->def.host, peer, bytes, size);
     cm_control_release_bytes(NULL, bytes);
+    return sent;
+}
+
+// What a player was told is never taken back: where the match is recorded, a message waits until a
+// crash would leave its tick.
+static bool may_go(const cm_publisher *p, uint64_t tick)
+{
+    bool recorded =
+        p->durability == CAROM_DURABILITY_PROCESS || p->durability == CAROM_DURABILITY_POWER;
+    return !recorded || tick <= p->durable_tick;
+}
+
+static void send_due(const cm_publisher *p, viewer *v, uint32_t peer)
+{
+    cm_outbox_message message;
+    for (size_t at = v->said;
+         v->linked && cm_outbox_next(&v->messages, &at, &message) && may_go(p, message.tick);) {
+        v->linked = send_message(p, peer, &message);
+        v->said = at;
+    }
 }
 
 // All that the client is not known to have, after its welcome.
-static void send_kept(cm_publisher *p, viewer *v, uint32_t peer)
+static void begin_link(cm_publisher *p, viewer *v, uint32_t peer)
 {
     uint64_t arrived;
     v->link_before = v->before;
     cm_host_counted(p->def.host, peer, &v->link_sent, &arrived);
     v->linked = true;
-    cm_outbox_message message;
-    for (size_t at = 0; cm_outbox_next(&v->messages, &at, &message);) {
-        send_message(p, v, peer, &message);
+    v->said = 0;
+    send_due(p, v, peer);
+}
+
+static void send_all_due(cm_publisher *p, const cm_roster *roster)
+{
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        if (p->viewers[player].linked) {
+            send_due(p, &p->viewers[player], roster->members[player]->peer);
+        }
     }
+}
+
+bool cm_publisher_waits(const cm_publisher *p)
+{
+    bool waits = false;
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        const viewer *v = &p->viewers[player];
+        waits = waits || (v->linked && v->said < v->messages.end - v->messages.begin);
+    }
+    return waits;
 }
 
 void cm_publisher_messages(cm_publisher *p, const cm_history_slot *slot, const cm_roster *roster)
@@ -217,13 +255,11 @@ void cm_publisher_messages(cm_publisher *p, const cm_history_slot *slot, const c
         if (v->client_id == 0 || v->join_tick > slot->tick) {
             continue; // meant for whoever had the slot before
         }
-        cm_outbox_message message = {slot->tick, from->bytes, from->size};
-        if (!cm_outbox_push(&v->messages, message.tick, message.bytes, message.size,
-                            MESSAGES_WAIT_MAX)) {
-            p->stats.messages_dropped++;
-        } else if (v->linked) {
-            send_message(p, v, roster->members[from->player]->peer, &message);
-        }
+        p->stats.messages_dropped +=
+            !cm_outbox_push(&v->messages, slot->tick, from->bytes, from->size, MESSAGES_WAIT_MAX);
+    }
+    if (slot->message_count > 0) {
+        send_all_due(p, roster);
     }
 }
 
@@ -390,7 +426,7 @@ static bool welcome(cm_publisher *p, cm_room *room, cm_client *client)
     cm_sight_begin(&session->sight, p->tick_rate, p->def.view_rate, p->snapshot.tick);
     v->durable = p->durable_tick;
     session->state = CM_SESSION_JOINED;
-    send_kept(p, v, client->peer);
+    begin_link(p, v, client->peer);
     if (p->rate_permille != 1000) {
         cm_control clock = {.type = CM_CONTROL_ROOM_CLOCK, .rate_permille = p->rate_permille};
         cm_client_send(p->def.host, client, &clock);
@@ -510,8 +546,13 @@ void cm_publisher_durable(cm_publisher *p, carom_durability durability, uint64_t
 {
     cm_client *const *members = roster->members;
     bool lost = durability == CAROM_DURABILITY_LOST && p->durability != CAROM_DURABILITY_LOST;
+    bool news = durability != p->durability || tick != p->durable_tick;
     p->durability = durability;
     p->durable_tick = tick;
+    if (news) {
+        meet(p, roster);
+        send_all_due(p, roster);
+    }
     if (lost) {
         cm_control control = {.type = CM_CONTROL_NOT_DURABLE, .tick = tick};
         tell_all(p, &control, members);

@@ -1,6 +1,6 @@
-// What a room sends, after each of its ticks: messages of confirmed ticks, which are kept until the
-// client is known to have them; in ticks with a view or a welcome the snapshot, the
-// world changes since the last one, the welcomes, the views.
+// What a room sends, after each of its ticks: messages of confirmed ticks, which wait until their
+// tick is durable, and are kept until the client is known to have them; in ticks with a view or a
+// welcome the snapshot, the world changes since the last one, the welcomes, the views.
 //
 // It reads the room and the sessions of those who play in it, and keeps what each of them is known
 // to have (a replica). A room has one; it knows of no other.
@@ -35,13 +35,15 @@ void cm_publisher_destroy(cm_publisher *publisher);
 // connections it takes.
 void cm_publisher_messages(cm_publisher *publisher, const cm_history_slot *slot,
                            const cm_roster *roster);
+// Whether messages of the module wait for their tick to be durable, for players who are connected.
+bool cm_publisher_waits(const cm_publisher *publisher);
 // After each tick of the room. Returns the players (bits) who cannot be served: the caller sends
 // them away.
 uint64_t cm_publisher_frame(cm_publisher *publisher, cm_room *room, const cm_roster *roster);
 // The room's clock runs at another rate: said to all, and to whoever is welcomed later.
 void cm_publisher_clock(cm_publisher *publisher, uint32_t rate_permille, const cm_roster *roster);
 // How the match is kept, and up to which tick: before the frame. Views and welcomes tell it; that
-// it is lost is said at once.
+// it is lost is said at once. Messages of ticks up to there go out; all, where nothing is kept.
 void cm_publisher_durable(cm_publisher *publisher, carom_durability durability, uint64_t tick,
                           const cm_roster *roster);
 // Once a second: warns of what was left out.

@@ -20,6 +20,8 @@
 #define TOKEN_REASONS (CM_DATAGRAM_BANNED - CM_DATAGRAM_TOKEN + 1)
 #define SPARE_PEERS   16u      // for those who are refused, beside the players
 #define DRAIN_WAIT_US 2000000u // for goodbyes to arrive
+#define END_WAIT_US   1000000u // for the last ticks of a match to be durable
+#define END_LOOK_US   10000u
 
 struct cm_worker {
     cm_config config;
@@ -35,6 +37,9 @@ struct cm_worker {
     cm_clients *clients;
     cm_hosted_room *rooms[CM_WORKER_ROOMS_MAX];
     uint32_t room_count;
+    cm_hosted_room *ending[CM_WORKER_ROOMS_MAX]; // closed; their last messages wait for the disk
+    uint64_t ending_us[CM_WORKER_ROOMS_MAX];     // and until when
+    uint32_t ending_count;
     char default_room[CAROM_ROOM_NAME_MAX + 1]; // the first that was opened
     bool has_default;
     uint32_t first; // room whose turn comes first
@@ -46,7 +51,7 @@ struct cm_worker {
     uint64_t second_sent;                   // bytes sent by the host until then
     uint64_t second_refused[TOKEN_REASONS]; // tokens refused by the door until then
     double kbit_per_client;                 // of the last whole second
-    bool draining, drained;
+    bool draining, parted, drained;         // parted: everybody was sent away
     uint64_t drain_us;
 };
 
@@ -133,6 +138,15 @@ static cm_hosted_room *room_named(const cm_worker *worker, const char *name)
     return NULL;
 }
 
+static bool is_ending(const cm_worker *worker, uint64_t match_id)
+{
+    bool ending = false;
+    for (uint32_t i = 0; i < worker->ending_count; i++) {
+        ending = ending || cm_hosted_room_roster(worker->ending[i])->match_id == match_id;
+    }
+    return ending;
+}
+
 static cm_hosted_room *room_of_match(const cm_worker *worker, uint64_t match_id)
 {
     for (uint32_t i = 0; i < worker->room_count; i++) {
@@ -152,7 +166,8 @@ static cm_roster *find_room(void *context, const cm_control *hello, const cm_tok
     cm_hosted_room *room;
     if (token != NULL && token->kind == CM_TOKEN_RESUME) {
         room = room_of_match(worker, token->match_id);
-        *reason = CAROM_REASON_SLOT_GONE;
+        *reason =
+            is_ending(worker, token->match_id) ? CAROM_REASON_ROOM_ENDED : CAROM_REASON_SLOT_GONE;
     } else {
         const char *name = token != NULL         ? token->body.room
                            : hello->room != NULL ? hello->room
@@ -250,18 +265,48 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char 
     return result;
 }
 
+// Its players go when they have heard the last of it.
+static void part(cm_worker *worker, cm_hosted_room *room)
+{
+    cm_clients_kick_room(worker->clients, cm_hosted_room_roster(room), CAROM_REASON_ROOM_ENDED);
+    cm_hosted_room_destroy(room);
+}
+
+static void part_with_ended(cm_worker *worker)
+{
+    for (uint32_t i = 0; i < worker->ending_count;) {
+        cm_hosted_room *room = worker->ending[i];
+        if (!cm_hosted_room_said_all(room) && worker->now_us < worker->ending_us[i]) {
+            i++;
+            continue;
+        }
+        part(worker, room);
+        uint32_t last = --worker->ending_count;
+        worker->ending[i] = worker->ending[last];
+        worker->ending_us[i] = worker->ending_us[last];
+    }
+}
+
+static void close_room(cm_worker *worker, uint32_t index)
+{
+    cm_hosted_room *room = worker->rooms[index];
+    bool said = cm_hosted_room_end(room, CM_MATCH_ENDED);
+    worker->room_count--;
+    memmove(&worker->rooms[index], &worker->rooms[index + 1],
+            (worker->room_count - index) * sizeof worker->rooms[0]);
+    if (said || worker->ending_count == CM_WORKER_ROOMS_MAX) {
+        part(worker, room);
+    } else {
+        worker->ending_us[worker->ending_count] = worker->now_us + END_WAIT_US;
+        worker->ending[worker->ending_count++] = room;
+    }
+}
+
 bool cm_worker_close(cm_worker *worker, const char *name)
 {
     for (uint32_t i = 0; i < worker->room_count; i++) {
-        cm_hosted_room *room = worker->rooms[i];
-        if (strcmp(cm_hosted_room_name(room), name) == 0) {
-            cm_hosted_room_end(room, CM_MATCH_ENDED);
-            cm_clients_kick_room(worker->clients, cm_hosted_room_roster(room),
-                                 CAROM_REASON_ROOM_ENDED);
-            cm_hosted_room_destroy(room);
-            worker->room_count--;
-            memmove(&worker->rooms[i], &worker->rooms[i + 1],
-                    (worker->room_count - i) * sizeof worker->rooms[0]);
+        if (strcmp(cm_hosted_room_name(worker->rooms[i]), name) == 0) {
+            close_room(worker, i);
             return true;
         }
     }
@@ -315,6 +360,9 @@ void cm_worker_destroy(cm_worker *worker)
     cm_clients_destroy(worker->clients);
     for (uint32_t i = 0; i < worker->room_count; i++) {
         cm_hosted_room_destroy(worker->rooms[i]);
+    }
+    for (uint32_t i = 0; i < worker->ending_count; i++) {
+        cm_hosted_room_destroy(worker->ending[i]);
     }
     cm_host_destroy(worker->host);
     cm_crypto_wipe(&worker->ticket_key, sizeof worker->ticket_key);
@@ -402,16 +450,32 @@ static void keep_used(cm_worker *worker)
     }
 }
 
+// Of a drain: once the last messages of every room have gone, or will not be durable in time.
+static void send_all_away(cm_worker *worker)
+{
+    bool said = worker->ending_count == 0;
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        said = cm_hosted_room_said_all(worker->rooms[i]) && said;
+    }
+    if (!worker->parted && (said || worker->now_us - worker->drain_us >= END_WAIT_US)) {
+        worker->parted = true;
+        worker->drain_us = worker->now_us;
+        cm_clients_kick_all(worker->clients, CAROM_REASON_DRAINING);
+    }
+}
+
 uint64_t cm_worker_run_once(cm_worker *worker, uint64_t now_us)
 {
     worker->now_us = now_us > worker->now_us ? now_us : worker->now_us;
     cm_clients_receive(worker->clients, worker->now_us, unix_s(worker));
     keep_used(worker);
+    part_with_ended(worker);
     if (worker->draining) {
-        worker->drained = cm_clients_connected(worker->clients) == 0 ||
-                          worker->now_us - worker->drain_us >= DRAIN_WAIT_US;
+        send_all_away(worker);
+        worker->drained = worker->parted && (cm_clients_connected(worker->clients) == 0 ||
+                                             worker->now_us - worker->drain_us >= DRAIN_WAIT_US);
         cm_host_flush(worker->host);
-        return worker->now_us + 10000;
+        return worker->now_us + END_LOOK_US;
     }
     turn(worker);
     count_second(worker);
@@ -421,7 +485,8 @@ uint64_t cm_worker_run_once(cm_worker *worker, uint64_t now_us)
         uint64_t next = cm_hosted_room_due(worker->rooms[i]);
         due = next < due ? next : due;
     }
-    return due;
+    uint64_t look_us = worker->now_us + END_LOOK_US;
+    return worker->ending_count > 0 && look_us < due ? look_us : due;
 }
 
 void cm_worker_set_keys(cm_worker *worker, const carom_token_keys *keys)
@@ -516,7 +581,7 @@ void cm_worker_drain(cm_worker *worker, uint64_t now_us)
         cm_hosted_room_end(worker->rooms[i], CM_MATCH_DRAINED);
     }
     cm_door_close(cm_host_door(worker->host));
-    cm_clients_kick_all(worker->clients, CAROM_REASON_DRAINING);
+    send_all_away(worker);
     cm_host_flush(worker->host);
 }
 

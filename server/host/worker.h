@@ -81,7 +81,9 @@ typedef struct cm_worker_room {
 // cm_hosted_room_create.
 carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *room, char *error,
                             size_t error_size);
-// Ends its match and sends everybody away, CAROM_REASON_ROOM_ENDED. False: there is none.
+// Ends its match and sends everybody away, CAROM_REASON_ROOM_ENDED, once the last messages of its
+// module have gone, which wait for the disk for a second at most; nobody finds it meanwhile. False:
+// there is none.
 bool cm_worker_close(cm_worker *worker, const char *name);
 // In the order in which they were opened; NULL beyond the last. Until the next close.
 cm_hosted_room *cm_worker_room_at(const cm_worker *worker, uint32_t index);
@@ -90,7 +92,8 @@ cm_hosted_room *cm_worker_room_at(const cm_worker *worker, uint32_t index);
 // (us, on the same clock) unless a datagram comes first.
 uint64_t cm_worker_run_once(cm_worker *worker, uint64_t now_us);
 
-// No new players; sends goodbyes, confirms the last ticks, ends the record. True once done.
+// No new players; confirms the last ticks, ends the records, sends goodbyes after the last messages
+// (as cm_worker_close).
 void cm_worker_drain(cm_worker *worker, uint64_t now_us);
 // Other token keys from now on; connections stay.
 void cm_worker_set_keys(cm_worker *worker, const carom_token_keys *keys);

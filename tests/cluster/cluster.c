@@ -6,8 +6,6 @@
 // out of the history) of the newest view's tick, bit for bit. While inputs fly a rewind may change
 // a tick after it was sent, so equality is asked for at the end, and the checksum of every view
 // packet all the time.
-#include "tests/cluster/cluster.h"
-
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,18 +14,16 @@
 #include <unistd.h>
 
 #include "client-sdk/src/state.h"
-#include "server/host/worker.h"
 #include "shared/base/hash.h"
-#include "shared/base/rng.h"
-#include "shared/net/net.h"
 #include "shared/scene/scene_json.h"
+#include "tests/cluster/run.h"
 
-#define PORT          9400u
 #define STEP_US       4000u
 #define TICK_RATE     60u
 #define PUMP_STEPS    50u // of the store: every 200 ms
 #define SETTLE_S      12.0
 #define CUT_S         2.5
+#define GRACE_MS      6000
 #define PREDICTING    4u
 #define AWAY_US       500000u
 #define JOIN_EVERY_US 150000u
@@ -43,36 +39,6 @@ static const char scene_text[] =
     "[1.3,1,1.3],\"of\":{\"type\":\"dynamic\",\"linear_damping\":0.5,\"angular_damping\":1.0,"
     "\"shapes\":[{\"box\":{\"half_extents\":[0.25,0.25,0.25]},\"material\":\"rough\"}]}}]}";
 
-typedef struct member {
-    carom_client *client;
-    cm_rng rng;
-    uint16_t port;
-    cm_link_def link;
-    uint64_t join_us, turn_us;
-    uint64_t leave_us;             // UINT64_MAX: stays
-    uint64_t hitch_us, hitched_us; // from, until: its frames stand still
-    float course[2];
-    uint8_t input[9];
-    bool tried, playing, leaving;
-    uint64_t durable_tick; // as told last
-} member;
-
-typedef struct cluster {
-    cluster_result *result;
-    uint64_t seed;
-    cm_rng rng;
-    cm_net *net;
-    cm_scene *scene;
-    cm_store *store;
-    uint64_t committed; // tick
-    cm_worker *worker;
-    cm_config config;
-    char directory[256];
-    member members[CLUSTER_CLIENTS];
-    uint64_t start_us, steps;
-    bool quiet; // inputs have stopped
-} cluster;
-
 void cluster_fail(cluster_result *result, const char *format, ...)
 {
     if (result->failed) {
@@ -87,14 +53,8 @@ void cluster_fail(cluster_result *result, const char *format, ...)
 
 // Making -----------------------------------------------------------------------------------
 
-static bool make_server(cluster *c)
+bool cluster_make_store(cluster *c)
 {
-    cm_scene_error scene_error = {0};
-    if (cm_scene_from_json(scene_text, sizeof scene_text - 1, &c->scene, &scene_error) !=
-        CAROM_OK) {
-        cluster_fail(c->result, "scene: %s: %s", scene_error.path, scene_error.message);
-        return false;
-    }
     const char *temporary = getenv("TMPDIR");
     snprintf(c->directory, sizeof c->directory, "%s/cluster.XXXXXX",
              temporary != NULL ? temporary : P_tmpdir);
@@ -103,27 +63,54 @@ static bool make_server(cluster *c)
         return false;
     }
     cm_store_def store = {.directory = c->directory, .queue_max = 64u << 20};
+    c->store = NULL;
     if (cm_store_create(&store, &c->store) != CAROM_OK) {
         cluster_fail(c->result, "no store");
+    }
+    return c->store != NULL;
+}
+
+bool cluster_start_worker(cluster *c)
+{
+    cm_worker_def def = {.random = cm_net_random,
+                         .config = &c->config,
+                         .scene = c->live == NULL ? c->scene : NULL,
+                         .module = cluster_module(),
+                         .store = c->store,
+                         .ticket_key = &c->ticket_key,
+                         .seed = c->seed + c->workers++,
+                         .now_us = cm_net_now_us(c->net),
+                         .started_unix_ms = UINT64_C(1900000000000)};
+    char error[256] = "";
+    carom_result result = cm_worker_create(&def, &c->worker, error, sizeof error);
+    if (result == CAROM_OK && c->live != NULL) {
+        cm_worker_room room = {
+            .name = "", .scene = c->live->scene, .module = def.module, .live = c->live};
+        result = cm_worker_open(c->worker, &room, error, sizeof error);
+    }
+    if (result != CAROM_OK) {
+        cluster_fail(c->result, "no worker: %s", error);
+    }
+    return result == CAROM_OK;
+}
+
+static bool make_server(cluster *c)
+{
+    cm_scene_error scene_error = {0};
+    if (cm_scene_from_json(scene_text, sizeof scene_text - 1, &c->scene, &scene_error) !=
+        CAROM_OK) {
+        cluster_fail(c->result, "scene: %s: %s", scene_error.path, scene_error.message);
         return false;
     }
     cm_config_default(&c->config);
-    snprintf(c->config.listen, sizeof c->config.listen, "127.0.0.1:%u", PORT);
+    snprintf(c->config.listen, sizeof c->config.listen, "127.0.0.1:%u", CLUSTER_PORT);
     c->config.insecure = true;
     c->config.keyframe_s = 1;
+    c->config.grace_ms = GRACE_MS;
     c->config.room_seed = (int64_t)(c->seed % 1000000u) + 1;
-    cm_worker_def def = {.random = cm_net_random,
-                         .config = &c->config,
-                         .scene = c->scene,
-                         .store = c->store,
-                         .seed = c->seed,
-                         .now_us = cm_net_now_us(c->net)};
-    char error[256] = "";
-    if (cm_worker_create(&def, &c->worker, error, sizeof error) != CAROM_OK) {
-        cluster_fail(c->result, "no worker: %s", error);
-        return false;
-    }
-    return true;
+    c->ticket_key.id = 1;
+    cm_net_random(NULL, c->ticket_key.secret, sizeof c->ticket_key.secret);
+    return cluster_make_store(c) && cluster_start_worker(c);
 }
 
 static void make_members(cluster *c)
@@ -136,6 +123,10 @@ static void make_members(cluster *c)
         def.random = cm_net_random;
         def.name = name;
         def.predict = i < PREDICTING;
+        def.module = cluster_module();
+        def.message = cluster_hear;
+        def.user = &m->told;
+        m->told.result = c->result;
         if (carom_client_create(&def, &m->client) != CAROM_OK) {
             cluster_fail(c->result, "no client");
         }
@@ -154,6 +145,7 @@ static bool make(cluster *c)
         return false;
     }
     cm_rng_seed(&c->rng, c->seed ^ UINT64_C(0x636c7573746572));
+    cm_rng_seed(&c->fate, c->seed ^ UINT64_C(0x6372617368));
     c->start_us = cm_net_now_us(c->net);
     if (!make_server(c)) {
         return false;
@@ -162,7 +154,7 @@ static bool make(cluster *c)
     return !c->result->failed;
 }
 
-static void remove_files(const cluster *c, const char *path)
+void cluster_remove_files(const char *directory, const char *path)
 {
     static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
@@ -170,7 +162,7 @@ static void remove_files(const cluster *c, const char *path)
         snprintf(name, sizeof name, "%s%s", path, endings[i]);
         unlink(name);
     }
-    rmdir(c->directory);
+    rmdir(directory);
 }
 
 static void release(cluster *c)
@@ -184,6 +176,7 @@ static void release(cluster *c)
     if (c->store != NULL) {
         cm_store_destroy(c->store);
     }
+    cm_live_match_free(c->live);
     if (c->scene != NULL) {
         cm_scene_free(c->scene);
     }
@@ -253,6 +246,10 @@ static void come_and_go(cluster *c, member *m, uint64_t now)
 {
     if (carom_client_get_state(m->client) == CAROM_CLIENT_PLAYING && !m->playing) {
         m->playing = true;
+        carom_client_acks acks;
+        carom_client_acks_get(m->client, &acks);
+        m->join_tick =
+            acks.settled_tick > acks.simulated_tick ? acks.settled_tick : acks.simulated_tick;
         c->result->done.joins++;
     }
     if (m->playing && !m->leaving && !c->quiet && now >= m->leave_us) {
@@ -261,7 +258,9 @@ static void come_and_go(cluster *c, member *m, uint64_t now)
         c->result->done.leaves++;
     }
     if (m->leaving && carom_client_get_state(m->client) == CAROM_CLIENT_IDLE) {
-        m->tried = m->playing = m->leaving = false;
+        c->result->done.joins -= m->unsafe; // both went with the server
+        c->result->done.leaves -= m->unsafe;
+        m->tried = m->playing = m->leaving = m->unsafe = false;
         m->join_us = now + AWAY_US;
         m->leave_us = now + AWAY_US + 1500000u + cm_rng_below(&m->rng, 1500000);
     }
@@ -278,23 +277,39 @@ static void check_durable(cluster *c, member *m)
     }
     c->result->durable_told += acks.durable_tick > m->durable_tick;
     m->durable_tick = acks.durable_tick;
+    carom_client_stats stats;
+    carom_client_stats_get(m->client, &stats);
+    bool came_back = stats.comebacks != m->comebacks;
+    m->comebacks = stats.comebacks;
+    m->unsafe = m->unsafe && !came_back && !(m->playing && acks.durable_tick >= m->join_tick);
 }
 
 static void update_member(cluster *c, member *m, uint64_t now)
 {
     if (!m->tried && now >= m->join_us) {
         m->tried = true;
-        if (carom_client_connect(m->client, "127.0.0.1", PORT, now) != CAROM_OK) {
+        if (carom_client_connect(m->client, "127.0.0.1", CLUSTER_PORT, now) != CAROM_OK) {
             cluster_fail(c->result, "a client cannot open its socket");
         }
         m->port = cm_net_last_port(c->net);
         give_link(c, m);
     }
+    m->told.player = carom_client_player(m->client);
+    uint16_t last = cm_net_last_port(c->net);
     carom_client_update(m->client, now);
+    if (cm_net_last_port(c->net) != last) { // it tries to come back by another socket
+        m->port = cm_net_last_port(c->net);
+        cm_net_link_port(c->net, m->port, &m->link);
+    }
     check_durable(c, m);
     come_and_go(c, m, now);
     if (carom_client_get_state(m->client) == CAROM_CLIENT_PLAYING && !m->leaving) {
         choose_input(c, m, now);
+    } else if (m->tried && carom_client_get_state(m->client) == CAROM_CLIENT_IDLE &&
+               cluster_may_lose(c, m)) {
+        c->result->done.joins -= m->playing; // the crash took it back
+        m->tried = m->playing = m->leaving = m->unsafe = false;
+        m->join_us = now + AWAY_US;
     } else if (m->tried && carom_client_get_state(m->client) == CAROM_CLIENT_IDLE) {
         cluster_fail(c->result, "a client was thrown out: %s",
                      carom_reason_text(carom_client_get_reason(m->client)));
@@ -329,24 +344,33 @@ static void note_rewind(cluster *c, const cm_worker_stats *before)
     }
 }
 
-static void step(cluster *c)
+static void work(cluster *c, uint64_t now)
 {
-    cm_net_advance(c->net, STEP_US);
-    uint64_t now = cm_net_now_us(c->net);
+    cluster_crash_turn(c, now);
+    if (c->worker == NULL) {
+        return;
+    }
     cm_worker_stats before;
     cm_worker_stats_get(c->worker, &before);
     cm_worker_run_once(c->worker, now);
     note_rewind(c, &before);
-    for (uint32_t i = 0; i < CLUSTER_CLIENTS; i++) {
-        if (!hitches(c, &c->members[i], now)) {
-            update_member(c, &c->members[i], now);
-        }
-    }
     if (++c->steps % PUMP_STEPS == 0) {
         cm_match_status status;
         cm_store_pump(c->store);
         cm_store_status(c->store, cm_hosted_room_match(cm_worker_room_at(c->worker, 0)), &status);
         c->committed = status.committed_tick;
+    }
+}
+
+static void step(cluster *c)
+{
+    cm_net_advance(c->net, STEP_US);
+    uint64_t now = cm_net_now_us(c->net);
+    work(c, now);
+    for (uint32_t i = 0; i < CLUSTER_CLIENTS; i++) {
+        if (!hitches(c, &c->members[i], now)) {
+            update_member(c, &c->members[i], now);
+        }
     }
 }
 
@@ -361,6 +385,7 @@ static void run_for(cluster *c, double seconds)
 static void play_under_faults(cluster *c, uint64_t ticks)
 {
     double seconds = (double)ticks / TICK_RATE;
+    cluster_draw_crashes(c, seconds);
     // The paths get slower at once, again and again: inputs come late, and the room rewinds.
     for (uint32_t i = 0; i < CLUSTER_CLIENTS; i++) {
         run_for(c, seconds * 0.45 / CLUSTER_CLIENTS);
@@ -495,9 +520,9 @@ static void collect(cluster *c, cm_hash *hash)
     cm_worker_stats w;
     cm_worker_stats_get(c->worker, &w);
     r->ticks = w.tick;
-    r->rewinds = w.rewinds;
-    r->rewound_ticks = w.rewound_ticks;
-    r->late_inputs = w.late_inputs;
+    r->rewinds += w.rewinds;
+    r->rewound_ticks += w.rewound_ticks;
+    r->late_inputs += w.late_inputs;
     cm_hash_u64(hash, w.tick);
     cm_hash_u64(hash, w.room_hash);
     cm_net_stats n;
@@ -562,15 +587,23 @@ void cluster_run(uint64_t seed, uint64_t ticks, bool keep, cluster_result *resul
     }
     release(c);
     if (path[0] != '\0') {
-        cluster_replay(path, result);
+        const cluster_told *told[CLUSTER_CLIENTS];
+        for (uint32_t i = 0; i < CLUSTER_CLIENTS; i++) {
+            told[i] = &c->members[i].told;
+        }
+        cluster_replay(path, told, result);
         if (keep) {
             printf("cluster: recording %s\n", path);
         } else {
-            remove_files(c, path);
+            cluster_remove_files(c->directory, path);
         }
+    }
+    for (uint32_t i = 0; i < CLUSTER_CLIENTS; i++) {
+        free(c->members[i].told.heard);
     }
     cm_hash_u64(&hash, result->replayed_ticks);
     cm_hash_u64(&hash, result->contacts);
+    cm_hash_u64(&hash, result->told);
     result->trace = cm_hash_end(&hash);
     free(c);
 }

@@ -64,13 +64,14 @@ static void print(uint64_t seed, const cluster_result *r)
            " (%" PRIu64 " ticks), late %" PRIu64 ", contacts %" PRIu64 ", lost %" PRIu64
            ", duplicates %" PRIu64 ", partitioned %" PRIu64 ", joins %" PRIu64 " (%" PRIu64
            " rewound), leaves %" PRIu64 " (%" PRIu64 "), messages %" PRIu64 " (%" PRIu64
-           "), reconciles %" PRIu64 ", views %" PRIu64 ", compared %" PRIu64 ", replayed %" PRIu64
+           "), crashes %" PRIu64 " (%" PRIu64 " ticks, %" PRIu64 " in doubt), told %" PRIu64
+           ", reconciles %" PRIu64 ", views %" PRIu64 ", compared %" PRIu64 ", replayed %" PRIu64
            ", prediction error %.4f m (max %.3f)\n",
            seed, r->trace, r->ticks, r->rewinds, r->rewound_ticks, r->late_inputs, r->contacts,
            r->lost, r->duplicated, r->partitioned, r->recorded.joins, r->rewound.joins,
            r->recorded.leaves, r->rewound.leaves, r->recorded.messages, r->rewound.messages,
-           r->reconciles, r->view_packets, r->bodies_compared, r->replayed_ticks, r->error_mean,
-           r->error_max);
+           r->crashes, r->taken_back, r->unsure, r->told, r->reconciles, r->view_packets,
+           r->bodies_compared, r->replayed_ticks, r->error_mean, r->error_max);
 }
 
 // What a run that tested anything has some of.
@@ -94,6 +95,9 @@ static void check_counts(cluster_result *r)
         {"messages", r->recorded.messages},
         {"keyframes", r->keyframes},
         {"durable ticks told", r->durable_told},
+        {"crashes", r->crashes},
+        {"ticks taken back", r->taken_back},
+        {"messages told", r->told},
     };
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         if (counts[i].count == 0) {

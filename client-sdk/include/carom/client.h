@@ -61,7 +61,8 @@ typedef struct carom_client_def {
     void (*log)(void *user, carom_log_level level, const char *text);
     void (*state_changed)(void *user, carom_client_state state, carom_reason reason);
     // A reliable message from the module on the server, and the tick that sent it: each once and in
-    // order, also where the client has to come back in between.
+    // order, also where the client has to come back in between. Of a match that is recorded it
+    // comes when its tick is durable: what it says stays so, whatever crashes.
     void (*message)(void *user, uint64_t tick, const uint8_t *bytes, uint32_t size);
     // Of the player, for people: printable UTF-8 of at most CAROM_PLAYER_NAME_MAX bytes (no control
     // characters, no marks that turn the direction of text); NULL for none; copied.

@@ -118,8 +118,9 @@ CAROM_API carom_result carom_game_spawn(carom_game *game, const char *prefab, ca
                                         carom_quat orientation, carom_body_id *body);
 // As in carom_shape_def.material; 0 for no such name.
 CAROM_API uint32_t carom_game_find_material(const carom_game *game, const char *name);
-// A reliable message to a player, sent when the tick is confirmed (never twice, whatever is
-// rewound, and whatever connections the player needs for it).
+// A reliable message to a player, sent when the tick is confirmed and, where the match is recorded,
+// durable, so that neither a rewind nor a crash takes it back (never twice, whatever connections
+// the player needs for it).
 CAROM_API carom_result carom_game_send(carom_game *game, uint32_t player, const void *bytes,
                                        uint32_t size);
 
