@@ -29,6 +29,7 @@
 #define SHIFT_BYTES   (1u << 22)   // that the second process's libraries and blocks lie elsewhere
 #define GAP_BYTES     (1u << 12)
 #define GAPS          32u
+#define LINES         2520u // the least number that 2 to 10 divide
 
 // What both processes write for the one that waits for them.
 typedef struct board {
@@ -53,18 +54,25 @@ typedef struct trial {
     uint64_t messages, world;
 } trial;
 
-static void *shifted_allocate(void *context, size_t size)
+// A block of a game begins at a line of 64 bytes whose number is the game's modulo LINES, wherever
+// the system puts it: neighbours differ by every remainder, and eight have all of those by 2 to 8.
+static void *placed_allocate(void *context, size_t size)
 {
-    size_t shift = *(const size_t *)context;
-    char *block = malloc(size + shift + 64);
-    if (block != NULL) {
-        memset(block, shift > 64 ? 0x5a : 0, size + shift + 64);
-        memcpy(block + shift, &block, sizeof block);
+    uint32_t line = *(const uint32_t *)context;
+    size_t whole = size + 64 * (LINES + 2);
+    char *block = malloc(whole);
+    if (block == NULL) {
+        return NULL;
     }
-    return block != NULL ? block + shift + 64 : NULL;
+    memset(block, line > 0 ? 0x5a : 0, whole);
+    size_t next = (size_t)((uintptr_t)block / 64 + 2); // with a line for `block` before it
+    size_t ahead = (line + LINES - next % LINES) % LINES;
+    char *memory = block + (64 * (next + ahead) - (size_t)(uintptr_t)block);
+    memcpy(memory - 64, &block, sizeof block);
+    return memory;
 }
 
-static void shifted_release(void *context, void *memory)
+static void placed_release(void *context, void *memory)
 {
     (void)context;
     char *block;
@@ -263,13 +271,11 @@ static bool play(trial *t, uint32_t process)
 
 static bool make_games(trial *t, uint32_t process)
 {
-    // The two games of a process lie at other offsets of a page, and so do those of the processes:
-    // in lines of 64 bytes 1, 6, 15, 20 and so on, of all remainders by 2, 3, 4, 5 and 7.
-    static const size_t shifts[PROCESSES][2] = {{64, 384}, {960, 1280}, {1472, 1664}, {2176, 2816}};
-    static size_t shift[2];
-    static const carom_allocator first = {&shift[0], shifted_allocate, shifted_release};
-    static const carom_allocator second = {&shift[1], shifted_allocate, shifted_release};
-    memcpy(shift, shifts[process], sizeof shift);
+    static uint32_t lines[2];
+    static const carom_allocator first = {&lines[0], placed_allocate, placed_release};
+    static const carom_allocator second = {&lines[1], placed_allocate, placed_release};
+    lines[0] = 2 * process;
+    lines[1] = 2 * process + 1;
     uint64_t seed = t->def->seed;
     carom_result result = cm_game_create(t->def->scene, t->module, seed, &first, &t->game);
     if (result == CAROM_OK) {
