@@ -350,10 +350,12 @@ static cm_host_event_type take_event(cm_host *host, ENetEvent *from, cm_host_eve
         from->peer->roundTripTimeVariance = from->peer->roundTripTime / 20 + 1;
         enet_peer_timeout(from->peer, ENET_PEER_TIMEOUT_LIMIT, ENET_TIMEOUT_MS, ENET_TIMEOUT_MS);
         return CM_HOST_CONNECT;
-    case ENET_EVENT_TYPE_DISCONNECT:
-        event->reason =
-            from->data < CAROM_REASON_COUNT ? (carom_reason)from->data : CAROM_REASON_NONE;
+    case ENET_EVENT_TYPE_DISCONNECT: { // by the client, who cannot say that nothing was heard of
+                                       // him
+        bool known = from->data < CAROM_REASON_COUNT && from->data != CAROM_REASON_TIMEOUT;
+        event->reason = known ? (carom_reason)from->data : CAROM_REASON_NONE;
         return CM_HOST_DISCONNECT;
+    }
     case ENET_EVENT_TYPE_RECEIVE:
         host->held = from->packet;
         event->channel = from->channelID;
