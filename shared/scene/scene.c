@@ -188,6 +188,27 @@ const char *cm_scene_joint_name(const cm_scene *scene, uint32_t index)
     return index < scene->joint_count ? scene->joints[index].name : "";
 }
 
+static void call(const char *scenes, const char *kind, uint32_t slot, uint32_t generation,
+                 char *name, size_t size)
+{
+    if (scenes[0] != '\0' && generation <= 1) { // 0: its slot is empty now
+        snprintf(name, size, "%s", scenes);
+    } else {
+        snprintf(name, size, "%s_%u", kind, (unsigned)slot);
+    }
+}
+
+void cm_scene_call_body(const cm_scene *scene, carom_body_id body, char *name, size_t size)
+{
+    call(cm_scene_body_name(scene, body.index), "body", body.index, body.generation, name, size);
+}
+
+void cm_scene_call_joint(const cm_scene *scene, carom_joint_id joint, char *name, size_t size)
+{
+    call(cm_scene_joint_name(scene, joint.index), "joint", joint.index, joint.generation, name,
+         size);
+}
+
 uint32_t cm_scene_history_ticks(const cm_scene *scene)
 {
     const Cm__Scene__Limits *limits = scene->message->limits;

@@ -58,13 +58,19 @@ const char *cm_scene_body_name(const cm_scene *scene, uint32_t index);
 bool cm_scene_body_has_tag(const cm_scene *scene, uint32_t index, const char *tag);
 // A material's number as shapes have it, 1 for the first; 0: no such name.
 uint32_t cm_scene_find_material(const cm_scene *scene, const char *name);
-// True for bodies whose contact wrench is to be printed, and so on, belong to later issues.
 
 // Joint i of the scene is joint slot i of a new world; an unnamed one is joint_I.
 uint32_t cm_scene_joint_count(const cm_scene *scene);
+const char *cm_scene_joint_name(const cm_scene *scene, uint32_t index);
+
+// What to call a body or a joint of a world of the scene: the scene's are the first of their slots;
+// one that came later, which may stand in the slot of the scene's, is body_I or joint_I by its
+// slot.
+void cm_scene_call_body(const cm_scene *scene, carom_body_id body, char *name, size_t size);
+void cm_scene_call_joint(const cm_scene *scene, carom_joint_id joint, char *name, size_t size);
+
 // Ticks that bodies with a history are remembered for; 0 where there are none.
 uint32_t cm_scene_history_ticks(const cm_scene *scene);
-const char *cm_scene_joint_name(const cm_scene *scene, uint32_t index);
 
 // Index of a body by its name, or CM_SCENE_NO_BODY.
 #define CM_SCENE_NO_BODY 0xffffffffu

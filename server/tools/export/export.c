@@ -2,18 +2,7 @@
 // rest each tick is run: an hour of 256 bodies takes about 13 s, and what is written comes on top.
 #include "server/tools/export/export.h"
 
-#include <stdio.h>
-
 #include "server/record/match_db.h"
-
-void cm_export_name(const cm_scene *scene, carom_body_id body, char *name, size_t size)
-{
-    if (body.index < cm_scene_body_count(scene) && body.generation == 1) {
-        snprintf(name, size, "%s", cm_scene_body_name(scene, body.index));
-    } else {
-        snprintf(name, size, "body_%u", (unsigned)body.index);
-    }
-}
 
 carom_result cm_export_walk(cm_playback *playback, const cm_export_options *options,
                             const cm_export_calls *calls, cm_match_error *error)

@@ -49,7 +49,4 @@ carom_result cm_export_tables(cm_playback *playback, const cm_export_options *op
 carom_result cm_export_gltf(cm_playback *playback, const cm_export_options *options,
                             cm_match_error *error);
 
-// The name of a body: the scene's, or body_SLOT for what came later.
-void cm_export_name(const cm_scene *scene, carom_body_id body, char *name, size_t size);
-
 #endif

@@ -33,12 +33,7 @@ static carom_result put_breaks(const tables *t, const carom_world *world, uint64
     carom_result result = CAROM_OK;
     for (uint32_t i = 0; result == CAROM_OK && i < count; i++) {
         char name[CM_NAME_MAX];
-        uint32_t slot = rows[i].joint.index;
-        if (slot < cm_scene_joint_count(t->scene)) {
-            snprintf(name, sizeof name, "%s", cm_scene_joint_name(t->scene, slot));
-        } else {
-            snprintf(name, sizeof name, "joint_%u", (unsigned)slot);
-        }
+        cm_scene_call_joint(t->scene, rows[i].joint, name, sizeof name);
         cm_export_happening what = {.type = "break", .joint = name, .broken = &rows[i]};
         result = cm_export_db_happening(t->db, tick, &what, error);
     }
@@ -70,7 +65,7 @@ static carom_result put_bodies(const tables *t, const carom_game *game, bool tra
         char name[CM_NAME_MAX];
         carom_body_id id = carom_world_body_at(world, slot);
         if (carom_body_get(world, id, &state) == CAROM_OK) {
-            cm_export_name(t->scene, id, name, sizeof name);
+            cm_scene_call_body(t->scene, id, name, sizeof name);
             cm_export_body row = {id, name, &state, tracks};
             result = cm_export_db_body(t->db, tick, &row, error);
         }

@@ -261,7 +261,7 @@ static void print_nodes(const cm_gltf *g, FILE *out)
     for (uint32_t i = 0; i < g->body_count; i++) {
         const cm_gltf_body *body = &g->bodies[i];
         char name[CM_NAME_MAX], quoted[6 * CM_NAME_MAX + 3];
-        cm_export_name(g->scene, body->id, name, sizeof name);
+        cm_scene_call_body(g->scene, body->id, name, sizeof name);
         cm_json_quote(name, quoted, sizeof quoted);
         fprintf(out, "%s{\"name\": %s", i > 0 ? ",\n" : "", quoted);
         print_vec(out, "translation", (double)body->position.x, (double)body->position.y,

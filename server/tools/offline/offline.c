@@ -175,20 +175,12 @@ carom_result cm_offline_restore(cm_offline *run, const void *image, size_t size)
 
 void cm_offline_joint_name(const cm_offline *run, uint32_t slot, char *name, size_t size)
 {
-    bool is_first = carom_world_joint_at(run->world, slot).generation <= 1; // 0: it is gone
-    if (slot < cm_scene_joint_count(run->scene) && is_first) {
-        snprintf(name, size, "%s", cm_scene_joint_name(run->scene, slot));
-    } else {
-        snprintf(name, size, "joint_%u", (unsigned)slot);
-    }
+    carom_joint_id joint = carom_world_joint_at(run->world, slot);
+    cm_scene_call_joint(run->scene, (carom_joint_id){slot, joint.generation}, name, size);
 }
 
 void cm_offline_body_name(const cm_offline *run, uint32_t slot, char *name, size_t size)
 {
-    bool is_first = carom_world_body_at(run->world, slot).generation <= 1; // 0: it is gone
-    if (slot < cm_scene_body_count(run->scene) && is_first) {
-        snprintf(name, size, "%s", cm_scene_body_name(run->scene, slot));
-    } else {
-        snprintf(name, size, "body_%u", (unsigned)slot);
-    }
+    carom_body_id body = carom_world_body_at(run->world, slot);
+    cm_scene_call_body(run->scene, (carom_body_id){slot, body.generation}, name, size);
 }

@@ -58,10 +58,10 @@ static void print_vec(FILE *out, const char *key, carom_vec3 v)
     fprintf(out, ", \"%s\": [%.9g, %.9g, %.9g]", key, (double)v.x, (double)v.y, (double)v.z);
 }
 
-static void quote_name(const cm_offline *run, uint32_t slot, char *quoted, size_t size)
+static void quote_name(const cm_offline *run, carom_body_id body, char *quoted, size_t size)
 {
     char name[CM_NAME_MAX];
-    cm_offline_body_name(run, slot, name, sizeof name);
+    cm_scene_call_body(run->scene, body, name, sizeof name);
     cm_json_quote(name, quoted, size);
 }
 
@@ -69,7 +69,7 @@ static void print_body(FILE *out, const cm_offline *run, uint32_t slot,
                        const carom_body_state *state)
 {
     char quoted[6 * CM_NAME_MAX + 3];
-    quote_name(run, slot, quoted, sizeof quoted);
+    quote_name(run, carom_world_body_at(run->world, slot), quoted, sizeof quoted);
     fprintf(out, "{\"name\": %s", quoted);
     print_vec(out, "position", state->position);
     fprintf(out, ", \"orientation\": [%.9g, %.9g, %.9g, %.9g]", (double)state->orientation.x,
@@ -116,7 +116,7 @@ static void print_event(FILE *out, const cm_offline *run, const cm_sim_event *ro
     char a[6 * CM_NAME_MAX + 3], b[6 * CM_NAME_MAX + 3];
     if (row->is_break) {
         char name[CM_NAME_MAX];
-        cm_offline_joint_name(run, row->broken.joint.index, name, sizeof name);
+        cm_scene_call_joint(run->scene, row->broken.joint, name, sizeof name);
         cm_json_quote(name, a, sizeof a);
         fprintf(out,
                 "{\"type\": \"break\", \"tick\": %llu, \"joint\": %s, \"force\": %.9g, "
@@ -126,14 +126,14 @@ static void print_event(FILE *out, const cm_offline *run, const cm_sim_event *ro
         return;
     }
     if (row->is_sleep) {
-        quote_name(run, row->sleep.body.index, a, sizeof a);
+        quote_name(run, row->sleep.body, a, sizeof a);
         fprintf(out, "{\"type\": \"%s\", \"tick\": %llu, \"body\": %s}",
                 row->sleep.asleep ? "sleep" : "wake", (unsigned long long)row->tick, a);
         return;
     }
     const carom_contact_event *event = &row->event;
-    quote_name(run, event->body_a.index, a, sizeof a);
-    quote_name(run, event->body_b.index, b, sizeof b);
+    quote_name(run, event->body_a, a, sizeof a);
+    quote_name(run, event->body_b, b, sizeof b);
     fprintf(out, "{\"type\": \"%s\", \"tick\": %llu, \"a\": %s, \"b\": %s",
             event->begin ? "begin" : "end", (unsigned long long)row->tick, a, b);
     print_vec(out, "point", event->point);

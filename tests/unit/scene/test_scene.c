@@ -244,6 +244,18 @@ Test(scene, joint_keys_reach_the_world)
     cr_assert_eq(cm_scene_joint_count(scene), 4u);
     cr_assert_str_eq(cm_scene_joint_name(scene, 0), "h");
     cr_assert_str_eq(cm_scene_joint_name(scene, 2), "joint_2");
+    // What stands in a slot of the scene's later has another name.
+    char name[CM_NAME_MAX];
+    cm_scene_call_joint(scene, (carom_joint_id){0, 1}, name, sizeof name);
+    cr_assert_str_eq(name, "h");
+    cm_scene_call_joint(scene, (carom_joint_id){0, 2}, name, sizeof name);
+    cr_assert_str_eq(name, "joint_0");
+    cm_scene_call_body(scene, (carom_body_id){1, 1}, name, sizeof name);
+    cr_assert_str_eq(name, "b");
+    cm_scene_call_body(scene, (carom_body_id){1, 2}, name, sizeof name);
+    cr_assert_str_eq(name, "body_1");
+    cm_scene_call_body(scene, (carom_body_id){7, 1}, name, sizeof name);
+    cr_assert_str_eq(name, "body_7");
     size_t size = (carom_world_size(&def) + 63) / 64 * 64;
     void *memory = aligned_alloc(64, size);
     cr_assert_eq(carom_world_create(&def, memory, size, &world), CAROM_OK);
