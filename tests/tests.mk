@@ -82,7 +82,14 @@ test-modules: $(OUT)/carom
 	CC='$(CC)' tests/modules/run.sh $(OUT)
 
 .PHONY: check-matrix test-all test-tidy test-unit test-determinism check-determinism
-test-all: test-tidy test-headers test-unit test-modules test-cluster test-examples test-attack test-install test-protocol test-determinism test-crash test-fuzz test-targets
+# Servers wait more than they compute, builds by other compilers compute: each in the other's pauses.
+.PHONY: test-servers test-builds
+test-servers: test-examples test-attack test-crash
+test-builds: test-determinism test-fuzz test-targets
+test-all: all test-tidy test-headers test-unit test-modules test-cluster test-install test-protocol
+	@$(MAKE) --no-print-directory test-servers >$(OUT)/servers.log 2>&1 & servers=$$!; trap "kill $$servers" INT TERM; \
+	  $(MAKE) --no-print-directory test-builds; builds=$$?; wait $$servers; status=$$?; cat $(OUT)/servers.log; \
+	  [ "$$builds $$status" = '0 0' ]
 
 # A second parser, written from proto/PROTOCOL.md alone, reads the recorded packets.
 .PHONY: test-protocol
