@@ -176,6 +176,17 @@ static void take_players(carom_client *client, const cm_control *control)
     }
 }
 
+// Another port of the server may have the room: there it says hello again.
+static void refused(carom_client *client, const cm_control *control)
+{
+    if (control->reason == CAROM_REASON_ELSEWHERE && client->state == CAROM_CLIENT_JOINING &&
+        cm_client_link_move(client->link, (uint16_t)control->port)) {
+        client->state = CAROM_CLIENT_CONNECTING;
+        return;
+    }
+    cm_client_end(client, cm_client_reason(control->reason));
+}
+
 void cm_client_handle(carom_client *client, const cm_control *control)
 {
     switch (control->type) {
@@ -183,6 +194,8 @@ void cm_client_handle(carom_client *client, const cm_control *control)
         welcome(client, control);
         break;
     case CM_CONTROL_REFUSED:
+        refused(client, control);
+        break;
     case CM_CONTROL_GOODBYE:
         cm_client_end(client, cm_client_reason(control->reason));
         break;

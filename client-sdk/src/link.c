@@ -181,12 +181,18 @@ static void take_refusal(cm_client_link *link, const cm_refusal *refusal)
     if (link->cookie == 0 || is_connected(link) || !cm_refusal_is_signed(refusal, &link->seal)) {
         return;
     }
-    if (refusal->reason == CAROM_REASON_ELSEWHERE && refusal->port != 0 &&
-        link->moves < LINK_MOVES) {
-        link->next_port = refusal->port;
-    } else {
+    if (refusal->reason != CAROM_REASON_ELSEWHERE || !cm_client_link_move(link, refusal->port)) {
         link->refused = refusal->reason;
     }
+}
+
+bool cm_client_link_move(cm_client_link *link, uint16_t port)
+{
+    if (port == 0 || link->moves >= LINK_MOVES) {
+        return false;
+    }
+    link->next_port = port; // with the next poll
+    return true;
 }
 
 static int ENET_CALLBACK intercept(ENetHost *host, ENetEvent *event)

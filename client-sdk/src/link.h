@@ -61,6 +61,9 @@ void cm_client_link_leave(cm_client_link *link, uint32_t data);
 // The next event, or false where nothing is left to do now.
 bool cm_client_link_poll(cm_client_link *link, cm_link_event *event);
 bool cm_client_link_send(cm_client_link *link, uint32_t channel, const uint8_t *bytes, size_t size);
+// From the beginning, to another port of the server that it has reached, which has said so. False:
+// it was sent on so often that it follows no more.
+bool cm_client_link_move(cm_client_link *link, uint16_t port);
 // Puts what was sent on the wire.
 void cm_client_link_flush(cm_client_link *link);
 // How many control messages were sent.

@@ -20,6 +20,9 @@ struct cm_admin_reply {
     char *bytes;
     size_t size, capacity;
     bool cut;
+    uint64_t later;                                  // number of one that comes later; 0: none
+    void (*line)(void *user, const char *json_line); // where lines go at once; NULL: they wait
+    void *user;
 };
 
 typedef struct peer {
@@ -43,6 +46,10 @@ struct cm_admin {
 void cm_admin_say(cm_admin_reply *reply, const char *json_line)
 {
     size_t length = strlen(json_line) + 1, needed = reply->size + length;
+    if (reply->line != NULL) {
+        reply->line(reply->user, json_line);
+        return;
+    }
     if (reply->cut) {
         return;
     }
@@ -65,6 +72,20 @@ void cm_admin_say(cm_admin_reply *reply, const char *json_line)
     memcpy(reply->bytes + reply->size, json_line, length - 1);
     reply->bytes[needed - 1] = '\n';
     reply->size = needed;
+}
+
+void cm_admin_answer(const cm_admin_def *def, const char *request,
+                     void (*line)(void *user, const char *json_line), void *user)
+{
+    cm_admin_reply reply = {.line = line, .user = user};
+    def->answer(def->user, request, &reply);
+}
+
+uint64_t cm_admin_later(cm_admin_reply *reply)
+{
+    static uint64_t numbers; // of all answers of the process: none comes twice
+    reply->later = ++numbers;
+    return reply->later;
 }
 
 // Making ---------------------------------------------------------------------------------------
@@ -246,7 +267,17 @@ static void watch_listener(cm_admin *admin)
     }
 }
 
-// A whole line answers at once; the connection then waits only for its answer to be read.
+static bool end_answer(cm_admin *admin, peer *p)
+{
+    p->reply.cut = false;
+    p->reply.later = 0;
+    cm_admin_say(&p->reply, ""); // the end: who reads it knows that it has all
+    p->answered = true;
+    struct epoll_event event = {.events = EPOLLOUT};
+    return epoll_ctl(admin->events, EPOLL_CTL_MOD, p->descriptor, &event) == 0;
+}
+
+// A whole line answers at once, or later; the connection then waits only for its answer to be read.
 static bool read_some(cm_admin *admin, peer *p)
 {
     ssize_t got = read(p->descriptor, p->request + p->asked, sizeof p->request - p->asked);
@@ -264,11 +295,35 @@ static bool read_some(cm_admin *admin, peer *p)
         *end = '\0';
         admin->def.answer(admin->def.user, p->request, &p->reply);
     }
-    p->reply.cut = false;
-    cm_admin_say(&p->reply, ""); // the end: who reads it knows that it has all
-    p->answered = true;
-    struct epoll_event event = {.events = EPOLLOUT};
-    return epoll_ctl(admin->events, EPOLL_CTL_MOD, p->descriptor, &event) == 0;
+    struct epoll_event silent = {.events = 0};
+    return p->reply.later == 0
+               ? end_answer(admin, p)
+               : epoll_ctl(admin->events, EPOLL_CTL_MOD, p->descriptor, &silent) == 0;
+}
+
+static peer *find_later(cm_admin *admin, uint64_t number)
+{
+    for (uint32_t i = 0; i < CM_ADMIN_PEERS_MAX; i++) {
+        peer *p = &admin->peers[i];
+        if (p->descriptor >= 0 && p->reply.later == number && number != 0) {
+            return p;
+        }
+    }
+    return NULL;
+}
+
+cm_admin_reply *cm_admin_find(cm_admin *admin, uint64_t number)
+{
+    peer *p = admin != NULL ? find_later(admin, number) : NULL;
+    return p != NULL ? &p->reply : NULL;
+}
+
+void cm_admin_done(cm_admin *admin, uint64_t number)
+{
+    peer *p = admin != NULL ? find_later(admin, number) : NULL;
+    if (p != NULL && !end_answer(admin, p)) {
+        drop(admin, p);
+    }
 }
 
 // False once all is sent, or the peer is gone.
@@ -296,7 +351,10 @@ void cm_admin_turn(cm_admin *admin, uint64_t now_us)
             continue;
         }
         bool stays = now_us - p->since_us < CM_ADMIN_PATIENCE_US;
-        if (stays && !p->answered) {
+        char gone;
+        if (stays && p->reply.later != 0) {
+            stays = recv(p->descriptor, &gone, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
+        } else if (stays && !p->answered) {
             stays = read_some(admin, p);
         }
         if (stays && p->answered) {

@@ -28,6 +28,14 @@ typedef struct cm_admin_def {
 } cm_admin_def;
 
 void cm_admin_say(cm_admin_reply *reply, const char *json_line);
+// Within `answer`: the rest of the answer comes later, from outside of it. Returns its number.
+uint64_t cm_admin_later(cm_admin_reply *reply);
+// The answer of a number, until cm_admin_done; NULL: whoever asked is gone.
+cm_admin_reply *cm_admin_find(cm_admin *admin, uint64_t number);
+void cm_admin_done(cm_admin *admin, uint64_t number);
+// Answers where there is no connection: each line of it goes to `line`.
+void cm_admin_answer(const cm_admin_def *def, const char *request,
+                     void (*line)(void *user, const char *json_line), void *user);
 
 // NULL, and why in `error`: a path that is too long, taken by something that is no socket, or by a
 // server that answers. A socket that nobody listens on is replaced.

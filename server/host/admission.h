@@ -10,7 +10,7 @@
 #include "server/host/used_tokens.h"
 #include "shared/wire/handshake.h"
 
-#define CM_ADMISSION_ADDRESSES_MAX 8u // of this server, that tokens may name
+#define CM_ADMISSION_ADDRESSES_MAX 64u // of this server, that tokens may name
 
 typedef struct cm_admission {
     bool has_keys, has_tickets; // without keys nobody needs a token; without tickets none is good

@@ -179,23 +179,29 @@ static void log_end(const cm_clients *clients, const cm_client *client, carom_re
     write_line(clients, client, level, &line);
 }
 
-void cm_clients_kick(cm_clients *clients, cm_client *client, carom_reason reason)
+// `port`: of another worker, with ELSEWHERE; else 0.
+static void kick_to(cm_clients *clients, cm_client *client, carom_reason reason, uint16_t port)
 {
     cm_session *session = &client->session;
     if (session->state == CM_SESSION_FREE || session->state == CM_SESSION_LEAVING) {
         return;
     }
-    cm_control control = {.reason = reason};
+    cm_control control = {.reason = reason, .port = port};
     control.type = session->state == CM_SESSION_JOINED ? CM_CONTROL_GOODBYE : CM_CONTROL_REFUSED;
     if (control.type == CM_CONTROL_REFUSED) {
         control.text = carom_reason_text(reason);
     }
-    log_end(clients, client, reason, true);
+    log_end(clients, client, reason, reason != CAROM_REASON_ELSEWHERE);
     cm_client_send(clients->def.host, client, &control);
     leave_room(client);
     session->state = CM_SESSION_LEAVING;
     client->leaving_us = clients->now_us;
     cm_host_disconnect(clients->def.host, client->peer, reason);
+}
+
+void cm_clients_kick(cm_clients *clients, cm_client *client, carom_reason reason)
+{
+    kick_to(clients, client, reason, 0);
 }
 
 uint32_t cm_clients_kick_who(cm_clients *clients, bool by_address, uint64_t who,
@@ -318,9 +324,10 @@ static void join(cm_clients *clients, cm_client *client, const cm_control *hello
         cm_clients_kick(clients, client, CAROM_REASON_BANNED);
         return;
     }
-    cm_roster *roster = clients->def.find_room(clients->def.context, hello, token, &reason);
+    uint16_t port = 0;
+    cm_roster *roster = clients->def.find_room(clients->def.context, hello, token, &reason, &port);
     if (roster == NULL) {
-        cm_clients_kick(clients, client, reason);
+        kick_to(clients, client, reason, reason == CAROM_REASON_ELSEWHERE ? port : 0);
         return;
     }
     if (hello->spectate) {

@@ -27,9 +27,9 @@ typedef struct cm_clients_def {
     void (*random)(void *context, void *bytes, size_t size); // for tickets
     void *random_context;
     // The room that a hello, or the client's token or ticket (else NULL), leads to; NULL: none, for
-    // the reason.
+    // the reason, with ELSEWHERE at the port of another worker.
     cm_roster *(*find_room)(void *context, const cm_control *hello, const cm_token *token,
-                            carom_reason *reason);
+                            carom_reason *reason, uint16_t *port);
     void *context;
 } cm_clients_def;
 

@@ -435,10 +435,24 @@ bool cm_config_address(const char *text, uint32_t *host, uint16_t *port)
     return true;
 }
 
+static bool check_workers(const cm_config *config, cm_config_error *error)
+{
+    uint32_t host;
+    uint16_t port;
+    cm_config_address(config->listen, &host, &port);
+    if (port == 0 || config->workers <= 0 || port + config->workers - 1 <= UINT16_MAX) {
+        return true;
+    }
+    return fail(error,
+                "workers: %d on ports from %u on, expected ports of at most 65535: fewer workers, "
+                "or another port in listen",
+                (int)config->workers, (unsigned)port);
+}
+
 bool cm_config_check(const cm_config *config, cm_config_error *error)
 {
     return check_listen("", config->listen, error) && check_public("", config->public, error) &&
-           check_http("", config->http, error);
+           check_http("", config->http, error) && check_workers(config, error);
 }
 
 bool cm_config_check_door(const cm_config *config, cm_config_error *error)

@@ -13,6 +13,8 @@
 
 #include "server/host/room_list.h"
 
+#define CM_WORKERS_MAX       64 // processes that host rooms
+
 #define CM_CLIENTS_MAX       2000 // two peers each, and ENet has 4,095
 #define CM_CONFIG_PUBLIC_MAX 8u   // addresses in `public`
 #define CM_CONFIG_TEXT_MAX   256  // bytes of a text value, its NUL included
@@ -29,6 +31,9 @@
     TEXT(scene, "", "opens a room of the scene's name: a name in the database, or a file")         \
     ROOMS(rooms, "more rooms, by name: a scene, or an object of scene and max_players; without "   \
                  "these and scene: the rooms of db")                                               \
+    INT(workers, -1, -1, CM_WORKERS_MAX,                                                           \
+        "processes that host rooms, each on a port of its own: that of listen and those after "    \
+        "it; -1: one for each core but one, 0: none, this process hosts them")                     \
     TEXT(module, "", "files of game modules, with commas between them; --module may be repeated")  \
     TEXT(key, "", "file of the keys that tokens are opened with (carom token keygen)")             \
     TEXT(public, "",                                                                               \

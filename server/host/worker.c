@@ -42,8 +42,9 @@ struct cm_worker {
     uint32_t ending_count;
     char default_room[CAROM_ROOM_NAME_MAX + 1]; // the first that was opened
     bool has_default;
-    uint32_t first; // room whose turn comes first
-    cm_rng chance;  // match ids and seeds
+    const cm_homes *homes; // rooms of other workers; NULL: none
+    uint32_t first;        // room whose turn comes first
+    cm_rng chance;         // match ids and seeds
     cm_store *store;
 
     uint64_t now_us, started_us, started_unix_ms;
@@ -57,8 +58,9 @@ struct cm_worker {
 
 // Making ---------------------------------------------------------------------------------------
 
-// The addresses that a token may name: those of `public`, else the one that is listened on.
-static void name_addresses(cm_worker *worker)
+// The addresses that a token may name: those of `public`, else the one that is listened on, of each
+// port.
+void cm_worker_set_ports(cm_worker *worker, const uint16_t *ports, uint32_t port_count)
 {
     carom_token_address addresses[CM_ADMISSION_ADDRESSES_MAX];
     uint32_t count = 0;
@@ -66,13 +68,16 @@ static void name_addresses(cm_worker *worker)
         worker->config.public[0] != '\0' ? worker->config.public : worker->config.listen;
     bool listens = list == worker->config.listen;
     uint32_t host;
-    while (count < CM_ADMISSION_ADDRESSES_MAX &&
+    while (!listens && count < CM_ADMISSION_ADDRESSES_MAX &&
            cm_config_next_address(&list, &host, &addresses[count].port)) {
         memcpy(addresses[count].ip, &host, sizeof addresses[count].ip);
-        if (listens) {
-            addresses[count].port = cm_host_port(worker->host);
-        }
         count++;
+    }
+    for (uint32_t i = 0; listens && i < port_count && i < CM_ADMISSION_ADDRESSES_MAX; i++) {
+        uint16_t any;
+        cm_config_address(list, &host, &any);
+        memcpy(addresses[count].ip, &host, sizeof addresses[count].ip);
+        addresses[count++].port = ports[i];
     }
     cm_door_set_addresses(cm_host_door(worker->host), addresses, count);
 }
@@ -124,7 +129,8 @@ static carom_result open_host(cm_worker *worker, const cm_worker_def *from, uint
     if (worker->host == NULL) {
         return CAROM_ERROR_IO;
     }
-    name_addresses(worker);
+    uint16_t port = cm_host_port(worker->host);
+    cm_worker_set_ports(worker, &port, 1);
     return CAROM_OK;
 }
 
@@ -157,10 +163,31 @@ static cm_hosted_room *room_of_match(const cm_worker *worker, uint64_t match_id)
     return NULL;
 }
 
+// The port of the worker that has a room, if it is another one, else 0.
+static uint16_t port_of(const cm_worker *worker, const char *name)
+{
+    const cm_home *home = worker->homes == NULL || room_named(worker, name) != NULL ? NULL
+                          : name[0] != '\0' ? cm_homes_find(worker->homes, name)
+                                            : cm_homes_default(worker->homes);
+    return home != NULL ? home->room.port : 0;
+}
+
+// At the door, before a token is used up.
+static uint16_t home_of(void *context, const cm_token *token)
+{
+    return port_of(context, token->body.room);
+}
+
+void cm_worker_set_homes(cm_worker *worker, const cm_homes *homes)
+{
+    worker->homes = homes;
+    cm_door_set_homes(cm_host_door(worker->host), home_of, worker);
+}
+
 // The room that a hello leads to: a ticket names a match, a token a room, and without one the hello
 // says it. No name is the default room, while that is there.
 static cm_roster *find_room(void *context, const cm_control *hello, const cm_token *token,
-                            carom_reason *reason)
+                            carom_reason *reason, uint16_t *port)
 {
     cm_worker *worker = context;
     cm_hosted_room *room;
@@ -172,8 +199,10 @@ static cm_roster *find_room(void *context, const cm_control *hello, const cm_tok
         const char *name = token != NULL         ? token->body.room
                            : hello->room != NULL ? hello->room
                                                  : "";
-        room = room_named(worker, name[0] != '\0' ? name : worker->default_room);
-        *reason = CAROM_REASON_ROOM_UNKNOWN;
+        *port = port_of(worker, name);
+        room =
+            *port != 0 ? NULL : room_named(worker, name[0] != '\0' ? name : worker->default_room);
+        *reason = *port != 0 ? CAROM_REASON_ELSEWHERE : CAROM_REASON_ROOM_UNKNOWN;
     }
     if (worker->draining) {
         *reason = CAROM_REASON_DRAINING;

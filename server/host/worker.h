@@ -7,6 +7,7 @@
 #include "carom/token.h"
 
 #include "server/host/config.h"
+#include "server/host/homes.h"
 #include "server/host/hosted_room.h"
 #include "server/host/net.h"
 #include "server/record/store.h"
@@ -117,6 +118,11 @@ void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats);
 // The same with the numbers and players of one room, whose kbit_per_client are of its views; those
 // of the host are of all.
 void cm_worker_room_stats_get(const cm_worker *worker, uint32_t index, cm_worker_stats *stats);
+// Rooms that other workers have: who wants one is sent there, ELSEWHERE. Kept by the caller, who
+// may change them between turns. NULL: there are none.
+void cm_worker_set_homes(cm_worker *worker, const cm_homes *homes);
+// Ports of all workers, this one's among them, that tokens may name beside the address of `listen`.
+void cm_worker_set_ports(cm_worker *worker, const uint16_t *ports, uint32_t count);
 int cm_worker_descriptor(const cm_worker *worker); // for poll
 uint16_t cm_worker_port(const cm_worker *worker);
 

@@ -515,8 +515,7 @@ void cm_store_flush(cm_store *store)
 // Making and ending
 // --------------------------------------------------------------------------------
 
-// The folder and those above it.
-static bool make_directory(const char *path)
+bool cm_store_make_directory(const char *path)
 {
     char *part = strdup(path);
     if (part == NULL) {
@@ -544,7 +543,7 @@ static bool make_directory(const char *path)
 carom_result cm_store_create(const cm_store_def *def, cm_store **out)
 {
     *out = NULL;
-    if (!make_directory(def->directory)) {
+    if (!cm_store_make_directory(def->directory)) {
         return CAROM_ERROR_IO;
     }
     cm_store *store = calloc(1, sizeof *store);

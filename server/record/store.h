@@ -56,6 +56,9 @@ typedef struct cm_match_status {
 // A match in the store, by value; 0 is none.
 typedef uint32_t cm_match_handle;
 
+// The directory and those above it; false with errno where it is none and cannot be made.
+bool cm_store_make_directory(const char *path);
+
 carom_result cm_store_create(const cm_store_def *def, cm_store **store);
 // Writes what is queued, stops the thread, closes every file (checkpointed to one file each).
 void cm_store_destroy(cm_store *store);

@@ -180,7 +180,8 @@ static bool is_valid(const cm_control *c)
     case CM_CONTROL_WELCOME:
         return welcome_is_valid(c);
     case CM_CONTROL_REFUSED:
-        return c->text == NULL || cm_text_is_printable(c->text, TEXT_MAX);
+        return (c->text == NULL || cm_text_is_printable(c->text, TEXT_MAX)) &&
+               c->port <= UINT16_MAX;
     case CM_CONTROL_WORLD_CHANGE:
         return world_change_is_valid(c);
     case CM_CONTROL_GAME_MESSAGE:
@@ -376,6 +377,8 @@ static carom_result encode_small(const cm_control *c, const carom_allocator *all
         message.refused = &refused;
         refused.reason = (uint32_t)c->reason;
         refused.text = c->text != NULL ? string(c->text) : NULL;
+        refused.has_port = c->port != 0;
+        refused.port = c->port;
     } else if (c->type == CM_CONTROL_GAME_MESSAGE) {
         message.game_message = &game;
         game.tick = c->tick;
@@ -541,6 +544,7 @@ static bool take_fields(const Carom__Control *message, cm_control *c)
     case CM_CONTROL_REFUSED:
         c->reason = reason_of(message->refused->reason);
         c->text = message->refused->text;
+        c->port = message->refused->port;
         break;
     case CM_CONTROL_WORLD_CHANGE:
         c->tick = message->world_change->tick;

@@ -77,6 +77,7 @@ typedef struct cm_control {
     uint32_t rate_permille;           // room_clock
     carom_reason reason;              // refused, goodbye
     const char *text;                 // refused
+    uint32_t port;                    // refused, with ELSEWHERE: of the same host; else 0
     const cm_control_player *players; // players: ascending slots
     uint32_t player_count;
 } cm_control;

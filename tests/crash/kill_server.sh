@@ -86,6 +86,7 @@ start_server() {
 kill_server() {
     kill -9 "$server"
     wait "$server" 2>/dev/null
+    flock "$matches" true # held by its worker too, which the kernel kills with it
     server=
 }
 

@@ -8,12 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct request {
-    const char *command, *room, *scene;
-    uint64_t number; // of a player, or a client id
-    bool has_number;
-} request;
-
 void cm_serve_admin_path(const cm_config *config, char path[CM_SERVE_ADMIN_PATH_MAX])
 {
     bool given = config->admin[0] != '\0';
@@ -37,7 +31,7 @@ bool cm_serve_admin_fits(const cm_config *config, const cm_log *log)
     return fits;
 }
 
-static void say_error(cm_admin_reply *reply, const char *text)
+void cm_serve_admin_error(cm_admin_reply *reply, const char *text)
 {
     cm_line line;
     cm_line_begin(&line);
@@ -46,7 +40,7 @@ static void say_error(cm_admin_reply *reply, const char *text)
 }
 
 // What an operator did is in the log, whoever it was.
-static void say_done(cm_serve_admin *a, const request *asked, cm_admin_reply *reply)
+void cm_serve_admin_done(const cm_log *log, const cm_serve_request *asked, cm_admin_reply *reply)
 {
     cm_line line;
     cm_line_begin(&line);
@@ -63,10 +57,10 @@ static void say_done(cm_serve_admin *a, const request *asked, cm_admin_reply *re
     if (asked->scene[0] != '\0') {
         cm_line_text(&line, "scene", asked->scene);
     }
-    cm_log_write(a->log, CM_LOG_INFO, &line);
+    cm_log_write(log, CM_LOG_INFO, &line);
 }
 
-static void say_rooms(cm_serve_admin *a, const request *asked, cm_admin_reply *reply)
+static void say_rooms(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
 {
     (void)asked;
     for (uint32_t i = 0; i < a->rooms->count; i++) {
@@ -79,6 +73,7 @@ static void say_rooms(cm_serve_admin *a, const request *asked, cm_admin_reply *r
         cm_line_begin(&line);
         cm_line_text(&line, "room", room->name);
         cm_line_text(&line, "scene", stats.scene);
+        cm_line_uint(&line, "port", cm_worker_port(a->worker));
         cm_line_uint(&line, "tick", stats.tick);
         cm_line_uint(&line, "tick_rate", stats.tick_rate);
         cm_line_uint(&line, "players",
@@ -96,7 +91,7 @@ static void say_rooms(cm_serve_admin *a, const request *asked, cm_admin_reply *r
     }
 }
 
-static void say_players(cm_serve_admin *a, const request *asked, cm_admin_reply *reply)
+static void say_players(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
 {
     bool found = asked->room[0] == '\0';
     for (uint32_t i = 0; i < a->rooms->count; i++) {
@@ -127,66 +122,66 @@ static void say_players(cm_serve_admin *a, const request *asked, cm_admin_reply 
         }
     }
     if (!found) {
-        say_error(reply, "there is no room of that name");
+        cm_serve_admin_error(reply, "there is no room of that name");
     }
 }
 
-static void open_room(cm_serve_admin *a, const request *asked, cm_admin_reply *reply)
+static void open_room(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
 {
     char error[1024] = "";
     if (!cm_serve_rooms_add(a->rooms, a->config, a->worker, a->store, asked->room, asked->scene,
                             error, sizeof error)) {
-        say_error(reply, error);
+        cm_serve_admin_error(reply, error);
         return;
     }
-    say_done(a, asked, reply);
+    cm_serve_admin_done(a->log, asked, reply);
 }
 
-static void close_room(cm_serve_admin *a, const request *asked, cm_admin_reply *reply)
+static void close_room(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
 {
     char error[256];
     if (!cm_serve_rooms_remove(a->rooms, a->worker, asked->room, error, sizeof error)) {
-        say_error(reply, error);
+        cm_serve_admin_error(reply, error);
         return;
     }
-    say_done(a, asked, reply);
+    cm_serve_admin_done(a->log, asked, reply);
 }
 
-static void kick(cm_serve_admin *a, const request *asked, cm_admin_reply *reply)
+static void kick(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
 {
     uint32_t player = asked->number < UINT32_MAX ? (uint32_t)asked->number : UINT32_MAX;
     if (!cm_worker_kick_player(a->worker, asked->room, player)) {
-        say_error(reply, "there is no such room, or nobody plays with that number");
+        cm_serve_admin_error(reply, "there is no such room, or nobody plays with that number");
         return;
     }
-    say_done(a, asked, reply);
+    cm_serve_admin_done(a->log, asked, reply);
 }
 
-static void ban(cm_serve_admin *a, const request *asked, cm_admin_reply *reply)
+static void ban(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
 {
     if (!cm_worker_ban(a->worker, false, asked->number)) {
-        say_error(reply, "there are as many bans as are kept");
+        cm_serve_admin_error(reply, "there are as many bans as are kept");
         return;
     }
-    say_done(a, asked, reply);
+    cm_serve_admin_done(a->log, asked, reply);
 }
 
-static void unban(cm_serve_admin *a, const request *asked, cm_admin_reply *reply)
+static void unban(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
 {
     cm_worker_unban(a->worker, false, asked->number);
-    say_done(a, asked, reply);
+    cm_serve_admin_done(a->log, asked, reply);
 }
 
-static void drain(cm_serve_admin *a, const request *asked, cm_admin_reply *reply)
+static void drain(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
 {
     a->drain = true;
-    say_done(a, asked, reply);
+    cm_serve_admin_done(a->log, asked, reply);
 }
 
 static const struct {
     const char *name;
     bool needs_room, needs_scene, needs_number;
-    void (*run)(cm_serve_admin *a, const request *asked, cm_admin_reply *reply);
+    void (*run)(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply);
 } COMMANDS[] = {
     {"rooms", false, false, false, say_rooms}, {"players", false, false, false, say_players},
     {"open", true, true, false, open_room},    {"close", true, false, false, close_room},
@@ -194,56 +189,68 @@ static const struct {
     {"unban", false, false, true, unban},      {"drain", false, false, false, drain},
 };
 
-static const char *text_of(const json_t *object, const char *key)
+// A field that is a text, or "" where there is none. False: too long.
+static bool text_of(const json_t *object, const char *key, char *text, size_t size)
 {
-    const char *text = json_string_value(json_object_get(object, key));
-    return text != NULL ? text : "";
+    const char *value = json_string_value(json_object_get(object, key));
+    return snprintf(text, size, "%s", value != NULL ? value : "") < (int)size;
 }
 
 // Whole decimal digits: a client id needs all 64 bits.
 static bool number_of(const json_t *object, uint64_t *number)
 {
-    const char *text = text_of(object, "who");
-    size_t length = strlen(text);
-    char *end = NULL;
+    char text[24];
+    size_t length = text_of(object, "who", text, sizeof text) ? strlen(text) : 0;
     if (length == 0 || length > 20 || strspn(text, "0123456789") != length) {
         return false;
     }
-    *number = strtoull(text, &end, 10);
+    *number = strtoull(text, NULL, 10);
     return true;
+}
+
+static const char *check(const cm_serve_request *asked)
+{
+    for (size_t i = 0; i < sizeof COMMANDS / sizeof COMMANDS[0]; i++) {
+        if (strcmp(COMMANDS[i].name, asked->command) == 0) {
+            bool lacks = (COMMANDS[i].needs_room && asked->room[0] == '\0') ||
+                         (COMMANDS[i].needs_scene && asked->scene[0] == '\0') ||
+                         (COMMANDS[i].needs_number && !asked->has_number);
+            return lacks ? "a field is missing: expected room, scene or who (a whole number as a "
+                           "text)"
+                         : NULL;
+        }
+    }
+    return "expected a command: rooms, players, open, close, kick, ban, unban, drain";
+}
+
+const char *cm_serve_admin_read(const char *text, cm_serve_request *request)
+{
+    json_error_t wrong;
+    json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, &wrong);
+    memset(request, 0, sizeof *request);
+    if (!json_is_object(object)) {
+        json_decref(object);
+        return "expected one JSON object on one line";
+    }
+    bool fits = text_of(object, "command", request->command, sizeof request->command) &&
+                text_of(object, "room", request->room, sizeof request->room) &&
+                text_of(object, "scene", request->scene, sizeof request->scene);
+    request->has_number = number_of(object, &request->number);
+    json_decref(object);
+    return fits ? check(request) : "a command, room or scene is too long";
 }
 
 void cm_serve_admin_answer(void *user, const char *text, cm_admin_reply *reply)
 {
-    json_error_t wrong;
-    json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, &wrong);
-    if (!json_is_object(object)) {
-        say_error(reply, "expected one JSON object on one line");
-        json_decref(object);
+    cm_serve_request asked;
+    const char *wrong = cm_serve_admin_read(text, &asked);
+    if (wrong != NULL) {
+        cm_serve_admin_error(reply, wrong);
         return;
     }
-    request asked = {.command = text_of(object, "command"),
-                     .room = text_of(object, "room"),
-                     .scene = text_of(object, "scene")};
-    asked.has_number = number_of(object, &asked.number);
-    bool found = false;
     for (size_t i = 0; i < sizeof COMMANDS / sizeof COMMANDS[0]; i++) {
-        if (strcmp(COMMANDS[i].name, asked.command) != 0) {
-            continue;
-        }
-        found = true;
-        if ((COMMANDS[i].needs_room && asked.room[0] == '\0') ||
-            (COMMANDS[i].needs_scene && asked.scene[0] == '\0') ||
-            (COMMANDS[i].needs_number && !asked.has_number)) {
-            say_error(reply, "a field is missing: expected room, scene or who (a whole number as "
-                             "a text)");
-        } else {
+        if (strcmp(COMMANDS[i].name, asked.command) == 0) {
             COMMANDS[i].run(user, &asked, reply);
         }
     }
-    if (!found) {
-        say_error(reply,
-                  "expected a command: rooms, players, open, close, kick, ban, unban, drain");
-    }
-    json_decref(object);
 }

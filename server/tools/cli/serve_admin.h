@@ -21,6 +21,18 @@ void cm_serve_admin_path(const cm_config *config, char path[CM_SERVE_ADMIN_PATH_
 // and `log` (may be NULL) is told so.
 bool cm_serve_admin_fits(const cm_config *config, const cm_log *log);
 
+// A request, its fields checked: the command is known and has what it needs.
+typedef struct cm_serve_request {
+    char command[16], room[CAROM_ROOM_NAME_MAX + 1], scene[CM_CONFIG_TEXT_MAX];
+    uint64_t number; // of a player, or a client id
+    bool has_number;
+} cm_serve_request;
+// NULL, or what is wrong with it.
+const char *cm_serve_admin_read(const char *text, cm_serve_request *request);
+// What every command says in the end: why not, or that it is done, which the log says too.
+void cm_serve_admin_error(cm_admin_reply *reply, const char *text);
+void cm_serve_admin_done(const cm_log *log, const cm_serve_request *asked, cm_admin_reply *reply);
+
 // `user` is a cm_serve_admin.
 void cm_serve_admin_answer(void *user, const char *request, cm_admin_reply *reply);
 

@@ -11,20 +11,11 @@
 
 #define PATH_SIZE CM_SERVE_PATH_MAX
 
-typedef struct candidate {
-    uint64_t match_id, started_unix_ms;
-} candidate;
-
-typedef struct candidates {
-    uint32_t count, capacity;
-    candidate *list;
-} candidates;
-
 typedef struct resuming {
     const cm_config *config;
-    cm_store *store;
+    cm_store *store; // where they are brought back
     const cm_log *log;
-    cm_serve_rooms *rooms;
+    cm_serve_rooms *rooms; // likewise
 } resuming;
 
 static void path_of(const resuming *run, uint64_t match_id, char path[PATH_SIZE])
@@ -68,22 +59,33 @@ static bool id_of(const char *name, uint64_t *match_id)
     return strcmp(name, again) == 0;
 }
 
-static bool add(candidates *found, const candidate *one)
+bool cm_serve_matches_add(cm_serve_matches *matches, const cm_serve_match *match)
 {
-    if (found->count == found->capacity) {
-        uint32_t capacity = found->capacity > 0 ? 2 * found->capacity : 16;
-        candidate *grown = realloc(found->list, capacity * sizeof *grown);
+    if (matches->count == matches->capacity) {
+        uint32_t capacity = matches->capacity > 0 ? 2 * matches->capacity : 16;
+        cm_serve_match *grown = realloc(matches->list, capacity * sizeof *grown);
         if (grown == NULL) {
             return false;
         }
-        found->list = grown;
-        found->capacity = capacity;
+        matches->list = grown;
+        matches->capacity = capacity;
     }
-    found->list[found->count++] = *one;
+    matches->list[matches->count++] = *match;
     return true;
 }
 
-static void look(const resuming *run, candidates *found, uint64_t match_id)
+void cm_serve_matches_free(cm_serve_matches *matches)
+{
+    free(matches->list);
+    memset(matches, 0, sizeof *matches);
+}
+
+static const char *name_of(const char *room, const char *scene)
+{
+    return room[0] != '\0' ? room : cm_room_name_is_sound(scene) ? scene : "";
+}
+
+static void look(const resuming *run, cm_serve_matches *found, uint64_t match_id)
 {
     cm_match_head head;
     cm_match_error error;
@@ -97,8 +99,9 @@ static void look(const resuming *run, candidates *found, uint64_t match_id)
     } else if (head.info.end == CM_MATCH_LIVE && head.info.match_id != match_id) {
         leave(run, path, "it is not the match that its name says");
     } else if (head.info.end == CM_MATCH_LIVE) {
-        candidate one = {match_id, head.info.started_unix_ms};
-        if (!add(found, &one)) {
+        cm_serve_match one = {match_id, head.info.started_unix_ms, ""};
+        strcpy(one.room, name_of(head.info.room, head.scene)); // a name that is sound fits
+        if (!cm_serve_matches_add(found, &one)) {
             leave(run, path, "no memory");
         }
     }
@@ -106,38 +109,33 @@ static void look(const resuming *run, candidates *found, uint64_t match_id)
 
 static int newest_first(const void *a, const void *b)
 {
-    const candidate *x = a, *y = b;
+    const cm_serve_match *x = a, *y = b;
     if (x->started_unix_ms != y->started_unix_ms) {
         return x->started_unix_ms < y->started_unix_ms ? 1 : -1;
     }
     return x->match_id < y->match_id ? 1 : -1;
 }
 
-static void find(const resuming *run, candidates *found)
+void cm_serve_matches_find(const cm_config *config, const cm_log *log, cm_serve_matches *matches)
 {
+    resuming run = {.config = config, .log = log};
     const struct dirent *entry;
     uint64_t match_id;
-    DIR *directory = opendir(run->config->matches);
+    DIR *directory = opendir(config->matches);
     while (directory != NULL && (entry = readdir(directory)) != NULL) {
         if (id_of(entry->d_name, &match_id)) {
-            look(run, found, match_id);
+            look(&run, matches, match_id);
         }
     }
     if (directory != NULL) {
         closedir(directory);
     }
-    if (found->count > 0) {
-        qsort(found->list, found->count, sizeof *found->list, newest_first);
+    if (matches->count > 0) {
+        qsort(matches->list, matches->count, sizeof *matches->list, newest_first);
     }
 }
 
 // Bringing back --------------------------------------------------------------------------------
-
-static const char *name_of(const cm_live_match *live)
-{
-    const char *scene = cm_scene_name(live->scene);
-    return live->info.room[0] != '\0' ? live->info.room : cm_room_name_is_sound(scene) ? scene : "";
-}
 
 // The room of the name, or a new one; NULL: there are too many.
 static cm_serve_room *place_of(cm_serve_rooms *rooms, const char *name)
@@ -152,7 +150,7 @@ static cm_serve_room *place_of(cm_serve_rooms *rooms, const char *name)
 
 static void take(const resuming *run, const char *path, cm_live_match *live)
 {
-    const char *name = name_of(live);
+    const char *name = name_of(live->info.room, cm_scene_name(live->scene));
     cm_serve_room *room = place_of(run->rooms, name);
     if (!cm_store_signs(run->store, live->info.sign_key)) {
         leave(run, path, "it is signed by another key than sign_key");
@@ -198,21 +196,11 @@ static void bring_back(const resuming *run, uint64_t match_id)
     }
 }
 
-int cm_serve_resume(const cm_config *config, cm_store *store, const cm_log *log,
-                    cm_serve_rooms *rooms)
+void cm_serve_resume(const cm_config *config, cm_store *store, const cm_log *log,
+                     const cm_serve_matches *matches, cm_serve_rooms *rooms)
 {
     resuming run = {.config = config, .store = store, .log = log, .rooms = rooms};
-    candidates found = {0};
-    find(&run, &found);
-    for (uint32_t i = 0; i < found.count; i++) {
-        bring_back(&run, found.list[i].match_id);
+    for (uint32_t i = 0; i < matches->count; i++) {
+        bring_back(&run, matches->list[i].match_id);
     }
-    free(found.list);
-    if (rooms->count == 0) {
-        cm_cli_error("serve: no match to resume in %s, and no scene given, expected --scene NAME, "
-                     "--scene FILE or --room NAME=SCENE, or rooms to start in %s",
-                     config->matches, config->db);
-        return CM_STATUS_USAGE;
-    }
-    return CM_STATUS_DONE;
 }

@@ -29,6 +29,15 @@ static int add(const cm_config *config, cm_serve_rooms *rooms, const char *name,
     return CM_STATUS_DONE;
 }
 
+int cm_serve_rooms_none(const cm_config *config)
+{
+    cm_cli_error("serve: %s%s%sno scene given, expected --scene NAME, --scene FILE or --room "
+                 "NAME=SCENE, or rooms to start in %s ('carom scene rooms --add NAME=SCENE')",
+                 config->resume ? "no match to resume in " : "",
+                 config->resume ? config->matches : "", config->resume ? ", and " : "", config->db);
+    return CM_STATUS_USAGE;
+}
+
 typedef struct catalogue {
     const cm_config *config;
     cm_serve_rooms *rooms;
@@ -60,10 +69,7 @@ static int add_catalogue(const cm_config *config, cm_serve_rooms *rooms)
         return CM_STATUS_USAGE;
     }
     if (c.status == CM_STATUS_DONE && rooms->count == 0 && !config->resume) {
-        cm_cli_error("serve: no scene given, expected --scene NAME, --scene FILE or --room "
-                     "NAME=SCENE, or rooms to start in %s ('carom scene rooms --add NAME=SCENE')",
-                     config->db);
-        return CM_STATUS_USAGE;
+        return cm_serve_rooms_none(config);
     }
     return c.status;
 }

@@ -28,6 +28,8 @@ typedef struct cm_serve_rooms {
 // name, then those of `rooms`; without either, those of the catalogue, or none where matches are to
 // be resumed. An exit status, after messages where it is not 0.
 int cm_serve_rooms_load(const cm_config *config, cm_serve_rooms *rooms);
+// Says that there is none, and returns the exit status of it.
+int cm_serve_rooms_none(const cm_config *config);
 // Clients that a process has places for where its max_clients is 0: as many as the rooms take
 // together, at least CM_SERVE_CLIENTS_LEAST, at most CM_CLIENTS_MAX.
 #define CM_SERVE_CLIENTS_LEAST 256u // for rooms that an operator opens later

@@ -1,10 +1,15 @@
-// Hosting a room until it is told to end.
+// `carom serve` once its configuration is read: hosts until it is told to end.
 #ifndef CM_SERVER_TOOLS_CLI_SERVE_RUN_H
 #define CM_SERVER_TOOLS_CLI_SERVE_RUN_H
 
-#include "server/host/config.h"
+#include "server/tools/cli/serve_base.h"
 
-// An exit status, after a message where it is not 0. A start that fails leaves nothing behind.
+// An exit status.
 int cm_serve_run(const cm_config *config, char *const *environment);
+
+// Its two ways, with a base that is open: everything in this process, or worker processes and this
+// one over them. An exit status; what a start that failed has made is gone then.
+int cm_serve_alone(cm_serve_base *base);
+int cm_serve_supervise(cm_serve_base *base);
 
 #endif

@@ -34,9 +34,10 @@ typedef struct house {
 } house;
 
 static cm_roster *find_room(void *context, const cm_control *hello, const cm_token *token,
-                            carom_reason *reason)
+                            carom_reason *reason, uint16_t *port)
 {
     (void)token;
+    (void)port;
     house *h = context;
     *reason = CAROM_REASON_ROOM_ENDED;
     for (uint32_t i = 0; i < ROOMS; i++) {

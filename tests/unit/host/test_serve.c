@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -20,100 +21,10 @@
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/serve_rooms.h"
 #include "server/record/replay.h"
+#include "tests/unit/host/serving.h"
 #include "tests/unit/record/faulty_vfs.h"
 
-typedef struct child {
-    pid_t pid;
-    char directory[64];
-    char out[128], err[128], ready[128], matches[128];
-} child;
-
-// A child of ours ends with us, however we end.
-static pid_t fork_child(void)
-{
-    pid_t parent = getpid(), pid;
-    fflush(NULL);
-    pid = fork();
-    cr_assert(pid >= 0);
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent) {
-            _exit(5);
-        }
-    }
-    return pid;
-}
-
-// Of its own, not that of the working directory.
-static void use_catalogue(const child *c)
-{
-    char catalogue[96];
-    snprintf(catalogue, sizeof catalogue, "%s/carom.db", c->directory);
-    setenv("CAROM_DB", catalogue, 1);
-}
-
-static void start(child *c, int argc, char **argv)
-{
-    c->pid = fork_child();
-    if (c->pid == 0) {
-        int out = open(c->out, O_CREAT | O_WRONLY | O_TRUNC, 0600);
-        int err = open(c->err, O_CREAT | O_WRONLY | O_TRUNC, 0600);
-        dup2(out, STDOUT_FILENO);
-        dup2(err, STDERR_FILENO);
-        use_catalogue(c);
-        int status = cm_cli_run(argc, argv);
-        fflush(NULL);
-        _exit(status);
-    }
-}
-
-static void make_directory(child *c)
-{
-    strcpy(c->directory, "/tmp/carom-serve-XXXXXX");
-    cr_assert(mkdtemp(c->directory) != NULL);
-    snprintf(c->out, sizeof c->out, "%s/out", c->directory);
-    snprintf(c->err, sizeof c->err, "%s/err", c->directory);
-    snprintf(c->ready, sizeof c->ready, "%s/ready", c->directory);
-    snprintf(c->matches, sizeof c->matches, "%s/matches", c->directory);
-}
-
-static void remove_directory(const child *c)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", c->directory);
-    cr_assert_eq(system(command), 0);
-}
-
-static int finish(const child *c)
-{
-    int status = 0;
-    cr_assert_eq(waitpid(c->pid, &status, 0), c->pid);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-static void read_text(const char *path, char *text, size_t size)
-{
-    FILE *file = fopen(path, "rb");
-    cr_assert(file != NULL, "%s", path);
-    text[fread(text, 1, size - 1, file)] = '\0';
-    fclose(file);
-}
-
-// Until `path` has `bytes`; a child that ends first, or a minute, is a failure.
-static void wait_for_size(const child *c, const char *path, int64_t bytes)
-{
-    struct stat file;
-    for (int i = 0; i < 6000; i++) {
-        if (stat(path, &file) == 0 && file.st_size >= bytes) {
-            return;
-        }
-        cr_assert_eq(waitpid(c->pid, NULL, WNOHANG), 0, "the server ended");
-        usleep(10000);
-    }
-    cr_assert_fail("%s did not come", path);
-}
-
-static void serve_there(child *c)
+static void serve_there(serving *c)
 {
     char *argv[] = {"carom",
                     "serve",
@@ -131,27 +42,27 @@ static void serve_there(child *c)
                     "--status",
                     "full",
                     NULL};
-    start(c, 15, argv);
-    wait_for_size(c, c->ready, 1);
-    wait_for_size(c, c->out, 1500); // some status lines
+    serving_start(c, 15, argv);
+    serving_wait_for_size(c, c->ready, 1);
+    serving_wait_for_size(c, c->out, 1500); // some status lines
 }
 
-static void serve(child *c)
+static void serve(serving *c)
 {
-    make_directory(c);
+    serving_make_directory(c);
     serve_there(c);
 }
 
 static int usage(int argc, char **argv, const char *expected)
 {
-    child c;
-    make_directory(&c);
-    start(&c, argc, argv);
-    int status = finish(&c);
+    serving c;
+    serving_make_directory(&c);
+    serving_start(&c, argc, argv);
+    int status = serving_finish(&c);
     char text[4096];
-    read_text(c.err, text, sizeof text);
+    serving_read_text(c.err, text, sizeof text);
     cr_assert(strstr(text, expected) != NULL, "'%s' has no '%s'", text, expected);
-    remove_directory(&c);
+    serving_remove_directory(&c);
     return status;
 }
 
@@ -170,7 +81,7 @@ Test(serve, bad_usage_is_status_2)
     cr_assert_eq(usage(5, public_address, "loopback"), 2);
 }
 
-static void write_scene(const child *c, char path[128], const char *keys)
+static void write_scene(const serving *c, char path[128], const char *keys)
 {
     snprintf(path, 128, "%s/scene.json", c->directory);
     FILE *file = fopen(path, "w");
@@ -182,8 +93,8 @@ static void write_scene(const child *c, char path[128], const char *keys)
 // A good scene that no server can serve: said at once, by its keys, also by `scene validate`.
 Test(serve, what_cannot_be_served_is_status_2)
 {
-    child c;
-    make_directory(&c);
+    serving c;
+    serving_make_directory(&c);
     char path[128];
     write_scene(&c, path,
                 "\"bounds\": [[-400000, 0, 0], [400000, 1, 1]],"
@@ -202,65 +113,36 @@ Test(serve, what_cannot_be_served_is_status_2)
                             "127.0.0.1:0", "--scene",   path,         "--rewind-ms",
                             "1000",        "--matches", c.matches,    NULL};
     cr_assert_eq(usage(11, serve_rewind, "512 MiB that a history may take"), 2);
-    remove_directory(&c);
-}
-
-// Every line of the log is a JSON object that begins with its time, level and event; returns how
-// many lines have the event, and of the last one a text member.
-static uint32_t read_log(const char *path, const char *event, const char *member, char found[256])
-{
-    static char text[1 << 16];
-    uint32_t count = 0;
-    read_text(path, text, sizeof text);
-    found[0] = '\0';
-    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
-        int year, month, day, hour, minute;
-        double second;
-        json_t *root = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
-        cr_assert(root != NULL, "%s", line);
-        const char *time = json_string_value(json_object_get(root, "time"));
-        const char *level = json_string_value(json_object_get(root, "level"));
-        const char *name = json_string_value(json_object_get(root, "event"));
-        cr_assert(time != NULL && level != NULL && name != NULL, "%s", line);
-        cr_assert_eq(strncmp(line, "{\"time\":", 8), 0, "%s", line);
-        cr_assert_eq(
-            sscanf(time, "%4d-%2d-%2dT%2d:%2d:%lfZ", &year, &month, &day, &hour, &minute, &second),
-            6, "%s", time);
-        if (strcmp(name, event) == 0) {
-            const char *value = json_string_value(json_object_get(root, member));
-            snprintf(found, 256, "%s", value != NULL ? value : "");
-            count++;
-        }
-        json_decref(root);
-    }
-    return count;
+    serving_remove_directory(&c);
 }
 
 Test(serve, the_log_tells_start_listen_drain_and_stop)
 {
-    child c;
+    serving c;
     char found[256], address[64];
     setenv("CAROM_LISTN", "1", 1);
     setenv("CAROM_PORT", "udp://10.0.0.1:9400", 1);
     unsetenv("CAROM_BINARY");
     serve(&c);
-    read_text(c.ready, address, sizeof address);
+    serving_read_text(c.ready, address, sizeof address);
     address[strcspn(address, "\n")] = '\0';
     kill(c.pid, SIGTERM);
-    cr_assert_eq(finish(&c), 0);
-    cr_expect_eq(read_log(c.err, "room", "scene", found), 1);
+    cr_assert_eq(serving_finish(&c), 0);
+    cr_expect_eq(serving_read_log(c.err, "room", "scene", found), 1);
     cr_expect_str_eq(found, "sandbox");
-    cr_expect_eq(read_log(c.err, "listen", "address", found), 1);
+    cr_expect_eq(serving_read_log(c.err, "listen", "address", found), 1);
     cr_expect_str_eq(found, address);
-    cr_expect_eq(read_log(c.err, "drain", "reason", found), 1);
+    cr_expect_eq(serving_read_log(c.err, "drain", "reason", found), 1);
     cr_expect_str_eq(found, "SIGTERM");
-    cr_expect_eq(read_log(c.err, "stop", "outcome", found), 1);
+    cr_expect_eq(serving_read_log(c.err, "stop", "outcome", found), 1);
     cr_expect_str_eq(found, "the same hash at every tick");
-    cr_expect_eq(read_log(c.err, "unknown variable of the environment", "nearest", found), 1);
+    cr_expect_eq(serving_read_log(c.err, "unknown variable of the environment", "nearest", found),
+                 1);
     cr_expect_str_eq(found, "CAROM_LISTEN");
-    cr_expect_eq(read_log(c.err, "unknown variable of the environment", "variable", found), 1);
+    cr_expect_eq(serving_read_log(c.err, "unknown variable of the environment", "variable", found),
+                 1);
     cr_expect_str_eq(found, "CAROM_LISTN");
-    remove_directory(&c);
+    serving_remove_directory(&c);
 }
 
 static void fail_disk(int signal_number)
@@ -277,35 +159,18 @@ static void fail_closing(int signal_number)
     faulty.hang[0] = false;
 }
 
-static void keep_line(void *user, const char *json)
-{
-    char *kept = user;
-    size_t length = strlen(kept);
-    snprintf(kept + length, 4096 - length, "%s\n", json);
-}
-
-static const char *ask(const child *c, const char *request)
-{
-    static char kept[4096];
-    char path[256], error[512] = "";
-    kept[0] = '\0';
-    snprintf(path, sizeof path, "%s/admin.sock", c->matches);
-    cr_assert(cm_admin_ask(path, request, keep_line, kept, error, sizeof error), "%s", error);
-    return kept;
-}
-
 Test(serve, an_operator_opens_closes_and_drains)
 {
-    child c;
+    serving c;
     serve(&c);
-    wait_for_size(&c, c.ready, 1);
-    cr_expect_not_null(strstr(ask(&c, "{\"command\":\"rooms\"}"), "\"room\":\"sandbox\""));
-    cr_expect_str_eq(ask(&c, "{\"command\":\"players\",\"room\":\"sandbox\"}"), "");
+    serving_wait_for_size(&c, c.ready, 1);
+    cr_expect_not_null(strstr(serving_ask(&c, "{\"command\":\"rooms\"}"), "\"room\":\"sandbox\""));
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"players\",\"room\":\"sandbox\"}"), "");
     const char *open = "{\"command\":\"open\",\"room\":\"side\",\"scene\":"
                        "\"tests/scenes/sandbox.json\"}";
-    cr_expect_str_eq(ask(&c, open), "{\"done\":\"open\"}\n");
-    cr_expect_not_null(strstr(ask(&c, open), "there is a room of that name"));
-    cr_expect_not_null(strstr(ask(&c, "{\"command\":\"rooms\"}"), "\"room\":\"side\""));
+    cr_expect_str_eq(serving_ask(&c, open), "{\"done\":\"open\"}\n");
+    cr_expect_not_null(strstr(serving_ask(&c, open), "there is a room of that name"));
+    cr_expect_not_null(strstr(serving_ask(&c, "{\"command\":\"rooms\"}"), "\"room\":\"side\""));
     const char *refused[] = {"nothing",
                              "[]",
                              "{}",
@@ -319,37 +184,37 @@ Test(serve, an_operator_opens_closes_and_drains)
                              "{\"command\":\"kick\",\"room\":\"side\",\"who\":\"-1\"}",
                              "{\"command\":\"ban\",\"who\":7}"};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
-        cr_expect_eq(strncmp(ask(&c, refused[i]), "{\"error\":", 9), 0, "%s", refused[i]);
+        cr_expect_eq(strncmp(serving_ask(&c, refused[i]), "{\"error\":", 9), 0, "%s", refused[i]);
     }
-    cr_expect_str_eq(ask(&c, "{\"command\":\"ban\",\"who\":\"18446744073709551615\"}"),
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"ban\",\"who\":\"18446744073709551615\"}"),
                      "{\"done\":\"ban\"}\n");
-    cr_expect_str_eq(ask(&c, "{\"command\":\"close\",\"room\":\"side\"}"),
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"close\",\"room\":\"side\"}"),
                      "{\"done\":\"close\"}\n");
-    cr_expect_null(strstr(ask(&c, "{\"command\":\"rooms\"}"), "\"room\":\"side\""));
-    cr_expect_str_eq(ask(&c, "{\"command\":\"drain\"}"), "{\"done\":\"drain\"}\n");
-    cr_assert_eq(finish(&c), 0);
+    cr_expect_null(strstr(serving_ask(&c, "{\"command\":\"rooms\"}"), "\"room\":\"side\""));
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"drain\"}"), "{\"done\":\"drain\"}\n");
+    cr_assert_eq(serving_finish(&c), 0);
     char found[256];
-    cr_expect_eq(read_log(c.err, "drain", "reason", found), 1);
+    cr_expect_eq(serving_read_log(c.err, "drain", "reason", found), 1);
     cr_expect_str_eq(found, "admin");
-    cr_expect_eq(read_log(c.err, "admin", "command", found), 4, "open, ban, close, drain");
-    remove_directory(&c);
+    cr_expect_eq(serving_read_log(c.err, "admin", "command", found), 4, "open, ban, close, drain");
+    serving_remove_directory(&c);
 }
 
 // A place of recordings whose path is too long for a socket: nobody asked for one.
 Test(serve, a_long_path_has_no_admin_socket)
 {
-    child c;
+    serving c;
     char found[256];
-    make_directory(&c);
+    serving_make_directory(&c);
     size_t size = strlen(c.matches);
     memset(c.matches + size, 's', 110 - size);
     c.matches[110] = '\0';
     serve_there(&c);
-    cr_expect_eq(read_log(c.err, "no admin socket", "path", found), 1);
+    cr_expect_eq(serving_read_log(c.err, "no admin socket", "path", found), 1);
     cr_expect_eq(strncmp(found, c.matches, strlen(c.matches)), 0, "%s", found);
     kill(c.pid, SIGTERM);
-    cr_expect_eq(finish(&c), 0);
-    remove_directory(&c);
+    cr_expect_eq(serving_finish(&c), 0);
+    serving_remove_directory(&c);
 }
 
 // Rooms that are opened later have places, too.
@@ -368,99 +233,79 @@ Test(serve, there_are_places_for_rooms_to_come)
 // The disk fails in mid-match: the log says so while the match goes on, not at its end.
 Test(serve, a_recording_that_fails_is_told_at_once, .timeout = 60)
 {
-    child c;
+    serving c;
     char found[256];
     unsetenv("CAROM_BINARY");
+    setenv("CAROM_WORKERS", "0", 1); // the process that gets the signal has the disk
     faulty_install();
     signal(SIGUSR1, fail_disk);
     serve(&c);
-    cr_assert_eq(read_log(c.err, "recording failed", "reason", found), 0);
+    cr_assert_eq(serving_read_log(c.err, "recording failed", "reason", found), 0);
     kill(c.pid, SIGUSR1);
-    for (int i = 0; i < 3000 && read_log(c.err, "recording failed", "reason", found) == 0; i++) {
+    for (int i = 0; i < 3000 && serving_read_log(c.err, "recording failed", "reason", found) == 0;
+         i++) {
         usleep(10000);
         cr_assert_eq(waitpid(c.pid, NULL, WNOHANG), 0, "the server ended");
     }
     cr_assert_neq(found[0], '\0');
-    cr_assert_eq(read_log(c.err, "drain", "reason", found), 0);
+    cr_assert_eq(serving_read_log(c.err, "drain", "reason", found), 0);
     kill(c.pid, SIGTERM);
-    cr_assert_eq(finish(&c), 1);
+    cr_assert_eq(serving_finish(&c), 1);
     char text[4096];
-    read_text(c.err, text, sizeof text);
+    serving_read_text(c.err, text, sizeof text);
     cr_assert_not_null(strstr(text, "\ncarom: "), "%s", text);
     cr_assert_eq(strstr(strstr(text, "recording failed") + 1, "recording failed"), NULL, "once");
-    remove_directory(&c);
+    serving_remove_directory(&c);
 }
 
 // The disk fails while the recording of a room that an operator closed is written: it is told, and
 // the server's status is 1, though the room is no more.
 Test(serve, a_closed_room_that_is_not_written_is_told, .timeout = 60)
 {
-    child c;
+    serving c;
     char found[256];
     volatile bool *hang = mmap(NULL, 2, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     cr_assert(hang != MAP_FAILED);
     unsetenv("CAROM_BINARY");
+    setenv("CAROM_WORKERS", "0", 1); // the process that gets the signal has the disk
     faulty_install();
     faulty.hang = hang;
     signal(SIGUSR1, fail_closing);
     serve(&c);
-    cr_expect_str_eq(ask(&c, "{\"command\":\"open\",\"room\":\"side\",\"scene\":"
-                             "\"tests/scenes/sandbox.json\"}"),
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"open\",\"room\":\"side\",\"scene\":"
+                                     "\"tests/scenes/sandbox.json\"}"),
                      "{\"done\":\"open\"}\n");
     hang[0] = true;
-    cr_expect_str_eq(ask(&c, "{\"command\":\"close\",\"room\":\"side\"}"),
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"close\",\"room\":\"side\"}"),
                      "{\"done\":\"close\"}\n");
     for (int i = 0; i < 3000 && !hang[1]; i++) {
         usleep(10000);
     }
     cr_assert(hang[1], "it syncs at the end");
-    cr_assert_eq(read_log(c.err, "recording failed", "room", found), 0);
+    cr_assert_eq(serving_read_log(c.err, "recording failed", "room", found), 0);
     kill(c.pid, SIGUSR1); // the sync goes on, and fails
-    for (int i = 0; i < 3000 && read_log(c.err, "recording failed", "room", found) == 0; i++) {
+    for (int i = 0; i < 3000 && serving_read_log(c.err, "recording failed", "room", found) == 0;
+         i++) {
         usleep(10000);
         cr_assert_eq(waitpid(c.pid, NULL, WNOHANG), 0, "the server ended");
     }
     cr_assert_str_eq(found, "side");
     kill(c.pid, SIGTERM);
-    cr_assert_eq(finish(&c), 1);
+    cr_assert_eq(serving_finish(&c), 1);
     char text[65536];
-    read_text(c.err, text, sizeof text);
+    serving_read_text(c.err, text, sizeof text);
     cr_assert_not_null(strstr(text, "1 recordings of rooms that were closed"), "%s", text);
-    remove_directory(&c);
-}
-
-// A UDP port of loopback that is taken for as long as the test runs.
-static void take_port(char address[64])
-{
-    int taken = socket(AF_INET, SOCK_DGRAM, 0);
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    socklen_t size = sizeof at;
-    cr_assert_eq(bind(taken, (struct sockaddr *)&at, size), 0);
-    cr_assert_eq(getsockname(taken, (struct sockaddr *)&at, &size), 0);
-    snprintf(address, 64, "127.0.0.1:%u", (unsigned)ntohs(at.sin_port));
-}
-
-static void expect_nothing_left(const child *c, const char *said)
-{
-    char text[4096], command[256];
-    read_text(c->err, text, sizeof text);
-    cr_expect_not_null(strstr(text, said), "%s", text);
-    cr_expect_eq(strncmp(text, "carom: ", 7), 0, "%s", text);
-    read_text(c->out, text, sizeof text);
-    cr_expect_str_eq(text, "", "%s", text);
-    snprintf(command, sizeof command, "test \"$(ls -A '%s')\" = \"$(printf 'err\\nout')\"",
-             c->directory);
-    cr_expect_eq(system(command), 0, "what is left: %s", said);
+    serving_remove_directory(&c);
 }
 
 // Nothing stays of a start that failed, and nothing was said of a server.
 Test(serve, a_failed_start_leaves_nothing_behind)
 {
-    child c;
+    serving c;
     char address[64], deep[256], nowhere[256];
     unsetenv("CAROM_BINARY");
-    make_directory(&c);
-    take_port(address);
+    serving_make_directory(&c);
+    serving_take_port(address);
     snprintf(deep, sizeof deep, "%s/a/b/c", c.directory);
     snprintf(nowhere, sizeof nowhere, "%s/none/ready", c.directory);
     char *taken[] = {"carom",
@@ -473,9 +318,9 @@ Test(serve, a_failed_start_leaves_nothing_behind)
                      "--matches",
                      deep,
                      NULL};
-    start(&c, 9, taken);
-    cr_expect_eq(finish(&c), 1);
-    expect_nothing_left(&c, address);
+    serving_start(&c, 9, taken);
+    cr_expect_eq(serving_finish(&c), 1);
+    serving_expect_nothing_left(&c, address);
     char *ready[] = {"carom",
                      "serve",
                      "--insecure",
@@ -488,27 +333,27 @@ Test(serve, a_failed_start_leaves_nothing_behind)
                      "--ready-file",
                      nowhere,
                      NULL};
-    start(&c, 11, ready);
-    cr_expect_eq(finish(&c), 1);
-    expect_nothing_left(&c, "none/ready: No such file or directory");
+    serving_start(&c, 11, ready);
+    cr_expect_eq(serving_finish(&c), 1);
+    serving_expect_nothing_left(&c, "none/ready: No such file or directory");
     // What was there before stays.
     cr_assert_eq(mkdir(c.matches, 0700), 0);
     ready[8] = c.matches;
-    start(&c, 11, ready);
-    cr_expect_eq(finish(&c), 1);
+    serving_start(&c, 11, ready);
+    cr_expect_eq(serving_finish(&c), 1);
     cr_expect_eq(rmdir(c.matches), 0, "it is there, and empty");
-    remove_directory(&c);
+    serving_remove_directory(&c);
 }
 
 // --check-config reports everything that serve would stumble over, and leaves nothing behind.
 Test(serve, check_config_checks_what_serve_needs)
 {
-    child c;
+    serving c;
     char address[64], nowhere[256], text[4096];
     unsetenv("CAROM_BINARY");
     setenv("CAROM_PORT", "udp://10.0.0.1:9400", 1);
-    make_directory(&c);
-    take_port(address);
+    serving_make_directory(&c);
+    serving_take_port(address);
     snprintf(nowhere, sizeof nowhere, "%s/none/ready", c.directory);
     char *good[] = {"carom",
                     "serve",
@@ -521,11 +366,11 @@ Test(serve, check_config_checks_what_serve_needs)
                     "--matches",
                     c.matches,
                     NULL};
-    start(&c, 10, good);
-    cr_expect_eq(finish(&c), 0);
-    read_text(c.out, text, sizeof text);
+    serving_start(&c, 10, good);
+    cr_expect_eq(serving_finish(&c), 0);
+    serving_read_text(c.out, text, sizeof text);
     cr_expect_str_eq(text, "the configuration is good\n");
-    read_text(c.err, text, sizeof text);
+    serving_read_text(c.err, text, sizeof text);
     cr_expect_str_eq(text, "");
     setenv("CAROM_MAX_PLAYER", "3", 1);
     char *bad[] = {"carom",
@@ -540,10 +385,11 @@ Test(serve, check_config_checks_what_serve_needs)
                    "--ready-file",
                    nowhere,
                    NULL};
-    start(&c, 11, bad);
-    cr_expect_eq(finish(&c), 2);
-    expect_nothing_left(&c, "CAROM_MAX_PLAYER: no such setting, the nearest is CAROM_MAX_PLAYERS");
-    read_text(c.err, text, sizeof text);
+    serving_start(&c, 11, bad);
+    cr_expect_eq(serving_finish(&c), 2);
+    serving_expect_nothing_left(
+        &c, "CAROM_MAX_PLAYER: no such setting, the nearest is CAROM_MAX_PLAYERS");
+    serving_read_text(c.err, text, sizeof text);
     const char *said[] = {"or --insecure", "README.md: Not a directory", "none/ready: No such file",
                           address, "mass_zero.json:"};
     for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
@@ -552,17 +398,17 @@ Test(serve, check_config_checks_what_serve_needs)
     cr_expect_null(strstr(text, "CAROM_PORT"));
     unsetenv("CAROM_MAX_PLAYER");
     good[5] = address;
-    start(&c, 10, good);
-    cr_expect_eq(finish(&c), 1);
-    expect_nothing_left(&c, address);
-    remove_directory(&c);
+    serving_start(&c, 10, good);
+    cr_expect_eq(serving_finish(&c), 1);
+    serving_expect_nothing_left(&c, address);
+    serving_remove_directory(&c);
 }
 
 Test(serve, a_status_that_nobody_reads_does_not_end_it)
 {
-    child c;
+    serving c;
     int ends[2];
-    make_directory(&c);
+    serving_make_directory(&c);
     cr_assert_eq(pipe(ends), 0);
     char *argv[] = {"carom",
                     "serve",
@@ -576,44 +422,44 @@ Test(serve, a_status_that_nobody_reads_does_not_end_it)
                     "--ready-file",
                     c.ready,
                     NULL};
-    c.pid = fork_child();
+    c.pid = serving_fork_child();
     if (c.pid == 0) {
         close(ends[0]);
         dup2(ends[1], STDOUT_FILENO);
         dup2(open(c.err, O_CREAT | O_WRONLY | O_TRUNC, 0600), STDERR_FILENO);
-        use_catalogue(&c);
+        serving_use_catalogue(&c);
         int status = cm_cli_run(11, argv);
         fflush(NULL);
         _exit(status);
     }
     close(ends[1]);
-    wait_for_size(&c, c.ready, 1);
+    serving_wait_for_size(&c, c.ready, 1);
     close(ends[0]);
     kill(c.pid, SIGTERM);
     // Its last lines could not be printed, which is a failure; the match is whole.
-    cr_assert_eq(finish(&c), 1);
+    cr_assert_eq(serving_finish(&c), 1);
     char command[512];
     snprintf(command, sizeof command, "ls '%s' | grep -q 'match$' && ! ls '%s' | grep -q wal",
              c.matches, c.matches);
     cr_assert_eq(system(command), 0);
-    remove_directory(&c);
+    serving_remove_directory(&c);
 }
 
 Test(serve, a_signal_drains_and_verifies)
 {
-    child c;
+    serving c;
     serve(&c);
     kill(c.pid, SIGTERM);
-    cr_assert_eq(finish(&c), 0);
+    cr_assert_eq(serving_finish(&c), 0);
     static char text[1 << 20];
-    read_text(c.out, text, sizeof text);
+    serving_read_text(c.out, text, sizeof text);
     cr_assert_eq(strncmp(text, "listening on 127.0.0.1:", 23), 0);
     cr_assert(strstr(text, "\"verified\":true") != NULL, "%s", text);
     cr_assert(strstr(text, "replay ") != NULL);
     char ready[64];
-    read_text(c.ready, ready, sizeof ready);
+    serving_read_text(c.ready, ready, sizeof ready);
     cr_assert_eq(strncmp(ready, text + 13, strlen(ready)), 0, "the same address");
-    remove_directory(&c);
+    serving_remove_directory(&c);
 }
 
 // Also while it waits for a disk that never answers: then no tick and no verification ends.
@@ -623,7 +469,7 @@ Test(serve, a_second_signal_ends_it_before_a_dead_disk, .timeout = 60)
     cr_assert(hang != MAP_FAILED);
     faulty_install();
     faulty.hang = hang;
-    child c;
+    serving c;
     serve(&c);
     hang[0] = true;
     kill(c.pid, SIGTERM);
@@ -632,35 +478,37 @@ Test(serve, a_second_signal_ends_it_before_a_dead_disk, .timeout = 60)
     }
     cr_assert(hang[1], "it syncs at the end");
     kill(c.pid, SIGINT);
-    cr_assert_eq(finish(&c), 1);
+    cr_assert_eq(serving_finish(&c), 1);
     char text[65536];
-    read_text(c.err, text, sizeof text);
+    serving_read_text(c.err, text, sizeof text);
     cr_assert(strstr(text, "second signal") != NULL);
-    remove_directory(&c);
+    serving_remove_directory(&c);
 }
 
 Test(serve, a_second_signal_ends_it_at_once)
 {
-    child c;
+    serving c;
     serve(&c);
     kill(c.pid, SIGSTOP); // so that both signals are there when it looks
     kill(c.pid, SIGTERM);
     kill(c.pid, SIGINT);
     kill(c.pid, SIGCONT);
-    cr_assert_eq(finish(&c), 1);
+    cr_assert_eq(serving_finish(&c), 1);
     char text[65536];
-    read_text(c.err, text, sizeof text);
+    serving_read_text(c.err, text, sizeof text);
     cr_assert(strstr(text, "second signal") != NULL);
-    remove_directory(&c);
+    serving_remove_directory(&c);
 }
 
 Test(serve, a_killed_server_leaves_a_match_that_verifies)
 {
-    child c;
+    serving c;
     serve(&c);
-    wait_for_size(&c, c.out, 5000);
+    serving_wait_for_size(&c, c.out, 5000);
     kill(c.pid, SIGKILL);
-    cr_assert_eq(finish(&c), 128 + SIGKILL);
+    cr_assert_eq(serving_finish(&c), 128 + SIGKILL);
+    int matches = open(c.matches, O_RDONLY | O_DIRECTORY);
+    cr_assert_eq(flock(matches, LOCK_EX), 0); // until its worker, which dies with it, is gone too
     char command[256], path[256];
     snprintf(command, sizeof command, "ls '%s'/*.match", c.matches);
     FILE *list = popen(command, "r");
@@ -673,5 +521,5 @@ Test(serve, a_killed_server_leaves_a_match_that_verifies)
     cr_assert_eq(result, CAROM_OK, "%s: %s", carom_result_text(result), report.error.message);
     cr_assert_gt(report.verified_ticks, 10);
     cr_assert(!report.complete);
-    remove_directory(&c);
+    serving_remove_directory(&c);
 }

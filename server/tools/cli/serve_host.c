@@ -1,0 +1,280 @@
+// The worker's turn, and beside it what nobody but the process sees: whether recordings are whole,
+// how the rooms are. Typical: 20 rooms, a status line a second for each.
+#include "server/tools/cli/serve_host.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "server/host/status.h"
+#include "server/record/sign_key.h"
+#include "server/tools/cli/cli.h"
+#include "server/tools/cli/serve_check.h"
+
+static uint64_t clock_us(clockid_t id)
+{
+    struct timespec t;
+    clock_gettime(id, &t);
+    return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+}
+
+uint64_t cm_serve_now_us(void)
+{
+    return clock_us(CLOCK_MONOTONIC);
+}
+
+uint64_t cm_serve_unix_ms(void)
+{
+    return clock_us(CLOCK_REALTIME) / 1000;
+}
+
+static uint64_t monotonic_us(void *user)
+{
+    (void)user;
+    return cm_serve_now_us();
+}
+
+// Start ----------------------------------------------------------------------------------------
+
+static int open_store(cm_serve_host *host)
+{
+    uint8_t secret[CM_SIGN_KEY_BYTES];
+    bool sign = host->config.sign_key[0] != '\0';
+    char error[512];
+    if (sign && cm_sign_key_read(host->config.sign_key, secret, error, sizeof error) != CAROM_OK) {
+        cm_cli_error("serve: sign_key: %s", error);
+        return CM_STATUS_USAGE;
+    }
+    cm_store_def store = {.directory = host->config.matches,
+                          .threaded = true,
+                          .durability_power = strcmp(host->config.durability, "power") == 0,
+                          .queue_max = 64u << 20,
+                          .catalogue = host->config.db,
+                          .secret = sign ? secret : NULL};
+    carom_result result = cm_store_create(&store, &host->store);
+    cm_crypto_wipe(secret, sizeof secret);
+    if (result != CAROM_OK) {
+        cm_cli_error(
+            "serve: matches: %s: %s, expected a directory, or a path where one can be made",
+            host->config.matches,
+            result == CAROM_ERROR_IO ? strerror(errno) : carom_result_text(result));
+        return CM_STATUS_FAILED;
+    }
+    return CM_STATUS_DONE;
+}
+
+static int open_worker(cm_serve_host *host)
+{
+    cm_worker_def def = {.config = &host->config,
+                         .store = host->store,
+                         .keys = host->keys.count > 0 ? &host->keys : NULL,
+                         .ticket_key = &host->ticket,
+                         .now_us = cm_serve_now_us(),
+                         .started_unix_ms = cm_serve_unix_ms(),
+                         .clock_us = monotonic_us,
+                         .log = host->shell.log,
+                         .keep_used = host->shell.keep_used,
+                         .keep_ban = host->shell.keep_ban,
+                         .user = host->shell.user};
+    if (getrandom(&def.seed, sizeof def.seed, 0) != (ssize_t)sizeof def.seed) {
+        cm_cli_error("serve: no random numbers from the system: %s", strerror(errno));
+        return CM_STATUS_FAILED;
+    }
+    char error[512] = "";
+    carom_result result = cm_worker_create(&def, &host->worker, error, sizeof error);
+    if (result != CAROM_OK) {
+        cm_cli_error("serve: %s", error);
+        return cm_serve_status(result);
+    }
+    int status = cm_serve_rooms_open(&host->rooms, host->worker);
+    cm_serve_rooms_record(&host->rooms, host->worker, host->store);
+    return status;
+}
+
+void cm_serve_host_log_rooms(const cm_serve_host *host)
+{
+    for (uint32_t i = 0; i < host->rooms.count; i++) {
+        const cm_serve_room *room = &host->rooms.rooms[i];
+        cm_line line;
+        cm_line_log(&line, CM_LOG_INFO, "room");
+        cm_line_text(&line, "room", room->name);
+        cm_line_text(&line, "scene", cm_scene_name(room->scene));
+        cm_line_text(&line, "module", cm_scene_module(room->scene));
+        cm_line_uint(&line, "max_players", room->max_players);
+        cm_line_text(&line, "match", room->path);
+        cm_log_write(&host->log, CM_LOG_INFO, &line);
+    }
+}
+
+int cm_serve_host_open(cm_serve_host *host, const cm_serve_matches *matches)
+{
+    host->log = (cm_log){.write = host->shell.log, .user = host->shell.user};
+    int status = open_store(host);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    cm_serve_resume(&host->config, host->store, &host->log, matches, &host->rooms);
+    if (host->config.max_clients == 0) {
+        host->config.max_clients = cm_serve_rooms_clients(&host->rooms);
+    }
+    return open_worker(host);
+}
+
+void cm_serve_host_undo(cm_serve_host *host)
+{
+    cm_worker_destroy(host->worker);
+    host->worker = NULL;
+    if (host->store != NULL) {
+        cm_store_destroy(host->store);
+        host->store = NULL;
+    }
+    for (uint32_t i = 0; i < host->rooms.count; i++) {
+        const cm_serve_room *room = &host->rooms.rooms[i];
+        if (room->path[0] != '\0' && room->live == NULL) {
+            unlink(room->path); // closed, it is one file
+        }
+    }
+}
+
+// Recordings -----------------------------------------------------------------------------------
+
+// Once, when the store says that the recording is not whole. `hosted`: NULL of a closed room.
+static void watch_recording(cm_serve_host *host, cm_serve_room *room, const cm_hosted_room *hosted)
+{
+    cm_match_status match;
+    cm_store_status(host->store, room->match, &match);
+    if (match.durable || room->failure_told) {
+        return;
+    }
+    room->failure_told = true;
+    host->status_us = 0; // the status says so at once
+    cm_line line;
+    cm_line_log(&line, CM_LOG_ERROR, "recording failed");
+    cm_line_text(&line, "room", room->name);
+    cm_line_text(&line, "match", room->path);
+    if (hosted != NULL) {
+        cm_line_uint(&line, "tick", cm_room_tick(cm_hosted_room_room(hosted)));
+    }
+    cm_line_uint(&line, "recorded_tick", match.committed_tick);
+    cm_line_text(&line, "reason", match.error);
+    cm_log_write(&host->log, CM_LOG_ERROR, &line);
+}
+
+// At the end: a recording that the catalogue does not know is not pruned, and not found by its id.
+void cm_serve_host_tell_unindexed(cm_serve_host *host, const cm_serve_room *room,
+                                  const cm_match_status *match)
+{
+    cm_line line;
+    if (match->unindexed[0] == '\0') {
+        return;
+    }
+    cm_line_log(&line, CM_LOG_WARNING, "match is not in the index");
+    cm_line_text(&line, "match", room->path);
+    cm_line_text(&line, "reason", match->unindexed);
+    cm_log_write(&host->log, CM_LOG_WARNING, &line);
+}
+
+void cm_serve_host_watch(cm_serve_host *host)
+{
+    for (uint32_t i = 0; i < host->rooms.count; i++) {
+        watch_recording(host, &host->rooms.rooms[i], cm_worker_room_at(host->worker, i));
+    }
+    for (uint32_t i = host->rooms.closing_count; i-- > 0;) {
+        cm_serve_room *room = &host->rooms.closing[i];
+        cm_match_status match;
+        cm_store_status(host->store, room->match,
+                        &match); // before it is watched: what was written is
+        watch_recording(host, room, NULL);
+        if (match.queued_bytes == 0) {
+            cm_serve_host_tell_unindexed(host, room, &match);
+            host->lost += room->failure_told;
+            cm_serve_rooms_closed(&host->rooms, i);
+        }
+    }
+}
+
+// The status -----------------------------------------------------------------------------------
+
+static void fill_status(cm_serve_host *host, uint32_t number, cm_status *status)
+{
+    const cm_serve_room *room = &host->rooms.rooms[number];
+    const cm_hosted_room *hosted = cm_worker_room_at(host->worker, number);
+    memset(status, 0, sizeof *status);
+    cm_worker_room_stats_get(host->worker, number, &status->worker);
+    status->client_count = cm_hosted_room_players(hosted, status->clients, CM_STATUS_CLIENTS);
+    cm_store_status(host->store, room->match, &status->match);
+    status->unix_ms = cm_serve_unix_ms();
+    status->tick_rate = room->tick_rate;
+    status->room = room->name;
+    status->scene = cm_scene_name(room->scene);
+    status->path = room->path;
+    status->draining = host->draining;
+}
+
+void cm_serve_host_status(cm_serve_host *host)
+{
+    host->status_us = cm_serve_now_us() + (uint64_t)host->config.status_interval_ms * 1000;
+    for (uint32_t i = 0; i < host->rooms.count; i++) {
+        cm_status status;
+        cm_line line;
+        char text[CM_STATUS_BLOCK_MAX];
+        fill_status(host, i, &status);
+        if (host->shell.draw == NULL) {
+            bool full = strcmp(host->config.status, "full") == 0;
+            host->shell.print(host->shell.user, cm_status_line(&status, full, &line));
+            continue;
+        }
+        if (host->alone && host->rooms.count == 1) {
+            cm_status_block(&status, text);
+        } else {
+            cm_status_row(&status, text);
+        }
+        host->shell.draw(host->shell.user, i == 0, text);
+    }
+}
+
+uint64_t cm_serve_host_turn(cm_serve_host *host, uint64_t now_us)
+{
+    uint64_t due = cm_worker_run_once(host->worker, now_us);
+    cm_serve_host_watch(host);
+    if (now_us >= host->status_us) {
+        cm_serve_host_status(host);
+    }
+    return due;
+}
+
+// End ------------------------------------------------------------------------------------------
+
+void cm_serve_host_drain(cm_serve_host *host, const char *reason, uint64_t now_us)
+{
+    cm_worker_stats stats;
+    cm_line line;
+    host->draining = true;
+    cm_worker_drain(host->worker, now_us);
+    if (host->rooms.count == 0) {
+        return;
+    }
+    cm_worker_stats_get(host->worker, &stats);
+    cm_line_log(&line, CM_LOG_INFO, "drain");
+    cm_line_text(&line, "reason", reason);
+    cm_line_uint(&line, "players", stats.players);
+    cm_line_uint(&line, "tick", stats.tick);
+    cm_log_write(&host->log, CM_LOG_INFO, &line);
+}
+
+void cm_serve_host_close(cm_serve_host *host)
+{
+    cm_worker_destroy(host->worker);
+    host->worker = NULL;
+    if (host->store != NULL) {
+        cm_store_destroy(host->store);
+        host->store = NULL;
+    }
+    cm_serve_rooms_free(&host->rooms);
+    cm_crypto_wipe(&host->keys, sizeof host->keys);
+    cm_crypto_wipe(&host->ticket, sizeof host->ticket);
+}

@@ -1,0 +1,65 @@
+// The process that hosts the rooms of `carom serve`: their scenes, the store, the worker, and what
+// is said of them. Who tells it what to do, and where what it says goes, is its shell: a process by
+// itself (serve_run.c), or one of several below a supervisor (serve_worker.c).
+#ifndef CM_SERVER_TOOLS_CLI_SERVE_HOST_H
+#define CM_SERVER_TOOLS_CLI_SERVE_HOST_H
+
+#include "server/tools/cli/serve_resume.h"
+
+typedef struct cm_serve_shell {
+    void *user;
+    void (*log)(void *user, int level, const char *json_line); // without its time
+    void (*print)(void *user, const char *line); // of stdout; several have newlines between them
+    // A terminal's status: the lines of a room, of the first to the last. NULL: no terminal, status
+    // lines are printed.
+    void (*draw)(void *user, bool first, const char *lines);
+    void (*keep_used)(void *user, const cm_used_token *token);
+    void (*keep_ban)(void *user, bool by_address, uint64_t who, bool banned);
+    // Again and again while it writes and verifies at the end. It need not return.
+    void (*wait)(void *user, uint32_t most_ms);
+} cm_serve_shell;
+
+typedef struct cm_serve_host {
+    cm_config config;
+    cm_serve_shell shell;
+    cm_serve_rooms rooms;
+    carom_token_keys keys;  // none: the configuration is insecure
+    carom_token_key ticket; // of the tickets to come back
+    bool alone;             // it hosts all rooms of the server
+    cm_log log;             // the shell's
+    cm_store *store;
+    cm_worker *worker;
+    uint64_t status_us;   // when the status is said next
+    uint64_t deadline_us; // of verifying
+    uint32_t lost;        // recordings of rooms that were closed and are not durable
+    bool draining;
+} cm_serve_host;
+
+uint64_t cm_serve_now_us(void);  // by which a worker lives
+uint64_t cm_serve_unix_ms(void); // wall clock
+
+// With configuration, shell, rooms, keys and ticket filled in: the store is made, matches are
+// brought back, a worker is opened with all rooms. An exit status, after messages where it is not
+// 0; then cm_serve_host_undo.
+int cm_serve_host_open(cm_serve_host *host, const cm_serve_matches *matches);
+// What a start that failed has made goes: its match files.
+void cm_serve_host_undo(cm_serve_host *host);
+// Once the server is there: says which rooms it has.
+void cm_serve_host_log_rooms(const cm_serve_host *host);
+// What is due: ticks, alarms, the status. Returns when there is more to do.
+uint64_t cm_serve_host_turn(cm_serve_host *host, uint64_t now_us);
+// Until cm_worker_drained; `reason`: who asked.
+void cm_serve_host_drain(cm_serve_host *host, const char *reason, uint64_t now_us);
+// Says how all rooms are, at once.
+void cm_serve_host_status(cm_serve_host *host);
+// Closes the recordings and verifies them: an exit status.
+int cm_serve_host_finish(cm_serve_host *host);
+// Releases everything, whatever state it is in.
+void cm_serve_host_close(cm_serve_host *host);
+
+// For serve_end.c.
+void cm_serve_host_watch(cm_serve_host *host);
+void cm_serve_host_tell_unindexed(cm_serve_host *host, const cm_serve_room *room,
+                                  const cm_match_status *match);
+
+#endif

@@ -1,0 +1,607 @@
+// A server of worker processes, and this one over them: it places rooms, keeps used tokens and
+// bans, has the admin socket, the signals and the screen, and starts a worker that died again with
+// the matches that it had. It steps nothing.
+//
+// Typical: 7 workers of 20 rooms; two messages a second from each.
+#include "server/tools/cli/serve_supervisor.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "server/tools/cli/cli.h"
+#include "server/tools/cli/serve_door.h"
+#include "server/tools/cli/serve_run.h"
+#include "server/tools/cli/serve_signals.h"
+#include "server/tools/cli/serve_worker.h"
+
+#define WAIT_MS 100
+
+uint32_t cm_serve_worker_count(const cm_config *config)
+{
+    cpu_set_t cores;
+    uint32_t host, count = 1;
+    uint16_t port;
+    if (config->workers > 0) {
+        return (uint32_t)config->workers;
+    }
+    if (sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) > 2) {
+        count = (uint32_t)CPU_COUNT(&cores) - 1;
+    }
+    cm_config_address(config->listen, &host, &port);
+    uint32_t ports = port == 0 ? CM_WORKERS_MAX : 65536u - port;
+    count = count < CM_WORKERS_MAX ? count : CM_WORKERS_MAX;
+    return count < ports ? count : ports;
+}
+
+// Where rooms go
+// -----------------------------------------------------------------------------------
+
+void cm_serve_tell_all(cm_serve_server *s, uint32_t but, const cm_worker_message *message)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (i != but && cm_supervisor_lives(s->supervisor, i)) {
+            cm_supervisor_tell(s->supervisor, i, message);
+        }
+    }
+}
+
+uint32_t cm_serve_place(cm_serve_server *s)
+{
+    cm_worker_load loads[CM_WORKERS_MAX];
+    for (uint32_t i = 0; i < s->count; i++) {
+        loads[i] = s->workers[i].load;
+        loads[i].closed = s->ready && !s->workers[i].ready;
+        loads[i].rooms_max = CM_WORKER_ROOMS_MAX;
+    }
+    uint32_t chosen = cm_placement_choose(loads, s->count);
+    if (chosen != CM_PLACEMENT_NONE) {
+        s->workers[chosen].load.rooms++; // until it says how many it has
+    }
+    return chosen;
+}
+
+static int place(cm_serve_server *s, const char *name, uint64_t match_id, const char *scene)
+{
+    cm_home *there = cm_homes_find(&s->homes, name);
+    if (there != NULL) {
+        return CM_STATUS_DONE; // a room that goes on with a match, or an older match of a room
+    }
+    cm_home home = {.room = {.match_id = match_id}};
+    home.worker = cm_serve_place(s);
+    if (home.worker == CM_PLACEMENT_NONE) {
+        cm_cli_error("serve: room %s: there are more rooms than %u workers take, %u each", name,
+                     s->count, CM_WORKER_ROOMS_MAX);
+        return CM_STATUS_USAGE;
+    }
+    memcpy(home.room.name, name, strlen(name) + 1);
+    snprintf(home.room.scene, sizeof home.room.scene, "%s", scene);
+    home.room.is_default = s->homes.count == 0;
+    if (!cm_homes_put(&s->homes, &home)) {
+        cm_cli_error("serve: out of memory");
+        return CM_STATUS_FAILED;
+    }
+    return CM_STATUS_DONE;
+}
+
+// Of the start: the rooms that were asked for, and those of matches to go on with.
+static int place_rooms(cm_serve_server *s)
+{
+    int status = CM_STATUS_DONE;
+    const cm_serve_rooms *rooms = &s->base->rooms;
+    for (uint32_t i = 0; i < rooms->count && status == CM_STATUS_DONE; i++) {
+        const char *scene = cm_scene_name(rooms->rooms[i].scene);
+        status = place(s, rooms->rooms[i].name, 0, scene);
+    }
+    const cm_serve_matches *matches = &s->base->matches;
+    for (uint32_t i = 0; i < matches->count && status == CM_STATUS_DONE; i++) {
+        status = place(s, matches->list[i].room, matches->list[i].match_id, "");
+    }
+    if (status == CM_STATUS_DONE && s->homes.count == 0) {
+        status = cm_serve_rooms_none(&s->base->config);
+    }
+    return status;
+}
+
+// A worker's life, in its process
+// ------------------------------------------------------------------
+
+static bool is_home(const cm_serve_server *s, const char *room, uint32_t worker)
+{
+    const cm_home *home = cm_homes_find(&s->homes, room);
+    return home != NULL && home->worker == worker;
+}
+
+// At the first start every match that was found; later those that it had.
+static void choose_matches(const cm_serve_server *s, uint32_t worker, cm_serve_matches *matches)
+{
+    const cm_serve_matches *found = &s->base->matches;
+    for (uint32_t i = 0; !s->ready && i < found->count; i++) {
+        if (is_home(s, found->list[i].room, worker)) {
+            (void)cm_serve_matches_add(matches, &found->list[i]);
+        }
+    }
+    for (uint32_t i = 0; s->ready && i < s->homes.count; i++) {
+        const cm_home *home = &s->homes.list[i];
+        cm_serve_match match = {.match_id = home->room.match_id};
+        if (home->worker == worker && match.match_id != 0) {
+            (void)cm_serve_matches_add(matches, &match);
+        }
+    }
+}
+
+static void choose_rooms(const cm_serve_server *s, uint32_t worker, cm_serve_rooms *rooms)
+{
+    const cm_serve_rooms *from = &s->base->rooms;
+    for (uint32_t i = 0; i < from->count; i++) {
+        if (is_home(s, from->rooms[i].name, worker)) {
+            rooms->rooms[rooms->count++] = from->rooms[i];
+        }
+    }
+}
+
+static int work(void *user, uint32_t worker, int descriptor)
+{
+    cm_serve_server *s = user;
+    static cm_serve_host host; // too large for a stack
+    cm_serve_matches matches = {0};
+    const char *listen = s->base->config.listen;
+    memset(&host, 0, sizeof host);
+    host.config = s->base->config;
+    snprintf(host.config.listen, sizeof host.config.listen, "%.*s:%u",
+             (int)(strrchr(listen, ':') - listen), listen, (unsigned)s->workers[worker].port);
+    host.keys = s->base->keys;
+    host.ticket = s->base->ticket;
+    host.alone = s->homes.count == 1;
+    choose_rooms(s, worker, &host.rooms);
+    choose_matches(s, worker, &matches);
+    cm_serve_worker_def def = {.host = &host,
+                               .matches = &matches,
+                               .used = &s->used,
+                               .bans = &s->bans,
+                               .banned_addresses = &s->banned_addresses,
+                               .descriptor = descriptor,
+                               .terminal = s->base->screen.terminal};
+    int status = cm_serve_worker(&def);
+    cm_serve_matches_free(&matches);
+    return status;
+}
+
+// What workers say
+// ---------------------------------------------------------------------------------
+
+static void take_room(cm_serve_server *s, uint32_t worker, const cm_worker_room_note *note)
+{
+    cm_home home = {.room = *note, .worker = worker};
+    cm_home *there = cm_homes_find(&s->homes, note->name);
+    home.room.is_default = there != NULL && there->room.is_default;
+    home.is_open = true;
+    if (!cm_homes_put(&s->homes, &home)) {
+        return;
+    }
+    cm_worker_message message = {.type = CM_WORKER_TOLD_ROOM, .room = home.room};
+    cm_serve_tell_all(s, worker, &message);
+}
+
+static void lose_room(cm_serve_server *s, uint32_t worker, const cm_worker_room_note *note)
+{
+    const cm_home *home = cm_homes_find(&s->homes, note->name);
+    if (home != NULL && home->worker == worker) {
+        cm_worker_message message = {.type = CM_WORKER_TOLD_GONE, .room = *note};
+        cm_homes_remove(&s->homes, note->name);
+        cm_serve_tell_all(s, worker, &message);
+    }
+}
+
+static void tell_ports(cm_serve_server *s)
+{
+    cm_worker_message message = {.type = CM_WORKER_TOLD_PORTS, .ports = {.count = s->count}};
+    for (uint32_t i = 0; i < s->count; i++) {
+        message.ports.port[i] = s->workers[i].port;
+    }
+    cm_serve_tell_all(s, CM_PLACEMENT_NONE, &message);
+}
+
+// It has its rooms: those that it could not go on with are no more. Of the others it knows nothing.
+static void take_ready(cm_serve_server *s, uint32_t worker, uint16_t port)
+{
+    s->workers[worker].ready = true;
+    s->workers[worker].port = port;
+    for (uint32_t i = s->homes.count; i-- > 0;) {
+        cm_worker_message message = {.type = CM_WORKER_TOLD_ROOM, .room = s->homes.list[i].room};
+        if (s->homes.list[i].worker != worker) {
+            if (s->homes.list[i].is_open) {
+                cm_supervisor_tell(s->supervisor, worker, &message);
+            }
+        } else if (!s->homes.list[i].is_open) {
+            lose_room(s, worker, &message.room);
+        }
+    }
+    if (s->ready) {
+        const cm_worker_message start = {.type = CM_WORKER_TOLD_START};
+        tell_ports(s);
+        cm_supervisor_tell(s->supervisor, worker, &start);
+        cm_line line;
+        cm_line_log(&line, CM_LOG_INFO, "worker is back");
+        cm_line_uint(&line, "worker", worker);
+        cm_line_uint(&line, "port", port);
+        cm_log_write(&s->base->log, CM_LOG_INFO, &line);
+    }
+}
+
+static void take_used(cm_serve_server *s, uint32_t worker, const cm_used_token *token)
+{
+    cm_worker_message message = {.type = CM_WORKER_TOLD_USED, .used = *token};
+    (void)cm_used_tokens_add(&s->used, token, (uint64_t)time(NULL), false);
+    if (s->base->door != NULL) {
+        cm_serve_keep_used(s->base->door, token);
+    }
+    cm_serve_tell_all(s, worker, &message);
+}
+
+static void take_drawing(cm_serve_server *s, uint32_t worker, bool first, const char *lines)
+{
+    cm_serve_drawing *drawing = &s->workers[worker].drawing;
+    size_t length = strlen(lines);
+    drawing->size = first ? 0 : drawing->size;
+    if (drawing->size + length + 1 > drawing->capacity) {
+        size_t capacity = 2 * (drawing->size + length + 1);
+        char *grown = realloc(drawing->text, capacity);
+        if (grown == NULL) {
+            return;
+        }
+        drawing->text = grown;
+        drawing->capacity = capacity;
+    }
+    memcpy(drawing->text + drawing->size, lines, length + 1);
+    drawing->size += length;
+}
+
+static void said(void *user, uint32_t worker, const cm_worker_message *message)
+{
+    cm_serve_server *s = user;
+    switch (message->type) {
+    case CM_WORKER_SAYS_ROOM:
+        take_room(s, worker, &message->room);
+        break;
+    case CM_WORKER_SAYS_GONE:
+        lose_room(s, worker, &message->room);
+        break;
+    case CM_WORKER_SAYS_READY:
+        take_ready(s, worker, message->port);
+        break;
+    case CM_WORKER_SAYS_FAILED:
+        s->status = message->status > s->status ? message->status : s->status;
+        break;
+    case CM_WORKER_SAYS_LOAD:
+        s->workers[worker].load.permille = message->load.permille;
+        s->workers[worker].load.measured = s->workers[worker].load.rooms = message->load.rooms;
+        break;
+    case CM_WORKER_SAYS_LOG:
+        cm_serve_screen_log(&s->base->screen, (int)message->line.level, message->line.text);
+        break;
+    case CM_WORKER_SAYS_PRINT:
+        if (s->ready) { // "listening on" comes first
+            cm_serve_screen_print(&s->base->screen, message->line.text);
+            s->printed = true;
+        }
+        break;
+    case CM_WORKER_SAYS_DRAW:
+        take_drawing(s, worker, message->line.level != 0, message->line.text);
+        break;
+    case CM_WORKER_SAYS_USED:
+        take_used(s, worker, &message->used);
+        break;
+    case CM_WORKER_SAYS_ANSWER:
+        cm_serve_ask_answered(s, worker, message->ask.number, message->ask.text);
+        break;
+    default:
+        break; // nothing of another build
+    }
+}
+
+static void log_death(cm_serve_server *s, uint32_t worker, int status)
+{
+    cm_line line;
+    uint32_t rooms = 0;
+    for (uint32_t i = 0; i < s->homes.count; i++) {
+        rooms += s->homes.list[i].worker == worker;
+    }
+    cm_line_log(&line, CM_LOG_ERROR, "worker died");
+    cm_line_uint(&line, "worker", worker);
+    cm_line_uint(&line, "port", s->workers[worker].port);
+    if (WIFSIGNALED(status)) {
+        cm_line_text(&line, "signal", strsignal(WTERMSIG(status)));
+    } else {
+        cm_line_uint(&line, "status", (uint64_t)WEXITSTATUS(status));
+    }
+    cm_line_uint(&line, "rooms", rooms);
+    cm_log_write(&s->base->log, CM_LOG_ERROR, &line);
+}
+
+static bool ended(void *user, uint32_t worker, int status)
+{
+    cm_serve_server *s = user;
+    bool clean = WIFEXITED(status) && s->workers[worker].ready && (s->draining || !s->ready);
+    cm_serve_ask_died(s, worker);
+    s->workers[worker].ready = false;
+    s->workers[worker].drawing.size = 0;
+    if (clean) {
+        int own = WEXITSTATUS(status);
+        s->status = own > s->status ? own : s->status;
+        return false;
+    }
+    bool told = WIFEXITED(status) && !s->ready; // it said why it could not start
+    if (!told) {
+        log_death(s, worker, status);
+    }
+    if (!s->ready || s->draining) {
+        s->status = s->status > CM_STATUS_FAILED ? s->status : CM_STATUS_FAILED;
+        return false;
+    }
+    for (uint32_t i = 0; i < s->homes.count; i++) {
+        cm_home *home = &s->homes.list[i];
+        home->is_open = home->worker == worker ? false : home->is_open;
+    }
+    return true;
+}
+
+static void starts(void *user, uint32_t worker)
+{
+    cm_serve_server *s = user;
+    (void)worker;
+    if (s->base->door != NULL) {
+        cm_door_db_flush(s->base->door); // its thread rests then, and holds nothing
+    }
+}
+
+// Start ----------------------------------------------------------------------------------------
+
+static void take_row(void *context, const cm_door_row *row)
+{
+    cm_serve_server *s = context;
+    bool kept;
+    if (row->kind == CM_DOOR_ROW_USED) {
+        cm_used_token token = {.expires_unix_s = row->number};
+        memcpy(token.id, row->id, sizeof token.id);
+        kept = cm_used_tokens_add(&s->used, &token, (uint64_t)time(NULL), false);
+    } else {
+        bool by_address = row->kind == CM_DOOR_ROW_ADDRESS;
+        kept = cm_bans_add(by_address ? &s->banned_addresses : &s->bans, row->number);
+    }
+    s->recalled = s->recalled && kept;
+}
+
+static int open_door(cm_serve_server *s)
+{
+    uint8_t key[CM_KEY_BYTES];
+    int status = cm_serve_base_open_door(s->base);
+    cm_crypto_random(key, sizeof key);
+    cm_used_tokens_init(&s->used, key);
+    s->recalled = true;
+    if (status == CM_STATUS_DONE && s->base->door != NULL &&
+        (cm_door_db_read(s->base->door, take_row, s) != CAROM_OK || !s->recalled)) {
+        cm_cli_error("serve: matches: door.db: it cannot be read, or has more rows than are kept");
+        status = CM_STATUS_FAILED;
+    }
+    return status;
+}
+
+static void poll_all(cm_serve_server *s, uint64_t due)
+{
+    struct pollfd fds[CM_WORKERS_MAX + 2];
+    uint64_t now = cm_serve_now_us();
+    int wait = due <= now                     ? 0
+               : (due - now) / 1000 < WAIT_MS ? (int)((due - now) / 1000 + 1)
+                                              : WAIT_MS;
+    uint32_t count = cm_supervisor_poll(s->supervisor, fds);
+    fds[count++] = (struct pollfd){.fd = s->base->signals, .events = POLLIN};
+    fds[count++] = (struct pollfd){.fd = cm_admin_descriptor(s->admin), .events = POLLIN};
+    (void)poll(fds, count, wait);
+}
+
+static uint64_t turn(cm_serve_server *s, uint64_t now)
+{
+    uint64_t due = cm_supervisor_turn(s->supervisor, now);
+    if (s->printed) {
+        cm_serve_screen_flush();
+        s->printed = false;
+    }
+    return due;
+}
+
+static bool all_ready(const cm_serve_server *s)
+{
+    uint32_t ready = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        ready += s->workers[i].ready;
+    }
+    return ready == s->count;
+}
+
+static int start_workers(cm_serve_server *s)
+{
+    uint32_t address;
+    uint16_t port;
+    cm_config_address(s->base->config.listen, &address, &port);
+    starts(s, 0);
+    for (uint32_t i = 0; i < s->count; i++) {
+        s->workers[i].port = port == 0 ? 0 : (uint16_t)(port + i);
+        if (!cm_supervisor_start(s->supervisor, i)) {
+            cm_cli_error("serve: a worker could not be started: %s", strerror(errno));
+            return CM_STATUS_FAILED;
+        }
+    }
+    while (!all_ready(s) && s->status == CM_STATUS_DONE) {
+        uint64_t due = turn(s, cm_serve_now_us());
+        if (cm_serve_signal_ends(cm_serve_signals_next(s->base->signals)) != NULL) {
+            s->status = CM_STATUS_FAILED; // before anybody could have come in
+        }
+        if (!all_ready(s) && s->status == CM_STATUS_DONE) {
+            poll_all(s, due);
+        }
+    }
+    return s->status;
+}
+
+// Each undoes what it has made, and ends.
+static void undo_workers(cm_serve_server *s)
+{
+    cm_worker_message message = {.type = CM_WORKER_TOLD_UNDO};
+    cm_serve_tell_all(s, CM_PLACEMENT_NONE, &message);
+    while (cm_supervisor_living(s->supervisor) > 0) {
+        poll_all(s, turn(s, cm_serve_now_us()));
+    }
+}
+
+static int start(cm_serve_server *s)
+{
+    const cm_worker_message start = {.type = CM_WORKER_TOLD_START};
+    uint16_t ports[CM_WORKERS_MAX];
+    int status = place_rooms(s);
+    if (status == CM_STATUS_DONE) {
+        status = open_door(s);
+    }
+    if (status == CM_STATUS_DONE) {
+        status = cm_serve_ask_open(s);
+    }
+    if (status == CM_STATUS_DONE) {
+        status = start_workers(s);
+    }
+    if (status == CM_STATUS_DONE && s->homes.count == 0) {
+        status = cm_serve_rooms_none(&s->base->config); // no match could go on
+    }
+    if (status == CM_STATUS_DONE) {
+        for (uint32_t i = 0; i < s->count; i++) {
+            ports[i] = s->workers[i].port;
+        }
+        tell_ports(s);
+        s->ready = true;
+        status = cm_serve_base_ready(s->base, s->homes.count, ports, s->count);
+    }
+    if (status == CM_STATUS_DONE) {
+        cm_serve_tell_all(s, CM_PLACEMENT_NONE, &start);
+    } else {
+        s->ready = false;
+        undo_workers(s);
+        cm_admin_destroy(s->admin);
+        s->admin = NULL;
+        cm_serve_base_undo(s->base);
+    }
+    return status;
+}
+
+// The loop -------------------------------------------------------------------------------------
+
+static void drain(cm_serve_server *s, const char *reason)
+{
+    s->draining = true;
+    cm_notify_say(&s->base->notify, "STOPPING=1");
+    for (uint32_t i = 0; i < s->count; i++) {
+        cm_worker_link_text(cm_supervisor_link(s->supervisor, i), CM_WORKER_TOLD_DRAIN, 0, reason);
+        if (!cm_supervisor_lives(s->supervisor, i)) {
+            cm_supervisor_kill(s->supervisor, i); // nor is it started again
+            s->status = CM_STATUS_FAILED;         // its matches have no end
+        }
+    }
+}
+
+static void take_signal(cm_serve_server *s)
+{
+    int signal = cm_serve_signals_next(s->base->signals);
+    const char *name = cm_serve_signal_ends(signal);
+    if (name != NULL && s->draining) {
+        cm_serve_base_log_stop(s->base, name);
+        cm_supervisor_destroy(s->supervisor);
+        _exit(CM_STATUS_FAILED);
+    }
+    if (name != NULL) {
+        drain(s, name);
+    } else if (signal == SIGHUP && cm_serve_base_reload(s->base)) {
+        cm_worker_message message = {.type = CM_WORKER_TOLD_KEYS, .keys = s->base->keys};
+        cm_serve_tell_all(s, CM_PLACEMENT_NONE, &message);
+        cm_crypto_wipe(&message, sizeof message);
+    }
+}
+
+static void show(cm_serve_server *s, uint64_t now)
+{
+    if (!s->base->screen.terminal || (now < s->shown_us && !s->base->screen.disturbed)) {
+        return;
+    }
+    s->shown_us = now + (uint64_t)s->base->config.status_interval_ms * 1000;
+    s->base->screen.disturbed = false;
+    cm_serve_screen_erase(&s->base->screen);
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (s->workers[i].drawing.size > 0) {
+            cm_serve_screen_draw(&s->base->screen, s->workers[i].drawing.text);
+        }
+    }
+    cm_serve_screen_flush();
+}
+
+static void run(cm_serve_server *s)
+{
+    while (cm_supervisor_living(s->supervisor) > 0) {
+        uint64_t now = cm_serve_now_us();
+        take_signal(s);
+        cm_admin_turn(s->admin, now);
+        if (s->drain_asked && !s->draining) {
+            drain(s, "admin");
+        }
+        uint64_t due = turn(s, now);
+        cm_serve_base_watch_door(s->base);
+        show(s, now);
+        cm_notify_live(&s->base->notify, now);
+        if (cm_supervisor_living(s->supervisor) > 0) {
+            poll_all(s, due);
+        }
+    }
+}
+
+static void close_all(cm_serve_server *s)
+{
+    cm_admin_destroy(s->admin);
+    cm_supervisor_destroy(s->supervisor);
+    cm_homes_free(&s->homes);
+    cm_used_tokens_free(&s->used);
+    cm_bans_free(&s->bans);
+    cm_bans_free(&s->banned_addresses);
+    for (uint32_t i = 0; i < s->count; i++) {
+        free(s->workers[i].drawing.text);
+    }
+}
+
+int cm_serve_supervise(cm_serve_base *base)
+{
+    static cm_serve_server s; // too large for a stack
+    memset(&s, 0, sizeof s);
+    s.base = base;
+    s.count = cm_serve_worker_count(&base->config);
+    cm_supervisor_def def = {.workers = s.count,
+                             .keep = base->files.lock,
+                             .work = work,
+                             .said = said,
+                             .ended = ended,
+                             .starts = starts,
+                             .user = &s};
+    s.supervisor = cm_supervisor_create(&def);
+    if (s.supervisor == NULL) {
+        cm_cli_error("serve: out of memory");
+        return CM_STATUS_FAILED;
+    }
+    int status = start(&s);
+    if (status == CM_STATUS_DONE) {
+        run(&s);
+        status = s.status;
+    }
+    close_all(&s);
+    return status;
+}

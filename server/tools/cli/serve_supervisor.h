@@ -1,0 +1,60 @@
+// The supervisor of `carom serve`, as its two files share it: serve_supervisor.c (workers, rooms,
+// signals) and serve_ask.c (the admin socket).
+#ifndef CM_SERVER_TOOLS_CLI_SERVE_SUPERVISOR_H
+#define CM_SERVER_TOOLS_CLI_SERVE_SUPERVISOR_H
+
+#include "server/host/homes.h"
+#include "server/host/placement.h"
+#include "server/host/supervisor.h"
+#include "server/tools/cli/serve_base.h"
+
+// A worker's part of a terminal's status.
+typedef struct cm_serve_drawing {
+    char *text;
+    size_t size, capacity;
+} cm_serve_drawing;
+
+typedef struct cm_serve_seat {
+    uint16_t port; // 0: none yet
+    bool ready;    // it lives and has its rooms
+    cm_worker_load load;
+    cm_serve_drawing drawing;
+} cm_serve_seat;
+
+// A question of an operator that workers answer.
+typedef struct cm_serve_question {
+    uint64_t number;  // of cm_admin_later; 0: free
+    uint64_t waiting; // a bit a worker
+} cm_serve_question;
+
+typedef struct cm_serve_server {
+    cm_serve_base *base;
+    cm_supervisor *supervisor;
+    uint32_t count; // of workers
+    cm_serve_seat workers[CM_WORKERS_MAX];
+    cm_homes homes; // every room
+    cm_used_tokens used;
+    cm_bans bans, banned_addresses;
+    cm_admin *admin;
+    cm_serve_question questions[CM_ADMIN_PEERS_MAX];
+    uint64_t shown_us; // when the status is drawn next
+    int status;        // the worst so far
+    bool recalled, ready, draining, printed, drain_asked;
+} cm_serve_server;
+
+// As many as the configuration says: one for each core but one, at least one, where it does not.
+uint32_t cm_serve_worker_count(const cm_config *config);
+
+// To every worker that lives, but one.
+void cm_serve_tell_all(cm_serve_server *s, uint32_t but, const cm_worker_message *message);
+// The worker for one more room, which counts as its from now on; CM_PLACEMENT_NONE: all are full.
+uint32_t cm_serve_place(cm_serve_server *s);
+
+// The admin socket, if it fits: an exit status, after a message where it is not 0.
+int cm_serve_ask_open(cm_serve_server *s);
+// A line of a worker's answer; "": it has no more.
+void cm_serve_ask_answered(cm_serve_server *s, uint32_t worker, uint64_t number, const char *line);
+// It answers nothing any more.
+void cm_serve_ask_died(cm_serve_server *s, uint32_t worker);
+
+#endif

@@ -1,0 +1,355 @@
+// One loop: what the supervisor says, then what is due. Signals of a terminal are not for it.
+#include "server/tools/cli/serve_worker.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "server/tools/cli/cli.h"
+#include "server/tools/cli/serve_admin.h"
+
+#define SECOND_US 1000000u
+
+typedef struct worker {
+    cm_serve_host *host;
+    cm_worker_link link;
+    cm_homes elsewhere; // rooms of other workers
+    cm_homes own;       // as the supervisor was told
+    cm_serve_admin answers;
+    cm_worker_message heard;
+    uint64_t asked; // number of the question that is answered
+    uint64_t second_us, second_cpu_us;
+    bool undo;
+} worker;
+
+// What the host asks of its shell ----------------------------------------------------------------
+
+static void log_line(void *user, int level, const char *json_line)
+{
+    worker *w = user;
+    cm_worker_link_text(&w->link, CM_WORKER_SAYS_LOG, (uint32_t)level, json_line);
+}
+
+static void print(void *user, const char *line)
+{
+    worker *w = user;
+    cm_worker_link_text(&w->link, CM_WORKER_SAYS_PRINT, 0, line);
+}
+
+static void draw(void *user, bool first, const char *lines)
+{
+    worker *w = user;
+    cm_worker_link_text(&w->link, CM_WORKER_SAYS_DRAW, first, lines);
+}
+
+static void keep_used(void *user, const cm_used_token *token)
+{
+    worker *w = user;
+    cm_worker_message message = {.type = CM_WORKER_SAYS_USED, .used = *token};
+    cm_worker_link_send(&w->link, &message);
+}
+
+static void answer_line(void *user, const char *json_line)
+{
+    worker *w = user;
+    cm_worker_message message = {.type = CM_WORKER_SAYS_ANSWER, .ask = {.number = w->asked}};
+    size_t length = strlen(json_line);
+    if (length < sizeof message.ask.text) { // lines of log.h are
+        memcpy(message.ask.text, json_line, length + 1);
+        cm_worker_link_send(&w->link, &message);
+    }
+}
+
+// What the supervisor is told
+// ----------------------------------------------------------------------
+
+static void note_of(const worker *w, uint32_t number, cm_worker_room_note *note)
+{
+    const cm_serve_room *room = &w->host->rooms.rooms[number];
+    cm_hosted_room *hosted = cm_worker_room_at(w->host->worker, number);
+    memset(note, 0, sizeof *note);
+    memcpy(note->name, room->name, strlen(room->name) + 1);
+    memcpy(note->scene, cm_scene_name(room->scene), strlen(cm_scene_name(room->scene)) + 1);
+    note->match_id = cm_hosted_room_roster(hosted)->match_id;
+    note->port = cm_worker_port(w->host->worker);
+}
+
+static bool is_told(const worker *w)
+{
+    bool same = w->own.count == w->host->rooms.count;
+    for (uint32_t i = 0; same && i < w->own.count; i++) {
+        const cm_home *home = &w->own.list[i];
+        cm_hosted_room *room = cm_worker_room_at(w->host->worker, i);
+        same = cm_hosted_room_roster(room)->match_id == home->room.match_id;
+    }
+    return same;
+}
+
+// Rooms that came and went since the last time. The list is in the order of the worker's rooms.
+static void tell_rooms(worker *w)
+{
+    if (is_told(w)) {
+        return;
+    }
+    cm_homes now = {0};
+    cm_worker_message message = {0};
+    for (uint32_t i = 0; i < w->host->rooms.count; i++) {
+        cm_home home = {0};
+        note_of(w, i, &home.room);
+        if (!cm_homes_put(&now, &home)) {
+            cm_homes_free(&now);
+            return; // no memory now: with the next turn
+        }
+        const cm_home *before = cm_homes_find(&w->own, home.room.name);
+        if (before == NULL || before->room.match_id != home.room.match_id) {
+            message.type = CM_WORKER_SAYS_ROOM;
+            message.room = home.room;
+            cm_worker_link_send(&w->link, &message);
+        }
+    }
+    for (uint32_t i = 0; i < w->own.count; i++) {
+        if (cm_homes_find(&now, w->own.list[i].room.name) == NULL) {
+            message.type = CM_WORKER_SAYS_GONE;
+            message.room = w->own.list[i].room;
+            cm_worker_link_send(&w->link, &message);
+        }
+    }
+    cm_homes_free(&w->own);
+    w->own = now;
+}
+
+static void tell_load(worker *w, uint64_t now_us)
+{
+    uint64_t passed = now_us - w->second_us, cpu_us = 0;
+    if (passed < SECOND_US) {
+        return;
+    }
+    for (uint32_t i = 0; i < w->host->rooms.count; i++) {
+        cm_hosted_room_stats stats;
+        cm_hosted_room_stats_get(cm_worker_room_at(w->host->worker, i), &stats);
+        cpu_us += stats.cpu_us;
+    }
+    uint64_t spent = cpu_us > w->second_cpu_us ? cpu_us - w->second_cpu_us : 0; // rooms may go
+    cm_worker_message message = {.type = CM_WORKER_SAYS_LOAD};
+    message.load.permille = (uint32_t)(1000 * spent / passed);
+    message.load.rooms = w->host->rooms.count;
+    cm_worker_link_send(&w->link, &message);
+    w->second_us = now_us;
+    w->second_cpu_us = cpu_us;
+}
+
+// What it is told
+// ------------------------------------------------------------------------------------
+
+static void answer(worker *w)
+{
+    cm_admin_def def = {.answer = cm_serve_admin_answer, .user = &w->answers};
+    w->asked = w->heard.ask.number;
+    char request[CM_ADMIN_REQUEST_MAX];
+    memcpy(request, w->heard.ask.text, sizeof request);
+    cm_admin_answer(&def, request, answer_line, w);
+    tell_rooms(w); // before the end of the answer: whoever has it finds the room
+    answer_line(w, "");
+}
+
+static void take_home(worker *w, bool is_there)
+{
+    cm_home home = {.room = w->heard.room};
+    if (is_there) {
+        (void)cm_homes_put(&w->elsewhere, &home); // no memory: players are told of no such room
+    } else {
+        cm_homes_remove(&w->elsewhere, home.room.name);
+    }
+}
+
+static void take_ban(worker *w)
+{
+    if (w->heard.ban.banned) {
+        (void)cm_worker_ban(w->host->worker, w->heard.ban.by_address, w->heard.ban.who);
+    } else {
+        cm_worker_unban(w->host->worker, w->heard.ban.by_address, w->heard.ban.who);
+    }
+}
+
+static void hear_one(worker *w, uint64_t now_us)
+{
+    switch (w->heard.type) {
+    case CM_WORKER_TOLD_ROOM:
+        take_home(w, true);
+        break;
+    case CM_WORKER_TOLD_GONE:
+        take_home(w, false);
+        break;
+    case CM_WORKER_TOLD_PORTS:
+        cm_worker_set_ports(w->host->worker, w->heard.ports.port, w->heard.ports.count);
+        break;
+    case CM_WORKER_TOLD_START:
+        cm_serve_host_log_rooms(w->host);
+        break;
+    case CM_WORKER_TOLD_USED:
+        (void)cm_worker_recall_used(w->host->worker, &w->heard.used);
+        break;
+    case CM_WORKER_TOLD_BAN:
+        take_ban(w);
+        break;
+    case CM_WORKER_TOLD_KEYS:
+        cm_worker_set_keys(w->host->worker, &w->heard.keys);
+        break;
+    case CM_WORKER_TOLD_ASK:
+        answer(w);
+        break;
+    case CM_WORKER_TOLD_DRAIN:
+        if (!w->host->draining) {
+            cm_serve_host_drain(w->host, w->heard.line.text, now_us);
+        }
+        break;
+    case CM_WORKER_TOLD_UNDO:
+        w->undo = true;
+        break;
+    default:
+        break; // nothing of another build
+    }
+}
+
+// Without a supervisor nobody would bring its rooms back, nor send anybody here.
+static void end_with_supervisor(void)
+{
+    _exit(CM_STATUS_FAILED);
+}
+
+static void hear(worker *w, uint64_t now_us)
+{
+    cm_worker_link_state state;
+    while ((state = cm_worker_link_next(&w->link, &w->heard)) == CM_WORKER_LINK_MESSAGE) {
+        hear_one(w, now_us);
+    }
+    if (state == CM_WORKER_LINK_ENDED) {
+        end_with_supervisor();
+    }
+    cm_worker_link_flush(&w->link);
+}
+
+// While it writes and verifies it is told nothing any more; the end of the socket is the end.
+static void wait_at_end(void *user, uint32_t most_ms)
+{
+    worker *w = user;
+    struct pollfd link = {.fd = w->link.descriptor, .events = POLLIN};
+    if (most_ms > 0) {
+        (void)poll(&link, 1, (int)most_ms);
+    }
+    while (true) {
+        cm_worker_link_state state = cm_worker_link_next(&w->link, &w->heard);
+        if (state == CM_WORKER_LINK_ENDED) {
+            end_with_supervisor();
+        }
+        if (state == CM_WORKER_LINK_EMPTY) {
+            break;
+        }
+    }
+    cm_worker_link_flush(&w->link);
+}
+
+// Its life
+// -----------------------------------------------------------------------------------------
+
+static bool recall(const worker *w, const cm_serve_worker_def *def)
+{
+    bool whole = true;
+    for (uint32_t i = 0; i < def->used->capacity; i++) {
+        const cm_used_token *token = &def->used->table[i];
+        if (token->expires_unix_s != 0) {
+            whole = cm_worker_recall_used(w->host->worker, token) && whole;
+        }
+    }
+    for (uint32_t i = 0; i < def->bans->count; i++) {
+        whole = cm_worker_recall_ban(w->host->worker, false, def->bans->ids[i]) && whole;
+    }
+    for (uint32_t i = 0; i < def->banned_addresses->count; i++) {
+        whole = cm_worker_recall_ban(w->host->worker, true, def->banned_addresses->ids[i]) && whole;
+    }
+    return whole;
+}
+
+static int start(worker *w, const cm_serve_worker_def *def)
+{
+    cm_worker_message message = {.type = CM_WORKER_SAYS_READY};
+    int status = cm_serve_host_open(w->host, def->matches);
+    if (status == CM_STATUS_DONE && !recall(w, def)) {
+        cm_cli_error("serve: matches: door.db: more rows than are kept");
+        status = CM_STATUS_FAILED;
+    }
+    if (status != CM_STATUS_DONE) {
+        cm_serve_host_undo(w->host);
+        message.type = CM_WORKER_SAYS_FAILED;
+        message.status = status;
+    } else {
+        w->answers = (cm_serve_admin){.config = &w->host->config,
+                                      .rooms = &w->host->rooms,
+                                      .worker = w->host->worker,
+                                      .store = w->host->store,
+                                      .log = &w->host->log};
+        cm_worker_set_homes(w->host->worker, &w->elsewhere);
+        w->second_us = cm_serve_now_us();
+        tell_rooms(w);
+        message.port = cm_worker_port(w->host->worker);
+    }
+    cm_worker_link_send(&w->link, &message);
+    return status;
+}
+
+static void wait_until(const worker *w, uint64_t due)
+{
+    uint64_t now = cm_serve_now_us();
+    uint64_t left = due > now ? due - now : 0;
+    left = left < 100000 ? left : 100000;
+    short out = cm_worker_link_is_full(&w->link) ? POLLOUT : 0;
+    struct pollfd fds[] = {{.fd = cm_worker_descriptor(w->host->worker), .events = POLLIN},
+                           {.fd = w->link.descriptor, .events = (short)(POLLIN | out)}};
+    struct timespec timeout = {.tv_nsec = (long)left * 1000};
+    (void)ppoll(fds, sizeof fds / sizeof fds[0], &timeout, NULL);
+}
+
+static void run(worker *w)
+{
+    while (!cm_worker_drained(w->host->worker) && !w->undo) {
+        uint64_t now = cm_serve_now_us();
+        hear(w, now);
+        uint64_t due = cm_serve_host_turn(w->host, now);
+        tell_rooms(w);
+        tell_load(w, now);
+        wait_until(w, due);
+    }
+}
+
+int cm_serve_worker(const cm_serve_worker_def *def)
+{
+    static worker w; // too large for a stack
+    memset(&w, 0, sizeof w);
+    w.host = def->host;
+    cm_worker_link_open(&w.link, def->descriptor);
+    w.host->shell = (cm_serve_shell){.user = &w,
+                                     .log = log_line,
+                                     .print = print,
+                                     .draw = def->terminal ? draw : NULL,
+                                     .keep_used = keep_used,
+                                     .wait = wait_at_end};
+    int status = start(&w, def);
+    if (status == CM_STATUS_DONE) {
+        run(&w);
+        if (w.undo) {
+            cm_serve_host_undo(w.host);
+        } else {
+            status = cm_serve_host_finish(w.host);
+        }
+    }
+    while (cm_worker_link_flush(&w.link) && cm_worker_link_is_full(&w.link)) {
+        wait_at_end(&w, 5);
+    }
+    cm_serve_host_close(w.host);
+    cm_homes_free(&w.elsewhere);
+    cm_homes_free(&w.own);
+    cm_worker_link_close(&w.link);
+    return status;
+}

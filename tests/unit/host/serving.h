@@ -1,0 +1,39 @@
+// A `carom serve` in a child process, for tests of the whole command: its arguments, signals, files
+// and what it prints.
+#ifndef TESTS_SERVING_H
+#define TESTS_SERVING_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct serving {
+    pid_t pid;
+    char directory[64];
+    char out[128], err[128], ready[128], matches[128];
+} serving;
+
+// A child of ours ends with us, however we end.
+pid_t serving_fork_child(void);
+// Of its own, not that of the working directory.
+void serving_use_catalogue(const serving *c);
+void serving_make_directory(serving *c);
+void serving_remove_directory(const serving *c);
+void serving_start(serving *c, int argc, char **argv);
+// Waits for its end: its status, or 128 and the signal.
+int serving_finish(const serving *c);
+void serving_read_text(const char *path, char *text, size_t size);
+// Until `path` has `bytes`; a child that ends first, or a minute, is a failure.
+void serving_wait_for_size(const serving *c, const char *path, int64_t bytes);
+// Every line of the log is a JSON object that begins with its time, level and event; returns how
+// many lines have the event, and of the last one a text member.
+uint32_t serving_read_log(const char *path, const char *event, const char *member, char found[256]);
+// Until the log has so many lines of an event; likewise.
+void serving_wait_for_log(const serving *c, const char *event, uint32_t count);
+// What the admin socket answers, its lines.
+const char *serving_ask(const serving *c, const char *request);
+// A UDP port of loopback that is taken for as long as the test runs.
+void serving_take_port(char address[64]);
+// One message of the program on stderr, nothing on stdout, no file.
+void serving_expect_nothing_left(const serving *c, const char *said);
+
+#endif

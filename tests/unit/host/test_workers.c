@@ -1,0 +1,248 @@
+// Goal: `carom serve --workers N` is N processes, each on its own port, and one over them that
+// brings back what dies: the same match, file and port. Method: real processes, really killed; the
+// log tells when.
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "server/record/match_file.h"
+#include "server/record/replay.h"
+#include "tests/unit/host/serving.h"
+
+#define WORKERS_MAX 8u
+
+static void start_workers(serving *c, char *workers)
+{
+    unsetenv("CAROM_BINARY");
+    char *argv[] = {"carom",
+                    "serve",
+                    "--insecure",
+                    "--workers",
+                    workers,
+                    "--listen",
+                    "127.0.0.1:0",
+                    "--room",
+                    "a=tests/scenes/sandbox.json",
+                    "--room",
+                    "b=tests/scenes/sandbox.json",
+                    "--matches",
+                    c->matches,
+                    "--ready-file",
+                    c->ready,
+                    "--status-interval-ms",
+                    "100",
+                    NULL};
+    serving_start(c, 17, argv);
+    serving_wait_for_size(c, c->ready, 1);
+}
+
+// Children of a process, in ascending order.
+static uint32_t children_of(pid_t parent, pid_t children[WORKERS_MAX])
+{
+    uint32_t count = 0;
+    DIR *processes = opendir("/proc");
+    const struct dirent *entry;
+    while (processes != NULL && (entry = readdir(processes)) != NULL && count < WORKERS_MAX) {
+        char path[300];
+        int pid, of;
+        snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
+        FILE *stat = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' ? fopen(path, "r") : NULL;
+        if (stat != NULL && fscanf(stat, "%d (%*[^)]) %*c %d", &pid, &of) == 2 && of == parent) {
+            children[count++] = pid;
+        }
+        if (stat != NULL) {
+            fclose(stat);
+        }
+    }
+    closedir(processes);
+    return count;
+}
+
+// Nobody has the directory of matches any more.
+static void wait_for_all(const serving *c)
+{
+    int matches = open(c->matches, O_RDONLY | O_DIRECTORY);
+    cr_assert_eq(flock(matches, LOCK_EX), 0);
+    close(matches);
+}
+
+static uint32_t lines_of(const char *path)
+{
+    char text[1024];
+    uint32_t lines = 0;
+    serving_read_text(path, text, sizeof text);
+    for (const char *at = text; *at != '\0'; at++) {
+        lines += *at == '\n';
+    }
+    return lines;
+}
+
+// Every match of the directory, by its end; and how often they were resumed.
+static void count_matches(const serving *c, uint32_t ends[CM_MATCH_CUT + 1], uint32_t *resumes)
+{
+    DIR *matches = opendir(c->matches);
+    const struct dirent *entry;
+    *resumes = 0;
+    memset(ends, 0, (CM_MATCH_CUT + 1) * sizeof *ends);
+    while ((entry = readdir(matches)) != NULL) {
+        char path[512];
+        cm_match_file *file;
+        cm_match_error error;
+        cm_match_info info;
+        snprintf(path, sizeof path, "%s/%s", c->matches, entry->d_name);
+        if (strlen(path) > 6 && strcmp(path + strlen(path) - 6, ".match") == 0) {
+            cr_assert_eq(cm_match_open(path, &file, &error), CAROM_OK, "%s", error.message);
+            cm_match_info_get(file, &info);
+            ends[info.end]++;
+            *resumes += info.resumes;
+            cm_match_close(file);
+            cm_replay_report report;
+            cr_assert_eq(cm_replay_verify(path, NULL, &report), CAROM_OK, "%s",
+                         report.error.message);
+        }
+    }
+    closedir(matches);
+}
+
+Test(workers, each_has_a_port_and_a_line_of_the_ready_file)
+{
+    serving c;
+    char out[4096], ready[1024];
+    pid_t children[WORKERS_MAX];
+    serving_make_directory(&c);
+    start_workers(&c, "3");
+    cr_expect_eq(lines_of(c.ready), 3);
+    cr_expect_eq(children_of(c.pid, children), 3);
+    serving_wait_for_log(&c, "room", 2);
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(serving_finish(&c), 0);
+    serving_read_text(c.out, out, sizeof out);
+    serving_read_text(c.ready, ready, sizeof ready);
+    const char *at = out;
+    for (char *line = strtok(ready, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        cr_expect_eq(strncmp(at, "listening on ", 13), 0, "%s", at);
+        cr_expect_eq(strncmp(at + 13, line, strlen(line)), 0, "%s is not %s", line, at);
+        at = strchr(at, '\n') + 1;
+    }
+    serving_remove_directory(&c);
+}
+
+// The port after that of `listen` is taken: whichever of the two is, nothing is left.
+Test(workers, one_that_cannot_listen_ends_the_start_and_leaves_nothing)
+{
+    serving c;
+    char taken[64], address[64];
+    unsetenv("CAROM_BINARY");
+    serving_make_directory(&c);
+    serving_take_port(taken);
+    unsigned port = (unsigned)strtoul(strrchr(taken, ':') + 1, NULL, 10);
+    snprintf(address, sizeof address, "127.0.0.1:%u", port - 1);
+    char *argv[] = {"carom",     "serve",   "--insecure",
+                    "--workers", "2",       "--listen",
+                    address,     "--scene", "tests/scenes/sandbox.json",
+                    "--matches", c.matches, NULL};
+    serving_start(&c, 11, argv);
+    cr_expect_eq(serving_finish(&c), 1);
+    serving_expect_nothing_left(&c, ": ");
+    serving_remove_directory(&c);
+}
+
+Test(workers, one_that_is_killed_comes_back_with_its_match)
+{
+    serving c;
+    char found[256];
+    uint32_t ends[CM_MATCH_CUT + 1], resumes;
+    pid_t before[WORKERS_MAX], after[WORKERS_MAX];
+    serving_make_directory(&c);
+    start_workers(&c, "2");
+    serving_wait_for_log(&c, "room", 2);
+    serving_wait_for_size(&c, c.out, 4000); // some ticks are recorded
+    cr_assert_eq(children_of(c.pid, before), 2);
+    kill(before[0], SIGKILL);
+    serving_wait_for_log(&c, "worker is back", 1);
+    cr_expect_eq(serving_read_log(c.err, "worker died", "signal", found), 1);
+    cr_expect_str_eq(found, "Killed");
+    cr_expect_eq(serving_read_log(c.err, "match resumed", "room", found), 1);
+    cr_assert_eq(children_of(c.pid, after), 2);
+    cr_expect_neq(after[0] + after[1], before[0] + before[1]);
+    const char *rooms = serving_ask(&c, "{\"command\":\"rooms\"}");
+    cr_expect(strstr(rooms, "\"room\":\"a\"") != NULL && strstr(rooms, "\"room\":\"b\"") != NULL);
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(serving_finish(&c), 0);
+    count_matches(&c, ends, &resumes);
+    cr_expect_eq(ends[CM_MATCH_DRAINED], 2);
+    cr_expect_eq(resumes, 1);
+    serving_remove_directory(&c);
+}
+
+// Whoever kills the supervisor kills all; the next server waits until they are gone.
+Test(workers, they_end_with_their_supervisor)
+{
+    serving c;
+    uint32_t ends[CM_MATCH_CUT + 1], resumes;
+    pid_t children[WORKERS_MAX];
+    serving_make_directory(&c);
+    start_workers(&c, "2");
+    serving_wait_for_log(&c, "room", 2);
+    serving_wait_for_size(&c, c.out, 4000);
+    cr_assert_eq(children_of(c.pid, children), 2);
+    kill(children[1], SIGSTOP); // it could not even look at its socket
+    kill(c.pid, SIGKILL);
+    serving_finish(&c);
+    wait_for_all(&c);
+    count_matches(&c, ends, &resumes);
+    cr_expect_eq(ends[CM_MATCH_LIVE], 2);
+    setenv("CAROM_RESUME", "true", 1);
+    cr_assert_eq(unlink(c.ready), 0);
+    start_workers(&c, "3"); // another number: they go where there is place
+    serving_wait_for_log(&c, "room", 2);
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(serving_finish(&c), 0);
+    count_matches(&c, ends, &resumes);
+    cr_expect_eq(ends[CM_MATCH_DRAINED], 2);
+    cr_expect_eq(resumes, 2);
+    serving_remove_directory(&c);
+}
+
+// Rooms that an operator opens go to the worker with the fewest, and are found by their name.
+Test(workers, an_operator_reaches_every_room)
+{
+    serving c;
+    char request[256], out[4096];
+    serving_make_directory(&c);
+    start_workers(&c, "4");
+    for (int i = 0; i < 2; i++) {
+        snprintf(request, sizeof request,
+                 "{\"command\":\"open\",\"room\":\"more%d\",\"scene\":"
+                 "\"tests/scenes/sandbox.json\"}",
+                 i);
+        cr_expect_str_eq(serving_ask(&c, request), "{\"done\":\"open\"}\n");
+        cr_expect_not_null(strstr(serving_ask(&c, request), "there is a room of that name"));
+    }
+    strcpy(out, serving_ask(&c, "{\"command\":\"rooms\"}"));
+    uint32_t ports = 0;
+    char seen[4][16] = {""};
+    for (const char *at = out; (at = strstr(at, "\"port\":")) != NULL; at++, ports++) {
+        cr_assert_lt(ports, 4);
+        snprintf(seen[ports], sizeof seen[ports], "%.*s", (int)strcspn(at + 7, ",}"), at + 7);
+        for (uint32_t i = 0; i < ports; i++) {
+            cr_expect_str_neq(seen[i], seen[ports], "a worker has two rooms, another none");
+        }
+    }
+    cr_expect_eq(ports, 4, "%s", out);
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"close\",\"room\":\"more1\"}"),
+                     "{\"done\":\"close\"}\n");
+    cr_expect_not_null(strstr(serving_ask(&c, "{\"command\":\"close\",\"room\":\"more1\"}"),
+                              "there is no room of that name"));
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"drain\"}"), "{\"done\":\"drain\"}\n");
+    cr_assert_eq(serving_finish(&c), 0);
+    serving_remove_directory(&c);
+}
