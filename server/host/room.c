@@ -475,6 +475,11 @@ void cm_room_set_clock(cm_room *room, double (*clock)(void *context), void *cont
     carom_world_set_clock(carom_game_world(room->game), clock, context);
 }
 
+void cm_room_set_log(cm_room *room, const carom_log *log)
+{
+    carom_world_set_log(carom_game_world(room->game), log);
+}
+
 void cm_room_profile_get(const cm_room *room, cm_room_profile *profile)
 {
     *profile = room->profile;

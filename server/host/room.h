@@ -93,6 +93,8 @@ void cm_room_stats_get(const cm_room *room, cm_room_stats *stats);
 // A monotonic clock in seconds, or NULL (the default: nothing is measured). Never influences the
 // room.
 void cm_room_set_clock(cm_room *room, double (*clock)(void *context), void *context);
+// What its world has to say, ticks stepped again included; NULL: nobody listens.
+void cm_room_set_log(cm_room *room, const carom_log *log);
 void cm_room_profile_get(const cm_room *room, cm_room_profile *profile);
 
 #endif

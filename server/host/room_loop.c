@@ -1,6 +1,7 @@
 // The room's clock and its record. Typical: 60 ticks a second of 1 ms each; one tick recorded a
 // tick, some ten ticks behind the newest; a keyframe every 30 s.
 #include "server/host/room_loop.h"
+#include "server/host/tally.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,11 +23,11 @@ struct cm_room_loop {
     void *user;
 
     uint64_t origin_us, now_us;
-    uint64_t slowed_us;         // that the clock was moved by
-    uint64_t slowed_before_us;  // of that, before the present second
-    uint32_t rate_permille;     // of the last second
-    cm_room_profile profile;    // at the begin of the present second
-    uint64_t contacts, resting; // as the log last said
+    uint64_t slowed_us;        // that the clock was moved by
+    uint64_t slowed_before_us; // of that, before the present second
+    uint32_t rate_permille;    // of the last second
+    cm_room_profile profile;   // at the begin of the present second
+    cm_tally tally;            // of what the world said
     cm_room_loop_stats stats;
 };
 
@@ -68,6 +69,8 @@ static carom_result open_room(cm_room_loop *loop, const cm_room_loop_def *def, c
         if (loop->clock_us != NULL) {
             cm_room_set_clock(loop->room, seconds_now, loop);
         }
+        carom_log said = cm_tally_log(&loop->tally);
+        cm_room_set_log(loop->room, &said);
     }
     return result;
 }
@@ -296,14 +299,7 @@ static void count_stages(cm_room_loop *loop)
 
 bool cm_room_loop_second(cm_room_loop *loop, uint64_t passed_us, const cm_log *log)
 {
-    // What a world left out is never silent.
-    carom_world_stats world;
-    carom_world_stats_get(cm_room_world(loop->room), &world);
-    uint64_t tick = cm_room_tick(loop->room);
-    cm_log_growth(log, "contacts above the limit were left out", "contacts", world.contacts_dropped,
-                  tick, &loop->contacts);
-    cm_log_growth(log, "bodies were put to rest, their state was not finite", "bodies",
-                  world.bodies_put_to_rest, tick, &loop->resting);
+    cm_tally_write(&loop->tally, log);
     count_stages(loop);
 
     uint64_t expected = passed_us * loop->tick_rate / SECOND_US;

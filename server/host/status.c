@@ -92,9 +92,11 @@ uint32_t cm_status_block(const cm_status *status, char text[CM_STATUS_BLOCK_MAX]
     if (w->datagrams_refused > 0) {
         add(&b, "  refused   %llu datagrams\n", (unsigned long long)w->datagrams_refused);
     }
-    if (w->contacts_dropped > 0 || w->bodies_put_to_rest > 0) {
-        add(&b, "  LEFT OUT  %llu contacts above the limit   %llu bodies put to rest\n",
-            (unsigned long long)w->contacts_dropped, (unsigned long long)w->bodies_put_to_rest);
+    for (uint32_t i = 0; i < CAROM_LOG_CODE_COUNT; i++) {
+        carom_log_code code = (carom_log_code)i;
+        if (w->told[i] > 0 && carom_log_level_of(code) != CAROM_LOG_DEBUG) {
+            add(&b, "  WORLD     %llu %s\n", (unsigned long long)w->told[i], carom_log_text(code));
+        }
     }
     if (w->messages_dropped > 0) {
         add(&b, "  LEFT OUT  %llu messages of the module\n",
@@ -143,9 +145,12 @@ static void add_short(cm_line *line, const cm_status *status)
     add_uint_if(line, "seen_clamped", w->seen_clamped);
     add_uint_if(line, "datagrams_refused", w->datagrams_refused);
     add_uint_if(line, "ticks_behind", w->ticks_behind);
-    add_uint_if(line, "contacts_dropped", w->contacts_dropped);
-    add_uint_if(line, "bodies_put_to_rest", w->bodies_put_to_rest);
     add_uint_if(line, "messages_dropped", w->messages_dropped);
+    for (uint32_t i = 0; i < CAROM_LOG_CODE_COUNT; i++) {
+        if (carom_log_level_of((carom_log_code)i) != CAROM_LOG_DEBUG) {
+            add_uint_if(line, carom_log_name((carom_log_code)i), w->told[i]);
+        }
+    }
 }
 
 #define NAME(name, text) #name,
@@ -197,8 +202,9 @@ static void add_full(cm_line *line, const cm_status *status)
     cm_line_uint(line, "turn_datagrams_max", w->turn_datagrams_max);
     cm_line_uint(line, "turn_steps_max", w->turn_steps_max);
     cm_line_uint(line, "ticks_behind", w->ticks_behind);
-    cm_line_uint(line, "contacts_dropped", w->contacts_dropped);
-    cm_line_uint(line, "bodies_put_to_rest", w->bodies_put_to_rest);
+    for (uint32_t i = 0; i < CAROM_LOG_CODE_COUNT; i++) {
+        add_uint_if(line, carom_log_name((carom_log_code)i), w->told[i]);
+    }
     cm_line_uint(line, "messages_dropped", w->messages_dropped);
     cm_line_uint(line, "recorded_bytes", status->match.bytes);
 }

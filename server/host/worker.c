@@ -638,8 +638,9 @@ static void add_room_stats(const cm_hosted_room *room, cm_worker_stats *stats)
     for (uint32_t i = 0; i < CM_POINTER_REASONS; i++) {
         stats->poses_refused[i] += from.room.poses_refused[i];
     }
-    stats->contacts_dropped += from.world.contacts_dropped;
-    stats->bodies_put_to_rest += from.world.bodies_put_to_rest;
+    for (uint32_t i = 0; i < CAROM_LOG_CODE_COUNT; i++) {
+        stats->told[i] += from.world.told[i];
+    }
     stats->bodies_asleep += from.world.sleeping;
     stats->islands += from.world.islands;
     stats->ticks_behind += from.ticks_behind;

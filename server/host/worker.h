@@ -59,9 +59,9 @@ typedef struct cm_worker_stats {
     uint64_t turn_datagrams_max, turn_steps_max;        // the most work of one turn (net.h)
     uint64_t narrowed;                                  // connections ended by a narrower path
     uint64_t packet_reasons[CM_PACKET_REASON_COUNT];
-    uint64_t ticks_behind;       // ticks that the clock was slowed by
-    uint64_t contacts_dropped;   // above the scene's limit, ticks stepped again included
-    uint64_t bodies_put_to_rest; // whose state would have become infinite, likewise
+    uint64_t ticks_behind; // ticks that the clock was slowed by
+    uint64_t
+        told[CAROM_LOG_CODE_COUNT]; // by the worlds (carom/log.h), ticks stepped again included
     uint64_t messages_dropped; // of the module, in confirmed ticks: above a limit, or not sendable
 } cm_worker_stats;
 

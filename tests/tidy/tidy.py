@@ -78,7 +78,8 @@ HOST_ORDER = ["log", "admin", "room_list", "config", "elf", "elf_dynamic", "modu
               "module_loader", "key_file", "metrics", "outbox", "bans", "used_tokens",
               "worker_link", "homes", "placement", "respawn", "supervisor",
               "admission", "connections", "door", "commands", "peer_account", "sight", "session", "history", "inbox",
-              "room", "snapshot", "frame", "replicate", "arrivals", "room_loop", "net", "roster", "clients",
+              "room", "snapshot", "frame", "replicate", "arrivals", "tally",
+              "room_loop", "net", "roster", "clients",
               "publisher", "hosted_room", "worker", "status"]
 
 LIBRARIES = {

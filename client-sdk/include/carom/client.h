@@ -43,13 +43,6 @@ typedef enum carom_client_state {
     CAROM_CLIENT_UNSTABLE,
 } carom_client_state;
 
-typedef enum carom_log_level {
-    CAROM_LOG_ERROR = 0,
-    CAROM_LOG_WARNING,
-    CAROM_LOG_INFO,
-    CAROM_LOG_DEBUG,
-} carom_log_level;
-
 // Always begin with carom_default_client_def, whose values stand here; what is not mentioned is 0.
 // A callback may be NULL. It must not call carom_client_destroy.
 typedef struct carom_client_def {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "server/host/tally.h"
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/load.h"
 #include "server/tools/offline/rollback.h"
@@ -31,6 +32,7 @@ typedef struct sim {
     cm_rollback rollback;
     cm_sim_events events;
     cm_sim_timing timing;
+    cm_tally tally;
     uint64_t hash; // of all ticks, while they are timed
     void *image;   // likewise
     size_t image_size;
@@ -136,35 +138,24 @@ static void print(sim *s, bool last)
     s->events.count = 0;
 }
 
-// Says what a run left out, so that no limit is met in silence.
+// Says what a run left out, so that no limit is met in silence. With --rollback every tick is
+// stepped more than once, and counted as often.
 static void warn(const sim *s)
 {
-    carom_world_stats stats;
-    carom_world_stats_get(s->run.world, &stats);
-    if (stats.contacts_dropped > 0) {
-        cm_cli_error("sim: %llu contacts above the limit of %u were left out",
-                     (unsigned long long)stats.contacts_dropped,
-                     (unsigned)carom_world_limits(s->run.world).contacts);
-    }
-    if (stats.lcp_iterative > 0) {
-        cm_cli_error(
-            "sim: %llu times an island was solved iteratively, less exactly: it had more rows "
-            "than direct_rows, or defied a direct solution",
-            (unsigned long long)stats.lcp_iterative);
-    }
-    if (stats.bodies_put_to_rest > 0) {
-        cm_cli_error("sim: %llu times a body's state would have become infinite and it was put to "
-                     "rest",
-                     (unsigned long long)stats.bodies_put_to_rest);
-    }
-    if (stats.rounds_capped > 0) {
-        cm_cli_error("sim: the hits of %llu steps had not ended after 256 rounds",
-                     (unsigned long long)stats.rounds_capped);
-    }
-    if (stats.steps_over_bound > 0) {
-        cm_cli_error("sim: %llu ticks wanted more substeps or more pairs than the volume solver's "
-                     "bounds allow",
-                     (unsigned long long)stats.steps_over_bound);
+    for (uint32_t i = 0; i < CAROM_LOG_CODE_COUNT; i++) {
+        const cm_tally_row *row = &s->tally.rows[i];
+        carom_log_code code = (carom_log_code)i;
+        if (row->count == 0 || carom_log_level_of(code) == CAROM_LOG_DEBUG) {
+            continue;
+        }
+        char name[CM_NAME_MAX + 16] = "";
+        if (!carom_body_id_is_null(row->first_body)) {
+            strcpy(name, ": ");
+            cm_offline_body_name(&s->run, row->first_body.index, name + 2, sizeof name - 2);
+        }
+        cm_cli_error("sim: %llu %s (%s; first in the step from tick %llu%s)",
+                     (unsigned long long)row->count, carom_log_text(code), carom_log_name(code),
+                     (unsigned long long)row->first_tick, name);
     }
 }
 
@@ -257,6 +248,8 @@ static int create(sim *s)
         int status = fail(s->options.scene, result);
         return result == CAROM_ERROR_MEMORY ? status : CM_STATUS_USAGE;
     }
+    carom_log said = cm_tally_log(&s->tally);
+    carom_world_set_log(s->run.world, &said);
     if (s->options.timing) {
         carom_world_set_clock(s->run.world, now, NULL);
         s->image_size = (cm_offline_save_bound(&s->run) + 63) / 64 * 64;

@@ -89,6 +89,15 @@ typedef struct carom_error {
     uint32_t shape;       // of the shapes given, whose field it is; CAROM_NO_SHAPE: of none
 } carom_error;
 
+// How much a message matters: something was left out or lost; something is less good than it should
+// be; what goes on; what only who looks for a fault wants to know.
+typedef enum carom_log_level {
+    CAROM_LOG_ERROR = 0,
+    CAROM_LOG_WARNING,
+    CAROM_LOG_INFO,
+    CAROM_LOG_DEBUG,
+} carom_log_level;
+
 // Memory hooks. allocate returns memory aligned for any type, or NULL; release takes NULL.
 typedef struct carom_allocator {
     void *context;

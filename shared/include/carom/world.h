@@ -33,6 +33,7 @@
 #include "carom/id.h"
 #include "carom/joint.h"
 #include "carom/limits.h"
+#include "carom/log.h"
 #include "carom/rows.h"
 #include "carom/types.h"
 
@@ -216,8 +217,8 @@ CAROM_API carom_result carom_world_create(const carom_world_def *def, void *memo
 // module whose rules read it does not replay.
 CAROM_API carom_error carom_last_error(const carom_world *world);
 
-// One tick. Never fails: a body whose state would become non-finite is put to rest where it was
-// and counted; contacts above the limit are left out in canonical order and counted.
+// One tick. Never fails: a body whose state would become non-finite is put to rest where it was;
+// contacts above the limit are left out in canonical order. Both are counted and told (log.h).
 CAROM_API void carom_world_step(carom_world *world);
 
 CAROM_API uint64_t carom_world_tick(const carom_world *world);
@@ -556,16 +557,11 @@ CAROM_API const char *carom_stage_name(carom_stage stage);
 // Counters and times of this process, not state: a module whose rules read them does not replay.
 typedef struct carom_world_stats {
     uint32_t bodies, shapes, contacts, touching, points;
-    uint64_t contacts_dropped;   // contacts left out above the limit, since create
-    uint64_t bodies_put_to_rest; // whose state would have become non-finite, since create
     uint32_t joints;
-    uint64_t joints_broken;    // since create
-    uint64_t steps_over_bound; // volume: ticks whose work or stiffness was above a bound
-    uint64_t rounds_capped;    // impulse: steps whose collisions had not ended after 256 rounds
-    // lcp: rows of the largest island and linear systems solved, of the last step; since create
-    // islands solved iteratively, retries of systems that defied solution, and rows left out.
+    uint64_t joints_broken;              // since create
+    uint64_t told[CAROM_LOG_CODE_COUNT]; // by carom_log_code (log.h), since create
+    // lcp: rows of the largest island and linear systems solved, of the last step.
     uint32_t lcp_rows, lcp_solves;
-    uint64_t lcp_iterative, lcp_fallbacks, lcp_rows_dropped;
     uint32_t sleeping; // bodies
     uint32_t islands;  // dynamic bodies that hang together by touching and joints count as one
 } carom_world_stats;

@@ -18,6 +18,7 @@
 #include "shared/sim/state/hull.h"
 #include "shared/sim/state/slots.h"
 #include "shared/sim/state/sort.h"
+#include "shared/sim/state/tell.h"
 
 #include <string.h>
 
@@ -338,5 +339,6 @@ uint32_t cm_find_pairs(const carom_world *world, cm_scratch *scratch, float marg
 void cm_stage_pairs(carom_world *world, cm_scratch *scratch)
 {
     float dt = 1.0f / (float)world->state.tick_rate;
-    world->stats.contacts_dropped += cm_find_pairs(world, scratch, CM_SPECULATIVE_MARGIN, dt);
+    uint32_t cut = cm_find_pairs(world, scratch, CM_SPECULATIVE_MARGIN, dt);
+    cm_tell(world, CAROM_LOG_CONTACTS_CUT, CM_NONE, cut);
 }

@@ -13,6 +13,7 @@
 #include "shared/sim/collide/broadphase.h"
 #include "shared/sim/collide/narrow.h"
 #include "shared/sim/collide/recycle.h"
+#include "shared/sim/state/tell.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -387,12 +388,13 @@ static bool is_kept(const cm_scratch *scratch, const cm_contact *contact)
 // Where the next contact goes.
 typedef struct cursor {
     uint32_t count, points;
+    uint32_t cut; // for which there was no room
 } cursor;
 
 static void keep(carom_world *world, const collision *c, uint32_t last, cursor *to)
 {
     if (to->count == world->limits.contacts) {
-        world->stats.contacts_dropped++;
+        to->cut++;
         return;
     }
     carry_row(c, last, to->count);
@@ -420,7 +422,7 @@ static void keep_until(carom_world *world, const collision *c, const cm_pair *en
 void cm_stage_collide(carom_world *world, cm_scratch *scratch)
 {
     uint32_t old = 0;
-    cursor to = {0, 0};
+    cursor to = {0};
     block now;
     now.end = 0;
     scratch->old_contact_count = world->state.contact_count;
@@ -441,7 +443,7 @@ void cm_stage_collide(carom_world *world, cm_scratch *scratch)
             old = found->last != CM_NONE ? found->last : old;
         }
         if (to.count == world->limits.contacts) {
-            world->stats.contacts_dropped++;
+            to.cut++;
             continue;
         }
         if (collide_pair(&c, pair, found, to.count)) {
@@ -452,6 +454,7 @@ void cm_stage_collide(carom_world *world, cm_scratch *scratch)
     if (scratch->sleeping_count > 0) {
         keep_until(world, &c, NULL, &old, &to);
     }
+    cm_tell(world, CAROM_LOG_CONTACTS_CUT, CM_NONE, to.cut);
     world->state.contact_count = to.count;
     world->stats.contacts = to.count;
     world->stats.points = to.points;

@@ -2,7 +2,7 @@
 //
 // State is what can change the future; it is saved, hashed and encoded, and every field of it
 // stands in fields.def. Scratch is rebuilt by every step and may be overwritten with anything
-// between steps. The image holds offsets and indices, no pointers (but the clock hook and
+// between steps. The image holds offsets and indices, no pointers (but the hooks and
 // the table of hulls in the header, which is outside both).
 //
 //   OFFSET           SIZE                    CONTENT
@@ -213,6 +213,7 @@ struct carom_world {
     uint32_t lanes;
     double (*clock)(void *context);
     void *clock_context;
+    carom_log log; // told what a step has to say; neither state nor scratch
     // The caller's table of hulls, ascending by id. Neither state nor scratch: shapes name hulls by
     // ids, which stand for what they look like.
     const carom_hull *const *hulls;

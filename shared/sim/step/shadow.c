@@ -28,6 +28,7 @@ carom_world *cm_shadow_open(const carom_world *world)
            sizeof *world); // limits and offsets; the state comes by the image
     memset(&shadow->state, 0, sizeof shadow->state);
     shadow->clock = NULL;
+    shadow->log.tell = NULL;
     shadow->lanes = world->lanes == 1 ? 4 : 1;
     carom_world_save(world, image, image_size);
     carom_result result = carom_world_restore(shadow, image, image_size);

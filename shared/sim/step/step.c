@@ -8,11 +8,12 @@
 // its substeps apart (cm_solver.rounds) goes through pairs to solve once for each.
 //
 // Who writes which field of the header and the state: wake, touch and sleep write flags, quiet and
-// island of bodies, and stop what falls asleep; pairs counts stats.contacts_dropped; collide writes
-// the contacts (all but touching) and stats.contacts, stats.points; the solver moves bodies, writes
-// impulses and touching, stats.touching, stats.bodies_put_to_rest, the events and event_count, and
-// impulse, force and torque of joints; break destroys joints. This file does the rest:
-// floating-point environment, applied forces cleared, tick, stage_s of the whole and of its stages.
+// island of bodies, and stop what falls asleep; pairs and collide tell of contacts that they cut;
+// collide writes the contacts (all but touching) and stats.contacts, stats.points; the solver moves
+// bodies, writes impulses and touching, stats.touching, the events and event_count, and impulse,
+// force and torque of joints, and tells what it could not do; break destroys joints. This file does
+// the rest: floating-point environment, applied forces cleared, tick, stage_s of the whole and of
+// its stages.
 //
 // The clock, where the caller gave one, is read between the stages; its times go to the statistics
 // and nowhere else.

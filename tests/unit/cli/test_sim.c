@@ -387,3 +387,19 @@ Test(cli_sim, breaks_are_events)
     cr_assert_not_null(strstr(line(1), "\"joints\": []"));
     cr_assert_not_null(strstr(line(2), "\"events\": []"));
 }
+
+// What a run left out is said on stderr, with its code, when first and of which body.
+Test(cli_sim, what_a_world_says_is_told)
+{
+    write_file("s.json",
+               "{\"carom\": 1, \"solver\": {\"type\": \"lcp\", \"direct_rows\": 3}, \"bodies\": ["
+               "{\"type\": \"static\", \"shapes\": [{\"plane\": {\"normal\": [0, 1, 0], "
+               "\"offset\": 0}}]}, {\"name\": \"crate\", \"position\": [0, 0.5, 0], \"shapes\": "
+               "[{\"box\": {\"half_extents\": [0.5, 0.5, 0.5]}}]}]}");
+    sim("--ticks 3");
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    cr_assert_not_null(strstr(result.err, "3 islands were solved in blocks"), "%s", result.err);
+    cr_assert_not_null(strstr(result.err, "(lcp_island_large; first in the step from tick 0: "),
+                       "%s", result.err);
+    cr_assert_not_null(strstr(result.err, "crate)"), "%s", result.err);
+}

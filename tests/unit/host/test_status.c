@@ -80,13 +80,13 @@ Test(status, a_short_line)
     cr_assert_eq(json_integer_value(json_object_get(root, "players")), 3);
     cr_assert(json_is_true(json_object_get(root, "durable")));
     cr_assert_null(json_object_get(root, "collide_ms"));
-    cr_assert_null(json_object_get(root, "contacts_dropped"));
+    cr_assert_null(json_object_get(root, "contacts_cut"));
     json_decref(root);
-    status.worker.contacts_dropped = 9;
+    status.worker.told[CAROM_LOG_CONTACTS_CUT] = 9;
     status.match.durable = false;
     status.draining = true;
     root = json_loads(cm_status_line(&status, false, &line), JSON_REJECT_DUPLICATES, NULL);
-    cr_assert_eq(json_integer_value(json_object_get(root, "contacts_dropped")), 9);
+    cr_assert_eq(json_integer_value(json_object_get(root, "contacts_cut")), 9);
     cr_assert_str_eq(json_string_value(json_object_get(root, "record_error")), "disk \"full\"\n");
     cr_assert(json_is_true(json_object_get(root, "draining")));
     json_decref(root);

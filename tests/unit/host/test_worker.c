@@ -663,8 +663,9 @@ Test(worker, the_same_seed_gives_the_same_run)
 static void count_alarms(void *user, int level, const char *json_line)
 {
     uint32_t *alarms = user;
-    *alarms +=
-        level == (int)CM_LOG_WARNING && strstr(json_line, "contacts above the limit") != NULL;
+    *alarms += level == (int)CM_LOG_WARNING &&
+               strstr(json_line, "contacts above the limit") != NULL &&
+               strstr(json_line, "\"code\":\"contacts_cut\"") != NULL;
 }
 
 // Contacts above a scene's limit: counted, and said once a second.
@@ -696,8 +697,8 @@ Test(worker, contacts_above_the_limit_are_no_secret)
     cr_assert_eq(cm_worker_create(&def, &b.worker, error, sizeof error), CAROM_OK, "%s", error);
     run(&b, NULL, 0, 3500);
     cr_assert_eq(alarms, 3);
-    cr_assert_eq(stats_of(&b).contacts_dropped, 2 * stats_of(&b).tick);
-    cr_assert_eq(stats_of(&b).bodies_put_to_rest, 0);
+    cr_assert_eq(stats_of(&b).told[CAROM_LOG_CONTACTS_CUT], 2 * stats_of(&b).tick);
+    cr_assert_eq(stats_of(&b).told[CAROM_LOG_BODY_PUT_TO_REST], 0);
     close_bench(&b);
 }
 

@@ -10,6 +10,7 @@
 #include "shared/sim/solve/free_turn.h"
 #include "shared/sim/solve/report.h"
 #include "shared/sim/solve/solver.h"
+#include "shared/sim/state/tell.h"
 
 #include <string.h>
 
@@ -185,7 +186,7 @@ static void move(carom_world *world, const cm_impulse *impulse)
         if (!is_bounded(row->side.v) || !is_bounded(row->side.w) || !is_bounded(row->shift) ||
             !is_bounded(row->twist)) {
             motion->linear_velocity = motion->angular_velocity = cm_vec(0.0f, 0.0f, 0.0f);
-            world->stats.bodies_put_to_rest++;
+            cm_tell(world, CAROM_LOG_BODY_PUT_TO_REST, i, 1);
             continue;
         }
         carom_dvec3 p = cm_d3_from(motion->position);

@@ -88,7 +88,8 @@ void cm_impulse_load(cm_impulse *impulse, const cm_manifold *m, const float *las
 // The step's forces act.
 void cm_impulse_act(cm_impulse *impulse, uint32_t bodies);
 // They do, and the approach that is left is taken away without rebound.
-void cm_impulse_press(uint32_t model, const cm_impulse_contact *contacts, const cm_scratch *scratch,
+// False where rounds ran out.
+bool cm_impulse_press(uint32_t model, const cm_impulse_contact *contacts, const cm_scratch *scratch,
                       cm_impulse *impulse, uint32_t count, uint32_t bodies);
 void cm_impulse_separate(const cm_impulse *impulse, const cm_manifold *m,
                          const cm_impulse_row *row);

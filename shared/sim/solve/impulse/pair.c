@@ -8,6 +8,7 @@
 // presses, however high it lies, and what touches beside it in the same pile may be hit. Without
 // forces nothing presses, and bodies go where their collisions send them, overlap or not.
 #include "shared/sim/solve/impulse/impulse.h"
+#include "shared/sim/state/tell.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -212,7 +213,8 @@ void cm_impulse_collide(carom_world *world, const cm_scratch *scratch, cm_impuls
         }
     }
     bool ended = cm_impulse_hit(model, scratch, impulse, count);
-    cm_impulse_press(model, carried, scratch, impulse, count, world->state.body_slots);
+    bool settled =
+        cm_impulse_press(model, carried, scratch, impulse, count, world->state.body_slots);
     for (uint32_t i = 0; i < count; i++) {
         const cm_impulse_row *row = &impulse->rows[i];
         const cm_manifold *m = &scratch->manifolds[i];
@@ -221,5 +223,6 @@ void cm_impulse_collide(carom_world *world, const cm_scratch *scratch, cm_impuls
         }
         carried[i] = remembered(m, row);
     }
-    world->stats.rounds_capped += !ended;
+    cm_tell(world, CAROM_LOG_IMPULSE_HITS_CAPPED, CM_NONE, !ended);
+    cm_tell(world, CAROM_LOG_IMPULSE_PRESS_CAPPED, CM_NONE, !settled);
 }

@@ -218,7 +218,7 @@ static double solve(const cm_impulse *impulse, const cm_manifold *m, cm_impulse_
     return most;
 }
 
-static void solve_all(const cm_scratch *scratch, const cm_impulse *impulse, uint32_t count)
+static bool solve_all(const cm_scratch *scratch, const cm_impulse *impulse, uint32_t count)
 {
     bool any = true;
     for (uint32_t round = 0; any && round < ROUNDS; round++) {
@@ -231,6 +231,7 @@ static void solve_all(const cm_scratch *scratch, const cm_impulse *impulse, uint
             }
         }
     }
+    return !any;
 }
 
 void cm_impulse_act(cm_impulse *impulse, uint32_t bodies)
@@ -281,7 +282,7 @@ static void begin(const cm_impulse *impulse, const cm_manifold *m,
     }
 }
 
-void cm_impulse_press(uint32_t model, const cm_impulse_contact *contacts, const cm_scratch *scratch,
+bool cm_impulse_press(uint32_t model, const cm_impulse_contact *contacts, const cm_scratch *scratch,
                       cm_impulse *impulse, uint32_t count, uint32_t bodies)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -300,12 +301,13 @@ void cm_impulse_press(uint32_t model, const cm_impulse_contact *contacts, const 
             begin(impulse, &scratch->manifolds[i], &contacts[i], &impulse->rows[i]);
         }
     }
-    solve_all(scratch, impulse, count);
+    bool settled = solve_all(scratch, impulse, count);
     for (uint32_t i = 0; i < count; i++) {
         if (impulse->rows[i].forced) {
             report(impulse, &scratch->manifolds[i], &impulse->rows[i]);
         }
     }
+    return settled;
 }
 
 // Overlap that is left to what does not rebound goes by a fifth a step, down to what keeps contact.

@@ -10,6 +10,7 @@
 #include "shared/sim/state/wake.h"
 #include "shared/sim/solve/free_turn.h"
 #include "shared/sim/solve/lcp/lcp.h"
+#include "shared/sim/state/tell.h"
 
 #define RUNAWAY   1.0e6 // m, m/s, rad/s: of one tick
 #define FAST_TURN 0.25  // rad a step
@@ -207,8 +208,11 @@ static cm_dquat turn_body(const cm_lcp_step *step, const cm_lcp_body *row, cm_bo
     return cm_turn(row->orientation, middle, h);
 }
 
-static void store_body(cm_lcp_step *step, const cm_lcp_body *row, cm_body *body, cm_motion *motion)
+static void store_body(cm_lcp_step *step, uint32_t slot)
 {
+    const cm_lcp_body *row = &step->bodies[slot];
+    cm_body *body = &cm_bodies(step->world)[slot];
+    cm_motion *motion = &cm_motions(step->world)[slot];
     double h = step->h;
     cm_d3 v = settled(cm_d3_mad(row->free_v, h, row->dv));
     cm_d3 w = settled(cm_d3_mad(row->free_w, h, row->dw));
@@ -220,7 +224,7 @@ static void store_body(cm_lcp_step *step, const cm_lcp_body *row, cm_body *body,
                  cm_quat_is_finite(orientation);
     if (!sound) {
         motion->linear_velocity = motion->angular_velocity = cm_vec(0.0f, 0.0f, 0.0f);
-        step->world->stats.bodies_put_to_rest++;
+        cm_tell(step->world, CAROM_LOG_BODY_PUT_TO_REST, slot, 1);
         return;
     }
     motion->position = position;
@@ -242,7 +246,7 @@ void cm_lcp_store_bodies(cm_lcp_step *step, bool last)
         cm_body *body = &cm_bodies(world)[i];
         const cm_lcp_body *row = &step->bodies[i];
         if (row->moving) {
-            store_body(step, row, body, &cm_motions(world)[i]);
+            store_body(step, i);
         }
         bool reports = (body->flags & CM_BODY_REPORT) || body->pointer != CAROM_NO_PLAYER;
         if (last && body->alive && reports && !cm_body_is_asleep(body)) {

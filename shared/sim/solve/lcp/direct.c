@@ -8,6 +8,7 @@
 // always contradict each other a little, and without one have no solution. Typical: 60 free rows,
 // 40 bounded.
 #include "shared/sim/solve/lcp/lcp.h"
+#include "shared/sim/state/tell.h"
 
 #include <string.h>
 
@@ -144,6 +145,12 @@ static bool fill_bounds(system *s)
     return rubs;
 }
 
+static void tell(const system *s, carom_log_code code)
+{
+    uint32_t body = s->step->rows[s->at[0]].side[0].body;
+    cm_tell(s->step->world, code, cm_island_root(s->step->parents, body), 1);
+}
+
 // A tangent with a maximum of its own is a box by itself in a pyramid.
 static cm_lcp_answer solve_pyramid(system *s, const cm_lcp *problem, double *work)
 {
@@ -177,7 +184,7 @@ static cm_lcp_answer solve_bounded(system *s)
         if (answer.solved) {
             return answer;
         }
-        step->world->stats.lcp_fallbacks++;
+        tell(s, CAROM_LOG_LCP_PYRAMID_CYCLED);
         fill_bounds(s);
     }
     uint32_t rounds = rubs ? step->world->state.rounds : 1;
@@ -226,7 +233,9 @@ bool cm_lcp_solve_direct(cm_lcp_step *step, const uint32_t *rows, uint32_t count
         if (answer.solved || answer.solves > 0) {
             return answer.solved && finish(&s);
         }
-        step->world->stats.lcp_fallbacks++;
+        if (i == 0) {
+            tell(&s, CAROM_LOG_LCP_SINGULAR);
+        }
     }
     return false;
 }

@@ -13,6 +13,7 @@
 #include "shared/sim/state/slots.h"
 #include "shared/sim/state/check.h"
 #include "shared/sim/solve/lcp/lcp.h"
+#include "shared/sim/state/tell.h"
 
 #include <string.h>
 
@@ -95,6 +96,12 @@ static bool find_bodies(const cm_lcp_step *step, const carom_body_id *ids, uint3
     return true;
 }
 
+static void refuse(const cm_lcp_step *step, const carom_body_id *ids)
+{
+    bool known = cm_body_find(step->world, ids[0]) != NULL;
+    cm_tell(step->world, CAROM_LOG_LCP_ROW_REFUSED, known ? ids[0].index : CM_NONE, 1);
+}
+
 // A row with the bodies' parts; NULL where there is no room, or nothing to push.
 static cm_lcp_row *begin_row(cm_lcp_step *step, const uint32_t *bodies, const carom_vec3 *linear,
                              const carom_vec3 *angular, uint32_t number)
@@ -111,7 +118,7 @@ static void add_row(cm_lcp_step *step, const carom_row *from, uint32_t number)
     const cm_world_state *state = &step->world->state;
     uint32_t bodies[CM_LCP_SIDES_MAX];
     if (!is_row(from) || !find_bodies(step, from->body, bodies)) {
-        step->world->stats.lcp_rows_dropped++;
+        refuse(step, from->body);
         return;
     }
     cm_lcp_row *row = begin_row(step, bodies, from->linear, from->angular, number);
@@ -143,7 +150,7 @@ static void add_force(cm_lcp_step *step, const carom_force *from, uint32_t numbe
 {
     uint32_t bodies[CM_LCP_SIDES_MAX];
     if (!is_force(step, from) || !find_bodies(step, from->body, bodies)) {
-        step->world->stats.lcp_rows_dropped++;
+        refuse(step, from->body);
         return;
     }
     double force = (double)from->force, by_velocity = (double)from->by_velocity;

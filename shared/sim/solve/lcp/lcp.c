@@ -7,6 +7,7 @@
 #include "shared/sim/solve/lcp/lcp.h"
 #include "shared/sim/solve/report.h"
 #include "shared/sim/solve/solver.h"
+#include "shared/sim/state/tell.h"
 
 #include "carom/rows.h"
 
@@ -104,13 +105,14 @@ static void solve_islands(cm_lcp_step *step)
             continue;
         }
         stats->lcp_rows = count > stats->lcp_rows ? count : stats->lcp_rows;
-        if (count <= step->direct_rows && cm_lcp_solve_direct(step, rows, count)) {
+        bool large = count > step->direct_rows;
+        if (!large && cm_lcp_solve_direct(step, rows, count)) {
             for (uint32_t k = 0; k < count; k++) {
                 cm_lcp_row_push(step, &step->rows[rows[k]], step->rows[rows[k]].lambda);
             }
             continue;
         }
-        stats->lcp_iterative++;
+        cm_tell(step->world, large ? CAROM_LOG_LCP_ISLAND_LARGE : CAROM_LOG_LCP_UNSOLVED, i, 1);
         cm_lcp_solve_blocks(step, rows, count);
     }
 }

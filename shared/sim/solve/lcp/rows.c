@@ -4,11 +4,12 @@
 // (static, kinematic, asleep, the world) has no side; its velocity is part of what is wanted.
 // Typical: 100 rows of two sides.
 #include "shared/sim/solve/lcp/lcp.h"
+#include "shared/sim/state/tell.h"
 
 cm_lcp_row *cm_lcp_row_add(cm_lcp_step *step, cm_lcp_owner kind, uint32_t owner, uint32_t place)
 {
     if (step->row_count == step->row_limit) {
-        step->world->stats.lcp_rows_dropped++;
+        cm_tell(step->world, CAROM_LOG_LCP_ROWS_CUT, CM_NONE, 1);
         return NULL;
     }
     cm_lcp_row *row = &step->rows[step->row_count++];

@@ -5,6 +5,7 @@
 // tick. Typical: 1,000 bodies x 4 substeps.
 #include "shared/sim/state/wake.h"
 #include "shared/sim/solve/soft/soft.h"
+#include "shared/sim/state/tell.h"
 
 #include <string.h>
 
@@ -234,7 +235,7 @@ void cm_soft_store_bodies(carom_world *world, cm_soft *soft)
         if (!sound || !cm_vec_is_finite(position) || !cm_quat_is_finite(orientation) ||
             !is_bounded(row->v) || !is_bounded(row->w) || !is_bounded(row->shift)) {
             motion->linear_velocity = motion->angular_velocity = cm_vec(0.0f, 0.0f, 0.0f);
-            world->stats.bodies_put_to_rest++;
+            cm_tell(world, CAROM_LOG_BODY_PUT_TO_REST, i, 1);
             continue;
         }
         motion->position = position;

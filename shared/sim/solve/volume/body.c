@@ -8,6 +8,7 @@
 #include "shared/base/mathf.h"
 #include "shared/sim/state/wake.h"
 #include "shared/sim/solve/volume/volume.h"
+#include "shared/sim/state/tell.h"
 
 #define RUNAWAY 1.0e6 // m, m/s, rad/s: of one tick
 
@@ -243,7 +244,7 @@ void cm_volume_store_bodies(carom_world *world, const cm_volume *volume)
         if (!is_bounded(row->velocity) || !is_bounded(row->spin) || !is_bounded(shift) ||
             !cm_quat_is_finite(q)) {
             motion->linear_velocity = motion->angular_velocity = cm_vec(0.0f, 0.0f, 0.0f);
-            world->stats.bodies_put_to_rest++;
+            cm_tell(world, CAROM_LOG_BODY_PUT_TO_REST, i, 1);
             continue;
         }
         motion->position = cm_d3_round(position);

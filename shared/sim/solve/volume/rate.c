@@ -9,12 +9,13 @@
 // The bound of a step's work is a second of one core: CM_VOLUME_PAIRS_A_SECOND pairs met. A tick
 // that would need more takes fewer substeps, but never fewer than a third of what the rule wants
 // (w h <= 1.5 still holds); what is above a bound even so runs and is counted
-// (stats.steps_over_bound).
+// (CAROM_LOG_VOLUME_OVER_BOUND).
 #include "shared/sim/solve/volume/volume.h"
 
 #include "carom/volume.h"
 #include "shared/sim/state/hull.h"
 #include "shared/sim/state/slots.h"
+#include "shared/sim/state/tell.h"
 
 #define SMOOTH 0.5 // w h
 #define LEAST  3.0 // of the substeps wanted, the share that a bound may leave
@@ -120,6 +121,6 @@ uint32_t cm_volume_rate(carom_world *world, const cm_scratch *scratch, double dt
         }
     }
     over |= (double)steps * (double)scratch->pair_count > bound;
-    world->stats.steps_over_bound += over;
+    cm_tell(world, CAROM_LOG_VOLUME_OVER_BOUND, CM_NONE, over);
     return steps;
 }
