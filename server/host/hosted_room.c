@@ -204,6 +204,9 @@ bool cm_hosted_room_step(cm_hosted_room *room, cm_clients *clients)
 
 bool cm_hosted_room_end(cm_hosted_room *room, cm_match_end end)
 {
+    while (!cm_room_end(cm_hosted_room_room(room))) {
+        confirm(room, false);
+    }
     confirm(room, true);
     cm_room_loop_end(room->loop, end);
     room->ended = true;

@@ -62,8 +62,9 @@ uint64_t cm_hosted_room_due(const cm_hosted_room *room);
 // that a room that is too slow does not take the time of the others.
 void cm_hosted_room_begin(cm_hosted_room *room, uint64_t now_us, const cm_log *log);
 bool cm_hosted_room_step(cm_hosted_room *room, cm_clients *clients);
-// Confirms what is left and ends the record. No begin or step may follow. True, as below, where its
-// last messages have gone; else they are asked for until then.
+// The module's last tick, if it wants one; confirms what is left and ends the record. No begin or
+// step may follow. True, as below, where its last messages have gone; else they are asked for until
+// then.
 bool cm_hosted_room_end(cm_hosted_room *room, cm_match_end end);
 bool cm_hosted_room_said_all(cm_hosted_room *room);
 bool cm_hosted_room_has_ended(const cm_hosted_room *room);

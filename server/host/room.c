@@ -28,6 +28,7 @@ struct cm_room {
     uint8_t *encoded; // of a game, for welcomes and keyframes; grows
     size_t encoded_capacity;
     uint64_t tick, confirmed;
+    bool ended; // the module was told
     uint32_t tick_rate, window, max_players;
     uint64_t taken;   // players whose slot a session has, from the next tick on
     uint64_t leaving; // leaves that wait for room among the events
@@ -417,6 +418,17 @@ void cm_room_frame(cm_room *room)
     take_waiting(room);
     room->tick++;
     step_tick(room, slot);
+}
+
+bool cm_room_end(cm_room *room)
+{
+    static const cm_game_event end = {.type = CM_EVENT_END};
+    if (room->module->end == NULL || room->ended) {
+        return true;
+    }
+    room->ended = cm_event_list_push(&room->pending, &end);
+    cm_room_frame(room);
+    return room->ended;
 }
 
 const cm_history_slot *cm_room_confirm(cm_room *room, bool all)

@@ -74,6 +74,10 @@ uint64_t cm_room_settled(const cm_room *room, uint32_t player);
 
 // Rewinds if a late input came, then makes one tick.
 void cm_room_frame(cm_room *room);
+// The match ends: makes the tick in which the module's `end` runs; none where it has no `end`, or
+// has ended. False: a tick was made, but its events had no room for the end, so that this is to be
+// called again once what is confirmed was taken. No other tick may follow.
+bool cm_room_end(cm_room *room);
 
 // The next confirmed tick, or NULL. `all`: also those a rewind could still reach (at the end of a
 // match). Valid until the next frame.

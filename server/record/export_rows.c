@@ -169,7 +169,7 @@ static carom_result put_leave(exporting *run, const cm_game_event *event, uint64
 
 static carom_result put_event(exporting *run, const cm_recorded_tick *tick, uint32_t number)
 {
-    static const char *const types[] = {"", "join", "leave", "message"};
+    static const char *const types[] = {"", "join", "leave", "message", "end"};
     const cm_game_event *event = &tick->input.events[number];
     carom_result result = CAROM_OK;
     if (is_wanted(run, tick->tick)) {

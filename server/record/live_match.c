@@ -32,7 +32,8 @@ static void take_join(cm_live_match *match, uint64_t tick, uint32_t player, uint
                             .statistics = {.player = player}};
 }
 
-static void take_event(cm_live_match *match, uint64_t tick, const char *type, uint32_t player,
+// False: with this one the match ended.
+static bool take_event(cm_live_match *match, uint64_t tick, const char *type, uint32_t player,
                        uint64_t client_id)
 {
     cm_live_player *who = player_of(match, player);
@@ -43,6 +44,7 @@ static void take_event(cm_live_match *match, uint64_t tick, const char *type, ui
     } else if (strcmp(type, "leave") == 0 && who != NULL) {
         *who = match->players[--match->player_count];
     }
+    return strcmp(type, "end") != 0;
 }
 
 // Without the ticks, which opening and proof have read: joins and leaves of an hour are few.
@@ -64,8 +66,10 @@ static carom_result take_events(cm_live_match *match, cm_match_file *file, cm_ma
                                     (unsigned long long)rows.tick);
             break;
         }
-        take_event(match, rows.tick, type, (uint32_t)player, client_id);
-        result = cm_cursor_step(file, &rows, error);
+        result = take_event(match, rows.tick, type, (uint32_t)player, client_id)
+                     ? cm_cursor_step(file, &rows, error)
+                     : cm_match_wrong(error, CAROM_ERROR_STATE,
+                                      "the match has ended, though that was not written");
     }
     cm_cursor_close(&rows);
     return result;

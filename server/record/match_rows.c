@@ -122,6 +122,7 @@ static uint32_t event_type(const char *name)
     return strcmp(name, "join") == 0      ? CM_EVENT_JOIN
            : strcmp(name, "leave") == 0   ? CM_EVENT_LEAVE
            : strcmp(name, "message") == 0 ? CM_EVENT_MESSAGE
+           : strcmp(name, "end") == 0     ? CM_EVENT_END
                                           : 0;
 }
 
@@ -159,7 +160,8 @@ static carom_result take_event(cm_match_file *file, uint32_t number, uint32_t fi
         return wrong_event(error, tick, number, "number: expected 0, 1, 2, … up to 255");
     }
     if (!cm_column_text(row, 2, type, sizeof type) || event_type(type) == 0) {
-        return wrong_event(error, tick, number, "type: expected join, leave, message or resumed");
+        return wrong_event(error, tick, number,
+                           "type: expected join, leave, message, end or resumed");
     }
     if (!cm_column_u64(row, 3, &player) || player >= CAROM_PLAYERS_MAX) {
         return wrong_event(error, tick, number, "player: out of range, expected 0 to 63");

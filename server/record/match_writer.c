@@ -438,7 +438,7 @@ uint64_t cm_match_writer_last(const cm_match_writer *writer)
 // Rows
 // ---------------------------------------------------------------------------------------------
 
-static const char *const event_names[] = {NULL, "join", "leave", "message"};
+static const char *const event_names[] = {NULL, "join", "leave", "message", "end"};
 
 // Ids as the command line writes them. The text lives until the statement is stepped.
 static void bind_id(sqlite3_stmt *put, int at, uint64_t id, char text[24])

@@ -39,7 +39,7 @@ bool cm_record_fits(const cm_recorded_tick *tick)
     for (uint32_t i = 0; i < input->event_count; i++) {
         const cm_game_event *event = &input->events[i];
         if (event->player >= CAROM_PLAYERS_MAX || event->type < CM_EVENT_JOIN ||
-            event->type > CM_EVENT_MESSAGE || event->size > cm_record_payload_max(event->type)) {
+            event->type > CM_EVENT_END || event->size > cm_record_payload_max(event->type)) {
             return false;
         }
     }

@@ -231,6 +231,11 @@ static void apply_event(carom_game *game, const cm_game_event *event)
             module->message(game, player, bytes, event->size);
         }
         break;
+    case CM_EVENT_END:
+        if (module->end != NULL) {
+            module->end(game);
+        }
+        break;
     default:
         break; // an unknown event of a hostile file does nothing
     }

@@ -15,7 +15,7 @@ import sqlite3
 import struct
 import sys
 
-EVENTS = {"join": 1, "leave": 2, "message": 3}
+EVENTS = {"join": 1, "leave": 2, "message": 3, "end": 4}
 META = ["engine_text", "engine_version", "layout_hash", "match_id", "module", "module_abi", "module_file",
         "module_source", "module_version", "room", "seed",
         "sign_key", "started_unix_ms", "tick_rate"]

@@ -189,7 +189,7 @@ static void bring_back(const resuming *run, uint64_t match_id)
     carom_result result = cm_live_match_read(path, NULL, &live, &error);
     if (result == CAROM_OK) {
         take(run, path, live);
-    } else if (result == CAROM_ERROR_VERSION) {
+    } else if (result == CAROM_ERROR_VERSION || result == CAROM_ERROR_STATE) {
         cut(run, match_id, path, error.message);
     } else {
         leave(run, path, error.message);

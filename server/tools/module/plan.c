@@ -146,6 +146,10 @@ bool cm_plan_make(const carom_game *game, uint64_t seed, uint32_t ticks, cm_plan
         for (uint32_t n = draw(&m, CM_PLAN_INPUTS_MAX + 1); n > 0; n--) {
             draw_input(&m, &plan->ticks[i]);
         }
+        if (i + 1 == ticks) {
+            plan->ticks[i].events[plan->ticks[i].event_count++] =
+                (cm_game_event){.type = CM_EVENT_END};
+        }
     }
     return true;
 }

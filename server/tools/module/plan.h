@@ -11,7 +11,7 @@
 #define CM_PLAN_INPUTS_MAX 4u
 
 typedef struct cm_plan_tick {
-    cm_game_event events[CM_PLAN_EVENTS_MAX];
+    cm_game_event events[CM_PLAN_EVENTS_MAX + 1]; // the last tick's last one is the end
     carom_player_input inputs[CM_PLAN_INPUTS_MAX];
     uint32_t event_count, input_count;
     uint8_t bytes[CM_PLAN_EVENTS_MAX][CAROM_MESSAGE_MAX];

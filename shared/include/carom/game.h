@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define CAROM_MODULE_ABI    2
+#define CAROM_MODULE_ABI    3
 #define CAROM_POINTER_BYTES 52 // of these for the pose, in a room whose scene has a pointer
 
 // In a room whose scene has a body with a history, of the bytes of an input behind that pose and
@@ -71,6 +71,12 @@ typedef struct carom_module {
     // After the step, for each shape pair that began or ended touching, in order of shape ids.
     void (*contact)(carom_game *game, const carom_contact_event *event);
     void (*message)(carom_game *game, uint32_t player, const uint8_t *bytes, uint32_t size);
+    // The match ends with this tick: its server drains, or its room is closed. It runs once, after
+    // the joins, leaves and messages of a tick of its own, which then goes on as every tick does:
+    // what it changes is state, recorded and replayed, and what it sends goes out before the
+    // players are sent away. A server that is killed ends no match: nothing runs, and the match may
+    // go on with --resume.
+    void (*end)(carom_game *game);
     // True where a player's input is acceptable (finite, in range): asked once, at the border.
     bool (*check_input)(const uint8_t *bytes);
     // The body that a player steers, for prediction, interest and cameras; null id for none.

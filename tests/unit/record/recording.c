@@ -152,6 +152,15 @@ static void play_one(recording *run)
     }
 }
 
+void recording_play_end(recording *run)
+{
+    cm_game_event end = {.type = CM_EVENT_END};
+    cm_tick_input tick = {.events = &end, .event_count = 1};
+    cm_game_tick(run->game, &tick);
+    cm_store_tick(run->store, run->match, carom_game_tick(run->game), cm_game_hash(run->game),
+                  &tick);
+}
+
 void recording_play(recording *run, uint32_t ticks)
 {
     for (uint32_t i = 0; i < ticks; i++) {

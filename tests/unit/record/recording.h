@@ -33,6 +33,7 @@ typedef struct recording {
 
 void recording_begin(recording *run, cm_store *store, uint32_t players, uint64_t seed);
 void recording_play(recording *run, uint32_t ticks); // hands every tick to the store
+void recording_play_end(recording *run);             // one more, in which the match ends
 void recording_free(recording *run);                 // not the store
 
 extern const uint8_t *recording_secret; // to sign with; NULL: unsigned

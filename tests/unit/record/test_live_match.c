@@ -288,3 +288,24 @@ Test(live_match, the_seam_cannot_be_removed_or_made_up)
         recording_setup();
     }
 }
+
+// Killed between the match's last tick and the row that says so: it has ended all the same.
+Test(live_match, a_match_whose_module_was_told_the_end_does_not_go_on)
+{
+    recording run;
+    cm_live_match *live;
+    cm_match_error error = {0};
+    cm_store *store = recording_store(false);
+    recording_begin(&run, store, 3, 79);
+    recording_play(&run, 30);
+    recording_play_end(&run);
+    cm_store_pump(store);
+    crash();
+    cr_expect_eq(cm_live_match_read(crashed_path, NULL, &live, &error), CAROM_ERROR_STATE);
+    cr_expect_not_null(strstr(error.message, "has ended"), "%s", error.message);
+    cr_expect_null(live);
+    cm_store_end(store, run.match, CM_MATCH_ENDED);
+    cm_store_destroy(store);
+    verify(recording_path(), 31, 0, true);
+    recording_free(&run);
+}

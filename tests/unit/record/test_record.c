@@ -197,7 +197,7 @@ Test(record, limits_of_the_writer)
     cr_assert_not(cm_record_fits(&tick));
     tick.arrival_count = 1;
     cr_assert(cm_record_fits(&tick));
-    event.type = 4;
+    event.type = 5;
     cr_assert_not(cm_record_fits(&tick));
     event.type = CM_EVENT_LEAVE;
     event.size = 1; // nothing to say
