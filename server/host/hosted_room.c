@@ -18,6 +18,9 @@ struct cm_hosted_room {
     void *user;
     uint64_t cpu_us;
     uint64_t turn_us, turn_steps; // of the present turn
+    cm_vitals *vitals;
+    uint32_t tag; // of its marks in them; 0: none
+    cm_tick_watch *tick_watch;
     bool ended;
 };
 
@@ -102,6 +105,12 @@ carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room
         cm_hosted_room_destroy(room);
         return result;
     }
+    room->vitals = def->vitals;
+    room->tick_watch = def->tick_watch;
+    room->tag = cm_vitals_take(def->vitals, def->match_id);
+    if (room->tag != 0) {
+        cm_room_watch(cm_hosted_room_room(room), &def->vitals->mark, room->tag);
+    }
     *out = room;
     return CAROM_OK;
 }
@@ -109,6 +118,7 @@ carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room
 void cm_hosted_room_destroy(cm_hosted_room *room)
 {
     if (room != NULL) {
+        cm_vitals_give_back(room->vitals, room->tag);
         cm_publisher_destroy(room->publisher);
         cm_room_loop_destroy(room->loop);
         free(room);
@@ -182,6 +192,9 @@ void cm_hosted_room_begin(cm_hosted_room *room, uint64_t now_us, const cm_log *l
 bool cm_hosted_room_step(cm_hosted_room *room, cm_clients *clients)
 {
     uint64_t begin = read_clock(room);
+    if (room->tick_watch != NULL) {
+        cm_tick_watch_begin(room->tick_watch, begin);
+    }
     uint64_t period_us = 1000000u / cm_room_tick_rate(cm_hosted_room_room(room));
     if ((room->turn_steps > 0 && room->turn_us >= period_us) || !cm_room_loop_step(room->loop)) {
         return false;

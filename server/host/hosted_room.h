@@ -8,6 +8,8 @@
 #include "server/host/metrics.h"
 #include "server/host/publisher.h"
 #include "server/host/room_loop.h"
+#include "server/host/tick_watch.h"
+#include "server/host/vitals.h"
 
 typedef struct cm_hosted_room cm_hosted_room;
 
@@ -25,6 +27,8 @@ typedef struct cm_hosted_room_def {
     uint64_t started_unix_ms;         // written into the match file
     uint64_t (*clock_us)(void *user); // to measure ticks with; NULL: not measured
     void *user;
+    cm_vitals *vitals;         // where its module's callbacks are marked; NULL: nowhere
+    cm_tick_watch *tick_watch; // of its ticks; NULL: none
 } cm_hosted_room_def;
 
 typedef struct cm_hosted_room_stats {

@@ -1,4 +1,4 @@
-// When a worker that died is started again, and whose module is not hosted any more. Pure: times
+// When a worker that died is started again. Pure: times
 // are arguments. Typical: a crash a month.
 #ifndef CM_SERVER_HOST_RESPAWN_H
 #define CM_SERVER_HOST_RESPAWN_H
@@ -10,7 +10,6 @@
 #define CM_RESPAWN_AT_ONCE   2u        // crashes in that time after which it starts at once
 #define CM_RESPAWN_FIRST_US  250000u   // pause after the next one; then twice as long, and so on
 #define CM_RESPAWN_MOST_US   8000000u
-#define CM_QUARANTINE_FAULTS 3u // of a scene, within its module's callbacks
 
 // Crashes of one worker.
 typedef struct cm_respawn {

@@ -128,6 +128,12 @@ carom_result cm_room_create(const cm_room_def *def, cm_room **out)
     return CAROM_OK;
 }
 
+void cm_room_watch(cm_room *room, volatile uint32_t *mark, uint32_t tag)
+{
+    cm_game_watch(room->game, mark, tag);
+    cm_game_watch(room->second, mark, tag);
+}
+
 void cm_room_destroy(cm_room *room)
 {
     if (room == NULL) {

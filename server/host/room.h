@@ -41,6 +41,8 @@ typedef struct cm_room_profile {
 // CAROM_ERROR_LIMIT_SIZE: the history of rewind_ms would be above CM_HISTORY_BYTES_MAX.
 carom_result cm_room_create(const cm_room_def *def, cm_room **room);
 void cm_room_destroy(cm_room *room);
+// Its game is watched from now on (cm_game_watch).
+void cm_room_watch(cm_room *room, volatile uint32_t *mark, uint32_t tag);
 
 uint64_t cm_room_tick(const cm_room *room);      // newest tick stepped
 uint64_t cm_room_confirmed(const cm_room *room); // newest tick handed over

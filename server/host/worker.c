@@ -28,6 +28,8 @@ struct cm_worker {
     cm_log log;
     uint64_t (*clock_us)(void *user);
     void *user;
+    cm_vitals *vitals;
+    cm_tick_watch *tick_watch;
     void (*keep_used)(void *user, const cm_used_token *token);
     void (*keep_ban)(void *user, bool by_address, uint64_t who, bool banned);
 
@@ -281,7 +283,9 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char 
                               .started_unix_ms = worker->started_unix_ms +
                                                  (worker->now_us - worker->started_us) / 1000,
                               .clock_us = worker->clock_us,
-                              .user = worker->user};
+                              .user = worker->user,
+                              .vitals = worker->vitals,
+                              .tick_watch = worker->tick_watch};
     cm_hosted_room *room;
     carom_result result = cm_hosted_room_create(&def, &room, error, error_size);
     if (result == CAROM_OK) {
@@ -356,6 +360,8 @@ carom_result cm_worker_create(const cm_worker_def *def, cm_worker **out, char *e
     worker->log.user = def->user;
     worker->clock_us = def->clock_us;
     worker->user = def->user;
+    worker->vitals = def->vitals;
+    worker->tick_watch = def->tick_watch;
     worker->keep_used = def->keep_used;
     worker->keep_ban = def->keep_ban;
     worker->now_us = worker->second_us = worker->started_us = def->now_us;

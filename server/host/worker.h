@@ -37,6 +37,8 @@ typedef struct cm_worker_def {
     uint64_t (*clock_us)(void *user); // to measure ticks with; NULL: not measured
     void (*log)(void *user, int level, const char *json_line);
     void *user;
+    cm_vitals *vitals;         // where its rooms mark their modules' callbacks; NULL: nowhere
+    cm_tick_watch *tick_watch; // of its rooms' ticks, with a clock; NULL: none
 } cm_worker_def;
 
 // Of all rooms together.

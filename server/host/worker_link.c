@@ -70,6 +70,7 @@ static size_t size_of(const cm_worker_message *message)
     case CM_WORKER_SAYS_GONE:
     case CM_WORKER_TOLD_ROOM:
     case CM_WORKER_TOLD_GONE:
+    case CM_WORKER_TOLD_REFUSE:
         return offsetof(cm_worker_message, room) + sizeof message->room;
     case CM_WORKER_TOLD_KEYS:
         return offsetof(cm_worker_message, keys) + sizeof message->keys;

@@ -26,16 +26,17 @@ typedef enum cm_worker_message_type {
     CM_WORKER_SAYS_ANSWER,   // ask: a line of an answer; "": it is whole
     CM_WORKER_SAYS_BAN,      // ban
     // To the worker.
-    CM_WORKER_TOLD_ROOM,  // room: where one of another worker is
-    CM_WORKER_TOLD_GONE,  // room: of another worker, it is no more
-    CM_WORKER_TOLD_PORTS, // ports: of all workers
-    CM_WORKER_TOLD_START, // the server is there, and has said so
-    CM_WORKER_TOLD_USED,  // used: of another worker
-    CM_WORKER_TOLD_BAN,   // ban
-    CM_WORKER_TOLD_KEYS,  // keys: other ones, read again
-    CM_WORKER_TOLD_ASK,   // ask: what an operator asks
-    CM_WORKER_TOLD_DRAIN, // line: the reason
-    CM_WORKER_TOLD_UNDO,  // another worker could not start: nothing may be left
+    CM_WORKER_TOLD_ROOM,   // room: where one of another worker is
+    CM_WORKER_TOLD_GONE,   // room: of another worker, it is no more
+    CM_WORKER_TOLD_PORTS,  // ports: of all workers
+    CM_WORKER_TOLD_START,  // the server is there, and has said so
+    CM_WORKER_TOLD_USED,   // used: of another worker
+    CM_WORKER_TOLD_BAN,    // ban
+    CM_WORKER_TOLD_KEYS,   // keys: other ones, read again
+    CM_WORKER_TOLD_REFUSE, // room: its scene is hosted no more
+    CM_WORKER_TOLD_ASK,    // ask: what an operator asks
+    CM_WORKER_TOLD_DRAIN,  // line: the reason
+    CM_WORKER_TOLD_UNDO,   // another worker could not start: nothing may be left
 } cm_worker_message_type;
 
 typedef struct cm_worker_room_note {

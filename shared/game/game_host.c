@@ -67,11 +67,34 @@ static carom_game *game_allocate(const carom_module *module, const carom_world_d
     return game;
 }
 
+const char *cm_game_callback_name(cm_game_callback callback)
+{
+    static const char *const names[] = {"none",    "start_step", "forces",      "rows",
+                                        "join",    "leave",      "message",     "tick",
+                                        "contact", "may_join",   "player_body", "check_input"};
+    return callback < CM_CALLBACK_COUNT ? names[callback] : names[0];
+}
+
+void cm_game_watch(carom_game *game, volatile uint32_t *mark, uint32_t tag)
+{
+    game->mark = mark;
+    game->tag = tag;
+}
+
+static inline void mark(const carom_game *game, cm_game_callback callback)
+{
+    if (game->mark != NULL) {
+        *game->mark = callback != CM_CALLBACK_NONE ? game->tag | (uint32_t)callback : 0;
+    }
+}
+
 static void start_rows(void *context, const carom_world *world)
 {
     const carom_game *game = context;
     if (game->module->start_step != NULL) {
+        mark(game, CM_CALLBACK_START_STEP);
         game->module->start_step(game, world);
+        mark(game, CM_CALLBACK_NONE);
     }
 }
 
@@ -79,14 +102,20 @@ static uint32_t give_forces(void *context, const carom_world *world, carom_force
                             uint32_t capacity)
 {
     const carom_game *game = context;
-    return game->module->forces(game, world, forces, capacity);
+    mark(game, CM_CALLBACK_FORCES);
+    uint32_t count = game->module->forces(game, world, forces, capacity);
+    mark(game, CM_CALLBACK_NONE);
+    return count;
 }
 
 static uint32_t give_rows(void *context, const carom_world *world, carom_row *rows,
                           uint32_t capacity)
 {
     const carom_game *game = context;
-    return game->module->rows(game, world, rows, capacity);
+    mark(game, CM_CALLBACK_ROWS);
+    uint32_t count = game->module->rows(game, world, rows, capacity);
+    mark(game, CM_CALLBACK_NONE);
+    return count;
 }
 
 // NULL, or why the module does not take the scene's settings.
@@ -212,6 +241,7 @@ static void apply_event(carom_game *game, const cm_game_event *event)
         if (player < CAROM_PLAYERS_MAX && !is_present(game, player)) {
             game->present |= UINT64_C(1) << player; // holds zeros, as every slot that is free
             if (module->join != NULL) {
+                mark(game, CM_CALLBACK_JOIN);
                 module->join(game, player, bytes, event->size);
             }
         }
@@ -219,6 +249,7 @@ static void apply_event(carom_game *game, const cm_game_event *event)
     case CM_EVENT_LEAVE:
         if (is_present(game, player)) {
             if (module->leave != NULL) {
+                mark(game, CM_CALLBACK_LEAVE);
                 module->leave(game, player);
             }
             cm_pointer_put(game->world, cm_game_pointer(game, player), NULL);
@@ -228,6 +259,7 @@ static void apply_event(carom_game *game, const cm_game_event *event)
         break;
     case CM_EVENT_MESSAGE:
         if (is_present(game, player) && module->message != NULL) {
+            mark(game, CM_CALLBACK_MESSAGE);
             module->message(game, player, bytes, event->size);
         }
         break;
@@ -239,6 +271,7 @@ static void apply_event(carom_game *game, const cm_game_event *event)
     default:
         break; // an unknown event of a hostile file does nothing
     }
+    mark(game, CM_CALLBACK_NONE);
 }
 
 static void hold_inputs(carom_game *game, const cm_tick_input *input)
@@ -284,7 +317,9 @@ static void run_module_tick(carom_game *game)
             count++;
         }
     }
+    mark(game, CM_CALLBACK_TICK);
     game->module->tick(game, inputs, count);
+    mark(game, CM_CALLBACK_NONE);
 }
 
 static void run_contacts(carom_game *game)
@@ -294,8 +329,10 @@ static void run_contacts(carom_game *game)
     for (uint32_t i = 0; i < count; i++) {
         // A copy: the callback may change the world, which ends the events' life.
         carom_contact_event event = events[i];
+        mark(game, CM_CALLBACK_CONTACT);
         game->module->contact(game, &event);
     }
+    mark(game, CM_CALLBACK_NONE);
 }
 
 void cm_game_tick(carom_game *game, const cm_tick_input *input)
@@ -429,7 +466,9 @@ bool cm_game_may_join(const carom_game *game, const uint8_t *user_data, uint32_t
         return true;
     }
     cm_fpenv saved = cm_fpenv_enter();
+    mark(game, CM_CALLBACK_MAY_JOIN);
     bool may = game->module->may_join(game, size > 0 ? user_data : NULL, size);
+    mark(game, CM_CALLBACK_NONE);
     cm_fpenv_leave(saved);
     return may;
 }
@@ -448,7 +487,9 @@ carom_body_id cm_game_player_body(const carom_game *game, uint32_t player)
 {
     carom_body_id body = {0, 0};
     if (game->module->player_body != NULL && is_present(game, player)) {
+        mark(game, CM_CALLBACK_PLAYER_BODY);
         body = game->module->player_body(game, player);
+        mark(game, CM_CALLBACK_NONE);
     }
     return carom_body_id_is_null(body) ? cm_game_pointer(game, player) : body;
 }
@@ -487,7 +528,9 @@ cm_input_check cm_game_check_input(const carom_game *game, const uint8_t *bytes,
         return CM_INPUT_POSE_REFUSED;
     }
     memcpy(rest, bytes + game->prefix_bytes, CAROM_INPUT_MAX - game->prefix_bytes);
+    mark(game, CM_CALLBACK_CHECK_INPUT);
     bool good = game->module->check_input == NULL || game->module->check_input(rest);
+    mark(game, CM_CALLBACK_NONE);
     return good ? CM_INPUT_GOOD : CM_INPUT_MODULE_REFUSED;
 }
 

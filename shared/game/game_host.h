@@ -67,6 +67,27 @@ bool cm_game_has_seen(const carom_game *game);
 void cm_game_put_seen(const carom_game *game, uint8_t *input, double age);
 double cm_game_get_seen(const carom_game *game, const uint8_t *input);
 
+// Where its module is: `*mark` is `tag` and the callback while one runs, and 0 outside of them, so
+// that whoever looks at what a process left knows whose code ended it. No state; a game has none at
+// first, and `mark` must outlive it. The lowest byte of `tag` is 0.
+typedef enum cm_game_callback {
+    CM_CALLBACK_NONE = 0,
+    CM_CALLBACK_START_STEP,
+    CM_CALLBACK_FORCES,
+    CM_CALLBACK_ROWS,
+    CM_CALLBACK_JOIN,
+    CM_CALLBACK_LEAVE,
+    CM_CALLBACK_MESSAGE,
+    CM_CALLBACK_TICK,
+    CM_CALLBACK_CONTACT,
+    CM_CALLBACK_MAY_JOIN,
+    CM_CALLBACK_PLAYER_BODY,
+    CM_CALLBACK_CHECK_INPUT,
+    CM_CALLBACK_COUNT
+} cm_game_callback;
+const char *cm_game_callback_name(cm_game_callback callback); // as in the module's descriptor
+void cm_game_watch(carom_game *game, volatile uint32_t *mark, uint32_t tag);
+
 // Whether an input may be given to a tick: asked once, at the border.
 typedef enum cm_input_check {
     CM_INPUT_GOOD = 0,

@@ -27,6 +27,8 @@ struct carom_game {
     uint32_t message_count;
     uint64_t messages_dropped;
     uint64_t poses_refused;
+    volatile uint32_t *mark; // cm_game_watch; NULL: nobody watches
+    uint32_t tag;
 };
 
 _Static_assert(CAROM_PLAYERS_MAX == 64, "present is one 64-bit word");

@@ -79,6 +79,8 @@ static int open_worker(cm_serve_host *host)
                          .log = host->shell.log,
                          .keep_used = host->shell.keep_used,
                          .keep_ban = host->shell.keep_ban,
+                         .vitals = host->vitals,
+                         .tick_watch = &host->tick_watch,
                          .user = host->shell.user};
     if (getrandom(&def.seed, sizeof def.seed, 0) != (ssize_t)sizeof def.seed) {
         cm_cli_error("serve: no random numbers from the system: %s", strerror(errno));
@@ -254,6 +256,7 @@ void cm_serve_host_drain(cm_serve_host *host, const char *reason, uint64_t now_u
     cm_worker_stats stats;
     cm_line line;
     host->draining = true;
+    cm_tick_watch_rest(&host->tick_watch); // writing and verifying take their time
     cm_worker_drain(host->worker, now_us);
     if (host->rooms.count == 0) {
         return;

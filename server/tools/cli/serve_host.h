@@ -26,7 +26,9 @@ typedef struct cm_serve_host {
     carom_token_keys keys;  // none: the configuration is insecure
     carom_token_key ticket; // of the tickets to come back
     bool alone;             // it hosts all rooms of the server
-    cm_log log;             // the shell's
+    cm_vitals *vitals;      // that a supervisor reads; NULL: there is none
+    cm_tick_watch tick_watch;
+    cm_log log; // the shell's
     cm_store *store;
     cm_worker *worker;
     uint64_t status_us;   // when the status is said next

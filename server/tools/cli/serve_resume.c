@@ -99,7 +99,7 @@ static void look(const resuming *run, cm_serve_matches *found, uint64_t match_id
     } else if (head.info.end == CM_MATCH_LIVE && head.info.match_id != match_id) {
         leave(run, path, "it is not the match that its name says");
     } else if (head.info.end == CM_MATCH_LIVE) {
-        cm_serve_match one = {match_id, head.info.started_unix_ms, ""};
+        cm_serve_match one = {match_id, head.info.started_unix_ms, "", ""};
         strcpy(one.room, name_of(head.info.room, head.scene)); // a name that is sound fits
         if (!cm_serve_matches_add(found, &one)) {
             leave(run, path, "no memory");
@@ -201,6 +201,14 @@ void cm_serve_resume(const cm_config *config, cm_store *store, const cm_log *log
 {
     resuming run = {.config = config, .store = store, .log = log, .rooms = rooms};
     for (uint32_t i = 0; i < matches->count; i++) {
-        bring_back(&run, matches->list[i].match_id);
+        const cm_serve_match *match = &matches->list[i];
+        char path[PATH_SIZE], reason[CM_NAME_MAX + 96];
+        if (match->refused[0] == '\0') {
+            bring_back(&run, match->match_id);
+            continue;
+        }
+        path_of(&run, match->match_id, path);
+        cm_quarantine_say(match->refused, reason, sizeof reason);
+        cut(&run, match->match_id, path, reason);
     }
 }

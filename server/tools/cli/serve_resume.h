@@ -8,6 +8,7 @@
 typedef struct cm_serve_match {
     uint64_t match_id, started_unix_ms;
     char room[CAROM_ROOM_NAME_MAX + 1]; // whose it is; "": of one without a name
+    char refused[CM_NAME_MAX];          // its scene, if that is hosted no more; else ""
 } cm_serve_match;
 
 typedef struct cm_serve_matches {
@@ -23,9 +24,9 @@ bool cm_serve_matches_add(cm_serve_matches *matches, const cm_serve_match *match
 void cm_serve_matches_free(cm_serve_matches *matches);
 
 // Each becomes a room of the name that it had, in the place of the room of that name that was to be
-// opened. One of another engine or module, and one whose name an earlier one of the list has, is
-// ended as cut; one that cannot be read, or is signed by another key, is left as it is. The log
-// says each.
+// opened. One of another engine or module, or of a scene that is refused, and one whose name an
+// earlier one of the list has, is ended as cut; one that cannot be read, or is signed by another
+// key, is left as it is. The log says each.
 void cm_serve_resume(const cm_config *config, cm_store *store, const cm_log *log,
                      const cm_serve_matches *matches, cm_serve_rooms *rooms);
 

@@ -158,6 +158,12 @@ bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worke
                             error_size) != CAROM_OK) {
         return false;
     }
+    if (cm_quarantine_has(&rooms->refused, cm_scene_name(room->scene))) {
+        cm_quarantine_say(cm_scene_name(room->scene), error, error_size);
+        cm_scene_free(room->scene);
+        room->scene = NULL;
+        return false;
+    }
     strcpy(room->name, name);
     room->max_players = (uint32_t)config->max_players;
     cm_worker_room def = {

@@ -2,6 +2,7 @@
 #ifndef CM_SERVER_TOOLS_CLI_SERVE_ROOMS_H
 #define CM_SERVER_TOOLS_CLI_SERVE_ROOMS_H
 
+#include "server/host/quarantine.h"
 #include "server/host/worker.h"
 
 #define CM_SERVE_PATH_MAX 512u
@@ -22,6 +23,7 @@ typedef struct cm_serve_rooms {
     cm_serve_room rooms[CM_WORKER_ROOMS_MAX];
     uint32_t closing_count; // rooms that were closed, whose recordings are still being written
     cm_serve_room closing[CM_WORKER_ROOMS_MAX];
+    cm_quarantine refused; // scenes that are not opened
 } cm_serve_rooms;
 
 // Loads the scenes that the configuration names: that of `scene`, whose room has the scene's own

@@ -21,6 +21,7 @@
 #include "server/tools/cli/serve_run.h"
 #include "server/tools/cli/serve_signals.h"
 #include "server/tools/cli/serve_worker.h"
+#include "shared/game/game_host.h"
 
 #define WAIT_MS 100
 
@@ -131,6 +132,9 @@ static void choose_matches(const cm_serve_server *s, uint32_t worker, cm_serve_m
     for (uint32_t i = 0; s->ready && i < s->homes.count; i++) {
         const cm_home *home = &s->homes.list[i];
         cm_serve_match match = {.match_id = home->room.match_id};
+        if (cm_quarantine_has(&s->refused, home->room.scene)) {
+            memcpy(match.refused, home->room.scene, sizeof match.refused);
+        }
         if (home->worker == worker && match.match_id != 0) {
             (void)cm_serve_matches_add(matches, &match);
         }
@@ -141,7 +145,8 @@ static void choose_rooms(const cm_serve_server *s, uint32_t worker, cm_serve_roo
 {
     const cm_serve_rooms *from = &s->base->rooms;
     for (uint32_t i = 0; i < from->count; i++) {
-        if (is_home(s, from->rooms[i].name, worker)) {
+        const char *scene = cm_scene_name(from->rooms[i].scene);
+        if (is_home(s, from->rooms[i].name, worker) && !cm_quarantine_has(&s->refused, scene)) {
             rooms->rooms[rooms->count++] = from->rooms[i];
         }
     }
@@ -160,6 +165,8 @@ static int work(void *user, uint32_t worker, int descriptor)
     host.keys = s->base->keys;
     host.ticket = s->base->ticket;
     host.alone = s->homes.count == 1;
+    host.vitals = &s->vitals[worker];
+    host.rooms.refused = s->refused;
     choose_rooms(s, worker, &host.rooms);
     choose_matches(s, worker, &matches);
     cm_serve_worker_def def = {.host = &host,
@@ -326,6 +333,42 @@ static void log_death(cm_serve_server *s, uint32_t worker, int status)
     cm_log_write(&s->base->log, CM_LOG_ERROR, &line);
 }
 
+// The fault of a module's own code; what somebody else did to the process is none.
+static bool is_fault(int status)
+{
+    int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL ||
+           number == SIGTRAP || number == SIGABRT || number == SIGSYS || number == SIGXCPU;
+}
+
+// Where it was within a module, that module's scene is blamed; at the third time it is refused.
+static void blame(cm_serve_server *s, uint32_t worker, int status)
+{
+    uint32_t callback;
+    uint64_t match_id = cm_vitals_match(&s->vitals[worker], &callback);
+    memset(&s->vitals[worker], 0, sizeof s->vitals[worker]);
+    const cm_home *home = NULL;
+    for (uint32_t i = 0; i < s->homes.count && match_id != 0; i++) {
+        home = s->homes.list[i].room.match_id == match_id ? &s->homes.list[i] : home;
+    }
+    if (home == NULL || !is_fault(status)) {
+        return;
+    }
+    cm_line line;
+    uint32_t faults = cm_quarantine_fault(&s->refused, home->room.scene);
+    cm_line_log(&line, CM_LOG_ERROR, "module failed");
+    cm_line_text(&line, "room", home->room.name);
+    cm_line_text(&line, "scene", home->room.scene);
+    cm_line_text(&line, "callback", cm_game_callback_name((cm_game_callback)callback));
+    cm_line_uint(&line, "times", faults);
+    cm_line_bool(&line, "refused", faults >= CM_QUARANTINE_FAULTS);
+    cm_log_write(&s->base->log, CM_LOG_ERROR, &line);
+    if (faults >= CM_QUARANTINE_FAULTS) {
+        cm_worker_message message = {.type = CM_WORKER_TOLD_REFUSE, .room = home->room};
+        cm_serve_tell_all(s, worker, &message);
+    }
+}
+
 static bool ended(void *user, uint32_t worker, int status)
 {
     cm_serve_server *s = user;
@@ -341,6 +384,7 @@ static bool ended(void *user, uint32_t worker, int status)
     bool told = WIFEXITED(status) && !s->ready; // it said why it could not start
     if (!told) {
         log_death(s, worker, status);
+        blame(s, worker, status);
     }
     if (!s->ready || s->draining) {
         s->status = s->status > CM_STATUS_FAILED ? s->status : CM_STATUS_FAILED;
@@ -570,6 +614,7 @@ static void close_all(cm_serve_server *s)
 {
     cm_admin_destroy(s->admin);
     cm_supervisor_destroy(s->supervisor);
+    cm_vitals_destroy(s->vitals, s->count);
     cm_homes_free(&s->homes);
     cm_used_tokens_free(&s->used);
     cm_bans_free(&s->bans);
@@ -593,8 +638,10 @@ int cm_serve_supervise(cm_serve_base *base)
                              .starts = starts,
                              .user = &s};
     s.supervisor = cm_supervisor_create(&def);
-    if (s.supervisor == NULL) {
+    s.vitals = cm_vitals_create(s.count);
+    if (s.supervisor == NULL || s.vitals == NULL) {
         cm_cli_error("serve: out of memory");
+        close_all(&s);
         return CM_STATUS_FAILED;
     }
     int status = start(&s);

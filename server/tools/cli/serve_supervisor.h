@@ -5,7 +5,9 @@
 
 #include "server/host/homes.h"
 #include "server/host/placement.h"
+#include "server/host/quarantine.h"
 #include "server/host/supervisor.h"
+#include "server/host/vitals.h"
 #include "server/tools/cli/serve_base.h"
 
 // A worker's part of a terminal's status.
@@ -32,7 +34,9 @@ typedef struct cm_serve_server {
     cm_supervisor *supervisor;
     uint32_t count; // of workers
     cm_serve_seat workers[CM_WORKERS_MAX];
-    cm_homes homes; // every room
+    cm_homes homes;        // every room
+    cm_vitals *vitals;     // one of each worker
+    cm_quarantine refused; // scenes that are hosted no more, and those that are on the way there
     cm_used_tokens used;
     cm_bans bans, banned_addresses;
     cm_admin *admin;

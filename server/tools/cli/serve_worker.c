@@ -1,6 +1,7 @@
 // One loop: what the supervisor says, then what is due. Signals of a terminal are not for it.
 #include "server/tools/cli/serve_worker.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,7 @@ static void answer(worker *w)
     w->asked = w->heard.ask.number;
     char request[CM_ADMIN_REQUEST_MAX];
     memcpy(request, w->heard.ask.text, sizeof request);
+    cm_tick_watch_rest(&w->host->tick_watch); // a scene may take long to load
     cm_admin_answer(&def, request, answer_line, w);
     tell_rooms(w); // before the end of the answer: whoever has it finds the room
     answer_line(w, "");
@@ -184,6 +186,9 @@ static void hear_one(worker *w, uint64_t now_us)
         break;
     case CM_WORKER_TOLD_PORTS:
         cm_worker_set_ports(w->host->worker, w->heard.ports.port, w->heard.ports.count);
+        break;
+    case CM_WORKER_TOLD_REFUSE:
+        cm_quarantine_add(&w->host->rooms.refused, w->heard.room.scene);
         break;
     case CM_WORKER_TOLD_START:
         cm_serve_host_log_rooms(w->host);
@@ -276,6 +281,10 @@ static int start(worker *w, const cm_serve_worker_def *def)
 {
     cm_worker_message message = {.type = CM_WORKER_SAYS_READY};
     int status = cm_serve_host_open(w->host, def->matches);
+    if (status == CM_STATUS_DONE && !cm_tick_watch_open(&w->host->tick_watch)) {
+        cm_cli_error("serve: a timer of processor time: %s", strerror(errno));
+        status = CM_STATUS_FAILED;
+    }
     if (status == CM_STATUS_DONE && !recall(w, def)) {
         cm_cli_error("serve: matches: door.db: more rows than are kept");
         status = CM_STATUS_FAILED;

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "server/host/module_loader.h"
 #include "server/record/match_file.h"
 #include "server/record/replay.h"
 #include "tests/unit/host/serving.h"
@@ -210,6 +211,103 @@ Test(workers, they_end_with_their_supervisor)
     cr_expect_eq(ends[CM_MATCH_DRAINED], 2);
     cr_expect_eq(resumes, 2);
     serving_remove_directory(&c);
+}
+
+// A file next to this program's own.
+static void find_module(const char *name, char *path, size_t size)
+{
+    char program[400];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    cr_assert_gt(length, 0);
+    program[length] = '\0';
+    *strrchr(program, '/') = '\0';
+    snprintf(path, size, "%s/tests/modules/%s.so", program, name);
+}
+
+static void write_failing(const serving *c, char path[128], int at, bool crash)
+{
+    snprintf(path, 128, "%s/failing.json", c->directory);
+    FILE *file = fopen(path, "w");
+    cr_assert(file != NULL);
+    fprintf(file,
+            "{\"carom\": 1, \"name\": \"trap\", \"tick_rate\": 60, \"module\": \"failing\",\n"
+            " \"module_config\": {\"at\": %d, \"crash\": %d}, \"gravity\": [0, -10, 0],\n"
+            " \"bodies\": [{\"type\": \"dynamic\", \"position\": [0, 2, 0],\n"
+            "   \"shapes\": [{\"sphere\": {\"radius\": 0.5}}]}]}\n",
+            at, crash);
+    fclose(file);
+}
+
+// A module that fails takes its worker, whose other room goes on; the third time its scene is
+// refused by name, and so is whoever opens it again. The room of the other worker never noticed.
+static void fails(bool crash, const char *signal_name)
+{
+    serving c;
+    char module[512], scene[128], room[160], found[256], request[256];
+    uint32_t ends[CM_MATCH_CUT + 1], resumes;
+    unsetenv("CAROM_BINARY");
+    find_module("failing", module, sizeof module);
+    serving_make_directory(&c);
+    write_failing(&c, scene, 30, crash);
+    snprintf(room, sizeof room, "trap=%s", scene);
+    char *argv[] = {"carom",
+                    "serve",
+                    "--insecure",
+                    "--workers",
+                    "2",
+                    "--listen",
+                    "127.0.0.1:0",
+                    "--room",
+                    room,
+                    "--room",
+                    "other=tests/scenes/sandbox.json",
+                    "--room",
+                    "beside=tests/scenes/sandbox.json",
+                    "--module",
+                    module,
+                    "--matches",
+                    c.matches,
+                    "--ready-file",
+                    c.ready,
+                    NULL};
+    serving_start(&c, 19, argv);
+    serving_wait_for_size(&c, c.ready, 1);
+    serving_wait_for_log(&c, "worker is back", 3);
+    cr_expect_eq(serving_read_log(c.err, "worker died", "signal", found), 3);
+    cr_expect_str_eq(found, signal_name);
+    cr_expect_eq(serving_read_log(c.err, "module failed", "callback", found), 3);
+    cr_expect_str_eq(found, "tick");
+    cr_expect_eq(serving_read_log(c.err, "match resumed", "room", found), 5, "twice, and thrice");
+    cr_expect_eq(serving_read_log(c.err, "match cut", "reason", found), 1);
+    cr_expect_not_null(strstr(found, "scene trap is not hosted any more"), "%s", found);
+    const char *rooms = serving_ask(&c, "{\"command\":\"rooms\"}");
+    cr_expect_null(strstr(rooms, "\"room\":\"trap\""));
+    cr_expect_not_null(strstr(rooms, "\"room\":\"other\""));
+    cr_expect_not_null(strstr(rooms, "\"room\":\"beside\""));
+    snprintf(request, sizeof request, "{\"command\":\"open\",\"room\":\"again\",\"scene\":\"%s\"}",
+             scene);
+    for (int i = 0; i < 2; i++) { // by either worker
+        cr_expect_not_null(strstr(serving_ask(&c, request), "scene trap is not hosted any more"));
+    }
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(serving_finish(&c), 0);
+    cr_expect_eq(serving_read_log(c.err, "worker died", "signal", found), 3);
+    cr_assert_eq(cm_module_load_list(module, request, sizeof request), CAROM_OK, "%s", request);
+    count_matches(&c, ends, &resumes);
+    cr_expect_eq(ends[CM_MATCH_DRAINED], 2);
+    cr_expect_eq(ends[CM_MATCH_CUT], 1);
+    cr_expect_geq(resumes, 1, "each that lived long enough to be written");
+    serving_remove_directory(&c);
+}
+
+Test(workers, a_module_that_crashes_is_hosted_no_more_at_the_third_time, .timeout = 120)
+{
+    fails(true, "Segmentation fault");
+}
+
+Test(workers, a_module_that_loops_is_hosted_no_more_at_the_third_time, .timeout = 120)
+{
+    fails(false, "CPU time limit exceeded");
 }
 
 // Rooms that an operator opens go to the worker with the fewest, and are found by their name.

@@ -1,0 +1,42 @@
+// For the tests of a server whose module fails: at tick `at` of the match it counts for ever, or
+// (`crash` 1) reads where nothing is.
+#include <carom/module.h>
+
+typedef struct failing_state {
+    uint32_t at, crash, sum;
+} failing_state;
+
+static const char *failing_configure(carom_game *game, const carom_setting *settings,
+                                     uint32_t count)
+{
+    failing_state *state = carom_game_state(game);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t value = (uint32_t)settings[i].value;
+        if (settings[i].name[0] == 'a') {
+            state->at = value;
+        } else {
+            state->crash = value;
+        }
+    }
+    return NULL;
+}
+
+static void failing_tick(carom_game *game, const carom_player_input *inputs, uint32_t count)
+{
+    volatile failing_state *state = carom_game_state(game);
+    (void)inputs;
+    (void)count;
+    if (carom_game_tick(game) < state->at) {
+        return;
+    }
+    if (state->crash != 0) {
+        volatile uint32_t *nowhere = (volatile uint32_t *)(uintptr_t)state->crash;
+        state->sum = *nowhere;
+    }
+    for (;;) {
+        state->sum++;
+    }
+}
+
+CAROM_MODULE(failing, .version = 1, .state_size = sizeof(failing_state),
+             .configure = failing_configure, .tick = failing_tick);
