@@ -44,6 +44,12 @@ static inline cm_mask cm_lanes_at_most(cm_f a, cm_f b)
     return -(a <= b);
 }
 
+// Lanes whose integers are equal.
+static inline cm_mask cm_lanes_same(cm_mask a, cm_mask b)
+{
+    return -(a == b);
+}
+
 static inline bool cm_lanes_any(cm_mask mask)
 {
     return mask != 0;
@@ -103,6 +109,11 @@ static inline cm_mask cm_lanes_greater(cm_f a, cm_f b)
 static inline cm_mask cm_lanes_at_most(cm_f a, cm_f b)
 {
     return a <= b;
+}
+
+static inline cm_mask cm_lanes_same(cm_mask a, cm_mask b)
+{
+    return a == b;
 }
 
 static inline bool cm_lanes_any(cm_mask mask)
@@ -202,6 +213,14 @@ static inline cm_f cm_lanes_load(const float *from)
 static inline void cm_lanes_store(float *to, cm_f value)
 {
     memcpy(to, &value, sizeof value);
+}
+
+// The bits of each float as an integer.
+static inline cm_mask cm_lanes_as_bits(cm_f a)
+{
+    cm_mask bits;
+    memcpy(&bits, &a, sizeof bits);
+    return bits;
 }
 
 static inline cm_f cm_lanes_abs(cm_f a)

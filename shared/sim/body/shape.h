@@ -52,22 +52,30 @@ static inline bool cm_shape_meets(const cm_shape *shape)
     return shape->group > 0 || (shape->category != 0 && shape->mask != 0);
 }
 
-// Filters, and what their bodies are, let the two collide. `pointers`: pointers meet what cannot
-// move, too.
-static inline bool cm_shapes_may_meet(const cm_shape *a, const cm_shape *b, const cm_body *bodies,
-                                      bool pointers)
+// What decides whether two shapes may meet, in 16 bytes.
+typedef struct cm_filter {
+    uint32_t body; // slot | CM_FILTER_MEETS where the body is one that others may meet
+    uint32_t category, mask;
+    int32_t group;
+} cm_filter;
+
+// One of two bodies has to be dynamic or, with `pointers`, a pointer.
+#define CM_FILTER_MEETS 0x80000000u
+
+static inline cm_filter cm_filter_of(const cm_shape *shape, const cm_body *body, bool pointers)
 {
-    const cm_body *first = &bodies[a->body], *second = &bodies[b->body];
-    bool pushed = first->type == CAROM_BODY_DYNAMIC || second->type == CAROM_BODY_DYNAMIC;
-    bool felt =
-        pointers && (first->pointer != CAROM_NO_PLAYER || second->pointer != CAROM_NO_PLAYER);
-    if (a->body == b->body || !(pushed || felt)) {
-        return false;
-    }
-    if (a->group == b->group && a->group != 0) {
-        return a->group > 0;
-    }
-    return (a->category & b->mask) != 0 && (b->category & a->mask) != 0;
+    bool meets = body->type == CAROM_BODY_DYNAMIC || (pointers && body->pointer != CAROM_NO_PLAYER);
+    return (cm_filter){shape->body | (meets ? CM_FILTER_MEETS : 0u), shape->category, shape->mask,
+                       shape->group};
+}
+
+// Filters, and what their bodies are, let the two collide.
+static inline bool cm_filters_meet(const cm_filter *a, const cm_filter *b)
+{
+    bool masks = ((a->category & b->mask) != 0) & ((b->category & a->mask) != 0);
+    bool grouped = (a->group == b->group) & (a->group != 0);
+    return (((a->body ^ b->body) & ~CM_FILTER_MEETS) != 0) &
+           (((a->body | b->body) & CM_FILTER_MEETS) != 0) & (grouped ? a->group > 0 : masks);
 }
 
 static inline bool cm_shape_rubs(const cm_shape *shape)

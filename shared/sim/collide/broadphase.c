@@ -7,16 +7,15 @@
 // finds each shape at most once, so nothing can overflow even if all boxes overlap.
 //
 // Scratch, of n = limits.shapes: blocks (n / 7 + 14) x 192 | moving | static | planes | keys |
-// spare keys | spare values | partners | starts (n x 4 each) | found, sorted: limits.contacts x 12.
-// Where more pairs are found than there is room for, each shape asks the trees by itself instead,
-// in order. Typical: 1,000 shapes, 5,000 pairs.
+// spare keys | spare values | partners | starts (n x 4 each) | found, sorted: limits.contacts x 12
+// | filters n x 16. Where more pairs are found than there is room for, each shape asks the trees by
+// itself instead, in order. Typical: 1,000 shapes, 5,000 pairs.
 #include "shared/sim/collide/broadphase.h"
-#include "shared/sim/body/shape.h"
 #include "shared/sim/collide/bounds_tree.h"
+#include "shared/sim/body/shape.h"
 #include "shared/sim/collide/collide.h"
+#include "shared/sim/collide/place.h"
 #include "shared/sim/joint/joint.h"
-#include "shared/sim/state/hull.h"
-#include "shared/sim/state/slots.h"
 #include "shared/sim/state/sort.h"
 #include "shared/sim/state/tell.h"
 
@@ -30,9 +29,10 @@ typedef struct lists {
     uint32_t plane_count;
     cm_bounds_room room;
     uint32_t *partners;
-    uint32_t *starts; // of the partners of each shape in `sorted`
-    cm_pair *found;   // as they come out of the trees: limits.contacts
-    uint32_t *sorted; // likewise
+    uint32_t *starts;   // of the partners of each shape in `sorted`
+    cm_pair *found;     // as they come out of the trees: limits.contacts
+    uint32_t *sorted;   // likewise
+    cm_filter *filters; // a row a shape slot, of what is placed
 } lists;
 
 size_t cm_broadphase_scratch_size(const carom_limits *limits)
@@ -58,68 +58,15 @@ static lists map_lists(const carom_world *world, const cm_scratch *scratch)
     l.starts = at + 7 * n;
     l.found = (cm_pair *)(at + LISTS * n);
     l.sorted = (uint32_t *)(l.found + world->limits.contacts);
+    l.filters = (cm_filter *)(l.sorted + world->limits.contacts);
     return l;
 }
 
-// Half of the size of a shape's box, about its place.
-static carom_vec3 half_size(const cm_shape *shape, const cm_place *place)
-{
-    const cm_mat3 *r = &place->rotation;
-    if (shape->type == CAROM_SHAPE_SPHERE) {
-        return cm_vec(shape->size[0], shape->size[0], shape->size[0]);
-    }
-    if (shape->type == CAROM_SHAPE_CYLINDER) {
-        // A disc of radius r reaches r sqrt(1 - a^2) along an axis that its own makes a cosine a
-        // with.
-        carom_vec3 a = cm_abs_vec(r->y);
-        carom_vec3 rim =
-            cm_vec(cm_sqrt(cm_max(1.0f - a.x * a.x, 0.0f)), cm_sqrt(cm_max(1.0f - a.y * a.y, 0.0f)),
-                   cm_sqrt(cm_max(1.0f - a.z * a.z, 0.0f)));
-        return cm_mul_add(cm_scale(shape->size[1], a), shape->size[0], rim);
-    }
-    if (shape->type == CAROM_SHAPE_CAPSULE) {
-        carom_vec3 h = cm_scale(shape->size[1], cm_abs_vec(r->y));
-        return cm_add(h, cm_vec(shape->size[0], shape->size[0], shape->size[0]));
-    }
-    const carom_hull *hull = place->hull;
-    carom_vec3 size = hull ? hull->half : cm_vec(shape->size[0], shape->size[1], shape->size[2]);
-    carom_vec3 h = cm_scale(size.x, cm_abs_vec(r->x));
-    h = cm_mul_add(h, size.y, cm_abs_vec(r->y));
-    return cm_mul_add(h, size.z, cm_abs_vec(r->z));
-}
-
-static cm_aabb grown_box(const cm_shape *shape, const cm_place *place, float margin,
-                         carom_vec3 motion)
-{
-    carom_vec3 half = cm_add(half_size(shape, place), cm_vec(margin, margin, margin));
-    carom_vec3 center = place->position;
-    if (place->hull) {
-        center = cm_add(center, cm_mat3_mul(place->rotation, place->hull->center));
-    }
-    cm_aabb box = {cm_sub(center, half), cm_add(center, half)};
-    box.lower = cm_add(
-        box.lower, cm_vec(cm_min(motion.x, 0.0f), cm_min(motion.y, 0.0f), cm_min(motion.z, 0.0f)));
-    box.upper = cm_add(
-        box.upper, cm_vec(cm_max(motion.x, 0.0f), cm_max(motion.y, 0.0f), cm_max(motion.z, 0.0f)));
-    return box;
-}
-
-cm_aabb cm_shape_bounds(const cm_shape *shape, const cm_place *place)
-{
-    return grown_box(shape, place, 0.0f, cm_vec(0.0f, 0.0f, 0.0f));
-}
-
-void cm_place_shape(const carom_world *world, cm_scratch *scratch, uint32_t slot)
+static inline void note_filter(const carom_world *world, const cm_scratch *scratch, lists *l,
+                               uint32_t slot)
 {
     const cm_shape *shape = &cm_shapes(world)[slot];
-    cm_place *place = &scratch->places[slot];
-    carom_quat orientation;
-    cm_shape_pose(world, shape, &place->position, &orientation);
-    place->rotation = cm_mat3_from_quat(orientation);
-    place->hull = shape->type == CAROM_SHAPE_HULL ? cm_hull_find(world, shape->geometry) : NULL;
-    place->reach = cm_shape_reach(shape);
-    place->inner_radius = cm_shape_inner_radius(shape);
-    scratch->rubbing = scratch->rubbing || cm_shape_rubs(shape);
+    l->filters[slot] = cm_filter_of(shape, &cm_bodies(world)[shape->body], scratch->pointers);
 }
 
 static void place_active(const carom_world *world, cm_scratch *scratch, lists *l, float margin,
@@ -135,14 +82,14 @@ static void place_active(const carom_world *world, cm_scratch *scratch, lists *l
         }
         if (shape->alive && shape->type == CAROM_SHAPE_PLANE) {
             cm_place_shape(world, scratch, i);
+            note_filter(world, scratch, l, i);
             l->planes[l->plane_count++] = i;
         } else if (active) {
-            cm_place_shape(world, scratch, i);
-            carom_vec3 motion = cm_scale(dt, cm_motions(world)[shape->body].linear_velocity);
-            scratch->bounds[i] = grown_box(shape, &scratch->places[i], margin, motion);
+            note_filter(world, scratch, l, i);
             l->moving.ids[l->moving.count++] = i;
         }
     }
+    cm_place_shapes(world, scratch, l->moving.ids, l->moving.count, margin, dt);
 }
 
 // A box that holds the shape however it is turned about its body's centre of mass.
@@ -169,11 +116,10 @@ static void place_near(const carom_world *world, cm_scratch *scratch, lists *l, 
         if (!cm_bounds_tree_meets(&l->moving, &loose, &l->room)) {
             continue;
         }
-        cm_place_shape(world, scratch, i);
-        scratch->bounds[i] =
-            grown_box(shape, &scratch->places[i], margin, cm_vec(0.0f, 0.0f, 0.0f));
+        cm_place_shapes(world, scratch, &i, 1, margin, 0.0f);
         if (cm_bounds_tree_meets(&l->moving, &scratch->bounds[i], &l->room)) {
             scratch->rank[i] = CM_SHAPE_NEAR;
+            note_filter(world, scratch, l, i);
             l->fixed.ids[l->fixed.count++] = i;
         }
     }
@@ -223,11 +169,13 @@ static uint32_t partners_of_box(const cm_scratch *scratch, const lists *l, const
 }
 
 // Two shapes that filters, joints and what their bodies are let collide (of which one is active).
-static bool may_meet(const carom_world *world, const cm_scratch *scratch, uint32_t a, uint32_t b)
+static inline bool may_meet(const carom_world *world, const cm_scratch *scratch, const lists *l,
+                            uint32_t a, uint32_t b)
 {
-    const cm_shape *first = cm_shapes(world) + a, *second = cm_shapes(world) + b;
-    return cm_shapes_may_meet(first, second, cm_bodies(world), scratch->pointers) &&
-           !cm_joint_filter_has(world, scratch, first->body, second->body);
+    const cm_filter *first = &l->filters[a], *second = &l->filters[b];
+    return cm_filters_meet(first, second) &&
+           !cm_joint_filter_has(world, scratch, first->body & ~CM_FILTER_MEETS,
+                                second->body & ~CM_FILTER_MEETS);
 }
 
 // Shape by shape in canonical order: slower, but cut right where more pairs are than there is room
@@ -249,7 +197,7 @@ static uint32_t find_in_order(const carom_world *world, cm_scratch *scratch, lis
         uint32_t count = 0;
         for (uint32_t i = 0; i < found; i++) {
             uint32_t b = l->partners[i];
-            if (may_meet(world, scratch, a, b)) {
+            if (may_meet(world, scratch, l, a, b)) {
                 l->room.keys[count] = b;
                 l->partners[count++] = b;
             }
@@ -311,7 +259,7 @@ static void order_found(const carom_world *world, cm_scratch *scratch, lists *l,
         cm_sort(l->room.keys, l->sorted + first, l->room.spare_keys, l->room.spare_values, n);
         for (uint32_t i = 0; i < n; i++) {
             uint32_t b = l->sorted[first + i];
-            if (may_meet(world, scratch, a, b)) {
+            if (may_meet(world, scratch, l, a, b)) {
                 scratch->pairs[scratch->pair_count++] = (cm_pair){a, b};
             }
         }

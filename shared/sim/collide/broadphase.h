@@ -8,12 +8,6 @@
 // canonical order. Returns how many pairs were left out above limits.contacts. Writes scratch only.
 uint32_t cm_find_pairs(const carom_world *world, cm_scratch *scratch, float margin, float dt);
 
-// World pose of a shape into its row of the places.
-void cm_place_shape(const carom_world *world, cm_scratch *scratch, uint32_t slot);
-
-// The box of a shape, not of a plane, at its place.
-cm_aabb cm_shape_bounds(const cm_shape *shape, const cm_place *place);
-
 size_t cm_broadphase_scratch_size(const carom_limits *limits);
 
 #endif

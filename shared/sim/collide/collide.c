@@ -10,8 +10,8 @@
 #include "shared/sim/body/rule.h"
 #include "shared/sim/body/shape.h"
 #include "shared/sim/collide/box_axes.h"
-#include "shared/sim/collide/broadphase.h"
 #include "shared/sim/collide/narrow.h"
+#include "shared/sim/collide/place.h"
 #include "shared/sim/collide/recycle.h"
 #include "shared/sim/state/tell.h"
 
@@ -213,26 +213,6 @@ static inline bool is_round(const cm_shape *a, const cm_shape *b)
     return ((1u << a->type | 1u << b->type) & ROUND) != 0;
 }
 
-// A pair by itself: what last step found in row `last` (CM_NONE: nothing), if that still holds.
-// Sensors and what rolls are found anew.
-static inline void look_back(const collision *c, const cm_pair *pair, uint32_t last, finding *found)
-{
-    const cm_shape *a = &c->shapes[pair->shape_a], *b = &c->shapes[pair->shape_b];
-    found->last = last;
-    found->chosen = found->carried = false;
-    if (c->old.manifolds && last != CM_NONE && !a->sensor && !b->sensor && !is_round(a, b)) {
-        const cm_place *place_a = &c->scratch->places[pair->shape_a];
-        const cm_place *place_b = &c->scratch->places[pair->shape_b];
-        const cm_recycle_size size = {
-            cm_min(place_a->reach, place_b->reach),
-            cm_min(place_a->inner_radius, place_b->inner_radius),
-        };
-        found->carried = cm_recycle(&c->motions[a->body], &c->motions[b->body], &size,
-                                    c->old.contacts[last].point_count, c->dt,
-                                    &c->old.manifolds[last], found->separation);
-    }
-}
-
 // The narrow phase, where it is not done already.
 static inline uint32_t collide_shapes(const collision *c, const cm_pair *pair, const finding *found,
                                       cm_manifold *manifold)
@@ -312,14 +292,60 @@ static inline void fetch_ahead(const carom_world *world, const cm_scratch *scrat
     }
 }
 
-// The pairs of a block, in order, and those of them whose boxes wait for their axes.
+// The pairs of a block, in order, and those of them that wait for their lanes to fill.
 typedef struct block {
     uint32_t first, end; // pairs
     uint32_t waiting;
     uint32_t at[CM_BOX_AXES_MAX]; // pairs of the lanes
     cm_box_pairs boxes;
+    uint32_t kept_at[CM_RECYCLE_MAX]; // likewise
+    cm_recycle_pairs kept;
     finding found[AT_ONCE];
 } block;
+
+static void recycle(const collision *c, block *of)
+{
+    float separation[CM_MANIFOLD_MAX][CM_RECYCLE_MAX];
+    if (of->kept.count == 0) {
+        return;
+    }
+    uint32_t holding = cm_recycle(c->motions, c->old.manifolds, &of->kept, c->dt, separation);
+    for (; holding != 0; holding &= holding - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(holding);
+        finding *found = &of->found[of->kept_at[lane] - of->first];
+        found->carried = true;
+        for (uint32_t i = 0; i < CM_MANIFOLD_MAX; i++) {
+            found->separation[i] = separation[i][lane];
+        }
+    }
+    of->kept.count = 0;
+}
+
+// What last step found of a pair in row `last` (CM_NONE: nothing): whether it still holds is asked
+// of several pairs at once (recycle). Sensors and what rolls are found anew.
+static inline void look_back(const collision *c, uint32_t index, const cm_pair *pair, uint32_t last,
+                             block *of)
+{
+    const cm_shape *a = &c->shapes[pair->shape_a], *b = &c->shapes[pair->shape_b];
+    finding *found = &of->found[index - of->first];
+    found->last = last;
+    found->chosen = found->carried = false;
+    if (c->old.manifolds && last != CM_NONE && !a->sensor && !b->sensor && !is_round(a, b)) {
+        const cm_place *place_a = &c->scratch->places[pair->shape_a];
+        const cm_place *place_b = &c->scratch->places[pair->shape_b];
+        uint32_t lane = of->kept.count++;
+        of->kept_at[lane] = index;
+        of->kept.row[lane] = last;
+        of->kept.a[lane] = a->body;
+        of->kept.b[lane] = b->body;
+        of->kept.points[lane] = (float)c->old.contacts[last].point_count;
+        of->kept.reach[lane] = cm_min(place_a->reach, place_b->reach);
+        of->kept.inner_radius[lane] = cm_min(place_a->inner_radius, place_b->inner_radius);
+        if (of->kept.count == CM_RECYCLE_MAX) {
+            recycle(c, of);
+        }
+    }
+}
 
 static void choose_axes(const collision *c, block *of)
 {
@@ -342,28 +368,14 @@ static void choose_axes(const collision *c, block *of)
     of->waiting = 0;
 }
 
-// Looks at the next pairs: what is carried along, and the axes of boxes that are not, many at once.
-// `old` is no later than the first pair's contact.
-static void look_at_pairs(const collision *c, uint32_t first, uint32_t old, block *of)
+// Axes of the boxes that are found anew.
+static void look_at_boxes(const collision *c, block *of)
 {
-    const cm_scratch *scratch = c->scratch;
-    const cm_contact *last = c->old.contacts + old;
-    const cm_contact *end = c->old.contacts + scratch->old_contact_count;
-    uint32_t left = scratch->pair_count - first;
-    of->first = first;
-    of->end = first + (left < AT_ONCE ? left : AT_ONCE);
-    of->waiting = 0;
-    for (uint32_t i = first; i < of->end; i++) {
-        const cm_pair *pair = &scratch->pairs[i];
-        finding *found = &of->found[i - first];
-        fetch_ahead(c->world, scratch, i);
-        while (last < end && before(last, pair)) {
-            last++;
-        }
-        bool same = last < end && last->shape_a == pair->shape_a && last->shape_b == pair->shape_b;
-        look_back(c, pair, same ? (uint32_t)(last - c->old.contacts) : CM_NONE, found);
+    for (uint32_t i = of->first; i < of->end; i++) {
+        const cm_pair *pair = &c->scratch->pairs[i];
         const cm_shape *a = &c->shapes[pair->shape_a], *b = &c->shapes[pair->shape_b];
-        if (found->carried || a->type != CAROM_SHAPE_BOX || b->type != CAROM_SHAPE_BOX) {
+        if (of->found[i - of->first].carried || a->type != CAROM_SHAPE_BOX ||
+            b->type != CAROM_SHAPE_BOX) {
             continue;
         }
         uint32_t lane = of->waiting++;
@@ -376,6 +388,30 @@ static void look_at_pairs(const collision *c, uint32_t first, uint32_t old, bloc
         }
     }
     choose_axes(c, of);
+}
+
+// Looks at the next pairs: what is carried along, and the axes of boxes that are not, many at once.
+// `old` is no later than the first pair's contact.
+static void look_at_pairs(const collision *c, uint32_t first, uint32_t old, block *of)
+{
+    const cm_scratch *scratch = c->scratch;
+    const cm_contact *last = c->old.contacts + old;
+    const cm_contact *end = c->old.contacts + scratch->old_contact_count;
+    uint32_t left = scratch->pair_count - first;
+    of->first = first;
+    of->end = first + (left < AT_ONCE ? left : AT_ONCE);
+    of->waiting = of->kept.count = 0;
+    for (uint32_t i = first; i < of->end; i++) {
+        const cm_pair *pair = &scratch->pairs[i];
+        fetch_ahead(c->world, scratch, i);
+        while (last < end && before(last, pair)) {
+            last++;
+        }
+        bool same = last < end && last->shape_a == pair->shape_a && last->shape_b == pair->shape_b;
+        look_back(c, i, pair, same ? (uint32_t)(last - c->old.contacts) : CM_NONE, of);
+    }
+    recycle(c, of);
+    look_at_boxes(c, of);
 }
 
 // A contact of last step without an active body: as it is, and out of the solver's way.
@@ -465,6 +501,8 @@ void cm_collide_woken(carom_world *world, cm_scratch *scratch)
     const collision c = open_rows(world, scratch);
     const cm_shape *shapes = cm_shapes(world);
     uint32_t count = 0;
+    block alone;
+    alone.first = 0;
     for (uint32_t i = 0; i < world->state.contact_count; i++) {
         cm_pair pair = {c.now.contacts[i].shape_a, c.now.contacts[i].shape_b};
         bool woken = scratch->manifolds[i].body_a == CM_NONE &&
@@ -473,9 +511,10 @@ void cm_collide_woken(carom_world *world, cm_scratch *scratch)
         if (woken) {
             cm_place_shape(world, scratch, pair.shape_a);
             cm_place_shape(world, scratch, pair.shape_b);
-            finding found;
-            look_back(&c, &pair, scratch->matches[i].row, &found);
-            count += collide_pair(&c, &pair, &found, count);
+            alone.kept.count = 0;
+            look_back(&c, 0, &pair, scratch->matches[i].row, &alone);
+            recycle(&c, &alone);
+            count += collide_pair(&c, &pair, &alone.found[0], count);
             continue;
         }
         if (count != i) {

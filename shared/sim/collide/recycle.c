@@ -10,10 +10,16 @@
 // contact of a pyramid at rest, three of five in a pile in motion, at a fifth of the cost of
 // finding them anew.
 //
-// The bounds go with the smaller shape, so that dice are looked at as closely as boulders.
+// The bounds go with the smaller shape, so that dice are looked at as closely as boulders. Pairs
+// are looked at CM_LANES at once: one by one this was a seventh of a step of a pyramid.
 #include "shared/sim/collide/recycle.h"
 
-#include "shared/sim/body/shape.h"
+#ifndef CM_LANES // those of wide.c
+#define CM_LANES 4
+#endif
+#include "shared/base/lanes.h"
+
+#include <stddef.h>
 
 #define DRIFT_MAX   0.01f // m, of a point of b against a since then: half of the margin
 #define DRIFT_SHARE 0.02f // of the thickest ball inside the smaller shape
@@ -36,17 +42,6 @@ static inline cm_mat3 turn_since(carom_quat now, carom_quat then)
                      cm_vec(xz + wy, yz - wx, -(xx + yy))};
 }
 
-// Twice the squared angle of a small turn.
-static inline float squared(const cm_mat3 *turn)
-{
-    return cm_length_squared(turn->x) + cm_length_squared(turn->y) + cm_length_squared(turn->z);
-}
-
-static inline cm_mat3 difference(const cm_mat3 *a, const cm_mat3 *b)
-{
-    return (cm_mat3){cm_sub(a->x, b->x), cm_sub(a->y, b->y), cm_sub(a->z, b->z)};
-}
-
 void cm_recycle_keep(const cm_motion *a, const cm_motion *b, const cm_manifold *manifold,
                      cm_kept_manifold *kept)
 {
@@ -61,49 +56,141 @@ void cm_recycle_keep(const cm_motion *a, const cm_motion *b, const cm_manifold *
 }
 
 // Both bodies have turned together: what was found turns with them, b's pose against a as it was.
-static void carry_along(const cm_motion *a, const cm_mat3 *turn, uint32_t point_count,
-                        cm_kept_manifold *kept)
+static void carry_along(const cm_motion *a, uint32_t point_count, cm_kept_manifold *kept)
 {
+    cm_mat3 turn = turn_since(a->orientation, kept->orientation_a);
     carom_quat q = cm_quat_mul(a->orientation, cm_quat_conjugate(kept->orientation_a));
     kept->orientation_a = a->orientation;
     kept->orientation_b = cm_quat_normalize(cm_quat_mul(q, kept->orientation_b));
-    kept->offset = cm_add(kept->offset, cm_mat3_mul(*turn, kept->offset));
-    kept->normal = cm_normalize(cm_add(kept->normal, cm_mat3_mul(*turn, kept->normal)));
+    kept->offset = cm_add(kept->offset, cm_mat3_mul(turn, kept->offset));
+    kept->normal = cm_normalize(cm_add(kept->normal, cm_mat3_mul(turn, kept->normal)));
     for (uint32_t i = 0; i < point_count; i++) {
-        kept->anchor[i] = cm_add(kept->anchor[i], cm_mat3_mul(*turn, kept->anchor[i]));
+        kept->anchor[i] = cm_add(kept->anchor[i], cm_mat3_mul(turn, kept->anchor[i]));
     }
 }
 
-bool cm_recycle(const cm_motion *a, const cm_motion *b, const cm_recycle_size *size,
-                uint32_t point_count, float dt, cm_kept_manifold *kept,
-                float separation[CM_MANIFOLD_MAX])
+// In lanes ---------------------------------------------------------------------------------------
+
+#define MOTION_FLOATS (sizeof(cm_motion) / sizeof(float))
+#define KEPT_FLOATS   (sizeof(cm_kept_manifold) / sizeof(float))
+
+_Static_assert(offsetof(cm_kept_manifold, orientation_a) == 12 &&
+                   offsetof(cm_kept_manifold, orientation_b) == 28 &&
+                   offsetof(cm_kept_manifold, normal) == 44 &&
+                   offsetof(cm_kept_manifold, anchor) == 56 &&
+                   offsetof(cm_kept_manifold, separation) == 104 && KEPT_FLOATS == 30,
+               "gathered as thirty floats");
+
+typedef struct turn_lanes {
+    cm_fvec x, y, z; // columns
+} turn_lanes;
+
+typedef struct motion_lanes {
+    cm_fvec position, velocity;
+    cm_f orientation[4];
+} motion_lanes;
+
+CM_LANES_INLINE motion_lanes load_motions(const cm_motion *motions, const uint32_t *index)
 {
-    float drift_max = cm_min(DRIFT_MAX, DRIFT_SHARE * size->inner_radius);
-    float turned_max = cm_min(TURNED_MAX, TURNED_SHARE * size->inner_radius);
+    cm_f low[8], high[8];
+    cm_lanes_gather(&motions[0].position.x, MOTION_FLOATS, index, low);
+    cm_lanes_gather(&motions[0].position.x + 8, MOTION_FLOATS, index, high);
+    return (motion_lanes){
+        {low[0], low[1], low[2]}, {low[7], high[0], high[1]}, {low[3], low[4], low[5], low[6]}};
+}
+
+// As turn_since.
+CM_LANES_INLINE turn_lanes turned_since(const cm_f now[4], const cm_f then[4])
+{
+    cm_f bx = -then[0], by = -then[1], bz = -then[2], bw = then[3];
+    cm_f qx = now[3] * bx + now[0] * bw + now[1] * bz - now[2] * by;
+    cm_f qy = now[3] * by - now[0] * bz + now[1] * bw + now[2] * bx;
+    cm_f qz = now[3] * bz + now[0] * by - now[1] * bx + now[2] * bw;
+    cm_f qw = now[3] * bw - now[0] * bx - now[1] * by - now[2] * bz;
+    cm_f two = cm_lanes_set(2.0f), x = two * qx, y = two * qy, z = two * qz;
+    cm_f xx = x * qx, yy = y * qy, zz = z * qz, xy = x * qy, xz = x * qz, yz = y * qz;
+    cm_f wx = x * qw, wy = y * qw, wz = z * qw;
+    return (turn_lanes){{-(yy + zz), xy + wz, xz - wy},
+                        {xy - wz, -(xx + zz), yz + wx},
+                        {xz + wy, yz - wx, -(xx + yy)}};
+}
+
+CM_LANES_INLINE cm_fvec times(const turn_lanes *m, cm_fvec v)
+{
+    return cm_fvec_mix(v.x, m->x, v.y, m->y, v.z, m->z);
+}
+
+// Twice the squared angle of a small turn.
+CM_LANES_INLINE cm_f squared(const turn_lanes *turn)
+{
+    return cm_fvec_dot(turn->x, turn->x) + cm_fvec_dot(turn->y, turn->y) +
+           cm_fvec_dot(turn->z, turn->z);
+}
+
+// Bits of the lanes whose manifold holds, and of those of them whose bodies have turned together.
+CM_LANES_INLINE uint32_t look(const cm_motion *motions, const cm_kept_manifold *manifolds,
+                              const cm_recycle_pairs *pairs, uint32_t at, float dt,
+                              float separation[CM_MANIFOLD_MAX][CM_RECYCLE_MAX], uint32_t *together)
+{
+    motion_lanes a = load_motions(motions, pairs->a + at), b = load_motions(motions, pairs->b + at);
+    cm_f kept[30], last[8], two = cm_lanes_set(2.0f);
+    const float *floats = &manifolds[0].offset.x;
+    for (uint32_t k = 0; k < 24; k += 8) {
+        cm_lanes_gather(floats + k, KEPT_FLOATS, pairs->row + at, kept + k);
+    }
+    cm_lanes_gather(floats + 22, KEPT_FLOATS, pairs->row + at, last);
+    memcpy(kept + 24, last + 2, 6 * sizeof last[0]);
+    cm_f inner = cm_lanes_load(pairs->inner_radius + at);
+    cm_f drift_max = cm_lanes_min(cm_lanes_set(DRIFT_MAX), cm_lanes_set(DRIFT_SHARE) * inner);
+    cm_f turned_max = cm_lanes_min(cm_lanes_set(TURNED_MAX), cm_lanes_set(TURNED_SHARE) * inner);
+    cm_f bound = drift_max * drift_max;
     // What approaches faster is looked at anew.
-    carom_vec3 speed = cm_scale(dt, cm_sub(b->linear_velocity, a->linear_velocity));
-    cm_mat3 turn_a = turn_since(a->orientation, kept->orientation_a);
-    cm_mat3 turn_b = turn_since(b->orientation, kept->orientation_b);
-    cm_mat3 turn = difference(&turn_b, &turn_a);
-    float reach = 2.0f * size->reach;
-    if (!(reach * reach * squared(&turn) < 2.0f * turned_max * turned_max) ||
-        !(cm_length_squared(speed) < drift_max * drift_max)) {
-        return false;
-    }
+    cm_fvec speed = cm_fvec_scale(cm_lanes_set(dt), cm_fvec_sub(b.velocity, a.velocity));
+    turn_lanes turn_a = turned_since(a.orientation, kept + 3);
+    turn_lanes turn_b = turned_since(b.orientation, kept + 7);
+    turn_lanes turn = {cm_fvec_sub(turn_b.x, turn_a.x), cm_fvec_sub(turn_b.y, turn_a.y),
+                       cm_fvec_sub(turn_b.z, turn_a.z)};
+    cm_f reach = two * cm_lanes_load(pairs->reach + at);
+    cm_mask holds =
+        cm_lanes_greater(two * turned_max * turned_max, reach * reach * squared(&turn)) &
+        cm_lanes_greater(bound, cm_fvec_dot(speed, speed));
     // Of a point at r from a's centre of mass, and r - offset from b's.
-    carom_vec3 shift = cm_sub(cm_sub(b->position, a->position), kept->offset);
-    shift = cm_sub(shift, cm_mat3_mul(turn_b, kept->offset));
-    for (uint32_t i = 0; i < point_count; i++) {
-        carom_vec3 drift = cm_add(shift, cm_mat3_mul(turn, kept->anchor[i]));
-        if (!(cm_length_squared(drift) < drift_max * drift_max)) {
-            return false;
-        }
-        separation[i] = kept->separation[i] + cm_dot(drift, kept->normal);
+    cm_fvec offset = {kept[0], kept[1], kept[2]}, normal = {kept[11], kept[12], kept[13]};
+    cm_fvec shift = cm_fvec_sub(cm_fvec_sub(b.position, a.position), offset);
+    shift = cm_fvec_sub(shift, times(&turn_b, offset));
+    cm_f points = cm_lanes_load(pairs->points + at);
+    for (uint32_t i = 0; i < CM_MANIFOLD_MAX; i++) {
+        cm_fvec anchor = {kept[14 + 3 * i], kept[15 + 3 * i], kept[16 + 3 * i]};
+        cm_fvec drift = cm_fvec_add(shift, times(&turn, anchor));
+        holds &= cm_lanes_greater(bound, cm_fvec_dot(drift, drift)) |
+                 cm_lanes_at_most(points, cm_lanes_set((float)i));
+        cm_lanes_store(separation[i] + at, kept[26 + i] + cm_fvec_dot(drift, normal));
     }
-    if (!(squared(&turn_a) < 2.0f * ANGLE_MAX * ANGLE_MAX)) {
-        carry_along(a, &turn_a, point_count, kept);
+    *together = cm_lanes_true(
+        holds & ~cm_lanes_greater(cm_lanes_set(2.0f * ANGLE_MAX * ANGLE_MAX), squared(&turn_a)));
+    return cm_lanes_true(holds);
+}
+
+uint32_t cm_recycle(const cm_motion *motions, cm_kept_manifold *kept, cm_recycle_pairs *pairs,
+                    float dt, float separation[CM_MANIFOLD_MAX][CM_RECYCLE_MAX])
+{
+    uint32_t used = (1u << pairs->count) - 1u, holding = 0, turned = 0;
+    for (uint32_t i = pairs->count; i % CM_LANES != 0; i++) {
+        pairs->row[i] = pairs->row[0];
+        pairs->a[i] = pairs->a[0];
+        pairs->b[i] = pairs->b[0];
+        pairs->points[i] = pairs->reach[i] = pairs->inner_radius[i] = 0.0f;
     }
-    return true;
+    for (uint32_t at = 0; at < pairs->count; at += CM_LANES) {
+        uint32_t together;
+        holding |= look(motions, kept, pairs, at, dt, separation, &together) << at;
+        turned |= together << at;
+    }
+    for (turned &= used; turned != 0; turned &= turned - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(turned);
+        carry_along(&motions[pairs->a[i]], (uint32_t)pairs->points[i], &kept[pairs->row[i]]);
+    }
+    return holding & used;
 }
 
 void cm_recycle_take(const cm_kept_manifold *kept, const float separation[CM_MANIFOLD_MAX],

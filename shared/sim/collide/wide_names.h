@@ -35,6 +35,7 @@
 #define cm_find_pairs                cm_find_pairs_8
 #define cm_gjk_distance              cm_gjk_distance_8
 #define cm_morton_keys               cm_morton_keys_8
+#define cm_place_shapes              cm_place_shapes_8
 #define cm_place_shape               cm_place_shape_8
 #define cm_poly_face                 cm_poly_face_8
 #define cm_poly_make                 cm_poly_make_8

@@ -8,6 +8,7 @@
 #include "shared/sim/query/tree.h"
 
 #include "shared/sim/collide/broadphase.h"
+#include "shared/sim/collide/place.h"
 
 #define CM_LANES 4
 #include "shared/base/lanes.h"

@@ -3,6 +3,7 @@
 
 #include "shared/sim/body/shape.h"
 #include "shared/sim/collide/broadphase.h"
+#include "shared/sim/collide/place.h"
 #include "shared/sim/inspect.h"
 
 #include <criterion/criterion.h>

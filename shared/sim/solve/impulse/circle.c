@@ -80,8 +80,13 @@ static void collide_pair(const carom_world *world, const cm_scratch *scratch, cm
     double reach = (a.radius + b.radius) * (1.0 + CM_IMPULSE_TOUCH);
     double x = b.position[0] - a.position[0], y = b.position[1] - a.position[1];
     const cm_shape *shapes = cm_shapes(world);
-    if (x > reach || -x > reach || y > reach || -y > reach ||
-        !cm_shapes_may_meet(&shapes[i->shape], &shapes[j->shape], cm_bodies(world), false)) {
+    const cm_body *bodies = cm_bodies(world);
+    if (x > reach || -x > reach || y > reach || -y > reach) {
+        return;
+    }
+    cm_filter filter_i = cm_filter_of(&shapes[i->shape], &bodies[i->body], false);
+    cm_filter filter_j = cm_filter_of(&shapes[j->shape], &bodies[j->body], false);
+    if (!cm_filters_meet(&filter_i, &filter_j)) {
         return;
     }
     bool fixed[2] = {one->side.inverse_mass.x == 0.0, two->side.inverse_mass.x == 0.0};

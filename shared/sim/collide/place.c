@@ -1,0 +1,217 @@
+// Shapes at their places: poses and boxes, one at a time or CM_LANES at once with the same bits.
+//
+// In lanes a shape is a box of half extents and a radius about it: a sphere has no extents, a
+// capsule only one. Cylinders and hulls get their boxes by themselves afterwards.
+// Typical: 1,000 shapes a step.
+#include "shared/sim/collide/place.h"
+
+#include "shared/sim/body/shape.h"
+#include "shared/sim/state/hull.h"
+#include "shared/sim/state/slots.h"
+
+#ifndef CM_LANES // those of wide.c
+#define CM_LANES 4
+#endif
+#include "shared/base/lanes.h"
+
+#include <stddef.h>
+
+// Half of the size of a shape's box, about its place.
+static carom_vec3 half_size(const cm_shape *shape, const cm_place *place)
+{
+    const cm_mat3 *r = &place->rotation;
+    if (shape->type == CAROM_SHAPE_SPHERE) {
+        return cm_vec(shape->size[0], shape->size[0], shape->size[0]);
+    }
+    if (shape->type == CAROM_SHAPE_CYLINDER) {
+        // A disc of radius r reaches r sqrt(1 - a^2) along an axis that its own makes a cosine a
+        // with.
+        carom_vec3 a = cm_abs_vec(r->y);
+        carom_vec3 rim =
+            cm_vec(cm_sqrt(cm_max(1.0f - a.x * a.x, 0.0f)), cm_sqrt(cm_max(1.0f - a.y * a.y, 0.0f)),
+                   cm_sqrt(cm_max(1.0f - a.z * a.z, 0.0f)));
+        return cm_mul_add(cm_scale(shape->size[1], a), shape->size[0], rim);
+    }
+    if (shape->type == CAROM_SHAPE_CAPSULE) {
+        carom_vec3 h = cm_scale(shape->size[1], cm_abs_vec(r->y));
+        return cm_add(h, cm_vec(shape->size[0], shape->size[0], shape->size[0]));
+    }
+    const carom_hull *hull = place->hull;
+    carom_vec3 size = hull ? hull->half : cm_vec(shape->size[0], shape->size[1], shape->size[2]);
+    carom_vec3 h = cm_scale(size.x, cm_abs_vec(r->x));
+    h = cm_mul_add(h, size.y, cm_abs_vec(r->y));
+    return cm_mul_add(h, size.z, cm_abs_vec(r->z));
+}
+
+static cm_aabb grown_box(const cm_shape *shape, const cm_place *place, float margin,
+                         carom_vec3 motion)
+{
+    carom_vec3 half = cm_add(half_size(shape, place), cm_vec(margin, margin, margin));
+    carom_vec3 center = place->position;
+    if (place->hull) {
+        center = cm_add(center, cm_mat3_mul(place->rotation, place->hull->center));
+    }
+    cm_aabb box = {cm_sub(center, half), cm_add(center, half)};
+    box.lower = cm_add(
+        box.lower, cm_vec(cm_min(motion.x, 0.0f), cm_min(motion.y, 0.0f), cm_min(motion.z, 0.0f)));
+    box.upper = cm_add(
+        box.upper, cm_vec(cm_max(motion.x, 0.0f), cm_max(motion.y, 0.0f), cm_max(motion.z, 0.0f)));
+    return box;
+}
+
+cm_aabb cm_shape_bounds(const cm_shape *shape, const cm_place *place)
+{
+    return grown_box(shape, place, 0.0f, cm_vec(0.0f, 0.0f, 0.0f));
+}
+
+// What of a place does not follow from the pose.
+static inline void note_shape(const carom_world *world, cm_scratch *scratch, const cm_shape *shape,
+                              cm_place *place)
+{
+    place->hull = shape->type == CAROM_SHAPE_HULL ? cm_hull_find(world, shape->geometry) : NULL;
+    place->reach = cm_shape_reach(shape);
+    place->inner_radius = cm_shape_inner_radius(shape);
+    scratch->rubbing = scratch->rubbing || cm_shape_rubs(shape);
+}
+
+void cm_place_shape(const carom_world *world, cm_scratch *scratch, uint32_t slot)
+{
+    const cm_shape *shape = &cm_shapes(world)[slot];
+    cm_place *place = &scratch->places[slot];
+    carom_quat orientation;
+    cm_shape_pose(world, shape, &place->position, &orientation);
+    place->rotation = cm_mat3_from_quat(orientation);
+    note_shape(world, scratch, shape, place);
+}
+
+// In lanes ---------------------------------------------------------------------------------------
+
+#define SHAPE_FLOATS  (sizeof(cm_shape) / sizeof(float))
+#define BODY_FLOATS   (sizeof(cm_body) / sizeof(float))
+#define MOTION_FLOATS (sizeof(cm_motion) / sizeof(float))
+#define PLACE_FLOATS  (sizeof(cm_place) / sizeof(float))
+
+_Static_assert(sizeof(cm_shape) % 4 == 0 && sizeof(cm_body) % 4 == 0 && sizeof(cm_place) % 4 == 0,
+               "gathered as floats");
+_Static_assert(offsetof(cm_motion, position) == 0 && offsetof(cm_motion, orientation) == 12 &&
+                   offsetof(cm_motion, linear_velocity) == 28,
+               "gathered as ten floats");
+_Static_assert(offsetof(cm_shape, orientation) == offsetof(cm_shape, position) + 12 &&
+                   offsetof(cm_shape, size) == offsetof(cm_shape, position) + 28,
+               "gathered as ten floats");
+_Static_assert(offsetof(cm_place, position) == 0 && offsetof(cm_place, rotation) == 12,
+               "scattered as twelve floats");
+
+// Shapes of as many lanes; the last one again where there are fewer.
+typedef struct placing {
+    uint32_t slot[CM_LANES], body[CM_LANES];
+    float boxy[CM_LANES], round[CM_LANES]; // 1, else 0
+} placing;
+
+typedef struct lane_pose {
+    cm_fvec position, x, y, z, velocity;
+    cm_f size[3];
+} lane_pose;
+
+// Pose of each lane: the operations of cm_shape_pose and cm_mat3_from_quat, in their order.
+CM_LANES_INLINE lane_pose find_poses(const carom_world *world, const placing *of)
+{
+    const float *motions = &cm_motions(world)[0].position.x;
+    const float *shapes = &cm_shapes(world)[0].position.x;
+    cm_f m[8], speed[8], s[8], more[8], c[8];
+    cm_lanes_gather(motions, MOTION_FLOATS, of->body, m);
+    cm_lanes_gather(motions + 8, MOTION_FLOATS, of->body, speed);
+    cm_lanes_gather(shapes, SHAPE_FLOATS, of->slot, s);
+    cm_lanes_gather(shapes + 8, SHAPE_FLOATS, of->slot, more);
+    cm_lanes_gather(&cm_bodies(world)[0].center_of_mass.x, BODY_FLOATS, of->body, c);
+    cm_f one = cm_lanes_set(1.0f), two = cm_lanes_set(2.0f);
+    cm_fvec u = {m[3], m[4], m[5]}, local = {s[0] - c[0], s[1] - c[1], s[2] - c[2]};
+    cm_fvec t = cm_fvec_add(cm_fvec_cross(u, local), cm_fvec_scale(m[6], local));
+    cm_fvec arm = cm_fvec_add(local, cm_fvec_scale(two, cm_fvec_cross(u, t)));
+    cm_f ax = m[3], ay = m[4], az = m[5], aw = m[6], bx = s[3], by = s[4], bz = s[5], bw = s[6];
+    cm_f qx = aw * bx + ax * bw + ay * bz - az * by;
+    cm_f qy = aw * by - ax * bz + ay * bw + az * bx;
+    cm_f qz = aw * bz + ax * by - ay * bx + az * bw;
+    cm_f qw = aw * bw - ax * bx - ay * by - az * bz;
+    cm_f xx = qx * qx, yy = qy * qy, zz = qz * qz, xy = qx * qy, xz = qx * qz, yz = qy * qz;
+    cm_f wx = qw * qx, wy = qw * qy, wz = qw * qz;
+    return (lane_pose){
+        .position = {m[0] + arm.x, m[1] + arm.y, m[2] + arm.z},
+        .x = {one - two * (yy + zz), two * (xy + wz), two * (xz - wy)},
+        .y = {two * (xy - wz), one - two * (xx + zz), two * (yz + wx)},
+        .z = {two * (xz + wy), two * (yz - wx), one - two * (xx + yy)},
+        .velocity = {m[7], speed[0], speed[1]},
+        .size = {s[7], more[0], more[1]},
+    };
+}
+
+CM_LANES_INLINE cm_f reach_along(cm_f x, cm_f y, cm_f z, const cm_f extent[4])
+{
+    return extent[0] * cm_lanes_abs(x) + extent[1] * cm_lanes_abs(y) + extent[2] * cm_lanes_abs(z) +
+           extent[3];
+}
+
+// Six sides of each lane's box.
+CM_LANES_INLINE void find_boxes(const lane_pose *pose, const placing *of, float margin, float dt,
+                                float sides[6][CM_LANES])
+{
+    cm_f zero = cm_lanes_set(0.0f), step = cm_lanes_set(dt), grow = cm_lanes_set(margin);
+    cm_mask boxy = cm_lanes_greater(cm_lanes_load(of->boxy), zero);
+    cm_mask round = cm_lanes_greater(cm_lanes_load(of->round), zero);
+    // A sphere's second size is zero.
+    const cm_f extent[4] = {cm_lanes_select(boxy, pose->size[0], zero), pose->size[1],
+                            cm_lanes_select(boxy, pose->size[2], zero),
+                            cm_lanes_select(round, pose->size[0], zero)};
+    const cm_f half[3] = {reach_along(pose->x.x, pose->y.x, pose->z.x, extent) + grow,
+                          reach_along(pose->x.y, pose->y.y, pose->z.y, extent) + grow,
+                          reach_along(pose->x.z, pose->y.z, pose->z.z, extent) + grow};
+    const cm_f center[3] = {pose->position.x, pose->position.y, pose->position.z};
+    const cm_f velocity[3] = {pose->velocity.x, pose->velocity.y, pose->velocity.z};
+    for (uint32_t k = 0; k < 3; k++) {
+        cm_f way = step * velocity[k];
+        cm_lanes_store(sides[k], (center[k] - half[k]) + cm_lanes_min(way, zero));
+        cm_lanes_store(sides[k + 3], (center[k] + half[k]) + cm_lanes_max(way, zero));
+    }
+}
+
+static void place_lanes(const carom_world *world, cm_scratch *scratch, const placing *of,
+                        uint32_t used, float margin, float dt)
+{
+    lane_pose p = find_poses(world, of);
+    float *places = &scratch->places[0].position.x, sides[6][CM_LANES];
+    cm_f low[8] = {p.position.x, p.position.y, p.position.z, p.x.x, p.x.y, p.x.z, p.y.x, p.y.y};
+    cm_f high[8] = {p.x.y, p.x.z, p.y.x, p.y.y, p.y.z, p.z.x, p.z.y, p.z.z};
+    find_boxes(&p, of, margin, dt, sides);
+    cm_lanes_scatter(places, PLACE_FLOATS, of->slot, low);
+    cm_lanes_scatter(places + 4, PLACE_FLOATS, of->slot, high);
+    for (uint32_t i = 0; i < used; i++) {
+        const cm_shape *shape = &cm_shapes(world)[of->slot[i]];
+        cm_place *place = &scratch->places[of->slot[i]];
+        cm_aabb *box = &scratch->bounds[of->slot[i]];
+        note_shape(world, scratch, shape, place);
+        *box = (cm_aabb){{sides[0][i], sides[1][i], sides[2][i]},
+                         {sides[3][i], sides[4][i], sides[5][i]}};
+        if (shape->type == CAROM_SHAPE_CYLINDER || shape->type == CAROM_SHAPE_HULL) {
+            carom_vec3 velocity = cm_motions(world)[of->body[i]].linear_velocity;
+            *box = grown_box(shape, place, margin, cm_scale(dt, velocity));
+        }
+    }
+}
+
+void cm_place_shapes(const carom_world *world, cm_scratch *scratch, const uint32_t *slots,
+                     uint32_t count, float margin, float dt)
+{
+    placing of;
+    for (uint32_t first = 0; first < count; first += CM_LANES) {
+        uint32_t used = count - first < CM_LANES ? count - first : CM_LANES;
+        for (uint32_t i = 0; i < CM_LANES; i++) {
+            uint32_t slot = slots[first + (i < used ? i : used - 1)];
+            const cm_shape *shape = &cm_shapes(world)[slot];
+            of.slot[i] = slot;
+            of.body[i] = shape->body;
+            of.boxy[i] = shape->type == CAROM_SHAPE_BOX ? 1.0f : 0.0f;
+            of.round[i] = shape->type <= CAROM_SHAPE_CAPSULE ? 1.0f : 0.0f;
+        }
+        place_lanes(world, scratch, &of, used, margin, dt);
+    }
+}
