@@ -32,10 +32,6 @@ static void prepare_dynamic(const carom_world *world, const cm_soft *soft, uint3
         cm_vec(inverse(body->inertia.x), inverse(body->inertia.y), inverse(body->inertia.z));
     put(block->acceleration, lane,
         cm_mul_add(cm_scale(body->gravity_scale, world->state.gravity), row->inverse_mass, force));
-    if (block->plain) {
-        row->inverse = (cm_sym3){i.x, 0.0f, 0.0f, i.x, 0.0f, i.x};
-        return;
-    }
     put(block->torque, lane, cm_add(body->torque, body->applied_torque));
     put(block->inertia, lane, body->inertia);
     put(block->inverse_inertia, lane, i);
@@ -107,31 +103,6 @@ static void clear_lane(cm_soft_block *block, uint32_t lane)
     block->dynamic[lane] = 0.0f;
 }
 
-static bool is_zero(carom_vec3 v)
-{
-    return v.x == 0.0f && v.y == 0.0f && v.z == 0.0f;
-}
-
-// Nothing but gravity, forces and contacts changes this body's velocity.
-static bool is_plain(const carom_world *world, const cm_body *body)
-{
-    return body->type == CAROM_BODY_DYNAMIC && !cm_body_is_asleep(body) &&
-           cm_locks_of(world, body) == 0 && body->inertia.x == body->inertia.y &&
-           body->inertia.y == body->inertia.z && is_zero(body->torque) &&
-           is_zero(body->applied_torque) && body->linear_damping == 0.0f &&
-           body->angular_damping == 0.0f;
-}
-
-static bool is_plain_block(const carom_world *world, uint32_t first)
-{
-    const cm_body *bodies = cm_bodies(world) + first;
-    bool plain = first + CM_SOFT_LANES <= world->state.body_slots;
-    for (uint32_t lane = 0; plain && lane < CM_SOFT_LANES; lane++) {
-        plain = is_plain(world, &bodies[lane]);
-    }
-    return plain;
-}
-
 static bool is_moving(const carom_world *world, uint32_t slot)
 {
     const cm_body *body = &cm_bodies(world)[slot];
@@ -145,14 +116,12 @@ static void prepare_block(const carom_world *world, cm_soft *soft, uint32_t firs
     cm_soft_block *block = &soft->blocks[first / CM_SOFT_LANES];
     block->round = 1;
     block->locked = 0;
-    block->plain = is_plain_block(world, first);
+    block->free = block->plain = 0;
     for (uint32_t lane = 0; lane < CM_SOFT_LANES; lane++) {
         uint32_t i = first + lane;
         cm_soft_body *row = &soft->bodies[i];
         block->sound[lane] = 1.0f;
-        if (!block->plain) {
-            clear_lane(block, lane);
-        }
+        clear_lane(block, lane);
         if (is_moving(world, i)) {
             row->v = motions[i].linear_velocity;
             row->w = motions[i].angular_velocity;
@@ -173,8 +142,16 @@ static void prepare_block(const carom_world *world, cm_soft *soft, uint32_t firs
 // which nothing moves has rows, since contacts read them, and takes no part in passes.
 void cm_soft_prepare_bodies(const carom_world *world, cm_soft *soft)
 {
+    bool planar = (world->state.flags & CM_WORLD_PLANAR) != 0;
     for (uint32_t k = 0; k < soft->block_count; k++) {
         bool busy = false;
+        if (!planar && (k + 1) * CM_SOFT_LANES <= soft->body_count) {
+            soft->passes->run[CM_SOFT_BEGIN](soft, k, k + 1);
+            if (soft->blocks[k].free) {
+                soft->busy[k] = true;
+                continue;
+            }
+        }
         for (uint32_t i = k * CM_SOFT_LANES; i < (k + 1) * CM_SOFT_LANES; i++) {
             soft->bodies[i] = (cm_soft_body){.turn = {0.0f, 0.0f, 0.0f, 1.0f}};
             soft->inertias[i] = (cm_soft_inertia){0};
@@ -218,16 +195,16 @@ void cm_soft_store_bodies(carom_world *world, cm_soft *soft)
         const cm_soft_body *row = &soft->bodies[i];
         const cm_body *body = &cm_bodies(world)[i];
         const cm_soft_block *block = &soft->blocks[i / CM_SOFT_LANES];
-        bool busy = soft->busy[i / CM_SOFT_LANES], plain = busy && block->plain;
+        bool busy = soft->busy[i / CM_SOFT_LANES], is_free = busy && block->free;
         if (busy && i % CM_SOFT_LANES < block->stored) {
             continue;
         }
-        if (!plain && (body->type == CAROM_BODY_STATIC || cm_body_is_asleep(body))) { // or dead
+        if (!is_free && (body->type == CAROM_BODY_STATIC || cm_body_is_asleep(body))) { // or dead
             continue;
         }
         cm_motion *motion = &motions[i];
         carom_vec3 position = cm_add(motion->position, row->shift);
-        if (!plain && body->type == CAROM_BODY_KINEMATIC) {
+        if (!is_free && body->type == CAROM_BODY_KINEMATIC) {
             position = cm_mul_add(motion->position, soft->dt, row->v);
         }
         carom_quat orientation = cm_quat_normalize(cm_quat_mul(row->turn, motion->orientation));

@@ -275,7 +275,7 @@ static void store(cm_soft *soft, uint32_t first, uint32_t end)
     for (uint32_t i = first; i < end; i++) {
         cm_soft_block *block = &soft->blocks[i];
         uint32_t at = 0;
-        while (block->plain && at < CM_SOFT_LANES &&
+        while (block->free && at < CM_SOFT_LANES &&
                store_motions(soft, block, i * CM_SOFT_LANES, at)) {
             at += CM_LANES;
         }

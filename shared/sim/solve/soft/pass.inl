@@ -353,6 +353,8 @@ static void prepare(cm_soft *soft, uint32_t first, uint32_t end)
     }
 }
 
+#include "shared/sim/solve/soft/begin.inl"
+
 // Solve and relax ------------------------------------------------------------------------------
 
 // How a body's turn moves along the normal: (R^T - I) n, for the turn of its second half row.
@@ -629,5 +631,5 @@ static void finish(cm_soft *soft, uint32_t first, uint32_t end)
 
 // In the order of cm_soft_kind.
 const cm_soft_passes CM_PASS(cm_soft_passes) = {
-    {prepare, solve, relax, bounce, finish, velocities, poses, flip, store, ball_prepare, ball_warm,
-     ball_solve, ball_relax, row_prepare, row_warm, row_solve, row_relax}};
+    {prepare, solve, relax, bounce, finish, begin, velocities, poses, flip, store, ball_prepare,
+     ball_warm, ball_solve, ball_relax, row_prepare, row_warm, row_solve, row_relax}};

@@ -95,6 +95,8 @@ static cm_soft map_soft(const carom_world *world, const cm_scratch *scratch)
     float hertz = cm_min(CONTACT_HERTZ, 0.25f / soft.h);
     soft.softness[0] = make_soft(hertz, CONTACT_DAMPING_RATIO, soft.h);
     soft.softness[1] = make_soft(2.0f * hertz, CONTACT_DAMPING_RATIO, soft.h);
+    soft.states = cm_bodies(world);
+    soft.gravity = world->state.gravity;
     soft.motions = cm_motions(world);
     cm_soft_map_joints(&world->limits, soft.joint_memory, &soft);
     soft.passes = choose_passes(world->lanes);

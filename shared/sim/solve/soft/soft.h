@@ -53,11 +53,12 @@ typedef struct cm_soft_block {
     cm_soft_lanes gain_v[3], gain_w[3];
     cm_soft_lanes acceleration[3];
     cm_soft_lanes sound; // 1; 0: put to rest
+    uint32_t free;       // every body is dynamic, awake and without locked axes
     uint32_t plain;      // every body is dynamic, alike about all axes, without torque or damping
     uint32_t round;      // every body turns by inverse_inertia[0] times its torque
     uint32_t locked;     // some body does so because of locked turns
     uint32_t stored;     // so many motions of the block, from the first on, are in the state
-    uint32_t pad[4];
+    uint32_t pad[3];
     cm_soft_lanes torque[3];
     cm_soft_lanes inertia[3], inverse_inertia[3]; // principal
     cm_soft_lanes axes[4];                        // principal axes at the start, as a quaternion
@@ -154,7 +155,9 @@ typedef struct cm_soft {
     cm_soft_ranges ranges;     // of groups
     void *joint_memory;
     struct cm_soft_joints *joints; // joint.h
-    cm_motion *motions;            // of the state, of the start of the tick until they are stored
+    const cm_body *states;
+    carom_vec3 gravity;
+    cm_motion *motions; // of the state, of the start of the tick until they are stored
     const struct cm_soft_passes *passes, *single;
     cm_softness softness[2]; // between moving bodies, against what cannot be pushed
     float dt, h;             // of the tick, of a substep
@@ -170,10 +173,11 @@ typedef enum cm_soft_kind {
     CM_SOFT_BOUNCE,
     CM_SOFT_FINISH, // impulses to the state
     // Of blocks:
+    CM_SOFT_BEGIN,      // bodies of the state, where a whole block is free
     CM_SOFT_VELOCITIES, // forces, and what contacts did in the last substep again
     CM_SOFT_POSES,
     CM_SOFT_FLIP,  // before and after anything but contacts changes velocities within a substep
-    CM_SOFT_STORE, // what is plain and sound, to the state
+    CM_SOFT_STORE, // what is free and sound, to the state
     // Of groups of joints:
     CM_SOFT_BALL_PREPARE,
     CM_SOFT_BALL_WARM, // what poses decide, and the warm start
