@@ -82,14 +82,15 @@ test-modules: $(OUT)/carom
 	CC='$(CC)' tests/modules/run.sh $(OUT)
 
 .PHONY: check-matrix test-all test-tidy test-unit test-determinism check-determinism
-# Servers wait more than they compute, builds by other compilers compute: each in the other's pauses.
+# Servers wait more than they compute: they do it beside what computes.
+beside = @$(MAKE) --no-print-directory $(1) >$(OUT)/$(1).log 2>&1 & servers=$$!; trap "kill $$servers" INT TERM; \
+	  $(MAKE) --no-print-directory $(2); other=$$?; wait $$servers; status=$$?; cat $(OUT)/$(1).log; \
+	  [ "$$other $$status" = '0 0' ]
 .PHONY: test-servers test-builds
 test-servers: test-examples test-attack test-crash
 test-builds: test-determinism test-fuzz test-targets
 test-all: all test-tidy test-headers test-unit test-modules test-cluster test-install test-protocol
-	@$(MAKE) --no-print-directory test-servers >$(OUT)/servers.log 2>&1 & servers=$$!; trap "kill $$servers" INT TERM; \
-	  $(MAKE) --no-print-directory test-builds; builds=$$?; wait $$servers; status=$$?; cat $(OUT)/servers.log; \
-	  [ "$$builds $$status" = '0 0' ]
+	$(call beside,test-servers,test-builds)
 
 # A second parser, written from proto/PROTOCOL.md alone, reads the recorded packets.
 .PHONY: test-protocol
@@ -194,6 +195,11 @@ check-planted:
 	@deploy/deps.sh run test
 	tests/planted/run.sh
 
-check: test check-clang check-steps check-determinism check-matrix check-cluster check-crash check-disk check-attack check-scratch check-planted check-fuzz check-targets
+.PHONY: check-servers check-builds check-rest
+check-servers: check-cluster check-crash check-attack
+check-builds: check-clang check-steps check-determinism check-matrix check-disk check-scratch check-planted check-fuzz check-targets
+check-rest: all $(OUT)/unit $(OUT)/cluster $(OUT)/attack
+	$(call beside,check-servers,check-builds)
+check: test check-rest
 
 include tests/bench/bench.mk
