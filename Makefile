@@ -209,7 +209,7 @@ install: all
 	install -m 644 shared/include/carom/*.h client-sdk/include/carom/*.h $(DESTDIR)$(PREFIX)/include/carom/
 	install -D -m 644 deploy/carom.json $(DESTDIR)$(PREFIX)/share/carom/carom.json
 	sed 's|/usr/local|$(PREFIX)|g' deploy/carom.service >$(DESTDIR)$(PREFIX)/share/carom/carom.service
-	install -m 644 proto/scene.proto proto/control.proto proto/PROTOCOL.md server/record/MATCH_FILE.md server/record/EXPORT_FILE.md $(DESTDIR)$(PREFIX)/share/carom/
+	install -m 644 proto/scene.proto proto/control.proto proto/PROTOCOL.md server/record/MATCH_FILE.md server/record/EXPORT_FILE.md client-sdk/GUIDE.md $(DESTDIR)$(PREFIX)/share/carom/
 	for file in $$(find $(GAMES:%=client-sdk/examples/%) -type f ! -name '*.o' ! -name '*.a' ! -name '*.so' ! -name '*_client'); do \
 	  install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/carom/$${file#client-sdk/} || exit 1; done
 	install -D -m 644 tests/scenes/sandbox.json $(DESTDIR)$(PREFIX)/share/carom/sandbox.json

@@ -18,6 +18,8 @@
 #define KICK          12.0f // N s
 #define KICK_LIFT     0.2f  // upwards, for 1 along the ground
 #define KICK_REST     20u   // ticks between two kicks of a player
+#define HELD          1.0f  // m, that the ball must move on
+#define HELD_TICKS    180u  // within these
 #define PAUSE         90u   // ticks after a goal
 #define PAUSE_OVER    300u  // ticks after a match
 #define STAND         0.8f  // m, of a player's middle above the grass
@@ -29,6 +31,8 @@ typedef struct state {
     ball_public all;
     // Only the server needs what follows; a client's copy is as old as its joining.
     uint32_t touched;               // seat + 1 of who touched the ball last
+    carom_vec3 left;                // where the ball was when it last moved on
+    carom_timer held;               // runs since then
     carom_timer rest[BALL_PLAYERS]; // until the next kick: a client predicts its own
 } state;
 
@@ -217,16 +221,21 @@ static void move(carom_game *game, const carom_player_input *input)
     }
 }
 
-// Over the boards, or wherever else it should not be.
-static bool ball_is_out(const carom_game *game)
+// Over the boards, or held fast for too long: it is dropped in the middle.
+static bool ball_is_lost(carom_game *game)
 {
-    const state *s = carom_game_state(game);
+    state *s = carom_game_state(game);
     carom_body_state ball;
     if (carom_body_get(carom_game_world(game), s->all.ball, &ball) != CAROM_OK) {
         return false;
     }
+    if (carom_length(carom_sub(ball.position, s->left)) > HELD || !carom_timer_runs(&s->held)) {
+        s->left = ball.position;
+        carom_timer_set(&s->held, game, HELD_TICKS);
+    }
     return carom_abs(ball.position.x) > BALL_HALF_LENGTH + 2.0f ||
-           carom_abs(ball.position.z) > BALL_HALF_WIDTH + 0.5f || ball.position.y < -1.0f;
+           carom_abs(ball.position.z) > BALL_HALF_WIDTH + 0.5f || ball.position.y < -1.0f ||
+           carom_timer_fires(&s->held, game);
 }
 
 static void tick(carom_game *game, const carom_player_input *inputs, uint32_t count)
@@ -240,7 +249,7 @@ static void tick(carom_game *game, const carom_player_input *inputs, uint32_t co
             }
         }
         kick_off(game);
-    } else if (ball_is_out(game)) {
+    } else if (ball_is_lost(game)) {
         put_ball(game);
     }
     for (uint32_t i = 0; i < count; i++) {
