@@ -455,6 +455,17 @@ carom_result carom_game_send(carom_game *game, uint32_t player, const void *byte
     return CAROM_OK;
 }
 
+carom_result carom_game_send_all(carom_game *game, const void *bytes, uint32_t size)
+{
+    carom_result result = CAROM_OK;
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        carom_result sent =
+            is_present(game, player) ? carom_game_send(game, player, bytes, size) : CAROM_OK;
+        result = result == CAROM_OK ? sent : result;
+    }
+    return result;
+}
+
 uint64_t cm_game_seed(const carom_game *game)
 {
     return game->seed;

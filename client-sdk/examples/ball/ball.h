@@ -40,7 +40,7 @@ typedef struct ball_public {
     ball_seat seat[BALL_PLAYERS];
 } ball_public;
 
-// A message to every player who has a seat: four bytes.
+// A message to everybody: four bytes.
 typedef enum ball_news {
     BALL_NEWS_GOAL = 1, // team, score of red, score of blue
     BALL_NEWS_WON,      // likewise

@@ -54,11 +54,7 @@ static void tell(carom_game *game, ball_news news, uint32_t team)
     const state *s = carom_game_state(game);
     const uint8_t bytes[BALL_NEWS_SIZE] = {(uint8_t)news, (uint8_t)team, (uint8_t)s->all.score[0],
                                            (uint8_t)s->all.score[1]};
-    for (uint32_t i = 0; i < BALL_PLAYERS; i++) {
-        if (s->all.seat[i].player != 0) {
-            (void)carom_game_send(game, s->all.seat[i].player - 1u, bytes, sizeof bytes);
-        }
-    }
+    (void)carom_game_send_all(game, bytes, sizeof bytes);
 }
 
 // Four rows before each goal, two to a side of the middle.
@@ -276,10 +272,9 @@ static void goal(carom_game *game, uint32_t team)
 static void contact(carom_game *game, const carom_contact_event *event)
 {
     state *s = carom_game_state(game);
-    bool a = carom_body_id_equal(event->body_a, s->all.ball);
-    bool b = carom_body_id_equal(event->body_b, s->all.ball);
-    carom_body_id other = a ? event->body_b : event->body_a;
-    if (!(a || b) || !event->begin || s->all.phase != BALL_PLAY) {
+    carom_body_id other;
+    if (!carom_contact_other(event, s->all.ball, &other) || !event->begin ||
+        s->all.phase != BALL_PLAY) {
         return;
     }
     carom_body_state body;

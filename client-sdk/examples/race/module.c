@@ -75,11 +75,7 @@ static void tell(carom_game *game, race_news news, uint32_t seat, uint32_t ticks
     const uint8_t bytes[RACE_NEWS_SIZE] = {
         (uint8_t)news,  (uint8_t)seat,         (uint8_t)who->laps,     (uint8_t)who->place,
         (uint8_t)ticks, (uint8_t)(ticks >> 8), (uint8_t)(ticks >> 16), (uint8_t)(ticks >> 24)};
-    for (uint32_t i = 0; i < RACE_PLAYERS; i++) {
-        if (s->all.seat[i].player != 0) {
-            (void)carom_game_send(game, s->all.seat[i].player - 1u, bytes, sizeof bytes);
-        }
-    }
+    (void)carom_game_send_all(game, bytes, sizeof bytes);
 }
 
 // Gates ---------------------------------------------------------------------------------------
@@ -396,11 +392,9 @@ static void contact(carom_game *game, const carom_contact_event *event)
     }
     for (uint32_t i = 0; i < RACE_PLAYERS; i++) {
         race_seat *seat = &s->all.seat[i];
-        bool a = carom_body_id_equal(event->body_a, seat->car);
-        bool b = carom_body_id_equal(event->body_b, seat->car);
-        carom_body_id other = a ? event->body_b : event->body_a;
-        if (seat->player != 0 && seat->place == 0 && (a || b) && seat->next < RACE_GATES_MAX &&
-            carom_body_id_equal(other, s->gate[seat->next])) {
+        carom_body_id other;
+        if (carom_contact_other(event, seat->car, &other) && seat->place == 0 &&
+            seat->next < RACE_GATES_MAX && carom_body_id_equal(other, s->gate[seat->next])) {
             bool lap = seat->next == 0;
             seat->since = (uint32_t)carom_game_tick(game);
             seat->next = seat->next + 1u < s->all.gates ? seat->next + 1u : 0;

@@ -48,7 +48,7 @@ typedef struct race_public {
     race_seat seat[RACE_PLAYERS];
 } race_public;
 
-// A message to every player who has a seat: eight bytes.
+// A message to everybody: eight bytes.
 //   OFFSET  SIZE    CONTENT
 //   0       1       race_news
 //   1       1       seat

@@ -130,6 +130,9 @@ CAROM_API uint32_t carom_game_find_material(const carom_game *game, const char *
 CAROM_API carom_result carom_game_send(carom_game *game, uint32_t player, const void *bytes,
                                        uint32_t size);
 
+// The same to everybody who is there: so many messages. The first failure, where there was one.
+CAROM_API carom_result carom_game_send_all(carom_game *game, const void *bytes, uint32_t size);
+
 // A ray, or a shape that is cast along a way, or (where that is zero) stands.
 typedef struct carom_seen_query {
     const carom_ray *ray;         // else NULL
@@ -149,6 +152,15 @@ CAROM_API carom_result carom_world_query_seen(const carom_game *game, uint32_t p
                                               const carom_query_filter *filter,
                                               carom_query_hit *hits, uint32_t capacity,
                                               uint32_t *count);
+
+// Whether a body is one of the two that begin or end to touch; `other` is then the other one.
+static inline bool carom_contact_other(const carom_contact_event *event, carom_body_id body,
+                                       carom_body_id *other)
+{
+    bool first = carom_body_id_equal(event->body_a, body);
+    *other = first ? event->body_b : event->body_a;
+    return first || carom_body_id_equal(event->body_b, body);
+}
 
 // Whether two texts are the same: for names of settings, since a module has no C library.
 static inline bool carom_text_equal(const char *a, const char *b)

@@ -316,3 +316,57 @@ Test(rules, the_module_says_who_may_come_in)
     cm_game_destroy(game);
     cm_scene_free(scene);
 }
+
+static void shout_tick(carom_game *game, const carom_player_input *inputs, uint32_t count)
+{
+    static const uint8_t words[CAROM_MESSAGE_MAX + 1] = {1, 2, 3};
+    uint32_t *left = carom_game_state(game);
+    cr_expect_eq(carom_game_send_all(game, words, sizeof words), CAROM_ERROR_ARGUMENT);
+    cr_expect_eq(carom_game_send_all(game, words, 3), CAROM_OK);
+    *left = CM_GAME_MESSAGES_MAX / count; // calls that there is room for, and one more
+    for (uint32_t i = 1; i < *left; i++) {
+        cr_expect_eq(carom_game_send_all(game, words, 3), CAROM_OK);
+    }
+    cr_expect_eq(carom_game_send_all(game, words, 3), CAROM_ERROR_FULL);
+    (void)inputs;
+}
+
+Test(rules, a_message_to_all_reaches_who_is_there)
+{
+    static const carom_module shout = {.abi = CAROM_MODULE_ABI,
+                                       .version = 1,
+                                       .name = "shout",
+                                       .state_size = 4,
+                                       .tick = shout_tick};
+    static const uint32_t slots[3] = {0, 5, CAROM_PLAYERS_MAX - 1};
+    cm_scene *scene = scene_of("{}");
+    carom_game *game;
+    cr_assert_eq(cm_game_create(scene, &shout, 1, NULL, &game), CAROM_OK);
+    cm_game_event joins[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        joins[i] = (cm_game_event){.type = CM_EVENT_JOIN, .player = slots[i]};
+    }
+    const cm_tick_input input = {.events = joins, .event_count = 3};
+    cm_game_tick(game, &input);
+    uint32_t count;
+    const cm_game_message *messages = cm_game_messages(game, &count);
+    cr_assert_eq(count, CM_GAME_MESSAGES_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        cr_expect_eq(messages[i].player, slots[i % 3], "message %u", i);
+        cr_expect(messages[i].size == 3 && messages[i].bytes[2] == 3);
+    }
+    cr_expect_eq(cm_game_messages_dropped(game), 2, "of the call too many");
+    cm_game_destroy(game);
+    cm_scene_free(scene);
+}
+
+Test(rules, the_other_body_of_a_contact)
+{
+    const carom_body_id ball = {1, 1}, wall = {2, 1}, gone = {1, 2}, none = {0, 0};
+    const carom_contact_event event = {.body_a = ball, .body_b = wall};
+    carom_body_id other;
+    cr_expect(carom_contact_other(&event, ball, &other) && carom_body_id_equal(other, wall));
+    cr_expect(carom_contact_other(&event, wall, &other) && carom_body_id_equal(other, ball));
+    cr_expect_not(carom_contact_other(&event, gone, &other));
+    cr_expect_not(carom_contact_other(&event, none, &other));
+}
