@@ -7,7 +7,12 @@
 // centre is computed here: the broadphase places what moves and what rests near it, nothing else.
 // What cannot be pushed takes the limits of the formulas for an infinite mass. Without rounding
 // (pixel 0) a gap up to 1e-5 x size is a hit. Sensors and filters hold; joints there are none.
-// Spheres' depth z does not enter. Typical: 16 circles.
+// Spheres' depth z does not enter.
+//
+// The article knows no forces. Where they act on one of a pair, restitution is of the velocities
+// before them and of the moment of the touch, and their share is taken away (hit.c has the
+// formulas); what approaches no faster than they make is stopped. Each pair once, in the same loop.
+// Typical: 16 circles.
 #include "shared/sim/solve/impulse/impulse.h"
 
 #include "shared/sim/body/rule.h"
@@ -72,6 +77,40 @@ static void note(const carom_world *world, const cm_scratch *scratch, uint32_t a
     }
 }
 
+// One pair of which forces act on one: the impulse along n, from one to two.
+static double collide_forced(const cm_impulse *impulse, const carom_circle_impact *c, double e,
+                             cm_impulse_body *one, cm_impulse_body *two)
+{
+    double ia = one->side.inverse_mass.x, ib = two->side.inverse_mass.x;
+    if (!c->hit || !(ia + ib > 0.0)) {
+        return 0.0;
+    }
+    carom_dvec3 n = cm_d3_of(c->n[0], c->n[1], 0.0);
+    double mass = 1.0 / (ia + ib), depth = -c->gap, further = depth > 0.0 ? depth : 0.0;
+    double force = cm_d3_dot(n, cm_d3_sub(one->dv, two->dv));
+    double approach = cm_d3_dot(n, cm_d3_sub(one->side.v, two->side.v)), left = approach, hit = 0.0;
+    if (approach > CM_IMPULSE_PRESSED * (force > 0.0 ? force : 0.0)) {
+        cm_impulse_touch t = cm_impulse_find_touch(depth, force, approach, impulse->h);
+        hit = (1.0 + e) * mass * (approach - t.lost);
+        left = approach - hit / mass;
+        further = cm_impulse_shift(&t, force, 0.0, approach, -left, impulse->h);
+    }
+    double share = left + force > 0.0 ? mass * (left + force) : 0.0;
+    if (hit > 0.0 && left <= 0.0) {
+        share = mass * force > -hit ? mass * force : -hit;
+    }
+    one->side.v = cm_d3_mad(one->side.v, -ia * hit, n);
+    two->side.v = cm_d3_mad(two->side.v, ib * hit, n);
+    one->dv = cm_d3_mad(one->dv, -ia * share, n);
+    two->dv = cm_d3_mad(two->dv, ib * share, n);
+    one->shift = cm_d3_mad(one->shift, -ia * mass * further, n);
+    two->shift = cm_d3_mad(two->shift, ib * mass * further, n);
+    one->push = cm_d3_mad(one->push, -(hit + share), n);
+    two->push = cm_d3_mad(two->push, hit + share, n);
+    one->forced = two->forced = true;
+    return hit + share;
+}
+
 static void collide_pair(const carom_world *world, const cm_scratch *scratch, cm_impulse *impulse,
                          const cm_impulse_circle *i, const cm_impulse_circle *j)
 {
@@ -94,6 +133,12 @@ static void collide_pair(const carom_world *world, const cm_scratch *scratch, cm
     carom_circle_impact c;
     cm_rule_mix(world, &shapes[i->shape], &shapes[j->shape], &friction, &restitution);
     double touch = CM_IMPULSE_TOUCH * 2.0 * (a.radius < b.radius ? a.radius : b.radius);
+    if (one->forced || two->forced) {
+        cm_circle_meet(&a, &b, (double)world->state.pixel, touch, &c);
+        note(world, scratch, i->shape, j->shape,
+             collide_forced(impulse, &c, (double)restitution, one, two));
+        return;
+    }
     cm_circle_collide(&a, &b, fixed, (double)restitution, (double)world->state.pixel, touch, &c);
     if (!c.hit) {
         return;

@@ -16,8 +16,7 @@
 // Typical: 1 round; a blow through n balls in a row, in the wrong order of slots: n.
 #include "shared/sim/solve/impulse/impulse.h"
 
-#define PRESSED 1.001  // of what forces make: rounding
-#define STILL   1.0e-6 // of the fastest hit of the two bodies: less is no approach in later rounds
+#define STILL 1.0e-6 // of the fastest hit of the two bodies: less is no approach in later rounds
 
 // What the bodies have moved beside their motion makes of the overlap.
 static double overlap_of(const cm_impulse_body *a, const cm_impulse_body *b,
@@ -28,42 +27,31 @@ static double overlap_of(const cm_impulse_body *a, const cm_impulse_body *b,
     return row->overlap - cm_d3_dot(cm_d3_sub(moved_b, moved_a), row->normal);
 }
 
-// The touch: what was, all along the normal.
-typedef struct touch {
-    double depth; // m, overlap that came about since, d
-    double speed; // m/s, true, s
-    double late;  // s, how long ago, tau
-    double lost;  // m/s, approach that forces have added since
-} touch;
-
-static touch find_touch(const cm_impulse_body *a, const cm_impulse_body *b,
-                        const cm_impulse_row *row, double approach, double h)
+cm_impulse_touch cm_impulse_find_touch(double depth, double force, double approach, double h)
 {
-    double most = approach * h, depth = overlap_of(a, b, row), f = row->force;
-    double now = approach + 0.5 * f;
-    touch t;
+    double most = approach * h, now = approach + 0.5 * force;
+    cm_impulse_touch t;
     t.depth = depth < most ? (depth > 0.0 ? depth : 0.0) : most;
-    double square = now * now - 2.0 * f * t.depth / h;
+    double square = now * now - 2.0 * force * t.depth / h;
     t.speed = square > 0.0 ? __builtin_sqrt(square) : 0.0;
     t.late = now + t.speed > 0.0 ? 2.0 * t.depth / (now + t.speed) : 0.0;
-    double stored = t.speed - 0.5 * f;
+    double stored = t.speed - 0.5 * force;
     t.lost = stored > 0.0 ? approach - stored : 0.0;
     return t;
 }
 
-// Where the bodies are after a hit that leaves them separating at `leaves`: further apart by this.
-static double shift_of(const touch *t, const cm_impulse_row *row, double approach, double leaves,
-                       double h)
+double cm_impulse_shift(const cm_impulse_touch *touch, double force, double kept, double approach,
+                        double leaves, double h)
 {
-    double rebound = leaves + t->lost; // at the touch
+    double rebound = leaves + touch->lost; // at the touch
     if (!(rebound > 0.0)) {
-        double depth = t->depth - CM_IMPULSE_KEPT * row->size;
+        double depth = touch->depth - kept;
         return depth > 0.0 ? depth : 0.0;
     }
-    double e = rebound / (approach - t->lost);
-    double flight = t->late + 0.5 * (1.0 + e) * h;
-    double rise = 0.5 * flight * (e * t->speed + leaves - 0.5 * row->force);
-    return t->depth + (rise > 0.0 ? rise : 0.0) - h * (leaves > 0.0 ? leaves : 0.0);
+    double e = rebound / (approach - touch->lost);
+    double flight = touch->late + 0.5 * (1.0 + e) * h;
+    double rise = 0.5 * flight * (e * touch->speed + leaves - 0.5 * force);
+    return touch->depth + (rise > 0.0 ? rise : 0.0) - h * (leaves > 0.0 ? leaves : 0.0);
 }
 
 static void push(cm_impulse_body *a, cm_impulse_body *b, carom_dvec3 f)
@@ -90,9 +78,9 @@ static void hit(uint32_t model, const cm_impulse *impulse, cm_manifold *m, cm_im
     const cm_impulse_side before_a = a->side, before_b = b->side;
     double epsilon = (double)m->restitution;
     carom_dvec3 n = row->normal;
-    touch t = {0};
+    cm_impulse_touch t = {0};
     if (row->forced) {
-        t = find_touch(a, b, row, approach, impulse->h);
+        t = cm_impulse_find_touch(overlap_of(a, b, row), row->force, approach, impulse->h);
         v0 = cm_d3_mad(v0, -t.lost, n);
     }
     carom_dsym3 vf = cm_impulse_response(&a->side, &b->side);
@@ -103,7 +91,10 @@ static void hit(uint32_t model, const cm_impulse *impulse, cm_manifold *m, cm_im
     double leaves = -cm_d3_dot(cm_impulse_relative(&a->side, &b->side), n);
     if (row->forced) {
         // The first hit alone is put where its parabola is; what follows in this step comes late.
-        double further = row->hits == 0 ? shift_of(&t, row, approach, leaves, impulse->h) : 0.0;
+        double kept = CM_IMPULSE_KEPT * row->size;
+        double further = row->hits == 0
+                             ? cm_impulse_shift(&t, row->force, kept, approach, leaves, impulse->h)
+                             : 0.0;
         double change = approach + leaves, time = change > 0.0 ? further / change : 0.0;
         move_by_change(a, &before_a, time);
         move_by_change(b, &before_b, time);
@@ -130,7 +121,7 @@ static bool hit_round(uint32_t model, const cm_scratch *scratch, const cm_impuls
         b->side.r = row->on_b;
         carom_dvec3 v0 = cm_impulse_relative(&a->side, &b->side);
         double approach = cm_d3_dot(v0, row->normal),
-               least = row->force > 0.0 ? PRESSED * row->force : 0.0;
+               least = row->force > 0.0 ? CM_IMPULSE_PRESSED * row->force : 0.0;
         double fastest = a->fastest > b->fastest ? a->fastest : b->fastest;
         if (approach > least + (first ? 0.0 : STILL * fastest)) {
             hit(model, impulse, m, row, v0, approach);

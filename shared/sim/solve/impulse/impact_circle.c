@@ -102,6 +102,15 @@ static void restitute_vectors(double e, carom_circle_impact *out)
     out->bs2 = out->bvx2[0] * out->n[0] + out->bvx2[1] * out->n[1];
 }
 
+void cm_circle_meet(const carom_circle *a, const carom_circle *b, double pixel, double touch,
+                    carom_circle_impact *out)
+{
+    memset(out, 0, sizeof *out);
+    out->a = *a;
+    out->b = *b;
+    test_hit(pixel, touch, out);
+}
+
 typedef struct way {
     double pixel, touch;
     bool fixed[2];
@@ -111,10 +120,7 @@ typedef struct way {
 static void run_steps(const carom_circle *a, const carom_circle *b, double e, const way *how,
                       carom_circle_impact *out)
 {
-    memset(out, 0, sizeof *out);
-    out->a = *a;
-    out->b = *b;
-    test_hit(how->pixel, how->touch, out);
+    cm_circle_meet(a, b, how->pixel, how->touch, out);
     if (!out->hit) {
         return;
     }

@@ -225,8 +225,8 @@ static void solve(carom_world *world, cm_scratch *scratch)
     impulse.planar = world->state.flags & CM_WORLD_PLANAR;
     prepare(world, &impulse);
     if (world->state.model == CAROM_IMPULSE_CIRCLE) {
-        cm_impulse_act(&impulse, world->state.body_slots);
         cm_impulse_circles(world, scratch, &impulse);
+        cm_impulse_act(&impulse, world->state.body_slots);
     } else {
         cm_impulse_collide(world, scratch, &impulse);
     }

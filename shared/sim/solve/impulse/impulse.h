@@ -16,6 +16,8 @@
 #define CM_IMPULSE_TOUCH  1.0e-5 // gap that counts as touching, of the size
 #define CM_IMPULSE_KEPT   1.0e-4 // overlap that stays, so that contact does not break, of the size
 #define CM_IMPULSE_ROUNDS 256u   // of hits
+#define CM_IMPULSE_PRESSED                                                                         \
+    1.001 // of the approach that forces make: up to that it presses; rounding
 
 // A row a body slot.
 typedef struct cm_impulse_body {
@@ -63,6 +65,14 @@ typedef struct cm_impulse_row {
     cm_impulse_axis rub[3];                 // two tangents at the centroid, a turn about the normal
 } cm_impulse_row;
 
+// When two bodies touched that are found overlapping, all along the normal (hit.c).
+typedef struct cm_impulse_touch {
+    double depth; // m, overlap that came about since, d
+    double speed; // m/s, true, s
+    double late;  // s, how long ago, tau
+    double lost;  // m/s, approach that forces have added since
+} cm_impulse_touch;
+
 typedef struct cm_impulse_circle {
     uint32_t body, shape;
     double reach;      // m
@@ -82,6 +92,13 @@ void cm_impulse_collide(carom_world *world, const cm_scratch *scratch, cm_impuls
 // hit.c: what approaches faster than forces press collides, in rounds until nothing does. False
 // where rounds ran out.
 bool cm_impulse_hit(uint32_t model, const cm_scratch *scratch, cm_impulse *impulse, uint32_t count);
+// The touch of bodies that overlap by `depth` and approach at `approach`, of which one step's
+// forces make `force` a step of h seconds.
+cm_impulse_touch cm_impulse_find_touch(double depth, double force, double approach, double h);
+// How much further apart the bodies are after a hit that leaves them separating at `leaves`: where
+// the parabola from the touch has them. `kept`: overlap that stays where there is no rebound.
+double cm_impulse_shift(const cm_impulse_touch *touch, double force, double kept, double approach,
+                        double leaves, double h);
 // press.c: what the points carried in the last step, onto the row and as loads of the bodies.
 void cm_impulse_load(cm_impulse *impulse, const cm_manifold *m, const float *last,
                      cm_impulse_row *row);
@@ -93,11 +110,15 @@ bool cm_impulse_press(uint32_t model, const cm_impulse_contact *contacts, const 
                       cm_impulse *impulse, uint32_t count, uint32_t bodies);
 void cm_impulse_separate(const cm_impulse *impulse, const cm_manifold *m,
                          const cm_impulse_row *row);
-// circle.c: the loop of the article.
+// circle.c: the loop of the article, before the step's forces act; what of them presses is taken
+// out of them.
 void cm_impulse_circles(const carom_world *world, const cm_scratch *scratch, cm_impulse *impulse);
 
 // impact_circle.c: one pair of circles, of which one may be immovable, with a gap up to `touch` as
 // a hit where there is no rounding.
+// cm_circle_meet: steps 1 and 2 alone.
+void cm_circle_meet(const carom_circle *a, const carom_circle *b, double pixel, double touch,
+                    carom_circle_impact *out);
 void cm_circle_collide(const carom_circle *a, const carom_circle *b, const bool fixed[2],
                        double restitution, double pixel, double touch, carom_circle_impact *out);
 

@@ -20,6 +20,7 @@
 #define STEEP_POINT  0.125
 #define RATIO_POINT  1.0
 #define SUBSTEP_RATE 240.0 // a second
+#define STANDING     60.0  // of sqrt(g / L): more than 55.3, where ten cubes buckle
 #define PARTING      3.0   // m/s
 #define PI           3.14159265358979323846
 
@@ -42,9 +43,10 @@ void carom_volume_contact_of(double mass, double h, carom_volume_contact contact
     *damping = valid ? 2.0 * ratio(contact == CAROM_VOLUME_DEEPEST_POINT) * mass * w : 0.0;
 }
 
-uint32_t carom_volume_substeps(double dt)
+uint32_t carom_volume_substeps(double dt, double gravity, double size)
 {
-    double steps = dt * SUBSTEP_RATE;
+    double rate = size > 0.0 && gravity > 0.0 ? STANDING * __builtin_sqrt(gravity / size) : 0.0;
+    double steps = dt * cm_d_max(rate, SUBSTEP_RATE);
     if (!(steps < (double)CAROM_SUBSTEPS_MAX)) {
         return CAROM_SUBSTEPS_MAX;
     }

@@ -6,6 +6,9 @@
 // sides. At a point (CAROM_VOLUME_DEEPEST_POINT) the damper is explicit too: w^2 = 8 k / m, and
 // 4 b h / m <= 1, a corner being easier to move than the whole. At most CAROM_SUBSTEPS_MAX.
 //
+// A stiffness that is derived fits any step; the steps are as many as a stack of the smallest body
+// wants (carom_volume_substeps).
+//
 // The bound of a step's work is a second of one core: CM_VOLUME_PAIRS_A_SECOND pairs met. A tick
 // that would need more takes fewer substeps, but never fewer than a third of what the rule wants
 // (w h <= 1.5 still holds); what is above a bound even so runs and is counted
@@ -60,12 +63,9 @@ double cm_volume_steps(const cm_volume_body_law *law, double mass, double sectio
     return dt * __builtin_sqrt(4.0 * law->stiffness * section / mass) / SMOOTH;
 }
 
-// Steps that one body wants in dt seconds.
-static double wanted_by(const carom_world *world, const cm_body *body, double dt)
+// Of the body's largest piece, m^2.
+static double section_of(const carom_world *world, const cm_body *body)
 {
-    const cm_world_state *state = &world->state;
-    const cm_volume_body_law law = {(double)state->stiffness, (double)state->damping,
-                                    state->volume_contact == CAROM_VOLUME_DEEPEST_POINT};
     double section = 0.0;
     for (uint32_t s = body->first_shape; s != CM_NONE; s = cm_shapes(world)[s].next) {
         const cm_shape *shape = cm_shapes(world) + s;
@@ -73,7 +73,7 @@ static double wanted_by(const carom_world *world, const cm_body *body, double dt
             shape->type == CAROM_SHAPE_HULL ? cm_hull_find(world, shape->geometry) : NULL;
         section = cm_d_max(section, cm_volume_section(shape, hull));
     }
-    return cm_volume_steps(&law, (double)body->mass, section, dt);
+    return section;
 }
 
 static uint32_t whole(double steps)
@@ -85,20 +85,30 @@ static uint32_t whole(double steps)
     return (double)n < steps ? n + 1 : n;
 }
 
-// Steps that a tick of dt seconds wants. What is derived fits any step.
+// Steps that a tick of dt seconds wants. What is derived fits any step, but for piles of what is
+// small.
 static double wanted_in(const carom_world *world, double dt)
 {
-    double wanted = 1.0;
-    if (world->state.stiffness < 0.0f) {
-        return (double)carom_volume_substeps(dt);
-    }
-    for (uint32_t i = 0; i < world->state.body_slots; i++) {
+    const cm_world_state *state = &world->state;
+    const cm_volume_body_law law = {(double)state->stiffness, (double)state->damping,
+                                    state->volume_contact == CAROM_VOLUME_DEEPEST_POINT};
+    double wanted = 1.0, least = 0.0;
+    for (uint32_t i = 0; i < state->body_slots; i++) {
         const cm_body *body = cm_bodies(world) + i;
-        if (body->alive && body->type == CAROM_BODY_DYNAMIC) {
-            wanted = cm_d_max(wanted, wanted_by(world, body, dt));
+        if (!body->alive || body->type != CAROM_BODY_DYNAMIC) {
+            continue;
+        }
+        double section = section_of(world, body);
+        least = least == 0.0 || (section > 0.0 && section < least) ? section : least;
+        if (law.stiffness >= 0.0) {
+            wanted = cm_d_max(wanted, cm_volume_steps(&law, (double)body->mass, section, dt));
         }
     }
-    return wanted;
+    if (law.stiffness >= 0.0) {
+        return wanted;
+    }
+    double gravity = law.point ? 0.0 : cm_d3_length(cm_d3_from(state->gravity)); // a point tilts
+    return (double)carom_volume_substeps(dt, gravity, __builtin_sqrt(least));
 }
 
 uint32_t cm_volume_wanted(const carom_world *world, double dt)

@@ -38,14 +38,16 @@ static void check_fit(const carom_world_def *world, double mass, double section,
     const cm_volume_body_law law = {(double)def->stiffness, (double)def->damping,
                                     def->contact == CAROM_VOLUME_DEEPEST_POINT};
     double dt = 1.0 / (double)world->tick_rate, area = law.point ? 1.0 : section, k, b;
-    double steps = (double)carom_volume_substeps(dt);
+    double gravity = cm_d3_length(cm_d3_from(world->gravity));
+    double size = law.point ? 0.0 : __builtin_sqrt(section);
+    double steps = (double)carom_volume_substeps(dt, gravity, size);
     if (law.stiffness >= 0.0) {
         steps = cm_d_min(cm_volume_steps(&law, mass, section, dt), (double)CAROM_SUBSTEPS_MAX);
     }
     steps = def->substeps > 0 ? (double)def->substeps : cm_d_max(steps, 1.0);
     carom_volume_contact_of(mass, dt / steps, def->contact, &k, &b);
     k = law.stiffness >= 0.0 ? law.stiffness * area : k;
-    double weight = mass * cm_d3_length(cm_d3_from(world->gravity));
+    double weight = mass * gravity;
     if (weight > SUNK * k * __builtin_sqrt(section)) {
         cm_find_ignored(findings, "mass",
                         "less, or more solver.stiffness (none: derived): by its own weight it "
