@@ -108,6 +108,12 @@ static carom_result check_def(const carom_client_def *def)
     return CAROM_OK;
 }
 
+static void tell_event(void *context, carom_event_phase phase, const carom_event *event)
+{
+    const carom_client *client = context;
+    client->def.event(client->def.user, phase, event);
+}
+
 carom_result carom_client_create(const carom_client_def *def, carom_client **out)
 {
     if (def == NULL || out == NULL) {
@@ -143,6 +149,8 @@ carom_result carom_client_create(const carom_client_def *def, carom_client **out
         memcpy(client->user_data, def->user_data, def->user_data_size);
     }
     client->def.user_data = client->user_data;
+    client->events.tell = def->event != NULL ? tell_event : NULL;
+    client->events.context = client;
     if (client->def.connect_timeout_ms == 0) {
         client->def.connect_timeout_ms = CONNECT_TIMEOUT_MS;
     }
@@ -181,6 +189,7 @@ void cm_client_end(carom_client *client, carom_reason reason)
     cm_client_drop_second(client);
     cm_client_forget_room(client);
     cm_client_begin_ticket(client);
+    cm_event_log_end(&client->events);
     cm_message_log_clear(&client->messages, &client->def.allocator);
     client->state = CAROM_CLIENT_IDLE;
     client->reason = reason;
@@ -195,6 +204,7 @@ void carom_client_destroy(carom_client *client)
         return;
     }
     client->def.log = NULL; // callbacks run in updates only
+    client->events.tell = NULL;
     cm_client_end(client, CAROM_REASON_LEFT);
     carom_allocator allocator = client->def.allocator;
     allocator.release(allocator.context, client);

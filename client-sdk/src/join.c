@@ -4,6 +4,8 @@
 // with a reason. Typical: one welcome of 20 to 60 KB, then a message when bodies come or go.
 #include "client-sdk/src/state.h"
 
+#include "shared/wire/events.h"
+
 #include <string.h>
 
 static bool send_by(carom_client *client, cm_client_link *link, const cm_control *control)
@@ -90,6 +92,9 @@ static void welcome(carom_client *client, const cm_control *control)
                                                 &client->inputs, client->def.predict_radius);
         built = client->predictor != NULL;
     }
+    if (client->predictor != NULL) {
+        client->predictor->events = &client->events;
+    }
     if (!built) {
         cm_client_end(client, CAROM_REASON_SCENE_REFUSED);
         return;
@@ -97,6 +102,8 @@ static void welcome(carom_client *client, const cm_control *control)
     cm_client_clock_init(&client->clock, client->mirror->tick_rate, client->mirror->view_rate,
                          client->now_us);
     cm_client_take_ticket(client, control);
+    cm_event_log_begin(&client->events, control->tick);
+    client->window = cm_window_ticks(control->rewind_ms, control->tick_rate);
     client->messages_came = control->messages_before;
     client->viewed = false;
     client->news = false;
@@ -124,8 +131,8 @@ static void world_change(carom_client *client, const cm_control *control)
     client->news = true;
 }
 
-// Numbered by the order in which they come, from the welcome's on: one that came by an earlier
-// connection is passed over.
+// Messages and events, numbered by the order in which they come, from the welcome's on: one that
+// came by an earlier connection is passed over.
 static void game_message(carom_client *client, const cm_control *control)
 {
     if (client->mirror == NULL) {
@@ -136,7 +143,14 @@ static void game_message(carom_client *client, const cm_control *control)
         return;
     }
     client->messages_had = client->messages_came;
-    if (client->def.message != NULL) {
+    if (control->type == CM_CONTROL_EVENTS) {
+        carom_event events[CAROM_EVENTS_MAX];
+        uint32_t count;
+        cm_events_read(control->payload.data, control->payload.size, control->tick, events, &count);
+        cm_event_log_confirmed(&client->events, control->tick, events, count);
+    }
+    cm_event_log_messages(&client->events, client->messages_had);
+    if (control->type == CM_CONTROL_GAME_MESSAGE && client->def.message != NULL) {
         client->def.message(client->def.user, control->tick, control->payload.data,
                             (uint32_t)control->payload.size);
     }
@@ -203,6 +217,7 @@ void cm_client_handle(carom_client *client, const cm_control *control)
         world_change(client, control);
         break;
     case CM_CONTROL_GAME_MESSAGE:
+    case CM_CONTROL_EVENTS:
         game_message(client, control);
         break;
     case CM_CONTROL_ROOM_CLOCK:

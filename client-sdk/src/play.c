@@ -66,6 +66,16 @@ static void note_loss(carom_client *client, uint64_t lost_before)
     client->loss += LOSS_GAIN * (share - client->loss);
 }
 
+// Up to which nothing changes any more, neither by a late input nor by a crash.
+static uint64_t confirmed_tick(const carom_client *client, const cm_view_header *header)
+{
+    const cm_mirror *mirror = client->mirror;
+    uint64_t tick = header->tick > client->window ? header->tick - client->window : 0;
+    bool recorded = mirror->durability == CAROM_DURABILITY_PROCESS ||
+                    mirror->durability == CAROM_DURABILITY_POWER;
+    return recorded && mirror->durable_tick < tick ? mirror->durable_tick : tick;
+}
+
 void cm_client_view(carom_client *client, const uint8_t *bytes, size_t size)
 {
     if (client->mirror == NULL) {
@@ -92,6 +102,8 @@ void cm_client_view(carom_client *client, const uint8_t *bytes, size_t size)
     client->stats.view_packets++;
     note_loss(client, client->stats.view_packets > 1 ? lost : client->mirror->lost);
     note_lead(client, &header);
+    cm_event_log_view(&client->events, confirmed_tick(client, &header), header.has_messages,
+                      header.messages, client->messages_had);
     cm_client_note_changed(client);
     client->viewed = true;
     if (client->state == CAROM_CLIENT_JOINING) {
@@ -229,6 +241,7 @@ void cm_client_play(carom_client *client)
     if (client->predictor != NULL) {
         predict(client, elapsed);
     }
+    cm_event_log_tell(&client->events);
     client->news = false;
     client->played_us = client->now_us;
     client->stats.packets_lost = client->mirror->lost;

@@ -165,6 +165,10 @@ void cm_predictor_step(cm_predictor *p, bool last)
     }
     cm_tick_input input = {.inputs = inputs, .input_count = count};
     cm_game_tick(p->game, &input);
+    const carom_event *events = cm_game_events(p->game, &count);
+    if (p->events != NULL) {
+        cm_event_log_predicted(p->events, events, count);
+    }
     p->fresh = false;
     p->tick++;
     p->stats.steps++;

@@ -15,6 +15,7 @@
 #ifndef CM_CLIENT_PREDICT_H
 #define CM_CLIENT_PREDICT_H
 
+#include "client-sdk/src/events.h"
 #include "client-sdk/src/interp.h"
 #include "client-sdk/src/mirror.h"
 
@@ -70,6 +71,7 @@ typedef struct cm_predictor {
     const cm_mirror *mirror;
     const cm_interp *interp;
     const cm_input_log *log;
+    cm_event_log *events; // what it makes happen; set by the client
     carom_game *game;
     carom_world *world;
     float radius;

@@ -9,6 +9,7 @@
 #define CM_CLIENT_STATE_H
 
 #include "client-sdk/src/clock.h"
+#include "client-sdk/src/events.h"
 #include "client-sdk/src/interp.h"
 #include "client-sdk/src/link.h"
 #include "client-sdk/src/messages.h"
@@ -45,6 +46,8 @@ struct carom_client {
     cm_message_log messages;
     uint64_t messages_had;  // of the room, since the join: each once
     uint64_t messages_came; // the number of the last one that came by this connection
+    cm_event_log events;
+    uint32_t window; // ticks that the server rewinds by, at most
     uint32_t roster_count;
     carom_client_roster_row roster[CAROM_PLAYERS_MAX];
 

@@ -93,6 +93,8 @@ cm_history_slot *cm_history_make(cm_history *history, uint64_t tick)
     slot->input_count = 0;
     slot->message_count = 0;
     slot->messages_dropped = 0;
+    slot->happened_count = 0;
+    slot->happened_dropped = 0;
     return slot;
 }
 
@@ -113,6 +115,10 @@ void cm_history_save(cm_history *history, cm_history_slot *slot, const carom_gam
     if (count > 0) {
         memcpy(slot->messages, messages, count * sizeof *messages);
     }
+    const carom_event *events = cm_game_events(game, &count);
+    CM_ASSERT(count <= CAROM_EVENTS_MAX);
+    slot->happened_count = count;
+    memcpy(slot->happened, events, count * sizeof *events);
 }
 
 void cm_history_hash(cm_history_slot *slot, const carom_game *game)

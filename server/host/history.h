@@ -35,6 +35,9 @@ typedef struct cm_history_slot {
     uint32_t message_count;
     uint32_t messages_dropped; // that found no room among these
     cm_game_message messages[CM_GAME_MESSAGES_MAX];
+    uint32_t happened_count; // events to the outside
+    uint32_t happened_dropped;
+    carom_event happened[CAROM_EVENTS_MAX];
 } cm_history_slot;
 
 typedef struct cm_history cm_history;
@@ -49,7 +52,7 @@ void cm_history_destroy(cm_history *history);
 cm_history_slot *cm_history_make(cm_history *history, uint64_t tick);
 // NULL for a tick that is not there (any more).
 cm_history_slot *cm_history_find(const cm_history *history, uint64_t tick);
-// Saves game, hash and messages of the slot's tick.
+// Saves game, messages and events to the outside of the slot's tick.
 void cm_history_save(cm_history *history, cm_history_slot *slot, const carom_game *game);
 // The hash of the same state, apart: each has its time in the room's profile.
 void cm_history_hash(cm_history_slot *slot, const carom_game *game);

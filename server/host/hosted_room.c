@@ -22,6 +22,7 @@ struct cm_hosted_room {
     uint32_t tag; // of its marks in them; 0: none
     cm_tick_watch *tick_watch;
     bool ended;
+    cm_log log;
 };
 
 // Making ---------------------------------------------------------------------------------------
@@ -91,6 +92,7 @@ carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room
     snprintf(room->name, sizeof room->name, "%s", def->name);
     room->scene = def->scene;
     room->host = def->host;
+    room->log = def->log;
     room->max_players = def->max_players;
     room->clock_us = def->clock_us;
     room->user = def->user;
@@ -157,14 +159,6 @@ static uint64_t read_clock(const cm_hosted_room *room)
     return room->clock_us != NULL ? room->clock_us(room->user) : 0;
 }
 
-static void confirm(cm_hosted_room *room, bool all)
-{
-    const cm_history_slot *slot;
-    while ((slot = cm_room_loop_confirm(room->loop, all)) != NULL) {
-        cm_publisher_messages(room->publisher, slot, &room->roster);
-    }
-}
-
 // The process's log, in the name of the room.
 static cm_log log_of(const cm_hosted_room *room, const cm_log *log)
 {
@@ -178,6 +172,39 @@ static void tell_durable(cm_hosted_room *room)
     uint64_t tick;
     carom_durability durability = cm_room_loop_durable(room->loop, &tick);
     cm_publisher_durable(room->publisher, durability, tick, &room->roster);
+}
+
+// Once, since its tick is confirmed once.
+static void log_event(const cm_hosted_room *room, const carom_event *event)
+{
+    static const char digits[] = "0123456789abcdef";
+    char bytes[2 * CAROM_EVENT_BYTES_MAX + 1] = "";
+    for (uint32_t i = 0; i < event->size; i++) {
+        bytes[2 * i] = digits[event->bytes[i] >> 4];
+        bytes[2 * i + 1] = digits[event->bytes[i] & 15];
+        bytes[2 * i + 2] = '\0';
+    }
+    cm_log own = log_of(room, &room->log);
+    cm_line line;
+    cm_line_log(&line, CM_LOG_INFO, "game event");
+    cm_line_uint(&line, "tick", event->tick);
+    cm_line_uint(&line, "kind", event->kind);
+    cm_line_uint(&line, "key", event->key);
+    cm_line_hex(&line, "subject", event->subjects[0]);
+    cm_line_hex(&line, "subject_2", event->subjects[1]);
+    cm_line_text(&line, "bytes", bytes);
+    cm_log_write(&own, CM_LOG_INFO, &line);
+}
+
+static void confirm(cm_hosted_room *room, bool all)
+{
+    const cm_history_slot *slot;
+    while ((slot = cm_room_loop_confirm(room->loop, all)) != NULL) {
+        cm_publisher_messages(room->publisher, slot, &room->roster);
+        for (uint32_t i = 0; i < slot->happened_count; i++) {
+            log_event(room, &slot->happened[i]);
+        }
+    }
 }
 
 void cm_hosted_room_begin(cm_hosted_room *room, uint64_t now_us, const cm_log *log)

@@ -13,6 +13,7 @@
 #include "server/host/outbox.h"
 #include "server/host/replicate.h"
 #include "shared/base/assert.h"
+#include "shared/wire/events.h"
 
 #define WELCOMES_MAX      2u         // in one tick: each costs some milliseconds to compress
 #define MESSAGES_WAIT_MAX (1u << 20) // bytes of messages that one client is not known to have
@@ -26,7 +27,8 @@ typedef struct viewer {
     uint64_t client_id, join_tick; // id 0: nobody
     cm_replica *replica;           // once welcomed
     uint64_t durable;              // newest tick that a view told to be so
-    cm_outbox messages;            // of the module, that the client is not known to have
+    cm_outbox messages;            // of the module, encoded, that it is not known to have
+    bool tells_messages;           // its views say how many there were: an Events was among them
     uint64_t before;               // messages before those
     bool linked;                   // the present connection takes them
     size_t said;                   // bytes of `messages` that went by it
@@ -41,7 +43,7 @@ struct cm_publisher {
     uint32_t rate_permille;      // of the room's clock, as clients were told
     carom_durability durability; // of the match
     uint64_t durable_tick;
-    uint64_t said_messages, said_changes; // left out, as the log last said
+    uint64_t said_messages, said_events, said_changes; // left out, as the log last said
     cm_view_config view_config;
     cm_snapshot snapshot;
     cm_announced *announced; // of each slot, as all clients were told
@@ -179,20 +181,6 @@ static void meet(cm_publisher *p, const cm_roster *roster)
     }
 }
 
-// Where it cannot go, it and those after it wait for the next connection.
-static bool send_message(const cm_publisher *p, uint32_t peer, const cm_outbox_message *message)
-{
-    cm_control control = {.type = CM_CONTROL_GAME_MESSAGE,
-                          .tick = message->tick,
-                          .payload = {message->bytes, message->size}};
-    uint8_t *bytes = NULL;
-    size_t size = 0;
-    bool sent = cm_control_encode(&control, NULL, &bytes, &size) == CAROM_OK &&
-                cm_host_send_counted(p->def.host, peer, bytes, size);
-    cm_control_release_bytes(NULL, bytes);
-    return sent;
-}
-
 // What a player was told is never taken back: where the match is recorded, a message waits until a
 // crash would leave its tick.
 static bool may_go(const cm_publisher *p, uint64_t tick)
@@ -202,12 +190,13 @@ static bool may_go(const cm_publisher *p, uint64_t tick)
     return !recorded || tick <= p->durable_tick;
 }
 
+// Where one cannot go, it and those after it wait for the next connection.
 static void send_due(const cm_publisher *p, viewer *v, uint32_t peer)
 {
     cm_outbox_message message;
     for (size_t at = v->said;
          v->linked && cm_outbox_next(&v->messages, &at, &message) && may_go(p, message.tick);) {
-        v->linked = send_message(p, peer, &message);
+        v->linked = cm_host_send_counted(p->def.host, peer, message.bytes, message.size);
         v->said = at;
     }
 }
@@ -242,23 +231,51 @@ bool cm_publisher_waits(const cm_publisher *p)
     return waits;
 }
 
+// To the players of `who` (bits): behind what waits for them, each.
+static void say(cm_publisher *p, const cm_control *control, uint64_t who)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    bool encoded = cm_control_encode(control, NULL, &bytes, &size) == CAROM_OK;
+    for (; who != 0; who &= who - 1) {
+        uint32_t player = (uint32_t)__builtin_ctzll(who);
+        viewer *v = &p->viewers[player];
+        if (v->client_id == 0 || v->join_tick > control->tick) {
+            continue; // meant for whoever had the slot before
+        }
+        if (!encoded || !cm_outbox_push(&v->messages, control->tick, bytes, (uint32_t)size,
+                                        MESSAGES_WAIT_MAX)) {
+            p->stats.messages_dropped++;
+            continue;
+        }
+        v->tells_messages = v->tells_messages || control->type == CM_CONTROL_EVENTS;
+    }
+    cm_control_release_bytes(NULL, bytes);
+}
+
 void cm_publisher_messages(cm_publisher *p, const cm_history_slot *slot, const cm_roster *roster)
 {
     meet(p, roster);
     p->stats.messages_dropped += slot->messages_dropped;
+    p->stats.events_dropped += slot->happened_dropped;
+    p->stats.events += slot->happened_count;
     for (uint32_t i = 0; i < slot->message_count; i++) {
         const cm_game_message *from = &slot->messages[i];
-        if (from->player >= CAROM_PLAYERS_MAX) {
-            continue;
+        const cm_control control = {.type = CM_CONTROL_GAME_MESSAGE,
+                                    .tick = slot->tick,
+                                    .payload = {from->bytes, from->size}};
+        if (from->player < CAROM_PLAYERS_MAX) {
+            say(p, &control, UINT64_C(1) << from->player);
         }
-        viewer *v = &p->viewers[from->player];
-        if (v->client_id == 0 || v->join_tick > slot->tick) {
-            continue; // meant for whoever had the slot before
-        }
-        p->stats.messages_dropped +=
-            !cm_outbox_push(&v->messages, slot->tick, from->bytes, from->size, MESSAGES_WAIT_MAX);
     }
-    if (slot->message_count > 0) {
+    if (slot->happened_count > 0) {
+        uint8_t rows[CM_EVENTS_BYTES_MAX];
+        size_t size = cm_events_write(slot->happened, slot->happened_count, rows);
+        const cm_control control = {
+            .type = CM_CONTROL_EVENTS, .tick = slot->tick, .payload = {rows, size}};
+        say(p, &control, UINT64_MAX);
+    }
+    if (slot->message_count > 0 || slot->happened_count > 0) {
         send_all_due(p, roster);
     }
 }
@@ -461,6 +478,8 @@ static void publish_view(cm_publisher *p, const cm_room *room, cm_client *client
     }
     viewer *v = &p->viewers[session->player];
     put_durable(p, v, &header);
+    header.has_messages = v->tells_messages;
+    header.messages = (uint16_t)(v->before + v->messages.count);
     cm_view_out *out = &p->out;
     size_t packet_max = cm_host_packet_max(p->def.host, client->peer);
     cm_replica_view(v->replica, &p->snapshot, &p->view_config, &header, own,
@@ -563,6 +582,8 @@ void cm_publisher_second(cm_publisher *p, uint64_t tick, const cm_log *log)
 {
     cm_log_growth(log, "messages of the module were left out", "messages",
                   p->stats.messages_dropped, tick, &p->said_messages);
+    cm_log_growth(log, "events of the module were left out", "events", p->stats.events_dropped,
+                  tick, &p->said_events);
     cm_log_growth(log, "world changes could not be sent", "changes", p->stats.changes_lost, tick,
                   &p->said_changes);
 }

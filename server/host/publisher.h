@@ -23,6 +23,8 @@ typedef struct cm_publisher_stats {
     uint64_t views, view_bytes; // packets; with all headers
     uint64_t views_acked;
     uint64_t messages_dropped; // of the module, in confirmed ticks: above a limit, or not sendable
+    uint64_t events;           // to the outside, likewise
+    uint64_t events_dropped;   // above a tick's limit
     uint64_t changes_lost;     // world changes that could not be encoded
 } cm_publisher_stats;
 
@@ -31,8 +33,8 @@ carom_result cm_publisher_create(const cm_publisher_def *def, const cm_room *roo
                                  cm_publisher **publisher, char *error, size_t error_size);
 void cm_publisher_destroy(cm_publisher *publisher);
 
-// The messages of a confirmed tick, to those who have a slot: once for each, in order, whatever
-// connections it takes.
+// The messages of a confirmed tick, and the events to the outside, to those who have a slot: once
+// for each, in order, whatever connections it takes.
 void cm_publisher_messages(cm_publisher *publisher, const cm_history_slot *slot,
                            const cm_roster *roster);
 // Whether messages of the module wait for their tick to be durable, for players who are connected.

@@ -504,6 +504,7 @@ void cm_replica_view(cm_replica *replica, const cm_snapshot *snapshot, const cm_
         header.has_public = false;
         header.has_wrench = false; // the first packet of a view has it
         header.has_durable = false;
+        header.has_messages = false;
     } while (count > 0 && out->count < CM_VIEW_PACKETS_MAX);
     if (count == 0) {
         replica->burst = false;

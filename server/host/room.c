@@ -10,6 +10,7 @@
 
 #include "server/host/outbox.h"
 #include "shared/base/assert.h"
+#include "shared/wire/packet.h"
 
 // Of a tick's events, what the messages of one player may take or wait for: its own excess.
 #define SHARE 4u
@@ -59,12 +60,6 @@ static void save_tick(cm_room *room, cm_history_slot *slot)
     cm_inbox_stepped(room->inbox, slot->tick, room->game);
 }
 
-// Ticks back that an input of rewind_ms late may be for: one that comes exactly so late is taken.
-static uint32_t window_of(uint32_t rewind_ms, uint32_t tick_rate)
-{
-    return rewind_ms == 0 ? 0 : (uint32_t)((uint64_t)rewind_ms * tick_rate / 1000) + 1;
-}
-
 // The game stands where its image does; who is in it has the slot.
 static carom_result go_on(cm_room *room, const cm_room_def *def)
 {
@@ -106,7 +101,7 @@ carom_result cm_room_create(const cm_room_def *def, cm_room **out)
         return result;
     }
     room->tick_rate = carom_world_tick_rate(cm_room_world(room));
-    room->window = window_of(def->rewind_ms, room->tick_rate);
+    room->window = cm_window_ticks(def->rewind_ms, room->tick_rate);
     size_t bound = cm_game_save_bound(room->game);
     if (cm_history_size(room->window + 2, bound) > CM_HISTORY_BYTES_MAX) {
         cm_room_destroy(room);
@@ -363,8 +358,10 @@ static void step_tick(cm_room *room, cm_history_slot *slot)
                                         leaving_players(&slot->events), slot->inputs);
     cm_tick_input input = cm_room_slot_input(slot);
     uint64_t dropped = cm_game_messages_dropped(room->game);
+    uint64_t untold = cm_game_events_dropped(room->game);
     cm_game_tick(room->game, &input);
     slot->messages_dropped = (uint32_t)(cm_game_messages_dropped(room->game) - dropped);
+    slot->happened_dropped = (uint32_t)(cm_game_events_dropped(room->game) - untold);
     save_tick(room, slot);
     count_step(room);
 }

@@ -98,9 +98,9 @@ uint32_t cm_status_block(const cm_status *status, char text[CM_STATUS_BLOCK_MAX]
             add(&b, "  WORLD     %llu %s\n", (unsigned long long)w->told[i], carom_log_text(code));
         }
     }
-    if (w->messages_dropped > 0) {
-        add(&b, "  LEFT OUT  %llu messages of the module\n",
-            (unsigned long long)w->messages_dropped);
+    if (w->messages_dropped > 0 || w->events_dropped > 0) {
+        add(&b, "  LEFT OUT  %llu messages and %llu events of the module\n",
+            (unsigned long long)w->messages_dropped, (unsigned long long)w->events_dropped);
     }
     add(&b, "  recorded  %llu bytes to tick %llu%s\n", (unsigned long long)status->match.bytes,
         (unsigned long long)status->match.committed_tick,
@@ -146,6 +146,7 @@ static void add_short(cm_line *line, const cm_status *status)
     add_uint_if(line, "datagrams_refused", w->datagrams_refused);
     add_uint_if(line, "ticks_behind", w->ticks_behind);
     add_uint_if(line, "messages_dropped", w->messages_dropped);
+    add_uint_if(line, "events_dropped", w->events_dropped);
     for (uint32_t i = 0; i < CAROM_LOG_CODE_COUNT; i++) {
         if (carom_log_level_of((carom_log_code)i) != CAROM_LOG_DEBUG) {
             add_uint_if(line, carom_log_name((carom_log_code)i), w->told[i]);
@@ -206,6 +207,8 @@ static void add_full(cm_line *line, const cm_status *status)
         add_uint_if(line, carom_log_name((carom_log_code)i), w->told[i]);
     }
     cm_line_uint(line, "messages_dropped", w->messages_dropped);
+    cm_line_uint(line, "events", w->events);
+    cm_line_uint(line, "events_dropped", w->events_dropped);
     cm_line_uint(line, "recorded_bytes", status->match.bytes);
 }
 

@@ -279,6 +279,7 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char 
                               .live = live,
                               .store = worker->store,
                               .host = worker->host,
+                              .log = worker->log,
                               .now_us = worker->now_us,
                               .started_unix_ms = worker->started_unix_ms +
                                                  (worker->now_us - worker->started_us) / 1000,
@@ -656,6 +657,8 @@ static void add_room_stats(const cm_hosted_room *room, cm_worker_stats *stats)
     stats->views += from.published.views;
     stats->view_bytes += from.published.view_bytes;
     stats->messages_dropped += from.published.messages_dropped;
+    stats->events += from.published.events;
+    stats->events_dropped += from.published.events_dropped;
 }
 
 static void add_host_stats(const cm_worker *worker, cm_worker_stats *stats)

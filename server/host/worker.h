@@ -65,6 +65,8 @@ typedef struct cm_worker_stats {
     uint64_t
         told[CAROM_LOG_CODE_COUNT]; // by the worlds (carom/log.h), ticks stepped again included
     uint64_t messages_dropped; // of the module, in confirmed ticks: above a limit, or not sendable
+    uint64_t events;           // that the module emitted, likewise
+    uint64_t events_dropped;   // above a tick's limit
 } cm_worker_stats;
 
 carom_result cm_worker_create(const cm_worker_def *def, cm_worker **worker, char *error,

@@ -189,7 +189,7 @@ static carom_result create(const cm_scene *scene, const carom_module *module, ui
         cm_fpenv saved = cm_fpenv_enter();
         module->start(game);
         cm_fpenv_leave(saved);
-        game->message_count = 0; // nobody is there to read them
+        game->message_count = game->event_count = 0; // nobody is there to read them
     }
     cm_past_note(&game->past, game->world);
     cm_game_refresh_public(game);
@@ -338,7 +338,7 @@ static void run_contacts(carom_game *game)
 void cm_game_tick(carom_game *game, const cm_tick_input *input)
 {
     cm_fpenv saved = cm_fpenv_enter();
-    game->message_count = 0;
+    game->message_count = game->event_count = 0;
     game->ticking = 1;
     // Until the step a module sees no events: those of the last tick are gone after a restore.
     carom_world_clear_events(game->world);
@@ -466,6 +466,27 @@ carom_result carom_game_send_all(carom_game *game, const void *bytes, uint32_t s
     return result;
 }
 
+carom_result carom_game_emit(carom_game *game, const carom_event *event)
+{
+    if (event == NULL || event->size > CAROM_EVENT_BYTES_MAX) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    carom_event own = *event;
+    own.tick = carom_world_tick(game->world) + game->ticking;
+    memset(own.bytes + own.size, 0, sizeof own.bytes - own.size);
+    for (uint32_t i = 0; i < game->event_count; i++) {
+        if (carom_event_is_same(&game->events[i], &own)) {
+            return CAROM_ERROR_STATE;
+        }
+    }
+    if (game->event_count == CAROM_EVENTS_MAX) {
+        game->events_dropped++;
+        return CAROM_ERROR_FULL;
+    }
+    game->events[game->event_count++] = own;
+    return CAROM_OK;
+}
+
 uint64_t cm_game_seed(const carom_game *game)
 {
     return game->seed;
@@ -548,6 +569,17 @@ cm_input_check cm_game_check_input(const carom_game *game, const uint8_t *bytes,
 uint64_t cm_game_messages_dropped(const carom_game *game)
 {
     return game->messages_dropped;
+}
+
+uint64_t cm_game_events_dropped(const carom_game *game)
+{
+    return game->events_dropped;
+}
+
+const carom_event *cm_game_events(const carom_game *game, uint32_t *count)
+{
+    *count = game->event_count;
+    return game->events;
 }
 
 const cm_game_message *cm_game_messages(const carom_game *game, uint32_t *count)

@@ -116,6 +116,9 @@ uint64_t cm_game_poses_refused(const carom_game *game);
 const cm_game_message *cm_game_messages(const carom_game *game, uint32_t *count);
 // Messages that found no room in their tick, since create, ticks stepped again included. No state.
 uint64_t cm_game_messages_dropped(const carom_game *game);
+// What the module emitted in the last tick, in order.
+const carom_event *cm_game_events(const carom_game *game, uint32_t *count);
+uint64_t cm_game_events_dropped(const carom_game *game); // likewise
 // Held input of a player (CAROM_INPUT_MAX bytes, zeros before the first).
 const uint8_t *cm_game_held_input(const carom_game *game, uint32_t player);
 

@@ -121,7 +121,7 @@ carom_result cm_game_restore(carom_game *game, const void *image, size_t size)
     }
     memcpy(game->module_state, at, game->module->state_size);
     cm_past_restore(&game->past, past);
-    game->message_count = 0;
+    game->message_count = game->event_count = 0;
     cm_game_refresh_public(game);
     return CAROM_OK;
 }
@@ -197,7 +197,7 @@ carom_result cm_game_decode(carom_game *game, const void *bytes, size_t size)
         game->module_state[i] = cm_get_u32(&state_reader);
     }
     cm_past_take(&game->past, &past);
-    game->message_count = 0;
+    game->message_count = game->event_count = 0;
     cm_game_refresh_public(game);
     return CAROM_OK;
 }

@@ -7,7 +7,7 @@
 #include "shared/game/past.h"
 
 // State: present, held (of present players; zeros for the others), module_state, past, world.
-// Reported by a tick, not state: the messages.
+// Reported by a tick, not state: the messages and events.
 struct carom_game {
     const carom_module *module;
     const cm_scene *scene; // names and tags
@@ -26,6 +26,9 @@ struct carom_game {
     cm_game_message *messages;                     // CM_GAME_MESSAGES_MAX
     uint32_t message_count;
     uint64_t messages_dropped;
+    carom_event events[CAROM_EVENTS_MAX];
+    uint32_t event_count;
+    uint64_t events_dropped;
     uint64_t poses_refused;
     volatile uint32_t *mark; // cm_game_watch; NULL: nobody watches
     uint32_t tag;

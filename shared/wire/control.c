@@ -10,6 +10,7 @@
 #include "carom/game.h"
 #include "shared/base/assert.h"
 #include "shared/wire/control_text.h"
+#include "shared/wire/events.h"
 #include "shared/wire/token.h"
 
 #include "proto/control.pb-c.h"
@@ -170,6 +171,14 @@ static bool world_change_is_valid(const cm_control *c)
     return true;
 }
 
+static bool events_are_valid(const cm_control *c)
+{
+    carom_event events[CAROM_EVENTS_MAX];
+    uint32_t count;
+    return c->tick <= UINT32_MAX && c->payload.size <= CM_EVENTS_BYTES_MAX &&
+           cm_events_read(c->payload.data, c->payload.size, c->tick, events, &count);
+}
+
 static bool is_valid(const cm_control *c)
 {
     switch (c->type) {
@@ -194,6 +203,8 @@ static bool is_valid(const cm_control *c)
         return players_are_valid(c);
     case CM_CONTROL_NOT_DURABLE:
         return c->tick <= UINT32_MAX;
+    case CM_CONTROL_EVENTS:
+        return events_are_valid(c);
     }
     return false;
 }
@@ -373,6 +384,7 @@ static carom_result encode_small(const cm_control *c, const carom_allocator *all
     Carom__RoomClock clock = CAROM__ROOM_CLOCK__INIT;
     Carom__Goodbye goodbye = CAROM__GOODBYE__INIT;
     Carom__NotDurable not_durable = CAROM__NOT_DURABLE__INIT;
+    Carom__Events events = CAROM__EVENTS__INIT;
     if (c->type == CM_CONTROL_REFUSED) {
         message.refused = &refused;
         refused.reason = (uint32_t)c->reason;
@@ -389,6 +401,10 @@ static carom_result encode_small(const cm_control *c, const carom_allocator *all
     } else if (c->type == CM_CONTROL_NOT_DURABLE) {
         message.not_durable = &not_durable;
         not_durable.tick = c->tick;
+    } else if (c->type == CM_CONTROL_EVENTS) {
+        message.events = &events;
+        events.tick = c->tick;
+        events.rows = binary(c->payload);
     } else {
         message.goodbye = &goodbye;
         goodbye.reason = (uint32_t)c->reason;
@@ -569,6 +585,10 @@ static bool take_fields(const Carom__Control *message, cm_control *c)
     case CM_CONTROL_NOT_DURABLE:
         c->tick = message->not_durable->tick;
         break;
+    case CM_CONTROL_EVENTS:
+        c->tick = message->events->tick;
+        c->payload = view_of(message->events->rows);
+        break;
     case CM_CONTROL_PLAYERS:
         c->player_count = (uint32_t)message->players->n_players;
         return message->players->n_players <= CAROM_PLAYERS_MAX; // checked in the block
@@ -672,7 +692,7 @@ carom_result cm_control_decode(const uint8_t *bytes, size_t size, bool from_clie
     }
     uint32_t member = cm_control_member(bytes, size);
     bool known = from_client ? member == CM_CONTROL_HELLO || member == CM_CONTROL_GAME_MESSAGE
-                             : member > CM_CONTROL_HELLO && member <= CM_CONTROL_NOT_DURABLE;
+                             : member > CM_CONTROL_HELLO && member <= CM_CONTROL_EVENTS;
     if (!known) {
         return CAROM_ERROR_CORRUPT;
     }

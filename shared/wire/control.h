@@ -22,6 +22,7 @@ typedef enum cm_control_type {
     CM_CONTROL_GOODBYE,
     CM_CONTROL_PLAYERS,
     CM_CONTROL_NOT_DURABLE,
+    CM_CONTROL_EVENTS,
 } cm_control_type;
 
 typedef struct cm_bytes {
@@ -67,13 +68,13 @@ typedef struct cm_control {
     uint32_t grace_ms;        // welcome
     carom_durability durability; // welcome
     uint64_t durable_tick;       // welcome
-    uint64_t tick;               // welcome, world_change, game_message, not_durable
+    uint64_t tick;               // welcome, world_change, game_message, not_durable, events
     const cm_bytes *spawned;     // world_change
     uint32_t spawned_count;
     const carom_body_id *gone; // world_change
     uint32_t gone_count;
     cm_bytes frame;                   // world_change; empty: none
-    cm_bytes payload;                 // game_message
+    cm_bytes payload;                 // game_message; events: rows (events.h)
     uint32_t rate_permille;           // room_clock
     carom_reason reason;              // refused, goodbye
     const char *text;                 // refused

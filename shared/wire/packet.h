@@ -80,6 +80,10 @@ typedef struct cm_view_header {
     // not negative.
     bool has_durable;
     uint16_t durable_age;
+    // How many game messages and Events this client was sent since its join, mod 2^16, up to the
+    // newest confirmed tick; told once there was an Events.
+    bool has_messages;
+    uint16_t messages;
 } cm_view_header;
 
 #define CM_LEAD_UNKNOWN INT16_MIN
@@ -112,6 +116,13 @@ cm_packet_reason cm_view_packet_read(const uint8_t *bytes, size_t size,
                                      const cm_view_config *config, cm_baseline_lookup *lookup,
                                      void *context, cm_view_header *header, cm_view_entry *entries,
                                      uint32_t *count);
+
+// Ticks back that an input of rewind_ms late may be for: one that comes exactly so late is taken.
+// What lies further back is confirmed.
+static inline uint32_t cm_window_ticks(uint32_t rewind_ms, uint32_t tick_rate)
+{
+    return rewind_ms == 0 ? 0 : (uint32_t)((uint64_t)rewind_ms * tick_rate / 1000) + 1;
+}
 
 // Wrap-around comparison of sequences: a is newer than b.
 static inline bool cm_sequence_newer(uint16_t a, uint16_t b)

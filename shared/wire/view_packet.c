@@ -8,12 +8,14 @@
 //        4    4  tick
 //        8    4  input_ack
 //       12    2  input_lead, two's complement
-//       14    1  flags: bit 0 public state follows, bit 1 a wrench, bit 2 durable_age, others 0
+//       14    1  flags: bit 0 public state follows, bit 1 a wrench, bit 2 durable_age,
+//                bit 3 messages, others 0
 //      [15]   2  public_size, 0 to 1024
 //      [17]   8  present
 //      [25]      public_size bytes
 //      [at]  24  force, torque: six binary32; at = 15 or 25 + public_size
 //      [..]   2  durable_age, at most tick
+//      [..]   2  messages
 //       then: bits, least significant first, for each body:
 //          1       one more body (0: none, the check follows)
 //          1       its slot is the one after the last (first: slot 0); else
@@ -40,6 +42,7 @@ enum {
     FLAG_PUBLIC = 1,
     FLAG_WRENCH = 2,
     FLAG_DURABLE = 4,
+    FLAG_MESSAGES = 8,
     WRENCH_WORDS = 6,
     EXPONENT = 0x7f800000,
 };
@@ -114,13 +117,14 @@ static uint32_t check_header(const cm_view_header *header)
             check = cm_check_fold(check, words[i]);
         }
     }
-    return header->has_durable ? cm_check_fold(check, header->durable_age) : check;
+    check = header->has_durable ? cm_check_fold(check, header->durable_age) : check;
+    return header->has_messages ? cm_check_fold(check, header->messages) : check;
 }
 
 static uint32_t flags_of(const cm_view_header *header)
 {
     return (header->has_public ? FLAG_PUBLIC : 0u) | (header->has_wrench ? FLAG_WRENCH : 0u) |
-           (header->has_durable ? FLAG_DURABLE : 0u);
+           (header->has_durable ? FLAG_DURABLE : 0u) | (header->has_messages ? FLAG_MESSAGES : 0u);
 }
 
 static uint32_t check_entry(uint32_t check, const cm_view_entry *entry)
@@ -169,6 +173,9 @@ void cm_view_writer_begin(cm_view_writer *writer, const cm_view_header *header, 
     if (header->has_durable) {
         CM_ASSERT(header->durable_age <= header->tick);
         cm_write_bits(bits, header->durable_age, 16);
+    }
+    if (header->has_messages) {
+        cm_write_bits(bits, header->messages, 16);
     }
 }
 
@@ -251,12 +258,13 @@ static cm_packet_reason read_header(cm_bit_reader *bits, cm_view_header *header)
     uint32_t lead = cm_read_bits(bits, 16);
     header->input_lead = (int16_t)(lead < 0x8000u ? (int32_t)lead : (int32_t)lead - 0x10000);
     uint32_t flags = cm_read_bits(bits, 8);
-    if (flags > (FLAG_PUBLIC | FLAG_WRENCH | FLAG_DURABLE)) {
+    if (flags > (FLAG_PUBLIC | FLAG_WRENCH | FLAG_DURABLE | FLAG_MESSAGES)) {
         return CM_PACKET_RANGE;
     }
     header->has_public = (flags & FLAG_PUBLIC) != 0;
     header->has_wrench = (flags & FLAG_WRENCH) != 0;
     header->has_durable = (flags & FLAG_DURABLE) != 0;
+    header->has_messages = (flags & FLAG_MESSAGES) != 0;
     if (header->has_public) {
         uint32_t public_size = cm_read_bits(bits, 16);
         if (public_size > CAROM_MODULE_PUBLIC_MAX) {
@@ -280,6 +288,9 @@ static cm_packet_reason read_header(cm_bit_reader *bits, cm_view_header *header)
         if (!bits->overflow && header->durable_age > header->tick) {
             return CM_PACKET_RANGE;
         }
+    }
+    if (header->has_messages) {
+        header->messages = (uint16_t)cm_read_bits(bits, 16);
     }
     return bits->overflow ? CM_PACKET_SHORT : CM_PACKET_OK;
 }

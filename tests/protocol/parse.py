@@ -250,7 +250,7 @@ def single(x):
 def read_view(data, axis_bits, kept):
     begin(data, 2, 15)
     _, epoch, sequence, tick, input_ack, lead, flags = struct.unpack_from("<BBHIIhB", data)
-    if flags & ~7:
+    if flags & ~15:
         raise Refused("RANGE")
     header = {"epoch": epoch, "sequence": sequence, "tick": tick}
     header.update(input_ack=input_ack, input_lead=lead)
@@ -283,6 +283,9 @@ def read_view(data, axis_bits, kept):
             raise Refused("RANGE")
         header["durable_age"] = age
         check.take(age)
+    if flags & 8:
+        header["messages"] = bits.u(16)
+        check.take(header["messages"])
     entries = read_bodies(bits, header, axis_bits, kept, check)
     told = bits.u(16)
     bits.end()
@@ -350,6 +353,7 @@ MESSAGES = {
     7: {1: ("reason", NUMBER, 1)},
     8: {1: ("players", PLAYERS, 0)},
     9: {1: ("tick", NUMBER, 1)},
+    10: {1: ("tick", NUMBER, 1), 2: ("rows", BYTES, 1)},
 }
 # A row of message 8.
 PLAYER = {1: ("player", NUMBER, 1), 2: ("name", TEXT, 1), 3: ("body_index", NUMBER, 1),
@@ -405,6 +409,20 @@ def frame_content(frame):
         raise Refused("size")
 
 
+def event_rows(data):
+    """Of an Events: kind, key, both subjects, bytes."""
+    rows, at = [], 0
+    while at < len(data) or not rows:
+        if len(data) - at < 25 or data[at + 24] > min(32, len(data) - at - 25) or len(rows) == 32:
+            raise Refused("events")
+        end = at + 25 + data[at + 24]
+        rows.append([*struct.unpack_from("<IIQQ", data, at), data[at + 25 : end].hex()])
+        at = end
+    if len({tuple(row[:4]) for row in rows}) < len(rows):
+        raise Refused("events")
+    return rows
+
+
 def read_control(data, from_client):
     if len(data) > (2048 if from_client else 8 << 20):
         raise Refused("size")
@@ -412,7 +430,7 @@ def read_control(data, from_client):
     if len(members) != 1 or members[0][1] != 2:
         raise Refused("exactly one member")
     kind, _, value = members[0]
-    if kind not in ((1, 5) if from_client else (2, 3, 4, 5, 6, 7, 8, 9)):
+    if kind not in ((1, 5) if from_client else (2, 3, 4, 5, 6, 7, 8, 9, 10)):
         raise Refused("not from this side")
     message = {"type": kind, **read_message(MESSAGES[kind], value)}
     if kind == 1:
@@ -435,6 +453,8 @@ def read_control(data, from_client):
         slots = [p["player"] for p in message["players"]]
         if slots != sorted(set(slots)) or any(s > 63 for s in slots):
             raise Refused("players")
+    if kind == 10:
+        message["rows"] = event_rows(bytes.fromhex(message["rows"]))
     if kind == 6 and not 1 <= message["rate_permille"] <= 1000:
         raise Refused("rate")
     return message

@@ -43,6 +43,13 @@ typedef enum carom_client_state {
     CAROM_CLIENT_UNSTABLE,
 } carom_client_state;
 
+// Of an event to the outside (carom_event of game.h): what is known of it.
+typedef enum carom_event_phase {
+    CAROM_EVENT_PREDICTED = 1, // this client's prediction made it
+    CAROM_EVENT_CONFIRMED,     // it happened: no late input changes that, nor a crash of the server
+    CAROM_EVENT_CANCELLED,     // one that was told as predicted did not happen in that tick
+} carom_event_phase;
+
 // Always begin with carom_default_client_def, whose values stand here; what is not mentioned is 0.
 // A callback may be NULL. It must not call carom_client_destroy.
 typedef struct carom_client_def {
@@ -57,6 +64,15 @@ typedef struct carom_client_def {
     // order, also where the client has to come back in between. Of a match that is recorded it
     // comes when its tick is durable: what it says stays so, whatever crashes.
     void (*message)(void *user, uint64_t tick, const uint8_t *bytes, uint32_t size);
+    // An event that the module emitted, by its id (tick, kind, key, subjects): PREDICTED at most
+    // once, however often prediction runs the tick again, then either CONFIRMED or CANCELLED, once.
+    // One that was not predicted, or where nothing is, comes as CONFIRMED alone. Its other bytes
+    // may differ from those that were predicted. What happened a tick earlier than was predicted is
+    // another event: the one is cancelled, the other confirmed. A prediction is judged when no late
+    // input can change its tick any more, and the tick is durable where the match is recorded: a
+    // round trip, the server's rewind_ms and some 0.2 s later. The end of the connection cancels
+    // what is open. What is confirmed while a player is cut off comes when it has its slot again.
+    void (*event)(void *user, carom_event_phase phase, const carom_event *event);
     // Of the player, for people: printable UTF-8 of at most CAROM_PLAYER_NAME_MAX bytes (no control
     // characters, no marks that turn the direction of text); NULL for none; copied.
     const char *name;

@@ -53,9 +53,10 @@ static int print_report(const char *path, const cm_trial_report *r)
     printf("{\"module\": \"%s\", \"result\": \"sound\", \"ticks\": %u, \"made_again\": %u, "
            "\"rewinds\": %u, \"decodes\": %u, \"hostile_states\": %u, \"joins\": %u, "
            "\"leaves\": %u, \"messages\": %u, \"inputs\": %u, \"refused_inputs\": %u, "
-           "\"sent\": %u, \"hash\": \"%016" PRIx64 "\"}\n",
+           "\"sent\": %u, \"emitted\": %u, \"hash\": \"%016" PRIx64 "\"}\n",
            r->module, r->ticks, r->again, r->rewinds, r->decodes, r->hostile_states, r->joins,
-           r->leaves, r->messages, r->inputs, r->refused_inputs, r->sent, r->final_hash);
+           r->leaves, r->messages, r->inputs, r->refused_inputs, r->sent, r->emitted,
+           r->final_hash);
     return cm_cli_finish(CM_STATUS_DONE);
 }
 

@@ -121,7 +121,7 @@ static int step(sim *s)
         add_times(&s->timing, s->run.world, now(NULL) - before);
         time_image(s);
     }
-    if (s->options.events && !cm_sim_events_add(&s->events, s->run.world)) {
+    if (s->options.events && !cm_sim_events_add(&s->events, &s->run)) {
         return fail("events", CAROM_ERROR_MEMORY);
     }
     return CM_STATUS_DONE;

@@ -40,7 +40,7 @@ static carom_result step(void *context, const carom_game *game, cm_match_error *
 {
     (void)game;
     lines *l = context;
-    if (!cm_sim_events_add(&l->events, l->run.world)) {
+    if (!cm_sim_events_add(&l->events, &l->run)) {
         return cm_match_wrong(error, CAROM_ERROR_MEMORY, "no memory");
     }
     return CAROM_OK;

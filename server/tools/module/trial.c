@@ -107,11 +107,27 @@ static void name_place(const trial *t, const carom_game *game, char place[64])
         }
     }
     bool world = carom_world_hash(carom_game_world(game)) != t->world;
-    snprintf(place, 64, "%s", world ? "the world" : "a message that it sent");
+    snprintf(place, 64, "%s", world ? "the world" : "a message or event of it");
 }
 
 // Ticks ---------------------------------------------------------------------------------------
 
+static void hash_events(const carom_game *game, cm_hash *hash)
+{
+    uint32_t count;
+    const carom_event *events = cm_game_events(game, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        cm_hash_u64(hash, events[i].tick);
+        cm_hash_u32(hash, events[i].kind);
+        cm_hash_u32(hash, events[i].key);
+        cm_hash_u64(hash, events[i].subjects[0]);
+        cm_hash_u64(hash, events[i].subjects[1]);
+        cm_hash_u32(hash, events[i].size);
+        cm_hash_bytes(hash, events[i].bytes, events[i].size);
+    }
+}
+
+// All that a tick tells and that is no state.
 static uint64_t hash_messages(const carom_game *game)
 {
     uint32_t count;
@@ -122,6 +138,7 @@ static uint64_t hash_messages(const carom_game *game)
         cm_hash_u32(&hash, messages[i].size);
         cm_hash_bytes(&hash, messages[i].bytes, messages[i].size);
     }
+    hash_events(game, &hash);
     return cm_hash_end(&hash);
 }
 
@@ -258,6 +275,9 @@ static bool play(trial *t, uint32_t process)
         uint32_t sent;
         (void)cm_game_messages(t->game, &sent);
         b->report.sent += process == 0 ? sent : 0;
+        uint32_t emitted;
+        (void)cm_game_events(t->game, &emitted);
+        b->report.emitted += process == 0 ? emitted : 0;
         b->hashes[process][tick + 1] = hash ^ hash_messages(t->game);
         if (process == 0 && !try_tick(t, tick, hash)) {
             return false;

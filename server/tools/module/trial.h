@@ -34,7 +34,7 @@ typedef struct cm_trial_report {
     uint64_t final_hash;
     uint32_t ticks, joins, leaves, messages, inputs, refused_inputs;
     uint32_t again, rewinds, decodes, hostile_states; // how many ticks, rewinds… were compared
-    uint32_t sent;                                    // messages of the module
+    uint32_t sent, emitted;                           // messages and events of the module
 } cm_trial_report;
 
 // CAROM_OK: the report says what was found. CAROM_ERROR_ARGUMENT: the file is refused, or the scene

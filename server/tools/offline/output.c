@@ -11,15 +11,19 @@
 #include "shared/base/vec.h"
 #include "shared/scene/scene_json.h"
 
-bool cm_sim_events_add(cm_sim_events *events, const carom_world *world)
+bool cm_sim_events_add(cm_sim_events *events, const cm_offline *run)
 {
+    const carom_world *world = run->world;
+    uint32_t emitted_count = 0;
+    const carom_event *emitted =
+        run->game != NULL ? cm_game_events(run->game, &emitted_count) : NULL;
     uint32_t count = 0;
     const carom_contact_event *rows = carom_world_contact_events(world, &count);
     uint32_t break_count = 0;
     const carom_joint_event *breaks = carom_world_joint_events(world, &break_count);
     uint32_t sleep_count = 0;
     const carom_sleep_event *sleeps = carom_world_sleep_events(world, &sleep_count);
-    uint32_t all = count + break_count + sleep_count;
+    uint32_t all = count + break_count + sleep_count + emitted_count;
     if (all > events->capacity - events->count) {
         uint32_t wanted = (events->count + all) * 2;
         cm_sim_event *grown = realloc(events->rows, wanted * sizeof *grown);
@@ -40,6 +44,10 @@ bool cm_sim_events_add(cm_sim_events *events, const carom_world *world)
     for (uint32_t i = 0; i < sleep_count; i++) {
         events->rows[events->count++] =
             (cm_sim_event){.tick = carom_world_tick(world), .is_sleep = true, .sleep = sleeps[i]};
+    }
+    for (uint32_t i = 0; i < emitted_count; i++) {
+        events->rows[events->count++] =
+            (cm_sim_event){.tick = emitted[i].tick, .is_game = true, .game = emitted[i]};
     }
     return true;
 }
@@ -111,9 +119,27 @@ static double potential_energy(carom_vec3 gravity, const carom_body_state *state
            ((double)gravity.x * x.x + (double)gravity.y * x.y + (double)gravity.z * x.z);
 }
 
+// 64-bit numbers as text, as in scenes.
+static void print_game_event(FILE *out, const carom_event *event)
+{
+    fprintf(out,
+            "{\"type\": \"game\", \"tick\": %llu, \"kind\": %u, \"key\": %u, \"subjects\": "
+            "[\"%llu\", \"%llu\"], \"bytes\": \"",
+            (unsigned long long)event->tick, (unsigned)event->kind, (unsigned)event->key,
+            (unsigned long long)event->subjects[0], (unsigned long long)event->subjects[1]);
+    for (uint32_t i = 0; i < event->size; i++) {
+        fprintf(out, "%02x", event->bytes[i]);
+    }
+    fputs("\"}", out);
+}
+
 static void print_event(FILE *out, const cm_offline *run, const cm_sim_event *row)
 {
     char a[6 * CM_NAME_MAX + 3], b[6 * CM_NAME_MAX + 3];
+    if (row->is_game) {
+        print_game_event(out, &row->game);
+        return;
+    }
     if (row->is_break) {
         char name[CM_NAME_MAX];
         cm_scene_call_joint(run->scene, row->broken.joint, name, sizeof name);

@@ -6,11 +6,13 @@
 
 #include "server/tools/offline/offline.h"
 
-// Contact, break and sleep events of the ticks since the last line, when they are wanted.
+// Contact, break and sleep events of the ticks since the last line, and those that the module
+// emitted, when they are wanted.
 typedef struct cm_sim_event {
     uint64_t tick;
-    bool is_break, is_sleep;
-    carom_contact_event event; // unless is_break or is_sleep
+    bool is_break, is_sleep, is_game;
+    carom_contact_event event; // of none of these
+    carom_event game;
     carom_joint_event broken;
     carom_sleep_event sleep;
 } cm_sim_event;
@@ -27,8 +29,8 @@ typedef struct cm_sim_timing {
     uint64_t ticks;
 } cm_sim_timing;
 
-// Adds the events of the last step. False without memory.
-bool cm_sim_events_add(cm_sim_events *events, const carom_world *world);
+// Adds the events of the last tick. False without memory.
+bool cm_sim_events_add(cm_sim_events *events, const cm_offline *run);
 
 // `events` NULL: not printed. `timing` NULL: not printed (the last line has it).
 void cm_sim_print_json(FILE *out, const cm_offline *run, const cm_sim_events *events,

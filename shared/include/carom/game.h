@@ -133,6 +133,36 @@ CAROM_API carom_result carom_game_send(carom_game *game, uint32_t player, const 
 // The same to everybody who is there: so many messages. The first failure, where there was one.
 CAROM_API carom_result carom_game_send_all(carom_game *game, const void *bytes, uint32_t size);
 
+// Something that happened in the game, for those outside of it: a goal, a hit, a lap. Kind, key and
+// subjects are the module's own numbers; with the tick they are its id, which is the same in the
+// prediction, on the server and in a replay. A client hears of it twice (client.h): as predicted
+// when its prediction gets there, and as confirmed, or cancelled, when the server's word is final.
+// The server's operator (log, export of the recording) sees what is confirmed alone, and each once,
+// whatever is rewound. It is no state.
+typedef struct carom_event {
+    uint64_t tick;        // that it happens in; carom_game_emit fills it in
+    uint32_t kind, key;   // what; which of several like it in one tick
+    uint64_t subjects[2]; // who: a player's slot, a body (carom_event_body), …; 0 for nobody
+    uint32_t size;        // of what else is to be told; no part of the id
+    uint8_t bytes[CAROM_EVENT_BYTES_MAX];
+} carom_event;
+
+static inline uint64_t carom_event_body(carom_body_id body)
+{
+    return (uint64_t)body.generation << 32 | body.index;
+}
+
+static inline bool carom_event_is_same(const carom_event *a, const carom_event *b)
+{
+    return a->tick == b->tick && a->kind == b->kind && a->key == b->key &&
+           a->subjects[0] == b->subjects[0] && a->subjects[1] == b->subjects[1];
+}
+
+// CAROM_ERROR_ARGUMENT: `size` is above CAROM_EVENT_BYTES_MAX; CAROM_ERROR_STATE: this tick has one
+// of that id already; CAROM_ERROR_FULL: it has CAROM_EVENTS_MAX. What is emitted in `start` goes to
+// nobody.
+CAROM_API carom_result carom_game_emit(carom_game *game, const carom_event *event);
+
 // A ray, or a shape that is cast along a way, or (where that is zero) stands.
 typedef struct carom_seen_query {
     const carom_ray *ray;         // else NULL

@@ -37,6 +37,8 @@
 #define CAROM_MODULE_PUBLIC_MAX 1024
 #define CAROM_USER_DATA_MAX     256
 #define CAROM_MESSAGE_MAX       1024
+#define CAROM_EVENTS_MAX        32 // events to the outside, of a tick
+#define CAROM_EVENT_BYTES_MAX   32
 
 // Of where bodies were (carom_world_query_seen).
 #define CAROM_HISTORY_TICKS_MAX  1024u // that a scene may ask to be remembered

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "shared/wire/events.h"
+
 // Inputs
 // -------------------------------------------------------------------------------------------
 
@@ -207,6 +209,8 @@ static size_t make_view(cm_rng *rng, const cm_view_config *config, carom_body_st
     header.torque = cm_vec(-0.0f, (float)round, 3.0e8f);
     header.has_durable = round % 5 < 2; // alone, behind each of the others, behind both
     header.durable_age = (uint16_t)round;
+    header.has_messages = round % 4 == 0 || round == 7;
+    header.messages = (uint16_t)(65530 + round);
     cm_view_writer writer;
     cm_view_writer_begin(&writer, &header, bytes, CM_PACKET_MAX);
     uint32_t slot = round == 4 ? SLOTS : cm_rng_below(rng, 20);
@@ -241,9 +245,9 @@ static void put_bad_views(vector_text *out, const cm_view_config *config, const 
     bytes[0] = 9;
     put_view(out, config, "unknown type", bytes, size, NULL);
     bytes[0] = CM_PACKET_VIEW;
-    bytes[14] ^= 8;
+    bytes[14] ^= 16;
     put_view(out, config, "reserved flag", bytes, size, NULL);
-    bytes[14] ^= 8;
+    bytes[14] ^= 16;
     bytes[4] ^= 1;
     put_view(out, config, "another tick", bytes, size, NULL);
     uint8_t large[32] = {CM_PACKET_VIEW, 0, 1};
@@ -261,6 +265,8 @@ static void put_bad_views(vector_text *out, const cm_view_config *config, const 
     durable[15] = 10;
     put_view(out, config, "durable before tick 0", durable, 20, NULL);
     put_view(out, config, "cut in its durable_age", durable, 16, NULL);
+    durable[14] = 8;
+    put_view(out, config, "cut in its messages", durable, 16, NULL);
     // Bits: a body, not the next slot, long form, slot 3; alone. Then one more: long form, slot 3.
     uint8_t twice[64] = {CM_PACKET_VIEW, 77, 0};
     cm_view_header header = {.sequence = 77};
@@ -359,6 +365,42 @@ static void put_encoded(vector_text *out, const char *name, const cm_control *co
     cr_assert_eq(cm_control_encode(control, NULL, &bytes, &size), CAROM_OK);
     put_control(out, name, bytes, size, control->type == CM_CONTROL_HELLO);
     cm_control_release_bytes(NULL, bytes);
+}
+
+// Sound ones, and the rows that are not: none, cut, too long, twice, too many.
+static void put_event_messages(vector_text *out)
+{
+    carom_event events[CAROM_EVENTS_MAX] = {{0, 7, 1, {5, UINT64_C(0xfedcba9876543210)}, 3, "abc"},
+                                            {.kind = 7, .key = 2}};
+    for (uint32_t i = 2; i < CAROM_EVENTS_MAX; i++) {
+        events[i] = (carom_event){.key = i, .size = CAROM_EVENT_BYTES_MAX};
+    }
+    uint8_t rows[CM_EVENTS_BYTES_MAX + CM_EVENT_ROW_MIN] = {0}, bytes[sizeof rows + 16];
+    size_t all = cm_events_write(events, CAROM_EVENTS_MAX, rows);
+    cm_control control = {.type = CM_CONTROL_EVENTS, .tick = 90, .payload = {rows, 0}};
+    control.payload.size = cm_events_write(events, 2, rows);
+    put_encoded(out, "events", &control);
+    cm_events_write(events, CAROM_EVENTS_MAX, rows);
+    control.payload.size = all;
+    put_encoded(out, "as many events as a tick has", &control);
+    // tick 9, then the rows, by hand: the encoder refuses them
+    const size_t sizes[] = {0, 24, 27, 28 + 24, 28 + 25, 28 + 25};
+    const char *const names[] = {
+        "no event",           "events cut in their row", "events cut in their bytes",
+        "a second event cut", "an event twice",          "an event with too many bytes"};
+    for (uint32_t i = 0; i < 6; i++) {
+        cm_events_write(events, CAROM_EVENTS_MAX, rows);
+        if (i == 4) {
+            memcpy(rows + 28, rows, 24);
+            rows[28 + 24] = 0;
+        } else if (i == 5) {
+            rows[28 + 24] = 33;
+        }
+        const uint8_t head[] = {0x52, (uint8_t)(sizes[i] + 4), 8, 9, 18, (uint8_t)sizes[i]};
+        memcpy(bytes, head, sizeof head);
+        memcpy(bytes + sizeof head, rows, sizes[i]);
+        put_control(out, names[i], bytes, sizeof head + sizes[i], false);
+    }
 }
 
 // A welcome with frames of stored blocks, as any zstd may write them, so that the bytes here do not
@@ -479,6 +521,7 @@ Test(vectors, control)
     put_encoded(&out, "room clock", &clock);
     cm_control lost = {.type = CM_CONTROL_NOT_DURABLE, .tick = 4711};
     put_encoded(&out, "not durable", &lost);
+    put_event_messages(&out);
     cm_control goodbye = {.type = CM_CONTROL_GOODBYE, .reason = CAROM_REASON_DRAINING};
     put_encoded(&out, "goodbye", &goodbye);
     const cm_control_player rows[] = {{0, "Anna", {12, 3}, 48, false}, {63, "", {0, 0}, 0, true}};

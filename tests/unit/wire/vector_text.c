@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared/wire/events.h"
+
 void vector_put(vector_text *out, const char *format, ...)
 {
     char piece[512];
@@ -94,6 +96,9 @@ void vector_header(vector_text *out, const cm_view_header *header)
     if (header->has_durable) {
         vector_put(out, ", \"durable_age\": %u", header->durable_age);
     }
+    if (header->has_messages) {
+        vector_put(out, ", \"messages\": %u", header->messages);
+    }
     vector_put(out, "}");
 }
 
@@ -139,6 +144,23 @@ static void put_players(vector_text *out, const cm_control *control)
         vector_put(out, "\"body_index\": %u, \"body_generation\": %u, ", p->body.index,
                    p->body.generation);
         vector_put(out, "\"rtt_ms\": %u, \"away\": %d}", p->rtt_ms, p->away);
+    }
+    vector_put(out, "]");
+}
+
+static void put_events(vector_text *out, const cm_control *control)
+{
+    carom_event events[CAROM_EVENTS_MAX];
+    uint32_t count;
+    cr_assert(cm_events_read(control->payload.data, control->payload.size, control->tick, events,
+                             &count));
+    vector_put(out, ", \"tick\": %llu, \"rows\": [", (unsigned long long)control->tick);
+    for (uint32_t i = 0; i < count; i++) {
+        vector_put(out, "%s[%u, %u, %llu, %llu, ", i > 0 ? ", " : "", events[i].kind, events[i].key,
+                   (unsigned long long)events[i].subjects[0],
+                   (unsigned long long)events[i].subjects[1]);
+        vector_hex(out, events[i].bytes, events[i].size);
+        vector_put(out, "]");
     }
     vector_put(out, "]");
 }
@@ -191,6 +213,9 @@ void vector_control(vector_text *out, const cm_control *control)
     case CM_CONTROL_GAME_MESSAGE:
         vector_put(out, ", \"tick\": %llu, \"payload\": ", (unsigned long long)control->tick);
         vector_hex(out, control->payload.data, control->payload.size);
+        break;
+    case CM_CONTROL_EVENTS:
+        put_events(out, control);
         break;
     case CM_CONTROL_ROOM_CLOCK:
         vector_put(out, ", \"rate_permille\": %u", control->rate_permille);

@@ -1,0 +1,53 @@
+// What a client knows of events to the outside: those that its prediction made and the server has
+// not judged yet. A prediction may run a tick many times; each event is told once as predicted, and
+// once more when the server's word is final: as confirmed, or cancelled. Pure: who tells is given.
+//
+// The server's word of a tick is an Events message, or, of a tick in which nothing happened there,
+// a view that says so: every tick that its rewind window has left behind is confirmed, and the view
+// counts the messages that came before. Both may overtake each other. Neither counts before its
+// tick is durable, where the match is recorded, so that a server that goes on after a crash says
+// the same. Typical: none, or one that waits for 300 ms.
+#ifndef CM_CLIENT_EVENTS_H
+#define CM_CLIENT_EVENTS_H
+
+#include "carom/client.h"
+
+#define CM_EVENTS_OPEN_MAX 128u // more are told when they are confirmed alone
+
+typedef struct cm_open_event {
+    bool told; // as predicted
+    carom_event event;
+} cm_open_event;
+
+typedef void cm_event_teller(void *context, carom_event_phase phase, const carom_event *event);
+
+typedef struct cm_event_log {
+    cm_event_teller *tell; // NULL: nobody wants to know
+    void *context;
+    uint64_t judged; // of all ticks up to this one the server's word is known
+    // A view's word that waits for the messages before it; tick 0: none.
+    uint64_t waiting_tick;
+    uint16_t waiting_messages;
+    uint32_t count;
+    cm_open_event open[CM_EVENTS_OPEN_MAX]; // in the order in which they were predicted
+} cm_event_log;
+
+// A room begins at a tick, or goes on. One that goes on before what was judged is another.
+void cm_event_log_begin(cm_event_log *log, uint64_t tick);
+// The prediction stepped a tick, perhaps not for the first time.
+void cm_event_log_predicted(cm_event_log *log, const carom_event *events, uint32_t count);
+// Tells what was predicted since the last time: when the prediction has settled for this update.
+void cm_event_log_tell(cm_event_log *log);
+// An Events message of a tick, in order; and then of how many messages it was the last one.
+void cm_event_log_confirmed(cm_event_log *log, uint64_t tick, const carom_event *events,
+                            uint32_t count);
+// A view by which all ticks up to this one are confirmed. `counts`: it says how many messages came
+// before, mod 2^16; else none of events did.
+void cm_event_log_view(cm_event_log *log, uint64_t confirmed, bool counts, uint16_t messages,
+                       uint64_t messages_had);
+// Another message came: so many now.
+void cm_event_log_messages(cm_event_log *log, uint64_t messages_had);
+// Nobody will judge what is open: it is cancelled.
+void cm_event_log_end(cm_event_log *log);
+
+#endif
