@@ -150,6 +150,79 @@ Test(refused, as_soon_as_the_server_can_say_it)
     }
 }
 
+// Whose user data begins with 7, and not while three play.
+static bool is_liked(const carom_game *game, const uint8_t *user_data, uint32_t size)
+{
+    uint32_t there = 0;
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        there += cm_game_player_present(game, player);
+    }
+    return size == 2 && user_data[0] == 7 && there < 3;
+}
+
+static void knock(away *a, uint32_t i, uint8_t first)
+{
+    const uint8_t data[2] = {first, 0};
+    char token[CAROM_TOKEN_TEXT_MAX];
+    carom_token_def def = sound();
+    def.client_id += i;
+    def.user_data = a->client_def.user_data = data; // copied by both
+    def.user_data_size = a->client_def.user_data_size = sizeof data;
+    if (a->def.tokens) {
+        issue(a, &def, token);
+    }
+    carom_client_destroy(a->clients[i]);
+    cr_assert_eq(carom_client_create(&a->client_def, &a->clients[i]), CAROM_OK);
+    uint64_t now = cm_net_now_us(a->net);
+    cr_assert_eq(a->def.tokens ? carom_client_connect_token(a->clients[i], token, now)
+                               : carom_client_connect(a->clients[i], "127.0.0.1", AWAY_PORT, now),
+                 CAROM_OK);
+    away_step(a);
+}
+
+// The rules themselves say no: to somebody, and to anybody while the game is as it is. A slot is
+// given to nobody for it, and who is there notices nothing.
+static void be_picky(bool tokens)
+{
+    static carom_module picky;
+    away a;
+    picky = carom_module_sandbox;
+    picky.name = "picky";
+    picky.may_join = is_liked;
+    away_make(&a, &(away_def){.seed = 31, .tokens = tokens, .lossless = true, .module = &picky});
+    for (uint32_t i = 0; i < 3; i++) {
+        knock(&a, i, 8);
+        double took = 1e-6 * AWAY_STEP_US + away_until(&a, i, CAROM_CLIENT_IDLE);
+        cr_expect_eq(carom_client_get_reason(a.clients[i]), CAROM_REASON_GAME_REFUSED);
+        cr_expect_leq(took, 3 * TRIP_S + 0.048);
+        cr_expect_eq(away_stats(&a).players, i);
+        knock(&a, i, 7);
+        away_until(&a, i, CAROM_CLIENT_PLAYING);
+    }
+    away_run(&a, 0.5);
+    knock(&a, 3, 7);
+    away_until(&a, 3, CAROM_CLIENT_IDLE);
+    cr_expect_eq(carom_client_get_reason(a.clients[3]), CAROM_REASON_GAME_REFUSED);
+    carom_client_disconnect(a.clients[0], cm_net_now_us(a.net));
+    away_until(&a, 0, CAROM_CLIENT_IDLE);
+    away_run(&a, 0.5);
+    knock(&a, 3, 7); // now there is room
+    away_until(&a, 3, CAROM_CLIENT_PLAYING);
+    cr_expect_eq(carom_client_get_state(a.clients[1]), CAROM_CLIENT_PLAYING);
+    cr_expect_eq(away_stats(&a).players, 3);
+    away_free(&a);
+}
+
+Test(refused, by_the_game_itself)
+{
+    be_picky(false);
+}
+
+Test(refused, by_the_game_itself_with_a_token)
+{
+    be_picky(true);
+}
+
 // An answer without a tag is not the end: the server learns the key, and the client is let in.
 Test(refused, a_hint_ends_nothing)
 {
