@@ -12,7 +12,7 @@ test:
 # Random worlds by the sanitizers: a list of seeds in `make test`, 20,000 in `make check`, and without
 # end in `make fuzz`. Everything but the simulation is left out, so that the builds are quick.
 FUZZ_SECONDS ?= 0
-FUZZ_SRCS := $(SIM_SRCS) $(sort $(wildcard tests/fuzz/*.c))
+FUZZ_SRCS := $(SIM_SRCS) shared/game/past.c $(sort $(wildcard tests/fuzz/*.c))
 .PHONY: fuzz test-fuzz check-fuzz check-scratch
 $(OUT)/fuzz_worlds: $(call obj,$(FUZZ_SRCS))
 	$(call say,LINK,$@)$(LINK) $^ -lm -o $@

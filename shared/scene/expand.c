@@ -185,6 +185,42 @@ static bool count_bodies(cm_scene *scene, cm_check *check)
     return true;
 }
 
+static bool remember(cm_check *check, const char *list, size_t index, bool in_array, uint64_t more,
+                     uint64_t *remembered)
+{
+    *remembered += more;
+    if (*remembered <= CAROM_HISTORY_BODIES_MAX) {
+        return true;
+    }
+    cm_check_key(check, list);
+    cm_check_index(check, (uint32_t)index);
+    if (in_array) {
+        cm_check_key(check, "of");
+    }
+    return cm_check_fail_at(check, "history", CAROM_ERROR_LIMIT_BODIES,
+                            "%llu bodies with a history, expected at most %u",
+                            (unsigned long long)*remembered, CAROM_HISTORY_BODIES_MAX);
+}
+
+// Bodies that are remembered: of more, a game would leave out the last ones.
+static bool count_remembered(const Cm__Scene__Scene *message, cm_check *check)
+{
+    uint64_t remembered = 0;
+    for (size_t i = 0; i < message->n_bodies; i++) {
+        if (!remember(check, "bodies", i, false, message->bodies[i]->history, &remembered)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < message->n_arrays; i++) {
+        const Cm__Scene__BodyArray *array = message->arrays[i];
+        if (!remember(check, "arrays", i, true, array->of->history ? array_size(array) : 0,
+                      &remembered)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // `base` and a number, or body_N where the scene gives no name; NULL without memory.
 static const char *make_name(cm_scene *scene, const char *base, uint64_t number)
 {
@@ -467,7 +503,7 @@ static bool expand_bodies(cm_scene *scene, cm_check *check)
 
 bool cm_scene_expand(cm_scene *scene, cm_check *check)
 {
-    if (!count_bodies(scene, check)) {
+    if (!count_bodies(scene, check) || !count_remembered(scene->message, check)) {
         return false;
     }
     scene->bodies = cm_pool_take(&scene->pool, (scene->body_count + 1) * sizeof(cm_scene_body));

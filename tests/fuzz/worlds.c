@@ -5,7 +5,8 @@
 // seed (random_world.h), disturbed and stepped; in each stretch its image goes into a second world,
 // both step side by side for seven ticks, with other rubbish in the scratch of one than of the
 // other, and must have the same hash after each; its encoded form decodes to the same hash; and
-// encoded bytes that were damaged are refused, or make a world that steps. Built with the address
+// encoded bytes that were damaged are refused, or make a world that steps. What is remembered of
+// bodies with a history goes the same ways (random_past.h). Built with the address
 // and undefined-behaviour sanitizers; with the memory sanitizer scratch counts as never written
 // when a step begins, so that what a step reads there without having written it is a failure at
 // once, whatever its value. In a debug build every step also checks itself (shadow.h).
@@ -21,6 +22,7 @@
 #include "carom/query.h"
 #include "shared/base/vec.h"
 #include "shared/sim/state/image.h"
+#include "tests/fuzz/random_past.h"
 #include "tests/fuzz/random_world.h"
 
 #if defined(__has_feature)
@@ -41,6 +43,7 @@ typedef struct count {
     uint64_t worlds, ticks, refused, damaged, decoded, touching, dropped, slept, woken, broken,
         asked, found, unasked;
     uint64_t solver[4], impulse_model[3], friction_model[3], volume_contact[2];
+    cm_past_counts past;
 } count;
 
 static void fail(uint64_t seed, const char *what)
@@ -241,6 +244,25 @@ static void check_codec(cm_random_world *random, carom_world *twin, uint64_t see
     free(bytes);
 }
 
+static void step_past(carom_world *world)
+{
+    count none = {0};
+    step(world, 3, &none);
+}
+
+// By numbers of its own, in the twin: the world goes on as it would without.
+static void check_past(const cm_random_world *random, carom_world *twin, void *image, size_t size,
+                       uint64_t seed, count *c)
+{
+    cm_rng rng;
+    cm_rng_seed(&rng, seed + carom_world_tick(random->world));
+    size_t used = carom_world_save(random->world, image, size);
+    const char *wrong = cm_random_past(twin, image, used, size, &rng, step_past, &c->past);
+    if (wrong != NULL) {
+        fail(seed, wrong);
+    }
+}
+
 static void count_world(const cm_random_world *random, count *c)
 {
     const carom_solver_def *solver = &random->def.solver;
@@ -272,6 +294,7 @@ static void run(uint64_t seed, count *c)
         check_queries(&random, twin, seed, c);
         check_finite(random.world, seed);
         check_codec(&random, twin, seed, c);
+        check_past(&random, twin, image, size, seed, c);
         for (uint32_t i = cm_rng_below(&random.rng, 3) ? 5 : 40; i > 0; i--) {
             step(random.world, 0, c);
         }
@@ -315,6 +338,9 @@ static bool saw_all(const count *c)
         {"queries refused", c->unasked},
         {"damaged images refused", c->damaged - c->decoded},
         {"damaged images decoded", c->decoded},
+        {"poses of bodies with a history", c->past.poses},
+        {"damaged histories refused", c->past.damaged - c->past.taken},
+        {"damaged histories taken", c->past.taken},
     };
     bool all = true;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
@@ -329,18 +355,20 @@ static bool saw_all(const count *c)
 
 static void print(const count *c)
 {
-    printf("fuzz_worlds: %llu seeds, %llu ticks, solvers %llu soft %llu impulse %llu lcp %llu "
-           "volume, %llu touching, %llu contacts cut, %llu fell asleep, %llu woke, %llu joints "
-           "broken, %llu calls refused, %llu queries found %llu shapes, %llu of %llu damaged "
-           "images decoded; 0 failed\n",
-           (unsigned long long)c->worlds, (unsigned long long)c->ticks,
-           (unsigned long long)c->solver[0], (unsigned long long)c->solver[1],
-           (unsigned long long)c->solver[2], (unsigned long long)c->solver[3],
-           (unsigned long long)c->touching, (unsigned long long)c->dropped,
-           (unsigned long long)c->slept, (unsigned long long)c->woken,
-           (unsigned long long)c->broken, (unsigned long long)c->refused,
-           (unsigned long long)c->asked, (unsigned long long)c->found,
-           (unsigned long long)c->decoded, (unsigned long long)c->damaged);
+    printf(
+        "fuzz_worlds: %llu seeds, %llu ticks, solvers %llu soft %llu impulse %llu lcp %llu "
+        "volume, %llu touching, %llu contacts cut, %llu fell asleep, %llu woke, %llu joints "
+        "broken, %llu calls refused, %llu queries found %llu shapes, %llu of %llu damaged "
+        "images decoded, %llu poses remembered, %llu of %llu damaged histories taken; 0 failed\n",
+        (unsigned long long)c->worlds, (unsigned long long)c->ticks,
+        (unsigned long long)c->solver[0], (unsigned long long)c->solver[1],
+        (unsigned long long)c->solver[2], (unsigned long long)c->solver[3],
+        (unsigned long long)c->touching, (unsigned long long)c->dropped,
+        (unsigned long long)c->slept, (unsigned long long)c->woken, (unsigned long long)c->broken,
+        (unsigned long long)c->refused, (unsigned long long)c->asked, (unsigned long long)c->found,
+        (unsigned long long)c->decoded, (unsigned long long)c->damaged,
+        (unsigned long long)c->past.poses, (unsigned long long)c->past.taken,
+        (unsigned long long)c->past.damaged);
     fflush(stdout);
 }
 

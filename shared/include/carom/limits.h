@@ -42,7 +42,7 @@
 
 // Of where bodies were (carom_world_query_seen).
 #define CAROM_HISTORY_TICKS_MAX  1024u // that a scene may ask to be remembered
-#define CAROM_HISTORY_BODIES_MAX 128u  // of one tick, by ascending slots; others are not remembered
+#define CAROM_HISTORY_BODIES_MAX 128u  // that are remembered, of a world; one more is refused
 
 // Ranges of values that calls take and that encoded worlds may hold: they keep squares and products
 // of single values finite in binary32. What a step makes of them is only asked to be finite.

@@ -304,10 +304,12 @@ typedef struct carom_body_def {
     // CAROM_LOCK_…, of world axes, while dynamic: a step takes the velocity there away, and what
     // pushes that way does nothing.
     uint32_t axis_locks;
-    bool bullet;          // moves far in a tick and must not pass through others
-    bool sleep;           // may sleep; true
-    bool report_force;    // wants contact_force and contact_torque
-    bool history;         // a game remembers where it was (carom_world_query_seen); false
+    bool bullet;       // moves far in a tick and must not pass through others
+    bool sleep;        // may sleep; true
+    bool report_force; // wants contact_force and contact_torque
+    // A game remembers where it was (carom_world_query_seen), of CAROM_HISTORY_BODIES_MAX at most:
+    // CAROM_ERROR_LIMIT_BODIES; false.
+    bool history;
     uint32_t pointer;     // player whose input moves it (kinematic); CAROM_NO_PLAYER: none
     float epsilon, gamma; // lcp, of its contacts; negative: the solver's
 
@@ -446,8 +448,8 @@ CAROM_API carom_result carom_body_set_damping(carom_world *world, carom_body_id 
 // kg; its inertia grows alike, its centre of mass stays. STATE for a body that never had a mass.
 CAROM_API carom_result carom_body_set_mass(carom_world *world, carom_body_id body, float mass);
 // Gives a kinematic body (STATE for another one) the velocity that takes it to this pose of its
-// origin in the next step, the shorter way round: its place to rounding, a turn of up to a radian
-// to 1%. It goes on with that velocity until told otherwise.
+// origin in the next step, the shorter way round, to rounding (a turn above 3 rad in a step without
+// substeps stays behind). It goes on with that velocity until told otherwise.
 CAROM_API carom_result carom_body_set_target(carom_world *world, carom_body_id body,
                                              carom_vec3 position, carom_quat orientation);
 // Velocity (m/s) of the body's matter at a point of the world.

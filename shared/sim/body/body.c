@@ -219,6 +219,16 @@ static uint32_t place_shapes(carom_world *world, uint32_t body, const carom_shap
     return first;
 }
 
+static bool has_room_to_remember(const carom_world *world)
+{
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < world->state.body_slots; slot++) {
+        const cm_body *body = &cm_bodies(world)[slot];
+        count += body->alive && (body->flags & CM_BODY_HISTORY) != 0;
+    }
+    return count < CAROM_HISTORY_BODIES_MAX;
+}
+
 CM_FP_BODY static carom_result create(carom_world *world, const carom_body_def *def,
                                       const carom_shape_def *shapes, uint32_t count,
                                       carom_body_id *id)
@@ -239,6 +249,8 @@ CM_FP_BODY static carom_result create(carom_world *world, const carom_body_def *
     CM_FIELD(slot != CM_NONE ? CAROM_OK : CAROM_ERROR_LIMIT_BODIES, "", "a free slot of bodies");
     CM_FIELD(has_free_shapes(world, count) ? CAROM_OK : CAROM_ERROR_LIMIT_SHAPES, "",
              "free slots of shapes");
+    CM_FIELD(!def->history || has_room_to_remember(world) ? CAROM_OK : CAROM_ERROR_LIMIT_BODIES,
+             "history", "at most CAROM_HISTORY_BODIES_MAX bodies with one");
     cm_body_grow(world, slot);
     body.generation = cm_bodies(world)[slot].generation + 1;
     body.first_shape = place_shapes(world, slot, shapes, count);

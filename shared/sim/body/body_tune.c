@@ -13,6 +13,8 @@
 #include "shared/sim/state/slots.h"
 #include "shared/sim/state/wake.h"
 
+#define HALF_TURN_MAX 1.5 // rad: of a substep
+
 // The row of a live body, or why there is none.
 static carom_result find(carom_world *world, carom_body_id id, cm_body **body)
 {
@@ -99,6 +101,20 @@ carom_result carom_shape_set_filter(carom_world *world, carom_shape_id shape, ui
     return CAROM_OK;
 }
 
+// What turns a body by `angle` in one tick, in rad a tick: in soft and lcp worlds a substep turns
+// it by twice the arc tangent of half of its part of this; in the others by the part itself.
+static double spin(const carom_world *world, double angle)
+{
+    const cm_world_state *state = &world->state;
+    if (state->solver != CAROM_SOLVER_SOFT && state->solver != CAROM_SOLVER_LCP) {
+        return angle;
+    }
+    double steps = state->substeps;
+    double half = 0.5 * angle / steps;
+    half = half < HALF_TURN_MAX ? half : HALF_TURN_MAX;
+    return 2.0 * steps * cm_sin(half) / cm_cos(half);
+}
+
 // The velocity that takes a body to a place within one tick. Angle and axis of the turn to it, the
 // shorter way round.
 CM_FP_BODY static void toward(const carom_world *world, uint32_t slot, carom_vec3 position,
@@ -114,7 +130,8 @@ CM_FP_BODY static void toward(const carom_world *world, uint32_t slot, carom_vec
     double sign = turn.w < 0.0 ? -1.0 : 1.0;
     cm_d3 v = cm_d3_of(sign * turn.x, sign * turn.y, sign * turn.z);
     double sine = cm_d3_length(v), angle = 2.0 * cm_atan2(sine, sign * turn.w);
-    *angular = cm_d3_round(cm_d3_scale(sine > 0.0 ? angle * (double)rate / sine : 0.0, v));
+    double each = sine > 0.0 ? spin(world, angle) * (double)rate / sine : 0.0;
+    *angular = cm_d3_round(cm_d3_scale(each, v));
 }
 
 carom_result carom_body_set_target(carom_world *world, carom_body_id body, carom_vec3 position,

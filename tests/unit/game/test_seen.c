@@ -209,3 +209,32 @@ Test(seen, what_cannot_be_asked_is_refused)
     cr_assert_neq(cm_scene_from_json(large, strlen(large), &scene, &error), CAROM_OK);
     cr_assert_str_eq(error.path, "$.limits.history");
 }
+
+// What a game does not remember nobody may count on: one body more is refused, until one goes.
+Test(seen, no_more_bodies_than_are_remembered)
+{
+    carom_world_def def = carom_default_world_def();
+    def.limits.bodies = def.limits.shapes = 2 * CAROM_HISTORY_BODIES_MAX;
+    size_t size = (carom_world_size(&def) + 63) / 64 * 64;
+    void *memory = aligned_alloc(64, size);
+    carom_world *world;
+    cr_assert_eq(carom_world_create(&def, memory, size, &world), CAROM_OK);
+    carom_body_def body = carom_default_body_def();
+    carom_shape_def shape = carom_default_shape_def();
+    carom_body_id last;
+    shape.radius = 0.5f;
+    body.history = true;
+    for (uint32_t i = 0; i < CAROM_HISTORY_BODIES_MAX; i++) {
+        cr_assert_eq(carom_body_create(world, &body, &shape, 1, &last), CAROM_OK);
+    }
+    uint64_t hash = carom_world_hash(world);
+    cr_assert_eq(carom_body_create(world, &body, &shape, 1, NULL), CAROM_ERROR_LIMIT_BODIES);
+    cr_assert_str_eq(carom_last_error(world).field, "history");
+    cr_assert_eq(carom_world_hash(world), hash);
+    body.history = false;
+    cr_assert_eq(carom_body_create(world, &body, &shape, 1, NULL), CAROM_OK);
+    body.history = true;
+    cr_assert_eq(carom_body_destroy(world, last), CAROM_OK);
+    cr_assert_eq(carom_body_create(world, &body, &shape, 1, NULL), CAROM_OK);
+    free(memory);
+}
