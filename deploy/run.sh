@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What `make run` does once all is built: imports the sandbox, hosts it, plays it with four bots over
-# a bad link, until Ctrl-C or for RUN_SECONDS; then drains, verifies, and says where the recording is.
-# CAROM is the binary. Status 0 only if the bots played without a desync and the recording verified.
+# What `make run` does once all is built: imports the sandbox, hosts two rooms of it in two worker
+# processes, plays them with four bots over a bad link, until Ctrl-C or for RUN_SECONDS; kills one of the
+# workers on the way, and the match goes on; then drains, verifies, and says where the recordings are.
+# CAROM is the binary. Status 0 only if the bots played on without a desync and the recordings verified.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,10 +25,12 @@ rm -f "$dir/ready" "$dir/keys" "$dir/bots.json" "$dir/serve.log" "$dir/bots.log"
 # Each job gets a process group of its own, so that Ctrl-C comes to this script alone, which then
 # ends the bots first and the server after them.
 set -m
-"$carom" serve --key "$dir/keys" --db "$dir/carom.db" --matches "$dir/matches" --scene sandbox \
-    --listen 127.0.0.1:0 --ready-file "$dir/ready" 2>"$dir/serve.log" &
+"$carom" serve --key "$dir/keys" --db "$dir/carom.db" --matches "$dir/matches" --workers 2 \
+    --room left=sandbox --room right=sandbox --listen 127.0.0.1:0 --ready-file "$dir/ready" 2>"$dir/serve.log" &
 server=$!
 bots=
+killer=
+killed=0
 interrupted=0
 trap 'interrupted=$((interrupted + 1))' INT TERM
 
@@ -49,6 +52,21 @@ wait_for() {
     done
 }
 
+# Kills a worker so many seconds from now, but not before all bots play, and says so.
+kill_worker() {
+    local worker= stat line parent
+    sleep "$1"
+    until [ "$(grep -c '"event":"player joined"' "$dir/serve.log")" -ge 4 ]; do sleep 0.1; done
+    for stat in /proc/[0-9]*/stat; do # children of the server, by the number after the name and the state
+        read -r line <"$stat" || continue
+        read -r _ parent _ <<<"${line##*)}"
+        [ "$parent" != "$server" ] || worker=${line%% *}
+    done 2>/dev/null
+    [ -n "$worker" ] || return 1
+    echo "run.sh: kills worker process $worker now: its room goes on where it was, its players come back" >&2
+    kill -9 "$worker"
+}
+
 for ((i = 0; i < 100; i++)); do
     [ ! -s "$dir/ready" ] || break
     kill -0 "$server" 2>/dev/null || break
@@ -64,13 +82,24 @@ fi
 
 if [ "$interrupted" -eq 0 ]; then
     # 100 ms of round trip is 50 ms each way.
-    "$carom" bots --connect "$(cat "$dir/ready")" --key "$dir/keys" --count 4 --predict 4 --latency 50 --loss 2 \
+    "$carom" bots --connect "$(head -1 "$dir/ready")" --key "$dir/keys" --rooms left,right --count 4 --predict 4 --latency 50 --loss 2 \
         --seconds "${seconds:-1000000}" >"$dir/bots.json" 2>"$dir/bots.log" &
     bots=$!
+    # In the middle, of a long run after ten seconds; of one that is too short to see it, not at all.
+    whole=${seconds:-20}
+    whole=$((10#0${whole%.*}))
+    if [ "$whole" -ge 4 ]; then
+        kill_worker "$((whole < 20 ? whole / 2 : 10))" &
+        killer=$!
+    fi
     # A server that dies takes the bots with it: they notice by themselves.
     wait_for "$bots"
     played=$?
     bots=
+    if [ -n "$killer" ]; then
+        kill "$killer" 2>/dev/null
+        wait "$killer" 2>/dev/null && killed=1
+    fi
 else
     played=1
 fi
@@ -85,6 +114,8 @@ if [ -s "$dir/bots.json" ]; then
     error=$(sed -n 's/.*"prediction_error":{\([^}]*\)}.*/\1/p' "$dir/bots.json")
     echo "bots      $(field connected) connected, $(field desyncs) desyncs, $(field packets_lost) packets lost"
     echo "          prediction error, m: $error"
+    gap=$(sed -n 's/.*"gap_ms":{[^}]*"max":\([0-9]*\).*/\1/p' "$dir/bots.json")
+    [ "$killed" -eq 0 ] || echo "killed    one worker of two: $(field comebacks) comebacks, views again after at most $gap ms"
     echo "          all figures: $dir/bots.json"
 fi
 status=0

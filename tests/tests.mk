@@ -114,10 +114,12 @@ check-cluster: $(OUT)/cluster
 .PHONY: test-crash check-crash
 test-crash: $(OUT)/carom
 	CAROM=$(OUT)/carom tests/crash/kill_server.sh 3 1
+	CAROM=$(OUT)/carom python3 tests/crash/kill_worker.py 5 1
 	CAROM=$(OUT)/carom tests/crash/full_disk.sh
 
 check-crash: $(OUT)/carom
 	CAROM=$(OUT)/carom tests/crash/kill_server.sh 20 2
+	CAROM=$(OUT)/carom python3 tests/crash/kill_worker.py 60 2
 
 # Disks that fail: seeds of tests/unit/record/test_disk.c beyond those of `make test`.
 .PHONY: check-disk

@@ -289,7 +289,8 @@ static carom_reason take_place(cm_door *door, const cm_connection *made, uint64_
     if (why != CAROM_REASON_NONE) {
         return why;
     }
-    bool homes = door->home != NULL && made->token.kind == CM_TOKEN_CONNECT;
+    bool says_where = made->token.kind == CM_TOKEN_CONNECT || made->token.kind == CM_TOKEN_RESUME;
+    bool homes = door->home != NULL && says_where;
     result->port = homes ? door->home(door->home_context, &made->token) : 0;
     if (result->port != 0) {
         return CAROM_REASON_ELSEWHERE;

@@ -89,8 +89,8 @@ void cm_door_destroy(cm_door *door);
 void cm_door_set_keys(cm_door *door, const carom_token_keys *keys);
 // Addresses of this server that a token must name one of; at most CM_ADMISSION_ADDRESSES_MAX.
 void cm_door_set_addresses(cm_door *door, const carom_token_address *addresses, uint32_t count);
-// Where a token's room is: the port of another worker of this host, which the client is sent to and
-// the token stays unused; 0: here. NULL: all of them are here.
+// Where a token's room, or a ticket's match, is: the port of another worker of this host, which the
+// client is sent to and the token stays unused; 0: here. NULL: all of them are here.
 void cm_door_set_homes(cm_door *door, uint16_t (*home)(void *context, const cm_token *token),
                        void *context);
 // Whether a ticket's slot is there still: where it is not, its connect is refused with SLOT_GONE.

@@ -14,6 +14,16 @@ cm_home *cm_homes_find(const cm_homes *homes, const char *name)
     return NULL;
 }
 
+cm_home *cm_homes_find_match(const cm_homes *homes, uint64_t match_id)
+{
+    for (uint32_t i = 0; i < homes->count; i++) {
+        if (homes->list[i].room.match_id == match_id) {
+            return &homes->list[i];
+        }
+    }
+    return NULL;
+}
+
 bool cm_homes_put(cm_homes *homes, const cm_home *home)
 {
     cm_home *there = cm_homes_find(homes, home->room.name);

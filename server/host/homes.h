@@ -21,6 +21,7 @@ typedef struct cm_homes {
 bool cm_homes_put(cm_homes *homes, const cm_home *home);
 void cm_homes_remove(cm_homes *homes, const char *name);
 cm_home *cm_homes_find(const cm_homes *homes, const char *name);
+cm_home *cm_homes_find_match(const cm_homes *homes, uint64_t match_id);
 // That of players who name none; NULL: it is not among them.
 const cm_home *cm_homes_default(const cm_homes *homes);
 void cm_homes_free(cm_homes *homes);

@@ -126,6 +126,11 @@ bool cm_supervisor_lives(const cm_supervisor *supervisor, uint32_t worker)
     return supervisor->children[worker].pid > 0;
 }
 
+int cm_supervisor_process(const cm_supervisor *supervisor, uint32_t worker)
+{
+    return (int)supervisor->children[worker].pid;
+}
+
 uint32_t cm_supervisor_living(const cm_supervisor *supervisor)
 {
     uint32_t count = 0;

@@ -36,6 +36,7 @@ void cm_supervisor_tell(cm_supervisor *supervisor, uint32_t worker,
                         const cm_worker_message *message);
 cm_worker_link *cm_supervisor_link(cm_supervisor *supervisor, uint32_t worker);
 bool cm_supervisor_lives(const cm_supervisor *supervisor, uint32_t worker);
+int cm_supervisor_process(const cm_supervisor *supervisor, uint32_t worker); // its id; 0: none
 uint32_t cm_supervisor_living(const cm_supervisor *supervisor);
 void cm_supervisor_kill(cm_supervisor *supervisor, uint32_t worker);
 

@@ -177,7 +177,14 @@ static uint16_t port_of(const cm_worker *worker, const char *name)
 // At the door, before a token is used up.
 static uint16_t home_of(void *context, const cm_token *token)
 {
-    return port_of(context, token->body.room);
+    const cm_worker *worker = context;
+    if (token->kind != CM_TOKEN_RESUME) {
+        return port_of(worker, token->body.room);
+    }
+    const cm_home *home = room_of_match(worker, token->match_id) == NULL
+                              ? cm_homes_find_match(worker->homes, token->match_id)
+                              : NULL;
+    return home != NULL ? home->room.port : 0;
 }
 
 void cm_worker_set_homes(cm_worker *worker, const cm_homes *homes)

@@ -62,7 +62,7 @@ for ((i = 0; i < 300; i++)); do
     [ -s "$dir/ready" ] && break
     sleep 0.1
 done
-"$out/carom" bots --connect "$(tr -d ' \n' <"$dir/ready")" --key "$dir/keys" --count 4 --seconds 8 \
+"$out/carom" bots --connect "$(head -1 "$dir/ready")" --key "$dir/keys" --count 4 --seconds 8 \
     >"$dir/bots.json" 2>"$dir/bots.log"
 echo "narrow: $(cat "$dir/bots.json")"
 for wanted in '"connected":4' '"ended":0' '"desyncs":0'; do

@@ -18,8 +18,9 @@ dir=$(mktemp -d)
 passed=0
 failed=0
 server=
+worker=
 bots=
-trap 'kill -CONT $server 2>/dev/null; kill $bots $server 2>/dev/null; wait 2>/dev/null; rm -rf "$dir"' EXIT
+trap 'kill -CONT $worker 2>/dev/null; kill $bots $server 2>/dev/null; wait 2>/dev/null; rm -rf "$dir"' EXIT
 
 check() { # STATUS NAME [FILE]: which tells more where it failed; a $(…) in the name changes $?, so it is second
     if [ "$1" -eq 0 ]; then
@@ -36,7 +37,7 @@ field() { # NAME: of the newest status line; 0 where it is not there
     grep -o "\"$1\":[0-9]*" <(tail -1 "$dir/status") | tail -1 | cut -d: -f2 | grep . || echo 0
 }
 time_of() { grep -o "\"$1\":[0-9.]*" <(tail -1 "$dir/status") | tail -1 | cut -d: -f2; }
-resident() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$server/status"; }
+resident() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$worker/status"; }
 
 # Until two more status lines have come: what was sent before is in the second.
 look() {
@@ -53,7 +54,7 @@ umask 077
 "$carom" token keygen --out "$dir/keys" || exit 1
 start_server() { # ADDRESS
     rm -f "$dir/ready"
-    "$carom" serve --key "$dir/keys" --scene tests/scenes/hello.json --listen "$1" --max-players 32 \
+    "$carom" serve --workers 1 --key "$dir/keys" --scene tests/scenes/hello.json --listen "$1" --max-players 32 \
         --ready-file "$dir/ready" --db "$dir/carom.db" --matches "$dir/matches" --status full \
         --status-interval-ms 200 >"$dir/status" 2>"$dir/log" &
     server=$!
@@ -62,10 +63,15 @@ start_server() { # ADDRESS
         sleep 0.1
     done
     [ -s "$dir/ready" ] || { echo "attack: the server did not start:"; cat "$dir/log"; exit 1; }
+    # That hosts the room: what it needs is looked at, and it is stopped.
+    until worker=$(sed -n 's/.*"event":"worker",.*"process":\([0-9]*\).*/\1/p' "$dir/log") && [ -n "$worker" ]; do
+        kill -0 "$server" || exit 1
+        sleep 0.1
+    done
 }
 
 start_server 127.0.0.1:0
-address=$(tr -d ' \n' <"$dir/ready")
+address=$(head -1 "$dir/ready")
 token() { "$carom" token issue --key "$dir/keys" --client-id "$1" --server "$address"; }
 
 "$carom" bots --connect "$address" --key "$dir/keys" --count 8 --predict 1 --seconds 100000 \
@@ -145,9 +151,9 @@ for ((i = 0; i < 300; i++)); do # the one that acknowledged nothing is gone
     [ "$(field players)" -eq 8 ] && break
     sleep 0.1
 done
-kill -STOP "$server"
+kill -STOP "$worker"
 sleep 4
-kill -CONT "$server"
+kill -CONT "$worker"
 look
 look
 [ "$(field players)" -eq 8 ]

@@ -38,7 +38,7 @@ start_server() { # FLAGS: serves the small scene, sets server and address
         sleep 0.1
     done
     [ -s "$dir/ready" ] || { echo "examples: the server did not start:"; cat "$dir/serve.log"; exit 1; }
-    address=$(tr -d ' \n' <"$dir/ready")
+    address=$(head -1 "$dir/ready")
 }
 
 # Plays an example, with what is before it in the arguments.

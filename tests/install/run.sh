@@ -151,7 +151,7 @@ play_pong() { # FILE.so: hosts it, plays once; the match is left in $dir/matches
         [ ! -s "$dir/ready" ] || break
         sleep 0.1
     done
-    timeout 60 "$dir/pong_client" "$(tr -d ' \n' <"$dir/ready")" >"$dir/log.txt" 2>&1
+    timeout 60 "$dir/pong_client" "$(head -1 "$dir/ready")" >"$dir/log.txt" 2>&1
     played=$?
     kill -TERM "$server"
     wait "$server"

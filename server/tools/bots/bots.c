@@ -41,6 +41,19 @@ static uint64_t now_us(void)
     return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
+// A comeback is seen with its first view: the gap is the time since the last one before it.
+static void watch_views(cm_bot_result *result, const carom_client_stats *before, uint64_t now)
+{
+    if (result->stats.views == before->views) {
+        result->stats.comebacks = before->comebacks; // until there is a view
+        return;
+    }
+    if (result->stats.comebacks != before->comebacks && result->view_us != 0) {
+        cm_bot_gaps_add(&result->gaps, now - result->view_us);
+    }
+    result->view_us = now;
+}
+
 static void update_bot(bot *b, const cm_bots_options *options, uint64_t now)
 {
     carom_client_update(b->client, now);
@@ -52,7 +65,9 @@ static void update_bot(bot *b, const cm_bots_options *options, uint64_t now)
             result->playing_since_us = now;
         }
         cm_bot_steer(&b->course, options->pattern, b->client, now);
+        carom_client_stats before = result->stats;
         carom_client_stats_get(b->client, &result->stats);
+        watch_views(result, &before, now);
         carom_client_acks_get(b->client, &result->acks);
         result->playing_until_us = now;
         result->first_tick = result->first_tick ? result->first_tick : result->stats.server_tick;

@@ -9,6 +9,38 @@ void cm_bots_summary_init(cm_bots_summary *summary)
     memset(summary, 0, sizeof *summary);
 }
 
+void cm_bot_gaps_add(cm_bot_gaps *gaps, uint64_t gap_us)
+{
+    uint64_t bucket = gap_us / (1000u * CM_BOT_GAP_MS);
+    double ms = (double)gap_us * 1.0e-3;
+    gaps->count++;
+    gaps->max_ms = ms > gaps->max_ms ? ms : gaps->max_ms;
+    gaps->buckets[bucket < CM_BOT_GAP_BUCKETS ? bucket : CM_BOT_GAP_BUCKETS - 1]++;
+}
+
+static void add_gaps(cm_bot_gaps *sum, const cm_bot_gaps *gaps)
+{
+    sum->count += gaps->count;
+    sum->max_ms = gaps->max_ms > sum->max_ms ? gaps->max_ms : sum->max_ms;
+    for (uint32_t i = 0; i < CM_BOT_GAP_BUCKETS; i++) {
+        sum->buckets[i] += gaps->buckets[i];
+    }
+}
+
+// Upper edge of the bucket that holds the share of them, at most the longest.
+static double gap_percentile(const cm_bot_gaps *gaps, double share)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i + 1 < CM_BOT_GAP_BUCKETS; i++) {
+        double edge = (double)((i + 1) * CM_BOT_GAP_MS);
+        sum += gaps->buckets[i];
+        if (sum > 0 && (double)sum >= share * (double)gaps->count) {
+            return edge < gaps->max_ms ? edge : gaps->max_ms;
+        }
+    }
+    return gaps->max_ms;
+}
+
 static void add_stats(cm_bots_summary *s, const carom_client_stats *stats)
 {
     s->bytes_in += stats->bytes_in;
@@ -62,6 +94,7 @@ void cm_bots_summary_add(cm_bots_summary *s, const cm_bot_result *result)
     uint64_t ticks = result->stats.server_tick - result->first_tick;
     s->ticks = ticks > s->ticks ? ticks : s->ticks;
     add_stats(s, &result->stats);
+    add_gaps(&s->gaps, &result->gaps);
 }
 
 static const char *durability_name(carom_durability durability)
@@ -138,6 +171,8 @@ void cm_bots_summary_print(const cm_bots_summary *s, FILE *out)
     fprintf(out, "\"durability\":\"%s\",\"server_tick\":%llu,\"durable_tick\":%llu,",
             durability_name(s->acks.durability), (unsigned long long)s->acks.simulated_tick,
             (unsigned long long)s->acks.durable_tick);
+    fprintf(out, "\"gap_ms\":{\"count\":%llu,\"p99\":%.1f,\"max\":%.1f},",
+            (unsigned long long)s->gaps.count, gap_percentile(&s->gaps, 0.99), s->gaps.max_ms);
     fprintf(out, "\"ended\":%u,\"unstable\":%u,\"comebacks\":%llu,\"desyncs\":%llu,", s->ended,
             s->unstable, (unsigned long long)s->comebacks, (unsigned long long)s->desyncs);
     print_refused(s, out);

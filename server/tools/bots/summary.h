@@ -6,6 +6,16 @@
 
 #include "carom/client.h"
 
+// Times without a view round each comeback, by their length: of each bucket CM_BOT_GAP_MS.
+#define CM_BOT_GAP_MS      10u
+#define CM_BOT_GAP_BUCKETS 1024u // the last: of that length and above
+
+typedef struct cm_bot_gaps {
+    uint64_t count;
+    double max_ms;
+    uint32_t buckets[CM_BOT_GAP_BUCKETS];
+} cm_bot_gaps;
+
 typedef struct cm_bot_result {
     bool tried, opened, played, predicts;
     bool stayed;         // has its slot at the end of the run, and plays or
@@ -15,6 +25,8 @@ typedef struct cm_bot_result {
     uint64_t first_tick;
     carom_client_stats stats; // of the last moment of playing
     carom_client_acks acks;   // the same
+    uint64_t view_us;         // when the newest view was there
+    cm_bot_gaps gaps;
 } cm_bot_result;
 
 typedef struct cm_bots_summary {
@@ -29,10 +41,13 @@ typedef struct cm_bots_summary {
     carom_client_acks acks; // of the client that saw most
     uint64_t error_count, error_buckets[CAROM_ERROR_BUCKETS];
     double error_sum, error_max;
+    cm_bot_gaps gaps;
 } cm_bots_summary;
 
 void cm_bots_summary_init(cm_bots_summary *summary);
 void cm_bots_summary_add(cm_bots_summary *summary, const cm_bot_result *result);
+// A view came after a comeback, so long after the last one before it.
+void cm_bot_gaps_add(cm_bot_gaps *gaps, uint64_t gap_us);
 // Upper edge of the bucket that holds the share of the errors, at most the greatest one.
 double cm_bots_summary_percentile(const cm_bots_summary *summary, double share);
 // All played, none left, and none desynced.

@@ -93,12 +93,9 @@ const cm_command cm_serve_command = {
     "stdout: \"listening on HOST:PORT\", a line for each worker (--ready-file has them too), then\n"
     "the status: a block on a terminal, else a JSON line for each room each status_interval_ms,\n"
     "and what was recorded and verified. stderr: the log, JSON lines with \"time\", \"level\" and\n"
-    "\"event\": start, room, listen, player joined, player left (with the reason), client "
-    "refused,\n"
-    "worker died, worker is back, module failed, match resumed, match cut, drain, recording "
-    "failed,\n"
-    "no admin socket, stop. Status 1 where the recording could not be kept or does not verify. A "
-    "service manager that\n"
-    "gives NOTIFY_SOCKET is told READY and STOPPING, and WATCHDOG from the loop where it asks for\n"
-    "it (systemd's protocol).\n",
+    "\"event\": start, listen, worker, room, player joined, player left (with the reason), client\n"
+    "refused, worker died, module failed, match resumed, match cut, drain, recording failed, no\n"
+    "admin socket, stop. Status 1 where the recording could not be kept or does not verify. A\n"
+    "service manager that gives NOTIFY_SOCKET is told READY and STOPPING, and WATCHDOG from the\n"
+    "loop where it asks for it (systemd's protocol).\n",
     NULL};

@@ -18,6 +18,7 @@
 #include "server/tools/cli/load.h"
 #include "server/tools/cli/serve_admin.h"
 #include "server/tools/cli/serve_rooms.h"
+#include "server/tools/cli/serve_supervisor.h"
 #include "shared/game/game_host.h"
 #include "shared/scene/scene_json.h"
 
@@ -211,18 +212,22 @@ static int check_ready_file(const cm_config *config, char *const *environment)
     return CM_STATUS_FAILED;
 }
 
+// That of `listen`, and those after it for further workers.
 static int check_address(const cm_config *config, char *const *environment)
 {
     (void)environment;
     cm_host_def def = {.peers = 1, .timeout_ms = 1000};
     char error[256] = "";
     cm_config_address(config->listen, &def.address, &def.port);
-    cm_host *host = cm_host_create(&def, error, sizeof error);
-    if (host == NULL) {
-        cm_cli_error("serve: %s", error);
-        return CM_STATUS_FAILED;
+    uint32_t ports = def.port == 0 || config->workers == 0 ? 1 : cm_serve_worker_count(config);
+    for (uint32_t i = 0; i < ports; i++, def.port++) {
+        cm_host *host = cm_host_create(&def, error, sizeof error);
+        if (host == NULL) {
+            cm_cli_error("serve: %s", error);
+            return CM_STATUS_FAILED;
+        }
+        cm_host_destroy(host);
     }
-    cm_host_destroy(host);
     return CM_STATUS_DONE;
 }
 
@@ -277,8 +282,8 @@ const cm_serve_check_part cm_serve_checks[CM_SERVE_CHECKS + 1] = {
     {"matches", "can be written to", "mkdir -p and chown it, or set matches", check_matches},
     {"ready_file", "none, or it can be written", "set ready_file, or make its directory",
      check_ready_file},
-    {"port", "the address of listen is free", "end what holds it (ss -ulpn), or set listen",
-     check_address},
+    {"port", "the address of listen, and those of all workers, are free",
+     "end what holds it (ss -ulpn), or set listen", check_address},
     {"admin", "its socket can be made", "end the server that answers there, or set admin",
      check_admin},
     {"rooms", "every room can be opened", "carom scene validate FILE, carom scene list --db DB",

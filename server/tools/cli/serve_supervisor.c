@@ -216,6 +216,16 @@ static void tell_ports(cm_serve_server *s)
     cm_serve_tell_all(s, CM_PLACEMENT_NONE, &message);
 }
 
+static void log_worker(const cm_serve_server *s, uint32_t worker)
+{
+    cm_line line;
+    cm_line_log(&line, CM_LOG_INFO, "worker");
+    cm_line_uint(&line, "worker", worker);
+    cm_line_uint(&line, "process", (uint64_t)cm_supervisor_process(s->supervisor, worker));
+    cm_line_uint(&line, "port", s->workers[worker].port);
+    cm_log_write(&s->base->log, CM_LOG_INFO, &line);
+}
+
 // It has its rooms: those that it could not go on with are no more. Of the others it knows nothing.
 static void take_ready(cm_serve_server *s, uint32_t worker, uint16_t port)
 {
@@ -235,11 +245,7 @@ static void take_ready(cm_serve_server *s, uint32_t worker, uint16_t port)
         const cm_worker_message start = {.type = CM_WORKER_TOLD_START};
         tell_ports(s);
         cm_supervisor_tell(s->supervisor, worker, &start);
-        cm_line line;
-        cm_line_log(&line, CM_LOG_INFO, "worker is back");
-        cm_line_uint(&line, "worker", worker);
-        cm_line_uint(&line, "port", port);
-        cm_log_write(&s->base->log, CM_LOG_INFO, &line);
+        log_worker(s, worker);
     }
 }
 
@@ -347,10 +353,7 @@ static void blame(cm_serve_server *s, uint32_t worker, int status)
     uint32_t callback;
     uint64_t match_id = cm_vitals_match(&s->vitals[worker], &callback);
     memset(&s->vitals[worker], 0, sizeof s->vitals[worker]);
-    const cm_home *home = NULL;
-    for (uint32_t i = 0; i < s->homes.count && match_id != 0; i++) {
-        home = s->homes.list[i].room.match_id == match_id ? &s->homes.list[i] : home;
-    }
+    const cm_home *home = match_id != 0 ? cm_homes_find_match(&s->homes, match_id) : NULL;
     if (home == NULL || !is_fault(status)) {
         return;
     }
@@ -531,6 +534,9 @@ static int start(cm_serve_server *s)
         status = cm_serve_base_ready(s->base, s->homes.count, ports, s->count);
     }
     if (status == CM_STATUS_DONE) {
+        for (uint32_t i = 0; i < s->count; i++) {
+            log_worker(s, i);
+        }
         cm_serve_tell_all(s, CM_PLACEMENT_NONE, &start);
     } else {
         s->ready = false;

@@ -168,7 +168,7 @@ Test(workers, one_that_is_killed_comes_back_with_its_match)
     serving_wait_for_size(&c, c.out, 4000); // some ticks are recorded
     cr_assert_eq(children_of(c.pid, before), 2);
     kill(before[0], SIGKILL);
-    serving_wait_for_log(&c, "worker is back", 1);
+    serving_wait_for_log(&c, "worker", 3);
     cr_expect_eq(serving_read_log(c.err, "worker died", "signal", found), 1);
     cr_expect_str_eq(found, "Killed");
     cr_expect_eq(serving_read_log(c.err, "match resumed", "room", found), 1);
@@ -272,7 +272,7 @@ static void fails(bool crash, const char *signal_name)
                     NULL};
     serving_start(&c, 19, argv);
     serving_wait_for_size(&c, c.ready, 1);
-    serving_wait_for_log(&c, "worker is back", 3);
+    serving_wait_for_log(&c, "worker", 5);
     cr_expect_eq(serving_read_log(c.err, "worker died", "signal", found), 3);
     cr_expect_str_eq(found, signal_name);
     cr_expect_eq(serving_read_log(c.err, "module failed", "callback", found), 3);
