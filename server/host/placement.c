@@ -9,13 +9,15 @@ uint32_t cm_worker_load_permille(const cm_worker_load *load)
 
 uint32_t cm_placement_choose(const cm_worker_load *loads, uint32_t count)
 {
-    uint32_t best = CM_PLACEMENT_NONE, least = CM_PLACEMENT_MOST;
+    uint32_t best = CM_PLACEMENT_NONE, least = CM_PLACEMENT_MOST, fewest = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t load = cm_worker_load_permille(&loads[i]);
         bool takes = !loads[i].closed && loads[i].rooms < loads[i].rooms_max;
-        if (takes && load < least) {
+        if (takes && (load < least ||
+                      (load == least && best != CM_PLACEMENT_NONE && loads[i].rooms < fewest))) {
             best = i;
             least = load;
+            fewest = loads[i].rooms;
         }
     }
     return best;

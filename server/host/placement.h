@@ -19,7 +19,8 @@ typedef struct cm_worker_load {
 } cm_worker_load;
 
 uint32_t cm_worker_load_permille(const cm_worker_load *load);
-// The one with the least load, the first of equals; CM_PLACEMENT_NONE: all are full.
+// The one with the least load, of equals that with the fewest rooms, of those the first;
+// CM_PLACEMENT_NONE: all are full.
 uint32_t cm_placement_choose(const cm_worker_load *loads, uint32_t count);
 
 #endif

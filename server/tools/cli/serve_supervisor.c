@@ -60,6 +60,8 @@ uint32_t cm_serve_place(cm_serve_server *s)
     for (uint32_t i = 0; i < s->count; i++) {
         loads[i] = s->workers[i].load;
         loads[i].closed = s->ready && !s->workers[i].ready;
+        // Rooms of the start are all there at once: nothing is refused for what they might need.
+        loads[i].measured = s->ready ? loads[i].measured : loads[i].rooms;
         loads[i].rooms_max = CM_WORKER_ROOMS_MAX;
     }
     uint32_t chosen = cm_placement_choose(loads, s->count);
@@ -184,10 +186,26 @@ static int work(void *user, uint32_t worker, int descriptor)
 // What workers say
 // ---------------------------------------------------------------------------------
 
+// Two workers may open a room of one name at the same moment, each by a token: one has to go.
+static void close_double(cm_serve_server *s, uint32_t worker, const char *name)
+{
+    cm_worker_message message = {.type = CM_WORKER_TOLD_ASK}; // of number 0: nobody waits for it
+    cm_line line;
+    cm_line_begin(&line);
+    cm_line_text(&line, "command", "close");
+    cm_line_text(&line, "room", name);
+    memcpy(message.ask.text, cm_line_end(&line), strlen(line.text) + 1);
+    cm_supervisor_tell(s->supervisor, worker, &message);
+}
+
 static void take_room(cm_serve_server *s, uint32_t worker, const cm_worker_room_note *note)
 {
     cm_home home = {.room = *note, .worker = worker};
     cm_home *there = cm_homes_find(&s->homes, note->name);
+    if (there != NULL && there->worker != worker) {
+        close_double(s, worker, note->name);
+        return;
+    }
     home.room.is_default = there != NULL && there->room.is_default;
     home.is_open = true;
     if (!cm_homes_put(&s->homes, &home)) {

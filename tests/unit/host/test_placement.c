@@ -19,6 +19,10 @@ Test(placement, goes_to_the_freest)
     cr_expect_eq(cm_placement_choose(loads, 3), 2);
     loads[2].closed = true;
     cr_expect_eq(cm_placement_choose(loads, 3), 1);
+    cm_worker_load fresh[3] = {{.rooms = 2, .measured = 2, .rooms_max = 8},
+                               {.rooms = 1, .measured = 1, .rooms_max = 8},
+                               {.rooms = 1, .measured = 1, .rooms_max = 8}};
+    cr_expect_eq(cm_placement_choose(fresh, 3), 1, "of equals that with the fewest rooms");
     loads[1].rooms = 8;
     cr_expect_eq(cm_placement_choose(loads, 3), 0, "as many as it takes");
 }
