@@ -109,7 +109,7 @@ carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room
     }
     room->vitals = def->vitals;
     room->tick_watch = def->tick_watch;
-    room->tag = cm_vitals_take(def->vitals, def->match_id);
+    room->tag = cm_vitals_take(def->vitals, def->name, cm_scene_name(def->scene));
     if (room->tag != 0) {
         cm_room_watch(cm_hosted_room_room(room), &def->vitals->mark, room->tag);
     }

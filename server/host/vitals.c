@@ -1,7 +1,7 @@
 // A tag is the room's number and one, above the byte of the callback.
 #include "server/host/vitals.h"
 
-#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -21,11 +21,14 @@ void cm_vitals_destroy(cm_vitals *vitals, uint32_t workers)
     }
 }
 
-uint32_t cm_vitals_take(cm_vitals *vitals, uint64_t match_id)
+uint32_t cm_vitals_take(cm_vitals *vitals, const char *name, const char *scene)
 {
     for (uint32_t i = 0; vitals != NULL && i < CM_VITALS_ROOMS; i++) {
-        if (vitals->matches[i] == 0) {
-            vitals->matches[i] = match_id;
+        cm_vitals_room *room = &vitals->rooms[i];
+        if (!room->taken) {
+            room->taken = true;
+            snprintf(room->name, sizeof room->name, "%s", name);
+            snprintf(room->scene, sizeof room->scene, "%s", scene);
             return (i + 1) << TAG_SHIFT;
         }
     }
@@ -35,13 +38,18 @@ uint32_t cm_vitals_take(cm_vitals *vitals, uint64_t match_id)
 void cm_vitals_give_back(cm_vitals *vitals, uint32_t tag)
 {
     if (vitals != NULL && tag != 0) {
-        vitals->matches[(tag >> TAG_SHIFT) - 1] = 0;
+        vitals->rooms[(tag >> TAG_SHIFT) - 1].taken = false;
     }
 }
 
-uint64_t cm_vitals_match(const cm_vitals *vitals, uint32_t *callback)
+const cm_vitals_room *cm_vitals_called(cm_vitals *vitals, uint32_t *callback)
 {
     uint32_t mark = vitals->mark, room = mark >> TAG_SHIFT;
     *callback = mark & ((1u << TAG_SHIFT) - 1);
-    return room >= 1 && room <= CM_VITALS_ROOMS ? vitals->matches[room - 1] : 0;
+    if (room < 1 || room > CM_VITALS_ROOMS) {
+        return NULL;
+    }
+    cm_vitals_room *called = &vitals->rooms[room - 1];
+    called->name[sizeof called->name - 1] = called->scene[sizeof called->scene - 1] = '\0';
+    return called;
 }

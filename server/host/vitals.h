@@ -4,23 +4,33 @@
 #ifndef CM_SERVER_HOST_VITALS_H
 #define CM_SERVER_HOST_VITALS_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "carom/limits.h"
+#include "shared/scene/scene.h"
 
 #define CM_VITALS_ROOMS 256u // as many as a worker takes
 
+typedef struct cm_vitals_room {
+    bool taken;
+    char name[CAROM_ROOM_NAME_MAX + 1], scene[CM_NAME_MAX];
+} cm_vitals_room;
+
 typedef struct cm_vitals {
-    volatile uint32_t mark;            // the room's tag and a cm_game_callback; 0: in no callback
-    uint64_t matches[CM_VITALS_ROOMS]; // by room; 0: free
+    volatile uint32_t mark; // the room's tag and a cm_game_callback; 0: in no callback
+    cm_vitals_room rooms[CM_VITALS_ROOMS];
 } cm_vitals;
 
 // Of so many workers, zeroed, shared with all processes that are forked later. NULL: no memory.
 cm_vitals *cm_vitals_create(uint32_t workers);
 void cm_vitals_destroy(cm_vitals *vitals, uint32_t workers);
 
-// A tag for the room of a match, 0 where all are given (its callbacks are not marked then).
-uint32_t cm_vitals_take(cm_vitals *vitals, uint64_t match_id);
+// A tag for a room, 0 where all are given (its callbacks are not marked then).
+uint32_t cm_vitals_take(cm_vitals *vitals, const char *name, const char *scene);
 void cm_vitals_give_back(cm_vitals *vitals, uint32_t tag);
-// The match whose module was called, 0: none; `callback` is which.
-uint64_t cm_vitals_match(const cm_vitals *vitals, uint32_t *callback);
+// The room whose module was called, NULL: none; `callback` is which.
+// A worker that went wild may have written anything there: the texts are ended.
+const cm_vitals_room *cm_vitals_called(cm_vitals *vitals, uint32_t *callback);
 
 #endif

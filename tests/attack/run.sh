@@ -50,6 +50,15 @@ look() {
     return 1
 }
 
+# The process that hosts the room, but not the one before.
+find_worker() { # BEFORE
+    until worker=$(sed -n 's/.*"event":"worker",.*"process":\([0-9]*\).*/\1/p' "$dir/log" | tail -1) &&
+        [ -n "$worker" ] && [ "$worker" != "$1" ]; do
+        kill -0 "$server" || exit 1
+        sleep 0.1
+    done
+}
+
 umask 077
 "$carom" token keygen --out "$dir/keys" || exit 1
 start_server() { # ADDRESS
@@ -63,11 +72,7 @@ start_server() { # ADDRESS
         sleep 0.1
     done
     [ -s "$dir/ready" ] || { echo "attack: the server did not start:"; cat "$dir/log"; exit 1; }
-    # That hosts the room: what it needs is looked at, and it is stopped.
-    until worker=$(sed -n 's/.*"event":"worker",.*"process":\([0-9]*\).*/\1/p' "$dir/log") && [ -n "$worker" ]; do
-        kill -0 "$server" || exit 1
-        sleep 0.1
-    done
+    find_worker ""
 }
 
 start_server 127.0.0.1:0
@@ -164,6 +169,25 @@ used=$(token 3001)
 "$out/examples/01_connect" "$used" 1 >"$dir/used.txt" 2>&1
 grep -q '^ended: the client left$' "$dir/used.txt"
 check $? "a token lets in" used.txt
+
+# What the supervisor keeps is known to a worker that was killed and started again.
+"$carom" admin ban 3002 --admin "$dir/matches/admin.sock" >"$dir/ban.txt" 2>&1
+check $? "a client is banned" ban.txt
+kill -9 "$worker"
+before=$worker
+find_worker "$before"
+"$out/examples/01_connect" "$used" 20 >"$dir/used.txt" 2>&1
+grep -q '^ended: the token was used before$' "$dir/used.txt"
+check $? "it lets nobody in after its worker was killed" used.txt
+"$out/examples/01_connect" "$(token 3002)" 20 >"$dir/ban.txt" 2>&1
+grep -q '^ended: .*banned' "$dir/ban.txt"
+check $? "nor is anybody let in who was banned before" ban.txt
+for ((i = 0; i < 300; i++)); do
+    [ "$(field players)" -eq 8 ] && break
+    sleep 0.1
+done
+[ "$(field players)" -eq 8 ]
+check $? "eight bots came back to it"
 
 kill -INT "$bots"
 wait "$bots"

@@ -369,25 +369,24 @@ static bool is_fault(int status)
 static void blame(cm_serve_server *s, uint32_t worker, int status)
 {
     uint32_t callback;
-    uint64_t match_id = cm_vitals_match(&s->vitals[worker], &callback);
-    memset(&s->vitals[worker], 0, sizeof s->vitals[worker]);
-    const cm_home *home = match_id != 0 ? cm_homes_find_match(&s->homes, match_id) : NULL;
-    if (home == NULL || !is_fault(status)) {
-        return;
+    const cm_vitals_room *room = cm_vitals_called(&s->vitals[worker], &callback);
+    if (room != NULL && is_fault(status)) {
+        cm_line line;
+        uint32_t faults = cm_quarantine_fault(&s->refused, room->scene);
+        cm_line_log(&line, CM_LOG_ERROR, "module failed");
+        cm_line_text(&line, "room", room->name);
+        cm_line_text(&line, "scene", room->scene);
+        cm_line_text(&line, "callback", cm_game_callback_name((cm_game_callback)callback));
+        cm_line_uint(&line, "times", faults);
+        cm_line_bool(&line, "refused", faults >= CM_QUARANTINE_FAULTS);
+        cm_log_write(&s->base->log, CM_LOG_ERROR, &line);
+        if (faults == CM_QUARANTINE_FAULTS) {
+            cm_worker_message message = {.type = CM_WORKER_TOLD_REFUSE};
+            memcpy(message.room.scene, room->scene, sizeof message.room.scene);
+            cm_serve_tell_all(s, worker, &message);
+        }
     }
-    cm_line line;
-    uint32_t faults = cm_quarantine_fault(&s->refused, home->room.scene);
-    cm_line_log(&line, CM_LOG_ERROR, "module failed");
-    cm_line_text(&line, "room", home->room.name);
-    cm_line_text(&line, "scene", home->room.scene);
-    cm_line_text(&line, "callback", cm_game_callback_name((cm_game_callback)callback));
-    cm_line_uint(&line, "times", faults);
-    cm_line_bool(&line, "refused", faults >= CM_QUARANTINE_FAULTS);
-    cm_log_write(&s->base->log, CM_LOG_ERROR, &line);
-    if (faults >= CM_QUARANTINE_FAULTS) {
-        cm_worker_message message = {.type = CM_WORKER_TOLD_REFUSE, .room = home->room};
-        cm_serve_tell_all(s, worker, &message);
-    }
+    memset(&s->vitals[worker], 0, sizeof s->vitals[worker]); // for the next process
 }
 
 static bool ended(void *user, uint32_t worker, int status)
