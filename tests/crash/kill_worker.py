@@ -131,13 +131,19 @@ class Run:
                 state[line["room"]] = line
         return state
 
-    def all_play(self, ticks, least):
-        """Every room has its players, and has recorded so many ticks since `least`."""
+    def all_play(self):
+        """Every room has its players: the newest lines then."""
         if self.server.process.poll() is not None:
             raise Failure("the server ended")
         state = self.newest()
-        return all(name in state and state[name]["players"] == CLIENTS // len(ROOMS) and
-                   state[name]["recorded_tick"] >= least[name] + ticks for name in ROOMS)
+        full = all(name in state and state[name]["players"] == CLIENTS // len(ROOMS) for name in ROOMS)
+        return state if full else None
+
+    def wait_for_ticks(self, ticks):
+        """So many ticks are recorded with all players: who joined after the last recorded one would be gone."""
+        there = wait_until(self.all_play, "all clients in their rooms")
+        wait_until(lambda: all(self.newest()[name]["recorded_tick"] >= there[name]["tick"] + ticks for name in ROOMS),
+                   f"{ticks} more ticks")
 
     def check_resumed(self, before, died, names):
         """Of each room the last line of before, and the tick at which it goes on."""
@@ -190,9 +196,7 @@ class Run:
         self.check_resumed(lines, died, ROOMS)
 
     def round(self):
-        least = {name: self.newest()[name]["recorded_tick"] if name in self.newest() else 0 for name in ROOMS}
-        ticks = chance.randrange(15, 90)
-        wait_until(lambda: self.all_play(ticks, least), "all clients in their rooms")
+        self.wait_for_ticks(chance.randrange(1, 60))
         time.sleep(chance.random() * 0.1)  # any moment between two commits
         calm = self.calm_workers()
         kind = "supervisor" if chance.random() < 0.25 or not calm else "worker"
@@ -203,8 +207,7 @@ class Run:
             self.kill_supervisor()
 
     def end(self):
-        least = {name: line["recorded_tick"] for name, line in self.newest().items()}
-        wait_until(lambda: self.all_play(30, least), "all clients in their rooms")
+        self.wait_for_ticks(30)
         self.bots.send_signal(signal.SIGINT)
         status = self.bots.wait(PATIENCE_S)
         with open(os.path.join(folder, "bots"), encoding="utf-8") as file:
@@ -260,7 +263,8 @@ def main():
     print(f"kill_worker: seed {SEED}: {run.kills['worker']} workers and {run.kills['supervisor']} supervisors killed, at "
           f"most {run.worst} ticks lost, {summary['comebacks']} comebacks, gap p99 {gap['p99'] / 1000:.2f} s, at most "
           f"{gap['max'] / 1000:.2f} s")
-    shutil.rmtree(folder)
+    if "KEEP" not in os.environ:
+        shutil.rmtree(folder)
     return 0
 
 

@@ -154,11 +154,24 @@ static void choose_rooms(const cm_serve_server *s, uint32_t worker, cm_serve_roo
     }
 }
 
+// Rooms of others, on ports that are known, be they there already or not: who comes for one waits.
+static void choose_elsewhere(const cm_serve_server *s, uint32_t worker, cm_homes *elsewhere)
+{
+    for (uint32_t i = 0; i < s->homes.count; i++) {
+        cm_home home = s->homes.list[i];
+        home.room.port = s->workers[home.worker].port;
+        if (home.worker != worker && home.room.port != 0) {
+            (void)cm_homes_put(elsewhere, &home); // no memory: it is told when they are there
+        }
+    }
+}
+
 static int work(void *user, uint32_t worker, int descriptor)
 {
     cm_serve_server *s = user;
     static cm_serve_host host; // too large for a stack
     cm_serve_matches matches = {0};
+    cm_homes elsewhere = {0};
     const char *listen = s->base->config.listen;
     memset(&host, 0, sizeof host);
     host.config = s->base->config;
@@ -171,8 +184,10 @@ static int work(void *user, uint32_t worker, int descriptor)
     host.rooms.refused = s->refused;
     choose_rooms(s, worker, &host.rooms);
     choose_matches(s, worker, &matches);
+    choose_elsewhere(s, worker, &elsewhere);
     cm_serve_worker_def def = {.host = &host,
                                .matches = &matches,
+                               .elsewhere = &elsewhere,
                                .used = &s->used,
                                .bans = &s->bans,
                                .banned_addresses = &s->banned_addresses,
@@ -180,6 +195,7 @@ static int work(void *user, uint32_t worker, int descriptor)
                                .terminal = s->base->screen.terminal};
     int status = cm_serve_worker(&def);
     cm_serve_matches_free(&matches);
+    cm_homes_free(&elsewhere);
     return status;
 }
 
@@ -498,6 +514,8 @@ static int start_workers(cm_serve_server *s)
     starts(s, 0);
     for (uint32_t i = 0; i < s->count; i++) {
         s->workers[i].port = port == 0 ? 0 : (uint16_t)(port + i);
+    }
+    for (uint32_t i = 0; i < s->count; i++) {
         if (!cm_supervisor_start(s->supervisor, i)) {
             cm_cli_error("serve: a worker could not be started: %s", strerror(errno));
             return CM_STATUS_FAILED;

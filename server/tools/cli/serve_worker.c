@@ -277,12 +277,27 @@ static bool recall(const worker *w, const cm_serve_worker_def *def)
     return whole;
 }
 
+// Before anybody can come in who would be told that there is no such room.
+static bool know_homes(worker *w, const cm_homes *elsewhere)
+{
+    bool whole = true;
+    for (uint32_t i = 0; i < elsewhere->count; i++) {
+        whole = cm_homes_put(&w->elsewhere, &elsewhere->list[i]) && whole;
+    }
+    cm_worker_set_homes(w->host->worker, &w->elsewhere);
+    return whole;
+}
+
 static int start(worker *w, const cm_serve_worker_def *def)
 {
     cm_worker_message message = {.type = CM_WORKER_SAYS_READY};
     int status = cm_serve_host_open(w->host, def->matches);
     if (status == CM_STATUS_DONE && !cm_tick_watch_open(&w->host->tick_watch)) {
         cm_cli_error("serve: a timer of processor time: %s", strerror(errno));
+        status = CM_STATUS_FAILED;
+    }
+    if (status == CM_STATUS_DONE && !know_homes(w, def->elsewhere)) {
+        cm_cli_error("serve: out of memory");
         status = CM_STATUS_FAILED;
     }
     if (status == CM_STATUS_DONE && !recall(w, def)) {
@@ -299,7 +314,6 @@ static int start(worker *w, const cm_serve_worker_def *def)
                                       .worker = w->host->worker,
                                       .store = w->host->store,
                                       .log = &w->host->log};
-        cm_worker_set_homes(w->host->worker, &w->elsewhere);
         w->second_us = cm_serve_now_us();
         tell_rooms(w);
         message.port = cm_worker_port(w->host->worker);

@@ -10,6 +10,7 @@
 typedef struct cm_serve_worker_def {
     cm_serve_host *host;             // configuration, rooms and keys filled in; else zeroed
     const cm_serve_matches *matches; // that it goes on with
+    const cm_homes *elsewhere;       // rooms of other workers, as far as they are known
     const cm_used_tokens *used;
     const cm_bans *bans, *banned_addresses;
     int descriptor; // of the control socket
