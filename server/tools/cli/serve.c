@@ -53,7 +53,7 @@ const cm_command cm_serve_command = {
     "\n"
     "  --config FILE       configuration, JSON\n"
     "  --db FILE           database of scenes\n"
-    "  --matches DIR       where match files are written\n"
+    "  --matches DIR       where match files are written, by one server at a time\n"
     "  --listen HOST:PORT  UDP address\n"
     "  --scene NAME|FILE   opens a room of the scene's name: a name in the database, or a file\n"
     "  --room NAME=SCENE   opens a room of that name; may be given again and again. Players come\n"
