@@ -16,7 +16,7 @@ while [ ! -s "$dir/ready" ]; do
     kill -0 "$server" 2>/dev/null || { cat "$dir/log"; exit 1; }
     sleep 0.1
 done
-timeout 120 "$client" "$(tr -d ' \n' <"$dir/ready")" "$@"
+timeout 120 "$client" "$(head -1 "$dir/ready")" "$@"
 played=$?
 kill -TERM "$server"
 wait "$server" || { cat "$dir/log"; exit 1; }
