@@ -9,6 +9,7 @@
 
 #include "server/record/playback.h"
 #include "server/record/replay.h"
+#include "server/tools/module/trial.h"
 #include "shared/game/game_host.h"
 #include "shared/scene/scene_json.h"
 
@@ -149,6 +150,17 @@ void match_close(match *m)
         unlink(name);
     }
     rmdir(m->directory);
+}
+
+void trial(const carom_module *module, const char *game)
+{
+    cm_trial_report report;
+    const cm_trial_def def = {
+        .module = module, .scene = scene_of(game), .seed = SEED, .ticks = 300};
+    cr_assert_eq(cm_trial_run(&def, &report), CAROM_OK, "%s", report.finding);
+    cr_expect(report.sound, "%s", report.finding);
+    cr_expect(report.joins > 0 && report.leaves > 0 && report.hostile_states > 0);
+    cm_scene_free((cm_scene *)def.scene);
 }
 
 void offline_open(offline *o, const carom_module *module, const char *game, uint32_t players)

@@ -46,6 +46,9 @@ const carom_game *match_game(const match *m);
 void match_replay(match *m, void *state, size_t size);
 void match_close(match *m);
 
+// `carom module test` of the rules in this program: with what it finds wrong the test fails.
+void trial(const carom_module *module, const char *game);
+
 // The game alone, without server and clients. Every tick is made twice, the second time from a
 // restore of the first and one contact at a time: both must be the same.
 typedef struct offline {

@@ -95,6 +95,11 @@ static uint32_t inputs_of(const carom_game *game, carom_player_input *inputs)
     return count;
 }
 
+Test(ball, rules_are_sound, .timeout = 60)
+{
+    trial(&carom_module_ball, "ball");
+}
+
 Test(ball, the_game_alone_ends_as_it_always_does)
 {
     offline o;

@@ -103,6 +103,11 @@ static uint32_t inputs_of(const carom_game *game, carom_player_input *inputs)
     return count;
 }
 
+Test(race, rules_are_sound, .timeout = 60)
+{
+    trial(&carom_module_race, "race");
+}
+
 Test(race, the_game_alone_ends_as_it_always_does)
 {
     offline o;
