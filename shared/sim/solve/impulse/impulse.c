@@ -106,8 +106,10 @@ static void prepare_dynamic(const carom_world *world, const cm_impulse *impulse,
     uint32_t locks = cm_locks_of(world, body);
     side->inverse_mass = unlocked(locks, cm_d3_of(m, m, m));
     side->inverse = inverse_of(world, slot, locks);
-    side->v = unlocked(locks, side->v);
-    side->w = unlocked(locks >> 3, side->w);
+    if (locks != 0) {
+        side->v = unlocked(locks, side->v);
+        side->w = unlocked(locks >> 3, side->w);
+    }
     carom_dvec3 force = cm_d3_add(cm_d3_from(body->force), cm_d3_from(body->applied_force));
     carom_dvec3 torque = cm_d3_add(cm_d3_from(body->torque), cm_d3_from(body->applied_torque));
     carom_dvec3 pull = cm_d3_scale(
@@ -127,11 +129,14 @@ static void prepare(const carom_world *world, cm_impulse *impulse)
         cm_impulse_body *row = &impulse->bodies[i];
         memset(row, 0, sizeof *row);
         if (!body->alive || body->type == CAROM_BODY_STATIC) {
+            row->reports = body->alive && (body->flags & CM_BODY_REPORT);
             continue;
         }
         row->side.v = cm_d3_from(motions[i].linear_velocity);
         row->side.w = cm_d3_from(motions[i].angular_velocity);
+        row->reports = (body->flags & CM_BODY_REPORT) || body->pointer != CAROM_NO_PLAYER;
         if (body->type == CAROM_BODY_DYNAMIC) {
+            row->dynamic = true;
             prepare_dynamic(world, impulse, i, row);
         }
     }

@@ -29,6 +29,8 @@ typedef struct cm_impulse_body {
     carom_dvec3 shift, twist;   // m, rad: beside the motion, at the end of the step
     carom_dvec3 push, turn;     // N s, N m s, about the centre of mass: what contacts did
     bool forced;                // forces or what presses act on it
+    bool dynamic;               // else nothing pushes it: its inverse masses are 0
+    bool reports;               // what contacts did to it is asked for
 } cm_impulse_body;
 
 // A direction in which two bodies push each other, b along it and a against it.

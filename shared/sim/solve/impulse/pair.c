@@ -153,11 +153,17 @@ static void find_force(const cm_impulse *impulse, const cm_manifold *m, cm_impul
         row->force += row->press[0].mass > 0.0 ? carried / row->press[0].mass : 0.0;
         return;
     }
-    one.inverse_mass = a->side.inverse_mass;
-    one.inverse = a->side.inverse;
-    two.inverse_mass = b->side.inverse_mass;
-    two.inverse = b->side.inverse;
-    carom_dsym3 vf = cm_impulse_response(&one, &two);
+    carom_dsym3 vf = {0};
+    if (a->dynamic) {
+        one.inverse_mass = a->side.inverse_mass;
+        one.inverse = a->side.inverse;
+        cm_impulse_add_response(&vf, &one);
+    }
+    if (b->dynamic) {
+        two.inverse_mass = b->side.inverse_mass;
+        two.inverse = b->side.inverse;
+        cm_impulse_add_response(&vf, &two);
+    }
     row->force += carried * cm_d3_dot(cm_dsym_mul(&vf, row->normal), row->normal);
 }
 

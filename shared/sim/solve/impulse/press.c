@@ -29,11 +29,16 @@ static void make_axis(const cm_impulse_body *a, const cm_impulse_body *b, carom_
     axis->along = along;
     axis->turn_a = turn_a;
     axis->turn_b = turn_b;
-    axis->spin_a = cm_dsym_mul(&a->side.inverse, turn_a);
-    axis->spin_b = cm_dsym_mul(&b->side.inverse, turn_b);
+    if (a->dynamic) {
+        axis->spin_a = cm_dsym_mul(&a->side.inverse, turn_a);
+    }
+    if (b->dynamic) {
+        axis->spin_b = cm_dsym_mul(&b->side.inverse, turn_b);
+    }
     double k = along.x * along.x * (ia.x + ib.x) + along.y * along.y * (ia.y + ib.y) +
                along.z * along.z * (ia.z + ib.z);
-    k += cm_d3_dot(turn_a, axis->spin_a) + cm_d3_dot(turn_b, axis->spin_b);
+    double spin_a = a->dynamic ? cm_d3_dot(turn_a, axis->spin_a) : 0.0;
+    k += spin_a + (b->dynamic ? cm_d3_dot(turn_b, axis->spin_b) : 0.0);
     axis->mass = k > 1.0e-200 ? 1.0 / k : 0.0;
     axis->impulse = 0.0;
 }
@@ -52,10 +57,14 @@ static carom_dvec3 times(carom_dvec3 a, carom_dvec3 b)
 
 static void push(const cm_impulse_axis *axis, cm_impulse_body *a, cm_impulse_body *b, double j)
 {
-    a->side.v = cm_d3_mad(a->side.v, -j, times(a->side.inverse_mass, axis->along));
-    b->side.v = cm_d3_mad(b->side.v, j, times(b->side.inverse_mass, axis->along));
-    a->side.w = cm_d3_mad(a->side.w, -j, axis->spin_a);
-    b->side.w = cm_d3_mad(b->side.w, j, axis->spin_b);
+    if (a->dynamic) {
+        a->side.v = cm_d3_mad(a->side.v, -j, times(a->side.inverse_mass, axis->along));
+        a->side.w = cm_d3_mad(a->side.w, -j, axis->spin_a);
+    }
+    if (b->dynamic) {
+        b->side.v = cm_d3_mad(b->side.v, j, times(b->side.inverse_mass, axis->along));
+        b->side.w = cm_d3_mad(b->side.w, j, axis->spin_b);
+    }
 }
 
 static void make_normals(const cm_impulse *impulse, const cm_manifold *m, cm_impulse_row *row)
@@ -79,10 +88,14 @@ void cm_impulse_load(cm_impulse *impulse, const cm_manifold *m, const float *las
         cm_impulse_axis *axis = &row->press[i];
         double j = last[i] > 0.0f && axis->mass > 0.0 ? (double)last[i] : 0.0;
         axis->impulse = j;
-        a->load_v = cm_d3_mad(a->load_v, -j, times(a->side.inverse_mass, axis->along));
-        b->load_v = cm_d3_mad(b->load_v, j, times(b->side.inverse_mass, axis->along));
-        a->load_w = cm_d3_mad(a->load_w, -j, axis->spin_a);
-        b->load_w = cm_d3_mad(b->load_w, j, axis->spin_b);
+        if (a->dynamic) {
+            a->load_v = cm_d3_mad(a->load_v, -j, times(a->side.inverse_mass, axis->along));
+            a->load_w = cm_d3_mad(a->load_w, -j, axis->spin_a);
+        }
+        if (b->dynamic) {
+            b->load_v = cm_d3_mad(b->load_v, j, times(b->side.inverse_mass, axis->along));
+            b->load_w = cm_d3_mad(b->load_w, j, axis->spin_b);
+        }
     }
     a->forced = b->forced = true;
 }
@@ -257,11 +270,14 @@ static void add_report(const cm_impulse_axis *axis, cm_impulse_body *a, cm_impul
 static void report(const cm_impulse *impulse, cm_manifold *m, const cm_impulse_row *row)
 {
     cm_impulse_body *a = &impulse->bodies[m->body_a], *b = &impulse->bodies[m->body_b];
+    bool reports = a->reports || b->reports;
     for (uint32_t i = 0; i < m->point_count; i++) {
-        add_report(&row->press[i], a, b);
         m->impulse += (float)row->press[i].impulse;
+        if (reports) {
+            add_report(&row->press[i], a, b);
+        }
     }
-    for (uint32_t k = 0; row->rubs && k < 3; k++) {
+    for (uint32_t k = 0; reports && row->rubs && k < 3; k++) {
         add_report(&row->rub[k], a, b);
     }
 }
@@ -338,6 +354,10 @@ void cm_impulse_separate(const cm_impulse *impulse, const cm_manifold *m, const 
     double j = SEPARATED * sum / count * axis.mass;
     a->shift = cm_d3_mad(a->shift, -j, times(a->side.inverse_mass, n));
     b->shift = cm_d3_mad(b->shift, j, times(b->side.inverse_mass, n));
-    a->twist = cm_d3_mad(a->twist, -j, axis.spin_a);
-    b->twist = cm_d3_mad(b->twist, j, axis.spin_b);
+    if (a->dynamic) {
+        a->twist = cm_d3_mad(a->twist, -j, axis.spin_a);
+    }
+    if (b->dynamic) {
+        b->twist = cm_d3_mad(b->twist, j, axis.spin_b);
+    }
 }

@@ -222,10 +222,12 @@ static cm_d3 slide_velocity(const cm_lcp_step *step, const touch *t, uint32_t k)
     return cm_d3_mad(v, -cm_d3_dot(v, t->normal), t->normal);
 }
 
-// Tangent 1; true where it is where it was, so that last step's forces are a start.
+// Tangent 1; true where it is where it was, so that last step's forces are a start. `sliding`: m/s
+// along it, of what rubs in both directions; else 0.
 static bool find_tangent(const cm_lcp_step *step, const touch *t, uint32_t k, uint32_t point,
-                         cm_d3 *tangent)
+                         cm_d3 *tangent, double *sliding)
 {
+    *sliding = 0.0;
     cm_d3 kept = cm_d3_of(0.0, 0.0, 0.0), across, v = slide_velocity(step, t, k);
     if (point != CM_NONE) {
         kept = cm_d3_from(t->old->tangent[point]);
@@ -238,6 +240,7 @@ static bool find_tangent(const cm_lcp_step *step, const touch *t, uint32_t k, ui
         *tangent = t->axis;
     } else if (speed > SLIDING) {
         *tangent = cm_d3_scale(1.0 / speed, v);
+        *sliding = speed;
     } else if (cm_d3_dot(kept, kept) > 0.5) {
         *tangent = kept;
         return true;
@@ -248,8 +251,11 @@ static bool find_tangent(const cm_lcp_step *step, const touch *t, uint32_t k, ui
     return cm_d3_dot(kept, *tangent) > 0.99;
 }
 
+// Coulomb's friction of what slides is along its slip: across it, a slip v2 beside v is met by
+// mu N v2 / v, a row that slips v / mu N for a newton. As a row that sticks it would take mu N on
+// top, and keep the sliding in the direction that it began in, whatever pulls at it.
 static void add_tangent(cm_lcp_step *step, const touch *t, uint32_t k, uint32_t which, cm_d3 d,
-                        uint32_t normal, double estimate, uint32_t point)
+                        uint32_t normal, double estimate, uint32_t point, double sliding)
 {
     const cm_world_state *state = &step->world->state;
     cm_lcp_row *row = point_row(step, t, k, which, d);
@@ -272,6 +278,9 @@ static void add_tangent(cm_lcp_step *step, const touch *t, uint32_t k, uint32_t 
         row->most = own > 0.0 ? own : row->most;
         row->upper = row->friction * estimate < row->most ? row->friction * estimate : row->most;
         row->lower = -row->upper;
+        if (which == 2 && sliding > 0.0 && row->upper > 0.0) {
+            row->diagonal += sliding / (row->upper * step->h);
+        }
     }
     if (point != CM_NONE) {
         row->lambda = (double)t->old->friction_force[point][which - 1];
@@ -308,13 +317,14 @@ static void add_point(cm_lcp_step *step, const touch *t, uint32_t k)
         return;
     }
     cm_d3 tangent;
-    bool same = find_tangent(step, t, k, point, &tangent);
+    double sliding;
+    bool same = find_tangent(step, t, k, point, &tangent, &sliding);
     contact->tangent[k] = cm_d3_round(tangent);
     double estimate = t->scale * (force > 0.0 ? force : t->weight);
-    add_tangent(step, t, k, 1, tangent, normal, estimate, same ? point : CM_NONE);
+    add_tangent(step, t, k, 1, tangent, normal, estimate, same ? point : CM_NONE, sliding);
     if (t->mode->contact_mode != CAROM_CONTACT_1D) {
         cm_d3 across = cm_d3_cross(t->normal, tangent);
-        add_tangent(step, t, k, 2, across, normal, estimate, same ? point : CM_NONE);
+        add_tangent(step, t, k, 2, across, normal, estimate, same ? point : CM_NONE, sliding);
     }
 }
 

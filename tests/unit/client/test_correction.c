@@ -1,0 +1,205 @@
+// Goal: a correction moves a predicted body no further than the server's value asks for: a
+// quantised number stands for an interval, what lies inside it keeps its very bits, what lies
+// outside goes to the interval's edge, and a view within the tolerance changes nothing. Method: a
+// predictor over a mirror that is made by hand, given a view of a tick that it has saved, and that
+// tick's state looked at afterwards.
+#include "client-sdk/src/predict.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/base/vec.h"
+#include "shared/scene/scene_json.h"
+
+#define STEP (1.0f / 512.0f) // of positions, m
+
+static const char scene_text[] =
+    "{\"carom\": 1, \"name\": \"small\", \"module\": \"sandbox\", \"gravity\": [0, 0, 0],"
+    " \"bodies\": [{\"name\": \"ground\", \"type\": \"static\","
+    "   \"shapes\": [{\"plane\": {\"normal\": [0, 1, 0], \"offset\": -50}}]}]}";
+
+static void *allocate(void *context, size_t size)
+{
+    (void)context;
+    return malloc(size);
+}
+
+static void release(void *context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
+static const carom_allocator memory = {NULL, allocate, release};
+
+typedef struct rig {
+    cm_scene *scene;
+    cm_mirror mirror;
+    cm_mirror_body *bodies;
+    cm_interp interp;
+    cm_input_log log;
+    cm_predictor *p;
+    carom_body_id own;
+    carom_body_state then; // as predicted for the tick of the view
+} rig;
+
+#define VIEW 104u
+#define NOW  107u
+
+// A player's cube, alone in space, predicted from tick 100 to NOW; views of it were none so far.
+static void open_rig(rig *r)
+{
+    memset(r, 0, sizeof *r);
+    cm_scene_error error;
+    cr_assert_eq(cm_scene_from_json(scene_text, strlen(scene_text), &r->scene, &error), CAROM_OK,
+                 "%s %s", error.path, error.message);
+    cm_mirror *m = &r->mirror;
+    m->allocator = &memory;
+    m->scene = r->scene;
+    m->module = cm_module_find("sandbox");
+    cr_assert_eq(cm_game_create(r->scene, m->module, 7, NULL, &m->game), CAROM_OK);
+    m->world = carom_game_world(m->game);
+    m->tick_rate = 60;
+    m->view_rate = 30;
+    cm_game_event event = {.type = CM_EVENT_JOIN, .player = 0, .client_id = 1};
+    cm_tick_input input = {.events = &event, .event_count = 1};
+    cm_game_tick(m->game, &input);
+    r->own = cm_game_player_body(m->game, 0);
+    carom_quat q = cm_quat_normalize((carom_quat){0.1f, 0.2f, 0.3f, 0.9f});
+    carom_vec3 at = cm_vec(1.2345678f, 2.3456789f, -3.4567891f);
+    cr_assert_eq(carom_body_set_pose(m->world, r->own, at, q), CAROM_OK);
+    cr_assert_eq(carom_body_set_velocity(m->world, r->own, cm_vec(0.3f, -0.2f, 0.1f),
+                                         cm_vec(0.5f, 0.7f, -0.9f)),
+                 CAROM_OK);
+    cm_game_set_tick(m->game, 100);
+    m->slots = carom_world_body_slots(m->world);
+    m->bodies = r->bodies = calloc(m->slots, sizeof *r->bodies);
+    m->newest_tick = 100;
+    cr_assert_eq(cm_view_config_make(cm_vec(-64, -64, -64), cm_vec(64, 64, 64), STEP, &m->config),
+                 CAROM_OK);
+    cr_assert(cm_interp_init(&r->interp, &memory, m->slots));
+    r->p = cm_predictor_create(&memory, m, &r->interp, &r->log, 10.0f);
+    cr_assert_not_null(r->p);
+    cm_predictor_refill(r->p, 1.0, 8.0);
+    r->p->news = true;
+    cm_predictor_reconcile(r->p, 100);
+    cm_predictor_refill(r->p, 1.0, 8.0);
+    cm_predictor_advance(r->p, NOW);
+    cr_assert_eq(r->p->tick, NOW);
+    cr_assert(cm_predictor_restore(r->p, VIEW));
+    cr_assert_eq(carom_body_get(r->p->world, r->own, &r->then), CAROM_OK);
+    cr_assert(cm_predictor_restore(r->p, NOW));
+}
+
+static void close_rig(rig *r)
+{
+    cm_predictor_destroy(r->p);
+    cm_interp_free(&r->interp);
+    cm_game_destroy(r->mirror.game);
+    cm_scene_free(r->scene);
+    free(r->bodies);
+}
+
+// The server's view says `pose`; returns what the state of that tick is then. `corrected`: whether
+// anything was.
+static carom_body_state told(rig *r, const cm_view_pose *pose, bool corrected)
+{
+    cm_mirror_body *mine = &r->bodies[r->own.index];
+    *mine = (cm_mirror_body){.pose = *pose, .tick = VIEW, .known = true};
+    mine->pose.has_velocity = true;
+    r->mirror.newest_tick = VIEW;
+    uint64_t before = r->p->stats.reconciles;
+    cm_predictor_refill(r->p, 1.0, 8.0);
+    r->p->news = true;
+    cm_predictor_reconcile(r->p, NOW);
+    cr_assert_eq(r->p->stats.reconciles - before, corrected);
+    cr_assert_eq(r->p->tick, NOW);
+    cr_assert(cm_predictor_restore(r->p, VIEW));
+    carom_body_state state;
+    cr_assert_eq(carom_body_get(r->p->world, r->own, &state), CAROM_OK);
+    return state;
+}
+
+static cm_view_pose pose_of(const carom_body_state *state)
+{
+    return (cm_view_pose){.position = state->position,
+                          .orientation = state->orientation,
+                          .linear_velocity = state->linear_velocity,
+                          .angular_velocity = state->angular_velocity};
+}
+
+static bool same(const void *a, const void *b, size_t size)
+{
+    return memcmp(a, b, size) == 0;
+}
+
+// x of the place is ten steps off and goes to the edge; y and z, the turn and the velocities lie
+// within half a step of what the server says, off its middle, and keep their bits.
+Test(correction, keeps_what_lies_inside_the_interval)
+{
+    rig r;
+    open_rig(&r);
+    cm_view_pose pose = pose_of(&r.then);
+    pose.position = cm_add(pose.position, cm_vec(10.0f * STEP, 0.4f * STEP, -0.3f * STEP));
+    float linear = 0.4f * CM_VIEW_LINEAR_STEP, angular = 0.4f * CM_VIEW_ANGULAR_STEP;
+    pose.linear_velocity = cm_add(pose.linear_velocity, cm_vec(linear, -linear, linear));
+    pose.angular_velocity = cm_add(pose.angular_velocity, cm_vec(-angular, angular, angular));
+    carom_body_state now = told(&r, &pose, true), then = r.then;
+    cr_expect_eq(now.position.x, pose.position.x - 0.5f * STEP, "to the edge: %.9g of %.9g",
+                 (double)now.position.x, (double)pose.position.x);
+    cr_expect_eq(now.position.y, then.position.y);
+    cr_expect_eq(now.position.z, then.position.z);
+    cr_expect(same(&now.orientation, &then.orientation, sizeof now.orientation));
+    cr_expect(same(&now.linear_velocity, &then.linear_velocity, sizeof now.linear_velocity));
+    cr_expect(same(&now.angular_velocity, &then.angular_velocity, sizeof now.angular_velocity));
+    close_rig(&r);
+}
+
+// A velocity that is off: each of its numbers goes to its edge, or stays; the place stays.
+Test(correction, moves_velocities_to_the_edge_alone)
+{
+    rig r;
+    open_rig(&r);
+    cm_view_pose pose = pose_of(&r.then);
+    pose.position = cm_add(pose.position, cm_vec(-0.45f * STEP, 0.45f * STEP, 0.2f * STEP));
+    pose.linear_velocity.y -= 1.0f;
+    pose.angular_velocity.z += 2.0f;
+    carom_body_state now = told(&r, &pose, true), then = r.then;
+    cr_expect(same(&now.position, &then.position, sizeof now.position));
+    cr_expect_eq(now.linear_velocity.y, pose.linear_velocity.y + 0.5f * CM_VIEW_LINEAR_STEP);
+    cr_expect_eq(now.linear_velocity.x, then.linear_velocity.x);
+    cr_expect_eq(now.angular_velocity.z, pose.angular_velocity.z - 0.5f * CM_VIEW_ANGULAR_STEP);
+    cr_expect_eq(now.angular_velocity.y, then.angular_velocity.y);
+    close_rig(&r);
+}
+
+// A turn beyond the tolerance is taken whole, since its intervals are no box; the place stays.
+Test(correction, takes_a_turn_whole)
+{
+    rig r;
+    open_rig(&r);
+    cm_view_pose pose = pose_of(&r.then);
+    pose.orientation =
+        cm_quat_normalize(cm_quat_mul((carom_quat){0.05f, 0.0f, 0.0f, 1.0f}, pose.orientation));
+    pose.position = cm_add(pose.position, cm_vec(0.4f * STEP, 0.0f, 0.0f));
+    carom_body_state now = told(&r, &pose, true);
+    cr_expect_float_eq(now.orientation.x, pose.orientation.x, 1e-6f);
+    cr_expect_float_eq(now.orientation.w, pose.orientation.w, 1e-6f);
+    cr_expect(same(&now.position, &r.then.position, sizeof now.position));
+    close_rig(&r);
+}
+
+// Within the tolerance of an own body (a step, three of velocities) nothing is done at all.
+Test(correction, leaves_what_is_right)
+{
+    rig r;
+    open_rig(&r);
+    cm_view_pose pose = pose_of(&r.then);
+    pose.position = cm_add(pose.position, cm_vec(0.9f * STEP, -0.9f * STEP, 0.9f * STEP));
+    pose.linear_velocity.x += 2.5f * CM_VIEW_LINEAR_STEP;
+    carom_body_state now = told(&r, &pose, false);
+    cr_expect(same(&now.position, &r.then.position, sizeof now.position));
+    cr_expect(same(&now.linear_velocity, &r.then.linear_velocity, sizeof now.linear_velocity));
+    close_rig(&r);
+}
