@@ -86,6 +86,7 @@ void cm_place_shape(const carom_world *world, cm_scratch *scratch, uint32_t slot
 
 // In lanes ---------------------------------------------------------------------------------------
 
+#define FEW           3u // shapes that are sooner placed one at a time
 #define SHAPE_FLOATS  (sizeof(cm_shape) / sizeof(float))
 #define BODY_FLOATS   (sizeof(cm_body) / sizeof(float))
 #define MOTION_FLOATS (sizeof(cm_motion) / sizeof(float))
@@ -198,12 +199,28 @@ static void place_lanes(const carom_world *world, cm_scratch *scratch, const pla
     }
 }
 
+static void place_one(const carom_world *world, cm_scratch *scratch, uint32_t slot, float margin,
+                      float dt)
+{
+    const cm_shape *shape = &cm_shapes(world)[slot];
+    carom_vec3 velocity = cm_motions(world)[shape->body].linear_velocity;
+    cm_place_shape(world, scratch, slot);
+    scratch->bounds[slot] =
+        grown_box(shape, &scratch->places[slot], margin, cm_scale(dt, velocity));
+}
+
 void cm_place_shapes(const carom_world *world, cm_scratch *scratch, const uint32_t *slots,
                      uint32_t count, float margin, float dt)
 {
     placing of;
     for (uint32_t first = 0; first < count; first += CM_LANES) {
         uint32_t used = count - first < CM_LANES ? count - first : CM_LANES;
+        if (used <= FEW) {
+            for (uint32_t i = 0; i < used; i++) {
+                place_one(world, scratch, slots[first + i], margin, dt);
+            }
+            break;
+        }
         for (uint32_t i = 0; i < CM_LANES; i++) {
             uint32_t slot = slots[first + (i < used ? i : used - 1)];
             const cm_shape *shape = &cm_shapes(world)[slot];

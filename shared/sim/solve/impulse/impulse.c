@@ -75,10 +75,13 @@ static carom_dsym3 inverse_of(const carom_world *world, uint32_t slot, uint32_t 
     if (xx == yy && yy == zz && (locks & ~CM_LOCKS_LINEAR) == 0) {
         return (carom_dsym3){1.0 / xx, 1.0 / xx, 1.0 / xx, 0.0, 0.0, 0.0};
     }
-    cm_dquat q = cm_dquat_mul(orientation_of(cm_motions(world)[slot].orientation),
-                              orientation_of(body->inertia_orientation));
+    cm_dquat q = orientation_of(cm_motions(world)[slot].orientation);
+    if (body->inertia_orientation.w != 1.0f) { // else the body's axes are the principal ones
+        q = cm_dquat_mul(q, orientation_of(body->inertia_orientation));
+    }
     carom_dmat3 axes = cm_dmat_from_quat(cm_dquat_unit(q));
-    return locked_inverse(cm_dsym_turn(&axes, &inertia), locks);
+    carom_dsym3 turned = cm_dsym_turn(&axes, &inertia);
+    return locks >> 3 != 0 ? locked_inverse(turned, locks) : cm_dsym_inverse(&turned);
 }
 
 static carom_dvec3 unlocked(uint32_t locks, carom_dvec3 v)
@@ -232,8 +235,10 @@ static void solve(carom_world *world, cm_scratch *scratch)
     if (world->state.model == CAROM_IMPULSE_CIRCLE) {
         cm_impulse_circles(world, scratch, &impulse);
         cm_impulse_act(&impulse, world->state.body_slots);
-    } else {
+    } else if (world->state.contact_count > 0) {
         cm_impulse_collide(world, scratch, &impulse);
+    } else {
+        cm_impulse_act(&impulse, world->state.body_slots);
     }
     cm_report_contacts(world, scratch);
     report_forces(world, &impulse, scratch->round == 0);
