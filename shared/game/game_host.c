@@ -17,6 +17,7 @@
 #include "shared/base/hash.h"
 
 #define WORLD_ALIGNMENT 64u
+#define HITS_MAX        256u // that a module is told of in a tick, the first of them
 
 static void *malloc_allocate(void *context, size_t size)
 {
@@ -335,6 +336,23 @@ static void run_contacts(carom_game *game)
     mark(game, CM_CALLBACK_NONE);
 }
 
+// Taken before any callback ran: those may change the world, which ends the events' life.
+static uint32_t take_hits(carom_game *game, carom_hit_event hits[HITS_MAX])
+{
+    uint32_t count;
+    const carom_hit_event *events = carom_world_hit_events(game->world, &count);
+    count = count < HITS_MAX ? count : HITS_MAX;
+    memcpy(hits, events, count * sizeof *hits);
+    return count;
+}
+
+static void run_hits(carom_game *game, const carom_hit_event *hits, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        game->module->hit(game, &hits[i]);
+    }
+}
+
 void cm_game_tick(carom_game *game, const cm_tick_input *input)
 {
     cm_fpenv saved = cm_fpenv_enter();
@@ -355,9 +373,12 @@ void cm_game_tick(carom_game *game, const cm_tick_input *input)
     carom_world_step(game->world);
     game->ticking = 0;
     game->stepped = 1;
+    carom_hit_event hits[HITS_MAX];
+    uint32_t hit_count = game->module->hit != NULL ? take_hits(game, hits) : 0;
     if (game->module->contact != NULL) {
         run_contacts(game);
     }
+    run_hits(game, hits, hit_count);
     game->stepped = 0;
     cm_past_note(&game->past, game->world);
     cm_game_refresh_public(game);

@@ -94,6 +94,7 @@ static const cm_range RANGES[] = {
     {"Replication", "view_rate", 1, 1000},
     {"Scene", "carom", 0, 4294967295.0},
     {"Scene", "gravity", -1e3, 1e3},
+    {"Scene", "hit_speed", 0, 1e6},
     {"Scene", "tick_rate", 1, 1000},
     {"Shape", "density", 0, 1e6},
     {"Shape", "friction", 0, 100},

@@ -274,6 +274,7 @@ void cm_scene_world_def(const cm_scene *scene, carom_world_def *def)
     }
     def->sleep = message->sleep;
     def->planar = message->planar;
+    def->hit_speed = (float)message->hit_speed;
     if (message->solver != NULL) {
         cm_solver_keys_apply(message->solver, &def->solver);
     }

@@ -23,7 +23,9 @@ bool cm_sim_events_add(cm_sim_events *events, const cm_offline *run)
     const carom_joint_event *breaks = carom_world_joint_events(world, &break_count);
     uint32_t sleep_count = 0;
     const carom_sleep_event *sleeps = carom_world_sleep_events(world, &sleep_count);
-    uint32_t all = count + break_count + sleep_count + emitted_count;
+    uint32_t hit_count = 0;
+    const carom_hit_event *hits = carom_world_hit_events(world, &hit_count);
+    uint32_t all = count + hit_count + break_count + sleep_count + emitted_count;
     if (all > events->capacity - events->count) {
         uint32_t wanted = (events->count + all) * 2;
         cm_sim_event *grown = realloc(events->rows, wanted * sizeof *grown);
@@ -36,6 +38,10 @@ bool cm_sim_events_add(cm_sim_events *events, const cm_offline *run)
     for (uint32_t i = 0; i < count; i++) {
         events->rows[events->count++] =
             (cm_sim_event){.tick = carom_world_tick(world), .event = rows[i]};
+    }
+    for (uint32_t i = 0; i < hit_count; i++) {
+        events->rows[events->count++] =
+            (cm_sim_event){.tick = carom_world_tick(world), .is_hit = true, .hit = hits[i]};
     }
     for (uint32_t i = 0; i < break_count; i++) {
         events->rows[events->count++] =
@@ -155,6 +161,17 @@ static void print_event(FILE *out, const cm_offline *run, const cm_sim_event *ro
         quote_name(run, row->sleep.body, a, sizeof a);
         fprintf(out, "{\"type\": \"%s\", \"tick\": %llu, \"body\": %s}",
                 row->sleep.asleep ? "sleep" : "wake", (unsigned long long)row->tick, a);
+        return;
+    }
+    if (row->is_hit) {
+        quote_name(run, row->hit.body_a, a, sizeof a);
+        quote_name(run, row->hit.body_b, b, sizeof b);
+        fprintf(out, "{\"type\": \"hit\", \"tick\": %llu, \"a\": %s, \"b\": %s",
+                (unsigned long long)row->tick, a, b);
+        print_vec(out, "point", row->hit.point);
+        print_vec(out, "normal", row->hit.normal);
+        fprintf(out, ", \"speed\": %.9g, \"impulse\": %.9g}", (double)row->hit.speed,
+                (double)row->hit.impulse);
         return;
     }
     const carom_contact_event *event = &row->event;

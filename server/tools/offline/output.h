@@ -6,13 +6,14 @@
 
 #include "server/tools/offline/offline.h"
 
-// Contact, break and sleep events of the ticks since the last line, and those that the module
+// Contact, hit, break and sleep events of the ticks since the last line, and those that the module
 // emitted, when they are wanted.
 typedef struct cm_sim_event {
     uint64_t tick;
-    bool is_break, is_sleep, is_game;
+    bool is_break, is_sleep, is_game, is_hit;
     carom_contact_event event; // of none of these
     carom_event game;
+    carom_hit_event hit;
     carom_joint_event broken;
     carom_sleep_event sleep;
 } cm_sim_event;

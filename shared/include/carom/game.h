@@ -70,6 +70,8 @@ typedef struct carom_module {
     void (*tick)(carom_game *game, const carom_player_input *inputs, uint32_t count);
     // After the step, for each shape pair that began or ended touching, in order of shape ids.
     void (*contact)(carom_game *game, const carom_contact_event *event);
+    // After those, for each pair that hit at the scene's hit_speed or faster (carom_hit_event).
+    void (*hit)(carom_game *game, const carom_hit_event *event);
     void (*message)(carom_game *game, uint32_t player, const uint8_t *bytes, uint32_t size);
     // The match ends with this tick: its server drains, or its room is closed. It runs once, after
     // the joins, leaves and messages of a tick of its own, which then goes on as every tick does:

@@ -193,6 +193,9 @@ typedef struct carom_world_def {
     // is turned when created; density is then in kg/m^2. false
     bool planar;
     uint64_t seed; // of the world's random numbers
+    // m/s: pairs that meet as fast or faster are reported (carom_world_hit_events); 0: none are,
+    // and nothing is spent on it. Changes no step.
+    float hit_speed;
     // The hulls that its shapes may be, in ascending order of their ids (carom_hull_sort). The
     // array and the hulls must outlive the world; neither is part of its state.
     const carom_hull *const *hulls;
@@ -517,6 +520,22 @@ typedef struct carom_contact_event {
 // call that changes the world; not saved (a step recomputes them).
 CAROM_API const carom_contact_event *carom_world_contact_events(const carom_world *world,
                                                                 uint32_t *count);
+
+// Two shapes that hit each other.
+typedef struct carom_hit_event {
+    carom_body_id body_a, body_b; // of the shape with the lower slot first
+    carom_shape_id shape_a, shape_b;
+    carom_vec3 point;  // world
+    carom_vec3 normal; // from a to b
+    float speed;       // m/s along the normal, at which they approached before they met
+    float impulse;     // N s, sum over the tick and the points
+} carom_hit_event;
+
+// Pairs that met in the last step at hit_speed (carom_world_def) or faster, ordered by (shape_a,
+// shape_b); none where that is 0. What presses hits nothing; what touches already may hit again. In
+// lcp and volume worlds, whose contacts yield and push for several ticks, a pair hits where it
+// begins to touch, and the impulse is that of this first tick. Scratch, like contact events.
+CAROM_API const carom_hit_event *carom_world_hit_events(const carom_world *world, uint32_t *count);
 
 // A body that fell asleep or woke.
 typedef struct carom_sleep_event {

@@ -120,6 +120,7 @@ static void place(carom_world *world, cm_byte_reader *reader, uint32_t slot,
     world->event_count = 0;
     world->joint_event_count = 0;
     world->sleep_event_count = 0;
+    world->hit_event_count = 0;
 }
 
 static carom_result decode(carom_world *world, const void *bytes, size_t size, carom_body_id *id)

@@ -10,6 +10,7 @@
 #include "shared/sim/solve/report.h"
 
 #include "shared/sim/collide/collide.h"
+#include "shared/sim/solve/hits.h"
 
 static bool is_touching(const cm_manifold *manifold, bool before)
 {
@@ -86,6 +87,9 @@ void cm_report_contacts(carom_world *world, cm_scratch *scratch)
         bool now = kept ? before : is_touching(manifold, before);
         if (before != now) {
             add_event(world, scratch, contact, manifold, now);
+        }
+        if (world->hit_speed > 0.0f && !kept && now && manifold->point_count > 0) {
+            cm_hits_note(world, scratch, contact, manifold, !before);
         }
         contact->touching = now;
         touching += now;

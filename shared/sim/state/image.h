@@ -200,7 +200,7 @@ struct carom_world {
     } room;
     // Bytes of it that stages asked for by themselves (cm_scratch_own).
     struct {
-        uint32_t joint_filter, broadphase, solver;
+        uint32_t joint_filter, broadphase, solver, hits;
     } own;
     cm_world_state state;
     // What a step reports; neither state nor scratch: it cannot influence a step.
@@ -209,6 +209,8 @@ struct carom_world {
     uint32_t event_count;
     uint32_t joint_event_count;
     uint32_t sleep_event_count;
+    uint32_t hit_event_count;
+    float hit_speed; // m/s, of the definition; 0: hits are not looked for
     // 0: as many as the processor has; 1, 4, 8: a test's choice; no bit depends on it.
     uint32_t lanes;
     double (*clock)(void *context);

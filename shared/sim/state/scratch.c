@@ -56,6 +56,7 @@ static size_t walk(const carom_limits *limits, const cm_scratch_own *own, char *
     scratch->joint_partners = take(base, &offset, own->joint_filter);
     scratch->broadphase = take(base, &offset, own->broadphase);
     scratch->solver = take(base, &offset, own->solver);
+    scratch->hits = take(base, &offset, own->hits);
     return offset;
 }
 
@@ -71,7 +72,8 @@ void cm_scratch_map(const carom_world *world, cm_scratch *scratch)
     scratch->old_contact_count = 0;
     scratch->rubbing = scratch->pointers = false;
     scratch->active_count = scratch->sleeping_count = 0;
-    cm_scratch_own own = {world->own.joint_filter, world->own.broadphase, world->own.solver};
+    cm_scratch_own own = {world->own.joint_filter, world->own.broadphase, world->own.solver,
+                          world->own.hits};
     walk(&world->limits, &own, (char *)world + world->offset.scratch, scratch);
 }
 

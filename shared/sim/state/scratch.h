@@ -102,11 +102,12 @@ typedef struct cm_scratch {
     uint32_t *joint_partners; // joint/filter.c
     void *broadphase;         // tree nodes, keys
     void *solver;             // the solver's own
+    void *hits;               // solve/hits.c
 } cm_scratch;
 
 // Bytes that stages ask for beside what follows from the limits; who creates a world asks them.
 typedef struct cm_scratch_own {
-    size_t joint_filter, broadphase, solver;
+    size_t joint_filter, broadphase, solver, hits;
 } cm_scratch_own;
 
 size_t cm_scratch_size(const carom_limits *limits, const cm_scratch_own *own);

@@ -311,5 +311,6 @@ carom_result carom_world_decode(carom_world *world, const void *bytes, size_t si
     world->event_count = 0;
     world->joint_event_count = 0;
     world->sleep_event_count = 0;
+    world->hit_event_count = 0;
     return CAROM_OK;
 }

@@ -150,6 +150,7 @@ carom_result carom_world_restore(carom_world *world, const void *image, size_t s
     world->event_count = 0;
     world->joint_event_count = 0;
     world->sleep_event_count = 0;
+    world->hit_event_count = 0;
     return CAROM_OK;
 }
 

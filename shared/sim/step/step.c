@@ -20,6 +20,7 @@
 #include "shared/base/fpenv.h"
 #include "shared/sim/collide/collide.h"
 #include "shared/sim/joint/joint.h"
+#include "shared/sim/solve/hits.h"
 #include "shared/sim/solve/solver.h"
 #include "shared/sim/step/shadow.h"
 #include "shared/sim/step/sleep.h"
@@ -74,6 +75,9 @@ static void advance(carom_world *world, cm_scratch *scratch)
     uint32_t rounds = solver->rounds ? world->state.substeps : 1;
     for (scratch->round = 0; scratch->round < rounds; scratch->round++) {
         find_contacts(world, scratch, solver);
+        if (world->hit_speed > 0.0f) {
+            cm_hits_begin(world, scratch);
+        }
         double before = told(world), at = cm_clock(world);
         solver->solve(world, scratch);
         if (told(world) == before) {
@@ -88,6 +92,7 @@ CM_FP_BODY static void step(carom_world *world)
     cm_scratch_map(world, &scratch);
     memset(world->stage_s, 0, sizeof world->stage_s);
     world->event_count = 0;
+    world->hit_event_count = 0;
     cm_query_forget(world);
 
     double start = cm_clock(world), at = start;

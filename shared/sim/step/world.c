@@ -6,6 +6,7 @@
 #include "shared/sim/collide/broadphase.h"
 #include "shared/sim/joint/joint.h"
 #include "shared/sim/query/tree.h"
+#include "shared/sim/solve/hits.h"
 #include "shared/sim/solve/solver.h"
 #include "shared/sim/state/check.h"
 #include "shared/sim/state/fields.h"
@@ -67,9 +68,10 @@ static size_t tree_scratch_size(const carom_limits *limits)
 }
 
 // Places the sections; false where the limits are above their maxima or the block above 4 GiB.
-static bool lay_out(const carom_limits *limits, const carom_solver_def *solver, carom_world *world,
-                    size_t *size)
+static bool lay_out(const carom_world_def *def, carom_world *world, size_t *size)
 {
+    const carom_limits *limits = &def->limits;
+    const carom_solver_def *solver = &def->solver;
     if (limits->bodies > CAROM_BODIES_MAX || limits->shapes > CAROM_SHAPES_MAX ||
         limits->joints > CAROM_JOINTS_MAX || limits->contacts > CAROM_CONTACTS_MAX) {
         return false;
@@ -98,6 +100,7 @@ static bool lay_out(const carom_limits *limits, const carom_solver_def *solver, 
         .joint_filter = cm_joint_filter_size(limits),
         .broadphase = tree_scratch_size(limits),
         .solver = cm_solver_of((uint32_t)solver->type)->scratch_size(limits, solver),
+        .hits = cm_hits_size(limits, def->hit_speed),
     };
     uint64_t scratch_size = round_up(cm_scratch_size(limits, &own));
     at += scratch_size;
@@ -109,6 +112,7 @@ static bool lay_out(const carom_limits *limits, const carom_solver_def *solver, 
     world->own.joint_filter = (uint32_t)own.joint_filter;
     world->own.broadphase = (uint32_t)own.broadphase;
     world->own.solver = (uint32_t)own.solver;
+    world->own.hits = (uint32_t)own.hits;
     *size = (size_t)at;
     return true;
 }
@@ -127,12 +131,18 @@ static carom_result check_solver_def(const carom_solver_def *def, carom_error *e
     return CAROM_OK;
 }
 
+static carom_result check_hits(const carom_world_def *def, carom_error *error)
+{
+    CM_FIELD(cm_check_float(def->hit_speed, 0.0f, CAROM_VELOCITY_MAX), "hit_speed", "0 to 1e6 m/s");
+    return CAROM_OK;
+}
+
 size_t carom_world_size(const carom_world_def *def)
 {
     carom_world world;
     size_t size = 0;
     if (def == NULL || check_solver_def(&def->solver, NULL) != CAROM_OK ||
-        !lay_out(&def->limits, &def->solver, &world, &size)) {
+        !lay_out(def, &world, &size)) {
         return 0;
     }
     return size;
@@ -225,6 +235,7 @@ bool carom_check_world(const carom_world_def *def, const carom_findings *to)
     cm_world_state state;
     memset(&state, 0, sizeof state);
     carom_result result = check_solver_def(&def->solver, &error);
+    result = result == CAROM_OK ? check_hits(def, &error) : result;
     if (result == CAROM_OK && carom_world_size(def) == 0) {
         result = check_limits(&def->limits, &error);
     }
@@ -256,7 +267,8 @@ carom_result carom_world_create(const carom_world_def *def, void *memory, size_t
     memset(&header, 0, sizeof header);
     size_t needed = 0;
     CM_TRY(check_solver_def(&def->solver, error));
-    if (!lay_out(&def->limits, &def->solver, &header, &needed)) {
+    CM_TRY(check_hits(def, error));
+    if (!lay_out(def, &header, &needed)) {
         return check_limits(&def->limits, error);
     }
     CM_TRY(check_hulls(def, error));
@@ -270,6 +282,7 @@ carom_result carom_world_create(const carom_world_def *def, void *memory, size_t
     header.size_low = (uint32_t)needed;
     header.layout_hash = cm_layout_hash();
     header.limits = def->limits;
+    header.hit_speed = def->hit_speed;
     header.room.solver = header.state.solver;
     header.room.direct_rows = header.state.direct_rows;
     header.room.segments = header.state.segments;
@@ -344,11 +357,20 @@ const carom_contact_event *carom_world_contact_events(const carom_world *world, 
     return scratch.events;
 }
 
+const carom_hit_event *carom_world_hit_events(const carom_world *world, uint32_t *count)
+{
+    cm_scratch scratch;
+    cm_scratch_map(world, &scratch);
+    *count = world->hit_event_count;
+    return cm_hits(&scratch);
+}
+
 void carom_world_clear_events(carom_world *world)
 {
     world->event_count = 0;
     world->joint_event_count = 0;
     world->sleep_event_count = 0;
+    world->hit_event_count = 0;
 }
 
 void carom_world_stats_get(const carom_world *world, carom_world_stats *stats)

@@ -106,3 +106,46 @@ Test(emit, of_its_tick_within_its_limits_and_no_state)
     cm_game_destroy(game);
     cm_scene_free(scene);
 }
+
+static uint32_t told;
+static float told_speed;
+
+static void hear_hit(carom_game *game, const carom_hit_event *event)
+{
+    const carom_event happened = {.kind = 5, .subjects = {carom_event_body(event->body_b)}};
+    told++;
+    told_speed = event->speed;
+    cr_assert_eq(carom_game_emit(game, &happened), CAROM_OK);
+    (void)carom_body_destroy(carom_game_world(game), event->body_b); // ends the life of the events
+}
+
+// The scene says how fast; two balls, one of them too slow to be told of.
+Test(emit, a_module_is_told_of_hits)
+{
+    static const carom_module hearer = {
+        .abi = CAROM_MODULE_ABI, .version = 1, .name = "hearer", .hit = hear_hit};
+    static const char text[] =
+        "{\"carom\": 1, \"name\": \"hits\", \"hit_speed\": 3, \"bodies\": [{\"type\": \"static\","
+        " \"shapes\": [{\"plane\": {\"normal\": [0, 1, 0], \"offset\": 0}}]}, {\"position\": [0, "
+        "1.5,"
+        " 0], \"shapes\": [{\"sphere\": {\"radius\": 0.5}}]}, {\"position\": [3, 0.6, 0], "
+        "\"shapes\":"
+        " [{\"sphere\": {\"radius\": 0.5}}]}]}";
+    cm_scene *scene;
+    cm_scene_error error;
+    carom_game *game;
+    const cm_tick_input nothing = {0};
+    cr_assert_eq(cm_scene_from_json(text, strlen(text), &scene, &error), CAROM_OK, "%s %s",
+                 error.path, error.message);
+    cr_assert_eq(cm_game_create(scene, &hearer, 1, NULL, &game), CAROM_OK);
+    told = 0;
+    for (int i = 0; i < 60; i++) {
+        cm_game_tick(game, &nothing);
+    }
+    cr_expect_eq(told, 1);
+    cr_expect_float_eq((double)told_speed, 4.43, 0.2); // sqrt(2 g), of a fall of 1 m
+    cr_expect(!carom_body_is_valid(carom_game_world(game), (carom_body_id){1, 1}));
+    cr_expect(carom_body_is_valid(carom_game_world(game), (carom_body_id){2, 1}));
+    cm_game_destroy(game);
+    cm_scene_free(scene);
+}
