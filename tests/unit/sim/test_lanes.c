@@ -1,11 +1,13 @@
 // Goal: the number of lanes changes no bit. Method: the golden worlds stepped with one, four and
 // eight lanes (where the processor has them) beside each other, hashes compared every tick; a heap
-// on one body, whose contacts outnumber the colours; and a hub, whose joints do.
+// on one body, whose contacts outnumber the colours; a hub, whose joints do; and a block of
+// bodies of the soft solver that lanes fill beside one that they do not.
 #include "tests/unit/sim/golden_scenes.h"
 
 #include "shared/sim/state/image.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
 
 #define WIDTHS 3u
 #define HEAP   60u
@@ -50,6 +52,66 @@ Test(lanes, any_width_gives_the_same_bits)
 {
     for (uint32_t i = 0; i < CM_GOLDEN_SCENES; i++) {
         compare_widths(&cm_golden_scenes[i]);
+    }
+}
+
+// Body i of eight far apart: round and long ones, forced, turned and damped, or left alone.
+static carom_body_id add_flier(cm_rig *rig, uint32_t i, bool is_plain, uint32_t locks)
+{
+    carom_body_def body = carom_default_body_def();
+    carom_shape_def shape = carom_default_shape_def();
+    float x = (float)(i + 1);
+    body.position = cm_vec(20.0f * x, 3.0f, -x);
+    body.orientation = cm_quat_normalize((carom_quat){0.1f * x, 0.3f, -0.05f * x, 1.0f});
+    body.linear_velocity = cm_vec(1.0f, -x, 0.3f);
+    body.angular_velocity = cm_vec(0.2f * x, 3.0f, -1.0f);
+    body.gravity_scale = 0.1f * x;
+    body.axis_locks = locks;
+    shape.type = CAROM_SHAPE_BOX;
+    shape.half_extents = cm_vec(0.5f, is_plain || i % 3 == 0 ? 0.5f : 0.1f * x, 0.5f);
+    if (!is_plain) {
+        body.force = cm_vec(x, 2.0f, -3.0f * x);
+        body.torque = i % 2 == 0 ? cm_vec(0.4f, -x, 0.2f) : body.torque;
+        body.linear_damping = i % 4 == 1 ? 0.3f : 0.0f;
+        body.angular_damping = i % 4 == 2 ? 0.2f : 0.0f;
+    }
+    return cm_rig_body(rig, &body, &shape);
+}
+
+static void push(cm_rig *rig, carom_body_id body, uint32_t i, bool is_plain)
+{
+    carom_vec3 none = {0.0f, 0.0f, 0.0f};
+    carom_vec3 torque = is_plain ? none : cm_vec(0.0f, 30.0f, (float)i);
+    carom_body_apply_force(rig->world, body, cm_vec(500.0f, 70.0f, (float)i), torque);
+}
+
+Test(lanes, a_block_at_once_is_its_bodies_one_by_one)
+{
+    for (int is_plain = 0; is_plain < 2; is_plain++) {
+        carom_world_def def = cm_rig_def(8);
+        cm_rig at_once = cm_rig_open(&def, 0), one_by_one = cm_rig_open(&def, 0);
+        cm_rig *rigs[2] = {&at_once, &one_by_one};
+        for (uint32_t k = 0; k < 2; k++) {
+            carom_body_id bodies[8];
+            for (uint32_t i = 0; i < 8; i++) {
+                // One body with a locked axis, and no lanes are filled.
+                uint32_t locks = k == 1 && i == 7 ? CAROM_LOCK_X : 0;
+                bodies[i] = add_flier(rigs[k], i, is_plain, locks);
+            }
+            for (uint32_t tick = 0; tick < 30; tick++) {
+                for (uint32_t i = 0; i < 8; i++) {
+                    push(rigs[k], bodies[i], i, is_plain);
+                }
+                cm_rig_step(rigs[k], 1);
+            }
+        }
+        for (uint32_t i = 0; i < 7; i++) {
+            cr_assert_eq(memcmp(&cm_motions(at_once.world)[i], &cm_motions(one_by_one.world)[i],
+                                sizeof(cm_motion)),
+                         0, "body %u, plain %d", i, is_plain);
+        }
+        cm_rig_close(&at_once);
+        cm_rig_close(&one_by_one);
     }
 }
 
