@@ -165,16 +165,19 @@ static void room_clock(carom_client *client, const cm_control *control)
     cm_client_clock_rate(&client->clock, control->rate_permille);
 }
 
-// Said once. Commits that views told before count as well: the server knows best.
-static void not_durable(carom_client *client, const cm_control *control)
+// Commits that views told before count as well: the server knows best.
+static void take_durability(carom_client *client, const cm_control *control)
 {
     if (client->mirror == NULL) {
         cm_client_end(client, CAROM_REASON_MALFORMED);
         return;
     }
-    client->mirror->durability = CAROM_DURABILITY_LOST;
+    client->mirror->durability = control->durability;
     client->mirror->durable_tick = control->tick;
-    cm_client_log(client, CAROM_LOG_WARNING, "the match is not durable after tick %llu",
+    bool lost = control->durability == CAROM_DURABILITY_LOST;
+    cm_client_log(client, lost ? CAROM_LOG_WARNING : CAROM_LOG_INFO,
+                  lost ? "the match is not durable after tick %llu"
+                       : "the match is durable again, from tick %llu on",
                   (unsigned long long)control->tick);
 }
 
@@ -226,8 +229,8 @@ void cm_client_handle(carom_client *client, const cm_control *control)
     case CM_CONTROL_PLAYERS:
         take_players(client, control);
         break;
-    case CM_CONTROL_NOT_DURABLE:
-        not_durable(client, control);
+    case CM_CONTROL_DURABILITY:
+        take_durability(client, control);
         break;
     case CM_CONTROL_HELLO:
         cm_client_end(client, CAROM_REASON_MALFORMED);

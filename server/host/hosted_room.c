@@ -72,7 +72,8 @@ static carom_result open_record(cm_hosted_room *room, const cm_hosted_room_def *
         return CAROM_OK;
     }
     cm_room_record record = {.store = def->store,
-                             .match_id = def->match_id,
+                             .match_id =
+                                 def->live != NULL ? def->live->info.match_id : def->match_id,
                              .started_unix_ms = def->started_unix_ms,
                              .keyframe_s = def->keyframe_s,
                              .room = room->name,
@@ -159,6 +160,52 @@ static uint64_t read_clock(const cm_hosted_room *room)
     return room->clock_us != NULL ? room->clock_us(room->user) : 0;
 }
 
+// Who has a slot after a confirmed tick, as joins of it; false where somebody who was there has
+// given it back since, so that another tick has to be taken.
+static bool list_joins(const cm_hosted_room *room, uint64_t tick,
+                       cm_game_event joins[CAROM_PLAYERS_MAX], uint32_t *count)
+{
+    const carom_game *game = cm_room_game_at(cm_hosted_room_room(room), tick);
+    *count = 0;
+    for (uint32_t player = 0; game != NULL && player < CAROM_PLAYERS_MAX; player++) {
+        const cm_session *session = cm_roster_session(&room->roster, player);
+        bool has_slot = session != NULL && session->join_tick <= tick;
+        if (has_slot != cm_game_player_present(game, player)) {
+            return false;
+        }
+        if (has_slot) {
+            joins[(*count)++] = (cm_game_event){
+                .type = CM_EVENT_JOIN, .player = player, .client_id = session->client_id};
+        }
+    }
+    return game != NULL;
+}
+
+// Their names and addresses are in the file before.
+static void tell_persons(cm_hosted_room *room, const cm_game_event *joins, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const cm_client *member = room->roster.members[joins[i].player];
+        char address[CM_HOST_ADDRESS_MAX] = "";
+        if (member != NULL) {
+            cm_host_address(room->host, member->peer, address);
+        }
+        cm_room_loop_person(room->loop, joins[i].client_id,
+                            cm_roster_session(&room->roster, joins[i].player)->name, address);
+    }
+}
+
+// A recording that failed goes on in another file, from a tick that is settled.
+static void go_on(cm_hosted_room *room, const cm_history_slot *slot)
+{
+    cm_game_event joins[CAROM_PLAYERS_MAX];
+    uint32_t count;
+    if (list_joins(room, slot->tick, joins, &count) &&
+        cm_room_loop_go_on(room->loop, slot, joins, count)) {
+        tell_persons(room, joins, count);
+    }
+}
+
 // The process's log, in the name of the room.
 static cm_log log_of(const cm_hosted_room *room, const cm_log *log)
 {
@@ -200,6 +247,9 @@ static void confirm(cm_hosted_room *room, bool all)
 {
     const cm_history_slot *slot;
     while ((slot = cm_room_loop_confirm(room->loop, all)) != NULL) {
+        if (!all && cm_room_loop_wants_to_go_on(room->loop)) {
+            go_on(room, slot);
+        }
         cm_publisher_messages(room->publisher, slot, &room->roster);
         for (uint32_t i = 0; i < slot->happened_count; i++) {
             log_event(room, &slot->happened[i]);

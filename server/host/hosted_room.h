@@ -17,7 +17,8 @@ typedef struct cm_hosted_room_def {
     const char *name;           // copied; at most CAROM_ROOM_NAME_MAX bytes
     const cm_scene *scene;      // kept by the caller
     const carom_module *module; // NULL: the one built in that the scene names
-    uint64_t seed, match_id;
+    uint64_t seed;
+    uint64_t match_id; // of its tickets, and of its first file
     uint32_t max_players, rewind_ms, grace_ms, input_rate, keyframe_s;
     uint32_t view_rate, budget_kbit; // 0: the scene's
     const cm_live_match *live;       // to go on with; NULL: a new match

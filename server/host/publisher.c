@@ -564,7 +564,8 @@ void cm_publisher_durable(cm_publisher *p, carom_durability durability, uint64_t
                           const cm_roster *roster)
 {
     cm_client *const *members = roster->members;
-    bool lost = durability == CAROM_DURABILITY_LOST && p->durability != CAROM_DURABILITY_LOST;
+    // It failed, or goes on in a new file; what it was at first is in the welcomes.
+    bool other = p->durability != CAROM_DURABILITY_NONE && durability != p->durability;
     bool news = durability != p->durability || tick != p->durable_tick;
     p->durability = durability;
     p->durable_tick = tick;
@@ -572,8 +573,9 @@ void cm_publisher_durable(cm_publisher *p, carom_durability durability, uint64_t
         meet(p, roster);
         send_all_due(p, roster);
     }
-    if (lost) {
-        cm_control control = {.type = CM_CONTROL_NOT_DURABLE, .tick = tick};
+    if (other) {
+        cm_control control = {
+            .type = CM_CONTROL_DURABILITY, .durability = durability, .tick = tick};
         tell_all(p, &control, members);
     }
 }

@@ -45,7 +45,8 @@ uint64_t cm_publisher_frame(cm_publisher *publisher, cm_room *room, const cm_ros
 // The room's clock runs at another rate: said to all, and to whoever is welcomed later.
 void cm_publisher_clock(cm_publisher *publisher, uint32_t rate_permille, const cm_roster *roster);
 // How the match is kept, and up to which tick: before the frame. Views and welcomes tell it; that
-// it is lost is said at once. Messages of ticks up to there go out; all, where nothing is kept.
+// it is lost, or goes on after that, is said at once. Messages of ticks up to there go out; all,
+// where nothing is kept.
 void cm_publisher_durable(cm_publisher *publisher, carom_durability durability, uint64_t tick,
                           const cm_roster *roster);
 // Once a second: warns of what was left out.

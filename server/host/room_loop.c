@@ -7,9 +7,11 @@
 #include <stdlib.h>
 
 #include "shared/base/assert.h"
+#include "shared/base/hash.h"
 
 #define SECOND_US  1000000u
-#define DEBT_TICKS 3u // and 20 ms of them
+#define DEBT_TICKS 3u       // and 20 ms of them
+#define TRY_US     5000000u // between two tries to go on with a recording that failed
 
 struct cm_room_loop {
     cm_room *room;
@@ -18,7 +20,10 @@ struct cm_room_loop {
     uint32_t tick_rate, keyframe_s;
     cm_store *store; // NULL: not recorded
     cm_match_handle match;
-    cm_arrivals *arrivals; // NULL: not recorded
+    uint64_t origin, started_unix_ms; // of the match
+    const char *name;                 // of the room; NULL or "": none
+    uint64_t try_us;                  // when a recording that failed goes on; 0: it has not failed
+    cm_arrivals *arrivals;            // NULL: not recorded
     uint64_t (*clock_us)(void *user);
     void *user;
 
@@ -85,7 +90,7 @@ carom_result cm_room_loop_create(const cm_room_loop_def *def, cm_room_loop **out
         return CAROM_ERROR_MEMORY;
     }
     loop->scene = def->scene;
-    loop->seed = def->seed;
+    loop->seed = def->live != NULL ? def->live->info.seed : def->seed;
     loop->clock_us = def->clock_us;
     loop->user = def->user;
     loop->origin_us = loop->now_us = def->now_us;
@@ -168,20 +173,27 @@ static carom_result resume_record(cm_room_loop *loop, const cm_room_record *reco
     return cm_store_resume(record->store, record->match_id, live->info.ticks, &loop->match);
 }
 
+static cm_match_def match_def(const cm_room_loop *loop)
+{
+    const carom_module *module = cm_game_module(cm_room_game(loop->room));
+    return (cm_match_def){.scene = loop->scene,
+                          .rules = module,
+                          .module = module->name,
+                          .module_version = module->version,
+                          .seed = loop->seed,
+                          .started_unix_ms = loop->started_unix_ms,
+                          .room = loop->name};
+}
+
 carom_result cm_room_loop_record(cm_room_loop *loop, const cm_room_record *record, char *error,
                                  size_t error_size)
 {
     CM_ASSERT(loop->store == NULL &&
               cm_room_tick(loop->room) == (record->live != NULL ? record->live->info.ticks : 0));
-    const carom_module *module = cm_game_module(cm_room_game(loop->room));
-    cm_match_def def = {.match_id = record->match_id,
-                        .scene = loop->scene,
-                        .rules = module,
-                        .module = module->name,
-                        .module_version = module->version,
-                        .seed = loop->seed,
-                        .started_unix_ms = record->started_unix_ms,
-                        .room = record->room};
+    loop->started_unix_ms = record->started_unix_ms;
+    loop->name = record->room;
+    cm_match_def def = match_def(loop);
+    def.match_id = record->match_id;
     // As far as the inbox reaches: back to what may be rewound, and a second ahead.
     loop->arrivals = cm_arrivals_create(cm_room_window(loop->room) + loop->tick_rate + 2);
     if (loop->arrivals == NULL) {
@@ -198,6 +210,10 @@ carom_result cm_room_loop_record(cm_room_loop *loop, const cm_room_record *recor
     }
     loop->store = record->store;
     loop->keyframe_s = record->keyframe_s;
+    loop->origin = record->match_id;
+    if (record->live != NULL && record->live->info.origin != 0) {
+        loop->origin = record->live->info.origin;
+    }
     if (record->live == NULL) {
         cm_tick_input none = {NULL, 0, NULL, 0};
         cm_store_tick(loop->store, loop->match, 0, cm_room_hash(loop->room), &none);
@@ -234,14 +250,47 @@ const cm_history_slot *cm_room_loop_confirm(cm_room_loop *loop, bool all)
     return slot;
 }
 
+bool cm_room_loop_wants_to_go_on(const cm_room_loop *loop)
+{
+    return loop->try_us > 0 && loop->now_us >= loop->try_us;
+}
+
+bool cm_room_loop_go_on(cm_room_loop *loop, const cm_history_slot *slot, const cm_game_event *joins,
+                        uint32_t count)
+{
+    size_t size;
+    cm_match_status status;
+    cm_hash id = cm_hash_begin(loop->origin);
+    cm_hash_u64(&id, slot->tick);
+    loop->try_us = loop->now_us + TRY_US;
+    const uint8_t *keyframe = cm_room_encode(loop->room, slot->tick, &size);
+    if (keyframe == NULL) {
+        return false;
+    }
+    cm_store_status(loop->store, loop->match, &status);
+    cm_match_def def = match_def(loop);
+    def.match_id = cm_hash_end(&id);
+    def.parent = status.match_id;
+    def.origin = loop->origin;
+    def.gap_to = slot->tick;
+    return cm_store_go_on(loop->store, loop->match, &def, slot->hash, keyframe, size, joins,
+                          count) == CAROM_OK;
+}
+
 void cm_room_loop_joined(cm_room_loop *loop, uint32_t player, uint64_t client_id, const char *name,
                          const char *address)
 {
     if (loop->store != NULL) {
         cm_arrivals_open(loop->arrivals, player);
-        cm_store_personal(loop->store, loop->match, client_id, "name", name);
-        cm_store_personal(loop->store, loop->match, client_id, "address", address);
+        cm_room_loop_person(loop, client_id, name, address);
     }
+}
+
+void cm_room_loop_person(cm_room_loop *loop, uint64_t client_id, const char *name,
+                         const char *address)
+{
+    cm_store_personal(loop->store, loop->match, client_id, "name", name);
+    cm_store_personal(loop->store, loop->match, client_id, "address", address);
 }
 
 void cm_room_loop_arrived(cm_room_loop *loop, uint32_t player, uint64_t tick, int64_t lead,
@@ -259,7 +308,7 @@ void cm_room_loop_refused(cm_room_loop *loop, uint32_t player)
     }
 }
 
-carom_durability cm_room_loop_durable(const cm_room_loop *loop, uint64_t *tick)
+carom_durability cm_room_loop_durable(cm_room_loop *loop, uint64_t *tick)
 {
     *tick = 0;
     if (loop->store == NULL) {
@@ -268,6 +317,7 @@ carom_durability cm_room_loop_durable(const cm_room_loop *loop, uint64_t *tick)
     cm_match_status status;
     cm_store_status(loop->store, loop->match, &status);
     *tick = status.committed_tick;
+    loop->try_us = status.durable ? 0 : loop->try_us == 0 ? loop->now_us + TRY_US : loop->try_us;
     return !status.durable ? CAROM_DURABILITY_LOST
            : status.power  ? CAROM_DURABILITY_POWER
                            : CAROM_DURABILITY_PROCESS;

@@ -44,15 +44,18 @@ typedef struct cm_room_record {
     cm_store *store;
     uint64_t match_id, started_unix_ms;
     uint32_t keyframe_s;       // between two keyframes
-    const char *room;          // its name; NULL or "": none
+    const char *room;          // its name; NULL or "": none; kept by the caller
     const cm_live_match *live; // recorded in its own file, with its id; NULL: a new match
 } cm_room_record;
 carom_result cm_room_loop_record(cm_room_loop *loop, const cm_room_record *record, char *error,
                                  size_t error_size);
 
-// What the record is told besides: who joined (the texts can be erased from it), how an input that
+// What the record is told besides: who joined (the texts can be erased from it; `person` tells them
+// again, after it went on in another file), how an input that
 // the room took came, and one that it refused. Nothing where nothing is recorded.
 void cm_room_loop_joined(cm_room_loop *loop, uint32_t player, uint64_t client_id, const char *name,
+                         const char *address);
+void cm_room_loop_person(cm_room_loop *loop, uint64_t client_id, const char *name,
                          const char *address);
 void cm_room_loop_arrived(cm_room_loop *loop, uint32_t player, uint64_t tick, int64_t lead,
                           bool is_late, uint32_t cost);
@@ -60,9 +63,16 @@ void cm_room_loop_refused(cm_room_loop *loop, uint32_t player);
 
 cm_room *cm_room_loop_room(const cm_room_loop *loop);
 cm_match_handle cm_room_loop_match(const cm_room_loop *loop);
+// The match is not durable any more, and it is time to try again (every few seconds, after what was
+// confirmed last): recording goes on in a new file, which says where it comes from. `joins`: who is
+// there after that tick, ascending players.
+bool cm_room_loop_wants_to_go_on(const cm_room_loop *loop);
+// False: not now.
+bool cm_room_loop_go_on(cm_room_loop *loop, const cm_history_slot *slot, const cm_game_event *joins,
+                        uint32_t count);
 // How the match is kept, and the newest tick that is: what has an effect outside the server, and
 // must not be taken back, waits for it.
-carom_durability cm_room_loop_durable(const cm_room_loop *loop, uint64_t *tick);
+carom_durability cm_room_loop_durable(cm_room_loop *loop, uint64_t *tick);
 
 // Time at which a tick is due, us.
 uint64_t cm_room_loop_due(const cm_room_loop *loop, uint64_t tick);

@@ -275,7 +275,9 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char 
                               .scene = from->scene,
                               .module = from->module,
                               .seed = config->room_seed > 0 ? (uint64_t)config->room_seed : drawn,
-                              .match_id = live != NULL ? live->info.match_id : match_id,
+                              .match_id = live == NULL             ? match_id
+                                          : live->info.origin != 0 ? live->info.origin
+                                                                   : live->info.match_id,
                               .max_players = most,
                               .rewind_ms = (uint32_t)config->rewind_ms,
                               .grace_ms = (uint32_t)config->grace_ms,

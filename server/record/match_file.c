@@ -25,17 +25,23 @@ typedef struct meta_key {
     const char *name;
     meta_kind kind;
     size_t offset, size; // in cm_match_info
+    bool is_optional;
 } meta_key;
 
-#define META(kind, member)                                                                         \
+#define META_ROW(kind, member, is_optional)                                                        \
     {                                                                                              \
-#member, kind, offsetof(cm_match_info, member), sizeof(((cm_match_info *)0)->member)       \
+#member, kind, offsetof(cm_match_info, member), sizeof(((cm_match_info *)0)->member),      \
+            is_optional                                                                            \
     }
+#define META(kind, member)    META_ROW(kind, member, false)
+#define META_IF(kind, member) META_ROW(kind, member, true)
 
 // In their order in the file, which is that of the chain.
 static const meta_key meta_keys[] = {
     META(META_TEXT, engine_text),
     META(META_U32, engine_version),
+    META_IF(META_NUMBER, gap_from),
+    META_IF(META_NUMBER, gap_to),
     META(META_HEX, layout_hash),
     META(META_HEX, match_id),
     META(META_TEXT, module),
@@ -43,14 +49,15 @@ static const meta_key meta_keys[] = {
     META(META_TEXT, module_file),
     META(META_TEXT, module_source),
     META(META_U32, module_version),
-    META(META_NAME, room), // files of the first days have none
+    META_IF(META_HEX, origin),
+    META_IF(META_HEX, parent),
+    META_IF(META_NAME, room), // files of the first days have none
     META(META_HEX, seed),
     META(META_TEXT, sign_key),
     META(META_NUMBER, started_unix_ms),
     META(META_U32, tick_rate),
 };
 
-#define META_ROOM 9
 #define META_KEYS (sizeof meta_keys / sizeof meta_keys[0])
 
 // Head
@@ -84,6 +91,16 @@ static bool is_hex(const char *text, size_t digits)
 static bool is_module_hash(const char *text)
 {
     return text[0] == '\0' || is_hex(text, CM_MODULE_HASH_TEXT - 1);
+}
+
+// None of its four numbers, or all.
+static bool is_seam(const cm_match_info *info)
+{
+    if (info->parent == 0) {
+        return info->origin == 0 && info->gap_from == 0 && info->gap_to == 0;
+    }
+    return info->origin != 0 && info->parent != info->match_id && info->origin != info->match_id &&
+           info->gap_from > 0 && info->gap_from <= info->gap_to;
 }
 
 // The value as text, which is what the chain holds, and in `info`.
@@ -134,7 +151,7 @@ static carom_result read_meta_rows(cm_match_file *file, sqlite3_stmt *rows, cm_m
             return cm_match_db_wrong(&file->db, "meta", error);
         }
         bool read = code == SQLITE_ROW && cm_column_text(rows, 0, name, sizeof name);
-        if (read && i == META_ROOM && strcmp(name, meta_keys[i].name) > 0) {
+        while (read && meta_keys[i].is_optional && strcmp(name, meta_keys[i].name) > 0) {
             i++;
         }
         if (!read || strcmp(name, meta_keys[i].name) != 0) {
@@ -153,6 +170,11 @@ static carom_result read_meta_rows(cm_match_file *file, sqlite3_stmt *rows, cm_m
     if (file->info.tick_rate < 1 || file->info.tick_rate > 1000) {
         return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "meta: tick_rate: %u, expected 1 to 1000",
                               file->info.tick_rate);
+    }
+    if (!is_seam(&file->info)) {
+        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
+                              "meta: parent, origin, gap_from, gap_to: expected none of them, or "
+                              "other matches and two ticks in order");
     }
     if (!is_module_hash(file->info.module_file) || !is_module_hash(file->info.module_source)) {
         return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
@@ -245,8 +267,9 @@ static carom_result check_ticks(cm_match_file *file, cm_match_error *error)
             file->info.leaves += tick.input.events[i].type == CM_EVENT_LEAVE;
         }
     }
-    if (result == CAROM_ERROR_NOT_FOUND && file->next_tick == 0) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "ticks: no row, expected tick 0");
+    if (result == CAROM_ERROR_NOT_FOUND && file->next_tick == file->info.gap_to) {
+        return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "ticks: no row, expected tick %llu",
+                              (unsigned long long)file->next_tick);
     }
     cm_match_rewind(file);
     return result == CAROM_ERROR_NOT_FOUND ? CAROM_OK : result;
@@ -286,10 +309,18 @@ static carom_result check_keyframe(cm_match_file *file, sqlite3_stmt *row, uint6
     uint64_t tick = (uint64_t)sqlite3_column_int64(row, 0), base = 0;
     bool alone = sqlite3_column_type(row, 1) == SQLITE_NULL;
     const char *type = (const char *)sqlite3_column_text(row, 2);
-    if (tick == 0 || tick > file->info.ticks) {
+    uint64_t least = file->info.gap_to > 0 ? file->info.gap_to : 1;
+    if (tick < least || tick > file->info.ticks) {
         return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                              "keyframes: row %lld: expected a tick of the match, 1 to %llu",
-                              (long long)tick, (unsigned long long)file->info.ticks);
+                              "keyframes: row %lld: expected a tick of the match, %llu to %llu",
+                              (long long)tick, (unsigned long long)least,
+                              (unsigned long long)file->info.ticks);
+    }
+    if (file->info.gap_to > 0 && last == 0 && tick != least) {
+        return cm_match_wrong(
+            error, CAROM_ERROR_CORRUPT,
+            "keyframes: row %llu: expected one of tick %llu, with which it begins",
+            (unsigned long long)tick, (unsigned long long)least);
     }
     if (type == NULL || strcmp(type, "blob") != 0) {
         return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
@@ -326,6 +357,9 @@ static carom_result check_keyframes(cm_match_file *file, cm_match_error *error)
     }
     if (result == CAROM_OK && code != SQLITE_DONE) {
         result = cm_match_db_wrong(&file->db, "keyframes", error);
+    } else if (result == CAROM_OK && file->info.gap_to > 0 && file->info.keyframes == 0) {
+        result = cm_match_wrong(error, CAROM_ERROR_CORRUPT,
+                                "keyframes: none, expected the one with which it begins");
     }
     sqlite3_finalize(rows);
     return result;
@@ -494,6 +528,7 @@ static carom_result open_head(const char *path, cm_match_file **out, cm_match_er
     file->info.bytes = bytes_of(path);
     carom_result result = cm_match_db_open(path, &file->db, &file->info.format, error);
     result = result == CAROM_OK ? read_meta(file, error) : result;
+    file->next_tick = file->info.gap_to;
     return result == CAROM_OK ? read_scene(file, error) : result;
 }
 

@@ -23,6 +23,10 @@ typedef struct cm_match_info {
     uint64_t seed;
     uint64_t started_unix_ms;
     uint32_t tick_rate;
+    // Where it goes on from a match whose recording failed: that one; the first of the two; and the
+    // ticks from `gap_from` to `gap_to`, of which nothing is kept but the state after the last. Its
+    // own first tick is gap_to. All 0: it begins with tick 0.
+    uint64_t parent, origin, gap_from, gap_to;
     uint64_t ticks;                       // last committed tick
     uint64_t inputs;                      // changes of inputs recorded
     uint64_t input_bytes, keyframe_bytes; // as packed
@@ -58,10 +62,11 @@ void cm_match_info_get(const cm_match_file *file, cm_match_info *info);
 // The scene, owned by the file. NULL only where another engine recorded it and this one refuses it.
 const cm_scene *cm_match_scene(const cm_match_file *file);
 
-// Ticks in order from tick 0. Valid until the next call. CAROM_ERROR_NOT_FOUND at the end.
+// Ticks in order from the first (info.gap_to: that one is a state, and its joins say who is there).
+// Valid until the next call. CAROM_ERROR_NOT_FOUND at the end.
 carom_result cm_match_next(cm_match_file *file, cm_recorded_tick *tick, cm_match_error *error);
 
-// Back to before `tick`, which cm_match_next gives next; 0 is the start.
+// Back to before `tick`, which cm_match_next gives next; or to the start.
 void cm_match_seek(cm_match_file *file, uint64_t tick);
 
 // The tick of the last keyframe at `tick` or before. CAROM_ERROR_NOT_FOUND where there is none.

@@ -2,6 +2,7 @@
 #include "server/record/match_meta.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "shared/base/assert.h"
 #include "shared/sim/inspect.h"
@@ -31,24 +32,44 @@ static void number_row(cm_meta_row *row, const char *key, uint64_t value)
     snprintf(row->text, sizeof row->text, "%llu", (unsigned long long)(value & INT64_MAX));
 }
 
-void cm_meta_rows(const cm_match_def *def, const char *sign_key, cm_meta_row rows[CM_META_ROWS])
+uint32_t cm_meta_rows(const cm_match_def *def, const char *sign_key,
+                      cm_meta_row rows[CM_META_ROWS_MAX])
 {
     const carom_module *module = def->rules != NULL ? def->rules : cm_module_find(def->module);
     CM_ASSERT(module != NULL); // the store has started a game with it
     carom_world_def world;
     cm_scene_world_def(def->scene, &world);
-    text_row(&rows[0], "engine_text", "carom, commit " CAROM_COMMIT);
-    number_row(&rows[1], "engine_version", CAROM_ENGINE_VERSION);
-    hex_row(&rows[2], "layout_hash", cm_layout_hash());
-    hex_row(&rows[3], "match_id", def->match_id);
-    text_row(&rows[4], "module", def->module);
-    number_row(&rows[5], "module_abi", module->abi);
-    text_row(&rows[6], "module_file", cm_module_file_hash(module));
-    text_row(&rows[7], "module_source", module->source != NULL ? module->source : "");
-    number_row(&rows[8], "module_version", def->module_version);
-    text_row(&rows[9], "room", def->room != NULL ? def->room : "");
-    hex_row(&rows[10], "seed", def->seed);
-    text_row(&rows[11], "sign_key", sign_key);
-    number_row(&rows[12], "started_unix_ms", def->started_unix_ms);
-    number_row(&rows[13], "tick_rate", world.tick_rate);
+    cm_meta_row *row = rows;
+    text_row(row++, "engine_text", "carom, commit " CAROM_COMMIT);
+    number_row(row++, "engine_version", CAROM_ENGINE_VERSION);
+    if (def->parent != 0) {
+        number_row(row++, "gap_from", 0);
+        number_row(row++, "gap_to", def->gap_to);
+    }
+    hex_row(row++, "layout_hash", cm_layout_hash());
+    hex_row(row++, "match_id", def->match_id);
+    text_row(row++, "module", def->module);
+    number_row(row++, "module_abi", module->abi);
+    text_row(row++, "module_file", cm_module_file_hash(module));
+    text_row(row++, "module_source", module->source != NULL ? module->source : "");
+    number_row(row++, "module_version", def->module_version);
+    if (def->parent != 0) {
+        hex_row(row++, "origin", def->origin);
+        hex_row(row++, "parent", def->parent);
+    }
+    text_row(row++, "room", def->room != NULL ? def->room : "");
+    hex_row(row++, "seed", def->seed);
+    text_row(row++, "sign_key", sign_key);
+    number_row(row++, "started_unix_ms", def->started_unix_ms);
+    number_row(row++, "tick_rate", world.tick_rate);
+    return (uint32_t)(row - rows);
+}
+
+void cm_meta_set_gap_from(cm_meta_row *rows, uint32_t count, uint64_t gap_from)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(rows[i].key, "gap_from") == 0) {
+            number_row(&rows[i], "gap_from", gap_from);
+        }
+    }
 }

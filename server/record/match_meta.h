@@ -4,7 +4,7 @@
 
 #include "server/record/store.h"
 
-#define CM_META_ROWS 14u
+#define CM_META_ROWS_MAX 18u
 
 typedef struct cm_meta_row {
     const char *key;
@@ -12,7 +12,10 @@ typedef struct cm_meta_row {
     char text[72];
 } cm_meta_row;
 
-// `sign_key`: its public half as text, or "".
-void cm_meta_rows(const cm_match_def *def, const char *sign_key, cm_meta_row rows[CM_META_ROWS]);
+// Returns how many. `sign_key`: its public half as text, or "".
+uint32_t cm_meta_rows(const cm_match_def *def, const char *sign_key,
+                      cm_meta_row rows[CM_META_ROWS_MAX]);
+// Of a match that goes on from another: the first tick of the gap, once it is known.
+void cm_meta_set_gap_from(cm_meta_row *rows, uint32_t count, uint64_t gap_from);
 
 #endif

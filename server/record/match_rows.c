@@ -34,6 +34,11 @@ carom_result cm_cursor_step(cm_match_file *file, cm_cursor *cursor, cm_match_err
     return CAROM_OK;
 }
 
+static bool is_at_start(const cm_match_file *file)
+{
+    return file->next_tick <= file->info.gap_to;
+}
+
 carom_result cm_cursor_open(cm_match_file *file, cm_cursor *cursor, const char *table,
                             const char *sql, cm_match_error *error)
 {
@@ -43,9 +48,9 @@ carom_result cm_cursor_open(cm_match_file *file, cm_cursor *cursor, const char *
         return cm_match_db_wrong(&file->db, table, error);
     }
     if (sqlite3_bind_parameter_count(cursor->query) > 0) {
-        // From the start there is no bound: a row before tick 0 is a fault to be seen.
+        // From the start there is no bound: a row before the first tick is a fault to be seen.
         sqlite3_bind_int64(cursor->query, 1,
-                           file->next_tick > 0 ? (sqlite3_int64)file->next_tick : INT64_MIN);
+                           is_at_start(file) ? INT64_MIN : (sqlite3_int64)file->next_tick);
     }
     return cm_cursor_step(file, cursor, error);
 }
@@ -62,7 +67,8 @@ void cm_match_rewind(cm_match_file *file)
     cm_cursor_close(&file->events);
     cm_cursor_close(&file->inputs);
     cm_cursor_close(&file->packs);
-    file->next_tick = file->pack_end = 0;
+    file->next_tick = file->info.gap_to;
+    file->pack_end = 0;
     file->pack_row = 0;
     if (file->pack != NULL) {
         cm_record_pack_clear(file->pack);
@@ -72,7 +78,7 @@ void cm_match_rewind(cm_match_file *file)
 void cm_match_seek(cm_match_file *file, uint64_t tick)
 {
     cm_match_rewind(file);
-    file->next_tick = tick;
+    file->next_tick = tick > file->next_tick ? tick : file->next_tick;
 }
 
 static carom_result enter_pack(cm_match_file *file, cm_match_error *error);
@@ -130,7 +136,7 @@ static uint32_t event_type(const char *name)
 static carom_result take_resumed(cm_match_file *file, cm_recorded_tick *tick, cm_match_error *error)
 {
     sqlite3_stmt *row = file->events.query;
-    if (tick->tick == 0 || tick->resumed || tick->input.event_count > 0 ||
+    if (tick->tick == file->info.gap_to || tick->resumed || tick->input.event_count > 0 ||
         sqlite3_column_type(row, 3) != SQLITE_NULL || sqlite3_column_type(row, 4) != SQLITE_NULL ||
         sqlite3_column_type(row, 5) != SQLITE_NULL) {
         return wrong_event(error, tick->tick, 0, "resumed: expected number 0 and nothing else");
@@ -187,6 +193,24 @@ static carom_result take_event(cm_match_file *file, uint32_t number, uint32_t fi
     return CAROM_OK;
 }
 
+// The first tick is a state: after the start of the scene, where nobody is there, or after a gap,
+// where its joins say who is.
+static carom_result check_first(const cm_match_file *file, uint32_t count, cm_match_error *error)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const cm_game_event *event = &file->event_list[i];
+        if (file->info.gap_to == 0) {
+            return wrong_event(error, 0, 0, "tick 0 is the scene after start, expected no event");
+        }
+        if (event->type != CM_EVENT_JOIN || event->size > 0 ||
+            (i > 0 && event->player <= file->event_list[i - 1].player)) {
+            return wrong_event(error, file->info.gap_to, i,
+                               "expected joins of those who are there, by player");
+        }
+    }
+    return CAROM_OK;
+}
+
 static carom_result take_events(cm_match_file *file, cm_recorded_tick *tick, cm_match_error *error)
 {
     carom_result result = CAROM_OK;
@@ -202,8 +226,8 @@ static carom_result take_events(cm_match_file *file, cm_recorded_tick *tick, cm_
             result = cm_cursor_step(file, &file->events, error);
         }
     }
-    if (result == CAROM_OK && tick->tick == 0 && input->event_count > 0) {
-        return wrong_event(error, 0, 0, "tick 0 is the scene after start, expected no event");
+    if (result == CAROM_OK && tick->tick == file->info.gap_to) {
+        result = check_first(file, input->event_count, error);
     }
     input->events = file->event_list;
     return result;
@@ -249,7 +273,7 @@ static carom_result take_pack(cm_match_file *file, cm_match_error *error)
 // After a seek: the pack that began before the next tick.
 static carom_result enter_pack(cm_match_file *file, cm_match_error *error)
 {
-    if (file->next_tick == 0 || !file->packs.has_row || file->packs.tick >= file->next_tick) {
+    if (is_at_start(file) || !file->packs.has_row || file->packs.tick >= file->next_tick) {
         return CAROM_OK;
     }
     carom_result result = take_pack(file, error);
@@ -307,9 +331,10 @@ static carom_result take_inputs(cm_match_file *file, cm_recorded_tick *tick, cm_
         tick->input.input_count = found->input_count;
         tick->arrivals = found->arrivals;
         tick->arrival_count = found->arrival_count;
-        if (tick->tick == 0) {
+        if (tick->tick == file->info.gap_to) {
             return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                                  "inputs: row 0: tick 0 is the scene after start, expected none");
+                                  "inputs: row %llu: the first tick is a state, expected none",
+                                  (unsigned long long)tick->tick);
         }
     }
     return result;

@@ -46,7 +46,7 @@ carom_result cm_cursor_open(cm_match_file *file, cm_cursor *cursor, const char *
 carom_result cm_cursor_step(cm_match_file *file, cm_cursor *cursor, cm_match_error *error);
 void cm_cursor_close(cm_cursor *cursor);
 
-// Back to tick 0, everything closed.
+// Back to the first tick, everything closed.
 void cm_match_rewind(cm_match_file *file);
 
 #endif

@@ -22,7 +22,6 @@
 #include "server/record/match_format.h"
 #include "server/record/chain.h"
 #include "server/record/column.h"
-#include "server/record/match_meta.h"
 #include "server/record/sign_key.h"
 
 #define KEYFRAME_RUN 16u
@@ -156,30 +155,20 @@ static void put_meta_row(cm_match_writer *writer, sqlite3_stmt *put, const cm_me
     cm_chain_meta(&writer->chain, row->key, row->text);
 }
 
-static void put_meta(cm_match_writer *writer, const cm_match_def *def)
+static void put_meta(cm_match_writer *writer, const cm_match_start *start)
 {
-    cm_meta_row rows[CM_META_ROWS];
-    char key[CM_SIGN_KEY_TEXT];
-    cm_sign_key_text(writer->has_secret ? writer->secret : NULL, key);
-    cm_meta_rows(def, key, rows);
     sqlite3_stmt *put = prepare(writer, "INSERT INTO meta(key, value) VALUES(?1, ?2)");
-    for (size_t i = 0; i < CM_META_ROWS; i++) {
-        put_meta_row(writer, put, &rows[i]);
+    for (uint32_t i = 0; i < start->meta_count; i++) {
+        put_meta_row(writer, put, &start->meta[i]);
     }
     sqlite3_finalize(put);
 }
 
-static void put_scene(cm_match_writer *writer, const cm_scene *scene)
+static void put_scene(cm_match_writer *writer, const uint8_t *bytes, size_t size)
 {
     sqlite3_stmt *put = prepare(writer, "INSERT INTO scene(id, packed) VALUES(0, ?1)");
-    size_t size = cm_scene_packed_size(scene);
     size_t packed_size = 0;
-    uint8_t *bytes = malloc(size > 0 ? size : 1);
-    uint8_t *packed = NULL;
-    if (bytes != NULL) {
-        cm_scene_pack(scene, bytes);
-        packed = cm_record_compress(bytes, size, NULL, 0, &packed_size);
-    }
+    uint8_t *packed = cm_record_compress(bytes, size, NULL, 0, &packed_size);
     if (packed == NULL) {
         fail_memory(writer);
     } else if (!writer->failed) {
@@ -189,7 +178,6 @@ static void put_scene(cm_match_writer *writer, const cm_scene *scene)
     }
     sqlite3_finalize(put);
     free(packed);
-    free(bytes);
 }
 
 // The pragma answers with the mode that it is in, not with an error, where it could not be set.
@@ -241,6 +229,7 @@ static void prepare_all(cm_match_writer *writer)
 static void write_head(cm_match_writer *writer, const cm_match_writer_def *def)
 {
     char sql[128];
+    const cm_match_start *start = def->start;
     set_up(writer, def->durability_power);
     begin(writer);
     snprintf(sql, sizeof sql, "PRAGMA application_id=%d; PRAGMA user_version=%d",
@@ -250,11 +239,19 @@ static void write_head(cm_match_writer *writer, const cm_match_writer_def *def)
     CM_MATCH_SCHEMA(CREATE)
 #undef CREATE
     cm_chain_start(&writer->chain);
-    put_meta(writer, def->match);
-    put_scene(writer, def->match->scene);
+    put_meta(writer, start);
+    put_scene(writer, start->scene, start->scene_size);
     prepare_all(writer);
-    cm_recorded_tick tick = {.tick = 0, .hash = def->hash_0};
+    cm_recorded_tick tick = {.tick = start->tick, .hash = start->hash};
+    tick.input.events = start->joins;
+    tick.input.event_count = start->join_count;
     cm_match_writer_tick(writer, &tick);
+    if (start->tick > 0) {
+        cm_match_writer_keyframe(writer, start->keyframe, start->keyframe_size);
+        if (writer->base_tick != start->tick && !writer->failed) {
+            refuse(writer, "the state with which the file begins cannot be kept");
+        }
+    }
     cm_match_writer_commit(writer);
 }
 

@@ -4,25 +4,38 @@
 #ifndef CM_SERVER_RECORD_MATCH_WRITER_H
 #define CM_SERVER_RECORD_MATCH_WRITER_H
 
-#include "server/record/store.h"
+#include "server/record/match_meta.h"
 
 typedef struct cm_match_writer cm_match_writer;
 
+// With what a file begins. For the call.
+typedef struct cm_match_start {
+    cm_meta_row meta[CM_META_ROWS_MAX];
+    uint32_t meta_count;
+    const uint8_t *scene; // packed
+    size_t scene_size;
+    uint64_t tick, hash; // the first, 0 where it goes on from no other; after it
+    // Of another first tick: who is there, ascending players, and its state.
+    const cm_game_event *joins;
+    uint32_t join_count;
+    const uint8_t *keyframe;
+    size_t keyframe_size;
+} cm_match_start;
+
 typedef struct cm_match_writer_def {
-    const cm_match_def *match;
-    uint64_t hash_0;       // of tick 0
+    const cm_match_start *start;
     bool durability_power; // fsync each commit
     const uint8_t *secret; // of CM_KEY_BYTES, to sign with; NULL: unsigned
 } cm_match_writer_def;
 
-// Makes the file (an existing one is refused) and commits its head and tick 0. The error is put
+// Makes the file (an existing one is refused) and commits its head and first tick. The error is put
 // into `error` as text for people.
 carom_result cm_match_writer_open(const char *path, const cm_match_writer_def *def,
                                   cm_match_writer **writer, char *error, size_t error_size);
 
 // Opens a file that was never ended, to go on after its last committed tick; what was not committed
-// is gone. The chain goes on from its value there, and the next tick is written as resumed. Of the
-// def match and hash_0 are not used. CAROM_ERROR_STATE: the match has ended, or is signed by
+// is gone. The chain goes on from its value there, and the next tick is written as resumed. The
+// def's start is not used. CAROM_ERROR_STATE: the match has ended, or is signed by
 // another key than `secret`; a file without a signature stays so.
 carom_result cm_match_writer_resume(const char *path, const cm_match_writer_def *def,
                                     cm_match_writer **writer, char *error, size_t error_size);

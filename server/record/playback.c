@@ -86,6 +86,26 @@ static carom_result compare(const cm_playback *playback, const cm_recorded_tick 
                           (unsigned long long)hash);
 }
 
+// The game and the rows, at a keyframe's tick.
+static carom_result jump(cm_playback *playback, uint64_t at, cm_match_error *error)
+{
+    const uint8_t *bytes;
+    size_t size;
+    cm_recorded_tick tick;
+    carom_result result = cm_match_keyframe(playback->file, at, &at, &bytes, &size, error);
+    if (result == CAROM_OK && (cm_game_decode(playback->game, bytes, size) != CAROM_OK ||
+                               carom_game_tick(playback->game) != at)) {
+        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
+                              "keyframes: row %llu: packed: no state of this scene at that tick",
+                              (unsigned long long)at);
+    }
+    if (result == CAROM_OK) {
+        cm_match_seek(playback->file, at);
+        result = cm_match_next(playback->file, &tick, error);
+    }
+    return result == CAROM_OK ? compare(playback, &tick, error) : result;
+}
+
 carom_result cm_playback_restart(cm_playback *playback, cm_match_error *error)
 {
     cm_recorded_tick tick;
@@ -95,6 +115,9 @@ carom_result cm_playback_restart(cm_playback *playback, cm_match_error *error)
                                          playback->file->info.seed, NULL, &playback->game);
     if (result != CAROM_OK) {
         return cm_match_wrong(error, result, "scene: row 0: %s", carom_result_text(result));
+    }
+    if (playback->file->info.gap_to > 0) {
+        return jump(playback, playback->file->info.gap_to, error);
     }
     cm_match_seek(playback->file, 0);
     result = cm_match_next(playback->file, &tick, error);
@@ -165,33 +188,15 @@ carom_result cm_playback_next(cm_playback *playback, cm_match_error *error)
     return result;
 }
 
-// The game and the rows, at a keyframe's tick.
-static carom_result jump(cm_playback *playback, uint64_t at, cm_match_error *error)
-{
-    const uint8_t *bytes;
-    size_t size;
-    cm_recorded_tick tick;
-    carom_result result = cm_match_keyframe(playback->file, at, &at, &bytes, &size, error);
-    if (result == CAROM_OK && (cm_game_decode(playback->game, bytes, size) != CAROM_OK ||
-                               carom_game_tick(playback->game) != at)) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                              "keyframes: row %llu: packed: no state of this scene at that tick",
-                              (unsigned long long)at);
-    }
-    if (result == CAROM_OK) {
-        cm_match_seek(playback->file, at);
-        result = cm_match_next(playback->file, &tick, error);
-    }
-    return result == CAROM_OK ? compare(playback, &tick, error) : result;
-}
-
 carom_result cm_playback_seek(cm_playback *playback, uint64_t tick, cm_match_error *error)
 {
     uint64_t now = carom_game_tick(playback->game), keyframe = 0;
-    if (tick > playback->file->info.ticks) {
-        return cm_match_wrong(
-            error, CAROM_ERROR_ARGUMENT, "no tick %llu, expected one of the match, 0 to %llu",
-            (unsigned long long)tick, (unsigned long long)playback->file->info.ticks);
+    const cm_match_info *info = &playback->file->info;
+    if (tick > info->ticks || tick < info->gap_to) {
+        return cm_match_wrong(error, CAROM_ERROR_ARGUMENT,
+                              "no tick %llu, expected one of the match, %llu to %llu",
+                              (unsigned long long)tick, (unsigned long long)info->gap_to,
+                              (unsigned long long)info->ticks);
     }
     carom_result result = cm_match_keyframe_before(playback->file, tick, &keyframe, error);
     if (result == CAROM_ERROR_NOT_FOUND) {

@@ -33,9 +33,15 @@ static void hand_over(replay *run, cm_crew *crew)
     cm_stretch_keyframe keyframe;
     cm_recorded_tick tick;
     cm_match_error error = {""};
-    bool has = false, goes_on = true;
+    bool has = run->info.gap_to > 0, goes_on = true;
     carom_result result = CAROM_OK;
-    for (uint64_t from = 1; goes_on && result == CAROM_OK; from = keyframe.tick + 1) {
+    if (has) { // the reader has seen to it that there is one of that tick
+        result = cm_match_keyframe(run->file, run->info.gap_to, &keyframe.tick, &keyframe.bytes,
+                                   &keyframe.size, &error);
+        has = result == CAROM_OK || !cm_crew_begin(crew, NULL);
+    }
+    for (uint64_t from = run->info.gap_to + 1; goes_on && result == CAROM_OK;
+         from = keyframe.tick + 1) {
         goes_on = cm_crew_begin(crew, has ? &keyframe : NULL);
         result = goes_on ? cm_match_keyframe(run->file, from, &keyframe.tick, &keyframe.bytes,
                                              &keyframe.size, &error)
@@ -76,6 +82,9 @@ static carom_result take_outcome(replay *run, cm_stretch_outcome *outcome, const
     outcome->report.proof = report->proof;
     outcome->report.complete = report->complete;
     outcome->report.other_module_file = report->other_module_file;
+    outcome->report.parent = report->parent;
+    outcome->report.gap_from = report->gap_from;
+    outcome->report.gap_to = report->gap_to;
     *report = outcome->report;
     report->states_written =
         states != NULL && report->diverged &&
@@ -130,6 +139,9 @@ carom_result cm_replay_verify(const char *path, const cm_replay_options *options
         return result;
     }
     cm_match_info_get(run.file, &run.info);
+    report->parent = run.info.parent;
+    report->gap_from = run.info.gap_from;
+    report->gap_to = run.info.gap_to;
     // What cannot be read by the proof cannot be read by the simulation either.
     result = cm_match_prove(run.file, options->public_key, &report->proof, &report->error);
     report->complete = report->proof.complete;

@@ -15,6 +15,7 @@ typedef struct cm_replay_report {
     bool complete;          // the file holds how the match ended, and the proof bears it out
     bool stopped;           // by the progress function
     bool other_module_file; // of the same source: said, and nothing more
+    uint64_t parent, gap_from, gap_to; // as in cm_match_info: nothing is said of the ticks before
     bool diverged;
     uint64_t diverged_tick, recorded_hash, replayed_hash; // of a keyframe: its state's
     // The first difference in the state at the next keyframe: tick, body, field, both values. Empty

@@ -29,6 +29,8 @@ typedef struct cm_match_def {
     uint64_t started_unix_ms;
     const carom_module *rules; // NULL: the built-in module of that name
     const char *room;          // its name; NULL or "": none
+    // Of one that goes on from another, cm_store_go_on; else 0.
+    uint64_t parent, origin, gap_to;
 } cm_match_def;
 
 typedef enum cm_match_end {
@@ -46,11 +48,14 @@ typedef struct cm_match_status {
     uint64_t bytes;          // written so far
     uint64_t committed_tick; // newest tick that a committed transaction holds
     uint64_t queued_bytes;
-    uint64_t dropped;    // ticks and keyframes left out since the match is not durable
-    bool durable;        // false after an I/O error or an overfull queue; never true again
-    bool power;          // committed ticks survive a power cut too
-    char error[160];     // why not durable
-    char unindexed[160]; // why the catalogue does not have it as it is; ""
+    uint64_t dropped;  // ticks and keyframes left out since the match is not durable
+    bool durable;      // false after an I/O error or an overfull queue; see cm_store_go_on
+    bool power;        // committed ticks survive a power cut too
+    char error[160];   // why not durable
+    uint64_t match_id; // of the file that is written now
+    uint32_t gaps;     // times that it went on in another file
+    uint64_t gap_from, gap_to, parent; // the last of them, as in cm_match_info
+    char unindexed[160];               // why the catalogue does not have it as it is; ""
 } cm_match_status;
 
 // A match in the store, by value; 0 is none.
@@ -84,6 +89,15 @@ void cm_store_tick(cm_store *store, cm_match_handle match, uint64_t tick, uint64
 // How the inputs of the tick came that is handed over next: ascending players.
 void cm_store_arrivals(cm_store *store, cm_match_handle match, const cm_arrival *arrivals,
                        uint32_t count);
+// After a failure: recording goes on in a new file (def->match_id; parent: the status's match_id),
+// after the confirmed tick def->gap_to, whose state is `keyframe`; the ticks since the last
+// committed one are lost. `joins`: who is there, ascending players. The next tick handed over is
+// the one after it. Asynchronous: the match is durable again once the file is there, and where that
+// fails it stays as it is, for another try. CAROM_ERROR_STATE: it is durable, has ended, or another
+// try is under way; CAROM_ERROR_FULL: the queue is.
+carom_result cm_store_go_on(cm_store *store, cm_match_handle match, const cm_match_def *def,
+                            uint64_t hash, const void *keyframe, size_t keyframe_size,
+                            const cm_game_event *joins, uint32_t join_count);
 // What identifies a person and the simulation never sees: kind "name" or "address". Each
 // becomes a row that can be erased without breaking the proof.
 void cm_store_personal(cm_store *store, cm_match_handle match, uint64_t client_id, const char *kind,
@@ -96,8 +110,8 @@ void cm_store_keyframe(cm_store *store, cm_match_handle match, uint64_t tick, co
                        size_t size);
 // Writes how it ended and checkpoints to one file. Asynchronous as all else.
 void cm_store_end(cm_store *store, cm_match_handle match, cm_match_end end);
-// Lives as long as the store.
-const char *cm_store_path(const cm_store *store, cm_match_handle match);
+// Of the file that is written now. Lives as long as the store.
+const char *cm_store_path(cm_store *store, cm_match_handle match);
 void cm_store_status(cm_store *store, cm_match_handle match, cm_match_status *status);
 
 // Unthreaded: writes everything queued. Threaded: wakes the thread.

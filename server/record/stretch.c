@@ -91,7 +91,7 @@ bool cm_stretch_tick(cm_stretch *s, const cm_recorded_tick *tick)
     if (s->out.result != CAROM_OK && s->out.result != CAROM_ERROR_DIVERGED) {
         return false;
     }
-    if (tick->tick > 0) {
+    if (tick->tick > carom_game_tick(s->game)) { // else it is the state with which a match begins
         carom_result result = cm_playback_check_inputs(s->game, tick, &s->out.report.error);
         if (result != CAROM_OK) {
             // The difference came before it, and is what there is to say.

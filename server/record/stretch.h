@@ -37,7 +37,8 @@ typedef struct cm_stretch_outcome {
 carom_result cm_stretch_create(const cm_stretch_def *def, cm_stretch **stretch);
 void cm_stretch_destroy(cm_stretch *stretch);
 
-// `start` NULL: the scene after start, and tick 0 is the first to come.
+// `start` NULL: the scene after start, and tick 0 is the first to come. Of a match that begins
+// after a gap the tick of its first keyframe comes too; it is compared.
 void cm_stretch_begin(cm_stretch *stretch, const cm_stretch_keyframe *start);
 // The next tick. False: nothing more has to come. A difference is remembered and the ticks go on,
 // so that the keyframe at the end can name it.

@@ -201,8 +201,9 @@ static bool is_valid(const cm_control *c)
         return true;
     case CM_CONTROL_PLAYERS:
         return players_are_valid(c);
-    case CM_CONTROL_NOT_DURABLE:
-        return c->tick <= UINT32_MAX;
+    case CM_CONTROL_DURABILITY:
+        return c->tick <= UINT32_MAX && c->durability >= CAROM_DURABILITY_PROCESS &&
+               c->durability <= CAROM_DURABILITY_LOST;
     case CM_CONTROL_EVENTS:
         return events_are_valid(c);
     }
@@ -383,7 +384,7 @@ static carom_result encode_small(const cm_control *c, const carom_allocator *all
     Carom__GameMessage game = CAROM__GAME_MESSAGE__INIT;
     Carom__RoomClock clock = CAROM__ROOM_CLOCK__INIT;
     Carom__Goodbye goodbye = CAROM__GOODBYE__INIT;
-    Carom__NotDurable not_durable = CAROM__NOT_DURABLE__INIT;
+    Carom__Durability durability = CAROM__DURABILITY__INIT;
     Carom__Events events = CAROM__EVENTS__INIT;
     if (c->type == CM_CONTROL_REFUSED) {
         message.refused = &refused;
@@ -398,9 +399,10 @@ static carom_result encode_small(const cm_control *c, const carom_allocator *all
     } else if (c->type == CM_CONTROL_ROOM_CLOCK) {
         message.room_clock = &clock;
         clock.rate_permille = c->rate_permille;
-    } else if (c->type == CM_CONTROL_NOT_DURABLE) {
-        message.not_durable = &not_durable;
-        not_durable.tick = c->tick;
+    } else if (c->type == CM_CONTROL_DURABILITY) {
+        message.durability = &durability;
+        durability.tick = c->tick;
+        durability.durability = (uint32_t)c->durability;
     } else if (c->type == CM_CONTROL_EVENTS) {
         message.events = &events;
         events.tick = c->tick;
@@ -582,8 +584,9 @@ static bool take_fields(const Carom__Control *message, cm_control *c)
     case CM_CONTROL_GOODBYE:
         c->reason = reason_of(message->goodbye->reason);
         break;
-    case CM_CONTROL_NOT_DURABLE:
-        c->tick = message->not_durable->tick;
+    case CM_CONTROL_DURABILITY:
+        c->tick = message->durability->tick;
+        c->durability = (carom_durability)message->durability->durability;
         break;
     case CM_CONTROL_EVENTS:
         c->tick = message->events->tick;

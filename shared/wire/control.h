@@ -21,7 +21,7 @@ typedef enum cm_control_type {
     CM_CONTROL_ROOM_CLOCK,
     CM_CONTROL_GOODBYE,
     CM_CONTROL_PLAYERS,
-    CM_CONTROL_NOT_DURABLE,
+    CM_CONTROL_DURABILITY,
     CM_CONTROL_EVENTS,
 } cm_control_type;
 
@@ -66,9 +66,9 @@ typedef struct cm_control {
     cm_bytes ticket;          // welcome; empty: none, and then no key either
     cm_bytes ticket_key;      // welcome: CM_KEY_BYTES
     uint32_t grace_ms;        // welcome
-    carom_durability durability; // welcome
+    carom_durability durability; // welcome, durability
     uint64_t durable_tick;       // welcome
-    uint64_t tick;               // welcome, world_change, game_message, not_durable, events
+    uint64_t tick;               // welcome, world_change, game_message, durability, events
     const cm_bytes *spawned;     // world_change
     uint32_t spawned_count;
     const carom_body_id *gone; // world_change

@@ -5,6 +5,8 @@
 # for its two clients; that it is not durable any more, and from which tick on, is said within a tick
 # in the log, in the status and to the clients; and the file opens, on that full disk, to a prefix
 # that verifies and reaches what was said to be recorded.
+# Then the same on a disk that has space again after a second: recording goes on in another file, which
+# says where it comes from and what is missing, and the clients hear that what they do is durable.
 # Method: the log says at which tick it noticed; status lines come every 100 ms and at once when
 # something failed. Skipped, with a word, where this user may not mount a tmpfs.
 set -u
@@ -45,35 +47,44 @@ number() { # KEY TEXT FILE
 . tests/crash/common.sh
 has_failed() { grep -qs '"event":"recording failed"' "$log"; }
 
-log=$folder/log
-"$carom" serve --insecure --listen 127.0.0.1:0 --matches "$disk/matches" --scene "$scene" \
-    --status-interval-ms 100 --keyframe-s 1 >"$log" 2>&1 &
-server=$!
-wait_until is_listening || fail "the server did not listen: $(tail -1 "$log")"
-address=$(sed -n 's/^listening on //p' "$log" | head -1)
-"$carom" bots --connect "$address" --count 2 --seconds 12 >"$folder/bots" 2>&1 &
-bots=$!
-wait_until has_failed || fail "a disk of $size KiB was not full within a minute"
-wait "$bots"
-well=$?
-bots=
-kill -INT "$server"
-wait "$server"
-status=$?
-server=
+has_gone_on() { grep -qs '"event":"recording goes on"' "$log"; }
 
+begin() { # SECONDS
+    log=$folder/log
+    "$carom" serve --insecure --listen 127.0.0.1:0 --matches "$disk/matches" --scene "$scene" \
+        --status-interval-ms 100 --keyframe-s 1 >"$log" 2>&1 &
+    server=$!
+    wait_until is_listening || fail "the server did not listen: $(tail -1 "$log")"
+    address=$(sed -n 's/^listening on //p' "$log" | head -1)
+    "$carom" bots --connect "$address" --count 2 --seconds "$1" >"$folder/bots" 2>&1 &
+    bots=$!
+    wait_until has_failed || fail "a disk of $size KiB was not full within a minute"
+}
+
+end() {
+    wait "$bots"
+    well=$?
+    bots=
+    kill -INT "$server"
+    wait "$server"
+    status=$?
+    server=
+    [ "$well" -eq 0 ] || fail "clients did not stay: $(cat "$folder/bots")"
+    [ "$status" -eq 1 ] || fail "the server ended with status $status, expected 1"
+}
+
+begin 12
+end
 noticed=$(number tick '"event":"recording failed"' "$log")
 recorded=$(number recorded_tick '"event":"recording failed"' "$log")
 said=$(number tick '"durable":false' "$log")
 seen=$(number server_tick '"durability":"lost"' "$folder/bots")
 told=$(number durable_tick '"durability":"lost"' "$folder/bots")
-[ "$well" -eq 0 ] || fail "clients did not stay: $(cat "$folder/bots")"
 [ "$recorded" -gt 60 ] || fail "nothing was recorded before: $recorded"
 [ "$said" -ge "$noticed" ] && [ "$said" -le $((noticed + 1)) ] ||
     fail "noticed at tick $noticed, the status says so at tick $said"
 [ "$told" -eq "$recorded" ] || fail "recorded up to tick $recorded, clients were told $told"
 [ "$seen" -gt $((noticed + 60)) ] || fail "noticed at tick $noticed, clients saw no more than $seen"
-[ "$status" -eq 1 ] || fail "the server ended with status $status, expected 1"
 grep -q 'not durable: ' "$log" || fail "the last words do not say that it is not durable"
 
 file=$(ls "$disk"/matches/*.match)
@@ -82,4 +93,31 @@ ticks=$(echo "$verified" | sed -n 's/^verified \([0-9]*\) ticks, .*consistent, c
 [ "${ticks:-0}" -ge "$recorded" ] || fail "recorded up to tick $recorded, verified: $verified"
 echo "full_disk: $size KiB full at tick $noticed, recorded up to $recorded, verified up to ${ticks:-0}," \
     "played on to $seen, $failed failed"
+
+rm -rf "$disk/matches"
+mount -o "remount,size=$((6 * size))k" "$disk"
+head -c $((5 * size * 1024)) /dev/zero >"$disk/ballast"
+begin 18
+noticed=$(number tick '"event":"recording failed"' "$log")
+recorded=$(number recorded_tick '"event":"recording failed"' "$log")
+sleep 1
+rm "$disk/ballast"
+wait_until has_gone_on || fail "recording does not go on after there is space again"
+from=$(number gap_from '"event":"recording goes on"' "$log")
+to=$(number gap_to '"event":"recording goes on"' "$log")
+end
+[ "$from" -eq $((recorded + 1)) ] && [ "$to" -gt "$noticed" ] ||
+    fail "recorded up to tick $recorded, noticed at $noticed, the gap is said to be $from to $to"
+second=$(grep -l . "$disk"/matches/*.match | while read -r file; do
+    "$carom" match info "$file" | grep -q '"goes_on_from"' && echo "$file"
+done)
+[ -n "$second" ] || fail "no file says that it goes on from another: $(ls "$disk/matches")"
+"$carom" match info "$second" | grep -q "\"gap_from\": $from, \"gap_to\": $to" ||
+    fail "the file says something else of the gap: $("$carom" match info "$second")"
+verified=$("$carom" replay "$second" --verify 2>&1)
+echo "$verified" | grep -q "of ticks $from to $to nothing is kept" || fail "the verification says: $verified"
+last=$(echo "$verified" | sed -n 's/^verified \([0-9]*\) ticks, .*consistent, complete$/\1/p')
+grep -q '"durability":"process"' "$folder/bots" || fail "clients end with: $(cat "$folder/bots")"
+echo "full_disk: full at tick $noticed, with space again recorded from $to to ${last:-?} in another file," \
+    "$failed failed"
 exit $((failed > 0))

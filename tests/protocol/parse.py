@@ -352,7 +352,7 @@ MESSAGES = {
     6: {1: ("rate_permille", NUMBER, 1)},
     7: {1: ("reason", NUMBER, 1)},
     8: {1: ("players", PLAYERS, 0)},
-    9: {1: ("tick", NUMBER, 1)},
+    9: {1: ("tick", NUMBER, 1), 2: ("durability", NUMBER, 1)},
     10: {1: ("tick", NUMBER, 1), 2: ("rows", BYTES, 1)},
 }
 # A row of message 8.
@@ -453,6 +453,8 @@ def read_control(data, from_client):
         slots = [p["player"] for p in message["players"]]
         if slots != sorted(set(slots)) or any(s > 63 for s in slots):
             raise Refused("players")
+    if kind == 9 and not 1 <= message["durability"] <= 3:
+        raise Refused("durability")
     if kind == 10:
         message["rows"] = event_rows(bytes.fromhex(message["rows"]))
     if kind == 6 and not 1 <= message["rate_permille"] <= 1000:

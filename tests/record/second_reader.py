@@ -16,8 +16,8 @@ import struct
 import sys
 
 EVENTS = {"join": 1, "leave": 2, "message": 3, "end": 4}
-META = ["engine_text", "engine_version", "layout_hash", "match_id", "module", "module_abi", "module_file",
-        "module_source", "module_version", "room", "seed",
+META = ["engine_text", "engine_version", "gap_from", "gap_to", "layout_hash", "match_id", "module", "module_abi", "module_file",
+        "module_source", "module_version", "origin", "parent", "room", "seed",
         "sign_key", "started_unix_ms", "tick_rate"]
 
 
@@ -189,8 +189,12 @@ class Reader:
 
     def head(self):
         meta = self.rows("SELECT key, value FROM meta ORDER BY key")
-        if [key for key, _ in meta] not in (META, [key for key in META if key != "room"]):
+        seam = {"gap_from", "gap_to", "origin", "parent"}
+        optional = [set(), {"room"}, seam, seam | {"room"}]
+        if [key for key, _ in meta] not in [[key for key in META if key not in without]
+                                            for without in optional]:
             raise Unreadable("meta: keys")
+        self.first = dict(meta).get("gap_to", 0)
         for key, value in meta:
             self.chain.add(b"M", "32s32s", blake(key.encode()), blake(str(value).encode()))
         self.key = bytes.fromhex(dict(meta)["sign_key"])
@@ -279,7 +283,10 @@ class Reader:
         links = self.by_tick("SELECT tick, chain, signature FROM links")
         self.base, self.base_tick = b"", None
         self.read_inputs()
-        for expected, (tick, state) in enumerate(self.rows("SELECT tick, hash FROM ticks ORDER BY tick")):
+        if self.first > 0 and self.first not in self.keyframes:
+            raise Unreadable(f"keyframes: {self.first}, with which it begins, is not there")
+        for expected, (tick, state) in enumerate(self.rows("SELECT tick, hash FROM ticks ORDER BY tick"),
+                                                 self.first):
             if tick != expected:
                 raise Unreadable(f"ticks: {expected} is not there")
             self.personal(tick)

@@ -38,6 +38,11 @@ void cm_match_print_info(const cm_match_file *file)
            (double)info.ticks / (double)info.tick_rate, info.inputs);
     printf(", \"keyframes\": %u, \"joins\": %u, \"leaves\": %u", info.keyframes, info.joins,
            info.leaves);
+    if (info.parent != 0) {
+        printf(", \"goes_on_from\": \"%016" PRIx64 "\", \"origin\": \"%016" PRIx64
+               "\", \"gap_from\": %" PRIu64 ", \"gap_to\": %" PRIu64,
+               info.parent, info.origin, info.gap_from, info.gap_to);
+    }
     printf(", \"resumes\": %u, \"end\": \"%s\"", info.resumes, cm_match_end_name(info.end));
     printf(", \"bytes\": %" PRIu64, info.bytes);
 }

@@ -50,6 +50,11 @@ static int print_json(const char *result, const cm_replay_report *report, int st
     if (report->other_module_file) {
         printf(", \"other_module_file\": true");
     }
+    if (report->parent != 0) {
+        printf(", \"goes_on_from\": \"%016" PRIx64 "\", \"gap_from\": %" PRIu64
+               ", \"gap_to\": %" PRIu64,
+               report->parent, report->gap_from, report->gap_to);
+    }
     if (!report->complete) {
         printf(", \"cut_at_tick\": %" PRIu64, proof->ticks);
     }
@@ -95,6 +100,11 @@ static int print_text(const cm_replay_report *report)
     }
     if (report->other_module_file) {
         printf("the module is of the recorded source, but not the very file that the server had\n");
+    }
+    if (report->parent != 0) {
+        printf("it goes on from match %016" PRIx64 ": of ticks %" PRIu64 " to %" PRIu64
+               " nothing is kept but the state at the end, with which this file begins\n",
+               report->parent, report->gap_from, report->gap_to);
     }
     print_bounds(proof);
     return CM_STATUS_DONE;

@@ -93,9 +93,11 @@ const cm_command cm_serve_command = {
     "stdout: \"listening on HOST:PORT\", a line for each worker (--ready-file has them too), then\n"
     "the status: a block on a terminal, else a JSON line for each room each status_interval_ms,\n"
     "and what was recorded and verified. stderr: the log, JSON lines with \"time\", \"level\" and\n"
-    "\"event\": start, listen, worker, room, player joined, player left (with the reason), client\n"
-    "refused, worker died, module failed, match resumed, match cut, drain, recording failed, no\n"
-    "admin socket, stop. Status 1 where the recording could not be kept or does not verify. A\n"
+    "\"event\": start, listen, worker, room, room opened, room not opened, room closed, player\n"
+    "joined, player left (with the reason), client refused, worker died, module failed, match\n"
+    "resumed, match cut, drain, recording failed, recording goes on, no admin socket, stop. A\n"
+    "recording whose disk is full goes on in another file, which tells the gap, once there is\n"
+    "space again: a try each 5 s. Status 1 where one could not be kept whole or does not verify. A\n"
     "service manager that gives NOTIFY_SOCKET is told READY and STOPPING, and WATCHDOG from the\n"
     "loop where it asks for it (systemd's protocol).\n",
     NULL};

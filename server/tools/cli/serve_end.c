@@ -137,8 +137,10 @@ int cm_serve_host_finish(cm_serve_host *host)
         status = one > status ? one : status;
     }
     if (host->lost > 0) {
-        cm_cli_error("serve: %u recordings of rooms that were closed are not durable, see the log",
-                     host->lost);
+        cm_cli_error(
+            "serve: %u recordings are not whole: their rooms were closed, or they went on in "
+            "another file, see the log",
+            host->lost);
     }
     return host->lost > 0 && status < CM_STATUS_FAILED ? CM_STATUS_FAILED : status;
 }

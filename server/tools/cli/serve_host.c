@@ -144,11 +144,32 @@ void cm_serve_host_undo(cm_serve_host *host)
 
 // Recordings -----------------------------------------------------------------------------------
 
+// After a failure it goes on in another file.
+static void tell_gap(cm_serve_host *host, cm_serve_room *room, const cm_match_status *match)
+{
+    cm_line line;
+    cm_line_log(&line, CM_LOG_WARNING, "recording goes on");
+    cm_line_text(&line, "room", room->name);
+    cm_line_text(&line, "after", room->path);
+    snprintf(room->path, sizeof room->path, "%s", cm_store_path(host->store, room->match));
+    cm_line_text(&line, "match", room->path);
+    cm_line_uint(&line, "gap_from", match->gap_from);
+    cm_line_uint(&line, "gap_to", match->gap_to);
+    cm_log_write(&host->log, CM_LOG_WARNING, &line);
+    room->gaps = match->gaps;
+    room->failure_told = false;
+    host->lost++;
+    host->status_us = 0;
+}
+
 // Once, when the store says that the recording is not whole. `hosted`: NULL of a closed room.
 static void watch_recording(cm_serve_host *host, cm_serve_room *room, const cm_hosted_room *hosted)
 {
     cm_match_status match;
     cm_store_status(host->store, room->match, &match);
+    if (match.gaps > room->gaps) {
+        tell_gap(host, room, &match);
+    }
     if (match.durable || room->failure_told) {
         return;
     }

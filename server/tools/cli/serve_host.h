@@ -33,7 +33,7 @@ typedef struct cm_serve_host {
     cm_worker *worker;
     uint64_t status_us;   // when the status is said next
     uint64_t deadline_us; // of verifying
-    uint32_t lost;        // recordings of rooms that were closed and are not durable
+    uint32_t lost;        // recordings of closed rooms that are not durable, and gaps in others
     bool draining;
 } cm_serve_host;
 

@@ -85,7 +85,46 @@ static const char *name_of(const char *room, const char *scene)
     return room[0] != '\0' ? room : cm_room_name_is_sound(scene) ? scene : "";
 }
 
-static void look(const resuming *run, cm_serve_matches *found, uint64_t match_id)
+// A recording that failed, and went on in another file, live or ended.
+typedef struct parents {
+    uint32_t count, capacity;
+    uint64_t *ids;
+} parents;
+
+static void note_parent(parents *found, uint64_t id)
+{
+    if (found->count == found->capacity) {
+        uint32_t capacity = 2 * found->capacity + 16;
+        uint64_t *grown = realloc(found->ids, capacity * sizeof *grown);
+        if (grown == NULL) {
+            return;
+        }
+        found->ids = grown;
+        found->capacity = capacity;
+    }
+    found->ids[found->count++] = id;
+}
+
+static void drop_parents(const resuming *run, cm_serve_matches *matches, const parents *found)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < matches->count; i++) {
+        uint32_t at = 0;
+        while (at < found->count && found->ids[at] != matches->list[i].match_id) {
+            at++;
+        }
+        if (at == found->count) {
+            matches->list[kept++] = matches->list[i];
+        } else {
+            char path[PATH_SIZE];
+            path_of(run, matches->list[i].match_id, path);
+            say(run, CM_LOG_INFO, "match left", path, "it failed, and goes on in another file");
+        }
+    }
+    matches->count = kept;
+}
+
+static void look(const resuming *run, cm_serve_matches *found, parents *before, uint64_t match_id)
 {
     cm_match_head head;
     cm_match_error error;
@@ -96,7 +135,12 @@ static void look(const resuming *run, cm_serve_matches *found, uint64_t match_id
         if (access(log, F_OK) == 0) { // without its log it has ended, of whatever format it is
             leave(run, path, error.message);
         }
-    } else if (head.info.end == CM_MATCH_LIVE && head.info.match_id != match_id) {
+        return;
+    }
+    if (head.info.parent != 0) {
+        note_parent(before, head.info.parent);
+    }
+    if (head.info.end == CM_MATCH_LIVE && head.info.match_id != match_id) {
         leave(run, path, "it is not the match that its name says");
     } else if (head.info.end == CM_MATCH_LIVE) {
         cm_serve_match one = {match_id, head.info.started_unix_ms, "", ""};
@@ -121,15 +165,18 @@ void cm_serve_matches_find(const cm_config *config, const cm_log *log, cm_serve_
     resuming run = {.config = config, .log = log};
     const struct dirent *entry;
     uint64_t match_id;
+    parents before = {0};
     DIR *directory = opendir(config->matches);
     while (directory != NULL && (entry = readdir(directory)) != NULL) {
         if (id_of(entry->d_name, &match_id)) {
-            look(&run, matches, match_id);
+            look(&run, matches, &before, match_id);
         }
     }
     if (directory != NULL) {
         closedir(directory);
     }
+    drop_parents(&run, matches, &before);
+    free(before.ids);
     if (matches->count > 0) {
         qsort(matches->list, matches->count, sizeof *matches->list, newest_first);
     }

@@ -16,7 +16,8 @@ typedef struct cm_serve_matches {
     cm_serve_match *list;
 } cm_serve_matches; // zeroed: none
 
-// Every match in the directory that has no end, newest first. What has none and cannot be read is
+// Every match in the directory that has no end, newest first, but for those that failed and went on
+// in another file. What has none and cannot be read is
 // left as it is, and the log says so.
 void cm_serve_matches_find(const cm_config *config, const cm_log *log, cm_serve_matches *matches);
 // False: memory is short.

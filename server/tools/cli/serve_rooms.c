@@ -122,7 +122,7 @@ int cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker)
     return CM_STATUS_DONE;
 }
 
-void cm_serve_rooms_record(cm_serve_rooms *rooms, const cm_worker *worker, const cm_store *store)
+void cm_serve_rooms_record(cm_serve_rooms *rooms, const cm_worker *worker, cm_store *store)
 {
     for (uint32_t i = 0; i < rooms->count; i++) {
         cm_serve_room *room = &rooms->rooms[i];
@@ -137,7 +137,7 @@ void cm_serve_rooms_record(cm_serve_rooms *rooms, const cm_worker *worker, const
 }
 
 bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
-                        const cm_store *store, const char *name, const char *scene, char *error,
+                        cm_store *store, const char *name, const char *scene, char *error,
                         size_t error_size)
 {
     if (!cm_room_name_is_sound(name)) {

@@ -15,6 +15,7 @@ typedef struct cm_serve_room {
     cm_match_handle match;        // once open and recorded
     char path[CM_SERVE_PATH_MAX]; // of the match file
     bool failure_told;            // that it is not durable
+    uint32_t gaps;                // told: times that it went on in another file
 } cm_serve_room;
 
 // In the order of the worker's rooms.
@@ -40,7 +41,7 @@ uint32_t cm_serve_rooms_clients(const cm_serve_rooms *rooms);
 int cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker);
 // One more, while the server runs. False, and why in `error`.
 bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
-                        const cm_store *store, const char *name, const char *scene, char *error,
+                        cm_store *store, const char *name, const char *scene, char *error,
                         size_t error_size);
 // Closes one, which is then among the closing. False, and why in `error`.
 bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char *name, char *error,
@@ -48,7 +49,7 @@ bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char 
 // One of the closing is written, and what there was to say of it was said.
 void cm_serve_rooms_closed(cm_serve_rooms *rooms, uint32_t number);
 // Where they are recorded; once open.
-void cm_serve_rooms_record(cm_serve_rooms *rooms, const cm_worker *worker, const cm_store *store);
+void cm_serve_rooms_record(cm_serve_rooms *rooms, const cm_worker *worker, cm_store *store);
 // Releases the scenes; the worker must be gone.
 void cm_serve_rooms_free(cm_serve_rooms *rooms);
 

@@ -35,10 +35,12 @@ carom_result cm_export_run(const char *match, const cm_export_options *asked, cm
     }
     cm_match_info_get(cm_playback_file(playback), &info);
     options.to = options.to < info.ticks ? options.to : info.ticks;
-    if (options.from > options.to) {
+    options.from = options.from > 0 ? options.from : info.gap_to;
+    if (options.from > options.to || options.from < info.gap_to) {
         result = cm_match_wrong(error, CAROM_ERROR_ARGUMENT,
-                                "no tick %llu, expected one of the match, 0 to %llu",
-                                (unsigned long long)options.from, (unsigned long long)info.ticks);
+                                "no tick %llu, expected one of the match, %llu to %llu",
+                                (unsigned long long)options.from, (unsigned long long)info.gap_to,
+                                (unsigned long long)info.ticks);
     } else if (options.kind == CM_EXPORT_SQLITE) {
         result = cm_export_tables(playback, &options, error);
     } else if (options.kind == CM_EXPORT_GLTF) {

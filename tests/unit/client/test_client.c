@@ -413,7 +413,9 @@ Test(client, a_lying_welcome_is_refused)
             w.type = CM_CONTROL_WORLD_CHANGE; // before any welcome
             w.gone_count = 0;
         } else if (wrong == 6) {
-            w = (cm_control){.type = CM_CONTROL_NOT_DURABLE, .tick = 3}; // the same
+            w = (cm_control){.type = CM_CONTROL_DURABILITY,
+                             .durability = CAROM_DURABILITY_LOST,
+                             .tick = 3}; // the same
         }
         fake_server_control(&server, &w);
         fake_play(&server, client, 0.5);

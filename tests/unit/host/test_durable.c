@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "carom/client.h"
+#include "server/record/replay.h"
 #include "shared/net/net.h"
 #include "tests/unit/host/rig.h"
 #include "tests/unit/record/faulty_vfs.h"
@@ -222,7 +223,6 @@ Test(durable, a_failing_disk_is_said_within_a_tick)
     cr_assert_eq(acks_of(&m, 0).durable_tick, last);
     cr_assert_not_null(strstr(m.log, "not durable after tick"), "%s", m.log);
     uint64_t then = acks_of(&m, 0).simulated_tick;
-    faulty.fail_syncs = false; // it heals: what failed stays failed
     run(&m, 1.0);
     join(&m, 1); // who comes later knows it too
     run(&m, 1.0);
@@ -232,6 +232,48 @@ Test(durable, a_failing_disk_is_said_within_a_tick)
         cr_assert_eq(acks_of(&m, i).durability, CAROM_DURABILITY_LOST);
         cr_assert_eq(acks_of(&m, i).durable_tick, last);
     }
+    release(&m);
+}
+
+// In another file, from a settled tick on, with everybody who is there; and what the clients know
+// of it is true again.
+Test(durable, a_disk_that_is_well_again_records_on)
+{
+    match m;
+    make(&m, true, true, 0.0f);
+    join(&m, 0);
+    run(&m, 2.0);
+    faulty.fail_syncs = true;
+    while (acks_of(&m, 0).durability != CAROM_DURABILITY_LOST) {
+        step(&m);
+    }
+    uint64_t last = m.committed;
+    run(&m, 1.0);
+    join(&m, 1);  // during the gap
+    run(&m, 9.5); // one try fails
+    cr_assert_eq(acks_of(&m, 0).durability, CAROM_DURABILITY_LOST);
+    faulty.fail_syncs = false;
+    run(&m, 5.5);
+    cm_match_status status;
+    cm_match_handle handle = cm_hosted_room_match(cm_worker_room_at(m.worker, 0));
+    cm_store_status(m.store, handle, &status);
+    cr_assert(status.durable, "%s", status.error);
+    cr_assert_eq(status.gap_from, last + 1);
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        cr_assert_eq(acks_of(&m, i).durability, CAROM_DURABILITY_POWER);
+        cr_assert_lt(acks_of(&m, i).simulated_tick - acks_of(&m, i).durable_tick, 20);
+    }
+    cr_assert_not_null(strstr(m.log, "durable again, from tick"), "%s", m.log);
+    char path[256];
+    snprintf(path, sizeof path, "%s", cm_store_path(m.store, handle));
+    cm_worker_drain(m.worker, cm_net_now_us(m.net));
+    cm_store_pump(m.store);
+    cm_replay_report report;
+    cr_assert_eq(cm_replay_verify(path, NULL, &report), CAROM_OK, "%s", report.error.message);
+    cr_assert_eq(report.proof.verdict, CM_PROOF_CONSISTENT, "%s", report.proof.changed);
+    cr_assert(report.complete);
+    cr_assert_eq(report.proof.personal, 2 * CLIENTS);
+    cr_assert_eq(report.gap_to, status.gap_to);
     release(&m);
 }
 

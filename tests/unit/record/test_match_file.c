@@ -117,7 +117,7 @@ static const struct {
     {"DELETE FROM packs; INSERT INTO inputs VALUES(9, x'ff', NULL)", false, CAROM_ERROR_CORRUPT,
      "inputs: row 9: changed: the bytes"},
     {"DELETE FROM packs; INSERT INTO inputs VALUES(0, x'010000000000000005', NULL)", false,
-     CAROM_ERROR_CORRUPT, "tick 0"},
+     CAROM_ERROR_CORRUPT, "inputs: row 0: the first tick"},
     {"UPDATE packs SET packed='x'", false, CAROM_ERROR_CORRUPT, "packs: row 30: wrong type"},
     {"UPDATE packs SET packed=x'00'", false, CAROM_ERROR_CORRUPT, "packs: row 30: no whole"},
     {"UPDATE packs SET first=2 WHERE tick=30", false, CAROM_ERROR_CORRUPT, "packs: row 30: first"},

@@ -519,8 +519,14 @@ Test(vectors, control)
     put_encoded(&out, "game message", &message);
     cm_control clock = {.type = CM_CONTROL_ROOM_CLOCK, .rate_permille = 870};
     put_encoded(&out, "room clock", &clock);
-    cm_control lost = {.type = CM_CONTROL_NOT_DURABLE, .tick = 4711};
-    put_encoded(&out, "not durable", &lost);
+    cm_control durability = {
+        .type = CM_CONTROL_DURABILITY, .tick = 4711, .durability = CAROM_DURABILITY_LOST};
+    put_encoded(&out, "not durable", &durability);
+    durability.durability = CAROM_DURABILITY_PROCESS;
+    put_encoded(&out, "durable again", &durability);
+    const uint8_t unkept[] = {0x4a, 4, 8, 9, 16, 0}, unknown[] = {0x4a, 4, 8, 9, 16, 4};
+    put_control(&out, "durability that says nothing", unkept, sizeof unkept, false);
+    put_control(&out, "unknown durability", unknown, sizeof unknown, false);
     put_event_messages(&out);
     cm_control goodbye = {.type = CM_CONTROL_GOODBYE, .reason = CAROM_REASON_DRAINING};
     put_encoded(&out, "goodbye", &goodbye);

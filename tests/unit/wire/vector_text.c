@@ -223,8 +223,9 @@ void vector_control(vector_text *out, const cm_control *control)
     case CM_CONTROL_GOODBYE:
         vector_put(out, ", \"reason\": %d", (int)control->reason);
         break;
-    case CM_CONTROL_NOT_DURABLE:
-        vector_put(out, ", \"tick\": %llu", (unsigned long long)control->tick);
+    case CM_CONTROL_DURABILITY:
+        vector_put(out, ", \"tick\": %llu, \"durability\": %d", (unsigned long long)control->tick,
+                   (int)control->durability);
         break;
     case CM_CONTROL_PLAYERS:
         put_players(out, control);
