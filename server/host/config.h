@@ -29,8 +29,14 @@
     TEXT(admin, "", "Unix socket that carom admin talks to; empty: admin.sock in matches")         \
     TEXT(ready_file, "", "file that gets the listening address once the room is open")             \
     TEXT(scene, "", "opens a room of the scene's name: a name in the database, or a file")         \
-    ROOMS(rooms, "more rooms, by name: a scene, or an object of scene and max_players; without "   \
+    ROOMS(rooms, "more rooms, by name: a scene, or an object of scene, max_players, "              \
+                 "tick_rate, view_rate, budget_kbit, empty_s (then it closes by itself); without " \
                  "these and scene: the rooms of db")                                               \
+    TEXT(on_demand, "",                                                                            \
+         "scene of rooms that open when a player names one that is not there; empty: none do")     \
+    INT(on_demand_rooms, 16, 1, 256, "such rooms of a worker, at most")                            \
+    INT(on_demand_empty_s, 60, 0, 86400,                                                           \
+        "after which such a room closes when nobody is in it, s of its ticks; 0: never")           \
     INT(workers, -1, -1, CM_WORKERS_MAX,                                                           \
         "processes that host rooms, each on a port of its own: that of listen and those after "    \
         "it; -1: one for each core but one, 0: none, this process hosts them")                     \

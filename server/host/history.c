@@ -108,6 +108,7 @@ void cm_history_save(cm_history *history, cm_history_slot *slot, const carom_gam
 {
     slot->image_size = cm_game_save(game, slot->image, history->image_bound);
     CM_ASSERT(slot->image_size > 0);
+    slot->closes = cm_game_closes(game);
     uint32_t count = 0;
     const cm_game_message *messages = cm_game_messages(game, &count);
     CM_ASSERT(count <= CM_GAME_MESSAGES_MAX);

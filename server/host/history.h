@@ -34,6 +34,7 @@ typedef struct cm_history_slot {
     carom_player_input inputs[CAROM_PLAYERS_MAX];
     uint32_t message_count;
     uint32_t messages_dropped; // that found no room among these
+    bool closes;               // the match ends with this tick
     cm_game_message messages[CM_GAME_MESSAGES_MAX];
     uint32_t happened_count; // events to the outside
     uint32_t happened_dropped;

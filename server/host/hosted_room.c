@@ -23,6 +23,9 @@ struct cm_hosted_room {
     cm_tick_watch *tick_watch;
     bool ended;
     cm_log log;
+    bool closed;          // by its module
+    uint64_t empty_ticks; // after which it is over; 0: never
+    uint64_t busy_tick;   // the last one with a player
 };
 
 // Making ---------------------------------------------------------------------------------------
@@ -114,6 +117,8 @@ carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room
     if (room->tag != 0) {
         cm_room_watch(cm_hosted_room_room(room), &def->vitals->mark, room->tag);
     }
+    room->busy_tick = cm_room_tick(cm_hosted_room_room(room));
+    room->empty_ticks = (uint64_t)def->empty_s * cm_room_tick_rate(cm_hosted_room_room(room));
     *out = room;
     return CAROM_OK;
 }
@@ -131,6 +136,11 @@ void cm_hosted_room_destroy(cm_hosted_room *room)
 const char *cm_hosted_room_name(const cm_hosted_room *room)
 {
     return room->name;
+}
+
+const cm_scene *cm_hosted_room_scene(const cm_hosted_room *room)
+{
+    return room->scene;
 }
 
 cm_room *cm_hosted_room_room(const cm_hosted_room *room)
@@ -247,6 +257,7 @@ static void confirm(cm_hosted_room *room, bool all)
 {
     const cm_history_slot *slot;
     while ((slot = cm_room_loop_confirm(room->loop, all)) != NULL) {
+        room->closed = room->closed || slot->closes;
         if (!all && cm_room_loop_wants_to_go_on(room->loop)) {
             go_on(room, slot);
         }
@@ -257,12 +268,34 @@ static void confirm(cm_hosted_room *room, bool all)
     }
 }
 
+bool cm_hosted_room_is_over(const cm_hosted_room *room)
+{
+    uint64_t tick = cm_room_tick(cm_hosted_room_room(room));
+    return room->closed || (room->empty_ticks > 0 && tick - room->busy_tick >= room->empty_ticks);
+}
+
+uint64_t cm_hosted_room_recording(const cm_hosted_room *room)
+{
+    return cm_room_loop_recording(room->loop);
+}
+
+static void note_busy(cm_hosted_room *room)
+{
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        if (cm_roster_session(&room->roster, player) != NULL) {
+            room->busy_tick = cm_room_tick(cm_hosted_room_room(room));
+            return;
+        }
+    }
+}
+
 void cm_hosted_room_begin(cm_hosted_room *room, uint64_t now_us, const cm_log *log)
 {
     cm_log own = log_of(room, log);
     room->turn_us = room->turn_steps = 0;
     cm_room_loop_begin(room->loop, now_us);
     cm_roster_turn(&room->roster, room->host, now_us, &own);
+    note_busy(room);
     tell_durable(room);
 }
 
@@ -273,7 +306,8 @@ bool cm_hosted_room_step(cm_hosted_room *room, cm_clients *clients)
         cm_tick_watch_begin(room->tick_watch, begin);
     }
     uint64_t period_us = 1000000u / cm_room_tick_rate(cm_hosted_room_room(room));
-    if ((room->turn_steps > 0 && room->turn_us >= period_us) || !cm_room_loop_step(room->loop)) {
+    if (cm_hosted_room_is_over(room) || (room->turn_steps > 0 && room->turn_us >= period_us) ||
+        !cm_room_loop_step(room->loop)) {
         return false;
     }
     confirm(room, false);

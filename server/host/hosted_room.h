@@ -21,8 +21,9 @@ typedef struct cm_hosted_room_def {
     uint64_t match_id; // of its tickets, and of its first file
     uint32_t max_players, rewind_ms, grace_ms, input_rate, keyframe_s;
     uint32_t view_rate, budget_kbit; // 0: the scene's
-    const cm_live_match *live;       // to go on with; NULL: a new match
-    cm_store *store;                 // NULL: nothing is recorded
+    uint32_t empty_s; // seconds of its ticks without a player, after which it is over; 0: never
+    const cm_live_match *live; // to go on with; NULL: a new match
+    cm_store *store;           // NULL: nothing is recorded
     cm_host *host;
     cm_log log;                       // of events that the module emits
     uint64_t now_us;                  // of tick 0, or of the last one of `live`
@@ -57,6 +58,7 @@ carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room
 void cm_hosted_room_destroy(cm_hosted_room *room);
 
 const char *cm_hosted_room_name(const cm_hosted_room *room);
+const cm_scene *cm_hosted_room_scene(const cm_hosted_room *room);
 cm_room *cm_hosted_room_room(const cm_hosted_room *room);
 cm_roster *cm_hosted_room_roster(cm_hosted_room *room);
 cm_match_handle cm_hosted_room_match(const cm_hosted_room *room);
@@ -68,6 +70,11 @@ uint64_t cm_hosted_room_due(const cm_hosted_room *room);
 // that a room that is too slow does not take the time of the others.
 void cm_hosted_room_begin(cm_hosted_room *room, uint64_t now_us, const cm_log *log);
 bool cm_hosted_room_step(cm_hosted_room *room, cm_clients *clients);
+// It is to be closed, and steps no more: its module said so in a tick that is confirmed, or nobody
+// was there for long enough.
+bool cm_hosted_room_is_over(const cm_hosted_room *room);
+// The id of the file that is recorded now; 0: none is.
+uint64_t cm_hosted_room_recording(const cm_hosted_room *room);
 // The module's last tick, if it wants one; confirms what is left and ends the record. No begin or
 // step may follow. True, as below, where its last messages have gone; else they are asked for until
 // then.

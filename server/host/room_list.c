@@ -17,8 +17,28 @@ bool cm_room_name_is_sound(const char *name)
     return good;
 }
 
-static bool add(cm_room_list *list, const char *name, const char *scene, uint32_t max_players,
-                char *error, size_t error_size)
+// The numbers of an entry.
+static const struct {
+    const char *key;
+    size_t offset;
+    uint32_t low, high;
+} NUMBERS[] = {
+    {"max_players", offsetof(cm_room_entry, max_players), 1, CAROM_PLAYERS_MAX},
+    {"tick_rate", offsetof(cm_room_entry, tick_rate), 1, 1000},
+    {"view_rate", offsetof(cm_room_entry, view_rate), 1, 1000},
+    {"budget_kbit", offsetof(cm_room_entry, budget_kbit), 1, 100000},
+    {"empty_s", offsetof(cm_room_entry, empty_s), 1, 86400},
+};
+
+#define NUMBER_COUNT (sizeof NUMBERS / sizeof NUMBERS[0])
+
+static uint32_t *number_of(cm_room_entry *entry, size_t i)
+{
+    return (uint32_t *)((char *)entry + NUMBERS[i].offset);
+}
+
+static bool add(cm_room_list *list, const char *name, const char *scene,
+                const cm_room_entry *numbers, char *error, size_t error_size)
 {
     if (!cm_room_name_is_sound(name)) {
         snprintf(error, error_size,
@@ -45,14 +65,15 @@ static bool add(cm_room_list *list, const char *name, const char *scene, uint32_
         return false;
     }
     cm_room_entry *entry = &list->rooms[list->count++];
+    *entry = *numbers;
     strcpy(entry->name, name);
     strcpy(entry->scene, scene);
-    entry->max_players = max_players;
     return true;
 }
 
 bool cm_room_list_add(cm_room_list *list, const char *text, char *error, size_t error_size)
 {
+    static const cm_room_entry none;
     while (*text != '\0') {
         char one[CAROM_ROOM_NAME_MAX + CM_ROOM_SCENE_MAX + 8];
         size_t length = strcspn(text, ",");
@@ -63,7 +84,7 @@ bool cm_room_list_add(cm_room_list *list, const char *text, char *error, size_t 
             return false;
         }
         *equals = '\0';
-        if (!add(list, one, equals + 1, 0, error, error_size)) {
+        if (!add(list, one, equals + 1, &none, error, error_size)) {
             return false;
         }
         text += length + (text[length] == ',');
@@ -71,15 +92,30 @@ bool cm_room_list_add(cm_room_list *list, const char *text, char *error, size_t 
     return true;
 }
 
+// False: no such key, or out of range.
+static bool read_number(cm_room_entry *entry, const char *key, const json_t *value)
+{
+    json_int_t number = json_integer_value(value);
+    for (size_t i = 0; i < NUMBER_COUNT; i++) {
+        if (strcmp(key, NUMBERS[i].key) == 0 && number >= NUMBERS[i].low &&
+            number <= NUMBERS[i].high) {
+            *number_of(entry, i) = (uint32_t)number;
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool read_entry(cm_room_list *list, const char *name, const json_t *value, char *error,
                        size_t error_size)
 {
+    cm_room_entry numbers;
+    memset(&numbers, 0, sizeof numbers);
     if (json_is_string(value)) {
-        return add(list, name, json_string_value(value), 0, error, error_size);
+        return add(list, name, json_string_value(value), &numbers, error, error_size);
     }
     const char *key;
     const char *scene = "";
-    uint32_t max_players = 0;
     json_t *field;
     if (!json_is_object(value)) {
         snprintf(error, error_size, "%.40s: expected a scene, or an object of scene and limits",
@@ -88,19 +124,17 @@ static bool read_entry(cm_room_list *list, const char *name, const json_t *value
     }
     json_object_foreach((json_t *)value, key, field)
     {
-        json_int_t number = json_integer_value(field);
         if (strcmp(key, "scene") == 0 && json_is_string(field)) {
             scene = json_string_value(field);
-        } else if (strcmp(key, "max_players") == 0 && number >= 1 && number <= CAROM_PLAYERS_MAX) {
-            max_players = (uint32_t)number;
-        } else {
+        } else if (!read_number(&numbers, key, field)) {
             snprintf(error, error_size,
-                     "%.40s: %.40s: expected scene (a text) and max_players (1 to %d)", name, key,
-                     CAROM_PLAYERS_MAX);
+                     "%.40s: %.40s: expected scene (a text), max_players (1 to %d), tick_rate, "
+                     "view_rate (1 to 1000), budget_kbit (1 to 100000), empty_s (1 to 86400)",
+                     name, key, CAROM_PLAYERS_MAX);
             return false;
         }
     }
-    return add(list, name, scene, max_players, error, error_size);
+    return add(list, name, scene, &numbers, error, error_size);
 }
 
 bool cm_room_list_read(cm_room_list *list, const struct json_t *value, char *error,
@@ -133,8 +167,11 @@ size_t cm_room_list_print(const cm_room_list *list, char *text, size_t size)
         cm_json_quote(entry->name, name, sizeof name);
         cm_json_quote(entry->scene, scene, sizeof scene);
         at += (size_t)snprintf(LEFT, "%s%s: {\"scene\": %s", i > 0 ? ", " : "", name, scene);
-        if (entry->max_players > 0) {
-            at += (size_t)snprintf(LEFT, ", \"max_players\": %u", (unsigned)entry->max_players);
+        for (size_t k = 0; k < NUMBER_COUNT; k++) {
+            uint32_t number = *number_of((cm_room_entry *)entry, k);
+            if (number > 0) {
+                at += (size_t)snprintf(LEFT, ", \"%s\": %u", NUMBERS[k].key, (unsigned)number);
+            }
         }
         at += (size_t)snprintf(LEFT, "}");
     }

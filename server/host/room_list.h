@@ -1,7 +1,7 @@
 // The rooms that a server is told to open: names, scenes, limits. Part of the configuration, in two
 // forms: text, NAME=SCENE with commas between them, and JSON, an object of names:
 //
-//   {"lobby": "lobby.json", "arena": {"scene": "arena", "max_players": 8}}
+//   {"lobby": "lobby.json", "arena": {"scene": "arena", "max_players": 8, "tick_rate": 30}}
 #ifndef CM_SERVER_HOST_ROOM_LIST_H
 #define CM_SERVER_HOST_ROOM_LIST_H
 
@@ -18,8 +18,10 @@ struct json_t; // of jansson
 
 typedef struct cm_room_entry {
     char name[CAROM_ROOM_NAME_MAX + 1];
-    char scene[CM_ROOM_SCENE_MAX]; // a name in the database, or a file
-    uint32_t max_players;          // 0: the configuration's
+    char scene[CM_ROOM_SCENE_MAX];                // a name in the database, or a file
+    uint32_t max_players, view_rate, budget_kbit; // 0: the configuration's
+    uint32_t tick_rate;                           // 0: the scene's
+    uint32_t empty_s; // after which it closes when nobody is in it; 0: never
 } cm_room_entry;
 
 typedef struct cm_room_list {

@@ -123,6 +123,15 @@ cm_match_handle cm_room_loop_match(const cm_room_loop *loop)
     return loop->match;
 }
 
+uint64_t cm_room_loop_recording(const cm_room_loop *loop)
+{
+    cm_match_status status = {.match_id = 0};
+    if (loop->store != NULL) {
+        cm_store_status(loop->store, loop->match, &status);
+    }
+    return status.match_id;
+}
+
 // Time -----------------------------------------------------------------------------------------
 
 uint64_t cm_room_loop_due(const cm_room_loop *loop, uint64_t tick)

@@ -63,6 +63,7 @@ void cm_room_loop_refused(cm_room_loop *loop, uint32_t player);
 
 cm_room *cm_room_loop_room(const cm_room_loop *loop);
 cm_match_handle cm_room_loop_match(const cm_room_loop *loop);
+uint64_t cm_room_loop_recording(const cm_room_loop *loop); // id of the present file; 0: none
 // The match is not durable any more, and it is time to try again (every few seconds, after what was
 // confirmed last): recording goes on in a new file, which says where it comes from. `joins`: who is
 // there after that tick, ascending players.

@@ -15,6 +15,7 @@
 #include "server/host/hosted_room.h"
 #include "server/host/net.h"
 #include "shared/base/assert.h"
+#include "shared/base/hash.h"
 
 #define SECOND_US     1000000u
 #define TOKEN_REASONS (CM_DATAGRAM_BANNED - CM_DATAGRAM_TOKEN + 1)
@@ -32,6 +33,7 @@ struct cm_worker {
     cm_tick_watch *tick_watch;
     void (*keep_used)(void *user, const cm_used_token *token);
     void (*keep_ban)(void *user, bool by_address, uint64_t who, bool banned);
+    bool (*open_room)(void *user, const char *name);
 
     carom_token_key ticket_key;
     void (*random)(void *user, void *bytes, size_t size);
@@ -44,9 +46,11 @@ struct cm_worker {
     uint32_t ending_count;
     char default_room[CAROM_ROOM_NAME_MAX + 1]; // the first that was opened
     bool has_default;
-    const cm_homes *homes; // rooms of other workers; NULL: none
-    uint32_t first;        // room whose turn comes first
-    cm_rng chance;         // match ids and seeds
+    const cm_homes *homes;          // rooms of other workers; NULL: none
+    uint16_t ports[CM_WORKERS_MAX]; // of all workers
+    uint32_t port_count;
+    uint32_t first; // room whose turn comes first
+    cm_rng chance;  // match ids and seeds
     cm_store *store;
 
     uint64_t now_us, started_us, started_unix_ms;
@@ -64,6 +68,8 @@ struct cm_worker {
 // port.
 void cm_worker_set_ports(cm_worker *worker, const uint16_t *ports, uint32_t port_count)
 {
+    worker->port_count = port_count < CM_WORKERS_MAX ? port_count : CM_WORKERS_MAX;
+    memcpy(worker->ports, ports, worker->port_count * sizeof *ports);
     carom_token_address addresses[CM_ADMISSION_ADDRESSES_MAX];
     uint32_t count = 0;
     const char *list =
@@ -165,13 +171,30 @@ static cm_hosted_room *room_of_match(const cm_worker *worker, uint64_t match_id)
     return NULL;
 }
 
+// Where a room that nobody has is opened follows from its name, so that two players who come by
+// two workers meet. The worker's port, if it is another one, else 0.
+static uint16_t port_to_open(const cm_worker *worker, const char *name)
+{
+    if (worker->open_room == NULL || worker->port_count == 0 || !cm_room_name_is_sound(name)) {
+        return 0;
+    }
+    cm_hash hash = cm_hash_begin(strlen(name));
+    for (const char *at = name; *at != '\0'; at++) {
+        cm_hash_u64(&hash, (uint8_t)*at);
+    }
+    uint16_t port = worker->ports[cm_hash_end(&hash) % worker->port_count];
+    return port != cm_host_port(worker->host) ? port : 0;
+}
+
 // The port of the worker that has a room, if it is another one, else 0.
 static uint16_t port_of(const cm_worker *worker, const char *name)
 {
     const cm_home *home = worker->homes == NULL || room_named(worker, name) != NULL ? NULL
                           : name[0] != '\0' ? cm_homes_find(worker->homes, name)
                                             : cm_homes_default(worker->homes);
-    return home != NULL ? home->room.port : 0;
+    return home != NULL                       ? home->room.port
+           : room_named(worker, name) != NULL ? 0
+                                              : port_to_open(worker, name);
 }
 
 // At the door, before a token is used up.
@@ -193,6 +216,28 @@ void cm_worker_set_homes(cm_worker *worker, const cm_homes *homes)
     cm_door_set_homes(cm_host_door(worker->host), home_of, worker);
 }
 
+// A room that is not there: closed just now, or opened for whoever comes first.
+static cm_hosted_room *open_named(cm_worker *worker, const char *name, carom_reason *reason)
+{
+    for (uint32_t i = 0; i < worker->ending_count; i++) {
+        if (strcmp(cm_hosted_room_name(worker->ending[i]), name) == 0) {
+            *reason = CAROM_REASON_ROOM_ENDED;
+            return NULL;
+        }
+    }
+    if (worker->open_room == NULL || worker->draining || !cm_room_name_is_sound(name)) {
+        return NULL;
+    }
+    *reason = CAROM_REASON_SERVER_FULL;
+    bool had_default = worker->has_default;
+    bool opened = worker->open_room(worker->user, name);
+    if (!had_default) { // a room of players is nobody's default
+        worker->has_default = false;
+        worker->default_room[0] = '\0';
+    }
+    return opened ? room_named(worker, name) : NULL;
+}
+
 // The room that a hello leads to: a ticket names a match, a token a room, and without one the hello
 // says it. No name is the default room, while that is there.
 static cm_roster *find_room(void *context, const cm_control *hello, const cm_token *token,
@@ -212,6 +257,13 @@ static cm_roster *find_room(void *context, const cm_control *hello, const cm_tok
         room =
             *port != 0 ? NULL : room_named(worker, name[0] != '\0' ? name : worker->default_room);
         *reason = *port != 0 ? CAROM_REASON_ELSEWHERE : CAROM_REASON_ROOM_UNKNOWN;
+        if (room == NULL && *port == 0) {
+            room = open_named(worker, name, reason);
+        }
+    }
+    if (room != NULL && cm_hosted_room_is_over(room)) {
+        *reason = CAROM_REASON_ROOM_ENDED;
+        return NULL;
     }
     if (worker->draining) {
         *reason = CAROM_REASON_DRAINING;
@@ -271,31 +323,32 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char 
     uint64_t match_id = cm_rng_next(&worker->chance), drawn = cm_rng_next(&worker->chance);
     const cm_live_match *live = from->live;
     uint32_t most = from->max_players > 0 ? from->max_players : (uint32_t)config->max_players;
-    cm_hosted_room_def def = {.name = from->name,
-                              .scene = from->scene,
-                              .module = from->module,
-                              .seed = config->room_seed > 0 ? (uint64_t)config->room_seed : drawn,
-                              .match_id = live == NULL             ? match_id
-                                          : live->info.origin != 0 ? live->info.origin
-                                                                   : live->info.match_id,
-                              .max_players = most,
-                              .rewind_ms = (uint32_t)config->rewind_ms,
-                              .grace_ms = (uint32_t)config->grace_ms,
-                              .input_rate = (uint32_t)config->input_rate,
-                              .keyframe_s = (uint32_t)config->keyframe_s,
-                              .view_rate = (uint32_t)config->view_rate,
-                              .budget_kbit = (uint32_t)config->budget_kbit,
-                              .live = live,
-                              .store = worker->store,
-                              .host = worker->host,
-                              .log = worker->log,
-                              .now_us = worker->now_us,
-                              .started_unix_ms = worker->started_unix_ms +
-                                                 (worker->now_us - worker->started_us) / 1000,
-                              .clock_us = worker->clock_us,
-                              .user = worker->user,
-                              .vitals = worker->vitals,
-                              .tick_watch = worker->tick_watch};
+    cm_hosted_room_def def = {
+        .name = from->name,
+        .scene = from->scene,
+        .module = from->module,
+        .seed = config->room_seed > 0 ? (uint64_t)config->room_seed : drawn,
+        .match_id = live == NULL             ? match_id
+                    : live->info.origin != 0 ? live->info.origin
+                                             : live->info.match_id,
+        .max_players = most,
+        .rewind_ms = (uint32_t)config->rewind_ms,
+        .grace_ms = (uint32_t)config->grace_ms,
+        .input_rate = (uint32_t)config->input_rate,
+        .keyframe_s = (uint32_t)config->keyframe_s,
+        .view_rate = from->view_rate > 0 ? from->view_rate : (uint32_t)config->view_rate,
+        .budget_kbit = from->budget_kbit > 0 ? from->budget_kbit : (uint32_t)config->budget_kbit,
+        .empty_s = from->empty_s,
+        .live = live,
+        .store = worker->store,
+        .host = worker->host,
+        .log = worker->log,
+        .now_us = worker->now_us,
+        .started_unix_ms = worker->started_unix_ms + (worker->now_us - worker->started_us) / 1000,
+        .clock_us = worker->clock_us,
+        .user = worker->user,
+        .vitals = worker->vitals,
+        .tick_watch = worker->tick_watch};
     cm_hosted_room *room;
     carom_result result = cm_hosted_room_create(&def, &room, error, error_size);
     if (result == CAROM_OK) {
@@ -356,6 +409,28 @@ bool cm_worker_close(cm_worker *worker, const char *name)
     return false;
 }
 
+const char *cm_worker_over(const cm_worker *worker)
+{
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        if (cm_hosted_room_is_over(worker->rooms[i])) {
+            return cm_hosted_room_name(worker->rooms[i]);
+        }
+    }
+    return NULL;
+}
+
+bool cm_worker_uses(const cm_worker *worker, const cm_scene *scene)
+{
+    bool uses = false;
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        uses = uses || cm_hosted_room_scene(worker->rooms[i]) == scene;
+    }
+    for (uint32_t i = 0; i < worker->ending_count; i++) {
+        uses = uses || cm_hosted_room_scene(worker->ending[i]) == scene;
+    }
+    return uses;
+}
+
 carom_result cm_worker_create(const cm_worker_def *def, cm_worker **out, char *error,
                               size_t error_size)
 {
@@ -374,6 +449,7 @@ carom_result cm_worker_create(const cm_worker_def *def, cm_worker **out, char *e
     worker->tick_watch = def->tick_watch;
     worker->keep_used = def->keep_used;
     worker->keep_ban = def->keep_ban;
+    worker->open_room = def->open_room;
     worker->now_us = worker->second_us = worker->started_us = def->now_us;
     worker->started_unix_ms = def->started_unix_ms;
     worker->store = def->store;

@@ -32,6 +32,9 @@ typedef struct cm_worker_def {
     // Keeps what the door must know after a restart; NULL: nobody does.
     void (*keep_used)(void *user, const cm_used_token *token);
     void (*keep_ban)(void *user, bool by_address, uint64_t who, bool banned);
+    // A room that a player named, and that no worker has: opens it by cm_worker_open. False: no.
+    // NULL: there are no such rooms.
+    bool (*open_room)(void *user, const char *name);
     uint64_t now_us;
     uint64_t started_unix_ms;         // written into the match file
     uint64_t (*clock_us)(void *user); // to measure ticks with; NULL: not measured
@@ -76,9 +79,11 @@ void cm_worker_destroy(cm_worker *worker);
 // One more room, recorded as the others.
 typedef struct cm_worker_room {
     const char *name; // of visible ASCII characters, at most CAROM_ROOM_NAME_MAX, unlike the others
-    const cm_scene *scene;      // kept by the caller until the room is closed
-    const carom_module *module; // NULL: the one built in that the scene names
-    uint32_t max_players;       // 0: the config's
+    const cm_scene *scene;           // kept by the caller until the room is closed
+    const carom_module *module;      // NULL: the one built in that the scene names
+    uint32_t max_players;            // 0: the config's
+    uint32_t view_rate, budget_kbit; // 0: the config's
+    uint32_t empty_s;                // as in cm_hosted_room_def
     // To go on with, its scene and module; for the call. NULL: a new match.
     const cm_live_match *live;
 } cm_worker_room;
@@ -90,6 +95,10 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *room, char 
 // module have gone, which wait for the disk for a second at most; nobody finds it meanwhile. False:
 // there is none.
 bool cm_worker_close(cm_worker *worker, const char *name);
+// The name of a room that is over (cm_hosted_room_is_over) and wants to be closed, or NULL.
+const char *cm_worker_over(const cm_worker *worker);
+// Whether a room, or one that was closed and has not said all yet, is made of the scene.
+bool cm_worker_uses(const cm_worker *worker, const cm_scene *scene);
 // In the order in which they were opened; NULL beyond the last. Until the next close.
 cm_hosted_room *cm_worker_room_at(const cm_worker *worker, uint32_t index);
 

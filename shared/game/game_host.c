@@ -191,6 +191,7 @@ static carom_result create(const cm_scene *scene, const carom_module *module, ui
         module->start(game);
         cm_fpenv_leave(saved);
         game->message_count = game->event_count = 0; // nobody is there to read them
+        game->closes = false;
     }
     cm_past_note(&game->past, game->world);
     cm_game_refresh_public(game);
@@ -357,6 +358,7 @@ void cm_game_tick(carom_game *game, const cm_tick_input *input)
 {
     cm_fpenv saved = cm_fpenv_enter();
     game->message_count = game->event_count = 0;
+    game->closes = false;
     game->ticking = 1;
     // Until the step a module sees no events: those of the last tick are gone after a restore.
     carom_world_clear_events(game->world);
@@ -456,6 +458,16 @@ carom_result carom_game_spawn(carom_game *game, const char *prefab, carom_vec3 p
 uint32_t carom_game_find_material(const carom_game *game, const char *name)
 {
     return cm_scene_find_material(game->scene, name);
+}
+
+void carom_game_close(carom_game *game)
+{
+    game->closes = true;
+}
+
+bool cm_game_closes(const carom_game *game)
+{
+    return game->closes;
 }
 
 carom_result carom_game_send(carom_game *game, uint32_t player, const void *bytes, uint32_t size)

@@ -114,6 +114,8 @@ carom_body_id cm_game_pointer(const carom_game *game, uint32_t player);
 // Poses that a tick was given and could not use, since create. No state.
 uint64_t cm_game_poses_refused(const carom_game *game);
 const cm_game_message *cm_game_messages(const carom_game *game, uint32_t *count);
+// Whether its module said in the newest tick that the match ends with it.
+bool cm_game_closes(const carom_game *game);
 // Messages that found no room in their tick, since create, ticks stepped again included. No state.
 uint64_t cm_game_messages_dropped(const carom_game *game);
 // What the module emitted in the last tick, in order.

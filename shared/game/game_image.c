@@ -122,6 +122,7 @@ carom_result cm_game_restore(carom_game *game, const void *image, size_t size)
     memcpy(game->module_state, at, game->module->state_size);
     cm_past_restore(&game->past, past);
     game->message_count = game->event_count = 0;
+    game->closes = false;
     cm_game_refresh_public(game);
     return CAROM_OK;
 }
@@ -198,6 +199,7 @@ carom_result cm_game_decode(carom_game *game, const void *bytes, size_t size)
     }
     cm_past_take(&game->past, &past);
     game->message_count = game->event_count = 0;
+    game->closes = false;
     cm_game_refresh_public(game);
     return CAROM_OK;
 }

@@ -25,6 +25,7 @@ struct carom_game {
     uint8_t public_bytes[CAROM_MODULE_PUBLIC_MAX]; // derived from module_state
     cm_game_message *messages;                     // CM_GAME_MESSAGES_MAX
     uint32_t message_count;
+    bool closes; // reported by the tick, likewise
     uint64_t messages_dropped;
     carom_event events[CAROM_EVENTS_MAX];
     uint32_t event_count;

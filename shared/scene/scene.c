@@ -58,8 +58,10 @@ bool cm_scene_finish(cm_scene *scene, cm_check *check)
     return cm_check_defs(scene, &def, false, check, NULL);
 }
 
-carom_result cm_scene_unpack(const uint8_t *bytes, size_t size, const carom_allocator *allocator,
-                             cm_scene **scene, cm_scene_error *error)
+// `tick_rate`: in place of its own; 0: its own.
+static carom_result unpack_at(const uint8_t *bytes, size_t size, uint32_t tick_rate,
+                              const carom_allocator *allocator, cm_scene **scene,
+                              cm_scene_error *error)
 {
     cm_scene_error unused;
     cm_check check;
@@ -80,6 +82,7 @@ carom_result cm_scene_unpack(const uint8_t *bytes, size_t size, const carom_allo
     if (made->message == NULL) {
         cm_check_fail(&check, CAROM_ERROR_CORRUPT, "not a packed scene, or one too large");
     } else {
+        made->message->tick_rate = tick_rate > 0 ? tick_rate : made->message->tick_rate;
         cm_scene_finish(made, &check);
     }
     if (check.result != CAROM_OK) {
@@ -88,6 +91,27 @@ carom_result cm_scene_unpack(const uint8_t *bytes, size_t size, const carom_allo
     }
     *scene = made;
     return CAROM_OK;
+}
+
+carom_result cm_scene_unpack(const uint8_t *bytes, size_t size, const carom_allocator *allocator,
+                             cm_scene **scene, cm_scene_error *error)
+{
+    return unpack_at(bytes, size, 0, allocator, scene, error);
+}
+
+carom_result cm_scene_at_rate(const cm_scene *scene, uint32_t tick_rate, cm_scene **out,
+                              cm_scene_error *error)
+{
+    size_t size = cm_scene_packed_size(scene);
+    uint8_t *bytes = malloc(size + 1);
+    *out = NULL;
+    if (bytes == NULL) {
+        return CAROM_ERROR_MEMORY;
+    }
+    cm_scene_pack(scene, bytes);
+    carom_result result = unpack_at(bytes, size, tick_rate, NULL, out, error);
+    free(bytes);
+    return result;
 }
 
 size_t cm_scene_packed_size(const cm_scene *scene)

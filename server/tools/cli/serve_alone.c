@@ -123,7 +123,7 @@ static int start(alone *a)
                                      .keep_ban = keep_ban,
                                      .wait = wait_at_end};
     int status = cm_serve_host_open(&a->host, &base->matches);
-    if (status == CM_STATUS_DONE && a->host.rooms.count == 0) {
+    if (status == CM_STATUS_DONE && a->host.rooms.count == 0 && a->host.rooms.on_demand == NULL) {
         status = cm_serve_rooms_none(&base->config);
     }
     if (status == CM_STATUS_DONE) {

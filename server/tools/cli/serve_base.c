@@ -76,6 +76,7 @@ void cm_serve_base_close(cm_serve_base *base)
     base->door = NULL;
     cm_serve_matches_free(&base->matches);
     cm_serve_rooms_free(&base->rooms);
+    cm_scene_free(base->rooms.on_demand);
     cm_notify_close(&base->notify);
     cm_serve_files_close(&base->files);
     if (base->signals >= 0) {

@@ -251,6 +251,7 @@ static int check_rooms(const cm_config *given, char *const *environment)
     int status = cm_serve_rooms_load(given, &rooms);
     if (status != CM_STATUS_DONE) {
         cm_serve_rooms_free(&rooms);
+        cm_scene_free(rooms.on_demand);
         return status;
     }
     cm_config config = *given;
@@ -269,6 +270,7 @@ static int check_rooms(const cm_config *given, char *const *environment)
     }
     cm_worker_destroy(worker);
     cm_serve_rooms_free(&rooms);
+    cm_scene_free(rooms.on_demand);
     return status;
 }
 

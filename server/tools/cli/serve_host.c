@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "server/host/placement.h"
 #include "server/host/status.h"
 #include "server/record/sign_key.h"
 #include "server/tools/cli/cli.h"
@@ -67,6 +68,43 @@ static int open_store(cm_serve_host *host)
     return CM_STATUS_DONE;
 }
 
+static void keep_used(void *user, const cm_used_token *token)
+{
+    const cm_serve_shell *shell = &((const cm_serve_host *)user)->shell;
+    shell->keep_used(shell->user, token);
+}
+
+static void keep_ban(void *user, bool by_address, uint64_t who, bool banned)
+{
+    const cm_serve_shell *shell = &((const cm_serve_host *)user)->shell;
+    if (shell->keep_ban != NULL) {
+        shell->keep_ban(shell->user, by_address, who, banned);
+    }
+}
+
+static void write_log(void *user, int level, const char *json_line)
+{
+    const cm_serve_shell *shell = &((const cm_serve_host *)user)->shell;
+    shell->log(shell->user, level, json_line);
+}
+
+static bool open_room(void *user, const char *name)
+{
+    cm_serve_host *host = user;
+    char error[512] = "80% of the processor is in use";
+    bool opened = host->permille < CM_PLACEMENT_MOST &&
+                  cm_serve_rooms_demand(&host->rooms, &host->config, host->worker, host->store,
+                                        name, error, sizeof error);
+    cm_line line;
+    cm_line_log(&line, opened ? CM_LOG_INFO : CM_LOG_WARNING,
+                opened ? "room opened" : "room not opened");
+    cm_line_text(&line, "room", name);
+    cm_line_text(&line, opened ? "match" : "reason",
+                 opened ? host->rooms.rooms[host->rooms.count - 1].path : error);
+    cm_log_write(&host->log, opened ? CM_LOG_INFO : CM_LOG_WARNING, &line);
+    return opened;
+}
+
 static int open_worker(cm_serve_host *host)
 {
     cm_worker_def def = {.config = &host->config,
@@ -76,12 +114,13 @@ static int open_worker(cm_serve_host *host)
                          .now_us = cm_serve_now_us(),
                          .started_unix_ms = cm_serve_unix_ms(),
                          .clock_us = monotonic_us,
-                         .log = host->shell.log,
-                         .keep_used = host->shell.keep_used,
-                         .keep_ban = host->shell.keep_ban,
+                         .log = write_log,
+                         .keep_used = keep_used,
+                         .keep_ban = keep_ban,
+                         .open_room = host->rooms.on_demand != NULL ? open_room : NULL,
                          .vitals = host->vitals,
                          .tick_watch = &host->tick_watch,
-                         .user = host->shell.user};
+                         .user = host};
     if (getrandom(&def.seed, sizeof def.seed, 0) != (ssize_t)sizeof def.seed) {
         cm_cli_error("serve: no random numbers from the system: %s", strerror(errno));
         return CM_STATUS_FAILED;
@@ -212,7 +251,7 @@ void cm_serve_host_watch(cm_serve_host *host)
         cm_store_status(host->store, room->match,
                         &match); // before it is watched: what was written is
         watch_recording(host, room, NULL);
-        if (match.queued_bytes == 0) {
+        if (match.queued_bytes == 0 && !cm_worker_uses(host->worker, room->scene)) {
             cm_serve_host_tell_unindexed(host, room, &match);
             host->lost += room->failure_told;
             cm_serve_rooms_closed(&host->rooms, i);
@@ -260,9 +299,26 @@ void cm_serve_host_status(cm_serve_host *host)
     }
 }
 
+// Rooms that their module closed, or that nobody was in for long enough.
+static void close_over(cm_serve_host *host)
+{
+    char error[256];
+    const char *over = host->draining ? NULL : cm_worker_over(host->worker);
+    for (; over != NULL; over = cm_worker_over(host->worker)) {
+        cm_line line;
+        cm_line_log(&line, CM_LOG_INFO, "room closed");
+        cm_line_text(&line, "room", over);
+        if (!cm_serve_rooms_remove(&host->rooms, host->worker, over, error, sizeof error)) {
+            return; // too many are being written: later
+        }
+        cm_log_write(&host->log, CM_LOG_INFO, &line);
+    }
+}
+
 uint64_t cm_serve_host_turn(cm_serve_host *host, uint64_t now_us)
 {
     uint64_t due = cm_worker_run_once(host->worker, now_us);
+    close_over(host);
     cm_serve_host_watch(host);
     if (now_us >= host->status_us) {
         cm_serve_host_status(host);

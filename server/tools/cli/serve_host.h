@@ -35,6 +35,7 @@ typedef struct cm_serve_host {
     uint64_t deadline_us; // of verifying
     uint32_t lost;        // recordings of closed rooms that are not durable, and gaps in others
     bool draining;
+    uint32_t permille; // of a processor, by its rooms in the last second, where that is measured
 } cm_serve_host;
 
 uint64_t cm_serve_now_us(void);  // by which a worker lives

@@ -210,6 +210,10 @@ static void take(const resuming *run, const char *path, cm_live_match *live)
             run->rooms->count++;
             memcpy(room->name, name, strlen(name) + 1); // it was one: it fits
             room->max_players = (uint32_t)run->config->max_players;
+            const cm_scene *demanded = run->rooms->on_demand;
+            room->on_demand = demanded != NULL &&
+                              strcmp(cm_scene_name(demanded), cm_scene_name(live->scene)) == 0;
+            room->empty_s = room->on_demand ? (uint32_t)run->config->on_demand_empty_s : 0;
         }
         cm_scene_free(room->scene);
         room->scene = live->scene;

@@ -9,9 +9,26 @@
 #include "server/tools/cli/load.h"
 #include "server/tools/cli/serve_check.h"
 
-static int add(const cm_config *config, cm_serve_rooms *rooms, const char *name, const char *scene,
-               bool in_db, uint32_t max_players)
+// The scene at the rate that the room's entry asks for.
+static int set_rate(cm_serve_room *room, const char *scene, uint32_t tick_rate)
 {
+    cm_scene *made;
+    cm_scene_error error;
+    if (cm_scene_at_rate(room->scene, tick_rate, &made, &error) != CAROM_OK) {
+        cm_cli_scene_error(scene, &error);
+        return CM_STATUS_USAGE;
+    }
+    cm_scene_free(room->scene);
+    room->scene = made;
+    room->tick_rate = tick_rate;
+    return CM_STATUS_DONE;
+}
+
+static int add(const cm_config *config, cm_serve_rooms *rooms, const char *name, const char *scene,
+               bool in_db, const cm_room_entry *entry)
+{
+    static const cm_room_entry none;
+    entry = entry != NULL ? entry : &none;
     if (rooms->count == CM_WORKER_ROOMS_MAX) {
         cm_cli_error("serve: more than %u rooms to start", CM_WORKER_ROOMS_MAX);
         return CM_STATUS_USAGE;
@@ -21,10 +38,17 @@ static int add(const cm_config *config, cm_serve_rooms *rooms, const char *name,
     if (status != CM_STATUS_DONE) {
         return status;
     }
+    status = entry->tick_rate > 0 ? set_rate(room, scene, entry->tick_rate) : status;
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
     const char *own = cm_scene_name(room->scene);
     name = name != NULL ? name : cm_room_name_is_sound(own) ? own : "";
     memcpy(room->name, name, strlen(name) + 1); // sound: it fits
-    room->max_players = max_players > 0 ? max_players : (uint32_t)config->max_players;
+    room->max_players = entry->max_players > 0 ? entry->max_players : (uint32_t)config->max_players;
+    room->view_rate = entry->view_rate;
+    room->budget_kbit = entry->budget_kbit;
+    room->empty_s = entry->empty_s;
     rooms->count++;
     return CM_STATUS_DONE;
 }
@@ -53,7 +77,7 @@ static bool add_row(void *context, const cm_room_row *row)
                      c->config->db, row->name, CAROM_ROOM_NAME_MAX);
         c->status = CM_STATUS_USAGE;
     } else {
-        c->status = add(c->config, c->rooms, row->name, row->scene, true, 0);
+        c->status = add(c->config, c->rooms, row->name, row->scene, true, NULL);
     }
     return c->status == CM_STATUS_DONE;
 }
@@ -68,7 +92,8 @@ static int add_catalogue(const cm_config *config, cm_serve_rooms *rooms)
         cm_cli_scene_error(config->db, &error);
         return CM_STATUS_USAGE;
     }
-    if (c.status == CM_STATUS_DONE && rooms->count == 0 && !config->resume) {
+    if (c.status == CM_STATUS_DONE && rooms->count == 0 && !config->resume &&
+        config->on_demand[0] == '\0') {
         return cm_serve_rooms_none(config);
     }
     return c.status;
@@ -81,15 +106,24 @@ int cm_serve_rooms_load(const cm_config *config, cm_serve_rooms *rooms)
     if (status != CM_STATUS_DONE) {
         return status;
     }
+    if (config->on_demand[0] != '\0') {
+        cm_scene *scene;
+        uint32_t tick_rate;
+        status = cm_serve_load_scene(config, config->on_demand, false, &scene, &tick_rate);
+        rooms->on_demand = status == CM_STATUS_DONE ? scene : NULL;
+    }
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
     if (config->scene[0] == '\0' && config->rooms.count == 0) {
         return add_catalogue(config, rooms);
     }
     if (config->scene[0] != '\0') {
-        status = add(config, rooms, NULL, config->scene, false, 0);
+        status = add(config, rooms, NULL, config->scene, false, NULL);
     }
     for (uint32_t i = 0; i < config->rooms.count && status == CM_STATUS_DONE; i++) {
         const cm_room_entry *entry = &config->rooms.rooms[i];
-        status = add(config, rooms, entry->name, entry->scene, false, entry->max_players);
+        status = add(config, rooms, entry->name, entry->scene, false, entry);
     }
     return status;
 }
@@ -111,6 +145,9 @@ int cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker)
         cm_worker_room def = {.name = room->name,
                               .scene = room->scene,
                               .max_players = room->max_players,
+                              .view_rate = room->view_rate,
+                              .budget_kbit = room->budget_kbit,
+                              .empty_s = room->empty_s,
                               .live = room->live};
         char error[512] = "";
         carom_result result = cm_worker_open(worker, &def, error, sizeof error);
@@ -178,9 +215,42 @@ bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worke
     return true;
 }
 
-static void release_scene(cm_serve_room *room)
+bool cm_serve_rooms_demand(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
+                           cm_store *store, const char *name, char *error, size_t error_size)
 {
-    if (room->live == NULL) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < rooms->count; i++) {
+        count += rooms->rooms[i].on_demand;
+    }
+    if (rooms->count == CM_WORKER_ROOMS_MAX || count >= config->on_demand_rooms) {
+        snprintf(error, error_size, "there are %u such rooms, see on_demand_rooms", count);
+        return false;
+    }
+    cm_serve_room *room = &rooms->rooms[rooms->count];
+    memset(room, 0, sizeof *room);
+    carom_world_def world;
+    cm_scene_world_def(rooms->on_demand, &world);
+    strcpy(room->name, name); // sound: it fits
+    room->scene = rooms->on_demand;
+    room->on_demand = true;
+    room->tick_rate = world.tick_rate;
+    room->max_players = (uint32_t)config->max_players;
+    room->empty_s = (uint32_t)config->on_demand_empty_s;
+    cm_worker_room def = {.name = room->name,
+                          .scene = room->scene,
+                          .max_players = room->max_players,
+                          .empty_s = room->empty_s};
+    if (cm_worker_open(worker, &def, error, error_size) != CAROM_OK) {
+        return false;
+    }
+    rooms->count++;
+    cm_serve_rooms_record(rooms, worker, store);
+    return true;
+}
+
+static void release_scene(const cm_serve_rooms *rooms, cm_serve_room *room)
+{
+    if (room->live == NULL && room->scene != rooms->on_demand) {
         cm_scene_free(room->scene);
     }
     cm_live_match_free(room->live);
@@ -199,7 +269,6 @@ bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char 
     }
     for (uint32_t i = 0; i < rooms->count; i++) {
         if (strcmp(rooms->rooms[i].name, name) == 0 && cm_worker_close(worker, name)) {
-            release_scene(&rooms->rooms[i]);
             rooms->closing[rooms->closing_count++] = rooms->rooms[i];
             rooms->count--;
             memmove(&rooms->rooms[i], &rooms->rooms[i + 1],
@@ -213,6 +282,7 @@ bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char 
 
 void cm_serve_rooms_closed(cm_serve_rooms *rooms, uint32_t number)
 {
+    release_scene(rooms, &rooms->closing[number]);
     rooms->closing_count--;
     memmove(&rooms->closing[number], &rooms->closing[number + 1],
             (rooms->closing_count - number) * sizeof rooms->closing[0]);
@@ -221,7 +291,10 @@ void cm_serve_rooms_closed(cm_serve_rooms *rooms, uint32_t number)
 void cm_serve_rooms_free(cm_serve_rooms *rooms)
 {
     for (uint32_t i = 0; i < rooms->count; i++) {
-        release_scene(&rooms->rooms[i]);
+        release_scene(rooms, &rooms->rooms[i]);
     }
-    rooms->count = 0;
+    for (uint32_t i = 0; i < rooms->closing_count; i++) {
+        release_scene(rooms, &rooms->closing[i]);
+    }
+    rooms->count = rooms->closing_count = 0;
 }

@@ -12,16 +12,19 @@ typedef struct cm_serve_room {
     cm_scene *scene;
     cm_live_match *live; // that it goes on with, whose the scene is; NULL: a new match
     uint32_t tick_rate, max_players;
-    cm_match_handle match;        // once open and recorded
-    char path[CM_SERVE_PATH_MAX]; // of the match file
-    bool failure_told;            // that it is not durable
-    uint32_t gaps;                // told: times that it went on in another file
+    uint32_t view_rate, budget_kbit, empty_s; // as in cm_worker_room
+    bool on_demand;                           // opened for whoever named it first
+    cm_match_handle match;                    // once open and recorded
+    char path[CM_SERVE_PATH_MAX];             // of the match file
+    bool failure_told;                        // that it is not durable
+    uint32_t gaps;                            // told: times that it went on in another file
 } cm_serve_room;
 
 // In the order of the worker's rooms.
 typedef struct cm_serve_rooms {
     uint32_t count;
     cm_serve_room rooms[CM_WORKER_ROOMS_MAX];
+    cm_scene *on_demand; // of rooms that players open; freed by who loaded it; NULL: they open none
     uint32_t closing_count; // rooms that were closed, whose recordings are still being written
     cm_serve_room closing[CM_WORKER_ROOMS_MAX];
     cm_quarantine refused; // scenes that are not opened
@@ -43,14 +46,19 @@ int cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker);
 bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
                         cm_store *store, const char *name, const char *scene, char *error,
                         size_t error_size);
+// One that a player named. False: there are as many as the configuration allows.
+bool cm_serve_rooms_demand(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
+                           cm_store *store, const char *name, char *error, size_t error_size);
 // Closes one, which is then among the closing. False, and why in `error`.
 bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char *name, char *error,
                            size_t error_size);
-// One of the closing is written, and what there was to say of it was said.
+// One of the closing is written, what there was to say of it was said, and its worker uses its
+// scene no more.
 void cm_serve_rooms_closed(cm_serve_rooms *rooms, uint32_t number);
 // Where they are recorded; once open.
 void cm_serve_rooms_record(cm_serve_rooms *rooms, const cm_worker *worker, cm_store *store);
-// Releases the scenes; the worker must be gone.
+// Releases the scenes; the worker must be gone. Not that of rooms on demand, which other processes'
+// copies share.
 void cm_serve_rooms_free(cm_serve_rooms *rooms);
 
 #endif

@@ -107,7 +107,7 @@ static int place_rooms(cm_serve_server *s)
     for (uint32_t i = 0; i < matches->count && status == CM_STATUS_DONE; i++) {
         status = place(s, matches->list[i].room, matches->list[i].match_id, "");
     }
-    if (status == CM_STATUS_DONE && s->homes.count == 0) {
+    if (status == CM_STATUS_DONE && s->homes.count == 0 && rooms->on_demand == NULL) {
         status = cm_serve_rooms_none(&s->base->config);
     }
     return status;
@@ -182,6 +182,7 @@ static int work(void *user, uint32_t worker, int descriptor)
     host.alone = s->homes.count == 1;
     host.vitals = &s->vitals[worker];
     host.rooms.refused = s->refused;
+    host.rooms.on_demand = s->base->rooms.on_demand;
     choose_rooms(s, worker, &host.rooms);
     choose_matches(s, worker, &matches);
     choose_elsewhere(s, worker, &elsewhere);
@@ -557,7 +558,7 @@ static int start(cm_serve_server *s)
     if (status == CM_STATUS_DONE) {
         status = start_workers(s);
     }
-    if (status == CM_STATUS_DONE && s->homes.count == 0) {
+    if (status == CM_STATUS_DONE && s->homes.count == 0 && s->base->rooms.on_demand == NULL) {
         status = cm_serve_rooms_none(&s->base->config); // no match could go on
     }
     if (status == CM_STATUS_DONE) {

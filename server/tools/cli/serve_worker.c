@@ -73,7 +73,7 @@ static void note_of(const worker *w, uint32_t number, cm_worker_room_note *note)
     memset(note, 0, sizeof *note);
     memcpy(note->name, room->name, strlen(room->name) + 1);
     memcpy(note->scene, cm_scene_name(room->scene), strlen(cm_scene_name(room->scene)) + 1);
-    note->match_id = cm_hosted_room_roster(hosted)->match_id;
+    note->match_id = cm_hosted_room_recording(hosted);
     note->port = cm_worker_port(w->host->worker);
 }
 
@@ -83,7 +83,7 @@ static bool is_told(const worker *w)
     for (uint32_t i = 0; same && i < w->own.count; i++) {
         const cm_home *home = &w->own.list[i];
         cm_hosted_room *room = cm_worker_room_at(w->host->worker, i);
-        same = cm_hosted_room_roster(room)->match_id == home->room.match_id;
+        same = cm_hosted_room_recording(room) == home->room.match_id;
     }
     return same;
 }
@@ -136,6 +136,7 @@ static void tell_load(worker *w, uint64_t now_us)
     cm_worker_message message = {.type = CM_WORKER_SAYS_LOAD};
     message.load.permille = (uint32_t)(1000 * spent / passed);
     message.load.rooms = w->host->rooms.count;
+    w->host->permille = message.load.permille;
     cm_worker_link_send(&w->link, &message);
     w->second_us = now_us;
     w->second_cpu_us = cpu_us;

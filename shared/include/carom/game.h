@@ -73,7 +73,7 @@ typedef struct carom_module {
     // After those, for each pair that hit at the scene's hit_speed or faster (carom_hit_event).
     void (*hit)(carom_game *game, const carom_hit_event *event);
     void (*message)(carom_game *game, uint32_t player, const uint8_t *bytes, uint32_t size);
-    // The match ends with this tick: its server drains, or its room is closed. It runs once, after
+    // The match ends with this tick: its server drains, or its room is closed (carom_game_close). It runs once, after
     // the joins, leaves and messages of a tick of its own, which then goes on as every tick does:
     // what it changes is state, recorded and replayed, and what it sends goes out before the
     // players are sent away. A server that is killed ends no match: nothing runs, and the match may
@@ -126,6 +126,10 @@ CAROM_API carom_result carom_game_spawn(carom_game *game, const char *prefab, ca
                                         carom_quat orientation, carom_body_id *body);
 // As in carom_shape_def.material; 0 for no such name.
 CAROM_API uint32_t carom_game_find_material(const carom_game *game, const char *name);
+// Closes the match's room: no tick begins once this one is confirmed (a few are made already, and
+// count), `end` runs, the last messages go, and everybody is sent away with "the match is over". On
+// a client, and in a replay, nothing happens.
+CAROM_API void carom_game_close(carom_game *game);
 // A reliable message to a player, sent when the tick is confirmed and, where the match is recorded,
 // durable, so that neither a rewind nor a crash takes it back (never twice, whatever connections
 // the player needs for it).

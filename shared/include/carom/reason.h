@@ -36,7 +36,8 @@ extern "C" {
     X(SLOT_GONE, "the player's slot is not kept any more")                                         \
     X(ELSEWHERE, "another port of the server has the room")                                        \
     X(ROOM_UNKNOWN, "the server has no room of that name")                                         \
-    X(GAME_REFUSED, "the game's rules do not let the player in")
+    X(GAME_REFUSED, "the game's rules do not let the player in")                                   \
+    X(SERVER_FULL, "the server opens no more rooms")
 
 typedef enum carom_reason {
 #define CAROM_REASON_ENUM(name, text) CAROM_REASON_##name,

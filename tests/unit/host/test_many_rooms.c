@@ -23,6 +23,7 @@ typedef struct house {
     cm_worker *worker;
     carom_client *clients[CLIENTS];
     uint64_t clock_us; // that ticks are measured with
+    uint32_t asked;    // for a room that is not there
 } house;
 
 static house h;
@@ -54,7 +55,39 @@ static void open_room(const char *name, uint32_t scene, const carom_module *modu
     cr_assert_eq(cm_worker_open(h.worker, &room, error, sizeof error), CAROM_OK, "%s", error);
 }
 
-static void open_house(void)
+// As an operator may allow it: three rooms, which close after two empty seconds.
+static bool open_for_players(void *user, const char *name)
+{
+    (void)user;
+    char error[256];
+    cm_worker_room room = {.name = name, .scene = h.scenes[1], .max_players = 2, .empty_s = 2};
+    h.asked++;
+    return cm_worker_room_at(h.worker, 2) == NULL &&
+           cm_worker_open(h.worker, &room, error, sizeof error) == CAROM_OK;
+}
+
+static void close_over(void)
+{
+    for (const char *over; (over = cm_worker_over(h.worker)) != NULL;) {
+        cr_assert(cm_worker_close(h.worker, over));
+    }
+}
+
+// Ends when somebody jumps, and says so before.
+static void match_tick(carom_game *game, const carom_player_input *inputs, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (inputs[i].bytes[8] != 0) {
+            carom_game_send(game, inputs[i].player, "over", 4);
+            carom_game_close(game);
+        }
+    }
+}
+
+static const carom_module match = {
+    .abi = CAROM_MODULE_ABI, .version = 1, .name = "match", .input_size = 9, .tick = match_tick};
+
+static void make_house(bool for_players)
 {
     memset(&h, 0, sizeof h);
     h.net = cm_net_virtual_create(11);
@@ -68,11 +101,22 @@ static void open_house(void)
     h.config.max_clients = 16;
     cm_worker_def def = {.config = &h.config,
                          .seed = 3,
+                         .open_room = for_players ? open_for_players : NULL,
                          .random = cm_net_random,
                          .clock_us = measured_us,
                          .now_us = cm_net_now_us(h.net)};
     char error[256] = "";
     cr_assert_eq(cm_worker_create(&def, &h.worker, error, sizeof error), CAROM_OK, "%s", error);
+}
+
+static void open_house(void)
+{
+    make_house(false);
+}
+
+static void open_to_players(void)
+{
+    make_house(true);
 }
 
 static void close_house(void)
@@ -223,6 +267,105 @@ Test(many_rooms, one_closes_and_the_others_go_on, .init = open_house, .fini = cl
     cr_expect_geq(stats.tick, 58);
     cr_expect_leq(stats.tick, 61);
     cr_expect_eq(stats.ticks_behind, 0);
+}
+
+// Two who name the same one meet in it; it closes when it was empty for long enough, not before,
+// and may be opened again; names that cannot be one are refused without a question.
+Test(many_rooms, players_open_rooms_by_name, .init = open_to_players, .fini = close_house)
+{
+    open_room("lobby", 0, NULL, 0);
+    dial(0, "duel-1");
+    dial(1, "duel-1");
+    dial(2, "a b");
+    run(1.5);
+    cr_expect_eq(state_of(0), CAROM_CLIENT_PLAYING);
+    cr_expect_eq(state_of(1), CAROM_CLIENT_PLAYING);
+    cr_expect_eq(bodies_of(0), 1 + 4 + 2);
+    cr_expect_eq(h.asked, 1);
+    cr_expect_eq(carom_client_get_reason(h.clients[2]), CAROM_REASON_ROOM_UNKNOWN);
+    dial(3, "duel-1");
+    dial(4, "duel-2");
+    dial(5, "duel-3"); // one more than there may be
+    run(1.5);
+    cr_expect_eq(carom_client_get_reason(h.clients[3]), CAROM_REASON_ROOM_FULL);
+    cr_expect_eq(state_of(4), CAROM_CLIENT_PLAYING);
+    cr_expect_eq(carom_client_get_reason(h.clients[5]), CAROM_REASON_SERVER_FULL);
+    carom_client_disconnect(h.clients[4], cm_net_now_us(h.net));
+    run(1.5);
+    cr_expect_null(cm_worker_over(h.worker), "two seconds, not one and a half");
+    run(1.0);
+    cr_expect_str_eq(cm_worker_over(h.worker), "duel-2");
+    close_over();
+    cr_expect_null(cm_worker_room_at(h.worker, 2));
+    cr_expect_eq(state_of(0), CAROM_CLIENT_PLAYING);
+    for (uint32_t i = 3; i < 5; i++) {
+        carom_client_destroy(h.clients[i]);
+        h.clients[i] = NULL;
+    }
+    dial(3, "duel-2");
+    run(1.5);
+    cr_expect_eq(state_of(3), CAROM_CLIENT_PLAYING);
+    cr_expect_eq(h.asked, 4);
+}
+
+// The first room is where players who name none come, but for rooms of players.
+Test(many_rooms, a_room_of_players_is_no_default, .init = open_to_players, .fini = close_house)
+{
+    dial(0, "duel");
+    run(1.5);
+    cr_expect_eq(state_of(0), CAROM_CLIENT_PLAYING);
+    dial(1, NULL);
+    run(1.0);
+    cr_expect_eq(carom_client_get_reason(h.clients[1]), CAROM_REASON_ROOM_UNKNOWN);
+}
+
+static uint32_t heard;
+
+static void hear(void *user, uint64_t tick, const uint8_t *bytes, uint32_t size)
+{
+    (void)user;
+    (void)tick;
+    (void)bytes;
+    heard += size == 4;
+}
+
+// By its module, in a tick that is settled: no later one begins, and its last word arrives.
+Test(many_rooms, a_module_ends_its_match, .init = open_house, .fini = close_house)
+{
+    uint8_t input[CAROM_INPUT_MAX];
+    carom_client_def def = carom_default_client_def();
+    open_room("match", 0, &match, 0);
+    open_room("other", 1, NULL, 0);
+    def.random = cm_net_random;
+    def.room = "match";
+    def.module = &match;
+    def.message = hear;
+    def.reconnect = false;
+    cr_assert_eq(carom_client_create(&def, &h.clients[0]), CAROM_OK);
+    cr_assert_eq(carom_client_connect(h.clients[0], "127.0.0.1", PORT, cm_net_now_us(h.net)),
+                 CAROM_OK);
+    run(1.0);
+    cr_assert_eq(state_of(0), CAROM_CLIENT_PLAYING);
+    cr_assert_null(cm_worker_over(h.worker));
+    rig_input(input, 0.0f, 0.0f, 1);
+    cr_assert_eq(carom_client_set_input(h.clients[0], input, RIG_INPUT_SIZE), CAROM_OK);
+    heard = 0;
+    for (uint32_t i = 0; i < 200 && cm_worker_over(h.worker) == NULL; i++) {
+        run(1e-6 * STEP_US);
+    }
+    cr_assert_str_eq(cm_worker_over(h.worker), "match");
+    uint64_t tick = cm_room_tick(cm_hosted_room_room(cm_worker_room_at(h.worker, 0)));
+    dial(1, "match");
+    run(0.5);
+    cr_expect_eq(carom_client_get_reason(h.clients[1]), CAROM_REASON_ROOM_ENDED);
+    cr_expect_eq(cm_room_tick(cm_hosted_room_room(cm_worker_room_at(h.worker, 0))), tick);
+    close_over();
+    run(0.5);
+    cr_expect_geq(heard, 1, "and of ticks that were made before it was settled");
+    cr_expect_leq(heard, 10);
+    cr_expect_eq(state_of(0), CAROM_CLIENT_IDLE);
+    cr_expect_eq(carom_client_get_reason(h.clients[0]), CAROM_REASON_ROOM_ENDED);
+    cr_expect_eq(cm_worker_room_at(h.worker, 1), NULL);
 }
 
 Test(many_rooms, a_room_that_cannot_be_opened_leaves_nothing, .init = open_house,

@@ -30,6 +30,10 @@ Test(room_list, text_and_json_say_the_same)
     cm_room_list_print(&json, other, sizeof other);
     cr_expect_str_eq(printed, other);
     json.rooms[1].max_players = 8;
+    json.rooms[1].tick_rate = 120;
+    json.rooms[1].view_rate = 20;
+    json.rooms[1].budget_kbit = 128;
+    json.rooms[1].empty_s = 300;
     cm_room_list_print(&json, printed, sizeof printed);
     cr_assert(read_json(&again, printed, error, sizeof error), "%s", error);
     cr_expect_eq(memcmp(&again, &json, sizeof json), 0);
@@ -47,6 +51,8 @@ Test(room_list, what_is_unsound_is_refused)
                                          "{\"a\": {\"scene\": 4}}",
                                          "{\"a\": {\"scene\": \"x\", \"max_players\": 0}}",
                                          "{\"a\": {\"scene\": \"x\", \"max_players\": 65}}",
+                                         "{\"a\": {\"scene\": \"x\", \"tick_rate\": 1001}}",
+                                         "{\"a\": {\"scene\": \"x\", \"empty_s\": -1}}",
                                          "{\"a\": {\"scene\": \"x\", \"colour\": \"red\"}}",
                                          "{\"\": \"x\"}"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
