@@ -191,6 +191,7 @@ void cm_client_end(carom_client *client, carom_reason reason)
     cm_client_begin_ticket(client);
     cm_event_log_end(&client->events);
     cm_message_log_clear(&client->messages, &client->def.allocator);
+    cm_client_rooms_clear(&client->rooms, &client->def.allocator);
     client->state = CAROM_CLIENT_IDLE;
     client->reason = reason;
     client->leaving = false;
@@ -483,6 +484,15 @@ carom_result carom_client_send(carom_client *client, const void *bytes, uint32_t
         return CAROM_ERROR_IO;
     }
     return CAROM_OK;
+}
+
+carom_result carom_client_ask_rooms(carom_client *client)
+{
+    cm_control ask = {.type = CM_CONTROL_ROOMS_ASK};
+    if (client == NULL || !is_playing(client) || client->leaving) {
+        return CAROM_ERROR_STATE;
+    }
+    return cm_client_send_control(client, &ask) ? CAROM_OK : CAROM_ERROR_IO;
 }
 
 uint32_t carom_client_player(const carom_client *client)

@@ -193,6 +193,18 @@ static void take_players(carom_client *client, const cm_control *control)
     }
 }
 
+static void take_rooms(carom_client *client, const cm_control *control)
+{
+    carom_client_room_row rows[CAROM_CLIENT_ROOMS_MAX];
+    if (cm_client_rooms_take(&client->rooms, &client->def.allocator, control)) {
+        uint32_t count = cm_client_rooms_rows(&client->rooms, rows);
+        if (client->def.rooms != NULL) {
+            client->def.rooms(client->def.user, rows, count);
+        }
+        cm_client_rooms_clear(&client->rooms, &client->def.allocator);
+    }
+}
+
 // Another port of the server may have the room: there it says hello again.
 static void refused(carom_client *client, const cm_control *control)
 {
@@ -226,6 +238,9 @@ void cm_client_handle(carom_client *client, const cm_control *control)
     case CM_CONTROL_ROOM_CLOCK:
         room_clock(client, control);
         break;
+    case CM_CONTROL_ROOMS:
+        take_rooms(client, control);
+        break;
     case CM_CONTROL_PLAYERS:
         take_players(client, control);
         break;
@@ -233,6 +248,7 @@ void cm_client_handle(carom_client *client, const cm_control *control)
         take_durability(client, control);
         break;
     case CM_CONTROL_HELLO:
+    case CM_CONTROL_ROOMS_ASK:
         cm_client_end(client, CAROM_REASON_MALFORMED);
         break;
     }

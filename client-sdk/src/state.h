@@ -16,6 +16,7 @@
 #include "client-sdk/src/mirror.h"
 #include "client-sdk/src/pointer.h"
 #include "client-sdk/src/predict.h"
+#include "client-sdk/src/rooms.h"
 
 struct carom_client {
     carom_client_def def; // pointers into this struct
@@ -44,6 +45,7 @@ struct carom_client {
     uint32_t backoff_ms;
     uint32_t hint; // what a try before the present one was told, perhaps by a stranger; 0: nothing
     cm_message_log messages;
+    cm_client_rooms rooms;
     uint64_t messages_had;  // of the room, since the join: each once
     uint64_t messages_came; // the number of the last one that came by this connection
     cm_event_log events;

@@ -369,6 +369,27 @@ static void join(cm_clients *clients, cm_client *client, const cm_control *hello
     write_line(clients, client, CM_LOG_INFO, &line);
 }
 
+// What a client may ask for is bounded in size and time: an ask too early is passed over.
+static void tell_rooms(cm_clients *clients, cm_client *client)
+{
+    cm_control_room rooms[CM_CLIENTS_ROOMS_MAX];
+    if (clients->def.list_rooms == NULL || clients->now_us < client->rooms_us) {
+        return;
+    }
+    client->rooms_us = clients->now_us + CM_CLIENTS_ROOMS_US;
+    uint32_t total = clients->def.list_rooms(clients->def.context, rooms, CM_CLIENTS_ROOMS_MAX);
+    for (uint32_t first = 0; first == 0 || first < total; first += CM_CONTROL_ROOMS_MAX) {
+        uint32_t left = total - first;
+        cm_control control = {.type = CM_CONTROL_ROOMS,
+                              .first = first,
+                              .total = total,
+                              .rooms = rooms + first,
+                              .room_count =
+                                  left < CM_CONTROL_ROOMS_MAX ? left : CM_CONTROL_ROOMS_MAX};
+        cm_client_send(clients->def.host, client, &control);
+    }
+}
+
 static void receive_control(cm_clients *clients, cm_client *client, const cm_host_event *event)
 {
     cm_session *session = &client->session;
@@ -383,6 +404,8 @@ static void receive_control(cm_clients *clients, cm_client *client, const cm_hos
         cm_clients_kick(clients, client, reason);
     } else if (session->state == CM_SESSION_CONNECTED) {
         join(clients, client, control);
+    } else if (client->roster != NULL && control->type == CM_CONTROL_ROOMS_ASK) {
+        tell_rooms(clients, client);
     } else if (client->roster != NULL) {
         // The only other message of a client. One that leaves says so by ENet's disconnect.
         if (!cm_outbox_push(&client->waiting, 0, control->payload.data,

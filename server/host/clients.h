@@ -30,8 +30,14 @@ typedef struct cm_clients_def {
     // the reason, with ELSEWHERE at the port of another worker.
     cm_roster *(*find_room)(void *context, const cm_control *hello, const cm_token *token,
                             carom_reason *reason, uint16_t *port);
+    // The rooms there are, as many as fit; returns how many. Texts live until the next call.
+    uint32_t (*list_rooms)(void *context, cm_control_room *rooms, uint32_t capacity);
     void *context;
 } cm_clients_def;
+
+// Rooms that a client is told of at most, and how often.
+#define CM_CLIENTS_ROOMS_MAX 256u
+#define CM_CLIENTS_ROOMS_US  2000000u
 
 cm_clients *cm_clients_create(const cm_clients_def *def); // NULL: no memory
 void cm_clients_destroy(cm_clients *clients);

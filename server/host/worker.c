@@ -278,6 +278,36 @@ static bool has_slot(void *context, const cm_token *ticket)
     return room != NULL && cm_roster_find(cm_hosted_room_roster(room), ticket) != NULL;
 }
 
+// Ours, then those of the other workers, as last heard.
+static uint32_t list_rooms(void *context, cm_control_room *rooms, uint32_t capacity)
+{
+    const cm_worker *worker = context;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < worker->room_count && count < capacity; i++) {
+        cm_hosted_room *room = worker->rooms[i];
+        cm_hosted_room_stats stats;
+        cm_hosted_room_stats_get(room, &stats);
+        rooms[count++] = (cm_control_room){
+            .name = stats.name,
+            .scene = stats.scene,
+            .module = cm_game_module(cm_room_game(cm_hosted_room_room(room)))->name,
+            .players = cm_hosted_room_players(room, NULL, 0),
+            .max_players = stats.max_players,
+            .port = cm_host_port(worker->host)};
+    }
+    for (uint32_t i = 0; worker->homes != NULL && i < worker->homes->count && count < capacity;
+         i++) {
+        const cm_worker_room_note *note = &worker->homes->list[i].room;
+        rooms[count++] = (cm_control_room){.name = note->name,
+                                           .scene = note->scene,
+                                           .module = note->module,
+                                           .players = note->players,
+                                           .max_players = note->max_players,
+                                           .port = note->port};
+    }
+    return count;
+}
+
 static carom_result open_clients(cm_worker *worker, const cm_rng *rng, char *error,
                                  size_t error_size)
 {
@@ -289,6 +319,7 @@ static carom_result open_clients(cm_worker *worker, const cm_rng *rng, char *err
                           .rng = *rng,
                           .log = worker->log,
                           .find_room = find_room,
+                          .list_rooms = list_rooms,
                           .context = worker};
     worker->clients = cm_clients_create(&def);
     if (worker->clients == NULL) {
@@ -711,75 +742,18 @@ bool cm_worker_drained(const cm_worker *worker)
     return worker->drained;
 }
 
-// Numbers --------------------------------------------------------------------------------------
-
-static void add_room_stats(const cm_hosted_room *room, cm_worker_stats *stats)
-{
-    cm_hosted_room_stats from;
-    cm_hosted_room_stats_get(room, &from);
-    stats->tick = from.tick > stats->tick ? from.tick : stats->tick;
-    stats->room_hash ^= from.hash;
-    stats->tick_ms_p50 =
-        from.tick_ms_p50 > stats->tick_ms_p50 ? from.tick_ms_p50 : stats->tick_ms_p50;
-    stats->tick_ms_p99 =
-        from.tick_ms_p99 > stats->tick_ms_p99 ? from.tick_ms_p99 : stats->tick_ms_p99;
-    stats->rewinds += from.room.rewinds;
-    stats->rewound_ticks += from.room.rewound_ticks;
-    stats->late_inputs += from.room.late_inputs;
-    stats->inputs += from.room.inputs;
-    for (uint32_t i = 0; i < CM_POINTER_REASONS; i++) {
-        stats->poses_refused[i] += from.room.poses_refused[i];
-    }
-    for (uint32_t i = 0; i < CAROM_LOG_CODE_COUNT; i++) {
-        stats->told[i] += from.world.told[i];
-    }
-    stats->bodies_asleep += from.world.sleeping;
-    stats->islands += from.world.islands;
-    stats->ticks_behind += from.ticks_behind;
-    for (uint32_t i = 0; i < CAROM_STAGE_COUNT; i++) {
-        stats->stage_ms[i] += from.stage_ms[i];
-    }
-    stats->views += from.published.views;
-    stats->view_bytes += from.published.view_bytes;
-    stats->messages_dropped += from.published.messages_dropped;
-    stats->events += from.published.events;
-    stats->events_dropped += from.published.events_dropped;
-}
-
-static void add_host_stats(const cm_worker *worker, cm_worker_stats *stats)
-{
-    stats->peers = cm_clients_connected(worker->clients);
-    stats->kbit_per_client = worker->kbit_per_client;
-    cm_clients_stats clients;
-    cm_clients_stats_get(worker->clients, &clients);
-    stats->refused_inputs = clients.refused_inputs;
-    stats->seen_clamped = clients.seen_clamped;
-    stats->datagrams_refused = clients.datagrams_refused;
-    memcpy(stats->packet_reasons, clients.packet_reasons, sizeof stats->packet_reasons);
-    cm_host_stats host;
-    cm_host_stats_get(worker->host, &host);
-    memcpy(stats->refused, host.refused, sizeof stats->refused);
-    memcpy(stats->commands_refused, host.commands_refused, sizeof stats->commands_refused);
-    stats->handshakes = host.handshakes;
-    stats->sent_bytes = host.sent_bytes;
-    stats->received_bytes = host.received_bytes;
-    stats->turn_datagrams_max = host.turn_datagrams_max;
-    stats->turn_steps_max = host.turn_steps_max;
-    stats->narrowed = host.narrowed;
-    for (uint32_t i = 0; i < CM_DATAGRAM_REASON_COUNT; i++) {
-        stats->datagrams_refused += host.refused[i];
-    }
-}
+// Numbers ---------------------------------------------------------------------------------------
 
 void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats)
 {
     memset(stats, 0, sizeof *stats);
     stats->rooms = worker->room_count;
     for (uint32_t i = 0; i < worker->room_count; i++) {
-        add_room_stats(worker->rooms[i], stats);
+        cm_worker_stats_room(worker->rooms[i], stats);
     }
     stats->players = cm_clients_playing(worker->clients);
-    add_host_stats(worker, stats);
+    cm_worker_stats_host(worker->host, worker->clients, stats);
+    stats->kbit_per_client = worker->kbit_per_client;
 }
 
 void cm_worker_room_stats_get(const cm_worker *worker, uint32_t index, cm_worker_stats *stats)
@@ -787,9 +761,10 @@ void cm_worker_room_stats_get(const cm_worker *worker, uint32_t index, cm_worker
     CM_ASSERT(index < worker->room_count);
     memset(stats, 0, sizeof *stats);
     stats->rooms = worker->room_count;
-    add_room_stats(worker->rooms[index], stats);
+    cm_worker_stats_room(worker->rooms[index], stats);
     stats->players = cm_hosted_room_players(worker->rooms[index], NULL, 0);
-    add_host_stats(worker, stats);
+    cm_worker_stats_host(worker->host, worker->clients, stats);
+    stats->kbit_per_client = worker->kbit_per_client;
     cm_hosted_room_stats from;
     cm_hosted_room_stats_get(worker->rooms[index], &from);
     stats->refused_inputs = from.refused_inputs;

@@ -10,6 +10,7 @@
 #include "server/host/homes.h"
 #include "server/host/hosted_room.h"
 #include "server/host/net.h"
+#include "server/host/worker_stats.h"
 #include "server/record/store.h"
 #include "shared/wire/packet.h"
 
@@ -43,34 +44,6 @@ typedef struct cm_worker_def {
     cm_vitals *vitals;         // where its rooms mark their modules' callbacks; NULL: nowhere
     cm_tick_watch *tick_watch; // of its rooms' ticks, with a clock; NULL: none
 } cm_worker_def;
-
-// Of all rooms together.
-typedef struct cm_worker_stats {
-    uint32_t rooms;
-    uint64_t tick;      // the highest
-    uint64_t room_hash; // of the newest states, by exclusive or
-    uint32_t players, peers;
-    double tick_ms_p50, tick_ms_p99;    // the worst room's, of the last seconds; 0 without a clock
-    double stage_ms[CAROM_STAGE_COUNT]; // of the last second, means over the ticks stepped, summed
-    uint32_t bodies_asleep, islands;    // now
-    double kbit_per_client;             // sent, mean over clients, last second
-    uint64_t rewinds, rewound_ticks, late_inputs, refused_inputs, inputs;
-    uint64_t seen_clamped; // inputs whose claim of what was seen could not be true
-    uint64_t poses_refused[CM_POINTER_REASONS]; // of pointers, by reason
-    uint64_t views, view_bytes, datagrams_refused;
-    uint64_t refused[CM_DATAGRAM_REASON_COUNT];         // of those, at the door
-    uint64_t commands_refused[CM_COMMAND_REASON_COUNT]; // of those, behind it
-    uint64_t handshakes, sent_bytes, received_bytes;    // bytes as on the wire
-    uint64_t turn_datagrams_max, turn_steps_max;        // the most work of one turn (net.h)
-    uint64_t narrowed;                                  // connections ended by a narrower path
-    uint64_t packet_reasons[CM_PACKET_REASON_COUNT];
-    uint64_t ticks_behind; // ticks that the clock was slowed by
-    uint64_t
-        told[CAROM_LOG_CODE_COUNT]; // by the worlds (carom/log.h), ticks stepped again included
-    uint64_t messages_dropped; // of the module, in confirmed ticks: above a limit, or not sendable
-    uint64_t events;           // that the module emitted, likewise
-    uint64_t events_dropped;   // above a tick's limit
-} cm_worker_stats;
 
 carom_result cm_worker_create(const cm_worker_def *def, cm_worker **worker, char *error,
                               size_t error_size);

@@ -42,6 +42,8 @@ typedef enum cm_worker_message_type {
 typedef struct cm_worker_room_note {
     char name[CAROM_ROOM_NAME_MAX + 1];
     char scene[CM_NAME_MAX]; // its own name
+    char module[CAROM_MODULE_NAME_MAX + 1];
+    uint32_t players, max_players; // said anew each second at most
     uint64_t match_id;
     uint16_t port;
     bool is_default; // players who name none come here

@@ -149,6 +149,24 @@ static bool players_are_valid(const cm_control *c)
     return true;
 }
 
+static bool rooms_are_valid(const cm_control *c)
+{
+    if (c->room_count > CM_CONTROL_ROOMS_MAX || c->total > UINT16_MAX ||
+        c->first + c->room_count > c->total) {
+        return false;
+    }
+    for (uint32_t i = 0; i < c->room_count; i++) {
+        const cm_control_room *room = &c->rooms[i];
+        if (!cm_text_is_printable(room->name, CAROM_ROOM_NAME_MAX) ||
+            !cm_text_is_printable(room->scene, CM_CONTROL_SCENE_NAME_MAX) ||
+            !cm_text_is_printable(room->module, CAROM_MODULE_NAME_MAX) ||
+            room->max_players > CAROM_PLAYERS_MAX || room->players > CAROM_PLAYERS_MAX) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool world_change_is_valid(const cm_control *c)
 {
     if (c->spawned_count > CM_CONTROL_BODIES_MAX || c->gone_count > CM_CONTROL_BODIES_MAX ||
@@ -206,6 +224,10 @@ static bool is_valid(const cm_control *c)
                c->durability <= CAROM_DURABILITY_LOST;
     case CM_CONTROL_EVENTS:
         return events_are_valid(c);
+    case CM_CONTROL_ROOMS_ASK:
+        return true;
+    case CM_CONTROL_ROOMS:
+        return rooms_are_valid(c);
     }
     return false;
 }
@@ -375,6 +397,32 @@ static carom_result encode_players(const cm_control *c, const carom_allocator *a
     return pack(&message, allocator, bytes, size);
 }
 
+static carom_result encode_rooms(const cm_control *c, const carom_allocator *allocator,
+                                 uint8_t **bytes, size_t *size)
+{
+    Carom__Control message = CAROM__CONTROL__INIT;
+    Carom__Rooms rooms = CAROM__ROOMS__INIT;
+    Carom__Room rows[CM_CONTROL_ROOMS_MAX];
+    Carom__Room *list[CM_CONTROL_ROOMS_MAX];
+    message.rooms = &rooms;
+    rooms.first = c->first;
+    rooms.total = c->total;
+    rooms.n_rooms = c->room_count;
+    rooms.rooms = list;
+    for (uint32_t i = 0; i < c->room_count; i++) {
+        const cm_control_room *from = &c->rooms[i];
+        carom__room__init(&rows[i]);
+        rows[i].name = string(from->name);
+        rows[i].scene = string(from->scene);
+        rows[i].module = string(from->module);
+        rows[i].players = from->players;
+        rows[i].max_players = from->max_players;
+        rows[i].port = from->port;
+        list[i] = &rows[i];
+    }
+    return pack(&message, allocator, bytes, size);
+}
+
 // The messages of a number or two.
 static carom_result encode_small(const cm_control *c, const carom_allocator *allocator,
                                  uint8_t **bytes, size_t *size)
@@ -384,6 +432,7 @@ static carom_result encode_small(const cm_control *c, const carom_allocator *all
     Carom__GameMessage game = CAROM__GAME_MESSAGE__INIT;
     Carom__RoomClock clock = CAROM__ROOM_CLOCK__INIT;
     Carom__Goodbye goodbye = CAROM__GOODBYE__INIT;
+    Carom__RoomsAsk ask = CAROM__ROOMS_ASK__INIT;
     Carom__Durability durability = CAROM__DURABILITY__INIT;
     Carom__Events events = CAROM__EVENTS__INIT;
     if (c->type == CM_CONTROL_REFUSED) {
@@ -407,6 +456,8 @@ static carom_result encode_small(const cm_control *c, const carom_allocator *all
         message.events = &events;
         events.tick = c->tick;
         events.rows = binary(c->payload);
+    } else if (c->type == CM_CONTROL_ROOMS_ASK) {
+        message.rooms_ask = &ask;
     } else {
         message.goodbye = &goodbye;
         goodbye.reason = (uint32_t)c->reason;
@@ -431,6 +482,8 @@ carom_result cm_control_encode(const cm_control *control, const carom_allocator 
         return encode_world_change(control, allocator, bytes, size);
     case CM_CONTROL_PLAYERS:
         return encode_players(control, allocator, bytes, size);
+    case CM_CONTROL_ROOMS:
+        return encode_rooms(control, allocator, bytes, size);
     default:
         return encode_small(control, allocator, bytes, size);
     }
@@ -595,6 +648,13 @@ static bool take_fields(const Carom__Control *message, cm_control *c)
     case CM_CONTROL_PLAYERS:
         c->player_count = (uint32_t)message->players->n_players;
         return message->players->n_players <= CAROM_PLAYERS_MAX; // checked in the block
+    case CM_CONTROL_ROOMS_ASK:
+        break;
+    case CM_CONTROL_ROOMS:
+        c->first = message->rooms->first;
+        c->total = message->rooms->total;
+        c->room_count = (uint32_t)message->rooms->n_rooms;
+        return message->rooms->n_rooms <= CM_CONTROL_ROOMS_MAX; // checked in the block
     }
     return is_valid(c);
 }
@@ -634,6 +694,25 @@ static void take_players(const Carom__Players *from, block *b, cm_control *c)
     c->players = players;
 }
 
+// A port out of range is no port; is_valid checks the rest.
+static bool take_rooms(const Carom__Rooms *from, block *b, cm_control *c)
+{
+    bool good = true;
+    cm_control_room *rooms = block_take(b, c->room_count * sizeof *rooms);
+    for (uint32_t i = 0; i < c->room_count; i++) {
+        const Carom__Room *row = from->rooms[i];
+        const char *name = block_string(b, row->name), *scene = block_string(b, row->scene);
+        const char *module = block_string(b, row->module);
+        good = good && row->port <= UINT16_MAX;
+        if (rooms != NULL) {
+            rooms[i] = (cm_control_room){
+                name, scene, module, row->players, row->max_players, (uint16_t)row->port};
+        }
+    }
+    c->rooms = rooms;
+    return good;
+}
+
 // Run twice with the same fields: to count, and to fill. False: compressed data is corrupt.
 static bool fill(const Carom__Control *message, block *b, cm_control *c)
 {
@@ -650,6 +729,9 @@ static bool fill(const Carom__Control *message, block *b, cm_control *c)
     c->frame = block_bytes(b, c->frame);
     if (c->type == CM_CONTROL_PLAYERS) {
         take_players(message->players, b, c);
+    }
+    if (c->type == CM_CONTROL_ROOMS) {
+        return take_rooms(message->rooms, b, c);
     }
     if (c->type == CM_CONTROL_WORLD_CHANGE) {
         take_bodies(message->world_change, b, c);
@@ -694,8 +776,10 @@ carom_result cm_control_decode(const uint8_t *bytes, size_t size, bool from_clie
         return CAROM_ERROR_LIMIT_SIZE;
     }
     uint32_t member = cm_control_member(bytes, size);
-    bool known = from_client ? member == CM_CONTROL_HELLO || member == CM_CONTROL_GAME_MESSAGE
-                             : member > CM_CONTROL_HELLO && member <= CM_CONTROL_EVENTS;
+    bool known = from_client ? member == CM_CONTROL_HELLO || member == CM_CONTROL_GAME_MESSAGE ||
+                                   member == CM_CONTROL_ROOMS_ASK
+                             : member > CM_CONTROL_HELLO && member <= CM_CONTROL_ROOMS &&
+                                   member != CM_CONTROL_ROOMS_ASK;
     if (!known) {
         return CAROM_ERROR_CORRUPT;
     }

@@ -10,6 +10,8 @@
 #define CM_CONTROL_MAX_FROM_CLIENT 2048      // bytes
 #define CM_CONTROL_MAX_FROM_SERVER (8 << 20) // bytes: a welcome with its scene and keyframe
 #define CM_CONTROL_BODIES_MAX      4096      // in one world change
+#define CM_CONTROL_ROOMS_MAX       64        // in one message
+#define CM_CONTROL_SCENE_NAME_MAX  127       // bytes
 #define CM_CONTROL_FRAME_MAX       65536     // bytes of a world change's frame
 
 typedef enum cm_control_type {
@@ -23,6 +25,8 @@ typedef enum cm_control_type {
     CM_CONTROL_PLAYERS,
     CM_CONTROL_DURABILITY,
     CM_CONTROL_EVENTS,
+    CM_CONTROL_ROOMS_ASK,
+    CM_CONTROL_ROOMS,
 } cm_control_type;
 
 typedef struct cm_bytes {
@@ -38,6 +42,13 @@ typedef struct cm_control_player {
     uint32_t rtt_ms;
     bool away;
 } cm_control_player;
+
+// A room of the server, as players are told.
+typedef struct cm_control_room {
+    const char *name, *scene, *module;
+    uint32_t players, max_players;
+    uint16_t port;
+} cm_control_room;
 
 // What is not used by the type is zero. Pointers of a decoded message point into it.
 typedef struct cm_control {
@@ -81,6 +92,9 @@ typedef struct cm_control {
     uint32_t port;                    // refused, with ELSEWHERE: of the same host; else 0
     const cm_control_player *players; // players: ascending slots
     uint32_t player_count;
+    uint32_t first, total;        // rooms
+    const cm_control_room *rooms; // rooms
+    uint32_t room_count;
 } cm_control;
 
 // Bytes of the encoded message in memory of the allocator (NULL: malloc); release it with

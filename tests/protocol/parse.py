@@ -330,7 +330,7 @@ def fields(data):
         yield tag >> 3, kind, value
 
 
-NUMBER, TEXT, BYTES, MANY, GONE, FLAG, PLAYERS = range(7)
+NUMBER, TEXT, BYTES, MANY, GONE, FLAG, PLAYERS, ROOMS = range(8)
 # From proto/control.proto: field number -> name, kind, required.
 MESSAGES = {
     1: {1: ("protocol", NUMBER, 1), 2: ("engine", NUMBER, 1), 3: ("name", TEXT, 0),
@@ -354,16 +354,20 @@ MESSAGES = {
     8: {1: ("players", PLAYERS, 0)},
     9: {1: ("tick", NUMBER, 1), 2: ("durability", NUMBER, 1)},
     10: {1: ("tick", NUMBER, 1), 2: ("rows", BYTES, 1)},
+    11: {},
+    12: {1: ("first", NUMBER, 1), 2: ("total", NUMBER, 1), 3: ("rooms", ROOMS, 0)},
 }
 # A row of message 8.
 PLAYER = {1: ("player", NUMBER, 1), 2: ("name", TEXT, 1), 3: ("body_index", NUMBER, 1),
           4: ("body_generation", NUMBER, 1), 5: ("rtt_ms", NUMBER, 1), 6: ("away", FLAG, 1)}
+ROOM = {1: ("name", TEXT, 1), 2: ("scene", TEXT, 1), 3: ("module", TEXT, 1), 4: ("players", NUMBER, 1),
+        5: ("max_players", NUMBER, 1), 6: ("port", NUMBER, 1)}
 
 
 def read_message(table, data):
     message = {}
     for number, (name, what, required) in table.items():
-        if what in (MANY, GONE, PLAYERS):
+        if what in (MANY, GONE, PLAYERS, ROOMS):
             message[name] = []
         elif what == FLAG and not required:
             message[name] = 0
@@ -384,6 +388,8 @@ def read_message(table, data):
             message[name].append([pair[1], pair[2]])
         elif what == PLAYERS:
             message[name].append(read_message(PLAYER, value))
+        elif what == ROOMS:
+            message[name].append(read_message(ROOM, value))
         elif what == TEXT:
             message[name] = value.decode("utf-8")
         elif what == BYTES:
@@ -430,7 +436,7 @@ def read_control(data, from_client):
     if len(members) != 1 or members[0][1] != 2:
         raise Refused("exactly one member")
     kind, _, value = members[0]
-    if kind not in ((1, 5) if from_client else (2, 3, 4, 5, 6, 7, 8, 9, 10)):
+    if kind not in ((1, 5, 11) if from_client else (2, 3, 4, 5, 6, 7, 8, 9, 10, 12)):
         raise Refused("not from this side")
     message = {"type": kind, **read_message(MESSAGES[kind], value)}
     if kind == 1:
@@ -457,6 +463,13 @@ def read_control(data, from_client):
         raise Refused("durability")
     if kind == 10:
         message["rows"] = event_rows(bytes.fromhex(message["rows"]))
+    if kind == 12:
+        rooms = message["rooms"]
+        if len(rooms) > 64 or message["total"] > 65535 or message["first"] + len(rooms) > message["total"]:
+            raise Refused("rooms")
+        for room in rooms:
+            if max(room["players"], room["max_players"]) > 64 or room["port"] > 65535:
+                raise Refused("room")
     if kind == 6 and not 1 <= message["rate_permille"] <= 1000:
         raise Refused("rate")
     return message

@@ -80,7 +80,7 @@ HOST_ORDER = ["log", "admin", "room_list", "config", "elf", "elf_dynamic", "modu
               "admission", "connections", "door", "commands", "peer_account", "sight", "session", "history", "inbox",
               "room", "snapshot", "frame", "replicate", "arrivals", "tally",
               "room_loop", "net", "roster", "clients",
-              "publisher", "hosted_room", "worker", "status"]
+              "publisher", "hosted_room", "worker_stats", "worker", "status"]
 
 LIBRARIES = {
     "enet/enet.h": r"^(server/host/net\.c|client-sdk/src/link\.c|shared/net/.*\.c|tests/.*\.c)$",

@@ -52,6 +52,14 @@ typedef enum carom_event_phase {
 
 // Always begin with carom_default_client_def, whose values stand here; what is not mentioned is 0.
 // A callback may be NULL. It must not call carom_client_destroy.
+// A room of the server. Texts live for the call.
+typedef struct carom_client_room_row {
+    const char *name, *scene, *module;
+    uint32_t players, max_players;
+    uint16_t port; // of the worker that has it
+} carom_client_room_row;
+#define CAROM_CLIENT_ROOMS_MAX 256 // that a client hears of
+
 typedef struct carom_client_def {
     carom_allocator allocator; // all zero: malloc and free
     // Fills `size` bytes by chance that nobody can foresee, for the keys of connections. NULL: the
@@ -73,6 +81,8 @@ typedef struct carom_client_def {
     // round trip, the server's rewind_ms and some 0.2 s later. The end of the connection cancels
     // what is open. What is confirmed while a player is cut off comes when it has its slot again.
     void (*event)(void *user, carom_event_phase phase, const carom_event *event);
+    // The answer to carom_client_ask_rooms. NULL: it is passed over.
+    void (*rooms)(void *user, const carom_client_room_row *rows, uint32_t count);
     // Of the player, for people: printable UTF-8 of at most CAROM_PLAYER_NAME_MAX bytes (no control
     // characters, no marks that turn the direction of text); NULL for none; copied.
     const char *name;
@@ -133,6 +143,11 @@ CAROM_API carom_result carom_client_set_input(carom_client *client, const void *
 // PLAYING or UNSTABLE. It arrives once, also where the client has to come back in between.
 // CAROM_ERROR_FULL where 128 of them have not arrived yet.
 CAROM_API carom_result carom_client_send(carom_client *client, const void *bytes, uint32_t size);
+// Asks which rooms the server has, of all its workers; `rooms` of the def gets them. Only while
+// PLAYING or UNSTABLE; a server answers every 2 s at most, and passes over what is asked in
+// between. To go there: leave, and connect with that room's name, or with a token for it.
+// CAROM_ERROR_STATE, CAROM_ERROR_IO.
+CAROM_API carom_result carom_client_ask_rooms(carom_client *client);
 
 // What the player sees -------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -22,6 +23,7 @@ typedef struct worker {
     cm_worker_message heard;
     uint64_t asked; // number of the question that is answered
     uint64_t second_us, second_cpu_us;
+    bool recount; // of players: a second has passed
     bool undo;
 } worker;
 
@@ -73,6 +75,10 @@ static void note_of(const worker *w, uint32_t number, cm_worker_room_note *note)
     memset(note, 0, sizeof *note);
     memcpy(note->name, room->name, strlen(room->name) + 1);
     memcpy(note->scene, cm_scene_name(room->scene), strlen(cm_scene_name(room->scene)) + 1);
+    snprintf(note->module, sizeof note->module, "%s",
+             cm_game_module(cm_room_game(cm_hosted_room_room(hosted)))->name);
+    note->players = cm_hosted_room_players(hosted, NULL, 0);
+    note->max_players = room->max_players;
     note->match_id = cm_hosted_room_recording(hosted);
     note->port = cm_worker_port(w->host->worker);
 }
@@ -91,7 +97,7 @@ static bool is_told(const worker *w)
 // Rooms that came and went since the last time. The list is in the order of the worker's rooms.
 static void tell_rooms(worker *w)
 {
-    if (is_told(w)) {
+    if (is_told(w) && !w->recount) {
         return;
     }
     cm_homes now = {0};
@@ -104,7 +110,8 @@ static void tell_rooms(worker *w)
             return; // no memory now: with the next turn
         }
         const cm_home *before = cm_homes_find(&w->own, home.room.name);
-        if (before == NULL || before->room.match_id != home.room.match_id) {
+        if (before == NULL || before->room.match_id != home.room.match_id ||
+            before->room.players != home.room.players) {
             message.type = CM_WORKER_SAYS_ROOM;
             message.room = home.room;
             cm_worker_link_send(&w->link, &message);
@@ -119,6 +126,7 @@ static void tell_rooms(worker *w)
     }
     cm_homes_free(&w->own);
     w->own = now;
+    w->recount = false;
 }
 
 static void tell_load(worker *w, uint64_t now_us)
@@ -137,6 +145,7 @@ static void tell_load(worker *w, uint64_t now_us)
     message.load.permille = (uint32_t)(1000 * spent / passed);
     message.load.rooms = w->host->rooms.count;
     w->host->permille = message.load.permille;
+    w->recount = true;
     cm_worker_link_send(&w->link, &message);
     w->second_us = now_us;
     w->second_cpu_us = cpu_us;

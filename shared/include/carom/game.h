@@ -73,11 +73,11 @@ typedef struct carom_module {
     // After those, for each pair that hit at the scene's hit_speed or faster (carom_hit_event).
     void (*hit)(carom_game *game, const carom_hit_event *event);
     void (*message)(carom_game *game, uint32_t player, const uint8_t *bytes, uint32_t size);
-    // The match ends with this tick: its server drains, or its room is closed (carom_game_close). It runs once, after
-    // the joins, leaves and messages of a tick of its own, which then goes on as every tick does:
-    // what it changes is state, recorded and replayed, and what it sends goes out before the
-    // players are sent away. A server that is killed ends no match: nothing runs, and the match may
-    // go on with --resume.
+    // The match ends with this tick: its server drains, or its room is closed (carom_game_close).
+    // It runs once, after the joins, leaves and messages of a tick of its own, which then goes on
+    // as every tick does: what it changes is state, recorded and replayed, and what it sends goes
+    // out before the players are sent away. A server that is killed ends no match: nothing runs,
+    // and the match may go on with --resume.
     void (*end)(carom_game *game);
     // True where a player's input is acceptable (finite, in range): asked once, at the border.
     bool (*check_input)(const uint8_t *bytes);

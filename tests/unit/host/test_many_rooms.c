@@ -414,3 +414,80 @@ Test(many_rooms, a_slow_room_slows_alone, .init = open_house, .fini = close_hous
     cr_expect_geq(stats.tick, 150);
     cr_expect_gt(stats.ticks_behind, 390);
 }
+
+// The list -------------------------------------------------------------------------------------
+
+static carom_client_room_row listed[CAROM_CLIENT_ROOMS_MAX];
+static uint32_t listed_count, lists;
+static char last_name[CAROM_ROOM_NAME_MAX + 1];
+
+static void take_list(void *user, const carom_client_room_row *rows, uint32_t count)
+{
+    (void)user;
+    lists++;
+    listed_count = count;
+    memcpy(listed, rows, count * sizeof *rows);
+    snprintf(last_name, sizeof last_name, "%s", rows[count - 1].name); // its texts go
+    for (uint32_t i = 0; i < count; i++) {
+        cr_assert_eq(strncmp(rows[i].name, i < 66 ? "room" : "away", 4), 0);
+        cr_assert_str_eq(rows[i].module, "sandbox");
+    }
+}
+
+// All of them, in parts, those of other workers too; not more often than every two seconds, however
+// often it is asked.
+Test(many_rooms, players_see_the_list, .init = open_house, .fini = close_house)
+{
+    char name[16];
+    for (uint32_t i = 0; i < 66; i++) {
+        snprintf(name, sizeof name, "room%u", (unsigned)i);
+        open_room(name, 0, NULL, i == 1 ? 5 : 0);
+    }
+    cm_homes homes = {0};
+    cm_home home = {.room = {.name = "away",
+                             .scene = "hall",
+                             .module = "sandbox",
+                             .players = 3,
+                             .max_players = 9,
+                             .port = 9431}};
+    cr_assert(cm_homes_put(&homes, &home));
+    cm_worker_set_homes(h.worker, &homes);
+    carom_client_def def = carom_default_client_def();
+    def.random = cm_net_random;
+    def.room = "room1";
+    def.rooms = take_list;
+    cr_assert_eq(carom_client_create(&def, &h.clients[0]), CAROM_OK);
+    cr_assert_eq(carom_client_ask_rooms(h.clients[0]), CAROM_ERROR_STATE);
+    cr_assert_eq(carom_client_connect(h.clients[0], "127.0.0.1", PORT, cm_net_now_us(h.net)),
+                 CAROM_OK);
+    run(1.5);
+    for (uint32_t i = 0; i < 8; i++) {
+        cr_assert_eq(carom_client_ask_rooms(h.clients[0]), CAROM_OK);
+    }
+    run(1.0);
+    cr_expect_eq(lists, 1);
+    cr_expect_eq(listed_count, 67);
+    cr_expect_str_eq(last_name, "away");
+    cr_expect_eq(listed[66].port, 9431);
+    cr_expect_eq(listed[66].players, 3);
+    cr_expect_eq(listed[66].max_players, 9);
+    cr_expect_eq(listed[1].players, 1);
+    cr_expect_eq(listed[1].max_players, 5);
+    cr_expect_eq(listed[0].players, 0);
+    cr_expect_eq(listed[0].port, PORT);
+    run(1.5);
+    cr_assert_eq(carom_client_ask_rooms(h.clients[0]), CAROM_OK);
+    run(0.5);
+    cr_expect_eq(lists, 2);
+    for (uint32_t i = 0; i < 1000; i++) {
+        (void)carom_client_ask_rooms(h.clients[0]);
+        if (i % 10 == 0) {
+            run(0.01);
+        }
+    }
+    run(1.0);
+    cr_expect_eq(lists, 2);
+    cr_expect_eq(carom_client_get_reason(h.clients[0]), CAROM_REASON_FLOOD);
+    cm_worker_set_homes(h.worker, NULL);
+    cm_homes_free(&homes);
+}

@@ -535,6 +535,20 @@ Test(vectors, control)
     put_encoded(&out, "players", &players);
     cm_control nobody = {.type = CM_CONTROL_PLAYERS};
     put_encoded(&out, "no players", &nobody);
+    const cm_control_room list[] = {{"lobby", "a hall", "", 3, 64, 9400},
+                                    {"", "sandbox", "sandbox", 0, 8, 9401}};
+    cm_control rooms = {
+        .type = CM_CONTROL_ROOMS, .first = 64, .total = 66, .rooms = list, .room_count = 2};
+    put_encoded(&out, "rooms", &rooms);
+    rooms = (cm_control){.type = CM_CONTROL_ROOMS};
+    put_encoded(&out, "no rooms", &rooms);
+    const uint8_t ask[] = {0x5a, 0}, beyond[] = {0x62, 4, 8, 1, 16, 0};
+    put_control(&out, "rooms, please", ask, sizeof ask, true);
+    put_control(&out, "a server asks for rooms", ask, sizeof ask, false);
+    put_control(&out, "rooms after the last one", beyond, sizeof beyond, false);
+    const uint8_t crowd[] = {0x62, 20, 8, 0,  16, 1,  26, 14, 10, 0,    18,
+                             0,    26, 0, 32, 65, 40, 64, 48, 1,  0x78, 0};
+    put_control(&out, "a room with more players than there are slots", crowd, sizeof crowd, false);
     const uint8_t again[] = {0x42, 28, 10, 12, 8, 1,  18, 0,  24, 0,  32, 0,  40, 0,  48,
                              0,    10, 12, 8,  1, 18, 0,  24, 0,  32, 0,  40, 0,  48, 0};
     put_control(&out, "a player twice", again, sizeof again, false);

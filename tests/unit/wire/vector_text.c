@@ -165,6 +165,19 @@ static void put_events(vector_text *out, const cm_control *control)
     vector_put(out, "]");
 }
 
+static void put_rooms(vector_text *out, const cm_control *control)
+{
+    vector_put(out, ", \"first\": %u, \"total\": %u, \"rooms\": [", control->first, control->total);
+    for (uint32_t i = 0; i < control->room_count; i++) {
+        const cm_control_room *room = &control->rooms[i];
+        vector_put(out, "%s{\"name\": \"%s\", \"scene\": \"%s\", \"module\": \"%s\", ",
+                   i > 0 ? ", " : "", room->name, room->scene, room->module);
+        vector_put(out, "\"players\": %u, \"max_players\": %u, \"port\": %u}", room->players,
+                   room->max_players, room->port);
+    }
+    vector_put(out, "]");
+}
+
 void vector_control(vector_text *out, const cm_control *control)
 {
     vector_put(out, "{\"type\": %d", (int)control->type);
@@ -229,6 +242,11 @@ void vector_control(vector_text *out, const cm_control *control)
         break;
     case CM_CONTROL_PLAYERS:
         put_players(out, control);
+        break;
+    case CM_CONTROL_ROOMS_ASK:
+        break;
+    case CM_CONTROL_ROOMS:
+        put_rooms(out, control);
         break;
     }
     vector_put(out, "}");
