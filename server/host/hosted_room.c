@@ -406,6 +406,7 @@ uint32_t cm_hosted_room_players(const cm_hosted_room *room, cm_hosted_player *pl
             memcpy(to->name, from->session.name, sizeof to->name);
             to->round_trip_ms = cm_host_round_trip_ms(room->host, from->peer);
             to->kbit = from->kbit;
+            to->loss = cm_publisher_loss(room->publisher, player);
             to->late_inputs = from->session.late_inputs;
             to->refused_inputs = from->session.refused_inputs;
             to->seen_clamped = from->session.seen_clamped;

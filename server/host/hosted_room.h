@@ -93,6 +93,7 @@ typedef struct cm_hosted_player {
     char name[CAROM_PLAYER_NAME_MAX + 1];
     uint32_t round_trip_ms;
     double kbit; // sent a second, views with all headers, last second
+    float loss;  // share of its view packets that does not arrive, of the last seconds
     uint64_t late_inputs, refused_inputs, seen_clamped, rewound_ticks;
 } cm_hosted_player;
 uint32_t cm_hosted_room_players(const cm_hosted_room *room, cm_hosted_player *players,

@@ -34,6 +34,10 @@ typedef struct viewer {
     size_t said;                   // bytes of `messages` that went by it
     uint64_t link_before;          // `before`, when it began
     uint64_t link_sent;            // messages that it had counted by then
+    uint64_t sent, acked;          // view packets; those that it acked
+    uint64_t sent_before[2];       // a second ago, and two
+    uint64_t acked_before;         // a second ago
+    float loss;                    // share of them that does not arrive, smoothed over some seconds
 } viewer;
 
 struct cm_publisher {
@@ -489,6 +493,7 @@ static void publish_view(cm_publisher *p, const cm_room *room, cm_client *client
         cm_host_send(p->def.host, client->peer, out->bytes[i], out->sizes[i]);
         session->view_bytes += out->sizes[i] + CM_PACKET_OVERHEAD;
         p->stats.views++;
+        p->viewers[session->player].sent++;
         p->stats.view_bytes += out->sizes[i] + CM_PACKET_OVERHEAD;
     }
     if (out->count > 0) {
@@ -512,8 +517,10 @@ static void take_acks(cm_publisher *p, cm_client *const members[CAROM_PLAYERS_MA
         cm_session_ack acks[CM_SESSION_ACKS];
         uint32_t count = cm_session_take_acks(&members[player]->session, acks);
         for (uint32_t i = 0; i < count; i++) {
-            p->stats.views_acked +=
-                cm_replica_ack(p->viewers[player].replica, acks[i].sequence, acks[i].bits);
+            viewer *v = &p->viewers[player];
+            uint32_t fresh = cm_replica_ack(v->replica, acks[i].sequence, acks[i].bits);
+            p->stats.views_acked += fresh;
+            v->acked += fresh;
         }
     }
 }
@@ -580,8 +587,30 @@ void cm_publisher_durable(cm_publisher *p, carom_durability durability, uint64_t
     }
 }
 
+// Acks of a second are of packets that were sent in it, or a round trip before it began: of those
+// of the second before, where fewer went then than now.
+static void count_loss(viewer *v)
+{
+    uint64_t acked = v->acked - v->acked_before;
+    uint64_t now = v->sent - v->sent_before[0], then = v->sent_before[0] - v->sent_before[1];
+    uint64_t sent = now < then ? now : then;
+    float lost = sent > acked && sent > 0 ? (float)(sent - acked) / (float)sent : 0.0f;
+    v->loss += (lost - v->loss) / 4.0f;
+    v->sent_before[1] = v->sent_before[0];
+    v->sent_before[0] = v->sent;
+    v->acked_before = v->acked;
+}
+
+float cm_publisher_loss(const cm_publisher *p, uint32_t player)
+{
+    return p->viewers[player].loss;
+}
+
 void cm_publisher_second(cm_publisher *p, uint64_t tick, const cm_log *log)
 {
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        count_loss(&p->viewers[player]);
+    }
     cm_log_growth(log, "messages of the module were left out", "messages",
                   p->stats.messages_dropped, tick, &p->said_messages);
     cm_log_growth(log, "events of the module were left out", "events", p->stats.events_dropped,

@@ -49,7 +49,9 @@ void cm_publisher_clock(cm_publisher *publisher, uint32_t rate_permille, const c
 // where nothing is kept.
 void cm_publisher_durable(cm_publisher *publisher, carom_durability durability, uint64_t tick,
                           const cm_roster *roster);
-// Once a second: warns of what was left out.
+// Share of the view packets to a player that does not arrive, of the last seconds.
+float cm_publisher_loss(const cm_publisher *publisher, uint32_t player);
+// Once a second: counts what was lost, warns of what was left out.
 void cm_publisher_second(cm_publisher *publisher, uint64_t tick, const cm_log *log);
 
 const cm_view_config *cm_publisher_view_config(const cm_publisher *publisher);

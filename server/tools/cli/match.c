@@ -8,6 +8,7 @@
 
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/match_list.h"
+#include "server/tools/cli/match_live.h"
 #include "server/record/match_change.h"
 #include "server/record/match_diff.h"
 #include "server/record/sign_key.h"
@@ -73,13 +74,18 @@ static const char *one_file(int argc, char **argv, const cm_option *options, uin
 
 static int info(int argc, char **argv)
 {
-    const char *path = one_file(argc, argv, NULL, 0);
+    const char *socket = NULL;
+    const cm_option options[] = {{.name = "admin", .kind = CM_OPTION_TEXT, .value = &socket}};
+    const char *path = one_file(argc, argv, options, 1);
     cm_match_file *file;
     cm_match_error error;
     if (path == NULL) {
         return CM_STATUS_USAGE;
     }
     carom_result result = cm_match_open(path, &file, &error);
+    if (result == CAROM_ERROR_IO && cm_match_live_info(path, socket)) {
+        return cm_cli_finish(CM_STATUS_DONE);
+    }
     if (result != CAROM_OK) {
         return refuse(path, result, &error);
     }
@@ -249,7 +255,7 @@ static int run_command(int argc, char **argv)
 const cm_command cm_match_command = {
     "match", run_command,
     "looks into match files\n"
-    "usage: carom match info FILE\n"
+    "usage: carom match info FILE [--admin SOCKET]\n"
     "       carom match list [--matches DIR] [--db FILE] [--add]\n"
     "       carom match prune [--matches DIR] [--db FILE] [--keep COUNT] [--older-than DAYS]\n"
     "                         [--dry-run]\n"
@@ -259,6 +265,7 @@ const cm_command cm_match_command = {
     "       carom match keygen --out FILE\n"
     "\n"
     "info prints what a match file holds: scene, module, versions, players, ticks, how it ended;\n"
+    "of a match that runs its server is asked, by admin.sock beside the file or --admin;\n"
     "list the same for each *.match of a directory (matches), a line each, with what the "
     "catalogue's\n"
     "index (--db, " CM_CATALOGUE_DEFAULT

@@ -22,8 +22,22 @@ static int print_config(const cm_config *config)
     return cm_cli_finish(CM_STATUS_DONE);
 }
 
+// As the command was called.
+static int called_argc;
+static char **called_argv;
+
+static bool read_again(cm_config *config, cm_config_error *error)
+{
+    cm_serve_options options;
+    int status = cm_serve_options_again(called_argc, called_argv, environ, &options, error);
+    *config = options.config;
+    return status == CM_STATUS_DONE;
+}
+
 static int run_command(int argc, char **argv)
 {
+    called_argc = argc;
+    called_argv = argv;
     cm_serve_options options;
     int status = cm_serve_options_read(argc, argv, environ, &options);
     if (status != CM_STATUS_DONE) {
@@ -40,7 +54,7 @@ static int run_command(int argc, char **argv)
         }
         return cm_cli_finish(status);
     }
-    return cm_cli_finish(cm_serve_run(&options.config, environ));
+    return cm_cli_finish(cm_serve_run(&options.config, environ, read_again));
 }
 
 const cm_command cm_serve_command = {
@@ -77,7 +91,7 @@ const cm_command cm_serve_command = {
     "  --module FILE.so    a game module that the scene may name (carom module); may be\n"
     "                      repeated. It runs as the server: from root or this user alone\n"
     "  --key FILE          keys that tokens are opened with (carom token keygen); SIGHUP reads\n"
-    "                      them again. Needed outside loopback\n"
+    "                      them again, and the log level. Needed outside loopback\n"
     "  --public LIST       addresses that tokens may name, with commas between them; without it\n"
     "                      the one of --listen\n"
     "  --insecure          no tokens; loopback only\n"

@@ -114,6 +114,7 @@ static void say_players(cm_serve_admin *a, const cm_serve_request *asked, cm_adm
             cm_line_text(&line, "client_id", id);
             cm_line_uint(&line, "rtt_ms", players[p].round_trip_ms);
             cm_line_number(&line, "kbit", players[p].kbit);
+            cm_line_number(&line, "loss", (double)players[p].loss);
             cm_line_uint(&line, "late_inputs", players[p].late_inputs);
             cm_line_uint(&line, "refused_inputs", players[p].refused_inputs);
             cm_line_uint(&line, "seen_clamped", players[p].seen_clamped);

@@ -116,8 +116,27 @@ void cm_serve_base_watch_door(cm_serve_base *base)
     base->door = NULL;
 }
 
+static void reload_level(cm_serve_base *base)
+{
+    cm_config config;
+    cm_line line;
+    cm_config_error error;
+    bool good = base->reread != NULL && base->reread(&config, &error);
+    cm_log_level level = good ? CM_LOG_INFO : CM_LOG_ERROR;
+    if (base->reread == NULL) {
+        return;
+    }
+    if (good) {
+        (void)cm_log_level_find(config.log, &base->screen.level); // it knows the choices
+    }
+    cm_line_log(&line, level, good ? "configuration read again" : "configuration not read again");
+    cm_line_text(&line, good ? "log" : "error", good ? config.log : error.message);
+    cm_log_write(&base->log, level, &line);
+}
+
 bool cm_serve_base_reload(cm_serve_base *base)
 {
+    reload_level(base);
     cm_line line;
     carom_token_keys keys;
     char error[512] = "there is no key file";

@@ -10,6 +10,9 @@
 #include "server/tools/cli/serve_resume.h"
 #include "server/tools/cli/serve_screen.h"
 
+// Reads the configuration again from where it came; false with what is wrong.
+typedef bool cm_serve_reread(cm_config *config, cm_config_error *error);
+
 typedef struct cm_serve_base {
     cm_config config;
     cm_serve_screen screen;
@@ -22,6 +25,7 @@ typedef struct cm_serve_base {
     cm_notify notify; // the service manager
     cm_door_db *door; // NULL without tokens, or since it failed
     int signals;      // descriptor
+    cm_serve_reread *reread;
 } cm_serve_base;
 
 // Reads keys and scenes, opens signals and directories, finds what is to be resumed. An exit
@@ -34,7 +38,8 @@ void cm_serve_base_close(cm_serve_base *base);
 int cm_serve_base_open_door(cm_serve_base *base);
 // Once, when used tokens and bans can be kept no more: the match goes on.
 void cm_serve_base_watch_door(cm_serve_base *base);
-// SIGHUP: the key file is read again. One that is not sound changes nothing, and is false.
+// SIGHUP: the log level is that of the configuration as it is now, and the key file is read again.
+// One that is not sound changes nothing; false: there are no new keys.
 bool cm_serve_base_reload(cm_serve_base *base);
 // "listening on" each of so many ports, where everybody looks for it: the ready file, stdout, the
 // log, the service manager. An exit status likewise.

@@ -96,9 +96,11 @@ static bool apply(flags *f, cm_config *config, const cm_config_key *keys, uint32
     return true;
 }
 
-int cm_serve_config_read(int argc, char **argv, char *const *environment, const cm_option *more,
-                         uint32_t more_count, cm_config *config)
+// What is wrong with the configuration stands in `error`; flags that are none are told here.
+static int read_all(int argc, char **argv, char *const *environment, const cm_option *more,
+                    uint32_t more_count, cm_config *config, cm_config_error *error)
 {
+    error->message[0] = '\0';
     uint32_t count = 0;
     const cm_config_key *keys = cm_config_keys(&count);
     if (count > KEYS_MAX || more_count > OWN_MAX - 2) {
@@ -118,25 +120,42 @@ int cm_serve_config_read(int argc, char **argv, char *const *environment, const 
     if (status != CM_STATUS_DONE) {
         return status;
     }
-    cm_config_error error;
     cm_config_default(config);
-    bool good = (file == NULL || cm_config_load(config, file, &error)) &&
-                cm_config_environment(config, environment, &error) &&
-                apply(&f, config, keys, count, &error) && cm_config_check(config, &error);
-    if (!good) {
+    bool good = (file == NULL || cm_config_load(config, file, error)) &&
+                cm_config_environment(config, environment, error) &&
+                apply(&f, config, keys, count, error) && cm_config_check(config, error);
+    return good ? CM_STATUS_DONE : CM_STATUS_USAGE;
+}
+
+int cm_serve_config_read(int argc, char **argv, char *const *environment, const cm_option *more,
+                         uint32_t more_count, cm_config *config)
+{
+    cm_config_error error;
+    int status = read_all(argc, argv, environment, more, more_count, config, &error);
+    if (error.message[0] != '\0') {
         cm_cli_error("%s", error.message);
-        return CM_STATUS_USAGE;
     }
-    return CM_STATUS_DONE;
+    return status;
 }
 
 int cm_serve_options_read(int argc, char **argv, char *const *environment,
                           cm_serve_options *options)
 {
+    cm_config_error error;
+    int status = cm_serve_options_again(argc, argv, environment, options, &error);
+    if (error.message[0] != '\0') {
+        cm_cli_error("%s", error.message);
+    }
+    return status;
+}
+
+int cm_serve_options_again(int argc, char **argv, char *const *environment,
+                           cm_serve_options *options, cm_config_error *error)
+{
     memset(options, 0, sizeof *options);
     const cm_option own[] = {
         {.name = "print-config", .kind = CM_OPTION_FLAG, .value = &options->print_config},
         {.name = "check-config", .kind = CM_OPTION_FLAG, .value = &options->check_config}};
-    return cm_serve_config_read(argc, argv, environment, own, sizeof own / sizeof own[0],
-                                &options->config);
+    return read_all(argc, argv, environment, own, sizeof own / sizeof own[0], &options->config,
+                    error);
 }

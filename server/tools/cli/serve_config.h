@@ -19,4 +19,9 @@ int cm_serve_config_read(int argc, char **argv, char *const *environment, const 
 int cm_serve_options_read(int argc, char **argv, char *const *environment,
                           cm_serve_options *options);
 
+// Likewise while it serves, where nothing but the log may write: what is wrong with the
+// configuration is in `error`.
+int cm_serve_options_again(int argc, char **argv, char *const *environment,
+                           cm_serve_options *options, cm_config_error *error);
+
 #endif

@@ -7,10 +7,11 @@
 
 #include "server/tools/cli/cli.h"
 
-int cm_serve_run(const cm_config *config, char *const *environment)
+int cm_serve_run(const cm_config *config, char *const *environment, cm_serve_reread *reread)
 {
     static cm_serve_base base; // too large for a stack
     int status = cm_serve_base_open(&base, config, environment);
+    base.reread = reread;
     if (status == CM_STATUS_DONE) {
         status = config->workers == 0 ? cm_serve_alone(&base) : cm_serve_supervise(&base);
     } else {

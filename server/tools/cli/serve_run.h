@@ -5,7 +5,7 @@
 #include "server/tools/cli/serve_base.h"
 
 // An exit status.
-int cm_serve_run(const cm_config *config, char *const *environment);
+int cm_serve_run(const cm_config *config, char *const *environment, cm_serve_reread *reread);
 
 // Its two ways, with a base that is open: everything in this process, or worker processes and this
 // one over them. An exit status; what a start that failed has made is gone then.

@@ -222,6 +222,28 @@ Test(many_rooms, each_has_its_own_numbers, .init = open_house, .fini = close_hou
     cr_expect_eq(rooms[2].kbit_per_client, 0.0);
 }
 
+// What an operator is told of a path: the share of view packets that does not arrive.
+Test(many_rooms, a_lossy_path_is_seen, .init = open_house, .fini = close_house)
+{
+    uint8_t input[CAROM_INPUT_MAX];
+    open_room("one", 2, NULL, 0);
+    dial(0, NULL);
+    uint16_t lossy = cm_net_last_port(h.net);
+    dial(1, NULL);
+    run(1.5);
+    cm_net_link_port(h.net, lossy, &(cm_link_def){.latency_us = 40000, .loss = 0.2f});
+    for (uint32_t second = 0; second < 20; second++) {
+        rig_input(input, second % 2 == 0 ? 1.0f : -1.0f, 0.0f, 0);
+        cr_assert_eq(carom_client_set_input(h.clients[1], input, RIG_INPUT_SIZE), CAROM_OK);
+        run(1.0);
+    }
+    cm_hosted_player players[2];
+    cr_assert_eq(cm_hosted_room_players(cm_worker_room_at(h.worker, 0), players, 2), 2);
+    cr_expect_gt(players[0].loss, 0.1f, "%g", (double)players[0].loss);
+    cr_expect_lt(players[0].loss, 0.3f, "%g", (double)players[0].loss);
+    cr_expect_lt(players[1].loss, 0.03f, "%g", (double)players[1].loss);
+}
+
 // No name is the first room that there was, and no other one in its place.
 Test(many_rooms, no_name_is_the_default_room_while_it_is_there, .init = open_house,
      .fini = close_house)

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "server/tools/cli/match_live.h"
 #include "server/host/admin.h"
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/serve_rooms.h"
@@ -197,6 +198,49 @@ Test(serve, an_operator_opens_closes_and_drains)
     cr_expect_eq(serving_read_log(c.err, "drain", "reason", found), 1);
     cr_expect_str_eq(found, "admin");
     cr_expect_eq(serving_read_log(c.err, "admin", "command", found), 4, "open, ban, close, drain");
+    serving_remove_directory(&c);
+}
+
+// SIGHUP: the log level is that of the file as it is now; one that is wrong changes nothing. A
+// match that runs is told of by its server.
+Test(serve, a_signal_reads_the_configuration_again)
+{
+    serving c;
+    char config[160], text[256], match[256];
+    const char *const levels[] = {"info", "warning", "loud", "info"};
+    serving_make_directory(&c);
+    snprintf(config, sizeof config, "%s/serve.json", c.directory);
+    char *argv[] = {"carom",       "serve",    "--insecure",
+                    "--workers",   "0",        "--listen",
+                    "127.0.0.1:0", "--scene",  "tests/scenes/sandbox.json",
+                    "--matches",   c.matches,  "--ready-file",
+                    c.ready,       "--config", config,
+                    NULL};
+    for (uint32_t i = 0; i < 4; i++) {
+        FILE *file = fopen(config, "w");
+        cr_assert_not_null(file);
+        fprintf(file, "{\"log\": \"%s\"}", levels[i]);
+        fclose(file);
+        if (i == 0) {
+            serving_start(&c, 15, argv);
+            serving_wait_for_size(&c, c.ready, 1);
+            continue;
+        }
+        kill(c.pid, SIGHUP);
+        if (i == 2) {
+            serving_wait_for_log(&c, "configuration not read again", 1);
+        } else if (i == 1) {
+            serving_wait_for_log(&c, "keys not read again", 1);     // an error is said at any level
+            serving_ask(&c, "{\"command\":\"ban\",\"who\":\"7\"}"); // which is not
+        }
+    }
+    serving_wait_for_log(&c, "configuration read again", 1);
+    cr_expect_eq(serving_read_log(c.err, "admin", "command", text), 0);
+    serving_read_log(c.err, "room", "match", match);
+    cr_expect(cm_match_live_info(match, NULL));
+    cr_expect_not(cm_match_live_info("elsewhere/0000000000000001.match", NULL));
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(serving_finish(&c), 0);
     serving_remove_directory(&c);
 }
 
