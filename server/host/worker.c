@@ -192,9 +192,10 @@ static uint16_t port_of(const cm_worker *worker, const char *name)
     const cm_home *home = worker->homes == NULL || room_named(worker, name) != NULL ? NULL
                           : name[0] != '\0' ? cm_homes_find(worker->homes, name)
                                             : cm_homes_default(worker->homes);
-    return home != NULL                       ? home->room.port
-           : room_named(worker, name) != NULL ? 0
-                                              : port_to_open(worker, name);
+    if (home == NULL && room_named(worker, name) == NULL) {
+        return port_to_open(worker, name);
+    }
+    return home != NULL ? home->room.port : 0;
 }
 
 // At the door, before a token is used up.

@@ -116,7 +116,8 @@ const cm_command cm_serve_command = {
     "joined, player left (with the reason), client refused, worker died, module failed, match\n"
     "resumed, match cut, drain, recording failed, recording goes on, no admin socket, stop. A\n"
     "recording whose disk is full goes on in another file, which tells the gap, once there is\n"
-    "space again: a try each 5 s. Status 1 where one could not be kept whole or does not verify. A\n"
+    "space again: a try each 5 s. Status 1 where one could not be kept whole or does not verify. "
+    "A\n"
     "service manager that gives NOTIFY_SOCKET is told READY and STOPPING, and WATCHDOG from the\n"
     "loop where it asks for it (systemd's protocol).\n",
     NULL};

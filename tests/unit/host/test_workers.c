@@ -310,6 +310,37 @@ Test(workers, a_module_that_loops_is_hosted_no_more_at_the_third_time, .timeout 
     fails(false, "CPU time limit exceeded");
 }
 
+// `serve --resume` with a module from a file: the match goes on, and verifies over the seam.
+Test(workers, a_match_of_a_module_from_a_file_goes_on, .timeout = 120)
+{
+    serving c;
+    char module[512], scene[128], room[160], found[256];
+    uint32_t ends[CM_MATCH_CUT + 1], resumes;
+    unsetenv("CAROM_BINARY");
+    find_module("failing", module, sizeof module);
+    serving_make_directory(&c);
+    write_failing(&c, scene, 1000000, false);
+    snprintf(room, sizeof room, "trap=%s", scene);
+    char *argv[] = {"carom",       "serve",    "--insecure",   "--workers", "0",    "--listen",
+                    "127.0.0.1:0", "--room",   room,           "--module",  module, "--matches",
+                    c.matches,     "--resume", "--ready-file", c.ready,     NULL};
+    for (int i = 0; i < 2; i++) {
+        serving_start(&c, 16, argv);
+        serving_wait_for_size(&c, c.ready, 1);
+        serving_wait_for_size(&c, c.out, 600); // a second at least
+        kill(c.pid, i == 0 ? SIGKILL : SIGTERM);
+        cr_assert_eq(serving_finish(&c), i == 0 ? 128 + SIGKILL : 0);
+        unlink(c.ready);
+    }
+    cr_expect_eq(serving_read_log(c.err, "match resumed", "room", found), 1);
+    cr_expect_str_eq(found, "trap");
+    cr_assert_eq(cm_module_load_list(module, found, sizeof found), CAROM_OK, "%s", found);
+    count_matches(&c, ends, &resumes);
+    cr_expect_eq(ends[CM_MATCH_DRAINED], 1);
+    cr_expect_eq(resumes, 1);
+    serving_remove_directory(&c);
+}
+
 // Rooms that an operator opens go to the worker with the fewest, and are found by their name.
 Test(workers, an_operator_reaches_every_room)
 {

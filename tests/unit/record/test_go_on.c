@@ -10,6 +10,7 @@
 #include "server/record/live_match.h"
 #include "server/record/playback.h"
 #include "server/record/replay.h"
+#include "server/tools/cli/serve_resume.h"
 #include "tests/unit/record/faulty_vfs.h"
 #include "tests/unit/record/recording.h"
 
@@ -190,6 +191,25 @@ Test(go_on, the_new_file_is_resumed_as_any_other)
     recording_play(&run, 30);
     finish(&run, CM_MATCH_DRAINED);
     verify(path[1], 1, 135, true);
+}
+
+// What failed and went on in another file is not brought back beside it, whether that has ended or
+// not.
+Test(go_on, a_server_that_starts_brings_back_the_last_file_alone)
+{
+    for (int ended = 0; ended < 2; ended++) {
+        cm_config config;
+        cm_log log = {0};
+        cm_serve_matches matches = {0};
+        make(false, ended ? CM_MATCH_ENDED : CM_MATCH_LIVE);
+        cm_config_default(&config);
+        snprintf(config.matches, sizeof config.matches, "%s", recording_folder);
+        cm_serve_matches_find(&config, &log, &matches);
+        cr_assert_eq(matches.count, ended ? 0 : 1);
+        cr_assert(ended || matches.list[0].match_id == SECOND_ID);
+        cm_serve_matches_free(&matches);
+        clear();
+    }
 }
 
 Test(go_on, again_and_again)
