@@ -172,18 +172,27 @@ bool cm_store_signs(const cm_store *store, const char *sign_key)
     return sign_key[0] == '\0' || strcmp(sign_key, text) == 0;
 }
 
+// By the thread that writes: the catalogue is told of the end later, when the match must still be
+// here.
 carom_result cm_store_cut(cm_store *store, uint64_t match_id)
 {
     cm_match *match;
     carom_result result = reopen(store, match_id, &match);
-    if (result == CAROM_OK) {
-        cm_store_close_match(store, match, CM_MATCH_CUT);
-        result = match->failed ? CAROM_ERROR_IO : CAROM_OK;
-        snprintf(store->begin_error, sizeof store->begin_error, "%s: %.80s", match->path,
-                 match->status.error);
-        cm_store_free_match(match);
+    if (result != CAROM_OK) {
+        return result;
     }
-    return result;
+    cm_match_handle handle = keep_match(store, match);
+    if (handle == 0) {
+        cm_store_free_match(match);
+        return CAROM_ERROR_MEMORY;
+    }
+    cm_store_end(store, handle, CM_MATCH_CUT);
+    cm_store_flush(store);
+    cm_match_status status;
+    cm_store_status(store, handle, &status);
+    snprintf(store->begin_error, sizeof store->begin_error, "%.160s: %.80s",
+             cm_store_path(store, handle), status.error);
+    return status.durable ? CAROM_OK : CAROM_ERROR_IO;
 }
 
 const char *cm_store_begin_error(const cm_store *store)
