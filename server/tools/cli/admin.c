@@ -98,7 +98,7 @@ const cm_command cm_admin_command = {
     "usage: carom admin [--admin SOCKET] COMMAND\n"
     "\n"
     "  rooms              the rooms: tick, players, time of a tick, seconds spent, bytes, match\n"
-    "  players [ROOM]     who plays: number, name, client id, round trip, kbit/s, late inputs\n"
+    "  players [ROOM]     who plays: number, name, client id, round trip, loss, kbit/s\n"
     "  open NAME SCENE    opens a room: a scene's name in the server's database, or a file\n"
     "  close ROOM         ends its match and sends its players away\n"
     "  kick ROOM PLAYER   sends a player away, who may come again\n"
