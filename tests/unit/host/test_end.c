@@ -12,7 +12,8 @@
 #include "tests/unit/host/rig.h"
 
 typedef struct whistle_state {
-    uint32_t present, ends, ended_at, ticks_since;
+    uint64_t present; // a bit each
+    uint32_t ends, ended_at, ticks_since;
 } whistle_state;
 
 static void whistle_join(carom_game *game, uint32_t player, const uint8_t *data, uint32_t size)
@@ -20,13 +21,13 @@ static void whistle_join(carom_game *game, uint32_t player, const uint8_t *data,
     whistle_state *s = carom_game_state(game);
     (void)data;
     (void)size;
-    s->present |= 1u << player;
+    s->present |= UINT64_C(1) << player;
 }
 
 static void whistle_leave(carom_game *game, uint32_t player)
 {
     whistle_state *s = carom_game_state(game);
-    s->present &= ~(1u << player);
+    s->present &= ~(UINT64_C(1) << player);
 }
 
 static void whistle_tick(carom_game *game, const carom_player_input *inputs, uint32_t count)
