@@ -38,11 +38,19 @@ static carom_result open_loop(cm_hosted_room *room, const cm_hosted_room_def *de
                              .seed = def->seed,
                              .max_players = def->max_players,
                              .rewind_ms = def->rewind_ms,
+                             .mark = room->tag != 0 ? &def->vitals->mark : NULL,
+                             .tag = room->tag,
                              .live = def->live,
                              .now_us = def->now_us,
                              .clock_us = def->clock_us,
                              .user = def->user};
+    if (def->tick_watch != NULL) {
+        cm_tick_watch_make(def->tick_watch);
+    }
     carom_result result = cm_room_loop_create(&loop, &room->loop, error, error_size);
+    if (def->tick_watch != NULL) {
+        cm_tick_watch_rest(def->tick_watch);
+    }
     if (result == CAROM_OK) {
         cm_roster_init(&room->roster, room->loop, def->input_rate);
         room->roster.name = room->name;
@@ -100,6 +108,9 @@ carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room
     room->max_players = def->max_players;
     room->clock_us = def->clock_us;
     room->user = def->user;
+    room->vitals = def->vitals;
+    room->tick_watch = def->tick_watch;
+    room->tag = cm_vitals_take(def->vitals, def->name, cm_scene_name(def->scene));
     carom_result result = open_loop(room, def, error, error_size);
     if (result == CAROM_OK) {
         result = open_publisher(room, def, error, error_size);
@@ -110,12 +121,6 @@ carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room
     if (result != CAROM_OK) {
         cm_hosted_room_destroy(room);
         return result;
-    }
-    room->vitals = def->vitals;
-    room->tick_watch = def->tick_watch;
-    room->tag = cm_vitals_take(def->vitals, def->name, cm_scene_name(def->scene));
-    if (room->tag != 0) {
-        cm_room_watch(cm_hosted_room_room(room), &def->vitals->mark, room->tag);
     }
     room->busy_tick = cm_room_tick(cm_hosted_room_room(room));
     room->empty_ticks = (uint64_t)def->empty_s * cm_room_tick_rate(cm_hosted_room_room(room));

@@ -78,6 +78,26 @@ static carom_result go_on(cm_room *room, const cm_room_def *def)
     return CAROM_OK;
 }
 
+// The module configures and starts itself in here, before there is a game to watch.
+static carom_result make_games(cm_room *room, const cm_room_def *def)
+{
+    if (def->mark != NULL) {
+        *def->mark = def->tag | CM_CALLBACK_START;
+    }
+    carom_result result = cm_game_create(def->scene, room->module, def->seed, NULL, &room->game);
+    if (result == CAROM_OK) {
+        result = cm_game_create(def->scene, room->module, def->seed, NULL, &room->second);
+    }
+    if (def->mark != NULL) {
+        *def->mark = 0;
+    }
+    if (result == CAROM_OK) {
+        cm_game_watch(room->game, def->mark, def->tag);
+        cm_game_watch(room->second, def->mark, def->tag);
+    }
+    return result;
+}
+
 carom_result cm_room_create(const cm_room_def *def, cm_room **out)
 {
     *out = NULL;
@@ -92,10 +112,7 @@ carom_result cm_room_create(const cm_room_def *def, cm_room **out)
     }
     room->module = module;
     room->max_players = def->max_players;
-    carom_result result = cm_game_create(def->scene, module, def->seed, NULL, &room->game);
-    if (result == CAROM_OK) {
-        result = cm_game_create(def->scene, module, def->seed, NULL, &room->second);
-    }
+    carom_result result = make_games(room, def);
     if (result != CAROM_OK) {
         cm_room_destroy(room);
         return result;
@@ -121,12 +138,6 @@ carom_result cm_room_create(const cm_room_def *def, cm_room **out)
     save_tick(room, cm_history_make(room->history, room->tick));
     *out = room;
     return CAROM_OK;
-}
-
-void cm_room_watch(cm_room *room, volatile uint32_t *mark, uint32_t tag)
-{
-    cm_game_watch(room->game, mark, tag);
-    cm_game_watch(room->second, mark, tag);
 }
 
 void cm_room_destroy(cm_room *room)

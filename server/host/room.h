@@ -18,6 +18,8 @@ typedef struct cm_room_def {
     uint32_t rewind_ms;
     uint32_t max_players;       // 1 to CAROM_PLAYERS_MAX
     const carom_module *module; // NULL: the one built in that the scene names
+    volatile uint32_t *mark;    // of its games' callbacks (cm_game_watch); NULL: nobody watches
+    uint32_t tag;
     // A game that goes on: encoded after `tick`, its players with their slots. NULL: it begins.
     const uint8_t *image;
     size_t image_size;
@@ -41,8 +43,6 @@ typedef struct cm_room_profile {
 // CAROM_ERROR_LIMIT_SIZE: the history of rewind_ms would be above CM_HISTORY_BYTES_MAX.
 carom_result cm_room_create(const cm_room_def *def, cm_room **room);
 void cm_room_destroy(cm_room *room);
-// Its game is watched from now on (cm_game_watch).
-void cm_room_watch(cm_room *room, volatile uint32_t *mark, uint32_t tag);
 
 uint64_t cm_room_tick(const cm_room *room);      // newest tick stepped
 uint64_t cm_room_confirmed(const cm_room *room); // newest tick handed over

@@ -49,7 +49,9 @@ static carom_result open_room(cm_room_loop *loop, const cm_room_loop_def *def, c
                         .seed = def->seed,
                         .rewind_ms = def->rewind_ms,
                         .max_players = def->max_players,
-                        .module = def->module};
+                        .module = def->module,
+                        .mark = def->mark,
+                        .tag = def->tag};
     if (def->live != NULL) {
         room.seed = def->live->info.seed;
         room.image = def->live->image;

@@ -23,6 +23,8 @@ typedef struct cm_room_loop_def {
     const carom_module *module; // NULL: the one built in that the scene names
     uint64_t seed;
     uint32_t max_players, rewind_ms;
+    volatile uint32_t *mark; // as in cm_room_def
+    uint32_t tag;
     const cm_live_match *live;        // to go on with, at its last tick; NULL: a new match
     uint64_t now_us;                  // of tick 0, or of that last one
     uint64_t (*clock_us)(void *user); // to measure stages with; NULL: not measured

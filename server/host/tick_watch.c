@@ -33,6 +33,15 @@ void cm_tick_watch_begin(cm_tick_watch *watch, uint64_t now_us)
     }
 }
 
+void cm_tick_watch_make(cm_tick_watch *watch)
+{
+    if (watch->is_open) {
+        set(watch, CM_TICK_WATCH_MAKE_S, 0);
+        watch->is_armed = true;
+        watch->armed_us = 0; // the next tick's own time is set whatever the clock says
+    }
+}
+
 void cm_tick_watch_rest(cm_tick_watch *watch)
 {
     if (watch->is_armed) {

@@ -24,7 +24,6 @@ typedef enum cm_worker_message_type {
     CM_WORKER_SAYS_DRAW,     // line: of the status on a terminal; level 1: the first
     CM_WORKER_SAYS_USED,     // used: a token let somebody in; to the others it is told
     CM_WORKER_SAYS_ANSWER,   // ask: a line of an answer; "": it is whole
-    CM_WORKER_SAYS_BAN,      // ban
     // To the worker.
     CM_WORKER_TOLD_ROOM,   // room: where one of another worker is
     CM_WORKER_TOLD_GONE,   // room: of another worker, it is no more

@@ -70,9 +70,10 @@ static carom_game *game_allocate(const carom_module *module, const carom_world_d
 
 const char *cm_game_callback_name(cm_game_callback callback)
 {
-    static const char *const names[] = {"none",    "start_step", "forces",      "rows",
-                                        "join",    "leave",      "message",     "tick",
-                                        "contact", "may_join",   "player_body", "check_input"};
+    static const char *const names[] = {
+        "none",    "start_step", "forces",      "rows",        "join", "leave", "message", "tick",
+        "contact", "may_join",   "player_body", "check_input", "end",  "hit",   "start"};
+    _Static_assert(sizeof names / sizeof names[0] == CM_CALLBACK_COUNT, "a name for each");
     return callback < CM_CALLBACK_COUNT ? names[callback] : names[0];
 }
 
@@ -138,8 +139,8 @@ static const char *configure(carom_game *game, const cm_scene *scene)
 }
 
 static carom_result create(const cm_scene *scene, const carom_module *module, uint64_t seed,
-                           const carom_allocator *allocator, carom_game **out, char *text,
-                           size_t size)
+                           const carom_allocator *allocator, bool starts, carom_game **out,
+                           char *text, size_t size)
 {
     static const carom_allocator by_malloc = {NULL, malloc_allocate, malloc_release};
     const carom_allocator *memory = allocator != NULL ? allocator : &by_malloc;
@@ -186,7 +187,7 @@ static carom_result create(const cm_scene *scene, const carom_module *module, ui
         cm_game_destroy(game);
         return CAROM_ERROR_ARGUMENT;
     }
-    if (module->start != NULL) {
+    if (module->start != NULL && starts) {
         cm_fpenv saved = cm_fpenv_enter();
         module->start(game);
         cm_fpenv_leave(saved);
@@ -203,7 +204,7 @@ carom_result cm_game_create(const cm_scene *scene, const carom_module *module, u
                             const carom_allocator *allocator, carom_game **game)
 {
     char ignored[1];
-    return create(scene, module, seed, allocator, game, ignored, sizeof ignored);
+    return create(scene, module, seed, allocator, true, game, ignored, sizeof ignored);
 }
 
 bool cm_game_takes_config(const cm_scene *scene, const carom_module *module, char *text,
@@ -211,7 +212,7 @@ bool cm_game_takes_config(const cm_scene *scene, const carom_module *module, cha
 {
     carom_game *game;
     text[0] = '\0';
-    if (create(scene, module, 0, NULL, &game, text, size) == CAROM_OK) {
+    if (create(scene, module, 0, NULL, false, &game, text, size) == CAROM_OK) {
         cm_game_destroy(game);
     }
     return text[0] == '\0';
@@ -267,6 +268,7 @@ static void apply_event(carom_game *game, const cm_game_event *event)
         break;
     case CM_EVENT_END:
         if (module->end != NULL) {
+            mark(game, CM_CALLBACK_END);
             module->end(game);
         }
         break;
@@ -350,8 +352,10 @@ static uint32_t take_hits(carom_game *game, carom_hit_event hits[HITS_MAX])
 static void run_hits(carom_game *game, const carom_hit_event *hits, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
+        mark(game, CM_CALLBACK_HIT);
         game->module->hit(game, &hits[i]);
     }
+    mark(game, CM_CALLBACK_NONE);
 }
 
 void cm_game_tick(carom_game *game, const cm_tick_input *input)

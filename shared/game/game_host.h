@@ -51,7 +51,7 @@ typedef struct cm_game_message {
 carom_result cm_game_create(const cm_scene *scene, const carom_module *module, uint64_t seed,
                             const carom_allocator *allocator, carom_game **game);
 // Why the module refuses the scene's module_config: false with the reason in `text`. A game is made
-// and released to ask it.
+// and released to ask it; it does not start.
 bool cm_game_takes_config(const cm_scene *scene, const carom_module *module, char *text,
                           size_t size);
 void cm_game_destroy(carom_game *game);
@@ -83,6 +83,9 @@ typedef enum cm_game_callback {
     CM_CALLBACK_MAY_JOIN,
     CM_CALLBACK_PLAYER_BODY,
     CM_CALLBACK_CHECK_INPUT,
+    CM_CALLBACK_END,
+    CM_CALLBACK_HIT,
+    CM_CALLBACK_START, // configure too: the game is made
     CM_CALLBACK_COUNT
 } cm_game_callback;
 const char *cm_game_callback_name(cm_game_callback callback); // as in the module's descriptor

@@ -1,5 +1,5 @@
-// For the tests of a server whose module fails: at tick `at` of the match it counts for ever, or
-// (`crash` 1) reads where nothing is.
+// For the tests of a server whose module fails: at tick `at` of the match (0: at its start) it
+// counts for ever, or (`crash` 1) reads where nothing is.
 #include <carom/module.h>
 
 typedef struct failing_state {
@@ -21,14 +21,8 @@ static const char *failing_configure(carom_game *game, const carom_setting *sett
     return NULL;
 }
 
-static void failing_tick(carom_game *game, const carom_player_input *inputs, uint32_t count)
+static void fail(volatile failing_state *state)
 {
-    volatile failing_state *state = carom_game_state(game);
-    (void)inputs;
-    (void)count;
-    if (carom_game_tick(game) < state->at) {
-        return;
-    }
     if (state->crash != 0) {
         volatile uint32_t *nowhere = (volatile uint32_t *)(uintptr_t)state->crash;
         state->sum = *nowhere;
@@ -38,5 +32,23 @@ static void failing_tick(carom_game *game, const carom_player_input *inputs, uin
     }
 }
 
+static void failing_start(carom_game *game)
+{
+    volatile failing_state *state = carom_game_state(game);
+    if (state->at == 0) {
+        fail(state);
+    }
+}
+
+static void failing_tick(carom_game *game, const carom_player_input *inputs, uint32_t count)
+{
+    volatile failing_state *state = carom_game_state(game);
+    (void)inputs;
+    (void)count;
+    if (carom_game_tick(game) >= state->at) {
+        fail(state);
+    }
+}
+
 CAROM_MODULE(failing, .version = 1, .state_size = sizeof(failing_state),
-             .configure = failing_configure, .tick = failing_tick);
+             .configure = failing_configure, .start = failing_start, .tick = failing_tick);

@@ -301,10 +301,11 @@ static bool know_homes(worker *w, const cm_homes *elsewhere)
 static int start(worker *w, const cm_serve_worker_def *def)
 {
     cm_worker_message message = {.type = CM_WORKER_SAYS_READY};
-    int status = cm_serve_host_open(w->host, def->matches);
-    if (status == CM_STATUS_DONE && !cm_tick_watch_open(&w->host->tick_watch)) {
+    int status = CM_STATUS_FAILED;
+    if (cm_tick_watch_open(&w->host->tick_watch)) {
+        status = cm_serve_host_open(w->host, def->matches);
+    } else {
         cm_cli_error("serve: a timer of processor time: %s", strerror(errno));
-        status = CM_STATUS_FAILED;
     }
     if (status == CM_STATUS_DONE && !know_homes(w, def->elsewhere)) {
         cm_cli_error("serve: out of memory");

@@ -19,6 +19,7 @@
 
 #include "server/tools/cli/match_live.h"
 #include "server/host/admin.h"
+#include "server/host/key_file.h"
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/serve_rooms.h"
 #include "server/record/replay.h"
@@ -206,32 +207,36 @@ Test(serve, an_operator_opens_closes_and_drains)
 Test(serve, a_signal_reads_the_configuration_again)
 {
     serving c;
-    char config[160], text[256], match[256];
+    char config[160], key[160], text[256], match[256];
+    const carom_token_key made = {.id = 1, .secret = {2}};
     const char *const levels[] = {"info", "warning", "loud", "info"};
     serving_make_directory(&c);
     snprintf(config, sizeof config, "%s/serve.json", c.directory);
-    char *argv[] = {"carom",       "serve",    "--insecure",
-                    "--workers",   "0",        "--listen",
-                    "127.0.0.1:0", "--scene",  "tests/scenes/sandbox.json",
-                    "--matches",   c.matches,  "--ready-file",
-                    c.ready,       "--config", config,
-                    NULL};
+    snprintf(key, sizeof key, "%s/key", c.directory);
+    cr_assert_eq(cm_key_file_make(key, &made, text, sizeof text), CAROM_OK, "%s", text);
+    char *argv[] = {"carom",     "serve",    "--key",        key,       "--workers",
+                    "0",         "--listen", "127.0.0.1:0",  "--scene", "tests/scenes/sandbox.json",
+                    "--matches", c.matches,  "--ready-file", c.ready,   "--config",
+                    config,      NULL};
     for (uint32_t i = 0; i < 4; i++) {
         FILE *file = fopen(config, "w");
         cr_assert_not_null(file);
         fprintf(file, "{\"log\": \"%s\"}", levels[i]);
         fclose(file);
         if (i == 0) {
-            serving_start(&c, 15, argv);
+            serving_start(&c, 16, argv);
             serving_wait_for_size(&c, c.ready, 1);
             continue;
+        }
+        if (i == 1) {
+            unlink(key); // an error is said at any level: it has read all by then
         }
         kill(c.pid, SIGHUP);
         if (i == 2) {
             serving_wait_for_log(&c, "configuration not read again", 1);
         } else if (i == 1) {
-            serving_wait_for_log(&c, "keys not read again", 1);     // an error is said at any level
-            serving_ask(&c, "{\"command\":\"ban\",\"who\":\"7\"}"); // which is not
+            serving_wait_for_log(&c, "keys not read again", 1);
+            serving_ask(&c, "{\"command\":\"ban\",\"who\":\"7\"}"); // is said at "info"
         }
     }
     serving_wait_for_log(&c, "configuration read again", 1);

@@ -311,6 +311,48 @@ Test(workers, a_module_that_loops_is_hosted_no_more_at_the_third_time, .timeout 
     fails(false, "CPU time limit exceeded");
 }
 
+// One that fails while its room is made, before it ticks, is blamed too.
+Test(workers, a_module_that_crashes_at_its_start_is_hosted_no_more, .timeout = 120)
+{
+    serving c;
+    char module[512], scene[128], request[256], found[256];
+    unsetenv("CAROM_BINARY");
+    signal(SIGSEGV, SIG_DFL); // as above
+    find_module("failing", module, sizeof module);
+    serving_make_directory(&c);
+    write_failing(&c, scene, 0, true);
+    char *argv[] = {"carom",
+                    "serve",
+                    "--insecure",
+                    "--workers",
+                    "1",
+                    "--listen",
+                    "127.0.0.1:0",
+                    "--room",
+                    "other=tests/scenes/sandbox.json",
+                    "--module",
+                    module,
+                    "--matches",
+                    c.matches,
+                    "--ready-file",
+                    c.ready,
+                    NULL};
+    serving_start(&c, 15, argv);
+    serving_wait_for_size(&c, c.ready, 1);
+    snprintf(request, sizeof request, "{\"command\":\"open\",\"room\":\"trap\",\"scene\":\"%s\"}",
+             scene);
+    for (uint32_t i = 1; i <= 3; i++) {
+        serving_ask(&c, request);
+        serving_wait_for_log(&c, "worker", 1 + i); // it is back
+    }
+    cr_expect_eq(serving_read_log(c.err, "module failed", "callback", found), 3);
+    cr_expect_str_eq(found, "start");
+    cr_expect_not_null(strstr(serving_ask(&c, request), "scene trap is not hosted any more"));
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(serving_finish(&c), 0);
+    serving_remove_directory(&c);
+}
+
 // `serve --resume` with a module from a file: the match goes on, and verifies over the seam.
 Test(workers, a_match_of_a_module_from_a_file_goes_on, .timeout = 120)
 {
