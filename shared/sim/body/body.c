@@ -182,7 +182,7 @@ carom_result cm_body_check(const carom_body_def *def, const carom_shape_def *sha
     return result;
 }
 
-static bool has_free_shapes(const carom_world *world, uint32_t count)
+static bool has_free_shapes(carom_world *world, uint32_t count)
 {
     uint32_t slot = 0;
     for (uint32_t i = 0; i < count; i++) {

@@ -223,6 +223,11 @@ struct carom_world {
     // The game's constraints (lcp), likewise the caller's.
     carom_row_source rows;
     carom_error error; // of the last call that was refused; neither state nor scratch
+    // Below these no slot is free (slots.h). Neither state nor scratch: which slot is the lowest
+    // free one follows from the rows alone.
+    struct {
+        uint32_t bodies, shapes, joints;
+    } taken;
     // The tree of queries stands in scratch and shows every shape where it is (query/tree.h).
     bool query_tree;
 };

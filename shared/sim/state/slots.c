@@ -66,40 +66,59 @@ carom_body_id cm_body_id(const carom_world *world, uint32_t slot)
 
 // Taking -----------------------------------------------------------------------------------------
 
-uint32_t cm_body_free_slot(const carom_world *world)
+// Whether a slot below those that were ever used is free.
+static inline bool is_free(uint32_t alive, uint32_t generation)
+{
+    return !alive && generation != UINT32_MAX;
+}
+
+uint32_t cm_body_free_slot(carom_world *world)
 {
     const cm_body *bodies = cm_bodies(world);
-    for (uint32_t slot = 0; slot < world->limits.bodies; slot++) {
-        if (slot >= world->state.body_slots ||
-            (!bodies[slot].alive && bodies[slot].generation != UINT32_MAX)) {
-            return slot;
-        }
+    uint32_t slot = world->taken.bodies;
+    while (slot < world->state.body_slots &&
+           !is_free(bodies[slot].alive, bodies[slot].generation)) {
+        slot++;
     }
-    return CM_NONE;
+    world->taken.bodies = slot;
+    return slot < world->limits.bodies ? slot : CM_NONE;
 }
 
-uint32_t cm_shape_free_slot(const carom_world *world, uint32_t from)
+uint32_t cm_shape_free_slot(carom_world *world, uint32_t from)
 {
     const cm_shape *shapes = cm_shapes(world);
-    for (uint32_t slot = from; slot < world->limits.shapes; slot++) {
-        if (slot >= world->state.shape_slots ||
-            (!shapes[slot].alive && shapes[slot].generation != UINT32_MAX)) {
-            return slot;
-        }
+    uint32_t taken = world->taken.shapes, slot = from < taken ? taken : from;
+    while (slot < world->state.shape_slots &&
+           !is_free(shapes[slot].alive, shapes[slot].generation)) {
+        slot++;
     }
-    return CM_NONE;
+    if (from <= taken) {
+        world->taken.shapes = slot;
+    }
+    return slot < world->limits.shapes ? slot : CM_NONE;
 }
 
-uint32_t cm_joint_free_slot(const carom_world *world)
+uint32_t cm_joint_free_slot(carom_world *world)
 {
     const cm_joint *joints = cm_joints(world);
-    for (uint32_t slot = 0; slot < world->limits.joints; slot++) {
-        if (slot >= world->state.joint_slots ||
-            (!joints[slot].alive && joints[slot].generation != UINT32_MAX)) {
-            return slot;
-        }
+    uint32_t slot = world->taken.joints;
+    while (slot < world->state.joint_slots &&
+           !is_free(joints[slot].alive, joints[slot].generation)) {
+        slot++;
     }
-    return CM_NONE;
+    world->taken.joints = slot;
+    return slot < world->limits.joints ? slot : CM_NONE;
+}
+
+void cm_slots_forget(carom_world *world)
+{
+    world->taken.bodies = world->taken.shapes = world->taken.joints = 0;
+}
+
+// A slot was freed: what is known to be taken ends below it.
+static void was_freed(uint32_t *taken, uint32_t slot)
+{
+    *taken = *taken < slot ? *taken : slot;
 }
 
 void cm_body_grow(carom_world *world, uint32_t slot)
@@ -138,6 +157,7 @@ void cm_joint_remove(carom_world *world, uint32_t slot)
     uint32_t generation = joint->generation;
     memset(joint, 0, sizeof *joint);
     joint->generation = generation;
+    was_freed(&world->taken.joints, slot);
 }
 
 // The joints of live bodies stay.
@@ -194,6 +214,7 @@ void cm_body_clear(carom_world *world, uint32_t slot)
     while (shape != CM_NONE) {
         cm_shape *row = &cm_shapes(world)[shape];
         uint32_t generation = row->generation;
+        was_freed(&world->taken.shapes, shape);
         shape = row->next;
         memset(row, 0, sizeof *row);
         row->generation = generation;
@@ -201,6 +222,7 @@ void cm_body_clear(carom_world *world, uint32_t slot)
     uint32_t generation = body->generation;
     memset(body, 0, sizeof *body);
     body->generation = generation;
+    was_freed(&world->taken.bodies, slot);
     memset(&cm_motions(world)[slot], 0, sizeof(cm_motion));
     drop_dead_contacts(world);
 }

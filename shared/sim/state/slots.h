@@ -19,10 +19,13 @@ carom_body_id cm_body_id(const carom_world *world, uint32_t slot);
 // The world's hull of this id, or NULL.
 const carom_hull *cm_hull_find(const carom_world *world, uint64_t id);
 
-// The lowest free slots, of shapes from `from` on: CM_NONE where the limit is reached.
-uint32_t cm_body_free_slot(const carom_world *world);
-uint32_t cm_shape_free_slot(const carom_world *world, uint32_t from);
-uint32_t cm_joint_free_slot(const carom_world *world);
+// The lowest free slots, of shapes from `from` on: CM_NONE where the limit is reached. They begin
+// where the last search ended (carom_world.taken): n bodies are made in n steps.
+uint32_t cm_body_free_slot(carom_world *world);
+uint32_t cm_shape_free_slot(carom_world *world, uint32_t from);
+uint32_t cm_joint_free_slot(carom_world *world);
+// Whoever writes whole arrays of rows, taken and free ones, calls this.
+void cm_slots_forget(carom_world *world);
 
 // Makes rows up to and with `slot` exist: new ones are dead and of generation 0.
 void cm_body_grow(carom_world *world, uint32_t slot);

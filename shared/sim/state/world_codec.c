@@ -24,6 +24,7 @@
 #include "shared/sim/state/check.h"
 #include "shared/sim/state/fields.h"
 #include "shared/sim/state/portable.h"
+#include "shared/sim/state/slots.h"
 #include "shared/sim/state/wake.h"
 
 #define ENCODE_MAGIC 0x454d5243u // "CRME"
@@ -308,6 +309,7 @@ carom_result carom_world_decode(carom_world *world, const void *bytes, size_t si
         }
     }
     cm_query_forget(world);
+    cm_slots_forget(world);
     world->event_count = 0;
     world->joint_event_count = 0;
     world->sleep_event_count = 0;

@@ -22,6 +22,7 @@
 #include "shared/sim/state/check.h"
 #include "shared/sim/state/fields.h"
 #include "shared/sim/state/image.h"
+#include "shared/sim/state/slots.h"
 
 #include <string.h>
 
@@ -146,6 +147,7 @@ carom_result carom_world_restore(carom_world *world, const void *image, size_t s
     }
     CM_ASSERT((size_t)(from - (const char *)image) == header.size);
     cm_query_forget(world);
+    cm_slots_forget(world);
     // The events in scratch belong to a step that has not happened any more.
     world->event_count = 0;
     world->joint_event_count = 0;
