@@ -1,5 +1,5 @@
-// Arithmetic on CM_LANES floats at once: 1, 4 or 8, from one source. The including file defines
-// CM_LANES (and, for 8 on x86, turns AVX2 on before the include).
+// Arithmetic on CM_LANES floats at once: 1, 4, 8 or 16, from one source. The including file defines
+// CM_LANES (and, on x86, turns AVX2 on for 8 and AVX-512 for 16 before the include).
 //
 // Each lane performs the operations of the scalar form in the same order: no FMA, no estimates of
 // reciprocals or roots, and min and max that treat NaN and zeros as (a < b ? a : b) does. So a
@@ -96,8 +96,10 @@ static inline cm_f cm_lanes_set(float x)
 {
 #if CM_LANES == 4
     return (cm_f){x, x, x, x};
-#else
+#elif CM_LANES == 8
     return (cm_f){x, x, x, x, x, x, x, x};
+#else
+    return (cm_f){x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x};
 #endif
 }
 
@@ -129,11 +131,10 @@ static inline bool cm_lanes_any(cm_mask mask)
 static inline cm_mask cm_lanes_bits(uint32_t bits)
 {
     int32_t b = (int32_t)bits;
-#if CM_LANES == 4
-    cm_mask all = {b, b, b, b}, each = {1, 2, 4, 8};
-#else
-    cm_mask all = {b, b, b, b, b, b, b, b}, each = {1, 2, 4, 8, 16, 32, 64, 128};
-#endif
+    cm_mask each, all = (cm_mask){0} + b;
+    for (int i = 0; i < CM_LANES; i++) {
+        each[i] = 1 << i;
+    }
     return (all & each) == each;
 }
 
@@ -146,14 +147,20 @@ static inline cm_f cm_lanes_select(cm_mask mask, cm_f a, cm_f b)
 
 #if CM_LANES == 4
 #define CM_LANES_X86(op) _mm_##op##_ps
-#else
+#elif CM_LANES == 8
 #define CM_LANES_X86(op) _mm256_##op##_ps
+#else
+#define CM_LANES_X86(op) _mm512_##op##_ps
 #endif
 
 // Bit i: lane i of the mask is set.
 static inline uint32_t cm_lanes_true(cm_mask mask)
 {
+#if CM_LANES == 16
+    return (uint32_t)_mm512_movepi32_mask((__m512i)mask);
+#else
     return (uint32_t)CM_LANES_X86(movemask)((cm_f)mask);
+#endif
 }
 
 static inline cm_f cm_lanes_max(cm_f a, cm_f b)
@@ -228,7 +235,7 @@ static inline cm_f cm_lanes_abs(cm_f a)
     return cm_lanes_max(a, -a);
 }
 
-// Transposes CM_LANES rows in place.
+// Transposes rows in place.
 #if CM_LANES == 4
 CM_LANES_INLINE void cm_lanes_transpose(cm_f r[4])
 {
@@ -261,6 +268,29 @@ CM_LANES_INLINE void cm_lanes_transpose(cm_f r[8])
         r[i + 4] = __builtin_shufflevector(u[i], u[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
     }
 }
+#elif CM_LANES == 16
+// Quarters of four lanes: r[0..3] to r[0..3], r[4..7] to r[4..7].
+CM_LANES_INLINE void cm_lanes_transpose_quarters(cm_f r[8])
+{
+    for (int i = 0; i < 8; i += 4) {
+        cm_f a = __builtin_shufflevector(r[i], r[i + 1], 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25,
+                                         12, 28, 13, 29);
+        cm_f b = __builtin_shufflevector(r[i], r[i + 1], 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27,
+                                         14, 30, 15, 31);
+        cm_f c = __builtin_shufflevector(r[i + 2], r[i + 3], 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9,
+                                         25, 12, 28, 13, 29);
+        cm_f d = __builtin_shufflevector(r[i + 2], r[i + 3], 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11,
+                                         27, 14, 30, 15, 31);
+        r[i] =
+            __builtin_shufflevector(a, c, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+        r[i + 1] = __builtin_shufflevector(a, c, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15,
+                                           30, 31);
+        r[i + 2] =
+            __builtin_shufflevector(b, d, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+        r[i + 3] = __builtin_shufflevector(b, d, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15,
+                                           30, 31);
+    }
+}
 #endif
 
 // Eight floats of each of CM_LANES rows: out[k] is the k-th float of every row.
@@ -275,6 +305,22 @@ CM_LANES_INLINE void cm_lanes_gather(const float *rows, uint32_t stride, const u
             out[4 * h + k] = cm_lanes_load(rows + (size_t)stride * index[k] + 4 * h);
         }
         cm_lanes_transpose(out + 4 * h);
+    }
+#elif CM_LANES == 16
+    // Rows k and k + 4 side by side, and k + 8 and k + 12: then quarters are where they belong.
+    cm_f r[8];
+    for (int k = 0; k < 8; k++) {
+        const uint32_t *at = index + (k < 4 ? k : k + 4);
+        __m256 low = _mm256_loadu_ps(rows + (size_t)stride * at[0]);
+        __m256 high = _mm256_loadu_ps(rows + (size_t)stride * at[4]);
+        r[k] = _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
+    }
+    cm_lanes_transpose_quarters(r);
+    for (int k = 0; k < 4; k++) {
+        out[k] = __builtin_shufflevector(r[k], r[k + 4], 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19,
+                                         24, 25, 26, 27);
+        out[k + 4] = __builtin_shufflevector(r[k], r[k + 4], 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22,
+                                             23, 28, 29, 30, 31);
     }
 #else
     for (int k = 0; k < 8; k++) {
@@ -296,6 +342,19 @@ CM_LANES_INLINE void cm_lanes_scatter(float *rows, uint32_t stride, const uint32
         for (int k = 0; k < 4; k++) {
             cm_lanes_store(rows + (size_t)stride * index[k] + 4 * h, in[4 * h + k]);
         }
+    }
+#elif CM_LANES == 16
+    cm_lanes_transpose_quarters(in);
+    for (int k = 0; k < 4; k++) { // quarters: of rows k, k + 4, k + 8 and k + 12
+        cm_f low = __builtin_shufflevector(in[k], in[k + 4], 0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7,
+                                           20, 21, 22, 23);
+        cm_f high = __builtin_shufflevector(in[k], in[k + 4], 8, 9, 10, 11, 24, 25, 26, 27, 12, 13,
+                                            14, 15, 28, 29, 30, 31);
+        const uint32_t *at = index + k;
+        _mm256_storeu_ps(rows + (size_t)stride * at[0], _mm512_castps512_ps256(low));
+        _mm256_storeu_ps(rows + (size_t)stride * at[4], _mm512_extractf32x8_ps(low, 1));
+        _mm256_storeu_ps(rows + (size_t)stride * at[8], _mm512_castps512_ps256(high));
+        _mm256_storeu_ps(rows + (size_t)stride * at[12], _mm512_extractf32x8_ps(high, 1));
     }
 #else
     cm_lanes_transpose(in);

@@ -590,8 +590,8 @@ typedef struct carom_world_stats {
 CAROM_API void carom_world_stats_get(const carom_world *world, carom_world_stats *stats);
 // A monotonic clock in seconds, or NULL (the default). Never influences the simulation.
 CAROM_API void carom_world_set_clock(carom_world *world, double (*clock)(void *), void *context);
-// How many contacts are solved at once: 1, 4 or 8; 0, the default, as many as the processor has,
-// and so where it has fewer. Never influences the simulation. ARGUMENT for another number.
+// How many contacts are solved at once: 1, 4, 8 or 16; 0, the default, as many as the processor
+// has, and so where it has fewer. Never influences the simulation. ARGUMENT for another number.
 CAROM_API carom_result carom_world_set_lanes(carom_world *world, uint32_t lanes);
 // Seconds of the last step, CAROM_STAGE_COUNT of them by carom_stage, valid until the next step;
 // all 0 without a clock. HASH and SAVE are always 0: a step does neither.

@@ -14,7 +14,7 @@ static const cm_collide_stages wide = {cm_stage_pairs_8, cm_stage_collide_8, cm_
 
 const cm_collide_stages *cm_collide_stages_of(const carom_world *world)
 {
-    bool chosen = world->lanes == 8 || world->lanes == 0;
+    bool chosen = world->lanes >= 8 || world->lanes == 0;
     return chosen && __builtin_cpu_supports("avx2") ? &wide : &plain;
 }
 

@@ -211,7 +211,7 @@ struct carom_world {
     uint32_t sleep_event_count;
     uint32_t hit_event_count;
     float hit_speed; // m/s, of the definition; 0: hits are not looked for
-    // 0: as many as the processor has; 1, 4, 8: a test's choice; no bit depends on it.
+    // 0: as many as the processor has; 1, 4, 8, 16: a test's choice; no bit depends on it.
     uint32_t lanes;
     double (*clock)(void *context);
     void *clock_context;

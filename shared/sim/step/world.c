@@ -415,7 +415,8 @@ carom_result carom_world_set_lanes(carom_world *world, uint32_t lanes)
         return CAROM_ERROR_ARGUMENT;
     }
     carom_error *error = &world->error;
-    CM_WANT(lanes == 0 || lanes == 1 || lanes == 4 || lanes == 8, "lanes", "0, 1, 4 or 8");
+    bool known = lanes == 0 || lanes == 1 || lanes == 4 || lanes == 8 || lanes == 16;
+    CM_WANT(known, "lanes", "0, 1, 4, 8 or 16");
     world->lanes = lanes;
     return CAROM_OK;
 }

@@ -129,23 +129,24 @@ Test(golden_scenes, planar)
     check("planar");
 }
 
-// One, four and eight lanes beside each other; what a processor does not have, it takes apart.
+// One, four, eight and sixteen lanes beside each other; what a processor does not have, it takes
+// apart.
 static void check_lanes(const char *name)
 {
-    static const uint32_t widths[3] = {1, 4, 8};
-    run runs[3];
-    for (int i = 0; i < 3; i++) {
+    static const uint32_t widths[4] = {1, 4, 8, 16};
+    run runs[4];
+    for (int i = 0; i < 4; i++) {
         start(name, &runs[i]);
         carom_world_set_lanes(runs[i].world, widths[i]);
     }
     for (int tick = 0; tick < TICKS; tick++) {
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 4; i++) {
             carom_world_step(runs[i].world);
             cr_assert_eq(carom_world_hash(runs[i].world), carom_world_hash(runs[0].world),
                          "%s tick %d: %u lanes differ from one", name, tick, widths[i]);
         }
     }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         stop(&runs[i]);
     }
 }

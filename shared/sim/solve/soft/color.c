@@ -1,4 +1,4 @@
-// Colours of contacts, and groups of eight of one colour.
+// Colours of contacts, and groups of sixteen of one colour.
 //
 // Greedy, in the order of the state's contacts, so that it depends on ids alone: a contact takes
 // the lowest colour that neither of its bodies has. What cannot be pushed takes no part. Contacts
@@ -8,7 +8,7 @@
 // rest.
 //
 // Order of buckets: loose | colour x {few, many} | the same for contacts with the fixed.
-// Typical: 3,500 contacts, 14 colours, 460 groups.
+// Typical: 3,500 contacts, 14 colours, 240 groups.
 #include "shared/sim/solve/soft/soft.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@
 uint32_t cm_soft_group_limit(const carom_limits *limits)
 {
     // Each bucket may end with a group that is not full, but no group is empty.
-    uint64_t full = limits->contacts / CM_SOFT_LANES + CM_SOFT_BUCKETS;
+    uint64_t full = limits->contacts / CM_SOFT_WIDE + CM_SOFT_BUCKETS;
     return full < limits->contacts ? (uint32_t)full : limits->contacts;
 }
 
@@ -67,7 +67,7 @@ static void place_buckets(cm_soft *soft, const uint32_t count[CM_SOFT_BUCKETS],
     uint32_t at = 0;
     for (uint32_t i = 0; i < CM_SOFT_BUCKETS; i++) {
         start[i] = at;
-        at += (count[i] + CM_SOFT_LANES - 1) / CM_SOFT_LANES;
+        at += (count[i] + CM_SOFT_WIDE - 1) / CM_SOFT_WIDE;
     }
     start[CM_SOFT_BUCKETS] = at;
     soft->ranges = (cm_soft_ranges){start[0], start[1], start[HALF_BUCKETS],
@@ -76,11 +76,11 @@ static void place_buckets(cm_soft *soft, const uint32_t count[CM_SOFT_BUCKETS],
 
 static void clear_group(cm_soft_group *g, uint32_t unused_body, bool fixed)
 {
-    for (uint32_t k = 0; k < CM_SOFT_LANES; k++) {
+    for (uint32_t k = 0; k < CM_SOFT_WIDE; k++) {
         g->a[k] = g->b[k] = unused_body;
         g->row[k] = CM_NONE;
     }
-    g->points = g->bounces = g->flipped = g->special = g->rolls = 0;
+    g->lanes = g->points = g->bounces = g->flipped = g->special = g->rolls = 0;
     g->fixed = fixed;
     g->round = 1;
     memset(g->used, 0, sizeof g->used);
@@ -115,14 +115,15 @@ void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_sof
         if (link->points == 0) {
             continue;
         }
-        uint32_t place = next[link->bucket]++, lane = place % CM_SOFT_LANES;
-        cm_soft_group *g = &soft->groups[start[link->bucket] + place / CM_SOFT_LANES];
+        uint32_t place = next[link->bucket]++, lane = place % CM_SOFT_WIDE;
+        cm_soft_group *g = &soft->groups[start[link->bucket] + place / CM_SOFT_WIDE];
         g->a[lane] = link->a;
         g->b[lane] = link->b;
         g->row[lane] = i;
+        g->lanes = lane + 1;
         g->flipped |= (uint32_t)link->flipped << lane;
         for (uint32_t k = 0; k < link->points; k++) {
-            g->used[k] |= (uint8_t)(1u << lane);
+            g->used[k] |= (uint16_t)(1u << lane);
         }
         g->round &= link->round;
         g->bounces |= link->bounces;

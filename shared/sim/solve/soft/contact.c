@@ -53,7 +53,7 @@ void cm_soft_pack(cm_soft *soft)
         if (g->bounces) {
             memset(g->approach, 0, sizeof g->approach);
             memset(g->largest_impulse, 0, sizeof g->largest_impulse);
-            for (uint32_t lane = 0; lane < CM_SOFT_LANES && g->row[lane] != CM_NONE; lane++) {
+            for (uint32_t lane = 0; lane < CM_SOFT_WIDE && g->row[lane] != CM_NONE; lane++) {
                 pack_approach(soft, &soft->manifolds[g->row[lane]], lane, g);
             }
         }
@@ -64,7 +64,7 @@ void cm_soft_run(cm_soft *soft, cm_soft_kind kind)
 {
     const cm_soft_ranges *r = &soft->ranges;
     soft->single->run[kind](soft, r->moving_loose, r->moving);
-    soft->passes->run[kind](soft, r->moving, r->fixed_loose);
+    soft->contact_passes->run[kind](soft, r->moving, r->fixed_loose);
     soft->single->run[kind](soft, r->fixed_loose, r->fixed);
-    soft->passes->run[kind](soft, r->fixed, r->end);
+    soft->contact_passes->run[kind](soft, r->fixed, r->end);
 }

@@ -3,7 +3,7 @@
 //
 // A group's rows lie anywhere among the contacts, so those of the next group are asked for while
 // one is worked on; each is read in runs of eight floats that are transposed in registers.
-// Friction acts at one centre, that of the pressure of the last tick. Typical: 460 groups, twice a
+// Friction acts at one centre, that of the pressure of the last tick. Typical: 240 groups, twice a
 // tick.
 
 #define REST_OVERLAP    0.00025f // m; what rests is pushed out to here, so that it stays in touch
@@ -24,7 +24,7 @@ _Static_assert(offsetof(cm_soft_contact, normal_impulse) == 0 &&
 
 CM_WHOLE void fetch_rows(const cm_soft *soft, const cm_soft_group *g)
 {
-    for (uint32_t lane = 0; lane < CM_SOFT_LANES && g->row[lane] != CM_NONE; lane++) {
+    for (uint32_t lane = 0; lane < CM_SOFT_WIDE && g->row[lane] != CM_NONE; lane++) {
         const char *manifold = (const char *)&soft->manifolds[g->row[lane]];
         __builtin_prefetch(manifold);
         __builtin_prefetch(manifold + CM_CACHE_LINE);
@@ -102,8 +102,8 @@ CM_WHOLE void load_contacts(const cm_soft *soft, cm_soft_group *g, uint32_t at, 
 {
     cm_f head[8], pressure[4], zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f);
     cm_mask used[4], flipped = cm_lanes_bits(g->flipped >> at);
-    uint32_t index[CM_SOFT_LANES];
-    for (uint32_t k = 0; k < CM_SOFT_LANES; k++) {
+    uint32_t index[CM_SOFT_WIDE];
+    for (uint32_t k = 0; k < CM_SOFT_WIDE; k++) {
         index[k] = g->row[k] == CM_NONE ? 0 : g->row[k];
     }
     for (uint32_t k = 0; k < 4; k++) {
@@ -138,9 +138,9 @@ CM_WHOLE void load_contacts(const cm_soft *soft, cm_soft_group *g, uint32_t at, 
     f->n = choose(flipped, (cm_fvec){-f->n.x, -f->n.y, -f->n.z}, f->n);
     f->ra = choose(flipped, center_b, center);
     f->rb = choose(flipped, center, center_b);
-    cm_fvec_store(g->normal, at, f->n);
-    cm_fvec_store(g->ra, at, f->ra);
-    cm_fvec_store(g->rb, at, f->rb);
+    STORE_VEC(normal, f->n);
+    STORE_VEC(ra, f->ra);
+    STORE_VEC(rb, f->rb);
     STORE(friction, cm_lanes_select(used[0], head[3], zero));
     if (g->bounces) {
         STORE(restitution, cm_lanes_select(used[0], head[4], zero));
@@ -167,8 +167,9 @@ CM_WHOLE cm_f kept(cm_f impulse)
 // What the next tick starts from, friction in world axes, and the sum for the report.
 CM_WHOLE void store_contacts(const cm_soft *soft, const cm_soft_group *g, uint32_t at)
 {
-    static const uint32_t in_order[CM_SOFT_LANES] = {0, 1, 2, 3, 4, 5, 6, 7};
-    cm_fvec t1 = cm_fvec_load(g->t1, at), t2 = cm_fvec_cross(cm_fvec_load(g->normal, at), t1);
+    static const uint32_t in_order[CM_SOFT_WIDE] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                    8, 9, 10, 11, 12, 13, 14, 15};
+    cm_fvec t1 = LOAD_VEC(t1), t2 = cm_fvec_cross(LOAD_VEC(normal), t1);
     cm_fvec friction = cm_fvec_add(cm_fvec_scale(LOAD(friction_impulse[0]), t1),
                                    cm_fvec_scale(LOAD(friction_impulse[1]), t2));
     friction = choose(cm_lanes_bits(g->flipped >> at),
@@ -181,7 +182,7 @@ CM_WHOLE void store_contacts(const cm_soft *soft, const cm_soft_group *g, uint32
                    friction.y,
                    friction.z,
                    LOAD(friction_impulse[2])};
-    float rows[8 * CM_SOFT_LANES], total[CM_SOFT_LANES];
+    float rows[8 * CM_SOFT_WIDE], total[CM_SOFT_WIDE];
     for (uint32_t i = 0; i < 8; i++) {
         row[i] = kept(row[i]);
     }

@@ -49,12 +49,6 @@ static inline cm_mask finite(cm_fvec v)
            cm_lanes_greater(most, cm_lanes_abs(v.z));
 }
 
-static inline cm_fvec choose(cm_mask mask, cm_fvec a, cm_fvec b)
-{
-    return (cm_fvec){cm_lanes_select(mask, a.x, b.x), cm_lanes_select(mask, a.y, b.y),
-                     cm_lanes_select(mask, a.z, b.z)};
-}
-
 typedef struct quat {
     cm_f x, y, z, w;
 } quat;

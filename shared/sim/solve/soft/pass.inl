@@ -1,9 +1,10 @@
 // The passes over groups of contacts, for CM_LANES lanes at once: included once a width by
-// pass1.c, pass4.c and pass8.c, which define CM_LANES and CM_PASS(name).
+// pass1.c, pass4.c, pass8.c and pass16.c, which define CM_LANES and CM_PASS(name); at most eight
+// lanes do bodies and joints too.
 //
-// A group's eight lanes are gone through CM_LANES at a time. All widths perform the same operations
-// on each lane in the same order; see lanes.h. Typical: 3,500 contacts in 460 groups, nine passes a
-// tick: most of the solver's time.
+// A group's sixteen lanes are gone through CM_LANES at a time, as far as they are used. All widths
+// perform the same operations on each lane in the same order; see lanes.h. Typical: 3,500 contacts
+// in 240 groups, nine passes a tick: most of the solver's time.
 //
 // In a contact's frame, u = (1, y, -x) is a point's lever: its normal velocity is u . (velocity of
 // the centre, turn about t1, turn about t2), and an impulse P there acts on these three as P u.
@@ -17,12 +18,34 @@
 #define RANK_ONE              1.0e-5f // determinant / trace^2
 
 #define LOAD(member)          cm_lanes_load(g->member + at)
+#define LOAD_VEC(member)      load_vec(g->member, at)
 // Inlined at each call, where the number of points and whether anything is special are constants.
-#define CM_WHOLE             static inline __attribute__((always_inline))
-#define STORE(member, value) cm_lanes_store(g->member + at, value)
+#define CM_WHOLE                 static inline __attribute__((always_inline))
+#define STORE(member, value)     cm_lanes_store(g->member + at, value)
+#define STORE_VEC(member, value) store_vec(g->member, at, value)
 // Of a special group; elsewhere `e` is a constant NULL, and nothing of it is compiled.
 #define LOAD_SPECIAL(member)         cm_lanes_load(e->member + at)
+#define LOAD_SPECIAL_VEC(member)     load_vec(e->member, at)
 #define STORE_SPECIAL(member, value) cm_lanes_store(e->member + at, value)
+
+static inline cm_fvec load_vec(const cm_soft_wide *from, uint32_t at)
+{
+    return (cm_fvec){cm_lanes_load(from[0] + at), cm_lanes_load(from[1] + at),
+                     cm_lanes_load(from[2] + at)};
+}
+
+static inline void store_vec(cm_soft_wide *to, uint32_t at, cm_fvec v)
+{
+    cm_lanes_store(to[0] + at, v.x);
+    cm_lanes_store(to[1] + at, v.y);
+    cm_lanes_store(to[2] + at, v.z);
+}
+
+static inline cm_fvec choose(cm_mask mask, cm_fvec a, cm_fvec b)
+{
+    return (cm_fvec){cm_lanes_select(mask, a.x, b.x), cm_lanes_select(mask, a.y, b.y),
+                     cm_lanes_select(mask, a.z, b.z)};
+}
 
 typedef struct frame {
     cm_fvec n, t1, t2, ra, rb;
@@ -45,11 +68,11 @@ typedef struct speeds {
 CM_WHOLE void load_frame(const cm_soft_group *g, const cm_soft_special *e, uint32_t at, bool round,
                          frame *f)
 {
-    f->n = cm_fvec_load(g->normal, at);
-    f->t1 = cm_fvec_load(g->t1, at);
+    f->n = LOAD_VEC(normal);
+    f->t1 = LOAD_VEC(t1);
     f->t2 = cm_fvec_cross(f->n, f->t1);
-    f->ra = cm_fvec_load(g->ra, at);
-    f->rb = cm_fvec_load(g->rb, at);
+    f->ra = LOAD_VEC(ra);
+    f->rb = LOAD_VEC(rb);
     f->ma = LOAD(mass_a);
     f->mb = LOAD(mass_b);
     for (uint32_t i = 0; i < (round ? 1 : 6); i++) {
@@ -57,8 +80,8 @@ CM_WHOLE void load_frame(const cm_soft_group *g, const cm_soft_special *e, uint3
         f->ib[i] = LOAD(inertia_b[i]);
     }
     cm_f zero = cm_lanes_set(0.0f);
-    f->free_a = e ? cm_fvec_load(e->free_a, at) : (cm_fvec){zero, zero, zero};
-    f->free_b = e ? cm_fvec_load(e->free_b, at) : (cm_fvec){zero, zero, zero};
+    f->free_a = e ? LOAD_SPECIAL_VEC(free_a) : (cm_fvec){zero, zero, zero};
+    f->free_b = e ? LOAD_SPECIAL_VEC(free_b) : (cm_fvec){zero, zero, zero};
 }
 
 CM_WHOLE void gather_speeds(const cm_soft *soft, const cm_soft_group *g, uint32_t at, speeds *s)
@@ -106,7 +129,9 @@ CM_WHOLE void apply(const frame *f, const cm_soft_special *e, cm_fvec impulse, c
     s->wa = cm_fvec_sub(s->wa, turn_a);
 }
 
+#if CM_LANES <= 8
 #include "shared/sim/solve/soft/motion.inl"
+#endif
 
 #include "shared/sim/solve/soft/load.inl"
 
@@ -158,13 +183,13 @@ CM_WHOLE cm_f between(const response *p, const response *q)
 // along q.
 CM_WHOLE cm_f locked_mass(const cm_soft_special *e, uint32_t at, cm_fvec p, cm_fvec q)
 {
-    return cm_fvec_dot(p, each(cm_fvec_load(e->locked, at), q));
+    return cm_fvec_dot(p, each(LOAD_SPECIAL_VEC(locked), q));
 }
 
 // Where locked axes leave less than this part of a mass, nothing can be pushed that way.
 CM_WHOLE cm_f locked_part(const cm_soft_special *e, uint32_t at, float part)
 {
-    cm_fvec l = cm_fvec_load(e->locked, at);
+    cm_fvec l = LOAD_SPECIAL_VEC(locked);
     cm_f zero = cm_lanes_set(0.0f);
     return cm_lanes_select(cm_lanes_greater(l.x + l.y + l.z, zero), cm_lanes_set(part), zero);
 }
@@ -313,7 +338,7 @@ CM_WHOLE void prepare_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e,
     staged points;
     load_contacts(soft, g, at, &f, &points);
     make_basis(&f);
-    cm_fvec_store(g->t1, at, f.t1);
+    STORE_VEC(t1, f.t1);
     load_inertias(soft, g, at, &f);
     cm_f sum[6];
     for (uint32_t k = 0; k < 6; k++) {
@@ -321,8 +346,8 @@ CM_WHOLE void prepare_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e,
     }
     response n = respond(&f, f.n);
     cm_f zero = cm_lanes_set(0.0f);
-    f.free_a = e ? cm_fvec_load(e->free_a, at) : (cm_fvec){zero, zero, zero};
-    f.free_b = e ? cm_fvec_load(e->free_b, at) : (cm_fvec){zero, zero, zero};
+    f.free_a = e ? LOAD_SPECIAL_VEC(free_a) : (cm_fvec){zero, zero, zero};
+    f.free_b = e ? LOAD_SPECIAL_VEC(free_b) : (cm_fvec){zero, zero, zero};
     if (e) {
         prepare_special(e, at, &f, sum);
     }
@@ -333,7 +358,7 @@ CM_WHOLE void prepare_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e,
 
 __attribute__((noinline)) static void prepare_special_group(cm_soft *soft, uint32_t group)
 {
-    for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+    for (uint32_t at = 0; at < soft->groups[group].lanes; at += CM_LANES) {
         prepare_lanes(soft, &soft->groups[group], &soft->specials[group], at);
     }
 }
@@ -347,13 +372,15 @@ static void prepare(cm_soft *soft, uint32_t first, uint32_t end)
             prepare_special_group(soft, i);
             continue;
         }
-        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+        for (uint32_t at = 0; at < g->lanes; at += CM_LANES) {
             prepare_lanes(soft, g, NULL, at);
         }
     }
 }
 
+#if CM_LANES <= 8
 #include "shared/sim/solve/soft/begin.inl"
+#endif
 
 // Solve and relax ------------------------------------------------------------------------------
 
@@ -516,7 +543,7 @@ CM_WHOLE void solve_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, u
 // Special groups go through functions of their own, so that the others' code is not theirs.
 __attribute__((noinline)) static void solve_special_group(cm_soft *soft, uint32_t group, bool relax)
 {
-    for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+    for (uint32_t at = 0; at < soft->groups[group].lanes; at += CM_LANES) {
         if (relax) {
             solve_lanes(soft, &soft->groups[group], &soft->specials[group], at, 4, false, true);
         } else {
@@ -527,7 +554,7 @@ __attribute__((noinline)) static void solve_special_group(cm_soft *soft, uint32_
 
 CM_WHOLE void solve_group(cm_soft *soft, cm_soft_group *g, uint32_t points, bool round, bool relax)
 {
-    for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+    for (uint32_t at = 0; at < g->lanes; at += CM_LANES) {
         solve_lanes(soft, g, NULL, at, points, round, relax);
     }
 }
@@ -606,7 +633,7 @@ static void bounce(cm_soft *soft, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
         cm_soft_group *g = &soft->groups[i];
-        for (uint32_t at = 0; g->bounces && at < CM_SOFT_LANES; at += CM_LANES) {
+        for (uint32_t at = 0; g->bounces && at < g->lanes; at += CM_LANES) {
             if (g->special) {
                 bounce_lanes(soft, g, &soft->specials[i], at);
             } else {
@@ -621,15 +648,19 @@ static void finish(cm_soft *soft, uint32_t first, uint32_t end)
     for (uint32_t i = first; i < end; i++) {
         const cm_soft_group *g = &soft->groups[i];
         fetch_rows(soft, i + 1 < end ? g + 1 : g);
-        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+        for (uint32_t at = 0; at < g->lanes; at += CM_LANES) {
             store_contacts(soft, g, at);
         }
     }
 }
 
+// In the order of cm_soft_kind.
+#if CM_LANES <= 8
 #include "shared/sim/solve/soft/joint_pass.inl"
 
-// In the order of cm_soft_kind.
 const cm_soft_passes CM_PASS(cm_soft_passes) = {
     {prepare, solve, relax, bounce, finish, begin, velocities, poses, flip, store, ball_prepare,
      ball_warm, ball_solve, ball_relax, row_prepare, row_warm, row_solve, row_relax}};
+#else
+const cm_soft_passes CM_PASS(cm_soft_passes) = {{prepare, solve, relax, bounce, finish}};
+#endif

@@ -61,7 +61,7 @@ static size_t scratch_size(const carom_limits *limits, const carom_solver_def *d
 static const cm_soft_passes *choose_passes(uint32_t lanes)
 {
 #if defined(__x86_64__) || defined(__i386__)
-    if ((lanes == 8 || lanes == 0) && __builtin_cpu_supports("avx2")) {
+    if ((lanes >= 8 || lanes == 0) && __builtin_cpu_supports("avx2")) {
         return &cm_soft_passes_8;
     }
     return lanes == 1 ? &cm_soft_passes_1 : &cm_soft_passes_4;
@@ -70,6 +70,19 @@ static const cm_soft_passes *choose_passes(uint32_t lanes)
 #else
     return lanes > 1 ? &cm_soft_passes_4 : &cm_soft_passes_1;
 #endif
+}
+
+// Contacts are many enough to fill more lanes than bodies and joints do.
+static const cm_soft_passes *choose_contact_passes(uint32_t lanes)
+{
+#if defined(__x86_64__)
+    if ((lanes == 16 || lanes == 0) && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl")) {
+        return &cm_soft_passes_16;
+    }
+#endif
+    return choose_passes(lanes);
 }
 
 // A spring's stiffness and damping as factors of a velocity constraint (E. Catto, "Soft
@@ -100,6 +113,7 @@ static cm_soft map_soft(const carom_world *world, const cm_scratch *scratch)
     soft.motions = cm_motions(world);
     cm_soft_map_joints(&world->limits, soft.joint_memory, &soft);
     soft.passes = choose_passes(world->lanes);
+    soft.contact_passes = choose_contact_passes(world->lanes);
     soft.single = &cm_soft_passes_1;
     return soft;
 }

@@ -3,7 +3,7 @@
 // Method: E. Catto, "Solver2D", 2024: substeps; in each, forces, one pass with soft constraints,
 // poses, one pass without bias ("relax"); restitution after the last.
 //
-// Contacts stand in groups of eight lanes. Contacts of one group share no body that can be pushed
+// Contacts stand in groups of sixteen lanes. Contacts of one group share no body that can be pushed
 // (color.c), so its lanes may be solved at once or one after another with the same bits; the
 // passes are compiled for 1, 4 and 8 lanes from one source (pass.inl).
 //
@@ -20,7 +20,8 @@
 #define CM_SOFT_TINY 1.0e-14f // m/s, rad/s, N s: less is nothing
 // m, m/s, rad/s: what moves or turns further in a tick is put to rest
 #define CM_SOFT_RUNAWAY 1.0e6f
-#define CM_SOFT_LANES   8u
+#define CM_SOFT_WIDE    16u // lanes of a group of contacts
+#define CM_SOFT_LANES   8u  // of blocks of bodies and groups of joints
 #define CM_SOFT_COLORS  32u
 // Buckets of groups: one without colour and two classes of each colour; twice.
 #define CM_SOFT_BUCKETS ((1u + 2u * CM_SOFT_COLORS) * 2u)
@@ -43,6 +44,7 @@ typedef struct cm_soft_inertia {
 } cm_soft_inertia;
 
 typedef float cm_soft_lanes[CM_SOFT_LANES];
+typedef float cm_soft_wide[CM_SOFT_WIDE];
 
 // Eight bodies, slot / 8: what forces need, constant over the tick, and the warm start between
 // substeps: what contacts have done to the velocity since the last one. While contacts are solved
@@ -78,40 +80,44 @@ typedef struct cm_softness {
 // in the frame (t1, t2, normal) about the centre: x along t1, y along t2. An unused lane has zero
 // masses and bodies at rest; so has an unused point.
 typedef struct cm_soft_group {
-    uint32_t a[CM_SOFT_LANES], b[CM_SOFT_LANES];
-    uint32_t row[CM_SOFT_LANES]; // of the state's contacts; CM_NONE: unused
-    uint32_t points;             // most of any lane
-    uint32_t bounces;            // some lane has restitution
-    uint32_t fixed;              // no lane's a can be pushed
-    uint32_t flipped;            // a bit a lane
-    uint8_t used[4];             // of each point: a bit a lane that has it
-    uint32_t special;            // some lane wants what cm_soft_special holds
+    uint32_t a[CM_SOFT_WIDE], b[CM_SOFT_WIDE];
+    uint32_t row[CM_SOFT_WIDE]; // of the state's contacts; CM_NONE: unused
+    uint32_t lanes;             // that are used: the first ones
+    uint32_t points;            // most of any lane
+    uint32_t bounces;           // some lane has restitution
+    uint32_t fixed;             // no lane's a can be pushed
+    uint32_t flipped;           // a bit a lane
+    uint16_t used[4];           // of each point: a bit a lane that has it
+    uint32_t special;           // some lane wants what cm_soft_special holds
     uint32_t round; // every lane's bodies have inertias alike about all axes; not if it is special
     uint32_t rolls; // some lane has a radius in `rim`
-    // Passes read lines of 64 bytes: what belongs together stands in pairs. The second tangent is
-    // normal x t1. Of round groups only the first of each inertia is written.
-    cm_soft_lanes normal[3], t1[3];
-    cm_soft_lanes ra[3], rb[3];         // from the centres of mass to the contact's centre
-    cm_soft_lanes mass_a, inertia_a[6]; // inverse
-    cm_soft_lanes restitution;
-    cm_soft_lanes mass_b, inertia_b[6];
-    cm_soft_lanes total_impulse; // normal, over substeps and points
-    cm_soft_lanes x[4], y[4];
-    cm_soft_lanes start[4];      // separation at the start of the tick
-    cm_soft_lanes separation[4]; // now
-    cm_soft_lanes normal_impulse[4];
-    cm_soft_lanes effective_mass[4]; // at each point
-    cm_soft_lanes cross[6]; // velocity at one point of an impulse at another: 01 02 03 12 13 23
+    uint32_t pad[6];
+    // A line of 64 bytes each. The second tangent is normal x t1. Of round groups only the first of
+    // each inertia is written.
+    cm_soft_wide normal[3], t1[3];
+    cm_soft_wide ra[3], rb[3];         // from the centres of mass to the contact's centre
+    cm_soft_wide mass_a, inertia_a[6]; // inverse
+    cm_soft_wide restitution;
+    cm_soft_wide mass_b, inertia_b[6];
+    cm_soft_wide total_impulse; // normal, over substeps and points
+    cm_soft_wide x[4], y[4];
+    cm_soft_wide start[4];      // separation at the start of the tick
+    cm_soft_wide separation[4]; // now
+    cm_soft_wide normal_impulse[4];
+    cm_soft_wide effective_mass[4]; // at each point
+    cm_soft_wide cross[6]; // velocity at one point of an impulse at another: 01 02 03 12 13 23
     // Velocities (normal, turn about t1, turn about t2) of friction impulses (t1, t2, twist).
-    cm_soft_lanes couple[9];
-    cm_soft_lanes tangent_mass[3]; // inverse of the 2x2 matrix: xx xy yy
-    cm_soft_lanes twist_mass, twist_couple[2];
-    cm_soft_lanes friction, radius;    // radius: lever of the twist's limit
-    cm_soft_lanes rim[2];              // round_a and round_b of the manifold; of groups that roll
-    cm_soft_lanes friction_impulse[3]; // t1, t2, twist
-    cm_soft_lanes approach[4];         // normal velocity at the start; used where the group bounces
-    cm_soft_lanes largest_impulse[4];  // of any pass; likewise
+    cm_soft_wide couple[9];
+    cm_soft_wide tangent_mass[3]; // inverse of the 2x2 matrix: xx xy yy
+    cm_soft_wide twist_mass, twist_couple[2];
+    cm_soft_wide friction, radius;    // radius: lever of the twist's limit
+    cm_soft_wide rim[2];              // round_a and round_b of the manifold; of groups that roll
+    cm_soft_wide friction_impulse[3]; // t1, t2, twist
+    cm_soft_wide approach[4];         // normal velocity at the start; used where the group bounces
+    cm_soft_wide largest_impulse[4];  // of any pass; likewise
 } cm_soft_group;
+
+_Static_assert(offsetof(cm_soft_group, normal) % CM_CACHE_LINE == 0, "no load crosses a line");
 
 // What arranging needs to know of a contact, so that manifolds are read once.
 typedef struct cm_soft_link {
@@ -123,14 +129,14 @@ typedef struct cm_soft_link {
 // Beside a group that is special: some body of it has locked axes or reports forces, or some
 // surface rolls hard, spins hard or runs. Parallel to the groups; of others nothing is written.
 typedef struct cm_soft_special {
-    cm_soft_lanes free_a[3], free_b[3];   // inverse masses along the world's axes
-    cm_soft_lanes locked[3];              // what locked axes take from the sum of inverse masses
-    cm_soft_lanes surface[3];             // velocity of b's surface against a's; then along t1, t2
-    cm_soft_lanes roll_lever, spin_lever; // m, of the normal impulse
-    cm_soft_lanes roll_mass[3];           // inverse of the 2x2 matrix: xx xy yy
-    cm_soft_lanes roll[2];                // torque impulses about t1, t2
+    cm_soft_wide free_a[3], free_b[3];   // inverse masses along the world's axes
+    cm_soft_wide locked[3];              // what locked axes take from the sum of inverse masses
+    cm_soft_wide surface[3];             // velocity of b's surface against a's; then along t1, t2
+    cm_soft_wide roll_lever, spin_lever; // m, of the normal impulse
+    cm_soft_wide roll_mass[3];           // inverse of the 2x2 matrix: xx xy yy
+    cm_soft_wide roll[2];                // torque impulses about t1, t2
     // Of the tick, for the wrenches that are reported.
-    cm_soft_lanes sum_normal[4], sum_friction[3], sum_roll[2];
+    cm_soft_wide sum_normal[4], sum_friction[3], sum_roll[2];
 } cm_soft_special;
 
 struct cm_soft_passes;
@@ -158,6 +164,7 @@ typedef struct cm_soft {
     const cm_body *states;
     carom_vec3 gravity;
     cm_motion *motions; // of the state, of the start of the tick until they are stored
+    const struct cm_soft_passes *contact_passes; // of the first kinds
     const struct cm_soft_passes *passes, *single;
     cm_softness softness[2]; // between moving bodies, against what cannot be pushed
     float dt, h;             // of the tick, of a substep
@@ -198,6 +205,9 @@ typedef struct cm_soft_passes {
 extern const cm_soft_passes cm_soft_passes_1, cm_soft_passes_4;
 #if defined(__x86_64__) || defined(__i386__)
 extern const cm_soft_passes cm_soft_passes_8;
+#endif
+#if defined(__x86_64__)
+extern const cm_soft_passes cm_soft_passes_16; // of contacts
 #endif
 
 // body.c

@@ -66,7 +66,7 @@ static float contact_radius(const cm_shape *a, const cm_shape *b)
     return largest > 0.0f ? largest : cm_min(inner_radius(a), inner_radius(b));
 }
 
-static inline void put(float (*to)[CM_SOFT_LANES], uint32_t lane, carom_vec3 v)
+static inline void put(float (*to)[CM_SOFT_WIDE], uint32_t lane, carom_vec3 v)
 {
     to[0][lane] = v.x;
     to[1][lane] = v.y;
@@ -113,7 +113,7 @@ void cm_soft_pack_specials(const carom_world *world, const cm_scratch *scratch, 
             continue;
         }
         memset(&soft->specials[i], 0, sizeof soft->specials[i]);
-        for (uint32_t lane = 0; lane < CM_SOFT_LANES && g->row[lane] != CM_NONE; lane++) {
+        for (uint32_t lane = 0; lane < CM_SOFT_WIDE && g->row[lane] != CM_NONE; lane++) {
             pack_lane(world, scratch, soft, lane, i);
         }
     }
@@ -121,7 +121,7 @@ void cm_soft_pack_specials(const carom_world *world, const cm_scratch *scratch, 
 
 // Reports ----------------------------------------------------------------------------------------
 
-static carom_vec3 lane_of(const cm_soft_lanes *axis, uint32_t lane)
+static carom_vec3 lane_of(const cm_soft_wide *axis, uint32_t lane)
 {
     return cm_vec(axis[0][lane], axis[1][lane], axis[2][lane]);
 }
@@ -219,7 +219,7 @@ void cm_soft_store_wrenches(carom_world *world, const cm_scratch *scratch, const
     }
     for (uint32_t i = 0; i < soft->ranges.end; i++) {
         const cm_soft_group *g = &soft->groups[i];
-        for (uint32_t lane = 0; g->special && lane < CM_SOFT_LANES && g->row[lane] != CM_NONE;
+        for (uint32_t lane = 0; g->special && lane < CM_SOFT_WIDE && g->row[lane] != CM_NONE;
              lane++) {
             store_lane(world, soft, i, lane);
         }

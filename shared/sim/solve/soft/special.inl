@@ -11,7 +11,7 @@
 // Along t1 and t2: the surface's velocity, and the inverse of what a torque turns.
 CM_WHOLE void prepare_special(cm_soft_special *e, uint32_t at, const frame *f, const cm_f sum[6])
 {
-    cm_fvec surface = cm_fvec_load(e->surface, at);
+    cm_fvec surface = LOAD_SPECIAL_VEC(surface);
     cm_fvec s1 = cm_fsym_mul(sum, f->t1), s2 = cm_fsym_mul(sum, f->t2);
     cm_f mass[3];
     STORE_SPECIAL(surface[0], cm_fvec_dot(surface, f->t1));
