@@ -5,62 +5,18 @@
 // Each takes what it needs; only the worker knows how many rooms there are. Deterministic: a
 // function of the sequence of times, datagrams and the seed. Typical: 20 rooms of 60 ticks a
 // second, each of 0.5 ms.
-#include "server/host/worker.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/host/clients.h"
-#include "server/host/hosted_room.h"
-#include "server/host/net.h"
+#include "server/host/worker_inner.h"
 #include "shared/base/assert.h"
 #include "shared/base/hash.h"
 
 #define SECOND_US     1000000u
-#define TOKEN_REASONS (CM_DATAGRAM_BANNED - CM_DATAGRAM_TOKEN + 1)
 #define SPARE_PEERS   16u      // for those who are refused, beside the players
 #define DRAIN_WAIT_US 2000000u // for goodbyes to arrive
-#define END_WAIT_US   1000000u // for the last ticks of a match to be durable
 #define END_LOOK_US   10000u
-
-struct cm_worker {
-    cm_config config;
-    cm_log log;
-    uint64_t (*clock_us)(void *user);
-    void *user;
-    cm_vitals *vitals;
-    cm_tick_watch *tick_watch;
-    void (*keep_used)(void *user, const cm_used_token *token);
-    void (*keep_ban)(void *user, bool by_address, uint64_t who, bool banned);
-    bool (*open_room)(void *user, const char *name);
-
-    carom_token_key ticket_key;
-    void (*random)(void *user, void *bytes, size_t size);
-    cm_host *host;
-    cm_clients *clients;
-    cm_hosted_room *rooms[CM_WORKER_ROOMS_MAX];
-    uint32_t room_count;
-    cm_hosted_room *ending[CM_WORKER_ROOMS_MAX]; // closed; their last messages wait for the disk
-    uint64_t ending_us[CM_WORKER_ROOMS_MAX];     // and until when
-    uint32_t ending_count;
-    char default_room[CAROM_ROOM_NAME_MAX + 1]; // the first that was opened
-    bool has_default;
-    const cm_homes *homes;          // rooms of other workers; NULL: none
-    uint16_t ports[CM_WORKERS_MAX]; // of all workers
-    uint32_t port_count;
-    uint32_t first; // room whose turn comes first
-    cm_rng chance;  // match ids and seeds
-    cm_store *store;
-
-    uint64_t now_us, started_us, started_unix_ms;
-    uint64_t second_us;                     // when the present second of numbers began
-    uint64_t second_sent;                   // bytes sent by the host until then
-    uint64_t second_refused[TOKEN_REASONS]; // tokens refused by the door until then
-    double kbit_per_client;                 // of the last whole second
-    bool draining, parted, drained;         // parted: everybody was sent away
-    uint64_t drain_us;
-};
 
 // Making ---------------------------------------------------------------------------------------
 
@@ -142,173 +98,6 @@ static carom_result open_host(cm_worker *worker, const cm_worker_def *from, uint
     return CAROM_OK;
 }
 
-static cm_hosted_room *room_named(const cm_worker *worker, const char *name)
-{
-    for (uint32_t i = 0; i < worker->room_count; i++) {
-        if (strcmp(cm_hosted_room_name(worker->rooms[i]), name) == 0) {
-            return worker->rooms[i];
-        }
-    }
-    return NULL;
-}
-
-static bool is_ending(const cm_worker *worker, uint64_t match_id)
-{
-    bool ending = false;
-    for (uint32_t i = 0; i < worker->ending_count; i++) {
-        ending = ending || cm_hosted_room_roster(worker->ending[i])->match_id == match_id;
-    }
-    return ending;
-}
-
-static cm_hosted_room *room_of_match(const cm_worker *worker, uint64_t match_id)
-{
-    for (uint32_t i = 0; i < worker->room_count; i++) {
-        if (cm_hosted_room_roster(worker->rooms[i])->match_id == match_id) {
-            return worker->rooms[i];
-        }
-    }
-    return NULL;
-}
-
-// Where a room that nobody has is opened follows from its name, so that two players who come by
-// two workers meet. The worker's port, if it is another one, else 0.
-static uint16_t port_to_open(const cm_worker *worker, const char *name)
-{
-    if (worker->open_room == NULL || worker->port_count == 0 || !cm_room_name_is_sound(name)) {
-        return 0;
-    }
-    cm_hash hash = cm_hash_begin(strlen(name));
-    for (const char *at = name; *at != '\0'; at++) {
-        cm_hash_u64(&hash, (uint8_t)*at);
-    }
-    uint16_t port = worker->ports[cm_hash_end(&hash) % worker->port_count];
-    return port != cm_host_port(worker->host) ? port : 0;
-}
-
-// The port of the worker that has a room, if it is another one, else 0.
-static uint16_t port_of(const cm_worker *worker, const char *name)
-{
-    const cm_home *home = worker->homes == NULL || room_named(worker, name) != NULL ? NULL
-                          : name[0] != '\0' ? cm_homes_find(worker->homes, name)
-                                            : cm_homes_default(worker->homes);
-    if (home == NULL && room_named(worker, name) == NULL) {
-        return port_to_open(worker, name);
-    }
-    return home != NULL ? home->room.port : 0;
-}
-
-// At the door, before a token is used up.
-static uint16_t home_of(void *context, const cm_token *token)
-{
-    const cm_worker *worker = context;
-    if (token->kind != CM_TOKEN_RESUME) {
-        return port_of(worker, token->body.room);
-    }
-    const cm_home *home = room_of_match(worker, token->match_id) == NULL
-                              ? cm_homes_find_match(worker->homes, token->match_id)
-                              : NULL;
-    return home != NULL ? home->room.port : 0;
-}
-
-void cm_worker_set_homes(cm_worker *worker, const cm_homes *homes)
-{
-    worker->homes = homes;
-    cm_door_set_homes(cm_host_door(worker->host), home_of, worker);
-}
-
-// A room that is not there: closed just now, or opened for whoever comes first.
-static cm_hosted_room *open_named(cm_worker *worker, const char *name, carom_reason *reason)
-{
-    for (uint32_t i = 0; i < worker->ending_count; i++) {
-        if (strcmp(cm_hosted_room_name(worker->ending[i]), name) == 0) {
-            *reason = CAROM_REASON_ROOM_ENDED;
-            return NULL;
-        }
-    }
-    if (worker->open_room == NULL || worker->draining || !cm_room_name_is_sound(name)) {
-        return NULL;
-    }
-    *reason = CAROM_REASON_SERVER_FULL;
-    bool had_default = worker->has_default;
-    bool opened = worker->open_room(worker->user, name);
-    if (!had_default) { // a room of players is nobody's default
-        worker->has_default = false;
-        worker->default_room[0] = '\0';
-    }
-    return opened ? room_named(worker, name) : NULL;
-}
-
-// The room that a hello leads to: a ticket names a match, a token a room, and without one the hello
-// says it. No name is the default room, while that is there.
-static cm_roster *find_room(void *context, const cm_control *hello, const cm_token *token,
-                            carom_reason *reason, uint16_t *port)
-{
-    cm_worker *worker = context;
-    cm_hosted_room *room;
-    if (token != NULL && token->kind == CM_TOKEN_RESUME) {
-        room = room_of_match(worker, token->match_id);
-        *reason =
-            is_ending(worker, token->match_id) ? CAROM_REASON_ROOM_ENDED : CAROM_REASON_SLOT_GONE;
-    } else {
-        const char *name = token != NULL         ? token->body.room
-                           : hello->room != NULL ? hello->room
-                                                 : "";
-        *port = port_of(worker, name);
-        room =
-            *port != 0 ? NULL : room_named(worker, name[0] != '\0' ? name : worker->default_room);
-        *reason = *port != 0 ? CAROM_REASON_ELSEWHERE : CAROM_REASON_ROOM_UNKNOWN;
-        if (room == NULL && *port == 0) {
-            room = open_named(worker, name, reason);
-        }
-    }
-    if (room != NULL && cm_hosted_room_is_over(room)) {
-        *reason = CAROM_REASON_ROOM_ENDED;
-        return NULL;
-    }
-    if (worker->draining) {
-        *reason = CAROM_REASON_DRAINING;
-        return NULL;
-    }
-    return room != NULL ? cm_hosted_room_roster(room) : NULL;
-}
-
-static bool has_slot(void *context, const cm_token *ticket)
-{
-    cm_hosted_room *room = room_of_match(context, ticket->match_id);
-    return room != NULL && cm_roster_find(cm_hosted_room_roster(room), ticket) != NULL;
-}
-
-// Ours, then those of the other workers, as last heard.
-static uint32_t list_rooms(void *context, cm_control_room *rooms, uint32_t capacity)
-{
-    const cm_worker *worker = context;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < worker->room_count && count < capacity; i++) {
-        cm_hosted_room *room = worker->rooms[i];
-        cm_hosted_room_stats stats;
-        cm_hosted_room_stats_get(room, &stats);
-        rooms[count++] = (cm_control_room){
-            .name = stats.name,
-            .scene = stats.scene,
-            .module = cm_game_module(cm_room_game(cm_hosted_room_room(room)))->name,
-            .players = cm_hosted_room_players(room, NULL, 0),
-            .max_players = stats.max_players,
-            .port = cm_host_port(worker->host)};
-    }
-    for (uint32_t i = 0; worker->homes != NULL && i < worker->homes->count && count < capacity;
-         i++) {
-        const cm_worker_room_note *note = &worker->homes->list[i].room;
-        rooms[count++] = (cm_control_room){.name = note->name,
-                                           .scene = note->scene,
-                                           .module = note->module,
-                                           .players = note->players,
-                                           .max_players = note->max_players,
-                                           .port = note->port};
-    }
-    return count;
-}
-
 static carom_result open_clients(cm_worker *worker, const cm_rng *rng, char *error,
                                  size_t error_size)
 {
@@ -319,148 +108,16 @@ static carom_result open_clients(cm_worker *worker, const cm_rng *rng, char *err
                           .random_context = worker->user,
                           .rng = *rng,
                           .log = worker->log,
-                          .find_room = find_room,
-                          .list_rooms = list_rooms,
+                          .find_room = cm_worker_find_room,
+                          .list_rooms = cm_worker_list_rooms,
                           .context = worker};
     worker->clients = cm_clients_create(&def);
     if (worker->clients == NULL) {
         snprintf(error, error_size, "out of memory");
         return CAROM_ERROR_MEMORY;
     }
-    cm_door_set_slots(cm_host_door(worker->host), has_slot, worker);
+    cm_door_set_slots(cm_host_door(worker->host), cm_worker_has_slot, worker);
     return CAROM_OK;
-}
-
-carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char *error,
-                            size_t error_size)
-{
-    const cm_config *config = &worker->config;
-    if (from->name[0] != '\0' && !cm_room_name_is_sound(from->name)) {
-        snprintf(error, error_size, "expected a name of at most %u visible ASCII characters",
-                 CAROM_ROOM_NAME_MAX);
-        return CAROM_ERROR_ARGUMENT;
-    }
-    if (room_named(worker, from->name) != NULL) {
-        snprintf(error, error_size, "there is a room of that name");
-        return CAROM_ERROR_ARGUMENT;
-    }
-    if (worker->room_count == CM_WORKER_ROOMS_MAX || worker->draining) {
-        snprintf(error, error_size,
-                 worker->draining ? "the worker drains"
-                                  : "there are %u rooms, the most that a "
-                                    "worker takes",
-                 CM_WORKER_ROOMS_MAX);
-        return CAROM_ERROR_FULL;
-    }
-    uint64_t match_id = cm_rng_next(&worker->chance), drawn = cm_rng_next(&worker->chance);
-    const cm_live_match *live = from->live;
-    uint32_t most = from->max_players > 0 ? from->max_players : (uint32_t)config->max_players;
-    cm_hosted_room_def def = {
-        .name = from->name,
-        .scene = from->scene,
-        .module = from->module,
-        .seed = config->room_seed > 0 ? (uint64_t)config->room_seed : drawn,
-        .match_id = live == NULL             ? match_id
-                    : live->info.origin != 0 ? live->info.origin
-                                             : live->info.match_id,
-        .max_players = most,
-        .rewind_ms = (uint32_t)config->rewind_ms,
-        .grace_ms = (uint32_t)config->grace_ms,
-        .input_rate = (uint32_t)config->input_rate,
-        .keyframe_s = (uint32_t)config->keyframe_s,
-        .view_rate = from->view_rate > 0 ? from->view_rate : (uint32_t)config->view_rate,
-        .budget_kbit = from->budget_kbit > 0 ? from->budget_kbit : (uint32_t)config->budget_kbit,
-        .empty_s = from->empty_s,
-        .live = live,
-        .store = worker->store,
-        .host = worker->host,
-        .log = worker->log,
-        .now_us = worker->now_us,
-        .started_unix_ms = worker->started_unix_ms + (worker->now_us - worker->started_us) / 1000,
-        .clock_us = worker->clock_us,
-        .user = worker->user,
-        .vitals = worker->vitals,
-        .tick_watch = worker->tick_watch};
-    cm_hosted_room *room;
-    carom_result result = cm_hosted_room_create(&def, &room, error, error_size);
-    if (result == CAROM_OK) {
-        worker->rooms[worker->room_count++] = room;
-        if (!worker->has_default) {
-            snprintf(worker->default_room, sizeof worker->default_room, "%s", from->name);
-            worker->has_default = true;
-        }
-    }
-    return result;
-}
-
-// Its players go when they have heard the last of it.
-static void part(cm_worker *worker, cm_hosted_room *room)
-{
-    cm_clients_kick_room(worker->clients, cm_hosted_room_roster(room), CAROM_REASON_ROOM_ENDED);
-    cm_hosted_room_destroy(room);
-}
-
-static void part_with_ended(cm_worker *worker)
-{
-    for (uint32_t i = 0; i < worker->ending_count;) {
-        cm_hosted_room *room = worker->ending[i];
-        if (!cm_hosted_room_said_all(room) && worker->now_us < worker->ending_us[i]) {
-            i++;
-            continue;
-        }
-        part(worker, room);
-        uint32_t last = --worker->ending_count;
-        worker->ending[i] = worker->ending[last];
-        worker->ending_us[i] = worker->ending_us[last];
-    }
-}
-
-static void close_room(cm_worker *worker, uint32_t index)
-{
-    cm_hosted_room *room = worker->rooms[index];
-    bool said = cm_hosted_room_end(room, CM_MATCH_ENDED);
-    worker->room_count--;
-    memmove(&worker->rooms[index], &worker->rooms[index + 1],
-            (worker->room_count - index) * sizeof worker->rooms[0]);
-    if (said || worker->ending_count == CM_WORKER_ROOMS_MAX) {
-        part(worker, room);
-    } else {
-        worker->ending_us[worker->ending_count] = worker->now_us + END_WAIT_US;
-        worker->ending[worker->ending_count++] = room;
-    }
-}
-
-bool cm_worker_close(cm_worker *worker, const char *name)
-{
-    for (uint32_t i = 0; i < worker->room_count; i++) {
-        if (strcmp(cm_hosted_room_name(worker->rooms[i]), name) == 0) {
-            close_room(worker, i);
-            return true;
-        }
-    }
-    return false;
-}
-
-const char *cm_worker_over(const cm_worker *worker)
-{
-    for (uint32_t i = 0; i < worker->room_count; i++) {
-        if (cm_hosted_room_is_over(worker->rooms[i])) {
-            return cm_hosted_room_name(worker->rooms[i]);
-        }
-    }
-    return NULL;
-}
-
-bool cm_worker_uses(const cm_worker *worker, const cm_scene *scene)
-{
-    bool uses = false;
-    for (uint32_t i = 0; i < worker->room_count; i++) {
-        uses = uses || cm_hosted_room_scene(worker->rooms[i]) == scene;
-    }
-    for (uint32_t i = 0; i < worker->ending_count; i++) {
-        uses = uses || cm_hosted_room_scene(worker->ending[i]) == scene;
-    }
-    return uses;
 }
 
 carom_result cm_worker_create(const cm_worker_def *def, cm_worker **out, char *error,
@@ -550,8 +207,8 @@ static void log_refused_tokens(cm_worker *worker, const cm_host_stats *host)
 #define NAME(name, text) #name,
     static const char *const names[] = {CM_DATAGRAM_REASONS(NAME)};
 #undef NAME
-    uint64_t grown[TOKEN_REASONS], sum = 0;
-    for (uint32_t i = 0; i < TOKEN_REASONS; i++) {
+    uint64_t grown[CM_WORKER_TOKEN_REASONS], sum = 0;
+    for (uint32_t i = 0; i < CM_WORKER_TOKEN_REASONS; i++) {
         uint64_t now = host->refused[CM_DATAGRAM_TOKEN + i];
         grown[i] = now - worker->second_refused[i];
         worker->second_refused[i] = now;
@@ -560,7 +217,7 @@ static void log_refused_tokens(cm_worker *worker, const cm_host_stats *host)
     if (sum > 0) {
         cm_line line;
         cm_line_log(&line, CM_LOG_INFO, "tokens refused");
-        cm_line_counts(&line, "reasons", names + CM_DATAGRAM_TOKEN, grown, TOKEN_REASONS);
+        cm_line_counts(&line, "reasons", names + CM_DATAGRAM_TOKEN, grown, CM_WORKER_TOKEN_REASONS);
         cm_log_write(&worker->log, CM_LOG_INFO, &line);
     }
 }
@@ -610,7 +267,7 @@ static void send_all_away(cm_worker *worker)
     for (uint32_t i = 0; i < worker->room_count; i++) {
         said = cm_hosted_room_said_all(worker->rooms[i]) && said;
     }
-    if (!worker->parted && (said || worker->now_us - worker->drain_us >= END_WAIT_US)) {
+    if (!worker->parted && (said || worker->now_us - worker->drain_us >= CM_WORKER_END_WAIT_US)) {
         worker->parted = true;
         worker->drain_us = worker->now_us;
         cm_clients_kick_all(worker->clients, CAROM_REASON_DRAINING);
@@ -622,7 +279,7 @@ uint64_t cm_worker_run_once(cm_worker *worker, uint64_t now_us)
     worker->now_us = now_us > worker->now_us ? now_us : worker->now_us;
     cm_clients_receive(worker->clients, worker->now_us, unix_s(worker));
     keep_used(worker);
-    part_with_ended(worker);
+    cm_worker_part_with_ended(worker);
     if (worker->draining) {
         send_all_away(worker);
         worker->drained = worker->parted && (cm_clients_connected(worker->clients) == 0 ||
@@ -675,7 +332,7 @@ uint32_t cm_worker_kick(cm_worker *worker, bool by_address, uint64_t who)
 
 bool cm_worker_kick_player(cm_worker *worker, const char *name, uint32_t player)
 {
-    cm_hosted_room *room = room_named(worker, name);
+    cm_hosted_room *room = cm_worker_room_named(worker, name);
     if (room == NULL || player >= CAROM_PLAYERS_MAX) {
         return false;
     }

@@ -22,8 +22,7 @@ static const char *const migrations[] = {
 
 #define SCHEMA_VERSION ((int64_t)(sizeof migrations / sizeof migrations[0]))
 
-// Errors
-// -------------------------------------------------------------------------------------------
+// Errors --------------------------------------------------------------------------------------
 
 carom_result cm_catalogue_refuse(cm_scene_error *error, carom_result result, const char *what,
                                  const char *detail)
@@ -61,8 +60,7 @@ sqlite3_stmt *cm_catalogue_prepare(sqlite3 *db, const char *sql, carom_result *r
     return statement;
 }
 
-// Opening
-// ------------------------------------------------------------------------------------------
+// Opening -------------------------------------------------------------------------------------
 
 static carom_result open_file(const char *path, cm_catalogue_use use, sqlite3 **db,
                               cm_scene_error *error)
@@ -105,8 +103,7 @@ static carom_result check_version(sqlite3 *db, int64_t *version, cm_scene_error 
     return CAROM_OK;
 }
 
-// Schema
-// -------------------------------------------------------------------------------------------
+// Schema --------------------------------------------------------------------------------------
 
 #define SCHEMA_QUERY "SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_schema ORDER BY 1, 2"
 

@@ -35,8 +35,7 @@ static const char *const statements[CM_EXPORT_ROWS] = {
                             "?10, ?11, ?12, ?13, ?14, ?15)",
 };
 
-// Making
-// -------------------------------------------------------------------------------------------
+// Making --------------------------------------------------------------------------------------
 
 static carom_result wrong(cm_export_db *db, cm_match_error *error)
 {
@@ -199,8 +198,7 @@ carom_result cm_export_put(cm_export_db *db, sqlite3_stmt *row, cm_match_error *
     return code == SQLITE_DONE ? CAROM_OK : wrong(db, error);
 }
 
-// Bodies
-// -------------------------------------------------------------------------------------------
+// Bodies --------------------------------------------------------------------------------------
 
 static cm_export_slot *slot_at(cm_export_db *db, uint32_t index)
 {
@@ -275,8 +273,7 @@ carom_result cm_export_db_body(cm_export_db *db, uint64_t tick, const cm_export_
                : result;
 }
 
-// Happenings
-// ---------------------------------------------------------------------------------------
+// Happenings ----------------------------------------------------------------------------------
 
 static void bind_body(const cm_export_db *db, sqlite3_stmt *row, int at, carom_body_id id)
 {

@@ -31,8 +31,7 @@ static bool is_wanted(const exporting *run, uint64_t tick)
     return tick >= run->db->from && tick <= run->db->to;
 }
 
-// About
-// --------------------------------------------------------------------------------------------
+// About ---------------------------------------------------------------------------------------
 
 static carom_result about_text(exporting *run, const char *key, const char *value)
 {
@@ -139,8 +138,7 @@ static carom_result put_statistics(exporting *run)
     return result;
 }
 
-// Events
-// -------------------------------------------------------------------------------------------
+// Events --------------------------------------------------------------------------------------
 
 static carom_result put_join(exporting *run, const cm_game_event *event, uint64_t tick)
 {
@@ -196,8 +194,7 @@ static carom_result put_event(exporting *run, const cm_recorded_tick *tick, uint
     return result;
 }
 
-// Inputs
-// -------------------------------------------------------------------------------------------
+// Inputs --------------------------------------------------------------------------------------
 
 static double f32_at(const uint8_t *bytes)
 {
@@ -292,8 +289,7 @@ static carom_result put_inputs(exporting *run, const cm_recorded_tick *tick)
     return result;
 }
 
-// Ticks
-// --------------------------------------------------------------------------------------------
+// Ticks ---------------------------------------------------------------------------------------
 
 static carom_result put_tick(exporting *run, const cm_recorded_tick *tick)
 {

@@ -60,8 +60,7 @@ static const meta_key meta_keys[] = {
 
 #define META_KEYS (sizeof meta_keys / sizeof meta_keys[0])
 
-// Head
-// ---------------------------------------------------------------------------------------------
+// Head ----------------------------------------------------------------------------------------
 
 // For people and for JSON: printable, and nothing that would have to be escaped.
 static bool is_plain(const char *text)
@@ -250,8 +249,7 @@ static carom_result read_scene(cm_match_file *file, cm_match_error *error)
     return result;
 }
 
-// Rows
-// ---------------------------------------------------------------------------------------------
+// Rows ----------------------------------------------------------------------------------------
 
 // Every tick once, for its faults and for the counts.
 static carom_result check_ticks(cm_match_file *file, cm_match_error *error)
@@ -405,8 +403,7 @@ static carom_result read_end(cm_match_file *file, cm_match_error *error)
     return result;
 }
 
-// Keyframes
-// ----------------------------------------------------------------------------------------
+// Keyframes -----------------------------------------------------------------------------------
 
 // Unpacks the row against what is unpacked already, which is its base or not needed.
 static carom_result unpack_keyframe(cm_match_file *file, sqlite3_stmt *row, cm_match_error *error)
@@ -500,8 +497,7 @@ carom_result cm_match_keyframe_before(cm_match_file *file, uint64_t tick, uint64
     return result;
 }
 
-// Making
-// -------------------------------------------------------------------------------------------
+// Making --------------------------------------------------------------------------------------
 
 // With its log, where its server was killed.
 static uint64_t bytes_of(const char *path)

@@ -16,8 +16,7 @@
 
 #define HASH_BYTES 32u
 
-// Entries
-// ------------------------------------------------------------------------------------------
+// Entries -------------------------------------------------------------------------------------
 
 static const char *name_of(const char *path)
 {
@@ -110,8 +109,7 @@ carom_result cm_match_entry_read(cm_match_entry *entry, const char *path, cm_mat
     return cm_match_file_hash(path, entry->file_hash, error);
 }
 
-// Rows
-// ---------------------------------------------------------------------------------------------
+// Rows ----------------------------------------------------------------------------------------
 
 static void bind_entry(sqlite3_stmt *put, const cm_match_entry *entry, char id[17])
 {

@@ -17,8 +17,7 @@ sqlite3_stmt *cm_match_prepare(cm_match_file *file, const char *sql)
     return statement;
 }
 
-// Cursors
-// ------------------------------------------------------------------------------------------
+// Cursors -------------------------------------------------------------------------------------
 
 carom_result cm_cursor_step(cm_match_file *file, cm_cursor *cursor, cm_match_error *error)
 {
@@ -113,8 +112,7 @@ static carom_result open_rows(cm_match_file *file, cm_match_error *error)
     return result == CAROM_OK ? enter_pack(file, error) : result;
 }
 
-// Events
-// -------------------------------------------------------------------------------------------
+// Events --------------------------------------------------------------------------------------
 
 static carom_result wrong_event(cm_match_error *error, uint64_t tick, uint32_t number,
                                 const char *what)
@@ -233,8 +231,7 @@ static carom_result take_events(cm_match_file *file, cm_recorded_tick *tick, cm_
     return result;
 }
 
-// Inputs
-// -------------------------------------------------------------------------------------------
+// Inputs --------------------------------------------------------------------------------------
 
 static carom_result wrong_pack(cm_match_file *file, const char *what, cm_match_error *error)
 {

@@ -9,7 +9,7 @@
 // also puts its newest value into `last`. Inputs stay as raw rows until the next keyframe, which
 // packs them (with CM_RECORD_PACK_ROWS of them, earlier). A keyframe is compressed against the one
 // before it, each KEYFRAME_RUN-th alone, so that a seek unpacks at most so many.
-#include "server/record/match_writer.h"
+#include "server/record/match_writer_inner.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,59 +24,9 @@
 #include "server/record/column.h"
 #include "server/record/sign_key.h"
 
-#define KEYFRAME_RUN 16u
-#define LOG_PAGES    1000 // of the log, before they are put into the file
+#define LOG_PAGES 1000 // of the log, before they are put into the file
 
-// Every statement of a running match.
-#define STATEMENTS(X)                                                                              \
-    X(tick, "INSERT INTO ticks(tick, hash) VALUES(?1, ?2)")                                        \
-    X(event, "INSERT INTO events(tick, number, type, player, client_id, payload) "                 \
-             "VALUES(?1, ?2, ?3, ?4, ?5, ?6)")                                                     \
-    X(inputs, "INSERT INTO inputs(tick, changed, arrived) VALUES(?1, ?2, ?3)")                     \
-    X(unpacked, "DELETE FROM inputs WHERE tick <= ?1")                                             \
-    X(pack, "INSERT INTO packs(tick, first, packed) VALUES(?1, ?2, ?3)")                           \
-    X(personal, "INSERT INTO personal(number, tick, client_id, kind, commitment, salt, value) "    \
-                "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)")                                              \
-    X(statistics, "INSERT INTO statistics(tick, player, inputs, late, rewound_ticks, refused) "    \
-                  "VALUES(?1, ?2, ?3, ?4, ?5, ?6)")                                                \
-    X(keyframe, "INSERT INTO keyframes(tick, base, packed) VALUES(?1, ?2, ?3)")                    \
-    X(link, "INSERT INTO links(tick, chain, signature) VALUES(?1, ?2, ?3)")                        \
-    X(last, "INSERT OR REPLACE INTO last(id, tick, how, chain, signature) "                        \
-            "VALUES(0, ?1, ?2, ?3, ?4)")                                                           \
-    X(page_count, "PRAGMA page_count")
-
-enum {
-#define STATEMENT_NUMBER(name, text) PUT_##name,
-    STATEMENTS(STATEMENT_NUMBER)
-#undef STATEMENT_NUMBER
-        STATEMENT_COUNT
-};
-
-struct cm_match_writer {
-    sqlite3 *db;
-    sqlite3_stmt *put[STATEMENT_COUNT];
-    cm_chain chain;
-    uint64_t tick;          // written last
-    uint64_t personal_rows; // their next number
-    bool resumes;           // with the next tick
-    bool is_past_tick;      // a row of the next tick is written: this one takes no more
-    uint64_t statistics_tick;
-    uint32_t statistics_players; // of that tick, those below have their row
-    bool has_secret;
-    uint8_t secret[CM_KEY_BYTES];
-    cm_record_pack *pack; // what `inputs` holds
-    uint8_t *base;        // the newest keyframe, for the next one
-    size_t base_size;
-    uint64_t base_tick;
-    uint64_t keyframe_bytes; // of all of them, unpacked
-    uint32_t keyframes;
-    int log_pages; // of the log, after the last commit
-    bool in_transaction;
-    bool failed;
-    char error[160];
-};
-
-static bool fail(cm_match_writer *writer, const char *doing)
+bool cm_match_writer_fail(cm_match_writer *writer, const char *doing)
 {
     if (!writer->failed) {
         writer->failed = true;
@@ -88,7 +38,7 @@ static bool fail(cm_match_writer *writer, const char *doing)
     return false;
 }
 
-static bool refuse(cm_match_writer *writer, const char *why)
+bool cm_match_writer_refuse(cm_match_writer *writer, const char *why)
 {
     if (!writer->failed) {
         writer->failed = true;
@@ -97,17 +47,18 @@ static bool refuse(cm_match_writer *writer, const char *why)
     return false;
 }
 
-static bool fail_memory(cm_match_writer *writer)
+bool cm_match_writer_fail_memory(cm_match_writer *writer)
 {
-    return refuse(writer, "no memory for the recording");
+    return cm_match_writer_refuse(writer, "no memory for the recording");
 }
 
-static bool run(cm_match_writer *writer, const char *sql)
+bool cm_match_writer_run(cm_match_writer *writer, const char *sql)
 {
     if (writer->failed) {
         return false;
     }
-    return sqlite3_exec(writer->db, sql, NULL, NULL, NULL) == SQLITE_OK || fail(writer, sql);
+    return sqlite3_exec(writer->db, sql, NULL, NULL, NULL) == SQLITE_OK ||
+           cm_match_writer_fail(writer, sql);
 }
 
 static sqlite3_stmt *prepare(cm_match_writer *writer, const char *sql)
@@ -115,30 +66,29 @@ static sqlite3_stmt *prepare(cm_match_writer *writer, const char *sql)
     sqlite3_stmt *statement = NULL;
     if (!writer->failed && sqlite3_prepare_v3(writer->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
                                               &statement, NULL) != SQLITE_OK) {
-        fail(writer, sql);
+        cm_match_writer_fail(writer, sql);
     }
     return statement;
 }
 
 // Steps a statement that returns no row, and makes it ready again.
-static bool step(cm_match_writer *writer, sqlite3_stmt *statement, const char *doing)
+bool cm_match_writer_step(cm_match_writer *writer, sqlite3_stmt *statement, const char *doing)
 {
-    bool done = sqlite3_step(statement) == SQLITE_DONE || fail(writer, doing);
+    bool done = sqlite3_step(statement) == SQLITE_DONE || cm_match_writer_fail(writer, doing);
     sqlite3_reset(statement);
     sqlite3_clear_bindings(statement);
     return done;
 }
 
-static bool begin(cm_match_writer *writer)
+bool cm_match_writer_begin(cm_match_writer *writer)
 {
     if (!writer->failed && !writer->in_transaction) {
-        writer->in_transaction = run(writer, "BEGIN IMMEDIATE");
+        writer->in_transaction = cm_match_writer_run(writer, "BEGIN IMMEDIATE");
     }
     return !writer->failed;
 }
 
-// Head
-// ---------------------------------------------------------------------------------------------
+// Head ----------------------------------------------------------------------------------------
 
 static void put_meta_row(cm_match_writer *writer, sqlite3_stmt *put, const cm_meta_row *row)
 {
@@ -151,7 +101,7 @@ static void put_meta_row(cm_match_writer *writer, sqlite3_stmt *put, const cm_me
     } else {
         sqlite3_bind_int64(put, 2, (sqlite3_int64)strtoull(row->text, NULL, 10));
     }
-    step(writer, put, "writing the head");
+    cm_match_writer_step(writer, put, "writing the head");
     cm_chain_meta(&writer->chain, row->key, row->text);
 }
 
@@ -170,10 +120,10 @@ static void put_scene(cm_match_writer *writer, const uint8_t *bytes, size_t size
     size_t packed_size = 0;
     uint8_t *packed = cm_record_compress(bytes, size, NULL, 0, &packed_size);
     if (packed == NULL) {
-        fail_memory(writer);
+        cm_match_writer_fail_memory(writer);
     } else if (!writer->failed) {
         sqlite3_bind_blob64(put, 1, packed, packed_size, SQLITE_STATIC);
-        step(writer, put, "writing the scene");
+        cm_match_writer_step(writer, put, "writing the scene");
         cm_chain_scene(&writer->chain, bytes, size);
     }
     sqlite3_finalize(put);
@@ -194,7 +144,7 @@ static bool set_journal(cm_match_writer *writer, const char *mode)
     // The change is committed behind the answer.
     set = set && sqlite3_step(statement) == SQLITE_DONE;
     if (!set) {
-        fail(writer, sql);
+        cm_match_writer_fail(writer, sql);
     }
     sqlite3_finalize(statement);
     return set;
@@ -211,12 +161,13 @@ static int count_log(void *context, sqlite3 *db, const char *name, int pages)
 // The one connection: nobody else comes near from here on.
 static void set_up(cm_match_writer *writer, bool durability_power)
 {
-    run(writer, "PRAGMA locking_mode=EXCLUSIVE");
+    cm_match_writer_run(writer, "PRAGMA locking_mode=EXCLUSIVE");
     if (!writer->failed) {
         set_journal(writer, "wal");
     }
     sqlite3_wal_hook(writer->db, count_log, writer); // in the place of its own checkpoints
-    run(writer, durability_power ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
+    cm_match_writer_run(writer,
+                        durability_power ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
 }
 
 static void prepare_all(cm_match_writer *writer)
@@ -231,11 +182,11 @@ static void write_head(cm_match_writer *writer, const cm_match_writer_def *def)
     char sql[128];
     const cm_match_start *start = def->start;
     set_up(writer, def->durability_power);
-    begin(writer);
+    cm_match_writer_begin(writer);
     snprintf(sql, sizeof sql, "PRAGMA application_id=%d; PRAGMA user_version=%d",
              CM_MATCH_APPLICATION_ID, CM_MATCH_FORMAT);
-    run(writer, sql);
-#define CREATE(kind, name, text) run(writer, text);
+    cm_match_writer_run(writer, sql);
+#define CREATE(kind, name, text) cm_match_writer_run(writer, text);
     CM_MATCH_SCHEMA(CREATE)
 #undef CREATE
     cm_chain_start(&writer->chain);
@@ -249,7 +200,7 @@ static void write_head(cm_match_writer *writer, const cm_match_writer_def *def)
     if (start->tick > 0) {
         cm_match_writer_keyframe(writer, start->keyframe, start->keyframe_size);
         if (writer->base_tick != start->tick && !writer->failed) {
-            refuse(writer, "the state with which the file begins cannot be kept");
+            cm_match_writer_refuse(writer, "the state with which the file begins cannot be kept");
         }
     }
     cm_match_writer_commit(writer);
@@ -291,7 +242,7 @@ carom_result cm_match_writer_open(const char *path, const cm_match_writer_def *d
         return CAROM_ERROR_MEMORY;
     }
     if (sqlite3_open_v2(path, &writer->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
-        fail(writer, "opening");
+        cm_match_writer_fail(writer, "opening");
     } else {
         sqlite3_extended_result_codes(writer->db, 1);
         write_head(writer, def);
@@ -306,8 +257,7 @@ carom_result cm_match_writer_open(const char *path, const cm_match_writer_def *d
     return CAROM_OK;
 }
 
-// Going on
-// -----------------------------------------------------------------------------------------
+// Going on ------------------------------------------------------------------------------------
 
 static uint64_t number_of(cm_match_writer *writer, const char *sql)
 {
@@ -316,7 +266,7 @@ static uint64_t number_of(cm_match_writer *writer, const char *sql)
     if (row != NULL && sqlite3_step(row) == SQLITE_ROW) {
         number = (uint64_t)sqlite3_column_int64(row, 0);
     } else {
-        fail(writer, sql);
+        cm_match_writer_fail(writer, sql);
     }
     sqlite3_finalize(row);
     return number;
@@ -328,9 +278,9 @@ static void take_last(cm_match_writer *writer)
     uint64_t tick;
     if (row == NULL || sqlite3_step(row) != SQLITE_ROW || !cm_column_u64(row, 0, &tick) ||
         !cm_column_bytes(row, 2, writer->chain.value, sizeof writer->chain.value)) {
-        refuse(writer, "last: expected a tick and 32 bytes");
+        cm_match_writer_refuse(writer, "last: expected a tick and 32 bytes");
     } else if (sqlite3_column_type(row, 1) != SQLITE_NULL) {
-        refuse(writer, "the match has ended");
+        cm_match_writer_refuse(writer, "the match has ended");
     } else {
         writer->tick = tick;
     }
@@ -344,11 +294,11 @@ static void take_sign_key(cm_match_writer *writer)
     cm_sign_key_text(writer->has_secret ? writer->secret : NULL, ours);
     if (row == NULL || sqlite3_step(row) != SQLITE_ROW ||
         !cm_column_text(row, 0, theirs, sizeof theirs)) {
-        refuse(writer, "meta: sign_key: expected a text");
+        cm_match_writer_refuse(writer, "meta: sign_key: expected a text");
     } else if (theirs[0] == '\0') {
         writer->has_secret = false;
     } else if (strcmp(ours, theirs) != 0) {
-        refuse(writer, "the match is signed by another key than sign_key");
+        cm_match_writer_refuse(writer, "the match is signed by another key than sign_key");
     }
     sqlite3_finalize(row);
 }
@@ -363,7 +313,7 @@ static void take_inputs(cm_match_writer *writer)
         const void *changed = sqlite3_column_blob(row, 1), *arrived = sqlite3_column_blob(row, 2);
         if (cm_record_row_decode(changed, (size_t)sqlite3_column_bytes(row, 1), arrived,
                                  (size_t)sqlite3_column_bytes(row, 2), &found) != NULL) {
-            refuse(writer, "inputs: a row cannot be read");
+            cm_match_writer_refuse(writer, "inputs: a row cannot be read");
             break;
         }
         cm_recorded_tick tick = {.tick = (uint64_t)sqlite3_column_int64(row, 0),
@@ -372,11 +322,11 @@ static void take_inputs(cm_match_writer *writer)
         tick.input.inputs = found.inputs;
         tick.input.input_count = found.input_count;
         if (!cm_record_pack_add(writer->pack, &tick)) {
-            fail_memory(writer);
+            cm_match_writer_fail_memory(writer);
         }
     }
     if (!writer->failed && code != SQLITE_DONE) {
-        fail(writer, "reading inputs");
+        cm_match_writer_fail(writer, "reading inputs");
     }
     sqlite3_finalize(row);
 }
@@ -409,7 +359,7 @@ carom_result cm_match_writer_resume(const char *path, const cm_match_writer_def 
         return CAROM_ERROR_MEMORY;
     }
     if (sqlite3_open_v2(path, &writer->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
-        fail(writer, "opening");
+        cm_match_writer_fail(writer, "opening");
     } else {
         sqlite3_extended_result_codes(writer->db, 1);
         set_up(writer, def->durability_power);
@@ -432,242 +382,7 @@ uint64_t cm_match_writer_last(const cm_match_writer *writer)
     return writer->tick;
 }
 
-// Rows
-// ---------------------------------------------------------------------------------------------
-
-static const char *const event_names[] = {NULL, "join", "leave", "message", "end"};
-
-// Ids as the command line writes them. The text lives until the statement is stepped.
-static void bind_id(sqlite3_stmt *put, int at, uint64_t id, char text[24])
-{
-    snprintf(text, 24, "%llu", (unsigned long long)id);
-    sqlite3_bind_text(put, at, text, -1, SQLITE_STATIC);
-}
-
-static bool put_event(cm_match_writer *writer, uint64_t tick, uint32_t number,
-                      const cm_game_event *event)
-{
-    sqlite3_stmt *put = writer->put[PUT_event];
-    char id[24];
-    sqlite3_bind_int64(put, 1, (sqlite3_int64)tick);
-    sqlite3_bind_int64(put, 2, number);
-    sqlite3_bind_text(put, 3, event_names[event->type], -1, SQLITE_STATIC);
-    sqlite3_bind_int64(put, 4, event->player);
-    if (event->client_id != 0) {
-        bind_id(put, 5, event->client_id, id);
-    }
-    if (event->size > 0) {
-        sqlite3_bind_blob64(put, 6, event->bytes, event->size, SQLITE_STATIC);
-    }
-    return step(writer, put, "writing an event");
-}
-
-static bool put_pack(cm_match_writer *writer)
-{
-    uint32_t count = cm_record_pack_count(writer->pack);
-    if (count == 0) {
-        return true;
-    }
-    sqlite3_int64 first = (sqlite3_int64)cm_record_pack_row(writer->pack, 0)->tick;
-    sqlite3_int64 last = (sqlite3_int64)cm_record_pack_row(writer->pack, count - 1)->tick;
-    size_t size = 0;
-    uint8_t *packed = cm_record_pack_encode(writer->pack, &size);
-    if (packed == NULL) {
-        return fail_memory(writer);
-    }
-    sqlite3_bind_int64(writer->put[PUT_pack], 1, last);
-    sqlite3_bind_int64(writer->put[PUT_pack], 2, first);
-    sqlite3_bind_blob64(writer->put[PUT_pack], 3, packed, size, SQLITE_STATIC);
-    bool done = step(writer, writer->put[PUT_pack], "packing inputs");
-    free(packed);
-    if (done) {
-        sqlite3_bind_int64(writer->put[PUT_unpacked], 1, last);
-        done = step(writer, writer->put[PUT_unpacked], "packing inputs");
-        cm_record_pack_clear(writer->pack);
-    }
-    return done;
-}
-
-static bool put_inputs(cm_match_writer *writer, const cm_recorded_tick *tick)
-{
-    if (tick->input.input_count == 0 && tick->arrival_count == 0) {
-        return true;
-    }
-    cm_record_row row;
-    sqlite3_stmt *put = writer->put[PUT_inputs];
-    cm_record_row_encode(tick, &row);
-    sqlite3_bind_int64(put, 1, (sqlite3_int64)tick->tick);
-    if (row.changed_size > 0) {
-        sqlite3_bind_blob64(put, 2, row.changed, row.changed_size, SQLITE_STATIC);
-    }
-    if (row.arrived_size > 0) {
-        sqlite3_bind_blob64(put, 3, row.arrived, row.arrived_size, SQLITE_STATIC);
-    }
-    if (!step(writer, put, "writing inputs")) {
-        return false;
-    }
-    if (cm_record_pack_count(writer->pack) == CM_RECORD_PACK_ROWS && !put_pack(writer)) {
-        return false;
-    }
-    return cm_record_pack_add(writer->pack, tick) || fail_memory(writer);
-}
-
-// The seam: it stands before the events of the first tick of the server that goes on.
-static bool put_resumed(cm_match_writer *writer, uint64_t tick)
-{
-    sqlite3_stmt *put = writer->put[PUT_event];
-    sqlite3_bind_int64(put, 1, (sqlite3_int64)tick);
-    sqlite3_bind_int64(put, 2, 0);
-    sqlite3_bind_text(put, 3, "resumed", -1, SQLITE_STATIC);
-    return step(writer, put, "writing an event");
-}
-
-bool cm_match_writer_tick(cm_match_writer *writer, const cm_recorded_tick *told)
-{
-    if (!begin(writer)) {
-        return false;
-    }
-    cm_recorded_tick with_seam = *told;
-    const cm_recorded_tick *tick = &with_seam;
-    with_seam.resumed = writer->resumes;
-    sqlite3_bind_int64(writer->put[PUT_tick], 1, (sqlite3_int64)tick->tick);
-    sqlite3_bind_int64(writer->put[PUT_tick], 2, (sqlite3_int64)tick->hash);
-    bool done = step(writer, writer->put[PUT_tick], "writing a tick");
-    done = done && (!tick->resumed || put_resumed(writer, tick->tick));
-    for (uint32_t i = 0; done && i < tick->input.event_count; i++) {
-        done = put_event(writer, tick->tick, i + tick->resumed, &tick->input.events[i]);
-    }
-    if (done && put_inputs(writer, tick)) {
-        writer->resumes = false;
-        writer->tick = tick->tick;
-        writer->is_past_tick = false;
-        cm_chain_tick(&writer->chain, tick);
-        return true;
-    }
-    return false;
-}
-
-bool cm_match_writer_personal(cm_match_writer *writer, uint64_t client_id, const char *kind,
-                              const char *text)
-{
-    cm_chain_personal row = {.tick = writer->tick + 1, .client_id = client_id, .kind = kind};
-    sqlite3_stmt *put = writer->put[PUT_personal];
-    uint8_t salt[CM_SALT_BYTES];
-    char id[24];
-    if (!begin(writer)) {
-        return false;
-    }
-    writer->is_past_tick = true;
-    cm_crypto_random(salt, sizeof salt);
-    cm_commitment(salt, kind, text, strlen(text), row.commitment);
-    sqlite3_bind_int64(put, 1, (sqlite3_int64)writer->personal_rows++);
-    sqlite3_bind_int64(put, 2, (sqlite3_int64)row.tick);
-    bind_id(put, 3, client_id, id);
-    sqlite3_bind_text(put, 4, kind, -1, SQLITE_STATIC);
-    sqlite3_bind_blob64(put, 5, row.commitment, sizeof row.commitment, SQLITE_STATIC);
-    sqlite3_bind_blob64(put, 6, salt, sizeof salt, SQLITE_STATIC);
-    sqlite3_bind_text(put, 7, text, -1, SQLITE_STATIC);
-    cm_chain_add_personal(&writer->chain, &row);
-    return step(writer, put, "writing a personal row");
-}
-
-bool cm_match_writer_statistics(cm_match_writer *writer, const cm_player_statistics *row)
-{
-    sqlite3_stmt *put = writer->put[PUT_statistics];
-    if (!begin(writer)) {
-        return false;
-    }
-    uint32_t next = writer->statistics_tick == writer->tick ? writer->statistics_players : 0;
-    if (writer->is_past_tick || row->player < next) {
-        return true; // too late, or again: the chain has one place for it
-    }
-    writer->statistics_tick = writer->tick;
-    writer->statistics_players = row->player + 1;
-    sqlite3_bind_int64(put, 1, (sqlite3_int64)writer->tick);
-    sqlite3_bind_int64(put, 2, row->player);
-    sqlite3_bind_int64(put, 3, (sqlite3_int64)row->inputs);
-    sqlite3_bind_int64(put, 4, (sqlite3_int64)row->late);
-    sqlite3_bind_int64(put, 5, (sqlite3_int64)row->rewound_ticks);
-    sqlite3_bind_int64(put, 6, (sqlite3_int64)row->refused);
-    cm_chain_statistics(&writer->chain, writer->tick, row);
-    return step(writer, put, "writing statistics");
-}
-
-// The chain's value and, where there is a key, its signature, as parameters `at` and `at` + 1.
-// `signature` lives until the statement is stepped.
-static void bind_link(cm_match_writer *writer, sqlite3_stmt *put, int at, bool sign,
-                      uint8_t signature[CM_SIGNATURE_BYTES])
-{
-    sqlite3_bind_blob64(put, at, writer->chain.value, sizeof writer->chain.value, SQLITE_STATIC);
-    if (sign && writer->has_secret) {
-        cm_chain_sign(&writer->chain, writer->tick, writer->secret, signature);
-        sqlite3_bind_blob64(put, at + 1, signature, CM_SIGNATURE_BYTES, SQLITE_STATIC);
-    }
-}
-
-static bool put_link(cm_match_writer *writer)
-{
-    uint8_t signature[CM_SIGNATURE_BYTES];
-    sqlite3_bind_int64(writer->put[PUT_link], 1, (sqlite3_int64)writer->tick);
-    bind_link(writer, writer->put[PUT_link], 2, true, signature);
-    return step(writer, writer->put[PUT_link], "writing a link");
-}
-
-// Takes the bytes as the base of the next one, where there is memory for them.
-static void keep_base(cm_match_writer *writer, const uint8_t *bytes, size_t size)
-{
-    free(writer->base);
-    writer->base = malloc(size);
-    writer->base_size = writer->base != NULL ? size : 0;
-    writer->base_tick = writer->tick;
-    if (writer->base != NULL) {
-        memcpy(writer->base, bytes, size);
-    }
-}
-
-bool cm_match_writer_keyframe(cm_match_writer *writer, const uint8_t *bytes, size_t size)
-{
-    if (!begin(writer) || !put_pack(writer)) {
-        return false;
-    }
-    if (writer->is_past_tick || writer->tick == writer->base_tick ||
-        size > CM_RECORD_KEYFRAMES_MAX - writer->keyframe_bytes) {
-        return true; // too late, or again, or more than a reader takes
-    }
-    writer->keyframe_bytes += size;
-    sqlite3_stmt *put = writer->put[PUT_keyframe];
-    bool alone = writer->keyframes % KEYFRAME_RUN == 0 || writer->base == NULL;
-    size_t packed_size = 0;
-    uint8_t *packed =
-        cm_record_compress(bytes, size, writer->base, alone ? 0 : writer->base_size, &packed_size);
-    if (packed == NULL) {
-        return true; // a keyframe is a convenience: the ticks are the record
-    }
-    sqlite3_bind_int64(put, 1, (sqlite3_int64)writer->tick);
-    if (!alone) {
-        sqlite3_bind_int64(put, 2, (sqlite3_int64)writer->base_tick);
-    }
-    sqlite3_bind_blob64(put, 3, packed, packed_size, SQLITE_STATIC);
-    bool done = step(writer, put, "writing a keyframe");
-    free(packed);
-    writer->keyframes = alone ? 1 : writer->keyframes + 1;
-    keep_base(writer, bytes, size);
-    cm_chain_keyframe(&writer->chain, writer->tick, bytes, size);
-    return done && put_link(writer);
-}
-
-// The row that says how far the match came, and how it ended once it has (`how` or NULL).
-static bool put_last(cm_match_writer *writer, const char *how)
-{
-    sqlite3_stmt *put = writer->put[PUT_last];
-    uint8_t signature[CM_SIGNATURE_BYTES];
-    sqlite3_bind_int64(put, 1, (sqlite3_int64)writer->tick);
-    if (how != NULL) {
-        sqlite3_bind_text(put, 2, how, -1, SQLITE_STATIC);
-    }
-    bind_link(writer, put, 3, how != NULL, signature);
-    return step(writer, put, "writing how far the match came");
-}
+// Commits -------------------------------------------------------------------------------------
 
 // SQLite's own checkpoints keep their errors to themselves; a failed fsync must not be tried again.
 static bool checkpoint(cm_match_writer *writer)
@@ -678,7 +393,7 @@ static bool checkpoint(cm_match_writer *writer)
     writer->log_pages = 0;
     return sqlite3_wal_checkpoint_v2(writer->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL) ==
                SQLITE_OK ||
-           fail(writer, "moving the log into the file");
+           cm_match_writer_fail(writer, "moving the log into the file");
 }
 
 bool cm_match_writer_commit(cm_match_writer *writer)
@@ -686,11 +401,11 @@ bool cm_match_writer_commit(cm_match_writer *writer)
     if (writer->failed || !writer->in_transaction) {
         return !writer->failed;
     }
-    if (!put_last(writer, NULL)) {
+    if (!cm_match_writer_put_last(writer, NULL)) {
         return false;
     }
     writer->in_transaction = false;
-    return run(writer, "COMMIT") && checkpoint(writer);
+    return cm_match_writer_run(writer, "COMMIT") && checkpoint(writer);
 }
 
 uint64_t cm_match_writer_bytes(cm_match_writer *writer)
@@ -712,8 +427,7 @@ const char *cm_match_writer_error(const cm_match_writer *writer)
     return writer->error;
 }
 
-// End
-// ----------------------------------------------------------------------------------------------
+// End -----------------------------------------------------------------------------------------
 
 static void finalize_all(cm_match_writer *writer)
 {
@@ -725,16 +439,16 @@ static void finalize_all(cm_match_writer *writer)
 
 bool cm_match_writer_finish(cm_match_writer *writer, cm_match_end end)
 {
-    if (end != CM_MATCH_LIVE && begin(writer) && put_pack(writer)) {
+    if (end != CM_MATCH_LIVE && cm_match_writer_begin(writer) && cm_match_writer_put_pack(writer)) {
         const char *how = cm_match_end_name(end);
         cm_chain_end(&writer->chain, writer->tick, how);
-        put_last(writer, how);
+        cm_match_writer_put_last(writer, how);
         writer->in_transaction = false;
-        run(writer, "COMMIT");
+        cm_match_writer_run(writer, "COMMIT");
     }
     cm_match_writer_commit(writer);
     finalize_all(writer); // a statement in use would keep the journal mode
-    run(writer, "PRAGMA wal_checkpoint(TRUNCATE)");
+    cm_match_writer_run(writer, "PRAGMA wal_checkpoint(TRUNCATE)");
     return !writer->failed && set_journal(writer, "delete");
 }
 

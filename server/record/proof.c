@@ -43,8 +43,7 @@ static carom_result corrupt(proving *run, const cm_cursor *at, const char *what)
                           (unsigned long long)at->tick, what);
 }
 
-// Rows of a tick
-// ------------------------------------------------------------------------------------
+// Rows of a tick ------------------------------------------------------------------------------
 
 // The text, or nothing where it was erased together with its salt.
 static carom_result check_text(proving *run, sqlite3_stmt *row, const cm_chain_personal *found)
@@ -112,8 +111,7 @@ static carom_result take_statistics(proving *run, uint64_t tick)
     return result;
 }
 
-// Links
-// --------------------------------------------------------------------------------------------
+// Links ---------------------------------------------------------------------------------------
 
 // The chain and the signature in columns `at` and `at` + 1, against ours.
 static carom_result check_link(proving *run, sqlite3_stmt *row, int at, const char *table,
@@ -196,8 +194,7 @@ static carom_result take_ticks(proving *run)
     }
 }
 
-// End
-// ----------------------------------------------------------------------------------------------
+// End -----------------------------------------------------------------------------------------
 
 // What no tick claimed: its ticks are gone, or it was put there.
 static carom_result check_left(proving *run)
@@ -266,8 +263,7 @@ static carom_result check_last(proving *run)
     return result;
 }
 
-// Making
-// -------------------------------------------------------------------------------------------
+// Making --------------------------------------------------------------------------------------
 
 static carom_result open_cursors(proving *run)
 {

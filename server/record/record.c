@@ -98,8 +98,7 @@ void cm_recorded_tick_copy(const cm_recorded_tick *tick, uint8_t *bytes)
     }
 }
 
-// Rows
-// ---------------------------------------------------------------------------------------------
+// Rows ----------------------------------------------------------------------------------------
 
 static uint32_t width_of(const carom_player_input *inputs, uint32_t count)
 {
@@ -199,8 +198,7 @@ const char *cm_record_row_decode(const uint8_t *changed, size_t changed_size,
     return wrong;
 }
 
-// Packs
-// --------------------------------------------------------------------------------------------
+// Packs ---------------------------------------------------------------------------------------
 
 struct cm_record_pack {
     uint32_t count, capacity;
@@ -548,8 +546,7 @@ const char *cm_record_pack_decode(cm_record_pack *pack, const uint8_t *packed, s
     return wrong;
 }
 
-// Blobs
-// --------------------------------------------------------------------------------------------
+// Blobs ---------------------------------------------------------------------------------------
 
 uint8_t *cm_record_compress(const void *bytes, size_t size, const void *base, size_t base_size,
                             size_t *packed_size)

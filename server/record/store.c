@@ -53,8 +53,7 @@ cm_match *cm_store_match_of(const cm_store *store, cm_match_handle handle)
     return handle == 0 || handle > store->match_count ? NULL : store->matches[handle - 1];
 }
 
-// Queue
-// --------------------------------------------------------------------------------------------
+// Queue ---------------------------------------------------------------------------------------
 
 // With the lock held.
 void cm_store_mark_failed(cm_match *match, const char *text)
@@ -243,8 +242,7 @@ void cm_store_end(cm_store *store, cm_match_handle handle, cm_match_end end)
     cm_store_push(store, work);
 }
 
-// Writing
-// ------------------------------------------------------------------------------------------
+// Writing -------------------------------------------------------------------------------------
 
 void cm_store_writer_failed(cm_store *store, cm_match *match)
 {
@@ -469,8 +467,7 @@ void cm_store_flush(cm_store *store)
     pthread_mutex_unlock(&store->lock);
 }
 
-// Making and ending
-// --------------------------------------------------------------------------------
+// Making and ending ---------------------------------------------------------------------------
 
 bool cm_store_make_directory(const char *path)
 {

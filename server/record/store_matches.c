@@ -211,8 +211,7 @@ void cm_store_free_match(cm_match *match)
     free(match);
 }
 
-// Going on after a failure
-// --------------------------------------------------------------------------------
+// Going on after a failure --------------------------------------------------------------------
 
 // What the thread needs for the new file; joins, scene and keyframe stand behind it.
 typedef struct go_on {

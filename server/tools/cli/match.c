@@ -95,8 +95,7 @@ static int info(int argc, char **argv)
     return cm_cli_finish(CM_STATUS_DONE);
 }
 
-// Changes
-// ------------------------------------------------------------------------------------------
+// Changes -------------------------------------------------------------------------------------
 
 static int erase_player(int argc, char **argv)
 {

@@ -42,8 +42,7 @@ typedef struct matches {
     size_t entry_count, entry_capacity;
 } matches;
 
-// Reading
-// ------------------------------------------------------------------------------------------
+// Reading -------------------------------------------------------------------------------------
 
 static bool is_match_name(const char *name)
 {
@@ -149,8 +148,7 @@ static void finish(matches *all)
     free(all->seen);
 }
 
-// States
-// -------------------------------------------------------------------------------------------
+// States --------------------------------------------------------------------------------------
 
 // The entry of a file by its name, marked as seen; NULL for none.
 static const cm_match_entry *entry_of(matches *all, const match_row *row)
@@ -254,8 +252,7 @@ static void look(matches *all, match_row *row, bool print)
     }
 }
 
-// List
-// -------------------------------------------------------------------------------------------
+// List ----------------------------------------------------------------------------------------
 
 // A row of this directory whose file is gone: not one that came after the directory was read.
 static bool is_missing(const matches *all, size_t at)
@@ -345,8 +342,7 @@ int cm_match_list(int argc, char **argv)
     return status;
 }
 
-// Prune
-// ------------------------------------------------------------------------------------------
+// Prune ---------------------------------------------------------------------------------------
 
 static bool forget(const matches *all, uint64_t match_id)
 {
@@ -439,8 +435,7 @@ int cm_match_prune(int argc, char **argv)
     return status;
 }
 
-// One file
-// ---------------------------------------------------------------------------------------
+// One file ------------------------------------------------------------------------------------
 
 typedef struct sought {
     const cm_match_entry *now;

@@ -42,8 +42,7 @@ uint32_t cm_serve_worker_count(const cm_config *config)
     return count < ports ? count : ports;
 }
 
-// Where rooms go
-// -----------------------------------------------------------------------------------
+// Where rooms go ------------------------------------------------------------------------------
 
 void cm_serve_tell_all(cm_serve_server *s, uint32_t but, const cm_worker_message *message)
 {
@@ -113,8 +112,7 @@ static int place_rooms(cm_serve_server *s)
     return status;
 }
 
-// A worker's life, in its process
-// ------------------------------------------------------------------
+// A worker's life, in its process -------------------------------------------------------------
 
 static bool is_home(const cm_serve_server *s, const char *room, uint32_t worker)
 {
@@ -198,240 +196,6 @@ static int work(void *user, uint32_t worker, int descriptor)
     cm_serve_matches_free(&matches);
     cm_homes_free(&elsewhere);
     return status;
-}
-
-// What workers say
-// ---------------------------------------------------------------------------------
-
-// Two workers may open a room of one name at the same moment, each by a token: one has to go.
-static void close_double(cm_serve_server *s, uint32_t worker, const char *name)
-{
-    cm_worker_message message = {.type = CM_WORKER_TOLD_ASK}; // of number 0: nobody waits for it
-    cm_line line;
-    cm_line_begin(&line);
-    cm_line_text(&line, "command", "close");
-    cm_line_text(&line, "room", name);
-    memcpy(message.ask.text, cm_line_end(&line), strlen(line.text) + 1);
-    cm_supervisor_tell(s->supervisor, worker, &message);
-}
-
-static void take_room(cm_serve_server *s, uint32_t worker, const cm_worker_room_note *note)
-{
-    cm_home home = {.room = *note, .worker = worker};
-    cm_home *there = cm_homes_find(&s->homes, note->name);
-    if (there != NULL && there->worker != worker) {
-        close_double(s, worker, note->name);
-        return;
-    }
-    home.room.is_default = there != NULL && there->room.is_default;
-    home.is_open = true;
-    if (!cm_homes_put(&s->homes, &home)) {
-        return;
-    }
-    cm_worker_message message = {.type = CM_WORKER_TOLD_ROOM, .room = home.room};
-    cm_serve_tell_all(s, worker, &message);
-}
-
-static void lose_room(cm_serve_server *s, uint32_t worker, const cm_worker_room_note *note)
-{
-    const cm_home *home = cm_homes_find(&s->homes, note->name);
-    if (home != NULL && home->worker == worker) {
-        cm_worker_message message = {.type = CM_WORKER_TOLD_GONE, .room = *note};
-        cm_homes_remove(&s->homes, note->name);
-        cm_serve_tell_all(s, worker, &message);
-    }
-}
-
-static void tell_ports(cm_serve_server *s)
-{
-    cm_worker_message message = {.type = CM_WORKER_TOLD_PORTS, .ports = {.count = s->count}};
-    for (uint32_t i = 0; i < s->count; i++) {
-        message.ports.port[i] = s->workers[i].port;
-    }
-    cm_serve_tell_all(s, CM_PLACEMENT_NONE, &message);
-}
-
-static void log_worker(const cm_serve_server *s, uint32_t worker)
-{
-    cm_line line;
-    cm_line_log(&line, CM_LOG_INFO, "worker");
-    cm_line_uint(&line, "worker", worker);
-    cm_line_uint(&line, "process", (uint64_t)cm_supervisor_process(s->supervisor, worker));
-    cm_line_uint(&line, "port", s->workers[worker].port);
-    cm_log_write(&s->base->log, CM_LOG_INFO, &line);
-}
-
-// It has its rooms: those that it could not go on with are no more. Of the others it knows nothing.
-static void take_ready(cm_serve_server *s, uint32_t worker, uint16_t port)
-{
-    s->workers[worker].ready = true;
-    s->workers[worker].port = port;
-    for (uint32_t i = s->homes.count; i-- > 0;) {
-        cm_worker_message message = {.type = CM_WORKER_TOLD_ROOM, .room = s->homes.list[i].room};
-        if (s->homes.list[i].worker != worker) {
-            if (s->homes.list[i].is_open) {
-                cm_supervisor_tell(s->supervisor, worker, &message);
-            }
-        } else if (!s->homes.list[i].is_open) {
-            lose_room(s, worker, &message.room);
-        }
-    }
-    if (s->ready) {
-        const cm_worker_message start = {.type = CM_WORKER_TOLD_START};
-        tell_ports(s);
-        cm_supervisor_tell(s->supervisor, worker, &start);
-        log_worker(s, worker);
-    }
-}
-
-static void take_used(cm_serve_server *s, uint32_t worker, const cm_used_token *token)
-{
-    cm_worker_message message = {.type = CM_WORKER_TOLD_USED, .used = *token};
-    (void)cm_used_tokens_add(&s->used, token, (uint64_t)time(NULL), false);
-    if (s->base->door != NULL) {
-        cm_serve_keep_used(s->base->door, token);
-    }
-    cm_serve_tell_all(s, worker, &message);
-}
-
-static void take_drawing(cm_serve_server *s, uint32_t worker, bool first, const char *lines)
-{
-    cm_serve_drawing *drawing = &s->workers[worker].drawing;
-    size_t length = strlen(lines);
-    drawing->size = first ? 0 : drawing->size;
-    if (drawing->size + length + 1 > drawing->capacity) {
-        size_t capacity = 2 * (drawing->size + length + 1);
-        char *grown = realloc(drawing->text, capacity);
-        if (grown == NULL) {
-            return;
-        }
-        drawing->text = grown;
-        drawing->capacity = capacity;
-    }
-    memcpy(drawing->text + drawing->size, lines, length + 1);
-    drawing->size += length;
-}
-
-static void said(void *user, uint32_t worker, const cm_worker_message *message)
-{
-    cm_serve_server *s = user;
-    switch (message->type) {
-    case CM_WORKER_SAYS_ROOM:
-        take_room(s, worker, &message->room);
-        break;
-    case CM_WORKER_SAYS_GONE:
-        lose_room(s, worker, &message->room);
-        break;
-    case CM_WORKER_SAYS_READY:
-        take_ready(s, worker, message->port);
-        break;
-    case CM_WORKER_SAYS_FAILED:
-        s->status = message->status > s->status ? message->status : s->status;
-        break;
-    case CM_WORKER_SAYS_LOAD:
-        s->workers[worker].load.permille = message->load.permille;
-        s->workers[worker].load.measured = s->workers[worker].load.rooms = message->load.rooms;
-        break;
-    case CM_WORKER_SAYS_LOG:
-        cm_serve_screen_log(&s->base->screen, (int)message->line.level, message->line.text);
-        break;
-    case CM_WORKER_SAYS_PRINT:
-        if (s->ready) { // "listening on" comes first
-            cm_serve_screen_print(&s->base->screen, message->line.text);
-            s->printed = true;
-        }
-        break;
-    case CM_WORKER_SAYS_DRAW:
-        take_drawing(s, worker, message->line.level != 0, message->line.text);
-        break;
-    case CM_WORKER_SAYS_USED:
-        take_used(s, worker, &message->used);
-        break;
-    case CM_WORKER_SAYS_ANSWER:
-        cm_serve_ask_answered(s, worker, message->ask.number, message->ask.text);
-        break;
-    default:
-        break; // nothing of another build
-    }
-}
-
-static void log_death(cm_serve_server *s, uint32_t worker, int status)
-{
-    cm_line line;
-    uint32_t rooms = 0;
-    for (uint32_t i = 0; i < s->homes.count; i++) {
-        rooms += s->homes.list[i].worker == worker;
-    }
-    cm_line_log(&line, CM_LOG_ERROR, "worker died");
-    cm_line_uint(&line, "worker", worker);
-    cm_line_uint(&line, "port", s->workers[worker].port);
-    if (WIFSIGNALED(status)) {
-        cm_line_text(&line, "signal", strsignal(WTERMSIG(status)));
-    } else {
-        cm_line_uint(&line, "status", (uint64_t)WEXITSTATUS(status));
-    }
-    cm_line_uint(&line, "rooms", rooms);
-    cm_log_write(&s->base->log, CM_LOG_ERROR, &line);
-}
-
-// The fault of a module's own code; what somebody else did to the process is none.
-static bool is_fault(int status)
-{
-    int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL ||
-           number == SIGTRAP || number == SIGABRT || number == SIGSYS || number == SIGXCPU;
-}
-
-// Where it was within a module, that module's scene is blamed; at the third time it is refused.
-static void blame(cm_serve_server *s, uint32_t worker, int status)
-{
-    uint32_t callback;
-    const cm_vitals_room *room = cm_vitals_called(&s->vitals[worker], &callback);
-    if (room != NULL && is_fault(status)) {
-        cm_line line;
-        uint32_t faults = cm_quarantine_fault(&s->refused, room->scene);
-        cm_line_log(&line, CM_LOG_ERROR, "module failed");
-        cm_line_text(&line, "room", room->name);
-        cm_line_text(&line, "scene", room->scene);
-        cm_line_text(&line, "callback", cm_game_callback_name((cm_game_callback)callback));
-        cm_line_uint(&line, "times", faults);
-        cm_line_bool(&line, "refused", faults >= CM_QUARANTINE_FAULTS);
-        cm_log_write(&s->base->log, CM_LOG_ERROR, &line);
-        if (faults == CM_QUARANTINE_FAULTS) {
-            cm_worker_message message = {.type = CM_WORKER_TOLD_REFUSE};
-            memcpy(message.room.scene, room->scene, sizeof message.room.scene);
-            cm_serve_tell_all(s, worker, &message);
-        }
-    }
-    memset(&s->vitals[worker], 0, sizeof s->vitals[worker]); // for the next process
-}
-
-static bool ended(void *user, uint32_t worker, int status)
-{
-    cm_serve_server *s = user;
-    bool clean = WIFEXITED(status) && s->workers[worker].ready && (s->draining || !s->ready);
-    cm_serve_ask_died(s, worker);
-    s->workers[worker].ready = false;
-    s->workers[worker].drawing.size = 0;
-    if (clean) {
-        int own = WEXITSTATUS(status);
-        s->status = own > s->status ? own : s->status;
-        return false;
-    }
-    bool told = WIFEXITED(status) && !s->ready; // it said why it could not start
-    if (!told) {
-        log_death(s, worker, status);
-        blame(s, worker, status);
-    }
-    if (!s->ready || s->draining) {
-        s->status = s->status > CM_STATUS_FAILED ? s->status : CM_STATUS_FAILED;
-        return false;
-    }
-    for (uint32_t i = 0; i < s->homes.count; i++) {
-        cm_home *home = &s->homes.list[i];
-        home->is_open = home->worker == worker ? false : home->is_open;
-    }
-    return true;
 }
 
 static void starts(void *user, uint32_t worker)
@@ -565,13 +329,13 @@ static int start(cm_serve_server *s)
         for (uint32_t i = 0; i < s->count; i++) {
             ports[i] = s->workers[i].port;
         }
-        tell_ports(s);
+        cm_serve_tell_ports(s);
         s->ready = true;
         status = cm_serve_base_ready(s->base, s->homes.count, ports, s->count);
     }
     if (status == CM_STATUS_DONE) {
         for (uint32_t i = 0; i < s->count; i++) {
-            log_worker(s, i);
+            cm_serve_log_worker(s, i);
         }
         cm_serve_tell_all(s, CM_PLACEMENT_NONE, &start);
     } else {
@@ -675,8 +439,8 @@ int cm_serve_supervise(cm_serve_base *base)
     cm_supervisor_def def = {.workers = s.count,
                              .keep = base->files.lock,
                              .work = work,
-                             .said = said,
-                             .ended = ended,
+                             .said = cm_serve_said,
+                             .ended = cm_serve_ended,
                              .starts = starts,
                              .user = &s};
     s.supervisor = cm_supervisor_create(&def);

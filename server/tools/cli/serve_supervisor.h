@@ -1,5 +1,5 @@
-// The supervisor of `carom serve`, as its two files share it: serve_supervisor.c (workers, rooms,
-// signals) and serve_ask.c (the admin socket).
+// The supervisor of `carom serve`, as its three files share it: serve_supervisor.c (workers, rooms,
+// signals), serve_said.c (what workers say) and serve_ask.c (the admin socket).
 #ifndef CM_SERVER_TOOLS_CLI_SERVE_SUPERVISOR_H
 #define CM_SERVER_TOOLS_CLI_SERVE_SUPERVISOR_H
 
@@ -53,6 +53,13 @@ uint32_t cm_serve_worker_count(const cm_config *config);
 void cm_serve_tell_all(cm_serve_server *s, uint32_t but, const cm_worker_message *message);
 // The worker for one more room, which counts as its from now on; CM_PLACEMENT_NONE: all are full.
 uint32_t cm_serve_place(cm_serve_server *s);
+
+// Of every worker, to all; and into the log, that one has its rooms.
+void cm_serve_tell_ports(cm_serve_server *s);
+void cm_serve_log_worker(const cm_serve_server *s, uint32_t worker);
+// As a cm_supervisor's callbacks, of a cm_serve_server.
+void cm_serve_said(void *user, uint32_t worker, const cm_worker_message *message);
+bool cm_serve_ended(void *user, uint32_t worker, int status);
 
 // The admin socket, if it fits: an exit status, after a message where it is not 0.
 int cm_serve_ask_open(cm_serve_server *s);

@@ -65,8 +65,7 @@ static void answer_line(void *user, const char *json_line)
     }
 }
 
-// What the supervisor is told
-// ----------------------------------------------------------------------
+// What the supervisor is told -----------------------------------------------------------------
 
 static void note_of(const worker *w, uint32_t number, cm_worker_room_note *note)
 {
@@ -151,8 +150,7 @@ static void tell_load(worker *w, uint64_t now_us)
     w->second_cpu_us = cpu_us;
 }
 
-// What it is told
-// ------------------------------------------------------------------------------------
+// What it is told -----------------------------------------------------------------------------
 
 static void answer(worker *w)
 {
@@ -266,8 +264,7 @@ static void wait_at_end(void *user, uint32_t most_ms)
     cm_worker_link_flush(&w->link);
 }
 
-// Its life
-// -----------------------------------------------------------------------------------------
+// Its life ------------------------------------------------------------------------------------
 
 static bool recall(const worker *w, const cm_serve_worker_def *def)
 {

@@ -122,8 +122,7 @@ static carom_result sample(void *context, const carom_game *game, cm_match_error
     return result;
 }
 
-// File
-// ---------------------------------------------------------------------------------------------
+// File ----------------------------------------------------------------------------------------
 
 static bool copy_tracks(const cm_gltf *g, FILE *out)
 {

@@ -85,8 +85,7 @@ uint64_t cm_gltf_bytes(const cm_gltf *g)
     return g->samples * 4 + track_bytes(g) + rest;
 }
 
-// Binary
-// -------------------------------------------------------------------------------------------
+// Binary --------------------------------------------------------------------------------------
 
 static void put_f32(FILE *out, double value)
 {
@@ -151,8 +150,7 @@ void cm_gltf_put_rest(const cm_gltf *g, FILE *out)
     }
 }
 
-// Nodes
-// --------------------------------------------------------------------------------------------
+// Nodes ---------------------------------------------------------------------------------------
 
 static void print_vec(FILE *out, const char *key, double x, double y, double z)
 {
@@ -281,8 +279,7 @@ static void print_nodes(const cm_gltf *g, FILE *out)
     fputs("],\n", out);
 }
 
-// Buffers
-// ------------------------------------------------------------------------------------------
+// Buffers -------------------------------------------------------------------------------------
 
 // Accessors and views have the same numbers: 0 the times; two a mesh; then of each body in turn
 // (its times, positions, orientations; its times and scales of being seen), as `print_body_views`.
@@ -378,8 +375,7 @@ static void print_buffers(const cm_gltf *g, FILE *out, bool views)
     fputs("],\n", out);
 }
 
-// Animation
-// ----------------------------------------------------------------------------------------
+// Animation -----------------------------------------------------------------------------------
 
 static void print_channel(FILE *out, bool samplers, uint32_t *number, uint32_t node, uint32_t input,
                           uint32_t output, const char *path)

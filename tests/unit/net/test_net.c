@@ -229,8 +229,7 @@ Test(net, virtual_datagrams_arrive_when_due)
     cm_net_destroy(net);
 }
 
-// Kernel sockets
-// -----------------------------------------------------------------------------------
+// Kernel sockets ------------------------------------------------------------------------------
 
 static ENetHost *kernel_server(void)
 {

@@ -95,8 +95,7 @@ static void remember(disk_file *file, bool is_truncation, size_t offset, const u
     file->last = later;
 }
 
-// The fault
-// ---------------------------------------------------------------------------------------------
+// The fault -----------------------------------------------------------------------------------
 
 // Of each later write some sectors are there, in any order of time.
 static void lose_power(disk_file *file)
@@ -149,8 +148,7 @@ static bool is_struck_now(void)
     return true;
 }
 
-// Methods
-// ---------------------------------------------------------------------------------------------
+// Methods -------------------------------------------------------------------------------------
 
 static disk_file *file_of(sqlite3_file *file)
 {
@@ -352,8 +350,7 @@ static int disk_access(sqlite3_vfs *vfs, const char *name, int flags, int *resul
     return SQLITE_OK;
 }
 
-// Use
-// ---------------------------------------------------------------------------------------------
+// Use -----------------------------------------------------------------------------------------
 
 static sqlite3_vfs memory_vfs;
 

@@ -70,8 +70,7 @@ Test(proof, a_signed_recording_is_authentic)
     cr_assert_eq(report.proof.verdict, CM_PROOF_CONSISTENT);
 }
 
-// Changes
-// ---------------------------------------------------------------------------------------------
+// Changes -------------------------------------------------------------------------------------
 
 // C: the column, T: the table, R: the row in the middle, as conditions of SQL.
 static const char *const column_changes[] = {
@@ -327,8 +326,7 @@ Test(proof, a_cut_is_never_complete)
     cr_assert_eq(report.proof.ticks, 30);
 }
 
-// Names
-// -----------------------------------------------------------------------------------------------
+// Names ---------------------------------------------------------------------------------------
 
 Test(proof, an_erased_text_leaves_a_file_that_verifies)
 {
@@ -346,8 +344,7 @@ Test(proof, an_erased_text_leaves_a_file_that_verifies)
     cr_assert_not_null(strstr(report.proof.changed, "personal"), "%s", report.proof.changed);
 }
 
-// Keys
-// ----------------------------------------------------------------------------------------------
+// Keys ----------------------------------------------------------------------------------------
 
 Test(proof, keys_and_the_command)
 {

@@ -150,8 +150,7 @@ Test(packet, malformed_inputs_have_their_reasons)
     cr_assert_eq(read_inputs(none, 15, 3, &back), CM_PACKET_RANGE, "a change of nothing");
 }
 
-// Views
-// --------------------------------------------------------------------------------------------
+// Views ---------------------------------------------------------------------------------------
 
 enum { SLOTS = 200 };
 

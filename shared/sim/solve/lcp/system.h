@@ -80,8 +80,7 @@ cm_lcp_answer cm_lcp_newton(const cm_lcp *problem, uint8_t *sets, double *x, dou
 cm_lcp_answer cm_lcp_kostreva(const cm_lcp *problem, uint8_t *sets, double *x, double *w,
                               double *work);
 
-// Friction
-// -----------------------------------------------------------------------------------------
+// Friction ------------------------------------------------------------------------------------
 // normal[j]: the row whose force bounds row j by friction[j] times itself, or CM_LCP_NO_NORMAL.
 
 // Box friction with estimated normal forces (friction.c): bounds of the tangent rows from

@@ -1,0 +1,267 @@
+// Control messages: plain structs to protobuf bytes; proto/control.proto. Typical: 2 a client and
+// match, of 60 bytes and 20 KB; a world change now and then.
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "proto/control.pb-c.h"
+#include "shared/base/assert.h"
+#include "shared/wire/control_inner.h"
+#include "shared/wire/events.h"
+
+#define COMPRESSION 3
+
+static ProtobufCBinaryData binary(cm_bytes bytes)
+{
+    ProtobufCBinaryData data = {bytes.size, (uint8_t *)(uintptr_t)bytes.data};
+    return data;
+}
+
+static char *string(const char *text)
+{
+    return (char *)(uintptr_t)text; // protobuf-c's structs have no const; packing only reads
+}
+
+static carom_result compress(const carom_allocator *allocator, cm_bytes bytes,
+                             ProtobufCBinaryData *out)
+{
+    size_t bound = ZSTD_compressBound(bytes.size);
+    out->data = cm_control_take(allocator, bound);
+    if (out->data == NULL) {
+        return CAROM_ERROR_MEMORY;
+    }
+    // Bytes may be {NULL, 0}.
+    out->len = ZSTD_compress(out->data, bound, bytes.size ? (const void *)bytes.data : "",
+                             bytes.size, COMPRESSION);
+    return ZSTD_isError(out->len) ? CAROM_ERROR_MEMORY : CAROM_OK;
+}
+
+static carom_result pack(const Carom__Control *message, const carom_allocator *allocator,
+                         uint8_t **bytes, size_t *size)
+{
+    size_t need = carom__control__get_packed_size(message);
+    if (need > CM_CONTROL_MAX_FROM_SERVER) {
+        return CAROM_ERROR_LIMIT_SIZE;
+    }
+    *bytes = cm_control_take(allocator, need > 0 ? need : 1);
+    if (*bytes == NULL) {
+        return CAROM_ERROR_MEMORY;
+    }
+    *size = carom__control__pack(message, *bytes);
+    CM_ASSERT(*size == need);
+    return CAROM_OK;
+}
+
+static carom_result encode_welcome(const cm_control *c, const carom_allocator *allocator,
+                                   uint8_t **bytes, size_t *size)
+{
+    Carom__Control message = CAROM__CONTROL__INIT;
+    Carom__Welcome w = CAROM__WELCOME__INIT;
+    message.welcome = &w;
+    w.player = c->player;
+    w.client_id = c->client_id;
+    w.tick_rate = c->tick_rate;
+    w.view_rate = c->view_rate;
+    w.input_rate = c->input_rate;
+    w.rewind_ms = c->rewind_ms;
+    w.module = string(c->module);
+    w.module_version = c->module_version;
+    w.module_abi = c->module_abi;
+    w.seed = c->seed;
+    w.module_source =
+        c->module_source != NULL && c->module_source[0] != '\0' ? string(c->module_source) : NULL;
+    w.tick = c->tick;
+    w.present = c->present;
+    w.epoch = c->epoch;
+    w.messages = c->messages;
+    w.messages_before = c->messages_before;
+    w.durability = (uint32_t)c->durability;
+    w.durable_tick = c->durable_tick;
+    w.has_ticket = w.has_ticket_key = w.has_grace_ms = c->ticket.size > 0;
+    w.ticket = binary(c->ticket);
+    w.ticket_key = binary(c->ticket_key);
+    w.grace_ms = c->grace_ms;
+    carom_result result = compress(allocator, c->scene, &w.scene);
+    if (result == CAROM_OK) {
+        result = compress(allocator, c->keyframe, &w.keyframe);
+    }
+    if (result == CAROM_OK) {
+        result = pack(&message, allocator, bytes, size);
+    }
+    cm_control_give_back(allocator, w.scene.data);
+    cm_control_give_back(allocator, w.keyframe.data);
+    return result;
+}
+
+static carom_result encode_world_change(const cm_control *c, const carom_allocator *allocator,
+                                        uint8_t **bytes, size_t *size)
+{
+    Carom__Control message = CAROM__CONTROL__INIT;
+    Carom__WorldChange change = CAROM__WORLD_CHANGE__INIT;
+    message.world_change = &change;
+    change.tick = c->tick;
+    size_t spawned_size = c->spawned_count * sizeof(ProtobufCBinaryData);
+    size_t pointers_size = c->gone_count * sizeof(Carom__BodyGone *);
+    size_t total = spawned_size + pointers_size + c->gone_count * sizeof(Carom__BodyGone);
+    char *block = cm_control_take(allocator, total > 0 ? total : 1);
+    if (block == NULL) {
+        return CAROM_ERROR_MEMORY;
+    }
+    change.n_spawned = c->spawned_count;
+    change.spawned = (ProtobufCBinaryData *)(void *)block;
+    for (uint32_t i = 0; i < c->spawned_count; i++) {
+        change.spawned[i] = binary(c->spawned[i]);
+    }
+    change.has_frame = c->frame.size > 0;
+    change.frame = binary(c->frame);
+    change.n_gone = c->gone_count;
+    change.gone = (Carom__BodyGone **)(void *)(block + spawned_size);
+    Carom__BodyGone *gone = (Carom__BodyGone *)(void *)(block + spawned_size + pointers_size);
+    for (uint32_t i = 0; i < c->gone_count; i++) {
+        carom__body_gone__init(&gone[i]);
+        gone[i].index = c->gone[i].index;
+        gone[i].generation = c->gone[i].generation;
+        change.gone[i] = &gone[i];
+    }
+    carom_result result = pack(&message, allocator, bytes, size);
+    cm_control_give_back(allocator, block);
+    return result;
+}
+
+static carom_result encode_hello(const cm_control *c, const carom_allocator *allocator,
+                                 uint8_t **bytes, size_t *size)
+{
+    Carom__Control message = CAROM__CONTROL__INIT;
+    Carom__Hello hello = CAROM__HELLO__INIT;
+    message.hello = &hello;
+    hello.protocol = c->protocol;
+    hello.engine = c->engine;
+    hello.name = c->name != NULL ? string(c->name) : NULL;
+    hello.has_user_data = c->user_data.size > 0;
+    hello.user_data = binary(c->user_data);
+    hello.room = c->room != NULL && c->room[0] != '\0' ? string(c->room) : NULL;
+    hello.has_epoch = hello.has_messages_had = c->comes_back;
+    hello.epoch = c->epoch;
+    hello.messages_had = c->messages_had;
+    hello.has_predict = true;
+    hello.predict = c->predict;
+    hello.has_spectate = c->spectate;
+    hello.spectate = c->spectate;
+    return pack(&message, allocator, bytes, size);
+}
+
+static carom_result encode_players(const cm_control *c, const carom_allocator *allocator,
+                                   uint8_t **bytes, size_t *size)
+{
+    Carom__Control message = CAROM__CONTROL__INIT;
+    Carom__Players players = CAROM__PLAYERS__INIT;
+    Carom__Player rows[CAROM_PLAYERS_MAX];
+    Carom__Player *list[CAROM_PLAYERS_MAX];
+    message.players = &players;
+    players.n_players = c->player_count;
+    players.players = list;
+    for (uint32_t i = 0; i < c->player_count; i++) {
+        const cm_control_player *from = &c->players[i];
+        carom__player__init(&rows[i]);
+        rows[i].player = from->player;
+        rows[i].name = string(from->name);
+        rows[i].body_index = from->body.index;
+        rows[i].body_generation = from->body.generation;
+        rows[i].rtt_ms = from->rtt_ms;
+        rows[i].away = from->away;
+        list[i] = &rows[i];
+    }
+    return pack(&message, allocator, bytes, size);
+}
+
+static carom_result encode_rooms(const cm_control *c, const carom_allocator *allocator,
+                                 uint8_t **bytes, size_t *size)
+{
+    Carom__Control message = CAROM__CONTROL__INIT;
+    Carom__Rooms rooms = CAROM__ROOMS__INIT;
+    Carom__Room rows[CM_CONTROL_ROOMS_MAX];
+    Carom__Room *list[CM_CONTROL_ROOMS_MAX];
+    message.rooms = &rooms;
+    rooms.first = c->first;
+    rooms.total = c->total;
+    rooms.n_rooms = c->room_count;
+    rooms.rooms = list;
+    for (uint32_t i = 0; i < c->room_count; i++) {
+        const cm_control_room *from = &c->rooms[i];
+        carom__room__init(&rows[i]);
+        rows[i].name = string(from->name);
+        rows[i].scene = string(from->scene);
+        rows[i].module = string(from->module);
+        rows[i].players = from->players;
+        rows[i].max_players = from->max_players;
+        rows[i].port = from->port;
+        list[i] = &rows[i];
+    }
+    return pack(&message, allocator, bytes, size);
+}
+
+// The messages of a number or two.
+static carom_result encode_small(const cm_control *c, const carom_allocator *allocator,
+                                 uint8_t **bytes, size_t *size)
+{
+    Carom__Control message = CAROM__CONTROL__INIT;
+    Carom__Refused refused = CAROM__REFUSED__INIT;
+    Carom__GameMessage game = CAROM__GAME_MESSAGE__INIT;
+    Carom__RoomClock clock = CAROM__ROOM_CLOCK__INIT;
+    Carom__Goodbye goodbye = CAROM__GOODBYE__INIT;
+    Carom__RoomsAsk ask = CAROM__ROOMS_ASK__INIT;
+    Carom__Durability durability = CAROM__DURABILITY__INIT;
+    Carom__Events events = CAROM__EVENTS__INIT;
+    if (c->type == CM_CONTROL_REFUSED) {
+        message.refused = &refused;
+        refused.reason = (uint32_t)c->reason;
+        refused.text = c->text != NULL ? string(c->text) : NULL;
+        refused.has_port = c->port != 0;
+        refused.port = c->port;
+    } else if (c->type == CM_CONTROL_GAME_MESSAGE) {
+        message.game_message = &game;
+        game.tick = c->tick;
+        game.payload = binary(c->payload);
+    } else if (c->type == CM_CONTROL_ROOM_CLOCK) {
+        message.room_clock = &clock;
+        clock.rate_permille = c->rate_permille;
+    } else if (c->type == CM_CONTROL_DURABILITY) {
+        message.durability = &durability;
+        durability.tick = c->tick;
+        durability.durability = (uint32_t)c->durability;
+    } else if (c->type == CM_CONTROL_EVENTS) {
+        message.events = &events;
+        events.tick = c->tick;
+        events.rows = binary(c->payload);
+    } else if (c->type == CM_CONTROL_ROOMS_ASK) {
+        message.rooms_ask = &ask;
+    } else {
+        message.goodbye = &goodbye;
+        goodbye.reason = (uint32_t)c->reason;
+    }
+    return pack(&message, allocator, bytes, size);
+}
+
+carom_result cm_control_encode(const cm_control *control, const carom_allocator *allocator,
+                               uint8_t **bytes, size_t *size)
+{
+    *bytes = NULL;
+    *size = 0;
+    if (!cm_control_is_valid(control)) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    switch (control->type) {
+    case CM_CONTROL_HELLO:
+        return encode_hello(control, allocator, bytes, size);
+    case CM_CONTROL_WELCOME:
+        return encode_welcome(control, allocator, bytes, size);
+    case CM_CONTROL_WORLD_CHANGE:
+        return encode_world_change(control, allocator, bytes, size);
+    case CM_CONTROL_PLAYERS:
+        return encode_players(control, allocator, bytes, size);
+    case CM_CONTROL_ROOMS:
+        return encode_rooms(control, allocator, bytes, size);
+    default:
+        return encode_small(control, allocator, bytes, size);
+    }
+}
