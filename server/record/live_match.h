@@ -3,8 +3,9 @@
 // (cm_store_resume); this is the rest: the scene that stands in the file, the game at that tick,
 // and who was there.
 //
-// Costs the reading and the proof of the whole file, 1 s for an hour, and the simulation since the
-// last keyframe.
+// Costs the simulation since the last keyframe, and little for the length of the file: 0.1 s for an
+// hour of 256 bodies. Nothing is proved but the ticks that are played again: the store proves the
+// whole file before it writes the first row (cm_store_resume).
 #ifndef CM_SERVER_RECORD_LIVE_MATCH_H
 #define CM_SERVER_RECORD_LIVE_MATCH_H
 
@@ -34,7 +35,7 @@ typedef struct cm_live_match {
 
 // `module`: NULL, or one that is not built in. CAROM_ERROR_STATE: the match has ended;
 // CAROM_ERROR_VERSION: another engine or module recorded it; CAROM_ERROR_CORRUPT and _DIVERGED: it
-// does not prove what it says; and those of cm_match_open. The file is not changed.
+// cannot be played; and those of cm_match_open. The file is not changed.
 carom_result cm_live_match_read(const char *path, const carom_module *module, cm_live_match **match,
                                 cm_match_error *error);
 void cm_live_match_free(cm_live_match *match);

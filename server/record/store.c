@@ -69,8 +69,8 @@ bool cm_store_push(cm_store *store, cm_job *work)
     cm_match *match = work->match;
     pthread_mutex_lock(&store->lock);
     bool take = !match->ended;
-    bool wake =
-        work->kind == JOB_END || store->first == NULL; // else the thread is awake, or will be
+    bool wake = !match->proving && (work->kind == JOB_END ||
+                                    store->first == NULL); // else the thread is awake, or will be
     if (work->kind != JOB_END) {
         if (store->queued_bytes + cost(work) > store->queue_max) {
             cm_store_mark_failed(match,
@@ -81,12 +81,14 @@ bool cm_store_push(cm_store *store, cm_job *work)
     }
     if (take) {
         match->ended = work->kind == JOB_END;
+        cm_job **first = match->proving ? &match->held_first : &store->first;
+        cm_job **last = match->proving ? &match->held_last : &store->last;
         work->next = NULL;
-        *(store->first == NULL ? &store->first : &store->last->next) = work;
-        store->last = work;
+        *(*first == NULL ? first : &(*last)->next) = work;
+        *last = work;
         store->queued_bytes += cost(work);
         match->status.queued_bytes += cost(work);
-        store->urgent = store->urgent || work->kind == JOB_END;
+        store->urgent = store->urgent || (work->kind == JOB_END && !match->proving);
     }
     pthread_mutex_unlock(&store->lock);
     if (take && wake) {
@@ -439,6 +441,9 @@ static void *thread_main(void *user)
 
 void cm_store_pump(cm_store *store)
 {
+    if (!store->threaded) {
+        cm_store_prove_all(store);
+    }
     pthread_mutex_lock(&store->lock);
     if (store->threaded) {
         store->urgent = store->first != NULL;
@@ -459,6 +464,9 @@ void cm_store_flush(cm_store *store)
         return;
     }
     pthread_mutex_lock(&store->lock);
+    while (store->proving > 0) {
+        pthread_cond_wait(&store->idle, &store->lock);
+    }
     store->flushing = true;
     while (store->first != NULL || store->writing || store->flushing) {
         pthread_cond_signal(&store->wake);
@@ -536,6 +544,7 @@ void cm_store_destroy(cm_store *store)
     if (store == NULL) {
         return;
     }
+    cm_store_join_prover(store);
     if (store->threaded) {
         pthread_mutex_lock(&store->lock);
         store->stopping = true;

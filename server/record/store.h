@@ -56,6 +56,7 @@ typedef struct cm_match_status {
     uint32_t gaps;     // times that it went on in another file
     uint64_t gap_from, gap_to, parent; // the last of them, as in cm_match_info
     char unindexed[160];               // why the catalogue does not have it as it is; ""
+    bool left; // its file does not prove itself, or is another's: nothing may follow from it
 } cm_match_status;
 
 // A match in the store, by value; 0 is none.
@@ -73,8 +74,11 @@ void cm_store_destroy(cm_store *store);
 carom_result cm_store_begin(cm_store *store, const cm_match_def *def, cm_match_handle *match);
 const char *cm_store_begin_error(const cm_store *store);
 // Goes on with a match that was never ended, in its own file, after its last committed tick, which
-// the caller has to name. The tick that is handed over next is recorded as resumed. Errors as
-// begin: CAROM_ERROR_STATE where it ended, stands at another tick, or another key signed it.
+// the caller has to name. The tick that is handed over next is recorded as resumed. Asynchronous:
+// what is handed over waits until the whole file is proved (a second for an hour of match; without
+// a thread the next pump does it), so that nothing is committed before. A file that does not prove
+// itself, ended, stands at another tick or is signed by another key stays as it was; the match is
+// not durable then, and its status says that the file was left.
 carom_result cm_store_resume(cm_store *store, uint64_t match_id, uint64_t tick,
                              cm_match_handle *match);
 // Whether it could sign what a match with this key (cm_match_info.sign_key) gets besides.
@@ -93,8 +97,8 @@ void cm_store_arrivals(cm_store *store, cm_match_handle match, const cm_arrival 
 // after the confirmed tick def->gap_to, whose state is `keyframe`; the ticks since the last
 // committed one are lost. `joins`: who is there, ascending players. The next tick handed over is
 // the one after it. Asynchronous: the match is durable again once the file is there, and where that
-// fails it stays as it is, for another try. CAROM_ERROR_STATE: it is durable, has ended, or another
-// try is under way; CAROM_ERROR_FULL: the queue is.
+// fails it stays as it is, for another try. CAROM_ERROR_STATE: it is durable, has ended, was left,
+// or another try is under way; CAROM_ERROR_FULL: the queue is.
 carom_result cm_store_go_on(cm_store *store, cm_match_handle match, const cm_match_def *def,
                             uint64_t hash, const void *keyframe, size_t keyframe_size,
                             const cm_game_event *joins, uint32_t join_count);

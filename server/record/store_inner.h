@@ -1,6 +1,6 @@
-// The inside of a store, for store.c and store_matches.c alone. Members of cm_match marked "thread"
-// belong to whoever writes (the thread, or the caller of pump), "lock" to the lock; the others to
-// the room's thread.
+// The inside of a store, for store.c, store_matches.c and store_proof.c alone. Members of cm_match
+// marked "thread" belong to whoever writes (the thread, or the caller of pump), "lock" to the lock;
+// the others to the room's thread.
 #ifndef CM_SERVER_RECORD_STORE_INNER_H
 #define CM_SERVER_RECORD_STORE_INNER_H
 
@@ -37,6 +37,9 @@ typedef struct cm_match {
     bool touched;            // thread; by this batch
     bool failed;             // thread
     cm_match_entry *begun;   // thread; what the index is to be told; NULL: it was, or is not asked
+    // Lock. While its file is proved its jobs wait, and what belongs to the thread is the prover's.
+    bool proving;
+    struct cm_job *held_first, *held_last;
 } cm_match;
 
 typedef struct cm_job {
@@ -64,6 +67,10 @@ struct cm_store {
     cm_match **matches; // handle - 1
     uint32_t match_count;
     cm_notices notices; // thread
+    uint32_t proving;   // matches
+    bool prover_runs;   // lock
+    pthread_t prover;
+    bool prover_made; // and not joined
 };
 
 // With the lock held.
@@ -75,6 +82,12 @@ cm_job *cm_store_make_job(cm_match *match, cm_job_kind kind, size_t size); // NU
 cm_match *cm_store_match_of(const cm_store *store, cm_match_handle handle);
 void cm_store_close_match(cm_store *store, cm_match *match, cm_match_end end);
 void cm_store_free_match(cm_match *match);
+cm_match_writer_def cm_store_writer_def(const cm_store *store);
+// Matches that are to be proved: by a thread from now on, where the store has threads.
+void cm_store_prove(cm_store *store);
+// Now, by the caller.
+void cm_store_prove_all(cm_store *store);
+void cm_store_join_prover(cm_store *store);
 // On the thread: the file that a job of cm_store_go_on asks for.
 void cm_store_write_go_on(cm_store *store, cm_job *work);
 

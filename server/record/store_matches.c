@@ -53,13 +53,14 @@ static cm_match_handle keep_match(cm_store *store, cm_match *match)
     if (grown != NULL) {
         store->matches = grown;
         grown[store->match_count++] = match;
+        store->proving += match->proving;
         handle = store->match_count;
     }
     pthread_mutex_unlock(&store->lock);
     return handle;
 }
 
-static cm_match_writer_def writer_def(const cm_store *store)
+cm_match_writer_def cm_store_writer_def(const cm_store *store)
 {
     return (cm_match_writer_def){.durability_power = store->durability_power,
                                  .secret = store->has_secret ? store->secret : NULL};
@@ -83,7 +84,7 @@ static carom_result open_file(const cm_store *store, const cm_match_def *def, cm
     cm_scene_pack(def->scene, scene);
     start.scene = scene;
     take_meta(store, def, &start);
-    cm_match_writer_def writer = writer_def(store);
+    cm_match_writer_def writer = cm_store_writer_def(store);
     writer.start = &start;
     carom_result result =
         cm_match_writer_open(match->path, &writer, &match->writer, reason, reason_size);
@@ -129,7 +130,7 @@ static carom_result reopen(cm_store *store, uint64_t match_id, cm_match **out)
         return CAROM_ERROR_MEMORY;
     }
     char reason[160] = "";
-    cm_match_writer_def writer = writer_def(store);
+    cm_match_writer_def writer = cm_store_writer_def(store);
     carom_result result =
         cm_match_writer_resume(match->path, &writer, &match->writer, reason, sizeof reason);
     if (result != CAROM_OK) {
@@ -147,22 +148,22 @@ static carom_result reopen(cm_store *store, uint64_t match_id, cm_match **out)
 carom_result cm_store_resume(cm_store *store, uint64_t match_id, uint64_t tick,
                              cm_match_handle *handle)
 {
-    cm_match *match;
     *handle = 0;
-    carom_result result = reopen(store, match_id, &match);
-    if (result == CAROM_OK && match->written_tick != tick) {
-        snprintf(store->begin_error, sizeof store->begin_error, "%s: it stands at tick %llu",
-                 match->path, (unsigned long long)match->written_tick);
-        result = CAROM_ERROR_STATE;
-        cm_store_free_match(match);
-    } else if (result == CAROM_OK) {
-        *handle = keep_match(store, match);
-        result = *handle != 0 ? CAROM_OK : CAROM_ERROR_MEMORY;
-        if (result != CAROM_OK) {
-            cm_store_free_match(match);
-        }
+    store->begin_error[0] = '\0';
+    cm_match *match = make_match(store, match_id);
+    if (match == NULL) {
+        return CAROM_ERROR_MEMORY;
     }
-    return result;
+    match->written_tick = match->status.committed_tick = tick;
+    match->next_tick = tick + 1;
+    match->proving = true;
+    *handle = keep_match(store, match);
+    if (*handle == 0) {
+        cm_store_free_match(match);
+        return CAROM_ERROR_MEMORY;
+    }
+    cm_store_prove(store);
+    return CAROM_OK;
 }
 
 bool cm_store_signs(const cm_store *store, const char *sign_key)
@@ -275,7 +276,7 @@ carom_result cm_store_go_on(cm_store *store, cm_match_handle handle, const cm_ma
         return CAROM_ERROR_MEMORY;
     }
     pthread_mutex_lock(&store->lock);
-    bool may = !match->status.durable && !match->goes_on && !match->ended &&
+    bool may = !match->status.durable && !match->status.left && !match->goes_on && !match->ended &&
                match->status.gaps < CM_STORE_GAPS_MAX;
     match->goes_on = match->goes_on || may;
     pthread_mutex_unlock(&store->lock);
@@ -337,7 +338,7 @@ void cm_store_write_go_on(cm_store *store, cm_job *work)
     leave_file(store, match);
     uint64_t gap_from = match->status.committed_tick + 1;
     cm_meta_set_gap_from(asked->start.meta, asked->start.meta_count, gap_from);
-    cm_match_writer_def def = writer_def(store);
+    cm_match_writer_def def = cm_store_writer_def(store);
     def.start = &asked->start;
     carom_result result =
         path == NULL ? CAROM_ERROR_MEMORY

@@ -226,6 +226,32 @@ static void watch_recording(cm_serve_host *host, cm_serve_room *room, const cm_h
     cm_log_write(&host->log, CM_LOG_ERROR, &line);
 }
 
+// What was resumed does not prove itself: neither its file nor its room goes on. One at a time.
+static void close_left(cm_serve_host *host)
+{
+    char error[256];
+    for (uint32_t i = 0; i < host->rooms.count && !host->draining; i++) {
+        cm_serve_room *room = &host->rooms.rooms[i];
+        cm_match_status match;
+        cm_store_status(host->store, room->match, &match);
+        if (!match.left) {
+            continue;
+        }
+        cm_line line;
+        cm_line_log(&line, CM_LOG_ERROR, "match left");
+        cm_line_text(&line, "room", room->name);
+        cm_line_text(&line, "match", room->path);
+        cm_line_text(&line, "reason", match.error);
+        char name[sizeof room->name];
+        memcpy(name, room->name, sizeof name);
+        room->failure_told = true;
+        if (cm_serve_rooms_remove(&host->rooms, host->worker, name, error, sizeof error)) {
+            cm_log_write(&host->log, CM_LOG_ERROR, &line);
+        }
+        return;
+    }
+}
+
 // At the end: a recording that the catalogue does not know is not pruned, and not found by its id.
 void cm_serve_host_tell_unindexed(cm_serve_host *host, const cm_serve_room *room,
                                   const cm_match_status *match)
@@ -242,6 +268,7 @@ void cm_serve_host_tell_unindexed(cm_serve_host *host, const cm_serve_room *room
 
 void cm_serve_host_watch(cm_serve_host *host)
 {
+    close_left(host);
     for (uint32_t i = 0; i < host->rooms.count; i++) {
         watch_recording(host, &host->rooms.rooms[i], cm_worker_room_at(host->worker, i));
     }

@@ -184,7 +184,7 @@ Test(serve_resume, one_that_was_changed_is_left_as_it_is)
     uint64_t sum = sum_of(path);
     resume();
     cr_assert_eq(rooms.count, 0);
-    cr_assert(logged("match left", 0xa1, "changed"), "%s", log_text);
+    cr_assert(logged("match left", 0xa1, "diverged"), "%s", log_text);
     cr_assert_eq(sum_of(path), sum);
     cr_assert_eq(end_of(0xa1), CM_MATCH_LIVE);
 }

@@ -17,6 +17,7 @@
 #include "server/record/match_file.h"
 #include "server/record/replay.h"
 #include "tests/unit/host/serving.h"
+#include "tests/unit/record/recording.h"
 
 #define WORKERS_MAX 8u
 
@@ -210,6 +211,40 @@ Test(workers, they_end_with_their_supervisor)
     count_matches(&c, ends, &resumes);
     cr_expect_eq(ends[CM_MATCH_DRAINED], 2);
     cr_expect_eq(resumes, 2);
+    serving_remove_directory(&c);
+}
+
+// Its chain is proved while its room plays: then nothing is written, and that room alone closes.
+Test(workers, a_match_that_was_changed_is_left_and_its_room_closes)
+{
+    serving c;
+    char found[256];
+    uint32_t ends[CM_MATCH_CUT + 1], resumes;
+    serving_make_directory(&c);
+    start_workers(&c, "2");
+    serving_wait_for_log(&c, "room", 2);
+    serving_wait_for_size(&c, c.out, 4000);
+    kill(c.pid, SIGKILL);
+    serving_finish(&c);
+    wait_for_all(&c);
+    cr_assert_eq(serving_read_log(c.err, "room", "match", found), 2);
+    recording_edit(found, "UPDATE last SET chain = zeroblob(32)", false);
+    setenv("CAROM_RESUME", "true", 1);
+    cr_assert_eq(unlink(c.ready), 0);
+    start_workers(&c, "2");
+    serving_wait_for_log(&c, "match left", 1);
+    char left[256];
+    cr_expect_eq(serving_read_log(c.err, "match left", "match", left), 1);
+    cr_expect_str_eq(left, found);
+    cr_expect_eq(serving_read_log(c.err, "match resumed", "room", found), 2);
+    const char *rooms = serving_ask(&c, "{\"command\":\"rooms\"}");
+    cr_expect_eq(strstr(rooms, "\"room\":\"a\"") != NULL, strstr(rooms, "\"room\":\"b\"") == NULL);
+    kill(c.pid, SIGTERM);
+    cr_expect_eq(serving_finish(&c), 1, "a match was lost");
+    count_matches(&c, ends, &resumes);
+    cr_expect_eq(ends[CM_MATCH_DRAINED], 1);
+    cr_expect_eq(ends[CM_MATCH_LIVE], 1);
+    cr_expect_eq(resumes, 1);
     serving_remove_directory(&c);
 }
 

@@ -72,12 +72,19 @@ cm_match_def recording_def(const cm_scene *scene)
 
 void recording_begin(recording *run, cm_store *store, uint32_t players, uint64_t seed)
 {
+    recording_begin_as(run, store, RECORDING_ID, players, seed);
+}
+
+void recording_begin_as(recording *run, cm_store *store, uint64_t match_id, uint32_t players,
+                        uint64_t seed)
+{
     memset(run, 0, sizeof *run);
     run->store = store;
     run->players = players;
     run->scene = recording_scene();
     cm_rng_seed(&run->rng, seed);
     cm_match_def def = recording_def(run->scene);
+    def.match_id = match_id;
     cr_assert_eq(cm_store_begin(store, &def, &run->match), CAROM_OK, "%s",
                  cm_store_begin_error(store));
     cr_assert_eq(cm_game_create(run->scene, cm_module_find("sandbox"), def.seed, NULL, &run->game),

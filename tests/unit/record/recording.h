@@ -32,6 +32,8 @@ typedef struct recording {
 } recording;
 
 void recording_begin(recording *run, cm_store *store, uint32_t players, uint64_t seed);
+void recording_begin_as(recording *run, cm_store *store, uint64_t match_id, uint32_t players,
+                        uint64_t seed);
 void recording_play(recording *run, uint32_t ticks); // hands every tick to the store
 void recording_play_end(recording *run);             // one more, in which the match ends
 void recording_free(recording *run);                 // not the store

@@ -33,9 +33,11 @@ static void crash(void)
     cr_assert_eq(system(command), 0);
 }
 
+static bool threaded; // stores of the copy
+
 static cm_store *crashed_store(const uint8_t *key)
 {
-    cm_store_def def = {.directory = crashed, .secret = key};
+    cm_store_def def = {.directory = crashed, .secret = key, .threaded = threaded};
     cm_store *store;
     cr_assert_eq(cm_store_create(&def, &store), CAROM_OK);
     return store;
@@ -85,6 +87,35 @@ static void verify(const char *path, uint64_t ticks, uint32_t resumes, bool comp
     char command[512]; // a reader that was written from MATCH_FILE.md alone
     snprintf(command, sizeof command, "python3 tests/record/second_reader.py %s >/dev/null", path);
     cr_assert_eq(system(command), 0);
+}
+
+// The store takes it, and finds when it proves it that nothing may be written into it.
+static void expect_left(const char *path, cm_store *store, uint64_t tick, const char *reason)
+{
+    cm_match_handle match;
+    cm_match_status status;
+    cm_tick_input none = {0};
+    uint64_t size = file_size(path, ""), log_size = file_size(path, "-wal");
+    cr_assert_eq(cm_store_resume(store, RECORDING_ID, tick, &match), CAROM_OK);
+    cm_store_tick(store, match, tick + 1, 7, &none);
+    cm_store_status(store, match, &status);
+    cr_assert(threaded || (status.durable && status.committed_tick == tick));
+    cm_store_flush(store);
+    cm_store_status(store, match, &status);
+    cr_assert(status.left && !status.durable);
+    cr_assert_not_null(strstr(status.error, reason), "%s", status.error);
+    cr_assert_eq(status.committed_tick, tick);
+    cr_assert_eq(status.queued_bytes, 0);
+    cr_assert_eq(status.dropped, 1);
+    cm_scene *scene = recording_scene();
+    cm_match_def def = recording_def(scene);
+    def.match_id = 9;
+    def.gap_to = tick + 1;
+    def.parent = RECORDING_ID;
+    cr_assert_eq(cm_store_go_on(store, match, &def, 7, "state", 5, NULL, 0), CAROM_ERROR_STATE);
+    cm_scene_free(scene);
+    cr_assert_eq(file_size(path, ""), size);
+    cr_assert_eq(file_size(path, "-wal"), log_size);
 }
 
 static void check_seam(uint32_t before, uint32_t after, bool row_ahead)
@@ -187,9 +218,7 @@ Test(live_match, one_that_has_ended_is_not_gone_on_with)
     cr_assert_null(live);
     uint64_t size = file_size(recording_path(), "");
     cm_store *store = recording_store(false);
-    cm_match_handle match;
-    cr_assert_eq(cm_store_resume(store, RECORDING_ID, 20, &match), CAROM_ERROR_STATE);
-    cr_assert_eq(match, 0);
+    expect_left(recording_path(), store, 20, "has ended");
     cm_store_destroy(store);
     cr_assert_eq(file_size(recording_path(), ""), size);
 }
@@ -213,9 +242,7 @@ Test(live_match, one_signed_by_another_key_is_left_as_it_was)
     const uint8_t *keys[] = {other_secret, NULL};
     for (uint32_t i = 0; i < 2; i++) {
         cm_store *store = crashed_store(keys[i]);
-        cm_match_handle match;
-        cr_assert_eq(cm_store_resume(store, RECORDING_ID, 30, &match), CAROM_ERROR_STATE);
-        cr_assert_not_null(strstr(cm_store_begin_error(store), "another key"));
+        expect_left(crashed_path, store, 30, "another key");
         cr_assert_eq(cm_store_cut(store, RECORDING_ID), CAROM_ERROR_STATE);
         cm_store_destroy(store);
     }
@@ -244,15 +271,61 @@ Test(live_match, one_of_another_engine_is_ended_as_cut)
     cr_assert_eq(file_size(crashed_path, "-wal"), 0);
 }
 
-// A row changed while nobody ran: the server that goes on would sign it with all before it.
-Test(live_match, one_that_was_changed_is_refused)
+// A row changed while nobody ran: the server that goes on would sign it with all before it. What
+// does not change the game is found by the chain alone, before anything is written.
+Test(live_match, one_that_was_changed_is_left_before_the_first_commit)
 {
-    cm_live_match *live;
-    cm_match_error error;
+    static const char *const edits[] = {
+        "UPDATE events SET client_id = '7' WHERE number = 1",
+        "UPDATE last SET chain = zeroblob(32)",
+    };
+    for (uint32_t i = 0; i < 4; i++) {
+        threaded = i % 2 == 1;
+        record_live();
+        recording_edit(crashed_path, edits[i / 2], false);
+        cm_live_match_free(read_crashed());
+        cm_store *store = crashed_store(NULL);
+        expect_left(crashed_path, store, 30, "changed since it was recorded");
+        cm_store_destroy(store);
+        recording_teardown();
+        recording_setup();
+    }
+    threaded = false;
     record_live();
-    recording_edit(crashed_path, "UPDATE events SET client_id = '7' WHERE number = 1", false);
-    cr_assert_eq(cm_live_match_read(crashed_path, NULL, &live, &error), CAROM_ERROR_CORRUPT);
-    cr_assert_null(live);
+    cm_store *store = crashed_store(NULL);
+    expect_left(crashed_path, store, 29, "it stands at tick 30");
+    cm_store_destroy(store);
+}
+
+// The store's thread writes another match while a thread of its own proves this one.
+Test(live_match, is_proved_by_a_thread_while_it_and_others_play)
+{
+    recording run = {.players = 2}, other;
+    cm_match_status status;
+    cm_rng_seed(&run.rng, 1);
+    threaded = true;
+    record_live();
+    cm_live_match *live = read_crashed();
+    cm_store *store = crashed_store(NULL);
+    recording resumed = go_on(store, live, &run);
+    recording_begin_as(&other, store, RECORDING_ID + 1, 2, 5);
+    recording_play(&resumed, 20);
+    recording_play(&other, 20);
+    cm_store_flush(store);
+    const recording *both[] = {&resumed, &other};
+    for (uint32_t i = 0; i < 2; i++) {
+        cm_store_status(store, both[i]->match, &status);
+        cr_assert(status.durable && !status.left, "%s", status.error);
+        cr_assert_eq(status.committed_tick, i == 0 ? 50 : 20);
+        cr_assert_eq(status.queued_bytes, 0);
+        cm_store_end(store, both[i]->match, CM_MATCH_ENDED);
+    }
+    cm_store_destroy(store);
+    verify(crashed_path, 50, 1, true);
+    cm_game_destroy(resumed.game);
+    cm_live_match_free(live);
+    recording_free(&other);
+    threaded = false;
 }
 
 // The seam is part of the chain: it cannot be taken out, nor put where none was.
