@@ -6,6 +6,7 @@
 // or another rounding mode, changes nothing.
 //
 // Typical: 4 to 16 players of 64, a module state of 1 KiB, a world of 400 bodies.
+#include "shared/game/by_malloc.h"
 #include "shared/game/game_state.h"
 
 #include <stdio.h>
@@ -18,18 +19,6 @@
 
 #define WORLD_ALIGNMENT 64u
 #define HITS_MAX        256u // that a module is told of in a tick, the first of them
-
-static void *malloc_allocate(void *context, size_t size)
-{
-    (void)context;
-    return malloc(size);
-}
-
-static void malloc_release(void *context, void *memory)
-{
-    (void)context;
-    free(memory);
-}
 
 // Game, module state, messages and world are one block, so that there is one thing to fail.
 static size_t align_up(size_t size)
@@ -142,8 +131,7 @@ static carom_result create(const cm_scene *scene, const carom_module *module, ui
                            const carom_allocator *allocator, bool starts, carom_game **out,
                            char *text, size_t size)
 {
-    static const carom_allocator by_malloc = {NULL, malloc_allocate, malloc_release};
-    const carom_allocator *memory = allocator != NULL ? allocator : &by_malloc;
+    const carom_allocator *memory = allocator != NULL ? allocator : &cm_by_malloc;
     *out = NULL;
     if (!carom_module_is_sound(module, NULL)) {
         return CAROM_ERROR_ARGUMENT;

@@ -7,6 +7,7 @@
 
 #include "carom/volume.h"
 #include "server/tools/eval/eval.h"
+#include "shared/game/by_malloc.h"
 
 #define LARGE       1.0e15
 #define FAR         1.0e7
@@ -47,18 +48,6 @@ typedef struct piece {
     carom_hull *hull;
     carom_dvec3 vertices[CAROM_HULL_VERTICES_MAX];
 } piece;
-
-static void *allocate(void *context, size_t size)
-{
-    (void)context;
-    return malloc(size);
-}
-
-static void release(void *context, void *memory)
-{
-    (void)context;
-    free(memory);
-}
 
 static double length_of(carom_dvec3 v)
 {
@@ -109,8 +98,7 @@ static void read_hull(cm_eval *eval, const json_t *shape, piece *p)
         cm_eval_leave(eval);
     }
     if (!cm_eval_failed(eval)) {
-        const carom_allocator heap = {NULL, allocate, release};
-        if (carom_hull_create(points, count, &heap, &p->hull) != CAROM_OK) {
+        if (carom_hull_create(points, count, &cm_by_malloc, &p->hull) != CAROM_OK) {
             cm_eval_fail(eval, NULL, "%s, expected points that span a hull",
                          carom_hull_refusal(points, count));
         }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared/game/by_malloc.h"
 #include "shared/base/vec.h"
 #include "shared/scene/scene_json.h"
 
@@ -18,20 +19,6 @@ static const char scene_text[] =
     "{\"carom\": 1, \"name\": \"small\", \"module\": \"sandbox\", \"gravity\": [0, 0, 0],"
     " \"bodies\": [{\"name\": \"ground\", \"type\": \"static\","
     "   \"shapes\": [{\"plane\": {\"normal\": [0, 1, 0], \"offset\": -50}}]}]}";
-
-static void *allocate(void *context, size_t size)
-{
-    (void)context;
-    return malloc(size);
-}
-
-static void release(void *context, void *memory)
-{
-    (void)context;
-    free(memory);
-}
-
-static const carom_allocator memory = {NULL, allocate, release};
 
 typedef struct rig {
     cm_scene *scene;
@@ -55,7 +42,7 @@ static void open_rig(rig *r)
     cr_assert_eq(cm_scene_from_json(scene_text, strlen(scene_text), &r->scene, &error), CAROM_OK,
                  "%s %s", error.path, error.message);
     cm_mirror *m = &r->mirror;
-    m->allocator = &memory;
+    m->allocator = &cm_by_malloc;
     m->scene = r->scene;
     m->module = cm_module_find("sandbox");
     cr_assert_eq(cm_game_create(r->scene, m->module, 7, NULL, &m->game), CAROM_OK);
@@ -78,8 +65,8 @@ static void open_rig(rig *r)
     m->newest_tick = 100;
     cr_assert_eq(cm_view_config_make(cm_vec(-64, -64, -64), cm_vec(64, 64, 64), STEP, &m->config),
                  CAROM_OK);
-    cr_assert(cm_interp_init(&r->interp, &memory, m->slots));
-    r->p = cm_predictor_create(&memory, m, &r->interp, &r->log, 10.0f);
+    cr_assert(cm_interp_init(&r->interp, &cm_by_malloc, m->slots));
+    r->p = cm_predictor_create(&cm_by_malloc, m, &r->interp, &r->log, 10.0f);
     cr_assert_not_null(r->p);
     cm_predictor_refill(r->p, 1.0, 8.0);
     r->p->news = true;

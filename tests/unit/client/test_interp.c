@@ -4,20 +4,8 @@
 #include <stdlib.h>
 
 #include "client-sdk/src/interp.h"
+#include "shared/game/by_malloc.h"
 
-static void *allocate(void *context, size_t size)
-{
-    (void)context;
-    return malloc(size);
-}
-
-static void release(void *context, void *memory)
-{
-    (void)context;
-    free(memory);
-}
-
-static const carom_allocator memory = {NULL, allocate, release};
 static const carom_body_id body = {2, 1};
 
 static void add(cm_interp *interp, uint32_t tick, float x, bool at_rest)
@@ -36,7 +24,7 @@ static float at(const cm_interp *interp, double tick)
 Test(client_interp, between_values_in_any_order)
 {
     cm_interp interp;
-    cr_assert(cm_interp_init(&interp, &memory, 4));
+    cr_assert(cm_interp_init(&interp, &cm_by_malloc, 4));
     carom_client_pose pose;
     cr_assert_not(cm_interp_pose(&interp, body, 5.0, 60.0, &pose));
     add(&interp, 10, 0.0f, false);
@@ -54,7 +42,7 @@ Test(client_interp, between_values_in_any_order)
 Test(client_interp, a_body_at_rest_stays_until_one_view_before_it_moved)
 {
     cm_interp interp;
-    cr_assert(cm_interp_init(&interp, &memory, 4));
+    cr_assert(cm_interp_init(&interp, &cm_by_malloc, 4));
     add(&interp, 10, 1.0f, true);
     add(&interp, 100, 3.0f, false);
     cr_assert_float_eq(at(&interp, 50.0), 1.0f, 1.0e-6f);
@@ -66,7 +54,7 @@ Test(client_interp, a_body_at_rest_stays_until_one_view_before_it_moved)
 Test(client_interp, another_body_in_the_slot_starts_anew)
 {
     cm_interp interp;
-    cr_assert(cm_interp_init(&interp, &memory, 4));
+    cr_assert(cm_interp_init(&interp, &cm_by_malloc, 4));
     for (uint32_t tick = 1; tick < 40; tick++) {
         add(&interp, tick, (float)tick, false);
     }

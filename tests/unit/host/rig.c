@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared/game/by_malloc.h"
 #include "shared/net/net.h"
 #include "shared/scene/scene_json.h"
 
@@ -46,22 +47,9 @@ void rig_input(uint8_t bytes[CAROM_INPUT_MAX], float x, float z, uint8_t buttons
     bytes[8] = buttons;
 }
 
-static void *rig_allocate(void *context, size_t size)
-{
-    (void)context;
-    return malloc(size);
-}
-
-static void rig_release(void *context, void *memory)
-{
-    (void)context;
-    free(memory);
-}
-
 cm_client_link *rig_dial(uint16_t port, const cm_token_pass *pass)
 {
-    static const carom_allocator allocator = {NULL, rig_allocate, rig_release};
-    cm_client_link_def def = {.allocator = &allocator,
+    cm_client_link_def def = {.allocator = &cm_by_malloc,
                               .pass = pass,
                               .host = "127.0.0.1",
                               .port = port,

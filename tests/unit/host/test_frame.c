@@ -11,6 +11,7 @@
 #include "client-sdk/src/mirror.h"
 #include "server/host/frame.h"
 #include "server/host/worker.h"
+#include "shared/game/by_malloc.h"
 #include "shared/net/net.h"
 #include "shared/sim/inspect.h"
 #include "shared/wire/control.h"
@@ -84,20 +85,6 @@ static const carom_module changer = {.abi = CAROM_MODULE_ABI,
                                      .input_size = 1,
                                      .tick = changer_tick};
 
-static void *allocate(void *context, size_t size)
-{
-    (void)context;
-    return malloc(size);
-}
-
-static void release(void *context, void *memory)
-{
-    (void)context;
-    free(memory);
-}
-
-static const carom_allocator by_malloc = {NULL, allocate, release};
-
 typedef struct listener {
     cm_client_link *link;
     cm_mirror *mirror;
@@ -111,7 +98,7 @@ static void take(listener *l, const cm_link_event *event)
     cm_control *control = NULL;
     cr_assert_eq(cm_control_decode(event->bytes, event->size, false, NULL, &control), CAROM_OK);
     if (control->type == CM_CONTROL_WELCOME) {
-        cr_assert_eq(cm_mirror_create(&by_malloc, control, &changer, &l->mirror),
+        cr_assert_eq(cm_mirror_create(&cm_by_malloc, control, &changer, &l->mirror),
                      CAROM_REASON_NONE);
     } else if (control->type == CM_CONTROL_WORLD_CHANGE) {
         cr_assert(cm_mirror_change(l->mirror, control));

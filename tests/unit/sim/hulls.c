@@ -1,26 +1,15 @@
 // See hulls.h.
+#include "shared/game/by_malloc.h"
 #include "tests/unit/sim/hulls.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void *allocate(void *context, size_t size)
-{
-    (void)context;
-    return malloc(size);
-}
-
-static void release(void *context, void *memory)
-{
-    (void)context;
-    free(memory);
-}
-
 void cm_hulls_open(cm_hulls *hulls)
 {
     memset(hulls, 0, sizeof *hulls);
-    hulls->allocator = (carom_allocator){NULL, allocate, release};
+    hulls->allocator = cm_by_malloc;
 }
 
 void cm_hulls_close(cm_hulls *hulls)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "carom/check.h"
+#include "shared/game/by_malloc.h"
 #include "shared/base/vec.h"
 
 typedef struct list {
@@ -20,18 +21,6 @@ static void add(void *context, const carom_error *finding)
     found->field = finding->field;
     found->shape = finding->shape;
     cr_expect_neq(finding->expected[0], '\0', "%s", finding->field);
-}
-
-static void *take(void *context, size_t size)
-{
-    (void)context;
-    return malloc(size);
-}
-
-static void give(void *context, void *memory)
-{
-    (void)context;
-    free(memory);
 }
 
 static carom_world_def world_of(carom_solver_type solver)
@@ -169,8 +158,7 @@ Test(check, points_that_are_no_corners_of_their_hull)
     points[8] = cm_vec(0.5f, 0.0f, 0.0f);
     points[9] = cm_vec(0.5f, 0.5f, 1.0f);
     carom_hull *hull = NULL;
-    const carom_allocator allocator = {NULL, take, give};
-    cr_assert_eq(carom_hull_create(points, 10, &allocator, &hull), CAROM_OK);
+    cr_assert_eq(carom_hull_create(points, 10, &cm_by_malloc, &hull), CAROM_OK);
     cr_expect_eq(carom_hull_stray(hull, points, 8), 8u); // none
     cr_expect_eq(carom_hull_stray(hull, points, 10), 9u);
     carom_hull_destroy(hull);
