@@ -79,21 +79,14 @@ check $? "README names the libraries"
     "$dir/five_r"
 check $? "README's example with README's libraries"
 
-# The games: each folder as a stranger copies it has the Makefile that `carom module new` writes, builds
-# against what is installed, and is sound; its bots play on loopback until something has happened (a goal,
+# The games: each folder as a stranger copies it builds against what is installed, and is sound; its bots play on loopback until something has happened (a goal,
 # a lap), and the recording verifies. They play while the rest is tested: see the end.
 carom=$root/bin/carom
 games=
-mkdir "$dir/new"
 for game in "$root"/share/carom/examples/*/; do
     game=$(basename "$game")
     games="$games $game"
     cp -R "$root/share/carom/examples/$game" "$dir/$game"
-    "$carom" module new "$game" --dir "$dir/new" >/dev/null
-    for file in Makefile CMakeLists.txt match.sh; do
-        cmp "$dir/new/$game/$file" "$dir/$game/$file" >"$dir/log.txt" 2>&1
-        check $? "$game: $file is the template's: $(cat "$dir/log.txt")"
-    done
     make -s -C "$dir/$game" CC="$cc" CAROM="$carom" CFLAGS="-O2 -Wall -Wextra -Werror" all client test >"$dir/log.txt" 2>&1
     check $? "$game: make all client test: $(tail -3 "$dir/log.txt")"
     grep -q '"result": "sound", "ticks": 600, "made_again": 1200' "$dir/log.txt"

@@ -296,6 +296,18 @@ def check_attacks(text, tests, problems):
             problems.append(f"{ATTACKS}: attacks: there is no Test({suite}, {name})")
 
 
+GAMES = "client-sdk/examples"
+TEMPLATE = "server/tools/module/template"
+OF_TEMPLATE = ("Makefile", "CMakeLists.txt", "match.sh")
+
+
+def check_game(name, read, problems):
+    """A game is a folder to copy: what builds and plays it is what `carom module new` writes."""
+    for file in OF_TEMPLATE:
+        if read(f"{GAMES}/{name}/{file}") != read(f"{TEMPLATE}/{file}.in").replace("@NAME@", name):
+            problems.append(f"{GAMES}/{name}/{file}: game: is not {TEMPLATE}/{file}.in with its name in it")
+
+
 def check_format(paths, problems):
     tool = shutil.which("clang-format") or shutil.which("clang-format-14")
     if tool is None:
@@ -398,6 +410,12 @@ def self_test():
     if len(problems) != 1:
         print("tidy: self-test: the table of attacks is not held against the tests")
         bad += 1
+    for text, count in (("of ball", 0), ("of race", 3)):
+        problems = []
+        check_game("ball", lambda path: "of @NAME@" if path.endswith(".in") else text, problems)
+        if len(problems) != count:
+            print("tidy: self-test: a game is not held against the template")
+            bad += 1
     for path, text in SOUND:
         problems, _ = check_all([path], lambda _: text, with_format=False)
         if problems:
@@ -426,6 +444,9 @@ def main():
         if path.startswith("tests/unit/"):
             with open(path, encoding="utf-8") as file:
                 tests.update(re.findall(r"^Test\((\w+), (\w+)", file.read(), re.M))
+    for name in sorted(os.listdir(GAMES)):
+        if os.path.exists(f"{GAMES}/{name}/module.c"):
+            check_game(name, lambda p: open(p, encoding="utf-8").read(), problems)
     with open(ATTACKS, encoding="utf-8") as table:
         check_attacks(table.read(), tests, problems)
     with open("README.md", encoding="utf-8") as readme:

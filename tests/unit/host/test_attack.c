@@ -318,7 +318,7 @@ Test(attack, a_burst_is_taken_in_turns)
     cm_worker_stats stats = stats_of(&p);
     cr_assert_geq(stats.turn_datagrams_max, 1024, "it came at once");
     cr_assert_leq(stats.turn_datagrams_max, TURN_MAX);
-    cr_assert_leq(stats.turn_steps_max, 32 * TURN_MAX);
+    cr_assert_lt(stats.turn_steps_max, 100, "what the door refuses walks no list of ENet (36)");
     cr_assert_eq(refused_by_door(&p) - before, BURST);
     cr_assert_eq(stats.ticks_behind, behind, "no tick was late");
     assert_all_play(&p);
