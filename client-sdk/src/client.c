@@ -9,6 +9,7 @@
 // there. A callback may call anything but carom_client_destroy.
 #include "client-sdk/src/state.h"
 
+#include "shared/game/by_malloc.h"
 #include "shared/wire/control_text.h"
 
 #include <stdarg.h>
@@ -22,18 +23,6 @@
 #define JOIN_FACTOR        3u     // of the time to connect: a welcome is large, paths lose
 #define TIMEOUT_MS         15000u // nothing heard while playing
 #define UNSTABLE_MS        500u   // the same: then it tries to come back
-
-static void *malloc_allocate(void *context, size_t size)
-{
-    (void)context;
-    return malloc(size);
-}
-
-static void malloc_release(void *context, void *memory)
-{
-    (void)context;
-    free(memory);
-}
 
 carom_client_def carom_default_client_def(void)
 {
@@ -124,11 +113,7 @@ carom_result carom_client_create(const carom_client_def *def, carom_client **out
     if (result != CAROM_OK) {
         return result;
     }
-    carom_allocator allocator = def->allocator;
-    if (allocator.allocate == NULL) {
-        allocator.allocate = malloc_allocate;
-        allocator.release = malloc_release;
-    }
+    carom_allocator allocator = def->allocator.allocate != NULL ? def->allocator : cm_by_malloc;
     carom_client *client = allocator.allocate(allocator.context, sizeof *client);
     if (client == NULL) {
         return CAROM_ERROR_MEMORY;

@@ -1,9 +1,5 @@
-// Ticking a game: events, held inputs, the module, the world, contacts.
-//
-// The order is fixed, because a recording is replayed through it: events as given, inputs in order
-// of player slots, module tick, world step, contact callbacks in order of shape ids. The module
-// runs in the simulation's floating-point environment, so that a process with denormals turned off,
-// or another rounding mode, changes nothing.
+// Making a game of a scene and a module, and what its host asks of it. game_tick.c ticks it,
+// game_calls.c is what its module may call.
 //
 // Typical: 4 to 16 players of 64, a module state of 1 KiB, a world of 400 bodies.
 #include "shared/game/by_malloc.h"
@@ -18,7 +14,6 @@
 #include "shared/base/hash.h"
 
 #define WORLD_ALIGNMENT 64u
-#define HITS_MAX        256u // that a module is told of in a tick, the first of them
 
 // Game, module state, messages and world are one block, so that there is one thing to fail.
 static size_t align_up(size_t size)
@@ -72,20 +67,13 @@ void cm_game_watch(carom_game *game, volatile uint32_t *mark, uint32_t tag)
     game->tag = tag;
 }
 
-static inline void mark(const carom_game *game, cm_game_callback callback)
-{
-    if (game->mark != NULL) {
-        *game->mark = callback != CM_CALLBACK_NONE ? game->tag | (uint32_t)callback : 0;
-    }
-}
-
 static void start_rows(void *context, const carom_world *world)
 {
     const carom_game *game = context;
     if (game->module->start_step != NULL) {
-        mark(game, CM_CALLBACK_START_STEP);
+        cm_game_mark(game, CM_CALLBACK_START_STEP);
         game->module->start_step(game, world);
-        mark(game, CM_CALLBACK_NONE);
+        cm_game_mark(game, CM_CALLBACK_NONE);
     }
 }
 
@@ -93,9 +81,9 @@ static uint32_t give_forces(void *context, const carom_world *world, carom_force
                             uint32_t capacity)
 {
     const carom_game *game = context;
-    mark(game, CM_CALLBACK_FORCES);
+    cm_game_mark(game, CM_CALLBACK_FORCES);
     uint32_t count = game->module->forces(game, world, forces, capacity);
-    mark(game, CM_CALLBACK_NONE);
+    cm_game_mark(game, CM_CALLBACK_NONE);
     return count;
 }
 
@@ -103,9 +91,9 @@ static uint32_t give_rows(void *context, const carom_world *world, carom_row *ro
                           uint32_t capacity)
 {
     const carom_game *game = context;
-    mark(game, CM_CALLBACK_ROWS);
+    cm_game_mark(game, CM_CALLBACK_ROWS);
     uint32_t count = game->module->rows(game, world, rows, capacity);
-    mark(game, CM_CALLBACK_NONE);
+    cm_game_mark(game, CM_CALLBACK_NONE);
     return count;
 }
 
@@ -216,305 +204,14 @@ void cm_game_destroy(carom_game *game)
     }
 }
 
-static bool is_present(const carom_game *game, uint32_t player)
+uint64_t cm_game_seed(const carom_game *game)
 {
-    return player < CAROM_PLAYERS_MAX && (game->present >> player & 1u) != 0;
-}
-
-static void apply_event(carom_game *game, const cm_game_event *event)
-{
-    const carom_module *module = game->module;
-    uint32_t player = event->player;
-    // Where nothing was sent there is nothing to point at, be the event live or out of a record.
-    const uint8_t *bytes = event->size > 0 ? event->bytes : NULL;
-    switch (event->type) {
-    case CM_EVENT_JOIN:
-        if (player < CAROM_PLAYERS_MAX && !is_present(game, player)) {
-            game->present |= UINT64_C(1) << player; // holds zeros, as every slot that is free
-            if (module->join != NULL) {
-                mark(game, CM_CALLBACK_JOIN);
-                module->join(game, player, bytes, event->size);
-            }
-        }
-        break;
-    case CM_EVENT_LEAVE:
-        if (is_present(game, player)) {
-            if (module->leave != NULL) {
-                mark(game, CM_CALLBACK_LEAVE);
-                module->leave(game, player);
-            }
-            cm_pointer_put(game->world, cm_game_pointer(game, player), NULL);
-            game->present &= ~(UINT64_C(1) << player);
-            memset(game->held[player], 0, CAROM_INPUT_MAX);
-        }
-        break;
-    case CM_EVENT_MESSAGE:
-        if (is_present(game, player) && module->message != NULL) {
-            mark(game, CM_CALLBACK_MESSAGE);
-            module->message(game, player, bytes, event->size);
-        }
-        break;
-    case CM_EVENT_END:
-        if (module->end != NULL) {
-            mark(game, CM_CALLBACK_END);
-            module->end(game);
-        }
-        break;
-    default:
-        break; // an unknown event of a hostile file does nothing
-    }
-    mark(game, CM_CALLBACK_NONE);
-}
-
-static void hold_inputs(carom_game *game, const cm_tick_input *input)
-{
-    for (uint32_t i = 0; i < input->input_count; i++) {
-        const carom_player_input *in = &input->inputs[i];
-        if (is_present(game, in->player)) {
-            // Bytes beyond the input would be state that nobody meant.
-            memcpy(game->held[in->player], in->bytes, cm_game_input_size(game));
-        }
-    }
-}
-
-// The held poses, of each pointer whose player is there, in order of the bodies' slots.
-static void put_pointers(carom_game *game)
-{
-    for (uint32_t slot = 0; slot < carom_world_body_slots(game->world); slot++) {
-        carom_body_id body = carom_world_body_at(game->world, slot);
-        uint32_t player = carom_body_pointer(game->world, body);
-        if (!is_present(game, player)) {
-            continue;
-        }
-        carom_pointer_pose pose;
-        cm_pointer_reason reason = cm_pointer_read(game->held[player], &pose);
-        if (reason == CM_POINTER_OK) {
-            cm_pointer_put(game->world, body, &pose);
-        } else {
-            game->poses_refused += reason != CM_POINTER_NONE;
-        }
-    }
-}
-
-static void run_module_tick(carom_game *game)
-{
-    carom_player_input inputs[CAROM_PLAYERS_MAX];
-    uint32_t count = 0;
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
-        if (is_present(game, player)) {
-            inputs[count].player = player;
-            memset(inputs[count].bytes, 0, CAROM_INPUT_MAX);
-            memcpy(inputs[count].bytes, game->held[player] + game->prefix_bytes,
-                   CAROM_INPUT_MAX - game->prefix_bytes);
-            count++;
-        }
-    }
-    mark(game, CM_CALLBACK_TICK);
-    game->module->tick(game, inputs, count);
-    mark(game, CM_CALLBACK_NONE);
-}
-
-static void run_contacts(carom_game *game)
-{
-    uint32_t count;
-    const carom_contact_event *events = carom_world_contact_events(game->world, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        // A copy: the callback may change the world, which ends the events' life.
-        carom_contact_event event = events[i];
-        mark(game, CM_CALLBACK_CONTACT);
-        game->module->contact(game, &event);
-    }
-    mark(game, CM_CALLBACK_NONE);
-}
-
-// Taken before any callback ran: those may change the world, which ends the events' life.
-static uint32_t take_hits(carom_game *game, carom_hit_event hits[HITS_MAX])
-{
-    uint32_t count;
-    const carom_hit_event *events = carom_world_hit_events(game->world, &count);
-    count = count < HITS_MAX ? count : HITS_MAX;
-    memcpy(hits, events, count * sizeof *hits);
-    return count;
-}
-
-static void run_hits(carom_game *game, const carom_hit_event *hits, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        mark(game, CM_CALLBACK_HIT);
-        game->module->hit(game, &hits[i]);
-    }
-    mark(game, CM_CALLBACK_NONE);
-}
-
-void cm_game_tick(carom_game *game, const cm_tick_input *input)
-{
-    cm_fpenv saved = cm_fpenv_enter();
-    game->message_count = game->event_count = 0;
-    game->closes = false;
-    game->ticking = 1;
-    // Until the step a module sees no events: those of the last tick are gone after a restore.
-    carom_world_clear_events(game->world);
-    for (uint32_t i = 0; i < input->event_count; i++) {
-        apply_event(game, &input->events[i]);
-    }
-    hold_inputs(game, input);
-    if (game->pointer_bytes > 0) {
-        put_pointers(game);
-    }
-    if (game->module->tick != NULL) {
-        run_module_tick(game);
-    }
-    carom_world_step(game->world);
-    game->ticking = 0;
-    game->stepped = 1;
-    carom_hit_event hits[HITS_MAX];
-    uint32_t hit_count = game->module->hit != NULL ? take_hits(game, hits) : 0;
-    if (game->module->contact != NULL) {
-        run_contacts(game);
-    }
-    run_hits(game, hits, hit_count);
-    game->stepped = 0;
-    cm_past_note(&game->past, game->world);
-    cm_game_refresh_public(game);
-    cm_fpenv_leave(saved);
-}
-
-carom_world *carom_game_world(const carom_game *game)
-{
-    return game->world;
-}
-
-void *carom_game_state(const carom_game *game)
-{
-    return game->module_state;
-}
-
-uint64_t carom_game_tick(const carom_game *game)
-{
-    return carom_world_tick(game->world);
-}
-
-uint64_t carom_game_random(carom_game *game)
-{
-    return carom_world_random(game->world);
-}
-
-uint64_t carom_game_random_at(const carom_game *game, uint64_t key)
-{
-    cm_hash hash = cm_hash_begin(game->seed);
-    cm_hash_u64(&hash, carom_game_tick(game));
-    cm_hash_u64(&hash, key);
-    return cm_hash_end(&hash);
-}
-
-// The scene's body that this id is of, or CM_SCENE_NO_BODY: bodies of the scene are the first of
-// their slots.
-static uint32_t scene_body(const carom_game *game, carom_body_id body)
-{
-    bool placed = body.generation == 1 && body.index < cm_scene_body_count(game->scene) &&
-                  carom_body_is_valid(game->world, body);
-    return placed ? body.index : CM_SCENE_NO_BODY;
-}
-
-const char *carom_game_body_name(const carom_game *game, carom_body_id body)
-{
-    return cm_scene_body_name(game->scene, scene_body(game, body));
-}
-
-bool carom_game_body_has_tag(const carom_game *game, carom_body_id body, const char *tag)
-{
-    return cm_scene_body_has_tag(game->scene, scene_body(game, body), tag);
-}
-
-carom_body_id carom_game_find_body(const carom_game *game, const char *name)
-{
-    carom_body_id body = {cm_scene_find_body(game->scene, name), 1};
-    return scene_body(game, body) != CM_SCENE_NO_BODY ? body : (carom_body_id){0, 0};
-}
-
-carom_result carom_game_spawn(carom_game *game, const char *prefab, carom_vec3 position,
-                              carom_quat orientation, carom_body_id *body)
-{
-    uint32_t index = cm_scene_find_prefab(game->scene, prefab);
-    carom_body_def def;
-    const carom_shape_def *shapes;
-    if (index == CM_SCENE_NO_BODY) {
-        return CAROM_ERROR_NOT_FOUND;
-    }
-    uint32_t count = cm_scene_prefab(game->scene, index, &def, &shapes);
-    def.position = position;
-    def.orientation = orientation;
-    return carom_body_create(game->world, &def, shapes, count, body);
-}
-
-uint32_t carom_game_find_material(const carom_game *game, const char *name)
-{
-    return cm_scene_find_material(game->scene, name);
-}
-
-void carom_game_close(carom_game *game)
-{
-    game->closes = true;
+    return game->seed;
 }
 
 bool cm_game_closes(const carom_game *game)
 {
     return game->closes;
-}
-
-carom_result carom_game_send(carom_game *game, uint32_t player, const void *bytes, uint32_t size)
-{
-    if (player >= CAROM_PLAYERS_MAX || size > CAROM_MESSAGE_MAX) {
-        return CAROM_ERROR_ARGUMENT;
-    }
-    if (game->message_count == CM_GAME_MESSAGES_MAX) {
-        game->messages_dropped++;
-        return CAROM_ERROR_FULL;
-    }
-    cm_game_message *message = &game->messages[game->message_count++];
-    message->player = player;
-    message->size = size;
-    if (size > 0) {
-        memcpy(message->bytes, bytes, size);
-    }
-    return CAROM_OK;
-}
-
-carom_result carom_game_send_all(carom_game *game, const void *bytes, uint32_t size)
-{
-    carom_result result = CAROM_OK;
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
-        carom_result sent =
-            is_present(game, player) ? carom_game_send(game, player, bytes, size) : CAROM_OK;
-        result = result == CAROM_OK ? sent : result;
-    }
-    return result;
-}
-
-carom_result carom_game_emit(carom_game *game, const carom_event *event)
-{
-    if (event == NULL || event->size > CAROM_EVENT_BYTES_MAX) {
-        return CAROM_ERROR_ARGUMENT;
-    }
-    carom_event own = *event;
-    own.tick = carom_world_tick(game->world) + game->ticking;
-    memset(own.bytes + own.size, 0, sizeof own.bytes - own.size);
-    for (uint32_t i = 0; i < game->event_count; i++) {
-        if (carom_event_is_same(&game->events[i], &own)) {
-            return CAROM_ERROR_STATE;
-        }
-    }
-    if (game->event_count == CAROM_EVENTS_MAX) {
-        game->events_dropped++;
-        return CAROM_ERROR_FULL;
-    }
-    game->events[game->event_count++] = own;
-    return CAROM_OK;
-}
-
-uint64_t cm_game_seed(const carom_game *game)
-{
-    return game->seed;
 }
 
 bool cm_game_may_join(const carom_game *game, const uint8_t *user_data, uint32_t size)
@@ -523,9 +220,9 @@ bool cm_game_may_join(const carom_game *game, const uint8_t *user_data, uint32_t
         return true;
     }
     cm_fpenv saved = cm_fpenv_enter();
-    mark(game, CM_CALLBACK_MAY_JOIN);
+    cm_game_mark(game, CM_CALLBACK_MAY_JOIN);
     bool may = game->module->may_join(game, size > 0 ? user_data : NULL, size);
-    mark(game, CM_CALLBACK_NONE);
+    cm_game_mark(game, CM_CALLBACK_NONE);
     cm_fpenv_leave(saved);
     return may;
 }
@@ -537,16 +234,16 @@ const carom_module *cm_game_module(const carom_game *game)
 
 bool cm_game_player_present(const carom_game *game, uint32_t player)
 {
-    return is_present(game, player);
+    return player < CAROM_PLAYERS_MAX && (game->present >> player & 1u) != 0;
 }
 
 carom_body_id cm_game_player_body(const carom_game *game, uint32_t player)
 {
     carom_body_id body = {0, 0};
-    if (game->module->player_body != NULL && is_present(game, player)) {
-        mark(game, CM_CALLBACK_PLAYER_BODY);
+    if (game->module->player_body != NULL && cm_game_player_present(game, player)) {
+        cm_game_mark(game, CM_CALLBACK_PLAYER_BODY);
         body = game->module->player_body(game, player);
-        mark(game, CM_CALLBACK_NONE);
+        cm_game_mark(game, CM_CALLBACK_NONE);
     }
     return carom_body_id_is_null(body) ? cm_game_pointer(game, player) : body;
 }
@@ -554,7 +251,7 @@ carom_body_id cm_game_player_body(const carom_game *game, uint32_t player)
 carom_body_id cm_game_pointer(const carom_game *game, uint32_t player)
 {
     carom_body_id none = {0, 0};
-    return game->pointer_bytes > 0 && is_present(game, player)
+    return game->pointer_bytes > 0 && cm_game_player_present(game, player)
                ? cm_pointer_body(game->world, player)
                : none;
 }
@@ -585,9 +282,9 @@ cm_input_check cm_game_check_input(const carom_game *game, const uint8_t *bytes,
         return CM_INPUT_POSE_REFUSED;
     }
     memcpy(rest, bytes + game->prefix_bytes, CAROM_INPUT_MAX - game->prefix_bytes);
-    mark(game, CM_CALLBACK_CHECK_INPUT);
+    cm_game_mark(game, CM_CALLBACK_CHECK_INPUT);
     bool good = game->module->check_input == NULL || game->module->check_input(rest);
-    mark(game, CM_CALLBACK_NONE);
+    cm_game_mark(game, CM_CALLBACK_NONE);
     return good ? CM_INPUT_GOOD : CM_INPUT_MODULE_REFUSED;
 }
 

@@ -1,4 +1,5 @@
-// Inside of a game: shared by game_host.c (ticks) and game_image.c (save, hash, encode). Private to
+// Inside of a game: shared by game_host.c (making), game_tick.c, game_calls.c (of the module) and
+// game_image.c (save, hash, encode). Private to
 // shared/game.
 #ifndef CM_GAME_GAME_STATE_H
 #define CM_GAME_GAME_STATE_H
@@ -40,6 +41,14 @@ _Static_assert(CAROM_PLAYERS_MAX == 64, "present is one 64-bit word");
 static inline uint32_t cm_game_state_words(const carom_game *game)
 {
     return game->module->state_size / 4u;
+}
+
+// Around each call of the module (cm_game_watch).
+static inline void cm_game_mark(const carom_game *game, cm_game_callback callback)
+{
+    if (game->mark != NULL) {
+        *game->mark = callback != CM_CALLBACK_NONE ? game->tag | (uint32_t)callback : 0;
+    }
 }
 
 void cm_game_refresh_public(carom_game *game);

@@ -25,7 +25,7 @@ import shutil
 import subprocess
 import sys
 
-FILE_MAX = 800
+FILE_MAX = 750
 FUNCTION_LONG = 70
 FUNCTION_MAX = 120
 FUNCTION_LONG_SHARE = 0.03
