@@ -2,8 +2,9 @@
 // two edges.
 //
 // Works in a's axes, from a's position, so that precision does not fall far from the origin. Faces
-// are preferred to edges by a tolerance, and the more the deeper the overlap (clipping: I.
-// Sutherland, G. Hodgman, 1974).
+// are preferred to edges by a tolerance, and the more the deeper the overlap and the faster the
+// boxes turn (clipping: I. Sutherland, G. Hodgman, 1974). Typical of a pile that lands: edges that
+// touch at one point, faces 0.15 m deep in each other a tick later.
 //
 // Feature of a point, stable while the same features touch:
 //   BITS   MEANING
@@ -16,6 +17,10 @@
 #include "shared/sim/collide/narrow.h"
 
 #define MAX_CLIPPED 8u
+// Of the swing: how much further apart than a face an edge must be, and how far ahead of a face its
+// points are taken.
+#define SWING_OF_EDGES  0.15f
+#define SWING_OF_POINTS 0.5f
 
 typedef struct boxes {
     float r[3][3]; // r[i][j]: a's axis i . b's axis j
@@ -215,16 +220,17 @@ static void collide_edges(const boxes *x, const cm_place *pa, const cm_place *pb
 
 uint32_t cm_collide_boxes(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
                           const cm_place *place_b, const cm_box_choice *choice, float margin,
-                          cm_manifold *manifold)
+                          float swing, cm_manifold *manifold)
 {
     boxes x = boxes_of(a, place_a, b, place_b);
     manifold->point_count = 0;
     bool has_edge = choice->edge_a < 3;
-    if (has_edge && choice->edge_separation > cm_edge_bound(choice->separation)) {
+    float bound = cm_edge_bound(choice->separation) + SWING_OF_EDGES * swing;
+    if (has_edge && choice->edge_separation > bound) {
         collide_edges(&x, place_a, place_b, choice, manifold);
         return manifold->point_count;
     }
-    collide_faces(&x, place_a, place_b, choice->face, margin, manifold);
+    collide_faces(&x, place_a, place_b, choice->face, margin + SWING_OF_POINTS * swing, manifold);
     // Overlapping boxes always touch somewhere: where clipping left nothing, their edges do.
     if (manifold->point_count == 0 && has_edge && choice->separation <= 0.0f) {
         collide_edges(&x, place_a, place_b, choice, manifold);
@@ -243,5 +249,5 @@ uint32_t cm_collide_box_box(const cm_shape *a, const cm_place *place_a, const cm
         manifold->normal = cm_fixed_direction();
         return 0;
     }
-    return cm_collide_boxes(a, place_a, b, place_b, &choice, margin, manifold);
+    return cm_collide_boxes(a, place_a, b, place_b, &choice, margin, 0.0f, manifold);
 }

@@ -76,6 +76,22 @@ static inline float pair_margin(const collision *c, const cm_pair *pair)
     return cm_max(CM_SPECULATIVE_MARGIN, cm_min(motion, thickness));
 }
 
+// How far the corners of two boxes may turn in the tick, within the smaller one's thickness. A
+// solver that looks at bodies once for all of its substeps needs to know what comes with a turn;
+// one that keeps no manifolds wants what touches now.
+static inline float pair_swing(const collision *c, const cm_pair *pair)
+{
+    if (!c->now.manifolds) {
+        return 0.0f;
+    }
+    const cm_place *a = &c->scratch->places[pair->shape_a], *b = &c->scratch->places[pair->shape_b];
+    const cm_motion *motion_a = &c->motions[c->shapes[pair->shape_a].body];
+    const cm_motion *motion_b = &c->motions[c->shapes[pair->shape_b].body];
+    float swing = c->dt * (a->reach * cm_length(motion_a->angular_velocity) +
+                           b->reach * cm_length(motion_b->angular_velocity));
+    return cm_min(swing, cm_min(a->inner_radius, b->inner_radius));
+}
+
 // Anchors from the shapes' positions to the centres of mass.
 static void move_anchors(const cm_scratch *scratch, const cm_pair *pair, const cm_motion *motion_a,
                          const cm_motion *motion_b, cm_manifold *manifold)
@@ -223,9 +239,9 @@ static inline uint32_t collide_shapes(const collision *c, const cm_pair *pair, c
     if (!found->chosen) {
         return cm_collide_places(a, place_a, b, place_b, pair_margin(c, pair), manifold);
     }
-    return found->choice.apart
-               ? 0
-               : cm_collide_boxes(a, place_a, b, place_b, &found->choice, found->margin, manifold);
+    return found->choice.apart ? 0
+                               : cm_collide_boxes(a, place_a, b, place_b, &found->choice,
+                                                  found->margin, pair_swing(c, pair), manifold);
 }
 
 // One pair into row `to`: carried along, or found anew. False where there is no contact.

@@ -16,10 +16,11 @@ uint32_t cm_collide_capsule_box(const cm_shape *a, const cm_place *place_a, cons
                                 const cm_place *place_b, float margin, cm_manifold *manifold);
 uint32_t cm_collide_box_box(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
                             const cm_place *place_b, float margin, cm_manifold *manifold);
-// Two boxes that `choice` says are not apart (box_axes.h).
+// Two boxes that `choice` says are not apart (box_axes.h). `swing`: how far their corners may turn
+// before they are looked at again, m; 0: what counts is how they are now.
 uint32_t cm_collide_boxes(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
                           const cm_place *place_b, const cm_box_choice *choice, float margin,
-                          cm_manifold *manifold);
+                          float swing, cm_manifold *manifold);
 // Any shape but a plane, against the half-space below plane b.
 uint32_t cm_collide_plane(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
                           const cm_place *place_b, float margin, cm_manifold *manifold);

@@ -85,6 +85,21 @@ Test(bench_scenes, generator_makes_the_piles)
     }
 }
 
+// As cubes land on cubes, edges touch first and faces turn onto each other within a tick: what a
+// manifold of one point lets pass is 110 to 200 mm deep.
+Test(bench_scenes, a_collapse_keeps_cubes_apart)
+{
+    const cm_scene_run_options options = {.steps = 90, .from = 0, .runs = 1};
+    for (uint32_t seed = 0; seed < 6; seed++) {
+        const cm_scene_run_source pile = {
+            .pile_bodies = 300, .pile_row = 5, .pile_seed = CM_BENCH_SEED + seed};
+        cm_scene_run run;
+        cr_assert_eq(cm_scene_run_measure(&pile, &options, &run), CAROM_OK);
+        cr_expect_lt(run.worst_penetration, 0.09, "seed %u: %g", seed, run.worst_penetration);
+        cr_expect_gt(run.worst_penetration, 0.005, "seed %u: nothing fell", seed);
+    }
+}
+
 // A chain of the scene's links, as written, lies level at 20 m: the middle of link i, which hangs
 // 0.6 i + 0.3 m below the anchor, falls by so much.
 Test(bench_scenes, what_chains_can_lose)
