@@ -77,7 +77,7 @@ static void place_buckets(cm_soft *soft, const uint32_t count[CM_SOFT_BUCKETS],
 static void clear_group(cm_soft_group *g, uint32_t unused_body, bool fixed)
 {
     for (uint32_t k = 0; k < CM_SOFT_WIDE; k++) {
-        g->a[k] = g->b[k] = unused_body;
+        g->a[k] = g->b[k] = unused_body * CM_SOFT_ROW;
         g->row[k] = CM_NONE;
     }
     g->lanes = g->points = g->bounces = g->flipped = g->special = g->rolls = 0;
@@ -104,11 +104,16 @@ void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_sof
         count[bucket]++;
     }
     place_buckets(soft, count, start);
+    uint32_t bucket = 0;
     for (uint32_t i = 0; i < soft->ranges.end; i++) {
+        while (i >= start[bucket + 1]) {
+            bucket++;
+        }
         // Heads of groups lie far apart.
         __builtin_prefetch(&soft->groups[i + AHEAD].a, 1);
         __builtin_prefetch(&soft->groups[i + AHEAD].row, 1);
         clear_group(&soft->groups[i], soft->body_count, i >= soft->ranges.fixed_loose);
+        soft->groups[i].color = (bucket % HALF_BUCKETS + 1) / 2; // of few points and of many
     }
     for (uint32_t i = 0; i < contacts; i++) {
         const cm_soft_link *link = &soft->links[i];
@@ -117,8 +122,8 @@ void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_sof
         }
         uint32_t place = next[link->bucket]++, lane = place % CM_SOFT_WIDE;
         cm_soft_group *g = &soft->groups[start[link->bucket] + place / CM_SOFT_WIDE];
-        g->a[lane] = link->a;
-        g->b[lane] = link->b;
+        g->a[lane] = link->a * CM_SOFT_ROW;
+        g->b[lane] = link->b * CM_SOFT_ROW;
         g->row[lane] = i;
         g->lanes = lane + 1;
         g->flipped |= (uint32_t)link->flipped << lane;

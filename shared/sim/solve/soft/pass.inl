@@ -28,6 +28,13 @@
 #define LOAD_SPECIAL_VEC(member)     load_vec(e->member, at)
 #define STORE_SPECIAL(member, value) cm_lanes_store(e->member + at, value)
 
+// Whether lanes from `at` on are used. Loops by it are unrolled, since with eight lanes a place
+// that is no constant costs a fifth of a pass.
+static inline bool goes_on(const cm_soft_group *g, uint32_t at)
+{
+    return at < CM_SOFT_WIDE && at < g->lanes;
+}
+
 static inline cm_fvec load_vec(const cm_soft_wide *from, uint32_t at)
 {
     return (cm_fvec){cm_lanes_load(from[0] + at), cm_lanes_load(from[1] + at),
@@ -86,9 +93,9 @@ CM_WHOLE void load_frame(const cm_soft_group *g, const cm_soft_special *e, uint3
 
 CM_WHOLE void gather_speeds(const cm_soft *soft, const cm_soft_group *g, uint32_t at, speeds *s)
 {
-    const float *rows = (const float *)soft->bodies; // 16 floats a row
-    cm_lanes_gather(rows, 16, g->a + at, s->row_a);
-    cm_lanes_gather(rows, 16, g->b + at, s->row_b);
+    const float *rows = (const float *)soft->bodies;
+    cm_lanes_gather(rows, 1, g->a + at, s->row_a);
+    cm_lanes_gather(rows, 1, g->b + at, s->row_b);
     s->va = (cm_fvec){s->row_a[0], s->row_a[1], s->row_a[2]};
     s->wa = (cm_fvec){s->row_a[3], s->row_a[4], s->row_a[5]};
     s->vb = (cm_fvec){s->row_b[0], s->row_b[1], s->row_b[2]};
@@ -98,14 +105,14 @@ CM_WHOLE void gather_speeds(const cm_soft *soft, const cm_soft_group *g, uint32_
 // What cannot be pushed keeps its row: zero times an infinite impulse is no number.
 CM_WHOLE void scatter_speeds(cm_soft *soft, const cm_soft_group *g, uint32_t at, const speeds *s)
 {
-    float *rows = (float *)soft->bodies; // 16 floats a row
+    float *rows = (float *)soft->bodies;
     cm_f zero = cm_lanes_set(0.0f);
     cm_f b[8] = {s->vb.x, s->vb.y, s->vb.z, s->wb.x, s->wb.y, s->wb.z, zero, zero};
     if (!g->fixed) {
         cm_f a[8] = {s->va.x, s->va.y, s->va.z, s->wa.x, s->wa.y, s->wa.z, zero, zero};
-        cm_lanes_scatter(rows, 16, g->a + at, a);
+        cm_lanes_scatter(rows, 1, g->a + at, a);
     }
-    cm_lanes_scatter(rows, 16, g->b + at, b);
+    cm_lanes_scatter(rows, 1, g->b + at, b);
 }
 
 CM_WHOLE cm_fvec each(cm_fvec a, cm_fvec b)
@@ -294,8 +301,13 @@ CM_WHOLE void load_inertias(const cm_soft *soft, cm_soft_group *g, uint32_t at, 
 {
     const float *rows = &soft->inertias[0].inverse_mass;
     cm_f a[8], b[8];
-    cm_lanes_gather(rows, 8, g->a + at, a);
-    cm_lanes_gather(rows, 8, g->b + at, b);
+    uint32_t row_a[CM_LANES], row_b[CM_LANES];
+    for (uint32_t i = 0; i < CM_LANES; i++) { // half as long as a body's
+        row_a[i] = g->a[at + i] / 2;
+        row_b[i] = g->b[at + i] / 2;
+    }
+    cm_lanes_gather(rows, 1, row_a, a);
+    cm_lanes_gather(rows, 1, row_b, b);
     f->ma = a[0];
     f->mb = b[0];
     STORE(mass_a, f->ma);
@@ -372,7 +384,8 @@ static void prepare(cm_soft *soft, uint32_t first, uint32_t end)
             prepare_special_group(soft, i);
             continue;
         }
-        for (uint32_t at = 0; at < g->lanes; at += CM_LANES) {
+#pragma GCC unroll 2
+        for (uint32_t at = 0; goes_on(g, at); at += CM_LANES) {
             prepare_lanes(soft, g, NULL, at);
         }
     }
@@ -400,8 +413,8 @@ CM_WHOLE void move_points(const cm_soft *soft, cm_soft_group *g, uint32_t at, co
 {
     const float *rows = &soft->bodies[0].shift.x;
     cm_f a[8], b[8];
-    cm_lanes_gather(rows, 16, g->a + at, a);
-    cm_lanes_gather(rows, 16, g->b + at, b);
+    cm_lanes_gather(rows, 1, g->a + at, a);
+    cm_lanes_gather(rows, 1, g->b + at, b);
     cm_fvec shift = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
     cm_fvec turn_a = turned(a, f->n), turn_b = turned(b, f->n);
     cm_fvec turn = cm_fvec_sub(turn_b, turn_a);
@@ -491,53 +504,102 @@ CM_WHOLE cm_f press(const cm_soft_group *g, uint32_t at, uint32_t i, cm_f vn, cm
     return cm_lanes_max(old - mass * mass_scale * (vn + bias) - impulse_scale * old, zero);
 }
 
-CM_WHOLE void solve_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, uint32_t at,
-                          uint32_t points, bool round, bool relax)
-{
-    static const uint8_t cross_of[4][4] = {{0, 0, 1, 2}, {0, 0, 3, 4}, {0, 0, 0, 5}, {0}};
+// A contact's way through a pass.
+typedef struct contact_lanes {
+    cm_soft_group *g;
     frame f;
     speeds s;
-    load_frame(g, e, at, round, &f);
+    local v;
+    cm_fvec friction; // changes of this pass
+    cm_f normal, turn1, turn2;
+    cm_f vn[4];
+    cm_f total; // of the points' impulses
+} contact_lanes;
+
+CM_WHOLE void enter(const cm_soft *soft, cm_soft_special *e, uint32_t at, uint32_t points,
+                    bool round, bool relax, contact_lanes *c)
+{
+    load_frame(c->g, e, at, round, &c->f);
     if (relax) {
-        move_points(soft, g, at, &f, points);
+        move_points(soft, c->g, at, &c->f, points);
     }
-    gather_speeds(soft, g, at, &s);
+    gather_speeds(soft, c->g, at, &c->s);
     if (e && !relax) {
-        solve_rolling(g, e, at, &f, &s);
+        solve_rolling(c->g, e, at, &c->f, &c->s);
     }
-    local v = localise(&f, &s);
-    cm_fvec friction = solve_friction(g, e, at, &v, points);
-    cm_f inverse_h = cm_lanes_set(1.0f / soft->h), vn[4];
+    c->v = localise(&c->f, &c->s);
+}
+
+CM_WHOLE void rub(cm_soft_special *e, uint32_t at, uint32_t points, contact_lanes *c)
+{
+    const cm_soft_group *g = c->g;
+    c->friction = solve_friction(c->g, e, at, &c->v, points);
     for (uint32_t i = 0; i < points; i++) {
-        vn[i] = v.normal + LOAD(y[i]) * v.turn1 - LOAD(x[i]) * v.turn2;
+        c->vn[i] = c->v.normal + LOAD(y[i]) * c->v.turn1 - LOAD(x[i]) * c->v.turn2;
     }
-    cm_f normal = cm_lanes_set(0.0f), turn1 = normal, turn2 = normal, total = normal;
-    for (uint32_t i = 0; i < points; i++) {
-        cm_f p = press(g, at, i, vn[i], inverse_h, &soft->softness[g->fixed], relax);
-        cm_f change = p - LOAD(normal_impulse[i]);
-        STORE(normal_impulse[i], p);
-        if (g->bounces) {
-            STORE(largest_impulse[i], cm_lanes_max(LOAD(largest_impulse[i]), p));
-        }
-        for (uint32_t j = i + 1; j < points; j++) {
-            vn[j] = vn[j] + LOAD(cross[cross_of[i][j]]) * change;
-        }
-        normal = normal + change;
-        turn1 = turn1 + LOAD(y[i]) * change;
-        turn2 = turn2 - LOAD(x[i]) * change;
-        total = total + p;
+    c->normal = c->turn1 = c->turn2 = c->total = cm_lanes_set(0.0f);
+}
+
+CM_WHOLE void press_point(const cm_soft *soft, uint32_t at, uint32_t i, uint32_t points, bool relax,
+                          contact_lanes *c)
+{
+    static const uint8_t cross_of[4][4] = {{0, 0, 1, 2}, {0, 0, 3, 4}, {0, 0, 0, 5}, {0}};
+    cm_soft_group *g = c->g;
+    cm_f inverse_h = cm_lanes_set(1.0f / soft->h);
+    cm_f p = press(g, at, i, c->vn[i], inverse_h, &soft->softness[g->fixed], relax);
+    cm_f change = p - LOAD(normal_impulse[i]);
+    STORE(normal_impulse[i], p);
+    if (g->bounces) {
+        STORE(largest_impulse[i], cm_lanes_max(LOAD(largest_impulse[i]), p));
     }
+    for (uint32_t j = i + 1; j < points; j++) {
+        c->vn[j] = c->vn[j] + LOAD(cross[cross_of[i][j]]) * change;
+    }
+    c->normal = c->normal + change;
+    c->turn1 = c->turn1 + LOAD(y[i]) * change;
+    c->turn2 = c->turn2 - LOAD(x[i]) * change;
+    c->total = c->total + p;
+}
+
+CM_WHOLE void leave(cm_soft *soft, cm_soft_special *e, uint32_t at, bool round, bool relax,
+                    contact_lanes *c)
+{
+    cm_soft_group *g = c->g;
+    const frame *f = &c->f;
     if (relax) {
-        STORE(total_impulse, LOAD(total_impulse) + total);
+        STORE(total_impulse, LOAD(total_impulse) + c->total);
     }
-    cm_fvec impulse = cm_fvec_mix(normal, f.n, friction.x, f.t1, friction.y, f.t2);
-    cm_fvec torque = cm_fvec_mix(turn1, f.t1, turn2, f.t2, friction.z, f.n);
-    apply(&f, e, impulse, torque, round, &s);
+    cm_fvec impulse = cm_fvec_mix(c->normal, f->n, c->friction.x, f->t1, c->friction.y, f->t2);
+    cm_fvec torque = cm_fvec_mix(c->turn1, f->t1, c->turn2, f->t2, c->friction.z, f->n);
+    apply(f, e, impulse, torque, round, &c->s);
     if (e && relax) {
-        solve_rolling(g, e, at, &f, &s);
+        solve_rolling(g, e, at, f, &c->s);
         sum_special(g, e, at);
     }
-    scatter_speeds(soft, g, at, &s);
+    scatter_speeds(soft, g, at, &c->s);
+}
+
+// `count` groups of one colour, step by step: each is a chain of operations that wait for each
+// other, and those of another group fill the gaps.
+CM_WHOLE void solve_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, uint32_t at,
+                          uint32_t count, uint32_t points, bool round, bool relax)
+{
+    contact_lanes c[2];
+    for (uint32_t k = 0; k < count; k++) {
+        c[k].g = g + k;
+        enter(soft, e, at, points, round, relax, &c[k]);
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        rub(e, at, points, &c[k]);
+    }
+    for (uint32_t i = 0; i < points; i++) {
+        for (uint32_t k = 0; k < count; k++) {
+            press_point(soft, at, i, points, relax, &c[k]);
+        }
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        leave(soft, e, at, round, relax, &c[k]);
+    }
 }
 
 // Special groups go through functions of their own, so that the others' code is not theirs.
@@ -545,18 +607,34 @@ __attribute__((noinline)) static void solve_special_group(cm_soft *soft, uint32_
 {
     for (uint32_t at = 0; at < soft->groups[group].lanes; at += CM_LANES) {
         if (relax) {
-            solve_lanes(soft, &soft->groups[group], &soft->specials[group], at, 4, false, true);
+            solve_lanes(soft, &soft->groups[group], &soft->specials[group], at, 1, 4, false, true);
         } else {
-            solve_lanes(soft, &soft->groups[group], &soft->specials[group], at, 4, false, false);
+            solve_lanes(soft, &soft->groups[group], &soft->specials[group], at, 1, 4, false, false);
         }
     }
 }
 
-CM_WHOLE void solve_group(cm_soft *soft, cm_soft_group *g, uint32_t points, bool round, bool relax)
+CM_WHOLE void solve_group(cm_soft *soft, cm_soft_group *g, uint32_t points, bool round, bool two,
+                          bool relax)
 {
-    for (uint32_t at = 0; at < g->lanes; at += CM_LANES) {
-        solve_lanes(soft, g, NULL, at, points, round, relax);
+    if (two) {
+        solve_lanes(soft, g, NULL, 0, 2, points, round, relax);
+        return;
     }
+#pragma GCC unroll 2
+    for (uint32_t at = 0; goes_on(g, at); at += CM_LANES) {
+        solve_lanes(soft, g, NULL, at, 1, points, round, relax);
+    }
+}
+
+// Whether the next group goes with this one. Only where a group is done at once: with eight lanes
+// there are not enough registers for two, and they take half as long again.
+CM_WHOLE bool goes_with_next(const cm_soft_group *g, bool is_last)
+{
+    const cm_soft_group *next = g + !is_last;
+    return CM_LANES == CM_SOFT_WIDE && !is_last && g->color == next->color &&
+           g->round == next->round && (g->points > 2) == (next->points > 2) && !g->special &&
+           !next->special;
 }
 
 // What tells groups apart is a constant at each call, so that the loops over points unroll.
@@ -564,17 +642,19 @@ CM_WHOLE void solve_groups(cm_soft *soft, uint32_t first, uint32_t end, bool rel
 {
     for (uint32_t i = first; i < end; i++) {
         cm_soft_group *g = &soft->groups[i];
+        bool two = goes_with_next(g, i + 1 == end);
         if (g->special) {
             solve_special_group(soft, i, relax);
         } else if (g->points > 2 && g->round) {
-            solve_group(soft, g, 4, true, relax);
+            solve_group(soft, g, 4, true, two, relax);
         } else if (g->points > 2) {
-            solve_group(soft, g, 4, false, relax);
+            solve_group(soft, g, 4, false, two, relax);
         } else if (g->round) {
-            solve_group(soft, g, 2, true, relax);
+            solve_group(soft, g, 2, true, two, relax);
         } else {
-            solve_group(soft, g, 2, false, relax);
+            solve_group(soft, g, 2, false, two, relax);
         }
+        i += two;
     }
 }
 
@@ -648,7 +728,8 @@ static void finish(cm_soft *soft, uint32_t first, uint32_t end)
     for (uint32_t i = first; i < end; i++) {
         const cm_soft_group *g = &soft->groups[i];
         fetch_rows(soft, i + 1 < end ? g + 1 : g);
-        for (uint32_t at = 0; at < g->lanes; at += CM_LANES) {
+#pragma GCC unroll 2
+        for (uint32_t at = 0; goes_on(g, at); at += CM_LANES) {
             store_contacts(soft, g, at);
         }
     }

@@ -22,6 +22,7 @@
 #define CM_SOFT_RUNAWAY 1.0e6f
 #define CM_SOFT_WIDE    16u // lanes of a group of contacts
 #define CM_SOFT_LANES   8u  // of blocks of bodies and groups of joints
+#define CM_SOFT_ROW     16u // floats of a cm_soft_body
 #define CM_SOFT_COLORS  32u
 // Buckets of groups: one without colour and two classes of each colour; twice.
 #define CM_SOFT_BUCKETS ((1u + 2u * CM_SOFT_COLORS) * 2u)
@@ -69,7 +70,7 @@ typedef struct cm_soft_block {
     cm_soft_lanes turns_plainly; // 1, else 0; written and read in locked blocks only
 } cm_soft_block;
 
-_Static_assert(sizeof(cm_soft_body) == 64, "gathered as two halves of eight floats");
+_Static_assert(sizeof(cm_soft_body) == 4 * CM_SOFT_ROW, "gathered as two halves of eight floats");
 _Static_assert(sizeof(cm_soft_inertia) == 32, "gathered as eight floats");
 
 typedef struct cm_softness {
@@ -80,18 +81,19 @@ typedef struct cm_softness {
 // in the frame (t1, t2, normal) about the centre: x along t1, y along t2. An unused lane has zero
 // masses and bodies at rest; so has an unused point.
 typedef struct cm_soft_group {
-    uint32_t a[CM_SOFT_WIDE], b[CM_SOFT_WIDE];
-    uint32_t row[CM_SOFT_WIDE]; // of the state's contacts; CM_NONE: unused
-    uint32_t lanes;             // that are used: the first ones
-    uint32_t points;            // most of any lane
-    uint32_t bounces;           // some lane has restitution
-    uint32_t fixed;             // no lane's a can be pushed
-    uint32_t flipped;           // a bit a lane
-    uint16_t used[4];           // of each point: a bit a lane that has it
-    uint32_t special;           // some lane wants what cm_soft_special holds
+    uint32_t a[CM_SOFT_WIDE], b[CM_SOFT_WIDE]; // bodies: slot x CM_SOFT_ROW, where the row is
+    uint32_t row[CM_SOFT_WIDE];                // of the state's contacts; CM_NONE: unused
+    uint32_t lanes;                            // that are used: the first ones
+    uint32_t points;                           // most of any lane
+    uint32_t bounces;                          // some lane has restitution
+    uint32_t fixed;                            // no lane's a can be pushed
+    uint32_t flipped;                          // a bit a lane
+    uint16_t used[4];                          // of each point: a bit a lane that has it
+    uint32_t special;                          // some lane wants what cm_soft_special holds
     uint32_t round; // every lane's bodies have inertias alike about all axes; not if it is special
     uint32_t rolls; // some lane has a radius in `rim`
-    uint32_t pad[6];
+    uint32_t color; // of every lane; whatever shares it shares no body that can be pushed
+    uint32_t pad[5];
     // A line of 64 bytes each. The second tangent is normal x t1. Of round groups only the first of
     // each inertia is written.
     cm_soft_wide normal[3], t1[3];

@@ -86,7 +86,8 @@ static void pack_lane(const carom_world *world, const cm_scratch *scratch, const
     const cm_contact *contact = cm_contacts(world) + g->row[lane];
     const cm_shape *a = cm_shapes(world) + contact->shape_a;
     const cm_shape *b = cm_shapes(world) + contact->shape_b;
-    const cm_soft_inertia *ia = &soft->inertias[g->a[lane]], *ib = &soft->inertias[g->b[lane]];
+    const cm_soft_inertia *ia = &soft->inertias[g->a[lane] / CM_SOFT_ROW];
+    const cm_soft_inertia *ib = &soft->inertias[g->b[lane] / CM_SOFT_ROW];
     carom_vec3 one = cm_vec(1.0f, 1.0f, 1.0f);
     carom_vec3 free_a = cm_soft_pushed(ia, 1.0f, one), free_b = cm_soft_pushed(ib, 1.0f, one);
     put(e->free_a, lane, free_a);
@@ -161,8 +162,8 @@ static void store_lane(carom_world *world, const cm_soft *soft, uint32_t group, 
         return; // of a body that is put to rest
     }
     carom_vec3 ra = lane_of(g->ra, lane), rb = lane_of(g->rb, lane);
-    add_wrench(world, g->b[lane], force, cm_add(cm_cross(rb, force), torque));
-    add_wrench(world, g->a[lane], cm_scale(-1.0f, force),
+    add_wrench(world, g->b[lane] / CM_SOFT_ROW, force, cm_add(cm_cross(rb, force), torque));
+    add_wrench(world, g->a[lane] / CM_SOFT_ROW, cm_scale(-1.0f, force),
                cm_scale(-1.0f, cm_add(cm_cross(ra, force), torque)));
 }
 
