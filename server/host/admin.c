@@ -350,6 +350,7 @@ void cm_admin_turn(cm_admin *admin, uint64_t now_us)
         if (p->descriptor < 0) {
             continue;
         }
+        p->since_us = p->reply.later != 0 ? now_us : p->since_us; // it is we who are slow
         bool stays = now_us - p->since_us < CM_ADMIN_PATIENCE_US;
         char gone;
         if (stays && p->reply.later != 0) {

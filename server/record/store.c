@@ -249,6 +249,7 @@ void cm_store_end(cm_store *store, cm_match_handle handle, cm_match_end end)
 void cm_store_writer_failed(cm_store *store, cm_match *match)
 {
     match->failed = true;
+    cm_store_stop_backup(store, match, "the recording failed");
     pthread_mutex_lock(&store->lock);
     cm_store_mark_failed(match, cm_match_writer_error(match->writer));
     pthread_mutex_unlock(&store->lock);
@@ -269,6 +270,7 @@ void cm_store_close_match(cm_store *store, cm_match *match, cm_match_end end)
     if (match->writer == NULL) {
         return;
     }
+    cm_store_stop_backup(store, match, "the match has ended: its file is whole");
     uint64_t bytes = cm_match_writer_bytes(match->writer);
     if (!match->failed) {
         pthread_mutex_lock(&store->lock);
@@ -321,6 +323,10 @@ static void write_job(cm_store *store, cm_job *work)
     match->batch_bytes += cost(work);
     if (work->kind == JOB_GO_ON) {
         cm_store_write_go_on(store, work);
+        return;
+    }
+    if (work->kind == JOB_BACKUP) {
+        cm_store_begin_backup(store, work);
         return;
     }
     if (work->kind == JOB_END) {
@@ -395,6 +401,18 @@ static cm_job *take_queue(cm_store *store)
     return batch;
 }
 
+// With the lock held, which it lets go. True once it is late.
+static bool step_backups(cm_store *store, const struct timespec *until)
+{
+    struct timespec now;
+    pthread_mutex_unlock(&store->lock);
+    cm_store_step_backups(store);
+    pthread_mutex_lock(&store->lock);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec > until->tv_sec ||
+           (now.tv_sec == until->tv_sec && now.tv_nsec >= until->tv_nsec);
+}
+
 // With the lock held, at least one job waiting.
 static void wait_for_batch(cm_store *store)
 {
@@ -404,6 +422,9 @@ static void wait_for_batch(cm_store *store)
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     while (!store->urgent && !store->stopping) {
+        if (store->backups > 0 && !step_backups(store, &until)) {
+            continue;
+        }
         if (pthread_cond_timedwait(&store->wake, &store->lock, &until) == ETIMEDOUT) {
             break;
         }
@@ -416,7 +437,12 @@ static void *thread_main(void *user)
     pthread_mutex_lock(&store->lock);
     while (true) {
         while (store->first == NULL && !store->stopping && !store->flushing) {
-            pthread_cond_wait(&store->wake, &store->lock);
+            const struct timespec never = {0};
+            if (store->backups > 0) {
+                step_backups(store, &never);
+            } else {
+                pthread_cond_wait(&store->wake, &store->lock);
+            }
         }
         if (store->first == NULL && !store->flushing) {
             break;
@@ -454,6 +480,7 @@ void cm_store_pump(cm_store *store)
     cm_job *batch = take_queue(store);
     pthread_mutex_unlock(&store->lock);
     write_batch(store, batch, false);
+    cm_store_step_backups(store);
 }
 
 void cm_store_flush(cm_store *store)

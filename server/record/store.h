@@ -114,6 +114,25 @@ void cm_store_keyframe(cm_store *store, cm_match_handle match, uint64_t tick, co
                        size_t size);
 // Writes how it ended and checkpoints to one file. Asynchronous as all else.
 void cm_store_end(cm_store *store, cm_match_handle match, cm_match_end end);
+// A copy of the file that is written now, made by its writer between commits: the match as it was
+// committed when the copy is whole (match_backup.h). Asynchronous, one of a match at a time.
+// CAROM_ERROR_STATE: one is under way, or the match has ended or is not durable.
+#define CM_STORE_BACKUP_PATH_MAX 4095u // bytes
+typedef enum cm_store_backup_state {
+    CM_STORE_BACKUP_NONE,
+    CM_STORE_BACKUP_RUNS,
+    CM_STORE_BACKUP_DONE,
+    CM_STORE_BACKUP_FAILED,
+} cm_store_backup_state;
+typedef struct cm_store_backup_status {
+    cm_store_backup_state state;
+    uint64_t tick, bytes; // of the copy, once done
+    char error[256];
+} cm_store_backup_status;
+carom_result cm_store_backup(cm_store *store, cm_match_handle match, const char *path);
+// Of the last one.
+void cm_store_backup_status_get(cm_store *store, cm_match_handle match,
+                                cm_store_backup_status *status);
 // Of the file that is written now. Lives as long as the store.
 const char *cm_store_path(cm_store *store, cm_match_handle match);
 void cm_store_status(cm_store *store, cm_match_handle match, cm_match_status *status);

@@ -1,12 +1,12 @@
-// The inside of a store, for store.c, store_matches.c and store_proof.c alone. Members of cm_match
-// marked "thread" belong to whoever writes (the thread, or the caller of pump), "lock" to the lock;
-// the others to the room's thread.
+// The inside of a store, for its four files: store.c, store_matches.c, store_proof.c and
+// store_backup.c. Members of cm_match marked "thread" belong to whoever writes (the thread, or the
+// caller of pump), "lock" to the lock; the others to the room's thread.
 #ifndef CM_SERVER_RECORD_STORE_INNER_H
 #define CM_SERVER_RECORD_STORE_INNER_H
 
 #include <pthread.h>
 
-#include "server/record/match_writer.h"
+#include "server/record/match_backup.h"
 #include "server/record/notices.h"
 #include "shared/wire/crypto.h"
 
@@ -17,6 +17,7 @@ typedef enum cm_job_kind {
     JOB_PERSONAL,
     JOB_STATISTICS,
     JOB_KEYFRAME,
+    JOB_BACKUP,
     JOB_GO_ON,
     JOB_END,
 } cm_job_kind;
@@ -37,6 +38,8 @@ typedef struct cm_match {
     bool touched;            // thread; by this batch
     bool failed;             // thread
     cm_match_entry *begun;   // thread; what the index is to be told; NULL: it was, or is not asked
+    cm_match_backup *backup; // thread; NULL: none is under way
+    cm_store_backup_status backup_status; // lock
     // Lock. While its file is proved its jobs wait, and what belongs to the thread is the prover's.
     bool proving;
     struct cm_job *held_first, *held_last;
@@ -67,6 +70,7 @@ struct cm_store {
     cm_match **matches; // handle - 1
     uint32_t match_count;
     cm_notices notices; // thread
+    uint32_t backups;   // thread; under way
     uint32_t proving;   // matches
     bool prover_runs;   // lock
     pthread_t prover;
@@ -88,6 +92,10 @@ void cm_store_prove(cm_store *store);
 // Now, by the caller.
 void cm_store_prove_all(cm_store *store);
 void cm_store_join_prover(cm_store *store);
+// On the thread: the copy that a job asks for; a step of each; the end of one that cannot go on.
+void cm_store_begin_backup(cm_store *store, const cm_job *work);
+void cm_store_step_backups(cm_store *store);
+void cm_store_stop_backup(cm_store *store, cm_match *match, const char *why);
 // On the thread: the file that a job of cm_store_go_on asks for.
 void cm_store_write_go_on(cm_store *store, cm_job *work);
 

@@ -296,6 +296,7 @@ carom_result cm_store_go_on(cm_store *store, cm_match_handle handle, const cm_ma
 // full, ends here.
 static void leave_file(cm_store *store, cm_match *match)
 {
+    cm_store_stop_backup(store, match, "the recording failed, and goes on in another file");
     if (match->writer != NULL && !match->failed &&
         cm_match_writer_finish(match->writer, CM_MATCH_FAILED)) {
         pthread_mutex_lock(&store->lock);

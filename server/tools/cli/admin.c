@@ -6,6 +6,7 @@
 
 #include "server/host/admin.h"
 #include "server/tools/cli/cli.h"
+#include "server/tools/cli/match_live.h"
 
 #define WORDS_MAX 3u
 
@@ -17,7 +18,7 @@ static const struct {
 } COMMANDS[] = {
     {"rooms", {NULL, NULL}, 0},   {"players", {"room", NULL}, 0}, {"open", {"room", "scene"}, 2},
     {"close", {"room", NULL}, 1}, {"kick", {"room", "who"}, 2},   {"ban", {"who", NULL}, 1},
-    {"unban", {"who", NULL}, 1},  {"drain", {NULL, NULL}, 0},
+    {"unban", {"who", NULL}, 1},  {"drain", {NULL, NULL}, 0},     {"backup", {"room", "out"}, 2},
 };
 
 // The line that asks, to be freed; NULL after a message.
@@ -36,7 +37,13 @@ static char *make_request(const char *const *words, uint32_t count)
         }
         json_t *object = json_pack("{s:s}", "command", words[0]);
         for (uint32_t k = 0; k + 1 < count; k++) {
-            json_t *word = json_string(words[k + 1]);
+            char path[CM_ADMIN_REQUEST_MAX];
+            const char *text = words[k + 1];
+            if (strcmp(COMMANDS[i].keys[k], "out") == 0 &&
+                cm_match_live_absolute(text, path, sizeof path)) {
+                text = path;
+            }
+            json_t *word = json_string(text);
             if (word == NULL) {
                 cm_cli_error("admin: '%s', expected UTF-8", words[k + 1]);
                 json_decref(object);
@@ -48,8 +55,9 @@ static char *make_request(const char *const *words, uint32_t count)
         json_decref(object);
         return text;
     }
-    cm_cli_error("admin: '%s', expected rooms, players, open, close, kick, ban, unban or drain",
-                 count > 0 ? words[0] : "");
+    cm_cli_error(
+        "admin: '%s', expected rooms, players, open, close, kick, ban, unban, drain or backup",
+        count > 0 ? words[0] : "");
     return NULL;
 }
 
@@ -104,6 +112,9 @@ const cm_command cm_admin_command = {
     "  kick ROOM PLAYER   sends a player away, who may come again\n"
     "  ban CLIENT_ID      sends a client away and lets it in no more; kept over restarts\n"
     "  unban CLIENT_ID    lets it in again\n"
+    "  backup ROOM FILE   copies the room's match, as far as it is committed, into a new file, "
+    "and\n"
+    "                     answers when that is on the disk\n"
     "  drain              ends the server as SIGTERM does\n"
     "\n"
     "  --admin SOCKET     the server's (matches/admin.sock)\n"

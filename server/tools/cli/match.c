@@ -131,13 +131,14 @@ static int erase_player(int argc, char **argv)
 
 static int extract(int argc, char **argv)
 {
-    const char *out = NULL;
-    bool redact = false;
+    const char *out = NULL, *socket = NULL;
+    bool redact = false, backup = strcmp(argv[0], "backup") == 0;
     const cm_option options[] = {
         {.name = "out", .kind = CM_OPTION_TEXT, .value = &out},
         {.name = "redact", .kind = CM_OPTION_FLAG, .value = &redact},
+        {.name = "admin", .kind = CM_OPTION_TEXT, .value = &socket},
     };
-    const char *path = one_file(argc, argv, options, 2);
+    const char *path = one_file(argc, argv, options, backup ? 3 : 2);
     if (path == NULL) {
         return CM_STATUS_USAGE;
     }
@@ -147,6 +148,18 @@ static int extract(int argc, char **argv)
     }
     cm_match_error error;
     carom_result result = cm_match_extract(path, out, redact, &error);
+    int live = result == CAROM_ERROR_IO && backup ? cm_match_live_backup(path, socket, out) : -1;
+    if (live == CM_STATUS_DONE && redact) {
+        uint32_t rows;
+        result = cm_match_erase(out, 0, &rows, &error);
+        if (result != CAROM_OK) {
+            unlink(out); // it holds what was to be left out
+            return refuse(out, result, &error);
+        }
+    }
+    if (live >= 0) {
+        return cm_cli_finish(live);
+    }
     if (result == CAROM_ERROR_STATE) {
         cm_cli_error("%s", error.message);
         return CM_STATUS_USAGE;
@@ -260,6 +273,7 @@ const cm_command cm_match_command = {
     "                         [--dry-run]\n"
     "       carom match diff FILE FILE\n"
     "       carom match extract|backup FILE --out NEW [--redact]\n"
+    "       carom match backup FILE --out NEW [--admin SOCKET]\n"
     "       carom match erase-player FILE --client-id NUMBER [--db FILE]\n"
     "       carom match keygen --out FILE\n"
     "\n"
@@ -276,7 +290,10 @@ const cm_command cm_match_command = {
     "more\n"
     "than DAYS days ago, or both, and prints their paths. All others stay.\n"
     "diff says from which tick on two matches have other inputs and other states.\n"
-    "extract copies a match into one file without free pages; --redact leaves out all names and\n"
+    "extract copies a match into one file without free pages; backup does the same, and of a match "
+    "that\n"
+    "runs has its server copy what is committed, while it goes on; --redact leaves out all names "
+    "and\n"
     "addresses. erase-player overwrites those of one client in the file. Both still verify; what "
     "a\n"
     "module was given (user data, messages) is part of the simulation and stays.\n"

@@ -179,6 +179,87 @@ static void drain(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_rep
     cm_serve_admin_done(a->log, asked, reply);
 }
 
+// What is wrong with it as a file's name, or NULL. The server has another working directory.
+static const char *check_path(const char *path)
+{
+    return path[0] != '/' ? "expected an absolute path of the file to make" : NULL;
+}
+
+static void backup(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
+{
+    const char *wrong = check_path(asked->out);
+    const cm_serve_room *room = NULL;
+    cm_serve_backup *place = NULL;
+    for (uint32_t i = 0; i < a->rooms->count; i++) {
+        bool named = strcmp(a->rooms->rooms[i].name, asked->room) == 0;
+        room = named ? &a->rooms->rooms[i] : room;
+    }
+    for (uint32_t i = 0; i < CM_ADMIN_PEERS_MAX; i++) {
+        place = a->backups[i].number == 0 ? &a->backups[i] : place;
+    }
+    if (wrong == NULL && room == NULL) {
+        wrong = "there is no room of that name";
+    } else if (wrong == NULL && place == NULL) {
+        wrong = "as many copies as there can be are being made";
+    } else if (wrong == NULL && cm_store_backup(a->store, room->match, asked->out) != CAROM_OK) {
+        wrong = "a copy of it is being made, or it is not being recorded";
+    }
+    if (wrong != NULL) {
+        cm_serve_admin_error(reply, wrong);
+        return;
+    }
+    place->number = a->asked != 0 ? a->asked : cm_admin_later(reply);
+    place->match = room->match;
+    memcpy(place->room, room->name, sizeof place->room);
+    memcpy(place->path, asked->out, sizeof place->path);
+    a->later = true;
+}
+
+static void log_backup(const cm_serve_admin *a, const cm_serve_backup *backup,
+                       const cm_store_backup_status *status, bool done)
+{
+    cm_line line;
+    cm_line_log(&line, done ? CM_LOG_INFO : CM_LOG_WARNING, done ? "backup" : "backup failed");
+    cm_line_text(&line, "room", backup->room);
+    cm_line_text(&line, "file", backup->path);
+    if (done) {
+        cm_line_uint(&line, "tick", status->tick);
+    } else {
+        cm_line_text(&line, "reason", status->error);
+    }
+    cm_log_write(a->log, done ? CM_LOG_INFO : CM_LOG_WARNING, &line);
+}
+
+uint64_t cm_serve_admin_later(cm_serve_admin *a, cm_line *line)
+{
+    for (uint32_t i = 0; i < CM_ADMIN_PEERS_MAX; i++) {
+        cm_serve_backup *backup = &a->backups[i];
+        cm_store_backup_status status = {.state = CM_STORE_BACKUP_RUNS};
+        if (backup->number != 0) {
+            cm_store_backup_status_get(a->store, backup->match, &status);
+        }
+        if (status.state == CM_STORE_BACKUP_RUNS) {
+            continue;
+        }
+        bool done = status.state == CM_STORE_BACKUP_DONE;
+        uint64_t number = backup->number;
+        log_backup(a, backup, &status, done);
+        cm_line_begin(line);
+        if (done) {
+            cm_line_text(line, "done", "backup");
+            cm_line_text(line, "room", backup->room);
+            cm_line_text(line, "file", backup->path);
+            cm_line_uint(line, "tick", status.tick);
+            cm_line_uint(line, "bytes", status.bytes);
+        } else {
+            cm_line_text(line, "error", status.error);
+        }
+        *backup = (cm_serve_backup){0};
+        return number;
+    }
+    return 0;
+}
+
 static const struct {
     const char *name;
     bool needs_room, needs_scene, needs_number;
@@ -188,6 +269,7 @@ static const struct {
     {"open", true, true, false, open_room},    {"close", true, false, false, close_room},
     {"kick", true, false, true, kick},         {"ban", false, false, true, ban},
     {"unban", false, false, true, unban},      {"drain", false, false, false, drain},
+    {"backup", true, false, false, backup},
 };
 
 // A field that is a text, or "" where there is none. False: too long.
@@ -221,7 +303,7 @@ static const char *check(const cm_serve_request *asked)
                          : NULL;
         }
     }
-    return "expected a command: rooms, players, open, close, kick, ban, unban, drain";
+    return "expected a command: rooms, players, open, close, kick, ban, unban, drain, backup";
 }
 
 const char *cm_serve_admin_read(const char *text, cm_serve_request *request)
@@ -235,10 +317,11 @@ const char *cm_serve_admin_read(const char *text, cm_serve_request *request)
     }
     bool fits = text_of(object, "command", request->command, sizeof request->command) &&
                 text_of(object, "room", request->room, sizeof request->room) &&
-                text_of(object, "scene", request->scene, sizeof request->scene);
+                text_of(object, "scene", request->scene, sizeof request->scene) &&
+                text_of(object, "out", request->out, sizeof request->out);
     request->has_number = number_of(object, &request->number);
     json_decref(object);
-    return fits ? check(request) : "a command, room or scene is too long";
+    return fits ? check(request) : "a command, room, scene or file is too long";
 }
 
 void cm_serve_admin_answer(void *user, const char *text, cm_admin_reply *reply)

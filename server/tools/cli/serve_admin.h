@@ -5,13 +5,23 @@
 #include "server/host/admin.h"
 #include "server/tools/cli/serve_rooms.h"
 
+// A copy of a match that is being made.
+typedef struct cm_serve_backup {
+    uint64_t number; // of the question; 0: none
+    cm_match_handle match;
+    char room[CAROM_ROOM_NAME_MAX + 1], path[CM_ADMIN_REQUEST_MAX];
+} cm_serve_backup;
+
 typedef struct cm_serve_admin {
     const cm_config *config;
     cm_serve_rooms *rooms;
     cm_worker *worker;
     cm_store *store;
     const cm_log *log;
-    bool drain; // was asked for
+    bool drain;     // was asked for
+    uint64_t asked; // number of the question of a worker's; 0: the reply has its own
+    bool later;     // the answer to the last one comes later
+    cm_serve_backup backups[CM_ADMIN_PEERS_MAX];
 } cm_serve_admin;
 
 // Where the socket is: the key admin, or one in the directory of matches.
@@ -24,7 +34,8 @@ bool cm_serve_admin_fits(const cm_config *config, const cm_log *log);
 // A request, its fields checked: the command is known and has what it needs.
 typedef struct cm_serve_request {
     char command[16], room[CAROM_ROOM_NAME_MAX + 1], scene[CM_CONFIG_TEXT_MAX];
-    uint64_t number; // of a player, or a client id
+    char out[CM_ADMIN_REQUEST_MAX]; // an absolute path
+    uint64_t number;                // of a player, or a client id
     bool has_number;
 } cm_serve_request;
 // NULL, or what is wrong with it.
@@ -35,5 +46,7 @@ void cm_serve_admin_done(const cm_log *log, const cm_serve_request *asked, cm_ad
 
 // `user` is a cm_serve_admin.
 void cm_serve_admin_answer(void *user, const char *request, cm_admin_reply *reply);
+// A question whose answer has come meanwhile: its number and its one line; 0: none has.
+uint64_t cm_serve_admin_later(cm_serve_admin *a, cm_line *line);
 
 #endif

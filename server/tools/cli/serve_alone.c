@@ -181,6 +181,19 @@ static void take_signal(alone *a, uint64_t now)
     }
 }
 
+static void answer_later(alone *a)
+{
+    cm_line line;
+    uint64_t number;
+    while ((number = cm_serve_admin_later(&a->answers, &line)) != 0) {
+        cm_admin_reply *reply = cm_admin_find(a->admin, number);
+        if (reply != NULL) { // who asked may be gone
+            cm_admin_say(reply, cm_line_end(&line));
+        }
+        cm_admin_done(a->admin, number);
+    }
+}
+
 static void run(alone *a)
 {
     while (!cm_worker_drained(a->host.worker)) {
@@ -190,6 +203,7 @@ static void run(alone *a)
         } else {
             take_signal(a, now);
         }
+        answer_later(a);
         cm_admin_turn(a->admin, now);
         if (a->answers.drain && !a->host.draining) {
             begin_drain(a, "admin", now);

@@ -159,9 +159,22 @@ static void answer(worker *w)
     char request[CM_ADMIN_REQUEST_MAX];
     memcpy(request, w->heard.ask.text, sizeof request);
     cm_tick_watch_rest(&w->host->tick_watch); // a scene may take long to load
+    w->answers.asked = w->asked;
+    w->answers.later = false;
     cm_admin_answer(&def, request, answer_line, w);
     tell_rooms(w); // before the end of the answer: whoever has it finds the room
-    answer_line(w, "");
+    if (!w->answers.later) {
+        answer_line(w, "");
+    }
+}
+
+static void answer_later(worker *w)
+{
+    cm_line line;
+    while ((w->asked = cm_serve_admin_later(&w->answers, &line)) != 0) {
+        answer_line(w, cm_line_end(&line));
+        answer_line(w, "");
+    }
 }
 
 static void take_home(worker *w, bool is_there)
@@ -350,6 +363,7 @@ static void run(worker *w)
         uint64_t due = cm_serve_host_turn(w->host, now);
         tell_rooms(w);
         tell_load(w, now);
+        answer_later(w);
         wait_until(w, due);
     }
 }

@@ -420,6 +420,34 @@ Test(workers, a_match_of_a_module_from_a_file_goes_on, .timeout = 120)
 }
 
 // Rooms that an operator opens go to the worker with the fewest, and are found by their name.
+// What the admin socket answers when the copy is on the disk, and when it cannot be.
+static void check_backup(const serving *c)
+{
+    char request[512], copy[256];
+    snprintf(copy, sizeof copy, "%s/copy.match", c->directory);
+    snprintf(request, sizeof request, "{\"command\":\"backup\",\"room\":\"a\",\"out\":\"%s\"}",
+             copy);
+    const char *said = serving_ask(c, request);
+    cr_assert_not_null(strstr(said, "{\"done\":\"backup\",\"room\":\"a\""), "%s", said);
+    cm_replay_report report;
+    cm_replay_options options = {0};
+    cr_assert_eq(cm_replay_verify(copy, &options, &report), CAROM_OK, "%s", report.error.message);
+    cr_expect_eq(report.proof.verdict, CM_PROOF_CONSISTENT);
+    cr_expect_not_null(strstr(serving_ask(c, request), "is there already"));
+    cr_expect_eq(serving_read_log(c->err, "backup", "file", request), 1);
+    cr_expect_str_eq(request, copy);
+    static const char *const wrong[][2] = {
+        {"{\"command\":\"backup\",\"room\":\"a\",\"out\":\"copy\"}", "absolute path"},
+        {"{\"command\":\"backup\",\"room\":\"x\",\"out\":\"/tmp/x\"}", "no room"},
+        {"{\"command\":\"backup\",\"room\":\"a\",\"out\":\"/proc/x\"}", "/proc/x"},
+        {"{\"command\":\"backup\",\"out\":\"/tmp/x\"}", "a field is missing"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        said = serving_ask(c, wrong[i][0]);
+        cr_expect(strstr(said, "error") != NULL && strstr(said, wrong[i][1]) != NULL, "%s", said);
+    }
+}
+
 Test(workers, an_operator_reaches_every_room)
 {
     serving c;
@@ -445,6 +473,7 @@ Test(workers, an_operator_reaches_every_room)
         }
     }
     cr_expect_eq(ports, 4, "%s", out);
+    check_backup(&c);
     cr_expect_str_eq(serving_ask(&c, "{\"command\":\"close\",\"room\":\"more1\"}"),
                      "{\"done\":\"close\"}\n");
     cr_expect_not_null(strstr(serving_ask(&c, "{\"command\":\"close\",\"room\":\"more1\"}"),
