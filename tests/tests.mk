@@ -112,10 +112,11 @@ check-cluster: $(OUT)/cluster
 
 # The real server, killed at seeded moments of a match; and on a disk that fills up.
 .PHONY: test-crash check-crash
-test-crash: $(OUT)/carom
+test-crash: $(OUT)/carom $(OUT)/tests/modules/failing.so
 	CAROM=$(OUT)/carom tests/crash/kill_server.sh 3 1
 	CAROM=$(OUT)/carom python3 tests/crash/kill_worker.py 5 1
 	CAROM=$(OUT)/carom tests/crash/full_disk.sh
+	CAROM=$(OUT)/carom FAILING=$(OUT)/tests/modules/failing.so tests/crash/failing_room.sh
 
 check-crash: $(OUT)/carom
 	CAROM=$(OUT)/carom tests/crash/kill_server.sh 20 2

@@ -32,7 +32,7 @@ static void ask_workers(cm_serve_server *s, uint64_t workers, const char *reques
     }
     question->number = cm_admin_later(reply);
     question->waiting = workers;
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t i = 0; i < s->seats; i++) {
         if ((workers >> i & 1u) != 0) {
             ask(s, i, question->number, request);
         }
@@ -42,8 +42,8 @@ static void ask_workers(cm_serve_server *s, uint64_t workers, const char *reques
 static uint64_t living(const cm_serve_server *s)
 {
     uint64_t workers = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
-        workers |= (uint64_t)s->workers[i].ready << i;
+    for (uint32_t i = 0; i < s->seats; i++) {
+        workers |= (uint64_t)(s->workers[i].ready && !s->workers[i].ends) << i;
     }
     return workers;
 }

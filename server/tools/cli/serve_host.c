@@ -91,8 +91,8 @@ static void write_log(void *user, int level, const char *json_line)
 static bool open_room(void *user, const char *name)
 {
     cm_serve_host *host = user;
-    char error[512] = "80% of the processor is in use";
-    bool opened = host->permille < CM_PLACEMENT_MOST &&
+    char error[512] = "80% of the processor is in use, or the worker is another room's alone";
+    bool opened = !host->apart && host->permille < CM_PLACEMENT_MOST &&
                   cm_serve_rooms_demand(&host->rooms, &host->config, host->worker, host->store,
                                         name, error, sizeof error);
     cm_line line;

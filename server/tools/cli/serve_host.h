@@ -26,6 +26,7 @@ typedef struct cm_serve_host {
     carom_token_keys keys;  // none: the configuration is insecure
     carom_token_key ticket; // of the tickets to come back
     bool alone;             // it hosts all rooms of the server
+    bool apart;             // one room, whose module failed: no other is opened here
     cm_vitals *vitals;      // that a supervisor reads; NULL: there is none
     cm_tick_watch tick_watch;
     cm_log log; // the shell's

@@ -47,14 +47,17 @@ static void lose_room(cm_serve_server *s, uint32_t worker, const cm_worker_room_
         cm_worker_message message = {.type = CM_WORKER_TOLD_GONE, .room = *note};
         cm_homes_remove(&s->homes, note->name);
         cm_serve_tell_all(s, worker, &message);
+        cm_serve_end_apart(s, worker);
     }
 }
 
 void cm_serve_tell_ports(cm_serve_server *s)
 {
-    cm_worker_message message = {.type = CM_WORKER_TOLD_PORTS, .ports = {.count = s->count}};
-    for (uint32_t i = 0; i < s->count; i++) {
-        message.ports.port[i] = s->workers[i].port;
+    cm_worker_message message = {.type = CM_WORKER_TOLD_PORTS};
+    for (uint32_t i = 0; i < s->seats; i++) {
+        if (s->workers[i].port != 0) {
+            message.ports.port[message.ports.count++] = s->workers[i].port;
+        }
     }
     cm_serve_tell_all(s, CM_PLACEMENT_NONE, &message);
 }
@@ -210,21 +213,36 @@ static void blame(cm_serve_server *s, uint32_t worker, int status)
             memcpy(message.room.scene, room->scene, sizeof message.room.scene);
             cm_serve_tell_all(s, worker, &message);
         }
+        if (s->ready && !s->draining && faults < CM_QUARANTINE_FAULTS) {
+            cm_serve_set_apart(s, worker, room->name);
+        }
     }
     memset(&s->vitals[worker], 0, sizeof s->vitals[worker]); // for the next process
+}
+
+// It is not started again; its place may be another room's where it was one room's alone.
+static bool free_seat(cm_serve_server *s, uint32_t worker)
+{
+    cm_serve_seat *seat = &s->workers[worker];
+    seat->port = seat->ends ? 0 : seat->port;
+    seat->apart = seat->apart && !seat->ends;
+    seat->ends = false;
+    return false;
 }
 
 bool cm_serve_ended(void *user, uint32_t worker, int status)
 {
     cm_serve_server *s = user;
-    bool clean = WIFEXITED(status) && s->workers[worker].ready && (s->draining || !s->ready);
+    bool clean = WIFEXITED(status) && s->workers[worker].ready &&
+                 (s->draining || !s->ready || s->workers[worker].ends);
+    bool ends = s->workers[worker].ends;
     cm_serve_ask_died(s, worker);
     s->workers[worker].ready = false;
     s->workers[worker].drawing.size = 0;
     if (clean) {
         int own = WEXITSTATUS(status);
         s->status = own > s->status ? own : s->status;
-        return false;
+        return free_seat(s, worker);
     }
     bool told = WIFEXITED(status) && !s->ready; // it said why it could not start
     if (!told) {
@@ -234,6 +252,9 @@ bool cm_serve_ended(void *user, uint32_t worker, int status)
     if (!s->ready || s->draining) {
         s->status = s->status > CM_STATUS_FAILED ? s->status : CM_STATUS_FAILED;
         return false;
+    }
+    if (ends) {
+        return free_seat(s, worker);
     }
     for (uint32_t i = 0; i < s->homes.count; i++) {
         cm_home *home = &s->homes.list[i];

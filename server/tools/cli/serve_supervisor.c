@@ -46,7 +46,7 @@ uint32_t cm_serve_worker_count(const cm_config *config)
 
 void cm_serve_tell_all(cm_serve_server *s, uint32_t but, const cm_worker_message *message)
 {
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t i = 0; i < s->seats; i++) {
         if (i != but && cm_supervisor_lives(s->supervisor, i)) {
             cm_supervisor_tell(s->supervisor, i, message);
         }
@@ -178,6 +178,7 @@ static int work(void *user, uint32_t worker, int descriptor)
     host.keys = s->base->keys;
     host.ticket = s->base->ticket;
     host.alone = s->homes.count == 1;
+    host.apart = s->workers[worker].apart;
     host.vitals = &s->vitals[worker];
     host.rooms.refused = s->refused;
     host.rooms.on_demand = s->base->rooms.on_demand;
@@ -198,7 +199,7 @@ static int work(void *user, uint32_t worker, int descriptor)
     return status;
 }
 
-static void starts(void *user, uint32_t worker)
+void cm_serve_starts(void *user, uint32_t worker)
 {
     cm_serve_server *s = user;
     (void)worker;
@@ -276,7 +277,7 @@ static int start_workers(cm_serve_server *s)
     uint32_t address;
     uint16_t port;
     cm_config_address(s->base->config.listen, &address, &port);
-    starts(s, 0);
+    cm_serve_starts(s, 0);
     for (uint32_t i = 0; i < s->count; i++) {
         s->workers[i].port = port == 0 ? 0 : (uint16_t)(port + i);
     }
@@ -354,9 +355,9 @@ static void drain(cm_serve_server *s, const char *reason)
 {
     s->draining = true;
     cm_notify_say(&s->base->notify, "STOPPING=1");
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t i = 0; i < s->seats; i++) {
         cm_worker_link_text(cm_supervisor_link(s->supervisor, i), CM_WORKER_TOLD_DRAIN, 0, reason);
-        if (!cm_supervisor_lives(s->supervisor, i)) {
+        if (!cm_supervisor_lives(s->supervisor, i) && (i < s->count || s->workers[i].apart)) {
             cm_supervisor_kill(s->supervisor, i); // nor is it started again
             s->status = CM_STATUS_FAILED;         // its matches have no end
         }
@@ -389,7 +390,7 @@ static void show(cm_serve_server *s, uint64_t now)
     s->shown_us = now + (uint64_t)s->base->config.status_interval_ms * 1000;
     s->base->screen.disturbed = false;
     cm_serve_screen_erase(&s->base->screen);
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t i = 0; i < s->seats; i++) {
         if (s->workers[i].drawing.size > 0) {
             cm_serve_screen_draw(&s->base->screen, s->workers[i].drawing.text);
         }
@@ -420,12 +421,12 @@ static void close_all(cm_serve_server *s)
 {
     cm_admin_destroy(s->admin);
     cm_supervisor_destroy(s->supervisor);
-    cm_vitals_destroy(s->vitals, s->count);
+    cm_vitals_destroy(s->vitals, s->seats);
     cm_homes_free(&s->homes);
     cm_used_tokens_free(&s->used);
     cm_bans_free(&s->bans);
     cm_bans_free(&s->banned_addresses);
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t i = 0; i < s->seats; i++) {
         free(s->workers[i].drawing.text);
     }
 }
@@ -436,15 +437,17 @@ int cm_serve_supervise(cm_serve_base *base)
     memset(&s, 0, sizeof s);
     s.base = base;
     s.count = cm_serve_worker_count(&base->config);
-    cm_supervisor_def def = {.workers = s.count,
+    s.seats = s.count + CM_SERVE_APART_MAX;
+    s.seats = s.seats < CM_WORKERS_MAX ? s.seats : CM_WORKERS_MAX;
+    cm_supervisor_def def = {.workers = s.seats,
                              .keep = base->files.lock,
                              .work = work,
                              .said = cm_serve_said,
                              .ended = cm_serve_ended,
-                             .starts = starts,
+                             .starts = cm_serve_starts,
                              .user = &s};
     s.supervisor = cm_supervisor_create(&def);
-    s.vitals = cm_vitals_create(s.count);
+    s.vitals = cm_vitals_create(s.seats);
     if (s.supervisor == NULL || s.vitals == NULL) {
         cm_cli_error("serve: out of memory");
         close_all(&s);

@@ -1,5 +1,6 @@
-// The supervisor of `carom serve`, as its three files share it: serve_supervisor.c (workers, rooms,
-// signals), serve_said.c (what workers say) and serve_ask.c (the admin socket).
+// The supervisor of `carom serve`, as its four files share it: serve_supervisor.c (workers, rooms,
+// signals), serve_said.c (what workers say), serve_apart.c (rooms at fault) and serve_ask.c (the
+// admin socket).
 #ifndef CM_SERVER_TOOLS_CLI_SERVE_SUPERVISOR_H
 #define CM_SERVER_TOOLS_CLI_SERVE_SUPERVISOR_H
 
@@ -19,6 +20,8 @@ typedef struct cm_serve_drawing {
 typedef struct cm_serve_seat {
     uint16_t port; // 0: none yet
     bool ready;    // it lives and has its rooms
+    bool apart;    // of one room alone, whose module failed
+    bool ends;     // it was told to, as that room is closed
     cm_worker_load load;
     cm_serve_drawing drawing;
 } cm_serve_seat;
@@ -32,7 +35,8 @@ typedef struct cm_serve_question {
 typedef struct cm_serve_server {
     cm_serve_base *base;
     cm_supervisor *supervisor;
-    uint32_t count; // of workers
+    uint32_t count; // of workers that take rooms
+    uint32_t seats; // and places of those with a room apart, behind them
     cm_serve_seat workers[CM_WORKERS_MAX];
     cm_homes homes;        // every room
     cm_vitals *vitals;     // one of each worker
@@ -57,7 +61,14 @@ uint32_t cm_serve_place(cm_serve_server *s);
 // Of every worker, to all; and into the log, that one has its rooms.
 void cm_serve_tell_ports(cm_serve_server *s);
 void cm_serve_log_worker(const cm_serve_server *s, uint32_t worker);
+// Rooms at once that go on apart; more stay where they were.
+#define CM_SERVE_APART_MAX 8u
+// A room whose module took its worker goes on in one of its own, where others were beside it.
+void cm_serve_set_apart(cm_serve_server *s, uint32_t worker, const char *room);
+// The worker of such a room ends where the room is no more.
+void cm_serve_end_apart(cm_serve_server *s, uint32_t worker);
 // As a cm_supervisor's callbacks, of a cm_serve_server.
+void cm_serve_starts(void *user, uint32_t worker);
 void cm_serve_said(void *user, uint32_t worker, const cm_worker_message *message);
 bool cm_serve_ended(void *user, uint32_t worker, int status);
 

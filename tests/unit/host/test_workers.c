@@ -273,8 +273,9 @@ static void write_failing(const serving *c, char path[128], int at, bool crash)
     fclose(file);
 }
 
-// A module that fails takes its worker, whose other room goes on; the third time its scene is
-// refused by name, and so is whoever opens it again. The room of the other worker never noticed.
+// A module that fails takes its worker, whose other room goes on, once: its own room goes on apart,
+// and fails there. The third time its scene is refused by name, and so is whoever opens it again;
+// the worker that it had for itself ends. The room of the other worker never noticed.
 static void fails(bool crash, const char *signal_name)
 {
     serving c;
@@ -307,12 +308,14 @@ static void fails(bool crash, const char *signal_name)
                     NULL};
     serving_start(&c, 19, argv);
     serving_wait_for_size(&c, c.ready, 1);
-    serving_wait_for_log(&c, "worker", 5);
+    serving_wait_for_log(&c, "worker", 6);
+    cr_expect_eq(serving_read_log(c.err, "room apart", "room", found), 1);
+    cr_expect_str_eq(found, "trap");
     cr_expect_eq(serving_read_log(c.err, "worker died", "signal", found), 3);
     cr_expect_str_eq(found, signal_name);
     cr_expect_eq(serving_read_log(c.err, "module failed", "callback", found), 3);
     cr_expect_str_eq(found, "tick");
-    cr_expect_eq(serving_read_log(c.err, "match resumed", "room", found), 5, "twice, and thrice");
+    cr_expect_eq(serving_read_log(c.err, "match resumed", "room", found), 3, "once, and twice");
     cr_expect_eq(serving_read_log(c.err, "match cut", "reason", found), 1);
     cr_expect_not_null(strstr(found, "scene trap is not hosted any more"), "%s", found);
     const char *rooms = serving_ask(&c, "{\"command\":\"rooms\"}");
