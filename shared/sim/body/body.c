@@ -203,7 +203,7 @@ static uint32_t place_shapes(carom_world *world, uint32_t body, const carom_shap
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = cm_shape_free_slot(world, from);
         cm_shape_grow(world, slot);
-        cm_shape *row = &cm_shapes(world)[slot];
+        cm_shape *row = cm_shape_change(world, slot);
         uint32_t generation = row->generation + 1;
         cm_shape_from_def(&shapes[i], row, NULL);
         row->generation = generation;
@@ -211,7 +211,7 @@ static uint32_t place_shapes(carom_world *world, uint32_t body, const carom_shap
         if (last == CM_NONE) {
             first = slot;
         } else {
-            cm_shapes(world)[last].next = slot;
+            cm_shape_change(world, last)->next = slot;
         }
         last = slot;
         from = slot + 1;
@@ -255,7 +255,7 @@ CM_FP_BODY static carom_result create(carom_world *world, const carom_body_def *
     body.generation = cm_bodies(world)[slot].generation + 1;
     body.first_shape = place_shapes(world, slot, shapes, count);
     cm_motions(world)[slot] = motion;
-    cm_bodies(world)[slot] = body;
+    *cm_body_change(world, slot) = body;
     cm_stir_body(world, slot);
     if (id != NULL) {
         id->index = slot;

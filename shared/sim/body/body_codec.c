@@ -89,11 +89,11 @@ static carom_result check_shapes(const carom_world *world, cm_byte_reader *reade
 // The bodies that it fell asleep with may be awake here, or not here yet: then it sleeps alone.
 static void join_island(carom_world *world, uint32_t slot)
 {
-    cm_body *body = &cm_bodies(world)[slot];
+    const cm_body *body = &cm_bodies(world)[slot];
     bool known = body->island < world->state.body_slots &&
                  cm_bodies(world)[body->island].island == body->island;
     if (cm_body_is_asleep(body) && !known) {
-        body->island = slot;
+        cm_body_change(world, slot)->island = slot;
     }
 }
 
@@ -109,12 +109,12 @@ static void place(carom_world *world, cm_byte_reader *reader, uint32_t slot,
     }
     cm_body_grow(world, slot);
     cm_motions(world)[slot] = *motion;
-    cm_bodies(world)[slot] = *body;
+    *cm_body_change(world, slot) = *body;
     join_island(world, slot);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = cm_get_u32(reader);
         cm_shape_grow(world, at);
-        cm_portable_get_row(reader, CM_SECTION_shape, &cm_shapes(world)[at]);
+        cm_portable_get_row(reader, CM_SECTION_shape, cm_shape_change(world, at));
     }
     cm_stir_body(world, slot);
     world->event_count = 0;

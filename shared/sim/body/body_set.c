@@ -15,7 +15,7 @@
 #include <string.h>
 
 // The row of a live body, or why there is none.
-static carom_result find(carom_world *world, carom_body_id id, cm_body **body)
+static carom_result find(carom_world *world, carom_body_id id, const cm_body **body)
 {
     if (world == NULL) {
         return CAROM_ERROR_ARGUMENT;
@@ -52,7 +52,7 @@ CM_FP_BODY static void place(carom_world *world, uint32_t slot, carom_vec3 posit
 carom_result carom_body_set_pose(carom_world *world, carom_body_id body, carom_vec3 position,
                                  carom_quat orientation)
 {
-    cm_body *row;
+    const cm_body *row;
     CM_TRY(find(world, body, &row));
     carom_error *error = &world->error;
     CM_FIELD(cm_check_vec(position, CAROM_POSITION_MAX), "position", "components within 1e7 m");
@@ -71,7 +71,7 @@ static bool is_zero(carom_vec3 v)
 carom_result carom_body_set_velocity(carom_world *world, carom_body_id body, carom_vec3 linear,
                                      carom_vec3 angular)
 {
-    cm_body *row;
+    const cm_body *row;
     CM_TRY(find(world, body, &row));
     carom_error *error = &world->error;
     CM_FIELD(cm_check_vec(linear, CAROM_VELOCITY_MAX), "linear", "components within 1e6 m/s");
@@ -85,42 +85,50 @@ carom_result carom_body_set_velocity(carom_world *world, carom_body_id body, car
     }
     motion->linear_velocity = linear;
     motion->angular_velocity = angular;
-    cm_bodies(world)[body.index].flags &= (uint8_t)~CM_BODY_MIDWAY;
+    if (row->flags & CM_BODY_MIDWAY) {
+        cm_body_change(world, body.index)->flags &= (uint8_t)~CM_BODY_MIDWAY;
+    }
     return CAROM_OK;
 }
 
 carom_result carom_body_set_force(carom_world *world, carom_body_id body, carom_vec3 force,
                                   carom_vec3 torque)
 {
-    cm_body *row;
+    const cm_body *row;
     CM_TRY(find(world, body, &row));
     carom_error *error = &world->error;
     CM_FIELD(cm_check_vec(force, CAROM_FORCE_MAX), "force", "components within 1e15 N");
     CM_FIELD(cm_check_vec(torque, CAROM_FORCE_MAX), "torque", "components within 1e15 N m");
     if (!same(force, row->force) || !same(torque, row->torque)) {
         cm_wake_body(world, body.index);
+        cm_body *writable = cm_body_change(world, body.index);
+        writable->force = force;
+        writable->torque = torque;
     }
-    row->force = force;
-    row->torque = torque;
     return CAROM_OK;
 }
 
-CM_FP_BODY static carom_result add_force(cm_body *body, carom_vec3 force, carom_vec3 torque,
-                                         carom_error *error)
+CM_FP_BODY static carom_result add_force(carom_world *world, uint32_t slot, carom_vec3 force,
+                                         carom_vec3 torque)
 {
+    const cm_body *body = &cm_bodies(world)[slot];
+    carom_error *error = &world->error;
     carom_vec3 forces = cm_add(body->applied_force, force);
     carom_vec3 torques = cm_add(body->applied_torque, torque);
     CM_FIELD(cm_check_vec(forces, CAROM_FORCE_MAX), "force", "a sum within 1e15 N");
     CM_FIELD(cm_check_vec(torques, CAROM_FORCE_MAX), "torque", "a sum within 1e15 N m");
-    body->applied_force = forces;
-    body->applied_torque = torques;
+    if (!same(forces, body->applied_force) || !same(torques, body->applied_torque)) {
+        cm_body *row = cm_body_change(world, slot);
+        row->applied_force = forces;
+        row->applied_torque = torques;
+    }
     return CAROM_OK;
 }
 
 carom_result carom_body_apply_force(carom_world *world, carom_body_id body, carom_vec3 force,
                                     carom_vec3 torque)
 {
-    cm_body *row;
+    const cm_body *row;
     CM_TRY(find(world, body, &row));
     carom_error *error = &world->error;
     CM_FIELD(cm_check_vec(force, CAROM_FORCE_MAX), "force", "components within 1e15 N");
@@ -129,7 +137,7 @@ carom_result carom_body_apply_force(carom_world *world, carom_body_id body, caro
         return CAROM_OK;
     }
     cm_fpenv saved = cm_fpenv_enter();
-    carom_result result = add_force(row, force, torque, error);
+    carom_result result = add_force(world, body.index, force, torque);
     cm_fpenv_leave(saved);
     if (result == CAROM_OK && !(is_zero(row->applied_force) && is_zero(row->applied_torque))) {
         cm_wake_body(world, body.index);
@@ -150,7 +158,7 @@ CM_FP_BODY static carom_vec3 torque_at(const cm_motion *motion, carom_vec3 force
 carom_result carom_body_apply_local_force(carom_world *world, carom_body_id body, carom_vec3 force,
                                           carom_vec3 torque)
 {
-    cm_body *row;
+    const cm_body *row;
     CM_TRY(find(world, body, &row));
     carom_error *error = &world->error;
     CM_FIELD(cm_check_vec(force, CAROM_FORCE_MAX), "force", "components within 1e15 N");
@@ -166,7 +174,7 @@ carom_result carom_body_apply_local_force(carom_world *world, carom_body_id body
 carom_result carom_body_apply_force_at(carom_world *world, carom_body_id body, carom_vec3 force,
                                        carom_vec3 point)
 {
-    cm_body *row;
+    const cm_body *row;
     CM_TRY(find(world, body, &row));
     carom_error *error = &world->error;
     CM_FIELD(cm_check_vec(force, CAROM_FORCE_MAX), "force", "components within 1e15 N");
@@ -207,7 +215,7 @@ CM_FP_BODY static carom_result add_impulse(cm_motion *motion, const cm_body *bod
 carom_result carom_body_apply_impulse(carom_world *world, carom_body_id body, carom_vec3 impulse,
                                       carom_vec3 point)
 {
-    cm_body *row;
+    const cm_body *row;
     CM_TRY(find(world, body, &row));
     carom_error *error = &world->error;
     CM_FIELD(cm_check_vec(impulse, CAROM_FORCE_MAX), "impulse", "components within 1e15 N s");
@@ -227,7 +235,7 @@ carom_result carom_body_apply_impulse(carom_world *world, carom_body_id body, ca
 
 carom_result carom_body_set_type(carom_world *world, carom_body_id body, carom_body_type type)
 {
-    cm_body *row;
+    const cm_body *row;
     CM_TRY(find(world, body, &row));
     carom_error *error = &world->error;
     CM_WANT((unsigned)type <= CAROM_BODY_DYNAMIC, "type", "a carom_body_type");
@@ -244,12 +252,13 @@ carom_result carom_body_set_type(carom_world *world, carom_body_id body, carom_b
         return CAROM_OK;
     }
     cm_wake_body(world, body.index);
-    row->flags &= (uint8_t)~CM_BODY_STIRRED; // of a dynamic body it says something else
-    row->type = (uint8_t)type;
+    cm_body *writable = cm_body_change(world, body.index);
+    writable->flags &= (uint8_t)~CM_BODY_STIRRED; // of a dynamic body it says something else
+    writable->type = (uint8_t)type;
     cm_stir_body(world, body.index);
     if (type != CAROM_BODY_DYNAMIC) {
-        row->applied_force = cm_vec(0.0f, 0.0f, 0.0f);
-        row->applied_torque = cm_vec(0.0f, 0.0f, 0.0f);
+        writable->applied_force = cm_vec(0.0f, 0.0f, 0.0f);
+        writable->applied_torque = cm_vec(0.0f, 0.0f, 0.0f);
     }
     if (type == CAROM_BODY_STATIC) {
         cm_motions(world)[body.index].linear_velocity = cm_vec(0.0f, 0.0f, 0.0f);
@@ -260,8 +269,10 @@ carom_result carom_body_set_type(carom_world *world, carom_body_id body, carom_b
 
 carom_result carom_body_set_user_data(carom_world *world, carom_body_id body, uint64_t user_data)
 {
-    cm_body *row;
+    const cm_body *row;
     CM_TRY(find(world, body, &row));
-    row->user_data = user_data;
+    if (row->user_data != user_data) {
+        cm_body_change(world, body.index)->user_data = user_data;
+    }
     return CAROM_OK;
 }

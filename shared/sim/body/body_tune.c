@@ -16,7 +16,7 @@
 #define HALF_TURN_MAX 1.5 // rad: of a substep
 
 // The row of a live body, or why there is none.
-static carom_result find(carom_world *world, carom_body_id id, cm_body **body)
+static carom_result find(carom_world *world, carom_body_id id, const cm_body **body)
 {
     if (world == NULL) {
         return CAROM_ERROR_ARGUMENT;
@@ -33,14 +33,14 @@ static carom_result change(carom_world *world, uint32_t slot, const cm_body *oth
     sound.flags &= (uint8_t)~CM_BODY_ASLEEP;
     sound.island = CM_NONE;
     CM_TRY(cm_check_body(&sound, &world->error));
-    cm_bodies(world)[slot] = *other;
+    *cm_body_change(world, slot) = *other;
     cm_wake_body(world, slot);
     return CAROM_OK;
 }
 
 carom_result carom_body_set_gravity_scale(carom_world *world, carom_body_id body, float scale)
 {
-    cm_body *row;
+    const cm_body *row;
     CM_TRY(find(world, body, &row));
     cm_body other = *row;
     other.gravity_scale = scale;
@@ -50,7 +50,7 @@ carom_result carom_body_set_gravity_scale(carom_world *world, carom_body_id body
 carom_result carom_body_set_damping(carom_world *world, carom_body_id body, float linear,
                                     float angular)
 {
-    cm_body *row;
+    const cm_body *row;
     CM_TRY(find(world, body, &row));
     cm_body other = *row;
     other.linear_damping = linear;
@@ -67,7 +67,7 @@ CM_FP_BODY static void scale_mass(cm_body *body, float mass)
 
 carom_result carom_body_set_mass(carom_world *world, carom_body_id body, float mass)
 {
-    cm_body *row;
+    const cm_body *row;
     CM_TRY(find(world, body, &row));
     carom_error *error = &world->error;
     CM_FIELD(row->mass > 0.0f ? CAROM_OK : CAROM_ERROR_STATE, "body", "one that has a mass");
@@ -86,14 +86,15 @@ carom_result carom_shape_set_filter(carom_world *world, carom_shape_id shape, ui
         return CAROM_ERROR_ARGUMENT;
     }
     carom_error *error = &world->error;
-    cm_shape *row = cm_shape_find(world, shape);
+    const cm_shape *row = cm_shape_find(world, shape);
     CM_FIELD(row != NULL ? CAROM_OK : CAROM_ERROR_STALE_ID, "shape", "the id of a living shape");
     if (row->category == category && row->mask == mask && row->group == group) {
         return CAROM_OK;
     }
-    row->category = category;
-    row->mask = mask;
-    row->group = group;
+    cm_shape *writable = cm_shape_change(world, shape.index);
+    writable->category = category;
+    writable->mask = mask;
+    writable->group = group;
     // What it touched may fall now.
     cm_wake_body(world, row->body);
     cm_stir_body(world, row->body);
@@ -137,7 +138,7 @@ CM_FP_BODY static void toward(const carom_world *world, uint32_t slot, carom_vec
 carom_result carom_body_set_target(carom_world *world, carom_body_id body, carom_vec3 position,
                                    carom_quat orientation)
 {
-    cm_body *row;
+    const cm_body *row;
     CM_TRY(find(world, body, &row));
     carom_error *error = &world->error;
     CM_FIELD(row->type == CAROM_BODY_KINEMATIC ? CAROM_OK : CAROM_ERROR_STATE, "body",
@@ -177,7 +178,7 @@ carom_result carom_body_velocity_at(const carom_world *world, carom_body_id body
 
 carom_result carom_body_wake(carom_world *world, carom_body_id body)
 {
-    cm_body *row;
+    const cm_body *row;
     CM_TRY(find(world, body, &row));
     cm_wake_body(world, body.index);
     return CAROM_OK;
@@ -185,7 +186,7 @@ carom_result carom_body_wake(carom_world *world, carom_body_id body)
 
 carom_result carom_body_rest(carom_world *world, carom_body_id body)
 {
-    cm_body *row;
+    const cm_body *row;
     CM_TRY(find(world, body, &row));
     carom_error *error = &world->error;
     bool may = (world->state.flags & CM_WORLD_SLEEP) != 0 && (row->flags & CM_BODY_SLEEP) != 0 &&
@@ -194,7 +195,7 @@ carom_result carom_body_rest(carom_world *world, carom_body_id body)
     if (!cm_body_is_asleep(row)) {
         const carom_vec3 none = {0.0f, 0.0f, 0.0f};
         CM_TRY(carom_body_set_velocity(world, body, none, none));
-        row->quiet = CM_SLEEP_TIME;
+        cm_body_set_quiet(world, body.index, CM_SLEEP_TIME);
     }
     return CAROM_OK;
 }

@@ -160,7 +160,7 @@ carom_result carom_shape_set_surface(carom_world *world, carom_shape_id shape, f
         return CAROM_ERROR_ARGUMENT;
     }
     carom_error *error = &world->error;
-    cm_shape *row = cm_shape_find(world, shape);
+    const cm_shape *row = cm_shape_find(world, shape);
     CM_FIELD(row ? CAROM_OK : CAROM_ERROR_STALE_ID, "shape", "the id of a living shape");
     CM_FIELD(cm_check_float(friction, 0.0f, CAROM_FRICTION_MAX), "friction", "0 to 1000");
     CM_FIELD(cm_check_float(restitution, 0.0f, 1.0f), "restitution", "0 to 1");
@@ -168,8 +168,9 @@ carom_result carom_shape_set_surface(carom_world *world, carom_shape_id shape, f
         cm_wake_body(world, row->body);
         cm_stir_body(world, row->body);
     }
-    row->friction = friction;
-    row->restitution = restitution;
+    cm_shape *writable = cm_shape_change(world, shape.index);
+    writable->friction = friction;
+    writable->restitution = restitution;
     return CAROM_OK;
 }
 

@@ -18,7 +18,7 @@ void cm_contacts_move(carom_world *world, uint32_t to, uint32_t from)
     CM_ASSERT(to <= from);
     for (int section = CM_CONTACTS_FIRST; section <= CM_CONTACTS_LAST && to != from; section++) {
         if (cm_has_rows(world, (cm_section)section)) {
-            memcpy(cm_section_row(world, (cm_section)section, to),
+            memcpy(cm_section_change(world, (cm_section)section, to),
                    cm_section_row(world, (cm_section)section, from),
                    cm_section_stride((cm_section)section));
         }

@@ -131,8 +131,16 @@ uint32_t cm_section_count(const cm_world_state *state, cm_section section)
     }
 }
 
-void *cm_section_row(const carom_world *world, cm_section section, uint32_t row)
+const void *cm_section_row(const carom_world *world, cm_section section, uint32_t row)
 {
+    return (const char *)cm_rows(world, section) + (size_t)row * sections[section].stride;
+}
+
+void *cm_section_change(carom_world *world, cm_section section, uint32_t row)
+{
+    if (section == CM_SECTION_body || section == CM_SECTION_shape) {
+        cm_row_changes(world, section, row);
+    }
     return (char *)cm_rows(world, section) + (size_t)row * sections[section].stride;
 }
 

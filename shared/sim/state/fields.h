@@ -43,7 +43,9 @@ uint32_t cm_section_rows(const carom_world *world, cm_section section);
 uint32_t cm_section_count(const cm_world_state *state, cm_section section);
 // The counts of a world of these limits that is full.
 cm_world_state cm_full_counts(const carom_limits *limits);
-void *cm_section_row(const carom_world *world, cm_section section, uint32_t row);
+const void *cm_section_row(const carom_world *world, cm_section section, uint32_t row);
+// The row, to be changed (cm_body_change).
+void *cm_section_change(carom_world *world, cm_section section, uint32_t row);
 
 // Between a row's struct and its words. Storing sets the padding to zero and is false where a word
 // is outside its kind (a U8 above 255).

@@ -14,6 +14,8 @@
 //                                            rows and spare rows, which change places each step
 //   …                196 x limits.joints     joint
 //   …                20  x CAROM_RULES_MAX   rule: pair rules, in the order of their making
+//   …                16  x pages             of bodies, then of shapes: what is known of rows that
+//                                            repeat the row before (repeat.h); no state
 //   offset.scratch   offset.scratch_size     scratch of the stages (scratch.h)
 //
 // offset.rows says where each section of the state (fields.def) begins. Every offset is a multiple
@@ -27,6 +29,8 @@
 
 #include "carom/world.h"
 #include "shared/sim/state/contact.h"
+
+#include <string.h>
 
 #define CM_WORLD_MAGIC    0x314d5243u // "CRM1"
 #define CM_NONE           0xffffffffu
@@ -192,6 +196,7 @@ struct carom_world {
     struct {
         uint32_t rows[CM_SECTION_COUNT];  // of each section; 0: the world has none of it
         uint32_t spare[CM_SECTION_COUNT]; // of contacts: last step's, while there is a step
+        uint32_t body_pages, shape_pages;
         uint32_t scratch, scratch_size;
     } offset;
     // What the scratch was sized for; a state that wants more is refused.
@@ -259,14 +264,60 @@ static inline cm_motion *cm_motions(const carom_world *world)
     return (cm_motion *)cm_rows(world, CM_SECTION_motion);
 }
 
-static inline cm_body *cm_bodies(const carom_world *world)
+static inline const cm_body *cm_bodies(const carom_world *world)
 {
-    return (cm_body *)cm_rows(world, CM_SECTION_body);
+    return (const cm_body *)cm_rows(world, CM_SECTION_body);
 }
 
-static inline cm_shape *cm_shapes(const carom_world *world)
+static inline const cm_shape *cm_shapes(const carom_world *world)
 {
-    return (cm_shape *)cm_rows(world, CM_SECTION_shape);
+    return (const cm_shape *)cm_rows(world, CM_SECTION_shape);
+}
+
+// What is known of CM_PAGE_ROWS rows of bodies or shapes: a bit a row.
+typedef struct cm_page {
+    uint64_t repeats; // the row before
+    uint64_t known;   // whether that is right
+} cm_page;
+
+#define CM_PAGE_ROWS 64u
+
+static inline cm_page *cm_pages(const carom_world *world, cm_section section)
+{
+    uint32_t offset =
+        section == CM_SECTION_body ? world->offset.body_pages : world->offset.shape_pages;
+    return (cm_page *)((char *)(uintptr_t)world + offset);
+}
+
+static inline void cm_row_changes(carom_world *world, cm_section section, uint32_t row)
+{
+    cm_pages(world, section)[row / CM_PAGE_ROWS].known &= ~((uint64_t)3 << row % CM_PAGE_ROWS);
+}
+
+// A row that is to be changed: what is written into it stands there before the next save.
+static inline cm_body *cm_body_change(carom_world *world, uint32_t slot)
+{
+    cm_row_changes(world, CM_SECTION_body, slot);
+    return (cm_body *)cm_rows(world, CM_SECTION_body) + slot;
+}
+
+// What contacts did to a body, where that is not what stands there.
+static inline void cm_body_set_contact(carom_world *world, uint32_t slot, carom_vec3 force,
+                                       carom_vec3 torque)
+{
+    const cm_body *body = cm_bodies(world) + slot;
+    if (memcmp(&body->contact_force, &force, sizeof force) != 0 ||
+        memcmp(&body->contact_torque, &torque, sizeof torque) != 0) {
+        cm_body *row = cm_body_change(world, slot);
+        row->contact_force = force;
+        row->contact_torque = torque;
+    }
+}
+
+static inline cm_shape *cm_shape_change(carom_world *world, uint32_t slot)
+{
+    cm_row_changes(world, CM_SECTION_shape, slot);
+    return (cm_shape *)cm_rows(world, CM_SECTION_shape) + slot;
 }
 
 static inline cm_contact *cm_contacts(const carom_world *world)

@@ -11,21 +11,21 @@
 
 // Finding ----------------------------------------------------------------------------------------
 
-cm_body *cm_body_find(const carom_world *world, carom_body_id id)
+const cm_body *cm_body_find(const carom_world *world, carom_body_id id)
 {
     if (id.generation == 0 || id.index >= world->state.body_slots) {
         return NULL;
     }
-    cm_body *body = &cm_bodies(world)[id.index];
+    const cm_body *body = &cm_bodies(world)[id.index];
     return body->alive && body->generation == id.generation ? body : NULL;
 }
 
-cm_shape *cm_shape_find(const carom_world *world, carom_shape_id id)
+const cm_shape *cm_shape_find(const carom_world *world, carom_shape_id id)
 {
     if (id.generation == 0 || id.index >= world->state.shape_slots) {
         return NULL;
     }
-    cm_shape *shape = &cm_shapes(world)[id.index];
+    const cm_shape *shape = &cm_shapes(world)[id.index];
     return shape->alive && shape->generation == id.generation ? shape : NULL;
 }
 
@@ -126,7 +126,9 @@ void cm_body_grow(carom_world *world, uint32_t slot)
     uint32_t slots = world->state.body_slots;
     if (slot >= slots) {
         memset(cm_motions(world) + slots, 0, (slot + 1 - slots) * sizeof(cm_motion));
-        memset(cm_bodies(world) + slots, 0, (slot + 1 - slots) * sizeof(cm_body));
+        for (; slots <= slot; slots++) {
+            memset(cm_body_change(world, slots), 0, sizeof(cm_body));
+        }
         world->state.body_slots = slot + 1;
     }
 }
@@ -135,7 +137,9 @@ void cm_shape_grow(carom_world *world, uint32_t slot)
 {
     uint32_t slots = world->state.shape_slots;
     if (slot >= slots) {
-        memset(cm_shapes(world) + slots, 0, (slot + 1 - slots) * sizeof(cm_shape));
+        for (; slots <= slot; slots++) {
+            memset(cm_shape_change(world, slots), 0, sizeof(cm_shape));
+        }
         world->state.shape_slots = slot + 1;
     }
 }
@@ -206,13 +210,13 @@ static void drop_rules_of(carom_world *world, uint32_t slot)
 
 void cm_body_clear(carom_world *world, uint32_t slot)
 {
-    cm_body *body = &cm_bodies(world)[slot];
+    cm_body *body = cm_body_change(world, slot);
     cm_query_forget(world);
     cm_wake_body(world, slot);
     cm_wake_neighbours(world, slot);
     uint32_t shape = body->first_shape;
     while (shape != CM_NONE) {
-        cm_shape *row = &cm_shapes(world)[shape];
+        cm_shape *row = cm_shape_change(world, shape);
         uint32_t generation = row->generation;
         was_freed(&world->taken.shapes, shape);
         shape = row->next;

@@ -11,8 +11,8 @@
 #include "shared/sim/state/image.h"
 
 // The row of what lives, or NULL for an id that is null, out of range or stale.
-cm_body *cm_body_find(const carom_world *world, carom_body_id id);
-cm_shape *cm_shape_find(const carom_world *world, carom_shape_id id);
+const cm_body *cm_body_find(const carom_world *world, carom_body_id id);
+const cm_shape *cm_shape_find(const carom_world *world, carom_shape_id id);
 cm_joint *cm_joint_find(const carom_world *world, carom_joint_id id);
 // The id of what is in a slot; the null id for CM_NONE.
 carom_body_id cm_body_id(const carom_world *world, uint32_t slot);

@@ -4,25 +4,38 @@
 // waking is a walk over the bodies, and needs no list. Typical: of 1,000 bodies 990 asleep.
 #include "shared/sim/state/wake.h"
 
-void cm_wake_row(cm_body *body)
+void cm_body_set_quiet(carom_world *world, uint32_t slot, float quiet)
 {
+    if (memcmp(&cm_bodies(world)[slot].quiet, &quiet, sizeof quiet) != 0) {
+        cm_body_change(world, slot)->quiet = quiet;
+    }
+}
+
+void cm_wake_row(carom_world *world, uint32_t slot)
+{
+    cm_body *body = cm_body_change(world, slot);
     body->flags &= (uint8_t)~CM_BODY_ASLEEP;
     body->island = CM_NONE;
     body->quiet = 0.0f;
 }
 
+static void wake_by_call(carom_world *world, uint32_t slot)
+{
+    cm_wake_row(world, slot);
+    cm_body_change(world, slot)->flags |= CM_BODY_STIRRED;
+}
+
 void cm_wake_body(carom_world *world, uint32_t slot)
 {
-    cm_body *bodies = cm_bodies(world);
+    const cm_body *bodies = cm_bodies(world);
     uint32_t island = bodies[slot].island;
-    bodies[slot].quiet = 0.0f;
+    cm_body_set_quiet(world, slot, 0.0f);
     if (!cm_body_is_asleep(&bodies[slot])) {
         return;
     }
     for (uint32_t i = 0; i < world->state.body_slots; i++) {
         if (cm_body_is_asleep(&bodies[i]) && bodies[i].island == island) {
-            cm_wake_row(&bodies[i]);
-            bodies[i].flags |= CM_BODY_STIRRED;
+            wake_by_call(world, i);
         }
     }
 }
@@ -30,11 +43,11 @@ void cm_wake_body(carom_world *world, uint32_t slot)
 void cm_stir_body(carom_world *world, uint32_t slot)
 {
     // Nothing sleeps before the first tick.
-    cm_body *body = &cm_bodies(world)[slot];
+    const cm_body *body = &cm_bodies(world)[slot];
     if (world->state.tick == 0 || body->type == CAROM_BODY_DYNAMIC) {
         return;
     }
-    body->flags |= CM_BODY_STIRRED;
+    cm_body_change(world, slot)->flags |= CM_BODY_STIRRED;
     for (uint32_t at = body->first_shape; at != CM_NONE; at = cm_shapes(world)[at].next) {
         if (cm_shapes(world)[at].type == CAROM_SHAPE_PLANE) {
             cm_wake_all(world); // it may meet anything, and stands in no tree
@@ -66,8 +79,7 @@ void cm_wake_all(carom_world *world)
 {
     for (uint32_t i = 0; i < world->state.body_slots; i++) {
         if (cm_body_is_asleep(&cm_bodies(world)[i])) {
-            cm_wake_row(&cm_bodies(world)[i]);
-            cm_bodies(world)[i].flags |= CM_BODY_STIRRED;
+            wake_by_call(world, i);
         }
     }
 }

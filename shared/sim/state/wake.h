@@ -12,8 +12,10 @@ static inline bool cm_body_is_asleep(const cm_body *body)
     return (body->flags & CM_BODY_ASLEEP) != 0;
 }
 
+// How long it has been at rest, s.
+void cm_body_set_quiet(carom_world *world, uint32_t slot, float quiet);
 // One row is awake from now on, whatever sleeps with it.
-void cm_wake_row(cm_body *body);
+void cm_wake_row(carom_world *world, uint32_t slot);
 // The body has been changed: its island wakes, and its time at rest starts anew.
 void cm_wake_body(carom_world *world, uint32_t slot);
 // A body that is not dynamic came, or was moved or changed: the next step looks for what it meets,

@@ -304,7 +304,7 @@ carom_result carom_world_decode(carom_world *world, const void *bytes, size_t si
         uint32_t rows = cm_section_rows(world, (cm_section)section);
         for (uint32_t row = 0; row < rows; row++) {
             bool stored = row_of(&f, (cm_section)section, row,
-                                 cm_section_row(world, (cm_section)section, row));
+                                 cm_section_change(world, (cm_section)section, row));
             CM_ASSERT(stored);
         }
     }

@@ -1,7 +1,8 @@
 // Save, restore and hash of a world: the fast local form, and the proof that two states are one.
 //
 // A save is the header below, the world's own fields, then the used prefix of each array, each
-// copied as it lies in memory. Rows carry no hidden bytes (asserted in image.h), so equal states
+// copied as it lies in memory; of bodies and shapes only the rows that do not repeat the row before
+// (repeat.h). Rows carry no hidden bytes (asserted in image.h), so equal states
 // are equal saves. Limits, offsets, statistics and the clock are no part of it: a save moves
 // between capacities. Same build and architecture only: the magic read in another byte order is
 // refused.
@@ -13,15 +14,18 @@
 //   16       8                   bytes of the whole save
 //   24       144                 cm_world_state
 //   168      rows               of each other section in the order of fields.def, as many as are
-//                               in use: motion 64 bytes, body 168, shape 144, the world's sections
-//                               of contacts (contact.h), joint 196, rule 20
+//                               in use: motion 64 bytes, body 168 and shape 144 (where they do not
+//                               repeat: repeat.h), the world's sections of contacts (contact.h),
+//                               joint 196, rule 20
 //
-// Typical: 400 bodies, 250 kB; saved once a tick, restored once a rewind, hashed once a tick.
+// Typical: 400 bodies, 250 kB, where all are alike 160; saved once a tick, restored once a rewind,
+// hashed once a tick.
 #include "shared/base/assert.h"
 #include "shared/base/hash.h"
 #include "shared/sim/state/check.h"
 #include "shared/sim/state/fields.h"
 #include "shared/sim/state/image.h"
+#include "shared/sim/state/repeat.h"
 #include "shared/sim/state/slots.h"
 
 #include <string.h>
@@ -37,12 +41,17 @@ typedef struct save_header {
 
 _Static_assert(sizeof(save_header) == 24, "saved as it stands: no hidden padding");
 
-// Of a state of this world's solver.
-static uint64_t save_size(const carom_world *world, const cm_world_state *state)
+static bool may_repeat(int section)
+{
+    return section == CM_SECTION_body || section == CM_SECTION_shape;
+}
+
+// Of a state of this world's solver: the header and the sections whose rows are all there.
+static uint64_t plain_size(const carom_world *world, const cm_world_state *state)
 {
     uint64_t size = sizeof(save_header);
     for (int section = 0; section < CM_SECTION_COUNT; section++) {
-        if (cm_has_rows(world, (cm_section)section)) {
+        if (cm_has_rows(world, (cm_section)section) && !may_repeat(section)) {
             size += (uint64_t)cm_section_count(state, (cm_section)section) *
                     cm_section_stride((cm_section)section);
         }
@@ -52,13 +61,17 @@ static uint64_t save_size(const carom_world *world, const cm_world_state *state)
 
 size_t carom_world_save_size(const carom_world *world)
 {
-    return (size_t)save_size(world, &world->state);
+    // What is found out of the rows is written down: nothing else in the world changes.
+    carom_world *noted = (carom_world *)(uintptr_t)world;
+    return (size_t)(plain_size(world, &world->state) + cm_repeat_size(noted, CM_SECTION_body) +
+                    cm_repeat_size(noted, CM_SECTION_shape));
 }
 
 size_t carom_world_save_bound(const carom_world *world)
 {
     const cm_world_state full = cm_full_counts(&world->limits);
-    return (size_t)save_size(world, &full);
+    return (size_t)(plain_size(world, &full) + cm_repeat_bound(CM_SECTION_body, full.body_slots) +
+                    cm_repeat_bound(CM_SECTION_shape, full.shape_slots));
 }
 
 static char *put(char *to, const void *from, size_t size)
@@ -77,16 +90,37 @@ size_t carom_world_save(const carom_world *world, void *image, size_t size)
     char *to = put((char *)image, &header, sizeof header);
     for (int section = 0; section < CM_SECTION_COUNT; section++) {
         size_t rows = cm_section_rows(world, (cm_section)section);
-        to = put(to, cm_rows(world, (cm_section)section),
-                 rows * cm_section_stride((cm_section)section));
+        to = may_repeat(section) ? cm_repeat_put(world, (cm_section)section, to)
+                                 : put(to, cm_rows(world, (cm_section)section),
+                                       rows * cm_section_stride((cm_section)section));
     }
     CM_ASSERT((size_t)(to - (char *)image) == needed);
     return needed;
 }
 
+// Bytes of an image of so many rows; 0 where they are more than there are, or not sound.
+static uint64_t measure(const carom_world *world, const cm_world_state *state, const char *image,
+                        uint64_t size)
+{
+    uint64_t needed = plain_size(world, state);
+    uint64_t at = sizeof(save_header) + sizeof *state +
+                  (uint64_t)state->body_slots * cm_section_stride(CM_SECTION_motion);
+    for (int section = CM_SECTION_body; section <= CM_SECTION_shape; section++) {
+        uint32_t rows = section == CM_SECTION_body ? state->body_slots : state->shape_slots;
+        uint64_t bytes =
+            at > size ? 0 : cm_repeat_measure((cm_section)section, rows, image + at, size - at);
+        if (bytes == 0 && rows > 0) {
+            return 0;
+        }
+        at += bytes;
+        needed += bytes;
+    }
+    return needed;
+}
+
 // Everything that can be wrong with an image, before anything is touched.
 static carom_result check_image(const carom_world *world, const save_header *header,
-                                const cm_world_state *state, size_t size)
+                                const cm_world_state *state, const char *image, size_t size)
 {
     if (header->magic != SAVE_MAGIC) {
         return CAROM_ERROR_MAGIC;
@@ -96,8 +130,7 @@ static carom_result check_image(const carom_world *world, const save_header *hea
     }
     // Another solver's rows are not this one's.
     CM_TRY(cm_check_room(world, state));
-    uint64_t needed = save_size(world, state);
-    if (header->size != needed || size < needed) {
+    if (header->size > size) {
         return CAROM_ERROR_CORRUPT;
     }
     if (state->body_slots > world->limits.bodies) {
@@ -115,7 +148,7 @@ static carom_result check_image(const carom_world *world, const save_header *hea
     if (state->rule_count > CAROM_RULES_MAX) {
         return CAROM_ERROR_LIMIT_RULES;
     }
-    return CAROM_OK;
+    return header->size == measure(world, state, image, size) ? CAROM_OK : CAROM_ERROR_CORRUPT;
 }
 
 static const char *take(void *to, const char *from, size_t size)
@@ -137,11 +170,15 @@ carom_result carom_world_restore(carom_world *world, const void *image, size_t s
              "that of a saved image");
     const char *from = take(&header, (const char *)image, sizeof header);
     from = take(&state, from, sizeof state);
-    CM_FIELD(check_image(world, &header, &state, size), "image",
+    CM_FIELD(check_image(world, &header, &state, image, size), "image",
              "a save of this build, of a world like this one");
     world->state = state;
     for (int section = CM_SECTION_motion; section < CM_SECTION_COUNT; section++) {
         size_t rows = cm_section_rows(world, (cm_section)section);
+        if (may_repeat(section)) {
+            from = cm_repeat_take(world, (cm_section)section, from);
+            continue;
+        }
         from = take(cm_rows(world, (cm_section)section), from,
                     rows * cm_section_stride((cm_section)section));
     }

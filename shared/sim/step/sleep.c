@@ -39,9 +39,9 @@ static void add_event(carom_world *world, cm_scratch *scratch, uint32_t slot, bo
 static void wake_marked(carom_world *world, cm_scratch *scratch)
 {
     for (uint32_t i = 0; i < world->state.body_slots; i++) {
-        cm_body *body = &cm_bodies(world)[i];
+        const cm_body *body = &cm_bodies(world)[i];
         if (cm_body_is_asleep(body) && scratch->marks[body->island]) {
-            cm_wake_row(body);
+            cm_wake_row(world, i);
             scratch->active[i] = 1;
             scratch->active_count++;
             scratch->sleeping_count--;
@@ -172,17 +172,18 @@ static bool is_quiet(const cm_motion *motion, const cm_body *body)
 static uint32_t count_rest(carom_world *world, const cm_scratch *scratch)
 {
     const cm_motion *motions = cm_motions(world);
-    cm_body *bodies = cm_bodies(world);
+    const cm_body *bodies = cm_bodies(world);
     float dt = 1.0f / (float)world->state.tick_rate;
     uint32_t ready = 0;
     for (uint32_t i = 0; i < world->state.body_slots; i++) {
-        cm_body *body = &bodies[i];
+        const cm_body *body = &bodies[i];
         if (!scratch->active[i] || body->type != CAROM_BODY_DYNAMIC) {
             continue;
         }
         bool rests = (body->flags & CM_BODY_SLEEP) && is_quiet(&motions[i], body);
-        body->quiet = rests ? cm_min(body->quiet + dt, CM_SLEEP_TIME) : 0.0f;
-        ready += body->quiet >= CM_SLEEP_TIME;
+        float quiet = rests ? cm_min(body->quiet + dt, CM_SLEEP_TIME) : 0.0f;
+        cm_body_set_quiet(world, i, quiet);
+        ready += quiet >= CM_SLEEP_TIME;
     }
     return ready;
 }
@@ -194,14 +195,14 @@ void cm_stage_sleep(carom_world *world, cm_scratch *scratch)
     }
     cm_islands_build(world, scratch, scratch->parents, scratch->marks);
     for (uint32_t i = 0; i < world->state.body_slots; i++) {
-        cm_body *body = &cm_bodies(world)[i];
-        if (!scratch->active[i] || body->type != CAROM_BODY_DYNAMIC) {
+        if (!scratch->active[i] || cm_bodies(world)[i].type != CAROM_BODY_DYNAMIC) {
             continue;
         }
         uint32_t root = cm_island_root(scratch->parents, i);
         if (!scratch->marks[root]) {
             cm_motion *motion = &cm_motions(world)[i];
             motion->linear_velocity = motion->angular_velocity = cm_vec(0.0f, 0.0f, 0.0f);
+            cm_body *body = cm_body_change(world, i);
             body->flags |= CM_BODY_ASLEEP;
             body->island = root;
             body->quiet = 0.0f;

@@ -29,15 +29,16 @@
 
 static void clear_calls(carom_world *world)
 {
-    cm_body *bodies = cm_bodies(world);
+    const cm_body *bodies = cm_bodies(world);
     for (uint32_t i = 0; i < world->state.body_slots; i++) {
         const carom_vec3 none[2] = {{0}, {0}};
         // Most have none: a row that is only read need not be written back.
         if (memcmp(&bodies[i].applied_force, none, sizeof none) != 0) {
-            bodies[i].applied_force = bodies[i].applied_torque = none[0];
+            cm_body *body = cm_body_change(world, i);
+            body->applied_force = body->applied_torque = none[0];
         }
         if (bodies[i].flags & CM_BODY_STIRRED) {
-            bodies[i].flags &= (uint8_t)~CM_BODY_STIRRED;
+            cm_body_change(world, i)->flags &= (uint8_t)~CM_BODY_STIRRED;
         }
     }
 }

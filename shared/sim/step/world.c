@@ -10,6 +10,7 @@
 #include "shared/sim/solve/solver.h"
 #include "shared/sim/state/check.h"
 #include "shared/sim/state/fields.h"
+#include "shared/sim/state/repeat.h"
 #include "shared/sim/step/sleep.h"
 
 #include <stddef.h>
@@ -95,6 +96,10 @@ static bool lay_out(const carom_world_def *def, carom_world *world, size_t *size
             at = round_up(at + bytes);
         }
     }
+    world->offset.body_pages = (uint32_t)at;
+    at = round_up(at + cm_repeat_known_size(limits->bodies));
+    world->offset.shape_pages = (uint32_t)at;
+    at = round_up(at + cm_repeat_known_size(limits->shapes));
     uint64_t scratch = at;
     const cm_scratch_own own = {
         .joint_filter = cm_joint_filter_size(limits),

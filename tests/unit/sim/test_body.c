@@ -93,8 +93,8 @@ Test(body, slots_above_the_count_are_never_read)
     // Rows of a future that was rewound, and of nothing at all.
     cr_assert_eq(carom_world_restore(world, empty, size), CAROM_OK);
     memset(cm_motions(world), 0x5a, 8 * sizeof(cm_motion));
-    memset(cm_bodies(world), 0x5a, 8 * sizeof(cm_body));
-    memset(cm_shapes(world), 0x5a, 8 * sizeof(cm_shape));
+    memset(cm_rows(world, CM_SECTION_body), 0x5a, 8 * sizeof(cm_body));
+    memset(cm_rows(world, CM_SECTION_shape), 0x5a, 8 * sizeof(cm_shape));
     carom_body_id id = add_box(world, CAROM_BODY_DYNAMIC, 0.0f);
     cr_assert_eq(id.generation, 1);
     cr_assert_eq(carom_world_hash(world), hash);

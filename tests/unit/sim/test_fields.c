@@ -41,7 +41,8 @@ static void change(carom_world *world, const carom_world *other, const cm_field 
                    uint32_t row, uint32_t element)
 {
     uint32_t bytes = element_size(field->kind);
-    char *at = (char *)cm_section_row(world, field->section, row) + field->offset + element * bytes;
+    char *at =
+        (char *)cm_section_change(world, field->section, row) + field->offset + element * bytes;
     uint8_t kept = (uint8_t)*at;
     cm_difference difference;
     *at = (char)(kept ^ (is_count(field) ? (kept & 1 ? 1 : 2) : 1));
@@ -70,6 +71,7 @@ static void change(carom_world *world, const carom_world *other, const cm_field 
         free(first);
         free(second);
     }
+    at = (char *)cm_section_change(world, field->section, row) + field->offset + element * bytes;
     *at = (char)kept;
 }
 

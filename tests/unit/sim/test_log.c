@@ -94,8 +94,8 @@ Test(log, body_put_to_rest)
         carom_body_id b = cm_rig_box(&rig, CAROM_BODY_DYNAMIC, cm_vec(3.0f, 5.0f, 0.0f), HALF);
         cm_rig_step(&rig, 2);
         // Past what the API lets in.
-        cm_bodies(rig.world)[b.index].mass = 1.0e-20f;
-        cm_bodies(rig.world)[b.index].applied_force = cm_vec(3e38f, -3e38f, 0.0f);
+        cm_body_change(rig.world, b.index)->mass = 1.0e-20f;
+        cm_body_change(rig.world, b.index)->applied_force = cm_vec(3e38f, -3e38f, 0.0f);
         cm_rig_step(&rig, 1);
         const carom_log_message *m = only(&rig, &all, CAROM_LOG_BODY_PUT_TO_REST, 0);
         cr_assert_eq(all.messages[CAROM_LOG_BODY_PUT_TO_REST], 1, "solver %d", solver);
@@ -201,7 +201,7 @@ Test(log, lcp_rows_cut)
     cr_assert_eq(carom_joint_create(rig.world, &joint, NULL), CAROM_OK);
     for (uint32_t i = 1; i < count; i++) {
         cm_motions(rig.world)[i] = cm_motions(rig.world)[0];
-        cm_bodies(rig.world)[i] = cm_bodies(rig.world)[0];
+        *cm_body_change(rig.world, i) = cm_bodies(rig.world)[0];
         cm_joints(rig.world)[i] = cm_joints(rig.world)[0];
         cm_joints(rig.world)[i].body_b = i;
     }

@@ -464,7 +464,7 @@ Test(sleep, decode_checks_what_sleeps)
     cr_assert_gt(size, 0);
     cr_assert_eq(carom_world_decode(other.world, bytes, size), CAROM_OK);
     cr_assert_eq(carom_world_hash(other.world), carom_world_hash(rig.world));
-    cm_body *body = &cm_bodies(rig.world)[ids[1].index], right = *body;
+    cm_body *body = cm_body_change(rig.world, ids[1].index), right = *body;
     cm_motion *motion = &cm_motions(rig.world)[ids[1].index], still = *motion;
     for (uint32_t i = 0; i < 7; i++) {
         *body = right;

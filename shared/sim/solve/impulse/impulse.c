@@ -212,7 +212,7 @@ static void report_forces(carom_world *world, const cm_impulse *impulse, bool fi
 {
     float rate = (float)world->state.tick_rate;
     for (uint32_t i = 0; i < world->state.body_slots; i++) {
-        cm_body *body = cm_bodies(world) + i;
+        const cm_body *body = cm_bodies(world) + i;
         const cm_impulse_body *row = &impulse->bodies[i];
         if (!body->alive || (!(body->flags & CM_BODY_REPORT) && body->pointer == CAROM_NO_PLAYER)) {
             continue;
@@ -220,8 +220,8 @@ static void report_forces(carom_world *world, const cm_impulse *impulse, bool fi
         carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f);
         carom_vec3 force = cm_scale(rate, to_float(row->push));
         carom_vec3 torque = cm_scale(rate, to_float(row->turn));
-        body->contact_force = cm_add(first ? zero : body->contact_force, force);
-        body->contact_torque = cm_add(first ? zero : body->contact_torque, torque);
+        cm_body_set_contact(world, i, cm_add(first ? zero : body->contact_force, force),
+                            cm_add(first ? zero : body->contact_torque, torque));
     }
 }
 

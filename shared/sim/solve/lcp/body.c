@@ -186,16 +186,20 @@ static cm_dquat pushed(cm_dquat q, cm_d3 w, double h)
 
 // The pose's turn by one step; `w` becomes what it is at the end, unless rows turned the body: what
 // was solved for stays.
-static cm_dquat turn_body(const cm_lcp_step *step, const cm_lcp_body *row, cm_body *body, cm_d3 *w)
+static cm_dquat turn_body(const cm_lcp_step *step, uint32_t slot, cm_d3 *w)
 {
+    const cm_lcp_body *row = &step->bodies[slot];
+    const cm_body *body = &cm_bodies(step->world)[slot];
     double h = step->h, left = 1.0 / (1.0 + h * (double)body->angular_damping);
     bool midway = (body->flags & CM_BODY_MIDWAY) != 0;
-    body->flags &= (uint8_t)~CM_BODY_MIDWAY;
+    if (midway) {
+        cm_body_change(step->world, slot)->flags &= (uint8_t)~CM_BODY_MIDWAY;
+    }
     if (!cm_turns_freely(step->world, body, locks_of(step->world, body))) {
         return pushed(row->orientation, *w, h);
     }
     if (row->dw.x != 0.0 || row->dw.y != 0.0 || row->dw.z != 0.0) {
-        body->flags |= CM_BODY_MIDWAY;
+        cm_body_change(step->world, slot)->flags |= CM_BODY_MIDWAY;
         return cm_turn(row->orientation, *w, h);
     }
     cm_d3 middle = *w, end = row->end;
@@ -211,13 +215,12 @@ static cm_dquat turn_body(const cm_lcp_step *step, const cm_lcp_body *row, cm_bo
 static void store_body(cm_lcp_step *step, uint32_t slot)
 {
     const cm_lcp_body *row = &step->bodies[slot];
-    cm_body *body = &cm_bodies(step->world)[slot];
     cm_motion *motion = &cm_motions(step->world)[slot];
     double h = step->h;
     cm_d3 v = settled(cm_d3_mad(row->free_v, h, row->dv));
     cm_d3 w = settled(cm_d3_mad(row->free_w, h, row->dw));
     cm_d3 p = cm_d3_mad(row->position, h, v);
-    cm_dquat q = turn_body(step, row, body, &w);
+    cm_dquat q = turn_body(step, slot, &w);
     carom_vec3 position = cm_d3_round(p);
     carom_quat orientation = {(float)q.x, (float)q.y, (float)q.z, (float)q.w};
     bool sound = is_bounded(v) && is_bounded(w) && cm_vec_is_finite(position) &&
@@ -243,15 +246,15 @@ void cm_lcp_store_bodies(cm_lcp_step *step, bool last)
 {
     carom_world *world = step->world;
     for (uint32_t i = 0; i < world->state.body_slots; i++) {
-        cm_body *body = &cm_bodies(world)[i];
+        const cm_body *body = &cm_bodies(world)[i];
         const cm_lcp_body *row = &step->bodies[i];
         if (row->moving) {
             store_body(step, i);
         }
         bool reports = (body->flags & CM_BODY_REPORT) || body->pointer != CAROM_NO_PLAYER;
         if (last && body->alive && reports && !cm_body_is_asleep(body)) {
-            body->contact_force = stored_mean(row->contact_force, world->state.substeps);
-            body->contact_torque = stored_mean(row->contact_torque, world->state.substeps);
+            cm_body_set_contact(world, i, stored_mean(row->contact_force, world->state.substeps),
+                                stored_mean(row->contact_torque, world->state.substeps));
         }
     }
 }

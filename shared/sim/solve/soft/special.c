@@ -135,8 +135,8 @@ static carom_vec3 mix(float x, carom_vec3 a, float y, carom_vec3 b, float z, car
 
 static void add_wrench(carom_world *world, uint32_t slot, carom_vec3 force, carom_vec3 torque)
 {
-    cm_body *body = cm_bodies(world) + slot;
-    if (reports(body)) {
+    if (reports(cm_bodies(world) + slot)) {
+        cm_body *body = cm_body_change(world, slot);
         body->contact_force = cm_add(body->contact_force, force);
         body->contact_torque = cm_add(body->contact_torque, torque);
     }
@@ -211,11 +211,11 @@ void cm_soft_store_wrenches(carom_world *world, const cm_scratch *scratch, const
     if (!soft->special) {
         return;
     }
-    cm_body *bodies = cm_bodies(world);
+    const cm_body *bodies = cm_bodies(world);
     carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f);
     for (uint32_t i = 0; i < soft->body_count; i++) {
         if (bodies[i].alive && reports(&bodies[i])) {
-            bodies[i].contact_force = bodies[i].contact_torque = zero;
+            cm_body_set_contact(world, i, zero, zero);
         }
     }
     for (uint32_t i = 0; i < soft->ranges.end; i++) {
@@ -231,12 +231,12 @@ void cm_soft_store_wrenches(carom_world *world, const cm_scratch *scratch, const
         }
     }
     for (uint32_t i = 0; i < soft->body_count; i++) {
-        cm_body *body = &bodies[i];
+        const cm_body *body = &bodies[i];
         if (body->alive && reports(body)) {
             bool sound =
                 cm_vec_is_finite(body->contact_force) && cm_vec_is_finite(body->contact_torque);
-            body->contact_force = sound ? stored(body->contact_force) : zero;
-            body->contact_torque = sound ? stored(body->contact_torque) : zero;
+            cm_body_set_contact(world, i, sound ? stored(body->contact_force) : zero,
+                                sound ? stored(body->contact_torque) : zero);
         }
     }
 }

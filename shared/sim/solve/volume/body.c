@@ -221,16 +221,14 @@ void cm_volume_store_bodies(carom_world *world, const cm_volume *volume)
     double rate = 1.0 / volume->dt;
     for (uint32_t i = 0; i < volume->body_count; i++) {
         const cm_volume_body *row = &volume->bodies[i];
-        cm_body *body = cm_bodies(world) + i;
         cm_motion *motion = cm_motions(world) + i;
-        body->contact_force = body->contact_torque = cm_vec(0.0f, 0.0f, 0.0f);
         cm_d3 force = cm_d3_scale(rate, row->impulse);
         cm_d3 torque = cm_d3_scale(rate, row->angular_impulse);
-        if (row->reports && is_bounded(cm_d3_scale(1.0e-9, force)) &&
-            is_bounded(cm_d3_scale(1.0e-9, torque))) {
-            body->contact_force = cm_d3_round(force);
-            body->contact_torque = cm_d3_round(torque);
-        }
+        bool told = row->reports && is_bounded(cm_d3_scale(1.0e-9, force)) &&
+                    is_bounded(cm_d3_scale(1.0e-9, torque));
+        carom_vec3 none = cm_vec(0.0f, 0.0f, 0.0f);
+        cm_body_set_contact(world, i, told ? cm_d3_round(force) : none,
+                            told ? cm_d3_round(torque) : none);
         if (!row->moving) {
             continue;
         }
