@@ -5,7 +5,7 @@
 #ifndef CM_SERVER_RECORD_MATCH_FILE_H
 #define CM_SERVER_RECORD_MATCH_FILE_H
 
-#include "server/record/store.h"
+#include "server/record/match_def.h"
 
 typedef struct cm_match_file cm_match_file;
 

@@ -2,7 +2,7 @@
 #ifndef CM_SERVER_RECORD_MATCH_META_H
 #define CM_SERVER_RECORD_MATCH_META_H
 
-#include "server/record/store.h"
+#include "server/record/match_def.h"
 
 #define CM_META_ROWS_MAX 18u
 

@@ -31,12 +31,6 @@ typedef struct personal_job {
     char text[];
 } personal_job;
 
-const char *cm_match_end_name(cm_match_end end)
-{
-    static const char *const names[] = {"none", "drained", "ended", "failed", "cut"};
-    return (size_t)end < sizeof names / sizeof names[0] ? names[end] : names[0];
-}
-
 static uint64_t cost(const cm_job *work)
 {
     return sizeof *work + work->size;

@@ -8,6 +8,7 @@
 
 #include "server/record/match_backup.h"
 #include "server/record/notices.h"
+#include "server/record/store.h"
 #include "shared/wire/crypto.h"
 
 #define CM_STORE_GAPS_MAX 64u // of one match; then it stays as it is

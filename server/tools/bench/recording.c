@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "server/record/replay.h"
+#include "server/record/store.h"
 #include "server/tools/bench/samples.h"
 #include "shared/base/rng.h"
 #include "shared/scene/scene_json.h"

@@ -3,6 +3,7 @@
 #include "server/tools/cli/serve_check.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +19,25 @@
 #include "server/tools/cli/load.h"
 #include "server/tools/cli/serve_admin.h"
 #include "server/tools/cli/serve_rooms.h"
-#include "server/tools/cli/serve_supervisor.h"
 #include "shared/game/game_host.h"
 #include "shared/scene/scene_json.h"
+
+uint32_t cm_serve_worker_count(const cm_config *config)
+{
+    cpu_set_t cores;
+    uint32_t host, count = 1;
+    uint16_t port;
+    if (config->workers > 0) {
+        return (uint32_t)config->workers;
+    }
+    if (sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) > 2) {
+        count = (uint32_t)CPU_COUNT(&cores) - 1;
+    }
+    cm_config_address(config->listen, &host, &port);
+    uint32_t ports = port == 0 ? CM_WORKERS_MAX : 65536u - port;
+    count = count < CM_WORKERS_MAX ? count : CM_WORKERS_MAX;
+    return count < ports ? count : ports;
+}
 
 static void put_error(const char *file, const cm_scene_error *from, char *error, size_t error_size)
 {

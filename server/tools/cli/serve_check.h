@@ -44,4 +44,7 @@ int cm_serve_status(carom_result result);
 // Length of the longest part of a path, at a whole name, that exists.
 size_t cm_serve_existing(const char *path);
 
+// As many as the configuration says: one for each core but one, at least one, where it does not.
+uint32_t cm_serve_worker_count(const cm_config *config);
+
 #endif

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "server/tools/cli/cli.h"
+#include "server/tools/cli/serve_check.h"
 #include "server/tools/cli/serve_door.h"
 #include "server/tools/cli/serve_run.h"
 #include "server/tools/cli/serve_signals.h"
@@ -24,23 +24,6 @@
 #include "shared/game/game_host.h"
 
 #define WAIT_MS 100
-
-uint32_t cm_serve_worker_count(const cm_config *config)
-{
-    cpu_set_t cores;
-    uint32_t host, count = 1;
-    uint16_t port;
-    if (config->workers > 0) {
-        return (uint32_t)config->workers;
-    }
-    if (sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) > 2) {
-        count = (uint32_t)CPU_COUNT(&cores) - 1;
-    }
-    cm_config_address(config->listen, &host, &port);
-    uint32_t ports = port == 0 ? CM_WORKERS_MAX : 65536u - port;
-    count = count < CM_WORKERS_MAX ? count : CM_WORKERS_MAX;
-    return count < ports ? count : ports;
-}
 
 // Where rooms go ------------------------------------------------------------------------------
 

@@ -50,9 +50,6 @@ typedef struct cm_serve_server {
     bool recalled, ready, draining, printed, drain_asked;
 } cm_serve_server;
 
-// As many as the configuration says: one for each core but one, at least one, where it does not.
-uint32_t cm_serve_worker_count(const cm_config *config);
-
 // To every worker that lives, but one.
 void cm_serve_tell_all(cm_serve_server *s, uint32_t but, const cm_worker_message *message);
 // The worker for one more room, which counts as its from now on; CM_PLACEMENT_NONE: all are full.
