@@ -73,7 +73,7 @@ SIM_SRCS := $(filter shared/base/% shared/sim/%,$(SHARED_SRCS))
 TOKEN_SRCS := $(addprefix shared/,base/assert.c base/result.c base/utf8.c wire/control_text.c wire/crypto.c \
   wire/token.c wire/token_issue.c)
 UNIT_SRCS := $(shell find tests/unit -name '*.c' 2>/dev/null | LC_ALL=C sort) tests/fuzz/random_world.c
-CLUSTER_SRCS := $(shell find tests/cluster -name '*.c' 2>/dev/null | LC_ALL=C sort)
+CLUSTER_SRCS := $(shell find tests/cluster -name '*.c' 2>/dev/null | LC_ALL=C sort) tests/unit/record/faulty_vfs.c
 EXAMPLE_SRCS := $(wildcard client-sdk/examples/*.c)
 # The games' rules and bots, for the unit tests; each folder has its own Makefile for those who copy it.
 GAMES := $(patsubst client-sdk/examples/%/module.c,%,$(wildcard client-sdk/examples/*/module.c))

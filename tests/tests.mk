@@ -102,13 +102,14 @@ test-tidy: $(OUT)/carom
 	python3 tests/tidy/tidy.py
 	python3 tests/tidy/walls.py $(OUT)
 
-# Server, clients, network and clock in one process; each seed twice.
+# Servers, clients, network, clock and disks in one process; every tenth seed twice, or each of
+# longer ones.
 .PHONY: test-cluster check-cluster
 test-cluster: $(OUT)/cluster
-	$(OUT)/cluster --seeds 1..2
+	printf '%s\n' 1..10 11..20 21..30 31..40 | xargs -P $$(nproc) -I SEEDS $(OUT)/cluster --twice-every 10 --seeds SEEDS
 
 check-cluster: $(OUT)/cluster
-	$(OUT)/cluster --seeds 3..40
+	$(OUT)/cluster --ticks 2000 --seeds 41..80
 
 # The real server, killed at seeded moments of a match; and on a disk that fills up.
 .PHONY: test-crash check-crash

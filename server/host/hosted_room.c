@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared/base/bytes.h"
+
 struct cm_hosted_room {
     char name[CAROM_ROOM_NAME_MAX + 1];
     const cm_scene *scene;
@@ -23,9 +25,10 @@ struct cm_hosted_room {
     cm_tick_watch *tick_watch;
     bool ended;
     cm_log log;
-    bool closed;          // by its module
-    uint64_t empty_ticks; // after which it is over; 0: never
-    uint64_t busy_tick;   // the last one with a player
+    bool closed;                          // by its module
+    uint64_t empty_ticks;                 // after which it is over; 0: never
+    uint64_t busy_tick;                   // the last one with a player
+    uint64_t messages[CAROM_PLAYERS_MAX]; // of each, in confirmed ticks since its join
 };
 
 // Making ---------------------------------------------------------------------------------------
@@ -57,7 +60,9 @@ static carom_result open_loop(cm_hosted_room *room, const cm_hosted_room_def *de
         room->roster.match_id = def->match_id;
         room->roster.grace_ms = def->grace_ms;
         for (uint32_t i = 0; def->live != NULL && i < def->live->player_count; i++) {
-            cm_roster_expect(&room->roster, &def->live->players[i], def->now_us);
+            const cm_live_player *player = &def->live->players[i];
+            cm_roster_expect(&room->roster, player, def->now_us);
+            room->messages[player->player] = player->messages;
         }
     }
     return result;
@@ -175,10 +180,23 @@ static uint64_t read_clock(const cm_hosted_room *room)
     return room->clock_us != NULL ? room->clock_us(room->user) : 0;
 }
 
+// Messages of each player up to the tick that is confirmed, since the join: what its slot has to
+// know again where a recording goes on from here.
+static void count_messages(cm_hosted_room *room, const cm_history_slot *slot)
+{
+    cm_tick_input input = cm_room_slot_input(slot);
+    for (uint32_t i = 0; i < input.event_count; i++) {
+        uint64_t *count = &room->messages[input.events[i].player];
+        *count = input.events[i].type == CM_EVENT_JOIN ? 0 : *count;
+        *count += input.events[i].type == CM_EVENT_MESSAGE;
+    }
+}
+
 // Who has a slot after a confirmed tick, as joins of it; false where somebody who was there has
 // given it back since, so that another tick has to be taken.
 static bool list_joins(const cm_hosted_room *room, uint64_t tick,
-                       cm_game_event joins[CAROM_PLAYERS_MAX], uint32_t *count)
+                       cm_game_event joins[CAROM_PLAYERS_MAX],
+                       uint8_t counts[CAROM_PLAYERS_MAX][CM_RECORD_JOIN_BYTES], uint32_t *count)
 {
     const carom_game *game = cm_room_game_at(cm_hosted_room_room(room), tick);
     *count = 0;
@@ -189,8 +207,14 @@ static bool list_joins(const cm_hosted_room *room, uint64_t tick,
             return false;
         }
         if (has_slot) {
-            joins[(*count)++] = (cm_game_event){
-                .type = CM_EVENT_JOIN, .player = player, .client_id = session->client_id};
+            cm_byte_writer writer = cm_byte_writer_make(counts[*count], CM_RECORD_JOIN_BYTES);
+            cm_put_u64(&writer, room->messages[player]);
+            joins[*count] = (cm_game_event){.type = CM_EVENT_JOIN,
+                                            .player = player,
+                                            .client_id = session->client_id,
+                                            .bytes = counts[*count],
+                                            .size = CM_RECORD_JOIN_BYTES};
+            (*count)++;
         }
     }
     return game != NULL;
@@ -214,8 +238,9 @@ static void tell_persons(cm_hosted_room *room, const cm_game_event *joins, uint3
 static void go_on(cm_hosted_room *room, const cm_history_slot *slot)
 {
     cm_game_event joins[CAROM_PLAYERS_MAX];
+    uint8_t counts[CAROM_PLAYERS_MAX][CM_RECORD_JOIN_BYTES];
     uint32_t count;
-    if (list_joins(room, slot->tick, joins, &count) &&
+    if (list_joins(room, slot->tick, joins, counts, &count) &&
         cm_room_loop_go_on(room->loop, slot, joins, count)) {
         tell_persons(room, joins, count);
     }
@@ -263,6 +288,7 @@ static void confirm(cm_hosted_room *room, bool all)
     const cm_history_slot *slot;
     while ((slot = cm_room_loop_confirm(room->loop, all)) != NULL) {
         room->closed = room->closed || slot->closes;
+        count_messages(room, slot);
         if (!all && cm_room_loop_wants_to_go_on(room->loop)) {
             go_on(room, slot);
         }

@@ -8,6 +8,7 @@
 
 #include "server/record/match_rows.h"
 #include "server/record/playback.h"
+#include "shared/base/bytes.h"
 
 static cm_live_player *player_of(cm_live_match *match, uint32_t player)
 {
@@ -19,7 +20,9 @@ static cm_live_player *player_of(cm_live_match *match, uint32_t player)
     return NULL;
 }
 
-static void take_join(cm_live_match *match, uint64_t tick, uint32_t player, uint64_t client_id)
+// `messages`: those that it sent before the file began, where it was there then.
+static void take_join(cm_live_match *match, uint64_t tick, uint32_t player, uint64_t client_id,
+                      uint64_t messages)
 {
     cm_live_player *who = player_of(match, player);
     if (who == NULL) {
@@ -28,22 +31,35 @@ static void take_join(cm_live_match *match, uint64_t tick, uint32_t player, uint
     *who = (cm_live_player){.player = player,
                             .client_id = client_id,
                             .join_tick = tick,
+                            .messages = messages,
                             .statistics = {.player = player}};
 }
 
 // False: with this one the match ended.
 static bool take_event(cm_live_match *match, uint64_t tick, const char *type, uint32_t player,
-                       uint64_t client_id)
+                       uint64_t client_id, uint64_t messages)
 {
     cm_live_player *who = player_of(match, player);
     if (strcmp(type, "join") == 0) {
-        take_join(match, tick, player, client_id);
+        take_join(match, tick, player, client_id, messages);
     } else if (strcmp(type, "message") == 0 && who != NULL) {
         who->messages++;
     } else if (strcmp(type, "leave") == 0 && who != NULL) {
         *who = match->players[--match->player_count];
     }
     return strcmp(type, "end") != 0;
+}
+
+// Of the joins with which a file begins after a gap; 0 of all others.
+static uint64_t messages_before(const cm_live_match *match, const cm_cursor *rows)
+{
+    if (rows->tick != match->info.gap_to || match->info.gap_to == 0) {
+        return 0;
+    }
+    const void *payload = sqlite3_column_blob(rows->query, 4);
+    cm_byte_reader bytes =
+        cm_byte_reader_make(payload, (size_t)sqlite3_column_bytes(rows->query, 4));
+    return cm_get_u64(&bytes);
 }
 
 // Without the ticks: joins and leaves of an hour are few.
@@ -54,8 +70,8 @@ static carom_result take_events(cm_live_match *match, cm_match_file *file, cm_ma
     uint64_t player, client_id;
     carom_result result = cm_cursor_open(
         file, &rows, "events",
-        "SELECT tick, type, player, client_id FROM events WHERE type <> 'resumed' ORDER BY tick, "
-        "number",
+        "SELECT tick, type, player, client_id, payload FROM events WHERE type <> 'resumed' "
+        "ORDER BY tick, number",
         error);
     while (result == CAROM_OK && rows.has_row) {
         if (!cm_column_text(rows.query, 1, type, sizeof type) ||
@@ -65,7 +81,8 @@ static carom_result take_events(cm_live_match *match, cm_match_file *file, cm_ma
                                     (unsigned long long)rows.tick);
             break;
         }
-        result = take_event(match, rows.tick, type, (uint32_t)player, client_id)
+        uint64_t messages = messages_before(match, &rows);
+        result = take_event(match, rows.tick, type, (uint32_t)player, client_id, messages)
                      ? cm_cursor_step(file, &rows, error)
                      : cm_match_wrong(error, CAROM_ERROR_STATE,
                                       "the match has ended, though that was not written");

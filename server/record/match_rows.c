@@ -200,10 +200,12 @@ static carom_result check_first(const cm_match_file *file, uint32_t count, cm_ma
         if (file->info.gap_to == 0) {
             return wrong_event(error, 0, 0, "tick 0 is the scene after start, expected no event");
         }
-        if (event->type != CM_EVENT_JOIN || event->size > 0 ||
+        if (event->type != CM_EVENT_JOIN || event->size != CM_RECORD_JOIN_BYTES ||
             (i > 0 && event->player <= file->event_list[i - 1].player)) {
-            return wrong_event(error, file->info.gap_to, i,
-                               "expected joins of those who are there, by player");
+            return wrong_event(
+                error, file->info.gap_to, i,
+                "expected joins of those who are there, by player, each with how many "
+                "messages it has sent");
         }
     }
     return CAROM_OK;

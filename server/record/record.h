@@ -11,6 +11,7 @@
 #define CM_RECORD_KEYFRAMES_MAX (UINT64_C(16) << 30) // bytes of all those of a match, unpacked
 #define CM_RECORD_PERSONAL_MAX  1024u                // bytes of a name or an address
 #define CM_RECORD_PACK_ROWS     1024u                // ticks with inputs or arrivals in one pack
+#define CM_RECORD_JOIN_BYTES    8u                   // of a join with which a file begins
 #define CM_RECORD_PACK_MAX      (6u << 20)           // bytes of a pack before zstd
 
 // How one input came: `lead` 1/16 ticks before its tick was due, negative where it was late.

@@ -72,10 +72,11 @@ void cm_store_arrivals(cm_store *store, cm_match_handle match, const cm_arrival 
                        uint32_t count);
 // After a failure: recording goes on in a new file (def->match_id; parent: the status's match_id),
 // after the confirmed tick def->gap_to, whose state is `keyframe`; the ticks since the last
-// committed one are lost. `joins`: who is there, ascending players. The next tick handed over is
-// the one after it. Asynchronous: the match is durable again once the file is there, and where that
-// fails it stays as it is, for another try. CAROM_ERROR_STATE: it is durable, has ended, was left,
-// or another try is under way; CAROM_ERROR_FULL: the queue is.
+// committed one are lost. `joins`: who is there, ascending players, each with CM_RECORD_JOIN_BYTES:
+// how many messages it has sent since it joined. The next tick handed over is the one after it.
+// Asynchronous: the match is durable again once the file is there, and where that fails it stays as
+// it is, for another try. CAROM_ERROR_STATE: it is durable, has ended, was left, or another try is
+// under way; CAROM_ERROR_FULL: the queue is.
 carom_result cm_store_go_on(cm_store *store, cm_match_handle match, const cm_match_def *def,
                             uint64_t hash, const void *keyframe, size_t keyframe_size,
                             const cm_game_event *joins, uint32_t join_count);

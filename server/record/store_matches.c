@@ -224,10 +224,14 @@ typedef struct go_on {
 static cm_job *make_go_on(cm_store *store, cm_match *match, const cm_match_def *def,
                           const cm_match_start *from)
 {
-    size_t joins = from->join_count * sizeof *from->joins;
+    size_t joins = from->join_count * sizeof *from->joins, payloads = 0;
+    for (uint32_t i = 0; i < from->join_count; i++) {
+        payloads += from->joins[i].size;
+    }
     char *path = path_of(store, def->match_id);
-    cm_job *work = cm_store_make_job(
-        match, JOB_GO_ON, sizeof(go_on) + joins + from->scene_size + from->keyframe_size);
+    cm_job *work = cm_store_make_job(match, JOB_GO_ON,
+                                     sizeof(go_on) + joins + payloads + from->scene_size +
+                                         from->keyframe_size);
     if (work == NULL || path == NULL) {
         free(path);
         free(work);
@@ -242,11 +246,15 @@ static cm_job *make_go_on(cm_store *store, cm_match *match, const cm_match_def *
     take_meta(store, def, &asked->start);
     cm_match_entry_begin(&asked->entry, def, path);
     free(path);
-    asked->start.joins = (const cm_game_event *)at;
-    if (joins > 0) {
-        memcpy(at, from->joins, joins);
-    }
+    cm_game_event *events = (cm_game_event *)at;
+    asked->start.joins = events;
     at += joins;
+    for (uint32_t i = 0; i < from->join_count; i++) {
+        events[i] = from->joins[i];
+        events[i].bytes = at;
+        memcpy(at, from->joins[i].bytes, events[i].size);
+        at += events[i].size;
+    }
     cm_scene_pack(def->scene, at);
     asked->start.scene = at;
     at += from->scene_size;

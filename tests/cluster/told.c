@@ -37,9 +37,9 @@ const carom_module *cluster_module(void)
 void cluster_hear(void *user, uint64_t tick, const uint8_t *bytes, uint32_t size)
 {
     cluster_told *told = user;
-    if (size != MESSAGE_SIZE ||
-        (told->count > 0 && told->heard[told->count - 1].player == told->player &&
-         told->heard[told->count - 1].tick >= tick)) {
+    uint32_t player = carom_client_player(told->client);
+    if (size != MESSAGE_SIZE || (told->count > 0 && told->heard[told->count - 1].player == player &&
+                                 told->heard[told->count - 1].tick >= tick)) {
         cluster_fail(told->result, "a message of tick %" PRIu64 " came twice, or late", tick);
         return;
     }
@@ -49,7 +49,7 @@ void cluster_hear(void *user, uint64_t tick, const uint8_t *bytes, uint32_t size
     }
     struct cluster_heard *heard = &told->heard[told->count++];
     heard->tick = tick;
-    heard->player = told->player;
+    heard->player = player;
     memcpy(heard->bytes, bytes, MESSAGE_SIZE);
 }
 
@@ -81,11 +81,14 @@ void cluster_said_take(cluster_said *said, const carom_game *game)
     }
 }
 
-void cluster_said_compare(const cluster_said *said, const cluster_told *told,
-                          cluster_result *result)
+void cluster_said_compare(const cluster_said *said, const cluster_told *told, uint64_t gap_from,
+                          uint64_t gap_to, cluster_result *result)
 {
     for (uint32_t i = 0; i < told->count; i++) {
         const struct cluster_heard *heard = &told->heard[i];
+        if (gap_to > 0 && heard->tick >= gap_from && heard->tick <= gap_to) {
+            continue;
+        }
         bool same =
             heard->tick < CLUSTER_TICKS_MAX && heard->player < PLAYERS &&
             said->table[heard->tick][heard->player].is_said &&

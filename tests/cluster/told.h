@@ -5,6 +5,8 @@
 #ifndef CM_TEST_CLUSTER_TOLD_H
 #define CM_TEST_CLUSTER_TOLD_H
 
+#include "carom/client.h"
+
 #include "shared/game/game_host.h"
 #include "tests/cluster/cluster.h"
 
@@ -16,7 +18,7 @@ typedef struct cluster_told {
         uint8_t bytes[12];
     } * heard;
     cluster_result *result;
-    uint32_t player; // who hears it now
+    const carom_client *client; // who hears it
 } cluster_told;
 
 const carom_module *cluster_module(void);
@@ -25,12 +27,13 @@ const carom_module *cluster_module(void);
 void cluster_hear(void *user, uint64_t tick, const uint8_t *bytes, uint32_t size);
 
 // What a game said in its newest tick, of a replay that goes through all of them; then whether all
-// that was heard is among it.
+// that was heard is among it, but for ticks from `gap_from` to `gap_to`, of which there is no
+// record (both 0: of all there is).
 typedef struct cluster_said cluster_said;
 cluster_said *cluster_said_create(void);
 void cluster_said_free(cluster_said *said);
 void cluster_said_take(cluster_said *said, const carom_game *game);
-void cluster_said_compare(const cluster_said *said, const cluster_told *told,
-                          cluster_result *result);
+void cluster_said_compare(const cluster_said *said, const cluster_told *told, uint64_t gap_from,
+                          uint64_t gap_to, cluster_result *result);
 
 #endif
