@@ -7,7 +7,7 @@
 #include "server/host/log.h"
 #include "server/tools/capacity/capacity.h"
 #include "server/tools/cli/cli.h"
-#include "server/tools/cli/serve_check.h"
+#include "server/tools/cli/serve_given.h"
 #include "server/tools/cli/serve_config.h"
 #include "server/tools/doctor/machine.h"
 

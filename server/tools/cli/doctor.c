@@ -9,6 +9,7 @@
 #include "server/record/catalogue.h"
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/serve_check.h"
+#include "server/tools/cli/serve_given.h"
 #include "server/tools/cli/serve_config.h"
 #include "server/tools/cli/serve_rooms.h"
 #include "server/tools/doctor/judge.h"

@@ -4,6 +4,7 @@
 
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/serve_check.h"
+#include "server/tools/cli/serve_given.h"
 #include "server/tools/cli/serve_config.h"
 #include "server/tools/cli/serve_run.h"
 

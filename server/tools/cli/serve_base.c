@@ -10,7 +10,7 @@
 
 #include "server/host/key_file.h"
 #include "server/tools/cli/cli.h"
-#include "server/tools/cli/serve_check.h"
+#include "server/tools/cli/serve_given.h"
 #include "server/tools/cli/serve_signals.h"
 
 #define ADDRESS_MAX (CM_CONFIG_TEXT_MAX + 8)

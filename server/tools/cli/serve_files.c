@@ -13,7 +13,7 @@
 #include "server/host/key_file.h"
 #include "server/record/store.h"
 #include "server/tools/cli/cli.h"
-#include "server/tools/cli/serve_check.h"
+#include "server/tools/cli/serve_given.h"
 #include "shared/wire/crypto.h"
 
 #define LOCK_STEP_MS 5

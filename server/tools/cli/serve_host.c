@@ -14,7 +14,7 @@
 #include "server/host/status.h"
 #include "server/record/sign_key.h"
 #include "server/tools/cli/cli.h"
-#include "server/tools/cli/serve_check.h"
+#include "server/tools/cli/serve_given.h"
 
 static uint64_t clock_us(clockid_t id)
 {

@@ -7,7 +7,7 @@
 #include "server/record/room_db.h"
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/load.h"
-#include "server/tools/cli/serve_check.h"
+#include "server/tools/cli/serve_given.h"
 
 // The scene at the rate that the room's entry asks for.
 static int set_rate(cm_serve_room *room, const char *scene, uint32_t tick_rate)

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "server/tools/cli/cli.h"
-#include "server/tools/cli/serve_check.h"
+#include "server/tools/cli/serve_given.h"
 #include "server/tools/cli/serve_door.h"
 #include "server/tools/cli/serve_run.h"
 #include "server/tools/cli/serve_signals.h"
