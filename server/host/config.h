@@ -42,6 +42,8 @@
         "it; -1: one for each core but one, 0: none, this process hosts them")                     \
     TEXT(module, "", "files of game modules, with commas between them; --module may be repeated")  \
     TEXT(key, "", "file of the keys that tokens are opened with (carom token keygen)")             \
+    TEXT(bans, "",                                                                                 \
+         "file of who may not come in, a client id or an address a line; SIGHUP reads it again")   \
     TEXT(public, "",                                                                               \
          "addresses that tokens may name, A.B.C.D:PORT with commas between them; empty: listen")   \
     BOOL(insecure, false, "no tokens: anyone who reaches the port may play; loopback only")        \

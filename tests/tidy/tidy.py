@@ -75,7 +75,7 @@ LAYERS = [
 # Files of server/host, upward: one may include those before it, and a name that is not here none of
 # them. So the stages do not know of each other, nor of the worker that gives each its turn.
 HOST_ORDER = ["log", "admin", "room_list", "config", "elf", "elf_dynamic", "module_file",
-              "module_loader", "key_file", "metrics", "outbox", "bans", "used_tokens",
+              "module_loader", "key_file", "metrics", "outbox", "bans", "ban_file", "used_tokens",
               "worker_link", "homes", "placement", "respawn", "supervisor", "vitals", "tick_watch", "quarantine",
               "admission", "connections", "door", "commands", "peer_account", "sight", "session", "history", "inbox",
               "room", "snapshot", "frame", "replicate", "arrivals", "tally",

@@ -169,6 +169,11 @@ static void ban(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply
 
 static void unban(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
 {
+    const char *held = a->bans != NULL ? cm_serve_bans_held(a->bans, false, asked->number) : NULL;
+    if (held != NULL) {
+        cm_serve_admin_error(reply, held);
+        return;
+    }
     cm_worker_unban(a->worker, false, asked->number);
     cm_serve_admin_done(a->log, asked, reply);
 }

@@ -3,6 +3,7 @@
 #define CM_SERVER_TOOLS_CLI_SERVE_ADMIN_H
 
 #include "server/host/admin.h"
+#include "server/tools/cli/serve_bans.h"
 #include "server/tools/cli/serve_rooms.h"
 
 // A copy of a match that is being made.
@@ -18,9 +19,10 @@ typedef struct cm_serve_admin {
     cm_worker *worker;
     cm_store *store;
     const cm_log *log;
-    bool drain;     // was asked for
-    uint64_t asked; // number of the question of a worker's; 0: the reply has its own
-    bool later;     // the answer to the last one comes later
+    const cm_serve_bans *bans; // NULL: they are the supervisor's
+    bool drain;                // was asked for
+    uint64_t asked;            // number of the question of a worker's; 0: the reply has its own
+    bool later;                // the answer to the last one comes later
     cm_serve_backup backups[CM_ADMIN_PEERS_MAX];
 } cm_serve_admin;
 

@@ -18,6 +18,7 @@ typedef struct alone {
     cm_serve_host host;
     cm_serve_admin answers;
     cm_admin *admin;
+    bool reloads; // bans of the file
 } alone;
 
 // What the host asks of its shell ----------------------------------------------------------------
@@ -56,6 +57,10 @@ static void keep_used(void *user, const cm_used_token *token)
 static void keep_ban(void *user, bool by_address, uint64_t who, bool banned)
 {
     const alone *a = user;
+    if (a->reloads) {
+        return; // the file keeps it
+    }
+    (void)cm_serve_bans_keep(&a->base->bans, by_address, who, banned);
     if (a->base->door != NULL) {
         cm_serve_keep_ban(a->base->door, by_address, who, banned);
     }
@@ -93,6 +98,7 @@ static int open_admin(alone *a)
                                   .rooms = &a->host.rooms,
                                   .worker = a->host.worker,
                                   .store = a->host.store,
+                                  .bans = &a->base->bans,
                                   .log = &a->base->log};
     if (!cm_serve_admin_fits(&a->base->config, &a->base->log)) {
         return CM_STATUS_DONE;
@@ -103,6 +109,36 @@ static int open_admin(alone *a)
         cm_cli_error("serve: admin: %s", error);
     }
     return a->admin != NULL ? CM_STATUS_DONE : CM_STATUS_FAILED;
+}
+
+// At the start nobody is there who would have to go.
+static bool recall_ban(void *user, bool by_address, uint64_t who, bool banned)
+{
+    const alone *a = user;
+    (void)banned;
+    return cm_worker_recall_ban(a->host.worker, by_address, who);
+}
+
+static bool tell_ban(void *user, bool by_address, uint64_t who, bool banned)
+{
+    const alone *a = user;
+    if (!banned) {
+        cm_worker_unban(a->host.worker, by_address, who);
+    }
+    return !banned || cm_worker_ban(a->host.worker, by_address, who);
+}
+
+static int recall(alone *a)
+{
+    int status = cm_serve_base_open_door(a->base);
+    if (status == CM_STATUS_DONE && a->base->door != NULL) {
+        status = cm_serve_recall(a->base->door, a->host.worker, &a->base->bans);
+    }
+    if (status == CM_STATUS_DONE && !cm_serve_bans_each(&a->base->bans, recall_ban, a)) {
+        cm_cli_error("serve: bans: more than are kept");
+        status = CM_STATUS_FAILED;
+    }
+    return status;
 }
 
 // Says that it listens when everything that can fail is done.
@@ -127,10 +163,7 @@ static int start(alone *a)
         status = cm_serve_rooms_none(&base->config);
     }
     if (status == CM_STATUS_DONE) {
-        status = cm_serve_base_open_door(base);
-    }
-    if (status == CM_STATUS_DONE && base->door != NULL) {
-        status = cm_serve_recall(base->door, a->host.worker);
+        status = recall(a);
     }
     if (status == CM_STATUS_DONE) {
         status = open_admin(a);
@@ -176,8 +209,13 @@ static void take_signal(alone *a, uint64_t now)
     int signal = cm_serve_signals_next(a->base->signals);
     if (cm_serve_signal_ends(signal) != NULL) {
         begin_drain(a, cm_serve_signal_ends(signal), now);
-    } else if (signal == SIGHUP && cm_serve_base_reload(a->base)) {
-        cm_worker_set_keys(a->host.worker, &a->base->keys);
+    } else if (signal == SIGHUP) {
+        a->reloads = true;
+        cm_serve_bans_reload(&a->base->bans, &a->base->config, &a->base->log, tell_ban, a);
+        a->reloads = false;
+        if (cm_serve_base_reload(a->base)) {
+            cm_worker_set_keys(a->host.worker, &a->base->keys);
+        }
     }
 }
 

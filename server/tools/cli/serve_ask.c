@@ -69,12 +69,18 @@ static void ban(cm_serve_server *s, const cm_serve_request *asked, bool banned,
 {
     cm_worker_message message = {.type = CM_WORKER_TOLD_BAN,
                                  .ban = {.banned = banned, .who = asked->number}};
-    if (banned && !cm_bans_add(&s->bans, asked->number)) {
-        cm_serve_admin_error(reply, "there are as many bans as are kept");
+    const char *held = banned ? NULL : cm_serve_bans_held(&s->base->bans, false, asked->number);
+    if (banned && !(cm_bans_add(&s->bans, asked->number) &&
+                    cm_serve_bans_keep(&s->base->bans, false, asked->number, true))) {
+        held = "there are as many bans as are kept";
+    }
+    if (held != NULL) {
+        cm_serve_admin_error(reply, held);
         return;
     }
     if (!banned) {
         cm_bans_remove(&s->bans, asked->number);
+        (void)cm_serve_bans_keep(&s->base->bans, false, asked->number, false);
     }
     if (s->base->door != NULL) {
         cm_serve_keep_ban(s->base->door, false, asked->number, banned);

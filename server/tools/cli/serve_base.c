@@ -43,6 +43,9 @@ int cm_serve_base_open(cm_serve_base *base, const cm_config *config, char *const
     }
     int status = cm_serve_read_keys(config, &base->keys);
     if (status == CM_STATUS_DONE) {
+        status = cm_serve_bans_open(&base->bans, config);
+    }
+    if (status == CM_STATUS_DONE) {
         status = cm_serve_rooms_load(config, &base->rooms);
     }
     if (status == CM_STATUS_DONE && (base->signals = cm_serve_signals_open()) < 0) {
@@ -74,6 +77,7 @@ void cm_serve_base_close(cm_serve_base *base)
 {
     cm_door_db_close(base->door);
     base->door = NULL;
+    cm_serve_bans_close(&base->bans);
     cm_serve_matches_free(&base->matches);
     cm_serve_rooms_free(&base->rooms);
     cm_scene_free(base->rooms.on_demand);

@@ -6,6 +6,7 @@
 
 #include "server/host/notify.h"
 #include "server/record/door_db.h"
+#include "server/tools/cli/serve_bans.h"
 #include "server/tools/cli/serve_files.h"
 #include "server/tools/cli/serve_resume.h"
 #include "server/tools/cli/serve_screen.h"
@@ -23,6 +24,7 @@ typedef struct cm_serve_base {
     cm_serve_matches matches;
     cm_serve_files files;
     cm_notify notify; // the service manager
+    cm_serve_bans bans;
     cm_door_db *door; // NULL without tokens, or since it failed
     int signals;      // descriptor
     cm_serve_reread *reread;

@@ -62,6 +62,15 @@ static int check_sign_key(const cm_config *config, char *const *environment)
     return bad ? CM_STATUS_USAGE : CM_STATUS_DONE;
 }
 
+static int check_bans(const cm_config *config, char *const *environment)
+{
+    (void)environment;
+    cm_serve_bans bans = {0};
+    int status = cm_serve_bans_open(&bans, config);
+    cm_serve_bans_close(&bans);
+    return status;
+}
+
 static int check_matches(const cm_config *config, char *const *environment)
 {
     (void)environment;
@@ -157,6 +166,7 @@ const cm_serve_check_part cm_serve_checks[CM_SERVE_CHECKS + 1] = {
      check_key},
     {"sign_key", "none, or one that can be used", "carom match keygen --out FILE; chmod 600",
      check_sign_key},
+    {"bans", "none, or a file that can be read", "a client id or an address a line", check_bans},
     {"matches", "can be written to", "mkdir -p and chown it, or set matches", check_matches},
     {"ready_file", "none, or it can be written", "set ready_file, or make its directory",
      check_ready_file},

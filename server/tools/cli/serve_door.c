@@ -24,6 +24,7 @@ void cm_serve_keep_ban(cm_door_db *db, bool by_address, uint64_t who, bool banne
 
 typedef struct recalled {
     cm_worker *worker;
+    cm_serve_bans *bans;
     bool whole;
 } recalled;
 
@@ -36,13 +37,14 @@ static void take(void *context, const cm_door_row *row)
         r->whole = cm_worker_recall_used(r->worker, &token) && r->whole;
     } else {
         bool by_address = row->kind == CM_DOOR_ROW_ADDRESS;
-        r->whole = cm_worker_recall_ban(r->worker, by_address, row->number) && r->whole;
+        r->whole = cm_worker_recall_ban(r->worker, by_address, row->number) &&
+                   cm_serve_bans_keep(r->bans, by_address, row->number, true) && r->whole;
     }
 }
 
-int cm_serve_recall(cm_door_db *db, cm_worker *worker)
+int cm_serve_recall(cm_door_db *db, cm_worker *worker, cm_serve_bans *bans)
 {
-    recalled r = {worker, true};
+    recalled r = {worker, bans, true};
     carom_result result = cm_door_db_read(db, take, &r);
     if (result != CAROM_OK || !r.whole) {
         cm_cli_error("serve: matches: door.db: %s",

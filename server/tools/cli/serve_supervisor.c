@@ -203,9 +203,25 @@ static void take_row(void *context, const cm_door_row *row)
         kept = cm_used_tokens_add(&s->used, &token, (uint64_t)time(NULL), false);
     } else {
         bool by_address = row->kind == CM_DOOR_ROW_ADDRESS;
-        kept = cm_bans_add(by_address ? &s->banned_addresses : &s->bans, row->number);
+        kept = cm_bans_add(by_address ? &s->banned_addresses : &s->bans, row->number) &&
+               cm_serve_bans_keep(&s->base->bans, by_address, row->number, true);
     }
     s->recalled = s->recalled && kept;
+}
+
+static bool tell_ban(void *user, bool by_address, uint64_t who, bool banned)
+{
+    cm_serve_server *s = user;
+    cm_bans *bans = by_address ? &s->banned_addresses : &s->bans;
+    cm_worker_message message = {.type = CM_WORKER_TOLD_BAN,
+                                 .ban = {.by_address = by_address, .banned = banned, .who = who}};
+    if (!banned) {
+        cm_bans_remove(bans, who);
+    } else if (!cm_bans_add(bans, who)) {
+        return false;
+    }
+    cm_serve_tell_all(s, CM_PLACEMENT_NONE, &message); // none is there yet, or all
+    return true;
 }
 
 static int open_door(cm_serve_server *s)
@@ -218,6 +234,10 @@ static int open_door(cm_serve_server *s)
     if (status == CM_STATUS_DONE && s->base->door != NULL &&
         (cm_door_db_read(s->base->door, take_row, s) != CAROM_OK || !s->recalled)) {
         cm_cli_error("serve: matches: door.db: it cannot be read, or has more rows than are kept");
+        status = CM_STATUS_FAILED;
+    }
+    if (status == CM_STATUS_DONE && !cm_serve_bans_each(&s->base->bans, tell_ban, s)) {
+        cm_cli_error("serve: bans: more than are kept");
         status = CM_STATUS_FAILED;
     }
     return status;
@@ -347,6 +367,15 @@ static void drain(cm_serve_server *s, const char *reason)
     }
 }
 
+static void tell_keys(cm_serve_server *s)
+{
+    if (cm_serve_base_reload(s->base)) {
+        cm_worker_message message = {.type = CM_WORKER_TOLD_KEYS, .keys = s->base->keys};
+        cm_serve_tell_all(s, CM_PLACEMENT_NONE, &message);
+        cm_crypto_wipe(&message, sizeof message);
+    }
+}
+
 static void take_signal(cm_serve_server *s)
 {
     int signal = cm_serve_signals_next(s->base->signals);
@@ -358,10 +387,9 @@ static void take_signal(cm_serve_server *s)
     }
     if (name != NULL) {
         drain(s, name);
-    } else if (signal == SIGHUP && cm_serve_base_reload(s->base)) {
-        cm_worker_message message = {.type = CM_WORKER_TOLD_KEYS, .keys = s->base->keys};
-        cm_serve_tell_all(s, CM_PLACEMENT_NONE, &message);
-        cm_crypto_wipe(&message, sizeof message);
+    } else if (signal == SIGHUP) {
+        cm_serve_bans_reload(&s->base->bans, &s->base->config, &s->base->log, tell_ban, s);
+        tell_keys(s);
     }
 }
 

@@ -15,8 +15,11 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "carom/client.h"
+#include "carom/token.h"
 #include "server/tools/cli/match_live.h"
 #include "server/host/admin.h"
 #include "server/host/key_file.h"
@@ -247,6 +250,109 @@ Test(serve, a_signal_reads_the_configuration_again)
     kill(c.pid, SIGTERM);
     cr_assert_eq(serving_finish(&c), 0);
     serving_remove_directory(&c);
+}
+
+static void write_bans(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    cr_assert(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static uint64_t clock_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
+}
+
+// A player with a token, until it plays (CAROM_REASON_NONE) or is refused or sent away.
+static carom_reason play(carom_client *client, bool until_it_ends)
+{
+    for (int i = 0; i < 20000; i++) {
+        carom_client_update(client, clock_us());
+        carom_client_state state = carom_client_get_state(client);
+        if (state == CAROM_CLIENT_IDLE) {
+            return carom_client_get_reason(client);
+        }
+        if (state == CAROM_CLIENT_PLAYING && !until_it_ends) {
+            return CAROM_REASON_NONE;
+        }
+        usleep(1000);
+    }
+    return CAROM_REASON_COUNT;
+}
+
+static carom_client *connect_as(uint64_t id, const char *server, const carom_token_key *key)
+{
+    char text[CAROM_TOKEN_TEXT_MAX];
+    carom_client *client;
+    carom_token_def token = carom_default_token_def();
+    carom_client_def def = carom_default_client_def();
+    token.client_id = id;
+    token.expires_unix_s = (uint64_t)time(NULL) + 600;
+    token.servers[0] = server;
+    cr_assert_eq(carom_token_issue(&token, key, text, sizeof text, NULL), CAROM_OK);
+    cr_assert_eq(carom_client_create(&def, &client), CAROM_OK);
+    cr_assert_eq(carom_client_connect_token(client, text, clock_us()), CAROM_OK);
+    return client;
+}
+
+static carom_reason try_to_play(uint64_t id, const char *server, const carom_token_key *key)
+{
+    carom_client *client = connect_as(id, server, key);
+    carom_reason reason = play(client, false);
+    carom_client_destroy(client);
+    return reason;
+}
+
+// The file of bans, at the start and by SIGHUP, beside those of operators.
+static void check_bans(char *workers)
+{
+    serving c;
+    char bans[160], key[160], text[256];
+    const carom_token_key made = {.id = 1, .secret = {2}};
+    serving_make_directory(&c);
+    snprintf(bans, sizeof bans, "%s/bans", c.directory);
+    snprintf(key, sizeof key, "%s/key", c.directory);
+    cr_assert_eq(cm_key_file_make(key, &made, text, sizeof text), CAROM_OK, "%s", text);
+    write_bans(bans, "9 # for ever\n5\n");
+    char *argv[] = {"carom",     "serve",    "--key",        key,       "--workers",
+                    workers,     "--listen", "127.0.0.1:0",  "--scene", "tests/scenes/sandbox.json",
+                    "--matches", c.matches,  "--ready-file", c.ready,   "--bans",
+                    bans,        NULL};
+    serving_start(&c, 16, argv);
+    serving_wait_for_size(&c, c.ready, 1);
+    char server[64];
+    serving_read_text(c.ready, text, sizeof text);
+    snprintf(server, sizeof server, "%.*s", (int)strcspn(text, "\n"), text);
+    cr_expect_eq(try_to_play(9, server, &made), CAROM_REASON_BANNED);
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"ban\",\"who\":\"5\"}"),
+                     "{\"done\":\"ban\"}\n");
+    cr_expect_not_null(strstr(serving_ask(&c, "{\"command\":\"unban\",\"who\":\"9\"}"), "SIGHUP"));
+    carom_client *seven = connect_as(7, server, &made);
+    cr_assert_eq(play(seven, false), CAROM_REASON_NONE);
+    write_bans(bans, "7\nx\n");
+    kill(c.pid, SIGHUP);
+    serving_wait_for_log(&c, "bans not read again", 1);
+    serving_read_log(c.err, "bans not read again", "error", text);
+    cr_expect_not_null(strstr(text, "bans:2: expected a client id"), "%s", text);
+    write_bans(bans, "7\n");
+    kill(c.pid, SIGHUP);
+    serving_wait_for_log(&c, "bans read again", 1);
+    cr_expect_eq(play(seven, true), CAROM_REASON_BANNED, "whoever plays is sent away");
+    carom_client_destroy(seven);
+    cr_expect_eq(try_to_play(7, server, &made), CAROM_REASON_BANNED);
+    cr_expect_eq(try_to_play(9, server, &made), CAROM_REASON_NONE, "no longer in the file");
+    cr_expect_eq(try_to_play(5, server, &made), CAROM_REASON_BANNED, "nor it, but an operator's");
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(serving_finish(&c), 0);
+    serving_remove_directory(&c);
+}
+
+Test(serve, a_file_of_bans_is_read_and_read_again, .timeout = 120)
+{
+    check_bans("0");
+    check_bans("2");
 }
 
 // A place of recordings whose path is too long for a socket: nobody asked for one.
