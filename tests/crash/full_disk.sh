@@ -7,6 +7,8 @@
 # that verifies and reaches what was said to be recorded.
 # Then the same on a disk that has space again after a second: recording goes on in another file, which
 # says where it comes from and what is missing, and the clients hear that what they do is durable.
+# Then a match on a disk with space is copied while it goes on: onto the full disk, which costs nothing but
+# the copy, and beside it, which verifies.
 # Method: the log says at which tick it noticed; status lines come every 100 ms and at once when
 # something failed. Skipped, with a word, where this user may not mount a tmpfs.
 set -u
@@ -49,19 +51,19 @@ has_failed() { grep -qs '"event":"recording failed"' "$log"; }
 
 has_gone_on() { grep -qs '"event":"recording goes on"' "$log"; }
 
-begin() { # SECONDS
+begin() { # SECONDS, and where recordings are
     log=$folder/log
-    "$carom" serve --insecure --listen 127.0.0.1:0 --matches "$disk/matches" --scene "$scene" \
+    "$carom" serve --insecure --listen 127.0.0.1:0 --matches "${2:-$disk/matches}" --scene "$scene" \
         --status-interval-ms 100 --keyframe-s 1 >"$log" 2>&1 &
     server=$!
     wait_until is_listening || fail "the server did not listen: $(tail -1 "$log")"
     address=$(sed -n 's/^listening on //p' "$log" | head -1)
     "$carom" bots --connect "$address" --count 2 --seconds "$1" >"$folder/bots" 2>&1 &
     bots=$!
-    wait_until has_failed || fail "a disk of $size KiB was not full within a minute"
+    [ $# -gt 1 ] || wait_until has_failed || fail "a disk of $size KiB was not full within a minute"
 }
 
-end() {
+end() { # the server's status
     wait "$bots"
     well=$?
     bots=
@@ -70,7 +72,7 @@ end() {
     status=$?
     server=
     [ "$well" -eq 0 ] || fail "clients did not stay: $(cat "$folder/bots")"
-    [ "$status" -eq 1 ] || fail "the server ended with status $status, expected 1"
+    [ "$status" -eq "${1:-1}" ] || fail "the server ended with status $status, expected ${1:-1}"
 }
 
 begin 12
@@ -120,4 +122,24 @@ last=$(echo "$verified" | sed -n 's/^verified \([0-9]*\) ticks, .*consistent, co
 grep -q '"durability":"process"' "$folder/bots" || fail "clients end with: $(cat "$folder/bots")"
 echo "full_disk: full at tick $noticed, with space again recorded from $to to ${last:-?} in another file," \
     "$failed failed"
+
+rm -rf "$disk/matches"
+head -c $((8 * size * 1024)) /dev/zero >"$disk/ballast" 2>/dev/null # as far as it goes
+begin 6 "$folder/matches"
+has_recorded() {
+    tick=$(grep -o '"recorded_tick":[0-9]*' "$log" | tail -1 | cut -d: -f2)
+    [ "${tick:-0}" -gt 200 ]
+}
+wait_until has_recorded || fail "nothing is recorded"
+file=$(ls "$folder"/matches/*.match)
+said=$("$carom" match backup "$file" --out "$disk/copy.match" 2>&1)
+[ $? -eq 1 ] && echo "$said" | grep -qi "full\|no space" || fail "a copy onto a full disk: $said"
+[ "$(ls "$disk")" = ballast ] || fail "left on the full disk: $(ls "$disk")"
+said=$("$carom" match backup "$file" --out "$folder/copy.match" 2>&1) || fail "a copy: $said"
+copied=$(echo "$said" | grep -o '"tick":[0-9]*' | cut -d: -f2)
+end 0
+verified=$("$carom" replay "$folder/copy.match" --verify 2>&1)
+echo "$verified" | grep -q "^verified ${copied:-?} ticks, .*consistent, cut at tick $copied: " ||
+    fail "copied up to tick ${copied:-?}, the copy: $verified"
+echo "full_disk: a live match was copied up to tick $copied, not onto the full disk, $failed failed"
 exit $((failed > 0))
