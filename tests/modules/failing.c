@@ -1,5 +1,6 @@
 // For the tests of a server whose module fails: at tick `at` of the match (0: at its start) it
-// counts for ever, or (`crash` 1) reads where nothing is.
+// counts for ever, or (`crash` 1) reads where nothing is. A player whose input is not 0 makes it
+// fail, too.
 #include <carom/module.h>
 
 typedef struct failing_state {
@@ -43,12 +44,14 @@ static void failing_start(carom_game *game)
 static void failing_tick(carom_game *game, const carom_player_input *inputs, uint32_t count)
 {
     volatile failing_state *state = carom_game_state(game);
-    (void)inputs;
-    (void)count;
-    if (carom_game_tick(game) >= state->at) {
+    bool fails = carom_game_tick(game) >= state->at;
+    for (uint32_t i = 0; i < count; i++) {
+        fails = fails || inputs[i].bytes[0] != 0;
+    }
+    if (fails) {
         fail(state);
     }
 }
 
-CAROM_MODULE(failing, .version = 1, .state_size = sizeof(failing_state),
+CAROM_MODULE(failing, .version = 1, .input_size = 1, .state_size = sizeof(failing_state),
              .configure = failing_configure, .start = failing_start, .tick = failing_tick);

@@ -11,8 +11,10 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "carom/client.h"
 #include "server/host/module_loader.h"
 #include "server/record/match_file.h"
 #include "server/record/replay.h"
@@ -335,6 +337,122 @@ static void fails(bool crash, const char *signal_name)
     cr_expect_eq(ends[CM_MATCH_DRAINED], 2);
     cr_expect_eq(ends[CM_MATCH_CUT], 1);
     cr_expect_geq(resumes, 1, "each that lived long enough to be written");
+    serving_remove_directory(&c);
+}
+
+static uint64_t clock_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
+}
+
+static carom_client *play_in(const char *room, const carom_module *module, uint16_t port)
+{
+    carom_client *client;
+    carom_client_def def = carom_default_client_def();
+    def.room = room;
+    def.module = module;
+    def.predict = false;
+    cr_assert_eq(carom_client_create(&def, &client), CAROM_OK);
+    cr_assert_eq(carom_client_connect(client, "127.0.0.1", port, clock_us()), CAROM_OK);
+    return client;
+}
+
+// Until both play, came back so often and are recorded, or a minute of machine time is over.
+static void play_until(carom_client *const clients[2], uint32_t comebacks)
+{
+    for (int i = 0; i < 60000; i++) {
+        bool there = true;
+        for (uint32_t k = 0; k < 2; k++) {
+            carom_client_stats stats;
+            carom_client_acks acks;
+            carom_client_update(clients[k], clock_us());
+            carom_client_stats_get(clients[k], &stats);
+            carom_client_acks_get(clients[k], &acks);
+            there = there && stats.comebacks == comebacks && acks.durable_tick > 60 &&
+                    carom_client_get_state(clients[k]) == CAROM_CLIENT_PLAYING;
+        }
+        if (there) {
+            return;
+        }
+        usleep(1000);
+    }
+    cr_assert_fail("they do not play");
+}
+
+// The player who made it fail comes back into the room, apart; so does the one beside it, where he
+// was. With its room that worker ends, and nobody else hears of it.
+Test(workers, players_of_a_room_at_fault_are_sent_to_its_own_worker, .timeout = 120)
+{
+    serving c;
+    char module[512], scene[128], room[160], text[256], apart[32];
+    unsetenv("CAROM_BINARY");
+    signal(SIGSEGV, SIG_DFL); // as above
+    find_module("failing", module, sizeof module);
+    serving_make_directory(&c);
+    write_failing(&c, scene, 1000000, true);
+    snprintf(room, sizeof room, "trap=%s", scene);
+    char *argv[] = {"carom",
+                    "serve",
+                    "--insecure",
+                    "--workers",
+                    "1",
+                    "--room",
+                    "beside=tests/scenes/sandbox.json",
+                    "--room",
+                    room,
+                    "--listen",
+                    "127.0.0.1:0",
+                    "--module",
+                    module,
+                    "--matches",
+                    c.matches,
+                    "--ready-file",
+                    c.ready,
+                    NULL};
+    serving_start(&c, 17, argv);
+    serving_wait_for_size(&c, c.ready, 1);
+    cr_assert_eq(cm_module_load_list(module, text, sizeof text), CAROM_OK, "%s", text);
+    serving_read_text(c.ready, text, sizeof text);
+    uint16_t port = (uint16_t)strtoul(strrchr(text, ':') + 1, NULL, 10);
+    carom_client *clients[2] = {play_in("trap", cm_module_find("failing"), port),
+                                play_in("beside", NULL, port)};
+    play_until(clients, 0);
+    cr_assert_eq(carom_client_set_input(clients[0], &(uint8_t){1}, 1), CAROM_OK);
+    for (int i = 0; i < 60000 && serving_read_log(c.err, "room apart", "room", text) == 0; i++) {
+        carom_client_update(clients[0], clock_us());
+        carom_client_update(clients[1], clock_us());
+        usleep(1000);
+    }
+    cr_assert_eq(carom_client_set_input(clients[0], &(uint8_t){0}, 1), CAROM_OK);
+    play_until(clients, 1);
+    cr_expect_eq(serving_read_log(c.err, "worker died", "signal", text), 1);
+    const char *rooms = serving_ask(&c, "{\"command\":\"rooms\"}");
+    const char *own = strstr(rooms, "\"room\":\"trap\"");
+    cr_assert_not_null(own, "%s", rooms);
+    own = strstr(own, "\"port\":");
+    snprintf(apart, sizeof apart, "%.*s", (int)strcspn(own, ","), own);
+    snprintf(text, sizeof text, "\"port\":%u", (unsigned)port);
+    cr_expect_str_neq(apart, text);
+    cr_expect_not_null(
+        strstr(serving_ask(&c, "{\"command\":\"players\",\"room\":\"trap\"}"), "\"player\":0"));
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"close\",\"room\":\"trap\"}"),
+                     "{\"done\":\"close\"}\n");
+    pid_t children[WORKERS_MAX];
+    for (int i = 0; i < 60000 && children_of(c.pid, children) > 1; i++) {
+        carom_client_update(clients[0], clock_us());
+        usleep(1000);
+    }
+    cr_expect_eq(children_of(c.pid, children), 1);
+    cr_expect_eq(carom_client_get_state(clients[0]), CAROM_CLIENT_IDLE);
+    cr_expect_eq(carom_client_get_reason(clients[0]), CAROM_REASON_ROOM_ENDED);
+    cr_expect_null(strstr(serving_ask(&c, "{\"command\":\"rooms\"}"), "trap"));
+    carom_client_destroy(clients[0]);
+    carom_client_destroy(clients[1]);
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(serving_finish(&c), 0);
+    cr_expect_eq(serving_read_log(c.err, "worker died", "signal", text), 1);
     serving_remove_directory(&c);
 }
 
