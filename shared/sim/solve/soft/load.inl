@@ -33,6 +33,29 @@ CM_WHOLE void fetch_rows(const cm_soft *soft, const cm_soft_group *g)
     }
 }
 
+// Up to here, 6 MB, groups come from the caches fast enough without being asked for ahead.
+#define NEAR_GROUPS 1024u
+
+// Asks for what a pass reads of a group. Of 2,300 groups (20,000 bodies in a pile) the passes take
+// 0.55 of the time with it; of 100 to 700 groups 1.3 to 1.1 of it.
+static void fetch_group(const cm_soft_group *g)
+{
+    const cm_soft_wide *at = g->normal, *after = g->friction_impulse + 3;
+    for (; at < after; at++) {
+        if (g->round && at == g->inertia_a + 1) {
+            at = &g->mass_b; // of round groups nothing else is written
+        }
+        __builtin_prefetch(at, 1);
+    }
+}
+
+static inline void fetch_groups(const cm_soft *soft, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; soft->ranges.end > NEAR_GROUPS && i < end; i++) {
+        fetch_group(&soft->groups[i]);
+    }
+}
+
 // Point k of each lane: where it is from a's centre of mass, and its separation. Returns the way
 // from one centre of mass to the other. What is not used is zero.
 CM_WHOLE cm_fvec load_point(const cm_soft *soft, const uint32_t *index, uint32_t k, cm_mask used,

@@ -643,6 +643,7 @@ CM_WHOLE void solve_groups(cm_soft *soft, uint32_t first, uint32_t end, bool rel
     for (uint32_t i = first; i < end; i++) {
         cm_soft_group *g = &soft->groups[i];
         bool two = goes_with_next(g, i + 1 == end);
+        fetch_groups(soft, i + 2, i + 3 + two < end ? i + 3 + two : end);
         if (g->special) {
             solve_special_group(soft, i, relax);
         } else if (g->points > 2 && g->round) {
