@@ -181,7 +181,8 @@ static carom_result resume_record(cm_room_loop *loop, const cm_room_record *reco
     for (uint32_t i = 0; i < live->player_count; i++) {
         cm_arrivals_go_on(loop->arrivals, &live->players[i].statistics);
     }
-    return cm_store_resume(record->store, record->match_id, live->info.ticks, &loop->match);
+    return cm_store_resume(record->store, record->match_id, live->info.ticks, live->known,
+                           &loop->match);
 }
 
 static cm_match_def match_def(const cm_room_loop *loop)

@@ -45,6 +45,7 @@ typedef struct cm_worker_room_note {
     uint32_t players, max_players; // said anew each second at most
     uint64_t match_id;
     uint16_t port;
+    bool is_proved;  // its match, by this server, or begun by it
     bool is_default; // players who name none come here
 } cm_worker_room_note;
 

@@ -23,6 +23,7 @@ typedef struct cm_live_player {
 } cm_live_player;
 
 typedef struct cm_live_match {
+    bool known;         // as for cm_store_resume: set by who brings it back
     cm_match_info info; // info.ticks: its last tick
     cm_scene *scene;
     const carom_module *module;

@@ -270,23 +270,24 @@ static carom_result open_cursors(proving *run)
     cm_match_file *file = run->file;
     carom_result result = cm_cursor_open(
         file, &run->personal, "personal",
-        "SELECT tick, number, client_id, kind, commitment, salt, value FROM personal ORDER BY "
-        "number",
+        "SELECT tick, number, client_id, kind, commitment, salt, value FROM personal WHERE tick >= "
+        "?1 ORDER BY number",
         run->error);
     if (result == CAROM_OK) {
         result = cm_cursor_open(file, &run->statistics, "statistics",
                                 "SELECT tick, player, inputs, late, rewound_ticks, refused FROM "
-                                "statistics ORDER BY tick, player",
+                                "statistics WHERE tick >= ?1 ORDER BY tick, player",
                                 run->error);
     }
     if (result == CAROM_OK) {
-        result = cm_cursor_open(file, &run->keyframes, "keyframes",
-                                "SELECT tick FROM keyframes ORDER BY tick", run->error);
+        result =
+            cm_cursor_open(file, &run->keyframes, "keyframes",
+                           "SELECT tick FROM keyframes WHERE tick >= ?1 ORDER BY tick", run->error);
     }
     if (result == CAROM_OK) {
-        result =
-            cm_cursor_open(file, &run->links, "links",
-                           "SELECT tick, chain, signature FROM links ORDER BY tick", run->error);
+        result = cm_cursor_open(
+            file, &run->links, "links",
+            "SELECT tick, chain, signature FROM links WHERE tick >= ?1 ORDER BY tick", run->error);
     }
     return result;
 }
@@ -300,34 +301,90 @@ static void read_key(const char *text, uint8_t key[CM_KEY_BYTES])
     }
 }
 
-carom_result cm_match_prove(cm_match_file *file, const uint8_t *public_key, cm_proof *proof,
-                            cm_match_error *error)
+static void begin(proving *run, const uint8_t *public_key)
 {
-    proving run = {.file = file, .proof = proof, .error = error, .chain = file->head};
+    const cm_match_info *info = &run->file->info;
+    cm_proof *proof = run->proof;
     memset(proof, 0, sizeof *proof);
-    run.is_signed = proof->is_signed = file->info.sign_key[0] != '\0';
-    if (run.is_signed) {
-        read_key(file->info.sign_key, run.sign_key);
+    run->is_signed = proof->is_signed = info->sign_key[0] != '\0';
+    if (run->is_signed) {
+        read_key(info->sign_key, run->sign_key);
     }
     proof->has_key = public_key != NULL;
-    proof->key_is_theirs =
-        run.is_signed && public_key != NULL && memcmp(public_key, run.sign_key, CM_KEY_BYTES) == 0;
-    cm_match_rewind(file);
-    carom_result result = open_cursors(&run);
-    result = result == CAROM_OK ? take_ticks(&run) : result;
-    result = result == CAROM_OK ? take_personal(&run, proof->ticks + 1) : result;
-    result = result == CAROM_OK ? check_left(&run) : result;
-    result = result == CAROM_OK ? check_last(&run) : result;
-    memcpy(proof->chain, run.chain.value, sizeof proof->chain);
-    cm_cursor_close(&run.personal);
-    cm_cursor_close(&run.statistics);
-    cm_cursor_close(&run.keyframes);
-    cm_cursor_close(&run.links);
-    cm_match_rewind(file);
+    proof->key_is_theirs = run->is_signed && public_key != NULL &&
+                           memcmp(public_key, run->sign_key, CM_KEY_BYTES) == 0;
+    cm_match_rewind(run->file);
+}
+
+// From where the file stands, which is where the chain does, to its end. `result`: so far.
+static carom_result prove(proving *run, carom_result result)
+{
+    cm_proof *proof = run->proof;
+    result = result == CAROM_OK ? open_cursors(run) : result;
+    result = result == CAROM_OK ? take_ticks(run) : result;
+    result = result == CAROM_OK ? take_personal(run, proof->ticks + 1) : result;
+    result = result == CAROM_OK ? check_left(run) : result;
+    result = result == CAROM_OK ? check_last(run) : result;
+    memcpy(proof->chain, run->chain.value, sizeof proof->chain);
+    cm_cursor_close(&run->personal);
+    cm_cursor_close(&run->statistics);
+    cm_cursor_close(&run->keyframes);
+    cm_cursor_close(&run->links);
+    cm_match_rewind(run->file);
     if (result == CAROM_OK) {
         bool authentic =
             proof->key_is_theirs && proof->complete && proof->signed_tick == proof->ticks;
         proof->verdict = authentic ? CM_PROOF_AUTHENTIC : CM_PROOF_CONSISTENT;
     }
     return proof->verdict == CM_PROOF_CHANGED ? CAROM_OK : result;
+}
+
+carom_result cm_match_prove(cm_match_file *file, const uint8_t *public_key, cm_proof *proof,
+                            cm_match_error *error)
+{
+    proving run = {.file = file, .proof = proof, .error = error, .chain = file->head};
+    begin(&run, public_key);
+    return prove(&run, CAROM_OK);
+}
+
+// The file behind its newest link's tick, and the chain as that link has it.
+static carom_result take_link(proving *run, sqlite3_stmt *row, uint64_t *tick)
+{
+    cm_recorded_tick linked;
+    if (!cm_column_u64(row, 0, tick) ||
+        !cm_column_bytes(row, 1, run->chain.value, sizeof run->chain.value) ||
+        !cm_column_u64(row, 3, &run->personal_rows)) {
+        return cm_match_wrong(run->error, CAROM_ERROR_CORRUPT,
+                              "links: the last row: expected a tick and 32 bytes");
+    }
+    carom_result result = check_link(run, row, 1, "links", *tick, true);
+    if (result == CAROM_OK && *tick > run->file->info.gap_to) {
+        run->proof->ticks = *tick;
+        cm_match_seek(run->file, *tick);
+        result = cm_match_next(run->file, &linked, run->error);
+        result = result == CAROM_OK && linked.tick != *tick ? CAROM_ERROR_NOT_FOUND : result;
+    }
+    return result == CAROM_ERROR_NOT_FOUND
+               ? changed(run, "links: row %llu: there is no such tick", (unsigned long long)*tick)
+               : result;
+}
+
+carom_result cm_match_prove_tail(cm_match_file *file, cm_proof *proof, cm_match_error *error)
+{
+    proving run = {.file = file, .proof = proof, .error = error};
+    uint64_t tick = 0;
+    begin(&run, NULL);
+    sqlite3_stmt *row = cm_match_prepare(
+        file, "SELECT l.tick, chain, signature, (SELECT count(*) FROM personal p WHERE p.tick <= "
+              "l.tick) FROM links l ORDER BY l.tick DESC LIMIT 1");
+    if (row == NULL) {
+        return cm_match_db_wrong(&file->db, "links", error);
+    }
+    int code = sqlite3_step(row);
+    carom_result result = code == SQLITE_ROW ? take_link(&run, row, &tick) : CAROM_OK;
+    sqlite3_finalize(row);
+    if (result == CAROM_OK && tick <= file->info.gap_to) {
+        return cm_match_prove(file, NULL, proof, error); // none yet: it is short
+    }
+    return prove(&run, result);
 }

@@ -36,4 +36,8 @@ typedef struct cm_proof {
 carom_result cm_match_prove(cm_match_file *file, const uint8_t *public_key, cm_proof *proof,
                             cm_match_error *error);
 
+// What came after the newest link, which is believed as far as its signature goes: of a file that
+// was proved, or begun, by the server that asks, and that nobody else had since. The same results.
+carom_result cm_match_prove_tail(cm_match_file *file, cm_proof *proof, cm_match_error *error);
+
 #endif

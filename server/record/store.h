@@ -33,6 +33,7 @@ typedef struct cm_match_status {
     uint32_t gaps;     // times that it went on in another file
     uint64_t gap_from, gap_to, parent; // the last of them, as in cm_match_info
     char unindexed[160];               // why the catalogue does not have it as it is; ""
+    bool proved;                       // in this process, or by it from its beginning
     bool left; // its file does not prove itself, or is another's: nothing may follow from it
 } cm_match_status;
 
@@ -56,7 +57,9 @@ const char *cm_store_begin_error(const cm_store *store);
 // a thread the next pump does it), so that nothing is committed before. A file that does not prove
 // itself, ended, stands at another tick or is signed by another key stays as it was; the match is
 // not durable then, and its status says that the file was left.
-carom_result cm_store_resume(cm_store *store, uint64_t match_id, uint64_t tick,
+// `known`: this server has proved it, or begun it, and its other processes are still there, so that
+// it was in nobody else's hands: what came after its newest link is proved, which takes no time.
+carom_result cm_store_resume(cm_store *store, uint64_t match_id, uint64_t tick, bool known,
                              cm_match_handle *match);
 // Whether it could sign what a match with this key (cm_match_info.sign_key) gets besides.
 bool cm_store_signs(const cm_store *store, const char *sign_key);

@@ -42,7 +42,7 @@ typedef struct cm_match {
     cm_match_backup *backup; // thread; NULL: none is under way
     cm_store_backup_status backup_status; // lock
     // Lock. While its file is proved its jobs wait, and what belongs to the thread is the prover's.
-    bool proving;
+    bool proving, known;
     struct cm_job *held_first, *held_last;
 } cm_match;
 

@@ -38,7 +38,7 @@ static cm_match *make_match(const cm_store *store, uint64_t match_id)
         return NULL;
     }
     match->next_tick = 1;
-    match->status.durable = true;
+    match->status.durable = match->status.proved = true;
     match->status.power = store->durability_power;
     match->status.match_id = match_id;
     return match;
@@ -145,7 +145,7 @@ static carom_result reopen(cm_store *store, uint64_t match_id, cm_match **out)
     return CAROM_OK;
 }
 
-carom_result cm_store_resume(cm_store *store, uint64_t match_id, uint64_t tick,
+carom_result cm_store_resume(cm_store *store, uint64_t match_id, uint64_t tick, bool known,
                              cm_match_handle *handle)
 {
     *handle = 0;
@@ -157,6 +157,8 @@ carom_result cm_store_resume(cm_store *store, uint64_t match_id, uint64_t tick,
     match->written_tick = match->status.committed_tick = tick;
     match->next_tick = tick + 1;
     match->proving = true;
+    match->known = known;
+    match->status.proved = false;
     *handle = keep_match(store, match);
     if (*handle == 0) {
         cm_store_free_match(match);

@@ -18,7 +18,8 @@ static carom_result prove(const cm_match *match, char *reason, size_t size)
     cm_proof proof = {0};
     carom_result result = cm_match_open_unread(match->path, &file, &error);
     if (result == CAROM_OK) {
-        result = cm_match_prove(file, NULL, &proof, &error);
+        result = match->known ? cm_match_prove_tail(file, &proof, &error)
+                              : cm_match_prove(file, NULL, &proof, &error);
         cm_match_close(file);
     }
     if (result != CAROM_OK) {
@@ -39,6 +40,7 @@ static void release(cm_store *store, cm_match *match, const char *wrong, bool le
     uint64_t bytes = wrong == NULL ? cm_match_writer_bytes(match->writer) : 0;
     pthread_mutex_lock(&store->lock);
     match->status.bytes = bytes;
+    match->status.proved = wrong == NULL;
     if (wrong != NULL) {
         match->failed = true;
         match->status.left = left;

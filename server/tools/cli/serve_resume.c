@@ -143,7 +143,7 @@ static void look(const resuming *run, cm_serve_matches *found, parents *before, 
     if (head.info.end == CM_MATCH_LIVE && head.info.match_id != match_id) {
         leave(run, path, "it is not the match that its name says");
     } else if (head.info.end == CM_MATCH_LIVE) {
-        cm_serve_match one = {match_id, head.info.started_unix_ms, "", ""};
+        cm_serve_match one = {match_id, head.info.started_unix_ms, "", "", false};
         strcpy(one.room, name_of(head.info.room, head.scene)); // a name that is sound fits
         if (!cm_serve_matches_add(found, &one)) {
             leave(run, path, "no memory");
@@ -231,7 +231,7 @@ static void take(const resuming *run, const char *path, cm_live_match *live)
     cm_live_match_free(live);
 }
 
-static void bring_back(const resuming *run, uint64_t match_id)
+static void bring_back(const resuming *run, uint64_t match_id, bool known)
 {
     cm_live_match *live;
     cm_match_error error = {0};
@@ -239,6 +239,7 @@ static void bring_back(const resuming *run, uint64_t match_id)
     path_of(run, match_id, path);
     carom_result result = cm_live_match_read(path, NULL, &live, &error);
     if (result == CAROM_OK) {
+        live->known = known;
         take(run, path, live);
     } else if (result == CAROM_ERROR_VERSION || result == CAROM_ERROR_STATE) {
         cut(run, match_id, path, error.message);
@@ -255,7 +256,7 @@ void cm_serve_resume(const cm_config *config, cm_store *store, const cm_log *log
         const cm_serve_match *match = &matches->list[i];
         char path[PATH_SIZE], reason[CM_NAME_MAX + 96];
         if (match->refused[0] == '\0') {
-            bring_back(&run, match->match_id);
+            bring_back(&run, match->match_id, match->known);
             continue;
         }
         path_of(&run, match->match_id, path);

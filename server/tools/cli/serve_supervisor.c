@@ -114,7 +114,7 @@ static void choose_matches(const cm_serve_server *s, uint32_t worker, cm_serve_m
     }
     for (uint32_t i = 0; s->ready && i < s->homes.count; i++) {
         const cm_home *home = &s->homes.list[i];
-        cm_serve_match match = {.match_id = home->room.match_id};
+        cm_serve_match match = {.match_id = home->room.match_id, .known = home->room.is_proved};
         if (cm_quarantine_has(&s->refused, home->room.scene)) {
             memcpy(match.refused, home->room.scene, sizeof match.refused);
         }

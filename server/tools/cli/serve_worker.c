@@ -67,6 +67,13 @@ static void answer_line(void *user, const char *json_line)
 
 // What the supervisor is told -----------------------------------------------------------------
 
+static bool is_proved(const worker *w, const cm_hosted_room *hosted)
+{
+    cm_match_status status;
+    cm_store_status(w->host->store, cm_hosted_room_match(hosted), &status);
+    return status.proved;
+}
+
 static void note_of(const worker *w, uint32_t number, cm_worker_room_note *note)
 {
     const cm_serve_room *room = &w->host->rooms.rooms[number];
@@ -79,6 +86,7 @@ static void note_of(const worker *w, uint32_t number, cm_worker_room_note *note)
     note->players = cm_hosted_room_players(hosted, NULL, 0);
     note->max_players = room->max_players;
     note->match_id = cm_hosted_room_recording(hosted);
+    note->is_proved = is_proved(w, hosted);
     note->port = cm_worker_port(w->host->worker);
 }
 
@@ -88,7 +96,8 @@ static bool is_told(const worker *w)
     for (uint32_t i = 0; same && i < w->own.count; i++) {
         const cm_home *home = &w->own.list[i];
         cm_hosted_room *room = cm_worker_room_at(w->host->worker, i);
-        same = cm_hosted_room_recording(room) == home->room.match_id;
+        same = cm_hosted_room_recording(room) == home->room.match_id &&
+               is_proved(w, room) == home->room.is_proved;
     }
     return same;
 }
@@ -110,6 +119,7 @@ static void tell_rooms(worker *w)
         }
         const cm_home *before = cm_homes_find(&w->own, home.room.name);
         if (before == NULL || before->room.match_id != home.room.match_id ||
+            before->room.is_proved != home.room.is_proved ||
             before->room.players != home.room.players) {
             message.type = CM_WORKER_SAYS_ROOM;
             message.room = home.room;

@@ -188,7 +188,7 @@ Test(go_on, the_new_file_is_resumed_as_any_other)
     run.store = recording_store(false);
     run.scene = live->scene;
     live->scene = NULL;
-    cr_assert_eq(cm_store_resume(run.store, SECOND_ID, 105, &run.match), CAROM_OK, "%s",
+    cr_assert_eq(cm_store_resume(run.store, SECOND_ID, 105, false, &run.match), CAROM_OK, "%s",
                  cm_store_begin_error(run.store));
     cr_assert_eq(cm_game_create(run.scene, live->module, live->info.seed, NULL, &run.game),
                  CAROM_OK);

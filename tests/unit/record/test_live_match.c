@@ -33,7 +33,7 @@ static void crash(void)
     cr_assert_eq(system(command), 0);
 }
 
-static bool threaded; // stores of the copy
+static bool threaded, known; // stores of the copy, and what they are told of it
 
 static cm_store *crashed_store(const uint8_t *key)
 {
@@ -61,8 +61,8 @@ static recording go_on(cm_store *store, const cm_live_match *live, const recordi
                  CAROM_OK);
     cr_assert_eq(cm_game_decode(run.game, live->image, live->image_size), CAROM_OK);
     cr_assert_eq(cm_game_hash(run.game), live->hash);
-    cr_assert_eq(cm_store_resume(store, RECORDING_ID, live->info.ticks, &run.match), CAROM_OK, "%s",
-                 cm_store_begin_error(store));
+    cr_assert_eq(cm_store_resume(store, RECORDING_ID, live->info.ticks, known, &run.match),
+                 CAROM_OK, "%s", cm_store_begin_error(store));
     return run;
 }
 
@@ -96,7 +96,7 @@ static void expect_left(const char *path, cm_store *store, uint64_t tick, const 
     cm_match_status status;
     cm_tick_input none = {0};
     uint64_t size = file_size(path, ""), log_size = file_size(path, "-wal");
-    cr_assert_eq(cm_store_resume(store, RECORDING_ID, tick, &match), CAROM_OK);
+    cr_assert_eq(cm_store_resume(store, RECORDING_ID, tick, known, &match), CAROM_OK);
     cm_store_tick(store, match, tick + 1, 7, &none);
     cm_store_status(store, match, &status);
     cr_assert(threaded || (status.durable && status.committed_tick == tick));
@@ -163,19 +163,28 @@ static void check_seam(uint32_t before, uint32_t after, bool row_ahead)
 
 Test(live_match, goes_on_bit_for_bit_and_verifies_over_the_seam)
 {
-    recording_secret = secret;
-    check_seam(130, 100, false); // between two keyframes
-    recording_teardown();
-    recording_setup();
-    check_seam(120, 90, true); // on a keyframe's tick, with a row of the next tick
-    recording_teardown();
-    recording_setup();
-    recording_secret = NULL;
-    check_seam(11, 30, true); // before any keyframe, unsigned
+    for (uint32_t i = 0; i < 2; i++) {
+        known = i == 1;
+        recording_secret = secret;
+        check_seam(130, 100, false); // between two keyframes
+        recording_teardown();
+        recording_setup();
+        check_seam(120, 90, true); // on a keyframe's tick, with a row of the next tick
+        recording_teardown();
+        recording_setup();
+        recording_secret = NULL;
+        check_seam(11, 30, true); // before any keyframe, unsigned
+        recording_teardown();
+        recording_setup();
+        check_seam(127, 30, true);
+        recording_teardown();
+        recording_setup();
+    }
+    known = false;
 }
 
 // Each crash takes what was not committed, also a crash before the first tick after a seam.
-Test(live_match, goes_on_again_and_again)
+static void go_on_again_and_again(void)
 {
     char command[512];
     recording run;
@@ -207,6 +216,16 @@ Test(live_match, goes_on_again_and_again)
         cm_live_match_free(live);
     }
     verify(crashed_path, 60 + 10 + 17 + 31 + 38 + 45, 5, false);
+}
+
+Test(live_match, goes_on_again_and_again)
+{
+    go_on_again_and_again();
+    recording_teardown();
+    recording_setup();
+    known = true;
+    go_on_again_and_again();
+    known = false;
 }
 
 Test(live_match, one_that_has_ended_is_not_gone_on_with)
@@ -294,6 +313,68 @@ Test(live_match, one_that_was_changed_is_left_before_the_first_commit)
     record_live();
     cm_store *store = crashed_store(NULL);
     expect_left(crashed_path, store, 29, "it stands at tick 30");
+    cm_store_destroy(store);
+}
+
+static void record_linked(void)
+{
+    recording run;
+    cm_store *store = recording_store(false);
+    recording_begin(&run, store, 2, 5);
+    run.keyframe_every = 20;
+    recording_play(&run, 55);
+    cm_store_pump(store);
+    crash();
+    cm_store_destroy(store);
+    recording_free(&run);
+}
+
+// Of a file that the server knows, what came after its newest link is proved, and that link by its
+// signature; the rest is whoever's who verifies it.
+Test(live_match, one_that_is_known_is_proved_from_its_newest_link_on)
+{
+    static const struct {
+        const char *edit, *found; // NULL: it goes on
+        bool is_signed;
+    } cases[] = {
+        {"UPDATE ticks SET hash = hash + 1 WHERE tick = 45", "changed since", false},
+        {"DELETE FROM inputs WHERE tick = (SELECT max(tick) FROM inputs)", "changed since", false},
+        {"UPDATE last SET chain = zeroblob(32)", "changed since", false},
+        {"UPDATE last SET tick = 54", "changed since", false},
+        {"UPDATE links SET chain = zeroblob(32) WHERE tick = 40", "changed since", false},
+        {"UPDATE links SET chain = zeroblob(32) WHERE tick = 40", "not signed by", true},
+        {"UPDATE links SET tick = 41 WHERE tick = 40", "changed since", false},
+        {"UPDATE links SET tick = 60 WHERE tick = 40", "changed since", false},
+        {"UPDATE personal SET kind = 'mail' WHERE number = (SELECT max(number) FROM personal)",
+         "personal", false},
+        {"UPDATE events SET client_id = '7' WHERE number = 1", NULL, false},
+    };
+    known = true;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        recording_secret = cases[i].is_signed ? secret : NULL;
+        record_linked();
+        recording_edit(crashed_path, cases[i].edit, false);
+        cm_store *store = crashed_store(recording_secret);
+        if (cases[i].found != NULL) {
+            expect_left(crashed_path, store, 55, cases[i].found);
+        } else {
+            cm_match_handle match;
+            cm_match_status status;
+            cr_assert_eq(cm_store_resume(store, RECORDING_ID, 55, known, &match), CAROM_OK);
+            cm_store_flush(store);
+            cm_store_status(store, match, &status);
+            cr_expect(status.durable && status.proved, "%s", status.error);
+        }
+        cm_store_destroy(store);
+        recording_teardown();
+        recording_setup();
+    }
+    known = false;
+    recording_secret = NULL;
+    record_linked();
+    recording_edit(crashed_path, "UPDATE events SET client_id = '7' WHERE number = 1", false);
+    cm_store *store = crashed_store(NULL);
+    expect_left(crashed_path, store, 55, "changed since"); // of one that it does not know
     cm_store_destroy(store);
 }
 
