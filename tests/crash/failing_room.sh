@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # failing_room.sh: a room whose module loops, or crashes, costs the players of other rooms one moment.
 #
-# Goal: the real server of two workers has a room "trap", whose module fails at tick 600 and at each try after
+# Goal: the real server of two workers has a room "trap", whose module fails at tick 360 and at each try after
 # it, beside the room "beside" in one worker, and the room "other" in another. The players in "beside" are cut
 # off once and come back by themselves; those in "other" never notice; the third time the scene of "trap" is
 # refused. Said besides: the longest gap that players saw (aim: below 2 s).
@@ -48,7 +48,7 @@ number() { # KEY FILE
 play() { # CRASH
     rm -rf "$folder"/*
     printf '{"carom": 1, "name": "trap", "tick_rate": 60, "module": "failing",
-        "module_config": {"at": 600, "crash": %d}, "bodies": [{"type": "dynamic",
+        "module_config": {"at": 360, "crash": %d}, "bodies": [{"type": "dynamic",
         "shapes": [{"sphere": {"radius": 0.5}}]}]}' "$1" >"$folder/trap.json"
     "$carom" serve --insecure --workers 2 --listen 127.0.0.1:0 --matches "$folder/matches" --db "$folder/carom.db" \
         --module "$module" --room "trap=$folder/trap.json" --room "other=$scene" --room "beside=$scene" >"$log" 2>&1 &
