@@ -1,19 +1,23 @@
 // Goal: the number of lanes changes no bit. Method: the golden worlds stepped with one, four,
 // eight and sixteen lanes (where the processor has them) beside each other, hashes compared every
-// tick; a heap on one body, whose contacts outnumber the colours; a hub, whose joints do; and a
-// block of bodies of the soft solver that lanes fill beside one that they do not.
+// tick; a heap on one body, whose contacts outnumber the colours; a hub, whose joints do; contacts
+// of which neither body can be pushed; and a block of bodies of the soft solver that lanes fill
+// beside one that they do not.
 #include "tests/unit/sim/golden_scenes.h"
 
+#include "shared/base/rng.h"
+#include "shared/sim/body/locks.h"
 #include "shared/sim/state/image.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
-#define WIDTHS 4u
-#define HEAP   60u
-#define SPOKES 154u // of seven types: 22 balls, 132 others
-#define BALLS  80u
-#define JOINTS 256u
+#define WIDTHS  4u
+#define HEAP    60u
+#define UNMOVED 9u
+#define SPOKES  154u // of seven types: 22 balls, 132 others
+#define BALLS   80u
+#define JOINTS  256u
 
 static bool has_width(uint32_t lanes)
 {
@@ -142,6 +146,45 @@ Test(lanes, contacts_without_a_colour_are_solved_too)
         cr_assert_float_eq(state.position.y, 1.3f, 0.01f, "body %u at %g", slot,
                            (double)state.position.y);
     }
+    cm_rig_close(&rig);
+}
+
+// A ball that moves by itself, at rest by zeros that have a sign, and bodies without a free axis
+// in it: none can be pushed, so what contacts make of the zeros would show which came last.
+static void build_unmoved(cm_rig *rig)
+{
+    carom_body_def body = carom_default_body_def();
+    carom_shape_def shape = carom_default_shape_def();
+    cm_rng rng;
+    cm_rng_seed(&rng, 7);
+    shape.type = CAROM_SHAPE_SPHERE;
+    body.type = CAROM_BODY_KINEMATIC;
+    body.linear_velocity = body.angular_velocity = cm_vec(-0.0f, -0.0f, -0.0f);
+    shape.radius = 2.0f;
+    cm_rig_body(rig, &body, &shape);
+    body = carom_default_body_def();
+    body.axis_locks = CM_LOCKS_ALL;
+    shape.radius = 0.2f;
+    for (uint32_t i = 0; i < UNMOVED; i++) {
+        carom_vec3 at;
+        at.z = cm_rng_range(&rng, -1.0f, 1.0f);
+        at.y = cm_rng_range(&rng, -1.0f, 1.0f);
+        at.x = cm_rng_range(&rng, -1.0f, 1.0f);
+        body.position = cm_scale(2.1f, cm_normalize(at));
+        cm_rig_body(rig, &body, &shape);
+    }
+}
+
+Test(lanes, what_cannot_be_pushed_keeps_its_zeros)
+{
+    const cm_golden_scene unmoved = {"unmoved", UNMOVED + 1, 3, build_unmoved, NULL, NULL};
+    compare_widths(&unmoved);
+    cm_rig rig = cm_golden_open(&unmoved, 0);
+    build_unmoved(&rig);
+    cm_motion before = cm_motions(rig.world)[0];
+    cm_rig_step(&rig, 3);
+    cr_assert_geq(rig.world->state.contact_count, UNMOVED);
+    cr_assert_eq(memcmp(&cm_motions(rig.world)[0], &before, sizeof before), 0);
     cm_rig_close(&rig);
 }
 

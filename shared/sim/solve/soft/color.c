@@ -30,6 +30,22 @@ static bool is_round(const cm_soft_inertia *body)
     return i->xx == i->yy && i->xx == i->zz && i->xy == 0.0f && i->xz == 0.0f && i->yz == 0.0f;
 }
 
+// Whether a contact is solved. Where neither body can be pushed there is nothing to solve, and what
+// cannot be pushed keeps its row: contacts of one group may share it, and zero times an impulse has
+// a sign. Its impulses stay as they are.
+static bool takes_part(const cm_soft *soft, cm_manifold *m)
+{
+    if (m->point_count == 0) {
+        return false; // of a sensor
+    }
+    if (soft->inertias[m->body_a].inverse_mass == 0.0f &&
+        soft->inertias[m->body_b].inverse_mass == 0.0f) {
+        m->impulse = 0.0f;
+        return false;
+    }
+    return true;
+}
+
 static uint32_t choose_bucket(cm_soft *soft, const cm_manifold *m, cm_soft_link *link)
 {
     const cm_soft_inertia *inertia_a = &soft->inertias[m->body_a];
@@ -95,9 +111,9 @@ void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_sof
     for (uint32_t i = 0; i < contacts; i++) {
         __builtin_prefetch(&scratch->manifolds[i + AHEAD].body_a);
         __builtin_prefetch(&scratch->manifolds[i + AHEAD].point_count);
-        if (scratch->manifolds[i].point_count == 0) {
+        if (!takes_part(soft, &scratch->manifolds[i])) {
             soft->links[i].points = 0;
-            continue; // of a sensor
+            continue;
         }
         uint32_t bucket = choose_bucket(soft, &scratch->manifolds[i], &soft->links[i]);
         soft->links[i].bucket = (uint8_t)bucket;
