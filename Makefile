@@ -97,7 +97,7 @@ help:
 	@echo 'make test       installs what is missing, then runs every test'
 	@echo 'make check      the slow tests'
 	@echo 'make fuzz       random worlds by the sanitizers, without end; FUZZ_SECONDS=n ends it'
-	@echo 'make bench      measurements'
+	@echo 'make bench      measurements; make bench-rooms: of 64 rooms beside each other'
 	@echo 'make bench-peers  the benchmark scenes beside Bullet and ODE'
 	@echo 'make deps       installs what run and test need (Debian packages)'
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX), PREFIX=/usr/local'

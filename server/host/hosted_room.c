@@ -153,6 +153,11 @@ const cm_scene *cm_hosted_room_scene(const cm_hosted_room *room)
     return room->scene;
 }
 
+uint32_t cm_hosted_room_max_players(const cm_hosted_room *room)
+{
+    return room->max_players;
+}
+
 cm_room *cm_hosted_room_room(const cm_hosted_room *room)
 {
     return cm_room_loop_room(room->loop);

@@ -59,6 +59,7 @@ void cm_hosted_room_destroy(cm_hosted_room *room);
 
 const char *cm_hosted_room_name(const cm_hosted_room *room);
 const cm_scene *cm_hosted_room_scene(const cm_hosted_room *room);
+uint32_t cm_hosted_room_max_players(const cm_hosted_room *room);
 cm_room *cm_hosted_room_room(const cm_hosted_room *room);
 cm_roster *cm_hosted_room_roster(cm_hosted_room *room);
 cm_match_handle cm_hosted_room_match(const cm_hosted_room *room);

@@ -181,22 +181,32 @@ void cm_worker_destroy(cm_worker *worker)
 
 // The loop -------------------------------------------------------------------------------------
 
-// Each room that is due makes a tick, then each that still is, and so on.
+// Each room that is due makes a tick, then each that still is, and so on. A turn costs the others
+// nothing but a look at a time: there are many more turns than ticks.
 static void turn(cm_worker *worker)
 {
+    uint32_t due[CM_WORKER_ROOMS_MAX], count = 0;
     for (uint32_t i = 0; i < worker->room_count; i++) {
-        cm_hosted_room_begin(worker->rooms[i], worker->now_us, &worker->log);
-    }
-    for (bool stepped = true; stepped;) {
-        stepped = false;
-        for (uint32_t i = 0; i < worker->room_count; i++) {
-            cm_hosted_room *room = worker->rooms[(worker->first + i) % worker->room_count];
-            stepped = cm_hosted_room_step(room, worker->clients) || stepped;
+        uint32_t number = (worker->first + i) % worker->room_count;
+        if (worker->due_us[number] <= worker->now_us) {
+            cm_hosted_room_begin(worker->rooms[number], worker->now_us, &worker->log);
+            due[count++] = number;
         }
     }
     worker->first = worker->room_count > 0 ? (worker->first + 1) % worker->room_count : 0;
-    for (uint32_t i = 0; i < worker->room_count; i++) {
-        cm_clients_tell_players(worker->clients, cm_hosted_room_roster(worker->rooms[i]));
+    for (uint32_t left = count; left > 0;) {
+        uint32_t stepped = 0;
+        for (uint32_t i = 0; i < left; i++) {
+            uint32_t number = due[i];
+            cm_hosted_room *room = worker->rooms[number];
+            if (cm_hosted_room_step(room, worker->clients)) {
+                due[stepped++] = number;
+            } else {
+                worker->due_us[number] = cm_hosted_room_due(room);
+                cm_clients_tell_players(worker->clients, cm_hosted_room_roster(room));
+            }
+        }
+        left = stepped;
     }
 }
 
@@ -292,8 +302,7 @@ uint64_t cm_worker_run_once(cm_worker *worker, uint64_t now_us)
     cm_host_flush(worker->host);
     uint64_t due = worker->now_us + SECOND_US;
     for (uint32_t i = 0; i < worker->room_count; i++) {
-        uint64_t next = cm_hosted_room_due(worker->rooms[i]);
-        due = next < due ? next : due;
+        due = worker->due_us[i] < due ? worker->due_us[i] : due;
     }
     uint64_t look_us = worker->now_us + END_LOOK_US;
     return worker->ending_count > 0 && look_us < due ? look_us : due;

@@ -27,6 +27,7 @@ struct cm_worker {
     cm_host *host;
     cm_clients *clients;
     cm_hosted_room *rooms[CM_WORKER_ROOMS_MAX];
+    uint64_t due_us[CM_WORKER_ROOMS_MAX]; // of each, when its next tick is
     uint32_t room_count;
     cm_hosted_room *ending[CM_WORKER_ROOMS_MAX]; // closed; their last messages wait for the disk
     uint64_t ending_us[CM_WORKER_ROOMS_MAX];     // and until when

@@ -154,14 +154,12 @@ uint32_t cm_worker_list_rooms(void *context, cm_control_room *rooms, uint32_t ca
     uint32_t count = 0;
     for (uint32_t i = 0; i < worker->room_count && count < capacity; i++) {
         cm_hosted_room *room = worker->rooms[i];
-        cm_hosted_room_stats stats;
-        cm_hosted_room_stats_get(room, &stats);
         rooms[count++] = (cm_control_room){
-            .name = stats.name,
-            .scene = stats.scene,
+            .name = cm_hosted_room_name(room),
+            .scene = cm_scene_name(cm_hosted_room_scene(room)),
             .module = cm_game_module(cm_room_game(cm_hosted_room_room(room)))->name,
             .players = cm_hosted_room_players(room, NULL, 0),
-            .max_players = stats.max_players,
+            .max_players = cm_hosted_room_max_players(room),
             .port = cm_host_port(worker->host)};
     }
     for (uint32_t i = 0; worker->homes != NULL && i < worker->homes->count && count < capacity;
@@ -232,6 +230,7 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char 
     cm_hosted_room *room;
     carom_result result = cm_hosted_room_create(&def, &room, error, error_size);
     if (result == CAROM_OK) {
+        worker->due_us[worker->room_count] = 0; // its first turn is the next one
         worker->rooms[worker->room_count++] = room;
         if (!worker->has_default) {
             snprintf(worker->default_room, sizeof worker->default_room, "%s", from->name);
@@ -270,6 +269,8 @@ static void close_room(cm_worker *worker, uint32_t index)
     worker->room_count--;
     memmove(&worker->rooms[index], &worker->rooms[index + 1],
             (worker->room_count - index) * sizeof worker->rooms[0]);
+    memmove(&worker->due_us[index], &worker->due_us[index + 1],
+            (worker->room_count - index) * sizeof worker->due_us[0]);
     if (said || worker->ending_count == CM_WORKER_ROOMS_MAX) {
         part(worker, room);
     } else {

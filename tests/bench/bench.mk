@@ -8,6 +8,16 @@ check-instructions: $(OUT)/carom
 
 check: check-instructions
 
+# Rooms beside each other: what each costs among many, and whether this machine keeps their ticks.
+$(OUT)/rooms: $(OUT)/tests/bench/rooms.o $(TESTED_OBJS)
+	$(call say,LINK,$@)$(LINK) $^ $(PKG_LIBS) -lm -o $@
+
+.PHONY: bench-rooms
+bench-rooms: all $(OUT)/rooms
+	@deploy/deps.sh check
+	tests/bench/rooms.sh $(OUT)/rooms
+	python3 tests/bench/rooms_live.py $(OUT)/carom 64 60
+
 bench: all
 	$(OUT)/carom bench rollback
 	$(OUT)/carom bench piles

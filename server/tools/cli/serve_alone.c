@@ -187,7 +187,7 @@ static int start(alone *a)
 
 static void wait_until(const alone *a, uint64_t due)
 {
-    uint64_t now = cm_serve_now_us();
+    uint64_t now = cm_serve_rest(a->host.turn_us, due);
     uint64_t left = due > now ? due - now : 0;
     left = left < 100000 ? left : 100000;
     struct pollfd fds[] = {{.fd = cm_worker_descriptor(a->host.worker), .events = POLLIN},

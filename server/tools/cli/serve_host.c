@@ -33,6 +33,18 @@ uint64_t cm_serve_unix_ms(void)
     return clock_us(CLOCK_REALTIME) / 1000;
 }
 
+uint64_t cm_serve_rest(uint64_t turn_us, uint64_t due_us)
+{
+    uint64_t until_us = turn_us + CM_SERVE_TURN_US, now_us = cm_serve_now_us();
+    until_us = due_us < until_us ? due_us : until_us;
+    if (until_us > now_us) {
+        struct timespec rest = {.tv_nsec = (long)(until_us - now_us) * 1000};
+        (void)nanosleep(&rest, NULL); // a signal may end it early
+        now_us = cm_serve_now_us();
+    }
+    return now_us;
+}
+
 static uint64_t monotonic_us(void *user)
 {
     (void)user;
@@ -306,7 +318,6 @@ static void fill_status(cm_serve_host *host, uint32_t number, cm_status *status)
 
 void cm_serve_host_status(cm_serve_host *host)
 {
-    host->status_us = cm_serve_now_us() + (uint64_t)host->config.status_interval_ms * 1000;
     for (uint32_t i = 0; i < host->rooms.count; i++) {
         cm_status status;
         cm_line line;
@@ -344,13 +355,18 @@ static void close_over(cm_serve_host *host)
 
 uint64_t cm_serve_host_turn(cm_serve_host *host, uint64_t now_us)
 {
+    host->turn_us = now_us;
     uint64_t due = cm_worker_run_once(host->worker, now_us);
-    close_over(host);
-    cm_serve_host_watch(host);
+    if (now_us >= host->look_us) {
+        host->look_us = now_us + CM_SERVE_LOOK_US;
+        close_over(host);
+        cm_serve_host_watch(host);
+    }
     if (now_us >= host->status_us) {
         cm_serve_host_status(host);
+        host->status_us = now_us + (uint64_t)host->config.status_interval_ms * 1000;
     }
-    return due;
+    return host->rooms.closing_count > 0 && host->look_us < due ? host->look_us : due;
 }
 
 // End ------------------------------------------------------------------------------------------

@@ -19,6 +19,14 @@ typedef struct cm_serve_shell {
     void (*wait)(void *user, uint32_t most_ms);
 } cm_serve_shell;
 
+// How often it looks after its rooms, beside their ticks: there are thousands of turns a second,
+// and each look costs something for every room.
+#define CM_SERVE_LOOK_US 10000u
+
+// Turns are at least so far apart, but for a tick that is due: a turn costs something for every
+// place of a client, and one for each datagram would cost more the more clients there are.
+#define CM_SERVE_TURN_US 1000u
+
 typedef struct cm_serve_host {
     cm_config config;
     cm_serve_shell shell;
@@ -32,6 +40,8 @@ typedef struct cm_serve_host {
     cm_log log; // the shell's
     cm_store *store;
     cm_worker *worker;
+    uint64_t turn_us;     // when its last turn began
+    uint64_t look_us;     // when rooms and recordings are looked at next
     uint64_t status_us;   // when the status is said next
     uint64_t deadline_us; // of verifying
     uint32_t lost;        // recordings of closed rooms that are not durable, and gaps in others
@@ -41,6 +51,9 @@ typedef struct cm_serve_host {
 
 uint64_t cm_serve_now_us(void);  // by which a worker lives
 uint64_t cm_serve_unix_ms(void); // wall clock
+// After a turn that began at `turn_us`: sleeps until the next one may begin, or until `due` if that
+// is earlier. Returns the time then.
+uint64_t cm_serve_rest(uint64_t turn_us, uint64_t due_us);
 
 // With configuration, shell, rooms, keys and ticket filled in: the store is made, matches are
 // brought back, a worker is opened with all rooms. An exit status, after messages where it is not

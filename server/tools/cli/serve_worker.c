@@ -23,7 +23,8 @@ typedef struct worker {
     cm_worker_message heard;
     uint64_t asked; // number of the question that is answered
     uint64_t second_us, second_cpu_us;
-    bool recount; // of players: a second has passed
+    uint64_t tell_us; // when it is looked at which rooms came and went
+    bool recount;     // of players: a second has passed
     bool undo;
 } worker;
 
@@ -355,7 +356,7 @@ static int start(worker *w, const cm_serve_worker_def *def)
 
 static void wait_until(const worker *w, uint64_t due)
 {
-    uint64_t now = cm_serve_now_us();
+    uint64_t now = cm_serve_rest(w->host->turn_us, due);
     uint64_t left = due > now ? due - now : 0;
     left = left < 100000 ? left : 100000;
     short out = cm_worker_link_is_full(&w->link) ? POLLOUT : 0;
@@ -371,7 +372,10 @@ static void run(worker *w)
         uint64_t now = cm_serve_now_us();
         hear(w, now);
         uint64_t due = cm_serve_host_turn(w->host, now);
-        tell_rooms(w);
+        if (now >= w->tell_us || w->own.count != w->host->rooms.count) {
+            w->tell_us = now + CM_SERVE_LOOK_US;
+            tell_rooms(w);
+        }
         tell_load(w, now);
         answer_later(w);
         wait_until(w, due);
