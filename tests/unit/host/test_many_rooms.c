@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "carom/client.h"
+
+#include "client-sdk/src/state.h"
 #include "server/host/worker.h"
 #include "shared/net/net.h"
 #include "tests/unit/host/rig.h"
@@ -24,6 +26,8 @@ typedef struct house {
     carom_client *clients[CLIENTS];
     uint64_t clock_us; // that ticks are measured with
     uint32_t asked;    // for a room that is not there
+    uint32_t slowed;   // lines of the log that say that room "slow" is slow
+    uint32_t others;   // and of other rooms
 } house;
 
 static house h;
@@ -32,6 +36,15 @@ static uint64_t measured_us(void *user)
 {
     (void)user;
     return h.clock_us;
+}
+
+static void keep_log(void *user, int level, const char *json_line)
+{
+    (void)user;
+    if (level == (int)CM_LOG_WARNING && strstr(json_line, "\"room clock\"") != NULL) {
+        h.slowed += strstr(json_line, "\"room\":\"slow\"") != NULL;
+        h.others += strstr(json_line, "\"room\":\"slow\"") == NULL;
+    }
 }
 
 // A module whose tick takes 50 ms of that clock.
@@ -104,6 +117,7 @@ static void make_house(bool for_players)
                          .open_room = for_players ? open_for_players : NULL,
                          .random = cm_net_random,
                          .clock_us = measured_us,
+                         .log = keep_log,
                          .now_us = cm_net_now_us(h.net)};
     char error[256] = "";
     cr_assert_eq(cm_worker_create(&def, &h.worker, error, sizeof error), CAROM_OK, "%s", error);
@@ -132,14 +146,20 @@ static void close_house(void)
     cm_net_destroy(h.net);
 }
 
-static void dial(uint32_t number, const char *room)
+static void dial_with(uint32_t number, const char *room, const carom_module *module)
 {
     carom_client_def def = carom_default_client_def();
     def.random = cm_net_random;
     def.room = room;
+    def.module = module;
     cr_assert_eq(carom_client_create(&def, &h.clients[number]), CAROM_OK);
     cr_assert_eq(carom_client_connect(h.clients[number], "127.0.0.1", PORT, cm_net_now_us(h.net)),
                  CAROM_OK);
+}
+
+static void dial(uint32_t number, const char *room)
+{
+    dial_with(number, room, NULL);
 }
 
 static void run(double seconds)
@@ -412,29 +432,56 @@ Test(many_rooms, a_room_that_cannot_be_opened_leaves_nothing, .init = open_house
     cr_expect_not_null(strstr(error, "256"), "%s", error);
 }
 
-// Three times its budget: 50 ms a tick of 16.7.
+// Ticks that are due after a turn and were not made.
+static uint32_t debt_of(uint32_t room, uint64_t now)
+{
+    uint64_t due = cm_hosted_room_due(cm_worker_room_at(h.worker, room));
+    return now < due ? 0 : (uint32_t)((now - due) * 60 / 1000000) + 1;
+}
+
+// Three times its budget: 50 ms a tick of 16.7. The others keep their ticks; its own clock slows,
+// owes four ticks at the most, and says so in the log, in its numbers and to its players.
 Test(many_rooms, a_slow_room_slows_alone, .init = open_house, .fini = close_house)
 {
     open_room("quick", 0, NULL, 0);
     open_room("slow", 1, &slow, 0);
     open_room("other", 2, NULL, 0);
+    dial(0, "quick");
+    dial_with(1, "slow", &slow);
     uint64_t begin = cm_net_now_us(h.net), busy = 0;
+    uint32_t debt = 0, debt_others = 0;
     cm_worker_stats stats;
-    while (cm_net_now_us(h.net) < begin + 10000000u) {
+    for (uint64_t now = begin; now < begin + 10000000u; now = cm_net_now_us(h.net)) {
         // What its ticks took passes for everybody.
         cm_net_advance(h.net, STEP_US + (uint32_t)(h.clock_us - busy));
         busy = h.clock_us;
-        cm_worker_run_once(h.worker, cm_net_now_us(h.net));
+        now = cm_net_now_us(h.net);
+        cm_worker_run_once(h.worker, now);
+        debt = debt_of(1, now) > debt ? debt_of(1, now) : debt;
+        debt_others = debt_of(0, now) > debt_others ? debt_of(0, now) : debt_others;
+        debt_others = debt_of(2, now) > debt_others ? debt_of(2, now) : debt_others;
+        carom_client_update(h.clients[0], now);
+        carom_client_update(h.clients[1], now);
     }
     for (uint32_t i = 0; i < 3; i += 2) {
         cm_worker_room_stats_get(h.worker, i, &stats);
         cr_expect_geq(stats.tick, 595, "room %u is at %d", i, (int)stats.tick);
         cr_expect_eq(stats.ticks_behind, 0);
     }
+    cr_expect_eq(debt_others, 0);
+    cr_expect_leq(debt, 4);
+    cr_expect_geq(debt, 1, "it was slow");
     cm_worker_room_stats_get(h.worker, 1, &stats);
     cr_expect_leq(stats.tick, 200);
     cr_expect_geq(stats.tick, 150);
     cr_expect_gt(stats.ticks_behind, 390);
+    cr_expect_geq(h.slowed, 1);
+    cr_expect_eq(h.others, 0);
+    cr_expect_eq(state_of(0), CAROM_CLIENT_PLAYING);
+    cr_expect_eq(state_of(1), CAROM_CLIENT_PLAYING);
+    cr_expect_eq(h.clients[0]->clock.rate_permille, 1000);
+    cr_expect_leq(h.clients[1]->clock.rate_permille, 400, "%u", h.clients[1]->clock.rate_permille);
+    cr_expect_geq(h.clients[1]->clock.rate_permille, 250);
 }
 
 // The list -------------------------------------------------------------------------------------
