@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/host/placement.h"
+
 void cm_serve_admin_path(const cm_config *config, char path[CM_SERVE_ADMIN_PATH_MAX])
 {
     bool given = config->admin[0] != '\0';
@@ -130,6 +132,10 @@ static void say_players(cm_serve_admin *a, const cm_serve_request *asked, cm_adm
 static void open_room(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
 {
     char error[1024] = "";
+    if (a->load != NULL && *a->load >= CM_PLACEMENT_MOST) {
+        cm_serve_admin_error(reply, "80% of the processor is in use");
+        return;
+    }
     if (!cm_serve_rooms_add(a->rooms, a->config, a->worker, a->store, asked->room, asked->scene,
                             error, sizeof error)) {
         cm_serve_admin_error(reply, error);

@@ -20,9 +20,11 @@ typedef struct cm_serve_admin {
     cm_store *store;
     const cm_log *log;
     const cm_serve_bans *bans; // NULL: they are the supervisor's
-    bool drain;                // was asked for
-    uint64_t asked;            // number of the question of a worker's; 0: the reply has its own
-    bool later;                // the answer to the last one comes later
+    // Of a processor, in thousandths, where nobody else decides where rooms go; else NULL.
+    const uint32_t *load;
+    bool drain;     // was asked for
+    uint64_t asked; // number of the question of a worker's; 0: the reply has its own
+    bool later;     // the answer to the last one comes later
     cm_serve_backup backups[CM_ADMIN_PEERS_MAX];
 } cm_serve_admin;
 

@@ -99,6 +99,7 @@ static int open_admin(alone *a)
                                   .worker = a->host.worker,
                                   .store = a->host.store,
                                   .bans = &a->base->bans,
+                                  .load = &a->host.permille,
                                   .log = &a->base->log};
     if (!cm_serve_admin_fits(&a->base->config, &a->base->log)) {
         return CM_STATUS_DONE;

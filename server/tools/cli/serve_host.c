@@ -16,6 +16,8 @@
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/serve_given.h"
 
+#define SECOND_US 1000000u
+
 static uint64_t clock_us(clockid_t id)
 {
     struct timespec t;
@@ -353,6 +355,28 @@ static void close_over(cm_serve_host *host)
     }
 }
 
+// Once a second: how much of a processor its rooms took. Of those that went meanwhile it is not
+// known.
+static void measure(cm_serve_host *host, uint64_t now_us)
+{
+    uint64_t passed = now_us - host->load_us, cpu_us = 0;
+    if (host->load_us != 0 && passed < SECOND_US) {
+        return;
+    }
+    for (uint32_t i = 0; i < host->rooms.count; i++) {
+        cm_hosted_room_stats stats;
+        cm_hosted_room_stats_get(cm_worker_room_at(host->worker, i), &stats);
+        cpu_us += stats.cpu_us;
+    }
+    uint64_t spent = cpu_us > host->load_cpu_us ? cpu_us - host->load_cpu_us : 0;
+    if (host->load_us != 0) {
+        host->permille = (uint32_t)(1000 * spent / passed);
+        host->loads++;
+    }
+    host->load_us = now_us;
+    host->load_cpu_us = cpu_us;
+}
+
 uint64_t cm_serve_host_turn(cm_serve_host *host, uint64_t now_us)
 {
     host->turn_us = now_us;
@@ -362,6 +386,7 @@ uint64_t cm_serve_host_turn(cm_serve_host *host, uint64_t now_us)
         close_over(host);
         cm_serve_host_watch(host);
     }
+    measure(host, now_us);
     if (now_us >= host->status_us) {
         cm_serve_host_status(host);
         host->status_us = now_us + (uint64_t)host->config.status_interval_ms * 1000;

@@ -46,7 +46,9 @@ typedef struct cm_serve_host {
     uint64_t deadline_us; // of verifying
     uint32_t lost;        // recordings of closed rooms that are not durable, and gaps in others
     bool draining;
-    uint32_t permille; // of a processor, by its rooms in the last second, where that is measured
+    uint32_t permille; // of a processor, by its rooms in the last second
+    uint64_t loads;    // times that this was measured
+    uint64_t load_us, load_cpu_us;
 } cm_serve_host;
 
 uint64_t cm_serve_now_us(void);  // by which a worker lives

@@ -12,8 +12,6 @@
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/serve_admin.h"
 
-#define SECOND_US 1000000u
-
 typedef struct worker {
     cm_serve_host *host;
     cm_worker_link link;
@@ -21,8 +19,8 @@ typedef struct worker {
     cm_homes own;       // as the supervisor was told
     cm_serve_admin answers;
     cm_worker_message heard;
-    uint64_t asked; // number of the question that is answered
-    uint64_t second_us, second_cpu_us;
+    uint64_t asked;   // number of the question that is answered
+    uint64_t loads;   // measured by the host, and told
     uint64_t tell_us; // when it is looked at which rooms came and went
     bool recount;     // of players: a second has passed
     bool undo;
@@ -139,26 +137,17 @@ static void tell_rooms(worker *w)
     w->recount = false;
 }
 
-static void tell_load(worker *w, uint64_t now_us)
+static void tell_load(worker *w)
 {
-    uint64_t passed = now_us - w->second_us, cpu_us = 0;
-    if (passed < SECOND_US) {
+    if (w->loads == w->host->loads) {
         return;
     }
-    for (uint32_t i = 0; i < w->host->rooms.count; i++) {
-        cm_hosted_room_stats stats;
-        cm_hosted_room_stats_get(cm_worker_room_at(w->host->worker, i), &stats);
-        cpu_us += stats.cpu_us;
-    }
-    uint64_t spent = cpu_us > w->second_cpu_us ? cpu_us - w->second_cpu_us : 0; // rooms may go
     cm_worker_message message = {.type = CM_WORKER_SAYS_LOAD};
-    message.load.permille = (uint32_t)(1000 * spent / passed);
+    message.load.permille = w->host->permille;
     message.load.rooms = w->host->rooms.count;
-    w->host->permille = message.load.permille;
+    w->loads = w->host->loads;
     w->recount = true;
     cm_worker_link_send(&w->link, &message);
-    w->second_us = now_us;
-    w->second_cpu_us = cpu_us;
 }
 
 // What it is told -----------------------------------------------------------------------------
@@ -346,7 +335,6 @@ static int start(worker *w, const cm_serve_worker_def *def)
                                       .worker = w->host->worker,
                                       .store = w->host->store,
                                       .log = &w->host->log};
-        w->second_us = cm_serve_now_us();
         tell_rooms(w);
         message.port = cm_worker_port(w->host->worker);
     }
@@ -376,7 +364,7 @@ static void run(worker *w)
             w->tell_us = now + CM_SERVE_LOOK_US;
             tell_rooms(w);
         }
-        tell_load(w, now);
+        tell_load(w);
         answer_later(w);
         wait_until(w, due);
     }

@@ -15,9 +15,11 @@
 #include <unistd.h>
 
 #include "carom/client.h"
+
 #include "server/host/module_loader.h"
 #include "server/record/match_file.h"
 #include "server/record/replay.h"
+#include "server/tools/cli/serve_host.h"
 #include "tests/unit/host/serving.h"
 #include "tests/unit/record/recording.h"
 
@@ -538,6 +540,118 @@ Test(workers, a_match_of_a_module_from_a_file_goes_on, .timeout = 120)
     cr_expect_eq(ends[CM_MATCH_DRAINED], 1);
     cr_expect_eq(resumes, 1);
     serving_remove_directory(&c);
+}
+
+// Thousands that this machine counts in 20 ms of its processor's time, as the module slow does.
+static int work_of_20_ms(void)
+{
+    struct timespec begin, end;
+    uint32_t thousands = 20000;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    for (uint32_t i = 0; i < thousands; i++) {
+        for (volatile uint32_t k = 0; k < 1000; k++) {
+        }
+    }
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+    double took =
+        (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+    return (int)(0.02 * thousands / took) + 1;
+}
+
+// A player who names a room that is not there yet: why it is not let in.
+static carom_reason ask_for_room(const serving *c, const char *room)
+{
+    char ready[1024];
+    carom_client *client;
+    carom_client_def def = carom_default_client_def();
+    serving_read_text(c->ready, ready, sizeof ready);
+    uint16_t port = (uint16_t)strtoul(strchr(ready, ':') + 1, NULL, 10);
+    def.room = room;
+    def.reconnect = false;
+    cr_assert_eq(carom_client_create(&def, &client), CAROM_OK);
+    cr_assert_eq(carom_client_connect(client, "127.0.0.1", port, cm_serve_now_us()), CAROM_OK);
+    carom_client_state state = CAROM_CLIENT_CONNECTING;
+    while (state != CAROM_CLIENT_IDLE && state != CAROM_CLIENT_PLAYING) {
+        usleep(1000);
+        carom_client_update(client, cm_serve_now_us());
+        state = carom_client_get_state(client);
+    }
+    carom_reason reason = carom_client_get_reason(client);
+    carom_client_destroy(client);
+    return reason;
+}
+
+static void write_slow(const serving *c, char path[128])
+{
+    snprintf(path, 128, "%s/slow.json", c->directory);
+    FILE *file = fopen(path, "w");
+    cr_assert(file != NULL);
+    fprintf(file,
+            "{\"carom\": 1, \"name\": \"slow\", \"module\": \"slow\",\n"
+            " \"module_config\": {\"work\": %d}, \"bodies\": [{\"type\": \"dynamic\",\n"
+            " \"position\": [0, 2, 0], \"shapes\": [{\"sphere\": {\"radius\": 0.5}}]}]}\n",
+            work_of_20_ms());
+    fclose(file);
+}
+
+// A room that takes all of its processor: no other one is opened beside it, neither by a player nor
+// by an operator, with a supervisor or without.
+static void refuses_rooms(char *workers, const char *said)
+{
+    serving c;
+    char module[512], scene[128], room[160], found[256];
+    unsetenv("CAROM_BINARY");
+    find_module("slow", module, sizeof module);
+    serving_make_directory(&c);
+    write_slow(&c, scene);
+    snprintf(room, sizeof room, "busy=%s", scene);
+    char *argv[] = {"carom",
+                    "serve",
+                    "--insecure",
+                    "--workers",
+                    workers,
+                    "--listen",
+                    "127.0.0.1:0",
+                    "--room",
+                    room,
+                    "--on-demand",
+                    "tests/scenes/hello.json",
+                    "--module",
+                    module,
+                    "--matches",
+                    c.matches,
+                    "--ready-file",
+                    c.ready,
+                    "--status-interval-ms",
+                    "250",
+                    "--drain-verify-s",
+                    "0",
+                    NULL};
+    serving_start(&c, 21, argv);
+    serving_wait_for_size(&c, c.ready, 1);
+    serving_wait_for_size(&c, c.out, 2000); // eight status lines, two seconds: it is measured
+    cr_expect_eq(ask_for_room(&c, "duel"), CAROM_REASON_SERVER_FULL);
+    cr_expect_eq(serving_read_log(c.err, "room not opened", "reason", found), 1);
+    cr_expect_not_null(strstr(found, "80% of the processor is in use"), "%s", found);
+    cr_expect_geq(serving_read_log(c.err, "room clock", "room", found), 1, "it is slow");
+    cr_expect_str_eq(found, "busy");
+    const char *answer = serving_ask(
+        &c, "{\"command\":\"open\",\"room\":\"more\",\"scene\":\"tests/scenes/hello.json\"}");
+    cr_expect_not_null(strstr(answer, said), "%s", answer);
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(serving_finish(&c), 0);
+    cr_assert_eq(cm_module_load_list(module, found, sizeof found), CAROM_OK, "%s", found);
+    serving_remove_directory(&c);
+}
+
+Test(workers, one_that_is_busy_takes_no_more_rooms, .timeout = 120)
+{
+    refuses_rooms("1", "every worker uses 80% of its processor");
+}
+
+Test(workers, a_process_that_is_busy_takes_no_more_rooms, .timeout = 120)
+{
+    refuses_rooms("0", "80% of the processor is in use");
 }
 
 // Rooms that an operator opens go to the worker with the fewest, and are found by their name.
