@@ -30,8 +30,9 @@
     TEXT(ready_file, "", "file that gets the listening address once the room is open")             \
     TEXT(scene, "", "opens a room of the scene's name: a name in the database, or a file")         \
     ROOMS(rooms, "more rooms, by name: a scene, or an object of scene, max_players, "              \
-                 "tick_rate, view_rate, budget_kbit, empty_s (then it closes by itself); without " \
-                 "these and scene: the rooms of db")                                               \
+                 "tick_rate, view_rate, budget_kbit, empty_s (then it closes by itself), and the " \
+                 "limits of its world in place of the scene's: bodies, shapes, joints, contacts; " \
+                 "without these and scene: the rooms of db")                                       \
     TEXT(on_demand, "",                                                                            \
          "scene of rooms that open when a player names one that is not there; empty: none do")     \
     INT(on_demand_rooms, 16, 1, 256, "such rooms of a worker, at most")                            \

@@ -28,9 +28,20 @@ static const struct {
     {"view_rate", offsetof(cm_room_entry, view_rate), 1, 1000},
     {"budget_kbit", offsetof(cm_room_entry, budget_kbit), 1, 100000},
     {"empty_s", offsetof(cm_room_entry, empty_s), 1, 86400},
+    {"bodies", offsetof(cm_room_entry, limits.bodies), 1, CAROM_BODIES_MAX},
+    {"shapes", offsetof(cm_room_entry, limits.shapes), 1, CAROM_SHAPES_MAX},
+    {"joints", offsetof(cm_room_entry, limits.joints), 1, CAROM_JOINTS_MAX},
+    {"contacts", offsetof(cm_room_entry, limits.contacts), 1, CAROM_CONTACTS_MAX},
 };
 
 #define NUMBER_COUNT (sizeof NUMBERS / sizeof NUMBERS[0])
+
+bool cm_room_entry_changes(const cm_room_entry *entry)
+{
+    const carom_limits *limits = &entry->limits;
+    return entry->tick_rate + limits->bodies + limits->shapes + limits->joints + limits->contacts >
+           0;
+}
 
 static uint32_t *number_of(cm_room_entry *entry, size_t i)
 {
@@ -92,14 +103,12 @@ bool cm_room_list_add(cm_room_list *list, const char *text, char *error, size_t 
     return true;
 }
 
-// False: no such key, or out of range.
-static bool read_number(cm_room_entry *entry, const char *key, const json_t *value)
+bool cm_room_entry_set(cm_room_entry *entry, const char *key, int64_t value)
 {
-    json_int_t number = json_integer_value(value);
     for (size_t i = 0; i < NUMBER_COUNT; i++) {
-        if (strcmp(key, NUMBERS[i].key) == 0 && number >= NUMBERS[i].low &&
-            number <= NUMBERS[i].high) {
-            *number_of(entry, i) = (uint32_t)number;
+        if (strcmp(key, NUMBERS[i].key) == 0 && value >= NUMBERS[i].low &&
+            value <= NUMBERS[i].high) {
+            *number_of(entry, i) = (uint32_t)value;
             return true;
         }
     }
@@ -126,10 +135,11 @@ static bool read_entry(cm_room_list *list, const char *name, const json_t *value
     {
         if (strcmp(key, "scene") == 0 && json_is_string(field)) {
             scene = json_string_value(field);
-        } else if (!read_number(&numbers, key, field)) {
+        } else if (!cm_room_entry_set(&numbers, key, json_integer_value(field))) {
             snprintf(error, error_size,
                      "%.40s: %.40s: expected scene (a text), max_players (1 to %d), tick_rate, "
-                     "view_rate (1 to 1000), budget_kbit (1 to 100000), empty_s (1 to 86400)",
+                     "view_rate (1 to 1000), budget_kbit (1 to 100000), empty_s (1 to 86400), or a "
+                     "limit of its world: bodies, shapes, joints, contacts",
                      name, key, CAROM_PLAYERS_MAX);
             return false;
         }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "carom/limits.h"
+#include "carom/world.h"
 
 #define CM_ROOM_LIST_MAX  64u
 #define CM_ROOM_SCENE_MAX 256u // bytes of a scene's name or path, its NUL included
@@ -21,13 +22,20 @@ typedef struct cm_room_entry {
     char scene[CM_ROOM_SCENE_MAX];                // a name in the database, or a file
     uint32_t max_players, view_rate, budget_kbit; // 0: the configuration's
     uint32_t tick_rate;                           // 0: the scene's
-    uint32_t empty_s; // after which it closes when nobody is in it; 0: never
+    carom_limits limits; // of its world: bodies, shapes, joints, contacts; 0: the scene's
+    uint32_t empty_s;    // after which it closes when nobody is in it; 0: never
 } cm_room_entry;
 
 typedef struct cm_room_list {
     uint32_t count;
     cm_room_entry rooms[CM_ROOM_LIST_MAX];
 } cm_room_list;
+
+// One of its numbers by the name that the configuration has for it: max_players, tick_rate, bodies
+// and so on. False: no such name, or out of its range.
+bool cm_room_entry_set(cm_room_entry *entry, const char *key, int64_t value);
+// Whether its scene is to be changed for it.
+bool cm_room_entry_changes(const cm_room_entry *entry);
 
 // A name of 1 to CAROM_ROOM_NAME_MAX visible ASCII characters without ',' and '='.
 bool cm_room_name_is_sound(const char *name);

@@ -58,10 +58,41 @@ bool cm_scene_finish(cm_scene *scene, cm_check *check)
     return cm_check_defs(scene, &def, false, check, NULL);
 }
 
-// `tick_rate`: in place of its own; 0: its own.
-static carom_result unpack_at(const uint8_t *bytes, size_t size, uint32_t tick_rate,
-                              const carom_allocator *allocator, cm_scene **scene,
-                              cm_scene_error *error)
+static void set_limit(uint32_t wanted, protobuf_c_boolean *has, uint32_t *limit)
+{
+    if (wanted > 0) {
+        *has = true;
+        *limit = wanted;
+    }
+}
+
+// False: no memory.
+static bool change_message(cm_scene *scene, const cm_scene_change *change)
+{
+    Cm__Scene__Scene *message = scene->message;
+    const carom_limits *wanted = &change->limits;
+    message->tick_rate = change->tick_rate > 0 ? change->tick_rate : message->tick_rate;
+    if (wanted->bodies + wanted->shapes + wanted->joints + wanted->contacts == 0) {
+        return true;
+    }
+    if (message->limits == NULL) {
+        message->limits = pool_alloc(&scene->pool, sizeof *message->limits);
+        if (message->limits == NULL) {
+            return false;
+        }
+        cm__scene__limits__init(message->limits);
+    }
+    Cm__Scene__Limits *limits = message->limits;
+    set_limit(wanted->bodies, &limits->has_bodies, &limits->bodies);
+    set_limit(wanted->shapes, &limits->has_shapes, &limits->shapes);
+    set_limit(wanted->joints, &limits->has_joints, &limits->joints);
+    set_limit(wanted->contacts, &limits->has_contacts, &limits->contacts);
+    return true;
+}
+
+static carom_result unpack_with(const uint8_t *bytes, size_t size, const cm_scene_change *change,
+                                const carom_allocator *allocator, cm_scene **scene,
+                                cm_scene_error *error)
 {
     cm_scene_error unused;
     cm_check check;
@@ -81,8 +112,9 @@ static carom_result unpack_at(const uint8_t *bytes, size_t size, uint32_t tick_r
     made->message = cm__scene__scene__unpack(&pool, size, bytes);
     if (made->message == NULL) {
         cm_check_fail(&check, CAROM_ERROR_CORRUPT, "not a packed scene, or one too large");
+    } else if (!change_message(made, change)) {
+        cm_check_fail(&check, CAROM_ERROR_MEMORY, "no memory for a scene");
     } else {
-        made->message->tick_rate = tick_rate > 0 ? tick_rate : made->message->tick_rate;
         cm_scene_finish(made, &check);
     }
     if (check.result != CAROM_OK) {
@@ -96,10 +128,11 @@ static carom_result unpack_at(const uint8_t *bytes, size_t size, uint32_t tick_r
 carom_result cm_scene_unpack(const uint8_t *bytes, size_t size, const carom_allocator *allocator,
                              cm_scene **scene, cm_scene_error *error)
 {
-    return unpack_at(bytes, size, 0, allocator, scene, error);
+    static const cm_scene_change none;
+    return unpack_with(bytes, size, &none, allocator, scene, error);
 }
 
-carom_result cm_scene_at_rate(const cm_scene *scene, uint32_t tick_rate, cm_scene **out,
+carom_result cm_scene_changed(const cm_scene *scene, const cm_scene_change *change, cm_scene **out,
                               cm_scene_error *error)
 {
     size_t size = cm_scene_packed_size(scene);
@@ -109,7 +142,7 @@ carom_result cm_scene_at_rate(const cm_scene *scene, uint32_t tick_rate, cm_scen
         return CAROM_ERROR_MEMORY;
     }
     cm_scene_pack(scene, bytes);
-    carom_result result = unpack_at(bytes, size, tick_rate, NULL, out, error);
+    carom_result result = unpack_with(bytes, size, change, NULL, out, error);
     free(bytes);
     return result;
 }

@@ -8,7 +8,7 @@
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/match_live.h"
 
-#define WORDS_MAX 3u
+#define WORDS_MAX 16u
 
 // What follows each command, as keys of the request; NULL ends it.
 static const struct {
@@ -21,6 +21,29 @@ static const struct {
     {"unban", {"who", NULL}, 1},  {"drain", {NULL, NULL}, 0},     {"backup", {"room", "out"}, 2},
 };
 
+// NUMBER=VALUE words of `open`. False after a message.
+static bool add_numbers(json_t *object, const char *const *words, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const char *equals = strchr(words[i], '=');
+        char *end = NULL;
+        long long value = equals != NULL ? strtoll(equals + 1, &end, 10) : 0;
+        if (equals == NULL || equals == words[i] || end == equals + 1 || *end != '\0') {
+            cm_cli_error("admin: open: '%s', expected KEY=NUMBER", words[i]);
+            return false;
+        }
+        json_t *with = json_object_get(object, "with");
+        if (with == NULL) {
+            json_object_set_new(object, "with", json_object());
+            with = json_object_get(object, "with");
+        }
+        char key[32];
+        snprintf(key, sizeof key, "%.*s", (int)(equals - words[i]), words[i]);
+        json_object_set_new(with, key, json_integer(value));
+    }
+    return true;
+}
+
 // The line that asks, to be freed; NULL after a message.
 static char *make_request(const char *const *words, uint32_t count)
 {
@@ -29,6 +52,8 @@ static char *make_request(const char *const *words, uint32_t count)
         if (strcmp(COMMANDS[i].name, words[0]) != 0) {
             continue;
         }
+        uint32_t numbers = strcmp(words[0], "open") == 0 && count > 3 ? count - 3 : 0;
+        count -= numbers;
         if (count - 1 < COMMANDS[i].least || count - 1 > most) {
             cm_cli_error("admin: %s: %u words after it, expected %s%u, see 'carom help admin'",
                          words[0], (unsigned)count - 1, COMMANDS[i].least < most ? "at most " : "",
@@ -51,7 +76,8 @@ static char *make_request(const char *const *words, uint32_t count)
             }
             json_object_set_new(object, COMMANDS[i].keys[k], word);
         }
-        char *text = json_dumps(object, JSON_COMPACT);
+        bool good = add_numbers(object, words + count, numbers);
+        char *text = good ? json_dumps(object, JSON_COMPACT) : NULL;
         json_decref(object);
         return text;
     }
@@ -107,7 +133,12 @@ const cm_command cm_admin_command = {
     "\n"
     "  rooms              the rooms: tick, players, time of a tick, seconds spent, bytes, match\n"
     "  players [ROOM]     who plays: number, name, client id, round trip, loss, kbit/s\n"
-    "  open NAME SCENE    opens a room: a scene's name in the server's database, or a file\n"
+    "  open NAME SCENE [KEY=NUMBER ...]\n"
+    "                     opens a room: a scene's name in the server's database, or a file; with\n"
+    "                     numbers in place of the server's or the scene's: max_players, "
+    "tick_rate,\n"
+    "                     view_rate, budget_kbit, empty_s, and the limits of its world: bodies,\n"
+    "                     shapes, joints, contacts\n"
     "  close ROOM         ends its match and sends its players away\n"
     "  kick ROOM PLAYER   sends a player away, who may come again\n"
     "  ban CLIENT_ID      sends a client away and lets it in no more; kept over restarts\n"

@@ -136,8 +136,11 @@ static void open_room(cm_serve_admin *a, const cm_serve_request *asked, cm_admin
         cm_serve_admin_error(reply, "80% of the processor is in use");
         return;
     }
-    if (!cm_serve_rooms_add(a->rooms, a->config, a->worker, a->store, asked->room, asked->scene,
-                            error, sizeof error)) {
+    cm_room_entry entry = asked->with;
+    snprintf(entry.name, sizeof entry.name, "%s", asked->room);
+    snprintf(entry.scene, sizeof entry.scene, "%s", asked->scene);
+    if (!cm_serve_rooms_add(a->rooms, a->config, a->worker, a->store, &entry, error,
+                            sizeof error)) {
         cm_serve_admin_error(reply, error);
         return;
     }
@@ -302,6 +305,19 @@ static bool number_of(const json_t *object, uint64_t *number)
     return true;
 }
 
+// False: one has no such name, or is out of its range.
+static bool numbers_of(const json_t *object, cm_room_entry *entry)
+{
+    const char *key;
+    json_t *value;
+    bool all = true;
+    json_object_foreach(json_object_get(object, "with"), key, value)
+    {
+        all = all && cm_room_entry_set(entry, key, json_integer_value(value));
+    }
+    return all;
+}
+
 static const char *check(const cm_serve_request *asked)
 {
     for (size_t i = 0; i < sizeof COMMANDS / sizeof COMMANDS[0]; i++) {
@@ -331,7 +347,12 @@ const char *cm_serve_admin_read(const char *text, cm_serve_request *request)
                 text_of(object, "scene", request->scene, sizeof request->scene) &&
                 text_of(object, "out", request->out, sizeof request->out);
     request->has_number = number_of(object, &request->number);
+    bool known = numbers_of(object, &request->with);
     json_decref(object);
+    if (!known) {
+        return "with: expected numbers in their range: max_players, tick_rate, view_rate, "
+               "budget_kbit, empty_s, bodies, shapes, joints, contacts";
+    }
     return fits ? check(request) : "a command, room, scene or file is too long";
 }
 

@@ -39,6 +39,7 @@ bool cm_serve_admin_fits(const cm_config *config, const cm_log *log);
 typedef struct cm_serve_request {
     char command[16], room[CAROM_ROOM_NAME_MAX + 1], scene[CM_CONFIG_TEXT_MAX];
     char out[CM_ADMIN_REQUEST_MAX]; // an absolute path
+    cm_room_entry with;             // the room\'s numbers
     uint64_t number;                // of a player, or a client id
     bool has_number;
 } cm_serve_request;

@@ -9,19 +9,30 @@
 #include "server/tools/cli/load.h"
 #include "server/tools/cli/serve_given.h"
 
-// The scene at the rate that the room's entry asks for.
-static int set_rate(cm_serve_room *room, const char *scene, uint32_t tick_rate)
+// The scene with the rate and the limits that the room's entry asks for.
+static carom_result change_scene(cm_serve_room *room, const cm_room_entry *entry,
+                                 cm_scene_error *error)
 {
     cm_scene *made;
-    cm_scene_error error;
-    if (cm_scene_at_rate(room->scene, tick_rate, &made, &error) != CAROM_OK) {
-        cm_cli_scene_error(scene, &error);
-        return CM_STATUS_USAGE;
+    cm_scene_change change = {.tick_rate = entry->tick_rate, .limits = entry->limits};
+    if (!cm_room_entry_changes(entry)) {
+        return CAROM_OK;
     }
-    cm_scene_free(room->scene);
-    room->scene = made;
-    room->tick_rate = tick_rate;
-    return CM_STATUS_DONE;
+    carom_result result = cm_scene_changed(room->scene, &change, &made, error);
+    if (result == CAROM_OK) {
+        cm_scene_free(room->scene);
+        room->scene = made;
+        room->tick_rate = entry->tick_rate > 0 ? entry->tick_rate : room->tick_rate;
+    }
+    return result;
+}
+
+static void take_numbers(cm_serve_room *room, const cm_config *config, const cm_room_entry *entry)
+{
+    room->max_players = entry->max_players > 0 ? entry->max_players : (uint32_t)config->max_players;
+    room->view_rate = entry->view_rate;
+    room->budget_kbit = entry->budget_kbit;
+    room->empty_s = entry->empty_s;
 }
 
 static int add(const cm_config *config, cm_serve_rooms *rooms, const char *name, const char *scene,
@@ -38,17 +49,17 @@ static int add(const cm_config *config, cm_serve_rooms *rooms, const char *name,
     if (status != CM_STATUS_DONE) {
         return status;
     }
-    status = entry->tick_rate > 0 ? set_rate(room, scene, entry->tick_rate) : status;
-    if (status != CM_STATUS_DONE) {
-        return status;
+    cm_scene_error error;
+    if (change_scene(room, entry, &error) != CAROM_OK) {
+        char place[CM_SERVE_PATH_MAX];
+        snprintf(place, sizeof place, "room %s: %s", name, scene); // who has numbers has a name
+        cm_cli_scene_error(place, &error);
+        return CM_STATUS_USAGE;
     }
     const char *own = cm_scene_name(room->scene);
     name = name != NULL ? name : cm_room_name_is_sound(own) ? own : "";
     memcpy(room->name, name, strlen(name) + 1); // sound: it fits
-    room->max_players = entry->max_players > 0 ? entry->max_players : (uint32_t)config->max_players;
-    room->view_rate = entry->view_rate;
-    room->budget_kbit = entry->budget_kbit;
-    room->empty_s = entry->empty_s;
+    take_numbers(room, config, entry);
     rooms->count++;
     return CM_STATUS_DONE;
 }
@@ -174,9 +185,9 @@ void cm_serve_rooms_record(cm_serve_rooms *rooms, const cm_worker *worker, cm_st
 }
 
 bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
-                        cm_store *store, const char *name, const char *scene, char *error,
-                        size_t error_size)
+                        cm_store *store, const cm_room_entry *entry, char *error, size_t error_size)
 {
+    const char *name = entry->name;
     if (!cm_room_name_is_sound(name)) {
         snprintf(error, error_size,
                  "expected a name of 1 to %d visible ASCII characters without "
@@ -191,7 +202,7 @@ bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worke
     }
     cm_serve_room *room = &rooms->rooms[rooms->count];
     memset(room, 0, sizeof *room);
-    if (cm_serve_find_scene(config, scene, false, &room->scene, &room->tick_rate, error,
+    if (cm_serve_find_scene(config, entry->scene, false, &room->scene, &room->tick_rate, error,
                             error_size) != CAROM_OK) {
         return false;
     }
@@ -201,10 +212,21 @@ bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worke
         room->scene = NULL;
         return false;
     }
+    cm_scene_error wrong;
+    if (change_scene(room, entry, &wrong) != CAROM_OK) {
+        snprintf(error, error_size, "%s: %s: %s", entry->scene, wrong.path, wrong.message);
+        cm_scene_free(room->scene);
+        room->scene = NULL;
+        return false;
+    }
     strcpy(room->name, name);
-    room->max_players = (uint32_t)config->max_players;
-    cm_worker_room def = {
-        .name = room->name, .scene = room->scene, .max_players = room->max_players};
+    take_numbers(room, config, entry);
+    cm_worker_room def = {.name = room->name,
+                          .scene = room->scene,
+                          .max_players = room->max_players,
+                          .view_rate = room->view_rate,
+                          .budget_kbit = room->budget_kbit,
+                          .empty_s = room->empty_s};
     if (cm_worker_open(worker, &def, error, error_size) != CAROM_OK) {
         cm_scene_free(room->scene);
         room->scene = NULL;

@@ -42,9 +42,9 @@ int cm_serve_rooms_none(const cm_config *config);
 uint32_t cm_serve_rooms_clients(const cm_serve_rooms *rooms);
 // Opens them all in a worker. An exit status likewise.
 int cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker);
-// One more, while the server runs. False, and why in `error`.
+// One more, while the server runs, with the numbers of `entry`. False, and why in `error`.
 bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
-                        cm_store *store, const char *name, const char *scene, char *error,
+                        cm_store *store, const cm_room_entry *entry, char *error,
                         size_t error_size);
 // One that a player named. False: there are as many as the configuration allows.
 bool cm_serve_rooms_demand(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,

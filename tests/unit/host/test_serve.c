@@ -453,6 +453,46 @@ Test(serve, a_closed_room_that_is_not_written_is_told, .timeout = 60)
     serving_remove_directory(&c);
 }
 
+// Numbers of a room go before those of its scene; such as the scene cannot be made with are
+// refused.
+Test(serve, a_room_has_limits_of_its_own)
+{
+    static cm_config config;
+    static cm_serve_rooms rooms;
+    static const char text[] = "{\"rooms\": {\"lobby\": {\"scene\": \"tests/scenes/hello.json\", "
+                               "\"bodies\": 300, \"contacts\": 77, \"tick_rate\": 30}}}";
+    cm_config_error error;
+    carom_world_def world;
+    serving c;
+    char path[128];
+    cm_config_default(&config);
+    cr_assert(cm_config_parse(&config, text, sizeof text - 1, "test.json", &error), "%s",
+              error.message);
+    cr_assert_eq(cm_serve_rooms_load(&config, &rooms), 0);
+    cm_scene_world_def(rooms.rooms[0].scene, &world);
+    cr_expect_eq(world.limits.bodies, 300);
+    cr_expect_eq(world.limits.contacts, 77);
+    cr_expect_eq(world.limits.shapes, 64, "the scene's");
+    cr_expect_eq(world.tick_rate, 30);
+    cm_serve_rooms_free(&rooms);
+    unsetenv("CAROM_BINARY");
+    serving_make_directory(&c);
+    snprintf(path, sizeof path, "%s/few.json", c.directory);
+    FILE *file = fopen(path, "w");
+    cr_assert(file != NULL);
+    fputs("{\"insecure\": true, \"listen\": \"127.0.0.1:0\", \"rooms\": {\"lobby\":\n"
+          "  {\"scene\": \"tests/scenes/sandbox.json\", \"bodies\": 100}}}\n",
+          file);
+    fclose(file);
+    char *argv[] = {"carom", "serve", "--config", path, "--matches", c.matches, NULL};
+    serving_start(&c, 6, argv);
+    cr_expect_eq(serving_finish(&c), 2);
+    unlink(path);
+    serving_expect_nothing_left(&c, "room lobby: tests/scenes/sandbox.json: $.limits.bodies: 100, "
+                                    "but the scene holds 405: expected 405 to 65536");
+    serving_remove_directory(&c);
+}
+
 // Nothing stays of a start that failed, and nothing was said of a server.
 Test(serve, a_failed_start_leaves_nothing_behind)
 {
