@@ -6,6 +6,7 @@
 #include "tests/cluster/run.h"
 
 #define PREDICTING    4u
+#define GAVE_UP_US    900000u // a farewell that nobody acknowledged by then is not waited for
 #define AWAY_US       500000u
 #define JOIN_EVERY_US 100000u
 #define TOKEN_S       3u    // that one lasts, in a run where they expire
@@ -145,9 +146,11 @@ static void come_and_go(cluster *c, member *m, uint64_t now)
     if (m->playing && !m->leaving && !c->quiet && now >= m->leave_us) {
         carom_client_disconnect(m->client, now);
         m->leaving = true;
+        m->left_us = now;
         c->rooms[m->room].done.leaves++;
     }
     if (m->leaving && carom_client_get_state(m->client) == CAROM_CLIENT_IDLE) {
+        c->rooms[m->room].unheard += now - m->left_us >= GAVE_UP_US;
         c->rooms[m->room].done.joins -= m->unsafe; // both went with the server
         c->rooms[m->room].done.leaves -= m->unsafe;
         m->tried = m->playing = m->leaving = m->unsafe = false;

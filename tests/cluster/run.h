@@ -28,6 +28,7 @@ typedef struct member {
     float course[2];
     uint8_t input[9];
     bool tried, playing, leaving;
+    uint64_t left_us;
     char token[CAROM_TOKEN_TEXT_MAX];
     uint64_t expires_us;   // of its token
     bool was_used;         // it let the client in
