@@ -53,8 +53,9 @@ typedef struct cluster_room {
     uint32_t seam_count;
     bool is_seam_open; // nothing is committed behind the last one yet
     uint32_t resumes;  // that the files tell of
-    uint64_t unsure;   // clients that were in doubt at one of the seams
-    bool full;         // its recording failed and has not gone on yet
+    uint64_t unheard; // farewells that the server may not have heard: it keeps those slots for long
+    uint64_t unsure;  // clients that were in doubt at one of the seams
+    bool full;        // its recording failed and has not gone on yet
     uint32_t gaps;
     uint64_t gap_from, gap_to;           // ticks that no file has
     cluster_events done;                 // by its clients
