@@ -106,7 +106,7 @@ Test(ball, the_game_alone_ends_as_it_always_does)
     char outcome[64];
     uint32_t goals = 0, wins = 0;
     offline_open(&o, &carom_module_ball, "ball", BALL_PLAYERS);
-    for (int i = 0; i < 5400; i++) {
+    for (int i = 0; i < 10800; i++) {
         carom_player_input inputs[BALL_PLAYERS];
         offline_tick(&o, inputs, inputs_of(o.game, inputs));
         uint32_t count;
@@ -119,7 +119,7 @@ Test(ball, the_game_alone_ends_as_it_always_does)
     snprintf(outcome, sizeof outcome, "goals %u wins %u", goals, wins);
     offline_golden(&o, "ball", outcome);
     cr_expect_geq(goals, 5);
-    cr_expect_geq(wins, 1, "nobody won in a minute and a half");
+    cr_expect_geq(wins, 1, "nobody won in three minutes");
     offline_close(&o);
 }
 

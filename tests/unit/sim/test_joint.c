@@ -122,6 +122,26 @@ Test(joint, a_ball_holds_and_turns_every_way)
     cm_rig_close(&rig);
 }
 
+// From level, for a minute: how high it comes in the end is what energy is left.
+Test(joint, a_ball_keeps_a_swing_going)
+{
+    cm_rig rig = open_rig(-10.0f);
+    carom_body_id box = make_box(&rig, cm_vec(0.8f, 0.0f, 0.6f), 3.0f);
+    carom_joint_def def =
+        joint_of(CAROM_JOINT_BALL, box, cm_vec(0.0f, 0.0f, 0.0f), cm_vec(0.0f, 1.0f, 0.0f));
+    create(&rig, &def);
+    float highest = -1.0f;
+    for (uint32_t tick = 0; tick < 3600; tick++) {
+        cm_rig_step(&rig, 1);
+        carom_vec3 at = cm_rig_get(&rig, box).position;
+        highest = tick >= 3300 ? fmaxf(highest, at.y) : highest;
+        cr_assert_float_eq(cm_length(at), 1.0f, 0.002f, "tick %u: %g m", tick,
+                           (double)cm_length(at));
+    }
+    cr_assert_float_eq(highest, 0.0f, 0.02f, "of 1 m: %g", (double)highest);
+    cm_rig_close(&rig);
+}
+
 Test(joint, a_motor_gives_its_torque_until_its_speed)
 {
     cm_rig rig = open_rig(0.0f);

@@ -9,7 +9,7 @@
 
 #define SECOND  60u
 #define MINUTE  3600u
-#define LEAN    0.15f // m, of a column as it settles: it sways for minutes, less and less
+#define LEAN    0.10f // m, of a column as it settles: it sways for minutes, less and less
 #define GRAVITY 10.0
 
 static const carom_vec3 cube = {0.5f, 0.5f, 0.5f};

@@ -3,6 +3,12 @@
 // Plain balls make all that depends on the pose here; of other joints the rows are packed by
 // row.c, and masses, softness and factors follow from them here. Typical: 260 groups, three
 // passes a substep.
+//
+// Balls relax at the poses that a substep ends with. So a substep is a step of RATTLE (H. Andersen,
+// 1983): held at its start, by a bias that brings the ends together at its end, then without
+// relative velocity there, and what swings keeps its energy. With the arms of the start each
+// substep takes the part (turn)^2 of it: a chain lost twice as much. Relaxing goes beyond what one
+// joint alone wants, since its neighbours undo most of it (over-relaxation: D. Young, 1954).
 #include "shared/sim/solve/soft/joint.h"
 
 #include <stddef.h>
@@ -12,6 +18,7 @@ _Static_assert(offsetof(cm_joint_row, error) == 36 && offsetof(cm_joint_row, vel
 
 #define PIVOT_MIN        1.0e-6f // of a row's own
 #define JOINT_PUSH_SPEED 40.0f   // m/s, rad/s: the most that a block's error is corrected at
+#define BALL_RELAX       1.4f    // of what ends a ball's relative velocity; from 2 on it grows
 
 static inline void gather_members(const cm_soft *soft, const cm_soft_members *who, uint32_t at,
                                   speeds *s)
@@ -146,6 +153,9 @@ static void ball_prepare(cm_soft *soft, uint32_t first, uint32_t end)
         for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
             quat qa, qb;
             place_ends(soft, &g->ends, at, &qa, &qb);
+            cm_fvec_store(g->ra, at, cm_fvec_load(g->ends.start.ra, at));
+            cm_fvec_store(g->rb, at, cm_fvec_load(g->ends.start.rb, at));
+            cm_fvec_store(g->gap, at, cm_fvec_load(g->ends.start.gap, at));
             pack_masses(soft, &g->who, &g->m, at);
         }
     }
@@ -193,23 +203,20 @@ static inline void ball_apply(const masses *m, cm_fvec ra, cm_fvec rb, cm_fvec i
 static inline void ball_warm_lanes(cm_soft *soft, cm_soft_balls *g, uint32_t at)
 {
     cm_f k[6], inverse_k[6];
-    arms r = reach(soft, &g->who, &g->ends, at);
-    cm_fvec_store(g->ra, at, r.ra);
-    cm_fvec_store(g->rb, at, r.rb);
-    cm_fvec_store(g->gap, at, r.gap);
+    cm_fvec ra = cm_fvec_load(g->ra, at), rb = cm_fvec_load(g->rb, at);
     masses m = load_masses(&g->m, at);
     for (uint32_t i = 0; i < 6; i++) {
         k[i] = cm_lanes_set(0.0f);
     }
-    add_mass(m.ma, m.ia, r.ra, k);
-    add_mass(m.mb, m.ib, r.rb, k);
+    add_mass(m.ma, m.ia, ra, k);
+    add_mass(m.mb, m.ib, rb, k);
     invert(k, inverse_k);
     for (uint32_t i = 0; i < 6; i++) {
         STORE(mass[i], inverse_k[i]);
     }
     speeds s;
     gather_members(soft, &g->who, at, &s);
-    ball_apply(&m, r.ra, r.rb, cm_fvec_load(g->impulse, at), &s);
+    ball_apply(&m, ra, rb, cm_fvec_load(g->impulse, at), &s);
     scatter_members(soft, &g->who, &g->m, at, &s);
 }
 
@@ -222,9 +229,21 @@ static void ball_warm(cm_soft *soft, uint32_t first, uint32_t end)
     }
 }
 
+// Arms and gap at the present poses; the mass stays until the next warm start.
+static inline void ball_move(const cm_soft *soft, cm_soft_balls *g, uint32_t at)
+{
+    arms r = reach(soft, &g->who, &g->ends, at);
+    cm_fvec_store(g->ra, at, r.ra);
+    cm_fvec_store(g->rb, at, r.rb);
+    cm_fvec_store(g->gap, at, r.gap);
+}
+
 static inline void ball_solve_lanes(cm_soft *soft, cm_soft_balls *g, uint32_t at, bool relax)
 {
     const cm_softness *rigid = &soft->joints->rigid;
+    if (relax) {
+        ball_move(soft, g, at);
+    }
     masses m = load_masses(&g->m, at);
     cm_fvec ra = cm_fvec_load(g->ra, at), rb = cm_fvec_load(g->rb, at);
     cm_fvec old = cm_fvec_load(g->impulse, at);
@@ -238,8 +257,7 @@ static inline void ball_solve_lanes(cm_soft *soft, cm_soft_balls *g, uint32_t at
                             cm_fvec_add(s.va, cm_fvec_cross(s.wa, ra)));
     cm_fvec change;
     if (relax) {
-        v = cm_fsym_mul(mass, v);
-        change = (cm_fvec){-v.x, -v.y, -v.z};
+        change = cm_fvec_scale(cm_lanes_set(-BALL_RELAX), cm_fsym_mul(mass, v));
     } else {
         cm_fvec gap = cm_fvec_load(g->gap, at);
         v = cm_fvec_add(v, cm_fvec_scale(cm_lanes_set(rigid->bias_rate), gap));

@@ -497,7 +497,9 @@ CM_WHOLE cm_f press(const cm_soft_group *g, uint32_t at, uint32_t i, cm_f vn, cm
         return cm_lanes_max(old - mass * (vn + bias), zero);
     }
     cm_mask gap = cm_lanes_greater(s, zero);
-    cm_f soft = cm_lanes_max(cm_lanes_set(softness->bias_rate) * s, cm_lanes_set(-PUSH_SPEED));
+    float rate = softness->bias_rate;
+    cm_f soft = s * (cm_lanes_set(rate) - cm_lanes_set(rate * CM_SOFT_STIFFENING) * s);
+    soft = cm_lanes_max(soft, cm_lanes_set(-PUSH_SPEED));
     cm_f bias = cm_lanes_select(gap, s * inverse_h, soft);
     cm_f mass_scale = cm_lanes_select(gap, one, cm_lanes_set(softness->mass_scale));
     cm_f impulse_scale = cm_lanes_select(gap, zero, cm_lanes_set(softness->impulse_scale));

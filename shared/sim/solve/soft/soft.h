@@ -20,10 +20,12 @@
 #define CM_SOFT_TINY 1.0e-14f // m/s, rad/s, N s: less is nothing
 // m, m/s, rad/s: what moves or turns further in a tick is put to rest
 #define CM_SOFT_RUNAWAY 1.0e6f
-#define CM_SOFT_WIDE    16u // lanes of a group of contacts
-#define CM_SOFT_LANES   8u  // of blocks of bodies and groups of joints
-#define CM_SOFT_ROW     16u // floats of a cm_soft_body
-#define CM_SOFT_COLORS  32u
+// 1/m: a contact's spring is stiffer by this part of its overlap
+#define CM_SOFT_STIFFENING 60.0f
+#define CM_SOFT_WIDE       16u // lanes of a group of contacts
+#define CM_SOFT_LANES      8u  // of blocks of bodies and groups of joints
+#define CM_SOFT_ROW        16u // floats of a cm_soft_body
+#define CM_SOFT_COLORS     32u
 // Buckets of groups: one without colour and two classes of each colour; twice.
 #define CM_SOFT_BUCKETS ((1u + 2u * CM_SOFT_COLORS) * 2u)
 
