@@ -17,6 +17,7 @@
 #define FULL_MAX_US 1500000u
 #define CUT_US      2500000u
 #define FORGIVEN_US 20000000u // for a client that was neither in nor out to find out
+#define BACK_US     5000000u  // after which its own clients have got over a death
 #define LATE_TICKS  24u       // that views may be late by, on any path
 
 void cluster_draw_menu(cluster *c)
@@ -87,7 +88,7 @@ static void cut_turn(cluster *c, uint64_t now)
 // A worker that dies --------------------------------------------------------------------------
 
 // Whose join is durable by all that the client was told has its slot again.
-static void note_unsafe(cluster *c, uint32_t server)
+static void note_unsafe(cluster *c, uint32_t server, uint64_t now)
 {
     for (uint32_t i = 0; i < CLUSTER_CLIENTS; i++) {
         member *m = &c->members[i];
@@ -100,9 +101,11 @@ static void note_unsafe(cluster *c, uint32_t server)
             c->result->unsure++;
             c->rooms[m->room].unsure++;
         }
-        m->asked = !there && m->playing && !m->leaving && m->leave_us == UINT64_MAX && !m->unsafe &&
-                   c->servers[c->rooms[m->room].server].worker != NULL &&
-                   carom_client_get_state(m->client) == CAROM_CLIENT_PLAYING;
+        const cluster_server *own = &c->servers[c->rooms[m->room].server];
+        bool whole =
+            own->worker != NULL && (own->died_us == 0 || now >= own->start_again_us + BACK_US);
+        m->asked = !there && whole && m->playing && !m->leaving && m->leave_us == UINT64_MAX &&
+                   !m->unsafe && carom_client_get_state(m->client) == CAROM_CLIENT_PLAYING;
         m->asked_tick = acks.simulated_tick;
         m->asked_comebacks = m->comebacks;
     }
@@ -231,7 +234,7 @@ static void crash_turn(cluster *c, uint64_t now)
         if (now >= c->crashes[i].at_us && may_die(c, server, now)) {
             c->crashes[i].at_us = UINT64_MAX;
             c->result->crashes++;
-            note_unsafe(c, server);
+            note_unsafe(c, server, now);
             die(c, server, now);
         }
     }
