@@ -101,6 +101,13 @@ static void note_unsafe(cluster *c, uint32_t server, uint64_t now)
             c->result->unsure++;
             c->rooms[m->room].unsure++;
         }
+        cluster_room *room = &c->rooms[m->room];
+        if (there && !m->tried && m->join_tick > room->committed) { // it came and went since
+            room->done.joins--;
+            room->done.leaves--;
+            room->unsure++;
+            m->join_tick = 0;
+        }
         const cluster_server *own = &c->servers[c->rooms[m->room].server];
         bool whole =
             own->worker != NULL && (own->died_us == 0 || now >= own->start_again_us + BACK_US);
