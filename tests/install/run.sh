@@ -41,6 +41,8 @@ if command -v systemd-analyze >/dev/null 2>&1; then # which says what it ignores
     sed "s|/opt/carom|$root|g" "$unit" >"$dir/carom.service"
     said=$(systemd-analyze verify --man=no "$dir/carom.service" 2>&1) && [ -z "$said" ]
     check $? "systemd-analyze verifies the unit: $said"
+else
+    echo "install: systemd-analyze is not here: the unit is not verified"
 fi
 # As the head of the unit has it: the scene into a database of the working directory, then the check
 # that the unit makes before each start. The address may be taken here: a free one.
