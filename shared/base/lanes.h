@@ -72,6 +72,11 @@ static inline cm_f cm_lanes_select(cm_mask mask, cm_f a, cm_f b)
     return mask ? a : b;
 }
 
+static inline cm_mask cm_lanes_pick(cm_mask mask, cm_mask a, cm_mask b)
+{
+    return mask ? a : b;
+}
+
 static inline cm_f cm_lanes_max(cm_f a, cm_f b)
 {
     return a > b ? a : b;
@@ -138,9 +143,22 @@ static inline cm_mask cm_lanes_bits(uint32_t bits)
     return (all & each) == each;
 }
 
+// Compilers make three operations of the plain form where the processor has one.
 static inline cm_f cm_lanes_select(cm_mask mask, cm_f a, cm_f b)
 {
+#if CM_LANES == 8 && (defined(__x86_64__) || defined(__i386__))
+    return _mm256_blendv_ps(b, a, (cm_f)mask);
+#elif CM_LANES == 16
+    return (cm_f)_mm512_ternarylogic_epi32((__m512i)mask, (__m512i)a, (__m512i)b, 0xca);
+#else
     return (cm_f)(((cm_mask)a & mask) | ((cm_mask)b & ~mask));
+#endif
+}
+
+// The same of integers.
+static inline cm_mask cm_lanes_pick(cm_mask mask, cm_mask a, cm_mask b)
+{
+    return (cm_mask)cm_lanes_select(mask, (cm_f)a, (cm_f)b);
 }
 
 #if defined(__x86_64__) || defined(__i386__)

@@ -1,10 +1,12 @@
-// The separating axes of pairs of boxes, several pairs at a time.
+// The separating axes of pairs of boxes, and a face of one clipped by the other's, several pairs at
+// a time.
 #ifndef CM_SIM_COLLIDE_BOX_AXES_H
 #define CM_SIM_COLLIDE_BOX_AXES_H
 
-#include "shared/sim/state/scratch.h"
+#include "shared/sim/collide/convex.h"
 
-#define CM_BOX_AXES_MAX 8u // lanes of the widest
+#define CM_BOX_AXES_MAX 16u // lanes of the widest
+#define CM_BOX_CLIPPED  8u  // points of a quadrilateral clipped by a rectangle
 
 // Pairs by their indices into places and shapes; every lane names some pair.
 typedef struct cm_box_pairs {
@@ -20,11 +22,56 @@ typedef struct cm_box_choice {
     uint8_t apart; // 1: some axis separates them by more than the margin; the rest is anything
 } cm_box_choice;
 
-// One, four or eight lanes: the same bits. The pairs' first boxes lie in places_a and shapes_a,
-// their second in places_b and shapes_b.
+// One, four, eight or sixteen lanes: the same bits. The pairs' first boxes lie in places_a and
+// shapes_a, their second in places_b and shapes_b.
 typedef void cm_box_axes_of(const cm_place *places_a, const cm_shape *shapes_a,
                             const cm_place *places_b, const cm_shape *shapes_b,
                             const cm_box_pairs *pairs, cm_box_choice *choices);
-cm_box_axes_of cm_box_axes_1, cm_box_axes_4, cm_box_axes_8;
+cm_box_axes_of cm_box_axes_1, cm_box_axes_4, cm_box_axes_8, cm_box_axes_16;
+
+// Of the swing, which is how far their corners may turn before two boxes are looked at again, m; 0:
+// what counts is how they are now. How much further apart than a face an edge must be, and how far
+// ahead of a face its points are taken.
+#define CM_SWING_OF_EDGES  0.15f
+#define CM_SWING_OF_POINTS 0.5f
+
+// Whether their edges touch, rather than a face.
+static inline bool cm_box_edges_win(const cm_box_choice *choice, float swing)
+{
+    return choice->edge_a < 3 &&
+           choice->edge_separation > cm_edge_bound(choice->separation) + CM_SWING_OF_EDGES * swing;
+}
+
+// The incident face clipped by the sides of the reference face, as far as it lies within the
+// margin: in the reference box's axes, from its centre; of features only the edges.
+typedef struct cm_box_clipped {
+    cm_clip_point points[CM_BOX_CLIPPED];
+    uint8_t count;
+    uint8_t of_b;     // 1: the reference is b
+    uint8_t axis, up; // of the reference face
+    uint8_t incident; // face: axis x 2 + side
+    uint8_t pad[3];
+} cm_box_clipped;
+
+// Of the first `count` lanes; `chosen`: cm_box_choice.face of each. Any width gives the same bits.
+typedef void cm_box_faces_of(const cm_place *places_a, const cm_shape *shapes_a,
+                             const cm_place *places_b, const cm_shape *shapes_b,
+                             const cm_box_pairs *pairs, const uint8_t *chosen, uint32_t count,
+                             cm_box_clipped *clipped);
+cm_box_faces_of cm_box_faces_1, cm_box_faces_4, cm_box_faces_8, cm_box_faces_16;
+
+// As many lanes as the processor has, or what a test names (stages.c).
+typedef struct cm_box_lanes {
+    uint32_t count;
+    cm_box_axes_of *axes;
+    cm_box_faces_of *faces;
+} cm_box_lanes;
+
+const cm_box_lanes *cm_box_lanes_of(const carom_world *world);
+
+// Two boxes that are not apart; `face` as clipped, or NULL where their edges win.
+uint32_t cm_collide_boxes(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
+                          const cm_place *place_b, const cm_box_choice *choice,
+                          cm_box_clipped *face, cm_manifold *manifold);
 
 #endif

@@ -42,11 +42,6 @@ static inline cm_mask whole(int32_t number)
     return (cm_mask){0} + number;
 }
 
-static inline cm_mask pick(cm_mask mask, cm_mask a, cm_mask b)
-{
-    return (a & mask) | (b & ~mask);
-}
-
 CM_LANES_INLINE placed load_boxes(const cm_place *places, const cm_shape *shapes,
                                   const uint32_t *index)
 {
@@ -87,7 +82,7 @@ CM_LANES_INLINE void test_faces(const box_lanes *x, cm_f margin, best *choice)
         choice->apart |= cm_lanes_greater(s, margin);
         cm_mask better = i == 0 ? whole(-1) : cm_lanes_greater(s, choice->separation);
         choice->separation = i == 0 ? s : cm_lanes_select(better, s, choice->separation);
-        choice->face = pick(better, whole((int32_t)i), choice->face);
+        choice->face = cm_lanes_pick(better, whole((int32_t)i), choice->face);
     }
     for (uint32_t j = 0; j < 3; j++) {
         cm_f t = x->t[0] * x->r[0][j] + x->t[1] * x->r[1][j] + x->t[2] * x->r[2][j];
@@ -97,11 +92,11 @@ CM_LANES_INLINE void test_faces(const box_lanes *x, cm_f margin, best *choice)
         choice->apart |= cm_lanes_greater(s, margin);
         cm_mask better = j == 0 ? whole(-1) : cm_lanes_greater(s, best_b);
         best_b = j == 0 ? s : cm_lanes_select(better, s, best_b);
-        face_b = pick(better, whole(3 + (int32_t)j), face_b);
+        face_b = cm_lanes_pick(better, whole(3 + (int32_t)j), face_b);
     }
     cm_mask of_b = cm_lanes_greater(best_b, choice->separation + cm_lanes_set(FACE_TOLERANCE));
     choice->separation = cm_lanes_select(of_b, best_b, choice->separation);
-    choice->face = pick(of_b, face_b, choice->face);
+    choice->face = cm_lanes_pick(of_b, face_b, choice->face);
 }
 
 CM_LANES_INLINE void test_edges(const box_lanes *x, cm_f margin, best *choice)
@@ -123,7 +118,7 @@ CM_LANES_INLINE void test_edges(const box_lanes *x, cm_f margin, best *choice)
             choice->apart |= usable & cm_lanes_greater(s, margin);
             cm_mask better = usable & cm_lanes_greater(s, choice->edge_separation);
             choice->edge_separation = cm_lanes_select(better, s, choice->edge_separation);
-            choice->edge = pick(better, whole((int32_t)(3 * i + j)), choice->edge);
+            choice->edge = cm_lanes_pick(better, whole((int32_t)(3 * i + j)), choice->edge);
         }
     }
 }

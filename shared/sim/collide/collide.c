@@ -30,6 +30,7 @@ typedef struct collision {
     const cm_scratch *scratch;
     const cm_shape *shapes;
     const cm_motion *motions;
+    const cm_box_lanes *boxes;
     rows now, old;
     float dt;
 } collision;
@@ -39,19 +40,13 @@ typedef struct collision {
 #define AT_ONCE     256u // pairs looked at, then collided, while the second cache holds their shapes
 #define AHEAD       4u
 
-// Lanes of separating axes, where these are not the stages of wide.c.
-#ifndef CM_BOX_LANES
-#define CM_BOX_LANES 4u
-#define cm_box_axes  cm_box_axes_4
-#endif
-
 // What is known of a pair before it gets a row.
 typedef struct finding {
     uint32_t last;                     // last step's row of it; CM_NONE: none
     bool carried;                      // what last step found still holds, with the separations
     bool chosen;                       // two boxes: `choice` is made
-    float margin;                      // of chosen boxes
     cm_box_choice choice;              // of chosen boxes
+    cm_box_clipped *face;              // of boxes that touch with a face; else NULL
     float separation[CM_MANIFOLD_MAX]; // of what is carried
 } finding;
 
@@ -79,14 +74,14 @@ static inline float pair_margin(const collision *c, const cm_pair *pair)
 // How far the corners of two boxes may turn in the tick, within the smaller one's thickness. A
 // solver that looks at bodies once for all of its substeps needs to know what comes with a turn;
 // one that keeps no manifolds wants what touches now.
-static inline float pair_swing(const collision *c, const cm_pair *pair)
+static inline float pair_swing(const collision *c, uint32_t shape_a, uint32_t shape_b)
 {
     if (!c->now.manifolds) {
         return 0.0f;
     }
-    const cm_place *a = &c->scratch->places[pair->shape_a], *b = &c->scratch->places[pair->shape_b];
-    const cm_motion *motion_a = &c->motions[c->shapes[pair->shape_a].body];
-    const cm_motion *motion_b = &c->motions[c->shapes[pair->shape_b].body];
+    const cm_place *a = &c->scratch->places[shape_a], *b = &c->scratch->places[shape_b];
+    const cm_motion *motion_a = &c->motions[c->shapes[shape_a].body];
+    const cm_motion *motion_b = &c->motions[c->shapes[shape_b].body];
     float swing = c->dt * (a->reach * cm_length(motion_a->angular_velocity) +
                            b->reach * cm_length(motion_b->angular_velocity));
     return cm_min(swing, cm_min(a->inner_radius, b->inner_radius));
@@ -114,6 +109,7 @@ static collision open_rows(const carom_world *world, const cm_scratch *scratch)
         .scratch = scratch,
         .shapes = cm_shapes(world),
         .motions = cm_motions(world),
+        .boxes = cm_box_lanes_of(world),
         .now = {cm_contacts(world), follows ? cm_rows(world, CM_SECTION_feature) : NULL,
                 recycles ? cm_rows(world, CM_SECTION_manifold) : NULL},
         .old = {cm_old_rows(world, CM_SECTION_contact),
@@ -239,9 +235,9 @@ static inline uint32_t collide_shapes(const collision *c, const cm_pair *pair, c
     if (!found->chosen) {
         return cm_collide_places(a, place_a, b, place_b, pair_margin(c, pair), manifold);
     }
-    return found->choice.apart ? 0
-                               : cm_collide_boxes(a, place_a, b, place_b, &found->choice,
-                                                  found->margin, pair_swing(c, pair), manifold);
+    return found->choice.apart
+               ? 0
+               : cm_collide_boxes(a, place_a, b, place_b, &found->choice, found->face, manifold);
 }
 
 // One pair into row `to`: carried along, or found anew. False where there is no contact.
@@ -314,9 +310,13 @@ typedef struct block {
     uint32_t waiting;
     uint32_t at[CM_BOX_AXES_MAX]; // pairs of the lanes
     cm_box_pairs boxes;
+    uint32_t facing, clipped; // those that wait for their faces, and how many faces are clipped
+    uint8_t face[CM_BOX_AXES_MAX];
+    cm_box_pairs faces;
     uint32_t kept_at[CM_RECYCLE_MAX]; // likewise
     cm_recycle_pairs kept;
     finding found[AT_ONCE];
+    cm_box_clipped clips[AT_ONCE];
 } block;
 
 static void recycle(const collision *c, block *of)
@@ -363,28 +363,68 @@ static inline void look_back(const collision *c, uint32_t index, const cm_pair *
     }
 }
 
+static void fill_lanes(const collision *c, cm_box_pairs *pairs, uint32_t count)
+{
+    for (uint32_t i = count; i < c->boxes->count; i++) {
+        pairs->a[i] = pairs->a[0];
+        pairs->b[i] = pairs->b[0];
+        pairs->margin[i] = pairs->margin[0];
+    }
+}
+
+static void clip_faces(const collision *c, block *of)
+{
+    if (of->facing == 0) {
+        return;
+    }
+    fill_lanes(c, &of->faces, of->facing);
+    memset(of->face + of->facing, of->face[0], c->boxes->count - of->facing);
+    c->boxes->faces(c->scratch->places, c->shapes, c->scratch->places, c->shapes, &of->faces,
+                    of->face, of->facing, &of->clips[of->clipped]);
+    of->clipped += of->facing;
+    of->facing = 0;
+}
+
+// Faces are clipped in the order in which they come here.
+static void wait_for_face(const collision *c, block *of, uint32_t from, float swing, finding *found)
+{
+    uint32_t lane = of->facing++;
+    found->face = &of->clips[of->clipped + lane];
+    of->face[lane] = found->choice.face;
+    of->faces.a[lane] = of->boxes.a[from];
+    of->faces.b[lane] = of->boxes.b[from];
+    of->faces.margin[lane] = of->boxes.margin[from] + CM_SWING_OF_POINTS * swing;
+    if (of->facing == c->boxes->count) {
+        clip_faces(c, of);
+    }
+}
+
 static void choose_axes(const collision *c, block *of)
 {
     cm_box_choice choices[CM_BOX_AXES_MAX];
     if (of->waiting == 0) {
         return;
     }
-    for (uint32_t i = of->waiting; i < CM_BOX_LANES; i++) {
-        of->boxes.a[i] = of->boxes.a[0];
-        of->boxes.b[i] = of->boxes.b[0];
-        of->boxes.margin[i] = of->boxes.margin[0];
-    }
-    cm_box_axes(c->scratch->places, c->shapes, c->scratch->places, c->shapes, &of->boxes, choices);
+    fill_lanes(c, &of->boxes, of->waiting);
+    c->boxes->axes(c->scratch->places, c->shapes, c->scratch->places, c->shapes, &of->boxes,
+                   choices);
     for (uint32_t i = 0; i < of->waiting; i++) {
         finding *found = &of->found[of->at[i] - of->first];
         found->chosen = true;
-        found->margin = of->boxes.margin[i];
         found->choice = choices[i];
+        found->face = NULL;
+        if (choices[i].apart) {
+            continue;
+        }
+        float swing = pair_swing(c, of->boxes.a[i], of->boxes.b[i]);
+        if (!cm_box_edges_win(&choices[i], swing)) {
+            wait_for_face(c, of, i, swing, found);
+        }
     }
     of->waiting = 0;
 }
 
-// Axes of the boxes that are found anew.
+// Axes and faces of the boxes that are found anew.
 static void look_at_boxes(const collision *c, block *of)
 {
     for (uint32_t i = of->first; i < of->end; i++) {
@@ -399,11 +439,12 @@ static void look_at_boxes(const collision *c, block *of)
         of->boxes.a[lane] = pair->shape_a;
         of->boxes.b[lane] = pair->shape_b;
         of->boxes.margin[lane] = pair_margin(c, pair);
-        if (of->waiting == CM_BOX_LANES) {
+        if (of->waiting == c->boxes->count) {
             choose_axes(c, of);
         }
     }
     choose_axes(c, of);
+    clip_faces(c, of);
 }
 
 // Looks at the next pairs: what is carried along, and the axes of boxes that are not, many at once.
@@ -416,7 +457,7 @@ static void look_at_pairs(const collision *c, uint32_t first, uint32_t old, bloc
     uint32_t left = scratch->pair_count - first;
     of->first = first;
     of->end = first + (left < AT_ONCE ? left : AT_ONCE);
-    of->waiting = of->kept.count = 0;
+    of->waiting = of->facing = of->clipped = of->kept.count = 0;
     for (uint32_t i = first; i < of->end; i++) {
         const cm_pair *pair = &scratch->pairs[i];
         fetch_ahead(c->world, scratch, i);

@@ -4,7 +4,6 @@
 #ifndef CM_SIM_COLLIDE_NARROW_H
 #define CM_SIM_COLLIDE_NARROW_H
 
-#include "shared/sim/collide/box_axes.h"
 #include "shared/sim/state/scratch.h"
 
 // Two round shapes (spheres, capsules).
@@ -16,11 +15,6 @@ uint32_t cm_collide_capsule_box(const cm_shape *a, const cm_place *place_a, cons
                                 const cm_place *place_b, float margin, cm_manifold *manifold);
 uint32_t cm_collide_box_box(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
                             const cm_place *place_b, float margin, cm_manifold *manifold);
-// Two boxes that `choice` says are not apart (box_axes.h). `swing`: how far their corners may turn
-// before they are looked at again, m; 0: what counts is how they are now.
-uint32_t cm_collide_boxes(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
-                          const cm_place *place_b, const cm_box_choice *choice, float margin,
-                          float swing, cm_manifold *manifold);
 // Any shape but a plane, against the half-space below plane b.
 uint32_t cm_collide_plane(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
                           const cm_place *place_b, float margin, cm_manifold *manifold);

@@ -1,10 +1,16 @@
 // Which code finds contacts: that for the widest lanes that the processor has, or what a test
 // names. Any of them gives the same bits.
+#include "shared/sim/collide/box_axes.h"
 #include "shared/sim/collide/collide.h"
 
 static const cm_collide_stages plain = {cm_stage_pairs, cm_stage_collide, cm_collide_woken};
 
+static const cm_box_lanes four = {4, cm_box_axes_4, cm_box_faces_4};
+
 #if defined(__x86_64__)
+
+static const cm_box_lanes eight = {8, cm_box_axes_8, cm_box_faces_8};
+static const cm_box_lanes sixteen = {16, cm_box_axes_16, cm_box_faces_16};
 
 void cm_stage_pairs_8(carom_world *world, cm_scratch *scratch);
 void cm_stage_collide_8(carom_world *world, cm_scratch *scratch);
@@ -18,7 +24,22 @@ const cm_collide_stages *cm_collide_stages_of(const carom_world *world)
     return chosen && __builtin_cpu_supports("avx2") ? &wide : &plain;
 }
 
+const cm_box_lanes *cm_box_lanes_of(const carom_world *world)
+{
+    if ((world->lanes == 16 || world->lanes == 0) && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512dq")) {
+        return &sixteen;
+    }
+    return cm_collide_stages_of(world) == &wide ? &eight : &four;
+}
+
 #else
+
+const cm_box_lanes *cm_box_lanes_of(const carom_world *world)
+{
+    (void)world;
+    return &four;
+}
 
 const cm_collide_stages *cm_collide_stages_of(const carom_world *world)
 {

@@ -3,7 +3,6 @@
 #define CM_SIM_COLLIDE_WIDE_NAMES_H
 
 #define CM_LANES                     8
-#define CM_BOX_LANES                 8u
 #define cm_axis_point_cylinder       cm_axis_point_cylinder_8
 #define cm_axis_search               cm_axis_search_8
 #define cm_bounds_tree_blocks        cm_bounds_tree_blocks_8
@@ -13,7 +12,6 @@
 #define cm_bounds_tree_pairs_within  cm_bounds_tree_pairs_within_8
 #define cm_bounds_tree_query         cm_bounds_tree_query_8
 #define cm_bounds_tree_size          cm_bounds_tree_size_8
-#define cm_box_axes                  cm_box_axes_8
 #define cm_broadphase_scratch_size   cm_broadphase_scratch_size_8
 #define cm_clip                      cm_clip_8
 #define cm_clip_reduce               cm_clip_reduce_8

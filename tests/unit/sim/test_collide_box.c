@@ -184,58 +184,251 @@ Test(collide_box, what_has_sunk_in_lies_face_on_face)
     }
 }
 
-// What the widths say of the same eight pairs, bit by bit, and that each happened: apart, a's face,
-// b's face, edges before faces. Every fifth round the boxes are parallel.
+#define PAIRS CM_BOX_AXES_MAX
+
+// Pairs of boxes that overlap, or nearly; `kind` 0: turned anyhow; 1: parallel; 2: of one size, one
+// upon the other but for rounding; 3: the same turned about the vertical.
+typedef struct pairs_of_boxes {
+    cm_shape shapes[2 * PAIRS];
+    cm_place places[2 * PAIRS];
+    cm_box_pairs pairs;
+} pairs_of_boxes;
+
+static void make_pairs(int kind, pairs_of_boxes *to)
+{
+    for (uint32_t i = 0; i < 2 * PAIRS; i++) {
+        const float eighth = 0.38268343f, noise = 3.0e-7f;
+        carom_quat turn = kind == 0   ? random_turn()
+                          : kind == 3 ? (carom_quat){0.0f, eighth, 0.0f, 0.92387953f}
+                                      : (carom_quat){0.0f, 0.0f, 0.0f, 1.0f};
+        to->shapes[i] = box(0.2f + chance(), 0.2f + chance(), 0.2f + chance());
+        to->places[i].position = cm_vec(1.6f * chance(), 1.6f * chance(), 1.6f * chance());
+        if (kind >= 2) {
+            turn.x += noise * (chance() - 0.5f);
+            turn.y += noise * (chance() - 0.5f);
+            turn.z += noise * (chance() - 0.5f);
+            to->shapes[i] = box(0.5f, 0.5f, 0.5f);
+            to->places[i].position =
+                cm_vec(noise * chance(), i < PAIRS ? 0.0f : 0.99f, noise * chance());
+        }
+        to->places[i].rotation = cm_mat3_from_quat(turn);
+        to->pairs.a[i / 2] = i / 2;
+        to->pairs.b[i / 2] = 2 * PAIRS - 1 - i / 2;
+        to->pairs.margin[i / 2] = 0.1f * chance();
+    }
+}
+
+static bool has_lanes(uint32_t lanes)
+{
+#if defined(__x86_64__)
+    return lanes <= 4 || (lanes == 8 ? __builtin_cpu_supports("avx2") != 0
+                                     : __builtin_cpu_supports("avx512dq") != 0);
+#else
+    return lanes <= 4;
+#endif
+}
+
+static cm_box_pairs some_of(const cm_box_pairs *pairs, uint32_t first, uint32_t count)
+{
+    cm_box_pairs some = {0};
+    memcpy(some.a, pairs->a + first, count * sizeof some.a[0]);
+    memcpy(some.b, pairs->b + first, count * sizeof some.b[0]);
+    memcpy(some.margin, pairs->margin + first, count * sizeof some.margin[0]);
+    return some;
+}
+
+// Axes of all pairs, `lanes` at a time.
+static void choose_axes(const pairs_of_boxes *boxes, uint32_t lanes, cm_box_choice *choices)
+{
+    static cm_box_axes_of *const of_width[] = {
+        cm_box_axes_1,
+        cm_box_axes_4,
+#if defined(__x86_64__)
+        cm_box_axes_8,
+        cm_box_axes_16
+#endif
+    };
+    uint32_t which = lanes == 1 ? 0 : lanes == 4 ? 1 : lanes == 8 ? 2 : 3;
+    for (uint32_t i = 0; i < PAIRS; i += lanes) {
+        cm_box_pairs some = some_of(&boxes->pairs, i, lanes);
+        of_width[which](boxes->places, boxes->shapes, boxes->places, boxes->shapes, &some,
+                        choices + i);
+    }
+}
+
+static void clip_faces(const pairs_of_boxes *boxes, const uint8_t *faces, uint32_t lanes,
+                       cm_box_clipped *clipped)
+{
+    static cm_box_faces_of *const of_width[] = {
+        cm_box_faces_1,
+        cm_box_faces_4,
+#if defined(__x86_64__)
+        cm_box_faces_8,
+        cm_box_faces_16
+#endif
+    };
+    uint32_t which = lanes == 1 ? 0 : lanes == 4 ? 1 : lanes == 8 ? 2 : 3;
+    for (uint32_t i = 0; i < PAIRS; i += lanes) {
+        cm_box_pairs some = some_of(&boxes->pairs, i, lanes);
+        of_width[which](boxes->places, boxes->shapes, boxes->places, boxes->shapes, &some,
+                        faces + i, lanes, clipped + i);
+    }
+}
+
+// What the widths say of the same pairs, bit by bit, and that each happened: apart, a's face, b's
+// face, edges before faces.
 Test(collide_box, any_width_chooses_the_same_axes)
 {
-    cm_shape shapes[16];
-    cm_place places[16];
     uint32_t apart = 0, of_a = 0, of_b = 0, edges = 0;
+    pairs_of_boxes boxes;
     g_state = 3;
-    for (int round = 0; round < 2000; round++) {
-        cm_box_pairs pairs = {0};
-        for (uint32_t i = 0; i < 16; i++) {
-            carom_quat turn = random_turn();
-            turn = round % 5 == 0 ? (carom_quat){0.0f, 0.0f, 0.0f, 1.0f} : turn;
-            shapes[i] = box(0.2f + chance(), 0.2f + chance(), 0.2f + chance());
-            places[i] = (cm_place){
-                .position = cm_vec(1.6f * chance(), 1.6f * chance(), 1.6f * chance()),
-                .rotation = cm_mat3_from_quat(turn),
-            };
-            pairs.a[i / 2] = i / 2;
-            pairs.b[i / 2] = 15 - i / 2;
-            pairs.margin[i / 2] = 0.1f * chance();
-        }
-        cm_box_choice one[8], four[8], eight[8];
-        for (uint32_t i = 0; i < 8; i++) {
-            const cm_box_pairs single = {{pairs.a[i]}, {pairs.b[i]}, {pairs.margin[i]}};
-            cm_box_axes_1(places, shapes, places, shapes, &single, &one[i]);
-        }
-        for (uint32_t i = 0; i < 8; i += 4) {
-            cm_box_pairs half = {0};
-            memcpy(half.a, pairs.a + i, 4 * sizeof half.a[0]);
-            memcpy(half.b, pairs.b + i, 4 * sizeof half.b[0]);
-            memcpy(half.margin, pairs.margin + i, 4 * sizeof half.margin[0]);
-            cm_box_axes_4(places, shapes, places, shapes, &half, four + i);
-        }
-        memcpy(eight, four, sizeof eight);
-#if defined(__x86_64__)
-        if (__builtin_cpu_supports("avx2")) {
-            cm_box_axes_8(places, shapes, places, shapes, &pairs, eight);
-        }
-#endif
-        for (uint32_t i = 0; i < 8; i++) {
-            cr_assert(one[i].apart == four[i].apart && one[i].apart == eight[i].apart);
-            apart += one[i].apart;
-            if (!one[i].apart) {
-                cr_assert_eq(memcmp(&one[i], &four[i], sizeof one[i]), 0);
-                cr_assert_eq(memcmp(&one[i], &eight[i], sizeof one[i]), 0);
-                of_a += one[i].face < 3;
-                of_b += one[i].face >= 3;
-                edges += one[i].edge_a < 3 && one[i].edge_separation > one[i].separation;
+    for (int round = 0; round < 1000; round++) {
+        cm_box_choice one[PAIRS], wide[PAIRS];
+        make_pairs(round % 5 == 0 ? 1 : 0, &boxes);
+        choose_axes(&boxes, 1, one);
+        for (uint32_t lanes = 4; lanes <= 16 && has_lanes(lanes); lanes *= 2) {
+            choose_axes(&boxes, lanes, wide);
+            for (uint32_t i = 0; i < PAIRS; i++) {
+                cr_assert_eq(one[i].apart, wide[i].apart);
+                cr_assert(one[i].apart || memcmp(&one[i], &wide[i], sizeof one[i]) == 0);
             }
+        }
+        for (uint32_t i = 0; i < PAIRS; i++) {
+            apart += one[i].apart;
+            of_a += !one[i].apart && one[i].face < 3;
+            of_b += !one[i].apart && one[i].face >= 3;
+            edges +=
+                !one[i].apart && one[i].edge_a < 3 && one[i].edge_separation > one[i].separation;
         }
     }
     cr_assert(apart > 1000 && of_a > 1000 && of_b > 1000 && edges > 1000, "%u %u %u %u", apart,
               of_a, of_b, edges);
+}
+
+// Any face of either box against the other, clipped one pair at a time and many: the same points,
+// bit by bit, from none to all eight.
+Test(collide_box, any_width_clips_the_same_faces)
+{
+    uint32_t seen[CM_BOX_CLIPPED + 1] = {0};
+    pairs_of_boxes boxes;
+    g_state = 7;
+    for (int round = 0; round < 4000; round++) {
+        uint8_t faces[PAIRS];
+        cm_box_clipped one[PAIRS], wide[PAIRS];
+        make_pairs(round % 4, &boxes);
+        for (uint32_t i = 0; i < PAIRS; i++) {
+            faces[i] = round % 4 >= 2 ? (round % 8 < 4 ? 1 : 4) : (uint8_t)((round + i) % 6);
+        }
+        clip_faces(&boxes, faces, 1, one);
+        for (uint32_t i = 0; i < PAIRS; i++) {
+            seen[one[i].count]++;
+        }
+        for (uint32_t lanes = 4; lanes <= 16 && has_lanes(lanes); lanes *= 2) {
+            clip_faces(&boxes, faces, lanes, wide);
+            for (uint32_t i = 0; i < PAIRS; i++) {
+                cr_assert_eq(one[i].count, wide[i].count, "%d, %u lanes", round, lanes);
+                cr_assert(one[i].of_b == wide[i].of_b && one[i].axis == wide[i].axis &&
+                          one[i].up == wide[i].up && one[i].incident == wide[i].incident);
+                cr_assert_eq(
+                    memcmp(one[i].points, wide[i].points, one[i].count * sizeof one[i].points[0]),
+                    0, "%d, %u lanes", round, lanes);
+            }
+        }
+    }
+    for (uint32_t i = 0; i <= CM_BOX_CLIPPED; i++) {
+        cr_assert(i == 1 || i == 2 || seen[i] > 10, "%u: %u", i, seen[i]);
+    }
+}
+
+typedef struct spot {
+    double u, v, depth;
+} spot;
+
+// The part of a polygon where sign * (v or u) <= 0.5.
+static uint32_t cut(const spot *in, uint32_t count, bool along_v, double sign, spot *out)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const spot *a = &in[i], *b = &in[(i + 1) % count];
+        double da = sign * (along_v ? a->v : a->u) - 0.5;
+        double db = sign * (along_v ? b->v : b->u) - 0.5, t = da / (da - db);
+        if (da <= 0.0) {
+            out[kept++] = *a;
+        }
+        if ((da <= 0.0) != (db <= 0.0)) {
+            out[kept++] = (spot){a->u + t * (b->u - a->u), a->v + t * (b->v - a->v),
+                                 a->depth + t * (b->depth - a->depth)};
+        }
+    }
+    return kept;
+}
+
+// The top of a cube of 1 m about the origin, and the lowest face of a box above it: what they
+// share, in double precision.
+static uint32_t shared_part(const cm_place *place, const float *size, spot list[16])
+{
+    const carom_vec3 *axes = &place->rotation.x;
+    uint32_t k = 0;
+    for (uint32_t i = 1; i < 3; i++) {
+        k = cm_abs(axes[i].y) > cm_abs(axes[k].y) ? i : k;
+    }
+    float down = axes[k].y > 0.0f ? -1.0f : 1.0f;
+    spot first[16], second[16];
+    for (uint32_t n = 0; n < 4; n++) {
+        float s1 = n == 0 || n == 3 ? -1.0f : 1.0f, s2 = n < 2 ? -1.0f : 1.0f;
+        carom_vec3 p = cm_mul_add(place->position, down * size[k], axes[k]);
+        p = cm_mul_add(p, s1 * size[(k + 1) % 3], axes[(k + 1) % 3]);
+        p = cm_mul_add(p, s2 * size[(k + 2) % 3], axes[(k + 2) % 3]);
+        first[n] = (spot){(double)p.x, (double)p.z, 0.5 - (double)p.y};
+    }
+    uint32_t count = cut(first, 4, false, 1.0, second);
+    count = cut(second, count, false, -1.0, first);
+    count = cut(first, count, true, 1.0, second);
+    return cut(second, count, true, -1.0, list);
+}
+
+static double distance_to(const spot *list, uint32_t count, const spot *from)
+{
+    double nearest = 1.0e9;
+    for (uint32_t i = 0; i < count; i++) {
+        double far = fmax(fabs(list[i].u - from->u), fabs(list[i].v - from->v));
+        nearest = fmin(nearest, fmax(far, fabs(list[i].depth - from->depth)));
+    }
+    return nearest;
+}
+
+// A clipped face's corners are those of what the faces share, none more and none less.
+Test(collide_box, a_clipped_face_is_what_both_share)
+{
+    uint32_t seen[CM_BOX_CLIPPED + 1] = {0};
+    g_state = 11;
+    for (uint32_t n = 0; n < 20000; n++) {
+        float tilt = n % 3 == 0 ? 0.0f : 0.2f;
+        carom_quat turn = {tilt * (chance() - 0.5f), n % 2 == 0 ? 0.0f : 2.0f * chance() - 1.0f,
+                           tilt * (chance() - 0.5f), 1.0f};
+        const cm_shape cube = box(0.5f, 0.5f, 0.5f),
+                       other = box(0.2f + chance(), 0.5f, 0.2f + chance());
+        const cm_place origin = {.rotation = cm_mat3_from_quat(cm_quat_identity())};
+        const cm_place place = {.position =
+                                    cm_vec(2.0f * chance() - 1.0f, 0.9f, 2.0f * chance() - 1.0f),
+                                .rotation = cm_mat3_from_quat(cm_quat_normalize(turn))};
+        const cm_box_pairs pair = {.margin = {2.0f}};
+        const uint8_t top = 1; // the cube's y axis
+        cm_box_clipped clipped;
+        spot whole[16], found[CM_BOX_CLIPPED];
+        uint32_t count = shared_part(&place, other.size, whole);
+        cm_box_faces_1(&origin, &cube, &place, &other, &pair, &top, 1, &clipped);
+        for (uint32_t i = 0; i < clipped.count; i++) {
+            const cm_clip_point *p = &clipped.points[i];
+            found[i] = (spot){(double)p->p.x, (double)p->p.z, -(double)p->separation};
+            cr_assert_lt(distance_to(whole, count, &found[i]), 1.0e-4, "case %u", n);
+        }
+        for (uint32_t i = 0; i < count && clipped.count > 0; i++) {
+            cr_assert_lt(distance_to(found, clipped.count, &whole[i]), 1.0e-4, "case %u", n);
+        }
+        seen[clipped.count]++;
+    }
+    for (uint32_t i = 3; i <= CM_BOX_CLIPPED; i++) {
+        cr_assert(seen[i] > 4, "%u: %u", i, seen[i]);
+    }
 }
