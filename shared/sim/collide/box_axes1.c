@@ -1,5 +1,5 @@
-// The separating axes and faces of one pair of boxes: where a pair comes alone. The reference for the other
-// widths: the tests compare them bit by bit.
+// The separating axes and faces of one pair of boxes: where a pair comes alone. The reference for
+// the other widths: the tests compare them bit by bit.
 #include <stddef.h>
 #include <string.h>
 
