@@ -155,6 +155,10 @@ $(OUT)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 	$(call say,CC,$<)$(COMPILE) -w -MMD -MP -c $< -o $@
 
 # Objects ------------------------------------------------------------------------------------------
+# These turn AVX-512 on for themselves, and fused instructions with it: nothing is vectorised unasked.
+$(OUT)/shared/sim/solve/soft/pass16.o $(OUT)/shared/sim/collide/box_axes16.o: \
+  DETERMINISM += -fno-tree-vectorize -fno-tree-slp-vectorize
+
 $(OUT)/%.o: %.c | $(PROTO_HDRS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(COMPILE) -MMD -MP -c $< -o $@
