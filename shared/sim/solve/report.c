@@ -14,11 +14,14 @@
 
 static bool is_touching(const cm_manifold *manifold, bool before)
 {
+    if (manifold->impulse > 0.0f) {
+        return true;
+    }
     float lowest = manifold->points[0].separation;
     for (uint32_t i = 1; i < manifold->point_count; i++) {
         lowest = cm_min(lowest, manifold->points[i].separation);
     }
-    return manifold->impulse > 0.0f || lowest <= (before ? CM_LINEAR_SLOP : 0.0f);
+    return lowest <= (before ? CM_LINEAR_SLOP : 0.0f);
 }
 
 static void add_event(carom_world *world, cm_scratch *scratch, const cm_contact *contact,

@@ -52,6 +52,25 @@ CM_WHOLE body_lanes load_bodies(const cm_soft *soft, uint32_t first)
     };
 }
 
+CM_WHOLE cm_mask is_same(cm_f a, cm_f b)
+{
+    return cm_lanes_at_most(a, b) & cm_lanes_at_most(b, a);
+}
+
+// The last number of a row: no locks, and whether the inertia is alike about all axes.
+CM_WHOLE cm_f row_end(const cm_f inverse[6])
+{
+    const uint16_t halves[2] = {0, 1};
+    int32_t word;
+    memcpy(&word, halves, sizeof word);
+    cm_f zero = cm_lanes_set(0.0f), end;
+    cm_mask round = is_same(inverse[0], inverse[3]) & is_same(inverse[0], inverse[5]) &
+                    is_same(inverse[1], zero) & is_same(inverse[2], zero) &
+                    is_same(inverse[4], zero) & ((cm_mask){0} + word);
+    memcpy(&end, &round, sizeof end);
+    return end;
+}
+
 // Four bytes of a body's row as they stand in one number, whatever the order of bytes.
 static inline int32_t kind_word(uint8_t type, uint8_t locks, uint8_t flags)
 {
@@ -179,7 +198,7 @@ CM_WHOLE void begin_lanes(cm_soft *soft, cm_soft_block *block, uint32_t first, u
         begin_rest(soft, block, first, at, &b, i, about);
     }
     cm_f inertia[8] = {inverse_mass, about[0], about[1], about[2],
-                       about[3],     about[4], about[5], zero};
+                       about[3],     about[4], about[5], row_end(about)};
     cm_f speeds_row[8] = {v.x, v.y, v.z, w.x, w.y, w.z, zero, zero};
     cm_f pose[8] = {zero, zero, zero, zero, zero, zero, one, zero};
     cm_lanes_scatter(&soft->inertias[first + at].inverse_mass, 8, index, inertia);

@@ -65,7 +65,7 @@ static void lock_axes(const carom_world *world, uint32_t slot, uint32_t locks, c
 {
     const cm_body *body = cm_bodies(world) + slot;
     uint32_t lane = slot % CM_SOFT_LANES;
-    inertia->locks = locks;
+    inertia->locks = (uint16_t)locks;
     inertia->inverse_mass = locks == CM_LOCKS_ALL ? 0.0f : inertia->inverse_mass;
     row->v = cm_unlocked(locks, row->v);
     row->w = cm_unlocked(locks >> 3, row->w);
@@ -138,6 +138,12 @@ static void prepare_block(const carom_world *world, cm_soft *soft, uint32_t firs
     }
 }
 
+static bool is_round(const cm_soft_inertia *body)
+{
+    const cm_sym3 *i = &body->inverse;
+    return i->xx == i->yy && i->xx == i->zz && i->xy == 0.0f && i->xz == 0.0f && i->yz == 0.0f;
+}
+
 // One row more than bodies, for lanes that are not used, and then up to a whole block. A block in
 // which nothing moves has rows, since contacts read them, and takes no part in passes.
 void cm_soft_prepare_bodies(const carom_world *world, cm_soft *soft)
@@ -160,6 +166,9 @@ void cm_soft_prepare_bodies(const carom_world *world, cm_soft *soft)
         soft->busy[k] = busy;
         if (busy) {
             prepare_block(world, soft, k * CM_SOFT_LANES);
+        }
+        for (uint32_t i = k * CM_SOFT_LANES; i < (k + 1) * CM_SOFT_LANES; i++) {
+            soft->inertias[i].round = is_round(&soft->inertias[i]);
         }
         soft->special = soft->special || cm_soft_any_special(world, soft, k * CM_SOFT_LANES,
                                                              (k + 1) * CM_SOFT_LANES);

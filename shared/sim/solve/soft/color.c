@@ -24,12 +24,6 @@ uint32_t cm_soft_group_limit(const carom_limits *limits)
     return full < limits->contacts ? (uint32_t)full : limits->contacts;
 }
 
-static bool is_round(const cm_soft_inertia *body)
-{
-    const cm_sym3 *i = &body->inverse;
-    return i->xx == i->yy && i->xx == i->zz && i->xy == 0.0f && i->xz == 0.0f && i->yz == 0.0f;
-}
-
 // Whether a contact is solved. Where neither body can be pushed there is nothing to solve, and what
 // cannot be pushed keeps its row: contacts of one group may share it, and zero times an impulse has
 // a sign. Its impulses stay as they are.
@@ -57,7 +51,7 @@ static uint32_t choose_bucket(cm_soft *soft, const cm_manifold *m, cm_soft_link 
                            .points = (uint8_t)m->point_count,
                            .bounces = m->restitution > 0.0f,
                            .rolls = m->round_a + m->round_b > 0.0f,
-                           .round = is_round(inertia_a) && is_round(inertia_b),
+                           .round = (uint8_t)(inertia_a->round & inertia_b->round),
                            .flipped = fixed_b};
     // Contacts with the fixed have colours of their own: the second words.
     uint32_t *a = &soft->taken[2 * m->body_a + fixed], *b = &soft->taken[2 * m->body_b + fixed];
@@ -99,7 +93,7 @@ static void clear_group(cm_soft_group *g, uint32_t unused_body, bool fixed)
     g->lanes = g->points = g->bounces = g->flipped = g->special = g->rolls = 0;
     g->fixed = fixed;
     g->round = 1;
-    memset(g->used, 0, sizeof g->used);
+    memset(g->point_count, 0, sizeof g->point_count);
 }
 
 void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_soft *soft)
@@ -143,9 +137,7 @@ void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_sof
         g->row[lane] = i;
         g->lanes = lane + 1;
         g->flipped |= (uint32_t)link->flipped << lane;
-        for (uint32_t k = 0; k < link->points; k++) {
-            g->used[k] |= (uint16_t)(1u << lane);
-        }
+        g->point_count[lane] = (float)link->points;
         g->round &= link->round;
         g->bounces |= link->bounces;
         g->rolls |= link->rolls;

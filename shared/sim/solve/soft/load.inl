@@ -130,7 +130,7 @@ CM_WHOLE void load_contacts(const cm_soft *soft, cm_soft_group *g, uint32_t at, 
         index[k] = g->row[k] == CM_NONE ? 0 : g->row[k];
     }
     for (uint32_t k = 0; k < 4; k++) {
-        used[k] = cm_lanes_bits((uint32_t)g->used[k] >> at);
+        used[k] = cm_lanes_greater(LOAD(point_count), cm_lanes_set((float)k));
     }
     cm_lanes_gather(&soft->manifolds[0].normal.x, MANIFOLD_FLOATS, index + at, head);
     load_impulses(soft, g, at, index + at, used[0], pressure, points);

@@ -43,7 +43,8 @@ typedef struct cm_soft_body {
 typedef struct cm_soft_inertia {
     float inverse_mass; // along free axes
     cm_sym3 inverse;    // world axes, of the start of the tick: as in the effective masses
-    uint32_t locks;     // CAROM_LOCK_…
+    uint16_t locks;     // CAROM_LOCK_…
+    uint16_t round;     // 1: alike about all axes
 } cm_soft_inertia;
 
 typedef float cm_soft_lanes[CM_SOFT_LANES];
@@ -90,12 +91,12 @@ typedef struct cm_soft_group {
     uint32_t bounces;                          // some lane has restitution
     uint32_t fixed;                            // no lane's a can be pushed
     uint32_t flipped;                          // a bit a lane
-    uint16_t used[4];                          // of each point: a bit a lane that has it
     uint32_t special;                          // some lane wants what cm_soft_special holds
     uint32_t round; // every lane's bodies have inertias alike about all axes; not if it is special
     uint32_t rolls; // some lane has a radius in `rim`
     uint32_t color; // of every lane; whatever shares it shares no body that can be pushed
-    uint32_t pad[5];
+    uint32_t pad[7];
+    cm_soft_wide point_count; // of each lane
     // A line of 64 bytes each. The second tangent is normal x t1. Of round groups only the first of
     // each inertia is written.
     cm_soft_wide normal[3], t1[3];
