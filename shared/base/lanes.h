@@ -23,6 +23,13 @@
 // For what must not become a call, which would pass eight vectors by memory, however large the file
 // grows that includes this.
 #define CM_LANES_INLINE static inline __attribute__((always_inline))
+// Before a loop whose counter is to be a constant in each round. Clang finds that out by itself.
+#if defined(__clang__)
+#define CM_LANES_UNROLL(rounds)
+#else
+#define CM_LANES_PRAGMA(text)   _Pragma(#text)
+#define CM_LANES_UNROLL(rounds) CM_LANES_PRAGMA(GCC unroll rounds)
+#endif
 
 #if CM_LANES == 1
 
@@ -143,12 +150,12 @@ static inline cm_mask cm_lanes_bits(uint32_t bits)
     return (all & each) == each;
 }
 
-// Compilers make three operations of the plain form where the processor has one.
+// Of the plain form gcc makes three operations where the processor has one.
 static inline cm_f cm_lanes_select(cm_mask mask, cm_f a, cm_f b)
 {
-#if CM_LANES == 8 && (defined(__x86_64__) || defined(__i386__))
+#if CM_LANES == 8 && (defined(__x86_64__) || defined(__i386__)) && !defined(__clang__)
     return _mm256_blendv_ps(b, a, (cm_f)mask);
-#elif CM_LANES == 16
+#elif CM_LANES == 16 && !defined(__clang__)
     return (cm_f)_mm512_ternarylogic_epi32((__m512i)mask, (__m512i)a, (__m512i)b, 0xca);
 #else
     return (cm_f)(((cm_mask)a & mask) | ((cm_mask)b & ~mask));

@@ -104,7 +104,7 @@ CM_LANES_INLINE void cut_edges(edge_lanes edge[EDGES], uint32_t n, cm_f limit)
     for (uint32_t k = 0; k < 3; k++) {
         side->p[k] = side->q[k] = zero;
     }
-#pragma GCC unroll 8
+    CM_LANES_UNROLL(8)
     for (uint32_t i = 0; i < 4 + n; i++) {
         edge_lanes *e = &edge[i];
         cm_f dp = (n % 2 == 0 ? -e->p[axis] : e->p[axis]) - limit;
@@ -140,7 +140,7 @@ CM_LANES_INLINE void find_edges(const box_lanes *x, cm_mask of_b, const cm_mask 
     cm_mask alive = whole(0);
     face_to_face(x, of_b, axis, &f);
     start_edges(&f, edge);
-#pragma GCC unroll 4
+    CM_LANES_UNROLL(4)
     for (uint32_t n = 0; n < 4; n++) {
         cut_edges(edge, n, f.half[n / 2]);
     }

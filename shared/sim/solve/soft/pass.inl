@@ -384,7 +384,7 @@ static void prepare(cm_soft *soft, uint32_t first, uint32_t end)
             prepare_special_group(soft, i);
             continue;
         }
-#pragma GCC unroll 2
+        CM_LANES_UNROLL(2)
         for (uint32_t at = 0; goes_on(g, at); at += CM_LANES) {
             prepare_lanes(soft, g, NULL, at);
         }
@@ -623,7 +623,7 @@ CM_WHOLE void solve_group(cm_soft *soft, cm_soft_group *g, uint32_t points, bool
         solve_lanes(soft, g, NULL, 0, 2, points, round, relax);
         return;
     }
-#pragma GCC unroll 2
+    CM_LANES_UNROLL(2)
     for (uint32_t at = 0; goes_on(g, at); at += CM_LANES) {
         solve_lanes(soft, g, NULL, at, 1, points, round, relax);
     }
@@ -731,7 +731,7 @@ static void finish(cm_soft *soft, uint32_t first, uint32_t end)
     for (uint32_t i = first; i < end; i++) {
         const cm_soft_group *g = &soft->groups[i];
         fetch_rows(soft, i + 1 < end ? g + 1 : g);
-#pragma GCC unroll 2
+        CM_LANES_UNROLL(2)
         for (uint32_t at = 0; goes_on(g, at); at += CM_LANES) {
             store_contacts(soft, g, at);
         }
