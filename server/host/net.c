@@ -522,7 +522,9 @@ static bool goes_twice(const ENetOutgoingCommand *command, enet_uint32 age_ms)
 
 // When a reliable command goes again. ENet waits for a round trip and four deviations, then each
 // time twice as long. But later ones that are acknowledged tell of a loss sooner, a welcome's
-// fragments go again unasked, and after a pause of the path nothing waits for many seconds.
+// fragments go again unasked, and after a pause of the path nothing waits for many seconds. Nor
+// does VERIFY_CONNECT: a few acknowledgements lost, and a client that thinks that it is in would be
+// out.
 static void hasten(ENetPeer *peer, const cm_peer_account *account)
 {
     enet_uint32 now = enet_time_get(), trip = peer->roundTripTime;
@@ -563,7 +565,7 @@ static void sweep(cm_host *host)
         bool half_open = peer->state == ENET_PEER_STATE_ACKNOWLEDGING_CONNECT &&
                          host->now_us - cm_door_opened_us(host->door, connection) > HALF_OPEN_US;
         if (half_open) {
-            enet_peer_reset(peer);
+            enet_peer_disconnect_now(peer, CAROM_REASON_TIMEOUT); // it may think that it is in
             continue;
         }
         host->has_peer[connection] = true;
@@ -584,13 +586,16 @@ void cm_host_flush(cm_host *host)
 {
     sweep(host);
     for (size_t i = 0; i < host->enet->peerCount; i++) {
-        if (host->enet->peers[i].state == ENET_PEER_STATE_CONNECTED) {
+        ENetPeer *peer = &host->enet->peers[i];
+        if (peer->state == ENET_PEER_STATE_CONNECTED) {
             cm_peer_account *account = account_of(host, i);
             account->path = account->path > path_of(host, i) ? account->path : path_of(host, i);
-            set_limits(&host->enet->peers[i], account->path);
-            hasten(&host->enet->peers[i], account);
-        } else if (host->enet->peers[i].state == ENET_PEER_STATE_DISCONNECTED) {
-            host->enet->peers[i].roundTripTime = FIRST_RTT_MS;
+            set_limits(peer, account->path);
+            hasten(peer, account);
+        } else if (peer->state == ENET_PEER_STATE_ACKNOWLEDGING_CONNECT) {
+            hasten(peer, account_of(host, i));
+        } else if (peer->state == ENET_PEER_STATE_DISCONNECTED) {
+            peer->roundTripTime = FIRST_RTT_MS;
         }
     }
     enet_host_flush(host->enet);

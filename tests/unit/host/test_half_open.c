@@ -1,0 +1,46 @@
+// Goal: a client that thinks that it is in, while its server still waits to hear that it got
+// ENet's VERIFY_CONNECT, comes in as soon as its path carries again, or hears that it is out.
+// Method: away.h; the path is cut between VERIFY_CONNECT and its acknowledgement.
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "tests/unit/host/away.h"
+
+// The client's acknowledgement is on its way as the path is cut, for so many seconds.
+static void connect_half(away *a, uint64_t seed, double cut_s)
+{
+    away_make(a, &(away_def){.seed = seed, .tokens = true, .lossless = true});
+    away_connect(a, 0);
+    (void)away_until(a, 0, CAROM_CLIENT_JOINING);
+    cm_net_partition(a->net, a->ports[0], true);
+    away_run(a, cut_s);
+    cr_assert_eq(carom_client_get_state(a->clients[0]), CAROM_CLIENT_JOINING);
+    cm_net_partition(a->net, a->ports[0], false);
+}
+
+// By ENet alone VERIFY_CONNECT goes after 0.25, 0.75, 1.75 and 3.75 s, and then at 7.75, too late.
+Test(half_open, who_was_not_heard_to_be_in_comes_in)
+{
+    double worst = 0.0;
+    for (uint64_t seed = 50; seed < 58; seed++) {
+        away a;
+        connect_half(&a, seed, 3.8);
+        double took = away_until(&a, 0, CAROM_CLIENT_PLAYING);
+        worst = took > worst ? took : worst;
+        cr_assert_eq(away_stats(&a).players, 1);
+        away_free(&a);
+    }
+    printf("half open: playing %.2f s after the path's return at the most\n", worst);
+    cr_assert_lt(worst, 1.0);
+}
+
+// Its token is used up: no other try can let it in.
+Test(half_open, who_is_given_up_is_told)
+{
+    away a;
+    connect_half(&a, 60, 4.95);
+    cr_assert_lt(away_until(&a, 0, CAROM_CLIENT_IDLE), 0.2);
+    cr_assert_eq(carom_client_get_reason(a.clients[0]), CAROM_REASON_TIMEOUT);
+    cr_assert_eq(away_stats(&a).peers, 0);
+    away_free(&a);
+}
