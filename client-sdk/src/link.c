@@ -34,7 +34,8 @@
 #define LINK_HELLO_LATE   800u  // after LINK_HELLOS of them
 #define LINK_CONTROLS     256u  // control messages that are not acknowledged
 #define LINK_HELLOS       8u    // to one address, then the next one's turn
-#define LINK_MOVES        4u    // times that servers may send a client elsewhere
+#define LINK_UNHEARD_MS   1000u // of a CONNECT: then a hello asks whether its server still lives
+#define LINK_MOVES        4u    // times that servers may send a client elsewhere, or begin anew
 
 // A control message under way.
 typedef struct control_sent {
@@ -57,17 +58,20 @@ struct cm_client_link {
     ENetAddress addresses[CAROM_TOKEN_SERVERS_MAX];
     uint32_t address_count, address; // tried now
     uint8_t secret[CM_KEY_BYTES], public_key[CM_KEY_BYTES];
-    uint32_t hellos;      // sent to this address
-    enet_uint32 heard_ms; // when the server was
-    enet_uint32 knock_ms; // when the first one went
-    enet_uint32 hello_ms; // when the last one did
-    uint64_t cookie;      // 0: no challenge yet
-    uint32_t attempts;    // CONNECTs sent
-    uint16_t asked_port;  // of the present address, before a server said where to ask instead
-    uint16_t next_port;   // it said so just now; 0: no
-    uint32_t moves;       // times that it did
-    uint32_t refused;     // by this server, just now, for this carom_reason; 0: no
-    uint32_t refusals;    // of servers before it
+    uint32_t hellos;                     // sent to this address
+    enet_uint32 heard_ms;                // when the server was
+    enet_uint32 knock_ms;                // when the first one went
+    enet_uint32 hello_ms;                // when the last one did
+    uint64_t cookie;                     // 0: no challenge yet
+    enet_uint32 challenged_ms;           // when one came
+    uint8_t server_public[CM_KEY_BYTES]; // whose it was
+    bool reborn;                         // another one answered a hello since
+    uint32_t attempts;                   // CONNECTs sent
+    uint16_t asked_port; // of the present address, before a server said where to ask instead
+    uint16_t next_port;  // it said so just now; 0: no
+    uint32_t moves;      // times that it did, or was another
+    uint32_t refused;    // by this server, just now, for this carom_reason; 0: no
+    uint32_t refusals;   // of servers before it
 
     control_sent controls[LINK_CONTROLS]; // by number
     uint64_t control_count;
@@ -135,6 +139,7 @@ static enet_uint32 ENET_CALLBACK seal_datagram(const ENetBuffer *buffers, size_t
 // In ---------------------------------------------------------------------------------------------
 
 static void take_challenge(cm_client_link *link, const uint8_t *bytes, size_t size);
+static void take_later_challenge(cm_client_link *link, const uint8_t *bytes, size_t size);
 
 // A datagram of the connection: true where ENet may have it.
 static bool open_sealed(cm_client_link *link, uint8_t *bytes, size_t size)
@@ -212,10 +217,12 @@ static int ENET_CALLBACK intercept(ENetHost *host, ENetEvent *event)
     }
     if (type == CM_WIRE_CHALLENGE && link->cookie == 0) {
         take_challenge(link, bytes, size);
+    } else if (type == CM_WIRE_CHALLENGE) {
+        take_later_challenge(link, bytes, size);
     } else if (type == CM_WIRE_REFUSAL && cm_refusal_read(bytes, size, &refusal) &&
                cm_crypto_equal(refusal.echo, link->public_key, CM_ECHO_BYTES)) {
         take_refusal(link, &refusal);
-    } else if (type != CM_WIRE_CHALLENGE) {
+    } else {
         link->info.refused++;
     }
     return 1; // ENet drops it
@@ -284,11 +291,28 @@ static void send_hello(cm_client_link *link)
     send_raw(link, link->datagram, cm_hello_write(&hello, link->datagram));
 }
 
+// Nobody else opens a cookie than who made it: where that one is gone, its CONNECT is for nobody.
+// But it may as well have been heard, its answer be lost and its token be used up; so the client
+// asks before it gives the cookie up.
+static void ask_again(cm_client_link *link)
+{
+    enet_uint32 now = enet_time_get();
+    bool unheard = link->attempts > 0 && link->info.opened == 0 &&
+                   now - link->challenged_ms >= LINK_UNHEARD_MS;
+    if (unheard && link->hellos < LINK_HELLOS && now - link->hello_ms >= LINK_HELLO_LATE) {
+        send_hello(link);
+    }
+}
+
 static void say_hello(cm_client_link *link)
 {
+    if (link->cookie != 0) {
+        ask_again(link);
+        return;
+    }
     enet_uint32 pause = link->hellos < LINK_HELLOS ? LINK_HELLO_MS : LINK_HELLO_LATE;
     bool due = link->hellos == 0 || enet_time_get() - link->hello_ms >= pause;
-    if (link->cookie != 0 || !due) {
+    if (!due) {
         return;
     }
     ENetAddress *address = &link->addresses[link->address];
@@ -312,6 +336,8 @@ static void begin_anew(cm_client_link *link)
     }
     link->next_port = 0;
     link->refused = 0;
+    link->reborn = false;
+    link->info.opened = 0;
     link->cookie = 0;
     link->attempts = 0;
     knock(link);
@@ -323,6 +349,9 @@ static bool follow(cm_client_link *link, cm_link_event *event)
 {
     if (link->next_port != 0) {
         link->addresses[link->address].port = link->next_port;
+        link->moves++;
+        begin_anew(link);
+    } else if (link->reborn) {
         link->moves++;
         begin_anew(link);
     } else if (link->refused != 0) {
@@ -359,7 +388,20 @@ static void take_challenge(cm_client_link *link, const uint8_t *bytes, size_t si
     cm_seal_begin(&link->seal, CM_SEAL_CLIENT, cm_connect_id(challenge.cookie), &secrets);
     cm_crypto_wipe(&secrets, sizeof secrets);
     cm_crypto_wipe(link->secret, sizeof link->secret);
+    memcpy(link->server_public, challenge.server_public, CM_KEY_BYTES);
+    link->challenged_ms = enet_time_get();
     link->cookie = challenge.cookie;
+}
+
+// While its CONNECT is unanswered: a server has one public key for its life.
+static void take_later_challenge(cm_client_link *link, const uint8_t *bytes, size_t size)
+{
+    cm_challenge challenge;
+    bool ours = cm_challenge_read(bytes, size, &challenge) &&
+                cm_crypto_equal(challenge.echo, link->public_key, CM_ECHO_BYTES);
+    bool other = ours && !cm_crypto_equal(challenge.server_public, link->server_public,
+                                          sizeof link->server_public);
+    link->reborn = link->reborn || (other && link->info.opened == 0 && link->moves < LINK_MOVES);
 }
 
 // Outside of ENet's own call: a connect from within intercept would upset it.

@@ -34,7 +34,7 @@ typedef struct cm_link_event {
 typedef struct cm_link_info {
     uint32_t rtt_ms;
     uint64_t bytes_in, bytes_out; // UDP payloads, seals counted
-    uint64_t opened;              // datagrams that were the server's
+    uint64_t opened;              // datagrams that were the server's, of the present handshake
     uint64_t settled;             // control messages that the server has, and all before them
     uint64_t refused;             // datagrams that were not the server's, or came twice
     uint32_t hint;                // a carom_reason that somebody on the path gave; 0: none

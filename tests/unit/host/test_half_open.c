@@ -1,6 +1,7 @@
 // Goal: a client that thinks that it is in, while its server still waits to hear that it got
-// ENet's VERIFY_CONNECT, comes in as soon as its path carries again, or hears that it is out.
-// Method: away.h; the path is cut between VERIFY_CONNECT and its acknowledgement.
+// ENet's VERIFY_CONNECT, comes in as soon as its path carries again, or hears that it is out; and a
+// client whose server died before its CONNECT came asks the next one.
+// Method: away.h; the path is cut, or the server dies, with a datagram on its way.
 #include <criterion/criterion.h>
 #include <stdio.h>
 
@@ -42,5 +43,44 @@ Test(half_open, who_is_given_up_is_told)
     cr_assert_lt(away_until(&a, 0, CAROM_CLIENT_IDLE), 0.2);
     cr_assert_eq(carom_client_get_reason(a.clients[0]), CAROM_REASON_TIMEOUT);
     cr_assert_eq(away_stats(&a).peers, 0);
+    away_free(&a);
+}
+
+// A CONNECT is on its way, with a cookie that nobody can open any more.
+Test(half_open, who_asked_a_server_that_died_asks_the_next)
+{
+    double worst = 0.0;
+    for (uint64_t seed = 70; seed < 78; seed++) {
+        away a;
+        away_make(&a, &(away_def){.seed = seed, .tokens = seed % 2 == 0, .lossless = true});
+        away_connect(&a, 0);
+        away_run(&a, 0.068);
+        cr_assert_eq(away_stats(&a).refused[CM_DATAGRAM_COOKIE], 0);
+        away_restart(&a);
+        double took = away_until(&a, 0, CAROM_CLIENT_PLAYING);
+        worst = took > worst ? took : worst;
+        cr_assert_gt(away_stats(&a).refused[CM_DATAGRAM_COOKIE], 0, "it came too late");
+        away_free(&a);
+    }
+    printf("half open: playing %.2f s after its server's death at the most\n", worst);
+    cr_assert_lt(worst, 2.0);
+}
+
+// The same silence, but its CONNECT was heard: another would say that the token is used up.
+Test(half_open, who_only_waits_for_the_answer_keeps_its_keys)
+{
+    away a;
+    away_make(&a, &(away_def){.seed = 80, .tokens = true, .lossless = true});
+    away_connect(&a, 0);
+    away_run(&a, 0.068);
+    cm_net_link_port(a.net, a.ports[0], &(cm_link_def){.loss = 1.0f}); // what is under way arrives
+    away_run(&a, 0.95);
+    cm_net_link_port(a.net, a.ports[0], &(cm_link_def){.loss = 0.0f});
+    uint64_t before = away_client_stats(&a, 0).bytes_in;
+    away_run(&a, 0.2);
+    cr_assert_eq(carom_client_get_state(a.clients[0]), CAROM_CLIENT_CONNECTING);
+    cr_assert_gt(away_client_stats(&a, 0).bytes_in, before, "a challenge to its second hello");
+    cr_assert_lt(away_until(&a, 0, CAROM_CLIENT_PLAYING), 1.0);
+    cr_assert_eq(away_stats(&a).refused[CM_DATAGRAM_USED], 0);
     away_free(&a);
 }
