@@ -155,6 +155,11 @@ $(OUT)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 	$(call say,CC,$<)$(COMPILE) -w -MMD -MP -c $< -o $@
 
 # Objects ------------------------------------------------------------------------------------------
+# No decoder comes into the solver's passes, and clang's sanitizers take two minutes for one of them.
+ifeq ($(BUILD),fuzzer)
+$(OUT)/shared/sim/solve/soft/pass%.o: WARN += -fno-sanitize=all
+endif
+
 # These turn AVX-512 on for themselves, and fused instructions with it: nothing is vectorised unasked.
 $(OUT)/shared/sim/solve/soft/pass16.o $(OUT)/shared/sim/collide/box_axes16.o: \
   DETERMINISM += -fno-tree-vectorize -fno-tree-slp-vectorize
