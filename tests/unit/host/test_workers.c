@@ -237,6 +237,7 @@ Test(workers, a_match_that_was_changed_is_left_and_its_room_closes)
     cr_assert_eq(unlink(c.ready), 0);
     start_workers(&c, "2");
     serving_wait_for_log(&c, "match left", 1);
+    serving_wait_for_size(&c, c.out, 4000); // and the other's next tick is written
     char left[256];
     cr_expect_eq(serving_read_log(c.err, "match left", "match", left), 1);
     cr_expect_str_eq(left, found);
