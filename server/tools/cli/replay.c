@@ -294,5 +294,5 @@ const cm_command cm_replay_command = {
     "  --from, --to   first and last tick (0, the end)\n"
     "  --every    a line, or a row of each body, every K ticks (1); events are of all ticks\n"
     "  --speed    lines come at X times the speed of the match (else at once)\n"
-    "  --events   jsonl: contacts that began or ended, breaks of joints, sleep\n",
+    "  --events   jsonl: contacts that began or ended, hits, breaks of joints, sleep\n",
     NULL};

@@ -56,6 +56,9 @@ static carom_result create_world(const cm_scene *scene, int solver, cm_offline *
         return result;
     }
     cm_scene_world_def_with(scene, solver, &def);
+    if (def.hit_speed <= 0.0f) {
+        def.hit_speed = CM_OFFLINE_HIT_SPEED;
+    }
     size_t size = carom_world_size(&def);
     if (size == 0) {
         return CAROM_ERROR_ARGUMENT;

@@ -8,6 +8,10 @@
 #include "server/tools/offline/inputs.h"
 #include "shared/game/game_host.h"
 
+// m/s: hits of a scene that says no hit_speed. No state follows from it; a game's module, whose
+// state might, hears of hits as its scene says.
+#define CM_OFFLINE_HIT_SPEED 1.0f
+
 typedef struct cm_offline {
     const cm_scene *scene;
     const cm_inputs *inputs; // may be NULL

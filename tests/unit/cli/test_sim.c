@@ -180,6 +180,29 @@ Test(cli_sim, timing_and_events_in_the_lines)
     cr_assert_not_null(strstr(line(1), "\"timing\": {\"ticks\": 60, \"seconds\": "));
 }
 
+// Without a hit_speed of the scene's: from 1 m/s on.
+Test(cli_sim, hits_are_events)
+{
+    const char *fall = "{\"carom\": 1, %s\"bodies\": [{\"name\": \"g\", \"type\": \"static\", "
+                       "\"shapes\": [{\"plane\": {\"normal\": [0, 1, 0], \"offset\": 0}}]}, "
+                       "{\"name\": \"b\", \"position\": [0, %g, 0], " BALL "}]}";
+    const struct {
+        const char *key;
+        double height; // 0.54 is met at 0.9 m/s, 3 at 6.9
+        bool hits;
+    } cases[] = {{"", 3.0, true}, {"", 0.54, false}, {"\"hit_speed\": 10, ", 3.0, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char scene[512];
+        snprintf(scene, sizeof scene, fall, cases[i].key, cases[i].height);
+        write_file("s.json", scene);
+        sim("--ticks 60 --every 60 --events");
+        cr_assert_eq(result.status, 0, "%s", result.err);
+        const char *hit = strstr(line(1), "{\"type\": \"hit\", \"tick\": ");
+        cr_assert_eq(hit != NULL, cases[i].hits, "case %zu: %s", i, line(1));
+        cr_expect(!hit || strstr(hit, "\"speed\": 6.8"), "%s", hit);
+    }
+}
+
 Test(cli_sim, sleep_and_wake_are_events)
 {
     write_file("s.json", "{\"carom\": 1, \"bodies\": [{\"name\": \"g\", \"type\": \"static\", "
