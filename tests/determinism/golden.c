@@ -1,10 +1,12 @@
 // Prints the golden worlds' hashes, in the form of tests/golden/worlds.txt. No scene files, no
 // libraries but libc: this is what the matrix builds for every architecture.
 //
-// golden [LANES [write|read DIR]]: LANES 0 as the processor has, 1, 4, 8. `write` puts each world
-// as it is at tick HALF into DIR/SCENE.image in the portable form, and what queries find into
+// golden lanes: how many this processor has.
+// golden [LANES [write|read DIR]]: LANES 0 as the processor has, 1, 4, 8, 16. `write` puts each
+// world as it is at tick HALF into DIR/SCENE.image in the portable form, and what queries find into
 // DIR/queries.txt, in the form of tests/golden/queries.txt; `read` goes on from there, in a
 // world that holds nothing of what went before, and prints what comes after.
+#include "shared/base/processor.h"
 #include "shared/sim/state/image.h"
 #include "tests/unit/sim/golden_queries.h"
 #include "tests/unit/sim/golden_scenes.h"
@@ -65,6 +67,10 @@ static void read_image(carom_world *world, const char *folder, const char *scene
 
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "lanes") == 0) {
+        printf("%u\n", (unsigned)cm_processor_lanes());
+        return 0;
+    }
     uint32_t lanes = argc > 1 ? (uint32_t)atoi(argv[1]) : 0;
     bool writes = argc > 3 && strcmp(argv[2], "write") == 0;
     bool reads = argc > 3 && strcmp(argv[2], "read") == 0;

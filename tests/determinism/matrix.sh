@@ -64,8 +64,15 @@ same() {
     fi
 }
 
-# Widths of the solver, what a processor does not have, it takes apart.
+# Widths of the solver. What a processor does not have, it computes by the next narrower one: that
+# would show nothing, and is a failure as a missing target is.
+widest=$("$out/x86_64-gcc-O2" lanes)
 for lanes in 1 4 8 16; do
+    if [ "$lanes" -gt "$widest" ]; then
+        echo "matrix: x86_64, $lanes lanes: this processor has $widest (no AVX2 or AVX-512): not shown" >&2
+        failed=$((failed + 1))
+        continue
+    fi
     same "x86_64, $lanes lanes" tests/golden/worlds.txt "$out/x86_64-gcc-O2" $lanes
 done
 # A world encoded on one machine goes on on another, of either byte order.

@@ -2,28 +2,16 @@
 // (chosen at run time, stages.c).
 #if defined(__x86_64__)
 
-#include <immintrin.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
 #define CM_LANES 16
 #define CM_AXES  cm_box_axes_16
 #define CM_FACES cm_box_faces_16
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq"))), apply_to = function)
-#else
-#pragma GCC target("avx512f,avx512dq")
-#endif
+#include "shared/base/target.inl"
 
 #include "shared/sim/collide/box_axes.inl"
 #include "shared/sim/collide/box_faces.inl"
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+#include "shared/base/target.inl"
 
 #else
 

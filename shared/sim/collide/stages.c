@@ -1,5 +1,6 @@
 // Which code finds contacts: that for the widest lanes that the processor has, or what a test
 // names. Any of them gives the same bits.
+#include "shared/base/processor.h"
 #include "shared/sim/collide/box_axes.h"
 #include "shared/sim/collide/collide.h"
 
@@ -21,13 +22,12 @@ static const cm_collide_stages wide = {cm_stage_pairs_8, cm_stage_collide_8, cm_
 const cm_collide_stages *cm_collide_stages_of(const carom_world *world)
 {
     bool chosen = world->lanes >= 8 || world->lanes == 0;
-    return chosen && __builtin_cpu_supports("avx2") ? &wide : &plain;
+    return chosen && cm_processor_lanes() >= 8 ? &wide : &plain;
 }
 
 const cm_box_lanes *cm_box_lanes_of(const carom_world *world)
 {
-    if ((world->lanes == 16 || world->lanes == 0) && __builtin_cpu_supports("avx512f") &&
-        __builtin_cpu_supports("avx512dq")) {
+    if ((world->lanes == 16 || world->lanes == 0) && cm_processor_lanes() == 16) {
         return &sixteen;
     }
     return cm_collide_stages_of(world) == &wide ? &eight : &four;

@@ -4,17 +4,7 @@
 // of two and fewer spills: a tenth of a step of 1,000 boxes in motion.
 #if defined(__x86_64__)
 
-#include <immintrin.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
-#else
-#pragma GCC target("avx2")
-#endif
+#include "shared/base/target.inl"
 
 #include "shared/sim/collide/wide_names.h"
 
@@ -38,9 +28,7 @@
 #include "shared/sim/collide/round.c"
 #include "shared/sim/collide/round_box.c"
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+#include "shared/base/target.inl"
 
 #else
 

@@ -1,6 +1,7 @@
 // Goal: box contacts are where the boxes touch. Method: known poses with known answers; thousands
 // of random poses where a manifold is checked against the boxes themselves: moved apart by its
 // depth along its normal the boxes no longer overlap (in binary64), and every point lies on both.
+#include "shared/base/processor.h"
 #include "shared/sim/collide/box_axes.h"
 #include "shared/sim/collide/collide.h"
 
@@ -218,14 +219,25 @@ static void make_pairs(int kind, pairs_of_boxes *to)
     }
 }
 
-static bool has_lanes(uint32_t lanes)
-{
+// Every width that there is code for, narrowest first.
+static const cm_box_lanes widths[] = {
+    {1, cm_box_axes_1, cm_box_faces_1},
+    {4, cm_box_axes_4, cm_box_faces_4},
 #if defined(__x86_64__)
-    return lanes <= 4 || (lanes == 8 ? __builtin_cpu_supports("avx2") != 0
-                                     : __builtin_cpu_supports("avx512dq") != 0);
-#else
-    return lanes <= 4;
+    {8, cm_box_axes_8, cm_box_faces_8},
+    {16, cm_box_axes_16, cm_box_faces_16},
 #endif
+};
+
+// How many of them this processor has.
+static uint32_t width_count(void)
+{
+    uint32_t count = 0;
+    while (count < sizeof widths / sizeof widths[0] &&
+           widths[count].count <= cm_processor_lanes()) {
+        count++;
+    }
+    return count;
 }
 
 static cm_box_pairs some_of(const cm_box_pairs *pairs, uint32_t first, uint32_t count)
@@ -237,41 +249,22 @@ static cm_box_pairs some_of(const cm_box_pairs *pairs, uint32_t first, uint32_t 
     return some;
 }
 
-// Axes of all pairs, `lanes` at a time.
-static void choose_axes(const pairs_of_boxes *boxes, uint32_t lanes, cm_box_choice *choices)
+// Axes of all pairs, so many at a time.
+static void choose_axes(const pairs_of_boxes *boxes, const cm_box_lanes *by, cm_box_choice *choices)
 {
-    static cm_box_axes_of *const of_width[] = {
-        cm_box_axes_1,
-        cm_box_axes_4,
-#if defined(__x86_64__)
-        cm_box_axes_8,
-        cm_box_axes_16
-#endif
-    };
-    uint32_t which = lanes == 1 ? 0 : lanes == 4 ? 1 : lanes == 8 ? 2 : 3;
-    for (uint32_t i = 0; i < PAIRS; i += lanes) {
-        cm_box_pairs some = some_of(&boxes->pairs, i, lanes);
-        of_width[which](boxes->places, boxes->shapes, boxes->places, boxes->shapes, &some,
-                        choices + i);
+    for (uint32_t i = 0; i < PAIRS; i += by->count) {
+        cm_box_pairs some = some_of(&boxes->pairs, i, by->count);
+        by->axes(boxes->places, boxes->shapes, boxes->places, boxes->shapes, &some, choices + i);
     }
 }
 
-static void clip_faces(const pairs_of_boxes *boxes, const uint8_t *faces, uint32_t lanes,
+static void clip_faces(const pairs_of_boxes *boxes, const uint8_t *faces, const cm_box_lanes *by,
                        cm_box_clipped *clipped)
 {
-    static cm_box_faces_of *const of_width[] = {
-        cm_box_faces_1,
-        cm_box_faces_4,
-#if defined(__x86_64__)
-        cm_box_faces_8,
-        cm_box_faces_16
-#endif
-    };
-    uint32_t which = lanes == 1 ? 0 : lanes == 4 ? 1 : lanes == 8 ? 2 : 3;
-    for (uint32_t i = 0; i < PAIRS; i += lanes) {
-        cm_box_pairs some = some_of(&boxes->pairs, i, lanes);
-        of_width[which](boxes->places, boxes->shapes, boxes->places, boxes->shapes, &some,
-                        faces + i, lanes, clipped + i);
+    for (uint32_t i = 0; i < PAIRS; i += by->count) {
+        cm_box_pairs some = some_of(&boxes->pairs, i, by->count);
+        by->faces(boxes->places, boxes->shapes, boxes->places, boxes->shapes, &some, faces + i,
+                  by->count, clipped + i);
     }
 }
 
@@ -285,9 +278,9 @@ Test(collide_box, any_width_chooses_the_same_axes)
     for (int round = 0; round < 1000; round++) {
         cm_box_choice one[PAIRS], wide[PAIRS];
         make_pairs(round % 5 == 0 ? 1 : 0, &boxes);
-        choose_axes(&boxes, 1, one);
-        for (uint32_t lanes = 4; lanes <= 16 && has_lanes(lanes); lanes *= 2) {
-            choose_axes(&boxes, lanes, wide);
+        choose_axes(&boxes, &widths[0], one);
+        for (uint32_t w = 1; w < width_count(); w++) {
+            choose_axes(&boxes, &widths[w], wide);
             for (uint32_t i = 0; i < PAIRS; i++) {
                 cr_assert_eq(one[i].apart, wide[i].apart);
                 cr_assert(one[i].apart || memcmp(&one[i], &wide[i], sizeof one[i]) == 0);
@@ -319,19 +312,19 @@ Test(collide_box, any_width_clips_the_same_faces)
         for (uint32_t i = 0; i < PAIRS; i++) {
             faces[i] = round % 4 >= 2 ? (round % 8 < 4 ? 1 : 4) : (uint8_t)((round + i) % 6);
         }
-        clip_faces(&boxes, faces, 1, one);
+        clip_faces(&boxes, faces, &widths[0], one);
         for (uint32_t i = 0; i < PAIRS; i++) {
             seen[one[i].count]++;
         }
-        for (uint32_t lanes = 4; lanes <= 16 && has_lanes(lanes); lanes *= 2) {
-            clip_faces(&boxes, faces, lanes, wide);
+        for (uint32_t w = 1; w < width_count(); w++) {
+            clip_faces(&boxes, faces, &widths[w], wide);
             for (uint32_t i = 0; i < PAIRS; i++) {
-                cr_assert_eq(one[i].count, wide[i].count, "%d, %u lanes", round, lanes);
+                cr_assert_eq(one[i].count, wide[i].count, "%d, %u lanes", round, widths[w].count);
                 cr_assert(one[i].of_b == wide[i].of_b && one[i].axis == wide[i].axis &&
                           one[i].up == wide[i].up && one[i].incident == wide[i].incident);
                 cr_assert_eq(
                     memcmp(one[i].points, wide[i].points, one[i].count * sizeof one[i].points[0]),
-                    0, "%d, %u lanes", round, lanes);
+                    0, "%d, %u lanes", round, widths[w].count);
             }
         }
     }

@@ -3,26 +3,14 @@
 // build forbids contraction.
 #if defined(__x86_64__) || defined(__i386__)
 
-#include <immintrin.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
 #define CM_LANES      8
 #define CM_PASS(name) name##_8
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
-#else
-#pragma GCC target("avx2")
-#endif
+#include "shared/base/target.inl"
 
 #include "shared/sim/solve/soft/pass.inl"
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+#include "shared/base/target.inl"
 
 #else
 

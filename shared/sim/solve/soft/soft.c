@@ -7,6 +7,7 @@
 // Joints come before contacts; what they do is no part of that sum.
 #include "shared/sim/solve/soft/soft.h"
 
+#include "shared/base/processor.h"
 #include "shared/sim/solve/report.h"
 #include "shared/sim/solve/soft/joint.h"
 #include "shared/sim/solve/solver.h"
@@ -64,7 +65,7 @@ static size_t scratch_size(const carom_limits *limits, const carom_solver_def *d
 static const cm_soft_passes *choose_passes(uint32_t lanes)
 {
 #if defined(__x86_64__) || defined(__i386__)
-    if ((lanes >= 8 || lanes == 0) && __builtin_cpu_supports("avx2")) {
+    if ((lanes >= 8 || lanes == 0) && cm_processor_lanes() >= 8) {
         return &cm_soft_passes_8;
     }
     return lanes == 1 ? &cm_soft_passes_1 : &cm_soft_passes_4;
@@ -79,9 +80,7 @@ static const cm_soft_passes *choose_passes(uint32_t lanes)
 static const cm_soft_passes *choose_contact_passes(uint32_t lanes)
 {
 #if defined(__x86_64__)
-    if ((lanes == 16 || lanes == 0) && __builtin_cpu_supports("avx512f") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl")) {
+    if ((lanes == 16 || lanes == 0) && cm_processor_lanes() == 16) {
         return &cm_soft_passes_16;
     }
 #endif
