@@ -165,23 +165,43 @@ carom_reason cm_client_reason(uint32_t said)
                                                                  : CAROM_REASON_SERVER_ERROR;
 }
 
-void cm_client_end(carom_client *client, carom_reason reason)
+// Everything but the link.
+static void forget_player(carom_client *client)
 {
-    if (client->link != NULL) {
-        cm_client_link_close(client->link, (uint32_t)reason);
-        client->link = NULL;
-    }
     cm_client_drop_second(client);
     cm_client_forget_room(client);
     cm_client_begin_ticket(client);
     cm_event_log_end(&client->events);
     cm_message_log_clear(&client->messages, &client->def.allocator);
     cm_client_rooms_clear(&client->rooms, &client->def.allocator);
+    client->roster_count = 0;
+}
+
+void cm_client_end(carom_client *client, carom_reason reason)
+{
+    if (client->link != NULL) {
+        cm_client_link_close(client->link, (uint32_t)reason);
+        client->link = NULL;
+    }
+    forget_player(client);
     client->state = CAROM_CLIENT_IDLE;
     client->reason = reason;
     client->leaving = false;
-    client->roster_count = 0;
     cm_client_log(client, CAROM_LOG_INFO, "connection ended: %s", carom_reason_text(reason));
+}
+
+static void begin_to_connect(carom_client *client)
+{
+    client->state = CAROM_CLIENT_CONNECTING;
+    client->deadline_us = client->now_us + client->def.connect_timeout_ms * 1000ull;
+}
+
+void cm_client_start_over(carom_client *client)
+{
+    forget_player(client);
+    cm_client_link_again(client->link);
+    begin_to_connect(client);
+    cm_client_log(client, CAROM_LOG_INFO, "the server lost the join, which begins anew");
 }
 
 void carom_client_destroy(carom_client *client)
@@ -220,14 +240,13 @@ static carom_result connect_link(carom_client *client, cm_client_link_def *def, 
         return result;
     }
     memset(&client->stats, 0, sizeof client->stats);
-    client->state = CAROM_CLIENT_CONNECTING;
     client->reason = CAROM_REASON_NONE;
     client->leaving = false;
     client->opened = client->bytes_in = client->bytes_out = 0;
     cm_client_begin_ticket(client);
     client->now_us = now_us;
     client->heard_us = now_us;
-    client->deadline_us = now_us + client->def.connect_timeout_ms * 1000ull;
+    begin_to_connect(client);
     return CAROM_OK;
 }
 
@@ -303,6 +322,13 @@ static void receive(carom_client *client)
             break;
         case CM_LINK_REFUSED:
             cm_client_end(client, cm_client_reason(event.data));
+            break;
+        case CM_LINK_ANEW:
+            if (client->leaving) {
+                cm_client_end(client, CAROM_REASON_LEFT);
+            } else {
+                begin_to_connect(client);
+            }
             break;
         case CM_LINK_RECEIVED:
             if (event.channel == CM_LINK_CONTROL) {

@@ -3,7 +3,8 @@
 //   silence of unstable_ms -> UNSTABLE; a second link knocks with the ticket of the last welcome
 //   the first is heard again before the second said hello -> the second goes, nothing happened
 //   welcome on the second -> it is the link now; what was held belongs to an earlier epoch
-//   refused -> the slot is gone: the connection ends with the server's reason
+//   refused -> the slot is gone: the connection ends with the server's reason; but where a crash of
+//   the server took the join itself, it joins anew
 //   silence of timeout_ms, or of the grace time where that is longer -> TIMEOUT
 //
 // The first link lives until the second one's welcome: a path that only paused costs nothing.
@@ -94,11 +95,22 @@ static void take_second(carom_client *client, const cm_control *control)
     }
 }
 
+// Its join was not yet known to be durable, and the server that had it died: there never was such a
+// slot, and the token lets in again.
+static bool join_is_lost(const carom_client *client, uint32_t reason)
+{
+    const cm_mirror *mirror = client->mirror;
+    return reason == CAROM_REASON_SLOT_GONE && mirror != NULL && client->stats.comebacks == 0 &&
+           mirror->durability != CAROM_DURABILITY_NONE && mirror->durable_tick < client->join_tick;
+}
+
 // The server's word, by the second link: the slot is gone, or there is no place for a while.
 static void refused(carom_client *client, uint32_t reason)
 {
     bool passes = reason == CAROM_REASON_FLOOD || reason == CAROM_REASON_ROOM_FULL;
-    if (!passes && client->state == CAROM_CLIENT_UNSTABLE) {
+    if (join_is_lost(client, reason)) {
+        cm_client_start_over(client);
+    } else if (!passes && client->state == CAROM_CLIENT_UNSTABLE) {
         cm_client_end(client, cm_client_reason(reason));
     } else {
         back_off(client);
@@ -138,6 +150,8 @@ static void poll_second(carom_client *client)
             back_off(client);
         } else if (event.type == CM_LINK_REFUSED) {
             refused(client, event.data);
+        } else if (event.type == CM_LINK_ANEW) {
+            client->said_hello = false;
         } else {
             receive_second(client, &event);
         }

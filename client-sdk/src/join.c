@@ -104,6 +104,8 @@ static void welcome(carom_client *client, const cm_control *control)
     cm_client_take_ticket(client, control);
     cm_event_log_begin(&client->events, control->tick);
     client->window = cm_window_ticks(control->rewind_ms, control->tick_rate);
+    cm_client_link_welcomed(client->link);
+    client->join_tick = client->stats.comebacks == 0 ? control->tick : client->join_tick;
     client->messages_came = control->messages_before;
     client->viewed = false;
     client->news = false;

@@ -34,8 +34,8 @@
 #define LINK_HELLO_LATE   800u  // after LINK_HELLOS of them
 #define LINK_CONTROLS     256u  // control messages that are not acknowledged
 #define LINK_HELLOS       8u    // to one address, then the next one's turn
-#define LINK_UNHEARD_MS   1000u // of a CONNECT: then a hello asks whether its server still lives
-#define LINK_MOVES        4u    // times that servers may send a client elsewhere, or begin anew
+#define LINK_UNHEARD_MS   500u // before the welcome: then a hello asks whether the server still lives
+#define LINK_MOVES        4u   // times that servers may send a client elsewhere, or begin anew
 
 // A control message under way.
 typedef struct control_sent {
@@ -63,9 +63,10 @@ struct cm_client_link {
     enet_uint32 knock_ms;                // when the first one went
     enet_uint32 hello_ms;                // when the last one did
     uint64_t cookie;                     // 0: no challenge yet
-    enet_uint32 challenged_ms;           // when one came
     uint8_t server_public[CM_KEY_BYTES]; // whose it was
-    bool reborn;                         // another one answered a hello since
+    bool asks;                           // by hellos, whether that server still lives
+    bool reborn;                         // another one answered
+    bool welcomed;                       // it asks no more
     uint32_t attempts;                   // CONNECTs sent
     uint16_t asked_port; // of the present address, before a server said where to ask instead
     uint16_t next_port;  // it said so just now; 0: no
@@ -159,6 +160,7 @@ static bool open_sealed(cm_client_link *link, uint8_t *bytes, size_t size)
     }
     link->info.opened++;
     link->heard_ms = enet_time_get();
+    link->asks = link->reborn = false; // it lives
     cm_path_heard(&link->path);
     if (type == CM_WIRE_PROBE) {
         send_raw(link, link->datagram, cm_frame_probed(&link->seal, size, link->datagram));
@@ -198,6 +200,18 @@ bool cm_client_link_move(cm_client_link *link, uint16_t port)
     }
     link->next_port = port; // with the next poll
     return true;
+}
+
+void cm_client_link_welcomed(cm_client_link *link)
+{
+    link->welcomed = true;
+    link->moves = 0;
+}
+
+void cm_client_link_again(cm_client_link *link)
+{
+    link->welcomed = false;
+    link->reborn = true;
 }
 
 static int ENET_CALLBACK intercept(ENetHost *host, ENetEvent *event)
@@ -291,15 +305,21 @@ static void send_hello(cm_client_link *link)
     send_raw(link, link->datagram, cm_hello_write(&hello, link->datagram));
 }
 
-// Nobody else opens a cookie than who made it: where that one is gone, its CONNECT is for nobody.
-// But it may as well have been heard, its answer be lost and its token be used up; so the client
-// asks before it gives the cookie up.
+static bool hello_is_due(const cm_client_link *link)
+{
+    enet_uint32 pause = link->hellos < LINK_HELLOS ? LINK_HELLO_MS : LINK_HELLO_LATE;
+    return link->hellos == 0 || enet_time_get() - link->hello_ms >= pause;
+}
+
+// Nobody else opens a cookie than who made it, and nobody else has the keys: where that server is
+// gone, CONNECT and Hello are for nobody. But they may as well have been heard, their answer be on
+// its way and the token be used up; so the client asks before it gives the keys up.
 static void ask_again(cm_client_link *link)
 {
-    enet_uint32 now = enet_time_get();
-    bool unheard = link->attempts > 0 && link->info.opened == 0 &&
-                   now - link->challenged_ms >= LINK_UNHEARD_MS;
-    if (unheard && link->hellos < LINK_HELLOS && now - link->hello_ms >= LINK_HELLO_LATE) {
+    bool silent = !link->welcomed && link->attempts > 0 &&
+                  enet_time_get() - link->heard_ms >= LINK_UNHEARD_MS;
+    if (silent && hello_is_due(link)) {
+        link->asks = true;
         send_hello(link);
     }
 }
@@ -310,9 +330,7 @@ static void say_hello(cm_client_link *link)
         ask_again(link);
         return;
     }
-    enet_uint32 pause = link->hellos < LINK_HELLOS ? LINK_HELLO_MS : LINK_HELLO_LATE;
-    bool due = link->hellos == 0 || enet_time_get() - link->hello_ms >= pause;
-    if (!due) {
+    if (!hello_is_due(link)) {
         return;
     }
     ENetAddress *address = &link->addresses[link->address];
@@ -336,15 +354,16 @@ static void begin_anew(cm_client_link *link)
     }
     link->next_port = 0;
     link->refused = 0;
-    link->reborn = false;
+    link->asks = link->reborn = false;
     link->info.opened = 0;
     link->cookie = 0;
     link->attempts = 0;
     knock(link);
 }
 
-// To the port that the server named, which has not used the token up; or, from one that has no
-// place now, to the next of the token's servers. True where the last of them has refused.
+// To the port that the server named, which has not used the token up; or to the server that is
+// there now; or, from one that has no place, to the next of the token's servers. True where the
+// caller has to know.
 static bool follow(cm_client_link *link, cm_link_event *event)
 {
     if (link->next_port != 0) {
@@ -354,6 +373,8 @@ static bool follow(cm_client_link *link, cm_link_event *event)
     } else if (link->reborn) {
         link->moves++;
         begin_anew(link);
+        event->type = CM_LINK_ANEW;
+        return true;
     } else if (link->refused != 0) {
         bool full =
             link->refused == CAROM_REASON_ROOM_FULL || link->refused == CAROM_REASON_DRAINING;
@@ -389,11 +410,11 @@ static void take_challenge(cm_client_link *link, const uint8_t *bytes, size_t si
     cm_crypto_wipe(&secrets, sizeof secrets);
     cm_crypto_wipe(link->secret, sizeof link->secret);
     memcpy(link->server_public, challenge.server_public, CM_KEY_BYTES);
-    link->challenged_ms = enet_time_get();
+    link->heard_ms = enet_time_get();
     link->cookie = challenge.cookie;
 }
 
-// While its CONNECT is unanswered: a server has one public key for its life.
+// The answer to ask_again: a server has one public key for its life.
 static void take_later_challenge(cm_client_link *link, const uint8_t *bytes, size_t size)
 {
     cm_challenge challenge;
@@ -401,7 +422,7 @@ static void take_later_challenge(cm_client_link *link, const uint8_t *bytes, siz
                 cm_crypto_equal(challenge.echo, link->public_key, CM_ECHO_BYTES);
     bool other = ours && !cm_crypto_equal(challenge.server_public, link->server_public,
                                           sizeof link->server_public);
-    link->reborn = link->reborn || (other && link->info.opened == 0 && link->moves < LINK_MOVES);
+    link->reborn = link->reborn || (other && link->asks && link->moves < LINK_MOVES);
 }
 
 // Outside of ENet's own call: a connect from within intercept would upset it.

@@ -21,6 +21,7 @@ typedef enum cm_link_event_type {
     CM_LINK_DISCONNECTED, // data: what the other side said, 0 for silence
     CM_LINK_RECEIVED,
     CM_LINK_REFUSED, // data: a carom_reason, and nobody but the server can have said it
+    CM_LINK_ANEW,    // it begins from the beginning: CM_LINK_CONNECTED is still to come
 } cm_link_event_type;
 
 typedef struct cm_link_event {
@@ -60,6 +61,11 @@ void cm_client_link_leave(cm_client_link *link, uint32_t data);
 
 // The next event, or false where nothing is left to do now.
 bool cm_client_link_poll(cm_client_link *link, cm_link_event *event);
+// The server's welcome came: from now on its silence is the caller's affair. Before that a link
+// asks by itself whether the server still lives.
+void cm_client_link_welcomed(cm_client_link *link);
+// From the beginning, to the same port: CM_LINK_ANEW follows.
+void cm_client_link_again(cm_client_link *link);
 bool cm_client_link_send(cm_client_link *link, uint32_t channel, const uint8_t *bytes, size_t size);
 // From the beginning, to another port of the server that it has reached, which has said so. False:
 // it was sent on so often that it follows no more.

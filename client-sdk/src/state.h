@@ -58,6 +58,7 @@ struct carom_client {
     cm_interp interp;
     cm_predictor *predictor; // NULL: everything is interpolated
     cm_client_clock clock;
+    uint64_t join_tick;    // of the first welcome: it came after the join
     bool viewed;           // a view of this epoch came
     bool news;             // a view came since the last reconciliation
     uint64_t input_tick;   // newest tick that an input was made for
@@ -83,6 +84,8 @@ void cm_client_log(carom_client *client, carom_log_level level, const char *form
 carom_reason cm_client_reason(uint32_t said);
 // Ends the connection at once and becomes idle.
 void cm_client_end(carom_client *client, carom_reason reason);
+// From the beginning, as somebody new, by the address and the token that it connected with.
+void cm_client_start_over(carom_client *client);
 // How long joining may take, once the server answers.
 uint64_t cm_client_join_us(const carom_client *client);
 

@@ -315,6 +315,20 @@ static bool is_banned(const cm_clients *clients, const cm_client *client, const 
            (token != NULL && cm_bans_have(cm_door_bans(door), token->body.client_id));
 }
 
+// Who was joining when the server died comes again with its token, not with a ticket, and must not
+// find its place taken by itself.
+static void give_up_expected(const cm_clients *clients, cm_roster *roster, const cm_token *token)
+{
+    cm_log log = clients->def.log;
+    log.room = roster->name;
+    for (uint32_t player = 0; token != NULL && player < CAROM_PLAYERS_MAX; player++) {
+        if (cm_roster_is_expected(roster, player) &&
+            cm_roster_session(roster, player)->client_id == token->body.client_id) {
+            (void)cm_roster_dismiss_player(roster, player, CAROM_REASON_LEFT, &log);
+        }
+    }
+}
+
 static void join(cm_clients *clients, cm_client *client, const cm_control *hello)
 {
     cm_session *session = &client->session;
@@ -342,6 +356,7 @@ static void join(cm_clients *clients, cm_client *client, const cm_control *hello
     cm_room *room = cm_roster_room(roster);
     identity who;
     take_identity(clients, hello, token, &who);
+    give_up_expected(clients, roster, token);
     uint32_t player = 0;
     carom_result joined =
         cm_room_join(room, who.client_id, who.user_data, who.user_data_size, &player);
@@ -509,6 +524,10 @@ static void receive_inputs(cm_clients *clients, cm_client *client, const cm_host
         return;
     }
     session->came_back = false; // it has this welcome, and its ticket
+    if (!session->told_in && session->join_tick <= client->roster->safe_tick) {
+        session->told_in = true;
+        cm_host_welcomed(clients->def.host, client->peer);
+    }
     if (packet.has_ack) {
         cm_session_ack_came(session, packet.ack_sequence, packet.ack_bits);
         cm_sight_ack(&session->sight, packet.ack_sequence);

@@ -17,6 +17,7 @@ typedef struct cm_connection {
     uint64_t opened_us;
     cm_path path;
     cm_token token; // kind 0: none was wanted
+    bool told;      // that the token is used
 } cm_connection;
 
 typedef struct cm_connections {

@@ -136,8 +136,18 @@ uint32_t cm_door_find(const cm_door *door, uint32_t id)
     return cm_connections_find(&door->connections, id);
 }
 
+void cm_door_welcomed(cm_door *door, uint32_t index)
+{
+    cm_connection *c = &door->connections.places[index];
+    if (c->token.kind == CM_TOKEN_CONNECT && !c->told) {
+        c->told = true;
+        cm_admission_tell(&door->admission, &c->token);
+    }
+}
+
 void cm_door_end(cm_door *door, uint32_t index)
 {
+    cm_door_welcomed(door, index);
     cm_connections_end(&door->connections, index);
 }
 
@@ -306,6 +316,7 @@ static carom_reason take_place(cm_door *door, const cm_connection *made, uint64_
     }
     result->connection = index;
     result->evicted_id = door->connections.places[index].seal.id;
+    cm_door_welcomed(door, index); // no more than that one's: it is over
     cm_connections_put(&door->connections, index, made);
     return CAROM_REASON_NONE;
 }

@@ -112,7 +112,10 @@ uint32_t cm_door_find(const cm_door *door, uint32_t id);
 bool cm_door_exists(const cm_door *door, uint32_t connection);
 // When its CONNECT came, by the clock of cm_door_receive.
 uint64_t cm_door_opened_us(const cm_door *door, uint32_t connection);
-// It is over: its keys are wiped, its place is free.
+// Its client has what it comes back with: from now on its token is of no use to it, in no life of
+// the server, and that is told (used_tokens.h).
+void cm_door_welcomed(cm_door *door, uint32_t connection);
+// It is over: its keys are wiped, its place is free; its token is used.
 void cm_door_end(cm_door *door, uint32_t connection);
 // ENet's datagram for it, sealed; 0 where it cannot be sent.
 size_t cm_door_seal(cm_door *door, uint32_t connection, const cm_frame_part *parts, size_t count,

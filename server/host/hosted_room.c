@@ -263,6 +263,7 @@ static void tell_durable(cm_hosted_room *room)
 {
     uint64_t tick;
     carom_durability durability = cm_room_loop_durable(room->loop, &tick);
+    room->roster.safe_tick = durability == CAROM_DURABILITY_NONE ? UINT64_MAX : tick;
     cm_publisher_durable(room->publisher, durability, tick, &room->roster);
 }
 

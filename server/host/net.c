@@ -626,6 +626,14 @@ void cm_host_address(const cm_host *host, uint32_t peer, char text[CM_HOST_ADDRE
              (unsigned)address->port);
 }
 
+void cm_host_welcomed(cm_host *host, uint32_t peer)
+{
+    uint32_t connection = connection_of(host, peer);
+    if (connection != CM_CONNECTION_NONE) {
+        cm_door_welcomed(host->door, connection);
+    }
+}
+
 cm_door *cm_host_door(cm_host *host)
 {
     return host->door;

@@ -48,8 +48,9 @@ struct cm_roster {
     uint32_t grace_ms;                     // that slots are kept; 0: not at all, and no tickets
     cm_client *members[CAROM_PLAYERS_MAX]; // by player; NULL: none
     cm_kept_slot kept[CAROM_PLAYERS_MAX];  // by player
-    uint64_t refused_inputs;               // of all who were ever in it
-    uint64_t seen_clamped;                 // likewise
+    uint64_t safe_tick; // a crash leaves what happened up to it; UINT64_MAX: nothing is recorded
+    uint64_t refused_inputs; // of all who were ever in it
+    uint64_t seen_clamped;   // likewise
     // What the members were told of each other.
     uint64_t told_us, told_hash;
     uint32_t told_rtt_ms[CAROM_PLAYERS_MAX];

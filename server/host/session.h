@@ -62,6 +62,7 @@ typedef struct cm_session {
     char name[CAROM_PLAYER_NAME_MAX + 1];
     uint64_t connected_us;
     cm_ticket ticket; // of its welcome
+    bool told_in;     // that it needs its token no more
     bool came_back;   // by this ticket, and has not yet shown that it has the welcome of this one
     uint8_t came_by[CM_TOKEN_NONCE_BYTES];
     uint64_t messages_taken; // of the module, since the join

@@ -71,9 +71,9 @@ static bool make_room(cm_used_tokens *used, uint64_t now_unix_s)
     return true;
 }
 
-static bool add_news(cm_used_tokens *used, const cm_used_token *token)
+static bool owe_news(cm_used_tokens *used)
 {
-    if (used->news_count == used->news_capacity) {
+    if (used->news_count + used->owed == used->news_capacity) {
         uint32_t capacity = used->news_capacity > 0 ? 2 * used->news_capacity : 16;
         cm_used_token *grown = realloc(used->news, capacity * sizeof *grown);
         if (grown == NULL) {
@@ -82,7 +82,7 @@ static bool add_news(cm_used_tokens *used, const cm_used_token *token)
         used->news = grown;
         used->news_capacity = capacity;
     }
-    used->news[used->news_count++] = *token;
+    used->owed++;
     return true;
 }
 
@@ -94,13 +94,20 @@ bool cm_used_tokens_add(cm_used_tokens *used, const cm_used_token *token, uint64
     if (full && !make_room(used, now_unix_s)) {
         return false;
     }
-    if (is_news && !add_news(used, token)) {
+    if (is_news && !owe_news(used)) {
         return false;
     }
     cm_used_token *place = place_of(used, token->id);
     used->count += place->expires_unix_s == 0;
     *place = *token;
     return true;
+}
+
+void cm_used_tokens_tell(cm_used_tokens *used, const cm_used_token *token)
+{
+    CM_ASSERT(used->owed > 0);
+    used->owed--;
+    used->news[used->news_count++] = *token;
 }
 
 uint32_t cm_used_tokens_take(cm_used_tokens *used, cm_used_token *out, uint32_t capacity)

@@ -49,7 +49,8 @@ typedef struct cluster_result {
     uint64_t redirected;   // joins that began at the door of another worker
     uint64_t used_told;    // tokens that a worker heard of as used at another one
     // A worker dies: ticks that it had simulated and not committed, and clients whose slot was then
-    // in doubt; those of the other worker who were asked whether they noticed.
+    // in doubt, who join again by themselves; those of the other worker who were asked whether they
+    // noticed.
     uint64_t crashes, taken_back, unsure, unnoticed;
     uint64_t resumed;      // matches that went on
     uint64_t comebacks;    // of clients, by another connection

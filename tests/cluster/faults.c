@@ -16,9 +16,9 @@
 #define FULL_LEAST  300000u
 #define FULL_MAX_US 1500000u
 #define CUT_US      2500000u
-#define FORGIVEN_US 20000000u // for a client that was neither in nor out to find out
-#define BACK_US     5000000u  // after which its own clients have got over a death
-#define LATE_TICKS  24u       // that views may be late by, on any path
+#define FORGIVEN_US 5000000u // for a client that was neither in nor out to find out
+#define BACK_US     5000000u // after which its own clients have got over a death
+#define LATE_TICKS  24u      // that views may be late by, on any path
 
 void cluster_draw_menu(cluster *c)
 {

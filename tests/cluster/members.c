@@ -71,6 +71,16 @@ static bool draw_again(cluster *c, char *text, size_t size)
     return pass.sealed_size > 0 && cm_token_pass_write(&pass, text, size);
 }
 
+// As the workers tell each other: while its join may still be lost a token lets in again.
+static bool is_used(const cluster *c, const member *m)
+{
+    cm_token_pass pass;
+    cm_token token;
+    return cm_token_pass_read(m->token, &pass) &&
+           cm_token_open(pass.sealed, pass.sealed_size, c->keys.keys, 1, &token) == CAROM_OK &&
+           cm_used_tokens_have(&c->used, token.id);
+}
+
 // A token for the door of one worker, which may have to send it on. Where tokens expire the first
 // one of each has, and later ones now and then; elsewhere some try with the one that they used.
 static bool issue(cluster *c, member *m, uint64_t now)
@@ -78,7 +88,7 @@ static bool issue(cluster *c, member *m, uint64_t now)
     bool expires = c->result->has[CLUSTER_EXPIRY];
     uint32_t chance = cm_rng_below(&c->fate, 4);
     uint64_t now_s = (CLUSTER_UNIX_MS + now / 1000) / 1000, end_s = now_s + LONG_S;
-    bool again = m->was_used && !m->expects_refusal && chance == 0;
+    bool again = is_used(c, m) && !m->expects_refusal && chance == 0;
     m->expects_refusal = again || (expires && (m->token[0] == '\0' || chance == 1));
     if (c->quiet || m->leave_us == UINT64_MAX) { // those who stay try once
         m->expects_refusal = m->expects_refusal && m->token[0] == '\0';
@@ -100,7 +110,6 @@ static bool issue(cluster *c, member *m, uint64_t now)
     def.room = c->rooms[m->room].name;
     def.name = name;
     m->expires_us = 1000u * (1000u * end_s - CLUSTER_UNIX_MS);
-    m->was_used = false;
     return carom_token_issue(&def, &c->keys.keys[0], m->token, sizeof m->token, NULL) == CAROM_OK &&
            draw_again(c, m->token, sizeof m->token);
 }
@@ -119,7 +128,7 @@ static void try_door(cluster *c, member *m, uint64_t now)
     if (result != CAROM_OK) {
         cluster_fail(c->result, "a client cannot connect: %s", carom_result_text(result));
     }
-    m->port = cm_net_last_port(c->net);
+    m->port = m->first_port = cm_net_last_port(c->net);
     cluster_give_link(c, m);
 }
 
@@ -127,7 +136,7 @@ static void begin_to_play(cluster *c, member *m)
 {
     carom_client_acks acks;
     carom_client_acks_get(m->client, &acks);
-    m->playing = m->was_used = true;
+    m->playing = true;
     m->join_tick =
         acks.settled_tick > acks.simulated_tick ? acks.settled_tick : acks.simulated_tick;
     c->rooms[m->room].done.joins++;
@@ -159,7 +168,8 @@ static void come_and_go(cluster *c, member *m, uint64_t now)
     }
 }
 
-// It is out without having left: by its token, or because its server died with its slot.
+// It is out without having left: by its token, whose time was over when it tried, or when its
+// server died with its slot.
 static void take_refusal(cluster *c, member *m, uint64_t now)
 {
     carom_reason reason = carom_client_get_reason(m->client);
@@ -169,8 +179,9 @@ static void take_refusal(cluster *c, member *m, uint64_t now)
         c->result->expired += expired;
         c->result->used_refused += used;
         m->expects_refusal = true; // the next one is good
-    } else if (cluster_may_lose(c, m)) {
+    } else if (expired && cluster_may_lose(c, m)) {
         c->rooms[m->room].done.joins -= m->playing; // the crash took it back
+        fprintf(stderr, "DBG lost: %s playing %d\n", carom_reason_text(reason), m->playing);
     } else {
         cluster_fail(c->result, "client %u was thrown out: %s", (unsigned)(m - c->members),
                      carom_reason_text(reason));
@@ -252,8 +263,13 @@ void cluster_update_member(cluster *c, uint32_t number, uint64_t now)
     }
     uint16_t last = cm_net_last_port(c->net);
     carom_client_update(m->client, now);
+    uint16_t port = m->port;
     if (cm_net_last_port(c->net) != last) { // it tries to come back by another socket
         m->port = cm_net_last_port(c->net);
+    } else if (carom_client_get_state(m->client) == CAROM_CLIENT_CONNECTING) { // or to join again
+        m->port = m->first_port;
+    }
+    if (m->port != port) {
         cm_net_link_port(c->net, m->port, &m->link);
     }
     check_durable(c, m, now);

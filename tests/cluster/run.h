@@ -20,7 +20,7 @@ typedef struct member {
     carom_client *client;
     cm_rng rng;
     uint32_t room;
-    uint16_t port;
+    uint16_t port, first_port; // first: that it joins by
     cm_link_def link;
     uint64_t join_us, turn_us;
     uint64_t leave_us;             // UINT64_MAX: stays
@@ -31,7 +31,6 @@ typedef struct member {
     uint64_t left_us;
     char token[CAROM_TOKEN_TEXT_MAX];
     uint64_t expires_us;   // of its token
-    bool was_used;         // it let the client in
     bool expects_refusal;  // its token has expired, or let it in before
     uint32_t door;         // server that it tries
     bool unsafe;           // its join was not known to be durable when its server died

@@ -39,7 +39,8 @@ typedef enum carom_client_state {
     CAROM_CLIENT_PLAYING,
     // Joined, but nothing was heard for unstable_ms. The world goes on as predicted; the client
     // tries to come back to its slot by itself: PLAYING again, or JOINING by another connection, or
-    // IDLE after timeout_ms.
+    // IDLE after timeout_ms. Where a crash of the server took back the join itself, CONNECTING: it
+    // joins as somebody new.
     CAROM_CLIENT_UNSTABLE,
 } carom_client_state;
 

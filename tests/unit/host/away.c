@@ -20,6 +20,12 @@ static void keep_log(void *user, int level, const char *json_line)
     snprintf(a->log + used, sizeof a->log - used, "%s\n", json_line);
 }
 
+static void keep_used(void *user, const cm_used_token *token)
+{
+    away *a = user;
+    cr_assert(cm_used_tokens_add(&a->used, token, 0, false));
+}
+
 static void open_worker(away *a)
 {
     cm_worker_def def = {.random = cm_net_random,
@@ -33,9 +39,15 @@ static void open_worker(away *a)
                          .now_us = cm_net_now_us(a->net),
                          .started_unix_ms = UINT64_C(1900000000000),
                          .log = keep_log,
+                         .keep_used = keep_used,
                          .user = a};
     char error[256] = "";
     cr_assert_eq(cm_worker_create(&def, &a->worker, error, sizeof error), CAROM_OK, "%s", error);
+    for (uint32_t i = 0; i < a->used.capacity; i++) {
+        if (a->used.table[i].expires_unix_s != 0) {
+            cr_assert(cm_worker_recall_used(a->worker, &a->used.table[i]));
+        }
+    }
     if (a->live != NULL) {
         cm_worker_room room = {
             .name = "", .scene = a->live->scene, .module = a->def.module, .live = a->live};
@@ -86,6 +98,7 @@ void away_make(away *a, const away_def *def)
     a->keys.count = 1;
     a->keys.keys[0].id = 7;
     a->ticket_key.id = 1;
+    cm_used_tokens_init(&a->used, a->ticket_key.secret);
     cm_net_random(NULL, a->keys.keys[0].secret, sizeof a->keys.keys[0].secret);
     cm_net_random(NULL, a->ticket_key.secret, sizeof a->ticket_key.secret);
     if (def->record) {
@@ -125,6 +138,7 @@ void away_free(away *a)
         }
         remove_recordings(a);
     }
+    cm_used_tokens_free(&a->used);
     cm_live_match_free(a->live);
     cm_scene_free(a->scene);
     cm_net_destroy(a->net);

@@ -35,6 +35,7 @@ typedef struct away {
     char directory[64];
     cm_store *store;
     cm_worker *worker;
+    cm_used_tokens used;         // over the lives of workers
     cm_live_match *live;         // that the worker goes on with; NULL: a new match
     carom_client_def client_def; // of the clients that join from now on
     carom_client *clients[AWAY_CLIENTS];
@@ -45,7 +46,8 @@ typedef struct away {
 
 void away_make(away *a, const away_def *def);
 void away_free(away *a);
-// The worker ends without a word, and another begins: same scene and keys, another match.
+// The worker ends without a word, and another begins: same scene, keys and used tokens, another
+// match.
 void away_restart(away *a);
 // The server is killed as it stands, what it has not committed is lost; and another goes on with
 // the match. What is queued is committed by cm_store_pump.

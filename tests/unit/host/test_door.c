@@ -162,6 +162,8 @@ Test(door, a_good_token_lets_in_once)
     caller thief = c;
     knock(&r, &thief, true);
     expect(&r, &thief, CM_DATAGRAM_USED, CAROM_REASON_TOKEN_USED);
+    cm_used_token used[4];
+    cr_assert_eq(cm_used_tokens_take(cm_door_used(r.door), used, 4), 0, "it may still need it");
     cm_door_end(r.door, connection);
     cr_assert_eq(cm_door_find(r.door, c.seal.id), CM_CONNECTION_NONE);
     expect(&r, &c, CM_DATAGRAM_USED, CAROM_REASON_TOKEN_USED);
@@ -170,13 +172,37 @@ Test(door, a_good_token_lets_in_once)
     // What an earlier process took counts too.
     rig again;
     make(&again, 1, true, 4);
-    cm_used_token used[4];
     cr_assert_eq(cm_used_tokens_take(cm_door_used(r.door), used, 4), 1);
     cr_assert(cm_used_tokens_add(cm_door_used(again.door), &used[0], UNIX_S, false));
     cr_assert_eq(cm_used_tokens_take(cm_door_used(again.door), used, 4), 0);
     knock(&again, &thief, true);
     expect(&again, &thief, CM_DATAGRAM_USED, CAROM_REASON_TOKEN_USED);
     cm_door_destroy(again.door);
+    cm_door_destroy(r.door);
+}
+
+// Once its client has its welcome, or its place is another's; and once only.
+Test(door, a_used_token_is_told_when_its_client_needs_it_no_more)
+{
+    rig r;
+    caller c, other;
+    cm_used_token used[4];
+    make(&r, 13, true, 1);
+    give_token(&r, &c, NULL, UNIX_S + 1, 1);
+    knock(&r, &c, true);
+    expect(&r, &c, IN);
+    give_token(&r, &other, NULL, UNIX_S + 1, 1);
+    knock(&r, &other, true);
+    expect(&r, &other, IN); // the first one has shown nothing of itself, and makes way
+    cr_assert_eq(cm_used_tokens_take(cm_door_used(r.door), used, 4), 1);
+    cr_assert_eq(memcmp(used[0].id, c.token.id, sizeof used[0].id), 0);
+    uint32_t connection = cm_door_find(r.door, other.seal.id);
+    cm_door_welcomed(r.door, connection);
+    cm_door_welcomed(r.door, connection);
+    cm_door_end(r.door, connection);
+    cr_assert_eq(cm_used_tokens_take(cm_door_used(r.door), used, 4), 1);
+    cr_assert_eq(memcmp(used[0].id, other.token.id, sizeof used[0].id), 0);
+    cr_assert_eq(used[0].expires_unix_s, other.token.body.expires_unix_s);
     cm_door_destroy(r.door);
 }
 
