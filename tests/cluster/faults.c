@@ -22,11 +22,7 @@
 
 void cluster_draw_menu(cluster *c)
 {
-    static bool installed;
-    if (!installed) {
-        faulty_install();
-        installed = true;
-    }
+    faulty_install();
     for (uint32_t i = 0; i < CLUSTER_FAULTS; i++) {
         c->result->has[i] = cm_rng_below(&c->fate, 10) < 6;
     }

@@ -46,7 +46,6 @@ static void keep_log(void *user, carom_log_level level, const char *text)
 static void make(match *m, bool recorded, bool power, float loss)
 {
     memset(m, 0, sizeof *m);
-    memset(&faulty, 0, sizeof faulty);
     recording_setup();
     if (recorded) {
         faulty_install();
@@ -205,21 +204,28 @@ Test(durable, what_is_promised_is_the_operators_choice)
     release(&m);
 }
 
+// The disk fails from here on; until the first client knows. How long that took.
+static uint64_t fail_disk(match *m)
+{
+    uint64_t began_us = cm_net_now_us(m->net), failed_us = 0;
+    faulty.fail_syncs = true;
+    while (acks_of(m, 0).durability != CAROM_DURABILITY_LOST) {
+        cr_assert_leq(cm_net_now_us(m->net) - began_us, 10000000, "it is not said");
+        step(m);
+        failed_us = failed_us == 0 && faulty.failed > 0 ? cm_net_now_us(m->net) : failed_us;
+    }
+    cr_assert_gt(faulty.failed, 0);
+    return cm_net_now_us(m->net) - failed_us;
+}
+
 Test(durable, a_failing_disk_is_said_within_a_tick)
 {
     match m;
     make(&m, true, true, 0.0f);
     join(&m, 0);
     run(&m, 2.0);
-    faulty.fail_syncs = true;
-    while (faulty.failed == 0) {
-        step(&m);
-    }
-    uint64_t failed_us = cm_net_now_us(m.net), last = m.committed;
-    while (acks_of(&m, 0).durability != CAROM_DURABILITY_LOST) {
-        step(&m);
-        cr_assert_leq(cm_net_now_us(m.net) - failed_us, TICK_US + 20000 + 2 * STEP_US);
-    }
+    cr_assert_leq(fail_disk(&m), TICK_US + 20000 + 2 * STEP_US);
+    uint64_t last = m.committed;
     cr_assert_eq(acks_of(&m, 0).durable_tick, last);
     cr_assert_not_null(strstr(m.log, "not durable after tick"), "%s", m.log);
     uint64_t then = acks_of(&m, 0).simulated_tick;
@@ -243,10 +249,7 @@ Test(durable, a_disk_that_is_well_again_records_on)
     make(&m, true, true, 0.0f);
     join(&m, 0);
     run(&m, 2.0);
-    faulty.fail_syncs = true;
-    while (acks_of(&m, 0).durability != CAROM_DURABILITY_LOST) {
-        step(&m);
-    }
+    fail_disk(&m);
     uint64_t last = m.committed;
     run(&m, 1.0);
     join(&m, 1);  // during the gap

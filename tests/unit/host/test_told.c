@@ -103,7 +103,6 @@ Test(told, nothing_waits_for_a_disk_that_failed)
 {
     away a;
     ears e;
-    memset(&faulty, 0, sizeof faulty);
     faulty_install();
     make(&a, &e, true);
     run_committing(&a, 2.0);

@@ -65,6 +65,10 @@ static int faulty_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, i
 void faulty_install(void)
 {
     sqlite3_vfs *base = sqlite3_vfs_find(NULL);
+    memset(&faulty, 0, sizeof faulty);
+    if (wrapper.pAppData != NULL) {
+        return;
+    }
     wrapper = *base;
     wrapper.zName = "faulty";
     wrapper.pNext = NULL;

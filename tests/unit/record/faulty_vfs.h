@@ -16,7 +16,7 @@ typedef struct faulty_disk {
 
 extern faulty_disk faulty;
 
-// Becomes SQLite's default; once a process.
+// A disk that is well, as SQLite's default.
 void faulty_install(void);
 
 #endif

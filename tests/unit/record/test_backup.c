@@ -14,19 +14,14 @@
 #include "tests/unit/record/faulty_vfs.h"
 #include "tests/unit/record/recording.h"
 
-TestSuite(backup, .init = recording_setup, .fini = recording_teardown, .timeout = 120);
+TestSuite(backup, .init = recording_setup, .fini = recording_teardown);
 
 static char copy[128];
 
 // A file of several steps.
 static void begin(recording *run, bool threaded)
 {
-    static bool installed;
-    memset(&faulty, 0, sizeof faulty);
-    if (!installed) {
-        faulty_install();
-        installed = true;
-    }
+    faulty_install();
     snprintf(copy, sizeof copy, "%s/copy.match", recording_folder);
     recording_begin(run, recording_store(threaded), 3, 7);
     run->keyframe_every = 5;

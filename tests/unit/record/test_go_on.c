@@ -14,7 +14,7 @@
 #include "tests/unit/record/faulty_vfs.h"
 #include "tests/unit/record/recording.h"
 
-TestSuite(go_on, .init = recording_setup, .fini = recording_teardown, .timeout = 120);
+TestSuite(go_on, .init = recording_setup, .fini = recording_teardown);
 
 #define SECOND_ID (RECORDING_ID + 1)
 
@@ -65,12 +65,7 @@ static carom_result go_on(recording *run, uint64_t id)
 
 static void begin(recording *run, bool threaded)
 {
-    static bool installed;
-    memset(&faulty, 0, sizeof faulty);
-    if (!installed) {
-        faulty_install();
-        installed = true;
-    }
+    faulty_install();
     recording_begin(run, recording_store(threaded), 3, 7);
     run->keyframe_every = 20;
     recording_play(run, 40);
