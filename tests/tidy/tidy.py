@@ -17,7 +17,7 @@
   words      marks of unfinished work; tabs and trailing blanks
   planted    each patch of tests/planted still fits the files that it changes
   attacks    each test that tests/attack/README.md names exists
-  habit      one spelling: i++, not ++i, where the value is not used; p == NULL, not !p
+  habit      one spelling: i++, not ++i, where the value is not used; p == NULL, not !p; and no test's own timeout
 """
 import os
 import re
@@ -115,6 +115,7 @@ HABITS = [
     (r"(^\s*|; )(\+\+|--)[a-z_][\w.>\[\]-]*[;,)]", "i++, where the value is not used"),
     (r"!\(?\b(client|world|room|allocator|body|hull|joint|mirror|predictor|link|net|store|session)\b"
      r"(?![\w.(\[]|->)", "p == NULL"),
+    (r"^Test(Suite)?\(.*\.timeout", "no timeout of a test's own: tests/unit/timeout.c says why"),
 ]
 
 
@@ -379,6 +380,7 @@ PLANTED = {
     "word": ("server/x.c", "// TO" "DO\n"),
     "habit of counting": ("server/x.c", "void f(void)\n{\n    for (int i = 0; i < 3; ++i) {\n    }\n}\n"),
     "habit of pointers": ("server/x.c", "void f(int *room)\n{\n    if (!room) {\n    }\n}\n"),
+    "habit of timeouts": ("tests/unit/x.c", "Test(a, b, .timeout = 60)\n{\n}\n"),
     "tab": ("server/x.c", "\tint a;\n"),
 }
 SOUND = [("shared/sim/step/x.c", '#include "shared/base/vec.h"\n// sinf( in a comment\nfloat f(float a)\n'

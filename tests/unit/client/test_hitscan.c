@@ -260,12 +260,12 @@ static void shoot_honestly(uint32_t jitter_us)
     close_match(&m);
 }
 
-Test(hitscan, a_thousand_shots_hit_what_was_drawn, .timeout = 300)
+Test(hitscan, a_thousand_shots_hit_what_was_drawn)
 {
     shoot_honestly(10000);
 }
 
-Test(hitscan, twice_the_jitter_makes_no_liar, .timeout = 300)
+Test(hitscan, twice_the_jitter_makes_no_liar)
 {
     shoot_honestly(20000);
 }
@@ -290,7 +290,7 @@ static void lie_of_the_past(match *m, carom_body_id target, uint32_t ticks)
     }
 }
 
-Test(hitscan, who_claims_to_have_seen_an_older_moment_gains_nothing, .timeout = 300)
+Test(hitscan, who_claims_to_have_seen_an_older_moment_gains_nothing)
 {
     match m;
     open_match(&m, 10000);
@@ -308,7 +308,7 @@ Test(hitscan, who_claims_to_have_seen_an_older_moment_gains_nothing, .timeout = 
     close_match(&m);
 }
 
-Test(hitscan, who_claims_to_have_seen_the_present_is_taken_at_what_was_sent, .timeout = 300)
+Test(hitscan, who_claims_to_have_seen_the_present_is_taken_at_what_was_sent)
 {
     match m;
     open_match(&m, 10000);

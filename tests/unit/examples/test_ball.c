@@ -30,7 +30,7 @@ static void count_news(const match_player *player, uint32_t goals[2], uint32_t *
     }
 }
 
-Test(ball, eight_bots_score_and_all_agree, .timeout = 120)
+Test(ball, eight_bots_score_and_all_agree)
 {
     match m;
     match_open(&m, &carom_module_ball, "ball");
@@ -95,7 +95,7 @@ static uint32_t inputs_of(const carom_game *game, carom_player_input *inputs)
     return count;
 }
 
-Test(ball, rules_are_sound, .timeout = 60)
+Test(ball, rules_are_sound)
 {
     trial(&carom_module_ball, "ball");
 }

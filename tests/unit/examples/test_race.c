@@ -36,7 +36,7 @@ static void check_car_news(const match_player *player, const race_public *now, u
     cr_expect_eq(best, now->seat[seat].best, "seat %u", seat);
 }
 
-Test(race, four_bots_finish_and_all_agree, .timeout = 120)
+Test(race, four_bots_finish_and_all_agree)
 {
     match m;
     match_open(&m, &carom_module_race, "race");
@@ -103,7 +103,7 @@ static uint32_t inputs_of(const carom_game *game, carom_player_input *inputs)
     return count;
 }
 
-Test(race, rules_are_sound, .timeout = 60)
+Test(race, rules_are_sound)
 {
     trial(&carom_module_race, "race");
 }

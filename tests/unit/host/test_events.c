@@ -314,7 +314,7 @@ static uint32_t count_replayed(away *a)
     return all;
 }
 
-Test(town_events, predicted_confirmed_and_cancelled_over_a_bad_path, .timeout = 120)
+Test(town_events, predicted_confirmed_and_cancelled_over_a_bad_path)
 {
     away *a = open_town(60, 3);
     for (uint32_t i = 0; i < 10; i++) { // inputs come late whenever the path gets longer
@@ -353,7 +353,7 @@ Test(town_events, predicted_confirmed_and_cancelled_over_a_bad_path, .timeout = 
 }
 
 // What was confirmed while a client was away is there when it has its slot again, each once.
-Test(town_events, a_client_that_was_cut_off_misses_none, .timeout = 120)
+Test(town_events, a_client_that_was_cut_off_misses_none)
 {
     away *a = open_town(61, 2);
     run(a, 5.0);

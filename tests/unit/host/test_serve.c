@@ -349,7 +349,7 @@ static void check_bans(char *workers)
     serving_remove_directory(&c);
 }
 
-Test(serve, a_file_of_bans_is_read_and_read_again, .timeout = 120)
+Test(serve, a_file_of_bans_is_read_and_read_again)
 {
     check_bans("0");
     check_bans("2");
@@ -386,7 +386,7 @@ Test(serve, there_are_places_for_rooms_to_come)
 }
 
 // The disk fails in mid-match: the log says so while the match goes on, not at its end.
-Test(serve, a_recording_that_fails_is_told_at_once, .timeout = 60)
+Test(serve, a_recording_that_fails_is_told_at_once)
 {
     serving c;
     char found[256];
@@ -415,7 +415,7 @@ Test(serve, a_recording_that_fails_is_told_at_once, .timeout = 60)
 
 // The disk fails while the recording of a room that an operator closed is written: it is told, and
 // the server's status is 1, though the room is no more.
-Test(serve, a_closed_room_that_is_not_written_is_told, .timeout = 60)
+Test(serve, a_closed_room_that_is_not_written_is_told)
 {
     serving c;
     char found[256];
@@ -658,7 +658,7 @@ Test(serve, a_signal_drains_and_verifies)
 }
 
 // Also while it waits for a disk that never answers: then no tick and no verification ends.
-Test(serve, a_second_signal_ends_it_before_a_dead_disk, .timeout = 60)
+Test(serve, a_second_signal_ends_it_before_a_dead_disk)
 {
     volatile bool *hang = mmap(NULL, 2, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     cr_assert(hang != MAP_FAILED);

@@ -386,7 +386,7 @@ static void play_until(carom_client *const clients[2], uint32_t comebacks)
 
 // The player who made it fail comes back into the room, apart; so does the one beside it, where he
 // was. With its room that worker ends, and nobody else hears of it.
-Test(workers, players_of_a_room_at_fault_are_sent_to_its_own_worker, .timeout = 120)
+Test(workers, players_of_a_room_at_fault_are_sent_to_its_own_worker)
 {
     serving c;
     char module[512], scene[128], room[160], text[256], apart[32];
@@ -459,19 +459,19 @@ Test(workers, players_of_a_room_at_fault_are_sent_to_its_own_worker, .timeout = 
     serving_remove_directory(&c);
 }
 
-Test(workers, a_module_that_crashes_is_hosted_no_more_at_the_third_time, .timeout = 120)
+Test(workers, a_module_that_crashes_is_hosted_no_more_at_the_third_time)
 {
     signal(SIGSEGV, SIG_DFL); // a sanitizer would end the process without a signal
     fails(true, "Segmentation fault");
 }
 
-Test(workers, a_module_that_loops_is_hosted_no_more_at_the_third_time, .timeout = 120)
+Test(workers, a_module_that_loops_is_hosted_no_more_at_the_third_time)
 {
     fails(false, "CPU time limit exceeded");
 }
 
 // One that fails while its room is made, before it ticks, is blamed too.
-Test(workers, a_module_that_crashes_at_its_start_is_hosted_no_more, .timeout = 120)
+Test(workers, a_module_that_crashes_at_its_start_is_hosted_no_more)
 {
     serving c;
     char module[512], scene[128], request[256], found[256];
@@ -513,7 +513,7 @@ Test(workers, a_module_that_crashes_at_its_start_is_hosted_no_more, .timeout = 1
 }
 
 // `serve --resume` with a module from a file: the match goes on, and verifies over the seam.
-Test(workers, a_match_of_a_module_from_a_file_goes_on, .timeout = 120)
+Test(workers, a_match_of_a_module_from_a_file_goes_on)
 {
     serving c;
     char module[512], scene[128], room[160], found[256];
@@ -645,12 +645,12 @@ static void refuses_rooms(char *workers, const char *said)
     serving_remove_directory(&c);
 }
 
-Test(workers, one_that_is_busy_takes_no_more_rooms, .timeout = 120)
+Test(workers, one_that_is_busy_takes_no_more_rooms)
 {
     refuses_rooms("1", "every worker uses 80% of its processor");
 }
 
-Test(workers, a_process_that_is_busy_takes_no_more_rooms, .timeout = 120)
+Test(workers, a_process_that_is_busy_takes_no_more_rooms)
 {
     refuses_rooms("0", "80% of the processor is in use");
 }

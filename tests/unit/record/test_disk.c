@@ -148,7 +148,7 @@ static void one_seed(uint64_t seed, seen *counts)
     }
 }
 
-Test(disk, what_was_acknowledged_is_there, .timeout = 3600)
+Test(disk, what_was_acknowledged_is_there)
 {
     unsigned long long first = 1, count = SEEDS;
     const char *asked = getenv("CAROM_DISK_SEEDS");

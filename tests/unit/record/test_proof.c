@@ -273,7 +273,7 @@ static void change_columns(size_t which, const char *row, counts *seen)
     }
 }
 
-Test(proof, every_table_column_and_kind_of_change, .timeout = 300)
+Test(proof, every_table_column_and_kind_of_change)
 {
     counts seen = {0};
     make_signed();

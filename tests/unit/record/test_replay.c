@@ -251,7 +251,7 @@ static const char *const changes[] = {
     NULL, // inputs
 };
 
-Test(replay, any_number_of_jobs_says_the_same, .timeout = 600)
+Test(replay, any_number_of_jobs_says_the_same)
 {
     uint32_t divergences = 0, well = 0;
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {

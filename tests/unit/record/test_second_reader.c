@@ -14,7 +14,7 @@
 #include "shared/wire/crypto.h"
 #include "tests/unit/record/recording.h"
 
-TestSuite(second_reader, .init = recording_setup, .fini = recording_teardown, .timeout = 120);
+TestSuite(second_reader, .init = recording_setup, .fini = recording_teardown);
 
 static const uint8_t secret[CM_KEY_BYTES] = {7, 7, 7};
 static char said[512]; // by the second reader

@@ -15,7 +15,7 @@
 #define ASKED  50u
 
 // Every kind of question, in turn.
-Test(query, answers_are_those_of_a_scan, .timeout = 300)
+Test(query, answers_are_those_of_a_scan)
 {
     cm_rng rng;
     uint64_t hits[4] = {0}, several[4] = {0};

@@ -119,22 +119,22 @@ static void check_kind(cm_query_kind kind, uint64_t first)
     }
 }
 
-Test(query_truth, rays, .timeout = 300)
+Test(query_truth, rays)
 {
     check_kind(CM_QUERY_RAY, 9000);
 }
 
-Test(query_truth, casts, .timeout = 300)
+Test(query_truth, casts)
 {
     check_kind(CM_QUERY_CAST, 9100);
 }
 
-Test(query_truth, overlaps, .timeout = 300)
+Test(query_truth, overlaps)
 {
     check_kind(CM_QUERY_OVERLAP, 9200);
 }
 
-Test(query_truth, closest_points, .timeout = 300)
+Test(query_truth, closest_points)
 {
     check_kind(CM_QUERY_NEAREST, 9300);
 }
