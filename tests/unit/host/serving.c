@@ -41,8 +41,12 @@ void serving_use_catalogue(const serving *c)
     setenv("CAROM_DB", catalogue, 1);
 }
 
-void serving_start(serving *c, int argc, char **argv)
+void serving_start(serving *c, char **argv)
 {
+    int argc = 0;
+    while (argv[argc] != NULL) {
+        argc++;
+    }
     c->pid = serving_fork_child();
     if (c->pid == 0) {
         int out = open(c->out, O_CREAT | O_WRONLY | O_TRUNC, 0600);
@@ -54,6 +58,21 @@ void serving_start(serving *c, int argc, char **argv)
         fflush(NULL);
         _exit(status);
     }
+}
+
+#define ARGUMENTS_MAX 40u
+
+void serving_host(serving *c, char *const more[])
+{
+    char *argv[ARGUMENTS_MAX] = {"carom",     "serve",    "--insecure",   "--listen", "127.0.0.1:0",
+                                 "--matches", c->matches, "--ready-file", c->ready};
+    for (uint32_t i = 0, at = 9; more[i] != NULL; i++, at++) {
+        cr_assert_lt(at, ARGUMENTS_MAX - 1);
+        argv[at] = more[i];
+    }
+    unsetenv("CAROM_BINARY");
+    serving_start(c, argv);
+    serving_wait_for_size(c, c->ready, 1);
 }
 
 void serving_make_directory(serving *c)
@@ -162,6 +181,56 @@ const char *serving_ask(const serving *c, const char *request)
     snprintf(path, sizeof path, "%s/admin.sock", c->matches);
     cr_assert(cm_admin_ask(path, request, keep_line, kept, error, sizeof error), "%s", error);
     return kept;
+}
+
+#define ROOMS_MAX 8u
+
+typedef struct room_seen {
+    char name[32];
+    uint64_t tick; // when it was seen first
+} room_seen;
+
+// Whether a line of `rooms` is of a room that has recorded a later tick than its first one here.
+static bool goes_on(const char *line, room_seen seen[ROOMS_MAX], uint32_t *count)
+{
+    const char *name;
+    json_int_t tick, recorded;
+    uint32_t i = 0;
+    json_t *room = json_loads(line, 0, NULL);
+    cr_assert_eq(json_unpack(room, "{s:s, s:I, s:I}", "room", &name, "tick", &tick, "recorded_tick",
+                             &recorded),
+                 0, "%s", line);
+    while (i < *count && strcmp(seen[i].name, name) != 0) {
+        i++;
+    }
+    if (i == *count) {
+        cr_assert_lt(i, ROOMS_MAX);
+        seen[i].tick = (uint64_t)tick;
+        snprintf(seen[i].name, sizeof seen[i].name, "%s", name);
+        (*count)++;
+    }
+    json_decref(room);
+    return (uint64_t)recorded > seen[i].tick;
+}
+
+void serving_wait_for_next_ticks(const serving *c, uint32_t rooms)
+{
+    room_seen seen[ROOMS_MAX];
+    uint32_t count = 0;
+    for (int i = 0; i < 6000; i++) {
+        char answer[4096];
+        uint32_t there = 0, going_on = 0;
+        snprintf(answer, sizeof answer, "%s", serving_ask(c, "{\"command\":\"rooms\"}"));
+        for (char *line = strtok(answer, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+            there++;
+            going_on += goes_on(line, seen, &count);
+        }
+        if (there == rooms && going_on == rooms) {
+            return;
+        }
+        usleep(10000);
+    }
+    cr_assert_fail("there are not %u rooms that go on", rooms);
 }
 
 // A UDP port of loopback that is taken for as long as the test runs.

@@ -18,7 +18,11 @@ pid_t serving_fork_child(void);
 void serving_use_catalogue(const serving *c);
 void serving_make_directory(serving *c);
 void serving_remove_directory(const serving *c);
-void serving_start(serving *c, int argc, char **argv);
+// `argv` ends with NULL.
+void serving_start(serving *c, char **argv);
+// `carom serve --insecure` on a free port, with matches and ready file in its directory and with
+// what else a test gives it, which ends with NULL; until it is ready.
+void serving_host(serving *c, char *const more[]);
 // Waits for its end: its status, or 128 and the signal.
 int serving_finish(const serving *c);
 void serving_read_text(const char *path, char *text, size_t size);
@@ -31,6 +35,9 @@ uint32_t serving_read_log(const char *path, const char *event, const char *membe
 void serving_wait_for_log(const serving *c, const char *event, uint32_t count);
 // What the admin socket answers, its lines.
 const char *serving_ask(const serving *c, const char *request);
+// Until there are so many rooms, and each has recorded a tick that it had not made when it was seen
+// first: so a match that was resumed is known to go on.
+void serving_wait_for_next_ticks(const serving *c, uint32_t rooms);
 // A UDP port of loopback that is taken for as long as the test runs.
 void serving_take_port(char address[64]);
 // One message of the program on stderr, nothing on stdout, no file.

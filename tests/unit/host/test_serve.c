@@ -31,24 +31,8 @@
 
 static void serve_there(serving *c)
 {
-    char *argv[] = {"carom",
-                    "serve",
-                    "--insecure",
-                    "--listen",
-                    "127.0.0.1:0",
-                    "--scene",
-                    "tests/scenes/sandbox.json",
-                    "--matches",
-                    c->matches,
-                    "--ready-file",
-                    c->ready,
-                    "--status-interval-ms",
-                    "100",
-                    "--status",
-                    "full",
-                    NULL};
-    serving_start(c, 15, argv);
-    serving_wait_for_size(c, c->ready, 1);
+    serving_host(c, (char *[]){"--scene", "tests/scenes/sandbox.json", "--status-interval-ms",
+                               "100", "--status", "full", NULL});
     serving_wait_for_size(c, c->out, 1500); // some status lines
 }
 
@@ -58,11 +42,11 @@ static void serve(serving *c)
     serve_there(c);
 }
 
-static int usage(int argc, char **argv, const char *expected)
+static int usage(char **argv, const char *expected)
 {
     serving c;
     serving_make_directory(&c);
-    serving_start(&c, argc, argv);
+    serving_start(&c, argv);
     int status = serving_finish(&c);
     char text[4096];
     serving_read_text(c.err, text, sizeof text);
@@ -74,16 +58,16 @@ static int usage(int argc, char **argv, const char *expected)
 Test(serve, bad_usage_is_status_2)
 {
     char *insecure[] = {"carom", "serve", "--scene", "x", NULL};
-    cr_assert_eq(usage(4, insecure, "--insecure"), 2);
+    cr_assert_eq(usage(insecure, "--insecure"), 2);
     char *no_scene[] = {"carom", "serve", "--insecure", NULL};
-    cr_assert_eq(usage(3, no_scene, "--scene"), 2);
+    cr_assert_eq(usage(no_scene, "--scene"), 2);
     char *no_file[] = {"carom", "serve", "--insecure", "--scene", "/nowhere.json", NULL};
-    cr_assert_eq(usage(5, no_file, "/nowhere.json"), 2);
+    cr_assert_eq(usage(no_file, "/nowhere.json"), 2);
     char *bad_scene[] = {
         "carom", "serve", "--insecure", "--scene", "tests/scenes/bad/mass_zero.json", NULL};
-    cr_assert_eq(usage(5, bad_scene, "mass_zero.json"), 2);
+    cr_assert_eq(usage(bad_scene, "mass_zero.json"), 2);
     char *public_address[] = {"carom", "serve", "--insecure", "--listen", "0.0.0.0:1", NULL};
-    cr_assert_eq(usage(5, public_address, "loopback"), 2);
+    cr_assert_eq(usage(public_address, "loopback"), 2);
 }
 
 static void write_scene(const serving *c, char path[128], const char *keys)
@@ -106,18 +90,18 @@ Test(serve, what_cannot_be_served_is_status_2)
                 " \"replication\": {\"position_step\": 0.001953125}");
     char *serve_bounds[] = {"carom",   "serve", "--insecure", "--listen", "127.0.0.1:0",
                             "--scene", path,    "--matches",  c.matches,  NULL};
-    cr_assert_eq(usage(9, serve_bounds, "$.bounds"), 2);
-    cr_assert_eq(usage(9, serve_bounds, "$.replication.position_step"), 2);
+    cr_assert_eq(usage(serve_bounds, "$.bounds"), 2);
+    cr_assert_eq(usage(serve_bounds, "$.replication.position_step"), 2);
     char *validate[] = {"carom", "scene", "validate", path, NULL};
-    cr_assert_eq(usage(4, validate, "$.replication.position_step"), 2);
+    cr_assert_eq(usage(validate, "$.replication.position_step"), 2);
     write_scene(&c, path,
                 "\"tick_rate\": 1000, \"limits\": {\"bodies\": 10000, \"shapes\": 10000, "
                 "\"contacts\": 40000}");
-    cr_assert_eq(usage(4, validate, ""), 0);
+    cr_assert_eq(usage(validate, ""), 0);
     char *serve_rewind[] = {"carom",       "serve",     "--insecure", "--listen",
                             "127.0.0.1:0", "--scene",   path,         "--rewind-ms",
                             "1000",        "--matches", c.matches,    NULL};
-    cr_assert_eq(usage(11, serve_rewind, "512 MiB that a history may take"), 2);
+    cr_assert_eq(usage(serve_rewind, "512 MiB that a history may take"), 2);
     serving_remove_directory(&c);
 }
 
@@ -227,7 +211,7 @@ Test(serve, a_signal_reads_the_configuration_again)
         fprintf(file, "{\"log\": \"%s\"}", levels[i]);
         fclose(file);
         if (i == 0) {
-            serving_start(&c, 16, argv);
+            serving_start(&c, argv);
             serving_wait_for_size(&c, c.ready, 1);
             continue;
         }
@@ -320,7 +304,7 @@ static void check_bans(char *workers)
                     workers,     "--listen", "127.0.0.1:0",  "--scene", "tests/scenes/sandbox.json",
                     "--matches", c.matches,  "--ready-file", c.ready,   "--bans",
                     bans,        NULL};
-    serving_start(&c, 16, argv);
+    serving_start(&c, argv);
     serving_wait_for_size(&c, c.ready, 1);
     char server[64];
     serving_read_text(c.ready, text, sizeof text);
@@ -485,7 +469,7 @@ Test(serve, a_room_has_limits_of_its_own)
           file);
     fclose(file);
     char *argv[] = {"carom", "serve", "--config", path, "--matches", c.matches, NULL};
-    serving_start(&c, 6, argv);
+    serving_start(&c, argv);
     cr_expect_eq(serving_finish(&c), 2);
     unlink(path);
     serving_expect_nothing_left(&c, "room lobby: tests/scenes/sandbox.json: $.limits.bodies: 100, "
@@ -513,7 +497,7 @@ Test(serve, a_failed_start_leaves_nothing_behind)
                      "--matches",
                      deep,
                      NULL};
-    serving_start(&c, 9, taken);
+    serving_start(&c, taken);
     cr_expect_eq(serving_finish(&c), 1);
     serving_expect_nothing_left(&c, address);
     char *ready[] = {"carom",
@@ -528,13 +512,13 @@ Test(serve, a_failed_start_leaves_nothing_behind)
                      "--ready-file",
                      nowhere,
                      NULL};
-    serving_start(&c, 11, ready);
+    serving_start(&c, ready);
     cr_expect_eq(serving_finish(&c), 1);
     serving_expect_nothing_left(&c, "none/ready: No such file or directory");
     // What was there before stays.
     cr_assert_eq(mkdir(c.matches, 0700), 0);
     ready[8] = c.matches;
-    serving_start(&c, 11, ready);
+    serving_start(&c, ready);
     cr_expect_eq(serving_finish(&c), 1);
     cr_expect_eq(rmdir(c.matches), 0, "it is there, and empty");
     serving_remove_directory(&c);
@@ -561,7 +545,7 @@ Test(serve, check_config_checks_what_serve_needs)
                     "--matches",
                     c.matches,
                     NULL};
-    serving_start(&c, 10, good);
+    serving_start(&c, good);
     cr_expect_eq(serving_finish(&c), 0);
     serving_read_text(c.out, text, sizeof text);
     cr_expect_str_eq(text, "the configuration is good\n");
@@ -580,7 +564,7 @@ Test(serve, check_config_checks_what_serve_needs)
                    "--ready-file",
                    nowhere,
                    NULL};
-    serving_start(&c, 11, bad);
+    serving_start(&c, bad);
     cr_expect_eq(serving_finish(&c), 2);
     serving_expect_nothing_left(
         &c, "CAROM_MAX_PLAYER: no such setting, the nearest is CAROM_MAX_PLAYERS");
@@ -593,7 +577,7 @@ Test(serve, check_config_checks_what_serve_needs)
     cr_expect_null(strstr(text, "CAROM_PORT"));
     unsetenv("CAROM_MAX_PLAYER");
     good[5] = address;
-    serving_start(&c, 10, good);
+    serving_start(&c, good);
     cr_expect_eq(serving_finish(&c), 1);
     serving_expect_nothing_left(&c, address);
     serving_remove_directory(&c);

@@ -27,27 +27,8 @@
 
 static void start_workers(serving *c, char *workers)
 {
-    unsetenv("CAROM_BINARY");
-    char *argv[] = {"carom",
-                    "serve",
-                    "--insecure",
-                    "--workers",
-                    workers,
-                    "--listen",
-                    "127.0.0.1:0",
-                    "--room",
-                    "a=tests/scenes/sandbox.json",
-                    "--room",
-                    "b=tests/scenes/sandbox.json",
-                    "--matches",
-                    c->matches,
-                    "--ready-file",
-                    c->ready,
-                    "--status-interval-ms",
-                    "100",
-                    NULL};
-    serving_start(c, 17, argv);
-    serving_wait_for_size(c, c->ready, 1);
+    serving_host(c, (char *[]){"--workers", workers, "--room", "a=tests/scenes/sandbox.json",
+                               "--room", "b=tests/scenes/sandbox.json", NULL});
 }
 
 // Children of a process, in ascending order.
@@ -155,7 +136,7 @@ Test(workers, one_that_cannot_listen_ends_the_start_and_leaves_nothing)
                     "--workers", "2",       "--listen",
                     address,     "--scene", "tests/scenes/sandbox.json",
                     "--matches", c.matches, NULL};
-    serving_start(&c, 11, argv);
+    serving_start(&c, argv);
     cr_expect_eq(serving_finish(&c), 1);
     serving_expect_nothing_left(&c, ": ");
     serving_remove_directory(&c);
@@ -169,8 +150,7 @@ Test(workers, one_that_is_killed_comes_back_with_its_match)
     pid_t before[WORKERS_MAX], after[WORKERS_MAX];
     serving_make_directory(&c);
     start_workers(&c, "2");
-    serving_wait_for_log(&c, "room", 2);
-    serving_wait_for_size(&c, c.out, 4000); // some ticks are recorded
+    serving_wait_for_next_ticks(&c, 2);
     cr_assert_eq(children_of(c.pid, before), 2);
     kill(before[0], SIGKILL);
     serving_wait_for_log(&c, "worker", 3);
@@ -179,6 +159,7 @@ Test(workers, one_that_is_killed_comes_back_with_its_match)
     cr_expect_eq(serving_read_log(c.err, "match resumed", "room", found), 1);
     cr_assert_eq(children_of(c.pid, after), 2);
     cr_expect_neq(after[0] + after[1], before[0] + before[1]);
+    serving_wait_for_next_ticks(&c, 2);
     const char *rooms = serving_ask(&c, "{\"command\":\"rooms\"}");
     cr_expect(strstr(rooms, "\"room\":\"a\"") != NULL && strstr(rooms, "\"room\":\"b\"") != NULL);
     kill(c.pid, SIGTERM);
@@ -197,8 +178,7 @@ Test(workers, they_end_with_their_supervisor)
     pid_t children[WORKERS_MAX];
     serving_make_directory(&c);
     start_workers(&c, "2");
-    serving_wait_for_log(&c, "room", 2);
-    serving_wait_for_size(&c, c.out, 4000);
+    serving_wait_for_next_ticks(&c, 2);
     cr_assert_eq(children_of(c.pid, children), 2);
     kill(children[1], SIGSTOP); // it could not even look at its socket
     kill(c.pid, SIGKILL);
@@ -209,7 +189,7 @@ Test(workers, they_end_with_their_supervisor)
     setenv("CAROM_RESUME", "true", 1);
     cr_assert_eq(unlink(c.ready), 0);
     start_workers(&c, "3"); // another number: they go where there is place
-    serving_wait_for_log(&c, "room", 2);
+    serving_wait_for_next_ticks(&c, 2);
     kill(c.pid, SIGTERM);
     cr_assert_eq(serving_finish(&c), 0);
     count_matches(&c, ends, &resumes);
@@ -226,8 +206,7 @@ Test(workers, a_match_that_was_changed_is_left_and_its_room_closes)
     uint32_t ends[CM_MATCH_CUT + 1], resumes;
     serving_make_directory(&c);
     start_workers(&c, "2");
-    serving_wait_for_log(&c, "room", 2);
-    serving_wait_for_size(&c, c.out, 4000);
+    serving_wait_for_next_ticks(&c, 2);
     kill(c.pid, SIGKILL);
     serving_finish(&c);
     wait_for_all(&c);
@@ -237,7 +216,7 @@ Test(workers, a_match_that_was_changed_is_left_and_its_room_closes)
     cr_assert_eq(unlink(c.ready), 0);
     start_workers(&c, "2");
     serving_wait_for_log(&c, "match left", 1);
-    serving_wait_for_size(&c, c.out, 4000); // and the other's next tick is written
+    serving_wait_for_next_ticks(&c, 1);
     char left[256];
     cr_expect_eq(serving_read_log(c.err, "match left", "match", left), 1);
     cr_expect_str_eq(left, found);
@@ -264,10 +243,19 @@ static void find_module(const char *name, char *path, size_t size)
     snprintf(path, size, "%s/tests/modules/%s.so", program, name);
 }
 
-static void write_failing(const serving *c, char path[128], int at, bool crash)
+// A server's directory, the scene `trap` in it, which asks for the module `failing`, and that
+// module's file: it fails at a tick, by a crash or by a loop.
+typedef struct trap {
+    char module[512], scene[128], room[160];
+} trap;
+
+static void make_trap(serving *c, trap *of, int at, bool crash)
 {
-    snprintf(path, 128, "%s/failing.json", c->directory);
-    FILE *file = fopen(path, "w");
+    find_module("failing", of->module, sizeof of->module);
+    serving_make_directory(c);
+    snprintf(of->scene, sizeof of->scene, "%s/failing.json", c->directory);
+    snprintf(of->room, sizeof of->room, "trap=%s", of->scene);
+    FILE *file = fopen(of->scene, "w");
     cr_assert(file != NULL);
     fprintf(file,
             "{\"carom\": 1, \"name\": \"trap\", \"tick_rate\": 60, \"module\": \"failing\",\n"
@@ -276,6 +264,15 @@ static void write_failing(const serving *c, char path[128], int at, bool crash)
             "   \"shapes\": [{\"sphere\": {\"radius\": 0.5}}]}]}\n",
             at, crash);
     fclose(file);
+    if (crash) {
+        signal(SIGSEGV, SIG_DFL); // a sanitizer would end the process without a signal
+    }
+}
+
+static void load_trap(const trap *of)
+{
+    char text[256];
+    cr_assert_eq(cm_module_load_list(of->module, text, sizeof text), CAROM_OK, "%s", text);
 }
 
 // A module that fails takes its worker, whose other room goes on, once: its own room goes on apart,
@@ -284,35 +281,13 @@ static void write_failing(const serving *c, char path[128], int at, bool crash)
 static void fails(bool crash, const char *signal_name)
 {
     serving c;
-    char module[512], scene[128], room[160], found[256], request[256];
+    trap of;
+    char found[256], request[256];
     uint32_t ends[CM_MATCH_CUT + 1], resumes;
-    unsetenv("CAROM_BINARY");
-    find_module("failing", module, sizeof module);
-    serving_make_directory(&c);
-    write_failing(&c, scene, 30, crash);
-    snprintf(room, sizeof room, "trap=%s", scene);
-    char *argv[] = {"carom",
-                    "serve",
-                    "--insecure",
-                    "--workers",
-                    "2",
-                    "--listen",
-                    "127.0.0.1:0",
-                    "--room",
-                    room,
-                    "--room",
-                    "other=tests/scenes/sandbox.json",
-                    "--room",
-                    "beside=tests/scenes/sandbox.json",
-                    "--module",
-                    module,
-                    "--matches",
-                    c.matches,
-                    "--ready-file",
-                    c.ready,
-                    NULL};
-    serving_start(&c, 19, argv);
-    serving_wait_for_size(&c, c.ready, 1);
+    make_trap(&c, &of, 30, crash);
+    serving_host(&c, (char *[]){"--workers", "2", "--room", of.room, "--room",
+                                "other=tests/scenes/sandbox.json", "--room",
+                                "beside=tests/scenes/sandbox.json", "--module", of.module, NULL});
     serving_wait_for_log(&c, "worker", 6);
     cr_expect_eq(serving_read_log(c.err, "room apart", "room", found), 1);
     cr_expect_str_eq(found, "trap");
@@ -328,14 +303,14 @@ static void fails(bool crash, const char *signal_name)
     cr_expect_not_null(strstr(rooms, "\"room\":\"other\""));
     cr_expect_not_null(strstr(rooms, "\"room\":\"beside\""));
     snprintf(request, sizeof request, "{\"command\":\"open\",\"room\":\"again\",\"scene\":\"%s\"}",
-             scene);
+             of.scene);
     for (int i = 0; i < 2; i++) { // by either worker
         cr_expect_not_null(strstr(serving_ask(&c, request), "scene trap is not hosted any more"));
     }
     kill(c.pid, SIGTERM);
     cr_assert_eq(serving_finish(&c), 0);
     cr_expect_eq(serving_read_log(c.err, "worker died", "signal", found), 3);
-    cr_assert_eq(cm_module_load_list(module, request, sizeof request), CAROM_OK, "%s", request);
+    load_trap(&of);
     count_matches(&c, ends, &resumes);
     cr_expect_eq(ends[CM_MATCH_DRAINED], 2);
     cr_expect_eq(ends[CM_MATCH_CUT], 1);
@@ -389,34 +364,12 @@ static void play_until(carom_client *const clients[2], uint32_t comebacks)
 Test(workers, players_of_a_room_at_fault_are_sent_to_its_own_worker)
 {
     serving c;
-    char module[512], scene[128], room[160], text[256], apart[32];
-    unsetenv("CAROM_BINARY");
-    signal(SIGSEGV, SIG_DFL); // as above
-    find_module("failing", module, sizeof module);
-    serving_make_directory(&c);
-    write_failing(&c, scene, 1000000, true);
-    snprintf(room, sizeof room, "trap=%s", scene);
-    char *argv[] = {"carom",
-                    "serve",
-                    "--insecure",
-                    "--workers",
-                    "1",
-                    "--room",
-                    "beside=tests/scenes/sandbox.json",
-                    "--room",
-                    room,
-                    "--listen",
-                    "127.0.0.1:0",
-                    "--module",
-                    module,
-                    "--matches",
-                    c.matches,
-                    "--ready-file",
-                    c.ready,
-                    NULL};
-    serving_start(&c, 17, argv);
-    serving_wait_for_size(&c, c.ready, 1);
-    cr_assert_eq(cm_module_load_list(module, text, sizeof text), CAROM_OK, "%s", text);
+    trap of;
+    char text[256], apart[32];
+    make_trap(&c, &of, 1000000, true);
+    serving_host(&c, (char *[]){"--workers", "1", "--room", "beside=tests/scenes/sandbox.json",
+                                "--room", of.room, "--module", of.module, NULL});
+    load_trap(&of);
     serving_read_text(c.ready, text, sizeof text);
     uint16_t port = (uint16_t)strtoul(strrchr(text, ':') + 1, NULL, 10);
     carom_client *clients[2] = {play_in("trap", cm_module_find("failing"), port),
@@ -461,7 +414,6 @@ Test(workers, players_of_a_room_at_fault_are_sent_to_its_own_worker)
 
 Test(workers, a_module_that_crashes_is_hosted_no_more_at_the_third_time)
 {
-    signal(SIGSEGV, SIG_DFL); // a sanitizer would end the process without a signal
     fails(true, "Segmentation fault");
 }
 
@@ -474,32 +426,13 @@ Test(workers, a_module_that_loops_is_hosted_no_more_at_the_third_time)
 Test(workers, a_module_that_crashes_at_its_start_is_hosted_no_more)
 {
     serving c;
-    char module[512], scene[128], request[256], found[256];
-    unsetenv("CAROM_BINARY");
-    signal(SIGSEGV, SIG_DFL); // as above
-    find_module("failing", module, sizeof module);
-    serving_make_directory(&c);
-    write_failing(&c, scene, 0, true);
-    char *argv[] = {"carom",
-                    "serve",
-                    "--insecure",
-                    "--workers",
-                    "1",
-                    "--listen",
-                    "127.0.0.1:0",
-                    "--room",
-                    "other=tests/scenes/sandbox.json",
-                    "--module",
-                    module,
-                    "--matches",
-                    c.matches,
-                    "--ready-file",
-                    c.ready,
-                    NULL};
-    serving_start(&c, 15, argv);
-    serving_wait_for_size(&c, c.ready, 1);
+    trap of;
+    char request[256], found[256];
+    make_trap(&c, &of, 0, true);
+    serving_host(&c, (char *[]){"--workers", "1", "--room", "other=tests/scenes/sandbox.json",
+                                "--module", of.module, NULL});
     snprintf(request, sizeof request, "{\"command\":\"open\",\"room\":\"trap\",\"scene\":\"%s\"}",
-             scene);
+             of.scene);
     for (uint32_t i = 1; i <= 3; i++) {
         serving_ask(&c, request);
         serving_wait_for_log(&c, "worker", 1 + i); // it is back
@@ -516,27 +449,21 @@ Test(workers, a_module_that_crashes_at_its_start_is_hosted_no_more)
 Test(workers, a_match_of_a_module_from_a_file_goes_on)
 {
     serving c;
-    char module[512], scene[128], room[160], found[256];
+    trap of;
+    char found[256];
     uint32_t ends[CM_MATCH_CUT + 1], resumes;
-    unsetenv("CAROM_BINARY");
-    find_module("failing", module, sizeof module);
-    serving_make_directory(&c);
-    write_failing(&c, scene, 1000000, false);
-    snprintf(room, sizeof room, "trap=%s", scene);
-    char *argv[] = {"carom",       "serve",    "--insecure",   "--workers", "0",    "--listen",
-                    "127.0.0.1:0", "--room",   room,           "--module",  module, "--matches",
-                    c.matches,     "--resume", "--ready-file", c.ready,     NULL};
+    make_trap(&c, &of, 1000000, false);
     for (int i = 0; i < 2; i++) {
-        serving_start(&c, 16, argv);
-        serving_wait_for_size(&c, c.ready, 1);
-        serving_wait_for_size(&c, c.out, 600); // a second at least
+        serving_host(&c, (char *[]){"--workers", "0", "--room", of.room, "--module", of.module,
+                                    "--resume", NULL});
+        serving_wait_for_next_ticks(&c, 1);
         kill(c.pid, i == 0 ? SIGKILL : SIGTERM);
         cr_assert_eq(serving_finish(&c), i == 0 ? 128 + SIGKILL : 0);
         unlink(c.ready);
     }
     cr_expect_eq(serving_read_log(c.err, "match resumed", "room", found), 1);
     cr_expect_str_eq(found, "trap");
-    cr_assert_eq(cm_module_load_list(module, found, sizeof found), CAROM_OK, "%s", found);
+    load_trap(&of);
     count_matches(&c, ends, &resumes);
     cr_expect_eq(ends[CM_MATCH_DRAINED], 1);
     cr_expect_eq(resumes, 1);
@@ -601,35 +528,13 @@ static void refuses_rooms(char *workers, const char *said)
 {
     serving c;
     char module[512], scene[128], room[160], found[256];
-    unsetenv("CAROM_BINARY");
     find_module("slow", module, sizeof module);
     serving_make_directory(&c);
     write_slow(&c, scene);
     snprintf(room, sizeof room, "busy=%s", scene);
-    char *argv[] = {"carom",
-                    "serve",
-                    "--insecure",
-                    "--workers",
-                    workers,
-                    "--listen",
-                    "127.0.0.1:0",
-                    "--room",
-                    room,
-                    "--on-demand",
-                    "tests/scenes/hello.json",
-                    "--module",
-                    module,
-                    "--matches",
-                    c.matches,
-                    "--ready-file",
-                    c.ready,
-                    "--status-interval-ms",
-                    "250",
-                    "--drain-verify-s",
-                    "0",
-                    NULL};
-    serving_start(&c, 21, argv);
-    serving_wait_for_size(&c, c.ready, 1);
+    serving_host(&c, (char *[]){"--workers", workers, "--room", room, "--on-demand",
+                                "tests/scenes/hello.json", "--module", module,
+                                "--status-interval-ms", "250", "--drain-verify-s", "0", NULL});
     serving_wait_for_size(&c, c.out, 2000); // eight status lines, two seconds: it is measured
     cr_expect_eq(ask_for_room(&c, "duel"), CAROM_REASON_SERVER_FULL);
     cr_expect_eq(serving_read_log(c.err, "room not opened", "reason", found), 1);
