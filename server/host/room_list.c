@@ -3,9 +3,15 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "shared/scene/scene_json.h"
+
+#define NUMBERS_EXPECTED                                                                           \
+    "max_players (1 to %d), tick_rate, view_rate (1 to 1000), budget_kbit (1 to 100000), empty_s " \
+    "(1 to 86400), or a limit of its world: bodies, shapes, joints, contacts"
+#define NUMBERS_TEXT_MAX 256u // bytes of a room's numbers as text
 
 bool cm_room_name_is_sound(const char *name)
 {
@@ -48,6 +54,25 @@ static uint32_t *number_of(cm_room_entry *entry, size_t i)
     return (uint32_t *)((char *)entry + NUMBERS[i].offset);
 }
 
+static size_t index_of(const char *key)
+{
+    size_t i = 0;
+    while (i < NUMBER_COUNT && strcmp(key, NUMBERS[i].key) != 0) {
+        i++;
+    }
+    return i;
+}
+
+bool cm_room_entry_set(cm_room_entry *entry, const char *key, int64_t value)
+{
+    size_t i = index_of(key);
+    if (i == NUMBER_COUNT || value < NUMBERS[i].low || value > NUMBERS[i].high) {
+        return false;
+    }
+    *number_of(entry, i) = (uint32_t)value;
+    return true;
+}
+
 static bool add(cm_room_list *list, const char *name, const char *scene,
                 const cm_room_entry *numbers, char *error, size_t error_size)
 {
@@ -82,37 +107,65 @@ static bool add(cm_room_list *list, const char *name, const char *scene,
     return true;
 }
 
+bool cm_room_number_read(const char *word, char key[CM_ROOM_KEY_MAX], int64_t *value)
+{
+    const char *equals = strchr(word, '=');
+    size_t length = equals != NULL ? (size_t)(equals - word) : 0;
+    if (length == 0 || length >= CM_ROOM_KEY_MAX) {
+        return false;
+    }
+    char *end;
+    memcpy(key, word, length);
+    key[length] = '\0';
+    *value = strtoll(equals + 1, &end, 10); // what is out of its range is out of every limit's
+    return end != equals + 1 && *end == '\0';
+}
+
+// Takes the numbers off the end of a scene's text.
+static bool take_numbers(const char *name, char *scene, cm_room_entry *numbers, char *error,
+                         size_t error_size)
+{
+    char *colon;
+    while ((colon = strrchr(scene, ':')) != NULL && strchr(colon, '=') != NULL) {
+        char key[CM_ROOM_KEY_MAX];
+        int64_t value;
+        *colon = '\0';
+        bool is_number = cm_room_number_read(colon + 1, key, &value);
+        size_t i = is_number ? index_of(key) : NUMBER_COUNT;
+        if (i<NUMBER_COUNT && * number_of(numbers, i)> 0) {
+            snprintf(error, error_size, "room %s: %s twice", name, key);
+            return false;
+        }
+        if (!is_number || !cm_room_entry_set(numbers, key, value)) {
+            snprintf(error, error_size, "room %s: '%.40s', expected " NUMBERS_EXPECTED, name,
+                     colon + 1, CAROM_PLAYERS_MAX);
+            return false;
+        }
+    }
+    return true;
+}
+
 bool cm_room_list_add(cm_room_list *list, const char *text, char *error, size_t error_size)
 {
-    static const cm_room_entry none;
     while (*text != '\0') {
-        char one[CAROM_ROOM_NAME_MAX + CM_ROOM_SCENE_MAX + 8];
+        char one[CAROM_ROOM_NAME_MAX + CM_ROOM_SCENE_MAX + NUMBERS_TEXT_MAX];
+        cm_room_entry numbers;
+        memset(&numbers, 0, sizeof numbers);
         size_t length = strcspn(text, ",");
         snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one), text);
         char *equals = strchr(one, '=');
         if (length >= sizeof one || equals == NULL) {
-            snprintf(error, error_size, "'%.60s', expected NAME=SCENE", one);
+            snprintf(error, error_size, "'%.60s', expected NAME=SCENE[:KEY=NUMBER...]", one);
             return false;
         }
         *equals = '\0';
-        if (!add(list, one, equals + 1, &none, error, error_size)) {
+        if (!take_numbers(one, equals + 1, &numbers, error, error_size) ||
+            !add(list, one, equals + 1, &numbers, error, error_size)) {
             return false;
         }
         text += length + (text[length] == ',');
     }
     return true;
-}
-
-bool cm_room_entry_set(cm_room_entry *entry, const char *key, int64_t value)
-{
-    for (size_t i = 0; i < NUMBER_COUNT; i++) {
-        if (strcmp(key, NUMBERS[i].key) == 0 && value >= NUMBERS[i].low &&
-            value <= NUMBERS[i].high) {
-            *number_of(entry, i) = (uint32_t)value;
-            return true;
-        }
-    }
-    return false;
 }
 
 static bool read_entry(cm_room_list *list, const char *name, const json_t *value, char *error,
@@ -136,10 +189,7 @@ static bool read_entry(cm_room_list *list, const char *name, const json_t *value
         if (strcmp(key, "scene") == 0 && json_is_string(field)) {
             scene = json_string_value(field);
         } else if (!cm_room_entry_set(&numbers, key, json_integer_value(field))) {
-            snprintf(error, error_size,
-                     "%.40s: %.40s: expected scene (a text), max_players (1 to %d), tick_rate, "
-                     "view_rate (1 to 1000), budget_kbit (1 to 100000), empty_s (1 to 86400), or a "
-                     "limit of its world: bodies, shapes, joints, contacts",
+            snprintf(error, error_size, "%.40s: %.40s: expected scene (a text), " NUMBERS_EXPECTED,
                      name, key, CAROM_PLAYERS_MAX);
             return false;
         }

@@ -1,7 +1,11 @@
 // The rooms that a server is told to open: names, scenes, limits. Part of the configuration, in two
-// forms: text, NAME=SCENE with commas between them, and JSON, an object of names:
+// forms: text, NAME=SCENE with commas between them, each with its numbers behind it; and JSON, an
+// object of names:
 //
+//   lobby=lobby.json,arena=arena:max_players=8:tick_rate=30
 //   {"lobby": "lobby.json", "arena": {"scene": "arena", "max_players": 8, "tick_rate": 30}}
+//
+// A scene whose path ends like a number (`:x=1`) or has a comma can be told by JSON alone.
 #ifndef CM_SERVER_HOST_ROOM_LIST_H
 #define CM_SERVER_HOST_ROOM_LIST_H
 
@@ -34,6 +38,9 @@ typedef struct cm_room_list {
 // One of its numbers by the name that the configuration has for it: max_players, tick_rate, bodies
 // and so on. False: no such name, or out of its range.
 bool cm_room_entry_set(cm_room_entry *entry, const char *key, int64_t value);
+// A word KEY=NUMBER apart, whatever key it is. False: it is none.
+#define CM_ROOM_KEY_MAX 32u
+bool cm_room_number_read(const char *word, char key[CM_ROOM_KEY_MAX], int64_t *value);
 // Whether its scene is to be changed for it.
 bool cm_room_entry_changes(const cm_room_entry *entry);
 
@@ -41,7 +48,7 @@ bool cm_room_entry_changes(const cm_room_entry *entry);
 bool cm_room_name_is_sound(const char *name);
 
 // Adds the rooms of a text. False, with what is wrong and what was expected in `error`: a name that
-// is unsound or there already, no scene, too many.
+// is unsound or there already, no scene, a number that is none, too many.
 bool cm_room_list_add(cm_room_list *list, const char *text, char *error, size_t error_size);
 // The list that a JSON value says, in place of what it held. False likewise.
 bool cm_room_list_read(cm_room_list *list, const struct json_t *value, char *error,

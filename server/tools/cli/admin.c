@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "server/host/admin.h"
+#include "server/host/room_list.h"
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/match_live.h"
 
@@ -21,14 +22,13 @@ static const struct {
     {"unban", {"who", NULL}, 1},  {"drain", {NULL, NULL}, 0},     {"backup", {"room", "out"}, 2},
 };
 
-// NUMBER=VALUE words of `open`. False after a message.
+// KEY=NUMBER words of `open`. False after a message.
 static bool add_numbers(json_t *object, const char *const *words, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const char *equals = strchr(words[i], '=');
-        char *end = NULL;
-        long long value = equals != NULL ? strtoll(equals + 1, &end, 10) : 0;
-        if (equals == NULL || equals == words[i] || end == equals + 1 || *end != '\0') {
+        char key[CM_ROOM_KEY_MAX];
+        int64_t value;
+        if (!cm_room_number_read(words[i], key, &value)) {
             cm_cli_error("admin: open: '%s', expected KEY=NUMBER", words[i]);
             return false;
         }
@@ -37,8 +37,6 @@ static bool add_numbers(json_t *object, const char *const *words, uint32_t count
             json_object_set_new(object, "with", json_object());
             with = json_object_get(object, "with");
         }
-        char key[32];
-        snprintf(key, sizeof key, "%.*s", (int)(equals - words[i]), words[i]);
         json_object_set_new(with, key, json_integer(value));
     }
     return true;

@@ -39,11 +39,56 @@ Test(room_list, text_and_json_say_the_same)
     cr_expect_eq(memcmp(&again, &json, sizeof json), 0);
 }
 
+// Behind a scene, whose own text may have a colon.
+Test(room_list, numbers_are_read_from_text_too)
+{
+    cm_room_list text = {0}, json = {0};
+    char error[256];
+    cr_assert(cm_room_list_add(&text,
+                               "a=x:max_players=8:tick_rate=120:view_rate=20:budget_kbit=128"
+                               ":empty_s=300:bodies=65536:shapes=2:joints=3:contacts=4,"
+                               "b=c:d=e.json:bodies=5,c=c:d",
+                               error, sizeof error) == false,
+              "d= is no number");
+    text.count = 0;
+    cr_assert(cm_room_list_add(&text,
+                               "a=x:max_players=8:tick_rate=120:view_rate=20:budget_kbit=128"
+                               ":empty_s=300:bodies=65536:shapes=2:joints=3:contacts=4,"
+                               "b=c:d.json:bodies=5,c=c:d",
+                               error, sizeof error),
+              "%s", error);
+    cr_assert(
+        read_json(&json,
+                  "{\"a\": {\"scene\": \"x\", \"max_players\": 8, \"tick_rate\": 120, "
+                  "\"view_rate\": 20, \"budget_kbit\": 128, \"empty_s\": 300, \"bodies\": 65536, "
+                  "\"shapes\": 2, \"joints\": 3, \"contacts\": 4}, "
+                  "\"b\": {\"scene\": \"c:d.json\", \"bodies\": 5}, \"c\": \"c:d\"}",
+                  error, sizeof error),
+        "%s", error);
+    cr_assert_eq(json.count, 3);
+    cr_expect_eq(memcmp(&text.rooms, &json.rooms, 3 * sizeof text.rooms[0]), 0);
+}
+
 Test(room_list, what_is_unsound_is_refused)
 {
-    static const char *const texts[] = {
-        "lobby",   "=scene", "lobby=",  "a b=scene",
-        "a=x,a=y", "a=x,b",  "a\x7f=x", "n2345678901234567890123456789012=x"};
+    static const char *const texts[] = {"lobby",
+                                        "=scene",
+                                        "lobby=",
+                                        "a b=scene",
+                                        "a=x,a=y",
+                                        "a=x,b",
+                                        "a\x7f=x",
+                                        "n2345678901234567890123456789012=x",
+                                        "a=x:bodies=0",
+                                        "a=x:bodies=65537",
+                                        "a=x:bodies=",
+                                        "a=x:bodies=5k",
+                                        "a=x:bodys=5",
+                                        "a=x:=5",
+                                        "a=x:bodies=5:bodies=6",
+                                        "a=:bodies=5",
+                                        "a=x:bodies=99999999999999999999",
+                                        "a=x:bodies=4:colour=red"};
     static const char *const values[] = {"[]",
                                          "3",
                                          "{\"a\": 3}",
