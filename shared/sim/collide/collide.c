@@ -33,12 +33,20 @@ typedef struct collision {
     const cm_box_lanes *boxes;
     rows now, old;
     float dt;
+    bool far; // memory is: NEAR_SHAPES
 } collision;
 
 #define ON_ITS_SIDE 0.05f   // sine of the angle between a cylinder's axis and the surface
 #define TOUCHING    1.0e-4f // m, a gap that counts as none where points are chosen
 #define AT_ONCE     256u // pairs looked at, then collided, while the second cache holds their shapes
-#define AHEAD       4u
+// Of more shapes the second cache holds too little: rows are asked for before they are wanted. Of
+// 20,000 in a pile the stage takes 0.73 of the time with it, of 5,000 0.94, of 1,000 1.03.
+#define NEAR_SHAPES   2048u
+#define AHEAD         16u // pairs, or rows of contacts that are read
+#define AHEAD_WRITTEN 8u
+// GCC 12 takes a function that does nothing but prefetch for one without effect and leaves out its
+// calls, unless they are inlined before it looks.
+#define FETCHES static inline __attribute__((always_inline))
 
 // What is known of a pair before it gets a row.
 typedef struct finding {
@@ -116,6 +124,7 @@ static collision open_rows(const carom_world *world, const cm_scratch *scratch)
                 follows ? cm_old_rows(world, CM_SECTION_feature) : NULL,
                 recycles ? cm_old_rows(world, CM_SECTION_manifold) : NULL},
         .dt = 1.0f / (float)world->state.tick_rate,
+        .far = world->state.shape_slots > NEAR_SHAPES,
     };
 }
 
@@ -290,17 +299,41 @@ static bool collide_pair(const collision *c, const cm_pair *pair, const finding 
 
 // Asks for what pairs further on need of their second shapes and bodies: those of the first are at
 // hand.
-static inline void fetch_ahead(const carom_world *world, const cm_scratch *scratch, uint32_t pair)
+FETCHES void fetch_pair(const collision *c, uint32_t pair)
 {
-    if (pair + 2 * AHEAD < scratch->pair_count) {
-        uint32_t near = scratch->pairs[pair + AHEAD].shape_b;
-        uint32_t b = scratch->pairs[pair + 2 * AHEAD].shape_b;
-        const char *shape = (const char *)(cm_shapes(world) + b);
-        __builtin_prefetch(cm_motions(world) + cm_shapes(world)[near].body);
+    if (pair + 2 * AHEAD < c->scratch->pair_count) {
+        uint32_t near = c->scratch->pairs[pair + AHEAD].shape_b;
+        uint32_t b = c->scratch->pairs[pair + 2 * AHEAD].shape_b;
+        const char *shape = (const char *)&c->shapes[b];
+        __builtin_prefetch(&c->motions[c->shapes[near].body]);
         __builtin_prefetch(shape + offsetof(cm_shape, body));
         __builtin_prefetch(shape + offsetof(cm_shape, type));
-        __builtin_prefetch(&scratch->places[b].position);
-        __builtin_prefetch(&scratch->places[b].rotation.z);
+        __builtin_prefetch(&c->scratch->places[b]); // a row is a line
+    }
+}
+
+// Likewise the manifolds kept after an old row, and the rows to be written after a new one.
+FETCHES void fetch_kept(const collision *c, uint32_t row)
+{
+    if (c->old.manifolds && row + AHEAD < c->scratch->old_contact_count) {
+        const char *kept = (const char *)&c->old.manifolds[row + AHEAD];
+        __builtin_prefetch(kept);
+        __builtin_prefetch(kept + sizeof(cm_kept_manifold) - 1);
+    }
+}
+
+FETCHES void fetch_written(const collision *c, uint32_t row)
+{
+    if (row + AHEAD_WRITTEN < c->world->limits.contacts) {
+        const char *manifold = (const char *)&c->scratch->manifolds[row + AHEAD_WRITTEN];
+        __builtin_prefetch(manifold, 1);
+        __builtin_prefetch(manifold + CM_CACHE_LINE, 1);
+        __builtin_prefetch(manifold + sizeof(cm_manifold) - 1, 1);
+        if (c->now.manifolds) {
+            const char *kept = (const char *)&c->now.manifolds[row + AHEAD_WRITTEN];
+            __builtin_prefetch(kept, 1);
+            __builtin_prefetch(kept + sizeof(cm_kept_manifold) - 1, 1);
+        }
     }
 }
 
@@ -460,12 +493,16 @@ static void look_at_pairs(const collision *c, uint32_t first, uint32_t old, bloc
     of->waiting = of->facing = of->clipped = of->kept.count = 0;
     for (uint32_t i = first; i < of->end; i++) {
         const cm_pair *pair = &scratch->pairs[i];
-        fetch_ahead(c->world, scratch, i);
         while (last < end && before(last, pair)) {
             last++;
         }
         bool same = last < end && last->shape_a == pair->shape_a && last->shape_b == pair->shape_b;
-        look_back(c, i, pair, same ? (uint32_t)(last - c->old.contacts) : CM_NONE, of);
+        uint32_t row = (uint32_t)(last - c->old.contacts);
+        if (c->far) {
+            fetch_pair(c, i);
+            fetch_kept(c, row);
+        }
+        look_back(c, i, pair, same ? row : CM_NONE, of);
     }
     recycle(c, of);
     look_at_boxes(c, of);
@@ -538,6 +575,9 @@ void cm_stage_collide(carom_world *world, cm_scratch *scratch)
         if (to.count == world->limits.contacts) {
             to.cut++;
             continue;
+        }
+        if (c.far) {
+            fetch_written(&c, to.count);
         }
         if (collide_pair(&c, pair, found, to.count)) {
             to.points += scratch->manifolds[to.count].point_count;
