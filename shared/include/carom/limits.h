@@ -15,6 +15,11 @@
 #define CAROM_TICK_RATE_MAX 1000u    // ticks a second
 #define CAROM_SUBSTEPS_MAX  64u      // of a tick
 
+// Bytes of stack that any call of a world needs, a step most, in an optimised build and apart from
+// a game's own callbacks. What musl gives a thread; more than WebAssembly has unless its linker is
+// told.
+#define CAROM_STACK_MAX 131072u
+
 // Of solvers.
 #define CAROM_ROUNDS_MAX      1000u // lcp
 #define CAROM_DIRECT_ROWS_MAX 2048u // lcp: rows of an island that is solved directly
