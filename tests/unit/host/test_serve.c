@@ -26,6 +26,7 @@
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/serve_rooms.h"
 #include "server/record/replay.h"
+#include "server/tools/cli/serve_host.h"
 #include "tests/unit/host/serving.h"
 #include "tests/unit/record/faulty_vfs.h"
 
@@ -242,18 +243,11 @@ static void write_bans(const char *path, const char *text)
     cr_assert(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
-static uint64_t clock_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
-}
-
 // A player with a token, until it plays (CAROM_REASON_NONE) or is refused or sent away.
 static carom_reason play(carom_client *client, bool until_it_ends)
 {
     for (int i = 0; i < 20000; i++) {
-        carom_client_update(client, clock_us());
+        carom_client_update(client, cm_serve_now_us());
         carom_client_state state = carom_client_get_state(client);
         if (state == CAROM_CLIENT_IDLE) {
             return carom_client_get_reason(client);
@@ -277,7 +271,7 @@ static carom_client *connect_as(uint64_t id, const char *server, const carom_tok
     token.servers[0] = server;
     cr_assert_eq(carom_token_issue(&token, key, text, sizeof text, NULL), CAROM_OK);
     cr_assert_eq(carom_client_create(&def, &client), CAROM_OK);
-    cr_assert_eq(carom_client_connect_token(client, text, clock_us()), CAROM_OK);
+    cr_assert_eq(carom_client_connect_token(client, text, cm_serve_now_us()), CAROM_OK);
     return client;
 }
 
@@ -683,7 +677,7 @@ Test(serve, a_killed_server_leaves_a_match_that_verifies)
 {
     serving c;
     serve(&c);
-    serving_wait_for_size(&c, c.out, 5000);
+    serving_wait_for_next_ticks(&c, 1);
     kill(c.pid, SIGKILL);
     cr_assert_eq(serving_finish(&c), 128 + SIGKILL);
     int matches = open(c.matches, O_RDONLY | O_DIRECTORY);
@@ -698,7 +692,7 @@ Test(serve, a_killed_server_leaves_a_match_that_verifies)
     memset(&report, 0, sizeof report);
     carom_result result = cm_replay_verify(path, NULL, &report);
     cr_assert_eq(result, CAROM_OK, "%s: %s", carom_result_text(result), report.error.message);
-    cr_assert_gt(report.verified_ticks, 10);
+    cr_assert_gt(report.verified_ticks, 0);
     cr_assert(!report.complete);
     serving_remove_directory(&c);
 }

@@ -318,13 +318,6 @@ static void fails(bool crash, const char *signal_name)
     serving_remove_directory(&c);
 }
 
-static uint64_t clock_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
-}
-
 static carom_client *play_in(const char *room, const carom_module *module, uint16_t port)
 {
     carom_client *client;
@@ -333,7 +326,7 @@ static carom_client *play_in(const char *room, const carom_module *module, uint1
     def.module = module;
     def.predict = false;
     cr_assert_eq(carom_client_create(&def, &client), CAROM_OK);
-    cr_assert_eq(carom_client_connect(client, "127.0.0.1", port, clock_us()), CAROM_OK);
+    cr_assert_eq(carom_client_connect(client, "127.0.0.1", port, cm_serve_now_us()), CAROM_OK);
     return client;
 }
 
@@ -345,7 +338,7 @@ static void play_until(carom_client *const clients[2], uint32_t comebacks)
         for (uint32_t k = 0; k < 2; k++) {
             carom_client_stats stats;
             carom_client_acks acks;
-            carom_client_update(clients[k], clock_us());
+            carom_client_update(clients[k], cm_serve_now_us());
             carom_client_stats_get(clients[k], &stats);
             carom_client_acks_get(clients[k], &acks);
             there = there && stats.comebacks == comebacks && acks.durable_tick > 60 &&
@@ -377,8 +370,8 @@ Test(workers, players_of_a_room_at_fault_are_sent_to_its_own_worker)
     play_until(clients, 0);
     cr_assert_eq(carom_client_set_input(clients[0], &(uint8_t){1}, 1), CAROM_OK);
     for (int i = 0; i < 60000 && serving_read_log(c.err, "room apart", "room", text) == 0; i++) {
-        carom_client_update(clients[0], clock_us());
-        carom_client_update(clients[1], clock_us());
+        carom_client_update(clients[0], cm_serve_now_us());
+        carom_client_update(clients[1], cm_serve_now_us());
         usleep(1000);
     }
     cr_assert_eq(carom_client_set_input(clients[0], &(uint8_t){0}, 1), CAROM_OK);
@@ -397,7 +390,7 @@ Test(workers, players_of_a_room_at_fault_are_sent_to_its_own_worker)
                      "{\"done\":\"close\"}\n");
     pid_t children[WORKERS_MAX];
     for (int i = 0; i < 60000 && children_of(c.pid, children) > 1; i++) {
-        carom_client_update(clients[0], clock_us());
+        carom_client_update(clients[0], cm_serve_now_us());
         usleep(1000);
     }
     cr_expect_eq(children_of(c.pid, children), 1);
