@@ -355,6 +355,51 @@ CM_LANES_INLINE void cm_lanes_gather(const float *rows, uint32_t stride, const u
 #endif
 }
 
+// Four floats of each row, likewise.
+CM_LANES_INLINE void cm_lanes_gather4(const float *rows, uint32_t stride, const uint32_t *index,
+                                      cm_f out[4])
+{
+#if CM_LANES == 1
+    memcpy(out, rows + (size_t)stride * index[0], 4 * sizeof *out);
+#elif CM_LANES == 4
+    for (int k = 0; k < 4; k++) {
+        out[k] = cm_lanes_load(rows + (size_t)stride * index[k]);
+    }
+    cm_lanes_transpose(out);
+#elif CM_LANES == 16
+    // Rows k, k + 4, k + 8 and k + 12 side by side: then quarters are where they belong.
+    cm_f r[8];
+    for (int k = 0; k < 4; k++) {
+        const uint32_t *at = index + k;
+        __m512 row = _mm512_castps128_ps512(_mm_loadu_ps(rows + (size_t)stride * at[0]));
+        row = _mm512_insertf32x4(row, _mm_loadu_ps(rows + (size_t)stride * at[4]), 1);
+        row = _mm512_insertf32x4(row, _mm_loadu_ps(rows + (size_t)stride * at[8]), 2);
+        r[k] = _mm512_insertf32x4(row, _mm_loadu_ps(rows + (size_t)stride * at[12]), 3);
+    }
+    memcpy(r + 4, r, 4 * sizeof *r);
+    cm_lanes_transpose_quarters(r);
+    memcpy(out, r, 4 * sizeof *r);
+#else
+    // Rows k and k + 4 side by side.
+    typedef float quarter __attribute__((vector_size(16)));
+    cm_f r[4];
+    for (int k = 0; k < 4; k++) {
+        quarter low, high;
+        memcpy(&low, rows + (size_t)stride * index[k], sizeof low);
+        memcpy(&high, rows + (size_t)stride * index[k + 4], sizeof high);
+        r[k] = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+    }
+    cm_f a = __builtin_shufflevector(r[0], r[1], 0, 8, 1, 9, 4, 12, 5, 13);
+    cm_f b = __builtin_shufflevector(r[2], r[3], 0, 8, 1, 9, 4, 12, 5, 13);
+    cm_f c = __builtin_shufflevector(r[0], r[1], 2, 10, 3, 11, 6, 14, 7, 15);
+    cm_f d = __builtin_shufflevector(r[2], r[3], 2, 10, 3, 11, 6, 14, 7, 15);
+    out[0] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
+    out[1] = __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+    out[2] = __builtin_shufflevector(c, d, 0, 1, 8, 9, 4, 5, 12, 13);
+    out[3] = __builtin_shufflevector(c, d, 2, 3, 10, 11, 6, 7, 14, 15);
+#endif
+}
+
 // The reverse; rows named twice must be given equal values.
 CM_LANES_INLINE void cm_lanes_scatter(float *rows, uint32_t stride, const uint32_t *index,
                                       cm_f in[8])

@@ -21,8 +21,9 @@
 // Where the stage reads and writes. Of sections that the world does not have: NULL.
 typedef struct rows {
     cm_contact *contacts;
-    cm_contact_features *features;
+    cm_contact_feature *features;
     cm_kept_manifold *manifolds;
+    cm_kept_point *points;
 } rows;
 
 typedef struct collision {
@@ -50,7 +51,7 @@ typedef struct collision {
 
 // What is known of a pair before it gets a row.
 typedef struct finding {
-    uint32_t last;                     // last step's row of it; CM_NONE: none
+    cm_contact_at last;                // last step's row of it; CM_NONE: none
     bool carried;                      // what last step found still holds, with the separations
     bool chosen;                       // two boxes: `choice` is made
     cm_box_choice choice;              // of chosen boxes
@@ -108,57 +109,69 @@ static void move_anchors(const cm_scratch *scratch, const cm_pair *pair, const c
     }
 }
 
-static collision open_rows(const carom_world *world, const cm_scratch *scratch)
+static rows rows_of(const carom_world *world, const uint32_t *offset)
 {
+    char *base = (char *)(uintptr_t)world;
     bool follows = cm_has_rows(world, CM_SECTION_feature);
     bool recycles = cm_has_rows(world, CM_SECTION_manifold);
+    return (rows){
+        (cm_contact *)(void *)(base + offset[CM_SECTION_contact]),
+        follows ? (cm_contact_feature *)(void *)(base + offset[CM_SECTION_feature]) : NULL,
+        recycles ? (cm_kept_manifold *)(void *)(base + offset[CM_SECTION_manifold]) : NULL,
+        recycles ? (cm_kept_point *)(void *)(base + offset[CM_SECTION_kept_point]) : NULL,
+    };
+}
+
+static collision open_rows(const carom_world *world, const cm_scratch *scratch)
+{
     return (collision){
         .world = world,
         .scratch = scratch,
         .shapes = cm_shapes(world),
         .motions = cm_motions(world),
         .boxes = cm_box_lanes_of(world),
-        .now = {cm_contacts(world), follows ? cm_rows(world, CM_SECTION_feature) : NULL,
-                recycles ? cm_rows(world, CM_SECTION_manifold) : NULL},
-        .old = {cm_old_rows(world, CM_SECTION_contact),
-                follows ? cm_old_rows(world, CM_SECTION_feature) : NULL,
-                recycles ? cm_old_rows(world, CM_SECTION_manifold) : NULL},
+        .now = rows_of(world, world->offset.rows),
+        .old = rows_of(world, world->offset.spare),
         .dt = 1.0f / (float)world->state.tick_rate,
         .far = world->state.shape_slots > NEAR_SHAPES,
     };
 }
 
-// The old row as it is, to row `to`. What is recycled has features.
-static inline void carry_row(const collision *c, uint32_t last, uint32_t to)
+// The old row as it is, to row `to`. What is recycled has features. Of points, four are copied at
+// once: those that are not this contact's are written over by the next one.
+static inline void carry_row(const collision *c, cm_contact_at last, cm_contact_at to)
 {
-    c->now.contacts[to] = c->old.contacts[last];
+    c->now.contacts[to.row] = c->old.contacts[last.row];
     if (c->now.manifolds) {
-        c->now.manifolds[to] = c->old.manifolds[last];
-        c->now.features[to] = c->old.features[last];
-    } else if (c->now.features) {
-        c->now.features[to] = c->old.features[last];
+        c->now.manifolds[to.row] = c->old.manifolds[last.row];
+        memcpy(&c->now.points[to.point], &c->old.points[last.point],
+               CM_MANIFOLD_MAX * sizeof(cm_kept_point));
     }
-    c->scratch->matches[to] = (cm_contact_match){last, {0, 1, 2, 3}};
+    if (c->now.features) {
+        memcpy(&c->now.features[to.point], &c->old.features[last.point],
+               CM_MANIFOLD_MAX * sizeof(cm_contact_feature));
+    }
+    c->scratch->matches[to.row] = (cm_contact_match){last.row, last.point, {0, 1, 2, 3}};
 }
 
 // Features of the points found, and which old points those were.
-static void follow_points(const collision *c, const cm_manifold *manifold, uint32_t last,
-                          uint32_t to)
+static void follow_points(const collision *c, const cm_manifold *manifold, cm_contact_at last,
+                          cm_contact_at to)
 {
-    cm_contact_match *match = &c->scratch->matches[to];
-    match->row = last;
+    cm_contact_match *match = &c->scratch->matches[to.row];
+    match->row = last.row;
+    match->first_point = last.point;
     memset(match->point, CM_NO_POINT, sizeof match->point);
     if (!c->now.features) {
         return;
     }
-    cm_contact_features *features = &c->now.features[to];
-    uint32_t old_count = last != CM_NONE ? c->old.contacts[last].point_count : 0;
-    memset(features, 0, sizeof *features);
+    const cm_contact_feature *old = c->old.features + last.point;
+    uint32_t old_count = last.row != CM_NONE ? c->old.contacts[last.row].point_count : 0;
     for (uint32_t i = 0; i < manifold->point_count; i++) {
         uint32_t feature = manifold->points[i].feature;
-        features->point[i] = feature;
+        c->now.features[to.point + i].feature = feature;
         for (uint32_t k = 0; k < old_count; k++) {
-            if (c->old.features[last].point[k] == feature) {
+            if (old[k].feature == feature) {
                 match->point[i] = (uint8_t)k;
                 break;
             }
@@ -250,18 +263,19 @@ static inline uint32_t collide_shapes(const collision *c, const cm_pair *pair, c
 }
 
 // One pair into row `to`: carried along, or found anew. False where there is no contact.
-static bool collide_pair(const collision *c, const cm_pair *pair, const finding *found, uint32_t to)
+static bool collide_pair(const collision *c, const cm_pair *pair, const finding *found,
+                         cm_contact_at to)
 {
     const carom_world *world = c->world;
     const cm_scratch *scratch = c->scratch;
     const cm_shape *a = &c->shapes[pair->shape_a], *b = &c->shapes[pair->shape_b];
     const cm_motion *motion_a = &c->motions[a->body], *motion_b = &c->motions[b->body];
-    cm_manifold *manifold = &scratch->manifolds[to];
+    cm_manifold *manifold = &scratch->manifolds[to.row];
     bool sensor = a->sensor || b->sensor;
-    uint32_t last = found->last;
+    cm_contact_at last = found->last;
     if (found->carried) {
-        cm_recycle_take(&c->old.manifolds[last], found->separation,
-                        c->old.contacts[last].point_count, manifold);
+        cm_recycle_take(&c->old.manifolds[last.row], &c->old.points[last.point], found->separation,
+                        c->old.contacts[last.row].point_count, manifold);
         carry_row(c, last, to);
     } else if (collide_shapes(c, pair, found, manifold) > 0) {
         if (world->state.solver == CAROM_SOLVER_IMPULSE) {
@@ -272,16 +286,16 @@ static bool collide_pair(const collision *c, const cm_pair *pair, const finding 
         if (sensor) {
             keep_deepest(manifold);
         }
-        cm_contact *contact = &c->now.contacts[to];
+        cm_contact *contact = &c->now.contacts[to.row];
         memset(contact, 0, sizeof *contact);
         contact->shape_a = pair->shape_a;
         contact->shape_b = pair->shape_b;
-        contact->touching = last != CM_NONE ? c->old.contacts[last].touching : 0;
+        contact->touching = last.row != CM_NONE ? c->old.contacts[last.row].touching : 0;
         contact->point_count = (uint8_t)manifold->point_count;
         follow_points(c, manifold, last, to);
         if (c->now.manifolds) {
-            memset(&c->now.manifolds[to], 0, sizeof c->now.manifolds[to]);
-            cm_recycle_keep(motion_a, motion_b, manifold, &c->now.manifolds[to]);
+            cm_recycle_keep(motion_a, motion_b, manifold, &c->now.manifolds[to.row],
+                            &c->now.points[to.point]);
         }
     } else {
         return false;
@@ -313,26 +327,28 @@ FETCHES void fetch_pair(const collision *c, uint32_t pair)
 }
 
 // Likewise the manifolds kept after an old row, and the rows to be written after a new one.
-FETCHES void fetch_kept(const collision *c, uint32_t row)
+FETCHES void fetch_kept(const collision *c, cm_contact_at at)
 {
-    if (c->old.manifolds && row + AHEAD < c->scratch->old_contact_count) {
-        const char *kept = (const char *)&c->old.manifolds[row + AHEAD];
+    if (c->old.manifolds && at.row + AHEAD < c->scratch->old_contact_count) {
+        const char *kept = (const char *)&c->old.manifolds[at.row + AHEAD];
         __builtin_prefetch(kept);
         __builtin_prefetch(kept + sizeof(cm_kept_manifold) - 1);
+        __builtin_prefetch(&c->old.points[at.point + 2 * AHEAD]);
     }
 }
 
-FETCHES void fetch_written(const collision *c, uint32_t row)
+FETCHES void fetch_written(const collision *c, cm_contact_at at)
 {
-    if (row + AHEAD_WRITTEN < c->world->limits.contacts) {
-        const char *manifold = (const char *)&c->scratch->manifolds[row + AHEAD_WRITTEN];
+    if (at.row + AHEAD_WRITTEN < c->world->limits.contacts) {
+        const char *manifold = (const char *)&c->scratch->manifolds[at.row + AHEAD_WRITTEN];
         __builtin_prefetch(manifold, 1);
         __builtin_prefetch(manifold + CM_CACHE_LINE, 1);
         __builtin_prefetch(manifold + sizeof(cm_manifold) - 1, 1);
         if (c->now.manifolds) {
-            const char *kept = (const char *)&c->now.manifolds[row + AHEAD_WRITTEN];
+            const char *kept = (const char *)&c->now.manifolds[at.row + AHEAD_WRITTEN];
             __builtin_prefetch(kept, 1);
             __builtin_prefetch(kept + sizeof(cm_kept_manifold) - 1, 1);
+            __builtin_prefetch(&c->now.points[at.point + 2 * AHEAD_WRITTEN], 1);
         }
     }
 }
@@ -358,7 +374,8 @@ static void recycle(const collision *c, block *of)
     if (of->kept.count == 0) {
         return;
     }
-    uint32_t holding = cm_recycle(c->motions, c->old.manifolds, &of->kept, c->dt, separation);
+    uint32_t holding =
+        cm_recycle(c->motions, c->old.manifolds, c->old.points, &of->kept, c->dt, separation);
     for (; holding != 0; holding &= holding - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(holding);
         finding *found = &of->found[of->kept_at[lane] - of->first];
@@ -372,22 +389,23 @@ static void recycle(const collision *c, block *of)
 
 // What last step found of a pair in row `last` (CM_NONE: nothing): whether it still holds is asked
 // of several pairs at once (recycle). Sensors and what rolls are found anew.
-static inline void look_back(const collision *c, uint32_t index, const cm_pair *pair, uint32_t last,
-                             block *of)
+static inline void look_back(const collision *c, uint32_t index, const cm_pair *pair,
+                             cm_contact_at last, block *of)
 {
     const cm_shape *a = &c->shapes[pair->shape_a], *b = &c->shapes[pair->shape_b];
     finding *found = &of->found[index - of->first];
     found->last = last;
     found->chosen = found->carried = false;
-    if (c->old.manifolds && last != CM_NONE && !a->sensor && !b->sensor && !is_round(a, b)) {
+    if (c->old.manifolds && last.row != CM_NONE && !a->sensor && !b->sensor && !is_round(a, b)) {
         const cm_place *place_a = &c->scratch->places[pair->shape_a];
         const cm_place *place_b = &c->scratch->places[pair->shape_b];
         uint32_t lane = of->kept.count++;
         of->kept_at[lane] = index;
-        of->kept.row[lane] = last;
+        of->kept.row[lane] = last.row;
+        of->kept.point[lane] = last.point;
         of->kept.a[lane] = a->body;
         of->kept.b[lane] = b->body;
-        of->kept.points[lane] = (float)c->old.contacts[last].point_count;
+        of->kept.points[lane] = (float)c->old.contacts[last.row].point_count;
         of->kept.reach[lane] = cm_min(place_a->reach, place_b->reach);
         of->kept.inner_radius[lane] = cm_min(place_a->inner_radius, place_b->inner_radius);
         if (of->kept.count == CM_RECYCLE_MAX) {
@@ -482,10 +500,11 @@ static void look_at_boxes(const collision *c, block *of)
 
 // Looks at the next pairs: what is carried along, and the axes of boxes that are not, many at once.
 // `old` is no later than the first pair's contact.
-static void look_at_pairs(const collision *c, uint32_t first, uint32_t old, block *of)
+static void look_at_pairs(const collision *c, uint32_t first, cm_contact_at old, block *of)
 {
     const cm_scratch *scratch = c->scratch;
-    const cm_contact *last = c->old.contacts + old;
+    const cm_contact *last = c->old.contacts + old.row;
+    uint32_t point = old.point;
     const cm_contact *end = c->old.contacts + scratch->old_contact_count;
     uint32_t left = scratch->pair_count - first;
     of->first = first;
@@ -494,15 +513,17 @@ static void look_at_pairs(const collision *c, uint32_t first, uint32_t old, bloc
     for (uint32_t i = first; i < of->end; i++) {
         const cm_pair *pair = &scratch->pairs[i];
         while (last < end && before(last, pair)) {
+            point += last->point_count;
             last++;
         }
         bool same = last < end && last->shape_a == pair->shape_a && last->shape_b == pair->shape_b;
-        uint32_t row = (uint32_t)(last - c->old.contacts);
+        cm_contact_at at = {(uint32_t)(last - c->old.contacts), point};
         if (c->far) {
             fetch_pair(c, i);
-            fetch_kept(c, row);
+            fetch_kept(c, at);
         }
-        look_back(c, i, pair, same ? row : CM_NONE, of);
+        at.row = same ? at.row : CM_NONE;
+        look_back(c, i, pair, at, of);
     }
     recycle(c, of);
     look_at_boxes(c, of);
@@ -517,41 +538,54 @@ static bool is_kept(const cm_scratch *scratch, const cm_contact *contact)
 
 // Where the next contact goes.
 typedef struct cursor {
-    uint32_t count, points;
+    cm_contact_at at;
     uint32_t cut; // for which there was no room
 } cursor;
 
-static void keep(carom_world *world, const collision *c, uint32_t last, cursor *to)
+static void step_over(const cm_contact *contacts, cm_contact_at *at)
 {
-    if (to->count == world->limits.contacts) {
+    at->point += contacts[at->row].point_count;
+    at->row++;
+}
+
+static void keep(carom_world *world, const collision *c, cm_contact_at last, cursor *to)
+{
+    if (to->at.row == world->limits.contacts) {
         to->cut++;
         return;
     }
-    carry_row(c, last, to->count);
-    c->scratch->manifolds[to->count].body_a = CM_NONE;
-    c->scratch->manifolds[to->count].point_count = 0;
-    c->scratch->manifolds[to->count].impulse = 0.0f;
-    to->points += c->old.contacts[last].point_count;
-    to->count++;
+    carry_row(c, last, to->at);
+    c->scratch->manifolds[to->at.row].body_a = CM_NONE;
+    c->scratch->manifolds[to->at.row].point_count = 0;
+    c->scratch->manifolds[to->at.row].impulse = 0.0f;
+    step_over(c->now.contacts, &to->at);
 }
 
 // Contacts from row *old on that come before `end` and are kept as they are.
-static void keep_until(carom_world *world, const collision *c, const cm_pair *end, uint32_t *old,
-                       cursor *to)
+static void keep_until(carom_world *world, const collision *c, const cm_pair *end,
+                       cm_contact_at *old, cursor *to)
 {
     const cm_scratch *scratch = c->scratch;
-    while (*old < scratch->old_contact_count &&
-           (end == NULL || before(&c->old.contacts[*old], end))) {
-        if (is_kept(scratch, &c->old.contacts[*old])) {
+    while (old->row < scratch->old_contact_count &&
+           (end == NULL || before(&c->old.contacts[old->row], end))) {
+        if (is_kept(scratch, &c->old.contacts[old->row])) {
             keep(world, c, *old, to);
         }
-        (*old)++;
+        step_over(c->old.contacts, old);
     }
+}
+
+static void count_rows(carom_world *world, cm_contact_at end)
+{
+    world->state.contact_count = end.row;
+    world->state.point_count = end.point;
+    world->stats.contacts = end.row;
+    world->stats.points = end.point;
 }
 
 void cm_stage_collide(carom_world *world, cm_scratch *scratch)
 {
-    uint32_t old = 0;
+    cm_contact_at old = {0};
     cursor to = {0};
     block now;
     now.end = 0;
@@ -570,57 +604,61 @@ void cm_stage_collide(carom_world *world, cm_scratch *scratch)
         if (scratch->sleeping_count > 0) {
             keep_until(world, &c, pair, &old, &to);
         } else {
-            old = found->last != CM_NONE ? found->last : old;
+            old = found->last.row != CM_NONE ? found->last : old;
         }
-        if (to.count == world->limits.contacts) {
+        if (to.at.row == world->limits.contacts) {
             to.cut++;
             continue;
         }
         if (c.far) {
-            fetch_written(&c, to.count);
+            fetch_written(&c, to.at);
         }
-        if (collide_pair(&c, pair, found, to.count)) {
-            to.points += scratch->manifolds[to.count].point_count;
-            to.count++;
+        if (collide_pair(&c, pair, found, to.at)) {
+            step_over(c.now.contacts, &to.at);
         }
     }
     if (scratch->sleeping_count > 0) {
         keep_until(world, &c, NULL, &old, &to);
     }
     cm_tell(world, CAROM_LOG_CONTACTS_CUT, CM_NONE, to.cut);
-    world->state.contact_count = to.count;
-    world->stats.contacts = to.count;
-    world->stats.points = to.points;
+    count_rows(world, to.at);
 }
 
+// Rows are written over rows that were read. A manifold found anew may have more points than were
+// kept, so what is not read yet gets out of the way of points at the first one.
 void cm_collide_woken(carom_world *world, cm_scratch *scratch)
 {
     const collision c = open_rows(world, scratch);
     const cm_shape *shapes = cm_shapes(world);
-    uint32_t count = 0;
+    cm_contact_at to = {0}, from = {0};
+    bool moved = false;
     block alone;
     alone.first = 0;
-    for (uint32_t i = 0; i < world->state.contact_count; i++) {
-        cm_pair pair = {c.now.contacts[i].shape_a, c.now.contacts[i].shape_b};
-        bool woken = scratch->manifolds[i].body_a == CM_NONE &&
+    while (from.row < world->state.contact_count) {
+        cm_pair pair = {c.now.contacts[from.row].shape_a, c.now.contacts[from.row].shape_b};
+        bool woken = scratch->manifolds[from.row].body_a == CM_NONE &&
                      (scratch->active[shapes[pair.shape_a].body] ||
                       scratch->active[shapes[pair.shape_b].body]);
-        if (woken) {
-            cm_place_shape(world, scratch, pair.shape_a);
-            cm_place_shape(world, scratch, pair.shape_b);
-            alone.kept.count = 0;
-            look_back(&c, 0, &pair, scratch->matches[i].row, &alone);
-            recycle(&c, &alone);
-            count += collide_pair(&c, &pair, &alone.found[0], count);
+        if (!woken) {
+            scratch->manifolds[to.row] = scratch->manifolds[from.row];
+            scratch->matches[to.row] = scratch->matches[from.row];
+            cm_contacts_move(world, &to, &from);
             continue;
         }
-        if (count != i) {
-            cm_contacts_move(world, count, i);
-            scratch->manifolds[count] = scratch->manifolds[i];
-            scratch->matches[count] = scratch->matches[i];
+        if (!moved) {
+            from.point = cm_points_to_end(world, from.point);
+            moved = true;
         }
-        count++;
+        const cm_contact_match match = scratch->matches[from.row];
+        step_over(c.now.contacts, &from);
+        cm_place_shape(world, scratch, pair.shape_a);
+        cm_place_shape(world, scratch, pair.shape_b);
+        alone.kept.count = 0;
+        look_back(&c, 0, &pair, (cm_contact_at){match.row, match.first_point}, &alone);
+        recycle(&c, &alone);
+        if (collide_pair(&c, &pair, &alone.found[0], to)) {
+            step_over(c.now.contacts, &to);
+        }
     }
-    world->state.contact_count = count;
-    world->stats.contacts = count;
+    count_rows(world, to);
 }

@@ -43,20 +43,21 @@ static inline cm_mat3 turn_since(carom_quat now, carom_quat then)
 }
 
 void cm_recycle_keep(const cm_motion *a, const cm_motion *b, const cm_manifold *manifold,
-                     cm_kept_manifold *kept)
+                     cm_kept_manifold *kept, cm_kept_point *points)
 {
     kept->offset = cm_sub(b->position, a->position);
     kept->orientation_a = a->orientation;
     kept->orientation_b = b->orientation;
     kept->normal = manifold->normal;
     for (uint32_t i = 0; i < manifold->point_count; i++) {
-        kept->anchor[i] = manifold->points[i].anchor_a;
-        kept->separation[i] = manifold->points[i].separation;
+        points[i].anchor = manifold->points[i].anchor_a;
+        points[i].separation = manifold->points[i].separation;
     }
 }
 
 // Both bodies have turned together: what was found turns with them, b's pose against a as it was.
-static void carry_along(const cm_motion *a, uint32_t point_count, cm_kept_manifold *kept)
+static void carry_along(const cm_motion *a, uint32_t point_count, cm_kept_manifold *kept,
+                        cm_kept_point *points)
 {
     cm_mat3 turn = turn_since(a->orientation, kept->orientation_a);
     carom_quat q = cm_quat_mul(a->orientation, cm_quat_conjugate(kept->orientation_a));
@@ -65,7 +66,7 @@ static void carry_along(const cm_motion *a, uint32_t point_count, cm_kept_manifo
     kept->offset = cm_add(kept->offset, cm_mat3_mul(turn, kept->offset));
     kept->normal = cm_normalize(cm_add(kept->normal, cm_mat3_mul(turn, kept->normal)));
     for (uint32_t i = 0; i < point_count; i++) {
-        kept->anchor[i] = cm_add(kept->anchor[i], cm_mat3_mul(turn, kept->anchor[i]));
+        points[i].anchor = cm_add(points[i].anchor, cm_mat3_mul(turn, points[i].anchor));
     }
 }
 
@@ -73,13 +74,14 @@ static void carry_along(const cm_motion *a, uint32_t point_count, cm_kept_manifo
 
 #define MOTION_FLOATS (sizeof(cm_motion) / sizeof(float))
 #define KEPT_FLOATS   (sizeof(cm_kept_manifold) / sizeof(float))
+#define POINT_FLOATS  (sizeof(cm_kept_point) / sizeof(float))
 
 _Static_assert(offsetof(cm_kept_manifold, orientation_a) == 12 &&
                    offsetof(cm_kept_manifold, orientation_b) == 28 &&
-                   offsetof(cm_kept_manifold, normal) == 44 &&
-                   offsetof(cm_kept_manifold, anchor) == 56 &&
-                   offsetof(cm_kept_manifold, separation) == 104 && KEPT_FLOATS == 30,
-               "gathered as thirty floats");
+                   offsetof(cm_kept_manifold, normal) == 44 && KEPT_FLOATS == 14,
+               "gathered as fourteen floats");
+_Static_assert(offsetof(cm_kept_point, separation) == 12 && POINT_FLOATS == 4,
+               "gathered as four floats");
 
 typedef struct turn_lanes {
     cm_fvec x, y, z; // columns
@@ -129,17 +131,15 @@ CM_LANES_INLINE cm_f squared(const turn_lanes *turn)
 
 // Bits of the lanes whose manifold holds, and of those of them whose bodies have turned together.
 CM_LANES_INLINE uint32_t look(const cm_motion *motions, const cm_kept_manifold *manifolds,
-                              const cm_recycle_pairs *pairs, uint32_t at, float dt,
+                              const cm_kept_point *kept_points, const cm_recycle_pairs *pairs,
+                              uint32_t at, float dt,
                               float separation[CM_MANIFOLD_MAX][CM_RECYCLE_MAX], uint32_t *together)
 {
     motion_lanes a = load_motions(motions, pairs->a + at), b = load_motions(motions, pairs->b + at);
-    cm_f kept[30], last[8], two = cm_lanes_set(2.0f);
-    const float *floats = &manifolds[0].offset.x;
-    for (uint32_t k = 0; k < 24; k += 8) {
-        cm_lanes_gather(floats + k, KEPT_FLOATS, pairs->row + at, kept + k);
-    }
-    cm_lanes_gather(floats + 22, KEPT_FLOATS, pairs->row + at, last);
-    memcpy(kept + 24, last + 2, 6 * sizeof last[0]);
+    cm_f kept[14], last[8], two = cm_lanes_set(2.0f);
+    cm_lanes_gather(&manifolds[0].offset.x, KEPT_FLOATS, pairs->row + at, kept);
+    cm_lanes_gather(&manifolds[0].offset.x + 6, KEPT_FLOATS, pairs->row + at, last);
+    memcpy(kept + 8, last + 2, 6 * sizeof last[0]);
     cm_f inner = cm_lanes_load(pairs->inner_radius + at);
     cm_f drift_max = cm_lanes_min(cm_lanes_set(DRIFT_MAX), cm_lanes_set(DRIFT_SHARE) * inner);
     cm_f turned_max = cm_lanes_min(cm_lanes_set(TURNED_MAX), cm_lanes_set(TURNED_SHARE) * inner);
@@ -159,47 +159,74 @@ CM_LANES_INLINE uint32_t look(const cm_motion *motions, const cm_kept_manifold *
     cm_fvec shift = cm_fvec_sub(cm_fvec_sub(b.position, a.position), offset);
     shift = cm_fvec_sub(shift, times(&turn_b, offset));
     cm_f points = cm_lanes_load(pairs->points + at);
+    cm_f point[4];
     for (uint32_t i = 0; i < CM_MANIFOLD_MAX; i++) {
-        cm_fvec anchor = {kept[14 + 3 * i], kept[15 + 3 * i], kept[16 + 3 * i]};
+        if (i == 2 && !cm_lanes_any(cm_lanes_greater(points, two))) {
+            break;
+        }
+        cm_lanes_gather4(&kept_points[i].anchor.x, POINT_FLOATS, pairs->point + at, point);
+        cm_fvec anchor = {point[0], point[1], point[2]};
         cm_fvec drift = cm_fvec_add(shift, times(&turn, anchor));
         holds &= cm_lanes_greater(bound, cm_fvec_dot(drift, drift)) |
                  cm_lanes_at_most(points, cm_lanes_set((float)i));
-        cm_lanes_store(separation[i] + at, kept[26 + i] + cm_fvec_dot(drift, normal));
+        cm_lanes_store(separation[i] + at, point[3] + cm_fvec_dot(drift, normal));
     }
     *together = cm_lanes_true(
         holds & ~cm_lanes_greater(cm_lanes_set(2.0f * ANGLE_MAX * ANGLE_MAX), squared(&turn_a)));
     return cm_lanes_true(holds);
 }
 
-uint32_t cm_recycle(const cm_motion *motions, cm_kept_manifold *kept, cm_recycle_pairs *pairs,
-                    float dt, float separation[CM_MANIFOLD_MAX][CM_RECYCLE_MAX])
+uint32_t cm_recycle(const cm_motion *motions, cm_kept_manifold *kept, cm_kept_point *points,
+                    cm_recycle_pairs *pairs, float dt,
+                    float separation[CM_MANIFOLD_MAX][CM_RECYCLE_MAX])
 {
     uint32_t used = (1u << pairs->count) - 1u, holding = 0, turned = 0;
     for (uint32_t i = pairs->count; i % CM_LANES != 0; i++) {
         pairs->row[i] = pairs->row[0];
+        pairs->point[i] = pairs->point[0];
         pairs->a[i] = pairs->a[0];
         pairs->b[i] = pairs->b[0];
         pairs->points[i] = pairs->reach[i] = pairs->inner_radius[i] = 0.0f;
     }
     for (uint32_t at = 0; at < pairs->count; at += CM_LANES) {
         uint32_t together;
-        holding |= look(motions, kept, pairs, at, dt, separation, &together) << at;
+        holding |= look(motions, kept, points, pairs, at, dt, separation, &together) << at;
         turned |= together << at;
     }
     for (turned &= used; turned != 0; turned &= turned - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(turned);
-        carry_along(&motions[pairs->a[i]], (uint32_t)pairs->points[i], &kept[pairs->row[i]]);
+        carry_along(&motions[pairs->a[i]], (uint32_t)pairs->points[i], &kept[pairs->row[i]],
+                    &points[pairs->point[i]]);
     }
     return holding & used;
 }
 
-void cm_recycle_take(const cm_kept_manifold *kept, const float separation[CM_MANIFOLD_MAX],
-                     uint32_t point_count, cm_manifold *manifold)
+typedef float four __attribute__((vector_size(16)));
+
+_Static_assert(offsetof(cm_manifold_point, anchor_a) == 0 &&
+                   offsetof(cm_manifold_point, anchor_b) == 12 &&
+                   offsetof(cm_manifold_point, separation) == 24,
+               "the fourth float behind each belongs to the next");
+
+static inline four load_four(const float *from)
 {
+    four value;
+    memcpy(&value, from, sizeof value);
+    return value;
+}
+
+void cm_recycle_take(const cm_kept_manifold *kept, const cm_kept_point *points,
+                     const float separation[CM_MANIFOLD_MAX], uint32_t point_count,
+                     cm_manifold *manifold)
+{
+    // Four floats at a time; the fourth of each is written over.
+    four offset = load_four(&kept->offset.x);
     for (uint32_t i = 0; i < point_count; i++) {
-        manifold->points[i].anchor_a = kept->anchor[i];
-        manifold->points[i].anchor_b = cm_sub(kept->anchor[i], kept->offset);
-        manifold->points[i].separation = separation[i];
+        cm_manifold_point *to = &manifold->points[i];
+        four anchor = load_four(&points[i].anchor.x), anchor_b = anchor - offset;
+        memcpy(&to->anchor_a, &anchor, sizeof anchor);
+        memcpy(&to->anchor_b, &anchor_b, sizeof anchor_b);
+        to->separation = separation[i];
     }
     manifold->normal = kept->normal;
     manifold->point_count = point_count;

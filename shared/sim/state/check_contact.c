@@ -1,6 +1,6 @@
-// Rules for what is remembered of a contact: the common row, and each section beside it
-// (contact.h). A step may make any finite numbers; what counts or chooses is in its range. See
-// check.h.
+// Rules for what is remembered of a contact: the common row, and each section of contacts and
+// points beside it (contact.h). A step may make any finite numbers; what counts or chooses is in
+// its range. See check.h.
 #include "shared/sim/state/check.h"
 
 carom_result cm_check_contact(const cm_contact *contact)
@@ -22,12 +22,6 @@ static carom_result check_finite(const float *values, uint32_t count)
 
 static carom_result check_manifold_row(const cm_kept_manifold *manifold)
 {
-    for (uint32_t i = 0; i < CM_MANIFOLD_MAX; i++) {
-        if (!cm_vec_is_finite(manifold->anchor[i])) {
-            return CAROM_ERROR_NOT_FINITE;
-        }
-    }
-    CM_TRY(check_finite(manifold->separation, CM_MANIFOLD_MAX));
     if (!cm_vec_is_finite(manifold->offset)) {
         return CAROM_ERROR_NOT_FINITE;
     }
@@ -38,9 +32,14 @@ static carom_result check_manifold_row(const cm_kept_manifold *manifold)
 
 static carom_result check_soft_row(const cm_soft_contact *contact)
 {
-    CM_TRY(check_finite(contact->normal_impulse, CM_MANIFOLD_MAX));
     bool finite =
         cm_vec_is_finite(contact->friction_impulse) && cm_is_finite(contact->twist_impulse);
+    return finite ? CAROM_OK : CAROM_ERROR_NOT_FINITE;
+}
+
+static carom_result check_point_row(const cm_kept_point *point)
+{
+    bool finite = cm_vec_is_finite(point->anchor) && cm_is_finite(point->separation);
     return finite ? CAROM_OK : CAROM_ERROR_NOT_FINITE;
 }
 
@@ -85,6 +84,10 @@ carom_result cm_check_remembered(cm_section section, const void *row)
         return check_manifold_row(row);
     case CM_SECTION_soft_contact:
         return check_soft_row(row);
+    case CM_SECTION_kept_point:
+        return check_point_row(row);
+    case CM_SECTION_soft_point:
+        return check_finite(row, 1);
     case CM_SECTION_impulse_contact:
         return check_impulse_row(row);
     case CM_SECTION_lcp_contact:

@@ -108,6 +108,7 @@ cm_world_state cm_full_counts(const carom_limits *limits)
     return (cm_world_state){.body_slots = limits->bodies,
                             .shape_slots = limits->shapes,
                             .contact_count = limits->contacts,
+                            .point_count = CM_MANIFOLD_MAX * limits->contacts,
                             .joint_slots = limits->joints,
                             .rule_count = CAROM_RULES_MAX};
 }
@@ -126,6 +127,10 @@ uint32_t cm_section_count(const cm_world_state *state, cm_section section)
         return state->joint_slots;
     case CM_SECTION_rule:
         return state->rule_count;
+    case CM_SECTION_feature:
+    case CM_SECTION_kept_point:
+    case CM_SECTION_soft_point:
+        return state->point_count;
     default:
         return state->contact_count;
     }
@@ -264,6 +269,16 @@ static void value_text(cm_kind kind, const uint32_t *words, char *text, size_t s
     }
 }
 
+static uint32_t contact_of_point(const carom_world *world, uint32_t point)
+{
+    uint32_t row = 0, end = 0;
+    while (row < world->state.contact_count &&
+           (end += cm_contacts(world)[row].point_count) <= point) {
+        row++;
+    }
+    return row;
+}
+
 static uint32_t body_of_row(const carom_world *world, cm_section section, uint32_t row)
 {
     if (section == CM_SECTION_motion || section == CM_SECTION_body) {
@@ -274,6 +289,9 @@ static uint32_t body_of_row(const carom_world *world, cm_section section, uint32
     }
     if (section == CM_SECTION_joint) {
         return cm_joints(world)[row].body_b;
+    }
+    if (section >= CM_POINTS_FIRST && section <= CM_POINTS_LAST) {
+        row = contact_of_point(world, row);
     }
     uint32_t shape = section == CM_SECTION_shape ? row : cm_contacts(world)[row].shape_a;
     return shape < world->state.shape_slots ? cm_shapes(world)[shape].body : CM_NONE;

@@ -5,7 +5,7 @@
 // A row of a section flattens into 32-bit words in the order of fields.def: a float is its bits, a
 // U64 two words, low first, a U8 a word of its own. Words are values, so that whatever is made of
 // them (hash, portable form, difference) is the same on every architecture. Typical: 13 words of
-// motion and 46 of body a body, 36 a shape, 42 a contact of soft, 49 a joint.
+// motion and 46 of body a body, 36 a shape, 22 a contact and 6 a point of soft, 49 a joint.
 #ifndef CM_SIM_STATE_FIELDS_H
 #define CM_SIM_STATE_FIELDS_H
 

@@ -11,7 +11,8 @@
 //   …                168 x limits.bodies     body, cold
 //   …                144 x limits.shapes     shape
 //   …                …   x limits.contacts   each section of contacts that the solver has, twice:
-//                                            rows and spare rows, which change places each step
+//                                            rows and spare rows, which change places each step;
+//                                            of points four times as many rows
 //   …                196 x limits.joints     joint
 //   …                20  x CAROM_RULES_MAX   rule: pair rules, in the order of their making
 //   …                16  x pages             of bodies, then of shapes: what is known of rows that
@@ -19,8 +20,9 @@
 //   offset.scratch   offset.scratch_size     scratch of the stages (scratch.h)
 //
 // offset.rows says where each section of the state (fields.def) begins. Every offset is a multiple
-// of CM_CACHE_LINE. A row above body_slots, shape_slots, contact_count, joint_slots or rule_count
-// holds anything; a dead row below is zero but for its generation. Padding of the rows is zero.
+// of CM_CACHE_LINE. A row above body_slots, shape_slots, contact_count, point_count, joint_slots or
+// rule_count holds anything; a dead row below is zero but for its generation. Padding of the rows
+// is zero.
 //
 // Typical: 400 bodies, 400 shapes, 1,600 contacts. A slot once used stays below body_slots; its
 // generation outlives what lived there.
@@ -45,9 +47,14 @@ typedef enum cm_section {
     CM_SECTION_COUNT
 } cm_section;
 
-// What has a row a contact: the sections from the first to the last.
+// What has a row a contact, and behind it what has a row a point: the sections from the first to
+// the last.
 #define CM_CONTACTS_FIRST CM_SECTION_contact
 #define CM_CONTACTS_LAST  CM_SECTION_volume_contact
+#define CM_POINTS_FIRST   CM_SECTION_feature
+#define CM_POINTS_LAST    CM_SECTION_soft_point
+
+_Static_assert((int)CM_POINTS_FIRST == (int)CM_CONTACTS_LAST + 1, "gone over together");
 
 // State ------------------------------------------------------------------------------------
 
@@ -69,6 +76,7 @@ typedef struct cm_world_state {
     uint32_t body_slots; // slots that were ever used
     uint32_t shape_slots;
     uint32_t contact_count; // rows in use
+    uint32_t point_count;   // of all contacts together
     carom_vec3 gravity;
     uint32_t joint_slots;
     uint32_t rule_count;
@@ -78,6 +86,7 @@ typedef struct cm_world_state {
     float pixel, epsilon, gamma, max_friction;
     float stiffness, damping, tangent_stiffness, tangent_damping;
     float friction_kinetic, friction_static;
+    uint32_t pad;
 } cm_world_state;
 
 // 64 bytes: one cache line, gathered whole by the solver.
@@ -179,7 +188,7 @@ typedef struct cm_rule {
     float friction, restitution; // negative: by the combine rule
 } cm_rule;
 
-_Static_assert(sizeof(cm_world_state) == 144, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_world_state) == 152, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_motion) == 64, "gathered as one cache line");
 _Static_assert(sizeof(cm_body) == 168, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_shape) == 144, "saved as it stands: no hidden padding");

@@ -53,6 +53,7 @@ typedef struct cm_manifold {
 // finds its way. Of a contact without an active body: the row and the points themselves.
 typedef struct cm_contact_match {
     uint32_t row;                   // of the old rows; CM_NONE: the contact is new
+    uint32_t first_point;           // of it, among the old points
     uint8_t point[CM_MANIFOLD_MAX]; // index of the old point; CM_NO_POINT: it is new, or unused
 } cm_contact_match;
 

@@ -183,13 +183,18 @@ static void drop_dead_contacts(carom_world *world)
 {
     const cm_shape *shapes = cm_shapes(world);
     const cm_contact *contacts = cm_contacts(world);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < world->state.contact_count; i++) {
-        if (shapes[contacts[i].shape_a].alive && shapes[contacts[i].shape_b].alive) {
-            cm_contacts_move(world, kept++, i);
+    cm_contact_at kept = {0}, from = {0};
+    while (from.row < world->state.contact_count) {
+        const cm_contact *contact = &contacts[from.row];
+        if (shapes[contact->shape_a].alive && shapes[contact->shape_b].alive) {
+            cm_contacts_move(world, &kept, &from);
+        } else {
+            from.point += contact->point_count;
+            from.row++;
         }
     }
-    world->state.contact_count = kept;
+    world->state.contact_count = kept.row;
+    world->state.point_count = kept.point;
 }
 
 // The rules that name a body go with it.

@@ -14,7 +14,8 @@
 //   …        4 x words of motion   x body_slots
 //   …        4 x words of body     x body_slots
 //   …        4 x words of shape    x shape_slots
-//   …        4 x words of each section of contacts that the world's solver has, x contact_count
+//   …        4 x words of each section of contacts that the world's solver has, x contact_count,
+//            and of points, x point_count
 //   …        4 x words of joint    x joint_slots
 //   …        4 x words of rule     x rule_count
 //
@@ -98,7 +99,8 @@ static carom_result check_counts(const cm_world_state *state, const carom_limits
     if (state->shape_slots > limits->shapes) {
         return CAROM_ERROR_LIMIT_SHAPES;
     }
-    if (state->contact_count > limits->contacts) {
+    if (state->contact_count > limits->contacts ||
+        state->point_count > CM_MANIFOLD_MAX * limits->contacts) {
         return CAROM_ERROR_LIMIT_CONTACTS;
     }
     if (state->rule_count > CAROM_RULES_MAX) {
@@ -186,15 +188,19 @@ static carom_result check_shapes(const form *f, const carom_world *world, uint32
     return CAROM_OK;
 }
 
-// What is remembered beside a contact, in each section that the world has.
-static carom_result check_remembered(const form *f, const carom_world *world, uint32_t contact)
+// What is remembered beside contacts, in each section that the world has.
+static carom_result check_remembered(const form *f, const carom_world *world)
 {
     uint64_t row[CM_ROW_BYTES_MAX / sizeof(uint64_t)];
-    for (int section = CM_CONTACTS_FIRST + 1; section <= CM_CONTACTS_LAST; section++) {
-        if (cm_has_rows(world, (cm_section)section) &&
-            (!row_of(f, (cm_section)section, contact, row) ||
-             cm_check_remembered((cm_section)section, row) != CAROM_OK)) {
-            return CAROM_ERROR_CORRUPT;
+    for (int section = CM_CONTACTS_FIRST + 1; section <= CM_POINTS_LAST; section++) {
+        uint32_t rows = cm_has_rows(world, (cm_section)section)
+                            ? cm_section_count(&f->state, (cm_section)section)
+                            : 0;
+        for (uint32_t i = 0; i < rows; i++) {
+            if (!row_of(f, (cm_section)section, i, row) ||
+                cm_check_remembered((cm_section)section, row) != CAROM_OK) {
+                return CAROM_ERROR_CORRUPT;
+            }
         }
     }
     return CAROM_OK;
@@ -202,7 +208,7 @@ static carom_result check_remembered(const form *f, const carom_world *world, ui
 
 static carom_result check_contacts(const form *f, const carom_world *world)
 {
-    uint64_t previous = 0;
+    uint64_t previous = 0, points = 0;
     for (uint32_t i = 0; i < f->state.contact_count; i++) {
         cm_contact contact;
         if (!row_of(f, CM_SECTION_contact, i, &contact) || cm_check_contact(&contact) != CAROM_OK ||
@@ -216,10 +222,10 @@ static carom_result check_contacts(const form *f, const carom_world *world)
         if (!read || !a.alive || !b.alive || a.body == b.body || (i > 0 && key <= previous)) {
             return CAROM_ERROR_CORRUPT;
         }
-        CM_TRY(check_remembered(f, world, i));
         previous = key;
+        points += contact.point_count;
     }
-    return CAROM_OK;
+    return points == f->state.point_count ? check_remembered(f, world) : CAROM_ERROR_CORRUPT;
 }
 
 static bool is_live_body(const form *f, uint32_t slot)

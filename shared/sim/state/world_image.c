@@ -12,11 +12,11 @@
 //   4        4                   engine version
 //   8        8                   layout hash
 //   16       8                   bytes of the whole save
-//   24       144                 cm_world_state
-//   168      rows               of each other section in the order of fields.def, as many as are
+//   24       152                 cm_world_state
+//   176      rows               of each other section in the order of fields.def, as many as are
 //                               in use: motion 64 bytes, body 168 and shape 144 (where they do not
-//                               repeat: repeat.h), the world's sections of contacts (contact.h),
-//                               joint 196, rule 20
+//                               repeat: repeat.h), the world's sections of contacts and of points
+//                               (contact.h), joint 196, rule 20
 //
 // Typical: 400 bodies, 250 kB, where all are alike 160; saved once a tick, restored once a rewind,
 // hashed once a tick.
@@ -139,7 +139,8 @@ static carom_result check_image(const carom_world *world, const save_header *hea
     if (state->shape_slots > world->limits.shapes) {
         return CAROM_ERROR_LIMIT_SHAPES;
     }
-    if (state->contact_count > world->limits.contacts) {
+    if (state->contact_count > world->limits.contacts ||
+        state->point_count > CM_MANIFOLD_MAX * world->limits.contacts) {
         return CAROM_ERROR_LIMIT_CONTACTS;
     }
     if (state->joint_slots > world->limits.joints) {
@@ -249,7 +250,7 @@ uint64_t carom_world_hash(const carom_world *world)
             hash_pair(&hash, 0, shape->generation);
         }
     }
-    for (int section = CM_CONTACTS_FIRST; section <= CM_CONTACTS_LAST; section++) {
+    for (int section = CM_CONTACTS_FIRST; section <= CM_POINTS_LAST; section++) {
         hash_rows(&hash, world, (cm_section)section);
     }
     for (uint32_t i = 0; i < state->joint_slots; i++) {

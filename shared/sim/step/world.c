@@ -83,7 +83,7 @@ static bool lay_out(const carom_world_def *def, carom_world *world, size_t *size
     memset(&world->offset, 0, sizeof world->offset);
     world->offset.rows[CM_SECTION_world] = (uint32_t)offsetof(carom_world, state);
     for (int section = CM_SECTION_motion; section < CM_SECTION_COUNT; section++) {
-        bool contacts = section >= CM_CONTACTS_FIRST && section <= CM_CONTACTS_LAST;
+        bool contacts = section >= CM_CONTACTS_FIRST && section <= CM_POINTS_LAST;
         uint64_t bytes = (uint64_t)cm_section_count(&full, (cm_section)section) *
                          cm_section_stride((cm_section)section);
         if (contacts && !(remembers & CM_REMEMBERS((unsigned)section))) {

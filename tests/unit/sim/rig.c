@@ -39,10 +39,12 @@ void cm_rig_close(cm_rig *rig)
 void cm_rig_spoil(carom_world *world, uint8_t rubbish)
 {
     memset((char *)world + world->offset.scratch, rubbish, world->offset.scratch_size);
-    for (int section = CM_CONTACTS_FIRST; section <= CM_CONTACTS_LAST; section++) {
+    const cm_world_state full = cm_full_counts(&world->limits);
+    for (int section = CM_CONTACTS_FIRST; section <= CM_POINTS_LAST; section++) {
         if (cm_has_rows(world, (cm_section)section)) {
             memset(cm_old_rows(world, (cm_section)section), rubbish,
-                   (size_t)world->limits.contacts * cm_section_stride((cm_section)section));
+                   (size_t)cm_section_count(&full, (cm_section)section) *
+                       cm_section_stride((cm_section)section));
         }
     }
 }

@@ -291,21 +291,24 @@ Test(body, types_change_in_place)
     free(world);
 }
 
-// All that is remembered of each contact, in words that name its shapes first.
+// All that is remembered of each contact and its points, in words that name its shapes first.
 static uint32_t *remembered(const carom_world *world, uint32_t *words_a_contact)
 {
-    uint32_t count = world->state.contact_count, words = 0, at = 0;
-    for (int s = CM_CONTACTS_FIRST; s <= CM_CONTACTS_LAST; s++) {
-        words += cm_has_rows(world, (cm_section)s) ? cm_section_words((cm_section)s) : 0;
+    uint32_t count = world->state.contact_count, words = 0, first = 0;
+    for (int s = CM_CONTACTS_FIRST; s <= CM_POINTS_LAST; s++) {
+        words += cm_section_words((cm_section)s) * (s < CM_POINTS_FIRST ? 1 : CM_MANIFOLD_MAX);
     }
-    uint32_t *all = malloc((count + 1) * words * sizeof *all);
+    uint32_t *all = calloc((count + 1) * words, sizeof *all);
     for (uint32_t i = 0; i < count; i++) {
-        for (int s = CM_CONTACTS_FIRST; s <= CM_CONTACTS_LAST; s++) {
-            if (cm_has_rows(world, (cm_section)s)) {
-                cm_row_load((cm_section)s, cm_section_row(world, (cm_section)s, i), all + at);
+        uint32_t points = cm_contacts(world)[i].point_count, at = i * words;
+        for (int s = CM_CONTACTS_FIRST; s <= CM_POINTS_LAST; s++) {
+            uint32_t row = s < CM_POINTS_FIRST ? i : first, rows = s < CM_POINTS_FIRST ? 1 : points;
+            for (uint32_t k = 0; cm_has_rows(world, (cm_section)s) && k < rows; k++) {
+                cm_row_load((cm_section)s, cm_section_row(world, (cm_section)s, row + k), all + at);
                 at += cm_section_words((cm_section)s);
             }
         }
+        first += points;
     }
     *words_a_contact = words;
     return all;

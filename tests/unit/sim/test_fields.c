@@ -32,8 +32,8 @@ static uint32_t element_size(cm_kind kind)
 static bool is_count(const cm_field *field)
 {
     return strcmp(field->name, "body_slots") == 0 || strcmp(field->name, "shape_slots") == 0 ||
-           strcmp(field->name, "contact_count") == 0 || strcmp(field->name, "joint_slots") == 0 ||
-           strcmp(field->name, "rule_count") == 0;
+           strcmp(field->name, "contact_count") == 0 || strcmp(field->name, "point_count") == 0 ||
+           strcmp(field->name, "joint_slots") == 0 || strcmp(field->name, "rule_count") == 0;
 }
 
 // Changes one element and asserts that hash, difference and save see it.
@@ -113,16 +113,19 @@ Test(fields, a_world_has_only_its_solvers_memory)
 {
     static const cm_section own[SOLVERS] = {CM_SECTION_soft_contact, CM_SECTION_impulse_contact,
                                             CM_SECTION_lcp_contact, CM_SECTION_volume_contact};
-    static const uint32_t bytes[SOLVERS] = {180, 60, 136, 44}; // a contact
+    static const uint32_t bytes[SOLVERS] = {84, 44, 120, 44}; // a contact
+    static const uint32_t more[SOLVERS] = {24, 4, 4, 0};      // a point
     for (uint32_t s = 0; s < SOLVERS; s++) {
         carom_world *world = used_world(solvers[s]);
-        uint32_t stride = 0;
-        for (int section = CM_CONTACTS_FIRST; section <= CM_CONTACTS_LAST; section++) {
+        uint32_t stride = 0, point = 0;
+        for (int section = CM_CONTACTS_FIRST; section <= CM_POINTS_LAST; section++) {
             if (cm_section_rows(world, (cm_section)section) > 0) {
-                stride += cm_section_stride((cm_section)section);
+                *(section < CM_POINTS_FIRST ? &stride : &point) +=
+                    cm_section_stride((cm_section)section);
             }
         }
         cr_assert_eq(stride, bytes[s]);
+        cr_assert_eq(point, more[s]);
         for (uint32_t k = 0; k < SOLVERS; k++) {
             cr_assert_eq(cm_has_rows(world, own[k]), k == s);
         }

@@ -60,29 +60,38 @@ Test(recycle, rests_are_kept_and_pushes_are_not)
 
 // Whether what was kept of two equal boxes holds, asked in the last of eight places: the others ask
 // of a pair that has not moved.
+typedef struct remembered {
+    cm_kept_manifold manifold;
+    cm_kept_point points[CM_MANIFOLD_MAX];
+} remembered;
+
 static bool recycle(const cm_motion *a, const cm_motion *b, const cm_shape *box, uint32_t points,
-                    cm_kept_manifold *kept, float separation[CM_MANIFOLD_MAX])
+                    remembered *kept, float separation[CM_MANIFOLD_MAX])
 {
     const uint32_t last = CM_RECYCLE_MAX - 1;
     cm_motion motions[3] = {{.orientation = cm_quat_identity()}, *a, *b};
     cm_kept_manifold rows[2] = {
-        {.orientation_a = cm_quat_identity(), .orientation_b = cm_quat_identity()}, *kept};
+        {.orientation_a = cm_quat_identity(), .orientation_b = cm_quat_identity()}, kept->manifold};
+    cm_kept_point of[2 * CM_MANIFOLD_MAX] = {0};
     cm_recycle_pairs pairs = {.count = CM_RECYCLE_MAX};
     float found[CM_MANIFOLD_MAX][CM_RECYCLE_MAX];
     for (uint32_t i = 0; i < CM_RECYCLE_MAX; i++) {
         pairs.row[i] = i == last;
+        pairs.point[i] = i == last ? CM_MANIFOLD_MAX : 0;
         pairs.a[i] = i == last ? 1 : 0;
         pairs.b[i] = i == last ? 2 : 0;
         pairs.points[i] = (float)points;
         pairs.reach[i] = cm_shape_reach(box);
         pairs.inner_radius[i] = cm_shape_inner_radius(box);
     }
-    uint32_t holding = cm_recycle(motions, rows, &pairs, 1.0f / 60.0f, found);
+    memcpy(of + CM_MANIFOLD_MAX, kept->points, sizeof kept->points);
+    uint32_t holding = cm_recycle(motions, rows, of, &pairs, 1.0f / 60.0f, found);
     cr_assert_eq(holding & 0x7fu, 0x7fu, "what does not move is kept");
-    for (uint32_t k = 0; k < CM_MANIFOLD_MAX; k++) {
+    for (uint32_t k = 0; k < points; k++) {
         separation[k] = found[k][last];
     }
-    *kept = rows[1];
+    kept->manifold = rows[1];
+    memcpy(kept->points, of + CM_MANIFOLD_MAX, sizeof kept->points);
     return holding >> last;
 }
 
@@ -93,16 +102,16 @@ Test(recycle, carried_points_are_those_found_anew)
     b.position = cm_vec(0.1f, 0.995f, 0.05f);
     cm_manifold found, carried;
     float separation[CM_MANIFOLD_MAX];
-    cm_kept_manifold kept = {0};
+    remembered kept = {0};
     cm_collide_shapes(&box, a.position, a.orientation, &box, b.position, b.orientation, 0.02f,
                       &found);
     cr_assert_eq(found.point_count, 4);
-    cm_recycle_keep(&a, &b, &found, &kept);
+    cm_recycle_keep(&a, &b, &found, &kept.manifold, kept.points);
     b.position = cm_add(b.position, cm_vec(0.0003f, -0.0004f, 0.0f));
     carom_quat tilt = {0.0002f, 0.0f, 0.0001f, 1.0f};
     b.orientation = cm_quat_normalize(tilt);
     cr_assert(recycle(&a, &b, &box, 4, &kept, separation));
-    cm_recycle_take(&kept, separation, 4, &carried);
+    cm_recycle_take(&kept.manifold, kept.points, separation, 4, &carried);
     cm_collide_shapes(&box, a.position, a.orientation, &box, b.position, b.orientation, 0.02f,
                       &found);
     float low = 1.0f, low_carried = 1.0f;
@@ -125,16 +134,16 @@ static bool still_holds(float edge, float both, float alone, float shift)
     b.position = cm_vec(0.1f * edge, 0.999f * edge, 0.0f);
     cm_manifold manifold;
     float separation[CM_MANIFOLD_MAX];
-    cm_kept_manifold kept = {0};
+    remembered kept = {0};
     cm_collide_shapes(&box, a.position, a.orientation, &box, b.position, b.orientation, 0.02f,
                       &manifold);
-    cm_recycle_keep(&a, &b, &manifold, &kept);
+    cm_recycle_keep(&a, &b, &manifold, &kept.manifold, kept.points);
     a.orientation = cm_rig_turn_z(both);
     b.orientation = cm_rig_turn_z(both + alone);
     b.position = cm_rotate(a.orientation, b.position);
     b.position.x += shift;
     bool holds = recycle(&a, &b, &box, manifold.point_count, &kept, separation);
-    cm_recycle_take(&kept, separation, manifold.point_count, &manifold);
+    cm_recycle_take(&kept.manifold, kept.points, separation, manifold.point_count, &manifold);
     if (holds && alone == 0.0f && shift == 0.0f) {
         carom_vec3 up = cm_rotate(a.orientation, cm_vec(0.0f, 1.0f, 0.0f));
         cr_assert_gt(cm_dot(up, manifold.normal), cosf(0.0101f), "what turns takes it along");

@@ -1,7 +1,7 @@
 // Goal: what rests falls asleep and stays exactly as it is, and whatever could move it wakes it, in
 // time and warm. Method: small worlds, stepped with rubbish in scratch; each cause of waking by
 // itself; a blow on a sleeping body against the same blow on one that is awake.
-#include "shared/sim/state/image.h"
+#include "shared/sim/state/fields.h"
 #include "tests/unit/sim/rig.h"
 
 #include <criterion/criterion.h>
@@ -502,4 +502,67 @@ Test(sleep, a_body_alone_of_its_island_sleeps_on)
     cr_assert_lt(cm_rig_get(&other, id).position.y, 1.0f);
     cm_rig_close(&rig);
     cm_rig_close(&other);
+}
+
+// Takes points away from the first contact of a sleeping world, all but the first of them, and
+// makes that what is kept of it holds no more.
+static void take_points(carom_world *world)
+{
+    uint32_t gone = cm_contacts(world)[0].point_count - 1u;
+    for (int section = CM_POINTS_FIRST; section <= CM_POINTS_LAST; section++) {
+        uint32_t stride = cm_section_stride((cm_section)section);
+        char *rows = cm_rows(world, (cm_section)section);
+        memmove(rows + stride, rows + (size_t)stride * (1 + gone),
+                (size_t)stride * (world->state.point_count - 1 - gone));
+    }
+    cm_contacts(world)[0].point_count = 1;
+    world->state.point_count -= gone;
+    cm_kept_manifold *kept = cm_rows(world, CM_SECTION_manifold);
+    kept->offset.x += 0.05f;
+}
+
+// The points of the second tower's contacts, wherever they stand by now: `size` of them.
+static void points_of(const carom_world *world, uint32_t shape, cm_kept_point *points,
+                      cm_soft_point *impulses, uint32_t size)
+{
+    uint32_t at = 0, count = 0;
+    for (uint32_t i = 0; i < world->state.contact_count; i++) {
+        const cm_contact *contact = &cm_contacts(world)[i];
+        for (uint32_t k = 0; k < contact->point_count; k++, at++) {
+            if (contact->shape_b >= shape && contact->shape_b < shape + 3) {
+                cr_assert_lt(count, size);
+                points[count] = ((cm_kept_point *)cm_rows(world, CM_SECTION_kept_point))[at];
+                impulses[count++] = ((cm_soft_point *)cm_rows(world, CM_SECTION_soft_point))[at];
+            }
+        }
+    }
+    cr_assert_eq(count, size);
+    cr_assert_eq(at, world->state.point_count);
+}
+
+Test(sleep, a_woken_contact_that_has_more_points_leaves_others_theirs)
+{
+    cm_rig rig = open_rig(true);
+    carom_body_id first[3], second[3];
+    add_tower(&rig, 0.0f, 3, first);
+    add_tower(&rig, 5.0f, 3, second);
+    step_until_asleep(&rig, 6);
+    carom_world *world = rig.world;
+    cr_assert_eq(world->state.contact_count, 6);
+    cr_assert_eq(world->state.point_count, 24);
+    cm_kept_point before[12], after[12];
+    cm_soft_point pressed[12], presses[12];
+    points_of(world, 4, before, pressed, 12);
+    take_points(world);
+    carom_body_id blow = add_cube(&rig, 0.0f, 3.52f);
+    for (uint32_t tick = 0; tick < 60 && asleep(&rig, first[0]); tick++) {
+        cm_rig_step(&rig, 1);
+    }
+    cr_assert(!asleep(&rig, first[0]) && !asleep(&rig, blow) && asleep(&rig, second[0]));
+    cr_assert_eq(world->state.contact_count, 7);
+    cr_assert_eq(world->state.point_count, 28, "points are found again");
+    points_of(world, 4, after, presses, 12);
+    cr_assert_eq(memcmp(before, after, sizeof before), 0);
+    cr_assert_eq(memcmp(pressed, presses, sizeof pressed), 0);
+    cm_rig_close(&rig);
 }

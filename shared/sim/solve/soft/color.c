@@ -89,6 +89,7 @@ static void clear_group(cm_soft_group *g, uint32_t unused_body, bool fixed)
     for (uint32_t k = 0; k < CM_SOFT_WIDE; k++) {
         g->a[k] = g->b[k] = unused_body * CM_SOFT_ROW;
         g->row[k] = CM_NONE;
+        g->point[k] = 0;
     }
     g->lanes = g->points = g->bounces = g->flipped = g->special = g->rolls = 0;
     g->fixed = fixed;
@@ -125,9 +126,11 @@ void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_sof
         clear_group(&soft->groups[i], soft->body_count, i >= soft->ranges.fixed_loose);
         soft->groups[i].color = (bucket % HALF_BUCKETS + 1) / 2; // of few points and of many
     }
+    uint32_t point = 0;
     for (uint32_t i = 0; i < contacts; i++) {
         const cm_soft_link *link = &soft->links[i];
         if (link->points == 0) {
+            point += cm_contacts(world)[i].point_count; // of what sleeps
             continue;
         }
         uint32_t place = next[link->bucket]++, lane = place % CM_SOFT_WIDE;
@@ -135,6 +138,8 @@ void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_sof
         g->a[lane] = link->a * CM_SOFT_ROW;
         g->b[lane] = link->b * CM_SOFT_ROW;
         g->row[lane] = i;
+        g->point[lane] = point;
+        point += link->points;
         g->lanes = lane + 1;
         g->flipped |= (uint32_t)link->flipped << lane;
         g->point_count[lane] = (float)link->points;

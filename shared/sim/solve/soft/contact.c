@@ -9,28 +9,26 @@
 
 #include <string.h>
 
-static cm_soft_contact carried(const cm_soft_contact *old, const uint8_t point[CM_MANIFOLD_MAX])
-{
-    cm_soft_contact contact = *old;
-    for (uint32_t k = 0; k < CM_MANIFOLD_MAX; k++) {
-        contact.normal_impulse[k] = point[k] == CM_NO_POINT ? 0.0f : old->normal_impulse[point[k]];
-    }
-    return contact;
-}
-
 void cm_soft_carry(const carom_world *world, const cm_scratch *scratch, const cm_soft *soft)
 {
     static const uint8_t same[CM_MANIFOLD_MAX] = {0, 1, 2, 3};
     const cm_soft_contact *old = cm_old_rows(world, CM_SECTION_soft_contact);
+    const cm_soft_point *old_points = cm_old_rows(world, CM_SECTION_soft_point);
+    cm_soft_point *to = soft->points;
     for (uint32_t i = 0; i < world->state.contact_count; i++) {
         const cm_contact_match *match = &scratch->matches[i];
-        if (match->row == CM_NONE) {
-            soft->contacts[i] = (cm_soft_contact){0};
-        } else if (memcmp(match->point, same, sizeof same) == 0) {
-            soft->contacts[i] = old[match->row];
+        const cm_soft_point *from = old_points + match->first_point;
+        bool known = match->row != CM_NONE;
+        soft->contacts[i] = known ? old[match->row] : (cm_soft_contact){0};
+        if (known && memcmp(match->point, same, sizeof same) == 0) {
+            memcpy(to, from, CM_MANIFOLD_MAX * sizeof *to); // the next contact's go over the rest
         } else {
-            soft->contacts[i] = carried(&old[match->row], match->point);
+            for (uint32_t k = 0; k < CM_MANIFOLD_MAX; k++) {
+                to[k].normal_impulse =
+                    match->point[k] == CM_NO_POINT ? 0.0f : from[match->point[k]].normal_impulse;
+            }
         }
+        to += cm_contacts(world)[i].point_count;
     }
 }
 

@@ -17,10 +17,10 @@ _Static_assert(offsetof(cm_manifold, normal) == 0 && offsetof(cm_manifold, frict
                "gathered as floats");
 _Static_assert(sizeof(cm_manifold_point) == 32 && offsetof(cm_manifold_point, separation) == 24,
                "gathered as eight floats");
-_Static_assert(offsetof(cm_soft_contact, normal_impulse) == 0 &&
-                   offsetof(cm_soft_contact, friction_impulse) == 16 &&
-                   offsetof(cm_soft_contact, twist_impulse) == 28 && CONTACT_FLOATS == 8,
-               "gathered as eight floats");
+_Static_assert(offsetof(cm_soft_contact, friction_impulse) == 0 &&
+                   offsetof(cm_soft_contact, twist_impulse) == 12 && CONTACT_FLOATS == 4,
+               "gathered as four floats");
+_Static_assert(sizeof(cm_soft_point) == sizeof(float), "gathered as floats in a row");
 
 CM_WHOLE void fetch_rows(const cm_soft *soft, const cm_soft_group *g)
 {
@@ -30,6 +30,7 @@ CM_WHOLE void fetch_rows(const cm_soft *soft, const cm_soft_group *g)
         __builtin_prefetch(manifold + CM_CACHE_LINE);
         __builtin_prefetch(manifold + sizeof(cm_manifold) - 1);
         __builtin_prefetch(&soft->contacts[g->row[lane]], 1); // a row lies in one line
+        __builtin_prefetch(&soft->points[g->point[lane]], 1);
     }
 }
 
@@ -98,22 +99,20 @@ CM_WHOLE cm_fvec find_center(cm_soft_group *g, uint32_t at, const cm_mask used[4
     return center;
 }
 
-// The impulses of the last tick: those of the points, and friction in world axes.
+// The impulses of the last tick: those of the points (of points that are not there: anything), and
+// friction in world axes.
 CM_WHOLE void load_impulses(const cm_soft *soft, cm_soft_group *g, uint32_t at,
                             const uint32_t *index, cm_mask used, cm_f pressure[4], staged *points)
 {
-    cm_f warm[8], zero = cm_lanes_set(0.0f);
+    cm_f warm[4], zero = cm_lanes_set(0.0f);
     cm_mask flipped = cm_lanes_bits(g->flipped >> at);
-    cm_lanes_gather(soft->contacts[0].normal_impulse, CONTACT_FLOATS, index, warm);
-    for (uint32_t i = 0; i < 8; i++) {
+    cm_lanes_gather4(&soft->contacts[0].friction_impulse.x, CONTACT_FLOATS, index, warm);
+    cm_lanes_gather4(&soft->points[0].normal_impulse, 1, g->point + at, pressure);
+    for (uint32_t i = 0; i < 4; i++) {
         warm[i] = cm_lanes_select(used, warm[i], zero);
     }
-    for (uint32_t i = 0; i < 3; i++) {
-        pressure[i] = warm[i];
-    }
-    pressure[3] = warm[3];
-    STORE(friction_impulse[2], warm[7]);
-    cm_fvec friction = {warm[4], warm[5], warm[6]};
+    STORE(friction_impulse[2], warm[3]);
+    cm_fvec friction = {warm[0], warm[1], warm[2]};
     points->friction_impulse =
         choose(flipped, (cm_fvec){-friction.x, -friction.y, -friction.z}, friction);
 }
@@ -187,6 +186,21 @@ CM_WHOLE cm_f kept(cm_f impulse)
     return cm_lanes_select(finite, cm_lanes_select(tiny, zero, impulse), zero);
 }
 
+// One to four of them. What lies behind is another contact's.
+CM_WHOLE void store_points(cm_soft_point *to, const float *from, uint32_t count)
+{
+    if (count == 4) {
+        memcpy(to, from, 4 * sizeof *to);
+        return;
+    }
+    if (count & 2) {
+        memcpy(to, from, 2 * sizeof *to);
+    }
+    if (count & 1) {
+        memcpy(to + count - 1, from + count - 1, sizeof *to);
+    }
+}
+
 // What the next tick starts from, friction in world axes, and the sum for the report.
 CM_WHOLE void store_contacts(const cm_soft *soft, const cm_soft_group *g, uint32_t at)
 {
@@ -212,7 +226,9 @@ CM_WHOLE void store_contacts(const cm_soft *soft, const cm_soft_group *g, uint32
     cm_lanes_scatter(rows, 8, in_order, row);
     cm_lanes_store(total, kept(LOAD(total_impulse)));
     for (uint32_t k = 0; k < CM_LANES && g->row[at + k] != CM_NONE; k++) {
-        memcpy(&soft->contacts[g->row[at + k]], rows + 8 * k, 8 * sizeof *rows);
+        store_points(&soft->points[g->point[at + k]], rows + 8 * k,
+                     (uint32_t)g->point_count[at + k]);
+        memcpy(&soft->contacts[g->row[at + k]], rows + 8 * k + 4, sizeof *soft->contacts);
         soft->manifolds[g->row[at + k]].impulse = total[k];
     }
 }

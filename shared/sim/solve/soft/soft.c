@@ -102,6 +102,7 @@ static cm_soft map_soft(const carom_world *world, const cm_scratch *scratch)
     walk(&world->limits, scratch->solver, &soft);
     soft.manifolds = scratch->manifolds;
     soft.contacts = cm_rows(world, CM_SECTION_soft_contact);
+    soft.points = cm_rows(world, CM_SECTION_soft_point);
     soft.body_count = world->state.body_slots;
     soft.block_count = blocks_of(soft.body_count);
     soft.substeps = world->state.substeps;
@@ -174,7 +175,8 @@ static void solve(carom_world *world, cm_scratch *scratch)
 
 const cm_solver cm_solver_soft = {
     .remembers = CM_REMEMBERS(CM_SECTION_contact) | CM_REMEMBERS(CM_SECTION_feature) |
-                 CM_REMEMBERS(CM_SECTION_manifold) | CM_REMEMBERS(CM_SECTION_soft_contact),
+                 CM_REMEMBERS(CM_SECTION_manifold) | CM_REMEMBERS(CM_SECTION_kept_point) |
+                 CM_REMEMBERS(CM_SECTION_soft_contact) | CM_REMEMBERS(CM_SECTION_soft_point),
     .manifolds = true,
     .sleeps = true,
     .solve = solve,

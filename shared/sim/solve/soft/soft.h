@@ -86,6 +86,7 @@ typedef struct cm_softness {
 typedef struct cm_soft_group {
     uint32_t a[CM_SOFT_WIDE], b[CM_SOFT_WIDE]; // bodies: slot x CM_SOFT_ROW, where the row is
     uint32_t row[CM_SOFT_WIDE];                // of the state's contacts; CM_NONE: unused
+    uint32_t point[CM_SOFT_WIDE];              // the row of its first point
     uint32_t lanes;                            // that are used: the first ones
     uint32_t points;                           // most of any lane
     uint32_t bounces;                          // some lane has restitution
@@ -159,7 +160,8 @@ typedef struct cm_soft {
     cm_soft_group *groups;
     cm_soft_special *specials;
     cm_manifold *manifolds;    // of the scratch, and
-    cm_soft_contact *contacts; // the state's, in parallel
+    cm_soft_contact *contacts; // the state's, in parallel, and
+    cm_soft_point *points;     // of their points
     cm_soft_link *links;       // of each contact
     uint32_t *taken;           // colours of each body
     uint8_t *busy;             // of each block: some body of it moves

@@ -175,10 +175,12 @@ static carom_vec3 stored(carom_vec3 v)
 }
 
 // A contact of what sleeps pushes on as in the last substep before.
-static void store_kept(carom_world *world, const cm_soft *soft, uint32_t row)
+static void store_kept(carom_world *world, const cm_soft *soft, uint32_t row, uint32_t first_point)
 {
     const cm_contact *contact = cm_contacts(world) + row;
     const cm_kept_manifold *kept = (cm_kept_manifold *)cm_rows(world, CM_SECTION_manifold) + row;
+    const cm_kept_point *points =
+        (cm_kept_point *)cm_rows(world, CM_SECTION_kept_point) + first_point;
     const cm_soft_contact *impulses = &soft->contacts[row];
     uint32_t a = cm_shapes(world)[contact->shape_a].body;
     uint32_t b = cm_shapes(world)[contact->shape_b].body;
@@ -190,8 +192,8 @@ static void store_kept(carom_world *world, const cm_soft *soft, uint32_t row)
     carom_vec3 normal = kept->normal;
     float sum = 0.0f;
     for (uint32_t k = 0; k < contact->point_count; k++) {
-        float p = rate * impulses->normal_impulse[k];
-        carom_vec3 arm = kept->anchor[k];
+        float p = rate * soft->points[first_point + k].normal_impulse;
+        carom_vec3 arm = points[k].anchor;
         force = cm_mul_add(force, p, normal);
         torque = cm_add(torque, cm_cross(arm, cm_scale(p, normal)));
         center = cm_mul_add(center, p, arm);
@@ -225,10 +227,12 @@ void cm_soft_store_wrenches(carom_world *world, const cm_scratch *scratch, const
             store_lane(world, soft, i, lane);
         }
     }
+    uint32_t point = 0;
     for (uint32_t i = 0; i < world->state.contact_count; i++) {
         if (scratch->manifolds[i].body_a == CM_NONE) {
-            store_kept(world, soft, i);
+            store_kept(world, soft, i, point);
         }
+        point += cm_contacts(world)[i].point_count;
     }
     for (uint32_t i = 0; i < soft->body_count; i++) {
         const cm_body *body = &bodies[i];

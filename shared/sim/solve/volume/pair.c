@@ -360,6 +360,7 @@ void cm_volume_store_pairs(carom_world *world, cm_scratch *scratch, cm_volume *v
         count++;
     }
     world->state.contact_count = count;
+    world->state.point_count = points;
     world->stats.contacts = count;
     world->stats.points = points;
 }
