@@ -26,7 +26,7 @@ rm -f "$dir/ready" "$dir/keys" "$dir/bots.json" "$dir/serve.log" "$dir/bots.log"
 # ends the bots first and the server after them.
 set -m
 "$carom" serve --key "$dir/keys" --db "$dir/carom.db" --matches "$dir/matches" --workers 2 \
-    --room left=sandbox --room right=sandbox --listen 127.0.0.1:0 --ready-file "$dir/ready" 2>"$dir/serve.log" &
+    --room left=sandbox --room right=sandbox --listen 127.0.0.1:0 --http 127.0.0.1:0 --ready-file "$dir/ready" 2>"$dir/serve.log" &
 server=$!
 bots=
 killer=

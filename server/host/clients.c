@@ -157,8 +157,7 @@ static void leave_room(cm_client *client)
 
 // How a connection ended, while the session still says who it was. A player's end is news; of
 // others only what was refused is.
-static void log_end(const cm_clients *clients, const cm_client *client, carom_reason reason,
-                    bool refused)
+static void log_end(cm_clients *clients, const cm_client *client, carom_reason reason, bool refused)
 {
     bool player = client->roster != NULL;
     bool expected = reason == CAROM_REASON_LEFT || reason == CAROM_REASON_DRAINING;
@@ -167,6 +166,8 @@ static void log_end(const cm_clients *clients, const cm_client *client, carom_re
     if (!player && !refused) {
         return;
     }
+    uint64_t *counts = player ? clients->stats.left : clients->stats.refused;
+    counts[reason < CAROM_REASON_COUNT ? reason : CAROM_REASON_NONE]++;
     cm_line_log(&line, level, player ? "player left" : "client refused");
     if (player) {
         cm_line_uint(&line, "player", client->session.player);
@@ -481,7 +482,7 @@ static cm_input_verdict take_input(cm_clients *clients, cm_client *client, uint6
         // A refused input comes again with each packet; it counts once.
         session->refused_inputs++;
         cm_room_loop_refused(loop, session->player);
-        client->roster->refused_inputs++;
+        client->roster->refused_inputs[verdict]++;
         clients->stats.refused_inputs++;
     }
     if (verdict <= CM_INPUT_LATE || fresh) {

@@ -12,6 +12,8 @@
 typedef struct cm_clients_stats {
     uint64_t datagrams_refused;                      // of clients: what could not be read
     uint64_t packet_reasons[CM_PACKET_REASON_COUNT]; // of their packets
+    uint64_t refused[CAROM_REASON_COUNT];            // clients who were let into no room
+    uint64_t left[CAROM_REASON_COUNT];               // players who went, or were sent away
     uint64_t refused_inputs;
     uint64_t seen_clamped; // inputs whose claim of what was seen could not be true
 } cm_clients_stats;

@@ -128,8 +128,11 @@ static bool check_public(const char *place, const char *text, cm_config_error *e
 
 static bool check_http(const char *place, const char *text, cm_config_error *error)
 {
-    return text[0] == '\0' ||
-           fail(error, "%shttp: '%.64s': not built yet, expected an empty text", place, text);
+    uint32_t host;
+    uint16_t port;
+    return text[0] == '\0' || cm_config_address(text, &host, &port) ||
+           fail(error, "%shttp: '%.64s', expected an IPv4 address and a port, 127.0.0.1:9401",
+                place, text);
 }
 
 static bool check_text(const cm_config_key *key, const char *text, const char *place,

@@ -25,7 +25,9 @@
     TEXT(db, "carom.db", "catalogue: scenes, rooms to start, index of matches; made if missing")   \
     TEXT(matches, "matches", "directory of match files; made if missing")                          \
     TEXT(listen, "127.0.0.1:9400", "UDP address, HOST:PORT; port 0 takes a free one")              \
-    TEXT(http, "", "HTTP address; not built yet, must be empty")                                   \
+    TEXT(http, "",                                                                                 \
+         "HTTP address of metrics, health, rooms and players, HOST:PORT, without TLS; port 0 "     \
+         "takes a free one; empty: none")                                                          \
     TEXT(admin, "", "Unix socket that carom admin talks to; empty: admin.sock in matches")         \
     TEXT(ready_file, "", "file that gets the listening address once the room is open")             \
     TEXT(scene, "", "opens a room of the scene's name: a name in the database, or a file")         \
@@ -128,7 +130,7 @@ bool cm_config_environment(cm_config *config, char *const *environment, cm_confi
 #define CM_CONFIG_VARIABLE_MAX 64
 bool cm_config_unknown(const char *entry, char name[CM_CONFIG_VARIABLE_MAX],
                        char nearest[CM_CONFIG_VARIABLE_MAX]);
-// The addresses again, for a configuration that was made by hand; no HTTP yet.
+// The addresses again, for a configuration that was made by hand.
 bool cm_config_check(const cm_config *config, cm_config_error *error);
 // Who may come in: a key file, or insecure, which is for loopback alone; `public` where `listen`
 // names every interface. A checked configuration is given.

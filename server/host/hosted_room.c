@@ -397,6 +397,13 @@ void cm_hosted_room_second(cm_hosted_room *room, uint64_t passed_us, const cm_lo
 
 void cm_hosted_room_stats_get(const cm_hosted_room *room, cm_hosted_room_stats *stats)
 {
+    cm_hosted_room_counts_get(room, stats);
+    stats->tick_ms_p50 = cm_metrics_percentile(&room->metrics, 0.5);
+    stats->tick_ms_p99 = cm_metrics_percentile(&room->metrics, 0.99);
+}
+
+void cm_hosted_room_counts_get(const cm_hosted_room *room, cm_hosted_room_stats *stats)
+{
     const cm_room *inner = cm_hosted_room_room(room);
     memset(stats, 0, sizeof *stats);
     stats->name = room->name;
@@ -405,9 +412,9 @@ void cm_hosted_room_stats_get(const cm_hosted_room *room, cm_hosted_room_stats *
     stats->hash = cm_room_hash(inner);
     stats->tick_rate = cm_room_tick_rate(inner);
     stats->max_players = room->max_players;
-    stats->tick_ms_p50 = cm_metrics_percentile(&room->metrics, 0.5);
-    stats->tick_ms_p99 = cm_metrics_percentile(&room->metrics, 0.99);
     stats->cpu_us = room->cpu_us;
+    stats->tick_sum_us = room->metrics.sum_us;
+    memcpy(stats->tick_buckets, room->metrics.buckets, sizeof stats->tick_buckets);
     cm_room_loop_stats loop;
     cm_room_loop_stats_get(room->loop, &loop);
     stats->ticks_behind = loop.ticks_behind;
@@ -415,7 +422,10 @@ void cm_hosted_room_stats_get(const cm_hosted_room *room, cm_hosted_room_stats *
     cm_room_stats_get(inner, &stats->room);
     cm_publisher_stats_get(room->publisher, &stats->published);
     carom_world_stats_get(cm_room_world(inner), &stats->world);
-    stats->refused_inputs = room->roster.refused_inputs;
+    memcpy(stats->inputs_refused, room->roster.refused_inputs, sizeof stats->inputs_refused);
+    for (uint32_t i = 0; i < CM_INPUT_VERDICT_COUNT; i++) {
+        stats->refused_inputs += stats->inputs_refused[i];
+    }
     stats->seen_clamped = room->roster.seen_clamped;
     uint32_t players = 0;
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {

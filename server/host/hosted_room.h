@@ -42,10 +42,12 @@ typedef struct cm_hosted_room_stats {
     double tick_ms_p50, tick_ms_p99;    // of the last seconds; 0 without a clock
     double stage_ms[CAROM_STAGE_COUNT]; // of the last second, means over the ticks stepped
     uint64_t cpu_us; // that ticks and their publishing took by the clock given, since the start
-    uint64_t ticks_behind;   // ticks that the clock was slowed by
-    uint64_t refused_inputs; // of its players, also of those who left
-    uint64_t seen_clamped;   // likewise: inputs whose claim of what was seen could not be true
-    double kbit_per_client;  // views with all headers, mean over players, last second
+    uint64_t ticks_behind;                                  // ticks that the clock was slowed by
+    uint64_t tick_sum_us, tick_buckets[CM_METRICS_BUCKETS]; // of all ticks (metrics.h)
+    uint64_t refused_inputs;                         // of its players, also of those who left
+    uint64_t inputs_refused[CM_INPUT_VERDICT_COUNT]; // the same by verdict
+    uint64_t seen_clamped;  // likewise: inputs whose claim of what was seen could not be true
+    double kbit_per_client; // views with all headers, mean over players, last second
     cm_room_stats room;
     cm_publisher_stats published;
     carom_world_stats world;
@@ -86,6 +88,8 @@ bool cm_hosted_room_has_ended(const cm_hosted_room *room);
 void cm_hosted_room_second(cm_hosted_room *room, uint64_t passed_us, const cm_log *log);
 
 void cm_hosted_room_stats_get(const cm_hosted_room *room, cm_hosted_room_stats *stats);
+// The same but for the percentiles of tick times, which are 0: they take most of the time.
+void cm_hosted_room_counts_get(const cm_hosted_room *room, cm_hosted_room_stats *stats);
 
 // Who plays in it, for the status: how many there are; up to `capacity` are filled in.
 typedef struct cm_hosted_player {

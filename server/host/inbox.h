@@ -21,6 +21,7 @@ typedef enum cm_input_verdict {
     CM_INPUT_BUDGET,     // its rewind is more than the player may cause (the room's verdict)
     CM_INPUT_INVALID,    // the module refuses the bytes (the room's verdict)
     CM_INPUT_POSE,       // the pointer's pose in it is none (the room's verdict)
+    CM_INPUT_VERDICT_COUNT,
 } cm_input_verdict;
 
 #define CM_NO_TICK UINT64_MAX

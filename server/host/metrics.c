@@ -4,8 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+uint32_t cm_metrics_bound_us(uint32_t bucket)
+{
+#define BOUND(bound) bound,
+    static const uint32_t bounds[] = {CM_METRICS_BOUNDS(BOUND) UINT32_MAX};
+#undef BOUND
+    return bounds[bucket];
+}
+
 void cm_metrics_add(cm_metrics *metrics, uint64_t tick_us)
 {
+    uint32_t bucket = 0;
+    while (bucket + 1 < CM_METRICS_BUCKETS && tick_us > cm_metrics_bound_us(bucket)) {
+        bucket++;
+    }
+    metrics->buckets[bucket]++;
+    metrics->sum_us += tick_us;
     metrics->tick_us[metrics->next] = tick_us < UINT32_MAX ? (uint32_t)tick_us : UINT32_MAX;
     metrics->next = (metrics->next + 1) % CM_METRICS_SAMPLES;
     if (metrics->count < CM_METRICS_SAMPLES) {

@@ -49,8 +49,9 @@ struct cm_roster {
     cm_client *members[CAROM_PLAYERS_MAX]; // by player; NULL: none
     cm_kept_slot kept[CAROM_PLAYERS_MAX];  // by player
     uint64_t safe_tick; // a crash leaves what happened up to it; UINT64_MAX: nothing is recorded
-    uint64_t refused_inputs; // of all who were ever in it
-    uint64_t seen_clamped;   // likewise
+    // Inputs refused, by verdict, of all who were ever in it; clamped likewise.
+    uint64_t refused_inputs[CM_INPUT_VERDICT_COUNT];
+    uint64_t seen_clamped;
     // What the members were told of each other.
     uint64_t told_us, told_hash;
     uint32_t told_rtt_ms[CAROM_PLAYERS_MAX];

@@ -375,6 +375,12 @@ void cm_worker_unban(cm_worker *worker, bool by_address, uint64_t who)
     }
 }
 
+uint32_t cm_worker_banned(const cm_worker *worker)
+{
+    cm_door *door = cm_host_door(worker->host);
+    return cm_door_bans(door)->count + cm_door_banned_addresses(door)->count;
+}
+
 bool cm_worker_recall_used(cm_worker *worker, const cm_used_token *token)
 {
     return cm_used_tokens_add(cm_door_used(cm_host_door(worker->host)), token, unix_s(worker),
@@ -411,16 +417,21 @@ bool cm_worker_drained(const cm_worker *worker)
 
 // Numbers ---------------------------------------------------------------------------------------
 
-void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats)
+void cm_worker_host_stats_get(const cm_worker *worker, cm_worker_stats *stats)
 {
     memset(stats, 0, sizeof *stats);
     stats->rooms = worker->room_count;
-    for (uint32_t i = 0; i < worker->room_count; i++) {
-        cm_worker_stats_room(worker->rooms[i], stats);
-    }
     stats->players = cm_clients_playing(worker->clients);
     cm_worker_stats_host(worker->host, worker->clients, stats);
     stats->kbit_per_client = worker->kbit_per_client;
+}
+
+void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats)
+{
+    cm_worker_host_stats_get(worker, stats);
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        cm_worker_stats_room(worker->rooms[i], stats);
+    }
 }
 
 void cm_worker_room_stats_get(const cm_worker *worker, uint32_t index, cm_worker_stats *stats)

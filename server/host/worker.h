@@ -94,6 +94,7 @@ uint32_t cm_worker_kick(cm_worker *worker, bool by_address, uint64_t who);
 bool cm_worker_kick_player(cm_worker *worker, const char *room, uint32_t player);
 bool cm_worker_ban(cm_worker *worker, bool by_address, uint64_t who);
 void cm_worker_unban(cm_worker *worker, bool by_address, uint64_t who);
+uint32_t cm_worker_banned(const cm_worker *worker); // ids and addresses
 // What was kept before a restart, given back before the first turn. False: there is no place.
 bool cm_worker_recall_used(cm_worker *worker, const cm_used_token *token);
 bool cm_worker_recall_ban(cm_worker *worker, bool by_address, uint64_t who);
@@ -101,6 +102,8 @@ bool cm_worker_recall_ban(cm_worker *worker, bool by_address, uint64_t who);
 bool cm_worker_drained(const cm_worker *worker);
 
 void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats);
+// The same without those of its rooms: of its host and clients.
+void cm_worker_host_stats_get(const cm_worker *worker, cm_worker_stats *stats);
 // The same with the numbers and players of one room, whose kbit_per_client are of its views; those
 // of the host are of all.
 void cm_worker_room_stats_get(const cm_worker *worker, uint32_t index, cm_worker_stats *stats);

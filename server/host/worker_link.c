@@ -52,6 +52,11 @@ static bool is_line(uint32_t type)
            type == CM_WORKER_SAYS_DRAW || type == CM_WORKER_TOLD_DRAIN;
 }
 
+static bool is_figures(uint32_t type)
+{
+    return type == CM_WORKER_SAYS_FIGURES || type == CM_WORKER_SAYS_TOTALS;
+}
+
 static bool is_ask(uint32_t type)
 {
     return type == CM_WORKER_SAYS_ANSWER || type == CM_WORKER_TOLD_ASK;
@@ -64,6 +69,9 @@ static size_t size_of(const cm_worker_message *message)
     }
     if (is_ask(message->type)) {
         return offsetof(cm_worker_message, ask.text) + strlen(message->ask.text) + 1;
+    }
+    if (is_figures(message->type)) {
+        return offsetof(cm_worker_message, figures.bytes) + message->figures.size;
     }
     switch (message->type) {
     case CM_WORKER_SAYS_ROOM:
@@ -114,7 +122,8 @@ void cm_worker_link_send(cm_worker_link *link, const cm_worker_message *message)
     if (link->first == NULL && send_bytes(link, message, size)) {
         return;
     }
-    bool full = is_line(message->type) && link->waiting + size > CM_WORKER_WAITING_MAX;
+    bool needless = is_line(message->type) || is_figures(message->type);
+    bool full = needless && link->waiting + size > CM_WORKER_WAITING_MAX;
     cm_worker_letter *letter = full ? NULL : malloc(sizeof *letter + size);
     if (letter == NULL) {
         link->left_out++;

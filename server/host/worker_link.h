@@ -10,7 +10,7 @@
 #include "shared/scene/scene.h"
 
 #define CM_WORKER_TEXT_MAX    8192u      // bytes of a text, its NUL included
-#define CM_WORKER_WAITING_MAX (8u << 20) // bytes that wait; beyond, lines are left out
+#define CM_WORKER_WAITING_MAX (8u << 20) // bytes that wait; beyond, lines and figures are left out
 
 typedef enum cm_worker_message_type {
     // Of the worker.
@@ -24,6 +24,8 @@ typedef enum cm_worker_message_type {
     CM_WORKER_SAYS_DRAW,     // line: of the status on a terminal; level 1: the first
     CM_WORKER_SAYS_USED,     // used: a token let somebody in; to the others it is told
     CM_WORKER_SAYS_ANSWER,   // ask: a line of an answer; "": it is whole
+    CM_WORKER_SAYS_FIGURES,  // figures: of one room, each second where there is HTTP
+    CM_WORKER_SAYS_TOTALS,   // figures: its own, after those of its rooms
     // To the worker.
     CM_WORKER_TOLD_ROOM,   // room: where one of another worker is
     CM_WORKER_TOLD_GONE,   // room: of another worker, it is no more
@@ -77,6 +79,11 @@ typedef struct cm_worker_message {
             uint32_t count;
             uint16_t port[CM_WORKERS_MAX];
         } ports;
+        struct {
+            uint32_t number; // of the room; of the totals: how many rooms there were
+            uint32_t size;
+            uint8_t bytes[CM_WORKER_TEXT_MAX]; // a cm_room_figures or cm_worker_figures
+        } figures;
     };
 } cm_worker_message;
 

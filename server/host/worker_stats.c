@@ -44,6 +44,8 @@ void cm_worker_stats_host(const cm_host *from_host, const cm_clients *from, cm_w
     stats->refused_inputs = clients.refused_inputs;
     stats->seen_clamped = clients.seen_clamped;
     stats->datagrams_refused = clients.datagrams_refused;
+    memcpy(stats->clients_refused, clients.refused, sizeof stats->clients_refused);
+    memcpy(stats->players_left, clients.left, sizeof stats->players_left);
     memcpy(stats->packet_reasons, clients.packet_reasons, sizeof stats->packet_reasons);
     cm_host_stats host;
     cm_host_stats_get(from_host, &host);
@@ -52,6 +54,10 @@ void cm_worker_stats_host(const cm_host *from_host, const cm_clients *from, cm_w
     stats->handshakes = host.handshakes;
     stats->sent_bytes = host.sent_bytes;
     stats->received_bytes = host.received_bytes;
+    stats->sent_datagrams = host.sent_datagrams;
+    stats->received_datagrams = host.received_datagrams;
+    stats->send_failed = host.send_failed;
+    stats->slow = host.slow;
     stats->turn_datagrams_max = host.turn_datagrams_max;
     stats->turn_steps_max = host.turn_steps_max;
     stats->narrowed = host.narrowed;

@@ -18,11 +18,13 @@ typedef struct cm_worker_stats {
     uint64_t seen_clamped; // inputs whose claim of what was seen could not be true
     uint64_t poses_refused[CM_POINTER_REASONS]; // of pointers, by reason
     uint64_t views, view_bytes, datagrams_refused;
-    uint64_t refused[CM_DATAGRAM_REASON_COUNT];         // of those, at the door
-    uint64_t commands_refused[CM_COMMAND_REASON_COUNT]; // of those, behind it
-    uint64_t handshakes, sent_bytes, received_bytes;    // bytes as on the wire
-    uint64_t turn_datagrams_max, turn_steps_max;        // the most work of one turn (net.h)
-    uint64_t narrowed;                                  // connections ended by a narrower path
+    uint64_t refused[CM_DATAGRAM_REASON_COUNT];                     // of those, at the door
+    uint64_t commands_refused[CM_COMMAND_REASON_COUNT];             // of those, behind it
+    uint64_t handshakes, sent_bytes, received_bytes;                // bytes as on the wire
+    uint64_t sent_datagrams, received_datagrams, send_failed, slow; // as in cm_host_stats
+    uint64_t clients_refused[CAROM_REASON_COUNT], players_left[CAROM_REASON_COUNT]; // clients.h
+    uint64_t turn_datagrams_max, turn_steps_max; // the most work of one turn (net.h)
+    uint64_t narrowed;                           // connections ended by a narrower path
     uint64_t packet_reasons[CM_PACKET_REASON_COUNT];
     uint64_t ticks_behind; // ticks that the clock was slowed by
     uint64_t

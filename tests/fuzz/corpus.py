@@ -42,6 +42,8 @@ def seeds():
         "token": [spoken["token"].encode(), plain, b"3344870901 " + b"01" * 32 + b"\n# more\n8 " + b"ab" * 32 + b"\n"],
         "commands": [bytes([0, 3, 0x80, 0, 0, 9, 0, 0, 0, 0]) + c for c in commands()],
         "packets": packets,
+        "http_head": [b"GET /metrics?a=b HTTP/1.1\r\nHost: 127.0.0.1:9401\r\nAccept: */*\r\n\r\n",
+                      b"HEAD / HTTP/1.0\r\nContent-Length: 0\r\n\r\n"],
         "datagram": [bytes([0]) + h for h in handshake] + [bytes([1]) + sealed]
         + [bytes([2, 0]) + h for h in heads] + [bytes([2, 1]) + bytes(40), bytes([2, 2, 4, 0])]
         + [bytes([3]) + plain],

@@ -74,13 +74,14 @@ LAYERS = [
 
 # Files of server/host, upward: one may include those before it, and a name that is not here none of
 # them. So the stages do not know of each other, nor of the worker that gives each its turn.
-HOST_ORDER = ["log", "admin", "room_list", "config", "elf", "elf_dynamic", "module_file",
+HOST_ORDER = ["log", "page", "http_head", "http", "exposition", "admin", "room_list", "config", "elf", "elf_dynamic", "module_file",
               "module_loader", "key_file", "metrics", "outbox", "bans", "ban_file", "used_tokens",
               "worker_link", "homes", "placement", "respawn", "supervisor", "vitals", "tick_watch", "quarantine",
               "admission", "connections", "door", "commands", "peer_account", "sight", "session", "history", "inbox",
               "room", "snapshot", "frame", "replicate", "arrivals", "tally",
               "room_loop", "net", "roster", "clients",
-              "publisher", "hosted_room", "worker_stats", "worker", "worker_rooms", "status"]
+              "publisher", "hosted_room", "worker_stats", "worker", "worker_rooms", "status",
+              "figures", "figures_page"]
 
 LIBRARIES = {
     "enet/enet.h": r"^(server/host/net\.c|client-sdk/src/link\.c|shared/net/.*\.c|tests/.*\.c)$",

@@ -36,6 +36,7 @@ const cm_command *cm_command_find(const char *name);
 
 // Version and commit of this binary: "0.1.0 (1a2b3c4)".
 extern const char cm_version_text[];
+extern const char cm_version_number[], cm_version_commit[];
 
 // Runs `carom ARGV`: argv[0] is the program. What main does, callable from tests.
 int cm_cli_run(int argc, char **argv);

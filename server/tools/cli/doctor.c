@@ -180,6 +180,7 @@ const cm_command cm_doctor_command = {
     "  matches, ready_file   can be written to\n"
     "  port                  the address of --listen is free\n"
     "  admin                 no other server answers at the socket of --admin\n"
+    "  http                  the address of --http is free\n"
     "  rooms                 every scene is there and fit to be served\n"
     "  library               ENet calls our socket functions; the cryptography works\n"
     "  buffer                bytes that the kernel grants the socket (net.core.rmem_max)\n"

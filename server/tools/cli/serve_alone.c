@@ -9,7 +9,9 @@
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/serve_admin.h"
 #include "server/tools/cli/serve_door.h"
+#include "server/tools/cli/serve_figures.h"
 #include "server/tools/cli/serve_host.h"
+#include "server/tools/cli/serve_http.h"
 #include "server/tools/cli/serve_run.h"
 #include "server/tools/cli/serve_signals.h"
 
@@ -18,6 +20,8 @@ typedef struct alone {
     cm_serve_host host;
     cm_serve_admin answers;
     cm_admin *admin;
+    cm_serve_http *http; // NULL: none
+    cm_serve_figures figures;
     bool reloads; // bans of the file
 } alone;
 
@@ -112,6 +116,54 @@ static int open_admin(alone *a)
     return a->admin != NULL ? CM_STATUS_DONE : CM_STATUS_FAILED;
 }
 
+// How the server is, for its pages: this process is its worker 0.
+static void look(void *user, cm_figures_server *server, cm_figures_worker *workers)
+{
+    const alone *a = user;
+    workers[0].is_there = workers[0].is_up = true;
+    server->values[CM_SERVER_HAS_READY] = !a->host.draining;
+    server->values[CM_SERVER_HAS_DRAINING] = a->host.draining;
+    server->values[CM_SERVER_HAS_BANS] = cm_worker_banned(a->host.worker);
+}
+
+static void take_room(void *user, uint32_t number, const cm_room_figures *figures)
+{
+    cm_serve_http_room(((const alone *)user)->http, 0, number, figures);
+}
+
+static void take_whole(void *user, uint32_t rooms, const cm_worker_figures *figures)
+{
+    cm_serve_http_whole(((const alone *)user)->http, 0, rooms, figures);
+}
+
+typedef struct topic_of {
+    cm_serve_http *http;
+    cm_serve_topic topic;
+} topic_of;
+
+static void take_line(void *user, const char *json_line)
+{
+    const topic_of *to = user;
+    cm_serve_http_line(to->http, to->topic, json_line);
+}
+
+static void ask(void *user, cm_serve_topic topic, const char *request)
+{
+    alone *a = user;
+    topic_of to = {a->http, topic};
+    cm_admin_def def = {.answer = cm_serve_admin_answer, .user = &a->answers};
+    cm_admin_answer(&def, request, take_line, &to);
+    take_line(&to, "");
+}
+
+static int open_http(alone *a)
+{
+    const cm_serve_http_def def = {
+        .base = a->base, .workers = 1, .look = look, .ask = ask, .user = a};
+    a->figures = (cm_serve_figures){.room = take_room, .whole = take_whole, .user = a};
+    return cm_serve_http_open(&def, &a->http);
+}
+
 // At the start nobody is there who would have to go.
 static bool recall_ban(void *user, bool by_address, uint64_t who, bool banned)
 {
@@ -170,14 +222,20 @@ static int start(alone *a)
         status = open_admin(a);
     }
     if (status == CM_STATUS_DONE) {
+        status = open_http(a);
+    }
+    if (status == CM_STATUS_DONE) {
         uint16_t port = cm_worker_port(a->host.worker);
         status = cm_serve_base_ready(base, a->host.rooms.count, &port, 1);
     }
     if (status == CM_STATUS_DONE) {
+        cm_serve_http_tell(a->http);
         cm_serve_host_log_rooms(&a->host);
     } else {
         cm_admin_destroy(a->admin);
         a->admin = NULL;
+        cm_serve_http_close(a->http);
+        a->http = NULL;
         cm_serve_host_undo(&a->host);
         cm_serve_base_undo(base);
     }
@@ -193,7 +251,8 @@ static void wait_until(const alone *a, uint64_t due)
     left = left < 100000 ? left : 100000;
     struct pollfd fds[] = {{.fd = cm_worker_descriptor(a->host.worker), .events = POLLIN},
                            {.fd = a->base->signals, .events = POLLIN},
-                           {.fd = cm_admin_descriptor(a->admin), .events = POLLIN}};
+                           {.fd = cm_admin_descriptor(a->admin), .events = POLLIN},
+                           {.fd = cm_serve_http_descriptor(a->http), .events = POLLIN}};
     struct timespec timeout = {.tv_nsec = (long)left * 1000};
     (void)ppoll(fds, sizeof fds / sizeof fds[0], &timeout,
                 NULL); // interrupted or not, the loop goes on
@@ -252,6 +311,10 @@ static void run(alone *a)
             a->host.status_us = 0;
         }
         uint64_t due = cm_serve_host_turn(&a->host, now);
+        if (a->http != NULL) {
+            cm_serve_figures_turn(&a->figures, &a->host, 0, now);
+            due = cm_serve_http_turn(a->http, now) ? now : due;
+        }
         cm_serve_base_watch_door(a->base);
         cm_notify_live(&a->base->notify, now);
         wait_until(a, due);
@@ -268,6 +331,8 @@ int cm_serve_alone(cm_serve_base *base)
         run(&a);
         cm_admin_destroy(a.admin);
         a.admin = NULL;
+        cm_serve_http_close(a.http); // while it verifies, nobody is answered
+        a.http = NULL;
         status = cm_serve_host_finish(&a.host);
     }
     cm_serve_host_close(&a.host);

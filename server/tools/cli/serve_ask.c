@@ -130,6 +130,40 @@ int cm_serve_ask_open(cm_serve_server *s)
     return s->admin != NULL ? CM_STATUS_DONE : CM_STATUS_FAILED;
 }
 
+// Pages --------------------------------------------------------------------------------------
+
+void cm_serve_ask_page(void *user, cm_serve_topic topic, const char *request)
+{
+    cm_serve_server *s = user;
+    cm_serve_question *question = &s->page_questions[topic];
+    question->waiting = living(s);
+    question->number = CM_SERVE_PAGE_QUESTION + topic;
+    for (uint32_t i = 0; i < s->seats; i++) {
+        if ((question->waiting >> i & 1u) != 0) {
+            ask(s, i, question->number, request);
+        }
+    }
+    if (question->waiting == 0) { // while all are started again there is nobody to ask
+        cm_serve_http_line(s->http, topic, "{\"error\":\"no worker is there to answer\"}");
+        cm_serve_http_line(s->http, topic, "");
+    }
+}
+
+// A line of a worker's part; "": that is whole.
+static void page_answered(cm_serve_server *s, uint32_t worker, uint64_t number, const char *line)
+{
+    uint64_t topic = number - CM_SERVE_PAGE_QUESTION;
+    if (topic >= CM_SERVE_TOPICS || (s->page_questions[topic].waiting >> worker & 1u) == 0) {
+        return;
+    }
+    if (line[0] == '\0') {
+        s->page_questions[topic].waiting &= ~(UINT64_C(1) << worker);
+    }
+    if (line[0] != '\0' || s->page_questions[topic].waiting == 0) {
+        cm_serve_http_line(s->http, (cm_serve_topic)topic, line);
+    }
+}
+
 static void end_part(cm_serve_server *s, cm_serve_question *question, uint32_t worker)
 {
     question->waiting &= ~(UINT64_C(1) << worker);
@@ -141,6 +175,10 @@ static void end_part(cm_serve_server *s, cm_serve_question *question, uint32_t w
 
 void cm_serve_ask_answered(cm_serve_server *s, uint32_t worker, uint64_t number, const char *line)
 {
+    if (number >= CM_SERVE_PAGE_QUESTION) {
+        page_answered(s, worker, number, line);
+        return;
+    }
     for (uint32_t i = 0; i < CM_ADMIN_PEERS_MAX; i++) {
         cm_serve_question *question = &s->questions[i];
         cm_admin_reply *reply = cm_admin_find(s->admin, number);
@@ -167,5 +205,10 @@ void cm_serve_ask_died(cm_serve_server *s, uint32_t worker)
             cm_serve_admin_error(reply, "a worker died before it had answered");
         }
         end_part(s, question, worker);
+    }
+    for (uint32_t i = 0; i < CM_SERVE_TOPICS; i++) { // of what waits for no other nothing is said
+        page_answered(s, worker, CM_SERVE_PAGE_QUESTION + i,
+                      "{\"error\":\"a worker died before it had answered\"}");
+        page_answered(s, worker, CM_SERVE_PAGE_QUESTION + i, "");
     }
 }

@@ -15,6 +15,7 @@
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/serve_admin.h"
 #include "server/tools/cli/serve_given.h"
+#include "server/tools/cli/serve_http.h"
 #include "server/tools/cli/serve_rooms.h"
 #include "shared/game/game_host.h"
 
@@ -128,6 +129,12 @@ static int check_admin(const cm_config *config, char *const *environment)
     return CM_STATUS_FAILED;
 }
 
+static int check_http(const cm_config *config, char *const *environment)
+{
+    (void)environment;
+    return cm_serve_http_check(config);
+}
+
 // The rooms are made as serve makes them, but for the recording, on a free port.
 static int check_rooms(const cm_config *given, char *const *environment)
 {
@@ -174,6 +181,8 @@ const cm_serve_check_part cm_serve_checks[CM_SERVE_CHECKS + 1] = {
      "end what holds it (ss -ulpn), or set listen", check_address},
     {"admin", "its socket can be made", "end the server that answers there, or set admin",
      check_admin},
+    {"http", "none, or its address is free", "end what holds it (ss -tlpn), or set http",
+     check_http},
     {"rooms", "every room can be opened", "carom scene validate FILE, carom scene list --db DB",
      check_rooms},
     {NULL, NULL, NULL, NULL}};

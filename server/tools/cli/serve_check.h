@@ -9,7 +9,7 @@
 int cm_serve_check(const cm_config *config, char *const *environment);
 
 // Its parts, in order. A part reports what is wrong by cm_cli_error, and returns a status.
-#define CM_SERVE_CHECKS 9u
+#define CM_SERVE_CHECKS 10u
 typedef struct cm_serve_check_part {
     const char *name;
     const char *good; // what it found where nothing is wrong

@@ -227,6 +227,7 @@ static void watch_recording(cm_serve_host *host, cm_serve_room *room, const cm_h
         return;
     }
     room->failure_told = true;
+    host->failures++;
     host->status_us = 0; // the status says so at once
     cm_line line;
     cm_line_log(&line, CM_LOG_ERROR, "recording failed");
@@ -365,7 +366,7 @@ static void measure(cm_serve_host *host, uint64_t now_us)
     }
     for (uint32_t i = 0; i < host->rooms.count; i++) {
         cm_hosted_room_stats stats;
-        cm_hosted_room_stats_get(cm_worker_room_at(host->worker, i), &stats);
+        cm_hosted_room_counts_get(cm_worker_room_at(host->worker, i), &stats);
         cpu_us += stats.cpu_us;
     }
     uint64_t spent = cpu_us > host->load_cpu_us ? cpu_us - host->load_cpu_us : 0;

@@ -46,6 +46,7 @@ typedef struct cm_serve_host {
     uint64_t deadline_us; // of verifying
     uint32_t lost;        // recordings of closed rooms that are not durable, and gaps in others
     bool draining;
+    uint64_t failures; // times that a recording was not durable any more
     uint32_t permille; // of a processor, by its rooms in the last second
     uint64_t loads;    // times that this was measured
     uint64_t load_us, load_cpu_us;

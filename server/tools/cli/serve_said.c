@@ -46,6 +46,7 @@ static void lose_room(cm_serve_server *s, uint32_t worker, const cm_worker_room_
     if (home != NULL && home->worker == worker) {
         cm_worker_message message = {.type = CM_WORKER_TOLD_GONE, .room = *note};
         cm_homes_remove(&s->homes, note->name);
+        cm_serve_http_gone(s->http, worker, message.room.name);
         cm_serve_tell_all(s, worker, &message);
         cm_serve_end_apart(s, worker);
     }
@@ -123,6 +124,20 @@ static void take_drawing(cm_serve_server *s, uint32_t worker, bool first, const 
     drawing->size += length;
 }
 
+static void take_figures(cm_serve_server *s, uint32_t worker, const cm_worker_message *message)
+{
+    cm_room_figures room; // the bytes of a message are not aligned for it
+    cm_worker_figures totals;
+    uint32_t number = message->figures.number;
+    if (message->type == CM_WORKER_SAYS_FIGURES) {
+        memcpy(&room, message->figures.bytes, sizeof room);
+        cm_serve_http_room(s->http, worker, number, &room);
+    } else {
+        memcpy(&totals, message->figures.bytes, sizeof totals);
+        cm_serve_http_whole(s->http, worker, number, &totals);
+    }
+}
+
 void cm_serve_said(void *user, uint32_t worker, const cm_worker_message *message)
 {
     cm_serve_server *s = user;
@@ -160,6 +175,10 @@ void cm_serve_said(void *user, uint32_t worker, const cm_worker_message *message
         break;
     case CM_WORKER_SAYS_ANSWER:
         cm_serve_ask_answered(s, worker, message->ask.number, message->ask.text);
+        break;
+    case CM_WORKER_SAYS_FIGURES:
+    case CM_WORKER_SAYS_TOTALS:
+        take_figures(s, worker, message);
         break;
     default:
         break; // nothing of another build
@@ -201,6 +220,7 @@ static void blame(cm_serve_server *s, uint32_t worker, int status)
     if (room != NULL && is_fault(status)) {
         cm_line line;
         uint32_t faults = cm_quarantine_fault(&s->refused, room->scene);
+        s->faults++;
         cm_line_log(&line, CM_LOG_ERROR, "module failed");
         cm_line_text(&line, "room", room->name);
         cm_line_text(&line, "scene", room->scene);
@@ -237,6 +257,7 @@ bool cm_serve_ended(void *user, uint32_t worker, int status)
                  (s->draining || !s->ready || s->workers[worker].ends);
     bool ends = s->workers[worker].ends;
     cm_serve_ask_died(s, worker);
+    cm_serve_http_died(s->http, worker);
     s->workers[worker].ready = false;
     s->workers[worker].drawing.size = 0;
     if (clean) {
@@ -260,5 +281,6 @@ bool cm_serve_ended(void *user, uint32_t worker, int status)
         cm_home *home = &s->homes.list[i];
         home->is_open = home->worker == worker ? false : home->is_open;
     }
+    s->workers[worker].restarts++;
     return true;
 }

@@ -245,7 +245,7 @@ static int open_door(cm_serve_server *s)
 
 static void poll_all(cm_serve_server *s, uint64_t due)
 {
-    struct pollfd fds[CM_WORKERS_MAX + 2];
+    struct pollfd fds[CM_WORKERS_MAX + 3];
     uint64_t now = cm_serve_now_us();
     int wait = due <= now                     ? 0
                : (due - now) / 1000 < WAIT_MS ? (int)((due - now) / 1000 + 1)
@@ -253,6 +253,7 @@ static void poll_all(cm_serve_server *s, uint64_t due)
     uint32_t count = cm_supervisor_poll(s->supervisor, fds);
     fds[count++] = (struct pollfd){.fd = s->base->signals, .events = POLLIN};
     fds[count++] = (struct pollfd){.fd = cm_admin_descriptor(s->admin), .events = POLLIN};
+    fds[count++] = (struct pollfd){.fd = cm_serve_http_descriptor(s->http), .events = POLLIN};
     (void)poll(fds, count, wait);
 }
 
@@ -263,7 +264,48 @@ static uint64_t turn(cm_serve_server *s, uint64_t now)
         cm_serve_screen_flush();
         s->printed = false;
     }
-    return due;
+    return cm_serve_http_turn(s->http, now) ? now : due;
+}
+
+// How the server is, for its pages.
+static void look(void *user, cm_figures_server *server, cm_figures_worker *workers)
+{
+    const cm_serve_server *s = user;
+    bool takes = false;
+    uint64_t apart = 0, refused = 0;
+    for (uint32_t i = 0; i < s->seats; i++) {
+        const cm_serve_seat *seat = &s->workers[i];
+        workers[i].is_there = i < s->count || seat->apart;
+        workers[i].is_up = seat->ready;
+        workers[i].restarts = seat->restarts;
+        takes = takes || (i < s->count && seat->ready);
+        apart += seat->apart;
+    }
+    for (uint32_t i = 0; i < s->refused.count; i++) {
+        refused += s->refused.rows[i].faults >= CM_QUARANTINE_FAULTS;
+    }
+    server->values[CM_SERVER_HAS_READY] = s->ready && !s->draining && takes;
+    server->values[CM_SERVER_HAS_DRAINING] = s->draining;
+    server->values[CM_SERVER_HAS_BANS] = s->bans.count + s->banned_addresses.count;
+    server->values[CM_SERVER_HAS_APART] = apart;
+    server->values[CM_SERVER_HAS_REFUSED] = refused;
+    server->values[CM_SERVER_HAS_FAULTS] = s->faults;
+}
+
+static bool is_home_of(void *user, uint32_t worker, const char *room)
+{
+    return is_home(user, room, worker);
+}
+
+static int open_http(cm_serve_server *s)
+{
+    const cm_serve_http_def def = {.base = s->base,
+                                   .workers = s->seats,
+                                   .look = look,
+                                   .is_home = is_home_of,
+                                   .ask = cm_serve_ask_page,
+                                   .user = s};
+    return cm_serve_http_open(&def, &s->http);
 }
 
 static bool all_ready(const cm_serve_server *s)
@@ -324,6 +366,9 @@ static int start(cm_serve_server *s)
         status = cm_serve_ask_open(s);
     }
     if (status == CM_STATUS_DONE) {
+        status = open_http(s);
+    }
+    if (status == CM_STATUS_DONE) {
         status = start_workers(s);
     }
     if (status == CM_STATUS_DONE && s->homes.count == 0 && s->base->rooms.on_demand == NULL) {
@@ -338,6 +383,7 @@ static int start(cm_serve_server *s)
         status = cm_serve_base_ready(s->base, s->homes.count, ports, s->count);
     }
     if (status == CM_STATUS_DONE) {
+        cm_serve_http_tell(s->http);
         for (uint32_t i = 0; i < s->count; i++) {
             cm_serve_log_worker(s, i);
         }
@@ -347,6 +393,8 @@ static int start(cm_serve_server *s)
         undo_workers(s);
         cm_admin_destroy(s->admin);
         s->admin = NULL;
+        cm_serve_http_close(s->http);
+        s->http = NULL;
         cm_serve_base_undo(s->base);
     }
     return status;
@@ -431,6 +479,7 @@ static void run(cm_serve_server *s)
 static void close_all(cm_serve_server *s)
 {
     cm_admin_destroy(s->admin);
+    cm_serve_http_close(s->http);
     cm_supervisor_destroy(s->supervisor);
     cm_vitals_destroy(s->vitals, s->seats);
     cm_homes_free(&s->homes);

@@ -10,6 +10,7 @@
 #include "server/host/supervisor.h"
 #include "server/host/vitals.h"
 #include "server/tools/cli/serve_base.h"
+#include "server/tools/cli/serve_http.h"
 
 // A worker's part of a terminal's status.
 typedef struct cm_serve_drawing {
@@ -22,15 +23,17 @@ typedef struct cm_serve_seat {
     bool ready;    // it lives and has its rooms
     bool apart;    // of one room alone, whose module failed
     bool ends;     // it was told to, as that room is closed
+    uint64_t restarts;
     cm_worker_load load;
     cm_serve_drawing drawing;
 } cm_serve_seat;
 
-// A question of an operator that workers answer.
+// A question that workers answer: of an operator, or of one who reads a page.
 typedef struct cm_serve_question {
-    uint64_t number;  // of cm_admin_later; 0: free
+    uint64_t number;  // of cm_admin_later, or a page's; 0: free
     uint64_t waiting; // a bit a worker
 } cm_serve_question;
+#define CM_SERVE_PAGE_QUESTION (UINT64_C(1) << 63) // and the topic: the number of such a one
 
 typedef struct cm_serve_server {
     cm_serve_base *base;
@@ -44,9 +47,11 @@ typedef struct cm_serve_server {
     cm_used_tokens used;
     cm_bans bans, banned_addresses;
     cm_admin *admin;
-    cm_serve_question questions[CM_ADMIN_PEERS_MAX];
-    uint64_t shown_us; // when the status is drawn next
-    int status;        // the worst so far
+    cm_serve_question questions[CM_ADMIN_PEERS_MAX], page_questions[CM_SERVE_TOPICS];
+    cm_serve_http *http; // NULL: none
+    uint64_t faults;     // of modules
+    uint64_t shown_us;   // when the status is drawn next
+    int status;          // the worst so far
     bool recalled, ready, draining, printed, drain_asked;
 } cm_serve_server;
 
@@ -73,6 +78,8 @@ bool cm_serve_ended(void *user, uint32_t worker, int status);
 int cm_serve_ask_open(cm_serve_server *s);
 // A line of a worker's answer; "": it has no more.
 void cm_serve_ask_answered(cm_serve_server *s, uint32_t worker, uint64_t number, const char *line);
+// For the pages of HTTP, of a cm_serve_server.
+void cm_serve_ask_page(void *user, cm_serve_topic topic, const char *request);
 // It answers nothing any more.
 void cm_serve_ask_died(cm_serve_server *s, uint32_t worker);
 

@@ -11,6 +11,7 @@
 
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/serve_admin.h"
+#include "server/tools/cli/serve_figures.h"
 
 typedef struct worker {
     cm_serve_host *host;
@@ -18,6 +19,7 @@ typedef struct worker {
     cm_homes elsewhere; // rooms of other workers
     cm_homes own;       // as the supervisor was told
     cm_serve_admin answers;
+    cm_serve_figures figures; // for HTTP
     cm_worker_message heard;
     uint64_t asked;   // number of the question that is answered
     uint64_t loads;   // measured by the host, and told
@@ -148,6 +150,30 @@ static void tell_load(worker *w)
     w->loads = w->host->loads;
     w->recount = true;
     cm_worker_link_send(&w->link, &message);
+}
+
+static void tell_figures(worker *w, cm_worker_message_type type, uint32_t number, const void *from,
+                         size_t size)
+{
+    static cm_worker_message message; // large, and used by the process's one loop
+    message.type = type;
+    message.figures.number = number;
+    message.figures.size = (uint32_t)size;
+    memcpy(message.figures.bytes, from, size);
+    cm_worker_link_send(&w->link, &message);
+}
+
+_Static_assert(sizeof(cm_room_figures) <= CM_WORKER_TEXT_MAX, "they fit in a message");
+_Static_assert(sizeof(cm_worker_figures) <= CM_WORKER_TEXT_MAX, "they fit in a message");
+
+static void tell_room_figures(void *user, uint32_t number, const cm_room_figures *figures)
+{
+    tell_figures(user, CM_WORKER_SAYS_FIGURES, number, figures, sizeof *figures);
+}
+
+static void tell_totals(void *user, uint32_t rooms, const cm_worker_figures *figures)
+{
+    tell_figures(user, CM_WORKER_SAYS_TOTALS, rooms, figures, sizeof *figures);
 }
 
 // What it is told -----------------------------------------------------------------------------
@@ -365,6 +391,9 @@ static void run(worker *w)
             tell_rooms(w);
         }
         tell_load(w);
+        if (w->host->config.http[0] != '\0') {
+            cm_serve_figures_turn(&w->figures, w->host, w->link.left_out, now);
+        }
         answer_later(w);
         wait_until(w, due);
     }
@@ -382,6 +411,7 @@ int cm_serve_worker(const cm_serve_worker_def *def)
                                      .draw = def->terminal ? draw : NULL,
                                      .keep_used = keep_used,
                                      .wait = wait_at_end};
+    w.figures = (cm_serve_figures){.room = tell_room_figures, .whole = tell_totals, .user = &w};
     int status = start(&w, def);
     if (status == CM_STATUS_DONE) {
         run(&w);

@@ -19,6 +19,7 @@
 #define COMPILER "unknown compiler"
 #endif
 
+const char cm_version_number[] = CAROM_VERSION, cm_version_commit[] = CAROM_COMMIT;
 const char cm_version_text[] = CAROM_VERSION " (" CAROM_COMMIT ")";
 
 static int run_command(int argc, char **argv)

@@ -94,7 +94,8 @@ Test(config, wrong_values_name_place_and_expectation)
     refused("{\"db\": \"a\", \"db\": \"b\"}", "test.json:1");
     refused("{\n\"db\": \"a\",\n}", "test.json:3");
     refused("{\n\"listen\": \"host\"}", "test.json:2: listen: 'host', expected an IPv4 address");
-    refused("{\n\n\"http\": \"127.0.0.1:80\"}", "test.json:3: http: '127.0.0.1:80': not built yet");
+    refused("{\n\n\"http\": \"localhost\"}",
+            "test.json:3: http: 'localhost', expected an IPv4 address");
     refused("[]", "expected a JSON object");
     refused("", "test.json:1");
 }
@@ -107,7 +108,7 @@ Test(config, wrong_flags_and_environment_are_status_2)
     char *range[] = {"serve", "--max-players", "0", NULL};
     char *alone[] = {"serve", NULL};
     char *missing[] = {"serve", "--config", "/nowhere/at/all", NULL};
-    char *http[] = {"serve", "--http", "127.0.0.1:80", NULL};
+    char *http[] = {"serve", "--http", "127.0.0.1:x", NULL};
     cm_serve_options options;
     cr_assert_eq(cm_serve_options_read(3, unknown, none, &options), 2);
     cr_assert_eq(cm_serve_options_read(3, range, none, &options), 2);
