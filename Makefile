@@ -151,6 +151,14 @@ $(GEN)/module_template.inc: $(MODULE_TEMPLATE)
 	  { gsub(/["\\]/, "\\\\&"); printf "\"%s\\n\"\n", $$0 } END { print "}," }' $^ >$@
 $(OUT)/server/tools/module/template.o: $(GEN)/module_template.inc
 
+# The files of the page that `carom serve --http` gives, likewise.
+HTTP_PAGE := $(sort $(wildcard server/tools/cli/page/*))
+$(GEN)/http_page.inc: $(HTTP_PAGE)
+	@mkdir -p $(GEN)
+	$(call say,TEXT,$@)LC_ALL=C awk 'FNR == 1 { if (NR > 1) print "},"; n = FILENAME; sub(/.*\//, "", n); printf "{\"%s\",\n", n } \
+	  { gsub(/["\\]/, "\\\\&"); printf "\"%s\\n\"\n", $$0 } END { print "}," }' $^ >$@
+$(OUT)/server/tools/cli/serve_page.o: $(GEN)/http_page.inc
+
 $(OUT)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 	$(call say,CC,$<)$(COMPILE) -w -MMD -MP -c $< -o $@
 

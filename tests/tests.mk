@@ -201,7 +201,13 @@ check-planted:
 
 .PHONY: check-servers check-builds check-rest
 check-servers: check-cluster check-crash check-attack
-check-builds: check-clang check-steps check-determinism check-matrix check-disk check-scratch check-planted check-fuzz check-targets
+# The page for browsers, by node, which the matrix has already.
+.PHONY: check-page
+check-page:
+	@deploy/deps.sh matrix
+	node tests/web/page.js
+
+check-builds: check-clang check-steps check-determinism check-matrix check-page check-disk check-scratch check-planted check-fuzz check-targets
 check-rest: all $(OUT)/unit $(OUT)/cluster $(OUT)/attack
 	$(call beside,check-servers,check-builds)
 check: test check-rest

@@ -12,6 +12,11 @@
 #include <unistd.h>
 
 #define LINGER_BYTES 4096u // thrown away in a turn
+#define HEAD_BYTES   768u  // of an answer, with a refusal's text
+// A browser takes from here alone what a page of ours needs, whatever got into it.
+#define POLICY                                                                                     \
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "                \
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 typedef enum state {
     FREE,
@@ -28,7 +33,7 @@ typedef struct connection {
     size_t asked;
     char bytes[CM_HTTP_HEAD_MAX];
     cm_http_request request;
-    char head[512]; // of the answer
+    char head[HEAD_BYTES]; // of the answer
     size_t head_size, sent;
     cm_page *page; // NULL: the answer ends with its head
 } connection;
@@ -177,6 +182,7 @@ static size_t put_head(char *head, size_t size, uint32_t status, const char *typ
     return (size_t)snprintf(head, size,
                             "HTTP/1.1 %u %s\r\n%sContent-Type: %s\r\nContent-Length: %zu\r\n"
                             "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
+                            "Content-Security-Policy: " POLICY "\r\n"
                             "Connection: close\r\n\r\n",
                             (unsigned)status, status_text(status),
                             status == 405 ? "Allow: GET, HEAD\r\n" : "", type, length);
@@ -214,7 +220,7 @@ static void answer(cm_http *http, connection *c, const cm_http_answer *found)
 // To one that has no place, or has it no longer; as far as the kernel takes it.
 static void send_refusal(cm_http *http, int descriptor, cm_http_refusal refusal)
 {
-    char text[512];
+    char text[HEAD_BYTES];
     size_t size = put_refusal(text, sizeof text, refusal, true);
     (void)send(descriptor, text, size, MSG_NOSIGNAL | MSG_DONTWAIT);
     http->stats.refused[refusal]++;

@@ -101,6 +101,7 @@ const cm_command cm_serve_command = {
     "  --public LIST       addresses that tokens may name, with commas between them; without it\n"
     "                      the one of --listen\n"
     "  --http HOST:PORT    pages to look at, read-only, without TLS (put a proxy before them):\n"
+    "                      / for a browser: rooms, tick times and traffic, each second;\n"
     "                      /metrics of Prometheus (text format 0.0.4): the server, its workers, "
     "its\n"
     "                      rooms; /healthz: 200 while all workers live, 503 with the reason while\n"

@@ -10,6 +10,7 @@
 
 #include "server/tools/cli/cli.h"
 #include "server/tools/cli/serve_host.h"
+#include "server/tools/cli/serve_page.h"
 
 #define JSON "application/json"
 #define TEXT "text/plain; charset=utf-8"
@@ -335,6 +336,22 @@ static cm_http_found get_ready(cm_serve_http *h, const cm_http_request *request,
     return say(answer, ready ? 200 : 503, page);
 }
 
+// A file of the page for browsers.
+static cm_http_found get_file(const cm_http_request *request, cm_http_answer *answer)
+{
+    cm_serve_page file;
+    if (!cm_serve_page_find(request->path, &file)) {
+        return CM_HTTP_NOT_THERE;
+    }
+    answer->type = file.type;
+    answer->page = cm_page_create();
+    if (answer->page == NULL) {
+        return CM_HTTP_LATER;
+    }
+    cm_page_text(answer->page, file.text);
+    return CM_HTTP_ANSWERED;
+}
+
 // The whole ------------------------------------------------------------------------------------
 
 static cm_http_found get(void *user, const cm_http_request *request, cm_http_answer *answer)
@@ -353,7 +370,7 @@ static cm_http_found get(void *user, const cm_http_request *request, cm_http_ans
             return pages[i].get(user, request, answer);
         }
     }
-    return CM_HTTP_NOT_THERE;
+    return get_file(request, answer);
 }
 
 int cm_serve_http_open(const cm_serve_http_def *def, cm_serve_http **out)

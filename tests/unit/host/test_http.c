@@ -138,6 +138,7 @@ Test(http, a_page_comes_whole_and_the_connection_ends)
     cr_expect_eq(status_of(text), 200);
     cr_expect_not_null(strstr(text, "\r\nContent-Length: 10\r\n"));
     cr_expect_not_null(strstr(text, "\r\nConnection: close\r\n"));
+    cr_expect_not_null(strstr(text, "\r\nContent-Security-Policy: default-src 'none';"));
     cr_expect_str_eq(body_of(text), "0123456789");
     read_all(&s, ask(&s, "HEAD /page HTTP/1.1\r\nHost: a\r\n\r\n"), text, sizeof text);
     cr_expect_not_null(strstr(text, "\r\nContent-Length: 10\r\n"));

@@ -171,6 +171,13 @@ static void expect_pages(const serving *c)
     expect_as_admin(c, "/rooms", "example.com", "match");
     cr_expect_eq(fetch("/players", "127.0.0.1", &body), 200);
     cr_expect_str_eq(body, "[]\n");
+    cr_expect_eq(fetch("/", "127.0.0.1", &body), 200);
+    cr_expect_eq(strncmp(body, "<!doctype html>\n", 16), 0, "%s", body);
+    cr_expect_null(strstr(body, "//"), "nothing comes from elsewhere");
+    cr_expect_eq(fetch("/page.js", "127.0.0.1", &body), 200);
+    cr_expect_not_null(strstr(body, "\"use strict\";"));
+    cr_expect_null(strstr(body, "innerHTML"), "what a server says is text");
+    cr_expect_eq(fetch("/page.css", "127.0.0.1", &body), 200);
     cr_expect_eq(fetch("/drain", "127.0.0.1", &body), 404);
     cr_expect_eq(fetch("/metrics/", "127.0.0.1", &body), 404);
 }
