@@ -1,6 +1,6 @@
 # What `make test`, `make check` and `make bench` run. Each suite prints its own summary.
 
-HASHES_SRCS := $(filter-out shared/net/% shared/view/% shared/wire/%,$(SHARED_SRCS))
+HASHES_SRCS := $(filter-out shared/net/% shared/codec/% shared/view/% shared/wire/%,$(SHARED_SRCS))
 $(OUT)/hashes: $(OUT)/tests/determinism/hashes.o $(OUT)/tests/unit/sim/golden_queries.o $(call obj,$(HASHES_SRCS)) \
   $(OUT)/gen/proto/scene.pb-c.o
 	$(call say,LINK,$@)$(LINK) $^ $(PKG_LIBS) -lm -o $@

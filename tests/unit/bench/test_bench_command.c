@@ -138,3 +138,44 @@ Test(bench_command, bad_usage)
         cr_expect_eq(strncmp(result.err, "carom: ", 7), 0, "%s: %s", BAD[i], result.err);
     }
 }
+
+Test(bench_command, a_line_for_each_mode_of_the_codec)
+{
+    static const char *const KEYS[] = {"file",           "mode",
+                                       "frames",         "bytes_per_frame",
+                                       "encode_us",      "decode_us",
+                                       "encode_us_mean", "decode_us_mean",
+                                       "lost_percent",   "lossy_bytes_per_frame"};
+    run_command("bench codec --frames 40 --runs 1", &result);
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    const char *text = result.out;
+    for (int mode = 0; mode < 2; mode++) {
+        const char *end = strchr(text, '\n');
+        cr_assert_not_null(end);
+        json_t *line = json_loadb(text, (size_t)(end - text), 0, NULL);
+        cr_assert_not_null(line, "%s", text);
+        cr_assert_eq(json_object_size(line), sizeof KEYS / sizeof KEYS[0]);
+        size_t i = 0;
+        const char *key;
+        json_t *value;
+        json_object_foreach(line, key, value)
+        {
+            cr_expect_str_eq(key, KEYS[i++], "in the order promised");
+        }
+        cr_expect_str_eq(json_string_value(json_object_get(line, "mode")),
+                         mode == 0 ? "fast" : "best");
+        cr_expect_eq(json_integer_value(json_object_get(line, "frames")), 34);
+        json_decref(line);
+        text = end + 1;
+    }
+    cr_expect_str_empty(text);
+}
+
+Test(bench_command, a_recording_that_is_none_is_refused)
+{
+    run_command("bench codec no/such.bin", &result);
+    cr_expect_eq(result.status, 2);
+    run_command("bench codec tests/scenes/hello.json", &result);
+    cr_expect_eq(result.status, 2);
+    cr_expect_not_null(strstr(result.err, "ends within a frame"), "%s", result.err);
+}
