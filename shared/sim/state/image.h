@@ -300,7 +300,10 @@ static inline cm_page *cm_pages(const carom_world *world, cm_section section)
 
 static inline void cm_row_changes(carom_world *world, cm_section section, uint32_t row)
 {
-    cm_pages(world, section)[row / CM_PAGE_ROWS].known &= ~((uint64_t)3 << row % CM_PAGE_ROWS);
+    cm_page *pages = cm_pages(world, section);
+    for (uint32_t i = row; i <= row + 1; i++) { // the row and what may repeat it
+        pages[i / CM_PAGE_ROWS].known &= ~((uint64_t)1 << i % CM_PAGE_ROWS);
+    }
 }
 
 // A row that is to be changed: what is written into it stands there before the next save.

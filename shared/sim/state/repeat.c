@@ -1,7 +1,7 @@
 // Which rows repeat the row before, and those that do not, to an image and back. See repeat.h.
 //
 // Invariant: where a row's bit of `known` is set, its bit of `repeats` is right. A change of row i
-// clears `known` of i and i + 1. A bit above the rows in use is never set.
+// clears `known` of i and i + 1, which may be of the next page: there is one more than rows fill.
 #include "shared/sim/state/repeat.h"
 
 #include "shared/sim/state/fields.h"
@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#define HEAD 12u // bytes before the word that counts up
+#define HEAD    12u // bytes before the word that counts up
+#define FETCHED 4u  // rows of a page: where there are more, they lie together
 
 _Static_assert(offsetof(cm_body, first_shape) == HEAD, "counts up from row to row");
 _Static_assert(offsetof(cm_shape, body) == HEAD, "counts up from row to row");
@@ -28,7 +29,7 @@ static uint64_t used_bits(uint32_t rows, uint32_t page)
 
 uint64_t cm_repeat_known_size(uint32_t rows)
 {
-    return pages_of(rows) * sizeof(cm_page);
+    return (pages_of(rows) + 1) * sizeof(cm_page);
 }
 
 uint64_t cm_repeat_bound(cm_section section, uint32_t rows)
@@ -70,7 +71,7 @@ static uint32_t look(const carom_world *world, cm_section section, uint32_t page
     for (uint64_t ask = used & ~of->known; ask != 0; ask &= ask - 1) {
         uint32_t bit = (uint32_t)__builtin_ctzll(ask), row = page * CM_PAGE_ROWS + bit;
         bool repeats =
-            bit > 0 && (section == CM_SECTION_body ? body_repeats(cm_bodies(world) + row)
+            row > 0 && (section == CM_SECTION_body ? body_repeats(cm_bodies(world) + row)
                                                    : shape_repeats(cm_shapes(world) + row));
         of->repeats = (of->repeats & ~((uint64_t)1 << bit)) | (uint64_t)repeats << bit;
     }
@@ -98,6 +99,23 @@ static inline uint32_t next_run(uint64_t kept, uint32_t *bit)
     *bit = (uint32_t)__builtin_ctzll(rest);
     uint64_t ends = ~(rest >> *bit);
     return ends != 0 ? (uint32_t)__builtin_ctzll(ends) : CM_PAGE_ROWS;
+}
+
+void cm_repeat_fetch(const carom_world *world, cm_section section)
+{
+    uint32_t rows = cm_section_count(&world->state, section), stride = cm_section_stride(section);
+    const cm_page *of = cm_pages(world, section);
+    const char *from = cm_rows(world, section);
+    for (uint32_t page = 0; page < pages_of(rows); page++, from += CM_PAGE_ROWS * stride) {
+        uint64_t kept = used_bits(rows, page) & ~of[page].repeats;
+        for (uint32_t left = FETCHED; kept != 0 && left > 0; kept &= kept - 1, left--) {
+            const char *row = from + (uint32_t)__builtin_ctzll(kept) * stride;
+            for (uint32_t at = 0; at < stride; at += CM_CACHE_LINE) {
+                __builtin_prefetch(row + at);
+            }
+            __builtin_prefetch(row + stride - 1);
+        }
+    }
 }
 
 char *cm_repeat_put(const carom_world *world, cm_section section, char *to)
@@ -133,7 +151,7 @@ uint64_t cm_repeat_measure(cm_section section, uint32_t rows, const char *from, 
     for (uint32_t page = 0; page < pages; page++) {
         uint64_t repeats, used = used_bits(rows, page);
         memcpy(&repeats, from + page * sizeof repeats, sizeof repeats);
-        if ((repeats & 1) || (repeats & ~used)) {
+        if ((page == 0 && (repeats & 1)) || (repeats & ~used)) {
             return 0;
         }
         needed += (uint64_t)__builtin_popcountll(used & ~repeats) * cm_section_stride(section);
@@ -161,8 +179,9 @@ static void fill_bodies(cm_body *rows, uint64_t used, uint64_t repeats, const ch
 {
     for (uint32_t i = 0; i < CM_PAGE_ROWS && used >> i & 1; i++) {
         if (repeats >> i & 1) {
-            rows[i] = rows[i - 1];
-            rows[i].first_shape = next_body_word(&rows[i - 1]);
+            const cm_body *last = &rows[i] - 1; // of the page before, where i is 0
+            rows[i] = *last;
+            rows[i].first_shape = next_body_word(last);
         } else {
             memcpy(&rows[i], from, sizeof rows[i]);
             from += sizeof rows[i];
@@ -174,8 +193,9 @@ static void fill_shapes(cm_shape *rows, uint64_t used, uint64_t repeats, const c
 {
     for (uint32_t i = 0; i < CM_PAGE_ROWS && used >> i & 1; i++) {
         if (repeats >> i & 1) {
-            rows[i] = rows[i - 1];
-            rows[i].body = next_shape_word(&rows[i - 1]);
+            const cm_shape *last = &rows[i] - 1; // of the page before, where i is 0
+            rows[i] = *last;
+            rows[i].body = next_shape_word(last);
         } else {
             memcpy(&rows[i], from, sizeof rows[i]);
             from += sizeof rows[i];
@@ -202,6 +222,7 @@ const char *cm_repeat_take(carom_world *world, cm_section section, const char *f
             } else {
                 fill_shapes((cm_shape *)to, used, repeats, from);
             }
+            of[1].known &= ~(uint64_t)1; // what is not the last row of this page any more
         }
         *of = (cm_page){.repeats = repeats, .known = used};
         from += (size_t)__builtin_popcountll(used & ~repeats) * stride;

