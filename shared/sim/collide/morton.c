@@ -2,8 +2,9 @@
 // do for many keys at once. Typical: 1,000 boxes a step.
 #include "shared/sim/collide/morton.h"
 
-#define CELL_BITS 10u
-#define CELLS     1024.0f
+#define CELL_BITS  10u
+#define CELLS      1024.0f
+#define CELLS_FLAT 16.0f
 
 // Spreads ten bits to every third place.
 static inline uint32_t spread(uint32_t x)
@@ -26,10 +27,16 @@ static inline carom_vec3 twice_center(const cm_aabb *box)
     return cm_add(box->lower, box->upper);
 }
 
-static float cell_scale(float low, float high)
+static float cell_scale(float size)
 {
-    float size = high - low;
     return size > 1.0e-6f && size < 1.0e30f ? CELLS / size : 0.0f;
+}
+
+// Cells are cubes, so that boxes next to each other on the curve are near, not in a flat layer:
+// unless space is so flat that too few of them were left across.
+static float cell_length(float size, float longest)
+{
+    return size * CELLS_FLAT > longest ? longest : size;
 }
 
 void cm_morton_keys(const cm_aabb *bounds, const uint32_t *ids, uint32_t count, uint32_t *keys)
@@ -43,8 +50,11 @@ void cm_morton_keys(const cm_aabb *bounds, const uint32_t *ids, uint32_t count, 
         low = cm_vec(cm_min(c.x, low.x), cm_min(c.y, low.y), cm_min(c.z, low.z));
         high = cm_vec(cm_max(c.x, high.x), cm_max(c.y, high.y), cm_max(c.z, high.z));
     }
+    carom_vec3 size = cm_sub(high, low);
+    float longest = cm_max(size.x, cm_max(size.y, size.z));
     carom_vec3 scale =
-        cm_vec(cell_scale(low.x, high.x), cell_scale(low.y, high.y), cell_scale(low.z, high.z));
+        cm_vec(cell_scale(cell_length(size.x, longest)), cell_scale(cell_length(size.y, longest)),
+               cell_scale(cell_length(size.z, longest)));
     for (uint32_t i = 0; i < count; i++) {
         carom_vec3 c = twice_center(&bounds[ids[i]]);
         keys[i] = cell(c.x, low.x, scale.x) | cell(c.y, low.y, scale.y) << CELL_BITS |

@@ -169,6 +169,8 @@ void cm_soft_prepare_bodies(const carom_world *world, cm_soft *soft)
         }
         for (uint32_t i = k * CM_SOFT_LANES; i < (k + 1) * CM_SOFT_LANES; i++) {
             soft->inertias[i].round = is_round(&soft->inertias[i]);
+            soft->bodies[i].inverse_mass = soft->inertias[i].inverse_mass;
+            soft->bodies[i].inverse_inertia = soft->inertias[i].inverse.xx;
         }
         soft->special = soft->special || cm_soft_any_special(world, soft, k * CM_SOFT_LANES,
                                                              (k + 1) * CM_SOFT_LANES);

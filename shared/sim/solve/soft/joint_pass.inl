@@ -38,8 +38,8 @@ static inline void scatter_members(cm_soft *soft, const cm_soft_members *who,
 {
     float *rows = (float *)soft->bodies; // 16 floats a row
     cm_f zero = cm_lanes_set(0.0f);
-    cm_f a[8] = {s->va.x, s->va.y, s->va.z, s->wa.x, s->wa.y, s->wa.z, zero, zero};
-    cm_f b[8] = {s->vb.x, s->vb.y, s->vb.z, s->wb.x, s->wb.y, s->wb.z, zero, zero};
+    cm_f a[8] = {s->va.x, s->va.y, s->va.z, s->wa.x, s->wa.y, s->wa.z, s->row_a[6], s->row_a[7]};
+    cm_f b[8] = {s->vb.x, s->vb.y, s->vb.z, s->wb.x, s->wb.y, s->wb.z, s->row_b[6], s->row_b[7]};
     if (who->guarded) {
         cm_mask pushed_a = cm_lanes_greater(cm_lanes_load(m->mass_a + at), zero);
         cm_mask pushed_b = cm_lanes_greater(cm_lanes_load(m->mass_b + at), zero);

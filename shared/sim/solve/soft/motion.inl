@@ -159,7 +159,7 @@ static inline void move_velocities(cm_soft *soft, cm_soft_block *block, uint32_t
     }
     cm_fvec_store(block->gain_v, at, cm_fvec_sub(v, gain_v));
     cm_fvec_store(block->gain_w, at, cm_fvec_sub(w, gain_w));
-    cm_f out[8] = {v.x, v.y, v.z, w.x, w.y, w.z, zero, zero};
+    cm_f out[8] = {v.x, v.y, v.z, w.x, w.y, w.z, row[6], row[7]};
     store_rows(soft, first + at, 0, out);
 }
 

@@ -35,6 +35,15 @@ static inline bool goes_on(const cm_soft_group *g, uint32_t at)
     return at < CM_SOFT_WIDE && at < g->lanes;
 }
 
+// Points that are gone through: few kinds of groups, so that there is little code.
+static inline uint32_t points_of(const cm_soft_group *g)
+{
+    if (g->points > 2 || g->special) {
+        return 4;
+    }
+    return g->points > 1 || !g->round ? 2 : 1;
+}
+
 static inline cm_fvec load_vec(const cm_soft_wide *from, uint32_t at)
 {
     return (cm_fvec){cm_lanes_load(from[0] + at), cm_lanes_load(from[1] + at),
@@ -68,21 +77,23 @@ typedef struct staged {
 } staged;
 
 typedef struct speeds {
-    cm_f row_a[8], row_b[8]; // as gathered; the last two of each are padding
+    cm_f row_a[8], row_b[8]; // as gathered; the last two of each are masses
     cm_fvec va, wa, vb, wb;
 } speeds;
 
 CM_WHOLE void load_frame(const cm_soft_group *g, const cm_soft_special *e, uint32_t at, bool round,
-                         frame *f)
+                         const speeds *s, frame *f)
 {
     f->n = LOAD_VEC(normal);
     f->t1 = LOAD_VEC(t1);
     f->t2 = cm_fvec_cross(f->n, f->t1);
     f->ra = LOAD_VEC(ra);
     f->rb = LOAD_VEC(rb);
-    f->ma = LOAD(mass_a);
-    f->mb = LOAD(mass_b);
-    for (uint32_t i = 0; i < (round ? 1 : 6); i++) {
+    f->ma = s->row_a[6];
+    f->mb = s->row_b[6];
+    f->ia[0] = s->row_a[7];
+    f->ib[0] = s->row_b[7];
+    for (uint32_t i = 0; !round && i < 6; i++) {
         f->ia[i] = LOAD(inertia_a[i]);
         f->ib[i] = LOAD(inertia_b[i]);
     }
@@ -106,10 +117,10 @@ CM_WHOLE void gather_speeds(const cm_soft *soft, const cm_soft_group *g, uint32_
 CM_WHOLE void scatter_speeds(cm_soft *soft, const cm_soft_group *g, uint32_t at, const speeds *s)
 {
     float *rows = (float *)soft->bodies;
-    cm_f zero = cm_lanes_set(0.0f);
-    cm_f b[8] = {s->vb.x, s->vb.y, s->vb.z, s->wb.x, s->wb.y, s->wb.z, zero, zero};
+    cm_f b[8] = {s->vb.x, s->vb.y, s->vb.z, s->wb.x, s->wb.y, s->wb.z, s->row_b[6], s->row_b[7]};
     if (!g->fixed) {
-        cm_f a[8] = {s->va.x, s->va.y, s->va.z, s->wa.x, s->wa.y, s->wa.z, zero, zero};
+        cm_f a[8] = {s->va.x, s->va.y, s->va.z,     s->wa.x,
+                     s->wa.y, s->wa.z, s->row_a[6], s->row_a[7]};
         cm_lanes_scatter(rows, 1, g->a + at, a);
     }
     cm_lanes_scatter(rows, 1, g->b + at, b);
@@ -228,16 +239,19 @@ CM_WHOLE void prepare_points(cm_soft_group *g, const cm_soft_special *e, uint32_
     }
     cm_f n2 = cm_fvec_dot(n->sum, f->t2), k11 = cm_fvec_dot(f->t1, s1);
     cm_f k12 = cm_fvec_dot(f->t1, s2), k22 = cm_fvec_dot(f->t2, s2);
+    uint32_t count = points_of(g);
     cm_fvec lever[4];
     for (uint32_t i = 0; i < 4; i++) {
         cm_f x = cm_fvec_dot(points->offset[i], f->t1), y = cm_fvec_dot(points->offset[i], f->t2);
-        STORE(x[i], x);
-        STORE(y[i], y);
-        STORE(separation[i], LOAD(start[i]));
+        if (i < count) {
+            STORE(at_point[i].x, x);
+            STORE(at_point[i].y, y);
+            STORE(at_point[i].separation, LOAD(at_point[i].start));
+        }
         lever[i] = (cm_fvec){one, y, -x};
     }
     uint32_t place = 0;
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         cm_fvec l = lever[i];
         cm_fvec k = {nn + n1 * l.y + n2 * l.z, n1 + k11 * l.y + k12 * l.z,
                      n2 + k12 * l.y + k22 * l.z};
@@ -246,9 +260,12 @@ CM_WHOLE void prepare_points(cm_soft_group *g, const cm_soft_special *e, uint32_
         if (e) {
             used = cm_lanes_select(cm_lanes_greater(own, least), used, zero);
         }
-        STORE(effective_mass[i], cm_lanes_select(cm_lanes_greater(used, zero), inverse(own), zero));
+        STORE(at_point[i].effective_mass,
+              cm_lanes_select(cm_lanes_greater(used, zero), inverse(own), zero));
         for (uint32_t j = i + 1; j < 4; j++) {
-            STORE(cross[place], cm_fvec_dot(k, lever[j]));
+            if (j < count) {
+                STORE(cross[place], cm_fvec_dot(k, lever[j]));
+            }
             place++;
         }
     }
@@ -310,13 +327,11 @@ CM_WHOLE void load_inertias(const cm_soft *soft, cm_soft_group *g, uint32_t at, 
     cm_lanes_gather(rows, 1, row_b, b);
     f->ma = a[0];
     f->mb = b[0];
-    STORE(mass_a, f->ma);
-    STORE(mass_b, f->mb);
     for (uint32_t i = 0; i < 6; i++) {
         f->ia[i] = a[1 + i];
         f->ib[i] = b[1 + i];
     }
-    for (uint32_t i = 0; i < (g->round ? 1 : 6); i++) {
+    for (uint32_t i = 0; !g->round && i < 6; i++) {
         STORE(inertia_a[i], f->ia[i]);
         STORE(inertia_b[i], f->ib[i]);
     }
@@ -332,11 +347,11 @@ CM_WHOLE void warm_start(cm_soft *soft, cm_soft_group *g, const cm_soft_special 
     STORE(friction_impulse[0], px);
     STORE(friction_impulse[1], py);
     cm_f normal = cm_lanes_set(0.0f), turn1 = normal, turn2 = normal;
-    for (uint32_t i = 0; i < 4; i++) {
-        cm_f p = LOAD(normal_impulse[i]);
+    for (uint32_t i = 0; i < points_of(g); i++) {
+        cm_f p = LOAD(at_point[i].normal_impulse);
         normal = normal + p;
-        turn1 = turn1 + LOAD(y[i]) * p;
-        turn2 = turn2 - LOAD(x[i]) * p;
+        turn1 = turn1 + LOAD(at_point[i].y) * p;
+        turn2 = turn2 - LOAD(at_point[i].x) * p;
     }
     cm_fvec impulse = cm_fvec_mix(normal, f->n, px, f->t1, py, f->t2);
     cm_fvec torque = cm_fvec_mix(turn1, f->t1, turn2, f->t2, twist, f->n);
@@ -425,7 +440,9 @@ CM_WHOLE void move_points(const cm_soft *soft, cm_soft_group *g, uint32_t at, co
     }
     cm_f along1 = cm_fvec_dot(turn, f->t1), along2 = cm_fvec_dot(turn, f->t2);
     for (uint32_t i = 0; i < points; i++) {
-        STORE(separation[i], LOAD(start[i]) + base + LOAD(x[i]) * along1 + LOAD(y[i]) * along2);
+        STORE(at_point[i].separation, LOAD(at_point[i].start) + base +
+                                          LOAD(at_point[i].x) * along1 +
+                                          LOAD(at_point[i].y) * along2);
     }
 }
 
@@ -449,9 +466,10 @@ CM_WHOLE local localise(const frame *f, const speeds *s)
 CM_WHOLE cm_fvec solve_friction(cm_soft_group *g, const cm_soft_special *e, uint32_t at, local *v,
                                 uint32_t points)
 {
-    cm_f zero = cm_lanes_set(0.0f), normal = LOAD(normal_impulse[0]), one = cm_lanes_set(1.0f);
+    cm_f zero = cm_lanes_set(0.0f), normal = LOAD(at_point[0].normal_impulse),
+         one = cm_lanes_set(1.0f);
     for (uint32_t i = 1; i < points; i++) {
-        normal = normal + LOAD(normal_impulse[i]);
+        normal = normal + LOAD(at_point[i].normal_impulse);
     }
     cm_f limit = LOAD(friction) * normal, twist_limit = limit * LOAD(radius);
     if (e) {
@@ -490,8 +508,9 @@ CM_WHOLE cm_fvec solve_friction(cm_soft_group *g, const cm_soft_special *e, uint
 CM_WHOLE cm_f press(const cm_soft_group *g, uint32_t at, uint32_t i, cm_f vn, cm_f inverse_h,
                     const cm_softness *softness, bool relax)
 {
-    cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f), old = LOAD(normal_impulse[i]);
-    cm_f s = LOAD(separation[i]), mass = LOAD(effective_mass[i]);
+    cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f),
+         old = LOAD(at_point[i].normal_impulse);
+    cm_f s = LOAD(at_point[i].separation), mass = LOAD(at_point[i].effective_mass);
     if (relax) {
         cm_f bias = cm_lanes_max(s, zero) * inverse_h;
         return cm_lanes_max(old - mass * (vn + bias), zero);
@@ -521,11 +540,11 @@ typedef struct contact_lanes {
 CM_WHOLE void enter(const cm_soft *soft, cm_soft_special *e, uint32_t at, uint32_t points,
                     bool round, bool relax, contact_lanes *c)
 {
-    load_frame(c->g, e, at, round, &c->f);
+    gather_speeds(soft, c->g, at, &c->s);
+    load_frame(c->g, e, at, round, &c->s, &c->f);
     if (relax) {
         move_points(soft, c->g, at, &c->f, points);
     }
-    gather_speeds(soft, c->g, at, &c->s);
     if (e && !relax) {
         solve_rolling(c->g, e, at, &c->f, &c->s);
     }
@@ -537,7 +556,8 @@ CM_WHOLE void rub(cm_soft_special *e, uint32_t at, uint32_t points, contact_lane
     const cm_soft_group *g = c->g;
     c->friction = solve_friction(c->g, e, at, &c->v, points);
     for (uint32_t i = 0; i < points; i++) {
-        c->vn[i] = c->v.normal + LOAD(y[i]) * c->v.turn1 - LOAD(x[i]) * c->v.turn2;
+        c->vn[i] =
+            c->v.normal + LOAD(at_point[i].y) * c->v.turn1 - LOAD(at_point[i].x) * c->v.turn2;
     }
     c->normal = c->turn1 = c->turn2 = c->total = cm_lanes_set(0.0f);
 }
@@ -549,8 +569,8 @@ CM_WHOLE void press_point(const cm_soft *soft, uint32_t at, uint32_t i, uint32_t
     cm_soft_group *g = c->g;
     cm_f inverse_h = cm_lanes_set(1.0f / soft->h);
     cm_f p = press(g, at, i, c->vn[i], inverse_h, &soft->softness[g->fixed], relax);
-    cm_f change = p - LOAD(normal_impulse[i]);
-    STORE(normal_impulse[i], p);
+    cm_f change = p - LOAD(at_point[i].normal_impulse);
+    STORE(at_point[i].normal_impulse, p);
     if (g->bounces) {
         STORE(largest_impulse[i], cm_lanes_max(LOAD(largest_impulse[i]), p));
     }
@@ -558,8 +578,8 @@ CM_WHOLE void press_point(const cm_soft *soft, uint32_t at, uint32_t i, uint32_t
         c->vn[j] = c->vn[j] + LOAD(cross[cross_of[i][j]]) * change;
     }
     c->normal = c->normal + change;
-    c->turn1 = c->turn1 + LOAD(y[i]) * change;
-    c->turn2 = c->turn2 - LOAD(x[i]) * change;
+    c->turn1 = c->turn1 + LOAD(at_point[i].y) * change;
+    c->turn2 = c->turn2 - LOAD(at_point[i].x) * change;
     c->total = c->total + p;
 }
 
@@ -635,7 +655,7 @@ CM_WHOLE bool goes_with_next(const cm_soft_group *g, bool is_last)
 {
     const cm_soft_group *next = g + !is_last;
     return CM_LANES == CM_SOFT_WIDE && !is_last && g->color == next->color &&
-           g->round == next->round && (g->points > 2) == (next->points > 2) && !g->special &&
+           g->round == next->round && points_of(g) == points_of(next) && !g->special &&
            !next->special;
 }
 
@@ -648,12 +668,19 @@ CM_WHOLE void solve_groups(cm_soft *soft, uint32_t first, uint32_t end, bool rel
         fetch_groups(soft, i + 2, i + 3 + two < end ? i + 3 + two : end);
         if (g->special) {
             solve_special_group(soft, i, relax);
-        } else if (g->points > 2 && g->round) {
-            solve_group(soft, g, 4, true, two, relax);
+        } else if (g->round) {
+            switch (points_of(g)) {
+            case 1:
+                solve_group(soft, g, 1, true, two, relax);
+                break;
+            case 2:
+                solve_group(soft, g, 2, true, two, relax);
+                break;
+            default:
+                solve_group(soft, g, 4, true, two, relax);
+            }
         } else if (g->points > 2) {
             solve_group(soft, g, 4, false, two, relax);
-        } else if (g->round) {
-            solve_group(soft, g, 2, true, two, relax);
         } else {
             solve_group(soft, g, 2, false, two, relax);
         }
@@ -671,60 +698,7 @@ static void relax(cm_soft *soft, uint32_t first, uint32_t end)
     solve_groups(soft, first, end, true);
 }
 
-// Restitution ----------------------------------------------------------------------------------
-
-CM_WHOLE void bounce_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, uint32_t at)
-{
-    static const uint8_t cross_of[4][4] = {{0, 0, 1, 2}, {0, 0, 3, 4}, {0, 0, 0, 5}, {0}};
-    frame f;
-    speeds s;
-    load_frame(g, e, at, g->round, &f);
-    gather_speeds(soft, g, at, &s);
-    local v = localise(&f, &s);
-    cm_f zero = cm_lanes_set(0.0f), vn[4], restitution = LOAD(restitution);
-    for (uint32_t i = 0; i < 4; i++) {
-        vn[i] = v.normal + LOAD(y[i]) * v.turn1 - LOAD(x[i]) * v.turn2;
-    }
-    cm_f normal = zero, turn1 = zero, turn2 = zero;
-    cm_mask bouncy = cm_lanes_greater(restitution, zero);
-    for (uint32_t i = 0; i < 4; i++) {
-        cm_f approach = LOAD(approach[i]), old = LOAD(normal_impulse[i]);
-        cm_mask now = bouncy & cm_lanes_greater(cm_lanes_set(-RESTITUTION_THRESHOLD), approach) &
-                      cm_lanes_greater(LOAD(largest_impulse[i]), zero);
-        cm_f p = old - LOAD(effective_mass[i]) * (vn[i] + restitution * approach);
-        p = cm_lanes_select(now, cm_lanes_max(p, zero), old);
-        cm_f change = p - old;
-        STORE(normal_impulse[i], p);
-        if (e) {
-            STORE_SPECIAL(sum_normal[i], LOAD_SPECIAL(sum_normal[i]) + change);
-        }
-        for (uint32_t j = i + 1; j < 4; j++) {
-            vn[j] = vn[j] + LOAD(cross[cross_of[i][j]]) * change;
-        }
-        normal = normal + change;
-        turn1 = turn1 + LOAD(y[i]) * change;
-        turn2 = turn2 - LOAD(x[i]) * change;
-    }
-    STORE(total_impulse, LOAD(total_impulse) + normal);
-    cm_fvec impulse = cm_fvec_scale(normal, f.n);
-    cm_fvec torque = cm_fvec_add(cm_fvec_scale(turn1, f.t1), cm_fvec_scale(turn2, f.t2));
-    apply(&f, e, impulse, torque, g->round, &s);
-    scatter_speeds(soft, g, at, &s);
-}
-
-static void bounce(cm_soft *soft, uint32_t first, uint32_t end)
-{
-    for (uint32_t i = first; i < end; i++) {
-        cm_soft_group *g = &soft->groups[i];
-        for (uint32_t at = 0; g->bounces && at < g->lanes; at += CM_LANES) {
-            if (g->special) {
-                bounce_lanes(soft, g, &soft->specials[i], at);
-            } else {
-                bounce_lanes(soft, g, NULL, at);
-            }
-        }
-    }
-}
+#include "shared/sim/solve/soft/bounce.inl"
 
 static void finish(cm_soft *soft, uint32_t first, uint32_t end)
 {

@@ -26,16 +26,17 @@
 #define CM_SOFT_LANES      8u  // of blocks of bodies and groups of joints
 #define CM_SOFT_ROW        16u // floats of a cm_soft_body
 #define CM_SOFT_COLORS     32u
-// Buckets of groups: one without colour and two classes of each colour; twice.
-#define CM_SOFT_BUCKETS ((1u + 2u * CM_SOFT_COLORS) * 2u)
+// Buckets of groups: one without colour and one of each colour; twice.
+#define CM_SOFT_BUCKETS ((1u + CM_SOFT_COLORS) * 2u)
 
 // A row a body slot and one more, at rest, for lanes that are not used. What moves in the passes:
 // gathered in halves of 32 bytes.
 typedef struct cm_soft_body {
     carom_vec3 v, w;
-    float pad[2];
-    carom_vec3 shift; // of the centre of mass since the start of the tick
-    carom_quat turn;  // since the start of the tick
+    float inverse_mass;    // as cm_soft_inertia has them, so that contacts need not hold them
+    float inverse_inertia; // of what is round
+    carom_vec3 shift;      // of the centre of mass since the start of the tick
+    carom_quat turn;       // since the start of the tick
     float pad2;
 } cm_soft_body;
 
@@ -98,29 +99,30 @@ typedef struct cm_soft_group {
     uint32_t color; // of every lane; whatever shares it shares no body that can be pushed
     uint32_t pad[7];
     cm_soft_wide point_count; // of each lane
-    // A line of 64 bytes each. The second tangent is normal x t1. Of round groups only the first of
-    // each inertia is written.
+    // A line of 64 bytes each. What the passes read of every group stands together, then points:
+    // those above `points` are neither written nor read. The second tangent is normal x t1.
     cm_soft_wide normal[3], t1[3];
-    cm_soft_wide ra[3], rb[3];         // from the centres of mass to the contact's centre
-    cm_soft_wide mass_a, inertia_a[6]; // inverse
-    cm_soft_wide restitution;
-    cm_soft_wide mass_b, inertia_b[6];
+    cm_soft_wide ra[3], rb[3];  // from the centres of mass to the contact's centre
     cm_soft_wide total_impulse; // normal, over substeps and points
-    cm_soft_wide x[4], y[4];
-    cm_soft_wide start[4];      // separation at the start of the tick
-    cm_soft_wide separation[4]; // now
-    cm_soft_wide normal_impulse[4];
-    cm_soft_wide effective_mass[4]; // at each point
-    cm_soft_wide cross[6]; // velocity at one point of an impulse at another: 01 02 03 12 13 23
     // Velocities (normal, turn about t1, turn about t2) of friction impulses (t1, t2, twist).
     cm_soft_wide couple[9];
     cm_soft_wide tangent_mass[3]; // inverse of the 2x2 matrix: xx xy yy
     cm_soft_wide twist_mass, twist_couple[2];
     cm_soft_wide friction, radius;    // radius: lever of the twist's limit
-    cm_soft_wide rim[2];              // round_a and round_b of the manifold; of groups that roll
     cm_soft_wide friction_impulse[3]; // t1, t2, twist
-    cm_soft_wide approach[4];         // normal velocity at the start; used where the group bounces
-    cm_soft_wide largest_impulse[4];  // of any pass; likewise
+    struct {
+        cm_soft_wide x, y;
+        cm_soft_wide start;      // separation at the start of the tick
+        cm_soft_wide separation; // now
+        cm_soft_wide normal_impulse;
+        cm_soft_wide effective_mass;
+    } at_point[4];
+    cm_soft_wide cross[6]; // velocity at one point of an impulse at another: 01 02 03 12 13 23
+    cm_soft_wide inertia_a[6], inertia_b[6]; // inverse; not of round groups
+    cm_soft_wide restitution;                // of groups that bounce
+    cm_soft_wide rim[2];             // round_a and round_b of the manifold; of groups that roll
+    cm_soft_wide approach[4];        // normal velocity at the start; used where the group bounces
+    cm_soft_wide largest_impulse[4]; // of any pass; likewise
 } cm_soft_group;
 
 _Static_assert(offsetof(cm_soft_group, normal) % CM_CACHE_LINE == 0, "no load crosses a line");
@@ -128,8 +130,9 @@ _Static_assert(offsetof(cm_soft_group, normal) % CM_CACHE_LINE == 0, "no load cr
 // What arranging needs to know of a contact, so that manifolds are read once.
 typedef struct cm_soft_link {
     uint32_t a, b; // in the order of the group
-    uint8_t bucket, points, bounces, flipped, round, rolls;
-    uint8_t pad[2];
+    uint16_t kind; // bucket x 4 + points - 1; of loose buckets x 4
+    uint8_t points, bounces, flipped, round, rolls;
+    uint8_t pad;
 } cm_soft_link;
 
 // Beside a group that is special: some body of it has locked axes or reports forces, or some

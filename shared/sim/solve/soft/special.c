@@ -150,8 +150,8 @@ static void store_lane(carom_world *world, const cm_soft *soft, uint32_t group, 
     for (uint32_t k = 0; k < CM_MANIFOLD_MAX; k++) {
         float p = e->sum_normal[k][lane];
         normal += p;
-        turn1 += g->y[k][lane] * p;
-        turn2 -= g->x[k][lane] * p;
+        turn1 += g->at_point[k].y[lane] * p;
+        turn2 -= g->at_point[k].x[lane] * p;
     }
     float rate = 1.0f / soft->dt; // impulses of a tick to its mean force
     carom_vec3 n = lane_of(g->normal, lane), t1 = lane_of(g->t1, lane), t2 = cm_cross(n, t1);

@@ -26,8 +26,8 @@ CM_WHOLE void prepare_special(cm_soft_special *e, uint32_t at, const frame *f, c
 CM_WHOLE void solve_rolling(const cm_soft_group *g, cm_soft_special *e, uint32_t at, const frame *f,
                             speeds *s)
 {
-    cm_f normal = LOAD(normal_impulse[0]) + LOAD(normal_impulse[1]) + LOAD(normal_impulse[2]) +
-                  LOAD(normal_impulse[3]);
+    cm_f normal = LOAD(at_point[0].normal_impulse) + LOAD(at_point[1].normal_impulse) +
+                  LOAD(at_point[2].normal_impulse) + LOAD(at_point[3].normal_impulse);
     cm_f limit = LOAD_SPECIAL(roll_lever) * normal, one = cm_lanes_set(1.0f);
     cm_fvec w = cm_fvec_sub(s->wb, s->wa);
     cm_f w1 = cm_fvec_dot(w, f->t1), w2 = cm_fvec_dot(w, f->t2);
@@ -52,7 +52,8 @@ CM_WHOLE void solve_rolling(const cm_soft_group *g, cm_soft_special *e, uint32_t
 CM_WHOLE void sum_special(const cm_soft_group *g, cm_soft_special *e, uint32_t at)
 {
     for (uint32_t k = 0; k < 4; k++) {
-        STORE_SPECIAL(sum_normal[k], LOAD_SPECIAL(sum_normal[k]) + LOAD(normal_impulse[k]));
+        STORE_SPECIAL(sum_normal[k],
+                      LOAD_SPECIAL(sum_normal[k]) + LOAD(at_point[k].normal_impulse));
     }
     for (uint32_t k = 0; k < 3; k++) {
         STORE_SPECIAL(sum_friction[k], LOAD_SPECIAL(sum_friction[k]) + LOAD(friction_impulse[k]));
