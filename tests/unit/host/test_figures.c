@@ -173,6 +173,9 @@ Test(figures, each_is_in_its_place)
         (double)rooms[0].told[CAROM_LOG_LCP_ROWS_CUT]);
     cr_expect_eq(exposition_value(e, "carom_http_refused_total", "reason=\"slow\""),
                  (double)server.http_refused[CM_HTTP_SLOW]);
+    uint64_t ticks = rooms[0].tick_buckets[0] + rooms[0].tick_buckets[1];
+    cr_expect_eq(exposition_value(e, "carom_room_tick_seconds_bucket", "room=\"a\",le=\"0.00025\""),
+                 (double)ticks, "a bucket holds those below it");
 }
 
 // Bounds belong to the bucket below them.
