@@ -16,7 +16,7 @@
 #define FRAMES  48
 #define CROWD   150
 #define BYTES   (CM_CODEC_CUBES * sizeof(cm_cube))
-#define HOSTILE 4000
+#define HOSTILE 400
 
 // Changes with model.inc and with what packets hold, never with compiler or machine.
 #define GOLDEN UINT64_C(0xca6ff6c01790ec87)
@@ -250,7 +250,7 @@ Test(codec, any_bytes_are_cubes_in_range_or_refused)
         }
         free(copy);
     }
-    cr_expect_gt(seen[CM_CODEC_OK], 100);
-    cr_expect_gt(seen[CM_CODEC_RANGE], 100);
+    cr_expect_gt(seen[CM_CODEC_OK], 10);
+    cr_expect_gt(seen[CM_CODEC_RANGE], 10);
     cr_expect_gt(seen[CM_CODEC_LONG], 0);
 }
