@@ -437,15 +437,20 @@ static void finalize_all(cm_match_writer *writer)
     }
 }
 
-bool cm_match_writer_finish(cm_match_writer *writer, cm_match_end end)
+bool cm_match_writer_end(cm_match_writer *writer, cm_match_end end)
 {
-    if (end != CM_MATCH_LIVE && cm_match_writer_begin(writer) && cm_match_writer_put_pack(writer)) {
+    if (cm_match_writer_begin(writer) && cm_match_writer_put_pack(writer)) {
         const char *how = cm_match_end_name(end);
         cm_chain_end(&writer->chain, writer->tick, how);
         cm_match_writer_put_last(writer, how);
         writer->in_transaction = false;
         cm_match_writer_run(writer, "COMMIT");
     }
+    return !writer->failed;
+}
+
+bool cm_match_writer_finish(cm_match_writer *writer)
+{
     cm_match_writer_commit(writer);
     finalize_all(writer); // a statement in use would keep the journal mode
     cm_match_writer_run(writer, "PRAGMA wal_checkpoint(TRUNCATE)");

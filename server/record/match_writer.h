@@ -56,8 +56,10 @@ bool cm_match_writer_commit(cm_match_writer *writer);
 uint64_t cm_match_writer_bytes(cm_match_writer *writer);
 const char *cm_match_writer_error(const cm_match_writer *writer);
 
-// Commits, writes how the match ended (CM_MATCH_LIVE: nothing), checkpoints into one file.
-bool cm_match_writer_finish(cm_match_writer *writer, cm_match_end end);
+// Writes how the match ended, and commits it: nothing may follow but finish.
+bool cm_match_writer_end(cm_match_writer *writer, cm_match_end end);
+// Commits, checkpoints into one file.
+bool cm_match_writer_finish(cm_match_writer *writer);
 // Without finish, or after an error: closes and leaves the log beside the file.
 void cm_match_writer_close(cm_match_writer *writer);
 

@@ -259,31 +259,42 @@ static void is_told(void *context, void *user, const char *wrong)
     pthread_mutex_unlock(&store->lock);
 }
 
-void cm_store_close_match(cm_store *store, cm_match *match, cm_match_end end)
+static void close_file(cm_store *store, cm_match *match)
+{
+    uint64_t bytes = cm_match_writer_bytes(match->writer);
+    if (!match->failed && !cm_match_writer_finish(match->writer)) {
+        cm_store_writer_failed(store, match);
+    } else if (!match->failed) {
+        pthread_mutex_lock(&store->lock);
+        match->status.committed_tick = match->written_tick;
+        match->status.bytes = bytes;
+        pthread_mutex_unlock(&store->lock);
+    }
+    cm_match_writer_close(match->writer);
+    match->writer = NULL;
+    if (!match->failed && match->has_end) {
+        cm_notices_ended(&store->notices, match, match->path);
+    }
+}
+
+// The match's last row. A copy that is being made has it then, too, and is made to its end before
+// the file is closed.
+static void end_match(cm_store *store, cm_match *match, cm_match_end end)
 {
     if (match->writer == NULL) {
         return;
     }
-    cm_store_stop_backup(store, match, "the match has ended: its file is whole");
-    uint64_t bytes = cm_match_writer_bytes(match->writer);
+    match->has_end = true;
     if (!match->failed) {
         pthread_mutex_lock(&store->lock);
         bool whole = match->status.durable;
         pthread_mutex_unlock(&store->lock);
-        if (!cm_match_writer_finish(match->writer,
-                                    whole || end == CM_MATCH_LIVE ? end : CM_MATCH_FAILED)) {
+        if (!cm_match_writer_end(match->writer, whole ? end : CM_MATCH_FAILED)) {
             cm_store_writer_failed(store, match);
-        } else {
-            pthread_mutex_lock(&store->lock);
-            match->status.committed_tick = match->written_tick;
-            match->status.bytes = bytes;
-            pthread_mutex_unlock(&store->lock);
         }
     }
-    cm_match_writer_close(match->writer);
-    match->writer = NULL;
-    if (!match->failed && end != CM_MATCH_LIVE) {
-        cm_notices_ended(&store->notices, match, match->path);
+    if (match->backup == NULL) {
+        close_file(store, match);
     }
 }
 
@@ -324,10 +335,10 @@ static void write_job(cm_store *store, cm_job *work)
         return;
     }
     if (work->kind == JOB_END) {
-        cm_store_close_match(store, match, work->end);
+        end_match(store, match, work->end);
         return;
     }
-    if (match->failed || match->writer == NULL) {
+    if (match->failed || match->writer == NULL || match->has_end) {
         match->batch_dropped += is_counted(work);
         return;
     }
@@ -395,12 +406,29 @@ static cm_job *take_queue(cm_store *store)
     return batch;
 }
 
+// A step of each copy; the file of a match that has ended is closed when its copy is made.
+static void step_copies(cm_store *store)
+{
+    bool closed = false;
+    cm_store_step_backups(store);
+    for (uint32_t i = 0; i < store->match_count; i++) {
+        cm_match *match = store->matches[i];
+        if (match->has_end && match->writer != NULL && match->backup == NULL) {
+            close_file(store, match);
+            closed = true;
+        }
+    }
+    if (closed) {
+        cm_notices_tell(&store->notices, false, is_told, store);
+    }
+}
+
 // With the lock held, which it lets go. True once it is late.
 static bool step_backups(cm_store *store, const struct timespec *until)
 {
     struct timespec now;
     pthread_mutex_unlock(&store->lock);
-    cm_store_step_backups(store);
+    step_copies(store);
     pthread_mutex_lock(&store->lock);
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec > until->tv_sec ||
@@ -474,7 +502,7 @@ void cm_store_pump(cm_store *store)
     cm_job *batch = take_queue(store);
     pthread_mutex_unlock(&store->lock);
     write_batch(store, batch, false);
-    cm_store_step_backups(store);
+    step_copies(store);
 }
 
 void cm_store_flush(cm_store *store)
@@ -576,7 +604,14 @@ void cm_store_destroy(cm_store *store)
         cm_store_pump(store);
     }
     for (uint32_t i = 0; i < store->match_count; i++) {
-        cm_store_close_match(store, store->matches[i], CM_MATCH_LIVE);
+        cm_match *match = store->matches[i];
+        while (match->has_end && match->backup != NULL) {
+            cm_store_step_backups(store);
+        }
+        if (match->writer != NULL) {
+            cm_store_stop_backup(store, match, "the server has ended, and the match has not");
+            close_file(store, match);
+        }
     }
     cm_notices_tell(&store->notices, true, is_told, store);
     cm_notices_free(&store->notices);

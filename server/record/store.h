@@ -96,7 +96,8 @@ void cm_store_keyframe(cm_store *store, cm_match_handle match, uint64_t tick, co
 // Writes how it ended and checkpoints to one file. Asynchronous as all else.
 void cm_store_end(cm_store *store, cm_match_handle match, cm_match_end end);
 // A copy of the file that is written now, made by its writer between commits: the match as it was
-// committed when the copy is whole (match_backup.h). Asynchronous, one of a match at a time.
+// committed when the copy is whole (match_backup.h), with its end where it ends meanwhile.
+// Asynchronous, one of a match at a time.
 // CAROM_ERROR_STATE: one is under way, or the match has ended or is not durable.
 #define CM_STORE_BACKUP_PATH_MAX 4095u // bytes
 typedef enum cm_store_backup_state {

@@ -38,6 +38,7 @@ typedef struct cm_match {
     uint64_t batch_dropped;  // thread
     bool touched;            // thread; by this batch
     bool failed;             // thread
+    bool has_end;            // thread; nothing more is written
     cm_match_entry *begun;   // thread; what the index is to be told; NULL: it was, or is not asked
     cm_match_backup *backup; // thread; NULL: none is under way
     cm_store_backup_status backup_status; // lock
@@ -85,7 +86,6 @@ void cm_store_writer_failed(cm_store *store, cm_match *match);
 bool cm_store_push(cm_store *store, cm_job *work);
 cm_job *cm_store_make_job(cm_match *match, cm_job_kind kind, size_t size); // NULL: no memory
 cm_match *cm_store_match_of(const cm_store *store, cm_match_handle handle);
-void cm_store_close_match(cm_store *store, cm_match *match, cm_match_end end);
 void cm_store_free_match(cm_match *match);
 cm_match_writer_def cm_store_writer_def(const cm_store *store);
 // Matches that are to be proved: by a thread from now on, where the store has threads.

@@ -244,6 +244,15 @@ static void log_backup(const cm_serve_admin *a, const cm_serve_backup *backup,
     cm_log_write(a->log, done ? CM_LOG_INFO : CM_LOG_WARNING, &line);
 }
 
+bool cm_serve_admin_waits(const cm_serve_admin *a)
+{
+    bool waits = false;
+    for (uint32_t i = 0; i < CM_ADMIN_PEERS_MAX; i++) {
+        waits = waits || a->backups[i].number != 0;
+    }
+    return waits;
+}
+
 uint64_t cm_serve_admin_later(cm_serve_admin *a, cm_line *line)
 {
     for (uint32_t i = 0; i < CM_ADMIN_PEERS_MAX; i++) {

@@ -51,6 +51,8 @@ void cm_serve_admin_done(const cm_log *log, const cm_serve_request *asked, cm_ad
 
 // `user` is a cm_serve_admin.
 void cm_serve_admin_answer(void *user, const char *request, cm_admin_reply *reply);
+// Whether somebody waits for an answer.
+bool cm_serve_admin_waits(const cm_serve_admin *a);
 // A question whose answer has come meanwhile: its number and its one line; 0: none has.
 uint64_t cm_serve_admin_later(cm_serve_admin *a, cm_line *line);
 

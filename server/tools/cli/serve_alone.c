@@ -294,7 +294,7 @@ static void answer_later(alone *a)
 
 static void run(alone *a)
 {
-    while (!cm_worker_drained(a->host.worker)) {
+    while (!cm_worker_drained(a->host.worker) || cm_serve_admin_waits(&a->answers)) {
         uint64_t now = cm_serve_now_us();
         if (a->host.draining) {
             stop_at_second(a);

@@ -382,7 +382,7 @@ static void wait_until(const worker *w, uint64_t due)
 
 static void run(worker *w)
 {
-    while (!cm_worker_drained(w->host->worker) && !w->undo) {
+    while ((!cm_worker_drained(w->host->worker) || cm_serve_admin_waits(&w->answers)) && !w->undo) {
         uint64_t now = cm_serve_now_us();
         hear(w, now);
         uint64_t due = cm_serve_host_turn(w->host, now);

@@ -1,7 +1,8 @@
 // Goal: a match is copied by its own writer while it goes on: the copy is one file that proves
-// itself up to a tick that was committed, commits come between its steps, and neither a disk that
-// fills up nor an end costs more than the copy. Method: the store by hand, a step a pump, and by
-// its thread; copies are verified by the real reader; a disk that fails on demand.
+// itself up to a tick that was committed, commits come between its steps, a disk that fills up
+// costs no more than the copy, and a match that ends meanwhile is copied with its end. Method: the
+// store by hand, a step a pump, and by its thread; copies are verified by the real reader; a disk
+// that fails on demand.
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #include "server/record/match_backup.h"
 #include "server/record/replay.h"
+#include "server/record/store_inner.h"
 #include "tests/unit/record/faulty_vfs.h"
 #include "tests/unit/record/recording.h"
 
@@ -160,7 +162,62 @@ Test(backup, a_full_disk_costs_the_copy_alone)
     finish(&run);
 }
 
-Test(backup, an_end_or_a_failed_recording_ends_it)
+// The copy has the end, and the file is closed behind it; also where the server ends at once.
+Test(backup, the_match_ends_and_its_copy_is_made_to_the_end)
+{
+    for (uint32_t at = 0; at < 4; at++) {
+        recording run;
+        begin(&run, false);
+        uint64_t ticks = carom_game_tick(run.game);
+        cr_assert_eq(cm_store_backup(run.store, run.match, copy), CAROM_OK);
+        for (uint32_t i = 0; i < at; i++) {
+            cm_store_pump(run.store);
+        }
+        cm_store_end(run.store, run.match, CM_MATCH_ENDED);
+        cr_assert_eq(cm_store_backup(run.store, run.match, copy), CAROM_ERROR_STATE);
+        cm_store_pump(run.store);
+        cr_assert_eq(status_of(&run).state, CM_STORE_BACKUP_RUNS);
+        cr_assert_eq(committed(&run), ticks, "the end does not wait for the copy");
+        for (uint32_t i = 0; at < 3 && status_of(&run).state == CM_STORE_BACKUP_RUNS; i++) {
+            cr_assert_lt(i, 100);
+            cm_store_pump(run.store);
+        }
+        if (at < 3) {
+            cr_assert_eq(status_of(&run).state, CM_STORE_BACKUP_DONE, "%s", status_of(&run).error);
+            cr_assert_eq(status_of(&run).tick, ticks);
+            cr_assert_eq(file_size(recording_path(), "-wal"), 0, "the file is closed");
+        }
+        cm_store_destroy(run.store);
+        cr_assert_eq(verify(copy, true), ticks);
+        cr_assert_eq(verify(recording_path(), true), ticks);
+        recording_free(&run);
+        recording_teardown();
+        recording_setup();
+    }
+}
+
+// What becomes of the match is not the copy's affair.
+Test(backup, a_disk_that_fills_up_behind_the_end_costs_the_copy_alone)
+{
+    recording run;
+    begin(&run, false);
+    uint64_t ticks = carom_game_tick(run.game);
+    cr_assert_eq(cm_store_backup(run.store, run.match, copy), CAROM_OK);
+    cm_store_end(run.store, run.match, CM_MATCH_ENDED);
+    cm_store_pump(run.store);
+    faulty.fail_writes = true;
+    cm_store_step_backups(run.store);
+    faulty.fail_writes = false;
+    cr_assert_eq(status_of(&run).state, CM_STORE_BACKUP_FAILED);
+    expect_nothing_but_the_match();
+    cm_store_pump(run.store);
+    cr_assert_eq(file_size(recording_path(), "-wal"), 0, "the file is closed");
+    cm_store_destroy(run.store);
+    cr_assert_eq(verify(recording_path(), true), ticks);
+    recording_free(&run);
+}
+
+Test(backup, a_failed_recording_ends_it)
 {
     recording run;
     begin(&run, false);
@@ -168,20 +225,6 @@ Test(backup, an_end_or_a_failed_recording_ends_it)
     cm_store_pump(run.store);
     cr_assert_not_null(strstr(status_of(&run).error, "No such file"), "%s", status_of(&run).error);
     cr_assert_eq(cm_store_backup(run.store, run.match, ""), CAROM_ERROR_ARGUMENT);
-    cr_assert_eq(cm_store_backup(run.store, run.match, copy), CAROM_OK);
-    cm_store_pump(run.store);
-    cm_store_end(run.store, run.match, CM_MATCH_ENDED);
-    cr_assert_eq(cm_store_backup(run.store, run.match, copy), CAROM_ERROR_STATE);
-    cm_store_pump(run.store);
-    cr_assert_not_null(strstr(status_of(&run).error, "has ended"), "%s", status_of(&run).error);
-    expect_nothing_but_the_match();
-    uint64_t ticks = carom_game_tick(run.game);
-    cm_store_destroy(run.store);
-    cr_assert_eq(verify(recording_path(), true), ticks);
-    recording_free(&run);
-    recording_teardown();
-    recording_setup();
-    begin(&run, false);
     cr_assert_eq(cm_store_backup(run.store, run.match, copy), CAROM_OK);
     cm_store_pump(run.store);
     faulty.fail_writes = true;
