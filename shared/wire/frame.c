@@ -103,6 +103,6 @@ size_t cm_frame_probed_size(const uint8_t *plain, size_t plain_size)
 {
     cm_byte_reader reader = cm_byte_reader_make(plain, plain_size);
     size_t size = cm_get_u16(&reader);
-    bool sound = plain_size == 2 && size >= CM_PATH_LEAST && size <= CM_DATAGRAM_MAX;
+    bool sound = plain_size == 2 && size > CM_SEAL_OVERHEAD + 2 && size <= CM_DATAGRAM_MAX;
     return sound ? size : 0;
 }

@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-#define PROBE_US 400000u  // between two probes while a size is looked for
+#define PROBE_US 400000u  // between two probes while a size is looked for, or doubted
 #define AGAIN_US 5000000u // between two of the size that is known
-#define TRIES    3u
+#define TRIES    4u       // of a size that is looked for
+#define KNOWN    8u       // of one that is known
 #define LARGEST  0u
 
 // From above; the last one is taken for granted.
@@ -19,15 +20,21 @@ void cm_path_begin(cm_path *path, uint64_t now_us)
     path->next_us = now_us;
 }
 
+static bool is_known(const cm_path *path)
+{
+    return sizes[path->tried] == path->known;
+}
+
 static void count_missed(cm_path *path)
 {
-    path->missed = (uint8_t)(path->missed + path->heard);
-    path->waits = path->heard = false;
-    if (path->missed < TRIES) {
+    bool known = is_known(path);
+    path->missed = (uint8_t)(path->missed + path->passed);
+    path->passed = false;
+    if (path->missed < (known ? KNOWN : TRIES)) {
         return;
     }
     path->missed = 0;
-    if (sizes[path->tried] == path->known && path->known > CM_PATH_LEAST) {
+    if (known && path->known > CM_PATH_LEAST) {
         path->known = CM_PATH_LEAST;
         path->tried = LARGEST;
     } else if (path->tried + 1u < SIZES) {
@@ -37,19 +44,26 @@ static void count_missed(cm_path *path)
 
 uint32_t cm_path_probe(cm_path *path, uint64_t now_us)
 {
+    if (path->pairs) {
+        path->pairs = false;
+        return CM_PATH_SMALL;
+    }
     if (now_us < path->next_us) {
         return 0;
     }
     if (path->waits) {
         count_missed(path);
     }
-    bool known = sizes[path->tried] == path->known;
-    path->next_us = now_us + (known ? AGAIN_US : PROBE_US);
-    if (path->known == CM_PATH_LEAST && known) {
+    if (path->known == CM_PATH_LEAST && is_known(path)) {
         path->tried = LARGEST; // nothing larger passed: look again in a while
+        path->waits = false;
+        path->next_us = now_us + AGAIN_US;
         return 0;
     }
+    path->pairs = path->waits;
+    path->next_us = now_us + (path->waits && !path->heard ? AGAIN_US : PROBE_US);
     path->waits = true;
+    path->heard = false;
     return sizes[path->tried];
 }
 
@@ -60,13 +74,14 @@ void cm_path_heard(cm_path *path)
 
 void cm_path_answered(cm_path *path, size_t size, uint64_t now_us)
 {
+    path->passed = path->passed || size == CM_PATH_SMALL;
     for (uint8_t i = 0; i < SIZES; i++) {
         // A late answer to a larger probe counts as well; one to a smaller says nothing new.
         if (sizes[i] == size && size >= path->known) {
             path->known = (uint16_t)size;
             path->tried = i;
             path->missed = 0;
-            path->waits = path->heard = false;
+            path->waits = path->pairs = path->passed = false;
             path->next_us = now_us + AGAIN_US;
         }
     }
