@@ -230,6 +230,7 @@ const char *cm_status_line(const cm_status *status, bool full, cm_line *line)
     if (!status->match.durable && status->match.error[0] != '\0') {
         cm_line_text(line, "record_error", status->match.error);
     }
+    add_uint_if(line, "matches_left", status->left);
     if (full || status->draining) {
         cm_line_bool(line, "draining", status->draining);
     }

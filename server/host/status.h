@@ -19,6 +19,7 @@ typedef struct cm_status {
     const char *room; // its name; "" for none
     const char *scene;
     const char *path; // of the match file; "" for none
+    uint32_t left;    // matches of the room's name that did not prove themselves
     bool draining;
 } cm_status;
 

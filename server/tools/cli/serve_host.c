@@ -241,6 +241,44 @@ static void watch_recording(cm_serve_host *host, cm_serve_room *room, const cm_h
     cm_log_write(&host->log, CM_LOG_ERROR, &line);
 }
 
+// A file that nothing may follow from keeps all of its bytes, under a name that says so: the next
+// server shall not take it for a match to go on with. Its log follows it.
+static void set_aside(cm_serve_room *room)
+{
+    char left[sizeof room->path + 8], log[sizeof room->path + 16], left_log[sizeof log + 8];
+    snprintf(left, sizeof left, "%s.left", room->path);
+    snprintf(log, sizeof log, "%s-wal", room->path);
+    snprintf(left_log, sizeof left_log, "%s-wal", left);
+    if (strlen(left) < sizeof room->path && rename(room->path, left) == 0) {
+        (void)rename(log, left_log);
+        memcpy(room->path, left, strlen(left) + 1);
+    }
+}
+
+// A room that was to be there from the start begins anew: the fault is the file's.
+static void begin_anew(cm_serve_host *host, const char *name, uint32_t left)
+{
+    char error[512];
+    cm_line line;
+    cm_tick_watch_rest(&host->tick_watch); // a scene may take long to load
+    bool opened = cm_serve_rooms_anew(&host->rooms, &host->config, host->worker, host->store, name,
+                                      error, sizeof error);
+    if (!opened && error[0] == '\0') {
+        return; // it was opened later, by an operator or a player
+    }
+    cm_line_log(&line, opened ? CM_LOG_WARNING : CM_LOG_ERROR,
+                opened ? "room begins anew" : "room closed");
+    cm_line_text(&line, "room", name);
+    if (opened) {
+        cm_serve_room *room = &host->rooms.rooms[host->rooms.count - 1];
+        room->left = left;
+        cm_line_text(&line, "match", room->path);
+    } else {
+        cm_line_text(&line, "reason", error);
+    }
+    cm_log_write(&host->log, opened ? CM_LOG_WARNING : CM_LOG_ERROR, &line);
+}
+
 // What was resumed does not prove itself: neither its file nor its room goes on. One at a time.
 static void close_left(cm_serve_host *host)
 {
@@ -253,16 +291,21 @@ static void close_left(cm_serve_host *host)
             continue;
         }
         cm_line line;
-        cm_line_log(&line, CM_LOG_ERROR, "match left");
-        cm_line_text(&line, "room", room->name);
-        cm_line_text(&line, "match", room->path);
-        cm_line_text(&line, "reason", match.error);
         char name[sizeof room->name];
+        uint32_t left = room->left + 1;
         memcpy(name, room->name, sizeof name);
         room->failure_told = true;
-        if (cm_serve_rooms_remove(&host->rooms, host->worker, name, error, sizeof error)) {
-            cm_log_write(&host->log, CM_LOG_ERROR, &line);
+        if (!cm_serve_rooms_remove(&host->rooms, host->worker, name, error, sizeof error)) {
+            return; // too many are being written: later
         }
+        room = &host->rooms.closing[host->rooms.closing_count - 1];
+        set_aside(room);
+        cm_line_log(&line, CM_LOG_ERROR, "match left");
+        cm_line_text(&line, "room", name);
+        cm_line_text(&line, "match", room->path);
+        cm_line_text(&line, "reason", match.error);
+        cm_log_write(&host->log, CM_LOG_ERROR, &line);
+        begin_anew(host, name, left);
         return;
     }
 }
@@ -309,6 +352,7 @@ static void fill_status(cm_serve_host *host, uint32_t number, cm_status *status)
     const cm_hosted_room *hosted = cm_worker_room_at(host->worker, number);
     memset(status, 0, sizeof *status);
     cm_worker_room_stats_get(host->worker, number, &status->worker);
+    status->left = room->left;
     status->client_count = cm_hosted_room_players(hosted, status->clients, CM_STATUS_CLIENTS);
     cm_store_status(host->store, room->match, &status->match);
     status->unix_ms = cm_serve_unix_ms();

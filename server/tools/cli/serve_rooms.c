@@ -237,6 +237,66 @@ bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worke
     return true;
 }
 
+// A room to start of the catalogue, found by its name.
+typedef struct sought {
+    cm_room_entry *entry;
+    const char *name;
+    bool found;
+} sought;
+
+static bool is_sought(void *context, const cm_room_row *row)
+{
+    sought *s = context;
+    s->found = strcmp(row->name, s->name) == 0 && strlen(row->scene) < sizeof s->entry->scene;
+    if (s->found) {
+        strcpy(s->entry->scene, row->scene);
+    }
+    return !s->found;
+}
+
+// That of the start, as cm_serve_rooms_load would open it.
+static bool find_entry(const cm_config *config, const char *name, cm_room_entry *entry)
+{
+    for (uint32_t i = 0; i < config->rooms.count; i++) {
+        if (strcmp(config->rooms.rooms[i].name, name) == 0) {
+            *entry = config->rooms.rooms[i];
+            return true;
+        }
+    }
+    if (config->scene[0] != '\0') {
+        cm_scene *scene;
+        uint32_t tick_rate;
+        char error[256];
+        bool own = cm_serve_find_scene(config, config->scene, false, &scene, &tick_rate, error,
+                                       sizeof error) == CAROM_OK;
+        if (own) {
+            own = strcmp(cm_scene_name(scene), name) == 0;
+            cm_scene_free(scene);
+        }
+        snprintf(entry->scene, sizeof entry->scene, "%s", config->scene);
+        return own;
+    }
+    sought s = {.entry = entry, .name = name};
+    cm_scene_error error;
+    if (config->rooms.count == 0) {
+        (void)cm_room_db_list(config->db, is_sought, &s, &error);
+    }
+    return s.found;
+}
+
+bool cm_serve_rooms_anew(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
+                         cm_store *store, const char *name, char *error, size_t error_size)
+{
+    cm_room_entry entry;
+    memset(&entry, 0, sizeof entry);
+    error[0] = '\0';
+    if (!find_entry(config, name, &entry)) {
+        return false;
+    }
+    snprintf(entry.name, sizeof entry.name, "%s", name);
+    return cm_serve_rooms_add(rooms, config, worker, store, &entry, error, error_size);
+}
+
 bool cm_serve_rooms_demand(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
                            cm_store *store, const char *name, char *error, size_t error_size)
 {

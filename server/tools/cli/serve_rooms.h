@@ -18,6 +18,7 @@ typedef struct cm_serve_room {
     char path[CM_SERVE_PATH_MAX];             // of the match file
     bool failure_told;                        // that it is not durable
     uint32_t gaps;                            // told: times that it went on in another file
+    uint32_t left; // matches of its name, in this process, that did not prove themselves
 } cm_serve_room;
 
 // In the order of the worker's rooms.
@@ -46,6 +47,10 @@ int cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker);
 bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
                         cm_store *store, const cm_room_entry *entry, char *error,
                         size_t error_size);
+// The one that was removed once more, where the configuration (or the catalogue, for it) names it,
+// with a new match. False: nobody does (`error` is empty), or why in `error`.
+bool cm_serve_rooms_anew(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
+                         cm_store *store, const char *name, char *error, size_t error_size);
 // One that a player named. False: there are as many as the configuration allows.
 bool cm_serve_rooms_demand(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
                            cm_store *store, const char *name, char *error, size_t error_size);

@@ -121,6 +121,20 @@ void serving_wait_for_size(const serving *c, const char *path, int64_t bytes)
     cr_assert_fail("%s did not come", path);
 }
 
+void serving_wait_for_text(const serving *c, const char *path, const char *text)
+{
+    char command[512];
+    snprintf(command, sizeof command, "grep -qF '%s' '%s'", text, path);
+    for (int i = 0; i < 600; i++) {
+        if (system(command) == 0) {
+            return;
+        }
+        cr_assert_eq(waitpid(c->pid, NULL, WNOHANG), 0, "the server ended");
+        usleep(100000);
+    }
+    cr_assert_fail("%s has no %s", path, text);
+}
+
 // Every line of the log is a JSON object that begins with its time, level and event; returns how
 // many lines have the event, and of the last one a text member.
 uint32_t serving_read_log(const char *path, const char *event, const char *member, char found[256])

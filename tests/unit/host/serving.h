@@ -28,6 +28,8 @@ int serving_finish(const serving *c);
 void serving_read_text(const char *path, char *text, size_t size);
 // Until `path` has `bytes`; a child that ends first, or a minute, is a failure.
 void serving_wait_for_size(const serving *c, const char *path, int64_t bytes);
+// Until `path` has this text, without quotes of a shell; likewise.
+void serving_wait_for_text(const serving *c, const char *path, const char *text);
 // Every line of the log is a JSON object that begins with its time, level and event; returns how
 // many lines have the event, and of the last one a text member.
 uint32_t serving_read_log(const char *path, const char *event, const char *member, char found[256]);

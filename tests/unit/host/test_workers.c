@@ -198,12 +198,16 @@ Test(workers, they_end_with_their_supervisor)
     serving_remove_directory(&c);
 }
 
-// Its chain is proved while its room plays: then nothing is written, and that room alone closes.
-Test(workers, a_match_that_was_changed_is_left_and_its_room_closes)
+// Its chain is proved while its room plays: then nothing is written, the file keeps its bytes under
+// another name, and that room alone begins anew.
+Test(workers, a_match_that_was_changed_is_left_and_its_room_begins_anew)
 {
     serving c;
-    char found[256];
+    char found[256], aside[300];
     uint32_t ends[CM_MATCH_CUT + 1], resumes;
+    cm_match_file *file;
+    cm_match_error error = {""};
+    cm_match_info info;
     serving_make_directory(&c);
     start_workers(&c, "2");
     serving_wait_for_next_ticks(&c, 2);
@@ -215,20 +219,30 @@ Test(workers, a_match_that_was_changed_is_left_and_its_room_closes)
     setenv("CAROM_RESUME", "true", 1);
     cr_assert_eq(unlink(c.ready), 0);
     start_workers(&c, "2");
-    serving_wait_for_log(&c, "match left", 1);
-    serving_wait_for_next_ticks(&c, 1);
+    serving_wait_for_log(&c, "room begins anew", 1);
+    serving_wait_for_next_ticks(&c, 2);
     char left[256];
     cr_expect_eq(serving_read_log(c.err, "match left", "match", left), 1);
-    cr_expect_str_eq(left, found);
+    snprintf(aside, sizeof aside, "%s.left", found);
+    cr_expect_str_eq(left, aside);
+    cr_expect_eq(access(found, F_OK), -1);
     cr_expect_eq(serving_read_log(c.err, "match resumed", "room", found), 2);
+    cr_expect_eq(serving_read_log(c.err, "room begins anew", "match", found), 1);
     const char *rooms = serving_ask(&c, "{\"command\":\"rooms\"}");
-    cr_expect_eq(strstr(rooms, "\"room\":\"a\"") != NULL, strstr(rooms, "\"room\":\"b\"") == NULL);
+    cr_expect(strstr(rooms, "\"room\":\"a\"") != NULL && strstr(rooms, "\"room\":\"b\"") != NULL,
+              "%s", rooms);
+    serving_wait_for_text(&c, c.out, "\"matches_left\":1");
     kill(c.pid, SIGTERM);
     cr_expect_eq(serving_finish(&c), 1, "a match was lost");
     count_matches(&c, ends, &resumes);
-    cr_expect_eq(ends[CM_MATCH_DRAINED], 1);
-    cr_expect_eq(ends[CM_MATCH_LIVE], 1);
+    cr_expect_eq(ends[CM_MATCH_DRAINED], 2);
+    cr_expect_eq(ends[CM_MATCH_LIVE], 0, "it is no match of the folder any more");
     cr_expect_eq(resumes, 1);
+    cr_expect_eq(cm_match_open(aside, &file, &error), CAROM_OK, "%s", error.message);
+    cm_match_info_get(file, &info);
+    cr_expect_eq(info.end, CM_MATCH_LIVE);
+    cr_expect_eq(info.resumes, 0);
+    cm_match_close(file);
     serving_remove_directory(&c);
 }
 
