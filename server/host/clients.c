@@ -620,6 +620,9 @@ void cm_clients_receive(cm_clients *clients, uint64_t now_us, uint64_t unix_s)
     take_events(clients);
     for (uint32_t i = 0; i < clients->def.peers; i++) {
         cm_client *client = &clients->list[i];
+        if (client->session.state == CM_SESSION_FREE) {
+            continue; // nothing of it waits
+        }
         say_waiting(client);
         if (cm_session_overdue(&client->session, now_us)) {
             cm_clients_kick(clients, client, CAROM_REASON_HELLO_EXPECTED);

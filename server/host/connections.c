@@ -98,6 +98,7 @@ uint32_t cm_connections_find_place(const cm_connections *connections, const cm_t
 void cm_connections_put(cm_connections *connections, uint32_t place, const cm_connection *made)
 {
     CM_ASSERT(place < connections->capacity);
+    connections->count += connections->places[place].seal.id == 0;
     connections->places[place] = *made;
     make_index(connections);
 }
@@ -105,6 +106,7 @@ void cm_connections_put(cm_connections *connections, uint32_t place, const cm_co
 void cm_connections_end(cm_connections *connections, uint32_t place)
 {
     CM_ASSERT(place < connections->capacity);
+    connections->count -= connections->places[place].seal.id != 0;
     cm_crypto_wipe(&connections->places[place], sizeof connections->places[place]);
     make_index(connections);
 }

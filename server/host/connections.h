@@ -21,7 +21,7 @@ typedef struct cm_connection {
 } cm_connection;
 
 typedef struct cm_connections {
-    uint32_t capacity;
+    uint32_t capacity, count;
     cm_connection *places;
     uint32_t *index; // by id, open addressing: place and one; 0: nothing
     uint32_t index_mask;

@@ -151,6 +151,11 @@ void cm_door_end(cm_door *door, uint32_t index)
     cm_connections_end(&door->connections, index);
 }
 
+uint32_t cm_door_count(const cm_door *door)
+{
+    return door->connections.count;
+}
+
 bool cm_door_exists(const cm_door *door, uint32_t index)
 {
     return door->connections.places[index].seal.id != 0;

@@ -110,6 +110,7 @@ void cm_door_receive(cm_door *door, cm_client_address from, uint64_t now_us, uin
 // The one with an id, or CM_CONNECTION_NONE.
 uint32_t cm_door_find(const cm_door *door, uint32_t id);
 bool cm_door_exists(const cm_door *door, uint32_t connection);
+uint32_t cm_door_count(const cm_door *door);
 // When its CONNECT came, by the clock of cm_door_receive.
 uint64_t cm_door_opened_us(const cm_door *door, uint32_t connection);
 // Its client has what it comes back with: from now on its token is of no use to it, in no life of

@@ -45,7 +45,9 @@ struct cm_host {
     uint64_t now_us, unix_s;
     cm_peer_account *accounts; // of each peer
     bool *has_peer;            // of each connection: scratch of sweep
-    uint32_t malformed;        // peer that the last datagram refused was of, UINT32_MAX: none
+    uint32_t *live;            // peers that ENet has given to somebody, when it was asked last
+    uint32_t live_count;
+    uint32_t malformed; // peer that the last datagram refused was of, UINT32_MAX: none
     uint8_t datagram[CM_DATAGRAM_MAX];
     cm_host_stats stats;
 };
@@ -234,13 +236,15 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
     host->malformed = NO_PEER;
     host->accounts = calloc(def->peers, sizeof *host->accounts);
     host->has_peer = calloc(def->peers, sizeof *host->has_peer);
+    host->live = calloc(def->peers, sizeof *host->live);
     cm_door_def door = {
         .keys = def->keys, .ticket_key = def->ticket_key, .connections = def->peers};
     memcpy(door.chance, def->chance, sizeof door.chance);
     host->door = cm_door_create(&door);
     cm_crypto_wipe(&door, sizeof door);
     ENetAddress address = {def->address, def->port};
-    if (host->accounts != NULL && host->has_peer != NULL && host->door != NULL) {
+    bool whole = host->accounts != NULL && host->has_peer != NULL && host->live != NULL;
+    if (whole && host->door != NULL) {
         host->enet = enet_host_create(&address, def->peers, CHANNELS, 0, 0);
     } else {
         snprintf(error, error_size, "out of memory, or the cryptography library does not work");
@@ -294,13 +298,28 @@ void cm_host_destroy(cm_host *host)
     cm_door_destroy(host->door);
     free(host->accounts);
     free(host->has_peer);
+    free(host->live);
     free(host);
 }
 
 // Events -----------------------------------------------------------------------------------------
 
+// The one walk over all peers: most places of a host are free, and a turn is a millisecond.
+static void list_live(cm_host *host)
+{
+    host->live_count = 0;
+    for (uint32_t i = 0; i < host->enet->peerCount; i++) {
+        if (host->enet->peers[i].state == ENET_PEER_STATE_DISCONNECTED) {
+            host->enet->peers[i].roundTripTime = FIRST_RTT_MS;
+        } else {
+            host->live[host->live_count++] = i;
+        }
+    }
+}
+
 void cm_host_begin(cm_host *host, uint64_t now_us, uint64_t unix_s)
 {
+    list_live(host);
     host->now_us = now_us;
     host->unix_s = unix_s;
     host->events_left = EVENTS_MAX;
@@ -371,9 +390,9 @@ static cm_host_event_type take_event(cm_host *host, ENetEvent *from, cm_host_eve
 // A peer that must go: silent for too long, or not taking what it is sent; or CM_HOST_NOTHING.
 static cm_host_event_type end_one(cm_host *host, cm_host_event *event)
 {
-    ENetHost *enet = host->enet;
-    for (size_t i = 0; i < enet->peerCount; i++) {
-        ENetPeer *peer = &enet->peers[i];
+    for (uint32_t at = 0; at < host->live_count; at++) {
+        uint32_t i = host->live[at];
+        ENetPeer *peer = &host->enet->peers[i];
         bool judged = peer->state == ENET_PEER_STATE_CONNECTED ||
                       peer->state == ENET_PEER_STATE_DISCONNECT_LATER;
         if (!judged) {
@@ -385,7 +404,7 @@ static cm_host_event_type end_one(cm_host *host, cm_host_event *event)
             host->stats.slow += verdict == CM_PEER_SLOW;
             host->stats.narrowed += verdict == CM_PEER_NARROWED;
             enet_peer_reset(peer);
-            event->peer = (uint32_t)i;
+            event->peer = i;
             event->type = CM_HOST_DISCONNECT;
             event->reason = verdict == CM_PEER_SLOW ? CAROM_REASON_FLOOD : CAROM_REASON_TIMEOUT;
             return CM_HOST_DISCONNECT;
@@ -553,11 +572,11 @@ static void hasten(ENetPeer *peer, const cm_peer_account *account)
 // Connections without a peer are over, half-open ones in time; probes go out.
 static void sweep(cm_host *host)
 {
-    ENetHost *enet = host->enet;
-    uint32_t capacity = (uint32_t)enet->peerCount;
+    uint32_t capacity = (uint32_t)host->enet->peerCount, found = 0;
     memset(host->has_peer, 0, capacity * sizeof *host->has_peer);
-    for (uint32_t i = 0; i < capacity; i++) {
-        ENetPeer *peer = &enet->peers[i];
+    for (uint32_t at = 0; at < host->live_count; at++) {
+        uint32_t i = host->live[at];
+        ENetPeer *peer = &host->enet->peers[i];
         uint32_t connection = connection_of(host, i);
         if (connection == CM_CONNECTION_NONE) {
             continue;
@@ -568,6 +587,7 @@ static void sweep(cm_host *host)
             enet_peer_disconnect_now(peer, CAROM_REASON_TIMEOUT); // it may think that it is in
             continue;
         }
+        found += !host->has_peer[connection];
         host->has_peer[connection] = true;
         // From the first on: so its answer comes with the hello, before the large welcome goes.
         size_t probe = cm_door_probe(host->door, connection, host->now_us, host->datagram);
@@ -575,7 +595,7 @@ static void sweep(cm_host *host)
             send_raw(host, cm_door_address(host->door, connection), host->datagram, probe);
         }
     }
-    for (uint32_t i = 0; i < capacity; i++) {
+    for (uint32_t i = 0; found < cm_door_count(host->door) && i < capacity; i++) {
         if (!host->has_peer[i] && cm_door_exists(host->door, i)) {
             cm_door_end(host->door, i);
         }
@@ -584,18 +604,19 @@ static void sweep(cm_host *host)
 
 void cm_host_flush(cm_host *host)
 {
+    list_live(host);
     sweep(host);
-    for (size_t i = 0; i < host->enet->peerCount; i++) {
+    for (uint32_t at = 0; at < host->live_count; at++) {
+        uint32_t i = host->live[at];
         ENetPeer *peer = &host->enet->peers[i];
         if (peer->state == ENET_PEER_STATE_CONNECTED) {
             cm_peer_account *account = account_of(host, i);
-            account->path = account->path > path_of(host, i) ? account->path : path_of(host, i);
+            size_t path = path_of(host, i);
+            account->path = account->path > path ? account->path : path;
             set_limits(peer, account->path);
             hasten(peer, account);
         } else if (peer->state == ENET_PEER_STATE_ACKNOWLEDGING_CONNECT) {
             hasten(peer, account_of(host, i));
-        } else if (peer->state == ENET_PEER_STATE_DISCONNECTED) {
-            peer->roundTripTime = FIRST_RTT_MS;
         }
     }
     enet_host_flush(host->enet);
