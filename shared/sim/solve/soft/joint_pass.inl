@@ -4,11 +4,12 @@
 // row.c, and masses, softness and factors follow from them here. Typical: 260 groups, three
 // passes a substep.
 //
-// Balls relax at the poses that a substep ends with. So a substep is a step of RATTLE (H. Andersen,
-// 1983): held at its start, by a bias that brings the ends together at its end, then without
-// relative velocity there, and what swings keeps its energy. With the arms of the start each
-// substep takes the part (turn)^2 of it: a chain lost twice as much. Relaxing goes beyond what one
-// joint alone wants, since its neighbours undo most of it (over-relaxation: D. Young, 1954).
+// Balls and blocks of rows relax at the poses that a substep ends with. So a substep is a step of
+// RATTLE (H. Andersen, 1983): held at its start, by a bias that brings the ends together at its
+// end, then without relative velocity there, and what swings keeps its energy. With the arms of the
+// start each substep takes the part (turn)^2 of it: a chain of balls lost twice as much, and one of
+// hinges left its plane and flew. Relaxing goes beyond what one joint alone wants, since its
+// neighbours undo most of it (over-relaxation: D. Young, 1954).
 #include "shared/sim/solve/soft/joint.h"
 
 #include <stddef.h>
@@ -18,7 +19,7 @@ _Static_assert(offsetof(cm_joint_row, error) == 36 && offsetof(cm_joint_row, vel
 
 #define PIVOT_MIN        1.0e-6f // of a row's own
 #define JOINT_PUSH_SPEED 40.0f   // m/s, rad/s: the most that a block's error is corrected at
-#define BALL_RELAX       1.4f    // of what ends a ball's relative velocity; from 2 on it grows
+#define JOINT_RELAX      1.4f    // of what ends a relative velocity; from 2 on it grows
 
 static inline void gather_members(const cm_soft *soft, const cm_soft_members *who, uint32_t at,
                                   speeds *s)
@@ -257,7 +258,7 @@ static inline void ball_solve_lanes(cm_soft *soft, cm_soft_balls *g, uint32_t at
                             cm_fvec_add(s.va, cm_fvec_cross(s.wa, ra)));
     cm_fvec change;
     if (relax) {
-        change = cm_fvec_scale(cm_lanes_set(-BALL_RELAX), cm_fsym_mul(mass, v));
+        change = cm_fvec_scale(cm_lanes_set(-JOINT_RELAX), cm_fsym_mul(mass, v));
     } else {
         cm_fvec gap = cm_fvec_load(g->gap, at);
         v = cm_fvec_add(v, cm_fvec_scale(cm_lanes_set(rigid->bias_rate), gap));
@@ -505,6 +506,32 @@ static inline void row_apply(const cm_soft_row *g, uint32_t at, const masses *m,
     s->wb = cm_fvec_add(s->wb, cm_fvec_scale(impulse, cm_fvec_load(g->turn_b, at)));
 }
 
+// What turns a row's bodies have from it; as constant as the row.
+static inline void turn_bodies(cm_soft_rows *g, uint32_t at)
+{
+    masses m = load_masses(&g->m, at);
+    for (uint32_t i = 0; i < g->singles + g->block; i++) {
+        cm_soft_row *row = &g->rows[i];
+        cm_fvec_store(row->turn_a, at, cm_fsym_mul(m.ia, cm_fvec_load(row->angular_a, at)));
+        cm_fvec_store(row->turn_b, at, cm_fsym_mul(m.ib, cm_fvec_load(row->angular_b, at)));
+    }
+}
+
+// The rows of the present poses.
+static inline void make_rows(const cm_soft *soft, cm_soft_rows *g)
+{
+    cm_soft_made made;
+    for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+        row_pose(soft, g, at);
+    }
+    cm_soft_make_rows(soft, g, made);
+    for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+        turn_rows(made, g, at);
+        turn_bodies(g, at);
+    }
+    g->made = 1;
+}
+
 static inline void row_warm_lanes(cm_soft *soft, cm_soft_rows *g, uint32_t at)
 {
     masses m = row_masses(g, at);
@@ -512,9 +539,7 @@ static inline void row_warm_lanes(cm_soft *soft, cm_soft_rows *g, uint32_t at)
     speeds s;
     gather_members(soft, &g->who, at, &s);
     for (uint32_t i = 0; i < count; i++) {
-        cm_soft_row *row = &g->rows[i];
-        cm_fvec_store(row->turn_a, at, cm_fsym_mul(m.ia, cm_fvec_load(row->angular_a, at)));
-        cm_fvec_store(row->turn_b, at, cm_fsym_mul(m.ib, cm_fvec_load(row->angular_b, at)));
+        const cm_soft_row *row = &g->rows[i];
         row_apply(row, at, &m, cm_lanes_load(row->impulse + at), &s);
         if (i < g->singles) {
             soften(soft, g, i, at, &m);
@@ -524,17 +549,16 @@ static inline void row_warm_lanes(cm_soft *soft, cm_soft_rows *g, uint32_t at)
     scatter_members(soft, &g->who, &g->m, at, &s);
 }
 
+// The rows of the first substep; those of the others are the last relax pass's, but for joints that
+// are single rows alone (distances): relaxed at their new direction these gain energy.
 static void row_warm(cm_soft *soft, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
         cm_soft_rows *g = &soft->joints->rows[i];
-        cm_soft_made made;
-        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
-            row_pose(soft, g, at);
+        if (!g->made || g->block == 0) {
+            make_rows(soft, g);
         }
-        cm_soft_make_rows(soft, g, made);
         for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
-            turn_rows(made, g, at);
             row_warm_lanes(soft, g, at);
         }
     }
@@ -587,7 +611,9 @@ static inline void solve_block(const cm_softness *rigid, cm_soft_rows *g, uint32
     for (uint32_t i = 0; i < g->block; i++) {
         cm_soft_row *row = &g->rows[g->singles + i];
         cm_f old = cm_lanes_load(row->impulse + at), change = -x[i];
-        if (!relax) {
+        if (relax) {
+            change = change * cm_lanes_set(JOINT_RELAX);
+        } else {
             change = change * mass_scale - impulse_scale * old;
         }
         cm_lanes_store(row->impulse + at, old + change);
@@ -637,6 +663,9 @@ static void row_solve(cm_soft *soft, uint32_t first, uint32_t end)
 static void row_relax(cm_soft *soft, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
+        if (soft->joints->rows[i].block > 0) {
+            make_rows(soft, &soft->joints->rows[i]);
+        }
         for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
             row_solve_lanes(soft, &soft->joints->rows[i], at, true);
         }
