@@ -11,8 +11,14 @@
 
 #include <string.h>
 
-#define JOINT_HERTZ         120.0f
-#define JOINT_DAMPING_RATIO 1.0f
+// As parts of the substeps' rate, and the damping ratios. Rows hold turns, too, and of what one
+// joint does against those its neighbours undo the most: held as stiffly as balls, chains of hinges
+// leave their plane and fly.
+#define JOINT_HERTZ        120.0f // at most
+#define BALL_SHARE         0.5f
+#define BALL_DAMPING_RATIO 1.0f
+#define ROW_SHARE          0.25f
+#define ROW_DAMPING_RATIO  2.0f
 // Keys of places: a colour, the first of which is none, and a type; plain balls are one more.
 #define PLAIN (CAROM_JOINT_MOTOR + 1u)
 #define TYPES (PLAIN + 1u)
@@ -200,8 +206,10 @@ void cm_soft_prepare_joints(carom_world *world, cm_soft *soft)
 {
     cm_soft_joints *joints = soft->joints;
     joints->state = cm_joints(world);
+    joints->ball =
+        cm_softness_of(cm_min(JOINT_HERTZ, BALL_SHARE / soft->h), BALL_DAMPING_RATIO, soft->h);
     joints->rigid =
-        cm_softness_of(cm_min(JOINT_HERTZ, 0.5f / soft->h), JOINT_DAMPING_RATIO, soft->h);
+        cm_softness_of(cm_min(JOINT_HERTZ, ROW_SHARE / soft->h), ROW_DAMPING_RATIO, soft->h);
     uint32_t plain = 0, count = link_joints(world, soft, &plain);
     if (plain > 0) {
         joints->ball_span = arrange(soft, count, true);

@@ -98,7 +98,7 @@ typedef struct cm_soft_rows {
     uint32_t singles, block; // rows
     uint8_t lane_singles[CM_SOFT_LANES], lane_rows[CM_SOFT_LANES];
     uint32_t locked; // some lane's body has locked axes; only then the next three count
-    uint32_t made;   // 1: its rows are those of the present poses
+    uint32_t made;   // 1: its block rows are those of the present poses
     cm_soft_lanes free_a[3], free_b[3];                // inverse masses along the world's axes
     cm_soft_lanes locks;                               // 1: this lane's
     uint8_t place[CM_JOINT_GROUP_ROWS][CM_SOFT_LANES]; // of the impulse in the state
@@ -133,7 +133,7 @@ typedef struct cm_soft_joints {
     cm_soft_joint_link *links; // of joints that hold something
     const cm_joint *state;     // the joints of the state
     cm_soft_span ball_span, row_span;
-    cm_softness rigid;
+    cm_softness ball, rigid; // of plain balls, of rows
 } cm_soft_joints;
 
 // joint.c: all joints.

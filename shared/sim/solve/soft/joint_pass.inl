@@ -241,7 +241,7 @@ static inline void ball_move(const cm_soft *soft, cm_soft_balls *g, uint32_t at)
 
 static inline void ball_solve_lanes(cm_soft *soft, cm_soft_balls *g, uint32_t at, bool relax)
 {
-    const cm_softness *rigid = &soft->joints->rigid;
+    const cm_softness *ball = &soft->joints->ball;
     if (relax) {
         ball_move(soft, g, at);
     }
@@ -261,9 +261,9 @@ static inline void ball_solve_lanes(cm_soft *soft, cm_soft_balls *g, uint32_t at
         change = cm_fvec_scale(cm_lanes_set(-JOINT_RELAX), cm_fsym_mul(mass, v));
     } else {
         cm_fvec gap = cm_fvec_load(g->gap, at);
-        v = cm_fvec_add(v, cm_fvec_scale(cm_lanes_set(rigid->bias_rate), gap));
-        change = cm_fvec_sub(cm_fvec_scale(cm_lanes_set(-rigid->mass_scale), cm_fsym_mul(mass, v)),
-                             cm_fvec_scale(cm_lanes_set(rigid->impulse_scale), old));
+        v = cm_fvec_add(v, cm_fvec_scale(cm_lanes_set(ball->bias_rate), gap));
+        change = cm_fvec_sub(cm_fvec_scale(cm_lanes_set(-ball->mass_scale), cm_fsym_mul(mass, v)),
+                             cm_fvec_scale(cm_lanes_set(ball->impulse_scale), old));
     }
     cm_fvec now = cm_fvec_add(old, change);
     cm_fvec_store(g->impulse, at, now);
@@ -405,12 +405,13 @@ static inline void row_pose(const cm_soft *soft, cm_soft_rows *g, uint32_t at)
     }
 }
 
-// Rows that were made joint by joint, into the lanes.
-static inline void turn_rows(const cm_soft_made made, cm_soft_rows *group, uint32_t at)
+// Rows that were made joint by joint, from row `first` on, into the lanes.
+static inline void turn_rows(const cm_soft_made made, cm_soft_rows *group, uint32_t first,
+                             uint32_t at)
 {
     const uint32_t index[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     const uint32_t stride = (CM_JOINT_GROUP_ROWS + 1) * (sizeof(cm_joint_row) / sizeof(float));
-    for (uint32_t i = 0; i < group->singles + group->block; i++) {
+    for (uint32_t i = first; i < group->singles + group->block; i++) {
         cm_soft_row *g = &group->rows[i];
         const float *rows = &made[at][i].linear.x;
         cm_f x[8], y[8];
@@ -507,18 +508,18 @@ static inline void row_apply(const cm_soft_row *g, uint32_t at, const masses *m,
 }
 
 // What turns a row's bodies have from it; as constant as the row.
-static inline void turn_bodies(cm_soft_rows *g, uint32_t at)
+static inline void turn_bodies(cm_soft_rows *g, uint32_t first, uint32_t at)
 {
     masses m = load_masses(&g->m, at);
-    for (uint32_t i = 0; i < g->singles + g->block; i++) {
+    for (uint32_t i = first; i < g->singles + g->block; i++) {
         cm_soft_row *row = &g->rows[i];
         cm_fvec_store(row->turn_a, at, cm_fsym_mul(m.ia, cm_fvec_load(row->angular_a, at)));
         cm_fvec_store(row->turn_b, at, cm_fsym_mul(m.ib, cm_fvec_load(row->angular_b, at)));
     }
 }
 
-// The rows of the present poses.
-static inline void make_rows(const cm_soft *soft, cm_soft_rows *g)
+// The rows of the present poses, from row `first` on.
+static inline void make_rows(const cm_soft *soft, cm_soft_rows *g, uint32_t first)
 {
     cm_soft_made made;
     for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
@@ -526,8 +527,8 @@ static inline void make_rows(const cm_soft *soft, cm_soft_rows *g)
     }
     cm_soft_make_rows(soft, g, made);
     for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
-        turn_rows(made, g, at);
-        turn_bodies(g, at);
+        turn_rows(made, g, first, at);
+        turn_bodies(g, first, at);
     }
     g->made = 1;
 }
@@ -549,14 +550,14 @@ static inline void row_warm_lanes(cm_soft *soft, cm_soft_rows *g, uint32_t at)
     scatter_members(soft, &g->who, &g->m, at, &s);
 }
 
-// The rows of the first substep; those of the others are the last relax pass's, but for joints that
-// are single rows alone (distances): relaxed at their new direction these gain energy.
+// Single rows are those of the poses here: relaxed at their new direction, distances gain energy.
+// Blocks have theirs from the relax pass of the substep before, but for the first one.
 static void row_warm(cm_soft *soft, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
         cm_soft_rows *g = &soft->joints->rows[i];
-        if (!g->made || g->block == 0) {
-            make_rows(soft, g);
+        if (!g->made || g->singles > 0) {
+            make_rows(soft, g, 0);
         }
         for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
             row_warm_lanes(soft, g, at);
@@ -663,11 +664,12 @@ static void row_solve(cm_soft *soft, uint32_t first, uint32_t end)
 static void row_relax(cm_soft *soft, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
-        if (soft->joints->rows[i].block > 0) {
-            make_rows(soft, &soft->joints->rows[i]);
+        cm_soft_rows *g = &soft->joints->rows[i];
+        if (g->block > 0) {
+            make_rows(soft, g, g->singles);
         }
         for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
-            row_solve_lanes(soft, &soft->joints->rows[i], at, true);
+            row_solve_lanes(soft, g, at, true);
         }
     }
 }
