@@ -120,11 +120,11 @@ $(COMMIT_STAMP):
 	@mkdir -p build
 	@rm -f build/commit-*
 	@touch $@
-STAMPED := $(OUT)/server/tools/cli/version.o $(OUT)/server/record/match_meta.o
+STAMPED := $(OUT)/server/cli/version.o $(OUT)/server/record/format/match_meta.o
 $(STAMPED): $(COMMIT_STAMP)
 $(STAMPED): CPPFLAGS_OWN += -DCAROM_COMMIT='"$(COMMIT)"'
 # What a module from a file must have been built with, and what pkg-config tells its Makefile.
-$(OUT)/server/host/module_loader.o: CPPFLAGS_OWN += -DCAROM_DETERMINISM='"$(strip $(DETERMINISM))"'
+$(OUT)/server/node/module_loader.o: CPPFLAGS_OWN += -DCAROM_DETERMINISM='"$(strip $(DETERMINISM))"'
 
 # What every build needs first: looked for, and installed only where it is not there.
 .PHONY: have-libraries
@@ -141,7 +141,7 @@ CATALOGUE_SQL := $(sort $(wildcard server/record/catalogue/*.sql))
 $(GEN)/catalogue.inc: $(CATALOGUE_SQL)
 	@mkdir -p $(GEN)
 	$(call say,SQL,$@)awk 'FNR == 1 && NR > 1 { print "," } { gsub(/["\\]/, "\\\\&"); printf "\"%s\\n\"\n", $$0 }' $^ >$@
-$(OUT)/server/record/catalogue.o: $(GEN)/catalogue.inc
+$(OUT)/server/record/catalogue/catalogue.o: $(GEN)/catalogue.inc
 
 # The files of a new module, each as a row {name, text} of C.
 MODULE_TEMPLATE := $(sort $(wildcard server/tools/module/template/*.in server/tools/module/template/*/*.in))
@@ -152,12 +152,12 @@ $(GEN)/module_template.inc: $(MODULE_TEMPLATE)
 $(OUT)/server/tools/module/template.o: $(GEN)/module_template.inc
 
 # The files of the page that `carom serve --http` gives, likewise.
-HTTP_PAGE := $(sort $(wildcard server/tools/cli/page/*))
+HTTP_PAGE := $(sort $(wildcard server/ops/page/*))
 $(GEN)/http_page.inc: $(HTTP_PAGE)
 	@mkdir -p $(GEN)
 	$(call say,TEXT,$@)LC_ALL=C awk 'FNR == 1 { if (NR > 1) print "},"; n = FILENAME; sub(/.*\//, "", n); printf "{\"%s\",\n", n } \
 	  { gsub(/["\\]/, "\\\\&"); printf "\"%s\\n\"\n", $$0 } END { print "}," }' $^ >$@
-$(OUT)/server/tools/cli/serve_page.o: $(GEN)/http_page.inc
+$(OUT)/server/ops/web_page.o: $(GEN)/http_page.inc
 
 $(OUT)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 	$(call say,CC,$<)$(COMPILE) -w -MMD -MP -c $< -o $@
@@ -234,7 +234,7 @@ install: all
 	install -m 644 shared/include/carom/*.h client-sdk/include/carom/*.h $(DESTDIR)$(PREFIX)/include/carom/
 	install -D -m 644 deploy/carom.json $(DESTDIR)$(PREFIX)/share/carom/carom.json
 	sed 's|/usr/local|$(PREFIX)|g' deploy/carom.service >$(DESTDIR)$(PREFIX)/share/carom/carom.service
-	install -m 644 proto/scene.proto proto/control.proto proto/PROTOCOL.md server/record/MATCH_FILE.md server/record/EXPORT_FILE.md client-sdk/GUIDE.md $(DESTDIR)$(PREFIX)/share/carom/
+	install -m 644 proto/scene.proto proto/control.proto proto/PROTOCOL.md server/record/format/MATCH_FILE.md server/record/format/EXPORT_FILE.md client-sdk/GUIDE.md $(DESTDIR)$(PREFIX)/share/carom/
 	for file in $$(find $(GAMES:%=client-sdk/examples/%) -type f ! -name '*.o' ! -name '*.a' ! -name '*.so' ! -name '*_client'); do \
 	  install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/carom/$${file#client-sdk/} || exit 1; done
 	install -D -m 644 tests/scenes/sandbox.json $(DESTDIR)$(PREFIX)/share/carom/sandbox.json

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "server/tools/cli/cli.h"
+#include "server/cli/cli.h"
 
 static void hold_standard_streams(void)
 {

@@ -26,7 +26,8 @@ fuzz:
 # Decoders by libFuzzer, a target each (tests/fuzz/targets): a fixed number of executions from a fixed
 # seed and from what corpus.py makes of the protocol's vectors, in `make test` 20,000 and in `make check` 1,000,000.
 TARGETS := $(patsubst tests/fuzz/targets/%.c,%,$(wildcard tests/fuzz/targets/*.c))
-FUZZED_SRCS := $(addprefix server/host/,door.c admission.c connections.c bans.c used_tokens.c commands.c elf.c elf_dynamic.c module_file.c http_head.c)
+FUZZED_SRCS := $(addprefix server/,auth/gate.c auth/admission.c auth/connections.c auth/bans.c auth/used_tokens.c \
+  transport/enet/commands.c node/elf.c node/elf_dynamic.c node/module_file.c ops/http_head.c)
 $(OUT)/tests/fuzz/targets/module_file.o: CPPFLAGS_OWN += -DCAROM_SOUND_MODULE='"$(OUT)/tests/modules/counter.so"'
 $(OUT)/fuzz_module_file: $(OUT)/tests/modules/counter.so
 $(OUT)/fuzz_%: $(OUT)/tests/fuzz/targets/%.o $(call obj,$(FUZZED_SRCS)) $(OUT)/libcarom_client.a

@@ -14,8 +14,8 @@
 
 #include "carom/client.h"
 
-#include "server/tools/cli/cli.h"
-#include "server/tools/cli/serve_host.h"
+#include "server/cli/cli.h"
+#include "server/node/node.h"
 #include "shared/base/rng.h"
 #include "shared/net/net.h"
 

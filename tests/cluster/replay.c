@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/record/match_file.h"
-#include "server/record/replay.h"
+#include "server/record/format/match_file.h"
+#include "server/record/replay/replay.h"
 #include "tests/cluster/run.h"
 
 #define FILES_MAX 8u

@@ -4,7 +4,7 @@
 
 #include "carom/client.h"
 
-#include "server/host/worker.h"
+#include "server/node/worker.h"
 #include "shared/base/rng.h"
 #include "shared/net/net.h"
 #include "shared/wire/token.h"

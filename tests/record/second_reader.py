@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """second_reader.py FILE [PUBLIC_KEY]: makes the hash chain of a match file again.
 
-Written from server/record/MATCH_FILE.md alone, not from the C code: where the two agree, the
+Written from server/record/format/MATCH_FILE.md alone, not from the C code: where the two agree, the
 document says all that a second implementation needs. Python's sqlite3, hashlib and struct; zstd and
 Ed25519 from their libraries. Prints one line of JSON. Status 0: every link is what the rows give, and
 signed where the file says so (by PUBLIC_KEY, 64 hexadecimal digits, where it is given); 1: not; 2: not

@@ -81,7 +81,7 @@ PLANTED = {
     "sideways": ({"cm_x": "shared/sim/joint/a"}, {"shared/sim/body/b": {"cm_x"}}),
     "solver's inside": ({"cm_x": "shared/sim/solve/lcp/a"}, {"shared/sim/step/b": {"cm_x"}}),
     "row past the table": ({"cm_solver_x": "shared/sim/solve/lcp/a"}, {"shared/sim/step/b": {"cm_solver_x"}}),
-    "outward": ({"cm_x": "shared/sim/state/a"}, {"server/host/b": {"cm_x"}}),
+    "outward": ({"cm_x": "shared/sim/state/a"}, {"server/node/b": {"cm_x"}}),
     "inspection by the SDK": ({"cm_seen": "shared/sim/state/a"}, {"client-sdk/src/b": {"cm_seen"}}),
     "alone": ({"cm_x": "shared/game/a"}, {"shared/sim/step/b": {"cm_x"}}),
     "library": ({}, {"shared/sim/step/b": {"qsort"}}),

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "server/record/replay.h"
-#include "server/record/store.h"
+#include "server/record/replay/replay.h"
+#include "server/record/store/store.h"
 #include "server/tools/bench/samples.h"
 #include "shared/base/rng.h"
 #include "shared/scene/scene_json.h"

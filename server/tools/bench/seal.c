@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/host/door.h"
+#include "server/auth/gate.h"
 #include "shared/wire/packet.h"
 
 #define DATAGRAMS  256u // in a batch

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "carom/client.h"
-#include "server/host/worker.h"
+#include "server/node/worker.h"
 #include "server/tools/bench/samples.h"
 #include "server/tools/bots/course.h"
 

@@ -4,7 +4,7 @@
 #ifndef CM_SERVER_TOOLS_CAPACITY_CAPACITY_H
 #define CM_SERVER_TOOLS_CAPACITY_CAPACITY_H
 
-#include "server/host/config.h"
+#include "server/config/config.h"
 #include "shared/net/net.h"
 #include "shared/scene/scene.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "server/host/worker.h"
+#include "server/node/worker.h"
 
 #define MIB         (1024.0 * 1024.0)
 #define ROOMS_MAX   1000000.0 // of what costs next to nothing

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/host/net.h"
-#include "server/host/worker.h"
+#include "server/transport/enet/net.h"
+#include "server/node/worker.h"
 
 #define MIB              (1024u * 1024u)
 #define FILES_BASE       32u // sockets, signals, the catalogue, what libraries hold

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "server/host/net.h"
+#include "server/transport/enet/net.h"
 #include "server/tools/bench/samples.h"
 
 #define FSYNCS      16u

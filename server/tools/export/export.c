@@ -2,7 +2,7 @@
 // rest each tick is run: an hour of 256 bodies takes about 13 s, and what is written comes on top.
 #include "server/tools/export/export.h"
 
-#include "server/record/match_db.h"
+#include "server/record/format/match_db.h"
 
 carom_result cm_export_walk(cm_playback *playback, const cm_export_options *options,
                             const cm_export_calls *calls, cm_match_error *error)

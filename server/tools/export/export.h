@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "server/record/playback.h"
+#include "server/record/replay/playback.h"
 
 typedef enum cm_export_kind {
     CM_EXPORT_JSONL,

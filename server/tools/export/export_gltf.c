@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "server/record/match_db.h"
+#include "server/record/format/match_db.h"
 #include "server/tools/export/export.h"
 #include "server/tools/export/gltf_json.h"
 

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "server/record/match_db.h"
+#include "server/record/format/match_db.h"
 #include "server/tools/export/export.h"
 #include "server/tools/offline/output.h"
 

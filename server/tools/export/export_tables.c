@@ -1,5 +1,5 @@
 // A match as SQLite tables: what the file holds first, then what the simulation gives.
-#include "server/record/export_db.h"
+#include "server/record/format/export_db.h"
 #include "server/tools/export/export.h"
 
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "server/host/module_loader.h"
+#include "server/node/module_loader.h"
 #include "server/tools/module/plan.h"
 #include "shared/base/hash.h"
 #include "shared/base/rng.h"

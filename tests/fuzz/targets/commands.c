@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/host/commands.h"
+#include "server/transport/enet/commands.h"
 #include "shared/base/assert.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/host/commands.h"
-#include "server/host/door.h"
+#include "server/transport/enet/commands.h"
+#include "server/auth/gate.h"
 #include "shared/base/assert.h"
 #include "shared/wire/packet.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "carom/game.h"
-#include "server/host/module_file.h"
+#include "server/node/module_file.h"
 #include "shared/base/assert.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

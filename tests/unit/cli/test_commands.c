@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/tools/cli/cli.h"
+#include "server/cli/cli.h"
 #include "tests/unit/cli/command.h"
 
 static command_result result;

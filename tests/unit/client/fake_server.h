@@ -5,7 +5,7 @@
 
 #include "carom/client.h"
 
-#include "server/host/net.h"
+#include "server/transport/enet/net.h"
 #include "shared/game/game_host.h"
 #include "shared/net/net.h"
 #include "shared/wire/control.h"

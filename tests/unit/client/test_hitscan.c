@@ -18,8 +18,8 @@
 #include "carom/query.h"
 #include "carom/client.h"
 #include "client-sdk/src/state.h"
-#include "server/host/worker.h"
-#include "server/record/replay.h"
+#include "server/node/worker.h"
+#include "server/record/replay/replay.h"
 #include "shared/net/net.h"
 #include "shared/scene/scene_json.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "carom/client.h"
-#include "server/host/worker.h"
+#include "server/node/worker.h"
 #include "shared/net/net.h"
 #include "shared/scene/scene_json.h"
 

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "client-sdk/src/pointer.h"
-#include "server/record/replay.h"
-#include "server/host/worker.h"
+#include "server/record/replay/replay.h"
+#include "server/node/worker.h"
 #include "shared/net/net.h"
 #include "shared/scene/scene_json.h"
 

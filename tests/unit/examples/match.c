@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "server/record/playback.h"
-#include "server/record/replay.h"
+#include "server/record/replay/playback.h"
+#include "server/record/replay/replay.h"
 #include "server/tools/module/trial.h"
 #include "shared/game/game_host.h"
 #include "shared/scene/scene_json.h"

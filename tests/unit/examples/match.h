@@ -4,7 +4,7 @@
 #define CM_TESTS_EXAMPLES_MATCH_H
 
 #include "carom/client.h"
-#include "server/host/worker.h"
+#include "server/node/worker.h"
 #include "shared/net/net.h"
 
 #define MATCH_PLAYERS_MAX 12u

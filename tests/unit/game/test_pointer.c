@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/host/room.h"
+#include "server/room/room.h"
 #include "shared/game/game_host.h"
 #include "shared/scene/scene_json.h"
 

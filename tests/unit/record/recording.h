@@ -3,7 +3,7 @@
 #ifndef CM_RECORD_RECORDING_H
 #define CM_RECORD_RECORDING_H
 
-#include "server/record/store.h"
+#include "server/record/store/store.h"
 #include "shared/base/rng.h"
 
 #define RECORDING_ID UINT64_C(0xc0ffee0000000001)

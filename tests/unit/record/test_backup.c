@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "server/record/match_backup.h"
-#include "server/record/replay.h"
-#include "server/record/store_inner.h"
+#include "server/record/store/match_backup.h"
+#include "server/record/replay/replay.h"
+#include "server/record/store/store_inner.h"
 #include "tests/unit/record/faulty_vfs.h"
 #include "tests/unit/record/recording.h"
 

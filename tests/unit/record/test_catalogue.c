@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/record/match_index.h"
-#include "server/record/room_db.h"
-#include "server/record/scene_db.h"
+#include "server/record/catalogue/match_index.h"
+#include "server/record/catalogue/room_db.h"
+#include "server/record/catalogue/scene_db.h"
 #include "shared/scene/scene_json.h"
 #include "tests/unit/record/recording.h"
 

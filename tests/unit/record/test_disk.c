@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "server/record/proof.h"
+#include "server/record/format/proof.h"
 #include "tests/unit/record/memory_disk.h"
 #include "tests/unit/record/recording.h"
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/record/export_format.h"
-#include "server/record/replay.h"
+#include "server/record/format/export_format.h"
+#include "server/record/replay/replay.h"
 #include "server/tools/export/export.h"
 #include "tests/unit/record/recording.h"
 
@@ -404,7 +404,7 @@ Test(export_match, the_document_has_the_schema)
 #undef TEXT
     };
     static char document[1 << 16];
-    FILE *file = fopen("server/record/EXPORT_FILE.md", "r");
+    FILE *file = fopen("server/record/format/EXPORT_FILE.md", "r");
     document[fread(document, 1, sizeof document - 1, file)] = '\0';
     fclose(file);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {

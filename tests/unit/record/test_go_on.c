@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/record/live_match.h"
-#include "server/record/playback.h"
-#include "server/record/replay.h"
-#include "server/tools/cli/serve_resume.h"
+#include "server/record/replay/live_match.h"
+#include "server/record/replay/playback.h"
+#include "server/record/replay/replay.h"
+#include "server/node/resume.h"
 #include "tests/unit/record/faulty_vfs.h"
 #include "tests/unit/record/recording.h"
 

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "server/record/live_match.h"
-#include "server/record/replay.h"
+#include "server/record/replay/live_match.h"
+#include "server/record/replay/replay.h"
 #include "shared/wire/crypto.h"
 #include "tests/unit/record/recording.h"
 

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "server/record/match_change.h"
-#include "server/record/match_diff.h"
-#include "server/record/replay.h"
+#include "server/record/replay/match_change.h"
+#include "server/record/replay/match_diff.h"
+#include "server/record/replay/replay.h"
 #include "tests/unit/cli/command.h"
 #include "tests/unit/record/recording.h"
 

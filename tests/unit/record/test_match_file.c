@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "server/record/match_format.h"
-#include "server/record/replay.h"
+#include "server/record/format/match_format.h"
+#include "server/record/replay/replay.h"
 #include "tests/unit/record/recording.h"
 
 TestSuite(match_file, .init = recording_setup, .fini = recording_teardown);
@@ -84,7 +84,7 @@ Test(match_file, the_document_has_the_schema)
 #undef TEXT
     };
     size_t size;
-    char *document = read_file("server/record/MATCH_FILE.md", &size);
+    char *document = read_file("server/record/format/MATCH_FILE.md", &size);
     document[size] = '\0';
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         cr_expect_not_null(strstr(document, texts[i]), "%s", texts[i]);

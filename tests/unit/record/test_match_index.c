@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "server/record/match_change.h"
-#include "server/record/match_index.h"
-#include "server/record/proof.h"
+#include "server/record/replay/match_change.h"
+#include "server/record/catalogue/match_index.h"
+#include "server/record/format/proof.h"
 #include "tests/unit/cli/command.h"
 #include "tests/unit/record/recording.h"
 

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "server/record/chain.h"
-#include "server/record/replay.h"
-#include "server/record/sign_key.h"
+#include "server/record/format/chain.h"
+#include "server/record/replay/replay.h"
+#include "server/record/format/sign_key.h"
 #include "tests/unit/cli/command.h"
 #include "tests/unit/record/recording.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/record/record.h"
+#include "server/record/format/record.h"
 #include "shared/base/rng.h"
 
 typedef struct drawn {

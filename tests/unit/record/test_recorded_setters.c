@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/record/replay.h"
+#include "server/record/replay/replay.h"
 #include "shared/base/vec.h"
 #include "shared/scene/scene_json.h"
 #include "tests/unit/record/recording.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/record/replay.h"
+#include "server/record/replay/replay.h"
 #include "tests/unit/cli/command.h"
 #include "tests/unit/record/recording.h"
 

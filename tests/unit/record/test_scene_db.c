@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/record/scene_db.h"
+#include "server/record/catalogue/scene_db.h"
 #include "shared/scene/scene_json.h"
 #include "tests/unit/record/recording.h"
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/record/match_change.h"
-#include "server/record/proof.h"
+#include "server/record/replay/match_change.h"
+#include "server/record/format/proof.h"
 #include "shared/wire/crypto.h"
 #include "tests/unit/record/recording.h"
 

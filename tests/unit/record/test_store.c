@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "server/record/replay.h"
+#include "server/record/replay/replay.h"
 #include "tests/unit/record/faulty_vfs.h"
 #include "tests/unit/record/recording.h"
 

@@ -1,0 +1,31 @@
+// The two lists of bans: those of operators (`carom admin ban`, kept in door.db), and those of the
+// file that the configuration names. Who is on either is kept out.
+#ifndef CM_SERVER_AUTH_BAN_LISTS_H
+#define CM_SERVER_AUTH_BAN_LISTS_H
+
+#include "server/auth/ban_file.h"
+#include "server/config/config.h"
+#include "server/ops/log.h"
+
+typedef struct cm_serve_bans {
+    cm_ban_list kept, listed;
+} cm_serve_bans; // zeroed: none
+
+// Somebody is kept out from now on, or no more.
+typedef bool cm_serve_ban(void *user, bool by_address, uint64_t who, bool banned);
+
+// The file, if there is one: an exit status, after a message where it is not 0.
+int cm_serve_bans_open(cm_serve_bans *bans, const cm_config *config);
+void cm_serve_bans_close(cm_serve_bans *bans);
+// Of an operator's.
+bool cm_serve_bans_keep(cm_serve_bans *bans, bool by_address, uint64_t who, bool banned);
+// Every one of the file, to a function; false where one of the calls is.
+bool cm_serve_bans_each(const cm_serve_bans *bans, cm_serve_ban *tell, void *user);
+// On SIGHUP: what is new and what is gone, to a function, and the log. A file that is wrong changes
+// nothing.
+void cm_serve_bans_reload(cm_serve_bans *bans, const cm_config *config, const cm_log *log,
+                          cm_serve_ban *tell, void *user);
+// Why an operator cannot lift it, or NULL.
+const char *cm_serve_bans_held(const cm_serve_bans *bans, bool by_address, uint64_t who);
+
+#endif

@@ -1,0 +1,493 @@
+// The door's rules. A CONNECT is checked from cheap to dear: form, cookie (a hash), how many came
+// from the address, token (an AEAD), and only then X25519. Whether the token is good here and now
+// comes last, so that who holds it is told by keys that nobody else has.
+#include "server/auth/gate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/base/assert.h"
+#include "shared/wire/packet.h"
+#include "shared/wire/path.h"
+
+#define LEAST           2u // an empty datagram comes as one byte
+#define ADDRESS_BUCKETS 1024u
+#define CONNECTS_BURST  512u // from one address; a school behind one NAT joins at once
+#define CONNECTS_RATE   64u  // a second
+
+// Connects that an address has left; addresses share by hash.
+typedef struct allowance {
+    uint32_t spent;
+    uint64_t since_us;
+} allowance;
+
+struct cm_door {
+    bool closed;
+    cm_cookie_jar jar;
+    cm_admission admission;
+    cm_connections connections;
+    uint16_t (*home)(void *context, const cm_token *token);
+    void *home_context;
+    bool (*has_slot)(void *context, const cm_token *ticket);
+    void *slot_context;
+    allowance allowances[ADDRESS_BUCKETS];
+    uint8_t answer[CM_DATAGRAM_MAX];
+    uint8_t frame[CM_FRAME_CONNECT];
+};
+
+const char *cm_datagram_reason_text(cm_datagram_reason reason)
+{
+    static const char *const texts[] = {
+#define REASON_TEXT(name, text) text,
+        CM_DATAGRAM_REASONS(REASON_TEXT)
+#undef REASON_TEXT
+    };
+    return reason < CM_DATAGRAM_REASON_COUNT ? texts[reason] : "unknown";
+}
+
+cm_door *cm_door_create(const cm_door_def *def)
+{
+    cm_door *door = calloc(1, sizeof *door);
+    if (door == NULL || !cm_crypto_init()) {
+        free(door);
+        return NULL;
+    }
+    if (!cm_connections_init(&door->connections, def->connections)) {
+        cm_door_destroy(door);
+        return NULL;
+    }
+    cm_cookie_jar_init(&door->jar, def->chance);
+    cm_used_tokens_init(&door->admission.used, def->chance + 2 * CM_KEY_BYTES);
+    if (def->keys != NULL) {
+        cm_door_set_keys(door, def->keys);
+    }
+    door->admission.has_tickets = def->ticket_key != NULL;
+    if (def->ticket_key != NULL) {
+        door->admission.ticket_key = *def->ticket_key;
+    }
+    return door;
+}
+
+void cm_door_destroy(cm_door *door)
+{
+    if (door == NULL) {
+        return;
+    }
+    cm_admission_free(&door->admission);
+    cm_connections_free(&door->connections);
+    cm_crypto_wipe(door, sizeof *door);
+    free(door);
+}
+
+void cm_door_set_keys(cm_door *door, const carom_token_keys *keys)
+{
+    CM_ASSERT(keys->count > 0);
+    door->admission.keys = *keys;
+    door->admission.has_keys = true;
+}
+
+void cm_door_set_addresses(cm_door *door, const carom_token_address *addresses, uint32_t count)
+{
+    CM_ASSERT(count <= CM_ADMISSION_ADDRESSES_MAX);
+    door->admission.address_count = count;
+    if (count > 0) {
+        memcpy(door->admission.addresses, addresses, count * sizeof *addresses);
+    }
+}
+
+void cm_door_set_homes(cm_door *door, uint16_t (*home)(void *context, const cm_token *token),
+                       void *context)
+{
+    door->home = home;
+    door->home_context = context;
+}
+
+void cm_door_set_slots(cm_door *door, bool (*has_slot)(void *context, const cm_token *ticket),
+                       void *context)
+{
+    door->has_slot = has_slot;
+    door->slot_context = context;
+}
+
+void cm_door_close(cm_door *door)
+{
+    door->closed = true;
+}
+
+cm_used_tokens *cm_door_used(cm_door *door)
+{
+    return &door->admission.used;
+}
+
+cm_bans *cm_door_bans(cm_door *door)
+{
+    return &door->admission.bans;
+}
+
+cm_bans *cm_door_banned_addresses(cm_door *door)
+{
+    return &door->admission.banned_addresses;
+}
+
+// Connections ----------------------------------------------------------------------------------
+
+uint32_t cm_door_find(const cm_door *door, uint32_t id)
+{
+    return cm_connections_find(&door->connections, id);
+}
+
+void cm_door_welcomed(cm_door *door, uint32_t index)
+{
+    cm_connection *c = &door->connections.places[index];
+    if (c->token.kind == CM_TOKEN_CONNECT && !c->told) {
+        c->told = true;
+        cm_admission_tell(&door->admission, &c->token);
+    }
+}
+
+void cm_door_end(cm_door *door, uint32_t index)
+{
+    cm_door_welcomed(door, index);
+    cm_connections_end(&door->connections, index);
+}
+
+uint32_t cm_door_count(const cm_door *door)
+{
+    return door->connections.count;
+}
+
+bool cm_door_exists(const cm_door *door, uint32_t index)
+{
+    return door->connections.places[index].seal.id != 0;
+}
+
+uint64_t cm_door_opened_us(const cm_door *door, uint32_t index)
+{
+    return door->connections.places[index].opened_us;
+}
+
+static bool same_address(cm_client_address a, cm_client_address b)
+{
+    return a.host == b.host && a.port == b.port;
+}
+
+// Before a connection ----------------------------------------------------------------------------
+
+static void refuse(cm_door_result *result, cm_datagram_reason reason)
+{
+    result->verdict = CM_DOOR_REFUSED;
+    result->reason = reason;
+}
+
+// What a refusal that is said counts as.
+static cm_datagram_reason counted(carom_reason why)
+{
+    switch (why) {
+    case CAROM_REASON_PROTOCOL_VERSION:
+        return CM_DATAGRAM_VERSION;
+    case CAROM_REASON_DRAINING:
+        return CM_DATAGRAM_CLOSED;
+    case CAROM_REASON_ROOM_FULL:
+        return CM_DATAGRAM_FULL;
+    case CAROM_REASON_ELSEWHERE:
+        return CM_DATAGRAM_ELSEWHERE;
+    case CAROM_REASON_TOKEN_EXPIRED:
+        return CM_DATAGRAM_EXPIRED;
+    case CAROM_REASON_TOKEN_USED:
+        return CM_DATAGRAM_USED;
+    case CAROM_REASON_TOKEN_SERVER:
+        return CM_DATAGRAM_SERVER;
+    case CAROM_REASON_TOKEN_ADDRESS:
+        return CM_DATAGRAM_ADDRESS;
+    case CAROM_REASON_BANNED:
+        return CM_DATAGRAM_BANNED;
+    case CAROM_REASON_SLOT_GONE:
+        return CM_DATAGRAM_SLOT;
+    default:
+        return CM_DATAGRAM_TOKEN;
+    }
+}
+
+// The same, and says so to whoever asked: by the keys of the connection that it does not get, so
+// that it is believed at once, or (NULL) without any.
+static void refuse_aloud(cm_door *door, cm_door_result *result, carom_reason why,
+                         const uint8_t *client_public, const cm_seal *seal)
+{
+    cm_refusal refusal = {.reason = (uint8_t)why, .port = result->port};
+    memcpy(refusal.echo, client_public, sizeof refusal.echo);
+    if (seal != NULL) {
+        cm_refusal_sign(&refusal, seal);
+    }
+    result->verdict = CM_DOOR_ANSWER;
+    result->reason = counted(why);
+    result->bytes = door->answer;
+    result->size = cm_refusal_write(&refusal, door->answer);
+}
+
+static void receive_hello(cm_door *door, cm_client_address from, uint64_t now_us,
+                          const uint8_t *bytes, size_t size, cm_door_result *result)
+{
+    cm_hello hello;
+    if (!cm_hello_read(bytes, size, &hello)) {
+        refuse(result, CM_DATAGRAM_HELLO);
+    } else if (hello.protocol != CM_PROTOCOL_VERSION) {
+        refuse_aloud(door, result, CAROM_REASON_PROTOCOL_VERSION, hello.client_public, NULL);
+    } else {
+        cm_challenge challenge;
+        cm_cookie_challenge(&door->jar, from, hello.client_public, now_us, &challenge);
+        result->verdict = CM_DOOR_ANSWER;
+        result->bytes = door->answer;
+        result->size = cm_challenge_write(&challenge, door->answer);
+    }
+}
+
+// True where the address may connect once more now.
+static bool spend(cm_door *door, cm_client_address from, uint64_t now_us)
+{
+    uint8_t hash[16];
+    cm_crypto_hash(hash, sizeof hash, (const uint8_t *)&from.host, sizeof from.host, door->jar.key);
+    allowance *a = &door->allowances[(hash[0] | (uint32_t)hash[1] << 8) % ADDRESS_BUCKETS];
+    uint64_t back = (now_us - a->since_us) * CONNECTS_RATE / 1000000u;
+    if (back > 0) {
+        a->spent = back < a->spent ? a->spent - (uint32_t)back : 0;
+        a->since_us = now_us;
+    }
+    if (a->spent >= CONNECTS_BURST) {
+        return false;
+    }
+    a->spent++;
+    return true;
+}
+
+static void pass_connect(cm_door *door, const cm_seal *seal, uint32_t index,
+                         const cm_connect *connect, const uint8_t *bytes, size_t size,
+                         cm_door_result *result)
+{
+    uint8_t enet[CM_ENET_CONNECT];
+    if (!cm_connect_open(connect, bytes, size, seal, enet)) {
+        refuse(result, CM_DATAGRAM_FORGED);
+        return;
+    }
+    cm_frame_put_connect(enet, door->frame);
+    result->verdict = CM_DOOR_PASS;
+    result->connection = index;
+    result->bytes = door->frame;
+    result->size = sizeof door->frame;
+    result->is_connect = true;
+}
+
+// A connection's keys; false for a public key that gives none.
+static bool make_keys(const cm_door *door, const cm_connect *connect, const cm_token *token,
+                      const uint8_t server_random[16], cm_seal *seal)
+{
+    cm_seal_secrets secrets;
+    memcpy(secrets.token_key, token->key, CM_KEY_BYTES);
+    memcpy(secrets.client_public, connect->client_public, CM_KEY_BYTES);
+    memcpy(secrets.server_public, door->jar.public_key, CM_KEY_BYTES);
+    memcpy(secrets.server_random, server_random, sizeof secrets.server_random);
+    bool good = cm_crypto_shared(door->jar.secret, connect->client_public, secrets.shared);
+    if (good) {
+        cm_seal_begin(seal, CM_SEAL_SERVER, cm_connect_id(connect->cookie), &secrets);
+    }
+    cm_crypto_wipe(&secrets, sizeof secrets);
+    return good;
+}
+
+// A CONNECT sealed by who holds the token, with the keys that its connection has: it takes a place,
+// or why not.
+static carom_reason take_place(cm_door *door, const cm_connection *made, uint64_t unix_s,
+                               const cm_connect *connect, cm_door_result *result)
+{
+    carom_reason why = door->closed ? CAROM_REASON_DRAINING
+                                    : cm_admission_check(&door->admission, connect, made->from,
+                                                         unix_s, &made->token);
+    if (why != CAROM_REASON_NONE) {
+        return why;
+    }
+    bool says_where = made->token.kind == CM_TOKEN_CONNECT || made->token.kind == CM_TOKEN_RESUME;
+    bool homes = door->home != NULL && says_where;
+    result->port = homes ? door->home(door->home_context, &made->token) : 0;
+    if (result->port != 0) {
+        return CAROM_REASON_ELSEWHERE;
+    }
+    bool ticket = door->has_slot != NULL && made->token.kind == CM_TOKEN_RESUME;
+    if (ticket && !door->has_slot(door->slot_context, &made->token)) {
+        return CAROM_REASON_SLOT_GONE;
+    }
+    uint32_t index = cm_connections_find_place(&door->connections, &made->token);
+    if (index == CM_CONNECTION_NONE ||
+        !cm_admission_use(&door->admission, connect, &made->token, unix_s)) {
+        return CAROM_REASON_ROOM_FULL;
+    }
+    result->connection = index;
+    result->evicted_id = door->connections.places[index].seal.id;
+    cm_door_welcomed(door, index); // no more than that one's: it is over
+    cm_connections_put(&door->connections, index, made);
+    return CAROM_REASON_NONE;
+}
+
+static void open_connection(cm_door *door, cm_client_address from, uint64_t now_us, uint64_t unix_s,
+                            const cm_connect *connect, const uint8_t server_random[16],
+                            const uint8_t *bytes, size_t size, cm_door_result *result)
+{
+    cm_connection made = {.from = from, .opened_us = now_us};
+    if (!cm_admission_open(&door->admission, connect, &made.token)) {
+        refuse_aloud(door, result, CAROM_REASON_TOKEN, connect->client_public, NULL);
+        return;
+    }
+    if (!make_keys(door, connect, &made.token, server_random, &made.seal)) {
+        refuse(result, CM_DATAGRAM_FORGED);
+        return;
+    }
+    pass_connect(door, &made.seal, CM_CONNECTION_NONE, connect, bytes, size, result);
+    if (result->verdict == CM_DOOR_PASS) {
+        cm_path_begin(&made.path, now_us);
+        carom_reason why = take_place(door, &made, unix_s, connect, result);
+        if (why != CAROM_REASON_NONE) {
+            result->is_connect = false;
+            refuse_aloud(door, result, why, connect->client_public, &made.seal);
+        }
+    }
+    cm_crypto_wipe(&made, sizeof made);
+}
+
+static void receive_connect(cm_door *door, cm_client_address from, uint64_t now_us, uint64_t unix_s,
+                            const uint8_t *bytes, size_t size, cm_door_result *result)
+{
+    cm_connect connect;
+    uint8_t server_random[16];
+    if (!cm_connect_read(bytes, size, &connect)) {
+        refuse(result, CM_DATAGRAM_CONNECT);
+        return;
+    }
+    if (!cm_cookie_check(&door->jar, from, &connect, now_us, server_random)) {
+        refuse(result, CM_DATAGRAM_COOKIE);
+        return;
+    }
+    uint32_t known = cm_door_find(door, cm_connect_id(connect.cookie));
+    if (known != CM_CONNECTION_NONE) {
+        // ENet sends a CONNECT again until it is answered; the same id from elsewhere is chance.
+        if (same_address(door->connections.places[known].from, from)) {
+            pass_connect(door, &door->connections.places[known].seal, known, &connect, bytes, size,
+                         result);
+        } else {
+            refuse(result, CM_DATAGRAM_FULL);
+        }
+    } else if (!spend(door, from, now_us)) {
+        refuse(result, CM_DATAGRAM_BUSY);
+    } else {
+        open_connection(door, from, now_us, unix_s, &connect, server_random, bytes, size, result);
+    }
+}
+
+// In a connection --------------------------------------------------------------------------------
+
+static cm_datagram_reason unsealed(cm_seal_reason reason)
+{
+    return reason == CM_SEAL_SHORT    ? CM_DATAGRAM_SHORT
+           : reason == CM_SEAL_REPLAY ? CM_DATAGRAM_REPLAY
+           : reason == CM_SEAL_FORGED ? CM_DATAGRAM_FORGED
+           : reason == CM_SEAL_OTHER  ? CM_DATAGRAM_UNKNOWN
+                                      : CM_DATAGRAM_REASON_COUNT;
+}
+
+static void receive_sealed(cm_door *door, cm_client_address from, uint64_t now_us, uint8_t *bytes,
+                           size_t size, cm_door_result *result)
+{
+    uint32_t index = cm_door_find(door, cm_seal_id(bytes, size));
+    if (index == CM_CONNECTION_NONE) {
+        refuse(result, size < CM_SEAL_OVERHEAD ? CM_DATAGRAM_SHORT : CM_DATAGRAM_UNKNOWN);
+        return;
+    }
+    cm_connection *c = &door->connections.places[index];
+    if (!same_address(c->from, from)) {
+        refuse(result, CM_DATAGRAM_MOVED);
+        return;
+    }
+    uint8_t type = bytes[0];
+    size_t plain_size = 0;
+    cm_datagram_reason wrong;
+    if (type == CM_WIRE_SEALED) {
+        wrong = unsealed(cm_frame_open(&c->seal, bytes, size, &result->bytes, &result->size));
+    } else {
+        wrong = unsealed(cm_seal_open(&c->seal, bytes, size, &plain_size));
+    }
+    // Its answer has two bytes: what is shorter would draw more than it is.
+    if (wrong == CM_DATAGRAM_REASON_COUNT && type == CM_WIRE_PROBE && plain_size < 2) {
+        wrong = CM_DATAGRAM_SHORT;
+    }
+    if (wrong != CM_DATAGRAM_REASON_COUNT) {
+        refuse(result, wrong);
+        return;
+    }
+    result->connection = index;
+    c->confirmed = true;
+    cm_path_heard(&c->path);
+    if (type == CM_WIRE_SEALED) {
+        result->verdict = CM_DOOR_PASS;
+    } else if (type == CM_WIRE_PROBE) {
+        result->verdict = CM_DOOR_ANSWER;
+        result->bytes = door->answer;
+        result->size = cm_frame_probed(&c->seal, size, door->answer);
+    } else {
+        result->verdict = CM_DOOR_TAKEN;
+        cm_path_answered(&c->path, cm_frame_probed_size(bytes + CM_SEAL_HEADER, plain_size),
+                         now_us);
+    }
+}
+
+void cm_door_receive(cm_door *door, cm_client_address from, uint64_t now_us, uint64_t unix_s,
+                     uint8_t *bytes, size_t size, cm_door_result *result)
+{
+    *result =
+        (cm_door_result){.reason = CM_DATAGRAM_REASON_COUNT, .connection = CM_CONNECTION_NONE};
+    if (size < LEAST || size > CM_DATAGRAM_MAX) {
+        refuse(result, size < LEAST ? CM_DATAGRAM_SHORT : CM_DATAGRAM_LONG);
+        return;
+    }
+    switch (bytes[0]) {
+    case CM_WIRE_HELLO:
+        receive_hello(door, from, now_us, bytes, size, result);
+        break;
+    case CM_WIRE_CONNECT:
+        receive_connect(door, from, now_us, unix_s, bytes, size, result);
+        break;
+    case CM_WIRE_SEALED:
+    case CM_WIRE_PROBE:
+    case CM_WIRE_PROBED:
+        receive_sealed(door, from, now_us, bytes, size, result);
+        break;
+    default:
+        refuse(result, CM_DATAGRAM_TYPE);
+    }
+}
+
+size_t cm_door_seal(cm_door *door, uint32_t index, const cm_frame_part *parts, size_t count,
+                    uint8_t datagram[CM_DATAGRAM_MAX])
+{
+    return cm_frame_seal(&door->connections.places[index].seal, parts, count, datagram);
+}
+
+const cm_token *cm_door_token(const cm_door *door, uint32_t index)
+{
+    const cm_token *token = &door->connections.places[index].token;
+    return token->kind != 0 ? token : NULL;
+}
+
+size_t cm_door_path(const cm_door *door, uint32_t index)
+{
+    return door->connections.places[index].path.known;
+}
+
+size_t cm_door_probe(cm_door *door, uint32_t index, uint64_t now_us,
+                     uint8_t datagram[CM_DATAGRAM_MAX])
+{
+    cm_connection *c = &door->connections.places[index];
+    uint32_t size = cm_path_probe(&c->path, now_us);
+    return size > 0 ? cm_frame_probe(&c->seal, size, datagram) : 0;
+}
+
+cm_client_address cm_door_address(const cm_door *door, uint32_t index)
+{
+    return door->connections.places[index].from;
+}

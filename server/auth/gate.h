@@ -1,0 +1,138 @@
+// The door: which datagrams may come in. Before a connection it answers and keeps nothing; at a
+// CONNECT it checks cookie and token and makes keys; after that it opens what is sealed. Pure:
+// bytes, addresses, time and chance are arguments; net.c puts it before ENet.
+//
+//   datagram -> door -> REFUSED (a reason, counted)
+//                    -> ANSWER  (bytes for the same address, never more than came)
+//                    -> PASS    (a datagram of ENet's, and the connection it belongs to)
+//                    -> TAKEN   (was for the door itself)
+//
+// Invariants: no state before a cookie came back from the address that it was given to; a token
+// opens once, and a client's public key where there is none or a ticket (which is good as long as
+// its slot: roster.h); a (key, nonce) pair is never used
+// twice; a connection that sent nothing sealed yet goes first where place is short. Typical: 32
+// connections, a handshake a minute, 90 sealed datagrams a second for each.
+#ifndef CM_SERVER_AUTH_GATE_H
+#define CM_SERVER_AUTH_GATE_H
+
+#include "server/auth/admission.h"
+#include "server/auth/connections.h"
+#include "shared/wire/frame.h"
+
+#define CM_DATAGRAM_REASONS(X)                                                                     \
+    X(SHORT, "shorter than a header")                                                              \
+    X(LONG, "longer than 1,200 bytes")                                                             \
+    X(TYPE, "of no type that a server takes")                                                      \
+    X(HELLO, "not a well-formed hello")                                                            \
+    X(VERSION, "a hello of another protocol version")                                              \
+    X(CONNECT, "not a well-formed connect")                                                        \
+    X(COOKIE, "a cookie that is old, or was given to another address")                             \
+    X(BUSY, "more connects from one address than are answered")                                    \
+    X(TOKEN, "no token, or one that no key opens")                                                 \
+    X(EXPIRED, "a token whose time is over")                                                       \
+    X(USED, "a token that was used before")                                                        \
+    X(SERVER, "a token for another server")                                                        \
+    X(ADDRESS, "a token for another address")                                                      \
+    X(BANNED, "a client that is banned")                                                           \
+    X(ELSEWHERE, "a token whose room another worker has")                                          \
+    X(FULL, "no place for one more connection")                                                    \
+    X(CLOSED, "a connect while the server is shutting down")                                       \
+    X(SLOT, "a ticket whose slot is not kept any more")                                            \
+    X(UNKNOWN, "sealed for a connection that does not exist")                                      \
+    X(MOVED, "sealed for a connection of another address")                                         \
+    X(REPLAY, "came before, or is too old")                                                        \
+    X(FORGED, "sealed by someone else, or changed on the way")                                     \
+    X(COMMAND, "holds a command that is not allowed")                                              \
+    X(ACKS, "asks for more acks than are given")                                                   \
+    X(CHANNELS, "a peer without both channels")
+
+typedef enum cm_datagram_reason {
+#define CM_DATAGRAM_ENUM(name, text) CM_DATAGRAM_##name,
+    CM_DATAGRAM_REASONS(CM_DATAGRAM_ENUM)
+#undef CM_DATAGRAM_ENUM
+        CM_DATAGRAM_REASON_COUNT
+} cm_datagram_reason;
+
+const char *cm_datagram_reason_text(cm_datagram_reason reason);
+
+typedef struct cm_door cm_door;
+
+typedef struct cm_door_def {
+    const carom_token_keys *keys;      // NULL: everyone may come in (loopback only); still sealed
+    const carom_token_key *ticket_key; // that tickets are opened with; NULL: none are
+    uint32_t connections;              // at once
+    uint8_t chance[3 * CM_KEY_BYTES];  // drawn anew for every door
+} cm_door_def;
+
+typedef enum cm_door_verdict {
+    CM_DOOR_REFUSED,
+    CM_DOOR_ANSWER,
+    CM_DOOR_PASS,
+    CM_DOOR_TAKEN,
+} cm_door_verdict;
+
+typedef struct cm_door_result {
+    cm_door_verdict verdict;
+    cm_datagram_reason reason; // REFUSED; an ANSWER that refuses has one too, else REASON_COUNT
+    uint32_t connection;       // index, where one is known; else CM_CONNECTION_NONE
+    uint16_t port;             // ANSWER of ELSEWHERE: where the client is sent
+    uint8_t *bytes;            // ANSWER, PASS: valid until the next call
+    size_t size;
+    bool is_connect;     // PASS: ENet makes a peer of it, or not
+    uint32_t evicted_id; // PASS: of a connection that had to go for it; 0: none
+} cm_door_result;
+
+// NULL where memory is short, or the cryptography library does not work here.
+cm_door *cm_door_create(const cm_door_def *def);
+void cm_door_destroy(cm_door *door);
+// Other keys from now on; connections stay. NULL is not allowed where there were keys.
+void cm_door_set_keys(cm_door *door, const carom_token_keys *keys);
+// Addresses of this server that a token must name one of; at most CM_ADMISSION_ADDRESSES_MAX.
+void cm_door_set_addresses(cm_door *door, const carom_token_address *addresses, uint32_t count);
+// Where a token's room, or a ticket's match, is: the port of another worker of this host, which the
+// client is sent to and the token stays unused; 0: here. NULL: all of them are here.
+void cm_door_set_homes(cm_door *door, uint16_t (*home)(void *context, const cm_token *token),
+                       void *context);
+// Whether a ticket's slot is there still: where it is not, its connect is refused with SLOT_GONE.
+// NULL: nobody knows before its hello.
+void cm_door_set_slots(cm_door *door, bool (*has_slot)(void *context, const cm_token *ticket),
+                       void *context);
+// While closed, connects are refused with DRAINING: by their keys, so that a client believes it and
+// goes to its token's next server at once. A hello has none, and is answered as ever.
+void cm_door_close(cm_door *door);
+
+// One datagram, opened in place. `unix_s` is the wall clock: tokens end by it.
+void cm_door_receive(cm_door *door, cm_client_address from, uint64_t now_us, uint64_t unix_s,
+                     uint8_t *bytes, size_t size, cm_door_result *result);
+
+// Connections --------------------------------------------------------------------------------
+
+// The one with an id, or CM_CONNECTION_NONE.
+uint32_t cm_door_find(const cm_door *door, uint32_t id);
+bool cm_door_exists(const cm_door *door, uint32_t connection);
+uint32_t cm_door_count(const cm_door *door);
+// When its CONNECT came, by the clock of cm_door_receive.
+uint64_t cm_door_opened_us(const cm_door *door, uint32_t connection);
+// Its client has what it comes back with: from now on its token is of no use to it, in no life of
+// the server, and that is told (used_tokens.h).
+void cm_door_welcomed(cm_door *door, uint32_t connection);
+// It is over: its keys are wiped, its place is free; its token is used.
+void cm_door_end(cm_door *door, uint32_t connection);
+// ENet's datagram for it, sealed; 0 where it cannot be sent.
+size_t cm_door_seal(cm_door *door, uint32_t connection, const cm_frame_part *parts, size_t count,
+                    uint8_t datagram[CM_DATAGRAM_MAX]);
+// What its token or ticket said; NULL without either.
+const cm_token *cm_door_token(const cm_door *door, uint32_t connection);
+// The largest datagram that is known to reach it, CM_PATH_LEAST at first.
+size_t cm_door_path(const cm_door *door, uint32_t connection);
+// A probe that is due, into `datagram`; 0: none. Call a few times a second.
+size_t cm_door_probe(cm_door *door, uint32_t connection, uint64_t now_us,
+                     uint8_t datagram[CM_DATAGRAM_MAX]);
+cm_client_address cm_door_address(const cm_door *door, uint32_t connection);
+
+// Tokens used before and clients that are banned: to be looked at and changed by the owner.
+cm_used_tokens *cm_door_used(cm_door *door);
+cm_bans *cm_door_bans(cm_door *door);
+cm_bans *cm_door_banned_addresses(cm_door *door); // IPv4, network byte order
+
+#endif

@@ -1,0 +1,255 @@
+// Rows wait in an array under a lock that is never held during I/O; the thread swaps it for its
+// own, writes all of it as one transaction, and sleeps until the next.
+#include "server/auth/gate_db.h"
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define APPLICATION_ID "1130655314" // "CdoR"
+#define ROW_BYTES_MAX  4096
+
+typedef struct row_list {
+    cm_door_row *rows;
+    uint32_t count, capacity;
+} row_list;
+
+struct cm_door_db {
+    sqlite3 *sqlite;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake, idle;
+    bool has_thread, stopping, writing, failed;
+    char error[256];
+    row_list waiting; // under the lock
+    row_list batch;   // the thread's
+};
+
+// Writing ----------------------------------------------------------------------------------------
+
+static bool write_row(sqlite3 *sqlite, const cm_door_row *row)
+{
+    static const char *const texts[] = {
+        [CM_DOOR_ROW_USED] = "INSERT OR REPLACE INTO used VALUES(?1, ?2)",
+        [CM_DOOR_ROW_CLIENT] = "INSERT OR REPLACE INTO bans VALUES(2, ?2)",
+        [CM_DOOR_ROW_ADDRESS] = "INSERT OR REPLACE INTO bans VALUES(3, ?2)",
+    };
+    const char *lift = row->kind == CM_DOOR_ROW_CLIENT
+                           ? "DELETE FROM bans WHERE kind = 2 AND who = ?2"
+                           : "DELETE FROM bans WHERE kind = 3 AND who = ?2";
+    sqlite3_stmt *statement = NULL;
+    bool done = sqlite3_prepare_v2(sqlite, row->gone ? lift : texts[row->kind], -1, &statement,
+                                   NULL) == SQLITE_OK;
+    if (done) {
+        if (row->kind == CM_DOOR_ROW_USED) {
+            sqlite3_bind_blob(statement, 1, row->id, CM_DOOR_DB_ID, SQLITE_STATIC);
+        }
+        sqlite3_bind_int64(statement, 2, (sqlite3_int64)row->number);
+        done = sqlite3_step(statement) == SQLITE_DONE;
+    }
+    sqlite3_finalize(statement);
+    return done;
+}
+
+static bool run(sqlite3 *sqlite, const char *text)
+{
+    return sqlite3_exec(sqlite, text, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+static bool write_batch(cm_door_db *db)
+{
+    bool done = run(db->sqlite, "BEGIN");
+    for (uint32_t i = 0; done && i < db->batch.count; i++) {
+        done = write_row(db->sqlite, &db->batch.rows[i]);
+    }
+    return done && run(db->sqlite, "COMMIT");
+}
+
+static void *thread_main(void *user)
+{
+    cm_door_db *db = user;
+    pthread_mutex_lock(&db->lock);
+    for (;;) {
+        while (db->waiting.count == 0 && !db->stopping) {
+            pthread_cond_wait(&db->wake, &db->lock);
+        }
+        if (db->waiting.count == 0) {
+            break;
+        }
+        row_list batch = db->waiting;
+        db->waiting = db->batch;
+        db->waiting.count = 0;
+        db->batch = batch;
+        bool try = !db->failed;
+        db->writing = true;
+        pthread_mutex_unlock(&db->lock);
+        bool done = try && write_batch(db);
+        pthread_mutex_lock(&db->lock);
+        db->writing = false;
+        if (try && !done) { // never again: after a failed write the file's state is unknown
+            db->failed = true;
+            snprintf(db->error, sizeof db->error, "%s", sqlite3_errmsg(db->sqlite));
+        }
+        pthread_cond_broadcast(&db->idle);
+    }
+    pthread_mutex_unlock(&db->lock);
+    return NULL;
+}
+
+void cm_door_db_keep(cm_door_db *db, const cm_door_row *row)
+{
+    pthread_mutex_lock(&db->lock);
+    row_list *list = &db->waiting;
+    if (list->count == list->capacity && list->count < CM_DOOR_DB_QUEUE) {
+        uint32_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
+        cm_door_row *grown = realloc(list->rows, capacity * sizeof *grown);
+        list->rows = grown != NULL ? grown : list->rows;
+        list->capacity = grown != NULL ? capacity : list->capacity;
+    }
+    if (list->count < list->capacity) {
+        list->rows[list->count++] = *row;
+    } else if (!db->failed) {
+        db->failed = true;
+        snprintf(db->error, sizeof db->error, "more rows wait than there is place for");
+    }
+    pthread_mutex_unlock(&db->lock);
+    pthread_cond_signal(&db->wake);
+}
+
+void cm_door_db_flush(cm_door_db *db)
+{
+    pthread_mutex_lock(&db->lock);
+    while (db->waiting.count > 0 || db->writing) {
+        pthread_cond_wait(&db->idle, &db->lock);
+    }
+    pthread_mutex_unlock(&db->lock);
+}
+
+bool cm_door_db_sound(cm_door_db *db, char *error, size_t error_size)
+{
+    pthread_mutex_lock(&db->lock);
+    bool sound = !db->failed;
+    if (!sound) {
+        snprintf(error, error_size, "%s", db->error);
+    }
+    pthread_mutex_unlock(&db->lock);
+    return sound;
+}
+
+// Opening and reading ----------------------------------------------------------------------------
+
+static carom_result open_file(const char *path, uint64_t now_unix_s, sqlite3 **sqlite)
+{
+    if (sqlite3_open_v2(path, sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
+        SQLITE_OK) {
+        return CAROM_ERROR_IO;
+    }
+    sqlite3_db_config(*sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(*sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(*sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(*sqlite, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    sqlite3_limit(*sqlite, SQLITE_LIMIT_LENGTH, ROW_BYTES_MAX);
+    sqlite3_limit(*sqlite, SQLITE_LIMIT_ATTACHED, 0);
+    char expire[96];
+    snprintf(expire, sizeof expire, "DELETE FROM used WHERE expires <= %llu",
+             (unsigned long long)now_unix_s);
+    bool done =
+        run(*sqlite, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cell_size_check = ON;"
+                     "PRAGMA mmap_size = 0; PRAGMA journal_mode = WAL;"
+                     "PRAGMA synchronous = NORMAL; PRAGMA application_id = " APPLICATION_ID ";"
+                     "CREATE TABLE IF NOT EXISTS used(id BLOB PRIMARY KEY, expires INTEGER NOT "
+                     "NULL) WITHOUT ROWID;"
+                     "CREATE TABLE IF NOT EXISTS bans(kind INTEGER, who INTEGER, PRIMARY "
+                     "KEY(kind, who)) WITHOUT ROWID;") &&
+        run(*sqlite, expire);
+    return done ? CAROM_OK : CAROM_ERROR_CORRUPT;
+}
+
+carom_result cm_door_db_open(const char *directory, uint64_t now_unix_s, cm_door_db **out,
+                             char *error, size_t error_size)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/door.db", directory);
+    *out = NULL;
+    cm_door_db *db = calloc(1, sizeof *db);
+    if (db == NULL) {
+        snprintf(error, error_size, "%s: out of memory", path);
+        return CAROM_ERROR_MEMORY;
+    }
+    pthread_mutex_init(&db->lock, NULL);
+    pthread_cond_init(&db->wake, NULL);
+    pthread_cond_init(&db->idle, NULL);
+    carom_result result = open_file(path, now_unix_s, &db->sqlite);
+    if (result != CAROM_OK) {
+        bool busy = (sqlite3_errcode(db->sqlite) & 0xff) == SQLITE_BUSY;
+        snprintf(error, error_size, "%s: %s", path,
+                 busy ? "another server uses it, expected a folder of matches for each"
+                      : sqlite3_errmsg(db->sqlite));
+        cm_door_db_close(db);
+        return busy ? CAROM_ERROR_IO : result;
+    }
+    *out = db;
+    return CAROM_OK;
+}
+
+static void start(cm_door_db *db)
+{
+    db->has_thread = pthread_create(&db->thread, NULL, thread_main, db) == 0;
+    db->failed = !db->has_thread;
+    if (db->failed) {
+        snprintf(db->error, sizeof db->error, "no thread could be started");
+    }
+}
+
+carom_result cm_door_db_read(cm_door_db *db, void (*take)(void *context, const cm_door_row *row),
+                             void *context)
+{
+    sqlite3_stmt *select = NULL;
+    const char *text = "SELECT 1, id, expires FROM used UNION ALL SELECT kind, x'', who FROM bans";
+    bool sound = sqlite3_prepare_v2(db->sqlite, text, -1, &select, NULL) == SQLITE_OK;
+    int step = SQLITE_DONE;
+    for (uint32_t count = 0; sound && (step = sqlite3_step(select)) == SQLITE_ROW; count++) {
+        cm_door_row row = {.kind = (cm_door_row_kind)sqlite3_column_int(select, 0),
+                           .number = (uint64_t)sqlite3_column_int64(select, 2)};
+        const void *id = sqlite3_column_blob(select, 1);
+        bool used = row.kind == CM_DOOR_ROW_USED;
+        sound = count < 2 * CM_DOOR_DB_ROWS && row.kind >= CM_DOOR_ROW_USED &&
+                row.kind <= CM_DOOR_ROW_ADDRESS && (!used || row.number > 0) &&
+                sqlite3_column_bytes(select, 1) == (used ? (int)CM_DOOR_DB_ID : 0);
+        if (sound && used) {
+            memcpy(row.id, id, sizeof row.id);
+        }
+        if (sound) {
+            take(context, &row);
+        }
+    }
+    sqlite3_finalize(select);
+    if (!sound || step != SQLITE_DONE) {
+        return CAROM_ERROR_CORRUPT;
+    }
+    start(db);
+    return db->failed ? CAROM_ERROR_MEMORY : CAROM_OK;
+}
+
+void cm_door_db_close(cm_door_db *db)
+{
+    if (db == NULL) {
+        return;
+    }
+    if (db->has_thread) {
+        pthread_mutex_lock(&db->lock);
+        db->stopping = true;
+        pthread_mutex_unlock(&db->lock);
+        pthread_cond_signal(&db->wake);
+        pthread_join(db->thread, NULL);
+    }
+    sqlite3_close(db->sqlite);
+    pthread_cond_destroy(&db->idle);
+    pthread_cond_destroy(&db->wake);
+    pthread_mutex_destroy(&db->lock);
+    free(db->waiting.rows);
+    free(db->batch.rows);
+    free(db);
+}

@@ -1,0 +1,48 @@
+// What the door must know after a restart: tokens that were used and have not expired, and who is
+// banned. A small SQLite file, MATCHES/door.db, written by a thread of its own: nobody who opens
+// the door waits for a disk. One connection, exclusive, WAL; what was handed over survives a killed
+// process once written, which begins at once. Typical: a row a minute.
+#ifndef CM_SERVER_AUTH_GATE_DB_H
+#define CM_SERVER_AUTH_GATE_DB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "carom/types.h"
+
+#define CM_DOOR_DB_ID    24u    // bytes of a token's id
+#define CM_DOOR_DB_ROWS  65536u // of a kind that are read; more is a file that nobody wrote
+#define CM_DOOR_DB_QUEUE 65536u // rows waiting for the disk; above it the file counts as failed
+
+typedef enum cm_door_row_kind {
+    CM_DOOR_ROW_USED = 1,
+    CM_DOOR_ROW_CLIENT = 2,  // banned, by client id
+    CM_DOOR_ROW_ADDRESS = 3, // banned, by IPv4 address
+} cm_door_row_kind;
+
+typedef struct cm_door_row {
+    cm_door_row_kind kind;
+    bool gone;                 // a ban that is lifted
+    uint8_t id[CM_DOOR_DB_ID]; // of a used token
+    uint64_t number;           // when it expires, seconds of 1970; or the client id or address
+} cm_door_row;
+
+typedef struct cm_door_db cm_door_db;
+
+// Opens or makes the file; what has expired goes. `error` names the file: another server has it, it
+// is of another kind, or cannot be written.
+carom_result cm_door_db_open(const char *directory, uint64_t now_unix_s, cm_door_db **db,
+                             char *error, size_t error_size);
+// Every row, to a function. Before the first cm_door_db_keep.
+carom_result cm_door_db_read(cm_door_db *db, void (*take)(void *context, const cm_door_row *row),
+                             void *context);
+void cm_door_db_keep(cm_door_db *db, const cm_door_row *row);
+// Waits until all that was handed over is written, or has failed.
+void cm_door_db_flush(cm_door_db *db);
+// False after something could not be written; then its text. Nothing is written any more.
+bool cm_door_db_sound(cm_door_db *db, char *error, size_t error_size);
+// Writes what waits. NULL is allowed.
+void cm_door_db_close(cm_door_db *db);
+
+#endif

@@ -1,0 +1,194 @@
+// `carom doctor`: the checks of `serve --check-config`, whose messages become findings, then the
+// catalogue and the machine. Nothing stays behind: what is made goes at once, and a catalogue that
+// a start would bring up to date is left as it is.
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server/transport/enet/net.h"
+#include "server/record/catalogue/catalogue.h"
+#include "server/cli/cli.h"
+#include "server/supervisor/check.h"
+#include "server/node/bootstrap.h"
+#include "server/config/flags.h"
+#include "server/node/node_rooms.h"
+#include "server/tools/doctor/judge.h"
+
+extern char **environ;
+
+typedef struct doctor {
+    const cm_config *config;
+    const cm_serve_check_part *part; // whose messages come now
+    int status;
+    uint32_t counts[3]; // of each level
+} doctor;
+
+// Commands that say what they want end messages with "expected …"; how to mend it stands last.
+static void tell(doctor *d, cm_finding_level level, const char *about, const char *found,
+                 const char *mend)
+{
+    d->counts[level]++;
+    printf("%-7s  %s: %s%s%s\n", cm_finding_level_name(level), about, found,
+           level != CM_FINDING_OK ? "; to mend it: " : "", level != CM_FINDING_OK ? mend : "");
+}
+
+static void add_status(doctor *d, int status)
+{
+    d->status = status > d->status ? status : d->status;
+}
+
+static void take(void *user, const char *message)
+{
+    static const char command[] = "serve: ";
+    doctor *d = user;
+    size_t skip = strncmp(message, command, sizeof command - 1) == 0 ? sizeof command - 1 : 0;
+    tell(d, CM_FINDING_ERROR, d->part->name, message + skip, d->part->mend);
+}
+
+static void take_nothing(void *user, const char *message)
+{
+    (void)user;
+    (void)message;
+}
+
+static void check_part(doctor *d, const cm_serve_check_part *part)
+{
+    d->part = part;
+    cm_cli_take_errors(take, d);
+    int status = part->run(d->config, environ);
+    cm_cli_take_errors(NULL, NULL);
+    add_status(d, status);
+    if (status == CM_STATUS_DONE) {
+        tell(d, CM_FINDING_OK, part->name, part->good, "");
+    }
+}
+
+// Whether this build can use it without changing it, so that rooms may be opened from it.
+static bool check_catalogue(doctor *d)
+{
+    static const char mend[] = "set db, or carom scene import FILE --db DB";
+    const char *path = d->config->db;
+    char found[CM_FINDING_TEXT_MAX];
+    cm_scene_error error;
+    int64_t version, newest;
+    carom_result result = cm_catalogue_version(path, &version, &newest, &error);
+    if (result == CAROM_ERROR_NOT_FOUND && access(path, F_OK) != 0) {
+        snprintf(found, sizeof found, "%.128s is not there yet, a start makes it", path);
+        tell(d, CM_FINDING_OK, "catalogue", found, "");
+        return true;
+    }
+    if (result != CAROM_OK) {
+        snprintf(found, sizeof found, "%.128s: %.240s", path, error.message);
+        tell(d, CM_FINDING_ERROR, "catalogue", found, mend);
+        add_status(d, result == CAROM_ERROR_IO ? CM_STATUS_FAILED : CM_STATUS_USAGE);
+        return false;
+    }
+    if (version < newest) {
+        snprintf(found, sizeof found,
+                 "%.128s has schema %lld, expected %lld: a start changes it, so its rooms were not "
+                 "opened here",
+                 path, (long long)version, (long long)newest);
+        tell(d, CM_FINDING_WARNING, "catalogue", found,
+             "keep a copy, then carom scene list --db DB");
+        return false;
+    }
+    bool writable = access(path, W_OK) == 0;
+    snprintf(found, sizeof found, "%.128s has schema %lld%s", path, (long long)version,
+             writable ? ""
+                      : " and cannot be written to, expected that it can: matches get into its "
+                        "index");
+    tell(d, writable ? CM_FINDING_OK : CM_FINDING_WARNING, "catalogue", found,
+         "chown it to who runs the server");
+    return true;
+}
+
+// That ENet runs on our functions shows when a host is made; on a port that is free.
+static void check_library(doctor *d)
+{
+    cm_host_def def = {.peers = 1, .timeout_ms = 1000};
+    char error[256] = "";
+    cm_config_address("127.0.0.1:0", &def.address, &def.port);
+    cm_host *host = cm_host_create(&def, error, sizeof error);
+    if (host == NULL) {
+        tell(d, CM_FINDING_ERROR, "library", error, "link with a shared libenet, as make does");
+        add_status(d, CM_STATUS_FAILED);
+    } else {
+        tell(d, CM_FINDING_OK, "library", "ENet calls our socket functions, sealing works", "");
+    }
+    cm_host_destroy(host);
+}
+
+static void check_machine(doctor *d, bool may_open)
+{
+    cm_serve_rooms rooms = {.count = 0};
+    cm_machine machine;
+    cm_finding findings[CM_MACHINE_FINDINGS];
+    cm_needs needs = {.rooms = 1, .power = strcmp(d->config->durability, "power") == 0};
+    cm_cli_take_errors(take_nothing, NULL); // they were told before
+    if (may_open && cm_serve_rooms_load(d->config, &rooms) == CM_STATUS_DONE) {
+        needs.rooms = rooms.count;
+    }
+    cm_cli_take_errors(NULL, NULL);
+    cm_serve_rooms_free(&rooms);
+    char directory[CM_CONFIG_TEXT_MAX];
+    snprintf(directory, sizeof directory, "%.*s", (int)cm_serve_existing(d->config->matches),
+             d->config->matches);
+    cm_machine_measure(directory, &machine);
+    cm_machine_judge(&machine, &needs, findings);
+    for (uint32_t i = 0; i < CM_MACHINE_FINDINGS; i++) {
+        const cm_finding *f = &findings[i];
+        tell(d, f->level, f->about, f->found, f->mend);
+        add_status(d, f->level == CM_FINDING_ERROR ? CM_STATUS_FAILED : CM_STATUS_DONE);
+    }
+}
+
+static int run_command(int argc, char **argv)
+{
+    cm_config config;
+    int status = cm_serve_config_read(argc, argv, environ, NULL, 0, &config);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    doctor d = {.config = &config, .status = CM_STATUS_DONE};
+    bool may_open = check_catalogue(&d);
+    for (uint32_t i = 0; i < CM_SERVE_CHECKS; i++) {
+        const cm_serve_check_part *part = &cm_serve_checks[i];
+        if (may_open || strcmp(part->name, "rooms") != 0) {
+            check_part(&d, part);
+        }
+    }
+    check_library(&d);
+    check_machine(&d, may_open);
+    printf("%u good, %u warnings, %u errors\n", (unsigned)d.counts[CM_FINDING_OK],
+           (unsigned)d.counts[CM_FINDING_WARNING], (unsigned)d.counts[CM_FINDING_ERROR]);
+    return cm_cli_finish(d.status);
+}
+
+const cm_command cm_doctor_command = {
+    "doctor", run_command,
+    "what is wrong with a machine's set-up\n"
+    "usage: carom doctor [--config FILE] [settings of serve]\n"
+    "\n"
+    "Looks at everything that `carom serve` with the same settings needs, and changes nothing:\n"
+    "files that are made for a measurement are gone when it ends. A line for each finding:\n"
+    "\n"
+    "  ok | warning | error  WHAT: what was found, what was expected; to mend it: how\n"
+    "\n"
+    "  catalogue             its schema is one that this program knows, and it can be written to\n"
+    "  environment           no CAROM_ variable that means nothing\n"
+    "  key, sign_key         files of ours or of root that nobody else can read or change\n"
+    "  matches, ready_file   can be written to\n"
+    "  port                  the address of --listen is free\n"
+    "  admin                 no other server answers at the socket of --admin\n"
+    "  http                  the address of --http is free\n"
+    "  rooms                 every scene is there and fit to be served\n"
+    "  library               ENet calls our socket functions; the cryptography works\n"
+    "  buffer                bytes that the kernel grants the socket (net.core.rmem_max)\n"
+    "  files                 how many may be open, beside what the rooms need\n"
+    "  disk, fsync           space where matches are, the kind of file system, time of an fsync\n"
+    "  clock, date           source, cost and steps of the clock; whether the date is kept\n"
+    "  cores, memory         what the process and its control group may use; swapping\n"
+    "\n"
+    "Status 0 without errors (warnings may be there), 1 where the machine or a file fails, 2\n"
+    "where the settings are at fault.\n",
+    NULL};

@@ -1,0 +1,51 @@
+// `carom help [COMMAND]`: what each command does, its options, its output. The pages stand in the
+// commands' own files.
+#include <stdio.h>
+#include <string.h>
+
+#include "server/cli/cli.h"
+
+void cm_cli_print_help(void *out, const cm_command *command)
+{
+    fprintf(out, "carom %s: %s", command->name, command->help);
+    if (command->more != NULL) {
+        command->more(out);
+    }
+}
+
+static int help_of(const char *name)
+{
+    const cm_command *command = cm_command_find(name);
+    if (command == NULL) {
+        cm_cli_error("help: unknown command '%s', see 'carom help'", name);
+        return CM_STATUS_USAGE;
+    }
+    cm_cli_print_help(stdout, command);
+    return cm_cli_finish(CM_STATUS_DONE);
+}
+
+static int run_command(int argc, char **argv)
+{
+    const char *name = NULL;
+    uint32_t count = 0;
+    int status = cm_cli_options(argc, argv, NULL, 0, &name, 1, &count);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    if (count == 1) {
+        return help_of(name);
+    }
+    printf("carom: multiplayer physics matches, deterministic and recorded\n\n"
+           "usage: carom COMMAND [arguments]\n\n");
+    for (uint32_t i = 0; cm_commands[i] != NULL; i++) {
+        const cm_command *command = cm_commands[i];
+        printf("  %-9s %.*s\n", command->name, (int)strcspn(command->help, "\n"), command->help);
+    }
+    printf("\nexit status: 0 done, 1 the operation failed, 2 bad usage or bad input\n");
+    return cm_cli_finish(CM_STATUS_DONE);
+}
+
+const cm_command cm_help_command = {"help", run_command,
+                                    "this, or the help of one command\n"
+                                    "usage: carom help [COMMAND]\n",
+                                    NULL};

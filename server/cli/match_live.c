@@ -1,0 +1,113 @@
+// The server is known by its socket, the match by its file's name, which no two have.
+#include "server/cli/match_live.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server/ops/admin_socket.h"
+#include "server/ops/log.h"
+#include "server/cli/cli.h"
+#include "server/cli/match_live.h"
+
+typedef struct looking {
+    const char *name; // of the file
+    char text[CM_LINE_MAX];
+} looking;
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static void look(void *user, const char *text)
+{
+    looking *l = user;
+    json_t *room = json_loads(text, 0, NULL);
+    const char *match = json_string_value(json_object_get(room, "match"));
+    if (match != NULL && strcmp(name_of(match), l->name) == 0) {
+        snprintf(l->text, sizeof l->text, "%s", text);
+    }
+    json_decref(room);
+}
+
+static bool socket_of(const char *path, const char *socket, char found[CM_ADMIN_PATH_MAX])
+{
+    int length = socket != NULL ? snprintf(found, CM_ADMIN_PATH_MAX, "%s", socket)
+                                : snprintf(found, CM_ADMIN_PATH_MAX, "%.*sadmin.sock",
+                                           (int)(name_of(path) - path), path);
+    return length < (int)CM_ADMIN_PATH_MAX;
+}
+
+// The server's line of the room whose match it is.
+static bool find(const char *path, const char *socket, looking *l)
+{
+    char found[CM_ADMIN_PATH_MAX], error[512];
+    l->name = name_of(path);
+    return socket_of(path, socket, found) &&
+           cm_admin_ask(found, "{\"command\":\"rooms\"}", look, l, error, sizeof error) &&
+           l->text[0] != '\0';
+}
+
+bool cm_match_live_info(const char *path, const char *socket)
+{
+    looking l = {0};
+    bool found = find(path, socket, &l);
+    if (found) {
+        puts(l.text);
+    }
+    return found;
+}
+
+bool cm_match_live_absolute(const char *path, char *absolute, size_t size)
+{
+    bool relative = path[0] != '/';
+    if (relative && getcwd(absolute, size) == NULL) {
+        return false;
+    }
+    size_t length = relative ? strlen(absolute) : 0;
+    return (size_t)snprintf(absolute + length, size - length, "%s%s", relative ? "/" : "", path) <
+           size - length;
+}
+
+static void take_answer(void *user, const char *text)
+{
+    int *status = user;
+    json_t *answer = json_loads(text, 0, NULL);
+    const char *error = json_string_value(json_object_get(answer, "error"));
+    *status = error != NULL ? CM_STATUS_FAILED : CM_STATUS_DONE;
+    if (error != NULL) {
+        cm_cli_error("match backup: %s", error);
+    } else {
+        puts(text);
+    }
+    json_decref(answer);
+}
+
+int cm_match_live_backup(const char *path, const char *socket, const char *out)
+{
+    char found[CM_ADMIN_PATH_MAX], absolute[CM_ADMIN_REQUEST_MAX], error[512];
+    looking l = {0};
+    int status = CM_STATUS_FAILED;
+    if (!find(path, socket, &l) || !socket_of(path, socket, found) ||
+        !cm_match_live_absolute(out, absolute, sizeof absolute)) {
+        return -1;
+    }
+    json_t *room = json_loads(l.text, 0, NULL);
+    json_t *asked = json_pack("{s:s,s:O,s:s}", "command", "backup", "room",
+                              json_object_get(room, "room"), "out", absolute);
+    char *request = asked != NULL ? json_dumps(asked, JSON_COMPACT) : NULL;
+    if (request == NULL) {
+        cm_cli_error("match backup: %s: expected UTF-8", out);
+    } else if (!cm_admin_ask(found, request, take_answer, &status, error, sizeof error)) {
+        cm_cli_error("match backup: %s", error);
+        status = CM_STATUS_FAILED;
+    }
+    free(request);
+    json_decref(asked);
+    json_decref(room);
+    return status;
+}

@@ -1,0 +1,67 @@
+// What every command says in the same way: errors on stderr, refused options, a standard output
+// that could not be written.
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "server/cli/cli.h"
+#include "shared/base/utf8.h"
+
+static cm_cli_take take_error;
+static void *taker;
+
+void cm_cli_take_errors(cm_cli_take take, void *user)
+{
+    take_error = take;
+    taker = user;
+}
+
+void cm_cli_error(const char *format, ...)
+{
+    char line[2048], shown[4 * sizeof line];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    cm_utf8_printable(line, shown, sizeof shown);
+    if (take_error != NULL) {
+        take_error(taker, shown);
+    } else {
+        fprintf(stderr, "carom: %s\n", shown);
+    }
+}
+
+void cm_cli_scene_error(const char *file, const cm_scene_error *error)
+{
+    const char *separator = error->path[0] != '\0' ? ": " : "";
+    if (error->line > 0) {
+        cm_cli_error("%s:%u: %s%s%s", file, (unsigned)error->line, error->path, separator,
+                     error->message);
+    } else {
+        cm_cli_error("%s: %s%s%s", file, error->path, separator, error->message);
+    }
+}
+
+int cm_cli_options(int argc, char **argv, const cm_option *options, uint32_t option_count,
+                   const char **positional, uint32_t positional_capacity,
+                   uint32_t *positional_count)
+{
+    cm_option_error error;
+    if (!cm_options_read(argc, argv, options, option_count, positional, positional_capacity,
+                         positional_count, &error)) {
+        cm_cli_error("%s: %s", argv[0], error.message);
+        return CM_STATUS_USAGE;
+    }
+    return CM_STATUS_DONE;
+}
+
+int cm_cli_finish(int status)
+{
+    errno = 0;
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        cm_cli_error("standard output: %s", errno != 0 ? strerror(errno) : "write failed");
+        return CM_STATUS_FAILED;
+    }
+    return status;
+}

@@ -1,0 +1,290 @@
+// `carom token keygen|issue|inspect`: keys and connect tokens, for those who have no backend yet
+// and for those who want to know what a token says.
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "server/auth/key_file.h"
+#include "server/cli/cli.h"
+#include "shared/wire/crypto.h"
+
+#define EXPIRES_S 300
+
+static int keygen(int argc, char **argv)
+{
+    const char *out = NULL;
+    int64_t id = 0;
+    const cm_option options[] = {
+        {"out", CM_OPTION_TEXT, &out, 0, 0, NULL, NULL},
+        {"id", CM_OPTION_INT, &id, 1, UINT32_MAX, NULL, NULL},
+    };
+    int status = cm_cli_options(argc, argv, options, 2, NULL, 0, NULL);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    if (out == NULL) {
+        cm_cli_error("token keygen: expected --out FILE");
+        return CM_STATUS_USAGE;
+    }
+    // By chance, so that the files of two keys can be put together.
+    uint32_t drawn = 0;
+    while (id == 0) {
+        cm_crypto_random(&drawn, sizeof drawn);
+        id = drawn;
+    }
+    carom_token_key key;
+    char error[512];
+    carom_result result = carom_token_key_make((uint32_t)id, &key);
+    if (result == CAROM_OK) {
+        result = cm_key_file_make(out, &key, error, sizeof error);
+    } else {
+        snprintf(error, sizeof error, "token keygen: %s", carom_result_text(result));
+    }
+    cm_crypto_wipe(&key, sizeof key);
+    if (result != CAROM_OK) {
+        cm_cli_error("%s", error);
+        return result == CAROM_ERROR_STATE ? CM_STATUS_USAGE : CM_STATUS_FAILED;
+    }
+    return CM_STATUS_DONE;
+}
+
+// Hexadecimal digits into bytes; false for anything else, or too many.
+static bool read_hex(const char *text, uint8_t *bytes, size_t capacity, uint32_t *size)
+{
+    size_t length = strlen(text);
+    if (length % 2 != 0 || length / 2 > capacity ||
+        strspn(text, "0123456789abcdefABCDEF") != length) {
+        return false;
+    }
+    for (size_t i = 0; i < length / 2; i++) {
+        unsigned value = 0;
+        sscanf(text + 2 * i, "%2x", &value);
+        bytes[i] = (uint8_t)value;
+    }
+    *size = (uint32_t)(length / 2);
+    return true;
+}
+
+// "A:1,B:2" taken apart in place; false above the number that a token holds.
+static bool split_servers(char *text, const char *servers[CAROM_TOKEN_SERVERS_MAX])
+{
+    uint32_t count = 0;
+    for (char *at = strtok(text, ","); at != NULL; at = strtok(NULL, ",")) {
+        if (count == CAROM_TOKEN_SERVERS_MAX) {
+            return false;
+        }
+        servers[count++] = at;
+    }
+    return true;
+}
+
+static bool read_keys(const char *path, const char *command, carom_token_keys *keys)
+{
+    char error[512];
+    if (path == NULL) {
+        cm_cli_error("token %s: expected --key FILE", command);
+        return false;
+    }
+    if (cm_key_file_read(path, keys, error, sizeof error) != CAROM_OK) {
+        cm_cli_error("%s", error);
+        return false;
+    }
+    return true;
+}
+
+static int print_token(const carom_token_def *def, const carom_token_key *key)
+{
+    char text[CAROM_TOKEN_TEXT_MAX];
+    const char *field = NULL;
+    carom_result result = carom_token_issue(def, key, text, sizeof text, &field);
+    if (field != NULL && strcmp(field, "servers") == 0) {
+        cm_cli_error("token issue: --server: expected up to %d addresses A.B.C.D:PORT with commas "
+                     "between them",
+                     CAROM_TOKEN_SERVERS_MAX);
+    } else if (field != NULL) {
+        cm_cli_error("token issue: %s: too long or not of its form, see 'carom help token'", field);
+    } else if (result != CAROM_OK) {
+        cm_cli_error("token issue: %s", carom_result_text(result));
+        return CM_STATUS_FAILED;
+    } else {
+        puts(text);
+        return cm_cli_finish(CM_STATUS_DONE);
+    }
+    return CM_STATUS_USAGE;
+}
+
+static int issue(int argc, char **argv)
+{
+    const char *key_path = NULL, *client = NULL, *server = NULL, *data = NULL;
+    int64_t expires = EXPIRES_S;
+    carom_token_def def = carom_default_token_def();
+    const cm_option options[] = {
+        {"key", CM_OPTION_TEXT, &key_path, 0, 0, NULL, NULL},
+        {"client-id", CM_OPTION_TEXT, &client, 0, 0, NULL, NULL},
+        {"server", CM_OPTION_TEXT, &server, 0, 0, NULL, NULL},
+        {"room", CM_OPTION_TEXT, &def.room, 0, 0, NULL, NULL},
+        {"name", CM_OPTION_TEXT, &def.name, 0, 0, NULL, NULL},
+        {"expires", CM_OPTION_INT, &expires, 1, 1000000000, NULL, NULL},
+        {"address", CM_OPTION_TEXT, &def.bound_address, 0, 0, NULL, NULL},
+        {"user-data", CM_OPTION_TEXT, &data, 0, 0, NULL, NULL},
+    };
+    int status =
+        cm_cli_options(argc, argv, options, sizeof options / sizeof *options, NULL, 0, NULL);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    uint8_t bytes[CAROM_TOKEN_DATA_MAX];
+    if (data != NULL && !read_hex(data, bytes, sizeof bytes, &def.user_data_size)) {
+        cm_cli_error("token issue: --user-data: expected at most %d bytes of hexadecimal digits",
+                     CAROM_TOKEN_DATA_MAX);
+        return CM_STATUS_USAGE;
+    }
+    def.user_data = bytes;
+    char *end = NULL;
+    def.client_id = client != NULL && client[0] != '-' ? strtoull(client, &end, 10) : 0;
+    if (def.client_id == 0 || *end != '\0') {
+        cm_cli_error("token issue: expected --client-id N, 1 or more");
+        return CM_STATUS_USAGE;
+    }
+    char list[256];
+    if (server == NULL || strlen(server) >= sizeof list) {
+        cm_cli_error("token issue: expected --server HOST:PORT");
+        return CM_STATUS_USAGE;
+    }
+    strcpy(list, server);
+    if (!split_servers(list, def.servers)) {
+        cm_cli_error("token issue: --server: more than %d addresses", CAROM_TOKEN_SERVERS_MAX);
+        return CM_STATUS_USAGE;
+    }
+    carom_token_keys keys;
+    if (!read_keys(key_path, "issue", &keys)) {
+        return CM_STATUS_USAGE;
+    }
+    def.expires_unix_s = (uint64_t)time(NULL) + (uint64_t)expires;
+    status = print_token(&def, &keys.keys[0]);
+    cm_crypto_wipe(&keys, sizeof keys);
+    return status;
+}
+
+static json_t *hex(const uint8_t *bytes, uint32_t size)
+{
+    char text[2 * CAROM_TOKEN_DATA_MAX + 1] = "";
+    for (uint32_t i = 0; i < size; i++) {
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    }
+    return json_string(text);
+}
+
+static int print_json(const carom_token *token)
+{
+    char text[32];
+    json_t *servers = json_array();
+    for (uint32_t i = 0; i < token->server_count; i++) {
+        const uint8_t *ip = token->servers[i].ip;
+        snprintf(text, sizeof text, "%u.%u.%u.%u:%u", ip[0], ip[1], ip[2], ip[3],
+                 token->servers[i].port);
+        json_array_append_new(servers, json_string(text));
+    }
+    json_t *object = json_object();
+    snprintf(text, sizeof text, "%llu", (unsigned long long)token->client_id);
+    json_object_set_new(object, "client_id", json_string(text)); // 64 bits: a text, as in scenes
+    json_object_set_new(object, "key_id", json_integer(token->key_id));
+    json_object_set_new(object, "expires", json_integer((json_int_t)token->expires_unix_s));
+    json_object_set_new(object, "expired",
+                        json_boolean((uint64_t)time(NULL) >= token->expires_unix_s));
+    json_object_set_new(object, "servers", servers);
+    const uint8_t *ip = token->bound_ip;
+    snprintf(text, sizeof text, "%u.%u.%u.%u", ip[0], ip[1], ip[2], ip[3]);
+    json_object_set_new(object, "address", token->is_bound ? json_string(text) : json_null());
+    json_object_set_new(object, "room", json_string(token->room));
+    json_object_set_new(object, "name", json_string(token->name));
+    json_object_set_new(object, "user_data", hex(token->user_data, token->user_data_size));
+    char *line = json_dumps(object, JSON_COMPACT);
+    json_decref(object);
+    if (line == NULL) {
+        cm_cli_error("token inspect: out of memory");
+        return CM_STATUS_FAILED;
+    }
+    puts(line);
+    free(line);
+    return cm_cli_finish(CM_STATUS_DONE);
+}
+
+static int inspect(int argc, char **argv)
+{
+    const char *key_path = NULL, *text = NULL;
+    uint32_t count = 0;
+    const cm_option options[] = {{"key", CM_OPTION_TEXT, &key_path, 0, 0, NULL, NULL}};
+    int status = cm_cli_options(argc, argv, options, 1, &text, 1, &count);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    if (count != 1) {
+        cm_cli_error("token inspect: expected a token");
+        return CM_STATUS_USAGE;
+    }
+    carom_token_keys keys;
+    if (!read_keys(key_path, "inspect", &keys)) {
+        return CM_STATUS_USAGE;
+    }
+    carom_token token;
+    carom_result result = CAROM_ERROR_CORRUPT;
+    for (uint32_t i = 0; i < keys.count && result == CAROM_ERROR_CORRUPT; i++) {
+        result = carom_token_read(text, &keys.keys[i], &token);
+    }
+    cm_crypto_wipe(&keys, sizeof keys);
+    if (result != CAROM_OK) {
+        cm_cli_error("token inspect: %s", result == CAROM_ERROR_CORRUPT
+                                              ? "changed, cut short, or sealed by none of the keys"
+                                              : "not a token");
+        return CM_STATUS_USAGE;
+    }
+    return print_json(&token);
+}
+
+static int run_command(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*run)(int argc, char **argv);
+    } verbs[] = {{"keygen", keygen}, {"issue", issue}, {"inspect", inspect}};
+    if (!cm_crypto_init()) {
+        cm_cli_error("token: the cryptography library does not work on this machine");
+        return CM_STATUS_FAILED;
+    }
+    for (size_t i = 0; argc > 1 && i < sizeof verbs / sizeof *verbs; i++) {
+        if (strcmp(argv[1], verbs[i].name) == 0) {
+            return verbs[i].run(argc - 1, argv + 1);
+        }
+    }
+    cm_cli_error("token: expected keygen, issue or inspect, see 'carom help token'");
+    return CM_STATUS_USAGE;
+}
+
+const cm_command cm_token_command = {
+    "token", run_command,
+    "keys and connect tokens\n"
+    "usage: carom token keygen --out FILE [--id N]\n"
+    "       carom token issue --key FILE --client-id N --server HOST:PORT[,HOST:PORT …]\n"
+    "                         [--room NAME] [--name NAME] [--expires SECONDS]\n"
+    "                         [--address A.B.C.D] [--user-data HEX]\n"
+    "       carom token inspect --key FILE TOKEN\n"
+    "\n"
+    "keygen  makes a key file (mode 0600) that a backend and its servers share; it overwrites "
+    "none.\n"
+    "        Without --id the key's id is drawn by chance. A file may hold several keys, a line\n"
+    "        each: the first issues, all are accepted, so that keys can rotate.\n"
+    "issue   prints a token, one line: who may connect, where, until when. It lets a client in "
+    "once.\n"
+    "  --client-id N      the player's number with the backend, 1 or more\n"
+    "  --server LIST      up to four addresses, as the servers name themselves\n"
+    "  --room NAME        the room; without it the server's default one\n"
+    "  --name NAME        of the player, at most 32 bytes\n"
+    "  --expires SECONDS  from now, default " CM_HELP(
+        EXPIRES_S) "\n"
+                   "  --address A.B.C.D  the only address that may use it\n"
+                   "  --user-data HEX    at most 256 bytes, handed to the module\n"
+                   "inspect prints what a token says, as JSON.\n",
+    NULL};

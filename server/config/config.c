@@ -1,0 +1,550 @@
+// Configuration from its table: defaults, text values, JSON file, environment, checks, printing.
+// The one user of the JSON library in the server (scenes have their own). Read once, at start.
+#include "server/config/config.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/scene/scene_json.h"
+
+#define VARIABLE  "CAROM_"
+#define FILE_MAX  (1u << 20)                                   // bytes of a configuration file
+#define VALUE_MAX (CM_ROOM_LIST_MAX * (7 * CM_ROOM_SCENE_MAX)) // bytes of a printed value
+
+static const cm_config_key KEYS[] = {
+#define TEXT_KEY(name, initial, help)                                                              \
+    {#name, CM_CONFIG_TEXT, offsetof(cm_config, name), 0, 0, NULL, help},
+#define INT_KEY(name, initial, low, high, help)                                                    \
+    {#name, CM_CONFIG_INT, offsetof(cm_config, name), low, high, NULL, help},
+#define BOOL_KEY(name, initial, help)                                                              \
+    {#name, CM_CONFIG_BOOL, offsetof(cm_config, name), 0, 0, NULL, help},
+#define CHOICE_KEY(name, initial, choices, help)                                                   \
+    {#name, CM_CONFIG_CHOICE, offsetof(cm_config, name), 0, 0, choices, help},
+#define ROOMS_KEY(name, help) {#name, CM_CONFIG_ROOMS, offsetof(cm_config, name), 0, 0, NULL, help},
+    CM_CONFIG_KEYS(TEXT_KEY, INT_KEY, BOOL_KEY, CHOICE_KEY, ROOMS_KEY)};
+
+#define KEY_COUNT (sizeof KEYS / sizeof KEYS[0])
+
+static bool fail(cm_config_error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static bool fail(cm_config_error *error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+void cm_config_default(cm_config *config)
+{
+    memset(config, 0, sizeof *config);
+#define TEXT_DEFAULT(name, initial, help)            strcpy(config->name, initial);
+#define INT_DEFAULT(name, initial, low, high, help)  config->name = initial;
+#define BOOL_DEFAULT(name, initial, help)            config->name = initial;
+#define CHOICE_DEFAULT(name, initial, choices, help) strcpy(config->name, initial);
+#define ROOMS_DEFAULT(name, help)
+    CM_CONFIG_KEYS(TEXT_DEFAULT, INT_DEFAULT, BOOL_DEFAULT, CHOICE_DEFAULT, ROOMS_DEFAULT)
+}
+
+const cm_config_key *cm_config_keys(uint32_t *count)
+{
+    *count = KEY_COUNT;
+    return KEYS;
+}
+
+static const cm_config_key *find_key(const char *name)
+{
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        if (strcmp(KEYS[i].name, name) == 0) {
+            return &KEYS[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_choice(const char *choices, const char *text)
+{
+    size_t length = strlen(text);
+    for (const char *at = choices; length > 0;) {
+        size_t part = strcspn(at, "|");
+        if (part == length && memcmp(at, text, part) == 0) {
+            return true;
+        }
+        if (at[part] == '\0') {
+            return false;
+        }
+        at += part + 1;
+    }
+    return false;
+}
+
+static bool set_int(cm_config *config, const cm_config_key *key, int64_t value, const char *place,
+                    cm_config_error *error)
+{
+    if (value < key->low || value > key->high) {
+        return fail(error, "%s: %s: %lld, expected a whole number from %lld to %lld", place,
+                    key->name, (long long)value, (long long)key->low, (long long)key->high);
+    }
+    memcpy((char *)config + key->offset, &value, sizeof value);
+    return true;
+}
+
+// `place` is where the text came from, with ": ", or nothing.
+static bool check_listen(const char *place, const char *text, cm_config_error *error)
+{
+    uint32_t host;
+    uint16_t port;
+    if (!cm_config_address(text, &host, &port)) {
+        return fail(error, "%slisten: '%.64s', expected an IPv4 address and a port, 127.0.0.1:9400",
+                    place, text);
+    }
+    return true;
+}
+
+static bool check_public(const char *place, const char *text, cm_config_error *error)
+{
+    uint32_t host;
+    uint16_t port;
+    uint32_t count = 0;
+    const char *list = text;
+    bool good = true;
+    while (good && cm_config_next_address(&list, &host, &port)) {
+        good = port != 0 && host != INADDR_ANY && ++count <= CM_CONFIG_PUBLIC_MAX;
+    }
+    return (good && *list == '\0') ||
+           fail(error,
+                "%spublic: '%.64s', expected up to %u addresses A.B.C.D:PORT with "
+                "commas between them",
+                place, text, CM_CONFIG_PUBLIC_MAX);
+}
+
+static bool check_http(const char *place, const char *text, cm_config_error *error)
+{
+    uint32_t host;
+    uint16_t port;
+    return text[0] == '\0' || cm_config_address(text, &host, &port) ||
+           fail(error, "%shttp: '%.64s', expected an IPv4 address and a port, 127.0.0.1:9401",
+                place, text);
+}
+
+static bool check_text(const cm_config_key *key, const char *text, const char *place,
+                       cm_config_error *error)
+{
+    char prefix[300];
+    snprintf(prefix, sizeof prefix, "%.280s: ", place);
+    if (strcmp(key->name, "listen") == 0) {
+        return check_listen(prefix, text, error);
+    }
+    if (strcmp(key->name, "public") == 0) {
+        return check_public(prefix, text, error);
+    }
+    return strcmp(key->name, "http") != 0 || check_http(prefix, text, error);
+}
+
+static bool set_text(cm_config *config, const cm_config_key *key, const char *text,
+                     const char *place, cm_config_error *error)
+{
+    if (!check_text(key, text, place, error)) {
+        return false;
+    }
+    if (key->kind == CM_CONFIG_CHOICE && !is_choice(key->choices, text)) {
+        return fail(error, "%s: %s: '%.64s', expected one of %s", place, key->name, text,
+                    key->choices);
+    }
+    size_t length = strlen(text);
+    if (length >= CM_CONFIG_TEXT_MAX) {
+        return fail(error, "%s: %s: %zu bytes, expected at most %d", place, key->name, length,
+                    CM_CONFIG_TEXT_MAX - 1);
+    }
+    memcpy((char *)config + key->offset, text, length + 1);
+    return true;
+}
+
+static cm_room_list *rooms_of(const cm_config *config, const cm_config_key *key)
+{
+    return (cm_room_list *)((char *)config + key->offset);
+}
+
+bool cm_config_set(cm_config *config, const cm_config_key *key, const char *text, const char *place,
+                   cm_config_error *error)
+{
+    if (key->kind == CM_CONFIG_INT) {
+        char *end = NULL;
+        errno = 0;
+        long long value = strtoll(text, &end, 10);
+        bool digits = isdigit((unsigned char)text[text[0] == '-']) != 0;
+        if (!digits || errno != 0 || *end != '\0') {
+            return fail(error, "%s: %s: '%.64s', expected a whole number from %lld to %lld", place,
+                        key->name, text, (long long)key->low, (long long)key->high);
+        }
+        return set_int(config, key, value, place, error);
+    }
+    if (key->kind == CM_CONFIG_BOOL) {
+        bool yes = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
+        if (!yes && strcmp(text, "false") != 0 && strcmp(text, "0") != 0) {
+            return fail(error, "%s: %s: '%.64s', expected true or false", place, key->name, text);
+        }
+        memcpy((char *)config + key->offset, &yes, sizeof yes);
+        return true;
+    }
+    if (key->kind == CM_CONFIG_ROOMS) {
+        char wrong[256];
+        rooms_of(config, key)->count = 0;
+        return cm_room_list_add(rooms_of(config, key), text, wrong, sizeof wrong) ||
+               fail(error, "%s: %s: %s", place, key->name, wrong);
+    }
+    return set_text(config, key, text, place, error);
+}
+
+// Line of a key of the outermost object; 0 if it is not found (written with escapes).
+static unsigned line_of(const char *text, size_t size, const char *key)
+{
+    unsigned line = 1;
+    int depth = 0;
+    size_t length = strlen(key);
+    for (size_t i = 0; i < size; i++) {
+        char c = text[i];
+        line += c == '\n';
+        depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+        if (c != '"') {
+            continue;
+        }
+        size_t end = i + 1;
+        while (end < size && text[end] != '"') {
+            end += text[end] == '\\' ? 2 : 1;
+        }
+        size_t after = end + 1;
+        while (after < size && isspace((unsigned char)text[after])) {
+            after++;
+        }
+        if (depth == 1 && after < size && text[after] == ':' && end - i - 1 == length &&
+            memcmp(text + i + 1, key, length) == 0) {
+            return line;
+        }
+        i = end;
+    }
+    return 0;
+}
+
+static bool set_json(cm_config *config, const cm_config_key *key, const json_t *value,
+                     const char *place, cm_config_error *error)
+{
+    switch (key->kind) {
+    case CM_CONFIG_INT:
+        if (!json_is_integer(value)) {
+            return fail(error, "%s: %s: expected a whole number from %lld to %lld", place,
+                        key->name, (long long)key->low, (long long)key->high);
+        }
+        return set_int(config, key, json_integer_value(value), place, error);
+    case CM_CONFIG_BOOL:
+        if (!json_is_boolean(value)) {
+            return fail(error, "%s: %s: expected true or false", place, key->name);
+        }
+        return cm_config_set(config, key, json_is_true(value) ? "1" : "0", place, error);
+    case CM_CONFIG_ROOMS: {
+        char wrong[256];
+        return cm_room_list_read(rooms_of(config, key), value, wrong, sizeof wrong) ||
+               fail(error, "%s: %s: %s", place, key->name, wrong);
+    }
+    case CM_CONFIG_TEXT:
+    case CM_CONFIG_CHOICE:
+        break;
+    }
+    if (!json_is_string(value)) {
+        return fail(error, "%s: %s: expected a text", place, key->name);
+    }
+    return set_text(config, key, json_string_value(value), place, error);
+}
+
+bool cm_config_parse(cm_config *config, const char *text, size_t size, const char *name,
+                     cm_config_error *error)
+{
+    json_error_t wrong;
+    json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &wrong);
+    if (root == NULL) {
+        return fail(error, "%.200s:%d: not JSON: %s, expected one JSON object", name, wrong.line,
+                    wrong.text);
+    }
+    bool good = true;
+    if (!json_is_object(root)) {
+        good = fail(error, "%.200s:1: expected a JSON object of keys and values", name);
+    }
+    const char *key_name;
+    json_t *value;
+    json_object_foreach(root, key_name, value)
+    {
+        if (strncmp(key_name, "//", 2) == 0) {
+            continue;
+        }
+        char place[280];
+        snprintf(place, sizeof place, "%.200s:%u", name, line_of(text, size, key_name));
+        const cm_config_key *key = find_key(key_name);
+        good = key != NULL ? set_json(config, key, value, place, error)
+                           : fail(error,
+                                  "%s: unknown key '%.64s', 'carom serve --print-config' lists "
+                                  "the keys",
+                                  place, key_name);
+        if (!good) {
+            break;
+        }
+    }
+    json_decref(root);
+    return good;
+}
+
+bool cm_config_load(cm_config *config, const char *path, cm_config_error *error)
+{
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        return fail(error, "%.200s: %s", path, strerror(errno));
+    }
+    char *text = malloc(FILE_MAX + 1);
+    errno = 0;
+    size_t size = text != NULL ? fread(text, 1, FILE_MAX + 1, file) : 0;
+    bool unread = text == NULL || ferror(file) != 0;
+    int cause = errno;
+    fclose(file);
+    bool good;
+    if (unread) {
+        good = fail(error, "%.200s: %s", path, strerror(cause));
+    } else if (size > FILE_MAX) {
+        good = fail(error, "%.200s: larger than %u bytes", path, FILE_MAX);
+    } else {
+        good = cm_config_parse(config, text, size, path, error);
+    }
+    free(text);
+    return good;
+}
+
+// CAROM_MAX_PLAYERS of max_players; returns its length.
+static size_t variable_of(const cm_config_key *key, char name[CM_CONFIG_VARIABLE_MAX])
+{
+    size_t length = (size_t)snprintf(name, CM_CONFIG_VARIABLE_MAX, "%s%s", VARIABLE, key->name);
+    for (size_t i = 0; i < length; i++) {
+        name[i] = (char)toupper((unsigned char)name[i]);
+    }
+    return length;
+}
+
+bool cm_config_environment(cm_config *config, char *const *environment, cm_config_error *error)
+{
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        char name[CM_CONFIG_VARIABLE_MAX];
+        size_t length = variable_of(&KEYS[i], name);
+        for (char *const *entry = environment; *entry != NULL; entry++) {
+            if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=' &&
+                !cm_config_set(config, &KEYS[i], *entry + length + 1, name, error)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+// For a service S, Kubernetes sets S_SERVICE_HOST, S_SERVICE_PORT, S_SERVICE_PORT_NAME, S_PORT and
+// S_PORT_9400_UDP with _PROTO, _PORT and _ADDR; S is CAROM, or CAROM_… of another service, whose
+// S_PORT is known by its value: udp://10.0.0.1:9400.
+static bool is_of_kubernetes(const char *name, const char *value)
+{
+    const char *port = strstr(name, "_PORT_");
+    bool numbered = port != NULL && isdigit((unsigned char)port[6]) != 0 &&
+                    (strstr(port, "_TCP") != NULL || strstr(port, "_UDP") != NULL ||
+                     strstr(port, "_SCTP") != NULL);
+    return ends_with(name, "_SERVICE_HOST") || ends_with(name, "_SERVICE_PORT") ||
+           strstr(name, "_SERVICE_PORT_") != NULL || numbered || strcmp(name, "CAROM_PORT") == 0 ||
+           (ends_with(name, "_PORT") && strstr(value, "://") != NULL);
+}
+
+// Levenshtein's distance (Soviet Physics Doklady 10, 1966): how many letters are put in, taken out
+// or changed.
+static uint32_t distance(const char *a, const char *b)
+{
+    uint32_t row[CM_CONFIG_VARIABLE_MAX + 1];
+    size_t length = strlen(b);
+    for (uint32_t j = 0; j <= length; j++) {
+        row[j] = j;
+    }
+    for (uint32_t i = 0; a[i] != '\0'; i++) {
+        uint32_t diagonal = row[0];
+        row[0] = i + 1;
+        for (uint32_t j = 1; j <= length; j++) {
+            uint32_t least = diagonal + (a[i] != b[j - 1]);
+            diagonal = row[j];
+            least = row[j] + 1 < least ? row[j] + 1 : least;
+            row[j] = row[j - 1] + 1 < least ? row[j - 1] + 1 : least;
+        }
+    }
+    return row[length];
+}
+
+bool cm_config_unknown(const char *entry, char name[CM_CONFIG_VARIABLE_MAX],
+                       char nearest[CM_CONFIG_VARIABLE_MAX])
+{
+    size_t length = strcspn(entry, "=");
+    if (strncmp(entry, VARIABLE, strlen(VARIABLE)) != 0) {
+        return false;
+    }
+    snprintf(name, CM_CONFIG_VARIABLE_MAX, "%.*s", (int)length, entry);
+    uint32_t least = UINT32_MAX;
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        char known[CM_CONFIG_VARIABLE_MAX];
+        if (variable_of(&KEYS[i], known) == length && strncmp(known, entry, length) == 0) {
+            return false;
+        }
+        uint32_t apart = distance(name, known);
+        if (apart < least) {
+            least = apart;
+            strcpy(nearest, known);
+        }
+    }
+    return !is_of_kubernetes(name, entry[length] == '=' ? entry + length + 1 : "");
+}
+
+bool cm_config_address(const char *text, uint32_t *host, uint16_t *port)
+{
+    const char *colon = strrchr(text, ':');
+    char dotted[32];
+    if (colon == NULL || (size_t)(colon - text) >= sizeof dotted) {
+        return false;
+    }
+    memcpy(dotted, text, (size_t)(colon - text));
+    dotted[colon - text] = '\0';
+    if (strcmp(dotted, "localhost") == 0) {
+        strcpy(dotted, "127.0.0.1");
+    }
+    struct in_addr address;
+    char *end = NULL;
+    unsigned long number = strtoul(colon + 1, &end, 10);
+    if (inet_pton(AF_INET, dotted, &address) != 1 || !isdigit((unsigned char)colon[1]) ||
+        *end != '\0' || number > 65535) {
+        return false;
+    }
+    *host = address.s_addr;
+    *port = (uint16_t)number;
+    return true;
+}
+
+static bool check_workers(const cm_config *config, cm_config_error *error)
+{
+    uint32_t host;
+    uint16_t port;
+    cm_config_address(config->listen, &host, &port);
+    if (port == 0 || config->workers <= 0 || port + config->workers - 1 <= UINT16_MAX) {
+        return true;
+    }
+    return fail(error,
+                "workers: %d on ports from %u on, expected ports of at most 65535: fewer workers, "
+                "or another port in listen",
+                (int)config->workers, (unsigned)port);
+}
+
+bool cm_config_check(const cm_config *config, cm_config_error *error)
+{
+    return check_listen("", config->listen, error) && check_public("", config->public, error) &&
+           check_http("", config->http, error) && check_workers(config, error);
+}
+
+bool cm_config_check_door(const cm_config *config, cm_config_error *error)
+{
+    uint32_t host = 0;
+    uint16_t port = 0;
+    cm_config_address(config->listen, &host, &port);
+    if (config->insecure && config->key[0] != '\0') {
+        return fail(error, "insecure: expected false where there is a key, or no key");
+    }
+    if (ntohl(host) >> 24 == 127) {
+        return config->insecure || config->key[0] != '\0' ||
+               fail(error,
+                    "expected --key FILE (made by 'carom token keygen'), or --insecure, which "
+                    "lets anyone on this machine play");
+    }
+    if (config->key[0] == '\0') {
+        return fail(error,
+                    "listen: '%.64s', expected --key FILE (made by 'carom token keygen'): without "
+                    "tokens only a loopback address (127.x.x.x) is served",
+                    config->listen);
+    }
+    return host != INADDR_ANY || config->public[0] != '\0' ||
+           fail(error, "public: expected the addresses that players use, since listen names every "
+                       "interface");
+}
+
+bool cm_config_next_address(const char **list, uint32_t *host, uint16_t *port)
+{
+    char one[64];
+    size_t length = strcspn(*list, ",");
+    if (length == 0 || length >= sizeof one) {
+        return false;
+    }
+    memcpy(one, *list, length);
+    one[length] = '\0';
+    if (!cm_config_address(one, host, port)) {
+        return false;
+    }
+    *list += length;
+    if (**list == ',' && (*list)[1] != '\0') {
+        ++*list;
+    }
+    return true;
+}
+
+// Into VALUE_MAX bytes.
+static void print_value(const cm_config *config, const cm_config_key *key, char *out)
+{
+    const char *at = (const char *)config + key->offset;
+    if (key->kind == CM_CONFIG_INT) {
+        int64_t value;
+        memcpy(&value, at, sizeof value);
+        snprintf(out, VALUE_MAX, "%lld", (long long)value);
+        return;
+    }
+    if (key->kind == CM_CONFIG_BOOL) {
+        bool value;
+        memcpy(&value, at, sizeof value);
+        strcpy(out, value ? "true" : "false");
+        return;
+    }
+    if (key->kind == CM_CONFIG_ROOMS) {
+        cm_room_list_print(rooms_of(config, key), out, VALUE_MAX);
+        return;
+    }
+    cm_json_quote(at, out, VALUE_MAX);
+}
+
+size_t cm_config_print(const cm_config *config, char *text, size_t size)
+{
+    size_t at = 0;
+#define LEFT (at < size ? text + at : NULL), (at < size ? size - at : 0)
+    at += (size_t)snprintf(LEFT, "{\n");
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        const cm_config_key *key = &KEYS[i];
+        char value[VALUE_MAX];
+        print_value(config, key, value);
+        char range[80] = "";
+        if (key->kind == CM_CONFIG_INT) {
+            snprintf(range, sizeof range, " (%lld to %lld)", (long long)key->low,
+                     (long long)key->high);
+        } else if (key->kind == CM_CONFIG_CHOICE) {
+            snprintf(range, sizeof range, " (%s)", key->choices);
+        }
+        at += (size_t)snprintf(LEFT, "  \"// %s\": \"%s%s\",\n  \"%s\": %s%s\n", key->name,
+                               key->help, range, key->name, value, i + 1 < KEY_COUNT ? "," : "");
+    }
+    at += (size_t)snprintf(LEFT, "}\n");
+#undef LEFT
+    return at;
+}

@@ -1,0 +1,241 @@
+// Reading and printing; every entry goes through one check. Typical: 1 to 8 rooms.
+#include "server/config/room_spec.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/scene/scene_json.h"
+
+#define NUMBERS_EXPECTED                                                                           \
+    "max_players (1 to %d), tick_rate, view_rate (1 to 1000), budget_kbit (1 to 100000), empty_s " \
+    "(1 to 86400), or a limit of its world: bodies, shapes, joints, contacts"
+#define NUMBERS_TEXT_MAX 256u // bytes of a room's numbers as text
+
+bool cm_room_name_is_sound(const char *name)
+{
+    size_t length = strlen(name);
+    bool good = length > 0 && length <= CAROM_ROOM_NAME_MAX;
+    for (size_t i = 0; good && i < length; i++) {
+        good = name[i] > ' ' && name[i] < 0x7f && name[i] != ',' && name[i] != '=';
+    }
+    return good;
+}
+
+// The numbers of an entry.
+static const struct {
+    const char *key;
+    size_t offset;
+    uint32_t low, high;
+} NUMBERS[] = {
+    {"max_players", offsetof(cm_room_entry, max_players), 1, CAROM_PLAYERS_MAX},
+    {"tick_rate", offsetof(cm_room_entry, tick_rate), 1, 1000},
+    {"view_rate", offsetof(cm_room_entry, view_rate), 1, 1000},
+    {"budget_kbit", offsetof(cm_room_entry, budget_kbit), 1, 100000},
+    {"empty_s", offsetof(cm_room_entry, empty_s), 1, 86400},
+    {"bodies", offsetof(cm_room_entry, limits.bodies), 1, CAROM_BODIES_MAX},
+    {"shapes", offsetof(cm_room_entry, limits.shapes), 1, CAROM_SHAPES_MAX},
+    {"joints", offsetof(cm_room_entry, limits.joints), 1, CAROM_JOINTS_MAX},
+    {"contacts", offsetof(cm_room_entry, limits.contacts), 1, CAROM_CONTACTS_MAX},
+};
+
+#define NUMBER_COUNT (sizeof NUMBERS / sizeof NUMBERS[0])
+
+bool cm_room_entry_changes(const cm_room_entry *entry)
+{
+    const carom_limits *limits = &entry->limits;
+    return entry->tick_rate + limits->bodies + limits->shapes + limits->joints + limits->contacts >
+           0;
+}
+
+static uint32_t *number_of(cm_room_entry *entry, size_t i)
+{
+    return (uint32_t *)((char *)entry + NUMBERS[i].offset);
+}
+
+static size_t index_of(const char *key)
+{
+    size_t i = 0;
+    while (i < NUMBER_COUNT && strcmp(key, NUMBERS[i].key) != 0) {
+        i++;
+    }
+    return i;
+}
+
+bool cm_room_entry_set(cm_room_entry *entry, const char *key, int64_t value)
+{
+    size_t i = index_of(key);
+    if (i == NUMBER_COUNT || value < NUMBERS[i].low || value > NUMBERS[i].high) {
+        return false;
+    }
+    *number_of(entry, i) = (uint32_t)value;
+    return true;
+}
+
+static bool add(cm_room_list *list, const char *name, const char *scene,
+                const cm_room_entry *numbers, char *error, size_t error_size)
+{
+    if (!cm_room_name_is_sound(name)) {
+        snprintf(error, error_size,
+                 "'%.40s', expected a room's name of 1 to %d visible ASCII characters without ',' "
+                 "and '='",
+                 name, CAROM_ROOM_NAME_MAX);
+        return false;
+    }
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (strcmp(list->rooms[i].name, name) == 0) {
+            snprintf(error, error_size, "room %s twice", name);
+            return false;
+        }
+    }
+    if (scene[0] == '\0' || strlen(scene) >= CM_ROOM_SCENE_MAX) {
+        snprintf(error, error_size,
+                 "room %s: '%.40s', expected a scene's name in the database, or its file, of at "
+                 "most %u bytes",
+                 name, scene, CM_ROOM_SCENE_MAX - 1);
+        return false;
+    }
+    if (list->count == CM_ROOM_LIST_MAX) {
+        snprintf(error, error_size, "expected at most %u rooms", CM_ROOM_LIST_MAX);
+        return false;
+    }
+    cm_room_entry *entry = &list->rooms[list->count++];
+    *entry = *numbers;
+    strcpy(entry->name, name);
+    strcpy(entry->scene, scene);
+    return true;
+}
+
+bool cm_room_number_read(const char *word, char key[CM_ROOM_KEY_MAX], int64_t *value)
+{
+    const char *equals = strchr(word, '=');
+    size_t length = equals != NULL ? (size_t)(equals - word) : 0;
+    if (length == 0 || length >= CM_ROOM_KEY_MAX) {
+        return false;
+    }
+    char *end;
+    memcpy(key, word, length);
+    key[length] = '\0';
+    *value = strtoll(equals + 1, &end, 10); // what is out of its range is out of every limit's
+    return end != equals + 1 && *end == '\0';
+}
+
+// Takes the numbers off the end of a scene's text.
+static bool take_numbers(const char *name, char *scene, cm_room_entry *numbers, char *error,
+                         size_t error_size)
+{
+    char *colon;
+    while ((colon = strrchr(scene, ':')) != NULL && strchr(colon, '=') != NULL) {
+        char key[CM_ROOM_KEY_MAX];
+        int64_t value;
+        *colon = '\0';
+        bool is_number = cm_room_number_read(colon + 1, key, &value);
+        size_t i = is_number ? index_of(key) : NUMBER_COUNT;
+        if (i<NUMBER_COUNT && * number_of(numbers, i)> 0) {
+            snprintf(error, error_size, "room %s: %s twice", name, key);
+            return false;
+        }
+        if (!is_number || !cm_room_entry_set(numbers, key, value)) {
+            snprintf(error, error_size, "room %s: '%.40s', expected " NUMBERS_EXPECTED, name,
+                     colon + 1, CAROM_PLAYERS_MAX);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool cm_room_list_add(cm_room_list *list, const char *text, char *error, size_t error_size)
+{
+    while (*text != '\0') {
+        char one[CAROM_ROOM_NAME_MAX + CM_ROOM_SCENE_MAX + NUMBERS_TEXT_MAX];
+        cm_room_entry numbers;
+        memset(&numbers, 0, sizeof numbers);
+        size_t length = strcspn(text, ",");
+        snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one), text);
+        char *equals = strchr(one, '=');
+        if (length >= sizeof one || equals == NULL) {
+            snprintf(error, error_size, "'%.60s', expected NAME=SCENE[:KEY=NUMBER...]", one);
+            return false;
+        }
+        *equals = '\0';
+        if (!take_numbers(one, equals + 1, &numbers, error, error_size) ||
+            !add(list, one, equals + 1, &numbers, error, error_size)) {
+            return false;
+        }
+        text += length + (text[length] == ',');
+    }
+    return true;
+}
+
+static bool read_entry(cm_room_list *list, const char *name, const json_t *value, char *error,
+                       size_t error_size)
+{
+    cm_room_entry numbers;
+    memset(&numbers, 0, sizeof numbers);
+    if (json_is_string(value)) {
+        return add(list, name, json_string_value(value), &numbers, error, error_size);
+    }
+    const char *key;
+    const char *scene = "";
+    json_t *field;
+    if (!json_is_object(value)) {
+        snprintf(error, error_size, "%.40s: expected a scene, or an object of scene and limits",
+                 name);
+        return false;
+    }
+    json_object_foreach((json_t *)value, key, field)
+    {
+        if (strcmp(key, "scene") == 0 && json_is_string(field)) {
+            scene = json_string_value(field);
+        } else if (!cm_room_entry_set(&numbers, key, json_integer_value(field))) {
+            snprintf(error, error_size, "%.40s: %.40s: expected scene (a text), " NUMBERS_EXPECTED,
+                     name, key, CAROM_PLAYERS_MAX);
+            return false;
+        }
+    }
+    return add(list, name, scene, &numbers, error, error_size);
+}
+
+bool cm_room_list_read(cm_room_list *list, const struct json_t *value, char *error,
+                       size_t error_size)
+{
+    const char *name;
+    json_t *field;
+    list->count = 0;
+    if (!json_is_object(value)) {
+        snprintf(error, error_size, "expected an object, {\"NAME\": \"SCENE\"}");
+        return false;
+    }
+    json_object_foreach((json_t *)value, name, field)
+    {
+        if (!read_entry(list, name, field, error, error_size)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+size_t cm_room_list_print(const cm_room_list *list, char *text, size_t size)
+{
+    size_t at = 0;
+#define LEFT (at < size ? text + at : NULL), (at < size ? size - at : 0)
+    at += (size_t)snprintf(LEFT, "{");
+    for (uint32_t i = 0; i < list->count; i++) {
+        const cm_room_entry *entry = &list->rooms[i];
+        char name[6 * CAROM_ROOM_NAME_MAX + 3], scene[6 * CM_ROOM_SCENE_MAX + 3];
+        cm_json_quote(entry->name, name, sizeof name);
+        cm_json_quote(entry->scene, scene, sizeof scene);
+        at += (size_t)snprintf(LEFT, "%s%s: {\"scene\": %s", i > 0 ? ", " : "", name, scene);
+        for (size_t k = 0; k < NUMBER_COUNT; k++) {
+            uint32_t number = *number_of((cm_room_entry *)entry, k);
+            if (number > 0) {
+                at += (size_t)snprintf(LEFT, ", \"%s\": %u", NUMBERS[k].key, (unsigned)number);
+            }
+        }
+        at += (size_t)snprintf(LEFT, "}");
+    }
+    at += (size_t)snprintf(LEFT, "}");
+#undef LEFT
+    return at;
+}

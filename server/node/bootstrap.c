@@ -1,0 +1,152 @@
+// What a server is given, as its start and its check read it.
+#include "server/node/bootstrap.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "server/auth/key_file.h"
+#include "server/record/catalogue/scene_db.h"
+#include "server/cli/cli.h"
+#include "server/cli/load.h"
+#include "shared/game/game_host.h"
+#include "shared/scene/scene_json.h"
+
+uint32_t cm_serve_worker_count(const cm_config *config)
+{
+    cpu_set_t cores;
+    uint32_t host, count = 1;
+    uint16_t port;
+    if (config->workers > 0) {
+        return (uint32_t)config->workers;
+    }
+    if (sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) > 2) {
+        count = (uint32_t)CPU_COUNT(&cores) - 1;
+    }
+    cm_config_address(config->listen, &host, &port);
+    uint32_t ports = port == 0 ? CM_WORKERS_MAX : 65536u - port;
+    count = count < CM_WORKERS_MAX ? count : CM_WORKERS_MAX;
+    return count < ports ? count : ports;
+}
+
+static void put_error(const char *file, const cm_scene_error *from, char *error, size_t error_size)
+{
+    char line[16] = "";
+    if (from->line > 0) {
+        snprintf(line, sizeof line, ":%u", (unsigned)from->line);
+    }
+    snprintf(error, error_size, "%s%s: %s%s%s", file, line, from->path,
+             from->path[0] != '\0' ? ": " : "", from->message);
+}
+
+// A scene by its name in the database, or by its file.
+carom_result cm_serve_find_scene(const cm_config *config, const char *text, bool in_db,
+                                 cm_scene **scene, uint32_t *tick_rate, char *error,
+                                 size_t error_size)
+{
+    cm_scene_error wrong;
+    memset(&wrong, 0, sizeof wrong);
+    *scene = NULL;
+    size_t length = strlen(text);
+    bool is_file = !in_db && (strchr(text, '/') != NULL ||
+                              (length > 5 && strcmp(text + length - 5, ".json") == 0));
+    carom_result result = is_file ? cm_scene_from_file(text, scene, &wrong)
+                                  : cm_scene_db_load(config->db, text, scene, &wrong);
+    if (result != CAROM_OK) {
+        put_error(is_file ? text : config->db, &wrong, error, error_size);
+        return result;
+    }
+    const char *module = cm_scene_module(*scene);
+    carom_world_def def;
+    cm_scene_world_def(*scene, &def);
+    *tick_rate = def.tick_rate;
+    const carom_module *rules = cm_module_find(module);
+    if (rules == NULL ||
+        !cm_game_takes_config(*scene, rules, wrong.message, sizeof wrong.message)) {
+        strcpy(wrong.path, rules == NULL ? "$.module" : "$.module_config");
+        if (rules == NULL) {
+            snprintf(wrong.message, sizeof wrong.message, CM_CLI_NO_MODULE, module);
+        }
+        if (is_file) {
+            cm_scene_find_lines_in(text, &wrong, 1);
+        }
+        put_error(text, &wrong, error, error_size);
+        result = CAROM_ERROR_NOT_FOUND;
+    } else if (def.tick_rate < 10) {
+        snprintf(error, error_size, "%s: $.tick_rate: %u, a served room expects 10 to 1000", text,
+                 (unsigned)def.tick_rate);
+        result = CAROM_ERROR_ARGUMENT;
+    }
+    if (result != CAROM_OK) {
+        cm_scene_free(*scene);
+        *scene = NULL;
+    }
+    return result;
+}
+
+int cm_serve_load_scene(const cm_config *config, const char *text, bool in_db, cm_scene **scene,
+                        uint32_t *tick_rate)
+{
+    char error[1024];
+    carom_result result =
+        cm_serve_find_scene(config, text, in_db, scene, tick_rate, error, sizeof error);
+    if (result != CAROM_OK) {
+        cm_cli_error("%s", error);
+        return CM_STATUS_USAGE;
+    }
+    return CM_STATUS_DONE;
+}
+
+int cm_serve_status(carom_result result)
+{
+    bool asked_wrong = result == CAROM_ERROR_NOT_FOUND || result == CAROM_ERROR_ARGUMENT ||
+                       result == CAROM_ERROR_LIMIT_SIZE || result == CAROM_ERROR_NOT_BUILT;
+    return result == CAROM_OK ? CM_STATUS_DONE : asked_wrong ? CM_STATUS_USAGE : CM_STATUS_FAILED;
+}
+
+size_t cm_serve_existing(const char *path)
+{
+    char part[CM_CONFIG_TEXT_MAX];
+    struct stat found;
+    snprintf(part, sizeof part, "%s", path);
+    for (size_t length = strlen(part); length > 0; length--) {
+        bool whole = part[length] == '/' || part[length] == '\0';
+        part[length] = '\0';
+        if (whole && stat(part, &found) == 0) {
+            return length;
+        }
+    }
+    return part[0] == '/' ? 1 : 0; // the root, or the working directory
+}
+
+uint32_t cm_serve_tell_unknown(char *const *environment, const char *prefix)
+{
+    uint32_t count = 0;
+    for (; *environment != NULL; environment++) {
+        char name[CM_CONFIG_VARIABLE_MAX], nearest[CM_CONFIG_VARIABLE_MAX];
+        if (cm_config_unknown(*environment, name, nearest)) {
+            cm_cli_error("serve: %s%s: no such setting, the nearest is %s", prefix, name, nearest);
+            count++;
+        }
+    }
+    return count;
+}
+
+int cm_serve_read_keys(const cm_config *config, carom_token_keys *keys)
+{
+    cm_config_error wrong;
+    char error[512];
+    memset(keys, 0, sizeof *keys);
+    if (!cm_config_check_door(config, &wrong)) {
+        cm_cli_error("serve: %s", wrong.message);
+        return CM_STATUS_USAGE;
+    }
+    if (config->key[0] != '\0' &&
+        cm_key_file_read(config->key, keys, error, sizeof error) != CAROM_OK) {
+        cm_cli_error("serve: key: %s", error);
+        return CM_STATUS_USAGE;
+    }
+    return CM_STATUS_DONE;
+}

@@ -1,0 +1,171 @@
+// A pair of SOCK_SEQPACKET sockets: a message is whole or not there, and what was sent by a process
+// that died is read all the same.
+#include "server/node/control_link.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct cm_worker_letter {
+    cm_worker_letter *next;
+    size_t size;
+    uint8_t bytes[];
+};
+
+bool cm_worker_link_pair(int ends[2])
+{
+    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0;
+}
+
+void cm_worker_link_open(cm_worker_link *link, int descriptor)
+{
+    memset(link, 0, sizeof *link);
+    link->descriptor = descriptor;
+}
+
+static void forget(cm_worker_link *link)
+{
+    cm_worker_letter *letter = link->first;
+    link->first = letter->next;
+    link->last = link->first != NULL ? link->last : NULL;
+    link->waiting -= letter->size;
+    free(letter);
+}
+
+void cm_worker_link_close(cm_worker_link *link)
+{
+    while (link->first != NULL) {
+        forget(link);
+    }
+    if (link->descriptor >= 0) {
+        close(link->descriptor);
+        link->descriptor = -1;
+    }
+}
+
+static bool is_line(uint32_t type)
+{
+    return type == CM_WORKER_SAYS_LOG || type == CM_WORKER_SAYS_PRINT ||
+           type == CM_WORKER_SAYS_DRAW || type == CM_WORKER_TOLD_DRAIN;
+}
+
+static bool is_figures(uint32_t type)
+{
+    return type == CM_WORKER_SAYS_FIGURES || type == CM_WORKER_SAYS_TOTALS;
+}
+
+static bool is_ask(uint32_t type)
+{
+    return type == CM_WORKER_SAYS_ANSWER || type == CM_WORKER_TOLD_ASK;
+}
+
+static size_t size_of(const cm_worker_message *message)
+{
+    if (is_line(message->type)) {
+        return offsetof(cm_worker_message, line.text) + strlen(message->line.text) + 1;
+    }
+    if (is_ask(message->type)) {
+        return offsetof(cm_worker_message, ask.text) + strlen(message->ask.text) + 1;
+    }
+    if (is_figures(message->type)) {
+        return offsetof(cm_worker_message, figures.bytes) + message->figures.size;
+    }
+    switch (message->type) {
+    case CM_WORKER_SAYS_ROOM:
+    case CM_WORKER_SAYS_GONE:
+    case CM_WORKER_TOLD_ROOM:
+    case CM_WORKER_TOLD_GONE:
+    case CM_WORKER_TOLD_REFUSE:
+        return offsetof(cm_worker_message, room) + sizeof message->room;
+    case CM_WORKER_TOLD_KEYS:
+        return offsetof(cm_worker_message, keys) + sizeof message->keys;
+    case CM_WORKER_TOLD_PORTS:
+        return offsetof(cm_worker_message, ports) + sizeof message->ports;
+    default:
+        return offsetof(cm_worker_message, used) + sizeof message->used; // the largest of the rest
+    }
+}
+
+// True: it is sent, or never will be.
+static bool send_bytes(const cm_worker_link *link, const void *bytes, size_t size)
+{
+    ssize_t sent;
+    do {
+        sent = send(link->descriptor, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    } while (sent < 0 && errno == EINTR);
+    return sent >= 0 || (errno != EAGAIN && errno != ENOBUFS);
+}
+
+bool cm_worker_link_flush(cm_worker_link *link)
+{
+    while (link->first != NULL && send_bytes(link, link->first->bytes, link->first->size)) {
+        forget(link);
+    }
+    return link->descriptor >= 0;
+}
+
+bool cm_worker_link_is_full(const cm_worker_link *link)
+{
+    return link->first != NULL;
+}
+
+void cm_worker_link_send(cm_worker_link *link, const cm_worker_message *message)
+{
+    size_t size = size_of(message);
+    if (link->descriptor < 0) {
+        return;
+    }
+    cm_worker_link_flush(link);
+    if (link->first == NULL && send_bytes(link, message, size)) {
+        return;
+    }
+    bool needless = is_line(message->type) || is_figures(message->type);
+    bool full = needless && link->waiting + size > CM_WORKER_WAITING_MAX;
+    cm_worker_letter *letter = full ? NULL : malloc(sizeof *letter + size);
+    if (letter == NULL) {
+        link->left_out++;
+        return;
+    }
+    letter->next = NULL;
+    letter->size = size;
+    memcpy(letter->bytes, message, size);
+    if (link->last != NULL) {
+        link->last->next = letter;
+    } else {
+        link->first = letter;
+    }
+    link->last = letter;
+    link->waiting += size;
+}
+
+void cm_worker_link_text(cm_worker_link *link, cm_worker_message_type type, uint32_t level,
+                         const char *text)
+{
+    static cm_worker_message message; // large, and used by the process's one loop
+    size_t length = strlen(text);
+    message.type = type;
+    message.line.level = level;
+    length = length < sizeof message.line.text ? length : sizeof message.line.text - 1;
+    memcpy(message.line.text, text, length);
+    message.line.text[length] = '\0';
+    cm_worker_link_send(link, &message);
+}
+
+cm_worker_link_state cm_worker_link_next(cm_worker_link *link, cm_worker_message *message)
+{
+    ssize_t got;
+    if (link->descriptor < 0) {
+        return CM_WORKER_LINK_ENDED;
+    }
+    memset(message, 0, sizeof *message); // so that every text has an end
+    do {
+        got = recv(link->descriptor, message, sizeof *message, MSG_DONTWAIT);
+    } while (got < 0 && errno == EINTR);
+    if (got > 0) {
+        return CM_WORKER_LINK_MESSAGE;
+    }
+    return got < 0 && errno == EAGAIN ? CM_WORKER_LINK_EMPTY : CM_WORKER_LINK_ENDED;
+}

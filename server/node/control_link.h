@@ -1,0 +1,120 @@
+// The control socket between the supervisor and one worker: messages of fixed structs, both of
+// whose ends are the same program. Nothing blocks: what the socket does not take waits in memory,
+// up to a limit. Typical: two messages a second from a worker, one a minute to it.
+#ifndef CM_SERVER_NODE_CONTROL_LINK_H
+#define CM_SERVER_NODE_CONTROL_LINK_H
+
+#include "server/ops/admin_socket.h"
+#include "server/config/config.h"
+#include "server/auth/used_tokens.h"
+#include "shared/scene/scene.h"
+
+#define CM_WORKER_TEXT_MAX    8192u      // bytes of a text, its NUL included
+#define CM_WORKER_WAITING_MAX (8u << 20) // bytes that wait; beyond, lines and figures are left out
+
+typedef enum cm_worker_message_type {
+    // Of the worker.
+    CM_WORKER_SAYS_ROOM = 1, // one is open, or goes on
+    CM_WORKER_SAYS_GONE,     // room: one was closed
+    CM_WORKER_SAYS_READY,    // port: all of its rooms are open
+    CM_WORKER_SAYS_FAILED,   // status: it could not start, and has undone what it made
+    CM_WORKER_SAYS_LOAD,     // each second: how much of a processor its rooms take
+    CM_WORKER_SAYS_LOG,      // line: a log line and its level
+    CM_WORKER_SAYS_PRINT,    // line: of stdout
+    CM_WORKER_SAYS_DRAW,     // line: of the status on a terminal; level 1: the first
+    CM_WORKER_SAYS_USED,     // used: a token let somebody in; to the others it is told
+    CM_WORKER_SAYS_ANSWER,   // ask: a line of an answer; "": it is whole
+    CM_WORKER_SAYS_FIGURES,  // figures: of one room, each second where there is HTTP
+    CM_WORKER_SAYS_TOTALS,   // figures: its own, after those of its rooms
+    // To the worker.
+    CM_WORKER_TOLD_ROOM,   // room: where one of another worker is
+    CM_WORKER_TOLD_GONE,   // room: of another worker, it is no more
+    CM_WORKER_TOLD_PORTS,  // ports: of all workers
+    CM_WORKER_TOLD_START,  // the server is there, and has said so
+    CM_WORKER_TOLD_USED,   // used: of another worker
+    CM_WORKER_TOLD_BAN,    // ban
+    CM_WORKER_TOLD_KEYS,   // keys: other ones, read again
+    CM_WORKER_TOLD_REFUSE, // room: its scene is hosted no more
+    CM_WORKER_TOLD_ASK,    // ask: what an operator asks
+    CM_WORKER_TOLD_DRAIN,  // line: the reason
+    CM_WORKER_TOLD_UNDO,   // another worker could not start: nothing may be left
+} cm_worker_message_type;
+
+typedef struct cm_worker_room_note {
+    char name[CAROM_ROOM_NAME_MAX + 1];
+    char scene[CM_NAME_MAX]; // its own name
+    char module[CAROM_MODULE_NAME_MAX + 1];
+    uint32_t players, max_players; // said anew each second at most
+    uint64_t match_id;
+    uint16_t port;
+    bool is_proved;  // its match, by this server, or begun by it
+    bool is_default; // players who name none come here
+} cm_worker_room_note;
+
+typedef struct cm_worker_message {
+    uint32_t type;
+    union {
+        cm_worker_room_note room;
+        uint16_t port;
+        int32_t status;
+        struct {
+            uint32_t permille; // of a processor, by all rooms
+            uint32_t rooms;
+        } load;
+        struct {
+            uint32_t level;
+            char text[CM_WORKER_TEXT_MAX];
+        } line;
+        cm_used_token used;
+        struct {
+            bool by_address, banned;
+            uint64_t who;
+        } ban;
+        carom_token_keys keys;
+        struct {
+            uint64_t number; // of the question
+            char text[CM_ADMIN_REQUEST_MAX];
+        } ask;
+        struct {
+            uint32_t count;
+            uint16_t port[CM_WORKERS_MAX];
+        } ports;
+        struct {
+            uint32_t number; // of the room; of the totals: how many rooms there were
+            uint32_t size;
+            uint8_t bytes[CM_WORKER_TEXT_MAX]; // a cm_room_figures or cm_worker_figures
+        } figures;
+    };
+} cm_worker_message;
+
+typedef struct cm_worker_letter cm_worker_letter; // one that waits
+
+typedef struct cm_worker_link {
+    int descriptor; // -1: closed
+    cm_worker_letter *first, *last;
+    size_t waiting; // bytes
+    uint64_t left_out;
+} cm_worker_link;
+
+// Two ends: of the supervisor and of the worker. False with errno.
+bool cm_worker_link_pair(int ends[2]);
+void cm_worker_link_open(cm_worker_link *link, int descriptor);
+void cm_worker_link_close(cm_worker_link *link);
+
+// Of a text no more bytes go than it has. Texts that are too long are cut.
+void cm_worker_link_send(cm_worker_link *link, const cm_worker_message *message);
+void cm_worker_link_text(cm_worker_link *link, cm_worker_message_type type, uint32_t level,
+                         const char *text);
+// Sends what waits. False: the other end is gone.
+bool cm_worker_link_flush(cm_worker_link *link);
+// Whether something waits that the socket did not take.
+bool cm_worker_link_is_full(const cm_worker_link *link);
+
+typedef enum cm_worker_link_state {
+    CM_WORKER_LINK_MESSAGE,
+    CM_WORKER_LINK_EMPTY,
+    CM_WORKER_LINK_ENDED, // the other end is gone, and all that it said was read
+} cm_worker_link_state;
+cm_worker_link_state cm_worker_link_next(cm_worker_link *link, cm_worker_message *message);
+
+#endif

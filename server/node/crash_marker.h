@@ -1,0 +1,36 @@
+// What a worker is in the middle of, in memory that outlives it: once it is dead the supervisor
+// reads whether it died in a module's callback, and in which room. Nothing is told by it while both
+// live.
+#ifndef CM_SERVER_NODE_CRASH_MARKER_H
+#define CM_SERVER_NODE_CRASH_MARKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "carom/limits.h"
+#include "shared/scene/scene.h"
+
+#define CM_VITALS_ROOMS 256u // as many as a worker takes
+
+typedef struct cm_vitals_room {
+    bool taken;
+    char name[CAROM_ROOM_NAME_MAX + 1], scene[CM_NAME_MAX];
+} cm_vitals_room;
+
+typedef struct cm_vitals {
+    volatile uint32_t mark; // the room's tag and a cm_game_callback; 0: in no callback
+    cm_vitals_room rooms[CM_VITALS_ROOMS];
+} cm_vitals;
+
+// Of so many workers, zeroed, shared with all processes that are forked later. NULL: no memory.
+cm_vitals *cm_vitals_create(uint32_t workers);
+void cm_vitals_destroy(cm_vitals *vitals, uint32_t workers);
+
+// A tag for a room, 0 where all are given (its callbacks are not marked then).
+uint32_t cm_vitals_take(cm_vitals *vitals, const char *name, const char *scene);
+void cm_vitals_give_back(cm_vitals *vitals, uint32_t tag);
+// The room whose module was called, NULL: none; `callback` is which.
+// A worker that went wild may have written anything there: the texts are ended.
+const cm_vitals_room *cm_vitals_called(cm_vitals *vitals, uint32_t *callback);
+
+#endif

@@ -1,0 +1,482 @@
+// One room's turn: what is due is stepped, what is confirmed is said, what is new is published.
+#include "server/node/hosted_room.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/base/bytes.h"
+
+struct cm_hosted_room {
+    char name[CAROM_ROOM_NAME_MAX + 1];
+    const cm_scene *scene;
+    cm_host *host;
+    cm_room_loop *loop;
+    cm_roster roster;
+    cm_publisher *publisher;
+    cm_metrics metrics; // of its ticks, publishing included
+    uint32_t max_players;
+    uint64_t (*clock_us)(void *user);
+    void *user;
+    uint64_t cpu_us;
+    uint64_t turn_us, turn_steps; // of the present turn
+    cm_vitals *vitals;
+    uint32_t tag; // of its marks in them; 0: none
+    cm_tick_watch *tick_watch;
+    bool ended;
+    cm_log log;
+    bool closed;                          // by its module
+    uint64_t empty_ticks;                 // after which it is over; 0: never
+    uint64_t busy_tick;                   // the last one with a player
+    uint64_t messages[CAROM_PLAYERS_MAX]; // of each, in confirmed ticks since its join
+};
+
+// Making ---------------------------------------------------------------------------------------
+
+static carom_result open_loop(cm_hosted_room *room, const cm_hosted_room_def *def, char *error,
+                              size_t error_size)
+{
+    cm_room_loop_def loop = {.scene = def->scene,
+                             .module = def->module,
+                             .seed = def->seed,
+                             .max_players = def->max_players,
+                             .rewind_ms = def->rewind_ms,
+                             .mark = room->tag != 0 ? &def->vitals->mark : NULL,
+                             .tag = room->tag,
+                             .live = def->live,
+                             .now_us = def->now_us,
+                             .clock_us = def->clock_us,
+                             .user = def->user};
+    if (def->tick_watch != NULL) {
+        cm_tick_watch_make(def->tick_watch);
+    }
+    carom_result result = cm_room_loop_create(&loop, &room->loop, error, error_size);
+    if (def->tick_watch != NULL) {
+        cm_tick_watch_rest(def->tick_watch);
+    }
+    if (result == CAROM_OK) {
+        cm_roster_init(&room->roster, room->loop, def->input_rate);
+        room->roster.name = room->name;
+        room->roster.match_id = def->match_id;
+        room->roster.grace_ms = def->grace_ms;
+        for (uint32_t i = 0; def->live != NULL && i < def->live->player_count; i++) {
+            const cm_live_player *player = &def->live->players[i];
+            cm_roster_expect(&room->roster, player, def->now_us);
+            room->messages[player->player] = player->messages;
+        }
+    }
+    return result;
+}
+
+static carom_result open_publisher(cm_hosted_room *room, const cm_hosted_room_def *def, char *error,
+                                   size_t error_size)
+{
+    cm_publisher_def publisher = {.host = def->host,
+                                  .scene = def->scene,
+                                  .view_rate = def->view_rate,
+                                  .budget_kbit = def->budget_kbit,
+                                  .input_rate = room->roster.input_rate,
+                                  .rewind_ms = def->rewind_ms};
+    return cm_publisher_create(&publisher, cm_room_loop_room(room->loop), &room->publisher, error,
+                               error_size);
+}
+
+static carom_result open_record(cm_hosted_room *room, const cm_hosted_room_def *def, char *error,
+                                size_t error_size)
+{
+    if (def->store == NULL) {
+        return CAROM_OK;
+    }
+    cm_room_record record = {.store = def->store,
+                             .match_id =
+                                 def->live != NULL ? def->live->info.match_id : def->match_id,
+                             .started_unix_ms = def->started_unix_ms,
+                             .keyframe_s = def->keyframe_s,
+                             .room = room->name,
+                             .live = def->live};
+    return cm_room_loop_record(room->loop, &record, error, error_size);
+}
+
+carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room **out, char *error,
+                                   size_t error_size)
+{
+    *out = NULL;
+    cm_hosted_room *room = calloc(1, sizeof *room);
+    if (room == NULL) {
+        snprintf(error, error_size, "out of memory");
+        return CAROM_ERROR_MEMORY;
+    }
+    snprintf(room->name, sizeof room->name, "%s", def->name);
+    room->scene = def->scene;
+    room->host = def->host;
+    room->log = def->log;
+    room->max_players = def->max_players;
+    room->clock_us = def->clock_us;
+    room->user = def->user;
+    room->vitals = def->vitals;
+    room->tick_watch = def->tick_watch;
+    room->tag = cm_vitals_take(def->vitals, def->name, cm_scene_name(def->scene));
+    carom_result result = open_loop(room, def, error, error_size);
+    if (result == CAROM_OK) {
+        result = open_publisher(room, def, error, error_size);
+    }
+    if (result == CAROM_OK) {
+        result = open_record(room, def, error, error_size);
+    }
+    if (result != CAROM_OK) {
+        cm_hosted_room_destroy(room);
+        return result;
+    }
+    room->busy_tick = cm_room_tick(cm_hosted_room_room(room));
+    room->empty_ticks = (uint64_t)def->empty_s * cm_room_tick_rate(cm_hosted_room_room(room));
+    *out = room;
+    return CAROM_OK;
+}
+
+void cm_hosted_room_destroy(cm_hosted_room *room)
+{
+    if (room != NULL) {
+        cm_vitals_give_back(room->vitals, room->tag);
+        cm_publisher_destroy(room->publisher);
+        cm_room_loop_destroy(room->loop);
+        free(room);
+    }
+}
+
+const char *cm_hosted_room_name(const cm_hosted_room *room)
+{
+    return room->name;
+}
+
+const cm_scene *cm_hosted_room_scene(const cm_hosted_room *room)
+{
+    return room->scene;
+}
+
+uint32_t cm_hosted_room_max_players(const cm_hosted_room *room)
+{
+    return room->max_players;
+}
+
+cm_room *cm_hosted_room_room(const cm_hosted_room *room)
+{
+    return cm_room_loop_room(room->loop);
+}
+
+cm_roster *cm_hosted_room_roster(cm_hosted_room *room)
+{
+    return &room->roster;
+}
+
+cm_match_handle cm_hosted_room_match(const cm_hosted_room *room)
+{
+    return cm_room_loop_match(room->loop);
+}
+
+uint64_t cm_hosted_room_due(const cm_hosted_room *room)
+{
+    return cm_room_loop_due(room->loop, cm_room_tick(cm_hosted_room_room(room)) + 1);
+}
+
+// Its turn -------------------------------------------------------------------------------------
+
+static uint64_t read_clock(const cm_hosted_room *room)
+{
+    return room->clock_us != NULL ? room->clock_us(room->user) : 0;
+}
+
+// Messages of each player up to the tick that is confirmed, since the join: what its slot has to
+// know again where a recording goes on from here.
+static void count_messages(cm_hosted_room *room, const cm_history_slot *slot)
+{
+    cm_tick_input input = cm_room_slot_input(slot);
+    for (uint32_t i = 0; i < input.event_count; i++) {
+        uint64_t *count = &room->messages[input.events[i].player];
+        *count = input.events[i].type == CM_EVENT_JOIN ? 0 : *count;
+        *count += input.events[i].type == CM_EVENT_MESSAGE;
+    }
+}
+
+// Who has a slot after a confirmed tick, as joins of it; false where somebody who was there has
+// given it back since, so that another tick has to be taken.
+static bool list_joins(const cm_hosted_room *room, uint64_t tick,
+                       cm_game_event joins[CAROM_PLAYERS_MAX],
+                       uint8_t counts[CAROM_PLAYERS_MAX][CM_RECORD_JOIN_BYTES], uint32_t *count)
+{
+    const carom_game *game = cm_room_game_at(cm_hosted_room_room(room), tick);
+    *count = 0;
+    for (uint32_t player = 0; game != NULL && player < CAROM_PLAYERS_MAX; player++) {
+        const cm_session *session = cm_roster_session(&room->roster, player);
+        bool has_slot = session != NULL && session->join_tick <= tick;
+        if (has_slot != cm_game_player_present(game, player)) {
+            return false;
+        }
+        if (has_slot) {
+            cm_byte_writer writer = cm_byte_writer_make(counts[*count], CM_RECORD_JOIN_BYTES);
+            cm_put_u64(&writer, room->messages[player]);
+            joins[*count] = (cm_game_event){.type = CM_EVENT_JOIN,
+                                            .player = player,
+                                            .client_id = session->client_id,
+                                            .bytes = counts[*count],
+                                            .size = CM_RECORD_JOIN_BYTES};
+            (*count)++;
+        }
+    }
+    return game != NULL;
+}
+
+// Their names and addresses are in the file before.
+static void tell_persons(cm_hosted_room *room, const cm_game_event *joins, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const cm_client *member = room->roster.members[joins[i].player];
+        char address[CM_HOST_ADDRESS_MAX] = "";
+        if (member != NULL) {
+            cm_host_address(room->host, member->peer, address);
+        }
+        cm_room_loop_person(room->loop, joins[i].client_id,
+                            cm_roster_session(&room->roster, joins[i].player)->name, address);
+    }
+}
+
+// A recording that failed goes on in another file, from a tick that is settled.
+static void go_on(cm_hosted_room *room, const cm_history_slot *slot)
+{
+    cm_game_event joins[CAROM_PLAYERS_MAX];
+    uint8_t counts[CAROM_PLAYERS_MAX][CM_RECORD_JOIN_BYTES];
+    uint32_t count;
+    if (list_joins(room, slot->tick, joins, counts, &count) &&
+        cm_room_loop_go_on(room->loop, slot, joins, count)) {
+        tell_persons(room, joins, count);
+    }
+}
+
+// The process's log, in the name of the room.
+static cm_log log_of(const cm_hosted_room *room, const cm_log *log)
+{
+    cm_log own = *log;
+    own.room = room->name;
+    return own;
+}
+
+static void tell_durable(cm_hosted_room *room)
+{
+    uint64_t tick;
+    carom_durability durability = cm_room_loop_durable(room->loop, &tick);
+    room->roster.safe_tick = durability == CAROM_DURABILITY_NONE ? UINT64_MAX : tick;
+    cm_publisher_durable(room->publisher, durability, tick, &room->roster);
+}
+
+// Once, since its tick is confirmed once.
+static void log_event(const cm_hosted_room *room, const carom_event *event)
+{
+    static const char digits[] = "0123456789abcdef";
+    char bytes[2 * CAROM_EVENT_BYTES_MAX + 1] = "";
+    for (uint32_t i = 0; i < event->size; i++) {
+        bytes[2 * i] = digits[event->bytes[i] >> 4];
+        bytes[2 * i + 1] = digits[event->bytes[i] & 15];
+        bytes[2 * i + 2] = '\0';
+    }
+    cm_log own = log_of(room, &room->log);
+    cm_line line;
+    cm_line_log(&line, CM_LOG_INFO, "game event");
+    cm_line_uint(&line, "tick", event->tick);
+    cm_line_uint(&line, "kind", event->kind);
+    cm_line_uint(&line, "key", event->key);
+    cm_line_hex(&line, "subject", event->subjects[0]);
+    cm_line_hex(&line, "subject_2", event->subjects[1]);
+    cm_line_text(&line, "bytes", bytes);
+    cm_log_write(&own, CM_LOG_INFO, &line);
+}
+
+static void confirm(cm_hosted_room *room, bool all)
+{
+    const cm_history_slot *slot;
+    while ((slot = cm_room_loop_confirm(room->loop, all)) != NULL) {
+        room->closed = room->closed || slot->closes;
+        count_messages(room, slot);
+        if (!all && cm_room_loop_wants_to_go_on(room->loop)) {
+            go_on(room, slot);
+        }
+        cm_publisher_messages(room->publisher, slot, &room->roster);
+        for (uint32_t i = 0; i < slot->happened_count; i++) {
+            log_event(room, &slot->happened[i]);
+        }
+    }
+}
+
+bool cm_hosted_room_is_over(const cm_hosted_room *room)
+{
+    uint64_t tick = cm_room_tick(cm_hosted_room_room(room));
+    return room->closed || (room->empty_ticks > 0 && tick - room->busy_tick >= room->empty_ticks);
+}
+
+uint64_t cm_hosted_room_recording(const cm_hosted_room *room)
+{
+    return cm_room_loop_recording(room->loop);
+}
+
+static void note_busy(cm_hosted_room *room)
+{
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        if (cm_roster_session(&room->roster, player) != NULL) {
+            room->busy_tick = cm_room_tick(cm_hosted_room_room(room));
+            return;
+        }
+    }
+}
+
+void cm_hosted_room_begin(cm_hosted_room *room, uint64_t now_us, const cm_log *log)
+{
+    cm_log own = log_of(room, log);
+    room->turn_us = room->turn_steps = 0;
+    cm_room_loop_begin(room->loop, now_us);
+    cm_roster_turn(&room->roster, room->host, now_us, &own);
+    note_busy(room);
+    tell_durable(room);
+}
+
+bool cm_hosted_room_step(cm_hosted_room *room, cm_clients *clients)
+{
+    uint64_t begin = read_clock(room);
+    if (room->tick_watch != NULL) {
+        cm_tick_watch_begin(room->tick_watch, begin);
+    }
+    uint64_t period_us = 1000000u / cm_room_tick_rate(cm_hosted_room_room(room));
+    if (cm_hosted_room_is_over(room) || (room->turn_steps > 0 && room->turn_us >= period_us) ||
+        !cm_room_loop_step(room->loop)) {
+        return false;
+    }
+    confirm(room, false);
+    uint64_t failed = cm_publisher_frame(room->publisher, cm_hosted_room_room(room), &room->roster);
+    for (; failed != 0; failed &= failed - 1) {
+        cm_client *client = room->roster.members[__builtin_ctzll(failed)];
+        cm_clients_kick(clients, client, CAROM_REASON_SERVER_ERROR);
+    }
+    room->turn_steps++;
+    if (room->clock_us != NULL) {
+        uint64_t took = read_clock(room) - begin;
+        cm_metrics_add(&room->metrics, took);
+        room->turn_us += took;
+        room->cpu_us += took;
+    }
+    return true;
+}
+
+bool cm_hosted_room_end(cm_hosted_room *room, cm_match_end end)
+{
+    while (!cm_room_end(cm_hosted_room_room(room))) {
+        confirm(room, false);
+    }
+    confirm(room, true);
+    cm_room_loop_end(room->loop, end);
+    room->ended = true;
+    return cm_hosted_room_said_all(room);
+}
+
+bool cm_hosted_room_said_all(cm_hosted_room *room)
+{
+    tell_durable(room);
+    return !cm_publisher_waits(room->publisher);
+}
+
+bool cm_hosted_room_has_ended(const cm_hosted_room *room)
+{
+    return room->ended;
+}
+
+void cm_hosted_room_second(cm_hosted_room *room, uint64_t passed_us, const cm_log *log)
+{
+    cm_log own = log_of(room, log);
+    bool slower = cm_room_loop_second(room->loop, passed_us, &own);
+    cm_publisher_second(room->publisher, cm_room_tick(cm_hosted_room_room(room)), &own);
+    if (slower) {
+        cm_publisher_clock(room->publisher, cm_room_loop_rate_permille(room->loop), &room->roster);
+    }
+}
+
+void cm_hosted_room_stats_get(const cm_hosted_room *room, cm_hosted_room_stats *stats)
+{
+    cm_hosted_room_counts_get(room, stats);
+    stats->tick_ms_p50 = cm_metrics_percentile(&room->metrics, 0.5);
+    stats->tick_ms_p99 = cm_metrics_percentile(&room->metrics, 0.99);
+}
+
+void cm_hosted_room_counts_get(const cm_hosted_room *room, cm_hosted_room_stats *stats)
+{
+    const cm_room *inner = cm_hosted_room_room(room);
+    memset(stats, 0, sizeof *stats);
+    stats->name = room->name;
+    stats->scene = cm_scene_name(room->scene);
+    stats->tick = cm_room_tick(inner);
+    stats->hash = cm_room_hash(inner);
+    stats->tick_rate = cm_room_tick_rate(inner);
+    stats->max_players = room->max_players;
+    stats->cpu_us = room->cpu_us;
+    stats->tick_sum_us = room->metrics.sum_us;
+    memcpy(stats->tick_buckets, room->metrics.buckets, sizeof stats->tick_buckets);
+    cm_room_loop_stats loop;
+    cm_room_loop_stats_get(room->loop, &loop);
+    stats->ticks_behind = loop.ticks_behind;
+    memcpy(stats->stage_ms, loop.stage_ms, sizeof stats->stage_ms);
+    cm_room_stats_get(inner, &stats->room);
+    cm_publisher_stats_get(room->publisher, &stats->published);
+    carom_world_stats_get(cm_room_world(inner), &stats->world);
+    memcpy(stats->inputs_refused, room->roster.refused_inputs, sizeof stats->inputs_refused);
+    for (uint32_t i = 0; i < CM_INPUT_VERDICT_COUNT; i++) {
+        stats->refused_inputs += stats->inputs_refused[i];
+    }
+    stats->seen_clamped = room->roster.seen_clamped;
+    uint32_t players = 0;
+    for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
+        const cm_client *member = room->roster.members[i];
+        stats->kbit_per_client += member != NULL ? member->kbit : 0.0;
+        players += member != NULL;
+    }
+    stats->kbit_per_client /= players > 0 ? players : 1;
+}
+
+uint32_t cm_hosted_room_players(const cm_hosted_room *room, cm_hosted_player *players,
+                                uint32_t capacity)
+{
+    uint32_t count = 0;
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        const cm_client *from = room->roster.members[player];
+        if (from == NULL) {
+            continue;
+        }
+        if (count < capacity) {
+            cm_hosted_player *to = &players[count];
+            memset(to, 0, sizeof *to);
+            to->player = player;
+            to->client_id = from->session.client_id;
+            memcpy(to->name, from->session.name, sizeof to->name);
+            to->round_trip_ms = cm_host_round_trip_ms(room->host, from->peer);
+            to->kbit = from->kbit;
+            to->loss = cm_publisher_loss(room->publisher, player);
+            to->late_inputs = from->session.late_inputs;
+            to->refused_inputs = from->session.refused_inputs;
+            to->seen_clamped = from->session.seen_clamped;
+            to->rewound_ticks = from->session.rewound_ticks;
+        }
+        count++;
+    }
+    return count;
+}
+
+bool cm_hosted_room_view_at(const cm_hosted_room *room, uint64_t tick, uint32_t slot,
+                            bool with_velocity, cm_view_body *body)
+{
+    const carom_game *game = cm_room_game_at(cm_hosted_room_room(room), tick);
+    if (game == NULL) {
+        return false;
+    }
+    const carom_world *world = carom_game_world(game);
+    carom_body_state state;
+    if (slot >= carom_world_body_slots(world) ||
+        carom_body_get(world, carom_world_body_at(world, slot), &state) != CAROM_OK) {
+        return false;
+    }
+    cm_view_quantise(cm_publisher_view_config(room->publisher), &state, with_velocity, body);
+    return true;
+}

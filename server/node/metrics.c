@@ -1,0 +1,106 @@
+// Taken from the counters of those who count; nothing is counted here.
+#include "server/node/metrics.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void put_match(const cm_match_status *match, uint64_t tick, uint64_t *values)
+{
+    values[CM_ROOM_HAS_DURABLE] = match->durable;
+    values[CM_ROOM_HAS_POWER] = match->durable && match->power;
+    values[CM_ROOM_HAS_RECORDED] = match->committed_tick;
+    values[CM_ROOM_HAS_LAG] = tick > match->committed_tick ? tick - match->committed_tick : 0;
+    values[CM_ROOM_HAS_RECORD_BYTES] = match->bytes;
+    values[CM_ROOM_HAS_RECORD_QUEUED] = match->queued_bytes;
+    values[CM_ROOM_HAS_RECORD_DROPPED] = match->dropped;
+    values[CM_ROOM_HAS_RECORD_GAPS] = match->gaps;
+}
+
+static void put_published(const cm_publisher_stats *published, uint64_t *values)
+{
+    values[CM_ROOM_HAS_VIEWS] = published->views;
+    values[CM_ROOM_HAS_VIEW_BYTES] = published->view_bytes;
+    values[CM_ROOM_HAS_VIEWS_ACKED] = published->views_acked;
+    values[CM_ROOM_HAS_CHANGES_LOST] = published->changes_lost;
+    values[CM_ROOM_HAS_MESSAGES_DROPPED] = published->messages_dropped;
+    values[CM_ROOM_HAS_EVENTS] = published->events;
+    values[CM_ROOM_HAS_EVENTS_DROPPED] = published->events_dropped;
+}
+
+void cm_room_figures_get(const cm_hosted_room *room, const cm_match_status *match,
+                         cm_room_figures *figures)
+{
+    cm_hosted_room_stats stats;
+    uint64_t *values = figures->values;
+    memset(figures, 0, sizeof *figures);
+    cm_hosted_room_counts_get(room, &stats);
+    snprintf(figures->room, sizeof figures->room, "%s", stats.name);
+    snprintf(figures->scene, sizeof figures->scene, "%s", stats.scene);
+    snprintf(figures->module, sizeof figures->module, "%s",
+             cm_game_module(cm_room_game(cm_hosted_room_room(room)))->name);
+    values[CM_ROOM_HAS_PLAYERS] = cm_hosted_room_players(room, NULL, 0);
+    values[CM_ROOM_HAS_PLAYERS_MAX] = stats.max_players;
+    values[CM_ROOM_HAS_TICK_RATE] = stats.tick_rate;
+    values[CM_ROOM_HAS_TICK] = stats.tick;
+    values[CM_ROOM_HAS_SLOWED] = stats.ticks_behind;
+    values[CM_ROOM_HAS_REWINDS] = stats.room.rewinds;
+    values[CM_ROOM_HAS_REWOUND] = stats.room.rewound_ticks;
+    values[CM_ROOM_HAS_INPUTS] = stats.room.inputs;
+    values[CM_ROOM_HAS_LATE] = stats.room.late_inputs;
+    values[CM_ROOM_HAS_CLAMPED] = stats.seen_clamped;
+    values[CM_ROOM_HAS_BODIES] = stats.world.bodies;
+    values[CM_ROOM_HAS_ASLEEP] = stats.world.sleeping;
+    values[CM_ROOM_HAS_CONTACTS] = stats.world.contacts;
+    values[CM_ROOM_HAS_CONTACTS_CUT] = stats.world.told[CAROM_LOG_CONTACTS_CUT];
+    put_published(&stats.published, values);
+    put_match(match, stats.tick, values);
+    memcpy(figures->inputs_refused, stats.inputs_refused, sizeof figures->inputs_refused);
+    memcpy(figures->poses_refused, stats.room.poses_refused, sizeof figures->poses_refused);
+    memcpy(figures->told, stats.world.told, sizeof figures->told);
+    figures->tick_sum_us = stats.tick_sum_us;
+    memcpy(figures->tick_buckets, stats.tick_buckets, sizeof figures->tick_buckets);
+}
+
+void cm_worker_figures_get(const cm_worker *worker, cm_worker_figures *figures)
+{
+    cm_worker_stats stats;
+    uint64_t *values = figures->values;
+    memset(figures, 0, sizeof *figures);
+    cm_worker_host_stats_get(worker, &stats);
+    values[CM_WORKER_HAS_ROOMS] = stats.rooms;
+    values[CM_WORKER_HAS_PLAYERS] = stats.players;
+    values[CM_WORKER_HAS_CLIENTS] = stats.peers;
+    values[CM_WORKER_HAS_RESIDENT] = cm_figures_resident_bytes();
+    values[CM_WORKER_HAS_HANDSHAKES] = stats.handshakes;
+    values[CM_WORKER_HAS_SENT_BYTES] = stats.sent_bytes;
+    values[CM_WORKER_HAS_RECEIVED_BYTES] = stats.received_bytes;
+    values[CM_WORKER_HAS_SENT_DATAGRAMS] = stats.sent_datagrams;
+    values[CM_WORKER_HAS_RECEIVED_DATAGRAMS] = stats.received_datagrams;
+    values[CM_WORKER_HAS_SEND_FAILED] = stats.send_failed;
+    values[CM_WORKER_HAS_NARROWED] = stats.narrowed;
+    values[CM_WORKER_HAS_SLOW] = stats.slow;
+    values[CM_WORKER_HAS_TURN_DATAGRAMS] = stats.turn_datagrams_max;
+    values[CM_WORKER_HAS_TURN_STEPS] = stats.turn_steps_max;
+    memcpy(figures->datagrams_refused, stats.refused, sizeof figures->datagrams_refused);
+    memcpy(figures->commands_refused, stats.commands_refused, sizeof figures->commands_refused);
+    memcpy(figures->packets_refused, stats.packet_reasons, sizeof figures->packets_refused);
+    memcpy(figures->clients_refused, stats.clients_refused, sizeof figures->clients_refused);
+    memcpy(figures->players_left, stats.players_left, sizeof figures->players_left);
+}
+
+// The second number of statm is in pages (proc(5)).
+uint64_t cm_figures_resident_bytes(void)
+{
+    char text[128];
+    unsigned long long pages = 0;
+    int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    ssize_t size = file >= 0 ? read(file, text, sizeof text - 1) : -1;
+    if (file >= 0) {
+        close(file);
+    }
+    text[size > 0 ? size : 0] = '\0';
+    (void)sscanf(text, "%*u %llu", &pages);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}

@@ -1,0 +1,125 @@
+// What an operator's monitoring is told of a worker and of each of its rooms: numbers that others
+// count, taken together once a second. A worker sends them to its supervisor as they are: both are
+// one program.
+//
+// One table for each: id, kind, unit, name, help. A counter begins anew with its process, and a
+// room's with its room, as Prometheus expects of counters.
+#ifndef CM_SERVER_NODE_METRICS_H
+#define CM_SERVER_NODE_METRICS_H
+
+#include "server/ops/prometheus.h"
+#include "server/node/worker.h"
+
+#define CM_ROOM_FIGURES(X)                                                                         \
+    X(PLAYERS, GAUGE, ONE, "players", "Players in the room.")                                      \
+    X(PLAYERS_MAX, GAUGE, ONE, "players_max", "Players that the room takes.")                      \
+    X(TICK_RATE, GAUGE, ONE, "tick_rate_hertz", "Ticks a second that the scene asks for.")         \
+    X(TICK, GAUGE, ONE, "tick", "Newest tick of the match.")                                       \
+    X(SLOWED, COUNTER, ONE, "slowed_ticks_total",                                                  \
+      "Ticks that the clock was slowed by, since the machine could not keep up.")                  \
+    X(REWINDS, COUNTER, ONE, "rewinds_total", "Times that a late input made the room rewind.")     \
+    X(REWOUND, COUNTER, ONE, "rewound_ticks_total", "Ticks that were stepped again.")              \
+    X(INPUTS, COUNTER, ONE, "inputs_total", "Inputs of players that were accepted.")               \
+    X(LATE, COUNTER, ONE, "late_inputs_total", "Of these, inputs that came after their tick.")     \
+    X(CLAMPED, COUNTER, ONE, "seen_clamped_total",                                                 \
+      "Inputs whose claim of what was seen could not be true.")                                    \
+    X(VIEWS, COUNTER, ONE, "views_total", "Packets with views that were sent.")                    \
+    X(VIEW_BYTES, COUNTER, ONE, "view_bytes_total", "Bytes of these, all headers counted.")        \
+    X(VIEWS_ACKED, COUNTER, ONE, "views_acked_total", "Of these packets, those that arrived.")     \
+    X(CHANGES_LOST, COUNTER, ONE, "changes_lost_total", "World changes that could not be sent.")   \
+    X(MESSAGES_DROPPED, COUNTER, ONE, "messages_dropped_total",                                    \
+      "Messages of the module that were above a limit, or could not be sent.")                     \
+    X(EVENTS, COUNTER, ONE, "events_total", "Events to the outside that the module emitted.")      \
+    X(EVENTS_DROPPED, COUNTER, ONE, "events_dropped_total", "Such events above a tick's limit.")   \
+    X(BODIES, GAUGE, ONE, "bodies", "Bodies in the world.")                                        \
+    X(ASLEEP, GAUGE, ONE, "bodies_asleep", "Bodies that sleep.")                                   \
+    X(CONTACTS, GAUGE, ONE, "contacts", "Contacts in the world.")                                  \
+    X(CONTACTS_CUT, COUNTER, ONE, "contacts_left_out_total",                                       \
+      "Contacts above the world's limit, left out of a step.")                                     \
+    X(DURABLE, GAUGE, ONE, "durable", "1: the match is kept; 0: it cannot be written.")            \
+    X(POWER, GAUGE, ONE, "power_durable", "1: recorded ticks survive a loss of power.")            \
+    X(RECORDED, GAUGE, ONE, "recorded_tick", "Newest tick that is recorded.")                      \
+    X(LAG, GAUGE, ONE, "unrecorded_ticks", "Ticks stepped and not recorded yet.")                  \
+    X(RECORD_BYTES, GAUGE, ONE, "recording_bytes", "Size of the match file.")                      \
+    X(RECORD_QUEUED, GAUGE, ONE, "recording_queued_bytes", "Bytes that wait to be written.")       \
+    X(RECORD_DROPPED, COUNTER, ONE, "recording_dropped_total",                                     \
+      "Ticks and keyframes left out while the match could not be written.")                        \
+    X(RECORD_GAPS, COUNTER, ONE, "recording_gaps_total",                                           \
+      "Times that the recording went on in another file.")
+
+#define CM_WORKER_FIGURES(X)                                                                       \
+    X(ROOMS, GAUGE, ONE, "rooms", "Rooms of the worker.")                                          \
+    X(PLAYERS, GAUGE, ONE, "players", "Players in all of its rooms.")                              \
+    X(CLIENTS, GAUGE, ONE, "clients", "Connections that are open.")                                \
+    X(LOAD, GAUGE, THOUSANDTH, "load_ratio", "Share of a processor that its rooms take.")          \
+    X(RESIDENT, GAUGE, ONE, "resident_memory_bytes", "Memory of the process.")                     \
+    X(HANDSHAKES, COUNTER, ONE, "handshakes_total", "Connections that were opened.")               \
+    X(SENT_BYTES, COUNTER, ONE, "sent_bytes_total", "Bytes sent, IP and UDP headers counted.")     \
+    X(RECEIVED_BYTES, COUNTER, ONE, "received_bytes_total", "Bytes received, likewise.")           \
+    X(SENT_DATAGRAMS, COUNTER, ONE, "sent_datagrams_total", "Datagrams sent.")                     \
+    X(RECEIVED_DATAGRAMS, COUNTER, ONE, "received_datagrams_total", "Datagrams received.")         \
+    X(SEND_FAILED, COUNTER, ONE, "send_failures_total", "Packets that could not be queued.")       \
+    X(NARROWED, COUNTER, ONE, "narrowed_total",                                                    \
+      "Connections ended because their path carries less than it did.")                            \
+    X(SLOW, COUNTER, ONE, "slow_total",                                                            \
+      "Connections ended because what they were sent was not acknowledged.")                       \
+    X(TURN_DATAGRAMS, GAUGE, ONE, "turn_datagrams_max", "Most datagrams that one turn took.")      \
+    X(TURN_STEPS, GAUGE, ONE, "turn_steps_max", "Most list elements that one turn walked over.")   \
+    X(RECORDING_FAILURES, COUNTER, ONE, "recording_failures_total",                                \
+      "Times that a match could not be written any more.")                                         \
+    X(LEFT_OUT, COUNTER, ONE, "lines_left_out_total",                                              \
+      "Lines that the supervisor was too slow to take.")
+
+#define CM_SERVER_FIGURES(X)                                                                       \
+    X(START, GAUGE, THOUSANDTH, "start_time_seconds", "When the server started, since 1970.")      \
+    X(READY, GAUGE, ONE, "ready", "1: players may come in.")                                       \
+    X(DRAINING, GAUGE, ONE, "draining", "1: the server is shutting down.")                         \
+    X(WORKERS, GAUGE, ONE, "workers", "Worker processes that are to be there.")                    \
+    X(ROOMS, GAUGE, ONE, "rooms", "Rooms of all workers.")                                         \
+    X(PLAYERS, GAUGE, ONE, "players", "Players in all rooms.")                                     \
+    X(BANS, GAUGE, ONE, "bans", "Clients and addresses that may not come in.")                     \
+    X(APART, GAUGE, ONE, "rooms_apart", "Rooms alone in a worker, since their module failed.")     \
+    X(REFUSED, GAUGE, ONE, "scenes_quarantined", "Scenes hosted no more, since theirs failed.")    \
+    X(FAULTS, COUNTER, ONE, "module_failures_total", "Times that a module took its worker.")       \
+    X(RESIDENT, GAUGE, ONE, "supervisor_resident_memory_bytes", "Memory of this process.")         \
+    X(HTTP_CONNECTIONS, GAUGE, ONE, "http_connections", "Connections to this page's server.")      \
+    X(HTTP_ANSWERED, COUNTER, ONE, "http_answers_total", "Pages that were answered.")              \
+    X(HTTP_FAILED, COUNTER, ONE, "http_failures_total", "Of these, with a status from 500 on.")    \
+    X(HTTP_SENT, COUNTER, ONE, "http_sent_bytes_total", "Bytes of answers.")
+
+#define CM_ROOM_FIGURE_ENUM(id, kind, unit, name, help) CM_ROOM_HAS_##id,
+typedef enum cm_room_figure {
+    CM_ROOM_FIGURES(CM_ROOM_FIGURE_ENUM) CM_ROOM_FIGURE_COUNT
+} cm_room_figure;
+#define CM_WORKER_FIGURE_ENUM(id, kind, unit, name, help) CM_WORKER_HAS_##id,
+typedef enum cm_worker_figure {
+    CM_WORKER_FIGURES(CM_WORKER_FIGURE_ENUM) CM_WORKER_FIGURE_COUNT
+} cm_worker_figure;
+#define CM_SERVER_FIGURE_ENUM(id, kind, unit, name, help) CM_SERVER_HAS_##id,
+typedef enum cm_server_figure {
+    CM_SERVER_FIGURES(CM_SERVER_FIGURE_ENUM) CM_SERVER_FIGURE_COUNT
+} cm_server_figure;
+
+typedef struct cm_room_figures {
+    char room[CAROM_ROOM_NAME_MAX + 1], scene[CM_NAME_MAX], module[CAROM_MODULE_NAME_MAX + 1];
+    uint64_t values[CM_ROOM_FIGURE_COUNT];
+    uint64_t inputs_refused[CM_INPUT_VERDICT_COUNT], poses_refused[CM_POINTER_REASONS];
+    uint64_t told[CAROM_LOG_CODE_COUNT];
+    uint64_t tick_sum_us, tick_buckets[CM_METRICS_BUCKETS];
+} cm_room_figures;
+
+typedef struct cm_worker_figures {
+    uint64_t values[CM_WORKER_FIGURE_COUNT];
+    uint64_t datagrams_refused[CM_DATAGRAM_REASON_COUNT];
+    uint64_t commands_refused[CM_COMMAND_REASON_COUNT];
+    uint64_t packets_refused[CM_PACKET_REASON_COUNT];
+    uint64_t clients_refused[CAROM_REASON_COUNT], players_left[CAROM_REASON_COUNT];
+} cm_worker_figures;
+
+void cm_room_figures_get(const cm_hosted_room *room, const cm_match_status *match,
+                         cm_room_figures *figures);
+// All but LOAD, RECORDING_FAILURES and LEFT_OUT, which its owner knows.
+void cm_worker_figures_get(const cm_worker *worker, cm_worker_figures *figures);
+uint64_t cm_figures_resident_bytes(void); // of this process; 0: not known
+
+#endif

@@ -1,0 +1,473 @@
+// The worker's turn, and beside it what nobody but the process sees: whether recordings are whole,
+// how the rooms are. Typical: 20 rooms, a status line a second for each.
+#include "server/node/node.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "server/node/placement.h"
+#include "server/node/room_status.h"
+#include "server/record/format/sign_key.h"
+#include "server/cli/cli.h"
+#include "server/node/bootstrap.h"
+
+#define SECOND_US 1000000u
+
+static uint64_t clock_us(clockid_t id)
+{
+    struct timespec t;
+    clock_gettime(id, &t);
+    return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+}
+
+uint64_t cm_serve_now_us(void)
+{
+    return clock_us(CLOCK_MONOTONIC);
+}
+
+uint64_t cm_serve_unix_ms(void)
+{
+    return clock_us(CLOCK_REALTIME) / 1000;
+}
+
+uint64_t cm_serve_rest(uint64_t turn_us, uint64_t due_us)
+{
+    uint64_t until_us = turn_us + CM_SERVE_TURN_US, now_us = cm_serve_now_us();
+    until_us = due_us < until_us ? due_us : until_us;
+    if (until_us > now_us) {
+        struct timespec rest = {.tv_nsec = (long)(until_us - now_us) * 1000};
+        (void)nanosleep(&rest, NULL); // a signal may end it early
+        now_us = cm_serve_now_us();
+    }
+    return now_us;
+}
+
+static uint64_t monotonic_us(void *user)
+{
+    (void)user;
+    return cm_serve_now_us();
+}
+
+// Start ----------------------------------------------------------------------------------------
+
+static int open_store(cm_serve_host *host)
+{
+    uint8_t secret[CM_SIGN_KEY_BYTES];
+    bool sign = host->config.sign_key[0] != '\0';
+    char error[512];
+    if (sign && cm_sign_key_read(host->config.sign_key, secret, error, sizeof error) != CAROM_OK) {
+        cm_cli_error("serve: sign_key: %s", error);
+        return CM_STATUS_USAGE;
+    }
+    cm_store_def store = {.directory = host->config.matches,
+                          .threaded = true,
+                          .durability_power = strcmp(host->config.durability, "power") == 0,
+                          .queue_max = 64u << 20,
+                          .catalogue = host->config.db,
+                          .secret = sign ? secret : NULL};
+    carom_result result = cm_store_create(&store, &host->store);
+    cm_crypto_wipe(secret, sizeof secret);
+    if (result != CAROM_OK) {
+        cm_cli_error(
+            "serve: matches: %s: %s, expected a directory, or a path where one can be made",
+            host->config.matches,
+            result == CAROM_ERROR_IO ? strerror(errno) : carom_result_text(result));
+        return CM_STATUS_FAILED;
+    }
+    return CM_STATUS_DONE;
+}
+
+static void keep_used(void *user, const cm_used_token *token)
+{
+    const cm_serve_shell *shell = &((const cm_serve_host *)user)->shell;
+    shell->keep_used(shell->user, token);
+}
+
+static void keep_ban(void *user, bool by_address, uint64_t who, bool banned)
+{
+    const cm_serve_shell *shell = &((const cm_serve_host *)user)->shell;
+    if (shell->keep_ban != NULL) {
+        shell->keep_ban(shell->user, by_address, who, banned);
+    }
+}
+
+static void write_log(void *user, int level, const char *json_line)
+{
+    const cm_serve_shell *shell = &((const cm_serve_host *)user)->shell;
+    shell->log(shell->user, level, json_line);
+}
+
+static bool open_room(void *user, const char *name)
+{
+    cm_serve_host *host = user;
+    char error[512] = "80% of the processor is in use, or the worker is another room's alone";
+    bool opened = !host->apart && host->permille < CM_PLACEMENT_MOST &&
+                  cm_serve_rooms_demand(&host->rooms, &host->config, host->worker, host->store,
+                                        name, error, sizeof error);
+    cm_line line;
+    cm_line_log(&line, opened ? CM_LOG_INFO : CM_LOG_WARNING,
+                opened ? "room opened" : "room not opened");
+    cm_line_text(&line, "room", name);
+    cm_line_text(&line, opened ? "match" : "reason",
+                 opened ? host->rooms.rooms[host->rooms.count - 1].path : error);
+    cm_log_write(&host->log, opened ? CM_LOG_INFO : CM_LOG_WARNING, &line);
+    return opened;
+}
+
+static int open_worker(cm_serve_host *host)
+{
+    cm_worker_def def = {.config = &host->config,
+                         .store = host->store,
+                         .keys = host->keys.count > 0 ? &host->keys : NULL,
+                         .ticket_key = &host->ticket,
+                         .now_us = cm_serve_now_us(),
+                         .started_unix_ms = cm_serve_unix_ms(),
+                         .clock_us = monotonic_us,
+                         .log = write_log,
+                         .keep_used = keep_used,
+                         .keep_ban = keep_ban,
+                         .open_room = host->rooms.on_demand != NULL ? open_room : NULL,
+                         .vitals = host->vitals,
+                         .tick_watch = &host->tick_watch,
+                         .user = host};
+    if (getrandom(&def.seed, sizeof def.seed, 0) != (ssize_t)sizeof def.seed) {
+        cm_cli_error("serve: no random numbers from the system: %s", strerror(errno));
+        return CM_STATUS_FAILED;
+    }
+    char error[512] = "";
+    carom_result result = cm_worker_create(&def, &host->worker, error, sizeof error);
+    if (result != CAROM_OK) {
+        cm_cli_error("serve: %s", error);
+        return cm_serve_status(result);
+    }
+    int status = cm_serve_rooms_open(&host->rooms, host->worker);
+    cm_serve_rooms_record(&host->rooms, host->worker, host->store);
+    return status;
+}
+
+void cm_serve_host_log_rooms(const cm_serve_host *host)
+{
+    for (uint32_t i = 0; i < host->rooms.count; i++) {
+        const cm_serve_room *room = &host->rooms.rooms[i];
+        cm_line line;
+        cm_line_log(&line, CM_LOG_INFO, "room");
+        cm_line_text(&line, "room", room->name);
+        cm_line_text(&line, "scene", cm_scene_name(room->scene));
+        cm_line_text(&line, "module", cm_scene_module(room->scene));
+        cm_line_uint(&line, "max_players", room->max_players);
+        cm_line_text(&line, "match", room->path);
+        cm_log_write(&host->log, CM_LOG_INFO, &line);
+    }
+}
+
+int cm_serve_host_open(cm_serve_host *host, const cm_serve_matches *matches)
+{
+    host->log = (cm_log){.write = host->shell.log, .user = host->shell.user};
+    int status = open_store(host);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    cm_serve_resume(&host->config, host->store, &host->log, matches, &host->rooms);
+    if (host->config.max_clients == 0) {
+        host->config.max_clients = cm_serve_rooms_clients(&host->rooms);
+    }
+    return open_worker(host);
+}
+
+void cm_serve_host_undo(cm_serve_host *host)
+{
+    cm_worker_destroy(host->worker);
+    host->worker = NULL;
+    if (host->store != NULL) {
+        cm_store_destroy(host->store);
+        host->store = NULL;
+    }
+    for (uint32_t i = 0; i < host->rooms.count; i++) {
+        const cm_serve_room *room = &host->rooms.rooms[i];
+        if (room->path[0] != '\0' && room->live == NULL) {
+            unlink(room->path); // closed, it is one file
+        }
+    }
+}
+
+// Recordings -----------------------------------------------------------------------------------
+
+// After a failure it goes on in another file.
+static void tell_gap(cm_serve_host *host, cm_serve_room *room, const cm_match_status *match)
+{
+    cm_line line;
+    cm_line_log(&line, CM_LOG_WARNING, "recording goes on");
+    cm_line_text(&line, "room", room->name);
+    cm_line_text(&line, "after", room->path);
+    snprintf(room->path, sizeof room->path, "%s", cm_store_path(host->store, room->match));
+    cm_line_text(&line, "match", room->path);
+    cm_line_uint(&line, "gap_from", match->gap_from);
+    cm_line_uint(&line, "gap_to", match->gap_to);
+    cm_log_write(&host->log, CM_LOG_WARNING, &line);
+    room->gaps = match->gaps;
+    room->failure_told = false;
+    host->lost++;
+    host->status_us = 0;
+}
+
+// Once, when the store says that the recording is not whole. `hosted`: NULL of a closed room.
+static void watch_recording(cm_serve_host *host, cm_serve_room *room, const cm_hosted_room *hosted)
+{
+    cm_match_status match;
+    cm_store_status(host->store, room->match, &match);
+    if (match.gaps > room->gaps) {
+        tell_gap(host, room, &match);
+    }
+    if (match.durable || room->failure_told) {
+        return;
+    }
+    room->failure_told = true;
+    host->failures++;
+    host->status_us = 0; // the status says so at once
+    cm_line line;
+    cm_line_log(&line, CM_LOG_ERROR, "recording failed");
+    cm_line_text(&line, "room", room->name);
+    cm_line_text(&line, "match", room->path);
+    if (hosted != NULL) {
+        cm_line_uint(&line, "tick", cm_room_tick(cm_hosted_room_room(hosted)));
+    }
+    cm_line_uint(&line, "recorded_tick", match.committed_tick);
+    cm_line_text(&line, "reason", match.error);
+    cm_log_write(&host->log, CM_LOG_ERROR, &line);
+}
+
+// A file that nothing may follow from keeps all of its bytes, under a name that says so: the next
+// server shall not take it for a match to go on with. Its log follows it.
+static void set_aside(cm_serve_room *room)
+{
+    char left[sizeof room->path + 8], log[sizeof room->path + 16], left_log[sizeof log + 8];
+    snprintf(left, sizeof left, "%s.left", room->path);
+    snprintf(log, sizeof log, "%s-wal", room->path);
+    snprintf(left_log, sizeof left_log, "%s-wal", left);
+    if (strlen(left) < sizeof room->path && rename(room->path, left) == 0) {
+        (void)rename(log, left_log);
+        memcpy(room->path, left, strlen(left) + 1);
+    }
+}
+
+// A room that was to be there from the start begins anew: the fault is the file's.
+static void begin_anew(cm_serve_host *host, const char *name, uint32_t left)
+{
+    char error[512];
+    cm_line line;
+    cm_tick_watch_rest(&host->tick_watch); // a scene may take long to load
+    bool opened = cm_serve_rooms_anew(&host->rooms, &host->config, host->worker, host->store, name,
+                                      error, sizeof error);
+    if (!opened && error[0] == '\0') {
+        return; // it was opened later, by an operator or a player
+    }
+    cm_line_log(&line, opened ? CM_LOG_WARNING : CM_LOG_ERROR,
+                opened ? "room begins anew" : "room closed");
+    cm_line_text(&line, "room", name);
+    if (opened) {
+        cm_serve_room *room = &host->rooms.rooms[host->rooms.count - 1];
+        room->left = left;
+        cm_line_text(&line, "match", room->path);
+    } else {
+        cm_line_text(&line, "reason", error);
+    }
+    cm_log_write(&host->log, opened ? CM_LOG_WARNING : CM_LOG_ERROR, &line);
+}
+
+// What was resumed does not prove itself: neither its file nor its room goes on. One at a time.
+static void close_left(cm_serve_host *host)
+{
+    char error[256];
+    for (uint32_t i = 0; i < host->rooms.count && !host->draining; i++) {
+        cm_serve_room *room = &host->rooms.rooms[i];
+        cm_match_status match;
+        cm_store_status(host->store, room->match, &match);
+        if (!match.left) {
+            continue;
+        }
+        cm_line line;
+        char name[sizeof room->name];
+        uint32_t left = room->left + 1;
+        memcpy(name, room->name, sizeof name);
+        room->failure_told = true;
+        if (!cm_serve_rooms_remove(&host->rooms, host->worker, name, error, sizeof error)) {
+            return; // too many are being written: later
+        }
+        room = &host->rooms.closing[host->rooms.closing_count - 1];
+        set_aside(room);
+        cm_line_log(&line, CM_LOG_ERROR, "match left");
+        cm_line_text(&line, "room", name);
+        cm_line_text(&line, "match", room->path);
+        cm_line_text(&line, "reason", match.error);
+        cm_log_write(&host->log, CM_LOG_ERROR, &line);
+        begin_anew(host, name, left);
+        return;
+    }
+}
+
+// At the end: a recording that the catalogue does not know is not pruned, and not found by its id.
+void cm_serve_host_tell_unindexed(cm_serve_host *host, const cm_serve_room *room,
+                                  const cm_match_status *match)
+{
+    cm_line line;
+    if (match->unindexed[0] == '\0') {
+        return;
+    }
+    cm_line_log(&line, CM_LOG_WARNING, "match is not in the index");
+    cm_line_text(&line, "match", room->path);
+    cm_line_text(&line, "reason", match->unindexed);
+    cm_log_write(&host->log, CM_LOG_WARNING, &line);
+}
+
+void cm_serve_host_watch(cm_serve_host *host)
+{
+    close_left(host);
+    for (uint32_t i = 0; i < host->rooms.count; i++) {
+        watch_recording(host, &host->rooms.rooms[i], cm_worker_room_at(host->worker, i));
+    }
+    for (uint32_t i = host->rooms.closing_count; i-- > 0;) {
+        cm_serve_room *room = &host->rooms.closing[i];
+        cm_match_status match;
+        cm_store_status(host->store, room->match,
+                        &match); // before it is watched: what was written is
+        watch_recording(host, room, NULL);
+        if (match.queued_bytes == 0 && !cm_worker_uses(host->worker, room->scene)) {
+            cm_serve_host_tell_unindexed(host, room, &match);
+            host->lost += room->failure_told;
+            cm_serve_rooms_closed(&host->rooms, i);
+        }
+    }
+}
+
+// The status -----------------------------------------------------------------------------------
+
+static void fill_status(cm_serve_host *host, uint32_t number, cm_status *status)
+{
+    const cm_serve_room *room = &host->rooms.rooms[number];
+    const cm_hosted_room *hosted = cm_worker_room_at(host->worker, number);
+    memset(status, 0, sizeof *status);
+    cm_worker_room_stats_get(host->worker, number, &status->worker);
+    status->left = room->left;
+    status->client_count = cm_hosted_room_players(hosted, status->clients, CM_STATUS_CLIENTS);
+    cm_store_status(host->store, room->match, &status->match);
+    status->unix_ms = cm_serve_unix_ms();
+    status->tick_rate = room->tick_rate;
+    status->room = room->name;
+    status->scene = cm_scene_name(room->scene);
+    status->path = room->path;
+    status->draining = host->draining;
+}
+
+void cm_serve_host_status(cm_serve_host *host)
+{
+    for (uint32_t i = 0; i < host->rooms.count; i++) {
+        cm_status status;
+        cm_line line;
+        char text[CM_STATUS_BLOCK_MAX];
+        fill_status(host, i, &status);
+        if (host->shell.draw == NULL) {
+            bool full = strcmp(host->config.status, "full") == 0;
+            host->shell.print(host->shell.user, cm_status_line(&status, full, &line));
+            continue;
+        }
+        if (host->alone && host->rooms.count == 1) {
+            cm_status_block(&status, text);
+        } else {
+            cm_status_row(&status, text);
+        }
+        host->shell.draw(host->shell.user, i == 0, text);
+    }
+}
+
+// Rooms that their module closed, or that nobody was in for long enough.
+static void close_over(cm_serve_host *host)
+{
+    char error[256];
+    const char *over = host->draining ? NULL : cm_worker_over(host->worker);
+    for (; over != NULL; over = cm_worker_over(host->worker)) {
+        cm_line line;
+        cm_line_log(&line, CM_LOG_INFO, "room closed");
+        cm_line_text(&line, "room", over);
+        if (!cm_serve_rooms_remove(&host->rooms, host->worker, over, error, sizeof error)) {
+            return; // too many are being written: later
+        }
+        cm_log_write(&host->log, CM_LOG_INFO, &line);
+    }
+}
+
+// Once a second: how much of a processor its rooms took. Of those that went meanwhile it is not
+// known.
+static void measure(cm_serve_host *host, uint64_t now_us)
+{
+    uint64_t passed = now_us - host->load_us, cpu_us = 0;
+    if (host->load_us != 0 && passed < SECOND_US) {
+        return;
+    }
+    for (uint32_t i = 0; i < host->rooms.count; i++) {
+        cm_hosted_room_stats stats;
+        cm_hosted_room_counts_get(cm_worker_room_at(host->worker, i), &stats);
+        cpu_us += stats.cpu_us;
+    }
+    uint64_t spent = cpu_us > host->load_cpu_us ? cpu_us - host->load_cpu_us : 0;
+    if (host->load_us != 0) {
+        host->permille = (uint32_t)(1000 * spent / passed);
+        host->loads++;
+    }
+    host->load_us = now_us;
+    host->load_cpu_us = cpu_us;
+}
+
+uint64_t cm_serve_host_turn(cm_serve_host *host, uint64_t now_us)
+{
+    host->turn_us = now_us;
+    uint64_t due = cm_worker_run_once(host->worker, now_us);
+    if (now_us >= host->look_us) {
+        host->look_us = now_us + CM_SERVE_LOOK_US;
+        close_over(host);
+        cm_serve_host_watch(host);
+    }
+    measure(host, now_us);
+    if (now_us >= host->status_us) {
+        cm_serve_host_status(host);
+        host->status_us = now_us + (uint64_t)host->config.status_interval_ms * 1000;
+    }
+    return host->rooms.closing_count > 0 && host->look_us < due ? host->look_us : due;
+}
+
+// End ------------------------------------------------------------------------------------------
+
+void cm_serve_host_drain(cm_serve_host *host, const char *reason, uint64_t now_us)
+{
+    cm_worker_stats stats;
+    cm_line line;
+    host->draining = true;
+    cm_tick_watch_rest(&host->tick_watch); // writing and verifying take their time
+    cm_worker_drain(host->worker, now_us);
+    if (host->rooms.count == 0) {
+        return;
+    }
+    cm_worker_stats_get(host->worker, &stats);
+    cm_line_log(&line, CM_LOG_INFO, "drain");
+    cm_line_text(&line, "reason", reason);
+    cm_line_uint(&line, "players", stats.players);
+    cm_line_uint(&line, "tick", stats.tick);
+    cm_log_write(&host->log, CM_LOG_INFO, &line);
+}
+
+void cm_serve_host_close(cm_serve_host *host)
+{
+    cm_worker_destroy(host->worker);
+    host->worker = NULL;
+    if (host->store != NULL) {
+        cm_store_destroy(host->store);
+        host->store = NULL;
+    }
+    cm_serve_rooms_free(&host->rooms);
+    cm_crypto_wipe(&host->keys, sizeof host->keys);
+    cm_crypto_wipe(&host->ticket, sizeof host->ticket);
+}

@@ -1,0 +1,85 @@
+// The process that hosts the rooms of `carom serve`: their scenes, the store, the worker, and what
+// is said of them. Who tells it what to do, and where what it says goes, is its shell: a process by
+// itself (run.c), or one of several below a supervisor (node_process.c).
+#ifndef CM_SERVER_NODE_NODE_H
+#define CM_SERVER_NODE_NODE_H
+
+#include "server/node/resume.h"
+
+typedef struct cm_serve_shell {
+    void *user;
+    void (*log)(void *user, int level, const char *json_line); // without its time
+    void (*print)(void *user, const char *line); // of stdout; several have newlines between them
+    // A terminal's status: the lines of a room, of the first to the last. NULL: no terminal, status
+    // lines are printed.
+    void (*draw)(void *user, bool first, const char *lines);
+    void (*keep_used)(void *user, const cm_used_token *token);
+    void (*keep_ban)(void *user, bool by_address, uint64_t who, bool banned);
+    // Again and again while it writes and verifies at the end. It need not return.
+    void (*wait)(void *user, uint32_t most_ms);
+} cm_serve_shell;
+
+// How often it looks after its rooms, beside their ticks: there are thousands of turns a second,
+// and each look costs something for every room.
+#define CM_SERVE_LOOK_US 10000u
+
+// Turns are at least so far apart, but for a tick that is due: a turn costs something for every
+// place of a client, and one for each datagram would cost more the more clients there are.
+#define CM_SERVE_TURN_US 1000u
+
+typedef struct cm_serve_host {
+    cm_config config;
+    cm_serve_shell shell;
+    cm_serve_rooms rooms;
+    carom_token_keys keys;  // none: the configuration is insecure
+    carom_token_key ticket; // of the tickets to come back
+    bool alone;             // it hosts all rooms of the server
+    bool apart;             // one room, whose module failed: no other is opened here
+    cm_vitals *vitals;      // that a supervisor reads; NULL: there is none
+    cm_tick_watch tick_watch;
+    cm_log log; // the shell's
+    cm_store *store;
+    cm_worker *worker;
+    uint64_t turn_us;     // when its last turn began
+    uint64_t look_us;     // when rooms and recordings are looked at next
+    uint64_t status_us;   // when the status is said next
+    uint64_t deadline_us; // of verifying
+    uint32_t lost;        // recordings of closed rooms that are not durable, and gaps in others
+    bool draining;
+    uint64_t failures; // times that a recording was not durable any more
+    uint32_t permille; // of a processor, by its rooms in the last second
+    uint64_t loads;    // times that this was measured
+    uint64_t load_us, load_cpu_us;
+} cm_serve_host;
+
+uint64_t cm_serve_now_us(void);  // by which a worker lives
+uint64_t cm_serve_unix_ms(void); // wall clock
+// After a turn that began at `turn_us`: sleeps until the next one may begin, or until `due` if that
+// is earlier. Returns the time then.
+uint64_t cm_serve_rest(uint64_t turn_us, uint64_t due_us);
+
+// With configuration, shell, rooms, keys and ticket filled in: the store is made, matches are
+// brought back, a worker is opened with all rooms. An exit status, after messages where it is not
+// 0; then cm_serve_host_undo.
+int cm_serve_host_open(cm_serve_host *host, const cm_serve_matches *matches);
+// What a start that failed has made goes: its match files.
+void cm_serve_host_undo(cm_serve_host *host);
+// Once the server is there: says which rooms it has.
+void cm_serve_host_log_rooms(const cm_serve_host *host);
+// What is due: ticks, alarms, the status. Returns when there is more to do.
+uint64_t cm_serve_host_turn(cm_serve_host *host, uint64_t now_us);
+// Until cm_worker_drained; `reason`: who asked.
+void cm_serve_host_drain(cm_serve_host *host, const char *reason, uint64_t now_us);
+// Says how all rooms are, at once.
+void cm_serve_host_status(cm_serve_host *host);
+// Closes the recordings and verifies them: an exit status.
+int cm_serve_host_finish(cm_serve_host *host);
+// Releases everything, whatever state it is in.
+void cm_serve_host_close(cm_serve_host *host);
+
+// For node_end.c.
+void cm_serve_host_watch(cm_serve_host *host);
+void cm_serve_host_tell_unindexed(cm_serve_host *host, const cm_serve_room *room,
+                                  const cm_match_status *match);
+
+#endif

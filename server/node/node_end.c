@@ -1,0 +1,146 @@
+// The end of a host: what is left is written, each recording is closed and replayed, and the last
+// words say how it went.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "server/record/replay/replay.h"
+#include "server/cli/cli.h"
+#include "server/node/node.h"
+
+#define WRITE_WAIT_MS 5u
+
+static void print_end(const cm_serve_host *host, const cm_serve_room *room,
+                      const cm_match_status *match, const cm_replay_report *report, bool verified,
+                      const char *outcome)
+{
+    char text[3 * CM_SERVE_PATH_MAX + 256], command[CM_SERVE_PATH_MAX + 256];
+    cm_line line;
+    snprintf(command, sizeof command, "%s replay %s --verify", program_invocation_name, room->path);
+    if (host->shell.draw != NULL) {
+        snprintf(text, sizeof text, "recorded  %s\nverified  %llu of %llu ticks: %s\nreplay    %s",
+                 room->path, (unsigned long long)report->verified_ticks,
+                 (unsigned long long)match->committed_tick, outcome, command);
+        host->shell.print(host->shell.user, text);
+        return;
+    }
+    cm_line_begin(&line);
+    cm_line_text(&line, "room", room->name);
+    cm_line_text(&line, "match", room->path);
+    cm_line_text(&line, "outcome", outcome);
+    cm_line_bool(&line, "verified", verified);
+    cm_line_uint(&line, "verified_ticks", report->verified_ticks);
+    cm_line_uint(&line, "ticks", match->committed_tick);
+    cm_line_uint(&line, "bytes", match->bytes);
+    cm_line_hex(&line, "final_hash", report->final_hash);
+    cm_line_bool(&line, "durable", match->durable);
+    cm_line_text(&line, "replay", command);
+    host->shell.print(host->shell.user, cm_line_end(&line));
+}
+
+// Until all is written, or the shell loses its patience: a disk may take for ever.
+static void write_out(cm_serve_host *host)
+{
+    cm_store_pump(host->store);
+    for (uint32_t i = 0; i < host->rooms.count + host->rooms.closing_count; i++) {
+        const cm_serve_room *room = i < host->rooms.count
+                                        ? &host->rooms.rooms[i]
+                                        : &host->rooms.closing[i - host->rooms.count];
+        cm_match_status match;
+        cm_store_status(host->store, room->match, &match);
+        while (match.queued_bytes > 0) {
+            host->shell.wait(host->shell.user, WRITE_WAIT_MS);
+            cm_store_status(host->store, room->match, &match);
+        }
+    }
+    cm_store_flush(host->store);
+}
+
+static bool goes_on(void *context, uint64_t tick, uint64_t last)
+{
+    (void)tick;
+    (void)last;
+    cm_serve_host *host = context;
+    host->shell.wait(host->shell.user, 0);
+    return cm_serve_now_us() < host->deadline_us;
+}
+
+// Replays a closed recording, for as long as the configuration allows.
+static int verify_room(cm_serve_host *host, const cm_serve_room *room, cm_match_status *match)
+{
+    struct stat file;
+    if (stat(room->path, &file) == 0) {
+        match->bytes = (uint64_t)file.st_size;
+    }
+    cm_replay_report report;
+    memset(&report, 0, sizeof report);
+    const char *outcome = "not verified, drain_verify_s is 0";
+    bool verified = false;
+    carom_result result = CAROM_OK;
+    if (host->config.drain_verify_s > 0) {
+        cm_replay_options options = {.progress = goes_on, .context = host};
+        result = cm_replay_verify(room->path, &options, &report);
+        if (result == CAROM_OK && report.proof.verdict == CM_PROOF_CHANGED) {
+            result = CAROM_ERROR_CORRUPT; // the disk gave back something else
+            snprintf(report.error.message, sizeof report.error.message, "%s", report.proof.changed);
+        }
+        verified = result == CAROM_OK && report.verified_ticks >= match->committed_tick;
+        outcome = verified             ? "the same hash at every tick"
+                  : result == CAROM_OK ? "not finished within drain_verify_s"
+                                       : carom_result_text(result);
+    }
+    print_end(host, room, match, &report, verified, outcome);
+    cm_line line;
+    bool whole = match->durable && result == CAROM_OK;
+    cm_line_log(&line, whole ? CM_LOG_INFO : CM_LOG_ERROR, "stop");
+    cm_line_text(&line, "room", room->name);
+    cm_line_text(&line, "match", room->path);
+    cm_line_uint(&line, "ticks", match->committed_tick);
+    cm_line_uint(&line, "verified_ticks", report.verified_ticks);
+    cm_line_text(&line, "outcome", outcome);
+    cm_log_write(&host->log, whole ? CM_LOG_INFO : CM_LOG_ERROR, &line);
+    if (result != CAROM_OK) {
+        cm_cli_error("%s: %s%s%s", room->path, carom_result_text(result),
+                     report.error.message[0] != '\0' ? ": " : "", report.error.message);
+        return CM_STATUS_FAILED;
+    }
+    if (!match->durable) {
+        cm_cli_error("%s: not durable: %s", room->path, match->error);
+        return CM_STATUS_FAILED;
+    }
+    return CM_STATUS_DONE;
+}
+
+// Closes the recordings and verifies them.
+int cm_serve_host_finish(cm_serve_host *host)
+{
+    static cm_match_status matches[CM_WORKER_ROOMS_MAX];
+    int status = CM_STATUS_DONE;
+    write_out(host);
+    cm_serve_host_watch(host);
+    if (host->shell.draw != NULL) {
+        cm_serve_host_status(host); // of all that is recorded
+    }
+    for (uint32_t i = 0; i < host->rooms.count; i++) {
+        cm_store_status(host->store, host->rooms.rooms[i].match, &matches[i]);
+        cm_serve_host_tell_unindexed(host, &host->rooms.rooms[i], &matches[i]);
+    }
+    cm_worker_destroy(host->worker);
+    host->worker = NULL;
+    cm_store_destroy(host->store);
+    host->store = NULL;
+    host->deadline_us = cm_serve_now_us() + (uint64_t)host->config.drain_verify_s * 1000000u;
+    for (uint32_t i = 0; i < host->rooms.count; i++) {
+        int one = verify_room(host, &host->rooms.rooms[i], &matches[i]);
+        status = one > status ? one : status;
+    }
+    if (host->lost > 0) {
+        cm_cli_error(
+            "serve: %u recordings are not whole: their rooms were closed, or they went on in "
+            "another file, see the log",
+            host->lost);
+    }
+    return host->lost > 0 && status < CM_STATUS_FAILED ? CM_STATUS_FAILED : status;
+}

@@ -1,0 +1,382 @@
+// Loading and opening, one after another; the first that cannot be opened ends the start.
+#include "server/node/node_rooms.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "server/record/catalogue/room_db.h"
+#include "server/cli/cli.h"
+#include "server/cli/load.h"
+#include "server/node/bootstrap.h"
+
+// The scene with the rate and the limits that the room's entry asks for.
+static carom_result change_scene(cm_serve_room *room, const cm_room_entry *entry,
+                                 cm_scene_error *error)
+{
+    cm_scene *made;
+    cm_scene_change change = {.tick_rate = entry->tick_rate, .limits = entry->limits};
+    if (!cm_room_entry_changes(entry)) {
+        return CAROM_OK;
+    }
+    carom_result result = cm_scene_changed(room->scene, &change, &made, error);
+    if (result == CAROM_OK) {
+        cm_scene_free(room->scene);
+        room->scene = made;
+        room->tick_rate = entry->tick_rate > 0 ? entry->tick_rate : room->tick_rate;
+    }
+    return result;
+}
+
+static void take_numbers(cm_serve_room *room, const cm_config *config, const cm_room_entry *entry)
+{
+    room->max_players = entry->max_players > 0 ? entry->max_players : (uint32_t)config->max_players;
+    room->view_rate = entry->view_rate;
+    room->budget_kbit = entry->budget_kbit;
+    room->empty_s = entry->empty_s;
+}
+
+static int add(const cm_config *config, cm_serve_rooms *rooms, const char *name, const char *scene,
+               bool in_db, const cm_room_entry *entry)
+{
+    static const cm_room_entry none;
+    entry = entry != NULL ? entry : &none;
+    if (rooms->count == CM_WORKER_ROOMS_MAX) {
+        cm_cli_error("serve: more than %u rooms to start", CM_WORKER_ROOMS_MAX);
+        return CM_STATUS_USAGE;
+    }
+    cm_serve_room *room = &rooms->rooms[rooms->count];
+    int status = cm_serve_load_scene(config, scene, in_db, &room->scene, &room->tick_rate);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    cm_scene_error error;
+    if (change_scene(room, entry, &error) != CAROM_OK) {
+        char place[CM_SERVE_PATH_MAX];
+        snprintf(place, sizeof place, "room %s: %s", name, scene); // who has numbers has a name
+        cm_cli_scene_error(place, &error);
+        return CM_STATUS_USAGE;
+    }
+    const char *own = cm_scene_name(room->scene);
+    name = name != NULL ? name : cm_room_name_is_sound(own) ? own : "";
+    memcpy(room->name, name, strlen(name) + 1); // sound: it fits
+    take_numbers(room, config, entry);
+    rooms->count++;
+    return CM_STATUS_DONE;
+}
+
+int cm_serve_rooms_none(const cm_config *config)
+{
+    cm_cli_error("serve: %s%s%sno scene given, expected --scene NAME, --scene FILE or --room "
+                 "NAME=SCENE, or rooms to start in %s ('carom scene rooms --add NAME=SCENE')",
+                 config->resume ? "no match to resume in " : "",
+                 config->resume ? config->matches : "", config->resume ? ", and " : "", config->db);
+    return CM_STATUS_USAGE;
+}
+
+typedef struct catalogue {
+    const cm_config *config;
+    cm_serve_rooms *rooms;
+    int status;
+} catalogue;
+
+static bool add_row(void *context, const cm_room_row *row)
+{
+    catalogue *c = context;
+    if (!cm_room_name_is_sound(row->name)) {
+        cm_cli_error("serve: %s: room '%s', expected a name of 1 to %d visible ASCII characters "
+                     "without ',' and '='",
+                     c->config->db, row->name, CAROM_ROOM_NAME_MAX);
+        c->status = CM_STATUS_USAGE;
+    } else {
+        c->status = add(c->config, c->rooms, row->name, row->scene, true, NULL);
+    }
+    return c->status == CM_STATUS_DONE;
+}
+
+// The rooms to start that the catalogue has.
+static int add_catalogue(const cm_config *config, cm_serve_rooms *rooms)
+{
+    catalogue c = {config, rooms, CM_STATUS_DONE};
+    cm_scene_error error;
+    carom_result result = cm_room_db_list(config->db, add_row, &c, &error);
+    if (result != CAROM_OK && result != CAROM_ERROR_NOT_FOUND) {
+        cm_cli_scene_error(config->db, &error);
+        return CM_STATUS_USAGE;
+    }
+    if (c.status == CM_STATUS_DONE && rooms->count == 0 && !config->resume &&
+        config->on_demand[0] == '\0') {
+        return cm_serve_rooms_none(config);
+    }
+    return c.status;
+}
+
+int cm_serve_rooms_load(const cm_config *config, cm_serve_rooms *rooms)
+{
+    memset(rooms, 0, sizeof *rooms);
+    int status = cm_cli_load_modules(&(const cm_option_texts){1, {config->module}});
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    if (config->on_demand[0] != '\0') {
+        cm_scene *scene;
+        uint32_t tick_rate;
+        status = cm_serve_load_scene(config, config->on_demand, false, &scene, &tick_rate);
+        rooms->on_demand = status == CM_STATUS_DONE ? scene : NULL;
+    }
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    if (config->scene[0] == '\0' && config->rooms.count == 0) {
+        return add_catalogue(config, rooms);
+    }
+    if (config->scene[0] != '\0') {
+        status = add(config, rooms, NULL, config->scene, false, NULL);
+    }
+    for (uint32_t i = 0; i < config->rooms.count && status == CM_STATUS_DONE; i++) {
+        const cm_room_entry *entry = &config->rooms.rooms[i];
+        status = add(config, rooms, entry->name, entry->scene, false, entry);
+    }
+    return status;
+}
+
+uint32_t cm_serve_rooms_clients(const cm_serve_rooms *rooms)
+{
+    uint32_t players = 0;
+    for (uint32_t i = 0; i < rooms->count; i++) {
+        players += rooms->rooms[i].max_players;
+    }
+    players = players > CM_SERVE_CLIENTS_LEAST ? players : CM_SERVE_CLIENTS_LEAST;
+    return players < CM_CLIENTS_MAX ? players : CM_CLIENTS_MAX;
+}
+
+int cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker)
+{
+    for (uint32_t i = 0; i < rooms->count; i++) {
+        const cm_serve_room *room = &rooms->rooms[i];
+        cm_worker_room def = {.name = room->name,
+                              .scene = room->scene,
+                              .max_players = room->max_players,
+                              .view_rate = room->view_rate,
+                              .budget_kbit = room->budget_kbit,
+                              .empty_s = room->empty_s,
+                              .live = room->live};
+        char error[512] = "";
+        carom_result result = cm_worker_open(worker, &def, error, sizeof error);
+        if (result != CAROM_OK) {
+            cm_cli_error("serve: room %s: %s", room->name, error);
+            return cm_serve_status(result);
+        }
+    }
+    return CM_STATUS_DONE;
+}
+
+void cm_serve_rooms_record(cm_serve_rooms *rooms, const cm_worker *worker, cm_store *store)
+{
+    for (uint32_t i = 0; i < rooms->count; i++) {
+        cm_serve_room *room = &rooms->rooms[i];
+        const cm_hosted_room *hosted = cm_worker_room_at(worker, i);
+        const char *path = NULL;
+        if (hosted != NULL) {
+            room->match = cm_hosted_room_match(hosted);
+            path = cm_store_path(store, room->match);
+        }
+        snprintf(room->path, sizeof room->path, "%s", path != NULL ? path : "");
+    }
+}
+
+bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
+                        cm_store *store, const cm_room_entry *entry, char *error, size_t error_size)
+{
+    const char *name = entry->name;
+    if (!cm_room_name_is_sound(name)) {
+        snprintf(error, error_size,
+                 "expected a name of 1 to %d visible ASCII characters without "
+                 "',' and '='",
+                 CAROM_ROOM_NAME_MAX);
+        return false;
+    }
+    if (rooms->count == CM_WORKER_ROOMS_MAX) {
+        snprintf(error, error_size, "there are %u rooms, the most that there can be",
+                 CM_WORKER_ROOMS_MAX);
+        return false;
+    }
+    cm_serve_room *room = &rooms->rooms[rooms->count];
+    memset(room, 0, sizeof *room);
+    if (cm_serve_find_scene(config, entry->scene, false, &room->scene, &room->tick_rate, error,
+                            error_size) != CAROM_OK) {
+        return false;
+    }
+    if (cm_quarantine_has(&rooms->refused, cm_scene_name(room->scene))) {
+        cm_quarantine_say(cm_scene_name(room->scene), error, error_size);
+        cm_scene_free(room->scene);
+        room->scene = NULL;
+        return false;
+    }
+    cm_scene_error wrong;
+    if (change_scene(room, entry, &wrong) != CAROM_OK) {
+        snprintf(error, error_size, "%s: %s: %s", entry->scene, wrong.path, wrong.message);
+        cm_scene_free(room->scene);
+        room->scene = NULL;
+        return false;
+    }
+    strcpy(room->name, name);
+    take_numbers(room, config, entry);
+    cm_worker_room def = {.name = room->name,
+                          .scene = room->scene,
+                          .max_players = room->max_players,
+                          .view_rate = room->view_rate,
+                          .budget_kbit = room->budget_kbit,
+                          .empty_s = room->empty_s};
+    if (cm_worker_open(worker, &def, error, error_size) != CAROM_OK) {
+        cm_scene_free(room->scene);
+        room->scene = NULL;
+        return false;
+    }
+    rooms->count++;
+    cm_serve_rooms_record(rooms, worker, store);
+    return true;
+}
+
+// A room to start of the catalogue, found by its name.
+typedef struct sought {
+    cm_room_entry *entry;
+    const char *name;
+    bool found;
+} sought;
+
+static bool is_sought(void *context, const cm_room_row *row)
+{
+    sought *s = context;
+    s->found = strcmp(row->name, s->name) == 0 && strlen(row->scene) < sizeof s->entry->scene;
+    if (s->found) {
+        strcpy(s->entry->scene, row->scene);
+    }
+    return !s->found;
+}
+
+// That of the start, as cm_serve_rooms_load would open it.
+static bool find_entry(const cm_config *config, const char *name, cm_room_entry *entry)
+{
+    for (uint32_t i = 0; i < config->rooms.count; i++) {
+        if (strcmp(config->rooms.rooms[i].name, name) == 0) {
+            *entry = config->rooms.rooms[i];
+            return true;
+        }
+    }
+    if (config->scene[0] != '\0') {
+        cm_scene *scene;
+        uint32_t tick_rate;
+        char error[256];
+        bool own = cm_serve_find_scene(config, config->scene, false, &scene, &tick_rate, error,
+                                       sizeof error) == CAROM_OK;
+        if (own) {
+            own = strcmp(cm_scene_name(scene), name) == 0;
+            cm_scene_free(scene);
+        }
+        snprintf(entry->scene, sizeof entry->scene, "%s", config->scene);
+        return own;
+    }
+    sought s = {.entry = entry, .name = name};
+    cm_scene_error error;
+    if (config->rooms.count == 0) {
+        (void)cm_room_db_list(config->db, is_sought, &s, &error);
+    }
+    return s.found;
+}
+
+bool cm_serve_rooms_anew(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
+                         cm_store *store, const char *name, char *error, size_t error_size)
+{
+    cm_room_entry entry;
+    memset(&entry, 0, sizeof entry);
+    error[0] = '\0';
+    if (!find_entry(config, name, &entry)) {
+        return false;
+    }
+    snprintf(entry.name, sizeof entry.name, "%s", name);
+    return cm_serve_rooms_add(rooms, config, worker, store, &entry, error, error_size);
+}
+
+bool cm_serve_rooms_demand(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
+                           cm_store *store, const char *name, char *error, size_t error_size)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < rooms->count; i++) {
+        count += rooms->rooms[i].on_demand;
+    }
+    if (rooms->count == CM_WORKER_ROOMS_MAX || count >= config->on_demand_rooms) {
+        snprintf(error, error_size, "there are %u such rooms, see on_demand_rooms", count);
+        return false;
+    }
+    cm_serve_room *room = &rooms->rooms[rooms->count];
+    memset(room, 0, sizeof *room);
+    carom_world_def world;
+    cm_scene_world_def(rooms->on_demand, &world);
+    strcpy(room->name, name); // sound: it fits
+    room->scene = rooms->on_demand;
+    room->on_demand = true;
+    room->tick_rate = world.tick_rate;
+    room->max_players = (uint32_t)config->max_players;
+    room->empty_s = (uint32_t)config->on_demand_empty_s;
+    cm_worker_room def = {.name = room->name,
+                          .scene = room->scene,
+                          .max_players = room->max_players,
+                          .empty_s = room->empty_s};
+    if (cm_worker_open(worker, &def, error, error_size) != CAROM_OK) {
+        return false;
+    }
+    rooms->count++;
+    cm_serve_rooms_record(rooms, worker, store);
+    return true;
+}
+
+static void release_scene(const cm_serve_rooms *rooms, cm_serve_room *room)
+{
+    if (room->live == NULL && room->scene != rooms->on_demand) {
+        cm_scene_free(room->scene);
+    }
+    cm_live_match_free(room->live);
+    room->scene = NULL;
+    room->live = NULL;
+}
+
+bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char *name, char *error,
+                           size_t error_size)
+{
+    if (rooms->closing_count == CM_WORKER_ROOMS_MAX) {
+        snprintf(error, error_size,
+                 "%u closed rooms are still being written, the most there can be",
+                 CM_WORKER_ROOMS_MAX);
+        return false;
+    }
+    for (uint32_t i = 0; i < rooms->count; i++) {
+        if (strcmp(rooms->rooms[i].name, name) == 0 && cm_worker_close(worker, name)) {
+            rooms->closing[rooms->closing_count++] = rooms->rooms[i];
+            rooms->count--;
+            memmove(&rooms->rooms[i], &rooms->rooms[i + 1],
+                    (rooms->count - i) * sizeof rooms->rooms[0]);
+            return true;
+        }
+    }
+    snprintf(error, error_size, "there is no room of that name");
+    return false;
+}
+
+void cm_serve_rooms_closed(cm_serve_rooms *rooms, uint32_t number)
+{
+    release_scene(rooms, &rooms->closing[number]);
+    rooms->closing_count--;
+    memmove(&rooms->closing[number], &rooms->closing[number + 1],
+            (rooms->closing_count - number) * sizeof rooms->closing[0]);
+}
+
+void cm_serve_rooms_free(cm_serve_rooms *rooms)
+{
+    for (uint32_t i = 0; i < rooms->count; i++) {
+        release_scene(rooms, &rooms->rooms[i]);
+    }
+    for (uint32_t i = 0; i < rooms->closing_count; i++) {
+        release_scene(rooms, &rooms->closing[i]);
+    }
+    rooms->count = rooms->closing_count = 0;
+}

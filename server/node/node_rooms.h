@@ -1,0 +1,69 @@
+// The rooms of `carom serve`: their scenes, loaded, and the matches that they are.
+#ifndef CM_SERVER_NODE_NODE_ROOMS_H
+#define CM_SERVER_NODE_NODE_ROOMS_H
+
+#include "server/node/quarantine.h"
+#include "server/node/worker.h"
+
+#define CM_SERVE_PATH_MAX 512u
+
+typedef struct cm_serve_room {
+    char name[CAROM_ROOM_NAME_MAX + 1];
+    cm_scene *scene;
+    cm_live_match *live; // that it goes on with, whose the scene is; NULL: a new match
+    uint32_t tick_rate, max_players;
+    uint32_t view_rate, budget_kbit, empty_s; // as in cm_worker_room
+    bool on_demand;                           // opened for whoever named it first
+    cm_match_handle match;                    // once open and recorded
+    char path[CM_SERVE_PATH_MAX];             // of the match file
+    bool failure_told;                        // that it is not durable
+    uint32_t gaps;                            // told: times that it went on in another file
+    uint32_t left; // matches of its name, in this process, that did not prove themselves
+} cm_serve_room;
+
+// In the order of the worker's rooms.
+typedef struct cm_serve_rooms {
+    uint32_t count;
+    cm_serve_room rooms[CM_WORKER_ROOMS_MAX];
+    cm_scene *on_demand; // of rooms that players open; freed by who loaded it; NULL: they open none
+    uint32_t closing_count; // rooms that were closed, whose recordings are still being written
+    cm_serve_room closing[CM_WORKER_ROOMS_MAX];
+    cm_quarantine refused; // scenes that are not opened
+} cm_serve_rooms;
+
+// Loads the scenes that the configuration names: that of `scene`, whose room has the scene's own
+// name, then those of `rooms`; without either, those of the catalogue, or none where matches are to
+// be resumed. An exit status, after messages where it is not 0.
+int cm_serve_rooms_load(const cm_config *config, cm_serve_rooms *rooms);
+// Says that there is none, and returns the exit status of it.
+int cm_serve_rooms_none(const cm_config *config);
+// Clients that a process has places for where its max_clients is 0: as many as the rooms take
+// together, at least CM_SERVE_CLIENTS_LEAST, at most CM_CLIENTS_MAX.
+#define CM_SERVE_CLIENTS_LEAST 256u // for rooms that an operator opens later
+uint32_t cm_serve_rooms_clients(const cm_serve_rooms *rooms);
+// Opens them all in a worker. An exit status likewise.
+int cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker);
+// One more, while the server runs, with the numbers of `entry`. False, and why in `error`.
+bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
+                        cm_store *store, const cm_room_entry *entry, char *error,
+                        size_t error_size);
+// The one that was removed once more, where the configuration (or the catalogue, for it) names it,
+// with a new match. False: nobody does (`error` is empty), or why in `error`.
+bool cm_serve_rooms_anew(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
+                         cm_store *store, const char *name, char *error, size_t error_size);
+// One that a player named. False: there are as many as the configuration allows.
+bool cm_serve_rooms_demand(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
+                           cm_store *store, const char *name, char *error, size_t error_size);
+// Closes one, which is then among the closing. False, and why in `error`.
+bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char *name, char *error,
+                           size_t error_size);
+// One of the closing is written, what there was to say of it was said, and its worker uses its
+// scene no more.
+void cm_serve_rooms_closed(cm_serve_rooms *rooms, uint32_t number);
+// Where they are recorded; once open.
+void cm_serve_rooms_record(cm_serve_rooms *rooms, const cm_worker *worker, cm_store *store);
+// Releases the scenes; the worker must be gone. Not that of rooms on demand, which other processes'
+// copies share.
+void cm_serve_rooms_free(cm_serve_rooms *rooms);
+
+#endif

@@ -1,0 +1,466 @@
+// The worker: a host, its clients, its rooms, and the order in which each has its turn.
+//
+//   clients (what came in) -> rooms (ticks that are due, and what goes out of each)
+//
+// Each takes what it needs; only the worker knows how many rooms there are. Deterministic: a
+// function of the sequence of times, datagrams and the seed. Typical: 20 rooms of 60 ticks a
+// second, each of 0.5 ms.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/node/worker_inner.h"
+#include "shared/base/assert.h"
+#include "shared/base/hash.h"
+
+#define SECOND_US     1000000u
+#define SPARE_PEERS   16u      // for those who are refused, beside the players
+#define DRAIN_WAIT_US 2000000u // for goodbyes to arrive
+#define END_LOOK_US   10000u
+
+// Making ---------------------------------------------------------------------------------------
+
+// The addresses that a token may name: those of `public`, else the one that is listened on, of each
+// port.
+void cm_worker_set_ports(cm_worker *worker, const uint16_t *ports, uint32_t port_count)
+{
+    worker->port_count = port_count < CM_WORKERS_MAX ? port_count : CM_WORKERS_MAX;
+    memcpy(worker->ports, ports, worker->port_count * sizeof *ports);
+    carom_token_address addresses[CM_ADMISSION_ADDRESSES_MAX];
+    uint32_t count = 0;
+    const char *list =
+        worker->config.public[0] != '\0' ? worker->config.public : worker->config.listen;
+    bool listens = list == worker->config.listen;
+    uint32_t host;
+    while (!listens && count < CM_ADMISSION_ADDRESSES_MAX &&
+           cm_config_next_address(&list, &host, &addresses[count].port)) {
+        memcpy(addresses[count].ip, &host, sizeof addresses[count].ip);
+        count++;
+    }
+    for (uint32_t i = 0; listens && i < port_count && i < CM_ADMISSION_ADDRESSES_MAX; i++) {
+        uint16_t any;
+        cm_config_address(list, &host, &any);
+        memcpy(addresses[count].ip, &host, sizeof addresses[count].ip);
+        addresses[count++].port = ports[i];
+    }
+    cm_door_set_addresses(cm_host_door(worker->host), addresses, count);
+}
+
+// Each player twice: a client that comes back connects beside the connection that it had.
+static uint32_t peers_of(const cm_config *config)
+{
+    uint32_t players =
+        (uint32_t)(config->max_clients > 0 ? config->max_clients : config->max_players);
+    return 2 * players + SPARE_PEERS;
+}
+
+static void os_random(void *user, void *bytes, size_t size)
+{
+    (void)user;
+    cm_crypto_random(bytes, size);
+}
+
+static carom_result open_host(cm_worker *worker, const cm_worker_def *from, uint64_t seed,
+                              char *error, size_t error_size)
+{
+    cm_host_def def = {.peers = peers_of(&worker->config),
+                       .timeout_ms = (uint32_t)worker->config.timeout_ms,
+                       .seed = (uint32_t)seed};
+    cm_config_error wrong;
+    if (!cm_config_check(&worker->config, &wrong) ||
+        !cm_config_check_door(&worker->config, &wrong)) {
+        snprintf(error, error_size, "%s", wrong.message);
+        return CAROM_ERROR_ARGUMENT;
+    }
+    CM_ASSERT(worker->config.insecure == (from->keys == NULL));
+    if (!cm_crypto_init()) {
+        snprintf(error, error_size, "the cryptography library does not work on this machine");
+        return CAROM_ERROR_STATE;
+    }
+    def.keys = from->keys;
+    worker->random = from->random != NULL ? from->random : os_random;
+    worker->random(from->user, def.chance, sizeof def.chance);
+    if (from->ticket_key != NULL) {
+        worker->ticket_key = *from->ticket_key;
+    } else {
+        worker->ticket_key.id = 1;
+        worker->random(from->user, worker->ticket_key.secret, sizeof worker->ticket_key.secret);
+    }
+    def.ticket_key = &worker->ticket_key;
+    cm_config_address(worker->config.listen, &def.address, &def.port);
+    worker->host = cm_host_create(&def, error, error_size);
+    cm_crypto_wipe(def.chance, sizeof def.chance);
+    if (worker->host == NULL) {
+        return CAROM_ERROR_IO;
+    }
+    uint16_t port = cm_host_port(worker->host);
+    cm_worker_set_ports(worker, &port, 1);
+    return CAROM_OK;
+}
+
+static carom_result open_clients(cm_worker *worker, const cm_rng *rng, char *error,
+                                 size_t error_size)
+{
+    cm_clients_def def = {.host = worker->host,
+                          .peers = peers_of(&worker->config),
+                          .ticket_key = &worker->ticket_key,
+                          .random = worker->random,
+                          .random_context = worker->user,
+                          .rng = *rng,
+                          .log = worker->log,
+                          .find_room = cm_worker_find_room,
+                          .list_rooms = cm_worker_list_rooms,
+                          .context = worker};
+    worker->clients = cm_clients_create(&def);
+    if (worker->clients == NULL) {
+        snprintf(error, error_size, "out of memory");
+        return CAROM_ERROR_MEMORY;
+    }
+    cm_door_set_slots(cm_host_door(worker->host), cm_worker_has_slot, worker);
+    return CAROM_OK;
+}
+
+carom_result cm_worker_create(const cm_worker_def *def, cm_worker **out, char *error,
+                              size_t error_size)
+{
+    *out = NULL;
+    cm_worker *worker = calloc(1, sizeof *worker);
+    if (worker == NULL) {
+        snprintf(error, error_size, "out of memory");
+        return CAROM_ERROR_MEMORY;
+    }
+    worker->config = *def->config;
+    worker->log.write = def->log;
+    worker->log.user = def->user;
+    worker->clock_us = def->clock_us;
+    worker->user = def->user;
+    worker->vitals = def->vitals;
+    worker->tick_watch = def->tick_watch;
+    worker->keep_used = def->keep_used;
+    worker->keep_ban = def->keep_ban;
+    worker->open_room = def->open_room;
+    worker->now_us = worker->second_us = worker->started_us = def->now_us;
+    worker->started_unix_ms = def->started_unix_ms;
+    worker->store = def->store;
+    cm_rng rng;
+    cm_rng_seed(&rng, def->seed);
+    cm_rng_seed(&worker->chance, cm_rng_next(&rng));
+    uint64_t host_seed = cm_rng_next(&rng);
+    carom_result result = open_host(worker, def, host_seed, error, error_size);
+    if (result == CAROM_OK) {
+        result = open_clients(worker, &rng, error, error_size);
+    }
+    if (result == CAROM_OK && def->scene != NULL) {
+        cm_worker_room first = {.name = "", .scene = def->scene, .module = def->module};
+        result = cm_worker_open(worker, &first, error, error_size);
+    }
+    if (result != CAROM_OK) {
+        cm_worker_destroy(worker);
+        return result;
+    }
+    *out = worker;
+    return CAROM_OK;
+}
+
+void cm_worker_destroy(cm_worker *worker)
+{
+    if (worker == NULL) {
+        return;
+    }
+    cm_clients_destroy(worker->clients);
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        cm_hosted_room_destroy(worker->rooms[i]);
+    }
+    for (uint32_t i = 0; i < worker->ending_count; i++) {
+        cm_hosted_room_destroy(worker->ending[i]);
+    }
+    cm_host_destroy(worker->host);
+    cm_crypto_wipe(&worker->ticket_key, sizeof worker->ticket_key);
+    free(worker);
+}
+
+// The loop -------------------------------------------------------------------------------------
+
+// Each room that is due makes a tick, then each that still is, and so on. A turn costs the others
+// nothing but a look at a time: there are many more turns than ticks.
+static void turn(cm_worker *worker)
+{
+    uint32_t due[CM_WORKER_ROOMS_MAX], count = 0;
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        uint32_t number = (worker->first + i) % worker->room_count;
+        if (worker->due_us[number] <= worker->now_us) {
+            cm_hosted_room_begin(worker->rooms[number], worker->now_us, &worker->log);
+            due[count++] = number;
+        }
+    }
+    worker->first = worker->room_count > 0 ? (worker->first + 1) % worker->room_count : 0;
+    for (uint32_t left = count; left > 0;) {
+        uint32_t stepped = 0;
+        for (uint32_t i = 0; i < left; i++) {
+            uint32_t number = due[i];
+            cm_hosted_room *room = worker->rooms[number];
+            if (cm_hosted_room_step(room, worker->clients)) {
+                due[stepped++] = number;
+            } else {
+                worker->due_us[number] = cm_hosted_room_due(room);
+                cm_clients_tell_players(worker->clients, cm_hosted_room_roster(room));
+            }
+        }
+        left = stepped;
+    }
+}
+
+// Why tokens were refused since the last time: strangers send as many as they like, so a line a
+// second is all that they write.
+static void log_refused_tokens(cm_worker *worker, const cm_host_stats *host)
+{
+#define NAME(name, text) #name,
+    static const char *const names[] = {CM_DATAGRAM_REASONS(NAME)};
+#undef NAME
+    uint64_t grown[CM_WORKER_TOKEN_REASONS], sum = 0;
+    for (uint32_t i = 0; i < CM_WORKER_TOKEN_REASONS; i++) {
+        uint64_t now = host->refused[CM_DATAGRAM_TOKEN + i];
+        grown[i] = now - worker->second_refused[i];
+        worker->second_refused[i] = now;
+        sum += grown[i];
+    }
+    if (sum > 0) {
+        cm_line line;
+        cm_line_log(&line, CM_LOG_INFO, "tokens refused");
+        cm_line_counts(&line, "reasons", names + CM_DATAGRAM_TOKEN, grown, CM_WORKER_TOKEN_REASONS);
+        cm_log_write(&worker->log, CM_LOG_INFO, &line);
+    }
+}
+
+// Once a second: rates and alarms.
+static void count_second(cm_worker *worker)
+{
+    uint64_t passed = worker->now_us - worker->second_us;
+    if (passed < SECOND_US) {
+        return;
+    }
+    worker->second_us = worker->now_us;
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        cm_hosted_room_second(worker->rooms[i], passed, &worker->log);
+    }
+    cm_clients_second(worker->clients, passed);
+    cm_host_stats host;
+    cm_host_stats_get(worker->host, &host);
+    log_refused_tokens(worker, &host);
+    uint32_t playing = cm_clients_playing(worker->clients);
+    double kbit = (double)(host.sent_bytes - worker->second_sent) * 8.0e3 / (double)passed;
+    worker->kbit_per_client = playing > 0 ? kbit / playing : 0.0;
+    worker->second_sent = host.sent_bytes;
+}
+
+// Wall clock, by which tokens end.
+static uint64_t unix_s(const cm_worker *worker)
+{
+    return (worker->started_unix_ms + (worker->now_us - worker->started_us) / 1000) / 1000;
+}
+
+// Tokens that let someone in since the last turn.
+static void keep_used(cm_worker *worker)
+{
+    cm_used_token token;
+    while (cm_used_tokens_take(cm_door_used(cm_host_door(worker->host)), &token, 1) == 1) {
+        if (worker->keep_used != NULL) {
+            worker->keep_used(worker->user, &token);
+        }
+    }
+}
+
+// Of a drain: once the last messages of every room have gone, or will not be durable in time.
+static void send_all_away(cm_worker *worker)
+{
+    bool said = worker->ending_count == 0;
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        said = cm_hosted_room_said_all(worker->rooms[i]) && said;
+    }
+    if (!worker->parted && (said || worker->now_us - worker->drain_us >= CM_WORKER_END_WAIT_US)) {
+        worker->parted = true;
+        worker->drain_us = worker->now_us;
+        cm_clients_kick_all(worker->clients, CAROM_REASON_DRAINING);
+    }
+}
+
+uint64_t cm_worker_run_once(cm_worker *worker, uint64_t now_us)
+{
+    worker->now_us = now_us > worker->now_us ? now_us : worker->now_us;
+    cm_clients_receive(worker->clients, worker->now_us, unix_s(worker));
+    keep_used(worker);
+    cm_worker_part_with_ended(worker);
+    if (worker->draining) {
+        send_all_away(worker);
+        worker->drained = worker->parted && (cm_clients_connected(worker->clients) == 0 ||
+                                             worker->now_us - worker->drain_us >= DRAIN_WAIT_US);
+        cm_host_flush(worker->host);
+        return worker->now_us + END_LOOK_US;
+    }
+    turn(worker);
+    count_second(worker);
+    cm_host_flush(worker->host);
+    uint64_t due = worker->now_us + SECOND_US;
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        due = worker->due_us[i] < due ? worker->due_us[i] : due;
+    }
+    uint64_t look_us = worker->now_us + END_LOOK_US;
+    return worker->ending_count > 0 && look_us < due ? look_us : due;
+}
+
+void cm_worker_set_keys(cm_worker *worker, const carom_token_keys *keys)
+{
+    cm_door_set_keys(cm_host_door(worker->host), keys);
+}
+
+// Bans and kicks ---------------------------------------------------------------------------------
+
+static cm_bans *bans_of(cm_worker *worker, bool by_address)
+{
+    cm_door *door = cm_host_door(worker->host);
+    return by_address ? cm_door_banned_addresses(door) : cm_door_bans(door);
+}
+
+// Who is there, and who is away and would come back.
+static uint32_t send_away(cm_worker *worker, bool by_address, uint64_t who, carom_reason reason)
+{
+    uint32_t count = cm_clients_kick_who(worker->clients, by_address, who, reason);
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        cm_log log = worker->log;
+        log.room = cm_hosted_room_name(worker->rooms[i]);
+        count += cm_roster_dismiss(cm_hosted_room_roster(worker->rooms[i]), by_address, who, reason,
+                                   &log);
+    }
+    return count;
+}
+
+uint32_t cm_worker_kick(cm_worker *worker, bool by_address, uint64_t who)
+{
+    return send_away(worker, by_address, who, CAROM_REASON_KICKED);
+}
+
+bool cm_worker_kick_player(cm_worker *worker, const char *name, uint32_t player)
+{
+    cm_hosted_room *room = cm_worker_room_named(worker, name);
+    if (room == NULL || player >= CAROM_PLAYERS_MAX) {
+        return false;
+    }
+    cm_roster *roster = cm_hosted_room_roster(room);
+    if (roster->members[player] != NULL) {
+        cm_clients_kick(worker->clients, roster->members[player], CAROM_REASON_KICKED);
+        return true;
+    }
+    cm_log log = worker->log;
+    log.room = cm_hosted_room_name(room);
+    return cm_roster_dismiss_player(roster, player, CAROM_REASON_KICKED, &log);
+}
+
+bool cm_worker_ban(cm_worker *worker, bool by_address, uint64_t who)
+{
+    if (!cm_bans_add(bans_of(worker, by_address), who)) {
+        return false;
+    }
+    if (worker->keep_ban != NULL) {
+        worker->keep_ban(worker->user, by_address, who, true);
+    }
+    send_away(worker, by_address, who, CAROM_REASON_BANNED);
+    return true;
+}
+
+void cm_worker_unban(cm_worker *worker, bool by_address, uint64_t who)
+{
+    cm_bans_remove(bans_of(worker, by_address), who);
+    if (worker->keep_ban != NULL) {
+        worker->keep_ban(worker->user, by_address, who, false);
+    }
+}
+
+uint32_t cm_worker_banned(const cm_worker *worker)
+{
+    cm_door *door = cm_host_door(worker->host);
+    return cm_door_bans(door)->count + cm_door_banned_addresses(door)->count;
+}
+
+bool cm_worker_recall_used(cm_worker *worker, const cm_used_token *token)
+{
+    return cm_used_tokens_add(cm_door_used(cm_host_door(worker->host)), token, unix_s(worker),
+                              false);
+}
+
+bool cm_worker_recall_ban(cm_worker *worker, bool by_address, uint64_t who)
+{
+    return cm_bans_add(bans_of(worker, by_address), who);
+}
+
+// Ending -----------------------------------------------------------------------------------------
+
+void cm_worker_drain(cm_worker *worker, uint64_t now_us)
+{
+    if (worker->draining) {
+        return;
+    }
+    worker->now_us = now_us > worker->now_us ? now_us : worker->now_us;
+    worker->draining = true;
+    worker->drain_us = worker->now_us;
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        cm_hosted_room_end(worker->rooms[i], CM_MATCH_DRAINED);
+    }
+    cm_door_close(cm_host_door(worker->host));
+    send_all_away(worker);
+    cm_host_flush(worker->host);
+}
+
+bool cm_worker_drained(const cm_worker *worker)
+{
+    return worker->drained;
+}
+
+// Numbers ---------------------------------------------------------------------------------------
+
+void cm_worker_host_stats_get(const cm_worker *worker, cm_worker_stats *stats)
+{
+    memset(stats, 0, sizeof *stats);
+    stats->rooms = worker->room_count;
+    stats->players = cm_clients_playing(worker->clients);
+    cm_worker_stats_host(worker->host, worker->clients, stats);
+    stats->kbit_per_client = worker->kbit_per_client;
+}
+
+void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats)
+{
+    cm_worker_host_stats_get(worker, stats);
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        cm_worker_stats_room(worker->rooms[i], stats);
+    }
+}
+
+void cm_worker_room_stats_get(const cm_worker *worker, uint32_t index, cm_worker_stats *stats)
+{
+    CM_ASSERT(index < worker->room_count);
+    memset(stats, 0, sizeof *stats);
+    stats->rooms = worker->room_count;
+    cm_worker_stats_room(worker->rooms[index], stats);
+    stats->players = cm_hosted_room_players(worker->rooms[index], NULL, 0);
+    cm_worker_stats_host(worker->host, worker->clients, stats);
+    stats->kbit_per_client = worker->kbit_per_client;
+    cm_hosted_room_stats from;
+    cm_hosted_room_stats_get(worker->rooms[index], &from);
+    stats->refused_inputs = from.refused_inputs;
+    stats->seen_clamped = from.seen_clamped;
+    stats->kbit_per_client = from.kbit_per_client;
+}
+
+cm_hosted_room *cm_worker_room_at(const cm_worker *worker, uint32_t index)
+{
+    return index < worker->room_count ? worker->rooms[index] : NULL;
+}
+
+int cm_worker_descriptor(const cm_worker *worker)
+{
+    return cm_host_descriptor(worker->host);
+}
+
+uint16_t cm_worker_port(const cm_worker *worker)
+{
+    return cm_host_port(worker->host);
+}

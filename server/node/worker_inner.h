@@ -1,0 +1,64 @@
+// A worker, as its two files share it: worker.c (its host, clients and loop) and worker_rooms.c
+// (its rooms: which are there, which are opened and closed, who comes into which).
+#ifndef CM_SERVER_NODE_WORKER_INNER_H
+#define CM_SERVER_NODE_WORKER_INNER_H
+
+#include "server/session/clients.h"
+#include "server/node/hosted_room.h"
+#include "server/transport/enet/net.h"
+#include "server/node/worker.h"
+
+#define CM_WORKER_TOKEN_REASONS (CM_DATAGRAM_BANNED - CM_DATAGRAM_TOKEN + 1)
+#define CM_WORKER_END_WAIT_US   1000000u // for the last ticks of a match to be durable
+
+struct cm_worker {
+    cm_config config;
+    cm_log log;
+    uint64_t (*clock_us)(void *user);
+    void *user;
+    cm_vitals *vitals;
+    cm_tick_watch *tick_watch;
+    void (*keep_used)(void *user, const cm_used_token *token);
+    void (*keep_ban)(void *user, bool by_address, uint64_t who, bool banned);
+    bool (*open_room)(void *user, const char *name);
+
+    carom_token_key ticket_key;
+    void (*random)(void *user, void *bytes, size_t size);
+    cm_host *host;
+    cm_clients *clients;
+    cm_hosted_room *rooms[CM_WORKER_ROOMS_MAX];
+    uint64_t due_us[CM_WORKER_ROOMS_MAX]; // of each, when its next tick is
+    uint32_t room_count;
+    cm_hosted_room *ending[CM_WORKER_ROOMS_MAX]; // closed; their last messages wait for the disk
+    uint64_t ending_us[CM_WORKER_ROOMS_MAX];     // and until when
+    uint32_t ending_count;
+    char default_room[CAROM_ROOM_NAME_MAX + 1]; // the first that was opened
+    bool has_default;
+    const cm_homes *homes;          // rooms of other workers; NULL: none
+    uint16_t ports[CM_WORKERS_MAX]; // of all workers
+    uint32_t port_count;
+    uint32_t first; // room whose turn comes first
+    cm_rng chance;  // match ids and seeds
+    cm_store *store;
+
+    uint64_t now_us, started_us, started_unix_ms;
+    uint64_t second_us;                               // when the present second of numbers began
+    uint64_t second_sent;                             // bytes sent by the host until then
+    uint64_t second_refused[CM_WORKER_TOKEN_REASONS]; // tokens refused by the door until then
+    double kbit_per_client;                           // of the last whole second
+    bool draining, parted, drained;                   // parted: everybody was sent away
+    uint64_t drain_us;
+};
+
+cm_hosted_room *cm_worker_room_named(const cm_worker *worker, const char *name); // NULL: none
+
+// As cm_clients and cm_door ask them, of a worker.
+cm_roster *cm_worker_find_room(void *context, const cm_control *hello, const cm_token *token,
+                               carom_reason *reason, uint16_t *port);
+bool cm_worker_has_slot(void *context, const cm_token *ticket);
+uint32_t cm_worker_list_rooms(void *context, cm_control_room *rooms, uint32_t capacity);
+
+// Rooms that were closed go once all of their messages are out, or time is up.
+void cm_worker_part_with_ended(cm_worker *worker);
+
+#endif

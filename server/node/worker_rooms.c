@@ -1,0 +1,313 @@
+// The rooms of a worker: which are there, which of another worker's somebody is sent on to, which
+// are opened because somebody came for them, and closed.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/node/worker_inner.h"
+#include "shared/base/hash.h"
+
+// Who comes where ----------------------------------------------------------------------------
+
+cm_hosted_room *cm_worker_room_named(const cm_worker *worker, const char *name)
+{
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        if (strcmp(cm_hosted_room_name(worker->rooms[i]), name) == 0) {
+            return worker->rooms[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_ending(const cm_worker *worker, uint64_t match_id)
+{
+    bool ending = false;
+    for (uint32_t i = 0; i < worker->ending_count; i++) {
+        ending = ending || cm_hosted_room_roster(worker->ending[i])->match_id == match_id;
+    }
+    return ending;
+}
+
+static cm_hosted_room *room_of_match(const cm_worker *worker, uint64_t match_id)
+{
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        if (cm_hosted_room_roster(worker->rooms[i])->match_id == match_id) {
+            return worker->rooms[i];
+        }
+    }
+    return NULL;
+}
+
+// Where a room that nobody has is opened follows from its name, so that two players who come by
+// two workers meet. The worker's port, if it is another one, else 0.
+static uint16_t port_to_open(const cm_worker *worker, const char *name)
+{
+    if (worker->open_room == NULL || worker->port_count == 0 || !cm_room_name_is_sound(name)) {
+        return 0;
+    }
+    cm_hash hash = cm_hash_begin(strlen(name));
+    for (const char *at = name; *at != '\0'; at++) {
+        cm_hash_u64(&hash, (uint8_t)*at);
+    }
+    uint16_t port = worker->ports[cm_hash_end(&hash) % worker->port_count];
+    return port != cm_host_port(worker->host) ? port : 0;
+}
+
+// The port of the worker that has a room, if it is another one, else 0.
+static uint16_t port_of(const cm_worker *worker, const char *name)
+{
+    const cm_home *home = worker->homes == NULL || cm_worker_room_named(worker, name) != NULL ? NULL
+                          : name[0] != '\0' ? cm_homes_find(worker->homes, name)
+                                            : cm_homes_default(worker->homes);
+    if (home == NULL && cm_worker_room_named(worker, name) == NULL) {
+        return port_to_open(worker, name);
+    }
+    return home != NULL ? home->room.port : 0;
+}
+
+// At the door, before a token is used up.
+static uint16_t home_of(void *context, const cm_token *token)
+{
+    const cm_worker *worker = context;
+    if (token->kind != CM_TOKEN_RESUME) {
+        return port_of(worker, token->body.room);
+    }
+    const cm_home *home = room_of_match(worker, token->match_id) == NULL
+                              ? cm_homes_find_match(worker->homes, token->match_id)
+                              : NULL;
+    return home != NULL ? home->room.port : 0;
+}
+
+void cm_worker_set_homes(cm_worker *worker, const cm_homes *homes)
+{
+    worker->homes = homes;
+    cm_door_set_homes(cm_host_door(worker->host), home_of, worker);
+}
+
+// A room that is not there: closed just now, or opened for whoever comes first.
+static cm_hosted_room *open_named(cm_worker *worker, const char *name, carom_reason *reason)
+{
+    for (uint32_t i = 0; i < worker->ending_count; i++) {
+        if (strcmp(cm_hosted_room_name(worker->ending[i]), name) == 0) {
+            *reason = CAROM_REASON_ROOM_ENDED;
+            return NULL;
+        }
+    }
+    if (worker->open_room == NULL || worker->draining || !cm_room_name_is_sound(name)) {
+        return NULL;
+    }
+    *reason = CAROM_REASON_SERVER_FULL;
+    bool had_default = worker->has_default;
+    bool opened = worker->open_room(worker->user, name);
+    if (!had_default) { // a room of players is nobody's default
+        worker->has_default = false;
+        worker->default_room[0] = '\0';
+    }
+    return opened ? cm_worker_room_named(worker, name) : NULL;
+}
+
+// The room that a hello leads to: a ticket names a match, a token a room, and without one the hello
+// says it. No name is the default room, while that is there.
+cm_roster *cm_worker_find_room(void *context, const cm_control *hello, const cm_token *token,
+                               carom_reason *reason, uint16_t *port)
+{
+    cm_worker *worker = context;
+    cm_hosted_room *room;
+    if (token != NULL && token->kind == CM_TOKEN_RESUME) {
+        room = room_of_match(worker, token->match_id);
+        *reason =
+            is_ending(worker, token->match_id) ? CAROM_REASON_ROOM_ENDED : CAROM_REASON_SLOT_GONE;
+    } else {
+        const char *name = token != NULL         ? token->body.room
+                           : hello->room != NULL ? hello->room
+                                                 : "";
+        *port = port_of(worker, name);
+        room = *port != 0
+                   ? NULL
+                   : cm_worker_room_named(worker, name[0] != '\0' ? name : worker->default_room);
+        *reason = *port != 0 ? CAROM_REASON_ELSEWHERE : CAROM_REASON_ROOM_UNKNOWN;
+        if (room == NULL && *port == 0) {
+            room = open_named(worker, name, reason);
+        }
+    }
+    if (room != NULL && cm_hosted_room_is_over(room)) {
+        *reason = CAROM_REASON_ROOM_ENDED;
+        return NULL;
+    }
+    if (worker->draining) {
+        *reason = CAROM_REASON_DRAINING;
+        return NULL;
+    }
+    return room != NULL ? cm_hosted_room_roster(room) : NULL;
+}
+
+bool cm_worker_has_slot(void *context, const cm_token *ticket)
+{
+    cm_hosted_room *room = room_of_match(context, ticket->match_id);
+    return room != NULL && cm_roster_find(cm_hosted_room_roster(room), ticket) != NULL;
+}
+
+// Ours, then those of the other workers, as last heard.
+uint32_t cm_worker_list_rooms(void *context, cm_control_room *rooms, uint32_t capacity)
+{
+    const cm_worker *worker = context;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < worker->room_count && count < capacity; i++) {
+        cm_hosted_room *room = worker->rooms[i];
+        rooms[count++] = (cm_control_room){
+            .name = cm_hosted_room_name(room),
+            .scene = cm_scene_name(cm_hosted_room_scene(room)),
+            .module = cm_game_module(cm_room_game(cm_hosted_room_room(room)))->name,
+            .players = cm_hosted_room_players(room, NULL, 0),
+            .max_players = cm_hosted_room_max_players(room),
+            .port = cm_host_port(worker->host)};
+    }
+    for (uint32_t i = 0; worker->homes != NULL && i < worker->homes->count && count < capacity;
+         i++) {
+        const cm_worker_room_note *note = &worker->homes->list[i].room;
+        rooms[count++] = (cm_control_room){.name = note->name,
+                                           .scene = note->scene,
+                                           .module = note->module,
+                                           .players = note->players,
+                                           .max_players = note->max_players,
+                                           .port = note->port};
+    }
+    return count;
+}
+
+// Opening and closing --------------------------------------------------------------------------
+
+carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char *error,
+                            size_t error_size)
+{
+    const cm_config *config = &worker->config;
+    if (from->name[0] != '\0' && !cm_room_name_is_sound(from->name)) {
+        snprintf(error, error_size, "expected a name of at most %u visible ASCII characters",
+                 CAROM_ROOM_NAME_MAX);
+        return CAROM_ERROR_ARGUMENT;
+    }
+    if (cm_worker_room_named(worker, from->name) != NULL) {
+        snprintf(error, error_size, "there is a room of that name");
+        return CAROM_ERROR_ARGUMENT;
+    }
+    if (worker->room_count == CM_WORKER_ROOMS_MAX || worker->draining) {
+        snprintf(error, error_size,
+                 worker->draining ? "the worker drains"
+                                  : "there are %u rooms, the most that a "
+                                    "worker takes",
+                 CM_WORKER_ROOMS_MAX);
+        return CAROM_ERROR_FULL;
+    }
+    uint64_t match_id = cm_rng_next(&worker->chance), drawn = cm_rng_next(&worker->chance);
+    const cm_live_match *live = from->live;
+    uint32_t most = from->max_players > 0 ? from->max_players : (uint32_t)config->max_players;
+    cm_hosted_room_def def = {
+        .name = from->name,
+        .scene = from->scene,
+        .module = from->module,
+        .seed = config->room_seed > 0 ? (uint64_t)config->room_seed : drawn,
+        .match_id = live == NULL             ? match_id
+                    : live->info.origin != 0 ? live->info.origin
+                                             : live->info.match_id,
+        .max_players = most,
+        .rewind_ms = (uint32_t)config->rewind_ms,
+        .grace_ms = (uint32_t)config->grace_ms,
+        .input_rate = (uint32_t)config->input_rate,
+        .keyframe_s = (uint32_t)config->keyframe_s,
+        .view_rate = from->view_rate > 0 ? from->view_rate : (uint32_t)config->view_rate,
+        .budget_kbit = from->budget_kbit > 0 ? from->budget_kbit : (uint32_t)config->budget_kbit,
+        .empty_s = from->empty_s,
+        .live = live,
+        .store = worker->store,
+        .host = worker->host,
+        .log = worker->log,
+        .now_us = worker->now_us,
+        .started_unix_ms = worker->started_unix_ms + (worker->now_us - worker->started_us) / 1000,
+        .clock_us = worker->clock_us,
+        .user = worker->user,
+        .vitals = worker->vitals,
+        .tick_watch = worker->tick_watch};
+    cm_hosted_room *room;
+    carom_result result = cm_hosted_room_create(&def, &room, error, error_size);
+    if (result == CAROM_OK) {
+        worker->due_us[worker->room_count] = 0; // its first turn is the next one
+        worker->rooms[worker->room_count++] = room;
+        if (!worker->has_default) {
+            snprintf(worker->default_room, sizeof worker->default_room, "%s", from->name);
+            worker->has_default = true;
+        }
+    }
+    return result;
+}
+
+// Its players go when they have heard the last of it.
+static void part(cm_worker *worker, cm_hosted_room *room)
+{
+    cm_clients_kick_room(worker->clients, cm_hosted_room_roster(room), CAROM_REASON_ROOM_ENDED);
+    cm_hosted_room_destroy(room);
+}
+
+void cm_worker_part_with_ended(cm_worker *worker)
+{
+    for (uint32_t i = 0; i < worker->ending_count;) {
+        cm_hosted_room *room = worker->ending[i];
+        if (!cm_hosted_room_said_all(room) && worker->now_us < worker->ending_us[i]) {
+            i++;
+            continue;
+        }
+        part(worker, room);
+        uint32_t last = --worker->ending_count;
+        worker->ending[i] = worker->ending[last];
+        worker->ending_us[i] = worker->ending_us[last];
+    }
+}
+
+static void close_room(cm_worker *worker, uint32_t index)
+{
+    cm_hosted_room *room = worker->rooms[index];
+    bool said = cm_hosted_room_end(room, CM_MATCH_ENDED);
+    worker->room_count--;
+    memmove(&worker->rooms[index], &worker->rooms[index + 1],
+            (worker->room_count - index) * sizeof worker->rooms[0]);
+    memmove(&worker->due_us[index], &worker->due_us[index + 1],
+            (worker->room_count - index) * sizeof worker->due_us[0]);
+    if (said || worker->ending_count == CM_WORKER_ROOMS_MAX) {
+        part(worker, room);
+    } else {
+        worker->ending_us[worker->ending_count] = worker->now_us + CM_WORKER_END_WAIT_US;
+        worker->ending[worker->ending_count++] = room;
+    }
+}
+
+bool cm_worker_close(cm_worker *worker, const char *name)
+{
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        if (strcmp(cm_hosted_room_name(worker->rooms[i]), name) == 0) {
+            close_room(worker, i);
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *cm_worker_over(const cm_worker *worker)
+{
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        if (cm_hosted_room_is_over(worker->rooms[i])) {
+            return cm_hosted_room_name(worker->rooms[i]);
+        }
+    }
+    return NULL;
+}
+
+bool cm_worker_uses(const cm_worker *worker, const cm_scene *scene)
+{
+    bool uses = false;
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        uses = uses || cm_hosted_room_scene(worker->rooms[i]) == scene;
+    }
+    for (uint32_t i = 0; i < worker->ending_count; i++) {
+        uses = uses || cm_hosted_room_scene(worker->ending[i]) == scene;
+    }
+    return uses;
+}

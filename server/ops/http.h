@@ -1,0 +1,67 @@
+// An HTTP/1.1 server of a few pages: the shell round http_head.h. It belongs to a loop that has
+// other things to do: a turn never blocks, and its work is bounded whatever comes.
+//
+//   accept -> READING -> (checked) -> WAITING for its page -> WRITING -> LINGERING -> closed
+//
+// One request a connection. No library: what HTTP libraries have besides (TLS, HTTP/2, upgrades,
+// bodies) is what strangers would reach, and this process keeps all workers. Typical: a scrape of
+// 200 KiB each 15 s.
+#ifndef CM_SERVER_OPS_HTTP_H
+#define CM_SERVER_OPS_HTTP_H
+
+#include "server/ops/http_head.h"
+#include "server/ops/page.h"
+
+#define CM_HTTP_CONNECTIONS_MAX 32u
+#define CM_HTTP_REQUEST_US      5000000u  // from the connect to the whole head
+#define CM_HTTP_PAGE_US         5000000u  // for a page to be made
+#define CM_HTTP_ANSWER_US       10000000u // for an answer to be read
+#define CM_HTTP_LINGER_US       1000000u  // for the other end to close
+// Where no other place is free, who comes has that of one that has taken so long, or lingers.
+#define CM_HTTP_EVICT_READING_US 500000u
+#define CM_HTTP_EVICT_WRITING_US 2000000u
+// Of a turn.
+#define CM_HTTP_TURN_ACCEPTS 16u
+#define CM_HTTP_TURN_PAGES   4u
+#define CM_HTTP_TURN_BYTES   (256u << 10)
+
+typedef struct cm_http cm_http;
+
+typedef enum cm_http_found {
+    CM_HTTP_NOT_THERE,
+    CM_HTTP_LATER, // it is asked again
+    CM_HTTP_ANSWERED,
+} cm_http_found;
+
+typedef struct cm_http_answer {
+    uint32_t status;
+    const char *type; // of the content
+    cm_page *page;    // held for the connection, which drops it
+} cm_http_answer;
+
+typedef struct cm_http_def {
+    uint32_t address; // network byte order
+    uint16_t port;    // 0: any free one
+    cm_http_found (*get)(void *user, const cm_http_request *request, cm_http_answer *answer);
+    void *user;
+} cm_http_def;
+
+typedef struct cm_http_stats {
+    uint32_t connections;
+    uint64_t answered, failed; // by a page; of these with a status from 500 on
+    uint64_t refused[CM_HTTP_REFUSAL_COUNT];
+    uint64_t sent_bytes;
+} cm_http_stats;
+
+// NULL, and why in `error`.
+cm_http *cm_http_create(const cm_http_def *def, char *error, size_t error_size);
+void cm_http_destroy(cm_http *http);
+uint16_t cm_http_port(const cm_http *http);
+
+// For poll: readable when a turn has something to do. Of NULL, which never has: -1.
+int cm_http_descriptor(const cm_http *http);
+// True: more is to be done at once. Of NULL: nothing.
+bool cm_http_turn(cm_http *http, uint64_t now_us);
+void cm_http_stats_get(const cm_http *http, cm_http_stats *stats);
+
+#endif

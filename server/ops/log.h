@@ -1,0 +1,59 @@
+// One line of JSON, built field by field into a fixed buffer: log lines and status lines. A line
+// that does not fit is cut at a whole field and stays valid JSON. Whoever writes a log line puts
+// the time before it: those who make it know only their own clock.
+#ifndef CM_SERVER_OPS_LOG_H
+#define CM_SERVER_OPS_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CM_LINE_MAX 2048
+
+typedef enum cm_log_level {
+    CM_LOG_ERROR,
+    CM_LOG_WARNING,
+    CM_LOG_INFO,
+    CM_LOG_DEBUG,
+} cm_log_level;
+
+typedef struct cm_line {
+    size_t size;
+    bool cut; // a field was left out
+    char text[CM_LINE_MAX];
+} cm_line;
+
+void cm_line_begin(cm_line *line);
+// {"level":"info","event":NAME
+void cm_line_log(cm_line *line, cm_log_level level, const char *event);
+void cm_line_text(cm_line *line, const char *key, const char *value);
+void cm_line_uint(cm_line *line, const char *key, uint64_t value);
+void cm_line_number(cm_line *line, const char *key, double value); // three decimals
+void cm_line_hex(cm_line *line, const char *key, uint64_t value);  // 16 digits, as a text
+void cm_line_bool(cm_line *line, const char *key, bool value);
+// An object with each of `count` numbers that is not 0, by its name in small letters.
+void cm_line_counts(cm_line *line, const char *key, const char *const *names,
+                    const uint64_t *numbers, uint32_t count);
+// Closes the object; no newline. Returns the text.
+const char *cm_line_end(cm_line *line);
+
+// Where lines go.
+typedef struct cm_log {
+    void (*write)(void *user, int level, const char *json_line); // NULL: nowhere
+    void *user;
+    const char *room; // of which the lines are, each of which says so; NULL: of none
+} cm_log;
+
+void cm_log_write(const cm_log *log, cm_log_level level, cm_line *line);
+// A counter whose growth is never silent: a warning of what came on top of what was `said`.
+void cm_log_growth(const cm_log *log, const char *event, const char *key, uint64_t count,
+                   uint64_t tick, uint64_t *said);
+
+// "2026-11-22T07:03:12.123Z" of milliseconds since 1970, for the head of a log line.
+#define CM_LOG_TIME_MAX 32
+void cm_log_time(uint64_t unix_ms, char text[CM_LOG_TIME_MAX]);
+const char *cm_log_level_name(cm_log_level level);
+// False for a name that is none.
+bool cm_log_level_find(const char *name, cm_log_level *level);
+
+#endif

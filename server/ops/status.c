@@ -1,0 +1,62 @@
+// A status on a terminal is below all else that was written: what comes later erases it first.
+#include "server/ops/status.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+void cm_serve_screen_open(cm_serve_screen *screen, const cm_config *config)
+{
+    memset(screen, 0, sizeof *screen);
+    screen->terminal = isatty(STDOUT_FILENO) != 0;
+    (void)cm_log_level_find(config->log, &screen->level); // the configuration knows the choices
+}
+
+void cm_serve_screen_erase(cm_serve_screen *screen)
+{
+    if (screen->drawn > 0) {
+        printf("\033[%uA\033[J", screen->drawn);
+        screen->drawn = 0;
+    }
+}
+
+void cm_serve_screen_log(void *user, int level, const char *json_line)
+{
+    cm_serve_screen *screen = user;
+    char time[CM_LOG_TIME_MAX];
+    struct timespec now;
+    if (level > (int)screen->level) {
+        return;
+    }
+    if (screen->terminal && isatty(STDERR_FILENO)) {
+        cm_serve_screen_erase(screen);
+        fflush(stdout);
+        screen->disturbed = true;
+    }
+    clock_gettime(CLOCK_REALTIME, &now);
+    cm_log_time((uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u, time);
+    fprintf(stderr, "{\"time\":\"%s\",%s\n", time, json_line + 1);
+}
+
+void cm_serve_screen_print(cm_serve_screen *screen, const char *line)
+{
+    if (screen->drawn > 0) {
+        cm_serve_screen_erase(screen);
+        screen->disturbed = true;
+    }
+    puts(line);
+}
+
+void cm_serve_screen_draw(cm_serve_screen *screen, const char *lines)
+{
+    fputs(lines, stdout);
+    for (; *lines != '\0'; lines++) {
+        screen->drawn += *lines == '\n';
+    }
+}
+
+void cm_serve_screen_flush(void)
+{
+    fflush(stdout);
+}

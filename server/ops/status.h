@@ -1,0 +1,26 @@
+// What `carom serve` writes where people look: stdout, with a status that a terminal sees redrawn
+// in place, and the log on stderr, JSON lines, each with its time.
+#ifndef CM_SERVER_OPS_STATUS_H
+#define CM_SERVER_OPS_STATUS_H
+
+#include "server/config/config.h"
+#include "server/ops/log.h"
+
+typedef struct cm_serve_screen {
+    cm_log_level level;
+    bool terminal;  // stdout: the status is redrawn in place
+    bool disturbed; // something was written where the status stood: it is to be shown again
+    uint32_t drawn; // lines of the status on the terminal now
+} cm_serve_screen;
+
+void cm_serve_screen_open(cm_serve_screen *screen, const cm_config *config);
+// Puts the time before a line of log.h. `screen` is a cm_serve_screen: for cm_log.
+void cm_serve_screen_log(void *screen, int level, const char *json_line);
+// A line of stdout, or several.
+void cm_serve_screen_print(cm_serve_screen *screen, const char *line);
+// A terminal's status goes; then more of the new one, whole lines.
+void cm_serve_screen_erase(cm_serve_screen *screen);
+void cm_serve_screen_draw(cm_serve_screen *screen, const char *lines);
+void cm_serve_screen_flush(void);
+
+#endif

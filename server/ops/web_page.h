@@ -1,0 +1,14 @@
+// The page to look at with a browser, whose files are part of the program: page/ beside this file.
+#ifndef CM_SERVER_OPS_WEB_PAGE_H
+#define CM_SERVER_OPS_WEB_PAGE_H
+
+#include <stdbool.h>
+
+typedef struct cm_serve_page {
+    const char *type, *text; // constants
+} cm_serve_page;
+
+// Of a path, "/" being the page itself. False: it is none of its files.
+bool cm_serve_page_find(const char *path, cm_serve_page *page);
+
+#endif

@@ -1,0 +1,31 @@
+// What a match is made of, and how it ends: what the store is told of one, and what its file says.
+#ifndef CM_SERVER_RECORD_FORMAT_MATCH_DEF_H
+#define CM_SERVER_RECORD_FORMAT_MATCH_DEF_H
+
+#include "server/record/format/record.h"
+
+typedef struct cm_match_def {
+    uint64_t match_id; // names the file: MATCH_ID as 16 hex digits + ".match"
+    const cm_scene *scene;
+    const char *module; // "" for none
+    uint32_t module_version;
+    uint64_t seed;
+    uint64_t started_unix_ms;
+    const carom_module *rules; // NULL: the built-in module of that name
+    const char *room;          // its name; NULL or "": none
+    // Of one that goes on from another, cm_store_go_on; else 0.
+    uint64_t parent, origin, gap_to;
+} cm_match_def;
+
+typedef enum cm_match_end {
+    CM_MATCH_LIVE = 0, // no end was written: the server was killed, or it is running
+    CM_MATCH_DRAINED = 1,
+    CM_MATCH_ENDED = 2,
+    CM_MATCH_FAILED = 3,
+    CM_MATCH_CUT = 4, // its server was killed, and no other could go on with it
+} cm_match_end;
+
+// "drained", "ended", "failed", "cut"; "none" for CM_MATCH_LIVE.
+const char *cm_match_end_name(cm_match_end end);
+
+#endif

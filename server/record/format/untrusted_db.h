@@ -1,0 +1,20 @@
+// What is done with every SQLite file that may come from a stranger, before a row of it is
+// believed.
+#ifndef CM_SERVER_RECORD_FORMAT_UNTRUSTED_DB_H
+#define CM_SERVER_RECORD_FORMAT_UNTRUSTED_DB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sqlite3;
+
+// Defensive mode, no trust in its schema, no triggers or views, limits on what a statement may be
+// and take (`length_max`: bytes of a value), cells checked as pages come.
+void cm_stranger_defend(struct sqlite3 *db, int length_max);
+// One integer of a query or a pragma; -1 where it cannot be read.
+int64_t cm_stranger_number(struct sqlite3 *db, const char *sql);
+// Trees, cells and the free list. False where SQLite fails, or with what is wrong in `found`.
+bool cm_stranger_check_pages(struct sqlite3 *db, char *found, size_t size);
+
+#endif

@@ -1,0 +1,41 @@
+// A match played again: its game, from the start or from the keyframe before a tick, stepped with
+// what was recorded. The hash of every tick is compared with the recorded one, so that what a
+// caller sees is what happened. replay.h proves a whole file; this is for looking into it.
+#ifndef CM_SERVER_RECORD_REPLAY_PLAYBACK_H
+#define CM_SERVER_RECORD_REPLAY_PLAYBACK_H
+
+#include "server/record/format/match_file.h"
+
+typedef struct cm_playback cm_playback;
+
+// Errors as cm_match_open, and CAROM_ERROR_VERSION:
+// another engine or module recorded it. The game stands at tick 0.
+carom_result cm_playback_open(const char *path, cm_playback **playback, cm_match_error *error);
+// The same with a file that is open, which is the playback's from here on, also where it fails.
+// `module`: NULL, or one that is not built in.
+carom_result cm_playback_take(cm_match_file *file, const carom_module *module,
+                              cm_playback **playback, cm_match_error *error);
+void cm_playback_close(cm_playback *playback);
+
+// The file is the playback's to move in; its info and scene are there for all.
+cm_match_file *cm_playback_file(cm_playback *playback);
+carom_game *cm_playback_game(cm_playback *playback);
+
+// Back to tick 0: after something else read the file. A seek and this may make the game anew.
+carom_result cm_playback_restart(cm_playback *playback, cm_match_error *error);
+// The state after `tick`, from the nearest keyframe or from where it stands, whichever is nearer.
+// CAROM_ERROR_ARGUMENT: the match has no such tick. CAROM_ERROR_DIVERGED as below.
+carom_result cm_playback_seek(cm_playback *playback, uint64_t tick, cm_match_error *error);
+// The next tick. CAROM_ERROR_NOT_FOUND at the end, CAROM_ERROR_DIVERGED where its hash is not the
+// recorded one, CAROM_ERROR_CORRUPT; after an error the playback is of no more use.
+carom_result cm_playback_next(cm_playback *playback, cm_match_error *error);
+
+// Whether this build can run what a file holds; the module, where it can: the one given where that
+// has the name, else (or with NULL) one that is built in.
+carom_result cm_playback_check(const cm_match_info *info, const carom_module **module,
+                               cm_match_error *error);
+// Whether the game takes the recorded inputs of a tick.
+carom_result cm_playback_check_inputs(const carom_game *game, const cm_recorded_tick *tick,
+                                      cm_match_error *error);
+
+#endif

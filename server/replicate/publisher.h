@@ -1,0 +1,60 @@
+// What a room sends, after each of its ticks: messages of confirmed ticks, which wait until their
+// tick is durable, and are kept until the client is known to have them; in ticks with a view or a
+// welcome the snapshot, the world changes since the last one, the welcomes, the views.
+//
+// It reads the room and the sessions of those who play in it, and keeps what each of them is known
+// to have (a replica). A room has one; it knows of no other.
+#ifndef CM_SERVER_REPLICATE_PUBLISHER_H
+#define CM_SERVER_REPLICATE_PUBLISHER_H
+
+#include "server/session/clients.h"
+#include "server/replicate/snapshot.h"
+
+typedef struct cm_publisher cm_publisher;
+
+typedef struct cm_publisher_def {
+    cm_host *host;
+    const cm_scene *scene;           // kept by the caller
+    uint32_t view_rate, budget_kbit; // 0: as the scene says
+    uint32_t input_rate, rewind_ms;  // as clients are told
+} cm_publisher_def;
+
+typedef struct cm_publisher_stats {
+    uint64_t views, view_bytes; // packets; with all headers
+    uint64_t views_acked;
+    uint64_t messages_dropped; // of the module, in confirmed ticks: above a limit, or not sendable
+    uint64_t events;           // to the outside, likewise
+    uint64_t events_dropped;   // above a tick's limit
+    uint64_t changes_lost;     // world changes that could not be encoded
+} cm_publisher_stats;
+
+// On failure `error` says why.
+carom_result cm_publisher_create(const cm_publisher_def *def, const cm_room *room,
+                                 cm_publisher **publisher, char *error, size_t error_size);
+void cm_publisher_destroy(cm_publisher *publisher);
+
+// The messages of a confirmed tick, and the events to the outside, to those who have a slot: once
+// for each, in order, whatever connections it takes.
+void cm_publisher_messages(cm_publisher *publisher, const cm_history_slot *slot,
+                           const cm_roster *roster);
+// Whether messages of the module wait for their tick to be durable, for players who are connected.
+bool cm_publisher_waits(const cm_publisher *publisher);
+// After each tick of the room. Returns the players (bits) who cannot be served: the caller sends
+// them away.
+uint64_t cm_publisher_frame(cm_publisher *publisher, cm_room *room, const cm_roster *roster);
+// The room's clock runs at another rate: said to all, and to whoever is welcomed later.
+void cm_publisher_clock(cm_publisher *publisher, uint32_t rate_permille, const cm_roster *roster);
+// How the match is kept, and up to which tick: before the frame. Views and welcomes tell it; that
+// it is lost, or goes on after that, is said at once. Messages of ticks up to there go out; all,
+// where nothing is kept.
+void cm_publisher_durable(cm_publisher *publisher, carom_durability durability, uint64_t tick,
+                          const cm_roster *roster);
+// Share of the view packets to a player that does not arrive, of the last seconds.
+float cm_publisher_loss(const cm_publisher *publisher, uint32_t player);
+// Once a second: counts what was lost, warns of what was left out.
+void cm_publisher_second(cm_publisher *publisher, uint64_t tick, const cm_log *log);
+
+const cm_view_config *cm_publisher_view_config(const cm_publisher *publisher);
+void cm_publisher_stats_get(const cm_publisher *publisher, cm_publisher_stats *stats);
+
+#endif

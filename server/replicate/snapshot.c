@@ -1,0 +1,130 @@
+// Quantises every body of a tick. Typical: 400 bodies, 30 times a second.
+#include "server/replicate/snapshot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/base/hash.h"
+#include "shared/base/vec.h"
+#include "shared/sim/inspect.h"
+
+carom_result cm_snapshot_config(const cm_scene *scene, cm_view_config *config, char *error,
+                                size_t error_size)
+{
+    cm_scene_replication replication;
+    cm_scene_replication_get(scene, &replication);
+    carom_vec3 lower, upper;
+    cm_scene_bounds(scene, &lower, &upper);
+    carom_result result = cm_view_config_make(lower, upper, replication.position_step, config);
+    if (result != CAROM_OK) {
+        snprintf(error, error_size,
+                 "$.bounds: from %g %g %g to %g %g %g in steps of %g m "
+                 "($.replication.position_step), expected 1 to %u steps on each axis",
+                 (double)lower.x, (double)lower.y, (double)lower.z, (double)upper.x,
+                 (double)upper.y, (double)upper.z, (double)replication.position_step,
+                 (1u << CM_VIEW_POSITION_BITS_MAX) - 1);
+    }
+    return result;
+}
+
+bool cm_snapshot_init(cm_snapshot *snapshot, uint32_t capacity)
+{
+    memset(snapshot, 0, sizeof *snapshot);
+    snapshot->capacity = capacity;
+    snapshot->generation = calloc(capacity, sizeof *snapshot->generation);
+    snapshot->kind = calloc(capacity, sizeof *snapshot->kind);
+    snapshot->links = calloc(capacity, sizeof *snapshot->links);
+    snapshot->version = calloc(capacity, sizeof *snapshot->version);
+    snapshot->bodies = calloc(capacity, sizeof *snapshot->bodies);
+    snapshot->positions = calloc(capacity, sizeof *snapshot->positions);
+    snapshot->speeds = calloc(capacity, sizeof *snapshot->speeds);
+    return snapshot->generation != NULL && snapshot->kind != NULL && snapshot->links != NULL &&
+           snapshot->version != NULL && snapshot->bodies != NULL && snapshot->positions != NULL &&
+           snapshot->speeds != NULL;
+}
+
+void cm_snapshot_free(cm_snapshot *snapshot)
+{
+    free(snapshot->generation);
+    free(snapshot->kind);
+    free(snapshot->links);
+    free(snapshot->version);
+    free(snapshot->bodies);
+    free(snapshot->positions);
+    free(snapshot->speeds);
+    memset(snapshot, 0, sizeof *snapshot);
+}
+
+void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const carom_game *game,
+                      uint64_t tick, uint64_t present)
+{
+    const carom_world *world = carom_game_world(game);
+    snapshot->tick = tick;
+    uint32_t slots = carom_world_body_slots(world);
+    slots = slots < snapshot->capacity ? slots : snapshot->capacity;
+    for (uint32_t i = 0; i < snapshot->capacity; i++) {
+        carom_body_id id = {0, 0};
+        carom_body_state state;
+        if (i < slots) {
+            id = carom_world_body_at(world, i);
+        }
+        uint32_t generation = snapshot->generation[i];
+        snapshot->generation[i] = 0;
+        if (carom_body_id_is_null(id) || carom_body_get(world, id, &state) != CAROM_OK) {
+            continue;
+        }
+        snapshot->generation[i] = id.generation;
+        cm_body_identify(world, i, &snapshot->kind[i], &snapshot->links[i]);
+        snapshot->positions[i] = state.position;
+        snapshot->speeds[i] = cm_length(state.linear_velocity);
+        cm_view_body before = snapshot->bodies[i];
+        cm_view_quantise(config, &state, true, &snapshot->bodies[i]);
+        if (generation != id.generation || snapshot->version[i] == 0 ||
+            memcmp(&before, &snapshot->bodies[i], sizeof before) != 0) {
+            snapshot->version[i]++;
+            snapshot->version[i] += snapshot->version[i] == 0;
+        }
+    }
+    snapshot->slots = slots;
+
+    uint32_t size = 0;
+    const uint8_t *bytes = cm_game_public(game, &size);
+    if (size > CAROM_MODULE_PUBLIC_MAX) {
+        size = CAROM_MODULE_PUBLIC_MAX;
+    }
+    if (snapshot->public_version == 0 || size != snapshot->public_size ||
+        present != snapshot->present ||
+        (size > 0 && memcmp(bytes, snapshot->public_state, size) != 0)) {
+        snapshot->public_version++;
+        snapshot->public_size = size;
+        snapshot->present = present;
+        if (size > 0) {
+            memcpy(snapshot->public_state, bytes, size);
+        }
+    }
+}
+
+void cm_snapshot_changes(const cm_snapshot *snapshot, cm_announced *announced, carom_body_id *gone,
+                         uint32_t *gone_count, uint32_t *spawned, uint32_t *spawned_count)
+{
+    *gone_count = 0;
+    *spawned_count = 0;
+    for (uint32_t i = 0; i < snapshot->capacity; i++) {
+        cm_announced now = {snapshot->generation[i], snapshot->kind[i], snapshot->links[i]};
+        if (now.generation == announced[i].generation &&
+            (now.generation == 0 || now.kind == announced[i].kind)) {
+            continue;
+        }
+        // Its shapes must go where others take their slots, so it goes with them and comes again.
+        if (announced[i].generation != 0 &&
+            (now.generation != announced[i].generation || now.links != announced[i].links)) {
+            carom_body_id id = {i, announced[i].generation};
+            gone[(*gone_count)++] = id;
+        }
+        if (now.generation != 0) {
+            spawned[(*spawned_count)++] = i;
+        }
+        announced[i] = now;
+    }
+}

@@ -1,0 +1,47 @@
+// The view stage: what a room looks like at one tick, quantised once for all clients. Pure.
+#ifndef CM_SERVER_REPLICATE_SNAPSHOT_H
+#define CM_SERVER_REPLICATE_SNAPSHOT_H
+
+#include "shared/game/game_host.h"
+#include "shared/view/view.h"
+
+typedef struct cm_snapshot {
+    uint64_t tick;
+    uint32_t slots; // in use, at most capacity
+    uint32_t capacity;
+    uint32_t *generation;    // of each slot; 0: no body
+    uint64_t *kind;          // of each slot: hash of what its body is, beside its motion
+    uint64_t *links;         // hash of the shape slots that it has
+    uint32_t *version;       // raised when the slot's body changed; never 0
+    cm_view_body *bodies;    // with velocity
+    carom_vec3 *positions;   // for interest
+    float *speeds;           // m/s
+    uint32_t public_version; // raised when the public state or who is present changed
+    uint32_t public_size;
+    uint8_t public_state[CAROM_MODULE_PUBLIC_MAX];
+    uint64_t present;
+} cm_snapshot;
+
+// How a scene's bodies are quantised. Where they cannot be, the message names the keys.
+carom_result cm_snapshot_config(const cm_scene *scene, cm_view_config *config, char *error,
+                                size_t error_size);
+
+bool cm_snapshot_init(cm_snapshot *snapshot, uint32_t capacity);
+void cm_snapshot_free(cm_snapshot *snapshot);
+void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const carom_game *game,
+                      uint64_t tick, uint64_t present);
+
+// What clients were told of a slot; all zeros: nothing lives there.
+typedef struct cm_announced {
+    uint32_t generation;
+    uint64_t kind, links;
+} cm_announced;
+
+// Slots whose body came, went or is another (a rewind may put one under the same id; a module may
+// change a type) against what was announced of `capacity` slots, which becomes what is. Returns how
+// many ids were put into `gone` and slots into `spawned` (each with room for capacity). A body that
+// changed in place, with its shape slots, is in `spawned` alone and keeps its joints.
+void cm_snapshot_changes(const cm_snapshot *snapshot, cm_announced *announced, carom_body_id *gone,
+                         uint32_t *gone_count, uint32_t *spawned, uint32_t *spawned_count);
+
+#endif

@@ -1,0 +1,25 @@
+// What a world said (carom/log.h), by its codes: how often, when first, when last and of which
+// body. A server writes what came on top once a second, `carom sim` at the end of a run.
+#ifndef CM_SERVER_ROOM_LOG_COUNTERS_H
+#define CM_SERVER_ROOM_LOG_COUNTERS_H
+
+#include "carom/world.h"
+
+#include "server/ops/log.h"
+
+typedef struct cm_tally_row {
+    uint64_t count, said;
+    uint64_t first_tick, last_tick;
+    carom_body_id first_body, last_body; // the null id: of none
+} cm_tally_row;
+
+typedef struct cm_tally {
+    cm_tally_row rows[CAROM_LOG_CODE_COUNT];
+} cm_tally;
+
+// The world's handler: the tally must stay where it is while the world has it.
+carom_log cm_tally_log(cm_tally *tally);
+// Writes a warning for each error and warning of the world that came since the last call.
+void cm_tally_write(cm_tally *tally, const cm_log *log);
+
+#endif

@@ -1,0 +1,106 @@
+// A room: a pure state machine over (tick, inputs, events). It steps a game, rewinds it when an
+// input comes late (at most once a frame, from the earliest late input), and hands over ticks that
+// no rewind can reach any more: those are confirmed, in order, each once. Joins, leaves and
+// messages are events of the next tick, never late.
+//
+// No socket, clock, thread or global: whoever owns it says when a tick is due.
+#ifndef CM_SERVER_ROOM_ROOM_H
+#define CM_SERVER_ROOM_ROOM_H
+
+#include "server/room/history.h"
+#include "server/room/inbox.h"
+
+typedef struct cm_room cm_room;
+
+typedef struct cm_room_def {
+    const cm_scene *scene;
+    uint64_t seed;
+    uint32_t rewind_ms;
+    uint32_t max_players;       // 1 to CAROM_PLAYERS_MAX
+    const carom_module *module; // NULL: the one built in that the scene names
+    volatile uint32_t *mark;    // of its games' callbacks (cm_game_watch); NULL: nobody watches
+    uint32_t tag;
+    // A game that goes on: encoded after `tick`, its players with their slots. NULL: it begins.
+    const uint8_t *image;
+    size_t image_size;
+    uint64_t tick;
+} cm_room_def;
+
+typedef struct cm_room_stats {
+    uint64_t inputs;      // accepted
+    uint64_t late_inputs; // of these, after their tick
+    uint64_t rewinds, rewound_ticks;
+    uint64_t poses_refused[CM_POINTER_REASONS]; // of pointers, by reason, each time they came
+} cm_room_stats;
+
+// Seconds since the room was made, of all ticks stepped, those stepped again included.
+typedef struct cm_room_profile {
+    uint64_t ticks;
+    double stage_s[CAROM_STAGE_COUNT];
+} cm_room_profile;
+
+// CAROM_ERROR_NOT_FOUND: the scene's module is not known. CAROM_ERROR_CORRUPT: no such image.
+// CAROM_ERROR_LIMIT_SIZE: the history of rewind_ms would be above CM_HISTORY_BYTES_MAX.
+carom_result cm_room_create(const cm_room_def *def, cm_room **room);
+void cm_room_destroy(cm_room *room);
+
+uint64_t cm_room_tick(const cm_room *room);      // newest tick stepped
+uint64_t cm_room_confirmed(const cm_room *room); // newest tick handed over
+uint32_t cm_room_tick_rate(const cm_room *room);
+uint32_t cm_room_window(const cm_room *room); // ticks that a rewind reaches back
+uint64_t cm_room_hash(const cm_room *room);   // of the newest tick
+const carom_game *cm_room_game(const cm_room *room);
+const carom_world *cm_room_world(const cm_room *room);
+uint64_t cm_room_present(const cm_room *room); // a bit a player, as of the newest tick
+
+// Takes a player's slot from the next tick on. CAROM_ERROR_LIMIT_PLAYERS: none is free,
+// CAROM_ERROR_FULL: too many events in this tick.
+// CAROM_ERROR_STATE: the module does not let the player in; CAROM_ERROR_LIMIT_PLAYERS,
+// CAROM_ERROR_FULL: there is no place.
+carom_result cm_room_join(cm_room *room, uint64_t client_id, const uint8_t *user_data,
+                          uint32_t size, uint32_t *player);
+// A player who is silent: zeros for the next tick, unless that is what is held, or its input came.
+void cm_room_silence(cm_room *room, uint32_t player);
+// Gives the slot back at the next tick. Never fails (the event waits if it has to).
+void cm_room_leave(cm_room *room, uint32_t player);
+// A message of a player for the next tick; where the others filled that one, for the first with
+// room, each player in turn. False: it is too long, or so many of the player's wait already that
+// they would fill a quarter of a tick by themselves.
+bool cm_room_message(cm_room *room, uint32_t player, const uint8_t *bytes, uint32_t size);
+
+// An input of a player for a tick. A late one may cost at most `allowance` steps of rewinding;
+// `cost` says what it did cost.
+cm_input_verdict cm_room_input(cm_room *room, uint32_t player, uint64_t tick, const uint8_t *bytes,
+                               uint32_t allowance, uint32_t *cost);
+uint64_t cm_room_settled(const cm_room *room, uint32_t player);
+
+// Rewinds if a late input came, then makes one tick.
+void cm_room_frame(cm_room *room);
+// The match ends: makes the tick in which the module's `end` runs; none where it has no `end`, or
+// has ended. False: a tick was made, but its events had no room for the end, so that this is to be
+// called again once what is confirmed was taken. No other tick may follow.
+bool cm_room_end(cm_room *room);
+
+// The next confirmed tick, or NULL. `all`: also those a rewind could still reach (at the end of a
+// match). Valid until the next frame.
+const cm_history_slot *cm_room_confirm(cm_room *room, bool all);
+cm_tick_input cm_room_slot_input(const cm_history_slot *slot);
+
+// The game of a tick in the history, in a second game: for keyframes and oracles. NULL if it is not
+// there. Valid until the next call.
+const carom_game *cm_room_game_at(cm_room *room, uint64_t tick);
+
+// The same, encoded: for welcomes and keyframes. NULL if the tick is not there, or memory is short.
+// Valid until the next call.
+const uint8_t *cm_room_encode(cm_room *room, uint64_t tick, size_t *size);
+
+void cm_room_stats_get(const cm_room *room, cm_room_stats *stats);
+
+// A monotonic clock in seconds, or NULL (the default: nothing is measured). Never influences the
+// room.
+void cm_room_set_clock(cm_room *room, double (*clock)(void *context), void *context);
+// What its world has to say, ticks stepped again included; NULL: nobody listens.
+void cm_room_set_log(cm_room *room, const carom_log *log);
+void cm_room_profile_get(const cm_room *room, cm_room_profile *profile);
+
+#endif

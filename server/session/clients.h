@@ -1,0 +1,72 @@
+// The clients of a host: their sessions, what comes from them, and who is sent away. They enter and
+// leave rooms by their rosters; there may be many, and the caller says which one a hello leads to.
+//
+// What a client sends goes into its session (acks, lead) and its room (events, inputs) alone; the
+// publisher reads it there.
+#ifndef CM_SERVER_SESSION_CLIENTS_H
+#define CM_SERVER_SESSION_CLIENTS_H
+
+#include "server/session/roster.h"
+#include "shared/base/rng.h"
+
+typedef struct cm_clients_stats {
+    uint64_t datagrams_refused;                      // of clients: what could not be read
+    uint64_t packet_reasons[CM_PACKET_REASON_COUNT]; // of their packets
+    uint64_t refused[CAROM_REASON_COUNT];            // clients who were let into no room
+    uint64_t left[CAROM_REASON_COUNT];               // players who went, or were sent away
+    uint64_t refused_inputs;
+    uint64_t seen_clamped; // inputs whose claim of what was seen could not be true
+} cm_clients_stats;
+
+typedef struct cm_clients cm_clients;
+
+typedef struct cm_clients_def {
+    cm_host *host;
+    uint32_t peers; // as many as the host has
+    cm_rng rng;     // for client ids
+    cm_log log;
+    const carom_token_key *ticket_key; // of the host; NULL: nobody comes back. Kept by the caller
+    void (*random)(void *context, void *bytes, size_t size); // for tickets
+    void *random_context;
+    // The room that a hello, or the client's token or ticket (else NULL), leads to; NULL: none, for
+    // the reason, with ELSEWHERE at the port of another worker.
+    cm_roster *(*find_room)(void *context, const cm_control *hello, const cm_token *token,
+                            carom_reason *reason, uint16_t *port);
+    // The rooms there are, as many as fit; returns how many. Texts live until the next call.
+    uint32_t (*list_rooms)(void *context, cm_control_room *rooms, uint32_t capacity);
+    void *context;
+} cm_clients_def;
+
+// Rooms that a client is told of at most, and how often.
+#define CM_CLIENTS_ROOMS_MAX 256u
+#define CM_CLIENTS_ROOMS_US  2000000u
+
+cm_clients *cm_clients_create(const cm_clients_def *def); // NULL: no memory
+void cm_clients_destroy(cm_clients *clients);
+
+// Takes what came in, and sends away who is overdue. `unix_s` is the wall clock, by which tokens
+// end.
+void cm_clients_receive(cm_clients *clients, uint64_t now_us, uint64_t unix_s);
+// Says why (Refused before the join, Goodbye after it), frees the player's slot and lets the
+// connection end once that has arrived, or 2 s later.
+void cm_clients_kick(cm_clients *clients, cm_client *client, carom_reason reason);
+// Everyone with a client id, or from an address (network byte order); returns how many.
+uint32_t cm_clients_kick_who(cm_clients *clients, bool by_address, uint64_t who,
+                             carom_reason reason);
+// Everyone in a room.
+void cm_clients_kick_room(cm_clients *clients, const cm_roster *roster, carom_reason reason);
+void cm_clients_kick_all(cm_clients *clients, carom_reason reason);
+
+// Tells the members who is in the room, where that has changed; a few times a second at the most.
+void cm_clients_tell_players(cm_clients *clients, cm_roster *roster);
+
+// Once a second, `passed_us` after the last time: what each was sent.
+void cm_clients_second(cm_clients *clients, uint64_t passed_us);
+uint32_t cm_clients_connected(const cm_clients *clients);
+uint32_t cm_clients_playing(const cm_clients *clients); // in all rooms, joining or joined
+void cm_clients_stats_get(const cm_clients *clients, cm_clients_stats *stats);
+
+// False where the message could not be encoded or queued.
+bool cm_client_send(cm_host *host, const cm_client *client, const cm_control *control);
+
+#endif

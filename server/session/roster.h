@@ -1,0 +1,103 @@
+// Who is in a room, by player: clients that are connected, and slots kept for those who were cut
+// off. A slot is taken by a join and given back by a leave, both events of the room; between the
+// two its player may change connections by tickets (token.h), as often as a path breaks.
+//
+// A ticket names match, player and client, and is good as long as that slot is; the one of the
+// newest welcome, or, until its client has shown that it has that welcome, the one that it came
+// back by. After a restart the first ticket of match, player and client is taken for the newest.
+#ifndef CM_SERVER_SESSION_ROSTER_H
+#define CM_SERVER_SESSION_ROSTER_H
+
+#include "server/ops/log.h"
+#include "server/transport/enet/net.h"
+#include "server/room/outbox.h"
+#include "server/room/room_loop.h"
+#include "server/session/session.h"
+
+#define CM_SILENCE_MS 500u // of a client whose inputs are zeros from then on
+
+typedef struct cm_roster cm_roster;
+
+// One peer of the host. It lives as long as the clients.
+typedef struct cm_client {
+    cm_session session;
+    uint32_t peer;
+    uint32_t address;      // IPv4, network byte order
+    uint64_t leaving_us;   // since when it is LEAVING
+    uint64_t rooms_us;     // when it may ask for the rooms again
+    cm_roster *roster;     // of its room, while JOINING or JOINED; else NULL
+    cm_outbox waiting;     // its messages that the room had no place for yet
+    uint64_t second_bytes; // view_bytes at the begin of the present second
+    double kbit;           // of the last whole second
+} cm_client;
+
+// The slot of a player who was cut off.
+typedef struct cm_kept_slot {
+    bool kept;
+    bool any_ticket; // of its match, player and client: the one that was given last is not known
+    uint64_t until_us;
+    cm_session session; // as it was
+    uint32_t address;   // that it was cut off from
+} cm_kept_slot;
+
+struct cm_roster {
+    cm_room_loop *loop;
+    const char *name;                      // of the room; NULL: none. Kept by the room
+    uint32_t input_rate;                   // packets a second that its clients are to send
+    uint64_t match_id;                     // of its tickets
+    uint32_t grace_ms;                     // that slots are kept; 0: not at all, and no tickets
+    cm_client *members[CAROM_PLAYERS_MAX]; // by player; NULL: none
+    cm_kept_slot kept[CAROM_PLAYERS_MAX];  // by player
+    uint64_t safe_tick; // a crash leaves what happened up to it; UINT64_MAX: nothing is recorded
+    // Inputs refused, by verdict, of all who were ever in it; clamped likewise.
+    uint64_t refused_inputs[CM_INPUT_VERDICT_COUNT];
+    uint64_t seen_clamped;
+    // What the members were told of each other.
+    uint64_t told_us, told_hash;
+    uint32_t told_rtt_ms[CAROM_PLAYERS_MAX];
+};
+
+// `input_rate`: packets a second; raised where the scene's pointers want more. Nothing is kept
+// until match_id and grace_ms are set.
+void cm_roster_init(cm_roster *roster, cm_room_loop *loop, uint32_t input_rate);
+cm_room *cm_roster_room(const cm_roster *roster);
+
+// Makes the ticket of a session that has its slot. `drawn` is chance.
+void cm_roster_ticket(const cm_roster *roster, cm_session *session, const carom_token_key *key,
+                      uint64_t unix_s, const uint8_t drawn[CM_TOKEN_NONCE_BYTES + CM_KEY_BYTES]);
+// Of who has a player's slot, connected or cut off; NULL: nobody has it.
+const cm_session *cm_roster_session(const cm_roster *roster, uint32_t player);
+// The session that a ticket is good for, connected or kept, or NULL.
+const cm_session *cm_roster_find(const cm_roster *roster, const cm_token *ticket);
+
+// A player of a match that goes on after its server died: the slot is kept for the grace time from
+// now on, for whoever has a ticket of it.
+void cm_roster_expect(cm_roster *roster, const cm_live_player *player, uint64_t now_us);
+
+// Whether that player is still to come.
+bool cm_roster_is_expected(const cm_roster *roster, uint32_t player);
+
+// The client's slot is the client's no more: kept, where `until_us` is still to come, else given
+// back. Nothing happens to a client without a slot.
+void cm_roster_part(cm_client *client, uint64_t now_us, uint64_t until_us);
+// The slot is another client's, which joined it by cm_session_join.
+void cm_roster_take(cm_roster *roster, cm_client *client);
+// Gives back the slots that are kept for a client id, or for who was cut off from an address
+// (network byte order); returns how many.
+uint32_t cm_roster_dismiss(cm_roster *roster, bool by_address, uint64_t who, carom_reason reason,
+                           const cm_log *log);
+// The same for one player's slot; false: it is not kept.
+bool cm_roster_dismiss_player(cm_roster *roster, uint32_t player, carom_reason reason,
+                              const cm_log *log);
+
+// Rows of everybody who has a slot, ascending. Names point into the roster's sessions.
+uint32_t cm_roster_players(const cm_roster *roster, const cm_host *host,
+                           cm_control_player rows[CAROM_PLAYERS_MAX]);
+// True where the rows are news to somebody; then they count as told.
+bool cm_roster_is_news(cm_roster *roster, const cm_control_player *rows, uint32_t count);
+
+// Before the room steps: inputs of those who are silent become zeros; slots whose time is over are
+// given back.
+void cm_roster_turn(cm_roster *roster, const cm_host *host, uint64_t now_us, const cm_log *log);
+
+#endif

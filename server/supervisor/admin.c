@@ -1,0 +1,214 @@
+// `carom admin` of a server with workers: what one worker knows is asked there, what all know of
+// all of them; tokens, bans and the drain are the supervisor's own.
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "server/cli/cli.h"
+#include "server/node/node_admin.h"
+#include "server/node/recall.h"
+#include "server/supervisor/supervisor.h"
+
+static void ask(cm_serve_server *s, uint32_t worker, uint64_t number, const char *request)
+{
+    cm_worker_message message = {.type = CM_WORKER_TOLD_ASK, .ask = {.number = number}};
+    memcpy(message.ask.text, request, strlen(request) + 1); // of at most CM_ADMIN_REQUEST_MAX
+    cm_supervisor_tell(s->supervisor, worker, &message);
+}
+
+// `workers`: a bit each.
+static void ask_workers(cm_serve_server *s, uint64_t workers, const char *request,
+                        cm_admin_reply *reply)
+{
+    cm_serve_question *question = NULL;
+    for (uint32_t i = 0; i < CM_ADMIN_PEERS_MAX; i++) {
+        bool dead = cm_admin_find(s->admin, s->questions[i].number) == NULL;
+        question = question == NULL && dead ? &s->questions[i] : question;
+    }
+    if (question == NULL || workers == 0) {
+        cm_serve_admin_error(reply, "no worker is there to answer, ask again");
+        return;
+    }
+    question->number = cm_admin_later(reply);
+    question->waiting = workers;
+    for (uint32_t i = 0; i < s->seats; i++) {
+        if ((workers >> i & 1u) != 0) {
+            ask(s, i, question->number, request);
+        }
+    }
+}
+
+static uint64_t living(const cm_serve_server *s)
+{
+    uint64_t workers = 0;
+    for (uint32_t i = 0; i < s->seats; i++) {
+        workers |= (uint64_t)(s->workers[i].ready && !s->workers[i].ends) << i;
+    }
+    return workers;
+}
+
+static void open_room(cm_serve_server *s, const cm_serve_request *asked, const char *request,
+                      cm_admin_reply *reply)
+{
+    if (cm_homes_find(&s->homes, asked->room) != NULL) {
+        cm_serve_admin_error(reply, "there is a room of that name");
+        return;
+    }
+    uint32_t worker = cm_serve_place(s);
+    if (worker == CM_PLACEMENT_NONE) {
+        cm_serve_admin_error(reply, "every worker uses 80% of its processor, or has as many rooms "
+                                    "as one takes");
+        return;
+    }
+    ask_workers(s, UINT64_C(1) << worker, request, reply);
+}
+
+static void ban(cm_serve_server *s, const cm_serve_request *asked, bool banned,
+                cm_admin_reply *reply)
+{
+    cm_worker_message message = {.type = CM_WORKER_TOLD_BAN,
+                                 .ban = {.banned = banned, .who = asked->number}};
+    const char *held = banned ? NULL : cm_serve_bans_held(&s->base->bans, false, asked->number);
+    if (banned && !(cm_bans_add(&s->bans, asked->number) &&
+                    cm_serve_bans_keep(&s->base->bans, false, asked->number, true))) {
+        held = "there are as many bans as are kept";
+    }
+    if (held != NULL) {
+        cm_serve_admin_error(reply, held);
+        return;
+    }
+    if (!banned) {
+        cm_bans_remove(&s->bans, asked->number);
+        (void)cm_serve_bans_keep(&s->base->bans, false, asked->number, false);
+    }
+    if (s->base->door != NULL) {
+        cm_serve_keep_ban(s->base->door, false, asked->number, banned);
+    }
+    cm_serve_tell_all(s, CM_PLACEMENT_NONE, &message);
+    cm_serve_admin_done(&s->base->log, asked, reply);
+}
+
+static void answer(void *user, const char *request, cm_admin_reply *reply)
+{
+    cm_serve_server *s = user;
+    cm_serve_request asked;
+    const char *wrong = cm_serve_admin_read(request, &asked);
+    if (wrong != NULL) {
+        cm_serve_admin_error(reply, wrong);
+        return;
+    }
+    const cm_home *home = asked.room[0] != '\0' ? cm_homes_find(&s->homes, asked.room) : NULL;
+    if (strcmp(asked.command, "open") == 0) {
+        open_room(s, &asked, request, reply);
+    } else if (strcmp(asked.command, "ban") == 0 || strcmp(asked.command, "unban") == 0) {
+        ban(s, &asked, asked.command[0] == 'b', reply);
+    } else if (strcmp(asked.command, "drain") == 0) {
+        s->drain_asked = true;
+        cm_serve_admin_done(&s->base->log, &asked, reply);
+    } else if (home != NULL) {
+        ask_workers(s, living(s) & UINT64_C(1) << home->worker, request, reply);
+    } else if (asked.room[0] != '\0') {
+        cm_serve_admin_error(reply, "there is no room of that name");
+    } else {
+        ask_workers(s, living(s), request, reply);
+    }
+}
+
+int cm_serve_ask_open(cm_serve_server *s)
+{
+    char path[CM_SERVE_ADMIN_PATH_MAX], error[512];
+    cm_serve_admin_path(&s->base->config, path);
+    if (!cm_serve_admin_fits(&s->base->config, &s->base->log)) {
+        return CM_STATUS_DONE;
+    }
+    cm_admin_def def = {.path = path, .answer = answer, .user = s};
+    s->admin = cm_admin_create(&def, error, sizeof error);
+    if (s->admin == NULL) {
+        cm_cli_error("serve: admin: %s", error);
+    }
+    return s->admin != NULL ? CM_STATUS_DONE : CM_STATUS_FAILED;
+}
+
+// Pages --------------------------------------------------------------------------------------
+
+void cm_serve_ask_page(void *user, cm_serve_topic topic, const char *request)
+{
+    cm_serve_server *s = user;
+    cm_serve_question *question = &s->page_questions[topic];
+    question->waiting = living(s);
+    question->number = CM_SERVE_PAGE_QUESTION + topic;
+    for (uint32_t i = 0; i < s->seats; i++) {
+        if ((question->waiting >> i & 1u) != 0) {
+            ask(s, i, question->number, request);
+        }
+    }
+    if (question->waiting == 0) { // while all are started again there is nobody to ask
+        cm_serve_http_line(s->http, topic, "{\"error\":\"no worker is there to answer\"}");
+        cm_serve_http_line(s->http, topic, "");
+    }
+}
+
+// A line of a worker's part; "": that is whole.
+static void page_answered(cm_serve_server *s, uint32_t worker, uint64_t number, const char *line)
+{
+    uint64_t topic = number - CM_SERVE_PAGE_QUESTION;
+    if (topic >= CM_SERVE_TOPICS || (s->page_questions[topic].waiting >> worker & 1u) == 0) {
+        return;
+    }
+    if (line[0] == '\0') {
+        s->page_questions[topic].waiting &= ~(UINT64_C(1) << worker);
+    }
+    if (line[0] != '\0' || s->page_questions[topic].waiting == 0) {
+        cm_serve_http_line(s->http, (cm_serve_topic)topic, line);
+    }
+}
+
+static void end_part(cm_serve_server *s, cm_serve_question *question, uint32_t worker)
+{
+    question->waiting &= ~(UINT64_C(1) << worker);
+    if (question->waiting == 0) {
+        cm_admin_done(s->admin, question->number);
+        question->number = 0;
+    }
+}
+
+void cm_serve_ask_answered(cm_serve_server *s, uint32_t worker, uint64_t number, const char *line)
+{
+    if (number >= CM_SERVE_PAGE_QUESTION) {
+        page_answered(s, worker, number, line);
+        return;
+    }
+    for (uint32_t i = 0; i < CM_ADMIN_PEERS_MAX; i++) {
+        cm_serve_question *question = &s->questions[i];
+        cm_admin_reply *reply = cm_admin_find(s->admin, number);
+        if (question->number != number || number == 0) {
+            continue;
+        }
+        if (line[0] == '\0') {
+            end_part(s, question, worker);
+        } else if (reply != NULL) {
+            cm_admin_say(reply, line);
+        }
+    }
+}
+
+void cm_serve_ask_died(cm_serve_server *s, uint32_t worker)
+{
+    for (uint32_t i = 0; i < CM_ADMIN_PEERS_MAX; i++) {
+        cm_serve_question *question = &s->questions[i];
+        cm_admin_reply *reply = cm_admin_find(s->admin, question->number);
+        if (question->number == 0 || (question->waiting >> worker & 1u) == 0) {
+            continue;
+        }
+        if (reply != NULL) {
+            cm_serve_admin_error(reply, "a worker died before it had answered");
+        }
+        end_part(s, question, worker);
+    }
+    for (uint32_t i = 0; i < CM_SERVE_TOPICS; i++) { // of what waits for no other nothing is said
+        page_answered(s, worker, CM_SERVE_PAGE_QUESTION + i,
+                      "{\"error\":\"a worker died before it had answered\"}");
+        page_answered(s, worker, CM_SERVE_PAGE_QUESTION + i, "");
+    }
+}

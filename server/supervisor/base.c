@@ -1,0 +1,210 @@
+// Everything here is done once, at the start or at the end, by the one process that has signals.
+#include "server/supervisor/base.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "server/auth/key_file.h"
+#include "server/cli/cli.h"
+#include "server/node/bootstrap.h"
+#include "server/supervisor/signals.h"
+
+#define ADDRESS_MAX (CM_CONFIG_TEXT_MAX + 8)
+
+static void log_unknown(const cm_serve_base *base, char *const *environment)
+{
+    for (; *environment != NULL; environment++) {
+        char name[CM_CONFIG_VARIABLE_MAX], nearest[CM_CONFIG_VARIABLE_MAX];
+        if (cm_config_unknown(*environment, name, nearest)) {
+            cm_line line;
+            cm_line_log(&line, CM_LOG_WARNING, "unknown variable of the environment");
+            cm_line_text(&line, "variable", name);
+            cm_line_text(&line, "nearest", nearest);
+            cm_log_write(&base->log, CM_LOG_WARNING, &line);
+        }
+    }
+}
+
+int cm_serve_base_open(cm_serve_base *base, const cm_config *config, char *const *environment)
+{
+    memset(base, 0, sizeof *base);
+    base->config = *config;
+    base->signals = base->files.lock = -1;
+    cm_serve_screen_open(&base->screen, config);
+    base->log = (cm_log){.write = cm_serve_screen_log, .user = &base->screen};
+    log_unknown(base, environment);
+    if (!cm_notify_open(&base->notify, getenv("NOTIFY_SOCKET"), getenv("WATCHDOG_USEC"),
+                        getenv("WATCHDOG_PID"))) {
+        cm_cli_error("serve: NOTIFY_SOCKET: expected a path, or @ and a name; nothing is told");
+    }
+    int status = cm_serve_read_keys(config, &base->keys);
+    if (status == CM_STATUS_DONE) {
+        status = cm_serve_bans_open(&base->bans, config);
+    }
+    if (status == CM_STATUS_DONE) {
+        status = cm_serve_rooms_load(config, &base->rooms);
+    }
+    if (status == CM_STATUS_DONE && (base->signals = cm_serve_signals_open()) < 0) {
+        cm_cli_error("serve: signals: %s", strerror(errno));
+        status = CM_STATUS_FAILED;
+    }
+    if (status == CM_STATUS_DONE) {
+        status = cm_serve_files_open(&base->files, config);
+    }
+    if (status == CM_STATUS_DONE) {
+        status = cm_serve_files_ticket(&base->files, config, &base->ticket);
+    }
+    if (status == CM_STATUS_DONE && config->resume) {
+        cm_serve_matches_find(config, &base->log, &base->matches);
+    }
+    return status;
+}
+
+void cm_serve_base_undo(cm_serve_base *base)
+{
+    cm_door_db_close(base->door);
+    base->door = NULL;
+    if (base->files.lock >= 0) {
+        cm_serve_files_undo(&base->files, &base->config);
+    }
+}
+
+void cm_serve_base_close(cm_serve_base *base)
+{
+    cm_door_db_close(base->door);
+    base->door = NULL;
+    cm_serve_bans_close(&base->bans);
+    cm_serve_matches_free(&base->matches);
+    cm_serve_rooms_free(&base->rooms);
+    cm_scene_free(base->rooms.on_demand);
+    cm_notify_close(&base->notify);
+    cm_serve_files_close(&base->files);
+    if (base->signals >= 0) {
+        close(base->signals);
+        base->signals = -1;
+    }
+    cm_crypto_wipe(&base->keys, sizeof base->keys);
+    cm_crypto_wipe(&base->ticket, sizeof base->ticket);
+}
+
+int cm_serve_base_open_door(cm_serve_base *base)
+{
+    char error[1280];
+    if (base->keys.count == 0) {
+        return CM_STATUS_DONE;
+    }
+    carom_result result = cm_door_db_open(base->config.matches, (uint64_t)time(NULL), &base->door,
+                                          error, sizeof error);
+    if (result != CAROM_OK) {
+        cm_cli_error("serve: matches: %s", error);
+        return CM_STATUS_FAILED;
+    }
+    return CM_STATUS_DONE;
+}
+
+void cm_serve_base_watch_door(cm_serve_base *base)
+{
+    char error[256];
+    if (base->door == NULL || cm_door_db_sound(base->door, error, sizeof error)) {
+        return;
+    }
+    cm_line line;
+    cm_line_log(&line, CM_LOG_ERROR, "used tokens and bans are not kept");
+    cm_line_text(&line, "reason", error);
+    cm_log_write(&base->log, CM_LOG_ERROR, &line);
+    cm_door_db_close(base->door);
+    base->door = NULL;
+}
+
+static void reload_level(cm_serve_base *base)
+{
+    cm_config config;
+    cm_line line;
+    cm_config_error error;
+    bool good = base->reread != NULL && base->reread(&config, &error);
+    cm_log_level level = good ? CM_LOG_INFO : CM_LOG_ERROR;
+    if (base->reread == NULL) {
+        return;
+    }
+    if (good) {
+        (void)cm_log_level_find(config.log, &base->screen.level); // it knows the choices
+    }
+    cm_line_log(&line, level, good ? "configuration read again" : "configuration not read again");
+    cm_line_text(&line, good ? "log" : "error", good ? config.log : error.message);
+    cm_log_write(&base->log, level, &line);
+}
+
+bool cm_serve_base_reload(cm_serve_base *base)
+{
+    reload_level(base);
+    if (base->config.key[0] == '\0') {
+        return false; // everybody is let in: there is nothing to read
+    }
+    cm_line line;
+    carom_token_keys keys;
+    char error[512];
+    bool good = cm_key_file_read(base->config.key, &keys, error, sizeof error) == CAROM_OK;
+    cm_log_level level = good ? CM_LOG_INFO : CM_LOG_ERROR;
+    cm_line_log(&line, level, good ? "keys read again" : "keys not read again");
+    if (good) {
+        base->keys = keys;
+        cm_line_uint(&line, "keys", keys.count);
+    } else {
+        cm_line_text(&line, "error", error);
+    }
+    cm_log_write(&base->log, level, &line);
+    return good;
+}
+
+static void put_address(const cm_serve_base *base, uint16_t port, char address[ADDRESS_MAX])
+{
+    const char *listen = base->config.listen, *colon = strrchr(listen, ':');
+    snprintf(address, ADDRESS_MAX, "%.*s:%u", (int)(colon - listen), listen, (unsigned)port);
+}
+
+int cm_serve_base_ready(cm_serve_base *base, uint32_t rooms, const uint16_t *ports, uint32_t count)
+{
+    char address[ADDRESS_MAX];
+    size_t size = 0, capacity = count * (ADDRESS_MAX + 1) + 1;
+    char *lines = calloc(1, capacity);
+    for (uint32_t i = 0; lines != NULL && i < count; i++) {
+        put_address(base, ports[i], address);
+        size += (size_t)snprintf(lines + size, capacity - size, "%s\n", address);
+    }
+    int status = lines != NULL ? cm_serve_files_ready(&base->config, lines) : CM_STATUS_FAILED;
+    free(lines);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    cm_line line;
+    for (uint32_t i = 0; i < count; i++) {
+        put_address(base, ports[i], address);
+        printf("listening on %s\n", address);
+    }
+    fflush(stdout);
+    cm_line_log(&line, CM_LOG_INFO, "start");
+    cm_line_text(&line, "version", cm_version_text);
+    cm_line_uint(&line, "engine", CAROM_ENGINE_VERSION);
+    cm_line_uint(&line, "rooms", rooms);
+    cm_log_write(&base->log, CM_LOG_INFO, &line);
+    for (uint32_t i = 0; i < count; i++) {
+        put_address(base, ports[i], address);
+        cm_line_log(&line, CM_LOG_INFO, "listen");
+        cm_line_text(&line, "address", address);
+        cm_log_write(&base->log, CM_LOG_INFO, &line);
+    }
+    cm_notify_say(&base->notify, "READY=1");
+    return CM_STATUS_DONE;
+}
+
+void cm_serve_base_log_stop(cm_serve_base *base, const char *signal)
+{
+    cm_line line;
+    cm_line_log(&line, CM_LOG_WARNING, "second signal, stopping at once");
+    cm_line_text(&line, "signal", signal);
+    cm_log_write(&base->log, CM_LOG_WARNING, &line);
+}

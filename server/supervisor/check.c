@@ -1,0 +1,198 @@
+// `carom serve --check-config`. Every check is the real thing: the address is
+// bound, a file is written, the room is made, so that a good report is worth something.
+#include "server/supervisor/check.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "server/transport/enet/net.h"
+#include "server/node/worker.h"
+#include "server/record/format/sign_key.h"
+#include "server/cli/cli.h"
+#include "server/node/node_admin.h"
+#include "server/node/bootstrap.h"
+#include "server/supervisor/http_pages.h"
+#include "server/node/node_rooms.h"
+#include "shared/game/game_host.h"
+
+// Whether a file can be made in the directory `length` bytes of `path` name.
+static bool is_writable(const char *path, size_t length)
+{
+    char probe[CM_CONFIG_TEXT_MAX + 32];
+    snprintf(probe, sizeof probe, "%.*s%scarom-check-XXXXXX", (int)length, path,
+             length > 0 ? "/" : "");
+    int file = mkstemp(probe);
+    if (file < 0) {
+        return false;
+    }
+    close(file);
+    unlink(probe);
+    return true;
+}
+
+static int check_environment(const cm_config *config, char *const *environment)
+{
+    (void)config;
+    return cm_serve_tell_unknown(environment, "") > 0 ? CM_STATUS_USAGE : CM_STATUS_DONE;
+}
+
+static int check_key(const cm_config *config, char *const *environment)
+{
+    (void)environment;
+    carom_token_keys keys;
+    int status = cm_serve_read_keys(config, &keys);
+    cm_crypto_wipe(&keys, sizeof keys);
+    return status;
+}
+
+static int check_sign_key(const cm_config *config, char *const *environment)
+{
+    (void)environment;
+    uint8_t secret[CM_SIGN_KEY_BYTES];
+    char error[512];
+    bool bad = config->sign_key[0] != '\0' &&
+               cm_sign_key_read(config->sign_key, secret, error, sizeof error) != CAROM_OK;
+    cm_crypto_wipe(secret, sizeof secret);
+    if (bad) {
+        cm_cli_error("serve: sign_key: %s", error);
+    }
+    return bad ? CM_STATUS_USAGE : CM_STATUS_DONE;
+}
+
+static int check_bans(const cm_config *config, char *const *environment)
+{
+    (void)environment;
+    cm_serve_bans bans = {0};
+    int status = cm_serve_bans_open(&bans, config);
+    cm_serve_bans_close(&bans);
+    return status;
+}
+
+static int check_matches(const cm_config *config, char *const *environment)
+{
+    (void)environment;
+    if (is_writable(config->matches, cm_serve_existing(config->matches))) {
+        return CM_STATUS_DONE;
+    }
+    cm_cli_error("serve: matches: %s: %s, expected a directory that can be written to, or a "
+                 "path where one can be made",
+                 config->matches, strerror(errno));
+    return CM_STATUS_FAILED;
+}
+
+static int check_ready_file(const cm_config *config, char *const *environment)
+{
+    (void)environment;
+    const char *ready = config->ready_file, *slash = strrchr(ready, '/');
+    size_t folder = slash == NULL ? 0 : slash == ready ? 1 : (size_t)(slash - ready);
+    if (ready[0] == '\0' || is_writable(ready, folder)) {
+        return CM_STATUS_DONE;
+    }
+    cm_cli_error("serve: ready_file: %s: %s, expected a path in a directory that can be "
+                 "written to",
+                 ready, strerror(errno));
+    return CM_STATUS_FAILED;
+}
+
+// That of `listen`, and those after it for further workers.
+static int check_address(const cm_config *config, char *const *environment)
+{
+    (void)environment;
+    cm_host_def def = {.peers = 1, .timeout_ms = 1000};
+    char error[256] = "";
+    cm_config_address(config->listen, &def.address, &def.port);
+    uint32_t ports = def.port == 0 || config->workers == 0 ? 1 : cm_serve_worker_count(config);
+    for (uint32_t i = 0; i < ports; i++, def.port++) {
+        cm_host *host = cm_host_create(&def, error, sizeof error);
+        if (host == NULL) {
+            cm_cli_error("serve: %s", error);
+            return CM_STATUS_FAILED;
+        }
+        cm_host_destroy(host);
+    }
+    return CM_STATUS_DONE;
+}
+
+static int check_admin(const cm_config *config, char *const *environment)
+{
+    (void)environment;
+    char path[CM_SERVE_ADMIN_PATH_MAX], error[512];
+    cm_serve_admin_path(config, path);
+    if (!cm_serve_admin_fits(config, NULL) || cm_admin_check(path, error, sizeof error)) {
+        return CM_STATUS_DONE;
+    }
+    cm_cli_error("serve: admin: %s", error);
+    return CM_STATUS_FAILED;
+}
+
+static int check_http(const cm_config *config, char *const *environment)
+{
+    (void)environment;
+    return cm_serve_http_check(config);
+}
+
+// The rooms are made as serve makes them, but for the recording, on a free port.
+static int check_rooms(const cm_config *given, char *const *environment)
+{
+    (void)environment;
+    cm_serve_rooms rooms;
+    int status = cm_serve_rooms_load(given, &rooms);
+    if (status != CM_STATUS_DONE) {
+        cm_serve_rooms_free(&rooms);
+        cm_scene_free(rooms.on_demand);
+        return status;
+    }
+    cm_config config = *given;
+    strcpy(config.listen, "127.0.0.1:0");
+    config.insecure = true; // whether it is, and what keys there are, was checked before
+    config.key[0] = '\0';
+    cm_worker_def def = {.config = &config, .now_us = 1, .seed = 1};
+    cm_worker *worker = NULL;
+    char error[512] = "";
+    carom_result result = cm_worker_create(&def, &worker, error, sizeof error);
+    if (result != CAROM_OK) {
+        cm_cli_error("serve: %s", error);
+        status = cm_serve_status(result);
+    } else {
+        status = cm_serve_rooms_open(&rooms, worker);
+    }
+    cm_worker_destroy(worker);
+    cm_serve_rooms_free(&rooms);
+    cm_scene_free(rooms.on_demand);
+    return status;
+}
+
+const cm_serve_check_part cm_serve_checks[CM_SERVE_CHECKS + 1] = {
+    {"environment", "no unknown CAROM_ variable", "unset it, or spell it as the nearest",
+     check_environment},
+    {"key", "who may come in is settled", "carom token keygen --out FILE; chown, chmod 600",
+     check_key},
+    {"sign_key", "none, or one that can be used", "carom match keygen --out FILE; chmod 600",
+     check_sign_key},
+    {"bans", "none, or a file that can be read", "a client id or an address a line", check_bans},
+    {"matches", "can be written to", "mkdir -p and chown it, or set matches", check_matches},
+    {"ready_file", "none, or it can be written", "set ready_file, or make its directory",
+     check_ready_file},
+    {"port", "the address of listen, and those of all workers, are free",
+     "end what holds it (ss -ulpn), or set listen", check_address},
+    {"admin", "its socket can be made", "end the server that answers there, or set admin",
+     check_admin},
+    {"http", "none, or its address is free", "end what holds it (ss -tlpn), or set http",
+     check_http},
+    {"rooms", "every room can be opened", "carom scene validate FILE, carom scene list --db DB",
+     check_rooms},
+    {NULL, NULL, NULL, NULL}};
+
+int cm_serve_check(const cm_config *config, char *const *environment)
+{
+    int worst = CM_STATUS_DONE; // bad input before a failed operation
+    for (uint32_t i = 0; i < CM_SERVE_CHECKS; i++) {
+        int status = cm_serve_checks[i].run(config, environment);
+        worst = status > worst ? status : worst;
+    }
+    return worst;
+}

@@ -1,0 +1,28 @@
+// What a server of `carom serve` keeps and leaves in its directories, beside the matches.
+#ifndef CM_SERVER_SUPERVISOR_FILES_H
+#define CM_SERVER_SUPERVISOR_FILES_H
+
+#include "carom/token.h"
+
+#include "server/config/config.h"
+
+#define CM_SERVE_LOCK_WAIT_MS 5000 // for the processes of a server that was killed to be gone
+
+typedef struct cm_serve_files {
+    size_t there;         // bytes of the path of `matches` that were there before
+    bool made_ticket_key; // by this start
+    int lock;             // on the directory, of this process and those that it forks; -1: none
+} cm_serve_files;
+
+// The directory of matches, made if missing, and its lock: whoever else has it is another server.
+// An exit status, after a message where it is not 0.
+int cm_serve_files_open(cm_serve_files *files, const cm_config *config);
+// The key of tickets stays over restarts, in a file that the first start makes. Likewise.
+int cm_serve_files_ticket(cm_serve_files *files, const cm_config *config, carom_token_key *ticket);
+// ready_file with lines. Who waits for it never reads half of one: it appears complete. Likewise.
+int cm_serve_files_ready(const cm_config *config, const char *lines);
+// What a start that failed has made goes: the ticket key, and directories that are empty.
+void cm_serve_files_undo(cm_serve_files *files, const cm_config *config);
+void cm_serve_files_close(cm_serve_files *files);
+
+#endif

@@ -1,0 +1,471 @@
+// Each path is a row of a table, with the page that answers it.
+#include "server/supervisor/http_pages.h"
+
+#include <arpa/inet.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "server/cli/cli.h"
+#include "server/node/node.h"
+#include "server/ops/web_page.h"
+
+#define JSON "application/json"
+#define TEXT "text/plain; charset=utf-8"
+
+// Lists that are being told, of the worker's next figures.
+typedef struct next {
+    uint32_t count, capacity;
+    cm_room_figures *rooms;
+} next;
+
+typedef struct topic {
+    cm_page *pages[2];      // the newest: for everybody, and with what is not for everybody
+    cm_page *making[2];     // NULL: nothing is asked
+    uint64_t whole_us;      // when the newest was
+    bool failed, is_failed; // a worker said so, of the one being made and the newest
+} topic;
+
+struct cm_serve_http {
+    cm_serve_http_def def;
+    cm_http *http;
+    bool is_private; // it listens on loopback
+    uint64_t now_us, started_unix_ms;
+    cm_figures_server server;
+    cm_figures_worker workers[CM_WORKERS_MAX];
+    next next[CM_WORKERS_MAX];
+    uint64_t heard_us[CM_WORKERS_MAX]; // when it told all of them last, or came up
+    topic topics[CM_SERVE_TOPICS];
+    cm_page *figures, *making; // the newest, and the one that is being made; NULL: none
+    uint64_t figures_us;       // when the newest was whole
+    uint32_t family;           // that is made next
+};
+
+// Figures --------------------------------------------------------------------------------------
+
+static void look(cm_serve_http *h)
+{
+    cm_http_stats stats;
+    cm_figures_server *s = &h->server;
+    h->def.look(h->def.user, s, h->workers);
+    s->values[CM_SERVER_HAS_START] = h->started_unix_ms;
+    s->values[CM_SERVER_HAS_RESIDENT] = cm_figures_resident_bytes();
+    s->values[CM_SERVER_HAS_ROOMS] = s->values[CM_SERVER_HAS_PLAYERS] = 0;
+    s->values[CM_SERVER_HAS_WORKERS] = 0;
+    for (uint32_t i = 0; i < h->def.workers; i++) {
+        const cm_figures_worker *worker = &h->workers[i];
+        s->values[CM_SERVER_HAS_WORKERS] += worker->is_there;
+        s->values[CM_SERVER_HAS_ROOMS] += worker->room_count;
+        s->values[CM_SERVER_HAS_PLAYERS] +=
+            worker->is_known ? worker->figures.values[CM_WORKER_HAS_PLAYERS] : 0;
+    }
+    cm_http_stats_get(h->http, &stats);
+    s->values[CM_SERVER_HAS_HTTP_CONNECTIONS] = stats.connections;
+    s->values[CM_SERVER_HAS_HTTP_ANSWERED] = stats.answered;
+    s->values[CM_SERVER_HAS_HTTP_FAILED] = stats.failed;
+    s->values[CM_SERVER_HAS_HTTP_SENT] = stats.sent_bytes;
+    memcpy(s->http_refused, stats.refused, sizeof s->http_refused);
+}
+
+// True once there is one that is fresh enough.
+static bool make_figures(cm_serve_http *h)
+{
+    if (h->figures != NULL && h->now_us - h->figures_us < CM_SERVE_HTTP_FRESH_US) {
+        return true;
+    }
+    if (h->making == NULL) {
+        h->making = cm_page_create();
+        h->family = 0;
+        cm_page_drop(h->figures);
+        h->figures = NULL;
+        look(h);
+    }
+    return false;
+}
+
+// A turn's part of the page. True: there is more to do, or somebody waits for what is done now.
+static bool write_figures(cm_serve_http *h)
+{
+    if (h->making == NULL) {
+        return false;
+    }
+    size_t until = h->making->size + CM_SERVE_HTTP_TURN;
+    bool all = false;
+    while (!all && h->making->size < until && !h->making->cut) {
+        all = !cm_figures_page_family(h->making, &h->server, h->family++);
+    }
+    if (h->making->cut) { // cut in a line, it would be read as another number
+        cm_page_drop(h->making);
+        h->making = NULL;
+        return false;
+    }
+    if (all) {
+        h->figures = h->making;
+        h->figures_us = h->now_us;
+        h->making = NULL;
+    }
+    return true;
+}
+
+static cm_http_found get_figures(cm_serve_http *h, const cm_http_request *request,
+                                 cm_http_answer *answer)
+{
+    (void)request;
+    if (!make_figures(h)) {
+        return CM_HTTP_LATER;
+    }
+    answer->type = CM_EXPOSITION_TYPE;
+    answer->page = cm_page_hold(h->figures);
+    return CM_HTTP_ANSWERED;
+}
+
+void cm_serve_http_room(cm_serve_http *h, uint32_t worker, uint32_t number,
+                        const cm_room_figures *figures)
+{
+    if (h == NULL || worker >= h->def.workers) {
+        return;
+    }
+    next *n = &h->next[worker];
+    n->count = number == 0 ? 0 : n->count;
+    if (n->count == n->capacity) {
+        uint32_t capacity = n->capacity > 0 ? 2 * n->capacity : 4;
+        cm_room_figures *grown = realloc(n->rooms, capacity * sizeof *grown);
+        if (grown == NULL) {
+            return;
+        }
+        n->rooms = grown;
+        n->capacity = capacity;
+    }
+    if (h->def.is_home == NULL || h->def.is_home(h->def.user, worker, figures->room)) {
+        n->rooms[n->count++] = *figures;
+    }
+}
+
+void cm_serve_http_whole(cm_serve_http *h, uint32_t worker, uint32_t rooms,
+                         const cm_worker_figures *figures)
+{
+    if (h == NULL || worker >= h->def.workers) {
+        return;
+    }
+    cm_figures_worker *w = &h->workers[worker];
+    next *n = &h->next[worker];
+    n->count = rooms == 0 ? 0 : n->count;
+    cm_room_figures *before = w->rooms;
+    uint32_t capacity = w->room_capacity;
+    w->rooms = n->rooms;
+    w->room_count = n->count;
+    w->room_capacity = n->capacity;
+    *n = (next){.rooms = before, .capacity = capacity};
+    w->figures = *figures;
+    w->is_known = true;
+    h->heard_us[worker] = h->now_us;
+}
+
+void cm_serve_http_died(cm_serve_http *h, uint32_t worker)
+{
+    if (h != NULL && worker < h->def.workers) {
+        h->workers[worker].room_count = h->next[worker].count = 0;
+        h->workers[worker].is_known = false;
+    }
+}
+
+static uint32_t remove_room(cm_room_figures *rooms, uint32_t count, const char *room)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(rooms[i].room, room) != 0) {
+            rooms[kept++] = rooms[i];
+        }
+    }
+    return kept;
+}
+
+void cm_serve_http_gone(cm_serve_http *h, uint32_t worker, const char *room)
+{
+    if (h != NULL && worker < h->def.workers) {
+        cm_figures_worker *w = &h->workers[worker];
+        next *n = &h->next[worker];
+        w->room_count = remove_room(w->rooms, w->room_count, room);
+        n->count = remove_room(n->rooms, n->count, room);
+    }
+}
+
+// Rooms and players ----------------------------------------------------------------------------
+
+static const struct {
+    const char *path, *request;
+} TOPICS[CM_SERVE_TOPICS] = {[CM_SERVE_ROOMS] = {"/rooms", "{\"command\":\"rooms\"}"},
+                             [CM_SERVE_PLAYERS] = {"/players", "{\"command\":\"players\"}"}};
+
+// What says who somebody is, or where files are, goes.
+static void put_bare(cm_page *page, const char *line)
+{
+    static const char *const taken[] = {"name", "client_id", "match"};
+    json_t *object = json_loads(line, 0, NULL);
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
+        (void)json_object_del(object, taken[i]);
+    }
+    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    cm_page_text(page, text != NULL ? text : "{}");
+    free(text);
+    json_decref(object);
+}
+
+static void begin_topic(cm_serve_http *h, cm_serve_topic number)
+{
+    topic *t = &h->topics[number];
+    t->failed = false;
+    for (uint32_t i = 0; i < 2; i++) {
+        t->making[i] = cm_page_create();
+    }
+    if (t->making[0] == NULL || t->making[1] == NULL) {
+        cm_page_drop(t->making[0]);
+        cm_page_drop(t->making[1]);
+        t->making[0] = t->making[1] = NULL;
+        return;
+    }
+    h->def.ask(h->def.user, number, TOPICS[number].request);
+}
+
+static void end_topic(const cm_serve_http *h, topic *t)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        cm_page_text(t->making[i], t->making[i]->size == 0 ? "[]\n" : "]\n");
+        t->failed = t->failed || t->making[i]->cut;
+        cm_page_drop(t->pages[i]);
+        t->pages[i] = t->making[i];
+        t->making[i] = NULL;
+    }
+    t->is_failed = t->failed;
+    t->whole_us = h->now_us;
+}
+
+void cm_serve_http_line(cm_serve_http *h, cm_serve_topic number, const char *line)
+{
+    topic *t = h != NULL ? &h->topics[number] : NULL;
+    if (t == NULL || t->making[0] == NULL) {
+        return;
+    }
+    if (line[0] == '\0') {
+        end_topic(h, t);
+        return;
+    }
+    t->failed = t->failed || strncmp(line, "{\"error\":", 9) == 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        cm_page_text(t->making[i], t->making[i]->size == 0 ? "[" : ",\n");
+    }
+    put_bare(t->making[0], line);
+    cm_page_text(t->making[1], line);
+}
+
+static bool is_fresh(const cm_serve_http *h, const topic *t)
+{
+    return t->pages[0] != NULL && h->now_us - t->whole_us < CM_SERVE_HTTP_FRESH_US;
+}
+
+static cm_http_found get_topic(cm_serve_http *h, const cm_http_request *request,
+                               cm_http_answer *answer)
+{
+    uint32_t number = strcmp(request->path, TOPICS[0].path) == 0 ? 0 : 1;
+    topic *t = &h->topics[number];
+    if (t->making[0] == NULL && !is_fresh(h, t)) {
+        begin_topic(h, (cm_serve_topic)number);
+    }
+    if (t->making[0] != NULL || !is_fresh(h, t)) {
+        return CM_HTTP_LATER;
+    }
+    answer->status = t->is_failed ? 503 : 200;
+    answer->type = JSON;
+    answer->page = cm_page_hold(t->pages[h->is_private && request->by_own_name]);
+    return CM_HTTP_ANSWERED;
+}
+
+// Health ---------------------------------------------------------------------------------------
+
+static cm_http_found say(cm_http_answer *answer, uint32_t status, cm_page *page)
+{
+    answer->status = status;
+    answer->type = TEXT;
+    answer->page = page;
+    return page != NULL ? CM_HTTP_ANSWERED : CM_HTTP_LATER;
+}
+
+static void put_worker(cm_page *page, uint32_t worker, const char *what)
+{
+    cm_page_text(page, "worker ");
+    cm_page_uint(page, worker);
+    cm_page_text(page, what);
+}
+
+static cm_http_found get_health(cm_serve_http *h, const cm_http_request *request,
+                                cm_http_answer *answer)
+{
+    cm_page *page = cm_page_create();
+    (void)request;
+    look(h);
+    if (page != NULL && h->server.values[CM_SERVER_HAS_DRAINING] != 0) {
+        cm_page_text(page, "the server is draining\n");
+    }
+    for (uint32_t i = 0; page != NULL && i < h->def.workers; i++) {
+        const cm_figures_worker *worker = &h->workers[i];
+        if (worker->is_there && !worker->is_up) {
+            put_worker(page, i, " is down\n");
+        } else if (worker->is_known && h->now_us - h->heard_us[i] > CM_SERVE_HTTP_SILENT_US) {
+            put_worker(page, i, " says nothing\n");
+        }
+    }
+    bool well = page != NULL && page->size == 0;
+    if (well) {
+        cm_page_text(page, "ok\n");
+    }
+    return say(answer, well ? 200 : 503, page);
+}
+
+static cm_http_found get_ready(cm_serve_http *h, const cm_http_request *request,
+                               cm_http_answer *answer)
+{
+    cm_page *page = cm_page_create();
+    (void)request;
+    look(h);
+    bool ready = h->server.values[CM_SERVER_HAS_READY] != 0;
+    if (page != NULL) {
+        cm_page_text(page, ready ? "ok\n" : "no player may come in now\n");
+    }
+    return say(answer, ready ? 200 : 503, page);
+}
+
+// A file of the page for browsers.
+static cm_http_found get_file(const cm_http_request *request, cm_http_answer *answer)
+{
+    cm_serve_page file;
+    if (!cm_serve_page_find(request->path, &file)) {
+        return CM_HTTP_NOT_THERE;
+    }
+    answer->type = file.type;
+    answer->page = cm_page_create();
+    if (answer->page == NULL) {
+        return CM_HTTP_LATER;
+    }
+    cm_page_text(answer->page, file.text);
+    return CM_HTTP_ANSWERED;
+}
+
+// The whole ------------------------------------------------------------------------------------
+
+static cm_http_found get(void *user, const cm_http_request *request, cm_http_answer *answer)
+{
+    static const struct {
+        const char *path;
+        cm_http_found (*get)(cm_serve_http *h, const cm_http_request *request,
+                             cm_http_answer *answer);
+    } pages[] = {{"/metrics", get_figures},
+                 {"/healthz", get_health},
+                 {"/readyz", get_ready},
+                 {"/rooms", get_topic},
+                 {"/players", get_topic}};
+    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
+        if (strcmp(pages[i].path, request->path) == 0) {
+            return pages[i].get(user, request, answer);
+        }
+    }
+    return get_file(request, answer);
+}
+
+int cm_serve_http_open(const cm_serve_http_def *def, cm_serve_http **out)
+{
+    const cm_config *config = &def->base->config;
+    char error[256] = "out of memory";
+    cm_http_def http = {.get = get};
+    *out = NULL;
+    if (config->http[0] == '\0') {
+        return CM_STATUS_DONE;
+    }
+    cm_config_address(config->http, &http.address, &http.port);
+    cm_serve_http *h = calloc(1, sizeof *h);
+    http.user = h;
+    if (h == NULL || (h->http = cm_http_create(&http, error, sizeof error)) == NULL) {
+        cm_cli_error("serve: http: %s", error);
+        free(h);
+        return CM_STATUS_FAILED;
+    }
+    h->def = *def;
+    h->is_private = ntohl(http.address) >> 24 == 127;
+    h->started_unix_ms = cm_serve_unix_ms();
+    h->server.version = cm_version_number;
+    h->server.commit = cm_version_commit;
+    h->server.engine = CAROM_ENGINE_VERSION;
+    h->server.worker_count = def->workers;
+    h->server.workers = h->workers;
+    *out = h;
+    return CM_STATUS_DONE;
+}
+
+int cm_serve_http_check(const cm_config *config)
+{
+    char error[256];
+    cm_http_def def = {0};
+    if (config->http[0] == '\0') {
+        return CM_STATUS_DONE;
+    }
+    cm_config_address(config->http, &def.address, &def.port);
+    cm_http *http = cm_http_create(&def, error, sizeof error);
+    if (http == NULL) {
+        cm_cli_error("serve: http: %s", error);
+        return CM_STATUS_FAILED;
+    }
+    cm_http_destroy(http);
+    return CM_STATUS_DONE;
+}
+
+void cm_serve_http_close(cm_serve_http *h)
+{
+    if (h == NULL) {
+        return;
+    }
+    cm_http_destroy(h->http);
+    for (uint32_t i = 0; i < CM_WORKERS_MAX; i++) {
+        free(h->workers[i].rooms);
+        free(h->next[i].rooms);
+    }
+    for (uint32_t i = 0; i < 2 * CM_SERVE_TOPICS; i++) {
+        cm_page_drop(h->topics[i / 2].pages[i % 2]);
+        cm_page_drop(h->topics[i / 2].making[i % 2]);
+    }
+    cm_page_drop(h->figures);
+    cm_page_drop(h->making);
+    free(h);
+}
+
+void cm_serve_http_tell(const cm_serve_http *h)
+{
+    if (h != NULL) {
+        const cm_serve_base *base = h->def.base;
+        const char *given = base->config.http;
+        char address[CM_CONFIG_TEXT_MAX + 8];
+        cm_line line;
+        snprintf(address, sizeof address, "%.*s:%u", (int)(strrchr(given, ':') - given), given,
+                 (unsigned)cm_http_port(h->http));
+        printf("http on %s\n", address);
+        fflush(stdout);
+        cm_line_log(&line, CM_LOG_INFO, "http");
+        cm_line_text(&line, "address", address);
+        cm_log_write(&base->log, CM_LOG_INFO, &line);
+    }
+}
+
+int cm_serve_http_descriptor(const cm_serve_http *h)
+{
+    return h != NULL ? cm_http_descriptor(h->http) : -1;
+}
+
+bool cm_serve_http_turn(cm_serve_http *h, uint64_t now_us)
+{
+    if (h == NULL) {
+        return false;
+    }
+    h->now_us = now_us;
+    bool more = cm_http_turn(h->http, now_us);
+    return write_figures(h) || more;
+}

@@ -1,0 +1,86 @@
+// The supervisor of `carom serve`, as its four files share it: supervisor.c (workers, rooms,
+// signals), worker_messages.c (what workers say), isolation.c (rooms at fault) and admin.c (the
+// admin socket).
+#ifndef CM_SERVER_SUPERVISOR_SUPERVISOR_H
+#define CM_SERVER_SUPERVISOR_SUPERVISOR_H
+
+#include "server/node/room_directory.h"
+#include "server/node/placement.h"
+#include "server/node/quarantine.h"
+#include "server/supervisor/processes.h"
+#include "server/node/crash_marker.h"
+#include "server/supervisor/base.h"
+#include "server/supervisor/http_pages.h"
+
+// A worker's part of a terminal's status.
+typedef struct cm_serve_drawing {
+    char *text;
+    size_t size, capacity;
+} cm_serve_drawing;
+
+typedef struct cm_serve_seat {
+    uint16_t port; // 0: none yet
+    bool ready;    // it lives and has its rooms
+    bool apart;    // of one room alone, whose module failed
+    bool ends;     // it was told to, as that room is closed
+    uint64_t restarts;
+    cm_worker_load load;
+    cm_serve_drawing drawing;
+} cm_serve_seat;
+
+// A question that workers answer: of an operator, or of one who reads a page.
+typedef struct cm_serve_question {
+    uint64_t number;  // of cm_admin_later, or a page's; 0: free
+    uint64_t waiting; // a bit a worker
+} cm_serve_question;
+#define CM_SERVE_PAGE_QUESTION (UINT64_C(1) << 63) // and the topic: the number of such a one
+
+typedef struct cm_serve_server {
+    cm_serve_base *base;
+    cm_supervisor *supervisor;
+    uint32_t count; // of workers that take rooms
+    uint32_t seats; // and places of those with a room apart, behind them
+    cm_serve_seat workers[CM_WORKERS_MAX];
+    cm_homes homes;        // every room
+    cm_vitals *vitals;     // one of each worker
+    cm_quarantine refused; // scenes that are hosted no more, and those that are on the way there
+    cm_used_tokens used;
+    cm_bans bans, banned_addresses;
+    cm_admin *admin;
+    cm_serve_question questions[CM_ADMIN_PEERS_MAX], page_questions[CM_SERVE_TOPICS];
+    cm_serve_http *http; // NULL: none
+    uint64_t faults;     // of modules
+    uint64_t shown_us;   // when the status is drawn next
+    int status;          // the worst so far
+    bool recalled, ready, draining, printed, drain_asked;
+} cm_serve_server;
+
+// To every worker that lives, but one.
+void cm_serve_tell_all(cm_serve_server *s, uint32_t but, const cm_worker_message *message);
+// The worker for one more room, which counts as its from now on; CM_PLACEMENT_NONE: all are full.
+uint32_t cm_serve_place(cm_serve_server *s);
+
+// Of every worker, to all; and into the log, that one has its rooms.
+void cm_serve_tell_ports(cm_serve_server *s);
+void cm_serve_log_worker(const cm_serve_server *s, uint32_t worker);
+// Rooms at once that go on apart; more stay where they were.
+#define CM_SERVE_APART_MAX 8u
+// A room whose module took its worker goes on in one of its own, where others were beside it.
+void cm_serve_set_apart(cm_serve_server *s, uint32_t worker, const char *room);
+// The worker of such a room ends where the room is no more.
+void cm_serve_end_apart(cm_serve_server *s, uint32_t worker);
+// As a cm_supervisor's callbacks, of a cm_serve_server.
+void cm_serve_starts(void *user, uint32_t worker);
+void cm_serve_said(void *user, uint32_t worker, const cm_worker_message *message);
+bool cm_serve_ended(void *user, uint32_t worker, int status);
+
+// The admin socket, if it fits: an exit status, after a message where it is not 0.
+int cm_serve_ask_open(cm_serve_server *s);
+// A line of a worker's answer; "": it has no more.
+void cm_serve_ask_answered(cm_serve_server *s, uint32_t worker, uint64_t number, const char *line);
+// For the pages of HTTP, of a cm_serve_server.
+void cm_serve_ask_page(void *user, cm_serve_topic topic, const char *request);
+// It answers nothing any more.
+void cm_serve_ask_died(cm_serve_server *s, uint32_t worker);
+
+#endif

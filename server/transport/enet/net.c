@@ -1,0 +1,701 @@
+// The ENet host: the door before it, the seal behind it, limits that its defaults leave open.
+//
+// Facts that shape it: ENet hands over every datagram first (intercept) and, having been told of a
+// checksum, every one that leaves; neither callback gets a context of ours, so the host is found
+// through the first peer's data. One service call takes 256 datagrams at most and both 0 and -1
+// mean carry on; host->mtu is ignored for new peers, a path's size is the door's to know; ENet
+// gives a peer up when one reliable message stays unacknowledged, each repetition later than the
+// last, however much else it hears, so silence is judged here, by what came sealed.
+#include "server/transport/enet/net.h"
+
+#include <enet/enet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/transport/enet/peer_budget.h"
+#include "shared/base/assert.h"
+#include "shared/net/net.h"
+#include "shared/wire/packet.h"
+
+#define CHANNELS         2u
+#define NO_PEER          UINT32_MAX
+#define PEER_ID_NONE     0xfffu
+#define RECEIVE_MAX      4096u         // bytes of a message of a client
+#define WAITING_MAX      (64u * 1024u) // bytes of a client not yet handed over
+#define EVENTS_MAX       8192u         // in one turn
+#define DATAGRAMS_MAX    1024u // in one turn, and less than one service call's 256 more: some 5 ms
+#define STEPS_MAX        1000000u // in one turn, and less than 256 datagrams' more: some 2 ms
+#define IP_UDP_HEADERS   28u
+#define SEND_MAX         (8u << 20)
+#define TWICE_MS         12u      // after which the fragments of a message go a second time
+#define TWICE_FRAGMENTS  40u      // of messages of so many at most
+#define RESEND_SILENT_MS 1000u    // of a peer: then less is sent again to it
+#define FIRST_RTT_MS     250u     // until one is measured; ENet takes 500 and resends as late
+#define ENET_TIMEOUT_MS  120000u  // of one reliable message; silence ends it earlier
+#define HALF_OPEN_US     5000000u // to acknowledge ENet's VERIFY_CONNECT, whatever else it sends
+
+struct cm_host {
+    ENetHost *enet;
+    cm_door *door;
+    ENetPacket *held; // of the event handed out last
+    uint32_t events_left;
+    uint64_t turn_datagrams, turn_steps; // so far
+    uint32_t timeout_ms;
+    uint64_t now_us, unix_s;
+    cm_peer_account *accounts; // of each peer
+    bool *has_peer;            // of each connection: scratch of sweep
+    uint32_t *live;            // peers that ENet has given to somebody, when it was asked last
+    uint32_t live_count;
+    uint32_t malformed; // peer that the last datagram refused was of, UINT32_MAX: none
+    uint8_t datagram[CM_DATAGRAM_MAX];
+    cm_host_stats stats;
+};
+
+// Out --------------------------------------------------------------------------------------------
+
+// What intercept opened last on this thread: ENet asks for its checksum next, if it gets so far.
+static _Thread_local const void *opened;
+
+// ENet asks for a datagram's checksum: coming in that is 0 (frame.h); going out it is the moment to
+// seal it, and to put the sealed bytes in the place of ENet's.
+static enet_uint32 ENET_CALLBACK seal_datagram(const ENetBuffer *buffers, size_t count)
+{
+    static _Thread_local cm_frame_part parts[CM_FRAME_PARTS_MAX];
+    if (buffers->data == opened) {
+        return 0;
+    }
+    ENetHost *enet = (ENetHost *)((char *)(uintptr_t)buffers - offsetof(ENetHost, buffers));
+    cm_host *host = enet->peers[0].data;
+    CM_ASSERT(count <= CM_FRAME_PARTS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        parts[i] = (cm_frame_part){buffers[i].data, buffers[i].dataLength};
+    }
+    uint32_t connection = cm_door_find(host->door, cm_frame_id(&parts[0]));
+    size_t size = connection != CM_CONNECTION_NONE
+                      ? cm_door_seal(host->door, connection, parts, count, host->datagram)
+                      : 0;
+    // Nothing leaves unsealed: what has no connection any more goes as an empty datagram's worth.
+    host->stats.send_failed += size == 0;
+    enet->buffers[0].data = host->datagram;
+    enet->buffers[0].dataLength = size;
+    enet->bufferCount = 1;
+    return 0;
+}
+
+// The id of a peer's connection: the bytes that its CONNECT brought, as the cookie has them.
+static uint32_t id_of(const ENetPeer *peer)
+{
+    uint8_t bytes[4];
+    memcpy(bytes, &peer->connectID, sizeof bytes);
+    return cm_frame_id(&(cm_frame_part){bytes, sizeof bytes});
+}
+
+// The peer's connection, or CM_CONNECTION_NONE.
+static uint32_t connection_of(const cm_host *host, size_t index)
+{
+    const ENetPeer *peer = &host->enet->peers[index];
+    return peer->state != ENET_PEER_STATE_DISCONNECTED ? cm_door_find(host->door, id_of(peer))
+                                                       : CM_CONNECTION_NONE;
+}
+
+// What is kept of a peer, begun anew where ENet gave its place to another connection.
+static cm_peer_account *account_of(cm_host *host, size_t index)
+{
+    cm_peer_account *account = &host->accounts[index];
+    uint32_t id = id_of(&host->enet->peers[index]);
+    if (account->id != id) {
+        cm_peer_account_begin(account, id, enet_time_get());
+    }
+    return account;
+}
+
+static void send_raw(cm_host *host, cm_client_address to, const uint8_t *bytes, size_t size)
+{
+    ENetAddress address = {to.host, to.port};
+    ENetBuffer buffer = {.data = (void *)(uintptr_t)bytes, .dataLength = size};
+    if (enet_socket_send(host->enet->socket, &address, &buffer, 1) > 0) {
+        host->stats.sent_bytes += size + IP_UDP_HEADERS;
+        host->stats.sent_datagrams++;
+    }
+}
+
+// In ---------------------------------------------------------------------------------------------
+
+// The peer of a connection's id, or NULL.
+static ENetPeer *find_peer(const cm_host *host, uint32_t id)
+{
+    ENetHost *enet = host->enet;
+    for (size_t i = 0; i < enet->peerCount; i++) {
+        if (enet->peers[i].state != ENET_PEER_STATE_DISCONNECTED && id_of(&enet->peers[i]) == id) {
+            return &enet->peers[i];
+        }
+    }
+    return NULL;
+}
+
+// What ENet may have to walk over for so many commands of the peer: what waits for its turn, and
+// what waits to be acknowledged.
+static void count_steps(cm_host *host, ENetPeer *peer, uint32_t commands)
+{
+    size_t length = 1 + enet_list_size(&peer->sentReliableCommands);
+    for (size_t i = 0; i < peer->channelCount; i++) {
+        length += enet_list_size(&peer->channels[i].incomingReliableCommands);
+        length += enet_list_size(&peer->channels[i].incomingUnreliableCommands);
+    }
+    host->turn_steps += length * commands;
+    if (host->turn_steps > host->stats.turn_steps_max) {
+        host->stats.turn_steps_max = host->turn_steps;
+    }
+}
+
+// An opened datagram of a connection: true where ENet may have it. What is refused here only the
+// peer itself can have made.
+static bool admit(cm_host *host, const cm_door_result *passed)
+{
+    ENetHost *enet = host->enet;
+    uint32_t index = ((uint32_t)passed->bytes[0] << 8 | passed->bytes[1]) & PEER_ID_NONE;
+    // It names its peer; that must be the peer of this very connection.
+    if (index >= enet->peerCount || connection_of(host, index) != passed->connection) {
+        host->stats.refused[CM_DATAGRAM_UNKNOWN]++;
+        return false;
+    }
+    ENetPeer *peer = &enet->peers[index];
+    cm_peer_account *account = account_of(host, index);
+    account->heard_ms = enet_time_get();
+    cm_command_context context = {
+        .reliable = peer->channelCount > 0 ? peer->channels[0].incomingReliableSequenceNumber : 0};
+    cm_command_count count;
+    cm_command_reason wrong = cm_commands_check(passed->bytes, passed->size, &context, &count);
+    if (wrong != CM_COMMAND_REASON_COUNT) {
+        host->stats.commands_refused[wrong]++;
+        host->stats.refused[CM_DATAGRAM_COMMAND]++;
+    } else if (!cm_peer_account_spend_acks(account, count.acks_wanted, enet_time_get())) {
+        host->stats.refused[CM_DATAGRAM_ACKS]++;
+    } else {
+        cm_peer_account_acked(account, &count);
+        count_steps(host, peer, count.commands);
+        return true;
+    }
+    host->malformed = index;
+    return false;
+}
+
+// A CONNECT is about to become a peer: whoever had to go for it goes first.
+static void admit_connect(cm_host *host, const cm_door_result *passed)
+{
+    ENetPeer *evicted = passed->evicted_id != 0 ? find_peer(host, passed->evicted_id) : NULL;
+    if (evicted != NULL) {
+        enet_peer_reset(evicted);
+    }
+}
+
+static int ENET_CALLBACK intercept(ENetHost *enet, ENetEvent *event)
+{
+    (void)event;
+    cm_host *host = enet->peers[0].data;
+    host->stats.received_datagrams++;
+    if (++host->turn_datagrams > host->stats.turn_datagrams_max) {
+        host->stats.turn_datagrams_max = host->turn_datagrams;
+    }
+    host->stats.received_bytes += enet->receivedDataLength + IP_UDP_HEADERS;
+    cm_client_address from = {enet->receivedAddress.host, enet->receivedAddress.port};
+    cm_door_result result;
+    cm_door_receive(host->door, from, host->now_us, host->unix_s, enet->receivedData,
+                    enet->receivedDataLength, &result);
+    if (result.reason != CM_DATAGRAM_REASON_COUNT) {
+        host->stats.refused[result.reason]++;
+    }
+    if (result.verdict == CM_DOOR_ANSWER) {
+        send_raw(host, from, result.bytes, result.size);
+    }
+    if (result.verdict != CM_DOOR_PASS || (!result.is_connect && !admit(host, &result))) {
+        return 1; // dealt with: ENet drops it
+    }
+    if (result.is_connect) {
+        admit_connect(host, &result);
+    }
+    opened = enet->receivedData = result.bytes;
+    enet->receivedDataLength = result.size;
+    return 0;
+}
+
+// Making -----------------------------------------------------------------------------------------
+
+cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
+{
+    if (enet_initialize() != 0) {
+        snprintf(error, error_size, "the network library did not start");
+        return NULL;
+    }
+    cm_host *host = calloc(1, sizeof *host);
+    if (host == NULL) {
+        snprintf(error, error_size, "out of memory");
+        return NULL;
+    }
+    host->malformed = NO_PEER;
+    host->accounts = calloc(def->peers, sizeof *host->accounts);
+    host->has_peer = calloc(def->peers, sizeof *host->has_peer);
+    host->live = calloc(def->peers, sizeof *host->live);
+    cm_door_def door = {
+        .keys = def->keys, .ticket_key = def->ticket_key, .connections = def->peers};
+    memcpy(door.chance, def->chance, sizeof door.chance);
+    host->door = cm_door_create(&door);
+    cm_crypto_wipe(&door, sizeof door);
+    ENetAddress address = {def->address, def->port};
+    bool whole = host->accounts != NULL && host->has_peer != NULL && host->live != NULL;
+    if (whole && host->door != NULL) {
+        host->enet = enet_host_create(&address, def->peers, CHANNELS, 0, 0);
+    } else {
+        snprintf(error, error_size, "out of memory, or the cryptography library does not work");
+        cm_host_destroy(host);
+        return NULL;
+    }
+    if (host->enet == NULL) {
+        const uint8_t *a = (const uint8_t *)&def->address;
+        snprintf(error, error_size,
+                 "listen: %u.%u.%u.%u:%u: taken, or not allowed, expected a free UDP address", a[0],
+                 a[1], a[2], a[3], (unsigned)def->port);
+        cm_host_destroy(host);
+        return NULL;
+    }
+    if (!cm_net_took()) {
+        snprintf(error, error_size,
+                 "this build's ENet does not call our socket functions: link with -rdynamic");
+        cm_host_destroy(host);
+        return NULL;
+    }
+    host->timeout_ms = def->timeout_ms;
+    ENetHost *enet = host->enet;
+    enet->randomSeed = def->seed;
+    // Who has a token may come from anywhere: a limit for an address is the door's, before it.
+    enet->duplicatePeers = def->peers;
+    enet->maximumPacketSize = RECEIVE_MAX;
+    enet->maximumWaitingData = WAITING_MAX;
+    enet->mtu = CM_DATAGRAM_MAX;
+    enet->checksum = seal_datagram;
+    enet->intercept = intercept;
+    enet->peers[0].data = host;
+    enet_socket_set_option(enet->socket, ENET_SOCKOPT_RCVBUF, CM_HOST_RECEIVE_BUFFER);
+    ENetAddress bound;
+    if (enet_socket_get_address(enet->socket, &bound) == 0) {
+        enet->address.port = bound.port;
+    }
+    return host;
+}
+
+void cm_host_destroy(cm_host *host)
+{
+    if (host == NULL) {
+        return;
+    }
+    if (host->held != NULL) {
+        enet_packet_destroy(host->held);
+    }
+    if (host->enet != NULL) {
+        enet_host_destroy(host->enet);
+    }
+    cm_door_destroy(host->door);
+    free(host->accounts);
+    free(host->has_peer);
+    free(host->live);
+    free(host);
+}
+
+// Events -----------------------------------------------------------------------------------------
+
+// The one walk over all peers: most places of a host are free, and a turn is a millisecond.
+static void list_live(cm_host *host)
+{
+    host->live_count = 0;
+    for (uint32_t i = 0; i < host->enet->peerCount; i++) {
+        if (host->enet->peers[i].state == ENET_PEER_STATE_DISCONNECTED) {
+            host->enet->peers[i].roundTripTime = FIRST_RTT_MS;
+        } else {
+            host->live[host->live_count++] = i;
+        }
+    }
+}
+
+void cm_host_begin(cm_host *host, uint64_t now_us, uint64_t unix_s)
+{
+    list_live(host);
+    host->now_us = now_us;
+    host->unix_s = unix_s;
+    host->events_left = EVENTS_MAX;
+    host->turn_datagrams = host->turn_steps = 0;
+}
+
+// What a peer must not choose.
+static void set_limits(ENetPeer *peer, size_t path)
+{
+    peer->mtu = (enet_uint32)CM_FRAME_MTU(path);
+    peer->incomingBandwidth = 0;
+    peer->outgoingBandwidth = 0;
+    peer->packetThrottleDeceleration = 0;
+    peer->packetThrottleLimit = ENET_PEER_PACKET_THROTTLE_SCALE;
+    peer->packetThrottle = ENET_PEER_PACKET_THROTTLE_SCALE;
+}
+
+// What the peer's path is known to carry.
+static size_t path_of(const cm_host *host, size_t index)
+{
+    uint32_t connection = connection_of(host, index);
+    return connection != CM_CONNECTION_NONE ? cm_door_path(host->door, connection) : CM_PATH_LEAST;
+}
+
+static bool is_readable(const cm_host *host)
+{
+    enet_uint32 condition = ENET_SOCKET_WAIT_RECEIVE;
+    return enet_socket_wait(host->enet->socket, &condition, 0) == 0 &&
+           (condition & ENET_SOCKET_WAIT_RECEIVE) != 0;
+}
+
+// One event of ENet's into ours; CM_HOST_NOTHING for one that is dealt with here.
+static cm_host_event_type take_event(cm_host *host, ENetEvent *from, cm_host_event *event)
+{
+    event->peer = (uint32_t)(from->peer - host->enet->peers);
+    switch (from->type) {
+    case ENET_EVENT_TYPE_CONNECT:
+        if (from->peer->channelCount != CHANNELS) {
+            host->stats.refused[CM_DATAGRAM_CHANNELS]++;
+            enet_peer_reset(from->peer);
+            return CM_HOST_NOTHING;
+        }
+        host->stats.handshakes++;
+        set_limits(from->peer, path_of(host, event->peer));
+        // Measured once, ENet takes half of it for its variance and would resend what is lost of a
+        // welcome after three round trips.
+        from->peer->roundTripTimeVariance = from->peer->roundTripTime / 20 + 1;
+        enet_peer_timeout(from->peer, ENET_PEER_TIMEOUT_LIMIT, ENET_TIMEOUT_MS, ENET_TIMEOUT_MS);
+        return CM_HOST_CONNECT;
+    case ENET_EVENT_TYPE_DISCONNECT: { // by the client, who cannot say that nothing was heard of
+                                       // him
+        bool known = from->data < CAROM_REASON_COUNT && from->data != CAROM_REASON_TIMEOUT;
+        event->reason = known ? (carom_reason)from->data : CAROM_REASON_NONE;
+        return CM_HOST_DISCONNECT;
+    }
+    case ENET_EVENT_TYPE_RECEIVE:
+        host->held = from->packet;
+        event->channel = from->channelID;
+        event->bytes = from->packet->data;
+        event->size = from->packet->dataLength;
+        return CM_HOST_RECEIVE;
+    case ENET_EVENT_TYPE_NONE:
+        break;
+    }
+    return CM_HOST_NOTHING;
+}
+
+// A peer that must go: silent for too long, or not taking what it is sent; or CM_HOST_NOTHING.
+static cm_host_event_type end_one(cm_host *host, cm_host_event *event)
+{
+    for (uint32_t at = 0; at < host->live_count; at++) {
+        uint32_t i = host->live[at];
+        ENetPeer *peer = &host->enet->peers[i];
+        bool judged = peer->state == ENET_PEER_STATE_CONNECTED ||
+                      peer->state == ENET_PEER_STATE_DISCONNECT_LATER;
+        if (!judged) {
+            continue;
+        }
+        cm_peer_verdict verdict = cm_peer_account_judge(account_of(host, i), host->timeout_ms,
+                                                        path_of(host, i), enet_time_get());
+        if (verdict != CM_PEER_STAYS) {
+            host->stats.slow += verdict == CM_PEER_SLOW;
+            host->stats.narrowed += verdict == CM_PEER_NARROWED;
+            enet_peer_reset(peer);
+            event->peer = i;
+            event->type = CM_HOST_DISCONNECT;
+            event->reason = verdict == CM_PEER_SLOW ? CAROM_REASON_FLOOD : CAROM_REASON_TIMEOUT;
+            return CM_HOST_DISCONNECT;
+        }
+    }
+    return CM_HOST_NOTHING;
+}
+
+// What intercept refused of a peer, as an event.
+static bool take_malformed(cm_host *host, cm_host_event *event)
+{
+    if (host->malformed == NO_PEER) {
+        return false;
+    }
+    event->peer = host->malformed;
+    event->type = CM_HOST_MALFORMED;
+    host->malformed = NO_PEER;
+    return true;
+}
+
+cm_host_event_type cm_host_next(cm_host *host, cm_host_event *event)
+{
+    memset(event, 0, sizeof *event);
+    if (host->held != NULL) {
+        enet_packet_destroy(host->held);
+        host->held = NULL;
+    }
+    while (host->events_left > 0 && host->turn_datagrams < DATAGRAMS_MAX &&
+           host->turn_steps < STEPS_MAX) {
+        ENetEvent from;
+        if (take_malformed(host, event)) {
+            return CM_HOST_MALFORMED;
+        }
+        host->enet->recalculateBandwidthLimits = 0; // or it would tell clients of bandwidths
+        if (enet_host_service(host->enet, &from, 0) > 0) {
+            host->events_left--;
+            event->type = take_event(host, &from, event);
+            if (event->type != CM_HOST_NOTHING) {
+                return event->type;
+            }
+        } else if (!is_readable(host)) { // 0 and -1 say nothing about what is still in the socket
+            // Only now: what waited there might have broken the silence.
+            return end_one(host, event);
+        }
+    }
+    return CM_HOST_NOTHING;
+}
+
+// ENet lets go of a reliable packet: it was acknowledged, or its peer is gone.
+static void ENET_CALLBACK packet_is_done(ENetPacket *packet)
+{
+    cm_sent_message *message = packet->userData;
+    cm_peer_account *account = message->account;
+    CM_ASSERT(account->outstanding >= packet->dataLength);
+    account->outstanding -= packet->dataLength;
+    cm_peer_account_sent(message);
+}
+
+// Before it is sent. False where memory is short.
+static bool account_for(cm_host *host, uint32_t peer, ENetPacket *packet, bool counts)
+{
+    cm_peer_account *account = account_of(host, peer);
+    packet->userData = cm_peer_account_send(account, counts);
+    if (packet->userData == NULL) {
+        return false;
+    }
+    packet->freeCallback = packet_is_done;
+    account->outstanding += packet->dataLength;
+    return true;
+}
+
+static bool send_packet(cm_host *host, uint32_t peer, uint32_t channel, const void *bytes,
+                        size_t size, enet_uint32 flags, bool counts)
+{
+    CM_ASSERT(peer < host->enet->peerCount);
+    ENetPacket *packet = enet_packet_create(bytes, size, flags);
+    bool reliable = (flags & ENET_PACKET_FLAG_RELIABLE) != 0;
+    bool ready = packet != NULL && (!reliable || account_for(host, peer, packet, counts));
+    // The limit is meant for what clients send; ENet has one for both directions.
+    host->enet->maximumPacketSize = SEND_MAX;
+    bool sent = ready && enet_peer_send(&host->enet->peers[peer], (enet_uint8)channel, packet) == 0;
+    host->enet->maximumPacketSize = RECEIVE_MAX;
+    if (!sent) {
+        host->stats.send_failed++;
+        if (packet != NULL && packet->referenceCount == 0) {
+            enet_packet_destroy(packet);
+        }
+    }
+    return sent;
+}
+
+bool cm_host_send_reliable(cm_host *host, uint32_t peer, const void *bytes, size_t size)
+{
+    return send_packet(host, peer, CM_CHANNEL_CONTROL, bytes, size, ENET_PACKET_FLAG_RELIABLE,
+                       false);
+}
+
+bool cm_host_send_counted(cm_host *host, uint32_t peer, const void *bytes, size_t size)
+{
+    return send_packet(host, peer, CM_CHANNEL_CONTROL, bytes, size, ENET_PACKET_FLAG_RELIABLE,
+                       true);
+}
+
+void cm_host_counted(const cm_host *host, uint32_t peer, uint64_t *sent, uint64_t *arrived)
+{
+    const cm_peer_account *account = &host->accounts[peer];
+    bool own = account->id == id_of(&host->enet->peers[peer]);
+    *sent = own ? account->counted : 0;
+    *arrived = own ? cm_peer_account_arrived(account) : 0;
+}
+
+bool cm_host_send(cm_host *host, uint32_t peer, const void *bytes, size_t size)
+{
+    CM_ASSERT(size <= CM_PACKET_MAX); // above the path's, ENet cuts it up and resends what is lost
+    return send_packet(host, peer, CM_CHANNEL_PACKETS, bytes, size, ENET_PACKET_FLAG_UNSEQUENCED,
+                       false);
+}
+
+void cm_host_disconnect(cm_host *host, uint32_t peer, uint32_t reason)
+{
+    enet_peer_disconnect_later(&host->enet->peers[peer], reason);
+}
+
+// A fragment of a message that goes twice: with a dozen of them one is lost on every other bad
+// path, and would cost a round trip and a half.
+static bool goes_twice(const ENetOutgoingCommand *command, enet_uint32 age_ms)
+{
+    const ENetProtocol *sent = &command->command;
+    bool fragment =
+        (sent->header.command & ENET_PROTOCOL_COMMAND_MASK) == ENET_PROTOCOL_COMMAND_SEND_FRAGMENT;
+    return fragment && command->sendAttempts == 1 && age_ms >= TWICE_MS &&
+           ENET_NET_TO_HOST_32(sent->sendFragment.fragmentCount) <= TWICE_FRAGMENTS;
+}
+
+// When a reliable command goes again. ENet waits for a round trip and four deviations, then each
+// time twice as long. But later ones that are acknowledged tell of a loss sooner, a welcome's
+// fragments go again unasked, and after a pause of the path nothing waits for many seconds. Nor
+// does VERIFY_CONNECT: a few acknowledgements lost, and a client that thinks that it is in would be
+// out.
+static void hasten(ENetPeer *peer, const cm_peer_account *account)
+{
+    enet_uint32 now = enet_time_get(), trip = peer->roundTripTime;
+    bool silent = now - account->heard_ms > RESEND_SILENT_MS;
+    enet_uint32 least = trip + 4 * peer->roundTripTimeVariance;
+    enet_uint32 most = least + (silent ? RESEND_SILENT_MS : trip);
+    for (ENetListIterator at = enet_list_begin(&peer->sentReliableCommands);
+         at != enet_list_end(&peer->sentReliableCommands); at = enet_list_next(at)) {
+        ENetOutgoingCommand *command = (ENetOutgoingCommand *)(void *)at;
+        enet_uint32 age = now - command->sentTime, wait = command->roundTripTimeout;
+        bool missed = command->command.header.channelID == CM_CHANNEL_CONTROL &&
+                      command->sendAttempts == 1 &&
+                      cm_peer_account_missed(account, command->reliableSequenceNumber);
+        if (missed || goes_twice(command, age)) {
+            wait = age;
+        } else if (command->sendAttempts > 1) {
+            wait = wait < least ? least : wait > most ? most : wait;
+        }
+        if (wait != command->roundTripTimeout) {
+            command->roundTripTimeout = wait;
+            peer->nextTimeout = now; // looked at again
+        }
+    }
+}
+
+// Connections without a peer are over, half-open ones in time; probes go out.
+static void sweep(cm_host *host)
+{
+    uint32_t capacity = (uint32_t)host->enet->peerCount, found = 0;
+    memset(host->has_peer, 0, capacity * sizeof *host->has_peer);
+    for (uint32_t at = 0; at < host->live_count; at++) {
+        uint32_t i = host->live[at];
+        ENetPeer *peer = &host->enet->peers[i];
+        uint32_t connection = connection_of(host, i);
+        if (connection == CM_CONNECTION_NONE) {
+            continue;
+        }
+        bool half_open = peer->state == ENET_PEER_STATE_ACKNOWLEDGING_CONNECT &&
+                         host->now_us - cm_door_opened_us(host->door, connection) > HALF_OPEN_US;
+        if (half_open) {
+            enet_peer_disconnect_now(peer, CAROM_REASON_TIMEOUT); // it may think that it is in
+            continue;
+        }
+        found += !host->has_peer[connection];
+        host->has_peer[connection] = true;
+        // From the first on: so its answer comes with the hello, before the large welcome goes.
+        size_t probe = cm_door_probe(host->door, connection, host->now_us, host->datagram);
+        if (probe > 0) {
+            send_raw(host, cm_door_address(host->door, connection), host->datagram, probe);
+        }
+    }
+    for (uint32_t i = 0; found < cm_door_count(host->door) && i < capacity; i++) {
+        if (!host->has_peer[i] && cm_door_exists(host->door, i)) {
+            cm_door_end(host->door, i);
+        }
+    }
+}
+
+void cm_host_flush(cm_host *host)
+{
+    list_live(host);
+    sweep(host);
+    for (uint32_t at = 0; at < host->live_count; at++) {
+        uint32_t i = host->live[at];
+        ENetPeer *peer = &host->enet->peers[i];
+        if (peer->state == ENET_PEER_STATE_CONNECTED) {
+            cm_peer_account *account = account_of(host, i);
+            size_t path = path_of(host, i);
+            account->path = account->path > path ? account->path : path;
+            set_limits(peer, account->path);
+            hasten(peer, account);
+        } else if (peer->state == ENET_PEER_STATE_ACKNOWLEDGING_CONNECT) {
+            hasten(peer, account_of(host, i));
+        }
+    }
+    enet_host_flush(host->enet);
+    // ENet's counters have 32 bits.
+    host->stats.sent_bytes += host->enet->totalSentData;
+    host->stats.sent_bytes += (uint64_t)host->enet->totalSentPackets * IP_UDP_HEADERS;
+    host->stats.sent_datagrams += host->enet->totalSentPackets;
+    host->enet->totalSentData = 0;
+    host->enet->totalSentPackets = 0;
+}
+
+size_t cm_host_packet_max(const cm_host *host, uint32_t peer)
+{
+    return CM_FRAME_PACKET(path_of(host, peer));
+}
+
+const cm_token *cm_host_token(const cm_host *host, uint32_t peer)
+{
+    uint32_t connection = connection_of(host, peer);
+    return connection != CM_CONNECTION_NONE ? cm_door_token(host->door, connection) : NULL;
+}
+
+void cm_host_address(const cm_host *host, uint32_t peer, char text[CM_HOST_ADDRESS_MAX])
+{
+    const ENetAddress *address = &host->enet->peers[peer].address;
+    const uint8_t *byte = (const uint8_t *)&address->host; // network byte order
+    snprintf(text, CM_HOST_ADDRESS_MAX, "%u.%u.%u.%u:%u", byte[0], byte[1], byte[2], byte[3],
+             (unsigned)address->port);
+}
+
+void cm_host_welcomed(cm_host *host, uint32_t peer)
+{
+    uint32_t connection = connection_of(host, peer);
+    if (connection != CM_CONNECTION_NONE) {
+        cm_door_welcomed(host->door, connection);
+    }
+}
+
+cm_door *cm_host_door(cm_host *host)
+{
+    return host->door;
+}
+
+void cm_host_drop(cm_host *host, uint32_t peer)
+{
+    enet_peer_reset(&host->enet->peers[peer]);
+}
+
+uint32_t cm_host_silence_ms(const cm_host *host, uint32_t peer)
+{
+    return enet_time_get() - host->accounts[peer].heard_ms;
+}
+
+uint32_t cm_host_peer_address(const cm_host *host, uint32_t peer)
+{
+    return host->enet->peers[peer].address.host;
+}
+
+uint32_t cm_host_round_trip_ms(const cm_host *host, uint32_t peer)
+{
+    return host->enet->peers[peer].roundTripTime;
+}
+
+uint32_t cm_host_round_trip_jitter_ms(const cm_host *host, uint32_t peer)
+{
+    return 4 * host->enet->peers[peer].roundTripTimeVariance;
+}
+
+int cm_host_descriptor(const cm_host *host)
+{
+    return host->enet->socket;
+}
+
+uint16_t cm_host_port(const cm_host *host)
+{
+    return host->enet->address.port;
+}
+
+void cm_host_stats_get(const cm_host *host, cm_host_stats *stats)
+{
+    *stats = host->stats;
+}

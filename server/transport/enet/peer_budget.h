@@ -1,0 +1,56 @@
+// What the host keeps of one peer beside ENet: whose connection it is, when it was heard, which
+// acks it asked for and gave, how much it has not acknowledged. Pure: time is an argument, in ms of
+// ENet's 32-bit clock. Typical: 32 of them, looked at for each datagram and once a turn.
+#ifndef CM_SERVER_TRANSPORT_ENET_PEER_BUDGET_H
+#define CM_SERVER_TRANSPORT_ENET_PEER_BUDGET_H
+
+#include "server/transport/enet/commands.h"
+
+// A reliable message on its way. Its reader has it once all before it have come, too, whatever
+// ENet acknowledges meanwhile.
+typedef struct cm_sent_message {
+    struct cm_peer_account *account;
+    struct cm_sent_message *before, *after; // in the order of sending
+    uint64_t counted;                       // messages that count, sent before it
+} cm_sent_message;
+
+typedef struct cm_peer_account {
+    uint32_t id;                  // of the connection that all this is of; 0: none yet
+    uint32_t heard_ms;            // when its last datagram came
+    uint32_t acks_spent, acks_ms; // asked for, less what time gave back; counted until then
+    size_t outstanding;           // bytes of reliable messages not yet acknowledged
+    size_t path;                  // bytes that datagrams were made for so far
+    uint16_t acked; // the newest reliable command of channel 0 that it has, if has_acked
+    bool has_acked;
+    uint64_t counted;              // messages sent that count
+    cm_sent_message *first, *last; // on their way, those that do not count among them
+} cm_peer_account;
+
+typedef enum cm_peer_verdict {
+    CM_PEER_STAYS,
+    CM_PEER_SILENT,   // nothing came for longer than the timeout
+    CM_PEER_SLOW,     // it does not acknowledge what it is sent
+    CM_PEER_NARROWED, // what was cut for a larger path can neither be sent now nor cut again
+} cm_peer_verdict;
+
+// ENet gave its place to another connection. What is outstanding counts down by itself: ENet lets
+// go of its packets.
+void cm_peer_account_begin(cm_peer_account *account, uint32_t id, uint32_t now_ms);
+// True where the peer may have that many more acks of us.
+bool cm_peer_account_spend_acks(cm_peer_account *account, uint32_t wanted, uint32_t now_ms);
+// What an admitted datagram acknowledged.
+void cm_peer_account_acked(cm_peer_account *account, const cm_command_count *count);
+// True where so many later commands came that this one, sent once, is lost (RFC 5681's fast
+// retransmit): it need not wait for its timeout.
+bool cm_peer_account_missed(const cm_peer_account *account, uint16_t sequence);
+// One more reliable message goes, which counts or not; NULL where memory is short.
+cm_sent_message *cm_peer_account_send(cm_peer_account *account, bool counts);
+// It was acknowledged, or its connection is over: released.
+void cm_peer_account_sent(cm_sent_message *message);
+// How many of those that count are with the reader; of a connection that is over it says nothing.
+uint64_t cm_peer_account_arrived(const cm_peer_account *account);
+// `path` is what the peer's path is known to carry now.
+cm_peer_verdict cm_peer_account_judge(const cm_peer_account *account, uint32_t timeout_ms,
+                                      size_t path, uint32_t now_ms);
+
+#endif

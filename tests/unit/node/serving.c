@@ -1,0 +1,272 @@
+// The child process, and what it leaves in files.
+#include "tests/unit/node/serving.h"
+
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "server/ops/admin_socket.h"
+#include "server/cli/cli.h"
+
+// A child of ours ends with us, however we end.
+pid_t serving_fork_child(void)
+{
+    pid_t parent = getpid(), pid;
+    fflush(NULL);
+    pid = fork();
+    cr_assert(pid >= 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) {
+            _exit(5);
+        }
+    }
+    return pid;
+}
+
+// Of its own, not that of the working directory.
+void serving_use_catalogue(const serving *c)
+{
+    char catalogue[96];
+    snprintf(catalogue, sizeof catalogue, "%s/carom.db", c->directory);
+    setenv("CAROM_DB", catalogue, 1);
+}
+
+void serving_start(serving *c, char **argv)
+{
+    int argc = 0;
+    while (argv[argc] != NULL) {
+        argc++;
+    }
+    c->pid = serving_fork_child();
+    if (c->pid == 0) {
+        int out = open(c->out, O_CREAT | O_WRONLY | O_TRUNC, 0600);
+        int err = open(c->err, O_CREAT | O_WRONLY | O_TRUNC, 0600);
+        dup2(out, STDOUT_FILENO);
+        dup2(err, STDERR_FILENO);
+        serving_use_catalogue(c);
+        int status = cm_cli_run(argc, argv);
+        fflush(NULL);
+        _exit(status);
+    }
+}
+
+#define ARGUMENTS_MAX 40u
+
+void serving_host(serving *c, char *const more[])
+{
+    char *argv[ARGUMENTS_MAX] = {"carom",     "serve",    "--insecure",   "--listen", "127.0.0.1:0",
+                                 "--matches", c->matches, "--ready-file", c->ready};
+    for (uint32_t i = 0, at = 9; more[i] != NULL; i++, at++) {
+        cr_assert_lt(at, ARGUMENTS_MAX - 1);
+        argv[at] = more[i];
+    }
+    unsetenv("CAROM_BINARY");
+    serving_start(c, argv);
+    serving_wait_for_size(c, c->ready, 1);
+}
+
+void serving_make_directory(serving *c)
+{
+    strcpy(c->directory, "/tmp/carom-serve-XXXXXX");
+    cr_assert(mkdtemp(c->directory) != NULL);
+    snprintf(c->out, sizeof c->out, "%s/out", c->directory);
+    snprintf(c->err, sizeof c->err, "%s/err", c->directory);
+    snprintf(c->ready, sizeof c->ready, "%s/ready", c->directory);
+    snprintf(c->matches, sizeof c->matches, "%s/matches", c->directory);
+}
+
+void serving_remove_directory(const serving *c)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", c->directory);
+    cr_assert_eq(system(command), 0);
+}
+
+int serving_finish(const serving *c)
+{
+    int status = 0;
+    cr_assert_eq(waitpid(c->pid, &status, 0), c->pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void serving_read_text(const char *path, char *text, size_t size)
+{
+    FILE *file = fopen(path, "rb");
+    cr_assert(file != NULL, "%s", path);
+    text[fread(text, 1, size - 1, file)] = '\0';
+    fclose(file);
+}
+
+// Until `path` has `bytes`; a child that ends first, or a minute, is a failure.
+void serving_wait_for_size(const serving *c, const char *path, int64_t bytes)
+{
+    struct stat file;
+    for (int i = 0; i < 6000; i++) {
+        if (stat(path, &file) == 0 && file.st_size >= bytes) {
+            return;
+        }
+        cr_assert_eq(waitpid(c->pid, NULL, WNOHANG), 0, "the server ended");
+        usleep(10000);
+    }
+    cr_assert_fail("%s did not come", path);
+}
+
+void serving_wait_for_text(const serving *c, const char *path, const char *text)
+{
+    char command[512];
+    snprintf(command, sizeof command, "grep -qF '%s' '%s'", text, path);
+    for (int i = 0; i < 600; i++) {
+        if (system(command) == 0) {
+            return;
+        }
+        cr_assert_eq(waitpid(c->pid, NULL, WNOHANG), 0, "the server ended");
+        usleep(100000);
+    }
+    cr_assert_fail("%s has no %s", path, text);
+}
+
+// Every line of the log is a JSON object that begins with its time, level and event; returns how
+// many lines have the event, and of the last one a text member.
+uint32_t serving_read_log(const char *path, const char *event, const char *member, char found[256])
+{
+    static char text[1 << 16];
+    uint32_t count = 0;
+    serving_read_text(path, text, sizeof text);
+    text[strrchr(text, '\n') != NULL ? strrchr(text, '\n') + 1 - text : 0] = '\0'; // whole lines
+    found[0] = '\0';
+    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        int year, month, day, hour, minute;
+        double second;
+        json_t *root = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+        cr_assert(root != NULL, "%s", line);
+        const char *time = json_string_value(json_object_get(root, "time"));
+        const char *level = json_string_value(json_object_get(root, "level"));
+        const char *name = json_string_value(json_object_get(root, "event"));
+        cr_assert(time != NULL && level != NULL && name != NULL, "%s", line);
+        cr_assert_eq(strncmp(line, "{\"time\":", 8), 0, "%s", line);
+        cr_assert_eq(
+            sscanf(time, "%4d-%2d-%2dT%2d:%2d:%lfZ", &year, &month, &day, &hour, &minute, &second),
+            6, "%s", time);
+        if (strcmp(name, event) == 0) {
+            const char *value = json_string_value(json_object_get(root, member));
+            snprintf(found, 256, "%s", value != NULL ? value : "");
+            count++;
+        }
+        json_decref(root);
+    }
+    return count;
+}
+
+void serving_wait_for_log(const serving *c, const char *event, uint32_t count)
+{
+    char found[256];
+    for (int i = 0; i < 6000; i++) {
+        if (serving_read_log(c->err, event, "reason", found) >= count) {
+            return;
+        }
+        cr_assert_eq(waitpid(c->pid, NULL, WNOHANG), 0, "the server ended");
+        usleep(10000);
+    }
+    cr_assert_fail("the log has not %u of %s", count, event);
+}
+
+static void keep_line(void *user, const char *json)
+{
+    char *kept = user;
+    size_t length = strlen(kept);
+    snprintf(kept + length, 4096 - length, "%s\n", json);
+}
+
+const char *serving_ask(const serving *c, const char *request)
+{
+    static char kept[4096];
+    char path[256], error[512] = "";
+    kept[0] = '\0';
+    snprintf(path, sizeof path, "%s/admin.sock", c->matches);
+    cr_assert(cm_admin_ask(path, request, keep_line, kept, error, sizeof error), "%s", error);
+    return kept;
+}
+
+#define ROOMS_MAX 8u
+
+typedef struct room_seen {
+    char name[32];
+    uint64_t tick; // when it was seen first
+} room_seen;
+
+// Whether a line of `rooms` is of a room that has recorded a later tick than its first one here.
+static bool goes_on(const char *line, room_seen seen[ROOMS_MAX], uint32_t *count)
+{
+    const char *name;
+    json_int_t tick, recorded;
+    uint32_t i = 0;
+    json_t *room = json_loads(line, 0, NULL);
+    cr_assert_eq(json_unpack(room, "{s:s, s:I, s:I}", "room", &name, "tick", &tick, "recorded_tick",
+                             &recorded),
+                 0, "%s", line);
+    while (i < *count && strcmp(seen[i].name, name) != 0) {
+        i++;
+    }
+    if (i == *count) {
+        cr_assert_lt(i, ROOMS_MAX);
+        seen[i].tick = (uint64_t)tick;
+        snprintf(seen[i].name, sizeof seen[i].name, "%s", name);
+        (*count)++;
+    }
+    json_decref(room);
+    return (uint64_t)recorded > seen[i].tick;
+}
+
+void serving_wait_for_next_ticks(const serving *c, uint32_t rooms)
+{
+    room_seen seen[ROOMS_MAX];
+    uint32_t count = 0;
+    for (int i = 0; i < 6000; i++) {
+        char answer[4096];
+        uint32_t there = 0, going_on = 0;
+        snprintf(answer, sizeof answer, "%s", serving_ask(c, "{\"command\":\"rooms\"}"));
+        for (char *line = strtok(answer, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+            there++;
+            going_on += goes_on(line, seen, &count);
+        }
+        if (there == rooms && going_on == rooms) {
+            return;
+        }
+        usleep(10000);
+    }
+    cr_assert_fail("there are not %u rooms that go on", rooms);
+}
+
+// A UDP port of loopback that is taken for as long as the test runs.
+void serving_take_port(char address[64])
+{
+    int taken = socket(AF_INET, SOCK_DGRAM, 0);
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof at;
+    cr_assert_eq(bind(taken, (struct sockaddr *)&at, size), 0);
+    cr_assert_eq(getsockname(taken, (struct sockaddr *)&at, &size), 0);
+    snprintf(address, 64, "127.0.0.1:%u", (unsigned)ntohs(at.sin_port));
+}
+
+void serving_expect_nothing_left(const serving *c, const char *said)
+{
+    char text[4096], command[256];
+    serving_read_text(c->err, text, sizeof text);
+    cr_expect_not_null(strstr(text, said), "%s", text);
+    cr_expect_eq(strncmp(text, "carom: ", 7), 0, "%s", text);
+    serving_read_text(c->out, text, sizeof text);
+    cr_expect_str_eq(text, "", "%s", text);
+    snprintf(command, sizeof command, "test \"$(ls -A '%s')\" = \"$(printf 'err\\nout')\"",
+             c->directory);
+    cr_expect_eq(system(command), 0, "what is left: %s", said);
+}

@@ -1,0 +1,141 @@
+// Goal: rooms go to whoever has the most free, nobody takes one above its limit; a worker that
+// crashes often is started ever later, and at once again after a quiet time; where rooms are is
+// known by name. Method: the pure parts of the supervisor, by hand.
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "server/node/room_directory.h"
+#include "server/node/placement.h"
+#include "server/supervisor/respawn.h"
+
+Test(placement, goes_to_the_freest)
+{
+    cm_worker_load loads[3] = {{.permille = 300, .measured = 2, .rooms = 2, .rooms_max = 8},
+                               {.permille = 200, .measured = 1, .rooms = 1, .rooms_max = 8},
+                               {.permille = 200, .measured = 1, .rooms = 1, .rooms_max = 8}};
+    cr_expect_eq(cm_placement_choose(loads, 3), 1, "the first of equals");
+    loads[1].rooms += 1; // one that has not been measured
+    cr_expect_eq(cm_placement_choose(loads, 3), 2);
+    loads[2].closed = true;
+    cr_expect_eq(cm_placement_choose(loads, 3), 1);
+    cm_worker_load fresh[3] = {{.rooms = 2, .measured = 2, .rooms_max = 8},
+                               {.rooms = 1, .measured = 1, .rooms_max = 8},
+                               {.rooms = 1, .measured = 1, .rooms_max = 8}};
+    cr_expect_eq(cm_placement_choose(fresh, 3), 1, "of equals that with the fewest rooms");
+    loads[1].rooms = 8;
+    cr_expect_eq(cm_placement_choose(loads, 3), 0, "as many as it takes");
+}
+
+Test(placement, refuses_above_its_budget)
+{
+    cm_worker_load load = {
+        .permille = CM_PLACEMENT_MOST - 1, .measured = 1, .rooms = 1, .rooms_max = 8};
+    cr_expect_eq(cm_placement_choose(&load, 1), 0);
+    load.permille++;
+    cr_expect_eq(cm_placement_choose(&load, 1), CM_PLACEMENT_NONE);
+    load = (cm_worker_load){.rooms_max = 256};
+    uint32_t taken = 0;
+    for (; cm_placement_choose(&load, 1) == 0; taken++) {
+        load.rooms++;
+    }
+    cr_expect_eq(taken, CM_PLACEMENT_MOST / CM_PLACEMENT_GUESS, "before any was measured");
+}
+
+// How long it waits after a crash.
+static uint64_t pause_at(cm_respawn *respawn, uint64_t now)
+{
+    return cm_respawn_crashed(respawn, now) - now;
+}
+
+Test(respawn, pauses_from_the_third_crash_on)
+{
+    cm_respawn respawn = {0};
+    uint64_t now = 1000000, pause = 0;
+    cr_expect_eq(pause_at(&respawn, now), 0);
+    cr_expect_eq(pause_at(&respawn, now + 1000000), 0);
+    cr_expect_eq(pause_at(&respawn, now + 2000000), CM_RESPAWN_FIRST_US);
+    cr_expect_eq(pause_at(&respawn, now + 3000000), 2 * CM_RESPAWN_FIRST_US);
+    now += 3000000;
+    for (int i = 0; i < 20; i++) {
+        now += pause + 1;
+        pause = pause_at(&respawn, now);
+    }
+    cr_expect_eq(pause, CM_RESPAWN_MOST_US);
+    now += pause + CM_RESPAWN_WINDOW_US;
+    cr_expect_eq(pause_at(&respawn, now), 0, "forgotten");
+    cr_expect_eq(pause_at(&respawn, now + 1), 0);
+    cr_expect_gt(pause_at(&respawn, now + 2), 0);
+}
+
+Test(respawn, forgets_crashes_far_apart)
+{
+    cm_respawn respawn = {0};
+    for (uint64_t now = 1; now < 100 * CM_RESPAWN_WINDOW_US; now += CM_RESPAWN_WINDOW_US / 2 + 1) {
+        cr_expect_eq(cm_respawn_crashed(&respawn, now), now);
+    }
+}
+
+Test(homes, are_found_by_name)
+{
+    cm_homes homes = {0};
+    cm_home home = {0};
+    for (uint32_t i = 0; i < 40; i++) {
+        snprintf(home.room.name, sizeof home.room.name, "room%u", i);
+        home.room.port = (uint16_t)(1000 + i);
+        home.room.is_default = i == 7;
+        cr_assert(cm_homes_put(&homes, &home));
+    }
+    cr_expect_eq(cm_homes_find(&homes, "room39")->room.port, 1039);
+    cr_expect_null(cm_homes_find(&homes, "room40"));
+    cr_expect_str_eq(cm_homes_default(&homes)->room.name, "room7");
+    home.room.port = 5; // room39, elsewhere now
+    cr_assert(cm_homes_put(&homes, &home));
+    cr_expect_eq(homes.count, 40);
+    cr_expect_eq(cm_homes_find(&homes, "room39")->room.port, 5);
+    cm_homes_remove(&homes, "room7");
+    cr_expect_null(cm_homes_default(&homes));
+    cr_expect_eq(homes.count, 39);
+    cm_homes_free(&homes);
+}
+
+// Nothing is lost and nothing blocks while the other end does not read; lines alone are left out.
+Test(worker_link, keeps_what_the_socket_does_not_take)
+{
+    int ends[2];
+    cm_worker_link here, there;
+    static cm_worker_message message;
+    cr_assert(cm_worker_link_pair(ends));
+    cm_worker_link_open(&here, ends[0]);
+    cm_worker_link_open(&there, ends[1]);
+    for (uint32_t i = 0; i < 20000; i++) {
+        message.type = CM_WORKER_SAYS_USED;
+        message.used.expires_unix_s = i;
+        cm_worker_link_send(&here, &message);
+    }
+    cr_expect(cm_worker_link_is_full(&here));
+    for (uint32_t i = 0; i < 20000; i++) {
+        cm_worker_link_state state = cm_worker_link_next(&there, &message);
+        if (state == CM_WORKER_LINK_EMPTY) {
+            cr_assert(cm_worker_link_flush(&here));
+            state = cm_worker_link_next(&there, &message);
+        }
+        cr_assert_eq(state, CM_WORKER_LINK_MESSAGE);
+        cr_assert_eq(message.used.expires_unix_s, i);
+    }
+    static char text[CM_WORKER_TEXT_MAX + 100];
+    memset(text, 'x', sizeof text - 1);
+    for (uint32_t i = 0; i < 3 * CM_WORKER_WAITING_MAX / CM_WORKER_TEXT_MAX; i++) {
+        cm_worker_link_text(&here, CM_WORKER_SAYS_LOG, 1, text);
+    }
+    cr_expect_gt(here.left_out, 0);
+    cr_expect_leq(here.waiting, CM_WORKER_WAITING_MAX);
+    cm_worker_link_close(&here);
+    uint32_t heard = 0;
+    while (cm_worker_link_next(&there, &message) == CM_WORKER_LINK_MESSAGE) {
+        cr_assert_eq(strlen(message.line.text), CM_WORKER_TEXT_MAX - 1, "cut");
+        heard++;
+    }
+    cr_expect_gt(heard, 0, "what was sent before the end is there");
+    cm_worker_link_close(&there);
+}

@@ -1,0 +1,353 @@
+// Goal: the HTTP server gives whole pages, and whatever comes it refuses, counts, and does bounded
+// work a turn. Method: real sockets on loopback; time is an argument, so that nothing waits for it.
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "server/ops/http.h"
+
+#define GET "GET /page HTTP/1.1\r\nHost: a\r\n\r\n"
+
+typedef struct site {
+    cm_http *http;
+    uint64_t now_us;
+    size_t page_size;
+    bool is_late; // the page is not made yet
+    uint32_t asked;
+} site;
+
+static cm_http_found get(void *user, const cm_http_request *request, cm_http_answer *answer)
+{
+    site *s = user;
+    s->asked++;
+    if (strcmp(request->path, "/page") != 0) {
+        return CM_HTTP_NOT_THERE;
+    }
+    if (s->is_late) {
+        return CM_HTTP_LATER;
+    }
+    answer->type = "text/plain";
+    answer->page = cm_page_create();
+    for (size_t i = 0; i < s->page_size; i++) {
+        cm_page_bytes(answer->page, "0123456789" + i % 10, 1);
+    }
+    return CM_HTTP_ANSWERED;
+}
+
+static void open_site(site *s)
+{
+    char error[256];
+    cm_http_def def = {.address = htonl(INADDR_LOOPBACK), .get = get, .user = s};
+    *s = (site){.now_us = 1000000, .page_size = 10};
+    s->http = cm_http_create(&def, error, sizeof error);
+    cr_assert_not_null(s->http, "%s", error);
+}
+
+static int connect_to(const site *s)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_port = htons(cm_http_port(s->http)),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+    cr_assert_eq(connect(descriptor, (struct sockaddr *)&at, sizeof at), 0);
+    return descriptor;
+}
+
+static void turn(site *s)
+{
+    (void)cm_http_turn(s->http, s->now_us);
+}
+
+static cm_http_stats stats_of(const site *s)
+{
+    cm_http_stats stats;
+    cm_http_stats_get(s->http, &stats);
+    return stats;
+}
+
+static int ask(const site *s, const char *request)
+{
+    int descriptor = connect_to(s);
+    cr_assert_eq(send(descriptor, request, strlen(request), MSG_NOSIGNAL),
+                 (ssize_t)strlen(request));
+    return descriptor;
+}
+
+// All that comes until the server has closed its half; then that connection is gone.
+static size_t read_all(site *s, int descriptor, char *text, size_t size)
+{
+    size_t at = 0;
+    ssize_t got = 1;
+    while (got != 0) {
+        turn(s);
+        got = recv(descriptor, text + at, size - 1 - at, MSG_DONTWAIT);
+        cr_assert(got >= 0 || errno == EAGAIN || errno == ECONNRESET, "%s", strerror(errno));
+        got = got < 0 && errno == ECONNRESET ? 0 : got;
+        at += got > 0 ? (size_t)got : 0;
+        if (got < 0) {
+            struct pollfd fds[] = {{.fd = descriptor, .events = POLLIN},
+                                   {.fd = cm_http_descriptor(s->http), .events = POLLIN}};
+            cr_assert_gt(poll(fds, 2, 60000), 0, "nothing came: %.*s", (int)at, text);
+        }
+    }
+    text[at] = '\0';
+    close(descriptor);
+    return at;
+}
+
+static uint32_t status_of(const char *text)
+{
+    uint32_t status = 0;
+    cr_expect_eq(sscanf(text, "HTTP/1.1 %u ", &status), 1, "%s", text);
+    return status;
+}
+
+static const char *body_of(const char *text)
+{
+    const char *end = strstr(text, "\r\n\r\n");
+    cr_assert_not_null(end, "%s", text);
+    return end + 4;
+}
+
+static void expect_refused(site *s, const char *request, cm_http_refusal refusal)
+{
+    char text[1024];
+    uint64_t before = stats_of(s).refused[refusal];
+    read_all(s, ask(s, request), text, sizeof text);
+    cr_expect_eq(status_of(text), cm_http_refusal_status(refusal), "%s", text);
+    cr_expect_eq(stats_of(s).refused[refusal], before + 1);
+    char length[64];
+    snprintf(length, sizeof length, "\r\nContent-Length: %zu\r\n",
+             strlen(cm_http_refusal_text(refusal)) + 1);
+    cr_expect_not_null(strstr(text, length), "%s", text);
+    cr_expect_eq(strstr(text, "\r\nAllow: GET, HEAD\r\n") != NULL, refusal == CM_HTTP_METHOD);
+}
+
+Test(http, a_page_comes_whole_and_the_connection_ends)
+{
+    site s;
+    char text[1024];
+    open_site(&s);
+    read_all(&s, ask(&s, GET), text, sizeof text);
+    cr_expect_eq(status_of(text), 200);
+    cr_expect_not_null(strstr(text, "\r\nContent-Length: 10\r\n"));
+    cr_expect_not_null(strstr(text, "\r\nConnection: close\r\n"));
+    cr_expect_not_null(strstr(text, "\r\nContent-Security-Policy: default-src 'none';"));
+    cr_expect_str_eq(body_of(text), "0123456789");
+    read_all(&s, ask(&s, "HEAD /page HTTP/1.1\r\nHost: a\r\n\r\n"), text, sizeof text);
+    cr_expect_not_null(strstr(text, "\r\nContent-Length: 10\r\n"));
+    cr_expect_str_eq(body_of(text), "", "HEAD has no body");
+    turn(&s);
+    cr_expect_eq(stats_of(&s).answered, 2);
+    cr_expect_eq(stats_of(&s).connections, 0);
+    cm_http_destroy(s.http);
+}
+
+// A request may come byte by byte, and an answer go slowly; the rest goes on.
+Test(http, slow_ends_get_their_page)
+{
+    site s;
+    static char text[3 << 20];
+    open_site(&s);
+    s.page_size = 2 << 20;
+    int slow = connect_to(&s);
+    for (const char *at = GET; *at != '\0'; at++) {
+        cr_assert_eq(send(slow, at, 1, MSG_NOSIGNAL), 1);
+        turn(&s);
+    }
+    cr_expect_gt(read_all(&s, slow, text, sizeof text), s.page_size);
+    cr_expect_eq(strlen(body_of(text)), s.page_size);
+    const char *body = body_of(text);
+    for (size_t i = 0; i < s.page_size; i++) {
+        cr_assert_eq(body[i], "0123456789"[i % 10]);
+    }
+    cm_http_destroy(s.http);
+}
+
+Test(http, a_turn_sends_so_much_and_no_more)
+{
+    site s;
+    open_site(&s);
+    s.page_size = 1 << 20;
+    int ends[8];
+    for (uint32_t i = 0; i < 8; i++) {
+        ends[i] = ask(&s, GET);
+    }
+    uint64_t sent = 0;
+    uint32_t asked = 0;
+    for (uint32_t i = 0; i < 200; i++) {
+        turn(&s);
+        cr_expect_leq(stats_of(&s).sent_bytes - sent, CM_HTTP_TURN_BYTES);
+        cr_expect_leq(s.asked - asked, CM_HTTP_TURN_PAGES);
+        sent = stats_of(&s).sent_bytes;
+        asked = s.asked;
+    }
+    cr_expect_eq(s.asked, 8);
+    cr_expect_gt(sent, 0);
+    for (uint32_t i = 0; i < 8; i++) {
+        close(ends[i]);
+    }
+    cm_http_destroy(s.http);
+}
+
+Test(http, what_is_hostile_is_refused_with_its_status)
+{
+    site s;
+    static char big[2 * CM_HTTP_HEAD_MAX];
+    open_site(&s);
+    expect_refused(&s, "\x16\x03\x01\x02\x01", CM_HTTP_MALFORMED);
+    expect_refused(&s, "GET / HTTP/1.1\r\n\r\n", CM_HTTP_HOST);
+    expect_refused(&s, GET GET GET, CM_HTTP_PIPELINED);
+    expect_refused(&s, "POST /page HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n123456789",
+                   CM_HTTP_METHOD);
+    expect_refused(&s, "GET /page/../../etc/passwd HTTP/1.1\r\nHost: a\r\n\r\n", CM_HTTP_PATH);
+    expect_refused(&s, "GET /page HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n123456789",
+                   CM_HTTP_BODY);
+    expect_refused(&s, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", CM_HTTP_VERSION);
+    snprintf(big, sizeof big, "GET /%0*d HTTP/1.1\r\nHost: a\r\n\r\n", 3000, 0);
+    expect_refused(&s, big, CM_HTTP_TARGET);
+    snprintf(big, sizeof big, "GET /page HTTP/1.1\r\nHost: a\r\nX: %0*d\r\n\r\n",
+             (int)CM_HTTP_HEAD_MAX, 0);
+    expect_refused(&s, big, CM_HTTP_HEAD);
+    turn(&s);
+    cr_expect_eq(stats_of(&s).connections, 0);
+    cr_expect_eq(stats_of(&s).answered, 0);
+    cm_http_destroy(s.http);
+}
+
+// Bytes that come one at a time do not put off the end of the time for a head.
+Test(http, a_slow_request_is_refused_when_its_time_is_up)
+{
+    site s;
+    char text[1024];
+    open_site(&s);
+    int slow = connect_to(&s);
+    turn(&s);
+    for (uint64_t at = 0; at < CM_HTTP_REQUEST_US; at += CM_HTTP_REQUEST_US / 5) {
+        cr_assert_eq(send(slow, "G", 1, MSG_NOSIGNAL), 1);
+        cr_expect_eq(stats_of(&s).refused[CM_HTTP_SLOW], 0);
+        turn(&s);
+        s.now_us += CM_HTTP_REQUEST_US / 5;
+    }
+    read_all(&s, slow, text, sizeof text);
+    cr_expect_eq(status_of(text), 408);
+    cr_expect_eq(stats_of(&s).refused[CM_HTTP_SLOW], 1);
+    cm_http_destroy(s.http);
+}
+
+Test(http, a_page_that_is_not_made_in_time_is_503)
+{
+    site s;
+    char text[1024];
+    open_site(&s);
+    s.is_late = true;
+    int waits = ask(&s, GET);
+    for (uint32_t i = 0; i < 10; i++) {
+        cr_expect_not(cm_http_turn(s.http, s.now_us), "who waits does not keep the loop awake");
+    }
+    s.is_late = false;
+    read_all(&s, waits, text, sizeof text);
+    cr_expect_eq(status_of(text), 200);
+    s.is_late = true;
+    waits = ask(&s, GET);
+    while (s.asked < 20) {
+        turn(&s);
+    }
+    s.now_us += CM_HTTP_PAGE_US;
+    read_all(&s, waits, text, sizeof text);
+    cr_expect_eq(status_of(text), 503);
+    cr_expect_eq(stats_of(&s).refused[CM_HTTP_LATE], 1);
+    cm_http_destroy(s.http);
+}
+
+Test(http, an_answer_that_nobody_reads_ends)
+{
+    site s;
+    open_site(&s);
+    s.page_size = 16 << 20; // more than the kernel keeps
+    int end = ask(&s, GET);
+    for (uint32_t i = 0; i < 500; i++) {
+        turn(&s);
+    }
+    cr_expect_eq(stats_of(&s).connections, 1);
+    s.now_us += CM_HTTP_ANSWER_US;
+    turn(&s);
+    cr_expect_eq(stats_of(&s).refused[CM_HTTP_UNREAD], 1);
+    cr_expect_eq(stats_of(&s).connections, 0);
+    close(end);
+    cm_http_destroy(s.http);
+}
+
+// Those who send nothing fill every place; a scrape comes in all the same, once they had their
+// time.
+Test(http, silent_connections_make_place)
+{
+    site s;
+    char text[1024];
+    int silent[CM_HTTP_CONNECTIONS_MAX];
+    open_site(&s);
+    for (uint32_t i = 0; i < CM_HTTP_CONNECTIONS_MAX; i++) {
+        silent[i] = connect_to(&s);
+        turn(&s);
+    }
+    while (stats_of(&s).connections < CM_HTTP_CONNECTIONS_MAX) {
+        turn(&s);
+    }
+    read_all(&s, ask(&s, GET), text, sizeof text);
+    cr_expect_eq(status_of(text), 503);
+    cr_expect_eq(stats_of(&s).refused[CM_HTTP_BUSY], 1);
+    s.now_us += CM_HTTP_EVICT_READING_US;
+    read_all(&s, ask(&s, GET), text, sizeof text);
+    cr_expect_eq(status_of(text), 200);
+    cr_expect_eq(stats_of(&s).refused[CM_HTTP_SLOW], 1);
+    for (uint32_t i = 0; i < CM_HTTP_CONNECTIONS_MAX; i++) {
+        close(silent[i]);
+    }
+    while (stats_of(&s).connections > 0) {
+        turn(&s);
+    }
+    cm_http_destroy(s.http);
+}
+
+// Far more than there are places, all at once.
+Test(http, a_burst_is_taken_in_turns)
+{
+    site s;
+    int ends[400];
+    open_site(&s);
+    for (uint32_t i = 0; i < 400; i++) {
+        if (i % 8 == 0) { // the kernel queues no more than a few turns take
+            turn(&s);
+        }
+        ends[i] = ask(&s, GET);
+    }
+    uint64_t done = 0;
+    for (uint32_t i = 0; i < 4000 && done < 400; i++) {
+        turn(&s);
+        done = stats_of(&s).answered + stats_of(&s).refused[CM_HTTP_BUSY];
+        cr_expect_leq(stats_of(&s).connections, CM_HTTP_CONNECTIONS_MAX);
+    }
+    cr_expect_eq(done, 400);
+    for (uint32_t i = 0; i < 400; i++) {
+        close(ends[i]);
+    }
+    cm_http_destroy(s.http);
+}
+
+Test(http, a_taken_port_is_said)
+{
+    site s;
+    char error[256], port[16];
+    open_site(&s);
+    cm_http_def def = {.address = htonl(INADDR_LOOPBACK), .port = cm_http_port(s.http)};
+    cr_expect_null(cm_http_create(&def, error, sizeof error));
+    snprintf(port, sizeof port, ":%u: ", (unsigned)def.port);
+    cr_expect_not_null(strstr(error, port), "%s", error);
+    cm_http_destroy(s.http);
+}

@@ -1,0 +1,147 @@
+// Goal: of the bytes that strangers send to the HTTP port only requests that are answered pass, and
+// every other one is refused with its reason. Method: a table of heads; each cut at every byte;
+// random bytes.
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/ops/http_head.h"
+#include "shared/base/rng.h"
+
+#define H      "Host: a\r\n"
+#define LONG64 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+static cm_http_refusal read_text(const char *text, cm_http_request *request)
+{
+    return cm_http_head_read(text, strlen(text), request);
+}
+
+Test(http_head, what_is_answered)
+{
+    static const struct {
+        const char *text, *path;
+        bool is_head, by_own_name;
+    } rows[] = {
+        {"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1:9401\r\n\r\n", "/metrics", false, true},
+        {"GET /metrics?a=b&c HTTP/1.1\r\nhOsT:localhost\r\n\r\n", "/metrics", false, true},
+        {"HEAD / HTTP/1.1\r\nHost: [::1]:1\r\nX-A:\r\nX-B: \t b\t \r\n\r\n", "/", true, true},
+        {"GET / HTTP/1.1\r\nHost: 127.0.0.1.evil.example\r\n\r\n", "/", false, false},
+        {"GET / HTTP/1.1\r\nHost: evil.example:80\r\n\r\n", "/", false, false},
+        {"GET / HTTP/1.1\r\nHost:\r\n\r\n", "/", false, false},
+        {"GET / HTTP/1.0\r\n\r\n", "/", false, false},
+        {"GET / HTTP/1.1\r\n" H "Content-Length: 0\r\n\r\n", "/", false, false},
+        {"GET / HTTP/1.1\r\n" H "Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n", "/", false,
+         false},
+        {"GET /%6detrics/../x HTTP/1.1\r\n" H "\r\n", "/%6detrics/../x", false, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cm_http_request request;
+        cr_expect_eq(read_text(rows[i].text, &request), CM_HTTP_GOOD, "%s", rows[i].text);
+        cr_expect_str_eq(request.path, rows[i].path);
+        cr_expect_eq(request.is_head, rows[i].is_head, "%s", rows[i].text);
+        cr_expect_eq(request.by_own_name, rows[i].by_own_name, "%s", rows[i].text);
+        for (size_t size = 0; size < strlen(rows[i].text); size++) {
+            cr_expect_eq(cm_http_head_read(rows[i].text, size, &request), CM_HTTP_MORE,
+                         "%zu bytes of %s", size, rows[i].text);
+        }
+    }
+}
+
+Test(http_head, what_is_refused)
+{
+    static const struct {
+        const char *text;
+        cm_http_refusal refusal;
+    } rows[] = {
+        {"\x16\x03\x01\x02", CM_HTTP_MALFORMED},
+        {"GET / HTTP/1.1\n" H "\r\n", CM_HTTP_MALFORMED},
+        {"GET / HTTP/1.1\r" H "\r\n", CM_HTTP_MALFORMED},
+        {"\r\nGET / HTTP/1.1\r\n" H "\r\n", CM_HTTP_MALFORMED},
+        {"GET  / HTTP/1.1\r\n" H "\r\n", CM_HTTP_MALFORMED},
+        {"GET /a b HTTP/1.1\r\n" H "\r\n", CM_HTTP_MALFORMED},
+        {"GET / \r\n" H "\r\n", CM_HTTP_MALFORMED},
+        {"GET /\r\n", CM_HTTP_MALFORMED},
+        {"GET / HTTP/1.1 \r\n" H "\r\n", CM_HTTP_MALFORMED},
+        {"GET / http/1.1\r\n" H "\r\n", CM_HTTP_MALFORMED},
+        {"GET /\xc3\xa4 HTTP/1.1\r\n" H "\r\n", CM_HTTP_MALFORMED},
+        {"GET / HTTP/1.1\r\n folded: a\r\n" H "\r\n", CM_HTTP_MALFORMED},
+        {"GET / HTTP/1.1\r\n" H " folded\r\n\r\n", CM_HTTP_MALFORMED},
+        {"GET / HTTP/1.1\r\nHost : a\r\n\r\n", CM_HTTP_MALFORMED},
+        {"GET / HTTP/1.1\r\n: a\r\n\r\n", CM_HTTP_MALFORMED},
+        {"GET / HTTP/1.1\r\nno colon\r\n\r\n", CM_HTTP_MALFORMED},
+        {"GET / HTTP/1.1\r\nX: \x01\r\n\r\n", CM_HTTP_MALFORMED},
+        {"GET / HTTP/1.1\r\n\r\n", CM_HTTP_HOST},
+        {"GET / HTTP/1.1\r\n" H H "\r\n", CM_HTTP_HOST},
+        {"GET / HTTP/1.1\r\n" H "\r\nGET / HTTP/1.1\r\n" H "\r\n", CM_HTTP_PIPELINED},
+        {"GET / HTTP/1.1\r\n" H "\r\nx", CM_HTTP_PIPELINED},
+        {"POST / HTTP/1.1\r\n" H "\r\n", CM_HTTP_METHOD},
+        {"get / HTTP/1.1\r\n" H "\r\n", CM_HTTP_METHOD},
+        {"GETS / HTTP/1.1\r\n" H "\r\n", CM_HTTP_METHOD},
+        {"CONNECT a:1 HTTP/1.1\r\n" H "\r\n", CM_HTTP_METHOD},
+        {"GET / HTTP/1.1\r\n" H "Content-Length: 1\r\n\r\n", CM_HTTP_BODY},
+        {"GET / HTTP/1.1\r\n" H "content-length: 00\r\n\r\n", CM_HTTP_BODY},
+        {"GET / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n", CM_HTTP_BODY},
+        {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", CM_HTTP_VERSION},
+        {"GET / HTTP/1.2\r\n" H "\r\n", CM_HTTP_VERSION},
+        {"GET / HTTP/0.9\r\n" H "\r\n", CM_HTTP_VERSION},
+        {"GET /" LONG64 LONG64 LONG64 LONG64 " HTTP/1.1\r\n" H "\r\n", CM_HTTP_TARGET},
+        {"GET /" LONG64 LONG64 LONG64 LONG64 LONG64, CM_HTTP_TARGET},
+    };
+    bool seen[CM_HTTP_REFUSAL_COUNT] = {false};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cm_http_request request;
+        cm_http_refusal found = read_text(rows[i].text, &request);
+        cr_expect_eq(found, rows[i].refusal, "%s: %d, not %d", rows[i].text, (int)found,
+                     (int)rows[i].refusal);
+        seen[rows[i].refusal] = true;
+    }
+    for (uint32_t i = 0; i <= CM_HTTP_VERSION; i++) {
+        bool elsewhere = i == CM_HTTP_PATH || i == CM_HTTP_SLOW || i == CM_HTTP_HEAD;
+        cr_expect(seen[i] || elsewhere, "%s", cm_http_refusal_text((cm_http_refusal)i));
+        cr_expect_geq(cm_http_refusal_status((cm_http_refusal)i), 400);
+    }
+}
+
+// The longest head passes, and no longer one; as many headers as there may be, and no more.
+Test(http_head, its_limits)
+{
+    static char text[CM_HTTP_HEAD_MAX + 64];
+    cm_http_request request;
+    int at = snprintf(text, sizeof text, "GET / HTTP/1.1\r\n" H "X: ");
+    memset(text + at, 'x', sizeof text - (size_t)at);
+    memcpy(text + CM_HTTP_HEAD_MAX - 4, "\r\n\r\n", 4);
+    cr_expect_eq(cm_http_head_read(text, CM_HTTP_HEAD_MAX, &request), CM_HTTP_GOOD);
+    text[CM_HTTP_HEAD_MAX - 4] = 'x';
+    text[CM_HTTP_HEAD_MAX - 3] = 'x';
+    cr_expect_eq(cm_http_head_read(text, CM_HTTP_HEAD_MAX, &request), CM_HTTP_HEAD);
+    for (uint32_t headers = CM_HTTP_HEADERS_MAX; headers <= CM_HTTP_HEADERS_MAX + 1; headers++) {
+        at = snprintf(text, sizeof text, "GET / HTTP/1.1\r\n" H);
+        for (uint32_t i = 1; i < headers; i++) {
+            at += snprintf(text + at, sizeof text - (size_t)at, "a:\r\n");
+        }
+        snprintf(text + at, sizeof text - (size_t)at, "\r\n");
+        cr_expect_eq(read_text(text, &request),
+                     headers <= CM_HTTP_HEADERS_MAX ? CM_HTTP_GOOD : CM_HTTP_HEAD);
+    }
+}
+
+// Of memory of just its size, so that the sanitizers see a read behind it.
+Test(http_head, random_bytes_do_no_harm)
+{
+    static const char alphabet[] = "GET HEAD/1.0\r\n\r\n:Host: a\tz\x7f\x01";
+    cm_rng rng;
+    cm_rng_seed(&rng, 11);
+    for (uint32_t i = 0; i < 20000; i++) {
+        size_t size = cm_rng_below(&rng, 80) + 1;
+        char *bytes = malloc(size);
+        cm_http_request request;
+        for (size_t at = 0; at < size; at++) {
+            bytes[at] = alphabet[cm_rng_below(&rng, sizeof alphabet - 1)];
+        }
+        cm_http_refusal found = cm_http_head_read(bytes, size, &request);
+        cr_expect_leq(found, CM_HTTP_MORE);
+        cr_expect_leq(strlen(request.path), CM_HTTP_TARGET_MAX);
+        free(bytes);
+    }
+}

@@ -1,0 +1,317 @@
+// Goal: whoever predicts knows what the game changes of the world in mid-match beside its bodies:
+// gravity, joints made, driven, detached, attached, broken off. Method: a worker on the virtual net
+// with a module that does all this at its ticks, and a bare link whose messages go into the
+// client's own mirror; the mirror's joints are then those of a game that was stepped alike. And
+// bytes of a frame changed one by one.
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client-sdk/src/link.h"
+#include "client-sdk/src/mirror.h"
+#include "server/replicate/frame.h"
+#include "server/node/worker.h"
+#include "shared/game/by_malloc.h"
+#include "shared/net/net.h"
+#include "shared/sim/inspect.h"
+#include "shared/wire/control.h"
+#include "tests/unit/node/rig.h"
+
+#define PORT  9400
+#define FIRST 60u // tick of the first change; then one every 20
+
+enum { HOLD, HANG, MOTOR, DETACH, ATTACH, ANOTHER, BREAK, GRAVITY, RADIUS, CHANGES };
+
+static carom_body_id cube(const carom_world *world, uint32_t i)
+{
+    return carom_world_body_at(world, 1 + i);
+}
+
+static carom_result join_cubes(carom_world *world, carom_joint_type type, uint32_t a, uint32_t b)
+{
+    carom_joint_def def = carom_default_joint_def();
+    carom_body_state s;
+    carom_body_get(world, cube(world, b), &s);
+    def.type = type;
+    def.body_a = cube(world, a);
+    def.body_b = cube(world, b);
+    def.anchor = s.position;
+    return carom_joint_create(world, &def, NULL);
+}
+
+static carom_result change(carom_world *w, uint32_t what)
+{
+    carom_body_def body;
+    carom_shape_def shape;
+    carom_shape_id first;
+    switch (what) {
+    case HOLD:
+        return join_cubes(w, CAROM_JOINT_FIXED, 0, 1);
+    case HANG:
+        return join_cubes(w, CAROM_JOINT_HINGE, 1, 2);
+    case MOTOR:
+        return carom_joint_set_motor(w, carom_world_joint_at(w, 1), 2.0f, 5.0f);
+    case DETACH:
+        return carom_joint_detach(w, carom_world_joint_at(w, 0));
+    case ATTACH:
+        return carom_joint_attach(w, carom_world_joint_at(w, 0), cube(w, 0), cube(w, 3));
+    case ANOTHER:
+        return join_cubes(w, CAROM_JOINT_BALL, 2, 3);
+    case BREAK:
+        return carom_joint_destroy(w, carom_world_joint_at(w, 0));
+    case GRAVITY:
+        return carom_world_set_gravity(w, (carom_vec3){1.0f, -5.0f, 0.5f});
+    default: // another body, which is told anew without joints
+        carom_body_get_def(w, cube(w, 0), &body);
+        carom_body_shapes(w, cube(w, 0), &first, 1);
+        carom_shape_get(w, first, &shape, NULL);
+        body.position.y += 3.0f;
+        return carom_body_create(w, &body, &shape, 1, NULL);
+    }
+}
+
+static void changer_tick(carom_game *game, const carom_player_input *inputs, uint32_t count)
+{
+    uint64_t tick = carom_game_tick(game);
+    (void)inputs, (void)count;
+    if (tick >= FIRST && (tick - FIRST) % 20 == 0 && (tick - FIRST) / 20 < CHANGES) {
+        cr_assert_eq(change(carom_game_world(game), (uint32_t)((tick - FIRST) / 20)), CAROM_OK);
+    }
+}
+
+static const carom_module changer = {.abi = CAROM_MODULE_ABI,
+                                     .version = 1,
+                                     .name = "changer",
+                                     .input_size = 1,
+                                     .tick = changer_tick};
+
+typedef struct listener {
+    cm_client_link *link;
+    cm_mirror *mirror;
+    uint32_t frames;
+    uint8_t last[4096];
+    size_t last_size;
+} listener;
+
+static void take(listener *l, const cm_link_event *event)
+{
+    cm_control *control = NULL;
+    cr_assert_eq(cm_control_decode(event->bytes, event->size, false, NULL, &control), CAROM_OK);
+    if (control->type == CM_CONTROL_WELCOME) {
+        cr_assert_eq(cm_mirror_create(&cm_by_malloc, control, &changer, &l->mirror),
+                     CAROM_REASON_NONE);
+    } else if (control->type == CM_CONTROL_WORLD_CHANGE) {
+        cr_assert(cm_mirror_change(l->mirror, control));
+    }
+    if (control->frame.size > 0) {
+        cr_assert_leq(control->frame.size, sizeof l->last);
+        memcpy(l->last, control->frame.data, control->frame.size);
+        l->last_size = control->frame.size;
+        l->frames++;
+    }
+    cm_control_free(NULL, control);
+}
+
+static void hello(cm_client_link *link)
+{
+    cm_control message = {.type = CM_CONTROL_HELLO,
+                          .protocol = CM_PROTOCOL_VERSION,
+                          .engine = CAROM_ENGINE_VERSION,
+                          .name = "bare"};
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    cr_assert_eq(cm_control_encode(&message, NULL, &bytes, &size), CAROM_OK);
+    cm_client_link_send(link, CM_LINK_CONTROL, bytes, size);
+    cm_control_release_bytes(NULL, bytes);
+}
+
+static void run(cm_net *net, cm_worker *worker, listener *l, uint64_t until)
+{
+    cm_worker_stats stats;
+    do {
+        cm_link_event event;
+        cm_net_advance(net, 1000);
+        cm_worker_run_once(worker, cm_net_now_us(net));
+        while (cm_client_link_poll(l->link, &event)) {
+            if (event.type == CM_LINK_CONNECTED) {
+                hello(l->link);
+            } else if (event.type == CM_LINK_RECEIVED && event.channel == CM_LINK_CONTROL) {
+                take(l, &event);
+            }
+        }
+        cm_client_link_flush(l->link);
+        cm_worker_stats_get(worker, &stats);
+    } while (stats.tick < until);
+}
+
+// All that a frame tells is the same in both worlds.
+static void compare(const carom_world *mirror, const carom_world *room, uint64_t tick)
+{
+    cr_assert_eq(cm_settings_identify(mirror), cm_settings_identify(room), "tick %llu",
+                 (unsigned long long)tick);
+    cr_assert_eq(carom_world_joint_slots(mirror), carom_world_joint_slots(room), "tick %llu",
+                 (unsigned long long)tick);
+    for (uint32_t i = 0; i < carom_world_joint_slots(room); i++) {
+        uint64_t kind[2], drive[2];
+        cm_joint_identify(mirror, i, &kind[0], &drive[0]);
+        cm_joint_identify(room, i, &kind[1], &drive[1]);
+        cr_assert(kind[0] == kind[1] && drive[0] == drive[1], "tick %llu: joint %u",
+                  (unsigned long long)tick, i);
+    }
+}
+
+// Each byte of a frame set to other values: refused, or another frame that leaves a sound world.
+static void spoil(const listener *l, const carom_game *room)
+{
+    carom_world *world = l->mirror->world;
+    uint8_t bytes[4096];
+    uint32_t refused = 0;
+    for (size_t at = 0; at < l->last_size; at++) {
+        memcpy(bytes, l->last, l->last_size);
+        bytes[at] ^= (uint8_t)(1u + 37u * at);
+        refused += carom_world_decode_frame(world, bytes, l->last_size) != CAROM_OK;
+        cr_assert_neq(carom_world_decode_frame(world, l->last, at), CAROM_OK);
+    }
+    cr_assert_geq(refused, 16, "%u", refused);
+    carom_world_step(world);
+    (void)room;
+}
+
+Test(frame, what_the_game_changes_reaches_the_mirror)
+{
+    cm_net *net = cm_net_virtual_create(3);
+    cm_net_use(net);
+    cm_config config;
+    cm_scene *scene = rig_scene(2);
+    cm_config_default(&config);
+    config.insecure = true;
+    cm_worker_def def = {.random = cm_net_random,
+                         .config = &config,
+                         .scene = scene,
+                         .module = &changer,
+                         .seed = 3,
+                         .now_us = cm_net_now_us(net)};
+    char error[256] = "";
+    cm_worker *worker;
+    cr_assert_eq(cm_worker_create(&def, &worker, error, sizeof error), CAROM_OK, "%s", error);
+    listener l = {.link = rig_dial(PORT, NULL)};
+    // The room once more, stepped beside it; nobody's input matters to the module.
+    carom_game *room;
+    cr_assert_eq(cm_game_create(scene, &changer, 3, NULL, &room), CAROM_OK);
+    for (uint32_t what = 0; what < CHANGES; what++) {
+        // Late enough for what drives a joint.
+        uint64_t until = FIRST + 20u * what + 19u;
+        run(net, worker, &l, until);
+        cr_assert_not_null(l.mirror);
+        while (carom_game_tick(room) < until) {
+            cm_tick_input none = {0};
+            cm_game_tick(room, &none);
+        }
+        compare(l.mirror->world, carom_game_world(room), until);
+    }
+    cr_assert_eq(l.frames, CHANGES - 1, "%u frames", l.frames); // a body is no frame
+    spoil(&l, room);
+    cm_mirror_destroy(l.mirror);
+    cm_client_link_close(l.link, 0);
+    cm_worker_destroy(worker);
+    cm_game_destroy(room);
+    cm_scene_free(scene);
+    cm_net_destroy(net);
+    cm_net_use(NULL);
+}
+
+static bool tell(cm_frame *frame, const carom_world *world, uint64_t tick)
+{
+    uint32_t changed[64], count;
+    bool any = cm_frame_changes(frame, world, tick, changed, &count);
+    cm_frame_told(frame, world, tick, changed, count);
+    return any;
+}
+
+// What drives a joint is told now and then; what it is, at once; and all joints of a body that is
+// told anew.
+Test(frame, drives_are_told_rarely_and_lost_joints_again)
+{
+    cm_scene *scene = rig_scene(2);
+    carom_game *game;
+    cr_assert_eq(cm_game_create(scene, &changer, 3, NULL, &game), CAROM_OK);
+    carom_world *world = carom_game_world(game);
+    cm_frame frame;
+    uint32_t changed[64], count;
+    cr_assert(cm_frame_init(&frame, world));
+    cr_assert(cm_frame_changes(&frame, world, 0, changed, &count)); // the settings
+    cr_assert(cm_frame_changes(&frame, world, 0, changed, &count)); // which were not sent
+    cm_frame_told(&frame, world, 0, changed, count);
+    cr_assert_not(cm_frame_changes(&frame, world, 1, changed, &count));
+    change(world, HANG);
+    for (uint32_t i = 0; i < 2; i++) {
+        cr_assert(cm_frame_changes(&frame, world, 2, changed, &count));
+        cr_assert_eq(count, 1);
+    }
+    cm_frame_told(&frame, world, 2, changed, count);
+    uint32_t told = 0;
+    for (uint64_t tick = 3; tick < 3 + 160; tick++) {
+        carom_joint_set_motor(world, carom_world_joint_at(world, 0), (float)tick, 5.0f);
+        told += tell(&frame, world, tick);
+    }
+    cr_assert_eq(told, 1 + 160 / CM_FRAME_DRIVES); // that it has a motor is told at once
+    told = 0;
+    for (uint64_t tick = 180; tick <= 360; tick += 3) { // 20 views a second of 60 ticks
+        carom_joint_set_motor(world, carom_world_joint_at(world, 0), (float)tick, 5.0f);
+        told += tell(&frame, world, tick);
+    }
+    cr_assert_eq(told, 1 + 180 / 18); // 16 ticks, and until the next view
+    carom_joint_set_motor(world, carom_world_joint_at(world, 0), 1.0f, 5.0f);
+    cr_assert(tell(&frame, world, 100), "a room that went back");
+    cm_frame_forget(&frame, world, cube(world, 2).index);
+    cr_assert(cm_frame_changes(&frame, world, 101, changed, &count));
+    cm_frame_free(&frame);
+    cm_game_destroy(game);
+    cm_scene_free(scene);
+}
+
+// A room goes back over the tick that made its last joint, and does not make it again.
+Test(frame, a_rewind_leaves_no_joint_behind)
+{
+    cm_scene *scene = rig_scene(2);
+    carom_game *game, *mirror;
+    cr_assert_eq(cm_game_create(scene, &changer, 3, NULL, &game), CAROM_OK);
+    cr_assert_eq(cm_game_create(scene, &changer, 3, NULL, &mirror), CAROM_OK);
+    carom_world *world = carom_game_world(game), *other = carom_game_world(mirror);
+    size_t size = cm_game_save_bound(game);
+    void *image = malloc(size);
+    cm_frame frame;
+    uint32_t changed[64], count;
+    cr_assert(cm_frame_init(&frame, world));
+    change(world, HOLD);
+    size = cm_game_save(game, image, size);
+    change(world, HANG);
+    for (uint32_t step = 0; step < 3; step++) {
+        cr_assert(cm_frame_changes(&frame, world, step, changed, &count), "step %u", step);
+        uint8_t bytes[4096];
+        size_t told = carom_world_encode_frame(world, changed, count, bytes, sizeof bytes);
+        cr_assert_gt(told, 0, "step %u", step);
+        cr_assert_eq(carom_world_decode_frame(other, bytes, told), CAROM_OK);
+        cm_frame_told(&frame, world, step, changed, count);
+        cr_assert_not(cm_frame_changes(&frame, world, step, changed, &count), "step %u", step);
+        for (uint32_t slot = 0; slot < 2; slot++) {
+            carom_joint_id is = carom_world_joint_at(other, slot);
+            carom_joint_id should = carom_world_joint_at(world, slot);
+            cr_assert(is.index == should.index && is.generation == should.generation,
+                      "step %u: joint %u", step, slot);
+        }
+        if (step == 0) {
+            cr_assert_eq(cm_game_restore(game, image, size), CAROM_OK);
+            cr_assert_eq(carom_world_joint_slots(world), 1);
+        } else {
+            change(world, ANOTHER);
+        }
+    }
+    uint32_t beyond = carom_world_limits(world).joints;
+    cr_assert_eq(carom_world_encode_frame(world, &beyond, 1, (uint8_t[4096]){0}, 4096), 0);
+    free(image);
+    cm_game_destroy(mirror);
+    cm_frame_free(&frame);
+    cm_game_destroy(game);
+    cm_scene_free(scene);
+}
