@@ -48,9 +48,23 @@ endif
 OUT := $(OUT)$(OUT_SUFFIX)
 GEN := $(OUT)/gen
 
-PKGS := libenet sqlite3 libprotobuf-c libsodium jansson libzstd liblzma
+PKGS := libenet sqlite3 libprotobuf-c libsodium jansson libzstd
+# Parts, each with the library that it needs: those that WITH names (WITH=http,xz; WITH= is none), or
+# those whose library is there, looked at when it is used: the build may have installed it by then.
+PKG_http := libmicrohttpd
+PKG_xz := liblzma
+PARTS := http xz
+COMMA := ,
+WANTED := $(subst $(COMMA), ,$(WITH))
+ifneq ($(filter-out $(PARTS),$(WANTED)),)
+$(error WITH=$(WITH): expected some of $(PARTS))
+endif
+WITH_PARTS = $(if $(filter undefined,$(origin WITH)),$(foreach p,$(PARTS),$(shell pkg-config --exists $(PKG_$(p)) && echo $(p))),$(WANTED))
+PART_PKGS = $(foreach p,$(WITH_PARTS),$(PKG_$(p)))
+PART_FLAGS = $(foreach p,$(PARTS),-DCM_WITH_$(p)=$(if $(filter $(p),$(WITH_PARTS)),1,0))
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null)
+SERVER_LIBS = $(shell pkg-config --libs $(PKGS) $(PART_PKGS) 2>/dev/null)
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-missing-field-initializers
 CPPFLAGS_OWN = -I. -Ishared/include -Iclient-sdk/include -I$(GEN) -D_GNU_SOURCE $(PKG_CFLAGS)
@@ -103,7 +117,7 @@ help:
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX), PREFIX=/usr/local'
 	@echo 'make format     clang-format over every source'
 	@echo 'make clean      removes build/'
-	@echo 'variables: BUILD=release|debug|asan|tsan|msan, CC, CFLAGS, LDFLAGS, OUT_SUFFIX, V=1'
+	@echo 'variables: BUILD=release|debug|asan|tsan|msan, CC, CFLAGS, LDFLAGS, OUT_SUFFIX, WITH=http,xz (parts; all that are found), V=1'
 
 # V=1 shows the commands.
 ifeq ($(V),)
@@ -123,6 +137,15 @@ $(COMMIT_STAMP):
 STAMPED := $(OUT)/server/cli/version.o $(OUT)/server/record/format/match_meta.o
 $(STAMPED): $(COMMIT_STAMP)
 $(STAMPED): CPPFLAGS_OWN += -DCAROM_COMMIT='"$(COMMIT)"'
+# Where a part is built or left out: these objects alone, and anew when the parts change.
+PARTS_STAMP := $(OUT)/parts-$(subst $(eval) ,-,$(strip $(WITH_PARTS)))
+$(PARTS_STAMP):
+	@mkdir -p $(OUT)
+	@rm -f $(OUT)/parts-*
+	@touch $@
+PARTED := $(call obj,server/config/parts.c server/ops/http.c server/ops/http_absent.c server/tools/bench/cube_file.c)
+$(PARTED): $(PARTS_STAMP)
+$(PARTED): CPPFLAGS_OWN += $(PART_FLAGS) $(shell pkg-config --cflags $(PART_PKGS) 2>/dev/null)
 # What a module from a file must have been built with, and what pkg-config tells its Makefile.
 $(OUT)/server/node/module_loader.o: CPPFLAGS_OWN += -DCAROM_DETERMINISM='"$(strip $(DETERMINISM))"'
 
@@ -177,7 +200,7 @@ $(OUT)/%.o: %.c | $(PROTO_HDRS)
 	$(call say,CC,$<)$(COMPILE) -MMD -MP -c $< -o $@
 
 $(OUT)/carom: $(CAROM_OBJS)
-	$(call say,LINK,$@)$(LINK) $^ $(PKG_LIBS) -lm -o $@
+	$(call say,LINK,$@)$(LINK) $^ $(SERVER_LIBS) -lm -o $@
 
 $(OUT)/libcarom_client.a: $(call obj,$(SDK_SRCS)) $(PROTO_OBJS)
 	@rm -f $@
@@ -198,18 +221,18 @@ $(OUT)/examples/%: client-sdk/examples/%.c $(OUT)/libcarom_client.a
 # Tests --------------------------------------------------------------------------------------------
 $(OUT)/client-sdk/examples/%.o $(OUT)/tests/unit/examples/%.o: CPPFLAGS_OWN += $(GAMES:%=-Iclient-sdk/examples/%)
 $(OUT)/unit: $(call obj,$(UNIT_SRCS) $(GAME_SRCS)) $(TESTED_OBJS)
-	$(call say,LINK,$@)$(LINK) $^ $(PKG_LIBS) -lcriterion -lm -o $@
+	$(call say,LINK,$@)$(LINK) $^ $(SERVER_LIBS) -lcriterion -lm -o $@
 
 # Written anew only by hand: it changes what packets of cubes mean.
 .PHONY: codec-model
 $(OUT)/codec-train: $(call obj,$(wildcard tests/codec/*.c)) $(TESTED_OBJS)
-	$(call say,LINK,$@)$(LINK) $^ $(PKG_LIBS) -lm -o $@
+	$(call say,LINK,$@)$(LINK) $^ $(SERVER_LIBS) -lm -o $@
 
 codec-model: $(OUT)/codec-train
 	$< shared/codec/model.inc
 
 $(OUT)/cluster: $(call obj,$(CLUSTER_SRCS)) $(TESTED_OBJS)
-	$(call say,LINK,$@)$(LINK) $^ $(PKG_LIBS) -lm -o $@
+	$(call say,LINK,$@)$(LINK) $^ $(SERVER_LIBS) -lm -o $@
 
 include tests/tests.mk
 

@@ -4,7 +4,7 @@
 set -euo pipefail
 
 packages_run=(gcc libc6-dev pkg-config libenet-dev libsqlite3-dev libprotobuf-c-dev protobuf-c-compiler
-  libsodium-dev libjansson-dev libzstd-dev liblzma-dev)
+  libsodium-dev libjansson-dev libzstd-dev liblzma-dev libmicrohttpd-dev)
 packages_test=(libcriterion-dev clang clang-format libclang-rt-14-dev git python3-minimal python3-nacl)
 # The cross compilers only recommend their C libraries.
 packages_matrix=(gcc-i686-linux-gnu gcc-aarch64-linux-gnu gcc-arm-linux-gnueabihf

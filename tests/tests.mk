@@ -90,7 +90,7 @@ beside = @$(MAKE) --no-print-directory $(1) >$(OUT)/$(1).log 2>&1 & servers=$$!;
 .PHONY: test-servers test-builds
 test-servers: test-examples test-attack test-crash
 test-builds: test-determinism test-fuzz test-targets
-test-all: all test-tidy test-headers test-unit test-modules test-cluster test-install test-protocol
+test-all: all test-tidy test-headers test-unit test-modules test-cluster test-install test-parts test-protocol
 	$(call beside,test-servers,test-builds)
 
 # A second parser, written from proto/PROTOCOL.md alone, reads the recorded packets.
@@ -163,6 +163,18 @@ test-examples: all
 .PHONY: test-install
 test-install: all
 	CC='$(CC)' SDK_FLAGS='$(OPT_$(BUILD))' MAKE='$(MAKE)' tests/install/run.sh
+
+# The same program without the libraries of its parts.
+.PHONY: test-parts
+PARTED_SRCS := $(patsubst $(OUT)/%.o,%.c,$(PARTED))
+$(OUT)/bare/%.o: %.c | $(PROTO_HDRS)
+	@mkdir -p $(@D)
+	$(call say,CC,'$< (bare)')$(COMPILE) $(PARTS:%=-DCM_WITH_%=0) -MMD -MP -c $< -o $@
+$(OUT)/carom-bare: $(filter-out $(PARTED),$(CAROM_OBJS)) $(PARTED_SRCS:%.c=$(OUT)/bare/%.o)
+	$(call say,LINK,$@)$(LINK) $^ $(PKG_LIBS) -lm -o $@
+
+test-parts: $(OUT)/carom $(OUT)/carom-bare
+	CAROM=$(OUT)/carom BARE=$(OUT)/carom-bare tests/parts/run.sh
 
 # A leak fails no test of Criterion's: with BUILD=asan its reports go to files, and one fails the suite.
 test-unit: $(OUT)/unit $(OUT)/carom

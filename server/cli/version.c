@@ -3,6 +3,7 @@
 
 #include "carom/types.h"
 #include "server/cli/cli.h"
+#include "server/config/parts.h"
 
 #ifndef CAROM_VERSION
 #define CAROM_VERSION "0.1.0"
@@ -22,6 +23,22 @@
 const char cm_version_number[] = CAROM_VERSION, cm_version_commit[] = CAROM_COMMIT;
 const char cm_version_text[] = CAROM_VERSION " (" CAROM_COMMIT ")";
 
+static void print_parts(bool built, const char *title)
+{
+    const char *between = " ";
+    printf("%s", title);
+    for (uint32_t i = 0; i < CM_PART_COUNT; i++) {
+        if (cm_parts[i].is_built == built) {
+            printf("%s%s", between, cm_parts[i].name);
+            between = ", ";
+            if (!built) {
+                printf(" (%s: %s)", cm_parts[i].package, cm_parts[i].gives);
+            }
+        }
+    }
+    printf("%s\n", between[0] == ' ' ? " none" : "");
+}
+
 static int run_command(int argc, char **argv)
 {
     int status = cm_cli_options(argc, argv, NULL, 0, NULL, 0, NULL);
@@ -30,10 +47,13 @@ static int run_command(int argc, char **argv)
     }
     printf("carom %s\nengine %d\ncommit %s\ncompiler %s\n", CAROM_VERSION, CAROM_ENGINE_VERSION,
            CAROM_COMMIT, COMPILER);
+    print_parts(true, "parts");
+    print_parts(false, "left out");
     return cm_cli_finish(CM_STATUS_DONE);
 }
 
-const cm_command cm_version_command = {"version", run_command,
-                                       "version, engine version, commit, compiler\n"
-                                       "usage: carom version\n",
-                                       NULL};
+const cm_command cm_version_command = {
+    "version", run_command,
+    "version, engine version, commit, compiler, parts that are built and left out\n"
+    "usage: carom version\n",
+    NULL};

@@ -1,8 +1,11 @@
-// The listener, its connections, and what each is at.
+// The listener, its connections, and the state of each. See http.h.
 #include "server/ops/http.h"
+
+#if CM_WITH_http
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <microhttpd.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +14,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#define EVENTS       64u   // taken from epoll in a turn
 #define LINGER_BYTES 4096u // thrown away in a turn
-#define HEAD_BYTES   768u  // of an answer, with a refusal's text
+#define HEAD_BYTES   768u  // of a refusal, with its text
+// A connection that gave its place away is closed by the library at the end of the turn.
+#define PLACES (CM_HTTP_CONNECTIONS_MAX + CM_HTTP_TURN_ACCEPTS)
 // A browser takes from here alone what a page of ours needs, whatever got into it.
 #define POLICY                                                                                     \
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "                \
@@ -21,21 +27,25 @@
 typedef enum state {
     FREE,
     READING,
-    WAITING,
-    WRITING,
     LINGERING,
+    // The library has the socket.
+    GIVEN,   // and reads the head, which is good
+    WAITING, // for its page, suspended
+    WRITING,
+    CLOSING, // its place is somebody else's
 } state;
 
 typedef struct connection {
+    cm_http *http;
     state state;
     int descriptor;
     uint64_t since_us; // of the state
-    size_t asked;
-    char bytes[CM_HTTP_HEAD_MAX];
+    bool hung_up;      // the other end sends no more
     cm_http_request request;
-    char head[HEAD_BYTES]; // of the answer
-    size_t head_size, sent;
-    cm_page *page; // NULL: the answer ends with its head
+    struct MHD_Connection *library; // NULL before GIVEN
+    uint32_t status;                // of the answer
+    const char *type;
+    cm_page *page; // NULL: there is none yet
 } connection;
 
 struct cm_http {
@@ -45,10 +55,218 @@ struct cm_http {
     uint64_t now_us;
     uint32_t first; // connection whose turn comes first
     uint32_t pages; // left of this turn
-    size_t bytes;   // likewise
+    struct MHD_Daemon *daemon;
+    connection *giving; // whose socket the library is being given
     cm_http_stats stats;
-    connection connections[CM_HTTP_CONNECTIONS_MAX];
+    connection connections[PLACES];
 };
+
+static void enter(cm_http *http, connection *c, state to)
+{
+    c->state = to;
+    c->since_us = http->now_us;
+}
+
+static void leave(cm_http *http, connection *c)
+{
+    http->stats.connections -= c->state != CLOSING;
+    cm_page_drop(c->page);
+    *c = (connection){.http = http, .state = FREE};
+}
+
+// READING or LINGERING.
+static void drop(cm_http *http, connection *c)
+{
+    (void)epoll_ctl(http->events, EPOLL_CTL_DEL, c->descriptor, NULL);
+    close(c->descriptor);
+    leave(http, c);
+}
+
+// GIVEN, WAITING or WRITING: the library sees that the socket is at its end, and closes it.
+static void end(cm_http *http, connection *c)
+{
+    (void)shutdown(c->descriptor, SHUT_RDWR);
+    if (c->state == WAITING) {
+        MHD_resume_connection(c->library);
+    }
+    http->stats.connections--;
+    enter(http, c, CLOSING);
+}
+
+// Answers --------------------------------------------------------------------------------------
+
+static size_t put_refusal(char *bytes, size_t size, cm_http_refusal refusal, bool with_text)
+{
+    static const char *const names[] = {[400] = "Bad Request",
+                                        [404] = "Not Found",
+                                        [405] = "Method Not Allowed",
+                                        [408] = "Request Timeout",
+                                        [413] = "Content Too Large",
+                                        [414] = "URI Too Long",
+                                        [503] = "Service Unavailable",
+                                        [431] = "Request Header Fields Too Large",
+                                        [505] = "HTTP Version Not Supported"};
+    uint32_t status = cm_http_refusal_status(refusal);
+    const char *text = cm_http_refusal_text(refusal);
+    return (size_t)snprintf(bytes, size,
+                            "HTTP/1.1 %u %s\r\n%sContent-Type: text/plain; charset=utf-8\r\n"
+                            "Content-Length: %zu\r\nCache-Control: no-store\r\n"
+                            "X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n%s%s",
+                            (unsigned)status, names[status],
+                            status == 405 ? "Allow: GET, HEAD\r\n" : "", strlen(text) + 1,
+                            with_text ? text : "", with_text ? "\n" : "");
+}
+
+// To one that the library has not; as far as the kernel takes it, and that is all of it.
+static void send_refusal(cm_http *http, int descriptor, cm_http_refusal refusal, bool with_text)
+{
+    char bytes[HEAD_BYTES];
+    size_t size = put_refusal(bytes, sizeof bytes, refusal, with_text);
+    ssize_t sent = send(descriptor, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    http->stats.sent_bytes += sent > 0 ? (size_t)sent : 0;
+    http->stats.refused[refusal]++;
+}
+
+// Closed at once, bytes that nobody read would take the answer back.
+static void refuse(cm_http *http, connection *c, cm_http_refusal refusal)
+{
+    char bytes[CM_HTTP_HEAD_MAX];
+    (void)!recv(c->descriptor, bytes, sizeof bytes, 0); // those that were looked at
+    send_refusal(http, c->descriptor, refusal, !c->request.is_head);
+    (void)shutdown(c->descriptor, SHUT_WR);
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
+    (void)epoll_ctl(http->events, EPOLL_CTL_MOD, c->descriptor, &event);
+    enter(http, c, LINGERING);
+}
+
+static void set_answer(connection *c, const cm_http_answer *answer)
+{
+    c->status = answer->status;
+    c->type = answer->type;
+    c->page = answer->page;
+}
+
+// As an answer of the library. Without memory for its text: none yet.
+static void set_refusal(cm_http *http, connection *c, cm_http_refusal refusal)
+{
+    cm_http_answer answer = {.status = cm_http_refusal_status(refusal),
+                             .type = "text/plain; charset=utf-8",
+                             .page = cm_page_create()};
+    if (answer.page != NULL) {
+        cm_page_text(answer.page, cm_http_refusal_text(refusal));
+        cm_page_text(answer.page, "\n");
+        http->stats.refused[refusal]++;
+        set_answer(c, &answer);
+    }
+}
+
+// The page, if it is made and this turn makes one more.
+static void look_for_page(cm_http *http, connection *c)
+{
+    cm_http_answer found = {.status = 200};
+    if (http->pages == 0) {
+        return;
+    }
+    switch (http->def.get(http->def.user, &c->request, &found)) {
+    case CM_HTTP_NOT_THERE:
+        http->pages--;
+        set_refusal(http, c, CM_HTTP_PATH);
+        break;
+    case CM_HTTP_LATER:
+        break;
+    case CM_HTTP_ANSWERED:
+        http->pages--;
+        http->stats.answered++;
+        http->stats.failed += found.status >= 500;
+        set_answer(c, &found);
+        break;
+    }
+}
+
+// The library's calls --------------------------------------------------------------------------
+
+static void on_connection(void *user, struct MHD_Connection *library, void **context,
+                          enum MHD_ConnectionNotificationCode what)
+{
+    cm_http *http = user;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        *context = http->giving;
+        http->giving->library = library;
+        return;
+    }
+    connection *c = *context;
+    // Of a head that is good here and not there, nobody is told more than the library says.
+    http->stats.refused[CM_HTTP_MALFORMED] += c->state == GIVEN;
+    leave(http, c);
+}
+
+static ssize_t on_part(void *user, uint64_t at, char *bytes, size_t size)
+{
+    connection *c = user;
+    const cm_page *page = c->page;
+    size_t left = at < page->size ? page->size - (size_t)at : 0;
+    size_t taken = left < size ? left : size;
+    memcpy(bytes, page->text + at, taken);
+    c->http->stats.sent_bytes += taken;
+    return taken > 0 ? (ssize_t)taken : MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+// Every answer is the last one of its connection, and nobody is to keep it.
+static enum MHD_Result put_headers(struct MHD_Response *response, const char *type)
+{
+    const char *const headers[][2] = {{MHD_HTTP_HEADER_CONTENT_TYPE, type},
+                                      {MHD_HTTP_HEADER_CACHE_CONTROL, "no-store"},
+                                      {"X-Content-Type-Options", "nosniff"},
+                                      {"Content-Security-Policy", POLICY},
+                                      {MHD_HTTP_HEADER_CONNECTION, "close"}};
+    enum MHD_Result good = MHD_YES;
+    for (size_t i = 0; i < sizeof headers / sizeof headers[0] && good == MHD_YES; i++) {
+        good = MHD_add_response_header(response, headers[i][0], headers[i][1]);
+    }
+    return good;
+}
+
+static enum MHD_Result begin_writing(cm_http *http, connection *c)
+{
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(c->page->size, CM_HTTP_PART_BYTES, on_part, c, NULL);
+    if (response == NULL) {
+        return MHD_NO;
+    }
+    enum MHD_Result good = put_headers(response, c->type);
+    good = good == MHD_YES ? MHD_queue_response(c->library, c->status, response) : good;
+    MHD_destroy_response(response); // the connection holds it
+    enter(http, c, WRITING);
+    return good;
+}
+
+// Called at the end of the head, once more since no body comes, and again when it is resumed.
+// MHD_NO closes the connection.
+static enum MHD_Result on_request(void *user, struct MHD_Connection *library, const char *url,
+                                  const char *method, const char *version, const char *body,
+                                  size_t *body_size, void **again)
+{
+    cm_http *http = user;
+    connection *c =
+        MHD_get_connection_info(library, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    (void)url, (void)method, (void)version, (void)body, (void)body_size;
+    if (*again == NULL) {
+        *again = c;
+        return MHD_YES;
+    }
+    if (c->state == GIVEN) {
+        enter(http, c, WAITING);
+        look_for_page(http, c);
+    }
+    if (c->state == CLOSING) {
+        return MHD_NO;
+    }
+    if (c->page == NULL) {
+        MHD_suspend_connection(library);
+        return MHD_YES;
+    }
+    return begin_writing(http, c);
+}
 
 // Making ---------------------------------------------------------------------------------------
 
@@ -73,6 +291,24 @@ static int listen_at(uint32_t address, uint16_t *port)
     return listener;
 }
 
+// False: errno says why.
+static bool open_all(cm_http *http)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    http->listener = listen_at(http->def.address, &http->port);
+    http->events = http->listener >= 0 ? epoll_create1(EPOLL_CLOEXEC) : -1;
+    if (http->events < 0 || epoll_ctl(http->events, EPOLL_CTL_ADD, http->listener, &event) != 0) {
+        return false;
+    }
+    http->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
+        on_request, http, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)PLACES, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_END);
+    const union MHD_DaemonInfo *inner =
+        http->daemon != NULL ? MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
+    return inner != NULL && epoll_ctl(http->events, EPOLL_CTL_ADD, inner->epoll_fd, &event) == 0;
+}
+
 cm_http *cm_http_create(const cm_http_def *def, char *error, size_t error_size)
 {
     cm_http *http = calloc(1, sizeof *http);
@@ -82,11 +318,11 @@ cm_http *cm_http_create(const cm_http_def *def, char *error, size_t error_size)
     }
     http->def = *def;
     http->port = def->port;
-    http->events = -1;
-    http->listener = listen_at(def->address, &http->port);
-    http->events = http->listener >= 0 ? epoll_create1(EPOLL_CLOEXEC) : -1;
-    struct epoll_event event = {.events = EPOLLIN};
-    if (http->events < 0 || epoll_ctl(http->events, EPOLL_CTL_ADD, http->listener, &event) != 0) {
+    http->listener = http->events = -1;
+    for (uint32_t i = 0; i < PLACES; i++) {
+        http->connections[i].http = http;
+    }
+    if (!open_all(http)) {
         char dotted[INET_ADDRSTRLEN];
         int cause = errno;
         inet_ntop(AF_INET, &def->address, dotted, sizeof dotted);
@@ -97,25 +333,21 @@ cm_http *cm_http_create(const cm_http_def *def, char *error, size_t error_size)
     return http;
 }
 
-static void drop(cm_http *http, connection *c)
-{
-    (void)epoll_ctl(http->events, EPOLL_CTL_DEL, c->descriptor, NULL);
-    close(c->descriptor);
-    cm_page_drop(c->page);
-    c->page = NULL;
-    c->state = FREE;
-    http->stats.connections--;
-}
-
 void cm_http_destroy(cm_http *http)
 {
     if (http == NULL) {
         return;
     }
-    for (uint32_t i = 0; i < CM_HTTP_CONNECTIONS_MAX; i++) {
-        if (http->connections[i].state != FREE) {
-            drop(http, &http->connections[i]);
+    for (uint32_t i = 0; i < PLACES; i++) {
+        connection *c = &http->connections[i];
+        if (c->state == WAITING) {
+            MHD_resume_connection(c->library); // the library ends none that is suspended
+        } else if (c->state == READING || c->state == LINGERING) {
+            drop(http, c);
         }
+    }
+    if (http->daemon != NULL) {
+        MHD_stop_daemon(http->daemon);
     }
     if (http->events >= 0) {
         close(http->events);
@@ -141,122 +373,59 @@ void cm_http_stats_get(const cm_http *http, cm_http_stats *stats)
     *stats = http->stats;
 }
 
-// Answers --------------------------------------------------------------------------------------
-
-static void enter(cm_http *http, connection *c, state to)
-{
-    static const uint32_t events[] = {
-        [READING] = EPOLLIN, [WRITING] = EPOLLOUT, [LINGERING] = EPOLLIN};
-    struct epoll_event event = {.events = to == WAITING ? 0 : events[to]};
-    c->state = to;
-    c->since_us = http->now_us;
-    (void)epoll_ctl(http->events, EPOLL_CTL_MOD, c->descriptor, &event);
-}
-
-static const char *status_text(uint32_t status)
-{
-    static const struct {
-        uint32_t status;
-        const char *text;
-    } texts[] = {{200, "OK"},
-                 {400, "Bad Request"},
-                 {404, "Not Found"},
-                 {405, "Method Not Allowed"},
-                 {408, "Request Timeout"},
-                 {413, "Content Too Large"},
-                 {414, "URI Too Long"},
-                 {431, "Request Header Fields Too Large"},
-                 {503, "Service Unavailable"},
-                 {505, "HTTP Version Not Supported"}};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        if (texts[i].status == status) {
-            return texts[i].text;
-        }
-    }
-    return "Answer";
-}
-
-// Every answer is the last one of its connection, and nobody is to keep it.
-static size_t put_head(char *head, size_t size, uint32_t status, const char *type, size_t length)
-{
-    return (size_t)snprintf(head, size,
-                            "HTTP/1.1 %u %s\r\n%sContent-Type: %s\r\nContent-Length: %zu\r\n"
-                            "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
-                            "Content-Security-Policy: " POLICY "\r\n"
-                            "Connection: close\r\n\r\n",
-                            (unsigned)status, status_text(status),
-                            status == 405 ? "Allow: GET, HEAD\r\n" : "", type, length);
-}
-
-// Head and text of a refusal.
-static size_t put_refusal(char *head, size_t size, cm_http_refusal refusal, bool with_text)
-{
-    const char *text = cm_http_refusal_text(refusal);
-    size_t at = put_head(head, size, cm_http_refusal_status(refusal), "text/plain; charset=utf-8",
-                         strlen(text) + 1);
-    return at + (with_text ? (size_t)snprintf(head + at, size - at, "%s\n", text) : 0);
-}
-
-static void refuse(cm_http *http, connection *c, cm_http_refusal refusal)
-{
-    http->stats.refused[refusal]++;
-    c->head_size = put_refusal(c->head, sizeof c->head, refusal, !c->request.is_head);
-    enter(http, c, WRITING);
-}
-
-static void answer(cm_http *http, connection *c, const cm_http_answer *found)
-{
-    http->stats.answered++;
-    http->stats.failed += found->status >= 500;
-    c->head_size = put_head(c->head, sizeof c->head, found->status, found->type, found->page->size);
-    c->page = found->page;
-    if (c->request.is_head) {
-        cm_page_drop(c->page);
-        c->page = NULL;
-    }
-    enter(http, c, WRITING);
-}
-
-// To one that has no place, or has it no longer; as far as the kernel takes it.
-static void send_refusal(cm_http *http, int descriptor, cm_http_refusal refusal)
-{
-    char text[HEAD_BYTES];
-    size_t size = put_refusal(text, sizeof text, refusal, true);
-    (void)send(descriptor, text, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-    http->stats.refused[refusal]++;
-}
-
 // A turn ---------------------------------------------------------------------------------------
 
-// Of those who have taken longer than they may where no other place is free, the one that has taken
-// longest makes place.
-static connection *find_place(cm_http *http)
+static bool gives_way(const cm_http *http, const connection *c, uint64_t *over_us)
 {
-    static const uint64_t times_us[] = {[READING] = CM_HTTP_EVICT_READING_US,
-                                        [WAITING] = UINT64_MAX,
-                                        [WRITING] = CM_HTTP_EVICT_WRITING_US,
-                                        [LINGERING] = 0};
+    static const uint64_t times_us[] = {
+        [FREE] = UINT64_MAX,    [READING] = CM_HTTP_EVICT_READING_US,
+        [LINGERING] = 0,        [GIVEN] = UINT64_MAX,
+        [WAITING] = UINT64_MAX, [WRITING] = CM_HTTP_EVICT_WRITING_US,
+        [CLOSING] = UINT64_MAX};
+    uint64_t spent_us = http->now_us - c->since_us;
+    *over_us = spent_us - times_us[c->state];
+    return spent_us >= times_us[c->state];
+}
+
+// Of those that have taken longer than they may where no other place is free, the one that has
+// taken longest makes place.
+static bool make_place(cm_http *http)
+{
     connection *oldest = NULL;
-    uint64_t over_us = 0;
-    for (uint32_t i = 0; i < CM_HTTP_CONNECTIONS_MAX; i++) {
+    uint64_t most_us = 0, over_us;
+    for (uint32_t i = 0; i < PLACES; i++) {
         connection *c = &http->connections[i];
-        if (c->state == FREE) {
-            return c;
-        }
-        uint64_t spent_us = http->now_us - c->since_us;
-        if (spent_us >= times_us[c->state] && spent_us - times_us[c->state] >= over_us) {
-            over_us = spent_us - times_us[c->state];
+        if (gives_way(http, c, &over_us) && (oldest == NULL || over_us > most_us)) {
+            most_us = over_us;
             oldest = c;
         }
     }
-    if (oldest != NULL && oldest->state == READING) {
-        send_refusal(http, oldest->descriptor, CM_HTTP_SLOW);
+    if (oldest == NULL) {
+        return false;
     }
-    if (oldest != NULL) {
-        http->stats.refused[CM_HTTP_UNREAD] += oldest->state == WRITING;
-        drop(http, oldest);
+    if (oldest->state == WRITING) {
+        http->stats.refused[CM_HTTP_UNREAD]++;
+        end(http, oldest);
+        return true;
     }
-    return oldest;
+    if (oldest->state == READING) {
+        send_refusal(http, oldest->descriptor, CM_HTTP_SLOW, true);
+    }
+    drop(http, oldest);
+    return true;
+}
+
+static connection *find_place(cm_http *http)
+{
+    if (http->stats.connections == CM_HTTP_CONNECTIONS_MAX && !make_place(http)) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < PLACES; i++) {
+        if (http->connections[i].state == FREE) {
+            return &http->connections[i];
+        }
+    }
+    return NULL;
 }
 
 static bool accept_some(cm_http *http)
@@ -267,19 +436,30 @@ static bool accept_some(cm_http *http)
             return false;
         }
         connection *c = find_place(http);
-        struct epoll_event event = {.events = EPOLLIN};
+        // Bytes that are looked at stay: told of them once is enough.
+        struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = c};
         if (c == NULL || epoll_ctl(http->events, EPOLL_CTL_ADD, descriptor, &event) != 0) {
-            send_refusal(http, descriptor, CM_HTTP_BUSY);
+            send_refusal(http, descriptor, CM_HTTP_BUSY, true);
             close(descriptor);
             continue;
         }
-        memset(c, 0, sizeof *c);
-        c->state = READING;
         c->descriptor = descriptor;
-        c->since_us = http->now_us;
+        enter(http, c, READING);
         http->stats.connections++;
     }
     return true;
+}
+
+static void take_events(cm_http *http)
+{
+    struct epoll_event events[EVENTS];
+    int count = epoll_wait(http->events, events, EVENTS, 0);
+    for (int i = 0; i < count; i++) {
+        connection *c = events[i].data.ptr; // NULL: the listener, or the library
+        if (c != NULL && (events[i].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) {
+            c->hung_up = true;
+        }
+    }
 }
 
 static bool is_over(ssize_t got)
@@ -287,71 +467,40 @@ static bool is_over(ssize_t got)
     return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
 }
 
+static void give(cm_http *http, connection *c)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET};
+    socklen_t size = sizeof at;
+    (void)getpeername(c->descriptor, (struct sockaddr *)&at, &size);
+    (void)epoll_ctl(http->events, EPOLL_CTL_DEL, c->descriptor, NULL);
+    enter(http, c, GIVEN);
+    http->giving = c;
+    // Where it fails the library closes the socket, and says so where it had said that it began.
+    if (MHD_add_connection(http->daemon, c->descriptor, (struct sockaddr *)&at, sizeof at) !=
+            MHD_YES &&
+        c->state == GIVEN) {
+        http->stats.refused[CM_HTTP_BUSY]++;
+        leave(http, c);
+    }
+    http->giving = NULL;
+}
+
 static void read_some(cm_http *http, connection *c)
 {
-    ssize_t got = recv(c->descriptor, c->bytes + c->asked, sizeof c->bytes - c->asked, 0);
+    char bytes[CM_HTTP_HEAD_MAX];
+    ssize_t got = recv(c->descriptor, bytes, sizeof bytes, MSG_PEEK);
     if (is_over(got)) {
         drop(http, c);
         return;
     }
-    c->asked += got > 0 ? (size_t)got : 0;
     cm_http_refusal found =
-        got > 0 ? cm_http_head_read(c->bytes, c->asked, &c->request) : CM_HTTP_MORE;
+        got > 0 ? cm_http_head_read(bytes, (size_t)got, &c->request) : CM_HTTP_MORE;
     if (found == CM_HTTP_GOOD) {
-        enter(http, c, WAITING);
+        give(http, c);
     } else if (found != CM_HTTP_MORE) {
         refuse(http, c, found);
-    }
-}
-
-static void look_for_page(cm_http *http, connection *c)
-{
-    cm_http_answer found = {.status = 200};
-    char byte;
-    if (recv(c->descriptor, &byte, 1, MSG_PEEK) < 0 && errno != EAGAIN && errno != EINTR) {
+    } else if (c->hung_up) {
         drop(http, c);
-        return;
-    }
-    if (http->pages == 0) {
-        return;
-    }
-    switch (http->def.get(http->def.user, &c->request, &found)) {
-    case CM_HTTP_NOT_THERE:
-        http->pages--;
-        refuse(http, c, CM_HTTP_PATH);
-        break;
-    case CM_HTTP_LATER:
-        break;
-    case CM_HTTP_ANSWERED:
-        http->pages--;
-        answer(http, c, &found);
-        break;
-    }
-}
-
-static void write_some(cm_http *http, connection *c)
-{
-    size_t body = c->page != NULL ? c->page->size : 0;
-    while (c->sent < c->head_size + body && http->bytes > 0) {
-        bool in_head = c->sent < c->head_size;
-        const char *from = in_head ? c->head + c->sent : c->page->text + (c->sent - c->head_size);
-        size_t left = in_head ? c->head_size - c->sent : c->head_size + body - c->sent;
-        ssize_t sent = send(c->descriptor, from, left < http->bytes ? left : http->bytes,
-                            MSG_NOSIGNAL | (in_head && body > 0 ? MSG_MORE : 0));
-        if (sent < 0) {
-            if (errno != EAGAIN && errno != EINTR) {
-                drop(http, c);
-            }
-            return;
-        }
-        c->sent += (size_t)sent;
-        http->bytes -= (size_t)sent;
-        http->stats.sent_bytes += (size_t)sent;
-    }
-    if (c->sent == c->head_size + body) {
-        // Closed at once, bytes that nobody read would take the answer back.
-        (void)shutdown(c->descriptor, SHUT_WR);
-        enter(http, c, LINGERING);
     }
 }
 
@@ -363,40 +512,61 @@ static void linger(cm_http *http, connection *c)
     }
 }
 
-// Its time is up.
-static void end(cm_http *http, connection *c)
+// The library watches none that is suspended.
+static void wait_for_page(cm_http *http, connection *c)
 {
-    if (c->state == READING) {
-        refuse(http, c, CM_HTTP_SLOW);
-    } else if (c->state == WAITING) {
-        refuse(http, c, CM_HTTP_LATE);
-    } else {
-        http->stats.refused[CM_HTTP_UNREAD] += c->state == WRITING;
-        drop(http, c);
+    char byte;
+    if (recv(c->descriptor, &byte, 1, MSG_PEEK) < 0 && errno != EAGAIN && errno != EINTR) {
+        end(http, c);
+        return;
+    }
+    look_for_page(http, c);
+    if (c->page == NULL && http->now_us - c->since_us >= CM_HTTP_PAGE_US) {
+        set_refusal(http, c, CM_HTTP_LATE);
+    }
+    if (c->page != NULL) {
+        MHD_resume_connection(c->library);
     }
 }
 
 static void step(cm_http *http, connection *c)
 {
-    static const uint64_t times_us[] = {[READING] = CM_HTTP_REQUEST_US,
-                                        [WAITING] = CM_HTTP_PAGE_US,
-                                        [WRITING] = CM_HTTP_ANSWER_US,
-                                        [LINGERING] = CM_HTTP_LINGER_US};
-    if (c->state == READING) {
+    uint64_t spent_us = http->now_us - c->since_us;
+    switch (c->state) {
+    case READING:
         read_some(http, c);
-    }
-    if (c->state == WAITING) {
-        look_for_page(http, c);
-    }
-    if (c->state == WRITING) {
-        write_some(http, c);
-    }
-    if (c->state == LINGERING) {
+        if (c->state == READING && spent_us >= CM_HTTP_REQUEST_US) {
+            refuse(http, c, CM_HTTP_SLOW);
+        }
+        break;
+    case LINGERING:
         linger(http, c);
+        if (c->state == LINGERING && spent_us >= CM_HTTP_LINGER_US) {
+            drop(http, c);
+        }
+        break;
+    case WAITING:
+        wait_for_page(http, c);
+        break;
+    case GIVEN:
+    case WRITING:
+        if (spent_us >= CM_HTTP_ANSWER_US) {
+            http->stats.refused[CM_HTTP_UNREAD]++;
+            end(http, c);
+        }
+        break;
+    case FREE:
+    case CLOSING:
+        break;
     }
-    if (c->state != FREE && http->now_us - c->since_us >= times_us[c->state]) {
-        end(http, c);
-    }
+}
+
+// True: the library has something to do at once.
+static bool run_library(cm_http *http)
+{
+    MHD_UNSIGNED_LONG_LONG wait_ms;
+    (void)MHD_run(http->daemon);
+    return MHD_get_timeout(http->daemon, &wait_ms) == MHD_YES && wait_ms == 0;
 }
 
 bool cm_http_turn(cm_http *http, uint64_t now_us)
@@ -406,14 +576,14 @@ bool cm_http_turn(cm_http *http, uint64_t now_us)
     }
     http->now_us = now_us;
     http->pages = CM_HTTP_TURN_PAGES;
-    http->bytes = CM_HTTP_TURN_BYTES;
     bool more = accept_some(http);
-    for (uint32_t i = 0; i < CM_HTTP_CONNECTIONS_MAX && http->stats.connections > 0; i++) {
-        connection *c = &http->connections[(http->first + i) % CM_HTTP_CONNECTIONS_MAX];
-        if (c->state != FREE) {
-            step(http, c);
-        }
+    take_events(http);
+    for (uint32_t i = 0; i < PLACES; i++) {
+        step(http, &http->connections[(http->first + i) % PLACES]);
     }
-    http->first = (http->first + 1) % CM_HTTP_CONNECTIONS_MAX;
+    http->first = (http->first + 1) % PLACES;
+    more = run_library(http) || more;
     return more || http->pages == 0;
 }
+
+#endif

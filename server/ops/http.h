@@ -1,11 +1,15 @@
-// An HTTP/1.1 server of a few pages: the shell round http_head.h. It belongs to a loop that has
-// other things to do: a turn never blocks, and its work is bounded whatever comes.
+// An HTTP/1.1 server of a few pages: the shell round http_head.h and libmicrohttpd. It belongs to a
+// loop that has other things to do: a turn never blocks, and its work is bounded whatever comes.
 //
-//   accept -> READING -> (checked) -> WAITING for its page -> WRITING -> LINGERING -> closed
+//   accept -> READING -> (head is good) -> WAITING for its page -> WRITING -> closed
+//                     -> (head is bad)  -> LINGERING -> closed
 //
-// One request a connection. No library: what HTTP libraries have besides (TLS, HTTP/2, upgrades,
-// bodies) is what strangers would reach, and this process keeps all workers. Typical: a scrape of
-// 200 KiB each 15 s.
+// One request a connection. READING and LINGERING are ours, WAITING and WRITING the library's: a
+// head is looked at in the socket's buffer (MSG_PEEK), and the library gets the socket once the
+// whole head is good, since its version 0.9.75 answers 200 to line ends without CR, to a folded
+// first header, to two Content-Lengths and to Transfer-Encoding beside Content-Length, at every
+// MHD_OPTION_STRICT_FOR_CLIENT. A connection whose page is not made yet is suspended. Typical: a
+// scrape of 200 KiB each 15 s.
 #ifndef CM_SERVER_OPS_HTTP_H
 #define CM_SERVER_OPS_HTTP_H
 
@@ -16,14 +20,16 @@
 #define CM_HTTP_REQUEST_US      5000000u  // from the connect to the whole head
 #define CM_HTTP_PAGE_US         5000000u  // for a page to be made
 #define CM_HTTP_ANSWER_US       10000000u // for an answer to be read
-#define CM_HTTP_LINGER_US       1000000u  // for the other end to close
-// Where no other place is free, who comes has that of one that has taken so long, or lingers.
+#define CM_HTTP_LINGER_US       1000000u  // for the other end to close after a bad head
+// Where no other place is free, a newcomer gets the place of a connection that has taken this long
+// in its state, or that lingers.
 #define CM_HTTP_EVICT_READING_US 500000u
 #define CM_HTTP_EVICT_WRITING_US 2000000u
-// Of a turn.
+// Of a turn. The library takes a part of an answer for each connection and turn.
 #define CM_HTTP_TURN_ACCEPTS 16u
 #define CM_HTTP_TURN_PAGES   4u
 #define CM_HTTP_TURN_BYTES   (256u << 10)
+#define CM_HTTP_PART_BYTES   (CM_HTTP_TURN_BYTES / CM_HTTP_CONNECTIONS_MAX)
 
 typedef struct cm_http cm_http;
 
@@ -50,7 +56,7 @@ typedef struct cm_http_stats {
     uint32_t connections;
     uint64_t answered, failed; // by a page; of these with a status from 500 on
     uint64_t refused[CM_HTTP_REFUSAL_COUNT];
-    uint64_t sent_bytes;
+    uint64_t sent_bytes; // of pages, and of refusals of bad heads
 } cm_http_stats;
 
 // NULL, and why in `error`.

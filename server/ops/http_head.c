@@ -115,8 +115,24 @@ static bool is_own_name(const char *host, size_t size)
     return numbers || is_named(host, size, "localhost") || is_named(host, size, "[::1]");
 }
 
+// Of the headers that say where a message ends, and of Host.
+typedef struct counts {
+    uint32_t hosts, lengths, codings;
+    bool has_body;
+} counts;
+
+// RFC 9110, 8.6: digits and nothing else.
+static bool is_number(const char *text, size_t size)
+{
+    size_t digits = 0;
+    while (digits < size && text[digits] >= '0' && text[digits] <= '9') {
+        digits++;
+    }
+    return size > 0 && digits == size;
+}
+
 static cm_http_refusal read_header(const char *line, size_t size, cm_http_request *request,
-                                   uint32_t *hosts)
+                                   counts *seen)
 {
     size_t name = token_length(line, size), at = name + 1;
     if (name == 0 || name >= size || line[name] != ':') {
@@ -130,18 +146,41 @@ static cm_http_refusal read_header(const char *line, size_t size, cm_http_reques
     }
     if (is_named(line, name, "Host")) {
         request->by_own_name = is_own_name(line + at, size - at);
-        return ++*hosts == 1 ? CM_HTTP_GOOD : CM_HTTP_HOST;
+        return ++seen->hosts == 1 ? CM_HTTP_GOOD : CM_HTTP_HOST;
     }
-    bool has_body =
-        is_named(line, name, "Transfer-Encoding") ||
-        (is_named(line, name, "Content-Length") && !is_named(line + at, size - at, "0"));
-    return has_body ? CM_HTTP_BODY : CM_HTTP_GOOD;
+    if (is_named(line, name, "Transfer-Encoding")) {
+        seen->codings++;
+        seen->has_body = true;
+    } else if (is_named(line, name, "Expect")) {
+        seen->has_body = true; // it asks whether its body may come
+    } else if (is_named(line, name, "Content-Length")) {
+        seen->lengths++;
+        seen->has_body = seen->has_body || !is_named(line + at, size - at, "0");
+        return is_number(line + at, size - at) ? CM_HTTP_GOOD : CM_HTTP_MALFORMED;
+    }
+    return CM_HTTP_GOOD;
+}
+
+// Two programs that see two ends of one message are how requests are smuggled (RFC 9112, 11.2).
+static cm_http_refusal judge(const counts *seen, bool old, bool more_bytes)
+{
+    if (seen->lengths + seen->codings > 1) {
+        return CM_HTTP_MALFORMED;
+    }
+    if (seen->has_body) {
+        return CM_HTTP_BODY;
+    }
+    if (more_bytes) {
+        return CM_HTTP_PIPELINED;
+    }
+    return seen->hosts == 0 && !old ? CM_HTTP_HOST : CM_HTTP_GOOD;
 }
 
 cm_http_refusal cm_http_head_read(const char *bytes, size_t size, cm_http_request *request)
 {
     size_t at = 0, length;
-    uint32_t lines = 0, hosts = 0;
+    uint32_t lines = 0;
+    counts seen = {0};
     bool old = false;
     memset(request, 0, sizeof *request);
     while (at < size) {
@@ -156,10 +195,10 @@ cm_http_refusal cm_http_head_read(const char *bytes, size_t size, cm_http_reques
         }
         at += length + 2;
         if (length == 0 && lines > 0) {
-            return at < size ? CM_HTTP_PIPELINED : hosts == 0 && !old ? CM_HTTP_HOST : CM_HTTP_GOOD;
+            return judge(&seen, old, at < size);
         }
         cm_http_refusal found = lines == 0 ? read_request_line(line, length, request, &old)
-                                           : read_header(line, length, request, &hosts);
+                                           : read_header(line, length, request, &seen);
         if (found != CM_HTTP_GOOD) {
             return found;
         }

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "server/cli/cli.h"
+#include "server/config/parts.h"
 #include "server/node/node.h"
 #include "server/ops/web_page.h"
 
@@ -388,7 +389,7 @@ int cm_serve_http_open(const cm_serve_http_def *def, cm_serve_http **out)
     if (h == NULL || (h->http = cm_http_create(&http, error, sizeof error)) == NULL) {
         cm_cli_error("serve: http: %s", error);
         free(h);
-        return CM_STATUS_FAILED;
+        return cm_parts[CM_PART_HTTP].is_built ? CM_STATUS_FAILED : CM_STATUS_USAGE;
     }
     h->def = *def;
     h->is_private = ntohl(http.address) >> 24 == 127;
@@ -413,7 +414,7 @@ int cm_serve_http_check(const cm_config *config)
     cm_http *http = cm_http_create(&def, error, sizeof error);
     if (http == NULL) {
         cm_cli_error("serve: http: %s", error);
-        return CM_STATUS_FAILED;
+        return cm_parts[CM_PART_HTTP].is_built ? CM_STATUS_FAILED : CM_STATUS_USAGE;
     }
     cm_http_destroy(http);
     return CM_STATUS_DONE;

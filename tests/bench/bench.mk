@@ -10,7 +10,7 @@ check: check-instructions
 
 # Rooms beside each other: what each costs among many, and whether this machine keeps their ticks.
 $(OUT)/rooms: $(OUT)/tests/bench/rooms.o $(TESTED_OBJS)
-	$(call say,LINK,$@)$(LINK) $^ $(PKG_LIBS) -lm -o $@
+	$(call say,LINK,$@)$(LINK) $^ $(SERVER_LIBS) -lm -o $@
 
 .PHONY: bench-rooms
 bench-rooms: all $(OUT)/rooms

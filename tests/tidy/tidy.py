@@ -57,7 +57,7 @@ SERVER = {
     "server/tools/plot": ["tools/offline"],
     "server/tools/eval": [],
     "server/tools/bots": [],
-    "server/tools/bench": ["auth", "record/store", "record/replay"],
+    "server/tools/bench": ["config", "auth", "record/store", "record/replay"],
     "server/tools/export": ["record/format", "record/replay", "tools/offline"],
     "server/tools/capacity": ["config", "node", "tools/bench", "tools/bots"],
     "server/tools/doctor": ["transport/enet", "node", "tools/bench"],
@@ -109,6 +109,7 @@ LIBRARIES = {
     "sqlite3.h": r"^(server/record/.*\.c|server/auth/gate_db\.c|tests/.*\.c)$",
     "jansson.h": r"^(shared/scene/.*_json\.c|server/.*\.c|tests/.*\.c|tests/bench/peers/.*\.cpp)$",
     "lzma.h": r"^server/tools/bench/cube_file\.c$",
+    "microhttpd.h": r"^server/ops/http\.c$",
     "sodium.h": r"^shared/wire/crypto\.c$",
     "pb-c.h": r"^(shared/scene/(.*\.c|message\.h)|shared/wire/.*\.c|server/record/.*\.c|tests/.*\.c)$",
 }

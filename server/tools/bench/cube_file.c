@@ -2,11 +2,16 @@
 #include "server/tools/bench/cube_file.h"
 
 #include <errno.h>
-#include <lzma.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#if CM_WITH_xz
+#include <lzma.h>
+#endif
+
+#include "server/config/parts.h"
 
 #define NUMBERS     8u
 #define FRAME_BYTES ((size_t)CM_CODEC_CUBES * NUMBERS * 4u)
@@ -15,7 +20,9 @@
 
 typedef struct source {
     FILE *file;
+#if CM_WITH_xz
     lzma_stream xz;
+#endif
     bool packed, ended;
     uint8_t in[READ_BYTES];
     size_t in_at, in_size;
@@ -44,6 +51,18 @@ static size_t read_plain(source *s, uint8_t *bytes, size_t size)
     return got;
 }
 
+#if CM_WITH_xz
+static const char *open_packed(source *s)
+{
+    s->xz = (lzma_stream)LZMA_STREAM_INIT;
+    return lzma_stream_decoder(&s->xz, MEMORY_MAX, 0) == LZMA_OK ? NULL : "out of memory";
+}
+
+static void close_packed(source *s)
+{
+    lzma_end(&s->xz);
+}
+
 // Fewer than asked for at the end, or where the packing is broken.
 static size_t read_packed(source *s, uint8_t *bytes, size_t size, bool *broken)
 {
@@ -60,6 +79,27 @@ static size_t read_packed(source *s, uint8_t *bytes, size_t size, bool *broken)
     }
     return size - s->xz.avail_out;
 }
+#else
+static const char *open_packed(source *s)
+{
+    static char absent[256];
+    (void)s;
+    cm_part_tell_absent(CM_PART_XZ, absent, sizeof absent);
+    return absent;
+}
+
+static void close_packed(source *s)
+{
+    (void)s;
+}
+
+static size_t read_packed(source *s, uint8_t *bytes, size_t size, bool *broken)
+{
+    (void)s, (void)bytes, (void)size;
+    *broken = true;
+    return 0;
+}
+#endif
 
 static int32_t number_at(const uint8_t *bytes)
 {
@@ -134,18 +174,19 @@ cm_cube_file cm_cube_file_read(const char *path)
 {
     static source s;
     cm_cube_file made = {0};
-    s = (source){.file = fopen(path, "rb"), .xz = LZMA_STREAM_INIT};
+    s = (source){.file = fopen(path, "rb")};
     if (s.file == NULL) {
         made.wrong = strerror(errno);
         return made;
     }
     s.packed = more(&s) && s.in_size >= sizeof MAGIC && memcmp(s.in, MAGIC, sizeof MAGIC) == 0;
-    if (s.packed && lzma_stream_decoder(&s.xz, MEMORY_MAX, 0) != LZMA_OK) {
-        made.wrong = "out of memory";
-    } else {
+    made.wrong = s.packed ? open_packed(&s) : NULL;
+    if (made.wrong == NULL) {
         read_frames(&s, &made);
     }
-    lzma_end(&s.xz);
+    if (s.packed) {
+        close_packed(&s);
+    }
     fclose(s.file);
     if (made.wrong == NULL && made.frames == 0) {
         made.wrong = "no frame of 901 cubes of 32 bytes";

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "server/ops/http.h"
+#include "shared/base/rng.h"
 
 #define GET "GET /page HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -20,6 +21,7 @@ typedef struct site {
     size_t page_size;
     bool is_late; // the page is not made yet
     uint32_t asked;
+    cm_page *shared; // given to everybody; NULL: one is made for each
 } site;
 
 static cm_http_found get(void *user, const cm_http_request *request, cm_http_answer *answer)
@@ -33,6 +35,10 @@ static cm_http_found get(void *user, const cm_http_request *request, cm_http_ans
         return CM_HTTP_LATER;
     }
     answer->type = "text/plain";
+    if (s->shared != NULL) {
+        answer->page = cm_page_hold(s->shared);
+        return CM_HTTP_ANSWERED;
+    }
     answer->page = cm_page_create();
     for (size_t i = 0; i < s->page_size; i++) {
         cm_page_bytes(answer->page, "0123456789" + i % 10, 1);
@@ -312,6 +318,136 @@ Test(http, silent_connections_make_place)
     while (stats_of(&s).connections > 0) {
         turn(&s);
     }
+    cm_http_destroy(s.http);
+}
+
+// Those who never read their answer make place after a while too.
+Test(http, unread_answers_make_place)
+{
+    site s;
+    static const char bytes[1 << 16];
+    static char text[1024];
+    int unread[CM_HTTP_CONNECTIONS_MAX];
+    open_site(&s);
+    s.shared = cm_page_create();
+    while (s.shared->size < 16u << 20) { // more than the kernel keeps
+        cm_page_bytes(s.shared, bytes, sizeof bytes);
+    }
+    for (uint32_t i = 0; i < CM_HTTP_CONNECTIONS_MAX; i++) {
+        unread[i] = ask(&s, GET);
+        while (stats_of(&s).answered <= i) {
+            turn(&s);
+        }
+    }
+    read_all(&s, ask(&s, GET), text, sizeof text);
+    cr_expect_eq(status_of(text), 503);
+    cm_page_drop(s.shared);
+    s.shared = NULL;
+    s.now_us += CM_HTTP_EVICT_WRITING_US;
+    read_all(&s, ask(&s, GET), text, sizeof text);
+    cr_expect_eq(status_of(text), 200);
+    cr_expect_eq(stats_of(&s).refused[CM_HTTP_UNREAD], 1);
+    cr_expect_eq(stats_of(&s).connections, CM_HTTP_CONNECTIONS_MAX - 1);
+    for (uint32_t i = 0; i < CM_HTTP_CONNECTIONS_MAX; i++) {
+        close(unread[i]);
+    }
+    cm_http_destroy(s.http);
+}
+
+// A head that is good here is good to the library too, and no bad one is answered with a page: good
+// heads, of which most have one byte changed.
+Test(http, the_library_reads_heads_as_they_were_checked)
+{
+    static const char *const lines[] = {"GET /page HTTP/1.1", "HEAD /page?a=%00&b HTTP/1.1",
+                                        "GET //%zz/page HTTP/1.0", "GET * HTTP/1.1",
+                                        "GET http://a/page HTTP/1.1"};
+    static const char *const headers[] = {"Host: a",
+                                          "Host:localhost \t",
+                                          "Content-Length: 0",
+                                          "Accept:",
+                                          "Connection: Upgrade, keep-alive",
+                                          "Upgrade: h2c",
+                                          "Cookie: a=b; c=\"d\"; e",
+                                          "Expect: 100-continue",
+                                          "Authorization: Digest x=\"y",
+                                          "!#$: ~"};
+    static const char alphabet[] = "\r\n :;\t,0aG/\x7f\x01%?\"";
+    uint32_t good = 0, bad = 0;
+    site s;
+    cm_rng rng;
+    cm_rng_seed(&rng, 21);
+    open_site(&s);
+    for (uint32_t i = 0; i < 1500; i++) {
+        char text[1024], head[512];
+        cm_http_request request;
+        int size = snprintf(head, sizeof head, "%s\r\nHost: b\r\n", lines[cm_rng_below(&rng, 5)]);
+        for (uint32_t n = cm_rng_below(&rng, 4); n > 0; n--) {
+            const char *header = headers[cm_rng_below(&rng, sizeof headers / sizeof headers[0])];
+            size += snprintf(head + size, sizeof head - (size_t)size, "%s\r\n", header);
+        }
+        size += snprintf(head + size, sizeof head - (size_t)size, "\r\n");
+        if (i % 4 != 0) {
+            head[cm_rng_below(&rng, (uint32_t)size)] =
+                alphabet[cm_rng_below(&rng, sizeof alphabet - 1)];
+        }
+        cm_http_refusal found = cm_http_head_read(head, (size_t)size, &request);
+        if (found == CM_HTTP_MORE) {
+            continue;
+        }
+        read_all(&s, ask(&s, head), text, sizeof text);
+        bool there = strcmp(request.path, "/page") == 0;
+        cr_expect_eq(status_of(text),
+                     found != CM_HTTP_GOOD ? cm_http_refusal_status(found)
+                     : there               ? 200
+                                           : 404,
+                     "%s%s", head, text);
+        good += found == CM_HTTP_GOOD;
+        bad += found != CM_HTTP_GOOD;
+    }
+    cr_expect_gt(good, 300);
+    cr_expect_gt(bad, 300);
+    cm_http_destroy(s.http);
+}
+
+// Of one that waits for its page, and of one whose answer is on its way.
+Test(http, it_ends_with_connections_open)
+{
+    site s;
+    open_site(&s);
+    s.page_size = 1 << 20;
+    int reading = connect_to(&s), writing = ask(&s, GET);
+    while (s.asked < 1) {
+        turn(&s);
+    }
+    s.is_late = true;
+    int waiting = ask(&s, GET);
+    while (s.asked < 2) {
+        turn(&s);
+    }
+    cr_expect_eq(stats_of(&s).connections, 3);
+    cm_http_destroy(s.http);
+    close(reading);
+    close(writing);
+    close(waiting);
+}
+
+// Who waits and is gone leaves its place before its page is there.
+Test(http, one_that_is_gone_waits_no_longer)
+{
+    site s;
+    open_site(&s);
+    s.is_late = true;
+    int waiting = ask(&s, GET);
+    while (s.asked < 1) {
+        turn(&s);
+    }
+    struct linger reset = {.l_onoff = 1};
+    cr_assert_eq(setsockopt(waiting, SOL_SOCKET, SO_LINGER, &reset, sizeof reset), 0);
+    close(waiting);
+    for (uint32_t i = 0; i < 1000 && stats_of(&s).connections > 0; i++) {
+        turn(&s);
+    }
+    cr_expect_eq(stats_of(&s).connections, 0);
     cm_http_destroy(s.http);
 }
 
