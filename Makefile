@@ -134,7 +134,7 @@ $(COMMIT_STAMP):
 	@mkdir -p build
 	@rm -f build/commit-*
 	@touch $@
-STAMPED := $(OUT)/server/cli/version.o $(OUT)/server/record/format/match_meta.o
+STAMPED := $(OUT)/server/ops/version.o $(OUT)/server/record/format/match_meta.o
 $(STAMPED): $(COMMIT_STAMP)
 $(STAMPED): CPPFLAGS_OWN += -DCAROM_COMMIT='"$(COMMIT)"'
 # Where a part is built or left out: these objects alone, and anew when the parts change.
@@ -143,7 +143,7 @@ $(PARTS_STAMP):
 	@mkdir -p $(OUT)
 	@rm -f $(OUT)/parts-*
 	@touch $@
-PARTED := $(call obj,server/config/parts.c server/ops/http.c server/ops/http_absent.c server/tools/bench/cube_file.c)
+PARTED := $(call obj,server/ops/parts.c server/ops/http.c server/ops/http_absent.c server/tools/bench/cube_file.c)
 $(PARTED): $(PARTS_STAMP)
 $(PARTED): CPPFLAGS_OWN += $(PART_FLAGS) $(shell pkg-config --cflags $(PART_PKGS) 2>/dev/null)
 # What a module from a file must have been built with, and what pkg-config tells its Makefile.

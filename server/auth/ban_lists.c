@@ -3,17 +3,14 @@
 
 #include <stdio.h>
 
-#include "server/cli/cli.h"
-
-int cm_serve_bans_open(cm_serve_bans *bans, const cm_config *config)
+carom_result cm_serve_bans_open(cm_serve_bans *bans, const cm_config *config, cm_failure *failure)
 {
     char error[512];
     if (config->bans[0] != '\0' &&
         !cm_ban_file_read(config->bans, &bans->listed, error, sizeof error)) {
-        cm_cli_error("serve: bans: %s", error);
-        return CM_STATUS_USAGE;
+        return cm_fail(failure, CAROM_ERROR_ARGUMENT, "serve: bans: %s", error);
     }
-    return CM_STATUS_DONE;
+    return CAROM_OK;
 }
 
 void cm_serve_bans_close(cm_serve_bans *bans)

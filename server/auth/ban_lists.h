@@ -5,6 +5,7 @@
 
 #include "server/auth/ban_file.h"
 #include "server/config/config.h"
+#include "server/ops/failure.h"
 #include "server/ops/log.h"
 
 typedef struct cm_serve_bans {
@@ -14,8 +15,8 @@ typedef struct cm_serve_bans {
 // Somebody is kept out from now on, or no more.
 typedef bool cm_serve_ban(void *user, bool by_address, uint64_t who, bool banned);
 
-// The file, if there is one: an exit status, after a message where it is not 0.
-int cm_serve_bans_open(cm_serve_bans *bans, const cm_config *config);
+// The file, if there is one.
+carom_result cm_serve_bans_open(cm_serve_bans *bans, const cm_config *config, cm_failure *failure);
 void cm_serve_bans_close(cm_serve_bans *bans);
 // Of an operator's.
 bool cm_serve_bans_keep(cm_serve_bans *bans, bool by_address, uint64_t who, bool banned);

@@ -42,8 +42,11 @@ static int read_request(int argc, char **argv, request *r)
         {"jitter", CM_OPTION_NUMBER, &r->jitter_ms, 0, 1000, NULL, NULL},
         {"loss", CM_OPTION_NUMBER, &r->loss_percent, 0, 50, NULL, NULL},
         {"uplink", CM_OPTION_NUMBER, &r->uplink_mbit, 0.001, 1e6, NULL, NULL}};
+    cm_failure failure;
     int status =
-        cm_serve_config_read(argc, argv, environ, own, sizeof own / sizeof own[0], &r->config);
+        cm_cli_status(cm_serve_config_read(argc, argv, environ, own, sizeof own / sizeof own[0],
+                                           &r->config, &failure),
+                      &failure);
     if (status == CM_STATUS_DONE && r->config.scene[0] == '\0') {
         cm_cli_error("capacity: no scene given, expected --scene NAME or --scene FILE");
         status = CM_STATUS_USAGE;
@@ -136,9 +139,8 @@ static int measure(const request *r, const cm_scene *scene, uint32_t tick_rate)
     carom_result result = cm_capacity_measure(&options, &capacity, error, sizeof error);
     if (result != CAROM_OK) {
         cm_cli_error("capacity: %s", error);
-        return cm_serve_status(result) == CM_STATUS_USAGE && result != CAROM_ERROR_NOT_BUILT
-                   ? CM_STATUS_USAGE
-                   : CM_STATUS_FAILED;
+        return cm_failure_is_usage(result) && result != CAROM_ERROR_NOT_BUILT ? CM_STATUS_USAGE
+                                                                              : CM_STATUS_FAILED;
     }
     cm_machine found;
     cm_machine_measure_size(&found);
@@ -164,8 +166,10 @@ static int run_command(int argc, char **argv)
     cm_scene *scene = NULL;
     uint32_t tick_rate = 0;
     int status = read_request(argc, argv, &r);
-    if (status == CM_STATUS_DONE) {
-        status = cm_serve_load_scene(&r.config, r.config.scene, false, &scene, &tick_rate);
+    cm_failure failure;
+    if (status == CM_STATUS_DONE && cm_serve_find_scene(&r.config, r.config.scene, false, &scene,
+                                                        &tick_rate, &failure) != CAROM_OK) {
+        status = cm_cli_status(CAROM_ERROR_ARGUMENT, &failure);
     }
     if (status == CM_STATUS_DONE) {
         status = measure(&r, scene, tick_rate);

@@ -8,6 +8,7 @@
 #define CM_SERVER_CLI_CLI_H
 
 #include "server/config/options.h"
+#include "server/ops/failure.h"
 #include "shared/scene/scene.h"
 
 #define CM_STATUS_DONE   0
@@ -34,10 +35,6 @@ extern const cm_command cm_serve_command, cm_sim_command, cm_scene_command, cm_b
 extern const cm_command *const cm_commands[];
 const cm_command *cm_command_find(const char *name);
 
-// Version and commit of this binary: "0.1.0 (1a2b3c4)".
-extern const char cm_version_text[];
-extern const char cm_version_number[], cm_version_commit[];
-
 // Runs `carom ARGV`: argv[0] is the program. What main does, callable from tests.
 int cm_cli_run(int argc, char **argv);
 
@@ -51,9 +48,8 @@ int cm_cli_options(int argc, char **argv, const cm_option *options, uint32_t opt
 
 // `carom: ` and the message on stderr, one line.
 void cm_cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-// Messages go to `take` instead, without the program's name, until it is NULL again.
-typedef void (*cm_cli_take)(void *user, const char *message);
-void cm_cli_take_errors(cm_cli_take take, void *user);
+// The exit status of a result; a failure's text goes to stderr, where it has one.
+int cm_cli_status(carom_result result, const cm_failure *failure);
 // A refused file in the same form: `carom: FILE:LINE: $.path: message`.
 void cm_cli_scene_error(const char *file, const cm_scene_error *error);
 // Flushes stdout: `status`, or CM_STATUS_FAILED with a message where not all was written.

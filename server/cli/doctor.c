@@ -37,7 +37,7 @@ static void add_status(doctor *d, int status)
     d->status = status > d->status ? status : d->status;
 }
 
-static void take(void *user, const char *message)
+static void add_wrong(void *user, const char *message)
 {
     static const char command[] = "serve: ";
     doctor *d = user;
@@ -45,20 +45,14 @@ static void take(void *user, const char *message)
     tell(d, CM_FINDING_ERROR, d->part->name, message + skip, d->part->mend);
 }
 
-static void take_nothing(void *user, const char *message)
-{
-    (void)user;
-    (void)message;
-}
-
 static void check_part(doctor *d, const cm_serve_check_part *part)
 {
     d->part = part;
-    cm_cli_take_errors(take, d);
-    int status = part->run(d->config, environ);
-    cm_cli_take_errors(NULL, NULL);
-    add_status(d, status);
-    if (status == CM_STATUS_DONE) {
+    const cm_check check = {
+        .config = d->config, .environment = environ, .wrong = add_wrong, .user = d};
+    carom_result result = part->run(&check);
+    add_status(d, cm_cli_status(result, &(const cm_failure){""})); // what is wrong was told
+    if (result == CAROM_OK) {
         tell(d, CM_FINDING_OK, part->name, part->good, "");
     }
 }
@@ -121,14 +115,13 @@ static void check_library(doctor *d)
 static void check_machine(doctor *d, bool may_open)
 {
     cm_serve_rooms rooms = {.count = 0};
+    cm_failure told; // by check_part
     cm_machine machine;
     cm_finding findings[CM_MACHINE_FINDINGS];
     cm_needs needs = {.rooms = 1, .power = strcmp(d->config->durability, "power") == 0};
-    cm_cli_take_errors(take_nothing, NULL); // they were told before
-    if (may_open && cm_serve_rooms_load(d->config, &rooms) == CM_STATUS_DONE) {
+    if (may_open && cm_serve_rooms_load(d->config, &rooms, &told) == CAROM_OK) {
         needs.rooms = rooms.count;
     }
-    cm_cli_take_errors(NULL, NULL);
     cm_serve_rooms_free(&rooms);
     char directory[CM_CONFIG_TEXT_MAX];
     snprintf(directory, sizeof directory, "%.*s", (int)cm_serve_existing(d->config->matches),
@@ -145,7 +138,9 @@ static void check_machine(doctor *d, bool may_open)
 static int run_command(int argc, char **argv)
 {
     cm_config config;
-    int status = cm_serve_config_read(argc, argv, environ, NULL, 0, &config);
+    cm_failure failure;
+    int status = cm_cli_status(
+        cm_serve_config_read(argc, argv, environ, NULL, 0, &config, &failure), &failure);
     if (status != CM_STATUS_DONE) {
         return status;
     }

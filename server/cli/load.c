@@ -21,7 +21,7 @@ void cm_cli_scene_error_at(const char *name, const char *db, cm_scene_error *err
 void cm_cli_module_error(const char *name, const char *db, const cm_scene *scene)
 {
     cm_scene_error error = {.path = "$.module"};
-    snprintf(error.message, sizeof error.message, CM_CLI_NO_MODULE, cm_scene_module(scene));
+    snprintf(error.message, sizeof error.message, CM_NO_MODULE, cm_scene_module(scene));
     cm_cli_scene_error_at(name, db, &error);
 }
 

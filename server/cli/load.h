@@ -16,8 +16,6 @@ int cm_cli_suit_scene(const char *name, const char *db, int solver, const cm_sce
 void cm_cli_scene_error_at(const char *name, const char *db, cm_scene_error *error);
 void cm_cli_scene_warnings(const char *name, cm_scene_error *warnings, uint32_t count);
 
-#define CM_CLI_NO_MODULE                                                                           \
-    "no module '%.64s' is built in or loaded, expected sandbox, none, or --module FILE.so"
 // The message for a scene whose module is not known: of a file, with its line.
 void cm_cli_module_error(const char *name, const char *db, const cm_scene *scene);
 

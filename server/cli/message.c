@@ -8,15 +8,6 @@
 #include "server/cli/cli.h"
 #include "shared/base/utf8.h"
 
-static cm_cli_take take_error;
-static void *taker;
-
-void cm_cli_take_errors(cm_cli_take take, void *user)
-{
-    take_error = take;
-    taker = user;
-}
-
 void cm_cli_error(const char *format, ...)
 {
     char line[2048], shown[4 * sizeof line];
@@ -25,11 +16,18 @@ void cm_cli_error(const char *format, ...)
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     cm_utf8_printable(line, shown, sizeof shown);
-    if (take_error != NULL) {
-        take_error(taker, shown);
-    } else {
-        fprintf(stderr, "carom: %s\n", shown);
+    fprintf(stderr, "carom: %s\n", shown);
+}
+
+int cm_cli_status(carom_result result, const cm_failure *failure)
+{
+    if (result == CAROM_OK) {
+        return CM_STATUS_DONE;
     }
+    if (failure->text[0] != '\0') {
+        cm_cli_error("%s", failure->text);
+    }
+    return cm_failure_is_usage(result) ? CM_STATUS_USAGE : CM_STATUS_FAILED;
 }
 
 void cm_cli_scene_error(const char *file, const cm_scene_error *error)

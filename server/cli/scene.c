@@ -6,6 +6,7 @@
 
 #include "server/cli/cli.h"
 #include "server/cli/load.h"
+#include "server/node/module_loader.h"
 #include "server/tools/offline/offline.h"
 #include "server/record/catalogue/room_db.h"
 #include "server/record/catalogue/scene_db.h"
@@ -91,7 +92,7 @@ static int try_use(const char *file, const char *text, size_t size, const cm_sce
     cm_view_config config;
     char message[256];
     if (cm_module_find(cm_scene_module(scene)) == NULL) {
-        snprintf(message, sizeof message, CM_CLI_NO_MODULE, cm_scene_module(scene));
+        snprintf(message, sizeof message, CM_NO_MODULE, cm_scene_module(scene));
         return refuse_at(file, text, size, "$.module", message);
     }
     if (!cm_game_takes_config(scene, cm_module_find(cm_scene_module(scene)), message,

@@ -4,7 +4,6 @@
 
 #include "server/cli/cli.h"
 #include "server/supervisor/check.h"
-#include "server/node/bootstrap.h"
 #include "server/config/flags.h"
 #include "server/supervisor/run.h"
 
@@ -27,12 +26,29 @@ static int print_config(const cm_config *config)
 static int called_argc;
 static char **called_argv;
 
-static bool read_again(cm_config *config, cm_config_error *error)
+static bool read_again(cm_config *config, cm_failure *failure)
 {
     cm_serve_options options;
-    int status = cm_serve_options_again(called_argc, called_argv, environ, &options, error);
+    carom_result result =
+        cm_serve_options_read(called_argc, called_argv, environ, &options, failure);
     *config = options.config;
-    return status == CM_STATUS_DONE;
+    return result == CAROM_OK;
+}
+
+static void say_wrong(void *user, const char *text)
+{
+    (void)user;
+    cm_cli_error("%s", text);
+}
+
+static void warn_unknown(void)
+{
+    for (char *const *at = environ; *at != NULL; at++) {
+        char name[CM_CONFIG_VARIABLE_MAX], nearest[CM_CONFIG_VARIABLE_MAX];
+        if (cm_config_unknown(*at, name, nearest)) {
+            cm_cli_error("serve: warning: %s: no such setting, the nearest is %s", name, nearest);
+        }
+    }
 }
 
 static int run_command(int argc, char **argv)
@@ -40,22 +56,27 @@ static int run_command(int argc, char **argv)
     called_argc = argc;
     called_argv = argv;
     cm_serve_options options;
-    int status = cm_serve_options_read(argc, argv, environ, &options);
+    cm_failure failure;
+    int status =
+        cm_cli_status(cm_serve_options_read(argc, argv, environ, &options, &failure), &failure);
     if (status != CM_STATUS_DONE) {
         return status;
     }
     if (options.print_config) {
-        cm_serve_tell_unknown(environ, "warning: ");
+        warn_unknown();
         return print_config(&options.config);
     }
     if (options.check_config) {
-        status = cm_serve_check(&options.config, environ);
+        const cm_check check = {
+            .config = &options.config, .environment = environ, .wrong = say_wrong};
+        status = cm_cli_status(cm_serve_check(&check), &(const cm_failure){""});
         if (status == CM_STATUS_DONE) {
             puts("the configuration is good");
         }
         return cm_cli_finish(status);
     }
-    return cm_cli_finish(cm_serve_run(&options.config, environ, read_again));
+    carom_result result = cm_serve_run(&options.config, environ, read_again, &failure);
+    return cm_cli_finish(cm_cli_status(result, &failure));
 }
 
 const cm_command cm_serve_command = {

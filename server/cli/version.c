@@ -3,14 +3,8 @@
 
 #include "carom/types.h"
 #include "server/cli/cli.h"
-#include "server/config/parts.h"
-
-#ifndef CAROM_VERSION
-#define CAROM_VERSION "0.1.0"
-#endif
-#ifndef CAROM_COMMIT
-#define CAROM_COMMIT "unknown"
-#endif
+#include "server/ops/parts.h"
+#include "server/ops/version.h"
 
 #if defined(__clang__)
 #define COMPILER "clang " __clang_version__
@@ -19,9 +13,6 @@
 #else
 #define COMPILER "unknown compiler"
 #endif
-
-const char cm_version_number[] = CAROM_VERSION, cm_version_commit[] = CAROM_COMMIT;
-const char cm_version_text[] = CAROM_VERSION " (" CAROM_COMMIT ")";
 
 static void print_parts(bool built, const char *title)
 {
@@ -45,8 +36,8 @@ static int run_command(int argc, char **argv)
     if (status != CM_STATUS_DONE) {
         return status;
     }
-    printf("carom %s\nengine %d\ncommit %s\ncompiler %s\n", CAROM_VERSION, CAROM_ENGINE_VERSION,
-           CAROM_COMMIT, COMPILER);
+    printf("carom %s\nengine %d\ncommit %s\ncompiler %s\n", cm_version_number, CAROM_ENGINE_VERSION,
+           cm_version_commit, COMPILER);
     print_parts(true, "parts");
     print_parts(false, "left out");
     return cm_cli_finish(CM_STATUS_DONE);

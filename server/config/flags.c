@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/cli/cli.h"
+#include "shared/base/assert.h"
 
 #define KEYS_MAX 40u // each may need two options, beside those of the command
 #define OWN_MAX  12u
@@ -96,17 +96,13 @@ static bool apply(flags *f, cm_config *config, const cm_config_key *keys, uint32
     return true;
 }
 
-// What is wrong with the configuration stands in `error`; flags that are none are told here.
-static int read_all(int argc, char **argv, char *const *environment, const cm_option *more,
-                    uint32_t more_count, cm_config *config, cm_config_error *error)
+carom_result cm_serve_config_read(int argc, char **argv, char *const *environment,
+                                  const cm_option *more, uint32_t more_count, cm_config *config,
+                                  cm_failure *failure)
 {
-    error->message[0] = '\0';
     uint32_t count = 0;
     const cm_config_key *keys = cm_config_keys(&count);
-    if (count > KEYS_MAX || more_count > OWN_MAX - 2) {
-        cm_cli_error("%s: more configuration keys than flags", argv[0]);
-        return CM_STATUS_USAGE;
-    }
+    CM_ASSERT(count <= KEYS_MAX && more_count <= OWN_MAX - 2);
     flags f;
     memset(&f, 0, sizeof f);
     const char *file = NULL;
@@ -116,46 +112,25 @@ static int read_all(int argc, char **argv, char *const *environment, const cm_op
         f.options[f.count++] = more[i];
     }
     add_keys(&f, keys, count);
-    int status = cm_cli_options(argc, argv, f.options, f.count, NULL, 0, NULL);
-    if (status != CM_STATUS_DONE) {
-        return status;
+    cm_option_error wrong;
+    if (!cm_options_read(argc, argv, f.options, f.count, NULL, 0, NULL, &wrong)) {
+        return cm_fail(failure, CAROM_ERROR_ARGUMENT, "%s: %s", argv[0], wrong.message);
     }
+    cm_config_error error;
     cm_config_default(config);
-    bool good = (file == NULL || cm_config_load(config, file, error)) &&
-                cm_config_environment(config, environment, error) &&
-                apply(&f, config, keys, count, error) && cm_config_check(config, error);
-    return good ? CM_STATUS_DONE : CM_STATUS_USAGE;
+    bool good = (file == NULL || cm_config_load(config, file, &error)) &&
+                cm_config_environment(config, environment, &error) &&
+                apply(&f, config, keys, count, &error) && cm_config_check(config, &error);
+    return good ? CAROM_OK : cm_fail(failure, CAROM_ERROR_ARGUMENT, "%s", error.message);
 }
 
-int cm_serve_config_read(int argc, char **argv, char *const *environment, const cm_option *more,
-                         uint32_t more_count, cm_config *config)
-{
-    cm_config_error error;
-    int status = read_all(argc, argv, environment, more, more_count, config, &error);
-    if (error.message[0] != '\0') {
-        cm_cli_error("%s", error.message);
-    }
-    return status;
-}
-
-int cm_serve_options_read(int argc, char **argv, char *const *environment,
-                          cm_serve_options *options)
-{
-    cm_config_error error;
-    int status = cm_serve_options_again(argc, argv, environment, options, &error);
-    if (error.message[0] != '\0') {
-        cm_cli_error("%s", error.message);
-    }
-    return status;
-}
-
-int cm_serve_options_again(int argc, char **argv, char *const *environment,
-                           cm_serve_options *options, cm_config_error *error)
+carom_result cm_serve_options_read(int argc, char **argv, char *const *environment,
+                                   cm_serve_options *options, cm_failure *failure)
 {
     memset(options, 0, sizeof *options);
     const cm_option own[] = {
         {.name = "print-config", .kind = CM_OPTION_FLAG, .value = &options->print_config},
         {.name = "check-config", .kind = CM_OPTION_FLAG, .value = &options->check_config}};
-    return read_all(argc, argv, environment, own, sizeof own / sizeof own[0], &options->config,
-                    error);
+    return cm_serve_config_read(argc, argv, environment, own, sizeof own / sizeof own[0],
+                                &options->config, failure);
 }

@@ -4,6 +4,7 @@
 
 #include "server/config/config.h"
 #include "server/config/options.h"
+#include "server/ops/failure.h"
 
 typedef struct cm_serve_options {
     cm_config config;
@@ -11,17 +12,13 @@ typedef struct cm_serve_options {
 } cm_serve_options;
 
 // Flags: every key of the configuration with dashes or underscores, --config, --room, and those of
-// a command's own, `more`. CM_STATUS_DONE, or CM_STATUS_USAGE after a message on stderr.
-int cm_serve_config_read(int argc, char **argv, char *const *environment, const cm_option *more,
-                         uint32_t more_count, cm_config *config);
+// a command's own, `more`.
+carom_result cm_serve_config_read(int argc, char **argv, char *const *environment,
+                                  const cm_option *more, uint32_t more_count, cm_config *config,
+                                  cm_failure *failure);
 
 // The same with the flags of `carom serve`.
-int cm_serve_options_read(int argc, char **argv, char *const *environment,
-                          cm_serve_options *options);
-
-// Likewise while it serves, where nothing but the log may write: what is wrong with the
-// configuration is in `error`.
-int cm_serve_options_again(int argc, char **argv, char *const *environment,
-                           cm_serve_options *options, cm_config_error *error);
+carom_result cm_serve_options_read(int argc, char **argv, char *const *environment,
+                                   cm_serve_options *options, cm_failure *failure);
 
 #endif

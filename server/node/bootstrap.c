@@ -9,8 +9,7 @@
 
 #include "server/auth/key_file.h"
 #include "server/record/catalogue/scene_db.h"
-#include "server/cli/cli.h"
-#include "server/cli/load.h"
+#include "server/node/module_loader.h"
 #include "shared/game/game_host.h"
 #include "shared/scene/scene_json.h"
 
@@ -43,9 +42,10 @@ static void put_error(const char *file, const cm_scene_error *from, char *error,
 
 // A scene by its name in the database, or by its file.
 carom_result cm_serve_find_scene(const cm_config *config, const char *text, bool in_db,
-                                 cm_scene **scene, uint32_t *tick_rate, char *error,
-                                 size_t error_size)
+                                 cm_scene **scene, uint32_t *tick_rate, cm_failure *failure)
 {
+    char *error = failure->text;
+    size_t error_size = sizeof failure->text;
     cm_scene_error wrong;
     memset(&wrong, 0, sizeof wrong);
     *scene = NULL;
@@ -67,7 +67,7 @@ carom_result cm_serve_find_scene(const cm_config *config, const char *text, bool
         !cm_game_takes_config(*scene, rules, wrong.message, sizeof wrong.message)) {
         strcpy(wrong.path, rules == NULL ? "$.module" : "$.module_config");
         if (rules == NULL) {
-            snprintf(wrong.message, sizeof wrong.message, CM_CLI_NO_MODULE, module);
+            snprintf(wrong.message, sizeof wrong.message, CM_NO_MODULE, module);
         }
         if (is_file) {
             cm_scene_find_lines_in(text, &wrong, 1);
@@ -86,26 +86,6 @@ carom_result cm_serve_find_scene(const cm_config *config, const char *text, bool
     return result;
 }
 
-int cm_serve_load_scene(const cm_config *config, const char *text, bool in_db, cm_scene **scene,
-                        uint32_t *tick_rate)
-{
-    char error[1024];
-    carom_result result =
-        cm_serve_find_scene(config, text, in_db, scene, tick_rate, error, sizeof error);
-    if (result != CAROM_OK) {
-        cm_cli_error("%s", error);
-        return CM_STATUS_USAGE;
-    }
-    return CM_STATUS_DONE;
-}
-
-int cm_serve_status(carom_result result)
-{
-    bool asked_wrong = result == CAROM_ERROR_NOT_FOUND || result == CAROM_ERROR_ARGUMENT ||
-                       result == CAROM_ERROR_LIMIT_SIZE || result == CAROM_ERROR_NOT_BUILT;
-    return result == CAROM_OK ? CM_STATUS_DONE : asked_wrong ? CM_STATUS_USAGE : CM_STATUS_FAILED;
-}
-
 size_t cm_serve_existing(const char *path)
 {
     char part[CM_CONFIG_TEXT_MAX];
@@ -121,32 +101,18 @@ size_t cm_serve_existing(const char *path)
     return part[0] == '/' ? 1 : 0; // the root, or the working directory
 }
 
-uint32_t cm_serve_tell_unknown(char *const *environment, const char *prefix)
-{
-    uint32_t count = 0;
-    for (; *environment != NULL; environment++) {
-        char name[CM_CONFIG_VARIABLE_MAX], nearest[CM_CONFIG_VARIABLE_MAX];
-        if (cm_config_unknown(*environment, name, nearest)) {
-            cm_cli_error("serve: %s%s: no such setting, the nearest is %s", prefix, name, nearest);
-            count++;
-        }
-    }
-    return count;
-}
-
-int cm_serve_read_keys(const cm_config *config, carom_token_keys *keys)
+carom_result cm_serve_read_keys(const cm_config *config, carom_token_keys *keys,
+                                cm_failure *failure)
 {
     cm_config_error wrong;
     char error[512];
     memset(keys, 0, sizeof *keys);
     if (!cm_config_check_door(config, &wrong)) {
-        cm_cli_error("serve: %s", wrong.message);
-        return CM_STATUS_USAGE;
+        return cm_fail(failure, CAROM_ERROR_ARGUMENT, "serve: %s", wrong.message);
     }
     if (config->key[0] != '\0' &&
         cm_key_file_read(config->key, keys, error, sizeof error) != CAROM_OK) {
-        cm_cli_error("serve: key: %s", error);
-        return CM_STATUS_USAGE;
+        return cm_fail(failure, CAROM_ERROR_ARGUMENT, "serve: key: %s", error);
     }
-    return CM_STATUS_DONE;
+    return CAROM_OK;
 }

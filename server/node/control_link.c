@@ -49,7 +49,8 @@ void cm_worker_link_close(cm_worker_link *link)
 static bool is_line(uint32_t type)
 {
     return type == CM_WORKER_SAYS_LOG || type == CM_WORKER_SAYS_PRINT ||
-           type == CM_WORKER_SAYS_DRAW || type == CM_WORKER_TOLD_DRAIN;
+           type == CM_WORKER_SAYS_DRAW || type == CM_WORKER_SAYS_FAILED ||
+           type == CM_WORKER_SAYS_ERROR || type == CM_WORKER_TOLD_DRAIN;
 }
 
 static bool is_figures(uint32_t type)

@@ -17,7 +17,9 @@ typedef enum cm_worker_message_type {
     CM_WORKER_SAYS_ROOM = 1, // one is open, or goes on
     CM_WORKER_SAYS_GONE,     // room: one was closed
     CM_WORKER_SAYS_READY,    // port: all of its rooms are open
-    CM_WORKER_SAYS_FAILED,   // status: it could not start, and has undone what it made
+    CM_WORKER_SAYS_FAILED,   // line: it could not start, and why; level 1: what was asked for is at
+                             // fault
+    CM_WORKER_SAYS_ERROR,    // line: what went wrong, for stderr
     CM_WORKER_SAYS_LOAD,     // each second: how much of a processor its rooms take
     CM_WORKER_SAYS_LOG,      // line: a log line and its level
     CM_WORKER_SAYS_PRINT,    // line: of stdout
@@ -56,7 +58,6 @@ typedef struct cm_worker_message {
     union {
         cm_worker_room_note room;
         uint16_t port;
-        int32_t status;
         struct {
             uint32_t permille; // of a processor, by all rooms
             uint32_t rooms;

@@ -27,4 +27,8 @@ carom_result cm_module_load(const char *path, cm_loaded_module *loaded, char *er
 // knows. An empty list is none.
 carom_result cm_module_load_list(const char *paths, char *error, size_t error_size);
 
+// Of a scene whose module is not known.
+#define CM_NO_MODULE                                                                               \
+    "no module '%.64s' is built in or loaded, expected sandbox, none, or --module FILE.so"
+
 #endif

@@ -13,7 +13,6 @@
 #include "server/node/placement.h"
 #include "server/node/room_status.h"
 #include "server/record/format/sign_key.h"
-#include "server/cli/cli.h"
 #include "server/node/bootstrap.h"
 
 #define SECOND_US 1000000u
@@ -55,14 +54,13 @@ static uint64_t monotonic_us(void *user)
 
 // Start ----------------------------------------------------------------------------------------
 
-static int open_store(cm_serve_host *host)
+static carom_result open_store(cm_serve_host *host, cm_failure *failure)
 {
     uint8_t secret[CM_SIGN_KEY_BYTES];
     bool sign = host->config.sign_key[0] != '\0';
     char error[512];
     if (sign && cm_sign_key_read(host->config.sign_key, secret, error, sizeof error) != CAROM_OK) {
-        cm_cli_error("serve: sign_key: %s", error);
-        return CM_STATUS_USAGE;
+        return cm_fail(failure, CAROM_ERROR_ARGUMENT, "serve: sign_key: %s", error);
     }
     cm_store_def store = {.directory = host->config.matches,
                           .threaded = true,
@@ -73,13 +71,13 @@ static int open_store(cm_serve_host *host)
     carom_result result = cm_store_create(&store, &host->store);
     cm_crypto_wipe(secret, sizeof secret);
     if (result != CAROM_OK) {
-        cm_cli_error(
+        return cm_fail(
+            failure, CAROM_ERROR_IO,
             "serve: matches: %s: %s, expected a directory, or a path where one can be made",
             host->config.matches,
             result == CAROM_ERROR_IO ? strerror(errno) : carom_result_text(result));
-        return CM_STATUS_FAILED;
     }
-    return CM_STATUS_DONE;
+    return CAROM_OK;
 }
 
 static void keep_used(void *user, const cm_used_token *token)
@@ -105,21 +103,21 @@ static void write_log(void *user, int level, const char *json_line)
 static bool open_room(void *user, const char *name)
 {
     cm_serve_host *host = user;
-    char error[512] = "80% of the processor is in use, or the worker is another room's alone";
+    cm_failure failure = {"80% of the processor is in use, or the worker is another room's alone"};
     bool opened = !host->apart && host->permille < CM_PLACEMENT_MOST &&
                   cm_serve_rooms_demand(&host->rooms, &host->config, host->worker, host->store,
-                                        name, error, sizeof error);
+                                        name, &failure);
     cm_line line;
     cm_line_log(&line, opened ? CM_LOG_INFO : CM_LOG_WARNING,
                 opened ? "room opened" : "room not opened");
     cm_line_text(&line, "room", name);
     cm_line_text(&line, opened ? "match" : "reason",
-                 opened ? host->rooms.rooms[host->rooms.count - 1].path : error);
+                 opened ? host->rooms.rooms[host->rooms.count - 1].path : failure.text);
     cm_log_write(&host->log, opened ? CM_LOG_INFO : CM_LOG_WARNING, &line);
     return opened;
 }
 
-static int open_worker(cm_serve_host *host)
+static carom_result open_worker(cm_serve_host *host, cm_failure *failure)
 {
     cm_worker_def def = {.config = &host->config,
                          .store = host->store,
@@ -136,18 +134,17 @@ static int open_worker(cm_serve_host *host)
                          .tick_watch = &host->tick_watch,
                          .user = host};
     if (getrandom(&def.seed, sizeof def.seed, 0) != (ssize_t)sizeof def.seed) {
-        cm_cli_error("serve: no random numbers from the system: %s", strerror(errno));
-        return CM_STATUS_FAILED;
+        return cm_fail(failure, CAROM_ERROR_IO, "serve: no random numbers from the system: %s",
+                       strerror(errno));
     }
     char error[512] = "";
     carom_result result = cm_worker_create(&def, &host->worker, error, sizeof error);
     if (result != CAROM_OK) {
-        cm_cli_error("serve: %s", error);
-        return cm_serve_status(result);
+        return cm_fail(failure, result, "serve: %s", error);
     }
-    int status = cm_serve_rooms_open(&host->rooms, host->worker);
+    result = cm_serve_rooms_open(&host->rooms, host->worker, failure);
     cm_serve_rooms_record(&host->rooms, host->worker, host->store);
-    return status;
+    return result;
 }
 
 void cm_serve_host_log_rooms(const cm_serve_host *host)
@@ -165,18 +162,19 @@ void cm_serve_host_log_rooms(const cm_serve_host *host)
     }
 }
 
-int cm_serve_host_open(cm_serve_host *host, const cm_serve_matches *matches)
+carom_result cm_serve_host_open(cm_serve_host *host, const cm_serve_matches *matches,
+                                cm_failure *failure)
 {
     host->log = (cm_log){.write = host->shell.log, .user = host->shell.user};
-    int status = open_store(host);
-    if (status != CM_STATUS_DONE) {
-        return status;
+    carom_result result = open_store(host, failure);
+    if (result != CAROM_OK) {
+        return result;
     }
     cm_serve_resume(&host->config, host->store, &host->log, matches, &host->rooms);
     if (host->config.max_clients == 0) {
         host->config.max_clients = cm_serve_rooms_clients(&host->rooms);
     }
-    return open_worker(host);
+    return open_worker(host, failure);
 }
 
 void cm_serve_host_undo(cm_serve_host *host)
@@ -258,12 +256,12 @@ static void set_aside(cm_serve_room *room)
 // A room that was to be there from the start begins anew: the fault is the file's.
 static void begin_anew(cm_serve_host *host, const char *name, uint32_t left)
 {
-    char error[512];
+    cm_failure failure;
     cm_line line;
     cm_tick_watch_rest(&host->tick_watch); // a scene may take long to load
-    bool opened = cm_serve_rooms_anew(&host->rooms, &host->config, host->worker, host->store, name,
-                                      error, sizeof error);
-    if (!opened && error[0] == '\0') {
+    bool opened =
+        cm_serve_rooms_anew(&host->rooms, &host->config, host->worker, host->store, name, &failure);
+    if (!opened && failure.text[0] == '\0') {
         return; // it was opened later, by an operator or a player
     }
     cm_line_log(&line, opened ? CM_LOG_WARNING : CM_LOG_ERROR,
@@ -274,7 +272,7 @@ static void begin_anew(cm_serve_host *host, const char *name, uint32_t left)
         room->left = left;
         cm_line_text(&line, "match", room->path);
     } else {
-        cm_line_text(&line, "reason", error);
+        cm_line_text(&line, "reason", failure.text);
     }
     cm_log_write(&host->log, opened ? CM_LOG_WARNING : CM_LOG_ERROR, &line);
 }
@@ -282,7 +280,7 @@ static void begin_anew(cm_serve_host *host, const char *name, uint32_t left)
 // What was resumed does not prove itself: neither its file nor its room goes on. One at a time.
 static void close_left(cm_serve_host *host)
 {
-    char error[256];
+    cm_failure failure;
     for (uint32_t i = 0; i < host->rooms.count && !host->draining; i++) {
         cm_serve_room *room = &host->rooms.rooms[i];
         cm_match_status match;
@@ -295,7 +293,7 @@ static void close_left(cm_serve_host *host)
         uint32_t left = room->left + 1;
         memcpy(name, room->name, sizeof name);
         room->failure_told = true;
-        if (!cm_serve_rooms_remove(&host->rooms, host->worker, name, error, sizeof error)) {
+        if (!cm_serve_rooms_remove(&host->rooms, host->worker, name, &failure)) {
             return; // too many are being written: later
         }
         room = &host->rooms.closing[host->rooms.closing_count - 1];
@@ -387,13 +385,13 @@ void cm_serve_host_status(cm_serve_host *host)
 // Rooms that their module closed, or that nobody was in for long enough.
 static void close_over(cm_serve_host *host)
 {
-    char error[256];
+    cm_failure failure;
     const char *over = host->draining ? NULL : cm_worker_over(host->worker);
     for (; over != NULL; over = cm_worker_over(host->worker)) {
         cm_line line;
         cm_line_log(&line, CM_LOG_INFO, "room closed");
         cm_line_text(&line, "room", over);
-        if (!cm_serve_rooms_remove(&host->rooms, host->worker, over, error, sizeof error)) {
+        if (!cm_serve_rooms_remove(&host->rooms, host->worker, over, &failure)) {
             return; // too many are being written: later
         }
         cm_log_write(&host->log, CM_LOG_INFO, &line);

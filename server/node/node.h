@@ -9,6 +9,7 @@
 typedef struct cm_serve_shell {
     void *user;
     void (*log)(void *user, int level, const char *json_line); // without its time
+    void (*error)(void *user, const char *text); // of a failure that ends nothing else
     void (*print)(void *user, const char *line); // of stdout; several have newlines between them
     // A terminal's status: the lines of a room, of the first to the last. NULL: no terminal, status
     // lines are printed.
@@ -59,9 +60,9 @@ uint64_t cm_serve_unix_ms(void); // wall clock
 uint64_t cm_serve_rest(uint64_t turn_us, uint64_t due_us);
 
 // With configuration, shell, rooms, keys and ticket filled in: the store is made, matches are
-// brought back, a worker is opened with all rooms. An exit status, after messages where it is not
-// 0; then cm_serve_host_undo.
-int cm_serve_host_open(cm_serve_host *host, const cm_serve_matches *matches);
+// brought back, a worker is opened with all rooms. On failure cm_serve_host_undo is to be called.
+carom_result cm_serve_host_open(cm_serve_host *host, const cm_serve_matches *matches,
+                                cm_failure *failure);
 // What a start that failed has made goes: its match files.
 void cm_serve_host_undo(cm_serve_host *host);
 // Once the server is there: says which rooms it has.
@@ -72,8 +73,8 @@ uint64_t cm_serve_host_turn(cm_serve_host *host, uint64_t now_us);
 void cm_serve_host_drain(cm_serve_host *host, const char *reason, uint64_t now_us);
 // Says how all rooms are, at once.
 void cm_serve_host_status(cm_serve_host *host);
-// Closes the recordings and verifies them: an exit status.
-int cm_serve_host_finish(cm_serve_host *host);
+// Closes the recordings and verifies them; the shell is told of each failure.
+carom_result cm_serve_host_finish(cm_serve_host *host);
 // Releases everything, whatever state it is in.
 void cm_serve_host_close(cm_serve_host *host);
 

@@ -131,7 +131,7 @@ static void say_players(cm_serve_admin *a, const cm_serve_request *asked, cm_adm
 
 static void open_room(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
 {
-    char error[1024] = "";
+    cm_failure failure;
     if (a->load != NULL && *a->load >= CM_PLACEMENT_MOST) {
         cm_serve_admin_error(reply, "80% of the processor is in use");
         return;
@@ -139,9 +139,8 @@ static void open_room(cm_serve_admin *a, const cm_serve_request *asked, cm_admin
     cm_room_entry entry = asked->with;
     snprintf(entry.name, sizeof entry.name, "%s", asked->room);
     snprintf(entry.scene, sizeof entry.scene, "%s", asked->scene);
-    if (!cm_serve_rooms_add(a->rooms, a->config, a->worker, a->store, &entry, error,
-                            sizeof error)) {
-        cm_serve_admin_error(reply, error);
+    if (!cm_serve_rooms_add(a->rooms, a->config, a->worker, a->store, &entry, &failure)) {
+        cm_serve_admin_error(reply, failure.text);
         return;
     }
     cm_serve_admin_done(a->log, asked, reply);
@@ -149,9 +148,9 @@ static void open_room(cm_serve_admin *a, const cm_serve_request *asked, cm_admin
 
 static void close_room(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
 {
-    char error[256];
-    if (!cm_serve_rooms_remove(a->rooms, a->worker, asked->room, error, sizeof error)) {
-        cm_serve_admin_error(reply, error);
+    cm_failure failure;
+    if (!cm_serve_rooms_remove(a->rooms, a->worker, asked->room, &failure)) {
+        cm_serve_admin_error(reply, failure.text);
         return;
     }
     cm_serve_admin_done(a->log, asked, reply);

@@ -1,13 +1,13 @@
 // The end of a host: what is left is written, each recording is closed and replayed, and the last
 // words say how it went.
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "server/record/replay/replay.h"
-#include "server/cli/cli.h"
 #include "server/node/node.h"
 
 #define WRITE_WAIT_MS 5u
@@ -68,7 +68,21 @@ static bool goes_on(void *context, uint64_t tick, uint64_t last)
 }
 
 // Replays a closed recording, for as long as the configuration allows.
-static int verify_room(cm_serve_host *host, const cm_serve_room *room, cm_match_status *match)
+static void say_error(const cm_serve_host *host, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say_error(const cm_serve_host *host, const char *format, ...)
+{
+    char text[CM_FAILURE_TEXT_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    host->shell.error(host->shell.user, text);
+}
+
+static carom_result verify_room(cm_serve_host *host, const cm_serve_room *room,
+                                cm_match_status *match)
 {
     struct stat file;
     if (stat(room->path, &file) == 0) {
@@ -102,22 +116,22 @@ static int verify_room(cm_serve_host *host, const cm_serve_room *room, cm_match_
     cm_line_text(&line, "outcome", outcome);
     cm_log_write(&host->log, whole ? CM_LOG_INFO : CM_LOG_ERROR, &line);
     if (result != CAROM_OK) {
-        cm_cli_error("%s: %s%s%s", room->path, carom_result_text(result),
-                     report.error.message[0] != '\0' ? ": " : "", report.error.message);
-        return CM_STATUS_FAILED;
+        say_error(host, "%s: %s%s%s", room->path, carom_result_text(result),
+                  report.error.message[0] != '\0' ? ": " : "", report.error.message);
+        return CAROM_ERROR_IO;
     }
     if (!match->durable) {
-        cm_cli_error("%s: not durable: %s", room->path, match->error);
-        return CM_STATUS_FAILED;
+        say_error(host, "%s: not durable: %s", room->path, match->error);
+        return CAROM_ERROR_IO;
     }
-    return CM_STATUS_DONE;
+    return CAROM_OK;
 }
 
 // Closes the recordings and verifies them.
-int cm_serve_host_finish(cm_serve_host *host)
+carom_result cm_serve_host_finish(cm_serve_host *host)
 {
     static cm_match_status matches[CM_WORKER_ROOMS_MAX];
-    int status = CM_STATUS_DONE;
+    carom_result result = CAROM_OK;
     write_out(host);
     cm_serve_host_watch(host);
     if (host->shell.draw != NULL) {
@@ -133,14 +147,15 @@ int cm_serve_host_finish(cm_serve_host *host)
     host->store = NULL;
     host->deadline_us = cm_serve_now_us() + (uint64_t)host->config.drain_verify_s * 1000000u;
     for (uint32_t i = 0; i < host->rooms.count; i++) {
-        int one = verify_room(host, &host->rooms.rooms[i], &matches[i]);
-        status = one > status ? one : status;
+        carom_result one = verify_room(host, &host->rooms.rooms[i], &matches[i]);
+        result = one != CAROM_OK ? one : result;
     }
     if (host->lost > 0) {
-        cm_cli_error(
-            "serve: %u recordings are not whole: their rooms were closed, or they went on in "
-            "another file, see the log",
-            host->lost);
+        say_error(host,
+                  "serve: %u recordings are not whole: their rooms were closed, or they went on in "
+                  "another file, see the log",
+                  host->lost);
+        result = CAROM_ERROR_IO;
     }
-    return host->lost > 0 && status < CM_STATUS_FAILED ? CM_STATUS_FAILED : status;
+    return result;
 }

@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "server/cli/cli.h"
 #include "server/node/node_admin.h"
 #include "server/node/node_metrics.h"
 
@@ -34,6 +33,12 @@ static void log_line(void *user, int level, const char *json_line)
 {
     worker *w = user;
     cm_worker_link_text(&w->link, CM_WORKER_SAYS_LOG, (uint32_t)level, json_line);
+}
+
+static void error(void *user, const char *text)
+{
+    worker *w = user;
+    cm_worker_link_text(&w->link, CM_WORKER_SAYS_ERROR, 0, text);
 }
 
 static void print(void *user, const char *line)
@@ -268,7 +273,7 @@ static void hear_one(worker *w, uint64_t now_us)
 // Without a supervisor nobody would bring its rooms back, nor send anybody here.
 static void end_with_supervisor(void)
 {
-    _exit(CM_STATUS_FAILED);
+    _exit(1);
 }
 
 static void hear(worker *w, uint64_t now_us)
@@ -334,27 +339,32 @@ static bool know_homes(worker *w, const cm_homes *elsewhere)
     return whole;
 }
 
-static int start(worker *w, const cm_serve_worker_def *def)
+static carom_result open_host(worker *w, const cm_serve_worker_def *def, cm_failure *failure)
+{
+    if (!cm_tick_watch_open(&w->host->tick_watch)) {
+        return cm_fail(failure, CAROM_ERROR_IO, "serve: a timer of processor time: %s",
+                       strerror(errno));
+    }
+    carom_result result = cm_serve_host_open(w->host, def->matches, failure);
+    if (result == CAROM_OK && !know_homes(w, def->elsewhere)) {
+        result = cm_fail(failure, CAROM_ERROR_MEMORY, "serve: out of memory");
+    }
+    if (result == CAROM_OK && !recall(w, def)) {
+        result =
+            cm_fail(failure, CAROM_ERROR_FULL, "serve: matches: door.db: more rows than are kept");
+    }
+    return result;
+}
+
+static carom_result start(worker *w, const cm_serve_worker_def *def)
 {
     cm_worker_message message = {.type = CM_WORKER_SAYS_READY};
-    int status = CM_STATUS_FAILED;
-    if (cm_tick_watch_open(&w->host->tick_watch)) {
-        status = cm_serve_host_open(w->host, def->matches);
-    } else {
-        cm_cli_error("serve: a timer of processor time: %s", strerror(errno));
-    }
-    if (status == CM_STATUS_DONE && !know_homes(w, def->elsewhere)) {
-        cm_cli_error("serve: out of memory");
-        status = CM_STATUS_FAILED;
-    }
-    if (status == CM_STATUS_DONE && !recall(w, def)) {
-        cm_cli_error("serve: matches: door.db: more rows than are kept");
-        status = CM_STATUS_FAILED;
-    }
-    if (status != CM_STATUS_DONE) {
+    cm_failure failure;
+    carom_result result = open_host(w, def, &failure);
+    if (result != CAROM_OK) {
         cm_serve_host_undo(w->host);
-        message.type = CM_WORKER_SAYS_FAILED;
-        message.status = status;
+        cm_worker_link_text(&w->link, CM_WORKER_SAYS_FAILED, cm_failure_is_usage(result),
+                            failure.text);
     } else {
         w->answers = (cm_serve_admin){.config = &w->host->config,
                                       .rooms = &w->host->rooms,
@@ -363,9 +373,9 @@ static int start(worker *w, const cm_serve_worker_def *def)
                                       .log = &w->host->log};
         tell_rooms(w);
         message.port = cm_worker_port(w->host->worker);
+        cm_worker_link_send(&w->link, &message);
     }
-    cm_worker_link_send(&w->link, &message);
-    return status;
+    return result;
 }
 
 static void wait_until(const worker *w, uint64_t due)
@@ -399,7 +409,7 @@ static void run(worker *w)
     }
 }
 
-int cm_serve_worker(const cm_serve_worker_def *def)
+carom_result cm_serve_worker(const cm_serve_worker_def *def)
 {
     static worker w; // too large for a stack
     memset(&w, 0, sizeof w);
@@ -407,18 +417,19 @@ int cm_serve_worker(const cm_serve_worker_def *def)
     cm_worker_link_open(&w.link, def->descriptor);
     w.host->shell = (cm_serve_shell){.user = &w,
                                      .log = log_line,
+                                     .error = error,
                                      .print = print,
                                      .draw = def->terminal ? draw : NULL,
                                      .keep_used = keep_used,
                                      .wait = wait_at_end};
     w.figures = (cm_serve_figures){.room = tell_room_figures, .whole = tell_totals, .user = &w};
-    int status = start(&w, def);
-    if (status == CM_STATUS_DONE) {
+    carom_result result = start(&w, def);
+    if (result == CAROM_OK) {
         run(&w);
         if (w.undo) {
             cm_serve_host_undo(w.host);
         } else {
-            status = cm_serve_host_finish(w.host);
+            result = cm_serve_host_finish(w.host);
         }
     }
     while (cm_worker_link_flush(&w.link) && cm_worker_link_is_full(&w.link)) {
@@ -428,5 +439,5 @@ int cm_serve_worker(const cm_serve_worker_def *def)
     cm_homes_free(&w.elsewhere);
     cm_homes_free(&w.own);
     cm_worker_link_close(&w.link);
-    return status;
+    return result;
 }

@@ -17,7 +17,7 @@ typedef struct cm_serve_worker_def {
     bool terminal;  // the server's stdout is one
 } cm_serve_worker_def;
 
-// Its whole life: an exit status.
-int cm_serve_worker(const cm_serve_worker_def *def);
+// Its whole life.
+carom_result cm_serve_worker(const cm_serve_worker_def *def);
 
 #endif

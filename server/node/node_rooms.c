@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "server/record/catalogue/room_db.h"
-#include "server/cli/cli.h"
-#include "server/cli/load.h"
 #include "server/node/bootstrap.h"
+#include "server/node/module_loader.h"
 
 // The scene with the rate and the limits that the room's entry asks for.
 static carom_result change_scene(cm_serve_room *room, const cm_room_entry *entry,
@@ -35,108 +34,109 @@ static void take_numbers(cm_serve_room *room, const cm_config *config, const cm_
     room->empty_s = entry->empty_s;
 }
 
-static int add(const cm_config *config, cm_serve_rooms *rooms, const char *name, const char *scene,
-               bool in_db, const cm_room_entry *entry)
+static carom_result add(const cm_config *config, cm_serve_rooms *rooms, const char *name,
+                        const char *scene, bool in_db, const cm_room_entry *entry,
+                        cm_failure *failure)
 {
     static const cm_room_entry none;
     entry = entry != NULL ? entry : &none;
     if (rooms->count == CM_WORKER_ROOMS_MAX) {
-        cm_cli_error("serve: more than %u rooms to start", CM_WORKER_ROOMS_MAX);
-        return CM_STATUS_USAGE;
+        return cm_fail(failure, CAROM_ERROR_ARGUMENT, "serve: more than %u rooms to start",
+                       CM_WORKER_ROOMS_MAX);
     }
     cm_serve_room *room = &rooms->rooms[rooms->count];
-    int status = cm_serve_load_scene(config, scene, in_db, &room->scene, &room->tick_rate);
-    if (status != CM_STATUS_DONE) {
-        return status;
+    if (cm_serve_find_scene(config, scene, in_db, &room->scene, &room->tick_rate, failure) !=
+        CAROM_OK) {
+        return CAROM_ERROR_ARGUMENT;
     }
     cm_scene_error error;
-    if (change_scene(room, entry, &error) != CAROM_OK) {
-        char place[CM_SERVE_PATH_MAX];
-        snprintf(place, sizeof place, "room %s: %s", name, scene); // who has numbers has a name
-        cm_cli_scene_error(place, &error);
-        return CM_STATUS_USAGE;
+    if (change_scene(room, entry, &error) != CAROM_OK) { // who has numbers has a name
+        return cm_fail(failure, CAROM_ERROR_ARGUMENT, "room %s: %s: %s: %s", name, scene,
+                       error.path, error.message);
     }
     const char *own = cm_scene_name(room->scene);
     name = name != NULL ? name : cm_room_name_is_sound(own) ? own : "";
     memcpy(room->name, name, strlen(name) + 1); // sound: it fits
     take_numbers(room, config, entry);
     rooms->count++;
-    return CM_STATUS_DONE;
+    return CAROM_OK;
 }
 
-int cm_serve_rooms_none(const cm_config *config)
+carom_result cm_serve_rooms_none(const cm_config *config, cm_failure *failure)
 {
-    cm_cli_error("serve: %s%s%sno scene given, expected --scene NAME, --scene FILE or --room "
-                 "NAME=SCENE, or rooms to start in %s ('carom scene rooms --add NAME=SCENE')",
-                 config->resume ? "no match to resume in " : "",
-                 config->resume ? config->matches : "", config->resume ? ", and " : "", config->db);
-    return CM_STATUS_USAGE;
+    return cm_fail(failure, CAROM_ERROR_ARGUMENT,
+                   "serve: %s%s%sno scene given, expected --scene NAME, --scene FILE or --room "
+                   "NAME=SCENE, or rooms to start in %s ('carom scene rooms --add NAME=SCENE')",
+                   config->resume ? "no match to resume in " : "",
+                   config->resume ? config->matches : "", config->resume ? ", and " : "",
+                   config->db);
 }
 
 typedef struct catalogue {
     const cm_config *config;
     cm_serve_rooms *rooms;
-    int status;
+    cm_failure *failure;
+    carom_result result;
 } catalogue;
 
 static bool add_row(void *context, const cm_room_row *row)
 {
     catalogue *c = context;
     if (!cm_room_name_is_sound(row->name)) {
-        cm_cli_error("serve: %s: room '%s', expected a name of 1 to %d visible ASCII characters "
-                     "without ',' and '='",
-                     c->config->db, row->name, CAROM_ROOM_NAME_MAX);
-        c->status = CM_STATUS_USAGE;
+        c->result = cm_fail(c->failure, CAROM_ERROR_ARGUMENT,
+                            "serve: %s: room '%s', expected a name of 1 to %d visible ASCII "
+                            "characters without ',' and '='",
+                            c->config->db, row->name, CAROM_ROOM_NAME_MAX);
     } else {
-        c->status = add(c->config, c->rooms, row->name, row->scene, true, NULL);
+        c->result = add(c->config, c->rooms, row->name, row->scene, true, NULL, c->failure);
     }
-    return c->status == CM_STATUS_DONE;
+    return c->result == CAROM_OK;
 }
 
 // The rooms to start that the catalogue has.
-static int add_catalogue(const cm_config *config, cm_serve_rooms *rooms)
+static carom_result add_catalogue(const cm_config *config, cm_serve_rooms *rooms,
+                                  cm_failure *failure)
 {
-    catalogue c = {config, rooms, CM_STATUS_DONE};
+    catalogue c = {config, rooms, failure, CAROM_OK};
     cm_scene_error error;
     carom_result result = cm_room_db_list(config->db, add_row, &c, &error);
     if (result != CAROM_OK && result != CAROM_ERROR_NOT_FOUND) {
-        cm_cli_scene_error(config->db, &error);
-        return CM_STATUS_USAGE;
+        return cm_fail(failure, CAROM_ERROR_ARGUMENT, "%s: %s%s%s", config->db, error.path,
+                       error.path[0] != '\0' ? ": " : "", error.message);
     }
-    if (c.status == CM_STATUS_DONE && rooms->count == 0 && !config->resume &&
+    if (c.result == CAROM_OK && rooms->count == 0 && !config->resume &&
         config->on_demand[0] == '\0') {
-        return cm_serve_rooms_none(config);
+        return cm_serve_rooms_none(config, failure);
     }
-    return c.status;
+    return c.result;
 }
 
-int cm_serve_rooms_load(const cm_config *config, cm_serve_rooms *rooms)
+carom_result cm_serve_rooms_load(const cm_config *config, cm_serve_rooms *rooms,
+                                 cm_failure *failure)
 {
     memset(rooms, 0, sizeof *rooms);
-    int status = cm_cli_load_modules(&(const cm_option_texts){1, {config->module}});
-    if (status != CM_STATUS_DONE) {
-        return status;
+    if (cm_module_load_list(config->module, failure->text, sizeof failure->text) != CAROM_OK) {
+        return CAROM_ERROR_ARGUMENT;
     }
     if (config->on_demand[0] != '\0') {
-        cm_scene *scene;
         uint32_t tick_rate;
-        status = cm_serve_load_scene(config, config->on_demand, false, &scene, &tick_rate);
-        rooms->on_demand = status == CM_STATUS_DONE ? scene : NULL;
-    }
-    if (status != CM_STATUS_DONE) {
-        return status;
+        if (cm_serve_find_scene(config, config->on_demand, false, &rooms->on_demand, &tick_rate,
+                                failure) != CAROM_OK) {
+            return CAROM_ERROR_ARGUMENT;
+        }
     }
     if (config->scene[0] == '\0' && config->rooms.count == 0) {
-        return add_catalogue(config, rooms);
+        return add_catalogue(config, rooms, failure);
     }
+    carom_result result = CAROM_OK;
     if (config->scene[0] != '\0') {
-        status = add(config, rooms, NULL, config->scene, false, NULL);
+        result = add(config, rooms, NULL, config->scene, false, NULL, failure);
     }
-    for (uint32_t i = 0; i < config->rooms.count && status == CM_STATUS_DONE; i++) {
+    for (uint32_t i = 0; i < config->rooms.count && result == CAROM_OK; i++) {
         const cm_room_entry *entry = &config->rooms.rooms[i];
-        status = add(config, rooms, entry->name, entry->scene, false, entry);
+        result = add(config, rooms, entry->name, entry->scene, false, entry, failure);
     }
-    return status;
+    return result;
 }
 
 uint32_t cm_serve_rooms_clients(const cm_serve_rooms *rooms)
@@ -149,7 +149,7 @@ uint32_t cm_serve_rooms_clients(const cm_serve_rooms *rooms)
     return players < CM_CLIENTS_MAX ? players : CM_CLIENTS_MAX;
 }
 
-int cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker)
+carom_result cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker, cm_failure *failure)
 {
     for (uint32_t i = 0; i < rooms->count; i++) {
         const cm_serve_room *room = &rooms->rooms[i];
@@ -163,11 +163,10 @@ int cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker)
         char error[512] = "";
         carom_result result = cm_worker_open(worker, &def, error, sizeof error);
         if (result != CAROM_OK) {
-            cm_cli_error("serve: room %s: %s", room->name, error);
-            return cm_serve_status(result);
+            return cm_fail(failure, result, "serve: room %s: %s", room->name, error);
         }
     }
-    return CM_STATUS_DONE;
+    return CAROM_OK;
 }
 
 void cm_serve_rooms_record(cm_serve_rooms *rooms, const cm_worker *worker, cm_store *store)
@@ -185,36 +184,36 @@ void cm_serve_rooms_record(cm_serve_rooms *rooms, const cm_worker *worker, cm_st
 }
 
 bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
-                        cm_store *store, const cm_room_entry *entry, char *error, size_t error_size)
+                        cm_store *store, const cm_room_entry *entry, cm_failure *failure)
 {
     const char *name = entry->name;
     if (!cm_room_name_is_sound(name)) {
-        snprintf(error, error_size,
-                 "expected a name of 1 to %d visible ASCII characters without "
-                 "',' and '='",
-                 CAROM_ROOM_NAME_MAX);
+        cm_fail(failure, CAROM_ERROR_STATE,
+                "expected a name of 1 to %d visible ASCII characters without "
+                "',' and '='",
+                CAROM_ROOM_NAME_MAX);
         return false;
     }
     if (rooms->count == CM_WORKER_ROOMS_MAX) {
-        snprintf(error, error_size, "there are %u rooms, the most that there can be",
-                 CM_WORKER_ROOMS_MAX);
+        cm_fail(failure, CAROM_ERROR_STATE, "there are %u rooms, the most that there can be",
+                CM_WORKER_ROOMS_MAX);
         return false;
     }
     cm_serve_room *room = &rooms->rooms[rooms->count];
     memset(room, 0, sizeof *room);
-    if (cm_serve_find_scene(config, entry->scene, false, &room->scene, &room->tick_rate, error,
-                            error_size) != CAROM_OK) {
+    if (cm_serve_find_scene(config, entry->scene, false, &room->scene, &room->tick_rate, failure) !=
+        CAROM_OK) {
         return false;
     }
     if (cm_quarantine_has(&rooms->refused, cm_scene_name(room->scene))) {
-        cm_quarantine_say(cm_scene_name(room->scene), error, error_size);
+        cm_quarantine_say(cm_scene_name(room->scene), failure->text, sizeof failure->text);
         cm_scene_free(room->scene);
         room->scene = NULL;
         return false;
     }
     cm_scene_error wrong;
     if (change_scene(room, entry, &wrong) != CAROM_OK) {
-        snprintf(error, error_size, "%s: %s: %s", entry->scene, wrong.path, wrong.message);
+        cm_fail(failure, CAROM_ERROR_STATE, "%s: %s: %s", entry->scene, wrong.path, wrong.message);
         cm_scene_free(room->scene);
         room->scene = NULL;
         return false;
@@ -227,7 +226,7 @@ bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worke
                           .view_rate = room->view_rate,
                           .budget_kbit = room->budget_kbit,
                           .empty_s = room->empty_s};
-    if (cm_worker_open(worker, &def, error, error_size) != CAROM_OK) {
+    if (cm_worker_open(worker, &def, failure->text, sizeof failure->text) != CAROM_OK) {
         cm_scene_free(room->scene);
         room->scene = NULL;
         return false;
@@ -266,9 +265,9 @@ static bool find_entry(const cm_config *config, const char *name, cm_room_entry 
     if (config->scene[0] != '\0') {
         cm_scene *scene;
         uint32_t tick_rate;
-        char error[256];
-        bool own = cm_serve_find_scene(config, config->scene, false, &scene, &tick_rate, error,
-                                       sizeof error) == CAROM_OK;
+        cm_failure wrong;
+        bool own = cm_serve_find_scene(config, config->scene, false, &scene, &tick_rate, &wrong) ==
+                   CAROM_OK;
         if (own) {
             own = strcmp(cm_scene_name(scene), name) == 0;
             cm_scene_free(scene);
@@ -285,27 +284,27 @@ static bool find_entry(const cm_config *config, const char *name, cm_room_entry 
 }
 
 bool cm_serve_rooms_anew(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
-                         cm_store *store, const char *name, char *error, size_t error_size)
+                         cm_store *store, const char *name, cm_failure *failure)
 {
     cm_room_entry entry;
     memset(&entry, 0, sizeof entry);
-    error[0] = '\0';
+    failure->text[0] = '\0';
     if (!find_entry(config, name, &entry)) {
         return false;
     }
     snprintf(entry.name, sizeof entry.name, "%s", name);
-    return cm_serve_rooms_add(rooms, config, worker, store, &entry, error, error_size);
+    return cm_serve_rooms_add(rooms, config, worker, store, &entry, failure);
 }
 
 bool cm_serve_rooms_demand(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
-                           cm_store *store, const char *name, char *error, size_t error_size)
+                           cm_store *store, const char *name, cm_failure *failure)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < rooms->count; i++) {
         count += rooms->rooms[i].on_demand;
     }
     if (rooms->count == CM_WORKER_ROOMS_MAX || count >= config->on_demand_rooms) {
-        snprintf(error, error_size, "there are %u such rooms, see on_demand_rooms", count);
+        cm_fail(failure, CAROM_ERROR_STATE, "there are %u such rooms, see on_demand_rooms", count);
         return false;
     }
     cm_serve_room *room = &rooms->rooms[rooms->count];
@@ -322,7 +321,7 @@ bool cm_serve_rooms_demand(cm_serve_rooms *rooms, const cm_config *config, cm_wo
                           .scene = room->scene,
                           .max_players = room->max_players,
                           .empty_s = room->empty_s};
-    if (cm_worker_open(worker, &def, error, error_size) != CAROM_OK) {
+    if (cm_worker_open(worker, &def, failure->text, sizeof failure->text) != CAROM_OK) {
         return false;
     }
     rooms->count++;
@@ -340,13 +339,13 @@ static void release_scene(const cm_serve_rooms *rooms, cm_serve_room *room)
     room->live = NULL;
 }
 
-bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char *name, char *error,
-                           size_t error_size)
+bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char *name,
+                           cm_failure *failure)
 {
     if (rooms->closing_count == CM_WORKER_ROOMS_MAX) {
-        snprintf(error, error_size,
-                 "%u closed rooms are still being written, the most there can be",
-                 CM_WORKER_ROOMS_MAX);
+        cm_fail(failure, CAROM_ERROR_STATE,
+                "%u closed rooms are still being written, the most there can be",
+                CM_WORKER_ROOMS_MAX);
         return false;
     }
     for (uint32_t i = 0; i < rooms->count; i++) {
@@ -358,7 +357,7 @@ bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char 
             return true;
         }
     }
-    snprintf(error, error_size, "there is no room of that name");
+    cm_fail(failure, CAROM_ERROR_STATE, "there is no room of that name");
     return false;
 }
 

@@ -4,6 +4,7 @@
 
 #include "server/node/quarantine.h"
 #include "server/node/worker.h"
+#include "server/ops/failure.h"
 
 #define CM_SERVE_PATH_MAX 512u
 
@@ -33,30 +34,30 @@ typedef struct cm_serve_rooms {
 
 // Loads the scenes that the configuration names: that of `scene`, whose room has the scene's own
 // name, then those of `rooms`; without either, those of the catalogue, or none where matches are to
-// be resumed. An exit status, after messages where it is not 0.
-int cm_serve_rooms_load(const cm_config *config, cm_serve_rooms *rooms);
-// Says that there is none, and returns the exit status of it.
-int cm_serve_rooms_none(const cm_config *config);
+// be resumed.
+carom_result cm_serve_rooms_load(const cm_config *config, cm_serve_rooms *rooms,
+                                 cm_failure *failure);
+// The failure that there is none.
+carom_result cm_serve_rooms_none(const cm_config *config, cm_failure *failure);
 // Clients that a process has places for where its max_clients is 0: as many as the rooms take
 // together, at least CM_SERVE_CLIENTS_LEAST, at most CM_CLIENTS_MAX.
 #define CM_SERVE_CLIENTS_LEAST 256u // for rooms that an operator opens later
 uint32_t cm_serve_rooms_clients(const cm_serve_rooms *rooms);
-// Opens them all in a worker. An exit status likewise.
-int cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker);
-// One more, while the server runs, with the numbers of `entry`. False, and why in `error`.
+// Opens them all in a worker.
+carom_result cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker, cm_failure *failure);
+// One more, while the server runs, with the numbers of `entry`. False, and why in `failure`.
 bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
-                        cm_store *store, const cm_room_entry *entry, char *error,
-                        size_t error_size);
+                        cm_store *store, const cm_room_entry *entry, cm_failure *failure);
 // The one that was removed once more, where the configuration (or the catalogue, for it) names it,
-// with a new match. False: nobody does (`error` is empty), or why in `error`.
+// with a new match. False: nobody does (its text is empty), or why.
 bool cm_serve_rooms_anew(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
-                         cm_store *store, const char *name, char *error, size_t error_size);
+                         cm_store *store, const char *name, cm_failure *failure);
 // One that a player named. False: there are as many as the configuration allows.
 bool cm_serve_rooms_demand(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
-                           cm_store *store, const char *name, char *error, size_t error_size);
-// Closes one, which is then among the closing. False, and why in `error`.
-bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char *name, char *error,
-                           size_t error_size);
+                           cm_store *store, const char *name, cm_failure *failure);
+// Closes one, which is then among the closing. False, and why.
+bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char *name,
+                           cm_failure *failure);
 // One of the closing is written, what there was to say of it was said, and its worker uses its
 // scene no more.
 void cm_serve_rooms_closed(cm_serve_rooms *rooms, uint32_t number);

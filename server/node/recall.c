@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "server/cli/cli.h"
-
 _Static_assert(CM_DOOR_DB_ID == CM_TOKEN_NONCE_BYTES, "the id that is kept is a token's");
 
 void cm_serve_keep_used(cm_door_db *db, const cm_used_token *token)
@@ -42,14 +40,14 @@ static void take(void *context, const cm_door_row *row)
     }
 }
 
-int cm_serve_recall(cm_door_db *db, cm_worker *worker, cm_serve_bans *bans)
+carom_result cm_serve_recall(cm_door_db *db, cm_worker *worker, cm_serve_bans *bans,
+                             cm_failure *failure)
 {
     recalled r = {worker, bans, true};
     carom_result result = cm_door_db_read(db, take, &r);
     if (result != CAROM_OK || !r.whole) {
-        cm_cli_error("serve: matches: door.db: %s",
-                     result != CAROM_OK ? carom_result_text(result) : "more rows than are kept");
-        return CM_STATUS_FAILED;
+        return cm_fail(failure, CAROM_ERROR_IO, "serve: matches: door.db: %s",
+                       result != CAROM_OK ? carom_result_text(result) : "more rows than are kept");
     }
-    return CM_STATUS_DONE;
+    return CAROM_OK;
 }

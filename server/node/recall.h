@@ -9,8 +9,8 @@
 
 void cm_serve_keep_used(cm_door_db *db, const cm_used_token *token);
 void cm_serve_keep_ban(cm_door_db *db, bool by_address, uint64_t who, bool banned);
-// Gives the worker what was kept, and the list its bans. An exit status, after a message where it
-// is not 0.
-int cm_serve_recall(cm_door_db *db, cm_worker *worker, cm_serve_bans *bans);
+// Gives the worker what was kept, and the list its bans.
+carom_result cm_serve_recall(cm_door_db *db, cm_worker *worker, cm_serve_bans *bans,
+                             cm_failure *failure);
 
 #endif

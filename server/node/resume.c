@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "server/cli/cli.h"
-
 #define PATH_SIZE CM_SERVE_PATH_MAX
 
 typedef struct resuming {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "server/config/parts.h"
+#include "server/ops/parts.h"
 
 cm_http *cm_http_create(const cm_http_def *def, char *error, size_t error_size)
 {

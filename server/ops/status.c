@@ -6,11 +6,14 @@
 #include <time.h>
 #include <unistd.h>
 
-void cm_serve_screen_open(cm_serve_screen *screen, const cm_config *config)
+#include "server/ops/failure.h"
+#include "shared/base/utf8.h"
+
+void cm_serve_screen_open(cm_serve_screen *screen, const char *level)
 {
     memset(screen, 0, sizeof *screen);
     screen->terminal = isatty(STDOUT_FILENO) != 0;
-    (void)cm_log_level_find(config->log, &screen->level); // the configuration knows the choices
+    (void)cm_log_level_find(level, &screen->level); // the configuration knows the choices
 }
 
 void cm_serve_screen_erase(cm_serve_screen *screen)
@@ -37,6 +40,15 @@ void cm_serve_screen_log(void *user, int level, const char *json_line)
     clock_gettime(CLOCK_REALTIME, &now);
     cm_log_time((uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u, time);
     fprintf(stderr, "{\"time\":\"%s\",%s\n", time, json_line + 1);
+}
+
+void cm_serve_screen_error(const char *text)
+{
+    char shown[4 * CM_FAILURE_TEXT_MAX];
+    if (text[0] != '\0') {
+        cm_utf8_printable(text, shown, sizeof shown);
+        fprintf(stderr, "carom: %s\n", shown);
+    }
 }
 
 void cm_serve_screen_print(cm_serve_screen *screen, const char *line)

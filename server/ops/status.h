@@ -3,7 +3,6 @@
 #ifndef CM_SERVER_OPS_STATUS_H
 #define CM_SERVER_OPS_STATUS_H
 
-#include "server/config/config.h"
 #include "server/ops/log.h"
 
 typedef struct cm_serve_screen {
@@ -13,9 +12,12 @@ typedef struct cm_serve_screen {
     uint32_t drawn; // lines of the status on the terminal now
 } cm_serve_screen;
 
-void cm_serve_screen_open(cm_serve_screen *screen, const cm_config *config);
+// `level`: of the log, by its name.
+void cm_serve_screen_open(cm_serve_screen *screen, const char *level);
 // Puts the time before a line of log.h. `screen` is a cm_serve_screen: for cm_log.
 void cm_serve_screen_log(void *screen, int level, const char *json_line);
+// What went wrong, on stderr: `carom: ` and the text of a failure, or nothing where it is empty.
+void cm_serve_screen_error(const char *text);
 // A line of stdout, or several.
 void cm_serve_screen_print(cm_serve_screen *screen, const char *line);
 // A terminal's status goes; then more of the new one, whole lines.

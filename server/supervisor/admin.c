@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/cli/cli.h"
 #include "server/node/node_admin.h"
 #include "server/node/recall.h"
 #include "server/supervisor/supervisor.h"
@@ -115,19 +114,17 @@ static void answer(void *user, const char *request, cm_admin_reply *reply)
     }
 }
 
-int cm_serve_ask_open(cm_serve_server *s)
+carom_result cm_serve_ask_open(cm_serve_server *s, cm_failure *failure)
 {
     char path[CM_SERVE_ADMIN_PATH_MAX], error[512];
     cm_serve_admin_path(&s->base->config, path);
     if (!cm_serve_admin_fits(&s->base->config, &s->base->log)) {
-        return CM_STATUS_DONE;
+        return CAROM_OK;
     }
     cm_admin_def def = {.path = path, .answer = answer, .user = s};
     s->admin = cm_admin_create(&def, error, sizeof error);
-    if (s->admin == NULL) {
-        cm_cli_error("serve: admin: %s", error);
-    }
-    return s->admin != NULL ? CM_STATUS_DONE : CM_STATUS_FAILED;
+    return s->admin != NULL ? CAROM_OK
+                            : cm_fail(failure, CAROM_ERROR_IO, "serve: admin: %s", error);
 }
 
 // Pages --------------------------------------------------------------------------------------

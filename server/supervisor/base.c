@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "server/auth/key_file.h"
-#include "server/cli/cli.h"
 #include "server/node/bootstrap.h"
+#include "server/ops/version.h"
 #include "server/supervisor/signals.h"
 
 #define ADDRESS_MAX (CM_CONFIG_TEXT_MAX + 8)
@@ -29,39 +29,40 @@ static void log_unknown(const cm_serve_base *base, char *const *environment)
     }
 }
 
-int cm_serve_base_open(cm_serve_base *base, const cm_config *config, char *const *environment)
+carom_result cm_serve_base_open(cm_serve_base *base, const cm_config *config,
+                                char *const *environment, cm_failure *failure)
 {
     memset(base, 0, sizeof *base);
     base->config = *config;
     base->signals = base->files.lock = -1;
-    cm_serve_screen_open(&base->screen, config);
+    cm_serve_screen_open(&base->screen, config->log);
     base->log = (cm_log){.write = cm_serve_screen_log, .user = &base->screen};
     log_unknown(base, environment);
     if (!cm_notify_open(&base->notify, getenv("NOTIFY_SOCKET"), getenv("WATCHDOG_USEC"),
                         getenv("WATCHDOG_PID"))) {
-        cm_cli_error("serve: NOTIFY_SOCKET: expected a path, or @ and a name; nothing is told");
+        cm_serve_screen_error(
+            "serve: NOTIFY_SOCKET: expected a path, or @ and a name; nothing is told");
     }
-    int status = cm_serve_read_keys(config, &base->keys);
-    if (status == CM_STATUS_DONE) {
-        status = cm_serve_bans_open(&base->bans, config);
+    carom_result result = cm_serve_read_keys(config, &base->keys, failure);
+    if (result == CAROM_OK) {
+        result = cm_serve_bans_open(&base->bans, config, failure);
     }
-    if (status == CM_STATUS_DONE) {
-        status = cm_serve_rooms_load(config, &base->rooms);
+    if (result == CAROM_OK) {
+        result = cm_serve_rooms_load(config, &base->rooms, failure);
     }
-    if (status == CM_STATUS_DONE && (base->signals = cm_serve_signals_open()) < 0) {
-        cm_cli_error("serve: signals: %s", strerror(errno));
-        status = CM_STATUS_FAILED;
+    if (result == CAROM_OK && (base->signals = cm_serve_signals_open()) < 0) {
+        result = cm_fail(failure, CAROM_ERROR_IO, "serve: signals: %s", strerror(errno));
     }
-    if (status == CM_STATUS_DONE) {
-        status = cm_serve_files_open(&base->files, config);
+    if (result == CAROM_OK) {
+        result = cm_serve_files_open(&base->files, config, failure);
     }
-    if (status == CM_STATUS_DONE) {
-        status = cm_serve_files_ticket(&base->files, config, &base->ticket);
+    if (result == CAROM_OK) {
+        result = cm_serve_files_ticket(&base->files, config, &base->ticket, failure);
     }
-    if (status == CM_STATUS_DONE && config->resume) {
+    if (result == CAROM_OK && config->resume) {
         cm_serve_matches_find(config, &base->log, &base->matches);
     }
-    return status;
+    return result;
 }
 
 void cm_serve_base_undo(cm_serve_base *base)
@@ -91,19 +92,18 @@ void cm_serve_base_close(cm_serve_base *base)
     cm_crypto_wipe(&base->ticket, sizeof base->ticket);
 }
 
-int cm_serve_base_open_door(cm_serve_base *base)
+carom_result cm_serve_base_open_door(cm_serve_base *base, cm_failure *failure)
 {
     char error[1280];
     if (base->keys.count == 0) {
-        return CM_STATUS_DONE;
+        return CAROM_OK;
     }
     carom_result result = cm_door_db_open(base->config.matches, (uint64_t)time(NULL), &base->door,
                                           error, sizeof error);
     if (result != CAROM_OK) {
-        cm_cli_error("serve: matches: %s", error);
-        return CM_STATUS_FAILED;
+        return cm_fail(failure, CAROM_ERROR_IO, "serve: matches: %s", error);
     }
-    return CM_STATUS_DONE;
+    return CAROM_OK;
 }
 
 void cm_serve_base_watch_door(cm_serve_base *base)
@@ -124,7 +124,7 @@ static void reload_level(cm_serve_base *base)
 {
     cm_config config;
     cm_line line;
-    cm_config_error error;
+    cm_failure error;
     bool good = base->reread != NULL && base->reread(&config, &error);
     cm_log_level level = good ? CM_LOG_INFO : CM_LOG_ERROR;
     if (base->reread == NULL) {
@@ -134,7 +134,7 @@ static void reload_level(cm_serve_base *base)
         (void)cm_log_level_find(config.log, &base->screen.level); // it knows the choices
     }
     cm_line_log(&line, level, good ? "configuration read again" : "configuration not read again");
-    cm_line_text(&line, good ? "log" : "error", good ? config.log : error.message);
+    cm_line_text(&line, good ? "log" : "error", good ? config.log : error.text);
     cm_log_write(&base->log, level, &line);
 }
 
@@ -166,7 +166,8 @@ static void put_address(const cm_serve_base *base, uint16_t port, char address[A
     snprintf(address, ADDRESS_MAX, "%.*s:%u", (int)(colon - listen), listen, (unsigned)port);
 }
 
-int cm_serve_base_ready(cm_serve_base *base, uint32_t rooms, const uint16_t *ports, uint32_t count)
+carom_result cm_serve_base_ready(cm_serve_base *base, uint32_t rooms, const uint16_t *ports,
+                                 uint32_t count, cm_failure *failure)
 {
     char address[ADDRESS_MAX];
     size_t size = 0, capacity = count * (ADDRESS_MAX + 1) + 1;
@@ -175,17 +176,20 @@ int cm_serve_base_ready(cm_serve_base *base, uint32_t rooms, const uint16_t *por
         put_address(base, ports[i], address);
         size += (size_t)snprintf(lines + size, capacity - size, "%s\n", address);
     }
-    int status = lines != NULL ? cm_serve_files_ready(&base->config, lines) : CM_STATUS_FAILED;
+    carom_result result = lines != NULL ? cm_serve_files_ready(&base->config, lines, failure)
+                                        : cm_fail(failure, CAROM_ERROR_MEMORY, "out of memory");
     free(lines);
-    if (status != CM_STATUS_DONE) {
-        return status;
+    if (result != CAROM_OK) {
+        return result;
     }
     cm_line line;
+    char said[ADDRESS_MAX + 16];
     for (uint32_t i = 0; i < count; i++) {
         put_address(base, ports[i], address);
-        printf("listening on %s\n", address);
+        snprintf(said, sizeof said, "listening on %s", address);
+        cm_serve_screen_print(&base->screen, said);
     }
-    fflush(stdout);
+    cm_serve_screen_flush();
     cm_line_log(&line, CM_LOG_INFO, "start");
     cm_line_text(&line, "version", cm_version_text);
     cm_line_uint(&line, "engine", CAROM_ENGINE_VERSION);
@@ -198,7 +202,7 @@ int cm_serve_base_ready(cm_serve_base *base, uint32_t rooms, const uint16_t *por
         cm_log_write(&base->log, CM_LOG_INFO, &line);
     }
     cm_notify_say(&base->notify, "READY=1");
-    return CM_STATUS_DONE;
+    return CAROM_OK;
 }
 
 void cm_serve_base_log_stop(cm_serve_base *base, const char *signal)

@@ -12,7 +12,6 @@
 #include "server/transport/enet/net.h"
 #include "server/node/worker.h"
 #include "server/record/format/sign_key.h"
-#include "server/cli/cli.h"
 #include "server/node/node_admin.h"
 #include "server/node/bootstrap.h"
 #include "server/supervisor/http_pages.h"
@@ -34,74 +33,98 @@ static bool is_writable(const char *path, size_t length)
     return true;
 }
 
-static int check_environment(const cm_config *config, char *const *environment)
+static carom_result tell(const cm_check *check, carom_result result, const cm_failure *wrong)
 {
-    (void)config;
-    return cm_serve_tell_unknown(environment, "") > 0 ? CM_STATUS_USAGE : CM_STATUS_DONE;
+    if (result != CAROM_OK) {
+        check->wrong(check->user, wrong->text);
+    }
+    return result;
 }
 
-static int check_key(const cm_config *config, char *const *environment)
+static carom_result check_environment(const cm_check *check)
 {
-    (void)environment;
+    carom_result result = CAROM_OK;
+    for (char *const *at = check->environment; *at != NULL; at++) {
+        char name[CM_CONFIG_VARIABLE_MAX], nearest[CM_CONFIG_VARIABLE_MAX];
+        if (cm_config_unknown(*at, name, nearest)) {
+            cm_failure wrong;
+            result = cm_fail(&wrong, CAROM_ERROR_ARGUMENT,
+                             "serve: %s: no such setting, the nearest is %s", name, nearest);
+            check->wrong(check->user, wrong.text);
+        }
+    }
+    return result;
+}
+
+static carom_result check_key(const cm_check *check)
+{
+    const cm_config *config = check->config;
+    cm_failure wrong;
     carom_token_keys keys;
-    int status = cm_serve_read_keys(config, &keys);
+    carom_result result = cm_serve_read_keys(config, &keys, &wrong);
     cm_crypto_wipe(&keys, sizeof keys);
-    return status;
+    return tell(check, result, &wrong);
 }
 
-static int check_sign_key(const cm_config *config, char *const *environment)
+static carom_result check_sign_key(const cm_check *check)
 {
-    (void)environment;
+    const cm_config *config = check->config;
+    cm_failure wrong;
     uint8_t secret[CM_SIGN_KEY_BYTES];
     char error[512];
     bool bad = config->sign_key[0] != '\0' &&
                cm_sign_key_read(config->sign_key, secret, error, sizeof error) != CAROM_OK;
     cm_crypto_wipe(secret, sizeof secret);
-    if (bad) {
-        cm_cli_error("serve: sign_key: %s", error);
-    }
-    return bad ? CM_STATUS_USAGE : CM_STATUS_DONE;
+    carom_result result =
+        bad ? cm_fail(&wrong, CAROM_ERROR_ARGUMENT, "serve: sign_key: %s", error) : CAROM_OK;
+    return tell(check, result, &wrong);
 }
 
-static int check_bans(const cm_config *config, char *const *environment)
+static carom_result check_bans(const cm_check *check)
 {
-    (void)environment;
+    const cm_config *config = check->config;
+    cm_failure wrong;
     cm_serve_bans bans = {0};
-    int status = cm_serve_bans_open(&bans, config);
+    carom_result result = cm_serve_bans_open(&bans, config, &wrong);
     cm_serve_bans_close(&bans);
-    return status;
+    return tell(check, result, &wrong);
 }
 
-static int check_matches(const cm_config *config, char *const *environment)
+static carom_result check_matches(const cm_check *check)
 {
-    (void)environment;
+    const cm_config *config = check->config;
+    cm_failure wrong;
     if (is_writable(config->matches, cm_serve_existing(config->matches))) {
-        return CM_STATUS_DONE;
+        return CAROM_OK;
     }
-    cm_cli_error("serve: matches: %s: %s, expected a directory that can be written to, or a "
-                 "path where one can be made",
-                 config->matches, strerror(errno));
-    return CM_STATUS_FAILED;
+    cm_fail(&wrong, CAROM_ERROR_IO,
+            "serve: matches: %s: %s, expected a directory that can be written to, or a "
+            "path where one can be made",
+            config->matches, strerror(errno));
+    return tell(check, CAROM_ERROR_IO, &wrong);
 }
 
-static int check_ready_file(const cm_config *config, char *const *environment)
+static carom_result check_ready_file(const cm_check *check)
 {
-    (void)environment;
+    const cm_config *config = check->config;
+    cm_failure wrong;
     const char *ready = config->ready_file, *slash = strrchr(ready, '/');
     size_t folder = slash == NULL ? 0 : slash == ready ? 1 : (size_t)(slash - ready);
     if (ready[0] == '\0' || is_writable(ready, folder)) {
-        return CM_STATUS_DONE;
+        return CAROM_OK;
     }
-    cm_cli_error("serve: ready_file: %s: %s, expected a path in a directory that can be "
-                 "written to",
-                 ready, strerror(errno));
-    return CM_STATUS_FAILED;
+    cm_fail(&wrong, CAROM_ERROR_IO,
+            "serve: ready_file: %s: %s, expected a path in a directory that can be "
+            "written to",
+            ready, strerror(errno));
+    return tell(check, CAROM_ERROR_IO, &wrong);
 }
 
 // That of `listen`, and those after it for further workers.
-static int check_address(const cm_config *config, char *const *environment)
+static carom_result check_address(const cm_check *check)
 {
-    (void)environment;
+    const cm_config *config = check->config;
+    cm_failure wrong;
     cm_host_def def = {.peers = 1, .timeout_ms = 1000};
     char error[256] = "";
     cm_config_address(config->listen, &def.address, &def.port);
@@ -109,42 +132,45 @@ static int check_address(const cm_config *config, char *const *environment)
     for (uint32_t i = 0; i < ports; i++, def.port++) {
         cm_host *host = cm_host_create(&def, error, sizeof error);
         if (host == NULL) {
-            cm_cli_error("serve: %s", error);
-            return CM_STATUS_FAILED;
+            cm_fail(&wrong, CAROM_ERROR_IO, "serve: %s", error);
+            return tell(check, CAROM_ERROR_IO, &wrong);
         }
         cm_host_destroy(host);
     }
-    return CM_STATUS_DONE;
+    return CAROM_OK;
 }
 
-static int check_admin(const cm_config *config, char *const *environment)
+static carom_result check_admin(const cm_check *check)
 {
-    (void)environment;
+    const cm_config *config = check->config;
+    cm_failure wrong;
     char path[CM_SERVE_ADMIN_PATH_MAX], error[512];
     cm_serve_admin_path(config, path);
     if (!cm_serve_admin_fits(config, NULL) || cm_admin_check(path, error, sizeof error)) {
-        return CM_STATUS_DONE;
+        return CAROM_OK;
     }
-    cm_cli_error("serve: admin: %s", error);
-    return CM_STATUS_FAILED;
+    cm_fail(&wrong, CAROM_ERROR_IO, "serve: admin: %s", error);
+    return tell(check, CAROM_ERROR_IO, &wrong);
 }
 
-static int check_http(const cm_config *config, char *const *environment)
+static carom_result check_http(const cm_check *check)
 {
-    (void)environment;
-    return cm_serve_http_check(config);
+    const cm_config *config = check->config;
+    cm_failure wrong;
+    return tell(check, cm_serve_http_check(config, &wrong), &wrong);
 }
 
 // The rooms are made as serve makes them, but for the recording, on a free port.
-static int check_rooms(const cm_config *given, char *const *environment)
+static carom_result check_rooms(const cm_check *check)
 {
-    (void)environment;
+    const cm_config *given = check->config;
+    cm_failure wrong;
     cm_serve_rooms rooms;
-    int status = cm_serve_rooms_load(given, &rooms);
-    if (status != CM_STATUS_DONE) {
+    carom_result result = cm_serve_rooms_load(given, &rooms, &wrong);
+    if (result != CAROM_OK) {
         cm_serve_rooms_free(&rooms);
         cm_scene_free(rooms.on_demand);
-        return status;
+        return tell(check, result, &wrong);
     }
     cm_config config = *given;
     strcpy(config.listen, "127.0.0.1:0");
@@ -153,17 +179,16 @@ static int check_rooms(const cm_config *given, char *const *environment)
     cm_worker_def def = {.config = &config, .now_us = 1, .seed = 1};
     cm_worker *worker = NULL;
     char error[512] = "";
-    carom_result result = cm_worker_create(&def, &worker, error, sizeof error);
+    result = cm_worker_create(&def, &worker, error, sizeof error);
     if (result != CAROM_OK) {
-        cm_cli_error("serve: %s", error);
-        status = cm_serve_status(result);
+        cm_fail(&wrong, result, "serve: %s", error);
     } else {
-        status = cm_serve_rooms_open(&rooms, worker);
+        result = cm_serve_rooms_open(&rooms, worker, &wrong);
     }
     cm_worker_destroy(worker);
     cm_serve_rooms_free(&rooms);
     cm_scene_free(rooms.on_demand);
-    return status;
+    return tell(check, result, &wrong);
 }
 
 const cm_serve_check_part cm_serve_checks[CM_SERVE_CHECKS + 1] = {
@@ -187,12 +212,12 @@ const cm_serve_check_part cm_serve_checks[CM_SERVE_CHECKS + 1] = {
      check_rooms},
     {NULL, NULL, NULL, NULL}};
 
-int cm_serve_check(const cm_config *config, char *const *environment)
+carom_result cm_serve_check(const cm_check *check)
 {
-    int worst = CM_STATUS_DONE; // bad input before a failed operation
+    carom_result worst = CAROM_OK; // bad input before a failed operation
     for (uint32_t i = 0; i < CM_SERVE_CHECKS; i++) {
-        int status = cm_serve_checks[i].run(config, environment);
-        worst = status > worst ? status : worst;
+        carom_result result = cm_serve_checks[i].run(check);
+        worst = cm_failure_is_usage(worst) || result == CAROM_OK ? worst : result;
     }
     return worst;
 }

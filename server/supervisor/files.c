@@ -12,36 +12,36 @@
 
 #include "server/auth/key_file.h"
 #include "server/record/store/store.h"
-#include "server/cli/cli.h"
 #include "server/node/bootstrap.h"
 #include "shared/wire/crypto.h"
 
 #define LOCK_STEP_MS 5
 
-int cm_serve_files_open(cm_serve_files *files, const cm_config *config)
+carom_result cm_serve_files_open(cm_serve_files *files, const cm_config *config,
+                                 cm_failure *failure)
 {
     memset(files, 0, sizeof *files);
     files->there = cm_serve_existing(config->matches);
     files->lock = -1;
     if (!cm_store_make_directory(config->matches) ||
         (files->lock = open(config->matches, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
-        cm_cli_error(
+        return cm_fail(
+            failure, CAROM_ERROR_IO,
             "serve: matches: %s: %s, expected a directory, or a path where one can be made",
             config->matches, strerror(errno));
-        return CM_STATUS_FAILED;
     }
     for (int waited = 0; flock(files->lock, LOCK_EX | LOCK_NB) != 0; waited += LOCK_STEP_MS) {
         if (errno != EWOULDBLOCK || waited >= CM_SERVE_LOCK_WAIT_MS) {
-            cm_cli_error("serve: matches: %s: %s", config->matches,
-                         errno == EWOULDBLOCK ? "another server has it" : strerror(errno));
-            return CM_STATUS_FAILED;
+            return cm_fail(failure, CAROM_ERROR_IO, "serve: matches: %s: %s", config->matches,
+                           errno == EWOULDBLOCK ? "another server has it" : strerror(errno));
         }
         nanosleep(&(struct timespec){.tv_nsec = LOCK_STEP_MS * 1000000L}, NULL);
     }
-    return CM_STATUS_DONE;
+    return CAROM_OK;
 }
 
-int cm_serve_files_ticket(cm_serve_files *files, const cm_config *config, carom_token_key *ticket)
+carom_result cm_serve_files_ticket(cm_serve_files *files, const cm_config *config,
+                                   carom_token_key *ticket, cm_failure *failure)
 {
     char path[CM_CONFIG_TEXT_MAX + 16], error[512];
     carom_token_keys keys;
@@ -56,25 +56,23 @@ int cm_serve_files_ticket(cm_serve_files *files, const cm_config *config, carom_
         }
         cm_crypto_wipe(&made, sizeof made);
         if (result != CAROM_OK) {
-            cm_cli_error("serve: %s", error);
-            return CM_STATUS_FAILED;
+            return cm_fail(failure, CAROM_ERROR_IO, "serve: %s", error);
         }
         files->made_ticket_key = true;
     }
     if (cm_key_file_read(path, &keys, error, sizeof error) != CAROM_OK) {
-        cm_cli_error("serve: %s", error);
-        return CM_STATUS_FAILED;
+        return cm_fail(failure, CAROM_ERROR_IO, "serve: %s", error);
     }
     *ticket = keys.keys[0];
     cm_crypto_wipe(&keys, sizeof keys);
-    return CM_STATUS_DONE;
+    return CAROM_OK;
 }
 
-int cm_serve_files_ready(const cm_config *config, const char *lines)
+carom_result cm_serve_files_ready(const cm_config *config, const char *lines, cm_failure *failure)
 {
     const char *path = config->ready_file;
     if (path[0] == '\0') {
-        return CM_STATUS_DONE;
+        return CAROM_OK;
     }
     char part[CM_CONFIG_TEXT_MAX + 8];
     snprintf(part, sizeof part, "%s.part", path);
@@ -82,13 +80,13 @@ int cm_serve_files_ready(const cm_config *config, const char *lines)
     bool wrote = file != NULL && fputs(lines, file) >= 0;
     wrote = (file != NULL && fclose(file) == 0) && wrote;
     if (!wrote || rename(part, path) != 0) {
-        cm_cli_error("serve: ready_file: %s: %s", path, strerror(errno));
+        cm_fail(failure, CAROM_ERROR_IO, "serve: ready_file: %s: %s", path, strerror(errno));
         if (file != NULL) {
             unlink(part);
         }
-        return CM_STATUS_FAILED;
+        return CAROM_ERROR_IO;
     }
-    return CM_STATUS_DONE;
+    return CAROM_OK;
 }
 
 void cm_serve_files_undo(cm_serve_files *files, const cm_config *config)

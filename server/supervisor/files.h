@@ -5,6 +5,7 @@
 #include "carom/token.h"
 
 #include "server/config/config.h"
+#include "server/ops/failure.h"
 
 #define CM_SERVE_LOCK_WAIT_MS 5000 // for the processes of a server that was killed to be gone
 
@@ -15,12 +16,13 @@ typedef struct cm_serve_files {
 } cm_serve_files;
 
 // The directory of matches, made if missing, and its lock: whoever else has it is another server.
-// An exit status, after a message where it is not 0.
-int cm_serve_files_open(cm_serve_files *files, const cm_config *config);
-// The key of tickets stays over restarts, in a file that the first start makes. Likewise.
-int cm_serve_files_ticket(cm_serve_files *files, const cm_config *config, carom_token_key *ticket);
-// ready_file with lines. Who waits for it never reads half of one: it appears complete. Likewise.
-int cm_serve_files_ready(const cm_config *config, const char *lines);
+carom_result cm_serve_files_open(cm_serve_files *files, const cm_config *config,
+                                 cm_failure *failure);
+// The key of tickets stays over restarts, in a file that the first start makes.
+carom_result cm_serve_files_ticket(cm_serve_files *files, const cm_config *config,
+                                   carom_token_key *ticket, cm_failure *failure);
+// ready_file with lines. Who waits for it never reads half of one: it appears complete.
+carom_result cm_serve_files_ready(const cm_config *config, const char *lines, cm_failure *failure);
 // What a start that failed has made goes: the ticket key, and directories that are empty.
 void cm_serve_files_undo(cm_serve_files *files, const cm_config *config);
 void cm_serve_files_close(cm_serve_files *files);

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "server/cli/cli.h"
-#include "server/config/parts.h"
+#include "server/ops/parts.h"
+#include "server/ops/version.h"
 #include "server/node/node.h"
 #include "server/ops/web_page.h"
 
@@ -374,22 +374,24 @@ static cm_http_found get(void *user, const cm_http_request *request, cm_http_ans
     return get_file(request, answer);
 }
 
-int cm_serve_http_open(const cm_serve_http_def *def, cm_serve_http **out)
+carom_result cm_serve_http_open(const cm_serve_http_def *def, cm_serve_http **out,
+                                cm_failure *failure)
 {
     const cm_config *config = &def->base->config;
     char error[256] = "out of memory";
     cm_http_def http = {.get = get};
     *out = NULL;
     if (config->http[0] == '\0') {
-        return CM_STATUS_DONE;
+        return CAROM_OK;
     }
     cm_config_address(config->http, &http.address, &http.port);
     cm_serve_http *h = calloc(1, sizeof *h);
     http.user = h;
     if (h == NULL || (h->http = cm_http_create(&http, error, sizeof error)) == NULL) {
-        cm_cli_error("serve: http: %s", error);
         free(h);
-        return cm_parts[CM_PART_HTTP].is_built ? CM_STATUS_FAILED : CM_STATUS_USAGE;
+        return cm_fail(failure,
+                       cm_parts[CM_PART_HTTP].is_built ? CAROM_ERROR_IO : CAROM_ERROR_NOT_BUILT,
+                       "serve: http: %s", error);
     }
     h->def = *def;
     h->is_private = ntohl(http.address) >> 24 == 127;
@@ -400,24 +402,25 @@ int cm_serve_http_open(const cm_serve_http_def *def, cm_serve_http **out)
     h->server.worker_count = def->workers;
     h->server.workers = h->workers;
     *out = h;
-    return CM_STATUS_DONE;
+    return CAROM_OK;
 }
 
-int cm_serve_http_check(const cm_config *config)
+carom_result cm_serve_http_check(const cm_config *config, cm_failure *failure)
 {
     char error[256];
     cm_http_def def = {0};
     if (config->http[0] == '\0') {
-        return CM_STATUS_DONE;
+        return CAROM_OK;
     }
     cm_config_address(config->http, &def.address, &def.port);
     cm_http *http = cm_http_create(&def, error, sizeof error);
     if (http == NULL) {
-        cm_cli_error("serve: http: %s", error);
-        return cm_parts[CM_PART_HTTP].is_built ? CM_STATUS_FAILED : CM_STATUS_USAGE;
+        return cm_fail(failure,
+                       cm_parts[CM_PART_HTTP].is_built ? CAROM_ERROR_IO : CAROM_ERROR_NOT_BUILT,
+                       "serve: http: %s", error);
     }
     cm_http_destroy(http);
-    return CM_STATUS_DONE;
+    return CAROM_OK;
 }
 
 void cm_serve_http_close(cm_serve_http *h)
@@ -443,13 +446,15 @@ void cm_serve_http_tell(const cm_serve_http *h)
 {
     if (h != NULL) {
         const cm_serve_base *base = h->def.base;
+        char said[CM_CONFIG_TEXT_MAX + 24];
         const char *given = base->config.http;
         char address[CM_CONFIG_TEXT_MAX + 8];
         cm_line line;
         snprintf(address, sizeof address, "%.*s:%u", (int)(strrchr(given, ':') - given), given,
                  (unsigned)cm_http_port(h->http));
-        printf("http on %s\n", address);
-        fflush(stdout);
+        snprintf(said, sizeof said, "http on %s", address);
+        cm_serve_screen_print(&h->def.base->screen, said);
+        cm_serve_screen_flush();
         cm_line_log(&line, CM_LOG_INFO, "http");
         cm_line_text(&line, "address", address);
         cm_log_write(&base->log, CM_LOG_INFO, &line);

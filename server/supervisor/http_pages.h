@@ -36,10 +36,11 @@ typedef struct cm_serve_http_def {
     void *user;
 } cm_serve_http_def;
 
-// NULL where the configuration has no HTTP. An exit status, after a message where it is not 0.
-int cm_serve_http_open(const cm_serve_http_def *def, cm_serve_http **http);
+// NULL where the configuration has no HTTP.
+carom_result cm_serve_http_open(const cm_serve_http_def *def, cm_serve_http **http,
+                                cm_failure *failure);
 // Whether its address is free: for --check-config.
-int cm_serve_http_check(const cm_config *config);
+carom_result cm_serve_http_check(const cm_config *config, cm_failure *failure);
 void cm_serve_http_close(cm_serve_http *http);
 // Says where it is, on stdout and in the log. Of NULL: nothing; so below.
 void cm_serve_http_tell(const cm_serve_http *http);

@@ -5,18 +5,19 @@
 // at the end what was recorded and verified. Log lines are JSON on stderr.
 #include "server/supervisor/run.h"
 
-#include "server/cli/cli.h"
-
-int cm_serve_run(const cm_config *config, char *const *environment, cm_serve_reread *reread)
+carom_result cm_serve_run(const cm_config *config, char *const *environment,
+                          cm_serve_reread *reread, cm_failure *failure)
 {
     static cm_serve_base base; // too large for a stack
-    int status = cm_serve_base_open(&base, config, environment);
+    carom_result result = cm_serve_base_open(&base, config, environment, failure);
     base.reread = reread;
-    if (status == CM_STATUS_DONE) {
-        status = config->workers == 0 ? cm_serve_alone(&base) : cm_serve_supervise(&base);
+    if (result == CAROM_OK) {
+        failure->text[0] = '\0';
+        result = config->workers == 0 ? cm_serve_alone(&base, failure)
+                                      : cm_serve_supervise(&base, failure);
     } else {
         cm_serve_base_undo(&base);
     }
     cm_serve_base_close(&base);
-    return status;
+    return result;
 }

@@ -4,12 +4,14 @@
 
 #include "server/supervisor/base.h"
 
-// An exit status.
-int cm_serve_run(const cm_config *config, char *const *environment, cm_serve_reread *reread);
+// What goes wrong while it runs and at its end is said on stderr at once; the failure of a start is
+// returned.
+carom_result cm_serve_run(const cm_config *config, char *const *environment,
+                          cm_serve_reread *reread, cm_failure *failure);
 
 // Its two ways, with a base that is open: everything in this process, or worker processes and this
-// one over them. An exit status; what a start that failed has made is gone then.
-int cm_serve_alone(cm_serve_base *base);
-int cm_serve_supervise(cm_serve_base *base);
+// one over them. What a start that failed has made is gone then.
+carom_result cm_serve_alone(cm_serve_base *base, cm_failure *failure);
+carom_result cm_serve_supervise(cm_serve_base *base, cm_failure *failure);
 
 #endif

@@ -6,7 +6,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "server/cli/cli.h"
 #include "server/node/node_admin.h"
 #include "server/node/recall.h"
 #include "server/node/node_metrics.h"
@@ -31,6 +30,12 @@ static void log_line(void *user, int level, const char *json_line)
 {
     alone *a = user;
     cm_serve_screen_log(&a->base->screen, level, json_line);
+}
+
+static void say_error(void *user, const char *text)
+{
+    (void)user;
+    cm_serve_screen_error(text);
 }
 
 static void print(void *user, const char *line)
@@ -77,7 +82,7 @@ static void stop_at_second(alone *a)
     const char *name = cm_serve_signal_ends(cm_serve_signals_next(a->base->signals));
     if (name != NULL) {
         cm_serve_base_log_stop(a->base, name);
-        _exit(CM_STATUS_FAILED);
+        _exit(1);
     }
 }
 
@@ -94,7 +99,7 @@ static void wait_at_end(void *user, uint32_t most_ms)
 
 // Start ----------------------------------------------------------------------------------------
 
-static int open_admin(alone *a)
+static carom_result open_admin(alone *a, cm_failure *failure)
 {
     char path[CM_SERVE_ADMIN_PATH_MAX], error[512];
     cm_serve_admin_path(&a->base->config, path);
@@ -106,14 +111,14 @@ static int open_admin(alone *a)
                                   .load = &a->host.permille,
                                   .log = &a->base->log};
     if (!cm_serve_admin_fits(&a->base->config, &a->base->log)) {
-        return CM_STATUS_DONE;
+        return CAROM_OK;
     }
     cm_admin_def def = {.path = path, .answer = cm_serve_admin_answer, .user = &a->answers};
     a->admin = cm_admin_create(&def, error, sizeof error);
     if (a->admin == NULL) {
-        cm_cli_error("serve: admin: %s", error);
+        return cm_fail(failure, CAROM_ERROR_IO, "serve: admin: %s", error);
     }
-    return a->admin != NULL ? CM_STATUS_DONE : CM_STATUS_FAILED;
+    return CAROM_OK;
 }
 
 // How the server is, for its pages: this process is its worker 0.
@@ -156,12 +161,12 @@ static void ask(void *user, cm_serve_topic topic, const char *request)
     take_line(&to, "");
 }
 
-static int open_http(alone *a)
+static carom_result open_http(alone *a, cm_failure *failure)
 {
     const cm_serve_http_def def = {
         .base = a->base, .workers = 1, .look = look, .ask = ask, .user = a};
     a->figures = (cm_serve_figures){.room = take_room, .whole = take_whole, .user = a};
-    return cm_serve_http_open(&def, &a->http);
+    return cm_serve_http_open(&def, &a->http, failure);
 }
 
 // At the start nobody is there who would have to go.
@@ -181,21 +186,20 @@ static bool tell_ban(void *user, bool by_address, uint64_t who, bool banned)
     return !banned || cm_worker_ban(a->host.worker, by_address, who);
 }
 
-static int recall(alone *a)
+static carom_result recall(alone *a, cm_failure *failure)
 {
-    int status = cm_serve_base_open_door(a->base);
-    if (status == CM_STATUS_DONE && a->base->door != NULL) {
-        status = cm_serve_recall(a->base->door, a->host.worker, &a->base->bans);
+    carom_result status = cm_serve_base_open_door(a->base, failure);
+    if (status == CAROM_OK && a->base->door != NULL) {
+        status = cm_serve_recall(a->base->door, a->host.worker, &a->base->bans, failure);
     }
-    if (status == CM_STATUS_DONE && !cm_serve_bans_each(&a->base->bans, recall_ban, a)) {
-        cm_cli_error("serve: bans: more than are kept");
-        status = CM_STATUS_FAILED;
+    if (status == CAROM_OK && !cm_serve_bans_each(&a->base->bans, recall_ban, a)) {
+        status = cm_fail(failure, CAROM_ERROR_FULL, "serve: bans: more than are kept");
     }
     return status;
 }
 
 // Says that it listens when everything that can fail is done.
-static int start(alone *a)
+static carom_result start(alone *a, cm_failure *failure)
 {
     cm_serve_base *base = a->base;
     a->host.config = base->config;
@@ -206,29 +210,30 @@ static int start(alone *a)
     a->host.alone = true;
     a->host.shell = (cm_serve_shell){.user = a,
                                      .log = log_line,
+                                     .error = say_error,
                                      .print = print,
                                      .draw = base->screen.terminal ? draw : NULL,
                                      .keep_used = keep_used,
                                      .keep_ban = keep_ban,
                                      .wait = wait_at_end};
-    int status = cm_serve_host_open(&a->host, &base->matches);
-    if (status == CM_STATUS_DONE && a->host.rooms.count == 0 && a->host.rooms.on_demand == NULL) {
-        status = cm_serve_rooms_none(&base->config);
+    carom_result status = cm_serve_host_open(&a->host, &base->matches, failure);
+    if (status == CAROM_OK && a->host.rooms.count == 0 && a->host.rooms.on_demand == NULL) {
+        status = cm_serve_rooms_none(&base->config, failure);
     }
-    if (status == CM_STATUS_DONE) {
-        status = recall(a);
+    if (status == CAROM_OK) {
+        status = recall(a, failure);
     }
-    if (status == CM_STATUS_DONE) {
-        status = open_admin(a);
+    if (status == CAROM_OK) {
+        status = open_admin(a, failure);
     }
-    if (status == CM_STATUS_DONE) {
-        status = open_http(a);
+    if (status == CAROM_OK) {
+        status = open_http(a, failure);
     }
-    if (status == CM_STATUS_DONE) {
+    if (status == CAROM_OK) {
         uint16_t port = cm_worker_port(a->host.worker);
-        status = cm_serve_base_ready(base, a->host.rooms.count, &port, 1);
+        status = cm_serve_base_ready(base, a->host.rooms.count, &port, 1, failure);
     }
-    if (status == CM_STATUS_DONE) {
+    if (status == CAROM_OK) {
         cm_serve_http_tell(a->http);
         cm_serve_host_log_rooms(&a->host);
     } else {
@@ -321,13 +326,13 @@ static void run(alone *a)
     }
 }
 
-int cm_serve_alone(cm_serve_base *base)
+carom_result cm_serve_alone(cm_serve_base *base, cm_failure *failure)
 {
     static alone a; // too large for a stack
     memset(&a, 0, sizeof a);
     a.base = base;
-    int status = start(&a);
-    if (status == CM_STATUS_DONE) {
+    carom_result status = start(&a, failure);
+    if (status == CAROM_OK) {
         run(&a);
         cm_admin_destroy(a.admin);
         a.admin = NULL;

@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "server/cli/cli.h"
 #include "server/node/bootstrap.h"
 #include "server/node/recall.h"
 #include "server/supervisor/run.h"
@@ -53,44 +52,44 @@ uint32_t cm_serve_place(cm_serve_server *s)
     return chosen;
 }
 
-static int place(cm_serve_server *s, const char *name, uint64_t match_id, const char *scene)
+static carom_result place(cm_serve_server *s, const char *name, uint64_t match_id,
+                          const char *scene, cm_failure *failure)
 {
     cm_home *there = cm_homes_find(&s->homes, name);
     if (there != NULL) {
-        return CM_STATUS_DONE; // a room that goes on with a match, or an older match of a room
+        return CAROM_OK; // a room that goes on with a match, or an older match of a room
     }
     cm_home home = {.room = {.match_id = match_id}};
     home.worker = cm_serve_place(s);
     if (home.worker == CM_PLACEMENT_NONE) {
-        cm_cli_error("serve: room %s: there are more rooms than %u workers take, %u each", name,
-                     s->count, CM_WORKER_ROOMS_MAX);
-        return CM_STATUS_USAGE;
+        return cm_fail(failure, CAROM_ERROR_ARGUMENT,
+                       "serve: room %s: there are more rooms than %u workers take, %u each", name,
+                       s->count, CM_WORKER_ROOMS_MAX);
     }
     memcpy(home.room.name, name, strlen(name) + 1);
     snprintf(home.room.scene, sizeof home.room.scene, "%s", scene);
     home.room.is_default = s->homes.count == 0;
     if (!cm_homes_put(&s->homes, &home)) {
-        cm_cli_error("serve: out of memory");
-        return CM_STATUS_FAILED;
+        return cm_fail(failure, CAROM_ERROR_MEMORY, "serve: out of memory");
     }
-    return CM_STATUS_DONE;
+    return CAROM_OK;
 }
 
 // Of the start: the rooms that were asked for, and those of matches to go on with.
-static int place_rooms(cm_serve_server *s)
+static carom_result place_rooms(cm_serve_server *s, cm_failure *failure)
 {
-    int status = CM_STATUS_DONE;
+    carom_result status = CAROM_OK;
     const cm_serve_rooms *rooms = &s->base->rooms;
-    for (uint32_t i = 0; i < rooms->count && status == CM_STATUS_DONE; i++) {
+    for (uint32_t i = 0; i < rooms->count && status == CAROM_OK; i++) {
         const char *scene = cm_scene_name(rooms->rooms[i].scene);
-        status = place(s, rooms->rooms[i].name, 0, scene);
+        status = place(s, rooms->rooms[i].name, 0, scene, failure);
     }
     const cm_serve_matches *matches = &s->base->matches;
-    for (uint32_t i = 0; i < matches->count && status == CM_STATUS_DONE; i++) {
-        status = place(s, matches->list[i].room, matches->list[i].match_id, "");
+    for (uint32_t i = 0; i < matches->count && status == CAROM_OK; i++) {
+        status = place(s, matches->list[i].room, matches->list[i].match_id, "", failure);
     }
-    if (status == CM_STATUS_DONE && s->homes.count == 0 && rooms->on_demand == NULL) {
-        status = cm_serve_rooms_none(&s->base->config);
+    if (status == CAROM_OK && s->homes.count == 0 && rooms->on_demand == NULL) {
+        status = cm_serve_rooms_none(&s->base->config, failure);
     }
     return status;
 }
@@ -176,10 +175,10 @@ static int work(void *user, uint32_t worker, int descriptor)
                                .banned_addresses = &s->banned_addresses,
                                .descriptor = descriptor,
                                .terminal = s->base->screen.terminal};
-    int status = cm_serve_worker(&def);
+    carom_result result = cm_serve_worker(&def);
     cm_serve_matches_free(&matches);
     cm_homes_free(&elsewhere);
-    return status;
+    return result == CAROM_OK ? 0 : 1;
 }
 
 void cm_serve_starts(void *user, uint32_t worker)
@@ -224,21 +223,21 @@ static bool tell_ban(void *user, bool by_address, uint64_t who, bool banned)
     return true;
 }
 
-static int open_door(cm_serve_server *s)
+static carom_result open_door(cm_serve_server *s, cm_failure *failure)
 {
     uint8_t key[CM_KEY_BYTES];
-    int status = cm_serve_base_open_door(s->base);
+    carom_result status = cm_serve_base_open_door(s->base, failure);
     cm_crypto_random(key, sizeof key);
     cm_used_tokens_init(&s->used, key);
     s->recalled = true;
-    if (status == CM_STATUS_DONE && s->base->door != NULL &&
+    if (status == CAROM_OK && s->base->door != NULL &&
         (cm_door_db_read(s->base->door, take_row, s) != CAROM_OK || !s->recalled)) {
-        cm_cli_error("serve: matches: door.db: it cannot be read, or has more rows than are kept");
-        status = CM_STATUS_FAILED;
+        status =
+            cm_fail(failure, CAROM_ERROR_IO,
+                    "serve: matches: door.db: it cannot be read, or has more rows than are kept");
     }
-    if (status == CM_STATUS_DONE && !cm_serve_bans_each(&s->base->bans, tell_ban, s)) {
-        cm_cli_error("serve: bans: more than are kept");
-        status = CM_STATUS_FAILED;
+    if (status == CAROM_OK && !cm_serve_bans_each(&s->base->bans, tell_ban, s)) {
+        status = cm_fail(failure, CAROM_ERROR_FULL, "serve: bans: more than are kept");
     }
     return status;
 }
@@ -297,7 +296,7 @@ static bool is_home_of(void *user, uint32_t worker, const char *room)
     return is_home(user, room, worker);
 }
 
-static int open_http(cm_serve_server *s)
+static carom_result open_http(cm_serve_server *s, cm_failure *failure)
 {
     const cm_serve_http_def def = {.base = s->base,
                                    .workers = s->seats,
@@ -305,7 +304,7 @@ static int open_http(cm_serve_server *s)
                                    .is_home = is_home_of,
                                    .ask = cm_serve_ask_page,
                                    .user = s};
-    return cm_serve_http_open(&def, &s->http);
+    return cm_serve_http_open(&def, &s->http, failure);
 }
 
 static bool all_ready(const cm_serve_server *s)
@@ -317,7 +316,7 @@ static bool all_ready(const cm_serve_server *s)
     return ready == s->count;
 }
 
-static int start_workers(cm_serve_server *s)
+static carom_result start_workers(cm_serve_server *s, cm_failure *failure)
 {
     uint32_t address;
     uint16_t port;
@@ -328,20 +327,21 @@ static int start_workers(cm_serve_server *s)
     }
     for (uint32_t i = 0; i < s->count; i++) {
         if (!cm_supervisor_start(s->supervisor, i)) {
-            cm_cli_error("serve: a worker could not be started: %s", strerror(errno));
-            return CM_STATUS_FAILED;
+            return cm_fail(failure, CAROM_ERROR_IO, "serve: a worker could not be started: %s",
+                           strerror(errno));
         }
     }
-    while (!all_ready(s) && s->status == CM_STATUS_DONE) {
+    while (!all_ready(s) && s->result == CAROM_OK) {
         uint64_t due = turn(s, cm_serve_now_us());
         if (cm_serve_signal_ends(cm_serve_signals_next(s->base->signals)) != NULL) {
-            s->status = CM_STATUS_FAILED; // before anybody could have come in
+            s->result = CAROM_ERROR_STATE; // before anybody could have come in
         }
-        if (!all_ready(s) && s->status == CM_STATUS_DONE) {
+        if (!all_ready(s) && s->result == CAROM_OK) {
             poll_all(s, due);
         }
     }
-    return s->status;
+    *failure = s->failure;
+    return s->result;
 }
 
 // Each undoes what it has made, and ends.
@@ -354,35 +354,35 @@ static void undo_workers(cm_serve_server *s)
     }
 }
 
-static int start(cm_serve_server *s)
+static carom_result start(cm_serve_server *s, cm_failure *failure)
 {
     const cm_worker_message start = {.type = CM_WORKER_TOLD_START};
     uint16_t ports[CM_WORKERS_MAX];
-    int status = place_rooms(s);
-    if (status == CM_STATUS_DONE) {
-        status = open_door(s);
+    carom_result status = place_rooms(s, failure);
+    if (status == CAROM_OK) {
+        status = open_door(s, failure);
     }
-    if (status == CM_STATUS_DONE) {
-        status = cm_serve_ask_open(s);
+    if (status == CAROM_OK) {
+        status = cm_serve_ask_open(s, failure);
     }
-    if (status == CM_STATUS_DONE) {
-        status = open_http(s);
+    if (status == CAROM_OK) {
+        status = open_http(s, failure);
     }
-    if (status == CM_STATUS_DONE) {
-        status = start_workers(s);
+    if (status == CAROM_OK) {
+        status = start_workers(s, failure);
     }
-    if (status == CM_STATUS_DONE && s->homes.count == 0 && s->base->rooms.on_demand == NULL) {
-        status = cm_serve_rooms_none(&s->base->config); // no match could go on
+    if (status == CAROM_OK && s->homes.count == 0 && s->base->rooms.on_demand == NULL) {
+        status = cm_serve_rooms_none(&s->base->config, failure); // no match could go on
     }
-    if (status == CM_STATUS_DONE) {
+    if (status == CAROM_OK) {
         for (uint32_t i = 0; i < s->count; i++) {
             ports[i] = s->workers[i].port;
         }
         cm_serve_tell_ports(s);
         s->ready = true;
-        status = cm_serve_base_ready(s->base, s->homes.count, ports, s->count);
+        status = cm_serve_base_ready(s->base, s->homes.count, ports, s->count, failure);
     }
-    if (status == CM_STATUS_DONE) {
+    if (status == CAROM_OK) {
         cm_serve_http_tell(s->http);
         for (uint32_t i = 0; i < s->count; i++) {
             cm_serve_log_worker(s, i);
@@ -410,7 +410,7 @@ static void drain(cm_serve_server *s, const char *reason)
         cm_worker_link_text(cm_supervisor_link(s->supervisor, i), CM_WORKER_TOLD_DRAIN, 0, reason);
         if (!cm_supervisor_lives(s->supervisor, i) && (i < s->count || s->workers[i].apart)) {
             cm_supervisor_kill(s->supervisor, i); // nor is it started again
-            s->status = CM_STATUS_FAILED;         // its matches have no end
+            s->result = CAROM_ERROR_IO;           // its matches have no end
         }
     }
 }
@@ -431,7 +431,7 @@ static void take_signal(cm_serve_server *s)
     if (name != NULL && s->draining) {
         cm_serve_base_log_stop(s->base, name);
         cm_supervisor_destroy(s->supervisor);
-        _exit(CM_STATUS_FAILED);
+        _exit(1);
     }
     if (name != NULL) {
         drain(s, name);
@@ -491,7 +491,7 @@ static void close_all(cm_serve_server *s)
     }
 }
 
-int cm_serve_supervise(cm_serve_base *base)
+carom_result cm_serve_supervise(cm_serve_base *base, cm_failure *failure)
 {
     static cm_serve_server s; // too large for a stack
     memset(&s, 0, sizeof s);
@@ -509,14 +509,13 @@ int cm_serve_supervise(cm_serve_base *base)
     s.supervisor = cm_supervisor_create(&def);
     s.vitals = cm_vitals_create(s.seats);
     if (s.supervisor == NULL || s.vitals == NULL) {
-        cm_cli_error("serve: out of memory");
         close_all(&s);
-        return CM_STATUS_FAILED;
+        return cm_fail(failure, CAROM_ERROR_MEMORY, "serve: out of memory");
     }
-    int status = start(&s);
-    if (status == CM_STATUS_DONE) {
+    carom_result status = start(&s, failure);
+    if (status == CAROM_OK) {
         run(&s);
-        status = s.status;
+        status = s.result;
     }
     close_all(&s);
     return status;

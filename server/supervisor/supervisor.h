@@ -51,7 +51,8 @@ typedef struct cm_serve_server {
     cm_serve_http *http; // NULL: none
     uint64_t faults;     // of modules
     uint64_t shown_us;   // when the status is drawn next
-    int status;          // the worst so far
+    carom_result result; // of the start until it is ready, then of the matches' ends
+    cm_failure failure;  // of a worker's start
     bool recalled, ready, draining, printed, drain_asked;
 } cm_serve_server;
 
@@ -74,8 +75,8 @@ void cm_serve_starts(void *user, uint32_t worker);
 void cm_serve_said(void *user, uint32_t worker, const cm_worker_message *message);
 bool cm_serve_ended(void *user, uint32_t worker, int status);
 
-// The admin socket, if it fits: an exit status, after a message where it is not 0.
-int cm_serve_ask_open(cm_serve_server *s);
+// The admin socket, if it fits.
+carom_result cm_serve_ask_open(cm_serve_server *s, cm_failure *failure);
 // A line of a worker's answer; "": it has no more.
 void cm_serve_ask_answered(cm_serve_server *s, uint32_t worker, uint64_t number, const char *line);
 // For the pages of HTTP, of a cm_serve_server.

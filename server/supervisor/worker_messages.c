@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "server/cli/cli.h"
 #include "server/node/recall.h"
 #include "server/supervisor/supervisor.h"
 #include "shared/game/game_host.h"
@@ -138,6 +137,16 @@ static void take_figures(cm_serve_server *s, uint32_t worker, const cm_worker_me
     }
 }
 
+// Of several the first is the start's; the others are said at once.
+static void take_failure(cm_serve_server *s, bool is_usage, const char *text)
+{
+    if (s->failure.text[0] != '\0') {
+        cm_serve_screen_error(text);
+        return;
+    }
+    s->result = cm_fail(&s->failure, is_usage ? CAROM_ERROR_ARGUMENT : CAROM_ERROR_IO, "%s", text);
+}
+
 void cm_serve_said(void *user, uint32_t worker, const cm_worker_message *message)
 {
     cm_serve_server *s = user;
@@ -152,7 +161,10 @@ void cm_serve_said(void *user, uint32_t worker, const cm_worker_message *message
         take_ready(s, worker, message->port);
         break;
     case CM_WORKER_SAYS_FAILED:
-        s->status = message->status > s->status ? message->status : s->status;
+        take_failure(s, message->line.level != 0, message->line.text);
+        break;
+    case CM_WORKER_SAYS_ERROR:
+        cm_serve_screen_error(message->line.text);
         break;
     case CM_WORKER_SAYS_LOAD:
         s->workers[worker].load.permille = message->load.permille;
@@ -261,8 +273,7 @@ bool cm_serve_ended(void *user, uint32_t worker, int status)
     s->workers[worker].ready = false;
     s->workers[worker].drawing.size = 0;
     if (clean) {
-        int own = WEXITSTATUS(status);
-        s->status = own > s->status ? own : s->status;
+        s->result = WEXITSTATUS(status) != 0 ? CAROM_ERROR_IO : s->result;
         return free_seat(s, worker);
     }
     bool told = WIFEXITED(status) && !s->ready; // it said why it could not start
@@ -271,7 +282,7 @@ bool cm_serve_ended(void *user, uint32_t worker, int status)
         blame(s, worker, status);
     }
     if (!s->ready || s->draining) {
-        s->status = s->status > CM_STATUS_FAILED ? s->status : CM_STATUS_FAILED;
+        s->result = s->result == CAROM_OK ? CAROM_ERROR_IO : s->result;
         return false;
     }
     if (ends) {

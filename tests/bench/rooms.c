@@ -73,9 +73,10 @@ static void open_host(uint32_t count, const char *scene, const char *directory)
     host.shell.print = print_nothing;
     host.alone = true;
     host.ticket.id = 1;
-    if (cm_serve_rooms_load(&host.config, &host.rooms) != CM_STATUS_DONE ||
-        cm_serve_host_open(&host, &(cm_serve_matches){0}) != CM_STATUS_DONE) {
-        fail("the worker could not be opened");
+    cm_failure failure;
+    if (cm_serve_rooms_load(&host.config, &host.rooms, &failure) != CAROM_OK ||
+        cm_serve_host_open(&host, &(cm_serve_matches){0}, &failure) != CAROM_OK) {
+        fail(failure.text);
     }
 }
 

@@ -13,6 +13,7 @@
   library    a library's header stands in no header of ours and only in the .c files named here
   banned     calls that break determinism, in the simulation
   format     clang-format (skipped with a failure, not silently, where it is missing)
+  prints     only server/cli, ops/log and ops/status write to stdout and stderr
   length     files above 800 lines; functions above 70 lines: at most 3%, none above 120
   words      marks of unfinished work; tabs and trailing blanks
   planted    each patch of tests/planted still fits the files that it changes
@@ -36,12 +37,11 @@ SERVER_SHARED = ["shared/base", "shared/codec", "shared/sim", "shared/view", "sh
 RECORD_SHARED = ["shared/base", "shared/sim", "shared/scene", "shared/game", "shared/wire/crypto.h"]
 
 # The server's folders, lowest first: what each may include of the others. Nothing includes a folder
-# that stands after it. What still hands its errors to the command line by itself says so.
-PRINTS = ["server/cli/cli.h", "server/cli/load.h"]
+# that stands after it.
 SERVER = {
-    "server/config": PRINTS,
-    "server/ops": ["config"],
-    "server/auth": ["config", "ops"] + PRINTS,
+    "server/ops": [],
+    "server/config": ["ops"],
+    "server/auth": ["config", "ops"],
     "server/transport/enet": ["auth"],
     "server/record/format": ["config"],
     "server/record/catalogue": ["record/format"],
@@ -51,13 +51,13 @@ SERVER = {
     "server/session": ["config", "ops", "transport/enet", "room"],
     "server/replicate": ["room", "session"],
     "server/node": ["config", "ops", "auth", "transport/enet", "record/format", "record/catalogue", "record/store",
-                    "record/replay", "room", "session", "replicate"] + PRINTS,
-    "server/supervisor": ["config", "ops", "auth", "transport/enet", "record/format", "record/store", "node"] + PRINTS,
+                    "record/replay", "room", "session", "replicate"],
+    "server/supervisor": ["config", "ops", "auth", "transport/enet", "record/format", "record/store", "node"],
     "server/tools/offline": [],
     "server/tools/plot": ["tools/offline"],
     "server/tools/eval": [],
     "server/tools/bots": [],
-    "server/tools/bench": ["config", "auth", "record/store", "record/replay"],
+    "server/tools/bench": ["ops", "auth", "record/store", "record/replay"],
     "server/tools/export": ["record/format", "record/replay", "tools/offline"],
     "server/tools/capacity": ["config", "node", "tools/bench", "tools/bots"],
     "server/tools/doctor": ["transport/enet", "node", "tools/bench"],
@@ -80,7 +80,7 @@ ALLOWED = {
     "client-sdk/include": [],
     "client-sdk/src": ["shared/base", "shared/view", "shared/wire", "shared/scene", "shared/game"],
     "client-sdk/examples": [],
-    **{folder: [f if f in PRINTS else f"server/{f}" for f in below] +
+    **{folder: [f"server/{f}" for f in below] +
        (RECORD_SHARED if folder.startswith("server/record/") else SERVER_SHARED)
        for folder, below in SERVER.items()},
 }
@@ -247,6 +247,25 @@ def functions(text):
     return found
 
 
+# Who writes to stdout and stderr: the commands, log and status. Whatever else finds something wrong returns it.
+PRINTERS = ("server/cli/", "server/ops/log.", "server/ops/status.", "server/main.c")
+PRINTS = re.compile(r"(?<![\w.>])(printf|puts|putchar|perror|vprintf|psignal|err|errx|warn|warnx)\s*\(|\bstd(out|err)\b|"
+                    r"\bSTD(OUT|ERR)_FILENO\b|\bcm_cli_\w+\s*\(")
+# Places where a standard stream is named and not written to, with why.
+PRINTS_EXCEPT = {
+    ("server/supervisor/processes.c", "STDERR_FILENO"),  # the last descriptor that a worker keeps
+}
+
+
+def check_prints(path, text, problems):
+    if not path.startswith("server/") or path.startswith(PRINTERS):
+        return
+    for number, line in enumerate(strip_comments(text).split("\n"), 1):
+        match = PRINTS.search(line)
+        if match and (path, match.group(0)) not in PRINTS_EXCEPT:
+            problems.append(f"{path}:{number}: prints: {match.group(0)}: an error is returned, cli/ and ops/ print")
+
+
 def check_length(path, text, problems, counts):
     lines = text.count("\n")
     if lines > FILE_MAX:
@@ -341,6 +360,7 @@ def check_all(paths, read, with_format=True):
         check_includes(path, text, problems)
         check_banned(path, text, problems)
         check_length(path, text, problems, counts)
+        check_prints(path, text, problems)
         check_words(path, text, problems)
         check_habit(path, text, problems)
     allowed = int(FUNCTION_LONG_SHARE * counts["functions"])
@@ -383,6 +403,8 @@ PLANTED = {
     "other solver": ("shared/sim/solve/soft/x.c", '#include "shared/sim/solve/lcp/lcp.h"\n'),
     "solver's inside": ("shared/sim/step/x.c", '#include "shared/sim/solve/soft/soft.h"\n'),
     "layer unknown": ("shared/sim/x/x.c", '#include "shared/sim/state/image.h"\n'),
+    "printing": ("server/node/x.c", 'void f(void)\n{\n    printf("x");\n}\n'),
+    "stderr": ("server/ops/x.c", 'void f(void)\n{\n    fprintf(stderr, "x");\n}\n'),
     "library": ("server/x.h", "#include <sqlite3.h>\n"),
     "banned": ("shared/sim/x.c", "float f(float a)\n{\n    return sinf(a);\n}\n"),
     "sort": ("shared/sim/x.c", "void f(void)\n{\n    qsort(a, b, c, d);\n}\n"),
@@ -408,7 +430,7 @@ SOUND = [("shared/sim/step/x.c", '#include "shared/base/vec.h"\n// sinf( in a co
 def circles(table):
     """Folders that include one that does not stand before them in the table."""
     order = list(table)
-    return [(folder, other) for at, folder in enumerate(order) for other in table[folder] if other not in PRINTS
+    return [(folder, other) for at, folder in enumerate(order) for other in table[folder]
             for name in order if (name + "/").startswith(f"server/{other}/") and order.index(name) >= at]
 
 

@@ -11,7 +11,7 @@
 #include <lzma.h>
 #endif
 
-#include "server/config/parts.h"
+#include "server/ops/parts.h"
 
 #define NUMBERS     8u
 #define FRAME_BYTES ((size_t)CM_CODEC_CUBES * NUMBERS * 4u)

@@ -45,7 +45,8 @@ Test(config, later_sources_win)
     snprintf(config_flag, sizeof config_flag, "--config=%s", path);
     char *argv[] = {"serve", config_flag, "--log", "warning", "--insecure", "--view-rate=20", NULL};
     cm_serve_options options;
-    cr_assert_eq(cm_serve_options_read(6, argv, environment, &options), 0);
+    cm_failure failure;
+    cr_assert_eq(cm_serve_options_read(6, argv, environment, &options, &failure), CAROM_OK);
     remove(path);
     cr_assert_eq(options.config.max_players, 3);
     cr_assert_eq(options.config.rewind_ms, 60);
@@ -60,7 +61,8 @@ Test(config, flags_with_underscores_too)
     char *environment[] = {NULL};
     char *argv[] = {"serve", "--max_players", "5", "--check-config", NULL};
     cm_serve_options options;
-    cr_assert_eq(cm_serve_options_read(4, argv, environment, &options), 0);
+    cm_failure failure;
+    cr_assert_eq(cm_serve_options_read(4, argv, environment, &options, &failure), CAROM_OK);
     cr_assert_eq(options.config.max_players, 5);
     cr_assert(options.check_config);
 }
@@ -73,13 +75,15 @@ Test(config, a_flag_can_take_back_what_a_file_says)
     char *maybe[] = {"serve", "--insecure=maybe", NULL};
     char *silent[] = {"serve", NULL};
     cm_serve_options options;
-    cr_assert_eq(cm_serve_options_read(2, no, environment, &options), 0);
+    cm_failure failure;
+    cr_assert_eq(cm_serve_options_read(2, no, environment, &options, &failure), CAROM_OK);
     cr_assert(!options.config.insecure);
-    cr_assert_eq(cm_serve_options_read(1, silent, environment, &options), 0);
+    cr_assert_eq(cm_serve_options_read(1, silent, environment, &options, &failure), CAROM_OK);
     cr_assert(options.config.insecure);
-    cr_assert_eq(cm_serve_options_read(2, yes, environment + 1, &options), 0);
+    cr_assert_eq(cm_serve_options_read(2, yes, environment + 1, &options, &failure), CAROM_OK);
     cr_assert(options.config.insecure);
-    cr_assert_eq(cm_serve_options_read(2, maybe, environment, &options), 2);
+    cr_assert_eq(cm_serve_options_read(2, maybe, environment, &options, &failure),
+                 CAROM_ERROR_ARGUMENT);
 }
 
 Test(config, wrong_values_name_place_and_expectation)
@@ -110,11 +114,13 @@ Test(config, wrong_flags_and_environment_are_status_2)
     char *missing[] = {"serve", "--config", "/nowhere/at/all", NULL};
     char *http[] = {"serve", "--http", "127.0.0.1:x", NULL};
     cm_serve_options options;
-    cr_assert_eq(cm_serve_options_read(3, unknown, none, &options), 2);
-    cr_assert_eq(cm_serve_options_read(3, range, none, &options), 2);
-    cr_assert_eq(cm_serve_options_read(1, alone, bad_environment, &options), 2);
-    cr_assert_eq(cm_serve_options_read(3, missing, none, &options), 2);
-    cr_assert_eq(cm_serve_options_read(3, http, none, &options), 2);
+    cm_failure failure;
+    cr_assert_eq(cm_serve_options_read(3, unknown, none, &options, &failure), CAROM_ERROR_ARGUMENT);
+    cr_assert_eq(cm_serve_options_read(3, range, none, &options, &failure), CAROM_ERROR_ARGUMENT);
+    cr_assert_eq(cm_serve_options_read(1, alone, bad_environment, &options, &failure),
+                 CAROM_ERROR_ARGUMENT);
+    cr_assert_eq(cm_serve_options_read(3, missing, none, &options, &failure), CAROM_ERROR_ARGUMENT);
+    cr_assert_eq(cm_serve_options_read(3, http, none, &options, &failure), CAROM_ERROR_ARGUMENT);
 }
 
 Test(config, comments_are_keys_that_begin_with_slashes)

@@ -1,5 +1,5 @@
 // See parts.h. The Makefile defines CM_WITH_ of each part as 0 or 1.
-#include "server/config/parts.h"
+#include "server/ops/parts.h"
 
 #include <stdio.h>
 

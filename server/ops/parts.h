@@ -1,7 +1,7 @@
 // Libraries that a build may do without. The Makefile builds the parts whose library pkg-config
 // finds, or those that WITH= names; what is left out says so by name where it is asked for.
-#ifndef CM_SERVER_CONFIG_PARTS_H
-#define CM_SERVER_CONFIG_PARTS_H
+#ifndef CM_SERVER_OPS_PARTS_H
+#define CM_SERVER_OPS_PARTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

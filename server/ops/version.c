@@ -1,0 +1,12 @@
+// The Makefile says the commit, and makes this file anew when it changes.
+#include "server/ops/version.h"
+
+#ifndef CAROM_VERSION
+#define CAROM_VERSION "0.1.0"
+#endif
+#ifndef CAROM_COMMIT
+#define CAROM_COMMIT "unknown"
+#endif
+
+const char cm_version_number[] = CAROM_VERSION, cm_version_commit[] = CAROM_COMMIT;
+const char cm_version_text[] = CAROM_VERSION " (" CAROM_COMMIT ")";
