@@ -1,8 +1,6 @@
 // The predictor's game: stepping it, keeping each tick's state, showing poses.
 //
-// A save is the used part of the world's and module's state: some 150 KB with 400 bodies, a copy of
-// 10 us; the ring of saves grows to what is needed and is kept. Typical: 12 to 18 ticks ahead of
-// the newest view at 200 ms of round trip.
+// Typical: 12 to 18 ticks ahead of the newest view at 200 ms of round trip.
 #include "client-sdk/src/predict.h"
 
 #include <string.h>
@@ -64,15 +62,23 @@ cm_predictor *cm_predictor_create(const carom_allocator *allocator, const cm_mir
                                                  : CM_PREDICT_TICKS;
     p->structure = mirror->structure;
     size_t slots_size = (mirror->slots > 0 ? mirror->slots : 1) * sizeof *p->slots;
-    p->scratch_size = cm_game_save_bound(mirror->game);
-    p->scratch = allocator->allocate(allocator->context, p->scratch_size);
     p->slots = allocator->allocate(allocator->context, slots_size);
     if (p->slots != NULL) {
         memset(p->slots, 0, slots_size);
     }
-    if (p->scratch == NULL || p->slots == NULL ||
+    if (p->slots == NULL ||
         cm_game_create(mirror->scene, mirror->module, cm_game_seed(mirror->game), allocator,
                        &p->game) != CAROM_OK) {
+        cm_predictor_destroy(p);
+        return NULL;
+    }
+    cm_timeline_def def = {.game = p->game,
+                           .allocator = allocator,
+                           .images = p->ring,
+                           .images_grow = true,
+                           .past = p->ring};
+    p->timeline = cm_timeline_create(&def);
+    if (p->timeline == NULL) {
         cm_predictor_destroy(p);
         return NULL;
     }
@@ -86,48 +92,17 @@ void cm_predictor_destroy(cm_predictor *p)
         return;
     }
     const carom_allocator *allocator = p->allocator;
-    for (uint32_t i = 0; i < CM_PREDICT_TICKS; i++) {
-        allocator->release(allocator->context, p->saved[i].image);
-    }
+    cm_timeline_destroy(p->timeline);
     if (p->game != NULL) {
         cm_game_destroy(p->game);
     }
-    allocator->release(allocator->context, p->scratch);
     allocator->release(allocator->context, p->slots);
     allocator->release(allocator->context, p);
 }
 
-bool cm_predictor_save(cm_predictor *p)
+uint64_t cm_predictor_tick(const cm_predictor *p)
 {
-    cm_saved_tick *saved = &p->saved[p->tick % p->ring];
-    size_t size = saved->image != NULL ? cm_game_save(p->game, saved->image, saved->capacity) : 0;
-    if (size == 0) {
-        // The ring's image is too small: measure with the scratch one, and leave room to grow.
-        size = cm_game_save(p->game, p->scratch, p->scratch_size);
-        p->allocator->release(p->allocator->context, saved->image);
-        saved->capacity = size + size / 8;
-        saved->image = p->allocator->allocate(p->allocator->context, saved->capacity);
-        if (saved->image == NULL) {
-            saved->capacity = 0;
-            saved->size = 0;
-            return false;
-        }
-        memcpy(saved->image, p->scratch, size);
-    }
-    saved->tick = p->tick;
-    saved->size = size;
-    return true;
-}
-
-bool cm_predictor_restore(cm_predictor *p, uint64_t tick)
-{
-    const cm_saved_tick *saved = &p->saved[tick % p->ring];
-    if (saved->size == 0 || saved->tick != tick ||
-        cm_game_restore(p->game, saved->image, saved->size) != CAROM_OK) {
-        return false;
-    }
-    p->tick = tick;
-    return true;
+    return cm_timeline_tick(p->timeline);
 }
 
 // Where each simulated body is now, so that frames between two ticks can be shown.
@@ -149,33 +124,20 @@ void cm_predictor_step(cm_predictor *p, bool last)
     if (last) {
         keep_previous(p);
     }
-    carom_player_input inputs[CAROM_PLAYERS_MAX];
-    uint32_t count = 0;
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
-        bool own = player == p->mirror->player;
-        // What the others hold is not known: the keyframe's inputs are long past.
-        if (own || (p->fresh && cm_game_player_present(p->game, player))) {
-            inputs[count].player = player;
-            memset(inputs[count].bytes, 0, sizeof inputs[count].bytes);
-            if (own) {
-                memcpy(inputs[count].bytes, cm_input_log_get(p->log, p->tick + 1), CAROM_INPUT_MAX);
-            }
-            count++;
-        }
-    }
-    cm_tick_input input = {.inputs = inputs, .input_count = count};
-    cm_game_tick(p->game, &input);
+    uint64_t tick = cm_predictor_tick(p) + 1;
+    cm_inbox_put(cm_timeline_inbox(p->timeline), tick - 1, p->mirror->player, tick,
+                 cm_input_log_get(p->log, tick));
+    cm_timeline_step(p->timeline, NULL);
+    uint32_t count;
     const carom_event *events = cm_game_events(p->game, &count);
     if (p->events != NULL) {
         cm_event_log_predicted(p->events, events, count);
     }
-    p->fresh = false;
-    p->tick++;
     p->stats.steps++;
     p->credit -= 1.0;
     p->spent = true;
     // Without memory the tick cannot be compared later: that view starts anew.
-    (void)cm_predictor_save(p);
+    (void)cm_timeline_keep(p->timeline);
 }
 
 void cm_predictor_note_shown(cm_predictor *p)
@@ -183,8 +145,9 @@ void cm_predictor_note_shown(cm_predictor *p)
     carom_body_id own = cm_game_player_body(p->game, p->mirror->player);
     carom_body_state state;
     if (carom_body_get(p->world, own, &state) == CAROM_OK && own.index < p->mirror->slots) {
-        cm_shown *shown = &p->shown[p->tick % p->ring];
-        shown->tick = p->tick;
+        uint64_t tick = cm_predictor_tick(p);
+        cm_shown *shown = &p->shown[tick % p->ring];
+        shown->tick = tick;
         shown->position = cm_add(state.position, p->slots[own.index].offset);
     }
 }
@@ -214,15 +177,15 @@ void cm_predictor_refill(cm_predictor *p, double elapsed, double age)
 
 void cm_predictor_advance(cm_predictor *p, uint64_t tick)
 {
-    if (!p->ready || tick <= p->tick) {
+    if (!p->ready || tick <= cm_predictor_tick(p)) {
         return;
     }
-    if ((double)(tick - p->tick) > p->most) {
+    if ((double)(tick - cm_predictor_tick(p)) > p->most) {
         p->rebuild = true; // a long pause: no work for ticks that nobody saw
         return;
     }
-    while (p->tick < tick && p->credit >= 1.0) {
-        cm_predictor_step(p, p->tick + 1 == tick || p->credit < 2.0);
+    while (cm_predictor_tick(p) < tick && p->credit >= 1.0) {
+        cm_predictor_step(p, cm_predictor_tick(p) + 1 == tick || p->credit < 2.0);
         cm_predictor_note_shown(p);
     }
 }
@@ -277,7 +240,7 @@ bool cm_predictor_pose(const cm_predictor *p, carom_body_id body, double tick,
     const cm_predict_slot *slot = &p->slots[body.index];
     // The clock is past the newest state, by up to a tick: what is shown trails it by one tick.
     // Where the budget did not reach that far, by more.
-    float past = (float)(tick - (double)p->tick), rate = (float)p->mirror->tick_rate;
+    float past = (float)(tick - (double)cm_predictor_tick(p)), rate = (float)p->mirror->tick_rate;
     float at = cm_clamp(past, 0.0f, 1.0f);
     float beyond = cm_clamp((past - 1.0f) / rate, 0.0f, BEYOND_S);
     carom_vec3 way = cm_sub(state.position, slot->previous_position);

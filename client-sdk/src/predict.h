@@ -1,4 +1,5 @@
-// Prediction: a second game that runs ahead of the server with the world's own step.
+// Prediction: a second game that runs ahead of the server with the world's own step, and goes back
+// to a tick by shared/room/timeline.h, as the server's rooms do.
 //
 // The bodies near the player's own are simulated; the others stand still where the mirror has them.
 // Each tick's state is kept until the server's view of that tick comes. Where the view agrees (to
@@ -18,6 +19,7 @@
 #include "client-sdk/src/events.h"
 #include "client-sdk/src/interp.h"
 #include "client-sdk/src/mirror.h"
+#include "shared/room/timeline.h"
 
 // States kept: half a second, and 128 at the least.
 #define CM_PREDICT_TICKS     512u // most
@@ -48,12 +50,6 @@ typedef struct cm_predict_slot {
     carom_quat turn;   // shown = turn x simulated
 } cm_predict_slot;
 
-typedef struct cm_saved_tick {
-    uint64_t tick;
-    size_t size, capacity;
-    void *image;
-} cm_saved_tick;
-
 typedef struct cm_shown {
     uint64_t tick;
     carom_vec3 position;
@@ -73,12 +69,11 @@ typedef struct cm_predictor {
     const cm_input_log *log;
     cm_event_log *events; // what it makes happen; set by the client
     carom_game *game;
+    cm_timeline *timeline; // the game's: own inputs and states by tick
     carom_world *world;
     float radius;
     bool ready;       // a state exists
     bool rebuild;     // the next view starts anew from the mirror
-    bool fresh;       // other players' inputs are to be cleared with the next step
-    uint64_t tick;    // of the game's state
     uint64_t seen;    // newest view tick whose error was noted
     uint64_t handled; // newest view tick that was compared
     uint64_t rounds;  // reconciliations looked at
@@ -89,10 +84,7 @@ typedef struct cm_predictor {
     bool spent;                // steps were made since the last refill
     double render;             // tick at which the others are shown, set by the client
     cm_predict_slot *slots;
-    uint32_t ring; // of saved and shown: states kept
-    cm_saved_tick saved[CM_PREDICT_TICKS];
-    void *scratch; // one save of any size
-    size_t scratch_size;
+    uint32_t ring; // of shown, and states kept
     cm_shown shown[CM_PREDICT_TICKS];
     cm_predict_stats stats;
 } cm_predictor;
@@ -128,8 +120,7 @@ void cm_predictor_offset(const cm_predictor *predictor, carom_body_id body,
                          carom_client_pose *pose);
 
 // Between predict.c and reconcile.c.
-bool cm_predictor_save(cm_predictor *predictor);
-bool cm_predictor_restore(cm_predictor *predictor, uint64_t tick);
+uint64_t cm_predictor_tick(const cm_predictor *predictor); // of the game's state
 void cm_predictor_step(cm_predictor *predictor, bool last);
 void cm_predictor_note_shown(cm_predictor *predictor);
 

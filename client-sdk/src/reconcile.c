@@ -156,14 +156,14 @@ static void touch_again(cm_predictor *p)
     uint32_t slots = carom_world_body_slots(p->world);
     for (uint32_t i = 0; i < slots && i < p->mirror->slots; i++) {
         cm_predict_slot *slot = &p->slots[i];
-        if (slot->generation == 0 || slot->touched < p->tick) {
+        if (slot->generation == 0 || slot->touched < cm_predictor_tick(p)) {
             continue;
         }
         carom_body_id id = {i, slot->generation};
         carom_body_state state;
         if (carom_body_get(p->world, id, &state) == CAROM_OK &&
             (!slot->simulated || (uint8_t)state.type != slot->was)) {
-            put(p, id, p->tick);
+            put(p, id, cm_predictor_tick(p));
         }
     }
 }
@@ -233,7 +233,7 @@ static void switch_body(cm_predictor *p, carom_body_id id, bool simulated, uint6
     bool known = cm_interp_pose(p->interp, id, p->render, p->mirror->tick_rate, &other);
     if (simulated) {
         slot->simulated = 1;
-        put(p, id, p->tick);
+        put(p, id, cm_predictor_tick(p));
         carom_body_state state;
         if (carom_body_get(p->world, id, &state) == CAROM_OK) {
             slot->previous_position = state.position;
@@ -251,7 +251,7 @@ static void switch_body(cm_predictor *p, carom_body_id id, bool simulated, uint6
         shown.position = slot->before_position;
         shown.orientation = slot->before_orientation;
         slot->simulated = 0;
-        put(p, id, p->tick);
+        put(p, id, cm_predictor_tick(p));
         if (known && was_shown) {
             smooth_from(p, id, other.position, other.orientation, shown.position,
                         shown.orientation);
@@ -298,18 +298,27 @@ static bool choose_near(cm_predictor *p, carom_body_id own, carom_vec3 ahead, ui
 
 // Starting anew ----------------------------------------------------------------------------
 
+// What the other players hold is not known: the inputs of the keyframe are long past.
+static void forget_inputs(cm_predictor *p, uint64_t tick)
+{
+    static const uint8_t none[CAROM_INPUT_MAX];
+    uint64_t others = cm_game_players(p->game) & ~(UINT64_C(1) << p->mirror->player);
+    for (; others != 0; others &= others - 1) {
+        cm_inbox_put(cm_timeline_inbox(p->timeline), tick - 1, (uint32_t)__builtin_ctzll(others),
+                     tick, none);
+    }
+}
+
 // The mirror's state as of `tick`; nothing of the prediction is kept.
 static bool start(cm_predictor *p, carom_body_id own, uint64_t tick)
 {
-    size_t size = cm_game_save(p->mirror->game, p->scratch, p->scratch_size);
-    p->ready = size > 0 && cm_game_restore(p->game, p->scratch, size) == CAROM_OK;
+    p->ready = cm_timeline_copy(p->timeline, p->mirror->game);
     if (!p->ready) {
         return false;
     }
     cm_game_set_tick(p->game, tick);
-    p->tick = tick;
     p->rebuild = false;
-    p->fresh = true;
+    forget_inputs(p, tick + 1);
     p->structure = p->mirror->structure;
     for (uint32_t i = 0; i < p->mirror->slots; i++) {
         cm_predict_slot *slot = &p->slots[i];
@@ -335,7 +344,7 @@ static bool start(cm_predictor *p, carom_body_id own, uint64_t tick)
         slot->previous_orientation = state.orientation;
     }
     (void)choose_near(p, own, place_of(p->world, own), tick);
-    return cm_predictor_save(p);
+    return cm_timeline_start(p->timeline);
 }
 
 // Comparing --------------------------------------------------------------------------------
@@ -369,8 +378,8 @@ static bool check_body(cm_predictor *p, carom_body_id id, bool own, bool news)
     cm_view_pose pose;
     if (news) {
         slot->doubt = 0;
-        server_pose(p, id, p->tick, &pose);
-        bool late = mine->tick < p->tick && !pose.at_rest;
+        server_pose(p, id, cm_predictor_tick(p), &pose);
+        bool late = mine->tick < cm_predictor_tick(p) && !pose.at_rest;
         if (!differs(p, id, &pose, late ? &lying : (own ? &tight : &loose))) {
             return false;
         }
@@ -378,7 +387,7 @@ static bool check_body(cm_predictor *p, carom_body_id id, bool own, bool news)
         if (!at_rest(p, id)) {
             return false;
         }
-        server_pose(p, id, p->tick, &pose);
+        server_pose(p, id, cm_predictor_tick(p), &pose);
         if (!differs(p, id, &pose, &lying)) {
             slot->doubt = 0;
             return false;
@@ -388,7 +397,7 @@ static bool check_body(cm_predictor *p, carom_body_id id, bool own, bool news)
         }
         slot->doubt = 0;
     }
-    pull(p, id, p->tick);
+    pull(p, id, cm_predictor_tick(p));
     return true;
 }
 
@@ -408,7 +417,7 @@ static bool compare(cm_predictor *p, carom_body_id own, uint64_t newest)
         if (slot->simulated) {
             corrected = check_body(p, id, i == own.index, news) || corrected;
         } else if (news) {
-            put(p, id, p->tick);
+            put(p, id, cm_predictor_tick(p));
             slot->touched = newest;
         }
         slot->seen_tick = mine->tick;
@@ -419,7 +428,7 @@ static bool compare(cm_predictor *p, carom_body_id own, uint64_t newest)
 // The module's public state at the view's tick; true where it was predicted differently.
 static bool compare_public(cm_predictor *p)
 {
-    if (p->mirror->public_tick != p->tick) {
+    if (p->mirror->public_tick != cm_predictor_tick(p)) {
         return false;
     }
     uint32_t size, own_size;
@@ -428,30 +437,24 @@ static bool compare_public(cm_predictor *p)
     if (size != own_size || size == 0 || memcmp(theirs, ours, size) == 0) {
         return false;
     }
-    uint64_t present = 0;
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
-        if (cm_game_player_present(p->mirror->game, player)) {
-            present |= UINT64_C(1) << player;
-        }
-    }
-    cm_game_set_public(p->game, theirs, size, present);
+    cm_game_set_public(p->game, theirs, size, cm_game_players(p->mirror->game));
     return true;
 }
 
 static void step_to(cm_predictor *p, uint64_t tick)
 {
-    while (p->tick < tick) {
-        cm_predictor_step(p, p->tick + 1 == tick);
+    while (cm_predictor_tick(p) < tick) {
+        cm_predictor_step(p, cm_predictor_tick(p) + 1 == tick);
     }
 }
 
 // Compares with the kept state of `tick`; false where there is none.
 static bool correct(cm_predictor *p, carom_body_id own, uint64_t tick)
 {
-    uint64_t newest = p->tick;
+    uint64_t newest = cm_predictor_tick(p);
     carom_vec3 ahead = place_of(p->world, own);
     hold_shown(p, newest);
-    if (!cm_predictor_restore(p, tick)) {
+    if (!cm_timeline_restore(p->timeline, tick)) {
         return false;
     }
     touch_again(p);
@@ -461,11 +464,11 @@ static bool correct(cm_predictor *p, carom_body_id own, uint64_t tick)
         corrected = choose_near(p, own, ahead, newest) || corrected;
     }
     if (!corrected) {
-        bool back = cm_predictor_restore(p, newest);
+        bool back = cm_timeline_restore(p->timeline, newest);
         touch_again(p);
         return back;
     }
-    (void)cm_predictor_save(p);
+    (void)cm_timeline_keep(p->timeline);
     step_to(p, newest);
     p->stats.reconciles++;
     smooth_corrected(p);
@@ -477,7 +480,7 @@ static bool correct(cm_predictor *p, carom_body_id own, uint64_t tick)
 static void start_anew(cm_predictor *p, carom_body_id own, uint64_t view, uint64_t tick)
 {
     bool was_ready = p->ready;
-    uint64_t before = p->tick;
+    uint64_t before = cm_predictor_tick(p);
     if (was_ready) {
         hold_shown(p, tick);
     }
@@ -491,7 +494,7 @@ static void start_anew(cm_predictor *p, carom_body_id own, uint64_t view, uint64
     if (was_ready) {
         smooth_corrected(p);
     }
-    if (!was_ready || p->tick > before) {
+    if (!was_ready || cm_predictor_tick(p) > before) {
         cm_predictor_note_shown(p);
     }
 }
@@ -523,7 +526,8 @@ void cm_predictor_reconcile(cm_predictor *p, uint64_t tick)
         note_error(p, own, view);
     }
     p->seen = view;
-    bool kept = p->ready && !p->rebuild && same && view <= p->tick && p->tick - view <= p->most;
+    bool kept = p->ready && !p->rebuild && same && view <= cm_predictor_tick(p) &&
+                cm_predictor_tick(p) - view <= p->most;
     double cost = (double)(tick - (view < tick ? view : tick));
     if (kept && cost > p->credit && worth_waiting(p, cost, tick)) {
         return; // with the next update, and then perhaps a newer view

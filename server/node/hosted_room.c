@@ -189,7 +189,7 @@ static uint64_t read_clock(const cm_hosted_room *room)
 // know again where a recording goes on from here.
 static void count_messages(cm_hosted_room *room, const cm_history_slot *slot)
 {
-    cm_tick_input input = cm_room_slot_input(slot);
+    cm_tick_input input = slot->input;
     for (uint32_t i = 0; i < input.event_count; i++) {
         uint64_t *count = &room->messages[input.events[i].player];
         *count = input.events[i].type == CM_EVENT_JOIN ? 0 : *count;

@@ -24,7 +24,8 @@ struct cm_room {
     carom_game *game;
     carom_game *second; // for keyframes and oracles
     const carom_module *module;
-    cm_inbox *inbox;
+    cm_timeline *timeline;
+    cm_inbox *inbox; // the timeline's
     cm_history *history;
     uint8_t *encoded; // of a game, for welcomes and keyframes; grows
     size_t encoded_capacity;
@@ -49,15 +50,17 @@ static double now(const cm_room *room)
     return room->clock != NULL ? room->clock(room->clock_context) : 0.0;
 }
 
+// The state of the tick, and what came of it.
 static void save_tick(cm_room *room, cm_history_slot *slot)
 {
     double start = now(room);
-    cm_history_save(room->history, slot, room->game);
+    bool kept = cm_timeline_keep(room->timeline);
+    CM_ASSERT(kept); // images of a room do not grow
+    cm_history_collect(slot, room->game);
     double saved = now(room);
     cm_history_hash(slot, room->game);
     room->profile.stage_s[CAROM_STAGE_SAVE] += saved - start;
     room->profile.stage_s[CAROM_STAGE_HASH] += now(room) - saved;
-    cm_inbox_stepped(room->inbox, slot->tick, room->game);
 }
 
 // The game stands where its image does; who is in it has the slot.
@@ -98,6 +101,31 @@ static carom_result make_games(cm_room *room, const cm_room_def *def)
     return result;
 }
 
+// The window behind the newest tick, the confirmed tick before it, and the next tick; inputs are
+// kept for a second ahead.
+static carom_result make_rings(cm_room *room, uint32_t rewind_ms)
+{
+    room->tick_rate = carom_world_tick_rate(cm_room_world(room));
+    room->window = cm_window_ticks(rewind_ms, room->tick_rate);
+    uint32_t ticks = room->window + 2;
+    cm_timeline_def def = {.game = room->game,
+                           .images = ticks,
+                           .events = true,
+                           .past = room->window,
+                           .future = room->tick_rate};
+    uint64_t size = cm_timeline_size(&def, cm_game_save_bound(room->game));
+    if (size > CM_HISTORY_BYTES_MAX || size + cm_history_size(ticks) > CM_HISTORY_BYTES_MAX) {
+        return CAROM_ERROR_LIMIT_SIZE;
+    }
+    room->timeline = cm_timeline_create(&def);
+    room->history = cm_history_create(ticks);
+    if (room->timeline == NULL || room->history == NULL) {
+        return CAROM_ERROR_MEMORY;
+    }
+    room->inbox = cm_timeline_inbox(room->timeline);
+    return CAROM_OK;
+}
+
 carom_result cm_room_create(const cm_room_def *def, cm_room **out)
 {
     *out = NULL;
@@ -113,29 +141,20 @@ carom_result cm_room_create(const cm_room_def *def, cm_room **out)
     room->module = module;
     room->max_players = def->max_players;
     carom_result result = make_games(room, def);
+    if (result == CAROM_OK) {
+        result = make_rings(room, def->rewind_ms);
+    }
+    if (result == CAROM_OK) {
+        result = go_on(room, def);
+    }
+    if (result == CAROM_OK && !cm_timeline_start(room->timeline)) {
+        result = CAROM_ERROR_MEMORY;
+    }
     if (result != CAROM_OK) {
         cm_room_destroy(room);
         return result;
     }
-    room->tick_rate = carom_world_tick_rate(cm_room_world(room));
-    room->window = cm_window_ticks(def->rewind_ms, room->tick_rate);
-    size_t bound = cm_game_save_bound(room->game);
-    if (cm_history_size(room->window + 2, bound) > CM_HISTORY_BYTES_MAX) {
-        cm_room_destroy(room);
-        return CAROM_ERROR_LIMIT_SIZE;
-    }
-    room->inbox = cm_inbox_create(room->window, room->tick_rate, cm_game_input_size(room->game));
-    room->history = cm_history_create(room->window + 2, bound);
-    if (room->inbox == NULL || room->history == NULL) {
-        cm_room_destroy(room);
-        return CAROM_ERROR_MEMORY;
-    }
-    result = go_on(room, def);
-    if (result != CAROM_OK) {
-        cm_room_destroy(room);
-        return result;
-    }
-    save_tick(room, cm_history_make(room->history, room->tick));
+    cm_history_hash(cm_history_make(room->history, room->tick), room->game);
     *out = room;
     return CAROM_OK;
 }
@@ -145,14 +164,14 @@ void cm_room_destroy(cm_room *room)
     if (room == NULL) {
         return;
     }
+    cm_timeline_destroy(room->timeline);
+    cm_history_destroy(room->history);
     if (room->game != NULL) {
         cm_game_destroy(room->game);
     }
     if (room->second != NULL) {
         cm_game_destroy(room->second);
     }
-    cm_inbox_destroy(room->inbox);
-    cm_history_destroy(room->history);
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
         cm_outbox_clear(&room->waiting[player]);
     }
@@ -197,11 +216,7 @@ const carom_world *cm_room_world(const cm_room *room)
 
 uint64_t cm_room_present(const cm_room *room)
 {
-    uint64_t present = 0;
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
-        present |= (uint64_t)cm_game_player_present(room->game, player) << player;
-    }
-    return present;
+    return cm_game_players(room->game);
 }
 
 carom_result cm_room_join(cm_room *room, uint64_t client_id, const uint8_t *user_data,
@@ -334,25 +349,6 @@ uint64_t cm_room_settled(const cm_room *room, uint32_t player)
     return cm_inbox_settled(room->inbox, player, room->confirmed);
 }
 
-// Players that an event of the list takes away.
-static uint64_t leaving_players(const cm_event_list *events)
-{
-    uint64_t players = 0;
-    for (uint32_t i = 0; i < events->count; i++) {
-        if (events->events[i].type == CM_EVENT_LEAVE) {
-            players |= UINT64_C(1) << events->events[i].player;
-        }
-    }
-    return players;
-}
-
-cm_tick_input cm_room_slot_input(const cm_history_slot *slot)
-{
-    cm_tick_input input = {slot->events.events, slot->events.count, slot->inputs,
-                           slot->input_count};
-    return input;
-}
-
 static void count_step(cm_room *room)
 {
     const double *stage_s = carom_world_stage_times(cm_room_world(room));
@@ -362,15 +358,15 @@ static void count_step(cm_room *room)
     room->profile.ticks++;
 }
 
-// Steps the game to the tick of the slot, whose events are set.
-static void step_tick(cm_room *room, cm_history_slot *slot)
+// Makes the tick after the one at which the game stands.
+static void step_tick(cm_room *room)
 {
-    slot->input_count = cm_inbox_gather(room->inbox, slot->tick, room->game,
-                                        leaving_players(&slot->events), slot->inputs);
-    cm_tick_input input = cm_room_slot_input(slot);
+    uint64_t tick = cm_timeline_tick(room->timeline) + 1;
+    cm_history_slot *slot = cm_history_make(room->history, tick);
     uint64_t dropped = cm_game_messages_dropped(room->game);
     uint64_t untold = cm_game_events_dropped(room->game);
-    cm_game_tick(room->game, &input);
+    cm_timeline_step(room->timeline, NULL);
+    slot->input = cm_timeline_input(room->timeline, tick);
     slot->messages_dropped = (uint32_t)(cm_game_messages_dropped(room->game) - dropped);
     slot->happened_dropped = (uint32_t)(cm_game_events_dropped(room->game) - untold);
     save_tick(room, slot);
@@ -379,20 +375,16 @@ static void step_tick(cm_room *room, cm_history_slot *slot)
 
 static void rewind_room(cm_room *room)
 {
-    uint64_t late = cm_inbox_take_late(room->inbox);
-    if (late > room->tick) {
+    uint32_t ticks = cm_timeline_rewind(room->timeline);
+    if (ticks == 0) {
         return;
     }
-    CM_ASSERT(late > room->confirmed);
-    const cm_history_slot *from = cm_history_find(room->history, late - 1);
-    CM_ASSERT(from != NULL);
-    carom_result result = cm_game_restore(room->game, from->image, from->image_size);
-    CM_ASSERT(result == CAROM_OK);
-    for (uint64_t tick = late; tick <= room->tick; tick++) {
-        step_tick(room, cm_history_make(room->history, tick));
+    CM_ASSERT(cm_timeline_tick(room->timeline) >= room->confirmed);
+    for (uint32_t i = 0; i < ticks; i++) {
+        step_tick(room);
     }
     room->stats.rewinds++;
-    room->stats.rewound_ticks += room->tick - late + 1;
+    room->stats.rewound_ticks += ticks;
 }
 
 // Waiting messages into the next tick, one of each player in turn, so that each gets its part.
@@ -419,10 +411,8 @@ void cm_room_frame(cm_room *room)
     // The slot of the next tick must not be one that still has to be handed over.
     CM_ASSERT(room->tick - room->confirmed <= room->window);
     rewind_room(room);
-    cm_history_slot *slot = cm_history_make(room->history, room->tick + 1);
-    cm_event_list_copy(&slot->events, &room->pending);
-    room->pending.count = 0;
-    room->pending.size = 0;
+    cm_event_list_copy(cm_timeline_events(room->timeline, room->tick + 1), &room->pending);
+    cm_event_list_clear(&room->pending);
     for (uint64_t left = room->leaving; left != 0; left &= left - 1) {
         cm_game_event event = {CM_EVENT_LEAVE, (uint32_t)__builtin_ctzll(left), 0, NULL, 0};
         bool fits = cm_event_list_push(&room->pending, &event);
@@ -431,7 +421,7 @@ void cm_room_frame(cm_room *room)
     room->leaving = 0;
     take_waiting(room);
     room->tick++;
-    step_tick(room, slot);
+    step_tick(room);
 }
 
 bool cm_room_end(cm_room *room)
@@ -460,13 +450,8 @@ const cm_history_slot *cm_room_confirm(cm_room *room, bool all)
 
 const carom_game *cm_room_game_at(cm_room *room, uint64_t tick)
 {
-    const cm_history_slot *slot = cm_history_find(room->history, tick);
-    if (slot == NULL || tick > room->tick) {
-        return NULL;
-    }
-    carom_result result = cm_game_restore(room->second, slot->image, slot->image_size);
-    CM_ASSERT(result == CAROM_OK);
-    return room->second;
+    bool kept = tick <= room->tick && cm_timeline_read(room->timeline, tick, room->second);
+    return kept ? room->second : NULL;
 }
 
 const uint8_t *cm_room_encode(cm_room *room, uint64_t tick, size_t *size)

@@ -1,14 +1,14 @@
 // A room: a pure state machine over (tick, inputs, events). It steps a game, rewinds it when an
-// input comes late (at most once a frame, from the earliest late input), and hands over ticks that
-// no rewind can reach any more: those are confirmed, in order, each once. Joins, leaves and
-// messages are events of the next tick, never late.
+// input comes late (at most once a frame, from the earliest late input; shared/room/timeline.h),
+// and hands over ticks that no rewind can reach any more: those are confirmed, in order, each once.
+// Joins, leaves and messages are events of the next tick, never late.
 //
 // No socket, clock, thread or global: whoever owns it says when a tick is due.
 #ifndef CM_SERVER_ROOM_ROOM_H
 #define CM_SERVER_ROOM_ROOM_H
 
 #include "server/room/history.h"
-#include "server/room/inbox.h"
+#include "shared/room/timeline.h"
 
 typedef struct cm_room cm_room;
 
@@ -84,7 +84,6 @@ bool cm_room_end(cm_room *room);
 // The next confirmed tick, or NULL. `all`: also those a rewind could still reach (at the end of a
 // match). Valid until the next frame.
 const cm_history_slot *cm_room_confirm(cm_room *room, bool all);
-cm_tick_input cm_room_slot_input(const cm_history_slot *slot);
 
 // The game of a tick in the history, in a second game: for keyframes and oracles. NULL if it is not
 // there. Valid until the next call.

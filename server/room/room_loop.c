@@ -253,7 +253,7 @@ const cm_history_slot *cm_room_loop_confirm(cm_room_loop *loop, bool all)
     }
     cm_arrival arrivals[CAROM_PLAYERS_MAX];
     uint32_t count = cm_arrivals_of(loop->arrivals, slot->tick, arrivals);
-    cm_tick_input input = cm_room_slot_input(slot);
+    cm_tick_input input = slot->input;
     cm_store_arrivals(loop->store, loop->match, arrivals, count);
     cm_store_tick(loop->store, loop->match, slot->tick, slot->hash, &input);
     if (slot->tick % ((uint64_t)loop->keyframe_s * loop->tick_rate) == 0) {

@@ -232,6 +232,11 @@ const carom_module *cm_game_module(const carom_game *game)
     return game->module;
 }
 
+uint64_t cm_game_players(const carom_game *game)
+{
+    return game->present;
+}
+
 bool cm_game_player_present(const carom_game *game, uint32_t player)
 {
     return player < CAROM_PLAYERS_MAX && (game->present >> player & 1u) != 0;

@@ -110,6 +110,7 @@ uint64_t cm_game_seed(const carom_game *game);
 bool cm_game_may_join(const carom_game *game, const uint8_t *user_data, uint32_t size);
 const carom_module *cm_game_module(const carom_game *game);
 bool cm_game_player_present(const carom_game *game, uint32_t player);
+uint64_t cm_game_players(const carom_game *game); // who is present, a bit a player
 // What the module says the player steers, else the player's pointer.
 carom_body_id cm_game_player_body(const carom_game *game, uint32_t player);
 // The pointer of a player who is there, or the null id.

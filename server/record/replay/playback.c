@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "server/record/format/match_rows.h"
+#include "shared/room/timeline.h"
 #include "shared/sim/inspect.h"
 
 struct cm_playback {
     cm_match_file *file;
     carom_game *game;
+    cm_timeline *timeline; // of the game
     const carom_module *module;
 };
 
@@ -100,19 +102,31 @@ static carom_result jump(cm_playback *playback, uint64_t at, cm_match_error *err
                               (unsigned long long)at);
     }
     if (result == CAROM_OK) {
+        cm_timeline_start(playback->timeline);
         cm_match_seek(playback->file, at);
         result = cm_match_next(playback->file, &tick, error);
     }
     return result == CAROM_OK ? compare(playback, &tick, error) : result;
 }
 
+static void drop_game(cm_playback *playback)
+{
+    cm_timeline_destroy(playback->timeline);
+    cm_game_destroy(playback->game);
+    playback->timeline = NULL;
+    playback->game = NULL;
+}
+
 carom_result cm_playback_restart(cm_playback *playback, cm_match_error *error)
 {
     cm_recorded_tick tick;
-    cm_game_destroy(playback->game);
-    playback->game = NULL;
+    drop_game(playback);
     carom_result result = cm_game_create(cm_match_scene(playback->file), playback->module,
                                          playback->file->info.seed, NULL, &playback->game);
+    if (result == CAROM_OK) {
+        playback->timeline = cm_timeline_create(&(cm_timeline_def){.game = playback->game});
+        result = playback->timeline != NULL ? CAROM_OK : CAROM_ERROR_MEMORY;
+    }
     if (result != CAROM_OK) {
         return cm_match_wrong(error, result, "scene: row 0: %s", carom_result_text(result));
     }
@@ -158,7 +172,7 @@ carom_result cm_playback_open(const char *path, cm_playback **playback, cm_match
 void cm_playback_close(cm_playback *playback)
 {
     if (playback != NULL) {
-        cm_game_destroy(playback->game);
+        drop_game(playback);
         cm_match_close(playback->file);
         free(playback);
     }
@@ -182,7 +196,7 @@ carom_result cm_playback_next(cm_playback *playback, cm_match_error *error)
         result = cm_playback_check_inputs(playback->game, &tick, error);
     }
     if (result == CAROM_OK) {
-        cm_game_tick(playback->game, &tick.input);
+        cm_timeline_step(playback->timeline, &tick.input);
         result = compare(playback, &tick, error);
     }
     return result;

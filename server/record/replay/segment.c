@@ -12,12 +12,14 @@
 
 #include "server/record/format/match_db.h"
 #include "server/record/replay/playback.h"
+#include "shared/room/timeline.h"
 #include "shared/sim/inspect.h"
 
 struct cm_stretch {
     cm_stretch_def def;
     carom_game *game, *recorded;
-    uint64_t before; // the hash before the last tick
+    cm_timeline *timeline; // of the game
+    uint64_t before;       // the hash before the last tick
     cm_stretch_outcome out;
 };
 
@@ -33,6 +35,10 @@ carom_result cm_stretch_create(const cm_stretch_def *def, cm_stretch **out)
     if (result == CAROM_OK) {
         result = cm_game_create(def->scene, def->module, def->seed, NULL, &s->recorded);
     }
+    if (result == CAROM_OK) {
+        s->timeline = cm_timeline_create(&(cm_timeline_def){.game = s->game});
+        result = s->timeline != NULL ? CAROM_OK : CAROM_ERROR_MEMORY;
+    }
     if (result != CAROM_OK) {
         cm_stretch_destroy(s);
         *out = NULL;
@@ -43,6 +49,7 @@ carom_result cm_stretch_create(const cm_stretch_def *def, cm_stretch **out)
 void cm_stretch_destroy(cm_stretch *s)
 {
     if (s != NULL) {
+        cm_timeline_destroy(s->timeline);
         if (s->game != NULL) {
             cm_game_destroy(s->game);
         }
@@ -69,6 +76,7 @@ void cm_stretch_begin(cm_stretch *s, const cm_stretch_keyframe *start)
     memset(&s->out, 0, sizeof s->out);
     if (start != NULL) {
         decode(s, s->game, start);
+        cm_timeline_start(s->timeline);
         s->out.report.verified_ticks = start->tick;
         s->out.report.final_hash = s->before = cm_game_hash(s->game);
     }
@@ -98,7 +106,7 @@ bool cm_stretch_tick(cm_stretch *s, const cm_recorded_tick *tick)
             s->out.result = s->out.report.diverged ? CAROM_ERROR_DIVERGED : result;
             return false;
         }
-        cm_game_tick(s->game, &tick->input);
+        cm_timeline_step(s->timeline, &tick->input);
     }
     if (s->out.report.diverged) {
         return true;

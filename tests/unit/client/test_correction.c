@@ -73,10 +73,10 @@ static void open_rig(rig *r)
     cm_predictor_reconcile(r->p, 100);
     cm_predictor_refill(r->p, 1.0, 8.0);
     cm_predictor_advance(r->p, NOW);
-    cr_assert_eq(r->p->tick, NOW);
-    cr_assert(cm_predictor_restore(r->p, VIEW));
+    cr_assert_eq(cm_predictor_tick(r->p), NOW);
+    cr_assert(cm_timeline_restore(r->p->timeline, VIEW));
     cr_assert_eq(carom_body_get(r->p->world, r->own, &r->then), CAROM_OK);
-    cr_assert(cm_predictor_restore(r->p, NOW));
+    cr_assert(cm_timeline_restore(r->p->timeline, NOW));
 }
 
 static void close_rig(rig *r)
@@ -101,8 +101,8 @@ static carom_body_state told(rig *r, const cm_view_pose *pose, bool corrected)
     r->p->news = true;
     cm_predictor_reconcile(r->p, NOW);
     cr_assert_eq(r->p->stats.reconciles - before, corrected);
-    cr_assert_eq(r->p->tick, NOW);
-    cr_assert(cm_predictor_restore(r->p, VIEW));
+    cr_assert_eq(cm_predictor_tick(r->p), NOW);
+    cr_assert(cm_timeline_restore(r->p->timeline, VIEW));
     carom_body_state state;
     cr_assert_eq(carom_body_get(r->p->world, r->own, &state), CAROM_OK);
     return state;

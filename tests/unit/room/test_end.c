@@ -76,9 +76,9 @@ static uint32_t count_ends(cm_room *room, bool all, uint64_t *tick)
     uint32_t ends = 0;
     const cm_history_slot *slot;
     while ((slot = cm_room_confirm(room, all)) != NULL) {
-        for (uint32_t i = 0; i < slot->events.count; i++) {
-            if (slot->events.events[i].type == CM_EVENT_END) {
-                cr_assert_eq(i + 1, slot->events.count, "the last of its tick");
+        for (uint32_t i = 0; i < slot->input.event_count; i++) {
+            if (slot->input.events[i].type == CM_EVENT_END) {
+                cr_assert_eq(i + 1, slot->input.event_count, "the last of its tick");
                 *tick = slot->tick;
                 ends++;
             }

@@ -1,11 +1,12 @@
 // Goal: the first input for a tick and player wins; late, early and repeated ones are told apart;
 // what a late one costs is what it adds to the rewind that is already due. Method: an inbox with a
 // real game for what is held, tick by tick.
-#include "server/room/inbox.h"
+#include "shared/room/inbox.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "shared/game/by_malloc.h"
 #include "tests/unit/node/rig.h"
 
 #define PAST   8u
@@ -34,7 +35,7 @@ static void open_bench(bench *b)
     memset(b, 0, sizeof *b);
     b->scene = rig_scene(2);
     cr_assert_eq(cm_game_create(b->scene, &carom_module_sandbox, 1, NULL, &b->game), CAROM_OK);
-    b->inbox = cm_inbox_create(PAST, FUTURE, RIG_INPUT_SIZE);
+    b->inbox = cm_inbox_create(&cm_by_malloc, PAST, FUTURE, RIG_INPUT_SIZE);
     cm_game_event join = {CM_EVENT_JOIN, 0, 7, NULL, 0};
     cm_tick_input input = {&join, 1, NULL, 0};
     cm_game_tick(b->game, &input);

@@ -64,8 +64,8 @@ static void act(cm_room *room, uint64_t tick)
 static uint64_t trace_of(const cm_history_slot *slot)
 {
     cm_hash hash = cm_hash_begin(slot->hash);
-    for (uint32_t i = 0; i < slot->events.count; i++) {
-        const cm_game_event *event = &slot->events.events[i];
+    for (uint32_t i = 0; i < slot->input.event_count; i++) {
+        const cm_game_event *event = &slot->input.events[i];
         cm_hash_u32(&hash, (uint32_t)event->type);
         cm_hash_u32(&hash, event->player);
         cm_hash_u64(&hash, event->client_id);
@@ -99,10 +99,10 @@ static void take_confirmed(cm_room *room, bool all, played *out)
     const cm_history_slot *slot;
     while ((slot = cm_room_confirm(room, all)) != NULL) {
         out->traces[slot->tick] = trace_of(slot);
-        for (uint32_t i = 0; i < slot->events.count; i++) {
-            out->joins += slot->events.events[i].type == CM_EVENT_JOIN;
-            out->leaves += slot->events.events[i].type == CM_EVENT_LEAVE;
-            out->messages += slot->events.events[i].type == CM_EVENT_MESSAGE;
+        for (uint32_t i = 0; i < slot->input.event_count; i++) {
+            out->joins += slot->input.events[i].type == CM_EVENT_JOIN;
+            out->leaves += slot->input.events[i].type == CM_EVENT_LEAVE;
+            out->messages += slot->input.events[i].type == CM_EVENT_MESSAGE;
         }
     }
 }
@@ -280,7 +280,7 @@ Test(room, confirmed_ticks_replay_to_their_hashes)
         const cm_history_slot *slot;
         while ((slot = cm_room_confirm(room, t == 400)) != NULL) {
             cr_assert_eq(slot->tick, expected++);
-            cm_tick_input input = cm_room_slot_input(slot);
+            cm_tick_input input = slot->input;
             cm_game_tick(replay, &input);
             cr_assert_eq(cm_game_hash(replay), slot->hash, "tick %d", (int)slot->tick);
         }
@@ -355,7 +355,7 @@ Test(room, what_the_module_says_is_that_of_the_last_step)
         cm_room_frame(room);
         const cm_history_slot *slot;
         while ((slot = cm_room_confirm(room, t == TICKS)) != NULL) {
-            cm_tick_input input = cm_room_slot_input(slot);
+            cm_tick_input input = slot->input;
             cm_game_tick(replay, &input);
             compare_messages(slot, replay);
             said += slot->message_count;
@@ -499,8 +499,8 @@ static void count_messages(cm_room *room, uint32_t seen[8])
 {
     const cm_history_slot *slot;
     while ((slot = cm_room_confirm(room, false)) != NULL) {
-        for (uint32_t i = 0; i < slot->events.count; i++) {
-            const cm_game_event *event = &slot->events.events[i];
+        for (uint32_t i = 0; i < slot->input.event_count; i++) {
+            const cm_game_event *event = &slot->input.events[i];
             if (event->type == CM_EVENT_MESSAGE) {
                 cr_assert_eq(event->size, 1);
                 cr_assert_eq(event->bytes[0], seen[event->player]++ & 0xff);
@@ -564,9 +564,9 @@ Test(room, what_waited_of_one_who_left_is_not_said_by_the_next)
     for (int i = 0; i < 3; i++) {
         cm_room_frame(room);
         const cm_history_slot *slot = cm_room_confirm(room, false);
-        for (uint32_t n = 0; n < slot->events.count; n++) {
-            cr_assert(slot->events.events[n].type != CM_EVENT_MESSAGE ||
-                      slot->events.events[n].player != 3);
+        for (uint32_t n = 0; n < slot->input.event_count; n++) {
+            cr_assert(slot->input.events[n].type != CM_EVENT_MESSAGE ||
+                      slot->input.events[n].player != 3);
         }
     }
     cm_room_destroy(room);

@@ -4,8 +4,8 @@
 // A ring of ticks: as many as the room can rewind, plus as many as an input may come early. For a
 // tick that the room has stepped, the ring also holds what was used for players whose input had not
 // come (the held one), so that a late input equal to it needs no rewind.
-#ifndef CM_SERVER_ROOM_INBOX_H
-#define CM_SERVER_ROOM_INBOX_H
+#ifndef CM_ROOM_INBOX_H
+#define CM_ROOM_INBOX_H
 
 #include "shared/game/game_host.h"
 
@@ -27,7 +27,8 @@ typedef enum cm_input_verdict {
 #define CM_NO_TICK UINT64_MAX
 
 // past, future: ticks. NULL where memory is short.
-cm_inbox *cm_inbox_create(uint32_t past, uint32_t future, uint32_t input_size);
+cm_inbox *cm_inbox_create(const carom_allocator *allocator, uint32_t past, uint32_t future,
+                          uint32_t input_size);
 void cm_inbox_destroy(cm_inbox *inbox);
 
 // Inputs of a player count for ticks after `since`; closing forgets those after `tick`.

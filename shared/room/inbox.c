@@ -1,8 +1,7 @@
 // The ring of input sets. A slot belongs to the tick it names; a slot that names another tick is
 // empty. Typical: 8 ticks back, 60 ahead, 9 bytes a player.
-#include "server/room/inbox.h"
+#include "shared/room/inbox.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "shared/base/assert.h"
@@ -13,6 +12,7 @@ typedef struct inbox_slot {
 } inbox_slot;
 
 struct cm_inbox {
+    carom_allocator allocator;
     uint32_t ring; // slots
     uint32_t past, future;
     uint32_t input_size;
@@ -22,20 +22,31 @@ struct cm_inbox {
     uint8_t *bytes; // ring x players x input_size
 };
 
-cm_inbox *cm_inbox_create(uint32_t past, uint32_t future, uint32_t input_size)
+static void *allocate(const carom_allocator *allocator, size_t size)
 {
-    cm_inbox *inbox = calloc(1, sizeof *inbox);
+    void *memory = allocator->allocate(allocator->context, size);
+    if (memory != NULL) {
+        memset(memory, 0, size);
+    }
+    return memory;
+}
+
+cm_inbox *cm_inbox_create(const carom_allocator *allocator, uint32_t past, uint32_t future,
+                          uint32_t input_size)
+{
+    cm_inbox *inbox = allocate(allocator, sizeof *inbox);
     if (inbox == NULL) {
         return NULL;
     }
+    size_t row = CAROM_PLAYERS_MAX * (size_t)(input_size > 0 ? input_size : 1);
+    inbox->allocator = *allocator;
     inbox->past = past;
     inbox->future = future;
     inbox->ring = past + future + 2;
     inbox->input_size = input_size;
     inbox->late = CM_NO_TICK;
-    inbox->slots = calloc(inbox->ring, sizeof *inbox->slots);
-    inbox->bytes =
-        calloc(inbox->ring, CAROM_PLAYERS_MAX * (size_t)(input_size > 0 ? input_size : 1));
+    inbox->slots = allocate(allocator, inbox->ring * sizeof *inbox->slots);
+    inbox->bytes = allocate(allocator, inbox->ring * row);
     if (inbox->slots == NULL || inbox->bytes == NULL) {
         cm_inbox_destroy(inbox);
         return NULL;
@@ -52,9 +63,10 @@ cm_inbox *cm_inbox_create(uint32_t past, uint32_t future, uint32_t input_size)
 void cm_inbox_destroy(cm_inbox *inbox)
 {
     if (inbox != NULL) {
-        free(inbox->slots);
-        free(inbox->bytes);
-        free(inbox);
+        carom_allocator allocator = inbox->allocator;
+        allocator.release(allocator.context, inbox->slots);
+        allocator.release(allocator.context, inbox->bytes);
+        allocator.release(allocator.context, inbox);
     }
 }
 
@@ -177,11 +189,9 @@ uint32_t cm_inbox_gather(cm_inbox *inbox, uint64_t tick, const carom_game *game,
 void cm_inbox_stepped(cm_inbox *inbox, uint64_t tick, const carom_game *game)
 {
     inbox_slot *slot = make_slot(inbox, tick);
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
-        if ((slot->arrived >> player & 1) == 0) {
-            memcpy(input_at(inbox, tick, player), cm_game_held_input(game, player),
-                   inbox->input_size);
-        }
+    for (uint64_t left = cm_game_players(game) & ~slot->arrived; left != 0; left &= left - 1) {
+        uint32_t player = (uint32_t)__builtin_ctzll(left);
+        memcpy(input_at(inbox, tick, player), cm_game_held_input(game, player), inbox->input_size);
     }
 }
 
