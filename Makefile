@@ -9,6 +9,31 @@ BUILD ?= release
 SHELL := /bin/bash
 RUN_SECONDS ?=
 
+PKGS := libenet sqlite3 libprotobuf-c libsodium jansson libzstd
+# Parts, each with the library that it needs: those that WITH names (WITH=http,xz; WITH= is none), or
+# those whose library is there, looked at when it is used: the build may have installed it by then.
+PKG_http := libmicrohttpd
+PKG_xz := liblzma
+PARTS := http xz
+COMMA := ,
+WANTED := $(subst $(COMMA), ,$(WITH))
+ifneq ($(filter-out $(PARTS),$(WANTED)),)
+$(error WITH=$(WITH): expected some of $(PARTS))
+endif
+WITH_PARTS = $(if $(filter undefined,$(origin WITH)),$(foreach p,$(PARTS),$(shell pkg-config --exists $(PKG_$(p)) && echo $(p))),$(WANTED))
+PART_PKGS = $(foreach p,$(WITH_PARTS),$(PKG_$(p)))
+PART_FLAGS = $(foreach p,$(PARTS),-DCM_WITH_$(p)=$(if $(filter $(p),$(WITH_PARTS)),1,0))
+
+# Every target installs what it needs and what is not there; only DEPS=no keeps it from that. Compiler and libraries
+# come first of all, since what follows asks them.
+export DEPS
+ifneq ($(filter-out help clean deps lines,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(shell { command -v gcc || command -v cc || command -v $(CC); } >/dev/null 2>&1 && command -v protoc-c >/dev/null 2>&1 && \
+  pkg-config --exists $(PKGS) $(foreach p,$(if $(filter undefined,$(origin WITH)),$(PARTS),$(WANTED)),$(PKG_$(p))) 2>/dev/null || deploy/deps.sh run >&2 || echo missing),)
+$(error deploy/deps.sh failed, see above)
+endif
+endif
+
 ifeq ($(origin CC),default)
 CC := $(shell command -v gcc >/dev/null 2>&1 && echo gcc || echo cc)
 endif
@@ -48,20 +73,6 @@ endif
 OUT := $(OUT)$(OUT_SUFFIX)
 GEN := $(OUT)/gen
 
-PKGS := libenet sqlite3 libprotobuf-c libsodium jansson libzstd
-# Parts, each with the library that it needs: those that WITH names (WITH=http,xz; WITH= is none), or
-# those whose library is there, looked at when it is used: the build may have installed it by then.
-PKG_http := libmicrohttpd
-PKG_xz := liblzma
-PARTS := http xz
-COMMA := ,
-WANTED := $(subst $(COMMA), ,$(WITH))
-ifneq ($(filter-out $(PARTS),$(WANTED)),)
-$(error WITH=$(WITH): expected some of $(PARTS))
-endif
-WITH_PARTS = $(if $(filter undefined,$(origin WITH)),$(foreach p,$(PARTS),$(shell pkg-config --exists $(PKG_$(p)) && echo $(p))),$(WANTED))
-PART_PKGS = $(foreach p,$(WITH_PARTS),$(PKG_$(p)))
-PART_FLAGS = $(foreach p,$(PARTS),-DCM_WITH_$(p)=$(if $(filter $(p),$(WITH_PARTS)),1,0))
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 SERVER_LIBS = $(shell pkg-config --libs $(PKGS) $(PART_PKGS) 2>/dev/null)
@@ -99,25 +110,30 @@ TESTED_OBJS := $(filter-out $(OUT)/server/main.o,$(CAROM_OBJS))
 EXAMPLES := $(patsubst client-sdk/examples/%.c,$(OUT)/examples/%,$(EXAMPLE_SRCS))
 
 .SECONDARY: $(PROTO_HDRS) $(PROTO_HDRS:.h=.c)
-.PHONY: all run test check bench deps install clean help format
+.PHONY: all run test check check-quick night bench deps install clean help format lint lines compile_commands
 .DEFAULT_GOAL := all
 
 all: $(OUT)/carom $(OUT)/libcarom_sim.a $(OUT)/libcarom_client.a $(OUT)/libcarom_token.a $(EXAMPLES)
 	@if [ "$(OUT)" = build/release ]; then ln -sf release/carom build/carom; fi
 
 help:
-	@echo 'make            installs what is missing, then builds the server, the client SDK and its examples'
-	@echo 'make run        installs what is missing, then hosts and plays a match; RUN_SECONDS=n ends it'
-	@echo 'make test       installs what is missing, then runs every test'
-	@echo 'make check      the slow tests'
-	@echo 'make fuzz       random worlds by the sanitizers, without end; FUZZ_SECONDS=n ends it'
-	@echo 'make bench      measurements; make bench-rooms: of 64 rooms beside each other'
-	@echo 'make bench-peers  the benchmark scenes beside Bullet and ODE'
-	@echo 'make deps       installs what run and test need (Debian packages)'
-	@echo 'make install    into $$(DESTDIR)$$(PREFIX), PREFIX=/usr/local'
-	@echo 'make format     clang-format over every source'
-	@echo 'make clean      removes build/'
-	@echo 'variables: BUILD=release|debug|asan|tsan|msan, CC, CFLAGS, LDFLAGS, OUT_SUFFIX, WITH=http,xz (parts; all that are found), V=1'
+	@echo 'make             builds the server, the client SDK and its examples'
+	@echo 'make run         hosts and plays a match; RUN_SECONDS=n ends it'
+	@echo 'make test        every suite that each commit needs (five minutes on two cores); SUITES="test-unit ..." only these'
+	@echo 'make check       make test, then the slow suites (up to 90 minutes); make check-quick: those of 20 minutes'
+	@echo 'make night       suites that take hours'
+	@echo 'make fuzz        random worlds by the sanitizers, without end; FUZZ_SECONDS=n ends it'
+	@echo 'make bench       measurements; make bench-rooms: of 64 rooms beside each other'
+	@echo 'make bench-peers the benchmark scenes beside Bullet and ODE'
+	@echo 'make deps        installs what run and test need (Debian packages)'
+	@echo 'make install     into $$(DESTDIR)$$(PREFIX), PREFIX=/usr/local'
+	@echo 'make format      clang-format over every source'
+	@echo 'make lint        warnings beyond those of the build, scripts, and tidy'
+	@echo 'make lines       lines of product, generated tables and tests by folder'
+	@echo 'make compile_commands  build/compile_commands.json for editors'
+	@echo 'make clean       removes build/'
+	@echo 'Each target installs what it needs and is not there; DEPS=no keeps it from that.'
+	@echo 'variables: BUILD=release|debug|asan|tsan|msan, CC, CFLAGS, LDFLAGS, OUT_SUFFIX, DEPS=no, WITH=http,xz (parts; all that are found), V=1'
 
 # V=1 shows the commands.
 ifeq ($(V),)
@@ -149,13 +165,22 @@ $(PARTED): CPPFLAGS_OWN += $(PART_FLAGS) $(shell pkg-config --cflags $(PART_PKGS
 # What a module from a file must have been built with, and what pkg-config tells its Makefile.
 $(OUT)/server/node/module_loader.o: CPPFLAGS_OWN += -DCAROM_DETERMINISM='"$(strip $(DETERMINISM))"'
 
-# What every build needs first: looked for, and installed only where it is not there.
-.PHONY: have-libraries
-have-libraries:
-	@{ command -v protoc-c && command -v $(CC) && pkg-config --exists $(PKGS); } >/dev/null 2>&1 || deploy/deps.sh run
+# Another compiler or other flags build anew: every object depends on this file, which changes only with them.
+FLAGS = $(CC) $(shell $(CC) -dumpfullversion 2>/dev/null) $(OPT_$(BUILD)) $(WARN) $(CPPFLAGS) $(CFLAGS) $(DETERMINISM) \
+  $(BREAK_DETERMINISM) $(LDFLAGS)
+FLAGS_STAMP := $(OUT)/flags
+$(FLAGS_STAMP): always
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@
+.PHONY: always
+
+# For tests: the packages that they need beside those of every build.
+.PHONY: have-test have-matrix have-node have-check have-lint
+have-%:
+	@deploy/deps.sh $*
 
 # Generated protobuf code ------------------------------------------------------------------------
-$(GEN)/proto/%.pb-c.c $(GEN)/proto/%.pb-c.h: proto/%.proto | have-libraries
+$(GEN)/proto/%.pb-c.c $(GEN)/proto/%.pb-c.h: proto/%.proto
 	@mkdir -p $(GEN)
 	$(call say,PROTO,$<)protoc-c --c_out=$(GEN) $<
 
@@ -182,7 +207,7 @@ $(GEN)/http_page.inc: $(HTTP_PAGE)
 	  { gsub(/["\\]/, "\\\\&"); printf "\"%s\\n\"\n", $$0 } END { print "}," }' $^ >$@
 $(OUT)/server/ops/web_page.o: $(GEN)/http_page.inc
 
-$(OUT)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
+$(OUT)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c $(FLAGS_STAMP)
 	$(call say,CC,$<)$(COMPILE) -w -MMD -MP -c $< -o $@
 
 # Objects ------------------------------------------------------------------------------------------
@@ -195,7 +220,7 @@ endif
 $(OUT)/shared/sim/solve/soft/pass16.o $(OUT)/shared/sim/collide/box_axes16.o: \
   DETERMINISM += -fno-tree-vectorize -fno-tree-slp-vectorize
 
-$(OUT)/%.o: %.c | $(PROTO_HDRS)
+$(OUT)/%.o: %.c $(FLAGS_STAMP) | $(PROTO_HDRS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(COMPILE) -MMD -MP -c $< -o $@
 
@@ -220,6 +245,7 @@ $(OUT)/examples/%: client-sdk/examples/%.c $(OUT)/libcarom_client.a
 
 # Tests --------------------------------------------------------------------------------------------
 $(OUT)/client-sdk/examples/%.o $(OUT)/tests/unit/examples/%.o: CPPFLAGS_OWN += $(GAMES:%=-Iclient-sdk/examples/%)
+$(call obj,$(UNIT_SRCS)): | have-test
 $(OUT)/unit: $(call obj,$(UNIT_SRCS) $(GAME_SRCS)) $(TESTED_OBJS)
 	$(call say,LINK,$@)$(LINK) $^ $(SERVER_LIBS) -lcriterion -lm -o $@
 
@@ -239,9 +265,10 @@ include tests/tests.mk
 deps:
 	@deploy/deps.sh run test
 
+# Sub-makes compile on every core, unless who called us says on how many.
+PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 run:
-	@deploy/deps.sh run
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(PARALLEL) all
 	@CAROM=$(OUT)/carom RUN_SECONDS=$(RUN_SECONDS) deploy/run.sh
 
 # For tests that compile the simulation themselves.
@@ -267,9 +294,28 @@ install: all
 	    $$file.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/$${file##*/}.pc; \
 	done
 
-format:
-	@command -v clang-format >/dev/null 2>&1 || deploy/deps.sh test
+format: | have-test
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.inl')
+
+# What editors read: clangd looks into build/ by itself.
+compile_commands: $(PROTO_HDRS) $(GEN)/catalogue.inc $(GEN)/module_template.inc $(GEN)/http_page.inc | have-test
+	@python3 -c 'import json, os, sys; json.dump([{"directory": os.getcwd(), "file": file, "command": sys.argv[1] + " -c " + file} \
+	  for file in sys.argv[2:]], sys.stdout, indent=0)' '$(subst ','\'',$(COMPILE))' $(SHARED_SRCS) $(SERVER_SRCS) $(SDK_OWN_SRCS) \
+	  $(UNIT_SRCS) $(CLUSTER_SRCS) >build/compile_commands.json
+	@echo "build/compile_commands.json: $$(grep -c '"file"' build/compile_commands.json) files"
+
+# Warnings that the build does not ask for, by clang; scripts; and tidy.
+LINT := -Wall -Wextra -Wconditional-uninitialized -Wcomma -Wunreachable-code-aggressive -Wstrict-prototypes \
+  -Warray-bounds-pointer-arithmetic -Wduplicate-enum -Wformat=2 -Wnull-dereference -Wno-missing-field-initializers
+lint: $(PROTO_HDRS) $(GEN)/catalogue.inc $(GEN)/module_template.inc $(GEN)/http_page.inc | have-test have-lint
+	printf '%s\n' $(SHARED_SRCS) $(SERVER_SRCS) $(SDK_OWN_SRCS) | xargs -P $$(nproc) -n 8 clang -std=c17 -fsyntax-only \
+	  -Werror $(LINT) $(CPPFLAGS_OWN) -DCAROM_COMMIT='""' -DCAROM_DETERMINISM='""'
+	shellcheck --severity=warning $$(git ls-files '*.sh' .ci/run)
+	python3 -m pyflakes $$(git ls-files '*.py')
+	python3 tests/tidy/tidy.py
+
+lines:
+	@python3 tests/tidy/lines.py
 
 clean:
 	rm -rf build

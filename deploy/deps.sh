@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing, each only what it needs: deps.sh run|test|matrix|check|peers …
-# Says what it installs, asks nothing, does nothing where all is there.
+# Installs the Debian packages that are missing, each only what it needs: deps.sh [--missing] PART …
+# Says what it installs, asks nothing, does nothing where all is there, nor where DEPS=no. --missing names
+# what is not there, and installs nothing.
 set -euo pipefail
 
 packages_run=(gcc libc6-dev pkg-config libenet-dev libsqlite3-dev libprotobuf-c-dev protobuf-c-compiler
@@ -11,8 +12,15 @@ packages_matrix=(gcc-i686-linux-gnu gcc-aarch64-linux-gnu gcc-arm-linux-gnueabih
   gcc-riscv64-linux-gnu gcc-s390x-linux-gnu libc6-dev-i386-cross libc6-dev-arm64-cross
   libc6-dev-armhf-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross qemu-user wasi-libc libclang-rt-14-dev-wasm32 lld nodejs)
 packages_check=(valgrind)
+packages_node=(nodejs)
+packages_lint=(shellcheck pyflakes3)
 packages_peers=(g++ libbullet-dev libode-dev)
 
+mode=install
+if [ "${1:-}" = --missing ]; then
+    mode=missing
+    shift
+fi
 wanted=()
 for part in "$@"; do
     case "$part" in
@@ -20,8 +28,10 @@ for part in "$@"; do
     test) wanted+=("${packages_test[@]}") ;;
     matrix) wanted+=("${packages_matrix[@]}") ;;
     check) wanted+=("${packages_check[@]}") ;;
+    node) wanted+=("${packages_node[@]}") ;;
+    lint) wanted+=("${packages_lint[@]}") ;;
     peers) wanted+=("${packages_peers[@]}") ;;
-    *) echo "deps.sh: unknown part '$part', expected run, test, matrix, check or peers" >&2; exit 2 ;;
+    *) echo "deps.sh: unknown part '$part', expected run, test, matrix, check, node, lint or peers" >&2; exit 2 ;;
     esac
 done
 
@@ -29,7 +39,7 @@ done
 have() {
     case "$1" in
     gcc) command -v "${CC:-gcc}" >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 ;;
-    pkg-config | git | clang | clang-format | g++ | valgrind) command -v "$1" >/dev/null 2>&1 ;;
+    shellcheck | pkg-config | git | clang | clang-format | g++ | valgrind) command -v "$1" >/dev/null 2>&1 ;;
     nodejs) command -v node >/dev/null 2>&1 ;;
     python3-minimal) command -v python3 >/dev/null 2>&1 ;;
     protobuf-c-compiler) command -v protoc-c >/dev/null 2>&1 ;;
@@ -42,6 +52,13 @@ for package in "${wanted[@]}"; do
     have "$package" || missing+=("$package")
 done
 if [ ${#missing[@]} -eq 0 ]; then
+    exit 0
+fi
+if [ "$mode" = missing ]; then
+    echo "${missing[*]}"
+    exit 0
+fi
+if [ "${DEPS:-}" = no ]; then
     exit 0
 fi
 

@@ -1,68 +1,85 @@
-# What `make test`, `make check` and `make bench` run. Each suite prints its own summary.
+# The suites that `make test`, `make check-quick`, `make check` and `make night` run: tests/suites.txt says which, and
+# tests/suites.py runs them. Each is a target by itself, and prints its own summary.
 
 HASHES_SRCS := $(filter-out shared/net/% shared/codec/% shared/view/% shared/wire/%,$(SHARED_SRCS))
 $(OUT)/hashes: $(OUT)/tests/determinism/hashes.o $(OUT)/tests/unit/sim/golden_queries.o $(call obj,$(HASHES_SRCS)) \
   $(OUT)/gen/proto/scene.pb-c.o
 	$(call say,LINK,$@)$(LINK) $^ $(PKG_LIBS) -lm -o $@
 
-test:
-	@deploy/deps.sh run test
-	@$(MAKE) --no-print-directory test-all
+SUITES ?=
+test check-quick check night: | have-test
+	@python3 tests/suites.py $@ $(SUITES)
 
-# Random worlds by the sanitizers: a list of seeds in `make test`, 20,000 in `make check`, and without
-# end in `make fuzz`. Everything but the simulation is left out, so that the builds are quick.
+# What the suites of `make test` share, built first.
+.PHONY: test-build
+test-build: all $(OUT)/unit $(OUT)/cluster $(OUT)/attack
+
+# Random worlds by the sanitizers: a list of seeds in `make test`, 1,000 more in `make check`, 20,000 in `make night`, and
+# without end in `make fuzz`. Everything but the simulation is left out, so that the builds are quick.
 FUZZ_SECONDS ?= 0
 FUZZ_SRCS := $(SIM_SRCS) shared/game/past.c $(sort $(wildcard tests/fuzz/*.c))
-.PHONY: fuzz test-fuzz check-fuzz check-scratch
+.PHONY: fuzz test-fuzz check-fuzz night-fuzz check-scratch
 $(OUT)/fuzz_worlds: $(call obj,$(FUZZ_SRCS))
 	$(call say,LINK,$@)$(LINK) $^ -lm -o $@
 
-FUZZ_ASAN = $(MAKE) --no-print-directory -j$$(nproc) BUILD=asan OUT_SUFFIX= build/asan/fuzz_worlds
-fuzz:
-	@deploy/deps.sh run test
+FUZZ_ASAN = $(MAKE) --no-print-directory $(PARALLEL) BUILD=asan OUT_SUFFIX= build/asan/fuzz_worlds
+fuzz: | have-test
 	@$(FUZZ_ASAN)
 	timeout $(FUZZ_SECONDS) build/asan/fuzz_worlds --first $$(date +%s)000 --endless || [ $$? -eq 124 ]
 
 # Decoders by libFuzzer, a target each (tests/fuzz/targets): a fixed number of executions from a fixed
-# seed and from what corpus.py makes of the protocol's vectors, in `make test` 20,000 and in `make check` 1,000,000.
+# seed and from what corpus.py makes of the protocol's vectors. They are built without the simulation, which no decoder
+# comes into, and of the server only the files named here.
 TARGETS := $(patsubst tests/fuzz/targets/%.c,%,$(wildcard tests/fuzz/targets/*.c))
-FUZZED_SRCS := $(addprefix server/,auth/gate.c auth/admission.c auth/connections.c auth/bans.c auth/used_tokens.c \
-  transport/enet/commands.c node/elf.c node/elf_dynamic.c node/module_file.c ops/http_head.c)
+FUZZED_SRCS := $(filter-out shared/sim/%,$(SDK_SRCS)) $(filter $(addprefix %/,door.c gate.c admission.c connections.c bans.c \
+  used_tokens.c commands.c elf.c elf_dynamic.c module_file.c http_head.c),$(SERVER_SRCS))
 $(OUT)/tests/fuzz/targets/module_file.o: CPPFLAGS_OWN += -DCAROM_SOUND_MODULE='"$(OUT)/tests/modules/counter.so"'
 $(OUT)/fuzz_module_file: $(OUT)/tests/modules/counter.so
-$(OUT)/fuzz_%: $(OUT)/tests/fuzz/targets/%.o $(call obj,$(FUZZED_SRCS)) $(OUT)/libcarom_client.a
+$(OUT)/libfuzzed.a: $(call obj,$(FUZZED_SRCS)) $(PROTO_OBJS)
+	@rm -f $@
+	$(call say,AR,$@)ar rcs $@ $^
+
+$(OUT)/fuzz_%: $(OUT)/tests/fuzz/targets/%.o $(OUT)/libfuzzed.a
 	$(call say,LINK,$@)$(LINK) -fsanitize=fuzzer $(filter %.o %.a,$^) $(PKG_LIBS) -lm -o $@
 
-FUZZ_TARGETS = $(MAKE) --no-print-directory -j$$(nproc) BUILD=fuzzer CC=clang OUT_SUFFIX= $(TARGETS:%=build/fuzzer/fuzz_%)
+FUZZ_TARGETS = $(MAKE) --no-print-directory $(PARALLEL) BUILD=fuzzer CC=clang OUT_SUFFIX= $(TARGETS:%=build/fuzzer/fuzz_%)
 FUZZ_RUN = @rm -rf build/fuzzer/corpus && python3 tests/fuzz/corpus.py build/fuzzer/corpus && for target in $(TARGETS); do \
 	  mkdir -p build/fuzzer/corpus/$$target; \
 	  build/fuzzer/fuzz_$$target -seed=1 -max_len=1400 -len_control=0 -runs=$(1) -artifact_prefix=build/fuzzer/$$target- \
 	  build/fuzzer/corpus/$$target 2>build/fuzzer/$$target.log || { tail -20 build/fuzzer/$$target.log; exit 1; }; \
-	  echo "fuzz_$$target: $(1) executions, $$(grep -o 'cov: [0-9]*' build/fuzzer/$$target.log | tail -1)"; done
+	  echo "fuzz_$$target: $(1) executions, $$(grep -o 'cov: [0-9]*' build/fuzzer/$$target.log | tail -1)"; done; \
+	  echo "$(words $(TARGETS)) passed, 0 failed"
 
-.PHONY: test-targets check-targets
-test-targets:
+.PHONY: test-targets check-targets night-targets
+test-targets: | have-test
 	@$(FUZZ_TARGETS)
-	$(call FUZZ_RUN,20000)
+	$(call FUZZ_RUN,10000)
 
-check-targets:
-	@deploy/deps.sh run test
+check-targets: | have-test
 	@$(FUZZ_TARGETS)
-	$(call FUZZ_RUN,1000000)
+	$(call FUZZ_RUN,200000)
 
-test-fuzz:
+night-targets: | have-test
+	@$(FUZZ_TARGETS)
+	$(call FUZZ_RUN,2000000)
+
+test-fuzz: | have-test
 	@$(FUZZ_ASAN)
 	build/asan/fuzz_worlds --list tests/fuzz/seeds.txt
 
-check-fuzz:
-	@deploy/deps.sh run test
+# PIECES: by how many processes the seeds from FIRST on are shared, SEEDS to each.
+fuzz_seeds = seq $(1) $(2) $(3) | xargs -P $$(nproc) -I FIRST build/asan/fuzz_worlds --first FIRST --seeds $(2)
+check-fuzz: | have-test
 	@$(FUZZ_ASAN)
-	seq 1 2500 17501 | xargs -P $$(nproc) -I FIRST build/asan/fuzz_worlds --first FIRST --seeds 2500
+	$(call fuzz_seeds,1,250,751)
+
+night-fuzz: | have-test
+	@$(FUZZ_ASAN)
+	$(call fuzz_seeds,1,2500,17501)
 
 # Scratch that a step reads before it writes it, whatever value it finds there.
-check-scratch:
-	@deploy/deps.sh run test check
-	@$(MAKE) --no-print-directory -j$$(nproc) BUILD=msan CC=clang OUT_SUFFIX= build/msan/fuzz_worlds
+check-scratch: | have-test
+	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=msan CC=clang OUT_SUFFIX= build/msan/fuzz_worlds
 	build/msan/fuzz_worlds --first 20001 --seeds 1000
 
 # Public headers, each alone, in both languages.
@@ -82,17 +99,7 @@ $(OUT)/unit: | $(MODULES)
 test-modules: $(OUT)/carom
 	CC='$(CC)' tests/modules/run.sh $(OUT)
 
-.PHONY: check-matrix test-all test-tidy test-unit test-determinism check-determinism
-# Servers wait more than they compute: they do it beside what computes.
-beside = @$(MAKE) --no-print-directory $(1) >$(OUT)/$(1).log 2>&1 & servers=$$!; trap "kill $$servers" INT TERM; \
-	  $(MAKE) --no-print-directory $(2); other=$$?; wait $$servers; status=$$?; cat $(OUT)/$(1).log; \
-	  [ "$$other $$status" = '0 0' ]
-.PHONY: test-servers test-builds
-test-servers: test-examples test-attack test-crash
-test-builds: test-determinism test-fuzz test-targets
-test-all: all test-tidy test-headers test-unit test-modules test-cluster test-install test-parts test-protocol
-	$(call beside,test-servers,test-builds)
-
+.PHONY: check-matrix test-tidy test-unit test-determinism check-determinism
 # A second parser, written from proto/PROTOCOL.md alone, reads the recorded packets.
 .PHONY: test-protocol
 test-protocol:
@@ -105,15 +112,18 @@ test-tidy: $(OUT)/carom
 
 # Servers, clients, network, clock and disks in one process; every tenth seed twice, or each of
 # longer ones.
-.PHONY: test-cluster check-cluster
+.PHONY: test-cluster check-cluster night-cluster
 test-cluster: $(OUT)/cluster
 	printf '%s\n' 1..10 11..20 21..30 31..40 | xargs -P $$(nproc) -I SEEDS $(OUT)/cluster --twice-every 10 --seeds SEEDS
 
 check-cluster: $(OUT)/cluster
 	$(OUT)/cluster --ticks 2000 --seeds 41..80
 
+night-cluster: $(OUT)/cluster
+	$(OUT)/cluster --ticks 2000 --seeds 81..1000
+
 # The real server, killed at seeded moments of a match; and on a disk that fills up.
-.PHONY: test-crash check-crash
+.PHONY: test-crash check-crash night-crash
 test-crash: $(OUT)/carom $(OUT)/tests/modules/failing.so
 	CAROM=$(OUT)/carom tests/crash/kill_server.sh 3 1
 	CAROM=$(OUT)/carom python3 tests/crash/kill_worker.py 5 1
@@ -124,11 +134,18 @@ check-crash: $(OUT)/carom
 	CAROM=$(OUT)/carom tests/crash/kill_server.sh 20 2
 	CAROM=$(OUT)/carom python3 tests/crash/kill_worker.py 60 2
 
+night-crash: $(OUT)/carom
+	CAROM=$(OUT)/carom tests/crash/kill_server.sh 100 3
+	CAROM=$(OUT)/carom python3 tests/crash/kill_worker.py 200 3
+
 # Disks that fail: seeds of tests/unit/record/test_disk.c beyond those of `make test`.
-.PHONY: check-disk
+.PHONY: check-disk night-disk
+disk_seeds = seq $(1) $(2) $(3) | xargs -P $$(nproc) -I FIRST env CAROM_DISK_SEEDS=FIRST:$(2) $(OUT)/unit --jobs 1 --filter 'disk/*'
 check-disk: $(OUT)/unit
-	seq 10001 5000 105001 | xargs -P $$(nproc) -I FIRST env CAROM_DISK_SEEDS=FIRST:5000 \
-	  $(OUT)/unit --jobs 1 --filter 'disk/*'
+	$(call disk_seeds,10001,1000,14001)
+
+night-disk: $(OUT)/unit
+	$(call disk_seeds,10001,5000,105001)
 
 # Strangers and hostile clients against the real server.
 .PHONY: test-attack check-attack
@@ -179,27 +196,34 @@ test-parts: $(OUT)/carom $(OUT)/carom-bare
 # A leak fails no test of Criterion's: with BUILD=asan its reports go to files, and one fails the suite.
 test-unit: $(OUT)/unit $(OUT)/carom
 	@rm -f $(OUT)/leaks.*
-	LSAN_OPTIONS=log_path=$(OUT)/leaks CAROM_BINARY=$(OUT)/carom $(OUT)/unit --jobs 2
+	LSAN_OPTIONS=log_path=$(OUT)/leaks CAROM_BINARY=$(OUT)/carom $(OUT)/unit --jobs $$(nproc) --xml=$(OUT)/unit.xml
 	@if cat $(OUT)/leaks.* 2>/dev/null; then echo 'test-unit: memory leaked'; exit 1; fi
+
+# Unit tests that take few seeds in `make test`, with all of theirs (tests/unit/counts.h).
+.PHONY: check-counts
+check-counts: $(OUT)/unit
+	CAROM_TEST_COUNTS=full $(OUT)/unit --jobs $$(nproc) --filter '@(disk|catalogue|query|query_truth|joint_fuzz|volume_law)/*'
 
 # Several compilers and flags: the same whatever BUILD is.
 test-determinism:
 	tests/determinism/compare.sh quick
 
-check-determinism:
-	@deploy/deps.sh run test
+check-determinism: | have-test
 	tests/determinism/compare.sh full
 
 # Other architectures, under emulation.
-check-matrix:
-	@deploy/deps.sh run test matrix
+check-matrix: | have-test have-matrix
 	tests/determinism/matrix.sh
 
 # The unit tests by the other compiler, and those of the simulation with every step checked.
 .PHONY: check-clang check-steps
-check-clang:
-	@deploy/deps.sh run test
+check-clang: | have-test
 	$(MAKE) --no-print-directory CC=clang OUT_SUFFIX=-clang all test-unit
+
+# All unit tests by the sanitizers.
+.PHONY: check-asan
+check-asan: | have-test
+	$(MAKE) --no-print-directory BUILD=asan OUT_SUFFIX= test-unit
 
 STEP_SUITES := @(golden*|rollback|solve*|joint*|game|fpenv|world*|hull*|solids*)/*
 check-steps:
@@ -208,21 +232,12 @@ check-steps:
 
 # Bugs on purpose, one after another: the suite that each names must go red.
 .PHONY: check-planted
-check-planted:
-	@deploy/deps.sh run test
+check-planted: | have-test
 	tests/planted/run.sh
 
-.PHONY: check-servers check-builds check-rest
-check-servers: check-cluster check-crash check-attack
-# The page for browsers, by node, which the matrix has already.
+# The page for browsers, by node.
 .PHONY: check-page
-check-page:
-	@deploy/deps.sh matrix
+check-page: | have-node
 	node tests/web/page.js
-
-check-builds: check-clang check-steps check-determinism check-matrix check-page check-disk check-scratch check-planted check-fuzz check-targets
-check-rest: all $(OUT)/unit $(OUT)/cluster $(OUT)/attack
-	$(call beside,check-servers,check-builds)
-check: test check-rest
 
 include tests/bench/bench.mk

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "shared/game/modules.h"
+#include "shared/game/imports.h"
 
 #define NOTE_OWNER    "Carom" // of the record: type 1, text "SOURCE_HASH FLAG FLAG …"
 #define NOTE_TYPE     1u

@@ -74,31 +74,6 @@ bool cm_module_agrees(const carom_module *module, const char *name, uint32_t ver
            strcmp(source_of(module), source) == 0;
 }
 
-bool cm_module_may_import(const char *symbol, const char **why)
-{
-    static const struct {
-        const char *name, *why; // NULL: allowed
-    } known[] = {
-#define ALLOWED(name)      {#name, NULL},
-#define REFUSED(name, why) {#name, why},
-#include "shared/game/imports.def"
-#undef ALLOWED
-#undef REFUSED
-        {"memcpy", NULL},
-        {"memmove", NULL},
-        {"memset", NULL},
-        {"memcmp", NULL},
-    };
-    *why = "expected carom_* functions for modules, memcpy, memmove, memset and memcmp only";
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strcmp(known[i].name, symbol) == 0) {
-            *why = known[i].why;
-            return known[i].why == NULL;
-        }
-    }
-    return false;
-}
-
 static bool is_source_hash(const char *source)
 {
     return source == NULL || source[0] == '\0' ||

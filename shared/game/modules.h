@@ -25,7 +25,4 @@ const char *cm_module_file_hash(const carom_module *module);
 bool cm_module_agrees(const carom_module *module, const char *name, uint32_t version, uint32_t abi,
                       const char *source);
 
-// What a module from a file may import: true, or false with why not (imports.def).
-bool cm_module_may_import(const char *symbol, const char **why);
-
 #endif

@@ -58,7 +58,7 @@ umask 077
     --ready-file "$dir/ready" --db "$dir/carom.db" --matches "$dir/matches" --status full \
     >"$dir/status" 2>"$dir/log" &
 server=$!
-for ((i = 0; i < 300; i++)); do
+for ((i = 0; i < 6000; i++)); do
     [ -s "$dir/ready" ] && break
     sleep 0.1
 done

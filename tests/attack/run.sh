@@ -43,7 +43,7 @@ resident() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$worker/status"; 
 look() {
     local lines
     lines=$(wc -l <"$dir/status")
-    for ((n = 0; n < 300; n++)); do
+    for ((n = 0; n < 6000; n++)); do
         [ "$(wc -l <"$dir/status")" -ge $((lines + 2)) ] && return 0
         sleep 0.1
     done
@@ -67,7 +67,7 @@ start_server() { # ADDRESS
         --ready-file "$dir/ready" --db "$dir/carom.db" --matches "$dir/matches" --status full \
         --status-interval-ms 200 >"$dir/status" 2>"$dir/log" &
     server=$!
-    for ((i = 0; i < 300; i++)); do
+    for ((i = 0; i < 6000; i++)); do
         [ ! -s "$dir/ready" ] || break
         sleep 0.1
     done
@@ -82,7 +82,7 @@ token() { "$carom" token issue --key "$dir/keys" --client-id "$1" --server "$add
 "$carom" bots --connect "$address" --key "$dir/keys" --count 8 --predict 1 --seconds 100000 \
     >"$dir/bots.json" 2>"$dir/bots.log" &
 bots=$!
-for ((i = 0; i < 300; i++)); do
+for ((i = 0; i < 6000; i++)); do
     [ "$(field players)" -eq 8 ] && break
     sleep 0.1
 done
@@ -130,7 +130,7 @@ amid=$!
 run hello hello "$strangers"
 wait "$amid"
 check $? "a newcomer plays amid $strangers hellos" amid.json
-for ((i = 0; i < 300; i++)); do # and is gone again
+for ((i = 0; i < 6000; i++)); do # and is gone again
     [ "$(field players)" -eq 8 ] && break
     sleep 0.1
 done
@@ -156,7 +156,7 @@ check $? "400 half-open connects are made" attack.log
 "$carom" bots --connect "$address" --key "$dir/keys" --count 1 --seconds 1 >"$dir/late.json" 2>&1
 check $? "a newcomer plays beside 400 half-open connects" late.json
 
-for ((i = 0; i < 300; i++)); do # the one that acknowledged nothing is gone
+for ((i = 0; i < 6000; i++)); do # the one that acknowledged nothing is gone
     [ "$(field players)" -eq 8 ] && break
     sleep 0.1
 done
@@ -186,7 +186,7 @@ check $? "it lets nobody in after its worker was killed" used.txt
 "$out/examples/01_connect" "$(token 3002)" 20 >"$dir/ban.txt" 2>&1
 grep -q '^ended: .*banned' "$dir/ban.txt"
 check $? "nor is anybody let in who was banned before" ban.txt
-for ((i = 0; i < 300; i++)); do
+for ((i = 0; i < 6000; i++)); do
     [ "$(field players)" -eq 8 ] && break
     sleep 0.1
 done

@@ -2,19 +2,15 @@
 
 # Instruction counts of the main scenes against tests/bench/instructions.txt. UPDATE=1 records them.
 .PHONY: check-instructions
-check-instructions: $(OUT)/carom
-	@deploy/deps.sh check
+check-instructions: $(OUT)/carom | have-check
 	tests/bench/instructions.sh $(OUT)/carom
-
-check: check-instructions
 
 # Rooms beside each other: what each costs among many, and whether this machine keeps their ticks.
 $(OUT)/rooms: $(OUT)/tests/bench/rooms.o $(TESTED_OBJS)
 	$(call say,LINK,$@)$(LINK) $^ $(SERVER_LIBS) -lm -o $@
 
 .PHONY: bench-rooms
-bench-rooms: all $(OUT)/rooms
-	@deploy/deps.sh check
+bench-rooms: all $(OUT)/rooms | have-check
 	tests/bench/rooms.sh $(OUT)/rooms
 	python3 tests/bench/rooms_live.py $(OUT)/carom 64 60
 
@@ -45,6 +41,6 @@ $(OUT)/peers: $(PEER_OBJS) $(TESTED_OBJS)
 
 .PHONY: bench-peers
 bench-peers:
-	@deploy/deps.sh run peers
+	@deploy/deps.sh peers
 	@$(MAKE) --no-print-directory $(OUT)/peers
 	$(OUT)/peers $(PEERS)

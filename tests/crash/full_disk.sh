@@ -19,7 +19,7 @@ folder=$(mktemp -d /tmp/carom_full_XXXXXX)
 disk=$folder/disk
 mkdir "$disk"
 if ! mount -t tmpfs -o "size=${size}k" tmpfs "$disk" 2>/dev/null; then
-    echo "full_disk: skipped: this user may not mount a tmpfs"
+    echo "SKIPPED: full_disk: this user may not mount a tmpfs"
     rm -rf "$folder"
     exit 0
 fi
@@ -53,7 +53,7 @@ has_gone_on() { grep -qs '"event":"recording goes on"' "$log"; }
 
 begin() { # SECONDS, and where recordings are
     log=$folder/log
-    "$carom" serve --insecure --listen 127.0.0.1:0 --matches "${2:-$disk/matches}" --scene "$scene" \
+    "$carom" serve --insecure --grace-ms 600000 --listen 127.0.0.1:0 --matches "${2:-$disk/matches}" --scene "$scene" \
         --status-interval-ms 100 --keyframe-s 1 >"$log" 2>&1 &
     server=$!
     wait_until is_listening || fail "the server did not listen: $(tail -1 "$log")"

@@ -74,7 +74,7 @@ one_round() {
 
 start_server() {
     log=$folder/$round.$seams.log
-    "$carom" serve --insecure --listen "$address" --matches "$matches" --db "$folder/carom.db" --scene "$scene" \
+    "$carom" serve --insecure --grace-ms 600000 --listen "$address" --matches "$matches" --db "$folder/carom.db" --scene "$scene" \
         --status-interval-ms 100 --keyframe-s 1 --room-seed $((seed + round)) "$@" >"$log" 2>&1 &
     server=$!
     if ! wait_until is_listening; then

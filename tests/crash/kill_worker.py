@@ -30,7 +30,7 @@ CAROM = os.environ.get("CAROM", "build/release/carom")
 SCENE = os.environ.get("SCENE", "tests/scenes/sandbox.json")
 ROOMS = ["a", "b", "c", "d"]
 CLIENTS = 16
-PATIENCE_S = 120  # of machine time, for anything that has to happen
+PATIENCE_S = 600  # of machine time, for anything that has to happen
 chance = random.Random(SEED)
 folder = tempfile.mkdtemp(prefix="carom_worker_")
 matches = os.path.join(folder, "matches")
@@ -73,7 +73,7 @@ class Server:
         self.port, self.process, self.starts = port, None, 0
 
     def start(self):
-        command = [CAROM, "serve", "--insecure", "--workers", "2", "--listen", f"127.0.0.1:{self.port}", "--matches",
+        command = [CAROM, "serve", "--insecure", "--grace-ms", "600000", "--workers", "2", "--listen", f"127.0.0.1:{self.port}", "--matches",
                    matches, "--db", os.path.join(folder, "carom.db"), "--status-interval-ms", "100", "--keyframe-s", "1"]
         command += ["--resume"] if self.starts > 0 else [part for name in ROOMS for part in ("--room", f"{name}={SCENE}")]
         self.starts += 1

@@ -33,7 +33,7 @@ start_server() { # FLAGS: serves the small scene, sets server and address
     "$carom" serve "$@" --scene "$dir/small.json" --listen 127.0.0.1:0 --ready-file "$dir/ready" \
         --db "$dir/carom.db" --matches "$dir/matches" >"$dir/serve.log" 2>&1 &
     server=$!
-    for ((i = 0; i < 300; i++)); do
+    for ((i = 0; i < 6000; i++)); do
         [ ! -s "$dir/ready" ] || break
         sleep 0.1
     done

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "shared/game/imports.h"
 #include "shared/game/modules.h"
 
 // The names of functions that a header declares with CAROM_API.

@@ -107,11 +107,11 @@ void serving_read_text(const char *path, char *text, size_t size)
     fclose(file);
 }
 
-// Until `path` has `bytes`; a child that ends first, or a minute, is a failure.
+// Until `path` has `bytes`; a child that ends first, or ten minutes, are a failure.
 void serving_wait_for_size(const serving *c, const char *path, int64_t bytes)
 {
     struct stat file;
-    for (int i = 0; i < 6000; i++) {
+    for (int i = 0; i < 60000; i++) {
         if (stat(path, &file) == 0 && file.st_size >= bytes) {
             return;
         }
@@ -125,7 +125,7 @@ void serving_wait_for_text(const serving *c, const char *path, const char *text)
 {
     char command[512];
     snprintf(command, sizeof command, "grep -qF '%s' '%s'", text, path);
-    for (int i = 0; i < 600; i++) {
+    for (int i = 0; i < 6000; i++) {
         if (system(command) == 0) {
             return;
         }
@@ -170,7 +170,7 @@ uint32_t serving_read_log(const char *path, const char *event, const char *membe
 void serving_wait_for_log(const serving *c, const char *event, uint32_t count)
 {
     char found[256];
-    for (int i = 0; i < 6000; i++) {
+    for (int i = 0; i < 60000; i++) {
         if (serving_read_log(c->err, event, "reason", found) >= count) {
             return;
         }
@@ -231,7 +231,7 @@ void serving_wait_for_next_ticks(const serving *c, uint32_t rooms)
 {
     room_seen seen[ROOMS_MAX];
     uint32_t count = 0;
-    for (int i = 0; i < 6000; i++) {
+    for (int i = 0; i < 60000; i++) {
         char answer[4096];
         uint32_t there = 0, going_on = 0;
         snprintf(answer, sizeof answer, "%s", serving_ask(c, "{\"command\":\"rooms\"}"));

@@ -26,7 +26,7 @@ void serving_host(serving *c, char *const more[]);
 // Waits for its end: its status, or 128 and the signal.
 int serving_finish(const serving *c);
 void serving_read_text(const char *path, char *text, size_t size);
-// Until `path` has `bytes`; a child that ends first, or a minute, is a failure.
+// Until `path` has `bytes`; a child that ends first, or ten minutes, are a failure.
 void serving_wait_for_size(const serving *c, const char *path, int64_t bytes);
 // Until `path` has this text, without quotes of a shell; likewise.
 void serving_wait_for_text(const serving *c, const char *path, const char *text);

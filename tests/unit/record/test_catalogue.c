@@ -13,6 +13,7 @@
 #include "server/record/catalogue/room_db.h"
 #include "server/record/catalogue/scene_db.h"
 #include "shared/scene/scene_json.h"
+#include "tests/unit/counts.h"
 #include "tests/unit/record/recording.h"
 
 TestSuite(catalogue, .init = recording_setup, .fini = recording_teardown);
@@ -222,7 +223,7 @@ Test(catalogue, bits_flipped_anywhere)
     make_good();
     char *intact = read_file(&size), *bad = malloc(size);
     const char *asked = getenv("CAROM_MUTATED");
-    int files = asked != NULL ? atoi(asked) : 200;
+    int files = asked != NULL ? atoi(asked) : (int)test_count(60, 200);
     cm_rng rng;
     cm_rng_seed(&rng, 79);
     int refused = 0, whole = 0, unwritten = 0;

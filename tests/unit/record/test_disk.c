@@ -14,12 +14,14 @@
 #include <unistd.h>
 
 #include "server/record/format/proof.h"
+#include "tests/unit/counts.h"
 #include "tests/unit/record/memory_disk.h"
 #include "tests/unit/record/recording.h"
 
 TestSuite(disk, .init = recording_setup, .fini = recording_teardown);
 
-#define SEEDS 2000
+#define SEEDS     400
+#define SEEDS_ALL 2000
 
 typedef struct seen {
     uint32_t faults[DISK_FAULTS], struck[DISK_FAULTS];
@@ -150,7 +152,7 @@ static void one_seed(uint64_t seed, seen *counts)
 
 Test(disk, what_was_acknowledged_is_there)
 {
-    unsigned long long first = 1, count = SEEDS;
+    unsigned long long first = 1, count = test_count(SEEDS, SEEDS_ALL);
     const char *asked = getenv("CAROM_DISK_SEEDS");
     if (asked != NULL) {
         cr_assert_eq(sscanf(asked, "%llu:%llu", &first, &count), 2);
