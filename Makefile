@@ -29,7 +29,7 @@ PART_FLAGS = $(foreach p,$(PARTS),-DCM_WITH_$(p)=$(if $(filter $(p),$(WITH_PARTS
 export DEPS
 ifneq ($(filter-out help clean deps lines,$(or $(MAKECMDGOALS),all)),)
 ifneq ($(shell { command -v gcc || command -v cc || command -v $(CC); } >/dev/null 2>&1 && command -v protoc-c >/dev/null 2>&1 && \
-  pkg-config --exists $(PKGS) $(foreach p,$(if $(filter undefined,$(origin WITH)),$(PARTS),$(WANTED)),$(PKG_$(p))) 2>/dev/null || deploy/deps.sh run >&2 || echo missing),)
+  pkg-config --exists $(PKGS) 2>/dev/null || deploy/deps.sh run >&2 || echo missing),)
 $(error deploy/deps.sh failed, see above)
 endif
 endif

@@ -18,6 +18,7 @@
   words      marks of unfinished work; tabs and trailing blanks
   planted    each patch of tests/planted still fits the files that it changes
   attacks    each test that tests/attack/README.md names exists
+  lines      a budget of lines for each folder (lines.py, lines.txt)
   habit      one spelling: i++, not ++i, where the value is not used; p == NULL, not !p; and no test's own timeout
 """
 import os
@@ -25,6 +26,8 @@ import re
 import shutil
 import subprocess
 import sys
+
+import lines as line_budgets
 
 FILE_MAX = 750
 FUNCTION_LONG = 70
@@ -464,6 +467,12 @@ def self_test():
         if len(problems) != count:
             print("tidy: self-test: a game is not held against the template")
             bad += 1
+    for there, count in ((100, 0), (101, 2)):
+        problems = []
+        line_budgets.check({("product", "x"): there}, {("product", "x"): 100, ("product", "total"): 100}, problems)
+        if len(problems) != count:
+            print("tidy: self-test: a folder is not held against its budget")
+            bad += 1
     for path, text in SOUND:
         problems, _ = check_all([path], lambda _: text, with_format=False)
         if problems:
@@ -497,6 +506,8 @@ def main():
             check_game(name, lambda p: open(p, encoding="utf-8").read(), problems)
     with open(ATTACKS, encoding="utf-8") as table:
         check_attacks(table.read(), tests, problems)
+    line_budgets.check(line_budgets.count(line_budgets.find(), line_budgets.read_file),
+                       line_budgets.read_budgets(line_budgets.read_file(line_budgets.BUDGETS)), problems)
     with open("README.md", encoding="utf-8") as readme:
         lines = readme.read().count("\n")
         if lines > README_MAX:
