@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared/base/assert.h"
 #include "shared/base/bytes.h"
 
 struct cm_hosted_room {
@@ -12,6 +13,8 @@ struct cm_hosted_room {
     const cm_scene *scene;
     cm_host *host;
     cm_room_loop *loop;
+    cm_recorder *recorder; // NULL: nothing is recorded
+    uint64_t now_us;       // of the present turn
     cm_roster roster;
     cm_publisher *publisher;
     cm_metrics metrics; // of its ticks, publishing included
@@ -43,10 +46,15 @@ static carom_result open_loop(cm_hosted_room *room, const cm_hosted_room_def *de
                              .rewind_ms = def->rewind_ms,
                              .mark = room->tag != 0 ? &def->vitals->mark : NULL,
                              .tag = room->tag,
-                             .live = def->live,
                              .now_us = def->now_us,
                              .clock_us = def->clock_us,
                              .user = def->user};
+    if (def->live != NULL) {
+        loop.seed = def->live->info.seed;
+        loop.image = def->live->image;
+        loop.image_size = def->live->image_size;
+        loop.tick = def->live->info.ticks;
+    }
     if (def->tick_watch != NULL) {
         cm_tick_watch_make(def->tick_watch);
     }
@@ -61,7 +69,13 @@ static carom_result open_loop(cm_hosted_room *room, const cm_hosted_room_def *de
         room->roster.grace_ms = def->grace_ms;
         for (uint32_t i = 0; def->live != NULL && i < def->live->player_count; i++) {
             const cm_live_player *player = &def->live->players[i];
-            cm_roster_expect(&room->roster, player, def->now_us);
+            cm_roster_return back = {.player = player->player,
+                                     .client_id = player->client_id,
+                                     .join_tick = player->join_tick,
+                                     .messages = player->messages,
+                                     .name = player->name,
+                                     .address = player->address};
+            cm_roster_expect(&room->roster, &back, def->now_us);
             room->messages[player->player] = player->messages;
         }
     }
@@ -81,20 +95,39 @@ static carom_result open_publisher(cm_hosted_room *room, const cm_hosted_room_de
                                error_size);
 }
 
-static carom_result open_record(cm_hosted_room *room, const cm_hosted_room_def *def, char *error,
-                                size_t error_size)
+static void tell_durable(void *context, carom_durability durability, uint64_t tick)
 {
+    cm_hosted_room *room = context;
+    room->roster.safe_tick = durability == CAROM_DURABILITY_NONE ? UINT64_MAX : tick;
+    cm_publisher_durable(room->publisher, durability, tick, &room->roster);
+}
+
+// The room itself, and its recorder.
+static carom_result open_sinks(cm_hosted_room *room, const cm_hosted_room_def *def, char *error,
+                               size_t error_size)
+{
+    const cm_sink own = {.context = room, .durable = tell_durable};
+    bool added = cm_room_loop_add_sink(room->loop, &own);
+    CM_ASSERT(added);
     if (def->store == NULL) {
         return CAROM_OK;
     }
-    cm_room_record record = {.store = def->store,
-                             .match_id =
-                                 def->live != NULL ? def->live->info.match_id : def->match_id,
-                             .started_unix_ms = def->started_unix_ms,
-                             .keyframe_s = def->keyframe_s,
-                             .room = room->name,
-                             .live = def->live};
-    return cm_room_loop_record(room->loop, &record, error, error_size);
+    cm_recorder_def recorder = {.store = def->store,
+                                .room = cm_room_loop_room(room->loop),
+                                .scene = def->scene,
+                                .match_id =
+                                    def->live != NULL ? def->live->info.match_id : def->match_id,
+                                .started_unix_ms = def->started_unix_ms,
+                                .keyframe_s = def->keyframe_s,
+                                .name = room->name,
+                                .live = def->live};
+    carom_result result = cm_recorder_create(&recorder, &room->recorder, error, error_size);
+    if (result == CAROM_OK) {
+        const cm_sink sink = cm_recorder_sink(room->recorder);
+        added = cm_room_loop_add_sink(room->loop, &sink);
+        CM_ASSERT(added);
+    }
+    return result;
 }
 
 carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room **out, char *error,
@@ -121,7 +154,7 @@ carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room
         result = open_publisher(room, def, error, error_size);
     }
     if (result == CAROM_OK) {
-        result = open_record(room, def, error, error_size);
+        result = open_sinks(room, def, error, error_size);
     }
     if (result != CAROM_OK) {
         cm_hosted_room_destroy(room);
@@ -138,6 +171,7 @@ void cm_hosted_room_destroy(cm_hosted_room *room)
     if (room != NULL) {
         cm_vitals_give_back(room->vitals, room->tag);
         cm_publisher_destroy(room->publisher);
+        cm_recorder_destroy(room->recorder);
         cm_room_loop_destroy(room->loop);
         free(room);
     }
@@ -170,7 +204,7 @@ cm_roster *cm_hosted_room_roster(cm_hosted_room *room)
 
 cm_match_handle cm_hosted_room_match(const cm_hosted_room *room)
 {
-    return cm_room_loop_match(room->loop);
+    return room->recorder != NULL ? cm_recorder_match(room->recorder) : 0;
 }
 
 uint64_t cm_hosted_room_due(const cm_hosted_room *room)
@@ -234,8 +268,12 @@ static void tell_persons(cm_hosted_room *room, const cm_game_event *joins, uint3
         if (member != NULL) {
             cm_host_address(room->host, member->peer, address);
         }
-        cm_room_loop_person(room->loop, joins[i].client_id,
-                            cm_roster_session(&room->roster, joins[i].player)->name, address);
+        const cm_sink_player player = {.player = joins[i].player,
+                                       .client_id = joins[i].client_id,
+                                       .name =
+                                           cm_roster_session(&room->roster, joins[i].player)->name,
+                                       .address = address};
+        cm_recorder_person(room->recorder, &player);
     }
 }
 
@@ -246,7 +284,7 @@ static void go_on(cm_hosted_room *room, const cm_history_slot *slot)
     uint8_t counts[CAROM_PLAYERS_MAX][CM_RECORD_JOIN_BYTES];
     uint32_t count;
     if (list_joins(room, slot->tick, joins, counts, &count) &&
-        cm_room_loop_go_on(room->loop, slot, joins, count)) {
+        cm_recorder_go_on(room->recorder, slot->tick, slot->hash, joins, count)) {
         tell_persons(room, joins, count);
     }
 }
@@ -259,12 +297,14 @@ static cm_log log_of(const cm_hosted_room *room, const cm_log *log)
     return own;
 }
 
-static void tell_durable(cm_hosted_room *room)
+static void ask_durable(cm_hosted_room *room)
 {
-    uint64_t tick;
-    carom_durability durability = cm_room_loop_durable(room->loop, &tick);
-    room->roster.safe_tick = durability == CAROM_DURABILITY_NONE ? UINT64_MAX : tick;
-    cm_publisher_durable(room->publisher, durability, tick, &room->roster);
+    uint64_t tick = 0;
+    carom_durability durability = CAROM_DURABILITY_NONE;
+    if (room->recorder != NULL) {
+        durability = cm_recorder_durable(room->recorder, room->now_us, &tick);
+    }
+    cm_room_loop_durable(room->loop, durability, tick);
 }
 
 // Once, since its tick is confirmed once.
@@ -295,7 +335,7 @@ static void confirm(cm_hosted_room *room, bool all)
     while ((slot = cm_room_loop_confirm(room->loop, all)) != NULL) {
         room->closed = room->closed || slot->closes;
         count_messages(room, slot);
-        if (!all && cm_room_loop_wants_to_go_on(room->loop)) {
+        if (!all && room->recorder != NULL && cm_recorder_wants_to_go_on(room->recorder)) {
             go_on(room, slot);
         }
         cm_publisher_messages(room->publisher, slot, &room->roster);
@@ -313,7 +353,7 @@ bool cm_hosted_room_is_over(const cm_hosted_room *room)
 
 uint64_t cm_hosted_room_recording(const cm_hosted_room *room)
 {
-    return cm_room_loop_recording(room->loop);
+    return room->recorder != NULL ? cm_recorder_file(room->recorder) : 0;
 }
 
 static void note_busy(cm_hosted_room *room)
@@ -330,10 +370,11 @@ void cm_hosted_room_begin(cm_hosted_room *room, uint64_t now_us, const cm_log *l
 {
     cm_log own = log_of(room, log);
     room->turn_us = room->turn_steps = 0;
+    room->now_us = now_us;
     cm_room_loop_begin(room->loop, now_us);
     cm_roster_turn(&room->roster, room->host, now_us, &own);
     note_busy(room);
-    tell_durable(room);
+    ask_durable(room);
 }
 
 bool cm_hosted_room_step(cm_hosted_room *room, cm_clients *clients)
@@ -376,7 +417,7 @@ bool cm_hosted_room_end(cm_hosted_room *room, cm_match_end end)
 
 bool cm_hosted_room_said_all(cm_hosted_room *room)
 {
-    tell_durable(room);
+    ask_durable(room);
     return !cm_publisher_waits(room->publisher);
 }
 

@@ -10,6 +10,7 @@
 #include "server/room/room_loop.h"
 #include "server/node/tick_watch.h"
 #include "server/node/crash_marker.h"
+#include "server/node/recorder.h"
 
 typedef struct cm_hosted_room cm_hosted_room;
 

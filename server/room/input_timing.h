@@ -1,31 +1,36 @@
-// How the inputs of each tick came, and what each player's came to in all: for the record. Pure. A
-// ring of ticks from the oldest that a rewind can reach to the newest that an input may be for.
+// How the inputs of each tick came, and what each player's came to in all. Pure. Timing is a ring
+// of ticks from the oldest that a rewind can reach to the newest that an input may be for.
 #ifndef CM_SERVER_ROOM_INPUT_TIMING_H
 #define CM_SERVER_ROOM_INPUT_TIMING_H
 
-#include "server/record/store/store.h"
+#include "server/room/sink.h"
 
-typedef struct cm_arrivals cm_arrivals;
+typedef struct cm_input_timing cm_input_timing;
 
 // `ring`: ticks that inputs may be apart. NULL where memory is short.
-cm_arrivals *cm_arrivals_create(uint32_t ring);
-void cm_arrivals_destroy(cm_arrivals *arrivals);
+cm_input_timing *cm_input_timing_create(uint32_t ring);
+void cm_input_timing_destroy(cm_input_timing *timing);
 
-// A player's counts begin.
-void cm_arrivals_open(cm_arrivals *arrivals, uint32_t player);
-// They go on from what they were.
-void cm_arrivals_go_on(cm_arrivals *arrivals, const cm_player_statistics *counts);
-
-// An input was taken: `lead` in 1/16 ticks before its tick was due, `cost` in ticks stepped again.
-void cm_arrivals_put(cm_arrivals *arrivals, uint32_t player, uint64_t tick, int64_t lead,
-                     bool is_late, uint32_t cost);
-void cm_arrivals_refused(cm_arrivals *arrivals, uint32_t player);
-
+// An input was taken: `lead` in 1/16 ticks before its tick was due, and whether it had the room
+// rewind.
+void cm_input_timing_put(cm_input_timing *timing, uint32_t player, uint64_t tick, int64_t lead,
+                         bool rewound);
 // Of one tick, ascending players: returns how many.
-uint32_t cm_arrivals_of(const cm_arrivals *arrivals, uint64_t tick,
-                        cm_arrival out[CAROM_PLAYERS_MAX]);
-// Of every player that was there since the start, as counted since its last join.
-uint32_t cm_arrivals_statistics(const cm_arrivals *arrivals,
-                                cm_player_statistics out[CAROM_PLAYERS_MAX]);
+uint32_t cm_input_timing_of(const cm_input_timing *timing, uint64_t tick,
+                            cm_arrival out[CAROM_PLAYERS_MAX]);
+
+// What each player's inputs came to. Zeroed: nobody was there.
+typedef struct cm_input_counts {
+    uint64_t known; // players that were there, a bit each
+    cm_player_statistics players[CAROM_PLAYERS_MAX];
+} cm_input_counts;
+
+// A player's counts begin, or go on from what they were.
+void cm_input_counts_open(cm_input_counts *counts, uint32_t player);
+void cm_input_counts_go_on(cm_input_counts *counts, const cm_player_statistics *from);
+void cm_input_counts_add(cm_input_counts *counts, const cm_sink_input *input);
+// Of every player that was there since the start, as counted since its last join, ascending.
+uint32_t cm_input_counts_list(const cm_input_counts *counts,
+                              cm_player_statistics out[CAROM_PLAYERS_MAX]);
 
 #endif

@@ -1,29 +1,23 @@
-// The room's clock and its record. Typical: 60 ticks a second of 1 ms each; one tick recorded a
-// tick, some ten ticks behind the newest; a keyframe every 30 s.
+// The room's clock and its sinks. Typical: 60 ticks a second of 1 ms each; one tick confirmed a
+// tick, some ten ticks behind the newest; one sink, the recorder.
 #include "server/room/room_loop.h"
+#include "server/room/input_timing.h"
 #include "server/room/log_counters.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "shared/base/assert.h"
-#include "shared/base/hash.h"
 
 #define SECOND_US  1000000u
-#define DEBT_TICKS 3u       // and 20 ms of them
-#define TRY_US     5000000u // between two tries to go on with a recording that failed
+#define DEBT_TICKS 3u // and 20 ms of them
 
 struct cm_room_loop {
     cm_room *room;
-    const cm_scene *scene;
-    uint64_t seed;
-    uint32_t tick_rate, keyframe_s;
-    cm_store *store; // NULL: not recorded
-    cm_match_handle match;
-    uint64_t origin, started_unix_ms; // of the match
-    const char *name;                 // of the room; NULL or "": none
-    uint64_t try_us;                  // when a recording that failed goes on; 0: it has not failed
-    cm_arrivals *arrivals;            // NULL: not recorded
+    uint32_t tick_rate;
+    cm_input_timing *timing;
+    uint32_t sink_count;
+    cm_sink sinks[CM_SINKS_MAX];
     uint64_t (*clock_us)(void *user);
     void *user;
 
@@ -51,13 +45,10 @@ static carom_result open_room(cm_room_loop *loop, const cm_room_loop_def *def, c
                         .max_players = def->max_players,
                         .module = def->module,
                         .mark = def->mark,
-                        .tag = def->tag};
-    if (def->live != NULL) {
-        room.seed = def->live->info.seed;
-        room.image = def->live->image;
-        room.image_size = def->live->image_size;
-        room.tick = def->live->info.ticks;
-    }
+                        .tag = def->tag,
+                        .image = def->image,
+                        .image_size = def->image_size,
+                        .tick = def->tick};
     carom_result result = cm_room_create(&room, &loop->room);
     if (result == CAROM_ERROR_NOT_FOUND) {
         snprintf(error, error_size, "the scene wants module '%s', which is not built in",
@@ -91,13 +82,17 @@ carom_result cm_room_loop_create(const cm_room_loop_def *def, cm_room_loop **out
         snprintf(error, error_size, "out of memory");
         return CAROM_ERROR_MEMORY;
     }
-    loop->scene = def->scene;
-    loop->seed = def->live != NULL ? def->live->info.seed : def->seed;
     loop->clock_us = def->clock_us;
     loop->user = def->user;
     loop->origin_us = loop->now_us = def->now_us;
     loop->rate_permille = 1000;
     carom_result result = open_room(loop, def, error, error_size);
+    if (result == CAROM_OK) {
+        // As far as the inbox reaches: back to what may be rewound, and a second ahead.
+        loop->timing = cm_input_timing_create(cm_room_window(loop->room) + loop->tick_rate + 2);
+        result = loop->timing != NULL ? CAROM_OK : CAROM_ERROR_MEMORY;
+        snprintf(error, error_size, "%s", loop->timing != NULL ? "" : "out of memory");
+    }
     if (result != CAROM_OK) {
         cm_room_loop_destroy(loop);
         return result;
@@ -109,7 +104,7 @@ carom_result cm_room_loop_create(const cm_room_loop_def *def, cm_room_loop **out
 void cm_room_loop_destroy(cm_room_loop *loop)
 {
     if (loop != NULL) {
-        cm_arrivals_destroy(loop->arrivals);
+        cm_input_timing_destroy(loop->timing);
         cm_room_destroy(loop->room);
         free(loop);
     }
@@ -118,20 +113,6 @@ void cm_room_loop_destroy(cm_room_loop *loop)
 cm_room *cm_room_loop_room(const cm_room_loop *loop)
 {
     return loop->room;
-}
-
-cm_match_handle cm_room_loop_match(const cm_room_loop *loop)
-{
-    return loop->match;
-}
-
-uint64_t cm_room_loop_recording(const cm_room_loop *loop)
-{
-    cm_match_status status = {.match_id = 0};
-    if (loop->store != NULL) {
-        cm_store_status(loop->store, loop->match, &status);
-    }
-    return status.match_id;
 }
 
 // Time -----------------------------------------------------------------------------------------
@@ -172,173 +153,76 @@ bool cm_room_loop_step(cm_room_loop *loop)
     return true;
 }
 
-// Recording ------------------------------------------------------------------------------------
+// Sinks ----------------------------------------------------------------------------------------
 
-// Counts of players who were there go on.
-static carom_result resume_record(cm_room_loop *loop, const cm_room_record *record)
+bool cm_room_loop_add_sink(cm_room_loop *loop, const cm_sink *sink)
 {
-    const cm_live_match *live = record->live;
-    for (uint32_t i = 0; i < live->player_count; i++) {
-        cm_arrivals_go_on(loop->arrivals, &live->players[i].statistics);
+    if (loop->sink_count == CM_SINKS_MAX) {
+        return false;
     }
-    return cm_store_resume(record->store, record->match_id, live->info.ticks, live->known,
-                           &loop->match);
+    loop->sinks[loop->sink_count++] = *sink;
+    return true;
 }
 
-static cm_match_def match_def(const cm_room_loop *loop)
+void cm_room_loop_joined(cm_room_loop *loop, const cm_sink_player *player)
 {
-    const carom_module *module = cm_game_module(cm_room_game(loop->room));
-    return (cm_match_def){.scene = loop->scene,
-                          .rules = module,
-                          .module = module->name,
-                          .module_version = module->version,
-                          .seed = loop->seed,
-                          .started_unix_ms = loop->started_unix_ms,
-                          .room = loop->name};
+    for (uint32_t i = 0; i < loop->sink_count; i++) {
+        const cm_sink *sink = &loop->sinks[i];
+        if (sink->joined != NULL) {
+            sink->joined(sink->context, player);
+        }
+    }
 }
 
-carom_result cm_room_loop_record(cm_room_loop *loop, const cm_room_record *record, char *error,
-                                 size_t error_size)
+void cm_room_loop_arrived(cm_room_loop *loop, const cm_sink_input *input, int64_t lead)
 {
-    CM_ASSERT(loop->store == NULL &&
-              cm_room_tick(loop->room) == (record->live != NULL ? record->live->info.ticks : 0));
-    loop->started_unix_ms = record->started_unix_ms;
-    loop->name = record->room;
-    cm_match_def def = match_def(loop);
-    def.match_id = record->match_id;
-    // As far as the inbox reaches: back to what may be rewound, and a second ahead.
-    loop->arrivals = cm_arrivals_create(cm_room_window(loop->room) + loop->tick_rate + 2);
-    if (loop->arrivals == NULL) {
-        snprintf(error, error_size, "out of memory");
-        return CAROM_ERROR_MEMORY;
+    if (input->verdict <= CM_INPUT_LATE) {
+        cm_input_timing_put(loop->timing, input->player, input->tick, lead, input->cost > 0);
     }
-    carom_result result = record->live != NULL ? resume_record(loop, record)
-                                               : cm_store_begin(record->store, &def, &loop->match);
-    if (result != CAROM_OK) {
-        const char *reason = cm_store_begin_error(record->store); // with the file's path
-        snprintf(error, error_size, "the match file could not be made: %s",
-                 reason[0] != '\0' ? reason : carom_result_text(result));
-        return result;
-    }
-    loop->store = record->store;
-    loop->keyframe_s = record->keyframe_s;
-    loop->origin = record->match_id;
-    if (record->live != NULL && record->live->info.origin != 0) {
-        loop->origin = record->live->info.origin;
-    }
-    if (record->live == NULL) {
-        cm_tick_input none = {NULL, 0, NULL, 0};
-        cm_store_tick(loop->store, loop->match, 0, cm_room_hash(loop->room), &none);
-    }
-    return CAROM_OK;
-}
-
-static void record_keyframe(cm_room_loop *loop, uint64_t tick)
-{
-    cm_player_statistics rows[CAROM_PLAYERS_MAX];
-    uint32_t count = cm_arrivals_statistics(loop->arrivals, rows);
-    cm_store_statistics(loop->store, loop->match, rows, count);
-    size_t size;
-    const uint8_t *keyframe = cm_room_encode(loop->room, tick, &size);
-    if (keyframe != NULL) {
-        cm_store_keyframe(loop->store, loop->match, tick, keyframe, size);
+    for (uint32_t i = 0; i < loop->sink_count; i++) {
+        const cm_sink *sink = &loop->sinks[i];
+        if (sink->arrived != NULL) {
+            sink->arrived(sink->context, input);
+        }
     }
 }
 
 const cm_history_slot *cm_room_loop_confirm(cm_room_loop *loop, bool all)
 {
     const cm_history_slot *slot = cm_room_confirm(loop->room, all);
-    if (slot == NULL || loop->store == NULL) {
+    if (slot == NULL || loop->sink_count == 0) {
         return slot;
     }
     cm_arrival arrivals[CAROM_PLAYERS_MAX];
-    uint32_t count = cm_arrivals_of(loop->arrivals, slot->tick, arrivals);
-    cm_tick_input input = slot->input;
-    cm_store_arrivals(loop->store, loop->match, arrivals, count);
-    cm_store_tick(loop->store, loop->match, slot->tick, slot->hash, &input);
-    if (slot->tick % ((uint64_t)loop->keyframe_s * loop->tick_rate) == 0) {
-        record_keyframe(loop, slot->tick);
+    cm_confirmed_tick tick = {
+        .tick = slot->tick, .hash = slot->hash, .input = slot->input, .arrivals = arrivals};
+    tick.arrival_count = cm_input_timing_of(loop->timing, slot->tick, arrivals);
+    for (uint32_t i = 0; i < loop->sink_count; i++) {
+        const cm_sink *sink = &loop->sinks[i];
+        if (sink->confirmed != NULL) {
+            sink->confirmed(sink->context, &tick);
+        }
     }
     return slot;
 }
 
-bool cm_room_loop_wants_to_go_on(const cm_room_loop *loop)
+void cm_room_loop_durable(cm_room_loop *loop, carom_durability durability, uint64_t tick)
 {
-    return loop->try_us > 0 && loop->now_us >= loop->try_us;
-}
-
-bool cm_room_loop_go_on(cm_room_loop *loop, const cm_history_slot *slot, const cm_game_event *joins,
-                        uint32_t count)
-{
-    size_t size;
-    cm_match_status status;
-    cm_hash id = cm_hash_begin(loop->origin);
-    cm_hash_u64(&id, slot->tick);
-    loop->try_us = loop->now_us + TRY_US;
-    const uint8_t *keyframe = cm_room_encode(loop->room, slot->tick, &size);
-    if (keyframe == NULL) {
-        return false;
+    for (uint32_t i = 0; i < loop->sink_count; i++) {
+        const cm_sink *sink = &loop->sinks[i];
+        if (sink->durable != NULL) {
+            sink->durable(sink->context, durability, tick);
+        }
     }
-    cm_store_status(loop->store, loop->match, &status);
-    cm_match_def def = match_def(loop);
-    def.match_id = cm_hash_end(&id);
-    def.parent = status.match_id;
-    def.origin = loop->origin;
-    def.gap_to = slot->tick;
-    return cm_store_go_on(loop->store, loop->match, &def, slot->hash, keyframe, size, joins,
-                          count) == CAROM_OK;
-}
-
-void cm_room_loop_joined(cm_room_loop *loop, uint32_t player, uint64_t client_id, const char *name,
-                         const char *address)
-{
-    if (loop->store != NULL) {
-        cm_arrivals_open(loop->arrivals, player);
-        cm_room_loop_person(loop, client_id, name, address);
-    }
-}
-
-void cm_room_loop_person(cm_room_loop *loop, uint64_t client_id, const char *name,
-                         const char *address)
-{
-    cm_store_personal(loop->store, loop->match, client_id, "name", name);
-    cm_store_personal(loop->store, loop->match, client_id, "address", address);
-}
-
-void cm_room_loop_arrived(cm_room_loop *loop, uint32_t player, uint64_t tick, int64_t lead,
-                          bool is_late, uint32_t cost)
-{
-    if (loop->store != NULL) {
-        cm_arrivals_put(loop->arrivals, player, tick, lead, is_late, cost);
-    }
-}
-
-void cm_room_loop_refused(cm_room_loop *loop, uint32_t player)
-{
-    if (loop->store != NULL) {
-        cm_arrivals_refused(loop->arrivals, player);
-    }
-}
-
-carom_durability cm_room_loop_durable(cm_room_loop *loop, uint64_t *tick)
-{
-    *tick = 0;
-    if (loop->store == NULL) {
-        return CAROM_DURABILITY_NONE;
-    }
-    cm_match_status status;
-    cm_store_status(loop->store, loop->match, &status);
-    *tick = status.committed_tick;
-    loop->try_us = status.durable ? 0 : loop->try_us == 0 ? loop->now_us + TRY_US : loop->try_us;
-    return !status.durable ? CAROM_DURABILITY_LOST
-           : status.power  ? CAROM_DURABILITY_POWER
-                           : CAROM_DURABILITY_PROCESS;
 }
 
 void cm_room_loop_end(cm_room_loop *loop, cm_match_end end)
 {
-    if (loop->store != NULL) {
-        cm_store_end(loop->store, loop->match, end);
+    for (uint32_t i = 0; i < loop->sink_count; i++) {
+        const cm_sink *sink = &loop->sinks[i];
+        if (sink->ended != NULL) {
+            sink->ended(sink->context, end);
+        }
     }
 }
 

@@ -1,20 +1,17 @@
-// A room and its time: which ticks are due, which are confirmed, where they are recorded. It makes
-// one tick when asked; whoever hosts it publishes what came of it, and a process may host many.
+// A room and its time: which ticks are due, which are confirmed, who is told of them (sink.h). It
+// makes one tick when asked; whoever hosts it publishes what came of it, and a process may host
+// many.
 //
 // Tick n is due at origin + n / rate. Where the machine cannot keep up, and more than a few ticks
 // are due at the begin of a turn, the origin moves: the room slows, says so in its numbers, and
-// never runs after a past that gets longer. A function of the times given; the store and the clock
-// to measure with are given too.
+// never runs after a past that gets longer. A function of the times given; the clock to measure
+// with is given too.
 #ifndef CM_SERVER_ROOM_ROOM_LOOP_H
 #define CM_SERVER_ROOM_ROOM_LOOP_H
 
-#include "carom/durability.h"
-
-#include "server/room/input_timing.h"
 #include "server/ops/log.h"
 #include "server/room/room.h"
-#include "server/record/replay/live_match.h"
-#include "server/record/store/store.h"
+#include "server/room/sink.h"
 
 typedef struct cm_room_loop cm_room_loop;
 
@@ -25,8 +22,10 @@ typedef struct cm_room_loop_def {
     uint32_t max_players, rewind_ms;
     volatile uint32_t *mark; // as in cm_room_def
     uint32_t tag;
-    const cm_live_match *live;        // to go on with, at its last tick; NULL: a new match
-    uint64_t now_us;                  // of tick 0, or of that last one
+    const uint8_t *image; // of a game to go on with, after `tick` (cm_room_def); NULL: it begins
+    size_t image_size;
+    uint64_t tick;
+    uint64_t now_us;                  // of that tick
     uint64_t (*clock_us)(void *user); // to measure stages with; NULL: not measured
     void *user;
 } cm_room_loop_def;
@@ -41,41 +40,16 @@ carom_result cm_room_loop_create(const cm_room_loop_def *def, cm_room_loop **loo
                                  size_t error_size);
 void cm_room_loop_destroy(cm_room_loop *loop);
 
-// Records from here on: to be called before the first step, if at all. On failure `error` says why.
-typedef struct cm_room_record {
-    cm_store *store;
-    uint64_t match_id, started_unix_ms;
-    uint32_t keyframe_s;       // between two keyframes
-    const char *room;          // its name; NULL or "": none; kept by the caller
-    const cm_live_match *live; // recorded in its own file, with its id; NULL: a new match
-} cm_room_record;
-carom_result cm_room_loop_record(cm_room_loop *loop, const cm_room_record *record, char *error,
-                                 size_t error_size);
+// False: there are CM_SINKS_MAX. Added before the first step, or told nothing of what was before.
+bool cm_room_loop_add_sink(cm_room_loop *loop, const cm_sink *sink);
 
-// What the record is told besides: who joined (the texts can be erased from it; `person` tells them
-// again, after it went on in another file), how an input that
-// the room took came, and one that it refused. Nothing where nothing is recorded.
-void cm_room_loop_joined(cm_room_loop *loop, uint32_t player, uint64_t client_id, const char *name,
-                         const char *address);
-void cm_room_loop_person(cm_room_loop *loop, uint64_t client_id, const char *name,
-                         const char *address);
-void cm_room_loop_arrived(cm_room_loop *loop, uint32_t player, uint64_t tick, int64_t lead,
-                          bool is_late, uint32_t cost);
-void cm_room_loop_refused(cm_room_loop *loop, uint32_t player);
+// What the sinks are told besides ticks. An input that was taken came `lead` 1/16 ticks before its
+// tick was due, which the confirmed tick says too.
+void cm_room_loop_joined(cm_room_loop *loop, const cm_sink_player *player);
+void cm_room_loop_arrived(cm_room_loop *loop, const cm_sink_input *input, int64_t lead);
+void cm_room_loop_durable(cm_room_loop *loop, carom_durability durability, uint64_t tick);
 
 cm_room *cm_room_loop_room(const cm_room_loop *loop);
-cm_match_handle cm_room_loop_match(const cm_room_loop *loop);
-uint64_t cm_room_loop_recording(const cm_room_loop *loop); // id of the present file; 0: none
-// The match is not durable any more, and it is time to try again (every few seconds, after what was
-// confirmed last): recording goes on in a new file, which says where it comes from. `joins`: who is
-// there after that tick, ascending players.
-bool cm_room_loop_wants_to_go_on(const cm_room_loop *loop);
-// False: not now.
-bool cm_room_loop_go_on(cm_room_loop *loop, const cm_history_slot *slot, const cm_game_event *joins,
-                        uint32_t count);
-// How the match is kept, and the newest tick that is: what has an effect outside the server, and
-// must not be taken back, waits for it.
-carom_durability cm_room_loop_durable(cm_room_loop *loop, uint64_t *tick);
 
 // Time at which a tick is due, us.
 uint64_t cm_room_loop_due(const cm_room_loop *loop, uint64_t tick);
@@ -83,10 +57,10 @@ uint64_t cm_room_loop_due(const cm_room_loop *loop, uint64_t tick);
 // step makes the next tick if it is due; begin leaves a few due at the most.
 void cm_room_loop_begin(cm_room_loop *loop, uint64_t now_us);
 bool cm_room_loop_step(cm_room_loop *loop);
-// The next confirmed tick, recorded, or NULL: to be asked for until NULL after each step. `all`: as
-// in cm_room_confirm. Valid until the next step.
+// The next confirmed tick, told to the sinks, or NULL: to be asked for until NULL after each step.
+// `all`: as in cm_room_confirm. Valid until the next step.
 const cm_history_slot *cm_room_loop_confirm(cm_room_loop *loop, bool all);
-// Ends the record; no tick may be confirmed after it.
+// The match has ended; no tick may be confirmed after it.
 void cm_room_loop_end(cm_room_loop *loop, cm_match_end end);
 
 // Once a second, `passed_us` after the last time: means of the stages, warnings of what the world

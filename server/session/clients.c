@@ -375,7 +375,10 @@ static void join(cm_clients *clients, cm_client *client, const cm_control *hello
     cm_roster_take(roster, client);
     char address[CM_HOST_ADDRESS_MAX];
     cm_host_address(clients->def.host, client->peer, address);
-    cm_room_loop_joined(roster->loop, player, who.client_id, session->name, address);
+    cm_room_loop_joined(roster->loop, &(cm_sink_player){.player = player,
+                                                        .client_id = who.client_id,
+                                                        .name = session->name,
+                                                        .address = address});
     cm_line line;
     cm_line_log(&line, CM_LOG_INFO, "player joined");
     cm_line_uint(&line, "player", player);
@@ -481,7 +484,6 @@ static cm_input_verdict take_input(cm_clients *clients, cm_client *client, uint6
     } else if (fresh) {
         // A refused input comes again with each packet; it counts once.
         session->refused_inputs++;
-        cm_room_loop_refused(loop, session->player);
         client->roster->refused_inputs[verdict]++;
         clients->stats.refused_inputs++;
     }
@@ -489,10 +491,12 @@ static cm_input_verdict take_input(cm_clients *clients, cm_client *client, uint6
         int64_t early_us = (int64_t)cm_room_loop_due(loop, tick) - (int64_t)clients->now_us;
         int64_t lead = early_us * 16 * cm_room_tick_rate(room) / 1000000;
         cm_session_lead(session, lead);
-        if (verdict <= CM_INPUT_LATE) {
-            cm_room_loop_arrived(loop, session->player, tick, lead, verdict != CM_INPUT_ON_TIME,
-                                 cost);
-        }
+        const cm_sink_input input = {.player = session->player,
+                                     .tick = tick,
+                                     .bytes = bytes,
+                                     .verdict = verdict,
+                                     .cost = cost};
+        cm_room_loop_arrived(loop, &input, lead);
     }
     return verdict;
 }

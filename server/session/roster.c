@@ -1,6 +1,7 @@
 // Slots and who has them. Typical: 8 players, one of them cut off for two seconds in an hour.
 #include "server/session/roster.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "server/config/config.h"
@@ -85,7 +86,7 @@ const cm_session *cm_roster_find(const cm_roster *roster, const cm_token *ticket
     return newest || before ? session : NULL;
 }
 
-void cm_roster_expect(cm_roster *roster, const cm_live_player *player, uint64_t now_us)
+void cm_roster_expect(cm_roster *roster, const cm_roster_return *player, uint64_t now_us)
 {
     const cm_room *room = cm_roster_room(roster);
     cm_kept_slot *slot = &roster->kept[player->player];
@@ -95,7 +96,7 @@ void cm_roster_expect(cm_roster *roster, const cm_live_player *player, uint64_t 
     cm_session_join(&slot->session, player->player, player->client_id, player->join_tick,
                     roster->input_rate, cm_room_tick_rate(room), now_us);
     slot->session.messages_taken = player->messages;
-    memcpy(slot->session.name, player->name, sizeof slot->session.name);
+    snprintf(slot->session.name, sizeof slot->session.name, "%s", player->name);
     uint16_t port;
     if (!cm_config_address(player->address, &slot->address, &port)) {
         slot->address = 0;

@@ -72,7 +72,14 @@ const cm_session *cm_roster_find(const cm_roster *roster, const cm_token *ticket
 
 // A player of a match that goes on after its server died: the slot is kept for the grace time from
 // now on, for whoever has a ticket of it.
-void cm_roster_expect(cm_roster *roster, const cm_live_player *player, uint64_t now_us);
+typedef struct cm_roster_return {
+    uint32_t player;
+    uint64_t client_id, join_tick;
+    uint64_t messages;   // of the player, since the join
+    const char *name;    // at most CAROM_PLAYER_NAME_MAX bytes
+    const char *address; // HOST:PORT; "": it is not known
+} cm_roster_return;
+void cm_roster_expect(cm_roster *roster, const cm_roster_return *player, uint64_t now_us);
 
 // Whether that player is still to come.
 bool cm_roster_is_expected(const cm_roster *roster, uint32_t player);

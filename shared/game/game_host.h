@@ -10,29 +10,7 @@
 #include "carom/game.h"
 #include "shared/game/modules.h"
 #include "shared/game/pointer.h"
-
-typedef enum cm_game_event_type {
-    CM_EVENT_JOIN = 1,    // bytes: user data
-    CM_EVENT_LEAVE = 2,   // no bytes
-    CM_EVENT_MESSAGE = 3, // bytes: the message
-    CM_EVENT_END = 4,     // of nobody: the match ends with this tick
-} cm_game_event_type;
-
-// What happens to a game between two ticks, before the inputs, in this order.
-typedef struct cm_game_event {
-    uint32_t type;
-    uint32_t player;
-    uint64_t client_id; // of a join: who the player is; 0 otherwise
-    const uint8_t *bytes;
-    uint32_t size;
-} cm_game_event;
-
-typedef struct cm_tick_input {
-    const cm_game_event *events;
-    uint32_t event_count;
-    const carom_player_input *inputs; // only of players whose input changed, ascending slots
-    uint32_t input_count;
-} cm_tick_input;
+#include "shared/wire/confirmed.h"
 
 // A message that the module sent in the last tick.
 typedef struct cm_game_message {

@@ -28,6 +28,17 @@ def commands():
             ack * 3 + reliable + fragment]
 
 
+def confirmed():
+    """A tick of nothing, one with a message and a join, one with inputs and how they came."""
+    head = bytes(range(1, 9)) + bytes(8)
+    message = bytes([3, 1]) + bytes(8) + bytes([2, 0]) + b"hi"
+    join = bytes([1, 0]) + bytes([7] * 8) + bytes([0, 0])
+    changed = bytes([3]) + bytes(7) + b"abcdef"
+    arrived = bytes([2]) + bytes(7) + bytes([2]) + bytes(7) + bytes([9, 0])
+    return [head + bytes(7), head + bytes([1, 2, 0, 0, 0, 0, 0]) + message + join,
+            head + bytes([0, 0, 0, len(changed), 0, len(arrived), 0]) + changed + arrived]
+
+
 def seeds():
     spoken = vectors("secure.json")
     handshake = [bytes.fromhex(spoken[name]) for name in ("hello", "challenge", "refusal", "connect")]
@@ -39,6 +50,7 @@ def seeds():
     return {
         "handshake": handshake,
         "control": control,
+        "confirmed": confirmed(),
         "token": [spoken["token"].encode(), plain, b"3344870901 " + b"01" * 32 + b"\n# more\n8 " + b"ab" * 32 + b"\n"],
         "commands": [bytes([0, 3, 0x80, 0, 0, 9, 0, 0, 0, 0]) + c for c in commands()],
         "packets": packets,

@@ -17,14 +17,6 @@ typedef struct cm_match_def {
     uint64_t parent, origin, gap_to;
 } cm_match_def;
 
-typedef enum cm_match_end {
-    CM_MATCH_LIVE = 0, // no end was written: the server was killed, or it is running
-    CM_MATCH_DRAINED = 1,
-    CM_MATCH_ENDED = 2,
-    CM_MATCH_FAILED = 3,
-    CM_MATCH_CUT = 4, // its server was killed, and no other could go on with it
-} cm_match_end;
-
 // "drained", "ended", "failed", "cut"; "none" for CM_MATCH_LIVE.
 const char *cm_match_end_name(cm_match_end end);
 

@@ -86,7 +86,7 @@ static carom_result open_rows(cm_match_file *file, cm_match_error *error)
 {
     file->pack = file->pack != NULL ? file->pack : cm_record_pack_create();
     file->payloads = file->payloads != NULL ? file->payloads
-                                            : malloc((size_t)CM_RECORD_EVENTS_MAX * PAYLOAD_MAX);
+                                            : malloc((size_t)CM_CONFIRMED_EVENTS_MAX * PAYLOAD_MAX);
     if (file->pack == NULL || file->payloads == NULL) {
         return cm_match_wrong(error, CAROM_ERROR_MEMORY, "no memory");
     }
@@ -160,7 +160,8 @@ static carom_result take_event(cm_match_file *file, uint32_t number, uint32_t fi
     sqlite3_stmt *row = file->events.query;
     uint64_t tick = file->events.tick, told, player, client_id;
     char type[16];
-    if (!cm_column_u64(row, 1, &told) || told != number + first || number >= CM_RECORD_EVENTS_MAX) {
+    if (!cm_column_u64(row, 1, &told) || told != number + first ||
+        number >= CM_CONFIRMED_EVENTS_MAX) {
         return wrong_event(error, tick, number, "number: expected 0, 1, 2, … up to 255");
     }
     if (!cm_column_text(row, 2, type, sizeof type) || event_type(type) == 0) {
@@ -179,7 +180,8 @@ static carom_result take_event(cm_match_file *file, uint32_t number, uint32_t fi
     if (kind != SQLITE_NULL && kind != SQLITE_BLOB) {
         return wrong_event(error, tick, number, "payload: wrong type, expected a blob or NULL");
     }
-    if (size > cm_record_payload_max(event_type(type)) || (kind == SQLITE_BLOB && bytes == NULL)) {
+    if (size > cm_confirmed_payload_max(event_type(type)) ||
+        (kind == SQLITE_BLOB && bytes == NULL)) {
         return wrong_event(error, tick, number, "payload: empty, or too large for its type");
     }
     uint8_t *copy = file->payloads + (size_t)number * PAYLOAD_MAX;
@@ -296,8 +298,9 @@ static carom_result take_raw(cm_match_file *file, cm_match_error *error)
         }
     }
     const void *changed = sqlite3_column_blob(row, 1), *arrived = sqlite3_column_blob(row, 2);
-    const char *wrong = cm_record_row_decode(changed, (size_t)sqlite3_column_bytes(row, 1), arrived,
-                                             (size_t)sqlite3_column_bytes(row, 2), &file->row);
+    const char *wrong =
+        cm_confirmed_row_read(changed, (size_t)sqlite3_column_bytes(row, 1), arrived,
+                              (size_t)sqlite3_column_bytes(row, 2), &file->row);
     if (wrong != NULL) {
         return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "inputs: row %llu: %s",
                               (unsigned long long)file->inputs.tick, wrong);

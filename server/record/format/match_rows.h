@@ -30,8 +30,8 @@ struct cm_match_file {
     uint32_t pack_row;    // of it, the next one
     uint64_t pack_end;    // its last tick
     cm_record_inputs row; // of the tick in hand
-    cm_game_event event_list[CM_RECORD_EVENTS_MAX];
-    uint8_t *payloads; // CM_RECORD_EVENTS_MAX of the largest
+    cm_game_event event_list[CM_CONFIRMED_EVENTS_MAX];
+    uint8_t *payloads; // CM_CONFIRMED_EVENTS_MAX of the largest
 
     struct sqlite3_stmt *keyframe_query;
     uint8_t *keyframe; // unpacked

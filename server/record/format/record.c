@@ -13,51 +13,6 @@
 #define LEVEL_PACK 9
 #define MASKS      3
 
-static uint32_t bits_in(uint64_t mask)
-{
-    uint32_t count = 0;
-    for (; mask != 0; mask &= mask - 1) {
-        count++;
-    }
-    return count;
-}
-
-uint32_t cm_record_payload_max(uint32_t type)
-{
-    return type == CM_EVENT_JOIN      ? CAROM_USER_DATA_MAX
-           : type == CM_EVENT_MESSAGE ? CAROM_MESSAGE_MAX
-                                      : 0;
-}
-
-bool cm_record_fits(const cm_recorded_tick *tick)
-{
-    const cm_tick_input *input = &tick->input;
-    if (input->event_count > CM_RECORD_EVENTS_MAX || input->input_count > CAROM_PLAYERS_MAX ||
-        tick->arrival_count > CAROM_PLAYERS_MAX) {
-        return false;
-    }
-    for (uint32_t i = 0; i < input->event_count; i++) {
-        const cm_game_event *event = &input->events[i];
-        if (event->player >= CAROM_PLAYERS_MAX || event->type < CM_EVENT_JOIN ||
-            event->type > CM_EVENT_END || event->size > cm_record_payload_max(event->type)) {
-            return false;
-        }
-    }
-    for (uint32_t i = 0; i < input->input_count; i++) {
-        if (input->inputs[i].player >= CAROM_PLAYERS_MAX ||
-            (i > 0 && input->inputs[i].player <= input->inputs[i - 1].player)) {
-            return false;
-        }
-    }
-    for (uint32_t i = 0; i < tick->arrival_count; i++) {
-        if (tick->arrivals[i].player >= CAROM_PLAYERS_MAX ||
-            (i > 0 && tick->arrivals[i].player <= tick->arrivals[i - 1].player)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 size_t cm_recorded_tick_size(const cm_recorded_tick *tick)
 {
     size_t size = sizeof *tick + tick->input.event_count * sizeof(cm_game_event) +
@@ -96,106 +51,6 @@ void cm_recorded_tick_copy(const cm_recorded_tick *tick, uint8_t *bytes)
     if (tick->arrival_count > 0) {
         memcpy(arrivals, tick->arrivals, tick->arrival_count * sizeof *arrivals);
     }
-}
-
-// Rows ----------------------------------------------------------------------------------------
-
-static uint32_t width_of(const carom_player_input *inputs, uint32_t count)
-{
-    uint32_t width = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t at = CAROM_INPUT_MAX; at > width; at--) {
-            if (inputs[i].bytes[at - 1] != 0) {
-                width = at;
-                break;
-            }
-        }
-    }
-    return width;
-}
-
-void cm_record_row_encode(const cm_recorded_tick *tick, cm_record_row *row)
-{
-    CM_ASSERT(cm_record_fits(tick));
-    uint64_t players = 0, arrived = 0, rewound = 0;
-    cm_byte_writer out = cm_byte_writer_make(row->changed, sizeof row->changed);
-    uint32_t width = width_of(tick->input.inputs, tick->input.input_count);
-    for (uint32_t i = 0; i < tick->input.input_count; i++) {
-        players |= UINT64_C(1) << tick->input.inputs[i].player;
-    }
-    cm_put_u64(&out, players);
-    for (uint32_t i = 0; i < tick->input.input_count; i++) {
-        cm_put_bytes(&out, tick->input.inputs[i].bytes, width);
-    }
-    row->tick = tick->tick;
-    row->changed_size = players != 0 ? out.size : 0;
-    for (uint32_t i = 0; i < tick->arrival_count; i++) {
-        arrived |= UINT64_C(1) << tick->arrivals[i].player;
-        rewound |= (uint64_t)tick->arrivals[i].rewound << tick->arrivals[i].player;
-    }
-    out = cm_byte_writer_make(row->arrived, sizeof row->arrived);
-    cm_put_u64(&out, arrived);
-    cm_put_u64(&out, rewound);
-    for (uint32_t i = 0; i < tick->arrival_count; i++) {
-        cm_put_u16(&out, (uint16_t)tick->arrivals[i].lead);
-    }
-    row->arrived_size = arrived != 0 ? out.size : 0;
-}
-
-static const char *decode_changed(const uint8_t *bytes, size_t size, cm_record_inputs *out)
-{
-    cm_byte_reader in = cm_byte_reader_make(bytes, size);
-    uint64_t players = cm_get_u64(&in);
-    uint32_t count = bits_in(players);
-    if (in.overflow || count == 0 || (size - 8) % count != 0) {
-        return "changed: the bytes of inputs do not divide among the players";
-    }
-    size_t width = (size - 8) / count;
-    if (width > CAROM_INPUT_MAX) {
-        return "changed: an input is too large, expected at most 64 bytes";
-    }
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
-        if ((players >> player & 1u) != 0) {
-            carom_player_input *to = &out->inputs[out->input_count++];
-            memset(to, 0, sizeof *to);
-            to->player = player;
-            if (width > 0) {
-                memcpy(to->bytes, cm_get_bytes(&in, width), width);
-            }
-        }
-    }
-    return NULL;
-}
-
-static const char *decode_arrived(const uint8_t *bytes, size_t size, cm_record_inputs *out)
-{
-    cm_byte_reader in = cm_byte_reader_make(bytes, size);
-    uint64_t arrived = cm_get_u64(&in), rewound = cm_get_u64(&in);
-    if (in.overflow || arrived == 0 || (rewound & ~arrived) != 0 ||
-        size != 16 + 2u * bits_in(arrived)) {
-        return "arrived: expected 16 bytes of players, then 2 for each";
-    }
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
-        if ((arrived >> player & 1u) != 0) {
-            out->arrivals[out->arrival_count++] = (cm_arrival){
-                (uint8_t)player, (rewound >> player & 1u) != 0, (int16_t)cm_get_u16(&in)};
-        }
-    }
-    return NULL;
-}
-
-const char *cm_record_row_decode(const uint8_t *changed, size_t changed_size,
-                                 const uint8_t *arrived, size_t arrived_size, cm_record_inputs *out)
-{
-    out->input_count = out->arrival_count = 0;
-    const char *wrong = changed_size > 0 ? decode_changed(changed, changed_size, out) : NULL;
-    if (wrong == NULL && arrived_size > 0) {
-        wrong = decode_arrived(arrived, arrived_size, out);
-    }
-    if (wrong == NULL && changed_size == 0 && arrived_size == 0) {
-        wrong = "neither inputs nor arrivals";
-    }
-    return wrong;
 }
 
 // Packs ---------------------------------------------------------------------------------------
@@ -254,7 +109,7 @@ static bool reserve(cm_record_pack *pack, uint32_t count)
 
 bool cm_record_pack_add(cm_record_pack *pack, const cm_recorded_tick *tick)
 {
-    CM_ASSERT(cm_record_fits(tick));
+    CM_ASSERT(cm_confirmed_fits(tick));
     if (pack->count == CM_RECORD_PACK_ROWS || !reserve(pack, pack->count + 1)) {
         return false;
     }
@@ -358,7 +213,7 @@ static void put_pack(const cm_record_pack *pack, cm_byte_writer *out)
 {
     uint32_t width = 0;
     for (uint32_t i = 0; i < pack->count; i++) {
-        uint32_t row = width_of(pack->rows[i].inputs, pack->rows[i].input_count);
+        uint32_t row = cm_confirmed_width(pack->rows[i].inputs, pack->rows[i].input_count);
         width = row > width ? row : width;
     }
     cm_put_u32(out, pack->count);

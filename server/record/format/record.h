@@ -1,12 +1,11 @@
-// The recorded form of a tick's inputs and arrivals, of a run of such ticks (a pack), and of large
-// blobs (zstd). Pure: no lock, no I/O. Decoding takes hostile bytes and bounds what it takes
-// before it allocates.
+// The recorded form of a run of confirmed ticks (a pack) and of large blobs (zstd); that of one
+// tick is shared/wire/confirmed.h. Pure: no lock, no I/O. Decoding takes hostile bytes and bounds
+// what it takes before it allocates.
 #ifndef CM_SERVER_RECORD_FORMAT_RECORD_H
 #define CM_SERVER_RECORD_FORMAT_RECORD_H
 
 #include "shared/game/game_host.h"
 
-#define CM_RECORD_EVENTS_MAX    256u                 // of one tick
 #define CM_RECORD_KEYFRAME_MAX  (64u << 20)          // bytes of an encoded game
 #define CM_RECORD_KEYFRAMES_MAX (UINT64_C(16) << 30) // bytes of all those of a match, unpacked
 #define CM_RECORD_PERSONAL_MAX  1024u                // bytes of a name or an address
@@ -14,58 +13,13 @@
 #define CM_RECORD_JOIN_BYTES    8u                   // of a join with which a file begins
 #define CM_RECORD_PACK_MAX      (6u << 20)           // bytes of a pack before zstd
 
-// How one input came: `lead` 1/16 ticks before its tick was due, negative where it was late.
-typedef struct cm_arrival {
-    uint8_t player;
-    bool rewound; // the room went back for it
-    int16_t lead;
-} cm_arrival;
-
-// Of one player up to a tick, since it joined.
-typedef struct cm_player_statistics {
-    uint32_t player;
-    uint64_t inputs, late, rewound_ticks, refused;
-} cm_player_statistics;
-
-// A confirmed tick and all that went into it. Arrivals in ascending players, each once.
-typedef struct cm_recorded_tick {
-    uint64_t tick, hash;
-    cm_tick_input input;
-    const cm_arrival *arrivals;
-    uint32_t arrival_count;
-    bool resumed; // the server had died, and another went on with this tick
-} cm_recorded_tick;
-
-// Whether a tick is within the limits of a record: counts, ascending players, sizes of payloads.
-bool cm_record_fits(const cm_recorded_tick *tick);
-uint32_t cm_record_payload_max(uint32_t event_type);
+typedef cm_confirmed_tick cm_recorded_tick;
+typedef cm_confirmed_inputs cm_record_inputs;
 
 // The tick and all that its lists point to, in one block of so many bytes (a multiple of 16), which
 // is aligned to 16.
 size_t cm_recorded_tick_size(const cm_recorded_tick *tick);
 void cm_recorded_tick_copy(const cm_recorded_tick *tick, uint8_t *bytes);
-
-// A tick's inputs and arrivals as two blobs (MATCH_FILE.md), each of 0 bytes where there are none.
-typedef struct cm_record_row {
-    uint64_t tick;
-    size_t changed_size, arrived_size;
-    uint8_t changed[8 + CAROM_PLAYERS_MAX * CAROM_INPUT_MAX];
-    uint8_t arrived[16 + CAROM_PLAYERS_MAX * 2];
-} cm_record_row;
-
-void cm_record_row_encode(const cm_recorded_tick *tick, cm_record_row *row);
-
-// A decoded row.
-typedef struct cm_record_inputs {
-    uint64_t tick;
-    uint32_t input_count, arrival_count;
-    carom_player_input inputs[CAROM_PLAYERS_MAX];
-    cm_arrival arrivals[CAROM_PLAYERS_MAX];
-} cm_record_inputs;
-// NULL, or what is wrong, as a constant text.
-const char *cm_record_row_decode(const uint8_t *changed, size_t changed_size,
-                                 const uint8_t *arrived, size_t arrived_size,
-                                 cm_record_inputs *out);
 
 // A pack: rows in ascending ticks, each input against its player's last one, byte by byte in
 // planes, then zstd. Made a row at a time.

@@ -311,8 +311,8 @@ static void take_inputs(cm_match_writer *writer)
     int code = SQLITE_DONE;
     while (!writer->failed && (code = sqlite3_step(row)) == SQLITE_ROW) {
         const void *changed = sqlite3_column_blob(row, 1), *arrived = sqlite3_column_blob(row, 2);
-        if (cm_record_row_decode(changed, (size_t)sqlite3_column_bytes(row, 1), arrived,
-                                 (size_t)sqlite3_column_bytes(row, 2), &found) != NULL) {
+        if (cm_confirmed_row_read(changed, (size_t)sqlite3_column_bytes(row, 1), arrived,
+                                  (size_t)sqlite3_column_bytes(row, 2), &found) != NULL) {
             cm_match_writer_refuse(writer, "inputs: a row cannot be read");
             break;
         }

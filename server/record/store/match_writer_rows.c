@@ -69,9 +69,9 @@ static bool put_inputs(cm_match_writer *writer, const cm_recorded_tick *tick)
     if (tick->input.input_count == 0 && tick->arrival_count == 0) {
         return true;
     }
-    cm_record_row row;
+    cm_confirmed_row row;
     sqlite3_stmt *put = writer->put[PUT_inputs];
-    cm_record_row_encode(tick, &row);
+    cm_confirmed_row_write(tick, &row);
     sqlite3_bind_int64(put, 1, (sqlite3_int64)tick->tick);
     if (row.changed_size > 0) {
         sqlite3_bind_blob64(put, 2, row.changed, row.changed_size, SQLITE_STATIC);

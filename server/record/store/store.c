@@ -147,7 +147,7 @@ void cm_store_tick(cm_store *store, cm_match_handle handle, uint64_t tick, uint6
                               .arrival_count = match->arrival_count};
     whole.input = input != NULL ? *input : whole.input;
     match->arrival_count = 0;
-    if (!cm_record_fits(&whole)) {
+    if (!cm_confirmed_fits(&whole)) {
         fail_match(store, match, "a tick's events or inputs are above the limits of a record");
         return;
     }

@@ -97,19 +97,19 @@ Test(record, what_goes_in_comes_out)
     cm_rng rng;
     cm_rng_seed(&rng, 4711);
     drawn_tick *in = malloc(sizeof *in);
-    cm_record_row *row = malloc(sizeof *row);
+    cm_confirmed_row *row = malloc(sizeof *row);
     cm_record_inputs *out = malloc(sizeof *out);
     uint32_t empty = 0;
     for (uint64_t i = 0; i < 3000; i++) {
         draw_tick(&rng, i, in);
-        cr_assert(cm_record_fits(&in->tick));
-        cm_record_row_encode(&in->tick, row);
+        cr_assert(cm_confirmed_fits(&in->tick));
+        cm_confirmed_row_write(&in->tick, row);
         if (row->changed_size == 0 && row->arrived_size == 0) {
             empty++;
             continue;
         }
-        const char *wrong = cm_record_row_decode(row->changed, row->changed_size, row->arrived,
-                                                 row->arrived_size, out);
+        const char *wrong = cm_confirmed_row_read(row->changed, row->changed_size, row->arrived,
+                                                  row->arrived_size, out);
         cr_assert_null(wrong, "%s", wrong);
         out->tick = row->tick;
         assert_same(&in->tick, out);
@@ -117,6 +117,97 @@ Test(record, what_goes_in_comes_out)
     cr_assert_gt(empty, 0); // else the case was not met
     free(in);
     free(row);
+    free(out);
+}
+
+static void assert_same_events(const cm_tick_input *a, const cm_tick_input *b)
+{
+    cr_assert_eq(a->event_count, b->event_count);
+    for (uint32_t i = 0; i < a->event_count; i++) {
+        cr_assert_eq(a->events[i].type, b->events[i].type);
+        cr_assert_eq(a->events[i].player, b->events[i].player);
+        cr_assert_eq(a->events[i].client_id, b->events[i].client_id);
+        cr_assert_eq(a->events[i].size, b->events[i].size);
+        cr_assert(a->events[i].size == 0 ||
+                  memcmp(a->events[i].bytes, b->events[i].bytes, a->events[i].size) == 0);
+    }
+}
+
+// A stream of whole ticks, read one after the other; cut anywhere it is refused.
+Test(record, whole_ticks_follow_each_other)
+{
+    enum { COUNT = 300, MOST = 1 << 20 };
+    cm_rng rng;
+    cm_rng_seed(&rng, 4713);
+    drawn_tick *in = malloc(COUNT * sizeof *in);
+    uint8_t *stream = malloc(COUNT * (size_t)MOST / 8);
+    cm_confirmed_read_tick *out = malloc(sizeof *out);
+    size_t size = 0, used = 0, at = 0;
+    for (uint64_t i = 0; i < COUNT; i++) {
+        draw_tick(&rng, i, &in[i]);
+        in[i].tick.hash = cm_rng_next(&rng);
+        in[i].tick.resumed = i % 7 == 0;
+        size_t wants = cm_confirmed_size(&in[i].tick);
+        cr_assert_leq(wants, MOST / 8);
+        cr_assert_eq(cm_confirmed_write(&in[i].tick, stream + size, wants), wants);
+        size += wants;
+    }
+    for (uint64_t i = 0; i < COUNT; i++, at += used) {
+        const char *wrong = cm_confirmed_read(stream + at, size - at, out, &used);
+        cr_assert_null(wrong, "%s", wrong);
+        cr_assert_eq(out->tick.hash, in[i].tick.hash);
+        cr_assert_eq(out->tick.resumed, in[i].tick.resumed);
+        assert_same(&in[i].tick, &out->inputs);
+        assert_same_events(&in[i].tick.input, &out->tick.input);
+        if (i < 20) { // from a copy of its very size, so that no reader sees the rest
+            for (size_t cut = 0; cut < used; cut += 1 + cut / 64) {
+                uint8_t *part = malloc(cut > 0 ? cut : 1);
+                memcpy(part, stream + at, cut);
+                size_t none;
+                cr_assert_not_null(cm_confirmed_read(part, cut, out, &none));
+                free(part);
+            }
+        }
+    }
+    cr_assert_eq(at, size);
+    free(in);
+    free(stream);
+    free(out);
+}
+
+// Changed bytes: refused, or a tick within the limits, which is written again.
+Test(record, hostile_ticks_take_no_harm)
+{
+    cm_rng rng;
+    cm_rng_seed(&rng, 4714);
+    drawn_tick *in = malloc(sizeof *in);
+    cm_confirmed_read_tick *out = malloc(sizeof *out);
+    uint32_t refused = 0, taken = 0;
+    for (uint64_t i = 0; i < 4000; i++) {
+        draw_tick(&rng, i, in);
+        size_t size = cm_confirmed_size(&in->tick), used;
+        uint8_t *bytes = malloc(size), *again = malloc(2 * size + 8192);
+        cm_confirmed_write(&in->tick, bytes, size);
+        for (uint32_t flips = 1 + cm_rng_below(&rng, 3); flips > 0; flips--) {
+            size_t most = cm_rng_below(&rng, 2) == 0 && size > 60 ? 60 : size;
+            bytes[cm_rng_next(&rng) % most] = (uint8_t)cm_rng_next(&rng);
+        }
+        if (cm_confirmed_read(bytes, size, out, &used) != NULL) {
+            refused++;
+        } else {
+            taken++;
+            cr_assert_leq(used, size);
+            cr_assert(cm_confirmed_fits(&out->tick));
+            size_t wants = cm_confirmed_size(&out->tick);
+            cr_assert_leq(wants, used); // spelt in the shortest way
+            cm_confirmed_write(&out->tick, again, wants);
+        }
+        free(bytes);
+        free(again);
+    }
+    cr_assert_gt(refused, 500u);
+    cr_assert_gt(taken, 500u);
+    free(in);
     free(out);
 }
 
@@ -187,29 +278,29 @@ Test(record, limits_of_the_writer)
     carom_player_input inputs[2] = {{.player = 3}, {.player = 3}};
     cm_arrival arrivals[2] = {{5, false, 0}, {4, false, 0}};
     cm_recorded_tick tick = {.input = {&event, 1, inputs, 1}, .arrivals = arrivals};
-    cr_assert(cm_record_fits(&tick));
+    cr_assert(cm_confirmed_fits(&tick));
     tick.input.input_count = 2; // not ascending
-    cr_assert_not(cm_record_fits(&tick));
+    cr_assert_not(cm_confirmed_fits(&tick));
     inputs[1].player = CAROM_PLAYERS_MAX;
-    cr_assert_not(cm_record_fits(&tick));
+    cr_assert_not(cm_confirmed_fits(&tick));
     tick.input.input_count = 1;
     tick.arrival_count = 2;
-    cr_assert_not(cm_record_fits(&tick));
+    cr_assert_not(cm_confirmed_fits(&tick));
     tick.arrival_count = 1;
-    cr_assert(cm_record_fits(&tick));
+    cr_assert(cm_confirmed_fits(&tick));
     event.type = 5;
-    cr_assert_not(cm_record_fits(&tick));
+    cr_assert_not(cm_confirmed_fits(&tick));
     event.type = CM_EVENT_LEAVE;
     event.size = 1; // nothing to say
-    cr_assert_not(cm_record_fits(&tick));
+    cr_assert_not(cm_confirmed_fits(&tick));
     event = (cm_game_event){CM_EVENT_MESSAGE, 0, 0, NULL, CAROM_MESSAGE_MAX + 1};
-    cr_assert_not(cm_record_fits(&tick));
+    cr_assert_not(cm_confirmed_fits(&tick));
     event = (cm_game_event){CM_EVENT_JOIN, CAROM_PLAYERS_MAX, 0, NULL, 0};
-    cr_assert_not(cm_record_fits(&tick));
+    cr_assert_not(cm_confirmed_fits(&tick));
     event.player = 0;
-    cr_assert(cm_record_fits(&tick));
-    tick.input.event_count = CM_RECORD_EVENTS_MAX + 1;
-    cr_assert_not(cm_record_fits(&tick));
+    cr_assert(cm_confirmed_fits(&tick));
+    tick.input.event_count = CM_CONFIRMED_EVENTS_MAX + 1;
+    cr_assert_not(cm_confirmed_fits(&tick));
 }
 
 Test(record, wrong_rows_are_refused_with_a_reason)
@@ -229,13 +320,13 @@ Test(record, wrong_rows_are_refused_with_a_reason)
     };
     cm_record_inputs out;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const char *wrong = cm_record_row_decode(cases[i].bytes, cases[i].changed, cases[i].bytes,
-                                                 cases[i].arrived, &out);
+        const char *wrong = cm_confirmed_row_read(cases[i].bytes, cases[i].changed, cases[i].bytes,
+                                                  cases[i].arrived, &out);
         cr_assert_not_null(wrong, "case %zu", i);
         cr_assert_not_null(strstr(wrong, cases[i].names), "case %zu: %s", i, wrong);
     }
     uint8_t wide[8 + 65] = {1};
-    cr_assert_not_null(cm_record_row_decode(wide, sizeof wide, NULL, 0, &out));
+    cr_assert_not_null(cm_confirmed_row_read(wide, sizeof wide, NULL, 0, &out));
 }
 
 // Bytes of packs, changed before and after zstd: refused, or rows within the limits.

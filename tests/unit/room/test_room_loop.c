@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "server/node/recorder.h"
 #include "server/record/replay/replay.h"
 #include "tests/unit/node/rig.h"
 #include "tests/unit/record/recording.h"
@@ -33,6 +34,52 @@ static uint32_t turn(cm_room_loop *loop, uint64_t now_us)
         made++;
     }
     return made;
+}
+
+// NULL with a text where it cannot be made.
+static cm_recorder *make_recorder(cm_room_loop *loop, const cm_scene *scene, cm_store *store,
+                                  char *error, size_t size)
+{
+    cm_recorder_def def = {.store = store,
+                           .room = cm_room_loop_room(loop),
+                           .scene = scene,
+                           .match_id = RECORDING_ID,
+                           .started_unix_ms = 1,
+                           .keyframe_s = 1};
+    cm_recorder *recorder;
+    if (cm_recorder_create(&def, &recorder, error, size) == CAROM_OK) {
+        const cm_sink sink = cm_recorder_sink(recorder);
+        cr_assert(cm_room_loop_add_sink(loop, &sink));
+    }
+    return recorder;
+}
+
+// A second sink beside the recorder.
+typedef struct witness {
+    uint64_t next, hash, durable;
+    uint32_t joins, inputs;
+    cm_match_end end;
+} witness;
+
+static void see_tick(void *context, const cm_confirmed_tick *tick)
+{
+    witness *seen = context;
+    cr_assert_eq(tick->tick, seen->next++);
+    seen->hash = tick->hash;
+    seen->joins += tick->input.event_count;
+    seen->inputs += tick->input.input_count;
+}
+
+static void see_durable(void *context, carom_durability durability, uint64_t tick)
+{
+    witness *seen = context;
+    seen->durable = durability == CAROM_DURABILITY_PROCESS ? tick : 0;
+}
+
+static void see_end(void *context, cm_match_end how)
+{
+    witness *seen = context;
+    seen->end = how;
 }
 
 static uint64_t tick_of(const cm_room_loop *loop)
@@ -97,10 +144,13 @@ Test(room_loop, what_is_confirmed_is_recorded, .init = recording_setup, .fini = 
     cm_scene *scene = rig_scene(3);
     cm_room_loop *loop = make_loop(scene, 5, 0);
     cm_store *store = recording_store(false);
-    cm_room_record record = {
-        .store = store, .match_id = RECORDING_ID, .started_unix_ms = 1, .keyframe_s = 1};
     char error[256] = "";
-    cr_assert_eq(cm_room_loop_record(loop, &record, error, sizeof error), CAROM_OK, "%s", error);
+    cm_recorder *recorder = make_recorder(loop, scene, store, error, sizeof error);
+    cr_assert_not_null(recorder, "%s", error);
+    witness seen = {.next = 1};
+    const cm_sink sink = {
+        .context = &seen, .confirmed = see_tick, .durable = see_durable, .ended = see_end};
+    cr_assert(cm_room_loop_add_sink(loop, &sink));
     cm_room *room = cm_room_loop_room(loop);
     uint32_t player;
     cr_assert_eq(cm_room_join(room, 9, NULL, 0, &player), CAROM_OK);
@@ -119,9 +169,19 @@ Test(room_loop, what_is_confirmed_is_recorded, .init = recording_setup, .fini = 
     uint64_t hash = cm_room_hash(room);
     cm_store_flush(store);
     cm_match_status status;
-    cm_store_status(store, cm_room_loop_match(loop), &status);
+    cm_store_status(store, cm_recorder_match(recorder), &status);
     cr_assert(status.durable, "%s", status.error);
     cr_assert_eq(status.committed_tick, TICKS);
+    uint64_t durable;
+    cr_assert_eq(cm_recorder_durable(recorder, SECOND, &durable), CAROM_DURABILITY_PROCESS);
+    cm_room_loop_durable(loop, CAROM_DURABILITY_PROCESS, durable);
+    cr_assert_eq(seen.next, TICKS + 1, "each tick once, in order");
+    cr_assert_eq(seen.hash, hash);
+    cr_assert_eq(seen.joins, 1);
+    cr_assert_gt(seen.inputs, 4);
+    cr_assert_eq(seen.durable, TICKS);
+    cr_assert_eq(seen.end, CM_MATCH_ENDED);
+    cm_recorder_destroy(recorder);
     cm_store_destroy(store);
     cm_replay_report report;
     cr_assert_eq(cm_replay_verify(recording_path(), NULL, &report), CAROM_OK, "%s",
@@ -139,14 +199,14 @@ Test(room_loop, a_record_that_cannot_be_made_says_where, .init = recording_setup
     cm_scene *scene = rig_scene(1);
     cm_room_loop *first = make_loop(scene, 5, 0), *second = make_loop(scene, 5, 0);
     cm_store *store = recording_store(false);
-    cm_room_record record = {.store = store, .match_id = RECORDING_ID, .keyframe_s = 1};
     char error[256] = "";
-    cr_assert_eq(cm_room_loop_record(first, &record, error, sizeof error), CAROM_OK);
-    cr_assert_neq(cm_room_loop_record(second, &record, error, sizeof error), CAROM_OK,
-                  "the same file again");
+    cm_recorder *recorder = make_recorder(first, scene, store, error, sizeof error);
+    cr_assert_not_null(recorder, "%s", error);
+    cr_assert_null(make_recorder(second, scene, store, error, sizeof error), "the same file again");
     cr_assert(strstr(error, "match file") != NULL, "%s", error);
     cr_assert_eq(turn(second, SECOND / 60), 1, "it goes on without");
     cm_store_destroy(store);
+    cm_recorder_destroy(recorder);
     cm_room_loop_destroy(first);
     cm_room_loop_destroy(second);
     cm_scene_free(scene);
