@@ -35,7 +35,7 @@ void cm_room_figures_get(const cm_hosted_room *room, const cm_match_status *matc
     cm_hosted_room_stats stats;
     uint64_t *values = figures->values;
     memset(figures, 0, sizeof *figures);
-    cm_hosted_room_counts_get(room, &stats);
+    cm_hosted_room_stats_get(room, &stats);
     snprintf(figures->room, sizeof figures->room, "%s", stats.name);
     snprintf(figures->scene, sizeof figures->scene, "%s", stats.scene);
     snprintf(figures->module, sizeof figures->module, "%s",
@@ -44,6 +44,7 @@ void cm_room_figures_get(const cm_hosted_room *room, const cm_match_status *matc
     values[CM_ROOM_HAS_PLAYERS_MAX] = stats.max_players;
     values[CM_ROOM_HAS_TICK_RATE] = stats.tick_rate;
     values[CM_ROOM_HAS_TICK] = stats.tick;
+    values[CM_ROOM_HAS_TICK_P99] = (uint64_t)(stats.tick_ms_p99 * 1000.0 + 0.5);
     values[CM_ROOM_HAS_SLOWED] = stats.ticks_behind;
     values[CM_ROOM_HAS_REWINDS] = stats.room.rewinds;
     values[CM_ROOM_HAS_REWOUND] = stats.room.rewound_ticks;

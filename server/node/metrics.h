@@ -15,6 +15,8 @@
     X(PLAYERS_MAX, GAUGE, ONE, "players_max", "Players that the room takes.")                      \
     X(TICK_RATE, GAUGE, ONE, "tick_rate_hertz", "Ticks a second that the scene asks for.")         \
     X(TICK, GAUGE, ONE, "tick", "Newest tick of the match.")                                       \
+    X(TICK_P99, GAUGE, MILLIONTH, "tick_p99_seconds",                                              \
+      "Time that 99 of 100 ticks of the last seconds were below.")                                 \
     X(SLOWED, COUNTER, ONE, "slowed_ticks_total",                                                  \
       "Ticks that the clock was slowed by, since the machine could not keep up.")                  \
     X(REWINDS, COUNTER, ONE, "rewinds_total", "Times that a late input made the room rewind.")     \

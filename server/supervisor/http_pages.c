@@ -12,6 +12,7 @@
 #include "server/ops/version.h"
 #include "server/node/node.h"
 #include "server/ops/web_page.h"
+#include "server/supervisor/metrics_history.h"
 
 #define JSON "application/json"
 #define TEXT "text/plain; charset=utf-8"
@@ -42,6 +43,9 @@ struct cm_serve_http {
     cm_page *figures, *making; // the newest, and the one that is being made; NULL: none
     uint64_t figures_us;       // when the newest was whole
     uint32_t family;           // that is made next
+    cm_metrics_history history;
+    uint64_t sample_us; // when the next sample is due
+    cm_page *drawn;     // the history as a page; NULL: none since the last sample
 };
 
 // Figures --------------------------------------------------------------------------------------
@@ -162,6 +166,7 @@ void cm_serve_http_whole(cm_serve_http *h, uint32_t worker, uint32_t rooms,
     w->figures = *figures;
     w->is_known = true;
     h->heard_us[worker] = h->now_us;
+    cm_metrics_history_told(&h->history, worker, figures, h->now_us);
 }
 
 void cm_serve_http_died(cm_serve_http *h, uint32_t worker)
@@ -169,6 +174,7 @@ void cm_serve_http_died(cm_serve_http *h, uint32_t worker)
     if (h != NULL && worker < h->def.workers) {
         h->workers[worker].room_count = h->next[worker].count = 0;
         h->workers[worker].is_known = false;
+        cm_metrics_history_lost(&h->history, worker);
     }
 }
 
@@ -191,6 +197,54 @@ void cm_serve_http_gone(cm_serve_http *h, uint32_t worker, const char *room)
         w->room_count = remove_room(w->rooms, w->room_count, room);
         n->count = remove_room(n->rooms, n->count, room);
     }
+}
+
+// History --------------------------------------------------------------------------------------
+
+static void take_sample(cm_serve_http *h)
+{
+    if (h->now_us >= h->sample_us) {
+        uint64_t next_us = h->sample_us + CM_HISTORY_US; // one a second, though turns come late
+        h->sample_us = next_us > h->now_us ? next_us : h->now_us + CM_HISTORY_US;
+        look(h);
+        cm_metrics_history_sample(&h->history, &h->server, cm_serve_unix_ms());
+        cm_page_drop(h->drawn);
+        h->drawn = NULL;
+    }
+}
+
+// Of this process and its workers; a server in one process is its own worker.
+static uint64_t memory_of(const cm_serve_http *h)
+{
+    uint64_t bytes = h->def.is_home != NULL ? h->server.values[CM_SERVER_HAS_RESIDENT] : 0;
+    for (uint32_t i = 0; i < h->def.workers; i++) {
+        const cm_figures_worker *worker = &h->workers[i];
+        bytes += worker->is_known ? worker->figures.values[CM_WORKER_HAS_RESIDENT] : 0;
+    }
+    return bytes;
+}
+
+static cm_http_found get_history(cm_serve_http *h, const cm_http_request *request,
+                                 cm_http_answer *answer)
+{
+    (void)request;
+    if (h->drawn == NULL) {
+        h->drawn = cm_page_create();
+        if (h->drawn == NULL) {
+            return CM_HTTP_LATER;
+        }
+        look(h);
+        cm_metrics_history_write(&h->history, &h->server, memory_of(h), cm_serve_unix_ms(),
+                                 h->drawn);
+    }
+    if (h->drawn->cut) { // out of memory
+        cm_page_drop(h->drawn);
+        h->drawn = NULL;
+        return CM_HTTP_LATER;
+    }
+    answer->type = JSON;
+    answer->page = cm_page_hold(h->drawn);
+    return CM_HTTP_ANSWERED;
 }
 
 // Rooms and players ----------------------------------------------------------------------------
@@ -361,11 +415,8 @@ static cm_http_found get(void *user, const cm_http_request *request, cm_http_ans
         const char *path;
         cm_http_found (*get)(cm_serve_http *h, const cm_http_request *request,
                              cm_http_answer *answer);
-    } pages[] = {{"/metrics", get_figures},
-                 {"/healthz", get_health},
-                 {"/readyz", get_ready},
-                 {"/rooms", get_topic},
-                 {"/players", get_topic}};
+    } pages[] = {{"/metrics", get_figures}, {"/healthz", get_health}, {"/readyz", get_ready},
+                 {"/history", get_history}, {"/rooms", get_topic},    {"/players", get_topic}};
     for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
         if (strcmp(pages[i].path, request->path) == 0) {
             return pages[i].get(user, request, answer);
@@ -439,6 +490,7 @@ void cm_serve_http_close(cm_serve_http *h)
     }
     cm_page_drop(h->figures);
     cm_page_drop(h->making);
+    cm_page_drop(h->drawn);
     free(h);
 }
 
@@ -472,6 +524,7 @@ bool cm_serve_http_turn(cm_serve_http *h, uint64_t now_us)
         return false;
     }
     h->now_us = now_us;
+    take_sample(h);
     bool more = cm_http_turn(h->http, now_us);
     return write_figures(h) || more;
 }

@@ -1,5 +1,5 @@
-// The pages of `carom serve --http`: /metrics, /healthz, /readyz, /rooms and /players, and a page
-// for browsers at / that reads them, of a server with workers or without.
+// The pages of `carom serve --http`: /metrics, /healthz, /readyz, /rooms, /players and /history,
+// and a page for browsers at / that reads the last ones, of a server with workers or without.
 //
 // Figures are those that workers told last; rooms and players are asked for when somebody wants
 // them, at most once a second, by what `carom admin` asks with. Whoever asks more often gets the

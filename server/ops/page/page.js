@@ -1,27 +1,10 @@
-// The rooms of the server and how they are, from /rooms and /metrics, asked once a second while the page
-// is looked at. Texts of the server become text, never markup.
+// The rooms of the server and how they are, from /rooms and /history, asked once a second while the page
+// is looked at. The server keeps the history, so that a page that is opened anew has it too. Texts of the
+// server become text, never markup.
 "use strict";
 
-const KEPT = 120; // seconds of the charts
-const COLOURS = ["#2a78d6", "#d6682a", "#2aa35a", "#a34fc2", "#b59a1b"];
-
-// Sums of the samples of each name of Prometheus' text format.
-function sums(text) {
-    const found = new Map();
-    for (const line of text.split("\n")) {
-        const parts = /^([a-z_]+)(?:\{.*\})? ([0-9.]+)$/.exec(line);
-        if (parts !== null) {
-            found.set(parts[1], (found.get(parts[1]) ?? 0) + Number(parts[2]));
-        }
-    }
-    return found;
-}
-
-// kbit/s between two counts; a counter that begins anew counts from 0.
-function rate(before, now, seconds) {
-    const grown = now >= before ? now - before : now;
-    return seconds > 0 ? (grown * 8) / 1000 / seconds : 0;
-}
+const COLOURS = ["#2f81f7", "#e0702a", "#2da44e", "#b65fd6", "#b08d10", "#1ba5a5", "#e5538f", "#7d8590"];
+const LEFT = 44, RIGHT = 10, TOP = 12, BOTTOM = 20; // px round a chart's lines
 
 // 1, 2 or 5 times a power of ten, at least as large.
 function roundUp(value) {
@@ -29,92 +12,120 @@ function roundUp(value) {
     return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value) ?? 10 * power;
 }
 
-// Lines of a chart: a map of names to values, the newest last; null where there was none.
-class History {
-    constructor() {
-        this.lines = new Map();
-    }
+// 1234567 as 1.2M; a small one with three digits.
+function short(value) {
+    const unit = [[1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([size]) => value >= size);
+    return unit === undefined ? String(+value.toPrecision(3)) : `${+(value / unit[0]).toPrecision(3)}${unit[1]}`;
+}
 
-    add(values) {
-        const length = Math.max(0, ...[...this.lines.values()].map((line) => line.length));
-        for (const name of values.keys()) {
-            if (!this.lines.has(name)) {
-                this.lines.set(name, new Array(length).fill(null));
-            }
-        }
-        for (const [name, line] of this.lines) {
-            line.push(values.get(name) ?? null);
-            if (line.length > KEPT) {
-                line.shift();
-            }
-            if (line.every((value) => value === null)) {
-                this.lines.delete(name);
-            }
-        }
-    }
+function bytes(value) {
+    return value >= 2 ** 30 ? `${(value / 2 ** 30).toFixed(1)} GiB` : `${Math.round(value / 2 ** 20)} MiB`;
+}
 
-    // Those that are highest at the end.
-    highest(count) {
-        const last = (line) => line[line.length - 1] ?? -1;
-        return [...this.lines].sort((a, b) => last(b[1]) - last(a[1])).slice(0, count);
+// 93784 seconds as 1 d 2 h; the two largest units.
+function duration(seconds) {
+    const parts = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]].map(([unit, size], at, units) =>
+        [Math.floor((at === 0 ? seconds : seconds % units[at - 1][1]) / size), unit]);
+    const first = Math.max(0, Math.min(parts.findIndex(([count]) => count > 0) >>> 0, 3));
+    return parts.slice(first, first + 2).map(([count, unit]) => `${count} ${unit}`).join(" ");
+}
+
+// By its place, which the server keeps for a room, so that a line keeps its colour when others pass it.
+function coloured(lines) {
+    return lines.map(([name, values], number) => [name, values, COLOURS[number % COLOURS.length]]);
+}
+
+function lastOf(values) {
+    return values[values.length - 1] ?? null;
+}
+
+// Draws lines of [name, values, colour] over `times`, ms, the newest at the right edge.
+function draw(canvas, times, span, lines) {
+    const scale = window.devicePixelRatio || 1;
+    const width = canvas.clientWidth, height = canvas.clientHeight;
+    const pen = canvas.getContext("2d");
+    canvas.width = width * scale;
+    canvas.height = height * scale;
+    pen.scale(scale, scale);
+    pen.font = "11px system-ui, sans-serif";
+    const top = roundUp(lines.reduce((most, [, values]) => values.reduce((m, v) => Math.max(m, v ?? 0), most), 0.001));
+    const now = times.length > 0 ? times[times.length - 1] : 0;
+    const x = (time) => LEFT + (width - LEFT - RIGHT) * (1 - (now - time) / span);
+    const y = (value) => TOP + (height - TOP - BOTTOM) * (1 - value / top);
+    axes(pen, canvas, { top, span, now, x, y, width, height });
+    pen.lineWidth = 1.5;
+    pen.lineJoin = "round";
+    for (const [, values, colour] of lines) {
+        pen.strokeStyle = colour;
+        pen.beginPath();
+        let drawn = false;
+        values.forEach((value, at) => {
+            if (value !== null && times[at] >= now - span) {
+                pen[drawn ? "lineTo" : "moveTo"](x(times[at]), y(value));
+            }
+            drawn = value !== null && times[at] >= now - span;
+        });
+        pen.stroke();
     }
 }
 
-function draw(canvas, lines) {
-    const scale = window.devicePixelRatio || 1;
-    const width = canvas.clientWidth, height = canvas.clientHeight;
-    canvas.width = width * scale;
-    canvas.height = height * scale;
-    const pen = canvas.getContext("2d");
-    pen.scale(scale, scale);
-    pen.font = "11px system-ui, sans-serif";
-    const top = roundUp(Math.max(0.001, ...lines.flatMap((line) => line[1].map((v) => v ?? 0))));
-    const colour = getComputedStyle(canvas).color;
-    pen.fillStyle = pen.strokeStyle = colour;
-    for (let part = 0; part <= 2; part++) {
-        const y = 8 + ((height - 28) * part) / 2;
-        pen.globalAlpha = 0.25;
+// Values at the left, minutes before now below.
+function axes(pen, canvas, { top, span, now, x, y, width, height }) {
+    const style = getComputedStyle(canvas);
+    pen.strokeStyle = pen.fillStyle = style.color;
+    pen.lineWidth = 1;
+    pen.textAlign = "right";
+    pen.textBaseline = "middle";
+    const rule = (fromX, fromY, toX, toY) => {
+        pen.globalAlpha = 0.2;
         pen.beginPath();
-        pen.moveTo(0, y);
-        pen.lineTo(width, y);
+        pen.moveTo(fromX, fromY);
+        pen.lineTo(toX, toY);
         pen.stroke();
-        pen.globalAlpha = 1;
-        pen.fillText(String(+((top * (2 - part)) / 2).toPrecision(3)), 2, y - 2);
+        pen.globalAlpha = 0.8;
+    };
+    for (const value of [0, top / 2, top]) {
+        rule(LEFT, y(value), width - RIGHT, y(value));
+        pen.fillText(short(value), LEFT - 6, y(value));
     }
-    let labelled = 2;
-    lines.forEach(([name, line], number) => {
-        pen.strokeStyle = pen.fillStyle = COLOURS[number % COLOURS.length];
-        pen.beginPath();
-        let drawn = false;
-        line.forEach((value, at) => {
-            const x = width - ((line.length - 1 - at) * width) / (KEPT - 1);
-            const y = 8 + (height - 28) * (1 - (value ?? 0) / top);
-            if (value !== null) {
-                pen[drawn ? "lineTo" : "moveTo"](x, y);
-            }
-            drawn = value !== null;
-        });
-        pen.stroke();
-        pen.fillText(name, labelled, height - 4);
-        labelled += pen.measureText(name).width + 12;
-    });
+    pen.textBaseline = "alphabetic";
+    const step = x(now) - x(now - 60000) < 52 ? 2 : 1; // where labels would touch, each other minute
+    for (let minutes = 0; minutes * 60000 <= span; minutes += step) {
+        const at = x(now - minutes * 60000);
+        pen.textAlign = minutes === 0 ? "right" : "center";
+        rule(at, height - BOTTOM, at, height - BOTTOM + 4);
+        pen.fillText(minutes === 0 ? "now" : `−${minutes} min`, minutes === 0 ? width - 2 : at, height - 4);
+    }
+    pen.globalAlpha = 1;
+}
+
+function legend(list, lines, unit) {
+    list.replaceChildren(...lines.map(([name, values, colour]) => {
+        const item = document.createElement("li"), text = document.createElement("span");
+        const value = lastOf(values);
+        item.style.color = colour;
+        text.textContent = `${name} ${value === null ? "–" : short(value)}${unit}`;
+        item.append(text);
+        return item;
+    }));
 }
 
 function cells(room) {
     return [
-        [room.room], [room.scene], [`${room.players}/${room.max_players}`], [room.tick],
-        [room.tick_ms_p50.toFixed(3)],
-        [room.tick_ms_p99.toFixed(3), room.tick_ms_p99 * room.tick_rate > 1000],
-        [room.ticks_behind],
-        [room.durable ? room.recorded_tick : "NOT DURABLE", !room.durable], [room.port],
+        ["room", room.room], ["scene", room.scene], ["players", `${room.players}/${room.max_players}`], ["tick", room.tick],
+        ["p50 ms", room.tick_ms_p50.toFixed(3)],
+        ["p99 ms", room.tick_ms_p99.toFixed(3), room.tick_ms_p99 * room.tick_rate > 1000],
+        ["slowed", room.ticks_behind],
+        ["recorded", room.durable ? room.recorded_tick : "NOT DURABLE", !room.durable], ["port", room.port],
     ];
 }
 
 function fill(body, rooms) {
     body.replaceChildren(...rooms.map((room) => {
         const row = document.createElement("tr");
-        for (const [text, bad] of cells(room)) {
+        for (const [label, text, bad] of cells(room)) {
             const cell = row.insertCell();
+            cell.dataset.label = label;
             cell.textContent = text;
             cell.className = bad ? "bad" : "";
         }
@@ -127,33 +138,31 @@ async function get(path) {
     if (!answer.ok) {
         throw new Error(`${path}: status ${answer.status}`);
     }
-    return answer;
+    return answer.json();
+}
+
+function count(value, noun) {
+    return `${value} ${noun}${value === 1 ? "" : "s"}`;
 }
 
 function start() {
     const at = (id) => document.getElementById(id);
-    const ticks = new History(), traffic = new History();
-    let before = null;
+    function chart(id, history, lines, unit) {
+        draw(at(id), history.times_ms, history.span_ms, lines);
+        legend(at(`${id}-legend`), lines, unit);
+    }
     async function look() {
-        const rooms = await (await get("rooms")).json();
-        const now = sums(await (await get("metrics")).text());
-        const time = performance.now() / 1000;
-        fill(at("rooms"), rooms);
-        ticks.add(new Map(rooms.map((room) => [room.room, room.tick_ms_p99])));
-        const bytes = ["sent", "received"].map((way) => now.get(`carom_worker_${way}_bytes_total`) ?? 0);
-        if (before !== null) {
-            const passed = time - before.time;
-            traffic.add(new Map([["sent", rate(before.bytes[0], bytes[0], passed)],
-                ["received", rate(before.bytes[1], bytes[1], passed)]]));
-        }
-        before = { time, bytes };
-        draw(at("ticks"), ticks.highest(COLOURS.length));
-        draw(at("traffic"), [...traffic.lines]);
-        const number = (name) => now.get(`carom_${name}`) ?? 0;
-        const count = (value, noun) => `${value} ${noun}${value === 1 ? "" : "s"}`;
-        at("state").textContent = `${count(number("rooms"), "room")}, ${count(number("players"), "player")}, ` +
-            `${number("worker_up")} of ${count(number("workers"), "worker")}` +
-            (number("draining") ? ", draining" : "");
+        const [rooms, history] = await Promise.all([get("rooms"), get("history")]);
+        const server = history.server;
+        fill(at("rooms"), rooms.sort((a, b) => (a.room < b.room ? -1 : 1)));
+        const ticks = coloured(Object.entries(history.tick_p99_ms)).sort((a, b) => (lastOf(b[1]) ?? -1) - (lastOf(a[1]) ?? -1));
+        chart("ticks", history, ticks, " ms");
+        chart("traffic", history, coloured([["sent", history.sent_kbit_s], ["received", history.received_kbit_s]]), " kbit/s");
+        chart("players", history, coloured([["players", history.players]]), "");
+        at("state").textContent = `${count(server.rooms, "room")}, ${count(server.players, "player")}, ` +
+            `${server.workers_up} of ${count(server.workers, "worker")}` + (server.draining ? ", draining" : "");
+        at("about").textContent = `version ${server.version} (${server.commit}), engine ${server.engine} · ` +
+            `up ${duration((server.now_ms - server.started_ms) / 1000)} · ${bytes(server.memory_bytes)} of memory`;
     }
     async function again() {
         if (!document.hidden) {
@@ -169,7 +178,7 @@ function start() {
 }
 
 if (typeof document === "undefined") {
-    module.exports = { sums, rate, roundUp, History };
+    module.exports = { roundUp, short, bytes, duration };
 } else {
     start();
 }

@@ -155,6 +155,34 @@ static void expect_as_admin(const serving *c, const char *path, const char *host
     json_decref(list);
 }
 
+// Of both rooms, as soon as a sample has them; asked for again, nothing of it is lost.
+static void expect_history(void)
+{
+    const char *body = "";
+    json_t *whole = NULL;
+    for (uint32_t i = 0; i < TRIES; i++) {
+        json_decref(whole);
+        cr_assert_eq(fetch("/history", "127.0.0.1", &body), 200);
+        whole = json_loads(body, JSON_REJECT_DUPLICATES, NULL);
+        cr_assert_not_null(whole, "%s", body);
+        if (json_object_size(json_object_get(whole, "tick_p99_ms")) == 2) {
+            break;
+        }
+        usleep(10000);
+    }
+    const json_t *server = json_object_get(whole, "server");
+    cr_expect_eq(json_object_size(json_object_get(whole, "tick_p99_ms")), 2, "%s", body);
+    cr_expect_eq(json_integer_value(json_object_get(server, "rooms")), 2);
+    cr_expect_gt(json_integer_value(json_object_get(server, "memory_bytes")), 1000000);
+    cr_expect_gt(json_string_length(json_object_get(server, "version")), 0);
+    json_int_t first = json_integer_value(json_array_get(json_object_get(whole, "times_ms"), 0));
+    json_decref(whole);
+    cr_assert_eq(fetch("/history", "127.0.0.1", &body), 200);
+    whole = json_loads(body, 0, NULL);
+    cr_expect_eq(json_integer_value(json_array_get(json_object_get(whole, "times_ms"), 0)), first);
+    json_decref(whole);
+}
+
 static void expect_pages(const serving *c)
 {
     const char *body;
@@ -171,6 +199,7 @@ static void expect_pages(const serving *c)
     expect_as_admin(c, "/rooms", "example.com", "match");
     cr_expect_eq(fetch("/players", "127.0.0.1", &body), 200);
     cr_expect_str_eq(body, "[]\n");
+    expect_history();
     cr_expect_eq(fetch("/", "127.0.0.1", &body), 200);
     cr_expect_eq(strncmp(body, "<!doctype html>\n", 16), 0, "%s", body);
     cr_expect_null(strstr(body, "//"), "nothing comes from elsewhere");
