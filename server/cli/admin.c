@@ -7,6 +7,7 @@
 #include "server/ops/admin_socket.h"
 #include "server/config/room_spec.h"
 #include "server/cli/cli.h"
+#include "server/config/json_reader.h"
 #include "server/cli/match_live.h"
 
 #define WORDS_MAX 16u
@@ -89,15 +90,18 @@ static char *make_request(const char *const *words, uint32_t count)
 static void print_line(void *user, const char *text)
 {
     bool *failed = user;
-    json_t *object = json_loads(text, 0, NULL);
-    const char *error = json_string_value(json_object_get(object, "error"));
+    cm_json_reader reader;
+    cm_scene_error wrong;
+    const cm_json_value *object =
+        cm_json_open(&reader, text, strlen(text), CM_ADMIN_REQUEST_MAX, &wrong);
+    const char *error = cm_json_text_of(cm_json_member(object, "error"));
     if (error != NULL) {
         cm_cli_error("admin: %s", error);
         *failed = true;
     } else {
         puts(text);
     }
-    json_decref(object);
+    cm_json_close(&reader);
 }
 
 static int run_command(int argc, char **argv)

@@ -10,6 +10,7 @@
 #include "server/ops/admin_socket.h"
 #include "server/ops/log.h"
 #include "server/cli/cli.h"
+#include "server/config/json_reader.h"
 #include "server/cli/match_live.h"
 
 typedef struct looking {
@@ -26,12 +27,15 @@ static const char *name_of(const char *path)
 static void look(void *user, const char *text)
 {
     looking *l = user;
-    json_t *room = json_loads(text, 0, NULL);
-    const char *match = json_string_value(json_object_get(room, "match"));
+    cm_json_reader reader;
+    cm_scene_error wrong;
+    const cm_json_value *room =
+        cm_json_open(&reader, text, strlen(text), CM_ADMIN_REQUEST_MAX, &wrong);
+    const char *match = cm_json_text_of(cm_json_member(room, "match"));
     if (match != NULL && strcmp(name_of(match), l->name) == 0) {
         snprintf(l->text, sizeof l->text, "%s", text);
     }
-    json_decref(room);
+    cm_json_close(&reader);
 }
 
 static bool socket_of(const char *path, const char *socket, char found[CM_ADMIN_PATH_MAX])
@@ -76,15 +80,18 @@ bool cm_match_live_absolute(const char *path, char *absolute, size_t size)
 static void take_answer(void *user, const char *text)
 {
     int *status = user;
-    json_t *answer = json_loads(text, 0, NULL);
-    const char *error = json_string_value(json_object_get(answer, "error"));
+    cm_json_reader reader;
+    cm_scene_error wrong;
+    const cm_json_value *answer =
+        cm_json_open(&reader, text, strlen(text), CM_ADMIN_REQUEST_MAX, &wrong);
+    const char *error = cm_json_text_of(cm_json_member(answer, "error"));
     *status = error != NULL ? CM_STATUS_FAILED : CM_STATUS_DONE;
     if (error != NULL) {
         cm_cli_error("match backup: %s", error);
     } else {
         puts(text);
     }
-    json_decref(answer);
+    cm_json_close(&reader);
 }
 
 int cm_match_live_backup(const char *path, const char *socket, const char *out)
@@ -96,9 +103,13 @@ int cm_match_live_backup(const char *path, const char *socket, const char *out)
         !cm_match_live_absolute(out, absolute, sizeof absolute)) {
         return -1;
     }
-    json_t *room = json_loads(l.text, 0, NULL);
-    json_t *asked = json_pack("{s:s,s:O,s:s}", "command", "backup", "room",
-                              json_object_get(room, "room"), "out", absolute);
+    cm_json_reader reader;
+    cm_scene_error wrong;
+    const cm_json_value *room =
+        cm_json_open(&reader, l.text, strlen(l.text), CM_ADMIN_REQUEST_MAX, &wrong);
+    const char *name = cm_json_text_of(cm_json_member(room, "room"));
+    json_t *asked = json_pack("{s:s,s:s,s:s}", "command", "backup", "room",
+                              name != NULL ? name : "", "out", absolute);
     char *request = asked != NULL ? json_dumps(asked, JSON_COMPACT) : NULL;
     if (request == NULL) {
         cm_cli_error("match backup: %s: expected UTF-8", out);
@@ -108,6 +119,6 @@ int cm_match_live_backup(const char *path, const char *socket, const char *out)
     }
     free(request);
     json_decref(asked);
-    json_decref(room);
+    cm_json_close(&reader);
     return status;
 }

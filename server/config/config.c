@@ -1,17 +1,18 @@
 // Configuration from its table: defaults, text values, JSON file, environment, checks, printing.
-// The one user of the JSON library in the server (scenes have their own). Read once, at start.
+// Read once, at start.
 #include "server/config/config.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/config/json_reader.h"
 #include "shared/scene/scene_json.h"
+#include "shared/scene/spelling.h"
 
 #define VARIABLE  "CAROM_"
 #define FILE_MAX  (1u << 20)                                   // bytes of a configuration file
@@ -204,51 +205,23 @@ bool cm_config_set(cm_config *config, const cm_config_key *key, const char *text
     return set_text(config, key, text, place, error);
 }
 
-// Line of a key of the outermost object; 0 if it is not found (written with escapes).
-static unsigned line_of(const char *text, size_t size, const char *key)
-{
-    unsigned line = 1;
-    int depth = 0;
-    size_t length = strlen(key);
-    for (size_t i = 0; i < size; i++) {
-        char c = text[i];
-        line += c == '\n';
-        depth += (c == '{' || c == '[') - (c == '}' || c == ']');
-        if (c != '"') {
-            continue;
-        }
-        size_t end = i + 1;
-        while (end < size && text[end] != '"') {
-            end += text[end] == '\\' ? 2 : 1;
-        }
-        size_t after = end + 1;
-        while (after < size && isspace((unsigned char)text[after])) {
-            after++;
-        }
-        if (depth == 1 && after < size && text[after] == ':' && end - i - 1 == length &&
-            memcmp(text + i + 1, key, length) == 0) {
-            return line;
-        }
-        i = end;
-    }
-    return 0;
-}
-
-static bool set_json(cm_config *config, const cm_config_key *key, const json_t *value,
+static bool set_json(cm_config *config, const cm_config_key *key, const cm_json_value *value,
                      const char *place, cm_config_error *error)
 {
+    int64_t whole;
+    bool yes;
     switch (key->kind) {
     case CM_CONFIG_INT:
-        if (!json_is_integer(value)) {
+        if (!cm_json_integer_of(value, &whole)) {
             return fail(error, "%s: %s: expected a whole number from %lld to %lld", place,
                         key->name, (long long)key->low, (long long)key->high);
         }
-        return set_int(config, key, json_integer_value(value), place, error);
+        return set_int(config, key, whole, place, error);
     case CM_CONFIG_BOOL:
-        if (!json_is_boolean(value)) {
+        if (!cm_json_bool_of(value, &yes)) {
             return fail(error, "%s: %s: expected true or false", place, key->name);
         }
-        return cm_config_set(config, key, json_is_true(value) ? "1" : "0", place, error);
+        return cm_config_set(config, key, yes ? "1" : "0", place, error);
     case CM_CONFIG_ROOMS: {
         char wrong[256];
         return cm_room_list_read(rooms_of(config, key), value, wrong, sizeof wrong) ||
@@ -258,45 +231,50 @@ static bool set_json(cm_config *config, const cm_config_key *key, const json_t *
     case CM_CONFIG_CHOICE:
         break;
     }
-    if (!json_is_string(value)) {
-        return fail(error, "%s: %s: expected a text", place, key->name);
+    const char *text = cm_json_text_of(value);
+    return text != NULL ? set_text(config, key, text, place, error)
+                        : fail(error, "%s: %s: expected a text", place, key->name);
+}
+
+static bool fail_unknown(const char *place, const char *name, cm_config_error *error)
+{
+    const char *nearest = "";
+    uint32_t least = UINT32_MAX;
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        uint32_t apart = cm_spelling_distance(name, KEYS[i].name);
+        nearest = apart < least ? KEYS[i].name : nearest;
+        least = apart < least ? apart : least;
     }
-    return set_text(config, key, json_string_value(value), place, error);
+    bool near = cm_spelling_is_near(name, nearest);
+    return fail(error, "%s: unknown key '%.64s', %s%s%s'carom serve --print-config' lists the keys",
+                place, name, near ? "did you mean '" : "", near ? nearest : "", near ? "'? " : "");
 }
 
 bool cm_config_parse(cm_config *config, const char *text, size_t size, const char *name,
                      cm_config_error *error)
 {
-    json_error_t wrong;
-    json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &wrong);
-    if (root == NULL) {
-        return fail(error, "%.200s:%d: not JSON: %s, expected one JSON object", name, wrong.line,
-                    wrong.text);
+    cm_json_reader reader;
+    cm_scene_error wrong;
+    const cm_json_value *root = cm_json_open(&reader, text, size, FILE_MAX, &wrong);
+    bool good = root != NULL;
+    if (!good) {
+        fail(error, "%.200s:%u: expected a JSON object of keys and values: %s", name,
+             (unsigned)wrong.line, wrong.message);
     }
-    bool good = true;
-    if (!json_is_object(root)) {
-        good = fail(error, "%.200s:1: expected a JSON object of keys and values", name);
-    }
+    void *next = NULL;
     const char *key_name;
-    json_t *value;
-    json_object_foreach(root, key_name, value)
-    {
+    const cm_json_value *value;
+    while (good && (value = cm_json_each(root, &next, &key_name)) != NULL) {
         if (strncmp(key_name, "//", 2) == 0) {
             continue;
         }
         char place[280];
-        snprintf(place, sizeof place, "%.200s:%u", name, line_of(text, size, key_name));
+        snprintf(place, sizeof place, "%.200s:%u", name, (unsigned)cm_json_line(&reader, key_name));
         const cm_config_key *key = find_key(key_name);
         good = key != NULL ? set_json(config, key, value, place, error)
-                           : fail(error,
-                                  "%s: unknown key '%.64s', 'carom serve --print-config' lists "
-                                  "the keys",
-                                  place, key_name);
-        if (!good) {
-            break;
-        }
+                           : fail_unknown(place, key_name, error);
     }
-    json_decref(root);
+    cm_json_close(&reader);
     return good;
 }
 
@@ -369,28 +347,6 @@ static bool is_of_kubernetes(const char *name, const char *value)
            (ends_with(name, "_PORT") && strstr(value, "://") != NULL);
 }
 
-// Levenshtein's distance (Soviet Physics Doklady 10, 1966): how many letters are put in, taken out
-// or changed.
-static uint32_t distance(const char *a, const char *b)
-{
-    uint32_t row[CM_CONFIG_VARIABLE_MAX + 1];
-    size_t length = strlen(b);
-    for (uint32_t j = 0; j <= length; j++) {
-        row[j] = j;
-    }
-    for (uint32_t i = 0; a[i] != '\0'; i++) {
-        uint32_t diagonal = row[0];
-        row[0] = i + 1;
-        for (uint32_t j = 1; j <= length; j++) {
-            uint32_t least = diagonal + (a[i] != b[j - 1]);
-            diagonal = row[j];
-            least = row[j] + 1 < least ? row[j] + 1 : least;
-            row[j] = row[j - 1] + 1 < least ? row[j - 1] + 1 : least;
-        }
-    }
-    return row[length];
-}
-
 bool cm_config_unknown(const char *entry, char name[CM_CONFIG_VARIABLE_MAX],
                        char nearest[CM_CONFIG_VARIABLE_MAX])
 {
@@ -405,7 +361,7 @@ bool cm_config_unknown(const char *entry, char name[CM_CONFIG_VARIABLE_MAX],
         if (variable_of(&KEYS[i], known) == length && strncmp(known, entry, length) == 0) {
             return false;
         }
-        uint32_t apart = distance(name, known);
+        uint32_t apart = cm_spelling_distance(name, known);
         if (apart < least) {
             least = apart;
             strcpy(nearest, known);

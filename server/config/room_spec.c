@@ -1,11 +1,11 @@
 // Reading and printing; every entry goes through one check. Typical: 1 to 8 rooms.
 #include "server/config/room_spec.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/config/json_reader.h"
 #include "shared/scene/scene_json.h"
 
 #define NUMBERS_EXPECTED                                                                           \
@@ -168,27 +168,29 @@ bool cm_room_list_add(cm_room_list *list, const char *text, char *error, size_t 
     return true;
 }
 
-static bool read_entry(cm_room_list *list, const char *name, const json_t *value, char *error,
-                       size_t error_size)
+static bool read_entry(cm_room_list *list, const char *name, const cm_json_value *value,
+                       char *error, size_t error_size)
 {
     cm_room_entry numbers;
     memset(&numbers, 0, sizeof numbers);
-    if (json_is_string(value)) {
-        return add(list, name, json_string_value(value), &numbers, error, error_size);
+    const char *scene = cm_json_text_of(value), *key;
+    if (scene != NULL) {
+        return add(list, name, scene, &numbers, error, error_size);
     }
-    const char *key;
-    const char *scene = "";
-    json_t *field;
-    if (!json_is_object(value)) {
+    if (!cm_json_is_object(value)) {
         snprintf(error, error_size, "%.40s: expected a scene, or an object of scene and limits",
                  name);
         return false;
     }
-    json_object_foreach((json_t *)value, key, field)
-    {
-        if (strcmp(key, "scene") == 0 && json_is_string(field)) {
-            scene = json_string_value(field);
-        } else if (!cm_room_entry_set(&numbers, key, json_integer_value(field))) {
+    void *next = NULL;
+    const cm_json_value *field;
+    scene = "";
+    while ((field = cm_json_each(value, &next, &key)) != NULL) {
+        int64_t number = 0;
+        if (strcmp(key, "scene") == 0 && cm_json_text_of(field) != NULL) {
+            scene = cm_json_text_of(field);
+        } else if (!cm_json_integer_of(field, &number) ||
+                   !cm_room_entry_set(&numbers, key, number)) {
             snprintf(error, error_size, "%.40s: %.40s: expected scene (a text), " NUMBERS_EXPECTED,
                      name, key, CAROM_PLAYERS_MAX);
             return false;
@@ -197,18 +199,18 @@ static bool read_entry(cm_room_list *list, const char *name, const json_t *value
     return add(list, name, scene, &numbers, error, error_size);
 }
 
-bool cm_room_list_read(cm_room_list *list, const struct json_t *value, char *error,
+bool cm_room_list_read(cm_room_list *list, const cm_json_value *value, char *error,
                        size_t error_size)
 {
     const char *name;
-    json_t *field;
+    const cm_json_value *field;
+    void *next = NULL;
     list->count = 0;
-    if (!json_is_object(value)) {
+    if (!cm_json_is_object(value)) {
         snprintf(error, error_size, "expected an object, {\"NAME\": \"SCENE\"}");
         return false;
     }
-    json_object_foreach((json_t *)value, name, field)
-    {
+    while ((field = cm_json_each(value, &next, &name)) != NULL) {
         if (!read_entry(list, name, field, error, error_size)) {
             return false;
         }

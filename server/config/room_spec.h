@@ -15,11 +15,10 @@
 
 #include "carom/limits.h"
 #include "carom/world.h"
+struct json_t; // of json_reader.h
 
 #define CM_ROOM_LIST_MAX  64u
 #define CM_ROOM_SCENE_MAX 256u // bytes of a scene's name or path, its NUL included
-
-struct json_t; // of jansson
 
 typedef struct cm_room_entry {
     char name[CAROM_ROOM_NAME_MAX + 1];

@@ -3,11 +3,11 @@
 #include "server/node/node_admin.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/config/json_reader.h"
 #include "server/node/placement.h"
 
 void cm_serve_admin_path(const cm_config *config, char path[CM_SERVE_ADMIN_PATH_MAX])
@@ -295,14 +295,14 @@ static const struct {
 };
 
 // A field that is a text, or "" where there is none. False: too long.
-static bool text_of(const json_t *object, const char *key, char *text, size_t size)
+static bool text_of(const cm_json_value *object, const char *key, char *text, size_t size)
 {
-    const char *value = json_string_value(json_object_get(object, key));
+    const char *value = cm_json_text_of(cm_json_member(object, key));
     return snprintf(text, size, "%s", value != NULL ? value : "") < (int)size;
 }
 
 // Whole decimal digits: a client id needs all 64 bits.
-static bool number_of(const json_t *object, uint64_t *number)
+static bool number_of(const cm_json_value *object, uint64_t *number)
 {
     char text[24];
     size_t length = text_of(object, "who", text, sizeof text) ? strlen(text) : 0;
@@ -314,14 +314,15 @@ static bool number_of(const json_t *object, uint64_t *number)
 }
 
 // False: one has no such name, or is out of its range.
-static bool numbers_of(const json_t *object, cm_room_entry *entry)
+static bool numbers_of(const cm_json_value *object, cm_room_entry *entry)
 {
+    const cm_json_value *with = cm_json_member(object, "with"), *value;
     const char *key;
-    json_t *value;
-    bool all = true;
-    json_object_foreach(json_object_get(object, "with"), key, value)
-    {
-        all = all && cm_room_entry_set(entry, key, json_integer_value(value));
+    void *next = NULL;
+    bool all = with == NULL || cm_json_is_object(with);
+    while (all && (value = cm_json_each(with, &next, &key)) != NULL) {
+        int64_t number = 0;
+        all = cm_json_integer_of(value, &number) && cm_room_entry_set(entry, key, number);
     }
     return all;
 }
@@ -343,11 +344,13 @@ static const char *check(const cm_serve_request *asked)
 
 const char *cm_serve_admin_read(const char *text, cm_serve_request *request)
 {
-    json_error_t wrong;
-    json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, &wrong);
+    cm_json_reader reader;
+    cm_scene_error wrong;
+    const cm_json_value *object =
+        cm_json_open(&reader, text, strlen(text), CM_ADMIN_REQUEST_MAX, &wrong);
     memset(request, 0, sizeof *request);
-    if (!json_is_object(object)) {
-        json_decref(object);
+    if (object == NULL) {
+        cm_json_close(&reader);
         return "expected one JSON object on one line";
     }
     bool fits = text_of(object, "command", request->command, sizeof request->command) &&
@@ -356,7 +359,7 @@ const char *cm_serve_admin_read(const char *text, cm_serve_request *request)
                 text_of(object, "out", request->out, sizeof request->out);
     request->has_number = number_of(object, &request->number);
     bool known = numbers_of(object, &request->with);
-    json_decref(object);
+    cm_json_close(&reader);
     if (!known) {
         return "with: expected numbers in their range: max_players, tick_rate, view_rate, "
                "budget_kbit, empty_s, bodies, shapes, joints, contacts";

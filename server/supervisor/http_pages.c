@@ -2,12 +2,12 @@
 #include "server/supervisor/http_pages.h"
 
 #include <arpa/inet.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "server/config/json_reader.h"
 #include "server/ops/parts.h"
 #include "server/ops/version.h"
 #include "server/node/node.h"
@@ -258,14 +258,16 @@ static const struct {
 static void put_bare(cm_page *page, const char *line)
 {
     static const char *const taken[] = {"name", "client_id", "match"};
-    json_t *object = json_loads(line, 0, NULL);
-    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
-        (void)json_object_del(object, taken[i]);
-    }
-    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    cm_json_reader reader;
+    cm_scene_error error;
+    const cm_json_value *object =
+        cm_json_open(&reader, line, strlen(line), CM_ADMIN_REQUEST_MAX, &error);
+    char *text = object != NULL
+                     ? cm_json_print_without(object, taken, sizeof taken / sizeof taken[0])
+                     : NULL;
     cm_page_text(page, text != NULL ? text : "{}");
     free(text);
-    json_decref(object);
+    cm_json_close(&reader);
 }
 
 static void begin_topic(cm_serve_http *h, cm_serve_topic number)

@@ -54,7 +54,7 @@ static bool is_plain(const char *key)
     return key[0] != '\0';
 }
 
-void cm_path_text(const cm_path *path, char *text, size_t size)
+void cm_path_text(const cm_check_path *path, char *text, size_t size)
 {
     size_t at = (size_t)snprintf(text, size, "$");
     uint32_t depth = path->depth < CM_PATH_MAX ? path->depth : CM_PATH_MAX;

@@ -19,18 +19,18 @@ typedef struct cm_path_step {
     uint32_t index;
 } cm_path_step;
 
-typedef struct cm_path {
+typedef struct cm_check_path {
     uint32_t depth;
     cm_path_step steps[CM_PATH_MAX];
-} cm_path;
+} cm_check_path;
 
 typedef struct cm_check {
     cm_scene_error *error; // of `capacity`; never NULL
     uint32_t capacity, count;
-    cm_path path;
+    cm_check_path path;
     carom_result result; // CAROM_OK until something failed, then the first failure's
     // The line of a path, 0 where there is none; NULL for the packed form.
-    uint32_t (*find_line)(const void *context, const cm_path *path);
+    uint32_t (*find_line)(const void *context, const cm_check_path *path);
     const void *context;
 } cm_check;
 
@@ -52,6 +52,6 @@ bool cm_check_fail_at(cm_check *check, const char *key, carom_result result, con
                       ...) __attribute__((format(printf, 4, 5)));
 
 // $.bodies[3].mass; a key with other characters than letters, digits and _ is quoted.
-void cm_path_text(const cm_path *path, char *text, size_t size);
+void cm_path_text(const cm_check_path *path, char *text, size_t size);
 
 #endif

@@ -157,7 +157,7 @@ static void found(void *context, const carom_error *finding)
 {
     const sink *s = context;
     cm_check *check = s->check;
-    cm_path path = check->path;
+    cm_check_path path = check->path;
     if (s->kind == OF_MATERIAL && !is_of_surface(finding->field)) {
         return;
     }

@@ -123,7 +123,7 @@ static bool enter_index(walk *w, uint32_t index, uint32_t *line)
     return true;
 }
 
-uint32_t cm_json_find_line(const void *json_text, const cm_path *path)
+uint32_t cm_json_find_line(const void *json_text, const cm_check_path *path)
 {
     const cm_json_text *text = json_text;
     walk w = {text->text, text->text + text->size, text->first_line};

@@ -140,7 +140,7 @@ carom_result cm_scene_from_file(const char *path, cm_scene **scene, cm_scene_err
 
 // A path's text back into its steps; `keys` has as much room as the text. A text that was cut ends
 // early, and the line found is that of a container.
-static void parse_path(const char *text, char *keys, cm_path *path)
+static void parse_path(const char *text, char *keys, cm_check_path *path)
 {
     const char *at = text + (text[0] == '$');
     path->depth = 0;
@@ -169,7 +169,7 @@ void cm_scene_find_lines(const char *text, size_t size, cm_scene_error *errors, 
     cm_json_text json = {.text = text, .size = size, .first_line = 1};
     for (uint32_t i = 0; i < count; i++) {
         char keys[sizeof errors[i].path];
-        cm_path path;
+        cm_check_path path;
         parse_path(errors[i].path, keys, &path);
         errors[i].line = cm_json_find_line(&json, &path);
     }

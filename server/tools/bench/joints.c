@@ -1,13 +1,16 @@
-// Reads "joints" of a scene file with the JSON library. 2,000 joints in the chains scene.
+// Reads "joints" of a scene file. 2,000 joints in the chains scene.
 //
 // The scene was checked before (shared/scene); what this reader does not understand it refuses.
 #include "server/tools/bench/joints.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
+#include "server/config/json_reader.h"
+
+#define SCENE_MAX ((size_t)64 << 20) // bytes of a scene file
 
 static bool is_point_joint(const char *type)
 {
@@ -42,51 +45,76 @@ static bool attach(const cm_scene *scene, const carom_world *world, const char *
     return true;
 }
 
-static bool take_joint(const json_t *item, const cm_scene *scene, const carom_world *world,
+static bool take_joint(const cm_json_value *item, const cm_scene *scene, const carom_world *world,
                        cm_quality_joint *joint)
 {
-    const char *a = json_string_value(json_object_get(item, "a"));
-    const char *b = json_string_value(json_object_get(item, "b"));
-    const json_t *anchor = json_object_get(item, "anchor");
+    const char *a = cm_json_text_of(cm_json_member(item, "a"));
+    const char *b = cm_json_text_of(cm_json_member(item, "b"));
     double point[3] = {0.0, 0.0, 0.0};
-    for (size_t i = 0; i < json_array_size(anchor) && i < 3; i++) {
-        point[i] = json_number_value(json_array_get(anchor, i));
-    }
-    return a != NULL && b != NULL &&
+    cm_json_reader numbers = {.error = &(cm_scene_error){0}}; // of the scene, which is good
+    cm_json_vector(&numbers, item, "anchor", true, point);
+    return a != NULL && b != NULL && !cm_json_failed(&numbers) &&
            attach(scene, world, a, point, &joint->body_a, joint->anchor_a) &&
            attach(scene, world, b, point, &joint->body_b, joint->anchor_b);
+}
+
+// The whole file; free it. NULL: it cannot be read, or is too long.
+static char *read_file(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = file != NULL ? malloc(SCENE_MAX + 1) : NULL;
+    *size = text != NULL ? fread(text, 1, SCENE_MAX + 1, file) : 0;
+    bool good = text != NULL && !ferror(file) && *size <= SCENE_MAX;
+    if (file != NULL) {
+        fclose(file);
+    }
+    if (!good) {
+        free(text);
+    }
+    return good ? text : NULL;
+}
+
+static carom_result take_joints(const cm_json_value *list, const cm_scene *scene,
+                                const carom_world *world, cm_quality_joint **joints,
+                                uint32_t *count)
+{
+    uint32_t items = cm_json_count(list);
+    *joints = malloc((items + 1) * sizeof **joints);
+    if (*joints == NULL) {
+        return CAROM_ERROR_MEMORY;
+    }
+    for (uint32_t i = 0; i < items; i++) {
+        const cm_json_value *item = cm_json_at(list, i);
+        const char *type = cm_json_text_of(cm_json_member(item, "type"));
+        if (type != NULL && !is_point_joint(type)) {
+            continue;
+        }
+        if (type == NULL || !take_joint(item, scene, world, &(*joints)[*count])) {
+            return CAROM_ERROR_CORRUPT;
+        }
+        (*count)++;
+    }
+    return CAROM_OK;
 }
 
 carom_result cm_bench_joints_load(const char *path, const cm_scene *scene, const carom_world *world,
                                   cm_quality_joint **joints, uint32_t *count)
 {
+    cm_json_reader reader;
+    cm_scene_error error;
+    size_t size;
     *joints = NULL;
     *count = 0;
-    json_error_t error;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    if (root == NULL) {
+    char *text = read_file(path, &size);
+    if (text == NULL) {
         return CAROM_ERROR_IO;
     }
-    const json_t *list = json_object_get(root, "joints");
-    size_t items = json_array_size(list);
-    carom_result result = CAROM_OK;
-    *joints = malloc((items + 1) * sizeof **joints);
-    if (*joints == NULL) {
-        result = CAROM_ERROR_MEMORY;
-    }
-    for (size_t i = 0; i < items && result == CAROM_OK; i++) {
-        const json_t *item = json_array_get(list, i);
-        const char *type = json_string_value(json_object_get(item, "type"));
-        if (type != NULL && !is_point_joint(type)) {
-            continue;
-        }
-        if (type == NULL || !take_joint(item, scene, world, &(*joints)[*count])) {
-            result = CAROM_ERROR_CORRUPT;
-        } else {
-            (*count)++;
-        }
-    }
-    json_decref(root);
+    const cm_json_value *root = cm_json_open(&reader, text, size, SCENE_MAX, &error);
+    carom_result result =
+        root != NULL ? take_joints(cm_json_member(root, "joints"), scene, world, joints, count)
+                     : CAROM_ERROR_IO;
+    cm_json_close(&reader);
+    free(text);
     if (result != CAROM_OK) {
         free(*joints);
         *joints = NULL;

@@ -1,6 +1,5 @@
 // `carom eval circle`: two circles (every quantity of the article's steps), or a list of them run
 // for frames.
-#include <jansson.h>
 #include <string.h>
 
 #include "carom/impact.h"
@@ -29,15 +28,15 @@ static const char TEXT[] =
     "            \"e\": 0.8}\n"
     "  gives \"velocity\": [-77.690253925707196, -103.7592357144393]\n";
 
-static void read_circle(cm_eval *eval, const json_t *json, carom_circle *circle)
+static void read_circle(cm_eval *eval, const cm_json_value *json, carom_circle *circle)
 {
     static const char *const KEYS[] = {"position", "velocity", "radius", "mass"};
-    cm_eval_numbers(eval, json, "position", 2, 2, false, circle->position);
-    cm_eval_numbers(eval, json, "velocity", 2, 2, true, circle->velocity);
-    circle->radius = cm_eval_number(eval, json, "radius", 1.0e-30, LARGE, NULL);
+    cm_json_numbers(&eval->in, json, "position", 2, 2, false, circle->position);
+    cm_json_numbers(&eval->in, json, "velocity", 2, 2, true, circle->velocity);
+    circle->radius = cm_json_number(&eval->in, json, "radius", 1.0e-30, LARGE, NULL);
     double disc = 3.14159265358979323846 * circle->radius * circle->radius;
-    circle->mass = cm_eval_number(eval, json, "mass", 1.0e-30, LARGE, &disc);
-    cm_eval_end_keys(eval, json, KEYS, sizeof KEYS / sizeof KEYS[0]);
+    circle->mass = cm_json_number(&eval->in, json, "mass", 1.0e-30, LARGE, &disc);
+    cm_json_end_keys(&eval->in, json, KEYS, sizeof KEYS / sizeof KEYS[0], CM_EVAL_HELP);
 }
 
 static void out_circle(cm_eval *eval, const char *key, const carom_circle *circle)
@@ -48,21 +47,21 @@ static void out_circle(cm_eval *eval, const char *key, const carom_circle *circl
     cm_out_end(eval);
 }
 
-static void run_pair(cm_eval *eval, const json_t *root, double e, double pixel, bool vectors)
+static void run_pair(cm_eval *eval, const cm_json_value *root, double e, double pixel, bool vectors)
 {
     carom_circle a = {0}, b = {0};
-    read_circle(eval, cm_eval_enter_object(eval, root, "a"), &a);
-    cm_eval_leave(eval);
-    read_circle(eval, cm_eval_enter_object(eval, root, "b"), &b);
-    cm_eval_leave(eval);
-    if (cm_eval_failed(eval)) {
+    read_circle(eval, cm_json_enter_object(&eval->in, root, "a"), &a);
+    cm_json_leave(&eval->in);
+    read_circle(eval, cm_json_enter_object(&eval->in, root, "b"), &b);
+    cm_json_leave(&eval->in);
+    if (cm_json_failed(&eval->in)) {
         return;
     }
     carom_circle_impact c;
     carom_result result =
         (vectors ? carom_circle_collide_vectors : carom_circle_collide)(&a, &b, e, pixel, &c);
     if (result != CAROM_OK) {
-        cm_eval_fail(eval, NULL, "%s", carom_result_text(result));
+        cm_json_fail(&eval->in, NULL, "%s", carom_result_text(result));
         return;
     }
     cm_out_bool(eval, "hit", c.hit);
@@ -92,21 +91,22 @@ static void run_pair(cm_eval *eval, const json_t *root, double e, double pixel, 
     cm_out_numbers(eval, "mirror_b", mirror_b, 2);
 }
 
-static void run_frames(cm_eval *eval, const json_t *root, double e, double pixel)
+static void run_frames(cm_eval *eval, const cm_json_value *root, double e, double pixel)
 {
     static carom_circle circles[CIRCLES_MAX];
     uint32_t count, listed = 0;
-    uint32_t frames = (uint32_t)cm_eval_number(eval, root, "frames", 0.0, FRAMES_MAX, NULL);
-    const json_t *array = cm_eval_enter_array(eval, root, "circles", &count);
+    uint32_t frames = (uint32_t)cm_json_number(&eval->in, root, "frames", 0.0, FRAMES_MAX, NULL);
+    const cm_json_value *array = cm_json_enter_array(&eval->in, root, "circles", &count);
     if (array != NULL && count > CIRCLES_MAX) {
-        cm_eval_fail(eval, NULL, "%u circles, expected at most %u", (unsigned)count, CIRCLES_MAX);
+        cm_json_fail(&eval->in, NULL, "%u circles, expected at most %u", (unsigned)count,
+                     CIRCLES_MAX);
     }
-    for (uint32_t i = 0; i < count && !cm_eval_failed(eval); i++) {
-        read_circle(eval, cm_eval_enter_item(eval, array, i), &circles[i]);
-        cm_eval_leave(eval);
+    for (uint32_t i = 0; i < count && !cm_json_failed(&eval->in); i++) {
+        read_circle(eval, cm_json_enter_item(&eval->in, array, i), &circles[i]);
+        cm_json_leave(&eval->in);
     }
-    cm_eval_leave(eval);
-    if (cm_eval_failed(eval)) {
+    cm_json_leave(&eval->in);
+    if (cm_json_failed(&eval->in)) {
         return;
     }
     cm_out_array(eval, "hits");
@@ -127,21 +127,22 @@ static void run_frames(cm_eval *eval, const json_t *root, double e, double pixel
     cm_out_end(eval);
 }
 
-static void run(cm_eval *eval, const json_t *root)
+static void run(cm_eval *eval, const cm_json_value *root)
 {
     static const char *const KEYS[] = {"a", "b", "e", "restitution", "pixel", "form"};
     static const char *const FRAME_KEYS[] = {"circles", "frames", "e", "restitution", "pixel"};
     const double whole = 1.0;
-    const char *name = cm_eval_name(eval, root, "e", "restitution");
-    double e = cm_eval_number(eval, root, name, 0.0, 1.0, &whole);
-    double pixel = cm_eval_number(eval, root, "pixel", 0.0, LARGE, &whole);
-    if (cm_eval_has(root, "circles")) {
-        cm_eval_end_keys(eval, root, FRAME_KEYS, sizeof FRAME_KEYS / sizeof FRAME_KEYS[0]);
+    const char *name = cm_json_name(&eval->in, root, "e", "restitution");
+    double e = cm_json_number(&eval->in, root, name, 0.0, 1.0, &whole);
+    double pixel = cm_json_number(&eval->in, root, "pixel", 0.0, LARGE, &whole);
+    if (cm_json_has(root, "circles")) {
+        cm_json_end_keys(&eval->in, root, FRAME_KEYS, sizeof FRAME_KEYS / sizeof FRAME_KEYS[0],
+                         CM_EVAL_HELP);
         run_frames(eval, root, e, pixel);
         return;
     }
-    bool vectors = cm_eval_choice(eval, root, "form", "scalar|vector") == 1;
-    cm_eval_end_keys(eval, root, KEYS, sizeof KEYS / sizeof KEYS[0]);
+    bool vectors = cm_json_choice(&eval->in, root, "form", "scalar|vector") == 1;
+    cm_json_end_keys(&eval->in, root, KEYS, sizeof KEYS / sizeof KEYS[0], CM_EVAL_HELP);
     run_pair(eval, root, e, pixel, vectors);
 }
 

@@ -1,6 +1,5 @@
 // `carom eval impact`: a case of carom/impact.h with two bodies. Names are the patent's letters;
 // each has the name that scene files use as well.
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -51,11 +50,11 @@ static carom_dvec3 vector(const double v[3])
     return r;
 }
 
-static carom_dvec3 read_vector(cm_eval *eval, const json_t *object, const char *name,
+static carom_dvec3 read_vector(cm_eval *eval, const cm_json_value *object, const char *name,
                                const char *other, bool optional)
 {
     double v[3];
-    cm_eval_vector(eval, object, cm_eval_name(eval, object, name, other), optional, v);
+    cm_json_vector(&eval->in, object, cm_json_name(&eval->in, object, name, other), optional, v);
     return vector(v);
 }
 
@@ -65,7 +64,7 @@ static carom_dsym3 symmetric(cm_eval *eval, const char *key, double m[3][3], uin
     double allowed = UNEVEN * (fabs(m[0][0]) + fabs(m[1][1]) + fabs(m[2][2]));
     if (rows != 3 || !(fabs(m[0][1] - m[1][0]) <= allowed) ||
         !(fabs(m[0][2] - m[2][0]) <= allowed) || !(fabs(m[1][2] - m[2][1]) <= allowed)) {
-        cm_eval_fail(eval, key, "not symmetric, expected three rows of a symmetric matrix");
+        cm_json_fail(&eval->in, key, "not symmetric, expected three rows of a symmetric matrix");
     }
     carom_dsym3 inertia = {m[0][0],
                            m[1][1],
@@ -76,32 +75,32 @@ static carom_dsym3 symmetric(cm_eval *eval, const char *key, double m[3][3], uin
     return inertia;
 }
 
-static carom_dsym3 read_inertia(cm_eval *eval, const json_t *body)
+static carom_dsym3 read_inertia(cm_eval *eval, const cm_json_value *body)
 {
-    const char *key = cm_eval_name(eval, body, "I", "inertia");
-    const json_t *value = json_object_get(body, key);
+    const char *key = cm_json_name(&eval->in, body, "I", "inertia");
+    const cm_json_value *value = cm_json_member(body, key);
     carom_dsym3 inertia = {0};
-    if (json_is_number(value)) {
-        double i = cm_eval_number(eval, body, key, 0.0, LARGE, NULL);
+    if (cm_json_is_number(value)) {
+        double i = cm_json_number(&eval->in, body, key, 0.0, LARGE, NULL);
         inertia = (carom_dsym3){i, i, i, 0.0, 0.0, 0.0};
-    } else if (json_is_array(json_array_get(value, 0))) {
+    } else if (cm_json_is_array(cm_json_at(value, 0))) {
         double m[3][3];
         uint32_t rows;
-        const json_t *array = cm_eval_enter_array(eval, body, key, &rows);
+        const cm_json_value *array = cm_json_enter_array(&eval->in, body, key, &rows);
         for (uint32_t i = 0; i < 3; i++) {
-            const json_t *row = cm_eval_enter_item(eval, array, i);
+            const cm_json_value *row = cm_json_enter_item(&eval->in, array, i);
             for (uint32_t k = 0; k < 3; k++) {
-                m[i][k] = cm_eval_item(eval, row, k);
+                m[i][k] = cm_json_item(&eval->in, row, k);
             }
-            cm_eval_leave(eval);
+            cm_json_leave(&eval->in);
         }
-        cm_eval_leave(eval);
-        if (!cm_eval_failed(eval)) {
+        cm_json_leave(&eval->in);
+        if (!cm_json_failed(&eval->in)) {
             inertia = symmetric(eval, key, m, rows);
         }
     } else {
         double v[3];
-        cm_eval_numbers(eval, body, key, 3, 3, false, v);
+        cm_json_numbers(&eval->in, body, key, 3, 3, false, v);
         inertia = (carom_dsym3){v[0], v[1], v[2], 0.0, 0.0, 0.0};
     }
     // The rest of the check is the library's: here only that this field is what it refuses.
@@ -110,8 +109,8 @@ static carom_dsym3 read_inertia(cm_eval *eval, const json_t *body)
         probe.bodies[i].attitude = (carom_dmat3){{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     }
     probe.normal.x = 1.0;
-    if (!cm_eval_failed(eval) && carom_impact_check(&probe) != CAROM_OK) {
-        cm_eval_fail(eval, key, "singular, expected a positive definite inertia");
+    if (!cm_json_failed(&eval->in) && carom_impact_check(&probe) != CAROM_OK) {
+        cm_json_fail(&eval->in, key, "singular, expected a positive definite inertia");
     }
     return inertia;
 }
@@ -138,61 +137,62 @@ static bool is_rotation(const carom_dmat3 *m)
     return carom_impact_check(&probe) == CAROM_OK;
 }
 
-static carom_dmat3 read_attitude(cm_eval *eval, const json_t *body)
+static carom_dmat3 read_attitude(cm_eval *eval, const cm_json_value *body)
 {
-    const char *key = cm_eval_name(eval, body, "S", "orientation");
-    const json_t *value = json_object_get(body, key);
+    const char *key = cm_json_name(&eval->in, body, "S", "orientation");
+    const cm_json_value *value = cm_json_member(body, key);
     carom_dmat3 m = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     if (value == NULL) {
         return m;
     }
-    if (!json_is_array(json_array_get(value, 0))) {
+    if (!cm_json_is_array(cm_json_at(value, 0))) {
         double q[4];
-        cm_eval_numbers(eval, body, key, 4, 4, false, q);
+        cm_json_numbers(&eval->in, body, key, 4, 4, false, q);
         double square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
-        if (!cm_eval_failed(eval) && !(fabs(sqrt(square) - 1.0) <= 1.0e-3)) {
-            cm_eval_fail(eval, key, "norm %.9g, expected a unit quaternion", sqrt(square));
+        if (!cm_json_failed(&eval->in) && !(fabs(sqrt(square) - 1.0) <= 1.0e-3)) {
+            cm_json_fail(&eval->in, key, "norm %.9g, expected a unit quaternion", sqrt(square));
         }
-        return cm_eval_failed(eval) ? m : from_quaternion(q);
+        return cm_json_failed(&eval->in) ? m : from_quaternion(q);
     }
     double row[3][3] = {{0}};
     uint32_t rows;
-    const json_t *array = cm_eval_enter_array(eval, body, key, &rows);
+    const cm_json_value *array = cm_json_enter_array(&eval->in, body, key, &rows);
     for (uint32_t i = 0; i < 3; i++) {
-        const json_t *item = cm_eval_enter_item(eval, array, i);
+        const cm_json_value *item = cm_json_enter_item(&eval->in, array, i);
         for (uint32_t k = 0; k < 3; k++) {
-            row[i][k] = cm_eval_item(eval, item, k);
+            row[i][k] = cm_json_item(&eval->in, item, k);
         }
-        cm_eval_leave(eval);
+        cm_json_leave(&eval->in);
     }
-    cm_eval_leave(eval);
+    cm_json_leave(&eval->in);
     m = (carom_dmat3){{row[0][0], row[1][0], row[2][0]},
                       {row[0][1], row[1][1], row[2][1]},
                       {row[0][2], row[1][2], row[2][2]}};
-    if (!cm_eval_failed(eval) && (rows != 3 || !is_rotation(&m))) {
-        cm_eval_fail(eval, key, "no rotation, expected orthonormal rows (to 1e-6)");
+    if (!cm_json_failed(&eval->in) && (rows != 3 || !is_rotation(&m))) {
+        cm_json_fail(&eval->in, key, "no rotation, expected orthonormal rows (to 1e-6)");
     }
     return m;
 }
 
-static carom_dvec3 read_spin(cm_eval *eval, const json_t *body)
+static carom_dvec3 read_spin(cm_eval *eval, const cm_json_value *body)
 {
-    const char *key = cm_eval_name(eval, body, "W", "body_angular_velocity");
-    if (json_is_number(json_object_get(body, key))) {
-        carom_dvec3 w = {0.0, 0.0, cm_eval_number(eval, body, key, -LARGE, LARGE, NULL)};
+    const char *key = cm_json_name(&eval->in, body, "W", "body_angular_velocity");
+    if (cm_json_is_number(cm_json_member(body, key))) {
+        carom_dvec3 w = {0.0, 0.0, cm_json_number(&eval->in, body, key, -LARGE, LARGE, NULL)};
         return w;
     }
     return read_vector(eval, body, "W", "body_angular_velocity", true);
 }
 
-static double read_coefficient(cm_eval *eval, const json_t *object, const char *name,
+static double read_coefficient(cm_eval *eval, const cm_json_value *object, const char *name,
                                const char *other, double fallback)
 {
-    return cm_eval_number(eval, object, cm_eval_name(eval, object, name, other), 0.0, 1.0,
+    return cm_json_number(&eval->in, object, cm_json_name(&eval->in, object, name, other), 0.0, 1.0,
                           &fallback);
 }
 
-static void read_body(cm_eval *eval, const json_t *json, carom_impact_body *body, bool has_point)
+static void read_body(cm_eval *eval, const cm_json_value *json, carom_impact_body *body,
+                      bool has_point)
 {
     static const char *const KEYS[] = {"M",        "mass",
                                        "I",        "inertia",
@@ -205,10 +205,10 @@ static void read_body(cm_eval *eval, const json_t *json, carom_impact_body *body
                                        "R",        "arm",
                                        "immovable"};
     const double minute = 1.0e-30;
-    body->immovable = cm_eval_bool(eval, json, "immovable", false);
+    body->immovable = cm_json_bool(&eval->in, json, "immovable", false);
     if (!body->immovable) {
-        const char *mass = cm_eval_name(eval, json, "M", "mass");
-        body->mass = cm_eval_number(eval, json, mass, minute, LARGE, NULL);
+        const char *mass = cm_json_name(&eval->in, json, "M", "mass");
+        body->mass = cm_json_number(&eval->in, json, mass, minute, LARGE, NULL);
         body->inertia = read_inertia(eval, json);
     }
     body->center = read_vector(eval, json, "O", "center_of_mass", true);
@@ -217,21 +217,21 @@ static void read_body(cm_eval *eval, const json_t *json, carom_impact_body *body
     body->angular_velocity = read_spin(eval, json);
     body->friction = read_coefficient(eval, json, "mu", "friction", 1.0);
     body->restitution = read_coefficient(eval, json, "epsilon", "restitution", 1.0);
-    const char *arm = cm_eval_name(eval, json, "R", "arm");
-    if (cm_eval_has(json, arm)) {
+    const char *arm = cm_json_name(&eval->in, json, "R", "arm");
+    if (cm_json_has(json, arm)) {
         // Only P - O enters: with P at 0 the centre is where R puts it.
         carom_dvec3 r = read_vector(eval, json, "R", "arm", false);
         const carom_dmat3 *s = &body->attitude;
-        if (has_point || cm_eval_has(json, "O") || cm_eval_has(json, "center_of_mass")) {
-            cm_eval_fail(eval, arm, "with O or P, expected one or the other");
+        if (has_point || cm_json_has(json, "O") || cm_json_has(json, "center_of_mass")) {
+            cm_json_fail(&eval->in, arm, "with O or P, expected one or the other");
         }
         body->center.x = -(s->x.x * r.x + s->y.x * r.y + s->z.x * r.z);
         body->center.y = -(s->x.y * r.x + s->y.y * r.y + s->z.y * r.z);
         body->center.z = -(s->x.z * r.x + s->y.z * r.y + s->z.z * r.z);
     } else if (!has_point && !body->immovable) {
-        cm_eval_fail(eval, NULL, "no contact point, expected P, or R of each body");
+        cm_json_fail(&eval->in, NULL, "no contact point, expected P, or R of each body");
     }
-    cm_eval_end_keys(eval, json, KEYS, sizeof KEYS / sizeof KEYS[0]);
+    cm_json_end_keys(&eval->in, json, KEYS, sizeof KEYS / sizeof KEYS[0], CM_EVAL_HELP);
 }
 
 static void out_vector(cm_eval *eval, const char *key, carom_dvec3 v)
@@ -297,63 +297,64 @@ static void out_impact(cm_eval *eval, const carom_impact *impact)
 }
 
 // A coefficient that the pair does not have: both bodies must.
-static void need_of_bodies(cm_eval *eval, const json_t *root, const json_t *bodies,
+static void need_of_bodies(cm_eval *eval, const cm_json_value *root, const cm_json_value *bodies,
                            const char *name, const char *other)
 {
-    for (size_t i = 0; i < 2 && !cm_eval_failed(eval); i++) {
-        const json_t *body = json_array_get(bodies, i);
-        if (!cm_eval_has(root, name) && !cm_eval_has(body, name) && !cm_eval_has(body, other)) {
-            cm_eval_fail(eval, NULL, "'%s' is missing, expected it of the pair or of both bodies",
-                         name);
+    for (size_t i = 0; i < 2 && !cm_json_failed(&eval->in); i++) {
+        const cm_json_value *body = cm_json_at(bodies, i);
+        if (!cm_json_has(root, name) && !cm_json_has(body, name) && !cm_json_has(body, other)) {
+            cm_json_fail(&eval->in, NULL,
+                         "'%s' is missing, expected it of the pair or of both bodies", name);
         }
     }
 }
 
-static void run(cm_eval *eval, const json_t *root)
+static void run(cm_eval *eval, const cm_json_value *root)
 {
     static const char *const KEYS[] = {"model",   "bodies",      "P",          "point",
                                        "N",       "normal",      "mu",         "friction",
                                        "epsilon", "restitution", "regardless", "energy_map"};
     const double none = 0.0;
     carom_impact_case input = {0};
-    bool normal_model = cm_eval_choice(eval, root, "model", "interpolated|normal") == 1;
-    bool has_point = cm_eval_has(root, "P") || cm_eval_has(root, "point");
+    bool normal_model = cm_json_choice(&eval->in, root, "model", "interpolated|normal") == 1;
+    bool has_point = cm_json_has(root, "P") || cm_json_has(root, "point");
     uint32_t count;
-    const json_t *bodies = cm_eval_enter_array(eval, root, "bodies", &count);
+    const cm_json_value *bodies = cm_json_enter_array(&eval->in, root, "bodies", &count);
     for (uint32_t i = 0; i < 2; i++) {
         if (i < count) {
-            read_body(eval, cm_eval_enter_item(eval, bodies, i), &input.bodies[i], has_point);
-            cm_eval_leave(eval);
+            read_body(eval, cm_json_enter_item(&eval->in, bodies, i), &input.bodies[i], has_point);
+            cm_json_leave(&eval->in);
         }
     }
     if (bodies != NULL && count != 2) {
-        cm_eval_fail(eval, NULL, "%u bodies, expected two", (unsigned)count);
+        cm_json_fail(&eval->in, NULL, "%u bodies, expected two", (unsigned)count);
     }
-    cm_eval_leave(eval);
+    cm_json_leave(&eval->in);
     input.point = read_vector(eval, root, "P", "point", true);
     input.normal = read_vector(eval, root, "N", "normal", false);
     input.friction = read_coefficient(eval, root, "mu", "friction", -1.0);
     input.restitution = read_coefficient(eval, root, "epsilon", "restitution", -1.0);
-    input.regardless = cm_eval_bool(eval, root, "regardless", false);
+    input.regardless = cm_json_bool(&eval->in, root, "regardless", false);
     if (input.friction < 0.0 && !normal_model) {
         need_of_bodies(eval, root, bodies, "mu", "friction");
     }
     if (input.restitution < 0.0) {
         need_of_bodies(eval, root, bodies, "epsilon", "restitution");
     }
-    uint32_t map = cm_eval_has(root, "energy_map")
-                       ? (uint32_t)cm_eval_number(eval, root, "energy_map", 2.0, MAP_SIDE, &none)
-                       : 0;
-    cm_eval_end_keys(eval, root, KEYS, sizeof KEYS / sizeof KEYS[0]);
-    if (cm_eval_failed(eval)) {
+    uint32_t map =
+        cm_json_has(root, "energy_map")
+            ? (uint32_t)cm_json_number(&eval->in, root, "energy_map", 2.0, MAP_SIDE, &none)
+            : 0;
+    cm_json_end_keys(&eval->in, root, KEYS, sizeof KEYS / sizeof KEYS[0], CM_EVAL_HELP);
+    if (cm_json_failed(&eval->in)) {
         return;
     }
     if (input.bodies[0].immovable && input.bodies[1].immovable) {
-        cm_eval_fail(eval, "bodies", "both immovable, expected one that can move");
+        cm_json_fail(&eval->in, "bodies", "both immovable, expected one that can move");
         return;
     }
     if (carom_impact_check(&input) != CAROM_OK) {
-        cm_eval_fail(eval, "N", "no direction, expected a vector that is not zero");
+        cm_json_fail(&eval->in, "N", "no direction, expected a vector that is not zero");
         return;
     }
     carom_impact impact;

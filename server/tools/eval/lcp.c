@@ -1,5 +1,4 @@
 // `carom eval lcp`: one linear complementarity problem.
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,68 +34,68 @@ typedef struct problem {
     uint8_t sets[ROWS_MAX];
 } problem;
 
-static void read_matrix(cm_eval *eval, const json_t *root, problem *p)
+static void read_matrix(cm_eval *eval, const cm_json_value *root, problem *p)
 {
     uint32_t count = 0;
-    const json_t *rows = cm_eval_enter_array(eval, root, "matrix", &count);
+    const cm_json_value *rows = cm_json_enter_array(&eval->in, root, "matrix", &count);
     if (rows != NULL && (count == 0 || count > ROWS_MAX)) {
-        cm_eval_fail(eval, NULL, "%u rows, expected 1 to %u", count, ROWS_MAX);
+        cm_json_fail(&eval->in, NULL, "%u rows, expected 1 to %u", count, ROWS_MAX);
     }
     p->n = count <= ROWS_MAX ? count : 0;
-    for (uint32_t i = 0; i < p->n && !cm_eval_failed(eval); i++) {
-        const json_t *row = cm_eval_enter_item(eval, rows, i);
-        if (row != NULL && json_array_size(row) != p->n) {
-            cm_eval_fail(eval, NULL, "%zu elements, expected %u", json_array_size(row), p->n);
+    for (uint32_t i = 0; i < p->n && !cm_json_failed(&eval->in); i++) {
+        const cm_json_value *row = cm_json_enter_item(&eval->in, rows, i);
+        if (row != NULL && cm_json_count(row) != p->n) {
+            cm_json_fail(&eval->in, NULL, "%u elements, expected %u", cm_json_count(row), p->n);
         }
         for (uint32_t j = 0; j < p->n && row != NULL; j++) {
-            p->matrix[i * p->n + j] = cm_eval_item(eval, row, j);
+            p->matrix[i * p->n + j] = cm_json_item(&eval->in, row, j);
         }
-        cm_eval_leave(eval);
+        cm_json_leave(&eval->in);
     }
-    cm_eval_leave(eval);
+    cm_json_leave(&eval->in);
 }
 
 // Numbers by row, or null where that means something.
-static void read_bounds(cm_eval *eval, const json_t *root, const char *key, uint32_t n, double none,
-                        double *values)
+static void read_bounds(cm_eval *eval, const cm_json_value *root, const char *key, uint32_t n,
+                        double none, double *values)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < n; i++) {
         values[i] = none;
     }
-    if (!cm_eval_has(root, key)) {
+    if (!cm_json_has(root, key)) {
         return;
     }
-    const json_t *array = cm_eval_enter_array(eval, root, key, &count);
+    const cm_json_value *array = cm_json_enter_array(&eval->in, root, key, &count);
     if (array != NULL && count != n) {
-        cm_eval_fail(eval, NULL, "%u elements, expected %u", count, n);
+        cm_json_fail(&eval->in, NULL, "%u elements, expected %u", count, n);
     }
     for (uint32_t i = 0; i < count && i < n; i++) {
-        bool null = json_is_null(json_array_get(array, i));
-        values[i] = null ? none : cm_eval_item(eval, array, i);
+        bool null = cm_json_is_null(cm_json_at(array, i));
+        values[i] = null ? none : cm_json_item(&eval->in, array, i);
     }
-    cm_eval_leave(eval);
+    cm_json_leave(&eval->in);
 }
 
-static bool read_numbers(cm_eval *eval, const json_t *root, const char *key, uint32_t n,
+static bool read_numbers(cm_eval *eval, const cm_json_value *root, const char *key, uint32_t n,
                          double *values)
 {
-    return n > 0 && cm_eval_numbers(eval, root, key, n, n, true, values) == n;
+    return n > 0 && cm_json_numbers(&eval->in, root, key, n, n, true, values) == n;
 }
 
-static void read_rest(cm_eval *eval, const json_t *root, problem *p, carom_lcp_problem *lcp)
+static void read_rest(cm_eval *eval, const cm_json_value *root, problem *p, carom_lcp_problem *lcp)
 {
     const double zero = 0.0, tolerance = 1.0e-9, one = 1.0;
-    const char *vector = cm_eval_name(eval, root, "vector", "q");
-    cm_eval_numbers(eval, root, vector, p->n, p->n, false, p->vector);
+    const char *vector = cm_json_name(&eval->in, root, "vector", "q");
+    cm_json_numbers(&eval->in, root, vector, p->n, p->n, false, p->vector);
     for (uint32_t i = 0; i < p->n && strcmp(vector, "q") == 0; i++) {
         p->vector[i] = 0.0 - p->vector[i];
     }
     read_bounds(eval, root, "lower", p->n, -INFINITY, p->lower);
     read_bounds(eval, root, "upper", p->n, INFINITY, p->upper);
-    lcp->epsilon = cm_eval_number(eval, root, "epsilon", 0.0, LARGE, &zero);
-    lcp->tolerance = cm_eval_number(eval, root, "tolerance", 1.0e-300, LARGE, &tolerance);
-    lcp->rounds = (uint32_t)cm_eval_number(eval, root, "rounds", 1.0, 1000.0, &one);
+    lcp->epsilon = cm_json_number(&eval->in, root, "epsilon", 0.0, LARGE, &zero);
+    lcp->tolerance = cm_json_number(&eval->in, root, "tolerance", 1.0e-300, LARGE, &tolerance);
+    lcp->rounds = (uint32_t)cm_json_number(&eval->in, root, "rounds", 1.0, 1000.0, &one);
     if (read_numbers(eval, root, "sets", p->n, p->numbers)) {
         for (uint32_t i = 0; i < p->n; i++) {
             p->sets[i] = p->numbers[i] >= 0.0 && p->numbers[i] <= 2.0 ? (uint8_t)p->numbers[i] : 0;
@@ -132,7 +131,7 @@ static void write_answer(cm_eval *eval, const problem *p, bool solved, uint32_t 
     cm_out_bool(eval, "solved", solved);
 }
 
-static void solve(cm_eval *eval, const json_t *root, problem *p)
+static void solve(cm_eval *eval, const cm_json_value *root, problem *p)
 {
     static const char *const KEYS[] = {"matrix",   "vector",    "q",      "lower", "upper",
                                        "epsilon",  "tolerance", "method", "sets",  "normals",
@@ -142,22 +141,22 @@ static void solve(cm_eval *eval, const json_t *root, problem *p)
                                                CAROM_LCP_PYRAMID, CAROM_LCP_ESTIMATE};
     carom_lcp_problem lcp = {
         .matrix = p->matrix, .vector = p->vector, .lower = p->lower, .upper = p->upper};
-    uint32_t method =
-        cm_eval_choice(eval, root, "method", "murty|projection|plain|kostreva|pyramid|estimate");
+    uint32_t method = cm_json_choice(&eval->in, root, "method",
+                                     "murty|projection|plain|kostreva|pyramid|estimate");
     read_matrix(eval, root, p);
     lcp.n = p->n;
     read_rest(eval, root, p, &lcp);
-    cm_eval_end_keys(eval, root, KEYS, sizeof KEYS / sizeof KEYS[0]);
+    cm_json_end_keys(&eval->in, root, KEYS, sizeof KEYS / sizeof KEYS[0], CM_EVAL_HELP);
     double *work = calloc(carom_lcp_work_size(p->n) + 1, sizeof *work);
     uint32_t solves = 0;
     if (work == NULL) {
-        cm_eval_fail(eval, NULL, "out of memory");
+        cm_json_fail(&eval->in, NULL, "out of memory");
     }
-    if (!cm_eval_failed(eval)) {
+    if (!cm_json_failed(&eval->in)) {
         carom_result result =
             carom_lcp_solve(&lcp, METHODS[method], p->sets, p->x, p->w, work, &solves);
         if (result != CAROM_OK && result != CAROM_ERROR_STATE) {
-            cm_eval_fail(eval, NULL,
+            cm_json_fail(&eval->in, NULL,
                          "%s, expected a symmetric matrix, lower <= upper, and for tangents "
                          "normals and friction",
                          carom_result_text(result));
@@ -168,11 +167,11 @@ static void solve(cm_eval *eval, const json_t *root, problem *p)
     free(work);
 }
 
-static void run(cm_eval *eval, const json_t *root)
+static void run(cm_eval *eval, const cm_json_value *root)
 {
     problem *p = calloc(1, sizeof *p);
     if (p == NULL) {
-        cm_eval_fail(eval, NULL, "out of memory");
+        cm_json_fail(&eval->in, NULL, "out of memory");
         return;
     }
     solve(eval, root, p);

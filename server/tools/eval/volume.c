@@ -1,6 +1,5 @@
 // `carom eval volume`: two convex pieces with poses and velocities, and what the volume solver
 // makes of them: normal, plane, intersection, spring, damper, friction, and the wrench on each.
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,57 +53,58 @@ static double length_of(carom_dvec3 v)
     return sqrt(v.x * v.x + v.y * v.y + v.z * v.z);
 }
 
-static carom_dvec3 read_vector(cm_eval *eval, const json_t *object, const char *key)
+static carom_dvec3 read_vector(cm_eval *eval, const cm_json_value *object, const char *key)
 {
     double v[3];
-    cm_eval_vector(eval, object, key, true, v);
+    cm_json_vector(&eval->in, object, key, true, v);
     carom_dvec3 r = {v[0], v[1], v[2]};
     if (!(length_of(r) <= FAR)) {
-        cm_eval_fail(eval, key, "longer than expected, at most 1e7");
+        cm_json_fail(&eval->in, key, "longer than expected, at most 1e7");
     }
     return r;
 }
 
-static void read_orientation(cm_eval *eval, const json_t *object, double v[4])
+static void read_orientation(cm_eval *eval, const cm_json_value *object, double v[4])
 {
     v[0] = v[1] = v[2] = 0.0;
     v[3] = 1.0;
-    if (object == NULL || !cm_eval_has(object, "orientation")) {
+    if (object == NULL || !cm_json_has(object, "orientation")) {
         return;
     }
-    cm_eval_numbers(eval, object, "orientation", 4, 4, false, v);
+    cm_json_numbers(&eval->in, object, "orientation", 4, 4, false, v);
     double norm = v[0] * v[0] + v[1] * v[1] + v[2] * v[2] + v[3] * v[3];
-    if (!cm_eval_failed(eval) && !(norm > 1.0 - QUAT_WITHIN && norm < 1.0 + QUAT_WITHIN)) {
-        cm_eval_fail(eval, "orientation", "squared norm %.9g, expected 1 within 1e-3", norm);
+    if (!cm_json_failed(&eval->in) && !(norm > 1.0 - QUAT_WITHIN && norm < 1.0 + QUAT_WITHIN)) {
+        cm_json_fail(&eval->in, "orientation", "squared norm %.9g, expected 1 within 1e-3", norm);
     }
 }
 
 // The hull of the points, and its vertices where they were given.
-static void read_hull(cm_eval *eval, const json_t *shape, piece *p)
+static void read_hull(cm_eval *eval, const cm_json_value *shape, piece *p)
 {
     static const char *const KEYS[] = {"points"};
     carom_vec3 points[POINTS_MAX];
     carom_dvec3 exact[POINTS_MAX];
     uint32_t count;
-    const json_t *array = cm_eval_enter_array(eval, shape, "points", &count);
+    const cm_json_value *array = cm_json_enter_array(&eval->in, shape, "points", &count);
     if (array != NULL && count > POINTS_MAX) {
-        cm_eval_fail(eval, NULL, "%u points, expected at most %u", (unsigned)count, POINTS_MAX);
+        cm_json_fail(&eval->in, NULL, "%u points, expected at most %u", (unsigned)count,
+                     POINTS_MAX);
     }
-    for (uint32_t i = 0; i < count && !cm_eval_failed(eval); i++) {
-        const json_t *item = cm_eval_enter_item(eval, array, i);
-        exact[i] = (carom_dvec3){cm_eval_item(eval, item, 0), cm_eval_item(eval, item, 1),
-                                 cm_eval_item(eval, item, 2)};
+    for (uint32_t i = 0; i < count && !cm_json_failed(&eval->in); i++) {
+        const cm_json_value *item = cm_json_enter_item(&eval->in, array, i);
+        exact[i] = (carom_dvec3){cm_json_item(&eval->in, item, 0), cm_json_item(&eval->in, item, 1),
+                                 cm_json_item(&eval->in, item, 2)};
         points[i] = (carom_vec3){(float)exact[i].x, (float)exact[i].y, (float)exact[i].z};
-        cm_eval_leave(eval);
+        cm_json_leave(&eval->in);
     }
-    if (!cm_eval_failed(eval)) {
+    if (!cm_json_failed(&eval->in)) {
         if (carom_hull_create(points, count, &cm_by_malloc, &p->hull) != CAROM_OK) {
-            cm_eval_fail(eval, NULL, "%s, expected points that span a hull",
+            cm_json_fail(&eval->in, NULL, "%s, expected points that span a hull",
                          carom_hull_refusal(points, count));
         }
     }
-    cm_eval_leave(eval);
-    cm_eval_end_keys(eval, shape, KEYS, 1);
+    cm_json_leave(&eval->in);
+    cm_json_end_keys(&eval->in, shape, KEYS, 1, CM_EVAL_HELP);
     uint32_t corners = 0;
     const carom_vec3 *vertices = p->hull != NULL ? carom_hull_vertices(p->hull, &corners) : NULL;
     for (uint32_t v = 0; v < corners; v++) {
@@ -120,7 +120,7 @@ static void read_hull(cm_eval *eval, const json_t *shape, piece *p)
     p->piece.vertices = p->vertices;
 }
 
-static void read_numbers(cm_eval *eval, const json_t *shape, carom_volume_piece *form)
+static void read_numbers(cm_eval *eval, const cm_json_value *shape, carom_volume_piece *form)
 {
     static const char *const BOX[] = {"half_extents"};
     static const char *const PLANE[] = {"normal", "offset"};
@@ -128,30 +128,30 @@ static void read_numbers(cm_eval *eval, const json_t *shape, carom_volume_piece 
     const double none = 0.0;
     bool sphere = form->type == CAROM_SHAPE_SPHERE;
     if (form->type == CAROM_SHAPE_BOX) {
-        cm_eval_numbers(eval, shape, "half_extents", 3, 3, false, form->size);
+        cm_json_numbers(&eval->in, shape, "half_extents", 3, 3, false, form->size);
         for (uint32_t i = 0; i < 3; i++) {
-            if (!cm_eval_failed(eval) && !(form->size[i] > 0.0 && form->size[i] <= FAR)) {
-                cm_eval_fail(eval, "half_extents", "expected lengths above 0, at most 1e7");
+            if (!cm_json_failed(&eval->in) && !(form->size[i] > 0.0 && form->size[i] <= FAR)) {
+                cm_json_fail(&eval->in, "half_extents", "expected lengths above 0, at most 1e7");
             }
         }
-        cm_eval_end_keys(eval, shape, BOX, 1);
+        cm_json_end_keys(&eval->in, shape, BOX, 1, CM_EVAL_HELP);
     } else if (form->type == CAROM_SHAPE_PLANE) {
-        cm_eval_numbers(eval, shape, "normal", 3, 3, false, form->size);
+        cm_json_numbers(&eval->in, shape, "normal", 3, 3, false, form->size);
         const double *n = form->size, squared = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
-        if (!cm_eval_failed(eval) && fabs(squared - 1.0) > QUAT_WITHIN) {
-            cm_eval_fail(eval, "normal", "expected unit length within 1e-3");
+        if (!cm_json_failed(&eval->in) && fabs(squared - 1.0) > QUAT_WITHIN) {
+            cm_json_fail(&eval->in, "normal", "expected unit length within 1e-3");
         }
-        form->size[3] = cm_eval_number(eval, shape, "offset", -FAR, FAR, &none);
-        cm_eval_end_keys(eval, shape, PLANE, 2);
+        form->size[3] = cm_json_number(&eval->in, shape, "offset", -FAR, FAR, &none);
+        cm_json_end_keys(&eval->in, shape, PLANE, 2, CM_EVAL_HELP);
     } else {
-        form->size[0] = cm_eval_number(eval, shape, "radius", 1.0e-9, FAR, NULL);
+        form->size[0] = cm_json_number(&eval->in, shape, "radius", 1.0e-9, FAR, NULL);
         form->size[1] =
-            sphere ? 0.0 : cm_eval_number(eval, shape, "half_height", 1.0e-9, FAR, NULL);
-        cm_eval_end_keys(eval, shape, ROUND, sphere ? 1 : 2);
+            sphere ? 0.0 : cm_json_number(&eval->in, shape, "half_height", 1.0e-9, FAR, NULL);
+        cm_json_end_keys(&eval->in, shape, ROUND, sphere ? 1 : 2, CM_EVAL_HELP);
     }
 }
 
-static void read_piece(cm_eval *eval, const json_t *root, const char *key, piece *p)
+static void read_piece(cm_eval *eval, const cm_json_value *root, const char *key, piece *p)
 {
     static const struct {
         const char *key;
@@ -159,70 +159,72 @@ static void read_piece(cm_eval *eval, const json_t *root, const char *key, piece
     } FORMS[] = {{"box", CAROM_SHAPE_BOX},           {"hull", CAROM_SHAPE_HULL},
                  {"sphere", CAROM_SHAPE_SPHERE},     {"capsule", CAROM_SHAPE_CAPSULE},
                  {"cylinder", CAROM_SHAPE_CYLINDER}, {"plane", CAROM_SHAPE_PLANE}};
-    const json_t *json = cm_eval_enter_object(eval, root, key);
+    const cm_json_value *json = cm_json_enter_object(&eval->in, root, key);
     carom_volume_piece *form = &p->piece;
     form->type = CAROM_SHAPE_BOX;
     const char *keys[6] = {
         NULL, "position", "orientation", "center_of_mass", "linear_velocity", "angular_velocity"};
     for (size_t i = 0; i < sizeof FORMS / sizeof FORMS[0] && json != NULL; i++) {
-        if (cm_eval_has(json, FORMS[i].key) && keys[0] == NULL) {
+        if (cm_json_has(json, FORMS[i].key) && keys[0] == NULL) {
             keys[0] = FORMS[i].key;
             form->type = FORMS[i].type;
         }
     }
     if (json != NULL && keys[0] == NULL) {
-        cm_eval_fail(eval, NULL,
+        cm_json_fail(&eval->in, NULL,
                      "no shape, expected box, hull, sphere, capsule, cylinder or plane");
         keys[0] = "box";
     }
     form->position = read_vector(eval, json, "position");
     read_orientation(eval, json, form->orientation);
-    form->center = json != NULL && cm_eval_has(json, "center_of_mass")
+    form->center = json != NULL && cm_json_has(json, "center_of_mass")
                        ? read_vector(eval, json, "center_of_mass")
                        : form->position;
     form->velocity = read_vector(eval, json, "linear_velocity");
     form->spin = read_vector(eval, json, "angular_velocity");
-    if (!cm_eval_failed(eval)) {
-        const json_t *shape = cm_eval_enter_object(eval, json, keys[0]);
+    if (!cm_json_failed(&eval->in)) {
+        const cm_json_value *shape = cm_json_enter_object(&eval->in, json, keys[0]);
         if (form->type == CAROM_SHAPE_HULL) {
             read_hull(eval, shape, p);
         } else {
             read_numbers(eval, shape, form);
         }
-        cm_eval_leave(eval);
-        cm_eval_end_keys(eval, json, keys, 6);
+        cm_json_leave(&eval->in);
+        cm_json_end_keys(&eval->in, json, keys, 6, CM_EVAL_HELP);
     }
-    cm_eval_leave(eval);
+    cm_json_leave(&eval->in);
 }
 
-static void read_law(cm_eval *eval, const json_t *root, carom_volume_law *law)
+static void read_law(cm_eval *eval, const cm_json_value *root, carom_volume_law *law)
 {
     const double k = 1000.0, b = 50.0, mu = 0.5;
-    law->stiffness = cm_eval_number(eval, root, "stiffness", 0.0, LARGE, &k);
-    law->damping = cm_eval_number(eval, root, "damping", 0.0, LARGE, &b);
+    law->stiffness = cm_json_number(&eval->in, root, "stiffness", 0.0, LARGE, &k);
+    law->damping = cm_json_number(&eval->in, root, "damping", 0.0, LARGE, &b);
     law->tangent_stiffness =
-        cm_eval_number(eval, root, "tangent_stiffness", 0.0, LARGE, &law->stiffness);
-    law->tangent_damping = cm_eval_number(eval, root, "tangent_damping", 0.0, LARGE, &law->damping);
-    law->friction_kinetic = cm_eval_number(eval, root, "friction_kinetic", 0.0, 1.0e3, &mu);
+        cm_json_number(&eval->in, root, "tangent_stiffness", 0.0, LARGE, &law->stiffness);
+    law->tangent_damping =
+        cm_json_number(&eval->in, root, "tangent_damping", 0.0, LARGE, &law->damping);
+    law->friction_kinetic = cm_json_number(&eval->in, root, "friction_kinetic", 0.0, 1.0e3, &mu);
     const double still = 1.2 * law->friction_kinetic;
     law->friction_static =
-        cm_eval_number(eval, root, "friction_static", law->friction_kinetic, 1.2e3, &still);
+        cm_json_number(&eval->in, root, "friction_static", law->friction_kinetic, 1.2e3, &still);
 }
 
-static void read_friction(cm_eval *eval, const json_t *root, carom_volume_memory *memory)
+static void read_friction(cm_eval *eval, const cm_json_value *root, carom_volume_memory *memory)
 {
     static const char *const KEYS[] = {"state", "stretch", "twist"};
     const double none = 0.0;
     *memory = (carom_volume_memory){0};
-    if (!cm_eval_has(root, "friction")) {
+    if (!cm_json_has(root, "friction")) {
         return;
     }
-    const json_t *json = cm_eval_enter_object(eval, root, "friction");
-    memory->state = (carom_volume_state)cm_eval_choice(eval, json, "state", "none|static|kinetic");
+    const cm_json_value *json = cm_json_enter_object(&eval->in, root, "friction");
+    memory->state =
+        (carom_volume_state)cm_json_choice(&eval->in, json, "state", "none|static|kinetic");
     memory->stretch = read_vector(eval, json, "stretch");
-    memory->twist = cm_eval_number(eval, json, "twist", -FAR, FAR, &none);
-    cm_eval_end_keys(eval, json, KEYS, 3);
-    cm_eval_leave(eval);
+    memory->twist = cm_json_number(&eval->in, json, "twist", -FAR, FAR, &none);
+    cm_json_end_keys(&eval->in, json, KEYS, 3, CM_EVAL_HELP);
+    cm_json_leave(&eval->in);
 }
 
 static void out_vector(cm_eval *eval, const char *key, carom_dvec3 v)
@@ -277,7 +279,7 @@ static void out_touching(cm_eval *eval, const carom_volume_touch *touch,
     out_wrench(eval, "b", &touch->total[1]);
 }
 
-static void evaluate(cm_eval *eval, const json_t *root, piece *a, piece *b, void *work)
+static void evaluate(cm_eval *eval, const cm_json_value *root, piece *a, piece *b, void *work)
 {
     static const char *const KEYS[] = {"a",
                                        "b",
@@ -295,31 +297,31 @@ static void evaluate(cm_eval *eval, const json_t *root, piece *a, piece *b, void
     carom_volume_law law;
     carom_volume_memory memory;
     carom_volume_touch touch;
-    uint32_t segments = (uint32_t)cm_eval_number(eval, root, "segments", CAROM_SEGMENTS_MIN,
+    uint32_t segments = (uint32_t)cm_json_number(&eval->in, root, "segments", CAROM_SEGMENTS_MIN,
                                                  CAROM_SEGMENTS_MAX, &sixteen);
     read_piece(eval, root, "a", a);
     read_piece(eval, root, "b", b);
     read_law(eval, root, &law);
     read_friction(eval, root, &memory);
-    double dt = cm_eval_number(eval, root, "dt", 0.0, 1.0e3, &none);
+    double dt = cm_json_number(&eval->in, root, "dt", 0.0, 1.0e3, &none);
     carom_dvec3 normal = read_vector(eval, root, "normal");
     bool known = length_of(normal) > 0.0;
-    if (!known && cm_eval_has(root, "normal")) {
-        cm_eval_fail(eval, "normal", "of length 0, expected a direction");
+    if (!known && cm_json_has(root, "normal")) {
+        cm_json_fail(&eval->in, "normal", "of length 0, expected a direction");
     }
-    cm_eval_end_keys(eval, root, KEYS, sizeof KEYS / sizeof KEYS[0]);
-    if (cm_eval_failed(eval)) {
+    cm_json_end_keys(&eval->in, root, KEYS, sizeof KEYS / sizeof KEYS[0], CM_EVAL_HELP);
+    if (cm_json_failed(&eval->in)) {
         return;
     }
     if (a->piece.type == CAROM_SHAPE_PLANE && b->piece.type == CAROM_SHAPE_PLANE) {
-        cm_eval_fail(eval, "b", "two planes, expected at most one");
+        cm_json_fail(&eval->in, "b", "two planes, expected at most one");
         return;
     }
     const carom_volume_piece pieces[2] = {a->piece, b->piece};
     carom_result result = carom_volume_meet(pieces, &law, known ? &normal : NULL, dt, segments,
                                             work, &memory, &touch);
     if (result != CAROM_OK) {
-        cm_eval_fail(eval, NULL, "%s", carom_result_text(result));
+        cm_json_fail(&eval->in, NULL, "%s", carom_result_text(result));
     } else if (touch.touching) {
         out_touching(eval, &touch, &memory);
     } else {
@@ -327,12 +329,12 @@ static void evaluate(cm_eval *eval, const json_t *root, piece *a, piece *b, void
     }
 }
 
-static void run(cm_eval *eval, const json_t *root)
+static void run(cm_eval *eval, const cm_json_value *root)
 {
     piece a = {.hull = NULL}, b = {.hull = NULL};
     void *work = malloc(carom_volume_work_size());
     if (work == NULL) {
-        cm_eval_fail(eval, NULL, "no memory");
+        cm_json_fail(&eval->in, NULL, "no memory");
     } else {
         evaluate(eval, root, &a, &b, work);
     }

@@ -94,7 +94,8 @@ Test(config, wrong_values_name_place_and_expectation)
     refused("{\"db\": 3}", "db: expected a text");
     refused("{\n\n\"durability\": \"maybe\"}", "test.json:3: durability: 'maybe', expected one of");
     refused("{\"rewind_ms\": 1.5}", "rewind_ms: expected a whole number");
-    refused("{\"colour\": 1}", "test.json:1: unknown key 'colour'");
+    refused("{\"colour\": 1}", "test.json:1: unknown key 'colour', 'carom serve");
+    refused("{\n\"workes\": 1}", "test.json:2: unknown key 'workes', did you mean 'workers'?");
     refused("{\"db\": \"a\", \"db\": \"b\"}", "test.json:1");
     refused("{\n\"db\": \"a\",\n}", "test.json:3");
     refused("{\n\"listen\": \"host\"}", "test.json:2: listen: 'host', expected an IPv4 address");
