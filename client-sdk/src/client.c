@@ -373,8 +373,13 @@ static void check_silence(carom_client *client)
     uint32_t limit_ms = client->grace_ms > client->def.timeout_ms && client->def.reconnect
                             ? client->grace_ms
                             : client->def.timeout_ms;
+    uint64_t limit_us = 1000ull * limit_ms;
+    if (client->answered_us > client->heard_us &&
+        client->now_us - client->answered_us <= limit_us) {
+        limit_us *= JOIN_FACTOR; // the server lives, and has not let in yet
+    }
     bool silent = silence_us >= 1000ull * client->def.unstable_ms;
-    if (silence_us > 1000ull * limit_ms) {
+    if (silence_us > limit_us) {
         cm_client_end(client, hinted(client->second, client->hint, CAROM_REASON_TIMEOUT));
     } else if (silent) {
         client->state = CAROM_CLIENT_UNSTABLE;

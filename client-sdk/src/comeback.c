@@ -5,7 +5,8 @@
 //   welcome on the second -> it is the link now; what was held belongs to an earlier epoch
 //   refused -> the slot is gone: the connection ends with the server's reason; but where a crash of
 //   the server took the join itself, it joins anew
-//   silence of timeout_ms, or of the grace time where that is longer -> TIMEOUT
+//   silence of timeout_ms, or of the grace time where that is longer -> TIMEOUT; but three times as
+//   long while the server answers second links: a server that is busy lets in late
 //
 // The first link lives until the second one's welcome: a path that only paused costs nothing.
 // Typical: one in an hour, over after a second.
@@ -166,6 +167,8 @@ static void poll_second(carom_client *client)
     if (info.bytes_in != client->second_in) {
         client->second_in = info.bytes_in;
         client->second_us = client->now_us;
+        client->answered_us =
+            info.hint == 0 ? client->now_us : 0; // one that refuses is no reason to wait
     } else if (info.bytes_in > 0 && client->now_us - client->second_us > patience_us) {
         back_off(client); // cut off again; what is only repeated ever later may come too late
     } else if (info.bytes_in == 0 && client->now_us - client->second_us > 1000ull * SILENT_MS) {
@@ -207,6 +210,7 @@ void cm_client_begin_ticket(carom_client *client)
     client->grace_ms = 0;
     client->backoff_ms = BACKOFF_MS;
     client->retry_us = 0;
+    client->answered_us = 0;
     client->hint = 0;
     client->messages_had = client->messages_came = 0;
 }

@@ -41,6 +41,7 @@ struct carom_client {
     bool said_hello;        // on the second: it may have the slot now
     uint64_t second_in;     // bytes that came by it
     uint64_t second_us;     // when they did last
+    uint64_t answered_us;   // when any second link had some
     uint64_t retry_us;
     uint32_t backoff_ms;
     uint32_t hint; // what a try before the present one was told, perhaps by a stranger; 0: nothing

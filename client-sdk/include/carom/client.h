@@ -95,7 +95,8 @@ typedef struct carom_client_def {
     bool predict;                // true: simulate the own body ahead; else only interpolate
     const carom_module *module;  // one the client has besides the built-in ones; NULL for none
     uint32_t connect_timeout_ms; // 5000; joining, once the server answers, may take three times it
-    uint32_t timeout_ms;         // 15000: of silence, until a connection counts as lost for good
+    uint32_t timeout_ms;         // 15000: of silence, until a connection counts as lost for good;
+                                 // three times it while the server answers who wants to come back
     uint32_t unstable_ms;        // 500: of silence, until the state says so
     bool reconnect;              // true: comes back by itself, where the server keeps its slot
     float predict_radius;        // m around the own body that prediction simulates; 4

@@ -99,6 +99,31 @@ Test(comeback, a_stall_of_the_server_kicks_nobody)
     away_free(&w);
 }
 
+// A server that is so busy that it looks at its socket only now and then answers who comes back,
+// but never in time to let in. It lives, and the slot is kept: the client waits until it has time.
+Test(comeback, a_busy_server_that_answers_is_waited_for)
+{
+    away w;
+    away_make(&w, &(away_def){.seed = 6, .grace_ms = 15000, .timeout_ms = 60000});
+    away_join(&w, 0);
+    away_join(&w, 1);
+    uint32_t player = carom_client_player(w.clients[1]);
+    cm_net_partition(w.net, w.ports[1], true);
+    for (uint32_t i = 0; i < 13; i++) {
+        w.stalled = true;
+        away_run(&w, 1.6);
+        w.stalled = false;
+        away_step(&w);
+    }
+    cr_assert_eq(carom_client_get_state(w.clients[1]), CAROM_CLIENT_UNSTABLE, "after 21 s: %s",
+                 carom_reason_text(carom_client_get_reason(w.clients[1])));
+    cr_assert_eq(away_client_stats(&w, 1).comebacks, 0, "it was busy for all of that time");
+    away_until(&w, 1, CAROM_CLIENT_PLAYING);
+    cr_assert_eq(away_client_stats(&w, 1).comebacks, 1);
+    cr_assert_eq(carom_client_player(w.clients[1]), player);
+    away_free(&w);
+}
+
 // Everybody is told who is there, with name and own body, and who is away.
 Test(comeback, a_roster_tells_who_is_there_and_who_is_away)
 {
