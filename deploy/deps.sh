@@ -43,10 +43,11 @@ have() {
     nodejs) command -v node >/dev/null 2>&1 ;;
     python3-minimal) command -v python3 >/dev/null 2>&1 ;;
     protobuf-c-compiler) command -v protoc-c >/dev/null 2>&1 ;;
-    *) dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok installed' ;;
+    *) grep -qx "$1 install ok installed" <<<"$known" ;;
     esac
 }
 
+known=$(dpkg-query -W -f '${Package} ${Status}\n' "${wanted[@]}" 2>/dev/null || true)
 missing=()
 for package in "${wanted[@]}"; do
     have "$package" || missing+=("$package")
@@ -71,10 +72,11 @@ if [ "$(id -u)" -ne 0 ]; then
     as_root=(sudo)
 fi
 echo "installing: ${missing[*]}"
+patient=(-o DPkg::Lock::Timeout=600) # another installation may be under way
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-if ! { "${as_root[@]}" apt-get update && "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+if ! { "${as_root[@]}" apt-get "${patient[@]}" update && "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get "${patient[@]}" install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
     tail -n 20 "$log" >&2
     echo "deps.sh: apt-get failed" >&2
     exit 1

@@ -4,7 +4,7 @@
 # workers on the way, and the match goes on; then drains, verifies, and says where the recordings are.
 # CAROM is the binary. Status 0 only if the bots played on without a desync and the recordings verified.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 
 carom=${CAROM:-build/release/carom}
 seconds=${RUN_SECONDS:-}
@@ -54,7 +54,7 @@ wait_for() {
 
 # Kills a worker so many seconds from now, but not before all bots play, and says so.
 kill_worker() {
-    local worker= stat line parent
+    local worker="" stat line parent
     sleep "$1"
     until [ "$(grep -c '"event":"player joined"' "$dir/serve.log")" -ge 4 ]; do sleep 0.1; done
     for stat in /proc/[0-9]*/stat; do # children of the server, by the number after the name and the state

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154
 # What the tests of a server that dies, or whose disk fills, share. Sourced: $server is its process,
 # $log what it prints.
 

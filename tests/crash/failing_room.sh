@@ -51,7 +51,7 @@ number() { # KEY FILE
 }
 
 play() { # CRASH
-    rm -rf "$folder"/*
+    rm -rf "${folder:?}"/*
     printf '{"carom": 1, "name": "trap", "tick_rate": 60, "module": "failing",
         "module_config": {"at": 360, "crash": %d}, "bodies": [{"type": "dynamic",
         "shapes": [{"sphere": {"radius": 0.5}}]}]}' "$1" >"$folder/trap.json"

@@ -6,7 +6,7 @@ source=$1 out=$2
 flags=${DETERMINISM:-$(make -s --no-print-directory print-determinism)}
 eval "own=($(sed -n 's,^// flags: ,,p' "$source" | head -1))"
 hash=$(sha256sum <"$source" | cut -c1-64)
-# shellcheck disable=SC2086
+# shellcheck disable=SC2086,SC2154
 ${CC:-gcc} -std=c17 -O2 -Wall -Wextra -fPIC -fvisibility=hidden -fno-stack-protector -nostdlib -shared \
     -Ishared/include $flags "-DCAROM_MODULE_SOURCE=\"$hash\"" "-DCAROM_MODULE_FLAGS=\"$flags\"" \
     -Wl,-z,now,-z,relro,-z,noexecstack,--hash-style=sysv "$source" "${own[@]}" -o "$out"

@@ -18,6 +18,7 @@
   words      marks of unfinished work; tabs and trailing blanks
   planted    each patch of tests/planted still fits the files that it changes
   attacks    each test that tests/attack/README.md names exists
+  suites     each row of tests/suites.txt is a row of tests/README.md too
   lines      a budget of lines for each folder (lines.py, lines.txt)
   habit      one spelling: i++, not ++i, where the value is not used; p == NULL, not !p; and no test's own timeout
 """
@@ -338,6 +339,14 @@ TEMPLATE = "server/tools/module/template"
 OF_TEMPLATE = ("Makefile", "CMakeLists.txt", "match.sh")
 
 
+def check_suites(table, readme, problems):
+    named = set(re.findall(r"`((?:test|check|night)-[a-z]+)`", "\n".join(
+        line for line in readme.splitlines() if line.startswith("|"))))
+    suites = {line.split()[0] for line in table.splitlines() if line and not line.startswith("#")}
+    for name in sorted(suites ^ named):
+        problems.append(f"tests/README.md: suites: {name} is not both in its table and in tests/suites.txt")
+
+
 def check_game(name, read, problems):
     """A game is a folder to copy: what builds and plays it is what `carom module new` writes."""
     for file in OF_TEMPLATE:
@@ -470,6 +479,12 @@ def self_test():
         if len(problems) != count:
             print("tidy: self-test: a game is not held against the template")
             bad += 1
+    for row, count in (("test-a", 0), ("test-b", 2)):
+        problems = []
+        check_suites(row + " test builds run\n", "| `test-a` | proves |\n", problems)
+        if len(problems) != count:
+            print("tidy: self-test: the table of suites is not held against the README")
+            bad += 1
     for there, count in ((100, 0), (101, 2)):
         problems = []
         line_budgets.check({("product", "x"): there}, {("product", "x"): 100, ("product", "total"): 100}, problems)
@@ -509,6 +524,7 @@ def main():
             check_game(name, lambda p: open(p, encoding="utf-8").read(), problems)
     with open(ATTACKS, encoding="utf-8") as table:
         check_attacks(table.read(), tests, problems)
+    check_suites(line_budgets.read_file("tests/suites.txt"), line_budgets.read_file("tests/README.md"), problems)
     line_budgets.check(line_budgets.count(line_budgets.find(), line_budgets.read_file),
                        line_budgets.read_budgets(line_budgets.read_file(line_budgets.BUDGETS)), problems)
     with open("README.md", encoding="utf-8") as readme:

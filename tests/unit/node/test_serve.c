@@ -246,7 +246,7 @@ static void write_bans(const char *path, const char *text)
 // A player with a token, until it plays (CAROM_REASON_NONE) or is refused or sent away.
 static carom_reason play(carom_client *client, bool until_it_ends)
 {
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < 600000; i++) {
         carom_client_update(client, cm_serve_now_us());
         carom_client_state state = carom_client_get_state(client);
         if (state == CAROM_CLIENT_IDLE) {
@@ -375,7 +375,7 @@ Test(serve, a_recording_that_fails_is_told_at_once)
     serve(&c);
     cr_assert_eq(serving_read_log(c.err, "recording failed", "reason", found), 0);
     kill(c.pid, SIGUSR1);
-    for (int i = 0; i < 3000 && serving_read_log(c.err, "recording failed", "reason", found) == 0;
+    for (int i = 0; i < 60000 && serving_read_log(c.err, "recording failed", "reason", found) == 0;
          i++) {
         usleep(10000);
         cr_assert_eq(waitpid(c.pid, NULL, WNOHANG), 0, "the server ended");
@@ -411,13 +411,13 @@ Test(serve, a_closed_room_that_is_not_written_is_told)
     hang[0] = true;
     cr_expect_str_eq(serving_ask(&c, "{\"command\":\"close\",\"room\":\"side\"}"),
                      "{\"done\":\"close\"}\n");
-    for (int i = 0; i < 3000 && !hang[1]; i++) {
+    for (int i = 0; i < 60000 && !hang[1]; i++) {
         usleep(10000);
     }
     cr_assert(hang[1], "it syncs at the end");
     cr_assert_eq(serving_read_log(c.err, "recording failed", "room", found), 0);
     kill(c.pid, SIGUSR1); // the sync goes on, and fails
-    for (int i = 0; i < 3000 && serving_read_log(c.err, "recording failed", "room", found) == 0;
+    for (int i = 0; i < 60000 && serving_read_log(c.err, "recording failed", "room", found) == 0;
          i++) {
         usleep(10000);
         cr_assert_eq(waitpid(c.pid, NULL, WNOHANG), 0, "the server ended");
@@ -647,7 +647,7 @@ Test(serve, a_second_signal_ends_it_before_a_dead_disk)
     serve(&c);
     hang[0] = true;
     kill(c.pid, SIGTERM);
-    for (int i = 0; i < 3000 && !hang[1]; i++) {
+    for (int i = 0; i < 60000 && !hang[1]; i++) {
         usleep(10000);
     }
     cr_assert(hang[1], "it syncs at the end");

@@ -344,10 +344,10 @@ static carom_client *play_in(const char *room, const carom_module *module, uint1
     return client;
 }
 
-// Until both play, came back so often and are recorded, or a minute of machine time is over.
+// Until both play, came back so often and are recorded, or ten minutes of machine time are over.
 static void play_until(carom_client *const clients[2], uint32_t comebacks)
 {
-    for (int i = 0; i < 60000; i++) {
+    for (int i = 0; i < 600000; i++) {
         bool there = true;
         for (uint32_t k = 0; k < 2; k++) {
             carom_client_stats stats;
@@ -383,7 +383,7 @@ Test(workers, players_of_a_room_at_fault_are_sent_to_its_own_worker)
                                 play_in("beside", NULL, port)};
     play_until(clients, 0);
     cr_assert_eq(carom_client_set_input(clients[0], &(uint8_t){1}, 1), CAROM_OK);
-    for (int i = 0; i < 60000 && serving_read_log(c.err, "room apart", "room", text) == 0; i++) {
+    for (int i = 0; i < 600000 && serving_read_log(c.err, "room apart", "room", text) == 0; i++) {
         carom_client_update(clients[0], cm_serve_now_us());
         carom_client_update(clients[1], cm_serve_now_us());
         usleep(1000);
@@ -403,7 +403,7 @@ Test(workers, players_of_a_room_at_fault_are_sent_to_its_own_worker)
     cr_expect_str_eq(serving_ask(&c, "{\"command\":\"close\",\"room\":\"trap\"}"),
                      "{\"done\":\"close\"}\n");
     pid_t children[WORKERS_MAX];
-    for (int i = 0; i < 60000 && children_of(c.pid, children) > 1; i++) {
+    for (int i = 0; i < 600000 && children_of(c.pid, children) > 1; i++) {
         carom_client_update(clients[0], cm_serve_now_us());
         usleep(1000);
     }

@@ -14,7 +14,7 @@
 #include "tests/unit/ops/prometheus_reader.h"
 #include "tests/unit/node/serving.h"
 
-#define TRIES 6000 // of 10 ms
+#define TRIES 60000 // of 10 ms
 
 static unsigned port;
 
