@@ -156,6 +156,8 @@ static void add_link_bytes(carom_client *client)
     client->stats.bytes_in = client->bytes_in + info.bytes_in;
     client->stats.bytes_out = client->bytes_out + info.bytes_out;
     client->stats.rtt_ms = info.rtt_ms;
+    client->stats.keyframe_size = client->keyframe.size;
+    client->stats.keyframe_have = client->keyframe.have;
     cm_message_log_settled(&client->messages, &client->def.allocator, info.settled);
 }
 
@@ -169,6 +171,7 @@ carom_reason cm_client_reason(uint32_t said)
 static void forget_player(carom_client *client)
 {
     cm_client_drop_second(client);
+    cm_keyframe_inbox_clear(&client->keyframe, &client->def.allocator);
     cm_client_forget_room(client);
     cm_client_begin_ticket(client);
     cm_event_log_end(&client->events);
@@ -192,6 +195,7 @@ void cm_client_end(carom_client *client, carom_reason reason)
 
 static void begin_to_connect(carom_client *client)
 {
+    cm_keyframe_inbox_clear(&client->keyframe, &client->def.allocator);
     client->state = CAROM_CLIENT_CONNECTING;
     client->deadline_us = client->now_us + client->def.connect_timeout_ms * 1000ull;
 }
@@ -370,6 +374,8 @@ static void check_silence(carom_client *client)
         return;
     }
     uint64_t silence_us = client->now_us - client->heard_us;
+    // A keyframe that comes by the second link is a sign of life, but no view.
+    uint64_t keyframe_us = client->now_us - client->keyframe.heard_us;
     uint32_t limit_ms = client->grace_ms > client->def.timeout_ms && client->def.reconnect
                             ? client->grace_ms
                             : client->def.timeout_ms;
@@ -379,7 +385,7 @@ static void check_silence(carom_client *client)
         limit_us *= JOIN_FACTOR; // the server lives, and has not let in yet
     }
     bool silent = silence_us >= 1000ull * client->def.unstable_ms;
-    if (silence_us > limit_us) {
+    if (silence_us > limit_us && keyframe_us > 1000ull * limit_ms) {
         cm_client_end(client, hinted(client->second, client->hint, CAROM_REASON_TIMEOUT));
     } else if (silent) {
         client->state = CAROM_CLIENT_UNSTABLE;

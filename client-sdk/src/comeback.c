@@ -32,6 +32,9 @@ void cm_client_drop_second(carom_client *client)
     cm_client_link_close(client->second, CAROM_REASON_LEFT);
     client->second = NULL;
     client->said_hello = false;
+    if (client->keyframe.second) {
+        cm_keyframe_inbox_clear(&client->keyframe, &client->def.allocator);
+    }
 }
 
 void cm_client_take_ticket(carom_client *client, const cm_control *welcome)
@@ -74,8 +77,8 @@ static void send_kept(carom_client *client, uint64_t taken)
     }
 }
 
-// The welcome came by the second link: from now on it is the only one.
-static void take_second(carom_client *client, const cm_control *control)
+// From now on the second link is the only one.
+void cm_client_take_second(carom_client *client, const cm_control *control)
 {
     cm_link_info before;
     cm_client_link_info(client->link, &before);
@@ -118,7 +121,8 @@ static void refused(carom_client *client, uint32_t reason)
     }
 }
 
-// The first message on the second link: a welcome, or why there is none.
+// The first message on the second link is a welcome, or why there is none; where its keyframe comes
+// in parts, those follow here, and the link changes after them.
 static void receive_second(carom_client *client, const cm_link_event *event)
 {
     cm_control *control;
@@ -131,8 +135,10 @@ static void receive_second(carom_client *client, const cm_link_event *event)
         back_off(client);
         return;
     }
-    if (control->type == CM_CONTROL_WELCOME) {
-        take_second(client, control);
+    if (cm_client_keyframe(client, control, event->bytes, event->size, true)) {
+        // Perhaps it is whole now, and the second link is the only one.
+    } else if (control->type == CM_CONTROL_WELCOME) {
+        cm_client_take_second(client, control);
     } else if (control->type == CM_CONTROL_REFUSED) {
         refused(client, control->reason);
     } else {

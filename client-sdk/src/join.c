@@ -249,11 +249,75 @@ void cm_client_handle(carom_client *client, const cm_control *control)
     case CM_CONTROL_DURABILITY:
         take_durability(client, control);
         break;
+    case CM_CONTROL_KEYFRAME_PART: // of no welcome
     case CM_CONTROL_HELLO:
     case CM_CONTROL_ROOMS_ASK:
         cm_client_end(client, CAROM_REASON_MALFORMED);
         break;
     }
+}
+
+// The keyframe is whole: what waited for it is handled in its order.
+static void open_keyframe(carom_client *client)
+{
+    const carom_allocator *allocator = &client->def.allocator;
+    cm_keyframe_inbox inbox = client->keyframe;
+    memset(&client->keyframe, 0, sizeof client->keyframe);
+    cm_control *welcome;
+    if (cm_control_decode(inbox.welcome, inbox.welcome_size, false, allocator, &welcome) !=
+        CAROM_OK) {
+        cm_client_end(client, CAROM_REASON_CLIENT_ERROR); // it was decoded before: memory is short
+        cm_keyframe_inbox_clear(&inbox, allocator);
+        return;
+    }
+    welcome->keyframe = (cm_bytes){inbox.keyframe, inbox.have};
+    if (inbox.second) {
+        cm_client_take_second(client, welcome);
+    } else {
+        cm_client_handle(client, welcome);
+    }
+    cm_control_free(allocator, welcome);
+    const uint8_t *bytes;
+    size_t size;
+    for (size_t at = 0;
+         client->link != NULL && cm_keyframe_inbox_next(&inbox, &at, &bytes, &size);) {
+        cm_client_control(client, bytes, size);
+    }
+    cm_keyframe_inbox_clear(&inbox, allocator);
+}
+
+bool cm_client_keyframe(carom_client *client, const cm_control *control, const uint8_t *bytes,
+                        size_t size, bool second)
+{
+    cm_keyframe_inbox *inbox = &client->keyframe;
+    const carom_allocator *allocator = &client->def.allocator;
+    cm_keyframe_state state = CM_KEYFRAME_MORE;
+    if (control->type == CM_CONTROL_WELCOME || control->type == CM_CONTROL_REFUSED ||
+        control->type == CM_CONTROL_GOODBYE) {
+        cm_keyframe_inbox_clear(inbox, allocator); // whatever was awaited does not come any more
+        if (control->type != CM_CONTROL_WELCOME || control->keyframe_size == 0) {
+            return false;
+        }
+        state = cm_keyframe_inbox_begin(inbox, allocator, control, bytes, size)
+                    ? CM_KEYFRAME_MORE
+                    : CM_KEYFRAME_NO_MEMORY;
+        inbox->second = second;
+    } else if (inbox->welcome == NULL || inbox->second != second) {
+        return false;
+    } else {
+        state = cm_keyframe_inbox_put(inbox, allocator, control, bytes, size);
+    }
+    inbox->heard_us = client->now_us;
+    if (client->state == CAROM_CLIENT_JOINING) {
+        client->deadline_us = client->now_us + cm_client_join_us(client); // it goes on
+    }
+    if (state == CM_KEYFRAME_WHOLE) {
+        open_keyframe(client);
+    } else if (state != CM_KEYFRAME_MORE) {
+        cm_client_end(client, state == CM_KEYFRAME_MALFORMED ? CAROM_REASON_MALFORMED
+                                                             : CAROM_REASON_CLIENT_ERROR);
+    }
+    return true;
 }
 
 void cm_client_control(carom_client *client, const uint8_t *bytes, size_t size)
@@ -265,6 +329,8 @@ void cm_client_control(carom_client *client, const uint8_t *bytes, size_t size)
         cm_client_end(client, CAROM_REASON_MALFORMED);
         return;
     }
-    cm_client_handle(client, control);
+    if (!cm_client_keyframe(client, control, bytes, size, false)) {
+        cm_client_handle(client, control);
+    }
     cm_control_free(allocator, control);
 }

@@ -11,6 +11,7 @@
 #include "client-sdk/src/clock.h"
 #include "client-sdk/src/events.h"
 #include "client-sdk/src/interp.h"
+#include "client-sdk/src/keyframe.h"
 #include "client-sdk/src/link.h"
 #include "client-sdk/src/messages.h"
 #include "client-sdk/src/mirror.h"
@@ -45,6 +46,7 @@ struct carom_client {
     uint64_t retry_us;
     uint32_t backoff_ms;
     uint32_t hint; // what a try before the present one was told, perhaps by a stranger; 0: nothing
+    cm_keyframe_inbox keyframe; // of a welcome that came, in parts
     cm_message_log messages;
     cm_client_rooms rooms;
     uint64_t messages_had;  // of the room, since the join: each once
@@ -95,6 +97,8 @@ void cm_client_set_random(const carom_client *client, cm_client_link_def *def);
 // comeback.c
 void cm_client_come_back(carom_client *client);
 void cm_client_drop_second(carom_client *client);
+// The welcome came by the second link, with all of its keyframe.
+void cm_client_take_second(carom_client *client, const cm_control *welcome);
 void cm_client_begin_ticket(carom_client *client);
 // What a welcome brings to come back with.
 void cm_client_take_ticket(carom_client *client, const cm_control *welcome);
@@ -102,6 +106,10 @@ void cm_client_take_ticket(carom_client *client, const cm_control *welcome);
 // join.c
 bool cm_client_hello(carom_client *client, cm_client_link *link);
 void cm_client_handle(carom_client *client, const cm_control *control);
+// True where the message belongs to a keyframe that comes in parts, by the link or by the second
+// one, and is dealt with. Once that is whole, its welcome is handled, and what came behind it.
+bool cm_client_keyframe(carom_client *client, const cm_control *control, const uint8_t *bytes,
+                        size_t size, bool second);
 void cm_client_control(carom_client *client, const uint8_t *bytes, size_t size);
 void cm_client_forget_room(carom_client *client);
 bool cm_client_send_control(carom_client *client, const cm_control *control);

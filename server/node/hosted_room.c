@@ -389,10 +389,13 @@ bool cm_hosted_room_step(cm_hosted_room *room, cm_clients *clients)
         return false;
     }
     confirm(room, false);
-    uint64_t failed = cm_publisher_frame(room->publisher, cm_hosted_room_room(room), &room->roster);
+    carom_reason reason;
+    uint64_t failed =
+        cm_publisher_frame(room->publisher, cm_hosted_room_room(room), &room->roster, &reason);
     for (; failed != 0; failed &= failed - 1) {
         cm_client *client = room->roster.members[__builtin_ctzll(failed)];
-        cm_clients_kick(clients, client, CAROM_REASON_SERVER_ERROR);
+        cm_clients_kick(clients, client,
+                        reason != CAROM_REASON_NONE ? reason : CAROM_REASON_SERVER_ERROR);
     }
     room->turn_steps++;
     if (room->clock_us != NULL) {

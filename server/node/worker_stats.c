@@ -30,6 +30,7 @@ void cm_worker_stats_room(const cm_hosted_room *room, cm_worker_stats *stats)
         stats->stage_ms[i] += from.stage_ms[i];
     }
     stats->views += from.published.views;
+    stats->keyframes += from.published.keyframes;
     stats->view_bytes += from.published.view_bytes;
     stats->messages_dropped += from.published.messages_dropped;
     stats->events += from.published.events;

@@ -2,7 +2,8 @@
 //
 // A client that is welcomed has the keyframe of that very tick, so what was announced before does
 // not concern it, and what changes later does. Typical: 32 views 30 times a second; a welcome of
-// 20 to 60 KB when someone joins, at most two a tick.
+// 20 to 60 KB when someone joins, at most two a tick. A large world is encoded once for all who
+// join within a tenth of a second, and follows their welcomes in parts; views begin after them.
 #include "server/replicate/publisher.h"
 
 #include <stdio.h>
@@ -10,12 +11,14 @@
 #include <string.h>
 
 #include "server/replicate/frame.h"
-#include "server/room/outbox.h"
+#include "server/replicate/keyframe_stream.h"
 #include "server/replicate/replicate.h"
+#include "server/room/outbox.h"
 #include "shared/base/assert.h"
 #include "shared/wire/events.h"
 
 #define WELCOMES_MAX      2u         // in one tick: each costs some milliseconds to compress
+#define GATHER_MS         100u       // those who join a large room within it share an encoding
 #define MESSAGES_WAIT_MAX (1u << 20) // bytes of messages that one client is not known to have
 #define BODY_BYTES_MAX    65536u     // of one encoded body
 #define CHANGE_BYTES_MAX  (1u << 20) // of bodies in one world change
@@ -54,13 +57,43 @@ struct cm_publisher {
     carom_body_id *gone;
     uint32_t *spawned;
     cm_frame frame;
-    uint32_t *joints; // changed ones
-    uint8_t *packed_scene;
-    size_t packed_scene_size;
+    uint32_t *joints;     // changed ones
+    uint8_t *scene_frame; // packed and compressed
+    size_t scene_frame_size;
+    size_t keyframe_size; // of the last one, encoded
+    uint64_t gather_tick; // when those who wait for a large one are welcomed; 0: nobody waits
+    cm_keyframe_streams streams;
     viewer viewers[CAROM_PLAYERS_MAX];
     cm_view_out out;
     cm_publisher_stats stats;
 };
+
+static bool pack_scene(cm_publisher *p)
+{
+    size_t size = cm_scene_packed_size(p->def.scene);
+    uint8_t *packed = malloc(size);
+    if (packed == NULL) {
+        return false;
+    }
+    cm_scene_pack(p->def.scene, packed);
+    bool made = cm_control_compress(NULL, (cm_bytes){packed, size}, &p->scene_frame,
+                                    &p->scene_frame_size) == CAROM_OK;
+    free(packed);
+    return made;
+}
+
+// A keyframe above the limit could be given to nobody.
+static bool fits(cm_publisher *p, const cm_room *room, char *error, size_t error_size)
+{
+    p->keyframe_size = cm_game_encode_size(cm_room_game(room));
+    if (p->keyframe_size > CM_CONTROL_KEYFRAME_MAX) {
+        snprintf(error, error_size,
+                 "the world takes %zu MiB as a keyframe, at most %u fit: nobody could join",
+                 p->keyframe_size >> 20, CM_CONTROL_KEYFRAME_MAX >> 20);
+        return false;
+    }
+    return true;
+}
 
 static carom_result build(cm_publisher *p, const cm_room *room, char *error, size_t error_size)
 {
@@ -71,6 +104,9 @@ static carom_result build(cm_publisher *p, const cm_room *room, char *error, siz
     }
     cm_scene_replication replication;
     cm_scene_replication_get(scene, &replication);
+    if (!fits(p, room, error, error_size)) {
+        return CAROM_ERROR_LIMIT_SIZE;
+    }
     p->tick_rate = cm_room_tick_rate(room);
     p->interest_radius = replication.interest_radius;
     uint32_t view_rate = p->def.view_rate > 0 ? p->def.view_rate : replication.view_rate;
@@ -83,15 +119,12 @@ static carom_result build(cm_publisher *p, const cm_room *room, char *error, siz
     p->spawned = calloc(slots, sizeof *p->spawned);
     const carom_world *world = cm_room_world(room);
     p->joints = calloc(carom_world_limits(world).joints + 1u, sizeof *p->joints);
-    p->packed_scene_size = cm_scene_packed_size(scene);
-    p->packed_scene = malloc(p->packed_scene_size);
     if (!cm_snapshot_init(&p->snapshot, slots) || p->announced == NULL || p->gone == NULL ||
-        p->spawned == NULL || p->packed_scene == NULL || p->joints == NULL ||
+        p->spawned == NULL || !pack_scene(p) || p->joints == NULL ||
         !cm_frame_init(&p->frame, world)) {
         snprintf(error, error_size, "out of memory");
         return CAROM_ERROR_MEMORY;
     }
-    cm_scene_pack(scene, p->packed_scene);
     cm_snapshot_take(&p->snapshot, &p->view_config, cm_room_game(room), cm_room_tick(room),
                      cm_room_present(room));
     uint32_t gone, spawned;
@@ -121,8 +154,10 @@ carom_result cm_publisher_create(const cm_publisher_def *def, const cm_room *roo
     return CAROM_OK;
 }
 
-static void forget(viewer *v)
+static void forget(cm_publisher *p, uint32_t player)
 {
+    viewer *v = &p->viewers[player];
+    cm_keyframe_streams_end(&p->streams, player);
     cm_replica_destroy(v->replica);
     v->replica = NULL;
     cm_outbox_clear(&v->messages);
@@ -135,7 +170,7 @@ void cm_publisher_destroy(cm_publisher *p)
         return;
     }
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
-        forget(&p->viewers[player]);
+        forget(p, player);
     }
     cm_snapshot_free(&p->snapshot);
     cm_frame_free(&p->frame);
@@ -143,7 +178,7 @@ void cm_publisher_destroy(cm_publisher *p)
     free(p->announced);
     free(p->gone);
     free(p->spawned);
-    free(p->packed_scene);
+    cm_control_release_bytes(NULL, p->scene_frame);
     free(p);
 }
 
@@ -174,7 +209,7 @@ static void meet(cm_publisher *p, const cm_roster *roster)
         uint64_t id = session != NULL ? session->client_id : 0;
         uint64_t join_tick = session != NULL ? session->join_tick : 0;
         if (v->client_id != id || v->join_tick != join_tick) {
-            forget(v);
+            forget(p, player);
             v->client_id = id;
             v->join_tick = join_tick;
         }
@@ -391,8 +426,27 @@ static void publish_changes(cm_publisher *p, const carom_world *world,
     }
 }
 
-// False where it cannot be sent.
-static bool welcome(cm_publisher *p, cm_room *room, cm_client *client)
+// The world of the snapshot's tick, for all who are welcomed in it.
+typedef struct keyframe {
+    cm_bytes encoded;
+    cm_keyframe *stream; // NULL: it goes in the welcomes
+} keyframe;
+
+static carom_reason encode_keyframe(cm_publisher *p, cm_room *room, keyframe *out)
+{
+    p->stats.keyframes++;
+    p->keyframe_size = cm_game_encode_size(cm_room_game(room));
+    if (p->keyframe_size > CM_CONTROL_KEYFRAME_MAX) {
+        return CAROM_REASON_ROOM_TOO_LARGE;
+    }
+    out->encoded.data = cm_room_encode(room, p->snapshot.tick, &out->encoded.size);
+    bool large = out->encoded.data != NULL && out->encoded.size > CM_CONTROL_PART_SIZE;
+    out->stream = large ? cm_keyframe_create(out->encoded.data, out->encoded.size) : NULL;
+    bool made = out->encoded.data != NULL && large == (out->stream != NULL);
+    return made ? CAROM_REASON_NONE : CAROM_REASON_SERVER_ERROR;
+}
+
+static bool welcome(cm_publisher *p, const cm_room *room, const keyframe *world, cm_client *client)
 {
     cm_session *session = &client->session;
     viewer *v = &p->viewers[session->player];
@@ -408,9 +462,7 @@ static bool welcome(cm_publisher *p, cm_room *room, cm_client *client)
     }
     cm_replica_destroy(v->replica);
     v->replica = cm_replica_create(&def);
-    size_t size = 0;
-    const uint8_t *keyframe = cm_room_encode(room, p->snapshot.tick, &size);
-    if (v->replica == NULL || keyframe == NULL) {
+    if (v->replica == NULL) {
         return false;
     }
     const carom_module *module = cm_game_module(cm_room_game(room));
@@ -427,14 +479,18 @@ static bool welcome(cm_publisher *p, cm_room *room, cm_client *client)
                           .module_abi = module->abi,
                           .seed = cm_game_seed(cm_room_game(room)),
                           .module_source = module->source,
-                          .scene = {p->packed_scene, p->packed_scene_size},
-                          .keyframe = {keyframe, size},
+                          .scene_frame = {p->scene_frame, p->scene_frame_size},
                           .present = p->snapshot.present,
                           .tick = p->snapshot.tick,
                           .messages = session->messages_taken,
                           .messages_before = v->before,
                           .durability = p->durability,
                           .durable_tick = p->durable_tick};
+    if (world->stream == NULL) {
+        control.keyframe = world->encoded;
+    } else {
+        control.keyframe_size = (uint32_t)world->encoded.size;
+    }
     if (session->ticket.size > 0) {
         control.ticket = (cm_bytes){session->ticket.sealed, session->ticket.size};
         control.ticket_key = (cm_bytes){session->ticket.key, CM_KEY_BYTES};
@@ -442,6 +498,11 @@ static bool welcome(cm_publisher *p, cm_room *room, cm_client *client)
     }
     if (!cm_client_send(p->def.host, client, &control)) {
         return false;
+    }
+    if (world->stream != NULL) {
+        cm_keyframe_streams_begin(&p->streams, session->player, world->stream);
+    } else {
+        cm_keyframe_streams_end(&p->streams, session->player);
     }
     cm_replica_begin(v->replica, &p->snapshot);
     cm_sight_begin(&session->sight, p->tick_rate, p->def.view_rate, p->snapshot.tick);
@@ -525,34 +586,95 @@ static void take_acks(cm_publisher *p, cm_client *const members[CAROM_PLAYERS_MA
     }
 }
 
-uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *roster)
+// The next parts of large keyframes. Returns the players (bits) who cannot be served.
+static uint64_t send_parts(cm_publisher *p, cm_client *const members[CAROM_PLAYERS_MAX])
+{
+    uint64_t failed = 0;
+    bool packed = cm_keyframe_streams_tick(&p->streams, p->tick_rate);
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        if (!cm_keyframe_streams_has(&p->streams, player)) {
+            continue;
+        }
+        if (!has_joined(members[player])) {
+            cm_keyframe_streams_end(&p->streams, player);
+            continue;
+        }
+        uint32_t peer = members[player]->peer;
+        size_t size, outstanding = cm_host_outstanding(p->def.host, peer);
+        const uint8_t *part = cm_keyframe_streams_part(&p->streams, player, outstanding, &size);
+        if (part != NULL && cm_host_send_reliable(p->def.host, peer, part, size)) {
+            cm_keyframe_streams_sent(&p->streams, player);
+        } else if (part != NULL || !packed) {
+            failed |= UINT64_C(1) << player;
+        }
+    }
+    return failed;
+}
+
+static bool is_due(const cm_client *client, uint64_t tick)
+{
+    return client != NULL && !has_joined(client) && client->session.join_tick <= tick;
+}
+
+// Whether those who are due are welcomed in this tick: a large world waits for others who join.
+static bool may_welcome(cm_publisher *p, uint64_t tick)
+{
+    if (p->keyframe_size <= CM_CONTROL_PART_SIZE) {
+        return true;
+    }
+    if (p->gather_tick == 0) {
+        p->gather_tick = tick + (uint64_t)p->tick_rate * GATHER_MS / 1000u;
+    }
+    return tick >= p->gather_tick;
+}
+
+// Returns the players (bits) who cannot be served, and why.
+static uint64_t send_welcomes(cm_publisher *p, cm_room *room,
+                              cm_client *const members[CAROM_PLAYERS_MAX], carom_reason *reason)
+{
+    uint64_t tick = p->snapshot.tick, failed = 0;
+    uint32_t welcomes = 0;
+    keyframe world = {.stream = NULL};
+    for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
+        if (!is_due(members[i], tick) || (welcomes == 0 && !may_welcome(p, tick))) {
+            continue;
+        }
+        *reason = welcomes == 0 ? encode_keyframe(p, room, &world) : *reason;
+        if (world.stream == NULL && welcomes >= WELCOMES_MAX) {
+            break;
+        }
+        bool sent = *reason == CAROM_REASON_NONE && welcome(p, room, &world, members[i]);
+        failed |= (uint64_t)!sent << i;
+        welcomes++;
+    }
+    p->gather_tick = welcomes > 0 ? 0 : p->gather_tick;
+    cm_keyframe_release(world.stream);
+    *reason = failed != 0 && *reason == CAROM_REASON_NONE ? CAROM_REASON_SERVER_ERROR : *reason;
+    return failed;
+}
+
+uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *roster,
+                            carom_reason *reason)
 {
     cm_client *const *members = roster->members;
+    *reason = CAROM_REASON_NONE;
     meet(p, roster);
     take_acks(p, members);
+    uint64_t failed = send_parts(p, members);
     uint64_t tick = cm_room_tick(room);
     bool views = view_due(p, tick), joining = false, joined = false;
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
         joining = joining || (members[i] != NULL && !has_joined(members[i]));
         joined = joined || has_joined(members[i]);
     }
-    if (!joining && !(views && joined)) {
-        return 0;
-    }
-    cm_snapshot_take(&p->snapshot, &p->view_config, cm_room_game(room), tick,
-                     cm_room_present(room));
-    publish_changes(p, cm_room_world(room), members);
-    uint64_t failed = 0;
-    uint32_t welcomes = 0;
-    for (uint32_t i = 0; i < CAROM_PLAYERS_MAX && welcomes < WELCOMES_MAX; i++) {
-        cm_client *client = members[i];
-        if (client != NULL && !has_joined(client) && client->session.join_tick <= tick) {
-            failed |= (uint64_t)!welcome(p, room, client) << i;
-            welcomes++;
-        }
+    if (joining || (views && joined)) {
+        cm_snapshot_take(&p->snapshot, &p->view_config, cm_room_game(room), tick,
+                         cm_room_present(room));
+        publish_changes(p, cm_room_world(room), members);
+        failed |= send_welcomes(p, room, members, reason);
     }
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX && views; i++) {
-        if (has_joined(members[i])) {
+        if (has_joined(members[i]) && !cm_keyframe_streams_has(&p->streams, i)) {
             publish_view(p, room, members[i]);
         }
     }

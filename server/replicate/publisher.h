@@ -22,6 +22,7 @@ typedef struct cm_publisher_def {
 typedef struct cm_publisher_stats {
     uint64_t views, view_bytes; // packets; with all headers
     uint64_t views_acked;
+    uint64_t keyframes;        // encoded for those who joined; those of one tick share one
     uint64_t messages_dropped; // of the module, in confirmed ticks: above a limit, or not sendable
     uint64_t events;           // to the outside, likewise
     uint64_t events_dropped;   // above a tick's limit
@@ -39,9 +40,10 @@ void cm_publisher_messages(cm_publisher *publisher, const cm_history_slot *slot,
                            const cm_roster *roster);
 // Whether messages of the module wait for their tick to be durable, for players who are connected.
 bool cm_publisher_waits(const cm_publisher *publisher);
-// After each tick of the room. Returns the players (bits) who cannot be served: the caller sends
-// them away.
-uint64_t cm_publisher_frame(cm_publisher *publisher, cm_room *room, const cm_roster *roster);
+// After each tick of the room. Returns the players (bits) who cannot be served, and why: the caller
+// sends them away.
+uint64_t cm_publisher_frame(cm_publisher *publisher, cm_room *room, const cm_roster *roster,
+                            carom_reason *reason);
 // The room's clock runs at another rate: said to all, and to whoever is welcomed later.
 void cm_publisher_clock(cm_publisher *publisher, uint32_t rate_permille, const cm_roster *roster);
 // How the match is kept, and up to which tick: before the frame. Views and welcomes tell it; that

@@ -78,6 +78,16 @@ static bool ticket_is_valid(const cm_control *c)
            c->grace_ms <= GRACE_MS_MAX;
 }
 
+// Here, or in parts, of which there is more than one.
+static bool keyframe_is_valid(const cm_control *c)
+{
+    if (c->keyframe_size == 0) {
+        return c->keyframe.size <= CM_CONTROL_PACKED_MAX;
+    }
+    return c->keyframe.size == 0 && c->keyframe_size > CM_CONTROL_PART_SIZE &&
+           c->keyframe_size <= CM_CONTROL_KEYFRAME_MAX;
+}
+
 static bool welcome_is_valid(const cm_control *c)
 {
     bool rates = rate_is_valid(c->tick_rate) && rate_is_valid(c->view_rate) &&
@@ -85,9 +95,8 @@ static bool welcome_is_valid(const cm_control *c)
     bool player = c->player < CAROM_PLAYERS_MAX || c->player == PLAYER_NONE;
     return rates && player && c->tick <= UINT32_MAX && c->module != NULL &&
            module_name_is_valid(c->module) && source_hash_is_valid(c->module_source) &&
-           c->scene.size <= CM_CONTROL_PACKED_MAX && c->keyframe.size <= CM_CONTROL_PACKED_MAX &&
-           ticket_is_valid(c) && (uint32_t)c->durability < CAROM_DURABILITY_COUNT &&
-           c->durable_tick <= c->tick;
+           c->scene.size <= CM_CONTROL_PACKED_MAX && keyframe_is_valid(c) && ticket_is_valid(c) &&
+           (uint32_t)c->durability < CAROM_DURABILITY_COUNT && c->durable_tick <= c->tick;
 }
 
 static bool players_are_valid(const cm_control *c)
@@ -185,6 +194,8 @@ bool cm_control_is_valid(const cm_control *c)
         return true;
     case CM_CONTROL_ROOMS:
         return rooms_are_valid(c);
+    case CM_CONTROL_KEYFRAME_PART:
+        return c->payload.size > 0 && c->payload.size <= CM_CONTROL_PART_SIZE;
     }
     return false;
 }

@@ -7,12 +7,14 @@
 #include "carom/id.h"
 #include "carom/reason.h"
 
-#define CM_CONTROL_MAX_FROM_CLIENT 2048      // bytes
-#define CM_CONTROL_MAX_FROM_SERVER (8 << 20) // bytes: a welcome with its scene and keyframe
-#define CM_CONTROL_BODIES_MAX      4096      // in one world change
-#define CM_CONTROL_ROOMS_MAX       64        // in one message
-#define CM_CONTROL_SCENE_NAME_MAX  127       // bytes
-#define CM_CONTROL_FRAME_MAX       65536     // bytes of a world change's frame
+#define CM_CONTROL_MAX_FROM_CLIENT 2048        // bytes
+#define CM_CONTROL_MAX_FROM_SERVER (8 << 20)   // bytes: a welcome with its scene and keyframe
+#define CM_CONTROL_KEYFRAME_MAX    (64 << 20)  // bytes of a keyframe that comes in parts
+#define CM_CONTROL_PART_SIZE       (256 << 10) // bytes of it in each part but the last
+#define CM_CONTROL_BODIES_MAX      4096        // in one world change
+#define CM_CONTROL_ROOMS_MAX       64          // in one message
+#define CM_CONTROL_SCENE_NAME_MAX  127         // bytes
+#define CM_CONTROL_FRAME_MAX       65536       // bytes of a world change's frame
 
 typedef enum cm_control_type {
     CM_CONTROL_HELLO = 1,
@@ -27,6 +29,7 @@ typedef enum cm_control_type {
     CM_CONTROL_EVENTS,
     CM_CONTROL_ROOMS_ASK,
     CM_CONTROL_ROOMS,
+    CM_CONTROL_KEYFRAME_PART,
 } cm_control_type;
 
 typedef struct cm_bytes {
@@ -68,6 +71,9 @@ typedef struct cm_control {
     const char *module_source;                            // welcome; NULL or "" for none
     cm_bytes scene, keyframe; // welcome: packed scene, encoded game (not compressed here; they are
                               // compressed on the wire, size-capped when decoded)
+    cm_bytes scene_frame;     // welcome, to encode: `scene` as cm_control_compress made it, so that
+                              // many welcomes share the work; empty: compressed anew
+    uint32_t keyframe_size;   // welcome: of a keyframe that follows in parts; 0: it is here
     uint64_t present;         // welcome
     bool comes_back;          // hello: epoch and messages_had are said
     uint8_t epoch;            // welcome, hello
@@ -85,7 +91,7 @@ typedef struct cm_control {
     const carom_body_id *gone; // world_change
     uint32_t gone_count;
     cm_bytes frame;                   // world_change; empty: none
-    cm_bytes payload;                 // game_message; events: rows (events.h)
+    cm_bytes payload;                 // game_message; events: rows (events.h); keyframe_part
     uint32_t rate_permille;           // room_clock
     carom_reason reason;              // refused, goodbye
     const char *text;                 // refused
@@ -101,6 +107,9 @@ typedef struct cm_control {
 // cm_control_release_bytes.
 carom_result cm_control_encode(const cm_control *control, const carom_allocator *allocator,
                                uint8_t **bytes, size_t *size);
+// One zstd frame with the bytes, as messages have them; released likewise.
+carom_result cm_control_compress(const carom_allocator *allocator, cm_bytes bytes, uint8_t **frame,
+                                 size_t *size);
 void cm_control_release_bytes(const carom_allocator *allocator, uint8_t *bytes);
 
 // from_client chooses which types and sizes are acceptable. *control is one block, released with

@@ -92,11 +92,10 @@ static cm_bytes block_bytes(block *b, cm_bytes bytes)
 }
 
 // Points *bytes at compressed data, checks the size it tells, leaves its size when decompressed.
-static bool told_size(ProtobufCBinaryData packed, cm_bytes *bytes)
+static bool told_size(ProtobufCBinaryData packed, size_t most, cm_bytes *bytes)
 {
     unsigned long long told = ZSTD_getFrameContentSize(packed.data, packed.len);
-    if (told == ZSTD_CONTENTSIZE_UNKNOWN || told == ZSTD_CONTENTSIZE_ERROR ||
-        told > CM_CONTROL_PACKED_MAX) {
+    if (told == ZSTD_CONTENTSIZE_UNKNOWN || told == ZSTD_CONTENTSIZE_ERROR || told > most) {
         return false;
     }
     bytes->data = packed.data;
@@ -160,8 +159,9 @@ static bool take_fields(const Carom__Control *message, cm_control *c)
         c->grace_ms = w->grace_ms;
         c->durability = (carom_durability)w->durability; // is_valid checks it
         c->durable_tick = w->durable_tick;
-        if (w->epoch > UINT8_MAX || !told_size(w->scene, &c->scene) ||
-            !told_size(w->keyframe, &c->keyframe)) {
+        c->keyframe_size = w->keyframe_size;
+        if (w->epoch > UINT8_MAX || !told_size(w->scene, CM_CONTROL_PACKED_MAX, &c->scene) ||
+            !told_size(w->keyframe, CM_CONTROL_PACKED_MAX, &c->keyframe)) {
             return false;
         }
         break;
@@ -209,6 +209,11 @@ static bool take_fields(const Carom__Control *message, cm_control *c)
         c->total = message->rooms->total;
         c->room_count = (uint32_t)message->rooms->n_rooms;
         return message->rooms->n_rooms <= CM_CONTROL_ROOMS_MAX; // checked in the block
+    case CM_CONTROL_KEYFRAME_PART:
+        if (!told_size(message->keyframe_part->data, CM_CONTROL_PART_SIZE, &c->payload)) {
+            return false;
+        }
+        break;
     }
     return cm_control_is_valid(c);
 }
@@ -277,6 +282,9 @@ static bool fill(const Carom__Control *message, block *b, cm_control *c)
     c->module_source = block_string(b, c->module_source);
     c->text = block_string(b, c->text);
     c->user_data = block_bytes(b, c->user_data);
+    if (c->type == CM_CONTROL_KEYFRAME_PART) {
+        return decompress(b, message->keyframe_part->data, &c->payload);
+    }
     c->payload = block_bytes(b, c->payload);
     c->ticket = block_bytes(b, c->ticket);
     c->ticket_key = block_bytes(b, c->ticket_key);
@@ -332,7 +340,7 @@ carom_result cm_control_decode(const uint8_t *bytes, size_t size, bool from_clie
     uint32_t member = cm_control_member(bytes, size);
     bool known = from_client ? member == CM_CONTROL_HELLO || member == CM_CONTROL_GAME_MESSAGE ||
                                    member == CM_CONTROL_ROOMS_ASK
-                             : member > CM_CONTROL_HELLO && member <= CM_CONTROL_ROOMS &&
+                             : member > CM_CONTROL_HELLO && member <= CM_CONTROL_KEYFRAME_PART &&
                                    member != CM_CONTROL_ROOMS_ASK;
     if (!known) {
         return CAROM_ERROR_CORRUPT;

@@ -22,18 +22,23 @@ static char *string(const char *text)
     return (char *)(uintptr_t)text; // protobuf-c's structs have no const; packing only reads
 }
 
-static carom_result compress(const carom_allocator *allocator, cm_bytes bytes,
-                             ProtobufCBinaryData *out)
+carom_result cm_control_compress(const carom_allocator *allocator, cm_bytes bytes, uint8_t **frame,
+                                 size_t *size)
 {
     size_t bound = ZSTD_compressBound(bytes.size);
-    out->data = cm_control_take(allocator, bound);
-    if (out->data == NULL) {
+    *frame = cm_control_take(allocator, bound);
+    if (*frame == NULL) {
         return CAROM_ERROR_MEMORY;
     }
     // Bytes may be {NULL, 0}.
-    out->len = ZSTD_compress(out->data, bound, bytes.size ? (const void *)bytes.data : "",
-                             bytes.size, COMPRESSION);
-    return ZSTD_isError(out->len) ? CAROM_ERROR_MEMORY : CAROM_OK;
+    *size = ZSTD_compress(*frame, bound, bytes.size ? (const void *)bytes.data : "", bytes.size,
+                          COMPRESSION);
+    if (ZSTD_isError(*size)) {
+        cm_control_give_back(allocator, *frame);
+        *frame = NULL;
+        return CAROM_ERROR_MEMORY;
+    }
+    return CAROM_OK;
 }
 
 static carom_result pack(const Carom__Control *message, const carom_allocator *allocator,
@@ -81,15 +86,38 @@ static carom_result encode_welcome(const cm_control *c, const carom_allocator *a
     w.ticket = binary(c->ticket);
     w.ticket_key = binary(c->ticket_key);
     w.grace_ms = c->grace_ms;
-    carom_result result = compress(allocator, c->scene, &w.scene);
+    w.has_keyframe_size = c->keyframe_size > 0;
+    w.keyframe_size = c->keyframe_size;
+    w.scene = binary(c->scene_frame);
+    carom_result result = CAROM_OK;
+    if (c->scene_frame.size == 0) {
+        result = cm_control_compress(allocator, c->scene, &w.scene.data, &w.scene.len);
+    }
     if (result == CAROM_OK) {
-        result = compress(allocator, c->keyframe, &w.keyframe);
+        result = cm_control_compress(allocator, c->keyframe, &w.keyframe.data, &w.keyframe.len);
     }
     if (result == CAROM_OK) {
         result = pack(&message, allocator, bytes, size);
     }
-    cm_control_give_back(allocator, w.scene.data);
+    if (c->scene_frame.size == 0) {
+        cm_control_give_back(allocator, w.scene.data);
+    }
     cm_control_give_back(allocator, w.keyframe.data);
+    return result;
+}
+
+static carom_result encode_keyframe_part(const cm_control *c, const carom_allocator *allocator,
+                                         uint8_t **bytes, size_t *size)
+{
+    Carom__Control message = CAROM__CONTROL__INIT;
+    Carom__KeyframePart part = CAROM__KEYFRAME_PART__INIT;
+    message.keyframe_part = &part;
+    carom_result result =
+        cm_control_compress(allocator, c->payload, &part.data.data, &part.data.len);
+    if (result == CAROM_OK) {
+        result = pack(&message, allocator, bytes, size);
+    }
+    cm_control_give_back(allocator, part.data.data);
     return result;
 }
 
@@ -261,6 +289,8 @@ carom_result cm_control_encode(const cm_control *control, const carom_allocator 
         return encode_players(control, allocator, bytes, size);
     case CM_CONTROL_ROOMS:
         return encode_rooms(control, allocator, bytes, size);
+    case CM_CONTROL_KEYFRAME_PART:
+        return encode_keyframe_part(control, allocator, bytes, size);
     default:
         return encode_small(control, allocator, bytes, size);
     }

@@ -10,7 +10,7 @@
 #include "shared/base/bits.h"
 #include "shared/view/view.h"
 
-#define CM_PROTOCOL_VERSION 3
+#define CM_PROTOCOL_VERSION 4
 // Datagrams are at most 1,200 bytes; ENet takes 12, a checksum 4, a seal 29.
 #define CM_PACKET_MAX       1152
 #define CM_PACKET_INPUT     1

@@ -344,7 +344,7 @@ MESSAGES = {
         16: ("ticket_key", BYTES, 0), 17: ("grace_ms", NUMBER, 0),
         18: ("durability", NUMBER, 1), 19: ("durable_tick", NUMBER, 1),
         20: ("messages_before", NUMBER, 1), 21: ("module_abi", NUMBER, 1),
-        22: ("module_source", TEXT, 0), 23: ("seed", NUMBER, 1)},
+        22: ("module_source", TEXT, 0), 23: ("seed", NUMBER, 1), 24: ("keyframe_size", NUMBER, 0)},
     3: {1: ("reason", NUMBER, 1), 2: ("text", TEXT, 0)},
     4: {1: ("tick", NUMBER, 1), 2: ("spawned", MANY, 0), 3: ("gone", GONE, 0),
         4: ("frame", BYTES, 0)},
@@ -356,7 +356,9 @@ MESSAGES = {
     10: {1: ("tick", NUMBER, 1), 2: ("rows", BYTES, 1)},
     11: {},
     12: {1: ("first", NUMBER, 1), 2: ("total", NUMBER, 1), 3: ("rooms", ROOMS, 0)},
+    13: {1: ("data", BYTES, 1)},
 }
+PART = 256 << 10
 # A row of message 8.
 PLAYER = {1: ("player", NUMBER, 1), 2: ("name", TEXT, 1), 3: ("body_index", NUMBER, 1),
           4: ("body_generation", NUMBER, 1), 5: ("rtt_ms", NUMBER, 1), 6: ("away", FLAG, 1)}
@@ -402,7 +404,7 @@ def read_message(table, data):
     return message
 
 
-def frame_content(frame):
+def frame_content(frame, most=16 << 20):
     """What a zstd frame says of its content's size, and that it is one."""
     data = bytes.fromhex(frame)
     if data[:4] != b"\x28\xb5\x2f\xfd":
@@ -411,8 +413,9 @@ def frame_content(frame):
     at = 5 + (0 if single else 1) + (0, 1, 2, 4)[data[4] & 3]
     size = (1 if single else 0, 2, 4, 8)[code]
     told = int.from_bytes(data[at : at + size], "little") + (256 if code == 1 else 0)
-    if size == 0 or told > 16 << 20:
+    if size == 0 or told > most:
         raise Refused("size")
+    return told
 
 
 def event_rows(data):
@@ -436,7 +439,7 @@ def read_control(data, from_client):
     if len(members) != 1 or members[0][1] != 2:
         raise Refused("exactly one member")
     kind, _, value = members[0]
-    if kind not in ((1, 5, 11) if from_client else (2, 3, 4, 5, 6, 7, 8, 9, 10, 12)):
+    if kind not in ((1, 5, 11) if from_client else (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13)):
         raise Refused("not from this side")
     message = {"type": kind, **read_message(MESSAGES[kind], value)}
     if kind == 1:
@@ -446,7 +449,9 @@ def read_control(data, from_client):
             raise Refused("range")
     if kind == 2:
         frame_content(message.pop("scene"))
-        frame_content(message.pop("keyframe"))
+        here, parts = frame_content(message.pop("keyframe")), message.get("keyframe_size", 0)
+        if parts and (here or not PART < parts <= 64 << 20):
+            raise Refused("keyframe")
     if kind == 2:
         key = 64 if message["ticket"] else 0
         if message["epoch"] > 255 or message["grace_ms"] > 600000:
@@ -455,6 +460,10 @@ def read_control(data, from_client):
             raise Refused("ticket")
         if message["durability"] > 3 or message["durable_tick"] > message["tick"]:
             raise Refused("durability")
+    if kind == 13:
+        message["size"] = frame_content(message.pop("data"), PART)
+        if message["size"] == 0:
+            raise Refused("part")
     if kind == 8:
         slots = [p["player"] for p in message["players"]]
         if slots != sorted(set(slots)) or any(s > 63 for s in slots):

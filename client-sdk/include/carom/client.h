@@ -225,6 +225,8 @@ typedef struct carom_client_stats {
     uint64_t views, view_packets, packets_lost, packets_refused;
     uint64_t bytes_in, bytes_out; // datagram payloads as ENet counts them
     uint64_t inputs_sent;
+    uint64_t keyframe_size, keyframe_have; // bytes of a large world that comes while joining, and
+                                           // those that came; 0: none is awaited
     uint64_t comebacks;       // times that the client came back to its slot by another connection
     uint64_t reconciles;      // times the own body was rewound and stepped again
     uint64_t predicted_steps; // world steps made by the predictor

@@ -516,6 +516,11 @@ void cm_host_counted(const cm_host *host, uint32_t peer, uint64_t *sent, uint64_
     *arrived = own ? cm_peer_account_arrived(account) : 0;
 }
 
+size_t cm_host_outstanding(const cm_host *host, uint32_t peer)
+{
+    return host->accounts[peer].outstanding;
+}
+
 bool cm_host_send(cm_host *host, uint32_t peer, const void *bytes, size_t size)
 {
     CM_ASSERT(size <= CM_PACKET_MAX); // above the path's, ENet cuts it up and resends what is lost

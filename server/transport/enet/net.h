@@ -82,6 +82,8 @@ bool cm_host_send_reliable(cm_host *host, uint32_t peer, const void *bytes, size
 bool cm_host_send_counted(cm_host *host, uint32_t peer, const void *bytes, size_t size);
 void cm_host_counted(const cm_host *host, uint32_t peer, uint64_t *sent, uint64_t *arrived);
 bool cm_host_send(cm_host *host, uint32_t peer, const void *bytes, size_t size);
+// Bytes of reliable messages that the peer has not acknowledged.
+size_t cm_host_outstanding(const cm_host *host, uint32_t peer);
 // After all that is queued was delivered, or at once (no event follows).
 void cm_host_disconnect(cm_host *host, uint32_t peer, uint32_t reason);
 void cm_host_flush(cm_host *host);

@@ -37,7 +37,8 @@ extern "C" {
     X(ELSEWHERE, "another port of the server has the room")                                        \
     X(ROOM_UNKNOWN, "the server has no room of that name")                                         \
     X(GAME_REFUSED, "the game's rules do not let the player in")                                   \
-    X(SERVER_FULL, "the server opens no more rooms")
+    X(SERVER_FULL, "the server opens no more rooms")                                               \
+    X(ROOM_TOO_LARGE, "the room's state is larger than a keyframe may be")
 
 typedef enum carom_reason {
 #define CAROM_REASON_ENUM(name, text) CAROM_REASON_##name,

@@ -93,7 +93,7 @@ void away_make(away *a, const away_def *def)
         link.loss = 0.01f;
     }
     cm_net_link_port(a->net, AWAY_PORT, &link);
-    a->scene = rig_scene(3);
+    a->scene = rig_scene(def->side > 0 ? def->side : 3);
     set_config(a);
     a->keys.count = 1;
     a->keys.keys[0].id = 7;

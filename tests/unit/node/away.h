@@ -21,6 +21,7 @@ typedef struct away_def {
     uint32_t max_players;          // 0: as many as there are clients
     bool tokens;                   // else insecure
     bool record;
+    uint32_t side;              // cubes along an edge of the scene; 0: 3
     bool lossless;              // else 25 ms, 5 ms of jitter, 1%
     const carom_module *module; // of both ends; NULL: the sandbox
 } away_def;

@@ -13,6 +13,7 @@
 cm_scene *rig_scene(uint32_t side)
 {
     char text[1024];
+    double spacing = side <= 16 ? 1.5 : 28.0 / side; // inside the bounds
     int size = snprintf(
         text, sizeof text,
         "{\"carom\": 1, \"name\": \"rig\", \"module\": \"sandbox\","
@@ -20,9 +21,9 @@ cm_scene *rig_scene(uint32_t side)
         " \"bodies\": [{\"name\": \"ground\", \"type\": \"static\","
         "   \"shapes\": [{\"plane\": {\"normal\": [0, 1, 0], \"offset\": 0}}]}],"
         " \"arrays\": [{\"name\": \"cube\", \"origin\": [-4, 0.2, -4], \"count\": [%u, 1, %u],"
-        "   \"spacing\": [1.5, 1, 1.5], \"of\": {\"mass\": 0.5,"
+        "   \"spacing\": [%g, 1, %g], \"of\": {\"mass\": 0.5,"
         "     \"shapes\": [{\"box\": {\"half_extents\": [0.2, 0.2, 0.2]}}]}}]}",
-        side, side);
+        side, side, spacing, spacing);
     cm_scene *scene = NULL;
     cm_scene_error error;
     carom_result result = cm_scene_from_json(text, (size_t)size, &scene, &error);

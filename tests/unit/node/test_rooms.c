@@ -110,8 +110,10 @@ static void turn(small_room *room, uint64_t now)
         while ((slot = cm_room_loop_confirm(room->loop, false)) != NULL) {
             cm_publisher_messages(room->publisher, slot, &room->roster);
         }
-        cr_assert_eq(
-            cm_publisher_frame(room->publisher, cm_room_loop_room(room->loop), &room->roster), 0);
+        carom_reason reason;
+        cr_assert_eq(cm_publisher_frame(room->publisher, cm_room_loop_room(room->loop),
+                                        &room->roster, &reason),
+                     0);
     }
 }
 
@@ -249,8 +251,10 @@ Test(rooms, what_waited_for_one_is_not_the_next_ones)
     cm_publisher_stats_get(room->publisher, &after);
     cr_assert_eq(after.messages_dropped, full.messages_dropped);
     turn(room, cm_net_now_us(h.net) + 20000);
-    cr_assert_eq(cm_publisher_frame(room->publisher, cm_room_loop_room(room->loop), &roster), 1,
-                 "nobody is connected");
+    carom_reason reason;
+    cr_assert_eq(
+        cm_publisher_frame(room->publisher, cm_room_loop_room(room->loop), &roster, &reason), 1,
+        "nobody is connected");
     close_house(&h);
 }
 

@@ -413,7 +413,9 @@ static size_t stored_frame(uint8_t *out, const char *content)
     return sizeof head + size;
 }
 
-static size_t make_welcome(uint8_t *out, bool ticket)
+// With a keyframe_size where that is not 0: a varint of four bytes.
+static size_t make_large_welcome(uint8_t *out, const char *keyframe, bool ticket,
+                                 uint32_t keyframe_size)
 {
     uint8_t content[256];
     size_t n = 0;
@@ -437,7 +439,7 @@ static size_t make_welcome(uint8_t *out, bool ticket)
     content[n++] = 0x50;
     content[n++] = 77;
     content[n++] = 0x5a;
-    content[n] = (uint8_t)stored_frame(content + n + 1, "a keyframe");
+    content[n] = (uint8_t)stored_frame(content + n + 1, keyframe);
     n += 1u + content[n];
     content[n++] = 0x60;
     content[n++] = 9;
@@ -452,6 +454,16 @@ static size_t make_welcome(uint8_t *out, bool ticket)
         memset(content + n, 'k', 32);
         n += 32;
     }
+    if (keyframe_size > 0) {
+        const uint8_t field[] = {0xc0,
+                                 1,
+                                 (uint8_t)(keyframe_size | 0x80),
+                                 (uint8_t)(keyframe_size >> 7 | 0x80),
+                                 (uint8_t)(keyframe_size >> 14 | 0x80),
+                                 (uint8_t)(keyframe_size >> 21)};
+        memcpy(content + n, field, sizeof field);
+        n += sizeof field;
+    }
     out[0] = 0x12;
     out[1] = (uint8_t)n;
     out[2] = 1; // only above 127: a length of two bytes
@@ -459,6 +471,38 @@ static size_t make_welcome(uint8_t *out, bool ticket)
     out[1] |= n > 127 ? 0x80 : 0;
     memcpy(out + at, content, n);
     return n + at;
+}
+
+static size_t make_welcome(uint8_t *out, bool ticket)
+{
+    return make_large_welcome(out, "a keyframe", ticket, 0);
+}
+
+// Keyframes in parts, and those that are none.
+static void put_parts(vector_text *out)
+{
+    uint8_t bytes[300];
+    size_t size = make_large_welcome(bytes, "", false, CM_CONTROL_PART_SIZE + 1);
+    put_control(out, "welcome whose keyframe follows", bytes, size, false);
+    size = make_large_welcome(bytes, "", false, CM_CONTROL_KEYFRAME_MAX);
+    put_control(out, "welcome with the largest keyframe", bytes, size, false);
+    size = make_large_welcome(bytes, "a keyframe", false, CM_CONTROL_PART_SIZE + 1);
+    put_control(out, "welcome with a keyframe here and in parts", bytes, size, false);
+    size = make_large_welcome(bytes, "", false, CM_CONTROL_PART_SIZE);
+    put_control(out, "welcome whose keyframe is one part", bytes, size, false);
+    size = make_large_welcome(bytes, "", false, CM_CONTROL_KEYFRAME_MAX + 1);
+    put_control(out, "welcome with a keyframe above the limit", bytes, size, false);
+    const char *const contents[] = {"some bytes", ""};
+    const char *const names[] = {"keyframe part", "keyframe part of nothing"};
+    for (uint32_t i = 0; i < 2; i++) {
+        bytes[0] = 0x6a;
+        bytes[2] = 0x0a;
+        bytes[3] = (uint8_t)stored_frame(bytes + 4, contents[i]);
+        bytes[1] = (uint8_t)(bytes[3] + 2);
+        put_control(out, names[i], bytes, 4u + bytes[3], false);
+    }
+    static const uint8_t raw[] = {0x6a, 4, 0x0a, 2, 'n', 'o'};
+    put_control(out, "keyframe part that is no frame", raw, sizeof raw, false);
 }
 
 Test(vectors, control)
@@ -498,6 +542,7 @@ Test(vectors, control)
     bytes[cut - 2] = 0xf8;
     bytes[cut - 1] = 0x00;
     put_control(&out, "welcome with half a key", bytes, cut, false);
+    put_parts(&out);
     cm_control refused = {
         .type = CM_CONTROL_REFUSED, .reason = CAROM_REASON_ROOM_FULL, .text = "8"};
     put_encoded(&out, "refused", &refused);

@@ -215,6 +215,9 @@ void vector_control(vector_text *out, const cm_control *control)
                    (unsigned long long)control->durable_tick);
         vector_put(out, ", \"messages_before\": %llu",
                    (unsigned long long)control->messages_before);
+        if (control->keyframe_size > 0) {
+            vector_put(out, ", \"keyframe_size\": %u", control->keyframe_size);
+        }
         break;
     case CM_CONTROL_REFUSED:
         vector_put(out, ", \"reason\": %d", (int)control->reason);
@@ -247,6 +250,9 @@ void vector_control(vector_text *out, const cm_control *control)
         break;
     case CM_CONTROL_ROOMS:
         put_rooms(out, control);
+        break;
+    case CM_CONTROL_KEYFRAME_PART: // of the frame a second parser sees the size alone
+        vector_put(out, ", \"size\": %zu", control->payload.size);
         break;
     }
     vector_put(out, "}");
