@@ -17,25 +17,32 @@ struct cm_keyframe {
     uint32_t holders;
     size_t size;
     uint8_t *bytes; // released once all of it is in parts
+    cm_snapshot_moment moment;
     uint32_t count, packed;
     part parts[];
 };
 
-cm_keyframe *cm_keyframe_create(const uint8_t *bytes, size_t size)
+cm_keyframe *cm_keyframe_create(size_t size, const cm_snapshot *snapshot)
 {
     CM_ASSERT(size > CM_CONTROL_PART_SIZE);
     CM_ASSERT(size <= CM_CONTROL_KEYFRAME_MAX);
     uint32_t count = (uint32_t)((size + CM_CONTROL_PART_SIZE - 1) / CM_CONTROL_PART_SIZE);
     cm_keyframe *keyframe = calloc(1, sizeof *keyframe + count * sizeof keyframe->parts[0]);
-    uint8_t *copy = malloc(size);
-    if (keyframe == NULL || copy == NULL) {
-        free(keyframe);
-        free(copy);
+    if (keyframe == NULL) {
         return NULL;
     }
-    memcpy(copy, bytes, size);
-    *keyframe = (cm_keyframe){.holders = 1, .size = size, .bytes = copy, .count = count};
+    *keyframe = (cm_keyframe){.holders = 1, .size = size, .count = count};
+    keyframe->bytes = malloc(size);
+    if (!cm_snapshot_moment_take(&keyframe->moment, snapshot) || keyframe->bytes == NULL) {
+        cm_keyframe_release(keyframe);
+        return NULL;
+    }
     return keyframe;
+}
+
+uint8_t *cm_keyframe_bytes(cm_keyframe *keyframe)
+{
+    return keyframe->bytes;
 }
 
 void cm_keyframe_release(cm_keyframe *keyframe)
@@ -46,6 +53,7 @@ void cm_keyframe_release(cm_keyframe *keyframe)
     for (uint32_t i = 0; i < keyframe->packed; i++) {
         cm_control_release_bytes(NULL, keyframe->parts[i].bytes);
     }
+    cm_snapshot_moment_free(&keyframe->moment);
     free(keyframe->bytes);
     free(keyframe);
 }
@@ -98,7 +106,8 @@ bool cm_keyframe_streams_tick(cm_keyframe_streams *streams, uint32_t tick_rate)
         }
         int64_t credit = streams->of[player].credit + CM_KEYFRAME_KBIT * 125 / tick_rate;
         streams->of[player].credit = credit < CREDIT_MAX ? credit : CREDIT_MAX;
-        if (!packed && streams->of[player].part == keyframe->packed) {
+        if (!packed && keyframe->packed < keyframe->count &&
+            streams->of[player].part == keyframe->packed) {
             packed = pack_next(keyframe);
             if (!packed) {
                 return false;
@@ -123,10 +132,14 @@ const uint8_t *cm_keyframe_streams_part(const cm_keyframe_streams *streams, uint
 
 void cm_keyframe_streams_sent(cm_keyframe_streams *streams, uint32_t player)
 {
-    const cm_keyframe *keyframe = streams->of[player].keyframe;
     uint32_t sent = streams->of[player].part++;
-    streams->of[player].credit -= (int64_t)keyframe->parts[sent].size;
-    if (sent + 1 == keyframe->count) {
-        cm_keyframe_streams_end(streams, player);
-    }
+    streams->of[player].credit -= (int64_t)streams->of[player].keyframe->parts[sent].size;
+}
+
+const cm_snapshot_moment *cm_keyframe_streams_whole(const cm_keyframe_streams *streams,
+                                                    uint32_t player)
+{
+    const cm_keyframe *keyframe = streams->of[player].keyframe;
+    bool whole = keyframe != NULL && streams->of[player].part == keyframe->count;
+    return whole ? &keyframe->moment : NULL;
 }

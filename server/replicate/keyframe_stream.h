@@ -9,6 +9,7 @@
 #define CM_SERVER_REPLICATE_KEYFRAME_STREAM_H
 
 #include "carom/limits.h"
+#include "server/replicate/snapshot.h"
 #include "shared/wire/control.h"
 
 #define CM_KEYFRAME_WINDOW                                                                         \
@@ -25,9 +26,10 @@ typedef struct cm_keyframe_streams {
     } of[CAROM_PLAYERS_MAX];
 } cm_keyframe_streams; // all zeros: none
 
-// Copies the bytes, of which there are more than CM_CONTROL_PART_SIZE; NULL where memory is short.
-// The caller holds it until cm_keyframe_release.
-cm_keyframe *cm_keyframe_create(const uint8_t *bytes, size_t size);
+// For so many bytes, more than CM_CONTROL_PART_SIZE, which the caller writes before the next tick;
+// of the snapshot's tick. NULL where memory is short. The caller holds it until it releases it.
+cm_keyframe *cm_keyframe_create(size_t size, const cm_snapshot *snapshot);
+uint8_t *cm_keyframe_bytes(cm_keyframe *keyframe);
 void cm_keyframe_release(cm_keyframe *keyframe);
 
 // It goes to this player, from its first part on; one that was on its way does not any more.
@@ -40,10 +42,12 @@ bool cm_keyframe_streams_has(const cm_keyframe_streams *streams, uint32_t player
 // memory is short: none of its players can be served.
 bool cm_keyframe_streams_tick(cm_keyframe_streams *streams, uint32_t tick_rate);
 // The part that may go to a player with so many unacknowledged bytes: an encoded message, valid
-// until the player's stream ends. NULL: not now. After the last one the stream is over once
-// cm_keyframe_streams_sent is called.
+// until the player's stream ends. NULL: not now.
 const uint8_t *cm_keyframe_streams_part(const cm_keyframe_streams *streams, uint32_t player,
                                         size_t outstanding, size_t *size);
 void cm_keyframe_streams_sent(cm_keyframe_streams *streams, uint32_t player);
+// The keyframe's moment, once all of its parts are sent; else NULL. The caller ends the stream.
+const cm_snapshot_moment *cm_keyframe_streams_whole(const cm_keyframe_streams *streams,
+                                                    uint32_t player);
 
 #endif

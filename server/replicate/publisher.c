@@ -12,8 +12,8 @@
 
 #include "server/replicate/frame.h"
 #include "server/replicate/keyframe_stream.h"
+#include "server/session/mailbox.h"
 #include "server/replicate/replicate.h"
-#include "server/room/outbox.h"
 #include "shared/base/assert.h"
 #include "shared/wire/events.h"
 
@@ -30,13 +30,8 @@ typedef struct viewer {
     uint64_t client_id, join_tick; // id 0: nobody
     cm_replica *replica;           // once welcomed
     uint64_t durable;              // newest tick that a view told to be so
-    cm_outbox messages;            // of the module, encoded, that it is not known to have
+    cm_mailbox mail;               // of the module
     bool tells_messages;           // its views say how many there were: an Events was among them
-    uint64_t before;               // messages before those
-    bool linked;                   // the present connection takes them
-    size_t said;                   // bytes of `messages` that went by it
-    uint64_t link_before;          // `before`, when it began
-    uint64_t link_sent;            // messages that it had counted by then
     uint64_t sent, acked;          // view packets; those that it acked
     uint64_t sent_before[2];       // a second ago, and two
     uint64_t acked_before;         // a second ago
@@ -160,7 +155,7 @@ static void forget(cm_publisher *p, uint32_t player)
     cm_keyframe_streams_end(&p->streams, player);
     cm_replica_destroy(v->replica);
     v->replica = NULL;
-    cm_outbox_clear(&v->messages);
+    cm_outbox_clear(&v->mail.messages);
     memset(v, 0, sizeof *v);
 }
 
@@ -187,18 +182,6 @@ static bool has_joined(const cm_client *client)
     return client != NULL && client->session.state == CM_SESSION_JOINED;
 }
 
-// Messages that arrived by the present connection need not be kept.
-static void settle(cm_publisher *p, viewer *v, uint32_t peer)
-{
-    uint64_t sent, arrived;
-    cm_host_counted(p->def.host, peer, &sent, &arrived);
-    while (v->messages.count > 0 && v->before - v->link_before + v->link_sent < arrived) {
-        size_t popped = cm_outbox_pop(&v->messages);
-        v->said -= v->said < popped ? v->said : popped;
-        v->before++;
-    }
-}
-
 // Forgets those who have no slot any more; a slot may belong to another client by now. Who was cut
 // off is remembered as long as the slot is kept.
 static void meet(cm_publisher *p, const cm_roster *roster)
@@ -213,49 +196,28 @@ static void meet(cm_publisher *p, const cm_roster *roster)
             v->client_id = id;
             v->join_tick = join_tick;
         }
-        v->linked = v->linked && has_joined(roster->members[player]);
-        if (v->linked) {
-            settle(p, v, roster->members[player]->peer);
+        v->mail.linked = v->mail.linked && has_joined(roster->members[player]);
+        if (v->mail.linked) {
+            cm_mailbox_settle(&v->mail, p->def.host, roster->members[player]->peer);
         }
     }
 }
 
 // What a player was told is never taken back: where the match is recorded, a message waits until a
 // crash would leave its tick.
-static bool may_go(const cm_publisher *p, uint64_t tick)
+static uint64_t may_go_up_to(const cm_publisher *p)
 {
     bool recorded =
         p->durability == CAROM_DURABILITY_PROCESS || p->durability == CAROM_DURABILITY_POWER;
-    return !recorded || tick <= p->durable_tick;
-}
-
-// Where one cannot go, it and those after it wait for the next connection.
-static void send_due(const cm_publisher *p, viewer *v, uint32_t peer)
-{
-    cm_outbox_message message;
-    for (size_t at = v->said;
-         v->linked && cm_outbox_next(&v->messages, &at, &message) && may_go(p, message.tick);) {
-        v->linked = cm_host_send_counted(p->def.host, peer, message.bytes, message.size);
-        v->said = at;
-    }
-}
-
-// All that the client is not known to have, after its welcome.
-static void begin_link(cm_publisher *p, viewer *v, uint32_t peer)
-{
-    uint64_t arrived;
-    v->link_before = v->before;
-    cm_host_counted(p->def.host, peer, &v->link_sent, &arrived);
-    v->linked = true;
-    v->said = 0;
-    send_due(p, v, peer);
+    return recorded ? p->durable_tick : UINT64_MAX;
 }
 
 static void send_all_due(cm_publisher *p, const cm_roster *roster)
 {
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
-        if (p->viewers[player].linked) {
-            send_due(p, &p->viewers[player], roster->members[player]->peer);
+        if (p->viewers[player].mail.linked) {
+            cm_mailbox_send(&p->viewers[player].mail, p->def.host, roster->members[player]->peer,
+                            may_go_up_to(p));
         }
     }
 }
@@ -264,8 +226,7 @@ bool cm_publisher_waits(const cm_publisher *p)
 {
     bool waits = false;
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
-        const viewer *v = &p->viewers[player];
-        waits = waits || (v->linked && v->said < v->messages.end - v->messages.begin);
+        waits = waits || cm_mailbox_waits(&p->viewers[player].mail);
     }
     return waits;
 }
@@ -282,7 +243,7 @@ static void say(cm_publisher *p, const cm_control *control, uint64_t who)
         if (v->client_id == 0 || v->join_tick > control->tick) {
             continue; // meant for whoever had the slot before
         }
-        if (!encoded || !cm_outbox_push(&v->messages, control->tick, bytes, (uint32_t)size,
+        if (!encoded || !cm_outbox_push(&v->mail.messages, control->tick, bytes, (uint32_t)size,
                                         MESSAGES_WAIT_MAX)) {
             p->stats.messages_dropped++;
             continue;
@@ -434,37 +395,53 @@ typedef struct keyframe {
 
 static carom_reason encode_keyframe(cm_publisher *p, cm_room *room, keyframe *out)
 {
+    const carom_game *game = cm_room_game(room);
     p->stats.keyframes++;
-    p->keyframe_size = cm_game_encode_size(cm_room_game(room));
+    p->keyframe_size = out->encoded.size = cm_game_encode_size(game);
     if (p->keyframe_size > CM_CONTROL_KEYFRAME_MAX) {
         return CAROM_REASON_ROOM_TOO_LARGE;
     }
-    out->encoded.data = cm_room_encode(room, p->snapshot.tick, &out->encoded.size);
-    bool large = out->encoded.data != NULL && out->encoded.size > CM_CONTROL_PART_SIZE;
-    out->stream = large ? cm_keyframe_create(out->encoded.data, out->encoded.size) : NULL;
-    bool made = out->encoded.data != NULL && large == (out->stream != NULL);
-    return made ? CAROM_REASON_NONE : CAROM_REASON_SERVER_ERROR;
+    if (p->keyframe_size <= CM_CONTROL_PART_SIZE) {
+        out->encoded.data = cm_room_encode(room, p->snapshot.tick, &out->encoded.size);
+        return out->encoded.data != NULL ? CAROM_REASON_NONE : CAROM_REASON_SERVER_ERROR;
+    }
+    out->stream = cm_keyframe_create(p->keyframe_size, &p->snapshot);
+    if (out->stream == NULL) {
+        return CAROM_REASON_SERVER_ERROR;
+    }
+    cm_game_encode(game, cm_keyframe_bytes(out->stream), p->keyframe_size);
+    return CAROM_REASON_NONE;
 }
 
-static bool welcome(cm_publisher *p, const cm_room *room, const keyframe *world, cm_client *client)
+// What the client is known to have: what its keyframe brought. False where memory is short.
+static bool begin_replica(cm_publisher *p, const cm_client *client,
+                          const cm_snapshot_moment *moment)
 {
-    cm_session *session = &client->session;
-    viewer *v = &p->viewers[session->player];
+    viewer *v = &p->viewers[client->session.player];
     cm_replica_def def = {.slots = p->snapshot.capacity,
                           .tick_rate = p->tick_rate,
                           .view_rate = p->def.view_rate,
                           .budget_kbit = p->def.budget_kbit,
                           .interest_radius = p->interest_radius,
-                          .predict = session->predict};
+                          .predict = client->session.predict};
+    v->replica = cm_replica_create(&def);
+    if (v->replica != NULL) {
+        cm_replica_begin(v->replica, &p->snapshot, moment);
+    }
+    return v->replica != NULL;
+}
+
+// False where it cannot be sent.
+static bool welcome(cm_publisher *p, const cm_room *room, const keyframe *world, cm_client *client)
+{
+    cm_session *session = &client->session;
+    viewer *v = &p->viewers[session->player];
     if (session->recounts) {
-        v->before = session->messages_had;
+        v->mail.before = session->messages_had;
         session->recounts = false;
     }
     cm_replica_destroy(v->replica);
-    v->replica = cm_replica_create(&def);
-    if (v->replica == NULL) {
-        return false;
-    }
+    v->replica = NULL;
     const carom_module *module = cm_game_module(cm_room_game(room));
     cm_control control = {.type = CM_CONTROL_WELCOME,
                           .player = session->player,
@@ -483,7 +460,7 @@ static bool welcome(cm_publisher *p, const cm_room *room, const keyframe *world,
                           .present = p->snapshot.present,
                           .tick = p->snapshot.tick,
                           .messages = session->messages_taken,
-                          .messages_before = v->before,
+                          .messages_before = v->mail.before,
                           .durability = p->durability,
                           .durable_tick = p->durable_tick};
     if (world->stream == NULL) {
@@ -499,16 +476,16 @@ static bool welcome(cm_publisher *p, const cm_room *room, const keyframe *world,
     if (!cm_client_send(p->def.host, client, &control)) {
         return false;
     }
+    cm_keyframe_streams_end(&p->streams, session->player);
     if (world->stream != NULL) {
         cm_keyframe_streams_begin(&p->streams, session->player, world->stream);
-    } else {
-        cm_keyframe_streams_end(&p->streams, session->player);
+    } else if (!begin_replica(p, client, NULL)) {
+        return false;
     }
-    cm_replica_begin(v->replica, &p->snapshot);
     cm_sight_begin(&session->sight, p->tick_rate, p->def.view_rate, p->snapshot.tick);
     v->durable = p->durable_tick;
     session->state = CM_SESSION_JOINED;
-    begin_link(p, v, client->peer);
+    cm_mailbox_begin(&v->mail, p->def.host, client->peer, may_go_up_to(p));
     if (p->rate_permille != 1000) {
         cm_control clock = {.type = CM_CONTROL_ROOM_CLOCK, .rate_permille = p->rate_permille};
         cm_client_send(p->def.host, client, &clock);
@@ -544,7 +521,7 @@ static void publish_view(cm_publisher *p, const cm_room *room, cm_client *client
     viewer *v = &p->viewers[session->player];
     put_durable(p, v, &header);
     header.has_messages = v->tells_messages;
-    header.messages = (uint16_t)(v->before + v->messages.count);
+    header.messages = (uint16_t)(v->mail.before + v->mail.messages.count);
     cm_view_out *out = &p->out;
     size_t packet_max = cm_host_packet_max(p->def.host, client->peer);
     cm_replica_view(v->replica, &p->snapshot, &p->view_config, &header, own,
@@ -572,8 +549,8 @@ static bool view_due(const cm_publisher *p, uint64_t tick)
 static void take_acks(cm_publisher *p, cm_client *const members[CAROM_PLAYERS_MAX])
 {
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
-        if (!has_joined(members[player])) {
-            continue;
+        if (!has_joined(members[player]) || p->viewers[player].replica == NULL) {
+            continue; // no view was sent yet: there is nothing to acknowledge
         }
         cm_session_ack acks[CM_SESSION_ACKS];
         uint32_t count = cm_session_take_acks(&members[player]->session, acks);
@@ -609,6 +586,21 @@ static uint64_t send_parts(cm_publisher *p, cm_client *const members[CAROM_PLAYE
         }
     }
     return failed;
+}
+
+// Views begin for those whose keyframe was sent; one in a tick, since what a large world's client
+// is known to have takes a millisecond to write down. Returns the players who cannot be served.
+static uint64_t begin_views(cm_publisher *p, cm_client *const members[CAROM_PLAYERS_MAX])
+{
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        const cm_snapshot_moment *moment = cm_keyframe_streams_whole(&p->streams, player);
+        if (moment != NULL && has_joined(members[player])) {
+            bool begun = begin_replica(p, members[player], moment);
+            cm_keyframe_streams_end(&p->streams, player);
+            return (uint64_t)!begun << player;
+        }
+    }
+    return 0;
 }
 
 static bool is_due(const cm_client *client, uint64_t tick)
@@ -671,10 +663,10 @@ uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *ros
         cm_snapshot_take(&p->snapshot, &p->view_config, cm_room_game(room), tick,
                          cm_room_present(room));
         publish_changes(p, cm_room_world(room), members);
-        failed |= send_welcomes(p, room, members, reason);
+        failed |= begin_views(p, members) | send_welcomes(p, room, members, reason);
     }
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX && views; i++) {
-        if (has_joined(members[i]) && !cm_keyframe_streams_has(&p->streams, i)) {
+        if (has_joined(members[i]) && p->viewers[i].replica != NULL) {
             publish_view(p, room, members[i]);
         }
     }

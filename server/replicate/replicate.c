@@ -129,13 +129,19 @@ void cm_replica_changed(cm_replica *replica, const cm_snapshot *snapshot, uint32
     }
 }
 
-void cm_replica_begin(cm_replica *replica, const cm_snapshot *snapshot)
+void cm_replica_begin(cm_replica *replica, const cm_snapshot *snapshot,
+                      const cm_snapshot_moment *moment)
 {
+    CM_ASSERT(moment == NULL || moment->slots == replica->def.slots);
     for (uint32_t slot = 0; slot < replica->def.slots; slot++) {
         cm_replica_changed(replica, snapshot, slot);
+        if (moment != NULL && replica->known[slot].state == KNOWN_EXACT &&
+            moment->version[slot] != snapshot->version[slot]) {
+            replica->known[slot].state = KNOWN_UNSURE;
+        }
     }
     replica->last_tick = snapshot->tick;
-    replica->public_acked = snapshot->public_version;
+    replica->public_acked = moment != NULL ? moment->public_version : snapshot->public_version;
     replica->burst = true;
 }
 

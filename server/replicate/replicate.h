@@ -47,8 +47,10 @@ typedef struct cm_view_out {
 cm_replica *cm_replica_create(const cm_replica_def *def);
 void cm_replica_destroy(cm_replica *replica);
 
-// The client has the snapshot's bodies exactly, with its welcome.
-void cm_replica_begin(cm_replica *replica, const cm_snapshot *snapshot);
+// The client has the snapshot's bodies exactly, with its welcome; or, where `moment` is not NULL,
+// those of that earlier tick, and was told since then which came and went.
+void cm_replica_begin(cm_replica *replica, const cm_snapshot *snapshot,
+                      const cm_snapshot_moment *moment);
 // A world change was sent: these slots are as in the snapshot (a body, or none). A body that came
 // again under the id that it had is sent once more: an older view on its way may still change it.
 void cm_replica_changed(cm_replica *replica, const cm_snapshot *snapshot, uint32_t slot);

@@ -75,12 +75,14 @@ void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const
             continue;
         }
         snapshot->generation[i] = id.generation;
+        uint64_t kind = snapshot->kind[i], links = snapshot->links[i];
         cm_body_identify(world, i, &snapshot->kind[i], &snapshot->links[i]);
         snapshot->positions[i] = state.position;
         snapshot->speeds[i] = cm_length(state.linear_velocity);
         cm_view_body before = snapshot->bodies[i];
         cm_view_quantise(config, &state, true, &snapshot->bodies[i]);
-        if (generation != id.generation || snapshot->version[i] == 0 ||
+        if (generation != id.generation || snapshot->version[i] == 0 || kind != snapshot->kind[i] ||
+            links != snapshot->links[i] ||
             memcmp(&before, &snapshot->bodies[i], sizeof before) != 0) {
             snapshot->version[i]++;
             snapshot->version[i] += snapshot->version[i] == 0;
@@ -103,6 +105,24 @@ void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const
             memcpy(snapshot->public_state, bytes, size);
         }
     }
+}
+
+bool cm_snapshot_moment_take(cm_snapshot_moment *moment, const cm_snapshot *snapshot)
+{
+    *moment = (cm_snapshot_moment){.slots = snapshot->capacity,
+                                   .public_version = snapshot->public_version};
+    moment->version = malloc(snapshot->capacity * sizeof *moment->version);
+    if (moment->version == NULL) {
+        return false;
+    }
+    memcpy(moment->version, snapshot->version, snapshot->capacity * sizeof *moment->version);
+    return true;
+}
+
+void cm_snapshot_moment_free(cm_snapshot_moment *moment)
+{
+    free(moment->version);
+    moment->version = NULL;
 }
 
 void cm_snapshot_changes(const cm_snapshot *snapshot, cm_announced *announced, carom_body_id *gone,

@@ -12,7 +12,7 @@ typedef struct cm_snapshot {
     uint32_t *generation;    // of each slot; 0: no body
     uint64_t *kind;          // of each slot: hash of what its body is, beside its motion
     uint64_t *links;         // hash of the shape slots that it has
-    uint32_t *version;       // raised when the slot's body changed; never 0
+    uint32_t *version;       // raised when the slot's body changed, or is another kind; never 0
     cm_view_body *bodies;    // with velocity
     carom_vec3 *positions;   // for interest
     float *speeds;           // m/s
@@ -22,6 +22,12 @@ typedef struct cm_snapshot {
     uint64_t present;
 } cm_snapshot;
 
+// An earlier tick, by the versions that a snapshot had then: what was not raised since is the same.
+typedef struct cm_snapshot_moment {
+    uint32_t slots, public_version;
+    uint32_t *version; // of each slot
+} cm_snapshot_moment;
+
 // How a scene's bodies are quantised. Where they cannot be, the message names the keys.
 carom_result cm_snapshot_config(const cm_scene *scene, cm_view_config *config, char *error,
                                 size_t error_size);
@@ -30,6 +36,9 @@ bool cm_snapshot_init(cm_snapshot *snapshot, uint32_t capacity);
 void cm_snapshot_free(cm_snapshot *snapshot);
 void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const carom_game *game,
                       uint64_t tick, uint64_t present);
+// Copies the snapshot's versions; false where memory is short.
+bool cm_snapshot_moment_take(cm_snapshot_moment *moment, const cm_snapshot *snapshot);
+void cm_snapshot_moment_free(cm_snapshot_moment *moment);
 
 // What clients were told of a slot; all zeros: nothing lives there.
 typedef struct cm_announced {

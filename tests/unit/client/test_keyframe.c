@@ -10,7 +10,7 @@
 #include "client-sdk/src/keyframe.h"
 #include "shared/game/by_malloc.h"
 #include "tests/unit/client/fake_server.h"
-#include "tests/unit/host/away.h"
+#include "tests/unit/node/away.h"
 
 #define SIDE 48u // a keyframe of some four parts
 

@@ -85,7 +85,7 @@ static void open_bench(bench *b, uint32_t kbit, bool predict)
                           .predict = predict};
     b->replica = cm_replica_create(&def);
     b->client = calloc(1, sizeof *b->client);
-    cm_replica_begin(b->replica, &b->snapshot);
+    cm_replica_begin(b->replica, &b->snapshot, NULL);
     memcpy(b->client->bodies, b->snapshot.bodies, SLOTS * sizeof(cm_view_body));
 }
 
@@ -419,7 +419,7 @@ Test(replicate, entries_as_large_as_they_come_fit_as_counted)
     cm_replica_def def = {
         .slots = MANY, .tick_rate = TICK_RATE, .view_rate = VIEW_RATE, .budget_kbit = 100000};
     cm_replica *replica = cm_replica_create(&def);
-    cm_replica_begin(replica, &snapshot);
+    cm_replica_begin(replica, &snapshot, NULL);
     cm_view_header header = {.input_lead = CM_LEAD_UNKNOWN};
     static cm_view_out out;
     uint16_t sequence = 0;
