@@ -12,6 +12,7 @@
 #include "server/record/catalogue/scene_db.h"
 #include "server/replicate/snapshot.h"
 #include "shared/base/utf8.h"
+#include "shared/wire/control.h"
 #include "shared/scene/scene_json.h"
 
 #define FILES_MAX 256u // that one command validates
@@ -24,6 +25,28 @@ static int refuse(const char *db, carom_result result, const cm_scene_error *err
 
 // A valid scene can still name a module that is not there, or be too large for this machine: found
 // by making its world.
+// Whether players could join: by the world's first state, and by that of its first tick, which has
+// its contacts.
+static int try_keyframe(const char *file, cm_offline *run)
+{
+    size_t first = carom_world_encode_size(run->world);
+    if (first > CM_CONTROL_KEYFRAME_MAX) {
+        cm_cli_error(
+            "%s: the world takes %zu MiB as a keyframe, expected at most %u, or nobody could "
+            "join",
+            file, first >> 20, CM_CONTROL_KEYFRAME_MAX >> 20);
+        return CM_STATUS_USAGE;
+    }
+    cm_offline_step(run);
+    size_t then = carom_world_encode_size(run->world);
+    if (then > CM_CONTROL_KEYFRAME_MAX) {
+        cm_cli_error("%s: warning: with its contacts the world takes %zu MiB as a keyframe, and at "
+                     "most %u let anybody join",
+                     file, then >> 20, CM_CONTROL_KEYFRAME_MAX >> 20);
+    }
+    return CM_STATUS_DONE;
+}
+
 static int try_world(const char *file, const char *db, const cm_scene *scene, uint64_t *hash)
 {
     cm_offline run;
@@ -35,8 +58,9 @@ static int try_world(const char *file, const char *db, const cm_scene *scene, ui
     } else if (hash != NULL) {
         *hash = cm_offline_hash(&run);
     }
+    int status = result == CAROM_OK ? try_keyframe(file, &run) : CM_STATUS_USAGE;
     cm_offline_destroy(&run);
-    return result == CAROM_OK ? CM_STATUS_DONE : CM_STATUS_USAGE;
+    return status;
 }
 
 static int load_and_try(const char *file, cm_scene **scene)

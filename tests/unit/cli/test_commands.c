@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "server/cli/cli.h"
 #include "tests/unit/cli/command.h"
@@ -258,4 +259,27 @@ Test(commands, names_reach_the_terminal_as_text)
                       commands[i], result.err);
         }
     }
+}
+
+// 15,000 that touch were good, and let nobody in; now they are, and 65,000 are not without a word.
+Test(commands, a_world_too_large_to_join_is_told)
+{
+    char path[] = "/tmp/carom-large-XXXXXX";
+    int file = mkstemp(path);
+    cr_assert_geq(file, 0);
+    dprintf(
+        file,
+        "{\"carom\":1,\"name\":\"large\",\"bounds\":[[-9,-9,-9],[199,9,199]],\"limits\":{"
+        "\"bodies\":"
+        "65536,\"shapes\":65536,\"contacts\":400000},\"arrays\":[{\"name\":\"cube\",\"count\":[256,"
+        "1,"
+        "255],\"spacing\":[0.399,1,0.399],\"of\":{\"shapes\":[{\"box\":{\"half_extents\":[0.2,0.2,"
+        "0.2]}}]}}]}");
+    close(file);
+    char command[128];
+    snprintf(command, sizeof command, "scene validate %s", path);
+    run_command(command, &result);
+    cr_assert_eq(result.status, 0);
+    cr_assert_not_null(strstr(result.err, "as a keyframe"), "%s", result.err);
+    unlink(path);
 }
