@@ -1,8 +1,8 @@
 // ENet for the client: one host, one peer, two channels, behind the handshake and the seal.
 //
 // A hello goes to the server until its challenge comes back; then ENet connects, and every datagram
-// of its is sealed on the way out (its checksum hook) and opened on the way in (its intercept
-// hook), which needs nothing of the library but these two: a game may bring an ENet of its own.
+// of its is sealed on the way out and opened on the way in (shared/transport/enet_hooks.h), which
+// needs nothing of the library but two callbacks: a game may bring an ENet of its own.
 // From 1.3.18 on ENet draws connection ids that nobody can set before: so ours is put in behind its
 // back.
 //
@@ -18,6 +18,7 @@
 #include <enet/enet.h>
 
 #include "shared/base/assert.h"
+#include "shared/transport/enet_hooks.h"
 #include "shared/wire/control.h"
 #include "shared/wire/packet.h"
 #include "shared/wire/path.h"
@@ -79,7 +80,8 @@ struct cm_client_link {
 
     cm_seal seal;
     cm_path path;
-    uint8_t datagram[CM_DATAGRAM_MAX];
+    uint8_t datagram[CM_DATAGRAM_MAX]; // of the handshake, and probes
+    cm_enet_hooks hooks;
 };
 
 static uint64_t now_us(void)
@@ -97,10 +99,8 @@ static void send_raw(cm_client_link *link, const uint8_t *bytes, size_t size)
     }
 }
 
-// What intercept opened last on this thread: ENet asks for its checksum next, if it gets so far.
-static _Thread_local const void *opened;
-
-static size_t seal_connect(cm_client_link *link, const cm_frame_part *parts, size_t count)
+static size_t seal_connect(cm_client_link *link, const cm_frame_part *parts, size_t count,
+                           uint8_t *datagram)
 {
     uint8_t enet[CM_ENET_CONNECT];
     if (!cm_frame_take_connect(parts, count, enet) || link->attempts > UINT8_MAX) {
@@ -111,30 +111,15 @@ static size_t seal_connect(cm_client_link *link, const cm_frame_part *parts, siz
                           .client_public = link->public_key,
                           .token = link->pass.sealed,
                           .token_size = link->pass.sealed_size};
-    return cm_connect_write(&connect, enet, &link->seal, link->datagram);
+    return cm_connect_write(&connect, enet, &link->seal, datagram);
 }
 
-static enet_uint32 ENET_CALLBACK seal_datagram(const ENetBuffer *buffers, size_t count)
+static size_t seal(void *owner, uint32_t id, const cm_frame_part *parts, size_t count,
+                   uint8_t *datagram)
 {
-    static _Thread_local cm_frame_part parts[CM_FRAME_PARTS_MAX];
-    if (buffers->data == opened) {
-        return 0;
-    }
-    ENetHost *host = (ENetHost *)((char *)(uintptr_t)buffers - offsetof(ENetHost, buffers));
-    cm_client_link *link = host->peers[0].data;
-    size_t size = 0;
-    if (count <= CM_FRAME_PARTS_MAX) {
-        for (size_t i = 0; i < count; i++) {
-            parts[i] = (cm_frame_part){buffers[i].data, buffers[i].dataLength};
-        }
-        size = cm_frame_id(&parts[0]) == 0
-                   ? seal_connect(link, parts, count)
-                   : cm_frame_seal(&link->seal, parts, count, link->datagram);
-    }
-    host->buffers[0].data = link->datagram;
-    host->buffers[0].dataLength = size;
-    host->bufferCount = 1;
-    return 0;
+    cm_client_link *link = owner;
+    return id == 0 ? seal_connect(link, parts, count, datagram)
+                   : cm_frame_seal(&link->seal, parts, count, datagram);
 }
 
 // In ---------------------------------------------------------------------------------------------
@@ -142,8 +127,9 @@ static enet_uint32 ENET_CALLBACK seal_datagram(const ENetBuffer *buffers, size_t
 static void take_challenge(cm_client_link *link, const uint8_t *bytes, size_t size);
 static void take_later_challenge(cm_client_link *link, const uint8_t *bytes, size_t size);
 
-// A datagram of the connection: true where ENet may have it.
-static bool open_sealed(cm_client_link *link, uint8_t *bytes, size_t size)
+// A datagram of the connection: true where ENet may have what *opened is now.
+static bool open_sealed(cm_client_link *link, uint8_t *bytes, size_t size, uint8_t **opened,
+                        size_t *opened_size)
 {
     uint8_t type = bytes[0];
     uint8_t *frame = NULL;
@@ -168,8 +154,8 @@ static bool open_sealed(cm_client_link *link, uint8_t *bytes, size_t size)
         cm_path_answered(&link->path, cm_frame_probed_size(bytes + CM_SEAL_HEADER, frame_size),
                          now_us());
     } else {
-        opened = link->host->receivedData = frame;
-        link->host->receivedDataLength = frame_size;
+        *opened = frame;
+        *opened_size = frame_size;
         return true;
     }
     return false;
@@ -214,20 +200,19 @@ void cm_client_link_again(cm_client_link *link)
     link->reborn = true;
 }
 
-static int ENET_CALLBACK intercept(ENetHost *host, ENetEvent *event)
+static bool receive(void *owner, uint32_t host, uint16_t port, uint8_t **received,
+                    size_t *received_size)
 {
-    (void)event;
-    cm_client_link *link = host->peers[0].data;
-    uint8_t *bytes = host->receivedData;
-    size_t size = host->receivedDataLength;
+    cm_client_link *link = owner;
+    uint8_t *bytes = *received;
+    size_t size = *received_size;
     const ENetAddress *server = &link->addresses[link->address];
     link->info.bytes_in += size;
-    bool ours = host->receivedAddress.host == server->host &&
-                host->receivedAddress.port == server->port && size > 0;
+    bool ours = host == server->host && port == server->port && size > 0;
     uint8_t type = ours ? bytes[0] : 0;
     cm_refusal refusal;
     if (type == CM_WIRE_SEALED || type == CM_WIRE_PROBE || type == CM_WIRE_PROBED) {
-        return open_sealed(link, bytes, size) ? 0 : 1;
+        return open_sealed(link, bytes, size, received, received_size);
     }
     if (type == CM_WIRE_CHALLENGE && link->cookie == 0) {
         take_challenge(link, bytes, size);
@@ -239,7 +224,7 @@ static int ENET_CALLBACK intercept(ENetHost *host, ENetEvent *event)
     } else {
         link->info.refused++;
     }
-    return 1; // ENet drops it
+    return false;
 }
 
 // Again and again: the other side may send ENet a command that changes these.
@@ -248,9 +233,7 @@ static void hold_settings(const cm_client_link *link, ENetPeer *peer)
     // Never less than before: ENet could not send what it has cut for a larger path.
     size_t mtu = CM_FRAME_MTU(link->path.known);
     peer->mtu = link->attempts == 0 || mtu > peer->mtu ? (enet_uint32)mtu : peer->mtu;
-    peer->packetThrottle = ENET_PEER_PACKET_THROTTLE_SCALE;
-    peer->packetThrottleLimit = ENET_PEER_PACKET_THROTTLE_SCALE;
-    peer->packetThrottleDeceleration = 0;
+    cm_enet_hold(peer);
 }
 
 // ENet sends a lost command each time twice as late: a hello that is lost thrice would take
@@ -435,7 +418,7 @@ static void connect_enet(cm_client_link *link)
     hold_settings(link, &link->host->peers[0]); // before the request is made: it carries them
     link->peer = enet_host_connect(link->host, &link->addresses[link->address], LINK_CHANNELS, 0);
     CM_ASSERT(link->peer == &link->host->peers[0]);
-    link->peer->data = link;
+    link->peer->data = &link->hooks;
     uint8_t id[4] = {(uint8_t)link->cookie, (uint8_t)(link->cookie >> 8),
                      (uint8_t)(link->cookie >> 16), (uint8_t)(link->cookie >> 24)};
     memcpy(&link->peer->connectID, id, sizeof id);
@@ -479,9 +462,8 @@ static bool start(cm_client_link *link)
     link->host->maximumPacketSize = CM_CONTROL_MAX_FROM_SERVER + LINK_PACKET_SLACK;
     link->host->maximumWaitingData = CM_CONTROL_MAX_FROM_SERVER + LINK_PACKET_SLACK;
     link->host->mtu = CM_FRAME_MTU(CM_PATH_LEAST); // 1.3.18 gives a peer that connects this one
-    link->host->checksum = seal_datagram;
-    link->host->intercept = intercept;
-    link->host->peers[0].data = link;
+    link->hooks = (cm_enet_hooks){.owner = link, .seal = seal, .open = receive};
+    cm_enet_hooks_set(&link->hooks, link->host);
     link->path.known = CM_PATH_LEAST;
     link->asked_port = link->addresses[0].port;
     knock(link);
@@ -552,9 +534,7 @@ static bool service(cm_client_link *link, ENetEvent *event)
         if (enet_host_service(link->host, event, 0) > 0) {
             return true;
         }
-        enet_uint32 condition = ENET_SOCKET_WAIT_RECEIVE;
-        if (enet_socket_wait(link->host->socket, &condition, 0) != 0 ||
-            !(condition & ENET_SOCKET_WAIT_RECEIVE)) {
+        if (!cm_enet_is_readable(link->host)) {
             return false;
         }
     }

@@ -1,5 +1,5 @@
-// The client's one connection: handshake, seal, and ENet behind bytes. link.c is the only file of
-// the SDK that knows ENet.
+// The client's one connection: handshake, seal, and ENet behind bytes. Of the SDK, link.c and
+// shared/transport/enet_hooks.c alone know ENet.
 //
 // A link belongs to the thread of its client. ENet's allocation callbacks are process-wide and may
 // belong to the game that links the SDK, so they are left alone: packets and peers come from

@@ -1,11 +1,10 @@
 // The ENet host: the door before it, the seal behind it, limits that its defaults leave open.
 //
-// Facts that shape it: ENet hands over every datagram first (intercept) and, having been told of a
-// checksum, every one that leaves; neither callback gets a context of ours, so the host is found
-// through the first peer's data. One service call takes 256 datagrams at most and both 0 and -1
-// mean carry on; host->mtu is ignored for new peers, a path's size is the door's to know; ENet
-// gives a peer up when one reliable message stays unacknowledged, each repetition later than the
-// last, however much else it hears, so silence is judged here, by what came sealed.
+// Facts that shape it, beside those of shared/transport/enet_hooks.h: one service call takes 256
+// datagrams at most and both 0 and -1 mean carry on; host->mtu is ignored for new peers, a path's
+// size is the door's to know; ENet gives a peer up when one reliable message stays unacknowledged,
+// each repetition later than the last, however much else it hears, so silence is judged here, by
+// what came sealed.
 #include "server/transport/enet/net.h"
 
 #include <enet/enet.h>
@@ -16,6 +15,7 @@
 #include "server/transport/enet/peer_budget.h"
 #include "shared/base/assert.h"
 #include "shared/net/net.h"
+#include "shared/transport/enet_hooks.h"
 #include "shared/wire/packet.h"
 
 #define CHANNELS         2u
@@ -48,39 +48,23 @@ struct cm_host {
     uint32_t *live;            // peers that ENet has given to somebody, when it was asked last
     uint32_t live_count;
     uint32_t malformed; // peer that the last datagram refused was of, UINT32_MAX: none
-    uint8_t datagram[CM_DATAGRAM_MAX];
+    uint8_t datagram[CM_DATAGRAM_MAX]; // a probe
+    cm_enet_hooks hooks;
     cm_host_stats stats;
 };
 
 // Out --------------------------------------------------------------------------------------------
 
-// What intercept opened last on this thread: ENet asks for its checksum next, if it gets so far.
-static _Thread_local const void *opened;
-
-// ENet asks for a datagram's checksum: coming in that is 0 (frame.h); going out it is the moment to
-// seal it, and to put the sealed bytes in the place of ENet's.
-static enet_uint32 ENET_CALLBACK seal_datagram(const ENetBuffer *buffers, size_t count)
+static size_t seal(void *owner, uint32_t id, const cm_frame_part *parts, size_t count,
+                   uint8_t *datagram)
 {
-    static _Thread_local cm_frame_part parts[CM_FRAME_PARTS_MAX];
-    if (buffers->data == opened) {
-        return 0;
-    }
-    ENetHost *enet = (ENetHost *)((char *)(uintptr_t)buffers - offsetof(ENetHost, buffers));
-    cm_host *host = enet->peers[0].data;
-    CM_ASSERT(count <= CM_FRAME_PARTS_MAX);
-    for (size_t i = 0; i < count; i++) {
-        parts[i] = (cm_frame_part){buffers[i].data, buffers[i].dataLength};
-    }
-    uint32_t connection = cm_door_find(host->door, cm_frame_id(&parts[0]));
+    cm_host *host = owner;
+    uint32_t connection = cm_door_find(host->door, id);
     size_t size = connection != CM_CONNECTION_NONE
-                      ? cm_door_seal(host->door, connection, parts, count, host->datagram)
+                      ? cm_door_seal(host->door, connection, parts, count, datagram)
                       : 0;
-    // Nothing leaves unsealed: what has no connection any more goes as an empty datagram's worth.
-    host->stats.send_failed += size == 0;
-    enet->buffers[0].data = host->datagram;
-    enet->buffers[0].dataLength = size;
-    enet->bufferCount = 1;
-    return 0;
+    host->stats.send_failed += size == 0; // it has no connection any more
+    return size;
 }
 
 // The id of a peer's connection: the bytes that its CONNECT brought, as the cookie has them.
@@ -190,19 +174,17 @@ static void admit_connect(cm_host *host, const cm_door_result *passed)
     }
 }
 
-static int ENET_CALLBACK intercept(ENetHost *enet, ENetEvent *event)
+static bool receive(void *owner, uint32_t address, uint16_t port, uint8_t **bytes, size_t *size)
 {
-    (void)event;
-    cm_host *host = enet->peers[0].data;
+    cm_host *host = owner;
     host->stats.received_datagrams++;
     if (++host->turn_datagrams > host->stats.turn_datagrams_max) {
         host->stats.turn_datagrams_max = host->turn_datagrams;
     }
-    host->stats.received_bytes += enet->receivedDataLength + IP_UDP_HEADERS;
-    cm_client_address from = {enet->receivedAddress.host, enet->receivedAddress.port};
+    host->stats.received_bytes += *size + IP_UDP_HEADERS;
+    cm_client_address from = {address, port};
     cm_door_result result;
-    cm_door_receive(host->door, from, host->now_us, host->unix_s, enet->receivedData,
-                    enet->receivedDataLength, &result);
+    cm_door_receive(host->door, from, host->now_us, host->unix_s, *bytes, *size, &result);
     if (result.reason != CM_DATAGRAM_REASON_COUNT) {
         host->stats.refused[result.reason]++;
     }
@@ -210,14 +192,14 @@ static int ENET_CALLBACK intercept(ENetHost *enet, ENetEvent *event)
         send_raw(host, from, result.bytes, result.size);
     }
     if (result.verdict != CM_DOOR_PASS || (!result.is_connect && !admit(host, &result))) {
-        return 1; // dealt with: ENet drops it
+        return false;
     }
     if (result.is_connect) {
         admit_connect(host, &result);
     }
-    opened = enet->receivedData = result.bytes;
-    enet->receivedDataLength = result.size;
-    return 0;
+    *bytes = result.bytes;
+    *size = result.size;
+    return true;
 }
 
 // Making -----------------------------------------------------------------------------------------
@@ -273,9 +255,8 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
     enet->maximumPacketSize = RECEIVE_MAX;
     enet->maximumWaitingData = WAITING_MAX;
     enet->mtu = CM_DATAGRAM_MAX;
-    enet->checksum = seal_datagram;
-    enet->intercept = intercept;
-    enet->peers[0].data = host;
+    host->hooks = (cm_enet_hooks){.owner = host, .seal = seal, .open = receive};
+    cm_enet_hooks_set(&host->hooks, enet);
     enet_socket_set_option(enet->socket, ENET_SOCKOPT_RCVBUF, CM_HOST_RECEIVE_BUFFER);
     ENetAddress bound;
     if (enet_socket_get_address(enet->socket, &bound) == 0) {
@@ -330,11 +311,7 @@ void cm_host_begin(cm_host *host, uint64_t now_us, uint64_t unix_s)
 static void set_limits(ENetPeer *peer, size_t path)
 {
     peer->mtu = (enet_uint32)CM_FRAME_MTU(path);
-    peer->incomingBandwidth = 0;
-    peer->outgoingBandwidth = 0;
-    peer->packetThrottleDeceleration = 0;
-    peer->packetThrottleLimit = ENET_PEER_PACKET_THROTTLE_SCALE;
-    peer->packetThrottle = ENET_PEER_PACKET_THROTTLE_SCALE;
+    cm_enet_hold(peer);
 }
 
 // What the peer's path is known to carry.
@@ -342,13 +319,6 @@ static size_t path_of(const cm_host *host, size_t index)
 {
     uint32_t connection = connection_of(host, index);
     return connection != CM_CONNECTION_NONE ? cm_door_path(host->door, connection) : CM_PATH_LEAST;
-}
-
-static bool is_readable(const cm_host *host)
-{
-    enet_uint32 condition = ENET_SOCKET_WAIT_RECEIVE;
-    return enet_socket_wait(host->enet->socket, &condition, 0) == 0 &&
-           (condition & ENET_SOCKET_WAIT_RECEIVE) != 0;
 }
 
 // One event of ENet's into ours; CM_HOST_NOTHING for one that is dealt with here.
@@ -445,7 +415,8 @@ cm_host_event_type cm_host_next(cm_host *host, cm_host_event *event)
             if (event->type != CM_HOST_NOTHING) {
                 return event->type;
             }
-        } else if (!is_readable(host)) { // 0 and -1 say nothing about what is still in the socket
+        } else if (!cm_enet_is_readable(
+                       host->enet)) { // 0 and -1 say nothing about what is still in the socket
             // Only now: what waited there might have broken the silence.
             return end_one(host, event);
         }
