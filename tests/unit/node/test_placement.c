@@ -68,6 +68,23 @@ Test(respawn, pauses_from_the_third_crash_on)
     cr_expect_gt(pause_at(&respawn, now + 2), 0);
 }
 
+// The calm begins when the worker is back, not when it died: one that lives for a moment after each
+// pause would else start at once again.
+Test(respawn, a_pause_is_no_calm)
+{
+    for (uint64_t calm = CM_RESPAWN_WINDOW_US - 1; calm <= CM_RESPAWN_WINDOW_US; calm++) {
+        cm_respawn respawn = {0};
+        uint64_t now = 1000000, pause = 0;
+        for (int i = 0; i < 10; i++) {
+            now += pause;
+            pause = pause_at(&respawn, now);
+        }
+        cr_assert_eq(pause, CM_RESPAWN_MOST_US);
+        now += pause + calm;
+        cr_expect_eq(pause_at(&respawn, now), calm < CM_RESPAWN_WINDOW_US ? CM_RESPAWN_MOST_US : 0);
+    }
+}
+
 Test(respawn, forgets_crashes_far_apart)
 {
     cm_respawn respawn = {0};
@@ -97,45 +114,4 @@ Test(homes, are_found_by_name)
     cr_expect_null(cm_homes_default(&homes));
     cr_expect_eq(homes.count, 39);
     cm_homes_free(&homes);
-}
-
-// Nothing is lost and nothing blocks while the other end does not read; lines alone are left out.
-Test(worker_link, keeps_what_the_socket_does_not_take)
-{
-    int ends[2];
-    cm_worker_link here, there;
-    static cm_worker_message message;
-    cr_assert(cm_worker_link_pair(ends));
-    cm_worker_link_open(&here, ends[0]);
-    cm_worker_link_open(&there, ends[1]);
-    for (uint32_t i = 0; i < 20000; i++) {
-        message.type = CM_WORKER_SAYS_USED;
-        message.used.expires_unix_s = i;
-        cm_worker_link_send(&here, &message);
-    }
-    cr_expect(cm_worker_link_is_full(&here));
-    for (uint32_t i = 0; i < 20000; i++) {
-        cm_worker_link_state state = cm_worker_link_next(&there, &message);
-        if (state == CM_WORKER_LINK_EMPTY) {
-            cr_assert(cm_worker_link_flush(&here));
-            state = cm_worker_link_next(&there, &message);
-        }
-        cr_assert_eq(state, CM_WORKER_LINK_MESSAGE);
-        cr_assert_eq(message.used.expires_unix_s, i);
-    }
-    static char text[CM_WORKER_TEXT_MAX + 100];
-    memset(text, 'x', sizeof text - 1);
-    for (uint32_t i = 0; i < 3 * CM_WORKER_WAITING_MAX / CM_WORKER_TEXT_MAX; i++) {
-        cm_worker_link_text(&here, CM_WORKER_SAYS_LOG, 1, text);
-    }
-    cr_expect_gt(here.left_out, 0);
-    cr_expect_leq(here.waiting, CM_WORKER_WAITING_MAX);
-    cm_worker_link_close(&here);
-    uint32_t heard = 0;
-    while (cm_worker_link_next(&there, &message) == CM_WORKER_LINK_MESSAGE) {
-        cr_assert_eq(strlen(message.line.text), CM_WORKER_TEXT_MAX - 1, "cut");
-        heard++;
-    }
-    cr_expect_gt(heard, 0, "what was sent before the end is there");
-    cm_worker_link_close(&there);
 }
