@@ -29,12 +29,12 @@ Test(roster, a_slot_after_a_crash_is_its_players_alone)
     cm_roster_init(&roster, loop, 60);
     roster.match_id = MATCH;
     roster.grace_ms = 15000;
-    const cm_live_player player = {.player = 2,
-                                   .client_id = OWNER,
-                                   .join_tick = 5,
-                                   .messages = 41,
-                                   .name = "owner",
-                                   .address = "10.0.0.2:4000"};
+    const cm_roster_return player = {.player = 2,
+                                     .client_id = OWNER,
+                                     .join_tick = 5,
+                                     .messages = 41,
+                                     .name = "owner",
+                                     .address = "10.0.0.2:4000"};
     cm_roster_expect(&roster, &player, 1000000);
     cr_assert(cm_roster_is_expected(&roster, 2));
     cm_token ticket = ticket_of(MATCH, 2, OWNER + 1);
