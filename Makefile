@@ -99,6 +99,7 @@ TOKEN_SRCS := $(addprefix shared/,base/assert.c base/result.c base/utf8.c wire/c
   wire/token.c wire/token_issue.c)
 UNIT_SRCS := $(shell find tests/unit -name '*.c' 2>/dev/null | LC_ALL=C sort) tests/fuzz/random_world.c
 CLUSTER_SRCS := $(shell find tests/cluster -name '*.c' 2>/dev/null | LC_ALL=C sort) tests/unit/record/faulty_vfs.c
+PHYSICS_SRCS := $(sort $(wildcard tests/physics/*.c)) tests/unit/timeout.c
 EXAMPLE_SRCS := $(wildcard client-sdk/examples/*.c)
 # The games' rules and bots, for the unit tests; each folder has its own Makefile for those who copy it.
 GAMES := $(patsubst client-sdk/examples/%/module.c,%,$(wildcard client-sdk/examples/*/module.c))
@@ -255,6 +256,10 @@ $(OUT)/client-sdk/examples/%.o $(OUT)/tests/unit/examples/%.o: CPPFLAGS_OWN += $
 $(call obj,$(UNIT_SRCS)): | have-test
 $(OUT)/unit: $(call obj,$(UNIT_SRCS) $(GAME_SRCS)) $(TESTED_OBJS)
 	$(call say,LINK,$@)$(LINK) $^ $(SERVER_LIBS) -lcriterion -lm -o $@
+
+# The laws of mechanics, tried on the world alone.
+$(OUT)/physics: $(call obj,$(PHYSICS_SRCS)) $(OUT)/libcarom_sim.a
+	$(call say,LINK,$@)$(LINK) $^ -lcriterion -lm -o $@
 
 # Written anew only by hand: it changes what packets of cubes mean.
 .PHONY: codec-model

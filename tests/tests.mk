@@ -12,7 +12,7 @@ test check-quick check night: | have-test
 
 # What the suites of `make test` share, built first.
 .PHONY: test-build
-test-build: all $(OUT)/unit $(OUT)/cluster $(OUT)/attack
+test-build: all $(OUT)/unit $(OUT)/physics $(OUT)/cluster $(OUT)/attack
 
 # Random worlds by the sanitizers: a list of seeds in `make test`, 1,000 more in `make check`, 20,000 in `make night`, and
 # without end in `make fuzz`. Everything but the simulation is left out, so that the builds are quick.
@@ -204,6 +204,11 @@ test-unit: $(OUT)/unit $(OUT)/carom
 .PHONY: check-counts
 check-counts: $(OUT)/unit
 	CAROM_TEST_COUNTS=full $(OUT)/unit --jobs $$(nproc) --filter '@(disk|catalogue|query|query_truth|joint_fuzz|volume_law)/*'
+
+# The laws of mechanics, a file each.
+.PHONY: test-physics
+test-physics: $(OUT)/physics
+	$(OUT)/physics --jobs $$(nproc)
 
 # Several compilers and flags: the same whatever BUILD is.
 test-determinism:

@@ -7,6 +7,7 @@
 # suite sees it, and what it breaks:
 #
 #   suite: unit FILTER…      the unit tests that match (Criterion's pattern)
+#   suite: physics FILTER…   the laws of mechanics, likewise
 #   suite: cluster ARGUMENTS the whole system from seeds
 #   suite: fuzz ARGUMENTS    random worlds, each side by side with another one
 #   suite: tidy | determinism
@@ -42,6 +43,11 @@ run_suite() { # SUITE ARGUMENTS
     unit)
         build "$out/unit" "$out/carom" || return 2
         (cd "$tree" && CAROM_BINARY=$out/carom "$out/unit" --jobs "$(nproc)" --filter "$2") >>"$log" 2>&1 || return 1
+        grep -q 'Tested: [1-9]' "$log" || return 2
+        ;;
+    physics)
+        build "$out/physics" || return 2
+        (cd "$tree" && "$out/physics" --jobs "$(nproc)" --filter "$2") >>"$log" 2>&1 || return 1
         grep -q 'Tested: [1-9]' "$log" || return 2
         ;;
     cluster)

@@ -32,15 +32,36 @@ void cm_soft_carry(const carom_world *world, const cm_scratch *scratch, const cm
     }
 }
 
-// Normal velocity of each point before forces and impulses of this tick: what bounces.
+// What forces make of a body's velocity; of a block in which nothing moves nothing is known.
+static carom_vec3 acceleration(const cm_soft *soft, uint32_t body)
+{
+    const cm_soft_block *block = &soft->blocks[body / CM_SOFT_LANES];
+    uint32_t lane = body % CM_SOFT_LANES;
+    if (!soft->busy[body / CM_SOFT_LANES]) {
+        return cm_vec(0.0f, 0.0f, 0.0f);
+    }
+    return cm_vec(block->acceleration[0][lane], block->acceleration[1][lane],
+                  block->acceleration[2][lane]);
+}
+
+// Normal velocity of each point where it meets the other surface, from before the forces and
+// impulses of this tick: through the gap it falls on. Velocities are those of half a substep
+// earlier, since a substep moves bodies by what they have at its end, so half a substep's fall is
+// put to them.
 static void pack_approach(const cm_soft *soft, const cm_manifold *m, uint32_t lane,
                           cm_soft_group *g)
 {
     const cm_soft_body *a = &soft->bodies[m->body_a], *b = &soft->bodies[m->body_b];
+    carom_vec3 fall = cm_sub(acceleration(soft, m->body_b), acceleration(soft, m->body_a));
+    float pull = cm_dot(fall, m->normal);
+    g->pull[lane] = pull;
     for (uint32_t k = 0; k < m->point_count; k++) {
         carom_vec3 va = cm_add(a->v, cm_cross(a->w, m->points[k].anchor_a));
         carom_vec3 vb = cm_add(b->v, cm_cross(b->w, m->points[k].anchor_b));
-        g->approach[k][lane] = cm_dot(cm_sub(vb, va), m->normal);
+        float speed = cm_dot(cm_sub(vb, va), m->normal) + 0.5f * soft->h * pull;
+        float gap = m->points[k].separation + CM_SOFT_REST_OVERLAP;
+        float squared = cm_max(speed * speed - 2.0f * pull * gap, 0.0f);
+        g->approach[k][lane] = speed < 0.0f ? -cm_sqrt(squared) : speed;
     }
 }
 
@@ -50,6 +71,7 @@ void cm_soft_pack(cm_soft *soft)
         cm_soft_group *g = &soft->groups[i];
         if (g->bounces) {
             memset(g->approach, 0, sizeof g->approach);
+            memset(g->pull, 0, sizeof g->pull);
             memset(g->largest_impulse, 0, sizeof g->largest_impulse);
             for (uint32_t lane = 0; lane < CM_SOFT_WIDE && g->row[lane] != CM_NONE; lane++) {
                 pack_approach(soft, &soft->manifolds[g->row[lane]], lane, g);

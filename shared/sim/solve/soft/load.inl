@@ -6,7 +6,6 @@
 // Friction acts at one centre, that of the pressure of the last tick. Typical: 240 groups, twice a
 // tick.
 
-#define REST_OVERLAP    0.00025f // m; what rests is pushed out to here, so that it stays in touch
 #define MANIFOLD_FLOATS (sizeof(cm_manifold) / sizeof(float))
 #define CONTACT_FLOATS  (sizeof(cm_soft_contact) / sizeof(float))
 
@@ -76,14 +75,15 @@ CM_WHOLE cm_fvec load_point(const cm_soft *soft, const uint32_t *index, uint32_t
         p[i] = cm_lanes_select(used, p[i], zero);
     }
     *anchor = (cm_fvec){p[0], p[1], p[2]};
-    *separation = cm_lanes_select(used, p[6] + cm_lanes_set(REST_OVERLAP), zero);
+    *separation = cm_lanes_select(used, p[6] + cm_lanes_set(CM_SOFT_REST_OVERLAP), zero);
     return (cm_fvec){p[3] - p[0], p[4] - p[1], p[5] - p[2]};
 }
 
-// The centre of the points, from a's centre of mass: of their pressure, where there is any. Stores
-// the mean distance of the points from it, weighted alike.
+// The centre of the points, from a's centre of mass: of their pressure, where there is any; and
+// half the gap there. Stores the mean distance of the points from it, weighted alike.
 CM_WHOLE cm_fvec find_center(cm_soft_group *g, uint32_t at, const cm_mask used[4],
-                             const cm_f pressure[4], const cm_fvec anchor[4])
+                             const cm_f pressure[4], const cm_fvec anchor[4],
+                             const cm_f separation[4], cm_f *half_gap)
 {
     cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f), sum = zero, count = zero;
     for (uint32_t k = 0; k < 4; k++) {
@@ -93,10 +93,13 @@ CM_WHOLE cm_fvec find_center(cm_soft_group *g, uint32_t at, const cm_mask used[4
     cm_mask pressed = cm_lanes_greater(sum, cm_lanes_set(CM_SOFT_TINY));
     cm_f each = one / cm_lanes_select(pressed, sum, cm_lanes_max(count, one)), weight[4];
     cm_fvec center = {zero, zero, zero};
+    cm_f gap = zero;
     for (uint32_t k = 0; k < 4; k++) {
         weight[k] = cm_lanes_select(pressed, each * pressure[k], each);
         center = cm_fvec_add(center, cm_fvec_scale(weight[k], anchor[k]));
+        gap = gap + weight[k] * separation[k];
     }
+    *half_gap = cm_lanes_set(0.5f) * cm_lanes_max(gap, zero);
     cm_f radius = zero;
     for (uint32_t k = 0; k < 4; k++) {
         cm_fvec o = cm_fvec_sub(anchor[k], center);
@@ -142,21 +145,22 @@ CM_WHOLE void load_contacts(const cm_soft *soft, cm_soft_group *g, uint32_t at, 
     cm_lanes_gather(&soft->manifolds[0].normal.x, MANIFOLD_FLOATS, index + at, head);
     load_impulses(soft, g, at, index + at, used[0], pressure, points);
     cm_fvec anchor[4], none = {zero, zero, zero}, b_to_a = none;
+    cm_f separation[4], half_gap;
     for (uint32_t k = 0; k < 4; k++) {
-        cm_f separation = zero;
+        separation[k] = zero;
         anchor[k] = none;
         if (k < g->points) {
-            cm_fvec way = load_point(soft, index + at, k, used[k], &anchor[k], &separation);
+            cm_fvec way = load_point(soft, index + at, k, used[k], &anchor[k], &separation[k]);
             b_to_a = k == 0 ? way : b_to_a;
         }
         pressure[k] = cm_lanes_select(used[k], pressure[k], zero);
         if (k < points_of(g)) {
-            STORE(at_point[k].start, separation);
+            STORE(at_point[k].start, separation[k]);
             STORE(at_point[k].normal_impulse, pressure[k]);
         }
         points->used[k] = cm_lanes_select(used[k], one, zero);
     }
-    cm_fvec center = find_center(g, at, used, pressure, anchor);
+    cm_fvec center = find_center(g, at, used, pressure, anchor, separation, &half_gap);
     cm_fvec center_b = cm_fvec_add(center, b_to_a);
     for (uint32_t k = 0; k < 4; k++) {
         cm_fvec o = cm_fvec_sub(anchor[k], center);
@@ -168,8 +172,9 @@ CM_WHOLE void load_contacts(const cm_soft *soft, cm_soft_group *g, uint32_t at, 
         (cm_fvec){cm_lanes_select(used[0], head[0], zero), cm_lanes_select(used[0], head[1], one),
                   cm_lanes_select(used[0], head[2], zero)};
     f->n = choose(flipped, (cm_fvec){-f->n.x, -f->n.y, -f->n.z}, f->n);
-    f->ra = choose(flipped, center_b, center);
-    f->rb = choose(flipped, center, center_b);
+    // Points lie halfway between the surfaces; where there is a gap, each body has its own lever.
+    f->ra = cm_fvec_sub(choose(flipped, center_b, center), cm_fvec_scale(half_gap, f->n));
+    f->rb = cm_fvec_add(choose(flipped, center, center_b), cm_fvec_scale(half_gap, f->n));
     STORE_VEC(normal, f->n);
     STORE_VEC(ra, f->ra);
     STORE_VEC(rb, f->rb);

@@ -12,13 +12,13 @@
 
 #include "shared/base/lanes.h"
 
-#define PUSH_SPEED            3.0f    // m/s, the most that an overlap is pushed out at
-#define RESTITUTION_THRESHOLD 1.0f    // m/s
-#define LEAST_PART            1.0e-4f // of the inverse mass: a hundredth of a radian off locked axes
-#define RANK_ONE              1.0e-5f // determinant / trace^2
+#define PUSH_SPEED       3.0f // m/s, the most that an overlap is pushed out at
+#define PARTING_ROUNDS   12u // over the points of a contact: four of a face converge to a thousandth
+#define LEAST_PART       1.0e-4f // of the inverse mass: a hundredth of a radian off locked axes
+#define RANK_ONE         1.0e-5f // determinant / trace^2
 
-#define LOAD(member)          cm_lanes_load(g->member + at)
-#define LOAD_VEC(member)      load_vec(g->member, at)
+#define LOAD(member)     cm_lanes_load(g->member + at)
+#define LOAD_VEC(member) load_vec(g->member, at)
 // Inlined at each call, where the number of points and whether anything is special are constants.
 #define CM_WHOLE                 static inline __attribute__((always_inline))
 #define STORE(member, value)     cm_lanes_store(g->member + at, value)
@@ -153,258 +153,7 @@ CM_WHOLE void apply(const frame *f, const cm_soft_special *e, cm_fvec impulse, c
 
 #include "shared/sim/solve/soft/load.inl"
 
-// Prepare --------------------------------------------------------------------------------------
-
-// Two tangents of the normal alone, as cm_basis.
-CM_WHOLE void make_basis(frame *f)
-{
-    cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f);
-    cm_mask steep = cm_lanes_greater(cm_lanes_set(0.57735027f), cm_lanes_abs(f->n.x));
-    cm_fvec t;
-    t.x = cm_lanes_select(steep, zero, f->n.y);
-    t.y = cm_lanes_select(steep, f->n.z, -f->n.x);
-    t.z = cm_lanes_select(steep, -f->n.y, zero);
-    f->t1 = cm_fvec_scale(one / cm_lanes_sqrt(cm_fvec_dot(t, t)), t);
-    f->t2 = cm_fvec_cross(f->n, f->t1);
-}
-
-CM_WHOLE cm_f inverse(cm_f x)
-{
-    cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f);
-    cm_mask some = cm_lanes_greater(x, zero);
-    return cm_lanes_select(some, one / cm_lanes_select(some, x, one), zero);
-}
-
-// Turn that a unit impulse along `axis` at the centre gives: of each body, and their sum.
-typedef struct response {
-    cm_fvec arm_a, arm_b, turn_a, turn_b, sum;
-} response;
-
-CM_WHOLE response respond(const frame *f, cm_fvec axis)
-{
-    response r;
-    r.arm_a = cm_fvec_cross(f->ra, axis);
-    r.arm_b = cm_fvec_cross(f->rb, axis);
-    r.turn_a = cm_fsym_mul(f->ia, r.arm_a);
-    r.turn_b = cm_fsym_mul(f->ib, r.arm_b);
-    r.sum = cm_fvec_add(r.turn_a, r.turn_b);
-    return r;
-}
-
-// Velocity along p's axis of an impulse along q's, but for the masses.
-CM_WHOLE cm_f between(const response *p, const response *q)
-{
-    return cm_fvec_dot(p->arm_b, q->turn_b) + cm_fvec_dot(p->arm_a, q->turn_a);
-}
-
-// What locked axes take from the sum of inverse masses, between impulses along p and velocities
-// along q.
-CM_WHOLE cm_f locked_mass(const cm_soft_special *e, uint32_t at, cm_fvec p, cm_fvec q)
-{
-    return cm_fvec_dot(p, each(LOAD_SPECIAL_VEC(locked), q));
-}
-
-// Where locked axes leave less than this part of a mass, nothing can be pushed that way.
-CM_WHOLE cm_f locked_part(const cm_soft_special *e, uint32_t at, float part)
-{
-    cm_fvec l = LOAD_SPECIAL_VEC(locked);
-    cm_f zero = cm_lanes_set(0.0f);
-    return cm_lanes_select(cm_lanes_greater(l.x + l.y + l.z, zero), cm_lanes_set(part), zero);
-}
-
-// Inverse xx xy yy of a symmetric positive 2x2 matrix; one whose determinant is less than `part` of
-// its trace squared counts as of rank one, and what its axis cannot do is left out.
-CM_WHOLE void invert_pair(cm_f xx, cm_f xy, cm_f yy, cm_f part, cm_f out[3])
-{
-    cm_f zero = cm_lanes_set(0.0f), det = xx * yy - xy * xy, trace = xx + yy;
-    cm_f squared = trace * trace;
-    cm_mask whole = cm_lanes_greater(det, part * squared);
-    cm_f s = inverse(cm_lanes_select(whole, det, squared));
-    out[0] = s * cm_lanes_select(whole, yy, xx);
-    out[1] = s * cm_lanes_select(whole, zero - xy, xy);
-    out[2] = s * cm_lanes_select(whole, xx, yy);
-}
-
-CM_WHOLE void prepare_points(cm_soft_group *g, const cm_soft_special *e, uint32_t at,
-                             const frame *f, const staged *points, const response *n,
-                             const cm_f sum[6])
-{
-    cm_f mass = f->ma + f->mb, one = cm_lanes_set(1.0f), zero = cm_lanes_set(0.0f);
-    cm_fvec s1 = cm_fsym_mul(sum, f->t1), s2 = cm_fsym_mul(sum, f->t2);
-    cm_f nn = mass + between(n, n), n1 = cm_fvec_dot(n->sum, f->t1);
-    cm_f least = zero;
-    if (e) {
-        nn = nn - locked_mass(e, at, f->n, f->n);
-        least = mass * locked_part(e, at, LEAST_PART);
-    }
-    cm_f n2 = cm_fvec_dot(n->sum, f->t2), k11 = cm_fvec_dot(f->t1, s1);
-    cm_f k12 = cm_fvec_dot(f->t1, s2), k22 = cm_fvec_dot(f->t2, s2);
-    uint32_t count = points_of(g);
-    cm_fvec lever[4];
-    for (uint32_t i = 0; i < 4; i++) {
-        cm_f x = cm_fvec_dot(points->offset[i], f->t1), y = cm_fvec_dot(points->offset[i], f->t2);
-        if (i < count) {
-            STORE(at_point[i].x, x);
-            STORE(at_point[i].y, y);
-            STORE(at_point[i].separation, LOAD(at_point[i].start));
-        }
-        lever[i] = (cm_fvec){one, y, -x};
-    }
-    uint32_t place = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        cm_fvec l = lever[i];
-        cm_fvec k = {nn + n1 * l.y + n2 * l.z, n1 + k11 * l.y + k12 * l.z,
-                     n2 + k12 * l.y + k22 * l.z};
-        cm_f used = points->used[i];
-        cm_f own = cm_fvec_dot(k, l);
-        if (e) {
-            used = cm_lanes_select(cm_lanes_greater(own, least), used, zero);
-        }
-        STORE(at_point[i].effective_mass,
-              cm_lanes_select(cm_lanes_greater(used, zero), inverse(own), zero));
-        for (uint32_t j = i + 1; j < 4; j++) {
-            if (j < count) {
-                STORE(cross[place], cm_fvec_dot(k, lever[j]));
-            }
-            place++;
-        }
-    }
-}
-
-CM_WHOLE void prepare_friction(cm_soft_group *g, const cm_soft_special *e, uint32_t at,
-                               const frame *f, const response *n, const cm_f sum[6])
-{
-    response p = respond(f, f->t1), q = respond(f, f->t2);
-    cm_f mass = f->ma + f->mb, zero = cm_lanes_set(0.0f);
-    cm_fvec sn = cm_fsym_mul(sum, f->n);
-    cm_f np = between(n, &p), nq = between(n, &q);
-    if (e) {
-        np = np - locked_mass(e, at, f->n, f->t1);
-        nq = nq - locked_mass(e, at, f->n, f->t2);
-    }
-    STORE(couple[0], np);
-    STORE(couple[1], nq);
-    STORE(couple[2], cm_fvec_dot(n->sum, f->n));
-    STORE(couple[3], cm_fvec_dot(p.sum, f->t1));
-    STORE(couple[4], cm_fvec_dot(q.sum, f->t1));
-    STORE(couple[5], cm_fvec_dot(sn, f->t1));
-    STORE(couple[6], cm_fvec_dot(p.sum, f->t2));
-    STORE(couple[7], cm_fvec_dot(q.sum, f->t2));
-    STORE(couple[8], cm_fvec_dot(sn, f->t2));
-    cm_f xx = mass + between(&p, &p), xy = between(&p, &q), yy = mass + between(&q, &q);
-    if (e) {
-        cm_f tangent[3];
-        xx = xx - locked_mass(e, at, f->t1, f->t1);
-        xy = xy - locked_mass(e, at, f->t1, f->t2);
-        yy = yy - locked_mass(e, at, f->t2, f->t2);
-        invert_pair(xx, xy, yy, locked_part(e, at, RANK_ONE), tangent);
-        STORE(tangent_mass[0], tangent[0]);
-        STORE(tangent_mass[1], tangent[1]);
-        STORE(tangent_mass[2], tangent[2]);
-    } else {
-        cm_f s = inverse(xx * yy - xy * xy);
-        STORE(tangent_mass[0], s * yy);
-        STORE(tangent_mass[1], zero - s * xy);
-        STORE(tangent_mass[2], s * xx);
-    }
-    STORE(twist_mass, inverse(cm_fvec_dot(sn, f->n)));
-    STORE(twist_couple[0], cm_fvec_dot(p.sum, f->n));
-    STORE(twist_couple[1], cm_fvec_dot(q.sum, f->n));
-}
-
-#include "shared/sim/solve/soft/special.inl"
-
-CM_WHOLE void load_inertias(const cm_soft *soft, cm_soft_group *g, uint32_t at, frame *f)
-{
-    const float *rows = &soft->inertias[0].inverse_mass;
-    cm_f a[8], b[8];
-    uint32_t row_a[CM_LANES], row_b[CM_LANES];
-    for (uint32_t i = 0; i < CM_LANES; i++) { // half as long as a body's
-        row_a[i] = g->a[at + i] / 2;
-        row_b[i] = g->b[at + i] / 2;
-    }
-    cm_lanes_gather(rows, 1, row_a, a);
-    cm_lanes_gather(rows, 1, row_b, b);
-    f->ma = a[0];
-    f->mb = b[0];
-    for (uint32_t i = 0; i < 6; i++) {
-        f->ia[i] = a[1 + i];
-        f->ib[i] = b[1 + i];
-    }
-    for (uint32_t i = 0; !g->round && i < 6; i++) {
-        STORE(inertia_a[i], f->ia[i]);
-        STORE(inertia_b[i], f->ib[i]);
-    }
-}
-
-CM_WHOLE void warm_start(cm_soft *soft, cm_soft_group *g, const cm_soft_special *e, uint32_t at,
-                         const frame *f, cm_fvec friction)
-{
-    speeds s;
-    gather_speeds(soft, g, at, &s);
-    cm_f px = cm_fvec_dot(friction, f->t1), py = cm_fvec_dot(friction, f->t2),
-         twist = LOAD(friction_impulse[2]);
-    STORE(friction_impulse[0], px);
-    STORE(friction_impulse[1], py);
-    cm_f normal = cm_lanes_set(0.0f), turn1 = normal, turn2 = normal;
-    for (uint32_t i = 0; i < points_of(g); i++) {
-        cm_f p = LOAD(at_point[i].normal_impulse);
-        normal = normal + p;
-        turn1 = turn1 + LOAD(at_point[i].y) * p;
-        turn2 = turn2 - LOAD(at_point[i].x) * p;
-    }
-    cm_fvec impulse = cm_fvec_mix(normal, f->n, px, f->t1, py, f->t2);
-    cm_fvec torque = cm_fvec_mix(turn1, f->t1, turn2, f->t2, twist, f->n);
-    apply(f, e, impulse, torque, false, &s);
-    scatter_speeds(soft, g, at, &s);
-}
-
-CM_WHOLE void prepare_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, uint32_t at)
-{
-    frame f;
-    staged points;
-    load_contacts(soft, g, at, &f, &points);
-    make_basis(&f);
-    STORE_VEC(t1, f.t1);
-    load_inertias(soft, g, at, &f);
-    cm_f sum[6];
-    for (uint32_t k = 0; k < 6; k++) {
-        sum[k] = f.ia[k] + f.ib[k];
-    }
-    response n = respond(&f, f.n);
-    cm_f zero = cm_lanes_set(0.0f);
-    f.free_a = e ? LOAD_SPECIAL_VEC(free_a) : (cm_fvec){zero, zero, zero};
-    f.free_b = e ? LOAD_SPECIAL_VEC(free_b) : (cm_fvec){zero, zero, zero};
-    if (e) {
-        prepare_special(e, at, &f, sum);
-    }
-    prepare_points(g, e, at, &f, &points, &n, sum);
-    prepare_friction(g, e, at, &f, &n, sum);
-    warm_start(soft, g, e, at, &f, points.friction_impulse);
-}
-
-__attribute__((noinline)) static void prepare_special_group(cm_soft *soft, uint32_t group)
-{
-    for (uint32_t at = 0; at < soft->groups[group].lanes; at += CM_LANES) {
-        prepare_lanes(soft, &soft->groups[group], &soft->specials[group], at);
-    }
-}
-
-static void prepare(cm_soft *soft, uint32_t first, uint32_t end)
-{
-    for (uint32_t i = first; i < end; i++) {
-        cm_soft_group *g = &soft->groups[i];
-        fetch_rows(soft, i + 1 < end ? g + 1 : g);
-        if (g->special) {
-            prepare_special_group(soft, i);
-            continue;
-        }
-        CM_LANES_UNROLL(2)
-        for (uint32_t at = 0; goes_on(g, at); at += CM_LANES) {
-            prepare_lanes(soft, g, NULL, at);
-        }
-    }
-}
+#include "shared/sim/solve/soft/prepare.inl"
 
 #if CM_LANES <= 8
 #include "shared/sim/solve/soft/begin.inl"
@@ -461,16 +210,21 @@ CM_WHOLE local localise(const frame *f, const speeds *s)
                    cm_fvec_dot(w, f->t1), cm_fvec_dot(w, f->t2), cm_fvec_dot(w, f->n)};
 }
 
-// Coulomb friction at the centre, clamped to a circle, after a twist that the points' distance from
-// the centre allows. Returns the changes (t1, t2, twist).
-CM_WHOLE cm_fvec solve_friction(cm_soft_group *g, const cm_soft_special *e, uint32_t at, local *v,
-                                uint32_t points)
+CM_WHOLE cm_f pressure_of(const cm_soft_group *g, uint32_t at, uint32_t points)
 {
-    cm_f zero = cm_lanes_set(0.0f), normal = LOAD(at_point[0].normal_impulse),
-         one = cm_lanes_set(1.0f);
+    cm_f normal = LOAD(at_point[0].normal_impulse);
     for (uint32_t i = 1; i < points; i++) {
         normal = normal + LOAD(at_point[i].normal_impulse);
     }
+    return normal;
+}
+
+// Coulomb friction at the centre, clamped to a circle, after a twist that the points' distance from
+// the centre allows. Returns the changes (t1, t2, twist).
+CM_WHOLE cm_fvec solve_friction(cm_soft_group *g, const cm_soft_special *e, uint32_t at,
+                                const local *v, uint32_t points)
+{
+    cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f), normal = pressure_of(g, at, points);
     cm_f limit = LOAD(friction) * normal, twist_limit = limit * LOAD(radius);
     if (e) {
         twist_limit = twist_limit + LOAD_SPECIAL(spin_lever) * normal;
@@ -498,10 +252,18 @@ CM_WHOLE cm_fvec solve_friction(cm_soft_group *g, const cm_soft_special *e, uint
     STORE(friction_impulse[0], x);
     STORE(friction_impulse[1], y);
     cm_f dx = x - old_x, dy = y - old_y;
-    v->normal = v->normal + LOAD(couple[0]) * dx + LOAD(couple[1]) * dy + LOAD(couple[2]) * dt;
-    v->turn1 = v->turn1 + LOAD(couple[3]) * dx + LOAD(couple[4]) * dy + LOAD(couple[5]) * dt;
-    v->turn2 = v->turn2 + LOAD(couple[6]) * dx + LOAD(couple[7]) * dy + LOAD(couple[8]) * dt;
     return (cm_fvec){dx, dy, dt};
+}
+
+// What a change of point i's impulse does to the normal velocities of all points.
+CM_WHOLE void add_change(const cm_soft_group *g, uint32_t at, uint32_t i, uint32_t points,
+                         cm_f change, cm_f vn[4])
+{
+    static const uint8_t cross_of[4][4] = {{0, 0, 1, 2}, {0, 0, 3, 4}, {1, 3, 0, 5}, {2, 4, 5, 0}};
+    for (uint32_t j = 0; j < points; j++) {
+        cm_f own = inverse(LOAD(at_point[i].effective_mass));
+        vn[j] = vn[j] + change * (j == i ? own : LOAD(cross[cross_of[i][j]]));
+    }
 }
 
 // The new impulse of a point with normal velocity vn.
@@ -534,7 +296,6 @@ typedef struct contact_lanes {
     cm_fvec friction; // changes of this pass
     cm_f normal, turn1, turn2;
     cm_f vn[4];
-    cm_f total; // of the points' impulses
 } contact_lanes;
 
 CM_WHOLE void enter(const cm_soft *soft, cm_soft_special *e, uint32_t at, uint32_t points,
@@ -551,15 +312,39 @@ CM_WHOLE void enter(const cm_soft *soft, cm_soft_special *e, uint32_t at, uint32
     c->v = localise(&c->f, &c->s);
 }
 
-CM_WHOLE void rub(cm_soft_special *e, uint32_t at, uint32_t points, contact_lanes *c)
+// Before the normals, which so have the last word on where bodies go.
+CM_WHOLE void rub_first(cm_soft_special *e, uint32_t at, uint32_t points, contact_lanes *c)
 {
     const cm_soft_group *g = c->g;
     c->friction = solve_friction(c->g, e, at, &c->v, points);
+    cm_f dx = c->friction.x, dy = c->friction.y, dt = c->friction.z;
+    local *v = &c->v;
+    v->normal = v->normal + LOAD(couple[0]) * dx + LOAD(couple[1]) * dy + LOAD(couple[2]) * dt;
+    v->turn1 = v->turn1 + LOAD(couple[3]) * dx + LOAD(couple[4]) * dy + LOAD(couple[5]) * dt;
+    v->turn2 = v->turn2 + LOAD(couple[6]) * dx + LOAD(couple[7]) * dy + LOAD(couple[8]) * dt;
+}
+
+// After the normals, whose impulses of this substep are now known and bound it: in a blow they come
+// at once, and are gone in the next substep.
+CM_WHOLE void rub_last(cm_soft_special *e, uint32_t at, uint32_t points, contact_lanes *c)
+{
+    const cm_soft_group *g = c->g;
+    cm_f n = c->normal, p = c->turn1, q = c->turn2;
+    local *v = &c->v;
+    v->x = v->x + LOAD(couple[0]) * n + LOAD(couple[3]) * p + LOAD(couple[6]) * q;
+    v->y = v->y + LOAD(couple[1]) * n + LOAD(couple[4]) * p + LOAD(couple[7]) * q;
+    v->turn_n = v->turn_n + LOAD(couple[2]) * n + LOAD(couple[5]) * p + LOAD(couple[8]) * q;
+    c->friction = solve_friction(c->g, e, at, &c->v, points);
+}
+
+CM_WHOLE void begin_points(uint32_t at, uint32_t points, contact_lanes *c)
+{
+    const cm_soft_group *g = c->g;
     for (uint32_t i = 0; i < points; i++) {
         c->vn[i] =
             c->v.normal + LOAD(at_point[i].y) * c->v.turn1 - LOAD(at_point[i].x) * c->v.turn2;
     }
-    c->normal = c->turn1 = c->turn2 = c->total = cm_lanes_set(0.0f);
+    c->normal = c->turn1 = c->turn2 = cm_lanes_set(0.0f);
 }
 
 CM_WHOLE void press_point(const cm_soft *soft, uint32_t at, uint32_t i, uint32_t points, bool relax,
@@ -571,25 +356,21 @@ CM_WHOLE void press_point(const cm_soft *soft, uint32_t at, uint32_t i, uint32_t
     cm_f p = press(g, at, i, c->vn[i], inverse_h, &soft->softness[g->fixed], relax);
     cm_f change = p - LOAD(at_point[i].normal_impulse);
     STORE(at_point[i].normal_impulse, p);
-    if (g->bounces) {
-        STORE(largest_impulse[i], cm_lanes_max(LOAD(largest_impulse[i]), p));
-    }
     for (uint32_t j = i + 1; j < points; j++) {
         c->vn[j] = c->vn[j] + LOAD(cross[cross_of[i][j]]) * change;
     }
     c->normal = c->normal + change;
     c->turn1 = c->turn1 + LOAD(at_point[i].y) * change;
     c->turn2 = c->turn2 - LOAD(at_point[i].x) * change;
-    c->total = c->total + p;
 }
 
-CM_WHOLE void leave(cm_soft *soft, cm_soft_special *e, uint32_t at, bool round, bool relax,
-                    contact_lanes *c)
+CM_WHOLE void leave(cm_soft *soft, cm_soft_special *e, uint32_t at, uint32_t points, bool round,
+                    bool relax, contact_lanes *c)
 {
     cm_soft_group *g = c->g;
     const frame *f = &c->f;
     if (relax) {
-        STORE(total_impulse, LOAD(total_impulse) + c->total);
+        STORE(total_impulse, LOAD(total_impulse) + pressure_of(g, at, points));
     }
     cm_fvec impulse = cm_fvec_mix(c->normal, f->n, c->friction.x, f->t1, c->friction.y, f->t2);
     cm_fvec torque = cm_fvec_mix(c->turn1, f->t1, c->turn2, f->t2, c->friction.z, f->n);
@@ -599,6 +380,49 @@ CM_WHOLE void leave(cm_soft *soft, cm_soft_special *e, uint32_t at, bool round, 
         sum_special(g, e, at);
     }
     scatter_speeds(soft, g, at, &c->s);
+}
+
+// As press_point for each point, over and over.
+CM_WHOLE void press_evenly(const cm_soft *soft, uint32_t at, uint32_t points, bool relax,
+                           contact_lanes *c)
+{
+    cm_soft_group *g = c->g;
+    cm_f inverse_h = cm_lanes_set(1.0f / soft->h);
+    for (uint32_t round = 0; round < PARTING_ROUNDS; round++) {
+        for (uint32_t i = 0; i < points; i++) {
+            cm_f p = press(g, at, i, c->vn[i], inverse_h, &soft->softness[g->fixed], relax);
+            cm_f change = p - LOAD(at_point[i].normal_impulse);
+            STORE(at_point[i].normal_impulse, p);
+            STORE(largest_impulse[i], cm_lanes_max(LOAD(largest_impulse[i]), p));
+            add_change(g, at, i, points, change, c->vn);
+            c->normal = c->normal + change;
+            c->turn1 = c->turn1 + LOAD(at_point[i].y) * change;
+            c->turn2 = c->turn2 - LOAD(at_point[i].x) * change;
+        }
+    }
+}
+
+// A group that bounces: a face that lands flat must not turn, since each of its points is to part
+// as it met. One round over the points gives the first ones too much.
+__attribute__((noinline)) static void solve_bouncing_group(cm_soft *soft, uint32_t group,
+                                                           bool relax)
+{
+    cm_soft_group *g = &soft->groups[group];
+    cm_soft_special *e = g->special ? &soft->specials[group] : NULL;
+    uint32_t points = points_of(g);
+    for (uint32_t at = 0; at < g->lanes; at += CM_LANES) {
+        contact_lanes c = {.g = g};
+        enter(soft, e, at, points, g->round, relax, &c);
+        if (!relax) {
+            rub_first(e, at, points, &c);
+        }
+        begin_points(at, points, &c);
+        press_evenly(soft, at, points, relax, &c);
+        if (relax) {
+            rub_last(e, at, points, &c);
+        }
+        leave(soft, e, at, points, g->round, relax, &c);
+    }
 }
 
 // `count` groups of one colour, step by step: each is a chain of operations that wait for each
@@ -612,15 +436,21 @@ CM_WHOLE void solve_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, u
         enter(soft, e, at, points, round, relax, &c[k]);
     }
     for (uint32_t k = 0; k < count; k++) {
-        rub(e, at, points, &c[k]);
+        if (!relax) {
+            rub_first(e, at, points, &c[k]);
+        }
+        begin_points(at, points, &c[k]);
     }
     for (uint32_t i = 0; i < points; i++) {
         for (uint32_t k = 0; k < count; k++) {
             press_point(soft, at, i, points, relax, &c[k]);
         }
     }
+    for (uint32_t k = 0; relax && k < count; k++) {
+        rub_last(e, at, points, &c[k]);
+    }
     for (uint32_t k = 0; k < count; k++) {
-        leave(soft, e, at, round, relax, &c[k]);
+        leave(soft, e, at, points, round, relax, &c[k]);
     }
 }
 
@@ -656,7 +486,7 @@ CM_WHOLE bool goes_with_next(const cm_soft_group *g, bool is_last)
     const cm_soft_group *next = g + !is_last;
     return CM_LANES == CM_SOFT_WIDE && !is_last && g->color == next->color &&
            g->round == next->round && points_of(g) == points_of(next) && !g->special &&
-           !next->special;
+           !next->special && !g->bounces && !next->bounces;
 }
 
 // What tells groups apart is a constant at each call, so that the loops over points unroll.
@@ -666,7 +496,9 @@ CM_WHOLE void solve_groups(cm_soft *soft, uint32_t first, uint32_t end, bool rel
         cm_soft_group *g = &soft->groups[i];
         bool two = goes_with_next(g, i + 1 == end);
         fetch_groups(soft, i + 2, i + 3 + two < end ? i + 3 + two : end);
-        if (g->special) {
+        if (g->bounces) {
+            solve_bouncing_group(soft, i, relax);
+        } else if (g->special) {
             solve_special_group(soft, i, relax);
         } else if (g->round) {
             switch (points_of(g)) {

@@ -22,10 +22,12 @@
 #define CM_SOFT_RUNAWAY 1.0e6f
 // 1/m: a contact's spring is stiffer by this part of its overlap
 #define CM_SOFT_STIFFENING 60.0f
-#define CM_SOFT_WIDE       16u // lanes of a group of contacts
-#define CM_SOFT_LANES      8u  // of blocks of bodies and groups of joints
-#define CM_SOFT_ROW        16u // floats of a cm_soft_body
-#define CM_SOFT_COLORS     32u
+// m; what rests is pushed out to here, so that it stays in touch
+#define CM_SOFT_REST_OVERLAP 0.00025f
+#define CM_SOFT_WIDE         16u // lanes of a group of contacts
+#define CM_SOFT_LANES        8u  // of blocks of bodies and groups of joints
+#define CM_SOFT_ROW          16u // floats of a cm_soft_body
+#define CM_SOFT_COLORS       32u
 // Buckets of groups: one without colour and one of each colour; twice.
 #define CM_SOFT_BUCKETS ((1u + CM_SOFT_COLORS) * 2u)
 
@@ -120,9 +122,11 @@ typedef struct cm_soft_group {
     cm_soft_wide cross[6]; // velocity at one point of an impulse at another: 01 02 03 12 13 23
     cm_soft_wide inertia_a[6], inertia_b[6]; // inverse; not of round groups
     cm_soft_wide restitution;                // of groups that bounce
-    cm_soft_wide rim[2];             // round_a and round_b of the manifold; of groups that roll
-    cm_soft_wide approach[4];        // normal velocity at the start; used where the group bounces
-    cm_soft_wide largest_impulse[4]; // of any pass; likewise
+    cm_soft_wide rim[2]; // round_a and round_b of the manifold; of groups that roll
+    // Used where the group bounces: normal velocity that the points meet at; relative acceleration
+    // along the normal, m/s^2; the largest impulse of any pass.
+    cm_soft_wide approach[4], pull;
+    cm_soft_wide largest_impulse[4];
 } cm_soft_group;
 
 _Static_assert(offsetof(cm_soft_group, normal) % CM_CACHE_LINE == 0, "no load crosses a line");
@@ -176,8 +180,9 @@ typedef struct cm_soft {
     cm_motion *motions; // of the state, of the start of the tick until they are stored
     const struct cm_soft_passes *contact_passes; // of the first kinds
     const struct cm_soft_passes *passes, *single;
-    cm_softness softness[2]; // between moving bodies, against what cannot be pushed
-    float dt, h;             // of the tick, of a substep
+    cm_softness softness[2];     // between moving bodies, against what cannot be pushed
+    float dt, h;                 // of the tick, of a substep
+    float restitution_threshold; // m/s
     uint32_t body_count, block_count, substeps;
     bool special; // a group may be
 } cm_soft;

@@ -1,0 +1,91 @@
+// Friction in a blow. Coulomb's law for impulses: while the surfaces slide, the tangential impulse
+// is mu times the normal one, m (1 + e) v_n; it ends where they stick. A ball of spin w and radius
+// r so leaves at the smaller of mu (1 + e) v_n and 2/7 w r (its inertia is 2/5 m r^2); a box that
+// lands flat while it slides loses mu v_n, and then slides on for v^2 / (2 mu g). Source: W. J.
+// Stronge, "Impact Mechanics", 2000, chapters 2 and 4.
+#include "tests/physics/physics.h"
+
+typedef struct spin_case {
+    uint32_t rate, substeps;
+    float friction, restitution, spin;
+} spin_case;
+
+#define G 9.81
+
+ParameterizedTestParameters(friction_blow, spinning_ball)
+{
+    static spin_case cases[] = {
+        {60, 4, 0.2f, 0.5f, 100.0f},  {60, 4, 0.5f, 0.5f, 20.0f},   {60, 1, 0.2f, 0.5f, 100.0f},
+        {60, 4, 0.3f, 0.9f, 100.0f},  {120, 4, 0.2f, 0.5f, 100.0f}, {120, 4, 0.5f, 0.8f, 20.0f},
+        {240, 4, 0.2f, 0.5f, 100.0f}, {240, 2, 0.5f, 0.5f, 20.0f},  {480, 4, 0.2f, 0.5f, 100.0f},
+        {480, 4, 0.5f, 0.5f, 20.0f},
+    };
+    return cr_make_param_array(spin_case, cases, sizeof cases / sizeof cases[0]);
+}
+
+ParameterizedTest(spin_case *c, friction_blow, spinning_ball)
+{
+    // Heights differ, so that the blow comes at any part of a tick.
+    for (int i = 0; i < 8; i++) {
+        double radius = 0.2, height = 1.0 + 0.037 * i;
+        carom_world_def def = cm_lab_def(c->rate, 8);
+        def.solver.soft.substeps = c->substeps;
+        cm_lab lab = cm_lab_open(&def);
+        cm_lab_floor(&lab);
+        lab.surface.friction = c->friction;
+        lab.surface.restitution = c->restitution;
+        carom_body_id ball =
+            cm_lab_ball(&lab, cm_vec(0.0f, (float)(height + radius), 0.0f), (float)radius);
+        cm_lab_set_velocity(&lab, ball, cm_vec(0, 0, 0), cm_vec(0.0f, 0.0f, -c->spin));
+        double v_n = sqrt(2.0 * G * height), fall = v_n / G;
+        cm_lab_run(&lab, fall + 0.5 * c->restitution * fall);
+        double slides = (double)c->friction * (1.0 + (double)c->restitution) * v_n;
+        double sticks = 2.0 / 7.0 * (double)c->spin * radius;
+        double share = (double)cm_lab_get(&lab, ball).linear_velocity.x / fmin(slides, sticks);
+        cm_within(share, 0.95, 1.05, "share of %u Hz / %u, mu %g, e %g, from %g m", c->rate,
+                  c->substeps, (double)c->friction, (double)c->restitution, height);
+        cm_lab_close(&lab);
+    }
+}
+
+typedef struct land_case {
+    uint32_t rate;
+    float friction, fall, slide; // m/s: down, along
+} land_case;
+
+ParameterizedTestParameters(friction_blow, box_lands_and_slides)
+{
+    static land_case cases[] = {
+        {30, 0.3f, 3.0f, 6.0f},  {60, 0.3f, 2.0f, 5.0f},  {60, 0.5f, 4.0f, 8.0f},
+        {60, 0.1f, 5.0f, 3.0f},  {120, 0.3f, 2.0f, 5.0f}, {240, 0.3f, 2.0f, 5.0f},
+        {480, 0.3f, 2.0f, 5.0f},
+    };
+    return cr_make_param_array(land_case, cases, sizeof cases / sizeof cases[0]);
+}
+
+ParameterizedTest(land_case *c, friction_blow, box_lands_and_slides)
+{
+    for (int i = 0; i < 8; i++) {
+        double height = 0.5 + 0.029 * i, mu = (double)c->friction;
+        carom_world_def def = cm_lab_def(c->rate, 8);
+        cm_lab lab = cm_lab_open(&def);
+        cm_lab_floor(&lab);
+        lab.surface.friction = c->friction;
+        carom_body_id box =
+            cm_lab_box(&lab, cm_vec(0.0f, (float)(0.1 + height), 0.0f), cm_vec(0.5f, 0.1f, 0.5f));
+        cm_lab_set_velocity(&lab, box, cm_vec(c->slide, -c->fall, 0.0f), cm_vec(0, 0, 0));
+        double v_n = sqrt((double)c->fall * (double)c->fall + 2.0 * G * height);
+        double down = (v_n - (double)c->fall) / G, after = 0.1;
+        cm_lab_run(&lab, down + after);
+        double lost = (double)(c->slide - cm_lab_get(&lab, box).linear_velocity.x) - mu * G * after;
+        double whole = fmin(mu * v_n, (double)c->slide - mu * G * after);
+        cm_within(lost / whole, 0.95, 1.05, "loss over mu v_n at %u Hz, mu %g, from %g m", c->rate,
+                  mu, height);
+        cm_lab_run(&lab, 6.0);
+        double v = (double)c->slide - mu * v_n, slid = v * v / (2.0 * mu * G);
+        double way = (double)cm_lab_get(&lab, box).position.x - (double)c->slide * down;
+        cm_within(way, 0.95 * slid - 0.02, 1.05 * slid + 0.02, "m slid at %u Hz, mu %g, from %g m",
+                  c->rate, mu, height);
+        cm_lab_close(&lab);
+    }
+}
