@@ -253,3 +253,20 @@ void cm_door_db_close(cm_door_db *db)
     free(db->batch.rows);
     free(db);
 }
+
+_Static_assert(CM_DOOR_DB_ID == CM_TOKEN_NONCE_BYTES, "the id that is kept is a token's");
+
+void cm_serve_keep_used(cm_door_db *db, const cm_used_token *token)
+{
+    cm_door_row row = {.kind = CM_DOOR_ROW_USED, .number = token->expires_unix_s};
+    memcpy(row.id, token->id, sizeof row.id);
+    cm_door_db_keep(db, &row);
+}
+
+void cm_serve_keep_ban(cm_door_db *db, bool by_address, uint64_t who, bool banned)
+{
+    cm_door_row row = {.kind = by_address ? CM_DOOR_ROW_ADDRESS : CM_DOOR_ROW_CLIENT,
+                       .gone = !banned,
+                       .number = who};
+    cm_door_db_keep(db, &row);
+}

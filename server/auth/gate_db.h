@@ -11,6 +11,8 @@
 
 #include "carom/types.h"
 
+#include "server/auth/used_tokens.h"
+
 #define CM_DOOR_DB_ID    24u    // bytes of a token's id
 #define CM_DOOR_DB_ROWS  65536u // of a kind that are read; more is a file that nobody wrote
 #define CM_DOOR_DB_QUEUE 65536u // rows waiting for the disk; above it the file counts as failed
@@ -38,6 +40,9 @@ carom_result cm_door_db_open(const char *directory, uint64_t now_unix_s, cm_door
 carom_result cm_door_db_read(cm_door_db *db, void (*take)(void *context, const cm_door_row *row),
                              void *context);
 void cm_door_db_keep(cm_door_db *db, const cm_door_row *row);
+// A token that let somebody in, and a ban, as rows.
+void cm_serve_keep_used(cm_door_db *db, const cm_used_token *token);
+void cm_serve_keep_ban(cm_door_db *db, bool by_address, uint64_t who, bool banned);
 // Waits until all that was handed over is written, or has failed.
 void cm_door_db_flush(cm_door_db *db);
 // False after something could not be written; then its text. Nothing is written any more.

@@ -31,7 +31,7 @@ const cm_command *cm_command_find(const char *name)
             return cm_commands[i];
         }
     }
-    return NULL;
+    return strcmp(cm_worker_command.name, name) == 0 ? &cm_worker_command : NULL;
 }
 
 int cm_cli_run(int argc, char **argv)

@@ -136,7 +136,7 @@ const cm_command cm_serve_command = {
     "                      only where HOST is loopback and the request names it so too (Host). A\n"
     "                      page is given again for 1 s. At most 32 connections, one request each:\n"
     "                      4096 bytes of head in 5 s, the answer read in 10 s; others are refused\n"
-    "                      and counted. Not answered while --workers 0 verifies at the end\n"
+    "                      and counted\n"
     "  --insecure          no tokens; loopback only\n"
     "  --resume            goes on with the matches in --matches that a killed server left: each\n"
     "                      at its last recorded tick, in its own file, in a room of the name that\n"

@@ -1,5 +1,5 @@
-// A pair of SOCK_SEQPACKET sockets: a message is whole or not there, and what was sent by a process
-// that died is read all the same.
+// A pair of SOCK_SEQPACKET sockets: what was sent is read in the pieces in which it was sent, and
+// what was sent by a process that died is read all the same.
 #include "server/node/control_link.h"
 
 #include <errno.h>
@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "shared/wire/crypto.h"
 
 struct cm_worker_letter {
     cm_worker_letter *next;
@@ -26,12 +28,22 @@ void cm_worker_link_open(cm_worker_link *link, int descriptor)
     link->descriptor = descriptor;
 }
 
+void cm_worker_link_join(cm_worker_link *one, cm_worker_link *other)
+{
+    cm_worker_link_open(one, -1);
+    cm_worker_link_open(other, -1);
+    one->is_local = other->is_local = true;
+    one->peer = other;
+    other->peer = one;
+}
+
 static void forget(cm_worker_link *link)
 {
     cm_worker_letter *letter = link->first;
     link->first = letter->next;
     link->last = link->first != NULL ? link->last : NULL;
     link->waiting -= letter->size;
+    cm_crypto_wipe(letter->bytes, letter->size); // some are keys
     free(letter);
 }
 
@@ -43,6 +55,10 @@ void cm_worker_link_close(cm_worker_link *link)
     if (link->descriptor >= 0) {
         close(link->descriptor);
         link->descriptor = -1;
+    }
+    if (link->peer != NULL) {
+        link->peer->peer = NULL;
+        link->peer = NULL;
     }
 }
 
@@ -74,6 +90,9 @@ static size_t size_of(const cm_worker_message *message)
     if (is_figures(message->type)) {
         return offsetof(cm_worker_message, figures.bytes) + message->figures.size;
     }
+    if (message->type == CM_WORKER_TOLD_PART) {
+        return offsetof(cm_worker_message, part.bytes) + message->part.size;
+    }
     switch (message->type) {
     case CM_WORKER_SAYS_ROOM:
     case CM_WORKER_SAYS_GONE:
@@ -85,6 +104,12 @@ static size_t size_of(const cm_worker_message *message)
         return offsetof(cm_worker_message, keys) + sizeof message->keys;
     case CM_WORKER_TOLD_PORTS:
         return offsetof(cm_worker_message, ports) + sizeof message->ports;
+    case CM_WORKER_TOLD_TICKET:
+        return offsetof(cm_worker_message, ticket) + sizeof message->ticket;
+    case CM_WORKER_TOLD_OPEN:
+        return offsetof(cm_worker_message, open) + sizeof message->open;
+    case CM_WORKER_TOLD_MATCH:
+        return offsetof(cm_worker_message, match) + sizeof message->match;
     default:
         return offsetof(cm_worker_message, used) + sizeof message->used; // the largest of the rest
     }
@@ -102,6 +127,9 @@ static bool send_bytes(const cm_worker_link *link, const void *bytes, size_t siz
 
 bool cm_worker_link_flush(cm_worker_link *link)
 {
+    if (link->is_local) {
+        return link->peer != NULL;
+    }
     while (link->first != NULL && send_bytes(link, link->first->bytes, link->first->size)) {
         forget(link);
     }
@@ -110,25 +138,16 @@ bool cm_worker_link_flush(cm_worker_link *link)
 
 bool cm_worker_link_is_full(const cm_worker_link *link)
 {
-    return link->first != NULL;
+    return !link->is_local && link->first != NULL;
 }
 
-void cm_worker_link_send(cm_worker_link *link, const cm_worker_message *message)
+static bool keep(cm_worker_link *link, const cm_worker_message *message, size_t size)
 {
-    size_t size = size_of(message);
-    if (link->descriptor < 0) {
-        return;
-    }
-    cm_worker_link_flush(link);
-    if (link->first == NULL && send_bytes(link, message, size)) {
-        return;
-    }
     bool needless = is_line(message->type) || is_figures(message->type);
     bool full = needless && link->waiting + size > CM_WORKER_WAITING_MAX;
     cm_worker_letter *letter = full ? NULL : malloc(sizeof *letter + size);
     if (letter == NULL) {
-        link->left_out++;
-        return;
+        return false;
     }
     letter->next = NULL;
     letter->size = size;
@@ -140,6 +159,23 @@ void cm_worker_link_send(cm_worker_link *link, const cm_worker_message *message)
     }
     link->last = letter;
     link->waiting += size;
+    return true;
+}
+
+void cm_worker_link_send(cm_worker_link *link, const cm_worker_message *message)
+{
+    size_t size = size_of(message);
+    if (link->is_local) {
+        link->left_out += link->peer != NULL && !keep(link->peer, message, size);
+        return;
+    }
+    if (link->descriptor < 0) {
+        return;
+    }
+    cm_worker_link_flush(link);
+    if (link->first != NULL || !send_bytes(link, message, size)) {
+        link->left_out += !keep(link, message, size);
+    }
 }
 
 void cm_worker_link_text(cm_worker_link *link, cm_worker_message_type type, uint32_t level,
@@ -155,18 +191,70 @@ void cm_worker_link_text(cm_worker_link *link, cm_worker_message_type type, uint
     cm_worker_link_send(link, &message);
 }
 
+void cm_worker_link_bytes(cm_worker_link *link, cm_worker_part what, const void *bytes, size_t size)
+{
+    static cm_worker_message message; // large, and used by the process's one loop
+    for (size_t at = 0; at < size; at += message.part.size) {
+        size_t left = size - at;
+        message.type = CM_WORKER_TOLD_PART;
+        message.part.what = what;
+        message.part.total = size;
+        message.part.size = (uint32_t)(left < CM_WORKER_TEXT_MAX ? left : CM_WORKER_TEXT_MAX);
+        memcpy(message.part.bytes, (const uint8_t *)bytes + at, message.part.size);
+        cm_worker_link_send(link, &message);
+    }
+}
+
+static bool is_text(const char *text, size_t size)
+{
+    return memchr(text, '\0', size) != NULL;
+}
+
+// Whether the bytes that came are a message: of a type that there is, whole, and every text in it
+// with an end.
+static bool is_whole(const cm_worker_message *message, size_t size)
+{
+    if (size < offsetof(cm_worker_message, line) || message->type == 0 ||
+        message->type >= CM_WORKER_MESSAGE_TYPES ||
+        (is_figures(message->type) && message->figures.size > CM_WORKER_TEXT_MAX) ||
+        (message->type == CM_WORKER_TOLD_PART &&
+         (message->part.size > CM_WORKER_TEXT_MAX || message->part.what >= CM_WORKER_PARTS)) ||
+        (is_line(message->type) && !is_text(message->line.text, sizeof message->line.text)) ||
+        (is_ask(message->type) && !is_text(message->ask.text, sizeof message->ask.text))) {
+        return false;
+    }
+    bool is_room = size_of(message) == offsetof(cm_worker_message, room) + sizeof message->room;
+    return size >= size_of(message) &&
+           (!is_room || (is_text(message->room.name, sizeof message->room.name) &&
+                         is_text(message->room.scene, sizeof message->room.scene) &&
+                         is_text(message->room.module, sizeof message->room.module)));
+}
+
+static cm_worker_link_state next_local(cm_worker_link *link, cm_worker_message *message)
+{
+    if (link->first == NULL) {
+        return link->peer != NULL ? CM_WORKER_LINK_EMPTY : CM_WORKER_LINK_ENDED;
+    }
+    memcpy(message, link->first->bytes, link->first->size);
+    forget(link);
+    return CM_WORKER_LINK_MESSAGE;
+}
+
 cm_worker_link_state cm_worker_link_next(cm_worker_link *link, cm_worker_message *message)
 {
     ssize_t got;
+    memset(message, 0, sizeof *message); // so that every text has an end
+    if (link->is_local) {
+        return next_local(link, message);
+    }
     if (link->descriptor < 0) {
         return CM_WORKER_LINK_ENDED;
     }
-    memset(message, 0, sizeof *message); // so that every text has an end
     do {
         got = recv(link->descriptor, message, sizeof *message, MSG_DONTWAIT);
     } while (got < 0 && errno == EINTR);
     if (got > 0) {
-        return CM_WORKER_LINK_MESSAGE;
+        return is_whole(message, (size_t)got) ? CM_WORKER_LINK_MESSAGE : CM_WORKER_LINK_BROKEN;
     }
     return got < 0 && errno == EAGAIN ? CM_WORKER_LINK_EMPTY : CM_WORKER_LINK_ENDED;
 }

@@ -1,6 +1,10 @@
-// The control socket between the supervisor and one worker: messages of fixed structs, both of
-// whose ends are the same program. Nothing blocks: what the socket does not take waits in memory,
-// up to a limit. Typical: two messages a second from a worker, one a minute to it.
+// The control link between the supervisor and one node: messages of fixed structs, both of whose
+// ends are the same program. It is a socket, or two ends in one process (`--workers 0`). Nothing
+// blocks: what the socket does not take waits in memory, up to a limit. Typical: two messages a
+// second from a node, one a minute to it.
+//
+// A node may run a module that has gone wild: what does not have its type's size, or a text without
+// an end, is no message, and the link is broken then.
 #ifndef CM_SERVER_NODE_CONTROL_LINK_H
 #define CM_SERVER_NODE_CONTROL_LINK_H
 
@@ -28,7 +32,16 @@ typedef enum cm_worker_message_type {
     CM_WORKER_SAYS_ANSWER,   // ask: a line of an answer; "": it is whole
     CM_WORKER_SAYS_FIGURES,  // figures: of one room, each second where there is HTTP
     CM_WORKER_SAYS_TOTALS,   // figures: its own, after those of its rooms
-    // To the worker.
+    // To the worker, at its start, in this order; keys, refused scenes and rooms of others before
+    // OPEN_ALL, used tokens and bans before LET_IN.
+    CM_WORKER_TOLD_PART,     // part: bytes of the configuration, or of a scene
+    CM_WORKER_TOLD_BOOT,     // boot: what else it is
+    CM_WORKER_TOLD_TICKET,   // ticket: the key of tickets to come back
+    CM_WORKER_TOLD_OPEN,     // open: a room, of the scene that was told last
+    CM_WORKER_TOLD_MATCH,    // match: one that it goes on with
+    CM_WORKER_TOLD_OPEN_ALL, // its rooms are opened
+    CM_WORKER_TOLD_LET_IN,   // it says READY, and players may come
+    // To the worker, at any time.
     CM_WORKER_TOLD_ROOM,   // room: where one of another worker is
     CM_WORKER_TOLD_GONE,   // room: of another worker, it is no more
     CM_WORKER_TOLD_PORTS,  // ports: of all workers
@@ -40,6 +53,7 @@ typedef enum cm_worker_message_type {
     CM_WORKER_TOLD_ASK,    // ask: what an operator asks
     CM_WORKER_TOLD_DRAIN,  // line: the reason
     CM_WORKER_TOLD_UNDO,   // another worker could not start: nothing may be left
+    CM_WORKER_MESSAGE_TYPES,
 } cm_worker_message_type;
 
 typedef struct cm_worker_room_note {
@@ -52,6 +66,21 @@ typedef struct cm_worker_room_note {
     bool is_proved;  // its match, by this server, or begun by it
     bool is_default; // players who name none come here
 } cm_worker_room_note;
+
+typedef enum cm_worker_part {
+    CM_WORKER_PART_CONFIG,    // a cm_config
+    CM_WORKER_PART_SCENE,     // packed
+    CM_WORKER_PART_ON_DEMAND, // the scene of rooms that players open
+    CM_WORKER_PARTS,
+} cm_worker_part;
+
+// A match that has no end, by its head.
+typedef struct cm_serve_match {
+    uint64_t match_id, started_unix_ms;
+    char room[CAROM_ROOM_NAME_MAX + 1]; // whose it is; "": of one without a name
+    char refused[CM_NAME_MAX];          // its scene, if that is hosted no more; else ""
+    bool known;                         // as in cm_live_match
+} cm_serve_match;
 
 typedef struct cm_worker_message {
     uint32_t type;
@@ -85,27 +114,51 @@ typedef struct cm_worker_message {
             uint32_t size;
             uint8_t bytes[CM_WORKER_TEXT_MAX]; // a cm_room_figures or cm_worker_figures
         } figures;
+        struct {
+            uint32_t what; // a cm_worker_part
+            uint32_t size;
+            uint64_t total; // of all of its parts, one after another
+            uint8_t bytes[CM_WORKER_TEXT_MAX];
+        } part;
+        struct {
+            bool alone;    // it has all rooms of the server
+            bool apart;    // one room, whose module failed: no other is opened here
+            bool terminal; // the server's stdout is one
+        } boot;
+        carom_token_key ticket;
+        struct {
+            char name[CAROM_ROOM_NAME_MAX + 1];
+            uint32_t tick_rate, max_players, view_rate, budget_kbit, empty_s;
+        } open;
+        cm_serve_match match;
     };
 } cm_worker_message;
 
 typedef struct cm_worker_letter cm_worker_letter; // one that waits
 
 typedef struct cm_worker_link {
-    int descriptor; // -1: closed
-    cm_worker_letter *first, *last;
-    size_t waiting; // bytes
+    int descriptor;              // -1: no socket
+    struct cm_worker_link *peer; // the other end in this process; NULL: none, or it was closed
+    bool is_local;
+    cm_worker_letter *first, *last; // what the socket did not take; of a local end: what came
+    size_t waiting;                 // bytes
     uint64_t left_out;
 } cm_worker_link;
 
 // Two ends: of the supervisor and of the worker. False with errno.
 bool cm_worker_link_pair(int ends[2]);
 void cm_worker_link_open(cm_worker_link *link, int descriptor);
+// Two ends in one process, which stay where they are.
+void cm_worker_link_join(cm_worker_link *one, cm_worker_link *other);
 void cm_worker_link_close(cm_worker_link *link);
 
 // Of a text no more bytes go than it has. Texts that are too long are cut.
 void cm_worker_link_send(cm_worker_link *link, const cm_worker_message *message);
 void cm_worker_link_text(cm_worker_link *link, cm_worker_message_type type, uint32_t level,
                          const char *text);
+// Bytes in as many parts as they need.
+void cm_worker_link_bytes(cm_worker_link *link, cm_worker_part what, const void *bytes,
+                          size_t size);
 // Sends what waits. False: the other end is gone.
 bool cm_worker_link_flush(cm_worker_link *link);
 // Whether something waits that the socket did not take.
@@ -114,7 +167,8 @@ bool cm_worker_link_is_full(const cm_worker_link *link);
 typedef enum cm_worker_link_state {
     CM_WORKER_LINK_MESSAGE,
     CM_WORKER_LINK_EMPTY,
-    CM_WORKER_LINK_ENDED, // the other end is gone, and all that it said was read
+    CM_WORKER_LINK_ENDED,  // the other end is gone, and all that it said was read
+    CM_WORKER_LINK_BROKEN, // what came is no message, or half of one
 } cm_worker_link_state;
 cm_worker_link_state cm_worker_link_next(cm_worker_link *link, cm_worker_message *message);
 

@@ -4,20 +4,29 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define TAG_SHIFT 8u
 
-cm_vitals *cm_vitals_create(uint32_t workers)
+cm_vitals *cm_vitals_open(int descriptor)
 {
-    void *memory = mmap(NULL, workers * sizeof(cm_vitals), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *memory = mmap(NULL, sizeof(cm_vitals), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     return memory != MAP_FAILED ? memory : NULL;
 }
 
-void cm_vitals_destroy(cm_vitals *vitals, uint32_t workers)
+cm_vitals *cm_vitals_create(int *descriptor)
+{
+    *descriptor = memfd_create("carom-vitals", MFD_CLOEXEC);
+    if (*descriptor >= 0 && ftruncate(*descriptor, sizeof(cm_vitals)) == 0) {
+        return cm_vitals_open(*descriptor);
+    }
+    return NULL;
+}
+
+void cm_vitals_destroy(cm_vitals *vitals)
 {
     if (vitals != NULL) {
-        munmap(vitals, workers * sizeof *vitals);
+        munmap(vitals, sizeof *vitals);
     }
 }
 

@@ -22,9 +22,12 @@ typedef struct cm_vitals {
     cm_vitals_room rooms[CM_VITALS_ROOMS];
 } cm_vitals;
 
-// Of so many workers, zeroed, shared with all processes that are forked later. NULL: no memory.
-cm_vitals *cm_vitals_create(uint32_t workers);
-void cm_vitals_destroy(cm_vitals *vitals, uint32_t workers);
+// Of one worker, zeroed, in a file of no name, whose descriptor its process is given. NULL: no
+// memory.
+cm_vitals *cm_vitals_create(int *descriptor);
+// In the worker: that of its descriptor.
+cm_vitals *cm_vitals_open(int descriptor);
+void cm_vitals_destroy(cm_vitals *vitals);
 
 // A tag for a room, 0 where all are given (its callbacks are not marked then).
 uint32_t cm_vitals_take(cm_vitals *vitals, const char *name, const char *scene);

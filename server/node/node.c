@@ -86,14 +86,6 @@ static void keep_used(void *user, const cm_used_token *token)
     shell->keep_used(shell->user, token);
 }
 
-static void keep_ban(void *user, bool by_address, uint64_t who, bool banned)
-{
-    const cm_serve_shell *shell = &((const cm_serve_host *)user)->shell;
-    if (shell->keep_ban != NULL) {
-        shell->keep_ban(shell->user, by_address, who, banned);
-    }
-}
-
 static void write_log(void *user, int level, const char *json_line)
 {
     const cm_serve_shell *shell = &((const cm_serve_host *)user)->shell;
@@ -128,7 +120,6 @@ static carom_result open_worker(cm_serve_host *host, cm_failure *failure)
                          .clock_us = monotonic_us,
                          .log = write_log,
                          .keep_used = keep_used,
-                         .keep_ban = keep_ban,
                          .open_room = host->rooms.on_demand != NULL ? open_room : NULL,
                          .vitals = host->vitals,
                          .tick_watch = &host->tick_watch,

@@ -1,6 +1,5 @@
 // The process that hosts the rooms of `carom serve`: their scenes, the store, the worker, and what
-// is said of them. Who tells it what to do, and where what it says goes, is its shell: a process by
-// itself (run.c), or one of several below a supervisor (node_process.c).
+// is said of them. Its shell (node_control.h) tells it what to do and takes what it says.
 #ifndef CM_SERVER_NODE_NODE_H
 #define CM_SERVER_NODE_NODE_H
 
@@ -15,7 +14,6 @@ typedef struct cm_serve_shell {
     // lines are printed.
     void (*draw)(void *user, bool first, const char *lines);
     void (*keep_used)(void *user, const cm_used_token *token);
-    void (*keep_ban)(void *user, bool by_address, uint64_t who, bool banned);
     // Again and again while it writes and verifies at the end. It need not return.
     void (*wait)(void *user, uint32_t most_ms);
 } cm_serve_shell;

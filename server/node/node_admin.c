@@ -1,14 +1,10 @@
-// Each request is checked here, once: its JSON, its command, the fields that the command needs.
-// Answers of success and failure are objects too: {"done":"open"}, {"error":"…"}.
+// What a node does for an operator; its supervisor passes it on.
 #include "server/node/node_admin.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "server/config/json_reader.h"
-#include "server/node/placement.h"
 
 void cm_serve_admin_path(const cm_config *config, char path[CM_SERVE_ADMIN_PATH_MAX])
 {
@@ -33,36 +29,7 @@ bool cm_serve_admin_fits(const cm_config *config, const cm_log *log)
     return fits;
 }
 
-void cm_serve_admin_error(cm_admin_reply *reply, const char *text)
-{
-    cm_line line;
-    cm_line_begin(&line);
-    cm_line_text(&line, "error", text);
-    cm_admin_say(reply, cm_line_end(&line));
-}
-
-// What an operator did is in the log, whoever it was.
-void cm_serve_admin_done(const cm_log *log, const cm_serve_request *asked, cm_admin_reply *reply)
-{
-    cm_line line;
-    cm_line_begin(&line);
-    cm_line_text(&line, "done", asked->command);
-    cm_admin_say(reply, cm_line_end(&line));
-    cm_line_log(&line, CM_LOG_INFO, "admin");
-    cm_line_text(&line, "command", asked->command);
-    cm_line_text(&line, "room", asked->room);
-    if (asked->has_number) {
-        char who[24]; // a number of JSON does not hold it
-        snprintf(who, sizeof who, "%" PRIu64, asked->number);
-        cm_line_text(&line, "who", who);
-    }
-    if (asked->scene[0] != '\0') {
-        cm_line_text(&line, "scene", asked->scene);
-    }
-    cm_log_write(log, CM_LOG_INFO, &line);
-}
-
-static void say_rooms(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
+static void say_rooms(cm_serve_admin *a, const cm_admin_request *asked, cm_admin_reply *reply)
 {
     (void)asked;
     for (uint32_t i = 0; i < a->rooms->count; i++) {
@@ -93,7 +60,7 @@ static void say_rooms(cm_serve_admin *a, const cm_serve_request *asked, cm_admin
     }
 }
 
-static void say_players(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
+static void say_players(cm_serve_admin *a, const cm_admin_request *asked, cm_admin_reply *reply)
 {
     bool found = asked->room[0] == '\0';
     for (uint32_t i = 0; i < a->rooms->count; i++) {
@@ -125,71 +92,41 @@ static void say_players(cm_serve_admin *a, const cm_serve_request *asked, cm_adm
         }
     }
     if (!found) {
-        cm_serve_admin_error(reply, "there is no room of that name");
+        cm_admin_error(reply, "there is no room of that name");
     }
 }
 
-static void open_room(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
+static void open_room(cm_serve_admin *a, const cm_admin_request *asked, cm_admin_reply *reply)
 {
     cm_failure failure;
-    if (a->load != NULL && *a->load >= CM_PLACEMENT_MOST) {
-        cm_serve_admin_error(reply, "80% of the processor is in use");
-        return;
-    }
     cm_room_entry entry = asked->with;
     snprintf(entry.name, sizeof entry.name, "%s", asked->room);
     snprintf(entry.scene, sizeof entry.scene, "%s", asked->scene);
     if (!cm_serve_rooms_add(a->rooms, a->config, a->worker, a->store, &entry, &failure)) {
-        cm_serve_admin_error(reply, failure.text);
+        cm_admin_error(reply, failure.text);
         return;
     }
-    cm_serve_admin_done(a->log, asked, reply);
+    cm_admin_report(a->log, asked, reply);
 }
 
-static void close_room(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
+static void close_room(cm_serve_admin *a, const cm_admin_request *asked, cm_admin_reply *reply)
 {
     cm_failure failure;
     if (!cm_serve_rooms_remove(a->rooms, a->worker, asked->room, &failure)) {
-        cm_serve_admin_error(reply, failure.text);
+        cm_admin_error(reply, failure.text);
         return;
     }
-    cm_serve_admin_done(a->log, asked, reply);
+    cm_admin_report(a->log, asked, reply);
 }
 
-static void kick(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
+static void kick(cm_serve_admin *a, const cm_admin_request *asked, cm_admin_reply *reply)
 {
     uint32_t player = asked->number < UINT32_MAX ? (uint32_t)asked->number : UINT32_MAX;
     if (!cm_worker_kick_player(a->worker, asked->room, player)) {
-        cm_serve_admin_error(reply, "there is no such room, or nobody plays with that number");
+        cm_admin_error(reply, "there is no such room, or nobody plays with that number");
         return;
     }
-    cm_serve_admin_done(a->log, asked, reply);
-}
-
-static void ban(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
-{
-    if (!cm_worker_ban(a->worker, false, asked->number)) {
-        cm_serve_admin_error(reply, "there are as many bans as are kept");
-        return;
-    }
-    cm_serve_admin_done(a->log, asked, reply);
-}
-
-static void unban(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
-{
-    const char *held = a->bans != NULL ? cm_serve_bans_held(a->bans, false, asked->number) : NULL;
-    if (held != NULL) {
-        cm_serve_admin_error(reply, held);
-        return;
-    }
-    cm_worker_unban(a->worker, false, asked->number);
-    cm_serve_admin_done(a->log, asked, reply);
-}
-
-static void drain(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
-{
-    a->drain = true;
-    cm_serve_admin_done(a->log, asked, reply);
+    cm_admin_report(a->log, asked, reply);
 }
 
 // What is wrong with it as a file's name, or NULL. The server has another working directory.
@@ -198,7 +135,7 @@ static const char *check_path(const char *path)
     return path[0] != '/' ? "expected an absolute path of the file to make" : NULL;
 }
 
-static void backup(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply)
+static void backup(cm_serve_admin *a, const cm_admin_request *asked, cm_admin_reply *reply)
 {
     const char *wrong = check_path(asked->out);
     const cm_serve_room *room = NULL;
@@ -218,10 +155,10 @@ static void backup(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_re
         wrong = "a copy of it is being made, or it is not being recorded";
     }
     if (wrong != NULL) {
-        cm_serve_admin_error(reply, wrong);
+        cm_admin_error(reply, wrong);
         return;
     }
-    place->number = a->asked != 0 ? a->asked : cm_admin_later(reply);
+    place->number = a->asked;
     place->match = room->match;
     memcpy(place->room, room->name, sizeof place->room);
     memcpy(place->path, asked->out, sizeof place->path);
@@ -282,102 +219,22 @@ uint64_t cm_serve_admin_later(cm_serve_admin *a, cm_line *line)
     return 0;
 }
 
-static const struct {
-    const char *name;
-    bool needs_room, needs_scene, needs_number;
-    void (*run)(cm_serve_admin *a, const cm_serve_request *asked, cm_admin_reply *reply);
-} COMMANDS[] = {
-    {"rooms", false, false, false, say_rooms}, {"players", false, false, false, say_players},
-    {"open", true, true, false, open_room},    {"close", true, false, false, close_room},
-    {"kick", true, false, true, kick},         {"ban", false, false, true, ban},
-    {"unban", false, false, true, unban},      {"drain", false, false, false, drain},
-    {"backup", true, false, false, backup},
+static void (*const COMMANDS[CM_ADMIN_COMMAND_COUNT])(cm_serve_admin *a,
+                                                      const cm_admin_request *asked,
+                                                      cm_admin_reply *reply) = {
+    [CM_ADMIN_ROOMS] = say_rooms,  [CM_ADMIN_PLAYERS] = say_players, [CM_ADMIN_OPEN] = open_room,
+    [CM_ADMIN_CLOSE] = close_room, [CM_ADMIN_KICK] = kick,           [CM_ADMIN_BACKUP] = backup,
 };
-
-// A field that is a text, or "" where there is none. False: too long.
-static bool text_of(const cm_json_value *object, const char *key, char *text, size_t size)
-{
-    const char *value = cm_json_text_of(cm_json_member(object, key));
-    return snprintf(text, size, "%s", value != NULL ? value : "") < (int)size;
-}
-
-// Whole decimal digits: a client id needs all 64 bits.
-static bool number_of(const cm_json_value *object, uint64_t *number)
-{
-    char text[24];
-    size_t length = text_of(object, "who", text, sizeof text) ? strlen(text) : 0;
-    if (length == 0 || length > 20 || strspn(text, "0123456789") != length) {
-        return false;
-    }
-    *number = strtoull(text, NULL, 10);
-    return true;
-}
-
-// False: one has no such name, or is out of its range.
-static bool numbers_of(const cm_json_value *object, cm_room_entry *entry)
-{
-    const cm_json_value *with = cm_json_member(object, "with"), *value;
-    const char *key;
-    void *next = NULL;
-    bool all = with == NULL || cm_json_is_object(with);
-    while (all && (value = cm_json_each(with, &next, &key)) != NULL) {
-        int64_t number = 0;
-        all = cm_json_integer_of(value, &number) && cm_room_entry_set(entry, key, number);
-    }
-    return all;
-}
-
-static const char *check(const cm_serve_request *asked)
-{
-    for (size_t i = 0; i < sizeof COMMANDS / sizeof COMMANDS[0]; i++) {
-        if (strcmp(COMMANDS[i].name, asked->command) == 0) {
-            bool lacks = (COMMANDS[i].needs_room && asked->room[0] == '\0') ||
-                         (COMMANDS[i].needs_scene && asked->scene[0] == '\0') ||
-                         (COMMANDS[i].needs_number && !asked->has_number);
-            return lacks ? "a field is missing: expected room, scene or who (a whole number as a "
-                           "text)"
-                         : NULL;
-        }
-    }
-    return "expected a command: rooms, players, open, close, kick, ban, unban, drain, backup";
-}
-
-const char *cm_serve_admin_read(const char *text, cm_serve_request *request)
-{
-    cm_json_reader reader;
-    cm_scene_error wrong;
-    const cm_json_value *object =
-        cm_json_open(&reader, text, strlen(text), CM_ADMIN_REQUEST_MAX, &wrong);
-    memset(request, 0, sizeof *request);
-    if (object == NULL) {
-        cm_json_close(&reader);
-        return "expected one JSON object on one line";
-    }
-    bool fits = text_of(object, "command", request->command, sizeof request->command) &&
-                text_of(object, "room", request->room, sizeof request->room) &&
-                text_of(object, "scene", request->scene, sizeof request->scene) &&
-                text_of(object, "out", request->out, sizeof request->out);
-    request->has_number = number_of(object, &request->number);
-    bool known = numbers_of(object, &request->with);
-    cm_json_close(&reader);
-    if (!known) {
-        return "with: expected numbers in their range: max_players, tick_rate, view_rate, "
-               "budget_kbit, empty_s, bodies, shapes, joints, contacts";
-    }
-    return fits ? check(request) : "a command, room, scene or file is too long";
-}
 
 void cm_serve_admin_answer(void *user, const char *text, cm_admin_reply *reply)
 {
-    cm_serve_request asked;
-    const char *wrong = cm_serve_admin_read(text, &asked);
-    if (wrong != NULL) {
-        cm_serve_admin_error(reply, wrong);
-        return;
-    }
-    for (size_t i = 0; i < sizeof COMMANDS / sizeof COMMANDS[0]; i++) {
-        if (strcmp(COMMANDS[i].name, asked.command) == 0) {
-            COMMANDS[i].run(user, &asked, reply);
-        }
+    cm_admin_request asked;
+    char wrong[256];
+    if (!cm_admin_request_read(text, &asked, wrong)) {
+        cm_admin_error(reply, wrong);
+    } else if (COMMANDS[asked.command] == NULL) {
+        cm_admin_error(reply, "a node cannot answer this");
+    } else {
+        COMMANDS[asked.command](user, &asked, reply);
     }
 }

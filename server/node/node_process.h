@@ -1,23 +1,16 @@
-// A worker process of `carom serve`: a host, told by the supervisor what to do, whose words all go
-// there.
+// A process of one node, which `carom serve` starts as `carom worker`. Signals of a terminal are
+// not for it: they are its supervisor's.
 #ifndef CM_SERVER_NODE_NODE_PROCESS_H
 #define CM_SERVER_NODE_NODE_PROCESS_H
 
-#include "server/node/room_directory.h"
-#include "server/node/node.h"
+#include "server/ops/failure.h"
 
-// What it starts with: of the memory that it has from the supervisor.
-typedef struct cm_serve_worker_def {
-    cm_serve_host *host;             // configuration, rooms and keys filled in; else zeroed
-    const cm_serve_matches *matches; // that it goes on with
-    const cm_homes *elsewhere;       // rooms of other workers, as far as they are known
-    const cm_used_tokens *used;
-    const cm_bans *bans, *banned_addresses;
-    int descriptor; // of the control socket
-    bool terminal;  // the server's stdout is one
-} cm_serve_worker_def;
+// Descriptors that it is started with, beside stdin, stdout and stderr.
+#define CM_WORKER_LINK_FD   3 // its control link
+#define CM_WORKER_VITALS_FD 4 // crash_marker.h
+#define CM_WORKER_LOCK_FD   5 // of the directory of matches: held until the last process is gone
 
-// Its whole life.
-carom_result cm_serve_worker(const cm_serve_worker_def *def);
+// Its whole life. CAROM_ERROR_STATE: these descriptors are not there.
+carom_result cm_node_process(void);
 
 #endif

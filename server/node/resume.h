@@ -2,15 +2,8 @@
 #ifndef CM_SERVER_NODE_RESUME_H
 #define CM_SERVER_NODE_RESUME_H
 
+#include "server/node/control_link.h"
 #include "server/node/node_rooms.h"
-
-// A match that has no end, by its head.
-typedef struct cm_serve_match {
-    uint64_t match_id, started_unix_ms;
-    char room[CAROM_ROOM_NAME_MAX + 1]; // whose it is; "": of one without a name
-    char refused[CM_NAME_MAX];          // its scene, if that is hosted no more; else ""
-    bool known;                         // as in cm_live_match
-} cm_serve_match;
 
 typedef struct cm_serve_matches {
     uint32_t count, capacity;

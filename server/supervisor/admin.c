@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "server/node/node_admin.h"
-#include "server/node/recall.h"
 #include "server/supervisor/supervisor.h"
 
 static void ask(cm_serve_server *s, uint32_t worker, uint64_t number, const char *request)
@@ -25,7 +24,7 @@ static void ask_workers(cm_serve_server *s, uint64_t workers, const char *reques
         question = question == NULL && dead ? &s->questions[i] : question;
     }
     if (question == NULL || workers == 0) {
-        cm_serve_admin_error(reply, "no worker is there to answer, ask again");
+        cm_admin_error(reply, "no worker is there to answer, ask again");
         return;
     }
     question->number = cm_admin_later(reply);
@@ -46,23 +45,23 @@ static uint64_t living(const cm_serve_server *s)
     return workers;
 }
 
-static void open_room(cm_serve_server *s, const cm_serve_request *asked, const char *request,
+static void open_room(cm_serve_server *s, const cm_admin_request *asked, const char *request,
                       cm_admin_reply *reply)
 {
     if (cm_homes_find(&s->homes, asked->room) != NULL) {
-        cm_serve_admin_error(reply, "there is a room of that name");
+        cm_admin_error(reply, "there is a room of that name");
         return;
     }
     uint32_t worker = cm_serve_place(s);
     if (worker == CM_PLACEMENT_NONE) {
-        cm_serve_admin_error(reply, "every worker uses 80% of its processor, or has as many rooms "
-                                    "as one takes");
+        cm_admin_error(reply, "every worker uses 80% of its processor, or has as many rooms "
+                              "as one takes");
         return;
     }
     ask_workers(s, UINT64_C(1) << worker, request, reply);
 }
 
-static void ban(cm_serve_server *s, const cm_serve_request *asked, bool banned,
+static void ban(cm_serve_server *s, const cm_admin_request *asked, bool banned,
                 cm_admin_reply *reply)
 {
     cm_worker_message message = {.type = CM_WORKER_TOLD_BAN,
@@ -73,7 +72,7 @@ static void ban(cm_serve_server *s, const cm_serve_request *asked, bool banned,
         held = "there are as many bans as are kept";
     }
     if (held != NULL) {
-        cm_serve_admin_error(reply, held);
+        cm_admin_error(reply, held);
         return;
     }
     if (!banned) {
@@ -84,30 +83,44 @@ static void ban(cm_serve_server *s, const cm_serve_request *asked, bool banned,
         cm_serve_keep_ban(s->base->door, false, asked->number, banned);
     }
     cm_serve_tell_all(s, CM_PLACEMENT_NONE, &message);
-    cm_serve_admin_done(&s->base->log, asked, reply);
+    cm_admin_report(&s->base->log, asked, reply);
+}
+
+// What is the supervisor's own.
+static void answer_self(cm_serve_server *s, const cm_admin_request *asked, const char *request,
+                        cm_admin_reply *reply)
+{
+    switch (asked->command) {
+    case CM_ADMIN_OPEN:
+        open_room(s, asked, request, reply);
+        break;
+    case CM_ADMIN_BAN:
+    case CM_ADMIN_UNBAN:
+        ban(s, asked, asked->command == CM_ADMIN_BAN, reply);
+        break;
+    default:
+        s->drain_asked = true;
+        cm_admin_report(&s->base->log, asked, reply);
+        break;
+    }
 }
 
 static void answer(void *user, const char *request, cm_admin_reply *reply)
 {
     cm_serve_server *s = user;
-    cm_serve_request asked;
-    const char *wrong = cm_serve_admin_read(request, &asked);
-    if (wrong != NULL) {
-        cm_serve_admin_error(reply, wrong);
+    cm_admin_request asked;
+    char wrong[256];
+    if (!cm_admin_request_read(request, &asked, wrong)) {
+        cm_admin_error(reply, wrong);
         return;
     }
     const cm_home *home = asked.room[0] != '\0' ? cm_homes_find(&s->homes, asked.room) : NULL;
-    if (strcmp(asked.command, "open") == 0) {
-        open_room(s, &asked, request, reply);
-    } else if (strcmp(asked.command, "ban") == 0 || strcmp(asked.command, "unban") == 0) {
-        ban(s, &asked, asked.command[0] == 'b', reply);
-    } else if (strcmp(asked.command, "drain") == 0) {
-        s->drain_asked = true;
-        cm_serve_admin_done(&s->base->log, &asked, reply);
+    if (asked.scope == CM_ADMIN_SERVER) {
+        answer_self(s, &asked, request, reply);
     } else if (home != NULL) {
         ask_workers(s, living(s) & UINT64_C(1) << home->worker, request, reply);
     } else if (asked.room[0] != '\0') {
-        cm_serve_admin_error(reply, "there is no room of that name");
+        cm_admin_error(reply, "there is no room of that name");
     } else {
         ask_workers(s, living(s), request, reply);
     }
@@ -198,7 +211,7 @@ void cm_serve_ask_died(cm_serve_server *s, uint32_t worker)
             continue;
         }
         if (reply != NULL) {
-            cm_serve_admin_error(reply, "a worker died before it had answered");
+            cm_admin_error(reply, "a worker died before it had answered");
         }
         end_part(s, question, worker);
     }

@@ -85,7 +85,6 @@ void cm_serve_set_apart(cm_serve_server *s, uint32_t worker, const char *room)
     home->room.port = own->port;
     home->is_open = false;
     own->apart = true;
-    cm_serve_starts(s, seat);
     if (cm_supervisor_start(s->supervisor, seat)) {
         log_apart(s, room, seat);
     } else {

@@ -13,8 +13,7 @@ carom_result cm_serve_run(const cm_config *config, char *const *environment,
     base.reread = reread;
     if (result == CAROM_OK) {
         failure->text[0] = '\0';
-        result = config->workers == 0 ? cm_serve_alone(&base, failure)
-                                      : cm_serve_supervise(&base, failure);
+        result = cm_serve_supervise(&base, failure);
     } else {
         cm_serve_base_undo(&base);
     }

@@ -9,9 +9,7 @@
 carom_result cm_serve_run(const cm_config *config, char *const *environment,
                           cm_serve_reread *reread, cm_failure *failure);
 
-// Its two ways, with a base that is open: everything in this process, or worker processes and this
-// one over them. What a start that failed has made is gone then.
-carom_result cm_serve_alone(cm_serve_base *base, cm_failure *failure);
+// With a base that is open. What a start that failed has made is gone then.
 carom_result cm_serve_supervise(cm_serve_base *base, cm_failure *failure);
 
 #endif

@@ -1,6 +1,6 @@
 // A server of worker processes, and this one over them: it places rooms, keeps used tokens and
 // bans, has the admin socket, the signals and the screen, and starts a worker that died again with
-// the matches that it had. It steps nothing.
+// the matches that it had. Without worker processes a node of this one has all rooms.
 //
 // Typical: 7 workers of 20 rooms; two messages a second from each.
 #include "server/supervisor/supervisor.h"
@@ -16,13 +16,12 @@
 #include <unistd.h>
 
 #include "server/node/bootstrap.h"
-#include "server/node/recall.h"
 #include "server/supervisor/run.h"
 #include "server/supervisor/signals.h"
-#include "server/node/node_process.h"
+#include "server/node/node_control.h"
 #include "shared/game/game_host.h"
 
-#define WAIT_MS 100
+#define WAIT_US 100000u
 
 // Where rooms go ------------------------------------------------------------------------------
 
@@ -94,7 +93,7 @@ static carom_result place_rooms(cm_serve_server *s, cm_failure *failure)
     return status;
 }
 
-// A worker's life, in its process -------------------------------------------------------------
+// What a worker starts with --------------------------------------------------------------------
 
 static bool is_home(const cm_serve_server *s, const char *room, uint32_t worker)
 {
@@ -102,92 +101,148 @@ static bool is_home(const cm_serve_server *s, const char *room, uint32_t worker)
     return home != NULL && home->worker == worker;
 }
 
-// At the first start every match that was found; later those that it had.
-static void choose_matches(const cm_serve_server *s, uint32_t worker, cm_serve_matches *matches)
+static void send_scene(cm_worker_link *link, cm_worker_part what, const cm_scene *scene)
 {
-    const cm_serve_matches *found = &s->base->matches;
-    for (uint32_t i = 0; !s->ready && i < found->count; i++) {
-        if (is_home(s, found->list[i].room, worker)) {
-            (void)cm_serve_matches_add(matches, &found->list[i]);
+    size_t size = cm_scene_packed_size(scene);
+    uint8_t *bytes = malloc(size);
+    if (bytes != NULL) { // without it the worker says that it has no such room
+        cm_scene_pack(scene, bytes);
+        cm_worker_link_bytes(link, what, bytes, size);
+    }
+    free(bytes);
+}
+
+static void send_config(const cm_serve_server *s, uint32_t worker, cm_worker_link *link)
+{
+    cm_config config = s->base->config;
+    const char *listen = s->base->config.listen;
+    snprintf(config.listen, sizeof config.listen, "%.*s:%u", (int)(strrchr(listen, ':') - listen),
+             listen, (unsigned)s->workers[worker].port);
+    cm_worker_link_bytes(link, CM_WORKER_PART_CONFIG, &config, sizeof config);
+    cm_worker_message message = {.type = CM_WORKER_TOLD_BOOT,
+                                 .boot = {.alone = s->homes.count == 1,
+                                          .apart = s->workers[worker].apart,
+                                          .terminal = s->base->screen.terminal}};
+    cm_worker_link_send(link, &message);
+    message = (cm_worker_message){.type = CM_WORKER_TOLD_KEYS, .keys = s->base->keys};
+    cm_worker_link_send(link, &message);
+    message = (cm_worker_message){.type = CM_WORKER_TOLD_TICKET, .ticket = s->base->ticket};
+    cm_worker_link_send(link, &message);
+    cm_crypto_wipe(&message, sizeof message);
+}
+
+static void send_room(cm_worker_link *link, const cm_serve_room *room)
+{
+    cm_worker_message message = {.type = CM_WORKER_TOLD_OPEN,
+                                 .open = {.tick_rate = room->tick_rate,
+                                          .max_players = room->max_players,
+                                          .view_rate = room->view_rate,
+                                          .budget_kbit = room->budget_kbit,
+                                          .empty_s = room->empty_s}};
+    memcpy(message.open.name, room->name, sizeof message.open.name);
+    send_scene(link, CM_WORKER_PART_SCENE, room->scene);
+    cm_worker_link_send(link, &message);
+}
+
+static void send_rooms(const cm_serve_server *s, uint32_t worker, cm_worker_link *link)
+{
+    const cm_serve_rooms *from = &s->base->rooms;
+    if (from->on_demand != NULL) {
+        send_scene(link, CM_WORKER_PART_ON_DEMAND, from->on_demand);
+    }
+    for (uint32_t i = 0; i < from->count; i++) {
+        const char *scene = cm_scene_name(from->rooms[i].scene);
+        if (is_home(s, from->rooms[i].name, worker) && !cm_quarantine_has(&s->refused, scene)) {
+            send_room(link, &from->rooms[i]);
         }
     }
-    for (uint32_t i = 0; s->ready && i < s->homes.count; i++) {
-        const cm_home *home = &s->homes.list[i];
-        cm_serve_match match = {.match_id = home->room.match_id, .known = home->room.is_proved};
-        if (cm_quarantine_has(&s->refused, home->room.scene)) {
-            memcpy(match.refused, home->room.scene, sizeof match.refused);
-        }
-        if (home->worker == worker && match.match_id != 0) {
-            (void)cm_serve_matches_add(matches, &match);
+    for (uint32_t i = 0; i < s->refused.count; i++) {
+        cm_worker_message message = {.type = CM_WORKER_TOLD_REFUSE};
+        memcpy(message.room.scene, s->refused.rows[i].scene, sizeof message.room.scene);
+        if (cm_quarantine_has(&s->refused, message.room.scene)) {
+            cm_worker_link_send(link, &message);
         }
     }
 }
 
-static void choose_rooms(const cm_serve_server *s, uint32_t worker, cm_serve_rooms *rooms)
+// At the first start every match that was found; later those that it had.
+static void send_matches(const cm_serve_server *s, uint32_t worker, cm_worker_link *link)
 {
-    const cm_serve_rooms *from = &s->base->rooms;
-    for (uint32_t i = 0; i < from->count; i++) {
-        const char *scene = cm_scene_name(from->rooms[i].scene);
-        if (is_home(s, from->rooms[i].name, worker) && !cm_quarantine_has(&s->refused, scene)) {
-            rooms->rooms[rooms->count++] = from->rooms[i];
+    const cm_serve_matches *found = &s->base->matches;
+    cm_worker_message message = {.type = CM_WORKER_TOLD_MATCH};
+    for (uint32_t i = 0; !s->ready && i < found->count; i++) {
+        if (is_home(s, found->list[i].room, worker)) {
+            message.match = found->list[i];
+            cm_worker_link_send(link, &message);
+        }
+    }
+    for (uint32_t i = 0; s->ready && i < s->homes.count; i++) {
+        const cm_home *home = &s->homes.list[i];
+        message.match =
+            (cm_serve_match){.match_id = home->room.match_id, .known = home->room.is_proved};
+        if (cm_quarantine_has(&s->refused, home->room.scene)) {
+            memcpy(message.match.refused, home->room.scene, sizeof message.match.refused);
+        }
+        if (home->worker == worker && message.match.match_id != 0) {
+            cm_worker_link_send(link, &message);
         }
     }
 }
 
 // Rooms of others, on ports that are known, be they there already or not: who comes for one waits.
-static void choose_elsewhere(const cm_serve_server *s, uint32_t worker, cm_homes *elsewhere)
+static void send_elsewhere(const cm_serve_server *s, uint32_t worker, cm_worker_link *link)
 {
     for (uint32_t i = 0; i < s->homes.count; i++) {
-        cm_home home = s->homes.list[i];
-        home.room.port = s->workers[home.worker].port;
-        if (home.worker != worker && home.room.port != 0) {
-            (void)cm_homes_put(elsewhere, &home); // no memory: it is told when they are there
+        cm_worker_message message = {.type = CM_WORKER_TOLD_ROOM, .room = s->homes.list[i].room};
+        message.room.port = s->workers[s->homes.list[i].worker].port;
+        if (s->homes.list[i].worker != worker && message.room.port != 0) {
+            cm_worker_link_send(link, &message);
         }
     }
 }
 
-static int work(void *user, uint32_t worker, int descriptor)
+static void send_bans(const cm_bans *bans, bool by_address, cm_worker_link *link)
 {
-    cm_serve_server *s = user;
-    static cm_serve_host host; // too large for a stack
-    cm_serve_matches matches = {0};
-    cm_homes elsewhere = {0};
-    const char *listen = s->base->config.listen;
-    memset(&host, 0, sizeof host);
-    host.config = s->base->config;
-    snprintf(host.config.listen, sizeof host.config.listen, "%.*s:%u",
-             (int)(strrchr(listen, ':') - listen), listen, (unsigned)s->workers[worker].port);
-    host.keys = s->base->keys;
-    host.ticket = s->base->ticket;
-    host.alone = s->homes.count == 1;
-    host.apart = s->workers[worker].apart;
-    host.vitals = &s->vitals[worker];
-    host.rooms.refused = s->refused;
-    host.rooms.on_demand = s->base->rooms.on_demand;
-    choose_rooms(s, worker, &host.rooms);
-    choose_matches(s, worker, &matches);
-    choose_elsewhere(s, worker, &elsewhere);
-    cm_serve_worker_def def = {.host = &host,
-                               .matches = &matches,
-                               .elsewhere = &elsewhere,
-                               .used = &s->used,
-                               .bans = &s->bans,
-                               .banned_addresses = &s->banned_addresses,
-                               .descriptor = descriptor,
-                               .terminal = s->base->screen.terminal};
-    carom_result result = cm_serve_worker(&def);
-    cm_serve_matches_free(&matches);
-    cm_homes_free(&elsewhere);
-    return result == CAROM_OK ? 0 : 1;
+    for (uint32_t i = 0; i < bans->count; i++) {
+        const cm_worker_message message = {
+            .type = CM_WORKER_TOLD_BAN,
+            .ban = {.by_address = by_address, .banned = true, .who = bans->ids[i]}};
+        cm_worker_link_send(link, &message);
+    }
 }
 
-void cm_serve_starts(void *user, uint32_t worker)
+static void boot(void *user, uint32_t worker)
 {
-    cm_serve_server *s = user;
-    (void)worker;
-    if (s->base->door != NULL) {
-        cm_door_db_flush(s->base->door); // its thread rests then, and holds nothing
+    const cm_serve_server *s = user;
+    cm_worker_link *link = cm_supervisor_link(s->supervisor, worker);
+    send_config(s, worker, link);
+    send_rooms(s, worker, link);
+    send_matches(s, worker, link);
+    send_elsewhere(s, worker, link);
+    cm_worker_link_send(link, &(const cm_worker_message){.type = CM_WORKER_TOLD_OPEN_ALL});
+    for (uint32_t i = 0; i < s->used.capacity; i++) {
+        const cm_worker_message message = {.type = CM_WORKER_TOLD_USED, .used = s->used.table[i]};
+        if (message.used.expires_unix_s != 0) {
+            cm_worker_link_send(link, &message);
+        }
     }
+    send_bans(&s->bans, false, link);
+    send_bans(&s->banned_addresses, true, link);
+    cm_worker_link_send(link, &(const cm_worker_message){.type = CM_WORKER_TOLD_LET_IN});
+}
+
+static int gives(void *user, uint32_t worker)
+{
+    return ((const cm_serve_server *)user)->workers[worker].vitals_fd;
+}
+
+static void broke(void *user, uint32_t worker)
+{
+    const cm_serve_server *s = user;
+    cm_line line;
+    cm_line_log(&line, CM_LOG_ERROR, "control link broken");
+    cm_line_uint(&line, "worker", worker);
+    cm_log_write(&s->base->log, CM_LOG_ERROR, &line);
 }
 
 // Start ----------------------------------------------------------------------------------------
@@ -244,19 +299,21 @@ static carom_result open_door(cm_serve_server *s, cm_failure *failure)
 
 static void poll_all(cm_serve_server *s, uint64_t due)
 {
-    struct pollfd fds[CM_WORKERS_MAX + 3];
-    uint64_t now = cm_serve_now_us();
-    int wait = due <= now                     ? 0
-               : (due - now) / 1000 < WAIT_MS ? (int)((due - now) / 1000 + 1)
-                                              : WAIT_MS;
+    struct pollfd fds[CM_WORKERS_MAX + 4];
+    uint64_t now = s->node != NULL ? cm_node_rest(s->node, due) : cm_serve_now_us();
+    uint64_t left = due > now ? due - now : 0;
+    struct timespec wait = {.tv_nsec = (long)(left < WAIT_US ? left : WAIT_US) * 1000};
     uint32_t count = cm_supervisor_poll(s->supervisor, fds);
     fds[count++] = (struct pollfd){.fd = s->base->signals, .events = POLLIN};
     fds[count++] = (struct pollfd){.fd = cm_admin_descriptor(s->admin), .events = POLLIN};
     fds[count++] = (struct pollfd){.fd = cm_serve_http_descriptor(s->http), .events = POLLIN};
-    (void)poll(fds, count, wait);
+    fds[count++] =
+        (struct pollfd){.fd = s->node != NULL ? cm_node_descriptor(s->node) : -1, .events = POLLIN};
+    (void)ppoll(fds, count, &wait, NULL);
 }
 
-static uint64_t turn(cm_serve_server *s, uint64_t now)
+// What workers say, and pages.
+static uint64_t look_after(cm_serve_server *s, uint64_t now)
 {
     uint64_t due = cm_supervisor_turn(s->supervisor, now);
     if (s->printed) {
@@ -264,6 +321,23 @@ static uint64_t turn(cm_serve_server *s, uint64_t now)
         s->printed = false;
     }
     return cm_serve_http_turn(s->http, now) ? now : due;
+}
+
+// Likewise, and the node of this process has its turn.
+static uint64_t turn(cm_serve_server *s, uint64_t now)
+{
+    carom_result result;
+    uint64_t due = look_after(s, now);
+    if (s->node != NULL) {
+        uint64_t next = cm_node_turn(s->node, now);
+        due = next < due ? next : due;
+        if (cm_node_is_over(s->node, &result)) {
+            cm_node_destroy(s->node);
+            s->node = NULL;
+            cm_supervisor_detach(s->supervisor, 0, result == CAROM_OK ? 0 : 1);
+        }
+    }
+    return due;
 }
 
 // How the server is, for its pages.
@@ -307,6 +381,21 @@ static carom_result open_http(cm_serve_server *s, cm_failure *failure)
     return cm_serve_http_open(&def, &s->http, failure);
 }
 
+static void wait_of_node(void *user, uint32_t most_ms);
+
+// The one worker of a server without processes.
+static void start_here(cm_serve_server *s)
+{
+    const cm_node_def def = {.link = cm_supervisor_attach(s->supervisor, 0),
+                             .vitals = s->workers[0].vitals,
+                             .wait = wait_of_node,
+                             .user = s};
+    s->node = cm_node_create(&def);
+    if (s->node == NULL) {
+        s->result = cm_fail(&s->failure, CAROM_ERROR_MEMORY, "serve: out of memory");
+    }
+}
+
 static bool all_ready(const cm_serve_server *s)
 {
     uint32_t ready = 0;
@@ -321,12 +410,13 @@ static carom_result start_workers(cm_serve_server *s, cm_failure *failure)
     uint32_t address;
     uint16_t port;
     cm_config_address(s->base->config.listen, &address, &port);
-    cm_serve_starts(s, 0);
     for (uint32_t i = 0; i < s->count; i++) {
         s->workers[i].port = port == 0 ? 0 : (uint16_t)(port + i);
     }
     for (uint32_t i = 0; i < s->count; i++) {
-        if (!cm_supervisor_start(s->supervisor, i)) {
+        if (s->base->config.workers == 0) {
+            start_here(s);
+        } else if (!cm_supervisor_start(s->supervisor, i)) {
             return cm_fail(failure, CAROM_ERROR_IO, "serve: a worker could not be started: %s",
                            strerror(errno));
         }
@@ -457,19 +547,38 @@ static void show(cm_serve_server *s, uint64_t now)
     cm_serve_screen_flush();
 }
 
+// What is to be done beside the workers' turns.
+static void attend(cm_serve_server *s, uint64_t now)
+{
+    take_signal(s);
+    cm_admin_turn(s->admin, now);
+    if (s->drain_asked && !s->draining) {
+        drain(s, "admin");
+    }
+    cm_serve_base_watch_door(s->base);
+    show(s, now);
+    cm_notify_live(&s->base->notify, now);
+}
+
+// While the node of this process writes and verifies.
+static void wait_of_node(void *user, uint32_t most_ms)
+{
+    cm_serve_server *s = user;
+    struct pollfd signals = {.fd = s->base->signals, .events = POLLIN};
+    if (most_ms > 0) {
+        (void)poll(&signals, 1, (int)most_ms);
+    }
+    uint64_t now = cm_serve_now_us();
+    attend(s, now);
+    (void)look_after(s, now);
+}
+
 static void run(cm_serve_server *s)
 {
     while (cm_supervisor_living(s->supervisor) > 0) {
         uint64_t now = cm_serve_now_us();
-        take_signal(s);
-        cm_admin_turn(s->admin, now);
-        if (s->drain_asked && !s->draining) {
-            drain(s, "admin");
-        }
+        attend(s, now);
         uint64_t due = turn(s, now);
-        cm_serve_base_watch_door(s->base);
-        show(s, now);
-        cm_notify_live(&s->base->notify, now);
         if (cm_supervisor_living(s->supervisor) > 0) {
             poll_all(s, due);
         }
@@ -480,14 +589,18 @@ static void close_all(cm_serve_server *s)
 {
     cm_admin_destroy(s->admin);
     cm_serve_http_close(s->http);
+    cm_node_destroy(s->node);
     cm_supervisor_destroy(s->supervisor);
-    cm_vitals_destroy(s->vitals, s->seats);
     cm_homes_free(&s->homes);
     cm_used_tokens_free(&s->used);
     cm_bans_free(&s->bans);
     cm_bans_free(&s->banned_addresses);
     for (uint32_t i = 0; i < s->seats; i++) {
         free(s->workers[i].drawing.text);
+        cm_vitals_destroy(s->workers[i].vitals);
+        if (s->workers[i].vitals_fd >= 0) {
+            close(s->workers[i].vitals_fd);
+        }
     }
 }
 
@@ -496,19 +609,25 @@ carom_result cm_serve_supervise(cm_serve_base *base, cm_failure *failure)
     static cm_serve_server s; // too large for a stack
     memset(&s, 0, sizeof s);
     s.base = base;
-    s.count = cm_serve_worker_count(&base->config);
-    s.seats = s.count + CM_SERVE_APART_MAX;
+    s.count = base->config.workers == 0 ? 1 : cm_serve_worker_count(&base->config);
+    s.seats = base->config.workers == 0 ? 1 : s.count + CM_SERVE_APART_MAX;
     s.seats = s.seats < CM_WORKERS_MAX ? s.seats : CM_WORKERS_MAX;
     cm_supervisor_def def = {.workers = s.seats,
+                             .program = "/proc/self/exe",
                              .keep = base->files.lock,
-                             .work = work,
+                             .gives = gives,
+                             .started = boot,
+                             .broke = broke,
                              .said = cm_serve_said,
                              .ended = cm_serve_ended,
-                             .starts = cm_serve_starts,
                              .user = &s};
     s.supervisor = cm_supervisor_create(&def);
-    s.vitals = cm_vitals_create(s.seats);
-    if (s.supervisor == NULL || s.vitals == NULL) {
+    bool has_vitals = true;
+    for (uint32_t i = 0; i < s.seats; i++) {
+        s.workers[i].vitals = cm_vitals_create(&s.workers[i].vitals_fd);
+        has_vitals = has_vitals && s.workers[i].vitals != NULL;
+    }
+    if (s.supervisor == NULL || !has_vitals) {
         close_all(&s);
         return cm_fail(failure, CAROM_ERROR_MEMORY, "serve: out of memory");
     }

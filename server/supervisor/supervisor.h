@@ -19,6 +19,8 @@ typedef struct cm_serve_drawing {
 } cm_serve_drawing;
 
 typedef struct cm_serve_seat {
+    cm_vitals *vitals; // shared with its process
+    int vitals_fd;
     uint16_t port; // 0: none yet
     bool ready;    // it lives and has its rooms
     bool apart;    // of one room alone, whose module failed
@@ -38,11 +40,11 @@ typedef struct cm_serve_question {
 typedef struct cm_serve_server {
     cm_serve_base *base;
     cm_supervisor *supervisor;
-    uint32_t count; // of workers that take rooms
-    uint32_t seats; // and places of those with a room apart, behind them
+    struct cm_node *node; // the one worker where there are no processes; else NULL
+    uint32_t count;       // of workers that take rooms
+    uint32_t seats;       // and places of those with a room apart, behind them
     cm_serve_seat workers[CM_WORKERS_MAX];
     cm_homes homes;        // every room
-    cm_vitals *vitals;     // one of each worker
     cm_quarantine refused; // scenes that are hosted no more, and those that are on the way there
     cm_used_tokens used;
     cm_bans bans, banned_addresses;
@@ -71,7 +73,6 @@ void cm_serve_set_apart(cm_serve_server *s, uint32_t worker, const char *room);
 // The worker of such a room ends where the room is no more.
 void cm_serve_end_apart(cm_serve_server *s, uint32_t worker);
 // As a cm_supervisor's callbacks, of a cm_serve_server.
-void cm_serve_starts(void *user, uint32_t worker);
 void cm_serve_said(void *user, uint32_t worker, const cm_worker_message *message);
 bool cm_serve_ended(void *user, uint32_t worker, int status);
 

@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "server/node/recall.h"
 #include "server/supervisor/supervisor.h"
 #include "shared/game/game_host.h"
 
@@ -228,7 +227,7 @@ static bool is_fault(int status)
 static void blame(cm_serve_server *s, uint32_t worker, int status)
 {
     uint32_t callback;
-    const cm_vitals_room *room = cm_vitals_called(&s->vitals[worker], &callback);
+    const cm_vitals_room *room = cm_vitals_called(s->workers[worker].vitals, &callback);
     if (room != NULL && is_fault(status)) {
         cm_line line;
         uint32_t faults = cm_quarantine_fault(&s->refused, room->scene);
@@ -249,7 +248,7 @@ static void blame(cm_serve_server *s, uint32_t worker, int status)
             cm_serve_set_apart(s, worker, room->name);
         }
     }
-    memset(&s->vitals[worker], 0, sizeof s->vitals[worker]); // for the next process
+    memset(s->workers[worker].vitals, 0, sizeof *s->workers[worker].vitals); // for the next process
 }
 
 // It is not started again; its place may be another room's where it was one room's alone.

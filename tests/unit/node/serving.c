@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,20 @@
 
 #include "server/ops/admin_socket.h"
 #include "server/cli/cli.h"
+
+// The program of this build: read before a test takes the variable away, which is no setting.
+static char binary[512];
+
+__attribute__((constructor)) static void read_binary(void)
+{
+    const char *given = getenv("CAROM_BINARY");
+    snprintf(binary, sizeof binary, "%s", given != NULL ? given : "build/release/carom");
+}
+
+const char *serving_binary(void)
+{
+    return binary;
+}
 
 // A child of ours ends with us, however we end.
 pid_t serving_fork_child(void)
@@ -41,6 +56,14 @@ void serving_use_catalogue(const serving *c)
     setenv("CAROM_DB", catalogue, 1);
 }
 
+static bool here; // in copies of this process
+
+void serving_stay_here(void)
+{
+    here = true;
+    setenv("CAROM_WORKERS", "0", 1);
+}
+
 void serving_start(serving *c, char **argv)
 {
     int argc = 0;
@@ -54,6 +77,10 @@ void serving_start(serving *c, char **argv)
         dup2(out, STDOUT_FILENO);
         dup2(err, STDERR_FILENO);
         serving_use_catalogue(c);
+        if (!here) {
+            execv(binary, argv);
+            _exit(127);
+        }
         int status = cm_cli_run(argc, argv);
         fflush(NULL);
         _exit(status);

@@ -12,14 +12,19 @@ typedef struct serving {
     char out[128], err[128], ready[128], matches[128];
 } serving;
 
+// The program of this build: CAROM_BINARY.
+const char *serving_binary(void);
 // A child of ours ends with us, however we end.
 pid_t serving_fork_child(void);
 // Of its own, not that of the working directory.
 void serving_use_catalogue(const serving *c);
 void serving_make_directory(serving *c);
 void serving_remove_directory(const serving *c);
-// `argv` ends with NULL.
+// The program of this build, CAROM_BINARY; `argv` ends with NULL.
 void serving_start(serving *c, char **argv);
+// From now on the command runs in a copy of this process, with what the test did to it (a disk that
+// fails), and hosts all rooms in that one process.
+void serving_stay_here(void);
 // `carom serve --insecure` on a free port, with matches and ready file in its directory and with
 // what else a test gives it, which ends with NULL; until it is ready.
 void serving_host(serving *c, char *const more[]);

@@ -1,10 +1,13 @@
 // Goal: what must not be lost between supervisor and worker is not, however long the other end does
 // not read, while lines and figures are left out; and a link that was full once is as good as new
-// when it is read. Method: both ends by hand.
+// when it is read. Half a message is none. Method: both ends by hand.
 #include "server/node/control_link.h"
 
 #include <criterion/criterion.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 typedef struct rig {
     cm_worker_link here, there;
@@ -140,4 +143,93 @@ Test(worker_link, one_that_was_full_is_as_new_when_it_is_read)
         cr_expect_not(cm_worker_link_is_full(&r.here));
     }
     release(&r);
+}
+
+// What one end sends by hand, as another would who is no node: so many bytes of a message.
+static cm_worker_link_state pass(int end, cm_worker_link *there, const void *bytes, size_t size)
+{
+    static cm_worker_message heard;
+    cr_assert_eq(send(end, bytes, size, MSG_DONTWAIT), (ssize_t)size);
+    return cm_worker_link_next(there, &heard);
+}
+
+Test(worker_link, a_part_of_a_message_is_none)
+{
+    int ends[2];
+    cm_worker_link there;
+    const uint32_t payload = offsetof(cm_worker_message, line);
+    const struct {
+        uint32_t type;
+        size_t size;
+    } whole[] = {{CM_WORKER_SAYS_ROOM, sizeof message.room},
+                 {CM_WORKER_SAYS_READY, sizeof message.used},
+                 {CM_WORKER_SAYS_LOG, offsetof(cm_worker_message, line.text) - payload + 6},
+                 {CM_WORKER_SAYS_ANSWER, offsetof(cm_worker_message, ask.text) - payload + 6},
+                 {CM_WORKER_SAYS_USED, sizeof message.used},
+                 {CM_WORKER_SAYS_TOTALS, offsetof(cm_worker_message, figures.bytes) - payload + 5},
+                 {CM_WORKER_TOLD_PART, offsetof(cm_worker_message, part.bytes) - payload + 5},
+                 {CM_WORKER_TOLD_TICKET, sizeof message.ticket},
+                 {CM_WORKER_TOLD_OPEN, sizeof message.open},
+                 {CM_WORKER_TOLD_MATCH, sizeof message.match},
+                 {CM_WORKER_TOLD_PORTS, sizeof message.ports},
+                 {CM_WORKER_TOLD_KEYS, sizeof message.keys}};
+    cr_assert(cm_worker_link_pair(ends));
+    cm_worker_link_open(&there, ends[1]);
+    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++) {
+        memset(&message, 0, sizeof message);
+        message.type = whole[i].type;
+        if (message.type == CM_WORKER_SAYS_LOG) {
+            strcpy(message.line.text, "hello");
+        } else if (message.type == CM_WORKER_SAYS_ANSWER) {
+            strcpy(message.ask.text, "hello");
+        } else if (message.type == CM_WORKER_SAYS_TOTALS) {
+            message.figures.size = 5;
+        } else if (message.type == CM_WORKER_TOLD_PART) {
+            message.part.size = 5;
+        }
+        size_t size = payload + whole[i].size;
+        cr_expect_eq(pass(ends[0], &there, &message, size), CM_WORKER_LINK_MESSAGE, "%u",
+                     message.type);
+        cr_expect_eq(pass(ends[0], &there, &message, size - 1), CM_WORKER_LINK_BROKEN, "%u",
+                     message.type);
+        cr_expect_eq(pass(ends[0], &there, &message, 5), CM_WORKER_LINK_BROKEN, "%u", message.type);
+    }
+    message = (cm_worker_message){.type = CM_WORKER_SAYS_ROOM};
+    memset(message.room.name, 'x', sizeof message.room.name);
+    cr_expect_eq(pass(ends[0], &there, &message, sizeof message), CM_WORKER_LINK_BROKEN, "no end");
+    message = (cm_worker_message){.type = CM_WORKER_SAYS_TOTALS};
+    message.figures.size = CM_WORKER_TEXT_MAX + 1;
+    cr_expect_eq(pass(ends[0], &there, &message, sizeof message), CM_WORKER_LINK_BROKEN);
+    message = (cm_worker_message){.type = CM_WORKER_MESSAGE_TYPES};
+    cr_expect_eq(pass(ends[0], &there, &message, sizeof message), CM_WORKER_LINK_BROKEN);
+    message.type = 0;
+    cr_expect_eq(pass(ends[0], &there, &message, sizeof message), CM_WORKER_LINK_BROKEN);
+    cm_worker_link_close(&there);
+    close(ends[0]);
+}
+
+// Two ends of one process: in order, with nothing lost, and the end is an end.
+Test(worker_link, two_ends_of_one_process)
+{
+    cm_worker_link here, there;
+    static uint8_t bytes[3 * CM_WORKER_TEXT_MAX + 11];
+    cm_worker_link_join(&here, &there);
+    cr_expect_eq(cm_worker_link_next(&there, &message), CM_WORKER_LINK_EMPTY);
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (uint8_t)(i * 7 >> 3);
+    }
+    cm_worker_link_bytes(&here, CM_WORKER_PART_SCENE, bytes, sizeof bytes);
+    cm_worker_link_text(&there, CM_WORKER_SAYS_LOG, 3, "back");
+    cm_worker_link_close(&here);
+    size_t at = 0;
+    while (cm_worker_link_next(&there, &message) == CM_WORKER_LINK_MESSAGE) {
+        cr_assert_eq(message.type, CM_WORKER_TOLD_PART);
+        cr_assert_eq(message.part.total, sizeof bytes);
+        cr_assert_eq(memcmp(message.part.bytes, bytes + at, message.part.size), 0);
+        at += message.part.size;
+    }
+    cr_expect_eq(at, sizeof bytes);
+    cr_expect_eq(cm_worker_link_next(&there, &message), CM_WORKER_LINK_ENDED);
+    cm_worker_link_text(&there, CM_WORKER_SAYS_LOG, 3, "to nobody");
+    cm_worker_link_close(&there);
 }

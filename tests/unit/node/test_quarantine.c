@@ -30,22 +30,26 @@ Test(quarantine, refuses_at_the_third_fault)
 Test(vitals, tell_whose_callback_it_was)
 {
     uint32_t callback;
-    cm_vitals *vitals = cm_vitals_create(2);
+    int descriptor;
+    cm_vitals *seen = cm_vitals_create(&descriptor);
+    cr_assert_not_null(seen);
+    cm_vitals *vitals = cm_vitals_open(descriptor); // as its process does
     cr_assert_not_null(vitals);
-    uint32_t first = cm_vitals_take(&vitals[1], "a", "one");
-    uint32_t second = cm_vitals_take(&vitals[1], "b", "two");
-    cr_expect_null(cm_vitals_called(&vitals[1], &callback));
-    vitals[1].mark = second | CM_CALLBACK_CONTACT;
-    const cm_vitals_room *room = cm_vitals_called(&vitals[1], &callback);
+    uint32_t first = cm_vitals_take(vitals, "a", "one");
+    uint32_t second = cm_vitals_take(vitals, "b", "two");
+    cr_expect_null(cm_vitals_called(seen, &callback));
+    vitals->mark = second | CM_CALLBACK_CONTACT;
+    const cm_vitals_room *room = cm_vitals_called(seen, &callback);
     cr_expect_str_eq(room->name, "b");
     cr_expect_str_eq(room->scene, "two");
     cr_expect_str_eq(cm_game_callback_name((cm_game_callback)callback), "contact");
-    cm_vitals_give_back(&vitals[1], first);
-    cr_expect_eq(cm_vitals_take(&vitals[1], "c", "one"), first);
+    cm_vitals_give_back(vitals, first);
+    cr_expect_eq(cm_vitals_take(vitals, "c", "one"), first);
     uint32_t taken = 2;
-    while (cm_vitals_take(&vitals[1], "d", "one") != 0) {
+    while (cm_vitals_take(vitals, "d", "one") != 0) {
         taken++;
     }
     cr_expect_eq(taken, CM_VITALS_ROOMS);
-    cm_vitals_destroy(vitals, 2);
+    cm_vitals_destroy(vitals);
+    cm_vitals_destroy(seen);
 }

@@ -214,6 +214,7 @@ Test(serve, a_signal_reads_the_configuration_again)
         if (i == 0) {
             serving_start(&c, argv);
             serving_wait_for_size(&c, c.ready, 1);
+            serving_wait_for_log(&c, "room", 1);
             continue;
         }
         if (i == 1) {
@@ -369,8 +370,8 @@ Test(serve, a_recording_that_fails_is_told_at_once)
     serving c;
     char found[256];
     unsetenv("CAROM_BINARY");
-    setenv("CAROM_WORKERS", "0", 1); // the process that gets the signal has the disk
     faulty_install();
+    serving_stay_here();
     signal(SIGUSR1, fail_disk);
     serve(&c);
     cr_assert_eq(serving_read_log(c.err, "recording failed", "reason", found), 0);
@@ -400,8 +401,8 @@ Test(serve, a_closed_room_that_is_not_written_is_told)
     volatile bool *hang = mmap(NULL, 2, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     cr_assert(hang != MAP_FAILED);
     unsetenv("CAROM_BINARY");
-    setenv("CAROM_WORKERS", "0", 1); // the process that gets the signal has the disk
     faulty_install();
+    serving_stay_here();
     faulty.hang = hang;
     signal(SIGUSR1, fail_closing);
     serve(&c);
@@ -602,9 +603,8 @@ Test(serve, a_status_that_nobody_reads_does_not_end_it)
         dup2(ends[1], STDOUT_FILENO);
         dup2(open(c.err, O_CREAT | O_WRONLY | O_TRUNC, 0600), STDERR_FILENO);
         serving_use_catalogue(&c);
-        int status = cm_cli_run(11, argv);
-        fflush(NULL);
-        _exit(status);
+        execv(serving_binary(), argv);
+        _exit(127);
     }
     close(ends[1]);
     serving_wait_for_size(&c, c.ready, 1);
@@ -642,6 +642,7 @@ Test(serve, a_second_signal_ends_it_before_a_dead_disk)
     volatile bool *hang = mmap(NULL, 2, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     cr_assert(hang != MAP_FAILED);
     faulty_install();
+    serving_stay_here();
     faulty.hang = hang;
     serving c;
     serve(&c);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "server/ops/notify.h"
-#include "server/cli/cli.h"
+#include "tests/unit/node/serving.h"
 
 static char directory[64];
 static char address[96];
@@ -174,9 +174,10 @@ static pid_t serve(void)
         dup2(nothing, STDERR_FILENO);
         setenv("NOTIFY_SOCKET", address, 1);
         setenv("WATCHDOG_USEC", "20000", 1);
-        int status = getppid() == parent ? cm_cli_run(11, argv) : 5;
-        fflush(NULL);
-        _exit(status);
+        if (getppid() == parent) {
+            execv(serving_binary(), argv);
+        }
+        _exit(5);
     }
     return pid;
 }

@@ -1,78 +1,69 @@
 // Goal: where two workers open a room of one name at the same moment, the one that says so last has
 // to close it, the other one keeps it, and nobody is told of a second one; when it is gone, the
-// room that stays is still there. Method: a real supervisor with two processes, which write what
-// they are told into a pipe; what workers say is said by hand.
+// room that stays is still there. A worker that cannot be run, one whose link is broken and one
+// that floods it harm nobody else. Method: a supervisor with two workers of this process, which
+// read what they are told; what workers say is said by hand. Then real processes.
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "server/supervisor/supervisor.h"
 
 #define WORKERS 2u
 
-static int told[2]; // the pipe
+static cm_worker_message message; // too large for a stack
 
-static const char *say_what(const cm_worker_message *message)
+static const char *say_what(void)
 {
     static char text[CM_ADMIN_REQUEST_MAX + 16];
-    switch (message->type) {
+    switch (message.type) {
     case CM_WORKER_TOLD_ASK:
-        snprintf(text, sizeof text, "ask %s", message->ask.text);
+        snprintf(text, sizeof text, "ask %s", message.ask.text);
         return text;
     case CM_WORKER_TOLD_ROOM:
-        snprintf(text, sizeof text, "room %s", message->room.name);
+        snprintf(text, sizeof text, "room %s", message.room.name);
         return text;
     case CM_WORKER_TOLD_GONE:
-        snprintf(text, sizeof text, "gone %s", message->room.name);
+        snprintf(text, sizeof text, "gone %s", message.room.name);
         return text;
     default:
         return "other";
     }
 }
 
-// A worker: writes a line for each message, until the drain.
-static int listen_only(void *user, uint32_t worker, int descriptor)
+// What a worker was told, one after another.
+static const char *told(cm_worker_link *link)
 {
-    static cm_worker_message message; // too large for a stack
-    cm_worker_link link = {0};
-    (void)user;
-    cm_worker_link_open(&link, descriptor);
-    for (bool drained = false; !drained;) {
-        struct pollfd fd = {.fd = descriptor, .events = POLLIN};
-        (void)poll(&fd, 1, -1);
-        cm_worker_link_state state;
-        while ((state = cm_worker_link_next(&link, &message)) == CM_WORKER_LINK_MESSAGE) {
-            drained = drained || message.type == CM_WORKER_TOLD_DRAIN;
-            if (!drained) {
-                dprintf(told[1], "%u %s\n", worker, say_what(&message));
-            }
-        }
-        drained = drained || state == CM_WORKER_LINK_ENDED;
+    static char text[512];
+    text[0] = '\0';
+    while (cm_worker_link_next(link, &message) == CM_WORKER_LINK_MESSAGE) {
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%.200s;", say_what());
     }
-    return 0;
+    return text;
 }
 
-static void say_nothing(void *user, uint32_t worker, const cm_worker_message *message)
+static void do_nothing(void *user, uint32_t worker)
 {
     (void)user;
     (void)worker;
-    (void)message;
 }
 
-static bool is_over(void *user, uint32_t worker, int status)
+static int give_nothing(void *user, uint32_t worker)
 {
     (void)user;
     (void)worker;
-    cr_expect_eq(status, 0);
-    return false;
+    return -1;
 }
 
 static void says(cm_serve_server *s, uint32_t worker, uint32_t type, const char *room)
 {
-    static cm_worker_message message;
     memset(&message, 0, sizeof message);
     message.type = type;
     snprintf(message.room.name, sizeof message.room.name, "%s", room);
@@ -81,47 +72,17 @@ static void says(cm_serve_server *s, uint32_t worker, uint32_t type, const char 
     cm_serve_said(s, worker, &message);
 }
 
-// Sends all that waits, ends the workers and returns what they were told, one after another.
-static void collect(cm_serve_server *s, char text[2][512])
-{
-    static char all[2048];
-    memset(text, 0, 2 * sizeof text[0]);
-    for (uint32_t i = 0; i < WORKERS; i++) {
-        cm_worker_link_text(cm_supervisor_link(s->supervisor, i), CM_WORKER_TOLD_DRAIN, 0, "");
-    }
-    for (uint64_t now = 0; cm_supervisor_living(s->supervisor) > 0; now += 1000) {
-        cm_supervisor_turn(s->supervisor, now);
-        usleep(1000);
-    }
-    close(told[1]);
-    size_t size = 0;
-    for (ssize_t got; (got = read(told[0], all + size, sizeof all - 1 - size)) > 0;) {
-        size += (size_t)got;
-    }
-    all[size] = '\0';
-    for (char *line = strtok(all, "\n"); line != NULL; line = strtok(NULL, "\n")) {
-        char *of = text[line[0] - '0'];
-        snprintf(of + strlen(of), 512 - strlen(of), "%s;", line + 2);
-    }
-}
-
 Test(serve_said, of_two_rooms_of_one_name_one_goes)
 {
     static cm_serve_server s;
     static cm_serve_base base;
-    char text[2][512];
-    cr_assert_eq(pipe(told), 0);
+    cm_worker_link *links[WORKERS];
     s.base = &base;
     s.count = s.seats = WORKERS;
-    cm_supervisor_def def = {.workers = WORKERS,
-                             .keep = told[1],
-                             .work = listen_only,
-                             .said = say_nothing,
-                             .ended = is_over,
-                             .user = &s};
+    cm_supervisor_def def = {.workers = WORKERS, .started = do_nothing, .user = &s};
     s.supervisor = cm_supervisor_create(&def);
     for (uint32_t i = 0; i < WORKERS; i++) {
-        cr_assert(cm_supervisor_start(s.supervisor, i));
+        links[i] = cm_supervisor_attach(s.supervisor, i);
     }
     says(&s, 0, CM_WORKER_SAYS_ROOM, "duel");
     says(&s, 1, CM_WORKER_SAYS_ROOM, "duel"); // the same moment
@@ -135,10 +96,142 @@ Test(serve_said, of_two_rooms_of_one_name_one_goes)
     cr_expect_eq(home->worker, 0);
     says(&s, 0, CM_WORKER_SAYS_GONE, "duel");
     cr_expect_null(cm_homes_find(&s.homes, "duel"));
-    collect(&s, text);
-    cr_expect_str_eq(text[0], "");
-    cr_expect_str_eq(text[1], "room duel;ask {\"command\":\"close\",\"room\":\"duel\"};gone duel;");
+    cr_expect_str_eq(told(links[0]), "");
+    cr_expect_str_eq(told(links[1]),
+                     "room duel;ask {\"command\":\"close\",\"room\":\"duel\"};gone duel;");
     cm_supervisor_destroy(s.supervisor);
     cm_homes_free(&s.homes);
-    close(told[0]);
+}
+
+// Processes ------------------------------------------------------------------------------------
+
+typedef struct seen {
+    uint32_t said, broken, ended;
+    int status; // as of waitpid
+} seen;
+
+static void count_said(void *user, uint32_t worker, const cm_worker_message *from)
+{
+    seen *of = user;
+    (void)worker;
+    (void)from;
+    of->said++;
+}
+
+static void count_broken(void *user, uint32_t worker)
+{
+    seen *of = user;
+    (void)worker;
+    of->broken++;
+}
+
+static bool note_end(void *user, uint32_t worker, int status)
+{
+    seen *of = user;
+    (void)worker;
+    of->ended++;
+    of->status = status;
+    return false;
+}
+
+static cm_supervisor *make(seen *of, const char *program)
+{
+    cm_supervisor_def def = {.workers = 1,
+                             .program = program,
+                             .keep = -1,
+                             .gives = give_nothing,
+                             .started = do_nothing,
+                             .broke = count_broken,
+                             .said = count_said,
+                             .ended = note_end,
+                             .user = of};
+    return cm_supervisor_create(&def);
+}
+
+static void run_out(cm_supervisor *supervisor)
+{
+    for (uint64_t now = 0; cm_supervisor_living(supervisor) > 0; now += 1000) {
+        cm_supervisor_turn(supervisor, now);
+        struct pollfd fds[CM_WORKERS_MAX];
+        (void)poll(fds, cm_supervisor_poll(supervisor, fds), 10);
+    }
+}
+
+Test(processes, a_program_that_cannot_run_is_an_error_of_the_start)
+{
+    seen of = {0};
+    const char *programs[] = {"/nowhere/at/all", "/etc/passwd", "/"};
+    const int why[] = {ENOENT, EACCES, EACCES};
+    for (size_t i = 0; i < 3; i++) {
+        cm_supervisor *supervisor = make(&of, programs[i]);
+        errno = 0;
+        cr_expect_not(cm_supervisor_start(supervisor, 0), "%s", programs[i]);
+        cr_expect_eq(errno, why[i], "%s: %s", programs[i], strerror(errno));
+        cr_expect_not(cm_supervisor_lives(supervisor, 0));
+        cr_expect_eq(cm_supervisor_living(supervisor), 0, "and it is not waited for");
+        cm_supervisor_destroy(supervisor);
+    }
+    cr_expect_eq(of.said + of.broken + of.ended, 0);
+}
+
+Test(processes, one_that_closes_its_link_and_ends_is_gone)
+{
+    seen of = {0};
+    cm_supervisor *supervisor = make(&of, "/bin/true");
+    cr_assert(cm_supervisor_start(supervisor, 0));
+    run_out(supervisor);
+    cr_expect_eq(of.ended, 1);
+    cr_expect(WIFEXITED(of.status) && WEXITSTATUS(of.status) == 0);
+    cm_supervisor_destroy(supervisor);
+}
+
+// A script in the place of a worker, which writes to its descriptor 3.
+static void write_script(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    fprintf(file, "#!/bin/sh\n%s\n", text);
+    fclose(file);
+    cr_assert_eq(chmod(path, 0700), 0);
+}
+
+Test(processes, half_a_message_breaks_the_link_and_ends_the_worker)
+{
+    seen of = {0};
+    char path[] = "/tmp/carom-half-XXXXXX";
+    cr_assert_not_null(mkdtemp(path));
+    char script[64];
+    snprintf(script, sizeof script, "%s/worker", path);
+    write_script(script, "printf 'half' >&3; exec sleep 60");
+    cm_supervisor *supervisor = make(&of, script);
+    cr_assert(cm_supervisor_start(supervisor, 0));
+    run_out(supervisor);
+    cr_expect_geq(of.broken, 1);
+    cr_expect_eq(of.said, 0);
+    cr_expect(WIFSIGNALED(of.status) && WTERMSIG(of.status) == SIGKILL, "it is not asked");
+    cm_supervisor_destroy(supervisor);
+    unlink(script);
+    rmdir(path);
+}
+
+// Of a worker that says more than a turn hears, the rest waits: in no turn the others are kept
+// waiting for longer, and nothing is lost.
+Test(processes, a_flood_is_heard_a_part_a_turn)
+{
+    static seen of;
+    cm_supervisor *supervisor = make(&of, "/bin/true");
+    cm_worker_link *worker = cm_supervisor_attach(supervisor, 0);
+    message = (cm_worker_message){.type = CM_WORKER_SAYS_LOAD};
+    for (uint32_t i = 0; i < 2 * CM_SUPERVISOR_TURN + 7; i++) {
+        cm_worker_link_send(worker, &message);
+    }
+    const uint32_t most[] = {CM_SUPERVISOR_TURN, CM_SUPERVISOR_TURN, 7, 0};
+    for (size_t i = 0; i < 4; i++) {
+        uint32_t before = of.said;
+        cm_supervisor_turn(supervisor, i);
+        cr_expect_eq(of.said - before, most[i], "turn %zu", i);
+    }
+    cm_supervisor_detach(supervisor, 0, 0);
+    cr_expect_eq(of.ended, 1);
+    cm_supervisor_destroy(supervisor);
 }

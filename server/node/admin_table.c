@@ -1,0 +1,131 @@
+// Typical: a question a minute.
+#include "server/node/admin_table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/config/json_reader.h"
+
+static const struct {
+    const char *name;
+    cm_admin_scope scope;
+    bool needs_room, needs_scene, needs_number;
+} ROWS[CM_ADMIN_COMMAND_COUNT] = {
+#define ROW(id, name, scope, room, scene, number) {name, CM_ADMIN_##scope, room, scene, number},
+    CM_ADMIN_COMMANDS(ROW)};
+
+void cm_admin_error(cm_admin_reply *reply, const char *text)
+{
+    cm_line line;
+    cm_line_begin(&line);
+    cm_line_text(&line, "error", text);
+    cm_admin_say(reply, cm_line_end(&line));
+}
+
+// What an operator did is in the log, whoever it was.
+void cm_admin_report(const cm_log *log, const cm_admin_request *asked, cm_admin_reply *reply)
+{
+    cm_line line;
+    cm_line_begin(&line);
+    cm_line_text(&line, "done", ROWS[asked->command].name);
+    cm_admin_say(reply, cm_line_end(&line));
+    cm_line_log(&line, CM_LOG_INFO, "admin");
+    cm_line_text(&line, "command", ROWS[asked->command].name);
+    cm_line_text(&line, "room", asked->room);
+    if (asked->has_number) {
+        char who[24]; // a number of JSON does not hold it
+        snprintf(who, sizeof who, "%" PRIu64, asked->number);
+        cm_line_text(&line, "who", who);
+    }
+    if (asked->scene[0] != '\0') {
+        cm_line_text(&line, "scene", asked->scene);
+    }
+    cm_log_write(log, CM_LOG_INFO, &line);
+}
+
+// A field that is a text, or "" where there is none. False: too long.
+static bool text_of(const cm_json_value *object, const char *key, char *text, size_t size)
+{
+    const char *value = cm_json_text_of(cm_json_member(object, key));
+    return snprintf(text, size, "%s", value != NULL ? value : "") < (int)size;
+}
+
+// Whole decimal digits: a client id needs all 64 bits.
+static bool number_of(const cm_json_value *object, uint64_t *number)
+{
+    char text[24];
+    size_t length = text_of(object, "who", text, sizeof text) ? strlen(text) : 0;
+    if (length == 0 || length > 20 || strspn(text, "0123456789") != length) {
+        return false;
+    }
+    *number = strtoull(text, NULL, 10);
+    return true;
+}
+
+// False: one has no such name, or is out of its range.
+static bool numbers_of(const cm_json_value *object, cm_room_entry *entry)
+{
+    const cm_json_value *with = cm_json_member(object, "with"), *value;
+    const char *key;
+    void *next = NULL;
+    bool all = with == NULL || cm_json_is_object(with);
+    while (all && (value = cm_json_each(with, &next, &key)) != NULL) {
+        int64_t number = 0;
+        all = cm_json_integer_of(value, &number) && cm_room_entry_set(entry, key, number);
+    }
+    return all;
+}
+
+static bool refuse(char wrong[256], const char *why)
+{
+    snprintf(wrong, 256, "%s", why);
+    return false;
+}
+
+// The command, and what it needs.
+static bool check(const char *command, cm_admin_request *asked, char wrong[256])
+{
+    size_t at = (size_t)snprintf(wrong, 256, "expected a command: ");
+    for (uint32_t i = 0; i < CM_ADMIN_COMMAND_COUNT; i++) {
+        if (strcmp(ROWS[i].name, command) == 0) {
+            bool lacks = (ROWS[i].needs_room && asked->room[0] == '\0') ||
+                         (ROWS[i].needs_scene && asked->scene[0] == '\0') ||
+                         (ROWS[i].needs_number && !asked->has_number);
+            asked->command = (cm_admin_command)i;
+            asked->scope = ROWS[i].scope;
+            return !lacks || refuse(wrong, "a field is missing: expected room, scene or who (a "
+                                           "whole number as a text)");
+        }
+        at += (size_t)snprintf(wrong + at, 256 - at, "%s%s", i > 0 ? ", " : "", ROWS[i].name);
+    }
+    return false;
+}
+
+bool cm_admin_request_read(const char *text, cm_admin_request *request, char wrong[256])
+{
+    char command[16];
+    cm_json_reader reader;
+    cm_scene_error error;
+    const cm_json_value *object =
+        cm_json_open(&reader, text, strlen(text), CM_ADMIN_REQUEST_MAX, &error);
+    memset(request, 0, sizeof *request);
+    if (object == NULL) {
+        cm_json_close(&reader);
+        return refuse(wrong, "expected one JSON object on one line");
+    }
+    bool fits = text_of(object, "command", command, sizeof command) &&
+                text_of(object, "room", request->room, sizeof request->room) &&
+                text_of(object, "scene", request->scene, sizeof request->scene) &&
+                text_of(object, "out", request->out, sizeof request->out);
+    request->has_number = number_of(object, &request->number);
+    bool known = numbers_of(object, &request->with);
+    cm_json_close(&reader);
+    if (!known) {
+        return refuse(wrong, "with: expected numbers in their range: max_players, tick_rate, "
+                             "view_rate, budget_kbit, empty_s, bodies, shapes, joints, contacts");
+    }
+    return fits ? check(command, request, wrong)
+                : refuse(wrong, "a command, room, scene or file is too long");
+}

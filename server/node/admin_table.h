@@ -1,0 +1,54 @@
+// The commands of `carom admin`: one table, with who answers each, and what it needs. A request is
+// one JSON object on one line, checked here once; answers of success and failure are objects too:
+// {"done":"open"}, {"error":"…"}.
+#ifndef CM_SERVER_NODE_ADMIN_TABLE_H
+#define CM_SERVER_NODE_ADMIN_TABLE_H
+
+#include "server/config/config.h"
+#include "server/ops/admin_socket.h"
+#include "server/ops/log.h"
+
+// Who answers: the node that has the room; every node, or that of the room which is named; the
+// supervisor.
+typedef enum cm_admin_scope {
+    CM_ADMIN_ROOM,
+    CM_ADMIN_NODE,
+    CM_ADMIN_SERVER,
+} cm_admin_scope;
+
+// X(id, name, scope, needs a room, a scene, a number). The supervisor chooses the node that opens.
+#define CM_ADMIN_COMMANDS(X)                                                                       \
+    X(ROOMS, "rooms", NODE, false, false, false)                                                   \
+    X(PLAYERS, "players", NODE, false, false, false)                                               \
+    X(OPEN, "open", SERVER, true, true, false)                                                     \
+    X(CLOSE, "close", ROOM, true, false, false)                                                    \
+    X(KICK, "kick", ROOM, true, false, true)                                                       \
+    X(BAN, "ban", SERVER, false, false, true)                                                      \
+    X(UNBAN, "unban", SERVER, false, false, true)                                                  \
+    X(DRAIN, "drain", SERVER, false, false, false)                                                 \
+    X(BACKUP, "backup", ROOM, true, false, false)
+
+#define CM_ADMIN_COMMAND_ENUM(id, name, scope, room, scene, number) CM_ADMIN_##id,
+typedef enum cm_admin_command {
+    CM_ADMIN_COMMANDS(CM_ADMIN_COMMAND_ENUM) CM_ADMIN_COMMAND_COUNT
+} cm_admin_command;
+
+// A request, its fields checked: the command is known and has what it needs.
+typedef struct cm_admin_request {
+    cm_admin_command command;
+    cm_admin_scope scope;
+    char room[CAROM_ROOM_NAME_MAX + 1], scene[CM_CONFIG_TEXT_MAX];
+    char out[CM_ADMIN_REQUEST_MAX]; // an absolute path
+    cm_room_entry with;             // the room's numbers
+    uint64_t number;                // of a player, or a client id
+    bool has_number;
+} cm_admin_request;
+
+// False, and `wrong` says why.
+bool cm_admin_request_read(const char *text, cm_admin_request *request, char wrong[256]);
+
+// What every command says in the end: why not, or that it is done, which the log says too.
+void cm_admin_error(cm_admin_reply *reply, const char *text);
+void cm_admin_report(const cm_log *log, const cm_admin_request *asked, cm_admin_reply *reply);
+
+#endif

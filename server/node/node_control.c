@@ -1,0 +1,570 @@
+// What the supervisor says, then what is due.
+#include "server/node/node_control.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server/node/module_loader.h"
+#include "server/node/node_admin.h"
+#include "server/node/node_metrics.h"
+
+typedef enum node_state {
+    NODE_BOOTS,
+    NODE_OPEN, // its rooms are there, players may not come in yet
+    NODE_RUNS,
+    NODE_OVER,
+} node_state;
+
+struct cm_node {
+    cm_node_def def;
+    node_state state;
+    carom_result result;
+    cm_serve_host host;
+    cm_worker_link *link;
+    cm_serve_matches matches; // to go on with
+    uint8_t *part;            // of what is told in parts
+    size_t part_size;
+    cm_scene *scene;    // told last
+    cm_failure failure; // of the start
+    cm_homes elsewhere; // rooms of other workers
+    cm_homes own;       // as the supervisor was told
+    cm_serve_admin answers;
+    cm_serve_figures figures; // for HTTP
+    cm_worker_message heard;
+    uint64_t asked;   // number of the question that is answered
+    uint64_t loads;   // measured by the host, and told
+    uint64_t tell_us; // when it is looked at which rooms came and went
+    bool recount;     // of players: a second has passed
+    bool undo;
+};
+
+// What the host asks of its shell ----------------------------------------------------------------
+
+static void log_line(void *user, int level, const char *json_line)
+{
+    cm_node *w = user;
+    cm_worker_link_text(w->link, CM_WORKER_SAYS_LOG, (uint32_t)level, json_line);
+}
+
+static void error(void *user, const char *text)
+{
+    cm_node *w = user;
+    cm_worker_link_text(w->link, CM_WORKER_SAYS_ERROR, 0, text);
+}
+
+static void print(void *user, const char *line)
+{
+    cm_node *w = user;
+    cm_worker_link_text(w->link, CM_WORKER_SAYS_PRINT, 0, line);
+}
+
+static void draw(void *user, bool first, const char *lines)
+{
+    cm_node *w = user;
+    cm_worker_link_text(w->link, CM_WORKER_SAYS_DRAW, first, lines);
+}
+
+static void keep_used(void *user, const cm_used_token *token)
+{
+    cm_node *w = user;
+    cm_worker_message message = {.type = CM_WORKER_SAYS_USED, .used = *token};
+    cm_worker_link_send(w->link, &message);
+}
+
+static void answer_line(void *user, const char *json_line)
+{
+    cm_node *w = user;
+    cm_worker_message message = {.type = CM_WORKER_SAYS_ANSWER, .ask = {.number = w->asked}};
+    size_t length = strlen(json_line);
+    if (length < sizeof message.ask.text) { // lines of log.h are
+        memcpy(message.ask.text, json_line, length + 1);
+        cm_worker_link_send(w->link, &message);
+    }
+}
+
+// What the supervisor is told -----------------------------------------------------------------
+
+static bool is_proved(const cm_node *w, const cm_hosted_room *hosted)
+{
+    cm_match_status status;
+    cm_store_status(w->host.store, cm_hosted_room_match(hosted), &status);
+    return status.proved;
+}
+
+static void note_of(const cm_node *w, uint32_t number, cm_worker_room_note *note)
+{
+    const cm_serve_room *room = &w->host.rooms.rooms[number];
+    cm_hosted_room *hosted = cm_worker_room_at(w->host.worker, number);
+    memset(note, 0, sizeof *note);
+    memcpy(note->name, room->name, strlen(room->name) + 1);
+    memcpy(note->scene, cm_scene_name(room->scene), strlen(cm_scene_name(room->scene)) + 1);
+    snprintf(note->module, sizeof note->module, "%s",
+             cm_game_module(cm_room_game(cm_hosted_room_room(hosted)))->name);
+    note->players = cm_hosted_room_players(hosted, NULL, 0);
+    note->max_players = room->max_players;
+    note->match_id = cm_hosted_room_recording(hosted);
+    note->is_proved = is_proved(w, hosted);
+    note->port = cm_worker_port(w->host.worker);
+}
+
+static bool is_told(const cm_node *w)
+{
+    bool same = w->own.count == w->host.rooms.count;
+    for (uint32_t i = 0; same && i < w->own.count; i++) {
+        const cm_home *home = &w->own.list[i];
+        cm_hosted_room *room = cm_worker_room_at(w->host.worker, i);
+        same = cm_hosted_room_recording(room) == home->room.match_id &&
+               is_proved(w, room) == home->room.is_proved;
+    }
+    return same;
+}
+
+// Rooms that came and went since the last time. The list is in the order of the worker's rooms.
+static void tell_rooms(cm_node *w)
+{
+    if (is_told(w) && !w->recount) {
+        return;
+    }
+    cm_homes now = {0};
+    cm_worker_message message = {0};
+    for (uint32_t i = 0; i < w->host.rooms.count; i++) {
+        cm_home home = {0};
+        note_of(w, i, &home.room);
+        if (!cm_homes_put(&now, &home)) {
+            cm_homes_free(&now);
+            return; // no memory now: with the next turn
+        }
+        const cm_home *before = cm_homes_find(&w->own, home.room.name);
+        if (before == NULL || before->room.match_id != home.room.match_id ||
+            before->room.is_proved != home.room.is_proved ||
+            before->room.players != home.room.players) {
+            message.type = CM_WORKER_SAYS_ROOM;
+            message.room = home.room;
+            cm_worker_link_send(w->link, &message);
+        }
+    }
+    for (uint32_t i = 0; i < w->own.count; i++) {
+        if (cm_homes_find(&now, w->own.list[i].room.name) == NULL) {
+            message.type = CM_WORKER_SAYS_GONE;
+            message.room = w->own.list[i].room;
+            cm_worker_link_send(w->link, &message);
+        }
+    }
+    cm_homes_free(&w->own);
+    w->own = now;
+    w->recount = false;
+}
+
+static void tell_load(cm_node *w)
+{
+    if (w->loads == w->host.loads) {
+        return;
+    }
+    cm_worker_message message = {.type = CM_WORKER_SAYS_LOAD};
+    message.load.permille = w->host.permille;
+    message.load.rooms = w->host.rooms.count;
+    w->loads = w->host.loads;
+    w->recount = true;
+    cm_worker_link_send(w->link, &message);
+}
+
+static void tell_figures(cm_node *w, cm_worker_message_type type, uint32_t number, const void *from,
+                         size_t size)
+{
+    static cm_worker_message message; // large, and used by the process's one loop
+    message.type = type;
+    message.figures.number = number;
+    message.figures.size = (uint32_t)size;
+    memcpy(message.figures.bytes, from, size);
+    cm_worker_link_send(w->link, &message);
+}
+
+_Static_assert(sizeof(cm_room_figures) <= CM_WORKER_TEXT_MAX, "they fit in a message");
+_Static_assert(sizeof(cm_worker_figures) <= CM_WORKER_TEXT_MAX, "they fit in a message");
+
+static void tell_room_figures(void *user, uint32_t number, const cm_room_figures *figures)
+{
+    tell_figures(user, CM_WORKER_SAYS_FIGURES, number, figures, sizeof *figures);
+}
+
+static void tell_totals(void *user, uint32_t rooms, const cm_worker_figures *figures)
+{
+    tell_figures(user, CM_WORKER_SAYS_TOTALS, rooms, figures, sizeof *figures);
+}
+
+// What it is told -----------------------------------------------------------------------------
+
+static void answer(cm_node *w)
+{
+    cm_admin_def def = {.answer = cm_serve_admin_answer, .user = &w->answers};
+    w->asked = w->heard.ask.number;
+    char request[CM_ADMIN_REQUEST_MAX];
+    memcpy(request, w->heard.ask.text, sizeof request);
+    cm_tick_watch_rest(&w->host.tick_watch); // a scene may take long to load
+    w->answers.asked = w->asked;
+    w->answers.later = false;
+    cm_admin_answer(&def, request, answer_line, w);
+    tell_rooms(w); // before the end of the answer: whoever has it finds the room
+    if (!w->answers.later) {
+        answer_line(w, "");
+    }
+}
+
+static void answer_later(cm_node *w)
+{
+    cm_line line;
+    while ((w->asked = cm_serve_admin_later(&w->answers, &line)) != 0) {
+        answer_line(w, cm_line_end(&line));
+        answer_line(w, "");
+    }
+}
+
+static void add_home(cm_node *w, bool is_there)
+{
+    cm_home home = {.room = w->heard.room};
+    if (is_there) {
+        (void)cm_homes_put(&w->elsewhere, &home); // no memory: players are told of no such room
+    } else {
+        cm_homes_remove(&w->elsewhere, home.room.name);
+    }
+}
+
+static bool apply_ban(cm_node *w)
+{
+    if (!w->heard.ban.banned) {
+        cm_worker_unban(w->host.worker, w->heard.ban.by_address, w->heard.ban.who);
+        return true;
+    }
+    return cm_worker_ban(w->host.worker, w->heard.ban.by_address, w->heard.ban.who);
+}
+
+static void on_message(cm_node *w, uint64_t now_us)
+{
+    switch (w->heard.type) {
+    case CM_WORKER_TOLD_ROOM:
+        add_home(w, true);
+        break;
+    case CM_WORKER_TOLD_GONE:
+        add_home(w, false);
+        break;
+    case CM_WORKER_TOLD_PORTS:
+        cm_worker_set_ports(w->host.worker, w->heard.ports.port, w->heard.ports.count);
+        break;
+    case CM_WORKER_TOLD_REFUSE:
+        cm_quarantine_add(&w->host.rooms.refused, w->heard.room.scene);
+        break;
+    case CM_WORKER_TOLD_START:
+        cm_serve_host_log_rooms(&w->host);
+        break;
+    case CM_WORKER_TOLD_USED:
+        (void)cm_worker_recall_used(w->host.worker, &w->heard.used);
+        break;
+    case CM_WORKER_TOLD_BAN:
+        (void)apply_ban(w);
+        break;
+    case CM_WORKER_TOLD_KEYS:
+        cm_worker_set_keys(w->host.worker, &w->heard.keys);
+        break;
+    case CM_WORKER_TOLD_ASK:
+        answer(w);
+        break;
+    case CM_WORKER_TOLD_DRAIN:
+        if (!w->host.draining) {
+            cm_serve_host_drain(&w->host, w->heard.line.text, now_us);
+        }
+        break;
+    case CM_WORKER_TOLD_UNDO:
+        w->undo = true;
+        break;
+    default:
+        break; // it is of the start
+    }
+}
+
+// The start ------------------------------------------------------------------------------------
+
+static void unpack_scene(cm_node *w, cm_scene **scene)
+{
+    cm_scene_error error;
+    cm_scene_free(*scene);
+    if (cm_scene_unpack(w->part, w->part_size, NULL, scene, &error) != CAROM_OK) {
+        w->result = cm_fail(&w->failure, CAROM_ERROR_CORRUPT, "serve: a scene: %s: %s", error.path,
+                            error.message);
+    }
+}
+
+static void add_part(cm_node *w)
+{
+    size_t total = w->heard.part.total, size = w->heard.part.size;
+    uint8_t *part = w->part_size == 0 ? malloc(total > 0 ? total : 1) : w->part;
+    w->part = part;
+    if (part == NULL || size > total - w->part_size) {
+        w->result = cm_fail(&w->failure, CAROM_ERROR_MEMORY, "serve: out of memory");
+        w->part_size = 0;
+        return;
+    }
+    memcpy(part + w->part_size, w->heard.part.bytes, size);
+    w->part_size += size;
+    if (w->part_size < total) {
+        return;
+    }
+    if (w->heard.part.what == CM_WORKER_PART_SCENE) {
+        unpack_scene(w, &w->scene);
+    } else if (w->heard.part.what == CM_WORKER_PART_ON_DEMAND) {
+        unpack_scene(w, &w->host.rooms.on_demand);
+    } else if (total == sizeof w->host.config) {
+        memcpy(&w->host.config, part, total);
+    }
+    free(part);
+    w->part = NULL;
+    w->part_size = 0;
+}
+
+static void add_room(cm_node *w)
+{
+    cm_serve_rooms *rooms = &w->host.rooms;
+    if (w->scene == NULL || rooms->count == CM_WORKER_ROOMS_MAX) {
+        return; // its scene was not taken, which is a failure already
+    }
+    cm_serve_room *room = &rooms->rooms[rooms->count++];
+    memcpy(room->name, w->heard.open.name, sizeof room->name);
+    room->scene = w->scene;
+    room->tick_rate = w->heard.open.tick_rate;
+    room->max_players = w->heard.open.max_players;
+    room->view_rate = w->heard.open.view_rate;
+    room->budget_kbit = w->heard.open.budget_kbit;
+    room->empty_s = w->heard.open.empty_s;
+    w->scene = NULL;
+}
+
+static carom_result open_all(cm_node *w)
+{
+    const char *modules = w->host.config.module;
+    if (w->result != CAROM_OK) {
+        return w->result;
+    }
+    if (w->def.own_process &&
+        cm_module_load_list(modules, w->failure.text, sizeof w->failure.text) != CAROM_OK) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    if (w->def.own_process && !cm_tick_watch_open(&w->host.tick_watch)) {
+        return cm_fail(&w->failure, CAROM_ERROR_IO, "serve: a timer of processor time: %s",
+                       strerror(errno));
+    }
+    carom_result result = cm_serve_host_open(&w->host, &w->matches, &w->failure);
+    if (result == CAROM_OK) { // before anybody can come in who would be told of no such room
+        cm_worker_set_homes(w->host.worker, &w->elsewhere);
+    }
+    return result;
+}
+
+// It could not start: what it made goes.
+static void undo(cm_node *w)
+{
+    cm_serve_host_undo(&w->host);
+    cm_worker_link_text(w->link, CM_WORKER_SAYS_FAILED, cm_failure_is_usage(w->result),
+                        w->failure.text);
+    w->state = NODE_OVER;
+}
+
+static void let_in(cm_node *w)
+{
+    cm_worker_message message = {.type = CM_WORKER_SAYS_READY};
+    if (w->result != CAROM_OK) {
+        undo(w);
+        return;
+    }
+    w->answers = (cm_serve_admin){.config = &w->host.config,
+                                  .rooms = &w->host.rooms,
+                                  .worker = w->host.worker,
+                                  .store = w->host.store,
+                                  .log = &w->host.log};
+    w->state = NODE_RUNS;
+    tell_rooms(w);
+    message.port = cm_worker_port(w->host.worker);
+    cm_worker_link_send(w->link, &message);
+}
+
+// The supervisor sends all of the start at once, so nothing else comes before LET_IN.
+static void on_boot_message(cm_node *w)
+{
+    switch (w->heard.type) {
+    case CM_WORKER_TOLD_PART:
+        add_part(w);
+        break;
+    case CM_WORKER_TOLD_BOOT:
+        w->host.alone = w->heard.boot.alone;
+        w->host.apart = w->heard.boot.apart;
+        w->host.shell.draw = w->heard.boot.terminal ? draw : NULL;
+        break;
+    case CM_WORKER_TOLD_TICKET:
+        w->host.ticket = w->heard.ticket;
+        break;
+    case CM_WORKER_TOLD_KEYS:
+        w->host.keys = w->heard.keys;
+        break;
+    case CM_WORKER_TOLD_OPEN:
+        add_room(w);
+        break;
+    case CM_WORKER_TOLD_MATCH:
+        (void)cm_serve_matches_add(&w->matches, &w->heard.match);
+        break;
+    case CM_WORKER_TOLD_OPEN_ALL:
+        w->result = open_all(w);
+        w->state = NODE_OPEN;
+        if (w->result != CAROM_OK) {
+            undo(w);
+        }
+        break;
+    default:
+        on_message(w, 0); // of rooms of others, and of scenes that are refused
+        break;
+    }
+}
+
+// Between OPEN_ALL and LET_IN: who may not come in.
+static void on_open_message(cm_node *w)
+{
+    bool kept = true;
+    if (w->heard.type == CM_WORKER_TOLD_LET_IN) {
+        let_in(w);
+    } else if (w->heard.type == CM_WORKER_TOLD_USED) {
+        kept = cm_worker_recall_used(w->host.worker, &w->heard.used);
+    } else if (w->heard.type == CM_WORKER_TOLD_BAN) {
+        kept = apply_ban(w);
+    }
+    if (!kept) {
+        w->result = cm_fail(&w->failure, CAROM_ERROR_FULL,
+                            "serve: matches: door.db: more rows than are kept");
+    }
+}
+
+// Without a supervisor nobody would bring its rooms back, nor send anybody here.
+static void end_with_supervisor(const cm_node *w)
+{
+    if (w->def.own_process) {
+        _exit(1);
+    }
+}
+
+static void hear(cm_node *w, uint64_t now_us)
+{
+    cm_worker_link_state state;
+    while ((state = cm_worker_link_next(w->link, &w->heard)) == CM_WORKER_LINK_MESSAGE &&
+           w->state != NODE_OVER) {
+        if (w->state == NODE_BOOTS) {
+            on_boot_message(w);
+        } else if (w->state == NODE_OPEN) {
+            on_open_message(w);
+        } else {
+            on_message(w, now_us);
+        }
+    }
+    if (state == CM_WORKER_LINK_ENDED || state == CM_WORKER_LINK_BROKEN) {
+        end_with_supervisor(w);
+    }
+    cm_worker_link_flush(w->link);
+}
+
+// While it writes and verifies it is told nothing any more.
+static void wait_at_end(void *user, uint32_t most_ms)
+{
+    cm_node *w = user;
+    cm_worker_link_state state;
+    w->def.wait(w->def.user, most_ms);
+    while ((state = cm_worker_link_next(w->link, &w->heard)) == CM_WORKER_LINK_MESSAGE) {
+    }
+    if (state != CM_WORKER_LINK_EMPTY) {
+        end_with_supervisor(w);
+    }
+    cm_worker_link_flush(w->link);
+}
+
+// Its life ------------------------------------------------------------------------------------
+
+cm_node *cm_node_create(const cm_node_def *def)
+{
+    cm_node *w = calloc(1, sizeof *w);
+    if (w == NULL) {
+        return NULL;
+    }
+    w->def = *def;
+    w->link = def->link;
+    w->host.vitals = def->vitals;
+    w->host.shell = (cm_serve_shell){.user = w,
+                                     .log = log_line,
+                                     .error = error,
+                                     .print = print,
+                                     .keep_used = keep_used,
+                                     .wait = wait_at_end};
+    w->figures = (cm_serve_figures){.room = tell_room_figures, .whole = tell_totals, .user = w};
+    return w;
+}
+
+void cm_node_destroy(cm_node *w)
+{
+    if (w == NULL) {
+        return;
+    }
+    cm_scene *on_demand = w->host.rooms.on_demand; // that rooms share
+    cm_serve_host_close(&w->host);
+    cm_scene_free(on_demand);
+    cm_scene_free(w->scene);
+    cm_serve_matches_free(&w->matches);
+    cm_homes_free(&w->elsewhere);
+    cm_homes_free(&w->own);
+    free(w->part);
+    free(w);
+}
+
+static void end(cm_node *w)
+{
+    if (w->undo) {
+        cm_serve_host_undo(&w->host);
+    } else {
+        w->result = cm_serve_host_finish(&w->host);
+    }
+    w->state = NODE_OVER;
+}
+
+uint64_t cm_node_turn(cm_node *w, uint64_t now_us)
+{
+    hear(w, now_us);
+    if (w->state != NODE_RUNS) {
+        return UINT64_MAX; // until it is told more
+    }
+    if (w->undo || (cm_worker_drained(w->host.worker) && !cm_serve_admin_waits(&w->answers))) {
+        end(w);
+        return now_us;
+    }
+    uint64_t due = cm_serve_host_turn(&w->host, now_us);
+    if (now_us >= w->tell_us || w->own.count != w->host.rooms.count) {
+        w->tell_us = now_us + CM_SERVE_LOOK_US;
+        tell_rooms(w);
+    }
+    tell_load(w);
+    if (w->host.config.http[0] != '\0') {
+        cm_serve_figures_turn(&w->figures, &w->host, w->link->left_out, now_us);
+    }
+    answer_later(w);
+    return due;
+}
+
+bool cm_node_is_over(const cm_node *w, carom_result *result)
+{
+    *result = w->result;
+    return w->state == NODE_OVER;
+}
+
+int cm_node_descriptor(const cm_node *w)
+{
+    return w->state == NODE_RUNS ? cm_worker_descriptor(w->host.worker) : -1;
+}
+
+uint64_t cm_node_rest(const cm_node *w, uint64_t due_us)
+{
+    return w->state == NODE_RUNS ? cm_serve_rest(w->host.turn_us, due_us) : cm_serve_now_us();
+}
