@@ -55,6 +55,15 @@ void cm_config_default(cm_config *config)
     CM_CONFIG_KEYS(TEXT_DEFAULT, INT_DEFAULT, BOOL_DEFAULT, CHOICE_DEFAULT, ROOMS_DEFAULT)
 }
 
+void cm_config_complete(const cm_config *config, cm_room_spec *spec)
+{
+#define OF_SERVER(key) spec->key = spec->key > 0 ? spec->key : (uint32_t)config->key;
+#define OF_SCENE(key)
+#define OF_NONE(key)
+#define COMPLETE(key, low, high, without) OF_##without(key)
+    CM_ROOM_KEYS(COMPLETE)
+}
+
 const cm_config_key *cm_config_keys(uint32_t *count)
 {
     *count = KEY_COUNT;

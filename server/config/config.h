@@ -31,10 +31,10 @@
     TEXT(admin, "", "Unix socket that carom admin talks to; empty: admin.sock in matches")         \
     TEXT(ready_file, "", "file that gets the listening address once the room is open")             \
     TEXT(scene, "", "opens a room of the scene's name: a name in the database, or a file")         \
-    ROOMS(rooms, "more rooms, by name: a scene, or an object of scene, max_players, "              \
-                 "tick_rate, view_rate, budget_kbit, empty_s (then it closes by itself), and the " \
-                 "limits of its world in place of the scene's: bodies, shapes, joints, contacts; " \
-                 "without these and scene: the rooms of db")                                       \
+    ROOMS(rooms,                                                                                   \
+          "more rooms, by name: a scene, or an object of scene and any of " CM_ROOM_KEY_NAMES      \
+          "in place of the server's and the scene's (empty_s: when it closes by itself; the "      \
+          "last four: limits of its world); without these and scene: the rooms of db")             \
     TEXT(on_demand, "",                                                                            \
          "scene of rooms that open when a player names one that is not there; empty: none do")     \
     INT(on_demand_rooms, 16, 1, 256, "such rooms of a worker, at most")                            \
@@ -135,6 +135,9 @@ bool cm_config_check(const cm_config *config, cm_config_error *error);
 // Who may come in: a key file, or insecure, which is for loopback alone; `public` where `listen`
 // names every interface. A checked configuration is given.
 bool cm_config_check_door(const cm_config *config, cm_config_error *error);
+
+// What the spec of a room does not say and the server does.
+void cm_config_complete(const cm_config *config, cm_room_spec *spec);
 
 // HOST:PORT of `listen`; host in network byte order. False for anything but IPv4:PORT.
 bool cm_config_address(const char *text, uint32_t *host, uint16_t *port);

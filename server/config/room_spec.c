@@ -8,9 +8,6 @@
 #include "server/config/json_reader.h"
 #include "shared/scene/scene_json.h"
 
-#define NUMBERS_EXPECTED                                                                           \
-    "max_players (1 to %d), tick_rate, view_rate (1 to 1000), budget_kbit (1 to 100000), empty_s " \
-    "(1 to 86400), or a limit of its world: bodies, shapes, joints, contacts"
 #define NUMBERS_TEXT_MAX 256u // bytes of a room's numbers as text
 
 bool cm_room_name_is_sound(const char *name)
@@ -23,33 +20,39 @@ bool cm_room_name_is_sound(const char *name)
     return good;
 }
 
-// The numbers of an entry.
 static const struct {
     const char *key;
     size_t offset;
     uint32_t low, high;
 } NUMBERS[] = {
-    {"max_players", offsetof(cm_room_entry, max_players), 1, CAROM_PLAYERS_MAX},
-    {"tick_rate", offsetof(cm_room_entry, tick_rate), 1, 1000},
-    {"view_rate", offsetof(cm_room_entry, view_rate), 1, 1000},
-    {"budget_kbit", offsetof(cm_room_entry, budget_kbit), 1, 100000},
-    {"empty_s", offsetof(cm_room_entry, empty_s), 1, 86400},
-    {"bodies", offsetof(cm_room_entry, limits.bodies), 1, CAROM_BODIES_MAX},
-    {"shapes", offsetof(cm_room_entry, limits.shapes), 1, CAROM_SHAPES_MAX},
-    {"joints", offsetof(cm_room_entry, limits.joints), 1, CAROM_JOINTS_MAX},
-    {"contacts", offsetof(cm_room_entry, limits.contacts), 1, CAROM_CONTACTS_MAX},
-};
+#define NUMBER(key, low, high, without) {#key, offsetof(cm_room_spec, key), low, high},
+    CM_ROOM_KEYS(NUMBER)};
 
 #define NUMBER_COUNT (sizeof NUMBERS / sizeof NUMBERS[0])
+#define EXPECTED_MAX 320u
 
-bool cm_room_entry_changes(const cm_room_entry *entry)
+// "max_players (1 to 64), tick_rate (1 to 1000), …"
+static const char *expected(char text[EXPECTED_MAX])
 {
-    const carom_limits *limits = &entry->limits;
-    return entry->tick_rate + limits->bodies + limits->shapes + limits->joints + limits->contacts >
-           0;
+    size_t at = 0;
+    for (size_t i = 0; i < NUMBER_COUNT && at < EXPECTED_MAX; i++) {
+        at += (size_t)snprintf(text + at, EXPECTED_MAX - at, "%s%s (%u to %u)", i > 0 ? ", " : "",
+                               NUMBERS[i].key, (unsigned)NUMBERS[i].low, (unsigned)NUMBERS[i].high);
+    }
+    return text;
 }
 
-static uint32_t *number_of(cm_room_entry *entry, size_t i)
+bool cm_room_spec_changes(const cm_room_spec *spec, cm_scene_change *change)
+{
+    *change = (cm_scene_change){.tick_rate = spec->tick_rate,
+                                .limits = {.bodies = spec->bodies,
+                                           .shapes = spec->shapes,
+                                           .joints = spec->joints,
+                                           .contacts = spec->contacts}};
+    return spec->tick_rate + spec->bodies + spec->shapes + spec->joints + spec->contacts > 0;
+}
+
+static uint32_t *number_of(cm_room_spec *entry, size_t i)
 {
     return (uint32_t *)((char *)entry + NUMBERS[i].offset);
 }
@@ -63,7 +66,7 @@ static size_t index_of(const char *key)
     return i;
 }
 
-bool cm_room_entry_set(cm_room_entry *entry, const char *key, int64_t value)
+bool cm_room_spec_set(cm_room_spec *entry, const char *key, int64_t value)
 {
     size_t i = index_of(key);
     if (i == NUMBER_COUNT || value < NUMBERS[i].low || value > NUMBERS[i].high) {
@@ -74,7 +77,7 @@ bool cm_room_entry_set(cm_room_entry *entry, const char *key, int64_t value)
 }
 
 static bool add(cm_room_list *list, const char *name, const char *scene,
-                const cm_room_entry *numbers, char *error, size_t error_size)
+                const cm_room_spec *numbers, char *error, size_t error_size)
 {
     if (!cm_room_name_is_sound(name)) {
         snprintf(error, error_size,
@@ -100,7 +103,7 @@ static bool add(cm_room_list *list, const char *name, const char *scene,
         snprintf(error, error_size, "expected at most %u rooms", CM_ROOM_LIST_MAX);
         return false;
     }
-    cm_room_entry *entry = &list->rooms[list->count++];
+    cm_room_spec *entry = &list->rooms[list->count++];
     *entry = *numbers;
     strcpy(entry->name, name);
     strcpy(entry->scene, scene);
@@ -122,10 +125,10 @@ bool cm_room_number_read(const char *word, char key[CM_ROOM_KEY_MAX], int64_t *v
 }
 
 // Takes the numbers off the end of a scene's text.
-static bool take_numbers(const char *name, char *scene, cm_room_entry *numbers, char *error,
+static bool take_numbers(const char *name, char *scene, cm_room_spec *numbers, char *error,
                          size_t error_size)
 {
-    char *colon;
+    char *colon, keys[EXPECTED_MAX];
     while ((colon = strrchr(scene, ':')) != NULL && strchr(colon, '=') != NULL) {
         char key[CM_ROOM_KEY_MAX];
         int64_t value;
@@ -136,9 +139,9 @@ static bool take_numbers(const char *name, char *scene, cm_room_entry *numbers, 
             snprintf(error, error_size, "room %s: %s twice", name, key);
             return false;
         }
-        if (!is_number || !cm_room_entry_set(numbers, key, value)) {
-            snprintf(error, error_size, "room %s: '%.40s', expected " NUMBERS_EXPECTED, name,
-                     colon + 1, CAROM_PLAYERS_MAX);
+        if (!is_number || !cm_room_spec_set(numbers, key, value)) {
+            snprintf(error, error_size, "room %s: '%.40s', expected %s", name, colon + 1,
+                     expected(keys));
             return false;
         }
     }
@@ -149,7 +152,7 @@ bool cm_room_list_add(cm_room_list *list, const char *text, char *error, size_t 
 {
     while (*text != '\0') {
         char one[CAROM_ROOM_NAME_MAX + CM_ROOM_SCENE_MAX + NUMBERS_TEXT_MAX];
-        cm_room_entry numbers;
+        cm_room_spec numbers;
         memset(&numbers, 0, sizeof numbers);
         size_t length = strcspn(text, ",");
         snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one), text);
@@ -171,12 +174,13 @@ bool cm_room_list_add(cm_room_list *list, const char *text, char *error, size_t 
 static bool read_entry(cm_room_list *list, const char *name, const cm_json_value *value,
                        char *error, size_t error_size)
 {
-    cm_room_entry numbers;
+    cm_room_spec numbers;
     memset(&numbers, 0, sizeof numbers);
     const char *scene = cm_json_text_of(value), *key;
     if (scene != NULL) {
         return add(list, name, scene, &numbers, error, error_size);
     }
+    char keys[EXPECTED_MAX];
     if (!cm_json_is_object(value)) {
         snprintf(error, error_size, "%.40s: expected a scene, or an object of scene and limits",
                  name);
@@ -190,9 +194,9 @@ static bool read_entry(cm_room_list *list, const char *name, const cm_json_value
         if (strcmp(key, "scene") == 0 && cm_json_text_of(field) != NULL) {
             scene = cm_json_text_of(field);
         } else if (!cm_json_integer_of(field, &number) ||
-                   !cm_room_entry_set(&numbers, key, number)) {
-            snprintf(error, error_size, "%.40s: %.40s: expected scene (a text), " NUMBERS_EXPECTED,
-                     name, key, CAROM_PLAYERS_MAX);
+                   !cm_room_spec_set(&numbers, key, number)) {
+            snprintf(error, error_size, "%.40s: %.40s: expected scene (a text), %s", name, key,
+                     expected(keys));
             return false;
         }
     }
@@ -224,13 +228,13 @@ size_t cm_room_list_print(const cm_room_list *list, char *text, size_t size)
 #define LEFT (at < size ? text + at : NULL), (at < size ? size - at : 0)
     at += (size_t)snprintf(LEFT, "{");
     for (uint32_t i = 0; i < list->count; i++) {
-        const cm_room_entry *entry = &list->rooms[i];
+        const cm_room_spec *entry = &list->rooms[i];
         char name[6 * CAROM_ROOM_NAME_MAX + 3], scene[6 * CM_ROOM_SCENE_MAX + 3];
         cm_json_quote(entry->name, name, sizeof name);
         cm_json_quote(entry->scene, scene, sizeof scene);
         at += (size_t)snprintf(LEFT, "%s%s: {\"scene\": %s", i > 0 ? ", " : "", name, scene);
         for (size_t k = 0; k < NUMBER_COUNT; k++) {
-            uint32_t number = *number_of((cm_room_entry *)entry, k);
+            uint32_t number = *number_of((cm_room_spec *)entry, k);
             if (number > 0) {
                 at += (size_t)snprintf(LEFT, ", \"%s\": %u", NUMBERS[k].key, (unsigned)number);
             }

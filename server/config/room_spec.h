@@ -20,28 +20,46 @@ struct json_t; // of json_reader.h
 #define CM_ROOM_LIST_MAX  64u
 #define CM_ROOM_SCENE_MAX 256u // bytes of a scene's name or path, its NUL included
 
-typedef struct cm_room_entry {
+struct cm_scene_change;
+
+// The keys of a room, each a whole number: X(key, least, most, what it is without it). They are
+// read from the configuration's file, from --room, from `carom admin open` and from the control
+// link, and a key is there for the room once it stands here.
+#define CM_ROOM_KEYS(X)                                                                            \
+    X(max_players, 1, CAROM_PLAYERS_MAX, SERVER)                                                   \
+    X(tick_rate, 1, 1000, SCENE)                                                                   \
+    X(view_rate, 1, 1000, SERVER)                                                                  \
+    X(budget_kbit, 1, 100000, SERVER)                                                              \
+    X(empty_s, 1, 86400, NONE) /* after which it closes when nobody is in it */                    \
+    X(bodies, 1, CAROM_BODIES_MAX, SCENE)                                                          \
+    X(shapes, 1, CAROM_SHAPES_MAX, SCENE)                                                          \
+    X(joints, 1, CAROM_JOINTS_MAX, SCENE)                                                          \
+    X(contacts, 1, CAROM_CONTACTS_MAX, SCENE)
+
+// Their names with commas between and behind them, for texts.
+#define CM_ROOM_KEY_NAME(key, low, high, without)  #key ", "
+#define CM_ROOM_KEY_NAMES                          CM_ROOM_KEYS(CM_ROOM_KEY_NAME)
+
+#define CM_ROOM_KEY_FIELD(key, low, high, without) uint32_t key;
+typedef struct cm_room_spec {
     char name[CAROM_ROOM_NAME_MAX + 1];
-    char scene[CM_ROOM_SCENE_MAX];                // a name in the database, or a file
-    uint32_t max_players, view_rate, budget_kbit; // 0: the configuration's
-    uint32_t tick_rate;                           // 0: the scene's
-    carom_limits limits; // of its world: bodies, shapes, joints, contacts; 0: the scene's
-    uint32_t empty_s;    // after which it closes when nobody is in it; 0: never
-} cm_room_entry;
+    char scene[CM_ROOM_SCENE_MAX];  // a name in the database, or a file
+    CM_ROOM_KEYS(CM_ROOM_KEY_FIELD) // 0: not given
+} cm_room_spec;
 
 typedef struct cm_room_list {
     uint32_t count;
-    cm_room_entry rooms[CM_ROOM_LIST_MAX];
+    cm_room_spec rooms[CM_ROOM_LIST_MAX];
 } cm_room_list;
 
 // One of its numbers by the name that the configuration has for it: max_players, tick_rate, bodies
 // and so on. False: no such name, or out of its range.
-bool cm_room_entry_set(cm_room_entry *entry, const char *key, int64_t value);
+bool cm_room_spec_set(cm_room_spec *spec, const char *key, int64_t value);
 // A word KEY=NUMBER apart, whatever key it is. False: it is none.
 #define CM_ROOM_KEY_MAX 32u
 bool cm_room_number_read(const char *word, char key[CM_ROOM_KEY_MAX], int64_t *value);
-// Whether its scene is to be changed for it.
-bool cm_room_entry_changes(const cm_room_entry *entry);
+// What a scene is to be changed by for it; false: by nothing.
+bool cm_room_spec_changes(const cm_room_spec *spec, struct cm_scene_change *change);
 
 // A name of 1 to CAROM_ROOM_NAME_MAX visible ASCII characters without ',' and '='.
 bool cm_room_name_is_sound(const char *name);

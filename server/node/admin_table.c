@@ -65,7 +65,7 @@ static bool number_of(const cm_json_value *object, uint64_t *number)
 }
 
 // False: one has no such name, or is out of its range.
-static bool numbers_of(const cm_json_value *object, cm_room_entry *entry)
+static bool numbers_of(const cm_json_value *object, cm_room_spec *spec)
 {
     const cm_json_value *with = cm_json_member(object, "with"), *value;
     const char *key;
@@ -73,7 +73,7 @@ static bool numbers_of(const cm_json_value *object, cm_room_entry *entry)
     bool all = with == NULL || cm_json_is_object(with);
     while (all && (value = cm_json_each(with, &next, &key)) != NULL) {
         int64_t number = 0;
-        all = cm_json_integer_of(value, &number) && cm_room_entry_set(entry, key, number);
+        all = cm_json_integer_of(value, &number) && cm_room_spec_set(spec, key, number);
     }
     return all;
 }
@@ -123,8 +123,8 @@ bool cm_admin_request_read(const char *text, cm_admin_request *request, char wro
     bool known = numbers_of(object, &request->with);
     cm_json_close(&reader);
     if (!known) {
-        return refuse(wrong, "with: expected numbers in their range: max_players, tick_rate, "
-                             "view_rate, budget_kbit, empty_s, bodies, shapes, joints, contacts");
+        return refuse(wrong, "with: expected numbers in their range: " CM_ROOM_KEY_NAMES
+                             "and nothing else");
     }
     return fits ? check(command, request, wrong)
                 : refuse(wrong, "a command, room, scene or file is too long");

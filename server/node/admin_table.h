@@ -39,7 +39,7 @@ typedef struct cm_admin_request {
     cm_admin_scope scope;
     char room[CAROM_ROOM_NAME_MAX + 1], scene[CM_CONFIG_TEXT_MAX];
     char out[CM_ADMIN_REQUEST_MAX]; // an absolute path
-    cm_room_entry with;             // the room's numbers
+    cm_room_spec with;              // the room's numbers
     uint64_t number;                // of a player, or a client id
     bool has_number;
 } cm_admin_request;

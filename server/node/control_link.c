@@ -223,6 +223,11 @@ static bool is_whole(const cm_worker_message *message, size_t size)
         (is_ask(message->type) && !is_text(message->ask.text, sizeof message->ask.text))) {
         return false;
     }
+    if (message->type == CM_WORKER_TOLD_OPEN &&
+        (!is_text(message->open.name, sizeof message->open.name) ||
+         !is_text(message->open.scene, sizeof message->open.scene))) {
+        return false;
+    }
     bool is_room = size_of(message) == offsetof(cm_worker_message, room) + sizeof message->room;
     return size >= size_of(message) &&
            (!is_room || (is_text(message->room.name, sizeof message->room.name) &&

@@ -10,6 +10,7 @@
 
 #include "server/ops/admin_socket.h"
 #include "server/config/config.h"
+#include "server/node/room_info.h"
 #include "server/auth/used_tokens.h"
 #include "shared/scene/scene.h"
 
@@ -56,17 +57,6 @@ typedef enum cm_worker_message_type {
     CM_WORKER_MESSAGE_TYPES,
 } cm_worker_message_type;
 
-typedef struct cm_worker_room_note {
-    char name[CAROM_ROOM_NAME_MAX + 1];
-    char scene[CM_NAME_MAX]; // its own name
-    char module[CAROM_MODULE_NAME_MAX + 1];
-    uint32_t players, max_players; // said anew each second at most
-    uint64_t match_id;
-    uint16_t port;
-    bool is_proved;  // its match, by this server, or begun by it
-    bool is_default; // players who name none come here
-} cm_worker_room_note;
-
 typedef enum cm_worker_part {
     CM_WORKER_PART_CONFIG,    // a cm_config
     CM_WORKER_PART_SCENE,     // packed
@@ -85,7 +75,7 @@ typedef struct cm_serve_match {
 typedef struct cm_worker_message {
     uint32_t type;
     union {
-        cm_worker_room_note room;
+        cm_room_info room;
         uint16_t port;
         struct {
             uint32_t permille; // of a processor, by all rooms
@@ -126,10 +116,7 @@ typedef struct cm_worker_message {
             bool terminal; // the server's stdout is one
         } boot;
         carom_token_key ticket;
-        struct {
-            char name[CAROM_ROOM_NAME_MAX + 1];
-            uint32_t tick_rate, max_players, view_rate, budget_kbit, empty_s;
-        } open;
+        cm_room_spec open;
         cm_serve_match match;
     };
 } cm_worker_message;

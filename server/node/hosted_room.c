@@ -9,7 +9,7 @@
 #include "shared/base/bytes.h"
 
 struct cm_hosted_room {
-    char name[CAROM_ROOM_NAME_MAX + 1];
+    cm_room_info info;
     const cm_scene *scene;
     cm_host *host;
     cm_room_loop *loop;
@@ -18,7 +18,6 @@ struct cm_hosted_room {
     cm_roster roster;
     cm_publisher *publisher;
     cm_metrics metrics; // of its ticks, publishing included
-    uint32_t max_players;
     uint64_t (*clock_us)(void *user);
     void *user;
     uint64_t cpu_us;
@@ -42,7 +41,7 @@ static carom_result open_loop(cm_hosted_room *room, const cm_hosted_room_def *de
     cm_room_loop_def loop = {.scene = def->scene,
                              .module = def->module,
                              .seed = def->seed,
-                             .max_players = def->max_players,
+                             .max_players = def->spec.max_players,
                              .rewind_ms = def->rewind_ms,
                              .mark = room->tag != 0 ? &def->vitals->mark : NULL,
                              .tag = room->tag,
@@ -64,7 +63,7 @@ static carom_result open_loop(cm_hosted_room *room, const cm_hosted_room_def *de
     }
     if (result == CAROM_OK) {
         cm_roster_init(&room->roster, room->loop, def->input_rate);
-        room->roster.name = room->name;
+        room->roster.name = room->info.name;
         room->roster.match_id = def->match_id;
         room->roster.grace_ms = def->grace_ms;
         for (uint32_t i = 0; def->live != NULL && i < def->live->player_count; i++) {
@@ -87,8 +86,8 @@ static carom_result open_publisher(cm_hosted_room *room, const cm_hosted_room_de
 {
     cm_publisher_def publisher = {.host = def->host,
                                   .scene = def->scene,
-                                  .view_rate = def->view_rate,
-                                  .budget_kbit = def->budget_kbit,
+                                  .view_rate = def->spec.view_rate,
+                                  .budget_kbit = def->spec.budget_kbit,
                                   .input_rate = room->roster.input_rate,
                                   .rewind_ms = def->rewind_ms};
     return cm_publisher_create(&publisher, cm_room_loop_room(room->loop), &room->publisher, error,
@@ -119,7 +118,7 @@ static carom_result open_sinks(cm_hosted_room *room, const cm_hosted_room_def *d
                                     def->live != NULL ? def->live->info.match_id : def->match_id,
                                 .started_unix_ms = def->started_unix_ms,
                                 .keyframe_s = def->keyframe_s,
-                                .name = room->name,
+                                .name = room->info.name,
                                 .live = def->live};
     carom_result result = cm_recorder_create(&recorder, &room->recorder, error, error_size);
     if (result == CAROM_OK) {
@@ -139,11 +138,12 @@ carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room
         snprintf(error, error_size, "out of memory");
         return CAROM_ERROR_MEMORY;
     }
-    snprintf(room->name, sizeof room->name, "%s", def->name);
+    snprintf(room->info.name, sizeof room->info.name, "%s", def->name);
+    snprintf(room->info.scene, sizeof room->info.scene, "%s", cm_scene_name(def->scene));
     room->scene = def->scene;
     room->host = def->host;
     room->log = def->log;
-    room->max_players = def->max_players;
+    room->info.max_players = def->spec.max_players;
     room->clock_us = def->clock_us;
     room->user = def->user;
     room->vitals = def->vitals;
@@ -160,8 +160,12 @@ carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room
         cm_hosted_room_destroy(room);
         return result;
     }
-    room->busy_tick = cm_room_tick(cm_hosted_room_room(room));
-    room->empty_ticks = (uint64_t)def->empty_s * cm_room_tick_rate(cm_hosted_room_room(room));
+    const cm_room *inner = cm_hosted_room_room(room);
+    room->info.tick_rate = cm_room_tick_rate(inner);
+    snprintf(room->info.module, sizeof room->info.module, "%s",
+             cm_game_module(cm_room_game(inner))->name);
+    room->busy_tick = cm_room_tick(inner);
+    room->empty_ticks = (uint64_t)def->spec.empty_s * room->info.tick_rate;
     *out = room;
     return CAROM_OK;
 }
@@ -179,7 +183,7 @@ void cm_hosted_room_destroy(cm_hosted_room *room)
 
 const char *cm_hosted_room_name(const cm_hosted_room *room)
 {
-    return room->name;
+    return room->info.name;
 }
 
 const cm_scene *cm_hosted_room_scene(const cm_hosted_room *room)
@@ -187,9 +191,11 @@ const cm_scene *cm_hosted_room_scene(const cm_hosted_room *room)
     return room->scene;
 }
 
-uint32_t cm_hosted_room_max_players(const cm_hosted_room *room)
+const cm_room_info *cm_hosted_room_info(cm_hosted_room *room)
 {
-    return room->max_players;
+    room->info.players = cm_hosted_room_players(room, NULL, 0);
+    room->info.match_id = cm_hosted_room_recording(room);
+    return &room->info;
 }
 
 cm_room *cm_hosted_room_room(const cm_hosted_room *room)
@@ -293,7 +299,7 @@ static void go_on(cm_hosted_room *room, const cm_history_slot *slot)
 static cm_log log_of(const cm_hosted_room *room, const cm_log *log)
 {
     cm_log own = *log;
-    own.room = room->name;
+    own.room = room->info.name;
     return own;
 }
 
@@ -450,12 +456,8 @@ void cm_hosted_room_counts_get(const cm_hosted_room *room, cm_hosted_room_stats 
 {
     const cm_room *inner = cm_hosted_room_room(room);
     memset(stats, 0, sizeof *stats);
-    stats->name = room->name;
-    stats->scene = cm_scene_name(room->scene);
     stats->tick = cm_room_tick(inner);
     stats->hash = cm_room_hash(inner);
-    stats->tick_rate = cm_room_tick_rate(inner);
-    stats->max_players = room->max_players;
     stats->cpu_us = room->cpu_us;
     stats->tick_sum_us = room->metrics.sum_us;
     memcpy(stats->tick_buckets, room->metrics.buckets, sizeof stats->tick_buckets);

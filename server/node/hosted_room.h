@@ -11,6 +11,8 @@
 #include "server/node/tick_watch.h"
 #include "server/node/crash_marker.h"
 #include "server/node/recorder.h"
+#include "server/config/room_spec.h"
+#include "server/node/room_info.h"
 
 typedef struct cm_hosted_room cm_hosted_room;
 
@@ -20,9 +22,10 @@ typedef struct cm_hosted_room_def {
     const carom_module *module; // NULL: the one built in that the scene names
     uint64_t seed;
     uint64_t match_id; // of its tickets, and of its first file
-    uint32_t max_players, rewind_ms, grace_ms, input_rate, keyframe_s;
-    uint32_t view_rate, budget_kbit; // 0: the scene's
-    uint32_t empty_s; // seconds of its ticks without a player, after which it is over; 0: never
+    // Its numbers; view_rate and budget_kbit 0: the scene's; empty_s: seconds of its ticks without
+    // a player, after which it is over; 0: never.
+    cm_room_spec spec;
+    uint32_t rewind_ms, grace_ms, input_rate, keyframe_s;
     const cm_live_match *live; // to go on with; NULL: a new match
     cm_store *store;           // NULL: nothing is recorded
     cm_host *host;
@@ -36,10 +39,7 @@ typedef struct cm_hosted_room_def {
 } cm_hosted_room_def;
 
 typedef struct cm_hosted_room_stats {
-    const char *name;  // lives as long as the room
-    const char *scene; // its name, likewise
     uint64_t tick, hash;
-    uint32_t tick_rate, max_players;
     double tick_ms_p50, tick_ms_p99;    // of the last seconds; 0 without a clock
     double stage_ms[CAROM_STAGE_COUNT]; // of the last second, means over the ticks stepped
     uint64_t cpu_us; // that ticks and their publishing took by the clock given, since the start
@@ -62,7 +62,9 @@ void cm_hosted_room_destroy(cm_hosted_room *room);
 
 const char *cm_hosted_room_name(const cm_hosted_room *room);
 const cm_scene *cm_hosted_room_scene(const cm_hosted_room *room);
-uint32_t cm_hosted_room_max_players(const cm_hosted_room *room);
+// As it is now, but for `port`, `is_proved` and `is_default`, which others know; until the next
+// call.
+const cm_room_info *cm_hosted_room_info(cm_hosted_room *room);
 cm_room *cm_hosted_room_room(const cm_hosted_room *room);
 cm_roster *cm_hosted_room_roster(cm_hosted_room *room);
 cm_match_handle cm_hosted_room_match(const cm_hosted_room *room);

@@ -29,20 +29,17 @@ static void put_published(const cm_publisher_stats *published, uint64_t *values)
     values[CM_ROOM_HAS_EVENTS_DROPPED] = published->events_dropped;
 }
 
-void cm_room_figures_get(const cm_hosted_room *room, const cm_match_status *match,
+void cm_room_figures_get(cm_hosted_room *room, const cm_match_status *match,
                          cm_room_figures *figures)
 {
     cm_hosted_room_stats stats;
     uint64_t *values = figures->values;
     memset(figures, 0, sizeof *figures);
     cm_hosted_room_stats_get(room, &stats);
-    snprintf(figures->room, sizeof figures->room, "%s", stats.name);
-    snprintf(figures->scene, sizeof figures->scene, "%s", stats.scene);
-    snprintf(figures->module, sizeof figures->module, "%s",
-             cm_game_module(cm_room_game(cm_hosted_room_room(room)))->name);
-    values[CM_ROOM_HAS_PLAYERS] = cm_hosted_room_players(room, NULL, 0);
-    values[CM_ROOM_HAS_PLAYERS_MAX] = stats.max_players;
-    values[CM_ROOM_HAS_TICK_RATE] = stats.tick_rate;
+    figures->info = *cm_hosted_room_info(room);
+    values[CM_ROOM_HAS_PLAYERS] = figures->info.players;
+    values[CM_ROOM_HAS_PLAYERS_MAX] = figures->info.max_players;
+    values[CM_ROOM_HAS_TICK_RATE] = figures->info.tick_rate;
     values[CM_ROOM_HAS_TICK] = stats.tick;
     values[CM_ROOM_HAS_TICK_P99] = (uint64_t)(stats.tick_ms_p99 * 1000.0 + 0.5);
     values[CM_ROOM_HAS_SLOWED] = stats.ticks_behind;

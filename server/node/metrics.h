@@ -103,7 +103,7 @@ typedef enum cm_server_figure {
 } cm_server_figure;
 
 typedef struct cm_room_figures {
-    char room[CAROM_ROOM_NAME_MAX + 1], scene[CM_NAME_MAX], module[CAROM_MODULE_NAME_MAX + 1];
+    cm_room_info info;
     uint64_t values[CM_ROOM_FIGURE_COUNT];
     uint64_t inputs_refused[CM_INPUT_VERDICT_COUNT], poses_refused[CM_POINTER_REASONS];
     uint64_t told[CAROM_LOG_CODE_COUNT];
@@ -118,7 +118,7 @@ typedef struct cm_worker_figures {
     uint64_t clients_refused[CAROM_REASON_COUNT], players_left[CAROM_REASON_COUNT];
 } cm_worker_figures;
 
-void cm_room_figures_get(const cm_hosted_room *room, const cm_match_status *match,
+void cm_room_figures_get(cm_hosted_room *room, const cm_match_status *match,
                          cm_room_figures *figures);
 // All but LOAD, RECORDING_FAILURES and LEFT_OUT, which its owner knows.
 void cm_worker_figures_get(const cm_worker *worker, cm_worker_figures *figures);

@@ -144,10 +144,10 @@ void cm_serve_host_log_rooms(const cm_serve_host *host)
         const cm_serve_room *room = &host->rooms.rooms[i];
         cm_line line;
         cm_line_log(&line, CM_LOG_INFO, "room");
-        cm_line_text(&line, "room", room->name);
+        cm_line_text(&line, "room", room->spec.name);
         cm_line_text(&line, "scene", cm_scene_name(room->scene));
         cm_line_text(&line, "module", cm_scene_module(room->scene));
-        cm_line_uint(&line, "max_players", room->max_players);
+        cm_line_uint(&line, "max_players", room->spec.max_players);
         cm_line_text(&line, "match", room->path);
         cm_log_write(&host->log, CM_LOG_INFO, &line);
     }
@@ -191,7 +191,7 @@ static void tell_gap(cm_serve_host *host, cm_serve_room *room, const cm_match_st
 {
     cm_line line;
     cm_line_log(&line, CM_LOG_WARNING, "recording goes on");
-    cm_line_text(&line, "room", room->name);
+    cm_line_text(&line, "room", room->spec.name);
     cm_line_text(&line, "after", room->path);
     snprintf(room->path, sizeof room->path, "%s", cm_store_path(host->store, room->match));
     cm_line_text(&line, "match", room->path);
@@ -220,7 +220,7 @@ static void watch_recording(cm_serve_host *host, cm_serve_room *room, const cm_h
     host->status_us = 0; // the status says so at once
     cm_line line;
     cm_line_log(&line, CM_LOG_ERROR, "recording failed");
-    cm_line_text(&line, "room", room->name);
+    cm_line_text(&line, "room", room->spec.name);
     cm_line_text(&line, "match", room->path);
     if (hosted != NULL) {
         cm_line_uint(&line, "tick", cm_room_tick(cm_hosted_room_room(hosted)));
@@ -280,9 +280,9 @@ static void close_left(cm_serve_host *host)
             continue;
         }
         cm_line line;
-        char name[sizeof room->name];
+        char name[sizeof room->spec.name];
         uint32_t left = room->left + 1;
-        memcpy(name, room->name, sizeof name);
+        memcpy(name, room->spec.name, sizeof name);
         room->failure_told = true;
         if (!cm_serve_rooms_remove(&host->rooms, host->worker, name, &failure)) {
             return; // too many are being written: later
@@ -346,7 +346,7 @@ static void fill_status(cm_serve_host *host, uint32_t number, cm_status *status)
     cm_store_status(host->store, room->match, &status->match);
     status->unix_ms = cm_serve_unix_ms();
     status->tick_rate = room->tick_rate;
-    status->room = room->name;
+    status->room = room->spec.name;
     status->scene = cm_scene_name(room->scene);
     status->path = room->path;
     status->draining = host->draining;

@@ -40,14 +40,15 @@ static void say_rooms(cm_serve_admin *a, const cm_admin_request *asked, cm_admin
         cm_store_status(a->store, room->match, &match);
         cm_line line;
         cm_line_begin(&line);
-        cm_line_text(&line, "room", room->name);
-        cm_line_text(&line, "scene", stats.scene);
+        cm_line_text(&line, "room", room->spec.name);
+        const cm_room_info *info = cm_hosted_room_info(cm_worker_room_at(a->worker, i));
+        cm_line_text(&line, "scene", info->scene);
         cm_line_uint(&line, "port", cm_worker_port(a->worker));
         cm_line_uint(&line, "tick", stats.tick);
-        cm_line_uint(&line, "tick_rate", stats.tick_rate);
+        cm_line_uint(&line, "tick_rate", info->tick_rate);
         cm_line_uint(&line, "players",
                      cm_hosted_room_players(cm_worker_room_at(a->worker, i), NULL, 0));
-        cm_line_uint(&line, "max_players", stats.max_players);
+        cm_line_uint(&line, "max_players", info->max_players);
         cm_line_number(&line, "tick_ms_p50", stats.tick_ms_p50);
         cm_line_number(&line, "tick_ms_p99", stats.tick_ms_p99);
         cm_line_number(&line, "cpu_s", (double)stats.cpu_us * 1.0e-6);
@@ -65,7 +66,7 @@ static void say_players(cm_serve_admin *a, const cm_admin_request *asked, cm_adm
     bool found = asked->room[0] == '\0';
     for (uint32_t i = 0; i < a->rooms->count; i++) {
         const cm_serve_room *room = &a->rooms->rooms[i];
-        if (asked->room[0] != '\0' && strcmp(asked->room, room->name) != 0) {
+        if (asked->room[0] != '\0' && strcmp(asked->room, room->spec.name) != 0) {
             continue;
         }
         found = true;
@@ -76,7 +77,7 @@ static void say_players(cm_serve_admin *a, const cm_admin_request *asked, cm_adm
             char id[24]; // as `ban` takes it; a number of JSON does not hold it
             cm_line line;
             cm_line_begin(&line);
-            cm_line_text(&line, "room", room->name);
+            cm_line_text(&line, "room", room->spec.name);
             cm_line_uint(&line, "player", players[p].player);
             cm_line_text(&line, "name", players[p].name);
             snprintf(id, sizeof id, "%" PRIu64, players[p].client_id);
@@ -99,10 +100,10 @@ static void say_players(cm_serve_admin *a, const cm_admin_request *asked, cm_adm
 static void open_room(cm_serve_admin *a, const cm_admin_request *asked, cm_admin_reply *reply)
 {
     cm_failure failure;
-    cm_room_entry entry = asked->with;
-    snprintf(entry.name, sizeof entry.name, "%s", asked->room);
-    snprintf(entry.scene, sizeof entry.scene, "%s", asked->scene);
-    if (!cm_serve_rooms_add(a->rooms, a->config, a->worker, a->store, &entry, &failure)) {
+    cm_room_spec spec = asked->with;
+    snprintf(spec.name, sizeof spec.name, "%s", asked->room);
+    snprintf(spec.scene, sizeof spec.scene, "%s", asked->scene);
+    if (!cm_serve_rooms_add(a->rooms, a->config, a->worker, a->store, &spec, &failure)) {
         cm_admin_error(reply, failure.text);
         return;
     }
@@ -141,7 +142,7 @@ static void backup(cm_serve_admin *a, const cm_admin_request *asked, cm_admin_re
     const cm_serve_room *room = NULL;
     cm_serve_backup *place = NULL;
     for (uint32_t i = 0; i < a->rooms->count; i++) {
-        bool named = strcmp(a->rooms->rooms[i].name, asked->room) == 0;
+        bool named = strcmp(a->rooms->rooms[i].spec.name, asked->room) == 0;
         room = named ? &a->rooms->rooms[i] : room;
     }
     for (uint32_t i = 0; i < CM_ADMIN_PEERS_MAX; i++) {
@@ -160,7 +161,7 @@ static void backup(cm_serve_admin *a, const cm_admin_request *asked, cm_admin_re
     }
     place->number = a->asked;
     place->match = room->match;
-    memcpy(place->room, room->name, sizeof place->room);
+    memcpy(place->room, room->spec.name, sizeof place->room);
     memcpy(place->path, asked->out, sizeof place->path);
     a->later = true;
 }

@@ -94,20 +94,13 @@ static bool is_proved(const cm_node *w, const cm_hosted_room *hosted)
     return status.proved;
 }
 
-static void note_of(const cm_node *w, uint32_t number, cm_worker_room_note *note)
+static cm_room_info info_of(const cm_node *w, uint32_t number)
 {
-    const cm_serve_room *room = &w->host.rooms.rooms[number];
-    cm_hosted_room *hosted = cm_worker_room_at(w->host.worker, number);
-    memset(note, 0, sizeof *note);
-    memcpy(note->name, room->name, strlen(room->name) + 1);
-    memcpy(note->scene, cm_scene_name(room->scene), strlen(cm_scene_name(room->scene)) + 1);
-    snprintf(note->module, sizeof note->module, "%s",
-             cm_game_module(cm_room_game(cm_hosted_room_room(hosted)))->name);
-    note->players = cm_hosted_room_players(hosted, NULL, 0);
-    note->max_players = room->max_players;
-    note->match_id = cm_hosted_room_recording(hosted);
-    note->is_proved = is_proved(w, hosted);
-    note->port = cm_worker_port(w->host.worker);
+    cm_hosted_room *room = cm_worker_room_at(w->host.worker, number);
+    cm_room_info info = *cm_hosted_room_info(room);
+    info.is_proved = is_proved(w, room);
+    info.port = cm_worker_port(w->host.worker);
+    return info;
 }
 
 static bool is_told(const cm_node *w)
@@ -131,8 +124,7 @@ static void tell_rooms(cm_node *w)
     cm_homes now = {0};
     cm_worker_message message = {0};
     for (uint32_t i = 0; i < w->host.rooms.count; i++) {
-        cm_home home = {0};
-        note_of(w, i, &home.room);
+        cm_home home = {.room = info_of(w, i)};
         if (!cm_homes_put(&now, &home)) {
             cm_homes_free(&now);
             return; // no memory now: with the next turn
@@ -303,6 +295,8 @@ static void add_part(cm_node *w)
     w->part = part;
     if (part == NULL || size > total - w->part_size) {
         w->result = cm_fail(&w->failure, CAROM_ERROR_MEMORY, "serve: out of memory");
+        free(part);
+        w->part = NULL;
         w->part_size = 0;
         return;
     }
@@ -330,13 +324,11 @@ static void add_room(cm_node *w)
         return; // its scene was not taken, which is a failure already
     }
     cm_serve_room *room = &rooms->rooms[rooms->count++];
-    memcpy(room->name, w->heard.open.name, sizeof room->name);
+    carom_world_def world;
+    cm_scene_world_def(w->scene, &world);
+    room->spec = w->heard.open;
     room->scene = w->scene;
-    room->tick_rate = w->heard.open.tick_rate;
-    room->max_players = w->heard.open.max_players;
-    room->view_rate = w->heard.open.view_rate;
-    room->budget_kbit = w->heard.open.budget_kbit;
-    room->empty_s = w->heard.open.empty_s;
+    room->tick_rate = world.tick_rate;
     w->scene = NULL;
 }
 

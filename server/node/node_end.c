@@ -27,7 +27,7 @@ static void print_end(const cm_serve_host *host, const cm_serve_room *room,
         return;
     }
     cm_line_begin(&line);
-    cm_line_text(&line, "room", room->name);
+    cm_line_text(&line, "room", room->spec.name);
     cm_line_text(&line, "match", room->path);
     cm_line_text(&line, "outcome", outcome);
     cm_line_bool(&line, "verified", verified);
@@ -109,7 +109,7 @@ static carom_result verify_room(cm_serve_host *host, const cm_serve_room *room,
     cm_line line;
     bool whole = match->durable && result == CAROM_OK;
     cm_line_log(&line, whole ? CM_LOG_INFO : CM_LOG_ERROR, "stop");
-    cm_line_text(&line, "room", room->name);
+    cm_line_text(&line, "room", room->spec.name);
     cm_line_text(&line, "match", room->path);
     cm_line_uint(&line, "ticks", match->committed_tick);
     cm_line_uint(&line, "verified_ticks", report.verified_ticks);

@@ -8,56 +8,48 @@
 #include "server/node/bootstrap.h"
 #include "server/node/module_loader.h"
 
-// The scene with the rate and the limits that the room's entry asks for.
-static carom_result change_scene(cm_serve_room *room, const cm_room_entry *entry,
-                                 cm_scene_error *error)
+// The spec of the room, and the scene with the rate and the limits that it asks for.
+static carom_result apply_spec(cm_serve_room *room, const cm_config *config,
+                               const cm_room_spec *spec, cm_scene_error *error)
 {
     cm_scene *made;
-    cm_scene_change change = {.tick_rate = entry->tick_rate, .limits = entry->limits};
-    if (!cm_room_entry_changes(entry)) {
+    cm_scene_change change;
+    room->spec = *spec;
+    cm_config_complete(config, &room->spec);
+    if (!cm_room_spec_changes(spec, &change)) {
         return CAROM_OK;
     }
     carom_result result = cm_scene_changed(room->scene, &change, &made, error);
     if (result == CAROM_OK) {
         cm_scene_free(room->scene);
         room->scene = made;
-        room->tick_rate = entry->tick_rate > 0 ? entry->tick_rate : room->tick_rate;
+        room->tick_rate = spec->tick_rate > 0 ? spec->tick_rate : room->tick_rate;
     }
     return result;
 }
 
-static void take_numbers(cm_serve_room *room, const cm_config *config, const cm_room_entry *entry)
+// A spec without a name is of a room that has its scene's.
+static carom_result add(const cm_config *config, cm_serve_rooms *rooms, const cm_room_spec *spec,
+                        bool in_db, cm_failure *failure)
 {
-    room->max_players = entry->max_players > 0 ? entry->max_players : (uint32_t)config->max_players;
-    room->view_rate = entry->view_rate;
-    room->budget_kbit = entry->budget_kbit;
-    room->empty_s = entry->empty_s;
-}
-
-static carom_result add(const cm_config *config, cm_serve_rooms *rooms, const char *name,
-                        const char *scene, bool in_db, const cm_room_entry *entry,
-                        cm_failure *failure)
-{
-    static const cm_room_entry none;
-    entry = entry != NULL ? entry : &none;
     if (rooms->count == CM_WORKER_ROOMS_MAX) {
         return cm_fail(failure, CAROM_ERROR_ARGUMENT, "serve: more than %u rooms to start",
                        CM_WORKER_ROOMS_MAX);
     }
     cm_serve_room *room = &rooms->rooms[rooms->count];
-    if (cm_serve_find_scene(config, scene, in_db, &room->scene, &room->tick_rate, failure) !=
+    if (cm_serve_find_scene(config, spec->scene, in_db, &room->scene, &room->tick_rate, failure) !=
         CAROM_OK) {
         return CAROM_ERROR_ARGUMENT;
     }
     cm_scene_error error;
-    if (change_scene(room, entry, &error) != CAROM_OK) { // who has numbers has a name
-        return cm_fail(failure, CAROM_ERROR_ARGUMENT, "room %s: %s: %s: %s", name, scene,
-                       error.path, error.message);
+    if (apply_spec(room, config, spec, &error) != CAROM_OK) { // who has numbers has a name
+        return cm_fail(failure, CAROM_ERROR_ARGUMENT, "room %s: %s: %s: %s", spec->name,
+                       spec->scene, error.path, error.message);
     }
     const char *own = cm_scene_name(room->scene);
-    name = name != NULL ? name : cm_room_name_is_sound(own) ? own : "";
-    memcpy(room->name, name, strlen(name) + 1); // sound: it fits
-    take_numbers(room, config, entry);
+    if (spec->name[0] == '\0' && cm_room_name_is_sound(own)) {
+        memcpy(room->spec.name, own, strlen(own) + 1); // sound: it fits
+    }
     rooms->count++;
     return CAROM_OK;
 }
@@ -82,14 +74,17 @@ typedef struct catalogue {
 static bool add_row(void *context, const cm_room_row *row)
 {
     catalogue *c = context;
+    cm_room_spec spec = {0};
     if (!cm_room_name_is_sound(row->name)) {
         c->result = cm_fail(c->failure, CAROM_ERROR_ARGUMENT,
                             "serve: %s: room '%s', expected a name of 1 to %d visible ASCII "
                             "characters without ',' and '='",
                             c->config->db, row->name, CAROM_ROOM_NAME_MAX);
-    } else {
-        c->result = add(c->config, c->rooms, row->name, row->scene, true, NULL, c->failure);
+        return false;
     }
+    memcpy(spec.name, row->name, strlen(row->name) + 1); // sound: it fits
+    snprintf(spec.scene, sizeof spec.scene, "%s", row->scene);
+    c->result = add(c->config, c->rooms, &spec, true, c->failure);
     return c->result == CAROM_OK;
 }
 
@@ -130,11 +125,12 @@ carom_result cm_serve_rooms_load(const cm_config *config, cm_serve_rooms *rooms,
     }
     carom_result result = CAROM_OK;
     if (config->scene[0] != '\0') {
-        result = add(config, rooms, NULL, config->scene, false, NULL, failure);
+        cm_room_spec spec = {0};
+        snprintf(spec.scene, sizeof spec.scene, "%s", config->scene);
+        result = add(config, rooms, &spec, false, failure);
     }
     for (uint32_t i = 0; i < config->rooms.count && result == CAROM_OK; i++) {
-        const cm_room_entry *entry = &config->rooms.rooms[i];
-        result = add(config, rooms, entry->name, entry->scene, false, entry, failure);
+        result = add(config, rooms, &config->rooms.rooms[i], false, failure);
     }
     return result;
 }
@@ -143,7 +139,7 @@ uint32_t cm_serve_rooms_clients(const cm_serve_rooms *rooms)
 {
     uint32_t players = 0;
     for (uint32_t i = 0; i < rooms->count; i++) {
-        players += rooms->rooms[i].max_players;
+        players += rooms->rooms[i].spec.max_players;
     }
     players = players > CM_SERVE_CLIENTS_LEAST ? players : CM_SERVE_CLIENTS_LEAST;
     return players < CM_CLIENTS_MAX ? players : CM_CLIENTS_MAX;
@@ -153,17 +149,12 @@ carom_result cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker, cm_fa
 {
     for (uint32_t i = 0; i < rooms->count; i++) {
         const cm_serve_room *room = &rooms->rooms[i];
-        cm_worker_room def = {.name = room->name,
-                              .scene = room->scene,
-                              .max_players = room->max_players,
-                              .view_rate = room->view_rate,
-                              .budget_kbit = room->budget_kbit,
-                              .empty_s = room->empty_s,
-                              .live = room->live};
+        cm_worker_room def = {
+            .name = room->spec.name, .scene = room->scene, .spec = room->spec, .live = room->live};
         char error[512] = "";
         carom_result result = cm_worker_open(worker, &def, error, sizeof error);
         if (result != CAROM_OK) {
-            return cm_fail(failure, result, "serve: room %s: %s", room->name, error);
+            return cm_fail(failure, result, "serve: room %s: %s", room->spec.name, error);
         }
     }
     return CAROM_OK;
@@ -184,9 +175,9 @@ void cm_serve_rooms_record(cm_serve_rooms *rooms, const cm_worker *worker, cm_st
 }
 
 bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
-                        cm_store *store, const cm_room_entry *entry, cm_failure *failure)
+                        cm_store *store, const cm_room_spec *spec, cm_failure *failure)
 {
-    const char *name = entry->name;
+    const char *name = spec->name;
     if (!cm_room_name_is_sound(name)) {
         cm_fail(failure, CAROM_ERROR_STATE,
                 "expected a name of 1 to %d visible ASCII characters without "
@@ -201,7 +192,7 @@ bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worke
     }
     cm_serve_room *room = &rooms->rooms[rooms->count];
     memset(room, 0, sizeof *room);
-    if (cm_serve_find_scene(config, entry->scene, false, &room->scene, &room->tick_rate, failure) !=
+    if (cm_serve_find_scene(config, spec->scene, false, &room->scene, &room->tick_rate, failure) !=
         CAROM_OK) {
         return false;
     }
@@ -212,20 +203,13 @@ bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worke
         return false;
     }
     cm_scene_error wrong;
-    if (change_scene(room, entry, &wrong) != CAROM_OK) {
-        cm_fail(failure, CAROM_ERROR_STATE, "%s: %s: %s", entry->scene, wrong.path, wrong.message);
+    if (apply_spec(room, config, spec, &wrong) != CAROM_OK) {
+        cm_fail(failure, CAROM_ERROR_STATE, "%s: %s: %s", spec->scene, wrong.path, wrong.message);
         cm_scene_free(room->scene);
         room->scene = NULL;
         return false;
     }
-    strcpy(room->name, name);
-    take_numbers(room, config, entry);
-    cm_worker_room def = {.name = room->name,
-                          .scene = room->scene,
-                          .max_players = room->max_players,
-                          .view_rate = room->view_rate,
-                          .budget_kbit = room->budget_kbit,
-                          .empty_s = room->empty_s};
+    cm_worker_room def = {.name = room->spec.name, .scene = room->scene, .spec = room->spec};
     if (cm_worker_open(worker, &def, failure->text, sizeof failure->text) != CAROM_OK) {
         cm_scene_free(room->scene);
         room->scene = NULL;
@@ -238,7 +222,7 @@ bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worke
 
 // A room to start of the catalogue, found by its name.
 typedef struct sought {
-    cm_room_entry *entry;
+    cm_room_spec *spec;
     const char *name;
     bool found;
 } sought;
@@ -246,19 +230,19 @@ typedef struct sought {
 static bool is_sought(void *context, const cm_room_row *row)
 {
     sought *s = context;
-    s->found = strcmp(row->name, s->name) == 0 && strlen(row->scene) < sizeof s->entry->scene;
+    s->found = strcmp(row->name, s->name) == 0 && strlen(row->scene) < sizeof s->spec->scene;
     if (s->found) {
-        strcpy(s->entry->scene, row->scene);
+        strcpy(s->spec->scene, row->scene);
     }
     return !s->found;
 }
 
 // That of the start, as cm_serve_rooms_load would open it.
-static bool find_entry(const cm_config *config, const char *name, cm_room_entry *entry)
+static bool find_spec(const cm_config *config, const char *name, cm_room_spec *spec)
 {
     for (uint32_t i = 0; i < config->rooms.count; i++) {
         if (strcmp(config->rooms.rooms[i].name, name) == 0) {
-            *entry = config->rooms.rooms[i];
+            *spec = config->rooms.rooms[i];
             return true;
         }
     }
@@ -272,10 +256,10 @@ static bool find_entry(const cm_config *config, const char *name, cm_room_entry 
             own = strcmp(cm_scene_name(scene), name) == 0;
             cm_scene_free(scene);
         }
-        snprintf(entry->scene, sizeof entry->scene, "%s", config->scene);
+        snprintf(spec->scene, sizeof spec->scene, "%s", config->scene);
         return own;
     }
-    sought s = {.entry = entry, .name = name};
+    sought s = {.spec = spec, .name = name};
     cm_scene_error error;
     if (config->rooms.count == 0) {
         (void)cm_room_db_list(config->db, is_sought, &s, &error);
@@ -286,14 +270,13 @@ static bool find_entry(const cm_config *config, const char *name, cm_room_entry 
 bool cm_serve_rooms_anew(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
                          cm_store *store, const char *name, cm_failure *failure)
 {
-    cm_room_entry entry;
-    memset(&entry, 0, sizeof entry);
+    cm_room_spec spec = {0};
     failure->text[0] = '\0';
-    if (!find_entry(config, name, &entry)) {
+    if (!find_spec(config, name, &spec)) {
         return false;
     }
-    snprintf(entry.name, sizeof entry.name, "%s", name);
-    return cm_serve_rooms_add(rooms, config, worker, store, &entry, failure);
+    snprintf(spec.name, sizeof spec.name, "%s", name);
+    return cm_serve_rooms_add(rooms, config, worker, store, &spec, failure);
 }
 
 bool cm_serve_rooms_demand(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
@@ -311,16 +294,13 @@ bool cm_serve_rooms_demand(cm_serve_rooms *rooms, const cm_config *config, cm_wo
     memset(room, 0, sizeof *room);
     carom_world_def world;
     cm_scene_world_def(rooms->on_demand, &world);
-    strcpy(room->name, name); // sound: it fits
+    strcpy(room->spec.name, name); // sound: it fits
     room->scene = rooms->on_demand;
     room->on_demand = true;
     room->tick_rate = world.tick_rate;
-    room->max_players = (uint32_t)config->max_players;
-    room->empty_s = (uint32_t)config->on_demand_empty_s;
-    cm_worker_room def = {.name = room->name,
-                          .scene = room->scene,
-                          .max_players = room->max_players,
-                          .empty_s = room->empty_s};
+    room->spec.empty_s = (uint32_t)config->on_demand_empty_s;
+    cm_config_complete(config, &room->spec);
+    cm_worker_room def = {.name = room->spec.name, .scene = room->scene, .spec = room->spec};
     if (cm_worker_open(worker, &def, failure->text, sizeof failure->text) != CAROM_OK) {
         return false;
     }
@@ -349,7 +329,7 @@ bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char 
         return false;
     }
     for (uint32_t i = 0; i < rooms->count; i++) {
-        if (strcmp(rooms->rooms[i].name, name) == 0 && cm_worker_close(worker, name)) {
+        if (strcmp(rooms->rooms[i].spec.name, name) == 0 && cm_worker_close(worker, name)) {
             rooms->closing[rooms->closing_count++] = rooms->rooms[i];
             rooms->count--;
             memmove(&rooms->rooms[i], &rooms->rooms[i + 1],

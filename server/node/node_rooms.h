@@ -9,16 +9,15 @@
 #define CM_SERVE_PATH_MAX 512u
 
 typedef struct cm_serve_room {
-    char name[CAROM_ROOM_NAME_MAX + 1];
-    cm_scene *scene;
-    cm_live_match *live; // that it goes on with, whose the scene is; NULL: a new match
-    uint32_t tick_rate, max_players;
-    uint32_t view_rate, budget_kbit, empty_s; // as in cm_worker_room
-    bool on_demand;                           // opened for whoever named it first
-    cm_match_handle match;                    // once open and recorded
-    char path[CM_SERVE_PATH_MAX];             // of the match file
-    bool failure_told;                        // that it is not durable
-    uint32_t gaps;                            // told: times that it went on in another file
+    cm_room_spec spec;            // its name and numbers, completed from the configuration
+    cm_scene *scene;              // changed as the spec asks
+    cm_live_match *live;          // that it goes on with, whose the scene is; NULL: a new match
+    uint32_t tick_rate;           // of its scene
+    bool on_demand;               // opened for whoever named it first
+    cm_match_handle match;        // once open and recorded
+    char path[CM_SERVE_PATH_MAX]; // of the match file
+    bool failure_told;            // that it is not durable
+    uint32_t gaps;                // told: times that it went on in another file
     uint32_t left; // matches of its name, in this process, that did not prove themselves
 } cm_serve_room;
 
@@ -45,9 +44,9 @@ carom_result cm_serve_rooms_none(const cm_config *config, cm_failure *failure);
 uint32_t cm_serve_rooms_clients(const cm_serve_rooms *rooms);
 // Opens them all in a worker.
 carom_result cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker, cm_failure *failure);
-// One more, while the server runs, with the numbers of `entry`. False, and why in `failure`.
+// One more, while the server runs, as `spec` says. False, and why in `failure`.
 bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
-                        cm_store *store, const cm_room_entry *entry, cm_failure *failure);
+                        cm_store *store, const cm_room_spec *spec, cm_failure *failure);
 // The one that was removed once more, where the configuration (or the catalogue, for it) names it,
 // with a new match. False: nobody does (its text is empty), or why.
 bool cm_serve_rooms_anew(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,

@@ -186,7 +186,7 @@ void cm_serve_matches_find(const cm_config *config, const cm_log *log, cm_serve_
 static cm_serve_room *place_of(cm_serve_rooms *rooms, const char *name)
 {
     for (uint32_t i = 0; i < rooms->count; i++) {
-        if (strcmp(rooms->rooms[i].name, name) == 0) {
+        if (strcmp(rooms->rooms[i].spec.name, name) == 0) {
             return &rooms->rooms[i];
         }
     }
@@ -206,12 +206,12 @@ static void take(const resuming *run, const char *path, cm_live_match *live)
     } else {
         if (room->scene == NULL) {
             run->rooms->count++;
-            memcpy(room->name, name, strlen(name) + 1); // it was one: it fits
-            room->max_players = (uint32_t)run->config->max_players;
+            memcpy(room->spec.name, name, strlen(name) + 1); // it was one: it fits
             const cm_scene *demanded = run->rooms->on_demand;
             room->on_demand = demanded != NULL &&
                               strcmp(cm_scene_name(demanded), cm_scene_name(live->scene)) == 0;
-            room->empty_s = room->on_demand ? (uint32_t)run->config->on_demand_empty_s : 0;
+            room->spec.empty_s = room->on_demand ? (uint32_t)run->config->on_demand_empty_s : 0;
+            cm_config_complete(run->config, &room->spec);
         }
         cm_scene_free(room->scene);
         room->scene = live->scene;

@@ -6,7 +6,7 @@
 #include "server/node/control_link.h"
 
 typedef struct cm_home {
-    cm_worker_room_note room;
+    cm_room_info room;
     // Of the supervisor:
     uint32_t worker; // index
     bool is_open;    // it lives there now, and does not only belong there

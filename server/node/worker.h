@@ -52,11 +52,9 @@ void cm_worker_destroy(cm_worker *worker);
 // One more room, recorded as the others.
 typedef struct cm_worker_room {
     const char *name; // of visible ASCII characters, at most CAROM_ROOM_NAME_MAX, unlike the others
-    const cm_scene *scene;           // kept by the caller until the room is closed
-    const carom_module *module;      // NULL: the one built in that the scene names
-    uint32_t max_players;            // 0: the config's
-    uint32_t view_rate, budget_kbit; // 0: the config's
-    uint32_t empty_s;                // as in cm_hosted_room_def
+    const cm_scene *scene;      // kept by the caller until the room is closed
+    const carom_module *module; // NULL: the one built in that the scene names
+    cm_room_spec spec;          // its numbers; 0: the config's
     // To go on with, its scene and module; for the call. NULL: a new match.
     const cm_live_match *live;
 } cm_worker_room;

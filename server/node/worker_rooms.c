@@ -147,30 +147,27 @@ bool cm_worker_has_slot(void *context, const cm_token *ticket)
     return room != NULL && cm_roster_find(cm_hosted_room_roster(room), ticket) != NULL;
 }
 
+static cm_control_room row_of(const cm_room_info *info, uint16_t port)
+{
+    return (cm_control_room){.name = info->name,
+                             .scene = info->scene,
+                             .module = info->module,
+                             .players = info->players,
+                             .max_players = info->max_players,
+                             .port = port};
+}
+
 // Ours, then those of the other workers, as last heard.
 uint32_t cm_worker_list_rooms(void *context, cm_control_room *rooms, uint32_t capacity)
 {
     const cm_worker *worker = context;
-    uint32_t count = 0;
+    uint32_t count = 0, others = worker->homes != NULL ? worker->homes->count : 0;
     for (uint32_t i = 0; i < worker->room_count && count < capacity; i++) {
-        cm_hosted_room *room = worker->rooms[i];
-        rooms[count++] = (cm_control_room){
-            .name = cm_hosted_room_name(room),
-            .scene = cm_scene_name(cm_hosted_room_scene(room)),
-            .module = cm_game_module(cm_room_game(cm_hosted_room_room(room)))->name,
-            .players = cm_hosted_room_players(room, NULL, 0),
-            .max_players = cm_hosted_room_max_players(room),
-            .port = cm_host_port(worker->host)};
+        rooms[count++] = row_of(cm_hosted_room_info(worker->rooms[i]), cm_host_port(worker->host));
     }
-    for (uint32_t i = 0; worker->homes != NULL && i < worker->homes->count && count < capacity;
-         i++) {
-        const cm_worker_room_note *note = &worker->homes->list[i].room;
-        rooms[count++] = (cm_control_room){.name = note->name,
-                                           .scene = note->scene,
-                                           .module = note->module,
-                                           .players = note->players,
-                                           .max_players = note->max_players,
-                                           .port = note->port};
+    for (uint32_t i = 0; i < others && count < capacity; i++) {
+        const cm_room_info *info = &worker->homes->list[i].room;
+        rooms[count++] = row_of(info, info->port);
     }
     return count;
 }
@@ -200,33 +197,31 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char 
     }
     uint64_t match_id = cm_rng_next(&worker->chance), drawn = cm_rng_next(&worker->chance);
     const cm_live_match *live = from->live;
-    uint32_t most = from->max_players > 0 ? from->max_players : (uint32_t)config->max_players;
-    cm_hosted_room_def def = {
-        .name = from->name,
-        .scene = from->scene,
-        .module = from->module,
-        .seed = config->room_seed > 0 ? (uint64_t)config->room_seed : drawn,
-        .match_id = live == NULL             ? match_id
-                    : live->info.origin != 0 ? live->info.origin
-                                             : live->info.match_id,
-        .max_players = most,
-        .rewind_ms = (uint32_t)config->rewind_ms,
-        .grace_ms = (uint32_t)config->grace_ms,
-        .input_rate = (uint32_t)config->input_rate,
-        .keyframe_s = (uint32_t)config->keyframe_s,
-        .view_rate = from->view_rate > 0 ? from->view_rate : (uint32_t)config->view_rate,
-        .budget_kbit = from->budget_kbit > 0 ? from->budget_kbit : (uint32_t)config->budget_kbit,
-        .empty_s = from->empty_s,
-        .live = live,
-        .store = worker->store,
-        .host = worker->host,
-        .log = worker->log,
-        .now_us = worker->now_us,
-        .started_unix_ms = worker->started_unix_ms + (worker->now_us - worker->started_us) / 1000,
-        .clock_us = worker->clock_us,
-        .user = worker->user,
-        .vitals = worker->vitals,
-        .tick_watch = worker->tick_watch};
+    cm_room_spec spec = from->spec;
+    cm_config_complete(config, &spec);
+    cm_hosted_room_def def = {.name = from->name,
+                              .scene = from->scene,
+                              .module = from->module,
+                              .seed = config->room_seed > 0 ? (uint64_t)config->room_seed : drawn,
+                              .match_id = live == NULL             ? match_id
+                                          : live->info.origin != 0 ? live->info.origin
+                                                                   : live->info.match_id,
+                              .spec = spec,
+                              .rewind_ms = (uint32_t)config->rewind_ms,
+                              .grace_ms = (uint32_t)config->grace_ms,
+                              .input_rate = (uint32_t)config->input_rate,
+                              .keyframe_s = (uint32_t)config->keyframe_s,
+                              .live = live,
+                              .store = worker->store,
+                              .host = worker->host,
+                              .log = worker->log,
+                              .now_us = worker->now_us,
+                              .started_unix_ms = worker->started_unix_ms +
+                                                 (worker->now_us - worker->started_us) / 1000,
+                              .clock_us = worker->clock_us,
+                              .user = worker->user,
+                              .vitals = worker->vitals,
+                              .tick_watch = worker->tick_watch};
     cm_hosted_room *room;
     carom_result result = cm_hosted_room_create(&def, &room, error, error_size);
     if (result == CAROM_OK) {

@@ -143,7 +143,7 @@ void cm_serve_http_room(cm_serve_http *h, uint32_t worker, uint32_t number,
         n->rooms = grown;
         n->capacity = capacity;
     }
-    if (h->def.is_home == NULL || h->def.is_home(h->def.user, worker, figures->room)) {
+    if (h->def.is_home == NULL || h->def.is_home(h->def.user, worker, figures->info.name)) {
         n->rooms[n->count++] = *figures;
     }
 }
@@ -182,7 +182,7 @@ static uint32_t remove_room(cm_room_figures *rooms, uint32_t count, const char *
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(rooms[i].room, room) != 0) {
+        if (strcmp(rooms[i].info.name, room) != 0) {
             rooms[kept++] = rooms[i];
         }
     }

@@ -90,8 +90,8 @@ static void sample_rooms(cm_metrics_history *history, const cm_figures_server *s
         }
     }
     for (uint32_t i = 0; i < count; i++) {
-        cm_history_room *room = find_room(history, slowest[i]->room);
-        room = room != NULL ? room : make_place(history, slowest[i]->room);
+        cm_history_room *room = find_room(history, slowest[i]->info.name);
+        room = room != NULL ? room : make_place(history, slowest[i]->info.name);
         room->slowest = now;
     }
     for (uint32_t i = 0; i < CM_HISTORY_ROOMS; i++) {
@@ -103,7 +103,7 @@ static void sample_rooms(cm_metrics_history *history, const cm_figures_server *s
     for (uint32_t w = 0; w < server->worker_count; w++) {
         for (uint32_t r = 0; r < server->workers[w].room_count; r++) {
             const cm_room_figures *figures = &server->workers[w].rooms[r];
-            cm_history_room *room = find_room(history, figures->room);
+            cm_history_room *room = find_room(history, figures->info.name);
             if (room != NULL) {
                 uint64_t us = figures->values[CM_ROOM_HAS_TICK_P99];
                 room->tick_us[place] = us < NO_TICK ? (uint32_t)us : NO_TICK - 1;

@@ -156,7 +156,7 @@ static void put_room_row(cm_page *page, const cm_room_figures *room, uint32_t wo
                          const void *what)
 {
     const row *r = what;
-    const cm_label labels[CM_LABELS_MAX] = {{"room", room->room}};
+    const cm_label labels[CM_LABELS_MAX] = {{"room", room->info.name}};
     (void)worker;
     cm_exposition_sample(page, r->name, "", labels, r->unit, room->values[r - ROOM_ROWS]);
 }
@@ -168,8 +168,9 @@ static void put_room_info(cm_page *page, const cm_room_figures *room, uint32_t w
     const row *r = what;
     // Fewer labels than three would need a join with this sample; the module follows from the
     // scene.
-    const cm_label labels[] = {
-        {"room", room->room}, {"scene", room->scene}, {"worker", number_text(worker, number)}};
+    const cm_label labels[] = {{"room", room->info.name},
+                               {"scene", room->info.scene},
+                               {"worker", number_text(worker, number)}};
     cm_exposition_sample(page, r->name, "", labels, CM_FIGURE_ONE, 1);
 }
 
@@ -195,11 +196,12 @@ static void put_room_ticks(cm_page *page, const cm_room_figures *room, uint32_t 
     char bound[NUMBER_MAX];
     (void)worker;
     for (uint32_t i = 0; i < CM_METRICS_BUCKETS; i++) {
-        const cm_label labels[CM_LABELS_MAX] = {{"room", room->room}, {"le", bound_text(i, bound)}};
+        const cm_label labels[CM_LABELS_MAX] = {{"room", room->info.name},
+                                                {"le", bound_text(i, bound)}};
         count += room->tick_buckets[i];
         cm_exposition_sample(page, r->name, "_bucket", labels, CM_FIGURE_ONE, count);
     }
-    const cm_label labels[CM_LABELS_MAX] = {{"room", room->room}};
+    const cm_label labels[CM_LABELS_MAX] = {{"room", room->info.name}};
     cm_exposition_sample(page, r->name, "_sum", labels, CM_FIGURE_MILLIONTH, room->tick_sum_us);
     cm_exposition_sample(page, r->name, "_count", labels, CM_FIGURE_ONE, count);
 }
@@ -207,7 +209,7 @@ static void put_room_ticks(cm_page *page, const cm_room_figures *room, uint32_t 
 static void put_by_reason(cm_page *page, const cm_room_figures *room, const row *r,
                           const char *reason, uint64_t value)
 {
-    const cm_label labels[CM_LABELS_MAX] = {{"room", room->room}, {"reason", reason}};
+    const cm_label labels[CM_LABELS_MAX] = {{"room", room->info.name}, {"reason", reason}};
     cm_exposition_sample(page, r->name, "", labels, CM_FIGURE_ONE, value);
 }
 
@@ -242,7 +244,7 @@ static void put_room_told(cm_page *page, const cm_room_figures *room, uint32_t w
     const row *r = what;
     (void)worker;
     for (uint32_t i = 0; i < CAROM_LOG_CODE_COUNT; i++) {
-        const cm_label labels[CM_LABELS_MAX] = {{"room", room->room},
+        const cm_label labels[CM_LABELS_MAX] = {{"room", room->info.name},
                                                 {"code", carom_log_name((carom_log_code)i)}};
         cm_exposition_sample(page, r->name, "", labels, CM_FIGURE_ONE, room->told[i]);
     }

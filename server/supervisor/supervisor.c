@@ -81,7 +81,7 @@ static carom_result place_rooms(cm_serve_server *s, cm_failure *failure)
     const cm_serve_rooms *rooms = &s->base->rooms;
     for (uint32_t i = 0; i < rooms->count && status == CAROM_OK; i++) {
         const char *scene = cm_scene_name(rooms->rooms[i].scene);
-        status = place(s, rooms->rooms[i].name, 0, scene, failure);
+        status = place(s, rooms->rooms[i].spec.name, 0, scene, failure);
     }
     const cm_serve_matches *matches = &s->base->matches;
     for (uint32_t i = 0; i < matches->count && status == CAROM_OK; i++) {
@@ -133,13 +133,7 @@ static void send_config(const cm_serve_server *s, uint32_t worker, cm_worker_lin
 
 static void send_room(cm_worker_link *link, const cm_serve_room *room)
 {
-    cm_worker_message message = {.type = CM_WORKER_TOLD_OPEN,
-                                 .open = {.tick_rate = room->tick_rate,
-                                          .max_players = room->max_players,
-                                          .view_rate = room->view_rate,
-                                          .budget_kbit = room->budget_kbit,
-                                          .empty_s = room->empty_s}};
-    memcpy(message.open.name, room->name, sizeof message.open.name);
+    const cm_worker_message message = {.type = CM_WORKER_TOLD_OPEN, .open = room->spec};
     send_scene(link, CM_WORKER_PART_SCENE, room->scene);
     cm_worker_link_send(link, &message);
 }
@@ -152,7 +146,8 @@ static void send_rooms(const cm_serve_server *s, uint32_t worker, cm_worker_link
     }
     for (uint32_t i = 0; i < from->count; i++) {
         const char *scene = cm_scene_name(from->rooms[i].scene);
-        if (is_home(s, from->rooms[i].name, worker) && !cm_quarantine_has(&s->refused, scene)) {
+        if (is_home(s, from->rooms[i].spec.name, worker) &&
+            !cm_quarantine_has(&s->refused, scene)) {
             send_room(link, &from->rooms[i]);
         }
     }

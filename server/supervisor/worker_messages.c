@@ -21,7 +21,7 @@ static void close_double(cm_serve_server *s, uint32_t worker, const char *name)
     cm_supervisor_tell(s->supervisor, worker, &message);
 }
 
-static void take_room(cm_serve_server *s, uint32_t worker, const cm_worker_room_note *note)
+static void take_room(cm_serve_server *s, uint32_t worker, const cm_room_info *note)
 {
     cm_home home = {.room = *note, .worker = worker};
     cm_home *there = cm_homes_find(&s->homes, note->name);
@@ -38,7 +38,7 @@ static void take_room(cm_serve_server *s, uint32_t worker, const cm_worker_room_
     cm_serve_tell_all(s, worker, &message);
 }
 
-static void lose_room(cm_serve_server *s, uint32_t worker, const cm_worker_room_note *note)
+static void lose_room(cm_serve_server *s, uint32_t worker, const cm_room_info *note)
 {
     const cm_home *home = cm_homes_find(&s->homes, note->name);
     if (home != NULL && home->worker == worker) {

@@ -64,7 +64,7 @@ static void open_host(uint32_t count, const char *scene, const char *directory)
     snprintf(host.config.db, sizeof host.config.db, "%s/none.db", directory);
     for (uint32_t i = 0; i < count; i++) {
         char text[300];
-        cm_room_entry *entry = &host.config.rooms.rooms[host.config.rooms.count++];
+        cm_room_spec *entry = &host.config.rooms.rooms[host.config.rooms.count++];
         snprintf(text, sizeof text, "room-%u", i);
         memcpy(entry->name, text, strlen(text) + 1);
         snprintf(entry->scene, sizeof entry->scene, "%s", scene);

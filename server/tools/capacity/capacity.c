@@ -113,7 +113,7 @@ static carom_result make_worker(run *r)
                          .seed = o->seed,
                          .random = cm_net_random,
                          .now_us = cm_net_now_us(r->net)};
-    cm_worker_room room = {.name = "capacity", .scene = o->scene, .max_players = o->players};
+    cm_worker_room room = {.name = "capacity", .scene = o->scene, .spec.max_players = o->players};
     carom_result result = cm_worker_create(&def, &r->worker, r->error, r->error_size);
     r->heap = heap_bytes();
     if (result == CAROM_OK) {

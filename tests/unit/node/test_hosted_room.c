@@ -14,7 +14,7 @@ Test(hosted_room, one_whose_players_are_away_is_not_empty)
     away a;
     char error[256] = "";
     away_make(&a, &(away_def){.seed = 21, .grace_ms = 15000, .timeout_ms = 2000, .lossless = true});
-    cm_worker_room brief = {.name = "brief", .scene = a.scene, .empty_s = 2};
+    cm_worker_room brief = {.name = "brief", .scene = a.scene, .spec.empty_s = 2};
     cr_assert_eq(cm_worker_open(a.worker, &brief, error, sizeof error), CAROM_OK, "%s", error);
     a.client_def.room = "brief";
     away_join(&a, 0);

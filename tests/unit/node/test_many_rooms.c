@@ -63,7 +63,7 @@ static void open_room(const char *name, uint32_t scene, const carom_module *modu
                       uint32_t max_players)
 {
     cm_worker_room room = {
-        .name = name, .scene = h.scenes[scene], .module = module, .max_players = max_players};
+        .name = name, .scene = h.scenes[scene], .module = module, .spec.max_players = max_players};
     char error[256] = "";
     cr_assert_eq(cm_worker_open(h.worker, &room, error, sizeof error), CAROM_OK, "%s", error);
 }
@@ -73,7 +73,8 @@ static bool open_for_players(void *user, const char *name)
 {
     (void)user;
     char error[256];
-    cm_worker_room room = {.name = name, .scene = h.scenes[1], .max_players = 2, .empty_s = 2};
+    cm_worker_room room = {
+        .name = name, .scene = h.scenes[1], .spec = {.max_players = 2, .empty_s = 2}};
     h.asked++;
     return cm_worker_room_at(h.worker, 2) == NULL &&
            cm_worker_open(h.worker, &room, error, sizeof error) == CAROM_OK;

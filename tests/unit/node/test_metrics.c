@@ -131,8 +131,8 @@ Test(figures, each_is_in_its_place)
     number((uint64_t *)&w->figures, sizeof w->figures / sizeof(uint64_t), &next);
     for (uint32_t i = 0; i < 2; i++) {
         cm_room_figures *r = &rooms[i];
-        snprintf(r->room, sizeof r->room, "%s", i == 0 ? "a" : "\"\\");
-        snprintf(r->scene, sizeof r->scene, "new\nline");
+        snprintf(r->info.name, sizeof r->info.name, "%s", i == 0 ? "a" : "\"\\");
+        snprintf(r->info.scene, sizeof r->info.scene, "new\nline");
         number(r->values, CM_ROOM_FIGURE_COUNT, &next);
         number(r->inputs_refused, CM_INPUT_VERDICT_COUNT, &next);
         number(r->told, CAROM_LOG_CODE_COUNT, &next);

@@ -119,19 +119,19 @@ Test(serve_resume, each_goes_on_in_its_room_and_the_newest_of_a_name)
     leave_live(0xa3, "arena", 2000, 10);
     leave_live(0xb1, "", 1500, 15); // a room without a name has the scene's
     rooms.count = 2;
-    strcpy(rooms.rooms[0].name, "first");
+    strcpy(rooms.rooms[0].spec.name, "first");
     rooms.rooms[0].scene = recording_scene();
-    strcpy(rooms.rooms[1].name, "arena");
+    strcpy(rooms.rooms[1].spec.name, "arena");
     rooms.rooms[1].scene = recording_scene();
-    rooms.rooms[1].max_players = 5;
+    rooms.rooms[1].spec.max_players = 5;
     resume();
     cr_assert_eq(rooms.count, 3);
     cr_assert_null(rooms.rooms[0].live);
     cr_assert_eq(rooms.rooms[1].live->info.match_id, 0xa2);
     cr_assert_eq(rooms.rooms[1].live->info.ticks, 20);
     cr_assert_eq(rooms.rooms[1].scene, rooms.rooms[1].live->scene);
-    cr_assert_eq(rooms.rooms[1].max_players, 5);
-    cr_assert_str_eq(rooms.rooms[2].name, "small");
+    cr_assert_eq(rooms.rooms[1].spec.max_players, 5);
+    cr_assert_str_eq(rooms.rooms[2].spec.name, "small");
     cr_assert_eq(rooms.rooms[2].live->info.match_id, 0xb1);
     cr_assert(logged("match resumed", 0xa2, "\"tick\":20,"));
     cr_assert(logged("match cut", 0xa1, "newer"));

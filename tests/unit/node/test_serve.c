@@ -356,11 +356,11 @@ Test(serve, there_are_places_for_rooms_to_come)
 {
     static cm_serve_rooms rooms;
     rooms.count = 2;
-    rooms.rooms[0].max_players = rooms.rooms[1].max_players = 8;
+    rooms.rooms[0].spec.max_players = rooms.rooms[1].spec.max_players = 8;
     cr_expect_eq(cm_serve_rooms_clients(&rooms), 256);
-    rooms.rooms[0].max_players = 400;
+    rooms.rooms[0].spec.max_players = 400;
     cr_expect_eq(cm_serve_rooms_clients(&rooms), 408);
-    rooms.rooms[0].max_players = CM_CLIENTS_MAX;
+    rooms.rooms[0].spec.max_players = CM_CLIENTS_MAX;
     cr_expect_eq(cm_serve_rooms_clients(&rooms), CM_CLIENTS_MAX);
 }
 

@@ -22,7 +22,7 @@ static place *open_place(void)
     static place p;
     memset(&p, 0, sizeof p);
     for (uint32_t i = 0; i < ROOMS; i++) {
-        snprintf(p.rooms[i].room, sizeof p.rooms[i].room, "room%u", i);
+        snprintf(p.rooms[i].info.name, sizeof p.rooms[i].info.name, "room%u", i);
     }
     p.workers[0] = (cm_figures_worker){.is_up = true, .rooms = p.rooms, .room_count = 8};
     p.workers[1] = (cm_figures_worker){.rooms = p.rooms + 8, .room_count = ROOMS - 8};
