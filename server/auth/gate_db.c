@@ -20,8 +20,8 @@ struct cm_door_db {
     sqlite3 *sqlite;
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t wake, idle;
-    bool has_thread, stopping, writing, failed;
+    pthread_cond_t wake;
+    bool has_thread, stopping, failed;
     char error[256];
     row_list waiting; // under the lock
     row_list batch;   // the thread's
@@ -83,16 +83,13 @@ static void *thread_main(void *user)
         db->waiting.count = 0;
         db->batch = batch;
         bool try = !db->failed;
-        db->writing = true;
         pthread_mutex_unlock(&db->lock);
         bool done = try && write_batch(db);
         pthread_mutex_lock(&db->lock);
-        db->writing = false;
         if (try && !done) { // never again: after a failed write the file's state is unknown
             db->failed = true;
             snprintf(db->error, sizeof db->error, "%s", sqlite3_errmsg(db->sqlite));
         }
-        pthread_cond_broadcast(&db->idle);
     }
     pthread_mutex_unlock(&db->lock);
     return NULL;
@@ -116,15 +113,6 @@ void cm_door_db_keep(cm_door_db *db, const cm_door_row *row)
     }
     pthread_mutex_unlock(&db->lock);
     pthread_cond_signal(&db->wake);
-}
-
-void cm_door_db_flush(cm_door_db *db)
-{
-    pthread_mutex_lock(&db->lock);
-    while (db->waiting.count > 0 || db->writing) {
-        pthread_cond_wait(&db->idle, &db->lock);
-    }
-    pthread_mutex_unlock(&db->lock);
 }
 
 bool cm_door_db_sound(cm_door_db *db, char *error, size_t error_size)
@@ -180,7 +168,6 @@ carom_result cm_door_db_open(const char *directory, uint64_t now_unix_s, cm_door
     }
     pthread_mutex_init(&db->lock, NULL);
     pthread_cond_init(&db->wake, NULL);
-    pthread_cond_init(&db->idle, NULL);
     carom_result result = open_file(path, now_unix_s, &db->sqlite);
     if (result != CAROM_OK) {
         bool busy = (sqlite3_errcode(db->sqlite) & 0xff) == SQLITE_BUSY;
@@ -246,7 +233,6 @@ void cm_door_db_close(cm_door_db *db)
         pthread_join(db->thread, NULL);
     }
     sqlite3_close(db->sqlite);
-    pthread_cond_destroy(&db->idle);
     pthread_cond_destroy(&db->wake);
     pthread_mutex_destroy(&db->lock);
     free(db->waiting.rows);

@@ -43,8 +43,6 @@ void cm_door_db_keep(cm_door_db *db, const cm_door_row *row);
 // A token that let somebody in, and a ban, as rows.
 void cm_serve_keep_used(cm_door_db *db, const cm_used_token *token);
 void cm_serve_keep_ban(cm_door_db *db, bool by_address, uint64_t who, bool banned);
-// Waits until all that was handed over is written, or has failed.
-void cm_door_db_flush(cm_door_db *db);
 // False after something could not be written; then its text. Nothing is written any more.
 bool cm_door_db_sound(cm_door_db *db, char *error, size_t error_size);
 // Writes what waits. NULL is allowed.

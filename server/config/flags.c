@@ -87,7 +87,7 @@ static bool apply(flags *f, cm_config *config, const cm_config_key *keys, uint32
         }
     }
     for (uint32_t i = 0; i < f->rooms.count; i++) {
-        char wrong[256];
+        char wrong[440];
         if (!cm_room_list_add(&config->rooms, f->rooms.texts[i], wrong, sizeof wrong)) {
             snprintf(error->message, sizeof error->message, "--room: %s", wrong);
             return false;

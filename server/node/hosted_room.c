@@ -430,11 +430,6 @@ bool cm_hosted_room_said_all(cm_hosted_room *room)
     return !cm_publisher_waits(room->publisher);
 }
 
-bool cm_hosted_room_has_ended(const cm_hosted_room *room)
-{
-    return room->ended;
-}
-
 void cm_hosted_room_second(cm_hosted_room *room, uint64_t passed_us, const cm_log *log)
 {
     cm_log own = log_of(room, log);

@@ -86,7 +86,6 @@ uint64_t cm_hosted_room_recording(const cm_hosted_room *room);
 // then.
 bool cm_hosted_room_end(cm_hosted_room *room, cm_match_end end);
 bool cm_hosted_room_said_all(cm_hosted_room *room);
-bool cm_hosted_room_has_ended(const cm_hosted_room *room);
 // Once a second, `passed_us` after the last time: rates, alarms, and to the clients its clock.
 void cm_hosted_room_second(cm_hosted_room *room, uint64_t passed_us, const cm_log *log);
 

@@ -137,7 +137,6 @@ carom_result cm_worker_create(const cm_worker_def *def, cm_worker **out, char *e
     worker->vitals = def->vitals;
     worker->tick_watch = def->tick_watch;
     worker->keep_used = def->keep_used;
-    worker->keep_ban = def->keep_ban;
     worker->open_room = def->open_room;
     worker->now_us = worker->second_us = worker->started_us = def->now_us;
     worker->started_unix_ms = def->started_unix_ms;
@@ -360,9 +359,6 @@ bool cm_worker_ban(cm_worker *worker, bool by_address, uint64_t who)
     if (!cm_bans_add(bans_of(worker, by_address), who)) {
         return false;
     }
-    if (worker->keep_ban != NULL) {
-        worker->keep_ban(worker->user, by_address, who, true);
-    }
     send_away(worker, by_address, who, CAROM_REASON_BANNED);
     return true;
 }
@@ -370,26 +366,12 @@ bool cm_worker_ban(cm_worker *worker, bool by_address, uint64_t who)
 void cm_worker_unban(cm_worker *worker, bool by_address, uint64_t who)
 {
     cm_bans_remove(bans_of(worker, by_address), who);
-    if (worker->keep_ban != NULL) {
-        worker->keep_ban(worker->user, by_address, who, false);
-    }
-}
-
-uint32_t cm_worker_banned(const cm_worker *worker)
-{
-    cm_door *door = cm_host_door(worker->host);
-    return cm_door_bans(door)->count + cm_door_banned_addresses(door)->count;
 }
 
 bool cm_worker_recall_used(cm_worker *worker, const cm_used_token *token)
 {
     return cm_used_tokens_add(cm_door_used(cm_host_door(worker->host)), token, unix_s(worker),
                               false);
-}
-
-bool cm_worker_recall_ban(cm_worker *worker, bool by_address, uint64_t who)
-{
-    return cm_bans_add(bans_of(worker, by_address), who);
 }
 
 // Ending -----------------------------------------------------------------------------------------

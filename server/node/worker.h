@@ -30,9 +30,8 @@ typedef struct cm_worker_def {
     // What keys of connections are made of. NULL: the operating system's; a test gives a seeded
     // one.
     void (*random)(void *user, void *bytes, size_t size);
-    // Keeps what the door must know after a restart; NULL: nobody does.
+    // Keeps what the door must know after a restart, beside the bans; NULL: nobody does.
     void (*keep_used)(void *user, const cm_used_token *token);
-    void (*keep_ban)(void *user, bool by_address, uint64_t who, bool banned);
     // A room that a player named, and that no worker has: opens it by cm_worker_open. False: no.
     // NULL: there are no such rooms.
     bool (*open_room)(void *user, const char *name);
@@ -92,10 +91,8 @@ uint32_t cm_worker_kick(cm_worker *worker, bool by_address, uint64_t who);
 bool cm_worker_kick_player(cm_worker *worker, const char *room, uint32_t player);
 bool cm_worker_ban(cm_worker *worker, bool by_address, uint64_t who);
 void cm_worker_unban(cm_worker *worker, bool by_address, uint64_t who);
-uint32_t cm_worker_banned(const cm_worker *worker); // ids and addresses
 // What was kept before a restart, given back before the first turn. False: there is no place.
 bool cm_worker_recall_used(cm_worker *worker, const cm_used_token *token);
-bool cm_worker_recall_ban(cm_worker *worker, bool by_address, uint64_t who);
 
 bool cm_worker_drained(const cm_worker *worker);
 

@@ -19,7 +19,6 @@ struct cm_worker {
     cm_vitals *vitals;
     cm_tick_watch *tick_watch;
     void (*keep_used)(void *user, const cm_used_token *token);
-    void (*keep_ban)(void *user, bool by_address, uint64_t who, bool banned);
     bool (*open_room)(void *user, const char *name);
 
     carom_token_key ticket_key;

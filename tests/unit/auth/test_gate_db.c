@@ -58,7 +58,6 @@ Test(door_db, rows_are_there_after_a_restart)
     keep(db, CM_DOOR_ROW_CLIENT, UINT64_MAX, false);
     keep(db, CM_DOOR_ROW_CLIENT, 5, false);
     keep(db, CM_DOOR_ROW_ADDRESS, 5, false);
-    cm_door_db_flush(db);
     keep(db, CM_DOOR_ROW_CLIENT, 5, true);
     cm_door_db *other;
     cr_assert_eq(cm_door_db_open(directory, 100, &other, error, sizeof error), CAROM_ERROR_IO);
