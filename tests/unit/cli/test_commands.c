@@ -42,6 +42,10 @@ Test(commands, unknown)
     cr_expect_not_null(strstr(result.err, "carom: unknown command 'fly'"));
     run_command("", &result);
     cr_expect_eq(result.status, 2);
+    run_command("worker 0", &result); // of a server's alone
+    cr_expect_eq(result.status, 2);
+    cr_expect_not_null(strstr(result.err, "carom: worker: carom serve starts it"), "%s",
+                       result.err);
 }
 
 // The table itself: every row has its summary in `carom help`, and a page.

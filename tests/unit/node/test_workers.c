@@ -99,6 +99,22 @@ static void count_matches(const serving *c, uint32_t ends[CM_MATCH_CUT + 1], uin
     closedir(matches);
 }
 
+// What it is to do comes over its link alone: anybody may read a process's arguments.
+static void expect_command(pid_t worker)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)worker);
+    FILE *file = fopen(path, "r");
+    cr_assert_not_null(file);
+    size_t size = fread(text, 1, sizeof text, file);
+    fclose(file);
+    const char *second = memchr(text, '\0', size);
+    cr_assert_not_null(second);
+    cr_expect_str_eq(second + 1, "worker");
+    cr_expect_eq((size_t)(second + 1 - text) + sizeof "worker" + sizeof "0", size,
+                 "and its number");
+}
+
 Test(workers, each_has_a_port_and_a_line_of_the_ready_file)
 {
     serving c;
@@ -108,6 +124,9 @@ Test(workers, each_has_a_port_and_a_line_of_the_ready_file)
     start_workers(&c, "3");
     cr_expect_eq(lines_of(c.ready), 3);
     cr_expect_eq(children_of(c.pid, children), 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        expect_command(children[i]);
+    }
     serving_wait_for_log(&c, "room", 2);
     kill(c.pid, SIGTERM);
     cr_assert_eq(serving_finish(&c), 0);

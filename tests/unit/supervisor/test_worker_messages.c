@@ -10,11 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "server/supervisor/supervisor.h"
+#include "tests/unit/node/serving.h"
 
 #define WORKERS 2u
 
@@ -53,13 +55,6 @@ static void do_nothing(void *user, uint32_t worker)
 {
     (void)user;
     (void)worker;
-}
-
-static int give_nothing(void *user, uint32_t worker)
-{
-    (void)user;
-    (void)worker;
-    return -1;
 }
 
 static void says(cm_serve_server *s, uint32_t worker, uint32_t type, const char *room)
@@ -134,12 +129,21 @@ static bool note_end(void *user, uint32_t worker, int status)
     return false;
 }
 
+static int vitals_fd = -1;
+
+static int give_vitals(void *user, uint32_t worker)
+{
+    (void)user;
+    (void)worker;
+    return vitals_fd;
+}
+
 static cm_supervisor *make(seen *of, const char *program)
 {
     cm_supervisor_def def = {.workers = 1,
                              .program = program,
                              .keep = -1,
-                             .gives = give_nothing,
+                             .gives = give_vitals,
                              .started = do_nothing,
                              .broke = count_broken,
                              .said = count_said,
@@ -234,4 +238,28 @@ Test(processes, a_flood_is_heard_a_part_a_turn)
     cm_supervisor_detach(supervisor, 0, 0);
     cr_expect_eq(of.ended, 1);
     cm_supervisor_destroy(supervisor);
+}
+
+// The real program, whose supervisor says half a message, or nothing any more.
+Test(processes, a_worker_ends_with_its_link)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        seen of = {0};
+        cm_vitals *vitals = cm_vitals_create(&vitals_fd);
+        cr_assert_not_null(vitals);
+        cm_supervisor *supervisor = make(&of, serving_binary());
+        cr_assert(cm_supervisor_start(supervisor, 0));
+        cm_worker_link *link = cm_supervisor_link(supervisor, 0);
+        if (i == 0) {
+            cr_assert_eq(send(link->descriptor, "half", 4, 0), 4);
+        } else {
+            cm_worker_link_close(link);
+        }
+        run_out(supervisor);
+        cr_expect_eq(of.said + of.broken, 0);
+        cr_expect(WIFEXITED(of.status) && WEXITSTATUS(of.status) == 1, "%x", of.status);
+        cm_supervisor_destroy(supervisor);
+        cm_vitals_destroy(vitals);
+        close(vitals_fd);
+    }
 }
