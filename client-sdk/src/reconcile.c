@@ -11,6 +11,7 @@
 
 #include "shared/base/vec.h"
 
+#define BLOCK         64u   // bodies read at once
 #define DOUBT_MAX     8u    // views
 #define LEAVE_FACTOR  1.25f // of the radius
 #define JUMP_MAX      2.0f  // m: further is not smoothed
@@ -309,6 +310,31 @@ static void forget_inputs(cm_predictor *p, uint64_t tick)
     }
 }
 
+// The body of a slot, null where nothing lives there, as the mirror has it.
+static void start_body(cm_predictor *p, carom_body_id own, uint32_t index, carom_body_id id,
+                       carom_body_type type)
+{
+    cm_predict_slot *slot = &p->slots[index];
+    if (slot->generation != id.generation) {
+        memset(slot, 0, sizeof *slot);
+        slot->turn = cm_quat_identity();
+    }
+    slot->generation = id.generation;
+    if (carom_body_id_is_null(id)) {
+        return;
+    }
+    carom_body_state state;
+    slot->was = (uint8_t)type;
+    slot->doubt = 0;
+    slot->touched = 0;
+    slot->seen_tick = p->mirror->bodies[index].tick;
+    slot->simulated = index == own.index || (slot->simulated && slot->was == CAROM_BODY_DYNAMIC);
+    put(p, id, cm_predictor_tick(p));
+    (void)carom_body_get(p->world, id, &state); // live, as above
+    slot->previous_position = state.position;
+    slot->previous_orientation = state.orientation;
+}
+
 // The mirror's state as of `tick`; nothing of the prediction is kept.
 static bool start(cm_predictor *p, carom_body_id own, uint64_t tick)
 {
@@ -320,28 +346,14 @@ static bool start(cm_predictor *p, carom_body_id own, uint64_t tick)
     p->rebuild = false;
     forget_inputs(p, tick + 1);
     p->structure = p->mirror->structure;
-    for (uint32_t i = 0; i < p->mirror->slots; i++) {
-        cm_predict_slot *slot = &p->slots[i];
-        carom_body_id id = carom_world_body_at(p->world, i);
-        carom_body_state state;
-        if (slot->generation != id.generation) {
-            memset(slot, 0, sizeof *slot);
-            slot->turn = cm_quat_identity();
+    for (uint32_t first = 0; first < p->mirror->slots; first += BLOCK) {
+        uint32_t left = p->mirror->slots - first, count = left < BLOCK ? left : BLOCK;
+        carom_body_id ids[BLOCK];
+        carom_body_state states[BLOCK];
+        carom_world_read_bodies(p->world, first, count, ids, states);
+        for (uint32_t i = 0; i < count; i++) {
+            start_body(p, own, first + i, ids[i], states[i].type);
         }
-        slot->generation = 0;
-        if (carom_body_get(p->world, id, &state) != CAROM_OK) {
-            continue;
-        }
-        slot->generation = id.generation;
-        slot->was = (uint8_t)state.type;
-        slot->doubt = 0;
-        slot->touched = 0;
-        slot->seen_tick = p->mirror->bodies[i].tick;
-        slot->simulated = i == own.index || (slot->simulated && slot->was == CAROM_BODY_DYNAMIC);
-        put(p, id, tick);
-        (void)carom_body_get(p->world, id, &state); // live, as above
-        slot->previous_position = state.position;
-        slot->previous_orientation = state.orientation;
     }
     (void)choose_near(p, own, place_of(p->world, own), tick);
     return cm_timeline_start(p->timeline);

@@ -9,6 +9,8 @@
 #include "shared/base/vec.h"
 #include "shared/sim/inspect.h"
 
+#define BLOCK 64u // bodies read at once
+
 carom_result cm_snapshot_config(const cm_scene *scene, cm_view_config *config, char *error,
                                 size_t error_size)
 {
@@ -56,37 +58,47 @@ void cm_snapshot_free(cm_snapshot *snapshot)
     memset(snapshot, 0, sizeof *snapshot);
 }
 
+// One slot, with the body that lives there; null: none does.
+static void take_slot(cm_snapshot *snapshot, const cm_view_config *config, const carom_world *world,
+                      uint32_t slot, carom_body_id id, const carom_body_state *state)
+{
+    uint32_t generation = snapshot->generation[slot];
+    uint64_t kind = snapshot->kind[slot], links = snapshot->links[slot];
+    snapshot->generation[slot] = id.generation;
+    if (carom_body_id_is_null(id)) {
+        return;
+    }
+    cm_body_identify(world, slot, &snapshot->kind[slot], &snapshot->links[slot]);
+    snapshot->positions[slot] = state->position;
+    snapshot->speeds[slot] = cm_length(state->linear_velocity);
+    cm_view_body before = snapshot->bodies[slot];
+    cm_view_quantise(config, state, true, &snapshot->bodies[slot]);
+    if (generation != id.generation || snapshot->version[slot] == 0 ||
+        kind != snapshot->kind[slot] || links != snapshot->links[slot] ||
+        memcmp(&before, &snapshot->bodies[slot], sizeof before) != 0) {
+        snapshot->version[slot]++;
+        snapshot->version[slot] += snapshot->version[slot] == 0;
+    }
+}
+
 void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const carom_game *game,
                       uint64_t tick, uint64_t present)
 {
     const carom_world *world = carom_game_world(game);
+    carom_body_id ids[BLOCK];
+    carom_body_state states[BLOCK];
     snapshot->tick = tick;
     uint32_t slots = carom_world_body_slots(world);
     slots = slots < snapshot->capacity ? slots : snapshot->capacity;
-    for (uint32_t i = 0; i < snapshot->capacity; i++) {
-        carom_body_id id = {0, 0};
-        carom_body_state state;
-        if (i < slots) {
-            id = carom_world_body_at(world, i);
+    for (uint32_t first = 0; first < slots; first += BLOCK) {
+        uint32_t count = slots - first < BLOCK ? slots - first : BLOCK;
+        carom_world_read_bodies(world, first, count, ids, states);
+        for (uint32_t i = 0; i < count; i++) {
+            take_slot(snapshot, config, world, first + i, ids[i], &states[i]);
         }
-        uint32_t generation = snapshot->generation[i];
-        snapshot->generation[i] = 0;
-        if (carom_body_id_is_null(id) || carom_body_get(world, id, &state) != CAROM_OK) {
-            continue;
-        }
-        snapshot->generation[i] = id.generation;
-        uint64_t kind = snapshot->kind[i], links = snapshot->links[i];
-        cm_body_identify(world, i, &snapshot->kind[i], &snapshot->links[i]);
-        snapshot->positions[i] = state.position;
-        snapshot->speeds[i] = cm_length(state.linear_velocity);
-        cm_view_body before = snapshot->bodies[i];
-        cm_view_quantise(config, &state, true, &snapshot->bodies[i]);
-        if (generation != id.generation || snapshot->version[i] == 0 || kind != snapshot->kind[i] ||
-            links != snapshot->links[i] ||
-            memcmp(&before, &snapshot->bodies[i], sizeof before) != 0) {
-            snapshot->version[i]++;
-            snapshot->version[i] += snapshot->version[i] == 0;
-        }
+    }
+    for (uint32_t slot = slots; slot < snapshot->capacity; slot++) {
+        snapshot->generation[slot] = 0;
     }
     snapshot->slots = slots;
 

@@ -402,6 +402,11 @@ typedef struct carom_body_state {
 
 CAROM_API carom_result carom_body_get(const carom_world *world, carom_body_id body,
                                       carom_body_state *state);
+// The same of the bodies in `count` slots from `first` on, in one call: arrays of `count` each. A
+// slot where nothing lives, or beyond those in use, gets the null id and a state of zeros. Returns
+// how many bodies there are among them.
+CAROM_API uint32_t carom_world_read_bodies(const carom_world *world, uint32_t first, uint32_t count,
+                                           carom_body_id *bodies, carom_body_state *states);
 // A def of the body as it is now, with mass, inertia and centre of mass given: it and the defs of
 // its shapes (carom_shape_get) make the same body again, awake. What was applied for the next tick
 // alone is not in it.

@@ -331,6 +331,28 @@ carom_result carom_body_get(const carom_world *world, carom_body_id body, carom_
     return CAROM_OK;
 }
 
+uint32_t carom_world_read_bodies(const carom_world *world, uint32_t first, uint32_t count,
+                                 carom_body_id *bodies, carom_body_state *states)
+{
+    if (count == 0 || bodies == NULL || states == NULL) {
+        return 0;
+    }
+    memset(bodies, 0, count * sizeof *bodies);
+    memset(states, 0, count * sizeof *states);
+    uint32_t slots = world != NULL ? carom_world_body_slots(world) : 0, found = 0;
+    uint32_t here = first < slots ? slots - first : 0;
+    cm_fpenv saved = cm_fpenv_enter();
+    for (uint32_t i = 0; i < count && i < here; i++) {
+        bodies[i] = carom_world_body_at(world, first + i);
+        if (bodies[i].generation != 0) {
+            get(world, &cm_bodies(world)[first + i], first + i, &states[i]);
+            found++;
+        }
+    }
+    cm_fpenv_leave(saved);
+    return found;
+}
+
 carom_result carom_body_get_def(const carom_world *world, carom_body_id id, carom_body_def *def)
 {
     carom_body_state state;

@@ -55,6 +55,49 @@ Test(body, ids_take_the_lowest_slot_and_go_stale)
     free(world);
 }
 
+// Read together, bodies are what each is alone; free slots and those beyond the count are null.
+Test(body, many_are_read_as_each_alone)
+{
+    enum { BODIES = 9, ASKED = 16 };
+    carom_world *world = fixture_world(BODIES, 16, 16);
+    carom_body_id ids[ASKED];
+    carom_body_state states[ASKED], alone;
+    for (int i = 0; i < BODIES; i++) {
+        carom_body_id id =
+            add_box(world, i == 2 ? CAROM_BODY_STATIC : CAROM_BODY_DYNAMIC, 3.0f * (float)i);
+        cr_assert_eq(carom_body_set_user_data(world, id, 100u + (uint64_t)i), CAROM_OK);
+    }
+    cr_assert_eq(carom_body_destroy(world, carom_world_body_at(world, 4)), CAROM_OK);
+    for (int i = 0; i < 5; i++) {
+        carom_world_step(world);
+    }
+    for (uint32_t first = 0; first < ASKED; first++) {
+        uint32_t live = 0;
+        memset(ids, 0xa5, sizeof ids);
+        memset(states, 0xa5, sizeof states);
+        uint32_t found = carom_world_read_bodies(world, first, ASKED, ids, states);
+        for (uint32_t i = 0; i < ASKED; i++) {
+            carom_body_id id =
+                first + i < BODIES ? carom_world_body_at(world, first + i) : (carom_body_id){0, 0};
+            cr_assert_eq(ids[i].index, id.index);
+            cr_assert_eq(ids[i].generation, id.generation);
+            if (carom_body_get(world, id, &alone) != CAROM_OK) {
+                memset(&alone, 0, sizeof alone);
+            } else {
+                live++;
+            }
+            cr_assert_arr_eq((uint8_t *)&states[i], (uint8_t *)&alone, sizeof alone);
+        }
+        cr_assert_eq(found, live);
+    }
+    cr_assert_eq(carom_world_read_bodies(world, UINT32_MAX, ASKED, ids, states), 0);
+    cr_assert_eq(carom_world_read_bodies(world, 0, 0, ids, states), 0);
+    cr_assert_eq(carom_world_read_bodies(world, 0, ASKED, NULL, states), 0);
+    cr_assert_eq(carom_world_read_bodies(NULL, 0, ASKED, ids, states), 0);
+    cr_assert(carom_body_id_is_null(ids[0]));
+    free(world);
+}
+
 // Bodies without shapes, so that nothing but the body's own generation can tell the worlds apart.
 static carom_body_id add_bare(carom_world *world)
 {
