@@ -485,6 +485,34 @@ Test(many_rooms, a_slow_room_slows_alone, .init = open_house, .fini = close_hous
     cr_expect_geq(h.clients[1]->clock.rate_permille, 250);
 }
 
+// Whoever comes into a room that runs slowly hears of it with the welcome, not with the next change
+// of its rate.
+Test(many_rooms, who_joins_a_slow_room_is_told, .init = open_house, .fini = close_house)
+{
+    open_room("slow", 1, &slow, 0);
+    uint64_t begin = cm_net_now_us(h.net), busy = 0;
+    uint32_t joined = 0;
+    for (uint64_t now = begin; now < begin + 20000000u && joined < CLIENTS;) {
+        cm_net_advance(h.net, STEP_US + (uint32_t)(h.clock_us - busy));
+        busy = h.clock_us;
+        now = cm_net_now_us(h.net);
+        cm_worker_run_once(h.worker, now);
+        if (now < begin + 3000000u) {
+            continue; // until its clock was judged
+        }
+        if (h.clients[joined] == NULL) {
+            dial_with(joined, "slow", &slow);
+        }
+        carom_client_update(h.clients[joined], now);
+        if (state_of(joined) == CAROM_CLIENT_PLAYING) {
+            cr_expect_leq(h.clients[joined]->clock.rate_permille, 400, "client %u: %u", joined,
+                          h.clients[joined]->clock.rate_permille);
+            joined++;
+        }
+    }
+    cr_expect_eq(joined, CLIENTS);
+}
+
 // The list -------------------------------------------------------------------------------------
 
 static carom_client_room_row listed[CAROM_CLIENT_ROOMS_MAX];

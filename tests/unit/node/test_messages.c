@@ -9,6 +9,7 @@
 #include "client-sdk/src/state.h"
 #include "shared/base/rng.h"
 #include "tests/unit/node/away.h"
+#include "tests/unit/node/rig.h"
 
 #define SEEDS     60u
 #define CUTS      6u
@@ -156,4 +157,72 @@ Test(heard, once_and_in_order_whatever_is_cut)
     printf("heard: %u seeds, %u messages of the module and %u of players, %u comebacks\n", SEEDS,
            heard, own, (unsigned)comebacks);
     cr_assert_gt(comebacks, 2 * SEEDS);
+}
+
+// A second connection with the slot's ticket, beside the one that has the slot.
+typedef struct successor {
+    cm_client_link *link;
+    bool connected;
+    uint64_t welcomed, taken; // welcomes; messages that the server had taken by then
+} successor;
+
+static void step_both(away *a, successor *s)
+{
+    cm_link_event event;
+    away_step(a);
+    while (cm_client_link_poll(s->link, &event)) {
+        cm_control *control = NULL;
+        s->connected = s->connected || event.type == CM_LINK_CONNECTED;
+        if (event.type != CM_LINK_RECEIVED || event.channel != CM_LINK_CONTROL) {
+            continue;
+        }
+        cr_assert_eq(cm_control_decode(event.bytes, event.size, false, NULL, &control), CAROM_OK);
+        if (control->type == CM_CONTROL_WELCOME) {
+            s->welcomed++;
+            s->taken = control->messages;
+        }
+        cm_control_free(NULL, control);
+    }
+    cm_client_link_flush(s->link);
+}
+
+// More messages come at once than the room takes in a tick; then another connection has the slot.
+// What still waited then is the client's to say again, and must not be said besides.
+Test(heard, what_waited_by_the_old_connection_is_not_said_besides)
+{
+    uint32_t waited = 0;
+    for (uint32_t delay = 0; delay < 10; delay++) {
+        away a;
+        successor s = {NULL};
+        memset(&ears, 0, sizeof ears);
+        away_make(&a, &(away_def){.seed = 3, .module = &caller, .lossless = true});
+        away_join(&a, 0);
+        s.link = rig_dial(AWAY_PORT, &a.clients[0]->ticket);
+        for (uint32_t i = 0; i < 500 && !s.connected; i++) {
+            step_both(&a, &s);
+        }
+        cr_assert(s.connected);
+        uint8_t bytes[MESSAGE];
+        put_number(bytes, 0, ears.own);
+        while (carom_client_send(a.clients[0], bytes, sizeof bytes) == CAROM_OK) {
+            put_number(bytes, 0, ++ears.own);
+        }
+        for (uint32_t i = 0; i < delay; i++) {
+            step_both(&a, &s);
+        }
+        cr_assert(cm_client_hello(a.clients[0], s.link));
+        for (uint32_t i = 0; i < 100; i++) {
+            step_both(&a, &s);
+        }
+        cr_assert_eq(s.welcomed, 1);
+        const told *there =
+            carom_game_state(cm_room_game(cm_hosted_room_room(cm_worker_room_at(a.worker, 0))));
+        cr_expect_eq(there->count, s.taken, "delay %u: %u said, %u taken", delay, there->count,
+                     (unsigned)s.taken);
+        cr_expect_eq(there->wrong, 0);
+        waited += s.taken > 0 && s.taken < ears.own;
+        cm_client_link_close(s.link, 0);
+        away_free(&a);
+    }
+    cr_assert_gt(waited, 0, "nothing waited in any of them");
 }

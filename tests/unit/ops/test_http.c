@@ -451,6 +451,44 @@ Test(http, one_that_is_gone_waits_no_longer)
     cm_http_destroy(s.http);
 }
 
+static void connect_silent(site *s, int *silent, uint64_t connections)
+{
+    s->now_us += 1000;
+    *silent = connect_to(s);
+    while (stats_of(s).connections < connections) {
+        turn(s);
+    }
+}
+
+// Of many that are too slow, the one that came first goes, wherever its place is.
+Test(http, the_slowest_of_all_makes_place)
+{
+    site s;
+    char text[1024];
+    int silent[CM_HTTP_CONNECTIONS_MAX];
+    const uint32_t oldest = CM_HTTP_CONNECTIONS_MAX / 3;
+    open_site(&s);
+    for (uint32_t i = 0; i < CM_HTTP_CONNECTIONS_MAX; i++) {
+        connect_silent(&s, &silent[i], i + 1);
+    }
+    for (uint32_t i = 0; i < oldest; i++) { // others come into the first places
+        close(silent[i]);
+        while (stats_of(&s).connections == CM_HTTP_CONNECTIONS_MAX) {
+            turn(&s);
+        }
+        connect_silent(&s, &silent[i], CM_HTTP_CONNECTIONS_MAX);
+    }
+    s.now_us += 2 * CM_HTTP_EVICT_READING_US;
+    read_all(&s, ask(&s, GET), text, sizeof text);
+    cr_expect_eq(status_of(text), 200);
+    for (uint32_t i = 0; i < CM_HTTP_CONNECTIONS_MAX; i++) {
+        ssize_t got = recv(silent[i], text, sizeof text - 1, MSG_DONTWAIT);
+        cr_expect_eq(got > 0, i == oldest, "connection %u", i);
+        close(silent[i]);
+    }
+    cm_http_destroy(s.http);
+}
+
 // Far more than there are places, all at once.
 Test(http, a_burst_is_taken_in_turns)
 {

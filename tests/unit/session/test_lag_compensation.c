@@ -55,6 +55,21 @@ Test(sight, nobody_has_seen_what_is_older_than_an_acked_view_and_a_delay)
     cr_expect_eq(counts(&sight, 0.0, 1000), least);
 }
 
+// A view that is too large for one packet goes in several, and each can be acknowledged.
+Test(sight, every_packet_of_a_view_has_a_sequence)
+{
+    cm_sight sight;
+    cm_sight_begin(&sight, RATE, 30, 98);
+    cm_sight_view(&sight, 100, 3); // 1 to 3
+    cm_sight_view(&sight, 102, 0);
+    cm_sight_view(&sight, 104, 2); // 4 and 5
+    static const uint64_t ticks[] = {98, 100, 100, 100, 104, 104, 104};
+    for (uint16_t sequence = 1; sequence <= 6; sequence++) { // the last was never sent
+        cm_sight_ack(&sight, sequence);
+        cr_expect_eq(sight.acked, ticks[sequence], "packet %u", sequence);
+    }
+}
+
 Test(sight, who_acks_nothing_is_bounded_by_the_round_trip)
 {
     cm_sight sight = watch(0);

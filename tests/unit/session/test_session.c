@@ -129,6 +129,28 @@ Test(session, acks_wait_in_order_and_the_newest_stay)
     cr_assert_eq(acks[CM_SESSION_ACKS - 1].bits, 3 * CM_SESSION_ACKS - 1);
 }
 
+// The other connection counts its views from the beginning: acks of the one before say nothing of
+// them, nor does its lead.
+Test(session, who_comes_back_acknowledges_nothing_yet)
+{
+    cm_session old, fresh;
+    const uint8_t ticket[CM_TOKEN_NONCE_BYTES] = {1};
+    cm_session_ack acks[CM_SESSION_ACKS];
+    cm_session_open(&old, SECOND);
+    cm_session_join(&old, 5, 77, 900, 60, 120, SECOND);
+    cm_session_ack_came(&old, 41, 7);
+    cm_session_lead(&old, -3);
+    cm_session_open(&fresh, 2 * SECOND);
+    cr_assert(cm_session_come_back(&fresh, &old, ticket, 950, 2 * SECOND));
+    cr_expect_eq(cm_session_take_acks(&fresh, acks), 0);
+    cr_expect_eq(cm_session_take_lead(&fresh), CM_LEAD_UNKNOWN);
+    cr_expect_eq(fresh.epoch, old.epoch + 1);
+    cr_expect_eq(fresh.client_id, 77);
+    cr_expect_eq(fresh.newest_input, 950);
+    cr_expect_eq(fresh.state, CM_SESSION_JOINING);
+    cr_expect_eq(fresh.connected_us, 2 * SECOND, "its own, not that of the old one");
+}
+
 Test(session, a_join_gives_the_budgets_of_its_room)
 {
     cm_session s;

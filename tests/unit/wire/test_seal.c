@@ -122,6 +122,24 @@ Test(seal, each_sequence_once)
     cr_assert(taken > 1000 && replayed > 1000 && old > 100, "%u %u %u", taken, replayed, old);
 }
 
+// The oldest sequence that may still come is 1,023 behind the newest, the first that may not 1,024.
+Test(seal, the_window_has_its_whole_length)
+{
+    static uint8_t datagrams[CM_SEAL_WINDOW + 1][PLAIN + CM_SEAL_OVERHEAD];
+    for (uint32_t newest = CM_SEAL_WINDOW - 1; newest <= CM_SEAL_WINDOW; newest++) {
+        cm_seal client, server;
+        ends(&client, &server, 6);
+        for (uint32_t i = 0; i <= newest; i++) {
+            write_plain(&client, (uint8_t)i, datagrams[i]);
+        }
+        size_t plain, size = sizeof datagrams[0];
+        cr_assert_eq((int)cm_seal_open(&server, datagrams[newest], size, &plain), CM_SEAL_OK);
+        cm_seal_reason first = cm_seal_open(&server, datagrams[0], size, &plain);
+        cr_expect_eq((int)first, newest < CM_SEAL_WINDOW ? CM_SEAL_OK : CM_SEAL_REPLAY);
+        cr_expect_eq((int)cm_seal_open(&server, datagrams[1], size, &plain), CM_SEAL_OK);
+    }
+}
+
 // Every part of the secrets counts.
 Test(seal, keys_follow_from_everything)
 {
