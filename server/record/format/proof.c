@@ -5,9 +5,11 @@
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "server/record/format/match_rows.h"
+#include "shared/scene/scene.h"
 
 _Static_assert(sizeof((cm_proof *)0)->chain == CM_CHAIN_BYTES, "the chain's");
 _Static_assert(CM_PUBLIC_KEY_BYTES == CM_KEY_BYTES, "one size of keys");
@@ -263,6 +265,34 @@ static carom_result check_last(proving *run)
     return result;
 }
 
+// What the simulation does not show: a tick rate beside the scene's own, and a scene in other bytes
+// than a server writes, which may hold what no reader sees. The file is of this engine, or has no
+// scene that can be compared.
+static carom_result check_head(proving *run)
+{
+    const cm_match_file *file = run->file;
+    if (file->scene == NULL || file->info.engine_version != CAROM_ENGINE_VERSION) {
+        return CAROM_OK;
+    }
+    carom_world_def world;
+    cm_scene_world_def(file->scene, &world);
+    if (world.tick_rate != file->info.tick_rate) {
+        return changed(run, "meta: tick_rate: %u, expected the scene's, %u",
+                       (unsigned)file->info.tick_rate, (unsigned)world.tick_rate);
+    }
+    size_t size = cm_scene_packed_size(file->scene);
+    uint8_t *bytes = malloc(size > 0 ? size : 1), hash[sizeof file->scene_hash];
+    if (bytes == NULL) {
+        return CAROM_ERROR_MEMORY;
+    }
+    cm_scene_pack(file->scene, bytes);
+    cm_crypto_hash(hash, sizeof hash, bytes, size, NULL);
+    free(bytes);
+    return memcmp(hash, file->scene_hash, sizeof hash) == 0
+               ? CAROM_OK
+               : changed(run, "scene: not packed as a server packs it");
+}
+
 // Making --------------------------------------------------------------------------------------
 
 static carom_result open_cursors(proving *run)
@@ -344,7 +374,12 @@ carom_result cm_match_prove(cm_match_file *file, const uint8_t *public_key, cm_p
 {
     proving run = {.file = file, .proof = proof, .error = error, .chain = file->head};
     begin(&run, public_key);
-    return prove(&run, CAROM_OK);
+    carom_result result = prove(&run, CAROM_OK);
+    if (result == CAROM_OK && proof->verdict != CM_PROOF_CHANGED) {
+        result = check_head(&run);
+        proof->complete = proof->complete && result == CAROM_OK;
+    }
+    return proof->verdict == CM_PROOF_CHANGED ? CAROM_OK : result;
 }
 
 // The file behind its newest link's tick, and the chain as that link has it.

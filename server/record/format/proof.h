@@ -12,7 +12,8 @@
 
 typedef enum cm_proof_verdict {
     CM_PROOF_NONE = 0,   // not asked, or it could not be read
-    CM_PROOF_CHANGED,    // rows and chain differ, or a signature is not of the file's own key
+    CM_PROOF_CHANGED,    // rows and chain differ, a signature is not of the file's own key, or the
+                         // head says of its scene what the scene does not
     CM_PROOF_CONSISTENT, // rows and chain agree
     CM_PROOF_AUTHENTIC,  // and the whole, to its end, is signed by the key that was asked for
 } cm_proof_verdict;
