@@ -56,7 +56,8 @@ carom_result cm_serve_find_scene(const cm_config *config, const char *text, bool
                                   : cm_scene_db_load(config->db, text, scene, &wrong);
     if (result != CAROM_OK) {
         put_error(is_file ? text : config->db, &wrong, error, error_size);
-        return result;
+        // A name of no file is a wrong question; a catalogue that is locked is not.
+        return is_file && result == CAROM_ERROR_IO ? CAROM_ERROR_NOT_FOUND : result;
     }
     const char *module = cm_scene_module(*scene);
     carom_world_def def;

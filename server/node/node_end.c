@@ -149,6 +149,11 @@ carom_result cm_serve_host_finish(cm_serve_host *host)
     for (uint32_t i = 0; i < host->rooms.count; i++) {
         carom_result one = verify_room(host, &host->rooms.rooms[i], &matches[i]);
         result = one != CAROM_OK ? one : result;
+        if (matches[i].unindexed[0] != '\0') {
+            say_error(host, "%s: not in the index: %s", host->rooms.rooms[i].path,
+                      matches[i].unindexed);
+            result = CAROM_ERROR_IO;
+        }
     }
     if (host->lost > 0) {
         say_error(host,

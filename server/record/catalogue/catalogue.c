@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "server/record/format/lock_holder.h"
 #include "server/record/format/untrusted_db.h"
 
 #define BUSY_MS        5000       // another writer is waited for
@@ -33,6 +34,16 @@ carom_result cm_catalogue_refuse(cm_scene_error *error, carom_result result, con
     return result;
 }
 
+static carom_result locked(cm_scene_error *error, sqlite3 *db)
+{
+    char holder[80], text[160];
+    const char *path = sqlite3_db_filename(db, "main");
+    cm_lock_holder(path != NULL ? path : "", holder, sizeof holder);
+    snprintf(text, sizeof text, "locked by %s, expected that others hold it for at most %d s",
+             holder, BUSY_MS / 1000);
+    return cm_catalogue_refuse(error, CAROM_ERROR_IO, text, "");
+}
+
 carom_result cm_catalogue_wrong(cm_scene_error *error, sqlite3 *db, const char *what)
 {
     switch (sqlite3_errcode(db) & 0xff) {
@@ -43,6 +54,9 @@ carom_result cm_catalogue_wrong(cm_scene_error *error, sqlite3 *db, const char *
     case SQLITE_AUTH:
     case SQLITE_CONSTRAINT:
         return cm_catalogue_refuse(error, CAROM_ERROR_CORRUPT, what, sqlite3_errmsg(db));
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return locked(error, db);
     default:
         return cm_catalogue_refuse(error, CAROM_ERROR_IO, what, sqlite3_errmsg(db));
     }
@@ -86,7 +100,8 @@ static carom_result open_file(const char *path, cm_catalogue_use use, sqlite3 **
 static carom_result check_version(sqlite3 *db, int64_t *version, cm_scene_error *error)
 {
     *version = cm_stranger_number(db, "PRAGMA user_version");
-    int64_t application = cm_stranger_number(db, "PRAGMA application_id");
+    // A second question to one that is locked would wait as long again.
+    int64_t application = *version < 0 ? -1 : cm_stranger_number(db, "PRAGMA application_id");
     if (*version < 0 || application < 0) {
         return cm_catalogue_wrong(error, db, NOT_OURS);
     }

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -696,5 +697,29 @@ Test(serve, a_killed_server_leaves_a_match_that_verifies)
     cr_assert_eq(result, CAROM_OK, "%s: %s", carom_result_text(result), report.error.message);
     cr_assert_gt(report.verified_ticks, 0);
     cr_assert(!report.complete);
+    serving_remove_directory(&c);
+}
+
+// Another program holds the catalogue as the server stops: the match is whole, and who reads the
+// index will miss it.
+Test(serve, a_match_that_the_index_cannot_take_is_no_clean_end)
+{
+    serving c;
+    sqlite3 *other;
+    char text[16384], holder[64];
+    serving_make_directory(&c);
+    char *more[] = {"--workers", "1", "--scene", "tests/scenes/sandbox.json", NULL};
+    serving_host(&c, more);
+    snprintf(text, sizeof text, "%s/carom.db", c.directory);
+    cr_assert_eq(sqlite3_open(text, &other), SQLITE_OK);
+    sqlite3_busy_timeout(other, 60000);
+    cr_assert_eq(sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+    kill(c.pid, SIGTERM);
+    cr_expect_eq(serving_finish(&c), 1);
+    serving_read_text(c.err, text, sizeof text);
+    snprintf(holder, sizeof holder, "locked by process %d (", (int)getpid());
+    cr_expect_not_null(strstr(text, "not in the index"), "%s", text);
+    cr_expect_not_null(strstr(text, holder), "%s", text);
+    sqlite3_close(other);
     serving_remove_directory(&c);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "server/record/replay/match_change.h"
@@ -245,6 +246,41 @@ Test(match_index, a_catalogue_that_cannot_be_written_does_not_stop_a_match)
                        status.unindexed);
     cm_store_destroy(store);
     recording_free(&game);
+}
+
+// The holder is named, by its process and program.
+Test(match_index, who_holds_a_catalogue_is_said)
+{
+    record(NULL);
+    int ready[2], end[2];
+    char byte = 0;
+    cr_assert_eq(pipe(ready) + pipe(end), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        sqlite3 *other;
+        bool held = sqlite3_open(db, &other) == SQLITE_OK &&
+                    sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL) == SQLITE_OK;
+        _exit(held && write(ready[1], "x", 1) == 1 && close(end[1]) == 0 &&
+                      read(end[0], &byte, 1) == 0
+                  ? 0
+                  : 1);
+    }
+    cr_assert_eq(read(ready[0], &byte, 1), 1);
+    cm_match_entry entry = {.match_id = 7, .file = "x", .directory = "y"};
+    char holder[64];
+    snprintf(holder, sizeof holder, "locked by process %d (", (int)child);
+    cr_expect_eq(cm_match_index_try(db, &entry, &wrong), CAROM_ERROR_IO);
+    cr_expect_not_null(strstr(wrong.message, holder), "%s", wrong.message);
+    run("scene list --db %s%s", db, "");
+    cr_expect_eq(ran.status, 1);
+    cr_expect_not_null(strstr(ran.err, holder), "%s", ran.err);
+    cr_expect_null(strstr(ran.err, "not a carom database"), "%s", ran.err);
+    int status;
+    close(end[1]);
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert_eq(status, 0);
+    cr_expect_eq(cm_match_index_try(db, &entry, &wrong), CAROM_OK, "%s", wrong.message);
 }
 
 // Another process holds the catalogue, for longer than a batch: the match goes on, is told later,
