@@ -72,11 +72,23 @@ if [ "$(id -u)" -ne 0 ]; then
     as_root=(sudo)
 fi
 echo "installing: ${missing[*]}"
-patient=(-o DPkg::Lock::Timeout=600) # another installation may be under way
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-if ! { "${as_root[@]}" apt-get "${patient[@]}" update && "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get "${patient[@]}" install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+# Another apt may be at work, as after a machine's start. The option makes apt wait for dpkg's lock;
+# for that of its lists it does not wait by itself.
+wait_s=600
+patient=(-o DPkg::Lock::Timeout=$wait_s)
+update() {
+    for ((i = 0; i < wait_s; i += 5)); do
+        "${as_root[@]}" apt-get "${patient[@]}" update >"$log" 2>&1 && return 0
+        grep -q 'Could not get lock' "$log" || return 1
+        [ "$i" -gt 0 ] || echo "waiting for another apt"
+        sleep 5
+    done
+    return 1
+}
+if ! update || ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "${patient[@]}" \
+    install -y --no-install-recommends "${missing[@]}" >"$log" 2>&1; then
     tail -n 20 "$log" >&2
     echo "deps.sh: apt-get failed" >&2
     exit 1

@@ -8,7 +8,7 @@
 
 #include "server/auth/key_file.h"
 #include "server/cli/cli.h"
-#include "shared/wire/crypto.h"
+#include "shared/wire/token.h"
 
 #define EXPIRES_S 300
 
@@ -177,7 +177,21 @@ static json_t *hex(const uint8_t *bytes, uint32_t size)
     return json_string(text);
 }
 
-static int print_json(const carom_token *token)
+// What of the half that clients read says something else than the sealed one; NULL: nothing.
+// Whoever passed the token on may have changed it: its client would go elsewhere, or not be
+// understood.
+static const char *differs(const cm_token_pass *pass, const cm_token *token)
+{
+    bool same = pass->server_count == token->body.server_count;
+    for (uint32_t i = 0; same && i < pass->server_count; i++) {
+        same = memcmp(&pass->servers[i], &token->body.servers[i], sizeof pass->servers[i]) == 0;
+    }
+    return !same                                                   ? "servers"
+           : memcmp(pass->key, token->key, sizeof token->key) != 0 ? "connection key"
+                                                                   : NULL;
+}
+
+static int print_json(const carom_token *token, const char *other)
 {
     char text[32];
     json_t *servers = json_array();
@@ -201,6 +215,8 @@ static int print_json(const carom_token *token)
     json_object_set_new(object, "room", json_string(token->room));
     json_object_set_new(object, "name", json_string(token->name));
     json_object_set_new(object, "user_data", hex(token->user_data, token->user_data_size));
+    json_object_set_new(object, "clear_part_differs",
+                        other != NULL ? json_string(other) : json_null());
     char *line = json_dumps(object, JSON_COMPACT);
     json_decref(object);
     if (line == NULL) {
@@ -209,7 +225,12 @@ static int print_json(const carom_token *token)
     }
     puts(line);
     free(line);
-    return cm_cli_finish(CM_STATUS_DONE);
+    if (other != NULL) {
+        cm_cli_error("token inspect: %s: the clear part, which clients read, says other than the "
+                     "sealed one, which is printed",
+                     other);
+    }
+    return cm_cli_finish(other == NULL ? CM_STATUS_DONE : CM_STATUS_FAILED);
 }
 
 static int inspect(int argc, char **argv)
@@ -229,19 +250,24 @@ static int inspect(int argc, char **argv)
     if (!read_keys(key_path, "inspect", &keys)) {
         return CM_STATUS_USAGE;
     }
-    carom_token token;
-    carom_result result = CAROM_ERROR_CORRUPT;
-    for (uint32_t i = 0; i < keys.count && result == CAROM_ERROR_CORRUPT; i++) {
-        result = carom_token_read(text, &keys.keys[i], &token);
+    cm_token_pass pass;
+    cm_token token;
+    bool is_token = cm_token_pass_read(text, &pass);
+    carom_result result = CAROM_ERROR_MAGIC;
+    if (is_token) {
+        result = cm_token_open(pass.sealed, pass.sealed_size, keys.keys, keys.count, &token);
     }
     cm_crypto_wipe(&keys, sizeof keys);
     if (result != CAROM_OK) {
-        cm_cli_error("token inspect: %s", result == CAROM_ERROR_CORRUPT
+        cm_cli_error("token inspect: %s", is_token
                                               ? "changed, cut short, or sealed by none of the keys"
                                               : "not a token");
         return CM_STATUS_USAGE;
     }
-    return print_json(&token);
+    int printed = print_json(&token.body, differs(&pass, &token));
+    cm_crypto_wipe(&pass, sizeof pass);
+    cm_crypto_wipe(&token, sizeof token);
+    return printed;
 }
 
 static int run_command(int argc, char **argv)
@@ -286,5 +312,7 @@ const cm_command cm_token_command = {
         EXPIRES_S) "\n"
                    "  --address A.B.C.D  the only address that may use it\n"
                    "  --user-data HEX    at most 256 bytes, handed to the module\n"
-                   "inspect prints what a token says, as JSON.\n",
+                   "inspect prints what a token says, as JSON; status 1 where the part that "
+                   "clients "
+                   "read\n        (servers, connection key) is not the sealed one's.\n",
     NULL};

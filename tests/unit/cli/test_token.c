@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "shared/wire/token.h"
 #include "tests/unit/cli/command.h"
 
 static command_result result;
@@ -68,6 +69,34 @@ Test(token_command, reads_what_it_issued)
     cr_expect_eq(result.status, 2);
     cr_expect_not_null(strstr(result.err, "changed, cut short, or sealed by none"), "%s",
                        result.err);
+}
+
+// The part that clients read says where they go, and with which key: whoever passes a token on can
+// change it.
+Test(token_command, says_when_the_clear_part_is_another)
+{
+    char token[1100], changed[1100];
+    issue(token);
+    run("token inspect --key %s/key -- %s", token);
+    cr_expect_not_null(strstr(result.out, "\"clear_part_differs\":null"), "%s", result.out);
+    static const char *const names[] = {"servers", "connection key"};
+    for (uint32_t i = 0; i < 2; i++) {
+        cm_token_pass pass;
+        cr_assert(cm_token_pass_read(token, &pass));
+        if (i == 0) {
+            pass.servers[1].ip[3]++;
+        } else {
+            pass.key[31] ^= 1;
+        }
+        cr_assert(cm_token_pass_write(&pass, changed, sizeof changed));
+        run("token inspect --key %s/key -- %s", changed);
+        cr_expect_eq(result.status, 1);
+        char member[64];
+        snprintf(member, sizeof member, "\"clear_part_differs\":\"%s\"", names[i]);
+        cr_expect_not_null(strstr(result.out, member), "%s", result.out);
+        cr_expect_not_null(strstr(result.out, "\"10.0.0.1:1\""), "the sealed one: %s", result.out);
+        cr_expect_not_null(strstr(result.err, names[i]), "%s", result.err);
+    }
 }
 
 // A file may hold several keys; the first issues.
