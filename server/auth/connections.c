@@ -58,11 +58,20 @@ static void make_index(cm_connections *connections)
     }
 }
 
-// Than place b, which may be none.
-static bool is_older(const cm_connections *connections, uint32_t a, uint32_t b)
+// Which of two places yields first to a new connection; `b` may be none.
+static bool yields_before(const cm_connections *connections, uint32_t a, uint32_t b)
 {
-    return b == CM_CONNECTION_NONE ||
-           connections->places[a].opened_us < connections->places[b].opened_us;
+    if (b == CM_CONNECTION_NONE) {
+        return true;
+    }
+    const cm_connection *x = &connections->places[a], *y = &connections->places[b];
+    return x->confirmed != y->confirmed ? !x->confirmed : x->opened_us < y->opened_us;
+}
+
+// Whether the place is to be had at all.
+static bool yields(const cm_connection *c, uint64_t now_us)
+{
+    return !c->confirmed || (!c->joined && now_us >= c->opened_us + CM_CONNECTION_HELLO_US);
 }
 
 static bool same_slot(const cm_token *a, const cm_token *b)
@@ -71,28 +80,29 @@ static bool same_slot(const cm_token *a, const cm_token *b)
            a->player == b->player;
 }
 
-uint32_t cm_connections_find_place(const cm_connections *connections, const cm_token *token)
+uint32_t cm_connections_find_place(const cm_connections *connections, const cm_connection *made)
 {
     uint32_t free_place = CM_CONNECTION_NONE, of_slot = 0;
-    uint32_t oldest = CM_CONNECTION_NONE, oldest_of_slot = CM_CONNECTION_NONE;
+    uint32_t first = CM_CONNECTION_NONE, first_of_slot = CM_CONNECTION_NONE;
     for (uint32_t i = 0; i < connections->capacity; i++) {
         const cm_connection *c = &connections->places[i];
         if (c->seal.id == 0) {
             free_place = free_place == CM_CONNECTION_NONE ? i : free_place;
             continue;
         }
-        bool same = same_slot(&c->token, token);
+        bool same = same_slot(&c->token, &made->token);
         of_slot += same;
-        if (!c->confirmed && is_older(connections, i, oldest)) {
-            oldest = i;
+        if (!yields(c, made->opened_us)) {
+            continue;
         }
-        if (!c->confirmed && same && is_older(connections, i, oldest_of_slot)) {
-            oldest_of_slot = i;
+        first = yields_before(connections, i, first) ? i : first;
+        if (same && yields_before(connections, i, first_of_slot)) {
+            first_of_slot = i;
         }
     }
-    return of_slot >= CM_CONNECTIONS_OF_SLOT  ? oldest_of_slot
+    return of_slot >= CM_CONNECTIONS_OF_SLOT  ? first_of_slot
            : free_place != CM_CONNECTION_NONE ? free_place
-                                              : oldest;
+                                              : first;
 }
 
 void cm_connections_put(cm_connections *connections, uint32_t place, const cm_connection *made)

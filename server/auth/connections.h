@@ -1,6 +1,7 @@
 // The connections that the door has let in: keys, address, path and token of each, found by the id
 // that every sealed datagram names. A place whose connection has shown nothing of itself yet makes
-// way for a new one. Typical: 32 places, one search a datagram.
+// way for a new one, and so does one that has said no Hello for a while. Typical: 32 places, one
+// search a datagram.
 #ifndef CM_SERVER_AUTH_CONNECTIONS_H
 #define CM_SERVER_AUTH_CONNECTIONS_H
 
@@ -8,12 +9,14 @@
 #include "shared/wire/token.h"
 
 #define CM_CONNECTION_NONE     UINT32_MAX
-#define CM_CONNECTIONS_OF_SLOT 4u // by tickets: the one that plays, and tries of a bad path
+#define CM_CONNECTIONS_OF_SLOT 4u       // by tickets: the one that plays, and tries of a bad path
+#define CM_CONNECTION_HELLO_US 1000000u // to join a room, where another one wants the place
 
 typedef struct cm_connection {
     cm_seal seal; // id 0: the place is free
     cm_client_address from;
     bool confirmed; // something sealed came: it has the keys, and the path leads back to it
+    bool joined;    // its Hello led into a room
     uint64_t opened_us;
     cm_path path;
     cm_token token; // kind 0: none was wanted
@@ -34,10 +37,11 @@ void cm_connections_free(cm_connections *connections);
 
 // The place of an id, or CM_CONNECTION_NONE.
 uint32_t cm_connections_find(const cm_connections *connections, uint32_t id);
-// A free place for who has this token, else that of the oldest unconfirmed one; or
-// CM_CONNECTION_NONE. Where CM_CONNECTIONS_OF_SLOT came by tickets of the same slot, only one of
-// those makes way: a ticket is good often, and must not fill the host.
-uint32_t cm_connections_find_place(const cm_connections *connections, const cm_token *token);
+// A free place for a connection that opens now, else that of the oldest unconfirmed one, else that
+// of the oldest one that has not joined for CM_CONNECTION_HELLO_US; or CM_CONNECTION_NONE. Where
+// CM_CONNECTIONS_OF_SLOT came by tickets of the same slot, only one of those makes way: a ticket is
+// good often, and must not fill the host.
+uint32_t cm_connections_find_place(const cm_connections *connections, const cm_connection *made);
 // Over what was there.
 void cm_connections_put(cm_connections *connections, uint32_t place, const cm_connection *made);
 // It is over: its keys are wiped.

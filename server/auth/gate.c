@@ -12,8 +12,10 @@
 
 #define LEAST           2u // an empty datagram comes as one byte
 #define ADDRESS_BUCKETS 1024u
-#define CONNECTS_BURST  512u // from one address; a school behind one NAT joins at once
-#define CONNECTS_RATE   64u  // a second
+#define CONNECTS_BURST  512u  // from one address; a school behind one NAT joins at once
+#define CONNECTS_RATE   64u   // a second
+#define ALL_BURST       4096u // from all addresses: as many as a host can have peers, at once
+#define ALL_RATE        512u  // a second; each costs some 0.1 ms
 
 // Connects that an address has left; addresses share by hash.
 typedef struct allowance {
@@ -30,7 +32,7 @@ struct cm_door {
     void *home_context;
     bool (*has_slot)(void *context, const cm_token *ticket);
     void *slot_context;
-    allowance allowances[ADDRESS_BUCKETS];
+    allowance allowances[ADDRESS_BUCKETS], all;
     uint8_t answer[CM_DATAGRAM_MAX];
     uint8_t frame[CM_FRAME_CONNECT];
 };
@@ -145,6 +147,11 @@ void cm_door_welcomed(cm_door *door, uint32_t index)
     }
 }
 
+void cm_door_joined(cm_door *door, uint32_t index)
+{
+    door->connections.places[index].joined = true;
+}
+
 void cm_door_end(cm_door *door, uint32_t index)
 {
     cm_door_welcomed(door, index);
@@ -241,22 +248,26 @@ static void receive_hello(cm_door *door, cm_client_address from, uint64_t now_us
     }
 }
 
-// True where the address may connect once more now.
-static bool spend(cm_door *door, cm_client_address from, uint64_t now_us)
+// True where one more connect may be answered now.
+static bool spend(allowance *a, uint32_t burst, uint32_t rate, uint64_t now_us)
 {
-    uint8_t hash[16];
-    cm_crypto_hash(hash, sizeof hash, (const uint8_t *)&from.host, sizeof from.host, door->jar.key);
-    allowance *a = &door->allowances[(hash[0] | (uint32_t)hash[1] << 8) % ADDRESS_BUCKETS];
-    uint64_t back = (now_us - a->since_us) * CONNECTS_RATE / 1000000u;
+    uint64_t back = (now_us - a->since_us) * rate / 1000000u;
     if (back > 0) {
         a->spent = back < a->spent ? a->spent - (uint32_t)back : 0;
         a->since_us = now_us;
     }
-    if (a->spent >= CONNECTS_BURST) {
+    if (a->spent >= burst) {
         return false;
     }
     a->spent++;
     return true;
+}
+
+static allowance *allowance_of(cm_door *door, cm_client_address from)
+{
+    uint8_t hash[16];
+    cm_crypto_hash(hash, sizeof hash, (const uint8_t *)&from.host, sizeof from.host, door->jar.key);
+    return &door->allowances[(hash[0] | (uint32_t)hash[1] << 8) % ADDRESS_BUCKETS];
 }
 
 static void pass_connect(cm_door *door, const cm_seal *seal, uint32_t index,
@@ -266,6 +277,14 @@ static void pass_connect(cm_door *door, const cm_seal *seal, uint32_t index,
     uint8_t enet[CM_ENET_CONNECT];
     if (!cm_connect_open(connect, bytes, size, seal, enet)) {
         refuse(result, CM_DATAGRAM_FORGED);
+        return;
+    }
+    if (!cm_frame_is_connect(enet)) {
+        refuse(result, CM_DATAGRAM_REQUEST);
+        return;
+    }
+    if (cm_frame_channels(enet) != CM_FRAME_CHANNELS) {
+        refuse(result, CM_DATAGRAM_CHANNELS);
         return;
     }
     cm_frame_put_connect(enet, door->frame);
@@ -314,7 +333,7 @@ static carom_reason take_place(cm_door *door, const cm_connection *made, uint64_
     if (ticket && !door->has_slot(door->slot_context, &made->token)) {
         return CAROM_REASON_SLOT_GONE;
     }
-    uint32_t index = cm_connections_find_place(&door->connections, &made->token);
+    uint32_t index = cm_connections_find_place(&door->connections, made);
     if (index == CM_CONNECTION_NONE ||
         !cm_admission_use(&door->admission, connect, &made->token, unix_s)) {
         return CAROM_REASON_ROOM_FULL;
@@ -333,6 +352,11 @@ static void open_connection(cm_door *door, cm_client_address from, uint64_t now_
     cm_connection made = {.from = from, .opened_us = now_us};
     if (!cm_admission_open(&door->admission, connect, &made.token)) {
         refuse_aloud(door, result, CAROM_REASON_TOKEN, connect->client_public, NULL);
+        return;
+    }
+    // Only now: where tokens are wanted, who has none cannot spend it.
+    if (!spend(&door->all, ALL_BURST, ALL_RATE, now_us)) {
+        refuse(result, CM_DATAGRAM_CROWD);
         return;
     }
     if (!make_keys(door, connect, &made.token, server_random, &made.seal)) {
@@ -373,7 +397,7 @@ static void receive_connect(cm_door *door, cm_client_address from, uint64_t now_
         } else {
             refuse(result, CM_DATAGRAM_FULL);
         }
-    } else if (!spend(door, from, now_us)) {
+    } else if (!spend(allowance_of(door, from), CONNECTS_BURST, CONNECTS_RATE, now_us)) {
         refuse(result, CM_DATAGRAM_BUSY);
     } else {
         open_connection(door, from, now_us, unix_s, &connect, server_random, bytes, size, result);
@@ -483,7 +507,7 @@ size_t cm_door_probe(cm_door *door, uint32_t index, uint64_t now_us,
                      uint8_t datagram[CM_DATAGRAM_MAX])
 {
     cm_connection *c = &door->connections.places[index];
-    uint32_t size = cm_path_probe(&c->path, now_us);
+    uint32_t size = c->confirmed ? cm_path_probe(&c->path, now_us) : 0;
     return size > 0 ? cm_frame_probe(&c->seal, size, datagram) : 0;
 }
 

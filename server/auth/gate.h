@@ -10,8 +10,9 @@
 // Invariants: no state before a cookie came back from the address that it was given to; a token
 // opens once, and a client's public key where there is none or a ticket (which is good as long as
 // its slot: roster.h); a (key, nonce) pair is never used
-// twice; a connection that sent nothing sealed yet goes first where place is short. Typical: 32
-// connections, a handshake a minute, 90 sealed datagrams a second for each.
+// twice; a connection that sent nothing sealed yet goes first where place is short, then one that
+// has said no Hello for a second. Typical: 32 connections, a handshake a minute, 90 sealed
+// datagrams a second for each.
 #ifndef CM_SERVER_AUTH_GATE_H
 #define CM_SERVER_AUTH_GATE_H
 
@@ -28,6 +29,8 @@
     X(CONNECT, "not a well-formed connect")                                                        \
     X(COOKIE, "a cookie that is old, or was given to another address")                             \
     X(BUSY, "more connects from one address than are answered")                                    \
+    X(CROWD, "more connects from all addresses together than are answered")                        \
+    X(REQUEST, "a connect that holds something else than ENet's")                                  \
     X(TOKEN, "no token, or one that no key opens")                                                 \
     X(EXPIRED, "a token whose time is over")                                                       \
     X(USED, "a token that was used before")                                                        \
@@ -44,7 +47,7 @@
     X(FORGED, "sealed by someone else, or changed on the way")                                     \
     X(COMMAND, "holds a command that is not allowed")                                              \
     X(ACKS, "asks for more acks than are given")                                                   \
-    X(CHANNELS, "a peer without both channels")
+    X(CHANNELS, "a connect with another number of channels than 2")
 
 typedef enum cm_datagram_reason {
 #define CM_DATAGRAM_ENUM(name, text) CM_DATAGRAM_##name,
@@ -116,6 +119,8 @@ uint64_t cm_door_opened_us(const cm_door *door, uint32_t connection);
 // Its client has what it comes back with: from now on its token is of no use to it, in no life of
 // the server, and that is told (used_tokens.h).
 void cm_door_welcomed(cm_door *door, uint32_t connection);
+// Its Hello led into a room: its place is its own from now on.
+void cm_door_joined(cm_door *door, uint32_t connection);
 // It is over: its keys are wiped, its place is free; its token is used.
 void cm_door_end(cm_door *door, uint32_t connection);
 // ENet's datagram for it, sealed; 0 where it cannot be sent.
@@ -125,7 +130,8 @@ size_t cm_door_seal(cm_door *door, uint32_t connection, const cm_frame_part *par
 const cm_token *cm_door_token(const cm_door *door, uint32_t connection);
 // The largest datagram that is known to reach it, CM_PATH_LEAST at first.
 size_t cm_door_path(const cm_door *door, uint32_t connection);
-// A probe that is due, into `datagram`; 0: none. Call a few times a second.
+// A probe that is due, into `datagram`; 0: none, and none before something sealed came: who only
+// says that it is there is not sent more than it sends. Call a few times a second.
 size_t cm_door_probe(cm_door *door, uint32_t connection, uint64_t now_us,
                      uint8_t datagram[CM_DATAGRAM_MAX]);
 cm_client_address cm_door_address(const cm_door *door, uint32_t connection);

@@ -423,6 +423,9 @@ static void receive_control(cm_clients *clients, cm_client *client, const cm_hos
         cm_clients_kick(clients, client, reason);
     } else if (session->state == CM_SESSION_CONNECTED) {
         join(clients, client, control);
+        if (client->roster != NULL) {
+            cm_host_joined(clients->def.host, client->peer);
+        }
     } else if (client->roster != NULL && control->type == CM_CONTROL_ROOMS_ASK) {
         tell_rooms(clients, client);
     } else if (client->roster != NULL) {
@@ -559,7 +562,7 @@ static uint64_t keep_until(const cm_clients *clients, const cm_client *client, c
     return grace_us > silence_us ? clients->now_us + grace_us - silence_us : 0;
 }
 
-static void disconnected(cm_clients *clients, cm_client *client, carom_reason reason)
+static void disconnected(cm_clients *clients, cm_client *client, carom_reason reason, bool refused)
 {
     uint64_t until_us = keep_until(clients, client, reason);
     if (until_us > 0) {
@@ -570,7 +573,7 @@ static void disconnected(cm_clients *clients, cm_client *client, carom_reason re
         cm_line_uint(&line, "kept_ms", (until_us - clients->now_us) / 1000);
         write_line(clients, client, CM_LOG_INFO, &line);
     } else {
-        log_end(clients, client, reason, false);
+        log_end(clients, client, reason, refused);
     }
     if (client->roster != NULL) {
         say_waiting(client);
@@ -603,7 +606,8 @@ static void take_events(cm_clients *clients)
             client->address = cm_host_peer_address(clients->def.host, event.peer);
             cm_session_open(&client->session, clients->now_us);
         } else if (event.type == CM_HOST_DISCONNECT) {
-            disconnected(clients, client, event.reason);
+            disconnected(clients, client, event.reason,
+                         event.evicted && client->session.state == CM_SESSION_CONNECTED);
         } else if (client->session.state == CM_SESSION_FREE ||
                    client->session.state == CM_SESSION_LEAVING) {
             continue; // it was told to go

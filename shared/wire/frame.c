@@ -84,6 +84,19 @@ void cm_frame_put_connect(const uint8_t connect[CM_ENET_CONNECT], uint8_t frame[
     memcpy(frame + 4 + CM_FRAME_CHECKSUM, connect + 4, CM_ENET_CONNECT - 4);
 }
 
+bool cm_frame_is_connect(const uint8_t connect[CM_ENET_CONNECT])
+{
+    static const uint8_t no_peer[] = {0x8f, 0xff}, command[] = {0x82, 0xff};
+    return memcmp(connect, no_peer, sizeof no_peer) == 0 &&
+           memcmp(connect + 4, command, sizeof command) == 0;
+}
+
+uint32_t cm_frame_channels(const uint8_t connect[CM_ENET_CONNECT])
+{
+    const uint8_t *at = connect + 20;
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
 size_t cm_frame_probe(cm_seal *seal, size_t size, uint8_t datagram[CM_DATAGRAM_MAX])
 {
     CM_ASSERT(size > CM_SEAL_OVERHEAD + 2);

@@ -14,6 +14,7 @@
 #define CM_DATAGRAM_MAX    1200u // bytes on the wire, UDP payload
 #define CM_FRAME_PARTS_MAX 96u   // ENet sends at most 65
 #define CM_FRAME_CHECKSUM  4u
+#define CM_FRAME_CHANNELS  2u // of every connection
 #define CM_FRAME_CONNECT   (CM_ENET_CONNECT + CM_FRAME_CHECKSUM)
 // What a datagram of `path` bytes leaves to ENet (its MTU), and to one packet in it: ENet turns
 // what is larger into reliable fragments.
@@ -39,6 +40,10 @@ cm_seal_reason cm_frame_open(cm_seal *seal, uint8_t *datagram, size_t size, uint
 bool cm_frame_take_connect(const cm_frame_part *parts, size_t count,
                            uint8_t connect[CM_ENET_CONNECT]);
 void cm_frame_put_connect(const uint8_t connect[CM_ENET_CONNECT], uint8_t frame[CM_FRAME_CONNECT]);
+// Whether it is one at all: of no peer yet, with a time, and ENet's CONNECT its only command; and
+// the channels that it asks for.
+bool cm_frame_is_connect(const uint8_t connect[CM_ENET_CONNECT]);
+uint32_t cm_frame_channels(const uint8_t connect[CM_ENET_CONNECT]);
 
 // A probe of the path: `size` bytes on the wire, 31 to CM_DATAGRAM_MAX. Returns its size.
 size_t cm_frame_probe(cm_seal *seal, size_t size, uint8_t datagram[CM_DATAGRAM_MAX]);

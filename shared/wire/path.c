@@ -3,11 +3,13 @@
 
 #include <string.h>
 
-#define PROBE_US 400000u  // between two probes while a size is looked for, or doubted
-#define AGAIN_US 5000000u // between two of the size that is known
-#define TRIES    4u       // of a size that is looked for
-#define KNOWN    8u       // of one that is known
-#define LARGEST  0u
+#define PROBE_US  400000u  // between two probes while a size is looked for, or doubted
+#define AGAIN_US  5000000u // between two of the size that is known
+#define TRIES     4u       // of a size that is looked for
+#define KNOWN     8u       // of one that is known
+#define PATIENT   3u       // pairs without any answer before they go less often, as a loss may be
+#define DOUBLINGS 4u       // of PROBE_US then, above which AGAIN_US is less
+#define LARGEST   0u
 
 // From above; the last one is taken for granted.
 static const uint16_t sizes[] = {CM_DATAGRAM_MAX, 1024, 800, CM_PATH_LEAST};
@@ -29,6 +31,10 @@ static void count_missed(cm_path *path)
 {
     bool known = is_known(path);
     path->missed = (uint8_t)(path->missed + path->passed);
+    path->silent =
+        path->passed
+            ? 0
+            : (uint8_t)(path->silent + (path->paired && path->silent < PATIENT + DOUBLINGS));
     path->passed = false;
     if (path->missed < (known ? KNOWN : TRIES)) {
         return;
@@ -46,6 +52,7 @@ uint32_t cm_path_probe(cm_path *path, uint64_t now_us)
 {
     if (path->pairs) {
         path->pairs = false;
+        path->paired = true;
         return CM_PATH_SMALL;
     }
     if (now_us < path->next_us) {
@@ -61,9 +68,11 @@ uint32_t cm_path_probe(cm_path *path, uint64_t now_us)
         return 0;
     }
     path->pairs = path->waits;
-    path->next_us = now_us + (path->waits && !path->heard ? AGAIN_US : PROBE_US);
+    uint64_t pause_us = PROBE_US << (path->silent > PATIENT ? path->silent - PATIENT : 0);
+    bool rare = (path->waits && !path->heard) || pause_us > AGAIN_US;
+    path->next_us = now_us + (rare ? AGAIN_US : pause_us);
     path->waits = true;
-    path->heard = false;
+    path->heard = path->paired = false;
     return sizes[path->tried];
 }
 
@@ -80,7 +89,7 @@ void cm_path_answered(cm_path *path, size_t size, uint64_t now_us)
         if (sizes[i] == size && size >= path->known) {
             path->known = (uint16_t)size;
             path->tried = i;
-            path->missed = 0;
+            path->missed = path->silent = 0;
             path->waits = path->pairs = path->passed = false;
             path->next_us = now_us + AGAIN_US;
         }

@@ -6,7 +6,8 @@
 // known the sizes are tried from above; then the known one is tried every five seconds. Where one
 // has no answer the next ones go each with a small one behind it: a small one that is answered
 // while the large one is not counts against the size, and nothing else does, since a path that is
-// cut, in one direction or both, carries neither. Four such pairs in a row and the next size is
+// cut, in one direction or both, carries neither. While not even a small one is answered the pairs
+// go ever less often, down to one every five seconds. Four such pairs in a row and the next size is
 // tried; eight, of a size that was known, mean that the path has changed: back to the least. Of a
 // path that loses a tenth that happens by chance once in centuries. Cost: 1,200 bytes every five
 // seconds.
@@ -23,8 +24,10 @@ typedef struct cm_path {
     uint8_t missed; // pairs of which the small one alone was answered
     bool waits;     // a probe is out
     bool pairs;     // a small one is to follow it
+    bool paired;    // it has
     bool passed;    // a small one was answered since it went
     bool heard;     // something came since it went
+    uint8_t silent; // pairs in a row of which none was answered
     uint64_t next_us;
 } cm_path;
 

@@ -18,7 +18,6 @@
 #include "shared/transport/enet_hooks.h"
 #include "shared/wire/packet.h"
 
-#define CHANNELS         2u
 #define NO_PEER          UINT32_MAX
 #define PEER_ID_NONE     0xfffu
 #define RECEIVE_MAX      4096u         // bytes of a message of a client
@@ -48,6 +47,8 @@ struct cm_host {
     uint32_t *live;            // peers that ENet has given to somebody, when it was asked last
     uint32_t live_count;
     uint32_t malformed; // peer that the last datagram refused was of, UINT32_MAX: none
+    uint32_t *evicted;  // peers that were connected and had to go for others, not told yet
+    uint32_t evicted_count;
     uint8_t datagram[CM_DATAGRAM_MAX]; // a probe
     cm_enet_hooks hooks;
     cm_host_stats stats;
@@ -170,6 +171,11 @@ static void admit_connect(cm_host *host, const cm_door_result *passed)
 {
     ENetPeer *evicted = passed->evicted_id != 0 ? find_peer(host, passed->evicted_id) : NULL;
     if (evicted != NULL) {
+        if (evicted->state == ENET_PEER_STATE_CONNECTED ||
+            evicted->state == ENET_PEER_STATE_DISCONNECT_LATER) {
+            CM_ASSERT(host->evicted_count < host->enet->peerCount);
+            host->evicted[host->evicted_count++] = (uint32_t)(evicted - host->enet->peers);
+        }
         enet_peer_reset(evicted);
     }
 }
@@ -219,15 +225,17 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
     host->accounts = calloc(def->peers, sizeof *host->accounts);
     host->has_peer = calloc(def->peers, sizeof *host->has_peer);
     host->live = calloc(def->peers, sizeof *host->live);
+    host->evicted = calloc(def->peers, sizeof *host->evicted);
     cm_door_def door = {
         .keys = def->keys, .ticket_key = def->ticket_key, .connections = def->peers};
     memcpy(door.chance, def->chance, sizeof door.chance);
     host->door = cm_door_create(&door);
     cm_crypto_wipe(&door, sizeof door);
     ENetAddress address = {def->address, def->port};
-    bool whole = host->accounts != NULL && host->has_peer != NULL && host->live != NULL;
+    bool whole = host->accounts != NULL && host->has_peer != NULL && host->live != NULL &&
+                 host->evicted != NULL;
     if (whole && host->door != NULL) {
-        host->enet = enet_host_create(&address, def->peers, CHANNELS, 0, 0);
+        host->enet = enet_host_create(&address, def->peers, CM_FRAME_CHANNELS, 0, 0);
     } else {
         snprintf(error, error_size, "out of memory, or the cryptography library does not work");
         cm_host_destroy(host);
@@ -280,6 +288,7 @@ void cm_host_destroy(cm_host *host)
     free(host->accounts);
     free(host->has_peer);
     free(host->live);
+    free(host->evicted);
     free(host);
 }
 
@@ -311,6 +320,7 @@ void cm_host_begin(cm_host *host, uint64_t now_us, uint64_t unix_s)
 static void set_limits(ENetPeer *peer, size_t path)
 {
     peer->mtu = (enet_uint32)CM_FRAME_MTU(path);
+    peer->windowSize = ENET_PROTOCOL_MAXIMUM_WINDOW_SIZE;
     cm_enet_hold(peer);
 }
 
@@ -327,11 +337,7 @@ static cm_host_event_type take_event(cm_host *host, ENetEvent *from, cm_host_eve
     event->peer = (uint32_t)(from->peer - host->enet->peers);
     switch (from->type) {
     case ENET_EVENT_TYPE_CONNECT:
-        if (from->peer->channelCount != CHANNELS) {
-            host->stats.refused[CM_DATAGRAM_CHANNELS]++;
-            enet_peer_reset(from->peer);
-            return CM_HOST_NOTHING;
-        }
+        CM_ASSERT(from->peer->channelCount == CM_FRAME_CHANNELS); // the gate lets in no other
         host->stats.handshakes++;
         set_limits(from->peer, path_of(host, event->peer));
         // Measured once, ENet takes half of it for its variance and would resend what is lost of a
@@ -395,6 +401,19 @@ static bool take_malformed(cm_host *host, cm_host_event *event)
     return true;
 }
 
+// A peer that made way for another one, as an event.
+static bool take_evicted(cm_host *host, cm_host_event *event)
+{
+    if (host->evicted_count == 0) {
+        return false;
+    }
+    event->peer = host->evicted[--host->evicted_count];
+    event->type = CM_HOST_DISCONNECT;
+    event->reason = CAROM_REASON_HELLO_EXPECTED;
+    event->evicted = true;
+    return true;
+}
+
 cm_host_event_type cm_host_next(cm_host *host, cm_host_event *event)
 {
     memset(event, 0, sizeof *event);
@@ -405,6 +424,9 @@ cm_host_event_type cm_host_next(cm_host *host, cm_host_event *event)
     while (host->events_left > 0 && host->turn_datagrams < DATAGRAMS_MAX &&
            host->turn_steps < STEPS_MAX) {
         ENetEvent from;
+        if (take_evicted(host, event)) {
+            return CM_HOST_DISCONNECT;
+        }
         if (take_malformed(host, event)) {
             return CM_HOST_MALFORMED;
         }
@@ -565,7 +587,6 @@ static void sweep(cm_host *host)
         }
         found += !host->has_peer[connection];
         host->has_peer[connection] = true;
-        // From the first on: so its answer comes with the hello, before the large welcome goes.
         size_t probe = cm_door_probe(host->door, connection, host->now_us, host->datagram);
         if (probe > 0) {
             send_raw(host, cm_door_address(host->door, connection), host->datagram, probe);
@@ -628,6 +649,14 @@ void cm_host_welcomed(cm_host *host, uint32_t peer)
     uint32_t connection = connection_of(host, peer);
     if (connection != CM_CONNECTION_NONE) {
         cm_door_welcomed(host->door, connection);
+    }
+}
+
+void cm_host_joined(cm_host *host, uint32_t peer)
+{
+    uint32_t connection = connection_of(host, peer);
+    if (connection != CM_CONNECTION_NONE) {
+        cm_door_joined(host->door, connection);
     }
 }
 

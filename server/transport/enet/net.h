@@ -46,7 +46,8 @@ typedef struct cm_host_event {
     uint32_t peer;
     uint32_t channel;
     carom_reason
-        reason; // of a disconnect: what the client said, TIMEOUT, or NONE where none is known
+        reason;   // of a disconnect: what the client said, TIMEOUT, or NONE where none is known
+    bool evicted; // a disconnect: it said no Hello for long, and another one wanted its place
     const uint8_t *bytes; // valid until the next call
     size_t size;
 } cm_host_event;
@@ -99,6 +100,8 @@ void cm_host_address(const cm_host *host, uint32_t peer, char text[CM_HOST_ADDRE
 cm_door *cm_host_door(cm_host *host);
 // The peer has its welcome, and a crash leaves its join (cm_door_welcomed).
 void cm_host_welcomed(cm_host *host, uint32_t peer);
+// The peer's Hello led into a room (cm_door_joined).
+void cm_host_joined(cm_host *host, uint32_t peer);
 // Ends the connection at once; the other end is not told, and no event follows.
 void cm_host_drop(cm_host *host, uint32_t peer);
 // How long nothing was heard of a peer that is connected.

@@ -70,7 +70,7 @@ static void connect_client(void)
                           .client_public = hello.client_public,
                           .token = sealed,
                           .token_size = sealed_size};
-    uint8_t enet[CM_ENET_CONNECT] = {0x8f, 0xff, 0, 0, 0x82, 0xff, 0, 1};
+    uint8_t enet[CM_ENET_CONNECT] = {0x8f, 0xff, 0, 0, 0x82, 0xff, 0, 1, [23] = 2};
     receive(bytes, cm_connect_write(&connect, enet, &client, bytes), &result);
     CM_ASSERT(result.verdict == CM_DOOR_PASS);
 }
@@ -113,7 +113,7 @@ static void fuzz_connect(uint8_t *bytes, const uint8_t *token, size_t token_size
                           .client_public = hello.client_public,
                           .token = token,
                           .token_size = token_size < CM_TOKEN_MAX ? token_size : CM_TOKEN_MAX};
-    uint8_t enet[CM_ENET_CONNECT] = {0x8f, 0xff, 0, 0, 0x82, 0xff, 0, 1};
+    uint8_t enet[CM_ENET_CONNECT] = {0x8f, 0xff, 0, 0, 0x82, 0xff, 0, 1, [23] = 2};
     receive(bytes, cm_connect_write(&connect, enet, &seal, bytes), &result);
     CM_ASSERT(result.verdict != CM_DOOR_PASS);
 }

@@ -17,6 +17,9 @@ typedef struct rig {
     carom_token_keys keys;
     cm_door *door;
     uint64_t later_us; // than NOW_US
+    // Of the CONNECTs that are made: channels besides two, and a byte that is another; 0: none.
+    int more_channels;
+    uint32_t spoils;
 } rig;
 
 static void draw(cm_rng *rng, void *bytes, size_t size)
@@ -110,7 +113,9 @@ static void knock(rig *r, caller *c, bool with_token)
     memcpy(secrets.server_random, challenge.server_random, sizeof secrets.server_random);
     cr_assert(cm_crypto_shared(c->secret, challenge.server_public, secrets.shared));
     cm_seal_begin(&c->seal, CM_SEAL_CLIENT, cm_connect_id(challenge.cookie), &secrets);
-    uint8_t enet[CM_ENET_CONNECT] = {0x8f, 0xff};
+    uint8_t enet[CM_ENET_CONNECT] = {0x8f, 0xff, 0, 0, 0x82, 0xff, 0, 1};
+    enet[23] = (uint8_t)(CM_FRAME_CHANNELS + r->more_channels);
+    enet[r->spoils] ^= r->spoils > 0;
     cm_connect connect = {.cookie = challenge.cookie,
                           .client_public = c->hello.client_public,
                           .token = c->sealed,
@@ -416,6 +421,140 @@ Test(door, half_open_ones_make_place)
         cr_assert_neq(result.evicted_id, first.seal.id);
     }
     cr_assert_neq(cm_door_find(r.door, first.seal.id), CM_CONNECTION_NONE);
+    cm_door_destroy(r.door);
+}
+
+// Something sealed, as every client sends it: from then on the connection is confirmed.
+static void confirm(rig *r, caller *c)
+{
+    uint8_t bytes[CM_DATAGRAM_MAX] = {0};
+    cm_door_result result;
+    bytes[CM_SEAL_HEADER + 1] = 1;
+    receive(r, c->from, bytes, cm_seal_close(&c->seal, CM_WIRE_SEALED, bytes, 6), &result);
+    cr_assert_eq((int)result.verdict, CM_DOOR_PASS);
+}
+
+// Those who have the keys and say no Hello fill every place; each yields after a second, the oldest
+// first, and who has joined never does.
+Test(door, who_says_no_hello_makes_place)
+{
+    rig r;
+    caller callers[8], late;
+    cm_door_result result;
+    make(&r, 20, true, 8);
+    for (uint32_t i = 0; i < 8; i++) {
+        r.later_us += 10000;
+        give_token(&r, &callers[i], NULL, UNIX_S + 1, 0);
+        knock(&r, &callers[i], true);
+        expect(&r, &callers[i], IN);
+        confirm(&r, &callers[i]);
+    }
+    cm_door_joined(r.door, cm_door_find(r.door, callers[0].seal.id));
+    for (uint32_t i = 1; i < 8; i++) {
+        r.later_us = 10000 * (i + 1) + CM_CONNECTION_HELLO_US - 1;
+        give_token(&r, &late, NULL, UNIX_S + 1, 0);
+        knock(&r, &late, true);
+        expect(&r, &late, CM_DATAGRAM_FULL, CAROM_REASON_ROOM_FULL);
+        r.later_us++;
+        give_token(&r, &late, NULL, UNIX_S + 1, 0);
+        knock(&r, &late, true);
+        receive(&r, late.from, late.connect, late.connect_size, &result);
+        cr_assert_eq((int)result.verdict, CM_DOOR_PASS);
+        cr_expect_eq(result.evicted_id, callers[i].seal.id, "%u", i);
+        confirm(&r, &late);
+        cm_door_joined(r.door, cm_door_find(r.door, late.seal.id));
+    }
+    r.later_us += 100 * CM_CONNECTION_HELLO_US;
+    give_token(&r, &late, NULL, UNIX_S + 200, 0);
+    knock(&r, &late, true);
+    expect(&r, &late, CM_DATAGRAM_FULL, CAROM_REASON_ROOM_FULL);
+    cm_door_destroy(r.door);
+}
+
+// From all addresses together, each far below its own limit. Who has no good token spends nothing.
+Test(door, all_addresses_have_so_many_connects)
+{
+    rig r;
+    caller c;
+    carom_reason why;
+    uint32_t crowd = 0, in = 0;
+    make(&r, 21, true, 4);
+    for (uint32_t i = 0; i < 6000; i++) {
+        bool strange = i % 2 == 1;
+        give_token(&r, &c, NULL, UNIX_S + 1, 0);
+        c.token.body.key_id += strange ? 77 : 0;
+        c.from.host ^= i << 8;
+        knock(&r, &c, true);
+        cm_datagram_reason reason = enter(&r, &c, &why);
+        cr_assert(!strange || reason == CM_DATAGRAM_TOKEN, "%s", cm_datagram_reason_text(reason));
+        crowd += reason == CM_DATAGRAM_CROWD;
+        in += reason == CM_DATAGRAM_REASON_COUNT;
+    }
+    cr_expect_eq(crowd, 0);
+    cr_expect_eq(in, 3000);
+    for (uint32_t i = 0; i < 3000; i++) {
+        give_token(&r, &c, NULL, UNIX_S + 1, 0);
+        c.from.host ^= i << 8;
+        knock(&r, &c, true);
+        crowd += enter(&r, &c, &why) == CM_DATAGRAM_CROWD;
+    }
+    cr_expect_eq(crowd, 6000 - 4096);
+    r.later_us = 100000; // it comes back with time
+    give_token(&r, &c, NULL, UNIX_S + 1, 0);
+    knock(&r, &c, true);
+    expect(&r, &c, IN);
+    cm_door_destroy(r.door);
+}
+
+// What is sealed as ENet's CONNECT is one, with two channels: ENet would take any command, and cut
+// the number down or leave a peer without a channel.
+Test(door, a_connect_holds_a_connect_with_two_channels)
+{
+    rig r;
+    caller c;
+    make(&r, 22, true, 4);
+    static const int channels[] = {-2, -1, 1, 100, 253};
+    for (size_t i = 0; i < sizeof channels / sizeof channels[0]; i++) {
+        r.more_channels = channels[i];
+        give_token(&r, &c, NULL, UNIX_S + 1, 0);
+        knock(&r, &c, true);
+        expect(&r, &c, CM_DATAGRAM_CHANNELS, CAROM_REASON_NONE);
+    }
+    r.more_channels = 0;
+    for (r.spoils = 1; r.spoils <= 5; r.spoils += r.spoils == 1 ? 3 : 1) {
+        give_token(&r, &c, NULL, UNIX_S + 1, 0);
+        knock(&r, &c, true);
+        expect(&r, &c, CM_DATAGRAM_REQUEST, CAROM_REASON_NONE);
+    }
+    cr_assert_eq(cm_door_count(r.door), 0);
+    for (r.spoils = 6; r.spoils < 44; r.spoils++) { // nothing else of it counts
+        if (r.spoils >= 20 && r.spoils < 24) {
+            continue;
+        }
+        give_token(&r, &c, NULL, UNIX_S + 1, 0);
+        knock(&r, &c, true);
+        expect(&r, &c, IN);
+    }
+    cm_door_destroy(r.door);
+}
+
+// A path is probed once its client has shown that it is there: before that it would get more than
+// it sent.
+Test(door, who_is_silent_is_not_probed)
+{
+    rig r;
+    caller c;
+    uint8_t probe[CM_DATAGRAM_MAX];
+    make(&r, 23, true, 4);
+    give_token(&r, &c, NULL, UNIX_S + 1, 0);
+    knock(&r, &c, true);
+    expect(&r, &c, IN);
+    uint32_t connection = cm_door_find(r.door, c.seal.id);
+    for (uint64_t at = 0; at < 5000000; at += 100000) {
+        cr_assert_eq(cm_door_probe(r.door, connection, NOW_US + at, probe), 0);
+    }
+    confirm(&r, &c);
+    cr_assert_eq(cm_door_probe(r.door, connection, NOW_US + 5000000, probe), CM_DATAGRAM_MAX);
     cm_door_destroy(r.door);
 }
 

@@ -10,6 +10,7 @@
 #include "client-sdk/src/state.h"
 #include "shared/base/rng.h"
 #include "tests/unit/node/away.h"
+#include "tests/unit/node/rig.h"
 
 #define ANSWER_STEPS 30u // 120 ms: two trips of 25 ms, and turns
 #define HOLDERS      24u
@@ -195,6 +196,52 @@ Test(hold, who_does_not_hear_that_it_must_go)
     away_free(&a);
 }
 
+#define SILENT 60u
+
+// Everybody's time passes; those of the links read what they are told, and say nothing.
+static void step_silent(away *a, cm_client_link *const links[SILENT])
+{
+    cm_link_event event;
+    away_step(a);
+    for (uint32_t i = 0; i < SILENT; i++) {
+        while (cm_client_link_poll(links[i], &event)) {
+        }
+        cm_client_link_flush(links[i]);
+    }
+}
+
+// Many who connect and say no Hello have every place, and come again; who wants to play comes in
+// all the same, and keeps the place.
+Test(hold, who_says_no_hello_yields_to_who_plays)
+{
+    away a;
+    cm_client_link *links[SILENT];
+    away_make(&a, &(away_def){.seed = 43, .lossless = true});
+    for (uint32_t round = 0; round < 3; round++) {
+        for (uint32_t i = 0; i < SILENT; i++) {
+            links[i] = rig_dial(AWAY_PORT, NULL);
+        }
+        for (uint32_t i = 0; i < 350; i++) {
+            step_silent(&a, links);
+        }
+        cr_assert_lt(away_stats(&a).peers, SILENT, "there is room for all");
+        for (uint32_t i = 0; round == 0 && i < 500 && away_stats(&a).players == 0; i++) {
+            if (a.clients[0] == NULL) {
+                away_connect(&a, 0);
+            }
+            step_silent(&a, links);
+        }
+        cr_assert_eq(away_stats(&a).players, 1, "round %u", round);
+        for (uint32_t i = 0; i < SILENT; i++) {
+            cm_client_link_close(links[i], 0);
+        }
+    }
+    cr_assert_geq(away_stats(&a).clients_refused[CAROM_REASON_HELLO_EXPECTED], 1);
+    cr_assert_eq(carom_client_get_state(a.clients[0]), CAROM_CLIENT_PLAYING);
+    cr_assert_eq(away_client_stats(&a, 0).comebacks, 0);
+    away_free(&a);
+}
+
 // One ticket, again and again with other keys: it has a few places, and others come in.
 Test(hold, a_ticket_does_not_fill_the_host)
 {
@@ -215,7 +262,9 @@ Test(hold, a_ticket_does_not_fill_the_host)
             }
         }
     }
-    cr_assert_eq(count, CM_CONNECTIONS_OF_SLOT);
+    // Who says no Hello for a second makes way, but for a ticket of the same slot alone.
+    cr_assert_geq(count, CM_CONNECTIONS_OF_SLOT);
+    cr_assert_leq(away_stats(&a).peers, 1 + CM_CONNECTIONS_OF_SLOT);
     cr_assert_eq(away_stats(&a).refused[CM_DATAGRAM_FULL], HOLDERS - count);
     away_join(&a, 1);
     cr_assert_eq(away_stats(&a).players, 2);

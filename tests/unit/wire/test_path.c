@@ -154,6 +154,27 @@ Test(path, a_narrow_path_shows_soon)
     }
 }
 
+// The other end answers nothing, but sends: it is asked ever less often.
+Test(path, who_never_answers_is_probed_rarely)
+{
+    cm_path path;
+    uint64_t now = 1000000, bytes = 0;
+    uint32_t probes = 0;
+    cm_path_begin(&path, now);
+    for (uint32_t ms = 0; ms < 60000; ms++, now += 1000) {
+        cm_path_heard(&path);
+        uint32_t size = cm_path_probe(&path, now);
+        probes += size > 0;
+        bytes += size;
+    }
+    cr_expect_leq(probes, 2 * 20, "%u", probes);
+    cr_expect_leq(bytes, 20 * 1264, "%u bytes in a minute", (unsigned)bytes);
+    cr_expect_eq(path.known, 548);
+    // Its answer to one of them is believed at once.
+    cm_path_answered(&path, 1200, now);
+    cr_expect_eq(path.known, 1200);
+}
+
 // Silence is no proof: while nothing at all comes, what was known stays known.
 Test(path, silence_changes_nothing)
 {
