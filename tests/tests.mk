@@ -1,7 +1,7 @@
 # The suites that `make test`, `make check-quick`, `make check` and `make night` run: tests/suites.txt says which, and
 # tests/suites.py runs them. Each is a target by itself, and prints its own summary.
 
-HASHES_SRCS := $(filter-out shared/net/% shared/codec/% shared/view/% shared/wire/%,$(SHARED_SRCS))
+HASHES_SRCS := $(filter-out shared/net/% shared/codec/% shared/room/% shared/transport/% shared/view/% shared/wire/%,$(SHARED_SRCS))
 $(OUT)/hashes: $(OUT)/tests/determinism/hashes.o $(OUT)/tests/unit/sim/golden_queries.o $(call obj,$(HASHES_SRCS)) \
   $(OUT)/gen/proto/scene.pb-c.o
 	$(call say,LINK,$@)$(LINK) $^ $(PKG_LIBS) -lm -o $@
