@@ -103,7 +103,7 @@ PHYSICS_SRCS := $(sort $(wildcard tests/physics/*.c)) tests/unit/timeout.c
 EXAMPLE_SRCS := $(wildcard client-sdk/examples/*.c)
 # The games' rules and bots, for the unit tests; each folder has its own Makefile for those who copy it.
 GAMES := $(patsubst client-sdk/examples/%/module.c,%,$(wildcard client-sdk/examples/*/module.c))
-GAME_SRCS := $(foreach game,$(GAMES),client-sdk/examples/$(game)/module.c client-sdk/examples/$(game)/client/bot.c)
+GAME_SRCS := $(wildcard $(GAMES:%=client-sdk/examples/%/*.c))
 
 obj = $(patsubst %.c,$(OUT)/%.o,$(1))
 CAROM_OBJS := $(call obj,$(SHARED_SRCS) $(SERVER_SRCS) $(SDK_OWN_SRCS)) $(PROTO_OBJS)

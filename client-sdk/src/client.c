@@ -487,6 +487,22 @@ carom_result carom_client_set_input(carom_client *client, const void *bytes, uin
     return CAROM_OK;
 }
 
+carom_result carom_client_play_bot(carom_client *client, uint64_t random)
+{
+    uint8_t input[CAROM_INPUT_MAX];
+    if (client == NULL || client->mirror == NULL) {
+        return CAROM_ERROR_STATE;
+    }
+    // Where the client predicts, the bot sees what its input will find.
+    uint32_t player = client->mirror->player;
+    bool ahead =
+        client->predictor != NULL && cm_game_bot(client->predictor->game, player, random, input);
+    if (!ahead && !cm_game_bot(client->mirror->game, player, random, input)) {
+        return CAROM_ERROR_NOT_FOUND;
+    }
+    return carom_client_set_input(client, input, client->mirror->module->input_size);
+}
+
 carom_result carom_client_send(carom_client *client, const void *bytes, uint32_t size)
 {
     if (client == NULL || size > CAROM_MESSAGE_MAX || (size > 0 && bytes == NULL)) {

@@ -34,6 +34,12 @@ bool cm_client_hello(carom_client *client, cm_client_link *link)
                         .room = client->room,
                         .user_data = {client->user_data, client->def.user_data_size},
                         .predict = client->def.predict};
+    if (client->def.module != NULL) {
+        hello.module = client->def.module->name;
+        hello.module_version = client->def.module->version;
+        hello.module_abi = client->def.module->abi;
+        hello.module_source = client->def.module->source;
+    }
     if (client->mirror != NULL) {
         hello.comes_back = true;
         hello.epoch = client->mirror->epoch;
@@ -214,6 +220,9 @@ static void refused(carom_client *client, const cm_control *control)
         cm_client_link_move(client->link, (uint16_t)control->port)) {
         client->state = CAROM_CLIENT_CONNECTING;
         return;
+    }
+    if (control->text != NULL) {
+        cm_client_log(client, CAROM_LOG_WARNING, "refused: %s", control->text);
     }
     cm_client_end(client, cm_client_reason(control->reason));
 }

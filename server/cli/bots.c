@@ -5,6 +5,7 @@
 
 #include "server/auth/key_file.h"
 #include "server/config/room_spec.h"
+#include "server/node/module_loader.h"
 #include "server/tools/bots/bots.h"
 #include "server/cli/cli.h"
 #include "shared/wire/crypto.h"
@@ -79,9 +80,23 @@ static bool read_rooms(const char *list, cm_bots_options *options)
     return true;
 }
 
+// The game that the bots play, where it is not the sandbox.
+static bool read_module(const char *path, cm_bots_options *options)
+{
+    char error[512];
+    cm_loaded_module loaded = {.module = NULL};
+    if (path != NULL && cm_module_load(path, &loaded, error, sizeof error) != CAROM_OK) {
+        cm_cli_error("bots: --module: %s", error);
+        return false;
+    }
+    options->module = loaded.module;
+    return true;
+}
+
 static int read_options(int argc, char **argv, cm_bots_options *options, carom_token_keys *keys)
 {
     const char *address = NULL, *pattern = "wander", *key = NULL, *room = NULL, *rooms = NULL;
+    const char *module = NULL;
     int64_t count = COUNT, predict = -1, seed = SEED;
     const cm_option table[] = {
         {"connect", CM_OPTION_TEXT, &address, 0, 0, NULL, NULL},
@@ -96,6 +111,7 @@ static int read_options(int argc, char **argv, cm_bots_options *options, carom_t
         {"key", CM_OPTION_TEXT, &key, 0, 0, NULL, NULL},
         {"room", CM_OPTION_TEXT, &room, 0, 0, NULL, NULL},
         {"rooms", CM_OPTION_TEXT, &rooms, 0, 0, NULL, NULL},
+        {"module", CM_OPTION_TEXT, &module, 0, 0, NULL, NULL},
     };
     int status = cm_cli_options(argc, argv, table, sizeof table / sizeof table[0], NULL, 0, NULL);
     if (status != CM_STATUS_DONE) {
@@ -116,7 +132,7 @@ static int read_options(int argc, char **argv, cm_bots_options *options, carom_t
     options->pattern = strcmp(pattern, "idle") == 0    ? CM_BOTS_IDLE
                        : strcmp(pattern, "drive") == 0 ? CM_BOTS_DRIVE
                                                        : CM_BOTS_WANDER;
-    return read_key(key, options, keys);
+    return read_module(module, options) ? read_key(key, options, keys) : CM_STATUS_USAGE;
 }
 
 static const char *why_not(carom_result result)
@@ -155,6 +171,9 @@ const cm_command cm_bots_command = {
     "usage: carom bots --connect HOST:PORT [options]\n"
     "\n"
     "  --key FILE      each bot comes with a token of its own, sealed with the file's first key\n"
+    "  --module FILE   what the room plays, where that is not the sandbox: its bot plays, or, "
+    "where it\n"
+    "                  has none, random inputs that it takes\n"
     "  --room NAME     where they play (the server's first one)\n"
     "  --rooms A,B     the same for several: the bots go to each in turn\n"
     "  --count N       clients (" CM_HELP(
@@ -166,7 +185,8 @@ const cm_command cm_bots_command = {
                             "  --loss PCT      of the packets, each way (0)\n"
                             "  --predict K     how many simulate (all); the rest only speak the "
                             "protocol\n"
-                            "  --pattern P     wander, drive (never holds nor jumps) or idle "
+                            "  --pattern P     wander, drive (never holds nor jumps; the sandbox) "
+                            "or idle "
                             "(wander)\n"
                             "  --seed N        of the link's chance and of the inputs (" CM_HELP(
                                 SEED) ")\n"

@@ -8,6 +8,7 @@
 #include "server/tools/capacity/capacity.h"
 #include "server/cli/cli.h"
 #include "server/node/bootstrap.h"
+#include "server/node/module_loader.h"
 #include "server/config/flags.h"
 #include "server/tools/doctor/machine.h"
 
@@ -126,8 +127,10 @@ static void print_text(const cm_scene *scene, const cm_capacity *c, const reques
 
 static int measure(const request *r, const cm_scene *scene, uint32_t tick_rate)
 {
+    const carom_module *module = cm_module_find(cm_scene_module(scene));
     cm_capacity_options options = {.config = &r->config,
                                    .scene = scene,
+                                   .module = module != &carom_module_sandbox ? module : NULL,
                                    .players = (uint32_t)r->players,
                                    .ticks = r->ticks > 0 ? (uint32_t)r->ticks : SECONDS * tick_rate,
                                    .seed = (uint64_t)r->seed,
@@ -166,6 +169,12 @@ static int run_command(int argc, char **argv)
     cm_scene *scene = NULL;
     uint32_t tick_rate = 0;
     int status = read_request(argc, argv, &r);
+    char error[512];
+    if (status == CM_STATUS_DONE &&
+        cm_module_load_list(r.config.module, error, sizeof error) != CAROM_OK) {
+        cm_cli_error("capacity: --module: %s", error);
+        status = CM_STATUS_USAGE;
+    }
     cm_failure failure;
     if (status == CM_STATUS_DONE && cm_serve_find_scene(&r.config, r.config.scene, false, &scene,
                                                         &tick_rate, &failure) != CAROM_OK) {
@@ -184,11 +193,15 @@ const cm_command cm_capacity_command = {
     "usage: carom capacity --scene NAME|FILE [--players N] [options] [settings of serve]\n"
     "\n"
     "Hosts one room of the scene in this process, with N clients that speak the whole protocol\n"
-    "over a virtual network and wander about, records it in a temporary directory, and measures\n"
+    "over a virtual network and play (the sandbox: wander about; another game, --module FILE.so: "
+    "as\n"
+    "its own bot does, else random inputs that it takes), records it in a temporary directory, and "
+    "measures\n"
     "what the server takes of the CPU. Then it says how many such rooms fit. But for times, and\n"
     "what follows from them, the same options give the same output.\n"
     "\n"
     "  --scene NAME|FILE  a name in the database (--db), or a file\n"
+    "  --module FILE.so   the scene's module, where it is none of those built in; may be repeated\n"
     "  --players N        clients in the room, 1 to 64 (8)\n"
     "  --ticks N          ticks measured, once all play (those of 20 s)\n"
     "  --latency MS       of the clients, one way, each way (40)\n"

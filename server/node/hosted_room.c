@@ -248,7 +248,7 @@ static bool list_joins(const cm_hosted_room *room, uint64_t tick,
     for (uint32_t player = 0; game != NULL && player < CAROM_PLAYERS_MAX; player++) {
         const cm_session *session = cm_roster_session(&room->roster, player);
         bool has_slot = session != NULL && session->join_tick <= tick;
-        if (has_slot != cm_game_player_present(game, player)) {
+        if (has_slot != cm_game_has_slot(game, player)) {
             return false;
         }
         if (has_slot) {
@@ -328,6 +328,8 @@ static void log_event(const cm_hosted_room *room, const carom_event *event)
     cm_line_log(&line, CM_LOG_INFO, "game event");
     cm_line_uint(&line, "tick", event->tick);
     cm_line_uint(&line, "kind", event->kind);
+    const carom_game *game = cm_room_game(cm_hosted_room_room(room));
+    cm_line_text(&line, "name", cm_module_event_name(cm_game_module(game), event->kind));
     cm_line_uint(&line, "key", event->key);
     cm_line_hex(&line, "subject", event->subjects[0]);
     cm_line_hex(&line, "subject_2", event->subjects[1]);
@@ -335,9 +337,10 @@ static void log_event(const cm_hosted_room *room, const carom_event *event)
     cm_log_write(&own, CM_LOG_INFO, &line);
 }
 
-static void confirm(cm_hosted_room *room, bool all)
+// Returns the newest of what is confirmed now, or NULL.
+static const cm_history_slot *confirm(cm_hosted_room *room, bool all)
 {
-    const cm_history_slot *slot;
+    const cm_history_slot *slot, *newest = NULL;
     while ((slot = cm_room_loop_confirm(room->loop, all)) != NULL) {
         room->closed = room->closed || slot->closes;
         count_messages(room, slot);
@@ -347,6 +350,30 @@ static void confirm(cm_hosted_room *room, bool all)
         cm_publisher_messages(room->publisher, slot, &room->roster);
         for (uint32_t i = 0; i < slot->happened_count; i++) {
             log_event(room, &slot->happened[i]);
+        }
+        newest = slot;
+    }
+    return newest;
+}
+
+// Sends away whom the module refused or kicked, as of the newest confirmed tick: no rewind can make
+// it think again. Who has the slot since then is somebody else.
+static void send_away(cm_hosted_room *room, cm_clients *clients, const cm_history_slot *slot)
+{
+    cm_log own = log_of(room, &room->log);
+    for (uint64_t left = slot->refused | slot->kicked; left != 0; left &= left - 1) {
+        uint32_t player = (uint32_t)__builtin_ctzll(left);
+        bool refused = (slot->refused >> player & 1) != 0;
+        carom_reason reason =
+            refused ? CAROM_REASON_GAME_REFUSED : (carom_reason)slot->kick_reasons[player];
+        const cm_session *session = cm_roster_session(&room->roster, player);
+        if (session == NULL || session->join_tick > slot->tick) {
+            continue;
+        }
+        if (room->roster.members[player] != NULL) {
+            cm_clients_kick(clients, room->roster.members[player], reason);
+        } else {
+            (void)cm_roster_dismiss_player(&room->roster, player, reason, &own);
         }
     }
 }
@@ -394,7 +421,10 @@ bool cm_hosted_room_step(cm_hosted_room *room, cm_clients *clients)
         !cm_room_loop_step(room->loop)) {
         return false;
     }
-    confirm(room, false);
+    const cm_history_slot *confirmed = confirm(room, false);
+    if (confirmed != NULL) {
+        send_away(room, clients, confirmed);
+    }
     carom_reason reason;
     uint64_t failed =
         cm_publisher_frame(room->publisher, cm_hosted_room_room(room), &room->roster, &reason);

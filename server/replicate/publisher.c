@@ -603,9 +603,10 @@ static uint64_t begin_views(cm_publisher *p, cm_client *const members[CAROM_PLAY
     return 0;
 }
 
-static bool is_due(const cm_client *client, uint64_t tick)
+static bool is_due(const cm_room *room, const cm_client *client)
 {
-    return client != NULL && !has_joined(client) && client->session.join_tick <= tick;
+    return client != NULL && !has_joined(client) &&
+           cm_room_has_let_in(room, client->session.player, client->session.join_tick);
 }
 
 // Whether those who are due are welcomed in this tick: a large world waits for others who join.
@@ -628,7 +629,7 @@ static uint64_t send_welcomes(cm_publisher *p, cm_room *room,
     uint32_t welcomes = 0;
     keyframe world = {.stream = NULL};
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
-        if (!is_due(members[i], tick) || (welcomes == 0 && !may_welcome(p, tick))) {
+        if (!is_due(room, members[i]) || (welcomes == 0 && !may_welcome(p, tick))) {
             continue;
         }
         *reason = welcomes == 0 ? encode_keyframe(p, room, &world) : *reason;

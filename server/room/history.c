@@ -63,6 +63,12 @@ cm_history_slot *cm_history_find(const cm_history *history, uint64_t tick)
 void cm_history_collect(cm_history_slot *slot, const carom_game *game)
 {
     slot->closes = cm_game_closes(game);
+    slot->refused = cm_game_refused(game);
+    slot->kicked = cm_game_kicked(game);
+    for (uint64_t left = slot->kicked; left != 0; left &= left - 1) {
+        uint32_t player = (uint32_t)__builtin_ctzll(left);
+        slot->kick_reasons[player] = (uint8_t)cm_game_kick_reason(game, player);
+    }
     uint32_t count = 0;
     const cm_game_message *messages = cm_game_messages(game, &count);
     CM_ASSERT(count <= CM_GAME_MESSAGES_MAX);

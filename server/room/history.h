@@ -17,6 +17,8 @@ typedef struct cm_history_slot {
     uint32_t message_count;
     uint32_t messages_dropped; // that found no room among these
     bool closes;               // the match ends with this tick
+    uint64_t refused, kicked;  // players (bits) with a slot whom the module does not want
+    uint8_t kick_reasons[CAROM_PLAYERS_MAX]; // of the kicked
     cm_game_message messages[CM_GAME_MESSAGES_MAX];
     uint32_t happened_count; // events to the outside
     uint32_t happened_dropped;

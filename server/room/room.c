@@ -34,6 +34,8 @@ struct cm_room {
     uint32_t tick_rate, window, max_players;
     uint64_t taken;   // players whose slot a session has, from the next tick on
     uint64_t leaving; // leaves that wait for room among the events
+    uint64_t refused; // by the module, as of the confirmed tick
+    bool promised;    // a slot, to somebody whose join is pending
     cm_event_list pending;
     // Messages of each player that are not stepped yet: among the pending, and those that wait.
     uint32_t message_count[CAROM_PLAYERS_MAX], message_bytes[CAROM_PLAYERS_MAX];
@@ -74,7 +76,10 @@ static carom_result go_on(cm_room *room, const cm_room_def *def)
         return CAROM_ERROR_CORRUPT;
     }
     room->tick = room->confirmed = def->tick;
-    room->taken = cm_room_present(room);
+    room->refused = cm_game_refused(room->game);
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        room->taken |= (uint64_t)cm_game_has_slot(room->game, player) << player;
+    }
     for (uint64_t left = room->taken; left != 0; left &= left - 1) {
         cm_inbox_open(room->inbox, (uint32_t)__builtin_ctzll(left), def->tick);
     }
@@ -231,6 +236,9 @@ carom_result cm_room_join(cm_room *room, uint64_t client_id, const uint8_t *user
     if (slot == room->max_players) {
         return CAROM_ERROR_LIMIT_PLAYERS;
     }
+    if (room->promised && room->module->may_join != NULL) {
+        return CAROM_ERROR_FULL;
+    }
     if (!cm_game_may_join(room->game, user_data, size)) {
         return CAROM_ERROR_STATE;
     }
@@ -238,10 +246,24 @@ carom_result cm_room_join(cm_room *room, uint64_t client_id, const uint8_t *user
     if (!cm_event_list_push(&room->pending, &event)) {
         return CAROM_ERROR_FULL;
     }
+    room->promised = true;
     room->taken |= UINT64_C(1) << slot;
     cm_inbox_open(room->inbox, slot, room->tick + 1);
     *player = slot;
     return CAROM_OK;
+}
+
+bool cm_room_has_let_in(const cm_room *room, uint32_t player, uint64_t join_tick)
+{
+    bool is_in = join_tick <= room->tick && (cm_game_refused(room->game) >> player & 1) == 0;
+    if (room->module->join == NULL || join_tick <= room->confirmed) {
+        return is_in;
+    }
+    bool is_final = is_in && cm_inbox_earliest_late(room->inbox) > join_tick;
+    for (uint64_t left = room->taken; is_final && left != 0; left &= left - 1) {
+        is_final = cm_room_settled(room, (uint32_t)__builtin_ctzll(left)) >= join_tick;
+    }
+    return is_final;
 }
 
 // Adds a player's message to the next tick. False: no room.
@@ -413,6 +435,7 @@ void cm_room_frame(cm_room *room)
     rewind_room(room);
     cm_event_list_copy(cm_timeline_events(room->timeline, room->tick + 1), &room->pending);
     cm_event_list_clear(&room->pending);
+    room->promised = false;
     for (uint64_t left = room->leaving; left != 0; left &= left - 1) {
         cm_game_event event = {CM_EVENT_LEAVE, (uint32_t)__builtin_ctzll(left), 0, NULL, 0};
         bool fits = cm_event_list_push(&room->pending, &event);
@@ -435,6 +458,22 @@ bool cm_room_end(cm_room *room)
     return room->ended;
 }
 
+// Who was refused before the confirmed tick leaves as such: that is no input of the simulation, but
+// what the record says of it.
+static void name_refused(const cm_room *room, cm_event_list *events)
+{
+    uint64_t refused = room->refused;
+    for (uint32_t i = 0; refused != 0 && i < events->count; i++) {
+        cm_game_event *event = &events->events[i];
+        uint64_t bit = UINT64_C(1) << event->player;
+        if (event->type == CM_EVENT_LEAVE && (refused & bit) != 0) {
+            event->bytes = (const uint8_t *)CM_LEAVE_REFUSED;
+            event->size = sizeof CM_LEAVE_REFUSED - 1;
+            refused &= ~bit;
+        }
+    }
+}
+
 const cm_history_slot *cm_room_confirm(cm_room *room, bool all)
 {
     uint64_t next = room->confirmed + 1;
@@ -445,7 +484,10 @@ const cm_history_slot *cm_room_confirm(cm_room *room, bool all)
         rewind_room(room);
     }
     room->confirmed = next;
-    return cm_history_find(room->history, next);
+    cm_history_slot *slot = cm_history_find(room->history, next);
+    name_refused(room, cm_timeline_events(room->timeline, next));
+    room->refused = slot->refused;
+    return slot;
 }
 
 const carom_game *cm_room_game_at(cm_room *room, uint64_t tick)

@@ -53,15 +53,19 @@ const carom_game *cm_room_game(const cm_room *room);
 const carom_world *cm_room_world(const cm_room *room);
 uint64_t cm_room_present(const cm_room *room); // a bit a player, as of the newest tick
 
-// Takes a player's slot from the next tick on. CAROM_ERROR_LIMIT_PLAYERS: none is free,
-// CAROM_ERROR_FULL: too many events in this tick.
-// CAROM_ERROR_STATE: the module does not let the player in; CAROM_ERROR_LIMIT_PLAYERS,
-// CAROM_ERROR_FULL: there is no place.
+// Takes a player's slot from the next tick on. CAROM_ERROR_LIMIT_PLAYERS: none is free.
+// CAROM_ERROR_STATE: the module does not let the player in. CAROM_ERROR_FULL: ask again after the
+// next tick, which has too many events, or the join of somebody whom the module's may_join has to
+// see in the state first.
 carom_result cm_room_join(cm_room *room, uint64_t client_id, const uint8_t *user_data,
                           uint32_t size, uint32_t *player);
+// Whether the module has let in a player who joined at that tick, for good: no rewind reaches the
+// tick any more, since it is confirmed, or every input up to it has come.
+bool cm_room_has_let_in(const cm_room *room, uint32_t player, uint64_t join_tick);
 // A player who is silent: zeros for the next tick, unless that is what is held, or its input came.
 void cm_room_silence(cm_room *room, uint32_t player);
-// Gives the slot back at the next tick. Never fails (the event waits if it has to).
+// Gives the slot back at the next tick. Never fails (the event waits if it has to). The leave of
+// one whom the module refused is handed over with CM_LEAVE_REFUSED.
 void cm_room_leave(cm_room *room, uint32_t player);
 // A message of a player for the next tick; where the others filled that one, for the first with
 // room, each player in turn. False: it is too long, or so many of the player's wait already that

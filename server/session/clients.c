@@ -47,11 +47,18 @@ cm_clients *cm_clients_create(const cm_clients_def *def)
     return clients;
 }
 
+static void forget_what_waits(cm_client *client)
+{
+    cm_outbox_clear(&client->waiting);
+    cm_control_free(NULL, client->hello);
+    client->hello = NULL;
+}
+
 void cm_clients_destroy(cm_clients *clients)
 {
     if (clients != NULL) {
         for (uint32_t i = 0; i < clients->def.peers; i++) {
-            cm_outbox_clear(&clients->list[i].waiting);
+            forget_what_waits(&clients->list[i]);
         }
         free(clients->list);
         free(clients);
@@ -151,7 +158,7 @@ static void say_waiting(cm_client *client)
 // The player's slot goes; the session's state is the caller's.
 static void leave_room(cm_client *client)
 {
-    cm_outbox_clear(&client->waiting);
+    forget_what_waits(client);
     cm_roster_part(client, 0, 0);
 }
 
@@ -159,7 +166,7 @@ static void leave_room(cm_client *client)
 // others only what was refused is.
 static void log_end(cm_clients *clients, const cm_client *client, carom_reason reason, bool refused)
 {
-    bool player = client->roster != NULL;
+    bool player = client->roster != NULL && reason != CAROM_REASON_GAME_REFUSED;
     bool expected = reason == CAROM_REASON_LEFT || reason == CAROM_REASON_DRAINING;
     cm_log_level level = expected ? CM_LOG_INFO : CM_LOG_WARNING;
     cm_line line;
@@ -180,8 +187,10 @@ static void log_end(cm_clients *clients, const cm_client *client, carom_reason r
     write_line(clients, client, level, &line);
 }
 
-// `port`: of another worker, with ELSEWHERE; else 0.
-static void kick_to(cm_clients *clients, cm_client *client, carom_reason reason, uint16_t port)
+// `text`: for whoever is refused; NULL: the reason's own. `port`: of another worker, with
+// ELSEWHERE; else 0.
+static void send_off(cm_clients *clients, cm_client *client, carom_reason reason, const char *text,
+                     uint16_t port)
 {
     cm_session *session = &client->session;
     if (session->state == CM_SESSION_FREE || session->state == CM_SESSION_LEAVING) {
@@ -190,7 +199,7 @@ static void kick_to(cm_clients *clients, cm_client *client, carom_reason reason,
     cm_control control = {.reason = reason, .port = port};
     control.type = session->state == CM_SESSION_JOINED ? CM_CONTROL_GOODBYE : CM_CONTROL_REFUSED;
     if (control.type == CM_CONTROL_REFUSED) {
-        control.text = carom_reason_text(reason);
+        control.text = text != NULL ? text : carom_reason_text(reason);
     }
     log_end(clients, client, reason, reason != CAROM_REASON_ELSEWHERE);
     cm_client_send(clients->def.host, client, &control);
@@ -202,7 +211,7 @@ static void kick_to(cm_clients *clients, cm_client *client, carom_reason reason,
 
 void cm_clients_kick(cm_clients *clients, cm_client *client, carom_reason reason)
 {
-    kick_to(clients, client, reason, 0);
+    send_off(clients, client, reason, NULL, 0);
 }
 
 uint32_t cm_clients_kick_who(cm_clients *clients, bool by_address, uint64_t who,
@@ -330,29 +339,72 @@ static void give_up_expected(const cm_clients *clients, cm_roster *roster, const
     }
 }
 
-static void join(cm_clients *clients, cm_client *client, const cm_control *hello)
+// A client that has the room's module in another build would see another game: it is told before it
+// has a slot. Both ends name both sources, so that either can be put right.
+static bool is_other_build(cm_clients *clients, cm_client *client, const cm_roster *roster,
+                           const cm_control *hello)
 {
-    cm_session *session = &client->session;
+    const carom_module *module = cm_game_module(cm_room_game(cm_roster_room(roster)));
+    const char *theirs = hello->module_source != NULL ? hello->module_source : "";
+    const char *ours = module->source != NULL ? module->source : "";
+    char text[256];
+    cm_line line;
+    if (hello->module == NULL || strcmp(hello->module, module->name) != 0 ||
+        cm_module_agrees(module, hello->module, hello->module_version, hello->module_abi, theirs)) {
+        return false;
+    }
+    cm_line_log(&line, CM_LOG_WARNING, "client has another build of the module");
+    cm_line_uint(&line, "peer", client->peer);
+    cm_line_text(&line, "module", module->name);
+    cm_line_text(&line, "client_source", theirs);
+    cm_line_text(&line, "server_source", ours);
+    cm_line_uint(&line, "client_version", hello->module_version);
+    cm_line_uint(&line, "server_version", module->version);
+    write_line(clients, client, CM_LOG_WARNING, &line);
+    snprintf(text, sizeof text,
+             "module '%s': the client's is version %u of source %s, the "
+             "server's version %u of %s",
+             module->name, hello->module_version, theirs[0] != '\0' ? theirs : "none",
+             module->version, ours[0] != '\0' ? ours : "none");
+    send_off(clients, client, CAROM_REASON_MODULE_OTHER, text, 0);
+    return true;
+}
+
+// The room that a hello leads to; NULL: the client was sent away.
+static cm_roster *find_room(cm_clients *clients, cm_client *client, const cm_control *hello,
+                            const cm_token *token)
+{
     carom_reason reason = CAROM_REASON_NOT_BUILT;
-    const cm_token *token = cm_host_token(clients->def.host, client->peer);
+    uint16_t port = 0;
     if (is_banned(clients, client, token)) {
         cm_clients_kick(clients, client, CAROM_REASON_BANNED);
-        return;
+        return NULL;
     }
-    uint16_t port = 0;
     cm_roster *roster = clients->def.find_room(clients->def.context, hello, token, &reason, &port);
     if (roster == NULL) {
-        kick_to(clients, client, reason, reason == CAROM_REASON_ELSEWHERE ? port : 0);
-        return;
+        send_off(clients, client, reason, NULL, reason == CAROM_REASON_ELSEWHERE ? port : 0);
+        return NULL;
     }
     if (hello->spectate) {
         // Spectators come with a later version: say so rather than make a player of one.
         cm_clients_kick(clients, client, CAROM_REASON_NOT_BUILT);
-        return;
+        return NULL;
+    }
+    return is_other_build(clients, client, roster, hello) ? NULL : roster;
+}
+
+// False: the room cannot say yet, and is to be asked again.
+static bool join(cm_clients *clients, cm_client *client, const cm_control *hello)
+{
+    cm_session *session = &client->session;
+    const cm_token *token = cm_host_token(clients->def.host, client->peer);
+    cm_roster *roster = find_room(clients, client, hello, token);
+    if (roster == NULL) {
+        return true;
     }
     if (token != NULL && token->kind == CM_TOKEN_RESUME) {
         come_back(clients, client, roster, hello, token);
-        return;
+        return true;
     }
     cm_room *room = cm_roster_room(roster);
     identity who;
@@ -361,11 +413,14 @@ static void join(cm_clients *clients, cm_client *client, const cm_control *hello
     uint32_t player = 0;
     carom_result joined =
         cm_room_join(room, who.client_id, who.user_data, who.user_data_size, &player);
+    if (joined == CAROM_ERROR_FULL) {
+        return false;
+    }
     if (joined != CAROM_OK) {
         cm_clients_kick(clients, client,
                         joined == CAROM_ERROR_STATE ? CAROM_REASON_GAME_REFUSED
                                                     : CAROM_REASON_ROOM_FULL);
-        return;
+        return true;
     }
     cm_session_join(session, player, who.client_id, cm_room_tick(room) + 1, roster->input_rate,
                     cm_room_tick_rate(room), clients->now_us);
@@ -386,6 +441,17 @@ static void join(cm_clients *clients, cm_client *client, const cm_control *hello
     cm_line_text(&line, "name", session->name);
     cm_line_uint(&line, "tick", session->join_tick);
     write_line(clients, client, CM_LOG_INFO, &line);
+    return true;
+}
+
+// As join.
+static bool answer_hello(cm_clients *clients, cm_client *client, const cm_control *hello)
+{
+    bool answered = join(clients, client, hello);
+    if (client->roster != NULL) {
+        cm_host_joined(clients->def.host, client->peer);
+    }
+    return answered;
 }
 
 // What a client may ask for is bounded in size and time: an ask too early is passed over.
@@ -418,13 +484,16 @@ static void receive_control(cm_clients *clients, cm_client *client, const cm_hos
         cm_clients_kick(clients, client, CAROM_REASON_MALFORMED);
         return;
     }
-    carom_reason reason = cm_session_control(session, control, clients->now_us);
+    carom_reason reason =
+        client->hello != NULL
+            ? CAROM_REASON_HELLO_EXPECTED // one alone, and nothing before its answer
+            : cm_session_control(session, control, clients->now_us);
     if (reason != CAROM_REASON_NONE) {
         cm_clients_kick(clients, client, reason);
     } else if (session->state == CM_SESSION_CONNECTED) {
-        join(clients, client, control);
-        if (client->roster != NULL) {
-            cm_host_joined(clients->def.host, client->peer);
+        if (!answer_hello(clients, client, control)) {
+            client->hello = control;
+            return;
         }
     } else if (client->roster != NULL && control->type == CM_CONTROL_ROOMS_ASK) {
         tell_rooms(clients, client);
@@ -578,7 +647,7 @@ static void disconnected(cm_clients *clients, cm_client *client, carom_reason re
     if (client->roster != NULL) {
         say_waiting(client);
     }
-    cm_outbox_clear(&client->waiting);
+    forget_what_waits(client);
     cm_roster_part(client, clients->now_us, until_us);
     client->session.state = CM_SESSION_FREE;
 }
@@ -621,6 +690,18 @@ static void take_events(cm_clients *clients)
     }
 }
 
+// A hello that its room could not answer.
+static void ask_again(cm_clients *clients, cm_client *client)
+{
+    cm_control *hello = client->hello;
+    client->hello = NULL;
+    if (hello != NULL && !answer_hello(clients, client, hello)) {
+        client->hello = hello;
+    } else {
+        cm_control_free(NULL, hello);
+    }
+}
+
 void cm_clients_receive(cm_clients *clients, uint64_t now_us, uint64_t unix_s)
 {
     clients->now_us = now_us;
@@ -632,7 +713,8 @@ void cm_clients_receive(cm_clients *clients, uint64_t now_us, uint64_t unix_s)
             continue; // nothing of it waits
         }
         say_waiting(client);
-        if (cm_session_overdue(&client->session, now_us)) {
+        ask_again(clients, client);
+        if (client->hello == NULL && cm_session_overdue(&client->session, now_us)) {
             cm_clients_kick(clients, client, CAROM_REASON_HELLO_EXPECTED);
         } else if (client->session.state == CM_SESSION_LEAVING &&
                    now_us >= client->leaving_us + LEAVING_US) {

@@ -180,8 +180,9 @@ uint32_t cm_roster_players(const cm_roster *roster, const cm_host *host,
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
         const cm_client *member = roster->members[player];
         const cm_kept_slot *slot = &roster->kept[player];
-        if (member == NULL && !slot->kept) {
-            continue;
+        if ((member == NULL && !slot->kept) ||
+            (cm_game_has_slot(game, player) && !cm_game_player_present(game, player))) {
+            continue; // nobody, or somebody whom the module refuses
         }
         bool away = member == NULL || cm_host_silence_ms(host, member->peer) >= CM_SILENCE_MS;
         rows[count++] = (cm_control_player){

@@ -82,6 +82,22 @@ void carom_game_close(carom_game *game)
     game->closes = true;
 }
 
+carom_result carom_game_kick(carom_game *game, uint32_t player, carom_reason reason)
+{
+    if (reason <= CAROM_REASON_NONE || reason >= CAROM_REASON_COUNT ||
+        reason == CAROM_REASON_ELSEWHERE) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    if (!cm_game_player_present(game, player)) {
+        return CAROM_ERROR_NOT_FOUND;
+    }
+    if (!cm_game_has_bit(game->kicked, player)) {
+        game->kicked |= UINT64_C(1) << player;
+        game->kick_reasons[player] = (uint8_t)reason;
+    }
+    return CAROM_OK;
+}
+
 carom_result carom_game_send(carom_game *game, uint32_t player, const void *bytes, uint32_t size)
 {
     if (player >= CAROM_PLAYERS_MAX || size > CAROM_MESSAGE_MAX) {

@@ -56,7 +56,7 @@ const char *cm_game_callback_name(cm_game_callback callback)
 {
     static const char *const names[] = {
         "none",    "start_step", "forces",      "rows",        "join", "leave", "message", "tick",
-        "contact", "may_join",   "player_body", "check_input", "end",  "hit",   "start"};
+        "contact", "may_join",   "player_body", "check_input", "end",  "hit",   "start",   "bot"};
     _Static_assert(sizeof names / sizeof names[0] == CM_CALLBACK_COUNT, "a name for each");
     return callback < CM_CALLBACK_COUNT ? names[callback] : names[0];
 }
@@ -110,14 +110,16 @@ static const char *configure(carom_game *game, const cm_scene *scene)
         return count > 0 ? "the module takes no settings, expected none" : NULL;
     }
     cm_fpenv saved = cm_fpenv_enter();
+    cm_game_mark(game, CM_CALLBACK_START);
     const char *wrong = game->module->configure(game, settings, count);
+    cm_game_mark(game, CM_CALLBACK_NONE);
     cm_fpenv_leave(saved);
     return wrong;
 }
 
 static carom_result create(const cm_scene *scene, const carom_module *module, uint64_t seed,
-                           const carom_allocator *allocator, bool starts, carom_game **out,
-                           char *text, size_t size)
+                           const carom_allocator *allocator, const cm_game_watcher *watcher,
+                           bool starts, carom_game **out, char *text, size_t size)
 {
     const carom_allocator *memory = allocator != NULL ? allocator : &cm_by_malloc;
     *out = NULL;
@@ -141,6 +143,8 @@ static carom_result create(const cm_scene *scene, const carom_module *module, ui
     }
     game->scene = scene;
     game->seed = seed;
+    game->watcher = watcher;
+    game->module_state = watcher != NULL ? watcher->state : game->module_state;
     game->pointer_bytes = cm_scene_pointer_bytes(scene);
     game->prefix_bytes = game->pointer_bytes + (game->past.ticks > 0 ? CAROM_SEEN_BYTES : 0);
     if (cm_game_input_size(game) > CAROM_INPUT_MAX) {
@@ -165,7 +169,9 @@ static carom_result create(const cm_scene *scene, const carom_module *module, ui
     }
     if (module->start != NULL && starts) {
         cm_fpenv saved = cm_fpenv_enter();
+        cm_game_mark(game, CM_CALLBACK_START);
         module->start(game);
+        cm_game_mark(game, CM_CALLBACK_NONE);
         cm_fpenv_leave(saved);
         game->message_count = game->event_count = 0; // nobody is there to read them
         game->closes = false;
@@ -179,8 +185,15 @@ static carom_result create(const cm_scene *scene, const carom_module *module, ui
 carom_result cm_game_create(const cm_scene *scene, const carom_module *module, uint64_t seed,
                             const carom_allocator *allocator, carom_game **game)
 {
+    return cm_game_create_watched(scene, module, seed, allocator, NULL, game);
+}
+
+carom_result cm_game_create_watched(const cm_scene *scene, const carom_module *module,
+                                    uint64_t seed, const carom_allocator *allocator,
+                                    const cm_game_watcher *watcher, carom_game **game)
+{
     char ignored[1];
-    return create(scene, module, seed, allocator, true, game, ignored, sizeof ignored);
+    return create(scene, module, seed, allocator, watcher, true, game, ignored, sizeof ignored);
 }
 
 bool cm_game_takes_config(const cm_scene *scene, const carom_module *module, char *text,
@@ -188,7 +201,7 @@ bool cm_game_takes_config(const cm_scene *scene, const carom_module *module, cha
 {
     carom_game *game;
     text[0] = '\0';
-    if (create(scene, module, 0, NULL, false, &game, text, size) == CAROM_OK) {
+    if (create(scene, module, 0, NULL, NULL, false, &game, text, size) == CAROM_OK) {
         cm_game_destroy(game);
     }
     return text[0] == '\0';
@@ -227,6 +240,21 @@ bool cm_game_may_join(const carom_game *game, const uint8_t *user_data, uint32_t
     return may;
 }
 
+bool cm_game_bot(const carom_game *game, uint32_t player, uint64_t random,
+                 uint8_t input[CAROM_INPUT_MAX])
+{
+    memset(input, 0, CAROM_INPUT_MAX);
+    if (game->module->bot == NULL || !cm_game_player_present(game, player)) {
+        return false;
+    }
+    cm_fpenv saved = cm_fpenv_enter();
+    cm_game_mark(game, CM_CALLBACK_BOT);
+    game->module->bot(game, player, random, input);
+    cm_game_mark(game, CM_CALLBACK_NONE);
+    cm_fpenv_leave(saved);
+    return true;
+}
+
 const carom_module *cm_game_module(const carom_game *game)
 {
     return game->module;
@@ -234,12 +262,33 @@ const carom_module *cm_game_module(const carom_game *game)
 
 uint64_t cm_game_players(const carom_game *game)
 {
-    return game->present;
+    return game->present & ~game->refused;
+}
+
+bool cm_game_has_slot(const carom_game *game, uint32_t player)
+{
+    return cm_game_has_bit(game->present, player);
 }
 
 bool cm_game_player_present(const carom_game *game, uint32_t player)
 {
-    return player < CAROM_PLAYERS_MAX && (game->present >> player & 1u) != 0;
+    return cm_game_has_bit(game->present & ~game->refused, player);
+}
+
+uint64_t cm_game_refused(const carom_game *game)
+{
+    return game->refused;
+}
+
+uint64_t cm_game_kicked(const carom_game *game)
+{
+    return game->kicked;
+}
+
+carom_reason cm_game_kick_reason(const carom_game *game, uint32_t player)
+{
+    CM_ASSERT(player < CAROM_PLAYERS_MAX);
+    return (carom_reason)game->kick_reasons[player];
 }
 
 carom_body_id cm_game_player_body(const carom_game *game, uint32_t player)
@@ -301,6 +350,12 @@ uint64_t cm_game_messages_dropped(const carom_game *game)
 uint64_t cm_game_events_dropped(const carom_game *game)
 {
     return game->events_dropped;
+}
+
+const char *cm_module_event_name(const carom_module *module, uint32_t kind)
+{
+    const char *name = module->event_name != NULL ? module->event_name(kind) : NULL;
+    return name != NULL ? name : "";
 }
 
 const carom_event *cm_game_events(const carom_game *game, uint32_t *count)

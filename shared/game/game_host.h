@@ -21,6 +21,27 @@ typedef struct cm_game_message {
 
 #define CM_GAME_MESSAGES_MAX 64 // a tick; more are dropped and counted
 
+// A function of a module, as where a game is.
+typedef enum cm_game_callback {
+    CM_CALLBACK_NONE = 0,
+    CM_CALLBACK_START_STEP,
+    CM_CALLBACK_FORCES,
+    CM_CALLBACK_ROWS,
+    CM_CALLBACK_JOIN,
+    CM_CALLBACK_LEAVE,
+    CM_CALLBACK_MESSAGE,
+    CM_CALLBACK_TICK,
+    CM_CALLBACK_CONTACT,
+    CM_CALLBACK_MAY_JOIN,
+    CM_CALLBACK_PLAYER_BODY,
+    CM_CALLBACK_CHECK_INPUT,
+    CM_CALLBACK_END,
+    CM_CALLBACK_HIT,
+    CM_CALLBACK_START, // configure too: the game is made
+    CM_CALLBACK_BOT,
+    CM_CALLBACK_COUNT
+} cm_game_callback;
+
 // Builds world and module state from a scene and runs `start`. The allocator may be NULL.
 // The scene must outlive the game. CAROM_ERROR_ARGUMENT: the module is not sound, or refuses the
 // scene's module_config (cm_game_takes_config tells why);
@@ -28,6 +49,18 @@ typedef struct cm_game_message {
 // CAROM_ERROR_LIMIT_SIZE: the scene has pointers and the module's input leaves no room for a pose.
 carom_result cm_game_create(const cm_scene *scene, const carom_module *module, uint64_t seed,
                             const carom_allocator *allocator, carom_game **game);
+
+// What tries a module looks on: `enter` is called before each callback, and with CM_CALLBACK_NONE
+// when the module has returned. The module's state is kept in `state` (zeros, of state_size bytes
+// or more) instead of the game's own memory. The watcher must outlive the game.
+typedef struct cm_game_watcher {
+    void (*enter)(void *context, cm_game_callback callback);
+    void *context;
+    uint32_t *state;
+} cm_game_watcher;
+carom_result cm_game_create_watched(const cm_scene *scene, const carom_module *module,
+                                    uint64_t seed, const carom_allocator *allocator,
+                                    const cm_game_watcher *watcher, carom_game **game);
 // Why the module refuses the scene's module_config: false with the reason in `text`. A game is made
 // and released to ask it; it does not start.
 bool cm_game_takes_config(const cm_scene *scene, const carom_module *module, char *text,
@@ -45,28 +78,10 @@ bool cm_game_has_seen(const carom_game *game);
 void cm_game_put_seen(const carom_game *game, uint8_t *input, double age);
 double cm_game_get_seen(const carom_game *game, const uint8_t *input);
 
+const char *cm_game_callback_name(cm_game_callback callback); // as in the module's descriptor
 // Where its module is: `*mark` is `tag` and the callback while one runs, and 0 outside of them, so
 // that whoever looks at what a process left knows whose code ended it. No state; a game has none at
 // first, and `mark` must outlive it. The lowest byte of `tag` is 0.
-typedef enum cm_game_callback {
-    CM_CALLBACK_NONE = 0,
-    CM_CALLBACK_START_STEP,
-    CM_CALLBACK_FORCES,
-    CM_CALLBACK_ROWS,
-    CM_CALLBACK_JOIN,
-    CM_CALLBACK_LEAVE,
-    CM_CALLBACK_MESSAGE,
-    CM_CALLBACK_TICK,
-    CM_CALLBACK_CONTACT,
-    CM_CALLBACK_MAY_JOIN,
-    CM_CALLBACK_PLAYER_BODY,
-    CM_CALLBACK_CHECK_INPUT,
-    CM_CALLBACK_END,
-    CM_CALLBACK_HIT,
-    CM_CALLBACK_START, // configure too: the game is made
-    CM_CALLBACK_COUNT
-} cm_game_callback;
-const char *cm_game_callback_name(cm_game_callback callback); // as in the module's descriptor
 void cm_game_watch(carom_game *game, volatile uint32_t *mark, uint32_t tag);
 
 // Whether an input may be given to a tick: asked once, at the border.
@@ -86,9 +101,18 @@ void cm_game_tick(carom_game *game, const cm_tick_input *input);
 uint64_t cm_game_seed(const carom_game *game);
 // Whether the module lets somebody in: no module says no unless it has may_join.
 bool cm_game_may_join(const carom_game *game, const uint8_t *user_data, uint32_t size);
+// What the module's bot would do for a player who is there. False: it has none.
+bool cm_game_bot(const carom_game *game, uint32_t player, uint64_t random,
+                 uint8_t input[CAROM_INPUT_MAX]);
 const carom_module *cm_game_module(const carom_game *game);
+// Whether a player has a slot, and whether it plays: who was refused by `join` only has the slot.
+bool cm_game_has_slot(const carom_game *game, uint32_t player);
 bool cm_game_player_present(const carom_game *game, uint32_t player);
-uint64_t cm_game_players(const carom_game *game); // who is present, a bit a player
+uint64_t cm_game_players(const carom_game *game); // who plays, a bit a player
+// Those with a slot whom the module refused, and whom it sends away (bits), and why.
+uint64_t cm_game_refused(const carom_game *game);
+uint64_t cm_game_kicked(const carom_game *game);
+carom_reason cm_game_kick_reason(const carom_game *game, uint32_t player);
 // What the module says the player steers, else the player's pointer.
 carom_body_id cm_game_player_body(const carom_game *game, uint32_t player);
 // The pointer of a player who is there, or the null id.
@@ -102,6 +126,8 @@ bool cm_game_closes(const carom_game *game);
 uint64_t cm_game_messages_dropped(const carom_game *game);
 // What the module emitted in the last tick, in order.
 const carom_event *cm_game_events(const carom_game *game, uint32_t *count);
+// As the module calls such events; "" where it has no name.
+const char *cm_module_event_name(const carom_module *module, uint32_t kind);
 uint64_t cm_game_events_dropped(const carom_game *game); // likewise
 // Held input of a player (CAROM_INPUT_MAX bytes, zeros before the first).
 const uint8_t *cm_game_held_input(const carom_game *game, uint32_t player);
@@ -116,7 +142,7 @@ carom_result cm_game_decode(carom_game *game, const void *bytes, size_t size);
 
 // The public part of the module's state, and setting it in a client's mirror. Setting also makes
 // the players of `present` (a bit a slot) present, without callbacks: a mirror's bodies come by
-// message.
+// message, and who was refused or kicked is the server's affair.
 const uint8_t *cm_game_public(const carom_game *game, uint32_t *size);
 void cm_game_set_public(carom_game *game, const uint8_t *bytes, uint32_t size, uint64_t present);
 // The tick that the game's world believes in: a mirror is never stepped, and what its module sees

@@ -13,6 +13,38 @@
 
 #define HITS_MAX 256u // that a module is told of in a tick, the first of them
 
+static void forget_kick(carom_game *game, uint32_t player)
+{
+    game->kicked &= ~(UINT64_C(1) << player);
+    game->kick_reasons[player] = 0;
+}
+
+static void join(carom_game *game, uint32_t player, const uint8_t *bytes, uint32_t size)
+{
+    uint64_t bit = UINT64_C(1) << player;
+    game->present |= bit; // holds zeros, as every slot that is free
+    if (game->module->join != NULL) {
+        cm_game_mark(game, CM_CALLBACK_JOIN);
+        if (!game->module->join(game, player, bytes, size)) {
+            game->refused |= bit;
+            forget_kick(game, player); // refused is all that it can be
+        }
+    }
+}
+
+static void leave(carom_game *game, uint32_t player)
+{
+    if (game->module->leave != NULL && cm_game_player_present(game, player)) {
+        cm_game_mark(game, CM_CALLBACK_LEAVE);
+        game->module->leave(game, player);
+    }
+    cm_pointer_put(game->world, cm_game_pointer(game, player), NULL);
+    game->present &= ~(UINT64_C(1) << player);
+    game->refused &= game->present;
+    forget_kick(game, player);
+    memset(game->held[player], 0, CAROM_INPUT_MAX);
+}
+
 static void apply_event(carom_game *game, const cm_game_event *event)
 {
     const carom_module *module = game->module;
@@ -21,23 +53,13 @@ static void apply_event(carom_game *game, const cm_game_event *event)
     const uint8_t *bytes = event->size > 0 ? event->bytes : NULL;
     switch (event->type) {
     case CM_EVENT_JOIN:
-        if (player < CAROM_PLAYERS_MAX && !cm_game_player_present(game, player)) {
-            game->present |= UINT64_C(1) << player; // holds zeros, as every slot that is free
-            if (module->join != NULL) {
-                cm_game_mark(game, CM_CALLBACK_JOIN);
-                module->join(game, player, bytes, event->size);
-            }
+        if (player < CAROM_PLAYERS_MAX && !cm_game_has_slot(game, player)) {
+            join(game, player, bytes, event->size);
         }
         break;
     case CM_EVENT_LEAVE:
-        if (cm_game_player_present(game, player)) {
-            if (module->leave != NULL) {
-                cm_game_mark(game, CM_CALLBACK_LEAVE);
-                module->leave(game, player);
-            }
-            cm_pointer_put(game->world, cm_game_pointer(game, player), NULL);
-            game->present &= ~(UINT64_C(1) << player);
-            memset(game->held[player], 0, CAROM_INPUT_MAX);
+        if (cm_game_has_slot(game, player)) {
+            leave(game, player);
         }
         break;
     case CM_EVENT_MESSAGE:

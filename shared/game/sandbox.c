@@ -81,7 +81,7 @@ static carom_vec3 spawn_place(uint32_t player)
     return cm_vec(radius * ring[player % 16u][0], height, radius * ring[player % 16u][1]);
 }
 
-static void sandbox_join(carom_game *game, uint32_t player, const uint8_t *user_data, uint32_t size)
+static bool sandbox_join(carom_game *game, uint32_t player, const uint8_t *user_data, uint32_t size)
 {
     (void)user_data;
     (void)size;
@@ -99,6 +99,7 @@ static void sandbox_join(carom_game *game, uint32_t player, const uint8_t *user_
         state->body[player].index = id.index;
         state->body[player].generation = id.generation;
     }
+    return true;
 }
 
 static void sandbox_leave(carom_game *game, uint32_t player)

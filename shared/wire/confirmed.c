@@ -21,6 +21,7 @@ uint32_t cm_confirmed_payload_max(uint32_t type)
 {
     return type == CM_EVENT_JOIN      ? CAROM_USER_DATA_MAX
            : type == CM_EVENT_MESSAGE ? CAROM_MESSAGE_MAX
+           : type == CM_EVENT_LEAVE   ? (uint32_t)sizeof CM_LEAVE_REFUSED - 1
                                       : 0;
 }
 

@@ -45,10 +45,12 @@
 
 typedef enum cm_game_event_type {
     CM_EVENT_JOIN = 1,    // bytes: user data
-    CM_EVENT_LEAVE = 2,   // no bytes
+    CM_EVENT_LEAVE = 2,   // bytes: CM_LEAVE_REFUSED of a player whom the module refused, else none
     CM_EVENT_MESSAGE = 3, // bytes: the message
     CM_EVENT_END = 4,     // of nobody: the match ends with this tick
 } cm_game_event_type;
+
+#define CM_LEAVE_REFUSED "refused"
 
 // What happens to a game between two ticks, before the inputs, in this order.
 typedef struct cm_game_event {

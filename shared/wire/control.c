@@ -169,7 +169,9 @@ bool cm_control_is_valid(const cm_control *c)
     case CM_CONTROL_HELLO:
         return (c->name == NULL || cm_text_is_printable(c->name, CAROM_PLAYER_NAME_MAX)) &&
                (c->room == NULL || cm_text_is_printable(c->room, CAROM_ROOM_NAME_MAX)) &&
-               c->user_data.size <= CAROM_USER_DATA_MAX;
+               c->user_data.size <= CAROM_USER_DATA_MAX &&
+               (c->module == NULL || module_name_is_valid(c->module)) &&
+               source_hash_is_valid(c->module_source);
     case CM_CONTROL_WELCOME:
         return welcome_is_valid(c);
     case CM_CONTROL_REFUSED:

@@ -64,13 +64,13 @@ typedef struct cm_control {
     uint32_t player;                                      // welcome
     uint64_t client_id;                                   // welcome
     uint32_t tick_rate, view_rate, input_rate, rewind_ms; // welcome
-    const char *module;                                   // welcome
-    uint32_t module_version;                              // welcome
-    uint32_t module_abi;                                  // welcome
-    uint64_t seed;                                        // welcome: of the match
-    const char *module_source;                            // welcome; NULL or "" for none
-    cm_bytes scene, keyframe; // welcome: packed scene, encoded game (not compressed here; they are
-                              // compressed on the wire, size-capped when decoded)
+    const char *module;        // welcome; hello, where NULL: none is said
+    uint32_t module_version;   // welcome, hello
+    uint32_t module_abi;       // welcome, hello
+    uint64_t seed;             // welcome: of the match
+    const char *module_source; // welcome, hello; NULL or "" for none
+    cm_bytes scene, keyframe;  // welcome: packed scene, encoded game (not compressed here; they are
+                               // compressed on the wire, size-capped when decoded)
     cm_bytes scene_frame;     // welcome, to encode: `scene` as cm_control_compress made it, so that
                               // many welcomes share the work; empty: compressed anew
     uint32_t keyframe_size;   // welcome: of a keyframe that follows in parts; 0: it is here

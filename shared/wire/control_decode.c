@@ -135,6 +135,10 @@ static bool take_fields(const Carom__Control *message, cm_control *c)
         c->user_data = view_of(message->hello->user_data);
         c->predict = message->hello->has_predict && message->hello->predict;
         c->spectate = message->hello->has_spectate && message->hello->spectate;
+        c->module = message->hello->module;
+        c->module_version = message->hello->module_version;
+        c->module_abi = message->hello->module_abi;
+        c->module_source = message->hello->module_source;
         return take_comeback(message->hello, c);
     case CM_CONTROL_WELCOME: {
         const Carom__Welcome *w = message->welcome;

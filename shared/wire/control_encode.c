@@ -173,6 +173,14 @@ static carom_result encode_hello(const cm_control *c, const carom_allocator *all
     hello.messages_had = c->messages_had;
     hello.has_predict = true;
     hello.predict = c->predict;
+    if (c->module != NULL) {
+        hello.module = string(c->module);
+        hello.has_module_version = hello.has_module_abi = true;
+        hello.module_version = c->module_version;
+        hello.module_abi = c->module_abi;
+        bool has_source = c->module_source != NULL && c->module_source[0] != '\0';
+        hello.module_source = has_source ? string(c->module_source) : NULL;
+    }
     hello.has_spectate = c->spectate;
     hello.spectate = c->spectate;
     return pack(&message, allocator, bytes, size);

@@ -12,7 +12,7 @@ typedef struct counter_state {
     } body[CAROM_PLAYERS_MAX];
 } counter_state;
 
-static void counter_join(carom_game *game, uint32_t player, const uint8_t *data, uint32_t size)
+static bool counter_join(carom_game *game, uint32_t player, const uint8_t *data, uint32_t size)
 {
     counter_state *state = carom_game_state(game);
     carom_body_def body = carom_default_body_def();
@@ -24,6 +24,7 @@ static void counter_join(carom_game *game, uint32_t player, const uint8_t *data,
     (void)carom_body_create(carom_game_world(game), &body, &shape, 1, &id);
     state->body[player].index = id.index;
     state->body[player].generation = id.generation;
+    return true;
 }
 
 static carom_body_id body_of(const counter_state *state, uint32_t player)

@@ -8,6 +8,7 @@ in comments are its sections. Exit status 0: every vector reads as recorded; 1: 
 import json
 import math
 import pathlib
+import re
 import struct
 import sys
 
@@ -335,7 +336,9 @@ NUMBER, TEXT, BYTES, MANY, GONE, FLAG, PLAYERS, ROOMS = range(8)
 MESSAGES = {
     1: {1: ("protocol", NUMBER, 1), 2: ("engine", NUMBER, 1), 3: ("name", TEXT, 0),
         4: ("user_data", BYTES, 0), 5: ("predict", FLAG, 0), 6: ("spectate", FLAG, 0),
-        7: ("room", TEXT, 0), 8: ("epoch", NUMBER, 0), 9: ("messages_had", NUMBER, 0)},
+        7: ("room", TEXT, 0), 8: ("epoch", NUMBER, 0), 9: ("messages_had", NUMBER, 0),
+        10: ("module", TEXT, 0), 11: ("module_version", NUMBER, 0), 12: ("module_abi", NUMBER, 0),
+        13: ("module_source", TEXT, 0)},
     2: {1: ("player", NUMBER, 1), 2: ("client_id", NUMBER, 1), 3: ("tick_rate", NUMBER, 1),
         4: ("view_rate", NUMBER, 1), 5: ("input_rate", NUMBER, 1), 6: ("rewind_ms", NUMBER, 1),
         7: ("module", TEXT, 1), 8: ("module_version", NUMBER, 1), 9: ("scene", BYTES, 1),
@@ -447,6 +450,10 @@ def read_control(data, from_client):
             raise Refused("half a comeback")
         if message.get("epoch", 0) > 255:
             raise Refused("range")
+        if not re.fullmatch("[a-z0-9_]{0,31}", message.get("module", "")):
+            raise Refused("module")
+        if not re.fullmatch("([0-9a-f]{64})?", message.get("module_source", "")):
+            raise Refused("module_source")
     if kind == 2:
         frame_content(message.pop("scene"))
         here, parts = frame_content(message.pop("keyframe")), message.get("keyframe_size", 0)

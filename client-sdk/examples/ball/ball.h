@@ -47,6 +47,9 @@ typedef enum ball_news {
 } ball_news;
 #define BALL_NEWS_SIZE 4u
 
+// The module's `bot`.
+void ball_bot(const carom_game *game, uint32_t player, uint64_t random, uint8_t *input);
+
 static inline uint32_t ball_team(uint32_t seat)
 {
     return seat % 2u;

@@ -132,22 +132,22 @@ static uint32_t free_seat(const state *s)
     return found;
 }
 
-static void join(carom_game *game, uint32_t player, const uint8_t *user_data, uint32_t size)
+static bool join(carom_game *game, uint32_t player, const uint8_t *user_data, uint32_t size)
 {
     state *s = carom_game_state(game);
     uint32_t seat = free_seat(s);
     carom_body_id body;
     (void)user_data;
     (void)size;
-    // Two who asked may_join in one tick may both be here: who finds no seat, or no room in the
-    // world, watches.
+    // may_join was asked of an older state: who finds no seat, or no room in the world, is refused.
     if (seat == BALL_PLAYERS ||
         carom_game_spawn(game, ball_team(seat) == 0 ? "red" : "blue", home_of(seat),
                          carom_quat_identity(), &body) != CAROM_OK) {
-        return;
+        return false;
     }
     s->all.seat[seat].player = player + 1u;
     s->all.seat[seat].body = body;
+    return true;
 }
 
 static void leave(carom_game *game, uint32_t player)
@@ -297,4 +297,4 @@ static carom_body_id player_body(const carom_game *game, uint32_t player)
 CAROM_MODULE(ball, .version = 1, .input_size = BALL_INPUT_SIZE, .state_size = sizeof(state),
              .public_size = sizeof(ball_public), .configure = configure, .may_join = may_join,
              .start = start, .join = join, .leave = leave, .tick = tick, .contact = contact,
-             .check_input = check_input, .player_body = player_body);
+             .check_input = check_input, .player_body = player_body, .bot = ball_bot);

@@ -293,20 +293,20 @@ static bool may_join(const carom_game *game, const uint8_t *user_data, uint32_t 
     return seat_of(carom_game_state(game), UINT32_MAX) < RACE_PLAYERS; // player + 1 is 0: free
 }
 
-static void join(carom_game *game, uint32_t player, const uint8_t *user_data, uint32_t size)
+static bool join(carom_game *game, uint32_t player, const uint8_t *user_data, uint32_t size)
 {
     state *s = carom_game_state(game);
     uint32_t seat = seat_of(s, UINT32_MAX);
     (void)user_data;
     (void)size;
-    // Two who asked may_join in one tick may both be here: who finds no seat, or no room for a car
-    // in the world, watches.
+    // may_join was asked of an older state: who finds no seat, or no room for a car in the world,
+    // is refused.
     if (seat == RACE_PLAYERS) {
-        return;
+        return false;
     }
     if (!make_car(game, seat, grid_of(game, seat))) {
         remove_car(game, seat);
-        return;
+        return false;
     }
     s->all.seat[seat].player = player + 1u;
     s->all.seat[seat].next = s->all.gates > 1 ? 1 : 0;
@@ -314,6 +314,7 @@ static void join(carom_game *game, uint32_t player, const uint8_t *user_data, ui
     if (s->all.phase == RACE_GRID) {
         carom_timer_set(&s->all.until, game, LIGHTS);
     }
+    return true;
 }
 
 static void leave(carom_game *game, uint32_t player)
@@ -415,4 +416,4 @@ static carom_body_id player_body(const carom_game *game, uint32_t player)
 CAROM_MODULE(race, .version = 1, .input_size = RACE_INPUT_SIZE, .state_size = sizeof(state),
              .public_size = sizeof(race_public), .configure = configure, .may_join = may_join,
              .start = start, .join = join, .leave = leave, .tick = tick, .contact = contact,
-             .check_input = check_input, .player_body = player_body);
+             .check_input = check_input, .player_body = player_body, .bot = race_bot);

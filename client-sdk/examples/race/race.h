@@ -62,4 +62,7 @@ typedef enum race_news {
 } race_news;
 #define RACE_NEWS_SIZE 8u
 
+// The module's `bot`.
+void race_bot(const carom_game *game, uint32_t player, uint64_t random, uint8_t *input);
+
 #endif

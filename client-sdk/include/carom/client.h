@@ -141,6 +141,9 @@ CAROM_API carom_reason carom_client_get_reason(const carom_client *client);
 // size, or where the module's check_input refuses the bytes: the input set before stays.
 CAROM_API carom_result carom_client_set_input(carom_client *client, const void *bytes,
                                               uint32_t size);
+// Lets the module's bot (game.h) choose, and sets that input; `random`: another number each time.
+// CAROM_ERROR_NOT_FOUND: the module has none; CAROM_ERROR_STATE, _ARGUMENT as above.
+CAROM_API carom_result carom_client_play_bot(carom_client *client, uint64_t random);
 // A reliable message to the module on the server, at most CAROM_MESSAGE_MAX bytes; only while
 // PLAYING or UNSTABLE. It arrives once, also where the client has to come back in between.
 // CAROM_ERROR_FULL where 128 of them have not arrived yet.

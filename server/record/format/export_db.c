@@ -33,6 +33,7 @@ static const char *const statements[CM_EXPORT_ROWS] = {
                         "?12, ?13, ?14, ?15, ?16)",
     [CM_EXPORT_HAPPENING] = "INSERT INTO happenings VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "
                             "?10, ?11, ?12, ?13, ?14, ?15)",
+    [CM_EXPORT_GAME_EVENT] = "INSERT INTO game_events VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
 };
 
 // Making --------------------------------------------------------------------------------------
@@ -43,11 +44,16 @@ static carom_result wrong(cm_export_db *db, cm_match_error *error)
                           db->db != NULL ? sqlite3_errmsg(db->db) : "no memory");
 }
 
-static bool make_tables(cm_export_db *db)
+static bool make_tables(cm_export_db *db, bool is_sandbox)
 {
     static const char *const schema[] = {
 #define TEXT(text) text,
         CM_EXPORT_SCHEMA(TEXT)
+#undef TEXT
+    };
+    static const char *const sandbox[] = {
+#define TEXT(text) text,
+        CM_EXPORT_SANDBOX_SCHEMA(TEXT)
 #undef TEXT
     };
     char mark[128];
@@ -62,6 +68,9 @@ static bool make_tables(cm_export_db *db)
                 sqlite3_exec(db->db, mark, NULL, NULL, NULL) == SQLITE_OK;
     for (size_t i = 0; made && i < sizeof schema / sizeof schema[0]; i++) {
         made = sqlite3_exec(db->db, schema[i], NULL, NULL, NULL) == SQLITE_OK;
+    }
+    for (size_t i = 0; made && is_sandbox && i < sizeof sandbox / sizeof sandbox[0]; i++) {
+        made = sqlite3_exec(db->db, sandbox[i], NULL, NULL, NULL) == SQLITE_OK;
     }
     for (size_t i = 0; made && i < CM_EXPORT_ROWS; i++) {
         made = sqlite3_prepare_v3(db->db, statements[i], -1, SQLITE_PREPARE_PERSISTENT,
@@ -97,7 +106,7 @@ carom_result cm_export_db_create(const cm_export_def *def, cm_export_db **out,
     } else {
         close(file); // nobody else has opened it: no lock is lost
         bool made = sqlite3_open_v2(part, &db->db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
-                    make_tables(db);
+                    make_tables(db, def->is_sandbox);
         result = made ? CAROM_OK : wrong(db, error);
     }
     if (result != CAROM_OK) {
@@ -306,6 +315,25 @@ carom_result cm_export_db_happening(cm_export_db *db, uint64_t tick,
     if (what->broken != NULL) {
         sqlite3_bind_double(row, 14, (double)what->broken->force);
         sqlite3_bind_double(row, 15, (double)what->broken->torque);
+    }
+    return cm_export_put(db, row, error);
+}
+
+carom_result cm_export_db_game_event(cm_export_db *db, const carom_event *event, uint32_t number,
+                                     const char *name, cm_match_error *error)
+{
+    sqlite3_stmt *row = cm_export_take(db, CM_EXPORT_GAME_EVENT);
+    sqlite3_bind_int64(row, 1, (sqlite3_int64)event->tick);
+    sqlite3_bind_int64(row, 2, number);
+    sqlite3_bind_int64(row, 3, event->kind);
+    if (name[0] != '\0') {
+        sqlite3_bind_text(row, 4, name, -1, SQLITE_TRANSIENT);
+    }
+    sqlite3_bind_int64(row, 5, event->key);
+    sqlite3_bind_int64(row, 6, (sqlite3_int64)event->subjects[0]);
+    sqlite3_bind_int64(row, 7, (sqlite3_int64)event->subjects[1]);
+    if (event->size > 0) {
+        sqlite3_bind_blob(row, 8, event->bytes, (int)event->size, SQLITE_TRANSIENT);
     }
     return cm_export_put(db, row, error);
 }

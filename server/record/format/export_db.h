@@ -6,7 +6,7 @@
 #ifndef CM_SERVER_RECORD_FORMAT_EXPORT_DB_H
 #define CM_SERVER_RECORD_FORMAT_EXPORT_DB_H
 
-#include "carom/world.h"
+#include "carom/game.h"
 #include "server/record/format/match_file.h"
 
 typedef struct cm_export_db cm_export_db;
@@ -14,6 +14,7 @@ typedef struct cm_export_db cm_export_db;
 typedef struct cm_export_def {
     const char *path;
     uint64_t from, to, every; // ticks
+    bool is_sandbox;          // the match's module
 } cm_export_def;
 
 // CAROM_ERROR_STATE: the path is there already. CAROM_ERROR_IO.
@@ -49,5 +50,9 @@ typedef struct cm_export_happening {
 } cm_export_happening;
 carom_result cm_export_db_happening(cm_export_db *db, uint64_t tick,
                                     const cm_export_happening *happening, cm_match_error *error);
+
+// What the game's module emitted: the event with this number of its tick. `name` "": it has none.
+carom_result cm_export_db_game_event(cm_export_db *db, const carom_event *event, uint32_t number,
+                                     const char *name, cm_match_error *error);
 
 #endif

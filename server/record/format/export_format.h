@@ -3,7 +3,7 @@
 #define CM_SERVER_RECORD_FORMAT_EXPORT_FORMAT_H
 
 #define CM_EXPORT_APPLICATION_ID 0x43524d58 // "CRMX"
-#define CM_EXPORT_FORMAT         1
+#define CM_EXPORT_FORMAT         2
 
 #define CM_EXPORT_SCHEMA(X)                                                                        \
     X("CREATE TABLE about(key TEXT PRIMARY KEY, value) WITHOUT ROWID")                             \
@@ -27,10 +27,16 @@
     X("CREATE TABLE happenings(tick INTEGER, number INTEGER, type TEXT, body INTEGER, other "      \
       "INTEGER, joint TEXT, px REAL, py REAL, pz REAL, nx REAL, ny REAL, nz REAL, impulse REAL, "  \
       "force REAL, torque REAL, PRIMARY KEY(tick, number)) WITHOUT ROWID")                         \
+    X("CREATE TABLE game_events(tick INTEGER, number INTEGER, kind INTEGER, name TEXT, key "       \
+      "INTEGER, "                                                                                  \
+      "subject INTEGER, subject_2 INTEGER, bytes BLOB, PRIMARY KEY(tick, number)) WITHOUT ROWID")  \
     X("CREATE VIEW named_tracks AS SELECT t.tick, k.seconds, t.body, b.name, px, py, pz, qx, qy, " \
       "qz, qw, vx, vy, vz, wx, wy, wz, asleep FROM tracks t JOIN bodies b ON b.body = t.body "     \
       "JOIN "                                                                                      \
-      "ticks k ON k.tick = t.tick")                                                                \
+      "ticks k ON k.tick = t.tick")
+
+// Of matches of the sandbox alone.
+#define CM_EXPORT_SANDBOX_SCHEMA(X)                                                                \
     X("CREATE VIEW sandbox_inputs AS SELECT i.tick, i.player, i.client_id, i.arrived, i.late_ms, " \
       "i.rewound, x.value AS force_x, z.value AS force_z, h.value AS hold, j.value AS jump FROM "  \
       "inputs i JOIN input_fields x ON x.tick = i.tick AND x.player = i.player AND x.field = "     \

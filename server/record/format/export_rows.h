@@ -22,6 +22,7 @@ typedef enum cm_export_row {
     CM_EXPORT_LAST,
     CM_EXPORT_TRACK,
     CM_EXPORT_HAPPENING,
+    CM_EXPORT_GAME_EVENT,
     CM_EXPORT_ROWS,
 } cm_export_row;
 

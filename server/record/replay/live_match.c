@@ -164,7 +164,7 @@ static carom_result check(cm_live_match *match, const cm_match_file *file,
 static carom_result encode(cm_live_match *match, const carom_game *game, cm_match_error *error)
 {
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
-        if (cm_game_player_present(game, player) != (player_of(match, player) != NULL)) {
+        if (cm_game_has_slot(game, player) != (player_of(match, player) != NULL)) {
             return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
                                   "events: joins and leaves are not those of the game");
         }

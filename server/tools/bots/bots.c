@@ -2,7 +2,7 @@
 //
 // Only the public SDK is used; the link (latency, jitter, loss) lies under ENet's sockets and is
 // this process's own. One thread updates all bots every few milliseconds and sleeps in between.
-// K of them predict, the rest only speak the protocol. Inputs are a seeded walk.
+// K of them predict, the rest only speak the protocol. Inputs: course.h.
 // Typical: 4 to 32 bots for 20 to 60 s; 400 that do not predict.
 #include <signal.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ static void update_bot(bot *b, const cm_bots_options *options, uint64_t now)
             result->played = true;
             result->playing_since_us = now;
         }
-        cm_bot_steer(&b->course, options->pattern, b->client, now);
+        cm_bot_steer(&b->course, options->module, options->pattern, b->client, now);
         carom_client_stats before = result->stats;
         carom_client_stats_get(b->client, &result->stats);
         watch_views(result, &before, now);
@@ -196,6 +196,7 @@ static bool create(bot *bots, const cm_bots_options *options)
         def.name = name;
         def.room = room_of(options, i);
         def.predict = i < options->predict;
+        def.module = options->module;
         if (carom_client_create(&def, &bots[i].client) != CAROM_OK) {
             return false;
         }

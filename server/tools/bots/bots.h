@@ -19,6 +19,7 @@ typedef struct cm_bots_options {
     double seconds;                             // of play, from when all bots do
     double latency_ms, jitter_ms, loss_percent; // one way, each way
     cm_bots_pattern pattern;
+    const carom_module *module; // of the room, where that is not built in; else NULL
     const carom_token_key *key; // each bot gets a token sealed with it; NULL: they come without
     // Where they play, one after another and from the first again; none: the server's first room.
     uint32_t room_count;

@@ -1,4 +1,5 @@
-// What a bot does: a seeded walk of the sandbox's cube.
+// What a bot does: a seeded walk of the sandbox's cube; in other games what the module's bot does,
+// or, where it has none, random inputs that its check_input takes.
 #ifndef CM_SERVER_TOOLS_BOTS_COURSE_H
 #define CM_SERVER_TOOLS_BOTS_COURSE_H
 
@@ -17,13 +18,13 @@ typedef enum cm_bots_pattern {
 typedef struct cm_bot_course {
     cm_rng rng;
     uint64_t turn_us; // when it chooses anew
-    uint8_t input[9]; // of the sandbox
+    uint8_t input[CAROM_INPUT_MAX];
 } cm_bot_course;
 
 void cm_bot_course_begin(cm_bot_course *course, uint64_t seed);
-// Chooses anew where it is time, and gives the client its input. A module with other inputs than
-// the sandbox's gets none.
-void cm_bot_steer(cm_bot_course *course, cm_bots_pattern pattern, carom_client *client,
-                  uint64_t now_us);
+// Chooses anew where it is time, and gives the client its input. `module`: of the room, where that
+// is not the sandbox; else NULL.
+void cm_bot_steer(cm_bot_course *course, const carom_module *module, cm_bots_pattern pattern,
+                  carom_client *client, uint64_t now_us);
 
 #endif

@@ -135,6 +135,7 @@ static carom_result make_players(run *r)
         carom_client_def def = carom_default_client_def();
         def.random = cm_net_random;
         def.name = name;
+        def.module = r->options->module;
         def.predict = false; // that is their own machine's work
         player *p = &r->players[i];
         if (carom_client_create(&def, &p->client) != CAROM_OK ||
@@ -220,7 +221,7 @@ static void step(run *r, cpu *spent)
         player *p = &r->players[i];
         carom_client_update(p->client, now);
         if (carom_client_get_state(p->client) == CAROM_CLIENT_PLAYING) {
-            cm_bot_steer(&p->course, CM_BOTS_WANDER, p->client, now);
+            cm_bot_steer(&p->course, r->options->module, CM_BOTS_WANDER, p->client, now);
         }
     }
 }

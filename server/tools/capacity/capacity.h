@@ -4,6 +4,8 @@
 #ifndef CM_SERVER_TOOLS_CAPACITY_CAPACITY_H
 #define CM_SERVER_TOOLS_CAPACITY_CAPACITY_H
 
+#include "carom/game.h"
+
 #include "server/config/config.h"
 #include "shared/net/net.h"
 #include "shared/scene/scene.h"
@@ -13,8 +15,9 @@
 typedef struct cm_capacity_options {
     const cm_config *config; // rewinding, views, keyframes, durability
     const cm_scene *scene;
-    uint32_t players; // 1 to CAROM_PLAYERS_MAX
-    uint32_t ticks;   // measured, once everybody plays; 1 to CM_CAPACITY_TICKS_MAX
+    const carom_module *module; // of the scene, where that is not built in; else NULL
+    uint32_t players;           // 1 to CAROM_PLAYERS_MAX
+    uint32_t ticks;             // measured, once everybody plays; 1 to CM_CAPACITY_TICKS_MAX
     uint64_t seed;
     cm_link_def link; // of each client
 } cm_capacity_options;

@@ -54,6 +54,20 @@ static carom_result put_sleeps(const tables *t, const carom_world *world, uint64
     return result;
 }
 
+// As they were emitted in the match: the replay is the same tick for tick.
+static carom_result put_game_events(const tables *t, const carom_game *game, cm_match_error *error)
+{
+    uint32_t count = 0;
+    const carom_event *events = cm_game_events(game, &count);
+    const carom_module *module = cm_game_module(game);
+    carom_result result = CAROM_OK;
+    for (uint32_t i = 0; result == CAROM_OK && i < count; i++) {
+        const char *name = cm_module_event_name(module, events[i].kind);
+        result = cm_export_db_game_event(t->db, &events[i], i, name, error);
+    }
+    return result;
+}
+
 static carom_result put_bodies(const tables *t, const carom_game *game, bool tracks,
                                cm_match_error *error)
 {
@@ -79,6 +93,7 @@ static carom_result step(void *context, const carom_game *game, cm_match_error *
     const carom_world *world = carom_game_world(game);
     uint64_t tick = carom_game_tick(game);
     carom_result result = put_bodies(t, game, false, error);
+    result = result == CAROM_OK ? put_game_events(t, game, error) : result;
     result = result == CAROM_OK ? put_contacts(t, world, tick, error) : result;
     result = result == CAROM_OK ? put_breaks(t, world, tick, error) : result;
     return result == CAROM_OK ? put_sleeps(t, world, tick, error) : result;
@@ -93,7 +108,8 @@ carom_result cm_export_tables(cm_playback *playback, const cm_export_options *op
                               cm_match_error *error)
 {
     cm_match_file *file = cm_playback_file(playback);
-    cm_export_def def = {options->path, options->from, options->to, options->every};
+    bool is_sandbox = cm_game_module(cm_playback_game(playback)) == &carom_module_sandbox;
+    cm_export_def def = {options->path, options->from, options->to, options->every, is_sandbox};
     tables t = {.scene = cm_match_scene(file)};
     carom_result result = cm_export_db_create(&def, &t.db, error);
     if (result != CAROM_OK) {

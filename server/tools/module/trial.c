@@ -9,11 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "server/node/module_loader.h"
+#include "server/tools/module/monitor.h"
 #include "server/tools/module/plan.h"
 #include "shared/base/hash.h"
 #include "shared/base/rng.h"
@@ -23,23 +26,25 @@
 #define RING          16u // images that rewinds begin from
 #define REWIND_MAX    12u
 #define DECODE_EVERY  16u
-#define HOSTILE_EVERY 32u
+#define HOSTILE_EVERY 4u
 #define HOSTILE_TICKS 4u
 #define STACK_BYTES   (128u << 10) // filled before a tick: deeper than any callback goes
 #define SHIFT_BYTES   (1u << 22)   // that the second process's libraries and blocks lie elsewhere
 #define GAP_BYTES     (1u << 12)
 #define GAPS          32u
-#define LINES         2520u // the least number that 2 to 10 divide
 
 // What both processes write for the one that waits for them.
 typedef struct board {
     volatile uint32_t tick;     // that is being made
     volatile uint32_t is_state; // of a stranger: what a module must bear
+    volatile uint32_t callback; // that runs, a cm_game_callback
     volatile uint32_t done;
     carom_result result;
     cm_trial_report report;
     uintptr_t module_at[PROCESSES], game_at[PROCESSES], stack_at[PROCESSES];
     uint64_t hashes[PROCESSES][CM_TRIAL_TICKS_MAX + 1];
+    uint64_t after[CM_TRIAL_TICKS_MAX][CM_CALLBACK_COUNT]; // cm_monitor.after of the first one
+    uint32_t differs[CM_TRIAL_TICKS_MAX]; // the callback by which this process differs from it
 } board;
 
 typedef struct trial {
@@ -47,6 +52,8 @@ typedef struct trial {
     board *board;
     const carom_module *module;
     carom_game *game, *other;
+    cm_monitor monitors[2]; // of these
+    uint32_t process;
     cm_plan plan;
     uint8_t *images[RING], *encoded;
     size_t sizes[RING], bound, encoded_size;
@@ -54,19 +61,20 @@ typedef struct trial {
     uint64_t messages, world;
 } trial;
 
-// A block of a game begins at a line of 64 bytes whose number is the game's modulo LINES, wherever
-// the system puts it: neighbours differ by every remainder, and eight have all of those by 2 to 8.
+// A block of a game begins at a line of 64 bytes whose number is the game's modulo CM_FENCE_LINES,
+// wherever the system puts it: neighbours differ by every remainder, and eight have all of those by
+// 2 to 8.
 static void *placed_allocate(void *context, size_t size)
 {
     uint32_t line = *(const uint32_t *)context;
-    size_t whole = size + 64 * (LINES + 2);
+    size_t whole = size + 64 * (CM_FENCE_LINES + 2);
     char *block = malloc(whole);
     if (block == NULL) {
         return NULL;
     }
     memset(block, line > 0 ? 0x5a : 0, whole);
     size_t next = (size_t)((uintptr_t)block / 64 + 2); // with a line for `block` before it
-    size_t ahead = (line + LINES - next % LINES) % LINES;
+    size_t ahead = (line + CM_FENCE_LINES - next % CM_FENCE_LINES) % CM_FENCE_LINES;
     char *memory = block + (64 * (next + ahead) - (size_t)(uintptr_t)block);
     memcpy(memory - 64, &block, sizeof block);
     return memory;
@@ -96,18 +104,21 @@ static bool find(trial *t, uint32_t tick, const char *format, ...)
     return false;
 }
 
-// Where a game is not what the first way made: of the state, its first byte.
-static void name_place(const trial *t, const carom_game *game, char place[64])
+// Where a game is not what the first way made: of the state, its first byte, and by what.
+static void name_place(const trial *t, const carom_game *game, uint32_t tick, char place[96])
 {
     const uint32_t *state = carom_game_state(game);
+    cm_game_callback callback =
+        cm_monitor_differ(t->board->after[tick], t->monitors[game != t->game].after);
     for (uint32_t i = 0; i < t->module->state_size / 4u; i++) {
         if (state[i] != t->state[i]) {
-            snprintf(place, 64, "byte %u of the module's state", 4 * i);
+            snprintf(place, 96, "byte %u of the module's state, since %s", 4 * i,
+                     cm_game_callback_name(callback));
             return;
         }
     }
     bool world = carom_world_hash(carom_game_world(game)) != t->world;
-    snprintf(place, 64, "%s", world ? "the world" : "a message or event of it");
+    snprintf(place, 96, "%s", world ? "the world" : "a message or event of it");
 }
 
 // Ticks ---------------------------------------------------------------------------------------
@@ -151,18 +162,60 @@ __attribute__((noinline)) static void fill_stack(uint8_t byte)
     }
 }
 
-__attribute__((noinline)) static void make_tick(trial *t, carom_game *game, uint32_t tick,
+// What is asked of a module beside its ticks, and changes nothing.
+static void ask(carom_game *game, const cm_tick_input *input, uint32_t tick)
+{
+    uint8_t bytes[CAROM_INPUT_MAX];
+    for (uint32_t i = 0; i < input->event_count; i++) {
+        if (input->events[i].type == CM_EVENT_JOIN) {
+            (void)cm_game_may_join(game, input->events[i].bytes, input->events[i].size);
+        }
+    }
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        (void)cm_game_player_body(game, player);
+        (void)cm_game_bot(game, player, tick, bytes);
+    }
+}
+
+static uint64_t cpu_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+// The tick's time is told of the second process, which has nothing else to do.
+static void count_time(trial *t, uint64_t took_ns)
+{
+    cm_trial_report *report = &t->board->report;
+    if (t->process == 1) {
+        report->tick_ns_sum += took_ns;
+        report->tick_ns_max = took_ns > report->tick_ns_max ? took_ns : report->tick_ns_max;
+    }
+}
+
+static const cm_monitor *monitor_of(const trial *t, const carom_game *game)
+{
+    return &t->monitors[game != t->game];
+}
+
+// False: the monitor found something.
+__attribute__((noinline)) static bool make_tick(trial *t, carom_game *game, uint32_t tick,
                                                 uint8_t fill)
 {
     const struct itimerval limit = {.it_value = {.tv_sec = CM_TRIAL_CPU_S}};
     cm_tick_input input = cm_plan_input(&t->plan, tick);
+    cm_monitor *monitor = &t->monitors[game != t->game];
     setitimer(ITIMER_VIRTUAL, &limit, NULL); // its signal ends the process
+    cm_monitor_begin_tick(monitor, fill);
     fill_stack(fill);
+    uint64_t begin = cpu_ns();
     cm_game_tick(game, &input);
-    // What prediction asks of a module beside its ticks.
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
-        (void)cm_game_player_body(game, player);
-    }
+    count_time(t, cpu_ns() - begin);
+    ask(game, &input, tick);
+    return monitor->finding[0] == '\0' ||
+           find(t, tick, "%s%s", monitor->finding,
+                t->board->is_state ? ", with a state that a stranger may send" : "");
 }
 
 static bool is_same(const trial *t, const carom_game *game, uint64_t hash)
@@ -173,14 +226,16 @@ static bool is_same(const trial *t, const carom_game *game, uint64_t hash)
 // The tick once more from the image of the tick before it, in the same game.
 static bool make_again(trial *t, uint32_t tick, uint64_t hash, uint8_t fill, const char *cause)
 {
-    char place[64];
+    char place[96];
     if (cm_game_restore(t->game, t->images[tick % RING], t->sizes[tick % RING]) != CAROM_OK) {
         return find(t, tick, "a saved state could not be restored");
     }
-    make_tick(t, t->game, tick, fill);
+    if (!make_tick(t, t->game, tick, fill)) {
+        return false;
+    }
     t->board->report.again++;
     if (!is_same(t, t->game, hash)) {
-        name_place(t, t->game, place);
+        name_place(t, t->game, tick, place);
         return find(t, tick, "made again it gives another result, in %s: %s", place, cause);
     }
     return true;
@@ -189,7 +244,7 @@ static bool make_again(trial *t, uint32_t tick, uint64_t hash, uint8_t fill, con
 // From an image some ticks back, in a game at another address, with other scratch.
 static bool rewind_other(trial *t, uint32_t tick, uint64_t hash)
 {
-    char place[64];
+    char place[96];
     uint32_t back = tick % REWIND_MAX < tick ? tick % REWIND_MAX : tick;
     uint32_t from = tick - back;
     if (cm_game_restore(t->other, t->images[from % RING], t->sizes[from % RING]) != CAROM_OK) {
@@ -197,11 +252,13 @@ static bool rewind_other(trial *t, uint32_t tick, uint64_t hash)
     }
     for (uint32_t i = from; i <= tick; i++) {
         cm_world_spoil_scratch(carom_game_world(t->other), (uint8_t)(0xc0 + i));
-        make_tick(t, t->other, i, 0);
+        if (!make_tick(t, t->other, i, 0)) {
+            return false;
+        }
     }
     t->board->report.rewinds++;
     if (!is_same(t, t->other, hash)) {
-        name_place(t, t->other, place);
+        name_place(t, t->other, tick, place);
         return find(t, tick,
                     "after a rewind of %u ticks in a game at another address it gives another "
                     "result, in %s: an address is used as data, or something outside of the state "
@@ -227,25 +284,47 @@ static bool decode_other(trial *t, uint32_t tick, uint64_t hash)
     return cm_game_hash(t->other) == hash || find(t, tick, "decoded it is another state");
 }
 
+// A word of a state that a stranger wrote; the kinds take turns, since what one leaves alone may
+// keep another from being looked at.
+static uint32_t hostile_word(cm_rng *rng, uint32_t kind, uint32_t was)
+{
+    uint64_t word = cm_rng_next(rng);
+    switch (kind % 5) {
+    case 0: // all sorts
+        return word % 8 == 0   ? was
+               : word % 8 == 1 ? 0
+               : word % 8 == 2 ? UINT32_MAX
+                               : (uint32_t)(word >> 32);
+    case 1: // one among many
+        return word % 16 == 0 ? (uint32_t)(word >> 32) : was;
+    case 2:
+        return UINT32_MAX;
+    case 3: // at the end of an array
+        return (1u << word % 12) + (uint32_t)(word >> 32) % 3 - 1;
+    default: // signs and ends
+        return word % 4 == 0 ? was ^ 0x80000000u : word % 4 == 1 ? 0x7fffffffu : was + 1;
+    }
+}
+
 // A keyframe's state is whatever a stranger wrote: it may not crash, nor loop.
-static void give_hostile_state(trial *t, uint32_t tick)
+static bool give_hostile_state(trial *t, uint32_t tick)
 {
     cm_rng rng;
+    bool good = true;
     cm_rng_seed(&rng, t->def->seed + tick);
     t->board->is_state = 1;
     if (cm_game_restore(t->other, t->images[tick % RING], t->sizes[tick % RING]) == CAROM_OK) {
         uint32_t *state = carom_game_state(t->other);
         for (uint32_t i = 0; i < t->module->state_size / 4u; i++) {
-            uint64_t word = cm_rng_next(&rng);
-            uint32_t ends = word % 8 == 1 ? 0 : word % 8 == 2 ? UINT32_MAX : (uint32_t)(word >> 32);
-            state[i] = word % 8 == 0 ? state[i] : ends;
+            state[i] = hostile_word(&rng, tick / HOSTILE_EVERY, state[i]);
         }
-        for (uint32_t i = tick; i < tick + HOSTILE_TICKS && i < t->plan.count; i++) {
-            make_tick(t, t->other, i, 0);
+        for (uint32_t i = tick; good && i < tick + HOSTILE_TICKS && i < t->plan.count; i++) {
+            good = make_tick(t, t->other, i, 0);
         }
         t->board->report.hostile_states++;
     }
     t->board->is_state = 0;
+    return good;
 }
 
 static bool try_tick(trial *t, uint32_t tick, uint64_t hash)
@@ -257,10 +336,8 @@ static bool try_tick(trial *t, uint32_t tick, uint64_t hash)
         make_again(t, tick, hash, 0, "it asks a clock, or keeps something outside of its state") &&
         make_again(t, tick, hash, 0xa5, "it reads memory that it did not write") &&
         rewind_other(t, tick, hash) && (tick % DECODE_EVERY != 0 || decode_other(t, tick, hash));
-    if (same && tick % HOSTILE_EVERY == 1 && t->module->state_size > 0) {
-        give_hostile_state(t, tick);
-    }
-    return same;
+    bool hostile = same && tick % HOSTILE_EVERY == 1 && t->module->state_size > 0;
+    return hostile ? give_hostile_state(t, tick) : same;
 }
 
 static bool play(trial *t, uint32_t process)
@@ -270,7 +347,15 @@ static bool play(trial *t, uint32_t process)
     for (uint32_t tick = 0; tick < t->plan.count; tick++) {
         b->tick = tick;
         t->sizes[tick % RING] = cm_game_save(t->game, t->images[tick % RING], t->bound);
-        make_tick(t, t->game, tick, 0);
+        if (!make_tick(t, t->game, tick, 0)) {
+            return false;
+        }
+        const uint64_t *after = monitor_of(t, t->game)->after;
+        if (process == 0) {
+            memcpy(b->after[tick], after, sizeof b->after[tick]);
+        } else {
+            b->differs[tick] = cm_monitor_differ(b->after[tick], after);
+        }
         uint64_t hash = cm_game_hash(t->game);
         uint32_t sent;
         (void)cm_game_messages(t->game, &sent);
@@ -297,9 +382,14 @@ static bool make_games(trial *t, uint32_t process)
     lines[0] = 2 * process;
     lines[1] = 2 * process + 1;
     uint64_t seed = t->def->seed;
-    carom_result result = cm_game_create(t->def->scene, t->module, seed, &first, &t->game);
-    if (result == CAROM_OK) {
-        result = cm_game_create(t->def->scene, t->module, seed, &second, &t->other);
+    const cm_scene *scene = t->def->scene;
+    carom_result result = CAROM_OK;
+    for (uint32_t i = 0; i < 2 && result == CAROM_OK; i++) {
+        cm_monitor *monitor = &t->monitors[i];
+        bool made = cm_monitor_make(monitor, t->module->state_size, lines[i], &t->board->callback);
+        result = made ? cm_game_create_watched(scene, t->module, seed, i == 0 ? &first : &second,
+                                               &monitor->watcher, i == 0 ? &t->game : &t->other)
+                      : CAROM_ERROR_MEMORY;
     }
     if (result != CAROM_OK) {
         t->board->result = result == CAROM_ERROR_MEMORY ? result : CAROM_ERROR_ARGUMENT;
@@ -341,7 +431,7 @@ static bool take_module(trial *t)
 __attribute__((noinline)) static void run_process(const cm_trial_def *def, board *b,
                                                   uint32_t process)
 {
-    trial t = {.def = def, .board = b};
+    trial t = {.def = def, .board = b, .process = process};
     if (!take_module(&t) || !make_games(&t, process)) {
         return;
     }
@@ -355,7 +445,8 @@ __attribute__((noinline)) static void run_process(const cm_trial_def *def, board
     b->report.messages = t.plan.messages;
     b->report.inputs = t.plan.inputs;
     b->report.refused_inputs = t.plan.refused_inputs;
-    b->report.sound = play(&t, process);
+    bool started = t.monitors[0].finding[0] == '\0' || find(&t, 0, "%s", t.monitors[0].finding);
+    b->report.sound = started && play(&t, process);
     b->done = 1;
 }
 
@@ -385,6 +476,8 @@ static void enter_process(const cm_trial_def *def, board *b, uint32_t process)
 static void tell_death(board *b, int status)
 {
     char what[160];
+    const char *callback = cm_game_callback_name((cm_game_callback)b->callback);
+    bool inside = b->callback != CM_CALLBACK_NONE;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGVTALRM) {
         snprintf(what, sizeof what, "it takes more than %d s of processor time", CM_TRIAL_CPU_S);
     } else if (WIFSIGNALED(status)) {
@@ -393,7 +486,10 @@ static void tell_death(board *b, int status)
         snprintf(what, sizeof what, "it ends the process");
     }
     b->report.sound = false;
-    snprintf(b->report.finding, sizeof b->report.finding, "tick %u: %s%s", b->tick, what,
+    snprintf(b->report.finding, sizeof b->report.finding, "tick %u: %s%s%s%s", b->tick,
+             inside ? "in " : "", inside ? callback : "", inside ? ": " : "", what);
+    size_t length = strlen(b->report.finding);
+    snprintf(b->report.finding + length, sizeof b->report.finding - length, "%s",
              b->is_state ? " with a state that a stranger may send: ids and indices in it must be "
                            "checked"
                          : "");
@@ -406,8 +502,12 @@ static bool run_in_process(const cm_trial_def *def, board *b, uint32_t process)
     b->tick = 0;
     b->is_state = 0;
     fflush(NULL);
-    pid_t child = fork();
+    pid_t parent = getpid(), child = fork();
     if (child == 0) {
+        // A module that loops must not outlive who asked; nor whoever died meanwhile.
+        if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) {
+            _exit(1);
+        }
         enter_process(def, b, process);
     }
     int status = 0;
@@ -427,10 +527,13 @@ static bool compare(board *b, uint32_t ticks, uint32_t process)
         if (b->hashes[0][i] != b->hashes[process][i]) {
             b->report.sound = false;
             snprintf(b->report.finding, sizeof b->report.finding,
-                     "tick %u: another result in a process where memory lies elsewhere (module at "
-                     "%#zx and %#zx, game at %#zx and %#zx): an address is used as data",
-                     i > 0 ? i - 1 : 0, (size_t)b->module_at[0], (size_t)b->module_at[process],
-                     (size_t)b->game_at[0], (size_t)b->game_at[process]);
+                     "tick %u: another result in a process where memory lies elsewhere, since %s "
+                     "(module at %#zx and %#zx, game at %#zx and %#zx): an address is used as data",
+                     i > 0 ? i - 1 : 0,
+                     cm_game_callback_name(i > 0 ? (cm_game_callback)b->differs[i - 1]
+                                                 : CM_CALLBACK_START),
+                     (size_t)b->module_at[0], (size_t)b->module_at[process], (size_t)b->game_at[0],
+                     (size_t)b->game_at[process]);
             return false;
         }
     }

@@ -9,6 +9,10 @@
 //   in three more processes                 an address as data
 //   with the state that a stranger may send only that it neither crashes nor loops
 //
+// After each callback: nothing is written beside the state (which lies between red zones and pages
+// without access), the processor's control registers are as they were, and what may only be read is
+// as it was. What is found names the callback.
+//
 // The module runs in processes of its own, so that one that crashes or loops is told as well.
 #ifndef CM_SERVER_TOOLS_MODULE_TRIAL_H
 #define CM_SERVER_TOOLS_MODULE_TRIAL_H
@@ -35,6 +39,7 @@ typedef struct cm_trial_report {
     uint32_t ticks, joins, leaves, messages, inputs, refused_inputs;
     uint32_t again, rewinds, decodes, hostile_states; // how many ticks, rewinds… were compared
     uint32_t sent, emitted;                           // messages and events of the module
+    uint64_t tick_ns_sum, tick_ns_max;                // processor time of a tick, of the whole game
 } cm_trial_report;
 
 // CAROM_OK: the report says what was found. CAROM_ERROR_ARGUMENT: the file is refused, or the scene

@@ -9,13 +9,14 @@
 #define CAROM_GAME_H
 
 #include "carom/query.h"
+#include "carom/reason.h"
 #include "carom/world.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define CAROM_MODULE_ABI    3
+#define CAROM_MODULE_ABI    4
 #define CAROM_POINTER_BYTES 52 // of these for the pose, in a room whose scene has a pointer
 
 // In a room whose scene has a body with a history, of the bytes of an input behind that pose and
@@ -59,12 +60,18 @@ typedef struct carom_module {
     // settings, else what is wrong and what it expected, for people ("goals: 0, expected 1 to
     // 100"); then there is no game. A module without it takes no settings.
     const char *(*configure)(carom_game *game, const carom_setting *settings, uint32_t count);
-    // Whether somebody may come in, asked of the newest state before a slot is given; what it
-    // answers is no state: only who came in is recorded. It changes nothing.
+    // Whether somebody may come in, asked of the newest state before a slot is given, of one
+    // newcomer at a time: the next one is asked about when that state has the one before. What it
+    // answers is no state, and the tick of the join may find another state; `join` decides. It
+    // changes nothing.
     bool (*may_join)(const carom_game *game, const uint8_t *user_data, uint32_t size);
     // `start` runs once on the scene's world before tick 0 ends its making.
     void (*start)(carom_game *game);
-    void (*join)(carom_game *game, uint32_t player, const uint8_t *user_data, uint32_t size);
+    // False refuses the player: that is state, and from then on no input or message of the player
+    // reaches the module. When the tick can no longer be rewound (stepped again, it may answer
+    // anew) the client is refused with CAROM_REASON_GAME_REFUSED, and its slot is given back
+    // without a `leave`. What `join` changed stays. Nobody is welcomed earlier than that.
+    bool (*join)(carom_game *game, uint32_t player, const uint8_t *user_data, uint32_t size);
     void (*leave)(carom_game *game, uint32_t player);
     // Before the world's step, with the inputs of all players present, in order of their slots.
     void (*tick)(carom_game *game, const carom_player_input *inputs, uint32_t count);
@@ -93,6 +100,15 @@ typedef struct carom_module {
     // rows. A module that has this runs in scenes of the lcp solver alone.
     uint32_t (*forces)(const carom_game *game, const carom_world *world, carom_force *forces,
                        uint32_t capacity);
+    // Plays for a player, from what the player's client shows: writes `input_size` bytes, zeros
+    // before. `random` is another number each time. It is no part of the simulation, changes
+    // nothing, and is called by clients alone (carom_client_play_bot, `carom bots --module`,
+    // `carom capacity --module`). The game is that of the client: its bodies where the client has
+    // them, and of the state what is public.
+    void (*bot)(const carom_game *game, uint32_t player, uint64_t random, uint8_t *input);
+    // What the game calls its events of this kind (carom_event), for the operator's log and
+    // exports: a constant text, or NULL.
+    const char *(*event_name)(uint32_t kind);
 } carom_module;
 
 // Whether a module's table can be run: false with the field and what it should be in `error` (which
@@ -130,6 +146,11 @@ CAROM_API uint32_t carom_game_find_material(const carom_game *game, const char *
 // count), `end` runs, the last messages go, and everybody is sent away with "the match is over". On
 // a client, and in a replay, nothing happens.
 CAROM_API void carom_game_close(carom_game *game);
+// Sends a player away: marked in state, done when this tick can no longer be rewound. Until then
+// the player plays on; then the client is told the reason and `leave` runs, as for everybody who
+// goes. The first reason counts. NOT_FOUND: no such player is there; ARGUMENT: CAROM_REASON_NONE,
+// _ELSEWHERE or no reason at all.
+CAROM_API carom_result carom_game_kick(carom_game *game, uint32_t player, carom_reason reason);
 // A reliable message to a player, sent when the tick is confirmed and, where the match is recorded,
 // durable, so that neither a rewind nor a crash takes it back (never twice, whatever connections
 // the player needs for it).
@@ -229,6 +250,13 @@ static inline void carom_timer_stop(carom_timer *timer)
 static inline bool carom_timer_runs(const carom_timer *timer)
 {
     return (timer->due_low | timer->due_high) != 0;
+}
+
+// Ticks until it is due: 0 where it does not run, or is due in this one.
+static inline uint32_t carom_timer_left(const carom_timer *timer, const carom_game *game)
+{
+    uint64_t due = (uint64_t)timer->due_high << 32 | timer->due_low, now = carom_game_tick(game);
+    return due <= now ? 0 : due - now < UINT32_MAX ? (uint32_t)(due - now) : UINT32_MAX;
 }
 
 // True once: in the first tick that asks at its time or later, and then it runs no more.

@@ -38,7 +38,9 @@ extern "C" {
     X(ROOM_UNKNOWN, "the server has no room of that name")                                         \
     X(GAME_REFUSED, "the game's rules do not let the player in")                                   \
     X(SERVER_FULL, "the server opens no more rooms")                                               \
-    X(ROOM_TOO_LARGE, "the room's state is larger than a keyframe may be")
+    X(ROOM_TOO_LARGE, "the room's state is larger than a keyframe may be")                         \
+    X(GAME_KICKED, "the game's rules sent the player away")                                        \
+    X(MODULE_OTHER, "the client has another build of the room's module")
 
 typedef enum carom_reason {
 #define CAROM_REASON_ENUM(name, text) CAROM_REASON_##name,

@@ -1,4 +1,4 @@
-// expect: tick [0-9]+: made again it gives another result.*outside of its state
+// expect: tick [0-9]+: in tick: it writes outside of its state, at byte 4 of 4
 #include <carom/module.h>
 
 // Writes behind its state, where nothing is saved.

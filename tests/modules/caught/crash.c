@@ -1,4 +1,4 @@
-// expect: tick [0-9]+: it crashes
+// expect: tick [0-9]+: in [a-z]+: it crashes
 #include <carom/module.h>
 
 // A message of no bytes has no address.

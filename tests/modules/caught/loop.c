@@ -1,4 +1,4 @@
-// expect: tick [0-9]+: it takes more than 2 s of processor time
+// expect: tick [0-9]+: in tick: it takes more than 2 s of processor time
 #include <carom/module.h>
 
 // Counts down from what a player sent.

@@ -81,6 +81,11 @@ void match_join(match *m)
     cm_net_link_port(m->net, cm_net_last_port(m->net), &link);
 }
 
+void match_bot(carom_client *client)
+{
+    (void)carom_client_play_bot(client, 0);
+}
+
 void match_frame(match *m, void (*play)(carom_client *client))
 {
     cm_net_advance(m->net, FRAME_US);

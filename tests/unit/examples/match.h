@@ -40,6 +40,7 @@ void match_open(match *m, const carom_module *module, const char *game);
 void match_join(match *m); // one more client
 // A frame of 1/60 s: the server, every client, and what each then does.
 void match_frame(match *m, void (*play)(carom_client *client));
+void match_bot(carom_client *client); // lets the module's bot play: for match_frame
 const carom_game *match_game(const match *m);
 // Ends the match and replays its recording: every hash must be that of the match. `state` is given
 // the module's state at the end of the replay, `size` bytes of it.

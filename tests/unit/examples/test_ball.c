@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client-sdk/examples/ball/client/bot.h"
+#include "client-sdk/examples/ball/ball.h"
 #include "shared/game/game_host.h"
 #include "shared/scene/scene_json.h"
 #include "tests/unit/examples/match.h"
@@ -40,18 +40,19 @@ Test(ball, eight_bots_score_and_all_agree)
     // Half a minute, and on to the first goal: how soon it falls hangs on every datagram's time.
     uint32_t frames = 0;
     for (bool goal = false; frames < 1800 || (!goal && frames < 10800); frames++) {
-        match_frame(&m, ball_play);
+        match_frame(&m, match_bot);
         goal = rules_of(match_game(&m))->score[0] + rules_of(match_game(&m))->score[1] > 0;
     }
     for (int i = 0; i < 60; i++) { // the last inputs and views arrive
-        match_frame(&m, ball_play);
+        match_frame(&m, match_bot);
     }
     const ball_public now = *rules_of(match_game(&m));
     uint32_t total = now.score[0] + now.score[1];
     cr_expect_geq(total, 1, "no goal in three minutes");
     for (uint32_t i = 0; i < BALL_PLAYERS; i++) {
         uint32_t goals[2], wins;
-        const ball_public *seen = ball_seen(m.player[i].client);
+        uint32_t size;
+        const ball_public *seen = carom_client_public_state(m.player[i].client, &size);
         carom_client_stats stats;
         count_news(&m.player[i], goals, &wins);
         carom_client_stats_get(m.player[i].client, &stats);
@@ -69,30 +70,13 @@ Test(ball, eight_bots_score_and_all_agree)
     match_close(&m);
 }
 
-// What a bot sees of the game itself.
+// Of the bots, which see the game itself.
 static uint32_t inputs_of(const carom_game *game, carom_player_input *inputs)
 {
-    const ball_public *rules = rules_of(game);
-    const carom_world *world = carom_game_world(game);
-    ball_sight sight;
-    carom_body_state body;
-    memset(&sight, 0, sizeof sight);
-    carom_body_get(world, rules->ball, &body);
-    sight.ball = body.position;
-    sight.ball_velocity = body.linear_velocity;
-    for (uint32_t i = 0; i < BALL_PLAYERS; i++) {
-        sight.there[i] = carom_body_get(world, rules->seat[i].body, &body) == CAROM_OK;
-        sight.place[i] = body.position;
-    }
     uint32_t count = 0;
     for (uint32_t player = 0; player < BALL_PLAYERS; player++) {
-        for (uint32_t i = 0; i < BALL_PLAYERS; i++) {
-            if (rules->seat[i].player == player + 1u) {
-                sight.seat = i;
-                memset(&inputs[count], 0, sizeof inputs[count]);
-                inputs[count].player = player;
-                ball_steer(&sight, inputs[count++].bytes);
-            }
+        if (cm_game_bot(game, player, 0, inputs[count].bytes)) {
+            inputs[count++].player = player;
         }
     }
     return count;

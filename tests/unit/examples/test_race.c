@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client-sdk/examples/race/client/bot.h"
+#include "client-sdk/examples/race/race.h"
 #include "shared/game/game_host.h"
 #include "tests/unit/examples/match.h"
 
@@ -45,21 +45,22 @@ Test(race, four_bots_finish_and_all_agree)
     }
     uint32_t finished = 0;
     for (int i = 0; i < 3600 && finished < 4; i++) {
-        match_frame(&m, race_play);
+        match_frame(&m, match_bot);
         finished = 0;
         for (uint32_t k = 0; k < 4; k++) {
             finished += rules_of(match_game(&m))->seat[k].place != 0;
         }
     }
     for (int i = 0; i < 60; i++) { // the last views and messages arrive
-        match_frame(&m, race_play);
+        match_frame(&m, match_bot);
     }
     const race_public now = *rules_of(match_game(&m));
     cr_expect_eq(finished, 4, "%u of 4 finished in a minute", finished);
     cr_expect_eq(now.phase, RACE_OVER);
     uint32_t places = 0;
     for (uint32_t seat = 0; seat < 4; seat++) {
-        const race_public *seen = race_seen(m.player[seat].client);
+        uint32_t size;
+        const race_public *seen = carom_client_public_state(m.player[seat].client, &size);
         carom_client_stats stats;
         carom_client_stats_get(m.player[seat].client, &stats);
         cr_expect(seen != NULL && memcmp(seen->seat, now.seat, sizeof now.seat) == 0);
@@ -79,25 +80,13 @@ Test(race, four_bots_finish_and_all_agree)
     match_close(&m);
 }
 
-// What the bots see of the game itself.
+// Of the bots, which see the game itself.
 static uint32_t inputs_of(const carom_game *game, carom_player_input *inputs)
 {
-    const race_public *rules = rules_of(game);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < RACE_PLAYERS; i++) {
-        race_sight sight;
-        carom_body_state car;
-        memset(&sight, 0, sizeof sight);
-        if (carom_body_get(carom_game_world(game), rules->seat[i].car, &car) == CAROM_OK) {
-            race_find_gates(carom_game_world(game), &sight);
-            sight.place = car.position;
-            sight.orientation = car.orientation;
-            sight.velocity = car.linear_velocity;
-            sight.next = rules->seat[i].next;
-            sight.waited = (uint32_t)carom_game_tick(game) - rules->seat[i].since;
-            memset(&inputs[count], 0, sizeof inputs[count]);
-            inputs[count].player = rules->seat[i].player - 1u;
-            race_steer(&sight, inputs[count++].bytes);
+    for (uint32_t player = 0; player < RACE_PLAYERS; player++) {
+        if (cm_game_bot(game, player, 0, inputs[count].bytes)) {
+            inputs[count++].player = player;
         }
     }
     return count;

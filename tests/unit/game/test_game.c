@@ -257,11 +257,12 @@ Test(game, sandbox_refuses_bad_inputs)
 
 // A module that asks what it should not depend on: how many contacts began or ended, and whether
 // there are bytes to point at.
-static void nosy_join(carom_game *game, uint32_t player, const uint8_t *bytes, uint32_t size)
+static bool nosy_join(carom_game *game, uint32_t player, const uint8_t *bytes, uint32_t size)
 {
     (void)player;
     uint32_t *state = carom_game_state(game);
     state[0] += bytes != NULL ? 1u + size : 0u;
+    return true;
 }
 
 static void nosy_tick(carom_game *game, const carom_player_input *inputs, uint32_t count)

@@ -76,6 +76,9 @@ static void rules_tick(carom_game *game, const carom_player_input *inputs, uint3
     state->last = (uint32_t)carom_game_random_at(game, 1);
     cr_assert_eq(carom_game_random_at(game, 7), carom_game_random_at(game, 7));
     cr_assert_neq(carom_game_random_at(game, 7), carom_game_random_at(game, 8));
+    uint32_t due = state->fired == 0 ? 10 : 15, now = (uint32_t)carom_game_tick(game);
+    bool waits = carom_timer_runs(&state->timer) && now < due;
+    cr_assert_eq(carom_timer_left(&state->timer, game), waits ? due - now : 0);
     if (carom_timer_fires(&state->timer, game)) {
         state->fired = state->fired * 1000 + (uint32_t)carom_game_tick(game);
         if (state->fired < 1000) {

@@ -28,13 +28,14 @@ static bool note_may_join(const carom_game *game, const uint8_t *user_data, uint
     return true;
 }
 
-static void note_join(carom_game *game, uint32_t player, const uint8_t *user_data, uint32_t size)
+static bool note_join(carom_game *game, uint32_t player, const uint8_t *user_data, uint32_t size)
 {
     (void)game;
     (void)player;
     (void)user_data;
     (void)size;
     note(CM_CALLBACK_JOIN);
+    return true;
 }
 
 static void note_leave(carom_game *game, uint32_t player)

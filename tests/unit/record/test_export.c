@@ -400,7 +400,7 @@ Test(export_match, the_document_has_the_schema)
 {
     static const char *const texts[] = {
 #define TEXT(text) text,
-        CM_EXPORT_SCHEMA(TEXT)
+        CM_EXPORT_SCHEMA(TEXT) CM_EXPORT_SANDBOX_SCHEMA(TEXT)
 #undef TEXT
     };
     static char document[1 << 16];

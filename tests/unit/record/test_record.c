@@ -291,7 +291,7 @@ Test(record, limits_of_the_writer)
     event.type = 5;
     cr_assert_not(cm_confirmed_fits(&tick));
     event.type = CM_EVENT_LEAVE;
-    event.size = 1; // nothing to say
+    event.size = sizeof CM_LEAVE_REFUSED; // more than it may say
     cr_assert_not(cm_confirmed_fits(&tick));
     event = (cm_game_event){CM_EVENT_MESSAGE, 0, 0, NULL, CAROM_MESSAGE_MAX + 1};
     cr_assert_not(cm_confirmed_fits(&tick));

@@ -22,12 +22,13 @@
 
 // The module: greets whoever comes, tells everyone each tick at first, has too much to say once,
 // and makes a ball whose radius is what player 0 holds at that tick.
-static void teller_join(carom_game *game, uint32_t player, const uint8_t *data, uint32_t size)
+static bool teller_join(carom_game *game, uint32_t player, const uint8_t *data, uint32_t size)
 {
     (void)data;
     (void)size;
     uint8_t hello[2] = {0, (uint8_t)player};
     carom_game_send(game, player, hello, sizeof hello);
+    return true;
 }
 
 static void teller_tick(carom_game *game, const carom_player_input *inputs, uint32_t count)

@@ -16,12 +16,13 @@ typedef struct whistle_state {
     uint32_t ends, ended_at, ticks_since;
 } whistle_state;
 
-static void whistle_join(carom_game *game, uint32_t player, const uint8_t *data, uint32_t size)
+static bool whistle_join(carom_game *game, uint32_t player, const uint8_t *data, uint32_t size)
 {
     whistle_state *s = carom_game_state(game);
     (void)data;
     (void)size;
     s->present |= UINT64_C(1) << player;
+    return true;
 }
 
 static void whistle_leave(carom_game *game, uint32_t player)

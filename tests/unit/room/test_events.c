@@ -6,15 +6,18 @@
 // worker and predicting SDK clients on a bad path (rewinds are counted), a ledger of all that each
 // client is told, and the server's log.
 #include <criterion/criterion.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "carom/query.h"
 #include "server/room/room.h"
 #include "server/record/replay/playback.h"
 #include "server/record/replay/replay.h"
 #include "tests/unit/node/away.h"
+#include "server/tools/export/export.h"
 #include "tests/unit/node/rig.h"
 
 #define HOLD    1u // buttons of an input
@@ -27,7 +30,7 @@ typedef struct goals_state {
     uint32_t ball[8][2];
 } goals_state;
 
-static void goals_join(carom_game *game, uint32_t player, const uint8_t *data, uint32_t size)
+static bool goals_join(carom_game *game, uint32_t player, const uint8_t *data, uint32_t size)
 {
     goals_state *s = carom_game_state(game);
     carom_body_def body = carom_default_body_def();
@@ -42,6 +45,7 @@ static void goals_join(carom_game *game, uint32_t player, const uint8_t *data, u
         s->ball[player][0] = id.index;
         s->ball[player][1] = id.generation;
     }
+    return true;
 }
 
 static carom_body_id goals_body(const carom_game *game, uint32_t player)
@@ -94,6 +98,11 @@ static void goals_contact(carom_game *game, const carom_contact_event *contact)
     (void)carom_game_emit(game, &event);
 }
 
+static const char *goals_name(uint32_t kind)
+{
+    return kind == SHOT ? "shot" : kind == ALONE ? "alone" : NULL;
+}
+
 static const carom_module goals = {.abi = CAROM_MODULE_ABI,
                                    .version = 1,
                                    .name = "goals",
@@ -103,7 +112,8 @@ static const carom_module goals = {.abi = CAROM_MODULE_ABI,
                                    .leave = goals_leave,
                                    .tick = goals_tick,
                                    .contact = goals_contact,
-                                   .player_body = goals_body};
+                                   .player_body = goals_body,
+                                   .event_name = goals_name};
 
 // A room -----------------------------------------------------------------------------------
 
@@ -295,6 +305,42 @@ static void compare_with_log(const away *a, const ledger *l, uint64_t first)
     cr_expect_eq(confirmed, logged);
 }
 
+static int64_t number_of(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *row;
+    cr_assert_eq(sqlite3_prepare_v2(db, sql, -1, &row, NULL), SQLITE_OK, "%s", sqlite3_errmsg(db));
+    cr_assert_eq(sqlite3_step(row), SQLITE_ROW);
+    int64_t number = sqlite3_column_int64(row, 0);
+    sqlite3_finalize(row);
+    return number;
+}
+
+// The export has each event once, by its name, and no view of another game's inputs.
+static void expect_export(cm_playback *playback, uint64_t ticks, uint32_t events)
+{
+    char path[] = "/tmp/carom-events-XXXXXX";
+    cm_match_error error;
+    sqlite3 *db;
+    close(mkstemp(path));
+    unlink(path);
+    const cm_export_options options = {
+        .kind = CM_EXPORT_SQLITE, .to = ticks, .every = 1000, .path = path};
+    cr_assert_eq(cm_export_tables(playback, &options, &error), CAROM_OK, "%s", error.message);
+    cr_assert_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    cr_assert_eq(number_of(db, "SELECT count(*) FROM game_events"), events);
+    cr_assert_gt(number_of(db, "SELECT count(*) FROM game_events WHERE name = 'shot'"), 0);
+    cr_assert_eq(number_of(db,
+                           "SELECT count(*) FROM game_events WHERE (name = 'shot') <> (kind = 1)"
+                           " OR (name = 'alone') <> (kind = 2)"),
+                 0);
+    cr_assert_eq(number_of(db, "SELECT count(*) FROM game_events WHERE name IS NULL AND kind <> 3"),
+                 0);
+    cr_assert_eq(number_of(db, "SELECT count(*) FROM sqlite_master WHERE name = 'sandbox_inputs'"),
+                 0);
+    sqlite3_close(db);
+    unlink(path);
+}
+
 // The recording has them by itself: its module emits them again.
 static uint32_t count_replayed(away *a)
 {
@@ -310,6 +356,7 @@ static uint32_t count_replayed(away *a)
         (void)cm_game_events(cm_playback_game(playback), &count);
         all += count;
     }
+    expect_export(playback, info.ticks, all);
     cm_playback_close(playback);
     return all;
 }

@@ -79,7 +79,7 @@ Test(vectors, secure)
     draw(&rng, chance, sizeof chance);
     cm_cookie_jar_init(&jar, chance);
     draw(&rng, secret, sizeof secret);
-    cm_hello hello = {.protocol = 3};
+    cm_hello hello = {.protocol = CM_PROTOCOL_VERSION};
     cm_crypto_public(secret, hello.client_public);
     put(&out, "client_secret", secret, sizeof secret);
     put(&out, "server_secret", jar.secret, sizeof jar.secret);

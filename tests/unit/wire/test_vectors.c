@@ -525,6 +525,15 @@ Test(vectors, control)
     back.epoch = 255;
     back.messages_had = 7;
     put_encoded(&out, "hello of one who comes back", &back);
+    cm_control own = hello;
+    own.module = "ball";
+    own.module_version = 2;
+    own.module_abi = 4;
+    put_encoded(&out, "hello of one with a module", &own);
+    own.module_source = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+    put_encoded(&out, "hello of one with a module of this source", &own);
+    static const uint8_t loud[] = {0x0a, 8, 0x08, 1, 0x10, 1, 0x52, 2, 'P', 'q'};
+    put_control(&out, "hello with a module of no such name", loud, sizeof loud, true);
     static const uint8_t half[] = {0x0a, 6, 0x08, 1, 0x10, 1, 0x40, 5};
     put_control(&out, "hello that says its epoch alone", half, sizeof half, true);
     static const uint8_t wide[] = {0x0a, 9, 0x08, 1, 0x10, 1, 0x40, 0x80, 2, 0x48, 0};

@@ -193,6 +193,12 @@ void vector_control(vector_text *out, const cm_control *control)
             vector_put(out, ", \"epoch\": %u, \"messages_had\": %llu", control->epoch,
                        (unsigned long long)control->messages_had);
         }
+        put_string(out, "module", control->module);
+        put_string(out, "module_source", control->module_source);
+        if (control->module != NULL) {
+            vector_put(out, ", \"module_version\": %u, \"module_abi\": %u", control->module_version,
+                       control->module_abi);
+        }
         break;
     case CM_CONTROL_WELCOME:
         vector_put(out, ", \"player\": %u, \"client_id\": %llu, \"tick_rate\": %u", control->player,

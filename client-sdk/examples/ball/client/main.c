@@ -1,10 +1,10 @@
-// A client of the ball game: shows the pitch, and plays for its players by itself (bot.h). A game
+// A client of the ball game: shows the pitch, and lets the module's bot play (bot.c). A game
 // of people would read a keyboard there.
 //
 //   ball_client HOST:PORT [PLAYERS [GOALS]]
 //
 // Plays with 1 to 8 players (1) until it was told of so many goals (1); status 0 then.
-#include "bot.h"
+#include "ball.h"
 
 #include <carom/client.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ extern const carom_module carom_module_ball;
 static uint64_t now_us(void)
 {
     struct timespec t;
-    timespec_get(&t, TIME_UTC); // a game would use its own monotonic clock
+    clock_gettime(CLOCK_MONOTONIC, &t); // never set back, as the time of day may be
     return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
@@ -37,11 +37,19 @@ static void hear(void *user, uint64_t tick, const uint8_t *bytes, uint32_t size)
     }
 }
 
+// What everybody sees of the rules, as of the newest view; NULL before the game is joined.
+static const ball_public *seen(const carom_client *client)
+{
+    uint32_t size;
+    const void *state = carom_client_public_state(client, &size);
+    return size == sizeof(ball_public) ? state : NULL;
+}
+
 // Every body where it is to be drawn now. A game with a window would call its renderer here; what
 // a body looks like is told by its shapes and its user_data.
 static void draw(const carom_client *client)
 {
-    const ball_public *game = ball_seen(client);
+    const ball_public *game = seen(client);
     char rows[15][29];
     memset(rows, ' ', sizeof rows);
     for (uint32_t slot = 0; slot < carom_client_body_slots(client); slot++) {
@@ -90,7 +98,7 @@ int main(int argc, char **argv)
     for (uint32_t frame = 1; playing && goals < (uint32_t)wanted; frame++) {
         for (int i = 0; i < players; i++) {
             carom_client_update(clients[i], now_us());
-            ball_play(clients[i]);
+            (void)carom_client_play_bot(clients[i], frame);
             playing = playing && carom_client_get_state(clients[i]) != CAROM_CLIENT_IDLE;
         }
         if (frame % 120 == 0) {

@@ -1,11 +1,12 @@
-// A client of the race: tells the standings, and drives for its players by itself (bot.h). A game
+// A client of the race: tells the standings, and lets the module's bot drive (bot.c). A game
 // of people would read a wheel or a keyboard there, and draw.
 //
 //   race_client HOST:PORT [PLAYERS [LAPS]]
 //
 // Drives with 1 to 8 players (1) until it was told of so many laps, everybody's (1); status 0 then.
-#include "bot.h"
+#include "race.h"
 
+#include <carom/client.h>
 #include <carom/math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static uint32_t laps; // that the first player was told of
 static uint64_t now_us(void)
 {
     struct timespec t;
-    timespec_get(&t, TIME_UTC); // a game would use its own monotonic clock
+    clock_gettime(CLOCK_MONOTONIC, &t); // never set back, as the time of day may be
     return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
@@ -44,7 +45,9 @@ static void hear(void *user, uint64_t tick, const uint8_t *bytes, uint32_t size)
 // wheels are the ones of user_data 1 and 2.
 static void tell(const carom_client *client)
 {
-    const race_public *game = race_seen(client);
+    uint32_t size;
+    const race_public *game = carom_client_public_state(client, &size);
+    game = size == sizeof *game ? game : NULL;
     for (uint32_t i = 0; game != NULL && i < RACE_PLAYERS; i++) {
         const race_seat *seat = &game->seat[i];
         carom_client_pose pose;
@@ -81,7 +84,7 @@ int main(int argc, char **argv)
     for (uint32_t frame = 1; playing && laps < (uint32_t)wanted; frame++) {
         for (int i = 0; i < players; i++) {
             carom_client_update(clients[i], now_us());
-            race_play(clients[i]);
+            (void)carom_client_play_bot(clients[i], frame);
             playing = playing && carom_client_get_state(clients[i]) != CAROM_CLIENT_IDLE;
         }
         if (frame % 240 == 0) {

@@ -1,8 +1,9 @@
-// Pure pursuit: the arc from the rear axle to a point ahead has the curvature 2 y / d^2, y being
-// how far aside the point lies and d its distance; a car of wheelbase L drives it with its wheels
-// at atan(L curvature). Source: R. C. Coulter, "Implementation of the Pure Pursuit Path Tracking
-// Algorithm", CMU-RI-TR-92-01, 1992.
-#include "bot.h"
+// A player of the race that drives by itself, as fast as each bend allows. Pure pursuit: the arc
+// from the rear axle to a point ahead has the curvature 2 y / d^2, y being how far aside the point
+// lies and d its distance; a car of wheelbase L drives it with its wheels at atan(L curvature).
+// Source: R. C. Coulter, "Implementation of the Pure Pursuit Path Tracking Algorithm",
+// CMU-RI-TR-92-01, 1992.
+#include "race.h"
 
 #include <carom/math.h>
 #include <string.h>
@@ -15,13 +16,22 @@
 #define SHARP      1.0f // 1/m, more than its wheels can do
 #define GRIP       7.0f // m/s^2, sideways, that a bend is taken with
 
+// What the bot sees.
+typedef struct bot_sight {
+    carom_vec3 place, velocity;
+    carom_quat orientation;
+    carom_vec3 gate[RACE_GATES_MAX];
+    uint32_t gates, next;
+    uint32_t waited; // ticks since the last gate
+} bot_sight;
+
 static uint8_t to_byte(float part)
 {
     return (uint8_t)(int8_t)(127.0f * carom_clamp(part, -1.0f, 1.0f));
 }
 
 // The point at a distance along the way to the next gate, and on to the one after it.
-static carom_vec3 point_ahead(const race_sight *sight, float distance)
+static carom_vec3 point_ahead(const bot_sight *sight, float distance)
 {
     carom_vec3 from = sight->place, to = from;
     for (uint32_t i = 0; i < sight->gates; i++) {
@@ -38,7 +48,7 @@ static carom_vec3 point_ahead(const race_sight *sight, float distance)
     return to;
 }
 
-void race_steer(const race_sight *sight, uint8_t input[RACE_INPUT_SIZE])
+static void steer(const bot_sight *sight, uint8_t input[RACE_INPUT_SIZE])
 {
     memset(input, 0, RACE_INPUT_SIZE);
     if (sight->gates == 0) {
@@ -63,7 +73,8 @@ void race_steer(const race_sight *sight, uint8_t input[RACE_INPUT_SIZE])
     input[2] = stands && sight->waited > STUCK ? RACE_BACK : 0;
 }
 
-void race_find_gates(const carom_world *world, race_sight *sight)
+// The gates of a world, in the order of their numbers.
+static void find_gates(const carom_world *world, bot_sight *sight)
 {
     sight->gates = 0;
     for (uint32_t slot = 0; slot < carom_world_body_slots(world); slot++) {
@@ -77,32 +88,22 @@ void race_find_gates(const carom_world *world, race_sight *sight)
     }
 }
 
-const race_public *race_seen(const carom_client *client)
+void race_bot(const carom_game *game, uint32_t player, uint64_t random, uint8_t *input)
 {
-    uint32_t size;
-    const void *state = carom_client_public_state(client, &size);
-    return size == sizeof(race_public) ? state : NULL;
-}
-
-void race_play(carom_client *client)
-{
-    const race_public *game = race_seen(client);
-    race_sight sight;
-    uint8_t input[RACE_INPUT_SIZE];
-    carom_client_pose pose;
-    memset(&sight, 0, sizeof sight);
-    for (uint32_t i = 0; game != NULL && i < RACE_PLAYERS; i++) {
-        if (game->seat[i].player == carom_client_player(client) + 1u &&
-            carom_client_body_pose(client, game->seat[i].car, &pose) == CAROM_OK) {
-            race_find_gates(carom_client_world(client), &sight);
-            sight.place = pose.position;
-            sight.orientation = pose.orientation;
-            sight.velocity = pose.linear_velocity;
-            sight.next = game->seat[i].next;
-            sight.waited =
-                (uint32_t)carom_world_tick(carom_client_world(client)) - game->seat[i].since;
-            race_steer(&sight, input);
-            (void)carom_client_set_input(client, input, sizeof input);
+    const race_public *rules = carom_game_state(game);
+    const carom_world *world = carom_game_world(game);
+    (void)random;
+    for (uint32_t i = 0; i < RACE_PLAYERS; i++) {
+        const race_seat *seat = &rules->seat[i];
+        carom_body_state car;
+        if (seat->player == player + 1u && carom_body_get(world, seat->car, &car) == CAROM_OK) {
+            bot_sight seen = {.place = car.position,
+                              .orientation = car.orientation,
+                              .velocity = car.linear_velocity,
+                              .next = seat->next,
+                              .waited = (uint32_t)carom_game_tick(game) - seat->since};
+            find_gates(world, &seen);
+            steer(&seen, input);
         }
     }
 }

@@ -1,10 +1,20 @@
-#include "bot.h"
+// A player of the ball game that plays by itself, as a person would, from what its client shows:
+// the nearest of a team goes behind the ball and kicks it at the goal, the others stand ready, the
+// one furthest from it between ball and goal.
+#include "ball.h"
 
 #include <carom/math.h>
 #include <string.h>
 
 #define AHEAD 0.15f // s, that the ball is thought on
 #define NEAR  0.9f  // m, from the ball: where a run at it begins
+
+// What the bot sees.
+typedef struct bot_sight {
+    uint32_t seat; // the bot's own
+    bool there[BALL_PLAYERS];
+    carom_vec3 place[BALL_PLAYERS], ball, ball_velocity;
+} bot_sight;
 
 static carom_vec3 flat(carom_vec3 v)
 {
@@ -18,7 +28,7 @@ static float distance(carom_vec3 a, carom_vec3 b)
 }
 
 // How many of the own team are nearer to a place.
-static uint32_t rank_of(const ball_sight *sight, carom_vec3 place)
+static uint32_t rank_of(const bot_sight *sight, carom_vec3 place)
 {
     uint32_t rank = 0;
     float own = distance(sight->place[sight->seat], place);
@@ -56,7 +66,7 @@ static bool would_kick(carom_vec3 me, carom_vec3 ball, carom_vec3 way, carom_vec
     return carom_dot(at, way) > 0.95f || (at_boards && distance(ball, ours) > 4.0f);
 }
 
-void ball_steer(const ball_sight *sight, uint8_t input[BALL_INPUT_SIZE])
+static void steer(const bot_sight *sight, uint8_t input[BALL_INPUT_SIZE])
 {
     float sign = ball_team(sight->seat) == 0 ? 1.0f : -1.0f;
     carom_vec3 me = sight->place[sight->seat];
@@ -83,33 +93,24 @@ void ball_steer(const ball_sight *sight, uint8_t input[BALL_INPUT_SIZE])
     input[2] = would_kick(me, sight->ball, way, ours) ? BALL_KICK : 0;
 }
 
-const ball_public *ball_seen(const carom_client *client)
+void ball_bot(const carom_game *game, uint32_t player, uint64_t random, uint8_t *input)
 {
-    uint32_t size;
-    const void *state = carom_client_public_state(client, &size);
-    return size == sizeof(ball_public) ? state : NULL;
-}
-
-void ball_play(carom_client *client)
-{
-    const ball_public *game = ball_seen(client);
-    ball_sight sight = {.seat = BALL_PLAYERS};
-    uint8_t input[BALL_INPUT_SIZE];
-    carom_client_pose pose;
-    if (game == NULL || carom_client_body_pose(client, game->ball, &pose) != CAROM_OK) {
+    const ball_public *rules = carom_game_state(game);
+    const carom_world *world = carom_game_world(game);
+    bot_sight seen = {.seat = BALL_PLAYERS};
+    carom_body_state body;
+    (void)random;
+    if (carom_body_get(world, rules->ball, &body) != CAROM_OK) {
         return;
     }
-    sight.ball = pose.position;
-    sight.ball_velocity = pose.linear_velocity;
+    seen.ball = body.position;
+    seen.ball_velocity = body.linear_velocity;
     for (uint32_t i = 0; i < BALL_PLAYERS; i++) {
-        sight.there[i] = carom_client_body_pose(client, game->seat[i].body, &pose) == CAROM_OK;
-        sight.place[i] = pose.position;
-        if (sight.there[i] && game->seat[i].player == carom_client_player(client) + 1u) {
-            sight.seat = i;
-        }
+        seen.there[i] = carom_body_get(world, rules->seat[i].body, &body) == CAROM_OK;
+        seen.place[i] = body.position;
+        seen.seat = seen.there[i] && rules->seat[i].player == player + 1u ? i : seen.seat;
     }
-    if (sight.seat < BALL_PLAYERS) {
-        ball_steer(&sight, input);
-        (void)carom_client_set_input(client, input, sizeof input);
+    if (seen.seat < BALL_PLAYERS) {
+        steer(&seen, input);
     }
 }
