@@ -432,7 +432,7 @@ static bool begin_replica(cm_publisher *p, const cm_client *client,
 }
 
 // False where it cannot be sent.
-static bool welcome(cm_publisher *p, const cm_room *room, const keyframe *world, cm_client *client)
+static bool welcome(cm_publisher *p, cm_room *room, const keyframe *world, cm_client *client)
 {
     cm_session *session = &client->session;
     viewer *v = &p->viewers[session->player];
@@ -485,6 +485,7 @@ static bool welcome(cm_publisher *p, const cm_room *room, const keyframe *world,
     cm_sight_begin(&session->sight, p->tick_rate, p->def.view_rate, p->snapshot.tick);
     v->durable = p->durable_tick;
     session->state = CM_SESSION_JOINED;
+    cm_room_welcomed(room, session->player);
     cm_mailbox_begin(&v->mail, p->def.host, client->peer, may_go_up_to(p));
     if (p->rate_permille != 1000) {
         cm_control clock = {.type = CM_CONTROL_ROOM_CLOCK, .rate_permille = p->rate_permille};

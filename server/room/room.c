@@ -32,10 +32,11 @@ struct cm_room {
     uint64_t tick, confirmed;
     bool ended; // the module was told
     uint32_t tick_rate, window, max_players;
-    uint64_t taken;   // players whose slot a session has, from the next tick on
-    uint64_t leaving; // leaves that wait for room among the events
-    uint64_t refused; // by the module, as of the confirmed tick
-    bool promised;    // a slot, to somebody whose join is pending
+    uint64_t taken;    // players whose slot a session has, from the next tick on
+    uint64_t leaving;  // leaves that wait for room among the events
+    uint64_t refused;  // by the module, as of the confirmed tick
+    bool promised;     // a slot, to somebody whose join is pending
+    uint64_t welcomed; // of the taken: whose inputs may come
     cm_event_list pending;
     // Messages of each player that are not stepped yet: among the pending, and those that wait.
     uint32_t message_count[CAROM_PLAYERS_MAX], message_bytes[CAROM_PLAYERS_MAX];
@@ -260,10 +261,19 @@ bool cm_room_has_let_in(const cm_room *room, uint32_t player, uint64_t join_tick
         return is_in;
     }
     bool is_final = is_in && cm_inbox_earliest_late(room->inbox) > join_tick;
-    for (uint64_t left = room->taken; is_final && left != 0; left &= left - 1) {
+    for (uint64_t left = room->welcomed; is_final && left != 0; left &= left - 1) {
         is_final = cm_room_settled(room, (uint32_t)__builtin_ctzll(left)) >= join_tick;
     }
     return is_final;
+}
+
+void cm_room_welcomed(cm_room *room, uint32_t player)
+{
+    uint64_t bit = UINT64_C(1) << player;
+    if ((room->taken & ~room->welcomed & bit) != 0) {
+        room->welcomed |= bit;
+        cm_inbox_open(room->inbox, player, room->tick);
+    }
 }
 
 // Adds a player's message to the next tick. False: no room.
@@ -308,6 +318,7 @@ void cm_room_leave(cm_room *room, uint32_t player)
         return;
     }
     room->taken &= ~bit;
+    room->welcomed &= ~bit;
     cm_inbox_close(room->inbox, player, room->tick);
     // What it said goes before it, as far as there is room; whoever gets the slot did not say it.
     while (push_waiting(room, player)) {

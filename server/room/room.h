@@ -62,6 +62,9 @@ carom_result cm_room_join(cm_room *room, uint64_t client_id, const uint8_t *user
 // Whether the module has let in a player who joined at that tick, for good: no rewind reaches the
 // tick any more, since it is confirmed, or every input up to it has come.
 bool cm_room_has_let_in(const cm_room *room, uint32_t player, uint64_t join_tick);
+// The player's client is welcomed: only from the next tick on do its inputs count, so that whoever
+// joins before that need not wait for them.
+void cm_room_welcomed(cm_room *room, uint32_t player);
 // A player who is silent: zeros for the next tick, unless that is what is held, or its input came.
 void cm_room_silence(cm_room *room, uint32_t player);
 // Gives the slot back at the next tick. Never fails (the event waits if it has to). The leave of

@@ -142,6 +142,7 @@ static void play(uint8_t early, uint8_t late, outcome *out)
     cr_assert_eq(cm_game_create(scene, &gate, 5, NULL, &shadow), CAROM_OK);
     cr_assert_eq(cm_room_join(room, 7, NULL, 0, &player), CAROM_OK);
     cm_room_frame(room);
+    cm_room_welcomed(room, 0);
     for (uint64_t tick = 2; tick <= LAST_TICK; tick++) {
         bool waits = tick == JOIN_TICK - 1 && early != late;
         if (!waits) {
