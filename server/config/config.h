@@ -54,6 +54,10 @@
     INT(max_clients, 0, 0, CM_CLIENTS_MAX,                                                         \
         "clients of the process, in all of its rooms; 0: as many as the rooms of the start have "  \
         "players, and 256 at the least")                                                           \
+    INT(tick_budget_percent, 50, 0, 10000,                                                         \
+        "processor time that a room's ticks may take beside other rooms, a mean of 10 s, percent " \
+        "of the time between two: above it the room goes on in a worker of its own, or ticks "     \
+        "less often; 0: no limit")                                                                 \
     INT(rewind_ms, 133, 0, 1000, "how late an input may come, ms: the room rewinds to its tick")   \
     INT(view_rate, 0, 0, 1000, "views a second; 0: the scene's")                                   \
     INT(budget_kbit, 0, 0, 100000,                                                                 \

@@ -99,6 +99,11 @@ static size_t size_of(const cm_worker_message *message)
     case CM_WORKER_TOLD_ROOM:
     case CM_WORKER_TOLD_GONE:
     case CM_WORKER_TOLD_REFUSE:
+    case CM_WORKER_SAYS_OVER:
+    case CM_WORKER_SAYS_RELEASED:
+    case CM_WORKER_SAYS_KEPT:
+    case CM_WORKER_TOLD_SLOW:
+    case CM_WORKER_TOLD_RELEASE:
         return offsetof(cm_worker_message, room) + sizeof message->room;
     case CM_WORKER_TOLD_KEYS:
         return offsetof(cm_worker_message, keys) + sizeof message->keys;

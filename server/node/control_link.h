@@ -33,6 +33,9 @@ typedef enum cm_worker_message_type {
     CM_WORKER_SAYS_ANSWER,   // ask: a line of an answer; "": it is whole
     CM_WORKER_SAYS_FIGURES,  // figures: of one room, each second where there is HTTP
     CM_WORKER_SAYS_TOTALS,   // figures: its own, after those of its rooms
+    CM_WORKER_SAYS_OVER,     // room: its ticks take more than their share beside others
+    CM_WORKER_SAYS_RELEASED, // room: what it was told to release is written
+    CM_WORKER_SAYS_KEPT,     // room: it cannot be released
     // To the worker, at its start, in this order; keys, refused scenes and rooms of others before
     // OPEN_ALL, used tokens and bans before LET_IN.
     CM_WORKER_TOLD_PART,     // part: bytes of the configuration, or of a scene
@@ -43,17 +46,19 @@ typedef enum cm_worker_message_type {
     CM_WORKER_TOLD_OPEN_ALL, // its rooms are opened
     CM_WORKER_TOLD_LET_IN,   // it says READY, and players may come
     // To the worker, at any time.
-    CM_WORKER_TOLD_ROOM,   // room: where one of another worker is
-    CM_WORKER_TOLD_GONE,   // room: of another worker, it is no more
-    CM_WORKER_TOLD_PORTS,  // ports: of all workers
-    CM_WORKER_TOLD_START,  // the server is there, and has said so
-    CM_WORKER_TOLD_USED,   // used: of another worker
-    CM_WORKER_TOLD_BAN,    // ban
-    CM_WORKER_TOLD_KEYS,   // keys: other ones, read again
-    CM_WORKER_TOLD_REFUSE, // room: its scene is hosted no more
-    CM_WORKER_TOLD_ASK,    // ask: what an operator asks
-    CM_WORKER_TOLD_DRAIN,  // line: the reason
-    CM_WORKER_TOLD_UNDO,   // another worker could not start: nothing may be left
+    CM_WORKER_TOLD_ROOM,    // room: where one of another worker is
+    CM_WORKER_TOLD_GONE,    // room: of another worker, it is no more
+    CM_WORKER_TOLD_PORTS,   // ports: of all workers
+    CM_WORKER_TOLD_START,   // the server is there, and has said so
+    CM_WORKER_TOLD_USED,    // used: of another worker
+    CM_WORKER_TOLD_BAN,     // ban
+    CM_WORKER_TOLD_KEYS,    // keys: other ones, read again
+    CM_WORKER_TOLD_REFUSE,  // room: its scene is hosted no more
+    CM_WORKER_TOLD_SLOW,    // room: it is over its budget, and no place is left for it alone
+    CM_WORKER_TOLD_RELEASE, // room: it goes on in a worker of its own, at the port
+    CM_WORKER_TOLD_ASK,     // ask: what an operator asks
+    CM_WORKER_TOLD_DRAIN,   // line: the reason
+    CM_WORKER_TOLD_UNDO,    // another worker could not start: nothing may be left
     CM_WORKER_MESSAGE_TYPES,
 } cm_worker_message_type;
 

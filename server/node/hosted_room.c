@@ -18,9 +18,10 @@ struct cm_hosted_room {
     cm_roster roster;
     cm_publisher *publisher;
     cm_metrics metrics; // of its ticks, publishing included
-    uint64_t (*clock_us)(void *user);
+    uint64_t (*clock_us)(void *user), (*processor_us)(void *user);
     void *user;
     uint64_t cpu_us;
+    cm_tick_budget budget;
     uint64_t turn_us, turn_steps; // of the present turn
     cm_vitals *vitals;
     uint32_t tag; // of its marks in them; 0: none
@@ -145,6 +146,7 @@ carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room
     room->log = def->log;
     room->info.max_players = def->spec.max_players;
     room->clock_us = def->clock_us;
+    room->processor_us = def->processor_us != NULL ? def->processor_us : def->clock_us;
     room->user = def->user;
     room->vitals = def->vitals;
     room->tick_watch = def->tick_watch;
@@ -164,6 +166,7 @@ carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room
     room->info.tick_rate = cm_room_tick_rate(inner);
     snprintf(room->info.module, sizeof room->info.module, "%s",
              cm_game_module(cm_room_game(inner))->name);
+    cm_tick_budget_init(&room->budget, room->info.tick_rate, def->tick_budget_percent);
     room->busy_tick = cm_room_tick(inner);
     room->empty_ticks = (uint64_t)def->spec.empty_s * room->info.tick_rate;
     *out = room;
@@ -215,7 +218,13 @@ cm_match_handle cm_hosted_room_match(const cm_hosted_room *room)
 
 uint64_t cm_hosted_room_due(const cm_hosted_room *room)
 {
-    return cm_room_loop_due(room->loop, cm_room_tick(cm_hosted_room_room(room)) + 1);
+    uint64_t due = cm_room_loop_due(room->loop, cm_room_tick(cm_hosted_room_room(room)) + 1);
+    if (cm_tick_budget_rests(&room->budget, room->now_us)) {
+        uint64_t look = room->now_us + room->budget.period_us, rest = room->budget.rest_us;
+        look = rest < look ? rest : look; // its slots have their time meanwhile
+        due = due > look ? due : look;
+    }
+    return due;
 }
 
 // Its turn -------------------------------------------------------------------------------------
@@ -223,6 +232,11 @@ uint64_t cm_hosted_room_due(const cm_hosted_room *room)
 static uint64_t read_clock(const cm_hosted_room *room)
 {
     return room->clock_us != NULL ? room->clock_us(room->user) : 0;
+}
+
+static uint64_t read_processor(const cm_hosted_room *room)
+{
+    return room->processor_us != NULL ? room->processor_us(room->user) : 0;
 }
 
 // Messages of each player up to the tick that is confirmed, since the join: what its slot has to
@@ -412,13 +426,13 @@ void cm_hosted_room_begin(cm_hosted_room *room, uint64_t now_us, const cm_log *l
 
 bool cm_hosted_room_step(cm_hosted_room *room, cm_clients *clients)
 {
-    uint64_t begin = read_clock(room);
+    uint64_t begin = read_clock(room), spent = read_processor(room);
     if (room->tick_watch != NULL) {
         cm_tick_watch_begin(room->tick_watch, begin);
     }
     uint64_t period_us = 1000000u / cm_room_tick_rate(cm_hosted_room_room(room));
-    if (cm_hosted_room_is_over(room) || (room->turn_steps > 0 && room->turn_us >= period_us) ||
-        !cm_room_loop_step(room->loop)) {
+    if (cm_hosted_room_is_over(room) || cm_tick_budget_rests(&room->budget, room->now_us) ||
+        (room->turn_steps > 0 && room->turn_us >= period_us) || !cm_room_loop_step(room->loop)) {
         return false;
     }
     const cm_history_slot *confirmed = confirm(room, false);
@@ -440,6 +454,7 @@ bool cm_hosted_room_step(cm_hosted_room *room, cm_clients *clients)
         room->turn_us += took;
         room->cpu_us += took;
     }
+    cm_tick_budget_spend(&room->budget, room->now_us, read_processor(room) - spent);
     return true;
 }
 
@@ -454,6 +469,13 @@ bool cm_hosted_room_end(cm_hosted_room *room, cm_match_end end)
     return cm_hosted_room_said_all(room);
 }
 
+void cm_hosted_room_release(cm_hosted_room *room)
+{
+    confirm(room, false);
+    cm_room_loop_end(room->loop, CM_MATCH_LIVE);
+    room->ended = true;
+}
+
 bool cm_hosted_room_said_all(cm_hosted_room *room)
 {
     ask_durable(room);
@@ -464,10 +486,21 @@ void cm_hosted_room_second(cm_hosted_room *room, uint64_t passed_us, const cm_lo
 {
     cm_log own = log_of(room, log);
     bool slower = cm_room_loop_second(room->loop, passed_us, &own);
+    cm_tick_budget_second(&room->budget, passed_us);
     cm_publisher_second(room->publisher, cm_room_tick(cm_hosted_room_room(room)), &own);
     if (slower) {
         cm_publisher_clock(room->publisher, cm_room_loop_rate_permille(room->loop), &room->roster);
     }
+}
+
+cm_tick_budget *cm_hosted_room_budget(cm_hosted_room *room)
+{
+    return &room->budget;
+}
+
+uint64_t cm_hosted_room_patience_us(const cm_hosted_room *room)
+{
+    return cm_room_loop_patience_us(room->loop);
 }
 
 void cm_hosted_room_stats_get(const cm_hosted_room *room, cm_hosted_room_stats *stats)
@@ -484,6 +517,8 @@ void cm_hosted_room_counts_get(const cm_hosted_room *room, cm_hosted_room_stats 
     stats->tick = cm_room_tick(inner);
     stats->hash = cm_room_hash(inner);
     stats->cpu_us = room->cpu_us;
+    stats->tick_permille = room->budget.mean_permille;
+    stats->is_slowed = room->budget.is_slowed;
     stats->tick_sum_us = room->metrics.sum_us;
     memcpy(stats->tick_buckets, room->metrics.buckets, sizeof stats->tick_buckets);
     cm_room_loop_stats loop;

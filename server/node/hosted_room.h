@@ -8,6 +8,7 @@
 #include "server/room/tick_times.h"
 #include "server/replicate/publisher.h"
 #include "server/room/room_loop.h"
+#include "server/node/tick_budget.h"
 #include "server/node/tick_watch.h"
 #include "server/node/crash_marker.h"
 #include "server/node/recorder.h"
@@ -29,10 +30,12 @@ typedef struct cm_hosted_room_def {
     const cm_live_match *live; // to go on with; NULL: a new match
     cm_store *store;           // NULL: nothing is recorded
     cm_host *host;
-    cm_log log;                       // of events that the module emits
-    uint64_t now_us;                  // of tick 0, or of the last one of `live`
-    uint64_t started_unix_ms;         // written into the match file
-    uint64_t (*clock_us)(void *user); // to measure ticks with; NULL: not measured
+    cm_log log;                           // of events that the module emits
+    uint64_t now_us;                      // of tick 0, or of the last one of `live`
+    uint64_t started_unix_ms;             // written into the match file
+    uint64_t (*clock_us)(void *user);     // to measure ticks with; NULL: not measured
+    uint64_t (*processor_us)(void *user); // what its ticks cost; NULL: clock_us tells
+    uint32_t tick_budget_percent;         // cm_tick_budget
     void *user;
     cm_vitals *vitals;         // where its module's callbacks are marked; NULL: nowhere
     cm_tick_watch *tick_watch; // of its ticks; NULL: none
@@ -43,7 +46,9 @@ typedef struct cm_hosted_room_stats {
     double tick_ms_p50, tick_ms_p99;    // of the last seconds; 0 without a clock
     double stage_ms[CAROM_STAGE_COUNT]; // of the last second, means over the ticks stepped
     uint64_t cpu_us; // that ticks and their publishing took by the clock given, since the start
-    uint64_t ticks_behind;                                  // ticks that the clock was slowed by
+    uint32_t tick_permille; // processor time of a tick, of the time between two, over ten seconds
+    bool is_slowed;         // it rests, for its ticks take more than their share
+    uint64_t ticks_behind;  // ticks that the clock was slowed by
     uint64_t tick_sum_us, tick_buckets[CM_METRICS_BUCKETS]; // of all ticks (tick_times.h)
     uint64_t refused_inputs;                         // of its players, also of those who left
     uint64_t inputs_refused[CM_INPUT_VERDICT_COUNT]; // the same by verdict
@@ -68,7 +73,7 @@ const cm_room_info *cm_hosted_room_info(cm_hosted_room *room);
 cm_room *cm_hosted_room_room(const cm_hosted_room *room);
 cm_roster *cm_hosted_room_roster(cm_hosted_room *room);
 cm_match_handle cm_hosted_room_match(const cm_hosted_room *room);
-// Time at which its next tick is due, us.
+// Time at which its next tick is due, us; while it rests a tick's time from now.
 uint64_t cm_hosted_room_due(const cm_hosted_room *room);
 
 // A turn of the process: begin, then step while it says true. The first step of a turn makes a tick
@@ -85,9 +90,15 @@ uint64_t cm_hosted_room_recording(const cm_hosted_room *room);
 // step may follow. True, as below, where its last messages have gone; else they are asked for until
 // then.
 bool cm_hosted_room_end(cm_hosted_room *room, cm_match_end end);
+// The same without an end: another process goes on with the match, from what is confirmed.
+void cm_hosted_room_release(cm_hosted_room *room);
 bool cm_hosted_room_said_all(cm_hosted_room *room);
 // Once a second, `passed_us` after the last time: rates, alarms, and to the clients its clock.
 void cm_hosted_room_second(cm_hosted_room *room, uint64_t passed_us, const cm_log *log);
+// What its ticks cost; to be asked after each second, and slowed or freed.
+cm_tick_budget *cm_hosted_room_budget(cm_hosted_room *room);
+// A pause of the process that it makes good for, us.
+uint64_t cm_hosted_room_patience_us(const cm_hosted_room *room);
 
 void cm_hosted_room_stats_get(const cm_hosted_room *room, cm_hosted_room_stats *stats);
 // The same but for the percentiles of tick times, which are 0: they take most of the time.

@@ -43,6 +43,8 @@ void cm_room_figures_get(cm_hosted_room *room, const cm_match_status *match,
     values[CM_ROOM_HAS_TICK] = stats.tick;
     values[CM_ROOM_HAS_TICK_P99] = (uint64_t)(stats.tick_ms_p99 * 1000.0 + 0.5);
     values[CM_ROOM_HAS_SLOWED] = stats.ticks_behind;
+    values[CM_ROOM_HAS_TICK_SHARE] = stats.tick_permille;
+    values[CM_ROOM_HAS_OVER] = stats.is_slowed;
     values[CM_ROOM_HAS_REWINDS] = stats.room.rewinds;
     values[CM_ROOM_HAS_REWOUND] = stats.room.rewound_ticks;
     values[CM_ROOM_HAS_INPUTS] = stats.room.inputs;

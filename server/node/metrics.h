@@ -19,6 +19,10 @@
       "Time that 99 of 100 ticks of the last seconds were below.")                                 \
     X(SLOWED, COUNTER, ONE, "slowed_ticks_total",                                                  \
       "Ticks that the clock was slowed by, since the machine could not keep up.")                  \
+    X(TICK_SHARE, GAUGE, THOUSANDTH, "tick_share_ratio",                                           \
+      "Processor time of a tick over the time between two, a mean of ten seconds.")                \
+    X(OVER, GAUGE, ONE, "over_budget",                                                             \
+      "1: it ticks less often, since its ticks took more than tick_budget_percent.")               \
     X(REWINDS, COUNTER, ONE, "rewinds_total", "Times that a late input made the room rewind.")     \
     X(REWOUND, COUNTER, ONE, "rewound_ticks_total", "Ticks that were stepped again.")              \
     X(INPUTS, COUNTER, ONE, "inputs_total", "Inputs of players that were accepted.")               \
@@ -80,7 +84,8 @@
     X(ROOMS, GAUGE, ONE, "rooms", "Rooms of all workers.")                                         \
     X(PLAYERS, GAUGE, ONE, "players", "Players in all rooms.")                                     \
     X(BANS, GAUGE, ONE, "bans", "Clients and addresses that may not come in.")                     \
-    X(APART, GAUGE, ONE, "rooms_apart", "Rooms alone in a worker, since their module failed.")     \
+    X(APART, GAUGE, ONE, "rooms_apart",                                                            \
+      "Rooms alone in a worker, since their module failed or takes too long.")                     \
     X(REFUSED, GAUGE, ONE, "scenes_quarantined", "Scenes hosted no more, since theirs failed.")    \
     X(FAULTS, COUNTER, ONE, "module_failures_total", "Times that a module took its worker.")       \
     X(RESIDENT, GAUGE, ONE, "supervisor_resident_memory_bytes", "Memory of this process.")         \

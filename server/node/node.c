@@ -52,6 +52,12 @@ static uint64_t monotonic_us(void *user)
     return cm_serve_now_us();
 }
 
+static uint64_t processor_us(void *user)
+{
+    (void)user;
+    return clock_us(CLOCK_THREAD_CPUTIME_ID);
+}
+
 // Start ----------------------------------------------------------------------------------------
 
 static carom_result open_store(cm_serve_host *host, cm_failure *failure)
@@ -109,6 +115,13 @@ static bool open_room(void *user, const char *name)
     return opened;
 }
 
+static bool over_budget(void *user, const char *name)
+{
+    const cm_serve_host *host = user;
+    return host->shell.over_budget != NULL && !host->draining &&
+           host->shell.over_budget(host->shell.user, name);
+}
+
 static carom_result open_worker(cm_serve_host *host, cm_failure *failure)
 {
     cm_worker_def def = {.config = &host->config,
@@ -118,9 +131,11 @@ static carom_result open_worker(cm_serve_host *host, cm_failure *failure)
                          .now_us = cm_serve_now_us(),
                          .started_unix_ms = cm_serve_unix_ms(),
                          .clock_us = monotonic_us,
+                         .processor_us = processor_us,
                          .log = write_log,
                          .keep_used = keep_used,
                          .open_room = host->rooms.on_demand != NULL ? open_room : NULL,
+                         .over_budget = over_budget,
                          .vitals = host->vitals,
                          .tick_watch = &host->tick_watch,
                          .user = host};
@@ -328,7 +343,13 @@ void cm_serve_host_watch(cm_serve_host *host)
         if (match.queued_bytes == 0 && !cm_worker_uses(host->worker, room->scene)) {
             cm_serve_host_tell_unindexed(host, room, &match);
             host->lost += room->failure_told;
+            char released[sizeof room->spec.name];
+            memcpy(released, room->spec.name, sizeof released);
+            bool goes_on = room->released;
             cm_serve_rooms_closed(&host->rooms, i);
+            if (goes_on) {
+                host->shell.released(host->shell.user, released);
+            }
         }
     }
 }

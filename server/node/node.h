@@ -14,6 +14,10 @@ typedef struct cm_serve_shell {
     // lines are printed.
     void (*draw)(void *user, bool first, const char *lines);
     void (*keep_used)(void *user, const cm_used_token *token);
+    // A room's ticks take more than their share (cm_worker_def); and one that was released is
+    // written: its file may be opened elsewhere.
+    bool (*over_budget)(void *user, const char *room);
+    void (*released)(void *user, const char *room);
     // Again and again while it writes and verifies at the end. It need not return.
     void (*wait)(void *user, uint32_t most_ms);
 } cm_serve_shell;

@@ -54,6 +54,9 @@ static void say_rooms(cm_serve_admin *a, const cm_admin_request *asked, cm_admin
         cm_line_number(&line, "cpu_s", (double)stats.cpu_us * 1.0e-6);
         cm_line_uint(&line, "view_bytes", stats.published.view_bytes);
         cm_line_uint(&line, "ticks_behind", stats.ticks_behind);
+        cm_line_uint(&line, "tick_percent", stats.tick_permille / 10);
+        cm_line_bool(&line, "slowed", stats.is_slowed);
+        cm_line_bool(&line, "isolated", a->isolated);
         cm_line_text(&line, "match", room->path);
         cm_line_uint(&line, "recorded_tick", match.committed_tick);
         cm_line_bool(&line, "durable", match.durable);

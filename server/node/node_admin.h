@@ -18,6 +18,7 @@ typedef struct cm_serve_admin {
     cm_worker *worker;
     cm_store *store;
     const cm_log *log;
+    bool isolated;  // the process is one room's alone
     uint64_t asked; // number of the question that is answered
     bool later;     // the answer to the last one comes later
     cm_serve_backup backups[CM_ADMIN_PEERS_MAX];

@@ -85,6 +85,24 @@ static void answer_line(void *user, const char *json_line)
     }
 }
 
+static void say_room(cm_node *w, cm_worker_message_type type, const char *room)
+{
+    cm_worker_message message = {.type = type};
+    snprintf(message.room.name, sizeof message.room.name, "%s", room);
+    cm_worker_link_send(w->link, &message);
+}
+
+static bool over_budget(void *user, const char *room)
+{
+    say_room(user, CM_WORKER_SAYS_OVER, room);
+    return true;
+}
+
+static void released(void *user, const char *room)
+{
+    say_room(user, CM_WORKER_SAYS_RELEASED, room);
+}
+
 // What the supervisor is told -----------------------------------------------------------------
 
 static bool is_proved(const cm_node *w, const cm_hosted_room *hosted)
@@ -224,6 +242,21 @@ static void add_home(cm_node *w, bool is_there)
     }
 }
 
+// It is known to be elsewhere before its players ask for it here. Where its match cannot go on it
+// stays, and is slowed.
+static void release(cm_node *w)
+{
+    cm_home home = {.room = w->heard.room};
+    const char *name = home.room.name;
+    bool goes = cm_homes_put(&w->elsewhere, &home) &&
+                cm_serve_rooms_release(&w->host.rooms, w->host.worker, w->host.store, name);
+    if (!goes) {
+        cm_homes_remove(&w->elsewhere, name);
+        cm_worker_slow(w->host.worker, name);
+        say_room(w, CM_WORKER_SAYS_KEPT, name);
+    }
+}
+
 static bool apply_ban(cm_node *w)
 {
     if (!w->heard.ban.banned) {
@@ -259,6 +292,12 @@ static void on_message(cm_node *w, uint64_t now_us)
         break;
     case CM_WORKER_TOLD_KEYS:
         cm_worker_set_keys(w->host.worker, &w->heard.keys);
+        break;
+    case CM_WORKER_TOLD_SLOW:
+        cm_worker_slow(w->host.worker, w->heard.room.name);
+        break;
+    case CM_WORKER_TOLD_RELEASE:
+        release(w);
         break;
     case CM_WORKER_TOLD_ASK:
         answer(w);
@@ -373,6 +412,7 @@ static void let_in(cm_node *w)
                                   .rooms = &w->host.rooms,
                                   .worker = w->host.worker,
                                   .store = w->host.store,
+                                  .isolated = w->host.apart,
                                   .log = &w->host.log};
     w->state = NODE_RUNS;
     tell_rooms(w);
@@ -491,6 +531,8 @@ cm_node *cm_node_create(const cm_node_def *def)
                                      .error = error,
                                      .print = print,
                                      .keep_used = keep_used,
+                                     .over_budget = over_budget,
+                                     .released = released,
                                      .wait = wait_at_end};
     w->figures = (cm_serve_figures){.room = tell_room_figures, .whole = tell_totals, .user = w};
     return w;

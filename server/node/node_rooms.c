@@ -319,6 +319,24 @@ static void release_scene(const cm_serve_rooms *rooms, cm_serve_room *room)
     room->live = NULL;
 }
 
+// Its index; rooms->count: there is none.
+static uint32_t find_room(const cm_serve_rooms *rooms, const char *name)
+{
+    uint32_t i = 0;
+    while (i < rooms->count && strcmp(rooms->rooms[i].spec.name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+static void move_to_closing(cm_serve_rooms *rooms, uint32_t number)
+{
+    rooms->closing[rooms->closing_count++] = rooms->rooms[number];
+    rooms->count--;
+    memmove(&rooms->rooms[number], &rooms->rooms[number + 1],
+            (rooms->count - number) * sizeof rooms->rooms[0]);
+}
+
 bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char *name,
                            cm_failure *failure)
 {
@@ -328,17 +346,33 @@ bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char 
                 CM_WORKER_ROOMS_MAX);
         return false;
     }
-    for (uint32_t i = 0; i < rooms->count; i++) {
-        if (strcmp(rooms->rooms[i].spec.name, name) == 0 && cm_worker_close(worker, name)) {
-            rooms->closing[rooms->closing_count++] = rooms->rooms[i];
-            rooms->count--;
-            memmove(&rooms->rooms[i], &rooms->rooms[i + 1],
-                    (rooms->count - i) * sizeof rooms->rooms[0]);
-            return true;
-        }
+    uint32_t number = find_room(rooms, name);
+    if (number == rooms->count || !cm_worker_close(worker, name)) {
+        cm_fail(failure, CAROM_ERROR_STATE, "there is no room of that name");
+        return false;
     }
-    cm_fail(failure, CAROM_ERROR_STATE, "there is no room of that name");
-    return false;
+    move_to_closing(rooms, number);
+    return true;
+}
+
+bool cm_serve_rooms_release(cm_serve_rooms *rooms, cm_worker *worker, cm_store *store,
+                            const char *name)
+{
+    uint32_t number = find_room(rooms, name);
+    cm_match_status match;
+    cm_store_backup_status backup;
+    if (number == rooms->count || rooms->closing_count == CM_WORKER_ROOMS_MAX) {
+        return false;
+    }
+    cm_store_status(store, rooms->rooms[number].match, &match);
+    cm_store_backup_status_get(store, rooms->rooms[number].match, &backup);
+    bool may = match.durable && backup.state != CM_STORE_BACKUP_RUNS; // which holds the file open
+    if (!may || !cm_worker_release(worker, name)) {
+        return false;
+    }
+    rooms->rooms[number].released = true;
+    move_to_closing(rooms, number);
+    return true;
 }
 
 void cm_serve_rooms_closed(cm_serve_rooms *rooms, uint32_t number)

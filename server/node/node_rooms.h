@@ -17,6 +17,7 @@ typedef struct cm_serve_room {
     cm_match_handle match;        // once open and recorded
     char path[CM_SERVE_PATH_MAX]; // of the match file
     bool failure_told;            // that it is not durable
+    bool released;                // closing here: it goes on in another process
     uint32_t gaps;                // told: times that it went on in another file
     uint32_t left; // matches of its name, in this process, that did not prove themselves
 } cm_serve_room;
@@ -57,6 +58,10 @@ bool cm_serve_rooms_demand(cm_serve_rooms *rooms, const cm_config *config, cm_wo
 // Closes one, which is then among the closing. False, and why.
 bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char *name,
                            cm_failure *failure);
+// The same of one that goes on in another process, which may open its file once it is no more
+// among the closing. False: there is none, or its match could not go on.
+bool cm_serve_rooms_release(cm_serve_rooms *rooms, cm_worker *worker, cm_store *store,
+                            const char *name);
 // One of the closing is written, what there was to say of it was said, and its worker uses its
 // scene no more.
 void cm_serve_rooms_closed(cm_serve_rooms *rooms, uint32_t number);

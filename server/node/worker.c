@@ -133,11 +133,13 @@ carom_result cm_worker_create(const cm_worker_def *def, cm_worker **out, char *e
     worker->log.write = def->log;
     worker->log.user = def->user;
     worker->clock_us = def->clock_us;
+    worker->processor_us = def->processor_us;
     worker->user = def->user;
     worker->vitals = def->vitals;
     worker->tick_watch = def->tick_watch;
     worker->keep_used = def->keep_used;
     worker->open_room = def->open_room;
+    worker->over_budget = def->over_budget;
     worker->now_us = worker->second_us = worker->started_us = def->now_us;
     worker->started_unix_ms = def->started_unix_ms;
     worker->store = def->store;
@@ -231,6 +233,64 @@ static void log_refused_tokens(cm_worker *worker, const cm_host_stats *host)
     }
 }
 
+// A pause that every other room makes good for.
+static uint64_t patience_of_others(const cm_worker *worker, const cm_hosted_room *room)
+{
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        uint64_t patience = cm_hosted_room_patience_us(worker->rooms[i]);
+        least = worker->rooms[i] != room && patience < least ? patience : least;
+    }
+    return least;
+}
+
+static void log_budget(const cm_worker *worker, cm_hosted_room *room, const char *event)
+{
+    const cm_tick_budget *budget = cm_hosted_room_budget(room);
+    cm_log own = worker->log;
+    cm_line line;
+    own.room = cm_hosted_room_name(room);
+    cm_line_log(&line, CM_LOG_WARNING, event);
+    cm_line_uint(&line, "tick_percent", budget->mean_permille / 10);
+    cm_line_uint(&line, "tick_budget_percent", budget->percent);
+    cm_log_write(&own, CM_LOG_WARNING, &line);
+}
+
+// Beside others, that is: alone a room takes what there is.
+static bool is_over_budget(const cm_worker *worker, cm_hosted_room *room)
+{
+    return worker->room_count > 1 && cm_tick_budget_is_over(cm_hosted_room_budget(room));
+}
+
+void cm_worker_slow(cm_worker *worker, const char *name)
+{
+    cm_hosted_room *room = cm_worker_room_named(worker, name);
+    if (room == NULL || !is_over_budget(worker, room)) {
+        return;
+    }
+    bool was_slowed = cm_hosted_room_budget(room)->is_slowed;
+    cm_tick_budget_slow(cm_hosted_room_budget(room), patience_of_others(worker, room));
+    if (!was_slowed) {
+        log_budget(worker, room, "room slowed");
+    }
+}
+
+static void watch_budgets(cm_worker *worker)
+{
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        cm_hosted_room *room = worker->rooms[i];
+        if (is_over_budget(worker, room)) {
+            const char *name = cm_hosted_room_name(room);
+            if (worker->over_budget == NULL || !worker->over_budget(worker->user, name)) {
+                cm_worker_slow(worker, name);
+            }
+        } else if (cm_hosted_room_budget(room)->is_slowed) {
+            cm_tick_budget_free(cm_hosted_room_budget(room));
+            log_budget(worker, room, "room no longer slowed");
+        }
+    }
+}
+
 // Once a second: rates and alarms.
 static void count_second(cm_worker *worker)
 {
@@ -242,6 +302,7 @@ static void count_second(cm_worker *worker)
     for (uint32_t i = 0; i < worker->room_count; i++) {
         cm_hosted_room_second(worker->rooms[i], passed, &worker->log);
     }
+    watch_budgets(worker);
     cm_clients_second(worker->clients, passed);
     cm_host_stats host;
     cm_host_stats_get(worker->host, &host);

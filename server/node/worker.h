@@ -35,9 +35,14 @@ typedef struct cm_worker_def {
     // A room that a player named, and that no worker has: opens it by cm_worker_open. False: no.
     // NULL: there are no such rooms.
     bool (*open_room)(void *user, const char *name);
+    // A room's ticks take more than their share beside others (config.tick_budget_percent); asked
+    // each second. True: it is seen to, by cm_worker_slow where nothing else is done. False, or
+    // NULL: it is slowed.
+    bool (*over_budget)(void *user, const char *name);
     uint64_t now_us;
-    uint64_t started_unix_ms;         // written into the match file
-    uint64_t (*clock_us)(void *user); // to measure ticks with; NULL: not measured
+    uint64_t started_unix_ms;             // written into the match file
+    uint64_t (*clock_us)(void *user);     // to measure ticks with; NULL: not measured
+    uint64_t (*processor_us)(void *user); // what ticks cost; NULL: clock_us tells
     void (*log)(void *user, int level, const char *json_line);
     void *user;
     cm_vitals *vitals;         // where its rooms mark their modules' callbacks; NULL: nowhere
@@ -65,6 +70,11 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *room, char 
 // module have gone, which wait for the disk for a second at most; nobody finds it meanwhile. False:
 // there is none.
 bool cm_worker_close(cm_worker *worker, const char *name);
+// Slows one to its share, if it is over its budget still and others are beside it.
+void cm_worker_slow(cm_worker *worker, const char *name);
+// Lets go of one, whose match has no end: another process goes on with it. Its players are dropped
+// without a word and come back by their tickets. False: there is none.
+bool cm_worker_release(cm_worker *worker, const char *name);
 // The name of a room that is over (cm_hosted_room_is_over) and wants to be closed, or NULL.
 const char *cm_worker_over(const cm_worker *worker);
 // Whether a room, or one that was closed and has not said all yet, is made of the scene.

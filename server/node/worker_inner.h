@@ -14,12 +14,13 @@
 struct cm_worker {
     cm_config config;
     cm_log log;
-    uint64_t (*clock_us)(void *user);
+    uint64_t (*clock_us)(void *user), (*processor_us)(void *user);
     void *user;
     cm_vitals *vitals;
     cm_tick_watch *tick_watch;
     void (*keep_used)(void *user, const cm_used_token *token);
     bool (*open_room)(void *user, const char *name);
+    bool (*over_budget)(void *user, const char *name);
 
     carom_token_key ticket_key;
     void (*random)(void *user, void *bytes, size_t size);

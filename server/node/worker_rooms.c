@@ -219,6 +219,8 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char 
                               .started_unix_ms = worker->started_unix_ms +
                                                  (worker->now_us - worker->started_us) / 1000,
                               .clock_us = worker->clock_us,
+                              .processor_us = worker->processor_us,
+                              .tick_budget_percent = (uint32_t)config->tick_budget_percent,
                               .user = worker->user,
                               .vitals = worker->vitals,
                               .tick_watch = worker->tick_watch};
@@ -257,15 +259,20 @@ void cm_worker_part_with_ended(cm_worker *worker)
     }
 }
 
-static void close_room(cm_worker *worker, uint32_t index)
+static void remove_room(cm_worker *worker, uint32_t index)
 {
-    cm_hosted_room *room = worker->rooms[index];
-    bool said = cm_hosted_room_end(room, CM_MATCH_ENDED);
     worker->room_count--;
     memmove(&worker->rooms[index], &worker->rooms[index + 1],
             (worker->room_count - index) * sizeof worker->rooms[0]);
     memmove(&worker->due_us[index], &worker->due_us[index + 1],
             (worker->room_count - index) * sizeof worker->due_us[0]);
+}
+
+static void close_room(cm_worker *worker, uint32_t index)
+{
+    cm_hosted_room *room = worker->rooms[index];
+    bool said = cm_hosted_room_end(room, CM_MATCH_ENDED);
+    remove_room(worker, index);
     if (said || worker->ending_count == CM_WORKER_ROOMS_MAX) {
         part(worker, room);
     } else {
@@ -274,15 +281,38 @@ static void close_room(cm_worker *worker, uint32_t index)
     }
 }
 
+// The index of a room, or room_count.
+static uint32_t find_room(const cm_worker *worker, const char *name)
+{
+    uint32_t i = 0;
+    while (i < worker->room_count && strcmp(cm_hosted_room_name(worker->rooms[i]), name) != 0) {
+        i++;
+    }
+    return i;
+}
+
 bool cm_worker_close(cm_worker *worker, const char *name)
 {
-    for (uint32_t i = 0; i < worker->room_count; i++) {
-        if (strcmp(cm_hosted_room_name(worker->rooms[i]), name) == 0) {
-            close_room(worker, i);
-            return true;
-        }
+    uint32_t index = find_room(worker, name);
+    if (index == worker->room_count) {
+        return false;
     }
-    return false;
+    close_room(worker, index);
+    return true;
+}
+
+bool cm_worker_release(cm_worker *worker, const char *name)
+{
+    uint32_t index = find_room(worker, name);
+    if (index == worker->room_count) {
+        return false;
+    }
+    cm_hosted_room *room = worker->rooms[index];
+    cm_hosted_room_release(room);
+    remove_room(worker, index);
+    cm_clients_drop_room(worker->clients, cm_hosted_room_roster(room));
+    cm_hosted_room_destroy(room);
+    return true;
 }
 
 const char *cm_worker_over(const cm_worker *worker)

@@ -131,6 +131,11 @@ static uint32_t debt_max(const cm_room_loop *loop)
     return DEBT_TICKS + loop->tick_rate / 50;
 }
 
+uint64_t cm_room_loop_patience_us(const cm_room_loop *loop)
+{
+    return debt_max(loop) * (uint64_t)SECOND_US / loop->tick_rate;
+}
+
 void cm_room_loop_begin(cm_room_loop *loop, uint64_t now_us)
 {
     loop->now_us = now_us > loop->now_us ? now_us : loop->now_us;

@@ -51,6 +51,8 @@ void cm_room_loop_durable(cm_room_loop *loop, carom_durability durability, uint6
 
 cm_room *cm_room_loop_room(const cm_room_loop *loop);
 
+// A pause that it makes good for, us: of a longer one it loses ticks.
+uint64_t cm_room_loop_patience_us(const cm_room_loop *loop);
 // Time at which a tick is due, us.
 uint64_t cm_room_loop_due(const cm_room_loop *loop, uint64_t tick);
 // A turn: begin, then step until it says false, or until others have waited for long enough. Each

@@ -246,6 +246,19 @@ void cm_clients_kick_room(cm_clients *clients, const cm_roster *roster, carom_re
     }
 }
 
+void cm_clients_drop_room(cm_clients *clients, const cm_roster *roster)
+{
+    for (uint32_t i = 0; i < clients->def.peers; i++) {
+        cm_client *client = &clients->list[i];
+        if (client->roster == roster) {
+            cm_outbox_clear(&client->waiting);
+            cm_roster_part(client, clients->now_us, UINT64_MAX); // the slot stays
+            cm_host_drop(clients->def.host, client->peer);
+            client->session.state = CM_SESSION_FREE;
+        }
+    }
+}
+
 void cm_clients_kick_all(cm_clients *clients, carom_reason reason)
 {
     for (uint32_t i = 0; i < clients->def.peers; i++) {

@@ -55,6 +55,8 @@ uint32_t cm_clients_kick_who(cm_clients *clients, bool by_address, uint64_t who,
                              carom_reason reason);
 // Everyone in a room.
 void cm_clients_kick_room(cm_clients *clients, const cm_roster *roster, carom_reason reason);
+// Likewise, without a word: their slots are another process's, and they come back there.
+void cm_clients_drop_room(cm_clients *clients, const cm_roster *roster);
 void cm_clients_kick_all(cm_clients *clients, carom_reason reason);
 
 // Tells the members who is in the room, where that has changed; a few times a second at the most.

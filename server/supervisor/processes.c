@@ -153,6 +153,11 @@ bool cm_supervisor_start(cm_supervisor *supervisor, uint32_t worker)
     return true;
 }
 
+void cm_supervisor_start_soon(cm_supervisor *supervisor, uint32_t worker)
+{
+    supervisor->children[worker].due_us = 0;
+}
+
 cm_worker_link *cm_supervisor_attach(cm_supervisor *supervisor, uint32_t worker)
 {
     child *c = &supervisor->children[worker];

@@ -39,6 +39,9 @@ bool cm_supervisor_start(cm_supervisor *supervisor, uint32_t worker);
 cm_worker_link *cm_supervisor_attach(cm_supervisor *supervisor, uint32_t worker);
 void cm_supervisor_detach(cm_supervisor *supervisor, uint32_t worker, int status);
 
+// Starts it at its next turn, and again later where that fails.
+void cm_supervisor_start_soon(cm_supervisor *supervisor, uint32_t worker);
+
 void cm_supervisor_tell(cm_supervisor *supervisor, uint32_t worker,
                         const cm_worker_message *message);
 cm_worker_link *cm_supervisor_link(cm_supervisor *supervisor, uint32_t worker);

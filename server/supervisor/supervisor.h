@@ -23,7 +23,8 @@ typedef struct cm_serve_seat {
     int vitals_fd;
     uint16_t port; // 0: none yet
     bool ready;    // it lives and has its rooms
-    bool apart;    // of one room alone, whose module failed
+    bool apart;    // of one room alone, whose module failed or is slow
+    uint32_t from; // apart: the worker that its room is released by, and one; 0: none
     bool ends;     // it was told to, as that room is closed
     uint64_t restarts;
     cm_worker_load load;
@@ -70,6 +71,11 @@ void cm_serve_log_worker(const cm_serve_server *s, uint32_t worker);
 #define CM_SERVE_APART_MAX 8u
 // A room whose module took its worker goes on in one of its own, where others were beside it.
 void cm_serve_set_apart(cm_serve_server *s, uint32_t worker, const char *room);
+// One that is slow goes there too, once its worker has let go of it; or is slowed where it is.
+void cm_serve_move_apart(cm_serve_server *s, uint32_t worker, const char *room);
+// The worker let go of it, or died meanwhile (NULL: of whatever it was to let go of).
+void cm_serve_start_apart(cm_serve_server *s, uint32_t worker, const char *room);
+void cm_serve_keep_apart(cm_serve_server *s, uint32_t worker, const char *room); // it cannot
 // The worker of such a room ends where the room is no more.
 void cm_serve_end_apart(cm_serve_server *s, uint32_t worker);
 // As a cm_supervisor's callbacks, of a cm_serve_server.

@@ -184,6 +184,15 @@ void cm_serve_said(void *user, uint32_t worker, const cm_worker_message *message
     case CM_WORKER_SAYS_USED:
         take_used(s, worker, &message->used);
         break;
+    case CM_WORKER_SAYS_OVER:
+        cm_serve_move_apart(s, worker, message->room.name);
+        break;
+    case CM_WORKER_SAYS_RELEASED:
+        cm_serve_start_apart(s, worker, message->room.name);
+        break;
+    case CM_WORKER_SAYS_KEPT:
+        cm_serve_keep_apart(s, worker, message->room.name);
+        break;
     case CM_WORKER_SAYS_ANSWER:
         cm_serve_ask_answered(s, worker, message->ask.number, message->ask.text);
         break;
@@ -287,6 +296,7 @@ bool cm_serve_ended(void *user, uint32_t worker, int status)
     if (ends) {
         return free_seat(s, worker);
     }
+    cm_serve_start_apart(s, worker, NULL); // what it was to let go of it has no more
     for (uint32_t i = 0; i < s->homes.count; i++) {
         cm_home *home = &s->homes.list[i];
         home->is_open = home->worker == worker ? false : home->is_open;

@@ -272,7 +272,7 @@ static void close_file(cm_store *store, cm_match *match)
     }
     cm_match_writer_close(match->writer);
     match->writer = NULL;
-    if (!match->failed && match->has_end) {
+    if (!match->failed && match->has_end && !match->goes_elsewhere) {
         cm_notices_ended(&store->notices, match, match->path);
     }
 }
@@ -285,7 +285,8 @@ static void end_match(cm_store *store, cm_match *match, cm_match_end end)
         return;
     }
     match->has_end = true;
-    if (!match->failed) {
+    match->goes_elsewhere = end == CM_MATCH_LIVE;
+    if (!match->failed && end != CM_MATCH_LIVE) {
         pthread_mutex_lock(&store->lock);
         bool whole = match->status.durable;
         pthread_mutex_unlock(&store->lock);

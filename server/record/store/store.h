@@ -93,7 +93,8 @@ void cm_store_statistics(cm_store *store, cm_match_handle match, const cm_player
 // Encoded game at the tick handed over last; another one is ignored.
 void cm_store_keyframe(cm_store *store, cm_match_handle match, uint64_t tick, const void *bytes,
                        size_t size);
-// Writes how it ended and checkpoints to one file. Asynchronous as all else.
+// Writes how it ended and checkpoints to one file. CM_MATCH_LIVE: it has not ended, and another
+// process goes on with it once nothing of it is queued any more. Asynchronous as all else.
 void cm_store_end(cm_store *store, cm_match_handle match, cm_match_end end);
 // A copy of the file that is written now, made by its writer between commits: the match as it was
 // committed when the copy is whole (match_backup.h), with its end where it ends meanwhile.

@@ -39,6 +39,7 @@ typedef struct cm_match {
     bool touched;            // thread; by this batch
     bool failed;             // thread
     bool has_end;            // thread; nothing more is written
+    bool goes_elsewhere;     // thread; likewise, but the match goes on
     cm_match_entry *begun;   // thread; what the index is to be told; NULL: it was, or is not asked
     cm_match_backup *backup; // thread; NULL: none is under way
     cm_store_backup_status backup_status; // lock

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
@@ -17,6 +18,9 @@
 
 #include "server/ops/admin_socket.h"
 #include "server/cli/cli.h"
+#include "server/node/node.h"
+#include "server/record/format/match_file.h"
+#include "server/record/replay/replay.h"
 
 // The program of this build: read before a test takes the variable away, which is no setting.
 static char binary[512];
@@ -296,4 +300,52 @@ void serving_expect_nothing_left(const serving *c, const char *said)
     snprintf(command, sizeof command, "test \"$(ls -A '%s')\" = \"$(printf 'err\\nout')\"",
              c->directory);
     cr_expect_eq(system(command), 0, "what is left: %s", said);
+}
+
+void serving_count_matches(const serving *c, uint32_t *ends, uint32_t *resumes)
+{
+    DIR *matches = opendir(c->matches);
+    const struct dirent *entry;
+    *resumes = 0;
+    memset(ends, 0, (CM_MATCH_CUT + 1) * sizeof *ends);
+    while ((entry = readdir(matches)) != NULL) {
+        char path[512];
+        cm_match_file *file;
+        cm_match_error error;
+        cm_match_info info;
+        snprintf(path, sizeof path, "%s/%s", c->matches, entry->d_name);
+        if (strlen(path) > 6 && strcmp(path + strlen(path) - 6, ".match") == 0) {
+            cr_assert_eq(cm_match_open(path, &file, &error), CAROM_OK, "%s", error.message);
+            cm_match_info_get(file, &info);
+            ends[info.end]++;
+            *resumes += info.resumes;
+            cm_match_close(file);
+            cm_replay_report report;
+            cr_assert_eq(cm_replay_verify(path, NULL, &report), CAROM_OK, "%s",
+                         report.error.message);
+        }
+    }
+    closedir(matches);
+}
+
+void serving_find_module(const char *name, char *path, size_t size)
+{
+    char program[400];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    cr_assert_gt(length, 0);
+    program[length] = '\0';
+    *strrchr(program, '/') = '\0';
+    snprintf(path, size, "%s/tests/modules/%s.so", program, name);
+}
+
+carom_client *serving_play_in(const char *room, const carom_module *module, uint16_t port)
+{
+    carom_client *client;
+    carom_client_def def = carom_default_client_def();
+    def.room = room;
+    def.module = module;
+    def.predict = false;
+    cr_assert_eq(carom_client_create(&def, &client), CAROM_OK);
+    cr_assert_eq(carom_client_connect(client, "127.0.0.1", port, cm_serve_now_us()), CAROM_OK);
+    return client;
 }

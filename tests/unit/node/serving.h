@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "carom/client.h"
+
 typedef struct serving {
     pid_t pid;
     char directory[64];
@@ -49,5 +51,12 @@ void serving_wait_for_next_ticks(const serving *c, uint32_t rooms);
 void serving_take_port(char address[64]);
 // One message of the program on stderr, nothing on stdout, no file.
 void serving_expect_nothing_left(const serving *c, const char *said);
+
+// Every match of the directory, by its end (a cm_match_end); and how often they were resumed.
+void serving_count_matches(const serving *c, uint32_t *ends, uint32_t *resumes);
+// A module's file next to this program's own.
+void serving_find_module(const char *name, char *path, size_t size);
+// A client that comes into the room and does not simulate.
+carom_client *serving_play_in(const char *room, const carom_module *module, uint16_t port);
 
 #endif

@@ -113,6 +113,7 @@ static void make_house(bool for_players)
     snprintf(h.config.listen, sizeof h.config.listen, "127.0.0.1:%u", PORT);
     h.config.insecure = true;
     h.config.max_clients = 16;
+    h.config.tick_budget_percent = 0; // test_tick_budget.c has those with one
     cm_worker_def def = {.config = &h.config,
                          .seed = 3,
                          .open_room = for_players ? open_for_players : NULL,

@@ -72,33 +72,6 @@ static uint32_t lines_of(const char *path)
     return lines;
 }
 
-// Every match of the directory, by its end; and how often they were resumed.
-static void count_matches(const serving *c, uint32_t ends[CM_MATCH_CUT + 1], uint32_t *resumes)
-{
-    DIR *matches = opendir(c->matches);
-    const struct dirent *entry;
-    *resumes = 0;
-    memset(ends, 0, (CM_MATCH_CUT + 1) * sizeof *ends);
-    while ((entry = readdir(matches)) != NULL) {
-        char path[512];
-        cm_match_file *file;
-        cm_match_error error;
-        cm_match_info info;
-        snprintf(path, sizeof path, "%s/%s", c->matches, entry->d_name);
-        if (strlen(path) > 6 && strcmp(path + strlen(path) - 6, ".match") == 0) {
-            cr_assert_eq(cm_match_open(path, &file, &error), CAROM_OK, "%s", error.message);
-            cm_match_info_get(file, &info);
-            ends[info.end]++;
-            *resumes += info.resumes;
-            cm_match_close(file);
-            cm_replay_report report;
-            cr_assert_eq(cm_replay_verify(path, NULL, &report), CAROM_OK, "%s",
-                         report.error.message);
-        }
-    }
-    closedir(matches);
-}
-
 // What it is to do comes over its link alone: anybody may read a process's arguments.
 static void expect_command(pid_t worker)
 {
@@ -183,7 +156,7 @@ Test(workers, one_that_is_killed_comes_back_with_its_match)
     cr_expect(strstr(rooms, "\"room\":\"a\"") != NULL && strstr(rooms, "\"room\":\"b\"") != NULL);
     kill(c.pid, SIGTERM);
     cr_assert_eq(serving_finish(&c), 0);
-    count_matches(&c, ends, &resumes);
+    serving_count_matches(&c, ends, &resumes);
     cr_expect_eq(ends[CM_MATCH_DRAINED], 2);
     cr_expect_eq(resumes, 1);
     serving_remove_directory(&c);
@@ -203,7 +176,7 @@ Test(workers, they_end_with_their_supervisor)
     kill(c.pid, SIGKILL);
     serving_finish(&c);
     wait_for_all(&c);
-    count_matches(&c, ends, &resumes);
+    serving_count_matches(&c, ends, &resumes);
     cr_expect_eq(ends[CM_MATCH_LIVE], 2);
     setenv("CAROM_RESUME", "true", 1);
     cr_assert_eq(unlink(c.ready), 0);
@@ -211,7 +184,7 @@ Test(workers, they_end_with_their_supervisor)
     serving_wait_for_next_ticks(&c, 2);
     kill(c.pid, SIGTERM);
     cr_assert_eq(serving_finish(&c), 0);
-    count_matches(&c, ends, &resumes);
+    serving_count_matches(&c, ends, &resumes);
     cr_expect_eq(ends[CM_MATCH_DRAINED], 2);
     cr_expect_eq(resumes, 2);
     serving_remove_directory(&c);
@@ -253,7 +226,7 @@ Test(workers, a_match_that_was_changed_is_left_and_its_room_begins_anew)
     serving_wait_for_text(&c, c.out, "\"matches_left\":1");
     kill(c.pid, SIGTERM);
     cr_expect_eq(serving_finish(&c), 1, "a match was lost");
-    count_matches(&c, ends, &resumes);
+    serving_count_matches(&c, ends, &resumes);
     cr_expect_eq(ends[CM_MATCH_DRAINED], 2);
     cr_expect_eq(ends[CM_MATCH_LIVE], 0, "it is no match of the folder any more");
     cr_expect_eq(resumes, 1);
@@ -265,17 +238,6 @@ Test(workers, a_match_that_was_changed_is_left_and_its_room_begins_anew)
     serving_remove_directory(&c);
 }
 
-// A file next to this program's own.
-static void find_module(const char *name, char *path, size_t size)
-{
-    char program[400];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    cr_assert_gt(length, 0);
-    program[length] = '\0';
-    *strrchr(program, '/') = '\0';
-    snprintf(path, size, "%s/tests/modules/%s.so", program, name);
-}
-
 // A server's directory, the scene `trap` in it, which asks for the module `failing`, and that
 // module's file: it fails at a tick, by a crash or by a loop.
 typedef struct trap {
@@ -284,7 +246,7 @@ typedef struct trap {
 
 static void make_trap(serving *c, trap *of, int at, bool crash)
 {
-    find_module("failing", of->module, sizeof of->module);
+    serving_find_module("failing", of->module, sizeof of->module);
     serving_make_directory(c);
     snprintf(of->scene, sizeof of->scene, "%s/failing.json", c->directory);
     snprintf(of->room, sizeof of->room, "trap=%s", of->scene);
@@ -344,23 +306,11 @@ static void fails(bool crash, const char *signal_name)
     cr_assert_eq(serving_finish(&c), 0);
     cr_expect_eq(serving_read_log(c.err, "worker died", "signal", found), 3);
     load_trap(&of);
-    count_matches(&c, ends, &resumes);
+    serving_count_matches(&c, ends, &resumes);
     cr_expect_eq(ends[CM_MATCH_DRAINED], 2);
     cr_expect_eq(ends[CM_MATCH_CUT], 1);
     cr_expect_geq(resumes, 1, "each that lived long enough to be written");
     serving_remove_directory(&c);
-}
-
-static carom_client *play_in(const char *room, const carom_module *module, uint16_t port)
-{
-    carom_client *client;
-    carom_client_def def = carom_default_client_def();
-    def.room = room;
-    def.module = module;
-    def.predict = false;
-    cr_assert_eq(carom_client_create(&def, &client), CAROM_OK);
-    cr_assert_eq(carom_client_connect(client, "127.0.0.1", port, cm_serve_now_us()), CAROM_OK);
-    return client;
 }
 
 // Until both play, came back so often and are recorded, or ten minutes of machine time are over.
@@ -398,8 +348,8 @@ Test(workers, players_of_a_room_at_fault_are_sent_to_its_own_worker)
     load_trap(&of);
     serving_read_text(c.ready, text, sizeof text);
     uint16_t port = (uint16_t)strtoul(strrchr(text, ':') + 1, NULL, 10);
-    carom_client *clients[2] = {play_in("trap", cm_module_find("failing"), port),
-                                play_in("beside", NULL, port)};
+    carom_client *clients[2] = {serving_play_in("trap", cm_module_find("failing"), port),
+                                serving_play_in("beside", NULL, port)};
     play_until(clients, 0);
     cr_assert_eq(carom_client_set_input(clients[0], &(uint8_t){1}, 1), CAROM_OK);
     for (int i = 0; i < 600000 && serving_read_log(c.err, "room apart", "room", text) == 0; i++) {
@@ -490,114 +440,10 @@ Test(workers, a_match_of_a_module_from_a_file_goes_on)
     cr_expect_eq(serving_read_log(c.err, "match resumed", "room", found), 1);
     cr_expect_str_eq(found, "trap");
     load_trap(&of);
-    count_matches(&c, ends, &resumes);
+    serving_count_matches(&c, ends, &resumes);
     cr_expect_eq(ends[CM_MATCH_DRAINED], 1);
     cr_expect_eq(resumes, 1);
     serving_remove_directory(&c);
-}
-
-// Thousands that this machine counts in 130 ms of its processor's time, as the module slow does:
-// eight times the 16 ms of a tick, and an eighth of the second after which a tick ends its worker,
-// so that neither comes about on a machine that is faster or slower now than when it was measured.
-static int work_of_130_ms(void)
-{
-    struct timespec begin, end;
-    uint32_t thousands = 20000;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
-    for (uint32_t i = 0; i < thousands; i++) {
-        for (volatile uint32_t k = 0; k < 1000; k++) {
-        }
-    }
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-    double took =
-        (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
-    return (int)(0.13 * thousands / took) + 1;
-}
-
-// A player who names a room that is not there yet: why it is not let in.
-static carom_reason ask_for_room(const serving *c, const char *room)
-{
-    char ready[1024];
-    carom_client *client;
-    carom_client_def def = carom_default_client_def();
-    serving_read_text(c->ready, ready, sizeof ready);
-    uint16_t port = (uint16_t)strtoul(strchr(ready, ':') + 1, NULL, 10);
-    def.room = room;
-    def.reconnect = false;
-    cr_assert_eq(carom_client_create(&def, &client), CAROM_OK);
-    cr_assert_eq(carom_client_connect(client, "127.0.0.1", port, cm_serve_now_us()), CAROM_OK);
-    carom_client_state state = CAROM_CLIENT_CONNECTING;
-    while (state != CAROM_CLIENT_IDLE && state != CAROM_CLIENT_PLAYING) {
-        usleep(1000);
-        carom_client_update(client, cm_serve_now_us());
-        state = carom_client_get_state(client);
-    }
-    carom_reason reason = carom_client_get_reason(client);
-    carom_client_destroy(client);
-    return reason;
-}
-
-static void write_slow(const serving *c, char path[128])
-{
-    snprintf(path, 128, "%s/slow.json", c->directory);
-    FILE *file = fopen(path, "w");
-    cr_assert(file != NULL);
-    fprintf(file,
-            "{\"carom\": 1, \"name\": \"slow\", \"module\": \"slow\",\n"
-            " \"module_config\": {\"work\": %d}, \"bodies\": [{\"type\": \"dynamic\",\n"
-            " \"position\": [0, 2, 0], \"shapes\": [{\"sphere\": {\"radius\": 0.5}}]}]}\n",
-            work_of_130_ms());
-    fclose(file);
-}
-
-// A room that takes all of its processor: no other one is opened beside it, neither by a player nor
-// by an operator, with a supervisor or without.
-static void refuses_rooms(char *workers)
-{
-    serving c;
-    char module[512], scene[128], room[160], found[256];
-    find_module("slow", module, sizeof module);
-    serving_make_directory(&c);
-    write_slow(&c, scene);
-    snprintf(room, sizeof room, "busy=%s", scene);
-    serving_host(&c, (char *[]){"--workers", workers, "--room", room, "--on-demand",
-                                "tests/scenes/hello.json", "--module", module,
-                                "--status-interval-ms", "250", "--drain-verify-s", "0", NULL});
-    serving_wait_for_log(&c, "room clock", 1); // it is slow
-    const char *answer = "";
-    while (strstr(answer, "every worker uses 80% of its processor") ==
-           NULL) { // until its load is measured and whoever decides knows
-        usleep(10000);
-        answer = serving_ask(
-            &c, "{\"command\":\"open\",\"room\":\"more\",\"scene\":\"tests/scenes/hello.json\"}");
-        if (strstr(answer, "\"done\"") != NULL) {
-            serving_ask(&c, "{\"command\":\"close\",\"room\":\"more\"}");
-        }
-    }
-    // On a machine that is busy besides a worker that waits for the processor is not busy itself:
-    // then it opens the room, or does not answer in time, and is asked again.
-    while (ask_for_room(&c, "duel") != CAROM_REASON_SERVER_FULL) {
-        serving_ask(&c, "{\"command\":\"close\",\"room\":\"duel\"}");
-    }
-    serving_wait_for_log(&c, "room not opened", 1);
-    cr_expect_geq(serving_read_log(c.err, "room not opened", "reason", found), 1);
-    cr_expect_not_null(strstr(found, "80% of the processor is in use"), "%s", found);
-    cr_expect_geq(serving_read_log(c.err, "room clock", "room", found), 1);
-    cr_expect_str_eq(found, "busy");
-    kill(c.pid, SIGTERM);
-    cr_assert_eq(serving_finish(&c), 0);
-    cr_assert_eq(cm_module_load_list(module, found, sizeof found), CAROM_OK, "%s", found);
-    serving_remove_directory(&c);
-}
-
-Test(workers, one_that_is_busy_takes_no_more_rooms)
-{
-    refuses_rooms("1");
-}
-
-Test(workers, a_process_that_is_busy_takes_no_more_rooms)
-{
-    refuses_rooms("0");
 }
 
 // Rooms that an operator opens go to the worker with the fewest, and are found by their name.

@@ -19,6 +19,7 @@
 #include "tests/unit/node/serving.h"
 
 #define WORKERS 2u
+#define PLACES  3u // of workers; the last is for a room alone
 
 static cm_worker_message message; // too large for a stack
 
@@ -34,6 +35,12 @@ static const char *say_what(void)
         return text;
     case CM_WORKER_TOLD_GONE:
         snprintf(text, sizeof text, "gone %s", message.room.name);
+        return text;
+    case CM_WORKER_TOLD_RELEASE:
+        snprintf(text, sizeof text, "release %s", message.room.name);
+        return text;
+    case CM_WORKER_TOLD_SLOW:
+        snprintf(text, sizeof text, "slow %s", message.room.name);
         return text;
     default:
         return "other";
@@ -94,6 +101,113 @@ Test(serve_said, of_two_rooms_of_one_name_one_goes)
     cr_expect_str_eq(told(links[0]), "");
     cr_expect_str_eq(told(links[1]),
                      "room duel;ask {\"command\":\"close\",\"room\":\"duel\"};gone duel;");
+    cm_supervisor_destroy(s.supervisor);
+    cm_homes_free(&s.homes);
+}
+
+// Slow rooms -----------------------------------------------------------------------------------
+
+static void say_nothing(void *user, uint32_t worker, const cm_worker_message *from)
+{
+    (void)user;
+    (void)worker;
+    (void)from;
+}
+
+static bool is_over(void *user, uint32_t worker, int status)
+{
+    (void)user;
+    (void)worker;
+    (void)status;
+    return false;
+}
+
+static int give_none(void *user, uint32_t worker)
+{
+    (void)user;
+    (void)worker;
+    return -1;
+}
+
+// Two workers of this process; the one with "duel" and "other" is 0, 1 has "alone".
+static void make_slow(cm_serve_server *s, cm_serve_base *base, cm_worker_link *links[WORKERS])
+{
+    memset(s, 0, sizeof *s);
+    memset(base, 0, sizeof *base);
+    strcpy(base->config.listen, "127.0.0.1:0");
+    s->base = base;
+    s->count = WORKERS;
+    s->seats = PLACES;
+    s->ready = true;
+    cm_supervisor_def def = {.workers = PLACES,
+                             .program = "/bin/true",
+                             .keep = -1,
+                             .gives = give_none,
+                             .started = do_nothing,
+                             .said = say_nothing,
+                             .broke = do_nothing,
+                             .ended = is_over,
+                             .user = s};
+    s->supervisor = cm_supervisor_create(&def);
+    for (uint32_t i = 0; i < WORKERS; i++) {
+        links[i] = cm_supervisor_attach(s->supervisor, i);
+        s->workers[i].ready = true;
+    }
+    says(s, 0, CM_WORKER_SAYS_ROOM, "duel");
+    says(s, 0, CM_WORKER_SAYS_ROOM, "other");
+    says(s, 1, CM_WORKER_SAYS_ROOM, "alone");
+}
+
+// A room that is slow beside others is asked for, and its own worker starts when it was let go of;
+// no sooner, since two would have its file. One that is alone stays.
+Test(serve_said, a_slow_room_moves_when_its_worker_let_go_of_it)
+{
+    static cm_serve_server s;
+    static cm_serve_base base;
+    cm_worker_link *links[WORKERS];
+    make_slow(&s, &base, links);
+    says(&s, 1, CM_WORKER_SAYS_OVER, "alone");
+    says(&s, 1, CM_WORKER_SAYS_OVER, "duel"); // it is not that worker's
+    says(&s, 0, CM_WORKER_SAYS_RELEASED, "duel");
+    cr_assert_eq(cm_homes_find(&s.homes, "duel")->worker, 0);
+    says(&s, 0, CM_WORKER_SAYS_OVER, "duel");
+    const cm_home *home = cm_homes_find(&s.homes, "duel");
+    cr_expect_eq(home->worker, 2);
+    cr_expect_eq(home->room.port, s.workers[2].port);
+    cr_expect_not(home->is_open);
+    says(&s, 0, CM_WORKER_SAYS_OVER, "duel"); // it was said already
+    says(&s, 1, CM_WORKER_SAYS_RELEASED, "duel");
+    cm_supervisor_turn(s.supervisor, 1000000);
+    cr_expect_not(cm_supervisor_lives(s.supervisor, 2), "its worker has the file");
+    says(&s, 0, CM_WORKER_SAYS_GONE, "duel"); // as it let go of it
+    says(&s, 0, CM_WORKER_SAYS_RELEASED, "duel");
+    cr_assert_not_null(cm_homes_find(&s.homes, "duel"));
+    cm_supervisor_turn(s.supervisor, 1000000);
+    cr_expect(cm_supervisor_lives(s.supervisor, 2));
+    cr_expect_str_eq(told(links[0]), "room alone;release duel;");
+    cr_expect_str_eq(told(links[1]), "room duel;room other;");
+    cm_supervisor_destroy(s.supervisor);
+    cm_homes_free(&s.homes);
+}
+
+// No place is left, or the match cannot go on elsewhere.
+Test(serve_said, a_slow_room_without_a_place_is_slowed)
+{
+    static cm_serve_server s;
+    static cm_serve_base base;
+    cm_worker_link *links[WORKERS];
+    make_slow(&s, &base, links);
+    says(&s, 0, CM_WORKER_SAYS_OVER, "duel");
+    says(&s, 0, CM_WORKER_SAYS_OVER, "other"); // alone by then
+    says(&s, 0, CM_WORKER_SAYS_KEPT, "duel");
+    const cm_home *home = cm_homes_find(&s.homes, "duel");
+    cr_expect_eq(home->worker, 0);
+    cr_expect(home->is_open);
+    cr_expect_not(s.workers[2].apart);
+    s.workers[2].apart = true; // another room's
+    says(&s, 0, CM_WORKER_SAYS_OVER, "duel");
+    cr_expect_eq(cm_homes_find(&s.homes, "duel")->worker, 0);
+    cr_expect_str_eq(told(links[0]), "room alone;release duel;slow duel;");
     cm_supervisor_destroy(s.supervisor);
     cm_homes_free(&s.homes);
 }
