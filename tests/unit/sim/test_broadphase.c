@@ -137,6 +137,32 @@ Test(broadphase, pairs_are_those_of_the_double_loop)
     }
 }
 
+// A shape may be far from its body's origin, from its centre of mass, or from both.
+Test(broadphase, what_rests_is_found_wherever_its_shapes_are)
+{
+    static const carom_vec3 centers[] = {{0.0f, 0.0f, 0.0f}, {20.0f, 0.0f, 0.0f}};
+    carom_world_def def = cm_rig_def(64);
+    cm_rig rig = cm_rig_open(&def, 0);
+    for (uint32_t i = 0; i < 16; i++) {
+        carom_body_def body = carom_default_body_def();
+        carom_shape_def shape = carom_default_shape_def();
+        carom_vec3 arm = cm_scale(i & 2u ? 20.0f : 0.0f, cm_vec(1.0f, 0.0f, 0.0f));
+        body.type = CAROM_BODY_STATIC;
+        body.position = cm_vec(0.0f, 0.0f, 100.0f * (float)i);
+        body.orientation = cm_rig_turn_z(0.7f * (float)(i >> 2));
+        body.has_center_of_mass = true;
+        body.center_of_mass = centers[i & 1u];
+        shape.position = arm;
+        shape.radius = 0.5f;
+        cm_rig_body(&rig, &body, &shape);
+        // The turn of a body that has it, and of the ball's place about the same point.
+        carom_vec3 place = cm_mat3_mul(cm_mat3_from_quat(body.orientation), arm);
+        cm_rig_sphere(&rig, cm_add(body.position, cm_add(place, cm_vec(0.0f, 0.9f, 0.0f))), 0.5f);
+    }
+    cr_assert_eq(check_against_loop(&rig), 16);
+    cm_rig_close(&rig);
+}
+
 Test(broadphase, a_limit_cuts_the_end_and_counts)
 {
     g_state = 7;

@@ -15,6 +15,7 @@
 #define WORLDS     400u
 #define WORLDS_ALL 2000u
 #define ASKED      50u
+#define BATCH      200u // questions of one call
 
 // Every kind of question, in turn.
 Test(query, answers_are_those_of_a_scan)
@@ -53,11 +54,11 @@ Test(query, answers_are_those_of_a_scan)
 static void ask_each(const carom_world *world, cm_query_kind kind, const cm_question *questions,
                      carom_query_hit *hits)
 {
-    carom_ray rays[ASKED];
-    carom_shape_def shapes[ASKED];
-    carom_vec3 ways[ASKED], points[ASKED];
+    carom_ray rays[BATCH];
+    carom_shape_def shapes[BATCH];
+    carom_vec3 ways[BATCH], points[BATCH];
     const carom_query_filter *filter = &questions[0].filter;
-    for (uint32_t i = 0; i < ASKED; i++) {
+    for (uint32_t i = 0; i < BATCH; i++) {
         rays[i] = questions[i].ray;
         shapes[i] = questions[i].shape;
         ways[i] = rays[i].translation;
@@ -66,17 +67,17 @@ static void ask_each(const carom_world *world, cm_query_kind kind, const cm_ques
     carom_result result = CAROM_OK;
     switch (kind) {
     case CM_QUERY_RAY:
-        result = carom_world_cast_rays(world, rays, ASKED, filter, hits);
+        result = carom_world_cast_rays(world, rays, BATCH, filter, hits);
         break;
     case CM_QUERY_CAST:
-        result = carom_world_cast_shapes(world, shapes, ways, ASKED, filter, hits);
+        result = carom_world_cast_shapes(world, shapes, ways, BATCH, filter, hits);
         break;
     case CM_QUERY_OVERLAP:
-        result = carom_world_overlaps(world, shapes, ASKED, filter, hits);
+        result = carom_world_overlaps(world, shapes, BATCH, filter, hits);
         break;
     default:
         result =
-            carom_world_closest_each(world, points, ASKED, questions[0].max_distance, filter, hits);
+            carom_world_closest_each(world, points, BATCH, questions[0].max_distance, filter, hits);
         break;
     }
     cr_assert_eq(result, CAROM_OK);
@@ -103,10 +104,10 @@ Test(query, batches_rewinds_lanes_and_capacities_do_not_count)
         carom_world_save(random.world, image, size);
         cr_assert_eq(carom_world_restore(other.world, image, size), CAROM_OK);
         free(image);
-        cm_question questions[ASKED];
-        carom_query_hit all[ASKED], one;
+        static cm_question questions[BATCH];
+        carom_query_hit all[BATCH], one;
         cm_query_kind kind = (cm_query_kind)(i % 4);
-        for (uint32_t k = 0; k < ASKED; k++) {
+        for (uint32_t k = 0; k < BATCH; k++) {
             while (!cm_question_draw(kind, &random, &rng, &questions[k])) {
             }
             questions[k].filter = questions[0].filter;
@@ -115,7 +116,7 @@ Test(query, batches_rewinds_lanes_and_capacities_do_not_count)
         uint64_t before = carom_world_hash(other.world);
         ask_each(other.world, kind, questions, all);
         cr_assert_eq(carom_world_hash(other.world), before);
-        for (uint32_t k = 0; k < ASKED; k++) {
+        for (uint32_t k = 0; k < BATCH; k++) {
             uint32_t count;
             cr_assert_eq(cm_question_ask(random.world, &questions[k], &one, 1, &count), CAROM_OK);
             cr_assert_eq(count, all[k].shape.generation > 0 ? 1 : 0);
@@ -175,6 +176,38 @@ Test(query, poses_given_are_as_if_bodies_were_put_there)
     }
     for (uint32_t kind = 0; kind < 4; kind++) {
         cr_assert_gt(kinds[kind], 100, "%u: %u hits of bodies at poses given", kind, kinds[kind]);
+    }
+}
+
+// Where a coordinate is so large that sums are rounded by centimetres, boxes are still wide enough.
+Test(query, far_from_the_origin_nothing_is_missed)
+{
+    cm_rng rng;
+    uint32_t hits[4] = {0};
+    cm_rng_seed(&rng, 5);
+    for (uint32_t i = 0; i < 200; i++) {
+        cm_random_world random;
+        cr_assert(cm_random_world_open(&random, 11000 + i));
+        carom_vec3 far = cm_around(&rng, 3.0e5f);
+        for (uint32_t slot = 0; slot < carom_world_body_slots(random.world); slot++) {
+            carom_body_id body = carom_world_body_at(random.world, slot);
+            carom_body_state state;
+            if (carom_body_get(random.world, body, &state) == CAROM_OK) {
+                carom_vec3 place = cm_add(far, cm_around(&rng, 3.0f));
+                cr_assert_eq(carom_body_set_pose(random.world, body, place, state.orientation),
+                             CAROM_OK);
+            }
+        }
+        for (uint32_t k = 0; k < 100; k++) {
+            cm_question question;
+            if (cm_question_draw((cm_query_kind)(k % 4), &random, &rng, &question)) {
+                hits[k % 4] += cm_question_check(random.world, &question);
+            }
+        }
+        cm_random_world_close(&random);
+    }
+    for (uint32_t kind = 0; kind < 4; kind++) {
+        cr_assert_gt(hits[kind], 500, "%u: %u hits", kind, hits[kind]);
     }
 }
 
