@@ -175,9 +175,11 @@ $(FLAGS_STAMP): always
 	@printf '%s\n' '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@
 .PHONY: always
 
-# For tests: the packages that they need beside those of every build.
-.PHONY: have-test have-matrix have-node have-check have-lint
-have-%:
+# For tests: the packages that they need beside those of every build. (A static pattern: make looks
+# for no implicit rule of a phony target.)
+HAVE := have-test have-matrix have-node have-check have-lint
+.PHONY: $(HAVE)
+$(HAVE): have-%:
 	@deploy/deps.sh $*
 
 # Generated protobuf code ------------------------------------------------------------------------
