@@ -519,3 +519,31 @@ Test(replicate, a_body_that_comes_again_under_its_id_is_sent_once_more)
     cr_assert_eq(b.entries, before + 1, "again after the loss, and not after the ack");
     close_bench(&b);
 }
+
+// A client whose keyframe was ten ticks on its way has the bodies of then: what moved since, and
+// rests again, is sent, and nothing else.
+Test(replicate, what_changed_since_a_keyframe_is_sent)
+{
+    bench b;
+    open_bench(&b, 1000, false);
+    cm_replica_destroy(b.replica);
+    cm_snapshot_moment moment;
+    cr_assert(cm_snapshot_moment_take(&moment, &b.snapshot));
+    for (uint32_t slot = 3; slot < 6; slot++) {
+        set_body(&b, slot, cm_vec(1.0f, 2.0f, (float)slot), cm_vec(0, 0, 0));
+    }
+    b.snapshot.tick += 10;
+    cm_replica_def def = {
+        .slots = SLOTS, .tick_rate = TICK_RATE, .view_rate = VIEW_RATE, .budget_kbit = 1000};
+    b.replica = cm_replica_create(&def);
+    cm_replica_begin(b.replica, &b.snapshot, &moment);
+    cm_snapshot_moment_free(&moment);
+    for (uint32_t i = 0; i < 4; i++) {
+        view(&b, nobody, 0);
+    }
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        cr_assert(is_exact(&b, slot), "slot %u", slot);
+    }
+    cr_assert_leq(b.entries, 3u * 4u);
+    close_bench(&b);
+}
