@@ -129,6 +129,7 @@ help:
 	@echo 'make deps        installs what run and test need (Debian packages)'
 	@echo 'make install     into $$(DESTDIR)$$(PREFIX), PREFIX=/usr/local'
 	@echo 'make format      clang-format over every source'
+	@echo 'make pictures    draws the pictures of shared/scene/SCENE.md and of the README anew'
 	@echo 'make lint        warnings beyond those of the build, scripts, and tidy'
 	@echo 'make lines       lines of product, generated tables and tests by folder'
 	@echo 'make compile_commands  build/compile_commands.json for editors'
@@ -298,7 +299,8 @@ install: all
 	install -m 644 shared/include/carom/*.h client-sdk/include/carom/*.h $(DESTDIR)$(PREFIX)/include/carom/
 	install -D -m 644 deploy/carom.json $(DESTDIR)$(PREFIX)/share/carom/carom.json
 	sed 's|/usr/local|$(PREFIX)|g' deploy/carom.service >$(DESTDIR)$(PREFIX)/share/carom/carom.service
-	install -m 644 proto/scene.proto proto/control.proto proto/PROTOCOL.md server/record/format/MATCH_FILE.md server/record/format/EXPORT_FILE.md client-sdk/GUIDE.md $(DESTDIR)$(PREFIX)/share/carom/
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/carom/pictures shared/scene/pictures/*.svg
+	install -m 644 shared/scene/SCENE.md proto/scene.proto proto/control.proto proto/PROTOCOL.md server/record/format/MATCH_FILE.md server/record/format/EXPORT_FILE.md client-sdk/GUIDE.md $(DESTDIR)$(PREFIX)/share/carom/
 	for file in $$(find $(GAMES:%=client-sdk/examples/%) -type f ! -name '*.o' ! -name '*.a' ! -name '*.so' ! -name '*_client'); do \
 	  install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/carom/$${file#client-sdk/} || exit 1; done
 	install -m 644 LICENSE deploy/NOTICE $(DESTDIR)$(PREFIX)/share/carom/

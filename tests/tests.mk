@@ -182,6 +182,14 @@ test-examples: all
 test-install: all
 	CC='$(CC)' SDK_FLAGS='$(OPT_$(BUILD))' MAKE='$(MAKE)' tests/install/run.sh
 
+# What the documents say: pictures, tables, commands.
+.PHONY: test-documents pictures
+test-documents: all
+	tests/documents/run.sh $(OUT)
+
+pictures: $(OUT)/carom
+	python3 tests/documents/scene.py $(OUT)/carom --write
+
 # The same program without the libraries of its parts.
 .PHONY: test-parts
 PARTED_SRCS := $(patsubst $(OUT)/%.o,%.c,$(PARTED))

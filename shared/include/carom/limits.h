@@ -1,5 +1,7 @@
 // Every limit of a world, of what is made for it, and of a game module, in one place. A limit that
-// is reached gives an error that names it; none changes meaning silently. Part of carom/world.h.
+// is reached gives an error that names it; none changes meaning silently. Those of a scene file are
+// narrower, and have some of their own (names, materials, tags): shared/scene/SCENE.md. Part of
+// carom/world.h.
 #ifndef CAROM_LIMITS_H
 #define CAROM_LIMITS_H
 
