@@ -91,7 +91,7 @@ static carom_result check_def(const carom_client_def *def)
     if (!(def->predict_radius >= 0.0f && def->predict_radius <= 1.0e6f)) { // also refuses NaN
         return refuse(def, "predict_radius", "0 to 1e6 m");
     }
-    if (def->module != NULL && !carom_module_is_sound(def->module, &error)) {
+    if (def->module != NULL && !carom_module_is_valid(def->module, &error)) {
         return refuse_module(def, &error);
     }
     return CAROM_OK;

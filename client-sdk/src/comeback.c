@@ -31,13 +31,13 @@ void cm_client_drop_second(carom_client *client)
     }
     cm_client_link_close(client->second, CAROM_REASON_LEFT);
     client->second = NULL;
-    client->said_hello = false;
+    client->sent_hello = false;
     if (client->keyframe.second) {
         cm_keyframe_inbox_clear(&client->keyframe, &client->def.allocator);
     }
 }
 
-void cm_client_take_ticket(carom_client *client, const cm_control *welcome)
+void cm_client_apply_ticket(carom_client *client, const cm_control *welcome)
 {
     cm_token_pass *ticket = &client->ticket;
     memset(ticket, 0, sizeof *ticket);
@@ -63,7 +63,7 @@ static void back_off(carom_client *client)
 static void send_kept(carom_client *client, uint64_t taken)
 {
     cm_message_log *log = &client->messages;
-    cm_message_log_taken(log, &client->def.allocator, taken);
+    cm_message_log_received(log, &client->def.allocator, taken);
     for (uint32_t i = 0; i < log->count; i++) {
         cm_kept_message *kept = cm_message_log_at(log, i);
         cm_control message = {.type = CM_CONTROL_GAME_MESSAGE,
@@ -78,7 +78,7 @@ static void send_kept(carom_client *client, uint64_t taken)
 }
 
 // From now on the second link is the only one.
-void cm_client_take_second(carom_client *client, const cm_control *control)
+void cm_client_read_second(carom_client *client, const cm_control *control)
 {
     cm_link_info before;
     cm_client_link_info(client->link, &before);
@@ -87,7 +87,7 @@ void cm_client_take_second(carom_client *client, const cm_control *control)
     cm_client_link_close(client->link, CAROM_REASON_LEFT);
     client->link = client->second;
     client->second = NULL;
-    client->said_hello = false;
+    client->sent_hello = false;
     client->opened = 0;
     client->heard_us = client->now_us;
     client->backoff_ms = BACKOFF_MS;
@@ -138,7 +138,7 @@ static void receive_second(carom_client *client, const cm_link_event *event)
     if (cm_client_keyframe(client, control, event->bytes, event->size, true)) {
         // Perhaps it is whole now, and the second link is the only one.
     } else if (control->type == CM_CONTROL_WELCOME) {
-        cm_client_take_second(client, control);
+        cm_client_read_second(client, control);
     } else if (control->type == CM_CONTROL_REFUSED) {
         refused(client, control->reason);
     } else {
@@ -152,13 +152,13 @@ static void poll_second(carom_client *client)
     cm_link_event event;
     while (client->second != NULL && cm_client_link_poll(client->second, &event)) {
         if (event.type == CM_LINK_CONNECTED) {
-            client->said_hello = cm_client_hello(client, client->second);
+            client->sent_hello = cm_client_hello(client, client->second);
         } else if (event.type == CM_LINK_DISCONNECTED) {
             back_off(client);
         } else if (event.type == CM_LINK_REFUSED) {
             refused(client, event.data);
         } else if (event.type == CM_LINK_ANEW) {
-            client->said_hello = false;
+            client->sent_hello = false;
         } else {
             receive_second(client, &event);
         }
@@ -188,7 +188,7 @@ static void open_second(carom_client *client)
     cm_client_set_random(client, &def);
     client->second_in = 0;
     client->second_us = client->now_us;
-    client->said_hello = false;
+    client->sent_hello = false;
     if (cm_client_link_open(&def, &client->second) != CAROM_OK) {
         client->second = NULL;
         back_off(client);
@@ -200,7 +200,7 @@ void cm_client_come_back(carom_client *client)
     poll_second(client);
     bool wanted = client->link && client->state == CAROM_CLIENT_UNSTABLE && client->def.reconnect &&
                   client->ticket.sealed_size > 0 && !client->leaving;
-    if (client->second != NULL && !wanted && !client->said_hello) {
+    if (client->second != NULL && !wanted && !client->sent_hello) {
         cm_client_drop_second(client);
     } else if (client->second == NULL && wanted && client->now_us >= client->retry_us) {
         open_second(client);

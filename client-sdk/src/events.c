@@ -16,7 +16,7 @@ static void cancel(cm_event_log *log, uint64_t last)
         const cm_open_event open = log->open[i];
         if (open.event.tick > last) {
             log->open[kept++] = open;
-        } else if (open.told) {
+        } else if (open.announced) {
             tell(log, CAROM_EVENT_CANCELLED, &open.event);
         }
     }
@@ -63,8 +63,8 @@ void cm_event_log_predicted(cm_event_log *log, const carom_event *events, uint32
 void cm_event_log_tell(cm_event_log *log)
 {
     for (uint32_t i = 0; i < log->count; i++) {
-        if (!log->open[i].told) {
-            log->open[i].told = true;
+        if (!log->open[i].announced) {
+            log->open[i].announced = true;
             tell(log, CAROM_EVENT_PREDICTED, &log->open[i].event);
         }
     }

@@ -15,7 +15,7 @@
 #define CM_EVENTS_OPEN_MAX 128u // more are told when they are confirmed alone
 
 typedef struct cm_open_event {
-    bool told; // as predicted
+    bool announced; // as predicted
     carom_event event;
 } cm_open_event;
 

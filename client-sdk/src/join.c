@@ -107,7 +107,7 @@ static void welcome(carom_client *client, const cm_control *control)
     }
     cm_client_clock_init(&client->clock, client->mirror->tick_rate, client->mirror->view_rate,
                          client->now_us);
-    cm_client_take_ticket(client, control);
+    cm_client_apply_ticket(client, control);
     cm_event_log_begin(&client->events, control->tick);
     client->window = cm_window_ticks(control->rewind_ms, control->tick_rate);
     cm_client_link_welcomed(client->link);
@@ -204,7 +204,7 @@ static void take_players(carom_client *client, const cm_control *control)
 static void take_rooms(carom_client *client, const cm_control *control)
 {
     carom_client_room_row rows[CAROM_CLIENT_ROOMS_MAX];
-    if (cm_client_rooms_take(&client->rooms, &client->def.allocator, control)) {
+    if (cm_client_rooms_read(&client->rooms, &client->def.allocator, control)) {
         uint32_t count = cm_client_rooms_rows(&client->rooms, rows);
         if (client->def.rooms != NULL) {
             client->def.rooms(client->def.user, rows, count);
@@ -281,7 +281,7 @@ static void open_keyframe(carom_client *client)
     }
     welcome->keyframe = (cm_bytes){inbox.keyframe, inbox.have};
     if (inbox.second) {
-        cm_client_take_second(client, welcome);
+        cm_client_read_second(client, welcome);
     } else {
         cm_client_handle(client, welcome);
     }

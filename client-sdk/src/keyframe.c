@@ -66,9 +66,9 @@ cm_keyframe_state cm_keyframe_inbox_put(cm_keyframe_inbox *inbox, const carom_al
         }
         return inbox->have == inbox->size ? CM_KEYFRAME_WHOLE : CM_KEYFRAME_MORE;
     }
-    uint32_t told = (uint32_t)size;
+    uint32_t length = (uint32_t)size;
     bool kept = append(allocator, &inbox->behind, &inbox->behind_size, &inbox->behind_capacity,
-                       CM_KEYFRAME_BEHIND_MAX, &told, sizeof told) &&
+                       CM_KEYFRAME_BEHIND_MAX, &length, sizeof length) &&
                 append(allocator, &inbox->behind, &inbox->behind_size, &inbox->behind_capacity,
                        CM_KEYFRAME_BEHIND_MAX, bytes, size);
     return kept ? CM_KEYFRAME_MORE : CM_KEYFRAME_NO_MEMORY;
@@ -80,11 +80,11 @@ bool cm_keyframe_inbox_next(const cm_keyframe_inbox *inbox, size_t *at, const ui
     if (*at == inbox->behind_size) {
         return false;
     }
-    uint32_t told;
-    memcpy(&told, inbox->behind + *at, sizeof told);
-    *bytes = inbox->behind + *at + sizeof told;
-    *size = told;
-    *at += sizeof told + told;
+    uint32_t length;
+    memcpy(&length, inbox->behind + *at, sizeof length);
+    *bytes = inbox->behind + *at + sizeof length;
+    *size = length;
+    *at += sizeof length + length;
     return true;
 }
 

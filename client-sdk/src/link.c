@@ -103,7 +103,7 @@ static size_t seal_connect(cm_client_link *link, const cm_frame_part *parts, siz
                            uint8_t *datagram)
 {
     uint8_t enet[CM_ENET_CONNECT];
-    if (!cm_frame_take_connect(parts, count, enet) || link->attempts > UINT8_MAX) {
+    if (!cm_frame_read_connect(parts, count, enet) || link->attempts > UINT8_MAX) {
         return 0; // so many were never answered: no nonce is left, and no server there
     }
     cm_connect connect = {.attempt = (uint8_t)link->attempts++,
@@ -147,7 +147,7 @@ static bool open_sealed(cm_client_link *link, uint8_t *bytes, size_t size, uint8
     link->info.opened++;
     link->heard_ms = enet_time_get();
     link->asks = link->reborn = false; // it lives
-    cm_path_heard(&link->path);
+    cm_path_received(&link->path);
     if (type == CM_WIRE_PROBE) {
         send_raw(link, link->datagram, cm_frame_probed(&link->seal, size, link->datagram));
     } else if (type == CM_WIRE_PROBED) {

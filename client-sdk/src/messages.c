@@ -46,7 +46,7 @@ void cm_message_log_settled(cm_message_log *log, const carom_allocator *allocato
     }
 }
 
-void cm_message_log_taken(cm_message_log *log, const carom_allocator *allocator, uint64_t taken)
+void cm_message_log_received(cm_message_log *log, const carom_allocator *allocator, uint64_t taken)
 {
     while (log->count > 0 && log->taken < taken) {
         drop_first(log, allocator);

@@ -31,7 +31,7 @@ cm_kept_message *cm_message_log_at(cm_message_log *log, uint32_t i);
 void cm_message_log_settled(cm_message_log *log, const carom_allocator *allocator,
                             uint64_t settled);
 // The server has the first `taken` messages.
-void cm_message_log_taken(cm_message_log *log, const carom_allocator *allocator, uint64_t taken);
+void cm_message_log_received(cm_message_log *log, const carom_allocator *allocator, uint64_t taken);
 void cm_message_log_clear(cm_message_log *log, const carom_allocator *allocator);
 
 #endif

@@ -40,7 +40,7 @@ static const carom_module *find_module(const cm_control *welcome, const carom_mo
     return agrees ? module : NULL;
 }
 
-static bool numbers_are_sound(const cm_control *welcome)
+static bool numbers_are_valid(const cm_control *welcome)
 {
     return welcome->player < CAROM_PLAYERS_MAX && welcome->tick_rate >= 1 &&
            welcome->tick_rate <= 1000 && welcome->view_rate >= 1 && welcome->view_rate <= 1000 &&
@@ -78,7 +78,7 @@ static carom_reason build_game(cm_mirror *mirror, const cm_control *welcome)
 
 static carom_reason build(cm_mirror *mirror, const cm_control *welcome, const carom_module *extra)
 {
-    if (!numbers_are_sound(welcome)) {
+    if (!numbers_are_valid(welcome)) {
         return CAROM_REASON_MALFORMED;
     }
     mirror->module = find_module(welcome, extra);

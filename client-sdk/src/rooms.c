@@ -17,7 +17,7 @@ static void begin(cm_client_rooms *rooms, const carom_allocator *allocator, uint
     rooms->list = allocator->allocate(allocator->context, (rooms->total + 1) * sizeof *rooms->list);
 }
 
-bool cm_client_rooms_take(cm_client_rooms *rooms, const carom_allocator *allocator,
+bool cm_client_rooms_read(cm_client_rooms *rooms, const carom_allocator *allocator,
                           const cm_control *control)
 {
     if (control->first == 0) {

@@ -12,7 +12,7 @@ typedef struct cm_client_rooms {
 } cm_client_rooms; // zeroed: none
 
 // A part that is not the next one is passed over; the first begins anew. True once all are there.
-bool cm_client_rooms_take(cm_client_rooms *rooms, const carom_allocator *allocator,
+bool cm_client_rooms_read(cm_client_rooms *rooms, const carom_allocator *allocator,
                           const cm_control *control);
 // Up to CAROM_CLIENT_ROOMS_MAX; returns how many. Texts live until clear.
 uint32_t cm_client_rooms_rows(const cm_client_rooms *rooms,

@@ -39,7 +39,7 @@ struct carom_client {
     cm_token_pass ticket; // sealed_size 0: none
     uint32_t grace_ms;
     cm_client_link *second; // a handshake beside the link; NULL: none
-    bool said_hello;        // on the second: it may have the slot now
+    bool sent_hello;        // on the second: it may have the slot now
     uint64_t second_in;     // bytes that came by it
     uint64_t second_us;     // when they did last
     uint64_t answered_us;   // when any second link had some
@@ -98,10 +98,10 @@ void cm_client_set_random(const carom_client *client, cm_client_link_def *def);
 void cm_client_come_back(carom_client *client);
 void cm_client_drop_second(carom_client *client);
 // The welcome came by the second link, with all of its keyframe.
-void cm_client_take_second(carom_client *client, const cm_control *welcome);
+void cm_client_read_second(carom_client *client, const cm_control *welcome);
 void cm_client_begin_ticket(carom_client *client);
 // What a welcome brings to come back with.
-void cm_client_take_ticket(carom_client *client, const cm_control *welcome);
+void cm_client_apply_ticket(carom_client *client, const cm_control *welcome);
 
 // join.c
 bool cm_client_hello(carom_client *client, cm_client_link *link);

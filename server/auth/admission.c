@@ -91,8 +91,8 @@ bool cm_admission_use(cm_admission *admission, const cm_connect *connect, const 
     return cm_used_tokens_add(&admission->used, &used, unix_s, token->kind == CM_TOKEN_CONNECT);
 }
 
-void cm_admission_tell(cm_admission *admission, const cm_token *token)
+void cm_admission_announce(cm_admission *admission, const cm_token *token)
 {
     cm_used_token used = use_of(NULL, token, 0);
-    cm_used_tokens_tell(&admission->used, &used);
+    cm_used_tokens_announce(&admission->used, &used);
 }

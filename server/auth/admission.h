@@ -34,6 +34,6 @@ carom_reason cm_admission_check(const cm_admission *admission, const cm_connect 
 bool cm_admission_use(cm_admission *admission, const cm_connect *connect, const cm_token *token,
                       uint64_t unix_s);
 // Of a token (not a ticket) that was used: others may know now. Once for each use.
-void cm_admission_tell(cm_admission *admission, const cm_token *token);
+void cm_admission_announce(cm_admission *admission, const cm_token *token);
 
 #endif

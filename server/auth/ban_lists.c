@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-carom_result cm_serve_bans_open(cm_serve_bans *bans, const cm_config *config, cm_failure *failure)
+carom_result cm_ban_lists_open(cm_ban_lists *bans, const cm_config *config, cm_failure *failure)
 {
     char error[512];
     if (config->bans[0] != '\0' &&
@@ -13,13 +13,13 @@ carom_result cm_serve_bans_open(cm_serve_bans *bans, const cm_config *config, cm
     return CAROM_OK;
 }
 
-void cm_serve_bans_close(cm_serve_bans *bans)
+void cm_ban_lists_close(cm_ban_lists *bans)
 {
     cm_ban_list_free(&bans->kept);
     cm_ban_list_free(&bans->listed);
 }
 
-bool cm_serve_bans_keep(cm_serve_bans *bans, bool by_address, uint64_t who, bool banned)
+bool cm_ban_lists_keep(cm_ban_lists *bans, bool by_address, uint64_t who, bool banned)
 {
     if (!banned) {
         cm_bans_remove(&bans->kept.of[by_address], who);
@@ -29,8 +29,8 @@ bool cm_serve_bans_keep(cm_serve_bans *bans, bool by_address, uint64_t who, bool
 
 // Those of `from` that are in neither of two other lists; returns how many.
 static uint32_t tell_others(const cm_ban_list *from, const cm_ban_list *but,
-                            const cm_ban_list *kept, bool banned, cm_serve_ban *tell, void *user,
-                            bool *whole)
+                            const cm_ban_list *kept, bool banned, cm_ban_lists_on_change *tell,
+                            void *user, bool *whole)
 {
     uint32_t count = 0;
     for (int by = 0; by < 2; by++) {
@@ -45,7 +45,7 @@ static uint32_t tell_others(const cm_ban_list *from, const cm_ban_list *but,
     return count;
 }
 
-bool cm_serve_bans_each(const cm_serve_bans *bans, cm_serve_ban *tell, void *user)
+bool cm_ban_lists_each(const cm_ban_lists *bans, cm_ban_lists_on_change *tell, void *user)
 {
     const cm_ban_list none = {0};
     bool whole = true;
@@ -53,8 +53,8 @@ bool cm_serve_bans_each(const cm_serve_bans *bans, cm_serve_ban *tell, void *use
     return whole;
 }
 
-void cm_serve_bans_reload(cm_serve_bans *bans, const cm_config *config, const cm_log *log,
-                          cm_serve_ban *tell, void *user)
+void cm_ban_lists_reload(cm_ban_lists *bans, const cm_config *config, const cm_log *log,
+                         cm_ban_lists_on_change *tell, void *user)
 {
     cm_ban_list fresh;
     cm_line line;
@@ -82,7 +82,7 @@ void cm_serve_bans_reload(cm_serve_bans *bans, const cm_config *config, const cm
     cm_log_write(log, level, &line);
 }
 
-const char *cm_serve_bans_held(const cm_serve_bans *bans, bool by_address, uint64_t who)
+const char *cm_ban_lists_held(const cm_ban_lists *bans, bool by_address, uint64_t who)
 {
     return cm_bans_have(&bans->listed.of[by_address], who)
                ? "the file of bans names it: take it out there, and send SIGHUP"

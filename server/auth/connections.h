@@ -1,4 +1,4 @@
-// The connections that the door has let in: keys, address, path and token of each, found by the id
+// The connections that the gate has let in: keys, address, path and token of each, found by the id
 // that every sealed datagram names. A place whose connection has shown nothing of itself yet makes
 // way for a new one, and so does one that has said no Hello for a while. Typical: 32 places, one
 // search a datagram.
@@ -20,7 +20,7 @@ typedef struct cm_connection {
     uint64_t opened_us;
     cm_path path;
     cm_token token; // kind 0: none was wanted
-    bool told;      // that the token is used
+    bool announced; // that the token is used
 } cm_connection;
 
 typedef struct cm_connections {

@@ -1,4 +1,4 @@
-// The door's rules. A CONNECT is checked from cheap to dear: form, cookie (a hash), how many came
+// The gate's rules. A CONNECT is checked from cheap to dear: form, cookie (a hash), how many came
 // from the address, token (an AEAD), and only then X25519. Whether the token is good here and now
 // comes last, so that who holds it is told by keys that nobody else has.
 #include "server/auth/gate.h"
@@ -23,13 +23,13 @@ typedef struct allowance {
     uint64_t since_us;
 } allowance;
 
-struct cm_door {
+struct cm_gate {
     bool closed;
     cm_cookie_jar jar;
     cm_admission admission;
     cm_connections connections;
-    uint16_t (*home)(void *context, const cm_token *token);
-    void *home_context;
+    uint16_t (*port_of)(void *context, const cm_token *token);
+    void *directory_context;
     bool (*has_slot)(void *context, const cm_token *ticket);
     void *slot_context;
     allowance allowances[ADDRESS_BUCKETS], all;
@@ -47,130 +47,130 @@ const char *cm_datagram_reason_text(cm_datagram_reason reason)
     return reason < CM_DATAGRAM_REASON_COUNT ? texts[reason] : "unknown";
 }
 
-cm_door *cm_door_create(const cm_door_def *def)
+cm_gate *cm_gate_create(const cm_gate_def *def)
 {
-    cm_door *door = calloc(1, sizeof *door);
-    if (door == NULL || !cm_crypto_init()) {
-        free(door);
+    cm_gate *gate = calloc(1, sizeof *gate);
+    if (gate == NULL || !cm_crypto_init()) {
+        free(gate);
         return NULL;
     }
-    if (!cm_connections_init(&door->connections, def->connections)) {
-        cm_door_destroy(door);
+    if (!cm_connections_init(&gate->connections, def->connections)) {
+        cm_gate_destroy(gate);
         return NULL;
     }
-    cm_cookie_jar_init(&door->jar, def->chance);
-    cm_used_tokens_init(&door->admission.used, def->chance + 2 * CM_KEY_BYTES);
+    cm_cookie_jar_init(&gate->jar, def->chance);
+    cm_used_tokens_init(&gate->admission.used, def->chance + 2 * CM_KEY_BYTES);
     if (def->keys != NULL) {
-        cm_door_set_keys(door, def->keys);
+        cm_gate_set_keys(gate, def->keys);
     }
-    door->admission.has_tickets = def->ticket_key != NULL;
+    gate->admission.has_tickets = def->ticket_key != NULL;
     if (def->ticket_key != NULL) {
-        door->admission.ticket_key = *def->ticket_key;
+        gate->admission.ticket_key = *def->ticket_key;
     }
-    return door;
+    return gate;
 }
 
-void cm_door_destroy(cm_door *door)
+void cm_gate_destroy(cm_gate *gate)
 {
-    if (door == NULL) {
+    if (gate == NULL) {
         return;
     }
-    cm_admission_free(&door->admission);
-    cm_connections_free(&door->connections);
-    cm_crypto_wipe(door, sizeof *door);
-    free(door);
+    cm_admission_free(&gate->admission);
+    cm_connections_free(&gate->connections);
+    cm_crypto_wipe(gate, sizeof *gate);
+    free(gate);
 }
 
-void cm_door_set_keys(cm_door *door, const carom_token_keys *keys)
+void cm_gate_set_keys(cm_gate *gate, const carom_token_keys *keys)
 {
     CM_ASSERT(keys->count > 0);
-    door->admission.keys = *keys;
-    door->admission.has_keys = true;
+    gate->admission.keys = *keys;
+    gate->admission.has_keys = true;
 }
 
-void cm_door_set_addresses(cm_door *door, const carom_token_address *addresses, uint32_t count)
+void cm_gate_set_addresses(cm_gate *gate, const carom_token_address *addresses, uint32_t count)
 {
     CM_ASSERT(count <= CM_ADMISSION_ADDRESSES_MAX);
-    door->admission.address_count = count;
+    gate->admission.address_count = count;
     if (count > 0) {
-        memcpy(door->admission.addresses, addresses, count * sizeof *addresses);
+        memcpy(gate->admission.addresses, addresses, count * sizeof *addresses);
     }
 }
 
-void cm_door_set_homes(cm_door *door, uint16_t (*home)(void *context, const cm_token *token),
+void cm_gate_set_directory(cm_gate *gate, uint16_t (*port_of)(void *context, const cm_token *token),
+                           void *context)
+{
+    gate->port_of = port_of;
+    gate->directory_context = context;
+}
+
+void cm_gate_set_slots(cm_gate *gate, bool (*has_slot)(void *context, const cm_token *ticket),
                        void *context)
 {
-    door->home = home;
-    door->home_context = context;
+    gate->has_slot = has_slot;
+    gate->slot_context = context;
 }
 
-void cm_door_set_slots(cm_door *door, bool (*has_slot)(void *context, const cm_token *ticket),
-                       void *context)
+void cm_gate_close(cm_gate *gate)
 {
-    door->has_slot = has_slot;
-    door->slot_context = context;
+    gate->closed = true;
 }
 
-void cm_door_close(cm_door *door)
+cm_used_tokens *cm_gate_used(cm_gate *gate)
 {
-    door->closed = true;
+    return &gate->admission.used;
 }
 
-cm_used_tokens *cm_door_used(cm_door *door)
+cm_bans *cm_gate_bans(cm_gate *gate)
 {
-    return &door->admission.used;
+    return &gate->admission.bans;
 }
 
-cm_bans *cm_door_bans(cm_door *door)
+cm_bans *cm_gate_banned_addresses(cm_gate *gate)
 {
-    return &door->admission.bans;
-}
-
-cm_bans *cm_door_banned_addresses(cm_door *door)
-{
-    return &door->admission.banned_addresses;
+    return &gate->admission.banned_addresses;
 }
 
 // Connections ----------------------------------------------------------------------------------
 
-uint32_t cm_door_find(const cm_door *door, uint32_t id)
+uint32_t cm_gate_find(const cm_gate *gate, uint32_t id)
 {
-    return cm_connections_find(&door->connections, id);
+    return cm_connections_find(&gate->connections, id);
 }
 
-void cm_door_welcomed(cm_door *door, uint32_t index)
+void cm_gate_welcomed(cm_gate *gate, uint32_t index)
 {
-    cm_connection *c = &door->connections.places[index];
-    if (c->token.kind == CM_TOKEN_CONNECT && !c->told) {
-        c->told = true;
-        cm_admission_tell(&door->admission, &c->token);
+    cm_connection *c = &gate->connections.places[index];
+    if (c->token.kind == CM_TOKEN_CONNECT && !c->announced) {
+        c->announced = true;
+        cm_admission_announce(&gate->admission, &c->token);
     }
 }
 
-void cm_door_joined(cm_door *door, uint32_t index)
+void cm_gate_joined(cm_gate *gate, uint32_t index)
 {
-    door->connections.places[index].joined = true;
+    gate->connections.places[index].joined = true;
 }
 
-void cm_door_end(cm_door *door, uint32_t index)
+void cm_gate_end(cm_gate *gate, uint32_t index)
 {
-    cm_door_welcomed(door, index);
-    cm_connections_end(&door->connections, index);
+    cm_gate_welcomed(gate, index);
+    cm_connections_end(&gate->connections, index);
 }
 
-uint32_t cm_door_count(const cm_door *door)
+uint32_t cm_gate_count(const cm_gate *gate)
 {
-    return door->connections.count;
+    return gate->connections.count;
 }
 
-bool cm_door_exists(const cm_door *door, uint32_t index)
+bool cm_gate_exists(const cm_gate *gate, uint32_t index)
 {
-    return door->connections.places[index].seal.id != 0;
+    return gate->connections.places[index].seal.id != 0;
 }
 
-uint64_t cm_door_opened_us(const cm_door *door, uint32_t index)
+uint64_t cm_gate_opened_us(const cm_gate *gate, uint32_t index)
 {
-    return door->connections.places[index].opened_us;
+    return gate->connections.places[index].opened_us;
 }
 
 static bool same_address(cm_client_address a, cm_client_address b)
@@ -180,9 +180,9 @@ static bool same_address(cm_client_address a, cm_client_address b)
 
 // Before a connection ----------------------------------------------------------------------------
 
-static void refuse(cm_door_result *result, cm_datagram_reason reason)
+static void refuse(cm_gate_result *result, cm_datagram_reason reason)
 {
-    result->verdict = CM_DOOR_REFUSED;
+    result->verdict = CM_GATE_REFUSED;
     result->reason = reason;
 }
 
@@ -217,7 +217,7 @@ static cm_datagram_reason counted(carom_reason why)
 
 // The same, and says so to whoever asked: by the keys of the connection that it does not get, so
 // that it is believed at once, or (NULL) without any.
-static void refuse_aloud(cm_door *door, cm_door_result *result, carom_reason why,
+static void refuse_aloud(cm_gate *gate, cm_gate_result *result, carom_reason why,
                          const uint8_t *client_public, const cm_seal *seal)
 {
     cm_refusal refusal = {.reason = (uint8_t)why, .port = result->port};
@@ -225,26 +225,26 @@ static void refuse_aloud(cm_door *door, cm_door_result *result, carom_reason why
     if (seal != NULL) {
         cm_refusal_sign(&refusal, seal);
     }
-    result->verdict = CM_DOOR_ANSWER;
+    result->verdict = CM_GATE_ANSWER;
     result->reason = counted(why);
-    result->bytes = door->answer;
-    result->size = cm_refusal_write(&refusal, door->answer);
+    result->bytes = gate->answer;
+    result->size = cm_refusal_write(&refusal, gate->answer);
 }
 
-static void receive_hello(cm_door *door, cm_client_address from, uint64_t now_us,
-                          const uint8_t *bytes, size_t size, cm_door_result *result)
+static void receive_hello(cm_gate *gate, cm_client_address from, uint64_t now_us,
+                          const uint8_t *bytes, size_t size, cm_gate_result *result)
 {
     cm_hello hello;
     if (!cm_hello_read(bytes, size, &hello)) {
         refuse(result, CM_DATAGRAM_HELLO);
     } else if (hello.protocol != CM_PROTOCOL_VERSION) {
-        refuse_aloud(door, result, CAROM_REASON_PROTOCOL_VERSION, hello.client_public, NULL);
+        refuse_aloud(gate, result, CAROM_REASON_PROTOCOL_VERSION, hello.client_public, NULL);
     } else {
         cm_challenge challenge;
-        cm_cookie_challenge(&door->jar, from, hello.client_public, now_us, &challenge);
-        result->verdict = CM_DOOR_ANSWER;
-        result->bytes = door->answer;
-        result->size = cm_challenge_write(&challenge, door->answer);
+        cm_cookie_challenge(&gate->jar, from, hello.client_public, now_us, &challenge);
+        result->verdict = CM_GATE_ANSWER;
+        result->bytes = gate->answer;
+        result->size = cm_challenge_write(&challenge, gate->answer);
     }
 }
 
@@ -263,16 +263,16 @@ static bool spend(allowance *a, uint32_t burst, uint32_t rate, uint64_t now_us)
     return true;
 }
 
-static allowance *allowance_of(cm_door *door, cm_client_address from)
+static allowance *allowance_of(cm_gate *gate, cm_client_address from)
 {
     uint8_t hash[16];
-    cm_crypto_hash(hash, sizeof hash, (const uint8_t *)&from.host, sizeof from.host, door->jar.key);
-    return &door->allowances[(hash[0] | (uint32_t)hash[1] << 8) % ADDRESS_BUCKETS];
+    cm_crypto_hash(hash, sizeof hash, (const uint8_t *)&from.host, sizeof from.host, gate->jar.key);
+    return &gate->allowances[(hash[0] | (uint32_t)hash[1] << 8) % ADDRESS_BUCKETS];
 }
 
-static void pass_connect(cm_door *door, const cm_seal *seal, uint32_t index,
+static void pass_connect(cm_gate *gate, const cm_seal *seal, uint32_t index,
                          const cm_connect *connect, const uint8_t *bytes, size_t size,
-                         cm_door_result *result)
+                         cm_gate_result *result)
 {
     uint8_t enet[CM_ENET_CONNECT];
     if (!cm_connect_open(connect, bytes, size, seal, enet)) {
@@ -287,24 +287,24 @@ static void pass_connect(cm_door *door, const cm_seal *seal, uint32_t index,
         refuse(result, CM_DATAGRAM_CHANNELS);
         return;
     }
-    cm_frame_put_connect(enet, door->frame);
-    result->verdict = CM_DOOR_PASS;
+    cm_frame_put_connect(enet, gate->frame);
+    result->verdict = CM_GATE_PASS;
     result->connection = index;
-    result->bytes = door->frame;
-    result->size = sizeof door->frame;
+    result->bytes = gate->frame;
+    result->size = sizeof gate->frame;
     result->is_connect = true;
 }
 
 // A connection's keys; false for a public key that gives none.
-static bool make_keys(const cm_door *door, const cm_connect *connect, const cm_token *token,
+static bool make_keys(const cm_gate *gate, const cm_connect *connect, const cm_token *token,
                       const uint8_t server_random[16], cm_seal *seal)
 {
     cm_seal_secrets secrets;
     memcpy(secrets.token_key, token->key, CM_KEY_BYTES);
     memcpy(secrets.client_public, connect->client_public, CM_KEY_BYTES);
-    memcpy(secrets.server_public, door->jar.public_key, CM_KEY_BYTES);
+    memcpy(secrets.server_public, gate->jar.public_key, CM_KEY_BYTES);
     memcpy(secrets.server_random, server_random, sizeof secrets.server_random);
-    bool good = cm_crypto_shared(door->jar.secret, connect->client_public, secrets.shared);
+    bool good = cm_crypto_shared(gate->jar.secret, connect->client_public, secrets.shared);
     if (good) {
         cm_seal_begin(seal, CM_SEAL_SERVER, cm_connect_id(connect->cookie), &secrets);
     }
@@ -314,69 +314,69 @@ static bool make_keys(const cm_door *door, const cm_connect *connect, const cm_t
 
 // A CONNECT sealed by who holds the token, with the keys that its connection has: it takes a place,
 // or why not.
-static carom_reason take_place(cm_door *door, const cm_connection *made, uint64_t unix_s,
-                               const cm_connect *connect, cm_door_result *result)
+static carom_reason take_place(cm_gate *gate, const cm_connection *made, uint64_t unix_s,
+                               const cm_connect *connect, cm_gate_result *result)
 {
-    carom_reason why = door->closed ? CAROM_REASON_DRAINING
-                                    : cm_admission_check(&door->admission, connect, made->from,
+    carom_reason why = gate->closed ? CAROM_REASON_DRAINING
+                                    : cm_admission_check(&gate->admission, connect, made->from,
                                                          unix_s, &made->token);
     if (why != CAROM_REASON_NONE) {
         return why;
     }
     bool says_where = made->token.kind == CM_TOKEN_CONNECT || made->token.kind == CM_TOKEN_RESUME;
-    bool homes = door->home != NULL && says_where;
-    result->port = homes ? door->home(door->home_context, &made->token) : 0;
+    bool asks = gate->port_of != NULL && says_where;
+    result->port = asks ? gate->port_of(gate->directory_context, &made->token) : 0;
     if (result->port != 0) {
         return CAROM_REASON_ELSEWHERE;
     }
-    bool ticket = door->has_slot != NULL && made->token.kind == CM_TOKEN_RESUME;
-    if (ticket && !door->has_slot(door->slot_context, &made->token)) {
+    bool ticket = gate->has_slot != NULL && made->token.kind == CM_TOKEN_RESUME;
+    if (ticket && !gate->has_slot(gate->slot_context, &made->token)) {
         return CAROM_REASON_SLOT_GONE;
     }
-    uint32_t index = cm_connections_find_place(&door->connections, made);
+    uint32_t index = cm_connections_find_place(&gate->connections, made);
     if (index == CM_CONNECTION_NONE ||
-        !cm_admission_use(&door->admission, connect, &made->token, unix_s)) {
+        !cm_admission_use(&gate->admission, connect, &made->token, unix_s)) {
         return CAROM_REASON_ROOM_FULL;
     }
     result->connection = index;
-    result->evicted_id = door->connections.places[index].seal.id;
-    cm_door_welcomed(door, index); // no more than that one's: it is over
-    cm_connections_put(&door->connections, index, made);
+    result->evicted_id = gate->connections.places[index].seal.id;
+    cm_gate_welcomed(gate, index); // no more than that one's: it is over
+    cm_connections_put(&gate->connections, index, made);
     return CAROM_REASON_NONE;
 }
 
-static void open_connection(cm_door *door, cm_client_address from, uint64_t now_us, uint64_t unix_s,
+static void open_connection(cm_gate *gate, cm_client_address from, uint64_t now_us, uint64_t unix_s,
                             const cm_connect *connect, const uint8_t server_random[16],
-                            const uint8_t *bytes, size_t size, cm_door_result *result)
+                            const uint8_t *bytes, size_t size, cm_gate_result *result)
 {
     cm_connection made = {.from = from, .opened_us = now_us};
-    if (!cm_admission_open(&door->admission, connect, &made.token)) {
-        refuse_aloud(door, result, CAROM_REASON_TOKEN, connect->client_public, NULL);
+    if (!cm_admission_open(&gate->admission, connect, &made.token)) {
+        refuse_aloud(gate, result, CAROM_REASON_TOKEN, connect->client_public, NULL);
         return;
     }
     // Only now: where tokens are wanted, who has none cannot spend it.
-    if (!spend(&door->all, ALL_BURST, ALL_RATE, now_us)) {
+    if (!spend(&gate->all, ALL_BURST, ALL_RATE, now_us)) {
         refuse(result, CM_DATAGRAM_CROWD);
         return;
     }
-    if (!make_keys(door, connect, &made.token, server_random, &made.seal)) {
+    if (!make_keys(gate, connect, &made.token, server_random, &made.seal)) {
         refuse(result, CM_DATAGRAM_FORGED);
         return;
     }
-    pass_connect(door, &made.seal, CM_CONNECTION_NONE, connect, bytes, size, result);
-    if (result->verdict == CM_DOOR_PASS) {
+    pass_connect(gate, &made.seal, CM_CONNECTION_NONE, connect, bytes, size, result);
+    if (result->verdict == CM_GATE_PASS) {
         cm_path_begin(&made.path, now_us);
-        carom_reason why = take_place(door, &made, unix_s, connect, result);
+        carom_reason why = take_place(gate, &made, unix_s, connect, result);
         if (why != CAROM_REASON_NONE) {
             result->is_connect = false;
-            refuse_aloud(door, result, why, connect->client_public, &made.seal);
+            refuse_aloud(gate, result, why, connect->client_public, &made.seal);
         }
     }
     cm_crypto_wipe(&made, sizeof made);
 }
 
-static void receive_connect(cm_door *door, cm_client_address from, uint64_t now_us, uint64_t unix_s,
-                            const uint8_t *bytes, size_t size, cm_door_result *result)
+static void receive_connect(cm_gate *gate, cm_client_address from, uint64_t now_us, uint64_t unix_s,
+                            const uint8_t *bytes, size_t size, cm_gate_result *result)
 {
     cm_connect connect;
     uint8_t server_random[16];
@@ -384,23 +384,23 @@ static void receive_connect(cm_door *door, cm_client_address from, uint64_t now_
         refuse(result, CM_DATAGRAM_CONNECT);
         return;
     }
-    if (!cm_cookie_check(&door->jar, from, &connect, now_us, server_random)) {
+    if (!cm_cookie_check(&gate->jar, from, &connect, now_us, server_random)) {
         refuse(result, CM_DATAGRAM_COOKIE);
         return;
     }
-    uint32_t known = cm_door_find(door, cm_connect_id(connect.cookie));
+    uint32_t known = cm_gate_find(gate, cm_connect_id(connect.cookie));
     if (known != CM_CONNECTION_NONE) {
         // ENet sends a CONNECT again until it is answered; the same id from elsewhere is chance.
-        if (same_address(door->connections.places[known].from, from)) {
-            pass_connect(door, &door->connections.places[known].seal, known, &connect, bytes, size,
+        if (same_address(gate->connections.places[known].from, from)) {
+            pass_connect(gate, &gate->connections.places[known].seal, known, &connect, bytes, size,
                          result);
         } else {
             refuse(result, CM_DATAGRAM_FULL);
         }
-    } else if (!spend(allowance_of(door, from), CONNECTS_BURST, CONNECTS_RATE, now_us)) {
+    } else if (!spend(allowance_of(gate, from), CONNECTS_BURST, CONNECTS_RATE, now_us)) {
         refuse(result, CM_DATAGRAM_BUSY);
     } else {
-        open_connection(door, from, now_us, unix_s, &connect, server_random, bytes, size, result);
+        open_connection(gate, from, now_us, unix_s, &connect, server_random, bytes, size, result);
     }
 }
 
@@ -415,15 +415,15 @@ static cm_datagram_reason unsealed(cm_seal_reason reason)
                                       : CM_DATAGRAM_REASON_COUNT;
 }
 
-static void receive_sealed(cm_door *door, cm_client_address from, uint64_t now_us, uint8_t *bytes,
-                           size_t size, cm_door_result *result)
+static void receive_sealed(cm_gate *gate, cm_client_address from, uint64_t now_us, uint8_t *bytes,
+                           size_t size, cm_gate_result *result)
 {
-    uint32_t index = cm_door_find(door, cm_seal_id(bytes, size));
+    uint32_t index = cm_gate_find(gate, cm_seal_id(bytes, size));
     if (index == CM_CONNECTION_NONE) {
         refuse(result, size < CM_SEAL_OVERHEAD ? CM_DATAGRAM_SHORT : CM_DATAGRAM_UNKNOWN);
         return;
     }
-    cm_connection *c = &door->connections.places[index];
+    cm_connection *c = &gate->connections.places[index];
     if (!same_address(c->from, from)) {
         refuse(result, CM_DATAGRAM_MOVED);
         return;
@@ -446,72 +446,72 @@ static void receive_sealed(cm_door *door, cm_client_address from, uint64_t now_u
     }
     result->connection = index;
     c->confirmed = true;
-    cm_path_heard(&c->path);
+    cm_path_received(&c->path);
     if (type == CM_WIRE_SEALED) {
-        result->verdict = CM_DOOR_PASS;
+        result->verdict = CM_GATE_PASS;
     } else if (type == CM_WIRE_PROBE) {
-        result->verdict = CM_DOOR_ANSWER;
-        result->bytes = door->answer;
-        result->size = cm_frame_probed(&c->seal, size, door->answer);
+        result->verdict = CM_GATE_ANSWER;
+        result->bytes = gate->answer;
+        result->size = cm_frame_probed(&c->seal, size, gate->answer);
     } else {
-        result->verdict = CM_DOOR_TAKEN;
+        result->verdict = CM_GATE_TAKEN;
         cm_path_answered(&c->path, cm_frame_probed_size(bytes + CM_SEAL_HEADER, plain_size),
                          now_us);
     }
 }
 
-void cm_door_receive(cm_door *door, cm_client_address from, uint64_t now_us, uint64_t unix_s,
-                     uint8_t *bytes, size_t size, cm_door_result *result)
+void cm_gate_receive(cm_gate *gate, cm_client_address from, uint64_t now_us, uint64_t unix_s,
+                     uint8_t *bytes, size_t size, cm_gate_result *result)
 {
     *result =
-        (cm_door_result){.reason = CM_DATAGRAM_REASON_COUNT, .connection = CM_CONNECTION_NONE};
+        (cm_gate_result){.reason = CM_DATAGRAM_REASON_COUNT, .connection = CM_CONNECTION_NONE};
     if (size < LEAST || size > CM_DATAGRAM_MAX) {
         refuse(result, size < LEAST ? CM_DATAGRAM_SHORT : CM_DATAGRAM_LONG);
         return;
     }
     switch (bytes[0]) {
     case CM_WIRE_HELLO:
-        receive_hello(door, from, now_us, bytes, size, result);
+        receive_hello(gate, from, now_us, bytes, size, result);
         break;
     case CM_WIRE_CONNECT:
-        receive_connect(door, from, now_us, unix_s, bytes, size, result);
+        receive_connect(gate, from, now_us, unix_s, bytes, size, result);
         break;
     case CM_WIRE_SEALED:
     case CM_WIRE_PROBE:
     case CM_WIRE_PROBED:
-        receive_sealed(door, from, now_us, bytes, size, result);
+        receive_sealed(gate, from, now_us, bytes, size, result);
         break;
     default:
         refuse(result, CM_DATAGRAM_TYPE);
     }
 }
 
-size_t cm_door_seal(cm_door *door, uint32_t index, const cm_frame_part *parts, size_t count,
+size_t cm_gate_seal(cm_gate *gate, uint32_t index, const cm_frame_part *parts, size_t count,
                     uint8_t datagram[CM_DATAGRAM_MAX])
 {
-    return cm_frame_seal(&door->connections.places[index].seal, parts, count, datagram);
+    return cm_frame_seal(&gate->connections.places[index].seal, parts, count, datagram);
 }
 
-const cm_token *cm_door_token(const cm_door *door, uint32_t index)
+const cm_token *cm_gate_token(const cm_gate *gate, uint32_t index)
 {
-    const cm_token *token = &door->connections.places[index].token;
+    const cm_token *token = &gate->connections.places[index].token;
     return token->kind != 0 ? token : NULL;
 }
 
-size_t cm_door_path(const cm_door *door, uint32_t index)
+size_t cm_gate_path(const cm_gate *gate, uint32_t index)
 {
-    return door->connections.places[index].path.known;
+    return gate->connections.places[index].path.known;
 }
 
-size_t cm_door_probe(cm_door *door, uint32_t index, uint64_t now_us,
+size_t cm_gate_probe(cm_gate *gate, uint32_t index, uint64_t now_us,
                      uint8_t datagram[CM_DATAGRAM_MAX])
 {
-    cm_connection *c = &door->connections.places[index];
+    cm_connection *c = &gate->connections.places[index];
     uint32_t size = c->confirmed ? cm_path_probe(&c->path, now_us) : 0;
     return size > 0 ? cm_frame_probe(&c->seal, size, datagram) : 0;
 }
 
-cm_client_address cm_door_address(const cm_door *door, uint32_t index)
+cm_client_address cm_gate_address(const cm_gate *gate, uint32_t index)
 {
-    return door->connections.places[index].from;
+    return gate->connections.places[index].from;
 }

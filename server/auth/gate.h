@@ -1,11 +1,11 @@
-// The door: which datagrams may come in. Before a connection it answers and keeps nothing; at a
+// The gate: which datagrams may come in. Before a connection it answers and keeps nothing; at a
 // CONNECT it checks cookie and token and makes keys; after that it opens what is sealed. Pure:
 // bytes, addresses, time and chance are arguments; net.c puts it before ENet.
 //
-//   datagram -> door -> REFUSED (a reason, counted)
+//   datagram -> gate -> REFUSED (a reason, counted)
 //                    -> ANSWER  (bytes for the same address, never more than came)
 //                    -> PASS    (a datagram of ENet's, and the connection it belongs to)
-//                    -> TAKEN   (was for the door itself)
+//                    -> TAKEN   (was for the gate itself)
 //
 // Invariants: no state before a cookie came back from the address that it was given to; a token
 // opens once, and a client's public key where there is none or a ticket (which is good as long as
@@ -58,24 +58,24 @@ typedef enum cm_datagram_reason {
 
 const char *cm_datagram_reason_text(cm_datagram_reason reason);
 
-typedef struct cm_door cm_door;
+typedef struct cm_gate cm_gate;
 
-typedef struct cm_door_def {
+typedef struct cm_gate_def {
     const carom_token_keys *keys;      // NULL: everyone may come in (loopback only); still sealed
     const carom_token_key *ticket_key; // that tickets are opened with; NULL: none are
     uint32_t connections;              // at once
-    uint8_t chance[3 * CM_KEY_BYTES];  // drawn anew for every door
-} cm_door_def;
+    uint8_t chance[3 * CM_KEY_BYTES];  // drawn anew for every gate
+} cm_gate_def;
 
-typedef enum cm_door_verdict {
-    CM_DOOR_REFUSED,
-    CM_DOOR_ANSWER,
-    CM_DOOR_PASS,
-    CM_DOOR_TAKEN,
-} cm_door_verdict;
+typedef enum cm_gate_verdict {
+    CM_GATE_REFUSED,
+    CM_GATE_ANSWER,
+    CM_GATE_PASS,
+    CM_GATE_TAKEN,
+} cm_gate_verdict;
 
-typedef struct cm_door_result {
-    cm_door_verdict verdict;
+typedef struct cm_gate_result {
+    cm_gate_verdict verdict;
     cm_datagram_reason reason; // REFUSED; an ANSWER that refuses has one too, else REASON_COUNT
     uint32_t connection;       // index, where one is known; else CM_CONNECTION_NONE
     uint16_t port;             // ANSWER of ELSEWHERE: where the client is sent
@@ -83,62 +83,62 @@ typedef struct cm_door_result {
     size_t size;
     bool is_connect;     // PASS: ENet makes a peer of it, or not
     uint32_t evicted_id; // PASS: of a connection that had to go for it; 0: none
-} cm_door_result;
+} cm_gate_result;
 
 // NULL where memory is short, or the cryptography library does not work here.
-cm_door *cm_door_create(const cm_door_def *def);
-void cm_door_destroy(cm_door *door);
+cm_gate *cm_gate_create(const cm_gate_def *def);
+void cm_gate_destroy(cm_gate *gate);
 // Other keys from now on; connections stay. NULL is not allowed where there were keys.
-void cm_door_set_keys(cm_door *door, const carom_token_keys *keys);
+void cm_gate_set_keys(cm_gate *gate, const carom_token_keys *keys);
 // Addresses of this server that a token must name one of; at most CM_ADMISSION_ADDRESSES_MAX.
-void cm_door_set_addresses(cm_door *door, const carom_token_address *addresses, uint32_t count);
+void cm_gate_set_addresses(cm_gate *gate, const carom_token_address *addresses, uint32_t count);
 // Where a token's room, or a ticket's match, is: the port of another worker of this host, which the
 // client is sent to and the token stays unused; 0: here. NULL: all of them are here.
-void cm_door_set_homes(cm_door *door, uint16_t (*home)(void *context, const cm_token *token),
-                       void *context);
+void cm_gate_set_directory(cm_gate *gate, uint16_t (*port_of)(void *context, const cm_token *token),
+                           void *context);
 // Whether a ticket's slot is there still: where it is not, its connect is refused with SLOT_GONE.
 // NULL: nobody knows before its hello.
-void cm_door_set_slots(cm_door *door, bool (*has_slot)(void *context, const cm_token *ticket),
+void cm_gate_set_slots(cm_gate *gate, bool (*has_slot)(void *context, const cm_token *ticket),
                        void *context);
 // While closed, connects are refused with DRAINING: by their keys, so that a client believes it and
 // goes to its token's next server at once. A hello has none, and is answered as ever.
-void cm_door_close(cm_door *door);
+void cm_gate_close(cm_gate *gate);
 
 // One datagram, opened in place. `unix_s` is the wall clock: tokens end by it.
-void cm_door_receive(cm_door *door, cm_client_address from, uint64_t now_us, uint64_t unix_s,
-                     uint8_t *bytes, size_t size, cm_door_result *result);
+void cm_gate_receive(cm_gate *gate, cm_client_address from, uint64_t now_us, uint64_t unix_s,
+                     uint8_t *bytes, size_t size, cm_gate_result *result);
 
 // Connections --------------------------------------------------------------------------------
 
 // The one with an id, or CM_CONNECTION_NONE.
-uint32_t cm_door_find(const cm_door *door, uint32_t id);
-bool cm_door_exists(const cm_door *door, uint32_t connection);
-uint32_t cm_door_count(const cm_door *door);
-// When its CONNECT came, by the clock of cm_door_receive.
-uint64_t cm_door_opened_us(const cm_door *door, uint32_t connection);
+uint32_t cm_gate_find(const cm_gate *gate, uint32_t id);
+bool cm_gate_exists(const cm_gate *gate, uint32_t connection);
+uint32_t cm_gate_count(const cm_gate *gate);
+// When its CONNECT came, by the clock of cm_gate_receive.
+uint64_t cm_gate_opened_us(const cm_gate *gate, uint32_t connection);
 // Its client has what it comes back with: from now on its token is of no use to it, in no life of
 // the server, and that is told (used_tokens.h).
-void cm_door_welcomed(cm_door *door, uint32_t connection);
+void cm_gate_welcomed(cm_gate *gate, uint32_t connection);
 // Its Hello led into a room: its place is its own from now on.
-void cm_door_joined(cm_door *door, uint32_t connection);
+void cm_gate_joined(cm_gate *gate, uint32_t connection);
 // It is over: its keys are wiped, its place is free; its token is used.
-void cm_door_end(cm_door *door, uint32_t connection);
+void cm_gate_end(cm_gate *gate, uint32_t connection);
 // ENet's datagram for it, sealed; 0 where it cannot be sent.
-size_t cm_door_seal(cm_door *door, uint32_t connection, const cm_frame_part *parts, size_t count,
+size_t cm_gate_seal(cm_gate *gate, uint32_t connection, const cm_frame_part *parts, size_t count,
                     uint8_t datagram[CM_DATAGRAM_MAX]);
 // What its token or ticket said; NULL without either.
-const cm_token *cm_door_token(const cm_door *door, uint32_t connection);
+const cm_token *cm_gate_token(const cm_gate *gate, uint32_t connection);
 // The largest datagram that is known to reach it, CM_PATH_LEAST at first.
-size_t cm_door_path(const cm_door *door, uint32_t connection);
+size_t cm_gate_path(const cm_gate *gate, uint32_t connection);
 // A probe that is due, into `datagram`; 0: none, and none before something sealed came: who only
 // says that it is there is not sent more than it sends. Call a few times a second.
-size_t cm_door_probe(cm_door *door, uint32_t connection, uint64_t now_us,
+size_t cm_gate_probe(cm_gate *gate, uint32_t connection, uint64_t now_us,
                      uint8_t datagram[CM_DATAGRAM_MAX]);
-cm_client_address cm_door_address(const cm_door *door, uint32_t connection);
+cm_client_address cm_gate_address(const cm_gate *gate, uint32_t connection);
 
 // Tokens used before and clients that are banned: to be looked at and changed by the owner.
-cm_used_tokens *cm_door_used(cm_door *door);
-cm_bans *cm_door_bans(cm_door *door);
-cm_bans *cm_door_banned_addresses(cm_door *door); // IPv4, network byte order
+cm_used_tokens *cm_gate_used(cm_gate *gate);
+cm_bans *cm_gate_bans(cm_gate *gate);
+cm_bans *cm_gate_banned_addresses(cm_gate *gate); // IPv4, network byte order
 
 #endif

@@ -12,11 +12,11 @@
 #define ROW_BYTES_MAX  4096
 
 typedef struct row_list {
-    cm_door_row *rows;
+    cm_gate_row *rows;
     uint32_t count, capacity;
 } row_list;
 
-struct cm_door_db {
+struct cm_gate_db {
     sqlite3 *sqlite;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -29,22 +29,22 @@ struct cm_door_db {
 
 // Writing ----------------------------------------------------------------------------------------
 
-static bool write_row(sqlite3 *sqlite, const cm_door_row *row)
+static bool write_row(sqlite3 *sqlite, const cm_gate_row *row)
 {
     static const char *const texts[] = {
-        [CM_DOOR_ROW_USED] = "INSERT OR REPLACE INTO used VALUES(?1, ?2)",
-        [CM_DOOR_ROW_CLIENT] = "INSERT OR REPLACE INTO bans VALUES(2, ?2)",
-        [CM_DOOR_ROW_ADDRESS] = "INSERT OR REPLACE INTO bans VALUES(3, ?2)",
+        [CM_GATE_ROW_USED] = "INSERT OR REPLACE INTO used VALUES(?1, ?2)",
+        [CM_GATE_ROW_CLIENT] = "INSERT OR REPLACE INTO bans VALUES(2, ?2)",
+        [CM_GATE_ROW_ADDRESS] = "INSERT OR REPLACE INTO bans VALUES(3, ?2)",
     };
-    const char *lift = row->kind == CM_DOOR_ROW_CLIENT
+    const char *lift = row->kind == CM_GATE_ROW_CLIENT
                            ? "DELETE FROM bans WHERE kind = 2 AND who = ?2"
                            : "DELETE FROM bans WHERE kind = 3 AND who = ?2";
     sqlite3_stmt *statement = NULL;
     bool done = sqlite3_prepare_v2(sqlite, row->gone ? lift : texts[row->kind], -1, &statement,
                                    NULL) == SQLITE_OK;
     if (done) {
-        if (row->kind == CM_DOOR_ROW_USED) {
-            sqlite3_bind_blob(statement, 1, row->id, CM_DOOR_DB_ID, SQLITE_STATIC);
+        if (row->kind == CM_GATE_ROW_USED) {
+            sqlite3_bind_blob(statement, 1, row->id, CM_GATE_DB_ID, SQLITE_STATIC);
         }
         sqlite3_bind_int64(statement, 2, (sqlite3_int64)row->number);
         done = sqlite3_step(statement) == SQLITE_DONE;
@@ -58,7 +58,7 @@ static bool run(sqlite3 *sqlite, const char *text)
     return sqlite3_exec(sqlite, text, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-static bool write_batch(cm_door_db *db)
+static bool write_batch(cm_gate_db *db)
 {
     bool done = run(db->sqlite, "BEGIN");
     for (uint32_t i = 0; done && i < db->batch.count; i++) {
@@ -69,7 +69,7 @@ static bool write_batch(cm_door_db *db)
 
 static void *thread_main(void *user)
 {
-    cm_door_db *db = user;
+    cm_gate_db *db = user;
     pthread_mutex_lock(&db->lock);
     for (;;) {
         while (db->waiting.count == 0 && !db->stopping) {
@@ -95,13 +95,13 @@ static void *thread_main(void *user)
     return NULL;
 }
 
-void cm_door_db_keep(cm_door_db *db, const cm_door_row *row)
+void cm_gate_db_keep(cm_gate_db *db, const cm_gate_row *row)
 {
     pthread_mutex_lock(&db->lock);
     row_list *list = &db->waiting;
-    if (list->count == list->capacity && list->count < CM_DOOR_DB_QUEUE) {
+    if (list->count == list->capacity && list->count < CM_GATE_DB_QUEUE) {
         uint32_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
-        cm_door_row *grown = realloc(list->rows, capacity * sizeof *grown);
+        cm_gate_row *grown = realloc(list->rows, capacity * sizeof *grown);
         list->rows = grown != NULL ? grown : list->rows;
         list->capacity = grown != NULL ? capacity : list->capacity;
     }
@@ -115,15 +115,15 @@ void cm_door_db_keep(cm_door_db *db, const cm_door_row *row)
     pthread_cond_signal(&db->wake);
 }
 
-bool cm_door_db_sound(cm_door_db *db, char *error, size_t error_size)
+bool cm_gate_db_is_valid(cm_gate_db *db, char *error, size_t error_size)
 {
     pthread_mutex_lock(&db->lock);
-    bool sound = !db->failed;
-    if (!sound) {
+    bool valid = !db->failed;
+    if (!valid) {
         snprintf(error, error_size, "%s", db->error);
     }
     pthread_mutex_unlock(&db->lock);
-    return sound;
+    return valid;
 }
 
 // Opening and reading ----------------------------------------------------------------------------
@@ -155,13 +155,13 @@ static carom_result open_file(const char *path, uint64_t now_unix_s, sqlite3 **s
     return done ? CAROM_OK : CAROM_ERROR_CORRUPT;
 }
 
-carom_result cm_door_db_open(const char *directory, uint64_t now_unix_s, cm_door_db **out,
+carom_result cm_gate_db_open(const char *directory, uint64_t now_unix_s, cm_gate_db **out,
                              char *error, size_t error_size)
 {
     char path[1024];
-    snprintf(path, sizeof path, "%s/door.db", directory);
+    snprintf(path, sizeof path, "%s/gate.db", directory);
     *out = NULL;
-    cm_door_db *db = calloc(1, sizeof *db);
+    cm_gate_db *db = calloc(1, sizeof *db);
     if (db == NULL) {
         snprintf(error, error_size, "%s: out of memory", path);
         return CAROM_ERROR_MEMORY;
@@ -174,14 +174,14 @@ carom_result cm_door_db_open(const char *directory, uint64_t now_unix_s, cm_door
         snprintf(error, error_size, "%s: %s", path,
                  busy ? "another server uses it, expected a folder of matches for each"
                       : sqlite3_errmsg(db->sqlite));
-        cm_door_db_close(db);
+        cm_gate_db_close(db);
         return busy ? CAROM_ERROR_IO : result;
     }
     *out = db;
     return CAROM_OK;
 }
 
-static void start(cm_door_db *db)
+static void start(cm_gate_db *db)
 {
     db->has_thread = pthread_create(&db->thread, NULL, thread_main, db) == 0;
     db->failed = !db->has_thread;
@@ -190,37 +190,37 @@ static void start(cm_door_db *db)
     }
 }
 
-carom_result cm_door_db_read(cm_door_db *db, void (*take)(void *context, const cm_door_row *row),
+carom_result cm_gate_db_read(cm_gate_db *db, void (*take)(void *context, const cm_gate_row *row),
                              void *context)
 {
     sqlite3_stmt *select = NULL;
     const char *text = "SELECT 1, id, expires FROM used UNION ALL SELECT kind, x'', who FROM bans";
-    bool sound = sqlite3_prepare_v2(db->sqlite, text, -1, &select, NULL) == SQLITE_OK;
+    bool valid = sqlite3_prepare_v2(db->sqlite, text, -1, &select, NULL) == SQLITE_OK;
     int step = SQLITE_DONE;
-    for (uint32_t count = 0; sound && (step = sqlite3_step(select)) == SQLITE_ROW; count++) {
-        cm_door_row row = {.kind = (cm_door_row_kind)sqlite3_column_int(select, 0),
+    for (uint32_t count = 0; valid && (step = sqlite3_step(select)) == SQLITE_ROW; count++) {
+        cm_gate_row row = {.kind = (cm_gate_row_kind)sqlite3_column_int(select, 0),
                            .number = (uint64_t)sqlite3_column_int64(select, 2)};
         const void *id = sqlite3_column_blob(select, 1);
-        bool used = row.kind == CM_DOOR_ROW_USED;
-        sound = count < 2 * CM_DOOR_DB_ROWS && row.kind >= CM_DOOR_ROW_USED &&
-                row.kind <= CM_DOOR_ROW_ADDRESS && (!used || row.number > 0) &&
-                sqlite3_column_bytes(select, 1) == (used ? (int)CM_DOOR_DB_ID : 0);
-        if (sound && used) {
+        bool used = row.kind == CM_GATE_ROW_USED;
+        valid = count < 2 * CM_GATE_DB_ROWS && row.kind >= CM_GATE_ROW_USED &&
+                row.kind <= CM_GATE_ROW_ADDRESS && (!used || row.number > 0) &&
+                sqlite3_column_bytes(select, 1) == (used ? (int)CM_GATE_DB_ID : 0);
+        if (valid && used) {
             memcpy(row.id, id, sizeof row.id);
         }
-        if (sound) {
+        if (valid) {
             take(context, &row);
         }
     }
     sqlite3_finalize(select);
-    if (!sound || step != SQLITE_DONE) {
+    if (!valid || step != SQLITE_DONE) {
         return CAROM_ERROR_CORRUPT;
     }
     start(db);
     return db->failed ? CAROM_ERROR_MEMORY : CAROM_OK;
 }
 
-void cm_door_db_close(cm_door_db *db)
+void cm_gate_db_close(cm_gate_db *db)
 {
     if (db == NULL) {
         return;
@@ -240,19 +240,19 @@ void cm_door_db_close(cm_door_db *db)
     free(db);
 }
 
-_Static_assert(CM_DOOR_DB_ID == CM_TOKEN_NONCE_BYTES, "the id that is kept is a token's");
+_Static_assert(CM_GATE_DB_ID == CM_TOKEN_NONCE_BYTES, "the id that is kept is a token's");
 
-void cm_serve_keep_used(cm_door_db *db, const cm_used_token *token)
+void cm_gate_db_keep_used(cm_gate_db *db, const cm_used_token *token)
 {
-    cm_door_row row = {.kind = CM_DOOR_ROW_USED, .number = token->expires_unix_s};
+    cm_gate_row row = {.kind = CM_GATE_ROW_USED, .number = token->expires_unix_s};
     memcpy(row.id, token->id, sizeof row.id);
-    cm_door_db_keep(db, &row);
+    cm_gate_db_keep(db, &row);
 }
 
-void cm_serve_keep_ban(cm_door_db *db, bool by_address, uint64_t who, bool banned)
+void cm_gate_db_keep_ban(cm_gate_db *db, bool by_address, uint64_t who, bool banned)
 {
-    cm_door_row row = {.kind = by_address ? CM_DOOR_ROW_ADDRESS : CM_DOOR_ROW_CLIENT,
+    cm_gate_row row = {.kind = by_address ? CM_GATE_ROW_ADDRESS : CM_GATE_ROW_CLIENT,
                        .gone = !banned,
                        .number = who};
-    cm_door_db_keep(db, &row);
+    cm_gate_db_keep(db, &row);
 }

@@ -1,6 +1,6 @@
-// What the door must know after a restart: tokens that were used and have not expired, and who is
-// banned. A small SQLite file, MATCHES/door.db, written by a thread of its own: nobody who opens
-// the door waits for a disk. One connection, exclusive, WAL; what was handed over survives a killed
+// What the gate must know after a restart: tokens that were used and have not expired, and who is
+// banned. A small SQLite file, MATCHES/gate.db, written by a thread of its own: nobody who opens
+// the gate waits for a disk. One connection, exclusive, WAL; what was handed over survives a killed
 // process once written, which begins at once. Typical: a row a minute.
 #ifndef CM_SERVER_AUTH_GATE_DB_H
 #define CM_SERVER_AUTH_GATE_DB_H
@@ -13,39 +13,39 @@
 
 #include "server/auth/used_tokens.h"
 
-#define CM_DOOR_DB_ID    24u    // bytes of a token's id
-#define CM_DOOR_DB_ROWS  65536u // of a kind that are read; more is a file that nobody wrote
-#define CM_DOOR_DB_QUEUE 65536u // rows waiting for the disk; above it the file counts as failed
+#define CM_GATE_DB_ID    24u    // bytes of a token's id
+#define CM_GATE_DB_ROWS  65536u // of a kind that are read; more is a file that nobody wrote
+#define CM_GATE_DB_QUEUE 65536u // rows waiting for the disk; above it the file counts as failed
 
-typedef enum cm_door_row_kind {
-    CM_DOOR_ROW_USED = 1,
-    CM_DOOR_ROW_CLIENT = 2,  // banned, by client id
-    CM_DOOR_ROW_ADDRESS = 3, // banned, by IPv4 address
-} cm_door_row_kind;
+typedef enum cm_gate_row_kind {
+    CM_GATE_ROW_USED = 1,
+    CM_GATE_ROW_CLIENT = 2,  // banned, by client id
+    CM_GATE_ROW_ADDRESS = 3, // banned, by IPv4 address
+} cm_gate_row_kind;
 
-typedef struct cm_door_row {
-    cm_door_row_kind kind;
+typedef struct cm_gate_row {
+    cm_gate_row_kind kind;
     bool gone;                 // a ban that is lifted
-    uint8_t id[CM_DOOR_DB_ID]; // of a used token
+    uint8_t id[CM_GATE_DB_ID]; // of a used token
     uint64_t number;           // when it expires, seconds of 1970; or the client id or address
-} cm_door_row;
+} cm_gate_row;
 
-typedef struct cm_door_db cm_door_db;
+typedef struct cm_gate_db cm_gate_db;
 
 // Opens or makes the file; what has expired goes. `error` names the file: another server has it, it
 // is of another kind, or cannot be written.
-carom_result cm_door_db_open(const char *directory, uint64_t now_unix_s, cm_door_db **db,
+carom_result cm_gate_db_open(const char *directory, uint64_t now_unix_s, cm_gate_db **db,
                              char *error, size_t error_size);
-// Every row, to a function. Before the first cm_door_db_keep.
-carom_result cm_door_db_read(cm_door_db *db, void (*take)(void *context, const cm_door_row *row),
+// Every row, to a function. Before the first cm_gate_db_keep.
+carom_result cm_gate_db_read(cm_gate_db *db, void (*take)(void *context, const cm_gate_row *row),
                              void *context);
-void cm_door_db_keep(cm_door_db *db, const cm_door_row *row);
+void cm_gate_db_keep(cm_gate_db *db, const cm_gate_row *row);
 // A token that let somebody in, and a ban, as rows.
-void cm_serve_keep_used(cm_door_db *db, const cm_used_token *token);
-void cm_serve_keep_ban(cm_door_db *db, bool by_address, uint64_t who, bool banned);
+void cm_gate_db_keep_used(cm_gate_db *db, const cm_used_token *token);
+void cm_gate_db_keep_ban(cm_gate_db *db, bool by_address, uint64_t who, bool banned);
 // False after something could not be written; then its text. Nothing is written any more.
-bool cm_door_db_sound(cm_door_db *db, char *error, size_t error_size);
+bool cm_gate_db_is_valid(cm_gate_db *db, char *error, size_t error_size);
 // Writes what waits. NULL is allowed.
-void cm_door_db_close(cm_door_db *db);
+void cm_gate_db_close(cm_gate_db *db);
 
 #endif

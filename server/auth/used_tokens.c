@@ -103,14 +103,14 @@ bool cm_used_tokens_add(cm_used_tokens *used, const cm_used_token *token, uint64
     return true;
 }
 
-void cm_used_tokens_tell(cm_used_tokens *used, const cm_used_token *token)
+void cm_used_tokens_announce(cm_used_tokens *used, const cm_used_token *token)
 {
     CM_ASSERT(used->owed > 0);
     used->owed--;
     used->news[used->news_count++] = *token;
 }
 
-uint32_t cm_used_tokens_take(cm_used_tokens *used, cm_used_token *out, uint32_t capacity)
+uint32_t cm_used_tokens_pop_new(cm_used_tokens *used, cm_used_token *out, uint32_t capacity)
 {
     uint32_t count = used->news_count < capacity ? used->news_count : capacity;
     if (count > 0) {

@@ -31,8 +31,8 @@ bool cm_used_tokens_have(const cm_used_tokens *used, const uint8_t id[CM_TOKEN_N
 // `is_news` is false for what comes from disk, else it is told later, once.
 bool cm_used_tokens_add(cm_used_tokens *used, const cm_used_token *token, uint64_t now_unix_s,
                         bool is_news);
-void cm_used_tokens_tell(cm_used_tokens *used, const cm_used_token *token);
+void cm_used_tokens_announce(cm_used_tokens *used, const cm_used_token *token);
 // Moves up to `capacity` of what is new out.
-uint32_t cm_used_tokens_take(cm_used_tokens *used, cm_used_token *out, uint32_t capacity);
+uint32_t cm_used_tokens_pop_new(cm_used_tokens *used, cm_used_token *out, uint32_t capacity);
 
 #endif

@@ -68,7 +68,7 @@ static bool read_rooms(const char *list, cm_bots_options *options)
         char name[CAROM_ROOM_NAME_MAX + 2];
         snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name),
                  list);
-        if (options->room_count == CM_BOTS_ROOMS_MAX || !cm_room_name_is_sound(name)) {
+        if (options->room_count == CM_BOTS_ROOMS_MAX || !cm_room_name_is_valid(name)) {
             cm_cli_error("bots: --rooms: '%.40s', expected up to %u names of rooms with commas "
                          "between them",
                          list, CM_BOTS_ROOMS_MAX);

@@ -45,7 +45,7 @@ static int read_request(int argc, char **argv, request *r)
         {"uplink", CM_OPTION_NUMBER, &r->uplink_mbit, 0.001, 1e6, NULL, NULL}};
     cm_failure failure;
     int status =
-        cm_cli_status(cm_serve_config_read(argc, argv, environ, own, sizeof own / sizeof own[0],
+        cm_cli_status(cm_flags_read_config(argc, argv, environ, own, sizeof own / sizeof own[0],
                                            &r->config, &failure),
                       &failure);
     if (status == CM_STATUS_DONE && r->config.scene[0] == '\0') {
@@ -176,8 +176,9 @@ static int run_command(int argc, char **argv)
         status = CM_STATUS_USAGE;
     }
     cm_failure failure;
-    if (status == CM_STATUS_DONE && cm_serve_find_scene(&r.config, r.config.scene, false, &scene,
-                                                        &tick_rate, &failure) != CAROM_OK) {
+    if (status == CM_STATUS_DONE &&
+        cm_bootstrap_find_scene(&r.config, r.config.scene, false, &scene, &tick_rate, &failure) !=
+            CAROM_OK) {
         status = cm_cli_status(CAROM_ERROR_ARGUMENT, &failure);
     }
     if (status == CM_STATUS_DONE) {

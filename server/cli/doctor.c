@@ -18,14 +18,14 @@ extern char **environ;
 
 typedef struct doctor {
     const cm_config *config;
-    const cm_serve_check_part *part; // whose messages come now
+    const cm_server_check_part *part; // whose messages come now
     int status;
     uint32_t counts[3]; // of each level
 } doctor;
 
 // Commands that say what they want end messages with "expected …"; how to mend it stands last.
-static void tell(doctor *d, cm_finding_level level, const char *about, const char *found,
-                 const char *mend)
+static void report(doctor *d, cm_finding_level level, const char *about, const char *found,
+                   const char *mend)
 {
     d->counts[level]++;
     printf("%-7s  %s: %s%s%s\n", cm_finding_level_name(level), about, found,
@@ -42,10 +42,10 @@ static void add_wrong(void *user, const char *message)
     static const char command[] = "serve: ";
     doctor *d = user;
     size_t skip = strncmp(message, command, sizeof command - 1) == 0 ? sizeof command - 1 : 0;
-    tell(d, CM_FINDING_ERROR, d->part->name, message + skip, d->part->mend);
+    report(d, CM_FINDING_ERROR, d->part->name, message + skip, d->part->mend);
 }
 
-static void check_part(doctor *d, const cm_serve_check_part *part)
+static void check_part(doctor *d, const cm_server_check_part *part)
 {
     d->part = part;
     const cm_check check = {
@@ -53,7 +53,7 @@ static void check_part(doctor *d, const cm_serve_check_part *part)
     carom_result result = part->run(&check);
     add_status(d, cm_cli_status(result, &(const cm_failure){""})); // what is wrong was told
     if (result == CAROM_OK) {
-        tell(d, CM_FINDING_OK, part->name, part->good, "");
+        report(d, CM_FINDING_OK, part->name, part->good, "");
     }
 }
 
@@ -68,12 +68,12 @@ static bool check_catalogue(doctor *d)
     carom_result result = cm_catalogue_version(path, &version, &newest, &error);
     if (result == CAROM_ERROR_NOT_FOUND && access(path, F_OK) != 0) {
         snprintf(found, sizeof found, "%.128s is not there yet, a start makes it", path);
-        tell(d, CM_FINDING_OK, "catalogue", found, "");
+        report(d, CM_FINDING_OK, "catalogue", found, "");
         return true;
     }
     if (result != CAROM_OK) {
         snprintf(found, sizeof found, "%.128s: %.240s", path, error.message);
-        tell(d, CM_FINDING_ERROR, "catalogue", found, mend);
+        report(d, CM_FINDING_ERROR, "catalogue", found, mend);
         add_status(d, result == CAROM_ERROR_IO ? CM_STATUS_FAILED : CM_STATUS_USAGE);
         return false;
     }
@@ -82,8 +82,8 @@ static bool check_catalogue(doctor *d)
                  "%.128s has schema %lld, expected %lld: a start changes it, so its rooms were not "
                  "opened here",
                  path, (long long)version, (long long)newest);
-        tell(d, CM_FINDING_WARNING, "catalogue", found,
-             "keep a copy, then carom scene list --db DB");
+        report(d, CM_FINDING_WARNING, "catalogue", found,
+               "keep a copy, then carom scene list --db DB");
         return false;
     }
     bool writable = access(path, W_OK) == 0;
@@ -91,8 +91,8 @@ static bool check_catalogue(doctor *d)
              writable ? ""
                       : " and cannot be written to, expected that it can: matches get into its "
                         "index");
-    tell(d, writable ? CM_FINDING_OK : CM_FINDING_WARNING, "catalogue", found,
-         "chown it to who runs the server");
+    report(d, writable ? CM_FINDING_OK : CM_FINDING_WARNING, "catalogue", found,
+           "chown it to who runs the server");
     return true;
 }
 
@@ -104,33 +104,33 @@ static void check_library(doctor *d)
     cm_config_address("127.0.0.1:0", &def.address, &def.port);
     cm_host *host = cm_host_create(&def, error, sizeof error);
     if (host == NULL) {
-        tell(d, CM_FINDING_ERROR, "library", error, "link with a shared libenet, as make does");
+        report(d, CM_FINDING_ERROR, "library", error, "link with a shared libenet, as make does");
         add_status(d, CM_STATUS_FAILED);
     } else {
-        tell(d, CM_FINDING_OK, "library", "ENet calls our socket functions, sealing works", "");
+        report(d, CM_FINDING_OK, "library", "ENet calls our socket functions, sealing works", "");
     }
     cm_host_destroy(host);
 }
 
 static void check_machine(doctor *d, bool may_open)
 {
-    cm_serve_rooms rooms = {.count = 0};
+    cm_node_rooms rooms = {.count = 0};
     cm_failure told; // by check_part
     cm_machine machine;
     cm_finding findings[CM_MACHINE_FINDINGS];
     cm_needs needs = {.rooms = 1, .power = strcmp(d->config->durability, "power") == 0};
-    if (may_open && cm_serve_rooms_load(d->config, &rooms, &told) == CAROM_OK) {
+    if (may_open && cm_node_rooms_load(d->config, &rooms, &told) == CAROM_OK) {
         needs.rooms = rooms.count;
     }
-    cm_serve_rooms_free(&rooms);
+    cm_node_rooms_free(&rooms);
     char directory[CM_CONFIG_TEXT_MAX];
-    snprintf(directory, sizeof directory, "%.*s", (int)cm_serve_existing(d->config->matches),
+    snprintf(directory, sizeof directory, "%.*s", (int)cm_bootstrap_file_exists(d->config->matches),
              d->config->matches);
     cm_machine_measure(directory, &machine);
     cm_machine_judge(&machine, &needs, findings);
     for (uint32_t i = 0; i < CM_MACHINE_FINDINGS; i++) {
         const cm_finding *f = &findings[i];
-        tell(d, f->level, f->about, f->found, f->mend);
+        report(d, f->level, f->about, f->found, f->mend);
         add_status(d, f->level == CM_FINDING_ERROR ? CM_STATUS_FAILED : CM_STATUS_DONE);
     }
 }
@@ -140,14 +140,14 @@ static int run_command(int argc, char **argv)
     cm_config config;
     cm_failure failure;
     int status = cm_cli_status(
-        cm_serve_config_read(argc, argv, environ, NULL, 0, &config, &failure), &failure);
+        cm_flags_read_config(argc, argv, environ, NULL, 0, &config, &failure), &failure);
     if (status != CM_STATUS_DONE) {
         return status;
     }
     doctor d = {.config = &config, .status = CM_STATUS_DONE};
     bool may_open = check_catalogue(&d);
     for (uint32_t i = 0; i < CM_SERVE_CHECKS; i++) {
-        const cm_serve_check_part *part = &cm_serve_checks[i];
+        const cm_server_check_part *part = &cm_server_checks[i];
         if (may_open || strcmp(part->name, "rooms") != 0) {
             check_part(&d, part);
         }

@@ -46,8 +46,8 @@ static const char *conflict(const cm_replay_export_options *o, cm_export_kind ki
     return NULL;
 }
 
-static int tell(const char *match, const char *out, carom_result result,
-                const cm_match_error *error)
+static int report(const char *match, const char *out, carom_result result,
+                  const cm_match_error *error)
 {
     // What is wrong with a file that is to be made names it by itself.
     bool ours = out != NULL && strncmp(error->message, out, strlen(out)) == 0;
@@ -94,7 +94,7 @@ int cm_replay_export(const char *match, const cm_replay_export_options *o)
     carom_result result = cm_export_run(match, &options, &error);
     if (result != CAROM_OK) {
         fflush(stdout);
-        return tell(match, o->out, result, &error);
+        return report(match, o->out, result, &error);
     }
     return cm_cli_finish(CM_STATUS_DONE);
 }

@@ -28,9 +28,8 @@ static char **called_argv;
 
 static bool read_again(cm_config *config, cm_failure *failure)
 {
-    cm_serve_options options;
-    carom_result result =
-        cm_serve_options_read(called_argc, called_argv, environ, &options, failure);
+    cm_flags options;
+    carom_result result = cm_flags_read(called_argc, called_argv, environ, &options, failure);
     *config = options.config;
     return result == CAROM_OK;
 }
@@ -55,10 +54,9 @@ static int run_command(int argc, char **argv)
 {
     called_argc = argc;
     called_argv = argv;
-    cm_serve_options options;
+    cm_flags options;
     cm_failure failure;
-    int status =
-        cm_cli_status(cm_serve_options_read(argc, argv, environ, &options, &failure), &failure);
+    int status = cm_cli_status(cm_flags_read(argc, argv, environ, &options, &failure), &failure);
     if (status != CM_STATUS_DONE) {
         return status;
     }
@@ -69,13 +67,13 @@ static int run_command(int argc, char **argv)
     if (options.check_config) {
         const cm_check check = {
             .config = &options.config, .environment = environ, .wrong = say_wrong};
-        status = cm_cli_status(cm_serve_check(&check), &(const cm_failure){""});
+        status = cm_cli_status(cm_server_check(&check), &(const cm_failure){""});
         if (status == CM_STATUS_DONE) {
             puts("the configuration is good");
         }
         return cm_cli_finish(status);
     }
-    carom_result result = cm_serve_run(&options.config, environ, read_again, &failure);
+    carom_result result = cm_server_run(&options.config, environ, read_again, &failure);
     return cm_cli_finish(cm_cli_status(result, &failure));
 }
 

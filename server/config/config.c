@@ -250,9 +250,9 @@ static bool fail_unknown(const char *place, const char *name, cm_config_error *e
     const char *nearest = "";
     uint32_t least = UINT32_MAX;
     for (size_t i = 0; i < KEY_COUNT; i++) {
-        uint32_t apart = cm_spelling_distance(name, KEYS[i].name);
-        nearest = apart < least ? KEYS[i].name : nearest;
-        least = apart < least ? apart : least;
+        uint32_t distance = cm_spelling_distance(name, KEYS[i].name);
+        nearest = distance < least ? KEYS[i].name : nearest;
+        least = distance < least ? distance : least;
     }
     bool near = cm_spelling_is_near(name, nearest);
     return fail(error, "%s: unknown key '%.64s', %s%s%s'carom serve --print-config' lists the keys",
@@ -370,9 +370,9 @@ bool cm_config_unknown(const char *entry, char name[CM_CONFIG_VARIABLE_MAX],
         if (variable_of(&KEYS[i], known) == length && strncmp(known, entry, length) == 0) {
             return false;
         }
-        uint32_t apart = cm_spelling_distance(name, known);
-        if (apart < least) {
-            least = apart;
+        uint32_t distance = cm_spelling_distance(name, known);
+        if (distance < least) {
+            least = distance;
             strcpy(nearest, known);
         }
     }
@@ -423,7 +423,7 @@ bool cm_config_check(const cm_config *config, cm_config_error *error)
            check_http("", config->http, error) && check_workers(config, error);
 }
 
-bool cm_config_check_door(const cm_config *config, cm_config_error *error)
+bool cm_config_check_gate(const cm_config *config, cm_config_error *error)
 {
     uint32_t host = 0;
     uint16_t port = 0;

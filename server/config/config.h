@@ -138,7 +138,7 @@ bool cm_config_unknown(const char *entry, char name[CM_CONFIG_VARIABLE_MAX],
 bool cm_config_check(const cm_config *config, cm_config_error *error);
 // Who may come in: a key file, or insecure, which is for loopback alone; `public` where `listen`
 // names every interface. A checked configuration is given.
-bool cm_config_check_door(const cm_config *config, cm_config_error *error);
+bool cm_config_check_gate(const cm_config *config, cm_config_error *error);
 
 // What the spec of a room does not say and the server does.
 void cm_config_complete(const cm_config *config, cm_room_spec *spec);

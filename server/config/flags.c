@@ -96,7 +96,7 @@ static bool apply(flags *f, cm_config *config, const cm_config_key *keys, uint32
     return true;
 }
 
-carom_result cm_serve_config_read(int argc, char **argv, char *const *environment,
+carom_result cm_flags_read_config(int argc, char **argv, char *const *environment,
                                   const cm_option *more, uint32_t more_count, cm_config *config,
                                   cm_failure *failure)
 {
@@ -124,13 +124,13 @@ carom_result cm_serve_config_read(int argc, char **argv, char *const *environmen
     return good ? CAROM_OK : cm_fail(failure, CAROM_ERROR_ARGUMENT, "%s", error.message);
 }
 
-carom_result cm_serve_options_read(int argc, char **argv, char *const *environment,
-                                   cm_serve_options *options, cm_failure *failure)
+carom_result cm_flags_read(int argc, char **argv, char *const *environment, cm_flags *options,
+                           cm_failure *failure)
 {
     memset(options, 0, sizeof *options);
     const cm_option own[] = {
         {.name = "print-config", .kind = CM_OPTION_FLAG, .value = &options->print_config},
         {.name = "check-config", .kind = CM_OPTION_FLAG, .value = &options->check_config}};
-    return cm_serve_config_read(argc, argv, environment, own, sizeof own / sizeof own[0],
+    return cm_flags_read_config(argc, argv, environment, own, sizeof own / sizeof own[0],
                                 &options->config, failure);
 }

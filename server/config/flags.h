@@ -6,19 +6,19 @@
 #include "server/config/options.h"
 #include "server/ops/failure.h"
 
-typedef struct cm_serve_options {
+typedef struct cm_flags {
     cm_config config;
     bool print_config, check_config;
-} cm_serve_options;
+} cm_flags;
 
 // Flags: every key of the configuration with dashes or underscores, --config, --room, and those of
 // a command's own, `more`.
-carom_result cm_serve_config_read(int argc, char **argv, char *const *environment,
+carom_result cm_flags_read_config(int argc, char **argv, char *const *environment,
                                   const cm_option *more, uint32_t more_count, cm_config *config,
                                   cm_failure *failure);
 
 // The same with the flags of `carom serve`.
-carom_result cm_serve_options_read(int argc, char **argv, char *const *environment,
-                                   cm_serve_options *options, cm_failure *failure);
+carom_result cm_flags_read(int argc, char **argv, char *const *environment, cm_flags *options,
+                           cm_failure *failure);
 
 #endif

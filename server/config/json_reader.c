@@ -345,9 +345,9 @@ void cm_json_end_keys(cm_json_reader *reader, const cm_json_value *object, const
         const char *nearest = "";
         uint32_t least = UINT32_MAX;
         for (size_t i = 0; i < count && least > 0; i++) {
-            uint32_t apart = cm_spelling_distance(key, keys[i]);
-            nearest = apart < least ? keys[i] : nearest;
-            least = apart < least ? apart : least;
+            uint32_t distance = cm_spelling_distance(key, keys[i]);
+            nearest = distance < least ? keys[i] : nearest;
+            least = distance < least ? distance : least;
         }
         if (least == 0) {
             continue;

@@ -10,7 +10,7 @@
 
 #define NUMBERS_TEXT_MAX 256u // bytes of a room's numbers as text
 
-bool cm_room_name_is_sound(const char *name)
+bool cm_room_name_is_valid(const char *name)
 {
     size_t length = strlen(name);
     bool good = length > 0 && length <= CAROM_ROOM_NAME_MAX;
@@ -79,7 +79,7 @@ bool cm_room_spec_set(cm_room_spec *entry, const char *key, int64_t value)
 static bool add(cm_room_list *list, const char *name, const char *scene,
                 const cm_room_spec *numbers, char *error, size_t error_size)
 {
-    if (!cm_room_name_is_sound(name)) {
+    if (!cm_room_name_is_valid(name)) {
         snprintf(error, error_size,
                  "'%.40s', expected a room's name of 1 to %d visible ASCII characters without ',' "
                  "and '='",

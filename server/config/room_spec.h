@@ -62,7 +62,7 @@ bool cm_room_number_read(const char *word, char key[CM_ROOM_KEY_MAX], int64_t *v
 bool cm_room_spec_changes(const cm_room_spec *spec, struct cm_scene_change *change);
 
 // A name of 1 to CAROM_ROOM_NAME_MAX visible ASCII characters without ',' and '='.
-bool cm_room_name_is_sound(const char *name);
+bool cm_room_name_is_valid(const char *name);
 
 // Adds the rooms of a text. False, with what is wrong and what was expected in `error`: a name that
 // is unsound or there already, no scene, a number that is none, too many.

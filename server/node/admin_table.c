@@ -21,7 +21,7 @@ void cm_admin_error(cm_admin_reply *reply, const char *text)
     cm_line line;
     cm_line_begin(&line);
     cm_line_text(&line, "error", text);
-    cm_admin_say(reply, cm_line_end(&line));
+    cm_admin_write_line(reply, cm_line_end(&line));
 }
 
 // What an operator did is in the log, whoever it was.
@@ -30,7 +30,7 @@ void cm_admin_report(const cm_log *log, const cm_admin_request *asked, cm_admin_
     cm_line line;
     cm_line_begin(&line);
     cm_line_text(&line, "done", ROWS[asked->command].name);
-    cm_admin_say(reply, cm_line_end(&line));
+    cm_admin_write_line(reply, cm_line_end(&line));
     cm_line_log(&line, CM_LOG_INFO, "admin");
     cm_line_text(&line, "command", ROWS[asked->command].name);
     cm_line_text(&line, "room", asked->room);

@@ -13,7 +13,7 @@
 #include "shared/game/game_host.h"
 #include "shared/scene/scene_json.h"
 
-uint32_t cm_serve_worker_count(const cm_config *config)
+uint32_t cm_bootstrap_worker_count(const cm_config *config)
 {
     cpu_set_t cores;
     uint32_t host, count = 1;
@@ -41,8 +41,8 @@ static void put_error(const char *file, const cm_scene_error *from, char *error,
 }
 
 // A scene by its name in the database, or by its file.
-carom_result cm_serve_find_scene(const cm_config *config, const char *text, bool in_db,
-                                 cm_scene **scene, uint32_t *tick_rate, cm_failure *failure)
+carom_result cm_bootstrap_find_scene(const cm_config *config, const char *text, bool in_db,
+                                     cm_scene **scene, uint32_t *tick_rate, cm_failure *failure)
 {
     char *error = failure->text;
     size_t error_size = sizeof failure->text;
@@ -87,7 +87,7 @@ carom_result cm_serve_find_scene(const cm_config *config, const char *text, bool
     return result;
 }
 
-size_t cm_serve_existing(const char *path)
+size_t cm_bootstrap_file_exists(const char *path)
 {
     char part[CM_CONFIG_TEXT_MAX];
     struct stat found;
@@ -102,13 +102,13 @@ size_t cm_serve_existing(const char *path)
     return part[0] == '/' ? 1 : 0; // the root, or the working directory
 }
 
-carom_result cm_serve_read_keys(const cm_config *config, carom_token_keys *keys,
-                                cm_failure *failure)
+carom_result cm_bootstrap_read_keys(const cm_config *config, carom_token_keys *keys,
+                                    cm_failure *failure)
 {
     cm_config_error wrong;
     char error[512];
     memset(keys, 0, sizeof *keys);
-    if (!cm_config_check_door(config, &wrong)) {
+    if (!cm_config_check_gate(config, &wrong)) {
         return cm_fail(failure, CAROM_ERROR_ARGUMENT, "serve: %s", wrong.message);
     }
     if (config->key[0] != '\0' &&

@@ -10,17 +10,17 @@
 
 // A scene by its name in the database, or (unless `in_db`) by its file, fit to be served. On
 // failure its text says why, as `FILE:LINE: $.path: message`.
-carom_result cm_serve_find_scene(const cm_config *config, const char *text, bool in_db,
-                                 cm_scene **scene, uint32_t *tick_rate, cm_failure *failure);
+carom_result cm_bootstrap_find_scene(const cm_config *config, const char *text, bool in_db,
+                                     cm_scene **scene, uint32_t *tick_rate, cm_failure *failure);
 
 // The keys that tokens are opened with: none where the configuration is insecure.
-carom_result cm_serve_read_keys(const cm_config *config, carom_token_keys *keys,
-                                cm_failure *failure);
+carom_result cm_bootstrap_read_keys(const cm_config *config, carom_token_keys *keys,
+                                    cm_failure *failure);
 
 // Length of the longest part of a path, at a whole name, that exists.
-size_t cm_serve_existing(const char *path);
+size_t cm_bootstrap_file_exists(const char *path);
 
 // As many as the configuration says: one for each core but one, at least one, where it does not.
-uint32_t cm_serve_worker_count(const cm_config *config);
+uint32_t cm_bootstrap_worker_count(const cm_config *config);
 
 #endif

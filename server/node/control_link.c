@@ -64,19 +64,19 @@ void cm_worker_link_close(cm_worker_link *link)
 
 static bool is_line(uint32_t type)
 {
-    return type == CM_WORKER_SAYS_LOG || type == CM_WORKER_SAYS_PRINT ||
-           type == CM_WORKER_SAYS_DRAW || type == CM_WORKER_SAYS_FAILED ||
-           type == CM_WORKER_SAYS_ERROR || type == CM_WORKER_TOLD_DRAIN;
+    return type == CM_WORKER_SENDS_LOG || type == CM_WORKER_SENDS_PRINT ||
+           type == CM_WORKER_SENDS_DRAW || type == CM_WORKER_SENDS_FAILED ||
+           type == CM_WORKER_SENDS_ERROR || type == CM_WORKER_RECEIVES_DRAIN;
 }
 
-static bool is_figures(uint32_t type)
+static bool is_metrics(uint32_t type)
 {
-    return type == CM_WORKER_SAYS_FIGURES || type == CM_WORKER_SAYS_TOTALS;
+    return type == CM_WORKER_SENDS_METRICS || type == CM_WORKER_SENDS_TOTALS;
 }
 
 static bool is_ask(uint32_t type)
 {
-    return type == CM_WORKER_SAYS_ANSWER || type == CM_WORKER_TOLD_ASK;
+    return type == CM_WORKER_SENDS_ANSWER || type == CM_WORKER_RECEIVES_ASK;
 }
 
 static size_t size_of(const cm_worker_message *message)
@@ -87,33 +87,33 @@ static size_t size_of(const cm_worker_message *message)
     if (is_ask(message->type)) {
         return offsetof(cm_worker_message, ask.text) + strlen(message->ask.text) + 1;
     }
-    if (is_figures(message->type)) {
-        return offsetof(cm_worker_message, figures.bytes) + message->figures.size;
+    if (is_metrics(message->type)) {
+        return offsetof(cm_worker_message, metrics.bytes) + message->metrics.size;
     }
-    if (message->type == CM_WORKER_TOLD_PART) {
+    if (message->type == CM_WORKER_RECEIVES_PART) {
         return offsetof(cm_worker_message, part.bytes) + message->part.size;
     }
     switch (message->type) {
-    case CM_WORKER_SAYS_ROOM:
-    case CM_WORKER_SAYS_GONE:
-    case CM_WORKER_TOLD_ROOM:
-    case CM_WORKER_TOLD_GONE:
-    case CM_WORKER_TOLD_REFUSE:
-    case CM_WORKER_SAYS_OVER:
-    case CM_WORKER_SAYS_RELEASED:
-    case CM_WORKER_SAYS_KEPT:
-    case CM_WORKER_TOLD_SLOW:
-    case CM_WORKER_TOLD_RELEASE:
+    case CM_WORKER_SENDS_ROOM:
+    case CM_WORKER_SENDS_GONE:
+    case CM_WORKER_RECEIVES_ROOM:
+    case CM_WORKER_RECEIVES_GONE:
+    case CM_WORKER_RECEIVES_REFUSE:
+    case CM_WORKER_SENDS_OVER:
+    case CM_WORKER_SENDS_RELEASED:
+    case CM_WORKER_SENDS_KEPT:
+    case CM_WORKER_RECEIVES_SLOW:
+    case CM_WORKER_RECEIVES_RELEASE:
         return offsetof(cm_worker_message, room) + sizeof message->room;
-    case CM_WORKER_TOLD_KEYS:
+    case CM_WORKER_RECEIVES_KEYS:
         return offsetof(cm_worker_message, keys) + sizeof message->keys;
-    case CM_WORKER_TOLD_PORTS:
+    case CM_WORKER_RECEIVES_PORTS:
         return offsetof(cm_worker_message, ports) + sizeof message->ports;
-    case CM_WORKER_TOLD_TICKET:
+    case CM_WORKER_RECEIVES_TICKET:
         return offsetof(cm_worker_message, ticket) + sizeof message->ticket;
-    case CM_WORKER_TOLD_OPEN:
+    case CM_WORKER_RECEIVES_OPEN:
         return offsetof(cm_worker_message, open) + sizeof message->open;
-    case CM_WORKER_TOLD_MATCH:
+    case CM_WORKER_RECEIVES_MATCH:
         return offsetof(cm_worker_message, match) + sizeof message->match;
     default:
         return offsetof(cm_worker_message, used) + sizeof message->used; // the largest of the rest
@@ -148,7 +148,7 @@ bool cm_worker_link_is_full(const cm_worker_link *link)
 
 static bool keep(cm_worker_link *link, const cm_worker_message *message, size_t size)
 {
-    bool needless = is_line(message->type) || is_figures(message->type);
+    bool needless = is_line(message->type) || is_metrics(message->type);
     bool full = needless && link->waiting + size > CM_WORKER_WAITING_MAX;
     cm_worker_letter *letter = full ? NULL : malloc(sizeof *letter + size);
     if (letter == NULL) {
@@ -201,7 +201,7 @@ void cm_worker_link_bytes(cm_worker_link *link, cm_worker_part what, const void 
     static cm_worker_message message; // large, and used by the process's one loop
     for (size_t at = 0; at < size; at += message.part.size) {
         size_t left = size - at;
-        message.type = CM_WORKER_TOLD_PART;
+        message.type = CM_WORKER_RECEIVES_PART;
         message.part.what = what;
         message.part.total = size;
         message.part.size = (uint32_t)(left < CM_WORKER_TEXT_MAX ? left : CM_WORKER_TEXT_MAX);
@@ -221,14 +221,14 @@ static bool is_whole(const cm_worker_message *message, size_t size)
 {
     if (size < offsetof(cm_worker_message, line) || message->type == 0 ||
         message->type >= CM_WORKER_MESSAGE_TYPES ||
-        (is_figures(message->type) && message->figures.size > CM_WORKER_TEXT_MAX) ||
-        (message->type == CM_WORKER_TOLD_PART &&
+        (is_metrics(message->type) && message->metrics.size > CM_WORKER_TEXT_MAX) ||
+        (message->type == CM_WORKER_RECEIVES_PART &&
          (message->part.size > CM_WORKER_TEXT_MAX || message->part.what >= CM_WORKER_PARTS)) ||
         (is_line(message->type) && !is_text(message->line.text, sizeof message->line.text)) ||
         (is_ask(message->type) && !is_text(message->ask.text, sizeof message->ask.text))) {
         return false;
     }
-    if (message->type == CM_WORKER_TOLD_OPEN &&
+    if (message->type == CM_WORKER_RECEIVES_OPEN &&
         (!is_text(message->open.name, sizeof message->open.name) ||
          !is_text(message->open.scene, sizeof message->open.scene))) {
         return false;

@@ -15,50 +15,50 @@
 #include "shared/scene/scene.h"
 
 #define CM_WORKER_TEXT_MAX    8192u      // bytes of a text, its NUL included
-#define CM_WORKER_WAITING_MAX (8u << 20) // bytes that wait; beyond, lines and figures are left out
+#define CM_WORKER_WAITING_MAX (8u << 20) // bytes that wait; beyond, lines and metrics are left out
 
 typedef enum cm_worker_message_type {
     // Of the worker.
-    CM_WORKER_SAYS_ROOM = 1, // one is open, or goes on
-    CM_WORKER_SAYS_GONE,     // room: one was closed
-    CM_WORKER_SAYS_READY,    // port: all of its rooms are open
-    CM_WORKER_SAYS_FAILED,   // line: it could not start, and why; level 1: what was asked for is at
+    CM_WORKER_SENDS_ROOM = 1, // one is open, or goes on
+    CM_WORKER_SENDS_GONE,     // room: one was closed
+    CM_WORKER_SENDS_READY,    // port: all of its rooms are open
+    CM_WORKER_SENDS_FAILED,  // line: it could not start, and why; level 1: what was asked for is at
                              // fault
-    CM_WORKER_SAYS_ERROR,    // line: what went wrong, for stderr
-    CM_WORKER_SAYS_LOAD,     // each second: how much of a processor its rooms take
-    CM_WORKER_SAYS_LOG,      // line: a log line and its level
-    CM_WORKER_SAYS_PRINT,    // line: of stdout
-    CM_WORKER_SAYS_DRAW,     // line: of the status on a terminal; level 1: the first
-    CM_WORKER_SAYS_USED,     // used: a token let somebody in; to the others it is told
-    CM_WORKER_SAYS_ANSWER,   // ask: a line of an answer; "": it is whole
-    CM_WORKER_SAYS_FIGURES,  // figures: of one room, each second where there is HTTP
-    CM_WORKER_SAYS_TOTALS,   // figures: its own, after those of its rooms
-    CM_WORKER_SAYS_OVER,     // room: its ticks take more than their share beside others
-    CM_WORKER_SAYS_RELEASED, // room: what it was told to release is written
-    CM_WORKER_SAYS_KEPT,     // room: it cannot be released
+    CM_WORKER_SENDS_ERROR,   // line: what went wrong, for stderr
+    CM_WORKER_SENDS_LOAD,    // each second: how much of a processor its rooms take
+    CM_WORKER_SENDS_LOG,     // line: a log line and its level
+    CM_WORKER_SENDS_PRINT,   // line: of stdout
+    CM_WORKER_SENDS_DRAW,    // line: of the status on a terminal; level 1: the first
+    CM_WORKER_SENDS_USED,    // used: a token let somebody in; to the others it is told
+    CM_WORKER_SENDS_ANSWER,  // ask: a line of an answer; "": it is whole
+    CM_WORKER_SENDS_METRICS, // metrics: of one room, each second where there is HTTP
+    CM_WORKER_SENDS_TOTALS,  // metrics: its own, after those of its rooms
+    CM_WORKER_SENDS_OVER,    // room: its ticks take more than their share beside others
+    CM_WORKER_SENDS_RELEASED, // room: what it was told to release is written
+    CM_WORKER_SENDS_KEPT,     // room: it cannot be released
     // To the worker, at its start, in this order; keys, refused scenes and rooms of others before
     // OPEN_ALL, used tokens and bans before LET_IN.
-    CM_WORKER_TOLD_PART,     // part: bytes of the configuration, or of a scene
-    CM_WORKER_TOLD_BOOT,     // boot: what else it is
-    CM_WORKER_TOLD_TICKET,   // ticket: the key of tickets to come back
-    CM_WORKER_TOLD_OPEN,     // open: a room, of the scene that was told last
-    CM_WORKER_TOLD_MATCH,    // match: one that it goes on with
-    CM_WORKER_TOLD_OPEN_ALL, // its rooms are opened
-    CM_WORKER_TOLD_LET_IN,   // it says READY, and players may come
+    CM_WORKER_RECEIVES_PART,     // part: bytes of the configuration, or of a scene
+    CM_WORKER_RECEIVES_BOOT,     // boot: what else it is
+    CM_WORKER_RECEIVES_TICKET,   // ticket: the key of tickets to come back
+    CM_WORKER_RECEIVES_OPEN,     // open: a room, of the scene that was told last
+    CM_WORKER_RECEIVES_MATCH,    // match: one that it goes on with
+    CM_WORKER_RECEIVES_OPEN_ALL, // its rooms are opened
+    CM_WORKER_RECEIVES_LET_IN,   // it says READY, and players may come
     // To the worker, at any time.
-    CM_WORKER_TOLD_ROOM,    // room: where one of another worker is
-    CM_WORKER_TOLD_GONE,    // room: of another worker, it is no more
-    CM_WORKER_TOLD_PORTS,   // ports: of all workers
-    CM_WORKER_TOLD_START,   // the server is there, and has said so
-    CM_WORKER_TOLD_USED,    // used: of another worker
-    CM_WORKER_TOLD_BAN,     // ban
-    CM_WORKER_TOLD_KEYS,    // keys: other ones, read again
-    CM_WORKER_TOLD_REFUSE,  // room: its scene is hosted no more
-    CM_WORKER_TOLD_SLOW,    // room: it is over its budget, and no place is left for it alone
-    CM_WORKER_TOLD_RELEASE, // room: it goes on in a worker of its own, at the port
-    CM_WORKER_TOLD_ASK,     // ask: what an operator asks
-    CM_WORKER_TOLD_DRAIN,   // line: the reason
-    CM_WORKER_TOLD_UNDO,    // another worker could not start: nothing may be left
+    CM_WORKER_RECEIVES_ROOM,    // room: where one of another worker is
+    CM_WORKER_RECEIVES_GONE,    // room: of another worker, it is no more
+    CM_WORKER_RECEIVES_PORTS,   // ports: of all workers
+    CM_WORKER_RECEIVES_START,   // the server is there, and has said so
+    CM_WORKER_RECEIVES_USED,    // used: of another worker
+    CM_WORKER_RECEIVES_BAN,     // ban
+    CM_WORKER_RECEIVES_KEYS,    // keys: other ones, read again
+    CM_WORKER_RECEIVES_REFUSE,  // room: its scene is hosted no more
+    CM_WORKER_RECEIVES_SLOW,    // room: it is over its budget, and no place is left for it alone
+    CM_WORKER_RECEIVES_RELEASE, // room: it goes on in a worker of its own, at the port
+    CM_WORKER_RECEIVES_ASK,     // ask: what an operator asks
+    CM_WORKER_RECEIVES_DRAIN,   // line: the reason
+    CM_WORKER_RECEIVES_UNDO,    // another worker could not start: nothing may be left
     CM_WORKER_MESSAGE_TYPES,
 } cm_worker_message_type;
 
@@ -70,12 +70,12 @@ typedef enum cm_worker_part {
 } cm_worker_part;
 
 // A match that has no end, by its head.
-typedef struct cm_serve_match {
+typedef struct cm_unfinished_match {
     uint64_t match_id, started_unix_ms;
     char room[CAROM_ROOM_NAME_MAX + 1]; // whose it is; "": of one without a name
     char refused[CM_NAME_MAX];          // its scene, if that is hosted no more; else ""
     bool known;                         // as in cm_live_match
-} cm_serve_match;
+} cm_unfinished_match;
 
 typedef struct cm_worker_message {
     uint32_t type;
@@ -107,8 +107,8 @@ typedef struct cm_worker_message {
         struct {
             uint32_t number; // of the room; of the totals: how many rooms there were
             uint32_t size;
-            uint8_t bytes[CM_WORKER_TEXT_MAX]; // a cm_room_figures or cm_worker_figures
-        } figures;
+            uint8_t bytes[CM_WORKER_TEXT_MAX]; // a cm_room_metrics or cm_worker_metrics
+        } metrics;
         struct {
             uint32_t what; // a cm_worker_part
             uint32_t size;
@@ -116,13 +116,13 @@ typedef struct cm_worker_message {
             uint8_t bytes[CM_WORKER_TEXT_MAX];
         } part;
         struct {
-            bool alone;    // it has all rooms of the server
-            bool apart;    // one room, whose module failed: no other is opened here
-            bool terminal; // the server's stdout is one
+            bool only_room; // it has all rooms of the server
+            bool isolated;  // one room, whose module failed: no other is opened here
+            bool terminal;  // the server's stdout is one
         } boot;
         carom_token_key ticket;
         cm_room_spec open;
-        cm_serve_match match;
+        cm_unfinished_match match;
     };
 } cm_worker_message;
 

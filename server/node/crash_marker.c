@@ -8,32 +8,33 @@
 
 #define TAG_SHIFT 8u
 
-cm_vitals *cm_vitals_open(int descriptor)
+cm_crash_marker *cm_crash_marker_open(int descriptor)
 {
-    void *memory = mmap(NULL, sizeof(cm_vitals), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    void *memory =
+        mmap(NULL, sizeof(cm_crash_marker), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     return memory != MAP_FAILED ? memory : NULL;
 }
 
-cm_vitals *cm_vitals_create(int *descriptor)
+cm_crash_marker *cm_crash_marker_create(int *descriptor)
 {
-    *descriptor = memfd_create("carom-vitals", MFD_CLOEXEC);
-    if (*descriptor >= 0 && ftruncate(*descriptor, sizeof(cm_vitals)) == 0) {
-        return cm_vitals_open(*descriptor);
+    *descriptor = memfd_create("carom-crash_marker", MFD_CLOEXEC);
+    if (*descriptor >= 0 && ftruncate(*descriptor, sizeof(cm_crash_marker)) == 0) {
+        return cm_crash_marker_open(*descriptor);
     }
     return NULL;
 }
 
-void cm_vitals_destroy(cm_vitals *vitals)
+void cm_crash_marker_destroy(cm_crash_marker *crash_marker)
 {
-    if (vitals != NULL) {
-        munmap(vitals, sizeof *vitals);
+    if (crash_marker != NULL) {
+        munmap(crash_marker, sizeof *crash_marker);
     }
 }
 
-uint32_t cm_vitals_take(cm_vitals *vitals, const char *name, const char *scene)
+uint32_t cm_crash_marker_read(cm_crash_marker *crash_marker, const char *name, const char *scene)
 {
-    for (uint32_t i = 0; vitals != NULL && i < CM_VITALS_ROOMS; i++) {
-        cm_vitals_room *room = &vitals->rooms[i];
+    for (uint32_t i = 0; crash_marker != NULL && i < CM_CRASH_MARKER_ROOMS; i++) {
+        cm_crash_marker_room *room = &crash_marker->rooms[i];
         if (!room->taken) {
             room->taken = true;
             snprintf(room->name, sizeof room->name, "%s", name);
@@ -44,21 +45,22 @@ uint32_t cm_vitals_take(cm_vitals *vitals, const char *name, const char *scene)
     return 0;
 }
 
-void cm_vitals_give_back(cm_vitals *vitals, uint32_t tag)
+void cm_crash_marker_release(cm_crash_marker *crash_marker, uint32_t tag)
 {
-    if (vitals != NULL && tag != 0) {
-        vitals->rooms[(tag >> TAG_SHIFT) - 1].taken = false;
+    if (crash_marker != NULL && tag != 0) {
+        crash_marker->rooms[(tag >> TAG_SHIFT) - 1].taken = false;
     }
 }
 
-const cm_vitals_room *cm_vitals_called(cm_vitals *vitals, uint32_t *callback)
+const cm_crash_marker_room *cm_crash_marker_called(cm_crash_marker *crash_marker,
+                                                   uint32_t *callback)
 {
-    uint32_t mark = vitals->mark, room = mark >> TAG_SHIFT;
+    uint32_t mark = crash_marker->mark, room = mark >> TAG_SHIFT;
     *callback = mark & ((1u << TAG_SHIFT) - 1);
-    if (room < 1 || room > CM_VITALS_ROOMS) {
+    if (room < 1 || room > CM_CRASH_MARKER_ROOMS) {
         return NULL;
     }
-    cm_vitals_room *called = &vitals->rooms[room - 1];
+    cm_crash_marker_room *called = &crash_marker->rooms[room - 1];
     called->name[sizeof called->name - 1] = called->scene[sizeof called->scene - 1] = '\0';
     return called;
 }

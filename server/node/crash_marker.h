@@ -10,30 +10,31 @@
 #include "carom/limits.h"
 #include "shared/scene/scene.h"
 
-#define CM_VITALS_ROOMS 256u // as many as a worker takes
+#define CM_CRASH_MARKER_ROOMS 256u // as many as a worker takes
 
-typedef struct cm_vitals_room {
+typedef struct cm_crash_marker_room {
     bool taken;
     char name[CAROM_ROOM_NAME_MAX + 1], scene[CM_NAME_MAX];
-} cm_vitals_room;
+} cm_crash_marker_room;
 
-typedef struct cm_vitals {
+typedef struct cm_crash_marker {
     volatile uint32_t mark; // the room's tag and a cm_game_callback; 0: in no callback
-    cm_vitals_room rooms[CM_VITALS_ROOMS];
-} cm_vitals;
+    cm_crash_marker_room rooms[CM_CRASH_MARKER_ROOMS];
+} cm_crash_marker;
 
 // Of one worker, zeroed, in a file of no name, whose descriptor its process is given. NULL: no
 // memory.
-cm_vitals *cm_vitals_create(int *descriptor);
+cm_crash_marker *cm_crash_marker_create(int *descriptor);
 // In the worker: that of its descriptor.
-cm_vitals *cm_vitals_open(int descriptor);
-void cm_vitals_destroy(cm_vitals *vitals);
+cm_crash_marker *cm_crash_marker_open(int descriptor);
+void cm_crash_marker_destroy(cm_crash_marker *crash_marker);
 
 // A tag for a room, 0 where all are given (its callbacks are not marked then).
-uint32_t cm_vitals_take(cm_vitals *vitals, const char *name, const char *scene);
-void cm_vitals_give_back(cm_vitals *vitals, uint32_t tag);
+uint32_t cm_crash_marker_read(cm_crash_marker *crash_marker, const char *name, const char *scene);
+void cm_crash_marker_release(cm_crash_marker *crash_marker, uint32_t tag);
 // The room whose module was called, NULL: none; `callback` is which.
 // A worker that went wild may have written anything there: the texts are ended.
-const cm_vitals_room *cm_vitals_called(cm_vitals *vitals, uint32_t *callback);
+const cm_crash_marker_room *cm_crash_marker_called(cm_crash_marker *crash_marker,
+                                                   uint32_t *callback);
 
 #endif

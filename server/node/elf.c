@@ -232,7 +232,7 @@ static carom_result check_segment(cm_elf *r, const cm_elf_segment *s, uint64_t *
 
 // RELRO lies within the pages of one writable segment: the linker protects what it names, and that
 // must not be its own memory.
-static bool relro_is_sound(const cm_elf *r)
+static bool relro_is_valid(const cm_elf *r)
 {
     uint64_t page = r->page, start = r->relro.p_vaddr, size = r->relro.p_memsz;
     for (uint32_t i = 0; i < r->segment_count; i++) {
@@ -250,7 +250,7 @@ static bool relro_is_sound(const cm_elf *r)
 static carom_result check_writable(cm_elf *r)
 {
     uint64_t page = r->page;
-    if (!relro_is_sound(r)) {
+    if (!relro_is_valid(r)) {
         return cm_elf_corrupt(r, "RELRO is not in what is mapped");
     }
     for (uint32_t i = 0; i < r->segment_count; i++) {

@@ -17,13 +17,13 @@ struct cm_hosted_room {
     uint64_t now_us;       // of the present turn
     cm_roster roster;
     cm_publisher *publisher;
-    cm_metrics metrics; // of its ticks, publishing included
+    cm_tick_times metrics; // of its ticks, publishing included
     uint64_t (*clock_us)(void *user), (*processor_us)(void *user);
     void *user;
     uint64_t cpu_us;
     cm_tick_budget budget;
     uint64_t turn_us, turn_steps; // of the present turn
-    cm_vitals *vitals;
+    cm_crash_marker *crash_marker;
     uint32_t tag; // of its marks in them; 0: none
     cm_tick_watch *tick_watch;
     bool ended;
@@ -44,7 +44,7 @@ static carom_result open_loop(cm_hosted_room *room, const cm_hosted_room_def *de
                              .seed = def->seed,
                              .max_players = def->spec.max_players,
                              .rewind_ms = def->rewind_ms,
-                             .mark = room->tag != 0 ? &def->vitals->mark : NULL,
+                             .mark = room->tag != 0 ? &def->crash_marker->mark : NULL,
                              .tag = room->tag,
                              .now_us = def->now_us,
                              .clock_us = def->clock_us,
@@ -95,7 +95,7 @@ static carom_result open_publisher(cm_hosted_room *room, const cm_hosted_room_de
                                error_size);
 }
 
-static void tell_durable(void *context, carom_durability durability, uint64_t tick)
+static void send_durable(void *context, carom_durability durability, uint64_t tick)
 {
     cm_hosted_room *room = context;
     room->roster.safe_tick = durability == CAROM_DURABILITY_NONE ? UINT64_MAX : tick;
@@ -106,7 +106,7 @@ static void tell_durable(void *context, carom_durability durability, uint64_t ti
 static carom_result open_sinks(cm_hosted_room *room, const cm_hosted_room_def *def, char *error,
                                size_t error_size)
 {
-    const cm_sink own = {.context = room, .durable = tell_durable};
+    const cm_sink own = {.context = room, .durable = send_durable};
     bool added = cm_room_loop_add_sink(room->loop, &own);
     CM_ASSERT(added);
     if (def->store == NULL) {
@@ -148,9 +148,9 @@ carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room
     room->clock_us = def->clock_us;
     room->processor_us = def->processor_us != NULL ? def->processor_us : def->clock_us;
     room->user = def->user;
-    room->vitals = def->vitals;
+    room->crash_marker = def->crash_marker;
     room->tick_watch = def->tick_watch;
-    room->tag = cm_vitals_take(def->vitals, def->name, cm_scene_name(def->scene));
+    room->tag = cm_crash_marker_read(def->crash_marker, def->name, cm_scene_name(def->scene));
     carom_result result = open_loop(room, def, error, error_size);
     if (result == CAROM_OK) {
         result = open_publisher(room, def, error, error_size);
@@ -176,7 +176,7 @@ carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room
 void cm_hosted_room_destroy(cm_hosted_room *room)
 {
     if (room != NULL) {
-        cm_vitals_give_back(room->vitals, room->tag);
+        cm_crash_marker_release(room->crash_marker, room->tag);
         cm_publisher_destroy(room->publisher);
         cm_recorder_destroy(room->recorder);
         cm_room_loop_destroy(room->loop);
@@ -450,7 +450,7 @@ bool cm_hosted_room_step(cm_hosted_room *room, cm_clients *clients)
     room->turn_steps++;
     if (room->clock_us != NULL) {
         uint64_t took = read_clock(room) - begin;
-        cm_metrics_add(&room->metrics, took);
+        cm_tick_times_add(&room->metrics, took);
         room->turn_us += took;
         room->cpu_us += took;
     }
@@ -466,7 +466,7 @@ bool cm_hosted_room_end(cm_hosted_room *room, cm_match_end end)
     confirm(room, true);
     cm_room_loop_end(room->loop, end);
     room->ended = true;
-    return cm_hosted_room_said_all(room);
+    return cm_hosted_room_sent_all(room);
 }
 
 void cm_hosted_room_release(cm_hosted_room *room)
@@ -476,7 +476,7 @@ void cm_hosted_room_release(cm_hosted_room *room)
     room->ended = true;
 }
 
-bool cm_hosted_room_said_all(cm_hosted_room *room)
+bool cm_hosted_room_sent_all(cm_hosted_room *room)
 {
     ask_durable(room);
     return !cm_publisher_waits(room->publisher);
@@ -506,8 +506,8 @@ uint64_t cm_hosted_room_patience_us(const cm_hosted_room *room)
 void cm_hosted_room_stats_get(const cm_hosted_room *room, cm_hosted_room_stats *stats)
 {
     cm_hosted_room_counts_get(room, stats);
-    stats->tick_ms_p50 = cm_metrics_percentile(&room->metrics, 0.5);
-    stats->tick_ms_p99 = cm_metrics_percentile(&room->metrics, 0.99);
+    stats->tick_ms_p50 = cm_tick_times_percentile(&room->metrics, 0.5);
+    stats->tick_ms_p99 = cm_tick_times_percentile(&room->metrics, 0.99);
 }
 
 void cm_hosted_room_counts_get(const cm_hosted_room *room, cm_hosted_room_stats *stats)

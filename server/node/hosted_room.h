@@ -37,8 +37,8 @@ typedef struct cm_hosted_room_def {
     uint64_t (*processor_us)(void *user); // what its ticks cost; NULL: clock_us tells
     uint32_t tick_budget_percent;         // cm_tick_budget
     void *user;
-    cm_vitals *vitals;         // where its module's callbacks are marked; NULL: nowhere
-    cm_tick_watch *tick_watch; // of its ticks; NULL: none
+    cm_crash_marker *crash_marker; // where its module's callbacks are marked; NULL: nowhere
+    cm_tick_watch *tick_watch;     // of its ticks; NULL: none
 } cm_hosted_room_def;
 
 typedef struct cm_hosted_room_stats {
@@ -92,7 +92,7 @@ uint64_t cm_hosted_room_recording(const cm_hosted_room *room);
 bool cm_hosted_room_end(cm_hosted_room *room, cm_match_end end);
 // The same without an end: another process goes on with the match, from what is confirmed.
 void cm_hosted_room_release(cm_hosted_room *room);
-bool cm_hosted_room_said_all(cm_hosted_room *room);
+bool cm_hosted_room_sent_all(cm_hosted_room *room);
 // Once a second, `passed_us` after the last time: rates, alarms, and to the clients its clock.
 void cm_hosted_room_second(cm_hosted_room *room, uint64_t passed_us, const cm_log *log);
 // What its ticks cost; to be asked after each second, and slowed or freed.

@@ -29,17 +29,17 @@ static void put_published(const cm_publisher_stats *published, uint64_t *values)
     values[CM_ROOM_HAS_EVENTS_DROPPED] = published->events_dropped;
 }
 
-void cm_room_figures_get(cm_hosted_room *room, const cm_match_status *match,
-                         cm_room_figures *figures)
+void cm_room_metrics_get(cm_hosted_room *room, const cm_match_status *match,
+                         cm_room_metrics *metrics)
 {
     cm_hosted_room_stats stats;
-    uint64_t *values = figures->values;
-    memset(figures, 0, sizeof *figures);
+    uint64_t *values = metrics->values;
+    memset(metrics, 0, sizeof *metrics);
     cm_hosted_room_stats_get(room, &stats);
-    figures->info = *cm_hosted_room_info(room);
-    values[CM_ROOM_HAS_PLAYERS] = figures->info.players;
-    values[CM_ROOM_HAS_PLAYERS_MAX] = figures->info.max_players;
-    values[CM_ROOM_HAS_TICK_RATE] = figures->info.tick_rate;
+    metrics->info = *cm_hosted_room_info(room);
+    values[CM_ROOM_HAS_PLAYERS] = metrics->info.players;
+    values[CM_ROOM_HAS_PLAYERS_MAX] = metrics->info.max_players;
+    values[CM_ROOM_HAS_TICK_RATE] = metrics->info.tick_rate;
     values[CM_ROOM_HAS_TICK] = stats.tick;
     values[CM_ROOM_HAS_TICK_P99] = (uint64_t)(stats.tick_ms_p99 * 1000.0 + 0.5);
     values[CM_ROOM_HAS_SLOWED] = stats.ticks_behind;
@@ -56,23 +56,23 @@ void cm_room_figures_get(cm_hosted_room *room, const cm_match_status *match,
     values[CM_ROOM_HAS_CONTACTS_CUT] = stats.world.told[CAROM_LOG_CONTACTS_CUT];
     put_published(&stats.published, values);
     put_match(match, stats.tick, values);
-    memcpy(figures->inputs_refused, stats.inputs_refused, sizeof figures->inputs_refused);
-    memcpy(figures->poses_refused, stats.room.poses_refused, sizeof figures->poses_refused);
-    memcpy(figures->told, stats.world.told, sizeof figures->told);
-    figures->tick_sum_us = stats.tick_sum_us;
-    memcpy(figures->tick_buckets, stats.tick_buckets, sizeof figures->tick_buckets);
+    memcpy(metrics->inputs_refused, stats.inputs_refused, sizeof metrics->inputs_refused);
+    memcpy(metrics->poses_refused, stats.room.poses_refused, sizeof metrics->poses_refused);
+    memcpy(metrics->log_counts, stats.world.told, sizeof metrics->log_counts);
+    metrics->tick_sum_us = stats.tick_sum_us;
+    memcpy(metrics->tick_buckets, stats.tick_buckets, sizeof metrics->tick_buckets);
 }
 
-void cm_worker_figures_get(const cm_worker *worker, cm_worker_figures *figures)
+void cm_worker_metrics_get(const cm_worker *worker, cm_worker_metrics *metrics)
 {
     cm_worker_stats stats;
-    uint64_t *values = figures->values;
-    memset(figures, 0, sizeof *figures);
+    uint64_t *values = metrics->values;
+    memset(metrics, 0, sizeof *metrics);
     cm_worker_host_stats_get(worker, &stats);
     values[CM_WORKER_HAS_ROOMS] = stats.rooms;
     values[CM_WORKER_HAS_PLAYERS] = stats.players;
     values[CM_WORKER_HAS_CLIENTS] = stats.peers;
-    values[CM_WORKER_HAS_RESIDENT] = cm_figures_resident_bytes();
+    values[CM_WORKER_HAS_RESIDENT] = cm_metrics_resident_bytes();
     values[CM_WORKER_HAS_HANDSHAKES] = stats.handshakes;
     values[CM_WORKER_HAS_SENT_BYTES] = stats.sent_bytes;
     values[CM_WORKER_HAS_RECEIVED_BYTES] = stats.received_bytes;
@@ -83,15 +83,15 @@ void cm_worker_figures_get(const cm_worker *worker, cm_worker_figures *figures)
     values[CM_WORKER_HAS_SLOW] = stats.slow;
     values[CM_WORKER_HAS_TURN_DATAGRAMS] = stats.turn_datagrams_max;
     values[CM_WORKER_HAS_TURN_STEPS] = stats.turn_steps_max;
-    memcpy(figures->datagrams_refused, stats.refused, sizeof figures->datagrams_refused);
-    memcpy(figures->commands_refused, stats.commands_refused, sizeof figures->commands_refused);
-    memcpy(figures->packets_refused, stats.packet_reasons, sizeof figures->packets_refused);
-    memcpy(figures->clients_refused, stats.clients_refused, sizeof figures->clients_refused);
-    memcpy(figures->players_left, stats.players_left, sizeof figures->players_left);
+    memcpy(metrics->datagrams_refused, stats.refused, sizeof metrics->datagrams_refused);
+    memcpy(metrics->commands_refused, stats.commands_refused, sizeof metrics->commands_refused);
+    memcpy(metrics->packets_refused, stats.packet_reasons, sizeof metrics->packets_refused);
+    memcpy(metrics->clients_refused, stats.clients_refused, sizeof metrics->clients_refused);
+    memcpy(metrics->players_left, stats.players_left, sizeof metrics->players_left);
 }
 
 // The second number of statm is in pages (proc(5)).
-uint64_t cm_figures_resident_bytes(void)
+uint64_t cm_metrics_resident_bytes(void)
 {
     char text[128];
     unsigned long long pages = 0;

@@ -10,7 +10,7 @@
 #include "server/ops/prometheus.h"
 #include "server/node/worker.h"
 
-#define CM_ROOM_FIGURES(X)                                                                         \
+#define CM_ROOM_METRICS(X)                                                                         \
     X(PLAYERS, GAUGE, ONE, "players", "Players in the room.")                                      \
     X(PLAYERS_MAX, GAUGE, ONE, "players_max", "Players that the room takes.")                      \
     X(TICK_RATE, GAUGE, ONE, "tick_rate_hertz", "Ticks a second that the scene asks for.")         \
@@ -53,7 +53,7 @@
     X(RECORD_GAPS, COUNTER, ONE, "recording_gaps_total",                                           \
       "Times that the recording went on in another file.")
 
-#define CM_WORKER_FIGURES(X)                                                                       \
+#define CM_WORKER_METRICS(X)                                                                       \
     X(ROOMS, GAUGE, ONE, "rooms", "Rooms of the worker.")                                          \
     X(PLAYERS, GAUGE, ONE, "players", "Players in all of its rooms.")                              \
     X(CLIENTS, GAUGE, ONE, "clients", "Connections that are open.")                                \
@@ -76,7 +76,7 @@
     X(LEFT_OUT, COUNTER, ONE, "lines_left_out_total",                                              \
       "Lines that the supervisor was too slow to take.")
 
-#define CM_SERVER_FIGURES(X)                                                                       \
+#define CM_SERVER_METRICS(X)                                                                       \
     X(START, GAUGE, THOUSANDTH, "start_time_seconds", "When the server started, since 1970.")      \
     X(READY, GAUGE, ONE, "ready", "1: players may come in.")                                       \
     X(DRAINING, GAUGE, ONE, "draining", "1: the server is shutting down.")                         \
@@ -94,39 +94,39 @@
     X(HTTP_FAILED, COUNTER, ONE, "http_failures_total", "Of these, with a status from 500 on.")    \
     X(HTTP_SENT, COUNTER, ONE, "http_sent_bytes_total", "Bytes of answers.")
 
-#define CM_ROOM_FIGURE_ENUM(id, kind, unit, name, help) CM_ROOM_HAS_##id,
-typedef enum cm_room_figure {
-    CM_ROOM_FIGURES(CM_ROOM_FIGURE_ENUM) CM_ROOM_FIGURE_COUNT
-} cm_room_figure;
-#define CM_WORKER_FIGURE_ENUM(id, kind, unit, name, help) CM_WORKER_HAS_##id,
-typedef enum cm_worker_figure {
-    CM_WORKER_FIGURES(CM_WORKER_FIGURE_ENUM) CM_WORKER_FIGURE_COUNT
-} cm_worker_figure;
-#define CM_SERVER_FIGURE_ENUM(id, kind, unit, name, help) CM_SERVER_HAS_##id,
-typedef enum cm_server_figure {
-    CM_SERVER_FIGURES(CM_SERVER_FIGURE_ENUM) CM_SERVER_FIGURE_COUNT
-} cm_server_figure;
+#define CM_ROOM_METRIC_ENUM(id, kind, unit, name, help) CM_ROOM_HAS_##id,
+typedef enum cm_room_metric {
+    CM_ROOM_METRICS(CM_ROOM_METRIC_ENUM) CM_ROOM_METRIC_COUNT
+} cm_room_metric;
+#define CM_WORKER_METRIC_ENUM(id, kind, unit, name, help) CM_WORKER_HAS_##id,
+typedef enum cm_worker_metric {
+    CM_WORKER_METRICS(CM_WORKER_METRIC_ENUM) CM_WORKER_METRIC_COUNT
+} cm_worker_metric;
+#define CM_SERVER_METRIC_ENUM(id, kind, unit, name, help) CM_SERVER_HAS_##id,
+typedef enum cm_server_metric {
+    CM_SERVER_METRICS(CM_SERVER_METRIC_ENUM) CM_SERVER_METRIC_COUNT
+} cm_server_metric;
 
-typedef struct cm_room_figures {
+typedef struct cm_room_metrics {
     cm_room_info info;
-    uint64_t values[CM_ROOM_FIGURE_COUNT];
+    uint64_t values[CM_ROOM_METRIC_COUNT];
     uint64_t inputs_refused[CM_INPUT_VERDICT_COUNT], poses_refused[CM_POINTER_REASONS];
-    uint64_t told[CAROM_LOG_CODE_COUNT];
+    uint64_t log_counts[CAROM_LOG_CODE_COUNT];
     uint64_t tick_sum_us, tick_buckets[CM_METRICS_BUCKETS];
-} cm_room_figures;
+} cm_room_metrics;
 
-typedef struct cm_worker_figures {
-    uint64_t values[CM_WORKER_FIGURE_COUNT];
+typedef struct cm_worker_metrics {
+    uint64_t values[CM_WORKER_METRIC_COUNT];
     uint64_t datagrams_refused[CM_DATAGRAM_REASON_COUNT];
     uint64_t commands_refused[CM_COMMAND_REASON_COUNT];
     uint64_t packets_refused[CM_PACKET_REASON_COUNT];
     uint64_t clients_refused[CAROM_REASON_COUNT], players_left[CAROM_REASON_COUNT];
-} cm_worker_figures;
+} cm_worker_metrics;
 
-void cm_room_figures_get(cm_hosted_room *room, const cm_match_status *match,
-                         cm_room_figures *figures);
+void cm_room_metrics_get(cm_hosted_room *room, const cm_match_status *match,
+                         cm_room_metrics *metrics);
 // All but LOAD, RECORDING_FAILURES and LEFT_OUT, which its owner knows.
-void cm_worker_figures_get(const cm_worker *worker, cm_worker_figures *figures);
-uint64_t cm_figures_resident_bytes(void); // of this process; 0: not known
+void cm_worker_metrics_get(const cm_worker *worker, cm_worker_metrics *metrics);
+uint64_t cm_metrics_resident_bytes(void); // of this process; 0: not known
 
 #endif

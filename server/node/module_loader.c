@@ -187,7 +187,7 @@ static carom_result check_descriptor(const char *path, const cm_module_file *fil
                  path);
         return CAROM_ERROR_CORRUPT;
     }
-    if (!carom_module_is_sound(module, &wrong)) {
+    if (!carom_module_is_valid(module, &wrong)) {
         snprintf(error, error_size, "%.200s: %s: expected %s", path, wrong.field, wrong.expected);
         return CAROM_ERROR_ARGUMENT;
     }

@@ -24,24 +24,24 @@ static uint64_t clock_us(clockid_t id)
     return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
-uint64_t cm_serve_now_us(void)
+uint64_t cm_now_us(void)
 {
     return clock_us(CLOCK_MONOTONIC);
 }
 
-uint64_t cm_serve_unix_ms(void)
+uint64_t cm_unix_ms(void)
 {
     return clock_us(CLOCK_REALTIME) / 1000;
 }
 
-uint64_t cm_serve_rest(uint64_t turn_us, uint64_t due_us)
+uint64_t cm_node_rest(uint64_t turn_us, uint64_t due_us)
 {
-    uint64_t until_us = turn_us + CM_SERVE_TURN_US, now_us = cm_serve_now_us();
+    uint64_t until_us = turn_us + CM_SERVE_TURN_US, now_us = cm_now_us();
     until_us = due_us < until_us ? due_us : until_us;
     if (until_us > now_us) {
         struct timespec rest = {.tv_nsec = (long)(until_us - now_us) * 1000};
         (void)nanosleep(&rest, NULL); // a signal may end it early
-        now_us = cm_serve_now_us();
+        now_us = cm_now_us();
     }
     return now_us;
 }
@@ -49,7 +49,7 @@ uint64_t cm_serve_rest(uint64_t turn_us, uint64_t due_us)
 static uint64_t monotonic_us(void *user)
 {
     (void)user;
-    return cm_serve_now_us();
+    return cm_now_us();
 }
 
 static uint64_t processor_us(void *user)
@@ -60,7 +60,7 @@ static uint64_t processor_us(void *user)
 
 // Start ----------------------------------------------------------------------------------------
 
-static carom_result open_store(cm_serve_host *host, cm_failure *failure)
+static carom_result open_store(cm_node *host, cm_failure *failure)
 {
     uint8_t secret[CM_SIGN_KEY_BYTES];
     bool sign = host->config.sign_key[0] != '\0';
@@ -88,23 +88,23 @@ static carom_result open_store(cm_serve_host *host, cm_failure *failure)
 
 static void keep_used(void *user, const cm_used_token *token)
 {
-    const cm_serve_shell *shell = &((const cm_serve_host *)user)->shell;
+    const cm_node_shell *shell = &((const cm_node *)user)->shell;
     shell->keep_used(shell->user, token);
 }
 
 static void write_log(void *user, int level, const char *json_line)
 {
-    const cm_serve_shell *shell = &((const cm_serve_host *)user)->shell;
+    const cm_node_shell *shell = &((const cm_node *)user)->shell;
     shell->log(shell->user, level, json_line);
 }
 
 static bool open_room(void *user, const char *name)
 {
-    cm_serve_host *host = user;
+    cm_node *host = user;
     cm_failure failure = {"80% of the processor is in use, or the worker is another room's alone"};
-    bool opened = !host->apart && host->permille < CM_PLACEMENT_MOST &&
-                  cm_serve_rooms_demand(&host->rooms, &host->config, host->worker, host->store,
-                                        name, &failure);
+    bool opened = !host->isolated && host->permille < CM_PLACEMENT_MOST &&
+                  cm_node_rooms_demand(&host->rooms, &host->config, host->worker, host->store, name,
+                                       &failure);
     cm_line line;
     cm_line_log(&line, opened ? CM_LOG_INFO : CM_LOG_WARNING,
                 opened ? "room opened" : "room not opened");
@@ -117,26 +117,26 @@ static bool open_room(void *user, const char *name)
 
 static bool over_budget(void *user, const char *name)
 {
-    const cm_serve_host *host = user;
+    const cm_node *host = user;
     return host->shell.over_budget != NULL && !host->draining &&
            host->shell.over_budget(host->shell.user, name);
 }
 
-static carom_result open_worker(cm_serve_host *host, cm_failure *failure)
+static carom_result open_worker(cm_node *host, cm_failure *failure)
 {
     cm_worker_def def = {.config = &host->config,
                          .store = host->store,
                          .keys = host->keys.count > 0 ? &host->keys : NULL,
                          .ticket_key = &host->ticket,
-                         .now_us = cm_serve_now_us(),
-                         .started_unix_ms = cm_serve_unix_ms(),
+                         .now_us = cm_now_us(),
+                         .started_unix_ms = cm_unix_ms(),
                          .clock_us = monotonic_us,
                          .processor_us = processor_us,
                          .log = write_log,
                          .keep_used = keep_used,
                          .open_room = host->rooms.on_demand != NULL ? open_room : NULL,
                          .over_budget = over_budget,
-                         .vitals = host->vitals,
+                         .crash_marker = host->crash_marker,
                          .tick_watch = &host->tick_watch,
                          .user = host};
     if (getrandom(&def.seed, sizeof def.seed, 0) != (ssize_t)sizeof def.seed) {
@@ -148,15 +148,15 @@ static carom_result open_worker(cm_serve_host *host, cm_failure *failure)
     if (result != CAROM_OK) {
         return cm_fail(failure, result, "serve: %s", error);
     }
-    result = cm_serve_rooms_open(&host->rooms, host->worker, failure);
-    cm_serve_rooms_record(&host->rooms, host->worker, host->store);
+    result = cm_node_rooms_open(&host->rooms, host->worker, failure);
+    cm_node_rooms_record(&host->rooms, host->worker, host->store);
     return result;
 }
 
-void cm_serve_host_log_rooms(const cm_serve_host *host)
+void cm_node_log_rooms(const cm_node *host)
 {
     for (uint32_t i = 0; i < host->rooms.count; i++) {
-        const cm_serve_room *room = &host->rooms.rooms[i];
+        const cm_node_room *room = &host->rooms.rooms[i];
         cm_line line;
         cm_line_log(&line, CM_LOG_INFO, "room");
         cm_line_text(&line, "room", room->spec.name);
@@ -168,22 +168,21 @@ void cm_serve_host_log_rooms(const cm_serve_host *host)
     }
 }
 
-carom_result cm_serve_host_open(cm_serve_host *host, const cm_serve_matches *matches,
-                                cm_failure *failure)
+carom_result cm_node_open(cm_node *host, const cm_unfinished_matches *matches, cm_failure *failure)
 {
     host->log = (cm_log){.write = host->shell.log, .user = host->shell.user};
     carom_result result = open_store(host, failure);
     if (result != CAROM_OK) {
         return result;
     }
-    cm_serve_resume(&host->config, host->store, &host->log, matches, &host->rooms);
+    cm_resume_matches(&host->config, host->store, &host->log, matches, &host->rooms);
     if (host->config.max_clients == 0) {
-        host->config.max_clients = cm_serve_rooms_clients(&host->rooms);
+        host->config.max_clients = cm_node_rooms_clients(&host->rooms);
     }
     return open_worker(host, failure);
 }
 
-void cm_serve_host_undo(cm_serve_host *host)
+void cm_node_undo(cm_node *host)
 {
     cm_worker_destroy(host->worker);
     host->worker = NULL;
@@ -192,7 +191,7 @@ void cm_serve_host_undo(cm_serve_host *host)
         host->store = NULL;
     }
     for (uint32_t i = 0; i < host->rooms.count; i++) {
-        const cm_serve_room *room = &host->rooms.rooms[i];
+        const cm_node_room *room = &host->rooms.rooms[i];
         if (room->path[0] != '\0' && room->live == NULL) {
             unlink(room->path); // closed, it is one file
         }
@@ -202,7 +201,7 @@ void cm_serve_host_undo(cm_serve_host *host)
 // Recordings -----------------------------------------------------------------------------------
 
 // After a failure it goes on in another file.
-static void tell_gap(cm_serve_host *host, cm_serve_room *room, const cm_match_status *match)
+static void tell_gap(cm_node *host, cm_node_room *room, const cm_match_status *match)
 {
     cm_line line;
     cm_line_log(&line, CM_LOG_WARNING, "recording goes on");
@@ -220,7 +219,7 @@ static void tell_gap(cm_serve_host *host, cm_serve_room *room, const cm_match_st
 }
 
 // Once, when the store says that the recording is not whole. `hosted`: NULL of a closed room.
-static void watch_recording(cm_serve_host *host, cm_serve_room *room, const cm_hosted_room *hosted)
+static void watch_recording(cm_node *host, cm_node_room *room, const cm_hosted_room *hosted)
 {
     cm_match_status match;
     cm_store_status(host->store, room->match, &match);
@@ -247,7 +246,7 @@ static void watch_recording(cm_serve_host *host, cm_serve_room *room, const cm_h
 
 // A file that nothing may follow from keeps all of its bytes, under a name that says so: the next
 // server shall not take it for a match to go on with. Its log follows it.
-static void set_aside(cm_serve_room *room)
+static void set_aside(cm_node_room *room)
 {
     char left[sizeof room->path + 8], log[sizeof room->path + 16], left_log[sizeof log + 8];
     snprintf(left, sizeof left, "%s.left", room->path);
@@ -260,13 +259,13 @@ static void set_aside(cm_serve_room *room)
 }
 
 // A room that was to be there from the start begins anew: the fault is the file's.
-static void begin_anew(cm_serve_host *host, const char *name, uint32_t left)
+static void begin_anew(cm_node *host, const char *name, uint32_t left)
 {
     cm_failure failure;
     cm_line line;
     cm_tick_watch_rest(&host->tick_watch); // a scene may take long to load
     bool opened =
-        cm_serve_rooms_anew(&host->rooms, &host->config, host->worker, host->store, name, &failure);
+        cm_node_rooms_anew(&host->rooms, &host->config, host->worker, host->store, name, &failure);
     if (!opened && failure.text[0] == '\0') {
         return; // it was opened later, by an operator or a player
     }
@@ -274,7 +273,7 @@ static void begin_anew(cm_serve_host *host, const char *name, uint32_t left)
                 opened ? "room begins anew" : "room closed");
     cm_line_text(&line, "room", name);
     if (opened) {
-        cm_serve_room *room = &host->rooms.rooms[host->rooms.count - 1];
+        cm_node_room *room = &host->rooms.rooms[host->rooms.count - 1];
         room->left = left;
         cm_line_text(&line, "match", room->path);
     } else {
@@ -284,11 +283,11 @@ static void begin_anew(cm_serve_host *host, const char *name, uint32_t left)
 }
 
 // What was resumed does not prove itself: neither its file nor its room goes on. One at a time.
-static void close_left(cm_serve_host *host)
+static void close_left(cm_node *host)
 {
     cm_failure failure;
     for (uint32_t i = 0; i < host->rooms.count && !host->draining; i++) {
-        cm_serve_room *room = &host->rooms.rooms[i];
+        cm_node_room *room = &host->rooms.rooms[i];
         cm_match_status match;
         cm_store_status(host->store, room->match, &match);
         if (!match.left) {
@@ -299,7 +298,7 @@ static void close_left(cm_serve_host *host)
         uint32_t left = room->left + 1;
         memcpy(name, room->spec.name, sizeof name);
         room->failure_told = true;
-        if (!cm_serve_rooms_remove(&host->rooms, host->worker, name, &failure)) {
+        if (!cm_node_rooms_remove(&host->rooms, host->worker, name, &failure)) {
             return; // too many are being written: later
         }
         room = &host->rooms.closing[host->rooms.closing_count - 1];
@@ -315,8 +314,7 @@ static void close_left(cm_serve_host *host)
 }
 
 // At the end: a recording that the catalogue does not know is not pruned, and not found by its id.
-void cm_serve_host_tell_unindexed(cm_serve_host *host, const cm_serve_room *room,
-                                  const cm_match_status *match)
+void cm_node_log_unindexed(cm_node *host, const cm_node_room *room, const cm_match_status *match)
 {
     cm_line line;
     if (match->unindexed[0] == '\0') {
@@ -328,25 +326,25 @@ void cm_serve_host_tell_unindexed(cm_serve_host *host, const cm_serve_room *room
     cm_log_write(&host->log, CM_LOG_WARNING, &line);
 }
 
-void cm_serve_host_watch(cm_serve_host *host)
+void cm_node_watch(cm_node *host)
 {
     close_left(host);
     for (uint32_t i = 0; i < host->rooms.count; i++) {
         watch_recording(host, &host->rooms.rooms[i], cm_worker_room_at(host->worker, i));
     }
     for (uint32_t i = host->rooms.closing_count; i-- > 0;) {
-        cm_serve_room *room = &host->rooms.closing[i];
+        cm_node_room *room = &host->rooms.closing[i];
         cm_match_status match;
         cm_store_status(host->store, room->match,
                         &match); // before it is watched: what was written is
         watch_recording(host, room, NULL);
         if (match.queued_bytes == 0 && !cm_worker_uses(host->worker, room->scene)) {
-            cm_serve_host_tell_unindexed(host, room, &match);
+            cm_node_log_unindexed(host, room, &match);
             host->lost += room->failure_told;
             char released[sizeof room->spec.name];
             memcpy(released, room->spec.name, sizeof released);
             bool goes_on = room->released;
-            cm_serve_rooms_closed(&host->rooms, i);
+            cm_node_rooms_closed(&host->rooms, i);
             if (goes_on) {
                 host->shell.released(host->shell.user, released);
             }
@@ -356,16 +354,16 @@ void cm_serve_host_watch(cm_serve_host *host)
 
 // The status -----------------------------------------------------------------------------------
 
-static void fill_status(cm_serve_host *host, uint32_t number, cm_status *status)
+static void fill_status(cm_node *host, uint32_t number, cm_status *status)
 {
-    const cm_serve_room *room = &host->rooms.rooms[number];
+    const cm_node_room *room = &host->rooms.rooms[number];
     const cm_hosted_room *hosted = cm_worker_room_at(host->worker, number);
     memset(status, 0, sizeof *status);
     cm_worker_room_stats_get(host->worker, number, &status->worker);
     status->left = room->left;
     status->client_count = cm_hosted_room_players(hosted, status->clients, CM_STATUS_CLIENTS);
     cm_store_status(host->store, room->match, &status->match);
-    status->unix_ms = cm_serve_unix_ms();
+    status->unix_ms = cm_unix_ms();
     status->tick_rate = room->tick_rate;
     status->room = room->spec.name;
     status->scene = cm_scene_name(room->scene);
@@ -373,7 +371,7 @@ static void fill_status(cm_serve_host *host, uint32_t number, cm_status *status)
     status->draining = host->draining;
 }
 
-void cm_serve_host_status(cm_serve_host *host)
+void cm_node_status(cm_node *host)
 {
     for (uint32_t i = 0; i < host->rooms.count; i++) {
         cm_status status;
@@ -385,7 +383,7 @@ void cm_serve_host_status(cm_serve_host *host)
             host->shell.print(host->shell.user, cm_status_line(&status, full, &line));
             continue;
         }
-        if (host->alone && host->rooms.count == 1) {
+        if (host->only_room && host->rooms.count == 1) {
             cm_status_block(&status, text);
         } else {
             cm_status_row(&status, text);
@@ -395,7 +393,7 @@ void cm_serve_host_status(cm_serve_host *host)
 }
 
 // Rooms that their module closed, or that nobody was in for long enough.
-static void close_over(cm_serve_host *host)
+static void close_over(cm_node *host)
 {
     cm_failure failure;
     const char *over = host->draining ? NULL : cm_worker_over(host->worker);
@@ -403,7 +401,7 @@ static void close_over(cm_serve_host *host)
         cm_line line;
         cm_line_log(&line, CM_LOG_INFO, "room closed");
         cm_line_text(&line, "room", over);
-        if (!cm_serve_rooms_remove(&host->rooms, host->worker, over, &failure)) {
+        if (!cm_node_rooms_remove(&host->rooms, host->worker, over, &failure)) {
             return; // too many are being written: later
         }
         cm_log_write(&host->log, CM_LOG_INFO, &line);
@@ -412,7 +410,7 @@ static void close_over(cm_serve_host *host)
 
 // Once a second: how much of a processor its rooms took. Of those that went meanwhile it is not
 // known.
-static void measure(cm_serve_host *host, uint64_t now_us)
+static void measure(cm_node *host, uint64_t now_us)
 {
     uint64_t passed = now_us - host->load_us, cpu_us = 0;
     if (host->load_us != 0 && passed < SECOND_US) {
@@ -432,18 +430,18 @@ static void measure(cm_serve_host *host, uint64_t now_us)
     host->load_cpu_us = cpu_us;
 }
 
-uint64_t cm_serve_host_turn(cm_serve_host *host, uint64_t now_us)
+uint64_t cm_node_turn(cm_node *host, uint64_t now_us)
 {
     host->turn_us = now_us;
     uint64_t due = cm_worker_run_once(host->worker, now_us);
     if (now_us >= host->look_us) {
         host->look_us = now_us + CM_SERVE_LOOK_US;
         close_over(host);
-        cm_serve_host_watch(host);
+        cm_node_watch(host);
     }
     measure(host, now_us);
     if (now_us >= host->status_us) {
-        cm_serve_host_status(host);
+        cm_node_status(host);
         host->status_us = now_us + (uint64_t)host->config.status_interval_ms * 1000;
     }
     return host->rooms.closing_count > 0 && host->look_us < due ? host->look_us : due;
@@ -451,7 +449,7 @@ uint64_t cm_serve_host_turn(cm_serve_host *host, uint64_t now_us)
 
 // End ------------------------------------------------------------------------------------------
 
-void cm_serve_host_drain(cm_serve_host *host, const char *reason, uint64_t now_us)
+void cm_node_drain(cm_node *host, const char *reason, uint64_t now_us)
 {
     cm_worker_stats stats;
     cm_line line;
@@ -469,7 +467,7 @@ void cm_serve_host_drain(cm_serve_host *host, const char *reason, uint64_t now_u
     cm_log_write(&host->log, CM_LOG_INFO, &line);
 }
 
-void cm_serve_host_close(cm_serve_host *host)
+void cm_node_close(cm_node *host)
 {
     cm_worker_destroy(host->worker);
     host->worker = NULL;
@@ -477,7 +475,7 @@ void cm_serve_host_close(cm_serve_host *host)
         cm_store_destroy(host->store);
         host->store = NULL;
     }
-    cm_serve_rooms_free(&host->rooms);
+    cm_node_rooms_free(&host->rooms);
     cm_crypto_wipe(&host->keys, sizeof host->keys);
     cm_crypto_wipe(&host->ticket, sizeof host->ticket);
 }

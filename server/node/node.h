@@ -5,7 +5,7 @@
 
 #include "server/node/resume.h"
 
-typedef struct cm_serve_shell {
+typedef struct cm_node_shell {
     void *user;
     void (*log)(void *user, int level, const char *json_line); // without its time
     void (*error)(void *user, const char *text); // of a failure that ends nothing else
@@ -20,7 +20,7 @@ typedef struct cm_serve_shell {
     void (*released)(void *user, const char *room);
     // Again and again while it writes and verifies at the end. It need not return.
     void (*wait)(void *user, uint32_t most_ms);
-} cm_serve_shell;
+} cm_node_shell;
 
 // How often it looks after its rooms, beside their ticks: there are thousands of turns a second,
 // and each look costs something for every room.
@@ -30,15 +30,15 @@ typedef struct cm_serve_shell {
 // place of a client, and one for each datagram would cost more the more clients there are.
 #define CM_SERVE_TURN_US 1000u
 
-typedef struct cm_serve_host {
+typedef struct cm_node {
     cm_config config;
-    cm_serve_shell shell;
-    cm_serve_rooms rooms;
-    carom_token_keys keys;  // none: the configuration is insecure
-    carom_token_key ticket; // of the tickets to come back
-    bool alone;             // it hosts all rooms of the server
-    bool apart;             // one room, whose module failed: no other is opened here
-    cm_vitals *vitals;      // that a supervisor reads; NULL: there is none
+    cm_node_shell shell;
+    cm_node_rooms rooms;
+    carom_token_keys keys;         // none: the configuration is insecure
+    carom_token_key ticket;        // of the tickets to come back
+    bool only_room;                // it hosts all rooms of the server
+    bool isolated;                 // one room, whose module failed: no other is opened here
+    cm_crash_marker *crash_marker; // that a supervisor reads; NULL: there is none
     cm_tick_watch tick_watch;
     cm_log log; // the shell's
     cm_store *store;
@@ -53,36 +53,34 @@ typedef struct cm_serve_host {
     uint32_t permille; // of a processor, by its rooms in the last second
     uint64_t loads;    // times that this was measured
     uint64_t load_us, load_cpu_us;
-} cm_serve_host;
+} cm_node;
 
-uint64_t cm_serve_now_us(void);  // by which a worker lives
-uint64_t cm_serve_unix_ms(void); // wall clock
+uint64_t cm_now_us(void);  // by which a worker lives
+uint64_t cm_unix_ms(void); // wall clock
 // After a turn that began at `turn_us`: sleeps until the next one may begin, or until `due` if that
 // is earlier. Returns the time then.
-uint64_t cm_serve_rest(uint64_t turn_us, uint64_t due_us);
+uint64_t cm_node_rest(uint64_t turn_us, uint64_t due_us);
 
 // With configuration, shell, rooms, keys and ticket filled in: the store is made, matches are
-// brought back, a worker is opened with all rooms. On failure cm_serve_host_undo is to be called.
-carom_result cm_serve_host_open(cm_serve_host *host, const cm_serve_matches *matches,
-                                cm_failure *failure);
+// brought back, a worker is opened with all rooms. On failure cm_node_undo is to be called.
+carom_result cm_node_open(cm_node *host, const cm_unfinished_matches *matches, cm_failure *failure);
 // What a start that failed has made goes: its match files.
-void cm_serve_host_undo(cm_serve_host *host);
+void cm_node_undo(cm_node *host);
 // Once the server is there: says which rooms it has.
-void cm_serve_host_log_rooms(const cm_serve_host *host);
+void cm_node_log_rooms(const cm_node *host);
 // What is due: ticks, alarms, the status. Returns when there is more to do.
-uint64_t cm_serve_host_turn(cm_serve_host *host, uint64_t now_us);
+uint64_t cm_node_turn(cm_node *host, uint64_t now_us);
 // Until cm_worker_drained; `reason`: who asked.
-void cm_serve_host_drain(cm_serve_host *host, const char *reason, uint64_t now_us);
+void cm_node_drain(cm_node *host, const char *reason, uint64_t now_us);
 // Says how all rooms are, at once.
-void cm_serve_host_status(cm_serve_host *host);
+void cm_node_status(cm_node *host);
 // Closes the recordings and verifies them; the shell is told of each failure.
-carom_result cm_serve_host_finish(cm_serve_host *host);
+carom_result cm_node_finish(cm_node *host);
 // Releases everything, whatever state it is in.
-void cm_serve_host_close(cm_serve_host *host);
+void cm_node_close(cm_node *host);
 
 // For node_end.c.
-void cm_serve_host_watch(cm_serve_host *host);
-void cm_serve_host_tell_unindexed(cm_serve_host *host, const cm_serve_room *room,
-                                  const cm_match_status *match);
+void cm_node_watch(cm_node *host);
+void cm_node_log_unindexed(cm_node *host, const cm_node_room *room, const cm_match_status *match);
 
 #endif

@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-void cm_serve_admin_path(const cm_config *config, char path[CM_SERVE_ADMIN_PATH_MAX])
+void cm_node_admin_path(const cm_config *config, char path[CM_NODE_ADMIN_PATH_MAX])
 {
     bool given = config->admin[0] != '\0';
-    snprintf(path, CM_SERVE_ADMIN_PATH_MAX, "%s%s", given ? config->admin : config->matches,
+    snprintf(path, CM_NODE_ADMIN_PATH_MAX, "%s%s", given ? config->admin : config->matches,
              given ? "" : "/admin.sock");
 }
 
-bool cm_serve_admin_fits(const cm_config *config, const cm_log *log)
+bool cm_node_admin_fits(const cm_config *config, const cm_log *log)
 {
-    char path[CM_SERVE_ADMIN_PATH_MAX];
-    cm_serve_admin_path(config, path);
+    char path[CM_NODE_ADMIN_PATH_MAX];
+    cm_node_admin_path(config, path);
     bool fits = config->admin[0] != '\0' || strlen(path) < CM_ADMIN_PATH_MAX;
     if (!fits && log != NULL) {
         // No failure: long paths were served before there was a socket.
@@ -29,11 +29,11 @@ bool cm_serve_admin_fits(const cm_config *config, const cm_log *log)
     return fits;
 }
 
-static void say_rooms(cm_serve_admin *a, const cm_admin_request *asked, cm_admin_reply *reply)
+static void say_rooms(cm_node_admin *a, const cm_admin_request *asked, cm_admin_reply *reply)
 {
     (void)asked;
     for (uint32_t i = 0; i < a->rooms->count; i++) {
-        const cm_serve_room *room = &a->rooms->rooms[i];
+        const cm_node_room *room = &a->rooms->rooms[i];
         cm_hosted_room_stats stats;
         cm_hosted_room_stats_get(cm_worker_room_at(a->worker, i), &stats);
         cm_match_status match;
@@ -60,15 +60,15 @@ static void say_rooms(cm_serve_admin *a, const cm_admin_request *asked, cm_admin
         cm_line_text(&line, "match", room->path);
         cm_line_uint(&line, "recorded_tick", match.committed_tick);
         cm_line_bool(&line, "durable", match.durable);
-        cm_admin_say(reply, cm_line_end(&line));
+        cm_admin_write_line(reply, cm_line_end(&line));
     }
 }
 
-static void say_players(cm_serve_admin *a, const cm_admin_request *asked, cm_admin_reply *reply)
+static void say_players(cm_node_admin *a, const cm_admin_request *asked, cm_admin_reply *reply)
 {
     bool found = asked->room[0] == '\0';
     for (uint32_t i = 0; i < a->rooms->count; i++) {
-        const cm_serve_room *room = &a->rooms->rooms[i];
+        const cm_node_room *room = &a->rooms->rooms[i];
         if (asked->room[0] != '\0' && strcmp(asked->room, room->spec.name) != 0) {
             continue;
         }
@@ -92,7 +92,7 @@ static void say_players(cm_serve_admin *a, const cm_admin_request *asked, cm_adm
             cm_line_uint(&line, "refused_inputs", players[p].refused_inputs);
             cm_line_uint(&line, "seen_clamped", players[p].seen_clamped);
             cm_line_uint(&line, "rewound_ticks", players[p].rewound_ticks);
-            cm_admin_say(reply, cm_line_end(&line));
+            cm_admin_write_line(reply, cm_line_end(&line));
         }
     }
     if (!found) {
@@ -100,30 +100,30 @@ static void say_players(cm_serve_admin *a, const cm_admin_request *asked, cm_adm
     }
 }
 
-static void open_room(cm_serve_admin *a, const cm_admin_request *asked, cm_admin_reply *reply)
+static void open_room(cm_node_admin *a, const cm_admin_request *asked, cm_admin_reply *reply)
 {
     cm_failure failure;
     cm_room_spec spec = asked->with;
     snprintf(spec.name, sizeof spec.name, "%s", asked->room);
     snprintf(spec.scene, sizeof spec.scene, "%s", asked->scene);
-    if (!cm_serve_rooms_add(a->rooms, a->config, a->worker, a->store, &spec, &failure)) {
+    if (!cm_node_rooms_add(a->rooms, a->config, a->worker, a->store, &spec, &failure)) {
         cm_admin_error(reply, failure.text);
         return;
     }
     cm_admin_report(a->log, asked, reply);
 }
 
-static void close_room(cm_serve_admin *a, const cm_admin_request *asked, cm_admin_reply *reply)
+static void close_room(cm_node_admin *a, const cm_admin_request *asked, cm_admin_reply *reply)
 {
     cm_failure failure;
-    if (!cm_serve_rooms_remove(a->rooms, a->worker, asked->room, &failure)) {
+    if (!cm_node_rooms_remove(a->rooms, a->worker, asked->room, &failure)) {
         cm_admin_error(reply, failure.text);
         return;
     }
     cm_admin_report(a->log, asked, reply);
 }
 
-static void kick(cm_serve_admin *a, const cm_admin_request *asked, cm_admin_reply *reply)
+static void kick(cm_node_admin *a, const cm_admin_request *asked, cm_admin_reply *reply)
 {
     uint32_t player = asked->number < UINT32_MAX ? (uint32_t)asked->number : UINT32_MAX;
     if (!cm_worker_kick_player(a->worker, asked->room, player)) {
@@ -139,11 +139,11 @@ static const char *check_path(const char *path)
     return path[0] != '/' ? "expected an absolute path of the file to make" : NULL;
 }
 
-static void backup(cm_serve_admin *a, const cm_admin_request *asked, cm_admin_reply *reply)
+static void backup(cm_node_admin *a, const cm_admin_request *asked, cm_admin_reply *reply)
 {
     const char *wrong = check_path(asked->out);
-    const cm_serve_room *room = NULL;
-    cm_serve_backup *place = NULL;
+    const cm_node_room *room = NULL;
+    cm_node_backup *place = NULL;
     for (uint32_t i = 0; i < a->rooms->count; i++) {
         bool named = strcmp(a->rooms->rooms[i].spec.name, asked->room) == 0;
         room = named ? &a->rooms->rooms[i] : room;
@@ -169,7 +169,7 @@ static void backup(cm_serve_admin *a, const cm_admin_request *asked, cm_admin_re
     a->later = true;
 }
 
-static void log_backup(const cm_serve_admin *a, const cm_serve_backup *backup,
+static void log_backup(const cm_node_admin *a, const cm_node_backup *backup,
                        const cm_store_backup_status *status, bool done)
 {
     cm_line line;
@@ -184,7 +184,7 @@ static void log_backup(const cm_serve_admin *a, const cm_serve_backup *backup,
     cm_log_write(a->log, done ? CM_LOG_INFO : CM_LOG_WARNING, &line);
 }
 
-bool cm_serve_admin_waits(const cm_serve_admin *a)
+bool cm_node_admin_waits(const cm_node_admin *a)
 {
     bool waits = false;
     for (uint32_t i = 0; i < CM_ADMIN_PEERS_MAX; i++) {
@@ -193,10 +193,10 @@ bool cm_serve_admin_waits(const cm_serve_admin *a)
     return waits;
 }
 
-uint64_t cm_serve_admin_later(cm_serve_admin *a, cm_line *line)
+uint64_t cm_node_admin_later(cm_node_admin *a, cm_line *line)
 {
     for (uint32_t i = 0; i < CM_ADMIN_PEERS_MAX; i++) {
-        cm_serve_backup *backup = &a->backups[i];
+        cm_node_backup *backup = &a->backups[i];
         cm_store_backup_status status = {.state = CM_STORE_BACKUP_RUNS};
         if (backup->number != 0) {
             cm_store_backup_status_get(a->store, backup->match, &status);
@@ -217,20 +217,20 @@ uint64_t cm_serve_admin_later(cm_serve_admin *a, cm_line *line)
         } else {
             cm_line_text(line, "error", status.error);
         }
-        *backup = (cm_serve_backup){0};
+        *backup = (cm_node_backup){0};
         return number;
     }
     return 0;
 }
 
-static void (*const COMMANDS[CM_ADMIN_COMMAND_COUNT])(cm_serve_admin *a,
+static void (*const COMMANDS[CM_ADMIN_COMMAND_COUNT])(cm_node_admin *a,
                                                       const cm_admin_request *asked,
                                                       cm_admin_reply *reply) = {
     [CM_ADMIN_ROOMS] = say_rooms,  [CM_ADMIN_PLAYERS] = say_players, [CM_ADMIN_OPEN] = open_room,
     [CM_ADMIN_CLOSE] = close_room, [CM_ADMIN_KICK] = kick,           [CM_ADMIN_BACKUP] = backup,
 };
 
-void cm_serve_admin_answer(void *user, const char *text, cm_admin_reply *reply)
+void cm_node_admin_answer(void *user, const char *text, cm_admin_reply *reply)
 {
     cm_admin_request asked;
     char wrong[256];

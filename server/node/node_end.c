@@ -12,9 +12,8 @@
 
 #define WRITE_WAIT_MS 5u
 
-static void print_end(const cm_serve_host *host, const cm_serve_room *room,
-                      const cm_match_status *match, const cm_replay_report *report, bool verified,
-                      const char *outcome)
+static void print_end(const cm_node *host, const cm_node_room *room, const cm_match_status *match,
+                      const cm_replay_report *report, bool verified, const char *outcome)
 {
     char text[3 * CM_SERVE_PATH_MAX + 256], command[CM_SERVE_PATH_MAX + 256];
     cm_line line;
@@ -41,13 +40,13 @@ static void print_end(const cm_serve_host *host, const cm_serve_room *room,
 }
 
 // Until all is written, or the shell loses its patience: a disk may take for ever.
-static void write_out(cm_serve_host *host)
+static void write_out(cm_node *host)
 {
     cm_store_pump(host->store);
     for (uint32_t i = 0; i < host->rooms.count + host->rooms.closing_count; i++) {
-        const cm_serve_room *room = i < host->rooms.count
-                                        ? &host->rooms.rooms[i]
-                                        : &host->rooms.closing[i - host->rooms.count];
+        const cm_node_room *room = i < host->rooms.count
+                                       ? &host->rooms.rooms[i]
+                                       : &host->rooms.closing[i - host->rooms.count];
         cm_match_status match;
         cm_store_status(host->store, room->match, &match);
         while (match.queued_bytes > 0) {
@@ -62,16 +61,16 @@ static bool goes_on(void *context, uint64_t tick, uint64_t last)
 {
     (void)tick;
     (void)last;
-    cm_serve_host *host = context;
+    cm_node *host = context;
     host->shell.wait(host->shell.user, 0);
-    return cm_serve_now_us() < host->deadline_us;
+    return cm_now_us() < host->deadline_us;
 }
 
 // Replays a closed recording, for as long as the configuration allows.
-static void say_error(const cm_serve_host *host, const char *format, ...)
+static void say_error(const cm_node *host, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void say_error(const cm_serve_host *host, const char *format, ...)
+static void say_error(const cm_node *host, const char *format, ...)
 {
     char text[CM_FAILURE_TEXT_MAX];
     va_list arguments;
@@ -81,8 +80,7 @@ static void say_error(const cm_serve_host *host, const char *format, ...)
     host->shell.error(host->shell.user, text);
 }
 
-static carom_result verify_room(cm_serve_host *host, const cm_serve_room *room,
-                                cm_match_status *match)
+static carom_result verify_room(cm_node *host, const cm_node_room *room, cm_match_status *match)
 {
     struct stat file;
     if (stat(room->path, &file) == 0) {
@@ -128,24 +126,24 @@ static carom_result verify_room(cm_serve_host *host, const cm_serve_room *room,
 }
 
 // Closes the recordings and verifies them.
-carom_result cm_serve_host_finish(cm_serve_host *host)
+carom_result cm_node_finish(cm_node *host)
 {
     static cm_match_status matches[CM_WORKER_ROOMS_MAX];
     carom_result result = CAROM_OK;
     write_out(host);
-    cm_serve_host_watch(host);
+    cm_node_watch(host);
     if (host->shell.draw != NULL) {
-        cm_serve_host_status(host); // of all that is recorded
+        cm_node_status(host); // of all that is recorded
     }
     for (uint32_t i = 0; i < host->rooms.count; i++) {
         cm_store_status(host->store, host->rooms.rooms[i].match, &matches[i]);
-        cm_serve_host_tell_unindexed(host, &host->rooms.rooms[i], &matches[i]);
+        cm_node_log_unindexed(host, &host->rooms.rooms[i], &matches[i]);
     }
     cm_worker_destroy(host->worker);
     host->worker = NULL;
     cm_store_destroy(host->store);
     host->store = NULL;
-    host->deadline_us = cm_serve_now_us() + (uint64_t)host->config.drain_verify_s * 1000000u;
+    host->deadline_us = cm_now_us() + (uint64_t)host->config.drain_verify_s * 1000000u;
     for (uint32_t i = 0; i < host->rooms.count; i++) {
         carom_result one = verify_room(host, &host->rooms.rooms[i], &matches[i]);
         result = one != CAROM_OK ? one : result;

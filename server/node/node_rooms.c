@@ -9,7 +9,7 @@
 #include "server/node/module_loader.h"
 
 // The spec of the room, and the scene with the rate and the limits that it asks for.
-static carom_result apply_spec(cm_serve_room *room, const cm_config *config,
+static carom_result apply_spec(cm_node_room *room, const cm_config *config,
                                const cm_room_spec *spec, cm_scene_error *error)
 {
     cm_scene *made;
@@ -29,16 +29,16 @@ static carom_result apply_spec(cm_serve_room *room, const cm_config *config,
 }
 
 // A spec without a name is of a room that has its scene's.
-static carom_result add(const cm_config *config, cm_serve_rooms *rooms, const cm_room_spec *spec,
+static carom_result add(const cm_config *config, cm_node_rooms *rooms, const cm_room_spec *spec,
                         bool in_db, cm_failure *failure)
 {
     if (rooms->count == CM_WORKER_ROOMS_MAX) {
         return cm_fail(failure, CAROM_ERROR_ARGUMENT, "serve: more than %u rooms to start",
                        CM_WORKER_ROOMS_MAX);
     }
-    cm_serve_room *room = &rooms->rooms[rooms->count];
-    if (cm_serve_find_scene(config, spec->scene, in_db, &room->scene, &room->tick_rate, failure) !=
-        CAROM_OK) {
+    cm_node_room *room = &rooms->rooms[rooms->count];
+    if (cm_bootstrap_find_scene(config, spec->scene, in_db, &room->scene, &room->tick_rate,
+                                failure) != CAROM_OK) {
         return CAROM_ERROR_ARGUMENT;
     }
     cm_scene_error error;
@@ -47,14 +47,14 @@ static carom_result add(const cm_config *config, cm_serve_rooms *rooms, const cm
                        spec->scene, error.path, error.message);
     }
     const char *own = cm_scene_name(room->scene);
-    if (spec->name[0] == '\0' && cm_room_name_is_sound(own)) {
+    if (spec->name[0] == '\0' && cm_room_name_is_valid(own)) {
         memcpy(room->spec.name, own, strlen(own) + 1); // sound: it fits
     }
     rooms->count++;
     return CAROM_OK;
 }
 
-carom_result cm_serve_rooms_none(const cm_config *config, cm_failure *failure)
+carom_result cm_node_rooms_none(const cm_config *config, cm_failure *failure)
 {
     return cm_fail(failure, CAROM_ERROR_ARGUMENT,
                    "serve: %s%s%sno scene given, expected --scene NAME, --scene FILE or --room "
@@ -66,7 +66,7 @@ carom_result cm_serve_rooms_none(const cm_config *config, cm_failure *failure)
 
 typedef struct catalogue {
     const cm_config *config;
-    cm_serve_rooms *rooms;
+    cm_node_rooms *rooms;
     cm_failure *failure;
     carom_result result;
 } catalogue;
@@ -75,7 +75,7 @@ static bool add_row(void *context, const cm_room_row *row)
 {
     catalogue *c = context;
     cm_room_spec spec = {0};
-    if (!cm_room_name_is_sound(row->name)) {
+    if (!cm_room_name_is_valid(row->name)) {
         c->result = cm_fail(c->failure, CAROM_ERROR_ARGUMENT,
                             "serve: %s: room '%s', expected a name of 1 to %d visible ASCII "
                             "characters without ',' and '='",
@@ -89,7 +89,7 @@ static bool add_row(void *context, const cm_room_row *row)
 }
 
 // The rooms to start that the catalogue has.
-static carom_result add_catalogue(const cm_config *config, cm_serve_rooms *rooms,
+static carom_result add_catalogue(const cm_config *config, cm_node_rooms *rooms,
                                   cm_failure *failure)
 {
     catalogue c = {config, rooms, failure, CAROM_OK};
@@ -101,13 +101,12 @@ static carom_result add_catalogue(const cm_config *config, cm_serve_rooms *rooms
     }
     if (c.result == CAROM_OK && rooms->count == 0 && !config->resume &&
         config->on_demand[0] == '\0') {
-        return cm_serve_rooms_none(config, failure);
+        return cm_node_rooms_none(config, failure);
     }
     return c.result;
 }
 
-carom_result cm_serve_rooms_load(const cm_config *config, cm_serve_rooms *rooms,
-                                 cm_failure *failure)
+carom_result cm_node_rooms_load(const cm_config *config, cm_node_rooms *rooms, cm_failure *failure)
 {
     memset(rooms, 0, sizeof *rooms);
     if (cm_module_load_list(config->module, failure->text, sizeof failure->text) != CAROM_OK) {
@@ -115,8 +114,8 @@ carom_result cm_serve_rooms_load(const cm_config *config, cm_serve_rooms *rooms,
     }
     if (config->on_demand[0] != '\0') {
         uint32_t tick_rate;
-        if (cm_serve_find_scene(config, config->on_demand, false, &rooms->on_demand, &tick_rate,
-                                failure) != CAROM_OK) {
+        if (cm_bootstrap_find_scene(config, config->on_demand, false, &rooms->on_demand, &tick_rate,
+                                    failure) != CAROM_OK) {
             return CAROM_ERROR_ARGUMENT;
         }
     }
@@ -135,7 +134,7 @@ carom_result cm_serve_rooms_load(const cm_config *config, cm_serve_rooms *rooms,
     return result;
 }
 
-uint32_t cm_serve_rooms_clients(const cm_serve_rooms *rooms)
+uint32_t cm_node_rooms_clients(const cm_node_rooms *rooms)
 {
     uint32_t players = 0;
     for (uint32_t i = 0; i < rooms->count; i++) {
@@ -145,10 +144,10 @@ uint32_t cm_serve_rooms_clients(const cm_serve_rooms *rooms)
     return players < CM_CLIENTS_MAX ? players : CM_CLIENTS_MAX;
 }
 
-carom_result cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker, cm_failure *failure)
+carom_result cm_node_rooms_open(cm_node_rooms *rooms, cm_worker *worker, cm_failure *failure)
 {
     for (uint32_t i = 0; i < rooms->count; i++) {
-        const cm_serve_room *room = &rooms->rooms[i];
+        const cm_node_room *room = &rooms->rooms[i];
         cm_worker_room def = {
             .name = room->spec.name, .scene = room->scene, .spec = room->spec, .live = room->live};
         char error[512] = "";
@@ -160,10 +159,10 @@ carom_result cm_serve_rooms_open(cm_serve_rooms *rooms, cm_worker *worker, cm_fa
     return CAROM_OK;
 }
 
-void cm_serve_rooms_record(cm_serve_rooms *rooms, const cm_worker *worker, cm_store *store)
+void cm_node_rooms_record(cm_node_rooms *rooms, const cm_worker *worker, cm_store *store)
 {
     for (uint32_t i = 0; i < rooms->count; i++) {
-        cm_serve_room *room = &rooms->rooms[i];
+        cm_node_room *room = &rooms->rooms[i];
         const cm_hosted_room *hosted = cm_worker_room_at(worker, i);
         const char *path = NULL;
         if (hosted != NULL) {
@@ -174,11 +173,11 @@ void cm_serve_rooms_record(cm_serve_rooms *rooms, const cm_worker *worker, cm_st
     }
 }
 
-bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
-                        cm_store *store, const cm_room_spec *spec, cm_failure *failure)
+bool cm_node_rooms_add(cm_node_rooms *rooms, const cm_config *config, cm_worker *worker,
+                       cm_store *store, const cm_room_spec *spec, cm_failure *failure)
 {
     const char *name = spec->name;
-    if (!cm_room_name_is_sound(name)) {
+    if (!cm_room_name_is_valid(name)) {
         cm_fail(failure, CAROM_ERROR_STATE,
                 "expected a name of 1 to %d visible ASCII characters without "
                 "',' and '='",
@@ -190,14 +189,14 @@ bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worke
                 CM_WORKER_ROOMS_MAX);
         return false;
     }
-    cm_serve_room *room = &rooms->rooms[rooms->count];
+    cm_node_room *room = &rooms->rooms[rooms->count];
     memset(room, 0, sizeof *room);
-    if (cm_serve_find_scene(config, spec->scene, false, &room->scene, &room->tick_rate, failure) !=
-        CAROM_OK) {
+    if (cm_bootstrap_find_scene(config, spec->scene, false, &room->scene, &room->tick_rate,
+                                failure) != CAROM_OK) {
         return false;
     }
     if (cm_quarantine_has(&rooms->refused, cm_scene_name(room->scene))) {
-        cm_quarantine_say(cm_scene_name(room->scene), failure->text, sizeof failure->text);
+        cm_quarantine_log(cm_scene_name(room->scene), failure->text, sizeof failure->text);
         cm_scene_free(room->scene);
         room->scene = NULL;
         return false;
@@ -216,7 +215,7 @@ bool cm_serve_rooms_add(cm_serve_rooms *rooms, const cm_config *config, cm_worke
         return false;
     }
     rooms->count++;
-    cm_serve_rooms_record(rooms, worker, store);
+    cm_node_rooms_record(rooms, worker, store);
     return true;
 }
 
@@ -237,7 +236,7 @@ static bool is_sought(void *context, const cm_room_row *row)
     return !s->found;
 }
 
-// That of the start, as cm_serve_rooms_load would open it.
+// That of the start, as cm_node_rooms_load would open it.
 static bool find_spec(const cm_config *config, const char *name, cm_room_spec *spec)
 {
     for (uint32_t i = 0; i < config->rooms.count; i++) {
@@ -250,8 +249,8 @@ static bool find_spec(const cm_config *config, const char *name, cm_room_spec *s
         cm_scene *scene;
         uint32_t tick_rate;
         cm_failure wrong;
-        bool own = cm_serve_find_scene(config, config->scene, false, &scene, &tick_rate, &wrong) ==
-                   CAROM_OK;
+        bool own = cm_bootstrap_find_scene(config, config->scene, false, &scene, &tick_rate,
+                                           &wrong) == CAROM_OK;
         if (own) {
             own = strcmp(cm_scene_name(scene), name) == 0;
             cm_scene_free(scene);
@@ -267,8 +266,8 @@ static bool find_spec(const cm_config *config, const char *name, cm_room_spec *s
     return s.found;
 }
 
-bool cm_serve_rooms_anew(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
-                         cm_store *store, const char *name, cm_failure *failure)
+bool cm_node_rooms_anew(cm_node_rooms *rooms, const cm_config *config, cm_worker *worker,
+                        cm_store *store, const char *name, cm_failure *failure)
 {
     cm_room_spec spec = {0};
     failure->text[0] = '\0';
@@ -276,11 +275,11 @@ bool cm_serve_rooms_anew(cm_serve_rooms *rooms, const cm_config *config, cm_work
         return false;
     }
     snprintf(spec.name, sizeof spec.name, "%s", name);
-    return cm_serve_rooms_add(rooms, config, worker, store, &spec, failure);
+    return cm_node_rooms_add(rooms, config, worker, store, &spec, failure);
 }
 
-bool cm_serve_rooms_demand(cm_serve_rooms *rooms, const cm_config *config, cm_worker *worker,
-                           cm_store *store, const char *name, cm_failure *failure)
+bool cm_node_rooms_demand(cm_node_rooms *rooms, const cm_config *config, cm_worker *worker,
+                          cm_store *store, const char *name, cm_failure *failure)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < rooms->count; i++) {
@@ -290,7 +289,7 @@ bool cm_serve_rooms_demand(cm_serve_rooms *rooms, const cm_config *config, cm_wo
         cm_fail(failure, CAROM_ERROR_STATE, "there are %u such rooms, see on_demand_rooms", count);
         return false;
     }
-    cm_serve_room *room = &rooms->rooms[rooms->count];
+    cm_node_room *room = &rooms->rooms[rooms->count];
     memset(room, 0, sizeof *room);
     carom_world_def world;
     cm_scene_world_def(rooms->on_demand, &world);
@@ -305,11 +304,11 @@ bool cm_serve_rooms_demand(cm_serve_rooms *rooms, const cm_config *config, cm_wo
         return false;
     }
     rooms->count++;
-    cm_serve_rooms_record(rooms, worker, store);
+    cm_node_rooms_record(rooms, worker, store);
     return true;
 }
 
-static void release_scene(const cm_serve_rooms *rooms, cm_serve_room *room)
+static void release_scene(const cm_node_rooms *rooms, cm_node_room *room)
 {
     if (room->live == NULL && room->scene != rooms->on_demand) {
         cm_scene_free(room->scene);
@@ -320,7 +319,7 @@ static void release_scene(const cm_serve_rooms *rooms, cm_serve_room *room)
 }
 
 // Its index; rooms->count: there is none.
-static uint32_t find_room(const cm_serve_rooms *rooms, const char *name)
+static uint32_t find_room(const cm_node_rooms *rooms, const char *name)
 {
     uint32_t i = 0;
     while (i < rooms->count && strcmp(rooms->rooms[i].spec.name, name) != 0) {
@@ -329,7 +328,7 @@ static uint32_t find_room(const cm_serve_rooms *rooms, const char *name)
     return i;
 }
 
-static void move_to_closing(cm_serve_rooms *rooms, uint32_t number)
+static void move_to_closing(cm_node_rooms *rooms, uint32_t number)
 {
     rooms->closing[rooms->closing_count++] = rooms->rooms[number];
     rooms->count--;
@@ -337,8 +336,8 @@ static void move_to_closing(cm_serve_rooms *rooms, uint32_t number)
             (rooms->count - number) * sizeof rooms->rooms[0]);
 }
 
-bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char *name,
-                           cm_failure *failure)
+bool cm_node_rooms_remove(cm_node_rooms *rooms, cm_worker *worker, const char *name,
+                          cm_failure *failure)
 {
     if (rooms->closing_count == CM_WORKER_ROOMS_MAX) {
         cm_fail(failure, CAROM_ERROR_STATE,
@@ -355,8 +354,8 @@ bool cm_serve_rooms_remove(cm_serve_rooms *rooms, cm_worker *worker, const char 
     return true;
 }
 
-bool cm_serve_rooms_release(cm_serve_rooms *rooms, cm_worker *worker, cm_store *store,
-                            const char *name)
+bool cm_node_rooms_release(cm_node_rooms *rooms, cm_worker *worker, cm_store *store,
+                           const char *name)
 {
     uint32_t number = find_room(rooms, name);
     cm_match_status match;
@@ -375,7 +374,7 @@ bool cm_serve_rooms_release(cm_serve_rooms *rooms, cm_worker *worker, cm_store *
     return true;
 }
 
-void cm_serve_rooms_closed(cm_serve_rooms *rooms, uint32_t number)
+void cm_node_rooms_closed(cm_node_rooms *rooms, uint32_t number)
 {
     release_scene(rooms, &rooms->closing[number]);
     rooms->closing_count--;
@@ -383,7 +382,7 @@ void cm_serve_rooms_closed(cm_serve_rooms *rooms, uint32_t number)
             (rooms->closing_count - number) * sizeof rooms->closing[0]);
 }
 
-void cm_serve_rooms_free(cm_serve_rooms *rooms)
+void cm_node_rooms_free(cm_node_rooms *rooms)
 {
     for (uint32_t i = 0; i < rooms->count; i++) {
         release_scene(rooms, &rooms->rooms[i]);

@@ -47,7 +47,7 @@ void cm_quarantine_add(cm_quarantine *quarantine, const char *scene)
     row_of(quarantine, scene)->faults = CM_QUARANTINE_FAULTS;
 }
 
-void cm_quarantine_say(const char *scene, char *text, size_t size)
+void cm_quarantine_log(const char *scene, char *text, size_t size)
 {
     snprintf(text, size, "scene %s is not hosted any more: its module failed %u times", scene,
              CM_QUARANTINE_FAULTS);

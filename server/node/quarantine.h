@@ -28,7 +28,7 @@ uint32_t cm_quarantine_fault(cm_quarantine *quarantine, const char *scene);
 // As if it had failed often enough.
 void cm_quarantine_add(cm_quarantine *quarantine, const char *scene);
 // Why it is not hosted.
-void cm_quarantine_say(const char *scene, char *text, size_t size);
+void cm_quarantine_log(const char *scene, char *text, size_t size);
 bool cm_quarantine_has(const cm_quarantine *quarantine, const char *scene);
 
 #endif

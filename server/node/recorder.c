@@ -119,7 +119,7 @@ static void record_keyframe(cm_recorder *r, uint64_t tick)
 static void confirmed(void *context, const cm_confirmed_tick *tick)
 {
     cm_recorder *r = context;
-    cm_store_arrivals(r->def.store, r->match, tick->arrivals, tick->arrival_count);
+    cm_store_input_timing(r->def.store, r->match, tick->arrivals, tick->arrival_count);
     cm_store_tick(r->def.store, r->match, tick->tick, tick->hash, &tick->input);
     if (tick->tick % ((uint64_t)r->def.keyframe_s * cm_room_tick_rate(r->def.room)) == 0) {
         record_keyframe(r, tick->tick);

@@ -13,7 +13,7 @@ typedef struct resuming {
     const cm_config *config;
     cm_store *store; // where they are brought back
     const cm_log *log;
-    cm_serve_rooms *rooms; // likewise
+    cm_node_rooms *rooms; // likewise
 } resuming;
 
 static void path_of(const resuming *run, uint64_t match_id, char path[PATH_SIZE])
@@ -22,8 +22,8 @@ static void path_of(const resuming *run, uint64_t match_id, char path[PATH_SIZE]
              (unsigned long long)match_id);
 }
 
-static void say(const resuming *run, cm_log_level level, const char *event, const char *path,
-                const char *reason)
+static void log_match(const resuming *run, cm_log_level level, const char *event, const char *path,
+                      const char *reason)
 {
     cm_line line;
     cm_line_log(&line, level, event);
@@ -34,13 +34,13 @@ static void say(const resuming *run, cm_log_level level, const char *event, cons
 
 static void leave(const resuming *run, const char *path, const char *reason)
 {
-    say(run, CM_LOG_ERROR, "match left", path, reason);
+    log_match(run, CM_LOG_ERROR, "match left", path, reason);
 }
 
 static void cut(const resuming *run, uint64_t match_id, const char *path, const char *reason)
 {
     if (cm_store_cut(run->store, match_id) == CAROM_OK) {
-        say(run, CM_LOG_WARNING, "match cut", path, reason);
+        log_match(run, CM_LOG_WARNING, "match cut", path, reason);
     } else {
         leave(run, path, cm_store_begin_error(run->store));
     }
@@ -57,11 +57,11 @@ static bool id_of(const char *name, uint64_t *match_id)
     return strcmp(name, again) == 0;
 }
 
-bool cm_serve_matches_add(cm_serve_matches *matches, const cm_serve_match *match)
+bool cm_unfinished_matches_add(cm_unfinished_matches *matches, const cm_unfinished_match *match)
 {
     if (matches->count == matches->capacity) {
         uint32_t capacity = matches->capacity > 0 ? 2 * matches->capacity : 16;
-        cm_serve_match *grown = realloc(matches->list, capacity * sizeof *grown);
+        cm_unfinished_match *grown = realloc(matches->list, capacity * sizeof *grown);
         if (grown == NULL) {
             return false;
         }
@@ -72,7 +72,7 @@ bool cm_serve_matches_add(cm_serve_matches *matches, const cm_serve_match *match
     return true;
 }
 
-void cm_serve_matches_free(cm_serve_matches *matches)
+void cm_unfinished_matches_free(cm_unfinished_matches *matches)
 {
     free(matches->list);
     memset(matches, 0, sizeof *matches);
@@ -80,7 +80,7 @@ void cm_serve_matches_free(cm_serve_matches *matches)
 
 static const char *name_of(const char *room, const char *scene)
 {
-    return room[0] != '\0' ? room : cm_room_name_is_sound(scene) ? scene : "";
+    return room[0] != '\0' ? room : cm_room_name_is_valid(scene) ? scene : "";
 }
 
 // A recording that failed, and went on in another file, live or ended.
@@ -103,7 +103,7 @@ static void note_parent(parents *found, uint64_t id)
     found->ids[found->count++] = id;
 }
 
-static void drop_parents(const resuming *run, cm_serve_matches *matches, const parents *found)
+static void drop_parents(const resuming *run, cm_unfinished_matches *matches, const parents *found)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < matches->count; i++) {
@@ -116,13 +116,15 @@ static void drop_parents(const resuming *run, cm_serve_matches *matches, const p
         } else {
             char path[PATH_SIZE];
             path_of(run, matches->list[i].match_id, path);
-            say(run, CM_LOG_INFO, "match left", path, "it failed, and goes on in another file");
+            log_match(run, CM_LOG_INFO, "match left", path,
+                      "it failed, and goes on in another file");
         }
     }
     matches->count = kept;
 }
 
-static void look(const resuming *run, cm_serve_matches *found, parents *before, uint64_t match_id)
+static void look(const resuming *run, cm_unfinished_matches *found, parents *before,
+                 uint64_t match_id)
 {
     cm_match_head head;
     cm_match_error error;
@@ -141,9 +143,9 @@ static void look(const resuming *run, cm_serve_matches *found, parents *before, 
     if (head.info.end == CM_MATCH_LIVE && head.info.match_id != match_id) {
         leave(run, path, "it is not the match that its name says");
     } else if (head.info.end == CM_MATCH_LIVE) {
-        cm_serve_match one = {match_id, head.info.started_unix_ms, "", "", false};
+        cm_unfinished_match one = {match_id, head.info.started_unix_ms, "", "", false};
         strcpy(one.room, name_of(head.info.room, head.scene)); // a name that is sound fits
-        if (!cm_serve_matches_add(found, &one)) {
+        if (!cm_unfinished_matches_add(found, &one)) {
             leave(run, path, "no memory");
         }
     }
@@ -151,14 +153,15 @@ static void look(const resuming *run, cm_serve_matches *found, parents *before, 
 
 static int newest_first(const void *a, const void *b)
 {
-    const cm_serve_match *x = a, *y = b;
+    const cm_unfinished_match *x = a, *y = b;
     if (x->started_unix_ms != y->started_unix_ms) {
         return x->started_unix_ms < y->started_unix_ms ? 1 : -1;
     }
     return x->match_id < y->match_id ? 1 : -1;
 }
 
-void cm_serve_matches_find(const cm_config *config, const cm_log *log, cm_serve_matches *matches)
+void cm_unfinished_matches_find(const cm_config *config, const cm_log *log,
+                                cm_unfinished_matches *matches)
 {
     resuming run = {.config = config, .log = log};
     const struct dirent *entry;
@@ -183,7 +186,7 @@ void cm_serve_matches_find(const cm_config *config, const cm_log *log, cm_serve_
 // Bringing back --------------------------------------------------------------------------------
 
 // The room of the name, or a new one; NULL: there are too many.
-static cm_serve_room *place_of(cm_serve_rooms *rooms, const char *name)
+static cm_node_room *place_of(cm_node_rooms *rooms, const char *name)
 {
     for (uint32_t i = 0; i < rooms->count; i++) {
         if (strcmp(rooms->rooms[i].spec.name, name) == 0) {
@@ -196,7 +199,7 @@ static cm_serve_room *place_of(cm_serve_rooms *rooms, const char *name)
 static void take(const resuming *run, const char *path, cm_live_match *live)
 {
     const char *name = name_of(live->info.room, cm_scene_name(live->scene));
-    cm_serve_room *room = place_of(run->rooms, name);
+    cm_node_room *room = place_of(run->rooms, name);
     if (!cm_store_signs(run->store, live->info.sign_key)) {
         leave(run, path, "it is signed by another key than sign_key");
     } else if (room == NULL) {
@@ -246,19 +249,19 @@ static void bring_back(const resuming *run, uint64_t match_id, bool known)
     }
 }
 
-void cm_serve_resume(const cm_config *config, cm_store *store, const cm_log *log,
-                     const cm_serve_matches *matches, cm_serve_rooms *rooms)
+void cm_resume_matches(const cm_config *config, cm_store *store, const cm_log *log,
+                       const cm_unfinished_matches *matches, cm_node_rooms *rooms)
 {
     resuming run = {.config = config, .store = store, .log = log, .rooms = rooms};
     for (uint32_t i = 0; i < matches->count; i++) {
-        const cm_serve_match *match = &matches->list[i];
+        const cm_unfinished_match *match = &matches->list[i];
         char path[PATH_SIZE], reason[CM_NAME_MAX + 96];
         if (match->refused[0] == '\0') {
             bring_back(&run, match->match_id, match->known);
             continue;
         }
         path_of(&run, match->match_id, path);
-        cm_quarantine_say(match->refused, reason, sizeof reason);
+        cm_quarantine_log(match->refused, reason, sizeof reason);
         cut(&run, match->match_id, path, reason);
     }
 }

@@ -5,24 +5,25 @@
 #include "server/node/control_link.h"
 #include "server/node/node_rooms.h"
 
-typedef struct cm_serve_matches {
+typedef struct cm_unfinished_matches {
     uint32_t count, capacity;
-    cm_serve_match *list;
-} cm_serve_matches; // zeroed: none
+    cm_unfinished_match *list;
+} cm_unfinished_matches; // zeroed: none
 
 // Every match in the directory that has no end, newest first, but for those that failed and went on
 // in another file. What has none and cannot be read is
 // left as it is, and the log says so.
-void cm_serve_matches_find(const cm_config *config, const cm_log *log, cm_serve_matches *matches);
+void cm_unfinished_matches_find(const cm_config *config, const cm_log *log,
+                                cm_unfinished_matches *matches);
 // False: memory is short.
-bool cm_serve_matches_add(cm_serve_matches *matches, const cm_serve_match *match);
-void cm_serve_matches_free(cm_serve_matches *matches);
+bool cm_unfinished_matches_add(cm_unfinished_matches *matches, const cm_unfinished_match *match);
+void cm_unfinished_matches_free(cm_unfinished_matches *matches);
 
 // Each becomes a room of the name that it had, in the place of the room of that name that was to be
 // opened. One of another engine or module, or of a scene that is refused, and one whose name an
 // earlier one of the list has, is ended as cut; one that cannot be read, or is signed by another
 // key, is left as it is. The log says each.
-void cm_serve_resume(const cm_config *config, cm_store *store, const cm_log *log,
-                     const cm_serve_matches *matches, cm_serve_rooms *rooms);
+void cm_resume_matches(const cm_config *config, cm_store *store, const cm_log *log,
+                       const cm_unfinished_matches *matches, cm_node_rooms *rooms);
 
 #endif

@@ -4,68 +4,69 @@
 #include <stdlib.h>
 #include <string.h>
 
-cm_home *cm_homes_find(const cm_homes *homes, const char *name)
+cm_directory_entry *cm_room_directory_find(const cm_room_directory *directory, const char *name)
 {
-    for (uint32_t i = 0; i < homes->count; i++) {
-        if (strcmp(homes->list[i].room.name, name) == 0) {
-            return &homes->list[i];
+    for (uint32_t i = 0; i < directory->count; i++) {
+        if (strcmp(directory->list[i].room.name, name) == 0) {
+            return &directory->list[i];
         }
     }
     return NULL;
 }
 
-cm_home *cm_homes_find_match(const cm_homes *homes, uint64_t match_id)
+cm_directory_entry *cm_room_directory_find_match(const cm_room_directory *directory,
+                                                 uint64_t match_id)
 {
-    for (uint32_t i = 0; i < homes->count; i++) {
-        if (homes->list[i].room.match_id == match_id) {
-            return &homes->list[i];
+    for (uint32_t i = 0; i < directory->count; i++) {
+        if (directory->list[i].room.match_id == match_id) {
+            return &directory->list[i];
         }
     }
     return NULL;
 }
 
-bool cm_homes_put(cm_homes *homes, const cm_home *home)
+bool cm_room_directory_put(cm_room_directory *directory, const cm_directory_entry *entry)
 {
-    cm_home *there = cm_homes_find(homes, home->room.name);
+    cm_directory_entry *there = cm_room_directory_find(directory, entry->room.name);
     if (there != NULL) {
-        *there = *home;
+        *there = *entry;
         return true;
     }
-    if (homes->count == homes->capacity) {
-        uint32_t capacity = homes->capacity > 0 ? 2 * homes->capacity : 16;
-        cm_home *grown = realloc(homes->list, capacity * sizeof *grown);
+    if (directory->count == directory->capacity) {
+        uint32_t capacity = directory->capacity > 0 ? 2 * directory->capacity : 16;
+        cm_directory_entry *grown = realloc(directory->list, capacity * sizeof *grown);
         if (grown == NULL) {
             return false;
         }
-        homes->list = grown;
-        homes->capacity = capacity;
+        directory->list = grown;
+        directory->capacity = capacity;
     }
-    homes->list[homes->count++] = *home;
+    directory->list[directory->count++] = *entry;
     return true;
 }
 
-void cm_homes_remove(cm_homes *homes, const char *name)
+void cm_room_directory_remove(cm_room_directory *directory, const char *name)
 {
-    cm_home *home = cm_homes_find(homes, name);
-    if (home != NULL) {
-        homes->count--;
-        size_t after = (size_t)(homes->list + homes->count - home);
-        memmove(home, home + 1, after * sizeof *home);
+    cm_directory_entry *entry = cm_room_directory_find(directory, name);
+    if (entry != NULL) {
+        directory->count--;
+        size_t after = (size_t)(directory->list + directory->count - entry);
+        memmove(entry, entry + 1, after * sizeof *entry);
     }
 }
 
-const cm_home *cm_homes_default(const cm_homes *homes)
+const cm_directory_entry *cm_room_directory_default(const cm_room_directory *directory)
 {
-    for (uint32_t i = 0; i < homes->count; i++) {
-        if (homes->list[i].room.is_default) {
-            return &homes->list[i];
+    for (uint32_t i = 0; i < directory->count; i++) {
+        if (directory->list[i].room.is_default) {
+            return &directory->list[i];
         }
     }
     return NULL;
 }
 
-void cm_homes_free(cm_homes *homes)
+void cm_room_directory_free(cm_room_directory *directory)
 {
-    free(homes->list);
-    memset(homes, 0, sizeof *homes);
+    free(directory->list);
+    memset(directory, 0, sizeof *directory);
 }

@@ -5,25 +5,26 @@
 
 #include "server/node/control_link.h"
 
-typedef struct cm_home {
+typedef struct cm_directory_entry {
     cm_room_info room;
     // Of the supervisor:
     uint32_t worker; // index
     bool is_open;    // it lives there now, and does not only belong there
-} cm_home;
+} cm_directory_entry;
 
-typedef struct cm_homes {
-    cm_home *list;
+typedef struct cm_room_directory {
+    cm_directory_entry *list;
     uint32_t count, capacity;
-} cm_homes; // zeroed: none
+} cm_room_directory; // zeroed: none
 
 // A new one, or what is new of one of that name. False: memory is short.
-bool cm_homes_put(cm_homes *homes, const cm_home *home);
-void cm_homes_remove(cm_homes *homes, const char *name);
-cm_home *cm_homes_find(const cm_homes *homes, const char *name);
-cm_home *cm_homes_find_match(const cm_homes *homes, uint64_t match_id);
+bool cm_room_directory_put(cm_room_directory *directory, const cm_directory_entry *entry);
+void cm_room_directory_remove(cm_room_directory *directory, const char *name);
+cm_directory_entry *cm_room_directory_find(const cm_room_directory *directory, const char *name);
+cm_directory_entry *cm_room_directory_find_match(const cm_room_directory *directory,
+                                                 uint64_t match_id);
 // That of players who name none; NULL: it is not among them.
-const cm_home *cm_homes_default(const cm_homes *homes);
-void cm_homes_free(cm_homes *homes);
+const cm_directory_entry *cm_room_directory_default(const cm_room_directory *directory);
+void cm_room_directory_free(cm_room_directory *directory);
 
 #endif

@@ -94,8 +94,9 @@ uint32_t cm_status_block(const cm_status *status, char text[CM_STATUS_BLOCK_MAX]
     }
     for (uint32_t i = 0; i < CAROM_LOG_CODE_COUNT; i++) {
         carom_log_code code = (carom_log_code)i;
-        if (w->told[i] > 0 && carom_log_level_of(code) != CAROM_LOG_DEBUG) {
-            add(&b, "  WORLD     %llu %s\n", (unsigned long long)w->told[i], carom_log_text(code));
+        if (w->log_counts[i] > 0 && carom_log_level_of(code) != CAROM_LOG_DEBUG) {
+            add(&b, "  WORLD     %llu %s\n", (unsigned long long)w->log_counts[i],
+                carom_log_text(code));
         }
     }
     if (w->messages_dropped > 0 || w->events_dropped > 0) {
@@ -149,7 +150,7 @@ static void add_short(cm_line *line, const cm_status *status)
     add_uint_if(line, "events_dropped", w->events_dropped);
     for (uint32_t i = 0; i < CAROM_LOG_CODE_COUNT; i++) {
         if (carom_log_level_of((carom_log_code)i) != CAROM_LOG_DEBUG) {
-            add_uint_if(line, carom_log_name((carom_log_code)i), w->told[i]);
+            add_uint_if(line, carom_log_name((carom_log_code)i), w->log_counts[i]);
         }
     }
 }
@@ -204,7 +205,7 @@ static void add_full(cm_line *line, const cm_status *status)
     cm_line_uint(line, "turn_steps_max", w->turn_steps_max);
     cm_line_uint(line, "ticks_behind", w->ticks_behind);
     for (uint32_t i = 0; i < CAROM_LOG_CODE_COUNT; i++) {
-        add_uint_if(line, carom_log_name((carom_log_code)i), w->told[i]);
+        add_uint_if(line, carom_log_name((carom_log_code)i), w->log_counts[i]);
     }
     cm_line_uint(line, "messages_dropped", w->messages_dropped);
     cm_line_uint(line, "events", w->events);

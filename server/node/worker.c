@@ -43,7 +43,7 @@ void cm_worker_set_ports(cm_worker *worker, const uint16_t *ports, uint32_t port
         memcpy(addresses[count].ip, &host, sizeof addresses[count].ip);
         addresses[count++].port = ports[i];
     }
-    cm_door_set_addresses(cm_host_door(worker->host), addresses, count);
+    cm_gate_set_addresses(cm_host_gate(worker->host), addresses, count);
 }
 
 // Each player twice: a client that comes back connects beside the connection that it had.
@@ -68,7 +68,7 @@ static carom_result open_host(cm_worker *worker, const cm_worker_def *from, uint
                        .seed = (uint32_t)seed};
     cm_config_error wrong;
     if (!cm_config_check(&worker->config, &wrong) ||
-        !cm_config_check_door(&worker->config, &wrong)) {
+        !cm_config_check_gate(&worker->config, &wrong)) {
         snprintf(error, error_size, "%s", wrong.message);
         return CAROM_ERROR_ARGUMENT;
     }
@@ -116,7 +116,7 @@ static carom_result open_clients(cm_worker *worker, const cm_rng *rng, char *err
         snprintf(error, error_size, "out of memory");
         return CAROM_ERROR_MEMORY;
     }
-    cm_door_set_slots(cm_host_door(worker->host), cm_worker_has_slot, worker);
+    cm_gate_set_slots(cm_host_gate(worker->host), cm_worker_has_slot, worker);
     return CAROM_OK;
 }
 
@@ -135,7 +135,7 @@ carom_result cm_worker_create(const cm_worker_def *def, cm_worker **out, char *e
     worker->clock_us = def->clock_us;
     worker->processor_us = def->processor_us;
     worker->user = def->user;
-    worker->vitals = def->vitals;
+    worker->crash_marker = def->crash_marker;
     worker->tick_watch = def->tick_watch;
     worker->keep_used = def->keep_used;
     worker->open_room = def->open_room;
@@ -204,7 +204,7 @@ static void turn(cm_worker *worker)
                 due[stepped++] = number;
             } else {
                 worker->due_us[number] = cm_hosted_room_due(room);
-                cm_clients_tell_players(worker->clients, cm_hosted_room_roster(room));
+                cm_clients_send_players(worker->clients, cm_hosted_room_roster(room));
             }
         }
         left = stepped;
@@ -323,7 +323,7 @@ static uint64_t unix_s(const cm_worker *worker)
 static void keep_used(cm_worker *worker)
 {
     cm_used_token token;
-    while (cm_used_tokens_take(cm_door_used(cm_host_door(worker->host)), &token, 1) == 1) {
+    while (cm_used_tokens_pop_new(cm_gate_used(cm_host_gate(worker->host)), &token, 1) == 1) {
         if (worker->keep_used != NULL) {
             worker->keep_used(worker->user, &token);
         }
@@ -333,11 +333,11 @@ static void keep_used(cm_worker *worker)
 // Of a drain: once the last messages of every room have gone, or will not be durable in time.
 static void send_all_away(cm_worker *worker)
 {
-    bool said = worker->ending_count == 0;
+    bool sent = worker->ending_count == 0;
     for (uint32_t i = 0; i < worker->room_count; i++) {
-        said = cm_hosted_room_said_all(worker->rooms[i]) && said;
+        sent = cm_hosted_room_sent_all(worker->rooms[i]) && sent;
     }
-    if (!worker->parted && (said || worker->now_us - worker->drain_us >= CM_WORKER_END_WAIT_US)) {
+    if (!worker->parted && (sent || worker->now_us - worker->drain_us >= CM_WORKER_END_WAIT_US)) {
         worker->parted = true;
         worker->drain_us = worker->now_us;
         cm_clients_kick_all(worker->clients, CAROM_REASON_DRAINING);
@@ -370,15 +370,15 @@ uint64_t cm_worker_run_once(cm_worker *worker, uint64_t now_us)
 
 void cm_worker_set_keys(cm_worker *worker, const carom_token_keys *keys)
 {
-    cm_door_set_keys(cm_host_door(worker->host), keys);
+    cm_gate_set_keys(cm_host_gate(worker->host), keys);
 }
 
 // Bans and kicks ---------------------------------------------------------------------------------
 
 static cm_bans *bans_of(cm_worker *worker, bool by_address)
 {
-    cm_door *door = cm_host_door(worker->host);
-    return by_address ? cm_door_banned_addresses(door) : cm_door_bans(door);
+    cm_gate *door = cm_host_gate(worker->host);
+    return by_address ? cm_gate_banned_addresses(door) : cm_gate_bans(door);
 }
 
 // Who is there, and who is away and would come back.
@@ -431,7 +431,7 @@ void cm_worker_unban(cm_worker *worker, bool by_address, uint64_t who)
 
 bool cm_worker_recall_used(cm_worker *worker, const cm_used_token *token)
 {
-    return cm_used_tokens_add(cm_door_used(cm_host_door(worker->host)), token, unix_s(worker),
+    return cm_used_tokens_add(cm_gate_used(cm_host_gate(worker->host)), token, unix_s(worker),
                               false);
 }
 
@@ -448,7 +448,7 @@ void cm_worker_drain(cm_worker *worker, uint64_t now_us)
     for (uint32_t i = 0; i < worker->room_count; i++) {
         cm_hosted_room_end(worker->rooms[i], CM_MATCH_DRAINED);
     }
-    cm_door_close(cm_host_door(worker->host));
+    cm_gate_close(cm_host_gate(worker->host));
     send_all_away(worker);
     cm_host_flush(worker->host);
 }

@@ -45,8 +45,8 @@ typedef struct cm_worker_def {
     uint64_t (*processor_us)(void *user); // what ticks cost; NULL: clock_us tells
     void (*log)(void *user, int level, const char *json_line);
     void *user;
-    cm_vitals *vitals;         // where its rooms mark their modules' callbacks; NULL: nowhere
-    cm_tick_watch *tick_watch; // of its rooms' ticks, with a clock; NULL: none
+    cm_crash_marker *crash_marker; // where its rooms mark their modules' callbacks; NULL: nowhere
+    cm_tick_watch *tick_watch;     // of its rooms' ticks, with a clock; NULL: none
 } cm_worker_def;
 
 carom_result cm_worker_create(const cm_worker_def *def, cm_worker **worker, char *error,
@@ -114,7 +114,7 @@ void cm_worker_host_stats_get(const cm_worker *worker, cm_worker_stats *stats);
 void cm_worker_room_stats_get(const cm_worker *worker, uint32_t index, cm_worker_stats *stats);
 // Rooms that other workers have: who wants one is sent there, ELSEWHERE. Kept by the caller, who
 // may change them between turns. NULL: there are none.
-void cm_worker_set_homes(cm_worker *worker, const cm_homes *homes);
+void cm_worker_set_directory(cm_worker *worker, const cm_room_directory *directory);
 // Ports of all workers, this one's among them, that tokens may name beside the address of `listen`.
 void cm_worker_set_ports(cm_worker *worker, const uint16_t *ports, uint32_t count);
 int cm_worker_descriptor(const cm_worker *worker); // for poll

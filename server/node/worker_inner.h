@@ -16,7 +16,7 @@ struct cm_worker {
     cm_log log;
     uint64_t (*clock_us)(void *user), (*processor_us)(void *user);
     void *user;
-    cm_vitals *vitals;
+    cm_crash_marker *crash_marker;
     cm_tick_watch *tick_watch;
     void (*keep_used)(void *user, const cm_used_token *token);
     bool (*open_room)(void *user, const char *name);
@@ -34,8 +34,8 @@ struct cm_worker {
     uint32_t ending_count;
     char default_room[CAROM_ROOM_NAME_MAX + 1]; // the first that was opened
     bool has_default;
-    const cm_homes *homes;          // rooms of other workers; NULL: none
-    uint16_t ports[CM_WORKERS_MAX]; // of all workers
+    const cm_room_directory *directory; // rooms of other workers; NULL: none
+    uint16_t ports[CM_WORKERS_MAX];     // of all workers
     uint32_t port_count;
     uint32_t first; // room whose turn comes first
     cm_rng chance;  // match ids and seeds
@@ -52,7 +52,7 @@ struct cm_worker {
 
 cm_hosted_room *cm_worker_room_named(const cm_worker *worker, const char *name); // NULL: none
 
-// As cm_clients and cm_door ask them, of a worker.
+// As cm_clients and cm_gate ask them, of a worker.
 cm_roster *cm_worker_find_room(void *context, const cm_control *hello, const cm_token *token,
                                carom_reason *reason, uint16_t *port);
 bool cm_worker_has_slot(void *context, const cm_token *ticket);

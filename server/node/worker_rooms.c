@@ -42,7 +42,7 @@ static cm_hosted_room *room_of_match(const cm_worker *worker, uint64_t match_id)
 // two workers meet. The worker's port, if it is another one, else 0.
 static uint16_t port_to_open(const cm_worker *worker, const char *name)
 {
-    if (worker->open_room == NULL || worker->port_count == 0 || !cm_room_name_is_sound(name)) {
+    if (worker->open_room == NULL || worker->port_count == 0 || !cm_room_name_is_valid(name)) {
         return 0;
     }
     cm_hash hash = cm_hash_begin(strlen(name));
@@ -56,32 +56,34 @@ static uint16_t port_to_open(const cm_worker *worker, const char *name)
 // The port of the worker that has a room, if it is another one, else 0.
 static uint16_t port_of(const cm_worker *worker, const char *name)
 {
-    const cm_home *home = worker->homes == NULL || cm_worker_room_named(worker, name) != NULL ? NULL
-                          : name[0] != '\0' ? cm_homes_find(worker->homes, name)
-                                            : cm_homes_default(worker->homes);
-    if (home == NULL && cm_worker_room_named(worker, name) == NULL) {
+    const cm_directory_entry *entry =
+        worker->directory == NULL || cm_worker_room_named(worker, name) != NULL ? NULL
+        : name[0] != '\0' ? cm_room_directory_find(worker->directory, name)
+                          : cm_room_directory_default(worker->directory);
+    if (entry == NULL && cm_worker_room_named(worker, name) == NULL) {
         return port_to_open(worker, name);
     }
-    return home != NULL ? home->room.port : 0;
+    return entry != NULL ? entry->room.port : 0;
 }
 
 // At the door, before a token is used up.
-static uint16_t home_of(void *context, const cm_token *token)
+static uint16_t entry_of(void *context, const cm_token *token)
 {
     const cm_worker *worker = context;
     if (token->kind != CM_TOKEN_RESUME) {
         return port_of(worker, token->body.room);
     }
-    const cm_home *home = room_of_match(worker, token->match_id) == NULL
-                              ? cm_homes_find_match(worker->homes, token->match_id)
-                              : NULL;
-    return home != NULL ? home->room.port : 0;
+    const cm_directory_entry *entry =
+        room_of_match(worker, token->match_id) == NULL
+            ? cm_room_directory_find_match(worker->directory, token->match_id)
+            : NULL;
+    return entry != NULL ? entry->room.port : 0;
 }
 
-void cm_worker_set_homes(cm_worker *worker, const cm_homes *homes)
+void cm_worker_set_directory(cm_worker *worker, const cm_room_directory *directory)
 {
-    worker->homes = homes;
-    cm_door_set_homes(cm_host_door(worker->host), home_of, worker);
+    worker->directory = directory;
+    cm_gate_set_directory(cm_host_gate(worker->host), entry_of, worker);
 }
 
 // A room that is not there: closed just now, or opened for whoever comes first.
@@ -93,7 +95,7 @@ static cm_hosted_room *open_named(cm_worker *worker, const char *name, carom_rea
             return NULL;
         }
     }
-    if (worker->open_room == NULL || worker->draining || !cm_room_name_is_sound(name)) {
+    if (worker->open_room == NULL || worker->draining || !cm_room_name_is_valid(name)) {
         return NULL;
     }
     *reason = CAROM_REASON_SERVER_FULL;
@@ -161,12 +163,12 @@ static cm_control_room row_of(const cm_room_info *info, uint16_t port)
 uint32_t cm_worker_list_rooms(void *context, cm_control_room *rooms, uint32_t capacity)
 {
     const cm_worker *worker = context;
-    uint32_t count = 0, others = worker->homes != NULL ? worker->homes->count : 0;
+    uint32_t count = 0, others = worker->directory != NULL ? worker->directory->count : 0;
     for (uint32_t i = 0; i < worker->room_count && count < capacity; i++) {
         rooms[count++] = row_of(cm_hosted_room_info(worker->rooms[i]), cm_host_port(worker->host));
     }
     for (uint32_t i = 0; i < others && count < capacity; i++) {
-        const cm_room_info *info = &worker->homes->list[i].room;
+        const cm_room_info *info = &worker->directory->list[i].room;
         rooms[count++] = row_of(info, info->port);
     }
     return count;
@@ -178,7 +180,7 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char 
                             size_t error_size)
 {
     const cm_config *config = &worker->config;
-    if (from->name[0] != '\0' && !cm_room_name_is_sound(from->name)) {
+    if (from->name[0] != '\0' && !cm_room_name_is_valid(from->name)) {
         snprintf(error, error_size, "expected a name of at most %u visible ASCII characters",
                  CAROM_ROOM_NAME_MAX);
         return CAROM_ERROR_ARGUMENT;
@@ -222,7 +224,7 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char 
                               .processor_us = worker->processor_us,
                               .tick_budget_percent = (uint32_t)config->tick_budget_percent,
                               .user = worker->user,
-                              .vitals = worker->vitals,
+                              .crash_marker = worker->crash_marker,
                               .tick_watch = worker->tick_watch};
     cm_hosted_room *room;
     carom_result result = cm_hosted_room_create(&def, &room, error, error_size);
@@ -248,7 +250,7 @@ void cm_worker_part_with_ended(cm_worker *worker)
 {
     for (uint32_t i = 0; i < worker->ending_count;) {
         cm_hosted_room *room = worker->ending[i];
-        if (!cm_hosted_room_said_all(room) && worker->now_us < worker->ending_us[i]) {
+        if (!cm_hosted_room_sent_all(room) && worker->now_us < worker->ending_us[i]) {
             i++;
             continue;
         }
@@ -271,9 +273,9 @@ static void remove_room(cm_worker *worker, uint32_t index)
 static void close_room(cm_worker *worker, uint32_t index)
 {
     cm_hosted_room *room = worker->rooms[index];
-    bool said = cm_hosted_room_end(room, CM_MATCH_ENDED);
+    bool sent = cm_hosted_room_end(room, CM_MATCH_ENDED);
     remove_room(worker, index);
-    if (said || worker->ending_count == CM_WORKER_ROOMS_MAX) {
+    if (sent || worker->ending_count == CM_WORKER_ROOMS_MAX) {
         part(worker, room);
     } else {
         worker->ending_us[worker->ending_count] = worker->now_us + CM_WORKER_END_WAIT_US;

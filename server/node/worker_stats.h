@@ -27,9 +27,9 @@ typedef struct cm_worker_stats {
     uint64_t turn_datagrams_max, turn_steps_max; // the most work of one turn (net.h)
     uint64_t narrowed;                           // connections ended by a narrower path
     uint64_t packet_reasons[CM_PACKET_REASON_COUNT];
-    uint64_t ticks_behind; // ticks that the clock was slowed by
-    uint64_t
-        told[CAROM_LOG_CODE_COUNT]; // by the worlds (carom/log.h), ticks stepped again included
+    uint64_t ticks_behind;                     // ticks that the clock was slowed by
+    uint64_t log_counts[CAROM_LOG_CODE_COUNT]; // by the worlds (carom/log.h), ticks stepped again
+                                               // included
     uint64_t messages_dropped; // of the module, in confirmed ticks: above a limit, or not sendable
     uint64_t events;           // that the module emitted, likewise
     uint64_t events_dropped;   // above a tick's limit

@@ -43,7 +43,7 @@ struct cm_admin {
     peer peers[CM_ADMIN_PEERS_MAX];
 };
 
-void cm_admin_say(cm_admin_reply *reply, const char *json_line)
+void cm_admin_write_line(cm_admin_reply *reply, const char *json_line)
 {
     size_t length = strlen(json_line) + 1, needed = reply->size + length;
     if (reply->line != NULL) {
@@ -271,7 +271,7 @@ static bool end_answer(cm_admin *admin, peer *p)
 {
     p->reply.cut = false;
     p->reply.later = 0;
-    cm_admin_say(&p->reply, ""); // the end: who reads it knows that it has all
+    cm_admin_write_line(&p->reply, ""); // the end: who reads it knows that it has all
     p->answered = true;
     struct epoll_event event = {.events = EPOLLOUT};
     return epoll_ctl(admin->events, EPOLL_CTL_MOD, p->descriptor, &event) == 0;
@@ -290,7 +290,7 @@ static bool read_some(cm_admin *admin, peer *p)
         return true;
     }
     if (end == NULL) {
-        cm_admin_say(&p->reply, "{\"error\":\"the request is too long\"}");
+        cm_admin_write_line(&p->reply, "{\"error\":\"the request is too long\"}");
     } else {
         *end = '\0';
         admin->def.answer(admin->def.user, p->request, &p->reply);

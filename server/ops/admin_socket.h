@@ -22,12 +22,12 @@ typedef struct cm_admin_reply cm_admin_reply;
 
 typedef struct cm_admin_def {
     const char *path;
-    // Answers a line (its NUL instead of the newline) by cm_admin_say, once for each line.
+    // Answers a line (its NUL instead of the newline) by cm_admin_write_line, once for each line.
     void (*answer)(void *user, const char *request, cm_admin_reply *reply);
     void *user;
 } cm_admin_def;
 
-void cm_admin_say(cm_admin_reply *reply, const char *json_line);
+void cm_admin_write_line(cm_admin_reply *reply, const char *json_line);
 // Within `answer`: the rest of the answer comes later, from outside of it. Returns its number.
 uint64_t cm_admin_later(cm_admin_reply *reply);
 // The answer of a number, until cm_admin_done; NULL: whoever asked is gone.

@@ -10,7 +10,7 @@
 cm_http *cm_http_create(const cm_http_def *def, char *error, size_t error_size)
 {
     (void)def;
-    cm_part_tell_absent(CM_PART_HTTP, error, error_size);
+    cm_part_report_absent(CM_PART_HTTP, error, error_size);
     return NULL;
 }
 

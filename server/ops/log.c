@@ -148,16 +148,16 @@ void cm_log_write(const cm_log *log, cm_log_level level, cm_line *line)
 }
 
 void cm_log_growth(const cm_log *log, const char *event, const char *key, uint64_t count,
-                   uint64_t tick, uint64_t *said)
+                   uint64_t tick, uint64_t *logged)
 {
-    if (count == *said) {
+    if (count == *logged) {
         return;
     }
     cm_line line;
     cm_line_log(&line, CM_LOG_WARNING, event);
-    cm_line_uint(&line, key, count - *said);
+    cm_line_uint(&line, key, count - *logged);
     cm_line_uint(&line, "in_all", count);
     cm_line_uint(&line, "tick", tick);
     cm_log_write(log, CM_LOG_WARNING, &line);
-    *said = count;
+    *logged = count;
 }

@@ -47,7 +47,7 @@ typedef struct cm_log {
 void cm_log_write(const cm_log *log, cm_log_level level, cm_line *line);
 // A counter whose growth is never silent: a warning of what came on top of what was `said`.
 void cm_log_growth(const cm_log *log, const char *event, const char *key, uint64_t count,
-                   uint64_t tick, uint64_t *said);
+                   uint64_t tick, uint64_t *logged);
 
 // "2026-11-22T07:03:12.123Z" of milliseconds since 1970, for the head of a log line.
 #define CM_LOG_TIME_MAX 32

@@ -52,7 +52,7 @@ static bool send_text(const cm_notify *notify, const char *text)
                   (const struct sockaddr *)&notify->to, notify->to_size) >= 0;
 }
 
-void cm_notify_say(cm_notify *notify, const char *text)
+void cm_notify_send(cm_notify *notify, const char *text)
 {
     if (notify->socket >= 0) {
         notify->waiting = send_text(notify, text) ? NULL : text;
@@ -62,7 +62,7 @@ void cm_notify_say(cm_notify *notify, const char *text)
 void cm_notify_live(cm_notify *notify, uint64_t now_us)
 {
     if (notify->waiting != NULL) {
-        cm_notify_say(notify, notify->waiting);
+        cm_notify_send(notify, notify->waiting);
     }
     if (notify->socket >= 0 && notify->period_us > 0 && now_us >= notify->due_us &&
         send_text(notify, "WATCHDOG=1")) {

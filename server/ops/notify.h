@@ -22,7 +22,7 @@ bool cm_notify_open(cm_notify *notify, const char *address, const char *watchdog
 void cm_notify_close(cm_notify *notify);
 // "READY=1", "STOPPING=1": a text that lives on. Never waits: what the other side has no room for
 // goes with the next sign of life; a newer text takes its place.
-void cm_notify_say(cm_notify *notify, const char *text);
+void cm_notify_send(cm_notify *notify, const char *text);
 // From the loop: WATCHDOG=1 where it is time for one, which is at half of what is asked for.
 void cm_notify_live(cm_notify *notify, uint64_t now_us);
 

@@ -1,4 +1,4 @@
-// Grows by doubling. Numbers are written here, since a page of figures is mostly numbers.
+// Grows by doubling. Numbers are written here, since a page of metrics is mostly numbers.
 #include "server/ops/page.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // A text that grows while it is made and is then shared: who sends it slowly keeps the one that it
-// began, while the next one is made. Typical: 200 KiB of figures, three a second.
+// began, while the next one is made. Typical: 200 KiB of metrics, three a second.
 #ifndef CM_SERVER_OPS_PAGE_H
 #define CM_SERVER_OPS_PAGE_H
 

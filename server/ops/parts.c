@@ -8,7 +8,7 @@ const cm_part cm_parts[CM_PART_COUNT] = {
     [CM_PART_XZ] = {"xz", "liblzma-dev", "bench codec on packed files", CM_WITH_xz},
 };
 
-void cm_part_tell_absent(cm_part_id id, char *error, size_t error_size)
+void cm_part_report_absent(cm_part_id id, char *error, size_t error_size)
 {
     const cm_part *part = &cm_parts[id];
     snprintf(error, error_size,

@@ -20,6 +20,6 @@ typedef struct cm_part {
 extern const cm_part cm_parts[CM_PART_COUNT];
 
 // Why what the part gives is not there: its name, and what to build with.
-void cm_part_tell_absent(cm_part_id id, char *error, size_t error_size);
+void cm_part_report_absent(cm_part_id id, char *error, size_t error_size);
 
 #endif

@@ -18,7 +18,7 @@ static void put_escaped(cm_page *page, const char *text, bool quoted)
     }
 }
 
-void cm_exposition_family(cm_page *page, const char *name, cm_figure_kind kind, const char *help)
+void cm_prometheus_family(cm_page *page, const char *name, cm_metric_kind kind, const char *help)
 {
     static const char *const types[] = {"gauge", "counter", "histogram"};
     cm_page_text(page, "# HELP ");
@@ -32,11 +32,11 @@ void cm_exposition_family(cm_page *page, const char *name, cm_figure_kind kind, 
     cm_page_text(page, "\n");
 }
 
-void cm_exposition_sample(cm_page *page, const char *name, const char *suffix,
-                          const cm_label labels[CM_LABELS_MAX], cm_figure_unit unit, uint64_t value)
+void cm_prometheus_sample(cm_page *page, const char *name, const char *suffix,
+                          const cm_label labels[CM_LABELS_MAX], cm_metric_unit unit, uint64_t value)
 {
     static const uint64_t millionths[] = {
-        [CM_FIGURE_ONE] = 0, [CM_FIGURE_THOUSANDTH] = 1000, [CM_FIGURE_MILLIONTH] = 1};
+        [CM_METRIC_ONE] = 0, [CM_METRIC_THOUSANDTH] = 1000, [CM_METRIC_MILLIONTH] = 1};
     cm_page_text(page, name);
     cm_page_text(page, suffix);
     for (uint32_t i = 0; i < CM_LABELS_MAX && labels[i].name != NULL; i++) {
@@ -47,7 +47,7 @@ void cm_exposition_sample(cm_page *page, const char *name, const char *suffix,
         cm_page_text(page, "\"");
     }
     cm_page_text(page, labels[0].name != NULL ? "} " : " ");
-    if (unit == CM_FIGURE_ONE) {
+    if (unit == CM_METRIC_ONE) {
         cm_page_uint(page, value);
     } else {
         cm_page_millionths(page, value * millionths[unit]);
@@ -55,7 +55,7 @@ void cm_exposition_sample(cm_page *page, const char *name, const char *suffix,
     cm_page_text(page, "\n");
 }
 
-const char *cm_exposition_lower(const char *name, char text[CM_LABEL_MAX])
+const char *cm_prometheus_lower(const char *name, char text[CM_LABEL_MAX])
 {
     size_t length = strlen(name);
     length = length < CM_LABEL_MAX - 1 ? length : CM_LABEL_MAX - 1;

@@ -5,20 +5,20 @@
 
 #include "server/ops/page.h"
 
-#define CM_EXPOSITION_TYPE "text/plain; version=0.0.4; charset=utf-8"
+#define CM_PROMETHEUS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
-typedef enum cm_figure_kind {
-    CM_FIGURE_GAUGE,
-    CM_FIGURE_COUNTER,
-    CM_FIGURE_HISTOGRAM,
-} cm_figure_kind;
+typedef enum cm_metric_kind {
+    CM_METRIC_GAUGE,
+    CM_METRIC_COUNTER,
+    CM_METRIC_HISTOGRAM,
+} cm_metric_kind;
 
 // What a number counts: Prometheus wants base units.
-typedef enum cm_figure_unit {
-    CM_FIGURE_ONE,
-    CM_FIGURE_THOUSANDTH,
-    CM_FIGURE_MILLIONTH, // microseconds
-} cm_figure_unit;
+typedef enum cm_metric_unit {
+    CM_METRIC_ONE,
+    CM_METRIC_THOUSANDTH,
+    CM_METRIC_MILLIONTH, // microseconds
+} cm_metric_unit;
 
 // Up to three labels; a NULL name ends them.
 typedef struct cm_label {
@@ -26,13 +26,13 @@ typedef struct cm_label {
 } cm_label;
 #define CM_LABELS_MAX 3u
 
-void cm_exposition_family(cm_page *page, const char *name, cm_figure_kind kind, const char *help);
+void cm_prometheus_family(cm_page *page, const char *name, cm_metric_kind kind, const char *help);
 // `suffix`: of a histogram's samples, else "".
-void cm_exposition_sample(cm_page *page, const char *name, const char *suffix,
-                          const cm_label labels[CM_LABELS_MAX], cm_figure_unit unit,
+void cm_prometheus_sample(cm_page *page, const char *name, const char *suffix,
+                          const cm_label labels[CM_LABELS_MAX], cm_metric_unit unit,
                           uint64_t value);
 // Letters as small ones, for names of enums: CM_DATAGRAM_TOKEN's TOKEN as "token".
 #define CM_LABEL_MAX 40u
-const char *cm_exposition_lower(const char *name, char text[CM_LABEL_MAX]);
+const char *cm_prometheus_lower(const char *name, char text[CM_LABEL_MAX]);
 
 #endif

@@ -9,14 +9,14 @@
 #include "server/ops/failure.h"
 #include "shared/base/utf8.h"
 
-void cm_serve_screen_open(cm_serve_screen *screen, const char *level)
+void cm_status_screen_open(cm_status_screen *screen, const char *level)
 {
     memset(screen, 0, sizeof *screen);
     screen->terminal = isatty(STDOUT_FILENO) != 0;
     (void)cm_log_level_find(level, &screen->level); // the configuration knows the choices
 }
 
-void cm_serve_screen_erase(cm_serve_screen *screen)
+void cm_status_screen_erase(cm_status_screen *screen)
 {
     if (screen->drawn > 0) {
         printf("\033[%uA\033[J", screen->drawn);
@@ -24,16 +24,16 @@ void cm_serve_screen_erase(cm_serve_screen *screen)
     }
 }
 
-void cm_serve_screen_log(void *user, int level, const char *json_line)
+void cm_status_screen_log(void *user, int level, const char *json_line)
 {
-    cm_serve_screen *screen = user;
+    cm_status_screen *screen = user;
     char time[CM_LOG_TIME_MAX];
     struct timespec now;
     if (level > (int)screen->level) {
         return;
     }
     if (screen->terminal && isatty(STDERR_FILENO)) {
-        cm_serve_screen_erase(screen);
+        cm_status_screen_erase(screen);
         fflush(stdout);
         screen->disturbed = true;
     }
@@ -42,7 +42,7 @@ void cm_serve_screen_log(void *user, int level, const char *json_line)
     fprintf(stderr, "{\"time\":\"%s\",%s\n", time, json_line + 1);
 }
 
-void cm_serve_screen_error(const char *text)
+void cm_status_screen_error(const char *text)
 {
     char shown[4 * CM_FAILURE_TEXT_MAX];
     if (text[0] != '\0') {
@@ -51,16 +51,16 @@ void cm_serve_screen_error(const char *text)
     }
 }
 
-void cm_serve_screen_print(cm_serve_screen *screen, const char *line)
+void cm_status_screen_print(cm_status_screen *screen, const char *line)
 {
     if (screen->drawn > 0) {
-        cm_serve_screen_erase(screen);
+        cm_status_screen_erase(screen);
         screen->disturbed = true;
     }
     puts(line);
 }
 
-void cm_serve_screen_draw(cm_serve_screen *screen, const char *lines)
+void cm_status_screen_draw(cm_status_screen *screen, const char *lines)
 {
     fputs(lines, stdout);
     for (; *lines != '\0'; lines++) {
@@ -68,7 +68,7 @@ void cm_serve_screen_draw(cm_serve_screen *screen, const char *lines)
     }
 }
 
-void cm_serve_screen_flush(void)
+void cm_status_screen_flush(void)
 {
     fflush(stdout);
 }

@@ -5,24 +5,24 @@
 
 #include "server/ops/log.h"
 
-typedef struct cm_serve_screen {
+typedef struct cm_status_screen {
     cm_log_level level;
     bool terminal;  // stdout: the status is redrawn in place
     bool disturbed; // something was written where the status stood: it is to be shown again
     uint32_t drawn; // lines of the status on the terminal now
-} cm_serve_screen;
+} cm_status_screen;
 
 // `level`: of the log, by its name.
-void cm_serve_screen_open(cm_serve_screen *screen, const char *level);
-// Puts the time before a line of log.h. `screen` is a cm_serve_screen: for cm_log.
-void cm_serve_screen_log(void *screen, int level, const char *json_line);
+void cm_status_screen_open(cm_status_screen *screen, const char *level);
+// Puts the time before a line of log.h. `screen` is a cm_status_screen: for cm_log.
+void cm_status_screen_log(void *screen, int level, const char *json_line);
 // What went wrong, on stderr: `carom: ` and the text of a failure, or nothing where it is empty.
-void cm_serve_screen_error(const char *text);
+void cm_status_screen_error(const char *text);
 // A line of stdout, or several.
-void cm_serve_screen_print(cm_serve_screen *screen, const char *line);
+void cm_status_screen_print(cm_status_screen *screen, const char *line);
 // A terminal's status goes; then more of the new one, whole lines.
-void cm_serve_screen_erase(cm_serve_screen *screen);
-void cm_serve_screen_draw(cm_serve_screen *screen, const char *lines);
-void cm_serve_screen_flush(void);
+void cm_status_screen_erase(cm_status_screen *screen);
+void cm_status_screen_draw(cm_status_screen *screen, const char *lines);
+void cm_status_screen_flush(void);
 
 #endif

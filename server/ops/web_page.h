@@ -4,11 +4,11 @@
 
 #include <stdbool.h>
 
-typedef struct cm_serve_page {
+typedef struct cm_web_page {
     const char *type, *text; // constants
-} cm_serve_page;
+} cm_web_page;
 
 // Of a path, "/" being the page itself. False: it is none of its files.
-bool cm_serve_page_find(const char *path, cm_serve_page *page);
+bool cm_web_page_find(const char *path, cm_web_page *page);
 
 #endif

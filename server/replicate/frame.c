@@ -39,24 +39,24 @@ bool cm_frame_changes(const cm_frame *frame, const carom_world *world, uint64_t 
     slots = slots > frame->slots ? slots : frame->slots;
     *count = 0;
     for (uint32_t i = 0; i < slots && i < frame->capacity; i++) {
-        const cm_announced_joint now = identify(world, i), *told = &frame->announced[i];
-        if (now.kind != told->kind || (drives && now.drive != told->drive)) {
+        const cm_announced_joint now = identify(world, i), *sent = &frame->announced[i];
+        if (now.kind != sent->kind || (drives && now.drive != sent->drive)) {
             changed[(*count)++] = i;
         }
     }
     return *count > 0 || cm_settings_identify(world) != frame->settings;
 }
 
-void cm_frame_told(cm_frame *frame, const carom_world *world, uint64_t tick, const uint32_t *joints,
+void cm_frame_sent(cm_frame *frame, const carom_world *world, uint64_t tick, const uint32_t *joints,
                    uint32_t count)
 {
     frame->settings = cm_settings_identify(world);
     for (uint32_t i = 0; i < count; i++) {
-        cm_announced_joint now = identify(world, joints[i]), *told = &frame->announced[joints[i]];
-        if (now.kind == told->kind) {
+        cm_announced_joint now = identify(world, joints[i]), *sent = &frame->announced[joints[i]];
+        if (now.kind == sent->kind) {
             frame->drives_tick = tick; // it was told for what drives it alone
         }
-        *told = now;
+        *sent = now;
         frame->slots = joints[i] < frame->slots ? frame->slots : joints[i] + 1;
     }
 }

@@ -29,7 +29,7 @@ void cm_frame_free(cm_frame *frame);
 bool cm_frame_changes(const cm_frame *frame, const carom_world *world, uint64_t tick,
                       uint32_t *changed, uint32_t *count);
 // The settings, and these of the changed joints, went out as they are.
-void cm_frame_told(cm_frame *frame, const carom_world *world, uint64_t tick, const uint32_t *joints,
+void cm_frame_sent(cm_frame *frame, const carom_world *world, uint64_t tick, const uint32_t *joints,
                    uint32_t count);
 // A client that is told a body anew loses the body's joints: they are to be told again.
 void cm_frame_forget(cm_frame *frame, const carom_world *world, uint32_t body);

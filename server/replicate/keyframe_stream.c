@@ -33,7 +33,7 @@ cm_keyframe *cm_keyframe_create(size_t size, const cm_snapshot *snapshot)
     }
     *keyframe = (cm_keyframe){.holders = 1, .size = size, .count = count};
     keyframe->bytes = malloc(size);
-    if (!cm_snapshot_moment_take(&keyframe->moment, snapshot) || keyframe->bytes == NULL) {
+    if (!cm_snapshot_moment_capture(&keyframe->moment, snapshot) || keyframe->bytes == NULL) {
         cm_keyframe_release(keyframe);
         return NULL;
     }

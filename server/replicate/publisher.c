@@ -120,13 +120,13 @@ static carom_result build(cm_publisher *p, const cm_room *room, char *error, siz
         snprintf(error, error_size, "out of memory");
         return CAROM_ERROR_MEMORY;
     }
-    cm_snapshot_take(&p->snapshot, &p->view_config, cm_room_game(room), cm_room_tick(room),
-                     cm_room_present(room));
+    cm_snapshot_capture(&p->snapshot, &p->view_config, cm_room_game(room), cm_room_tick(room),
+                        cm_room_present(room));
     uint32_t gone, spawned;
     cm_snapshot_changes(&p->snapshot, p->announced, p->gone, &gone, p->spawned, &spawned);
     uint32_t joints;
     cm_frame_changes(&p->frame, world, 0, p->joints, &joints);
-    cm_frame_told(&p->frame, world, 0, p->joints, joints);
+    cm_frame_sent(&p->frame, world, 0, p->joints, joints);
     return CAROM_OK;
 }
 
@@ -232,7 +232,7 @@ bool cm_publisher_waits(const cm_publisher *p)
 }
 
 // To the players of `who` (bits): behind what waits for them, each.
-static void say(cm_publisher *p, const cm_control *control, uint64_t who)
+static void send_control(cm_publisher *p, const cm_control *control, uint64_t who)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
@@ -265,7 +265,7 @@ void cm_publisher_messages(cm_publisher *p, const cm_history_slot *slot, const c
                                     .tick = slot->tick,
                                     .payload = {from->bytes, from->size}};
         if (from->player < CAROM_PLAYERS_MAX) {
-            say(p, &control, UINT64_C(1) << from->player);
+            send_control(p, &control, UINT64_C(1) << from->player);
         }
     }
     if (slot->happened_count > 0) {
@@ -273,7 +273,7 @@ void cm_publisher_messages(cm_publisher *p, const cm_history_slot *slot, const c
         size_t size = cm_events_write(slot->happened, slot->happened_count, rows);
         const cm_control control = {
             .type = CM_CONTROL_EVENTS, .tick = slot->tick, .payload = {rows, size}};
-        say(p, &control, UINT64_MAX);
+        send_control(p, &control, UINT64_MAX);
     }
     if (slot->message_count > 0 || slot->happened_count > 0) {
         send_all_due(p, roster);
@@ -343,7 +343,7 @@ static void publish_frame(cm_publisher *p, const carom_world *world,
         cm_control control = {
             .type = CM_CONTROL_WORLD_CHANGE, .tick = p->snapshot.tick, .frame = {bytes, size}};
         if (size > 0 && tell_all(p, &control, members)) {
-            cm_frame_told(&p->frame, world, p->snapshot.tick, p->joints + at, part);
+            cm_frame_sent(&p->frame, world, p->snapshot.tick, p->joints + at, part);
         } else {
             p->stats.changes_lost++; // they are changes of the next view too
         }
@@ -459,7 +459,7 @@ static bool welcome(cm_publisher *p, cm_room *room, const keyframe *world, cm_cl
                           .scene_frame = {p->scene_frame, p->scene_frame_size},
                           .present = p->snapshot.present,
                           .tick = p->snapshot.tick,
-                          .messages = session->messages_taken,
+                          .messages = session->messages_received,
                           .messages_before = v->mail.before,
                           .durability = p->durability,
                           .durable_tick = p->durable_tick};
@@ -482,7 +482,7 @@ static bool welcome(cm_publisher *p, cm_room *room, const keyframe *world, cm_cl
     } else if (!begin_replica(p, client, NULL)) {
         return false;
     }
-    cm_sight_begin(&session->sight, p->tick_rate, p->def.view_rate, p->snapshot.tick);
+    cm_lag_compensation_begin(&session->sight, p->tick_rate, p->def.view_rate, p->snapshot.tick);
     v->durable = p->durable_tick;
     session->state = CM_SESSION_JOINED;
     cm_room_welcomed(room, session->player);
@@ -527,7 +527,7 @@ static void publish_view(cm_publisher *p, const cm_room *room, cm_client *client
     size_t packet_max = cm_host_packet_max(p->def.host, client->peer);
     cm_replica_view(v->replica, &p->snapshot, &p->view_config, &header, own,
                     packet_max < CM_PACKET_MAX ? packet_max : CM_PACKET_MAX, out);
-    cm_sight_view(&session->sight, p->snapshot.tick, out->count);
+    cm_lag_compensation_view(&session->sight, p->snapshot.tick, out->count);
     for (uint32_t i = 0; i < out->count; i++) {
         cm_host_send(p->def.host, client->peer, out->bytes[i], out->sizes[i]);
         session->view_bytes += out->sizes[i] + CM_PACKET_OVERHEAD;
@@ -536,7 +536,7 @@ static void publish_view(cm_publisher *p, const cm_room *room, cm_client *client
         p->stats.view_bytes += out->sizes[i] + CM_PACKET_OVERHEAD;
     }
     if (out->count > 0) {
-        cm_session_take_lead(session);
+        cm_session_pop_lead(session);
         v->durable = header.has_durable ? p->durable_tick : v->durable;
     }
 }
@@ -554,7 +554,7 @@ static void take_acks(cm_publisher *p, cm_client *const members[CAROM_PLAYERS_MA
             continue; // no view was sent yet: there is nothing to acknowledge
         }
         cm_session_ack acks[CM_SESSION_ACKS];
-        uint32_t count = cm_session_take_acks(&members[player]->session, acks);
+        uint32_t count = cm_session_pop_acks(&members[player]->session, acks);
         for (uint32_t i = 0; i < count; i++) {
             viewer *v = &p->viewers[player];
             uint32_t fresh = cm_replica_ack(v->replica, acks[i].sequence, acks[i].bits);
@@ -662,8 +662,8 @@ uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *ros
         joined = joined || has_joined(members[i]);
     }
     if (joining || (views && joined)) {
-        cm_snapshot_take(&p->snapshot, &p->view_config, cm_room_game(room), tick,
-                         cm_room_present(room));
+        cm_snapshot_capture(&p->snapshot, &p->view_config, cm_room_game(room), tick,
+                            cm_room_present(room));
         publish_changes(p, cm_room_world(room), members);
         failed |= begin_views(p, members) | send_welcomes(p, room, members, reason);
     }

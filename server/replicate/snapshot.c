@@ -81,8 +81,8 @@ static void take_slot(cm_snapshot *snapshot, const cm_view_config *config, const
     }
 }
 
-void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const carom_game *game,
-                      uint64_t tick, uint64_t present)
+void cm_snapshot_capture(cm_snapshot *snapshot, const cm_view_config *config,
+                         const carom_game *game, uint64_t tick, uint64_t present)
 {
     const carom_world *world = carom_game_world(game);
     carom_body_id ids[BLOCK];
@@ -119,7 +119,7 @@ void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const
     }
 }
 
-bool cm_snapshot_moment_take(cm_snapshot_moment *moment, const cm_snapshot *snapshot)
+bool cm_snapshot_moment_capture(cm_snapshot_moment *moment, const cm_snapshot *snapshot)
 {
     *moment = (cm_snapshot_moment){.slots = snapshot->capacity,
                                    .public_version = snapshot->public_version};

@@ -34,10 +34,10 @@ carom_result cm_snapshot_config(const cm_scene *scene, cm_view_config *config, c
 
 bool cm_snapshot_init(cm_snapshot *snapshot, uint32_t capacity);
 void cm_snapshot_free(cm_snapshot *snapshot);
-void cm_snapshot_take(cm_snapshot *snapshot, const cm_view_config *config, const carom_game *game,
-                      uint64_t tick, uint64_t present);
+void cm_snapshot_capture(cm_snapshot *snapshot, const cm_view_config *config,
+                         const carom_game *game, uint64_t tick, uint64_t present);
 // Copies the snapshot's versions; false where memory is short.
-bool cm_snapshot_moment_take(cm_snapshot_moment *moment, const cm_snapshot *snapshot);
+bool cm_snapshot_moment_capture(cm_snapshot_moment *moment, const cm_snapshot *snapshot);
 void cm_snapshot_moment_free(cm_snapshot_moment *moment);
 
 // What clients were told of a slot; all zeros: nothing lives there.

@@ -3,8 +3,8 @@
 
 static void add(void *context, const carom_log_message *message)
 {
-    cm_tally *tally = context;
-    cm_tally_row *row = &tally->rows[message->code];
+    cm_log_counters *tally = context;
+    cm_log_counter *row = &tally->rows[message->code];
     if (row->count == 0) {
         row->first_tick = message->tick;
         row->first_body = message->body;
@@ -14,29 +14,29 @@ static void add(void *context, const carom_log_message *message)
     row->last_body = message->body;
 }
 
-carom_log cm_tally_log(cm_tally *tally)
+carom_log cm_log_counters_log(cm_log_counters *tally)
 {
     return (carom_log){tally, add};
 }
 
-void cm_tally_write(cm_tally *tally, const cm_log *log)
+void cm_log_counters_write(cm_log_counters *tally, const cm_log *log)
 {
     for (uint32_t i = 0; i < CAROM_LOG_CODE_COUNT; i++) {
-        cm_tally_row *row = &tally->rows[i];
+        cm_log_counter *row = &tally->rows[i];
         carom_log_code code = (carom_log_code)i;
-        if (row->count == row->said || carom_log_level_of(code) == CAROM_LOG_DEBUG) {
+        if (row->count == row->logged || carom_log_level_of(code) == CAROM_LOG_DEBUG) {
             continue;
         }
         cm_line line;
         cm_line_log(&line, CM_LOG_WARNING, carom_log_text(code));
         cm_line_text(&line, "code", carom_log_name(code));
-        cm_line_uint(&line, "count", row->count - row->said);
+        cm_line_uint(&line, "count", row->count - row->logged);
         cm_line_uint(&line, "in_all", row->count);
         cm_line_uint(&line, "tick", row->last_tick);
         if (!carom_body_id_is_null(row->last_body)) {
             cm_line_uint(&line, "body", row->last_body.index);
         }
         cm_log_write(log, CM_LOG_WARNING, &line);
-        row->said = row->count;
+        row->logged = row->count;
     }
 }

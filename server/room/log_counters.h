@@ -7,19 +7,19 @@
 
 #include "server/ops/log.h"
 
-typedef struct cm_tally_row {
-    uint64_t count, said;
+typedef struct cm_log_counter {
+    uint64_t count, logged;
     uint64_t first_tick, last_tick;
     carom_body_id first_body, last_body; // the null id: of none
-} cm_tally_row;
+} cm_log_counter;
 
-typedef struct cm_tally {
-    cm_tally_row rows[CAROM_LOG_CODE_COUNT];
-} cm_tally;
+typedef struct cm_log_counters {
+    cm_log_counter rows[CAROM_LOG_CODE_COUNT];
+} cm_log_counters;
 
 // The world's handler: the tally must stay where it is while the world has it.
-carom_log cm_tally_log(cm_tally *tally);
+carom_log cm_log_counters_log(cm_log_counters *tally);
 // Writes a warning for each error and warning of the world that came since the last call.
-void cm_tally_write(cm_tally *tally, const cm_log *log);
+void cm_log_counters_write(cm_log_counters *tally, const cm_log *log);
 
 #endif

@@ -26,7 +26,7 @@ struct cm_room_loop {
     uint64_t slowed_before_us; // of that, before the present second
     uint32_t rate_permille;    // of the last second
     cm_room_profile profile;   // at the begin of the present second
-    cm_tally tally;            // of what the world said
+    cm_log_counters tally;     // of what the world said
     cm_room_loop_stats stats;
 };
 
@@ -67,7 +67,7 @@ static carom_result open_room(cm_room_loop *loop, const cm_room_loop_def *def, c
         if (loop->clock_us != NULL) {
             cm_room_set_clock(loop->room, seconds_now, loop);
         }
-        carom_log said = cm_tally_log(&loop->tally);
+        carom_log said = cm_log_counters_log(&loop->tally);
         cm_room_set_log(loop->room, &said);
     }
     return result;
@@ -250,7 +250,7 @@ static void count_stages(cm_room_loop *loop)
 
 bool cm_room_loop_second(cm_room_loop *loop, uint64_t passed_us, const cm_log *log)
 {
-    cm_tally_write(&loop->tally, log);
+    cm_log_counters_write(&loop->tally, log);
     count_stages(loop);
 
     uint64_t expected = passed_us * loop->tick_rate / SECOND_US;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint32_t cm_metrics_bound_us(uint32_t bucket)
+uint32_t cm_tick_times_bound_us(uint32_t bucket)
 {
 #define BOUND(bound) bound,
     static const uint32_t bounds[] = {CM_METRICS_BOUNDS(BOUND) UINT32_MAX};
@@ -12,10 +12,10 @@ uint32_t cm_metrics_bound_us(uint32_t bucket)
     return bounds[bucket];
 }
 
-void cm_metrics_add(cm_metrics *metrics, uint64_t tick_us)
+void cm_tick_times_add(cm_tick_times *metrics, uint64_t tick_us)
 {
     uint32_t bucket = 0;
-    while (bucket + 1 < CM_METRICS_BUCKETS && tick_us > cm_metrics_bound_us(bucket)) {
+    while (bucket + 1 < CM_METRICS_BUCKETS && tick_us > cm_tick_times_bound_us(bucket)) {
         bucket++;
     }
     metrics->buckets[bucket]++;
@@ -34,7 +34,7 @@ static int compare(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-double cm_metrics_percentile(const cm_metrics *metrics, double fraction)
+double cm_tick_times_percentile(const cm_tick_times *metrics, double fraction)
 {
     if (metrics->count == 0) {
         return 0.0;

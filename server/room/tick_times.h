@@ -13,17 +13,17 @@
 enum { CM_METRICS_BUCKETS = CM_METRICS_BOUNDS(CM_METRICS_ONE) + 1 };
 #undef CM_METRICS_ONE
 
-typedef struct cm_metrics {
+typedef struct cm_tick_times {
     uint32_t count; // samples in the ring
     uint32_t next;
     uint32_t tick_us[CM_METRICS_SAMPLES];
     uint64_t sum_us, buckets[CM_METRICS_BUCKETS]; // of all ticks, each in one bucket
-} cm_metrics;
+} cm_tick_times;
 
-uint32_t cm_metrics_bound_us(uint32_t bucket); // UINT32_MAX of the last
+uint32_t cm_tick_times_bound_us(uint32_t bucket); // UINT32_MAX of the last
 
-void cm_metrics_add(cm_metrics *metrics, uint64_t tick_us);
+void cm_tick_times_add(cm_tick_times *metrics, uint64_t tick_us);
 // The value below which `fraction` of the samples lie, ms; 0 without samples.
-double cm_metrics_percentile(const cm_metrics *metrics, double fraction);
+double cm_tick_times_percentile(const cm_tick_times *metrics, double fraction);
 
 #endif

@@ -110,7 +110,7 @@ bool cm_client_send(cm_host *host, const cm_client *client, const cm_control *co
     return sent;
 }
 
-void cm_clients_tell_players(cm_clients *clients, cm_roster *roster)
+void cm_clients_send_players(cm_clients *clients, cm_roster *roster)
 {
     cm_control_player rows[CAROM_PLAYERS_MAX];
     if (clients->now_us < roster->told_us + TELL_EVERY_US) {
@@ -150,7 +150,7 @@ static void say_waiting(cm_client *client)
     cm_outbox_message message;
     while (cm_outbox_peek(&client->waiting, &message) &&
            cm_room_message(room_of(client), client->session.player, message.bytes, message.size)) {
-        client->session.messages_taken++;
+        client->session.messages_received++;
         cm_outbox_pop(&client->waiting);
     }
 }
@@ -320,7 +320,7 @@ static void come_back(cm_clients *clients, cm_client *client, cm_roster *roster,
     *session = fresh;
     session->predict = hello->predict;
     give_ticket(clients, roster, session);
-    cm_roster_take(roster, client);
+    cm_roster_add(roster, client);
     client->second_bytes = session->view_bytes;
     cm_line line;
     cm_line_log(&line, CM_LOG_INFO, "player came back");
@@ -333,9 +333,9 @@ static void come_back(cm_clients *clients, cm_client *client, cm_roster *roster,
 // Banned since the door let it in: a ban finds nobody who has not said hello yet.
 static bool is_banned(const cm_clients *clients, const cm_client *client, const cm_token *token)
 {
-    cm_door *door = cm_host_door(clients->def.host);
-    return cm_bans_have(cm_door_banned_addresses(door), client->address) ||
-           (token != NULL && cm_bans_have(cm_door_bans(door), token->body.client_id));
+    cm_gate *door = cm_host_gate(clients->def.host);
+    return cm_bans_have(cm_gate_banned_addresses(door), client->address) ||
+           (token != NULL && cm_bans_have(cm_gate_bans(door), token->body.client_id));
 }
 
 // Who was joining when the server died comes again with its token, not with a ticket, and must not
@@ -440,7 +440,7 @@ static bool join(cm_clients *clients, cm_client *client, const cm_control *hello
     session->predict = hello->predict;
     snprintf(session->name, sizeof session->name, "%s", who.name);
     give_ticket(clients, roster, session);
-    cm_roster_take(roster, client);
+    cm_roster_add(roster, client);
     char address[CM_HOST_ADDRESS_MAX];
     cm_host_address(clients->def.host, client->peer, address);
     cm_room_loop_joined(roster->loop, &(cm_sink_player){.player = player,
@@ -531,14 +531,14 @@ static bool clamp_seen(const cm_clients *clients, const cm_client *client, uint6
     if (!cm_game_has_seen(game)) {
         return false;
     }
-    const cm_sight_claim claim = {.tick = tick,
-                                  .newest = newest,
-                                  .now = cm_room_tick(room),
-                                  .trip_ms = cm_host_round_trip_ms(clients->def.host, client->peer),
-                                  .jitter_ms =
-                                      cm_host_round_trip_jitter_ms(clients->def.host, client->peer),
-                                  .age = cm_game_get_seen(game, bytes)};
-    cm_game_put_seen(game, bytes, cm_sight_age(&client->session.sight, &claim));
+    const cm_lag_compensation_claim claim = {
+        .tick = tick,
+        .newest = newest,
+        .now = cm_room_tick(room),
+        .trip_ms = cm_host_round_trip_ms(clients->def.host, client->peer),
+        .jitter_ms = cm_host_round_trip_jitter_ms(clients->def.host, client->peer),
+        .age = cm_game_get_seen(game, bytes)};
+    cm_game_put_seen(game, bytes, cm_lag_compensation_age(&client->session.sight, &claim));
     return cm_game_get_seen(game, bytes) != claim.age;
 }
 
@@ -560,7 +560,7 @@ static cm_input_verdict take_input(cm_clients *clients, cm_client *client, uint6
         return verdict;
     }
     if (verdict <= CM_INPUT_LATE) {
-        cm_bucket_take(&session->rewinds, cost, clients->now_us);
+        cm_bucket_spend(&session->rewinds, cost, clients->now_us);
         session->rewound_ticks += cost;
         session->late_inputs += verdict != CM_INPUT_ON_TIME;
         session->seen_clamped += clamped;
@@ -620,7 +620,7 @@ static void receive_inputs(cm_clients *clients, cm_client *client, const cm_host
     }
     if (packet.has_ack) {
         cm_session_ack_came(session, packet.ack_sequence, packet.ack_bits);
-        cm_sight_ack(&session->sight, packet.ack_sequence);
+        cm_lag_compensation_ack(&session->sight, packet.ack_sequence);
     }
     // Oldest first, so that of several late ones the earliest is charged with the rewind.
     cm_input_verdict newest = CM_INPUT_TOO_FAR; // which says nothing of what came until now

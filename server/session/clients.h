@@ -60,7 +60,7 @@ void cm_clients_drop_room(cm_clients *clients, const cm_roster *roster);
 void cm_clients_kick_all(cm_clients *clients, carom_reason reason);
 
 // Tells the members who is in the room, where that has changed; a few times a second at the most.
-void cm_clients_tell_players(cm_clients *clients, cm_roster *roster);
+void cm_clients_send_players(cm_clients *clients, cm_roster *roster);
 
 // Once a second, `passed_us` after the last time: what each was sent.
 void cm_clients_second(cm_clients *clients, uint64_t passed_us);

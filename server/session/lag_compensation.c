@@ -7,38 +7,40 @@
 #define LEAD_S         0.1 // that inputs of a path with jitter come early, and
 #define LEAD_TICKS     1.0 // the tick that they wait for
 
-void cm_sight_begin(cm_sight *sight, uint32_t tick_rate, uint32_t view_rate, uint64_t tick)
+void cm_lag_compensation_begin(cm_lag_compensation *sight, uint32_t tick_rate, uint32_t view_rate,
+                               uint64_t tick)
 {
     memset(sight, 0, sizeof *sight);
     sight->tick_rate = tick_rate;
-    sight->delay = VIEW_INTERVALS * tick_rate / view_rate + CM_SIGHT_SLACK_MS * 1.0e-3 * tick_rate;
+    sight->delay =
+        VIEW_INTERVALS * tick_rate / view_rate + CM_LAG_COMPENSATION_SLACK_MS * 1.0e-3 * tick_rate;
     sight->shown = sight->acked = tick;
 }
 
-void cm_sight_view(cm_sight *sight, uint64_t tick, uint32_t packets)
+void cm_lag_compensation_view(cm_lag_compensation *sight, uint64_t tick, uint32_t packets)
 {
     for (uint32_t i = 0; i < packets; i++) {
-        sight->ticks[++sight->sequence % CM_SIGHT_VIEWS] = tick;
+        sight->ticks[++sight->sequence % CM_LAG_COMPENSATION_VIEWS] = tick;
     }
     sight->shown = tick > sight->shown ? tick : sight->shown;
 }
 
-void cm_sight_ack(cm_sight *sight, uint16_t sequence)
+void cm_lag_compensation_ack(cm_lag_compensation *sight, uint16_t sequence)
 {
     uint64_t back = (uint16_t)((uint16_t)sight->sequence - sequence);
-    if (back >= sight->sequence || back >= CM_SIGHT_VIEWS) {
+    if (back >= sight->sequence || back >= CM_LAG_COMPENSATION_VIEWS) {
         return;
     }
     uint64_t full = sight->sequence - back;
     if (full > sight->acked_sequence) {
         sight->acked_sequence = full;
-        sight->acked = sight->ticks[full % CM_SIGHT_VIEWS];
+        sight->acked = sight->ticks[full % CM_LAG_COMPENSATION_VIEWS];
     }
 }
 
 // Ticks that an input was made before the newest one that came with it: none, where it is not late
 // by as many.
-static double waited(const cm_sight *sight, const cm_sight_claim *claim)
+static double waited(const cm_lag_compensation *sight, const cm_lag_compensation_claim *claim)
 {
     double behind = (double)(claim->newest - claim->tick);
     double late = (double)claim->now - (double)claim->tick + LEAD_TICKS + LEAD_S * sight->tick_rate;
@@ -46,7 +48,8 @@ static double waited(const cm_sight *sight, const cm_sight_claim *claim)
     return least > 0.0 ? least : 0.0;
 }
 
-double cm_sight_age(const cm_sight *sight, const cm_sight_claim *claim)
+double cm_lag_compensation_age(const cm_lag_compensation *sight,
+                               const cm_lag_compensation_claim *claim)
 {
     double ms = 1.0e-3 * sight->tick_rate;
     double had = (double)claim->now - claim->trip_ms * ms;

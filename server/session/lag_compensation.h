@@ -18,36 +18,39 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CM_SIGHT_VIEWS    128u // newest packets, to which an ack may refer
-#define CM_SIGHT_SLACK_MS 75u  // beyond one and a half intervals and the path's jitter: frames
+#define CM_LAG_COMPENSATION_VIEWS 128u // newest packets, to which an ack may refer
+#define CM_LAG_COMPENSATION_SLACK_MS                                                               \
+    75u // beyond one and a half intervals and the path's jitter: frames
 
-typedef struct cm_sight {
+typedef struct cm_lag_compensation {
     uint32_t tick_rate;
     double delay;   // ticks that a client draws behind its newest view, at most
     uint64_t shown; // newest tick that a view was due of; what it did not mention had not changed
     uint64_t acked; // tick of the newest view that arrived
-    uint64_t sequence, acked_sequence; // of view packets, from 1 on
-    uint64_t ticks[CM_SIGHT_VIEWS];    // of these packets
-} cm_sight;
+    uint64_t sequence, acked_sequence;         // of view packets, from 1 on
+    uint64_t ticks[CM_LAG_COMPENSATION_VIEWS]; // of these packets
+} cm_lag_compensation;
 
 // The client has all of `tick`, by its welcome.
-void cm_sight_begin(cm_sight *sight, uint32_t tick_rate, uint32_t view_rate, uint64_t tick);
+void cm_lag_compensation_begin(cm_lag_compensation *sight, uint32_t tick_rate, uint32_t view_rate,
+                               uint64_t tick);
 // A view of this tick was due: so many packets of it went out, with the next sequences.
-void cm_sight_view(cm_sight *sight, uint64_t tick, uint32_t packets);
+void cm_lag_compensation_view(cm_lag_compensation *sight, uint64_t tick, uint32_t packets);
 // The client says that it has this packet; one that was never sent, or long ago, says nothing.
-void cm_sight_ack(cm_sight *sight, uint16_t sequence);
+void cm_lag_compensation_ack(cm_lag_compensation *sight, uint16_t sequence);
 
 // An input of a packet.
-typedef struct cm_sight_claim {
+typedef struct cm_lag_compensation_claim {
     uint64_t tick;      // that the input is for
     uint64_t newest;    // of the packet's inputs
     uint64_t now;       // newest tick that the room stepped
     uint32_t trip_ms;   // the round trip, and
     uint32_t jitter_ms; // what it may be longer by
     double age;         // claimed: ticks before `tick`
-} cm_sight_claim;
+} cm_lag_compensation_claim;
 
 // The age that counts: the claimed one, or the nearest one that can be true.
-double cm_sight_age(const cm_sight *sight, const cm_sight_claim *claim);
+double cm_lag_compensation_age(const cm_lag_compensation *sight,
+                               const cm_lag_compensation_claim *claim);
 
 #endif

@@ -10,7 +10,7 @@ typedef struct cm_mailbox {
     cm_outbox messages;   // encoded, that the player is not known to have
     uint64_t before;      // messages before those
     bool linked;          // the present connection takes them
-    size_t said;          // bytes of `messages` that went by it
+    size_t sent;          // bytes of `messages` that went by it
     uint64_t link_before; // `before`, when it began
     uint64_t link_sent;   // messages that it had counted by then
 } cm_mailbox;             // all zeros: empty, and no connection

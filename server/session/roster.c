@@ -95,7 +95,7 @@ void cm_roster_expect(cm_roster *roster, const cm_roster_return *player, uint64_
     cm_session_open(&slot->session, now_us);
     cm_session_join(&slot->session, player->player, player->client_id, player->join_tick,
                     roster->input_rate, cm_room_tick_rate(room), now_us);
-    slot->session.messages_taken = player->messages;
+    slot->session.messages_received = player->messages;
     snprintf(slot->session.name, sizeof slot->session.name, "%s", player->name);
     uint16_t port;
     if (!cm_config_address(player->address, &slot->address, &port)) {
@@ -125,7 +125,7 @@ void cm_roster_part(cm_client *client, uint64_t now_us, uint64_t until_us)
     }
 }
 
-void cm_roster_take(cm_roster *roster, cm_client *client)
+void cm_roster_add(cm_roster *roster, cm_client *client)
 {
     uint32_t player = client->session.player;
     CM_ASSERT(roster->members[player] == NULL);
@@ -210,9 +210,9 @@ bool cm_roster_is_news(cm_roster *roster, const cm_control_player *rows, uint32_
         // One who has just been welcomed was told nothing yet.
         bool joined = member != NULL && member->session.state == CM_SESSION_JOINED;
         cm_hash_u64(&hash, joined ? 1u + member->session.epoch : 0u);
-        uint32_t told = roster->told_rtt_ms[row->player];
-        uint32_t apart = told > row->rtt_ms ? told - row->rtt_ms : row->rtt_ms - told;
-        other_rtt = other_rtt || apart > RTT_APART_MS + told / 4;
+        uint32_t sent = roster->sent_rtt_ms[row->player];
+        uint32_t difference = sent > row->rtt_ms ? sent - row->rtt_ms : row->rtt_ms - sent;
+        other_rtt = other_rtt || difference > RTT_APART_MS + sent / 4;
     }
     uint64_t now = cm_hash_end(&hash);
     if (now == roster->told_hash && !other_rtt) {
@@ -220,7 +220,7 @@ bool cm_roster_is_news(cm_roster *roster, const cm_control_player *rows, uint32_
     }
     roster->told_hash = now;
     for (uint32_t i = 0; i < count; i++) {
-        roster->told_rtt_ms[rows[i].player] = rows[i].rtt_ms;
+        roster->sent_rtt_ms[rows[i].player] = rows[i].rtt_ms;
     }
     return true;
 }

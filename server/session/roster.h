@@ -55,7 +55,7 @@ struct cm_roster {
     uint64_t seen_clamped;
     // What the members were told of each other.
     uint64_t told_us, told_hash;
-    uint32_t told_rtt_ms[CAROM_PLAYERS_MAX];
+    uint32_t sent_rtt_ms[CAROM_PLAYERS_MAX];
 };
 
 // `input_rate`: packets a second; raised where the scene's pointers want more. Nothing is kept
@@ -89,7 +89,7 @@ bool cm_roster_is_expected(const cm_roster *roster, uint32_t player);
 // back. Nothing happens to a client without a slot.
 void cm_roster_part(cm_client *client, uint64_t now_us, uint64_t until_us);
 // The slot is another client's, which joined it by cm_session_join.
-void cm_roster_take(cm_roster *roster, cm_client *client);
+void cm_roster_add(cm_roster *roster, cm_client *client);
 // Gives back the slots that are kept for a client id, or for who was cut off from an address
 // (network byte order); returns how many.
 uint32_t cm_roster_dismiss(cm_roster *roster, bool by_address, uint64_t who, carom_reason reason,

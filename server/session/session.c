@@ -32,7 +32,7 @@ uint64_t cm_bucket_level(const cm_bucket *bucket)
     return bucket->level / UNIT;
 }
 
-bool cm_bucket_take(cm_bucket *bucket, uint64_t amount, uint64_t now_us)
+bool cm_bucket_spend(cm_bucket *bucket, uint64_t amount, uint64_t now_us)
 {
     cm_bucket_refill(bucket, now_us);
     if (bucket->level < amount * UNIT) {
@@ -82,7 +82,7 @@ bool cm_session_come_back(cm_session *session, const cm_session *before,
     session->epoch++;
     session->came_back = true;
     memcpy(session->came_by, ticket, sizeof session->came_by);
-    return cm_bucket_take(&session->comebacks, 1, now_us);
+    return cm_bucket_spend(&session->comebacks, 1, now_us);
 }
 
 void cm_session_recall(cm_session *session, const cm_control *hello)
@@ -97,7 +97,7 @@ carom_reason cm_session_control(cm_session *session, const cm_control *control, 
     if (session->state == CM_SESSION_LEAVING || session->state == CM_SESSION_FREE) {
         return CAROM_REASON_NONE;
     }
-    if (!cm_bucket_take(&session->messages, 1, now_us)) {
+    if (!cm_bucket_spend(&session->messages, 1, now_us)) {
         return CAROM_REASON_FLOOD;
     }
     bool hello = control->type == CM_CONTROL_HELLO;
@@ -118,14 +118,14 @@ carom_reason cm_session_input(cm_session *session, uint64_t now_us)
     if (session->state == CM_SESSION_CONNECTED) {
         return CAROM_REASON_HELLO_EXPECTED;
     }
-    bool spent = cm_bucket_take(&session->input_packets, 1, now_us);
+    bool spent = cm_bucket_spend(&session->input_packets, 1, now_us);
     return spent || session->state == CM_SESSION_LEAVING ? CAROM_REASON_NONE : CAROM_REASON_FLOOD;
 }
 
 carom_reason cm_session_malformed(cm_session *session, uint64_t now_us)
 {
-    return cm_bucket_take(&session->malformed, 1, now_us) ? CAROM_REASON_NONE
-                                                          : CAROM_REASON_MALFORMED;
+    return cm_bucket_spend(&session->malformed, 1, now_us) ? CAROM_REASON_NONE
+                                                           : CAROM_REASON_MALFORMED;
 }
 
 bool cm_session_overdue(const cm_session *session, uint64_t now_us)
@@ -144,7 +144,7 @@ void cm_session_ack_came(cm_session *session, uint16_t sequence, uint32_t bits)
     session->acks[session->ack_count++] = ack;
 }
 
-uint32_t cm_session_take_acks(cm_session *session, cm_session_ack acks[CM_SESSION_ACKS])
+uint32_t cm_session_pop_acks(cm_session *session, cm_session_ack acks[CM_SESSION_ACKS])
 {
     uint32_t count = session->ack_count;
     memcpy(acks, session->acks, count * sizeof *acks);
@@ -160,7 +160,7 @@ void cm_session_lead(cm_session *session, int64_t sixteenths)
     }
 }
 
-int16_t cm_session_take_lead(cm_session *session)
+int16_t cm_session_pop_lead(cm_session *session)
 {
     int16_t lead = (int16_t)session->lead;
     session->lead = CM_LEAD_UNKNOWN;

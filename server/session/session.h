@@ -34,7 +34,7 @@ typedef struct cm_bucket {
 void cm_bucket_init(cm_bucket *bucket, uint64_t capacity, uint64_t rate, uint64_t now_us);
 void cm_bucket_refill(cm_bucket *bucket, uint64_t now_us);
 uint64_t cm_bucket_level(const cm_bucket *bucket); // whole units
-bool cm_bucket_take(cm_bucket *bucket, uint64_t amount, uint64_t now_us);
+bool cm_bucket_spend(cm_bucket *bucket, uint64_t amount, uint64_t now_us);
 
 // As an input packet brings it: view packet `sequence`, and bit i the one 1 + i before it.
 typedef struct cm_session_ack {
@@ -65,9 +65,9 @@ typedef struct cm_session {
     bool told_in;     // that it needs its token no more
     bool came_back;   // by this ticket, and has not yet shown that it has the welcome of this one
     uint8_t came_by[CM_TOKEN_NONCE_BYTES];
-    uint64_t messages_taken; // of the module, since the join
-    bool recounts;           // a server before this one sent it messages of the room, and
-    uint64_t messages_had;   // so many arrived
+    uint64_t messages_received; // of the module, since the join
+    bool recounts;              // a server before this one sent it messages of the room, and
+    uint64_t messages_had;      // so many arrived
     uint32_t ack_count;
     cm_session_ack acks[CM_SESSION_ACKS]; // as they came since they were taken
     int32_t lead;            // least since it was taken, 1/16 ticks, or CM_LEAD_UNKNOWN
@@ -78,9 +78,9 @@ typedef struct cm_session {
     cm_bucket comebacks;     // each costs a welcome
     uint64_t newest_input;   // newest tick that an input came for
     uint64_t late_inputs, refused_inputs, rewound_ticks;
-    cm_sight sight;        // of the views of its epoch
-    uint64_t seen_clamped; // inputs whose claim of what was seen could not be true
-    uint64_t view_bytes;   // sent, all headers counted
+    cm_lag_compensation sight; // of the views of its epoch
+    uint64_t seen_clamped;     // inputs whose claim of what was seen could not be true
+    uint64_t view_bytes;       // sent, all headers counted
 } cm_session;
 
 void cm_session_open(cm_session *session, uint64_t now_us);
@@ -110,10 +110,10 @@ bool cm_session_overdue(const cm_session *session, uint64_t now_us);
 // An ack came; of more than CM_SESSION_ACKS the newest stay, each of which repeats 32 before it.
 void cm_session_ack_came(cm_session *session, uint16_t sequence, uint32_t bits);
 // Those that came since they were taken last, oldest first. Returns how many.
-uint32_t cm_session_take_acks(cm_session *session, cm_session_ack acks[CM_SESSION_ACKS]);
+uint32_t cm_session_pop_acks(cm_session *session, cm_session_ack acks[CM_SESSION_ACKS]);
 
 // How early an input came, 1/16 ticks; the least one since it was last taken is kept.
 void cm_session_lead(cm_session *session, int64_t sixteenths);
-int16_t cm_session_take_lead(cm_session *session);
+int16_t cm_session_pop_lead(cm_session *session);
 
 #endif

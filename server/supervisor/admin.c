@@ -7,18 +7,18 @@
 #include "server/node/node_admin.h"
 #include "server/supervisor/supervisor.h"
 
-static void ask(cm_serve_server *s, uint32_t worker, uint64_t number, const char *request)
+static void ask(cm_supervised *s, uint32_t worker, uint64_t number, const char *request)
 {
-    cm_worker_message message = {.type = CM_WORKER_TOLD_ASK, .ask = {.number = number}};
+    cm_worker_message message = {.type = CM_WORKER_RECEIVES_ASK, .ask = {.number = number}};
     memcpy(message.ask.text, request, strlen(request) + 1); // of at most CM_ADMIN_REQUEST_MAX
-    cm_supervisor_tell(s->supervisor, worker, &message);
+    cm_supervisor_send(s->supervisor, worker, &message);
 }
 
 // `workers`: a bit each.
-static void ask_workers(cm_serve_server *s, uint64_t workers, const char *request,
+static void ask_workers(cm_supervised *s, uint64_t workers, const char *request,
                         cm_admin_reply *reply)
 {
-    cm_serve_question *question = NULL;
+    cm_admin_question *question = NULL;
     for (uint32_t i = 0; i < CM_ADMIN_PEERS_MAX; i++) {
         bool dead = cm_admin_find(s->admin, s->questions[i].number) == NULL;
         question = question == NULL && dead ? &s->questions[i] : question;
@@ -29,30 +29,30 @@ static void ask_workers(cm_serve_server *s, uint64_t workers, const char *reques
     }
     question->number = cm_admin_later(reply);
     question->waiting = workers;
-    for (uint32_t i = 0; i < s->seats; i++) {
+    for (uint32_t i = 0; i < s->slots; i++) {
         if ((workers >> i & 1u) != 0) {
             ask(s, i, question->number, request);
         }
     }
 }
 
-static uint64_t living(const cm_serve_server *s)
+static uint64_t living(const cm_supervised *s)
 {
     uint64_t workers = 0;
-    for (uint32_t i = 0; i < s->seats; i++) {
+    for (uint32_t i = 0; i < s->slots; i++) {
         workers |= (uint64_t)(s->workers[i].ready && !s->workers[i].ends) << i;
     }
     return workers;
 }
 
-static void open_room(cm_serve_server *s, const cm_admin_request *asked, const char *request,
+static void open_room(cm_supervised *s, const cm_admin_request *asked, const char *request,
                       cm_admin_reply *reply)
 {
-    if (cm_homes_find(&s->homes, asked->room) != NULL) {
+    if (cm_room_directory_find(&s->directory, asked->room) != NULL) {
         cm_admin_error(reply, "there is a room of that name");
         return;
     }
-    uint32_t worker = cm_serve_place(s);
+    uint32_t worker = cm_supervised_place(s);
     if (worker == CM_PLACEMENT_NONE) {
         cm_admin_error(reply, "every worker uses 80% of its processor, or has as many rooms "
                               "as one takes");
@@ -61,14 +61,13 @@ static void open_room(cm_serve_server *s, const cm_admin_request *asked, const c
     ask_workers(s, UINT64_C(1) << worker, request, reply);
 }
 
-static void ban(cm_serve_server *s, const cm_admin_request *asked, bool banned,
-                cm_admin_reply *reply)
+static void ban(cm_supervised *s, const cm_admin_request *asked, bool banned, cm_admin_reply *reply)
 {
-    cm_worker_message message = {.type = CM_WORKER_TOLD_BAN,
+    cm_worker_message message = {.type = CM_WORKER_RECEIVES_BAN,
                                  .ban = {.banned = banned, .who = asked->number}};
-    const char *held = banned ? NULL : cm_serve_bans_held(&s->base->bans, false, asked->number);
+    const char *held = banned ? NULL : cm_ban_lists_held(&s->base->bans, false, asked->number);
     if (banned && !(cm_bans_add(&s->bans, asked->number) &&
-                    cm_serve_bans_keep(&s->base->bans, false, asked->number, true))) {
+                    cm_ban_lists_keep(&s->base->bans, false, asked->number, true))) {
         held = "there are as many bans as are kept";
     }
     if (held != NULL) {
@@ -77,17 +76,17 @@ static void ban(cm_serve_server *s, const cm_admin_request *asked, bool banned,
     }
     if (!banned) {
         cm_bans_remove(&s->bans, asked->number);
-        (void)cm_serve_bans_keep(&s->base->bans, false, asked->number, false);
+        (void)cm_ban_lists_keep(&s->base->bans, false, asked->number, false);
     }
     if (s->base->door != NULL) {
-        cm_serve_keep_ban(s->base->door, false, asked->number, banned);
+        cm_gate_db_keep_ban(s->base->door, false, asked->number, banned);
     }
-    cm_serve_tell_all(s, CM_PLACEMENT_NONE, &message);
+    cm_supervised_send_all(s, CM_PLACEMENT_NONE, &message);
     cm_admin_report(&s->base->log, asked, reply);
 }
 
 // What is the supervisor's own.
-static void answer_self(cm_serve_server *s, const cm_admin_request *asked, const char *request,
+static void answer_self(cm_supervised *s, const cm_admin_request *asked, const char *request,
                         cm_admin_reply *reply)
 {
     switch (asked->command) {
@@ -107,18 +106,19 @@ static void answer_self(cm_serve_server *s, const cm_admin_request *asked, const
 
 static void answer(void *user, const char *request, cm_admin_reply *reply)
 {
-    cm_serve_server *s = user;
+    cm_supervised *s = user;
     cm_admin_request asked;
     char wrong[256];
     if (!cm_admin_request_read(request, &asked, wrong)) {
         cm_admin_error(reply, wrong);
         return;
     }
-    const cm_home *home = asked.room[0] != '\0' ? cm_homes_find(&s->homes, asked.room) : NULL;
+    const cm_directory_entry *entry =
+        asked.room[0] != '\0' ? cm_room_directory_find(&s->directory, asked.room) : NULL;
     if (asked.scope == CM_ADMIN_SERVER) {
         answer_self(s, &asked, request, reply);
-    } else if (home != NULL) {
-        ask_workers(s, living(s) & UINT64_C(1) << home->worker, request, reply);
+    } else if (entry != NULL) {
+        ask_workers(s, living(s) & UINT64_C(1) << entry->worker, request, reply);
     } else if (asked.room[0] != '\0') {
         cm_admin_error(reply, "there is no room of that name");
     } else {
@@ -126,11 +126,11 @@ static void answer(void *user, const char *request, cm_admin_reply *reply)
     }
 }
 
-carom_result cm_serve_ask_open(cm_serve_server *s, cm_failure *failure)
+carom_result cm_admin_questions_open(cm_supervised *s, cm_failure *failure)
 {
-    char path[CM_SERVE_ADMIN_PATH_MAX], error[512];
-    cm_serve_admin_path(&s->base->config, path);
-    if (!cm_serve_admin_fits(&s->base->config, &s->base->log)) {
+    char path[CM_NODE_ADMIN_PATH_MAX], error[512];
+    cm_node_admin_path(&s->base->config, path);
+    if (!cm_node_admin_fits(&s->base->config, &s->base->log)) {
         return CAROM_OK;
     }
     cm_admin_def def = {.path = path, .answer = answer, .user = s};
@@ -141,39 +141,39 @@ carom_result cm_serve_ask_open(cm_serve_server *s, cm_failure *failure)
 
 // Pages --------------------------------------------------------------------------------------
 
-void cm_serve_ask_page(void *user, cm_serve_topic topic, const char *request)
+void cm_admin_questions_ask_page(void *user, cm_http_topic topic, const char *request)
 {
-    cm_serve_server *s = user;
-    cm_serve_question *question = &s->page_questions[topic];
+    cm_supervised *s = user;
+    cm_admin_question *question = &s->page_questions[topic];
     question->waiting = living(s);
-    question->number = CM_SERVE_PAGE_QUESTION + topic;
-    for (uint32_t i = 0; i < s->seats; i++) {
+    question->number = CM_PAGE_QUESTION + topic;
+    for (uint32_t i = 0; i < s->slots; i++) {
         if ((question->waiting >> i & 1u) != 0) {
             ask(s, i, question->number, request);
         }
     }
     if (question->waiting == 0) { // while all are started again there is nobody to ask
-        cm_serve_http_line(s->http, topic, "{\"error\":\"no worker is there to answer\"}");
-        cm_serve_http_line(s->http, topic, "");
+        cm_http_pages_line(s->http, topic, "{\"error\":\"no worker is there to answer\"}");
+        cm_http_pages_line(s->http, topic, "");
     }
 }
 
 // A line of a worker's part; "": that is whole.
-static void page_answered(cm_serve_server *s, uint32_t worker, uint64_t number, const char *line)
+static void page_answered(cm_supervised *s, uint32_t worker, uint64_t number, const char *line)
 {
-    uint64_t topic = number - CM_SERVE_PAGE_QUESTION;
-    if (topic >= CM_SERVE_TOPICS || (s->page_questions[topic].waiting >> worker & 1u) == 0) {
+    uint64_t topic = number - CM_PAGE_QUESTION;
+    if (topic >= CM_HTTP_TOPICS || (s->page_questions[topic].waiting >> worker & 1u) == 0) {
         return;
     }
     if (line[0] == '\0') {
         s->page_questions[topic].waiting &= ~(UINT64_C(1) << worker);
     }
     if (line[0] != '\0' || s->page_questions[topic].waiting == 0) {
-        cm_serve_http_line(s->http, (cm_serve_topic)topic, line);
+        cm_http_pages_line(s->http, (cm_http_topic)topic, line);
     }
 }
 
-static void end_part(cm_serve_server *s, cm_serve_question *question, uint32_t worker)
+static void end_part(cm_supervised *s, cm_admin_question *question, uint32_t worker)
 {
     question->waiting &= ~(UINT64_C(1) << worker);
     if (question->waiting == 0) {
@@ -182,14 +182,15 @@ static void end_part(cm_serve_server *s, cm_serve_question *question, uint32_t w
     }
 }
 
-void cm_serve_ask_answered(cm_serve_server *s, uint32_t worker, uint64_t number, const char *line)
+void cm_admin_questions_on_answer(cm_supervised *s, uint32_t worker, uint64_t number,
+                                  const char *line)
 {
-    if (number >= CM_SERVE_PAGE_QUESTION) {
+    if (number >= CM_PAGE_QUESTION) {
         page_answered(s, worker, number, line);
         return;
     }
     for (uint32_t i = 0; i < CM_ADMIN_PEERS_MAX; i++) {
-        cm_serve_question *question = &s->questions[i];
+        cm_admin_question *question = &s->questions[i];
         cm_admin_reply *reply = cm_admin_find(s->admin, number);
         if (question->number != number || number == 0) {
             continue;
@@ -197,15 +198,15 @@ void cm_serve_ask_answered(cm_serve_server *s, uint32_t worker, uint64_t number,
         if (line[0] == '\0') {
             end_part(s, question, worker);
         } else if (reply != NULL) {
-            cm_admin_say(reply, line);
+            cm_admin_write_line(reply, line);
         }
     }
 }
 
-void cm_serve_ask_died(cm_serve_server *s, uint32_t worker)
+void cm_admin_questions_on_exit(cm_supervised *s, uint32_t worker)
 {
     for (uint32_t i = 0; i < CM_ADMIN_PEERS_MAX; i++) {
-        cm_serve_question *question = &s->questions[i];
+        cm_admin_question *question = &s->questions[i];
         cm_admin_reply *reply = cm_admin_find(s->admin, question->number);
         if (question->number == 0 || (question->waiting >> worker & 1u) == 0) {
             continue;
@@ -215,9 +216,9 @@ void cm_serve_ask_died(cm_serve_server *s, uint32_t worker)
         }
         end_part(s, question, worker);
     }
-    for (uint32_t i = 0; i < CM_SERVE_TOPICS; i++) { // of what waits for no other nothing is said
-        page_answered(s, worker, CM_SERVE_PAGE_QUESTION + i,
+    for (uint32_t i = 0; i < CM_HTTP_TOPICS; i++) { // of what waits for no other nothing is said
+        page_answered(s, worker, CM_PAGE_QUESTION + i,
                       "{\"error\":\"a worker died before it had answered\"}");
-        page_answered(s, worker, CM_SERVE_PAGE_QUESTION + i, "");
+        page_answered(s, worker, CM_PAGE_QUESTION + i, "");
     }
 }

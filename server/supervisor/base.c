@@ -15,7 +15,7 @@
 
 #define ADDRESS_MAX (CM_CONFIG_TEXT_MAX + 8)
 
-static void log_unknown(const cm_serve_base *base, char *const *environment)
+static void log_unknown(const cm_server_base *base, char *const *environment)
 {
     for (; *environment != NULL; environment++) {
         char name[CM_CONFIG_VARIABLE_MAX], nearest[CM_CONFIG_VARIABLE_MAX];
@@ -29,61 +29,61 @@ static void log_unknown(const cm_serve_base *base, char *const *environment)
     }
 }
 
-carom_result cm_serve_base_open(cm_serve_base *base, const cm_config *config,
-                                char *const *environment, cm_failure *failure)
+carom_result cm_server_base_open(cm_server_base *base, const cm_config *config,
+                                 char *const *environment, cm_failure *failure)
 {
     memset(base, 0, sizeof *base);
     base->config = *config;
     base->signals = base->files.lock = -1;
-    cm_serve_screen_open(&base->screen, config->log);
-    base->log = (cm_log){.write = cm_serve_screen_log, .user = &base->screen};
+    cm_status_screen_open(&base->screen, config->log);
+    base->log = (cm_log){.write = cm_status_screen_log, .user = &base->screen};
     log_unknown(base, environment);
     if (!cm_notify_open(&base->notify, getenv("NOTIFY_SOCKET"), getenv("WATCHDOG_USEC"),
                         getenv("WATCHDOG_PID"))) {
-        cm_serve_screen_error(
+        cm_status_screen_error(
             "serve: NOTIFY_SOCKET: expected a path, or @ and a name; nothing is told");
     }
-    carom_result result = cm_serve_read_keys(config, &base->keys, failure);
+    carom_result result = cm_bootstrap_read_keys(config, &base->keys, failure);
     if (result == CAROM_OK) {
-        result = cm_serve_bans_open(&base->bans, config, failure);
+        result = cm_ban_lists_open(&base->bans, config, failure);
     }
     if (result == CAROM_OK) {
-        result = cm_serve_rooms_load(config, &base->rooms, failure);
+        result = cm_node_rooms_load(config, &base->rooms, failure);
     }
-    if (result == CAROM_OK && (base->signals = cm_serve_signals_open()) < 0) {
+    if (result == CAROM_OK && (base->signals = cm_signals_open()) < 0) {
         result = cm_fail(failure, CAROM_ERROR_IO, "serve: signals: %s", strerror(errno));
     }
     if (result == CAROM_OK) {
-        result = cm_serve_files_open(&base->files, config, failure);
+        result = cm_server_files_open(&base->files, config, failure);
     }
     if (result == CAROM_OK) {
-        result = cm_serve_files_ticket(&base->files, config, &base->ticket, failure);
+        result = cm_server_files_ticket(&base->files, config, &base->ticket, failure);
     }
     if (result == CAROM_OK && config->resume) {
-        cm_serve_matches_find(config, &base->log, &base->matches);
+        cm_unfinished_matches_find(config, &base->log, &base->matches);
     }
     return result;
 }
 
-void cm_serve_base_undo(cm_serve_base *base)
+void cm_server_base_undo(cm_server_base *base)
 {
-    cm_door_db_close(base->door);
+    cm_gate_db_close(base->door);
     base->door = NULL;
     if (base->files.lock >= 0) {
-        cm_serve_files_undo(&base->files, &base->config);
+        cm_server_files_undo(&base->files, &base->config);
     }
 }
 
-void cm_serve_base_close(cm_serve_base *base)
+void cm_server_base_close(cm_server_base *base)
 {
-    cm_door_db_close(base->door);
+    cm_gate_db_close(base->door);
     base->door = NULL;
-    cm_serve_bans_close(&base->bans);
-    cm_serve_matches_free(&base->matches);
-    cm_serve_rooms_free(&base->rooms);
+    cm_ban_lists_close(&base->bans);
+    cm_unfinished_matches_free(&base->matches);
+    cm_node_rooms_free(&base->rooms);
     cm_scene_free(base->rooms.on_demand);
     cm_notify_close(&base->notify);
-    cm_serve_files_close(&base->files);
+    cm_server_files_close(&base->files);
     if (base->signals >= 0) {
         close(base->signals);
         base->signals = -1;
@@ -92,13 +92,13 @@ void cm_serve_base_close(cm_serve_base *base)
     cm_crypto_wipe(&base->ticket, sizeof base->ticket);
 }
 
-carom_result cm_serve_base_open_door(cm_serve_base *base, cm_failure *failure)
+carom_result cm_server_base_open_gate(cm_server_base *base, cm_failure *failure)
 {
     char error[1280];
     if (base->keys.count == 0) {
         return CAROM_OK;
     }
-    carom_result result = cm_door_db_open(base->config.matches, (uint64_t)time(NULL), &base->door,
+    carom_result result = cm_gate_db_open(base->config.matches, (uint64_t)time(NULL), &base->door,
                                           error, sizeof error);
     if (result != CAROM_OK) {
         return cm_fail(failure, CAROM_ERROR_IO, "serve: matches: %s", error);
@@ -106,21 +106,21 @@ carom_result cm_serve_base_open_door(cm_serve_base *base, cm_failure *failure)
     return CAROM_OK;
 }
 
-void cm_serve_base_watch_door(cm_serve_base *base)
+void cm_server_base_watch_gate(cm_server_base *base)
 {
     char error[256];
-    if (base->door == NULL || cm_door_db_sound(base->door, error, sizeof error)) {
+    if (base->door == NULL || cm_gate_db_is_valid(base->door, error, sizeof error)) {
         return;
     }
     cm_line line;
     cm_line_log(&line, CM_LOG_ERROR, "used tokens and bans are not kept");
     cm_line_text(&line, "reason", error);
     cm_log_write(&base->log, CM_LOG_ERROR, &line);
-    cm_door_db_close(base->door);
+    cm_gate_db_close(base->door);
     base->door = NULL;
 }
 
-static void reload_level(cm_serve_base *base)
+static void reload_level(cm_server_base *base)
 {
     cm_config config;
     cm_line line;
@@ -138,7 +138,7 @@ static void reload_level(cm_serve_base *base)
     cm_log_write(&base->log, level, &line);
 }
 
-bool cm_serve_base_reload(cm_serve_base *base)
+bool cm_server_base_reload(cm_server_base *base)
 {
     reload_level(base);
     if (base->config.key[0] == '\0') {
@@ -160,14 +160,14 @@ bool cm_serve_base_reload(cm_serve_base *base)
     return good;
 }
 
-static void put_address(const cm_serve_base *base, uint16_t port, char address[ADDRESS_MAX])
+static void put_address(const cm_server_base *base, uint16_t port, char address[ADDRESS_MAX])
 {
     const char *listen = base->config.listen, *colon = strrchr(listen, ':');
     snprintf(address, ADDRESS_MAX, "%.*s:%u", (int)(colon - listen), listen, (unsigned)port);
 }
 
-carom_result cm_serve_base_ready(cm_serve_base *base, uint32_t rooms, const uint16_t *ports,
-                                 uint32_t count, cm_failure *failure)
+carom_result cm_server_base_ready(cm_server_base *base, uint32_t rooms, const uint16_t *ports,
+                                  uint32_t count, cm_failure *failure)
 {
     char address[ADDRESS_MAX];
     size_t size = 0, capacity = count * (ADDRESS_MAX + 1) + 1;
@@ -176,20 +176,20 @@ carom_result cm_serve_base_ready(cm_serve_base *base, uint32_t rooms, const uint
         put_address(base, ports[i], address);
         size += (size_t)snprintf(lines + size, capacity - size, "%s\n", address);
     }
-    carom_result result = lines != NULL ? cm_serve_files_ready(&base->config, lines, failure)
+    carom_result result = lines != NULL ? cm_server_files_ready(&base->config, lines, failure)
                                         : cm_fail(failure, CAROM_ERROR_MEMORY, "out of memory");
     free(lines);
     if (result != CAROM_OK) {
         return result;
     }
     cm_line line;
-    char said[ADDRESS_MAX + 16];
+    char shown[ADDRESS_MAX + 16];
     for (uint32_t i = 0; i < count; i++) {
         put_address(base, ports[i], address);
-        snprintf(said, sizeof said, "listening on %s", address);
-        cm_serve_screen_print(&base->screen, said);
+        snprintf(shown, sizeof shown, "listening on %s", address);
+        cm_status_screen_print(&base->screen, shown);
     }
-    cm_serve_screen_flush();
+    cm_status_screen_flush();
     cm_line_log(&line, CM_LOG_INFO, "start");
     cm_line_text(&line, "version", cm_version_text);
     cm_line_uint(&line, "engine", CAROM_ENGINE_VERSION);
@@ -201,11 +201,11 @@ carom_result cm_serve_base_ready(cm_serve_base *base, uint32_t rooms, const uint
         cm_line_text(&line, "address", address);
         cm_log_write(&base->log, CM_LOG_INFO, &line);
     }
-    cm_notify_say(&base->notify, "READY=1");
+    cm_notify_send(&base->notify, "READY=1");
     return CAROM_OK;
 }
 
-void cm_serve_base_log_stop(cm_serve_base *base, const char *signal)
+void cm_server_base_log_stop(cm_server_base *base, const char *signal)
 {
     cm_line line;
     cm_line_log(&line, CM_LOG_WARNING, "second signal, stopping at once");

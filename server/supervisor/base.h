@@ -12,43 +12,43 @@
 #include "server/ops/status.h"
 
 // Reads the configuration again from where it came; false with what is wrong.
-typedef bool cm_serve_reread(cm_config *config, cm_failure *failure);
+typedef bool cm_server_reread(cm_config *config, cm_failure *failure);
 
-typedef struct cm_serve_base {
+typedef struct cm_server_base {
     cm_config config;
-    cm_serve_screen screen;
+    cm_status_screen screen;
     cm_log log; // on the screen
     carom_token_keys keys;
     carom_token_key ticket; // of the tickets to come back
-    cm_serve_rooms rooms;   // loaded, to be opened
-    cm_serve_matches matches;
-    cm_serve_files files;
+    cm_node_rooms rooms;    // loaded, to be opened
+    cm_unfinished_matches matches;
+    cm_server_files files;
     cm_notify notify; // the service manager
-    cm_serve_bans bans;
-    cm_door_db *door; // NULL without tokens, or since it failed
+    cm_ban_lists bans;
+    cm_gate_db *door; // NULL without tokens, or since it failed
     int signals;      // descriptor
-    cm_serve_reread *reread;
-} cm_serve_base;
+    cm_server_reread *reread;
+} cm_server_base;
 
 // Reads keys and scenes, opens signals and directories, finds what is to be resumed. On failure
-// cm_serve_base_undo and close are to be called.
-carom_result cm_serve_base_open(cm_serve_base *base, const cm_config *config,
-                                char *const *environment, cm_failure *failure);
-void cm_serve_base_undo(cm_serve_base *base);
-void cm_serve_base_close(cm_serve_base *base);
+// cm_server_base_undo and close are to be called.
+carom_result cm_server_base_open(cm_server_base *base, const cm_config *config,
+                                 char *const *environment, cm_failure *failure);
+void cm_server_base_undo(cm_server_base *base);
+void cm_server_base_close(cm_server_base *base);
 
 // MATCHES/door.db, where there are tokens.
-carom_result cm_serve_base_open_door(cm_serve_base *base, cm_failure *failure);
+carom_result cm_server_base_open_gate(cm_server_base *base, cm_failure *failure);
 // Once, when used tokens and bans can be kept no more: the match goes on.
-void cm_serve_base_watch_door(cm_serve_base *base);
+void cm_server_base_watch_gate(cm_server_base *base);
 // SIGHUP: the log level is that of the configuration as it is now, and the key file is read again.
 // One that is not sound changes nothing; false: there are no new keys.
-bool cm_serve_base_reload(cm_serve_base *base);
+bool cm_server_base_reload(cm_server_base *base);
 // "listening on" each of so many ports, where everybody looks for it: the ready file, stdout, the
 // log, the service manager.
-carom_result cm_serve_base_ready(cm_serve_base *base, uint32_t rooms, const uint16_t *ports,
-                                 uint32_t count, cm_failure *failure);
+carom_result cm_server_base_ready(cm_server_base *base, uint32_t rooms, const uint16_t *ports,
+                                  uint32_t count, cm_failure *failure);
 // Says that a second signal came, after which the process ends at once.
-void cm_serve_base_log_stop(cm_serve_base *base, const char *signal);
+void cm_server_base_log_stop(cm_server_base *base, const char *signal);
 
 #endif

@@ -33,7 +33,7 @@ static bool is_writable(const char *path, size_t length)
     return true;
 }
 
-static carom_result tell(const cm_check *check, carom_result result, const cm_failure *wrong)
+static carom_result report(const cm_check *check, carom_result result, const cm_failure *wrong)
 {
     if (result != CAROM_OK) {
         check->wrong(check->user, wrong->text);
@@ -61,9 +61,9 @@ static carom_result check_key(const cm_check *check)
     const cm_config *config = check->config;
     cm_failure wrong;
     carom_token_keys keys;
-    carom_result result = cm_serve_read_keys(config, &keys, &wrong);
+    carom_result result = cm_bootstrap_read_keys(config, &keys, &wrong);
     cm_crypto_wipe(&keys, sizeof keys);
-    return tell(check, result, &wrong);
+    return report(check, result, &wrong);
 }
 
 static carom_result check_sign_key(const cm_check *check)
@@ -77,31 +77,31 @@ static carom_result check_sign_key(const cm_check *check)
     cm_crypto_wipe(secret, sizeof secret);
     carom_result result =
         bad ? cm_fail(&wrong, CAROM_ERROR_ARGUMENT, "serve: sign_key: %s", error) : CAROM_OK;
-    return tell(check, result, &wrong);
+    return report(check, result, &wrong);
 }
 
 static carom_result check_bans(const cm_check *check)
 {
     const cm_config *config = check->config;
     cm_failure wrong;
-    cm_serve_bans bans = {0};
-    carom_result result = cm_serve_bans_open(&bans, config, &wrong);
-    cm_serve_bans_close(&bans);
-    return tell(check, result, &wrong);
+    cm_ban_lists bans = {0};
+    carom_result result = cm_ban_lists_open(&bans, config, &wrong);
+    cm_ban_lists_close(&bans);
+    return report(check, result, &wrong);
 }
 
 static carom_result check_matches(const cm_check *check)
 {
     const cm_config *config = check->config;
     cm_failure wrong;
-    if (is_writable(config->matches, cm_serve_existing(config->matches))) {
+    if (is_writable(config->matches, cm_bootstrap_file_exists(config->matches))) {
         return CAROM_OK;
     }
     cm_fail(&wrong, CAROM_ERROR_IO,
             "serve: matches: %s: %s, expected a directory that can be written to, or a "
             "path where one can be made",
             config->matches, strerror(errno));
-    return tell(check, CAROM_ERROR_IO, &wrong);
+    return report(check, CAROM_ERROR_IO, &wrong);
 }
 
 static carom_result check_ready_file(const cm_check *check)
@@ -117,7 +117,7 @@ static carom_result check_ready_file(const cm_check *check)
             "serve: ready_file: %s: %s, expected a path in a directory that can be "
             "written to",
             ready, strerror(errno));
-    return tell(check, CAROM_ERROR_IO, &wrong);
+    return report(check, CAROM_ERROR_IO, &wrong);
 }
 
 // That of `listen`, and those after it for further workers.
@@ -128,12 +128,12 @@ static carom_result check_address(const cm_check *check)
     cm_host_def def = {.peers = 1, .timeout_ms = 1000};
     char error[256] = "";
     cm_config_address(config->listen, &def.address, &def.port);
-    uint32_t ports = def.port == 0 || config->workers == 0 ? 1 : cm_serve_worker_count(config);
+    uint32_t ports = def.port == 0 || config->workers == 0 ? 1 : cm_bootstrap_worker_count(config);
     for (uint32_t i = 0; i < ports; i++, def.port++) {
         cm_host *host = cm_host_create(&def, error, sizeof error);
         if (host == NULL) {
             cm_fail(&wrong, CAROM_ERROR_IO, "serve: %s", error);
-            return tell(check, CAROM_ERROR_IO, &wrong);
+            return report(check, CAROM_ERROR_IO, &wrong);
         }
         cm_host_destroy(host);
     }
@@ -144,20 +144,20 @@ static carom_result check_admin(const cm_check *check)
 {
     const cm_config *config = check->config;
     cm_failure wrong;
-    char path[CM_SERVE_ADMIN_PATH_MAX], error[512];
-    cm_serve_admin_path(config, path);
-    if (!cm_serve_admin_fits(config, NULL) || cm_admin_check(path, error, sizeof error)) {
+    char path[CM_NODE_ADMIN_PATH_MAX], error[512];
+    cm_node_admin_path(config, path);
+    if (!cm_node_admin_fits(config, NULL) || cm_admin_check(path, error, sizeof error)) {
         return CAROM_OK;
     }
     cm_fail(&wrong, CAROM_ERROR_IO, "serve: admin: %s", error);
-    return tell(check, CAROM_ERROR_IO, &wrong);
+    return report(check, CAROM_ERROR_IO, &wrong);
 }
 
 static carom_result check_http(const cm_check *check)
 {
     const cm_config *config = check->config;
     cm_failure wrong;
-    return tell(check, cm_serve_http_check(config, &wrong), &wrong);
+    return report(check, cm_http_pages_check(config, &wrong), &wrong);
 }
 
 // The rooms are made as serve makes them, but for the recording, on a free port.
@@ -165,12 +165,12 @@ static carom_result check_rooms(const cm_check *check)
 {
     const cm_config *given = check->config;
     cm_failure wrong;
-    cm_serve_rooms rooms;
-    carom_result result = cm_serve_rooms_load(given, &rooms, &wrong);
+    cm_node_rooms rooms;
+    carom_result result = cm_node_rooms_load(given, &rooms, &wrong);
     if (result != CAROM_OK) {
-        cm_serve_rooms_free(&rooms);
+        cm_node_rooms_free(&rooms);
         cm_scene_free(rooms.on_demand);
-        return tell(check, result, &wrong);
+        return report(check, result, &wrong);
     }
     cm_config config = *given;
     strcpy(config.listen, "127.0.0.1:0");
@@ -183,15 +183,15 @@ static carom_result check_rooms(const cm_check *check)
     if (result != CAROM_OK) {
         cm_fail(&wrong, result, "serve: %s", error);
     } else {
-        result = cm_serve_rooms_open(&rooms, worker, &wrong);
+        result = cm_node_rooms_open(&rooms, worker, &wrong);
     }
     cm_worker_destroy(worker);
-    cm_serve_rooms_free(&rooms);
+    cm_node_rooms_free(&rooms);
     cm_scene_free(rooms.on_demand);
-    return tell(check, result, &wrong);
+    return report(check, result, &wrong);
 }
 
-const cm_serve_check_part cm_serve_checks[CM_SERVE_CHECKS + 1] = {
+const cm_server_check_part cm_server_checks[CM_SERVE_CHECKS + 1] = {
     {"environment", "no unknown CAROM_ variable", "unset it, or spell it as the nearest",
      check_environment},
     {"key", "who may come in is settled", "carom token keygen --out FILE; chown, chmod 600",
@@ -212,11 +212,11 @@ const cm_serve_check_part cm_serve_checks[CM_SERVE_CHECKS + 1] = {
      check_rooms},
     {NULL, NULL, NULL, NULL}};
 
-carom_result cm_serve_check(const cm_check *check)
+carom_result cm_server_check(const cm_check *check)
 {
     carom_result worst = CAROM_OK; // bad input before a failed operation
     for (uint32_t i = 0; i < CM_SERVE_CHECKS; i++) {
-        carom_result result = cm_serve_checks[i].run(check);
+        carom_result result = cm_server_checks[i].run(check);
         worst = cm_failure_is_usage(worst) || result == CAROM_OK ? worst : result;
     }
     return worst;

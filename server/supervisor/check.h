@@ -14,16 +14,16 @@ typedef struct cm_check {
 
 // Tells everything that is wrong; returns the worst. Nothing stays behind: the address is bound for
 // a moment, files are made and removed.
-carom_result cm_serve_check(const cm_check *check);
+carom_result cm_server_check(const cm_check *check);
 
 // Its parts, in order.
 #define CM_SERVE_CHECKS 10u
-typedef struct cm_serve_check_part {
+typedef struct cm_server_check_part {
     const char *name;
     const char *good; // what it found where nothing is wrong
     const char *mend; // what to do where something is
     carom_result (*run)(const cm_check *check);
-} cm_serve_check_part;
-extern const cm_serve_check_part cm_serve_checks[CM_SERVE_CHECKS + 1]; // NULL ends it
+} cm_server_check_part;
+extern const cm_server_check_part cm_server_checks[CM_SERVE_CHECKS + 1]; // NULL ends it
 
 #endif

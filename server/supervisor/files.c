@@ -17,11 +17,11 @@
 
 #define LOCK_STEP_MS 5
 
-carom_result cm_serve_files_open(cm_serve_files *files, const cm_config *config,
-                                 cm_failure *failure)
+carom_result cm_server_files_open(cm_server_files *files, const cm_config *config,
+                                  cm_failure *failure)
 {
     memset(files, 0, sizeof *files);
-    files->there = cm_serve_existing(config->matches);
+    files->there = cm_bootstrap_file_exists(config->matches);
     files->lock = -1;
     if (!cm_store_make_directory(config->matches) ||
         (files->lock = open(config->matches, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
@@ -40,8 +40,8 @@ carom_result cm_serve_files_open(cm_serve_files *files, const cm_config *config,
     return CAROM_OK;
 }
 
-carom_result cm_serve_files_ticket(cm_serve_files *files, const cm_config *config,
-                                   carom_token_key *ticket, cm_failure *failure)
+carom_result cm_server_files_ticket(cm_server_files *files, const cm_config *config,
+                                    carom_token_key *ticket, cm_failure *failure)
 {
     char path[CM_CONFIG_TEXT_MAX + 16], error[512];
     carom_token_keys keys;
@@ -68,7 +68,7 @@ carom_result cm_serve_files_ticket(cm_serve_files *files, const cm_config *confi
     return CAROM_OK;
 }
 
-carom_result cm_serve_files_ready(const cm_config *config, const char *lines, cm_failure *failure)
+carom_result cm_server_files_ready(const cm_config *config, const char *lines, cm_failure *failure)
 {
     const char *path = config->ready_file;
     if (path[0] == '\0') {
@@ -89,7 +89,7 @@ carom_result cm_serve_files_ready(const cm_config *config, const char *lines, cm
     return CAROM_OK;
 }
 
-void cm_serve_files_undo(cm_serve_files *files, const cm_config *config)
+void cm_server_files_undo(cm_server_files *files, const cm_config *config)
 {
     char path[CM_CONFIG_TEXT_MAX];
     if (files->made_ticket_key) {
@@ -106,7 +106,7 @@ void cm_serve_files_undo(cm_serve_files *files, const cm_config *config)
     }
 }
 
-void cm_serve_files_close(cm_serve_files *files)
+void cm_server_files_close(cm_server_files *files)
 {
     if (files->lock >= 0) {
         close(files->lock);

@@ -17,10 +17,10 @@
 #define JSON "application/json"
 #define TEXT "text/plain; charset=utf-8"
 
-// Lists that are being told, of the worker's next figures.
+// Lists that are being told, of the worker's next metrics.
 typedef struct next {
     uint32_t count, capacity;
-    cm_room_figures *rooms;
+    cm_room_metrics *rooms;
 } next;
 
 typedef struct topic {
@@ -30,18 +30,18 @@ typedef struct topic {
     bool failed, is_failed; // a worker said so, of the one being made and the newest
 } topic;
 
-struct cm_serve_http {
-    cm_serve_http_def def;
+struct cm_http_pages {
+    cm_http_pages_def def;
     cm_http *http;
     bool is_private; // it listens on loopback
     uint64_t now_us, started_unix_ms;
-    cm_figures_server server;
-    cm_figures_worker workers[CM_WORKERS_MAX];
+    cm_metrics_server server;
+    cm_metrics_worker workers[CM_WORKERS_MAX];
     next next[CM_WORKERS_MAX];
     uint64_t heard_us[CM_WORKERS_MAX]; // when it told all of them last, or came up
-    topic topics[CM_SERVE_TOPICS];
-    cm_page *figures, *making; // the newest, and the one that is being made; NULL: none
-    uint64_t figures_us;       // when the newest was whole
+    topic topics[CM_HTTP_TOPICS];
+    cm_page *metrics, *making; // the newest, and the one that is being made; NULL: none
+    uint64_t metrics_us;       // when the newest was whole
     uint32_t family;           // that is made next
     cm_metrics_history history;
     uint64_t sample_us; // when the next sample is due
@@ -50,21 +50,21 @@ struct cm_serve_http {
 
 // Figures --------------------------------------------------------------------------------------
 
-static void look(cm_serve_http *h)
+static void look(cm_http_pages *h)
 {
     cm_http_stats stats;
-    cm_figures_server *s = &h->server;
+    cm_metrics_server *s = &h->server;
     h->def.look(h->def.user, s, h->workers);
     s->values[CM_SERVER_HAS_START] = h->started_unix_ms;
-    s->values[CM_SERVER_HAS_RESIDENT] = cm_figures_resident_bytes();
+    s->values[CM_SERVER_HAS_RESIDENT] = cm_metrics_resident_bytes();
     s->values[CM_SERVER_HAS_ROOMS] = s->values[CM_SERVER_HAS_PLAYERS] = 0;
     s->values[CM_SERVER_HAS_WORKERS] = 0;
     for (uint32_t i = 0; i < h->def.workers; i++) {
-        const cm_figures_worker *worker = &h->workers[i];
+        const cm_metrics_worker *worker = &h->workers[i];
         s->values[CM_SERVER_HAS_WORKERS] += worker->is_there;
         s->values[CM_SERVER_HAS_ROOMS] += worker->room_count;
         s->values[CM_SERVER_HAS_PLAYERS] +=
-            worker->is_known ? worker->figures.values[CM_WORKER_HAS_PLAYERS] : 0;
+            worker->is_known ? worker->metrics.values[CM_WORKER_HAS_PLAYERS] : 0;
     }
     cm_http_stats_get(h->http, &stats);
     s->values[CM_SERVER_HAS_HTTP_CONNECTIONS] = stats.connections;
@@ -75,23 +75,23 @@ static void look(cm_serve_http *h)
 }
 
 // True once there is one that is fresh enough.
-static bool make_figures(cm_serve_http *h)
+static bool make_metrics(cm_http_pages *h)
 {
-    if (h->figures != NULL && h->now_us - h->figures_us < CM_SERVE_HTTP_FRESH_US) {
+    if (h->metrics != NULL && h->now_us - h->metrics_us < CM_SERVE_HTTP_FRESH_US) {
         return true;
     }
     if (h->making == NULL) {
         h->making = cm_page_create();
         h->family = 0;
-        cm_page_drop(h->figures);
-        h->figures = NULL;
+        cm_page_drop(h->metrics);
+        h->metrics = NULL;
         look(h);
     }
     return false;
 }
 
 // A turn's part of the page. True: there is more to do, or somebody waits for what is done now.
-static bool write_figures(cm_serve_http *h)
+static bool write_metrics(cm_http_pages *h)
 {
     if (h->making == NULL) {
         return false;
@@ -99,7 +99,7 @@ static bool write_figures(cm_serve_http *h)
     size_t until = h->making->size + CM_SERVE_HTTP_TURN;
     bool all = false;
     while (!all && h->making->size < until && !h->making->cut) {
-        all = !cm_figures_page_family(h->making, &h->server, h->family++);
+        all = !cm_metrics_page_family(h->making, &h->server, h->family++);
     }
     if (h->making->cut) { // cut in a line, it would be read as another number
         cm_page_drop(h->making);
@@ -107,27 +107,27 @@ static bool write_figures(cm_serve_http *h)
         return false;
     }
     if (all) {
-        h->figures = h->making;
-        h->figures_us = h->now_us;
+        h->metrics = h->making;
+        h->metrics_us = h->now_us;
         h->making = NULL;
     }
     return true;
 }
 
-static cm_http_found get_figures(cm_serve_http *h, const cm_http_request *request,
+static cm_http_found get_metrics(cm_http_pages *h, const cm_http_request *request,
                                  cm_http_answer *answer)
 {
     (void)request;
-    if (!make_figures(h)) {
+    if (!make_metrics(h)) {
         return CM_HTTP_LATER;
     }
-    answer->type = CM_EXPOSITION_TYPE;
-    answer->page = cm_page_hold(h->figures);
+    answer->type = CM_PROMETHEUS_TYPE;
+    answer->page = cm_page_hold(h->metrics);
     return CM_HTTP_ANSWERED;
 }
 
-void cm_serve_http_room(cm_serve_http *h, uint32_t worker, uint32_t number,
-                        const cm_room_figures *figures)
+void cm_http_pages_room(cm_http_pages *h, uint32_t worker, uint32_t number,
+                        const cm_room_metrics *metrics)
 {
     if (h == NULL || worker >= h->def.workers) {
         return;
@@ -136,40 +136,40 @@ void cm_serve_http_room(cm_serve_http *h, uint32_t worker, uint32_t number,
     n->count = number == 0 ? 0 : n->count;
     if (n->count == n->capacity) {
         uint32_t capacity = n->capacity > 0 ? 2 * n->capacity : 4;
-        cm_room_figures *grown = realloc(n->rooms, capacity * sizeof *grown);
+        cm_room_metrics *grown = realloc(n->rooms, capacity * sizeof *grown);
         if (grown == NULL) {
             return;
         }
         n->rooms = grown;
         n->capacity = capacity;
     }
-    if (h->def.is_home == NULL || h->def.is_home(h->def.user, worker, figures->info.name)) {
-        n->rooms[n->count++] = *figures;
+    if (h->def.is_entry == NULL || h->def.is_entry(h->def.user, worker, metrics->info.name)) {
+        n->rooms[n->count++] = *metrics;
     }
 }
 
-void cm_serve_http_whole(cm_serve_http *h, uint32_t worker, uint32_t rooms,
-                         const cm_worker_figures *figures)
+void cm_http_pages_whole(cm_http_pages *h, uint32_t worker, uint32_t rooms,
+                         const cm_worker_metrics *metrics)
 {
     if (h == NULL || worker >= h->def.workers) {
         return;
     }
-    cm_figures_worker *w = &h->workers[worker];
+    cm_metrics_worker *w = &h->workers[worker];
     next *n = &h->next[worker];
     n->count = rooms == 0 ? 0 : n->count;
-    cm_room_figures *before = w->rooms;
+    cm_room_metrics *before = w->rooms;
     uint32_t capacity = w->room_capacity;
     w->rooms = n->rooms;
     w->room_count = n->count;
     w->room_capacity = n->capacity;
     *n = (next){.rooms = before, .capacity = capacity};
-    w->figures = *figures;
+    w->metrics = *metrics;
     w->is_known = true;
     h->heard_us[worker] = h->now_us;
-    cm_metrics_history_told(&h->history, worker, figures, h->now_us);
+    cm_metrics_history_received(&h->history, worker, metrics, h->now_us);
 }
 
-void cm_serve_http_died(cm_serve_http *h, uint32_t worker)
+void cm_http_pages_died(cm_http_pages *h, uint32_t worker)
 {
     if (h != NULL && worker < h->def.workers) {
         h->workers[worker].room_count = h->next[worker].count = 0;
@@ -178,7 +178,7 @@ void cm_serve_http_died(cm_serve_http *h, uint32_t worker)
     }
 }
 
-static uint32_t remove_room(cm_room_figures *rooms, uint32_t count, const char *room)
+static uint32_t remove_room(cm_room_metrics *rooms, uint32_t count, const char *room)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -189,10 +189,10 @@ static uint32_t remove_room(cm_room_figures *rooms, uint32_t count, const char *
     return kept;
 }
 
-void cm_serve_http_gone(cm_serve_http *h, uint32_t worker, const char *room)
+void cm_http_pages_gone(cm_http_pages *h, uint32_t worker, const char *room)
 {
     if (h != NULL && worker < h->def.workers) {
-        cm_figures_worker *w = &h->workers[worker];
+        cm_metrics_worker *w = &h->workers[worker];
         next *n = &h->next[worker];
         w->room_count = remove_room(w->rooms, w->room_count, room);
         n->count = remove_room(n->rooms, n->count, room);
@@ -201,30 +201,30 @@ void cm_serve_http_gone(cm_serve_http *h, uint32_t worker, const char *room)
 
 // History --------------------------------------------------------------------------------------
 
-static void take_sample(cm_serve_http *h)
+static void take_sample(cm_http_pages *h)
 {
     if (h->now_us >= h->sample_us) {
         uint64_t next_us = h->sample_us + CM_HISTORY_US; // one a second, though turns come late
         h->sample_us = next_us > h->now_us ? next_us : h->now_us + CM_HISTORY_US;
         look(h);
-        cm_metrics_history_sample(&h->history, &h->server, cm_serve_unix_ms());
+        cm_metrics_history_sample(&h->history, &h->server, cm_unix_ms());
         cm_page_drop(h->drawn);
         h->drawn = NULL;
     }
 }
 
 // Of this process and its workers; a server in one process is its own worker.
-static uint64_t memory_of(const cm_serve_http *h)
+static uint64_t memory_of(const cm_http_pages *h)
 {
-    uint64_t bytes = h->def.is_home != NULL ? h->server.values[CM_SERVER_HAS_RESIDENT] : 0;
+    uint64_t bytes = h->def.is_entry != NULL ? h->server.values[CM_SERVER_HAS_RESIDENT] : 0;
     for (uint32_t i = 0; i < h->def.workers; i++) {
-        const cm_figures_worker *worker = &h->workers[i];
-        bytes += worker->is_known ? worker->figures.values[CM_WORKER_HAS_RESIDENT] : 0;
+        const cm_metrics_worker *worker = &h->workers[i];
+        bytes += worker->is_known ? worker->metrics.values[CM_WORKER_HAS_RESIDENT] : 0;
     }
     return bytes;
 }
 
-static cm_http_found get_history(cm_serve_http *h, const cm_http_request *request,
+static cm_http_found get_history(cm_http_pages *h, const cm_http_request *request,
                                  cm_http_answer *answer)
 {
     (void)request;
@@ -234,8 +234,7 @@ static cm_http_found get_history(cm_serve_http *h, const cm_http_request *reques
             return CM_HTTP_LATER;
         }
         look(h);
-        cm_metrics_history_write(&h->history, &h->server, memory_of(h), cm_serve_unix_ms(),
-                                 h->drawn);
+        cm_metrics_history_write(&h->history, &h->server, memory_of(h), cm_unix_ms(), h->drawn);
     }
     if (h->drawn->cut) { // out of memory
         cm_page_drop(h->drawn);
@@ -251,8 +250,8 @@ static cm_http_found get_history(cm_serve_http *h, const cm_http_request *reques
 
 static const struct {
     const char *path, *request;
-} TOPICS[CM_SERVE_TOPICS] = {[CM_SERVE_ROOMS] = {"/rooms", "{\"command\":\"rooms\"}"},
-                             [CM_SERVE_PLAYERS] = {"/players", "{\"command\":\"players\"}"}};
+} TOPICS[CM_HTTP_TOPICS] = {[CM_SERVE_ROOMS] = {"/rooms", "{\"command\":\"rooms\"}"},
+                            [CM_SERVE_PLAYERS] = {"/players", "{\"command\":\"players\"}"}};
 
 // What says who somebody is, or where files are, goes.
 static void put_bare(cm_page *page, const char *line)
@@ -270,7 +269,7 @@ static void put_bare(cm_page *page, const char *line)
     cm_json_close(&reader);
 }
 
-static void begin_topic(cm_serve_http *h, cm_serve_topic number)
+static void begin_topic(cm_http_pages *h, cm_http_topic number)
 {
     topic *t = &h->topics[number];
     t->failed = false;
@@ -286,7 +285,7 @@ static void begin_topic(cm_serve_http *h, cm_serve_topic number)
     h->def.ask(h->def.user, number, TOPICS[number].request);
 }
 
-static void end_topic(const cm_serve_http *h, topic *t)
+static void end_topic(const cm_http_pages *h, topic *t)
 {
     for (uint32_t i = 0; i < 2; i++) {
         cm_page_text(t->making[i], t->making[i]->size == 0 ? "[]\n" : "]\n");
@@ -299,7 +298,7 @@ static void end_topic(const cm_serve_http *h, topic *t)
     t->whole_us = h->now_us;
 }
 
-void cm_serve_http_line(cm_serve_http *h, cm_serve_topic number, const char *line)
+void cm_http_pages_line(cm_http_pages *h, cm_http_topic number, const char *line)
 {
     topic *t = h != NULL ? &h->topics[number] : NULL;
     if (t == NULL || t->making[0] == NULL) {
@@ -317,18 +316,18 @@ void cm_serve_http_line(cm_serve_http *h, cm_serve_topic number, const char *lin
     cm_page_text(t->making[1], line);
 }
 
-static bool is_fresh(const cm_serve_http *h, const topic *t)
+static bool is_fresh(const cm_http_pages *h, const topic *t)
 {
     return t->pages[0] != NULL && h->now_us - t->whole_us < CM_SERVE_HTTP_FRESH_US;
 }
 
-static cm_http_found get_topic(cm_serve_http *h, const cm_http_request *request,
+static cm_http_found get_topic(cm_http_pages *h, const cm_http_request *request,
                                cm_http_answer *answer)
 {
     uint32_t number = strcmp(request->path, TOPICS[0].path) == 0 ? 0 : 1;
     topic *t = &h->topics[number];
     if (t->making[0] == NULL && !is_fresh(h, t)) {
-        begin_topic(h, (cm_serve_topic)number);
+        begin_topic(h, (cm_http_topic)number);
     }
     if (t->making[0] != NULL || !is_fresh(h, t)) {
         return CM_HTTP_LATER;
@@ -341,7 +340,7 @@ static cm_http_found get_topic(cm_serve_http *h, const cm_http_request *request,
 
 // Health ---------------------------------------------------------------------------------------
 
-static cm_http_found say(cm_http_answer *answer, uint32_t status, cm_page *page)
+static cm_http_found reply(cm_http_answer *answer, uint32_t status, cm_page *page)
 {
     answer->status = status;
     answer->type = TEXT;
@@ -356,7 +355,7 @@ static void put_worker(cm_page *page, uint32_t worker, const char *what)
     cm_page_text(page, what);
 }
 
-static cm_http_found get_health(cm_serve_http *h, const cm_http_request *request,
+static cm_http_found get_health(cm_http_pages *h, const cm_http_request *request,
                                 cm_http_answer *answer)
 {
     cm_page *page = cm_page_create();
@@ -366,7 +365,7 @@ static cm_http_found get_health(cm_serve_http *h, const cm_http_request *request
         cm_page_text(page, "the server is draining\n");
     }
     for (uint32_t i = 0; page != NULL && i < h->def.workers; i++) {
-        const cm_figures_worker *worker = &h->workers[i];
+        const cm_metrics_worker *worker = &h->workers[i];
         if (worker->is_there && !worker->is_up) {
             put_worker(page, i, " is down\n");
         } else if (worker->is_known && h->now_us - h->heard_us[i] > CM_SERVE_HTTP_SILENT_US) {
@@ -377,10 +376,10 @@ static cm_http_found get_health(cm_serve_http *h, const cm_http_request *request
     if (well) {
         cm_page_text(page, "ok\n");
     }
-    return say(answer, well ? 200 : 503, page);
+    return reply(answer, well ? 200 : 503, page);
 }
 
-static cm_http_found get_ready(cm_serve_http *h, const cm_http_request *request,
+static cm_http_found get_ready(cm_http_pages *h, const cm_http_request *request,
                                cm_http_answer *answer)
 {
     cm_page *page = cm_page_create();
@@ -390,14 +389,14 @@ static cm_http_found get_ready(cm_serve_http *h, const cm_http_request *request,
     if (page != NULL) {
         cm_page_text(page, ready ? "ok\n" : "no player may come in now\n");
     }
-    return say(answer, ready ? 200 : 503, page);
+    return reply(answer, ready ? 200 : 503, page);
 }
 
 // A file of the page for browsers.
 static cm_http_found get_file(const cm_http_request *request, cm_http_answer *answer)
 {
-    cm_serve_page file;
-    if (!cm_serve_page_find(request->path, &file)) {
+    cm_web_page file;
+    if (!cm_web_page_find(request->path, &file)) {
         return CM_HTTP_NOT_THERE;
     }
     answer->type = file.type;
@@ -415,9 +414,9 @@ static cm_http_found get(void *user, const cm_http_request *request, cm_http_ans
 {
     static const struct {
         const char *path;
-        cm_http_found (*get)(cm_serve_http *h, const cm_http_request *request,
+        cm_http_found (*get)(cm_http_pages *h, const cm_http_request *request,
                              cm_http_answer *answer);
-    } pages[] = {{"/metrics", get_figures}, {"/healthz", get_health}, {"/readyz", get_ready},
+    } pages[] = {{"/metrics", get_metrics}, {"/healthz", get_health}, {"/readyz", get_ready},
                  {"/history", get_history}, {"/rooms", get_topic},    {"/players", get_topic}};
     for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
         if (strcmp(pages[i].path, request->path) == 0) {
@@ -427,7 +426,7 @@ static cm_http_found get(void *user, const cm_http_request *request, cm_http_ans
     return get_file(request, answer);
 }
 
-carom_result cm_serve_http_open(const cm_serve_http_def *def, cm_serve_http **out,
+carom_result cm_http_pages_open(const cm_http_pages_def *def, cm_http_pages **out,
                                 cm_failure *failure)
 {
     const cm_config *config = &def->base->config;
@@ -438,7 +437,7 @@ carom_result cm_serve_http_open(const cm_serve_http_def *def, cm_serve_http **ou
         return CAROM_OK;
     }
     cm_config_address(config->http, &http.address, &http.port);
-    cm_serve_http *h = calloc(1, sizeof *h);
+    cm_http_pages *h = calloc(1, sizeof *h);
     http.user = h;
     if (h == NULL || (h->http = cm_http_create(&http, error, sizeof error)) == NULL) {
         free(h);
@@ -448,7 +447,7 @@ carom_result cm_serve_http_open(const cm_serve_http_def *def, cm_serve_http **ou
     }
     h->def = *def;
     h->is_private = ntohl(http.address) >> 24 == 127;
-    h->started_unix_ms = cm_serve_unix_ms();
+    h->started_unix_ms = cm_unix_ms();
     h->server.version = cm_version_number;
     h->server.commit = cm_version_commit;
     h->server.engine = CAROM_ENGINE_VERSION;
@@ -458,7 +457,7 @@ carom_result cm_serve_http_open(const cm_serve_http_def *def, cm_serve_http **ou
     return CAROM_OK;
 }
 
-carom_result cm_serve_http_check(const cm_config *config, cm_failure *failure)
+carom_result cm_http_pages_check(const cm_config *config, cm_failure *failure)
 {
     char error[256];
     cm_http_def def = {0};
@@ -476,7 +475,7 @@ carom_result cm_serve_http_check(const cm_config *config, cm_failure *failure)
     return CAROM_OK;
 }
 
-void cm_serve_http_close(cm_serve_http *h)
+void cm_http_pages_close(cm_http_pages *h)
 {
     if (h == NULL) {
         return;
@@ -486,41 +485,41 @@ void cm_serve_http_close(cm_serve_http *h)
         free(h->workers[i].rooms);
         free(h->next[i].rooms);
     }
-    for (uint32_t i = 0; i < 2 * CM_SERVE_TOPICS; i++) {
+    for (uint32_t i = 0; i < 2 * CM_HTTP_TOPICS; i++) {
         cm_page_drop(h->topics[i / 2].pages[i % 2]);
         cm_page_drop(h->topics[i / 2].making[i % 2]);
     }
-    cm_page_drop(h->figures);
+    cm_page_drop(h->metrics);
     cm_page_drop(h->making);
     cm_page_drop(h->drawn);
     free(h);
 }
 
-void cm_serve_http_tell(const cm_serve_http *h)
+void cm_http_pages_print(const cm_http_pages *h)
 {
     if (h != NULL) {
-        const cm_serve_base *base = h->def.base;
-        char said[CM_CONFIG_TEXT_MAX + 24];
+        const cm_server_base *base = h->def.base;
+        char shown[CM_CONFIG_TEXT_MAX + 24];
         const char *given = base->config.http;
         char address[CM_CONFIG_TEXT_MAX + 8];
         cm_line line;
         snprintf(address, sizeof address, "%.*s:%u", (int)(strrchr(given, ':') - given), given,
                  (unsigned)cm_http_port(h->http));
-        snprintf(said, sizeof said, "http on %s", address);
-        cm_serve_screen_print(&h->def.base->screen, said);
-        cm_serve_screen_flush();
+        snprintf(shown, sizeof shown, "http on %s", address);
+        cm_status_screen_print(&h->def.base->screen, shown);
+        cm_status_screen_flush();
         cm_line_log(&line, CM_LOG_INFO, "http");
         cm_line_text(&line, "address", address);
         cm_log_write(&base->log, CM_LOG_INFO, &line);
     }
 }
 
-int cm_serve_http_descriptor(const cm_serve_http *h)
+int cm_http_pages_descriptor(const cm_http_pages *h)
 {
     return h != NULL ? cm_http_descriptor(h->http) : -1;
 }
 
-bool cm_serve_http_turn(cm_serve_http *h, uint64_t now_us)
+bool cm_http_pages_turn(cm_http_pages *h, uint64_t now_us)
 {
     if (h == NULL) {
         return false;
@@ -528,5 +527,5 @@ bool cm_serve_http_turn(cm_serve_http *h, uint64_t now_us)
     h->now_us = now_us;
     take_sample(h);
     bool more = cm_http_turn(h->http, now_us);
-    return write_figures(h) || more;
+    return write_metrics(h) || more;
 }

@@ -12,50 +12,50 @@
 
 #define CM_SERVE_HTTP_FRESH_US  1000000u    // that a page is given again
 #define CM_SERVE_HTTP_SILENT_US 15000000u   // of a worker, which is then not healthy
-#define CM_SERVE_HTTP_TURN      (64u << 10) // bytes of figures that a turn writes, and one family
+#define CM_SERVE_HTTP_TURN      (64u << 10) // bytes of metrics that a turn writes, and one family
 
-typedef struct cm_serve_http cm_serve_http;
+typedef struct cm_http_pages cm_http_pages;
 
 // What is asked of workers.
-typedef enum cm_serve_topic {
+typedef enum cm_http_topic {
     CM_SERVE_ROOMS,
     CM_SERVE_PLAYERS,
-    CM_SERVE_TOPICS,
-} cm_serve_topic;
+    CM_HTTP_TOPICS,
+} cm_http_topic;
 
-typedef struct cm_serve_http_def {
-    cm_serve_base *base;
+typedef struct cm_http_pages_def {
+    cm_server_base *base;
     uint32_t workers; // places of workers
     // How the server is: its values but those of HTTP, and of each worker is_there, is_up and
     // restarts.
-    void (*look)(void *user, cm_figures_server *server, cm_figures_worker *workers);
+    void (*look)(void *user, cm_metrics_server *server, cm_metrics_worker *workers);
     // Whether a room is that worker's. NULL: there is one worker.
-    bool (*is_home)(void *user, uint32_t worker, const char *room);
-    // Lines of the answer go to cm_serve_http_line, and "" when it is whole: now or later.
-    void (*ask)(void *user, cm_serve_topic topic, const char *request);
+    bool (*is_entry)(void *user, uint32_t worker, const char *room);
+    // Lines of the answer go to cm_http_pages_line, and "" when it is whole: now or later.
+    void (*ask)(void *user, cm_http_topic topic, const char *request);
     void *user;
-} cm_serve_http_def;
+} cm_http_pages_def;
 
 // NULL where the configuration has no HTTP.
-carom_result cm_serve_http_open(const cm_serve_http_def *def, cm_serve_http **http,
+carom_result cm_http_pages_open(const cm_http_pages_def *def, cm_http_pages **http,
                                 cm_failure *failure);
 // Whether its address is free: for --check-config.
-carom_result cm_serve_http_check(const cm_config *config, cm_failure *failure);
-void cm_serve_http_close(cm_serve_http *http);
+carom_result cm_http_pages_check(const cm_config *config, cm_failure *failure);
+void cm_http_pages_close(cm_http_pages *http);
 // Says where it is, on stdout and in the log. Of NULL: nothing; so below.
-void cm_serve_http_tell(const cm_serve_http *http);
+void cm_http_pages_print(const cm_http_pages *http);
 
-int cm_serve_http_descriptor(const cm_serve_http *http);       // for poll; -1: none
-bool cm_serve_http_turn(cm_serve_http *http, uint64_t now_us); // true: more is to be done at once
+int cm_http_pages_descriptor(const cm_http_pages *http);       // for poll; -1: none
+bool cm_http_pages_turn(cm_http_pages *http, uint64_t now_us); // true: more is to be done at once
 
-// What workers tell: their rooms one after another, then their own figures.
-void cm_serve_http_room(cm_serve_http *http, uint32_t worker, uint32_t number,
-                        const cm_room_figures *figures);
-void cm_serve_http_whole(cm_serve_http *http, uint32_t worker, uint32_t rooms,
-                         const cm_worker_figures *figures);
+// What workers tell: their rooms one after another, then their own metrics.
+void cm_http_pages_room(cm_http_pages *http, uint32_t worker, uint32_t number,
+                        const cm_room_metrics *metrics);
+void cm_http_pages_whole(cm_http_pages *http, uint32_t worker, uint32_t rooms,
+                         const cm_worker_metrics *metrics);
 // It is dead; a room of its is no more.
-void cm_serve_http_died(cm_serve_http *http, uint32_t worker);
-void cm_serve_http_gone(cm_serve_http *http, uint32_t worker, const char *room);
-void cm_serve_http_line(cm_serve_http *http, cm_serve_topic topic, const char *line);
+void cm_http_pages_died(cm_http_pages *http, uint32_t worker);
+void cm_http_pages_gone(cm_http_pages *http, uint32_t worker, const char *room);
+void cm_http_pages_line(cm_http_pages *http, cm_http_topic topic, const char *line);
 
 #endif

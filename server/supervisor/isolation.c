@@ -29,7 +29,7 @@ static uint16_t try_port(uint32_t host, uint16_t port)
 
 // Known before the worker starts, since players are sent there from the first moment: the next one
 // as of any worker, or another where that is taken.
-static uint16_t draw_port(const cm_serve_server *s, uint32_t worker)
+static uint16_t draw_port(const cm_supervised *s, uint32_t worker)
 {
     uint32_t host;
     uint16_t first, drawn = 0;
@@ -40,27 +40,27 @@ static uint16_t draw_port(const cm_serve_server *s, uint32_t worker)
     return drawn != 0 ? drawn : try_port(host, 0);
 }
 
-static bool has_others(const cm_serve_server *s, uint32_t worker, const char *room)
+static bool has_others(const cm_supervised *s, uint32_t worker, const char *room)
 {
     bool others = false;
-    for (uint32_t i = 0; i < s->homes.count; i++) {
-        const cm_home *home = &s->homes.list[i];
-        others = others || (home->worker == worker && strcmp(home->room.name, room) != 0);
+    for (uint32_t i = 0; i < s->directory.count; i++) {
+        const cm_directory_entry *entry = &s->directory.list[i];
+        others = others || (entry->worker == worker && strcmp(entry->room.name, room) != 0);
     }
     return others;
 }
 
-static uint32_t find_seat(const cm_serve_server *s)
+static uint32_t find_slot(const cm_supervised *s)
 {
-    uint32_t seat = s->count;
-    while (seat < s->seats && s->workers[seat].apart) {
-        seat++;
+    uint32_t slot = s->count;
+    while (slot < s->slots && s->workers[slot].isolated) {
+        slot++;
     }
-    return seat;
+    return slot;
 }
 
-static void log_apart(const cm_serve_server *s, const char *room, uint32_t worker,
-                      const char *reason)
+static void log_isolated(const cm_supervised *s, const char *room, uint32_t worker,
+                         const char *reason)
 {
     cm_line line;
     cm_line_log(&line, CM_LOG_WARNING, "room apart");
@@ -72,107 +72,108 @@ static void log_apart(const cm_serve_server *s, const char *room, uint32_t worke
 }
 
 // False: no port can be had.
-static bool take_seat(cm_serve_server *s, cm_home *home, uint32_t seat)
+static bool assign_slot(cm_supervised *s, cm_directory_entry *entry, uint32_t slot)
 {
-    cm_serve_seat *own = &s->workers[seat];
-    own->port = draw_port(s, seat);
+    cm_worker_slot *own = &s->workers[slot];
+    own->port = draw_port(s, slot);
     if (own->port == 0) {
         return false;
     }
-    home->worker = seat;
-    home->room.port = own->port;
-    home->is_open = false;
-    own->apart = true;
+    entry->worker = slot;
+    entry->room.port = own->port;
+    entry->is_open = false;
+    own->isolated = true;
     return true;
 }
 
-static void give_back(cm_serve_server *s, cm_home *home, uint32_t worker)
+static void give_back(cm_supervised *s, cm_directory_entry *entry, uint32_t worker)
 {
-    cm_serve_seat *own = &s->workers[home->worker];
-    own->apart = false;
+    cm_worker_slot *own = &s->workers[entry->worker];
+    own->isolated = false;
     own->port = 0;
-    home->worker = worker;
-    home->room.port = s->workers[worker].port;
-    home->is_open = s->workers[worker].ready;
+    entry->worker = worker;
+    entry->room.port = s->workers[worker].port;
+    entry->is_open = s->workers[worker].ready;
 }
 
-void cm_serve_set_apart(cm_serve_server *s, uint32_t worker, const char *room)
+void cm_isolation_start(cm_supervised *s, uint32_t worker, const char *room)
 {
-    cm_home *home = cm_homes_find(&s->homes, room);
-    uint32_t seat = find_seat(s);
-    if (home == NULL || home->worker != worker || worker >= s->count || seat == s->seats ||
+    cm_directory_entry *entry = cm_room_directory_find(&s->directory, room);
+    uint32_t slot = find_slot(s);
+    if (entry == NULL || entry->worker != worker || worker >= s->count || slot == s->slots ||
         !has_others(s, worker, room)) {
         return; // it is alone already, or no place is left: it goes on where it was
     }
-    if (!take_seat(s, home, seat)) {
+    if (!assign_slot(s, entry, slot)) {
         return;
     }
-    if (cm_supervisor_start(s->supervisor, seat)) {
-        log_apart(s, room, seat, "its module failed");
+    if (cm_supervisor_start(s->supervisor, slot)) {
+        log_isolated(s, room, slot, "its module failed");
     } else {
-        give_back(s, home, worker);
+        give_back(s, entry, worker);
     }
 }
 
-void cm_serve_move_apart(cm_serve_server *s, uint32_t worker, const char *room)
+void cm_isolation_request(cm_supervised *s, uint32_t worker, const char *room)
 {
-    cm_home *home = cm_homes_find(&s->homes, room);
-    if (home == NULL || home->worker != worker || worker >= s->count || !s->ready || s->draining ||
-        !has_others(s, worker, room)) {
+    cm_directory_entry *entry = cm_room_directory_find(&s->directory, room);
+    if (entry == NULL || entry->worker != worker || worker >= s->count || !s->ready ||
+        s->draining || !has_others(s, worker, room)) {
         return; // it is alone already, or on its way
     }
-    uint32_t seat = find_seat(s);
-    bool goes = seat < s->seats && take_seat(s, home, seat);
-    cm_worker_message message = {.type = goes ? CM_WORKER_TOLD_RELEASE : CM_WORKER_TOLD_SLOW,
-                                 .room = home->room};
-    cm_supervisor_tell(s->supervisor, worker, &message);
+    uint32_t slot = find_slot(s);
+    bool goes = slot < s->slots && assign_slot(s, entry, slot);
+    cm_worker_message message = {
+        .type = goes ? CM_WORKER_RECEIVES_RELEASE : CM_WORKER_RECEIVES_SLOW, .room = entry->room};
+    cm_supervisor_send(s->supervisor, worker, &message);
     if (goes) {
-        s->workers[seat].from = worker + 1;
+        s->workers[slot].from = worker + 1;
     }
 }
 
-// The place that a worker's room is on its way to; s->seats: there is none.
-static uint32_t find_waiting(const cm_serve_server *s, uint32_t worker, const char *room)
+// The place that a worker's room is on its way to; s->slots: there is none.
+static uint32_t find_waiting(const cm_supervised *s, uint32_t worker, const char *room)
 {
-    uint32_t seat = s->count;
-    for (; seat < s->seats; seat++) {
-        const cm_home *home = room != NULL ? cm_homes_find(&s->homes, room) : NULL;
-        if (s->workers[seat].from == worker + 1 &&
-            (room == NULL || (home != NULL && home->worker == seat))) {
+    uint32_t slot = s->count;
+    for (; slot < s->slots; slot++) {
+        const cm_directory_entry *entry =
+            room != NULL ? cm_room_directory_find(&s->directory, room) : NULL;
+        if (s->workers[slot].from == worker + 1 &&
+            (room == NULL || (entry != NULL && entry->worker == slot))) {
             break;
         }
     }
-    return seat;
+    return slot;
 }
 
-void cm_serve_start_apart(cm_serve_server *s, uint32_t worker, const char *room)
+void cm_isolation_released(cm_supervised *s, uint32_t worker, const char *room)
 {
-    uint32_t seat;
-    while ((seat = find_waiting(s, worker, room)) < s->seats) {
-        s->workers[seat].from = 0;
-        for (uint32_t i = 0; i < s->homes.count; i++) {
-            if (s->homes.list[i].worker == seat) {
-                log_apart(s, s->homes.list[i].room.name, seat,
-                          "its ticks take more than their share");
+    uint32_t slot;
+    while ((slot = find_waiting(s, worker, room)) < s->slots) {
+        s->workers[slot].from = 0;
+        for (uint32_t i = 0; i < s->directory.count; i++) {
+            if (s->directory.list[i].worker == slot) {
+                log_isolated(s, s->directory.list[i].room.name, slot,
+                             "its ticks take more than their share");
             }
         }
-        cm_supervisor_start_soon(s->supervisor, seat);
+        cm_supervisor_start_soon(s->supervisor, slot);
     }
 }
 
-void cm_serve_keep_apart(cm_serve_server *s, uint32_t worker, const char *room)
+void cm_isolation_refused(cm_supervised *s, uint32_t worker, const char *room)
 {
-    uint32_t seat = find_waiting(s, worker, room);
-    if (seat < s->seats) {
-        s->workers[seat].from = 0;
-        give_back(s, cm_homes_find(&s->homes, room), worker);
+    uint32_t slot = find_waiting(s, worker, room);
+    if (slot < s->slots) {
+        s->workers[slot].from = 0;
+        give_back(s, cm_room_directory_find(&s->directory, room), worker);
     }
 }
 
-void cm_serve_end_apart(cm_serve_server *s, uint32_t worker)
+void cm_isolation_end(cm_supervised *s, uint32_t worker)
 {
-    if (s->workers[worker].apart && !has_others(s, worker, "")) {
-        cm_worker_link_text(cm_supervisor_link(s->supervisor, worker), CM_WORKER_TOLD_DRAIN, 0,
+    if (s->workers[worker].isolated && !has_others(s, worker, "")) {
+        cm_worker_link_text(cm_supervisor_link(s->supervisor, worker), CM_WORKER_RECEIVES_DRAIN, 0,
                             "its room is closed");
         s->workers[worker].ends = true;
     }

@@ -16,12 +16,12 @@ static uint64_t bits_a_second(uint64_t before, uint64_t now, uint64_t passed_us)
     return passed_us > 0 ? (uint64_t)((double)bytes * 8e6 / (double)passed_us) : 0;
 }
 
-void cm_metrics_history_told(cm_metrics_history *history, uint32_t worker,
-                             const cm_worker_figures *figures, uint64_t now_us)
+void cm_metrics_history_received(cm_metrics_history *history, uint32_t worker,
+                                 const cm_worker_metrics *metrics, uint64_t now_us)
 {
     cm_history_worker *w = &history->workers[worker];
-    uint64_t sent = figures->values[CM_WORKER_HAS_SENT_BYTES];
-    uint64_t received = figures->values[CM_WORKER_HAS_RECEIVED_BYTES];
+    uint64_t sent = metrics->values[CM_WORKER_HAS_SENT_BYTES];
+    uint64_t received = metrics->values[CM_WORKER_HAS_RECEIVED_BYTES];
     if (w->is_known) {
         w->sent_bits = bits_a_second(w->sent_bytes, sent, now_us - w->told_us);
         w->received_bits = bits_a_second(w->received_bytes, received, now_us - w->told_us);
@@ -64,8 +64,8 @@ static cm_history_room *find_room(cm_metrics_history *history, const char *name)
 }
 
 // Keeps the slowest at the front, `count` of them.
-static void rank(const cm_room_figures *slowest[CM_HISTORY_SLOWEST], uint32_t *count,
-                 const cm_room_figures *room)
+static void rank(const cm_room_metrics *slowest[CM_HISTORY_SLOWEST], uint32_t *count,
+                 const cm_room_metrics *room)
 {
     uint32_t at = *count < CM_HISTORY_SLOWEST ? (*count)++ : CM_HISTORY_SLOWEST;
     while (at > 0 &&
@@ -80,9 +80,9 @@ static void rank(const cm_room_figures *slowest[CM_HISTORY_SLOWEST], uint32_t *c
     }
 }
 
-static void sample_rooms(cm_metrics_history *history, const cm_figures_server *server, uint64_t now)
+static void sample_rooms(cm_metrics_history *history, const cm_metrics_server *server, uint64_t now)
 {
-    const cm_room_figures *slowest[CM_HISTORY_SLOWEST];
+    const cm_room_metrics *slowest[CM_HISTORY_SLOWEST];
     uint32_t count = 0, place = (uint32_t)(now % CM_HISTORY_SAMPLES);
     for (uint32_t w = 0; w < server->worker_count; w++) {
         for (uint32_t r = 0; r < server->workers[w].room_count; r++) {
@@ -102,17 +102,17 @@ static void sample_rooms(cm_metrics_history *history, const cm_figures_server *s
     }
     for (uint32_t w = 0; w < server->worker_count; w++) {
         for (uint32_t r = 0; r < server->workers[w].room_count; r++) {
-            const cm_room_figures *figures = &server->workers[w].rooms[r];
-            cm_history_room *room = find_room(history, figures->info.name);
+            const cm_room_metrics *metrics = &server->workers[w].rooms[r];
+            cm_history_room *room = find_room(history, metrics->info.name);
             if (room != NULL) {
-                uint64_t us = figures->values[CM_ROOM_HAS_TICK_P99];
+                uint64_t us = metrics->values[CM_ROOM_HAS_TICK_P99];
                 room->tick_us[place] = us < NO_TICK ? (uint32_t)us : NO_TICK - 1;
             }
         }
     }
 }
 
-void cm_metrics_history_sample(cm_metrics_history *history, const cm_figures_server *server,
+void cm_metrics_history_sample(cm_metrics_history *history, const cm_metrics_server *server,
                                uint64_t unix_ms)
 {
     uint64_t now = history->samples++, sent = 0, received = 0;
@@ -155,7 +155,7 @@ static void put_number(cm_page *page, const char *key, uint64_t value)
     cm_page_uint(page, value);
 }
 
-static void put_server(cm_page *page, const cm_figures_server *server, uint64_t memory_bytes,
+static void put_server(cm_page *page, const cm_metrics_server *server, uint64_t memory_bytes,
                        uint64_t unix_ms)
 {
     uint64_t up = 0;
@@ -214,7 +214,7 @@ static void put_room(cm_page *page, const cm_metrics_history *history, const cm_
     cm_page_text(page, "]");
 }
 
-void cm_metrics_history_write(const cm_metrics_history *history, const cm_figures_server *server,
+void cm_metrics_history_write(const cm_metrics_history *history, const cm_metrics_server *server,
                               uint64_t memory_bytes, uint64_t unix_ms, cm_page *page)
 {
     cm_page_text(page, "{");

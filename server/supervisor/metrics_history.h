@@ -35,16 +35,16 @@ typedef struct cm_metrics_history {
     cm_history_room rooms[CM_HISTORY_ROOMS];
 } cm_metrics_history;
 
-// A worker told its figures; it is dead.
-void cm_metrics_history_told(cm_metrics_history *history, uint32_t worker,
-                             const cm_worker_figures *figures, uint64_t now_us);
+// A worker told its metrics; it is dead.
+void cm_metrics_history_received(cm_metrics_history *history, uint32_t worker,
+                                 const cm_worker_metrics *metrics, uint64_t now_us);
 void cm_metrics_history_lost(cm_metrics_history *history, uint32_t worker);
 
-void cm_metrics_history_sample(cm_metrics_history *history, const cm_figures_server *server,
+void cm_metrics_history_sample(cm_metrics_history *history, const cm_metrics_server *server,
                                uint64_t unix_ms);
 
 // One JSON object: the server as it is, and the samples, the oldest first.
-void cm_metrics_history_write(const cm_metrics_history *history, const cm_figures_server *server,
+void cm_metrics_history_write(const cm_metrics_history *history, const cm_metrics_server *server,
                               uint64_t memory_bytes, uint64_t unix_ms, cm_page *page);
 
 #endif

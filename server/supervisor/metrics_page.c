@@ -5,20 +5,20 @@
 #include <string.h>
 
 typedef struct row {
-    cm_figure_kind kind;
-    cm_figure_unit unit;
+    cm_metric_kind kind;
+    cm_metric_unit unit;
     const char *name, *help;
 } row;
 
 #define ROOM_ROW(id, kind, unit, name, help)                                                       \
-    {CM_FIGURE_##kind, CM_FIGURE_##unit, "carom_room_" name, help},
-static const row ROOM_ROWS[] = {CM_ROOM_FIGURES(ROOM_ROW)};
+    {CM_METRIC_##kind, CM_METRIC_##unit, "carom_room_" name, help},
+static const row ROOM_ROWS[] = {CM_ROOM_METRICS(ROOM_ROW)};
 #define WORKER_ROW(id, kind, unit, name, help)                                                     \
-    {CM_FIGURE_##kind, CM_FIGURE_##unit, "carom_worker_" name, help},
-static const row WORKER_ROWS[] = {CM_WORKER_FIGURES(WORKER_ROW)};
+    {CM_METRIC_##kind, CM_METRIC_##unit, "carom_worker_" name, help},
+static const row WORKER_ROWS[] = {CM_WORKER_METRICS(WORKER_ROW)};
 #define SERVER_ROW(id, kind, unit, name, help)                                                     \
-    {CM_FIGURE_##kind, CM_FIGURE_##unit, "carom_" name, help},
-static const row SERVER_ROWS[] = {CM_SERVER_FIGURES(SERVER_ROW)};
+    {CM_METRIC_##kind, CM_METRIC_##unit, "carom_" name, help},
+static const row SERVER_ROWS[] = {CM_SERVER_METRICS(SERVER_ROW)};
 
 #define NUMBER_MAX 24u
 
@@ -30,79 +30,79 @@ static const char *number_text(uint64_t number, char text[NUMBER_MAX])
 
 // Of the server -------------------------------------------------------------------------------
 
-static void put_build(cm_page *page, const cm_figures_server *server)
+static void put_build(cm_page *page, const cm_metrics_server *server)
 {
     char engine[NUMBER_MAX];
     const cm_label labels[] = {{"version", server->version},
                                {"commit", server->commit},
                                {"engine", number_text(server->engine, engine)}};
-    cm_exposition_family(page, "carom_build_info", CM_FIGURE_GAUGE, "What this server is.");
-    cm_exposition_sample(page, "carom_build_info", "", labels, CM_FIGURE_ONE, 1);
+    cm_prometheus_family(page, "carom_build_info", CM_METRIC_GAUGE, "What this server is.");
+    cm_prometheus_sample(page, "carom_build_info", "", labels, CM_METRIC_ONE, 1);
 }
 
-static void put_http_refused(cm_page *page, const cm_figures_server *server)
+static void put_http_refused(cm_page *page, const cm_metrics_server *server)
 {
 #define NAME(name, status, text) #name,
     static const char *const names[] = {CM_HTTP_REFUSALS(NAME)};
 #undef NAME
     char reason[CM_LABEL_MAX];
-    cm_exposition_family(page, "carom_http_refused_total", CM_FIGURE_COUNTER,
+    cm_prometheus_family(page, "carom_http_refused_total", CM_METRIC_COUNTER,
                          "Requests and connections of HTTP that were refused.");
     for (uint32_t i = 0; i < CM_HTTP_REFUSAL_COUNT; i++) {
-        const cm_label labels[CM_LABELS_MAX] = {{"reason", cm_exposition_lower(names[i], reason)}};
-        cm_exposition_sample(page, "carom_http_refused_total", "", labels, CM_FIGURE_ONE,
+        const cm_label labels[CM_LABELS_MAX] = {{"reason", cm_prometheus_lower(names[i], reason)}};
+        cm_prometheus_sample(page, "carom_http_refused_total", "", labels, CM_METRIC_ONE,
                              server->http_refused[i]);
     }
 }
 
-static void put_server_row(cm_page *page, const cm_figures_server *server, uint32_t number)
+static void put_server_row(cm_page *page, const cm_metrics_server *server, uint32_t number)
 {
     static const cm_label none[CM_LABELS_MAX];
     const row *r = &SERVER_ROWS[number];
-    cm_exposition_family(page, r->name, r->kind, r->help);
-    cm_exposition_sample(page, r->name, "", none, r->unit, server->values[number]);
+    cm_prometheus_family(page, r->name, r->kind, r->help);
+    cm_prometheus_sample(page, r->name, "", none, r->unit, server->values[number]);
 }
 
 // Of each worker ------------------------------------------------------------------------------
 
-static void put_up(cm_page *page, const cm_figures_server *server)
+static void put_up(cm_page *page, const cm_metrics_server *server)
 {
     char number[NUMBER_MAX];
-    cm_exposition_family(page, "carom_worker_up", CM_FIGURE_GAUGE,
+    cm_prometheus_family(page, "carom_worker_up", CM_METRIC_GAUGE,
                          "1: the worker lives and has its rooms.");
     for (uint32_t i = 0; i < server->worker_count; i++) {
         const cm_label labels[CM_LABELS_MAX] = {{"worker", number_text(i, number)}};
         if (server->workers[i].is_there) {
-            cm_exposition_sample(page, "carom_worker_up", "", labels, CM_FIGURE_ONE,
+            cm_prometheus_sample(page, "carom_worker_up", "", labels, CM_METRIC_ONE,
                                  server->workers[i].is_up);
         }
     }
 }
 
-static void put_restarts(cm_page *page, const cm_figures_server *server)
+static void put_restarts(cm_page *page, const cm_metrics_server *server)
 {
     char number[NUMBER_MAX];
-    cm_exposition_family(page, "carom_worker_restarts_total", CM_FIGURE_COUNTER,
+    cm_prometheus_family(page, "carom_worker_restarts_total", CM_METRIC_COUNTER,
                          "Times that the worker died and was started again.");
     for (uint32_t i = 0; i < server->worker_count; i++) {
         const cm_label labels[CM_LABELS_MAX] = {{"worker", number_text(i, number)}};
         if (server->workers[i].is_there) {
-            cm_exposition_sample(page, "carom_worker_restarts_total", "", labels, CM_FIGURE_ONE,
+            cm_prometheus_sample(page, "carom_worker_restarts_total", "", labels, CM_METRIC_ONE,
                                  server->workers[i].restarts);
         }
     }
 }
 
-static void put_worker_row(cm_page *page, const cm_figures_server *server, uint32_t number)
+static void put_worker_row(cm_page *page, const cm_metrics_server *server, uint32_t number)
 {
     const row *r = &WORKER_ROWS[number];
     char text[NUMBER_MAX];
-    cm_exposition_family(page, r->name, r->kind, r->help);
+    cm_prometheus_family(page, r->name, r->kind, r->help);
     for (uint32_t i = 0; i < server->worker_count; i++) {
         const cm_label labels[CM_LABELS_MAX] = {{"worker", number_text(i, text)}};
         if (server->workers[i].is_known) {
-            cm_exposition_sample(page, r->name, "", labels, r->unit,
-                                 server->workers[i].figures.values[number]);
+            cm_prometheus_sample(page, r->name, "", labels, r->unit,
+                                 server->workers[i].metrics.values[number]);
         }
     }
 }
@@ -112,7 +112,7 @@ typedef struct reasons {
     const char *name, *help;
     const char *const *texts;
     uint32_t first, count; // those before the first are no reasons
-    size_t offset;         // in cm_worker_figures, or cm_room_figures
+    size_t offset;         // in cm_worker_metrics, or cm_room_metrics
 } reasons;
 
 #define NAME(name, text) #name,
@@ -124,44 +124,44 @@ static const char *const REASONS[] = {CAROM_REASON_TABLE(NAME)};
 
 static const reasons WORKER_REASONS[] = {
     {"carom_worker_datagrams_refused_total", "Datagrams refused before a connection, or in one.",
-     DATAGRAMS, 0, CM_DATAGRAM_REASON_COUNT, offsetof(cm_worker_figures, datagrams_refused)},
+     DATAGRAMS, 0, CM_DATAGRAM_REASON_COUNT, offsetof(cm_worker_metrics, datagrams_refused)},
     {"carom_worker_commands_refused_total", "Of these, for the commands that they hold.", COMMANDS,
-     0, CM_COMMAND_REASON_COUNT, offsetof(cm_worker_figures, commands_refused)},
+     0, CM_COMMAND_REASON_COUNT, offsetof(cm_worker_metrics, commands_refused)},
     {"carom_worker_packets_refused_total", "Packets of clients that could not be read.", PACKETS,
-     CM_PACKET_OK + 1, CM_PACKET_REASON_COUNT, offsetof(cm_worker_figures, packets_refused)},
+     CM_PACKET_OK + 1, CM_PACKET_REASON_COUNT, offsetof(cm_worker_metrics, packets_refused)},
     {"carom_worker_clients_refused_total", "Connected clients that were let into no room.", REASONS,
-     0, CAROM_REASON_COUNT, offsetof(cm_worker_figures, clients_refused)},
+     0, CAROM_REASON_COUNT, offsetof(cm_worker_metrics, clients_refused)},
     {"carom_worker_players_left_total", "Players who left, or were sent away.", REASONS, 0,
-     CAROM_REASON_COUNT, offsetof(cm_worker_figures, players_left)}};
+     CAROM_REASON_COUNT, offsetof(cm_worker_metrics, players_left)}};
 
-static void put_worker_reasons(cm_page *page, const cm_figures_server *server, const reasons *r)
+static void put_worker_reasons(cm_page *page, const cm_metrics_server *server, const reasons *r)
 {
     char number[NUMBER_MAX], text[CM_LABEL_MAX];
-    cm_exposition_family(page, r->name, CM_FIGURE_COUNTER, r->help);
+    cm_prometheus_family(page, r->name, CM_METRIC_COUNTER, r->help);
     for (uint32_t i = 0; i < server->worker_count; i++) {
-        const cm_figures_worker *worker = &server->workers[i];
-        const uint64_t *counts = (const uint64_t *)((const char *)&worker->figures + r->offset);
+        const cm_metrics_worker *worker = &server->workers[i];
+        const uint64_t *counts = (const uint64_t *)((const char *)&worker->metrics + r->offset);
         for (uint32_t at = r->first; worker->is_known && at < r->count; at++) {
             const cm_label labels[CM_LABELS_MAX] = {
                 {"worker", number_text(i, number)},
-                {"reason", cm_exposition_lower(r->texts[at], text)}};
-            cm_exposition_sample(page, r->name, "", labels, CM_FIGURE_ONE, counts[at]);
+                {"reason", cm_prometheus_lower(r->texts[at], text)}};
+            cm_prometheus_sample(page, r->name, "", labels, CM_METRIC_ONE, counts[at]);
         }
     }
 }
 
 // Of each room --------------------------------------------------------------------------------
 
-static void put_room_row(cm_page *page, const cm_room_figures *room, uint32_t worker,
+static void put_room_row(cm_page *page, const cm_room_metrics *room, uint32_t worker,
                          const void *what)
 {
     const row *r = what;
     const cm_label labels[CM_LABELS_MAX] = {{"room", room->info.name}};
     (void)worker;
-    cm_exposition_sample(page, r->name, "", labels, r->unit, room->values[r - ROOM_ROWS]);
+    cm_prometheus_sample(page, r->name, "", labels, r->unit, room->values[r - ROOM_ROWS]);
 }
 
-static void put_room_info(cm_page *page, const cm_room_figures *room, uint32_t worker,
+static void put_room_info(cm_page *page, const cm_room_metrics *room, uint32_t worker,
                           const void *what)
 {
     char number[NUMBER_MAX];
@@ -171,13 +171,13 @@ static void put_room_info(cm_page *page, const cm_room_figures *room, uint32_t w
     const cm_label labels[] = {{"room", room->info.name},
                                {"scene", room->info.scene},
                                {"worker", number_text(worker, number)}};
-    cm_exposition_sample(page, r->name, "", labels, CM_FIGURE_ONE, 1);
+    cm_prometheus_sample(page, r->name, "", labels, CM_METRIC_ONE, 1);
 }
 
 // As text of the bound in seconds.
 static const char *bound_text(uint32_t bucket, char text[NUMBER_MAX])
 {
-    uint32_t bound = cm_metrics_bound_us(bucket);
+    uint32_t bound = cm_tick_times_bound_us(bucket);
     int length = snprintf(text, NUMBER_MAX, "%u.%06u", bound / 1000000u, bound % 1000000u);
     while (length > 0 && text[length - 1] == '0') {
         text[--length] = '\0';
@@ -188,7 +188,7 @@ static const char *bound_text(uint32_t bucket, char text[NUMBER_MAX])
     return bound == UINT32_MAX ? "+Inf" : text;
 }
 
-static void put_room_ticks(cm_page *page, const cm_room_figures *room, uint32_t worker,
+static void put_room_ticks(cm_page *page, const cm_room_metrics *room, uint32_t worker,
                            const void *what)
 {
     const row *r = what;
@@ -199,21 +199,21 @@ static void put_room_ticks(cm_page *page, const cm_room_figures *room, uint32_t 
         const cm_label labels[CM_LABELS_MAX] = {{"room", room->info.name},
                                                 {"le", bound_text(i, bound)}};
         count += room->tick_buckets[i];
-        cm_exposition_sample(page, r->name, "_bucket", labels, CM_FIGURE_ONE, count);
+        cm_prometheus_sample(page, r->name, "_bucket", labels, CM_METRIC_ONE, count);
     }
     const cm_label labels[CM_LABELS_MAX] = {{"room", room->info.name}};
-    cm_exposition_sample(page, r->name, "_sum", labels, CM_FIGURE_MILLIONTH, room->tick_sum_us);
-    cm_exposition_sample(page, r->name, "_count", labels, CM_FIGURE_ONE, count);
+    cm_prometheus_sample(page, r->name, "_sum", labels, CM_METRIC_MILLIONTH, room->tick_sum_us);
+    cm_prometheus_sample(page, r->name, "_count", labels, CM_METRIC_ONE, count);
 }
 
-static void put_by_reason(cm_page *page, const cm_room_figures *room, const row *r,
+static void put_by_reason(cm_page *page, const cm_room_metrics *room, const row *r,
                           const char *reason, uint64_t value)
 {
     const cm_label labels[CM_LABELS_MAX] = {{"room", room->info.name}, {"reason", reason}};
-    cm_exposition_sample(page, r->name, "", labels, CM_FIGURE_ONE, value);
+    cm_prometheus_sample(page, r->name, "", labels, CM_METRIC_ONE, value);
 }
 
-static void put_room_inputs(cm_page *page, const cm_room_figures *room, uint32_t worker,
+static void put_room_inputs(cm_page *page, const cm_room_metrics *room, uint32_t worker,
                             const void *what)
 {
     static const char *const names[CM_INPUT_VERDICT_COUNT] = {[CM_INPUT_TOO_OLD] = "too_old",
@@ -229,7 +229,7 @@ static void put_room_inputs(cm_page *page, const cm_room_figures *room, uint32_t
     }
 }
 
-static void put_room_poses(cm_page *page, const cm_room_figures *room, uint32_t worker,
+static void put_room_poses(cm_page *page, const cm_room_metrics *room, uint32_t worker,
                            const void *what)
 {
     (void)worker;
@@ -238,7 +238,7 @@ static void put_room_poses(cm_page *page, const cm_room_figures *room, uint32_t 
     put_by_reason(page, room, what, "out_of_range", room->poses_refused[CM_POINTER_RANGE]);
 }
 
-static void put_room_told(cm_page *page, const cm_room_figures *room, uint32_t worker,
+static void put_room_sent(cm_page *page, const cm_room_metrics *room, uint32_t worker,
                           const void *what)
 {
     const row *r = what;
@@ -246,37 +246,37 @@ static void put_room_told(cm_page *page, const cm_room_figures *room, uint32_t w
     for (uint32_t i = 0; i < CAROM_LOG_CODE_COUNT; i++) {
         const cm_label labels[CM_LABELS_MAX] = {{"room", room->info.name},
                                                 {"code", carom_log_name((carom_log_code)i)}};
-        cm_exposition_sample(page, r->name, "", labels, CM_FIGURE_ONE, room->told[i]);
+        cm_prometheus_sample(page, r->name, "", labels, CM_METRIC_ONE, room->log_counts[i]);
     }
 }
 
-typedef void put_room(cm_page *page, const cm_room_figures *room, uint32_t worker,
+typedef void put_room(cm_page *page, const cm_room_metrics *room, uint32_t worker,
                       const void *what);
 
 static const struct {
     row row;
     put_room *put;
 } ROOM_MORE[] = {
-    {{CM_FIGURE_GAUGE, CM_FIGURE_ONE, "carom_room_info", "What the room is, and which worker's."},
+    {{CM_METRIC_GAUGE, CM_METRIC_ONE, "carom_room_info", "What the room is, and which worker's."},
      put_room_info},
-    {{CM_FIGURE_HISTOGRAM, CM_FIGURE_MILLIONTH, "carom_room_tick_seconds",
+    {{CM_METRIC_HISTOGRAM, CM_METRIC_MILLIONTH, "carom_room_tick_seconds",
       "Time of a tick, its views included."},
      put_room_ticks},
-    {{CM_FIGURE_COUNTER, CM_FIGURE_ONE, "carom_room_inputs_refused_total",
+    {{CM_METRIC_COUNTER, CM_METRIC_ONE, "carom_room_inputs_refused_total",
       "Inputs of players that were refused."},
      put_room_inputs},
-    {{CM_FIGURE_COUNTER, CM_FIGURE_ONE, "carom_room_poses_refused_total",
+    {{CM_METRIC_COUNTER, CM_METRIC_ONE, "carom_room_poses_refused_total",
       "Poses of pointers that were refused, each time they came."},
      put_room_poses},
-    {{CM_FIGURE_COUNTER, CM_FIGURE_ONE, "carom_room_world_messages_total",
+    {{CM_METRIC_COUNTER, CM_METRIC_ONE, "carom_room_world_messages_total",
       "What the world had to say while it stepped, ticks stepped again included."},
-     put_room_told}};
+     put_room_sent}};
 
-static void put_rooms(cm_page *page, const cm_figures_server *server, const row *r, put_room *put)
+static void put_rooms(cm_page *page, const cm_metrics_server *server, const row *r, put_room *put)
 {
-    cm_exposition_family(page, r->name, r->kind, r->help);
+    cm_prometheus_family(page, r->name, r->kind, r->help);
     for (uint32_t i = 0; i < server->worker_count; i++) {
-        const cm_figures_worker *worker = &server->workers[i];
+        const cm_metrics_worker *worker = &server->workers[i];
         for (uint32_t at = 0; at < worker->room_count; at++) {
             put(page, &worker->rooms[at], i, r);
         }
@@ -285,9 +285,9 @@ static void put_rooms(cm_page *page, const cm_figures_server *server, const row 
 
 #define COUNT(table) ((uint32_t)(sizeof(table) / sizeof(table)[0]))
 
-bool cm_figures_page_family(cm_page *page, const cm_figures_server *server, uint32_t number)
+bool cm_metrics_page_family(cm_page *page, const cm_metrics_server *server, uint32_t number)
 {
-    static void (*const singles[])(cm_page *, const cm_figures_server *) = {
+    static void (*const singles[])(cm_page *, const cm_metrics_server *) = {
         put_build, put_http_refused, put_up, put_restarts};
     if (number < COUNT(singles)) {
         singles[number](page, server);

@@ -27,7 +27,7 @@ typedef struct child {
 struct cm_supervisor {
     cm_supervisor_def def;
     child children[CM_WORKERS_MAX];
-    cm_worker_message heard;
+    cm_worker_message received;
 };
 
 cm_supervisor *cm_supervisor_create(const cm_supervisor_def *def)
@@ -67,7 +67,7 @@ static void run_program(const cm_supervisor *supervisor, uint32_t worker, int li
                         int errors, char *const argv[])
 {
     int from[] = {link, given, supervisor->def.keep};
-    int to[] = {CM_WORKER_LINK_FD, CM_WORKER_VITALS_FD, CM_WORKER_LOCK_FD};
+    int to[] = {CM_WORKER_LINK_FD, CM_WORKER_CRASH_MARKER_FD, CM_WORKER_LOCK_FD};
     int wrong, report = fcntl(errors, F_DUPFD_CLOEXEC, CM_WORKER_LOCK_FD + 1);
     (void)worker;
     for (int i = 0; i < 3; i++) {
@@ -168,7 +168,7 @@ cm_worker_link *cm_supervisor_attach(cm_supervisor *supervisor, uint32_t worker)
     return &c->other;
 }
 
-void cm_supervisor_tell(cm_supervisor *supervisor, uint32_t worker,
+void cm_supervisor_send(cm_supervisor *supervisor, uint32_t worker,
                         const cm_worker_message *message)
 {
     cm_worker_link_send(&supervisor->children[worker].link, message);
@@ -208,14 +208,14 @@ void cm_supervisor_kill(cm_supervisor *supervisor, uint32_t worker)
 }
 
 // At most so many messages.
-static void hear(cm_supervisor *supervisor, uint32_t worker, uint64_t most)
+static void receive(cm_supervisor *supervisor, uint32_t worker, uint64_t most)
 {
     child *c = &supervisor->children[worker];
     cm_worker_link_state state = CM_WORKER_LINK_MESSAGE;
     for (uint64_t i = 0; i < most && state == CM_WORKER_LINK_MESSAGE; i++) {
-        state = cm_worker_link_next(&c->link, &supervisor->heard);
+        state = cm_worker_link_next(&c->link, &supervisor->received);
         if (state == CM_WORKER_LINK_MESSAGE) {
-            supervisor->def.said(supervisor->def.user, worker, &supervisor->heard);
+            supervisor->def.on_message(supervisor->def.user, worker, &supervisor->received);
         }
     }
     cm_worker_link_flush(&c->link);
@@ -230,7 +230,7 @@ static void hear(cm_supervisor *supervisor, uint32_t worker, uint64_t most)
 static void bury(cm_supervisor *supervisor, uint32_t worker, int status, uint64_t now_us)
 {
     child *c = &supervisor->children[worker];
-    hear(supervisor, worker, UINT64_MAX);
+    receive(supervisor, worker, UINT64_MAX);
     cm_worker_link_close(&c->link);
     c->pid = 0;
     c->is_local = false;
@@ -252,7 +252,7 @@ uint64_t cm_supervisor_turn(cm_supervisor *supervisor, uint64_t now_us)
         child *c = &supervisor->children[i];
         int status;
         if (c->pid > 0) {
-            hear(supervisor, i, CM_SUPERVISOR_TURN);
+            receive(supervisor, i, CM_SUPERVISOR_TURN);
         }
         if (c->pid > 0 && !c->is_local && waitpid(c->pid, &status, WNOHANG) == c->pid) {
             bury(supervisor, i, status, now_us);

@@ -22,7 +22,7 @@ typedef struct cm_supervisor_def {
     int (*gives)(void *user, uint32_t worker);
     void (*started)(void *user, uint32_t worker); // its link is open
     void (*broke)(void *user, uint32_t worker);   // its link: it is killed
-    void (*said)(void *user, uint32_t worker, const cm_worker_message *message);
+    void (*on_message)(void *user, uint32_t worker, const cm_worker_message *message);
     // It is gone, all that it said was heard; `status` as of waitpid. True: it crashed, and is
     // started again; false: that was its end.
     bool (*ended)(void *user, uint32_t worker, int status);
@@ -42,7 +42,7 @@ void cm_supervisor_detach(cm_supervisor *supervisor, uint32_t worker, int status
 // Starts it at its next turn, and again later where that fails.
 void cm_supervisor_start_soon(cm_supervisor *supervisor, uint32_t worker);
 
-void cm_supervisor_tell(cm_supervisor *supervisor, uint32_t worker,
+void cm_supervisor_send(cm_supervisor *supervisor, uint32_t worker,
                         const cm_worker_message *message);
 cm_worker_link *cm_supervisor_link(cm_supervisor *supervisor, uint32_t worker);
 bool cm_supervisor_lives(const cm_supervisor *supervisor, uint32_t worker);

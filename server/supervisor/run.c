@@ -5,18 +5,18 @@
 // at the end what was recorded and verified. Log lines are JSON on stderr.
 #include "server/supervisor/run.h"
 
-carom_result cm_serve_run(const cm_config *config, char *const *environment,
-                          cm_serve_reread *reread, cm_failure *failure)
+carom_result cm_server_run(const cm_config *config, char *const *environment,
+                           cm_server_reread *reread, cm_failure *failure)
 {
-    static cm_serve_base base; // too large for a stack
-    carom_result result = cm_serve_base_open(&base, config, environment, failure);
+    static cm_server_base base; // too large for a stack
+    carom_result result = cm_server_base_open(&base, config, environment, failure);
     base.reread = reread;
     if (result == CAROM_OK) {
         failure->text[0] = '\0';
-        result = cm_serve_supervise(&base, failure);
+        result = cm_supervise(&base, failure);
     } else {
-        cm_serve_base_undo(&base);
+        cm_server_base_undo(&base);
     }
-    cm_serve_base_close(&base);
+    cm_server_base_close(&base);
     return result;
 }

@@ -6,10 +6,10 @@
 
 // What goes wrong while it runs and at its end is said on stderr at once; the failure of a start is
 // returned.
-carom_result cm_serve_run(const cm_config *config, char *const *environment,
-                          cm_serve_reread *reread, cm_failure *failure);
+carom_result cm_server_run(const cm_config *config, char *const *environment,
+                           cm_server_reread *reread, cm_failure *failure);
 
 // With a base that is open. What a start that failed has made is gone then.
-carom_result cm_serve_supervise(cm_serve_base *base, cm_failure *failure);
+carom_result cm_supervise(cm_server_base *base, cm_failure *failure);
 
 #endif

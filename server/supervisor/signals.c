@@ -6,7 +6,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-int cm_serve_signals_open(void)
+int cm_signals_open(void)
 {
     // A shell starts background jobs with SIGINT ignored; ignored signals need not be queued.
     signal(SIGINT, SIG_DFL);
@@ -25,13 +25,13 @@ int cm_serve_signals_open(void)
     return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-int cm_serve_signals_next(int descriptor)
+int cm_signals_next(int descriptor)
 {
     struct signalfd_siginfo info;
     return read(descriptor, &info, sizeof info) == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
 }
 
-const char *cm_serve_signal_ends(int number)
+const char *cm_signal_ends(int number)
 {
     return number == SIGINT ? "SIGINT" : number == SIGTERM ? "SIGTERM" : NULL;
 }

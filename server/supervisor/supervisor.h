@@ -13,82 +13,83 @@
 #include "server/supervisor/http_pages.h"
 
 // A worker's part of a terminal's status.
-typedef struct cm_serve_drawing {
+typedef struct cm_worker_drawing {
     char *text;
     size_t size, capacity;
-} cm_serve_drawing;
+} cm_worker_drawing;
 
-typedef struct cm_serve_seat {
-    cm_vitals *vitals; // shared with its process
-    int vitals_fd;
+typedef struct cm_worker_slot {
+    cm_crash_marker *crash_marker; // shared with its process
+    int crash_marker_fd;
     uint16_t port; // 0: none yet
     bool ready;    // it lives and has its rooms
-    bool apart;    // of one room alone, whose module failed or is slow
+    bool isolated; // of one room alone, whose module failed or is slow
     uint32_t from; // apart: the worker that its room is released by, and one; 0: none
     bool ends;     // it was told to, as that room is closed
     uint64_t restarts;
     cm_worker_load load;
-    cm_serve_drawing drawing;
-} cm_serve_seat;
+    cm_worker_drawing drawing;
+} cm_worker_slot;
 
 // A question that workers answer: of an operator, or of one who reads a page.
-typedef struct cm_serve_question {
+typedef struct cm_admin_question {
     uint64_t number;  // of cm_admin_later, or a page's; 0: free
     uint64_t waiting; // a bit a worker
-} cm_serve_question;
-#define CM_SERVE_PAGE_QUESTION (UINT64_C(1) << 63) // and the topic: the number of such a one
+} cm_admin_question;
+#define CM_PAGE_QUESTION (UINT64_C(1) << 63) // and the topic: the number of such a one
 
-typedef struct cm_serve_server {
-    cm_serve_base *base;
+typedef struct cm_supervised {
+    cm_server_base *base;
     cm_supervisor *supervisor;
-    struct cm_node *node; // the one worker where there are no processes; else NULL
-    uint32_t count;       // of workers that take rooms
-    uint32_t seats;       // and places of those with a room apart, behind them
-    cm_serve_seat workers[CM_WORKERS_MAX];
-    cm_homes homes;        // every room
+    struct cm_node_control *node; // the one worker where there are no processes; else NULL
+    uint32_t count;               // of workers that take rooms
+    uint32_t slots;               // and places of those with a room apart, behind them
+    cm_worker_slot workers[CM_WORKERS_MAX];
+    cm_room_directory directory; // every room
     cm_quarantine refused; // scenes that are hosted no more, and those that are on the way there
     cm_used_tokens used;
     cm_bans bans, banned_addresses;
     cm_admin *admin;
-    cm_serve_question questions[CM_ADMIN_PEERS_MAX], page_questions[CM_SERVE_TOPICS];
-    cm_serve_http *http; // NULL: none
+    cm_admin_question questions[CM_ADMIN_PEERS_MAX], page_questions[CM_HTTP_TOPICS];
+    cm_http_pages *http; // NULL: none
     uint64_t faults;     // of modules
     uint64_t shown_us;   // when the status is drawn next
     carom_result result; // of the start until it is ready, then of the matches' ends
     cm_failure failure;  // of a worker's start
     bool recalled, ready, draining, printed, drain_asked;
-} cm_serve_server;
+} cm_supervised;
 
 // To every worker that lives, but one.
-void cm_serve_tell_all(cm_serve_server *s, uint32_t but, const cm_worker_message *message);
+void cm_supervised_send_all(cm_supervised *s, uint32_t but, const cm_worker_message *message);
 // The worker for one more room, which counts as its from now on; CM_PLACEMENT_NONE: all are full.
-uint32_t cm_serve_place(cm_serve_server *s);
+uint32_t cm_supervised_place(cm_supervised *s);
 
 // Of every worker, to all; and into the log, that one has its rooms.
-void cm_serve_tell_ports(cm_serve_server *s);
-void cm_serve_log_worker(const cm_serve_server *s, uint32_t worker);
+void cm_supervised_send_ports(cm_supervised *s);
+void cm_supervised_log_worker(const cm_supervised *s, uint32_t worker);
 // Rooms at once that go on apart; more stay where they were.
-#define CM_SERVE_APART_MAX 8u
+#define CM_ISOLATED_ROOMS_MAX 8u
 // A room whose module took its worker goes on in one of its own, where others were beside it.
-void cm_serve_set_apart(cm_serve_server *s, uint32_t worker, const char *room);
+void cm_isolation_start(cm_supervised *s, uint32_t worker, const char *room);
 // One that is slow goes there too, once its worker has let go of it; or is slowed where it is.
-void cm_serve_move_apart(cm_serve_server *s, uint32_t worker, const char *room);
+void cm_isolation_request(cm_supervised *s, uint32_t worker, const char *room);
 // The worker let go of it, or died meanwhile (NULL: of whatever it was to let go of).
-void cm_serve_start_apart(cm_serve_server *s, uint32_t worker, const char *room);
-void cm_serve_keep_apart(cm_serve_server *s, uint32_t worker, const char *room); // it cannot
+void cm_isolation_released(cm_supervised *s, uint32_t worker, const char *room);
+void cm_isolation_refused(cm_supervised *s, uint32_t worker, const char *room); // it cannot
 // The worker of such a room ends where the room is no more.
-void cm_serve_end_apart(cm_serve_server *s, uint32_t worker);
-// As a cm_supervisor's callbacks, of a cm_serve_server.
-void cm_serve_said(void *user, uint32_t worker, const cm_worker_message *message);
-bool cm_serve_ended(void *user, uint32_t worker, int status);
+void cm_isolation_end(cm_supervised *s, uint32_t worker);
+// As a cm_supervisor's callbacks, of a cm_supervised.
+void cm_supervised_on_message(void *user, uint32_t worker, const cm_worker_message *message);
+bool cm_supervised_on_exit(void *user, uint32_t worker, int status);
 
 // The admin socket, if it fits.
-carom_result cm_serve_ask_open(cm_serve_server *s, cm_failure *failure);
+carom_result cm_admin_questions_open(cm_supervised *s, cm_failure *failure);
 // A line of a worker's answer; "": it has no more.
-void cm_serve_ask_answered(cm_serve_server *s, uint32_t worker, uint64_t number, const char *line);
-// For the pages of HTTP, of a cm_serve_server.
-void cm_serve_ask_page(void *user, cm_serve_topic topic, const char *request);
+void cm_admin_questions_on_answer(cm_supervised *s, uint32_t worker, uint64_t number,
+                                  const char *line);
+// For the pages of HTTP, of a cm_supervised.
+void cm_admin_questions_ask_page(void *user, cm_http_topic topic, const char *request);
 // It answers nothing any more.
-void cm_serve_ask_died(cm_serve_server *s, uint32_t worker);
+void cm_admin_questions_on_exit(cm_supervised *s, uint32_t worker);
 
 #endif

@@ -169,7 +169,7 @@ static int32_t code_value(cm_pass_verb verb, pass *p, int kind, scale s, int32_t
 INLINE int32_t surprise_of(int32_t miss, int32_t scale_log)
 {
     miss = miss < 0 ? -miss : miss;
-    int32_t log = cm_sight_log(miss) - 128;      // 32 to an octave, of whole units
+    int32_t log = cm_context_log(miss) - 128;    // 32 to an octave, of whole units
     int32_t of_scale = (scale_log * 1477) >> 17; // the same
     int32_t class = (log - of_scale + 48) >> 5;
     return class < 0 ? 0 : class >= CM_SURPRISES ? CM_SURPRISES - 1 : class;
@@ -209,7 +209,7 @@ INLINE uint32_t logit_of(int32_t output, bool still)
 }
 
 // The baseline turned as predicted: CM_TURN_ONE is 1.
-INLINE void turn_guess(const cm_sight *s, const int32_t *output, int32_t to[4])
+INLINE void turn_guess(const cm_context *s, const int32_t *output, int32_t to[4])
 {
     int64_t d[3], square = 0;
     for (int i = 0; i < 3; i++) {
@@ -230,7 +230,7 @@ INLINE void turn_guess(const cm_sight *s, const int32_t *output, int32_t to[4])
         }
         square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
     }
-    int64_t w = cm_sight_root((int32_t)(square < one ? one - square : 0));
+    int64_t w = cm_context_root((int32_t)(square < one ? one - square : 0));
     const int32_t *q = s->q;
     to[0] = (int32_t)((w * q[0] + d[0] * q[3] + d[1] * q[2] - d[2] * q[1]) / CM_TURN_ONE);
     to[1] = (int32_t)((w * q[1] - d[0] * q[2] + d[1] * q[3] + d[2] * q[0]) / CM_TURN_ONE);
@@ -274,7 +274,7 @@ static uint32_t code_largest(cm_pass_verb verb, pass *p, const int32_t q[4], uin
     return order[symbol];
 }
 
-static void code_turn(cm_pass_verb verb, pass *p, const cm_sight *s, const int32_t *output,
+static void code_turn(cm_pass_verb verb, pass *p, const cm_context *s, const int32_t *output,
                       const cm_cube *base, cm_cube *cube)
 {
     int32_t q[4], guess[3], value[3], from[3] = {0, 0, 0};
@@ -341,8 +341,8 @@ static void code_cube(cm_pass_verb verb, pass *p, uint32_t i, const cm_lead *lea
     cm_cube *cube = &p->cubes[i];
     const cm_codec_tables *t = &p->model->tables;
     int32_t output[CM_NET_OUTPUTS], moved[3], guess[3], wrong[3];
-    cm_sight s;
-    cm_sight_make(p->past, lead, i, &s);
+    cm_context s;
+    cm_context_make(p->past, lead, i, &s);
     cm_net_run(&p->model->place, s.input, output);
     if (!still) {
         changed = (changed & ~1u) |
@@ -352,7 +352,7 @@ static void code_cube(cm_pass_verb verb, pass *p, uint32_t i, const cm_lead *lea
     for (int k = 0; k < 3; k++) {
         moved[k] = (changed & 1u) != 0 ? cube->at[k] - base->at[k] : 0;
     }
-    cm_sight_guess(&s, output, guess);
+    cm_context_guess(&s, output, guess);
     if ((changed & 1u) != 0) {
         const int32_t log[3] = {output[16], output[16], output[17]};
         code_three(verb, p, 0, log, guess, moved);
@@ -362,7 +362,7 @@ static void code_cube(cm_pass_verb verb, pass *p, uint32_t i, const cm_lead *lea
         wrong[k] = (moved[k] * 16 - guess[k] + 8) >> 4;
     }
     check_place(p, at, cube);
-    cm_sight_moved(&s, moved, wrong, output[16] / 64);
+    cm_context_moved(&s, moved, wrong, output[16] / 64);
     cm_net_run(&p->model->turn, s.input, output);
     if (!still) {
         uint32_t turned = code_flag(verb, p, &t->turned[changed & 1u][logit_of(output[9], false)],
@@ -424,7 +424,7 @@ INLINE bool run(cm_pass_verb verb, pass *p)
         p->lead.moved[k] = p->cubes[0].at[k] - player->at[k];
     }
     for (uint32_t i = 1; i < CM_CODEC_CUBES; i++) {
-        if (cm_sight_still(p->past, i)) {
+        if (cm_context_still(p->past, i)) {
             waiting[count++] = (uint16_t)i;
         } else {
             changed = verb == CM_PASS_READ ? 0 : difference(&p->cubes[i], &p->past->base[i]);

@@ -5,7 +5,7 @@
 #include "shared/codec/codec.h"
 #include "shared/codec/model.h"
 #include "shared/codec/range.h"
-#include "shared/codec/sight.h"
+#include "shared/codec/context.h"
 
 typedef enum cm_pass_verb { CM_PASS_WRITE, CM_PASS_READ, CM_PASS_COUNT } cm_pass_verb;
 

@@ -123,7 +123,7 @@ static carom_result create(const cm_scene *scene, const carom_module *module, ui
 {
     const carom_allocator *memory = allocator != NULL ? allocator : &cm_by_malloc;
     *out = NULL;
-    if (!carom_module_is_sound(module, NULL)) {
+    if (!carom_module_is_valid(module, NULL)) {
         return CAROM_ERROR_ARGUMENT;
     }
     carom_world_def def;

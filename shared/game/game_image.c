@@ -271,7 +271,7 @@ carom_result cm_game_decode(carom_game *game, const void *bytes, size_t size)
     for (uint32_t i = 0; i < words; i++) {
         game->module_state[i] = cm_get_u32(&state_reader);
     }
-    cm_past_take(&game->past, &past);
+    cm_past_read(&game->past, &past);
     game->message_count = game->event_count = 0;
     game->closes = false;
     cm_game_refresh_public(game);

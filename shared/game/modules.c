@@ -37,7 +37,7 @@ const carom_module *cm_module_find(const char *name)
 
 carom_result cm_module_add(const carom_module *module, const char file_hash[CM_MODULE_HASH_TEXT])
 {
-    if (!carom_module_is_sound(module, NULL) || module->name[0] == '\0') {
+    if (!carom_module_is_valid(module, NULL) || module->name[0] == '\0') {
         return CAROM_ERROR_ARGUMENT;
     }
     if (cm_module_find(module->name) != NULL) {
@@ -93,7 +93,7 @@ static bool is_module_name(const char *name)
     return length <= CAROM_MODULE_NAME_MAX;
 }
 
-bool carom_module_is_sound(const carom_module *module, carom_error *error)
+bool carom_module_is_valid(const carom_module *module, carom_error *error)
 {
     const struct {
         bool sound;

@@ -226,7 +226,7 @@ bool cm_past_check(const cm_past *past, cm_byte_reader *reader)
     return !reader->overflow;
 }
 
-void cm_past_take(cm_past *past, cm_byte_reader *reader)
+void cm_past_read(cm_past *past, cm_byte_reader *reader)
 {
     if (past->ticks > 0) {
         cm_get_u32(reader);

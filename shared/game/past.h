@@ -41,6 +41,6 @@ void cm_past_restore(cm_past *past, const void *bytes);
 size_t cm_past_encode_size(const cm_past *past);
 void cm_past_encode(const cm_past *past, cm_byte_writer *writer);
 bool cm_past_check(const cm_past *past, cm_byte_reader *reader);
-void cm_past_take(cm_past *past, cm_byte_reader *reader);
+void cm_past_read(cm_past *past, cm_byte_reader *reader);
 
 #endif

@@ -158,7 +158,7 @@ uint64_t cm_inbox_earliest_late(const cm_inbox *inbox)
     return inbox->late;
 }
 
-uint64_t cm_inbox_take_late(cm_inbox *inbox)
+uint64_t cm_inbox_pop_late(cm_inbox *inbox)
 {
     uint64_t late = inbox->late;
     inbox->late = CM_NO_TICK;

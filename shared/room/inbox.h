@@ -46,7 +46,7 @@ void cm_inbox_put(cm_inbox *inbox, uint64_t now_tick, uint32_t player, uint64_t 
 
 // Tick of the earliest late input not yet stepped again, or CM_NO_TICK; taking clears it.
 uint64_t cm_inbox_earliest_late(const cm_inbox *inbox);
-uint64_t cm_inbox_take_late(cm_inbox *inbox);
+uint64_t cm_inbox_pop_late(cm_inbox *inbox);
 
 // The changed inputs for a tick, ascending players, given what the game holds. `leaving`: players
 // (bits) to leave out. Returns how many (at most CAROM_PLAYERS_MAX).

@@ -180,7 +180,7 @@ bool cm_timeline_keep(cm_timeline *r)
 
 uint32_t cm_timeline_rewind(cm_timeline *r)
 {
-    uint64_t late = cm_inbox_take_late(r->inbox);
+    uint64_t late = cm_inbox_pop_late(r->inbox);
     if (late > r->newest) {
         return 0;
     }

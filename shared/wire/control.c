@@ -19,7 +19,7 @@
 #define GRACE_MS_MAX     600000
 #define PLAYER_NONE      UINT32_MAX // of a spectator
 
-void *cm_control_take(const carom_allocator *allocator, size_t size)
+void *cm_control_read(const carom_allocator *allocator, size_t size)
 {
     return allocator != NULL ? allocator->allocate(allocator->context, size) : malloc(size);
 }

@@ -35,7 +35,7 @@ static void *bounded_alloc(void *context, size_t size)
         return NULL;
     }
     b->left -= size;
-    return cm_control_take(b->inner, size);
+    return cm_control_read(b->inner, size);
 }
 
 static void bounded_free(void *context, void *memory)
@@ -94,12 +94,13 @@ static cm_bytes block_bytes(block *b, cm_bytes bytes)
 // Points *bytes at compressed data, checks the size it tells, leaves its size when decompressed.
 static bool told_size(ProtobufCBinaryData packed, size_t most, cm_bytes *bytes)
 {
-    unsigned long long told = ZSTD_getFrameContentSize(packed.data, packed.len);
-    if (told == ZSTD_CONTENTSIZE_UNKNOWN || told == ZSTD_CONTENTSIZE_ERROR || told > most) {
+    unsigned long long announced = ZSTD_getFrameContentSize(packed.data, packed.len);
+    if (announced == ZSTD_CONTENTSIZE_UNKNOWN || announced == ZSTD_CONTENTSIZE_ERROR ||
+        announced > most) {
         return false;
     }
     bytes->data = packed.data;
-    bytes->size = (size_t)told;
+    bytes->size = (size_t)announced;
     return true;
 }
 
@@ -319,7 +320,7 @@ static carom_result build(const Carom__Control *message, cm_control_type type,
     block counted = {NULL, 0};
     cm_control copy = fields;
     (void)fill(message, &counted, &copy);
-    block b = {cm_control_take(allocator, counted.used), 0};
+    block b = {cm_control_read(allocator, counted.used), 0};
     if (b.memory == NULL) {
         return CAROM_ERROR_MEMORY;
     }

@@ -26,7 +26,7 @@ carom_result cm_control_compress(const carom_allocator *allocator, cm_bytes byte
                                  size_t *size)
 {
     size_t bound = ZSTD_compressBound(bytes.size);
-    *frame = cm_control_take(allocator, bound);
+    *frame = cm_control_read(allocator, bound);
     if (*frame == NULL) {
         return CAROM_ERROR_MEMORY;
     }
@@ -48,7 +48,7 @@ static carom_result pack(const Carom__Control *message, const carom_allocator *a
     if (need > CM_CONTROL_MAX_FROM_SERVER) {
         return CAROM_ERROR_LIMIT_SIZE;
     }
-    *bytes = cm_control_take(allocator, need > 0 ? need : 1);
+    *bytes = cm_control_read(allocator, need > 0 ? need : 1);
     if (*bytes == NULL) {
         return CAROM_ERROR_MEMORY;
     }
@@ -131,7 +131,7 @@ static carom_result encode_world_change(const cm_control *c, const carom_allocat
     size_t spawned_size = c->spawned_count * sizeof(ProtobufCBinaryData);
     size_t pointers_size = c->gone_count * sizeof(Carom__BodyGone *);
     size_t total = spawned_size + pointers_size + c->gone_count * sizeof(Carom__BodyGone);
-    char *block = cm_control_take(allocator, total > 0 ? total : 1);
+    char *block = cm_control_read(allocator, total > 0 ? total : 1);
     if (block == NULL) {
         return CAROM_ERROR_MEMORY;
     }

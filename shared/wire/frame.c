@@ -70,7 +70,7 @@ cm_seal_reason cm_frame_open(cm_seal *seal, uint8_t *datagram, size_t size, uint
     return reason;
 }
 
-bool cm_frame_take_connect(const cm_frame_part *parts, size_t count,
+bool cm_frame_read_connect(const cm_frame_part *parts, size_t count,
                            uint8_t connect[CM_ENET_CONNECT])
 {
     cm_byte_writer writer = cm_byte_writer_make(connect, CM_ENET_CONNECT);

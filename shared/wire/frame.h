@@ -37,7 +37,7 @@ cm_seal_reason cm_frame_open(cm_seal *seal, uint8_t *datagram, size_t size, uint
                              size_t *frame_size);
 
 // The first datagram of a client, ENet's CONNECT: between its two forms, with checksum and without.
-bool cm_frame_take_connect(const cm_frame_part *parts, size_t count,
+bool cm_frame_read_connect(const cm_frame_part *parts, size_t count,
                            uint8_t connect[CM_ENET_CONNECT]);
 void cm_frame_put_connect(const uint8_t connect[CM_ENET_CONNECT], uint8_t frame[CM_FRAME_CONNECT]);
 // Whether it is one at all: of no peer yet, with a time, and ENet's CONNECT its only command; and

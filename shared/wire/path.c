@@ -69,16 +69,16 @@ uint32_t cm_path_probe(cm_path *path, uint64_t now_us)
     }
     path->pairs = path->waits;
     uint64_t pause_us = PROBE_US << (path->silent > PATIENT ? path->silent - PATIENT : 0);
-    bool rare = (path->waits && !path->heard) || pause_us > AGAIN_US;
+    bool rare = (path->waits && !path->received) || pause_us > AGAIN_US;
     path->next_us = now_us + (rare ? AGAIN_US : pause_us);
     path->waits = true;
-    path->heard = path->paired = false;
+    path->received = path->paired = false;
     return sizes[path->tried];
 }
 
-void cm_path_heard(cm_path *path)
+void cm_path_received(cm_path *path)
 {
-    path->heard = true;
+    path->received = true;
 }
 
 void cm_path_answered(cm_path *path, size_t size, uint64_t now_us)

@@ -26,7 +26,7 @@ typedef struct cm_path {
     bool pairs;     // a small one is to follow it
     bool paired;    // it has
     bool passed;    // a small one was answered since it went
-    bool heard;     // something came since it went
+    bool received;  // something came since it went
     uint8_t silent; // pairs in a row of which none was answered
     uint64_t next_us;
 } cm_path;
@@ -35,7 +35,7 @@ void cm_path_begin(cm_path *path, uint64_t now_us);
 // The size of a probe that is due now, 0: none. The caller sends it.
 uint32_t cm_path_probe(cm_path *path, uint64_t now_us);
 // A datagram of the other end came.
-void cm_path_heard(cm_path *path);
+void cm_path_received(cm_path *path);
 // It answered a probe of this size.
 void cm_path_answered(cm_path *path, size_t size, uint64_t now_us);
 

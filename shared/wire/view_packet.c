@@ -374,12 +374,12 @@ cm_packet_reason cm_view_packet_read(const uint8_t *bytes, size_t size,
         check = check_entry(check, &entries[read]);
         last = entries[read++].index;
     }
-    uint32_t told = cm_read_bits(&bits, CHECK_BITS);
+    uint32_t expected = cm_read_bits(&bits, CHECK_BITS);
     reason = cm_packet_end(&bits);
     if (reason != CM_PACKET_OK) {
         return reason;
     }
-    if (told != check_final(check)) {
+    if (expected != check_final(check)) {
         return CM_PACKET_CHECK;
     }
     *count = read;

@@ -27,9 +27,9 @@
 #define PORT      9400u
 #define CLIENT_MS 4u // a client's frame
 
-__attribute__((noinline, noclone)) void rooms_measured_turn(cm_serve_host *host, uint64_t now);
+__attribute__((noinline, noclone)) void rooms_measured_turn(cm_node *host, uint64_t now);
 
-static cm_serve_host host;
+static cm_node host;
 static carom_client *clients[ROOMS_MAX * PLAYERS];
 static cm_net *net;
 static cm_rng rng;
@@ -74,8 +74,8 @@ static void open_host(uint32_t count, const char *scene, const char *directory)
     host.alone = true;
     host.ticket.id = 1;
     cm_failure failure;
-    if (cm_serve_rooms_load(&host.config, &host.rooms, &failure) != CAROM_OK ||
-        cm_serve_host_open(&host, &(cm_serve_matches){0}, &failure) != CAROM_OK) {
+    if (cm_node_rooms_load(&host.config, &host.rooms, &failure) != CAROM_OK ||
+        cm_node_open(&host, &(cm_unfinished_matches){0}, &failure) != CAROM_OK) {
         fail(failure.text);
     }
 }
@@ -109,11 +109,11 @@ static void play(carom_client *client, uint64_t now)
     carom_client_update(client, now);
 }
 
-void rooms_measured_turn(cm_serve_host *of, uint64_t now)
+void rooms_measured_turn(cm_node *of, uint64_t now)
 {
     struct timespec from, to;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
-    cm_serve_host_turn(of, now);
+    cm_node_turn(of, now);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
     turns++;
     cpu_s += (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
@@ -128,7 +128,7 @@ static void run(uint32_t ms, uint32_t count, bool measured, uint64_t ahead_us)
         if (measured) {
             rooms_measured_turn(&host, now + ahead_us);
         } else {
-            cm_serve_host_turn(&host, now + ahead_us);
+            cm_node_turn(&host, now + ahead_us);
         }
         for (uint32_t k = frame % CLIENT_MS; k < count; k += CLIENT_MS) {
             if (clients[k] != NULL) {
@@ -150,7 +150,7 @@ int main(int argc, char **argv)
     cm_net_use(net);
     cm_rng_seed(&rng, 1);
     open_host(count, argv[3], directory);
-    uint64_t begin = cm_serve_now_us() - cm_net_now_us(net); // the worker lives by the real clock
+    uint64_t begin = cm_now_us() - cm_net_now_us(net); // the worker lives by the real clock
     for (uint32_t i = 0; i < count * PLAYERS; i++) {
         join(i, cm_net_now_us(net));
         run(JOIN_EACH, count * PLAYERS, false, begin);
@@ -166,7 +166,7 @@ int main(int argc, char **argv)
            count, after.players, seconds, turns, after.views - before.views,
            after.inputs - before.inputs, after.sent_bytes - before.sent_bytes,
            1e3 * cpu_s / seconds / count);
-    cm_serve_host_close(&host);
+    cm_node_close(&host);
     snprintf(command, sizeof command, "rm -rf %s", directory);
     return after.players == count * PLAYERS && system(command) == 0 ? 0 : 1;
 }

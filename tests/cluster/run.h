@@ -68,7 +68,7 @@ typedef struct cluster_server {
     cm_store *store;
     char directory[256];
     cm_live_match *live[CLUSTER_ROOMS]; // that its rooms went on with
-    cm_homes elsewhere;
+    cm_room_directory elsewhere;
     uint64_t steps;
     uint64_t died_us, start_again_us;
     uint64_t full_us, well_us; // of its disk

@@ -120,13 +120,13 @@ static void tell_homes(cluster *c, uint32_t number)
         ports[i] = cluster_port(i);
     }
     for (uint32_t i = 0; i < CLUSTER_ROOMS; i++) {
-        cm_home home = {.room = {.port = cluster_port(c->rooms[i].server)}};
-        snprintf(home.room.name, sizeof home.room.name, "%s", c->rooms[i].name);
-        if (c->rooms[i].server != number && !cm_homes_put(&server->elsewhere, &home)) {
+        cm_directory_entry entry = {.room = {.port = cluster_port(c->rooms[i].server)}};
+        snprintf(entry.room.name, sizeof entry.room.name, "%s", c->rooms[i].name);
+        if (c->rooms[i].server != number && !cm_room_directory_put(&server->elsewhere, &entry)) {
             cluster_fail(c->result, "out of memory");
         }
     }
-    cm_worker_set_homes(server->worker, &server->elsewhere);
+    cm_worker_set_directory(server->worker, &server->elsewhere);
     cm_worker_set_ports(server->worker, ports, CLUSTER_WORKERS);
 }
 
@@ -212,7 +212,7 @@ void cluster_free_servers(cluster *c)
         for (uint32_t room = 0; room < CLUSTER_ROOMS; room++) {
             cm_live_match_free(server->live[room]);
         }
-        cm_homes_free(&server->elsewhere);
+        cm_room_directory_free(&server->elsewhere);
     }
     cm_used_tokens_free(&c->used);
     if (c->scene != NULL) {

@@ -100,7 +100,7 @@ static void improve(learner *l, float rate)
 static void begin(learner *l, learn_stage stage, int hidden)
 {
     memset(l, 0, sizeof *l);
-    l->inputs = stage == LEARN_PLACE ? CM_SIGHT_INPUTS : CM_SIGHT_INPUTS + CM_TURN_INPUTS;
+    l->inputs = stage == LEARN_PLACE ? CM_CONTEXT_INPUTS : CM_CONTEXT_INPUTS + CM_TURN_INPUTS;
     l->hidden = hidden;
     cm_rng_seed(&l->rng, 1 + stage);
     for (int h = 0; h < hidden; h++) {
@@ -154,7 +154,7 @@ void learn_net(learn_stage stage, const sample_list *samples, int hidden, int ep
             float input[CM_NET_INPUTS], hidden_values[CM_NET_HIDDEN], output[CM_NET_OUTPUTS];
             float slope[CM_NET_OUTPUTS];
             for (int k = 0; k < l.inputs; k++) {
-                input[k] = (float)s->sight.input[k] / 64.0f;
+                input[k] = (float)s->context.input[k] / 64.0f;
             }
             forward(&l, input, hidden_values, output);
             cost += learn_loss(stage, s, output, slope);

@@ -54,13 +54,13 @@ static double place_loss(const sample *s, const float *output, float *slope)
         const int from = axis < 2 ? 0 : CM_PLANE_TERMS, scale = axis < 2 ? 16 : 17;
         double guess = 0.0;
         for (int k = 0; k < 8; k++) {
-            guess += output[from + k] * (axis < 2 ? s->sight.plane[k][axis] : s->sight.lift[k]);
+            guess += output[from + k] * (axis < 2 ? s->context.plane[k][axis] : s->context.lift[k]);
         }
         loss += value_cost(s->moved[axis], guess, scale_in(output[scale]), &by_guess, &by_scale);
         slope[scale] += (float)by_scale;
         for (int k = 0; k < 8; k++) {
             slope[from + k] +=
-                (float)(by_guess * (axis < 2 ? s->sight.plane[k][axis] : s->sight.lift[k]));
+                (float)(by_guess * (axis < 2 ? s->context.plane[k][axis] : s->context.lift[k]));
         }
     }
     return loss;
@@ -73,7 +73,7 @@ static void turned(const sample *s, const float *output, double q[4], double by[
     for (int i = 0; i < 3; i++) {
         d[i] = 0.0;
         for (int k = 0; k < CM_TURN_TERMS; k++) {
-            d[i] += (double)output[k] * s->sight.turn[k][i] / CM_TURN_ONE;
+            d[i] += (double)output[k] * s->context.turn[k][i] / CM_TURN_ONE;
         }
         square += d[i] * d[i];
     }
@@ -82,7 +82,7 @@ static void turned(const sample *s, const float *output, double q[4], double by[
     }
     double w = sqrt(1.0 - fmin(square, 0.98));
     for (int i = 0; i < 4; i++) {
-        from[i] = s->sight.q[i] / 32.0;
+        from[i] = s->context.q[i] / 32.0;
     }
     const double part[4][3] = {{from[3], from[2], -from[1]},
                                {-from[2], from[3], from[0]},
@@ -117,7 +117,7 @@ static double turn_loss(const sample *s, const float *output, float *slope)
         for (int k = 0; k < CM_TURN_TERMS; k++) {
             for (int axis = 0; axis < 3; axis++) {
                 slope[k] +=
-                    (float)(by_guess * sign * by[i][axis] * s->sight.turn[k][axis] / CM_TURN_ONE);
+                    (float)(by_guess * sign * by[i][axis] * s->context.turn[k][axis] / CM_TURN_ONE);
             }
         }
     }

@@ -46,7 +46,7 @@ static void add_cube(sample_list *list, const cm_past *past, const cm_lead *lead
                      const cm_cube *now)
 {
     const cm_cube *base = &past->base[cube];
-    bool still = cube > 0 && cm_sight_still(past, cube);
+    bool still = cube > 0 && cm_context_still(past, cube);
     bool placed = memcmp(now->at, base->at, sizeof now->at) != 0;
     bool turned =
         now->largest != base->largest || memcmp(now->turn, base->turn, sizeof now->turn) != 0;
@@ -59,7 +59,7 @@ static void add_cube(sample_list *list, const cm_past *past, const cm_lead *lead
     }
     sample *s = &list->at[list->count++];
     *s = (sample){.now = *now, .still = still, .place_changed = placed, .turn_changed = turned};
-    cm_sight_make(past, lead, cube, &s->sight);
+    cm_context_make(past, lead, cube, &s->context);
     for (int i = 0; i < 3; i++) {
         s->moved[i] = now->at[i] - base->at[i];
     }

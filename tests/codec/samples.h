@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "shared/codec/sight.h"
+#include "shared/codec/context.h"
 
 typedef struct recording {
     cm_cube *cubes; // CM_CODEC_CUBES to a frame
@@ -13,7 +13,7 @@ typedef struct recording {
 } recording;
 
 typedef struct sample {
-    cm_sight sight;
+    cm_context context;
     int32_t moved[3];
     cm_cube now;
     bool still, place_changed, turn_changed;

@@ -23,12 +23,12 @@ static void after_place(const cm_net *place, sample_list *samples)
     for (size_t i = 0; i < samples->count; i++) {
         sample *s = &samples->at[i];
         int32_t output[CM_NET_OUTPUTS], guess[3], wrong[3];
-        cm_net_run(place, s->sight.input, output);
-        cm_sight_guess(&s->sight, output, guess);
+        cm_net_run(place, s->context.input, output);
+        cm_context_guess(&s->context, output, guess);
         for (int k = 0; k < 3; k++) {
             wrong[k] = (s->moved[k] * 16 - guess[k] + 8) >> 4;
         }
-        cm_sight_moved(&s->sight, s->moved, wrong, output[16] / 64);
+        cm_context_moved(&s->context, s->moved, wrong, output[16] / 64);
     }
 }
 

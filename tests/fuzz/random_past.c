@@ -66,7 +66,7 @@ static const char *code(const cm_past *past, const carom_world *world, void *mem
         free(bytes);
         return "a past that was encoded is refused";
     }
-    cm_past_take(&other, &take);
+    cm_past_read(&other, &take);
     wrong = hash_of(&other) == hash_of(past) ? NULL : "a past decodes to another";
     for (uint32_t i = 0; i < 16; i++) {
         uint8_t *at = &bytes[cm_rng_below(rng, (uint32_t)size)], was = *at;
@@ -75,7 +75,7 @@ static const char *code(const cm_past *past, const carom_world *world, void *mem
         check = take = cm_byte_reader_make(bytes, length);
         counts->damaged++;
         if (cm_past_check(&other, &check)) {
-            cm_past_take(&other, &take);
+            cm_past_read(&other, &take);
             counts->taken++;
             wrong = wrong != NULL ? wrong : ask(&other, world, rng);
         }

@@ -91,7 +91,7 @@ static carom_result open_file(const char *path, cm_catalogue_use use, sqlite3 **
         return cm_catalogue_refuse(error, CAROM_ERROR_IO, "cannot be opened",
                                    cause != 0 ? strerror(cause) : sqlite3_errmsg(*db));
     }
-    cm_stranger_defend(*db, (int)(CM_SCENE_PACKED_MAX + (1u << 20)));
+    cm_untrusted_db_defend(*db, (int)(CM_SCENE_PACKED_MAX + (1u << 20)));
     sqlite3_busy_timeout(*db, use == CM_CATALOGUE_TRY ? 0 : BUSY_MS);
     return CAROM_OK;
 }
@@ -99,9 +99,9 @@ static carom_result open_file(const char *path, cm_catalogue_use use, sqlite3 **
 // Whether this build can read the file's schema, by its number.
 static carom_result check_version(sqlite3 *db, int64_t *version, cm_scene_error *error)
 {
-    *version = cm_stranger_number(db, "PRAGMA user_version");
+    *version = cm_untrusted_number(db, "PRAGMA user_version");
     // A second question to one that is locked would wait as long again.
-    int64_t application = *version < 0 ? -1 : cm_stranger_number(db, "PRAGMA application_id");
+    int64_t application = *version < 0 ? -1 : cm_untrusted_number(db, "PRAGMA application_id");
     if (*version < 0 || application < 0) {
         return cm_catalogue_wrong(error, db, NOT_OURS);
     }
@@ -155,10 +155,10 @@ static bool same_schema(sqlite3_stmt *file, sqlite3_stmt *made, char *other, siz
 // Databases made before migrations had numbers hold one table of scenes, or nothing.
 static bool is_unnumbered(sqlite3 *db)
 {
-    return cm_stranger_number(db,
-                              "SELECT count(*) FROM sqlite_schema WHERE name NOT IN ('scenes', "
-                              "'sqlite_autoindex_scenes_1') OR tbl_name <> 'scenes' OR type NOT IN "
-                              "('table', 'index')") == 0;
+    return cm_untrusted_number(
+               db, "SELECT count(*) FROM sqlite_schema WHERE name NOT IN ('scenes', "
+                   "'sqlite_autoindex_scenes_1') OR tbl_name <> 'scenes' OR type NOT IN "
+                   "('table', 'index')") == 0;
 }
 
 static carom_result check_schema(sqlite3 *db, int64_t version, cm_scene_error *error)
@@ -193,7 +193,7 @@ static carom_result check_schema(sqlite3 *db, int64_t version, cm_scene_error *e
 static carom_result check_pages(sqlite3 *db, cm_scene_error *error)
 {
     char found[160];
-    if (cm_stranger_check_pages(db, found, sizeof found)) {
+    if (cm_untrusted_db_check_pages(db, found, sizeof found)) {
         return CAROM_OK;
     }
     return found[0] != '\0' ? cm_catalogue_refuse(error, CAROM_ERROR_CORRUPT, "damaged", found)
@@ -205,7 +205,7 @@ static carom_result migrate(sqlite3 *db, cm_scene_error *error)
 {
     char sql[128];
     bool done = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
-    int64_t version = done ? cm_stranger_number(db, "PRAGMA user_version") : SCHEMA_VERSION;
+    int64_t version = done ? cm_untrusted_number(db, "PRAGMA user_version") : SCHEMA_VERSION;
     for (; done && version < SCHEMA_VERSION; version++) {
         done = sqlite3_exec(db, migrations[version], NULL, NULL, NULL) == SQLITE_OK;
     }

@@ -147,7 +147,7 @@ static bool put_last_ticks(cm_export_db *db, cm_match_error *error)
     carom_result result = CAROM_OK;
     for (uint32_t i = 0; result == CAROM_OK && i < db->slot_count; i++) {
         if (db->slots[i].generation > 0) {
-            sqlite3_stmt *row = cm_export_take(db, CM_EXPORT_LAST);
+            sqlite3_stmt *row = cm_export_read(db, CM_EXPORT_LAST);
             sqlite3_bind_int64(row, 1, (sqlite3_int64)db->slots[i].last_tick);
             sqlite3_bind_int64(row, 2, db->slots[i].body);
             result = cm_export_put(db, row, error);
@@ -194,7 +194,7 @@ carom_result cm_export_db_finish(cm_export_db *db, cm_match_error *error)
     return result;
 }
 
-sqlite3_stmt *cm_export_take(cm_export_db *db, cm_export_row row)
+sqlite3_stmt *cm_export_read(cm_export_db *db, cm_export_row row)
 {
     sqlite3_clear_bindings(db->rows[row]);
     return db->rows[row];
@@ -228,7 +228,7 @@ static carom_result put_body(cm_export_db *db, uint64_t tick, const cm_export_bo
                              cm_match_error *error)
 {
     static const char *const types[] = {"static", "kinematic", "dynamic"};
-    sqlite3_stmt *row = cm_export_take(db, CM_EXPORT_BODY);
+    sqlite3_stmt *row = cm_export_read(db, CM_EXPORT_BODY);
     sqlite3_bind_int64(row, 1, db->slots[body->id.index].body);
     sqlite3_bind_int64(row, 2, body->id.index);
     sqlite3_bind_int64(row, 3, body->id.generation);
@@ -248,7 +248,7 @@ static carom_result put_track(cm_export_db *db, uint64_t tick, int64_t body,
         s->linear_velocity.y,  s->linear_velocity.z, s->angular_velocity.x, s->angular_velocity.y,
         s->angular_velocity.z,
     };
-    sqlite3_stmt *row = cm_export_take(db, CM_EXPORT_TRACK);
+    sqlite3_stmt *row = cm_export_read(db, CM_EXPORT_TRACK);
     sqlite3_bind_int64(row, 1, (sqlite3_int64)tick);
     sqlite3_bind_int64(row, 2, body);
     for (int i = 0; i < 13; i++) {
@@ -268,7 +268,7 @@ carom_result cm_export_db_body(cm_export_db *db, uint64_t tick, const cm_export_
     }
     if (slot->generation != body->id.generation) {
         if (slot->generation > 0) { // another body had this place before
-            sqlite3_stmt *row = cm_export_take(db, CM_EXPORT_LAST);
+            sqlite3_stmt *row = cm_export_read(db, CM_EXPORT_LAST);
             sqlite3_bind_int64(row, 1, (sqlite3_int64)slot->last_tick);
             sqlite3_bind_int64(row, 2, slot->body);
             result = cm_export_put(db, row, error);
@@ -297,7 +297,7 @@ carom_result cm_export_db_happening(cm_export_db *db, uint64_t tick,
 {
     db->happening_number = db->happening_tick == tick ? db->happening_number : 0;
     db->happening_tick = tick;
-    sqlite3_stmt *row = cm_export_take(db, CM_EXPORT_HAPPENING);
+    sqlite3_stmt *row = cm_export_read(db, CM_EXPORT_HAPPENING);
     sqlite3_bind_int64(row, 1, (sqlite3_int64)tick);
     sqlite3_bind_int64(row, 2, (sqlite3_int64)db->happening_number++);
     sqlite3_bind_text(row, 3, what->type, -1, SQLITE_STATIC);
@@ -322,7 +322,7 @@ carom_result cm_export_db_happening(cm_export_db *db, uint64_t tick,
 carom_result cm_export_db_game_event(cm_export_db *db, const carom_event *event, uint32_t number,
                                      const char *name, cm_match_error *error)
 {
-    sqlite3_stmt *row = cm_export_take(db, CM_EXPORT_GAME_EVENT);
+    sqlite3_stmt *row = cm_export_read(db, CM_EXPORT_GAME_EVENT);
     sqlite3_bind_int64(row, 1, (sqlite3_int64)event->tick);
     sqlite3_bind_int64(row, 2, number);
     sqlite3_bind_int64(row, 3, event->kind);

@@ -35,7 +35,7 @@ static bool is_wanted(const exporting *run, uint64_t tick)
 
 static carom_result about_text(exporting *run, const char *key, const char *value)
 {
-    sqlite3_stmt *row = cm_export_take(run->db, CM_EXPORT_ABOUT);
+    sqlite3_stmt *row = cm_export_read(run->db, CM_EXPORT_ABOUT);
     sqlite3_bind_text(row, 1, key, -1, SQLITE_STATIC);
     sqlite3_bind_text(row, 2, value, -1, SQLITE_STATIC);
     return cm_export_put(run->db, row, run->error);
@@ -43,7 +43,7 @@ static carom_result about_text(exporting *run, const char *key, const char *valu
 
 static carom_result about_number(exporting *run, const char *key, uint64_t value)
 {
-    sqlite3_stmt *row = cm_export_take(run->db, CM_EXPORT_ABOUT);
+    sqlite3_stmt *row = cm_export_read(run->db, CM_EXPORT_ABOUT);
     sqlite3_bind_text(row, 1, key, -1, SQLITE_STATIC);
     sqlite3_bind_int64(row, 2, (sqlite3_int64)value);
     return cm_export_put(run->db, row, run->error);
@@ -100,7 +100,7 @@ static carom_result put_names(exporting *run)
                                     (unsigned long long)names.tick);
             break;
         }
-        sqlite3_stmt *row = cm_export_take(run->db, CM_EXPORT_NAME);
+        sqlite3_stmt *row = cm_export_read(run->db, CM_EXPORT_NAME);
         sqlite3_bind_text(row, 1, client, -1, SQLITE_STATIC);
         sqlite3_bind_text(row, 2, name, -1, SQLITE_STATIC);
         result = cm_export_put(run->db, row, run->error);
@@ -119,7 +119,7 @@ static carom_result put_statistics(exporting *run)
                        "ORDER BY tick, player",
                        run->error);
     while (result == CAROM_OK && rows.has_row) {
-        sqlite3_stmt *row = cm_export_take(run->db, CM_EXPORT_STATISTICS);
+        sqlite3_stmt *row = cm_export_read(run->db, CM_EXPORT_STATISTICS);
         for (int i = 0; i < 6; i++) {
             uint64_t value;
             if (!cm_column_u64(rows.query, i, &value)) {
@@ -145,7 +145,7 @@ static carom_result put_join(exporting *run, const cm_game_event *event, uint64_
     slot *who = &run->slots[event->player];
     *who = (slot){.is_there = true};
     snprintf(who->client_id, sizeof who->client_id, "%llu", (unsigned long long)event->client_id);
-    sqlite3_stmt *row = cm_export_take(run->db, CM_EXPORT_JOIN);
+    sqlite3_stmt *row = cm_export_read(run->db, CM_EXPORT_JOIN);
     sqlite3_bind_int64(row, 1, event->player);
     sqlite3_bind_text(row, 2, who->client_id, -1, SQLITE_STATIC);
     sqlite3_bind_int64(row, 3, (sqlite3_int64)tick);
@@ -157,7 +157,7 @@ static carom_result put_join(exporting *run, const cm_game_event *event, uint64_
 static carom_result put_leave(exporting *run, const cm_game_event *event, uint64_t tick)
 {
     slot *who = &run->slots[event->player];
-    sqlite3_stmt *row = cm_export_take(run->db, CM_EXPORT_LEAVE);
+    sqlite3_stmt *row = cm_export_read(run->db, CM_EXPORT_LEAVE);
     sqlite3_bind_int64(row, 1, (sqlite3_int64)tick);
     sqlite3_bind_int64(row, 2, who->row);
     carom_result result = who->is_there ? cm_export_put(run->db, row, run->error) : CAROM_OK;
@@ -171,7 +171,7 @@ static carom_result put_event(exporting *run, const cm_recorded_tick *tick, uint
     const cm_game_event *event = &tick->input.events[number];
     carom_result result = CAROM_OK;
     if (is_wanted(run, tick->tick)) {
-        sqlite3_stmt *row = cm_export_take(run->db, CM_EXPORT_EVENT);
+        sqlite3_stmt *row = cm_export_read(run->db, CM_EXPORT_EVENT);
         char client[24];
         snprintf(client, sizeof client, "%llu", (unsigned long long)event->client_id);
         sqlite3_bind_int64(row, 1, (sqlite3_int64)tick->tick);
@@ -208,7 +208,7 @@ static double f32_at(const uint8_t *bytes)
 static carom_result put_field(exporting *run, uint64_t tick, uint32_t player, const char *field,
                               double value)
 {
-    sqlite3_stmt *row = cm_export_take(run->db, CM_EXPORT_FIELD);
+    sqlite3_stmt *row = cm_export_read(run->db, CM_EXPORT_FIELD);
     sqlite3_bind_int64(row, 1, (sqlite3_int64)tick);
     sqlite3_bind_int64(row, 2, player);
     sqlite3_bind_text(row, 3, field, -1, SQLITE_STATIC);
@@ -251,7 +251,7 @@ static carom_result put_input(exporting *run, uint64_t tick, uint32_t player, bo
                               const cm_arrival *arrival)
 {
     const slot *who = &run->slots[player];
-    sqlite3_stmt *row = cm_export_take(run->db, CM_EXPORT_INPUT);
+    sqlite3_stmt *row = cm_export_read(run->db, CM_EXPORT_INPUT);
     sqlite3_bind_int64(row, 1, (sqlite3_int64)tick);
     sqlite3_bind_int64(row, 2, player);
     if (who->is_there) {
@@ -303,7 +303,7 @@ static carom_result put_tick(exporting *run, const cm_recorded_tick *tick)
         return result;
     }
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)tick->hash);
-    sqlite3_stmt *row = cm_export_take(run->db, CM_EXPORT_TICK);
+    sqlite3_stmt *row = cm_export_read(run->db, CM_EXPORT_TICK);
     sqlite3_bind_int64(row, 1, (sqlite3_int64)tick->tick);
     sqlite3_bind_double(row, 2, (double)tick->tick / (double)run->file->info.tick_rate);
     sqlite3_bind_text(row, 3, hash, -1, SQLITE_STATIC);

@@ -45,7 +45,7 @@ struct cm_export_db {
 };
 
 // The statement with all values NULL, to be bound and given to cm_export_put.
-struct sqlite3_stmt *cm_export_take(cm_export_db *db, cm_export_row row);
+struct sqlite3_stmt *cm_export_read(cm_export_db *db, cm_export_row row);
 carom_result cm_export_put(cm_export_db *db, struct sqlite3_stmt *row, cm_match_error *error);
 
 #endif

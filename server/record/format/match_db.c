@@ -63,7 +63,7 @@ carom_result cm_match_db_wrong(const cm_match_db *db, const char *place, cm_matc
 
 static void defend(sqlite3 *db)
 {
-    cm_stranger_defend(db, (int)BLOB_MAX);
+    cm_untrusted_db_defend(db, (int)BLOB_MAX);
     sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_busy_timeout(db, 0);
     // A second connection of this process must not share a cache.
@@ -272,7 +272,7 @@ static int authorize(void *context, int action, const char *first, const char *s
 static carom_result check_pages(const cm_match_db *db, cm_match_error *error)
 {
     char found[160];
-    if (cm_stranger_check_pages(db->db, found, sizeof found)) {
+    if (cm_untrusted_db_check_pages(db->db, found, sizeof found)) {
         return CAROM_OK;
     }
     return found[0] != '\0' ? cm_match_wrong(error, CAROM_ERROR_CORRUPT, "pages: %s", found)
@@ -311,19 +311,19 @@ carom_result cm_match_db_open(const char *path, cm_match_db *out, uint32_t *form
     if (code != SQLITE_OK) {
         return cm_match_db_wrong(out, "opening", error);
     }
-    if (cm_stranger_number(out->db, "PRAGMA application_id") != CM_MATCH_APPLICATION_ID) {
+    if (cm_untrusted_number(out->db, "PRAGMA application_id") != CM_MATCH_APPLICATION_ID) {
         return cm_match_wrong(error, CAROM_ERROR_MAGIC,
                               "not a match file: application_id, expected 0x%08x",
                               (unsigned)CM_MATCH_APPLICATION_ID);
     }
-    int64_t version = cm_stranger_number(out->db, "PRAGMA user_version");
+    int64_t version = cm_untrusted_number(out->db, "PRAGMA user_version");
     if (version != CM_MATCH_FORMAT) {
         return other_format(out, version, error);
     }
     *format = (uint32_t)version;
     // SQLite reads zeros where the last page is cut.
-    int64_t pages = cm_stranger_number(out->db, "PRAGMA page_count");
-    int64_t page = cm_stranger_number(out->db, "PRAGMA page_size");
+    int64_t pages = cm_untrusted_number(out->db, "PRAGMA page_count");
+    int64_t page = cm_untrusted_number(out->db, "PRAGMA page_size");
     if (!log && (pages < 1 || page < 512 || about.st_size < pages * page)) {
         return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
                               "truncated: %lld bytes, expected %lld pages of %lld",

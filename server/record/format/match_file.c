@@ -286,11 +286,11 @@ static carom_result check_size(sqlite3_stmt *row, uint64_t *sum, cm_match_error 
 {
     const void *head = sqlite3_column_blob(row, 3);
     size_t size = (size_t)sqlite3_column_bytes(row, 3);
-    uint64_t told = head != NULL ? cm_record_told_size(head, size) : UINT64_MAX;
-    if (told > CM_RECORD_KEYFRAME_MAX) {
+    uint64_t announced = head != NULL ? cm_record_announced_size(head, size) : UINT64_MAX;
+    if (announced > CM_RECORD_KEYFRAME_MAX) {
         return wrong_keyframe(error, (uint64_t)sqlite3_column_int64(row, 0));
     }
-    *sum += told;
+    *sum += announced;
     if (*sum > CM_RECORD_KEYFRAMES_MAX) {
         return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
                               "keyframes: row %lld: all up to this one are above %u GiB when "
@@ -305,7 +305,7 @@ static carom_result check_keyframe(cm_match_file *file, sqlite3_stmt *row, uint6
                                    uint32_t *run, cm_match_error *error)
 {
     uint64_t tick = (uint64_t)sqlite3_column_int64(row, 0), base = 0;
-    bool alone = sqlite3_column_type(row, 1) == SQLITE_NULL;
+    bool whole = sqlite3_column_type(row, 1) == SQLITE_NULL;
     const char *type = (const char *)sqlite3_column_text(row, 2);
     uint64_t least = file->info.gap_to > 0 ? file->info.gap_to : 1;
     if (tick < least || tick > file->info.ticks) {
@@ -325,8 +325,8 @@ static carom_result check_keyframe(cm_match_file *file, sqlite3_stmt *row, uint6
                               "keyframes: row %llu: packed: wrong type, expected a blob",
                               (unsigned long long)tick);
     }
-    *run = alone ? 0 : *run + 1;
-    if (!alone &&
+    *run = whole ? 0 : *run + 1;
+    if (!whole &&
         (!cm_column_u64(row, 1, &base) || base == 0 || base != last || *run > KEYFRAME_RUN_MAX)) {
         return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
                               "keyframes: row %llu: base: expected the keyframe before it, or NULL",
@@ -409,13 +409,13 @@ static carom_result read_end(cm_match_file *file, cm_match_error *error)
 static carom_result unpack_keyframe(cm_match_file *file, sqlite3_stmt *row, cm_match_error *error)
 {
     uint64_t tick = (uint64_t)sqlite3_column_int64(row, 0);
-    bool alone = sqlite3_column_type(row, 1) == SQLITE_NULL;
+    bool whole = sqlite3_column_type(row, 1) == SQLITE_NULL;
     const void *packed = sqlite3_column_blob(row, 2);
     size_t packed_size = (size_t)sqlite3_column_bytes(row, 2), size = 0;
     uint8_t *bytes = NULL;
-    if (packed != NULL && (alone || file->keyframe != NULL)) {
-        bytes = cm_record_expand(packed, packed_size, alone ? NULL : file->keyframe,
-                                 alone ? 0 : file->keyframe_size, CM_RECORD_KEYFRAME_MAX, &size);
+    if (packed != NULL && (whole || file->keyframe != NULL)) {
+        bytes = cm_record_expand(packed, packed_size, whole ? NULL : file->keyframe,
+                                 whole ? 0 : file->keyframe_size, CM_RECORD_KEYFRAME_MAX, &size);
     }
     free(file->keyframe);
     file->keyframe = bytes;

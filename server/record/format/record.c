@@ -409,21 +409,22 @@ uint8_t *cm_record_compress(const void *bytes, size_t size, const void *base, si
     return compress(bytes, size, base, base_size, LEVEL_BLOB, packed_size);
 }
 
-uint64_t cm_record_told_size(const void *packed, size_t packed_size)
+uint64_t cm_record_announced_size(const void *packed, size_t packed_size)
 {
-    unsigned long long told = ZSTD_getFrameContentSize(packed, packed_size);
-    bool is_told = told != ZSTD_CONTENTSIZE_UNKNOWN && told != ZSTD_CONTENTSIZE_ERROR;
-    return is_told ? told : UINT64_MAX;
+    unsigned long long announced = ZSTD_getFrameContentSize(packed, packed_size);
+    bool is_announced =
+        announced != ZSTD_CONTENTSIZE_UNKNOWN && announced != ZSTD_CONTENTSIZE_ERROR;
+    return is_announced ? announced : UINT64_MAX;
 }
 
 uint8_t *cm_record_expand(const void *packed, size_t packed_size, const void *base,
                           size_t base_size, size_t limit, size_t *size)
 {
-    uint64_t told = cm_record_told_size(packed, packed_size);
-    if (told > limit) {
+    uint64_t announced = cm_record_announced_size(packed, packed_size);
+    if (announced > limit) {
         return NULL;
     }
-    uint8_t *bytes = malloc(told > 0 ? (size_t)told : 1);
+    uint8_t *bytes = malloc(announced > 0 ? (size_t)announced : 1);
     ZSTD_DCtx *context = ZSTD_createDCtx();
     size_t code = 0;
     if (bytes != NULL && context != NULL) {
@@ -431,9 +432,9 @@ uint8_t *cm_record_expand(const void *packed, size_t packed_size, const void *ba
         if (base_size > 0) {
             ZSTD_DCtx_refPrefix(context, base, base_size);
         }
-        code = ZSTD_decompressDCtx(context, bytes, (size_t)told, packed, packed_size);
+        code = ZSTD_decompressDCtx(context, bytes, (size_t)announced, packed, packed_size);
     }
-    bool good = bytes != NULL && context != NULL && !ZSTD_isError(code) && code == told;
+    bool good = bytes != NULL && context != NULL && !ZSTD_isError(code) && code == announced;
     ZSTD_freeDCtx(context);
     if (!good) {
         free(bytes);

@@ -40,7 +40,7 @@ const char *cm_record_pack_decode(cm_record_pack *pack, const uint8_t *bytes, si
 // How large a frame says that it is when unpacked, from its first CM_RECORD_FRAME_HEAD bytes or
 // more; UINT64_MAX where it does not say so, or is none.
 #define CM_RECORD_FRAME_HEAD 18u
-uint64_t cm_record_told_size(const void *packed, size_t packed_size);
+uint64_t cm_record_announced_size(const void *packed, size_t packed_size);
 
 // Compressed copies (free with free); NULL where there is no memory, or where a frame is damaged or
 // would be above `limit` bytes. `base` (or NULL) is what was compressed against: the same bytes are

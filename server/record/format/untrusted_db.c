@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void cm_stranger_defend(sqlite3 *db, int length_max)
+void cm_untrusted_db_defend(sqlite3 *db, int length_max)
 {
     sqlite3_extended_result_codes(db, 1);
     sqlite3_limit(db, SQLITE_LIMIT_LENGTH, length_max);
@@ -30,7 +30,7 @@ void cm_stranger_defend(sqlite3 *db, int length_max)
                  NULL, NULL, NULL);
 }
 
-int64_t cm_stranger_number(sqlite3 *db, const char *sql)
+int64_t cm_untrusted_number(sqlite3 *db, const char *sql)
 {
     sqlite3_stmt *row = NULL;
     int64_t value = -1;
@@ -42,7 +42,7 @@ int64_t cm_stranger_number(sqlite3 *db, const char *sql)
     return value;
 }
 
-bool cm_stranger_check_pages(sqlite3 *db, char *found, size_t size)
+bool cm_untrusted_db_check_pages(sqlite3 *db, char *found, size_t size)
 {
     sqlite3_stmt *row = NULL;
     bool good = false;

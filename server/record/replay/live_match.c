@@ -184,7 +184,7 @@ static carom_result play(cm_live_match *match, cm_match_file *file, const carom_
                          cm_match_error *error)
 {
     cm_playback *playback;
-    carom_result result = cm_playback_take(file, module, &playback, error);
+    carom_result result = cm_playback_apply(file, module, &playback, error);
     if (result != CAROM_OK) {
         return result;
     }

@@ -138,8 +138,8 @@ carom_result cm_playback_restart(cm_playback *playback, cm_match_error *error)
     return result == CAROM_OK ? compare(playback, &tick, error) : result;
 }
 
-carom_result cm_playback_take(cm_match_file *file, const carom_module *module, cm_playback **out,
-                              cm_match_error *error)
+carom_result cm_playback_apply(cm_match_file *file, const carom_module *module, cm_playback **out,
+                               cm_match_error *error)
 {
     *out = NULL;
     cm_playback *playback = calloc(1, sizeof *playback);
@@ -166,7 +166,7 @@ carom_result cm_playback_open(const char *path, cm_playback **playback, cm_match
     cm_match_file *file;
     *playback = NULL;
     carom_result result = cm_match_open(path, &file, error);
-    return result == CAROM_OK ? cm_playback_take(file, NULL, playback, error) : result;
+    return result == CAROM_OK ? cm_playback_apply(file, NULL, playback, error) : result;
 }
 
 void cm_playback_close(cm_playback *playback)

@@ -13,8 +13,8 @@ typedef struct cm_playback cm_playback;
 carom_result cm_playback_open(const char *path, cm_playback **playback, cm_match_error *error);
 // The same with a file that is open, which is the playback's from here on, also where it fails.
 // `module`: NULL, or one that is not built in.
-carom_result cm_playback_take(cm_match_file *file, const carom_module *module,
-                              cm_playback **playback, cm_match_error *error);
+carom_result cm_playback_apply(cm_match_file *file, const carom_module *module,
+                               cm_playback **playback, cm_match_error *error);
 void cm_playback_close(cm_playback *playback);
 
 // The file is the playback's to move in; its info and scene are there for all.

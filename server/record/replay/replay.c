@@ -3,7 +3,7 @@
 //
 // Another engine, layout or module is said as such before a tick is run: its hashes would differ
 // without anything being wrong. The chain is proved first, and apart: a divergence says more than
-// a broken link. One thread reads, in order, and hands over stretches (segment.h) to a crew. At a
+// a broken link. One thread reads, in order, and hands over segments (segment.h) to a pool. At a
 // divergence the next keyframe, if there is one, names body, field and both values.
 // 216,000 ticks of a hash each take as long as the simulation does; reading them does not show.
 #include "server/record/replay/replay.h"
@@ -26,11 +26,11 @@ typedef struct replay {
     cm_replay_report *report;
 } replay;
 
-// The match in stretches, to whoever runs them. A keyframe's bytes are valid until the next one is
+// The match in segments, to whoever runs them. A keyframe's bytes are valid until the next one is
 // asked for.
-static void hand_over(replay *run, cm_crew *crew)
+static void hand_over(replay *run, cm_verifier_pool *pool)
 {
-    cm_stretch_keyframe keyframe;
+    cm_segment_keyframe keyframe;
     cm_recorded_tick tick;
     cm_match_error error = {""};
     bool has = run->info.gap_to > 0, goes_on = true;
@@ -38,11 +38,11 @@ static void hand_over(replay *run, cm_crew *crew)
     if (has) { // the reader has seen to it that there is one of that tick
         result = cm_match_keyframe(run->file, run->info.gap_to, &keyframe.tick, &keyframe.bytes,
                                    &keyframe.size, &error);
-        has = result == CAROM_OK || !cm_crew_begin(crew, NULL);
+        has = result == CAROM_OK || !cm_verifier_pool_begin(pool, NULL);
     }
     for (uint64_t from = run->info.gap_to + 1; goes_on && result == CAROM_OK;
          from = keyframe.tick + 1) {
-        goes_on = cm_crew_begin(crew, has ? &keyframe : NULL);
+        goes_on = cm_verifier_pool_begin(pool, has ? &keyframe : NULL);
         result = goes_on ? cm_match_keyframe(run->file, from, &keyframe.tick, &keyframe.bytes,
                                              &keyframe.size, &error)
                          : CAROM_OK;
@@ -51,15 +51,15 @@ static void hand_over(replay *run, cm_crew *crew)
         bool ended = false;
         while (goes_on && result == CAROM_OK && !ended) {
             result = cm_match_next(run->file, &tick, &error);
-            goes_on = result != CAROM_OK || cm_crew_tick(crew, &tick);
+            goes_on = result != CAROM_OK || cm_verifier_pool_tick(pool, &tick);
             ended = result == CAROM_OK && has && tick.tick == keyframe.tick;
         }
         if (goes_on && (ended || result == CAROM_ERROR_NOT_FOUND)) {
-            goes_on = cm_crew_end(crew, ended ? &keyframe : NULL);
+            goes_on = cm_verifier_pool_end(pool, ended ? &keyframe : NULL);
         }
     }
     if (goes_on && result != CAROM_ERROR_NOT_FOUND) {
-        cm_crew_failed(crew, result, &error);
+        cm_verifier_pool_failed(pool, result, &error);
     }
 }
 
@@ -75,8 +75,8 @@ static bool write_state(const char *prefix, const char *suffix, const uint8_t *b
     return wrote;
 }
 
-// What the stretches gave, beside what is known already.
-static carom_result take_outcome(replay *run, cm_stretch_outcome *outcome, const char *states)
+// What the segments gave, beside what is known already.
+static carom_result take_outcome(replay *run, cm_segment_outcome *outcome, const char *states)
 {
     cm_replay_report *report = run->report;
     outcome->report.proof = report->proof;
@@ -97,33 +97,34 @@ static carom_result take_outcome(replay *run, cm_stretch_outcome *outcome, const
 
 static carom_result run_match(replay *run, const cm_replay_options *options)
 {
-    cm_crew_def def = {.stretch = {.scene = cm_match_scene(run->file),
-                                   .module = run->module,
-                                   .seed = run->info.seed,
-                                   .keep_states = options->states != NULL},
-                       .jobs = options->jobs < 1                  ? 1
-                               : options->jobs > CM_CREW_JOBS_MAX ? CM_CREW_JOBS_MAX
-                                                                  : options->jobs,
-                       .last_tick = run->info.ticks,
-                       .progress = options->progress,
-                       .context = options->context};
-    // A thread for each stretch at most, and no more worlds than fit: a file says how large one is.
+    cm_verifier_pool_def def = {.segment = {.scene = cm_match_scene(run->file),
+                                            .module = run->module,
+                                            .seed = run->info.seed,
+                                            .keep_states = options->states != NULL},
+                                .jobs = options->jobs < 1 ? 1
+                                        : options->jobs > CM_VERIFIER_POOL_JOBS_MAX
+                                            ? CM_VERIFIER_POOL_JOBS_MAX
+                                            : options->jobs,
+                                .last_tick = run->info.ticks,
+                                .progress = options->progress,
+                                .context = options->context};
+    // A thread for each segment at most, and no more worlds than fit: a file says how large one is.
     def.jobs = def.jobs > run->info.keyframes + 1 ? run->info.keyframes + 1 : def.jobs;
     carom_world_def world;
-    cm_scene_world_def(def.stretch.scene, &world);
+    cm_scene_world_def(def.segment.scene, &world);
     uint64_t fitting = WORLDS_BYTES_MAX / (WORLDS_OF_A_JOB * carom_world_size(&world));
     def.jobs = def.jobs > fitting ? (uint32_t)fitting : def.jobs;
     def.jobs = def.jobs > 0 ? def.jobs : 1;
-    cm_crew *crew;
-    carom_result result = cm_crew_create(&def, &crew);
+    cm_verifier_pool *pool;
+    carom_result result = cm_verifier_pool_create(&def, &pool);
     if (result != CAROM_OK) {
         return cm_match_wrong(&run->report->error, result, "scene: row 0: %s",
                               carom_result_text(result));
     }
-    cm_stretch_outcome outcome;
-    hand_over(run, crew);
-    cm_crew_finish(crew, &outcome);
-    cm_crew_destroy(crew);
+    cm_segment_outcome outcome;
+    hand_over(run, pool);
+    cm_verifier_pool_finish(pool, &outcome);
+    cm_verifier_pool_destroy(pool);
     return take_outcome(run, &outcome, options->states);
 }
 

@@ -1,7 +1,7 @@
-// Running a stretch and comparing it: the hash after every tick, the whole state at its end.
+// Running a segment and comparing it: the hash after every tick, the whole state at its end.
 //
 // Hashes of state have 64 bits and no secret: who could make a keyframe of another state with the
-// hash of the true one would have a match go on from it. So the keyframe at a stretch's end is
+// hash of the true one would have a match go on from it. So the keyframe at a segment's end is
 // compared byte by byte, as the encoder spells both states. Inputs are put to the module's own
 // check, as they were when they arrived.
 #include "server/record/replay/segment.h"
@@ -15,17 +15,17 @@
 #include "shared/room/timeline.h"
 #include "shared/sim/inspect.h"
 
-struct cm_stretch {
-    cm_stretch_def def;
+struct cm_segment {
+    cm_segment_def def;
     carom_game *game, *recorded;
     cm_timeline *timeline; // of the game
     uint64_t before;       // the hash before the last tick
-    cm_stretch_outcome out;
+    cm_segment_outcome out;
 };
 
-carom_result cm_stretch_create(const cm_stretch_def *def, cm_stretch **out)
+carom_result cm_segment_create(const cm_segment_def *def, cm_segment **out)
 {
-    cm_stretch *s = calloc(1, sizeof *s);
+    cm_segment *s = calloc(1, sizeof *s);
     *out = s;
     if (s == NULL) {
         return CAROM_ERROR_MEMORY;
@@ -40,13 +40,13 @@ carom_result cm_stretch_create(const cm_stretch_def *def, cm_stretch **out)
         result = s->timeline != NULL ? CAROM_OK : CAROM_ERROR_MEMORY;
     }
     if (result != CAROM_OK) {
-        cm_stretch_destroy(s);
+        cm_segment_destroy(s);
         *out = NULL;
     }
     return result;
 }
 
-void cm_stretch_destroy(cm_stretch *s)
+void cm_segment_destroy(cm_segment *s)
 {
     if (s != NULL) {
         cm_timeline_destroy(s->timeline);
@@ -60,7 +60,7 @@ void cm_stretch_destroy(cm_stretch *s)
     }
 }
 
-static void decode(cm_stretch *s, carom_game *game, const cm_stretch_keyframe *keyframe)
+static void decode(cm_segment *s, carom_game *game, const cm_segment_keyframe *keyframe)
 {
     if (cm_game_decode(game, keyframe->bytes, keyframe->size) != CAROM_OK ||
         carom_game_tick(game) != keyframe->tick) {
@@ -71,7 +71,7 @@ static void decode(cm_stretch *s, carom_game *game, const cm_stretch_keyframe *k
     }
 }
 
-void cm_stretch_begin(cm_stretch *s, const cm_stretch_keyframe *start)
+void cm_segment_begin(cm_segment *s, const cm_segment_keyframe *start)
 {
     memset(&s->out, 0, sizeof s->out);
     if (start != NULL) {
@@ -84,7 +84,7 @@ void cm_stretch_begin(cm_stretch *s, const cm_stretch_keyframe *start)
 
 // Ticks ------------------------------------------------------------------------------------------
 
-static void diverged(cm_stretch *s, uint64_t tick, uint64_t recorded, uint64_t replayed)
+static void diverged(cm_segment *s, uint64_t tick, uint64_t recorded, uint64_t replayed)
 {
     cm_replay_report *report = &s->out.report;
     s->out.result = CAROM_ERROR_DIVERGED;
@@ -94,7 +94,7 @@ static void diverged(cm_stretch *s, uint64_t tick, uint64_t recorded, uint64_t r
     report->replayed_hash = replayed;
 }
 
-bool cm_stretch_tick(cm_stretch *s, const cm_recorded_tick *tick)
+bool cm_segment_tick(cm_segment *s, const cm_recorded_tick *tick)
 {
     if (s->out.result != CAROM_OK && s->out.result != CAROM_ERROR_DIVERGED) {
         return false;
@@ -135,7 +135,7 @@ static uint8_t *encode(const carom_game *game, size_t *size)
     return bytes;
 }
 
-static void describe(cm_stretch *s, uint64_t tick, bool same)
+static void describe(cm_segment *s, uint64_t tick, bool same)
 {
     char *text = s->out.report.difference;
     size_t size = sizeof s->out.report.difference;
@@ -161,9 +161,9 @@ static void describe(cm_stretch *s, uint64_t tick, bool same)
 }
 
 // The replayed state against the keyframe of its tick.
-static void compare(cm_stretch *s, const cm_stretch_keyframe *end)
+static void compare(cm_segment *s, const cm_segment_keyframe *end)
 {
-    cm_stretch_outcome *out = &s->out;
+    cm_segment_outcome *out = &s->out;
     out->recorded = encode(s->recorded, &out->recorded_size);
     out->replayed = encode(s->game, &out->replayed_size);
     if (out->recorded == NULL || out->replayed == NULL) {
@@ -184,16 +184,16 @@ static void compare(cm_stretch *s, const cm_stretch_keyframe *end)
     }
 }
 
-static void drop_states(cm_stretch_outcome *out)
+static void drop_states(cm_segment_outcome *out)
 {
     free(out->recorded);
     free(out->replayed);
     out->recorded = out->replayed = NULL;
 }
 
-void cm_stretch_end(cm_stretch *s, const cm_stretch_keyframe *end, cm_stretch_outcome *outcome)
+void cm_segment_end(cm_segment *s, const cm_segment_keyframe *end, cm_segment_outcome *outcome)
 {
-    cm_stretch_outcome *out = &s->out;
+    cm_segment_outcome *out = &s->out;
     bool runs = out->result == CAROM_OK || out->result == CAROM_ERROR_DIVERGED;
     // After an input that was refused, behind a difference, the states are of different ticks.
     if (end != NULL && runs && carom_game_tick(s->game) == end->tick) {

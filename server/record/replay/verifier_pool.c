@@ -4,8 +4,8 @@
 //
 // A piece is some 64 KiB of ticks, or a keyframe at the begin or the end. It waits in its hand's
 // queue, of at most QUEUE_BYTES and a piece; the reader waits where that is full, or where no hand
-// is free for the next stretch. Typical: 1,800 ticks of 600 bytes and a keyframe of 200 KB a
-// stretch, which takes 0.1 s.
+// is free for the next segment. Typical: 1,800 ticks of 600 bytes and a keyframe of 200 KB a
+// segment, which takes 0.1 s.
 #include "server/record/replay/verifier_pool.h"
 
 #include <pthread.h>
@@ -23,7 +23,7 @@ typedef struct piece {
     struct piece *next;
     piece_kind kind;
     bool has_keyframe; // which `bytes` are
-    cm_stretch_keyframe keyframe;
+    cm_segment_keyframe keyframe;
     carom_result failed; // PIECE_END: the match could not be read on, and why
     cm_match_error error;
     uint32_t ticks;
@@ -32,45 +32,45 @@ typedef struct piece {
 } piece;
 
 typedef struct hand {
-    cm_crew *crew;
+    cm_verifier_pool *pool;
     pthread_t thread;
-    cm_stretch *stretch;
-    bool busy; // has a stretch, of this order
+    cm_segment *segment;
+    bool busy; // has a segment, of this order
     uint64_t order;
     piece *first, *last;
     size_t queued;
 } hand;
 
-struct cm_crew {
-    cm_crew_def def;
+struct cm_verifier_pool {
+    cm_verifier_pool_def def;
     uint32_t threads; // 0: the caller's alone
     pthread_mutex_t lock;
-    pthread_cond_t wake, told; // the hands; the reader
+    pthread_cond_t wake, settled; // the hands; the reader
     bool closing, stopped;
     uint64_t next_order;
     uint64_t done; // ticks
-    hand *reading; // whose stretch is handed over now
+    hand *reading; // whose segment is handed over now
     piece *filling;
     bool has_outcome;
     uint64_t order; // of the outcome that counts, so far
-    cm_stretch_outcome outcome;
-    hand hands[CM_CREW_JOBS_MAX];
+    cm_segment_outcome outcome;
+    hand hands[CM_VERIFIER_POOL_JOBS_MAX];
 };
 
 // Outcomes, with the lock held -----------------------------------------------------------------
 
-static bool is_well(const cm_stretch_outcome *outcome)
+static bool is_well(const cm_segment_outcome *outcome)
 {
     return outcome->result == CAROM_OK && !outcome->report.stopped;
 }
 
 // Nothing after the outcome that counts matters any more.
-static bool is_over(const cm_crew *crew)
+static bool is_over(const cm_verifier_pool *pool)
 {
-    return crew->stopped || (crew->has_outcome && !is_well(&crew->outcome));
+    return pool->stopped || (pool->has_outcome && !is_well(&pool->outcome));
 }
 
-static void drop_states(cm_stretch_outcome *outcome)
+static void drop_states(cm_segment_outcome *outcome)
 {
     free(outcome->recorded);
     free(outcome->replayed);
@@ -78,45 +78,45 @@ static void drop_states(cm_stretch_outcome *outcome)
 }
 
 // Of those that are not well the first counts; else the last.
-static void settle(cm_crew *crew, uint64_t order, cm_stretch_outcome *outcome)
+static void settle(cm_verifier_pool *pool, uint64_t order, cm_segment_outcome *outcome)
 {
-    bool bad = crew->has_outcome && !is_well(&crew->outcome);
-    bool counts = is_well(outcome) ? !bad && order >= crew->order : !bad || order < crew->order;
+    bool bad = pool->has_outcome && !is_well(&pool->outcome);
+    bool counts = is_well(outcome) ? !bad && order >= pool->order : !bad || order < pool->order;
     if (!counts) {
         drop_states(outcome);
         return;
     }
-    drop_states(&crew->outcome);
-    crew->has_outcome = true;
-    crew->order = order;
-    crew->outcome = *outcome;
-    crew->outcome.report.keyframes += (uint32_t)order; // each stretch before it ended with one
+    drop_states(&pool->outcome);
+    pool->has_outcome = true;
+    pool->order = order;
+    pool->outcome = *outcome;
+    pool->outcome.report.keyframes += (uint32_t)order; // each segment before it ended with one
 }
 
-// How a stretch ends: with the keyframe, or none; because the match could not be read on; or given
+// How a segment ends: with the keyframe, or none; because the match could not be read on; or given
 // up, and then nothing is compared.
 typedef struct ending {
-    const cm_stretch_keyframe *keyframe;
+    const cm_segment_keyframe *keyframe;
     carom_result failed;
     const cm_match_error *error;
     bool given_up;
 } ending;
 
-static void end_stretch(hand *h, const ending *how)
+static void end_segment(hand *h, const ending *how)
 {
-    cm_crew *crew = h->crew;
-    cm_stretch_outcome outcome;
-    cm_stretch_end(h->stretch, how->given_up ? NULL : how->keyframe, &outcome);
+    cm_verifier_pool *pool = h->pool;
+    cm_segment_outcome outcome;
+    cm_segment_end(h->segment, how->given_up ? NULL : how->keyframe, &outcome);
     if (outcome.result == CAROM_OK && how->failed != CAROM_OK) {
         outcome.result = how->failed;
         outcome.report.error = *how->error;
     }
     outcome.report.stopped = how->given_up && outcome.result == CAROM_OK;
-    pthread_mutex_lock(&crew->lock);
-    settle(crew, h->order, &outcome);
+    pthread_mutex_lock(&pool->lock);
+    settle(pool, h->order, &outcome);
     h->busy = false;
-    pthread_cond_signal(&crew->told);
-    pthread_mutex_unlock(&crew->lock);
+    pthread_cond_signal(&pool->settled);
+    pthread_mutex_unlock(&pool->lock);
 }
 
 static const ending give_up = {.given_up = true};
@@ -128,24 +128,24 @@ static void run_ticks(hand *h, const piece *p)
     bool goes_on = true;
     for (size_t at = 0; at < p->size && goes_on;) {
         const cm_recorded_tick *tick = (const cm_recorded_tick *)(p->bytes + at);
-        goes_on = cm_stretch_tick(h->stretch, tick);
+        goes_on = cm_segment_tick(h->segment, tick);
         at += cm_recorded_tick_size(tick);
     }
 }
 
 static void run_piece(hand *h, const piece *p)
 {
-    cm_crew *crew = h->crew;
-    pthread_mutex_lock(&crew->lock);
-    bool given_up = crew->stopped || (is_over(crew) && crew->order < h->order);
-    pthread_mutex_unlock(&crew->lock);
+    cm_verifier_pool *pool = h->pool;
+    pthread_mutex_lock(&pool->lock);
+    bool given_up = pool->stopped || (is_over(pool) && pool->order < h->order);
+    pthread_mutex_unlock(&pool->lock);
     if (p->kind == PIECE_BEGIN) {
-        cm_stretch_begin(h->stretch, p->has_keyframe ? &p->keyframe : NULL);
+        cm_segment_begin(h->segment, p->has_keyframe ? &p->keyframe : NULL);
     } else if (p->kind == PIECE_TICKS && !given_up) {
         run_ticks(h, p);
     } else if (p->kind == PIECE_END) {
         ending how = {p->has_keyframe ? &p->keyframe : NULL, p->failed, &p->error, given_up};
-        end_stretch(h, &how);
+        end_segment(h, &how);
     }
 }
 
@@ -159,77 +159,77 @@ static piece *take_piece(hand *h)
 static void *hand_main(void *user)
 {
     hand *h = user;
-    cm_crew *crew = h->crew;
-    pthread_mutex_lock(&crew->lock);
+    cm_verifier_pool *pool = h->pool;
+    pthread_mutex_lock(&pool->lock);
     while (true) {
-        while (h->first == NULL && !crew->closing) {
-            pthread_cond_wait(&crew->wake, &crew->lock);
+        while (h->first == NULL && !pool->closing) {
+            pthread_cond_wait(&pool->wake, &pool->lock);
         }
         piece *p = take_piece(h);
         bool left = p == NULL && h->busy; // closing, and its end will not come
         if (p == NULL && !left) {
             break;
         }
-        pthread_mutex_unlock(&crew->lock);
+        pthread_mutex_unlock(&pool->lock);
         if (left) {
-            end_stretch(h, &give_up);
+            end_segment(h, &give_up);
         } else {
             run_piece(h, p);
         }
-        pthread_mutex_lock(&crew->lock);
+        pthread_mutex_lock(&pool->lock);
         if (p != NULL) {
             h->queued -= p->capacity;
-            crew->done += p->ticks;
-            pthread_cond_signal(&crew->told);
+            pool->done += p->ticks;
+            pthread_cond_signal(&pool->settled);
         }
         free(p);
     }
-    pthread_mutex_unlock(&crew->lock);
+    pthread_mutex_unlock(&pool->lock);
     return NULL;
 }
 
 // Handing over -----------------------------------------------------------------------------------
 
 // What the reader's thread tells whoever watches. With the lock held.
-static void report_progress(cm_crew *crew, uint64_t tick)
+static void report_progress(cm_verifier_pool *pool, uint64_t tick)
 {
-    if (crew->def.progress != NULL && !crew->stopped) {
-        pthread_mutex_unlock(&crew->lock);
-        bool goes_on = crew->def.progress(crew->def.context, tick, crew->def.last_tick);
-        pthread_mutex_lock(&crew->lock);
-        crew->stopped = crew->stopped || !goes_on;
+    if (pool->def.progress != NULL && !pool->stopped) {
+        pthread_mutex_unlock(&pool->lock);
+        bool goes_on = pool->def.progress(pool->def.context, tick, pool->def.last_tick);
+        pthread_mutex_lock(&pool->lock);
+        pool->stopped = pool->stopped || !goes_on;
     }
 }
 
 // For a hand to be done with something, with the lock held.
-static void wait_for_hands(cm_crew *crew)
+static void wait_for_hands(cm_verifier_pool *pool)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += PROGRESS_NS;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
-    pthread_cond_timedwait(&crew->told, &crew->lock, &until);
-    report_progress(crew, crew->done < crew->def.last_tick ? crew->done : crew->def.last_tick);
+    pthread_cond_timedwait(&pool->settled, &pool->lock, &until);
+    report_progress(pool, pool->done < pool->def.last_tick ? pool->done : pool->def.last_tick);
 }
 
-static hand *free_hand(cm_crew *crew)
+static hand *free_hand(cm_verifier_pool *pool)
 {
-    for (uint32_t i = 0; i < crew->threads; i++) {
-        if (!crew->hands[i].busy) {
-            return &crew->hands[i];
+    for (uint32_t i = 0; i < pool->threads; i++) {
+        if (!pool->hands[i].busy) {
+            return &pool->hands[i];
         }
     }
     return NULL;
 }
 
-// No memory: the stretch in hand ends the match.
-static bool fail(cm_crew *crew, carom_result result)
+// No memory: the segment in hand ends the match.
+static bool fail(cm_verifier_pool *pool, carom_result result)
 {
-    cm_stretch_outcome outcome = {.result = result};
-    pthread_mutex_lock(&crew->lock);
-    settle(crew, crew->reading->order, &outcome);
-    pthread_mutex_unlock(&crew->lock);
+    cm_segment_outcome outcome = {.result = result};
+    pthread_mutex_lock(&pool->lock);
+    settle(pool, pool->reading->order, &outcome);
+    pthread_mutex_unlock(&pool->lock);
     return false;
 }
 
@@ -245,33 +245,34 @@ static piece *make_piece(piece_kind kind, size_t capacity)
 }
 
 // False: nothing more is needed.
-static bool push(cm_crew *crew, piece *p)
+static bool push(cm_verifier_pool *pool, piece *p)
 {
-    hand *h = crew->reading;
+    hand *h = pool->reading;
     if (p == NULL) {
-        return fail(crew, CAROM_ERROR_MEMORY);
+        return fail(pool, CAROM_ERROR_MEMORY);
     }
-    pthread_mutex_lock(&crew->lock);
-    while (h->queued > 0 && h->queued + p->capacity > QUEUE_BYTES && !is_over(crew)) {
-        wait_for_hands(crew);
+    pthread_mutex_lock(&pool->lock);
+    while (h->queued > 0 && h->queued + p->capacity > QUEUE_BYTES && !is_over(pool)) {
+        wait_for_hands(pool);
     }
-    bool goes_on = !is_over(crew);
+    bool goes_on = !is_over(pool);
     *(h->first == NULL ? &h->first : &h->last->next) = p;
     h->last = p;
     h->queued += p->capacity;
-    pthread_cond_broadcast(&crew->wake);
-    pthread_mutex_unlock(&crew->lock);
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
     return goes_on;
 }
 
-static bool push_filled(cm_crew *crew)
+static bool push_filled(cm_verifier_pool *pool)
 {
-    piece *p = crew->filling;
-    crew->filling = NULL;
-    return p == NULL || push(crew, p);
+    piece *p = pool->filling;
+    pool->filling = NULL;
+    return p == NULL || push(pool, p);
 }
 
-static bool push_keyframe(cm_crew *crew, piece_kind kind, const cm_stretch_keyframe *keyframe)
+static bool push_keyframe(cm_verifier_pool *pool, piece_kind kind,
+                          const cm_segment_keyframe *keyframe)
 {
     piece *p = make_piece(kind, keyframe != NULL ? keyframe->size : 0);
     if (p != NULL && keyframe != NULL) {
@@ -279,55 +280,55 @@ static bool push_keyframe(cm_crew *crew, piece_kind kind, const cm_stretch_keyfr
         p->keyframe = *keyframe;
         p->keyframe.bytes = memcpy(p->bytes, keyframe->bytes, keyframe->size);
     }
-    return push(crew, p);
+    return push(pool, p);
 }
 
-bool cm_crew_begin(cm_crew *crew, const cm_stretch_keyframe *start)
+bool cm_verifier_pool_begin(cm_verifier_pool *pool, const cm_segment_keyframe *start)
 {
-    pthread_mutex_lock(&crew->lock);
-    hand *h = &crew->hands[0];
-    while (crew->threads > 0 && (h = free_hand(crew)) == NULL && !is_over(crew)) {
-        wait_for_hands(crew);
+    pthread_mutex_lock(&pool->lock);
+    hand *h = &pool->hands[0];
+    while (pool->threads > 0 && (h = free_hand(pool)) == NULL && !is_over(pool)) {
+        wait_for_hands(pool);
     }
-    bool goes_on = h != NULL && !is_over(crew);
+    bool goes_on = h != NULL && !is_over(pool);
     if (goes_on) {
         h->busy = true;
-        h->order = crew->next_order++;
-        crew->reading = h;
+        h->order = pool->next_order++;
+        pool->reading = h;
     }
-    pthread_mutex_unlock(&crew->lock);
-    if (goes_on && crew->threads == 0) {
-        cm_stretch_begin(h->stretch, start);
+    pthread_mutex_unlock(&pool->lock);
+    if (goes_on && pool->threads == 0) {
+        cm_segment_begin(h->segment, start);
     } else if (goes_on) {
-        goes_on = push_keyframe(crew, PIECE_BEGIN, start);
+        goes_on = push_keyframe(pool, PIECE_BEGIN, start);
     }
     return goes_on;
 }
 
-static bool run_here(cm_crew *crew, const cm_recorded_tick *tick)
+static bool run_here(cm_verifier_pool *pool, const cm_recorded_tick *tick)
 {
-    pthread_mutex_lock(&crew->lock);
-    report_progress(crew, tick->tick);
-    pthread_mutex_unlock(&crew->lock);
-    return !crew->stopped && cm_stretch_tick(crew->reading->stretch, tick);
+    pthread_mutex_lock(&pool->lock);
+    report_progress(pool, tick->tick);
+    pthread_mutex_unlock(&pool->lock);
+    return !pool->stopped && cm_segment_tick(pool->reading->segment, tick);
 }
 
-bool cm_crew_tick(cm_crew *crew, const cm_recorded_tick *tick)
+bool cm_verifier_pool_tick(cm_verifier_pool *pool, const cm_recorded_tick *tick)
 {
-    if (crew->threads == 0) {
-        return run_here(crew, tick);
+    if (pool->threads == 0) {
+        return run_here(pool, tick);
     }
     size_t size = cm_recorded_tick_size(tick);
-    piece *p = crew->filling;
-    if (p != NULL && p->size + size > p->capacity && !push_filled(crew)) {
+    piece *p = pool->filling;
+    if (p != NULL && p->size + size > p->capacity && !push_filled(pool)) {
         return false;
     }
-    if (crew->filling == NULL) {
-        crew->filling = make_piece(PIECE_TICKS, size > PIECE_BYTES ? size : PIECE_BYTES);
+    if (pool->filling == NULL) {
+        pool->filling = make_piece(PIECE_TICKS, size > PIECE_BYTES ? size : PIECE_BYTES);
     }
-    p = crew->filling;
+    p = pool->filling;
     if (p == NULL) {
-        return fail(crew, CAROM_ERROR_MEMORY);
+        return fail(pool, CAROM_ERROR_MEMORY);
     }
     cm_recorded_tick_copy(tick, p->bytes + p->size);
     p->size += size;
@@ -335,19 +336,20 @@ bool cm_crew_tick(cm_crew *crew, const cm_recorded_tick *tick)
     return true;
 }
 
-bool cm_crew_end(cm_crew *crew, const cm_stretch_keyframe *end)
+bool cm_verifier_pool_end(cm_verifier_pool *pool, const cm_segment_keyframe *end)
 {
-    if (crew->threads > 0) {
-        return push_filled(crew) && push_keyframe(crew, PIECE_END, end);
+    if (pool->threads > 0) {
+        return push_filled(pool) && push_keyframe(pool, PIECE_END, end);
     }
-    end_stretch(crew->reading, &(ending){.keyframe = end});
-    return !is_over(crew);
+    end_segment(pool->reading, &(ending){.keyframe = end});
+    return !is_over(pool);
 }
 
-void cm_crew_failed(cm_crew *crew, carom_result result, const cm_match_error *error)
+void cm_verifier_pool_failed(cm_verifier_pool *pool, carom_result result,
+                             const cm_match_error *error)
 {
-    if (crew->threads == 0) {
-        end_stretch(crew->reading, &(ending){.failed = result, .error = error});
+    if (pool->threads == 0) {
+        end_segment(pool->reading, &(ending){.failed = result, .error = error});
         return;
     }
     piece *p = make_piece(PIECE_END, 0);
@@ -355,97 +357,97 @@ void cm_crew_failed(cm_crew *crew, carom_result result, const cm_match_error *er
         p->failed = result;
         p->error = *error;
     }
-    (void)push_filled(crew);
-    (void)push(crew, p);
+    (void)push_filled(pool);
+    (void)push(pool, p);
 }
 
 // Life -------------------------------------------------------------------------------------------
 
-static bool is_busy(const cm_crew *crew)
+static bool is_busy(const cm_verifier_pool *pool)
 {
     bool busy = false;
-    for (uint32_t i = 0; i < crew->threads; i++) {
-        busy = busy || crew->hands[i].busy;
+    for (uint32_t i = 0; i < pool->threads; i++) {
+        busy = busy || pool->hands[i].busy;
     }
     return busy;
 }
 
-static void close_hands(cm_crew *crew)
+static void close_hands(cm_verifier_pool *pool)
 {
-    pthread_mutex_lock(&crew->lock);
-    crew->closing = true;
-    pthread_cond_broadcast(&crew->wake);
-    while (is_busy(crew)) {
-        wait_for_hands(crew);
+    pthread_mutex_lock(&pool->lock);
+    pool->closing = true;
+    pthread_cond_broadcast(&pool->wake);
+    while (is_busy(pool)) {
+        wait_for_hands(pool);
     }
-    pthread_mutex_unlock(&crew->lock);
-    for (uint32_t i = 0; i < crew->threads; i++) {
-        pthread_join(crew->hands[i].thread, NULL);
+    pthread_mutex_unlock(&pool->lock);
+    for (uint32_t i = 0; i < pool->threads; i++) {
+        pthread_join(pool->hands[i].thread, NULL);
     }
-    if (crew->threads == 0 && crew->hands[0].busy) {
-        end_stretch(&crew->hands[0], &give_up);
+    if (pool->threads == 0 && pool->hands[0].busy) {
+        end_segment(&pool->hands[0], &give_up);
     }
-    crew->threads = 0;
-    free(crew->filling);
-    crew->filling = NULL;
+    pool->threads = 0;
+    free(pool->filling);
+    pool->filling = NULL;
 }
 
-void cm_crew_finish(cm_crew *crew, cm_stretch_outcome *outcome)
+void cm_verifier_pool_finish(cm_verifier_pool *pool, cm_segment_outcome *outcome)
 {
-    close_hands(crew);
-    *outcome = crew->outcome;
-    crew->outcome.recorded = crew->outcome.replayed = NULL;
-    // It may be stopped between two stretches: all that began are well, and the rest never did.
+    close_hands(pool);
+    *outcome = pool->outcome;
+    pool->outcome.recorded = pool->outcome.replayed = NULL;
+    // It may be stopped between two segments: all that began are well, and the rest never did.
     outcome->report.stopped =
-        outcome->report.stopped || (crew->stopped && outcome->result == CAROM_OK &&
-                                    outcome->report.verified_ticks < crew->def.last_tick);
+        outcome->report.stopped || (pool->stopped && outcome->result == CAROM_OK &&
+                                    outcome->report.verified_ticks < pool->def.last_tick);
 }
 
-carom_result cm_crew_create(const cm_crew_def *def, cm_crew **out)
+carom_result cm_verifier_pool_create(const cm_verifier_pool_def *def, cm_verifier_pool **out)
 {
-    cm_crew *crew = calloc(1, sizeof *crew);
-    *out = crew;
-    if (crew == NULL) {
+    cm_verifier_pool *pool = calloc(1, sizeof *pool);
+    *out = pool;
+    if (pool == NULL) {
         return CAROM_ERROR_MEMORY;
     }
-    crew->def = *def;
+    pool->def = *def;
     pthread_condattr_t clock;
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_mutex_init(&crew->lock, NULL);
-    pthread_cond_init(&crew->wake, NULL);
-    pthread_cond_init(&crew->told, &clock);
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->wake, NULL);
+    pthread_cond_init(&pool->settled, &clock);
     pthread_condattr_destroy(&clock);
     carom_result result = CAROM_OK;
     for (uint32_t i = 0; i < def->jobs && result == CAROM_OK; i++) {
-        hand *h = &crew->hands[i];
-        h->crew = crew;
-        result = cm_stretch_create(&def->stretch, &h->stretch);
+        hand *h = &pool->hands[i];
+        h->pool = pool;
+        result = cm_segment_create(&def->segment, &h->segment);
         if (result == CAROM_OK && def->jobs > 1) {
             bool started = pthread_create(&h->thread, NULL, hand_main, h) == 0;
-            crew->threads += started;
+            pool->threads += started;
             result = started ? CAROM_OK : CAROM_ERROR_MEMORY;
         }
     }
     if (result != CAROM_OK) {
-        cm_crew_destroy(crew);
+        cm_verifier_pool_destroy(pool);
         *out = NULL;
     }
     return result;
 }
 
-void cm_crew_destroy(cm_crew *crew)
+void cm_verifier_pool_destroy(cm_verifier_pool *pool)
 {
-    if (crew == NULL) {
+    if (pool == NULL) {
         return;
     }
-    close_hands(crew);
-    drop_states(&crew->outcome);
-    for (uint32_t i = 0; i < CM_CREW_JOBS_MAX; i++) {
-        cm_stretch_destroy(crew->hands[i].stretch);
+    close_hands(pool);
+    drop_states(&pool->outcome);
+    for (uint32_t i = 0; i < CM_VERIFIER_POOL_JOBS_MAX; i++) {
+        cm_segment_destroy(pool->hands[i].segment);
     }
-    pthread_cond_destroy(&crew->told);
-    pthread_cond_destroy(&crew->wake);
-    pthread_mutex_destroy(&crew->lock);
-    free(crew);
+    pthread_cond_destroy(&pool->settled);
+    pthread_cond_destroy(&pool->wake);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool);
 }

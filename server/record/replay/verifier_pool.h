@@ -1,33 +1,34 @@
-// Runs the stretches of a match by several threads, and says of them what a single one would have:
-// what counts is the earliest stretch that differs. Whoever reads the match hands it over tick by
-// tick; a stretch goes to the first thread that is free, in pieces, so that what waits is bounded
+// Runs the segments of a match by several threads, and says of them what a single one would have:
+// what counts is the earliest segment that differs. Whoever reads the match hands it over tick by
+// tick; a segment goes to the first thread that is free, in pieces, so that what waits is bounded
 // however long it is. One job: no thread, everything is done in the call.
 #ifndef CM_SERVER_RECORD_REPLAY_VERIFIER_POOL_H
 #define CM_SERVER_RECORD_REPLAY_VERIFIER_POOL_H
 
 #include "server/record/replay/segment.h"
 
-#define CM_CREW_JOBS_MAX 64u
+#define CM_VERIFIER_POOL_JOBS_MAX 64u
 
-typedef struct cm_crew cm_crew;
+typedef struct cm_verifier_pool cm_verifier_pool;
 
-typedef struct cm_crew_def {
-    cm_stretch_def stretch;
-    uint32_t jobs;      // 1 to CM_CREW_JOBS_MAX
+typedef struct cm_verifier_pool_def {
+    cm_segment_def segment;
+    uint32_t jobs;      // 1 to CM_VERIFIER_POOL_JOBS_MAX
     uint64_t last_tick; // of the match, for the progress
     cm_replay_progress *progress;
     void *context;
-} cm_crew_def;
+} cm_verifier_pool_def;
 
-carom_result cm_crew_create(const cm_crew_def *def, cm_crew **crew);
-// In order: begin, ticks, end of each stretch; as with a runner. False: nothing more is needed.
-bool cm_crew_begin(cm_crew *crew, const cm_stretch_keyframe *start);
-bool cm_crew_tick(cm_crew *crew, const cm_recorded_tick *tick);
-bool cm_crew_end(cm_crew *crew, const cm_stretch_keyframe *end);
-// The match could not be read on: as if the stretch in hand had ended so.
-void cm_crew_failed(cm_crew *crew, carom_result result, const cm_match_error *error);
+carom_result cm_verifier_pool_create(const cm_verifier_pool_def *def, cm_verifier_pool **pool);
+// In order: begin, ticks, end of each segment; as with a runner. False: nothing more is needed.
+bool cm_verifier_pool_begin(cm_verifier_pool *pool, const cm_segment_keyframe *start);
+bool cm_verifier_pool_tick(cm_verifier_pool *pool, const cm_recorded_tick *tick);
+bool cm_verifier_pool_end(cm_verifier_pool *pool, const cm_segment_keyframe *end);
+// The match could not be read on: as if the segment in hand had ended so.
+void cm_verifier_pool_failed(cm_verifier_pool *pool, carom_result result,
+                             const cm_match_error *error);
 // Waits for all and gives the outcome of the whole; its report counts from the match's start.
-void cm_crew_finish(cm_crew *crew, cm_stretch_outcome *outcome);
-void cm_crew_destroy(cm_crew *crew);
+void cm_verifier_pool_finish(cm_verifier_pool *pool, cm_segment_outcome *outcome);
+void cm_verifier_pool_destroy(cm_verifier_pool *pool);
 
 #endif

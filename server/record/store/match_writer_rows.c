@@ -213,21 +213,21 @@ bool cm_match_writer_keyframe(cm_match_writer *writer, const uint8_t *bytes, siz
     }
     writer->keyframe_bytes += size;
     sqlite3_stmt *put = writer->put[PUT_keyframe];
-    bool alone = writer->keyframes % KEYFRAME_RUN == 0 || writer->base == NULL;
+    bool whole = writer->keyframes % KEYFRAME_RUN == 0 || writer->base == NULL;
     size_t packed_size = 0;
     uint8_t *packed =
-        cm_record_compress(bytes, size, writer->base, alone ? 0 : writer->base_size, &packed_size);
+        cm_record_compress(bytes, size, writer->base, whole ? 0 : writer->base_size, &packed_size);
     if (packed == NULL) {
         return true; // a keyframe is a convenience: the ticks are the record
     }
     sqlite3_bind_int64(put, 1, (sqlite3_int64)writer->tick);
-    if (!alone) {
+    if (!whole) {
         sqlite3_bind_int64(put, 2, (sqlite3_int64)writer->base_tick);
     }
     sqlite3_bind_blob64(put, 3, packed, packed_size, SQLITE_STATIC);
     bool done = cm_match_writer_step(writer, put, "writing a keyframe");
     free(packed);
-    writer->keyframes = alone ? 1 : writer->keyframes + 1;
+    writer->keyframes = whole ? 1 : writer->keyframes + 1;
     keep_base(writer, bytes, size);
     cm_chain_keyframe(&writer->chain, writer->tick, bytes, size);
     return done && put_link(writer);

@@ -43,8 +43,8 @@ void cm_notices_ended(cm_notices *notices, void *match, const char *path)
 }
 
 // True where the index has it; else why not, in `wrong`, and whether that will stay so.
-static bool tell(const char *catalogue, cm_notice *notice, bool wait, char *wrong, size_t size,
-                 bool *stays)
+static bool deliver(const char *catalogue, cm_notice *notice, bool wait, char *wrong, size_t size,
+                    bool *stays)
 {
     cm_match_error unread;
     cm_scene_error error;
@@ -66,7 +66,7 @@ static bool tell(const char *catalogue, cm_notice *notice, bool wait, char *wron
     return result == CAROM_OK;
 }
 
-void cm_notices_tell(cm_notices *notices, bool wait, cm_notice_result *result, void *context)
+void cm_notices_deliver(cm_notices *notices, bool wait, cm_notice_result *result, void *context)
 {
     bool waits = wait;
     for (cm_notice **at = &notices->first; *at != NULL;) {
@@ -77,10 +77,10 @@ void cm_notices_tell(cm_notices *notices, bool wait, cm_notice_result *result, v
             at = &notice->next;
             continue;
         }
-        bool told = tell(notices->catalogue, notice, waits, wrong, sizeof wrong, &stays);
-        waits = waits && told; // who held it for so long holds it against the others too
+        bool delivered = deliver(notices->catalogue, notice, waits, wrong, sizeof wrong, &stays);
+        waits = waits && delivered; // who held it for so long holds it against the others too
         result(context, notice->match, wrong);
-        if (told || stays || wait) {
+        if (delivered || stays || wait) {
             *at = notice->next;
             free(notice);
         } else {

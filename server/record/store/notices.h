@@ -27,7 +27,7 @@ void cm_notices_begun(cm_notices *notices, void *match, const cm_match_entry *en
 void cm_notices_ended(cm_notices *notices, void *match, const char *path);
 // A batch was committed: tells what is due. With `wait` all of it, waiting once for whoever holds
 // the catalogue; what fails then is given up.
-void cm_notices_tell(cm_notices *notices, bool wait, cm_notice_result *result, void *context);
+void cm_notices_deliver(cm_notices *notices, bool wait, cm_notice_result *result, void *context);
 void cm_notices_free(cm_notices *notices);
 
 #endif

@@ -160,8 +160,8 @@ void cm_store_tick(cm_store *store, cm_match_handle handle, uint64_t tick, uint6
     cm_store_push(store, work);
 }
 
-void cm_store_arrivals(cm_store *store, cm_match_handle handle, const cm_arrival *arrivals,
-                       uint32_t count)
+void cm_store_input_timing(cm_store *store, cm_match_handle handle, const cm_arrival *arrivals,
+                           uint32_t count)
 {
     cm_match *match = cm_store_match_of(store, handle);
     if (match != NULL && count <= CAROM_PLAYERS_MAX) {
@@ -397,7 +397,7 @@ static void write_batch(cm_store *store, cm_job *batch, bool whole)
         free(batch);
         batch = next;
     }
-    cm_notices_tell(&store->notices, whole, is_told, store);
+    cm_notices_deliver(&store->notices, whole, is_told, store);
 }
 
 static cm_job *take_queue(cm_store *store)
@@ -420,7 +420,7 @@ static void step_copies(cm_store *store)
         }
     }
     if (closed) {
-        cm_notices_tell(&store->notices, false, is_told, store);
+        cm_notices_deliver(&store->notices, false, is_told, store);
     }
 }
 
@@ -510,7 +510,7 @@ void cm_store_flush(cm_store *store)
 {
     if (!store->threaded) {
         cm_store_pump(store);
-        cm_notices_tell(&store->notices, true, is_told, store);
+        cm_notices_deliver(&store->notices, true, is_told, store);
         return;
     }
     pthread_mutex_lock(&store->lock);
@@ -614,7 +614,7 @@ void cm_store_destroy(cm_store *store)
             close_file(store, match);
         }
     }
-    cm_notices_tell(&store->notices, true, is_told, store);
+    cm_notices_deliver(&store->notices, true, is_told, store);
     cm_notices_free(&store->notices);
     for (uint32_t i = 0; i < store->match_count; i++) {
         cm_store_free_match(store->matches[i]);

@@ -71,8 +71,8 @@ carom_result cm_store_cut(cm_store *store, uint64_t match_id);
 void cm_store_tick(cm_store *store, cm_match_handle match, uint64_t tick, uint64_t hash,
                    const cm_tick_input *input);
 // How the inputs of the tick came that is handed over next: ascending players.
-void cm_store_arrivals(cm_store *store, cm_match_handle match, const cm_arrival *arrivals,
-                       uint32_t count);
+void cm_store_input_timing(cm_store *store, cm_match_handle match, const cm_arrival *arrivals,
+                           uint32_t count);
 // After a failure: recording goes on in a new file (def->match_id; parent: the status's match_id),
 // after the confirmed tick def->gap_to, whose state is `keyframe`; the ticks since the last
 // committed one are lost. `joins`: who is there, ascending players, each with CM_RECORD_JOIN_BYTES:

@@ -84,7 +84,7 @@ static const char *open_packed(source *s)
 {
     static char absent[256];
     (void)s;
-    cm_part_tell_absent(CM_PART_XZ, absent, sizeof absent);
+    cm_part_report_absent(CM_PART_XZ, absent, sizeof absent);
     return absent;
 }
 

@@ -69,7 +69,7 @@ static void hand_over(recorded *run, uint64_t tick, const cm_tick_input *input)
     }
     double begin = cm_bench_thread_ms();
     if (run->with_arrivals) {
-        cm_store_arrivals(run->store, run->match, arrivals, PLAYERS);
+        cm_store_input_timing(run->store, run->match, arrivals, PLAYERS);
     }
     cm_store_tick(run->store, run->match, tick, hash, input);
     if (tick % (KEYFRAME_S * TICK_RATE) == 0) {

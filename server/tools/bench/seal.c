@@ -33,7 +33,7 @@ static void measure_datagrams(size_t size, double *sealed, double *opened)
 }
 
 // One client; the door's two calls alone are timed. False: it was not let in.
-static bool shake(cm_door *door, const carom_token_key *key, uint32_t number, double *ms)
+static bool shake(cm_gate *door, const carom_token_key *key, uint32_t number, double *ms)
 {
     cm_client_address from = {0x0200000au + number, 4000};
     uint8_t secret[CM_KEY_BYTES], bytes[CM_DATAGRAM_MAX], sealed[CM_TOKEN_MAX];
@@ -49,9 +49,9 @@ static bool shake(cm_door *door, const carom_token_key *key, uint32_t number, do
     token.body.servers[0] = (carom_token_address){{127, 0, 0, 1}, 9400};
     size_t sealed_size = cm_token_seal(&token, key, sealed);
     size_t size = cm_hello_write(&hello, bytes);
-    cm_door_result result;
+    cm_gate_result result;
     double begin = cm_bench_thread_ms();
-    cm_door_receive(door, from, NOW_US, UNIX_S, bytes, size, &result);
+    cm_gate_receive(door, from, NOW_US, UNIX_S, bytes, size, &result);
     *ms += cm_bench_thread_ms() - begin;
     cm_challenge challenge;
     cm_seal_secrets secrets = {.token_key = {0}};
@@ -71,25 +71,25 @@ static bool shake(cm_door *door, const carom_token_key *key, uint32_t number, do
     uint8_t enet[CM_ENET_CONNECT] = {0x8f, 0xff, 0, 0, 0x82, 0xff, 0, 1};
     size = cm_connect_write(&connect, enet, &seal, bytes);
     begin = cm_bench_thread_ms();
-    cm_door_receive(door, from, NOW_US, UNIX_S, bytes, size, &result);
+    cm_gate_receive(door, from, NOW_US, UNIX_S, bytes, size, &result);
     *ms += cm_bench_thread_ms() - begin;
-    if (result.verdict == CM_DOOR_PASS) {
-        cm_door_end(door, result.connection);
+    if (result.verdict == CM_GATE_PASS) {
+        cm_gate_end(door, result.connection);
     }
-    return result.verdict == CM_DOOR_PASS;
+    return result.verdict == CM_GATE_PASS;
 }
 
 carom_result cm_seal_bench_measure(uint32_t runs, size_t size, cm_seal_bench *bench)
 {
     static const carom_token_keys keys = {1, {{7, {1, 2, 3}}}};
     static const carom_token_address here = {{127, 0, 0, 1}, 9400};
-    cm_door_def def = {.keys = &keys, .connections = 64};
+    cm_gate_def def = {.keys = &keys, .connections = 64};
     cm_crypto_random(def.chance, sizeof def.chance);
-    cm_door *door = cm_door_create(&def);
+    cm_gate *door = cm_gate_create(&def);
     double *samples = calloc(3 * (size_t)runs, sizeof *samples);
     carom_result result = door != NULL && samples != NULL ? CAROM_OK : CAROM_ERROR_MEMORY;
     if (door != NULL) {
-        cm_door_set_addresses(door, &here, 1);
+        cm_gate_set_addresses(door, &here, 1);
     }
     for (uint32_t run = 0; run < runs && result == CAROM_OK; run++) {
         double ms = 0.0;
@@ -105,7 +105,7 @@ carom_result cm_seal_bench_measure(uint32_t runs, size_t size, cm_seal_bench *be
         cm_samples_summarise(samples + runs, runs, &bench->open);
         cm_samples_summarise(samples + 2 * runs, runs, &bench->handshake);
     }
-    cm_door_destroy(door);
+    cm_gate_destroy(door);
     free(samples);
     return result;
 }

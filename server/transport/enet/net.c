@@ -36,15 +36,15 @@
 
 struct cm_host {
     ENetHost *enet;
-    cm_door *door;
+    cm_gate *door;
     ENetPacket *held; // of the event handed out last
     uint32_t events_left;
     uint64_t turn_datagrams, turn_steps; // so far
     uint32_t timeout_ms;
     uint64_t now_us, unix_s;
-    cm_peer_account *accounts; // of each peer
-    bool *has_peer;            // of each connection: scratch of sweep
-    uint32_t *live;            // peers that ENet has given to somebody, when it was asked last
+    cm_peer_budget *budgets; // of each peer
+    bool *has_peer;          // of each connection: scratch of sweep
+    uint32_t *live;          // peers that ENet has given to somebody, when it was asked last
     uint32_t live_count;
     uint32_t malformed; // peer that the last datagram refused was of, UINT32_MAX: none
     uint32_t *evicted;  // peers that were connected and had to go for others, not told yet
@@ -60,9 +60,9 @@ static size_t seal(void *owner, uint32_t id, const cm_frame_part *parts, size_t 
                    uint8_t *datagram)
 {
     cm_host *host = owner;
-    uint32_t connection = cm_door_find(host->door, id);
+    uint32_t connection = cm_gate_find(host->door, id);
     size_t size = connection != CM_CONNECTION_NONE
-                      ? cm_door_seal(host->door, connection, parts, count, datagram)
+                      ? cm_gate_seal(host->door, connection, parts, count, datagram)
                       : 0;
     host->stats.send_failed += size == 0; // it has no connection any more
     return size;
@@ -80,19 +80,19 @@ static uint32_t id_of(const ENetPeer *peer)
 static uint32_t connection_of(const cm_host *host, size_t index)
 {
     const ENetPeer *peer = &host->enet->peers[index];
-    return peer->state != ENET_PEER_STATE_DISCONNECTED ? cm_door_find(host->door, id_of(peer))
+    return peer->state != ENET_PEER_STATE_DISCONNECTED ? cm_gate_find(host->door, id_of(peer))
                                                        : CM_CONNECTION_NONE;
 }
 
 // What is kept of a peer, begun anew where ENet gave its place to another connection.
-static cm_peer_account *account_of(cm_host *host, size_t index)
+static cm_peer_budget *budget_of(cm_host *host, size_t index)
 {
-    cm_peer_account *account = &host->accounts[index];
+    cm_peer_budget *budget = &host->budgets[index];
     uint32_t id = id_of(&host->enet->peers[index]);
-    if (account->id != id) {
-        cm_peer_account_begin(account, id, enet_time_get());
+    if (budget->id != id) {
+        cm_peer_budget_begin(budget, id, enet_time_get());
     }
-    return account;
+    return budget;
 }
 
 static void send_raw(cm_host *host, cm_client_address to, const uint8_t *bytes, size_t size)
@@ -136,7 +136,7 @@ static void count_steps(cm_host *host, ENetPeer *peer, uint32_t commands)
 
 // An opened datagram of a connection: true where ENet may have it. What is refused here only the
 // peer itself can have made.
-static bool admit(cm_host *host, const cm_door_result *passed)
+static bool admit(cm_host *host, const cm_gate_result *passed)
 {
     ENetHost *enet = host->enet;
     uint32_t index = ((uint32_t)passed->bytes[0] << 8 | passed->bytes[1]) & PEER_ID_NONE;
@@ -146,8 +146,8 @@ static bool admit(cm_host *host, const cm_door_result *passed)
         return false;
     }
     ENetPeer *peer = &enet->peers[index];
-    cm_peer_account *account = account_of(host, index);
-    account->heard_ms = enet_time_get();
+    cm_peer_budget *budget = budget_of(host, index);
+    budget->heard_ms = enet_time_get();
     cm_command_context context = {
         .reliable = peer->channelCount > 0 ? peer->channels[0].incomingReliableSequenceNumber : 0};
     cm_command_count count;
@@ -155,10 +155,10 @@ static bool admit(cm_host *host, const cm_door_result *passed)
     if (wrong != CM_COMMAND_REASON_COUNT) {
         host->stats.commands_refused[wrong]++;
         host->stats.refused[CM_DATAGRAM_COMMAND]++;
-    } else if (!cm_peer_account_spend_acks(account, count.acks_wanted, enet_time_get())) {
+    } else if (!cm_peer_budget_spend_acks(budget, count.acks_wanted, enet_time_get())) {
         host->stats.refused[CM_DATAGRAM_ACKS]++;
     } else {
-        cm_peer_account_acked(account, &count);
+        cm_peer_budget_acked(budget, &count);
         count_steps(host, peer, count.commands);
         return true;
     }
@@ -167,7 +167,7 @@ static bool admit(cm_host *host, const cm_door_result *passed)
 }
 
 // A CONNECT is about to become a peer: whoever had to go for it goes first.
-static void admit_connect(cm_host *host, const cm_door_result *passed)
+static void admit_connect(cm_host *host, const cm_gate_result *passed)
 {
     ENetPeer *evicted = passed->evicted_id != 0 ? find_peer(host, passed->evicted_id) : NULL;
     if (evicted != NULL) {
@@ -189,15 +189,15 @@ static bool receive(void *owner, uint32_t address, uint16_t port, uint8_t **byte
     }
     host->stats.received_bytes += *size + IP_UDP_HEADERS;
     cm_client_address from = {address, port};
-    cm_door_result result;
-    cm_door_receive(host->door, from, host->now_us, host->unix_s, *bytes, *size, &result);
+    cm_gate_result result;
+    cm_gate_receive(host->door, from, host->now_us, host->unix_s, *bytes, *size, &result);
     if (result.reason != CM_DATAGRAM_REASON_COUNT) {
         host->stats.refused[result.reason]++;
     }
-    if (result.verdict == CM_DOOR_ANSWER) {
+    if (result.verdict == CM_GATE_ANSWER) {
         send_raw(host, from, result.bytes, result.size);
     }
-    if (result.verdict != CM_DOOR_PASS || (!result.is_connect && !admit(host, &result))) {
+    if (result.verdict != CM_GATE_PASS || (!result.is_connect && !admit(host, &result))) {
         return false;
     }
     if (result.is_connect) {
@@ -222,17 +222,17 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
         return NULL;
     }
     host->malformed = NO_PEER;
-    host->accounts = calloc(def->peers, sizeof *host->accounts);
+    host->budgets = calloc(def->peers, sizeof *host->budgets);
     host->has_peer = calloc(def->peers, sizeof *host->has_peer);
     host->live = calloc(def->peers, sizeof *host->live);
     host->evicted = calloc(def->peers, sizeof *host->evicted);
-    cm_door_def door = {
+    cm_gate_def door = {
         .keys = def->keys, .ticket_key = def->ticket_key, .connections = def->peers};
     memcpy(door.chance, def->chance, sizeof door.chance);
-    host->door = cm_door_create(&door);
+    host->door = cm_gate_create(&door);
     cm_crypto_wipe(&door, sizeof door);
     ENetAddress address = {def->address, def->port};
-    bool whole = host->accounts != NULL && host->has_peer != NULL && host->live != NULL &&
+    bool whole = host->budgets != NULL && host->has_peer != NULL && host->live != NULL &&
                  host->evicted != NULL;
     if (whole && host->door != NULL) {
         host->enet = enet_host_create(&address, def->peers, CM_FRAME_CHANNELS, 0, 0);
@@ -284,8 +284,8 @@ void cm_host_destroy(cm_host *host)
     if (host->enet != NULL) {
         enet_host_destroy(host->enet);
     }
-    cm_door_destroy(host->door);
-    free(host->accounts);
+    cm_gate_destroy(host->door);
+    free(host->budgets);
     free(host->has_peer);
     free(host->live);
     free(host->evicted);
@@ -328,7 +328,7 @@ static void set_limits(ENetPeer *peer, size_t path)
 static size_t path_of(const cm_host *host, size_t index)
 {
     uint32_t connection = connection_of(host, index);
-    return connection != CM_CONNECTION_NONE ? cm_door_path(host->door, connection) : CM_PATH_LEAST;
+    return connection != CM_CONNECTION_NONE ? cm_gate_path(host->door, connection) : CM_PATH_LEAST;
 }
 
 // One event of ENet's into ours; CM_HOST_NOTHING for one that is dealt with here.
@@ -374,8 +374,8 @@ static cm_host_event_type end_one(cm_host *host, cm_host_event *event)
         if (!judged) {
             continue;
         }
-        cm_peer_verdict verdict = cm_peer_account_judge(account_of(host, i), host->timeout_ms,
-                                                        path_of(host, i), enet_time_get());
+        cm_peer_verdict verdict = cm_peer_budget_judge(budget_of(host, i), host->timeout_ms,
+                                                       path_of(host, i), enet_time_get());
         if (verdict != CM_PEER_STAYS) {
             host->stats.slow += verdict == CM_PEER_SLOW;
             host->stats.narrowed += verdict == CM_PEER_NARROWED;
@@ -450,22 +450,22 @@ cm_host_event_type cm_host_next(cm_host *host, cm_host_event *event)
 static void ENET_CALLBACK packet_is_done(ENetPacket *packet)
 {
     cm_sent_message *message = packet->userData;
-    cm_peer_account *account = message->account;
-    CM_ASSERT(account->outstanding >= packet->dataLength);
-    account->outstanding -= packet->dataLength;
-    cm_peer_account_sent(message);
+    cm_peer_budget *budget = message->budget;
+    CM_ASSERT(budget->outstanding >= packet->dataLength);
+    budget->outstanding -= packet->dataLength;
+    cm_peer_budget_sent(message);
 }
 
 // Before it is sent. False where memory is short.
-static bool account_for(cm_host *host, uint32_t peer, ENetPacket *packet, bool counts)
+static bool budget_for(cm_host *host, uint32_t peer, ENetPacket *packet, bool counts)
 {
-    cm_peer_account *account = account_of(host, peer);
-    packet->userData = cm_peer_account_send(account, counts);
+    cm_peer_budget *budget = budget_of(host, peer);
+    packet->userData = cm_peer_budget_send(budget, counts);
     if (packet->userData == NULL) {
         return false;
     }
     packet->freeCallback = packet_is_done;
-    account->outstanding += packet->dataLength;
+    budget->outstanding += packet->dataLength;
     return true;
 }
 
@@ -475,7 +475,7 @@ static bool send_packet(cm_host *host, uint32_t peer, uint32_t channel, const vo
     CM_ASSERT(peer < host->enet->peerCount);
     ENetPacket *packet = enet_packet_create(bytes, size, flags);
     bool reliable = (flags & ENET_PACKET_FLAG_RELIABLE) != 0;
-    bool ready = packet != NULL && (!reliable || account_for(host, peer, packet, counts));
+    bool ready = packet != NULL && (!reliable || budget_for(host, peer, packet, counts));
     // The limit is meant for what clients send; ENet has one for both directions.
     host->enet->maximumPacketSize = SEND_MAX;
     bool sent = ready && enet_peer_send(&host->enet->peers[peer], (enet_uint8)channel, packet) == 0;
@@ -503,15 +503,15 @@ bool cm_host_send_counted(cm_host *host, uint32_t peer, const void *bytes, size_
 
 void cm_host_counted(const cm_host *host, uint32_t peer, uint64_t *sent, uint64_t *arrived)
 {
-    const cm_peer_account *account = &host->accounts[peer];
-    bool own = account->id == id_of(&host->enet->peers[peer]);
-    *sent = own ? account->counted : 0;
-    *arrived = own ? cm_peer_account_arrived(account) : 0;
+    const cm_peer_budget *budget = &host->budgets[peer];
+    bool own = budget->id == id_of(&host->enet->peers[peer]);
+    *sent = own ? budget->counted : 0;
+    *arrived = own ? cm_peer_budget_arrived(budget) : 0;
 }
 
 size_t cm_host_outstanding(const cm_host *host, uint32_t peer)
 {
-    return host->accounts[peer].outstanding;
+    return host->budgets[peer].outstanding;
 }
 
 bool cm_host_send(cm_host *host, uint32_t peer, const void *bytes, size_t size)
@@ -542,10 +542,10 @@ static bool goes_twice(const ENetOutgoingCommand *command, enet_uint32 age_ms)
 // fragments go again unasked, and after a pause of the path nothing waits for many seconds. Nor
 // does VERIFY_CONNECT: a few acknowledgements lost, and a client that thinks that it is in would be
 // out.
-static void hasten(ENetPeer *peer, const cm_peer_account *account)
+static void hasten(ENetPeer *peer, const cm_peer_budget *budget)
 {
     enet_uint32 now = enet_time_get(), trip = peer->roundTripTime;
-    bool silent = now - account->heard_ms > RESEND_SILENT_MS;
+    bool silent = now - budget->heard_ms > RESEND_SILENT_MS;
     enet_uint32 least = trip + 4 * peer->roundTripTimeVariance;
     enet_uint32 most = least + (silent ? RESEND_SILENT_MS : trip);
     for (ENetListIterator at = enet_list_begin(&peer->sentReliableCommands);
@@ -554,7 +554,7 @@ static void hasten(ENetPeer *peer, const cm_peer_account *account)
         enet_uint32 age = now - command->sentTime, wait = command->roundTripTimeout;
         bool missed = command->command.header.channelID == CM_CHANNEL_CONTROL &&
                       command->sendAttempts == 1 &&
-                      cm_peer_account_missed(account, command->reliableSequenceNumber);
+                      cm_peer_budget_missed(budget, command->reliableSequenceNumber);
         if (missed || goes_twice(command, age)) {
             wait = age;
         } else if (command->sendAttempts > 1) {
@@ -580,21 +580,21 @@ static void sweep(cm_host *host)
             continue;
         }
         bool half_open = peer->state == ENET_PEER_STATE_ACKNOWLEDGING_CONNECT &&
-                         host->now_us - cm_door_opened_us(host->door, connection) > HALF_OPEN_US;
+                         host->now_us - cm_gate_opened_us(host->door, connection) > HALF_OPEN_US;
         if (half_open) {
             enet_peer_disconnect_now(peer, CAROM_REASON_TIMEOUT); // it may think that it is in
             continue;
         }
         found += !host->has_peer[connection];
         host->has_peer[connection] = true;
-        size_t probe = cm_door_probe(host->door, connection, host->now_us, host->datagram);
+        size_t probe = cm_gate_probe(host->door, connection, host->now_us, host->datagram);
         if (probe > 0) {
-            send_raw(host, cm_door_address(host->door, connection), host->datagram, probe);
+            send_raw(host, cm_gate_address(host->door, connection), host->datagram, probe);
         }
     }
-    for (uint32_t i = 0; found < cm_door_count(host->door) && i < capacity; i++) {
-        if (!host->has_peer[i] && cm_door_exists(host->door, i)) {
-            cm_door_end(host->door, i);
+    for (uint32_t i = 0; found < cm_gate_count(host->door) && i < capacity; i++) {
+        if (!host->has_peer[i] && cm_gate_exists(host->door, i)) {
+            cm_gate_end(host->door, i);
         }
     }
 }
@@ -607,13 +607,13 @@ void cm_host_flush(cm_host *host)
         uint32_t i = host->live[at];
         ENetPeer *peer = &host->enet->peers[i];
         if (peer->state == ENET_PEER_STATE_CONNECTED) {
-            cm_peer_account *account = account_of(host, i);
+            cm_peer_budget *budget = budget_of(host, i);
             size_t path = path_of(host, i);
-            account->path = account->path > path ? account->path : path;
-            set_limits(peer, account->path);
-            hasten(peer, account);
+            budget->path = budget->path > path ? budget->path : path;
+            set_limits(peer, budget->path);
+            hasten(peer, budget);
         } else if (peer->state == ENET_PEER_STATE_ACKNOWLEDGING_CONNECT) {
-            hasten(peer, account_of(host, i));
+            hasten(peer, budget_of(host, i));
         }
     }
     enet_host_flush(host->enet);
@@ -633,7 +633,7 @@ size_t cm_host_packet_max(const cm_host *host, uint32_t peer)
 const cm_token *cm_host_token(const cm_host *host, uint32_t peer)
 {
     uint32_t connection = connection_of(host, peer);
-    return connection != CM_CONNECTION_NONE ? cm_door_token(host->door, connection) : NULL;
+    return connection != CM_CONNECTION_NONE ? cm_gate_token(host->door, connection) : NULL;
 }
 
 void cm_host_address(const cm_host *host, uint32_t peer, char text[CM_HOST_ADDRESS_MAX])
@@ -648,7 +648,7 @@ void cm_host_welcomed(cm_host *host, uint32_t peer)
 {
     uint32_t connection = connection_of(host, peer);
     if (connection != CM_CONNECTION_NONE) {
-        cm_door_welcomed(host->door, connection);
+        cm_gate_welcomed(host->door, connection);
     }
 }
 
@@ -656,11 +656,11 @@ void cm_host_joined(cm_host *host, uint32_t peer)
 {
     uint32_t connection = connection_of(host, peer);
     if (connection != CM_CONNECTION_NONE) {
-        cm_door_joined(host->door, connection);
+        cm_gate_joined(host->door, connection);
     }
 }
 
-cm_door *cm_host_door(cm_host *host)
+cm_gate *cm_host_gate(cm_host *host)
 {
     return host->door;
 }
@@ -672,7 +672,7 @@ void cm_host_drop(cm_host *host, uint32_t peer)
 
 uint32_t cm_host_silence_ms(const cm_host *host, uint32_t peer)
 {
-    return enet_time_get() - host->accounts[peer].heard_ms;
+    return enet_time_get() - host->budgets[peer].heard_ms;
 }
 
 uint32_t cm_host_peer_address(const cm_host *host, uint32_t peer)

@@ -97,10 +97,10 @@ const cm_token *cm_host_token(const cm_host *host, uint32_t peer);
 // Where the peer is, as ADDRESS:PORT.
 #define CM_HOST_ADDRESS_MAX 24u
 void cm_host_address(const cm_host *host, uint32_t peer, char text[CM_HOST_ADDRESS_MAX]);
-cm_door *cm_host_door(cm_host *host);
-// The peer has its welcome, and a crash leaves its join (cm_door_welcomed).
+cm_gate *cm_host_gate(cm_host *host);
+// The peer has its welcome, and a crash leaves its join (cm_gate_welcomed).
 void cm_host_welcomed(cm_host *host, uint32_t peer);
-// The peer's Hello led into a room (cm_door_joined).
+// The peer's Hello led into a room (cm_gate_joined).
 void cm_host_joined(cm_host *host, uint32_t peer);
 // Ends the connection at once; the other end is not told, and no event follows.
 void cm_host_drop(cm_host *host, uint32_t peer);

@@ -9,12 +9,12 @@
 // A reliable message on its way. Its reader has it once all before it have come, too, whatever
 // ENet acknowledges meanwhile.
 typedef struct cm_sent_message {
-    struct cm_peer_account *account;
+    struct cm_peer_budget *budget;
     struct cm_sent_message *before, *after; // in the order of sending
     uint64_t counted;                       // messages that count, sent before it
 } cm_sent_message;
 
-typedef struct cm_peer_account {
+typedef struct cm_peer_budget {
     uint32_t id;                  // of the connection that all this is of; 0: none yet
     uint32_t heard_ms;            // when its last datagram came
     uint32_t acks_spent, acks_ms; // asked for, less what time gave back; counted until then
@@ -24,7 +24,7 @@ typedef struct cm_peer_account {
     bool has_acked;
     uint64_t counted;              // messages sent that count
     cm_sent_message *first, *last; // on their way, those that do not count among them
-} cm_peer_account;
+} cm_peer_budget;
 
 typedef enum cm_peer_verdict {
     CM_PEER_STAYS,
@@ -35,22 +35,22 @@ typedef enum cm_peer_verdict {
 
 // ENet gave its place to another connection. What is outstanding counts down by itself: ENet lets
 // go of its packets.
-void cm_peer_account_begin(cm_peer_account *account, uint32_t id, uint32_t now_ms);
+void cm_peer_budget_begin(cm_peer_budget *budget, uint32_t id, uint32_t now_ms);
 // True where the peer may have that many more acks of us.
-bool cm_peer_account_spend_acks(cm_peer_account *account, uint32_t wanted, uint32_t now_ms);
+bool cm_peer_budget_spend_acks(cm_peer_budget *budget, uint32_t wanted, uint32_t now_ms);
 // What an admitted datagram acknowledged.
-void cm_peer_account_acked(cm_peer_account *account, const cm_command_count *count);
+void cm_peer_budget_acked(cm_peer_budget *budget, const cm_command_count *count);
 // True where so many later commands came that this one, sent once, is lost (RFC 5681's fast
 // retransmit): it need not wait for its timeout.
-bool cm_peer_account_missed(const cm_peer_account *account, uint16_t sequence);
+bool cm_peer_budget_missed(const cm_peer_budget *budget, uint16_t sequence);
 // One more reliable message goes, which counts or not; NULL where memory is short.
-cm_sent_message *cm_peer_account_send(cm_peer_account *account, bool counts);
+cm_sent_message *cm_peer_budget_send(cm_peer_budget *budget, bool counts);
 // It was acknowledged, or its connection is over: released.
-void cm_peer_account_sent(cm_sent_message *message);
+void cm_peer_budget_sent(cm_sent_message *message);
 // How many of those that count are with the reader; of a connection that is over it says nothing.
-uint64_t cm_peer_account_arrived(const cm_peer_account *account);
+uint64_t cm_peer_budget_arrived(const cm_peer_budget *budget);
 // `path` is what the peer's path is known to carry now.
-cm_peer_verdict cm_peer_account_judge(const cm_peer_account *account, uint32_t timeout_ms,
-                                      size_t path, uint32_t now_ms);
+cm_peer_verdict cm_peer_budget_judge(const cm_peer_budget *budget, uint32_t timeout_ms, size_t path,
+                                     uint32_t now_ms);
 
 #endif

@@ -113,7 +113,7 @@ typedef struct carom_module {
 
 // Whether a module's table can be run: false with the field and what it should be in `error` (which
 // may be NULL).
-CAROM_API bool carom_module_is_sound(const carom_module *module, carom_error *error);
+CAROM_API bool carom_module_is_valid(const carom_module *module, carom_error *error);
 // Whether it can run in a world of this solver: false likewise (CAROM_ERROR_STATE, `forces`).
 CAROM_API bool carom_module_suits(const carom_module *module, carom_solver_type solver,
                                   carom_error *error);

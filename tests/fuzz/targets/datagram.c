@@ -1,4 +1,4 @@
-// What comes from the network, before anybody is known: cm_door_receive of any bytes.
+// What comes from the network, before anybody is known: cm_gate_receive of any bytes.
 //
 // Goal: no fault, no answer larger than what came, no slot for anybody without a token. Method:
 // libFuzzer; the first byte chooses: the bytes as they are; a CONNECT of them with a cookie that is
@@ -22,14 +22,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const cm_client_address somewhere = {0x0200000a, 4000};
 static const carom_token_keys keys = {1, {{7, {1, 2, 3}}}};
-static cm_door *door;
+static cm_gate *door;
 static cm_seal client; // of the one that is connected
 static uint64_t now_us = UINT64_C(50000000);
 
-static void receive(uint8_t *bytes, size_t size, cm_door_result *result)
+static void receive(uint8_t *bytes, size_t size, cm_gate_result *result)
 {
-    cm_door_receive(door, somewhere, now_us, UNIX_S, bytes, size, result);
-    if (result->verdict == CM_DOOR_ANSWER) {
+    cm_gate_receive(door, somewhere, now_us, UNIX_S, bytes, size, result);
+    if (result->verdict == CM_GATE_ANSWER) {
         CM_ASSERT(result->size <= size);
     }
 }
@@ -37,9 +37,9 @@ static void receive(uint8_t *bytes, size_t size, cm_door_result *result)
 static void ask(const cm_hello *hello, cm_challenge *challenge)
 {
     uint8_t bytes[CM_HELLO_BYTES];
-    cm_door_result result;
+    cm_gate_result result;
     receive(bytes, cm_hello_write(hello, bytes), &result);
-    CM_ASSERT(result.verdict == CM_DOOR_ANSWER);
+    CM_ASSERT(result.verdict == CM_GATE_ANSWER);
     CM_ASSERT(cm_challenge_read(result.bytes, result.size, challenge));
 }
 
@@ -49,7 +49,7 @@ static void connect_client(void)
     uint8_t secret[CM_KEY_BYTES] = {9}, bytes[CM_DATAGRAM_MAX], sealed[CM_TOKEN_MAX];
     cm_hello hello = {.protocol = CM_PROTOCOL_VERSION};
     cm_challenge challenge;
-    cm_door_result result;
+    cm_gate_result result;
     cm_crypto_public(secret, hello.client_public);
     ask(&hello, &challenge);
     cm_token token = {.kind = CM_TOKEN_CONNECT, .id = {5}, .key = {6}};
@@ -72,28 +72,28 @@ static void connect_client(void)
                           .token_size = sealed_size};
     uint8_t enet[CM_ENET_CONNECT] = {0x8f, 0xff, 0, 0, 0x82, 0xff, 0, 1, [23] = 2};
     receive(bytes, cm_connect_write(&connect, enet, &client, bytes), &result);
-    CM_ASSERT(result.verdict == CM_DOOR_PASS);
+    CM_ASSERT(result.verdict == CM_GATE_PASS);
 }
 
 static void make_door(void)
 {
-    cm_door_def def = {.keys = &keys, .connections = 4, .chance = {1}};
+    cm_gate_def def = {.keys = &keys, .connections = 4, .chance = {1}};
     carom_token_address here = {{127, 0, 0, 1}, 9400};
-    door = cm_door_create(&def);
+    door = cm_gate_create(&def);
     CM_ASSERT(door != NULL);
-    cm_door_set_addresses(door, &here, 1);
+    cm_gate_set_addresses(door, &here, 1);
     connect_client();
 }
 
 static void fuzz_sealed(uint8_t *bytes, const uint8_t *data, size_t size)
 {
-    cm_door_result result;
+    cm_gate_result result;
     size_t plain =
         size < CM_DATAGRAM_MAX - CM_SEAL_OVERHEAD ? size : CM_DATAGRAM_MAX - CM_SEAL_OVERHEAD;
     memcpy(bytes + CM_SEAL_HEADER, data, plain);
     uint8_t type = (uint8_t)(CM_WIRE_SEALED + (plain > 0 ? data[0] >> 4 : 0) % 3);
     receive(bytes, cm_seal_close(&client, type, bytes, plain), &result);
-    if (result.verdict == CM_DOOR_PASS) {
+    if (result.verdict == CM_GATE_PASS) {
         cm_command_context context = {.reliable = 3};
         cm_command_count count;
         (void)cm_commands_check(result.bytes, result.size, &context, &count);
@@ -105,7 +105,7 @@ static void fuzz_connect(uint8_t *bytes, const uint8_t *token, size_t token_size
 {
     cm_hello hello = {.protocol = CM_PROTOCOL_VERSION};
     cm_challenge challenge;
-    cm_door_result result;
+    cm_gate_result result;
     memcpy(hello.client_public, token, token_size < CM_KEY_BYTES ? token_size : CM_KEY_BYTES);
     ask(&hello, &challenge);
     cm_seal seal = {.send_key = {1}};
@@ -115,7 +115,7 @@ static void fuzz_connect(uint8_t *bytes, const uint8_t *token, size_t token_size
                           .token_size = token_size < CM_TOKEN_MAX ? token_size : CM_TOKEN_MAX};
     uint8_t enet[CM_ENET_CONNECT] = {0x8f, 0xff, 0, 0, 0x82, 0xff, 0, 1, [23] = 2};
     receive(bytes, cm_connect_write(&connect, enet, &seal, bytes), &result);
-    CM_ASSERT(result.verdict != CM_DOOR_PASS);
+    CM_ASSERT(result.verdict != CM_GATE_PASS);
 }
 
 static void fuzz_token(uint8_t *bytes, const uint8_t *data, size_t size)
@@ -130,14 +130,14 @@ static void fuzz_token(uint8_t *bytes, const uint8_t *data, size_t size)
 
 static void fuzz_raw(const uint8_t *data, size_t size)
 {
-    cm_door_result result;
+    cm_gate_result result;
     uint8_t *exact = malloc(size > 0 ? size : 1);
     CM_ASSERT(exact != NULL);
     if (size > 0) {
         memcpy(exact, data, size);
     }
     receive(exact, size, &result);
-    CM_ASSERT(result.verdict != CM_DOOR_PASS);
+    CM_ASSERT(result.verdict != CM_GATE_PASS);
     free(exact);
 }
 
@@ -161,7 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     free(bytes);
     for (uint32_t i = 1; i < 4; i++) {
-        CM_ASSERT(!cm_door_exists(door, i));
+        CM_ASSERT(!cm_gate_exists(door, i));
     }
     return 0;
 }

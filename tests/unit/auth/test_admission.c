@@ -109,10 +109,10 @@ Test(used_tokens, are_told_each_once_however_they_are_asked_for)
             cm_used_token token = {.expires_unix_s = UNIX_S + told};
             memcpy(token.id, &told, sizeof told);
             cr_assert(cm_used_tokens_add(&used, &token, UNIX_S, true));
-            cm_used_tokens_tell(&used, &token);
+            cm_used_tokens_announce(&used, &token);
         }
         for (uint32_t part = 1; part <= 3; part++) {
-            uint32_t count = cm_used_tokens_take(&used, out, part);
+            uint32_t count = cm_used_tokens_pop_new(&used, out, part);
             cr_assert_eq(count, part);
             for (uint32_t i = 0; i < count; i++, taken++) {
                 uint32_t id;
@@ -122,7 +122,7 @@ Test(used_tokens, are_told_each_once_however_they_are_asked_for)
             }
         }
     }
-    for (uint32_t count; (count = cm_used_tokens_take(&used, out, 8)) > 0;) {
+    for (uint32_t count; (count = cm_used_tokens_pop_new(&used, out, 8)) > 0;) {
         taken += count;
     }
     cr_expect_eq(taken, told);

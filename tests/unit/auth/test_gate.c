@@ -1,5 +1,5 @@
 // Goal: who has no token, or one that is not good here and now, gets no connection, and whatever a
-// stranger sends costs less than it cost them. Method: the door as a function, against a client's
+// stranger sends costs less than it cost them. Method: the gate as a function, against a client's
 // side of the handshake made of the same parts; each kind of wrong token; floods of connects.
 #include "server/auth/gate.h"
 
@@ -15,7 +15,7 @@
 typedef struct rig {
     cm_rng rng;
     carom_token_keys keys;
-    cm_door *door;
+    cm_gate *gate;
     uint64_t later_us; // than NOW_US
     // Of the CONNECTs that are made: channels besides two, and a byte that is another; 0: none.
     int more_channels;
@@ -38,11 +38,11 @@ static void make(rig *r, uint64_t seed, bool tokens, uint32_t connections)
         r->keys.keys[i].id = 10 + i;
         draw(&r->rng, r->keys.keys[i].secret, 32);
     }
-    cm_door_def def = {.keys = tokens ? &r->keys : NULL, .connections = connections};
+    cm_gate_def def = {.keys = tokens ? &r->keys : NULL, .connections = connections};
     draw(&r->rng, def.chance, sizeof def.chance);
-    r->door = cm_door_create(&def);
+    r->gate = cm_gate_create(&def);
     carom_token_address here = {{203, 0, 113, 7}, 7777};
-    cm_door_set_addresses(r->door, &here, 1);
+    cm_gate_set_addresses(r->gate, &here, 1);
 }
 
 static const cm_client_address somewhere = {0x0200000a, 4000}; // 10.0.0.2 as it lies in memory
@@ -76,12 +76,12 @@ static void give_token(rig *r, caller *c, const char *servers, uint64_t expires,
 }
 
 static void receive(rig *r, cm_client_address from, const uint8_t *bytes, size_t size,
-                    cm_door_result *result)
+                    cm_gate_result *result)
 {
     static uint8_t copy[2000];
     memcpy(copy, bytes, size);
-    cm_door_receive(r->door, from, NOW_US + r->later_us, UNIX_S, copy, size, result);
-    if (result->verdict == CM_DOOR_ANSWER) {
+    cm_gate_receive(r->gate, from, NOW_US + r->later_us, UNIX_S, copy, size, result);
+    if (result->verdict == CM_GATE_ANSWER) {
         cr_assert_leq(result->size, size, "no more goes out than came in");
     }
 }
@@ -90,12 +90,12 @@ static void receive(rig *r, cm_client_address from, const uint8_t *bytes, size_t
 static void knock(rig *r, caller *c, bool with_token)
 {
     uint8_t bytes[CM_PATH_LEAST];
-    cm_door_result result;
+    cm_gate_result result;
     draw(&r->rng, c->secret, sizeof c->secret);
     cm_crypto_public(c->secret, c->hello.client_public);
     c->hello.protocol = CM_PROTOCOL_VERSION;
     receive(r, c->from, bytes, cm_hello_write(&c->hello, bytes), &result);
-    cr_assert_eq((int)result.verdict, CM_DOOR_ANSWER);
+    cr_assert_eq((int)result.verdict, CM_GATE_ANSWER);
     cm_challenge challenge;
     cr_assert(cm_challenge_read(result.bytes, result.size, &challenge));
     cm_seal_secrets secrets = {{0}};
@@ -126,10 +126,10 @@ static void knock(rig *r, caller *c, bool with_token)
 // What a CONNECT gets: CM_DATAGRAM_REASON_COUNT where it is let in; `why` what the client is told.
 static cm_datagram_reason enter(rig *r, const caller *c, carom_reason *why)
 {
-    cm_door_result result;
+    cm_gate_result result;
     receive(r, c->from, c->connect, c->connect_size, &result);
     *why = CAROM_REASON_NONE;
-    if (result.verdict == CM_DOOR_ANSWER) {
+    if (result.verdict == CM_GATE_ANSWER) {
         cm_refusal refusal;
         cr_assert(cm_refusal_read(result.bytes, result.size, &refusal));
         cr_assert_arr_eq(refusal.echo, c->hello.client_public, CM_ECHO_BYTES);
@@ -151,7 +151,7 @@ static void expect(rig *r, caller *c, cm_datagram_reason reason, carom_reason to
 
 #define IN CM_DATAGRAM_REASON_COUNT, CAROM_REASON_NONE
 
-Test(door, a_good_token_lets_in_once)
+Test(gate, a_good_token_lets_in_once)
 {
     rig r;
     caller c;
@@ -161,34 +161,34 @@ Test(door, a_good_token_lets_in_once)
     expect(&r, &c, IN);
     // ENet sends its CONNECT again until it is answered: no second use.
     expect(&r, &c, IN);
-    uint32_t connection = cm_door_find(r.door, c.seal.id);
+    uint32_t connection = cm_gate_find(r.gate, c.seal.id);
     cr_assert_neq(connection, CM_CONNECTION_NONE);
-    cr_assert_eq(cm_door_token(r.door, connection)->body.client_id, 99);
+    cr_assert_eq(cm_gate_token(r.gate, connection)->body.client_id, 99);
     // The same token from another handshake, while the first lives and after it.
     caller thief = c;
     knock(&r, &thief, true);
     expect(&r, &thief, CM_DATAGRAM_USED, CAROM_REASON_TOKEN_USED);
     cm_used_token used[4];
-    cr_assert_eq(cm_used_tokens_take(cm_door_used(r.door), used, 4), 0, "it may still need it");
-    cm_door_end(r.door, connection);
-    cr_assert_eq(cm_door_find(r.door, c.seal.id), CM_CONNECTION_NONE);
+    cr_assert_eq(cm_used_tokens_pop_new(cm_gate_used(r.gate), used, 4), 0, "it may still need it");
+    cm_gate_end(r.gate, connection);
+    cr_assert_eq(cm_gate_find(r.gate, c.seal.id), CM_CONNECTION_NONE);
     expect(&r, &c, CM_DATAGRAM_USED, CAROM_REASON_TOKEN_USED);
     knock(&r, &thief, true);
     expect(&r, &thief, CM_DATAGRAM_USED, CAROM_REASON_TOKEN_USED);
     // What an earlier process took counts too.
     rig again;
     make(&again, 1, true, 4);
-    cr_assert_eq(cm_used_tokens_take(cm_door_used(r.door), used, 4), 1);
-    cr_assert(cm_used_tokens_add(cm_door_used(again.door), &used[0], UNIX_S, false));
-    cr_assert_eq(cm_used_tokens_take(cm_door_used(again.door), used, 4), 0);
+    cr_assert_eq(cm_used_tokens_pop_new(cm_gate_used(r.gate), used, 4), 1);
+    cr_assert(cm_used_tokens_add(cm_gate_used(again.gate), &used[0], UNIX_S, false));
+    cr_assert_eq(cm_used_tokens_pop_new(cm_gate_used(again.gate), used, 4), 0);
     knock(&again, &thief, true);
     expect(&again, &thief, CM_DATAGRAM_USED, CAROM_REASON_TOKEN_USED);
-    cm_door_destroy(again.door);
-    cm_door_destroy(r.door);
+    cm_gate_destroy(again.gate);
+    cm_gate_destroy(r.gate);
 }
 
 // Once its client has its welcome, or its place is another's; and once only.
-Test(door, a_used_token_is_told_when_its_client_needs_it_no_more)
+Test(gate, a_used_token_is_told_when_its_client_needs_it_no_more)
 {
     rig r;
     caller c, other;
@@ -200,37 +200,37 @@ Test(door, a_used_token_is_told_when_its_client_needs_it_no_more)
     give_token(&r, &other, NULL, UNIX_S + 1, 1);
     knock(&r, &other, true);
     expect(&r, &other, IN); // the first one has shown nothing of itself, and makes way
-    cr_assert_eq(cm_used_tokens_take(cm_door_used(r.door), used, 4), 1);
+    cr_assert_eq(cm_used_tokens_pop_new(cm_gate_used(r.gate), used, 4), 1);
     cr_assert_eq(memcmp(used[0].id, c.token.id, sizeof used[0].id), 0);
-    uint32_t connection = cm_door_find(r.door, other.seal.id);
-    cm_door_welcomed(r.door, connection);
-    cm_door_welcomed(r.door, connection);
-    cm_door_end(r.door, connection);
-    cr_assert_eq(cm_used_tokens_take(cm_door_used(r.door), used, 4), 1);
+    uint32_t connection = cm_gate_find(r.gate, other.seal.id);
+    cm_gate_welcomed(r.gate, connection);
+    cm_gate_welcomed(r.gate, connection);
+    cm_gate_end(r.gate, connection);
+    cr_assert_eq(cm_used_tokens_pop_new(cm_gate_used(r.gate), used, 4), 1);
     cr_assert_eq(memcmp(used[0].id, other.token.id, sizeof used[0].id), 0);
     cr_assert_eq(used[0].expires_unix_s, other.token.body.expires_unix_s);
-    cm_door_destroy(r.door);
+    cm_gate_destroy(r.gate);
 }
 
-static uint16_t home_of(void *context, const cm_token *token)
+static uint16_t entry_of(void *context, const cm_token *token)
 {
     const uint16_t *port = context;
     return strcmp(token->body.room, "arena") == 0 ? *port : 0;
 }
 
-Test(door, a_token_for_another_worker_stays_unused)
+Test(gate, a_token_for_another_worker_stays_unused)
 {
     rig r;
     caller c;
     uint16_t port = 7778;
     make(&r, 11, true, 4);
-    cm_door_set_homes(r.door, home_of, &port);
+    cm_gate_set_directory(r.gate, entry_of, &port);
     give_token(&r, &c, NULL, UNIX_S + 9, 0);
     strcpy(c.token.body.room, "arena");
     knock(&r, &c, true);
-    cm_door_result result;
+    cm_gate_result result;
     receive(&r, c.from, c.connect, c.connect_size, &result);
-    cr_assert_eq((int)result.verdict, CM_DOOR_ANSWER);
+    cr_assert_eq((int)result.verdict, CM_GATE_ANSWER);
     cr_assert_eq((int)result.reason, CM_DATAGRAM_ELSEWHERE);
     cm_refusal refusal;
     cr_assert(cm_refusal_read(result.bytes, result.size, &refusal));
@@ -239,17 +239,17 @@ Test(door, a_token_for_another_worker_stays_unused)
     cr_assert(cm_refusal_is_signed(&refusal, &c.seal));
     refusal.port++;
     cr_assert_not(cm_refusal_is_signed(&refusal, &c.seal));
-    cr_assert_eq(cm_door_find(r.door, c.seal.id), CM_CONNECTION_NONE, "nothing was kept");
+    cr_assert_eq(cm_gate_find(r.gate, c.seal.id), CM_CONNECTION_NONE, "nothing was kept");
     port = 0; // the room comes here: the same token opens
     knock(&r, &c, true);
     expect(&r, &c, IN);
     give_token(&r, &c, NULL, UNIX_S + 9, 0);
     knock(&r, &c, true);
     expect(&r, &c, IN);
-    cm_door_destroy(r.door);
+    cm_gate_destroy(r.gate);
 }
 
-Test(door, each_wrong_token_has_its_reason)
+Test(gate, each_wrong_token_has_its_reason)
 {
     rig r;
     caller c;
@@ -286,16 +286,16 @@ Test(door, each_wrong_token_has_its_reason)
     expect(&r, &c, CM_DATAGRAM_TOKEN, CAROM_REASON_TOKEN);
 
     give_token(&r, &c, NULL, UNIX_S + 9, 0);
-    cr_assert(cm_bans_add(cm_door_bans(r.door), 99));
+    cr_assert(cm_bans_add(cm_gate_bans(r.gate), 99));
     knock(&r, &c, true);
     expect(&r, &c, CM_DATAGRAM_BANNED, CAROM_REASON_BANNED);
-    cm_bans_remove(cm_door_bans(r.door), 99);
+    cm_bans_remove(cm_gate_bans(r.gate), 99);
     expect(&r, &c, IN);
-    cm_door_destroy(r.door);
+    cm_gate_destroy(r.gate);
 }
 
 // A token read off the wire is worth nothing without the key that its player got with it.
-Test(door, a_stolen_token_opens_nothing_and_stays_good)
+Test(gate, a_stolen_token_opens_nothing_and_stays_good)
 {
     rig r;
     caller c, thief;
@@ -307,18 +307,18 @@ Test(door, a_stolen_token_opens_nothing_and_stays_good)
     knock(&r, &thief, true);
     expect(&r, &thief, CM_DATAGRAM_FORGED, CAROM_REASON_NONE);
     expect(&r, &c, IN);
-    cm_door_destroy(r.door);
+    cm_gate_destroy(r.gate);
 }
 
 static cm_datagram_reason play(rig *r, cm_client_address from, const uint8_t *bytes, size_t size)
 {
-    cm_door_result result;
+    cm_gate_result result;
     receive(r, from, bytes, size, &result);
     return result.reason;
 }
 
 // A disconnect that somebody else made, or repeats, or sends from elsewhere, ends no connection.
-Test(door, forged_disconnects_end_nothing)
+Test(gate, forged_disconnects_end_nothing)
 {
     // ENet's datagram: head with a time, then DISCONNECT of the connection's own channel.
     static const uint8_t enet[] = {0x80, 0, 0, 9, 0x84, 0xff, 0, 1, 0, 0, 0, 0};
@@ -346,22 +346,22 @@ Test(door, forged_disconnects_end_nothing)
         forged[bit / 8] ^= (uint8_t)(1u << bit % 8);
         cr_expect_neq((int)play(&r, c.from, forged, size), CM_DATAGRAM_REASON_COUNT, "%zu", bit);
     }
-    cr_expect_neq(cm_door_find(r.door, c.seal.id), CM_CONNECTION_NONE);
+    cr_expect_neq(cm_gate_find(r.gate, c.seal.id), CM_CONNECTION_NONE);
     cr_expect_eq((int)play(&r, c.from, genuine, size), CM_DATAGRAM_REASON_COUNT, "its own passes");
     cr_expect_eq((int)play(&r, c.from, genuine, size), CM_DATAGRAM_REPLAY);
-    cm_door_destroy(r.door);
+    cm_gate_destroy(r.gate);
 }
 
 // A server that starts again knows neither cookies nor keys of before: a token that nobody recorded
 // as used (its record was lost) makes other keys out of the same client's secrets.
-Test(door, a_restart_makes_other_keys)
+Test(gate, a_restart_makes_other_keys)
 {
     rig before, after;
     caller c;
     make(&before, 13, true, 4);
     make(&after, 14, true, 4);
     after.keys = before.keys;
-    cm_door_set_keys(after.door, &after.keys);
+    cm_gate_set_keys(after.gate, &after.keys);
     give_token(&before, &c, NULL, UNIX_S + 60, 0);
     cm_rng chance = before.rng;
     knock(&before, &c, true);
@@ -374,12 +374,12 @@ Test(door, a_restart_makes_other_keys)
     cr_assert_arr_eq(c.secret, first.secret, CM_KEY_BYTES);
     cr_assert_arr_neq(c.seal.send_key, first.seal.send_key, CM_KEY_BYTES);
     cr_assert_arr_neq(c.seal.receive_key, first.seal.receive_key, CM_KEY_BYTES);
-    cm_door_destroy(before.door);
-    cm_door_destroy(after.door);
+    cm_gate_destroy(before.gate);
+    cm_gate_destroy(after.gate);
 }
 
 // Every byte of a CONNECT changed: nothing is let in, and the token is not used up by it.
-Test(door, no_changed_connect_enters)
+Test(gate, no_changed_connect_enters)
 {
     rig r;
     caller c;
@@ -393,11 +393,11 @@ Test(door, no_changed_connect_enters)
         c.connect[i] ^= 0x10;
     }
     expect(&r, &c, IN);
-    cm_door_destroy(r.door);
+    cm_gate_destroy(r.gate);
 }
 
 // Connections that show nothing of themselves make place; those that do, stay.
-Test(door, half_open_ones_make_place)
+Test(gate, half_open_ones_make_place)
 {
     rig r;
     caller first, other;
@@ -408,39 +408,39 @@ Test(door, half_open_ones_make_place)
     expect(&r, &first, IN);
     uint8_t bytes[CM_DATAGRAM_MAX] = {0};
     bytes[CM_SEAL_HEADER + 1] = 1;
-    cm_door_result result;
+    cm_gate_result result;
     receive(&r, first.from, bytes, cm_seal_close(&first.seal, CM_WIRE_SEALED, bytes, 6), &result);
-    cr_assert_eq((int)result.verdict, CM_DOOR_PASS);
+    cr_assert_eq((int)result.verdict, CM_GATE_PASS);
     for (uint32_t i = 0; i < 400; i++) {
         memset(&other, 0, sizeof other);
         other.from = (cm_client_address){0x01000000u * (i % 250) + 10, (uint16_t)(5000 + i)};
         knock(&r, &other, false);
         receive(&r, other.from, other.connect, other.connect_size, &result);
-        cr_assert_eq((int)result.verdict, CM_DOOR_PASS, "%u", i);
+        cr_assert_eq((int)result.verdict, CM_GATE_PASS, "%u", i);
         cr_assert_eq(result.evicted_id != 0, i > 0);
         cr_assert_neq(result.evicted_id, first.seal.id);
     }
-    cr_assert_neq(cm_door_find(r.door, first.seal.id), CM_CONNECTION_NONE);
-    cm_door_destroy(r.door);
+    cr_assert_neq(cm_gate_find(r.gate, first.seal.id), CM_CONNECTION_NONE);
+    cm_gate_destroy(r.gate);
 }
 
 // Something sealed, as every client sends it: from then on the connection is confirmed.
 static void confirm(rig *r, caller *c)
 {
     uint8_t bytes[CM_DATAGRAM_MAX] = {0};
-    cm_door_result result;
+    cm_gate_result result;
     bytes[CM_SEAL_HEADER + 1] = 1;
     receive(r, c->from, bytes, cm_seal_close(&c->seal, CM_WIRE_SEALED, bytes, 6), &result);
-    cr_assert_eq((int)result.verdict, CM_DOOR_PASS);
+    cr_assert_eq((int)result.verdict, CM_GATE_PASS);
 }
 
 // Those who have the keys and say no Hello fill every place; each yields after a second, the oldest
 // first, and who has joined never does.
-Test(door, who_says_no_hello_makes_place)
+Test(gate, who_says_no_hello_makes_place)
 {
     rig r;
     caller callers[8], late;
-    cm_door_result result;
+    cm_gate_result result;
     make(&r, 20, true, 8);
     for (uint32_t i = 0; i < 8; i++) {
         r.later_us += 10000;
@@ -449,7 +449,7 @@ Test(door, who_says_no_hello_makes_place)
         expect(&r, &callers[i], IN);
         confirm(&r, &callers[i]);
     }
-    cm_door_joined(r.door, cm_door_find(r.door, callers[0].seal.id));
+    cm_gate_joined(r.gate, cm_gate_find(r.gate, callers[0].seal.id));
     for (uint32_t i = 1; i < 8; i++) {
         r.later_us = 10000 * (i + 1) + CM_CONNECTION_HELLO_US - 1;
         give_token(&r, &late, NULL, UNIX_S + 1, 0);
@@ -459,20 +459,20 @@ Test(door, who_says_no_hello_makes_place)
         give_token(&r, &late, NULL, UNIX_S + 1, 0);
         knock(&r, &late, true);
         receive(&r, late.from, late.connect, late.connect_size, &result);
-        cr_assert_eq((int)result.verdict, CM_DOOR_PASS);
+        cr_assert_eq((int)result.verdict, CM_GATE_PASS);
         cr_expect_eq(result.evicted_id, callers[i].seal.id, "%u", i);
         confirm(&r, &late);
-        cm_door_joined(r.door, cm_door_find(r.door, late.seal.id));
+        cm_gate_joined(r.gate, cm_gate_find(r.gate, late.seal.id));
     }
     r.later_us += 100 * CM_CONNECTION_HELLO_US;
     give_token(&r, &late, NULL, UNIX_S + 200, 0);
     knock(&r, &late, true);
     expect(&r, &late, CM_DATAGRAM_FULL, CAROM_REASON_ROOM_FULL);
-    cm_door_destroy(r.door);
+    cm_gate_destroy(r.gate);
 }
 
 // From all addresses together, each far below its own limit. Who has no good token spends nothing.
-Test(door, all_addresses_have_so_many_connects)
+Test(gate, all_addresses_have_so_many_connects)
 {
     rig r;
     caller c;
@@ -503,12 +503,12 @@ Test(door, all_addresses_have_so_many_connects)
     give_token(&r, &c, NULL, UNIX_S + 1, 0);
     knock(&r, &c, true);
     expect(&r, &c, IN);
-    cm_door_destroy(r.door);
+    cm_gate_destroy(r.gate);
 }
 
 // What is sealed as ENet's CONNECT is one, with two channels: ENet would take any command, and cut
 // the number down or leave a peer without a channel.
-Test(door, a_connect_holds_a_connect_with_two_channels)
+Test(gate, a_connect_holds_a_connect_with_two_channels)
 {
     rig r;
     caller c;
@@ -526,7 +526,7 @@ Test(door, a_connect_holds_a_connect_with_two_channels)
         knock(&r, &c, true);
         expect(&r, &c, CM_DATAGRAM_REQUEST, CAROM_REASON_NONE);
     }
-    cr_assert_eq(cm_door_count(r.door), 0);
+    cr_assert_eq(cm_gate_count(r.gate), 0);
     for (r.spoils = 6; r.spoils < 44; r.spoils++) { // nothing else of it counts
         if (r.spoils >= 20 && r.spoils < 24) {
             continue;
@@ -535,12 +535,12 @@ Test(door, a_connect_holds_a_connect_with_two_channels)
         knock(&r, &c, true);
         expect(&r, &c, IN);
     }
-    cm_door_destroy(r.door);
+    cm_gate_destroy(r.gate);
 }
 
 // A path is probed once its client has shown that it is there: before that it would get more than
 // it sent.
-Test(door, who_is_silent_is_not_probed)
+Test(gate, who_is_silent_is_not_probed)
 {
     rig r;
     caller c;
@@ -549,16 +549,16 @@ Test(door, who_is_silent_is_not_probed)
     give_token(&r, &c, NULL, UNIX_S + 1, 0);
     knock(&r, &c, true);
     expect(&r, &c, IN);
-    uint32_t connection = cm_door_find(r.door, c.seal.id);
+    uint32_t connection = cm_gate_find(r.gate, c.seal.id);
     for (uint64_t at = 0; at < 5000000; at += 100000) {
-        cr_assert_eq(cm_door_probe(r.door, connection, NOW_US + at, probe), 0);
+        cr_assert_eq(cm_gate_probe(r.gate, connection, NOW_US + at, probe), 0);
     }
     confirm(&r, &c);
-    cr_assert_eq(cm_door_probe(r.door, connection, NOW_US + 5000000, probe), CM_DATAGRAM_MAX);
-    cm_door_destroy(r.door);
+    cr_assert_eq(cm_gate_probe(r.gate, connection, NOW_US + 5000000, probe), CM_DATAGRAM_MAX);
+    cm_gate_destroy(r.gate);
 }
 
-// How many of so many connects find the door busy.
+// How many of so many connects find the gate busy.
 static uint32_t connect_often(rig *r, uint32_t times)
 {
     caller c;
@@ -572,8 +572,8 @@ static uint32_t connect_often(rig *r, uint32_t times)
     return busy;
 }
 
-// One address does not keep the door busy for the others.
-Test(door, one_address_has_so_many_connects)
+// One address does not keep the gate busy for the others.
+Test(gate, one_address_has_so_many_connects)
 {
     rig r;
     caller c;
@@ -583,11 +583,11 @@ Test(door, one_address_has_so_many_connects)
     c.from.host ^= 0x55000000;
     knock(&r, &c, true);
     expect(&r, &c, IN);
-    cm_door_destroy(r.door);
+    cm_gate_destroy(r.gate);
 }
 
 // 512 at once, then 64 a second; what is not used adds up to 512 again.
-Test(door, connects_of_an_address_come_back)
+Test(gate, connects_of_an_address_come_back)
 {
     rig r;
     make(&r, 15, true, 4);
@@ -600,11 +600,11 @@ Test(door, connects_of_an_address_come_back)
     cr_expect_eq(connect_often(&r, 200), 200 - 160);
     r.later_us += 3600 * UINT64_C(1000000);
     cr_expect_eq(connect_often(&r, 600), 600 - 512);
-    cm_door_destroy(r.door);
+    cm_gate_destroy(r.gate);
 }
 
 // The answer to a probe has two bytes inside: what is shorter gets none, and is counted.
-Test(door, a_probe_below_its_answer_gets_none)
+Test(gate, a_probe_below_its_answer_gets_none)
 {
     rig r;
     caller c;
@@ -614,21 +614,21 @@ Test(door, a_probe_below_its_answer_gets_none)
     expect(&r, &c, IN);
     for (size_t inside = 0; inside < 4; inside++) {
         uint8_t probe[64] = {0};
-        cm_door_result result;
+        cm_gate_result result;
         size_t size = cm_seal_close(&c.seal, CM_WIRE_PROBE, probe, inside);
         receive(&r, c.from, probe, size, &result);
-        cr_expect_eq((int)result.verdict, inside < 2 ? CM_DOOR_REFUSED : CM_DOOR_ANSWER, "%zu",
+        cr_expect_eq((int)result.verdict, inside < 2 ? CM_GATE_REFUSED : CM_GATE_ANSWER, "%zu",
                      inside);
         cr_expect_eq((int)result.reason, inside < 2 ? CM_DATAGRAM_SHORT : CM_DATAGRAM_REASON_COUNT);
     }
-    cm_door_destroy(r.door);
+    cm_gate_destroy(r.gate);
 }
 
-Test(door, closed_and_other_versions_are_said)
+Test(gate, closed_and_other_versions_are_said)
 {
     rig r;
     caller c;
-    cm_door_result result;
+    cm_gate_result result;
     cm_refusal refusal;
     uint8_t bytes[CM_PATH_LEAST];
     make(&r, 7, false, 4);
@@ -640,17 +640,17 @@ Test(door, closed_and_other_versions_are_said)
     cr_assert(cm_refusal_read(result.bytes, result.size, &refusal));
     cr_assert_eq(refusal.reason, CAROM_REASON_PROTOCOL_VERSION);
     cr_assert_not(cm_refusal_is_signed(&refusal, &c.seal));
-    cm_door_close(r.door);
+    cm_gate_close(r.gate);
     expect(&r, &c, CM_DATAGRAM_CLOSED, CAROM_REASON_DRAINING);
     c.hello.protocol--; // a hello has no keys, so that a refusal of it would be anybody's
     knock(&r, &c, false);
     expect(&r, &c, CM_DATAGRAM_CLOSED, CAROM_REASON_DRAINING);
-    cm_door_destroy(r.door);
+    cm_gate_destroy(r.gate);
 }
 
 // Random datagrams, and good ones with random changes: refused, counted, nothing kept, nothing
 // answered that is longer. Fixed count; the sanitizers look for the rest.
-Test(door, random_datagrams_do_no_harm)
+Test(gate, random_datagrams_do_no_harm)
 {
     rig r;
     caller c;
@@ -670,13 +670,13 @@ Test(door, random_datagrams_do_no_harm)
             memcpy(bytes, c.connect, size);
             bytes[cm_rng_below(&r.rng, (uint32_t)size)] ^= (uint8_t)(1 + cm_rng_below(&r.rng, 255));
         }
-        cm_door_result result;
+        cm_gate_result result;
         receive(&r, somewhere, bytes, size, &result);
-        passed += result.verdict == CM_DOOR_PASS;
-        cr_assert(result.verdict == CM_DOOR_PASS || result.reason < CM_DATAGRAM_REASON_COUNT ||
-                  result.verdict == CM_DOOR_ANSWER);
+        passed += result.verdict == CM_GATE_PASS;
+        cr_assert(result.verdict == CM_GATE_PASS || result.reason < CM_DATAGRAM_REASON_COUNT ||
+                  result.verdict == CM_GATE_ANSWER);
     }
     cr_assert_eq(passed, 0);
     expect(&r, &c, IN);
-    cm_door_destroy(r.door);
+    cm_gate_destroy(r.gate);
 }

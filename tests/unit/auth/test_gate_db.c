@@ -1,4 +1,4 @@
-// Goal: what the door must know after a restart is there after it, expired tokens and lifted bans
+// Goal: what the gate must know after a restart is there after it, expired tokens and lifted bans
 // are not, and a file of another kind is refused. Method: a real file, opened again and again.
 #include "server/auth/gate_db.h"
 
@@ -9,34 +9,34 @@
 #include <unistd.h>
 
 typedef struct seen {
-    cm_door_row rows[64];
+    cm_gate_row rows[64];
     uint32_t count;
 } seen;
 
-static void take(void *context, const cm_door_row *row)
+static void take(void *context, const cm_gate_row *row)
 {
     seen *s = context;
     cr_assert_lt(s->count, 64);
     s->rows[s->count++] = *row;
 }
 
-static cm_door_db *open_db(const char *directory, uint64_t now, seen *s)
+static cm_gate_db *open_db(const char *directory, uint64_t now, seen *s)
 {
-    cm_door_db *db;
+    cm_gate_db *db;
     char error[1280] = "";
     memset(s, 0, sizeof *s);
-    cr_assert_eq(cm_door_db_open(directory, now, &db, error, sizeof error), CAROM_OK, "%s", error);
-    cr_assert_eq(cm_door_db_read(db, take, s), CAROM_OK);
+    cr_assert_eq(cm_gate_db_open(directory, now, &db, error, sizeof error), CAROM_OK, "%s", error);
+    cr_assert_eq(cm_gate_db_read(db, take, s), CAROM_OK);
     return db;
 }
 
-static void keep(cm_door_db *db, cm_door_row_kind kind, uint64_t number, bool gone)
+static void keep(cm_gate_db *db, cm_gate_row_kind kind, uint64_t number, bool gone)
 {
-    cm_door_row row = {.kind = kind, .gone = gone, .number = number};
-    if (kind == CM_DOOR_ROW_USED) {
+    cm_gate_row row = {.kind = kind, .gone = gone, .number = number};
+    if (kind == CM_GATE_ROW_USED) {
         memset(row.id, (int)number, sizeof row.id);
     }
-    cm_door_db_keep(db, &row);
+    cm_gate_db_keep(db, &row);
 }
 
 static void clean(char *directory, const char *name)
@@ -46,55 +46,55 @@ static void clean(char *directory, const char *name)
     unlink(path);
 }
 
-Test(door_db, rows_are_there_after_a_restart)
+Test(gate_db, rows_are_there_after_a_restart)
 {
     char directory[] = "/tmp/carom_door_XXXXXX", error[1280];
     cr_assert(mkdtemp(directory) != NULL);
     seen s;
-    cm_door_db *db = open_db(directory, 100, &s);
+    cm_gate_db *db = open_db(directory, 100, &s);
     cr_assert_eq(s.count, 0);
-    keep(db, CM_DOOR_ROW_USED, 150, false);
-    keep(db, CM_DOOR_ROW_USED, 250, false);
-    keep(db, CM_DOOR_ROW_CLIENT, UINT64_MAX, false);
-    keep(db, CM_DOOR_ROW_CLIENT, 5, false);
-    keep(db, CM_DOOR_ROW_ADDRESS, 5, false);
-    keep(db, CM_DOOR_ROW_CLIENT, 5, true);
-    cm_door_db *other;
-    cr_assert_eq(cm_door_db_open(directory, 100, &other, error, sizeof error), CAROM_ERROR_IO);
+    keep(db, CM_GATE_ROW_USED, 150, false);
+    keep(db, CM_GATE_ROW_USED, 250, false);
+    keep(db, CM_GATE_ROW_CLIENT, UINT64_MAX, false);
+    keep(db, CM_GATE_ROW_CLIENT, 5, false);
+    keep(db, CM_GATE_ROW_ADDRESS, 5, false);
+    keep(db, CM_GATE_ROW_CLIENT, 5, true);
+    cm_gate_db *other;
+    cr_assert_eq(cm_gate_db_open(directory, 100, &other, error, sizeof error), CAROM_ERROR_IO);
     cr_assert(strstr(error, "another server uses it") != NULL, "%s", error);
-    cm_door_db_close(db); // what still waits is written
+    cm_gate_db_close(db); // what still waits is written
 
     db = open_db(directory, 200, &s);
-    cr_assert(cm_door_db_sound(db, error, sizeof error));
+    cr_assert(cm_gate_db_is_valid(db, error, sizeof error));
     cr_assert_eq(s.count, 3, "the token of 150 has expired, the ban of 5 is lifted");
     uint32_t found = 0;
     for (uint32_t i = 0; i < s.count; i++) {
-        found |= s.rows[i].kind == CM_DOOR_ROW_USED && s.rows[i].number == 250 &&
-                 s.rows[i].id[0] == 250 && s.rows[i].id[CM_DOOR_DB_ID - 1] == 250;
-        found |= (uint32_t)(s.rows[i].kind == CM_DOOR_ROW_CLIENT && s.rows[i].number == UINT64_MAX)
+        found |= s.rows[i].kind == CM_GATE_ROW_USED && s.rows[i].number == 250 &&
+                 s.rows[i].id[0] == 250 && s.rows[i].id[CM_GATE_DB_ID - 1] == 250;
+        found |= (uint32_t)(s.rows[i].kind == CM_GATE_ROW_CLIENT && s.rows[i].number == UINT64_MAX)
                  << 1;
-        found |= (uint32_t)(s.rows[i].kind == CM_DOOR_ROW_ADDRESS && s.rows[i].number == 5) << 2;
+        found |= (uint32_t)(s.rows[i].kind == CM_GATE_ROW_ADDRESS && s.rows[i].number == 5) << 2;
     }
     cr_assert_eq(found, 7);
-    cm_door_db_close(db);
-    clean(directory, "door.db");
+    cm_gate_db_close(db);
+    clean(directory, "gate.db");
     cr_assert_eq(rmdir(directory), 0, "closed, it is one file");
 }
 
-Test(door_db, a_file_of_another_kind_is_refused)
+Test(gate_db, a_file_of_another_kind_is_refused)
 {
     char directory[] = "/tmp/carom_door_XXXXXX", path[128], error[1280] = "";
     cr_assert(mkdtemp(directory) != NULL);
-    snprintf(path, sizeof path, "%s/door.db", directory);
+    snprintf(path, sizeof path, "%s/gate.db", directory);
     FILE *file = fopen(path, "w");
     for (int i = 0; i < 1000; i++) {
         fprintf(file, "not a database ");
     }
     fclose(file);
-    cm_door_db *db;
-    cr_assert_eq(cm_door_db_open(directory, 1, &db, error, sizeof error), CAROM_ERROR_CORRUPT);
-    cr_assert(strstr(error, "door.db: ") != NULL, "%s", error);
+    cm_gate_db *db;
+    cr_assert_eq(cm_gate_db_open(directory, 1, &db, error, sizeof error), CAROM_ERROR_CORRUPT);
+    cr_assert(strstr(error, "gate.db: ") != NULL, "%s", error);
     cr_assert(db == NULL);
-    clean(directory, "door.db");
+    clean(directory, "gate.db");
     rmdir(directory);
 }

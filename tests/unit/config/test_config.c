@@ -44,9 +44,9 @@ Test(config, later_sources_win)
     char config_flag[80];
     snprintf(config_flag, sizeof config_flag, "--config=%s", path);
     char *argv[] = {"serve", config_flag, "--log", "warning", "--insecure", "--view-rate=20", NULL};
-    cm_serve_options options;
+    cm_flags options;
     cm_failure failure;
-    cr_assert_eq(cm_serve_options_read(6, argv, environment, &options, &failure), CAROM_OK);
+    cr_assert_eq(cm_flags_read(6, argv, environment, &options, &failure), CAROM_OK);
     remove(path);
     cr_assert_eq(options.config.max_players, 3);
     cr_assert_eq(options.config.rewind_ms, 60);
@@ -60,9 +60,9 @@ Test(config, flags_with_underscores_too)
 {
     char *environment[] = {NULL};
     char *argv[] = {"serve", "--max_players", "5", "--check-config", NULL};
-    cm_serve_options options;
+    cm_flags options;
     cm_failure failure;
-    cr_assert_eq(cm_serve_options_read(4, argv, environment, &options, &failure), CAROM_OK);
+    cr_assert_eq(cm_flags_read(4, argv, environment, &options, &failure), CAROM_OK);
     cr_assert_eq(options.config.max_players, 5);
     cr_assert(options.check_config);
 }
@@ -74,16 +74,15 @@ Test(config, a_flag_can_take_back_what_a_file_says)
     char *yes[] = {"serve", "--insecure=true", NULL};
     char *maybe[] = {"serve", "--insecure=maybe", NULL};
     char *silent[] = {"serve", NULL};
-    cm_serve_options options;
+    cm_flags options;
     cm_failure failure;
-    cr_assert_eq(cm_serve_options_read(2, no, environment, &options, &failure), CAROM_OK);
+    cr_assert_eq(cm_flags_read(2, no, environment, &options, &failure), CAROM_OK);
     cr_assert(!options.config.insecure);
-    cr_assert_eq(cm_serve_options_read(1, silent, environment, &options, &failure), CAROM_OK);
+    cr_assert_eq(cm_flags_read(1, silent, environment, &options, &failure), CAROM_OK);
     cr_assert(options.config.insecure);
-    cr_assert_eq(cm_serve_options_read(2, yes, environment + 1, &options, &failure), CAROM_OK);
+    cr_assert_eq(cm_flags_read(2, yes, environment + 1, &options, &failure), CAROM_OK);
     cr_assert(options.config.insecure);
-    cr_assert_eq(cm_serve_options_read(2, maybe, environment, &options, &failure),
-                 CAROM_ERROR_ARGUMENT);
+    cr_assert_eq(cm_flags_read(2, maybe, environment, &options, &failure), CAROM_ERROR_ARGUMENT);
 }
 
 Test(config, wrong_values_name_place_and_expectation)
@@ -114,14 +113,14 @@ Test(config, wrong_flags_and_environment_are_status_2)
     char *alone[] = {"serve", NULL};
     char *missing[] = {"serve", "--config", "/nowhere/at/all", NULL};
     char *http[] = {"serve", "--http", "127.0.0.1:x", NULL};
-    cm_serve_options options;
+    cm_flags options;
     cm_failure failure;
-    cr_assert_eq(cm_serve_options_read(3, unknown, none, &options, &failure), CAROM_ERROR_ARGUMENT);
-    cr_assert_eq(cm_serve_options_read(3, range, none, &options, &failure), CAROM_ERROR_ARGUMENT);
-    cr_assert_eq(cm_serve_options_read(1, alone, bad_environment, &options, &failure),
+    cr_assert_eq(cm_flags_read(3, unknown, none, &options, &failure), CAROM_ERROR_ARGUMENT);
+    cr_assert_eq(cm_flags_read(3, range, none, &options, &failure), CAROM_ERROR_ARGUMENT);
+    cr_assert_eq(cm_flags_read(1, alone, bad_environment, &options, &failure),
                  CAROM_ERROR_ARGUMENT);
-    cr_assert_eq(cm_serve_options_read(3, missing, none, &options, &failure), CAROM_ERROR_ARGUMENT);
-    cr_assert_eq(cm_serve_options_read(3, http, none, &options, &failure), CAROM_ERROR_ARGUMENT);
+    cr_assert_eq(cm_flags_read(3, missing, none, &options, &failure), CAROM_ERROR_ARGUMENT);
+    cr_assert_eq(cm_flags_read(3, http, none, &options, &failure), CAROM_ERROR_ARGUMENT);
 }
 
 Test(config, comments_are_keys_that_begin_with_slashes)
@@ -159,7 +158,7 @@ Test(config, who_may_come_in)
         strcpy(config.public, cases[i].public);
         config.insecure = cases[i].insecure;
         cr_assert(cm_config_check(&config, &error), "%zu: %s", i, error.message);
-        cr_expect_eq(cm_config_check_door(&config, &error), cases[i].says == NULL, "%zu: %s", i,
+        cr_expect_eq(cm_config_check_gate(&config, &error), cases[i].says == NULL, "%zu: %s", i,
                      error.message);
         cr_expect(cases[i].says == NULL || strstr(error.message, cases[i].says) != NULL, "%zu: %s",
                   i, error.message);

@@ -131,7 +131,7 @@ void match_replay(match *m, void *state, size_t size)
     cm_match_file *file;
     cm_playback *playback;
     cr_assert_eq(cm_match_open(m->path, &file, &error), CAROM_OK, "%s", error.message);
-    cr_assert_eq(cm_playback_take(file, m->module, &playback, &error), CAROM_OK, "%s",
+    cr_assert_eq(cm_playback_apply(file, m->module, &playback, &error), CAROM_OK, "%s",
                  error.message);
     cr_assert_eq(cm_playback_seek(playback, tick, &error), CAROM_OK, "%s", error.message);
     memcpy(state, carom_game_state(cm_playback_game(playback)), size);

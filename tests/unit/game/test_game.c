@@ -330,19 +330,19 @@ Test(game, a_foreign_module_is_refused)
 Test(game, an_unsound_module_names_its_field)
 {
     carom_error error;
-    cr_assert(carom_module_is_sound(&carom_module_sandbox, &error));
-    cr_assert(carom_module_is_sound(&carom_module_sandbox, NULL));
+    cr_assert(carom_module_is_valid(&carom_module_sandbox, &error));
+    cr_assert(carom_module_is_valid(&carom_module_sandbox, NULL));
     carom_module wrong = carom_module_sandbox;
     wrong.abi++;
-    cr_assert_not(carom_module_is_sound(&wrong, &error));
+    cr_assert_not(carom_module_is_valid(&wrong, &error));
     cr_assert_str_eq(error.field, "abi");
     wrong = carom_module_sandbox;
     wrong.input_size = CAROM_INPUT_MAX + 1;
-    cr_assert_not(carom_module_is_sound(&wrong, &error));
+    cr_assert_not(carom_module_is_valid(&wrong, &error));
     cr_assert_str_eq(error.field, "input_size");
     wrong = carom_module_sandbox;
     wrong.name = "No Name";
-    cr_assert_not(carom_module_is_sound(&wrong, NULL));
+    cr_assert_not(carom_module_is_valid(&wrong, NULL));
 }
 
 static void dice_tick(carom_game *game, const carom_player_input *inputs, uint32_t count)

@@ -346,6 +346,6 @@ carom_client *serving_play_in(const char *room, const carom_module *module, uint
     def.module = module;
     def.predict = false;
     cr_assert_eq(carom_client_create(&def, &client), CAROM_OK);
-    cr_assert_eq(carom_client_connect(client, "127.0.0.1", port, cm_serve_now_us()), CAROM_OK);
+    cr_assert_eq(carom_client_connect(client, "127.0.0.1", port, cm_now_us()), CAROM_OK);
     return client;
 }

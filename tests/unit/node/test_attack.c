@@ -380,11 +380,11 @@ Test(attack, strangers_get_less_than_they_send)
     static const carom_token_keys keys = {1, {{7, {1}}}};
     cm_rng rng;
     cm_rng_seed(&rng, 6);
-    cm_door_def def = {.keys = &keys, .connections = 24};
+    cm_gate_def def = {.keys = &keys, .connections = 24};
     for (size_t i = 0; i < sizeof def.chance; i++) {
         def.chance[i] = (uint8_t)cm_rng_below(&rng, 256);
     }
-    cm_door *door = cm_door_create(&def);
+    cm_gate *door = cm_gate_create(&def);
     uint64_t in = 0, out = 0;
     for (uint32_t i = 0; i < 100000; i++) {
         cm_client_address from = {cm_rng_below(&rng, UINT32_MAX), (uint16_t)(i % 60000 + 1)};
@@ -399,19 +399,19 @@ Test(attack, strangers_get_less_than_they_send)
             memcpy(hello.client_public, bytes + 8, CM_KEY_BYTES);
             size = cm_hello_write(&hello, bytes);
         }
-        cm_door_result result;
+        cm_gate_result result;
         in += size;
-        cm_door_receive(door, from, 1000000 + i, 1, bytes, size, &result);
-        cr_assert_neq(result.verdict, CM_DOOR_PASS);
-        cr_assert(result.verdict != CM_DOOR_ANSWER || result.size <= size);
-        out += result.verdict == CM_DOOR_ANSWER ? result.size : 0;
+        cm_gate_receive(door, from, 1000000 + i, 1, bytes, size, &result);
+        cr_assert_neq(result.verdict, CM_GATE_PASS);
+        cr_assert(result.verdict != CM_GATE_ANSWER || result.size <= size);
+        out += result.verdict == CM_GATE_ANSWER ? result.size : 0;
     }
     cr_assert_leq(out, in);
     cr_assert_gt(out, 0);
     for (uint32_t i = 0; i < def.connections; i++) {
-        cr_assert_not(cm_door_exists(door, i), "a slot was taken");
+        cr_assert_not(cm_gate_exists(door, i), "a slot was taken");
     }
-    cm_door_destroy(door);
+    cm_gate_destroy(door);
 }
 
 // A network that repeats each datagram half the time: the second one is refused, once, and counted.

@@ -45,11 +45,11 @@ static carom_reason ask_for_room(const serving *c, const char *room)
     def.room = room;
     def.reconnect = false;
     cr_assert_eq(carom_client_create(&def, &client), CAROM_OK);
-    cr_assert_eq(carom_client_connect(client, "127.0.0.1", port, cm_serve_now_us()), CAROM_OK);
+    cr_assert_eq(carom_client_connect(client, "127.0.0.1", port, cm_now_us()), CAROM_OK);
     carom_client_state state = CAROM_CLIENT_CONNECTING;
     while (state != CAROM_CLIENT_IDLE && state != CAROM_CLIENT_PLAYING) {
         usleep(1000);
-        carom_client_update(client, cm_serve_now_us());
+        carom_client_update(client, cm_now_us());
         state = carom_client_get_state(client);
     }
     carom_reason reason = carom_client_get_reason(client);
@@ -138,8 +138,8 @@ static void play_until_logged(const serving *c, carom_client *const clients[2], 
 {
     char room[256];
     for (int i = 0; i < 60000 && serving_read_log(c->err, event, "room", room) == 0; i++) {
-        carom_client_update(clients[0], cm_serve_now_us());
-        carom_client_update(clients[1], cm_serve_now_us());
+        carom_client_update(clients[0], cm_now_us());
+        carom_client_update(clients[1], cm_now_us());
         usleep(1000);
     }
     cr_assert_str_eq(room, "busy", "%s", event);
@@ -168,8 +168,8 @@ static void isolates(char *workers, bool moves)
     carom_client_acks acks = {0};
     uint64_t tick = 0, reached = 0; // that it plays to: of one that rests, the next one
     for (int i = 0; i < 60000 && (tick == 0 || reached < tick); i++) {
-        carom_client_update(clients[0], cm_serve_now_us());
-        carom_client_update(clients[1], cm_serve_now_us());
+        carom_client_update(clients[0], cm_now_us());
+        carom_client_update(clients[1], cm_now_us());
         carom_client_stats_get(clients[0], &stats);
         carom_client_acks_get(clients[0], &acks);
         bool there =

@@ -1,5 +1,5 @@
 // Goal: what must not be lost between supervisor and worker is not, however long the other end does
-// not read, while lines and figures are left out; and a link that was full once is as good as new
+// not read, while lines and metrics are left out; and a link that was full once is as good as new
 // when it is read. Half a message is none. Method: both ends by hand.
 #include "server/node/control_link.h"
 
@@ -31,7 +31,7 @@ static void release(rig *r)
 
 static void send_used(rig *r, uint64_t number)
 {
-    message.type = CM_WORKER_SAYS_USED;
+    message.type = CM_WORKER_SENDS_USED;
     message.used.expires_unix_s = number;
     cm_worker_link_send(&r->here, &message);
 }
@@ -43,7 +43,7 @@ static uint64_t fill(rig *r)
     uint64_t before = r->here.left_out;
     memset(text, 'x', sizeof text - 1);
     for (uint32_t i = 0; i < 2 * CM_WORKER_WAITING_MAX / CM_WORKER_TEXT_MAX; i++) {
-        cm_worker_link_text(&r->here, CM_WORKER_SAYS_LOG, 1, text);
+        cm_worker_link_text(&r->here, CM_WORKER_SENDS_LOG, 1, text);
     }
     return r->here.left_out - before;
 }
@@ -61,7 +61,7 @@ static uint32_t drain(rig *r, uint64_t *used)
         if (state != CM_WORKER_LINK_MESSAGE) {
             return lines;
         }
-        if (message.type == CM_WORKER_SAYS_USED) {
+        if (message.type == CM_WORKER_SENDS_USED) {
             cr_assert_eq(message.used.expires_unix_s, *used);
             (*used)++;
         } else {
@@ -79,7 +79,7 @@ Test(worker_link, keeps_what_the_socket_does_not_take)
     cm_worker_link_open(&here, ends[0]);
     cm_worker_link_open(&there, ends[1]);
     for (uint32_t i = 0; i < 20000; i++) {
-        message.type = CM_WORKER_SAYS_USED;
+        message.type = CM_WORKER_SENDS_USED;
         message.used.expires_unix_s = i;
         cm_worker_link_send(&here, &message);
     }
@@ -96,7 +96,7 @@ Test(worker_link, keeps_what_the_socket_does_not_take)
     static char text[CM_WORKER_TEXT_MAX + 100];
     memset(text, 'x', sizeof text - 1);
     for (uint32_t i = 0; i < 3 * CM_WORKER_WAITING_MAX / CM_WORKER_TEXT_MAX; i++) {
-        cm_worker_link_text(&here, CM_WORKER_SAYS_LOG, 1, text);
+        cm_worker_link_text(&here, CM_WORKER_SENDS_LOG, 1, text);
     }
     cr_expect_gt(here.left_out, 0);
     cr_expect_leq(here.waiting, CM_WORKER_WAITING_MAX);
@@ -161,30 +161,30 @@ Test(worker_link, a_part_of_a_message_is_none)
     const struct {
         uint32_t type;
         size_t size;
-    } whole[] = {{CM_WORKER_SAYS_ROOM, sizeof message.room},
-                 {CM_WORKER_SAYS_READY, sizeof message.used},
-                 {CM_WORKER_SAYS_LOG, offsetof(cm_worker_message, line.text) - payload + 6},
-                 {CM_WORKER_SAYS_ANSWER, offsetof(cm_worker_message, ask.text) - payload + 6},
-                 {CM_WORKER_SAYS_USED, sizeof message.used},
-                 {CM_WORKER_SAYS_TOTALS, offsetof(cm_worker_message, figures.bytes) - payload + 5},
-                 {CM_WORKER_TOLD_PART, offsetof(cm_worker_message, part.bytes) - payload + 5},
-                 {CM_WORKER_TOLD_TICKET, sizeof message.ticket},
-                 {CM_WORKER_TOLD_OPEN, sizeof message.open},
-                 {CM_WORKER_TOLD_MATCH, sizeof message.match},
-                 {CM_WORKER_TOLD_PORTS, sizeof message.ports},
-                 {CM_WORKER_TOLD_KEYS, sizeof message.keys}};
+    } whole[] = {{CM_WORKER_SENDS_ROOM, sizeof message.room},
+                 {CM_WORKER_SENDS_READY, sizeof message.used},
+                 {CM_WORKER_SENDS_LOG, offsetof(cm_worker_message, line.text) - payload + 6},
+                 {CM_WORKER_SENDS_ANSWER, offsetof(cm_worker_message, ask.text) - payload + 6},
+                 {CM_WORKER_SENDS_USED, sizeof message.used},
+                 {CM_WORKER_SENDS_TOTALS, offsetof(cm_worker_message, metrics.bytes) - payload + 5},
+                 {CM_WORKER_RECEIVES_PART, offsetof(cm_worker_message, part.bytes) - payload + 5},
+                 {CM_WORKER_RECEIVES_TICKET, sizeof message.ticket},
+                 {CM_WORKER_RECEIVES_OPEN, sizeof message.open},
+                 {CM_WORKER_RECEIVES_MATCH, sizeof message.match},
+                 {CM_WORKER_RECEIVES_PORTS, sizeof message.ports},
+                 {CM_WORKER_RECEIVES_KEYS, sizeof message.keys}};
     cr_assert(cm_worker_link_pair(ends));
     cm_worker_link_open(&there, ends[1]);
     for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++) {
         memset(&message, 0, sizeof message);
         message.type = whole[i].type;
-        if (message.type == CM_WORKER_SAYS_LOG) {
+        if (message.type == CM_WORKER_SENDS_LOG) {
             strcpy(message.line.text, "hello");
-        } else if (message.type == CM_WORKER_SAYS_ANSWER) {
+        } else if (message.type == CM_WORKER_SENDS_ANSWER) {
             strcpy(message.ask.text, "hello");
-        } else if (message.type == CM_WORKER_SAYS_TOTALS) {
-            message.figures.size = 5;
-        } else if (message.type == CM_WORKER_TOLD_PART) {
+        } else if (message.type == CM_WORKER_SENDS_TOTALS) {
+            message.metrics.size = 5;
+        } else if (message.type == CM_WORKER_RECEIVES_PART) {
             message.part.size = 5;
         }
         size_t size = payload + whole[i].size;
@@ -194,11 +194,11 @@ Test(worker_link, a_part_of_a_message_is_none)
                      message.type);
         cr_expect_eq(pass(ends[0], &there, &message, 5), CM_WORKER_LINK_BROKEN, "%u", message.type);
     }
-    message = (cm_worker_message){.type = CM_WORKER_SAYS_ROOM};
+    message = (cm_worker_message){.type = CM_WORKER_SENDS_ROOM};
     memset(message.room.name, 'x', sizeof message.room.name);
     cr_expect_eq(pass(ends[0], &there, &message, sizeof message), CM_WORKER_LINK_BROKEN, "no end");
-    message = (cm_worker_message){.type = CM_WORKER_SAYS_TOTALS};
-    message.figures.size = CM_WORKER_TEXT_MAX + 1;
+    message = (cm_worker_message){.type = CM_WORKER_SENDS_TOTALS};
+    message.metrics.size = CM_WORKER_TEXT_MAX + 1;
     cr_expect_eq(pass(ends[0], &there, &message, sizeof message), CM_WORKER_LINK_BROKEN);
     message = (cm_worker_message){.type = CM_WORKER_MESSAGE_TYPES};
     cr_expect_eq(pass(ends[0], &there, &message, sizeof message), CM_WORKER_LINK_BROKEN);
@@ -219,17 +219,17 @@ Test(worker_link, two_ends_of_one_process)
         bytes[i] = (uint8_t)(i * 7 >> 3);
     }
     cm_worker_link_bytes(&here, CM_WORKER_PART_SCENE, bytes, sizeof bytes);
-    cm_worker_link_text(&there, CM_WORKER_SAYS_LOG, 3, "back");
+    cm_worker_link_text(&there, CM_WORKER_SENDS_LOG, 3, "back");
     cm_worker_link_close(&here);
     size_t at = 0;
     while (cm_worker_link_next(&there, &message) == CM_WORKER_LINK_MESSAGE) {
-        cr_assert_eq(message.type, CM_WORKER_TOLD_PART);
+        cr_assert_eq(message.type, CM_WORKER_RECEIVES_PART);
         cr_assert_eq(message.part.total, sizeof bytes);
         cr_assert_eq(memcmp(message.part.bytes, bytes + at, message.part.size), 0);
         at += message.part.size;
     }
     cr_expect_eq(at, sizeof bytes);
     cr_expect_eq(cm_worker_link_next(&there, &message), CM_WORKER_LINK_ENDED);
-    cm_worker_link_text(&there, CM_WORKER_SAYS_LOG, 3, "to nobody");
+    cm_worker_link_text(&there, CM_WORKER_SENDS_LOG, 3, "to nobody");
     cm_worker_link_close(&there);
 }

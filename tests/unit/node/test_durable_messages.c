@@ -74,7 +74,7 @@ static double age_ms(const ears *e)
     return 1000.0 / 60.0 * (double)e->ticks / e->count;
 }
 
-Test(told, a_message_waits_until_its_tick_is_durable)
+Test(game_announced, a_message_waits_until_its_tick_is_durable)
 {
     away a;
     ears e;
@@ -99,7 +99,7 @@ Test(told, a_message_waits_until_its_tick_is_durable)
     away_free(&a);
 }
 
-Test(told, nothing_waits_for_a_disk_that_failed)
+Test(game_announced, nothing_waits_for_a_disk_that_failed)
 {
     away a;
     ears e;
@@ -124,7 +124,7 @@ static uint64_t last_word(uint64_t tick)
     return tick - (tick - 1) % EVERY;
 }
 
-Test(told, a_closed_room_has_its_last_word)
+Test(game_announced, a_closed_room_has_its_last_word)
 {
     away a;
     ears e;
@@ -146,7 +146,7 @@ Test(told, a_closed_room_has_its_last_word)
 }
 
 // A disk that hangs holds nobody up for long, and what is not durable is not said.
-Test(told, a_goodbye_does_not_wait_for_ever)
+Test(game_announced, a_goodbye_does_not_wait_for_ever)
 {
     away a;
     ears e;

@@ -22,7 +22,7 @@ typedef struct street {
     porch porches[DOORS];
 } street;
 
-static uint16_t home_of(void *context, const cm_token *token)
+static uint16_t entry_of(void *context, const cm_token *token)
 {
     porch *p = context;
     cr_assert_eq(token->body.client_id, AWAY_ID);
@@ -45,8 +45,8 @@ static void open_porch(street *s, uint32_t i, uint16_t home)
     p->host = cm_host_create(&def, error, sizeof error);
     cr_assert_not_null(p->host, "%s", error);
     carom_token_address address = {{127, 0, 0, 1}, (uint16_t)(DOOR_PORT + i)};
-    cm_door_set_addresses(cm_host_door(p->host), &address, 1);
-    cm_door_set_homes(cm_host_door(p->host), home_of, p);
+    cm_gate_set_addresses(cm_host_gate(p->host), &address, 1);
+    cm_gate_set_directory(cm_host_gate(p->host), entry_of, p);
 }
 
 static void open_street(street *s, uint16_t first, uint16_t second)
@@ -102,7 +102,7 @@ static double visit(street *s, double most_s)
 
 static uint32_t used_by(const porch *p)
 {
-    return cm_door_used(cm_host_door(p->host))->count;
+    return cm_gate_used(cm_host_gate(p->host))->count;
 }
 
 Test(elsewhere, a_token_joins_where_its_room_is)

@@ -542,15 +542,15 @@ Test(many_rooms, players_see_the_list, .init = open_house, .fini = close_house)
         snprintf(name, sizeof name, "room%u", (unsigned)i);
         open_room(name, 0, NULL, i == 1 ? 5 : 0);
     }
-    cm_homes homes = {0};
-    cm_home home = {.room = {.name = "away",
-                             .scene = "hall",
-                             .module = "sandbox",
-                             .players = 3,
-                             .max_players = 9,
-                             .port = 9431}};
-    cr_assert(cm_homes_put(&homes, &home));
-    cm_worker_set_homes(h.worker, &homes);
+    cm_room_directory directory = {0};
+    cm_directory_entry entry = {.room = {.name = "away",
+                                         .scene = "hall",
+                                         .module = "sandbox",
+                                         .players = 3,
+                                         .max_players = 9,
+                                         .port = 9431}};
+    cr_assert(cm_room_directory_put(&directory, &entry));
+    cm_worker_set_directory(h.worker, &directory);
     carom_client_def def = carom_default_client_def();
     def.random = cm_net_random;
     def.room = "room1";
@@ -587,6 +587,6 @@ Test(many_rooms, players_see_the_list, .init = open_house, .fini = close_house)
     run(1.0);
     cr_expect_eq(lists, 2);
     cr_expect_eq(carom_client_get_reason(h.clients[0]), CAROM_REASON_FLOOD);
-    cm_worker_set_homes(h.worker, NULL);
-    cm_homes_free(&homes);
+    cm_worker_set_directory(h.worker, NULL);
+    cm_room_directory_free(&directory);
 }

@@ -145,7 +145,7 @@ static uint64_t run_seed(uint64_t seed)
     return comebacks;
 }
 
-Test(heard, once_and_in_order_whatever_is_cut)
+Test(path_received, once_and_in_order_whatever_is_cut)
 {
     uint64_t comebacks = 0;
     uint32_t heard = 0, own = 0;
@@ -188,7 +188,7 @@ static void step_both(away *a, successor *s)
 
 // More messages come at once than the room takes in a tick; then another connection has the slot.
 // What still waited then is the client's to say again, and must not be said besides.
-Test(heard, what_waited_by_the_old_connection_is_not_said_besides)
+Test(path_received, what_waited_by_the_old_connection_is_not_said_besides)
 {
     uint32_t waited = 0;
     for (uint32_t delay = 0; delay < 10; delay++) {

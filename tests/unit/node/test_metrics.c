@@ -1,5 +1,5 @@
-// Goal: a page of figures is what Prometheus reads, with every counter where it belongs. Method: a
-// strict reader of the format, which is shown to refuse what is wrong; figures with a number of
+// Goal: a page of metrics is what Prometheus reads, with every counter where it belongs. Method: a
+// strict reader of the format, which is shown to refuse what is wrong; metrics with a number of
 // their own in each place.
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -8,22 +8,22 @@
 #include "server/supervisor/metrics_page.h"
 #include "tests/unit/ops/prometheus_reader.h"
 
-static const exposition *read_page(const cm_figures_server *server, uint32_t *families)
+static const prometheus_text *read_page(const cm_metrics_server *server, uint32_t *families)
 {
     static char text[1 << 20];
     cm_page *page = cm_page_create();
     *families = 0;
-    while (cm_figures_page_family(page, server, *families)) {
+    while (cm_metrics_page_family(page, server, *families)) {
         ++*families;
     }
     cr_assert_lt(page->size, sizeof text);
     memcpy(text, page->text, page->size);
     text[page->size] = '\0';
     cm_page_drop(page);
-    return exposition_read(text);
+    return prometheus_text_read(text);
 }
 
-Test(figures, the_reader_refuses_what_is_wrong)
+Test(metrics, the_reader_refuses_what_is_wrong)
 {
 #define HEAD      "# HELP a_total x\n# TYPE a_total counter\n"
 #define HISTOGRAM "# HELP h x\n# TYPE h histogram\n"
@@ -60,15 +60,15 @@ Test(figures, the_reader_refuses_what_is_wrong)
         HISTOGRAM "h_bucket{le=\"0.1\"} 3\nh_bucket{le=\"+Inf\"} 2\nh_sum 3\nh_count 2\n",
         HISTOGRAM "h_bucket{le=\"0.1\"} 2\nh_sum 3\nh_count 2\n"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        const char *wrong = exposition_wrong(good[i]);
+        const char *wrong = prometheus_text_wrong(good[i]);
         cr_expect_null(wrong, "%s", wrong != NULL ? wrong : "");
     }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        cr_expect_not_null(exposition_wrong(bad[i]), "%s", bad[i]);
+        cr_expect_not_null(prometheus_text_wrong(bad[i]), "%s", bad[i]);
     }
 }
 
-Test(figures, numbers_are_written_in_base_units)
+Test(metrics, numbers_are_written_in_base_units)
 {
     static const struct {
         uint64_t millionths;
@@ -100,97 +100,99 @@ static void number(uint64_t *values, size_t count, uint64_t *next)
     }
 }
 
-static void expect_row(const exposition *e, const char *prefix, const char *name,
+static void expect_row(const prometheus_text *e, const char *prefix, const char *name,
                        const char *labels, const char *unit, uint64_t value)
 {
     char whole[128];
     double scale = strcmp(unit, "ONE") == 0 ? 1.0 : strcmp(unit, "THOUSANDTH") == 0 ? 1e3 : 1e6;
     snprintf(whole, sizeof whole, "%s%s", prefix, name);
-    cr_expect_float_eq(exposition_value(e, whole, labels), (double)value / scale, 1e-9, "%s",
+    cr_expect_float_eq(prometheus_text_value(e, whole, labels), (double)value / scale, 1e-9, "%s",
                        whole);
 }
 
 // A number of its own in every place, so that none stands in another's.
-Test(figures, each_is_in_its_place)
+Test(metrics, each_is_in_its_place)
 {
-    static cm_figures_worker workers[3];
-    static cm_room_figures rooms[2];
-    cm_figures_server server = {
+    static cm_metrics_worker workers[3];
+    static cm_room_metrics rooms[2];
+    cm_metrics_server server = {
         .version = "1", .commit = "c", .engine = 7, .worker_count = 3, .workers = workers};
     uint64_t next = 1000;
     uint32_t families;
-    number(server.values, CM_SERVER_FIGURE_COUNT, &next);
+    number(server.values, CM_SERVER_METRIC_COUNT, &next);
     number(server.http_refused, CM_HTTP_REFUSAL_COUNT, &next);
-    cm_figures_worker *w = &workers[1];
-    *w = (cm_figures_worker){.is_there = true,
+    cm_metrics_worker *w = &workers[1];
+    *w = (cm_metrics_worker){.is_there = true,
                              .is_up = true,
                              .restarts = 5,
                              .is_known = true,
                              .room_count = 2,
                              .rooms = rooms};
-    number((uint64_t *)&w->figures, sizeof w->figures / sizeof(uint64_t), &next);
+    number((uint64_t *)&w->metrics, sizeof w->metrics / sizeof(uint64_t), &next);
     for (uint32_t i = 0; i < 2; i++) {
-        cm_room_figures *r = &rooms[i];
+        cm_room_metrics *r = &rooms[i];
         snprintf(r->info.name, sizeof r->info.name, "%s", i == 0 ? "a" : "\"\\");
         snprintf(r->info.scene, sizeof r->info.scene, "new\nline");
-        number(r->values, CM_ROOM_FIGURE_COUNT, &next);
+        number(r->values, CM_ROOM_METRIC_COUNT, &next);
         number(r->inputs_refused, CM_INPUT_VERDICT_COUNT, &next);
-        number(r->told, CAROM_LOG_CODE_COUNT, &next);
+        number(r->log_counts, CAROM_LOG_CODE_COUNT, &next);
         number(r->tick_buckets, CM_METRICS_BUCKETS, &next);
     }
     workers[2].is_there = true; // down, and has told nothing
-    const exposition *e = read_page(&server, &families);
+    const prometheus_text *e = read_page(&server, &families);
     cr_expect_eq(e->families, families);
-    cr_expect_eq(exposition_value(e, "carom_build_info", "version=\"1\",commit=\"c\",engine=\"7\""),
-                 1.0);
-    cr_expect_eq(exposition_value(e, "carom_worker_up", "worker=\"1\""), 1.0);
-    cr_expect_eq(exposition_value(e, "carom_worker_up", "worker=\"2\""), 0.0);
-    cr_expect_not(exposition_has(e, "carom_worker_up", "worker=\"0\""));
-    cr_expect_eq(exposition_value(e, "carom_worker_restarts_total", "worker=\"1\""), 5.0);
-    cr_expect_not(exposition_has(e, "carom_worker_rooms", "worker=\"2\""));
+    cr_expect_eq(
+        prometheus_text_value(e, "carom_build_info", "version=\"1\",commit=\"c\",engine=\"7\""),
+        1.0);
+    cr_expect_eq(prometheus_text_value(e, "carom_worker_up", "worker=\"1\""), 1.0);
+    cr_expect_eq(prometheus_text_value(e, "carom_worker_up", "worker=\"2\""), 0.0);
+    cr_expect_not(prometheus_text_has(e, "carom_worker_up", "worker=\"0\""));
+    cr_expect_eq(prometheus_text_value(e, "carom_worker_restarts_total", "worker=\"1\""), 5.0);
+    cr_expect_not(prometheus_text_has(e, "carom_worker_rooms", "worker=\"2\""));
 #define SERVER(id, kind, unit, name, help)                                                         \
     expect_row(e, "carom_", name, "", #unit, server.values[CM_SERVER_HAS_##id]);
-    CM_SERVER_FIGURES(SERVER)
+    CM_SERVER_METRICS(SERVER)
 #define WORKER(id, kind, unit, name, help)                                                         \
     expect_row(e, "carom_worker_", name, "worker=\"1\"", #unit,                                    \
-               w->figures.values[CM_WORKER_HAS_##id]);
-    CM_WORKER_FIGURES(WORKER)
+               w->metrics.values[CM_WORKER_HAS_##id]);
+    CM_WORKER_METRICS(WORKER)
 #define ROOM(id, kind, unit, name, help)                                                           \
     expect_row(e, "carom_room_", name, "room=\"\\\"\\\\\"", #unit,                                 \
                rooms[1].values[CM_ROOM_HAS_##id]);
-    CM_ROOM_FIGURES(ROOM)
-    cr_expect_eq(exposition_value(e, "carom_worker_datagrams_refused_total",
-                                  "worker=\"1\",reason=\"token\""),
-                 (double)w->figures.datagrams_refused[CM_DATAGRAM_TOKEN]);
-    cr_expect_eq(exposition_value(e, "carom_worker_clients_refused_total",
-                                  "worker=\"1\",reason=\"room_full\""),
-                 (double)w->figures.clients_refused[CAROM_REASON_ROOM_FULL]);
-    cr_expect_eq(
-        exposition_value(e, "carom_room_inputs_refused_total", "room=\"a\",reason=\"too_old\""),
-        (double)rooms[0].inputs_refused[CM_INPUT_TOO_OLD]);
-    cr_expect_eq(
-        exposition_value(e, "carom_room_world_messages_total", "room=\"a\",code=\"lcp_rows_cut\""),
-        (double)rooms[0].told[CAROM_LOG_LCP_ROWS_CUT]);
-    cr_expect_eq(exposition_value(e, "carom_http_refused_total", "reason=\"slow\""),
+    CM_ROOM_METRICS(ROOM)
+    cr_expect_eq(prometheus_text_value(e, "carom_worker_datagrams_refused_total",
+                                       "worker=\"1\",reason=\"token\""),
+                 (double)w->metrics.datagrams_refused[CM_DATAGRAM_TOKEN]);
+    cr_expect_eq(prometheus_text_value(e, "carom_worker_clients_refused_total",
+                                       "worker=\"1\",reason=\"room_full\""),
+                 (double)w->metrics.clients_refused[CAROM_REASON_ROOM_FULL]);
+    cr_expect_eq(prometheus_text_value(e, "carom_room_inputs_refused_total",
+                                       "room=\"a\",reason=\"too_old\""),
+                 (double)rooms[0].inputs_refused[CM_INPUT_TOO_OLD]);
+    cr_expect_eq(prometheus_text_value(e, "carom_room_world_messages_total",
+                                       "room=\"a\",code=\"lcp_rows_cut\""),
+                 (double)rooms[0].log_counts[CAROM_LOG_LCP_ROWS_CUT]);
+    cr_expect_eq(prometheus_text_value(e, "carom_http_refused_total", "reason=\"slow\""),
                  (double)server.http_refused[CM_HTTP_SLOW]);
     uint64_t ticks = rooms[0].tick_buckets[0] + rooms[0].tick_buckets[1];
-    cr_expect_eq(exposition_value(e, "carom_room_tick_seconds_bucket", "room=\"a\",le=\"0.00025\""),
-                 (double)ticks, "a bucket holds those below it");
+    cr_expect_eq(
+        prometheus_text_value(e, "carom_room_tick_seconds_bucket", "room=\"a\",le=\"0.00025\""),
+        (double)ticks, "a bucket holds those below it");
 }
 
 // Bounds belong to the bucket below them.
-Test(figures, ticks_are_in_buckets)
+Test(metrics, ticks_are_in_buckets)
 {
-    static cm_metrics metrics;
-    cm_metrics_add(&metrics, 0);
-    cm_metrics_add(&metrics, 125);
-    cm_metrics_add(&metrics, 126);
-    cm_metrics_add(&metrics, 1000000);
-    cm_metrics_add(&metrics, 1000001);
+    static cm_tick_times metrics;
+    cm_tick_times_add(&metrics, 0);
+    cm_tick_times_add(&metrics, 125);
+    cm_tick_times_add(&metrics, 126);
+    cm_tick_times_add(&metrics, 1000000);
+    cm_tick_times_add(&metrics, 1000001);
     cr_expect_eq(metrics.buckets[0], 2);
     cr_expect_eq(metrics.buckets[1], 1);
     cr_expect_eq(metrics.buckets[CM_METRICS_BUCKETS - 2], 1);
     cr_expect_eq(metrics.buckets[CM_METRICS_BUCKETS - 1], 1);
     cr_expect_eq(metrics.sum_us, 2000252);
-    cr_expect_eq(cm_metrics_bound_us(CM_METRICS_BUCKETS - 1), UINT32_MAX);
+    cr_expect_eq(cm_tick_times_bound_us(CM_METRICS_BUCKETS - 1), UINT32_MAX);
 }

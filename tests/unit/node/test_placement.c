@@ -93,25 +93,25 @@ Test(respawn, forgets_crashes_far_apart)
     }
 }
 
-Test(homes, are_found_by_name)
+Test(directory, are_found_by_name)
 {
-    cm_homes homes = {0};
-    cm_home home = {0};
+    cm_room_directory directory = {0};
+    cm_directory_entry entry = {0};
     for (uint32_t i = 0; i < 40; i++) {
-        snprintf(home.room.name, sizeof home.room.name, "room%u", i);
-        home.room.port = (uint16_t)(1000 + i);
-        home.room.is_default = i == 7;
-        cr_assert(cm_homes_put(&homes, &home));
+        snprintf(entry.room.name, sizeof entry.room.name, "room%u", i);
+        entry.room.port = (uint16_t)(1000 + i);
+        entry.room.is_default = i == 7;
+        cr_assert(cm_room_directory_put(&directory, &entry));
     }
-    cr_expect_eq(cm_homes_find(&homes, "room39")->room.port, 1039);
-    cr_expect_null(cm_homes_find(&homes, "room40"));
-    cr_expect_str_eq(cm_homes_default(&homes)->room.name, "room7");
-    home.room.port = 5; // room39, elsewhere now
-    cr_assert(cm_homes_put(&homes, &home));
-    cr_expect_eq(homes.count, 40);
-    cr_expect_eq(cm_homes_find(&homes, "room39")->room.port, 5);
-    cm_homes_remove(&homes, "room7");
-    cr_expect_null(cm_homes_default(&homes));
-    cr_expect_eq(homes.count, 39);
-    cm_homes_free(&homes);
+    cr_expect_eq(cm_room_directory_find(&directory, "room39")->room.port, 1039);
+    cr_expect_null(cm_room_directory_find(&directory, "room40"));
+    cr_expect_str_eq(cm_room_directory_default(&directory)->room.name, "room7");
+    entry.room.port = 5; // room39, elsewhere now
+    cr_assert(cm_room_directory_put(&directory, &entry));
+    cr_expect_eq(directory.count, 40);
+    cr_expect_eq(cm_room_directory_find(&directory, "room39")->room.port, 5);
+    cm_room_directory_remove(&directory, "room7");
+    cr_expect_null(cm_room_directory_default(&directory));
+    cr_expect_eq(directory.count, 39);
+    cm_room_directory_free(&directory);
 }

@@ -27,29 +27,29 @@ Test(quarantine, refuses_at_the_third_fault)
     cr_expect(cm_quarantine_has(&quarantine, "worse"));
 }
 
-Test(vitals, tell_whose_callback_it_was)
+Test(crash_marker, tell_whose_callback_it_was)
 {
     uint32_t callback;
     int descriptor;
-    cm_vitals *seen = cm_vitals_create(&descriptor);
+    cm_crash_marker *seen = cm_crash_marker_create(&descriptor);
     cr_assert_not_null(seen);
-    cm_vitals *vitals = cm_vitals_open(descriptor); // as its process does
-    cr_assert_not_null(vitals);
-    uint32_t first = cm_vitals_take(vitals, "a", "one");
-    uint32_t second = cm_vitals_take(vitals, "b", "two");
-    cr_expect_null(cm_vitals_called(seen, &callback));
-    vitals->mark = second | CM_CALLBACK_CONTACT;
-    const cm_vitals_room *room = cm_vitals_called(seen, &callback);
+    cm_crash_marker *crash_marker = cm_crash_marker_open(descriptor); // as its process does
+    cr_assert_not_null(crash_marker);
+    uint32_t first = cm_crash_marker_read(crash_marker, "a", "one");
+    uint32_t second = cm_crash_marker_read(crash_marker, "b", "two");
+    cr_expect_null(cm_crash_marker_called(seen, &callback));
+    crash_marker->mark = second | CM_CALLBACK_CONTACT;
+    const cm_crash_marker_room *room = cm_crash_marker_called(seen, &callback);
     cr_expect_str_eq(room->name, "b");
     cr_expect_str_eq(room->scene, "two");
     cr_expect_str_eq(cm_game_callback_name((cm_game_callback)callback), "contact");
-    cm_vitals_give_back(vitals, first);
-    cr_expect_eq(cm_vitals_take(vitals, "c", "one"), first);
+    cm_crash_marker_release(crash_marker, first);
+    cr_expect_eq(cm_crash_marker_read(crash_marker, "c", "one"), first);
     uint32_t taken = 2;
-    while (cm_vitals_take(vitals, "d", "one") != 0) {
+    while (cm_crash_marker_read(crash_marker, "d", "one") != 0) {
         taken++;
     }
-    cr_expect_eq(taken, CM_VITALS_ROOMS);
-    cm_vitals_destroy(vitals);
-    cm_vitals_destroy(seen);
+    cr_expect_eq(taken, CM_CRASH_MARKER_ROOMS);
+    cm_crash_marker_destroy(crash_marker);
+    cm_crash_marker_destroy(seen);
 }

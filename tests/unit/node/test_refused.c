@@ -283,7 +283,7 @@ Test(refused, a_full_server_leads_to_the_next)
     carom_token_address address = {{127, 0, 0, 1}, AWAY_PORT + 1};
     cm_link_def link = {.latency_us = 25000};
     cm_net_link_port(a.net, AWAY_PORT + 1, &link);
-    cm_door_set_addresses(cm_host_door(host), &address, 1);
+    cm_gate_set_addresses(cm_host_gate(host), &address, 1);
     dial(&a, 2, 1); // has the one place of that host
     turn(host, &a, 50);
     cr_assert_eq(carom_client_get_state(a.clients[2]), CAROM_CLIENT_JOINING);

@@ -12,7 +12,7 @@
 #include "tests/unit/record/recording.h"
 
 static cm_config config;
-static cm_serve_rooms rooms;
+static cm_node_rooms rooms;
 static cm_store *store;
 static char log_text[8192];
 
@@ -38,12 +38,12 @@ static void setup(void)
 
 static void teardown(void)
 {
-    cm_serve_rooms_free(&rooms);
+    cm_node_rooms_free(&rooms);
     cm_store_destroy(store);
     recording_teardown();
 }
 
-TestSuite(serve_resume, .init = setup, .fini = teardown);
+TestSuite(resume_matches, .init = setup, .fini = teardown);
 
 static void path_of(uint64_t id, char path[CM_SERVE_PATH_MAX])
 {
@@ -81,10 +81,10 @@ static void leave_live(uint64_t id, const char *room, uint64_t started, uint32_t
 static void resume(void)
 {
     cm_log log = {.write = keep};
-    cm_serve_matches matches = {0};
-    cm_serve_matches_find(&config, &log, &matches);
-    cm_serve_resume(&config, store, &log, &matches, &rooms);
-    cm_serve_matches_free(&matches);
+    cm_unfinished_matches matches = {0};
+    cm_unfinished_matches_find(&config, &log, &matches);
+    cm_resume_matches(&config, store, &log, &matches, &rooms);
+    cm_unfinished_matches_free(&matches);
 }
 
 static bool logged(const char *event, uint64_t id, const char *reason)
@@ -112,7 +112,7 @@ static cm_match_end end_of(uint64_t id)
     return head.info.end;
 }
 
-Test(serve_resume, each_goes_on_in_its_room_and_the_newest_of_a_name)
+Test(resume_matches, each_goes_on_in_its_room_and_the_newest_of_a_name)
 {
     leave_live(0xa1, "arena", 1000, 30);
     leave_live(0xa2, "arena", 3000, 20);
@@ -141,7 +141,7 @@ Test(serve_resume, each_goes_on_in_its_room_and_the_newest_of_a_name)
     cr_assert_eq(end_of(0xa2), CM_MATCH_LIVE);
 }
 
-Test(serve_resume, one_of_another_engine_or_module_is_cut_and_named)
+Test(resume_matches, one_of_another_engine_or_module_is_cut_and_named)
 {
     char path[CM_SERVE_PATH_MAX];
     leave_live(0xa1, "arena", 1000, 5);
@@ -175,7 +175,7 @@ static uint64_t sum_of(const char *path)
     return sum;
 }
 
-Test(serve_resume, one_that_was_changed_is_left_as_it_is)
+Test(resume_matches, one_that_was_changed_is_left_as_it_is)
 {
     char path[CM_SERVE_PATH_MAX];
     leave_live(0xa1, "arena", 1000, 5);
@@ -189,7 +189,7 @@ Test(serve_resume, one_that_was_changed_is_left_as_it_is)
     cr_assert_eq(end_of(0xa1), CM_MATCH_LIVE);
 }
 
-Test(serve_resume, what_is_no_match_of_the_folder_is_passed_over)
+Test(resume_matches, what_is_no_match_of_the_folder_is_passed_over)
 {
     char command[1024];
     leave_live(0xa1, "arena", 1000, 5);

@@ -1,6 +1,6 @@
 // Goal: whoever says hello to one worker for a room of another is sent there and plays, by name and
 // by default; a room that is gone is unknown again, and workers that send each other somebody end
-// it. Method: two workers and SDK clients on the virtual net; their lists of homes by hand.
+// it. Method: two workers and SDK clients on the virtual net; their lists of directory by hand.
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ typedef struct pair {
     cm_config config;
     cm_scene *scene;
     cm_worker *workers[WORKERS];
-    cm_homes homes[WORKERS]; // rooms that the worker has not
+    cm_room_directory directory[WORKERS]; // rooms that the worker has not
     carom_client *clients[CLIENTS];
 } pair;
 
@@ -44,7 +44,7 @@ static void open_pair(void)
                              .now_us = cm_net_now_us(p.net)};
         cr_assert_eq(cm_worker_create(&def, &p.workers[i], error, sizeof error), CAROM_OK, "%s",
                      error);
-        cm_worker_set_homes(p.workers[i], &p.homes[i]);
+        cm_worker_set_directory(p.workers[i], &p.directory[i]);
         snprintf(name, sizeof name, "room%u", i);
         cm_worker_room room = {.name = name, .scene = p.scene};
         cr_assert_eq(cm_worker_open(p.workers[i], &room, error, sizeof error), CAROM_OK, "%s",
@@ -59,7 +59,7 @@ static void close_pair(void)
     }
     for (uint32_t i = 0; i < WORKERS; i++) {
         cm_worker_destroy(p.workers[i]);
-        cm_homes_free(&p.homes[i]);
+        cm_room_directory_free(&p.directory[i]);
     }
     cm_scene_free(p.scene);
     cm_net_use(NULL);
@@ -69,9 +69,9 @@ static void close_pair(void)
 // The worker is told that another has the room.
 static void tell(uint32_t worker, const char *name, uint32_t port, bool is_default)
 {
-    cm_home home = {.room = {.port = (uint16_t)port, .is_default = is_default}};
-    snprintf(home.room.name, sizeof home.room.name, "%s", name);
-    cr_assert(cm_homes_put(&p.homes[worker], &home));
+    cm_directory_entry entry = {.room = {.port = (uint16_t)port, .is_default = is_default}};
+    snprintf(entry.room.name, sizeof entry.room.name, "%s", name);
+    cr_assert(cm_room_directory_put(&p.directory[worker], &entry));
 }
 
 static void dial(uint32_t number, const char *room, uint32_t worker)
@@ -107,7 +107,7 @@ static uint32_t players_of(uint32_t worker)
     return stats.players;
 }
 
-Test(homes, whoever_comes_to_the_wrong_worker_is_sent_on, .init = open_pair, .fini = close_pair)
+Test(directory, whoever_comes_to_the_wrong_worker_is_sent_on, .init = open_pair, .fini = close_pair)
 {
     tell(0, "room1", PORT + 1, false);
     tell(1, "room0", PORT, true);
@@ -123,17 +123,17 @@ Test(homes, whoever_comes_to_the_wrong_worker_is_sent_on, .init = open_pair, .fi
     cr_expect_eq(players_of(1), 1);
 }
 
-Test(homes, a_room_that_is_gone_is_unknown, .init = open_pair, .fini = close_pair)
+Test(directory, a_room_that_is_gone_is_unknown, .init = open_pair, .fini = close_pair)
 {
     tell(0, "room1", PORT + 1, false);
-    cm_homes_remove(&p.homes[0], "room1");
+    cm_room_directory_remove(&p.directory[0], "room1");
     dial(0, "room1", 0);
     run(2.0);
     cr_expect_eq(carom_client_get_reason(p.clients[0]), CAROM_REASON_ROOM_UNKNOWN);
 }
 
 // Each believes that the other has it.
-Test(homes, circles_end, .init = open_pair, .fini = close_pair)
+Test(directory, circles_end, .init = open_pair, .fini = close_pair)
 {
     tell(0, "nowhere", PORT + 1, false);
     tell(1, "nowhere", PORT, false);

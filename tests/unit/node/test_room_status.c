@@ -82,7 +82,7 @@ Test(status, a_short_line)
     cr_assert_null(json_object_get(root, "collide_ms"));
     cr_assert_null(json_object_get(root, "contacts_cut"));
     json_decref(root);
-    status.worker.told[CAROM_LOG_CONTACTS_CUT] = 9;
+    status.worker.log_counts[CAROM_LOG_CONTACTS_CUT] = 9;
     status.match.durable = false;
     status.draining = true;
     root = json_loads(cm_status_line(&status, false, &line), JSON_REJECT_DUPLICATES, NULL);
@@ -155,15 +155,15 @@ Test(status, what_does_not_fit_is_left_out_whole)
 
 Test(status, percentiles)
 {
-    static cm_metrics metrics;
-    cr_assert_eq(cm_metrics_percentile(&metrics, 0.5), 0.0);
+    static cm_tick_times metrics;
+    cr_assert_eq(cm_tick_times_percentile(&metrics, 0.5), 0.0);
     for (uint32_t i = 0; i < 3 * CM_METRICS_SAMPLES; i++) {
-        cm_metrics_add(&metrics, i % 100 == 0 ? 50000 : 1000 + i % 10);
+        cm_tick_times_add(&metrics, i % 100 == 0 ? 50000 : 1000 + i % 10);
     }
-    double p50 = cm_metrics_percentile(&metrics, 0.5);
+    double p50 = cm_tick_times_percentile(&metrics, 0.5);
     cr_assert(p50 >= 1.0 && p50 <= 1.01, "%f", p50);
-    cr_assert_eq(cm_metrics_percentile(&metrics, 0.995), 50.0);
-    cr_assert_eq(cm_metrics_percentile(&metrics, 1.0), 50.0);
+    cr_assert_eq(cm_tick_times_percentile(&metrics, 0.995), 50.0);
+    cr_assert_eq(cm_tick_times_percentile(&metrics, 1.0), 50.0);
 }
 
 typedef struct heard {

@@ -249,7 +249,7 @@ static void write_bans(const char *path, const char *text)
 static carom_reason play(carom_client *client, bool until_it_ends)
 {
     for (int i = 0; i < 600000; i++) {
-        carom_client_update(client, cm_serve_now_us());
+        carom_client_update(client, cm_now_us());
         carom_client_state state = carom_client_get_state(client);
         if (state == CAROM_CLIENT_IDLE) {
             return carom_client_get_reason(client);
@@ -273,7 +273,7 @@ static carom_client *connect_as(uint64_t id, const char *server, const carom_tok
     token.servers[0] = server;
     cr_assert_eq(carom_token_issue(&token, key, text, sizeof text, NULL), CAROM_OK);
     cr_assert_eq(carom_client_create(&def, &client), CAROM_OK);
-    cr_assert_eq(carom_client_connect_token(client, text, cm_serve_now_us()), CAROM_OK);
+    cr_assert_eq(carom_client_connect_token(client, text, cm_now_us()), CAROM_OK);
     return client;
 }
 
@@ -355,14 +355,14 @@ Test(serve, a_long_path_has_no_admin_socket)
 // Rooms that are opened later have places, too.
 Test(serve, there_are_places_for_rooms_to_come)
 {
-    static cm_serve_rooms rooms;
+    static cm_node_rooms rooms;
     rooms.count = 2;
     rooms.rooms[0].spec.max_players = rooms.rooms[1].spec.max_players = 8;
-    cr_expect_eq(cm_serve_rooms_clients(&rooms), 256);
+    cr_expect_eq(cm_node_rooms_clients(&rooms), 256);
     rooms.rooms[0].spec.max_players = 400;
-    cr_expect_eq(cm_serve_rooms_clients(&rooms), 408);
+    cr_expect_eq(cm_node_rooms_clients(&rooms), 408);
     rooms.rooms[0].spec.max_players = CM_CLIENTS_MAX;
-    cr_expect_eq(cm_serve_rooms_clients(&rooms), CM_CLIENTS_MAX);
+    cr_expect_eq(cm_node_rooms_clients(&rooms), CM_CLIENTS_MAX);
 }
 
 // The disk fails in mid-match: the log says so while the match goes on, not at its end.
@@ -438,7 +438,7 @@ Test(serve, a_closed_room_that_is_not_written_is_told)
 Test(serve, a_room_has_limits_of_its_own)
 {
     static cm_config config;
-    static cm_serve_rooms rooms;
+    static cm_node_rooms rooms;
     static const char text[] = "{\"rooms\": {\"lobby\": {\"scene\": \"tests/scenes/hello.json\", "
                                "\"bodies\": 300, \"contacts\": 77, \"tick_rate\": 30}}}";
     cm_failure failure;
@@ -449,13 +449,13 @@ Test(serve, a_room_has_limits_of_its_own)
     cm_config_default(&config);
     cr_assert(cm_config_parse(&config, text, sizeof text - 1, "test.json", &error), "%s",
               error.message);
-    cr_assert_eq(cm_serve_rooms_load(&config, &rooms, &failure), CAROM_OK, "%s", failure.text);
+    cr_assert_eq(cm_node_rooms_load(&config, &rooms, &failure), CAROM_OK, "%s", failure.text);
     cm_scene_world_def(rooms.rooms[0].scene, &world);
     cr_expect_eq(world.limits.bodies, 300);
     cr_expect_eq(world.limits.contacts, 77);
     cr_expect_eq(world.limits.shapes, 64, "the scene's");
     cr_expect_eq(world.tick_rate, 30);
-    cm_serve_rooms_free(&rooms);
+    cm_node_rooms_free(&rooms);
     unsetenv("CAROM_BINARY");
     serving_make_directory(&c);
     snprintf(path, sizeof path, "%s/few.json", c.directory);

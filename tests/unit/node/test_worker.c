@@ -701,8 +701,8 @@ Test(worker, contacts_above_the_limit_are_no_secret)
     cr_assert_eq(cm_worker_create(&def, &b.worker, error, sizeof error), CAROM_OK, "%s", error);
     run(&b, NULL, 0, 3500);
     cr_assert_eq(alarms, 3);
-    cr_assert_eq(stats_of(&b).told[CAROM_LOG_CONTACTS_CUT], 2 * stats_of(&b).tick);
-    cr_assert_eq(stats_of(&b).told[CAROM_LOG_BODY_PUT_TO_REST], 0);
+    cr_assert_eq(stats_of(&b).log_counts[CAROM_LOG_CONTACTS_CUT], 2 * stats_of(&b).tick);
+    cr_assert_eq(stats_of(&b).log_counts[CAROM_LOG_BODY_PUT_TO_REST], 0);
     close_bench(&b);
 }
 

@@ -321,7 +321,7 @@ static void play_until(carom_client *const clients[2], uint32_t comebacks)
         for (uint32_t k = 0; k < 2; k++) {
             carom_client_stats stats;
             carom_client_acks acks;
-            carom_client_update(clients[k], cm_serve_now_us());
+            carom_client_update(clients[k], cm_now_us());
             carom_client_stats_get(clients[k], &stats);
             carom_client_acks_get(clients[k], &acks);
             there = there && stats.comebacks == comebacks && acks.durable_tick > 60 &&
@@ -341,7 +341,7 @@ Test(workers, players_of_a_room_at_fault_are_sent_to_its_own_worker)
 {
     serving c;
     trap of;
-    char text[256], apart[32];
+    char text[256], isolated[32];
     make_trap(&c, &of, 1000000, true);
     serving_host(&c, (char *[]){"--workers", "1", "--room", "beside=tests/scenes/sandbox.json",
                                 "--room", of.room, "--module", of.module, NULL});
@@ -353,8 +353,8 @@ Test(workers, players_of_a_room_at_fault_are_sent_to_its_own_worker)
     play_until(clients, 0);
     cr_assert_eq(carom_client_set_input(clients[0], &(uint8_t){1}, 1), CAROM_OK);
     for (int i = 0; i < 600000 && serving_read_log(c.err, "room apart", "room", text) == 0; i++) {
-        carom_client_update(clients[0], cm_serve_now_us());
-        carom_client_update(clients[1], cm_serve_now_us());
+        carom_client_update(clients[0], cm_now_us());
+        carom_client_update(clients[1], cm_now_us());
         usleep(1000);
     }
     cr_assert_eq(carom_client_set_input(clients[0], &(uint8_t){0}, 1), CAROM_OK);
@@ -364,16 +364,16 @@ Test(workers, players_of_a_room_at_fault_are_sent_to_its_own_worker)
     const char *own = strstr(rooms, "\"room\":\"trap\"");
     cr_assert_not_null(own, "%s", rooms);
     own = strstr(own, "\"port\":");
-    snprintf(apart, sizeof apart, "%.*s", (int)strcspn(own, ","), own);
+    snprintf(isolated, sizeof isolated, "%.*s", (int)strcspn(own, ","), own);
     snprintf(text, sizeof text, "\"port\":%u", (unsigned)port);
-    cr_expect_str_neq(apart, text);
+    cr_expect_str_neq(isolated, text);
     cr_expect_not_null(
         strstr(serving_ask(&c, "{\"command\":\"players\",\"room\":\"trap\"}"), "\"player\":0"));
     cr_expect_str_eq(serving_ask(&c, "{\"command\":\"close\",\"room\":\"trap\"}"),
                      "{\"done\":\"close\"}\n");
     pid_t children[WORKERS_MAX];
     for (int i = 0; i < 600000 && children_of(c.pid, children) > 1; i++) {
-        carom_client_update(clients[0], cm_serve_now_us());
+        carom_client_update(clients[0], cm_now_us());
         usleep(1000);
     }
     cr_expect_eq(children_of(c.pid, children), 1);

@@ -9,14 +9,14 @@
 #include <string.h>
 
 typedef struct reader {
-    exposition *out;
+    prometheus_text *out;
     char family[EXPOSITION_TEXT_MAX], type[16];
     bool has_help, has_type, has_samples;
     char families[512][EXPOSITION_TEXT_MAX];
     char wrong[512];
 } reader;
 
-static exposition read_out;
+static prometheus_text read_out;
 static reader reading;
 
 static bool fail(const char *line, const char *what)
@@ -152,7 +152,7 @@ static bool read_value(const char *text, double *value)
 
 static bool read_sample(reader *r, const char *line)
 {
-    exposition_sample *s = &r->out->samples[r->out->count];
+    prometheus_text_sample *s = &r->out->samples[r->out->count];
     size_t length = name_length(line, true);
     if (!r->has_type || length == 0 || length >= EXPOSITION_TEXT_MAX) {
         return fail(line, "a sample without a TYPE, or without a name");
@@ -187,11 +187,11 @@ static bool read_sample(reader *r, const char *line)
 }
 
 // Ascending buckets to +Inf, which is the count.
-static bool check_buckets(const exposition *e)
+static bool check_buckets(const prometheus_text *e)
 {
     double last = 0.0, bound = -1.0;
     for (uint32_t i = 0; i < e->count; i++) {
-        const exposition_sample *s = &e->samples[i];
+        const prometheus_text_sample *s = &e->samples[i];
         size_t length = strlen(s->name);
         if (length > 7 && strcmp(s->name + length - 7, "_bucket") == 0) {
             const char *le = strstr(s->labels, "le=\"");
@@ -215,7 +215,7 @@ static bool check_buckets(const exposition *e)
     return true;
 }
 
-const char *exposition_wrong(const char *text)
+const char *prometheus_text_wrong(const char *text)
 {
     reader *r = &reading;
     memset(r, 0, sizeof *r);
@@ -239,14 +239,15 @@ const char *exposition_wrong(const char *text)
     return good ? NULL : r->wrong[0] != '\0' ? r->wrong : "a byte that no line has";
 }
 
-const exposition *exposition_read(const char *text)
+const prometheus_text *prometheus_text_read(const char *text)
 {
-    const char *wrong = exposition_wrong(text);
+    const char *wrong = prometheus_text_wrong(text);
     cr_assert_null(wrong, "%s", wrong != NULL ? wrong : "");
     return &read_out;
 }
 
-static const exposition_sample *find(const exposition *e, const char *name, const char *labels)
+static const prometheus_text_sample *find(const prometheus_text *e, const char *name,
+                                          const char *labels)
 {
     for (uint32_t i = 0; i < e->count; i++) {
         if (strcmp(e->samples[i].name, name) == 0 && strcmp(e->samples[i].labels, labels) == 0) {
@@ -256,14 +257,14 @@ static const exposition_sample *find(const exposition *e, const char *name, cons
     return NULL;
 }
 
-bool exposition_has(const exposition *e, const char *name, const char *labels)
+bool prometheus_text_has(const prometheus_text *e, const char *name, const char *labels)
 {
     return find(e, name, labels) != NULL;
 }
 
-double exposition_value(const exposition *e, const char *name, const char *labels)
+double prometheus_text_value(const prometheus_text *e, const char *name, const char *labels)
 {
-    const exposition_sample *s = find(e, name, labels);
+    const prometheus_text_sample *s = find(e, name, labels);
     cr_assert_not_null(s, "there is no %s{%s}", name, labels);
     return s->value;
 }

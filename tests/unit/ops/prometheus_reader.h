@@ -10,25 +10,25 @@
 #define EXPOSITION_SAMPLES_MAX 8192u
 #define EXPOSITION_TEXT_MAX    160u
 
-typedef struct exposition_sample {
+typedef struct prometheus_text_sample {
     char family[EXPOSITION_TEXT_MAX]; // as of its TYPE line
     char type[16];
     char name[EXPOSITION_TEXT_MAX];
     char labels[EXPOSITION_TEXT_MAX]; // as written, without braces
     double value;
-} exposition_sample;
+} prometheus_text_sample;
 
-typedef struct exposition {
+typedef struct prometheus_text {
     uint32_t count, families;
-    exposition_sample samples[EXPOSITION_SAMPLES_MAX];
-} exposition;
+    prometheus_text_sample samples[EXPOSITION_SAMPLES_MAX];
+} prometheus_text;
 
 // Asserts that it is sound. Static memory: until the next call.
-const exposition *exposition_read(const char *text);
+const prometheus_text *prometheus_text_read(const char *text);
 // What is wrong with it, or NULL: to try the reader itself.
-const char *exposition_wrong(const char *text);
+const char *prometheus_text_wrong(const char *text);
 // The value of a sample; asserts that it is there. `labels` as written; "": none.
-double exposition_value(const exposition *e, const char *name, const char *labels);
-bool exposition_has(const exposition *e, const char *name, const char *labels);
+double prometheus_text_value(const prometheus_text *e, const char *name, const char *labels);
+bool prometheus_text_has(const prometheus_text *e, const char *name, const char *labels);
 
 #endif

@@ -26,11 +26,11 @@ static void answer(void *user, const char *request, cm_admin_reply *reply)
         static char line[1001];
         memset(line, 'x', sizeof line - 1);
         for (uint32_t i = 0; i < 2000; i++) {
-            cm_admin_say(reply, line);
+            cm_admin_write_line(reply, line);
         }
     } else {
-        cm_admin_say(reply, "{\"first\":1}");
-        cm_admin_say(reply, request);
+        cm_admin_write_line(reply, "{\"first\":1}");
+        cm_admin_write_line(reply, request);
     }
 }
 

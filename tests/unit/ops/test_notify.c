@@ -56,7 +56,7 @@ static void tell_all(bool abstract)
     int manager = make_manager(abstract);
     cr_assert(cm_notify_open(&n, address, "1000000", NULL));
     cr_expect_str_eq(next(manager), "");
-    cm_notify_say(&n, "READY=1");
+    cm_notify_send(&n, "READY=1");
     cr_expect_str_eq(next(manager), "READY=1");
     // At half of the second that is asked for, and not more often.
     cm_notify_live(&n, 5000000);
@@ -65,7 +65,7 @@ static void tell_all(bool abstract)
     cr_expect_str_eq(next(manager), "");
     cm_notify_live(&n, 5500000);
     cr_expect_str_eq(next(manager), "WATCHDOG=1");
-    cm_notify_say(&n, "STOPPING=1");
+    cm_notify_send(&n, "STOPPING=1");
     cr_expect_str_eq(next(manager), "STOPPING=1");
     cm_notify_close(&n);
     cm_notify_close(&n);
@@ -114,10 +114,10 @@ Test(notify, without_a_manager_nothing_is_told)
     cr_expect(cm_notify_open(&n, "", NULL, NULL));
     cr_expect_not(cm_notify_open(&n, "relative", NULL, NULL));
     cr_expect_not(cm_notify_open(&n, longer, NULL, NULL));
-    cm_notify_say(&n, "READY=1");
+    cm_notify_send(&n, "READY=1");
     cm_notify_live(&n, 1);
     cr_expect(cm_notify_open(&n, "/nobody/listens", NULL, NULL));
-    cm_notify_say(&n, "READY=1");
+    cm_notify_send(&n, "READY=1");
     cm_notify_close(&n);
 }
 
@@ -131,7 +131,7 @@ Test(notify, what_does_not_fit_is_told_later)
     for (uint64_t now = 1; now < 100000; now++) {
         cm_notify_live(&n, now);
     }
-    cm_notify_say(&n, "READY=1");
+    cm_notify_send(&n, "READY=1");
     cr_expect_not_null(n.waiting, "the kernel keeps more than 100,000 datagrams");
     while (next(manager)[0] != '\0') {
     }

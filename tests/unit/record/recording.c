@@ -124,7 +124,7 @@ static void hand_over_arrivals(recording *run)
         int16_t lead = (int16_t)((int32_t)cm_rng_below(&run->rng, 40) - 6);
         arrivals[i] = (cm_arrival){(uint8_t)i, lead < -4, lead};
     }
-    cm_store_arrivals(run->store, run->match, arrivals, run->players);
+    cm_store_input_timing(run->store, run->match, arrivals, run->players);
 }
 
 static void play_one(recording *run)

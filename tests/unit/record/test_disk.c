@@ -47,7 +47,7 @@ static void hand_over(run *r, cm_store *store, cm_match_handle match, uint64_t t
     cm_tick_input input = {&event, tick == 1, inputs, cm_rng_below(&r->rng, 3)};
     cm_arrival arrival = {3, true, (int16_t)tick};
     inputs[0].bytes[0] = (uint8_t)tick;
-    cm_store_arrivals(store, match, &arrival, 1);
+    cm_store_input_timing(store, match, &arrival, 1);
     cm_store_tick(store, match, tick, tick * UINT64_C(0x9e3779b97f4a7c15), &input);
 }
 

@@ -201,14 +201,14 @@ Test(go_on, a_server_that_starts_brings_back_the_last_file_alone)
     for (int ended = 0; ended < 2; ended++) {
         cm_config config;
         cm_log log = {0};
-        cm_serve_matches matches = {0};
+        cm_unfinished_matches matches = {0};
         make(false, ended ? CM_MATCH_ENDED : CM_MATCH_LIVE);
         cm_config_default(&config);
         snprintf(config.matches, sizeof config.matches, "%s", recording_folder);
-        cm_serve_matches_find(&config, &log, &matches);
+        cm_unfinished_matches_find(&config, &log, &matches);
         cr_assert_eq(matches.count, ended ? 0 : 1);
         cr_assert(ended || matches.list[0].match_id == SECOND_ID);
-        cm_serve_matches_free(&matches);
+        cm_unfinished_matches_free(&matches);
         clear();
     }
 }

@@ -81,7 +81,7 @@ static void hand_over(cm_rng *rng, cm_store *store, cm_match_handle match, uint6
         cm_store_personal(store, match, UINT64_MAX - tick, "address", "203.0.113.9:4000");
     }
     if (tick % 7 != 0) {
-        cm_store_arrivals(store, match, arrivals, 2);
+        cm_store_input_timing(store, match, arrivals, 2);
     }
     cm_store_tick(store, match, tick, cm_rng_next(rng), &input);
 }

@@ -224,7 +224,7 @@ static bool tell(cm_frame *frame, const carom_world *world, uint64_t tick)
 {
     uint32_t changed[64], count;
     bool any = cm_frame_changes(frame, world, tick, changed, &count);
-    cm_frame_told(frame, world, tick, changed, count);
+    cm_frame_sent(frame, world, tick, changed, count);
     return any;
 }
 
@@ -241,14 +241,14 @@ Test(frame, drives_are_told_rarely_and_lost_joints_again)
     cr_assert(cm_frame_init(&frame, world));
     cr_assert(cm_frame_changes(&frame, world, 0, changed, &count)); // the settings
     cr_assert(cm_frame_changes(&frame, world, 0, changed, &count)); // which were not sent
-    cm_frame_told(&frame, world, 0, changed, count);
+    cm_frame_sent(&frame, world, 0, changed, count);
     cr_assert_not(cm_frame_changes(&frame, world, 1, changed, &count));
     change(world, HANG);
     for (uint32_t i = 0; i < 2; i++) {
         cr_assert(cm_frame_changes(&frame, world, 2, changed, &count));
         cr_assert_eq(count, 1);
     }
-    cm_frame_told(&frame, world, 2, changed, count);
+    cm_frame_sent(&frame, world, 2, changed, count);
     uint32_t told = 0;
     for (uint64_t tick = 3; tick < 3 + 160; tick++) {
         carom_joint_set_motor(world, carom_world_joint_at(world, 0), (float)tick, 5.0f);
@@ -292,7 +292,7 @@ Test(frame, a_rewind_leaves_no_joint_behind)
         size_t told = carom_world_encode_frame(world, changed, count, bytes, sizeof bytes);
         cr_assert_gt(told, 0, "step %u", step);
         cr_assert_eq(carom_world_decode_frame(other, bytes, told), CAROM_OK);
-        cm_frame_told(&frame, world, step, changed, count);
+        cm_frame_sent(&frame, world, step, changed, count);
         cr_assert_not(cm_frame_changes(&frame, world, step, changed, &count), "step %u", step);
         for (uint32_t slot = 0; slot < 2; slot++) {
             carom_joint_id is = carom_world_joint_at(other, slot);

@@ -318,7 +318,7 @@ Test(publisher, what_a_body_is_and_not_how_it_moves_makes_it_another)
         } else if (step == 2) {
             cr_assert_eq(carom_body_set_type(world, cube, CAROM_BODY_KINEMATIC), CAROM_OK);
         }
-        cm_snapshot_take(&snapshot, &config, game, step, 0);
+        cm_snapshot_capture(&snapshot, &config, game, step, 0);
         cm_snapshot_changes(&snapshot, announced, gone, &gone_count, spawned, &spawned_count);
         cr_assert_eq(gone_count, 0);
         cr_assert_eq(spawned_count, step == 0 ? 5 : step == 2, "step %u", step);

@@ -528,7 +528,7 @@ Test(replicate, what_changed_since_a_keyframe_is_sent)
     open_bench(&b, 1000, false);
     cm_replica_destroy(b.replica);
     cm_snapshot_moment moment;
-    cr_assert(cm_snapshot_moment_take(&moment, &b.snapshot));
+    cr_assert(cm_snapshot_moment_capture(&moment, &b.snapshot));
     for (uint32_t slot = 3; slot < 6; slot++) {
         set_body(&b, slot, cm_vec(1.0f, 2.0f, (float)slot), cm_vec(0, 0, 0));
     }

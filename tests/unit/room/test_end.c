@@ -237,7 +237,7 @@ Test(end, a_drain_ends_the_match_and_the_recording_plays_it)
     cr_expect_eq(info.end, CM_MATCH_DRAINED);
     cm_match_error error = {0};
     cm_playback *playback;
-    cr_assert_eq(cm_playback_take(file, &whistle, &playback, &error), CAROM_OK, "%s",
+    cr_assert_eq(cm_playback_apply(file, &whistle, &playback, &error), CAROM_OK, "%s",
                  error.message);
     cr_assert_eq(cm_playback_seek(playback, info.ticks, &error), CAROM_OK, "%s", error.message);
     const whistle_state *s = carom_game_state(cm_playback_game(playback));

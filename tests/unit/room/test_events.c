@@ -349,7 +349,7 @@ static uint32_t count_replayed(away *a)
     cm_match_info info;
     cm_match_file *file = away_recording(a);
     cm_match_info_get(file, &info);
-    cr_assert_eq(cm_playback_take(file, &goals, &playback, &error), CAROM_OK, "%s", error.message);
+    cr_assert_eq(cm_playback_apply(file, &goals, &playback, &error), CAROM_OK, "%s", error.message);
     uint32_t all = 0, count;
     for (uint64_t tick = 1; tick <= info.ticks; tick++) {
         cr_assert_eq(cm_playback_next(playback, &error), CAROM_OK, "%s", error.message);

@@ -94,7 +94,7 @@ Test(inbox, a_late_input_costs_what_it_adds)
     cr_assert_eq(offer(&b, 14, 1, &cost), CM_INPUT_LATE);
     cr_assert_eq(cost, 4);
     cr_assert_eq(cm_inbox_earliest_late(b.inbox), 14);
-    cr_assert_eq(cm_inbox_take_late(b.inbox), 14);
+    cr_assert_eq(cm_inbox_pop_late(b.inbox), 14);
     cr_assert_eq(cm_inbox_earliest_late(b.inbox), CM_NO_TICK);
     close_bench(&b);
 }

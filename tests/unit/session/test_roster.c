@@ -49,7 +49,7 @@ Test(roster, a_slot_after_a_crash_is_its_players_alone)
     const cm_session *session = cm_roster_find(&roster, &ticket);
     cr_assert_not_null(session);
     cr_expect_eq(session->client_id, OWNER);
-    cr_expect_eq(session->messages_taken, 41);
+    cr_expect_eq(session->messages_received, 41);
     cr_expect_eq(session->join_tick, 5);
     cr_expect_str_eq(session->name, "owner");
     cm_room_loop_destroy(loop);

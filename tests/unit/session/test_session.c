@@ -99,10 +99,10 @@ Test(session, buckets_refill_to_the_brim_and_no_further)
 {
     cm_bucket b;
     cm_bucket_init(&b, 10, 5, SECOND);
-    cr_assert(cm_bucket_take(&b, 10, SECOND));
-    cr_assert(!cm_bucket_take(&b, 1, SECOND));
-    cr_assert(!cm_bucket_take(&b, 1, SECOND + SECOND / 5 - 1));
-    cr_assert(cm_bucket_take(&b, 1, SECOND + SECOND / 5));
+    cr_assert(cm_bucket_spend(&b, 10, SECOND));
+    cr_assert(!cm_bucket_spend(&b, 1, SECOND));
+    cr_assert(!cm_bucket_spend(&b, 1, SECOND + SECOND / 5 - 1));
+    cr_assert(cm_bucket_spend(&b, 1, SECOND + SECOND / 5));
     cm_bucket_refill(&b, UINT64_MAX / 2);
     cr_assert_eq(cm_bucket_level(&b), 10);
     cm_bucket_refill(&b, 3);
@@ -114,17 +114,17 @@ Test(session, acks_wait_in_order_and_the_newest_stay)
     cm_session s;
     cm_session_ack acks[CM_SESSION_ACKS];
     cm_session_open(&s, SECOND);
-    cr_assert_eq(cm_session_take_acks(&s, acks), 0);
+    cr_assert_eq(cm_session_pop_acks(&s, acks), 0);
     cm_session_ack_came(&s, 65535, 7);
     cm_session_ack_came(&s, 3, 9);
-    cr_assert_eq(cm_session_take_acks(&s, acks), 2);
+    cr_assert_eq(cm_session_pop_acks(&s, acks), 2);
     cr_assert(acks[0].sequence == 65535 && acks[0].bits == 7);
     cr_assert(acks[1].sequence == 3 && acks[1].bits == 9);
-    cr_assert_eq(cm_session_take_acks(&s, acks), 0, "taken");
+    cr_assert_eq(cm_session_pop_acks(&s, acks), 0, "taken");
     for (uint16_t i = 0; i < 3 * CM_SESSION_ACKS; i++) {
         cm_session_ack_came(&s, i, i);
     }
-    cr_assert_eq(cm_session_take_acks(&s, acks), CM_SESSION_ACKS);
+    cr_assert_eq(cm_session_pop_acks(&s, acks), CM_SESSION_ACKS);
     cr_assert_eq(acks[0].sequence, 2 * CM_SESSION_ACKS);
     cr_assert_eq(acks[CM_SESSION_ACKS - 1].bits, 3 * CM_SESSION_ACKS - 1);
 }
@@ -142,8 +142,8 @@ Test(session, who_comes_back_acknowledges_nothing_yet)
     cm_session_lead(&old, -3);
     cm_session_open(&fresh, 2 * SECOND);
     cr_assert(cm_session_come_back(&fresh, &old, ticket, 950, 2 * SECOND));
-    cr_expect_eq(cm_session_take_acks(&fresh, acks), 0);
-    cr_expect_eq(cm_session_take_lead(&fresh), CM_LEAD_UNKNOWN);
+    cr_expect_eq(cm_session_pop_acks(&fresh, acks), 0);
+    cr_expect_eq(cm_session_pop_lead(&fresh), CM_LEAD_UNKNOWN);
     cr_expect_eq(fresh.epoch, old.epoch + 1);
     cr_expect_eq(fresh.client_id, 77);
     cr_expect_eq(fresh.newest_input, 950);
@@ -167,14 +167,14 @@ Test(session, the_least_lead_is_told)
 {
     cm_session s;
     cm_session_open(&s, SECOND);
-    cr_assert_eq(cm_session_take_lead(&s), CM_LEAD_UNKNOWN);
+    cr_assert_eq(cm_session_pop_lead(&s), CM_LEAD_UNKNOWN);
     cm_session_lead(&s, 40);
     cm_session_lead(&s, -3);
     cm_session_lead(&s, 17);
-    cr_assert_eq(cm_session_take_lead(&s), -3);
-    cr_assert_eq(cm_session_take_lead(&s), CM_LEAD_UNKNOWN);
+    cr_assert_eq(cm_session_pop_lead(&s), -3);
+    cr_assert_eq(cm_session_pop_lead(&s), CM_LEAD_UNKNOWN);
     cm_session_lead(&s, INT64_MIN);
-    cr_assert_eq(cm_session_take_lead(&s), -32767);
+    cr_assert_eq(cm_session_pop_lead(&s), -32767);
     cm_session_lead(&s, INT64_MAX);
-    cr_assert_eq(cm_session_take_lead(&s), 32767);
+    cr_assert_eq(cm_session_pop_lead(&s), 32767);
 }

@@ -87,28 +87,28 @@ static uint32_t fetch(const char *path, const char *host, const char **body)
     return (uint32_t)strtoul(text + 9, NULL, 10);
 }
 
-static const exposition *figures(void)
+static const prometheus_text *metrics(void)
 {
     const char *body;
     cr_assert_eq(fetch("/metrics", "localhost", &body), 200);
-    return exposition_read(body);
+    return prometheus_text_read(body);
 }
 
 // Until every room has told how many ticks it made.
-static const exposition *wait_for_ticks(const serving *c)
+static const prometheus_text *wait_for_ticks(const serving *c)
 {
     for (uint32_t i = 0; i < TRIES; i++) {
-        const exposition *e = figures();
-        if (exposition_has(e, "carom_room_tick", "room=\"a\"") &&
-            exposition_has(e, "carom_room_tick", "room=\"b\"") &&
-            exposition_value(e, "carom_room_tick", "room=\"a\"") > 0.0 &&
-            exposition_value(e, "carom_room_tick", "room=\"b\"") > 0.0) {
+        const prometheus_text *e = metrics();
+        if (prometheus_text_has(e, "carom_room_tick", "room=\"a\"") &&
+            prometheus_text_has(e, "carom_room_tick", "room=\"b\"") &&
+            prometheus_text_value(e, "carom_room_tick", "room=\"a\"") > 0.0 &&
+            prometheus_text_value(e, "carom_room_tick", "room=\"b\"") > 0.0) {
             return e;
         }
         cr_assert_eq(kill(c->pid, 0), 0);
         usleep(10000);
     }
-    cr_assert_fail("the rooms' figures did not come");
+    cr_assert_fail("the rooms' metrics did not come");
     return NULL;
 }
 
@@ -186,13 +186,14 @@ static void expect_history(void)
 static void expect_pages(const serving *c)
 {
     const char *body;
-    const exposition *e = wait_for_ticks(c);
-    cr_expect_eq(exposition_value(e, "carom_rooms", ""), 2.0);
-    cr_expect_eq(exposition_value(e, "carom_ready", ""), 1.0);
-    cr_expect_eq(exposition_value(e, "carom_room_durable", "room=\"a\""), 1.0);
-    cr_expect_gt(exposition_value(e, "carom_room_tick_seconds_count", "room=\"a\""), 0.0);
-    cr_expect_gt(exposition_value(e, "carom_worker_resident_memory_bytes", "worker=\"0\""), 1e6);
-    cr_expect_gt(exposition_value(e, "carom_start_time_seconds", ""), 1.7e9);
+    const prometheus_text *e = wait_for_ticks(c);
+    cr_expect_eq(prometheus_text_value(e, "carom_rooms", ""), 2.0);
+    cr_expect_eq(prometheus_text_value(e, "carom_ready", ""), 1.0);
+    cr_expect_eq(prometheus_text_value(e, "carom_room_durable", "room=\"a\""), 1.0);
+    cr_expect_gt(prometheus_text_value(e, "carom_room_tick_seconds_count", "room=\"a\""), 0.0);
+    cr_expect_gt(prometheus_text_value(e, "carom_worker_resident_memory_bytes", "worker=\"0\""),
+                 1e6);
+    cr_expect_gt(prometheus_text_value(e, "carom_start_time_seconds", ""), 1.7e9);
     expect_health(c, "/healthz", 200);
     expect_health(c, "/readyz", 200);
     expect_as_admin(c, "/rooms", "127.0.0.1", NULL);
@@ -211,28 +212,28 @@ static void expect_pages(const serving *c)
     cr_expect_eq(fetch("/metrics/", "127.0.0.1", &body), 404);
 }
 
-Test(serve_http, pages_of_a_server_with_workers)
+Test(http_pages, pages_of_a_server_with_workers)
 {
     serving c;
     start(&c, "2");
     expect_pages(&c);
-    const exposition *e = figures();
-    cr_expect_eq(exposition_value(e, "carom_workers", ""), 2.0);
-    cr_expect_eq(exposition_value(e, "carom_worker_up", "worker=\"1\""), 1.0);
+    const prometheus_text *e = metrics();
+    cr_expect_eq(prometheus_text_value(e, "carom_workers", ""), 2.0);
+    cr_expect_eq(prometheus_text_value(e, "carom_worker_up", "worker=\"1\""), 1.0);
     cr_expect_eq(end(&c), 0);
 }
 
-Test(serve_http, pages_of_a_server_in_one_process)
+Test(http_pages, pages_of_a_server_in_one_process)
 {
     serving c;
     start(&c, "0");
     expect_pages(&c);
-    cr_expect_eq(exposition_value(figures(), "carom_workers", ""), 1.0);
+    cr_expect_eq(prometheus_text_value(metrics(), "carom_workers", ""), 1.0);
     cr_expect_eq(end(&c), 0);
 }
 
 // Names and ids of players go to who asks on this machine by its name, and to nobody else.
-Test(serve_http, who_plays_is_told_on_this_machine_alone)
+Test(http_pages, who_plays_is_told_on_this_machine_alone)
 {
     serving c;
     char address[64];
@@ -260,9 +261,9 @@ Test(serve_http, who_plays_is_told_on_this_machine_alone)
     cr_expect_null(strstr(body, "bot 1"), "%s", body);
     cr_expect_null(strstr(body, "client_id"), "%s", body);
     for (uint32_t i = 0; i < TRIES; i++) {
-        const exposition *e = figures();
-        if (exposition_value(e, "carom_players", "") == 1.0 &&
-            exposition_value(e, "carom_room_inputs_total", "room=\"a\"") > 0.0) {
+        const prometheus_text *e = metrics();
+        if (prometheus_text_value(e, "carom_players", "") == 1.0 &&
+            prometheus_text_value(e, "carom_room_inputs_total", "room=\"a\"") > 0.0) {
             break;
         }
         cr_assert_lt(i + 1, TRIES);
@@ -289,9 +290,9 @@ static pid_t worker_of(const serving *c)
     return (pid_t)pid;
 }
 
-// A worker that is stopped is not there for /rooms, and its figures stay as they were; once it is
+// A worker that is stopped is not there for /rooms, and its metrics stay as they were; once it is
 // dead the server is not healthy until it is back.
-Test(serve_http, a_worker_that_dies_is_seen)
+Test(http_pages, a_worker_that_dies_is_seen)
 {
     serving c;
     char process[256];
@@ -307,9 +308,9 @@ Test(serve_http, a_worker_that_dies_is_seen)
     serving_wait_for_log(&c, "worker died", 1);
     serving_wait_for_log(&c, "worker", 3);
     expect_health(&c, "/healthz", 200);
-    const exposition *e = wait_for_ticks(&c);
-    double restarts = exposition_value(e, "carom_worker_restarts_total", "worker=\"0\"") +
-                      exposition_value(e, "carom_worker_restarts_total", "worker=\"1\"");
+    const prometheus_text *e = wait_for_ticks(&c);
+    double restarts = prometheus_text_value(e, "carom_worker_restarts_total", "worker=\"0\"") +
+                      prometheus_text_value(e, "carom_worker_restarts_total", "worker=\"1\"");
     cr_expect_eq(restarts, 1.0);
     cr_expect_eq(serving_read_log(c.err, "worker died", "signal", process), 1);
     expect_health(&c, "/rooms", 200);
@@ -318,7 +319,7 @@ Test(serve_http, a_worker_that_dies_is_seen)
 }
 
 // Of a drain that waits for its verification.
-Test(serve_http, a_server_that_drains_is_neither_healthy_nor_ready)
+Test(http_pages, a_server_that_drains_is_neither_healthy_nor_ready)
 {
     serving c;
     char ignored[256];
@@ -330,7 +331,7 @@ Test(serve_http, a_server_that_drains_is_neither_healthy_nor_ready)
     kill(c.pid, SIGTERM);
     expect_health(&c, "/healthz", 503);
     expect_health(&c, "/readyz", 503);
-    for (uint32_t i = 0; exposition_value(figures(), "carom_draining", "") == 0.0; i++) {
+    for (uint32_t i = 0; prometheus_text_value(metrics(), "carom_draining", "") == 0.0; i++) {
         cr_assert_lt(i, TRIES); // a page is given for a second
         usleep(10000);
     }
@@ -351,7 +352,7 @@ static void take_port(char address[64], int *taken)
     snprintf(address, 64, "127.0.0.1:%u", (unsigned)ntohs(at.sin_port));
 }
 
-Test(serve_http, an_address_that_is_taken_ends_the_start)
+Test(http_pages, an_address_that_is_taken_ends_the_start)
 {
     static char *const workers[] = {"0", "2"};
     char address[64], text[1024];

@@ -1,5 +1,5 @@
 // Goal: the history of the page has each sample of the last five minutes, of the rooms that were
-// slowest, and no more than its bounds. Method: figures made up here, and the JSON that comes out.
+// slowest, and no more than its bounds. Method: metrics made up here, and the JSON that comes out.
 #include <criterion/criterion.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -12,9 +12,9 @@
 
 typedef struct place {
     cm_metrics_history history;
-    cm_room_figures rooms[ROOMS];
-    cm_figures_worker workers[2];
-    cm_figures_server server;
+    cm_room_metrics rooms[ROOMS];
+    cm_metrics_worker workers[2];
+    cm_metrics_server server;
 } place;
 
 static place *open_place(void)
@@ -24,9 +24,9 @@ static place *open_place(void)
     for (uint32_t i = 0; i < ROOMS; i++) {
         snprintf(p.rooms[i].info.name, sizeof p.rooms[i].info.name, "room%u", i);
     }
-    p.workers[0] = (cm_figures_worker){.is_up = true, .rooms = p.rooms, .room_count = 8};
-    p.workers[1] = (cm_figures_worker){.rooms = p.rooms + 8, .room_count = ROOMS - 8};
-    p.server = (cm_figures_server){
+    p.workers[0] = (cm_metrics_worker){.is_up = true, .rooms = p.rooms, .room_count = 8};
+    p.workers[1] = (cm_metrics_worker){.rooms = p.rooms + 8, .room_count = ROOMS - 8};
+    p.server = (cm_metrics_server){
         .version = "1.\"2\"", .commit = "c", .engine = 7, .worker_count = 2, .workers = p.workers};
     p.server.values[CM_SERVER_HAS_START] = START_MS;
     return &p;
@@ -151,17 +151,17 @@ Test(metrics_history, traffic_is_of_what_workers_told)
 {
     place *p = open_place();
     const uint32_t us[ROOMS] = {0};
-    cm_worker_figures told = {0};
+    cm_worker_metrics told = {0};
     told.values[CM_WORKER_HAS_SENT_BYTES] = 5000;
-    cm_metrics_history_told(&p->history, 0, &told, 1000000);
+    cm_metrics_history_received(&p->history, 0, &told, 1000000);
     sample(p, us);
     told.values[CM_WORKER_HAS_SENT_BYTES] = 7000;
     told.values[CM_WORKER_HAS_RECEIVED_BYTES] = 250;
-    cm_metrics_history_told(&p->history, 0, &told, 3000000);
+    cm_metrics_history_received(&p->history, 0, &told, 3000000);
     sample(p, us);
     sample(p, us);
     told.values[CM_WORKER_HAS_SENT_BYTES] = 125;
-    cm_metrics_history_told(&p->history, 0, &told, 4000000);
+    cm_metrics_history_received(&p->history, 0, &told, 4000000);
     sample(p, us);
     cm_metrics_history_lost(&p->history, 0);
     sample(p, us);

@@ -41,10 +41,10 @@ static void wait_for_end(pid_t pid)
 
 static void let_it_die(pid_t pid)
 {
-    static const cm_worker_message now = {.type = CM_WORKER_TOLD_START};
+    static const cm_worker_message now = {.type = CM_WORKER_RECEIVES_START};
     before_wait = NULL;
     cr_assert_eq(speaker->heard, 0, "it has said nothing so far");
-    cm_supervisor_tell(speaker->supervisor, 0, &now);
+    cm_supervisor_send(speaker->supervisor, 0, &now);
     wait_for_end(pid);
 }
 
@@ -63,7 +63,7 @@ static int say_and_die(void)
         return 1;
     }
     for (uint64_t i = 0; i < WORDS; i++) {
-        message.type = CM_WORKER_SAYS_USED;
+        message.type = CM_WORKER_SENDS_USED;
         message.used.expires_unix_s = i;
         cm_worker_link_send(&link, &message);
     }
@@ -82,7 +82,7 @@ static void hear(void *user, uint32_t worker, const cm_worker_message *message)
 {
     rig *r = user;
     cr_expect_eq(worker, 0);
-    cr_expect_eq(message->type, CM_WORKER_SAYS_USED);
+    cr_expect_eq(message->type, CM_WORKER_SENDS_USED);
     cr_expect_eq(message->used.expires_unix_s, r->heard);
     r->heard++;
 }
@@ -125,7 +125,7 @@ static void make(rig *r, const char *part)
                              .program = "/proc/self/exe",
                              .gives = give_nothing,
                              .broke = broke,
-                             .said = hear,
+                             .on_message = hear,
                              .ended = has_ended,
                              .started = started,
                              .user = r};

@@ -27,19 +27,19 @@ static const char *say_what(void)
 {
     static char text[CM_ADMIN_REQUEST_MAX + 16];
     switch (message.type) {
-    case CM_WORKER_TOLD_ASK:
+    case CM_WORKER_RECEIVES_ASK:
         snprintf(text, sizeof text, "ask %s", message.ask.text);
         return text;
-    case CM_WORKER_TOLD_ROOM:
+    case CM_WORKER_RECEIVES_ROOM:
         snprintf(text, sizeof text, "room %s", message.room.name);
         return text;
-    case CM_WORKER_TOLD_GONE:
+    case CM_WORKER_RECEIVES_GONE:
         snprintf(text, sizeof text, "gone %s", message.room.name);
         return text;
-    case CM_WORKER_TOLD_RELEASE:
+    case CM_WORKER_RECEIVES_RELEASE:
         snprintf(text, sizeof text, "release %s", message.room.name);
         return text;
-    case CM_WORKER_TOLD_SLOW:
+    case CM_WORKER_RECEIVES_SLOW:
         snprintf(text, sizeof text, "slow %s", message.room.name);
         return text;
     default:
@@ -64,45 +64,45 @@ static void do_nothing(void *user, uint32_t worker)
     (void)worker;
 }
 
-static void says(cm_serve_server *s, uint32_t worker, uint32_t type, const char *room)
+static void says(cm_supervised *s, uint32_t worker, uint32_t type, const char *room)
 {
     memset(&message, 0, sizeof message);
     message.type = type;
     snprintf(message.room.name, sizeof message.room.name, "%s", room);
     message.room.match_id = 7 + worker;
     message.room.port = (uint16_t)(9400 + worker);
-    cm_serve_said(s, worker, &message);
+    cm_supervised_on_message(s, worker, &message);
 }
 
-Test(serve_said, of_two_rooms_of_one_name_one_goes)
+Test(supervised_messages, of_two_rooms_of_one_name_one_goes)
 {
-    static cm_serve_server s;
-    static cm_serve_base base;
+    static cm_supervised s;
+    static cm_server_base base;
     cm_worker_link *links[WORKERS];
     s.base = &base;
-    s.count = s.seats = WORKERS;
+    s.count = s.slots = WORKERS;
     cm_supervisor_def def = {.workers = WORKERS, .started = do_nothing, .user = &s};
     s.supervisor = cm_supervisor_create(&def);
     for (uint32_t i = 0; i < WORKERS; i++) {
         links[i] = cm_supervisor_attach(s.supervisor, i);
     }
-    says(&s, 0, CM_WORKER_SAYS_ROOM, "duel");
-    says(&s, 1, CM_WORKER_SAYS_ROOM, "duel"); // the same moment
-    const cm_home *home = cm_homes_find(&s.homes, "duel");
-    cr_assert_not_null(home);
-    cr_expect_eq(home->worker, 0);
-    cr_expect_eq(home->room.match_id, 7);
-    says(&s, 1, CM_WORKER_SAYS_GONE, "duel"); // it did
-    home = cm_homes_find(&s.homes, "duel");
-    cr_assert_not_null(home, "the other one is there");
-    cr_expect_eq(home->worker, 0);
-    says(&s, 0, CM_WORKER_SAYS_GONE, "duel");
-    cr_expect_null(cm_homes_find(&s.homes, "duel"));
+    says(&s, 0, CM_WORKER_SENDS_ROOM, "duel");
+    says(&s, 1, CM_WORKER_SENDS_ROOM, "duel"); // the same moment
+    const cm_directory_entry *entry = cm_room_directory_find(&s.directory, "duel");
+    cr_assert_not_null(entry);
+    cr_expect_eq(entry->worker, 0);
+    cr_expect_eq(entry->room.match_id, 7);
+    says(&s, 1, CM_WORKER_SENDS_GONE, "duel"); // it did
+    entry = cm_room_directory_find(&s.directory, "duel");
+    cr_assert_not_null(entry, "the other one is there");
+    cr_expect_eq(entry->worker, 0);
+    says(&s, 0, CM_WORKER_SENDS_GONE, "duel");
+    cr_expect_null(cm_room_directory_find(&s.directory, "duel"));
     cr_expect_str_eq(told(links[0]), "");
     cr_expect_str_eq(told(links[1]),
                      "room duel;ask {\"command\":\"close\",\"room\":\"duel\"};gone duel;");
     cm_supervisor_destroy(s.supervisor);
-    cm_homes_free(&s.homes);
+    cm_room_directory_free(&s.directory);
 }
 
 // Slow rooms -----------------------------------------------------------------------------------
@@ -130,21 +130,21 @@ static int give_none(void *user, uint32_t worker)
 }
 
 // Two workers of this process; the one with "duel" and "other" is 0, 1 has "alone".
-static void make_slow(cm_serve_server *s, cm_serve_base *base, cm_worker_link *links[WORKERS])
+static void make_slow(cm_supervised *s, cm_server_base *base, cm_worker_link *links[WORKERS])
 {
     memset(s, 0, sizeof *s);
     memset(base, 0, sizeof *base);
     strcpy(base->config.listen, "127.0.0.1:0");
     s->base = base;
     s->count = WORKERS;
-    s->seats = PLACES;
+    s->slots = PLACES;
     s->ready = true;
     cm_supervisor_def def = {.workers = PLACES,
                              .program = "/bin/true",
                              .keep = -1,
                              .gives = give_none,
                              .started = do_nothing,
-                             .said = say_nothing,
+                             .on_message = say_nothing,
                              .broke = do_nothing,
                              .ended = is_over,
                              .user = s};
@@ -153,69 +153,69 @@ static void make_slow(cm_serve_server *s, cm_serve_base *base, cm_worker_link *l
         links[i] = cm_supervisor_attach(s->supervisor, i);
         s->workers[i].ready = true;
     }
-    says(s, 0, CM_WORKER_SAYS_ROOM, "duel");
-    says(s, 0, CM_WORKER_SAYS_ROOM, "other");
-    says(s, 1, CM_WORKER_SAYS_ROOM, "alone");
+    says(s, 0, CM_WORKER_SENDS_ROOM, "duel");
+    says(s, 0, CM_WORKER_SENDS_ROOM, "other");
+    says(s, 1, CM_WORKER_SENDS_ROOM, "alone");
 }
 
 // A room that is slow beside others is asked for, and its own worker starts when it was let go of;
 // no sooner, since two would have its file. One that is alone stays.
-Test(serve_said, a_slow_room_moves_when_its_worker_let_go_of_it)
+Test(supervised_messages, a_slow_room_moves_when_its_worker_let_go_of_it)
 {
-    static cm_serve_server s;
-    static cm_serve_base base;
+    static cm_supervised s;
+    static cm_server_base base;
     cm_worker_link *links[WORKERS];
     make_slow(&s, &base, links);
-    says(&s, 1, CM_WORKER_SAYS_OVER, "alone");
-    says(&s, 1, CM_WORKER_SAYS_OVER, "duel"); // it is not that worker's
-    says(&s, 0, CM_WORKER_SAYS_RELEASED, "duel");
-    cr_assert_eq(cm_homes_find(&s.homes, "duel")->worker, 0);
-    says(&s, 0, CM_WORKER_SAYS_OVER, "duel");
-    const cm_home *home = cm_homes_find(&s.homes, "duel");
-    cr_expect_eq(home->worker, 2);
-    cr_expect_eq(home->room.port, s.workers[2].port);
-    cr_expect_not(home->is_open);
-    says(&s, 0, CM_WORKER_SAYS_OVER, "duel"); // it was said already
-    says(&s, 1, CM_WORKER_SAYS_RELEASED, "duel");
+    says(&s, 1, CM_WORKER_SENDS_OVER, "alone");
+    says(&s, 1, CM_WORKER_SENDS_OVER, "duel"); // it is not that worker's
+    says(&s, 0, CM_WORKER_SENDS_RELEASED, "duel");
+    cr_assert_eq(cm_room_directory_find(&s.directory, "duel")->worker, 0);
+    says(&s, 0, CM_WORKER_SENDS_OVER, "duel");
+    const cm_directory_entry *entry = cm_room_directory_find(&s.directory, "duel");
+    cr_expect_eq(entry->worker, 2);
+    cr_expect_eq(entry->room.port, s.workers[2].port);
+    cr_expect_not(entry->is_open);
+    says(&s, 0, CM_WORKER_SENDS_OVER, "duel"); // it was said already
+    says(&s, 1, CM_WORKER_SENDS_RELEASED, "duel");
     cm_supervisor_turn(s.supervisor, 1000000);
     cr_expect_not(cm_supervisor_lives(s.supervisor, 2), "its worker has the file");
-    says(&s, 0, CM_WORKER_SAYS_GONE, "duel"); // as it let go of it
-    says(&s, 0, CM_WORKER_SAYS_RELEASED, "duel");
-    cr_assert_not_null(cm_homes_find(&s.homes, "duel"));
+    says(&s, 0, CM_WORKER_SENDS_GONE, "duel"); // as it let go of it
+    says(&s, 0, CM_WORKER_SENDS_RELEASED, "duel");
+    cr_assert_not_null(cm_room_directory_find(&s.directory, "duel"));
     cm_supervisor_turn(s.supervisor, 1000000);
     cr_expect(cm_supervisor_lives(s.supervisor, 2));
     cr_expect_str_eq(told(links[0]), "room alone;release duel;");
     cr_expect_str_eq(told(links[1]), "room duel;room other;");
     cm_supervisor_destroy(s.supervisor);
-    cm_homes_free(&s.homes);
+    cm_room_directory_free(&s.directory);
 }
 
 // No place is left, or the match cannot go on elsewhere.
-Test(serve_said, a_slow_room_without_a_place_is_slowed)
+Test(supervised_messages, a_slow_room_without_a_place_is_slowed)
 {
-    static cm_serve_server s;
-    static cm_serve_base base;
+    static cm_supervised s;
+    static cm_server_base base;
     cm_worker_link *links[WORKERS];
     make_slow(&s, &base, links);
-    says(&s, 0, CM_WORKER_SAYS_OVER, "duel");
-    says(&s, 0, CM_WORKER_SAYS_OVER, "other"); // alone by then
-    says(&s, 0, CM_WORKER_SAYS_KEPT, "duel");
-    const cm_home *home = cm_homes_find(&s.homes, "duel");
-    cr_expect_eq(home->worker, 0);
-    cr_expect(home->is_open);
-    cr_expect_not(s.workers[2].apart);
-    s.workers[2].apart = true; // another room's
-    says(&s, 0, CM_WORKER_SAYS_OVER, "duel");
-    cr_expect_eq(cm_homes_find(&s.homes, "duel")->worker, 0);
+    says(&s, 0, CM_WORKER_SENDS_OVER, "duel");
+    says(&s, 0, CM_WORKER_SENDS_OVER, "other"); // alone by then
+    says(&s, 0, CM_WORKER_SENDS_KEPT, "duel");
+    const cm_directory_entry *entry = cm_room_directory_find(&s.directory, "duel");
+    cr_expect_eq(entry->worker, 0);
+    cr_expect(entry->is_open);
+    cr_expect_not(s.workers[2].isolated);
+    s.workers[2].isolated = true; // another room's
+    says(&s, 0, CM_WORKER_SENDS_OVER, "duel");
+    cr_expect_eq(cm_room_directory_find(&s.directory, "duel")->worker, 0);
     cr_expect_str_eq(told(links[0]), "room alone;release duel;slow duel;");
     cm_supervisor_destroy(s.supervisor);
-    cm_homes_free(&s.homes);
+    cm_room_directory_free(&s.directory);
 }
 
 // Processes ------------------------------------------------------------------------------------
 
 typedef struct seen {
-    uint32_t said, broken, ended;
+    uint32_t on_message, broken, ended;
     int status; // as of waitpid
 } seen;
 
@@ -224,7 +224,7 @@ static void count_said(void *user, uint32_t worker, const cm_worker_message *fro
     seen *of = user;
     (void)worker;
     (void)from;
-    of->said++;
+    of->on_message++;
 }
 
 static void count_broken(void *user, uint32_t worker)
@@ -243,13 +243,13 @@ static bool note_end(void *user, uint32_t worker, int status)
     return false;
 }
 
-static int vitals_fd = -1;
+static int crash_marker_fd = -1;
 
 static int give_vitals(void *user, uint32_t worker)
 {
     (void)user;
     (void)worker;
-    return vitals_fd;
+    return crash_marker_fd;
 }
 
 static cm_supervisor *make(seen *of, const char *program)
@@ -260,7 +260,7 @@ static cm_supervisor *make(seen *of, const char *program)
                              .gives = give_vitals,
                              .started = do_nothing,
                              .broke = count_broken,
-                             .said = count_said,
+                             .on_message = count_said,
                              .ended = note_end,
                              .user = of};
     return cm_supervisor_create(&def);
@@ -289,7 +289,7 @@ Test(processes, a_program_that_cannot_run_is_an_error_of_the_start)
         cr_expect_eq(cm_supervisor_living(supervisor), 0, "and it is not waited for");
         cm_supervisor_destroy(supervisor);
     }
-    cr_expect_eq(of.said + of.broken + of.ended, 0);
+    cr_expect_eq(of.on_message + of.broken + of.ended, 0);
 }
 
 Test(processes, one_that_closes_its_link_and_ends_is_gone)
@@ -325,7 +325,7 @@ Test(processes, half_a_message_breaks_the_link_and_ends_the_worker)
     cr_assert(cm_supervisor_start(supervisor, 0));
     run_out(supervisor);
     cr_expect_geq(of.broken, 1);
-    cr_expect_eq(of.said, 0);
+    cr_expect_eq(of.on_message, 0);
     cr_expect(WIFSIGNALED(of.status) && WTERMSIG(of.status) == SIGKILL, "it is not asked");
     cm_supervisor_destroy(supervisor);
     unlink(script);
@@ -339,15 +339,15 @@ Test(processes, a_flood_is_heard_a_part_a_turn)
     static seen of;
     cm_supervisor *supervisor = make(&of, "/bin/true");
     cm_worker_link *worker = cm_supervisor_attach(supervisor, 0);
-    message = (cm_worker_message){.type = CM_WORKER_SAYS_LOAD};
+    message = (cm_worker_message){.type = CM_WORKER_SENDS_LOAD};
     for (uint32_t i = 0; i < 2 * CM_SUPERVISOR_TURN + 7; i++) {
         cm_worker_link_send(worker, &message);
     }
     const uint32_t most[] = {CM_SUPERVISOR_TURN, CM_SUPERVISOR_TURN, 7, 0};
     for (size_t i = 0; i < 4; i++) {
-        uint32_t before = of.said;
+        uint32_t before = of.on_message;
         cm_supervisor_turn(supervisor, i);
-        cr_expect_eq(of.said - before, most[i], "turn %zu", i);
+        cr_expect_eq(of.on_message - before, most[i], "turn %zu", i);
     }
     cm_supervisor_detach(supervisor, 0, 0);
     cr_expect_eq(of.ended, 1);
@@ -359,8 +359,8 @@ Test(processes, a_worker_ends_with_its_link)
 {
     for (uint32_t i = 0; i < 2; i++) {
         seen of = {0};
-        cm_vitals *vitals = cm_vitals_create(&vitals_fd);
-        cr_assert_not_null(vitals);
+        cm_crash_marker *crash_marker = cm_crash_marker_create(&crash_marker_fd);
+        cr_assert_not_null(crash_marker);
         cm_supervisor *supervisor = make(&of, serving_binary());
         cr_assert(cm_supervisor_start(supervisor, 0));
         cm_worker_link *link = cm_supervisor_link(supervisor, 0);
@@ -370,10 +370,10 @@ Test(processes, a_worker_ends_with_its_link)
             cm_worker_link_close(link);
         }
         run_out(supervisor);
-        cr_expect_eq(of.said + of.broken, 0);
+        cr_expect_eq(of.on_message + of.broken, 0);
         cr_expect(WIFEXITED(of.status) && WEXITSTATUS(of.status) == 1, "%x", of.status);
         cm_supervisor_destroy(supervisor);
-        cm_vitals_destroy(vitals);
-        close(vitals_fd);
+        cm_crash_marker_destroy(crash_marker);
+        close(crash_marker_fd);
     }
 }

@@ -31,14 +31,14 @@ static uint32_t pass(cm_path *path, uint64_t *now_us, uint64_t us, size_t carrie
         for (uint32_t i = 0; i < ANSWERS; i++) {
             if (answers[i].size > 0 && *now_us >= answers[i].us) {
                 if (is_cut != CUT_BOTH) {
-                    cm_path_heard(path);
+                    cm_path_received(path);
                     cm_path_answered(path, answers[i].size, *now_us);
                 }
                 answers[i].size = 0;
             }
         }
         if (*now_us % 33000 == 0 && is_cut != CUT_BOTH) {
-            cm_path_heard(path); // views
+            cm_path_received(path); // views
         }
         uint32_t size = cm_path_probe(path, *now_us);
         probes += size > 0;
@@ -162,7 +162,7 @@ Test(path, who_never_answers_is_probed_rarely)
     uint32_t probes = 0;
     cm_path_begin(&path, now);
     for (uint32_t ms = 0; ms < 60000; ms++, now += 1000) {
-        cm_path_heard(&path);
+        cm_path_received(&path);
         uint32_t size = cm_path_probe(&path, now);
         probes += size > 0;
         bytes += size;

@@ -1,5 +1,5 @@
-// Cubes as predictions see them: see sight.h.
-#include "shared/codec/sight.h"
+// Cubes as predictions see them: see context.h.
+#include "shared/codec/context.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@ const int cm_past_span[CM_PAST_SPANS] = {1, 2, 4, 6, 8};
 static const uint8_t LOG[33] = {0,  1,  3,  4,  5,  7,  8,  9,  10, 11, 13, 14, 15, 16, 17, 18, 19,
                                 20, 21, 22, 22, 23, 24, 25, 26, 27, 27, 28, 29, 30, 31, 31, 32};
 
-int32_t cm_sight_log(int32_t value)
+int32_t cm_context_log(int32_t value)
 {
     uint32_t v = (value < 0 ? 0u - (uint32_t)value : (uint32_t)value) + 1u;
     uint32_t top = 31u - (uint32_t)__builtin_clz(v);
@@ -21,7 +21,7 @@ int32_t cm_sight_log(int32_t value)
     return value < 0 ? -log : log;
 }
 
-int32_t cm_sight_root(int32_t value)
+int32_t cm_context_root(int32_t value)
 {
     if (value <= 0) {
         return 0;
@@ -38,7 +38,7 @@ int32_t cm_sight_root(int32_t value)
     return (int32_t)((guess + v / guess) / 2u);
 }
 
-void cm_sight_quat(const cm_cube *cube, int32_t q[4])
+void cm_context_quat(const cm_cube *cube, int32_t q[4])
 {
     int32_t left = 522242;
     for (int i = 0, k = 0; i < 4; i++) {
@@ -48,7 +48,7 @@ void cm_sight_quat(const cm_cube *cube, int32_t q[4])
             q[i] = 16 * u;
         }
     }
-    q[cube->largest & 3] = cm_sight_root(256 * (left < 0 ? 0 : left));
+    q[cube->largest & 3] = cm_context_root(256 * (left < 0 ? 0 : left));
 }
 
 // The half angle's vector from b to a.
@@ -91,7 +91,7 @@ static int32_t along(int32_t ax, int32_t ay, int32_t bx, int32_t by)
     return clamp((int32_t)(64 * dot / ((int64_t)length * other)), 80);
 }
 
-bool cm_sight_still(const cm_past *past, uint32_t cube)
+bool cm_context_still(const cm_past *past, uint32_t cube)
 {
     const cm_cube *base = &past->base[cube];
     uint64_t b[2], o[2], differ = 0;
@@ -104,7 +104,7 @@ bool cm_sight_still(const cm_past *past, uint32_t cube)
 }
 
 // The vertical parts of the cube's axes, and its lowest corner.
-static void stand(cm_sight *s, int32_t rows[3])
+static void stand(cm_context *s, int32_t rows[3])
 {
     int32_t axis[3][3];
     const int32_t *q = s->q;
@@ -144,20 +144,20 @@ static void stand(cm_sight *s, int32_t rows[3])
     }
 }
 
-void cm_sight_make(const cm_past *past, const cm_lead *lead, uint32_t cube, cm_sight *s)
+void cm_context_make(const cm_past *past, const cm_lead *lead, uint32_t cube, cm_context *s)
 {
     const cm_cube *base = &past->base[cube];
     int32_t d[CM_PAST_SPANS][3], r[CM_PAST_SPANS][3], rows[3], g = past->ahead;
     int16_t *in = s->input;
     memset(s, 0, sizeof *s);
-    cm_sight_quat(base, s->q);
+    cm_context_quat(base, s->q);
     for (int k = 0; k < CM_PAST_SPANS; k++) {
         const cm_cube *old = &past->older[k][cube];
         int32_t q[4], scale = past->scale[k];
         if (memcmp(old->turn, base->turn, sizeof old->turn) == 0 && old->largest == base->largest) {
             r[k][0] = r[k][1] = r[k][2] = 0;
         } else {
-            cm_sight_quat(old, q);
+            cm_context_quat(old, q);
             turn_between(s->q, q, r[k]);
         }
         for (int i = 0; i < 3; i++) {
@@ -172,9 +172,9 @@ void cm_sight_make(const cm_past *past, const cm_lead *lead, uint32_t cube, cm_s
             }
             s->turn[k < 3 ? k : 3][i] = clamp(t, 16383);
         }
-        in[k] = (int16_t)cm_sight_log(size2(d[k][0], d[k][1]));
-        in[5 + k] = (int16_t)cm_sight_log(d[k][2]);
-        in[10 + k] = (int16_t)cm_sight_log(size2(size2(r[k][0], r[k][1]), r[k][2]) / 4);
+        in[k] = (int16_t)cm_context_log(size2(d[k][0], d[k][1]));
+        in[5 + k] = (int16_t)cm_context_log(d[k][2]);
+        in[10 + k] = (int16_t)cm_context_log(size2(size2(r[k][0], r[k][1]), r[k][2]) / 4);
     }
     stand(s, rows);
     int32_t lowest = HALF * (rows[0] + rows[1] + rows[2]) / 8192;
@@ -185,22 +185,22 @@ void cm_sight_make(const cm_past *past, const cm_lead *lead, uint32_t cube, cm_s
         e[i] = d[3][i] - 3 * (d[4][i] - d[3][i]);
         f[i] = 2 * d[1][i] - d[2][i];
     }
-    in[15] = (int16_t)cm_sight_log(size2(e[0], e[1]));
-    in[16] = (int16_t)cm_sight_log(e[2]);
-    in[17] = (int16_t)cm_sight_log(size2(f[0], f[1]));
-    in[18] = (int16_t)cm_sight_log(f[2]);
+    in[15] = (int16_t)cm_context_log(size2(e[0], e[1]));
+    in[16] = (int16_t)cm_context_log(e[2]);
+    in[17] = (int16_t)cm_context_log(size2(f[0], f[1]));
+    in[18] = (int16_t)cm_context_log(f[2]);
     int32_t t[3], u[3];
     for (int i = 0; i < 3; i++) {
         t[i] = (r[3][i] - 3 * (r[4][i] - r[3][i])) / 4;
         u[i] = (2 * r[1][i] - r[2][i]) / 4;
     }
-    in[19] = (int16_t)cm_sight_log(size2(size2(t[0], t[1]), t[2]));
-    in[20] = (int16_t)cm_sight_log(size2(size2(u[0], u[1]), u[2]));
-    in[21] = (int16_t)cm_sight_log(gap);
-    in[22] = (int16_t)cm_sight_log(base->at[2]);
+    in[19] = (int16_t)cm_context_log(size2(size2(t[0], t[1]), t[2]));
+    in[20] = (int16_t)cm_context_log(size2(size2(u[0], u[1]), u[2]));
+    in[21] = (int16_t)cm_context_log(gap);
+    in[22] = (int16_t)cm_context_log(base->at[2]);
     in[23] = (int16_t)((8192 - rows[0]) / 16);
-    in[24] = (int16_t)cm_sight_log(rows[1] / 16);
-    in[25] = (int16_t)cm_sight_log(rows[2] / 16);
+    in[24] = (int16_t)cm_context_log(rows[1] / 16);
+    in[25] = (int16_t)cm_context_log(rows[2] / 16);
     // A rolling cube moves by what it turns: half angles to 1/512 m.
     int32_t roll[2] = {s->turn[1][1] * HALF / (CM_TURN_ONE / 2),
                        -s->turn[1][0] * HALF / (CM_TURN_ONE / 2)};
@@ -216,23 +216,23 @@ void cm_sight_make(const cm_past *past, const cm_lead *lead, uint32_t cube, cm_s
     s->lift[5] = clamp(gap, 4095);
     s->lift[6] = 64;
     in[26] = (int16_t)(along(d[1][0], d[1][1], roll[0], roll[1]) * 4);
-    in[27] = (int16_t)cm_sight_log(r[1][2] / 4);
+    in[27] = (int16_t)cm_context_log(r[1][2] / 4);
     in[28] = (int16_t)(along(d[1][0], d[1][1], c[0], c[1]) * 4);
-    in[29] = (int16_t)cm_sight_log(s->lift[4]);
+    in[29] = (int16_t)cm_context_log(s->lift[4]);
     int32_t to[3], near;
     for (int i = 0; i < 3; i++) {
         to[i] = lead->at[i] - base->at[i];
     }
     near = size2(to[0], to[1]);
-    in[30] = (int16_t)cm_sight_log(near);
-    in[31] = (int16_t)cm_sight_log(to[2]);
+    in[30] = (int16_t)cm_context_log(near);
+    in[31] = (int16_t)cm_context_log(to[2]);
     in[32] = (int16_t)(along(lead->moved[0], lead->moved[1], -to[0], -to[1]) * 4);
     in[33] = (int16_t)(along(d[1][0], d[1][1], to[0], to[1]) * 4);
-    in[34] = (int16_t)cm_sight_log(size2(lead->moved[0], lead->moved[1]));
+    in[34] = (int16_t)cm_context_log(size2(lead->moved[0], lead->moved[1]));
     in[35] = (int16_t)(base->touched * 128);
     in[36] = (int16_t)((d[0][0] | d[0][1] | d[0][2]) != 0 ? 128 : 0);
     in[37] = (int16_t)((r[0][0] | r[0][1] | r[0][2]) != 0 ? 128 : 0);
-    in[38] = (int16_t)cm_sight_log(lead->moved[2]);
+    in[38] = (int16_t)cm_context_log(lead->moved[2]);
     in[39] = (int16_t)(along(d[0][0], d[0][1], d[2][0], d[2][1]) * 4);
     // Pushed by the player's cube: where it goes, while it is near.
     int32_t share = near >= 1024 ? 0 : 1024 - near;
@@ -241,7 +241,7 @@ void cm_sight_make(const cm_past *past, const cm_lead *lead, uint32_t cube, cm_s
     s->lift[7] = clamp(lead->moved[2] * share / 1024, 8191);
 }
 
-void cm_sight_guess(const cm_sight *s, const int32_t *output, int32_t guess[3])
+void cm_context_guess(const cm_context *s, const int32_t *output, int32_t guess[3])
 {
     int64_t sum[3] = {0, 0, 0};
     for (int k = 0; k < CM_PLANE_TERMS; k++) {
@@ -255,9 +255,9 @@ void cm_sight_guess(const cm_sight *s, const int32_t *output, int32_t guess[3])
     }
 }
 
-void cm_sight_moved(cm_sight *s, const int32_t moved[3], const int32_t wrong[3], int32_t scale)
+void cm_context_moved(cm_context *s, const int32_t moved[3], const int32_t wrong[3], int32_t scale)
 {
-    int16_t *in = s->input + CM_SIGHT_INPUTS;
+    int16_t *in = s->input + CM_CONTEXT_INPUTS;
     const int32_t *c = s->corner;
     int32_t x = clamp(moved[0], 4095), y = clamp(moved[1], 4095), z = clamp(moved[2], 4095);
     // Rolling without slip, then about the corner: corner x moved / |corner|^2.
@@ -272,10 +272,10 @@ void cm_sight_moved(cm_sight *s, const int32_t moved[3], const int32_t wrong[3],
     s->turn[6][1] = -c[0] * 16;
     s->turn[7][0] = s->turn[1][0];
     s->turn[7][1] = s->turn[1][1]; // apart from the vertical
-    in[0] = (int16_t)cm_sight_log(size2(x, y));
-    in[1] = (int16_t)cm_sight_log(z);
-    in[2] = (int16_t)cm_sight_log(size2(wrong[0], wrong[1]));
-    in[3] = (int16_t)cm_sight_log(wrong[2]);
+    in[0] = (int16_t)cm_context_log(size2(x, y));
+    in[1] = (int16_t)cm_context_log(z);
+    in[2] = (int16_t)cm_context_log(size2(wrong[0], wrong[1]));
+    in[3] = (int16_t)cm_context_log(wrong[2]);
     in[4] = (int16_t)(along(x, y, s->turn[1][1], -s->turn[1][0]) * 4);
     in[5] = (int16_t)clamp(scale, 1024);
     in[6] = (int16_t)((moved[0] | moved[1] | moved[2]) != 0 ? 128 : 0);

@@ -1,7 +1,7 @@
 // What both ends know of a cube before it is coded: numbers that say how it moves (for a net), and
 // vectors of which a prediction is a sum. Integers alone.
-#ifndef CM_CODEC_SIGHT_H
-#define CM_CODEC_SIGHT_H
+#ifndef CM_CODEC_CONTEXT_H
+#define CM_CODEC_CONTEXT_H
 
 #include "shared/codec/cube.h"
 
@@ -16,21 +16,21 @@ typedef struct cm_past {
     int32_t ahead;                       // frames from the baseline to what is coded
 } cm_past;
 
-#define CM_SIGHT_INPUTS 40
-#define CM_PLANE_TERMS  8
-#define CM_LIFT_TERMS   8
-#define CM_TURN_TERMS   8
-#define CM_TURN_INPUTS  8 // more of them, once the new position is known
+#define CM_CONTEXT_INPUTS 40
+#define CM_PLANE_TERMS    8
+#define CM_LIFT_TERMS     8
+#define CM_TURN_TERMS     8
+#define CM_TURN_INPUTS    8 // more of them, once the new position is known
 
 // One cube.
-typedef struct cm_sight {
-    int16_t input[CM_SIGHT_INPUTS + CM_TURN_INPUTS];
+typedef struct cm_context {
+    int16_t input[CM_CONTEXT_INPUTS + CM_TURN_INPUTS];
     int32_t plane[CM_PLANE_TERMS][2]; // 1/512 m over the time ahead
     int32_t lift[CM_LIFT_TERMS];
     int32_t turn[CM_TURN_TERMS][3]; // half angles, CM_TURN_ONE is 1
     int32_t q[4];                   // of the baseline, CM_TURN_ONE long
     int32_t corner[3];              // from the middle to the lowest corner, 1/512 m
-} cm_sight;
+} cm_context;
 
 #define CM_TURN_ONE 11563 // 16 * 511 * sqrt 2
 
@@ -39,17 +39,18 @@ typedef struct cm_lead {
     int32_t at[3], moved[3];
 } cm_lead;
 
-void cm_sight_quat(const cm_cube *cube, int32_t q[4]);
+void cm_context_quat(const cm_cube *cube, int32_t q[4]);
 // Of 0 and more; within one.
-int32_t cm_sight_root(int32_t value);
+int32_t cm_context_root(int32_t value);
 // Signed, 32 to an octave.
-int32_t cm_sight_log(int32_t value);
+int32_t cm_context_log(int32_t value);
 // Whether the cube has not changed in all the past that is looked at.
-bool cm_sight_still(const cm_past *past, uint32_t cube);
-void cm_sight_make(const cm_past *past, const cm_lead *lead, uint32_t cube, cm_sight *sight);
+bool cm_context_still(const cm_past *past, uint32_t cube);
+void cm_context_make(const cm_past *past, const cm_lead *lead, uint32_t cube, cm_context *context);
 // Where the place net's outputs say that it goes, 1/16 of 1/512 m.
-void cm_sight_guess(const cm_sight *sight, const int32_t *output, int32_t guess[3]);
+void cm_context_guess(const cm_context *context, const int32_t *output, int32_t guess[3]);
 // Adds what its new position tells of its turning.
-void cm_sight_moved(cm_sight *sight, const int32_t moved[3], const int32_t wrong[3], int32_t scale);
+void cm_context_moved(cm_context *context, const int32_t moved[3], const int32_t wrong[3],
+                      int32_t scale);
 
 #endif
