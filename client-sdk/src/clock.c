@@ -223,3 +223,8 @@ double cm_client_clock_delay_ms(const cm_client_clock *clock)
     double ticks = clock->arrival_mean - clock->render_offset;
     return ticks < 0.0 ? 0.0 : ticks * 1000.0 / clock->tick_rate;
 }
+
+double cm_client_clock_jitter_ms(const cm_client_clock *clock)
+{
+    return clock->arrival_deviation * 1000.0 / clock->tick_rate;
+}

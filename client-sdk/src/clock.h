@@ -54,5 +54,7 @@ void cm_client_clock_made(cm_client_clock *clock, uint64_t first, uint64_t last)
 double cm_client_clock_predicted(const cm_client_clock *clock);
 double cm_client_clock_render(const cm_client_clock *clock);
 double cm_client_clock_delay_ms(const cm_client_clock *clock);
+// Of the views' arrival: mean absolute deviation from what they have as a rule.
+double cm_client_clock_jitter_ms(const cm_client_clock *clock);
 
 #endif

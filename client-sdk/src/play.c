@@ -245,5 +245,6 @@ void cm_client_play(carom_client *client)
     client->news = false;
     client->played_us = client->now_us;
     client->stats.packets_lost = client->mirror->lost;
+    client->stats.jitter_ms = (uint32_t)(cm_client_clock_jitter_ms(&client->clock) + 0.5);
     client->stats.interpolation_delay_ms = (uint32_t)cm_client_clock_delay_ms(&client->clock);
 }

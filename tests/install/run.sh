@@ -213,6 +213,8 @@ for game in $games; do
 done
 grep -q '^tick [0-9]*: a goal for ' "$dir/ball.txt"
 check $? "ball: a goal: $(tail -3 "$dir/ball.txt")"
+grep -q '^ping [0-9]* ms, jitter [0-9]* ms, loss [0-9.]*%, others [1-9][0-9]* ms ago$' "$dir/ball.txt"
+check $? "ball: a line of the path: $(tail -3 "$dir/ball.txt")"
 grep -q '^tick [0-9]*: car [1-8], lap 1 in ' "$dir/race.txt"
 check $? "race: a lap: $(tail -3 "$dir/race.txt")"
 

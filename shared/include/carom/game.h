@@ -16,161 +16,185 @@
 extern "C" {
 #endif
 
+/// Of this header. A module that was built with another one is refused.
 #define CAROM_MODULE_ABI    4
-#define CAROM_POINTER_BYTES 52 // of these for the pose, in a room whose scene has a pointer
+#define CAROM_POINTER_BYTES 52 ///< of these for the pose, in a room whose scene has a pointer
 
-// In a room whose scene has a body with a history, of the bytes of an input behind that pose and
-// before the module's own: when what the player saw was (the client fills them in).
+/// In a room whose scene has a body with a history, of the bytes of an input behind that pose and
+/// before the module's own: when what the player saw was (the client fills them in).
 #define CAROM_SEEN_BYTES    2
-#define CAROM_SEEN_PER_TICK 64 // parts of a tick that it is told in
+#define CAROM_SEEN_PER_TICK 64 ///< parts of a tick that it is told in
 
-// Where a pointer is to be: the first 52 bytes of its player's input, 13 little-endian binary32 in
-// this order. The module's own input comes after them, and is all that the module is given.
+/// Where a pointer is to be: the first 52 bytes of its player's input, 13 little-endian binary32 in
+/// this order. The module's own input comes after them, and is all that the module is given.
 typedef struct carom_pointer_pose {
-    carom_vec3 position;         // of the body's origin, m
-    carom_quat orientation;      // within 1e-3 of unit length
-    carom_vec3 linear_velocity;  // of the centre of mass, m/s
-    carom_vec3 angular_velocity; // rad/s
+    carom_vec3 position;         ///< of the body's origin, m
+    carom_quat orientation;      ///< within 1e-3 of unit length
+    carom_vec3 linear_velocity;  ///< of the centre of mass, m/s
+    carom_vec3 angular_velocity; ///< rad/s
 } carom_pointer_pose;
 
-typedef struct carom_game carom_game; // one run of a module on a world; valid during a callback
+typedef struct carom_game carom_game; ///< one run of a module on a world; valid during a callback
 
-// The input of one player for one tick. An input that did not come in time is the player's last
-// one.
+/// The input of one player for one tick. An input that did not come in time is the player's last
+/// one.
 typedef struct carom_player_input {
-    uint32_t player; // slot, 0 to CAROM_PLAYERS_MAX - 1
+    uint32_t player; ///< slot, 0 to CAROM_PLAYERS_MAX - 1
     uint8_t bytes[CAROM_INPUT_MAX];
 } carom_player_input;
 
-// A number of the scene's `module_config`, in the order of the scene. Valid during the callback.
+/// A number of the scene's `module_config`, in the order of the scene. Valid during the callback.
 typedef struct carom_setting {
     const char *name;
-    double value; // finite, within 1e15
+    double value; ///< finite, within 1e15
 } carom_setting;
 
+/// A game's rules: a table that never changes while the program runs. Each callback may be NULL.
 typedef struct carom_module {
-    uint32_t abi;       // CAROM_MODULE_ABI
-    uint32_t version;   // of the module's rules: part of a match file
-    const char *name;   // at most 31 characters of a-z, 0-9, _
-    const char *source; // SHA-256 of the source, 64 hexadecimal digits (carom/module.h); NULL: none
-    uint32_t input_size;  // bytes, at most CAROM_INPUT_MAX
-    uint32_t state_size;  // bytes, at most CAROM_MODULE_STATE_MAX; starts as zeros
-    uint32_t public_size; // the first bytes of the state that every client sees in its views
-    // Each may be NULL. `configure` runs first, on the scene's world: NULL where it takes the
-    // settings, else what is wrong and what it expected, for people ("goals: 0, expected 1 to
-    // 100"); then there is no game. A module without it takes no settings.
+    uint32_t abi; ///< CAROM_MODULE_ABI
+    /// Of the rules: part of a match file. Raise it whenever the rules change: a client or a replay
+    /// that has another one is refused by name, where else it would diverge.
+    uint32_t version;
+    const char *name; ///< what scenes name it by; at most 31 characters of a-z, 0-9, _
+    /// SHA-256 of the source, 64 hexadecimal digits (carom/module.h); NULL: none. A server that
+    /// took the rules from a file lets in no client whose own differs.
+    const char *source;
+    /// Bytes of a player's input for a tick, at most CAROM_INPUT_MAX. Each packet repeats the
+    /// inputs that were not acknowledged yet, and each tick of a match file has them: small is
+    /// cheap.
+    uint32_t input_size;
+    /// Bytes, a multiple of 4, at most CAROM_MODULE_STATE_MAX; starts as zeros. All of it is saved
+    /// and hashed in every tick, and copied for each that is stepped again.
+    uint32_t state_size;
+    /// So many of its first bytes every client sees, a multiple of 4, at most
+    /// CAROM_MODULE_PUBLIC_MAX. They travel when they change, before any body. What stands behind
+    /// them a client has only as it was when it joined: rules that read it predict wrongly.
+    uint32_t public_size;
+    /// Runs first, on the scene's world: NULL where it takes the settings, else what is wrong and
+    /// what it expected, for people ("goals: 0, expected 1 to 100"); then there is no game. A
+    /// module without it takes no settings.
     const char *(*configure)(carom_game *game, const carom_setting *settings, uint32_t count);
-    // Whether somebody may come in, asked of the newest state before a slot is given, of one
-    // newcomer at a time: the next one is asked about when that state has the one before. What it
-    // answers is no state, and the tick of the join may find another state; `join` decides. It
-    // changes nothing.
+    /// Whether somebody may come in, asked of the newest state before a slot is given, of one
+    /// newcomer at a time: the next one is asked about when that state has the one before. What it
+    /// answers is no state, and the tick of the join may find another state; `join` decides. It
+    /// changes nothing. Without it everybody may for whom there is a slot.
     bool (*may_join)(const carom_game *game, const uint8_t *user_data, uint32_t size);
-    // `start` runs once on the scene's world before tick 0 ends its making.
+    /// Runs once on the scene's world before tick 0 ends its making.
     void (*start)(carom_game *game);
-    // False refuses the player: that is state, and from then on no input or message of the player
-    // reaches the module. When the tick can no longer be rewound (stepped again, it may answer
-    // anew) the client is refused with CAROM_REASON_GAME_REFUSED, and its slot is given back
-    // without a `leave`. What `join` changed stays. Nobody is welcomed earlier than that.
+    /// False refuses the player: that is state, and from then on no input or message of the player
+    /// reaches the module. When the tick can no longer be rewound (stepped again, it may answer
+    /// anew) the client is refused with CAROM_REASON_GAME_REFUSED, and its slot is given back
+    /// without a `leave`. What `join` changed stays. Nobody is welcomed earlier than that. Without
+    /// it nobody is refused.
     bool (*join)(carom_game *game, uint32_t player, const uint8_t *user_data, uint32_t size);
+    /// A player is gone: its body is the module's to take away.
     void (*leave)(carom_game *game, uint32_t player);
-    // Before the world's step, with the inputs of all players present, in order of their slots.
+    /// Before the world's step, with the inputs of all players present, in order of their slots.
     void (*tick)(carom_game *game, const carom_player_input *inputs, uint32_t count);
-    // After the step, for each shape pair that began or ended touching, in order of shape ids.
+    /// After the step, for each shape pair that began or ended touching, in order of shape ids.
     void (*contact)(carom_game *game, const carom_contact_event *event);
-    // After those, for each pair that hit at the scene's hit_speed or faster (carom_hit_event).
+    /// After those, for each pair that hit at the scene's hit_speed or faster (carom_hit_event).
     void (*hit)(carom_game *game, const carom_hit_event *event);
+    /// A player's reliable message: recorded as an input, seen by server and replay alone.
     void (*message)(carom_game *game, uint32_t player, const uint8_t *bytes, uint32_t size);
-    // The match ends with this tick: its server drains, or its room is closed (carom_game_close).
-    // It runs once, after the joins, leaves and messages of a tick of its own, which then goes on
-    // as every tick does: what it changes is state, recorded and replayed, and what it sends goes
-    // out before the players are sent away. A server that is killed ends no match: nothing runs,
-    // and the match may go on with --resume.
+    /// The match ends with this tick: its server drains, or its room is closed (carom_game_close).
+    /// It runs once, after the joins, leaves and messages of a tick of its own, which then goes on
+    /// as every tick does: what it changes is state, recorded and replayed, and what it sends goes
+    /// out before the players are sent away. A server that is killed ends no match: nothing runs,
+    /// and the match may go on with --resume.
     void (*end)(carom_game *game);
-    // True where a player's input is acceptable (finite, in range): asked once, at the border.
+    /// True where a player's input is acceptable (finite, in range): asked once, at the border.
+    /// Without it `tick` gets whatever bytes a client sends.
     bool (*check_input)(const uint8_t *bytes);
-    // The body that a player steers, for prediction, interest and cameras; null id for none.
+    /// The body that a player steers, for prediction and cameras; null id for none. Without it
+    /// clients predict nothing, and no body goes before others into their views.
     carom_body_id (*player_body)(const carom_game *game, uint32_t player);
-    // Constraints of the game's own, in scenes of the lcp solver (rows.h): asked at the start of
-    // every step, before it start_step. They see the world that is stepped, which may be a copy of
-    // carom_game_world, and change nothing.
+    /// Before each step in scenes of the lcp solver, for what `rows` and `forces` then look up. All
+    /// three see the world that is stepped, which may be a copy of carom_game_world, and change
+    /// nothing.
     void (*start_step)(const carom_game *game, const carom_world *world);
+    /// Constraints of the game's own (rows.h), in scenes of the lcp solver.
     uint32_t (*rows)(const carom_game *game, const carom_world *world, carom_row *rows,
                      uint32_t capacity);
-    // Forces with their derivatives, so that stiff ones stay stable (rows.h): likewise, after the
-    // rows. A module that has this runs in scenes of the lcp solver alone.
+    /// Forces with their derivatives, so that stiff ones stay stable (rows.h), after the rows. A
+    /// module that has this runs in scenes of the lcp solver alone.
     uint32_t (*forces)(const carom_game *game, const carom_world *world, carom_force *forces,
                        uint32_t capacity);
-    // Plays for a player, from what the player's client shows: writes `input_size` bytes, zeros
-    // before. `random` is another number each time. It is no part of the simulation, changes
-    // nothing, and is called by clients alone (carom_client_play_bot, `carom bots --module`,
-    // `carom capacity --module`). The game is that of the client: its bodies where the client has
-    // them, and of the state what is public.
+    /// Plays for a player, from what the player's client shows: writes `input_size` bytes, zeros
+    /// before. `random` is another number each time. It is no part of the simulation, changes
+    /// nothing, and is called by clients alone (carom_client_play_bot, `carom bots --module`,
+    /// `carom capacity --module`). The game is that of the client: its bodies where the client has
+    /// them, and of the state what is public.
     void (*bot)(const carom_game *game, uint32_t player, uint64_t random, uint8_t *input);
-    // What the game calls its events of this kind (carom_event), for the operator's log and
-    // exports: a constant text, or NULL.
+    /// What the game calls its events of this kind (carom_event), for the operator's log and
+    /// exports: a constant text, or NULL.
     const char *(*event_name)(uint32_t kind);
 } carom_module;
 
-// Whether a module's table can be run: false with the field and what it should be in `error` (which
-// may be NULL).
+/// Whether a module's table can be run: false with the field and what it should be in `error`
+/// (which may be NULL).
 CAROM_API bool carom_module_is_valid(const carom_module *module, carom_error *error);
-// Whether it can run in a world of this solver: false likewise (CAROM_ERROR_STATE, `forces`).
+/// Whether it can run in a world of this solver: false likewise (CAROM_ERROR_STATE, `forces`).
 CAROM_API bool carom_module_suits(const carom_module *module, carom_solver_type solver,
                                   carom_error *error);
 
+/// The world that the game runs on. What a callback changes there is state, as all of it.
 CAROM_API carom_world *carom_game_world(const carom_game *game);
+/// The module's block of state_size bytes: the only memory that it has from tick to tick.
 CAROM_API void *carom_game_state(const carom_game *game);
+/// Ticks that the world has made: 0 in `start`, in `contact` and `hit` one more than in the `tick`
+/// before them.
 CAROM_API uint64_t carom_game_tick(const carom_game *game);
-// The world's own stream: each call moves it on, so a call too many on a client disturbs it until
-// the next correction.
+/// The world's own stream: each call moves it on, so a call too many on a client disturbs it until
+/// the next correction.
 CAROM_API uint64_t carom_game_random(carom_game *game);
-// A number that follows from the match's seed, the tick and the key alone: the same however often,
-// in what order and where it is asked, in prediction too. Equal keys in one tick give equal
-// numbers.
+/// A number that follows from the match's seed, the tick and the key alone: the same however often,
+/// in what order and where it is asked, in prediction too. Equal keys in one tick give equal
+/// numbers.
 CAROM_API uint64_t carom_game_random_at(const carom_game *game, uint64_t key);
 
-// What the scene calls things. Names and tags belong to the bodies that the scene placed, until
-// they are destroyed; what a module made has none ("" and false).
+/// What the scene calls things. Names and tags belong to the bodies that the scene placed, until
+/// they are destroyed; what a module made has none ("" and false).
 CAROM_API const char *carom_game_body_name(const carom_game *game, carom_body_id body);
 CAROM_API bool carom_game_body_has_tag(const carom_game *game, carom_body_id body, const char *tag);
-// The null id where no such body is there any more.
+/// The null id where no such body is there any more.
 CAROM_API carom_body_id carom_game_find_body(const carom_game *game, const char *name);
-// Puts a prefab of the scene into the world: its origin and orientation as given, its velocities
-// those of the prefab. carom_body_destroy takes it out again. CAROM_ERROR_NOT_FOUND: no prefab of
-// that name; else as carom_body_create (CAROM_ERROR_LIMIT_BODIES, …). `body` may be NULL.
+/// Puts a prefab of the scene into the world: its origin and orientation as given, its velocities
+/// those of the prefab. carom_body_destroy takes it out again. CAROM_ERROR_NOT_FOUND: no prefab of
+/// that name; else as carom_body_create (CAROM_ERROR_LIMIT_BODIES, …). `body` may be NULL.
 CAROM_API carom_result carom_game_spawn(carom_game *game, const char *prefab, carom_vec3 position,
                                         carom_quat orientation, carom_body_id *body);
-// As in carom_shape_def.material; 0 for no such name.
+/// As in carom_shape_def.material; 0 for no such name.
 CAROM_API uint32_t carom_game_find_material(const carom_game *game, const char *name);
-// Closes the match's room: no tick begins once this one is confirmed (a few are made already, and
-// count), `end` runs, the last messages go, and everybody is sent away with "the match is over". On
-// a client, and in a replay, nothing happens.
+/// Closes the match's room: no tick begins once this one is confirmed (a few are made already, and
+/// count), `end` runs, the last messages go, and everybody is sent away with "the match is over".
+/// On a client, and in a replay, nothing happens.
 CAROM_API void carom_game_close(carom_game *game);
-// Sends a player away: marked in state, done when this tick can no longer be rewound. Until then
-// the player plays on; then the client is told the reason and `leave` runs, as for everybody who
-// goes. The first reason counts. NOT_FOUND: no such player is there; ARGUMENT: CAROM_REASON_NONE,
-// _ELSEWHERE or no reason at all.
+/// Sends a player away: marked in state, done when this tick can no longer be rewound. Until then
+/// the player plays on; then the client is told the reason and `leave` runs, as for everybody who
+/// goes. The first reason counts. NOT_FOUND: no such player is there; ARGUMENT: CAROM_REASON_NONE,
+/// _ELSEWHERE or no reason at all.
 CAROM_API carom_result carom_game_kick(carom_game *game, uint32_t player, carom_reason reason);
-// A reliable message to a player, sent when the tick is confirmed and, where the match is recorded,
-// durable, so that neither a rewind nor a crash takes it back (never twice, whatever connections
-// the player needs for it).
+/// A reliable message to a player, sent when the tick is confirmed and, where the match is
+/// recorded, durable, so that neither a rewind nor a crash takes it back (never twice, whatever
+/// connections the player needs for it).
 CAROM_API carom_result carom_game_send(carom_game *game, uint32_t player, const void *bytes,
                                        uint32_t size);
 
-// The same to everybody who is there: so many messages. The first failure, where there was one.
+/// The same to everybody who is there: so many messages. The first failure, where there was one.
 CAROM_API carom_result carom_game_send_all(carom_game *game, const void *bytes, uint32_t size);
 
-// Something that happened in the game, for those outside of it: a goal, a hit, a lap. Kind, key and
-// subjects are the module's own numbers; with the tick they are its id, which is the same in the
-// prediction, on the server and in a replay. A client hears of it twice (client.h): as predicted
-// when its prediction gets there, and as confirmed, or cancelled, when the server's word is final.
-// The server's operator (log, export of the recording) sees what is confirmed alone, and each once,
-// whatever is rewound. It is no state.
+/// Something that happened in the game, for those outside of it: a goal, a hit, a lap. Kind, key
+/// and subjects are the module's own numbers; with the tick they are its id, which is the same in
+/// the prediction, on the server and in a replay. A client hears of it twice (client.h): as
+/// predicted when its prediction gets there, and as confirmed, or cancelled, when the server's word
+/// is final. The server's operator (log, export of the recording) sees what is confirmed alone, and
+/// each once, whatever is rewound. It is no state.
 typedef struct carom_event {
-    uint64_t tick;        // that it happens in; carom_game_emit fills it in
-    uint32_t kind, key;   // what; which of several like it in one tick
-    uint64_t subjects[2]; // who: a player's slot, a body (carom_event_body), …; 0 for nobody
-    uint32_t size;        // of what else is to be told; no part of the id
+    uint64_t tick;        ///< that it happens in; carom_game_emit fills it in
+    uint32_t kind, key;   ///< what; which of several like it in one tick
+    uint64_t subjects[2]; ///< who: a player's slot, a body (carom_event_body), …; 0 for nobody
+    uint32_t size;        ///< of what else is to be told; no part of the id
     uint8_t bytes[CAROM_EVENT_BYTES_MAX];
 } carom_event;
 
@@ -185,32 +209,33 @@ static inline bool carom_event_is_same(const carom_event *a, const carom_event *
            a->subjects[0] == b->subjects[0] && a->subjects[1] == b->subjects[1];
 }
 
-// CAROM_ERROR_ARGUMENT: `size` is above CAROM_EVENT_BYTES_MAX; CAROM_ERROR_STATE: this tick has one
-// of that id already; CAROM_ERROR_FULL: it has CAROM_EVENTS_MAX. What is emitted in `start` goes to
-// nobody.
+/// CAROM_ERROR_ARGUMENT: `size` is above CAROM_EVENT_BYTES_MAX; CAROM_ERROR_STATE: this tick has
+/// one of that id already; CAROM_ERROR_FULL: it has CAROM_EVENTS_MAX. What is emitted in `start`
+/// goes to nobody.
 CAROM_API carom_result carom_game_emit(carom_game *game, const carom_event *event);
 
-// A ray, or a shape that is cast along a way, or (where that is zero) stands.
+/// A ray, or a shape that is cast along a way, or (where that is zero) stands.
 typedef struct carom_seen_query {
-    const carom_ray *ray;         // else NULL
-    const carom_shape_def *shape; // else NULL
-    carom_vec3 translation;       // of the shape, m
+    const carom_ray *ray;         ///< else NULL
+    const carom_shape_def *shape; ///< else NULL
+    carom_vec3 translation;       ///< of the shape, m
 } carom_seen_query;
 
-// What a player's shot hits: the query (carom/query.h: answers, order, errors, cost) asked of the
-// world with every body of a history where this player saw it when it made the input of this tick,
-// and all else where it is. What the player claims to have seen was bounded by the server to what
-// it can have seen (and is recorded so). Between ticks poses are interpolated as clients draw them;
-// a time that is not remembered any more counts as the oldest that is, and one that is still to
-// come as now; a body that was not there then is taken where it is. STATE where the scene has no
-// body with a history, or the player is not there; the filter gives no poses of its own (ARGUMENT).
+/// What a player's shot hits: the query (carom/query.h: answers, order, errors, cost) asked of the
+/// world with every body of a history where this player saw it when it made the input of this tick,
+/// and all else where it is. What the player claims to have seen was bounded by the server to what
+/// it can have seen (and is recorded so). Between ticks poses are interpolated as clients draw
+/// them; a time that is not remembered any more counts as the oldest that is, and one that is still
+/// to come as now; a body that was not there then is taken where it is. STATE where the scene has
+/// no body with a history, or the player is not there; the filter gives no poses of its own
+/// (ARGUMENT).
 CAROM_API carom_result carom_world_query_seen(const carom_game *game, uint32_t player,
                                               const carom_seen_query *query,
                                               const carom_query_filter *filter,
                                               carom_query_hit *hits, uint32_t capacity,
                                               uint32_t *count);
 
-// Whether a body is one of the two that begin or end to touch; `other` is then the other one.
+/// Whether a body is one of the two that begin or end to touch; `other` is then the other one.
 static inline bool carom_contact_other(const carom_contact_event *event, carom_body_id body,
                                        carom_body_id *other)
 {
@@ -219,7 +244,7 @@ static inline bool carom_contact_other(const carom_contact_event *event, carom_b
     return first || carom_body_id_equal(event->body_b, body);
 }
 
-// Whether two texts are the same: for names of settings, since a module has no C library.
+/// Whether two texts are the same: for names of settings, since a module has no C library.
 static inline bool carom_text_equal(const char *a, const char *b)
 {
     while (*a != '\0' && *a == *b) {
@@ -229,10 +254,10 @@ static inline bool carom_text_equal(const char *a, const char *b)
     return *a == *b;
 }
 
-// A timer in a module's state: two words, zeros for one that does not run. It is due in the tick
-// that comes `ticks` (at least 1) after the one that set it.
+/// A timer in a module's state: two words, zeros for one that does not run. It is due in the tick
+/// that comes `ticks` (at least 1) after the one that set it.
 typedef struct carom_timer {
-    uint32_t due_low, due_high; // the tick that it is due in
+    uint32_t due_low, due_high; ///< the tick that it is due in
 } carom_timer;
 
 static inline void carom_timer_set(carom_timer *timer, const carom_game *game, uint32_t ticks)
@@ -252,14 +277,14 @@ static inline bool carom_timer_runs(const carom_timer *timer)
     return (timer->due_low | timer->due_high) != 0;
 }
 
-// Ticks until it is due: 0 where it does not run, or is due in this one.
+/// Ticks until it is due: 0 where it does not run, or is due in this one.
 static inline uint32_t carom_timer_left(const carom_timer *timer, const carom_game *game)
 {
     uint64_t due = (uint64_t)timer->due_high << 32 | timer->due_low, now = carom_game_tick(game);
     return due <= now ? 0 : due - now < UINT32_MAX ? (uint32_t)(due - now) : UINT32_MAX;
 }
 
-// True once: in the first tick that asks at its time or later, and then it runs no more.
+/// True once: in the first tick that asks at its time or later, and then it runs no more.
 static inline bool carom_timer_fires(carom_timer *timer, const carom_game *game)
 {
     uint64_t due = (uint64_t)timer->due_high << 32 | timer->due_low;
@@ -270,9 +295,9 @@ static inline bool carom_timer_fires(carom_timer *timer, const carom_game *game)
     return fires;
 }
 
-// The built-in module: each player drives a cube by force through a crowd of small cubes, which are
-// drawn to it by springs while a button is held. Input, 9 bytes: force direction x and z as
-// little-endian binary32 in -1..1, then buttons (bit 0: hold, bit 1: jump).
+/// The built-in module: each player drives a cube by force through a crowd of small cubes, which
+/// are drawn to it by springs while a button is held. Input, 9 bytes: force direction x and z as
+/// little-endian binary32 in -1..1, then buttons (bit 0: hold, bit 1: jump).
 CAROM_API extern const carom_module carom_module_sandbox;
 
 #ifdef __cplusplus

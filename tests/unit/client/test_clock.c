@@ -296,3 +296,21 @@ Test(client_clock, follows_a_slowed_room)
     cm_client_clock_advance(&clock, START_US + 1000000u);
     cr_assert_float_eq(cm_client_clock_predicted(&clock) - before, 30.0, 1.6);
 }
+
+// What a player is told of the path: views that come by turns 12 ms early and late, and as they are
+// made. Views of a real path are simulated above; here each comes when the test says.
+Test(client_clock, tells_the_jitter)
+{
+    for (double jitter_ms = 0.0; jitter_ms <= 12.0; jitter_ms += 12.0) {
+        cm_client_clock clock;
+        cm_client_clock_init(&clock, 60, 30, START_US);
+        for (uint64_t view = 1; view <= 300; view++) {
+            double late_ms = view % 2 == 0 ? jitter_ms : -jitter_ms;
+            uint64_t due_us = START_US + (uint64_t)((double)view * 1.0e6 / 30.0 + late_ms * 1.0e3);
+            cm_client_clock_advance(&clock, due_us);
+            cm_client_clock_view(&clock, 2 * view);
+        }
+        cr_assert_float_eq(cm_client_clock_jitter_ms(&clock), jitter_ms, 0.7, "%.2f ms",
+                           cm_client_clock_jitter_ms(&clock));
+    }
+}

@@ -73,6 +73,20 @@ static void draw(const carom_client *client)
     }
 }
 
+// A line for the corner of the screen: the path, since the line before.
+static void hud(const carom_client *client)
+{
+    static carom_client_stats last;
+    carom_client_stats now;
+    carom_client_stats_get(client, &now);
+    uint64_t came = now.view_packets - last.view_packets;
+    uint64_t lost = now.packets_lost > last.packets_lost ? now.packets_lost - last.packets_lost : 0;
+    printf("ping %u ms, jitter %u ms, loss %.1f%%, others %u ms ago\n", now.rtt_ms, now.jitter_ms,
+           came + lost > 0 ? 100.0 * (double)lost / (double)(came + lost) : 0.0,
+           now.interpolation_delay_ms);
+    last = now;
+}
+
 int main(int argc, char **argv)
 {
     char host[256];
@@ -103,6 +117,7 @@ int main(int argc, char **argv)
         }
         if (frame % 120 == 0) {
             draw(clients[0]);
+            hud(clients[0]);
         }
         struct timespec pause = {0, 8000000}; // a game draws a frame here
         thrd_sleep(&pause, NULL);
