@@ -235,36 +235,46 @@ static uint32_t find_at_once(const carom_world *world, const cm_scratch *scratch
     return cm_bounds_tree_pairs_between(&l->moving, &l->fixed, &l->room, l->found, count, room);
 }
 
-// Filters what was found and brings it into canonical order: by first slot in a counting sort, then
-// each shape's partners.
-static void order_found(const carom_world *world, cm_scratch *scratch, lists *l, uint32_t found)
+// Where the entries of each slot begin, from how many there are.
+static void count_up(uint32_t *starts, uint32_t slots)
 {
-    uint32_t slots = world->state.shape_slots, at = 0, first = 0;
-    memset(l->starts, 0, slots * sizeof *l->starts);
-    for (uint32_t i = 0; i < found; i++) {
-        l->starts[l->found[i].shape_a]++;
-    }
-    for (uint32_t a = 0; a < slots; a++) {
-        uint32_t here = l->starts[a];
-        l->starts[a] = at;
+    for (uint32_t a = 0, at = 0; a < slots; a++) {
+        uint32_t here = starts[a];
+        starts[a] = at;
         at += here;
     }
+}
+
+// Filters what was found and brings it into canonical order: two counting sorts, by the second
+// slot, then by the first.
+static void order_found(const carom_world *world, cm_scratch *scratch, lists *l, uint32_t found)
+{
+    uint32_t slots = world->state.shape_slots, first = 0, kept = 0;
+    cm_pair *by_second = scratch->pairs;
+    memset(l->starts, 0, slots * sizeof *l->starts);
     for (uint32_t i = 0; i < found; i++) {
-        l->sorted[l->starts[l->found[i].shape_a]++] = l->found[i].shape_b;
+        l->starts[l->found[i].shape_b]++;
     }
-    scratch->pair_count = 0;
+    count_up(l->starts, slots);
+    for (uint32_t i = 0; i < found; i++) {
+        by_second[l->starts[l->found[i].shape_b]++] = l->found[i];
+    }
+    memset(l->starts, 0, slots * sizeof *l->starts);
+    for (uint32_t i = 0; i < found; i++) {
+        l->starts[by_second[i].shape_a]++;
+    }
+    count_up(l->starts, slots);
+    for (uint32_t i = 0; i < found; i++) {
+        l->sorted[l->starts[by_second[i].shape_a]++] = by_second[i].shape_b;
+    }
     for (uint32_t a = 0; a < slots; a++) {
-        uint32_t n = l->starts[a] - first;
-        memcpy(l->room.keys, l->sorted + first, n * sizeof *l->sorted);
-        cm_sort(l->room.keys, l->sorted + first, l->room.spare_keys, l->room.spare_values, n);
-        for (uint32_t i = 0; i < n; i++) {
-            uint32_t b = l->sorted[first + i];
-            if (may_meet(world, scratch, l, a, b)) {
-                scratch->pairs[scratch->pair_count++] = (cm_pair){a, b};
+        for (; first < l->starts[a]; first++) {
+            if (may_meet(world, scratch, l, a, l->sorted[first])) {
+                scratch->pairs[kept++] = (cm_pair){a, l->sorted[first]};
             }
         }
-        first += n;
     }
+    scratch->pair_count = kept;
 }
 
 uint32_t cm_find_pairs(const carom_world *world, cm_scratch *scratch, float margin, float dt)

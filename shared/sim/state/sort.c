@@ -26,13 +26,8 @@ static void sort_short(uint32_t *keys, uint32_t *values, uint32_t count)
 }
 
 static void sort_digit(const uint32_t *keys, const uint32_t *values, uint32_t *to_keys,
-                       uint32_t *to_values, uint32_t count, uint32_t shift)
+                       uint32_t *to_values, uint32_t count, uint32_t shift, uint32_t start[DIGITS])
 {
-    uint32_t start[DIGITS];
-    memset(start, 0, sizeof start);
-    for (uint32_t i = 0; i < count; i++) {
-        start[keys[i] >> shift & (DIGITS - 1u)]++;
-    }
     uint32_t sum = 0;
     for (uint32_t d = 0; d < DIGITS; d++) {
         uint32_t here = start[d];
@@ -53,9 +48,16 @@ void cm_sort(uint32_t *keys, uint32_t *values, uint32_t *spare_keys, uint32_t *s
         sort_short(keys, values, count);
         return;
     }
-    sort_digit(keys, values, spare_keys, spare_values, count, 0);
-    sort_digit(spare_keys, spare_values, keys, values, count, DIGIT_BITS);
-    sort_digit(keys, values, spare_keys, spare_values, count, 2 * DIGIT_BITS);
+    uint32_t start[3][DIGITS];
+    memset(start, 0, sizeof start);
+    for (uint32_t i = 0; i < count; i++) {
+        start[0][keys[i] & (DIGITS - 1u)]++;
+        start[1][keys[i] >> DIGIT_BITS & (DIGITS - 1u)]++;
+        start[2][keys[i] >> 2 * DIGIT_BITS & (DIGITS - 1u)]++;
+    }
+    sort_digit(keys, values, spare_keys, spare_values, count, 0, start[0]);
+    sort_digit(spare_keys, spare_values, keys, values, count, DIGIT_BITS, start[1]);
+    sort_digit(keys, values, spare_keys, spare_values, count, 2 * DIGIT_BITS, start[2]);
     memcpy(keys, spare_keys, count * sizeof *keys);
     memcpy(values, spare_values, count * sizeof *values);
 }

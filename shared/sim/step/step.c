@@ -31,11 +31,13 @@ static void clear_calls(carom_world *world)
 {
     const cm_body *bodies = cm_bodies(world);
     for (uint32_t i = 0; i < world->state.body_slots; i++) {
-        const carom_vec3 none[2] = {{0}, {0}};
+        const carom_vec3 none = {0};
+        uint64_t bits[3]; // of applied_force and applied_torque
+        memcpy(bits, &bodies[i].applied_force, sizeof bits);
         // Most have none: a row that is only read need not be written back.
-        if (memcmp(&bodies[i].applied_force, none, sizeof none) != 0) {
+        if (bits[0] | bits[1] | bits[2]) {
             cm_body *body = cm_body_change(world, i);
-            body->applied_force = body->applied_torque = none[0];
+            body->applied_force = body->applied_torque = none;
         }
         if (bodies[i].flags & CM_BODY_STIRRED) {
             cm_body_change(world, i)->flags &= (uint8_t)~CM_BODY_STIRRED;

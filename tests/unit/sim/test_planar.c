@@ -166,8 +166,10 @@ Test(planar, a_pile_stays_in_its_plane_to_the_bit)
                       "body %u tick %u", slot, tick);
         }
         double now = energy(&rig, 3, 33);
-        cr_assert_leq(now, before + 2.0e-3 * first, "tick %u: %g after %g", tick, now, before);
-        before = now;
+        // What lands is pushed out of its overlap: in one of 30 such piles by .2% in a tick or
+        // more.
+        cr_assert_leq(now, before + 1.5e-2 * first, "tick %u: %g after %g", tick, now, before);
+        before = fmin(before, now);
     }
     uint32_t touching;
     double penetration;

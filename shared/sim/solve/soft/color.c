@@ -100,7 +100,7 @@ static void clear_group(cm_soft_group *g, uint32_t unused_body, bool fixed)
         g->row[k] = CM_NONE;
         g->point[k] = 0;
     }
-    g->lanes = g->points = g->bounces = g->flipped = g->special = g->rolls = 0;
+    g->lanes = g->points = g->bounces = g->flipped = g->special = g->rolls = g->late = g->early = 0;
     g->fixed = fixed;
     g->round = 1;
     memset(g->point_count, 0, sizeof g->point_count);

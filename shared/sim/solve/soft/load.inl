@@ -6,6 +6,7 @@
 // Friction acts at one centre, that of the pressure of the last tick. Typical: 240 groups, twice a
 // tick.
 
+#define SLIDING_PART    0.99f // of the largest friction impulse: what has more of it slides
 #define MANIFOLD_FLOATS (sizeof(cm_manifold) / sizeof(float))
 #define CONTACT_FLOATS  (sizeof(cm_soft_contact) / sizeof(float))
 
@@ -128,6 +129,20 @@ CM_WHOLE void load_impulses(const cm_soft *soft, cm_soft_group *g, uint32_t at,
         choose(flipped, (cm_fvec){-friction.x, -friction.y, -friction.z}, friction);
 }
 
+// Where in the relax pass friction comes after the normals: where there was no friction in the last
+// tick, as in a blow, or as much as the normal impulses allowed.
+CM_WHOLE void find_late(cm_soft_group *g, uint32_t at, cm_f friction, const cm_f pressure[4],
+                        const staged *points)
+{
+    cm_f limit = cm_lanes_set(SLIDING_PART) * friction *
+                 (pressure[0] + pressure[1] + pressure[2] + pressure[3]);
+    cm_fvec impulse = points->friction_impulse;
+    cm_mask late = cm_lanes_at_most(limit * limit, cm_fvec_dot(impulse, impulse));
+    uint32_t used = cm_lanes_true(cm_lanes_greater(points->used[0], cm_lanes_set(0.0f)));
+    g->late |= (cm_lanes_true(late) & used) << at;
+    g->early |= (~cm_lanes_true(late) & used) << at;
+}
+
 // A contact's frame, its points and the impulses of the last tick. An unused lane has a normal of
 // unit length, else zeros.
 CM_WHOLE void load_contacts(const cm_soft *soft, cm_soft_group *g, uint32_t at, frame *f,
@@ -179,6 +194,7 @@ CM_WHOLE void load_contacts(const cm_soft *soft, cm_soft_group *g, uint32_t at, 
     STORE_VEC(ra, f->ra);
     STORE_VEC(rb, f->rb);
     STORE(friction, cm_lanes_select(used[0], head[3], zero));
+    find_late(g, at, head[3], pressure, points);
     if (g->bounces) {
         STORE(restitution, cm_lanes_select(used[0], head[4], zero));
     }

@@ -17,6 +17,8 @@
 #define LEAST_PART       1.0e-4f // of the inverse mass: a hundredth of a radian off locked axes
 #define RANK_ONE         1.0e-5f // determinant / trace^2
 
+#define ALL_LANES        ((1u << CM_LANES) - 1u)
+
 #define LOAD(member)     cm_lanes_load(g->member + at)
 #define LOAD_VEC(member) load_vec(g->member, at)
 // Inlined at each call, where the number of points and whether anything is special are constants.
@@ -220,9 +222,10 @@ CM_WHOLE cm_f pressure_of(const cm_soft_group *g, uint32_t at, uint32_t points)
 }
 
 // Coulomb friction at the centre, clamped to a circle, after a twist that the points' distance from
-// the centre allows. Returns the changes (t1, t2, twist).
+// the centre allows. Returns the changes (t1, t2, twist). Of lanes that `now` leaves out nothing
+// changes; NULL: of none.
 CM_WHOLE cm_fvec solve_friction(cm_soft_group *g, const cm_soft_special *e, uint32_t at,
-                                const local *v, uint32_t points)
+                                const local *v, uint32_t points, const cm_mask *now)
 {
     cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f), normal = pressure_of(g, at, points);
     cm_f limit = LOAD(friction) * normal, twist_limit = limit * LOAD(radius);
@@ -231,6 +234,7 @@ CM_WHOLE cm_fvec solve_friction(cm_soft_group *g, const cm_soft_special *e, uint
     }
     cm_f old = LOAD(friction_impulse[2]), twist = old - LOAD(twist_mass) * v->turn_n;
     twist = cm_lanes_max(cm_lanes_min(twist, twist_limit), zero - twist_limit);
+    twist = now ? cm_lanes_select(*now, twist, old) : twist;
     STORE(friction_impulse[2], twist);
     cm_f dt = twist - old;
     cm_f vx = v->x + LOAD(twist_couple[0]) * dt, vy = v->y + LOAD(twist_couple[1]) * dt;
@@ -249,6 +253,8 @@ CM_WHOLE cm_fvec solve_friction(cm_soft_group *g, const cm_soft_special *e, uint
     scale = cm_lanes_select(slides, scale, one);
     x = x * scale;
     y = y * scale;
+    x = now ? cm_lanes_select(*now, x, old_x) : x;
+    y = now ? cm_lanes_select(*now, y, old_y) : y;
     STORE(friction_impulse[0], x);
     STORE(friction_impulse[1], y);
     cm_f dx = x - old_x, dy = y - old_y;
@@ -312,29 +318,53 @@ CM_WHOLE void enter(const cm_soft *soft, cm_soft_special *e, uint32_t at, uint32
     c->v = localise(&c->f, &c->s);
 }
 
-// Before the normals, which so have the last word on where bodies go.
-CM_WHOLE void rub_first(cm_soft_special *e, uint32_t at, uint32_t points, contact_lanes *c)
+// Adds to the velocities where `now` says so: all else must keep its bits, since a run of fewer
+// lanes leaves this out where no lane of it is meant.
+CM_WHOLE void gain(const cm_mask *now, cm_f *to, cm_f more)
 {
-    const cm_soft_group *g = c->g;
-    c->friction = solve_friction(c->g, e, at, &c->v, points);
+    cm_f sum = *to + more;
+    *to = now ? cm_lanes_select(*now, sum, *to) : sum;
+}
+
+// Before the normals, which so have the last word on where bodies go.
+CM_WHOLE void rub_first(cm_soft_special *e, uint32_t at, uint32_t points, bool relax,
+                        contact_lanes *c)
+{
+    cm_soft_group *g = c->g;
+    c->friction.x = c->friction.y = c->friction.z = cm_lanes_set(0.0f);
+    uint32_t here = g->early >> at & ALL_LANES;
+    if (relax && here == 0) {
+        return;
+    }
+    cm_mask early = cm_lanes_bits(here);
+    const cm_mask *now = relax && (g->late >> at & ALL_LANES) ? &early : NULL;
+    c->friction = solve_friction(g, e, at, &c->v, points, now);
     cm_f dx = c->friction.x, dy = c->friction.y, dt = c->friction.z;
     local *v = &c->v;
-    v->normal = v->normal + LOAD(couple[0]) * dx + LOAD(couple[1]) * dy + LOAD(couple[2]) * dt;
-    v->turn1 = v->turn1 + LOAD(couple[3]) * dx + LOAD(couple[4]) * dy + LOAD(couple[5]) * dt;
-    v->turn2 = v->turn2 + LOAD(couple[6]) * dx + LOAD(couple[7]) * dy + LOAD(couple[8]) * dt;
+    gain(now, &v->normal, LOAD(couple[0]) * dx + LOAD(couple[1]) * dy + LOAD(couple[2]) * dt);
+    gain(now, &v->turn1, LOAD(couple[3]) * dx + LOAD(couple[4]) * dy + LOAD(couple[5]) * dt);
+    gain(now, &v->turn2, LOAD(couple[6]) * dx + LOAD(couple[7]) * dy + LOAD(couple[8]) * dt);
 }
 
 // After the normals, whose impulses of this substep are now known and bound it: in a blow they come
-// at once, and are gone in the next substep.
+// at once, and are gone in the next substep; what slides would have friction of the push that
+// undoes overlap. What sticks is held before: a pyramid comes to rest sooner.
 CM_WHOLE void rub_last(cm_soft_special *e, uint32_t at, uint32_t points, contact_lanes *c)
 {
-    const cm_soft_group *g = c->g;
+    cm_soft_group *g = c->g;
+    uint32_t here = g->late >> at & ALL_LANES;
+    if (here == 0) {
+        return;
+    }
     cm_f n = c->normal, p = c->turn1, q = c->turn2;
     local *v = &c->v;
-    v->x = v->x + LOAD(couple[0]) * n + LOAD(couple[3]) * p + LOAD(couple[6]) * q;
-    v->y = v->y + LOAD(couple[1]) * n + LOAD(couple[4]) * p + LOAD(couple[7]) * q;
-    v->turn_n = v->turn_n + LOAD(couple[2]) * n + LOAD(couple[5]) * p + LOAD(couple[8]) * q;
-    c->friction = solve_friction(c->g, e, at, &c->v, points);
+    v->x = v->x + (LOAD(couple[0]) * n + LOAD(couple[3]) * p + LOAD(couple[6]) * q);
+    v->y = v->y + (LOAD(couple[1]) * n + LOAD(couple[4]) * p + LOAD(couple[7]) * q);
+    v->turn_n = v->turn_n + (LOAD(couple[2]) * n + LOAD(couple[5]) * p + LOAD(couple[8]) * q);
+    cm_mask late = cm_lanes_bits(here);
+    const cm_mask *now = g->early >> at & ALL_LANES ? &late : NULL;
+    cm_fvec change = solve_friction(g, e, at, &c->v, points, now);
+    c->friction = now ? choose(late, change, c->friction) : change;
 }
 
 CM_WHOLE void begin_points(uint32_t at, uint32_t points, contact_lanes *c)
@@ -413,9 +443,7 @@ __attribute__((noinline)) static void solve_bouncing_group(cm_soft *soft, uint32
     for (uint32_t at = 0; at < g->lanes; at += CM_LANES) {
         contact_lanes c = {.g = g};
         enter(soft, e, at, points, g->round, relax, &c);
-        if (!relax) {
-            rub_first(e, at, points, &c);
-        }
+        rub_first(e, at, points, relax, &c);
         begin_points(at, points, &c);
         press_evenly(soft, at, points, relax, &c);
         if (relax) {
@@ -436,9 +464,7 @@ CM_WHOLE void solve_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, u
         enter(soft, e, at, points, round, relax, &c[k]);
     }
     for (uint32_t k = 0; k < count; k++) {
-        if (!relax) {
-            rub_first(e, at, points, &c[k]);
-        }
+        rub_first(e, at, points, relax, &c[k]);
         begin_points(at, points, &c[k]);
     }
     for (uint32_t i = 0; i < points; i++) {

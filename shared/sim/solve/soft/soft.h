@@ -99,7 +99,9 @@ typedef struct cm_soft_group {
     uint32_t round; // every lane's bodies have inertias alike about all axes; not if it is special
     uint32_t rolls; // some lane has a radius in `rim`
     uint32_t color; // of every lane; whatever shares it shares no body that can be pushed
-    uint32_t pad[7];
+    uint32_t late;  // a bit a lane: in the relax pass friction comes after the normals
+    uint32_t early; // likewise, before them: the others that are used
+    uint32_t pad[5];
     cm_soft_wide point_count; // of each lane
     // A line of 64 bytes each. What the passes read of every group stands together, then points:
     // those above `points` are neither written nor read. The second tangent is normal x t1.
