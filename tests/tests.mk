@@ -32,7 +32,7 @@ fuzz: | have-test
 # comes into, and of the server only the files named here.
 TARGETS := $(patsubst tests/fuzz/targets/%.c,%,$(wildcard tests/fuzz/targets/*.c))
 FUZZED_SRCS := $(filter-out shared/sim/%,$(SDK_SRCS)) $(filter $(addprefix %/,door.c gate.c admission.c connections.c bans.c \
-  used_tokens.c commands.c elf.c elf_dynamic.c module_file.c http_head.c),$(SERVER_SRCS))
+  used_tokens.c commands.c elf.c module_file.c http_head.c),$(SERVER_SRCS))
 $(OUT)/tests/fuzz/targets/module_file.o: CPPFLAGS_OWN += -DCAROM_SOUND_MODULE='"$(OUT)/tests/modules/counter.so"'
 $(OUT)/fuzz_module_file: $(OUT)/tests/modules/counter.so
 $(OUT)/libfuzzed.a: $(call obj,$(FUZZED_SRCS)) $(PROTO_OBJS)

@@ -79,17 +79,18 @@ static carom_result read_notes(checker *c)
         uint64_t end = s->p_offset + s->p_filesz;
         for (uint64_t offset = s->p_offset; offset < end;) {
             uint32_t head[3]; // sizes of name and text, type
+            char owner[sizeof NOTE_OWNER] = "";
             if (end - offset < sizeof head || !cm_elf_at(&c->elf, offset, head, sizeof head)) {
                 return cm_elf_corrupt(&c->elf, "a note is cut off");
             }
-            uint64_t name = offset + sizeof head;
             uint64_t text = offset + padded(sizeof head + (uint64_t)head[0], align);
             uint64_t next = offset + padded(text - offset + (uint64_t)head[1], align);
             if (text + head[1] > end) {
                 return cm_elf_corrupt(&c->elf, "a note is cut off");
             }
-            if (head[2] == NOTE_TYPE && head[0] == sizeof NOTE_OWNER &&
-                memcmp(c->elf.bytes + name, NOTE_OWNER, sizeof NOTE_OWNER) == 0) {
+            if (head[2] == NOTE_TYPE && head[0] == sizeof owner &&
+                cm_elf_at(&c->elf, offset + sizeof head, owner, sizeof owner) &&
+                memcmp(owner, NOTE_OWNER, sizeof owner) == 0) {
                 carom_result result = read_record(c, text, head[1], &has);
                 if (result != CAROM_OK) {
                     return result;
@@ -118,7 +119,7 @@ static carom_result check_import(checker *c, const char *name)
     return CAROM_OK;
 }
 
-static carom_result take_descriptor(checker *c, const cm_elf_symbol *symbol, const char *name)
+static carom_result read_descriptor(checker *c, const cm_elf_symbol *symbol, const char *name)
 {
     const char *own = name + strlen(CM_MODULE_PREFIX);
     char text[64];
@@ -137,7 +138,7 @@ static carom_result take_descriptor(checker *c, const cm_elf_symbol *symbol, con
     if (ELF32_ST_TYPE(symbol->st_info) != STT_OBJECT ||
         symbol->st_size != c->rules->descriptor_size ||
         symbol->st_value % sizeof(cm_elf_address) != 0 ||
-        !cm_elf_is_mapped(&c->elf, symbol->st_value, symbol->st_size, PF_R)) {
+        !cm_elf_is_mapped(&c->elf, symbol->st_value, symbol->st_size)) {
         return cm_elf_refuse(&c->elf, CAROM_ERROR_ARGUMENT,
                              "%s has %llu bytes, expected a carom_module of %llu (another ABI?)",
                              cm_elf_printable(name, text), (unsigned long long)symbol->st_size,
@@ -173,7 +174,7 @@ static carom_result check_symbols(checker *c)
             result = check_import(c, name);
         } else if (binding != STB_LOCAL &&
                    strncmp(name, CM_MODULE_PREFIX, strlen(CM_MODULE_PREFIX)) == 0) {
-            result = take_descriptor(c, &symbol, name);
+            result = read_descriptor(c, &symbol, name);
         }
         if (result != CAROM_OK) {
             return result;
@@ -197,18 +198,12 @@ carom_result cm_module_file_check(const uint8_t *bytes, size_t size, const cm_mo
                  .rules = rules,
                  .file = file};
     memset(file, 0, sizeof *file);
-    carom_result result = cm_elf_read_segments(&c.elf);
-    if (result == CAROM_OK) {
-        result = cm_elf_read_dynamic(&c.elf);
-    }
+    carom_result result = cm_elf_read(&c.elf);
     if (result == CAROM_OK) {
         result = read_notes(&c);
     }
     if (result == CAROM_OK) {
         result = check_symbols(&c);
-    }
-    if (result == CAROM_OK) {
-        result = cm_elf_check_relocations(&c.elf);
     }
     memcpy(file->parts, c.elf.parts, sizeof file->parts);
     file->part_count = c.elf.part_count;

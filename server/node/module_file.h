@@ -1,12 +1,9 @@
 // A game module as a file: an ELF shared library of this machine, checked before any of it is
-// mapped or run. The parser is our own, since the dynamic linker trusts what it loads: every
-// offset, count and string is inside the file, or the file is refused with a reason.
-//
-// What is refused, so that a module is its state and nothing else: imports that are not on the list
-// (shared/game/imports.def), needed libraries, constructors and destructors, indirect functions,
-// thread-local data, writable data outside RELRO, relocations of code, executable stacks, tags and
-// segments that the table does not know, and a build without this engine's determinism flags. It is
-// a check of discipline and of the file's form, not a sandbox: machine code can do what it likes.
+// mapped or run, so that a module is its state and nothing else. Refused, with a reason: imports
+// that are not on the list (shared/game/imports.def), needed libraries, constructors, destructors
+// and indirect functions, thread-local data, writable data outside RELRO, relocations of code,
+// executable stacks, dynamic tags that the table does not know, and a build without this engine's
+// determinism flags. It is a check of discipline, not a sandbox: machine code can do what it likes.
 #ifndef CM_SERVER_NODE_MODULE_FILE_H
 #define CM_SERVER_NODE_MODULE_FILE_H
 

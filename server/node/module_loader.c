@@ -5,17 +5,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "shared/base/assert.h"
 #include "shared/wire/crypto.h"
 
 #define PATH_MAX_BYTES 4096u
+#define TRIAL_S        10u // processor and waiting; linking takes a millisecond
 
 cm_module_rules cm_module_rules_here(void)
 {
@@ -105,6 +109,26 @@ static int seal(const uint8_t *bytes, size_t size)
     return descriptor;
 }
 
+// Links it in a child first: the dynamic linker trusts a file, and dies of one that lies.
+static bool survives_trial(const char *name)
+{
+    static const int DEADLY[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM};
+    pid_t child = fork();
+    if (child == 0) {
+        for (size_t i = 0; i < sizeof DEADLY / sizeof DEADLY[0]; i++) {
+            signal(DEADLY[i], SIG_DFL);
+        }
+        prctl(PR_SET_DUMPABLE, 0); // no core file
+        alarm(TRIAL_S);
+        (void)dlopen(name, RTLD_NOW | RTLD_LOCAL); // what it refuses, it refuses below by name
+        _exit(0);
+    }
+    int status = -1;
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status == 0;
+}
+
 static carom_result link_bytes(const char *path, const uint8_t *bytes, size_t size,
                                const struct link_map **map, char *error, size_t error_size)
 {
@@ -115,6 +139,11 @@ static carom_result link_bytes(const char *path, const uint8_t *bytes, size_t si
         return CAROM_ERROR_IO;
     }
     snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);
+    if (!survives_trial(name)) {
+        snprintf(error, error_size, "%.200s: broken: the dynamic linker dies of it", path);
+        close(descriptor);
+        return CAROM_ERROR_CORRUPT;
+    }
     void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     const char *wrong = handle == NULL ? dlerror() : NULL;
     close(descriptor);

@@ -1,6 +1,7 @@
 // Loads a game module from a file: read once, checked (module_file.h), and the very bytes that were
-// checked are linked, out of memory that nobody can change any more. Nothing of it runs before the
-// host calls its callbacks, since there are no constructors.
+// checked are linked, out of memory that nobody can change any more: first in a child, and here if
+// the child survives that. Nothing of it runs before the host calls its callbacks, since there are
+// no constructors.
 //
 // Who may write the file may run code as the server: it must belong to root or to the server's own
 // user, and not be writable for all.
