@@ -82,7 +82,8 @@ void serving_start(serving *c, char **argv)
         dup2(err, STDERR_FILENO);
         serving_use_catalogue(c);
         if (!here) {
-            // A module that crashes on purpose dies of its signal, and nothing but JSON is in the log.
+            // A module that crashes on purpose dies of its signal, and nothing but JSON is in the
+            // log.
             setenv("ASAN_OPTIONS", "handle_segv=0", 0);
             execv(binary, argv);
             _exit(127);
