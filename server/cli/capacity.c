@@ -46,7 +46,7 @@ static int read_request(int argc, char **argv, request *r)
     cm_failure failure;
     int status =
         cm_cli_status(cm_flags_read_config(argc, argv, environ, own, sizeof own / sizeof own[0],
-                                           &r->config, &failure),
+                                           &r->config, NULL, &failure),
                       &failure);
     if (status == CM_STATUS_DONE && r->config.scene[0] == '\0') {
         cm_cli_error("capacity: no scene given, expected --scene NAME or --scene FILE");

@@ -57,42 +57,21 @@ static void check_part(doctor *d, const cm_server_check_part *part)
     }
 }
 
-// Whether this build can use it without changing it, so that rooms may be opened from it.
-static bool check_catalogue(doctor *d)
+// A start would bring an older one up to date: it is left as it is, and its rooms are not opened.
+static bool is_outdated(doctor *d)
 {
-    static const char mend[] = "set db, or carom scene import FILE --db DB";
     const char *path = d->config->db;
     char found[CM_FINDING_TEXT_MAX];
     cm_scene_error error;
     int64_t version, newest;
-    carom_result result = cm_catalogue_version(path, &version, &newest, &error);
-    if (result == CAROM_ERROR_NOT_FOUND && access(path, F_OK) != 0) {
-        snprintf(found, sizeof found, "%.128s is not there yet, a start makes it", path);
-        report(d, CM_FINDING_OK, "catalogue", found, "");
-        return true;
-    }
-    if (result != CAROM_OK) {
-        snprintf(found, sizeof found, "%.128s: %.240s", path, error.message);
-        report(d, CM_FINDING_ERROR, "catalogue", found, mend);
-        add_status(d, result == CAROM_ERROR_IO ? CM_STATUS_FAILED : CM_STATUS_USAGE);
+    if (cm_catalogue_version(path, &version, &newest, &error) != CAROM_OK || version >= newest) {
         return false;
     }
-    if (version < newest) {
-        snprintf(found, sizeof found,
-                 "%.128s has schema %lld, expected %lld: a start changes it, so its rooms were not "
-                 "opened here",
-                 path, (long long)version, (long long)newest);
-        report(d, CM_FINDING_WARNING, "catalogue", found,
-               "keep a copy, then carom scene list --db DB");
-        return false;
-    }
-    bool writable = access(path, W_OK) == 0;
-    snprintf(found, sizeof found, "%.128s has schema %lld%s", path, (long long)version,
-             writable ? ""
-                      : " and cannot be written to, expected that it can: matches get into its "
-                        "index");
-    report(d, writable ? CM_FINDING_OK : CM_FINDING_WARNING, "catalogue", found,
-           "chown it to who runs the server");
+    snprintf(found, sizeof found,
+             "%.128s has schema %lld, expected %lld: a start changes it, so its rooms were not "
+             "opened here",
+             path, (long long)version, (long long)newest);
+    report(d, CM_FINDING_WARNING, "catalogue", found, "keep a copy, then carom scene list --db DB");
     return true;
 }
 
@@ -119,7 +98,7 @@ static void check_machine(doctor *d, bool may_open)
     cm_machine machine;
     cm_finding findings[CM_MACHINE_FINDINGS];
     cm_needs needs = {.rooms = 1, .power = strcmp(d->config->durability, "power") == 0};
-    if (may_open && cm_node_rooms_load(d->config, &rooms, &told) == CAROM_OK) {
+    if (may_open && cm_node_rooms_load(d->config, &rooms, NULL, &told) == CAROM_OK) {
         needs.rooms = rooms.count;
     }
     cm_node_rooms_free(&rooms);
@@ -135,25 +114,35 @@ static void check_machine(doctor *d, bool may_open)
     }
 }
 
+static void print_wrong(void *user, const char *message)
+{
+    (void)user;
+    cm_cli_error("%s", message);
+}
+
 static int run_command(int argc, char **argv)
 {
     cm_config config;
     cm_failure failure;
-    int status = cm_cli_status(
-        cm_flags_read_config(argc, argv, environ, NULL, 0, &config, &failure), &failure);
+    cm_config_wrong wrong = {.tell = print_wrong};
+    carom_result result =
+        cm_flags_read_config(argc, argv, environ, NULL, 0, &config, &wrong, &failure);
+    int status = cm_cli_status(result, &failure);
     if (status != CM_STATUS_DONE) {
         return status;
     }
     doctor d = {.config = &config, .status = CM_STATUS_DONE};
-    bool may_open = check_catalogue(&d);
+    bool outdated = is_outdated(&d);
     for (uint32_t i = 0; i < CM_SERVE_CHECKS; i++) {
         const cm_server_check_part *part = &cm_server_checks[i];
-        if (may_open || strcmp(part->name, "rooms") != 0) {
+        bool is_of_catalogue =
+            strcmp(part->name, "rooms") == 0 || strcmp(part->name, "catalogue") == 0;
+        if (!outdated || !is_of_catalogue) {
             check_part(&d, part);
         }
     }
     check_library(&d);
-    check_machine(&d, may_open);
+    check_machine(&d, !outdated);
     printf("%u good, %u warnings, %u errors\n", (unsigned)d.counts[CM_FINDING_OK],
            (unsigned)d.counts[CM_FINDING_WARNING], (unsigned)d.counts[CM_FINDING_ERROR]);
     return cm_cli_finish(d.status);

@@ -29,7 +29,7 @@ static char **called_argv;
 static bool read_again(cm_config *config, cm_failure *failure)
 {
     cm_flags options;
-    carom_result result = cm_flags_read(called_argc, called_argv, environ, &options, failure);
+    carom_result result = cm_flags_read(called_argc, called_argv, environ, &options, NULL, failure);
     *config = options.config;
     return result == CAROM_OK;
 }
@@ -50,14 +50,26 @@ static void warn_unknown(void)
     }
 }
 
+// Goes on behind settings that were refused, whose status is worse than whatever it finds.
+static int check_config(const cm_config *config, const cm_config_wrong *refused, int status)
+{
+    const cm_check check = {
+        .config = config, .refused = refused, .environment = environ, .wrong = say_wrong};
+    int found = cm_cli_status(cm_server_check(&check), &(const cm_failure){""});
+    return status > found ? status : found;
+}
+
 static int run_command(int argc, char **argv)
 {
     called_argc = argc;
     called_argv = argv;
     cm_flags options;
-    cm_failure failure;
-    int status = cm_cli_status(cm_flags_read(argc, argv, environ, &options, &failure), &failure);
-    if (status != CM_STATUS_DONE) {
+    cm_failure failure = {""};
+    cm_config_wrong wrong = {.tell = say_wrong};
+    carom_result read = cm_flags_read(argc, argv, environ, &options, &wrong, &failure);
+    int status = cm_cli_status(read, &failure);
+    bool understood = failure.text[0] == '\0'; // the command line; its values may be wrong
+    if (status != CM_STATUS_DONE && !(options.check_config && understood)) {
         return status;
     }
     if (options.print_config) {
@@ -65,9 +77,7 @@ static int run_command(int argc, char **argv)
         return print_config(&options.config);
     }
     if (options.check_config) {
-        const cm_check check = {
-            .config = &options.config, .environment = environ, .wrong = say_wrong};
-        status = cm_cli_status(cm_server_check(&check), &(const cm_failure){""});
+        status = check_config(&options.config, &wrong, status);
         if (status == CM_STATUS_DONE) {
             puts("the configuration is good");
         }

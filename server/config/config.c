@@ -31,6 +31,7 @@ static const cm_config_key KEYS[] = {
     CM_CONFIG_KEYS(TEXT_KEY, INT_KEY, BOOL_KEY, CHOICE_KEY, ROOMS_KEY)};
 
 #define KEY_COUNT (sizeof KEYS / sizeof KEYS[0])
+_Static_assert(KEY_COUNT <= 64, "cm_config_wrong has a bit for each key");
 
 static bool fail(cm_config_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -70,7 +71,7 @@ const cm_config_key *cm_config_keys(uint32_t *count)
     return KEYS;
 }
 
-static const cm_config_key *find_key(const char *name)
+const cm_config_key *cm_config_find(const char *name)
 {
     for (size_t i = 0; i < KEY_COUNT; i++) {
         if (strcmp(KEYS[i].name, name) == 0) {
@@ -78,6 +79,21 @@ static const cm_config_key *find_key(const char *name)
         }
     }
     return NULL;
+}
+
+bool cm_config_was_refused(const cm_config_wrong *wrong, const char *name)
+{
+    return (wrong->refused >> (cm_config_find(name) - KEYS) & 1u) != 0;
+}
+
+bool cm_config_goes_on(cm_config_error *error, const cm_config_key *key)
+{
+    if (error->all == NULL) {
+        return false;
+    }
+    error->all->tell(error->all->user, error->message);
+    error->all->refused |= key != NULL ? UINT64_C(1) << (key - KEYS) : 0;
+    return true;
 }
 
 static bool is_choice(const char *choices, const char *text)
@@ -259,6 +275,15 @@ static bool fail_unknown(const char *place, const char *name, cm_config_error *e
                 place, name, near ? "did you mean '" : "", near ? nearest : "", near ? "'? " : "");
 }
 
+// A file that cannot be read: no key is known. Always false.
+static bool fail_file(cm_config_error *error)
+{
+    if (cm_config_goes_on(error, NULL)) {
+        error->all->refused = UINT64_MAX;
+    }
+    return false;
+}
+
 bool cm_config_parse(cm_config *config, const char *text, size_t size, const char *name,
                      cm_config_error *error)
 {
@@ -269,19 +294,23 @@ bool cm_config_parse(cm_config *config, const char *text, size_t size, const cha
     if (!good) {
         fail(error, "%.200s:%u: expected a JSON object of keys and values: %s", name,
              (unsigned)wrong.line, wrong.message);
+        fail_file(error);
     }
     void *next = NULL;
     const char *key_name;
     const cm_json_value *value;
-    while (good && (value = cm_json_each(root, &next, &key_name)) != NULL) {
+    bool ends = root == NULL;
+    while (!ends && (value = cm_json_each(root, &next, &key_name)) != NULL) {
         if (strncmp(key_name, "//", 2) == 0) {
             continue;
         }
         char place[280];
         snprintf(place, sizeof place, "%.200s:%u", name, (unsigned)cm_json_line(&reader, key_name));
-        const cm_config_key *key = find_key(key_name);
-        good = key != NULL ? set_json(config, key, value, place, error)
-                           : fail_unknown(place, key_name, error);
+        const cm_config_key *key = cm_config_find(key_name);
+        bool one = key != NULL ? set_json(config, key, value, place, error)
+                               : fail_unknown(place, key_name, error);
+        ends = !one && !cm_config_goes_on(error, key);
+        good = good && one;
     }
     cm_json_close(&reader);
     return good;
@@ -291,7 +320,8 @@ bool cm_config_load(cm_config *config, const char *path, cm_config_error *error)
 {
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
-        return fail(error, "%.200s: %s", path, strerror(errno));
+        fail(error, "%.200s: %s", path, strerror(errno));
+        return fail_file(error);
     }
     char *text = malloc(FILE_MAX + 1);
     errno = 0;
@@ -299,14 +329,13 @@ bool cm_config_load(cm_config *config, const char *path, cm_config_error *error)
     bool unread = text == NULL || ferror(file) != 0;
     int cause = errno;
     fclose(file);
-    bool good;
+    bool fits = !unread && size <= FILE_MAX;
     if (unread) {
-        good = fail(error, "%.200s: %s", path, strerror(cause));
-    } else if (size > FILE_MAX) {
-        good = fail(error, "%.200s: larger than %u bytes", path, FILE_MAX);
-    } else {
-        good = cm_config_parse(config, text, size, path, error);
+        fail(error, "%.200s: %s", path, strerror(cause));
+    } else if (!fits) {
+        fail(error, "%.200s: larger than %u bytes", path, FILE_MAX);
     }
+    bool good = fits ? cm_config_parse(config, text, size, path, error) : fail_file(error);
     free(text);
     return good;
 }
@@ -323,17 +352,21 @@ static size_t variable_of(const cm_config_key *key, char name[CM_CONFIG_VARIABLE
 
 bool cm_config_environment(cm_config *config, char *const *environment, cm_config_error *error)
 {
+    bool good = true;
     for (size_t i = 0; i < KEY_COUNT; i++) {
         char name[CM_CONFIG_VARIABLE_MAX];
         size_t length = variable_of(&KEYS[i], name);
         for (char *const *entry = environment; *entry != NULL; entry++) {
             if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=' &&
                 !cm_config_set(config, &KEYS[i], *entry + length + 1, name, error)) {
-                return false;
+                good = false;
+                if (!cm_config_goes_on(error, &KEYS[i])) {
+                    return false;
+                }
             }
         }
     }
-    return true;
+    return good;
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -419,8 +452,14 @@ static bool check_workers(const cm_config *config, cm_config_error *error)
 
 bool cm_config_check(const cm_config *config, cm_config_error *error)
 {
-    return check_listen("", config->listen, error) && check_public("", config->public, error) &&
-           check_http("", config->http, error) && check_workers(config, error);
+    bool good = check_listen("", config->listen, error) &&
+                check_public("", config->public, error) && check_http("", config->http, error) &&
+                check_workers(config, error);
+    if (!good) {
+        (void)cm_config_goes_on(
+            error, cm_config_find("workers")); // the others were checked when they were set
+    }
+    return good;
 }
 
 bool cm_config_check_gate(const cm_config *config, cm_config_error *error)

@@ -112,12 +112,29 @@ typedef struct cm_config_key {
     const char *help;
 } cm_config_key;
 
+// Receives every value that is refused, in place of an end at the first one.
+typedef struct cm_config_wrong {
+    void (*tell)(void *user, const char *message);
+    void *user;
+    uint64_t refused; // keys that kept their earlier value: bit i is key i of cm_config_keys
+} cm_config_wrong;
+
 typedef struct cm_config_error {
-    char message[512]; // place, what is wrong, what was expected
+    char message[512];    // place, what is wrong, what was expected; of the last refused value
+    cm_config_wrong *all; // NULL: reading ends at the first refused value
 } cm_config_error;
 
 void cm_config_default(cm_config *config);
 const cm_config_key *cm_config_keys(uint32_t *count);
+
+// Whether the key of a name, one of those of cm_config_keys, was refused.
+bool cm_config_was_refused(const cm_config_wrong *wrong, const char *name);
+
+// NULL: there is no key of that name.
+const cm_config_key *cm_config_find(const char *name);
+// Tells error->all of a refused value; `key` is NULL where it belongs to none. False: there is
+// nobody to tell, reading ends here.
+bool cm_config_goes_on(cm_config_error *error, const cm_config_key *key);
 
 // Each returns false with an error, and the config is then of no use. `place` names where the text
 // came from.

@@ -72,9 +72,11 @@ static void add_keys(flags *f, const cm_config_key *keys, uint32_t count)
     }
 }
 
+// Refused flags go to error->all; without one the first ends it.
 static bool apply(flags *f, cm_config *config, const cm_config_key *keys, uint32_t count,
                   cm_config_error *error)
 {
+    bool good = true;
     for (uint32_t i = 0; i < count; i++) {
         const char *truth = f->flag[i] ? "true" : "false";
         const char *text = keys[i].kind == CM_CONFIG_BOOL        ? (f->given[i] ? truth : NULL)
@@ -83,22 +85,47 @@ static bool apply(flags *f, cm_config *config, const cm_config_key *keys, uint32
         char place[NAME_MAX + 8] = "--";
         strncat(place, f->dashed[i], NAME_MAX);
         if (text != NULL && !cm_config_set(config, &keys[i], text, place, error)) {
-            return false;
+            good = false;
+            if (!cm_config_goes_on(error, &keys[i])) {
+                return false;
+            }
         }
     }
     for (uint32_t i = 0; i < f->rooms.count; i++) {
         char wrong[440];
         if (!cm_room_list_add(&config->rooms, f->rooms.texts[i], wrong, sizeof wrong)) {
             snprintf(error->message, sizeof error->message, "--room: %s", wrong);
-            return false;
+            good = false;
+            if (!cm_config_goes_on(error, cm_config_find("rooms"))) {
+                return false;
+            }
         }
     }
-    return true;
+    return good;
+}
+
+// From the three places, one after another.
+static bool read_places(flags *f, const char *file, char *const *environment, cm_config *config,
+                        cm_config_error *error)
+{
+    uint32_t count;
+    const cm_config_key *keys = cm_config_keys(&count);
+    bool good = file == NULL || cm_config_load(config, file, error);
+    if (good || error->all != NULL) {
+        good = cm_config_environment(config, environment, error) && good;
+    }
+    if (good || error->all != NULL) {
+        good = apply(f, config, keys, count, error) && good;
+    }
+    if (good || error->all != NULL) {
+        good = cm_config_check(config, error) && good;
+    }
+    return good;
 }
 
 carom_result cm_flags_read_config(int argc, char **argv, char *const *environment,
                                   const cm_option *more, uint32_t more_count, cm_config *config,
-                                  cm_failure *failure)
+                                  cm_config_wrong *all, cm_failure *failure)
 {
     uint32_t count = 0;
     const cm_config_key *keys = cm_config_keys(&count);
@@ -116,21 +143,20 @@ carom_result cm_flags_read_config(int argc, char **argv, char *const *environmen
     if (!cm_options_read(argc, argv, f.options, f.count, NULL, 0, NULL, &wrong)) {
         return cm_fail(failure, CAROM_ERROR_ARGUMENT, "%s: %s", argv[0], wrong.message);
     }
-    cm_config_error error;
+    cm_config_error error = {.all = all};
     cm_config_default(config);
-    bool good = (file == NULL || cm_config_load(config, file, &error)) &&
-                cm_config_environment(config, environment, &error) &&
-                apply(&f, config, keys, count, &error) && cm_config_check(config, &error);
-    return good ? CAROM_OK : cm_fail(failure, CAROM_ERROR_ARGUMENT, "%s", error.message);
+    bool good = read_places(&f, file, environment, config, &error);
+    return good ? CAROM_OK
+                : cm_fail(failure, CAROM_ERROR_ARGUMENT, "%s", all == NULL ? error.message : "");
 }
 
 carom_result cm_flags_read(int argc, char **argv, char *const *environment, cm_flags *options,
-                           cm_failure *failure)
+                           cm_config_wrong *all, cm_failure *failure)
 {
     memset(options, 0, sizeof *options);
     const cm_option own[] = {
         {.name = "print-config", .kind = CM_OPTION_FLAG, .value = &options->print_config},
         {.name = "check-config", .kind = CM_OPTION_FLAG, .value = &options->check_config}};
     return cm_flags_read_config(argc, argv, environment, own, sizeof own / sizeof own[0],
-                                &options->config, failure);
+                                &options->config, all, failure);
 }

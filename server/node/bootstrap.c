@@ -1,11 +1,13 @@
 // What a server is given, as its start and its check read it.
 #include "server/node/bootstrap.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "server/auth/key_file.h"
 #include "server/record/catalogue/scene_db.h"
@@ -105,7 +107,7 @@ size_t cm_bootstrap_file_exists(const char *path)
 carom_result cm_bootstrap_read_keys(const cm_config *config, carom_token_keys *keys,
                                     cm_failure *failure)
 {
-    cm_config_error wrong;
+    cm_config_error wrong = {0};
     char error[512];
     memset(keys, 0, sizeof *keys);
     if (!cm_config_check_gate(config, &wrong)) {
@@ -116,4 +118,47 @@ carom_result cm_bootstrap_read_keys(const cm_config *config, carom_token_keys *k
         return cm_fail(failure, CAROM_ERROR_ARGUMENT, "serve: key: %s", error);
     }
     return CAROM_OK;
+}
+
+bool cm_bootstrap_is_writable(const char *path, size_t length)
+{
+    char probe[CM_CONFIG_TEXT_MAX + 32];
+    snprintf(probe, sizeof probe, "%.*s%scarom-check-XXXXXX", (int)length, path,
+             length > 0 ? "/" : "");
+    int file = mkstemp(probe);
+    if (file < 0) {
+        return false;
+    }
+    close(file);
+    unlink(probe);
+    return true;
+}
+
+carom_result cm_bootstrap_check_catalogue(const cm_config *config, cm_failure *failure)
+{
+    const char *db = config->db, *slash = strrchr(db, '/');
+    size_t folder = slash == NULL ? 0 : slash == db ? 1 : (size_t)(slash - db);
+    cm_scene_error error;
+    int64_t version, newest;
+    carom_result result = cm_catalogue_version(db, &version, &newest, &error);
+    bool is_there = access(db, F_OK) == 0;
+    if (result != CAROM_OK && is_there) {
+        result = result == CAROM_ERROR_IO ? result : CAROM_ERROR_ARGUMENT;
+        cm_fail(failure, result, "serve: db: %s: %s", db, error.message);
+    } else if (!cm_bootstrap_is_writable(db, folder)) {
+        result = cm_fail(failure, CAROM_ERROR_IO,
+                         is_there ? "serve: db: %s: its directory: %s, expected one that can be "
+                                    "written to: matches get into its index"
+                                  : "serve: db: %s: %s, expected a catalogue, or a directory where "
+                                    "one can be made",
+                         db, strerror(errno));
+    } else if (is_there && access(db, W_OK) != 0) {
+        result = cm_fail(failure, CAROM_ERROR_IO,
+                         "serve: db: %s: %s, expected one that can be written to: matches get into "
+                         "its index",
+                         db, strerror(errno));
+    } else {
+        result = CAROM_OK;
+    }
+    return result;
 }

@@ -20,6 +20,12 @@ carom_result cm_bootstrap_read_keys(const cm_config *config, carom_token_keys *k
 // Length of the longest part of a path, at a whole name, that exists.
 size_t cm_bootstrap_file_exists(const char *path);
 
+// Whether a file can be made in the directory that `length` bytes of a path name; errno.
+bool cm_bootstrap_is_writable(const char *path, size_t length);
+// Matches get into the catalogue's index when they end: SQLite writes the file, and a journal
+// beside it. One that is missing is made.
+carom_result cm_bootstrap_check_catalogue(const cm_config *config, cm_failure *failure);
+
 // As many as the configuration says: one for each core but one, at least one, where it does not.
 uint32_t cm_bootstrap_worker_count(const cm_config *config);
 

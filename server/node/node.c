@@ -148,7 +148,7 @@ static carom_result open_worker(cm_node *host, cm_failure *failure)
     if (result != CAROM_OK) {
         return cm_fail(failure, result, "serve: %s", error);
     }
-    result = cm_node_rooms_open(&host->rooms, host->worker, failure);
+    result = cm_node_rooms_open(&host->rooms, host->worker, NULL, failure);
     cm_node_rooms_record(&host->rooms, host->worker, host->store);
     return result;
 }

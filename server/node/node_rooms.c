@@ -1,4 +1,5 @@
-// Loading and opening, one after another; the first that cannot be opened ends the start.
+// Loading and opening, one after another; the first that cannot be opened ends the start, not a
+// check.
 #include "server/node/node_rooms.h"
 
 #include <stdio.h>
@@ -43,6 +44,8 @@ static carom_result add(const cm_config *config, cm_node_rooms *rooms, const cm_
     }
     cm_scene_error error;
     if (apply_spec(room, config, spec, &error) != CAROM_OK) { // who has numbers has a name
+        cm_scene_free(room->scene);
+        room->scene = NULL;
         return cm_fail(failure, CAROM_ERROR_ARGUMENT, "room %s: %s: %s: %s", spec->name,
                        spec->scene, error.path, error.message);
     }
@@ -64,9 +67,24 @@ carom_result cm_node_rooms_none(const cm_config *config, cm_failure *failure)
                    config->db);
 }
 
+// What a room's failure makes of all of them. False: loading ends here.
+static bool goes_on(const cm_node_rooms_wrong *all, carom_result one, const cm_failure *failure,
+                    carom_result *result)
+{
+    if (one == CAROM_OK) {
+        return true;
+    }
+    *result = one;
+    if (all != NULL) {
+        all->tell(all->user, failure->text);
+    }
+    return all != NULL;
+}
+
 typedef struct catalogue {
     const cm_config *config;
     cm_node_rooms *rooms;
+    const cm_node_rooms_wrong *all;
     cm_failure *failure;
     carom_result result;
 } catalogue;
@@ -76,60 +94,71 @@ static bool add_row(void *context, const cm_room_row *row)
     catalogue *c = context;
     cm_room_spec spec = {0};
     if (!cm_room_name_is_valid(row->name)) {
-        c->result = cm_fail(c->failure, CAROM_ERROR_ARGUMENT,
-                            "serve: %s: room '%s', expected a name of 1 to %d visible ASCII "
-                            "characters without ',' and '='",
-                            c->config->db, row->name, CAROM_ROOM_NAME_MAX);
-        return false;
+        carom_result wrong = cm_fail(c->failure, CAROM_ERROR_ARGUMENT,
+                                     "serve: %s: room '%s', expected a name of 1 to %d visible "
+                                     "ASCII characters without ',' and '='",
+                                     c->config->db, row->name, CAROM_ROOM_NAME_MAX);
+        return goes_on(c->all, wrong, c->failure, &c->result);
     }
-    memcpy(spec.name, row->name, strlen(row->name) + 1); // sound: it fits
+    memcpy(spec.name, row->name, strlen(row->name) + 1); // valid: it fits
     snprintf(spec.scene, sizeof spec.scene, "%s", row->scene);
-    c->result = add(c->config, c->rooms, &spec, true, c->failure);
-    return c->result == CAROM_OK;
+    carom_result one = add(c->config, c->rooms, &spec, true, c->failure);
+    return goes_on(c->all, one, c->failure, &c->result);
 }
 
 // The rooms to start that the catalogue has.
 static carom_result add_catalogue(const cm_config *config, cm_node_rooms *rooms,
-                                  cm_failure *failure)
+                                  const cm_node_rooms_wrong *all, cm_failure *failure)
 {
-    catalogue c = {config, rooms, failure, CAROM_OK};
+    catalogue c = {config, rooms, all, failure, CAROM_OK};
     cm_scene_error error;
     carom_result result = cm_room_db_list(config->db, add_row, &c, &error);
+    carom_result one = CAROM_OK;
     if (result != CAROM_OK && result != CAROM_ERROR_NOT_FOUND) {
-        return cm_fail(failure, CAROM_ERROR_ARGUMENT, "%s: %s%s%s", config->db, error.path,
-                       error.path[0] != '\0' ? ": " : "", error.message);
+        one = cm_fail(failure, CAROM_ERROR_ARGUMENT, "%s: %s%s%s", config->db, error.path,
+                      error.path[0] != '\0' ? ": " : "", error.message);
+    } else if (c.result == CAROM_OK && rooms->count == 0 && !config->resume &&
+               config->on_demand[0] == '\0') {
+        one = cm_node_rooms_none(config, failure);
     }
-    if (c.result == CAROM_OK && rooms->count == 0 && !config->resume &&
-        config->on_demand[0] == '\0') {
-        return cm_node_rooms_none(config, failure);
-    }
+    (void)goes_on(all, one, failure, &c.result);
     return c.result;
 }
 
-carom_result cm_node_rooms_load(const cm_config *config, cm_node_rooms *rooms, cm_failure *failure)
+static carom_result add_on_demand(const cm_config *config, cm_node_rooms *rooms,
+                                  cm_failure *failure)
 {
+    uint32_t tick_rate;
+    return config->on_demand[0] == '\0' ||
+                   cm_bootstrap_find_scene(config, config->on_demand, false, &rooms->on_demand,
+                                           &tick_rate, failure) == CAROM_OK
+               ? CAROM_OK
+               : CAROM_ERROR_ARGUMENT;
+}
+
+carom_result cm_node_rooms_load(const cm_config *config, cm_node_rooms *rooms,
+                                const cm_node_rooms_wrong *all, cm_failure *failure)
+{
+    carom_result result = CAROM_OK;
     memset(rooms, 0, sizeof *rooms);
     if (cm_module_load_list(config->module, failure->text, sizeof failure->text) != CAROM_OK) {
-        return CAROM_ERROR_ARGUMENT;
+        (void)goes_on(all, CAROM_ERROR_ARGUMENT, failure, &result);
+        return result; // scenes of modules that are not there would all fail by it
     }
-    if (config->on_demand[0] != '\0') {
-        uint32_t tick_rate;
-        if (cm_bootstrap_find_scene(config, config->on_demand, false, &rooms->on_demand, &tick_rate,
-                                    failure) != CAROM_OK) {
-            return CAROM_ERROR_ARGUMENT;
-        }
+    if (!goes_on(all, add_on_demand(config, rooms, failure), failure, &result)) {
+        return result;
     }
     if (config->scene[0] == '\0' && config->rooms.count == 0) {
-        return add_catalogue(config, rooms, failure);
+        carom_result listed = add_catalogue(config, rooms, all, failure);
+        return listed != CAROM_OK ? listed : result;
     }
-    carom_result result = CAROM_OK;
-    if (config->scene[0] != '\0') {
-        cm_room_spec spec = {0};
-        snprintf(spec.scene, sizeof spec.scene, "%s", config->scene);
-        result = add(config, rooms, &spec, false, failure);
-    }
-    for (uint32_t i = 0; i < config->rooms.count && result == CAROM_OK; i++) {
-        result = add(config, rooms, &config->rooms.rooms[i], false, failure);
+    cm_room_spec spec = {0};
+    snprintf(spec.scene, sizeof spec.scene, "%s", config->scene);
+    bool more = config->scene[0] == '\0' ||
+                goes_on(all, add(config, rooms, &spec, false, failure), failure, &result);
+    for (uint32_t i = 0; i < config->rooms.count && more; i++) {
+        carom_result one = add(config, rooms, &config->rooms.rooms[i], false, failure);
+        more = goes_on(all, one, failure, &result);
     }
     return result;
 }
@@ -144,19 +173,24 @@ uint32_t cm_node_rooms_clients(const cm_node_rooms *rooms)
     return players < CM_CLIENTS_MAX ? players : CM_CLIENTS_MAX;
 }
 
-carom_result cm_node_rooms_open(cm_node_rooms *rooms, cm_worker *worker, cm_failure *failure)
+carom_result cm_node_rooms_open(cm_node_rooms *rooms, cm_worker *worker,
+                                const cm_node_rooms_wrong *all, cm_failure *failure)
 {
+    carom_result all_of_them = CAROM_OK;
     for (uint32_t i = 0; i < rooms->count; i++) {
         const cm_node_room *room = &rooms->rooms[i];
         cm_worker_room def = {
             .name = room->spec.name, .scene = room->scene, .spec = room->spec, .live = room->live};
         char error[512] = "";
-        carom_result result = cm_worker_open(worker, &def, error, sizeof error);
-        if (result != CAROM_OK) {
-            return cm_fail(failure, result, "serve: room %s: %s", room->spec.name, error);
+        carom_result one = cm_worker_open(worker, &def, error, sizeof error);
+        if (one != CAROM_OK) {
+            cm_fail(failure, one, "serve: room %s: %s", room->spec.name, error);
+        }
+        if (!goes_on(all, one, failure, &all_of_them)) {
+            return one;
         }
     }
-    return CAROM_OK;
+    return all_of_them;
 }
 
 void cm_node_rooms_record(cm_node_rooms *rooms, const cm_worker *worker, cm_store *store)

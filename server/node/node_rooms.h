@@ -32,18 +32,27 @@ typedef struct cm_node_rooms {
     cm_quarantine refused; // scenes that are not opened
 } cm_node_rooms;
 
+// Receives what is wrong with each room, where a check goes on behind the first one.
+typedef struct cm_node_rooms_wrong {
+    void (*tell)(void *user, const char *text);
+    void *user;
+} cm_node_rooms_wrong;
+
 // Loads the scenes that the configuration names: that of `scene`, whose room has the scene's own
 // name, then those of `rooms`; without either, those of the catalogue, or none where matches are to
-// be resumed.
-carom_result cm_node_rooms_load(const cm_config *config, cm_node_rooms *rooms, cm_failure *failure);
+// be resumed. `all` is told of every room that fails (the failure is then the last one); NULL: the
+// first one ends it.
+carom_result cm_node_rooms_load(const cm_config *config, cm_node_rooms *rooms,
+                                const cm_node_rooms_wrong *all, cm_failure *failure);
 // The failure that there is none.
 carom_result cm_node_rooms_none(const cm_config *config, cm_failure *failure);
 // Clients that a process has places for where its max_clients is 0: as many as the rooms take
 // together, at least CM_SERVE_CLIENTS_LEAST, at most CM_CLIENTS_MAX.
 #define CM_SERVE_CLIENTS_LEAST 256u // for rooms that an operator opens later
 uint32_t cm_node_rooms_clients(const cm_node_rooms *rooms);
-// Opens them all in a worker.
-carom_result cm_node_rooms_open(cm_node_rooms *rooms, cm_worker *worker, cm_failure *failure);
+// Opens them all in a worker; `all` as above.
+carom_result cm_node_rooms_open(cm_node_rooms *rooms, cm_worker *worker,
+                                const cm_node_rooms_wrong *all, cm_failure *failure);
 // One more, while the server runs, as `spec` says. False, and why in `failure`.
 bool cm_node_rooms_add(cm_node_rooms *rooms, const cm_config *config, cm_worker *worker,
                        cm_store *store, const cm_room_spec *spec, cm_failure *failure);

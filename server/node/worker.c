@@ -66,7 +66,7 @@ static carom_result open_host(cm_worker *worker, const cm_worker_def *from, uint
     cm_host_def def = {.peers = peers_of(&worker->config),
                        .timeout_ms = (uint32_t)worker->config.timeout_ms,
                        .seed = (uint32_t)seed};
-    cm_config_error wrong;
+    cm_config_error wrong = {0};
     if (!cm_config_check(&worker->config, &wrong) ||
         !cm_config_check_gate(&worker->config, &wrong)) {
         snprintf(error, error_size, "%s", wrong.message);

@@ -48,7 +48,7 @@ carom_result cm_server_base_open(cm_server_base *base, const cm_config *config,
         result = cm_ban_lists_open(&base->bans, config, failure);
     }
     if (result == CAROM_OK) {
-        result = cm_node_rooms_load(config, &base->rooms, failure);
+        result = cm_node_rooms_load(config, &base->rooms, NULL, failure);
     }
     if (result == CAROM_OK && (base->signals = cm_signals_open()) < 0) {
         result = cm_fail(failure, CAROM_ERROR_IO, "serve: signals: %s", strerror(errno));

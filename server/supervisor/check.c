@@ -18,21 +18,6 @@
 #include "server/node/node_rooms.h"
 #include "shared/game/game_host.h"
 
-// Whether a file can be made in the directory `length` bytes of `path` name.
-static bool is_writable(const char *path, size_t length)
-{
-    char probe[CM_CONFIG_TEXT_MAX + 32];
-    snprintf(probe, sizeof probe, "%.*s%scarom-check-XXXXXX", (int)length, path,
-             length > 0 ? "/" : "");
-    int file = mkstemp(probe);
-    if (file < 0) {
-        return false;
-    }
-    close(file);
-    unlink(probe);
-    return true;
-}
-
 static carom_result report(const cm_check *check, carom_result result, const cm_failure *wrong)
 {
     if (result != CAROM_OK) {
@@ -90,11 +75,17 @@ static carom_result check_bans(const cm_check *check)
     return report(check, result, &wrong);
 }
 
+static carom_result check_catalogue(const cm_check *check)
+{
+    cm_failure wrong;
+    return report(check, cm_bootstrap_check_catalogue(check->config, &wrong), &wrong);
+}
+
 static carom_result check_matches(const cm_check *check)
 {
     const cm_config *config = check->config;
     cm_failure wrong;
-    if (is_writable(config->matches, cm_bootstrap_file_exists(config->matches))) {
+    if (cm_bootstrap_is_writable(config->matches, cm_bootstrap_file_exists(config->matches))) {
         return CAROM_OK;
     }
     cm_fail(&wrong, CAROM_ERROR_IO,
@@ -110,7 +101,7 @@ static carom_result check_ready_file(const cm_check *check)
     cm_failure wrong;
     const char *ready = config->ready_file, *slash = strrchr(ready, '/');
     size_t folder = slash == NULL ? 0 : slash == ready ? 1 : (size_t)(slash - ready);
-    if (ready[0] == '\0' || is_writable(ready, folder)) {
+    if (ready[0] == '\0' || cm_bootstrap_is_writable(ready, folder)) {
         return CAROM_OK;
     }
     cm_fail(&wrong, CAROM_ERROR_IO,
@@ -129,15 +120,16 @@ static carom_result check_address(const cm_check *check)
     char error[256] = "";
     cm_config_address(config->listen, &def.address, &def.port);
     uint32_t ports = def.port == 0 || config->workers == 0 ? 1 : cm_bootstrap_worker_count(config);
+    carom_result result = CAROM_OK;
     for (uint32_t i = 0; i < ports; i++, def.port++) {
         cm_host *host = cm_host_create(&def, error, sizeof error);
         if (host == NULL) {
             cm_fail(&wrong, CAROM_ERROR_IO, "serve: %s", error);
-            return report(check, CAROM_ERROR_IO, &wrong);
+            result = report(check, CAROM_ERROR_IO, &wrong);
         }
         cm_host_destroy(host);
     }
-    return CAROM_OK;
+    return result;
 }
 
 static carom_result check_admin(const cm_check *check)
@@ -160,18 +152,15 @@ static carom_result check_http(const cm_check *check)
     return report(check, cm_http_pages_check(config, &wrong), &wrong);
 }
 
-// The rooms are made as serve makes them, but for the recording, on a free port.
+// The rooms are made as serve makes them, but for the recording, on a free port. One that cannot be
+// made does not keep the others from being tried.
 static carom_result check_rooms(const cm_check *check)
 {
     const cm_config *given = check->config;
     cm_failure wrong;
     cm_node_rooms rooms;
-    carom_result result = cm_node_rooms_load(given, &rooms, &wrong);
-    if (result != CAROM_OK) {
-        cm_node_rooms_free(&rooms);
-        cm_scene_free(rooms.on_demand);
-        return report(check, result, &wrong);
-    }
+    const cm_node_rooms_wrong all = {check->wrong, check->user};
+    carom_result loaded = cm_node_rooms_load(given, &rooms, &all, &wrong);
     cm_config config = *given;
     strcpy(config.listen, "127.0.0.1:0");
     config.insecure = true; // whether it is, and what keys there are, was checked before
@@ -179,44 +168,92 @@ static carom_result check_rooms(const cm_check *check)
     cm_worker_def def = {.config = &config, .now_us = 1, .seed = 1};
     cm_worker *worker = NULL;
     char error[512] = "";
-    result = cm_worker_create(&def, &worker, error, sizeof error);
+    carom_result result = cm_worker_create(&def, &worker, error, sizeof error);
     if (result != CAROM_OK) {
         cm_fail(&wrong, result, "serve: %s", error);
+        (void)report(check, result, &wrong);
     } else {
-        result = cm_node_rooms_open(&rooms, worker, &wrong);
+        result = cm_node_rooms_open(&rooms, worker, &all, &wrong);
     }
     cm_worker_destroy(worker);
     cm_node_rooms_free(&rooms);
     cm_scene_free(rooms.on_demand);
-    return report(check, result, &wrong);
+    return loaded != CAROM_OK ? loaded : result;
 }
 
 const cm_server_check_part cm_server_checks[CM_SERVE_CHECKS + 1] = {
-    {"environment", "no unknown CAROM_ variable", "unset it, or spell it as the nearest",
-     check_environment},
-    {"key", "who may come in is settled", "carom token keygen --out FILE; chown, chmod 600",
-     check_key},
-    {"sign_key", "none, or one that can be used", "carom match keygen --out FILE; chmod 600",
-     check_sign_key},
-    {"bans", "none, or a file that can be read", "a client id or an address a line", check_bans},
-    {"matches", "can be written to", "mkdir -p and chown it, or set matches", check_matches},
-    {"ready_file", "none, or it can be written", "set ready_file, or make its directory",
-     check_ready_file},
-    {"port", "the address of listen, and those of all workers, are free",
-     "end what holds it (ss -ulpn), or set listen", check_address},
-    {"admin", "its socket can be made", "end the server that answers there, or set admin",
-     check_admin},
-    {"http", "none, or its address is free", "end what holds it (ss -tlpn), or set http",
-     check_http},
-    {"rooms", "every room can be opened", "carom scene validate FILE, carom scene list --db DB",
-     check_rooms},
-    {NULL, NULL, NULL, NULL}};
+    {"environment",
+     "no unknown CAROM_ variable",
+     "unset it, or spell it as the nearest",
+     check_environment,
+     {NULL}},
+    {"key",
+     "who may come in is settled",
+     "carom token keygen --out FILE; chown, chmod 600",
+     check_key,
+     {"key", "insecure", "listen", "public", NULL}},
+    {"sign_key",
+     "none, or one that can be used",
+     "carom match keygen --out FILE; chmod 600",
+     check_sign_key,
+     {"sign_key", NULL}},
+    {"bans",
+     "none, or a file that can be read",
+     "a client id or an address a line",
+     check_bans,
+     {"bans", NULL}},
+    {"catalogue",
+     "it can be read and written to, or be made",
+     "chown it and its directory to who runs the server, or set db",
+     check_catalogue,
+     {"db", NULL}},
+    {"matches",
+     "can be written to",
+     "mkdir -p and chown it, or set matches",
+     check_matches,
+     {"matches", NULL}},
+    {"ready_file",
+     "none, or it can be written",
+     "set ready_file, or make its directory",
+     check_ready_file,
+     {"ready_file", NULL}},
+    {"port",
+     "the address of listen, and those of all workers, are free",
+     "end what holds it (ss -ulpn), or set listen",
+     check_address,
+     {"listen", "workers", NULL}},
+    {"admin",
+     "its socket can be made",
+     "end the server that answers there, or set admin",
+     check_admin,
+     {"admin", "matches", NULL}},
+    {"http",
+     "none, or its address is free",
+     "end what holds it (ss -tlpn), or set http",
+     check_http,
+     {"http", NULL}},
+    {"rooms",
+     "every room can be opened",
+     "carom scene validate FILE, carom scene list --db DB",
+     check_rooms,
+     {"scene", "rooms", "on_demand", "db", "module", NULL}},
+    {NULL, NULL, NULL, NULL, {NULL}}};
+
+static bool is_refused(const cm_check *check, const cm_server_check_part *part)
+{
+    bool refused = false;
+    for (const char *const *key = part->keys; check->refused != NULL && *key != NULL; key++) {
+        refused = refused || cm_config_was_refused(check->refused, *key);
+    }
+    return refused;
+}
 
 carom_result cm_server_check(const cm_check *check)
 {
     carom_result worst = CAROM_OK; // bad input before a failed operation
     for (uint32_t i = 0; i < CM_SERVE_CHECKS; i++) {
-        carom_result result = cm_server_checks[i].run(check);
+        carom_result result =
+            is_refused(check, &cm_server_checks[i]) ? CAROM_OK : cm_server_checks[i].run(check);
         worst = cm_failure_is_usage(worst) || result == CAROM_OK ? worst : result;
     }
     return worst;

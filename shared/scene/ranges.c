@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "carom/limits.h"
 #include "shared/base/utf8.h"
 
 #define TINY 1e-9
@@ -32,7 +33,7 @@ static const cm_range RANGES[] = {
     {"Body", "position", -1e6, 1e6},
     {"Body", "torque", -1e9, 1e9},
     {"Body", "user_data", 0, 18446744073709551615.0},
-    {"BodyArray", "count", 1, 65536},
+    {"BodyArray", "count", 1, CAROM_BODIES_MAX},
     {"BodyArray", "origin", -1e6, 1e6},
     {"BodyArray", "spacing", -1e5, 1e5},
     {"Box", "half_extents", 1e-3, 1e5},
@@ -71,11 +72,11 @@ static const cm_range RANGES[] = {
     {"Joint", "length", 0, 1e6},
     {"Joint", "limits", -1e6, 1e6},
     {"Joint", "steering_axis", -1e6, 1e6},
-    {"Limits", "bodies", 1, 65536},
-    {"Limits", "contacts", 1, 1048576},
-    {"Limits", "history", 1, 1024},
-    {"Limits", "joints", 0, 65536},
-    {"Limits", "shapes", 1, 131072},
+    {"Limits", "bodies", 1, CAROM_BODIES_MAX},
+    {"Limits", "contacts", 1, CAROM_CONTACTS_MAX},
+    {"Limits", "history", 1, CAROM_HISTORY_TICKS_MAX},
+    {"Limits", "joints", 0, CAROM_JOINTS_MAX},
+    {"Limits", "shapes", 1, CAROM_SHAPES_MAX},
     {"Material", "density", 0, 1e6},
     {"Material", "friction", 0, 100},
     {"Material", "restitution", 0, 1},
@@ -95,7 +96,7 @@ static const cm_range RANGES[] = {
     {"Scene", "carom", 0, 4294967295.0},
     {"Scene", "gravity", -1e3, 1e3},
     {"Scene", "hit_speed", 0, 1e6},
-    {"Scene", "tick_rate", 1, 1000},
+    {"Scene", "tick_rate", 1, CAROM_TICK_RATE_MAX},
     {"Shape", "density", 0, 1e6},
     {"Shape", "friction", 0, 100},
     {"Shape", "orientation", -1.1, 1.1},
@@ -105,7 +106,7 @@ static const cm_range RANGES[] = {
     {"Shape", "spin_friction", 0, 100},
     {"Shape", "surface_velocity", -1e4, 1e4},
     {"Solver", "damping", 0, 1e12},
-    {"Solver", "direct_rows", 0, 2048},
+    {"Solver", "direct_rows", 0, CAROM_DIRECT_ROWS_MAX},
     {"Solver", "epsilon", 0, 1e3},
     {"Solver", "friction_kinetic", 0, 100},
     {"Solver", "friction_static", 0, 100},
@@ -113,10 +114,10 @@ static const cm_range RANGES[] = {
     {"Solver", "gamma", 0, 1},
     {"Solver", "max_friction", 0, 1e12},
     {"Solver", "pixel", 0, 1e3},
-    {"Solver", "rounds", 1, 1000},
+    {"Solver", "rounds", 1, CAROM_ROUNDS_MAX},
     {"Solver", "segments", 3, 256},
     {"Solver", "stiffness", 0, 1e15},
-    {"Solver", "substeps", 1, 64},
+    {"Solver", "substeps", 1, CAROM_SUBSTEPS_MAX},
     {"Solver", "tangent_damping", 0, 1e12},
     {"Solver", "tangent_stiffness", 0, 1e15},
     {"Sphere", "radius", 1e-3, 1e5},

@@ -74,7 +74,7 @@ static void open_host(uint32_t count, const char *scene, const char *directory)
     host.alone = true;
     host.ticket.id = 1;
     cm_failure failure;
-    if (cm_node_rooms_load(&host.config, &host.rooms, &failure) != CAROM_OK ||
+    if (cm_node_rooms_load(&host.config, &host.rooms, NULL, &failure) != CAROM_OK ||
         cm_node_open(&host, &(cm_unfinished_matches){0}, &failure) != CAROM_OK) {
         fail(failure.text);
     }

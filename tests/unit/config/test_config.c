@@ -19,7 +19,7 @@ static bool parse(const char *text, cm_config *config, cm_config_error *error)
 static void refused(const char *text, const char *expected)
 {
     cm_config config;
-    cm_config_error error;
+    cm_config_error error = {0};
     cr_assert(!parse(text, &config, &error), "accepted: %s", text);
     cr_assert(strstr(error.message, expected) != NULL, "'%s' does not have '%s'", error.message,
               expected);
@@ -46,7 +46,7 @@ Test(config, later_sources_win)
     char *argv[] = {"serve", config_flag, "--log", "warning", "--insecure", "--view-rate=20", NULL};
     cm_flags options;
     cm_failure failure;
-    cr_assert_eq(cm_flags_read(6, argv, environment, &options, &failure), CAROM_OK);
+    cr_assert_eq(cm_flags_read(6, argv, environment, &options, NULL, &failure), CAROM_OK);
     remove(path);
     cr_assert_eq(options.config.max_players, 3);
     cr_assert_eq(options.config.rewind_ms, 60);
@@ -62,7 +62,7 @@ Test(config, flags_with_underscores_too)
     char *argv[] = {"serve", "--max_players", "5", "--check-config", NULL};
     cm_flags options;
     cm_failure failure;
-    cr_assert_eq(cm_flags_read(4, argv, environment, &options, &failure), CAROM_OK);
+    cr_assert_eq(cm_flags_read(4, argv, environment, &options, NULL, &failure), CAROM_OK);
     cr_assert_eq(options.config.max_players, 5);
     cr_assert(options.check_config);
 }
@@ -76,13 +76,14 @@ Test(config, a_flag_can_take_back_what_a_file_says)
     char *silent[] = {"serve", NULL};
     cm_flags options;
     cm_failure failure;
-    cr_assert_eq(cm_flags_read(2, no, environment, &options, &failure), CAROM_OK);
+    cr_assert_eq(cm_flags_read(2, no, environment, &options, NULL, &failure), CAROM_OK);
     cr_assert(!options.config.insecure);
-    cr_assert_eq(cm_flags_read(1, silent, environment, &options, &failure), CAROM_OK);
+    cr_assert_eq(cm_flags_read(1, silent, environment, &options, NULL, &failure), CAROM_OK);
     cr_assert(options.config.insecure);
-    cr_assert_eq(cm_flags_read(2, yes, environment + 1, &options, &failure), CAROM_OK);
+    cr_assert_eq(cm_flags_read(2, yes, environment + 1, &options, NULL, &failure), CAROM_OK);
     cr_assert(options.config.insecure);
-    cr_assert_eq(cm_flags_read(2, maybe, environment, &options, &failure), CAROM_ERROR_ARGUMENT);
+    cr_assert_eq(cm_flags_read(2, maybe, environment, &options, NULL, &failure),
+                 CAROM_ERROR_ARGUMENT);
 }
 
 Test(config, wrong_values_name_place_and_expectation)
@@ -115,18 +116,18 @@ Test(config, wrong_flags_and_environment_are_status_2)
     char *http[] = {"serve", "--http", "127.0.0.1:x", NULL};
     cm_flags options;
     cm_failure failure;
-    cr_assert_eq(cm_flags_read(3, unknown, none, &options, &failure), CAROM_ERROR_ARGUMENT);
-    cr_assert_eq(cm_flags_read(3, range, none, &options, &failure), CAROM_ERROR_ARGUMENT);
-    cr_assert_eq(cm_flags_read(1, alone, bad_environment, &options, &failure),
+    cr_assert_eq(cm_flags_read(3, unknown, none, &options, NULL, &failure), CAROM_ERROR_ARGUMENT);
+    cr_assert_eq(cm_flags_read(3, range, none, &options, NULL, &failure), CAROM_ERROR_ARGUMENT);
+    cr_assert_eq(cm_flags_read(1, alone, bad_environment, &options, NULL, &failure),
                  CAROM_ERROR_ARGUMENT);
-    cr_assert_eq(cm_flags_read(3, missing, none, &options, &failure), CAROM_ERROR_ARGUMENT);
-    cr_assert_eq(cm_flags_read(3, http, none, &options, &failure), CAROM_ERROR_ARGUMENT);
+    cr_assert_eq(cm_flags_read(3, missing, none, &options, NULL, &failure), CAROM_ERROR_ARGUMENT);
+    cr_assert_eq(cm_flags_read(3, http, none, &options, NULL, &failure), CAROM_ERROR_ARGUMENT);
 }
 
 Test(config, comments_are_keys_that_begin_with_slashes)
 {
     cm_config config;
-    cm_config_error error;
+    cm_config_error error = {0};
     cr_assert(parse("{\"// why\": [1, 2], \"//\": {}, \"rewind_ms\": 7}", &config, &error), "%s",
               error.message);
     cr_assert_eq(config.rewind_ms, 7);
@@ -179,7 +180,7 @@ Test(config, public_is_a_list_of_addresses)
 Test(config, only_addresses)
 {
     cm_config config;
-    cm_config_error error;
+    cm_config_error error = {0};
     const char *good[] = {"127.0.0.1:0", "127.1.2.3:65535", "localhost:9400", "0.0.0.0:1"};
     const char *bad[] = {"127.0.0.1", "127.0.0.1:65536", "127.0.0.1:x",
                          ":9400",     "[::1]:9400",      "127.0.0.1:",
@@ -199,7 +200,7 @@ Test(config, only_addresses)
 Test(config, what_is_printed_is_read_back)
 {
     cm_config config, again;
-    cm_config_error error;
+    cm_config_error error = {0};
     cm_config_default(&config);
     config.rewind_ms = 77;
     config.insecure = true;
@@ -235,7 +236,7 @@ Test(config, every_key_is_documented)
     }
     cr_expect_null(strstr(text, "not built"), "what it says of tokens was once so");
     cm_config config;
-    cm_config_error error;
+    cm_config_error error = {0};
     cr_assert(parse(text, &config, &error), "%s", error.message);
     cr_assert(cm_config_check(&config, &error), "%s", error.message);
 }

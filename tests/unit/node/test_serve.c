@@ -442,14 +442,14 @@ Test(serve, a_room_has_limits_of_its_own)
     static const char text[] = "{\"rooms\": {\"lobby\": {\"scene\": \"tests/scenes/hello.json\", "
                                "\"bodies\": 300, \"contacts\": 77, \"tick_rate\": 30}}}";
     cm_failure failure;
-    cm_config_error error;
+    cm_config_error error = {0};
     carom_world_def world;
     serving c;
     char path[128];
     cm_config_default(&config);
     cr_assert(cm_config_parse(&config, text, sizeof text - 1, "test.json", &error), "%s",
               error.message);
-    cr_assert_eq(cm_node_rooms_load(&config, &rooms, &failure), CAROM_OK, "%s", failure.text);
+    cr_assert_eq(cm_node_rooms_load(&config, &rooms, NULL, &failure), CAROM_OK, "%s", failure.text);
     cm_scene_world_def(rooms.rooms[0].scene, &world);
     cr_expect_eq(world.limits.bodies, 300);
     cr_expect_eq(world.limits.contacts, 77);

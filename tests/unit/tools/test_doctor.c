@@ -238,7 +238,7 @@ Test(doctor, a_good_setup_is_status_0)
     snprintf(more, sizeof more, "--key %s", s.key);
     doctor_of_good(&s, more, 0, &result);
     cr_expect_str_eq(result.err, "");
-    expect_line(&result, "ok       catalogue: ", "a start makes it");
+    expect_line(&result, "ok       catalogue: ", "or be made");
     expect_line(&result, "ok       key: ", "settled");
     expect_line(&result, "ok       port: ", "free");
     expect_line(&result, "ok       rooms: ", "opened");
@@ -335,6 +335,29 @@ static void write_bytes(const char *path, long at, const void *bytes, size_t siz
     fclose(file);
 }
 
+// A start makes one that is missing only where its directory can be written to, and without rooms
+// of their own the settings ask for the rooms that it has.
+Test(doctor, a_catalogue_that_is_not_there)
+{
+    setup s;
+    char more[256];
+    command_result result;
+    make_setup(&s);
+    snprintf(more, sizeof more,
+             "doctor --db %s/none/carom.db --scene tests/scenes/hello.json --insecure --listen "
+             "127.0.0.1:0 --matches %s/matches",
+             s.directory, s.directory);
+    run_command(more, &result);
+    cr_expect_eq(result.status, 1, "%s", result.out);
+    expect_line(&result, "error    catalogue: ", "none/carom.db: No such file");
+    snprintf(more, sizeof more, "--insecure --listen 127.0.0.1:0 --matches %s/matches",
+             s.directory);
+    doctor(&s, more, 2, &result);
+    expect_line(&result, "ok       catalogue: ", "or be made");
+    expect_line(&result, "error    rooms: ", "no scene given");
+    remove_setup(&s);
+}
+
 // A start would bring an older one up to date; the doctor leaves it as it is.
 Test(doctor, catalogues_of_another_version)
 {
@@ -355,7 +378,7 @@ Test(doctor, catalogues_of_another_version)
     run_command(arguments, &result);
     cr_assert_eq(result.status, 0, "%s", result.err);
     doctor_of_good(&s, "--insecure", 0, &result);
-    expect_line(&result, "ok       catalogue: ", "has schema");
+    expect_line(&result, "ok       catalogue: ", "can be read and written to");
     write_bytes(s.database, 60, version, sizeof version);
     doctor_of_good(&s, "--insecure", 2, &result);
     expect_line(&result, "error    catalogue: ", "made by a newer carom");
