@@ -295,7 +295,9 @@ PREFIX ?= /usr/local
 install: all
 	install -D -m 755 $(OUT)/carom $(DESTDIR)$(PREFIX)/bin/carom
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib $(OUT)/libcarom_sim.a $(OUT)/libcarom_client.a $(OUT)/libcarom_token.a
-	install -d $(DESTDIR)$(PREFIX)/include/carom
+	install -d $(DESTDIR)$(PREFIX)/include/carom $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	$(OUT)/carom help --man >$(DESTDIR)$(PREFIX)/share/man/man1/carom.1
+	$(OUT)/carom help --completion >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/carom
 	install -m 644 shared/include/carom/*.h client-sdk/include/carom/*.h $(DESTDIR)$(PREFIX)/include/carom/
 	install -D -m 644 deploy/carom.json $(DESTDIR)$(PREFIX)/share/carom/carom.json
 	sed 's|/usr/local|$(PREFIX)|g' deploy/carom.service >$(DESTDIR)$(PREFIX)/share/carom/carom.service

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "server/cli/cli.h"
+#include "server/cli/manual.h"
 
 void cm_cli_print_help(void *out, const cm_command *command)
 {
@@ -28,9 +29,22 @@ static int run_command(int argc, char **argv)
 {
     const char *name = NULL;
     uint32_t count = 0;
-    int status = cm_cli_options(argc, argv, NULL, 0, &name, 1, &count);
+    bool man = false, completion = false;
+    const cm_option options[] = {
+        {.name = "man", .kind = CM_OPTION_FLAG, .value = &man},
+        {.name = "completion", .kind = CM_OPTION_FLAG, .value = &completion},
+    };
+    int status = cm_cli_options(argc, argv, options, 2, &name, 1, &count);
     if (status != CM_STATUS_DONE) {
         return status;
+    }
+    if (count + man + completion > 1) {
+        cm_cli_error("help: expected a command, --man or --completion, one of them");
+        return CM_STATUS_USAGE;
+    }
+    if (man || completion) {
+        (man ? cm_manual_print : cm_completion_print)(stdout);
+        return cm_cli_finish(CM_STATUS_DONE);
     }
     if (count == 1) {
         return help_of(name);
@@ -45,7 +59,12 @@ static int run_command(int argc, char **argv)
     return cm_cli_finish(CM_STATUS_DONE);
 }
 
-const cm_command cm_help_command = {"help", run_command,
-                                    "this, or the help of one command\n"
-                                    "usage: carom help [COMMAND]\n",
-                                    NULL};
+const cm_command cm_help_command = {
+    "help", run_command,
+    "this, or the help of one command\n"
+    "usage: carom help [COMMAND]\n"
+    "       carom help --man|--completion\n"
+    "\n"
+    "  --man         all pages as carom(1): carom help --man | man -l -\n"
+    "  --completion  a script for bash: . <(carom help --completion)\n",
+    NULL};

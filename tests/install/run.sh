@@ -27,11 +27,47 @@ check $? "make install: $(tail -3 "$dir/log.txt")"
 root=$dir/opt/carom
 for file in bin/carom lib/libcarom_client.a lib/pkgconfig/carom-client.pc lib/libcarom_token.a include/carom/client.h \
     lib/libcarom_sim.a lib/pkgconfig/carom-sim.pc include/carom/world.h include/carom/limits.h \
-    share/carom/carom.json share/carom/carom.service share/carom/sandbox.json share/carom/LICENSE share/carom/NOTICE \
+    share/man/man1/carom.1 share/bash-completion/completions/carom share/carom/carom.json share/carom/carom.service share/carom/sandbox.json share/carom/LICENSE share/carom/NOTICE \
     share/carom/scene.proto share/carom/control.proto share/carom/PROTOCOL.md share/carom/MATCH_FILE.md share/carom/EXPORT_FILE.md share/carom/GUIDE.md share/carom/SCENE.md share/carom/pictures/hinge.svg; do
     [ -s "$root/$file" ]
     check $? "$file is installed"
 done
+# The manual has every command, and roff finds nothing wrong with it; bash completes by what is installed.
+for command in $("$root/bin/carom" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+    grep -qx ".SS carom $command" "$root/share/man/man1/carom.1"
+    check $? "the manual has carom $command"
+done
+if command -v groff >/dev/null 2>&1; then
+    said=$(groff -ww -man -Tutf8 -z "$root/share/man/man1/carom.1" 2>&1) && [ -z "$said" ]
+    check $? "the manual is roff: $said"
+else
+    echo 'install: groff is not here: the manual is not formatted'
+fi
+completes() { # WORDS… : what bash offers for the last of them
+    (. "$root/share/bash-completion/completions/carom"
+        COMP_WORDS=(carom "$@")
+        COMP_CWORD=$#
+        _carom
+        echo "${COMPREPLY[*]}")
+}
+while IFS='|' read -r words offered; do
+    # shellcheck disable=SC2086
+    said=$(eval completes $words)
+    [ "$said" = "$offered" ]
+    check $? "bash completes '$words' to '$said', expected '$offered'"
+done <<'WORDS'
+do|doctor
+match e|extract erase-player
+scene va|validate
+admin un|unban
+module ''|new check test --dir --scene --seed --ticks
+replay --verify m.match --pub|--pubkey
+serve --tick|--tick-budget-percent
+help ev|eval
+eval ''|impact circle lcp volume
+replay t|
+replay js|
+WORDS
 unit=$root/share/carom/carom.service
 grep -q '^ExecStart=/opt/carom/bin/carom serve ' "$unit" &&
     grep -q '^ExecStartPre=/opt/carom/bin/carom serve .*--check-config$' "$unit" &&
