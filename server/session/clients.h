@@ -68,7 +68,4 @@ uint32_t cm_clients_connected(const cm_clients *clients);
 uint32_t cm_clients_playing(const cm_clients *clients); // in all rooms, joining or joined
 void cm_clients_stats_get(const cm_clients *clients, cm_clients_stats *stats);
 
-// False where the message could not be encoded or queued.
-bool cm_client_send(cm_host *host, const cm_client *client, const cm_control *control);
-
 #endif

@@ -225,6 +225,40 @@ bool cm_roster_is_news(cm_roster *roster, const cm_control_player *rows, uint32_
     return true;
 }
 
+bool cm_client_send(cm_host *host, const cm_client *client, const cm_control *control)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    if (cm_control_encode(control, NULL, &bytes, &size) != CAROM_OK) {
+        return false;
+    }
+    bool sent = cm_host_send_reliable(host, client->peer, bytes, size);
+    cm_control_release_bytes(NULL, bytes);
+    return sent;
+}
+
+bool cm_roster_send(const cm_roster *roster, cm_host *host, const cm_control *control)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    if (cm_control_encode(control, NULL, &bytes, &size) != CAROM_OK) {
+        return false;
+    }
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        const cm_client *member = roster->members[player];
+        if (cm_client_has_joined(member)) {
+            cm_host_send_reliable(host, member->peer, bytes, size);
+        }
+    }
+    cm_control_release_bytes(NULL, bytes);
+    return true;
+}
+
+bool cm_client_has_joined(const cm_client *client)
+{
+    return client != NULL && client->session.state == CM_SESSION_JOINED;
+}
+
 void cm_roster_turn(cm_roster *roster, const cm_host *host, uint64_t now_us, const cm_log *log)
 {
     cm_room *room = cm_roster_room(roster);

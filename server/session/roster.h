@@ -98,6 +98,13 @@ uint32_t cm_roster_dismiss(cm_roster *roster, bool by_address, uint64_t who, car
 bool cm_roster_dismiss_player(cm_roster *roster, uint32_t player, carom_reason reason,
                               const cm_log *log);
 
+// Sends a message to one client. False where it could not be encoded or queued.
+bool cm_client_send(cm_host *host, const cm_client *client, const cm_control *control);
+// Sends one, encoded once, to all who are welcomed. False where it could not be encoded.
+bool cm_roster_send(const cm_roster *roster, cm_host *host, const cm_control *control);
+// The client is one, and is welcomed. NULL: no client.
+bool cm_client_has_joined(const cm_client *client);
+
 // Rows of everybody who has a slot, ascending. Names point into the roster's sessions.
 uint32_t cm_roster_players(const cm_roster *roster, const cm_host *host,
                            cm_control_player rows[CAROM_PLAYERS_MAX]);

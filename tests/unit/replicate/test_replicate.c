@@ -2,7 +2,7 @@
 // is kept with all headers; a body at rest is repeated until acked, and then nothing is sent for
 // it; a lost packet costs its own bodies only; nothing starves. Method: snapshots made by hand, a
 // client's side made of the packet reader and a table of baselines, losses from a seed.
-#include "server/replicate/replicate.h"
+#include "server/replicate/replica.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -490,7 +490,7 @@ Test(replicate, acks_against_a_shadow)
         for (uint32_t n = 0; n < 33; n++) {
             uint32_t age = back + n;
             bool named = n == 0 || (bits >> (n - 1) & 1) != 0;
-            if (named && age < sent && age < CM_REPLICA_PACKETS && !acked[sent - age]) {
+            if (named && age < sent && age < CM_SENT_PACKETS && !acked[sent - age]) {
                 acked[sent - age] = true;
                 expected++;
             }

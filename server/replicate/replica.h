@@ -8,18 +8,12 @@
 // it is known to be lost.
 //
 // What does not fit into the byte budget waits; its priority grows, so that nothing starves.
-#ifndef CM_SERVER_REPLICATE_REPLICATE_H
-#define CM_SERVER_REPLICATE_REPLICATE_H
+#ifndef CM_SERVER_REPLICATE_REPLICA_H
+#define CM_SERVER_REPLICATE_REPLICA_H
 
-#include "server/replicate/snapshot.h"
-#include "shared/wire/packet.h"
-#include "shared/wire/seal.h"
+#include "server/replicate/packer.h"
 
 #define CM_VIEW_PACKETS_MAX 4u
-#define CM_REPLICA_PACKETS  128u // newest ones, to which an ack may refer
-// UDP and IP, ENet's header, that of an unsequenced command, and the seal: what a packet costs
-// beyond itself.
-#define CM_PACKET_OVERHEAD (28u + 4u + 8u + CM_SEAL_OVERHEAD)
 
 typedef struct cm_replica cm_replica;
 
@@ -56,7 +50,7 @@ void cm_replica_begin(cm_replica *replica, const cm_snapshot *snapshot,
 void cm_replica_changed(cm_replica *replica, const cm_snapshot *snapshot, uint32_t slot);
 // What the client's newest input packet acks: the view packet `sequence` and, for each bit i of
 // `bits`, the one 1 + i before it. Returns how many of them are news; one that was never sent, was
-// acked before or is CM_REPLICA_PACKETS old changes nothing.
+// acked before or is CM_SENT_PACKETS old changes nothing.
 uint32_t cm_replica_ack(cm_replica *replica, uint16_t sequence, uint32_t bits);
 
 // The packets of the view of a snapshot; none if there is nothing to say yet. The header's

@@ -1,0 +1,213 @@
+// One client's replica: each body's known values, the ring of sent packets, and what may be sent.
+// Typical: 400 bodies, of which 30 go in a packet.
+#include "server/replicate/replica.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/base/assert.h"
+
+#define IDLE_RATE 5u // views a second in which nothing changes
+
+struct cm_replica {
+    cm_replica_def def;
+    cm_interest interest;
+    cm_packer packer;
+    cm_sent_packets packets;
+    uint64_t last_sent_tick;
+    bool started;                       // a view was sent
+    uint32_t public_acked, public_sent; // versions
+    uint64_t public_sequence;           // that carried public_sent
+    uint64_t starved;
+    cm_known_body *known;
+    cm_candidate *candidates;
+};
+
+cm_replica *cm_replica_create(const cm_replica_def *def)
+{
+    cm_replica *replica = calloc(1, sizeof *replica);
+    if (replica == NULL) {
+        return NULL;
+    }
+    replica->def = *def;
+    replica->interest = (cm_interest){.radius = def->interest_radius, .predict = def->predict};
+    replica->packer = (cm_packer){.tick_rate = def->tick_rate, .budget_kbit = def->budget_kbit};
+    replica->known = calloc(def->slots, sizeof *replica->known);
+    replica->candidates = calloc(def->slots, sizeof *replica->candidates);
+    if (replica->known == NULL || replica->candidates == NULL) {
+        cm_replica_destroy(replica);
+        return NULL;
+    }
+    return replica;
+}
+
+void cm_replica_destroy(cm_replica *replica)
+{
+    if (replica == NULL) {
+        return;
+    }
+    cm_sent_packets_free(&replica->packets);
+    free(replica->known);
+    free(replica->candidates);
+    free(replica);
+}
+
+void cm_replica_changed(cm_replica *replica, const cm_snapshot *snapshot, uint32_t slot)
+{
+    CM_ASSERT(slot < replica->def.slots);
+    cm_known_body_changed(&replica->known[slot], snapshot, slot);
+}
+
+void cm_replica_begin(cm_replica *replica, const cm_snapshot *snapshot,
+                      const cm_snapshot_moment *moment)
+{
+    CM_ASSERT(moment == NULL || moment->slots == replica->def.slots);
+    for (uint32_t slot = 0; slot < replica->def.slots; slot++) {
+        cm_replica_changed(replica, snapshot, slot);
+        if (moment != NULL && replica->known[slot].state == CM_KNOWN_EXACT &&
+            moment->version[slot] != snapshot->version[slot]) {
+            replica->known[slot].state = CM_KNOWN_UNSURE;
+        }
+    }
+    replica->packer.last_tick = snapshot->tick;
+    replica->packer.burst = true;
+    replica->public_acked = moment != NULL ? moment->public_version : snapshot->public_version;
+}
+
+// One packet arrived; false where it was never sent, long ago, or acked before.
+static bool take_ack(cm_replica *replica, uint16_t sequence)
+{
+    const cm_sent_packet *packet = cm_sent_packets_ack(&replica->packets, sequence);
+    if (packet == NULL) {
+        return false;
+    }
+    if (packet->public_version > replica->public_acked) {
+        replica->public_acked = packet->public_version;
+    }
+    for (uint32_t i = 0; i < packet->count; i++) {
+        const cm_packet_entry *entry = &packet->entries[i];
+        cm_known_body_acked(&replica->known[entry->slot], entry, packet->sequence);
+    }
+    return true;
+}
+
+uint32_t cm_replica_ack(cm_replica *replica, uint16_t sequence, uint32_t bits)
+{
+    uint32_t count = take_ack(replica, sequence);
+    for (uint32_t i = 0; i < 32; i++) {
+        if ((bits >> i & 1) != 0) {
+            count += take_ack(replica, (uint16_t)(sequence - 1 - i));
+        }
+    }
+    return count;
+}
+
+// The body has something to be sent: it joins the candidates.
+static bool is_candidate(cm_replica *replica, const cm_snapshot *snapshot, uint32_t slot,
+                         cm_candidate *candidate)
+{
+    cm_known_body *known = &replica->known[slot];
+    if (known->state == CM_KNOWN_NOTHING || snapshot->generation[slot] != known->generation ||
+        (known->version != 0 && known->version == snapshot->version[slot])) {
+        return false;
+    }
+    cm_relation relation = cm_interest_relate(&replica->interest, snapshot, slot, known->near);
+    known->near = relation.near;
+    if (!relation.seen) {
+        return false;
+    }
+    cm_view_body value = cm_known_body_value(snapshot, slot, known->near || relation.is_own);
+    if (cm_known_body_is_certain(known, &value)) {
+        cm_known_body_settle(known, snapshot, slot);
+        return false;
+    }
+    if (cm_known_body_is_on_its_way(known, &value, &replica->packets)) {
+        return false;
+    }
+    known->priority += cm_priority_gain(&relation, snapshot->speeds[slot]);
+    replica->starved += ++known->waiting > replica->def.view_rate;
+    *candidate = (cm_candidate){slot, relation.is_own, known->priority};
+    return true;
+}
+
+static cm_priority_queue gather(cm_replica *replica, const cm_snapshot *snapshot)
+{
+    cm_priority_queue queue = {.heap = replica->candidates};
+    for (uint32_t slot = 0; slot < snapshot->slots; slot++) {
+        queue.count += is_candidate(replica, snapshot, slot, &queue.heap[queue.count]);
+    }
+    cm_priority_order(&queue);
+    return queue;
+}
+
+// The public state goes with this view.
+static bool public_due(const cm_replica *replica, const cm_snapshot *snapshot)
+{
+    if (snapshot->public_version == replica->public_acked) {
+        return false;
+    }
+    return replica->public_sent != snapshot->public_version ||
+           !cm_sent_packets_in_flight(&replica->packets, replica->public_sequence);
+}
+
+static void put_public(cm_view_header *header, const cm_snapshot *snapshot)
+{
+    header->has_public = true;
+    header->present = snapshot->present;
+    header->public_size = snapshot->public_size;
+    memcpy(header->public_state, snapshot->public_state, snapshot->public_size);
+}
+
+// A packet was written. The first packet of a view has all that is no body.
+static void note_sent(cm_replica *replica, cm_packer_view *view, cm_sent_packet *packet)
+{
+    if (view->header.has_public) {
+        packet->public_version = view->snapshot->public_version;
+        replica->public_sent = view->snapshot->public_version;
+        replica->public_sequence = packet->sequence;
+    }
+    replica->last_sent_tick = view->snapshot->tick;
+    replica->started = true;
+    view->header.has_public = view->header.has_wrench = false;
+    view->header.has_durable = view->header.has_messages = false;
+}
+
+void cm_replica_view(cm_replica *replica, const cm_snapshot *snapshot, const cm_view_config *config,
+                     const cm_view_header *header, carom_body_id own, size_t packet_max,
+                     cm_view_out *out)
+{
+    out->count = 0;
+    cm_packer_refill(&replica->packer, snapshot->tick);
+    cm_interest_look(&replica->interest, snapshot, own);
+    cm_packer_view view = {.snapshot = snapshot,
+                           .config = config,
+                           .known = replica->known,
+                           .packets = &replica->packets,
+                           .queue = gather(replica, snapshot),
+                           .header = *header,
+                           .packet_max = packet_max};
+    if (public_due(replica, snapshot)) {
+        put_public(&view.header, snapshot);
+    }
+    bool idle = view.queue.count == 0 && !view.header.has_public && !view.header.has_wrench;
+    if (idle && replica->started &&
+        (snapshot->tick - replica->last_sent_tick) * IDLE_RATE < replica->def.tick_rate) {
+        return;
+    }
+    do {
+        cm_sent_packet *packet = cm_packer_fill(&replica->packer, &view, out->count == 0,
+                                                out->bytes[out->count], &out->sizes[out->count]);
+        if (packet == NULL) {
+            break;
+        }
+        out->count++;
+        note_sent(replica, &view, packet);
+    } while (view.queue.count > 0 && out->count < CM_VIEW_PACKETS_MAX);
+    replica->packer.burst = replica->packer.burst && view.queue.count > 0;
+}
+
+void cm_replica_stats_get(const cm_replica *replica, cm_replica_stats *stats)
+{
+    const cm_packer *packer = &replica->packer;
+    *stats = (cm_replica_stats){packer->entries, packer->resent, replica->starved, packer->unbased};
+}

@@ -1,0 +1,215 @@
+// A client's first message, and the room that it leads to. A client is new, or comes back by a
+// ticket to the slot that was kept for it. Typical: one hello a client, and one more each time that
+// its path breaks.
+#include "server/session/clients_inner.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct identity {
+    uint64_t client_id;
+    const char *name;
+    const uint8_t *user_data;
+    uint32_t user_data_size;
+} identity;
+
+// Who it is: its token says so, where there is one; else it says so itself, and has a number of
+// ours.
+static void take_identity(cm_clients *clients, const cm_control *hello, const cm_token *token,
+                          identity *who)
+{
+    if (token != NULL) {
+        *who = (identity){token->body.client_id, token->body.name, token->body.user_data,
+                          token->body.user_data_size};
+    } else {
+        *who = (identity){cm_rng_next(&clients->rng), hello->name != NULL ? hello->name : "",
+                          hello->user_data.data, (uint32_t)hello->user_data.size};
+    }
+}
+
+static void give_ticket(cm_clients *clients, const cm_roster *roster, cm_session *session)
+{
+    uint8_t drawn[CM_TOKEN_NONCE_BYTES + CM_KEY_BYTES];
+    if (clients->def.ticket_key != NULL && roster->grace_ms > 0) {
+        clients->def.random(clients->def.random_context, drawn, sizeof drawn);
+        cm_roster_ticket(roster, session, clients->def.ticket_key, clients->unix_s, drawn);
+        cm_crypto_wipe(drawn, sizeof drawn);
+    }
+}
+
+// A client that was cut off, with a ticket, by another connection. The one that it had goes without
+// a word: the client itself may still hear of it.
+static void come_back(cm_clients *clients, cm_client *client, cm_roster *roster,
+                      const cm_control *hello, const cm_token *ticket)
+{
+    cm_session *session = &client->session;
+    const cm_session *before = cm_roster_find(roster, ticket);
+    if (before == NULL) {
+        cm_clients_kick(clients, client, CAROM_REASON_SLOT_GONE);
+        return;
+    }
+    cm_client *old = roster->members[ticket->player];
+    cm_session fresh = *session;
+    if (!cm_session_come_back(&fresh, before, ticket->id, cm_room_tick(cm_roster_room(roster)),
+                              clients->now_us)) {
+        cm_clients_kick(clients, client, CAROM_REASON_FLOOD);
+        return;
+    }
+    if (old != NULL) {
+        cm_outbox_clear(&old->waiting); // not taken: they come again
+        cm_roster_part(old, 0, 1);      // kept, until it is taken right here
+        old->session.state = CM_SESSION_FREE;
+        cm_host_drop(clients->def.host, old->peer);
+    }
+    if (cm_roster_is_expected(roster, ticket->player) && hello->comes_back) {
+        cm_session_recall(&fresh, hello);
+    }
+    *session = fresh;
+    session->predict = hello->predict;
+    give_ticket(clients, roster, session);
+    cm_roster_add(roster, client);
+    client->second_bytes = session->view_bytes;
+    cm_line line;
+    cm_line_log(&line, CM_LOG_INFO, "player came back");
+    cm_line_uint(&line, "player", session->player);
+    cm_line_text(&line, "name", session->name);
+    cm_line_uint(&line, "tick", cm_room_tick(cm_roster_room(roster)) + 1);
+    cm_clients_log(clients, client, CM_LOG_INFO, &line);
+}
+
+// Banned since the door let it in: a ban finds nobody who has not said hello yet.
+static bool is_banned(const cm_clients *clients, const cm_client *client, const cm_token *token)
+{
+    cm_gate *door = cm_host_gate(clients->def.host);
+    return cm_bans_have(cm_gate_banned_addresses(door), client->address) ||
+           (token != NULL && cm_bans_have(cm_gate_bans(door), token->body.client_id));
+}
+
+// Who was joining when the server died comes again with its token, not with a ticket, and must not
+// find its place taken by itself.
+static void give_up_expected(const cm_clients *clients, cm_roster *roster, const cm_token *token)
+{
+    cm_log log = clients->def.log;
+    log.room = roster->name;
+    for (uint32_t player = 0; token != NULL && player < CAROM_PLAYERS_MAX; player++) {
+        if (cm_roster_is_expected(roster, player) &&
+            cm_roster_session(roster, player)->client_id == token->body.client_id) {
+            (void)cm_roster_dismiss_player(roster, player, CAROM_REASON_LEFT, &log);
+        }
+    }
+}
+
+// A client that has the room's module in another build would see another game: it is told before it
+// has a slot. Both ends name both sources, so that either can be put right.
+static bool is_other_build(cm_clients *clients, cm_client *client, const cm_roster *roster,
+                           const cm_control *hello)
+{
+    const carom_module *module = cm_game_module(cm_room_game(cm_roster_room(roster)));
+    const char *theirs = hello->module_source != NULL ? hello->module_source : "";
+    const char *ours = module->source != NULL ? module->source : "";
+    char text[256];
+    cm_line line;
+    if (hello->module == NULL || strcmp(hello->module, module->name) != 0 ||
+        cm_module_agrees(module, hello->module, hello->module_version, hello->module_abi, theirs)) {
+        return false;
+    }
+    cm_line_log(&line, CM_LOG_WARNING, "client has another build of the module");
+    cm_line_uint(&line, "peer", client->peer);
+    cm_line_text(&line, "module", module->name);
+    cm_line_text(&line, "client_source", theirs);
+    cm_line_text(&line, "server_source", ours);
+    cm_line_uint(&line, "client_version", hello->module_version);
+    cm_line_uint(&line, "server_version", module->version);
+    cm_clients_log(clients, client, CM_LOG_WARNING, &line);
+    snprintf(text, sizeof text,
+             "module '%s': the client's is version %u of source %s, the "
+             "server's version %u of %s",
+             module->name, hello->module_version, theirs[0] != '\0' ? theirs : "none",
+             module->version, ours[0] != '\0' ? ours : "none");
+    cm_clients_send_off(clients, client, CAROM_REASON_MODULE_OTHER, text, 0);
+    return true;
+}
+
+// The room that a hello leads to; NULL: the client was sent away.
+static cm_roster *find_room(cm_clients *clients, cm_client *client, const cm_control *hello,
+                            const cm_token *token)
+{
+    carom_reason reason = CAROM_REASON_NOT_BUILT;
+    uint16_t port = 0;
+    if (is_banned(clients, client, token)) {
+        cm_clients_kick(clients, client, CAROM_REASON_BANNED);
+        return NULL;
+    }
+    cm_roster *roster = clients->def.find_room(clients->def.context, hello, token, &reason, &port);
+    if (roster == NULL) {
+        cm_clients_send_off(clients, client, reason, NULL,
+                            reason == CAROM_REASON_ELSEWHERE ? port : 0);
+        return NULL;
+    }
+    if (hello->spectate) {
+        // Spectators come with a later version: say so rather than make a player of one.
+        cm_clients_kick(clients, client, CAROM_REASON_NOT_BUILT);
+        return NULL;
+    }
+    return is_other_build(clients, client, roster, hello) ? NULL : roster;
+}
+
+// False: the room cannot say yet, and is to be asked again.
+static bool join(cm_clients *clients, cm_client *client, const cm_control *hello)
+{
+    cm_session *session = &client->session;
+    const cm_token *token = cm_host_token(clients->def.host, client->peer);
+    cm_roster *roster = find_room(clients, client, hello, token);
+    if (roster == NULL) {
+        return true;
+    }
+    if (token != NULL && token->kind == CM_TOKEN_RESUME) {
+        come_back(clients, client, roster, hello, token);
+        return true;
+    }
+    cm_room *room = cm_roster_room(roster);
+    identity who;
+    take_identity(clients, hello, token, &who);
+    give_up_expected(clients, roster, token);
+    uint32_t player = 0;
+    carom_result joined =
+        cm_room_join(room, who.client_id, who.user_data, who.user_data_size, &player);
+    if (joined == CAROM_ERROR_FULL) {
+        return false;
+    }
+    if (joined != CAROM_OK) {
+        cm_clients_kick(clients, client,
+                        joined == CAROM_ERROR_STATE ? CAROM_REASON_GAME_REFUSED
+                                                    : CAROM_REASON_ROOM_FULL);
+        return true;
+    }
+    cm_session_join(session, player, who.client_id, cm_room_tick(room) + 1, roster->input_rate,
+                    cm_room_tick_rate(room), clients->now_us);
+    session->predict = hello->predict;
+    snprintf(session->name, sizeof session->name, "%s", who.name);
+    give_ticket(clients, roster, session);
+    cm_roster_add(roster, client);
+    char address[CM_HOST_ADDRESS_MAX];
+    cm_host_address(clients->def.host, client->peer, address);
+    cm_room_loop_joined(roster->loop, &(cm_sink_player){.player = player,
+                                                        .client_id = who.client_id,
+                                                        .name = session->name,
+                                                        .address = address});
+    cm_line line;
+    cm_line_log(&line, CM_LOG_INFO, "player joined");
+    cm_line_uint(&line, "player", player);
+    cm_line_hex(&line, "client", who.client_id);
+    cm_line_text(&line, "name", session->name);
+    cm_line_uint(&line, "tick", session->join_tick);
+    cm_clients_log(clients, client, CM_LOG_INFO, &line);
+    return true;
+}
+
+bool cm_clients_hello(cm_clients *clients, cm_client *client, const cm_control *hello)
+{
+    bool answered = join(clients, client, hello);
+    if (client->roster != NULL) {
+        cm_host_joined(clients->def.host, client->peer);
+    }
+    return answered;
+}

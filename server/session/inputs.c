@@ -1,0 +1,115 @@
+// Input packets of clients. Each is checked here once, and what is refused is counted by reason.
+// Typical: 60 packets a second from each of 32 clients, with 8 to 14 inputs each, most of them
+// repeats.
+#include "server/session/clients_inner.h"
+
+// What the player claims to have seen, made what it can have seen. True where it could not be true.
+static bool clamp_seen(const cm_clients *clients, const cm_client *client, uint64_t tick,
+                       uint64_t newest, uint8_t *bytes)
+{
+    const cm_room *room = cm_roster_room(client->roster);
+    const carom_game *game = cm_room_game(room);
+    if (!cm_game_has_seen(game)) {
+        return false;
+    }
+    const cm_lag_compensation_claim claim = {
+        .tick = tick,
+        .newest = newest,
+        .now = cm_room_tick(room),
+        .trip_ms = cm_host_round_trip_ms(clients->def.host, client->peer),
+        .jitter_ms = cm_host_round_trip_jitter_ms(clients->def.host, client->peer),
+        .age = cm_game_get_seen(game, bytes)};
+    cm_game_put_seen(game, bytes, cm_lag_compensation_age(&client->session.sight, &claim));
+    return cm_game_get_seen(game, bytes) != claim.age;
+}
+
+static cm_input_verdict take_input(cm_clients *clients, cm_client *client, uint64_t tick,
+                                   uint64_t newest, uint8_t *bytes)
+{
+    cm_session *session = &client->session;
+    cm_room_loop *loop = client->roster->loop;
+    cm_room *room = cm_room_loop_room(loop);
+    bool clamped = clamp_seen(clients, client, tick, newest, bytes);
+    cm_bucket_refill(&session->rewinds, clients->now_us);
+    uint64_t allowance = cm_bucket_level(&session->rewinds);
+    uint32_t cost = 0;
+    cm_input_verdict verdict =
+        cm_room_input(room, session->player, tick, bytes,
+                      allowance < UINT32_MAX ? (uint32_t)allowance : UINT32_MAX, &cost);
+    bool fresh = tick > session->newest_input;
+    if (verdict == CM_INPUT_DUPLICATE) {
+        return verdict;
+    }
+    if (verdict <= CM_INPUT_LATE) {
+        cm_bucket_spend(&session->rewinds, cost, clients->now_us);
+        session->rewound_ticks += cost;
+        session->late_inputs += verdict != CM_INPUT_ON_TIME;
+        session->seen_clamped += clamped;
+        client->roster->seen_clamped += clamped;
+        clients->stats.seen_clamped += clamped;
+    } else if (fresh) {
+        // A refused input comes again with each packet; it counts once.
+        session->refused_inputs++;
+        client->roster->refused_inputs[verdict]++;
+        clients->stats.refused_inputs++;
+    }
+    if (verdict <= CM_INPUT_LATE || fresh) {
+        int64_t early_us = (int64_t)cm_room_loop_due(loop, tick) - (int64_t)clients->now_us;
+        int64_t lead = early_us * 16 * cm_room_tick_rate(room) / 1000000;
+        cm_session_lead(session, lead);
+        const cm_sink_input input = {.player = session->player,
+                                     .tick = tick,
+                                     .bytes = bytes,
+                                     .verdict = verdict,
+                                     .cost = cost};
+        cm_room_loop_arrived(loop, &input, lead);
+    }
+    return verdict;
+}
+
+void cm_clients_input(cm_clients *clients, cm_client *client, const cm_host_event *event)
+{
+    cm_session *session = &client->session;
+    if (client->roster == NULL) {
+        // How long an input is only a room knows.
+        clients->stats.datagrams_refused++;
+        cm_clients_kick(clients, client, CAROM_REASON_HELLO_EXPECTED);
+        return;
+    }
+    cm_input_packet packet;
+    uint32_t input_size = cm_game_input_size(cm_room_game(cm_roster_room(client->roster)));
+    cm_packet_reason read = cm_input_packet_read(event->bytes, event->size, input_size, &packet);
+    bool well_formed = read == CM_PACKET_OK;
+    if (well_formed && packet.epoch != session->epoch) {
+        read = CM_PACKET_STALE; // nobody's fault: it was on the way since before
+    }
+    clients->stats.packet_reasons[read]++;
+    carom_reason reason = well_formed ? cm_session_input(session, clients->now_us)
+                                      : cm_session_malformed(session, clients->now_us);
+    clients->stats.datagrams_refused += !well_formed;
+    if (reason != CAROM_REASON_NONE) {
+        cm_clients_kick(clients, client, reason);
+        return;
+    }
+    if (read != CM_PACKET_OK || session->state != CM_SESSION_JOINED) {
+        return;
+    }
+    session->came_back = false; // it has this welcome, and its ticket
+    if (!session->told_in && session->join_tick <= client->roster->safe_tick) {
+        session->told_in = true;
+        cm_host_welcomed(clients->def.host, client->peer);
+    }
+    if (packet.has_ack) {
+        cm_session_ack_came(session, packet.ack_sequence, packet.ack_bits);
+        cm_lag_compensation_ack(&session->sight, packet.ack_sequence);
+    }
+    // Oldest first, so that of several late ones the earliest is charged with the rewind.
+    cm_input_verdict newest = CM_INPUT_TOO_FAR; // which says nothing of what came until now
+    for (uint32_t i = packet.count; i-- > 0;) {
+        newest = take_input(clients, client, packet.newest_tick - i, packet.newest_tick,
+                            packet.inputs[i]);
+    }
+    if (newest != CM_INPUT_TOO_FAR && packet.newest_tick > session->newest_input) {
+        session->newest_input = packet.newest_tick;
+    }
+}
