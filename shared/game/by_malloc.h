@@ -1,4 +1,4 @@
-// The allocator of whoever names none.
+// The default allocator, used where a caller passes none: malloc and free.
 #ifndef CM_SHARED_GAME_BY_MALLOC_H
 #define CM_SHARED_GAME_BY_MALLOC_H
 

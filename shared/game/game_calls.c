@@ -1,4 +1,4 @@
-// What a module may call of its game (carom/game.h), beside the world's own functions.
+// The functions of carom/game.h that a module calls on its game.
 #include <string.h>
 
 #include "shared/game/game_host.h"

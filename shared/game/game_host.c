@@ -173,7 +173,7 @@ static carom_result create(const cm_scene *scene, const carom_module *module, ui
         module->start(game);
         cm_game_mark(game, CM_CALLBACK_NONE);
         cm_fpenv_leave(saved);
-        game->message_count = game->event_count = 0; // nobody is there to read them
+        game->message_count = game->event_count = 0; // no player has joined yet to receive them
         game->closes = false;
     }
     cm_past_note(&game->past, game->world);

@@ -2,8 +2,8 @@
 // predictor all tick through here, so that a recording is replayed by the very code that made it.
 //
 // State = the world's state + the module's state + which players are present + the input each of
-// them holds. All of it is saved, hashed and encoded as one. Inputs are held until changed: a tick
-// is given only what changed, and so is a recording.
+// them holds. All of it is saved, hashed and encoded as one. An input is held until it changes:
+// ticks and recordings contain only the changes.
 #ifndef CM_GAME_GAME_HOST_H
 #define CM_GAME_GAME_HOST_H
 
@@ -42,17 +42,17 @@ typedef enum cm_game_callback {
     CM_CALLBACK_COUNT
 } cm_game_callback;
 
-// Builds world and module state from a scene and runs `start`. The allocator may be NULL.
-// The scene must outlive the game. CAROM_ERROR_ARGUMENT: the module is not sound, or refuses the
-// scene's module_config (cm_game_takes_config tells why);
-// CAROM_ERROR_STATE: the module does not suit the scene's solver (carom_module_suits);
-// CAROM_ERROR_LIMIT_SIZE: the scene has pointers and the module's input leaves no room for a pose.
+// Builds world and module state from a scene and runs `start`. The allocator may be NULL. The scene
+// must outlive the game. CAROM_ERROR_ARGUMENT: the module is not valid, or refuses the scene's
+// module_config (cm_game_takes_config gives the reason); CAROM_ERROR_STATE: the module does not
+// suit the scene's solver (carom_module_suits); CAROM_ERROR_LIMIT_SIZE: the scene has pointers and
+// the module's input leaves no room for a pose.
 carom_result cm_game_create(const cm_scene *scene, const carom_module *module, uint64_t seed,
                             const carom_allocator *allocator, carom_game **game);
 
-// What tries a module looks on: `enter` is called before each callback, and with CM_CALLBACK_NONE
-// when the module has returned. The module's state is kept in `state` (zeros, of state_size bytes
-// or more) instead of the game's own memory. The watcher must outlive the game.
+// Lets a test of a module observe its callbacks: `enter` is called before each callback, and with
+// CM_CALLBACK_NONE when the module has returned. The module's state is kept in `state` (zeros, of
+// state_size bytes or more) instead of the game's own memory. The watcher must outlive the game.
 typedef struct cm_game_watcher {
     void (*enter)(void *context, cm_game_callback callback);
     void *context;
@@ -61,8 +61,8 @@ typedef struct cm_game_watcher {
 carom_result cm_game_create_watched(const cm_scene *scene, const carom_module *module,
                                     uint64_t seed, const carom_allocator *allocator,
                                     const cm_game_watcher *watcher, carom_game **game);
-// Why the module refuses the scene's module_config: false with the reason in `text`. A game is made
-// and released to ask it; it does not start.
+// True if the module accepts the scene's module_config; false with the reason in `text`. This makes
+// a game and releases it without starting it.
 bool cm_game_takes_config(const cm_scene *scene, const carom_module *module, char *text,
                           size_t size);
 void cm_game_destroy(carom_game *game);
@@ -79,16 +79,16 @@ void cm_game_put_seen(const carom_game *game, uint8_t *input, double age);
 double cm_game_get_seen(const carom_game *game, const uint8_t *input);
 
 const char *cm_game_callback_name(cm_game_callback callback); // as in the module's descriptor
-// Where its module is: `*mark` is `tag` and the callback while one runs, and 0 outside of them, so
-// that whoever looks at what a process left knows whose code ended it. No state; a game has none at
-// first, and `mark` must outlive it. The lowest byte of `tag` is 0.
+// Marks which callback of the module runs: `*mark` is `tag` plus the callback while one runs, and 0
+// otherwise, so that after a crash the supervisor knows which module was running. Not part of the
+// state; a new game has no mark, and `mark` must outlive the game. The lowest byte of `tag` is 0.
 void cm_game_watch(carom_game *game, volatile uint32_t *mark, uint32_t tag);
 
-// Whether an input may be given to a tick: asked once, at the border.
+// The result of checking an input. Each input is checked once, when it is received.
 typedef enum cm_input_check {
     CM_INPUT_GOOD = 0,
-    CM_INPUT_POSE_REFUSED,   // of a pointer: `reason` tells why
-    CM_INPUT_MODULE_REFUSED, // the module's check_input said no
+    CM_INPUT_POSE_REFUSED,   // the pointer's pose is invalid: see `reason`
+    CM_INPUT_MODULE_REFUSED, // the module's check_input returned false
 } cm_input_check;
 cm_input_check cm_game_check_input(const carom_game *game, const uint8_t *bytes,
                                    cm_pointer_reason *reason);
@@ -99,34 +99,37 @@ cm_input_check cm_game_check_input(const carom_game *game, const uint8_t *bytes,
 void cm_game_tick(carom_game *game, const cm_tick_input *input);
 
 uint64_t cm_game_seed(const carom_game *game);
-// Whether the module lets somebody in: no module says no unless it has may_join.
+// True if the module lets another player join; always true for a module without may_join.
 bool cm_game_may_join(const carom_game *game, const uint8_t *user_data, uint32_t size);
-// What the module's bot would do for a player who is there. False: it has none.
+// Asks the module's bot for a present player's input. False if the module has no bot.
 bool cm_game_bot(const carom_game *game, uint32_t player, uint64_t random,
                  uint8_t input[CAROM_INPUT_MAX]);
 const carom_module *cm_game_module(const carom_game *game);
-// Whether a player has a slot, and whether it plays: who was refused by `join` only has the slot.
+// True if a player has a slot, and true if the player plays: one that `join` refused has a slot and
+// does not play.
 bool cm_game_has_slot(const carom_game *game, uint32_t player);
 bool cm_game_player_present(const carom_game *game, uint32_t player);
-uint64_t cm_game_players(const carom_game *game); // who plays, a bit a player
-// Those with a slot whom the module refused, and whom it sends away (bits), and why.
+uint64_t cm_game_players(const carom_game *game); // those who play, a bit a player
+// The players with a slot that `join` refused, and those that the module kicks (a bit a player),
+// with the reason.
 uint64_t cm_game_refused(const carom_game *game);
 uint64_t cm_game_kicked(const carom_game *game);
 carom_reason cm_game_kick_reason(const carom_game *game, uint32_t player);
-// What the module says the player steers, else the player's pointer.
+// The body that the player steers according to the module, else the player's pointer.
 carom_body_id cm_game_player_body(const carom_game *game, uint32_t player);
-// The pointer of a player who is there, or the null id.
+// The pointer of a present player, or the null id.
 carom_body_id cm_game_pointer(const carom_game *game, uint32_t player);
-// Poses that a tick was given and could not use, since create. No state.
+// The number of invalid poses in inputs of ticks, since create. Not part of the state.
 uint64_t cm_game_poses_refused(const carom_game *game);
 const cm_game_message *cm_game_messages(const carom_game *game, uint32_t *count);
-// Whether its module said in the newest tick that the match ends with it.
+// True if the module ended the match in the newest tick.
 bool cm_game_closes(const carom_game *game);
-// Messages that found no room in their tick, since create, ticks stepped again included. No state.
+// The number of messages beyond the limit of their tick, since create, re-stepped ticks included.
+// Not part of the state.
 uint64_t cm_game_messages_dropped(const carom_game *game);
-// What the module emitted in the last tick, in order.
+// The events that the module emitted in the last tick, in order.
 const carom_event *cm_game_events(const carom_game *game, uint32_t *count);
-// As the module calls such events; "" where it has no name.
+// The module's name for such events, or "".
 const char *cm_module_event_name(const carom_module *module, uint32_t kind);
 uint64_t cm_game_events_dropped(const carom_game *game); // likewise
 // Held input of a player (CAROM_INPUT_MAX bytes, zeros before the first).

@@ -4,7 +4,7 @@
 //                past, the world's save.
 // Encoded form, little-endian:
 //   OFFSET  SIZE          CONTENT
-//   0       4             magic "CRMG"; "CRMK" where somebody is refused or kicked
+//   0       4             magic "CRMG"; "CRMK" if a player is refused or kicked
 //   4       4             module state words n
 //   8       8             present
 //   16      16 + k        with "CRMK": refused, kicked, reason of each kicked player, ascending
@@ -12,9 +12,9 @@
 //   module state, words …       past          where bodies with a history were (past.h); nothing
 //   without …       rest          the world (carom_world_encode)
 //
-// The module's state is words, so that it has one value on every architecture. Its meaning is the
-// module's own affair: a decoded state that came from a stranger may hold anything, and a module
-// must bear that (ids in it are checked by the world API at every use).
+// The module's state is words, so that it has one value on every architecture. Only the module
+// knows its meaning: a decoded state from an untrusted sender may hold anything, and a module must
+// bear that (the world API checks ids at every use).
 #include "shared/game/game_state.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@
 #define MARKS_MAGIC 0x4b4d5243u // "CRMK"
 #define HEAD_SIZE   16u
 
-// Who is refused or kicked, as it is saved.
+// The saved form of refused and kicked players.
 typedef struct marks {
     uint64_t refused, kicked;
     uint8_t reasons[CAROM_PLAYERS_MAX];
@@ -150,7 +150,8 @@ size_t cm_game_save(const carom_game *game, void *image, size_t size)
     return world == 0 ? 0 : head + world;
 }
 
-// Everything before the world: checked for length, then taken once the world was accepted.
+// Everything before the world. Its length is checked first; it is stored once the world is
+// accepted.
 carom_result cm_game_restore(carom_game *game, const void *image, size_t size)
 {
     const char *at = image;

@@ -18,7 +18,7 @@ struct carom_game {
     carom_world *world;
     uint32_t *module_state;                  // module->state_size bytes, a whole number of words
     uint64_t present;                        // a bit a player slot: from its join to its leave
-    uint64_t refused;                        // of these, those to whose join the module said no
+    uint64_t refused;                        // of these, those that the module's `join` refused
     uint64_t kicked;                         // of these, those whom the module sends away
     uint8_t kick_reasons[CAROM_PLAYERS_MAX]; // carom_reason of the kicked; 0 for the others
     uint32_t pointer_bytes; // of each input, before the module's own; 0 without pointers
@@ -36,7 +36,7 @@ struct carom_game {
     uint32_t event_count;
     uint64_t events_dropped;
     uint64_t poses_refused;
-    volatile uint32_t *mark; // cm_game_watch; NULL: nobody watches
+    volatile uint32_t *mark; // cm_game_watch; NULL: none
     uint32_t tag;
     const cm_game_watcher *watcher; // of a trial; NULL: none
 };

@@ -11,7 +11,7 @@
 #include "shared/game/game_state.h"
 #include "shared/game/pointer.h"
 
-#define HITS_MAX 256u // that a module is told of in a tick, the first of them
+#define HITS_MAX 256u // per tick, passed to a module; later ones are dropped
 
 static void forget_kick(carom_game *game, uint32_t player)
 {
@@ -49,7 +49,7 @@ static void apply_event(carom_game *game, const cm_game_event *event)
 {
     const carom_module *module = game->module;
     uint32_t player = event->player;
-    // Where nothing was sent there is nothing to point at, be the event live or out of a record.
+    // An empty payload is passed as NULL, whether the event is live or comes from a record.
     const uint8_t *bytes = event->size > 0 ? event->bytes : NULL;
     switch (event->type) {
     case CM_EVENT_JOIN:
@@ -85,7 +85,7 @@ static void hold_inputs(carom_game *game, const cm_tick_input *input)
     for (uint32_t i = 0; i < input->input_count; i++) {
         const carom_player_input *in = &input->inputs[i];
         if (cm_game_player_present(game, in->player)) {
-            // Bytes beyond the input would be state that nobody meant.
+            // Bytes beyond the input are not stored: they would become part of the state.
             memcpy(game->held[in->player], in->bytes, cm_game_input_size(game));
         }
     }

@@ -1,4 +1,5 @@
-// What a game module from a file may import: imports.def, and what compilers call by themselves.
+// The functions that a game module from a file may import: imports.def, and the functions to which
+// compilers emit calls by themselves.
 #ifndef CM_GAME_IMPORTS_H
 #define CM_GAME_IMPORTS_H
 

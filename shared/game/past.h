@@ -1,8 +1,8 @@
-// Where the bodies with a history were in the last ticks: a ring that is part of a game's state.
+// The recent poses of the bodies with a history: a ring of the last ticks, part of a game's state.
 //
-// Row t mod `ticks` holds the poses that the world had at tick t, ascending by slot; the newest row
-// is that of the world's tick, since every tick ends with noting it. A game whose scene has no such
-// body has no ring, and nothing of this costs it anything. Typical: 30 ticks of 8 bodies, 9 kB.
+// Row t mod `ticks` holds the poses that the world had at tick t, ascending by slot. Every tick
+// ends by writing its row, so the newest row is that of the world's tick. A game whose scene has no
+// such body has no ring and pays nothing. Typical: 30 ticks of 8 bodies, 9 kB.
 #ifndef CM_GAME_PAST_H
 #define CM_GAME_PAST_H
 

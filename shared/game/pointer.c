@@ -1,5 +1,5 @@
-// Poses of pointers: bytes to pose, pose to body. Typical: one pointer, moved 1,000 times a second;
-// a body whose pose is what it was already is left alone, so that what sleeps beside it sleeps on.
+// Poses of pointers: bytes to pose, pose to body. Typical: one pointer, moved 1,000 times a second.
+// A body that already has the pose is not touched, so that sleeping bodies beside it stay asleep.
 #include "shared/game/pointer.h"
 
 #include <string.h>

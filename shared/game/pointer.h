@@ -1,8 +1,8 @@
 // Pointers: kinematic bodies whose pose comes from a player's input (carom/game.h).
 //
-// Where a scene has a pointer, every player's input begins with 52 bytes, and the module's own
-// bytes follow: the same for all players of the room, whether a pointer is theirs or not. They are
-// 13 little-endian binary32: position of the body's origin (m), orientation (x, y, z, w), linear
+// In a scene with a pointer every player's input begins with 52 bytes, and the module's own bytes
+// follow. This holds for all players of the room, with a pointer of their own or not. They are 13
+// little-endian binary32: position of the body's origin (m), orientation (x, y, z, w), linear
 // velocity of the centre of mass (m/s), angular velocity (rad/s).
 //
 //   OFFSET SIZE
@@ -11,10 +11,10 @@
 //       28   12  linear velocity
 //       40   12  angular velocity
 //
-// All zeros, which is what a player holds before its first input, is no pose: the body stays. The
-// pose is put before each step and held until the next input, so a step moves on from it by its
-// velocity. What is invalid is refused at the border, with a reason and a counter; should it come
-// all the same (a hostile recording), it leaves the pose as it is.
+// All zeros, the input of a player before its first one, is no pose: the body stays. The pose is
+// set before each step and held until the next input, so a step moves on from it by its velocity.
+// An invalid pose is refused on receipt, with a reason and a counter; one in a hostile recording
+// leaves the body's pose as it is.
 #ifndef CM_GAME_POINTER_H
 #define CM_GAME_POINTER_H
 

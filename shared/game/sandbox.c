@@ -3,7 +3,7 @@
 //
 // State, 32-bit words, all of it public:
 //   OFFSET  SIZE    CONTENT
-//   0       8 x 64  body of each player slot {index, generation}, null where nobody plays
+//   0       8 x 64  body of each player slot {index, generation}, null for an empty slot
 //
 // It changes only when players come and go, so that it costs a view nothing.
 //

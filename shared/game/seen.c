@@ -1,9 +1,10 @@
-// What a player saw: the time that its input says, and questions to the world as it was then.
+// Lag compensation: reads from a player's input the time that the player saw, and queries the world
+// as it was then.
 //
-// An input of a game with a history begins, behind the pose of a pointer, with CAROM_SEEN_BYTES:
-// how long before the input's own tick what the player looked at was, in ticks /
-// CAROM_SEEN_PER_TICK, little-endian. An age and not a time, so that an input that is held goes on
-// meaning what it meant, and one that is like the last has the same bytes.
+// An input of a game with a history has CAROM_SEEN_BYTES behind the pose of a pointer: the age of
+// the view that the player acted on, counted back from the input's own tick, in ticks /
+// CAROM_SEEN_PER_TICK, little-endian. It is an age and not a time, so that a held input keeps its
+// meaning, and an unchanged input has the same bytes.
 #include "shared/game/game_state.h"
 
 #include "shared/base/fpenv.h"
@@ -32,7 +33,8 @@ double cm_game_get_seen(const carom_game *game, const uint8_t *input)
     return (double)value / CAROM_SEEN_PER_TICK;
 }
 
-// When the player's input of this tick was looking at the world, in ticks / CAROM_SEEN_PER_TICK.
+// The time of the view that the player's input of this tick acted on, in ticks /
+// CAROM_SEEN_PER_TICK.
 static uint64_t seen_time(const carom_game *game, uint32_t player)
 {
     const uint8_t *at = game->held[player] + game->pointer_bytes;
