@@ -1,11 +1,11 @@
-// What a world would refuse of its definitions, and what it would ignore, asked before there is
-// one: for whole scenes (files, editors). Beside what carom_world_create and carom_body_create
-// refuse, a solver's own rules for scenes are held: what it does not do is refused where a scene
-// asks for it, though a world would take it and leave it undone.
+// Checks of definitions before a world is made of them, for whole scenes (files, editors): what the
+// world would refuse, and what it would ignore. They refuse what carom_world_create and
+// carom_body_create refuse. They also hold a scene to its solver's own rules: a feature that the
+// solver lacks is refused in a scene, though a world would accept it and do nothing.
 //
-// Each function calls `found` for everything it finds and returns true where nothing is refused.
-// A finding names a field as the defs do; its result is CAROM_OK where it is a warning: the field
-// is taken and does nothing, or means what no body can be. `expected` says what would be good.
+// Each function calls `found` for everything it finds and returns true if nothing is refused. A
+// finding names a field as the defs do. Its result is CAROM_OK for a warning: the field is accepted
+// and has no effect, or describes what no body can be. `expected` describes a good value.
 #ifndef CAROM_CHECK_H
 #define CAROM_CHECK_H
 
@@ -26,7 +26,7 @@ CAROM_API bool carom_check_world(const carom_world_def *def, const carom_finding
 CAROM_API bool carom_check_body(const carom_world_def *world, const carom_body_def *def,
                                 const carom_shape_def *shapes, uint32_t shape_count,
                                 const carom_findings *findings);
-// What a solver asks of a joint or a pair rule; numbers and bodies are the world's to check.
+// Checks a solver's rules for a joint or a pair rule; the world itself checks numbers and bodies.
 CAROM_API bool carom_check_joint(const carom_world_def *world, const carom_joint_def *def,
                                  const carom_findings *findings);
 CAROM_API bool carom_check_pair_rule(const carom_world_def *world, const carom_pair_rule *rule,

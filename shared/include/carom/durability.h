@@ -1,4 +1,4 @@
-// What becomes of a match that a server records: how far it is kept, and against what.
+// Durability of a recorded match: which failures the record survives.
 #ifndef CAROM_DURABILITY_H
 #define CAROM_DURABILITY_H
 

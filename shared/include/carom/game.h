@@ -25,8 +25,9 @@ extern "C" {
 #define CAROM_SEEN_BYTES    2
 #define CAROM_SEEN_PER_TICK 64 ///< parts of a tick that it is told in
 
-/// Where a pointer is to be: the first 52 bytes of its player's input, 13 little-endian binary32 in
-/// this order. The module's own input comes after them, and is all that the module is given.
+/// The pose that a player sets for its pointer: the first 52 bytes of the player's input, 13
+/// little-endian binary32 in this order. The module's own input comes after them; the module
+/// receives only that.
 typedef struct carom_pointer_pose {
     carom_vec3 position;         ///< of the body's origin, m
     carom_quat orientation;      ///< within 1e-3 of unit length
@@ -66,26 +67,28 @@ typedef struct carom_module {
     /// Bytes, a multiple of 4, at most CAROM_MODULE_STATE_MAX; starts as zeros. All of it is saved
     /// and hashed in every tick, and copied for each that is stepped again.
     uint32_t state_size;
-    /// So many of its first bytes every client sees, a multiple of 4, at most
-    /// CAROM_MODULE_PUBLIC_MAX. They travel when they change, before any body. What stands behind
-    /// them a client has only as it was when it joined: rules that read it predict wrongly.
+    /// The size of the public part: every client sees so many of the first bytes of the state; a
+    /// multiple of 4, at most CAROM_MODULE_PUBLIC_MAX. They are sent when they change, before any
+    /// body. A client has the rest only as it was when it joined: rules that read it predict
+    /// wrongly.
     uint32_t public_size;
     /// Runs first, on the scene's world: NULL where it takes the settings, else what is wrong and
     /// what it expected, for people ("goals: 0, expected 1 to 100"); then there is no game. A
     /// module without it takes no settings.
     const char *(*configure)(carom_game *game, const carom_setting *settings, uint32_t count);
-    /// Whether somebody may come in, asked of the newest state before a slot is given, of one
-    /// newcomer at a time: the next one is asked about when that state has the one before. What it
-    /// answers is no state, and the tick of the join may find another state; `join` decides. It
-    /// changes nothing. Without it everybody may for whom there is a slot.
+    /// True if a player may join. The server calls it on the newest state before it assigns a slot,
+    /// for one player at a time: the next call sees the state with the player before. It must
+    /// change nothing. Its answer is not part of the state, and the join's tick may run on another
+    /// state; `join` decides. NULL: every player may join while a slot is free.
     bool (*may_join)(const carom_game *game, const uint8_t *user_data, uint32_t size);
     /// Runs once on the scene's world before tick 0 ends its making.
     void (*start)(carom_game *game);
-    /// False refuses the player: that is state, and from then on no input or message of the player
-    /// reaches the module. When the tick can no longer be rewound (stepped again, it may answer
-    /// anew) the client is refused with CAROM_REASON_GAME_REFUSED, and its slot is given back
-    /// without a `leave`. What `join` changed stays. Nobody is welcomed earlier than that. Without
-    /// it nobody is refused.
+    /// False refuses the player. That is part of the state, and from then on no input or message of
+    /// the player reaches the module. When the tick can no longer be rewound (a re-stepped tick
+    /// calls `join` again, and may get another answer) the client is refused with
+    /// CAROM_REASON_GAME_REFUSED, and its slot becomes free without a `leave`. The changes that
+    /// `join` made stay. No client is welcomed before its join's tick is final. NULL: no player is
+    /// refused.
     bool (*join)(carom_game *game, uint32_t player, const uint8_t *user_data, uint32_t size);
     /// A player is gone: its body is the module's to take away.
     void (*leave)(carom_game *game, uint32_t player);
@@ -126,19 +129,20 @@ typedef struct carom_module {
     /// `carom capacity --module`). The game is that of the client: its bodies where the client has
     /// them, and of the state what is public.
     void (*bot)(const carom_game *game, uint32_t player, uint64_t random, uint8_t *input);
-    /// What the game calls its events of this kind (carom_event), for the operator's log and
-    /// exports: a constant text, or NULL.
+    /// The name of the events of this kind (carom_event) in the operator's log and in exports: a
+    /// constant text, or NULL.
     const char *(*event_name)(uint32_t kind);
 } carom_module;
 
-/// Whether a module's table can be run: false with the field and what it should be in `error`
+/// True if the module's table is valid; false with the field and what it should be in `error`
 /// (which may be NULL).
 CAROM_API bool carom_module_is_valid(const carom_module *module, carom_error *error);
-/// Whether it can run in a world of this solver: false likewise (CAROM_ERROR_STATE, `forces`).
+/// True if the module can run in a world of this solver; false likewise (CAROM_ERROR_STATE,
+/// `forces`).
 CAROM_API bool carom_module_suits(const carom_module *module, carom_solver_type solver,
                                   carom_error *error);
 
-/// The world that the game runs on. What a callback changes there is state, as all of it.
+/// The world that the game runs on. All of it is state, changes by callbacks included.
 CAROM_API carom_world *carom_game_world(const carom_game *game);
 /// The module's block of state_size bytes: the only memory that it has from tick to tick.
 CAROM_API void *carom_game_state(const carom_game *game);
@@ -153,8 +157,8 @@ CAROM_API uint64_t carom_game_random(carom_game *game);
 /// numbers.
 CAROM_API uint64_t carom_game_random_at(const carom_game *game, uint64_t key);
 
-/// What the scene calls things. Names and tags belong to the bodies that the scene placed, until
-/// they are destroyed; what a module made has none ("" and false).
+/// Names and tags from the scene. They belong to the bodies that the scene placed, until those are
+/// destroyed; a body that a module made has none ("" and false).
 CAROM_API const char *carom_game_body_name(const carom_game *game, carom_body_id body);
 CAROM_API bool carom_game_body_has_tag(const carom_game *game, carom_body_id body, const char *tag);
 /// The null id where no such body is there any more.
@@ -170,10 +174,10 @@ CAROM_API uint32_t carom_game_find_material(const carom_game *game, const char *
 /// count), `end` runs, the last messages go, and everybody is sent away with "the match is over".
 /// On a client, and in a replay, nothing happens.
 CAROM_API void carom_game_close(carom_game *game);
-/// Sends a player away: marked in state, done when this tick can no longer be rewound. Until then
-/// the player plays on; then the client is told the reason and `leave` runs, as for everybody who
-/// goes. The first reason counts. NOT_FOUND: no such player is there; ARGUMENT: CAROM_REASON_NONE,
-/// _ELSEWHERE or no reason at all.
+/// Kicks a player: the state marks the player now, and the kick happens when this tick can no
+/// longer be rewound. Until then the player plays on; then the client receives the reason and
+/// `leave` runs, as for every player who leaves. The first reason counts. NOT_FOUND: no such player
+/// is there; ARGUMENT: CAROM_REASON_NONE, _ELSEWHERE or no reason at all.
 CAROM_API carom_result carom_game_kick(carom_game *game, uint32_t player, carom_reason reason);
 /// A reliable message to a player, sent when the tick is confirmed and, where the match is
 /// recorded, durable, so that neither a rewind nor a crash takes it back (never twice, whatever
@@ -184,12 +188,12 @@ CAROM_API carom_result carom_game_send(carom_game *game, uint32_t player, const 
 /// The same to everybody who is there: so many messages. The first failure, where there was one.
 CAROM_API carom_result carom_game_send_all(carom_game *game, const void *bytes, uint32_t size);
 
-/// Something that happened in the game, for those outside of it: a goal, a hit, a lap. Kind, key
-/// and subjects are the module's own numbers; with the tick they are its id, which is the same in
-/// the prediction, on the server and in a replay. A client hears of it twice (client.h): as
-/// predicted when its prediction gets there, and as confirmed, or cancelled, when the server's word
-/// is final. The server's operator (log, export of the recording) sees what is confirmed alone, and
-/// each once, whatever is rewound. It is no state.
+/// An event of the game for the outside: a goal, a hit, a lap. Kind, key and subjects are the
+/// module's own numbers; with the tick they are its id, which is the same in the prediction, on the
+/// server and in a replay. A client receives it twice (client.h): as predicted when its prediction
+/// reaches the tick, and as confirmed or cancelled when the tick is final on the server. The
+/// server's operator (log, export of the recording) sees confirmed events only, and each once,
+/// whatever is rewound. Events are not part of the state.
 typedef struct carom_event {
     uint64_t tick;        ///< that it happens in; carom_game_emit fills it in
     uint32_t kind, key;   ///< what; which of several like it in one tick
@@ -210,8 +214,8 @@ static inline bool carom_event_is_same(const carom_event *a, const carom_event *
 }
 
 /// CAROM_ERROR_ARGUMENT: `size` is above CAROM_EVENT_BYTES_MAX; CAROM_ERROR_STATE: this tick has
-/// one of that id already; CAROM_ERROR_FULL: it has CAROM_EVENTS_MAX. What is emitted in `start`
-/// goes to nobody.
+/// one of that id already; CAROM_ERROR_FULL: it has CAROM_EVENTS_MAX. Events emitted in `start` are
+/// dropped: no player is there yet.
 CAROM_API carom_result carom_game_emit(carom_game *game, const carom_event *event);
 
 /// A ray, or a shape that is cast along a way, or (where that is zero) stands.
@@ -221,21 +225,20 @@ typedef struct carom_seen_query {
     carom_vec3 translation;       ///< of the shape, m
 } carom_seen_query;
 
-/// What a player's shot hits: the query (carom/query.h: answers, order, errors, cost) asked of the
-/// world with every body of a history where this player saw it when it made the input of this tick,
-/// and all else where it is. What the player claims to have seen was bounded by the server to what
-/// it can have seen (and is recorded so). Between ticks poses are interpolated as clients draw
-/// them; a time that is not remembered any more counts as the oldest that is, and one that is still
-/// to come as now; a body that was not there then is taken where it is. STATE where the scene has
-/// no body with a history, or the player is not there; the filter gives no poses of its own
-/// (ARGUMENT).
+/// Lag compensation: finds what a player's shot hits. The query (carom/query.h: answers, order,
+/// errors, cost) sees every body with a history where this player saw it when it made the input of
+/// this tick, and every other body where it is now. The server has bounded the player's claim to
+/// the times that the player can have seen (and recorded it so). Between ticks poses are
+/// interpolated as clients draw them. A time before the history counts as its oldest tick, a future
+/// one as now; a body that did not exist then is taken where it is. STATE if the scene has no body
+/// with a history or the player is not present; ARGUMENT if the filter has poses of its own.
 CAROM_API carom_result carom_world_query_seen(const carom_game *game, uint32_t player,
                                               const carom_seen_query *query,
                                               const carom_query_filter *filter,
                                               carom_query_hit *hits, uint32_t capacity,
                                               uint32_t *count);
 
-/// Whether a body is one of the two that begin or end to touch; `other` is then the other one.
+/// True if the body is one of the two in the contact event; `other` is then the other one.
 static inline bool carom_contact_other(const carom_contact_event *event, carom_body_id body,
                                        carom_body_id *other)
 {
@@ -244,7 +247,7 @@ static inline bool carom_contact_other(const carom_contact_event *event, carom_b
     return first || carom_body_id_equal(event->body_b, body);
 }
 
-/// Whether two texts are the same: for names of settings, since a module has no C library.
+/// True if two texts are equal. For names of settings, since a module has no C library.
 static inline bool carom_text_equal(const char *a, const char *b)
 {
     while (*a != '\0' && *a == *b) {

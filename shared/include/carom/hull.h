@@ -1,10 +1,10 @@
 // Convex hulls: immutable geometry that shapes of many worlds share.
 //
 // A hull is built once, from points, and never changes; it may be read by several threads. It lives
-// outside every world: a world is told the hulls it may use when it is created
-// (carom_world_def.hulls), its shapes name them by their ids, and saves, encoded worlds and hashes
-// hold the ids. So an image can be restored or decoded wherever the same hulls are known, built
-// from the same points on whatever machine. A hull must outlive the worlds that were given it.
+// outside every world: carom_world_def.hulls lists the hulls that a world may use, its shapes name
+// them by their ids, and saves, encoded worlds and hashes hold the ids. So an image can be restored
+// or decoded wherever the same hulls are known, built from the same points on any machine. A hull
+// must outlive the worlds that list it.
 #ifndef CAROM_HULL_H
 #define CAROM_HULL_H
 
@@ -27,7 +27,7 @@ typedef struct carom_hull carom_hull;
 // CAROM_HULL_VERTICES_MAX vertices; CAROM_ERROR_MEMORY.
 CAROM_API carom_result carom_hull_create(const carom_vec3 *points, uint32_t count,
                                          const carom_allocator *allocator, carom_hull **hull);
-// What is wrong with points that were refused, in a few words ("all in one plane"); a constant.
+// The reason why the points were refused, in a few words ("all in one plane"); a constant.
 CAROM_API const char *carom_hull_refusal(const carom_vec3 *points, uint32_t count);
 // The first of the points that lies far (1e-3 of the hull's size) from every edge of their hull:
 // inside of it or in the middle of a face, as the inner corner of an L does. `count` where there is

@@ -10,8 +10,8 @@
 //   circle        zenn.dev article on colliding circles, 2023: discs without spin, the hit test
 //                 rounded to whole pixels, overlap undone before velocities change.
 //
-// SI units (circle: any unit of length, frames as time). Where a source leaves open what happens, a
-// function's text says what does. Same bits on every machine: + - * / and sqrt only.
+// SI units (circle: any unit of length, frames as time). Where a source leaves a case open, the
+// function's comment defines it. Same bits on every machine: + - * / and sqrt only.
 #ifndef CAROM_IMPACT_H
 #define CAROM_IMPACT_H
 
@@ -42,13 +42,14 @@ typedef struct carom_impact_case {
     carom_dvec3 normal; // N, world, of the common tangent plane; either way round, any length
     // Of the pair; negative: the product of the two bodies'.
     double friction, restitution;
-    // False: bodies that separate at P, or do not move there along N, are left alone. Which way
-    // "apart" is follows from the centres of mass: N points from 1 to 2 where (O2 - O1).N > 0 (of
-    // two movable bodies; else the movable one's centre and P tell), as given where that is 0.
+    // False: bodies that separate at P, or do not move there along N, are not changed. The centres
+    // of mass decide the direction of separation: N points from 1 to 2 where (O2 - O1).N > 0 (for
+    // two movable bodies; else the movable one's centre and P decide), and is taken as given where
+    // that is 0.
     bool regardless;
 } carom_impact_case;
 
-// Which of the five cases of the patent gave the impulse; first digit friction, second restitution.
+// The case of the patent's five that gave the impulse; first digit friction, second restitution.
 typedef enum carom_impact_branch {
     CAROM_IMPACT_NONE, // the bodies do not approach
     CAROM_IMPACT_F00,
@@ -75,7 +76,7 @@ typedef struct carom_impact {
     double magnitude, approach, denominator;
 } carom_impact;
 
-// What the patent's formulas are made of, whether or not the bodies approach.
+// The intermediate values of the patent's formulas, also for bodies that do not approach.
 typedef struct carom_impact_corners {
     carom_dvec3 velocity;           // V0, m/s
     carom_dsym3 response;           // Vf, 1/kg (17): dV = V0 + Vf Ft

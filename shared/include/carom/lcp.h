@@ -1,5 +1,5 @@
 // Linear complementarity problems, and helpers of constrained motion: pure functions, in binary64
-// where not said otherwise. What the lcp solver does inside a world, one case at a time.
+// unless noted. They do one case at a time what the lcp solver does inside a world.
 //
 // Source: JP2003526160A. Nothing allocates; the caller gives memory for the work.
 #ifndef CAROM_LCP_H
@@ -63,9 +63,9 @@ CAROM_API carom_result carom_lcp_spring(double h, double stiffness, double dampi
 // (1 - h jacobian) change = h f. matrix: room for n x n. STATE where it is singular.
 CAROM_API carom_result carom_lcp_implicit_step(uint32_t n, double h, const double *jacobian,
                                                const double *f, double *matrix, double *change);
-// What df/dx is for velocities under constraints: of n velocities with inverse masses (n x n,
-// symmetric), m independent rows J (m x n) and an outside force N x of one input x (n):
-// column = M^-1 (N - J^T (J M^-1 J^T)^-1 J M^-1 N). work: m x m + m x n + 3 m doubles.
+// The derivative df/dx of velocities under constraints, for n velocities with inverse masses (n x
+// n, symmetric), m independent rows J (m x n) and an outside force N x of one input x (n): column =
+// M^-1 (N - J^T (J M^-1 J^T)^-1 J M^-1 N). work: m x m + m x n + 3 m doubles.
 CAROM_API carom_result carom_lcp_implicit_column(uint32_t n, uint32_t m, const double *inverse_mass,
                                                  const double *rows, const double *force,
                                                  double *work, double *column);

@@ -17,9 +17,9 @@
 #define CAROM_TICK_RATE_MAX 1000u    // ticks a second
 #define CAROM_SUBSTEPS_MAX  64u      // of a tick
 
-// Bytes of stack that any call of a world needs, a step most, in an optimised build and apart from
-// a game's own callbacks. What musl gives a thread; more than WebAssembly has unless its linker is
-// told.
+// The bytes of stack that suffice for any call of a world in an optimised build, without a game's
+// own callbacks; a step needs the most. A thread of musl has as much; WebAssembly has less unless a
+// linker option sets it.
 #define CAROM_STACK_MAX 131072u
 
 // Of solvers.
@@ -34,7 +34,7 @@
 #define CAROM_HULL_VERTICES_MAX 64
 #define CAROM_HULL_POINTS_MAX   4096
 
-// Of a room and its game module; bytes where not said otherwise.
+// Limits of a room and its game module, in bytes unless noted.
 #define CAROM_PLAYERS_MAX       64 // player slots
 #define CAROM_PLAYER_NAME_MAX   32 // of UTF-8
 #define CAROM_ROOM_NAME_MAX     31 // of visible ASCII
@@ -51,8 +51,8 @@
 #define CAROM_HISTORY_TICKS_MAX  1024u // that a scene may ask to be remembered
 #define CAROM_HISTORY_BODIES_MAX 128u  // that are remembered, of a world; one more is refused
 
-// Ranges of values that calls take and that encoded worlds may hold: they keep squares and products
-// of single values finite in binary32. What a step makes of them is only asked to be finite.
+// Ranges of values that calls accept and that encoded worlds may hold: they keep squares and
+// products of single values finite in binary32. The results of a step only have to be finite.
 #define CAROM_POSITION_MAX      1.0e7f  // m, of what is placed
 #define CAROM_VELOCITY_MAX      1.0e6f  // m/s and rad/s
 #define CAROM_FORCE_MAX         1.0e15f // N, N m, N s

@@ -1,10 +1,10 @@
-// What a world has to say while it steps: a message for whoever set a handler, with a code that
-// stays the same, beside a counter for each code (carom_world_stats.told). Part of carom/world.h.
+// Messages of a world while it steps: the handler, if set, receives each with a stable code, and a
+// counter for each code counts them (carom_world_stats.told). Part of carom/world.h.
 //
-// Without a handler nothing is printed. A handler never influences the simulation: it is of this
-// process, not state, and a step that is repeated says the same again. Nothing ends the program:
-// whoever wants that ends it in the handler. A call that is refused says so by its result
-// (carom_last_error); what a scene asks for in vain, carom/check.h. Source: JP2003526160A, errors
+// Without a handler nothing is printed. A handler never influences the simulation: it belongs to
+// this process and not to the state, and a repeated step sends the same messages again. No message
+// ends the program; a handler may. A refused call returns its error (carom_last_error);
+// carom/check.h finds settings of a scene that have no effect. Source: JP2003526160A, errors
 // (fatal, debug, warning), each with a handler that can be replaced.
 #ifndef CAROM_LOG_H
 #define CAROM_LOG_H

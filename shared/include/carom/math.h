@@ -4,7 +4,7 @@
 // (`pkg-config --variable=determinism carom-sim`).
 //
 // binary32. Nothing here gives a NaN for finite arguments whose results are within binary32's
-// range; what would have no direction, and what a function makes of NaN, is said of each.
+// range. Each function documents its result for NaN and for arguments without a direction.
 #ifndef CAROM_MATH_H
 #define CAROM_MATH_H
 
@@ -63,7 +63,7 @@ static inline float carom_clamp(float x, float low, float high)
     return x > high ? high : (x > low ? x : low);
 }
 
-// Whatever the compiler thinks of NaN: false for it, and for the infinities.
+// False for NaN and the infinities. Tests the bits, so that -ffast-math cannot remove the test.
 static inline bool carom_is_finite(float x)
 {
     union {
@@ -174,7 +174,7 @@ static inline carom_vec3 carom_rotate(carom_quat q, carom_vec3 v)
     return carom_add(v, carom_scale(2.0f, carom_cross(u, t)));
 }
 
-// What carom_rotate turned to v: from world axes to the body's.
+// The inverse of carom_rotate: from world axes to the body's.
 static inline carom_vec3 carom_rotate_inverse(carom_quat q, carom_vec3 v)
 {
     return carom_rotate(carom_quat_conjugate(q), v);

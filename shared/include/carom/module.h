@@ -1,5 +1,5 @@
-// What a game module's source includes: game.h, and the macro that makes its one exported symbol
-// and the record of how it was built.
+// The header of a game module's source: game.h, and the macro that makes the module's one exported
+// symbol and its build note.
 //
 //   #include <carom/module.h>
 //

@@ -8,10 +8,10 @@
 // every rewind. Shapes are met as they truly are (in binary64, whatever the solver), rounded at the
 // end.
 //
-// What it costs: the first query after anything moved builds a tree over all shapes, in the world's
-// own scratch memory (some 0.1 us a shape), and the ones after it use that tree until the next step
-// or pose; a ray then takes below 1 us in a heap of a thousand. So ask many things at once, after
-// the last change. No query allocates.
+// Cost: the first query after anything moved builds a tree over all shapes, in the world's own
+// scratch memory (some 0.1 us a shape), and the ones after it use that tree until the next step or
+// pose; a ray then takes below 1 us in a heap of a thousand. So ask many things at once, after the
+// last change. No query allocates.
 //
 // Order of answers: by distance, then body (its id's index), then shape (likewise); where more are
 // found than there is room for, the first ones of that order are kept.
@@ -19,7 +19,7 @@
 // Errors, of every function here: ARGUMENT for a pointer that is missing, a length or size outside
 // its range, a direction of no length, or a filter that can see nothing; NOT_FINITE for NaN and the
 // infinities; STALE_ID where the filter names a body that is gone. A refused call writes nothing.
-// Nothing of it is told to carom_last_error, since a query only reads.
+// carom_last_error does not change, since a query only reads.
 #ifndef CAROM_QUERY_H
 #define CAROM_QUERY_H
 
@@ -29,16 +29,15 @@
 extern "C" {
 #endif
 
-// Where a body is taken to be.
+// The pose that a query uses for a body in place of its own.
 typedef struct carom_body_pose {
     carom_body_id body;
     carom_vec3 position; // of the body's origin, world
     carom_quat orientation;
 } carom_body_pose;
 
-// What a query sees. A shape is seen where its category is in the filter's mask and the filter's
-// category in the shape's mask; groups do not count. Wherever a filter is asked for, NULL is the
-// default.
+// Selects what a query sees. A query sees a shape if its category is in the filter's mask and the
+// filter's category is in the shape's mask; groups do not count. A filter of NULL is the default.
 typedef struct carom_query_filter {
     uint32_t category;     // what the query counts as; all ones. 0 is refused: it sees nothing
     uint32_t mask;         // categories that it sees; all ones. 0 is refused
@@ -54,13 +53,14 @@ typedef struct carom_query_filter {
 
 CAROM_API carom_query_filter carom_default_query_filter(void);
 
-// A straight way. What is cast along it meets what lies between its two ends, both included.
+// A line segment. A cast along it meets shapes between its two ends, both included.
 typedef struct carom_ray {
     carom_vec3 origin;      // world, within CAROM_POSITION_MAX
     carom_vec3 translation; // m, from the origin to the end: CAROM_SIZE_MIN to 1e7 long
 } carom_ray;
 
-// Where a query met a shape. A shape is met at most once, and every shape of a body by itself.
+// A shape that a query met, and where. A query meets each shape at most once, and each shape of a
+// body separately.
 typedef struct carom_query_hit {
     carom_body_id body; // null: nothing was met (of batches, which have a row for each question)
     carom_shape_id shape;
@@ -86,8 +86,8 @@ CAROM_API carom_result carom_world_cast_rays(const carom_world *world, const car
 
 // A shape that moves without turning, against the shapes that it meets: each where the two first
 // touch. Of `shape` its type and dimensions are read, and where it begins: position (within 1e6 m)
-// and orientation are in world axes. A plane is refused. What it touches at the beginning and does
-// not approach is not met, so that it can slide along what it came to rest on.
+// and orientation are in world axes. A plane is refused. A shape that it touches at the beginning
+// and does not approach is not met, so that it can slide along the surface on which it rests.
 CAROM_API carom_result carom_world_cast_shape(const carom_world *world,
                                               const carom_shape_def *shape, carom_vec3 translation,
                                               const carom_query_filter *filter,

@@ -1,4 +1,5 @@
-// Why a connection was refused or ended. One table for both ends; stable numbers: append only.
+// The reasons why a connection was refused or ended. One table for both ends; stable numbers:
+// append only.
 #ifndef CAROM_REASON_H
 #define CAROM_REASON_H
 

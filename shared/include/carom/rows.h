@@ -66,10 +66,10 @@ typedef struct carom_row_source {
                        uint32_t capacity); // may be NULL
 } carom_row_source;
 
-// The source of a world's own rows and forces; NULL: none. Not part of the state: whoever restores
-// a world sets it there too. CAROM_ERROR_STATE (`forces` or `rows`, carom_last_error) in a world of
-// another solver. A row or force that is not finite, names a body twice or one that is gone, or
-// drives itself on, is left out and told (log.h: LCP_ROW_REFUSED).
+// The source of a world's own rows and forces; NULL: none. Not part of the state: set it again on a
+// world that restores an image. CAROM_ERROR_STATE (`forces` or `rows`, carom_last_error) in a world
+// of another solver. A row or force that is not finite, names a body twice or one that is gone, or
+// drives itself on, is left out and logged (log.h: LCP_ROW_REFUSED).
 CAROM_API carom_result carom_world_set_rows(struct carom_world *world,
                                             const carom_row_source *source);
 

@@ -45,8 +45,8 @@ typedef struct carom_dsym3 {
     double xx, yy, zz, xy, xz, yz;
 } carom_dsym3;
 
-// One table of results: name, text. Limits are results of their own, so that whoever hits one
-// learns which. Append only: the numbers travel in control messages.
+// One table of results: name, text. Each limit has a result of its own, so that a caller learns
+// which one it reached. Append only: the numbers travel in control messages.
 #define CAROM_RESULT_TABLE(X)                                                                      \
     X(OK, "done")                                                                                  \
     X(ERROR_ARGUMENT, "an argument is out of its range")                                           \
@@ -80,7 +80,7 @@ typedef enum carom_result {
 // A constant English text for a result; never NULL.
 CAROM_API const char *carom_result_text(carom_result result);
 
-// Why a call was refused: its result, and which field of the def or which parameter is to blame.
+// The reason why a call was refused: its result, and the def's field or the parameter at fault.
 #define CAROM_NO_SHAPE UINT32_MAX
 typedef struct carom_error {
     carom_result result;
@@ -89,8 +89,8 @@ typedef struct carom_error {
     uint32_t shape;       // of the shapes given, whose field it is; CAROM_NO_SHAPE: of none
 } carom_error;
 
-// How much a message matters: something was left out or lost; something is less good than it should
-// be; what goes on; what only who looks for a fault wants to know.
+// The severity of a message. ERROR: something was left out or lost; WARNING: something is worse
+// than it should be; INFO: normal operation; DEBUG: details for finding a fault.
 typedef enum carom_log_level {
     CAROM_LOG_ERROR = 0,
     CAROM_LOG_WARNING,

@@ -41,7 +41,7 @@ typedef enum carom_volume_state {
     CAROM_VOLUME_KINETIC = 2,
 } carom_volume_state;
 
-// What friction remembers of a pair from step to step.
+// The state of a pair's friction that is kept from step to step.
 typedef struct carom_volume_memory {
     carom_volume_state state;
     carom_dvec3 stretch; // m, of piece 0 against 1, in the contact plane
