@@ -163,7 +163,7 @@ void cm_context_make(const cm_past *past, const cm_lead *lead, uint32_t cube, cm
         for (int i = 0; i < 3; i++) {
             d[k][i] = (base->at[i] - old->at[i]) * scale / 256;
             r[k][i] = r[k][i] * scale / 256;
-            // What the same speed makes of the time ahead.
+            // The movement over the time ahead at this speed.
             int32_t b = d[k][i] * g / cm_past_span[k], t = r[k][i] * g / cm_past_span[k];
             if (i < 2) {
                 s->plane[k < 3 ? k : 3][i] = clamp(b, 16383);
@@ -179,7 +179,7 @@ void cm_context_make(const cm_past *past, const cm_lead *lead, uint32_t cube, cm
     stand(s, rows);
     int32_t lowest = HALF * (rows[0] + rows[1] + rows[2]) / 8192;
     int32_t gap = base->at[2] - lowest;
-    // How wrong a constant speed was the last time, and over shorter times.
+    // The error of a constant-speed prediction the last time, and over shorter times.
     int32_t e[3], f[3];
     for (int i = 0; i < 3; i++) {
         e[i] = d[3][i] - 3 * (d[4][i] - d[3][i]);

@@ -1,5 +1,5 @@
-// What both ends know of a cube before it is coded: numbers that say how it moves (for a net), and
-// vectors of which a prediction is a sum. Integers alone.
+// The context of a cube, known to both ends before it is coded: numbers that describe its motion
+// (inputs of a net), and vectors whose weighted sum is a prediction. Integers only.
 #ifndef CM_CODEC_CONTEXT_H
 #define CM_CODEC_CONTEXT_H
 
@@ -34,7 +34,7 @@ typedef struct cm_context {
 
 #define CM_TURN_ONE 11563 // 16 * 511 * sqrt 2
 
-// What the player's cube does, from its baseline and, once coded, its new place.
+// The motion of the player's cube: its baseline and, once coded, its new place.
 typedef struct cm_lead {
     int32_t at[3], moved[3];
 } cm_lead;
@@ -44,12 +44,12 @@ void cm_context_quat(const cm_cube *cube, int32_t q[4]);
 int32_t cm_context_root(int32_t value);
 // Signed, 32 to an octave.
 int32_t cm_context_log(int32_t value);
-// Whether the cube has not changed in all the past that is looked at.
+// True if the cube has not changed in any of the past frames.
 bool cm_context_still(const cm_past *past, uint32_t cube);
 void cm_context_make(const cm_past *past, const cm_lead *lead, uint32_t cube, cm_context *context);
-// Where the place net's outputs say that it goes, 1/16 of 1/512 m.
+// The movement predicted from the place net's outputs, in 1/16 of 1/512 m.
 void cm_context_guess(const cm_context *context, const int32_t *output, int32_t guess[3]);
-// Adds what its new position tells of its turning.
+// Adds the inputs for its turning that follow from its new position.
 void cm_context_moved(cm_context *context, const int32_t moved[3], const int32_t wrong[3],
                       int32_t scale);
 

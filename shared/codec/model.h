@@ -1,7 +1,7 @@
-// What the codec has learnt: two nets, and how often each symbol comes where. Constant; written by
-// the trainer (tests/codec) as model.inc. The one here was learnt with the compiler's freedom to
-// reorder sums, and its tables counted afterwards: `make codec-model` gives another one, whose
-// packets are as small but for a percent or two.
+// The trained model of the codec: two nets, and the frequency of each symbol in each context. It is
+// constant; the trainer (tests/codec) writes it as model.inc. This one was trained in a build where
+// the compiler may reorder sums, and its tables were counted afterwards, so `make codec-model`
+// gives another model, whose packets have the same size within a percent or two.
 //
 // A table of n symbols is their starts among 32,768 shares, the first 0; a flag is the share of 0.
 #ifndef CM_CODEC_MODEL_H

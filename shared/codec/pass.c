@@ -2,14 +2,14 @@
 // that stood, which start where something moves.
 //
 //   WHAT                                  CODED BY
-//   moved, of one that moved lately       what the place net says of it
+//   moved, of one that moved lately       an output of the place net
 //   3 x a miss of its place               scale from the net, made wider by earlier misses
-//   turned                                what the turn net says, which knows the new place
+//   turned                                an output of the turn net, which has the new place
 //   which component is largest            how clear the prediction is
 //   3 x a miss of its turn                as a place
 //   touched                               what it was, whether it moved, the player's distance
 //   one that stood: woken                 player's distance, how much moves about it, touched
-//   what of it changed                    the same
+//   which parts changed                   the same
 // A miss is (high symbol, plain low bits). 70 to 100 cubes of 901 move, in 180 to 260 bytes.
 #include "shared/codec/pass.h"
 
@@ -165,7 +165,7 @@ static int32_t code_value(cm_pass_verb verb, pass *p, int kind, scale s, int32_t
     return flip ? -(int32_t)whole : (int32_t)whole;
 }
 
-// How a miss (1/16) compares with its scale, 0 to 5: each class twice as much.
+// The class of a miss (1/16) relative to its scale, 0 to 5; each class is twice the one before.
 INLINE int32_t surprise_of(int32_t miss, int32_t scale_log)
 {
     miss = miss < 0 ? -miss : miss;
@@ -333,7 +333,7 @@ INLINE void check_place(pass *p, const int32_t at[3], cm_cube *cube)
     }
 }
 
-// What changed of a cube: bit 0 its place, 1 its turn, 2 touched.
+// Codes one cube. Bits of `changed`: 0 its place, 1 its turn, 2 touched.
 static void code_cube(cm_pass_verb verb, pass *p, uint32_t i, const cm_lead *lead, bool still,
                       uint32_t changed)
 {

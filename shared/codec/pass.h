@@ -14,7 +14,8 @@ typedef enum cm_pass_verb { CM_PASS_WRITE, CM_PASS_READ, CM_PASS_COUNT } cm_pass
 bool cm_pass_run(cm_pass_verb verb, const cm_codec_model *model, const cm_past *past,
                  cm_range *range, cm_cube *cubes);
 
-// Where surprise was learnt from: |miss| over its scale (1/16), by component. Trainer alone.
+// A hook of the trainer alone, which learns the surprise classes from it: |miss| over its scale
+// (1/16), by component.
 extern void (*cm_pass_watch)(int component, int surprise, int32_t miss, int32_t scale_log);
 
 #endif

@@ -1,9 +1,9 @@
 // A range coder: symbols of 32,768 shares into bytes and back, the same code both ways.
 //
 // After Martin's range encoding (1979) with carries, as byte-wise coders do it: `low` may overflow
-// into bytes already written, which waits in `pending`. What stands at the end are as few bytes as
-// name a number inside the last interval; zeros that follow are not written, and read as zeros.
-// A decoder does bounded work whatever it reads, and says afterwards how many bytes it used.
+// into bytes already written, which waits in `pending`. The end is the fewest bytes that name a
+// number inside the last interval; zeros after them are not written, and are read as zeros. A
+// decoder does bounded work on any bytes, and reports afterwards how many it used.
 #ifndef CM_CODEC_RANGE_H
 #define CM_CODEC_RANGE_H
 
@@ -105,7 +105,7 @@ static inline void cm_range_read_init(cm_range *r, const uint8_t *in, size_t siz
     }
 }
 
-// Where in the whole the next symbol lies; `take` then removes it.
+// The next symbol's position among the shares; cm_range_take then removes it.
 static inline uint32_t cm_range_read(cm_range *r)
 {
     uint32_t share = r->code / (r->range >> CM_RANGE_BITS);
