@@ -76,8 +76,8 @@ void cm_path_text(const cm_check_path *path, char *text, size_t size)
     }
 }
 
-// Whether an error of this path, or of one that it lies under, was told: what is inside of
-// something refused is no news.
+// True if this path, or one that contains it, already has an error: a fault inside something
+// refused needs no second report.
 static bool is_told(const cm_check *check, const char *path)
 {
     for (uint32_t i = 0; i < check->count; i++) {

@@ -1,12 +1,12 @@
-// Where a check of a scene stands, and what it found: the path from the root, the line, a message.
-// Private to shared/scene.
+// The state of a scene's check: the path from the root to the present place, and the errors found,
+// each with path, line and message. Private to shared/scene.
 //
 // A check that fails returns false and leaves the path where it stands. A loop over items goes on
 // with the next one through cm_check_leave, while there is room for more errors: one for most
 // callers, who want the first; many for `carom scene validate`.
 //
-// The steps of the path are kept apart (not as text), so that the line can be found by walking the
-// text along them; the text of a path is made only when something fails.
+// The path is kept as steps, not as text, so that the line can be found by walking the text along
+// them; the text of a path is made only when a check fails.
 #ifndef CM_SCENE_CHECK_H
 #define CM_SCENE_CHECK_H
 

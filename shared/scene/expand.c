@@ -337,7 +337,8 @@ static bool index_names(cm_scene *scene, cm_check *check)
     return true;
 }
 
-// One limit: what the scene says, at least what it holds; else twice that, at least 64.
+// One limit: the scene's value, at least the count that the scene holds; without a value twice that
+// count, at least 64.
 static bool make_limit(cm_check *check, const char *key, bool given, uint32_t wanted, uint32_t held,
                        uint32_t most, carom_result result, uint32_t *limit)
 {

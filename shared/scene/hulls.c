@@ -1,4 +1,5 @@
-// The hulls of a scene: built as it is made, owned by its pool, told to every world made from it.
+// The hulls of a scene: built with the scene, owned by its pool, and listed in the def of every
+// world made from it.
 //
 // Each hull shape of the message builds its own; the same points give the same hull, and the table
 // that worlds get holds each once. A scene of 1,000 bodies has some 10; an array shares one.
@@ -43,9 +44,9 @@ bool cm_scene_hulls_begin(cm_scene *scene)
     return scene->hulls != NULL;
 }
 
-// The volume solver takes each shape for a convex body: whoever gives points that are no corners of
-// their hull meant another one. (A hull does not know its points any more, so this stands here and
-// not with that solver's other rules.)
+// The volume solver treats each shape as a convex body: a scene with points that are no corners of
+// their hull probably meant another shape, so it is refused. (A hull no longer knows its points, so
+// this check stands here and not with that solver's other rules.)
 static bool check_piece(cm_check *check, const Cm__Scene__Scene *message, const carom_hull *hull,
                         const carom_vec3 *points, uint32_t count)
 {

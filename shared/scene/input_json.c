@@ -63,7 +63,7 @@ static bool take_quat(cm_check *check, const Cm__Scene__Quat *q, cm_input_json *
     return true;
 }
 
-// What a line is about: a player's input, a body's force, or a body's pose.
+// Checks the kind of a line: a player's input, a body's force, or a body's pose.
 static bool check_kind(cm_check *check, const Cm__Scene__InputLine *line, const cm_input_json *out)
 {
     bool forces = out->has_force || out->has_torque;

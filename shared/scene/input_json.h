@@ -1,5 +1,5 @@
-// One line of a file of inputs for an offline run: JSON, checked for form and ranges. Whether
-// player, body and module exist is for the caller, who has the scene.
+// One line of a file of inputs for an offline run: JSON, checked for form and ranges. The caller,
+// who has the scene, checks that player, body and module exist.
 #ifndef CM_SCENE_INPUT_JSON_H
 #define CM_SCENE_INPUT_JSON_H
 

@@ -1,9 +1,9 @@
 // Joints of a scene: the rules for each type's keys, names, the bodies they hold; and joints put
 // into a world. Typical: none, or 2,000 balls.
 //
-// Where no anchor is given it is b's centre of mass for a steering joint, else b's origin; for a
-// distance, the origins of a and b. A key that a type would ignore is refused, so that no scene
-// says what it does not do.
+// The default anchor is b's centre of mass for a steering joint, the origins of a and b for a
+// distance, else b's origin. A key that a type would ignore is refused, so that every key of a
+// scene has an effect.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "shared/scene/message.h"
 
-// What the check's find_line reads.
+// The text in which the check's find_line looks.
 typedef struct cm_json_text {
     const char *text;
     size_t size;

@@ -84,7 +84,8 @@ typedef struct cm_notes {
 } cm_notes;
 bool cm_check_defs(const cm_scene *scene, const carom_world_def *def, bool another, cm_check *check,
                    cm_notes *notes);
-// pairs.c: names of pair rules, once bodies have names; what a rule says; the rules in a new world.
+// pairs.c: names of pair rules, once bodies have names; the values of a rule; the rules in a new
+// world.
 bool cm_scene_check_pairs(cm_scene *scene, cm_check *check);
 void cm_scene_pair_rule(const Cm__Scene__PairRule *pair, carom_pair_rule *rule);
 carom_result cm_scene_populate_pairs(const cm_scene *scene, carom_world *world);

@@ -1,7 +1,7 @@
 // Pair rules of a scene: their names, and the rules in a new world.
 //
-// A name is a body's, else a material's. Where several rules name a pair, the one that names more
-// bodies counts, of those the last of the file (shared/sim/body/rule.c).
+// A name is a body's, else a material's. If several rules match a pair, the one that names more
+// bodies wins; among equals the last in the file wins (shared/sim/body/rule.c).
 #include <string.h>
 
 #include "shared/scene/message.h"

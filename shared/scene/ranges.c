@@ -189,7 +189,7 @@ static bool check_value(cm_check *check, const ProtobufCFieldDescriptor *field, 
 {
     bool pointer = field->type == PROTOBUF_C_TYPE_MESSAGE || field->type == PROTOBUF_C_TYPE_STRING;
     if (pointer && *(const void *const *)value == NULL) {
-        return true; // required, and missing: the mapper has told
+        return true; // required, and missing: the mapper has reported it
     }
     switch (field->type) {
     case PROTOBUF_C_TYPE_DOUBLE:

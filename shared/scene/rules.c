@@ -214,7 +214,7 @@ static bool check_pointers(cm_check *check, const Cm__Scene__Scene *scene)
     for (size_t i = 0; i < scene->n_bodies; i++) {
         const Cm__Scene__Pointer *pointer = scene->bodies[i]->pointer;
         if (pointer == NULL || pointer->player >= CAROM_PLAYERS_MAX) {
-            continue; // a player out of range was told of
+            continue; // a player out of range was already reported
         }
         if ((taken >> pointer->player & 1u) != 0) {
             cm_check_key(check, "bodies");

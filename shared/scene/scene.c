@@ -346,7 +346,7 @@ void cm_scene_world_def_with(const cm_scene *scene, int solver, carom_world_def 
     }
 }
 
-// Whether `solver` is another one than the scene's own.
+// True if `solver` differs from the scene's own.
 static bool is_another(const cm_scene *scene, int solver)
 {
     carom_world_def def;

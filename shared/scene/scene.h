@@ -17,7 +17,8 @@
 
 typedef struct cm_scene cm_scene;
 
-// Why a scene was refused. `line` is 0 where the form has no lines; `path` as $.bodies[3].mass.
+// The reason why a scene was refused. `line` is 0 if the form has no lines; `path` as
+// $.bodies[3].mass.
 typedef struct cm_scene_error {
     uint32_t line;
     char path[160];
@@ -61,7 +62,7 @@ void cm_scene_bounds(const cm_scene *scene, carom_vec3 *lower, carom_vec3 *upper
 
 uint32_t cm_scene_body_count(const cm_scene *scene);
 const char *cm_scene_body_name(const cm_scene *scene, uint32_t index);
-// Whether the body has this tag.
+// True if the body has this tag.
 bool cm_scene_body_has_tag(const cm_scene *scene, uint32_t index, const char *tag);
 // A material's number as shapes have it, 1 for the first; 0: no such name.
 uint32_t cm_scene_find_material(const cm_scene *scene, const char *name);
@@ -70,9 +71,9 @@ uint32_t cm_scene_find_material(const cm_scene *scene, const char *name);
 uint32_t cm_scene_joint_count(const cm_scene *scene);
 const char *cm_scene_joint_name(const cm_scene *scene, uint32_t index);
 
-// What to call a body or a joint of a world of the scene: the scene's are the first of their slots;
-// one that came later, which may stand in the slot of the scene's, is body_I or joint_I by its
-// slot.
+// The name of a body or a joint in a world of the scene. The scene's own names belong to the first
+// users of their slots; one that was made later, perhaps in the slot of one of the scene's, is
+// body_I or joint_I by its slot.
 void cm_scene_call_body(const cm_scene *scene, carom_body_id body, char *name, size_t size);
 void cm_scene_call_joint(const cm_scene *scene, carom_joint_id joint, char *name, size_t size);
 
@@ -99,11 +100,12 @@ void cm_scene_world_def(const cm_scene *scene, carom_world_def *def);
 // Likewise with a solver of another type than the scene's, with its defaults: a carom_solver_type,
 // or a negative number for the scene's own.
 void cm_scene_world_def_with(const cm_scene *scene, int solver, carom_world_def *def);
-// Whether the scene's other keys suit that solver, as they were checked against the scene's own.
-// What only the lcp solver reads of a scene made for it is left unread.
+// Checks the scene's other keys against that solver, as they were checked against the scene's own.
+// Another solver ignores the keys that only the lcp solver reads.
 carom_result cm_scene_check_solver(const cm_scene *scene, int solver, cm_scene_error *error);
-// What that solver, or any world, takes and does nothing with, and what no body can be: returns how
-// many warnings were written, of each kind the first; lines are 0 (scene_json.h finds them).
+// Finds values that that solver, or any world, accepts and ignores, and values that no body can
+// have. Returns the number of warnings written, of each kind the first; lines are 0 (scene_json.h
+// finds them).
 #define CM_SCENE_WARNINGS_MAX 32u
 uint32_t cm_scene_warnings(const cm_scene *scene, int solver, cm_scene_error *warnings,
                            uint32_t capacity);

@@ -1,5 +1,5 @@
-// The keys of `solver`: one table says which solver each belongs to and where its value goes in
-// that solver's def. Names, types and numbers of the keys are the schema's.
+// The keys of `solver`: one table maps each key to its solver and to the field of that solver's
+// def. Names, types and numbers of the keys are the schema's.
 //
 // A key that is absent keeps the engine's default (carom_default_world_def); a test holds the
 // schema's defaults against those.
@@ -11,8 +11,7 @@
 typedef struct solver_key {
     const char *name;
     Cm__Scene__Solver__Type solver;
-    size_t
-        offset; // in carom_solver_def: a float, an uint32_t or an enum, as the schema's type says
+    size_t offset; // in carom_solver_def: a float, an uint32_t or an enum, by the schema's type
 } solver_key;
 
 #define KEY(solver, member, field)                                                                 \
@@ -70,7 +69,7 @@ static const solver_key *find_key(Cm__Scene__Solver__Type solver, const char *na
     return NULL;
 }
 
-// At the schema's default a key of another solver says nothing, and is let pass.
+// A key of another solver at the schema's default changes nothing, and is accepted.
 static bool says_nothing(const Cm__Scene__Solver *solver, const ProtobufCFieldDescriptor *field)
 {
     return field->default_value != NULL && memcmp(cm_field_at(&solver->base, field, 0),

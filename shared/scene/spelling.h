@@ -1,4 +1,4 @@
-// Which known name an unknown one was meant to be, for "did you mean". Pure.
+// Finds the known name that a misspelt one probably means, for "did you mean". Pure.
 #ifndef CM_SCENE_SPELLING_H
 #define CM_SCENE_SPELLING_H
 
@@ -11,7 +11,8 @@
 // or changed.
 uint32_t cm_spelling_distance(const char *a, const char *b);
 
-// Whether they are near enough to name one for the other: a third of the letters at most.
+// True if the two are near enough to suggest one for the other: at most a third of the letters
+// differ.
 bool cm_spelling_is_near(const char *name, const char *known);
 
 #endif
