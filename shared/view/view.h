@@ -1,16 +1,15 @@
-// What a client sees of a world: quantised bodies. One field table (view_fields.def) drives
-// quantise, delta write, delta read, equality and the checksum, so that both ends agree by
-// construction.
+// A client's view of a world: quantised bodies. One field table (view_fields.def) drives quantise,
+// delta write, delta read, equality and the checksum, so that both ends agree by construction.
 //
 // Positions are of the body's origin, in steps inside the scene's bounds (clamped); orientation is
-// smallest-three; velocities travel only where a client predicts.
+// smallest-three; velocities are sent only to clients that predict.
 #ifndef CM_VIEW_VIEW_H
 #define CM_VIEW_VIEW_H
 
 #include "carom/world.h"
 #include "shared/base/bits.h"
 
-// How bodies are quantised: the same on both ends, made from the scene.
+// The quantisation of bodies: made from the scene, the same on both ends.
 typedef struct cm_view_config {
     carom_vec3 lower;          // of the bounds, m
     float position_step;       // m
@@ -49,8 +48,7 @@ void cm_view_quantise(const cm_view_config *config, const carom_body_state *stat
 void cm_view_dequantise(const cm_view_config *config, const cm_view_body *body, cm_view_pose *pose);
 bool cm_view_equal(const cm_view_body *a, const cm_view_body *b);
 
-// A body as the bits that travel, coded once: whoever fills a packet measures by `count` and
-// copies.
+// A body's encoded bits, coded once: the packer reads their length from `count` and copies them.
 #define CM_VIEW_CODE_BYTES 32 // 242 bits at most: every field at its longest against a baseline
 typedef struct cm_view_code {
     uint32_t count; // bits

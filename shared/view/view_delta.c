@@ -70,7 +70,7 @@ static uint32_t sign_extend(uint32_t value, uint32_t bits)
     return (low_bits(value, bits) ^ top) - top;
 }
 
-// Whether a difference fits two's complement of so many bits.
+// True if a difference fits into two's complement of so many bits.
 static bool fits(uint32_t difference, uint32_t bits)
 {
     return sign_extend(difference, bits) == difference;
