@@ -1,5 +1,6 @@
-// What happens when a contract of our own is broken: say which, and stop at once, before a wrong
-// state is saved, sent or recorded. A worker that dies here is resumed from its records.
+// The end of a process whose assertion failed: it prints the condition and stops at once, before a
+// wrong state is saved, sent or recorded. The rooms of a worker that dies here are resumed from
+// their records.
 #include "shared/base/assert.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-// CM_ASSERT: on in release servers too. It guards our own contracts only, cheaply; what comes from
-// outside is checked and refused with a result, never asserted. One condition each, so that the
-// message says which failed.
+// CM_ASSERT: on in release servers too. It guards our own contracts only, cheaply; untrusted data
+// is checked and refused with a result, never asserted. Each assertion has one condition, so that
+// the message names the one that failed.
 #ifndef CM_BASE_ASSERT_H
 #define CM_BASE_ASSERT_H
 

@@ -2,7 +2,8 @@
 // on every machine and compiler, which no libm promises.
 //
 // The binary32 form rounds the binary64 one: within 0.501 of a unit in the last place. No argument
-// gives a NaN: out of the domain the nearest sensible value is returned, as said of each.
+// gives a NaN: outside the domain a function returns the nearest sensible value, which its comment
+// names.
 #ifndef CM_BASE_MATHF_H
 #define CM_BASE_MATHF_H
 

@@ -1,6 +1,7 @@
-// How many lanes of floats this processor computes at once, of those that the simulation has code
-// for: 16 by AVX-512, 8 by AVX2, else 4, by whatever the compiler makes of them. A width changes no
-// bit of a result (lanes.h), only how long it takes; so what is chosen here is not state.
+// The number of float lanes that this processor computes at once, among the widths that the
+// simulation has code for: 16 by AVX-512, 8 by AVX2, else 4, compiled for the baseline instruction
+// set. The width changes no bit of a result (lanes.h), only the time it takes, so the choice is not
+// part of the state.
 #ifndef CM_BASE_PROCESSOR_H
 #define CM_BASE_PROCESSOR_H
 

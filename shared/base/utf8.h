@@ -1,4 +1,4 @@
-// Reading UTF-8 that nobody has checked yet.
+// Reads UTF-8 that has not been validated yet.
 #ifndef CM_BASE_UTF8_H
 #define CM_BASE_UTF8_H
 
