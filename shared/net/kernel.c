@@ -269,7 +269,8 @@ void cm_kernel_socket_destroy(cm_net *net, int socket_fd)
     if (socket_fd < 0) {
         return;
     }
-    // What was still delayed goes at once (a goodbye, mostly); what waits to be read is dropped.
+    // Delayed outbound datagrams are sent now (mostly a disconnect); unread inbound ones are
+    // dropped.
     cm_datagram_queue keep = {.bytes_max = net->outbound.bytes_max};
     while (net->outbound.count > 0) {
         if (net->outbound.items[0].socket == socket_fd) {

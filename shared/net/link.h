@@ -31,8 +31,9 @@ bool cm_datagram_push(cm_datagram_queue *queue, const cm_datagram *datagram, con
 cm_datagram cm_datagram_pop(cm_datagram_queue *queue);
 void cm_datagram_queue_clear(cm_datagram_queue *queue);
 
-// How a link treats one datagram: copies 0, 1 or 2, and the delay of each. Always draws as many
-// numbers, so that one link's settings never shift another's chance.
+// The fate of one datagram on a link: copies 0, 1 or 2, and the delay of each. It always draws the
+// same count of random numbers, so that the settings of one link never shift the random sequence of
+// another.
 typedef struct cm_link_fate {
     uint32_t copies;
     uint64_t delay_us[2];

@@ -1,5 +1,5 @@
-// Nets: making, choosing and asking them; see net.h. What sockets do is in kernel.c and virtual.c,
-// what ENet calls in socket.c.
+// Nets: making, choosing and querying them; see net.h. Sockets are in kernel.c and virtual.c, the
+// functions that ENet calls in socket.c.
 //
 // Invariant: a thread always has a net; without one of its own choosing it is a plain kernel net
 // that only this thread sees. Typical: one net a process; in tests one a case.

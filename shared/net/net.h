@@ -11,7 +11,7 @@
 
 typedef struct cm_net cm_net;
 
-// What happens to datagrams, one way. Chance comes from the net's seed.
+// The impairments of datagrams in one direction. Random numbers come from the net's seed.
 typedef struct cm_link_def {
     uint32_t latency_us;
     uint32_t jitter_us; // uniform in +-jitter

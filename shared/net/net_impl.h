@@ -59,8 +59,8 @@ struct cm_net {
 // The net of this thread: never NULL.
 cm_net *cm_net_current(void);
 
-// What a socket's receive returns where nothing is there now; -1 is a fault, 0 an empty datagram.
-// Of a datagram above the space it gives what fits.
+// A socket's receive returns this when no datagram waits; -1 is a fault, 0 an empty datagram. A
+// datagram larger than the buffer is cut.
 #define CM_NET_NO_DATAGRAM (-2)
 
 // Counts calls by ENet of each function of socket.c, a bit each; cm_net_took looks at them.

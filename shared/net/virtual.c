@@ -129,7 +129,7 @@ static void deliver_later(cm_net *net, cm_virtual_socket *to, uint16_t from, con
     }
 }
 
-// One bit of it, where one of the links says so.
+// Flips one bit, if a link's corruption draws it.
 static void flip(cm_net *net, uint16_t from, uint16_t to, uint8_t *bytes, size_t size)
 {
     double kept = (1.0 - (double)link_of(net, from)->flip) * (1.0 - (double)link_of(net, to)->flip);
