@@ -35,12 +35,12 @@ void cm_inbox_destroy(cm_inbox *inbox);
 void cm_inbox_open(cm_inbox *inbox, uint32_t player, uint64_t since);
 void cm_inbox_close(cm_inbox *inbox, uint32_t player, uint64_t tick);
 
-// What an input would be, given the newest tick stepped and the newest confirmed. `cost`: steps
-// that its rewind adds to what is already due. Changes nothing.
+// Judges an input against the newest tick stepped and the newest confirmed, and changes nothing.
+// `cost`: the steps that its rewind adds to those already due.
 cm_input_verdict cm_inbox_check(const cm_inbox *inbox, uint64_t now_tick, uint64_t confirmed,
                                 uint32_t player, uint64_t tick, const uint8_t *bytes,
                                 uint32_t *cost);
-// Takes an input that was found ON_TIME, LATE_EQUAL or LATE.
+// Stores an input that cm_inbox_check found ON_TIME, LATE_EQUAL or LATE.
 void cm_inbox_put(cm_inbox *inbox, uint64_t now_tick, uint32_t player, uint64_t tick,
                   const uint8_t *bytes);
 

@@ -8,7 +8,7 @@
 #include "shared/game/by_malloc.h"
 #include "shared/room/images.h"
 
-// What the inbox gave to a tick.
+// The inputs that a tick received from the inbox.
 typedef struct gathered {
     uint32_t count;
     carom_player_input inputs[CAROM_PLAYERS_MAX];

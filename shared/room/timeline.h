@@ -58,8 +58,8 @@ cm_event_list *cm_timeline_events(cm_timeline *timeline, uint64_t tick);
 
 // `given` NULL: the inputs and events kept for the tick.
 void cm_timeline_step(cm_timeline *timeline, const cm_tick_input *given);
-// What went into the newest step of a tick, by the inputs and events kept; valid until the tick is
-// made again or its place is taken.
+// The inputs and events that the newest step of a tick used; valid until the tick is stepped again
+// or its place in the ring is reused.
 cm_tick_input cm_timeline_input(const cm_timeline *timeline, uint64_t tick);
 // False where memory is short: the tick cannot be restored.
 bool cm_timeline_keep(cm_timeline *timeline);
