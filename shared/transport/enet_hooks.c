@@ -3,11 +3,12 @@
 
 #include <enet/enet.h>
 
-// What intercept opened last on this thread: ENet asks for its checksum next, if it gets so far.
+// The datagram that intercept opened last on this thread. ENet computes its checksum next, unless
+// it drops the datagram before.
 static _Thread_local const void *opened;
 
 // Coming in the checksum is 0 (frame.h); going out it is the moment to seal. Nothing leaves
-// unsealed: what cannot be sealed goes as an empty datagram's worth.
+// unsealed: a datagram that cannot be sealed is sent with size 0.
 static enet_uint32 ENET_CALLBACK seal_datagram(const ENetBuffer *buffers, size_t count)
 {
     static _Thread_local cm_frame_part parts[CM_FRAME_PARTS_MAX];

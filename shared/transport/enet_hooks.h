@@ -1,7 +1,7 @@
-// ENet under a seal: what server and SDK have in common. ENet hands over every datagram that comes
-// first (intercept) and, having been told of a checksum, every one that leaves; at that moment the
-// sealed bytes take the place of ENet's. Neither callback gets a context of ours, so the hooks are
-// found through the first peer's data.
+// The sealing of ENet's datagrams, shared by server and SDK. ENet passes each received datagram to
+// its intercept callback first, and each one that it sends to its checksum callback; there the
+// sealed bytes replace ENet's. Neither callback has a context of ours, so the hooks are found
+// through the first peer's data.
 //
 // ENet's own throttle drops unreliable packets whenever the round trip varies, and its bandwidth
 // limits are a peer's to choose: both are held still here.
@@ -31,8 +31,8 @@ void cm_enet_hooks_set(cm_enet_hooks *hooks, struct _ENetHost *host);
 // Throttle and bandwidths of a peer, held still: the other side may send a command that changes
 // them.
 void cm_enet_hold(struct _ENetPeer *peer);
-// Whether the socket has something: that a service call reports nothing, or an error, says nothing
-// about it.
+// True if the socket has a datagram to read. A service call that returns no event, or an error,
+// does not show that the socket is empty.
 bool cm_enet_is_readable(const struct _ENetHost *host);
 
 #endif
