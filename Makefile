@@ -302,7 +302,7 @@ install: all
 	install -D -m 644 deploy/carom.json $(DESTDIR)$(PREFIX)/share/carom/carom.json
 	sed 's|/usr/local|$(PREFIX)|g' deploy/carom.service >$(DESTDIR)$(PREFIX)/share/carom/carom.service
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/carom/pictures shared/scene/pictures/*.svg
-	install -m 644 shared/scene/SCENE.md proto/scene.proto proto/control.proto proto/PROTOCOL.md server/record/format/MATCH_FILE.md server/record/format/EXPORT_FILE.md client-sdk/GUIDE.md $(DESTDIR)$(PREFIX)/share/carom/
+	install -m 644 shared/scene/SCENE.md proto/scene.proto proto/control.proto proto/PROTOCOL.md server/record/format/MATCH_FILE.md server/record/format/EXPORT_FILE.md client-sdk/GUIDE.md deploy/OPERATE.md $(DESTDIR)$(PREFIX)/share/carom/
 	for file in $$(find $(GAMES:%=client-sdk/examples/%) -type f ! -name '*.o' ! -name '*.a' ! -name '*.so' ! -name '*_client'); do \
 	  install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/carom/$${file#client-sdk/} || exit 1; done
 	install -m 644 LICENSE deploy/NOTICE $(DESTDIR)$(PREFIX)/share/carom/

@@ -19,7 +19,21 @@ holds() { # NAME COMMAND…
     fi
 }
 
+# The packages of the image are those of the libraries that are linked, where dpkg knows both.
+holds_packages() {
+    local library package missing=0
+    command -v dpkg >/dev/null 2>&1 || { echo 'documents: dpkg is not here: the packages of the image are not compared'; return 0; }
+    for library in $(objdump -p "$out/carom" | sed -n 's/^ *NEEDED *//p'); do
+        package=$(dpkg -S "*/$library" 2>/dev/null | sed 's/:.*//' | head -1)
+        case $package in '' | libc6* | libgcc*) continue ;; esac
+        sed '1,/^FROM debian:12-slim$/d' deploy/Containerfile | grep -qw -- "$package" || { echo "documents: Containerfile has no $package"; missing=1; }
+    done
+    return "$missing"
+}
+
 holds SCENE.md python3 tests/documents/scene.py "$out/carom"
+holds OPERATE.md python3 tests/documents/operate.py "$out/carom"
+holds Containerfile holds_packages
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -92,9 +92,10 @@ def schema(text):
     return keys
 
 
-def ranges(text):
-    return {(message, key): (low, high) for message, key, low, high in
-            re.findall(r'\{"(\w+)", "(\w+)", ([^,]+), ([^}]+)\}', text.replace("TINY", "1e-9"))}
+def ranges(text, limits):
+    named = dict(re.findall(r"^#define (\w+) +([\d.e+-]+)[uf]?\b", text + limits, re.M))
+    return {(message, key): (named.get(low, low), named.get(high, high)) for message, key, low, high in
+            re.findall(r'\{"(\w+)", "(\w+)", ([^,]+), ([^}]+)\}', text)}
 
 
 def table(page):
@@ -128,8 +129,8 @@ def same_default(cell, default):
         return cell.lower() == {"_2d": "2d", "0xffffffff": "4294967295"}.get(default, default)
 
 
-def held(page, proto, source):
-    told, spans, problems = table(page), ranges(source), []
+def held(page, proto, spans):
+    told, problems = table(page), []
     fields = {key: default for key, default in schema(proto).items() if key[0] not in NO_TABLE and key != ("Material", "name")}
     problems += [f"{m}.{k} is in no table" for m, k in fields if (m, k) not in told]
     problems += [f"{m}.{k} is no key" for m, k in told if (m, k) not in fields]
@@ -146,7 +147,8 @@ def held(page, proto, source):
 
 def main():
     carom = sys.argv[1]
-    page, readme, proto, source = read(PAGE), read("README.md"), read("proto/scene.proto"), read("shared/scene/ranges.c")
+    page, readme, proto = read(PAGE), read("README.md"), read("proto/scene.proto")
+    spans = ranges(read("shared/scene/ranges.c"), read("shared/include/carom/limits.h"))
     if "--write" in sys.argv[2:]:
         names, problems = pictures(carom, page, readme, FOLDER)
         for old in set(os.listdir(FOLDER)) - {f"{name}.svg" for name in names}:
@@ -155,14 +157,14 @@ def main():
         return 1 if problems else 0
     for planted in (page.replace("| `gamma` | 0.2 |", "| `gamma` | 0.3 |"), page.replace("| `trail` | 0 | 0 to 1e3 |", "| `trail` | 0 | 0 to 1e4 |"),
                     page.replace("| `hit_speed` |", "| `hitspeed` |"), page.replace("\n| `sensor` | false", "\n")):
-        if planted == page or not held(planted, proto, source):
+        if planted == page or not held(planted, proto, spans):
             sys.exit("scene: a planted mistake in the tables was not found")
     first = BLOCK.search(page).group(0)
     for planted, told in ((first.replace("[0, 2, 0]", "[0, 2.5, 0]"), "hello.svg is not what is drawn now"),
                           (first.replace('"bodies"', '"bodys"'), "unknown key")):
         if planted == first or told not in "\n".join(compare(carom, planted, "")[1]):
             sys.exit("scene: a planted mistake in a picture was not found")
-    problems = held(page, proto, source)
+    problems = held(page, proto, spans)
     names, wrong = compare(carom, page, readme)
     for problem in problems + wrong:
         print(f"scene: {problem}")

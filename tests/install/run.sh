@@ -28,7 +28,7 @@ root=$dir/opt/carom
 for file in bin/carom lib/libcarom_client.a lib/pkgconfig/carom-client.pc lib/libcarom_token.a include/carom/client.h \
     lib/libcarom_sim.a lib/pkgconfig/carom-sim.pc include/carom/world.h include/carom/limits.h \
     share/man/man1/carom.1 share/bash-completion/completions/carom share/carom/carom.json share/carom/carom.service share/carom/sandbox.json share/carom/LICENSE share/carom/NOTICE \
-    share/carom/scene.proto share/carom/control.proto share/carom/PROTOCOL.md share/carom/MATCH_FILE.md share/carom/EXPORT_FILE.md share/carom/GUIDE.md share/carom/SCENE.md share/carom/pictures/hinge.svg; do
+    share/carom/scene.proto share/carom/control.proto share/carom/PROTOCOL.md share/carom/MATCH_FILE.md share/carom/EXPORT_FILE.md share/carom/GUIDE.md share/carom/SCENE.md share/carom/OPERATE.md share/carom/pictures/hinge.svg; do
     [ -s "$root/$file" ]
     check $? "$file is installed"
 done
