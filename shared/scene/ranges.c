@@ -114,6 +114,7 @@ static const cm_range RANGES[] = {
     {"Solver", "gamma", 0, 1},
     {"Solver", "max_friction", 0, 1e12},
     {"Solver", "pixel", 0, 1e3},
+    {"Solver", "restitution_threshold", 0, 1e6},
     {"Solver", "rounds", 1, CAROM_ROUNDS_MAX},
     {"Solver", "segments", 3, 256},
     {"Solver", "stiffness", 0, 1e15},

@@ -21,6 +21,7 @@ typedef struct solver_key {
 
 static const solver_key KEYS[] = {
     KEY(SOFT, soft, substeps),
+    KEY(SOFT, soft, restitution_threshold),
     KEY(IMPULSE, impulse, substeps),
     KEY(IMPULSE, impulse, model),
     KEY(IMPULSE, impulse, pixel),

@@ -123,6 +123,8 @@ typedef struct carom_limits {
 // substeps), warm-started and relaxed. It takes every shape, joint and surface that there is.
 typedef struct carom_soft_def {
     uint32_t substeps; // 4: more make stacks stiffer, at their price
+    // m/s, 1: what meets slower does not part, so that what bounces comes to rest; 0 to 1e6
+    float restitution_threshold;
 } carom_soft_def;
 
 // `impulse`, for billiards and teaching: each pair that approaches collides at one point, by a

@@ -53,6 +53,13 @@ carom_result cm_check_unit(carom_vec3 value)
 #define OWN_FORCE      "0 to 1e15, or -1 for the one along the normal"
 #define OWN_FRICTION   "0 to 1000, or -1 for the surfaces' own"
 
+static carom_result check_soft(const cm_world_state *state, carom_error *error)
+{
+    CM_FIELD(cm_check_float(state->restitution_threshold, 0.0f, CAROM_VELOCITY_MAX),
+             "solver.soft.restitution_threshold", "0 to 1e6");
+    return CAROM_OK;
+}
+
 static carom_result check_impulse(const cm_world_state *state, carom_error *error)
 {
     CM_WANT(state->model <= CAROM_IMPULSE_CIRCLE, "solver.impulse.model", "a carom_impulse_model");
@@ -104,6 +111,7 @@ static carom_result check_solver(const cm_world_state *state, carom_error *error
     CM_WANT(state->solver <= CAROM_SOLVER_VOLUME, "solver.type", "a carom_solver_type");
     bool chosen = state->substeps >= 1 || state->solver == CAROM_SOLVER_VOLUME;
     CM_WANT(chosen && state->substeps <= CAROM_SUBSTEPS_MAX, substeps[state->solver], "1 to 64");
+    CM_TRY(check_soft(state, error));
     CM_TRY(check_impulse(state, error));
     CM_TRY(check_lcp(state, error));
     return check_volume(state, error);

@@ -86,7 +86,7 @@ typedef struct cm_world_state {
     float pixel, epsilon, gamma, max_friction;
     float stiffness, damping, tangent_stiffness, tangent_damping;
     float friction_kinetic, friction_static;
-    uint32_t pad;
+    float restitution_threshold;
 } cm_world_state;
 
 // 64 bytes: one cache line, gathered whole by the solver.

@@ -22,6 +22,7 @@ static carom_solver_def default_solver(void)
     memset(&def, 0, sizeof def);
     def.type = CAROM_SOLVER_SOFT;
     def.soft.substeps = 4;
+    def.soft.restitution_threshold = 1.0f;
     def.impulse.substeps = 1;
     def.lcp.substeps = 1;
     def.lcp.epsilon = 1.0e-4f;
@@ -194,6 +195,7 @@ static void set_solver(const carom_solver_def *def, cm_world_state *state)
 {
     state->solver = (uint32_t)def->type;
     state->substeps = substeps_of(def);
+    state->restitution_threshold = def->soft.restitution_threshold;
     state->model = (uint32_t)def->impulse.model;
     state->pixel = def->impulse.pixel;
     state->epsilon = def->lcp.epsilon;

@@ -16,15 +16,25 @@ typedef struct owned {
 } owned;
 
 static const owned OWNED[] = {
-    {"substeps", "silv"},     {"model", "i"},
-    {"pixel", "i"},           {"epsilon", "l"},
-    {"gamma", "l"},           {"rounds", "l"},
-    {"friction_model", "l"},  {"max_friction", "l"},
-    {"direct_rows", "l"},     {"stiffness", "v"},
-    {"damping", "v"},         {"tangent_stiffness", "v"},
-    {"tangent_damping", "v"}, {"friction_kinetic", "v"},
-    {"friction_static", "v"}, {"segments", "v"},
-    {"contact", "v"},         {"rotation", "il"},
+    {"substeps", "silv"},
+    {"model", "i"},
+    {"restitution_threshold", "s"},
+    {"pixel", "i"},
+    {"epsilon", "l"},
+    {"gamma", "l"},
+    {"rounds", "l"},
+    {"friction_model", "l"},
+    {"max_friction", "l"},
+    {"direct_rows", "l"},
+    {"stiffness", "v"},
+    {"damping", "v"},
+    {"tangent_stiffness", "v"},
+    {"tangent_damping", "v"},
+    {"friction_kinetic", "v"},
+    {"friction_static", "v"},
+    {"segments", "v"},
+    {"contact", "v"},
+    {"rotation", "il"},
 };
 
 static const char *owners(const char *key)

@@ -46,6 +46,7 @@ Test(last_error, fields_of_a_world)
     WORLD(limits.contacts, 1u << 21);
     WORLD(solver.type, (carom_solver_type)4);
     WORLD(solver.soft.substeps, 0);
+    WORLD(solver.soft.restitution_threshold, -1.0f);
     WORLD(solver.impulse.model, (carom_impulse_model)3);
     WORLD(solver.impulse.pixel, -1.0f);
     WORLD(solver.lcp.epsilon, -1.0f);

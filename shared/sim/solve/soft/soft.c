@@ -19,7 +19,6 @@
 // Softer, or damped less, a column of thirty sways more as it settles.
 #define CONTACT_HERTZ         38.0f
 #define CONTACT_DAMPING_RATIO 5.0f
-#define RESTITUTION_THRESHOLD 1.0f // m/s: what meets slower than that does not part
 
 static size_t line(size_t size)
 {
@@ -112,7 +111,7 @@ static cm_soft map_soft(const carom_world *world, const cm_scratch *scratch)
     float hertz = cm_min(CONTACT_HERTZ, 0.25f / soft.h);
     soft.softness[0] = make_soft(hertz, CONTACT_DAMPING_RATIO, soft.h);
     soft.softness[1] = make_soft(2.0f * hertz, CONTACT_DAMPING_RATIO, soft.h);
-    soft.restitution_threshold = RESTITUTION_THRESHOLD;
+    soft.restitution_threshold = world->state.restitution_threshold;
     soft.states = cm_bodies(world);
     soft.gravity = world->state.gravity;
     soft.motions = cm_motions(world);
