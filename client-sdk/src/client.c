@@ -136,6 +136,7 @@ carom_result carom_client_create(const carom_client_def *def, carom_client **out
     client->def.user_data = client->user_data;
     client->events.tell = def->event != NULL ? tell_event : NULL;
     client->events.context = client;
+    client->open_link = cm_client_link_open;
     if (client->def.connect_timeout_ms == 0) {
         client->def.connect_timeout_ms = CONNECT_TIMEOUT_MS;
     }
@@ -151,14 +152,19 @@ carom_result carom_client_create(const carom_client_def *def, carom_client **out
 
 static void add_link_bytes(carom_client *client)
 {
-    cm_link_info info;
-    cm_client_link_info(client->link, &info);
+    const cm_transport_status info = cm_transport_status_of(client->link, CM_CONNECTION_ONLY);
     client->stats.bytes_in = client->bytes_in + info.bytes_in;
     client->stats.bytes_out = client->bytes_out + info.bytes_out;
-    client->stats.rtt_ms = info.rtt_ms;
+    client->stats.rtt_ms = info.round_trip_ms;
     client->stats.keyframe_size = client->keyframe.size;
     client->stats.keyframe_have = client->keyframe.have;
-    cm_message_log_settled(&client->messages, &client->def.allocator, info.settled);
+    cm_message_log_settled(&client->messages, &client->def.allocator, info.arrived);
+}
+
+uint64_t cm_client_sent(const carom_client *client)
+{
+    const cm_transport_status info = cm_transport_status_of(client->link, CM_CONNECTION_ONLY);
+    return info.sent;
 }
 
 carom_reason cm_client_reason(uint32_t said)
@@ -182,10 +188,8 @@ static void forget_player(carom_client *client)
 
 void cm_client_end(carom_client *client, carom_reason reason)
 {
-    if (client->link != NULL) {
-        cm_client_link_close(client->link, (uint32_t)reason);
-        client->link = NULL;
-    }
+    cm_transport_destroy(client->link, reason);
+    client->link = NULL;
     forget_player(client);
     client->state = CAROM_CLIENT_IDLE;
     client->reason = reason;
@@ -203,7 +207,7 @@ static void begin_to_connect(carom_client *client)
 void cm_client_start_over(carom_client *client)
 {
     forget_player(client);
-    cm_client_link_again(client->link);
+    (void)cm_transport_redirect(client->link, 0);
     begin_to_connect(client);
     cm_client_log(client, CAROM_LOG_INFO, "the server lost the join, which begins anew");
 }
@@ -239,7 +243,7 @@ static carom_result connect_link(carom_client *client, cm_client_link_def *def, 
     }
     def->allocator = &client->def.allocator;
     cm_client_set_random(client, def);
-    carom_result result = cm_client_link_open(def, &client->link);
+    carom_result result = client->open_link(def, &client->link);
     if (result != CAROM_OK) {
         return result;
     }
@@ -286,17 +290,17 @@ void carom_client_disconnect(carom_client *client, uint64_t now_us)
     }
     client->leaving = true;
     client->deadline_us = now_us + LEAVE_TIMEOUT_US;
-    cm_client_link_leave(client->link, CAROM_REASON_LEFT);
+    cm_transport_close(client->link, CM_CONNECTION_ONLY, CAROM_REASON_LEFT, CM_CLOSE_AFTER_ALL);
 }
 
 // Why ENet reported the end of the connection.
-static carom_reason ended_because(const carom_client *client, uint32_t data)
+static carom_reason ended_because(const carom_client *client, carom_reason said)
 {
     if (client->leaving) {
         return CAROM_REASON_LEFT;
     }
-    if (data > CAROM_REASON_NONE && data < CAROM_REASON_COUNT) {
-        return (carom_reason)data;
+    if (said != CAROM_REASON_NONE) {
+        return said;
     }
     return client->state == CAROM_CLIENT_CONNECTING ? CAROM_REASON_UNREACHABLE
                                                     : CAROM_REASON_TIMEOUT;
@@ -309,10 +313,10 @@ uint64_t cm_client_join_us(const carom_client *client)
 
 static void receive(carom_client *client)
 {
-    cm_link_event event;
-    while (client->link != NULL && cm_client_link_poll(client->link, &event)) {
+    cm_transport_event event;
+    while (client->link != NULL && cm_transport_poll(client->link, &event)) {
         switch (event.type) {
-        case CM_LINK_CONNECTED:
+        case CM_TRANSPORT_OPENED:
             if (client->state == CAROM_CLIENT_CONNECTING) {
                 client->state = CAROM_CLIENT_JOINING;
                 client->deadline_us = client->now_us + cm_client_join_us(client);
@@ -321,37 +325,39 @@ static void receive(carom_client *client)
                 }
             }
             break;
-        case CM_LINK_DISCONNECTED:
-            cm_client_end(client, ended_because(client, event.data));
+        case CM_TRANSPORT_CLOSED:
+            cm_client_end(client, ended_because(client, event.reason));
             break;
-        case CM_LINK_REFUSED:
-            cm_client_end(client, cm_client_reason(event.data));
+        case CM_TRANSPORT_REFUSED:
+            cm_client_end(client, cm_client_reason(event.reason));
             break;
-        case CM_LINK_ANEW:
+        case CM_TRANSPORT_RESTARTED:
             if (client->leaving) {
                 cm_client_end(client, CAROM_REASON_LEFT);
             } else {
                 begin_to_connect(client);
             }
             break;
-        case CM_LINK_RECEIVED:
-            if (event.channel == CM_LINK_CONTROL) {
+        case CM_TRANSPORT_RECEIVED:
+            if (event.kind == CM_SEND_CONTROL) {
                 cm_client_control(client, event.bytes, event.size);
             } else {
                 cm_client_view(client, event.bytes, event.size);
             }
             break;
+        case CM_TRANSPORT_MALFORMED:
+            break; // a server's alone
         }
     }
 }
 
 // What somebody gave as a reason for the end may be forged, but when nothing better will come it is
 // what is known; else `otherwise`.
-static carom_reason hinted(const cm_client_link *link, uint32_t before, carom_reason otherwise)
+static carom_reason hinted(const cm_transport *link, uint32_t before, carom_reason otherwise)
 {
-    cm_link_info info = {.hint = 0};
+    cm_transport_status info = {.hint = 0};
     if (link != NULL) {
-        cm_client_link_info(link, &info);
+        info = cm_transport_status_of(link, CM_CONNECTION_ONLY);
     }
     uint32_t hint = info.hint != 0 ? info.hint : before;
     return hint > CAROM_REASON_NONE && hint < CAROM_REASON_COUNT ? (carom_reason)hint : otherwise;
@@ -361,11 +367,11 @@ static carom_reason hinted(const cm_client_link *link, uint32_t before, carom_re
 // repeats ever more slowly, does not end a match that goes on.
 static void check_silence(carom_client *client)
 {
-    cm_link_info info;
+    cm_transport_status info;
     if (client->link == NULL) {
         return;
     }
-    cm_client_link_info(client->link, &info);
+    info = cm_transport_status_of(client->link, CM_CONNECTION_ONLY);
     if (info.opened != client->opened) {
         client->opened = info.opened;
         client->heard_us = client->now_us;
@@ -449,7 +455,7 @@ void carom_client_update(carom_client *client, uint64_t now_us)
         cm_client_play(client);
     }
     if (client->link != NULL) {
-        cm_client_link_flush(client->link);
+        cm_transport_flush(client->link);
         add_link_bytes(client);
     }
     announce(client);
@@ -513,8 +519,8 @@ carom_result carom_client_send(carom_client *client, const void *bytes, uint32_t
     }
     cm_control message = {
         .type = CM_CONTROL_GAME_MESSAGE, .tick = client->input_tick, .payload = {bytes, size}};
-    if (!cm_message_log_add(&client->messages, &client->def.allocator,
-                            cm_client_link_sent(client->link), bytes, size)) {
+    if (!cm_message_log_add(&client->messages, &client->def.allocator, cm_client_sent(client),
+                            bytes, size)) {
         return CAROM_ERROR_FULL;
     }
     if (!cm_client_send_control(client, &message)) {

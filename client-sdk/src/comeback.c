@@ -25,11 +25,10 @@
 void cm_client_drop_second(carom_client *client)
 {
     if (client->second != NULL) {
-        cm_link_info info;
-        cm_client_link_info(client->second, &info);
+        const cm_transport_status info = cm_transport_status_of(client->second, CM_CONNECTION_ONLY);
         client->hint = info.hint != 0 ? info.hint : client->hint;
     }
-    cm_client_link_close(client->second, CAROM_REASON_LEFT);
+    cm_transport_destroy(client->second, CAROM_REASON_LEFT);
     client->second = NULL;
     client->sent_hello = false;
     if (client->keyframe.second) {
@@ -47,7 +46,9 @@ void cm_client_apply_ticket(carom_client *client, const cm_control *welcome)
         ticket->sealed_size = welcome->ticket.size;
         memcpy(ticket->key, welcome->ticket_key.data, sizeof ticket->key);
         ticket->server_count = 1;
-        cm_client_link_server(client->link, &ticket->servers[0]);
+        const cm_transport_status status = cm_transport_status_of(client->link, CM_CONNECTION_ONLY);
+        memcpy(ticket->servers[0].ip, &status.address.host, sizeof ticket->servers[0].ip);
+        ticket->servers[0].port = status.address.port;
     }
 }
 
@@ -69,7 +70,7 @@ static void send_kept(carom_client *client, uint64_t taken)
         cm_control message = {.type = CM_CONTROL_GAME_MESSAGE,
                               .tick = client->input_tick,
                               .payload = {kept->bytes, kept->size}};
-        kept->on_link = cm_client_link_sent(client->link);
+        kept->on_link = cm_client_sent(client);
         if (!cm_client_send_control(client, &message)) {
             cm_client_end(client, CAROM_REASON_CLIENT_ERROR);
             return;
@@ -80,11 +81,10 @@ static void send_kept(carom_client *client, uint64_t taken)
 // From now on the second link is the only one.
 void cm_client_read_second(carom_client *client, const cm_control *control)
 {
-    cm_link_info before;
-    cm_client_link_info(client->link, &before);
+    const cm_transport_status before = cm_transport_status_of(client->link, CM_CONNECTION_ONLY);
     client->bytes_in += before.bytes_in;
     client->bytes_out += before.bytes_out;
-    cm_client_link_close(client->link, CAROM_REASON_LEFT);
+    cm_transport_destroy(client->link, CAROM_REASON_LEFT);
     client->link = client->second;
     client->second = NULL;
     client->sent_hello = false;
@@ -123,11 +123,11 @@ static void refused(carom_client *client, uint32_t reason)
 
 // The first message on the second link is a welcome, or why there is none; where its keyframe comes
 // in parts, those follow here, and the link changes after them.
-static void receive_second(carom_client *client, const cm_link_event *event)
+static void receive_second(carom_client *client, const cm_transport_event *event)
 {
     cm_control *control;
     const carom_allocator *allocator = &client->def.allocator;
-    if (event->channel != CM_LINK_CONTROL) {
+    if (event->kind != CM_SEND_CONTROL) {
         return; // a view that overtook the welcome
     }
     if (cm_control_decode(event->bytes, event->size, false, allocator, &control) != CAROM_OK) {
@@ -149,15 +149,15 @@ static void receive_second(carom_client *client, const cm_link_event *event)
 
 static void poll_second(carom_client *client)
 {
-    cm_link_event event;
-    while (client->second != NULL && cm_client_link_poll(client->second, &event)) {
-        if (event.type == CM_LINK_CONNECTED) {
+    cm_transport_event event;
+    while (client->second != NULL && cm_transport_poll(client->second, &event)) {
+        if (event.type == CM_TRANSPORT_OPENED) {
             client->sent_hello = cm_client_hello(client, client->second);
-        } else if (event.type == CM_LINK_DISCONNECTED) {
+        } else if (event.type == CM_TRANSPORT_CLOSED) {
             back_off(client);
-        } else if (event.type == CM_LINK_REFUSED) {
-            refused(client, event.data);
-        } else if (event.type == CM_LINK_ANEW) {
+        } else if (event.type == CM_TRANSPORT_REFUSED) {
+            refused(client, event.reason);
+        } else if (event.type == CM_TRANSPORT_RESTARTED) {
             client->sent_hello = false;
         } else {
             receive_second(client, &event);
@@ -166,10 +166,10 @@ static void poll_second(carom_client *client)
     if (client->second == NULL) {
         return;
     }
-    cm_link_info info, first;
-    cm_client_link_info(client->second, &info);
-    cm_client_link_info(client->link, &first);
-    uint64_t patience_us = 1000ull * (PATIENCE_MS + PATIENCE_RTTS * first.rtt_ms);
+    cm_transport_status info, first;
+    info = cm_transport_status_of(client->second, CM_CONNECTION_ONLY);
+    first = cm_transport_status_of(client->link, CM_CONNECTION_ONLY);
+    uint64_t patience_us = 1000ull * (PATIENCE_MS + PATIENCE_RTTS * first.round_trip_ms);
     if (info.bytes_in != client->second_in) {
         client->second_in = info.bytes_in;
         client->second_us = client->now_us;
@@ -189,7 +189,7 @@ static void open_second(carom_client *client)
     client->second_in = 0;
     client->second_us = client->now_us;
     client->sent_hello = false;
-    if (cm_client_link_open(&def, &client->second) != CAROM_OK) {
+    if (client->open_link(&def, &client->second) != CAROM_OK) {
         client->second = NULL;
         back_off(client);
     }
@@ -206,7 +206,7 @@ void cm_client_come_back(carom_client *client)
         open_second(client);
     }
     if (client->second != NULL) {
-        cm_client_link_flush(client->second);
+        cm_transport_flush(client->second);
     }
 }
 

@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-static bool send_by(carom_client *client, cm_client_link *link, const cm_control *control)
+static bool send_by(carom_client *client, cm_transport *link, const cm_control *control)
 {
     uint8_t *bytes;
     size_t size;
     if (cm_control_encode(control, &client->def.allocator, &bytes, &size) != CAROM_OK) {
         return false;
     }
-    bool sent = cm_client_link_send(link, CM_LINK_CONTROL, bytes, size);
+    bool sent = cm_transport_send(link, CM_CONNECTION_ONLY, CM_SEND_COUNTED, bytes, size);
     cm_control_release_bytes(&client->def.allocator, bytes);
     return sent;
 }
@@ -25,7 +25,7 @@ bool cm_client_send_control(carom_client *client, const cm_control *control)
     return send_by(client, client->link, control);
 }
 
-bool cm_client_hello(carom_client *client, cm_client_link *link)
+bool cm_client_hello(carom_client *client, cm_transport *link)
 {
     cm_control hello = {.type = CM_CONTROL_HELLO,
                         .protocol = CM_PROTOCOL_VERSION,
@@ -110,7 +110,7 @@ static void welcome(carom_client *client, const cm_control *control)
     cm_client_apply_ticket(client, control);
     cm_event_log_begin(&client->events, control->tick);
     client->window = cm_window_ticks(control->rewind_ms, control->tick_rate);
-    cm_client_link_welcomed(client->link);
+    cm_transport_mark_set(client->link, CM_CONNECTION_ONLY, CM_MARK_WELCOMED);
     client->join_tick = client->stats.comebacks == 0 ? control->tick : client->join_tick;
     client->messages_came = control->messages_before;
     client->viewed = false;
@@ -217,7 +217,8 @@ static void take_rooms(carom_client *client, const cm_control *control)
 static void refused(carom_client *client, const cm_control *control)
 {
     if (control->reason == CAROM_REASON_ELSEWHERE && client->state == CAROM_CLIENT_JOINING &&
-        cm_client_link_move(client->link, (uint16_t)control->port)) {
+        (uint16_t)control->port != 0 &&
+        cm_transport_redirect(client->link, (uint16_t)control->port)) {
         client->state = CAROM_CLIENT_CONNECTING;
         return;
     }

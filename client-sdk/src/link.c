@@ -24,6 +24,8 @@
 #include "shared/wire/path.h"
 
 #define LINK_CHANNELS     2u
+#define LINK_CONTROL      0u // its channel
+#define LINK_PLAY         1u
 #define LINK_ROUNDS       16u   // service calls without an event in one poll
 #define LINK_EVENTS       4096u // between two flushes: a flood does not hold the frame up
 #define LINK_PING_MS      250u
@@ -38,6 +40,8 @@
 #define LINK_UNHEARD_MS   500u // before the welcome: then a hello asks whether the server still lives
 #define LINK_MOVES        4u   // times that servers may send a client elsewhere, or begin anew
 
+typedef struct cm_client_link cm_client_link;
+
 // A control message under way.
 typedef struct control_sent {
     cm_client_link *link;
@@ -45,14 +49,15 @@ typedef struct control_sent {
 } control_sent;
 
 struct cm_client_link {
+    cm_transport transport; // first
     carom_allocator allocator;
     void (*random)(void *context, void *bytes, size_t size);
     void *context;
     ENetHost *host;
     ENetPeer *peer; // NULL before the challenge and once disconnected
     ENetPacket *packet;
-    cm_link_info info;
-    uint32_t events; // since the last flush
+    cm_transport_status info; // but for what ENet says of its peer
+    uint32_t events;          // since the last flush
 
     // The handshake.
     cm_token_pass pass; // sealed_size 0: no token
@@ -76,13 +81,17 @@ struct cm_client_link {
     uint32_t refusals;   // of servers before it
 
     control_sent controls[LINK_CONTROLS]; // by number
-    uint64_t control_count;
 
     cm_seal seal;
     cm_path path;
     uint8_t datagram[CM_DATAGRAM_MAX]; // of the handshake, and probes
     cm_enet_hooks hooks;
 };
+
+static cm_client_link *link_of(cm_transport *transport)
+{
+    return (cm_client_link *)transport;
+}
 
 static uint64_t now_us(void)
 {
@@ -166,6 +175,31 @@ static bool is_connected(const cm_client_link *link)
     return link->peer != NULL && link->peer->state == ENET_PEER_STATE_CONNECTED;
 }
 
+static bool redirect(cm_transport *transport, uint16_t port)
+{
+    cm_client_link *link = link_of(transport);
+    if (port == 0) {
+        link->welcomed = false;
+        link->reborn = true;
+        return true;
+    }
+    if (link->moves >= LINK_MOVES) {
+        return false;
+    }
+    link->next_port = port; // with the next poll
+    return true;
+}
+
+static void mark(cm_transport *transport, cm_connection_id connection, cm_transport_mark how_far)
+{
+    cm_client_link *link = link_of(transport);
+    (void)connection;
+    if (how_far == CM_MARK_WELCOMED) {
+        link->welcomed = true;
+        link->moves = 0;
+    }
+}
+
 // Signed it is the server's word; else somebody on the path may have made it, and the deadline
 // decides.
 static void take_refusal(cm_client_link *link, const cm_refusal *refusal)
@@ -174,30 +208,10 @@ static void take_refusal(cm_client_link *link, const cm_refusal *refusal)
     if (link->cookie == 0 || is_connected(link) || !cm_refusal_is_signed(refusal, &link->seal)) {
         return;
     }
-    if (refusal->reason != CAROM_REASON_ELSEWHERE || !cm_client_link_move(link, refusal->port)) {
+    if (refusal->reason != CAROM_REASON_ELSEWHERE || refusal->port == 0 ||
+        !redirect(&link->transport, refusal->port)) {
         link->refused = refusal->reason;
     }
-}
-
-bool cm_client_link_move(cm_client_link *link, uint16_t port)
-{
-    if (port == 0 || link->moves >= LINK_MOVES) {
-        return false;
-    }
-    link->next_port = port; // with the next poll
-    return true;
-}
-
-void cm_client_link_welcomed(cm_client_link *link)
-{
-    link->welcomed = true;
-    link->moves = 0;
-}
-
-void cm_client_link_again(cm_client_link *link)
-{
-    link->welcomed = false;
-    link->reborn = true;
 }
 
 static bool receive(void *owner, uint32_t host, uint16_t port, uint8_t **received,
@@ -347,7 +361,7 @@ static void begin_anew(cm_client_link *link)
 // To the port that the server named, which has not used the token up; or to the server that is
 // there now; or, from one that has no place, to the next of the token's servers. True where the
 // caller has to know.
-static bool follow(cm_client_link *link, cm_link_event *event)
+static bool follow(cm_client_link *link, cm_transport_event *event)
 {
     if (link->next_port != 0) {
         link->addresses[link->address].port = link->next_port;
@@ -356,13 +370,14 @@ static bool follow(cm_client_link *link, cm_link_event *event)
     } else if (link->reborn) {
         link->moves++;
         begin_anew(link);
-        event->type = CM_LINK_ANEW;
+        event->type = CM_TRANSPORT_RESTARTED;
         return true;
     } else if (link->refused != 0) {
         bool full =
             link->refused == CAROM_REASON_ROOM_FULL || link->refused == CAROM_REASON_DRAINING;
         if (!full || link->refusals + 1 >= link->address_count) {
-            *event = (cm_link_event){.type = CM_LINK_REFUSED, .data = link->refused};
+            event->type = CM_TRANSPORT_REFUSED;
+            event->reason = (carom_reason)link->refused;
             link->refused = 0;
             return true;
         }
@@ -431,6 +446,207 @@ static void connect_enet(cm_client_link *link)
     enet_peer_ping_interval(link->peer, LINK_PING_MS);
 }
 
+// As a transport
+// ------------------------------------------------------------------------------------
+
+static void destroy(cm_transport *transport, carom_reason reason)
+{
+    cm_client_link *link = link_of(transport);
+    drop_packet(link);
+    if (link->peer != NULL) {
+        enet_peer_disconnect_now(link->peer, reason);
+    }
+    if (link->host != NULL) {
+        enet_host_destroy(link->host);
+    }
+    carom_allocator allocator = link->allocator;
+    cm_crypto_wipe(link, sizeof *link);
+    allocator.release(allocator.context, link);
+}
+
+static void close_connection(cm_transport *transport, cm_connection_id connection,
+                             carom_reason reason, cm_close_how how)
+{
+    cm_client_link *link = link_of(transport);
+    (void)connection;
+    if (link->peer != NULL && how == CM_CLOSE_AFTER_ALL) {
+        enet_peer_disconnect_later(link->peer, reason);
+    } else if (link->peer != NULL) {
+        enet_peer_reset(link->peer);
+        link->peer = NULL;
+    }
+}
+
+// The next ENet event; false when the socket is empty or the budget spent.
+static bool service(cm_client_link *link, ENetEvent *event)
+{
+    for (uint32_t round = 0; round < LINK_ROUNDS; round++) {
+        // Or ENet would tell the server of bandwidths, in a command that no server of ours takes.
+        link->host->recalculateBandwidthLimits = 0;
+        if (enet_host_service(link->host, event, 0) > 0) {
+            return true;
+        }
+        if (!cm_enet_is_readable(link->host)) {
+            return false;
+        }
+    }
+    return false;
+}
+
+static void begin(cm_transport *transport, uint64_t now, uint64_t unix_s)
+{
+    (void)now; // ENet has a clock
+    (void)unix_s;
+    link_of(transport)->events = 0;
+}
+
+static bool poll_event(cm_transport *transport, cm_transport_event *event)
+{
+    cm_client_link *link = link_of(transport);
+    drop_packet(link);
+    *event = (cm_transport_event){.connection = CM_CONNECTION_ONLY};
+    if (follow(link, event)) {
+        return true;
+    }
+    say_hello(link);
+    ENetEvent from_enet;
+    while (link->events < LINK_EVENTS && service(link, &from_enet)) {
+        link->events++;
+        switch (from_enet.type) {
+        case ENET_EVENT_TYPE_CONNECT:
+            event->type = CM_TRANSPORT_OPENED;
+            hold_settings(link, link->peer);
+            return true;
+        case ENET_EVENT_TYPE_DISCONNECT:
+            event->type = CM_TRANSPORT_CLOSED;
+            event->reason = from_enet.data < CAROM_REASON_COUNT ? (carom_reason)from_enet.data
+                                                                : CAROM_REASON_NONE;
+            link->peer = NULL;
+            return true;
+        case ENET_EVENT_TYPE_RECEIVE:
+            link->packet = from_enet.packet;
+            event->type = CM_TRANSPORT_RECEIVED;
+            event->kind = from_enet.channelID == LINK_CONTROL ? CM_SEND_CONTROL : CM_SEND_PACKET;
+            event->bytes = from_enet.packet->data;
+            event->size = from_enet.packet->dataLength;
+            return true;
+        case ENET_EVENT_TYPE_NONE:
+            break;
+        }
+    }
+    return false;
+}
+
+// ENet lets go of a control message: it was acknowledged, or the link is at its end.
+static void ENET_CALLBACK control_is_done(ENetPacket *packet)
+{
+    control_sent *sent = packet->userData;
+    cm_client_link *link = sent->link;
+    sent->done = true;
+    while (link->info.arrived < link->info.sent &&
+           link->controls[link->info.arrived % LINK_CONTROLS].done) {
+        link->info.arrived++;
+    }
+}
+
+// False: too many are under way.
+static bool number_control(cm_client_link *link, ENetPacket *packet)
+{
+    if (link->info.sent - link->info.arrived == LINK_CONTROLS) {
+        return false;
+    }
+    control_sent *sent = &link->controls[link->info.sent++ % LINK_CONTROLS];
+    *sent = (control_sent){.link = link};
+    packet->userData = sent;
+    packet->freeCallback = control_is_done;
+    return true;
+}
+
+static bool send_bytes(cm_transport *transport, cm_connection_id connection, cm_send_kind kind,
+                       const void *bytes, size_t size)
+{
+    cm_client_link *link = link_of(transport);
+    (void)connection;
+    if (link->peer == NULL || link->peer->state != ENET_PEER_STATE_CONNECTED) {
+        return false;
+    }
+    bool reliable = kind != CM_SEND_PACKET;
+    hold_settings(link, link->peer);
+    enet_uint32 flags = reliable ? ENET_PACKET_FLAG_RELIABLE : ENET_PACKET_FLAG_UNSEQUENCED;
+    ENetPacket *packet = enet_packet_create(bytes, size, flags);
+    if (packet == NULL) {
+        return false;
+    }
+    bool numbered = !reliable || number_control(link, packet);
+    if (!numbered || enet_peer_send(link->peer, reliable ? LINK_CONTROL : LINK_PLAY, packet) != 0) {
+        enet_packet_destroy(packet);
+        return false;
+    }
+    return true;
+}
+
+static void flush(cm_transport *transport)
+{
+    cm_client_link *link = link_of(transport);
+    link->events = 0;
+    connect_enet(link);
+    if (is_connected(link)) {
+        hold_timeouts(link);
+    }
+    uint32_t probe = link->peer != NULL && link->peer->state == ENET_PEER_STATE_CONNECTED
+                         ? cm_path_probe(&link->path, now_us())
+                         : 0;
+    if (probe > 0) {
+        send_raw(link, link->datagram, cm_frame_probe(&link->seal, probe, link->datagram));
+    }
+    enet_host_flush(link->host);
+    link->info.bytes_out += link->host->totalSentData;
+    link->host->totalSentData = 0;
+}
+
+static cm_transport_caps caps_of(const cm_transport *transport, cm_connection_id connection)
+{
+    const cm_client_link *link = (const cm_client_link *)transport;
+    (void)connection;
+    return (cm_transport_caps){
+        .unreliable = true, .sealed = true, .mtu = CM_FRAME_PACKET(link->path.known)};
+}
+
+static cm_transport_status status_of(const cm_transport *transport, cm_connection_id connection)
+{
+    const cm_client_link *link = (const cm_client_link *)transport;
+    const ENetAddress *address = &link->addresses[link->address];
+    (void)connection;
+    cm_transport_status status = link->info;
+    status.address = (cm_client_address){address->host, address->port};
+    status.silence_ms = enet_time_get() - link->heard_ms;
+    if (link->peer != NULL) {
+        status.round_trip_ms = link->peer->roundTripTime;
+        status.round_trip_jitter_ms = 4 * link->peer->roundTripTimeVariance;
+    }
+    return status;
+}
+
+// Its own the client knows.
+static const cm_token *token_of(const cm_transport *transport, cm_connection_id connection)
+{
+    (void)transport;
+    (void)connection;
+    return NULL;
+}
+
+static const cm_transport_functions functions = {.begin = begin,
+                                                 .poll = poll_event,
+                                                 .send = send_bytes,
+                                                 .close = close_connection,
+                                                 .flush = flush,
+                                                 .caps = caps_of,
+                                                 .status = status_of,
+                                                 .token = token_of,
+                                                 .mark = mark,
+                                                 .redirect = redirect,
+                                                 .destroy = destroy};
+
 // Making -----------------------------------------------------------------------------------------
 
 static carom_result find_addresses(cm_client_link *link, const cm_client_link_def *def)
@@ -470,7 +686,7 @@ static bool start(cm_client_link *link)
     return true;
 }
 
-carom_result cm_client_link_open(const cm_client_link_def *def, cm_client_link **out)
+carom_result cm_client_link_open(const cm_client_link_def *def, cm_transport **out)
 {
     *out = NULL;
     // ENet's counts nothing and locks nothing on POSIX; starts Winsock elsewhere. Never
@@ -483,6 +699,7 @@ carom_result cm_client_link_open(const cm_client_link_def *def, cm_client_link *
         return CAROM_ERROR_MEMORY;
     }
     memset(link, 0, sizeof *link);
+    link->transport = (cm_transport){&functions, 1};
     link->allocator = *def->allocator;
     link->random = def->random;
     link->context = def->context;
@@ -494,166 +711,9 @@ carom_result cm_client_link_open(const cm_client_link_def *def, cm_client_link *
         result = CAROM_ERROR_IO;
     }
     if (result != CAROM_OK) {
-        cm_client_link_close(link, 0);
+        destroy(&link->transport, CAROM_REASON_NONE);
         return result;
     }
-    *out = link;
+    *out = &link->transport;
     return CAROM_OK;
-}
-
-void cm_client_link_close(cm_client_link *link, uint32_t data)
-{
-    if (link == NULL) {
-        return;
-    }
-    drop_packet(link);
-    if (link->peer != NULL) {
-        enet_peer_disconnect_now(link->peer, data);
-    }
-    if (link->host != NULL) {
-        enet_host_destroy(link->host);
-    }
-    carom_allocator allocator = link->allocator;
-    cm_crypto_wipe(link, sizeof *link);
-    allocator.release(allocator.context, link);
-}
-
-void cm_client_link_leave(cm_client_link *link, uint32_t data)
-{
-    if (link->peer != NULL) {
-        enet_peer_disconnect_later(link->peer, data);
-    }
-}
-
-// The next ENet event; false when the socket is empty or the budget spent.
-static bool service(cm_client_link *link, ENetEvent *event)
-{
-    for (uint32_t round = 0; round < LINK_ROUNDS; round++) {
-        // Or ENet would tell the server of bandwidths, in a command that no server of ours takes.
-        link->host->recalculateBandwidthLimits = 0;
-        if (enet_host_service(link->host, event, 0) > 0) {
-            return true;
-        }
-        if (!cm_enet_is_readable(link->host)) {
-            return false;
-        }
-    }
-    return false;
-}
-
-bool cm_client_link_poll(cm_client_link *link, cm_link_event *event)
-{
-    drop_packet(link);
-    memset(event, 0, sizeof *event);
-    if (follow(link, event)) {
-        return true;
-    }
-    say_hello(link);
-    ENetEvent from_enet;
-    while (link->events < LINK_EVENTS && service(link, &from_enet)) {
-        link->events++;
-        switch (from_enet.type) {
-        case ENET_EVENT_TYPE_CONNECT:
-            event->type = CM_LINK_CONNECTED;
-            hold_settings(link, link->peer);
-            return true;
-        case ENET_EVENT_TYPE_DISCONNECT:
-            event->type = CM_LINK_DISCONNECTED;
-            event->data = from_enet.data;
-            link->peer = NULL;
-            return true;
-        case ENET_EVENT_TYPE_RECEIVE:
-            link->packet = from_enet.packet;
-            event->type = CM_LINK_RECEIVED;
-            event->channel = from_enet.channelID;
-            event->bytes = from_enet.packet->data;
-            event->size = from_enet.packet->dataLength;
-            return true;
-        case ENET_EVENT_TYPE_NONE:
-            break;
-        }
-    }
-    return false;
-}
-
-// ENet lets go of a control message: it was acknowledged, or the link is at its end.
-static void ENET_CALLBACK control_is_done(ENetPacket *packet)
-{
-    control_sent *sent = packet->userData;
-    cm_client_link *link = sent->link;
-    sent->done = true;
-    while (link->info.settled < link->control_count &&
-           link->controls[link->info.settled % LINK_CONTROLS].done) {
-        link->info.settled++;
-    }
-}
-
-// False: too many are under way.
-static bool number_control(cm_client_link *link, ENetPacket *packet)
-{
-    if (link->control_count - link->info.settled == LINK_CONTROLS) {
-        return false;
-    }
-    control_sent *sent = &link->controls[link->control_count++ % LINK_CONTROLS];
-    *sent = (control_sent){.link = link};
-    packet->userData = sent;
-    packet->freeCallback = control_is_done;
-    return true;
-}
-
-bool cm_client_link_send(cm_client_link *link, uint32_t channel, const uint8_t *bytes, size_t size)
-{
-    if (link->peer == NULL || link->peer->state != ENET_PEER_STATE_CONNECTED) {
-        return false;
-    }
-    hold_settings(link, link->peer);
-    enet_uint32 flags =
-        channel == CM_LINK_CONTROL ? ENET_PACKET_FLAG_RELIABLE : ENET_PACKET_FLAG_UNSEQUENCED;
-    ENetPacket *packet = enet_packet_create(bytes, size, flags);
-    if (packet == NULL) {
-        return false;
-    }
-    bool numbered = channel != CM_LINK_CONTROL || number_control(link, packet);
-    if (!numbered || enet_peer_send(link->peer, (enet_uint8)channel, packet) != 0) {
-        enet_packet_destroy(packet);
-        return false;
-    }
-    return true;
-}
-
-void cm_client_link_flush(cm_client_link *link)
-{
-    link->events = 0;
-    connect_enet(link);
-    if (is_connected(link)) {
-        hold_timeouts(link);
-    }
-    uint32_t probe = link->peer != NULL && link->peer->state == ENET_PEER_STATE_CONNECTED
-                         ? cm_path_probe(&link->path, now_us())
-                         : 0;
-    if (probe > 0) {
-        send_raw(link, link->datagram, cm_frame_probe(&link->seal, probe, link->datagram));
-    }
-    enet_host_flush(link->host);
-    link->info.bytes_out += link->host->totalSentData;
-    link->host->totalSentData = 0;
-}
-
-uint64_t cm_client_link_sent(const cm_client_link *link)
-{
-    return link->control_count;
-}
-
-void cm_client_link_server(const cm_client_link *link, carom_token_address *server)
-{
-    const ENetAddress *address = &link->addresses[link->address];
-    memcpy(server->ip, &address->host, sizeof server->ip);
-    server->port = address->port;
-}
-
-void cm_client_link_info(const cm_client_link *link, cm_link_info *info)
-{
-    *info = link->info;
-    info->rtt_ms = link->peer != NULL ? link->peer->roundTripTime : 0;
-    info->packet_max = CM_FRAME_PACKET(link->path.known);
 }

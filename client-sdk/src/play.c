@@ -90,9 +90,8 @@ void cm_client_view(carom_client *client, const uint8_t *bytes, size_t size)
         cm_client_log(client, CAROM_LOG_DEBUG, "view refused: %s", cm_packet_reason_text(reason));
         return;
     }
-    cm_link_info info;
-    cm_client_link_info(client->link, &info);
-    client->stats.rtt_ms = info.rtt_ms;
+    const cm_transport_status info = cm_transport_status_of(client->link, CM_CONNECTION_ONLY);
+    client->stats.rtt_ms = info.round_trip_ms;
     if (client->stats.view_packets == 0 || header.tick > client->stats.server_tick) {
         client->stats.views++;
         client->stats.server_tick = header.tick;
@@ -165,12 +164,12 @@ static void send_inputs(carom_client *client)
                CAROM_INPUT_MAX);
     }
     uint8_t bytes[CM_PACKET_MAX];
-    cm_link_info info;
-    cm_client_link_info(client->link, &info); // more than its path carries would go reliably
-    size_t most = info.packet_max < sizeof bytes ? info.packet_max : sizeof bytes;
+    const cm_transport_caps caps = cm_transport_caps_of(client->link, CM_CONNECTION_ONLY);
+    size_t most = caps.mtu < sizeof bytes ? caps.mtu : sizeof bytes; // more would go reliably
     size_t size =
         cm_input_packet_write(&packet, cm_game_input_size(client->mirror->game), bytes, most);
-    if (size > 0 && cm_client_link_send(client->link, CM_LINK_PLAY, bytes, size)) {
+    if (size > 0 &&
+        cm_transport_send(client->link, CM_CONNECTION_ONLY, CM_SEND_PACKET, bytes, size)) {
         client->stats.inputs_sent++;
     }
 }
@@ -236,7 +235,7 @@ void cm_client_play(carom_client *client)
     uint64_t made = make_inputs(client, foresight(client, elapsed));
     send_if_due(client, made);
     // On the wire before the work, which may take longer than a tick.
-    cm_client_link_flush(client->link);
+    cm_transport_flush(client->link);
     client->stats.predicted_tick = client->input_tick;
     if (client->predictor != NULL) {
         predict(client, elapsed);

@@ -33,16 +33,17 @@ struct carom_client {
     uint64_t opened;              // that came by this link
     uint64_t bytes_in, bytes_out; // of links before it
     bool leaving;
-    cm_client_link *link;
+    cm_transport *link;
+    carom_result (*open_link)(const cm_client_link_def *def, cm_transport **link); // tests have own
 
     // Coming back.
     cm_token_pass ticket; // sealed_size 0: none
     uint32_t grace_ms;
-    cm_client_link *second; // a handshake beside the link; NULL: none
-    bool sent_hello;        // on the second: it may have the slot now
-    uint64_t second_in;     // bytes that came by it
-    uint64_t second_us;     // when they did last
-    uint64_t answered_us;   // when any second link had some
+    cm_transport *second; // a handshake beside the link; NULL: none
+    bool sent_hello;      // on the second: it may have the slot now
+    uint64_t second_in;   // bytes that came by it
+    uint64_t second_us;   // when they did last
+    uint64_t answered_us; // when any second link had some
     uint64_t retry_us;
     uint32_t backoff_ms;
     uint32_t hint; // what a try before the present one was told, perhaps by a stranger; 0: nothing
@@ -92,6 +93,8 @@ void cm_client_start_over(carom_client *client);
 // How long joining may take, once the server answers.
 uint64_t cm_client_join_us(const carom_client *client);
 
+// Control messages that went by the link.
+uint64_t cm_client_sent(const carom_client *client);
 void cm_client_set_random(const carom_client *client, cm_client_link_def *def);
 
 // comeback.c
@@ -104,7 +107,7 @@ void cm_client_begin_ticket(carom_client *client);
 void cm_client_apply_ticket(carom_client *client, const cm_control *welcome);
 
 // join.c
-bool cm_client_hello(carom_client *client, cm_client_link *link);
+bool cm_client_hello(carom_client *client, cm_transport *link);
 void cm_client_handle(carom_client *client, const cm_control *control);
 // True where the message belongs to a keyframe that comes in parts, by the link or by the second
 // one, and is dealt with. Once that is whole, its welcome is handled, and what came behind it.

@@ -21,8 +21,8 @@ static uint32_t place_of(const cm_bans *bans, uint64_t client_id)
 
 bool cm_bans_have(const cm_bans *bans, uint64_t client_id)
 {
-    uint32_t place = place_of(bans, client_id);
-    return place < bans->count && bans->ids[place] == client_id;
+    uint32_t place = bans != NULL ? place_of(bans, client_id) : 0;
+    return bans != NULL && place < bans->count && bans->ids[place] == client_id;
 }
 
 bool cm_bans_add(cm_bans *bans, uint64_t client_id)

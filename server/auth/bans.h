@@ -15,6 +15,7 @@ typedef struct cm_bans {
 // False: CM_BANS_MAX are banned, or memory is short. Banning twice is once.
 bool cm_bans_add(cm_bans *bans, uint64_t client_id);
 void cm_bans_remove(cm_bans *bans, uint64_t client_id);
+// NULL: none.
 bool cm_bans_have(const cm_bans *bans, uint64_t client_id);
 void cm_bans_free(cm_bans *bans);
 

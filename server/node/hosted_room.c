@@ -11,7 +11,7 @@
 struct cm_hosted_room {
     cm_room_info info;
     const cm_scene *scene;
-    cm_host *host;
+    cm_transport *transport;
     cm_room_loop *loop;
     cm_recorder *recorder; // NULL: nothing is recorded
     uint64_t now_us;       // of the present turn
@@ -85,7 +85,7 @@ static carom_result open_loop(cm_hosted_room *room, const cm_hosted_room_def *de
 static carom_result open_publisher(cm_hosted_room *room, const cm_hosted_room_def *def, char *error,
                                    size_t error_size)
 {
-    cm_publisher_def publisher = {.host = def->host,
+    cm_publisher_def publisher = {.transport = def->transport,
                                   .scene = def->scene,
                                   .view_rate = def->spec.view_rate,
                                   .budget_kbit = def->spec.budget_kbit,
@@ -142,7 +142,7 @@ carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room
     snprintf(room->info.name, sizeof room->info.name, "%s", def->name);
     snprintf(room->info.scene, sizeof room->info.scene, "%s", cm_scene_name(def->scene));
     room->scene = def->scene;
-    room->host = def->host;
+    room->transport = def->transport;
     room->log = def->log;
     room->info.max_players = def->spec.max_players;
     room->clock_us = def->clock_us;
@@ -284,9 +284,11 @@ static void tell_persons(cm_hosted_room *room, const cm_game_event *joins, uint3
 {
     for (uint32_t i = 0; i < count; i++) {
         const cm_client *member = room->roster.members[joins[i].player];
-        char address[CM_HOST_ADDRESS_MAX] = "";
+        char address[CM_ADDRESS_TEXT_MAX] = "";
         if (member != NULL) {
-            cm_host_address(room->host, member->peer, address);
+            const cm_transport_status status =
+                cm_transport_status_of(room->transport, member->connection);
+            cm_address_write(&status.address, address);
         }
         const cm_sink_player player = {.player = joins[i].player,
                                        .client_id = joins[i].client_id,
@@ -419,7 +421,7 @@ void cm_hosted_room_begin(cm_hosted_room *room, uint64_t now_us, const cm_log *l
     room->turn_us = room->turn_steps = 0;
     room->now_us = now_us;
     cm_room_loop_begin(room->loop, now_us);
-    cm_roster_turn(&room->roster, room->host, now_us, &own);
+    cm_roster_turn(&room->roster, room->transport, now_us, &own);
     note_busy(room);
     ask_durable(room);
 }
@@ -557,7 +559,8 @@ uint32_t cm_hosted_room_players(const cm_hosted_room *room, cm_hosted_player *pl
             to->player = player;
             to->client_id = from->session.client_id;
             memcpy(to->name, from->session.name, sizeof to->name);
-            to->round_trip_ms = cm_host_round_trip_ms(room->host, from->peer);
+            to->round_trip_ms =
+                cm_transport_status_of(room->transport, from->connection).round_trip_ms;
             to->kbit = from->kbit;
             to->loss = cm_publisher_loss(room->publisher, player);
             to->late_inputs = from->session.late_inputs;

@@ -29,7 +29,7 @@ typedef struct cm_hosted_room_def {
     uint32_t rewind_ms, grace_ms, input_rate, keyframe_s;
     const cm_live_match *live; // to go on with; NULL: a new match
     cm_store *store;           // NULL: nothing is recorded
-    cm_host *host;
+    cm_transport *transport;
     cm_log log;                           // of events that the module emits
     uint64_t now_us;                      // of tick 0, or of the last one of `live`
     uint64_t started_unix_ms;             // written into the match file

@@ -101,8 +101,10 @@ static carom_result open_host(cm_worker *worker, const cm_worker_def *from, uint
 static carom_result open_clients(cm_worker *worker, const cm_rng *rng, char *error,
                                  size_t error_size)
 {
-    cm_clients_def def = {.host = worker->host,
-                          .peers = peers_of(&worker->config),
+    cm_gate *gate = cm_host_gate(worker->host);
+    cm_clients_def def = {.transport = cm_host_transport(worker->host),
+                          .banned_clients = cm_gate_bans(gate),
+                          .banned_addresses = cm_gate_banned_addresses(gate),
                           .ticket_key = &worker->ticket_key,
                           .random = worker->random,
                           .random_context = worker->user,
@@ -116,7 +118,7 @@ static carom_result open_clients(cm_worker *worker, const cm_rng *rng, char *err
         snprintf(error, error_size, "out of memory");
         return CAROM_ERROR_MEMORY;
     }
-    cm_gate_set_slots(cm_host_gate(worker->host), cm_worker_has_slot, worker);
+    cm_gate_set_slots(gate, cm_worker_has_slot, worker);
     return CAROM_OK;
 }
 
@@ -354,12 +356,12 @@ uint64_t cm_worker_run_once(cm_worker *worker, uint64_t now_us)
         send_all_away(worker);
         worker->drained = worker->parted && (cm_clients_connected(worker->clients) == 0 ||
                                              worker->now_us - worker->drain_us >= DRAIN_WAIT_US);
-        cm_host_flush(worker->host);
+        cm_transport_flush(cm_host_transport(worker->host));
         return worker->now_us + END_LOOK_US;
     }
     turn(worker);
     count_second(worker);
-    cm_host_flush(worker->host);
+    cm_transport_flush(cm_host_transport(worker->host));
     uint64_t due = worker->now_us + SECOND_US;
     for (uint32_t i = 0; i < worker->room_count; i++) {
         due = worker->due_us[i] < due ? worker->due_us[i] : due;
@@ -450,7 +452,7 @@ void cm_worker_drain(cm_worker *worker, uint64_t now_us)
     }
     cm_gate_close(cm_host_gate(worker->host));
     send_all_away(worker);
-    cm_host_flush(worker->host);
+    cm_transport_flush(cm_host_transport(worker->host));
 }
 
 bool cm_worker_drained(const cm_worker *worker)

@@ -215,7 +215,7 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char 
                               .keyframe_s = (uint32_t)config->keyframe_s,
                               .live = live,
                               .store = worker->store,
-                              .host = worker->host,
+                              .transport = cm_host_transport(worker->host),
                               .log = worker->log,
                               .now_us = worker->now_us,
                               .started_unix_ms = worker->started_unix_ms +

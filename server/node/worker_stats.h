@@ -2,6 +2,7 @@
 #ifndef CM_SERVER_NODE_WORKER_STATS_H
 #define CM_SERVER_NODE_WORKER_STATS_H
 
+#include "server/transport/enet/net.h"
 #include "server/node/hosted_room.h"
 
 // Of all rooms together.

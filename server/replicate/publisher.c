@@ -74,7 +74,7 @@ carom_result cm_publisher_create(const cm_publisher_def *def, const cm_room *roo
         return CAROM_ERROR_MEMORY;
     }
     p->def = *def;
-    p->viewers.host = def->host;
+    p->viewers.transport = def->transport;
     carom_result result = build(p, room, error, error_size);
     if (result != CAROM_OK) {
         cm_publisher_destroy(p);
@@ -123,7 +123,7 @@ void cm_publisher_clock(cm_publisher *p, uint32_t rate_permille, const cm_roster
 {
     p->rate_permille = rate_permille;
     cm_control control = {.type = CM_CONTROL_ROOM_CLOCK, .rate_permille = rate_permille};
-    cm_roster_send(roster, p->def.host, &control);
+    cm_roster_send(roster, p->def.transport, &control);
 }
 
 void cm_publisher_durable(cm_publisher *p, carom_durability durability, uint64_t tick,
@@ -142,7 +142,7 @@ void cm_publisher_durable(cm_publisher *p, carom_durability durability, uint64_t
     if (other) {
         cm_control control = {
             .type = CM_CONTROL_DURABILITY, .durability = durability, .tick = tick};
-        cm_roster_send(roster, p->def.host, &control);
+        cm_roster_send(roster, p->def.transport, &control);
     }
 }
 
@@ -194,8 +194,8 @@ static bool welcome(cm_publisher *p, cm_room *room, const cm_welcome_world *worl
     }
     cm_replica_destroy(v->replica);
     v->replica = NULL;
-    if (!cm_welcomes_send(&p->welcomes, p->def.host, &p->terms, &p->snapshot, room, world, client,
-                          v->mail.before) ||
+    if (!cm_welcomes_send(&p->welcomes, p->def.transport, &p->terms, &p->snapshot, room, world,
+                          client, v->mail.before) ||
         (world->stream == NULL && !begin_replica(p, client, NULL))) {
         return false;
     }
@@ -204,10 +204,10 @@ static bool welcome(cm_publisher *p, cm_room *room, const cm_welcome_world *worl
     v->durable = p->terms.durable_tick;
     session->state = CM_SESSION_JOINED;
     cm_room_welcomed(room, session->player);
-    cm_mailbox_begin(&v->mail, p->def.host, client->peer, may_go_up_to(p));
+    cm_mailbox_begin(&v->mail, p->def.transport, client->connection, may_go_up_to(p));
     if (p->rate_permille != 1000) {
         cm_control clock = {.type = CM_CONTROL_ROOM_CLOCK, .rate_permille = p->rate_permille};
-        cm_client_send(p->def.host, client, &clock);
+        cm_client_send(p->def.transport, client, &clock);
     }
     return true;
 }
@@ -279,12 +279,13 @@ static void publish_view(cm_publisher *p, const cm_room *room, cm_client *client
     header.has_messages = v->tells_messages;
     header.messages = (uint16_t)(v->mail.before + v->mail.messages.count);
     cm_view_out *out = &p->out;
-    size_t packet_max = cm_host_packet_max(p->def.host, client->peer);
+    const cm_transport_caps caps = cm_transport_caps_of(p->def.transport, client->connection);
     cm_replica_view(v->replica, &p->snapshot, &p->view_config, &header, own,
-                    packet_max < CM_PACKET_MAX ? packet_max : CM_PACKET_MAX, out);
+                    caps.mtu < CM_PACKET_MAX ? caps.mtu : CM_PACKET_MAX, out);
     cm_lag_compensation_view(&session->sight, p->snapshot.tick, out->count);
     for (uint32_t i = 0; i < out->count; i++) {
-        cm_host_send(p->def.host, client->peer, out->bytes[i], out->sizes[i]);
+        cm_transport_send(p->def.transport, client->connection, CM_SEND_PACKET, out->bytes[i],
+                          out->sizes[i]);
         session->view_bytes += out->sizes[i] + CM_PACKET_OVERHEAD;
         p->view_bytes += out->sizes[i] + CM_PACKET_OVERHEAD;
     }
@@ -306,7 +307,7 @@ static bool view_due(const cm_publisher *p, uint64_t tick)
 static void publish_changes(cm_publisher *p, const carom_world *world, const cm_roster *roster)
 {
     const cm_world_changes *changes = &p->changes;
-    cm_world_changes_send(&p->changes, world, &p->snapshot, roster, p->def.host);
+    cm_world_changes_send(&p->changes, world, &p->snapshot, roster, p->def.transport);
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
         cm_replica *replica = p->viewers.of[player].replica;
         for (uint32_t i = 0; i < changes->gone_count && replica != NULL; i++) {
@@ -327,7 +328,8 @@ uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *ros
     *reason = CAROM_REASON_NONE;
     cm_viewers_meet(&p->viewers, roster);
     p->views_acked += cm_viewers_take_acks(&p->viewers, roster);
-    uint64_t failed = cm_welcomes_send_parts(&p->welcomes, p->def.host, roster, p->terms.tick_rate);
+    uint64_t failed =
+        cm_welcomes_send_parts(&p->welcomes, p->def.transport, roster, p->terms.tick_rate);
     uint64_t tick = cm_room_tick(room);
     bool views = view_due(p, tick), joining = false, joined = false;
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {

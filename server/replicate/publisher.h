@@ -13,7 +13,7 @@
 typedef struct cm_publisher cm_publisher;
 
 typedef struct cm_publisher_def {
-    cm_host *host;
+    cm_transport *transport;
     const cm_scene *scene;           // kept by the caller
     uint32_t view_rate, budget_kbit; // 0: as the scene says
     uint32_t input_rate, rewind_ms;  // as clients are told

@@ -35,7 +35,7 @@ void cm_viewers_meet(cm_viewers *viewers, const cm_roster *roster)
         }
         v->mail.linked = v->mail.linked && cm_client_has_joined(roster->members[player]);
         if (v->mail.linked) {
-            cm_mailbox_settle(&v->mail, viewers->host, roster->members[player]->peer);
+            cm_mailbox_settle(&v->mail, viewers->transport, roster->members[player]->connection);
         }
     }
 }
@@ -109,7 +109,8 @@ void cm_viewers_send(cm_viewers *viewers, const cm_roster *roster, uint64_t tick
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
         cm_mailbox *mail = &viewers->of[player].mail;
         if (mail->linked) {
-            cm_mailbox_send(mail, viewers->host, roster->members[player]->peer, tick_max);
+            cm_mailbox_send(mail, viewers->transport, roster->members[player]->connection,
+                            tick_max);
         }
     }
 }

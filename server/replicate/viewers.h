@@ -21,10 +21,10 @@ typedef struct cm_viewer {
 } cm_viewer;
 
 typedef struct cm_viewers {
-    cm_host *host;
+    cm_transport *transport;
     cm_viewer of[CAROM_PLAYERS_MAX];
     uint64_t messages_dropped, events, events_dropped; // as in cm_publisher_stats
-} cm_viewers;                                          // all zeros but the host: nobody
+} cm_viewers;                                          // all zeros but the transport: nobody
 
 void cm_viewers_free(cm_viewers *viewers);
 // Forgets those who have no slot any more; a slot may belong to another client by now. Whoever was

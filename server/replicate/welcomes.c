@@ -78,7 +78,7 @@ carom_reason cm_welcomes_encode(cm_welcomes *welcomes, cm_room *room, const cm_s
     return CAROM_REASON_NONE;
 }
 
-bool cm_welcomes_send(cm_welcomes *welcomes, cm_host *host, const cm_welcome_terms *terms,
+bool cm_welcomes_send(cm_welcomes *welcomes, cm_transport *transport, const cm_welcome_terms *terms,
                       const cm_snapshot *snapshot, const cm_room *room,
                       const cm_welcome_world *world, const cm_client *client,
                       uint64_t messages_before)
@@ -115,7 +115,7 @@ bool cm_welcomes_send(cm_welcomes *welcomes, cm_host *host, const cm_welcome_ter
         control.ticket_key = (cm_bytes){session->ticket.key, CM_KEY_BYTES};
         control.grace_ms = session->ticket.grace_ms;
     }
-    if (!cm_client_send(host, client, &control)) {
+    if (!cm_client_send(transport, client, &control)) {
         return false;
     }
     cm_keyframe_streams_end(&welcomes->streams, session->player);
@@ -125,8 +125,8 @@ bool cm_welcomes_send(cm_welcomes *welcomes, cm_host *host, const cm_welcome_ter
     return true;
 }
 
-uint64_t cm_welcomes_send_parts(cm_welcomes *welcomes, cm_host *host, const cm_roster *roster,
-                                uint32_t tick_rate)
+uint64_t cm_welcomes_send_parts(cm_welcomes *welcomes, cm_transport *transport,
+                                const cm_roster *roster, uint32_t tick_rate)
 {
     uint64_t failed = 0;
     bool packed = cm_keyframe_streams_tick(&welcomes->streams, tick_rate);
@@ -138,11 +138,11 @@ uint64_t cm_welcomes_send_parts(cm_welcomes *welcomes, cm_host *host, const cm_r
             cm_keyframe_streams_end(&welcomes->streams, player);
             continue;
         }
-        uint32_t peer = roster->members[player]->peer;
-        size_t size, outstanding = cm_host_outstanding(host, peer);
+        cm_connection_id connection = roster->members[player]->connection;
+        size_t size, outstanding = cm_transport_status_of(transport, connection).outstanding;
         const uint8_t *part =
             cm_keyframe_streams_part(&welcomes->streams, player, outstanding, &size);
-        if (part != NULL && cm_host_send_reliable(host, peer, part, size)) {
+        if (part != NULL && cm_transport_send(transport, connection, CM_SEND_CONTROL, part, size)) {
             cm_keyframe_streams_sent(&welcomes->streams, player);
         } else if (part != NULL || !packed) {
             failed |= UINT64_C(1) << player;

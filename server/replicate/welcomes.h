@@ -41,12 +41,12 @@ bool cm_welcomes_may_begin(cm_welcomes *welcomes, uint64_t tick, uint32_t tick_r
 carom_reason cm_welcomes_encode(cm_welcomes *welcomes, cm_room *room, const cm_snapshot *snapshot,
                                 cm_welcome_world *world);
 // Sends the message to a client that has had `messages_before` messages, and begins its stream.
-bool cm_welcomes_send(cm_welcomes *welcomes, cm_host *host, const cm_welcome_terms *terms,
+bool cm_welcomes_send(cm_welcomes *welcomes, cm_transport *transport, const cm_welcome_terms *terms,
                       const cm_snapshot *snapshot, const cm_room *room,
                       const cm_welcome_world *world, const cm_client *client,
                       uint64_t messages_before);
 // Once a tick: the next parts of large keyframes. Returns the players (bits) who cannot be served.
-uint64_t cm_welcomes_send_parts(cm_welcomes *welcomes, cm_host *host, const cm_roster *roster,
-                                uint32_t tick_rate);
+uint64_t cm_welcomes_send_parts(cm_welcomes *welcomes, cm_transport *transport,
+                                const cm_roster *roster, uint32_t tick_rate);
 
 #endif

@@ -40,7 +40,7 @@ void cm_world_changes_free(cm_world_changes *changes)
 // Where a message goes.
 typedef struct audience {
     const cm_roster *roster;
-    cm_host *host;
+    cm_transport *transport;
 } audience;
 
 // Bodies from `first` of the spawned ones, as many as one message takes; returns the next.
@@ -67,7 +67,7 @@ static uint32_t send_spawned(cm_world_changes *changes, const carom_world *world
                           .tick = snapshot->tick,
                           .spawned = list,
                           .spawned_count = listed};
-    changes->lost += !cm_roster_send(to->roster, to->host, &control);
+    changes->lost += !cm_roster_send(to->roster, to->transport, &control);
     return first;
 }
 
@@ -79,7 +79,7 @@ static void send_gone(cm_world_changes *changes, uint64_t tick, const audience *
                               .tick = tick,
                               .gone = changes->gone + at,
                               .gone_count = left < CHANGE_BODIES ? left : CHANGE_BODIES};
-        changes->lost += !cm_roster_send(to->roster, to->host, &control);
+        changes->lost += !cm_roster_send(to->roster, to->transport, &control);
     }
 }
 
@@ -101,7 +101,7 @@ static void send_frame(cm_world_changes *changes, const carom_world *world, uint
                                                                CM_CONTROL_FRAME_MAX);
         cm_control control = {
             .type = CM_CONTROL_WORLD_CHANGE, .tick = tick, .frame = {bytes, size}};
-        if (size > 0 && cm_roster_send(to->roster, to->host, &control)) {
+        if (size > 0 && cm_roster_send(to->roster, to->transport, &control)) {
             cm_frame_sent(&changes->frame, world, tick, joints, part);
         } else {
             changes->lost++; // they are changes of the next view too
@@ -112,9 +112,10 @@ static void send_frame(cm_world_changes *changes, const carom_world *world, uint
 }
 
 void cm_world_changes_send(cm_world_changes *changes, const carom_world *world,
-                           const cm_snapshot *snapshot, const cm_roster *roster, cm_host *host)
+                           const cm_snapshot *snapshot, const cm_roster *roster,
+                           cm_transport *transport)
 {
-    const audience to = {roster, host};
+    const audience to = {roster, transport};
     cm_snapshot_changes(snapshot, changes->announced, changes->gone, &changes->gone_count,
                         changes->spawned, &changes->spawned_count);
     for (uint32_t i = 0; i < changes->gone_count; i++) {

@@ -24,6 +24,7 @@ bool cm_world_changes_init(cm_world_changes *changes, const carom_world *world,
 void cm_world_changes_free(cm_world_changes *changes);
 // Sends what differs from what was announced.
 void cm_world_changes_send(cm_world_changes *changes, const carom_world *world,
-                           const cm_snapshot *snapshot, const cm_roster *roster, cm_host *host);
+                           const cm_snapshot *snapshot, const cm_roster *roster,
+                           cm_transport *transport);
 
 #endif

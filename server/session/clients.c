@@ -1,5 +1,5 @@
-// Connections, control messages, and who is sent away. The host has checked that a datagram is of
-// its session; what it holds is checked here once, and what is refused is counted by reason.
+// Connections, control messages, and who is sent away. The transport has checked that a datagram is
+// of its session; what it holds is checked here once, and what is refused is counted by reason.
 #include "server/session/clients_inner.h"
 
 #include <stdlib.h>
@@ -18,14 +18,10 @@ cm_clients *cm_clients_create(const cm_clients_def *def)
         return NULL;
     }
     clients->def = *def;
-    clients->rng = def->rng;
-    clients->list = calloc(def->peers, sizeof *clients->list);
+    clients->list = calloc(def->transport->capacity, sizeof *clients->list);
     if (clients->list == NULL) {
         free(clients);
         return NULL;
-    }
-    for (uint32_t i = 0; i < def->peers; i++) {
-        clients->list[i].peer = i;
     }
     return clients;
 }
@@ -40,7 +36,7 @@ static void forget_what_waits(cm_client *client)
 void cm_clients_destroy(cm_clients *clients)
 {
     if (clients != NULL) {
-        for (uint32_t i = 0; i < clients->def.peers; i++) {
+        for (uint32_t i = 0; i < clients->def.transport->capacity; i++) {
             forget_what_waits(&clients->list[i]);
         }
         free(clients->list);
@@ -51,7 +47,7 @@ void cm_clients_destroy(cm_clients *clients)
 uint32_t cm_clients_connected(const cm_clients *clients)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < clients->def.peers; i++) {
+    for (uint32_t i = 0; i < clients->def.transport->capacity; i++) {
         count += clients->list[i].session.state != CM_SESSION_FREE;
     }
     return count;
@@ -60,7 +56,7 @@ uint32_t cm_clients_connected(const cm_clients *clients)
 uint32_t cm_clients_playing(const cm_clients *clients)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < clients->def.peers; i++) {
+    for (uint32_t i = 0; i < clients->def.transport->capacity; i++) {
         count += clients->list[i].roster != NULL;
     }
     return count;
@@ -73,7 +69,7 @@ void cm_clients_stats_get(const cm_clients *clients, cm_clients_stats *stats)
 
 void cm_clients_second(cm_clients *clients, uint64_t passed_us)
 {
-    for (uint32_t i = 0; i < clients->def.peers; i++) {
+    for (uint32_t i = 0; i < clients->def.transport->capacity; i++) {
         cm_client *client = &clients->list[i];
         uint64_t bytes = client->session.view_bytes;
         client->kbit = (double)(bytes - client->second_bytes) * 8.0e3 / (double)passed_us;
@@ -88,12 +84,12 @@ void cm_clients_send_players(cm_clients *clients, cm_roster *roster)
         return;
     }
     roster->told_us = clients->now_us;
-    uint32_t count = cm_roster_players(roster, clients->def.host, rows);
+    uint32_t count = cm_roster_players(roster, clients->def.transport, rows);
     if (!cm_roster_is_news(roster, rows, count)) {
         return;
     }
     cm_control control = {.type = CM_CONTROL_PLAYERS, .players = rows, .player_count = count};
-    cm_roster_send(roster, clients->def.host, &control);
+    cm_roster_send(roster, clients->def.transport, &control);
 }
 
 void cm_clients_log(const cm_clients *clients, const cm_client *client, cm_log_level level,
@@ -146,7 +142,7 @@ static void log_end(cm_clients *clients, const cm_client *client, carom_reason r
         cm_line_text(&line, "name", client->session.name);
         cm_line_uint(&line, "tick", cm_room_tick(room_of(client)) + 1);
     } else {
-        cm_line_uint(&line, "peer", client->peer);
+        cm_line_uint(&line, "peer", client->connection.index);
     }
     cm_line_text(&line, "reason", carom_reason_text(reason));
     cm_clients_log(clients, client, level, &line);
@@ -165,11 +161,11 @@ void cm_clients_send_off(cm_clients *clients, cm_client *client, carom_reason re
         control.text = text != NULL ? text : carom_reason_text(reason);
     }
     log_end(clients, client, reason, reason != CAROM_REASON_ELSEWHERE);
-    cm_client_send(clients->def.host, client, &control);
+    cm_client_send(clients->def.transport, client, &control);
     leave_room(client);
     session->state = CM_SESSION_LEAVING;
     client->leaving_us = clients->now_us;
-    cm_host_disconnect(clients->def.host, client->peer, reason);
+    cm_transport_close(clients->def.transport, client->connection, reason, CM_CLOSE_AFTER_ALL);
 }
 
 void cm_clients_kick(cm_clients *clients, cm_client *client, carom_reason reason)
@@ -181,14 +177,14 @@ uint32_t cm_clients_kick_who(cm_clients *clients, bool by_address, uint64_t who,
                              carom_reason reason)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < clients->def.peers; i++) {
+    for (uint32_t i = 0; i < clients->def.transport->capacity; i++) {
         cm_client *client = &clients->list[i];
         const cm_session *session = &client->session;
         if (session->state == CM_SESSION_FREE || session->state == CM_SESSION_LEAVING) {
             continue;
         }
         // Before its hello only the token says who it is.
-        const cm_token *token = cm_host_token(clients->def.host, i);
+        const cm_token *token = cm_transport_token(clients->def.transport, client->connection);
         uint64_t is = by_address      ? client->address
                       : token != NULL ? token->body.client_id
                                       : session->client_id;
@@ -202,7 +198,7 @@ uint32_t cm_clients_kick_who(cm_clients *clients, bool by_address, uint64_t who,
 
 void cm_clients_kick_room(cm_clients *clients, const cm_roster *roster, carom_reason reason)
 {
-    for (uint32_t i = 0; i < clients->def.peers; i++) {
+    for (uint32_t i = 0; i < clients->def.transport->capacity; i++) {
         if (clients->list[i].roster == roster) {
             cm_clients_kick(clients, &clients->list[i], reason);
         }
@@ -211,12 +207,13 @@ void cm_clients_kick_room(cm_clients *clients, const cm_roster *roster, carom_re
 
 void cm_clients_drop_room(cm_clients *clients, const cm_roster *roster)
 {
-    for (uint32_t i = 0; i < clients->def.peers; i++) {
+    for (uint32_t i = 0; i < clients->def.transport->capacity; i++) {
         cm_client *client = &clients->list[i];
         if (client->roster == roster) {
             cm_outbox_clear(&client->waiting);
             cm_roster_part(client, clients->now_us, UINT64_MAX); // the slot stays
-            cm_host_drop(clients->def.host, client->peer);
+            cm_transport_close(clients->def.transport, client->connection, CAROM_REASON_NONE,
+                               CM_CLOSE_SILENTLY);
             client->session.state = CM_SESSION_FREE;
         }
     }
@@ -224,7 +221,7 @@ void cm_clients_drop_room(cm_clients *clients, const cm_roster *roster)
 
 void cm_clients_kick_all(cm_clients *clients, carom_reason reason)
 {
-    for (uint32_t i = 0; i < clients->def.peers; i++) {
+    for (uint32_t i = 0; i < clients->def.transport->capacity; i++) {
         cm_clients_kick(clients, &clients->list[i], reason);
     }
 }
@@ -246,11 +243,11 @@ static void tell_rooms(cm_clients *clients, cm_client *client)
                               .rooms = rooms + first,
                               .room_count =
                                   left < CM_CONTROL_ROOMS_MAX ? left : CM_CONTROL_ROOMS_MAX};
-        cm_client_send(clients->def.host, client, &control);
+        cm_client_send(clients->def.transport, client, &control);
     }
 }
 
-static void receive_control(cm_clients *clients, cm_client *client, const cm_host_event *event)
+static void receive_control(cm_clients *clients, cm_client *client, const cm_transport_event *event)
 {
     cm_session *session = &client->session;
     cm_control *control = NULL;
@@ -290,7 +287,9 @@ static uint64_t keep_until(const cm_clients *clients, const cm_client *client, c
     bool lost =
         reason == CAROM_REASON_TIMEOUT && client->roster != NULL && client->session.ticket.size > 0;
     uint64_t silence_us =
-        lost ? UINT64_C(1000) * cm_host_silence_ms(clients->def.host, client->peer) : 0;
+        lost ? UINT64_C(1000) *
+                   cm_transport_status_of(clients->def.transport, client->connection).silence_ms
+             : 0;
     uint64_t grace_us = lost ? UINT64_C(1000) * client->roster->grace_ms : 0;
     return grace_us > silence_us ? clients->now_us + grace_us - silence_us : 0;
 }
@@ -328,25 +327,28 @@ static void malformed(cm_clients *clients, cm_client *client)
 
 static void take_events(cm_clients *clients)
 {
-    cm_host_event event;
-    cm_host_begin(clients->def.host, clients->now_us, clients->unix_s);
-    while (cm_host_next(clients->def.host, &event) != CM_HOST_NOTHING) {
-        cm_client *client = &clients->list[event.peer];
-        if (event.type == CM_HOST_CONNECT) {
+    cm_transport *transport = clients->def.transport;
+    cm_transport_event event;
+    cm_transport_begin(transport, clients->now_us, clients->unix_s);
+    while (cm_transport_poll(transport, &event)) {
+        cm_client *client = &clients->list[event.connection.index];
+        if (event.type == CM_TRANSPORT_OPENED) {
             leave_room(client);
             memset(client, 0, sizeof *client);
-            client->peer = event.peer;
-            client->address = cm_host_peer_address(clients->def.host, event.peer);
+            client->connection = event.connection;
+            client->address = cm_transport_status_of(transport, event.connection).address.host;
             cm_session_open(&client->session, clients->now_us);
-        } else if (event.type == CM_HOST_DISCONNECT) {
+        } else if (!cm_connection_id_equal(client->connection, event.connection)) {
+            continue; // its place is another's by now
+        } else if (event.type == CM_TRANSPORT_CLOSED) {
             disconnected(clients, client, event.reason,
                          event.evicted && client->session.state == CM_SESSION_CONNECTED);
         } else if (client->session.state == CM_SESSION_FREE ||
                    client->session.state == CM_SESSION_LEAVING) {
             continue; // it was told to go
-        } else if (event.type == CM_HOST_MALFORMED) {
+        } else if (event.type == CM_TRANSPORT_MALFORMED) {
             malformed(clients, client);
-        } else if (event.channel == CM_CHANNEL_CONTROL) {
+        } else if (event.kind == CM_SEND_CONTROL) {
             receive_control(clients, client, &event);
         } else {
             cm_clients_input(clients, client, &event);
@@ -371,7 +373,7 @@ void cm_clients_receive(cm_clients *clients, uint64_t now_us, uint64_t unix_s)
     clients->now_us = now_us;
     clients->unix_s = unix_s;
     take_events(clients);
-    for (uint32_t i = 0; i < clients->def.peers; i++) {
+    for (uint32_t i = 0; i < clients->def.transport->capacity; i++) {
         cm_client *client = &clients->list[i];
         if (client->session.state == CM_SESSION_FREE) {
             continue; // nothing of it waits
@@ -384,7 +386,8 @@ void cm_clients_receive(cm_clients *clients, uint64_t now_us, uint64_t unix_s)
                    now_us >= client->leaving_us + LEAVING_US) {
             // Whether it acknowledges its goodbye is its own affair, and its last words may be
             // lost.
-            cm_host_drop(clients->def.host, client->peer);
+            cm_transport_close(clients->def.transport, client->connection, CAROM_REASON_NONE,
+                               CM_CLOSE_SILENTLY);
             client->session.state = CM_SESSION_FREE;
         }
     }

@@ -1,11 +1,13 @@
-// The clients of a host: their sessions, what comes from them, and who is sent away. They enter and
-// leave rooms by their rosters; there may be many, and the caller says which one a hello leads to.
+// The clients of a transport: their sessions, what comes from them, and who is sent away. They
+// enter and leave rooms by their rosters; there may be many, and the caller says which one a hello
+// leads to.
 //
 // What a client sends goes into its session (acks, lead) and its room (events, inputs) alone; the
 // publisher reads it there.
 #ifndef CM_SERVER_SESSION_CLIENTS_H
 #define CM_SERVER_SESSION_CLIENTS_H
 
+#include "server/auth/bans.h"
 #include "server/session/roster.h"
 #include "shared/base/rng.h"
 
@@ -21,11 +23,12 @@ typedef struct cm_clients_stats {
 typedef struct cm_clients cm_clients;
 
 typedef struct cm_clients_def {
-    cm_host *host;
-    uint32_t peers; // as many as the host has
-    cm_rng rng;     // for client ids
+    cm_transport *transport;
+    const cm_bans *banned_clients, *banned_addresses; // kept by the caller; NULL: none
+    cm_rng rng;                                       // for client ids
     cm_log log;
-    const carom_token_key *ticket_key; // of the host; NULL: nobody comes back. Kept by the caller
+    const carom_token_key
+        *ticket_key; // of the transport; NULL: nobody comes back. Kept by the caller
     void (*random)(void *context, void *bytes, size_t size); // for tickets
     void *random_context;
     // The room that a hello, or the client's token or ticket (else NULL), leads to; NULL: none, for

@@ -7,9 +7,8 @@
 
 struct cm_clients {
     cm_clients_def def;
-    cm_rng rng;
     uint64_t now_us, unix_s;
-    cm_client *list; // by peer
+    cm_client *list; // by place of the connection
     cm_clients_stats stats;
 };
 
@@ -24,6 +23,6 @@ void cm_clients_send_off(cm_clients *clients, cm_client *client, carom_reason re
 // to be asked again.
 bool cm_clients_hello(cm_clients *clients, cm_client *client, const cm_control *hello);
 // Takes a datagram of the input channel.
-void cm_clients_input(cm_clients *clients, cm_client *client, const cm_host_event *event);
+void cm_clients_input(cm_clients *clients, cm_client *client, const cm_transport_event *event);
 
 #endif

@@ -22,7 +22,7 @@ static void take_identity(cm_clients *clients, const cm_control *hello, const cm
         *who = (identity){token->body.client_id, token->body.name, token->body.user_data,
                           token->body.user_data_size};
     } else {
-        *who = (identity){cm_rng_next(&clients->rng), hello->name != NULL ? hello->name : "",
+        *who = (identity){cm_rng_next(&clients->def.rng), hello->name != NULL ? hello->name : "",
                           hello->user_data.data, (uint32_t)hello->user_data.size};
     }
 }
@@ -59,7 +59,8 @@ static void come_back(cm_clients *clients, cm_client *client, cm_roster *roster,
         cm_outbox_clear(&old->waiting); // not taken: they come again
         cm_roster_part(old, 0, 1);      // kept, until it is taken right here
         old->session.state = CM_SESSION_FREE;
-        cm_host_drop(clients->def.host, old->peer);
+        cm_transport_close(clients->def.transport, old->connection, CAROM_REASON_NONE,
+                           CM_CLOSE_SILENTLY);
     }
     if (cm_roster_is_expected(roster, ticket->player) && hello->comes_back) {
         cm_session_recall(&fresh, hello);
@@ -80,9 +81,8 @@ static void come_back(cm_clients *clients, cm_client *client, cm_roster *roster,
 // Banned since the door let it in: a ban finds nobody who has not said hello yet.
 static bool is_banned(const cm_clients *clients, const cm_client *client, const cm_token *token)
 {
-    cm_gate *door = cm_host_gate(clients->def.host);
-    return cm_bans_have(cm_gate_banned_addresses(door), client->address) ||
-           (token != NULL && cm_bans_have(cm_gate_bans(door), token->body.client_id));
+    return cm_bans_have(clients->def.banned_addresses, client->address) ||
+           (token != NULL && cm_bans_have(clients->def.banned_clients, token->body.client_id));
 }
 
 // Who was joining when the server died comes again with its token, not with a ticket, and must not
@@ -114,7 +114,7 @@ static bool is_other_build(cm_clients *clients, cm_client *client, const cm_rost
         return false;
     }
     cm_line_log(&line, CM_LOG_WARNING, "client has another build of the module");
-    cm_line_uint(&line, "peer", client->peer);
+    cm_line_uint(&line, "peer", client->connection.index);
     cm_line_text(&line, "module", module->name);
     cm_line_text(&line, "client_source", theirs);
     cm_line_text(&line, "server_source", ours);
@@ -158,7 +158,7 @@ static cm_roster *find_room(cm_clients *clients, cm_client *client, const cm_con
 static bool join(cm_clients *clients, cm_client *client, const cm_control *hello)
 {
     cm_session *session = &client->session;
-    const cm_token *token = cm_host_token(clients->def.host, client->peer);
+    const cm_token *token = cm_transport_token(clients->def.transport, client->connection);
     cm_roster *roster = find_room(clients, client, hello, token);
     if (roster == NULL) {
         return true;
@@ -189,8 +189,10 @@ static bool join(cm_clients *clients, cm_client *client, const cm_control *hello
     snprintf(session->name, sizeof session->name, "%s", who.name);
     give_ticket(clients, roster, session);
     cm_roster_add(roster, client);
-    char address[CM_HOST_ADDRESS_MAX];
-    cm_host_address(clients->def.host, client->peer, address);
+    char address[CM_ADDRESS_TEXT_MAX];
+    const cm_transport_status status =
+        cm_transport_status_of(clients->def.transport, client->connection);
+    cm_address_write(&status.address, address);
     cm_room_loop_joined(roster->loop, &(cm_sink_player){.player = player,
                                                         .client_id = who.client_id,
                                                         .name = session->name,
@@ -209,7 +211,7 @@ bool cm_clients_hello(cm_clients *clients, cm_client *client, const cm_control *
 {
     bool answered = join(clients, client, hello);
     if (client->roster != NULL) {
-        cm_host_joined(clients->def.host, client->peer);
+        cm_transport_mark_set(clients->def.transport, client->connection, CM_MARK_JOINED);
     }
     return answered;
 }

@@ -12,13 +12,14 @@ static bool clamp_seen(const cm_clients *clients, const cm_client *client, uint6
     if (!cm_game_has_seen(game)) {
         return false;
     }
-    const cm_lag_compensation_claim claim = {
-        .tick = tick,
-        .newest = newest,
-        .now = cm_room_tick(room),
-        .trip_ms = cm_host_round_trip_ms(clients->def.host, client->peer),
-        .jitter_ms = cm_host_round_trip_jitter_ms(clients->def.host, client->peer),
-        .age = cm_game_get_seen(game, bytes)};
+    const cm_transport_status status =
+        cm_transport_status_of(clients->def.transport, client->connection);
+    const cm_lag_compensation_claim claim = {.tick = tick,
+                                             .newest = newest,
+                                             .now = cm_room_tick(room),
+                                             .trip_ms = status.round_trip_ms,
+                                             .jitter_ms = status.round_trip_jitter_ms,
+                                             .age = cm_game_get_seen(game, bytes)};
     cm_game_put_seen(game, bytes, cm_lag_compensation_age(&client->session.sight, &claim));
     return cm_game_get_seen(game, bytes) != claim.age;
 }
@@ -67,7 +68,7 @@ static cm_input_verdict take_input(cm_clients *clients, cm_client *client, uint6
     return verdict;
 }
 
-void cm_clients_input(cm_clients *clients, cm_client *client, const cm_host_event *event)
+void cm_clients_input(cm_clients *clients, cm_client *client, const cm_transport_event *event)
 {
     cm_session *session = &client->session;
     if (client->roster == NULL) {
@@ -97,7 +98,7 @@ void cm_clients_input(cm_clients *clients, cm_client *client, const cm_host_even
     session->came_back = false; // it has this welcome, and its ticket
     if (!session->told_in && session->join_tick <= client->roster->safe_tick) {
         session->told_in = true;
-        cm_host_welcomed(clients->def.host, client->peer);
+        cm_transport_mark_set(clients->def.transport, client->connection, CM_MARK_WELCOMED);
     }
     if (packet.has_ack) {
         cm_session_ack_came(session, packet.ack_sequence, packet.ack_bits);

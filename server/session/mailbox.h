@@ -4,7 +4,7 @@
 #define CM_SERVER_SESSION_MAILBOX_H
 
 #include "server/room/outbox.h"
-#include "server/transport/enet/net.h"
+#include "shared/transport/transport.h"
 
 typedef struct cm_mailbox {
     cm_outbox messages;   // encoded, that the player is not known to have
@@ -16,12 +16,15 @@ typedef struct cm_mailbox {
 } cm_mailbox;             // all zeros: empty, and no connection
 
 // Messages that arrived by the present connection need not be kept.
-void cm_mailbox_settle(cm_mailbox *mailbox, const cm_host *host, uint32_t peer);
+void cm_mailbox_settle(cm_mailbox *mailbox, const cm_transport *transport,
+                       cm_connection_id connection);
 // A new connection: all that wait go by it, up to those of a tick.
-void cm_mailbox_begin(cm_mailbox *mailbox, cm_host *host, uint32_t peer, uint64_t tick_max);
+void cm_mailbox_begin(cm_mailbox *mailbox, cm_transport *transport, cm_connection_id connection,
+                      uint64_t tick_max);
 // Sends what did not go yet, of ticks up to tick_max. Where one cannot go, it and those after it
 // wait for the next connection.
-void cm_mailbox_send(cm_mailbox *mailbox, cm_host *host, uint32_t peer, uint64_t tick_max);
+void cm_mailbox_send(cm_mailbox *mailbox, cm_transport *transport, cm_connection_id connection,
+                     uint64_t tick_max);
 // Whether something waits that the present connection would take.
 bool cm_mailbox_waits(const cm_mailbox *mailbox);
 

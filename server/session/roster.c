@@ -172,7 +172,7 @@ bool cm_roster_dismiss_player(cm_roster *roster, uint32_t player, carom_reason r
     return kept;
 }
 
-uint32_t cm_roster_players(const cm_roster *roster, const cm_host *host,
+uint32_t cm_roster_players(const cm_roster *roster, const cm_transport *transport,
                            cm_control_player rows[CAROM_PLAYERS_MAX])
 {
     const carom_game *game = cm_room_game(cm_roster_room(roster));
@@ -184,13 +184,16 @@ uint32_t cm_roster_players(const cm_roster *roster, const cm_host *host,
             (cm_game_has_slot(game, player) && !cm_game_player_present(game, player))) {
             continue; // nobody, or somebody whom the module refuses
         }
-        bool away = member == NULL || cm_host_silence_ms(host, member->peer) >= CM_SILENCE_MS;
-        rows[count++] = (cm_control_player){
-            .player = player,
-            .name = member != NULL ? member->session.name : slot->session.name,
-            .body = cm_game_player_body(game, player),
-            .rtt_ms = member != NULL ? cm_host_round_trip_ms(host, member->peer) : 0,
-            .away = away};
+        cm_transport_status status = {.silence_ms = CM_SILENCE_MS};
+        if (member != NULL) {
+            status = cm_transport_status_of(transport, member->connection);
+        }
+        rows[count++] =
+            (cm_control_player){.player = player,
+                                .name = member != NULL ? member->session.name : slot->session.name,
+                                .body = cm_game_player_body(game, player),
+                                .rtt_ms = status.round_trip_ms,
+                                .away = status.silence_ms >= CM_SILENCE_MS};
     }
     return count;
 }
@@ -225,19 +228,19 @@ bool cm_roster_is_news(cm_roster *roster, const cm_control_player *rows, uint32_
     return true;
 }
 
-bool cm_client_send(cm_host *host, const cm_client *client, const cm_control *control)
+bool cm_client_send(cm_transport *transport, const cm_client *client, const cm_control *control)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
     if (cm_control_encode(control, NULL, &bytes, &size) != CAROM_OK) {
         return false;
     }
-    bool sent = cm_host_send_reliable(host, client->peer, bytes, size);
+    bool sent = cm_transport_send(transport, client->connection, CM_SEND_CONTROL, bytes, size);
     cm_control_release_bytes(NULL, bytes);
     return sent;
 }
 
-bool cm_roster_send(const cm_roster *roster, cm_host *host, const cm_control *control)
+bool cm_roster_send(const cm_roster *roster, cm_transport *transport, const cm_control *control)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
@@ -247,7 +250,7 @@ bool cm_roster_send(const cm_roster *roster, cm_host *host, const cm_control *co
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
         const cm_client *member = roster->members[player];
         if (cm_client_has_joined(member)) {
-            cm_host_send_reliable(host, member->peer, bytes, size);
+            cm_transport_send(transport, member->connection, CM_SEND_CONTROL, bytes, size);
         }
     }
     cm_control_release_bytes(NULL, bytes);
@@ -259,7 +262,8 @@ bool cm_client_has_joined(const cm_client *client)
     return client != NULL && client->session.state == CM_SESSION_JOINED;
 }
 
-void cm_roster_turn(cm_roster *roster, const cm_host *host, uint64_t now_us, const cm_log *log)
+void cm_roster_turn(cm_roster *roster, const cm_transport *transport, uint64_t now_us,
+                    const cm_log *log)
 {
     cm_room *room = cm_roster_room(roster);
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
@@ -268,7 +272,9 @@ void cm_roster_turn(cm_roster *roster, const cm_host *host, uint64_t now_us, con
         if (slot->kept && now_us >= slot->until_us) {
             give_back(roster, player, CAROM_REASON_TIMEOUT, log);
         } else if (slot->kept ||
-                   (member != NULL && cm_host_silence_ms(host, member->peer) >= CM_SILENCE_MS)) {
+                   (member != NULL &&
+                    cm_transport_status_of(transport, member->connection).silence_ms >=
+                        CM_SILENCE_MS)) {
             cm_room_silence(room, player);
         }
     }

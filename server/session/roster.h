@@ -9,19 +9,19 @@
 #define CM_SERVER_SESSION_ROSTER_H
 
 #include "server/ops/log.h"
-#include "server/transport/enet/net.h"
 #include "server/room/outbox.h"
 #include "server/room/room_loop.h"
 #include "server/session/session.h"
+#include "shared/transport/transport.h"
 
 #define CM_SILENCE_MS 500u // of a client whose inputs are zeros from then on
 
 typedef struct cm_roster cm_roster;
 
-// One peer of the host. It lives as long as the clients.
+// One place of the transport. It lives as long as the clients.
 typedef struct cm_client {
     cm_session session;
-    uint32_t peer;
+    cm_connection_id connection;
     uint32_t address;      // IPv4, network byte order
     uint64_t leaving_us;   // since when it is LEAVING
     uint64_t rooms_us;     // when it may ask for the rooms again
@@ -99,20 +99,21 @@ bool cm_roster_dismiss_player(cm_roster *roster, uint32_t player, carom_reason r
                               const cm_log *log);
 
 // Sends a message to one client. False where it could not be encoded or queued.
-bool cm_client_send(cm_host *host, const cm_client *client, const cm_control *control);
+bool cm_client_send(cm_transport *transport, const cm_client *client, const cm_control *control);
 // Sends one, encoded once, to all who are welcomed. False where it could not be encoded.
-bool cm_roster_send(const cm_roster *roster, cm_host *host, const cm_control *control);
+bool cm_roster_send(const cm_roster *roster, cm_transport *transport, const cm_control *control);
 // The client is one, and is welcomed. NULL: no client.
 bool cm_client_has_joined(const cm_client *client);
 
 // Rows of everybody who has a slot, ascending. Names point into the roster's sessions.
-uint32_t cm_roster_players(const cm_roster *roster, const cm_host *host,
+uint32_t cm_roster_players(const cm_roster *roster, const cm_transport *transport,
                            cm_control_player rows[CAROM_PLAYERS_MAX]);
 // True where the rows are news to somebody; then they count as told.
 bool cm_roster_is_news(cm_roster *roster, const cm_control_player *rows, uint32_t count);
 
 // Before the room steps: inputs of those who are silent become zeros; slots whose time is over are
 // given back.
-void cm_roster_turn(cm_roster *roster, const cm_host *host, uint64_t now_us, const cm_log *log);
+void cm_roster_turn(cm_roster *roster, const cm_transport *transport, uint64_t now_us,
+                    const cm_log *log);
 
 #endif

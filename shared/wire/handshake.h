@@ -40,6 +40,7 @@
 #ifndef CM_WIRE_HANDSHAKE_H
 #define CM_WIRE_HANDSHAKE_H
 
+#include "shared/wire/address.h"
 #include "shared/wire/seal.h"
 #include "shared/wire/token.h"
 
@@ -122,11 +123,6 @@ typedef struct cm_cookie_jar {
     uint8_t key[CM_KEY_BYTES];
     uint8_t secret[CM_KEY_BYTES], public_key[CM_KEY_BYTES];
 } cm_cookie_jar;
-
-typedef struct cm_client_address {
-    uint32_t host; // network byte order
-    uint16_t port;
-} cm_client_address;
 
 // From 64 bytes drawn by chance.
 void cm_cookie_jar_init(cm_cookie_jar *jar, const uint8_t seed[2 * CM_KEY_BYTES]);

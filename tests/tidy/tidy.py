@@ -49,12 +49,13 @@ SERVER = {
     "server/config": ["ops"],
     "server/auth": ["config", "ops"],
     "server/transport/enet": ["auth"],
+    "server/transport": [],
     "server/record/format": ["config"],
     "server/record/catalogue": ["record/format"],
     "server/record/store": ["record/format", "record/catalogue"],
     "server/record/replay": ["record/format"],
     "server/room": ["ops"],
-    "server/session": ["config", "ops", "transport/enet", "room"],
+    "server/session": ["config", "ops", "auth/bans.h", "room"],
     "server/replicate": ["room", "session"],
     "server/node": ["config", "ops", "auth", "transport/enet", "record/format", "record/catalogue", "record/store",
                     "record/replay", "room", "session", "replicate"],
@@ -114,7 +115,7 @@ LAYERS = [
 ]
 
 LIBRARIES = {
-    "enet/enet.h": r"^(server/transport/enet/net\.c|client-sdk/src/link\.c|shared/transport/enet_hooks\.c|shared/net/.*\.c|tests/.*\.c)$",
+    "enet/enet.h": r"^(server/transport/enet/(net|pacing)\.c|client-sdk/src/link\.c|shared/transport/enet_hooks\.c|shared/net/.*\.c|tests/.*\.c)$",
     "sqlite3.h": r"^(server/record/.*\.c|server/auth/gate_db\.c|tests/.*\.c)$",
     # Read in one place; three commands write with it.
     "jansson.h": r"^(shared/scene/map_json\.c|server/config/json_reader\.c|server/cli/(admin|match_live|token)\.c|tests/.*\.c|tests/bench/peers/.*\.cpp)$",

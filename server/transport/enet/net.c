@@ -12,29 +12,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/transport/enet/pacing.h"
 #include "server/transport/enet/peer_budget.h"
 #include "shared/base/assert.h"
 #include "shared/net/net.h"
 #include "shared/transport/enet_hooks.h"
 #include "shared/wire/packet.h"
 
-#define NO_PEER          UINT32_MAX
-#define PEER_ID_NONE     0xfffu
-#define RECEIVE_MAX      4096u         // bytes of a message of a client
-#define WAITING_MAX      (64u * 1024u) // bytes of a client not yet handed over
-#define EVENTS_MAX       8192u         // in one turn
-#define DATAGRAMS_MAX    1024u // in one turn, and less than one service call's 256 more: some 5 ms
-#define STEPS_MAX        1000000u // in one turn, and less than 256 datagrams' more: some 2 ms
-#define IP_UDP_HEADERS   28u
-#define SEND_MAX         (8u << 20)
-#define TWICE_MS         12u      // after which the fragments of a message go a second time
-#define TWICE_FRAGMENTS  40u      // of messages of so many at most
-#define RESEND_SILENT_MS 1000u    // of a peer: then less is sent again to it
-#define FIRST_RTT_MS     250u     // until one is measured; ENet takes 500 and resends as late
-#define ENET_TIMEOUT_MS  120000u  // of one reliable message; silence ends it earlier
-#define HALF_OPEN_US     5000000u // to acknowledge ENet's VERIFY_CONNECT, whatever else it sends
+#define NO_PEER         UINT32_MAX
+#define PEER_ID_NONE    0xfffu
+#define RECEIVE_MAX     4096u         // bytes of a message of a client
+#define WAITING_MAX     (64u * 1024u) // bytes of a client not yet handed over
+#define EVENTS_MAX      8192u         // in one turn
+#define DATAGRAMS_MAX   1024u // in one turn, and less than one service call's 256 more: some 5 ms
+#define STEPS_MAX       1000000u // in one turn, and less than 256 datagrams' more: some 2 ms
+#define IP_UDP_HEADERS  28u
+#define SEND_MAX        (8u << 20)
+#define FIRST_RTT_MS    250u     // until one is measured; ENet takes 500 and resends as late
+#define ENET_TIMEOUT_MS 120000u  // of one reliable message; silence ends it earlier
+#define HALF_OPEN_US    5000000u // to acknowledge ENet's VERIFY_CONNECT, whatever else it sends
 
 struct cm_host {
+    cm_transport transport; // first
     ENetHost *enet;
     cm_gate *door;
     ENetPacket *held; // of the event handed out last
@@ -46,8 +45,8 @@ struct cm_host {
     bool *has_peer;          // of each connection: scratch of sweep
     uint32_t *live;          // peers that ENet has given to somebody, when it was asked last
     uint32_t live_count;
-    uint32_t malformed; // peer that the last datagram refused was of, UINT32_MAX: none
-    uint32_t *evicted;  // peers that were connected and had to go for others, not told yet
+    uint32_t malformed;        // peer that the last datagram refused was of, UINT32_MAX: none
+    cm_connection_id *evicted; // were connected and had to go for others, not told yet
     uint32_t evicted_count;
     uint8_t datagram[CM_DATAGRAM_MAX]; // a probe
     cm_enet_hooks hooks;
@@ -93,6 +92,34 @@ static cm_peer_budget *budget_of(cm_host *host, size_t index)
         cm_peer_budget_begin(budget, id, enet_time_get());
     }
     return budget;
+}
+
+// The connection that a peer is now, or was last.
+static cm_connection_id name_of(const cm_host *host, size_t index)
+{
+    return (cm_connection_id){(uint32_t)index, host->budgets[index].generation};
+}
+
+static cm_host *host_of(cm_transport *transport)
+{
+    return (cm_host *)transport;
+}
+
+// The peer of a connection, or NULL: it is over. One that has just ended is still looked at, until
+// its place is another's.
+static ENetPeer *look_at(const cm_transport *transport, cm_connection_id connection)
+{
+    const cm_host *host = (const cm_host *)transport;
+    bool known = connection.generation != 0 && connection.index < host->enet->peerCount &&
+                 host->budgets[connection.index].generation == connection.generation;
+    return known ? &host->enet->peers[connection.index] : NULL;
+}
+
+static ENetPeer *peer_of(const cm_transport *transport, cm_connection_id connection)
+{
+    ENetPeer *peer = look_at(transport, connection);
+    const cm_host *host = (const cm_host *)transport;
+    return peer != NULL && host->budgets[connection.index].id == id_of(peer) ? peer : NULL;
 }
 
 static void send_raw(cm_host *host, cm_client_address to, const uint8_t *bytes, size_t size)
@@ -174,7 +201,8 @@ static void admit_connect(cm_host *host, const cm_gate_result *passed)
         if (evicted->state == ENET_PEER_STATE_CONNECTED ||
             evicted->state == ENET_PEER_STATE_DISCONNECT_LATER) {
             CM_ASSERT(host->evicted_count < host->enet->peerCount);
-            host->evicted[host->evicted_count++] = (uint32_t)(evicted - host->enet->peers);
+            host->evicted[host->evicted_count++] =
+                name_of(host, (size_t)(evicted - host->enet->peers));
         }
         enet_peer_reset(evicted);
     }
@@ -208,6 +236,330 @@ static bool receive(void *owner, uint32_t address, uint16_t port, uint8_t **byte
     return true;
 }
 
+// Events -----------------------------------------------------------------------------------------
+
+// The one walk over all peers: most places of a host are free, and a turn is a millisecond.
+static void list_live(cm_host *host)
+{
+    host->live_count = 0;
+    for (uint32_t i = 0; i < host->enet->peerCount; i++) {
+        if (host->enet->peers[i].state == ENET_PEER_STATE_DISCONNECTED) {
+            host->enet->peers[i].roundTripTime = FIRST_RTT_MS;
+        } else {
+            host->live[host->live_count++] = i;
+        }
+    }
+}
+
+static void begin(cm_transport *transport, uint64_t now_us, uint64_t unix_s)
+{
+    cm_host *host = host_of(transport);
+    list_live(host);
+    host->now_us = now_us;
+    host->unix_s = unix_s;
+    host->events_left = EVENTS_MAX;
+    host->turn_datagrams = host->turn_steps = 0;
+}
+
+// What the peer's path is known to carry.
+static size_t path_of(const cm_host *host, size_t index)
+{
+    uint32_t connection = connection_of(host, index);
+    return connection != CM_CONNECTION_NONE ? cm_gate_path(host->door, connection) : CM_PATH_LEAST;
+}
+
+// One event of ENet's into ours; false for one that is dealt with here.
+static bool take_event(cm_host *host, ENetEvent *from, cm_transport_event *event)
+{
+    uint32_t index = (uint32_t)(from->peer - host->enet->peers);
+    switch (from->type) {
+    case ENET_EVENT_TYPE_CONNECT:
+        CM_ASSERT(from->peer->channelCount == CM_FRAME_CHANNELS); // the gate lets in no other
+        host->stats.handshakes++;
+        (void)budget_of(host, index);
+        cm_pacing_limits(from->peer, path_of(host, index));
+        // Measured once, ENet takes half of it for its variance and would resend what is lost of a
+        // welcome after three round trips.
+        from->peer->roundTripTimeVariance = from->peer->roundTripTime / 20 + 1;
+        enet_peer_timeout(from->peer, ENET_PEER_TIMEOUT_LIMIT, ENET_TIMEOUT_MS, ENET_TIMEOUT_MS);
+        event->type = CM_TRANSPORT_OPENED;
+        break;
+    case ENET_EVENT_TYPE_DISCONNECT: { // by the client, who cannot say that nothing was heard of
+                                       // him
+        bool known = from->data < CAROM_REASON_COUNT && from->data != CAROM_REASON_TIMEOUT;
+        event->reason = known ? (carom_reason)from->data : CAROM_REASON_NONE;
+        event->type = CM_TRANSPORT_CLOSED;
+        break;
+    }
+    case ENET_EVENT_TYPE_RECEIVE:
+        host->held = from->packet;
+        event->type = CM_TRANSPORT_RECEIVED;
+        event->kind = from->channelID == CM_CHANNEL_CONTROL ? CM_SEND_CONTROL : CM_SEND_PACKET;
+        event->bytes = from->packet->data;
+        event->size = from->packet->dataLength;
+        break;
+    case ENET_EVENT_TYPE_NONE:
+        return false;
+    }
+    event->connection = name_of(host, index);
+    return true;
+}
+
+// A peer that must go: silent for too long, or not taking what it is sent.
+static bool end_one(cm_host *host, cm_transport_event *event)
+{
+    for (uint32_t at = 0; at < host->live_count; at++) {
+        uint32_t i = host->live[at];
+        ENetPeer *peer = &host->enet->peers[i];
+        bool judged = peer->state == ENET_PEER_STATE_CONNECTED ||
+                      peer->state == ENET_PEER_STATE_DISCONNECT_LATER;
+        if (!judged) {
+            continue;
+        }
+        cm_peer_verdict verdict = cm_peer_budget_judge(budget_of(host, i), host->timeout_ms,
+                                                       path_of(host, i), enet_time_get());
+        if (verdict != CM_PEER_STAYS) {
+            host->stats.slow += verdict == CM_PEER_SLOW;
+            host->stats.narrowed += verdict == CM_PEER_NARROWED;
+            enet_peer_reset(peer);
+            event->type = CM_TRANSPORT_CLOSED;
+            event->connection = name_of(host, i);
+            event->reason = verdict == CM_PEER_SLOW ? CAROM_REASON_FLOOD : CAROM_REASON_TIMEOUT;
+            return true;
+        }
+    }
+    return false;
+}
+
+// What intercept refused of a peer, or one that made way for another, as an event.
+static bool take_own(cm_host *host, cm_transport_event *event)
+{
+    if (host->evicted_count > 0) {
+        *event = (cm_transport_event){.type = CM_TRANSPORT_CLOSED,
+                                      .connection = host->evicted[--host->evicted_count],
+                                      .reason = CAROM_REASON_HELLO_EXPECTED,
+                                      .evicted = true};
+    } else if (host->malformed != NO_PEER) {
+        *event = (cm_transport_event){.type = CM_TRANSPORT_MALFORMED,
+                                      .connection = name_of(host, host->malformed)};
+        host->malformed = NO_PEER;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool poll_event(cm_transport *transport, cm_transport_event *event)
+{
+    cm_host *host = host_of(transport);
+    memset(event, 0, sizeof *event);
+    if (host->held != NULL) {
+        enet_packet_destroy(host->held);
+        host->held = NULL;
+    }
+    while (host->events_left > 0 && host->turn_datagrams < DATAGRAMS_MAX &&
+           host->turn_steps < STEPS_MAX) {
+        ENetEvent from;
+        if (take_own(host, event)) {
+            return true;
+        }
+        host->enet->recalculateBandwidthLimits = 0; // or it would tell clients of bandwidths
+        if (enet_host_service(host->enet, &from, 0) > 0) {
+            host->events_left--;
+            if (take_event(host, &from, event)) {
+                return true;
+            }
+        } else if (!cm_enet_is_readable(
+                       host->enet)) { // 0 and -1 say nothing about what is still in the socket
+            // Only now: what waited there might have broken the silence.
+            return end_one(host, event);
+        }
+    }
+    return false;
+}
+
+// ENet lets go of a reliable packet: it was acknowledged, or its peer is gone.
+static void ENET_CALLBACK packet_is_done(ENetPacket *packet)
+{
+    cm_sent_message *message = packet->userData;
+    cm_peer_budget *budget = message->budget;
+    CM_ASSERT(budget->outstanding >= packet->dataLength);
+    budget->outstanding -= packet->dataLength;
+    cm_peer_budget_sent(message);
+}
+
+// Before it is sent. False where memory is short.
+static bool budget_for(cm_host *host, uint32_t peer, ENetPacket *packet, bool counts)
+{
+    cm_peer_budget *budget = budget_of(host, peer);
+    packet->userData = cm_peer_budget_send(budget, counts);
+    if (packet->userData == NULL) {
+        return false;
+    }
+    packet->freeCallback = packet_is_done;
+    budget->outstanding += packet->dataLength;
+    return true;
+}
+
+static bool send_bytes(cm_transport *transport, cm_connection_id connection, cm_send_kind kind,
+                       const void *bytes, size_t size)
+{
+    cm_host *host = host_of(transport);
+    ENetPeer *peer = peer_of(transport, connection);
+    bool reliable = kind != CM_SEND_PACKET;
+    CM_ASSERT(reliable || size <= CM_PACKET_MAX); // above the path's, ENet cuts it up and resends
+    ENetPacket *packet =
+        peer == NULL ? NULL
+                     : enet_packet_create(bytes, size,
+                                          reliable ? (enet_uint32)ENET_PACKET_FLAG_RELIABLE
+                                                   : (enet_uint32)ENET_PACKET_FLAG_UNSEQUENCED);
+    bool ready = packet != NULL &&
+                 (!reliable || budget_for(host, connection.index, packet, kind == CM_SEND_COUNTED));
+    enet_uint8 channel = reliable ? CM_CHANNEL_CONTROL : CM_CHANNEL_PACKETS;
+    // The limit is meant for what clients send; ENet has one for both directions.
+    host->enet->maximumPacketSize = SEND_MAX;
+    bool sent = ready && enet_peer_send(peer, channel, packet) == 0;
+    host->enet->maximumPacketSize = RECEIVE_MAX;
+    if (!sent) {
+        host->stats.send_failed++;
+        if (packet != NULL && packet->referenceCount == 0) {
+            enet_packet_destroy(packet);
+        }
+    }
+    return sent;
+}
+
+static void close_connection(cm_transport *transport, cm_connection_id connection,
+                             carom_reason reason, cm_close_how how)
+{
+    ENetPeer *peer = peer_of(transport, connection);
+    if (peer != NULL && how == CM_CLOSE_AFTER_ALL) {
+        enet_peer_disconnect_later(peer, reason);
+    } else if (peer != NULL) {
+        enet_peer_reset(peer);
+    }
+}
+
+// Connections without a peer are over, half-open ones in time; probes go out.
+static void sweep(cm_host *host)
+{
+    uint32_t capacity = (uint32_t)host->enet->peerCount, found = 0;
+    memset(host->has_peer, 0, capacity * sizeof *host->has_peer);
+    for (uint32_t at = 0; at < host->live_count; at++) {
+        uint32_t i = host->live[at];
+        ENetPeer *peer = &host->enet->peers[i];
+        uint32_t connection = connection_of(host, i);
+        if (connection == CM_CONNECTION_NONE) {
+            continue;
+        }
+        bool half_open = peer->state == ENET_PEER_STATE_ACKNOWLEDGING_CONNECT &&
+                         host->now_us - cm_gate_opened_us(host->door, connection) > HALF_OPEN_US;
+        if (half_open) {
+            enet_peer_disconnect_now(peer, CAROM_REASON_TIMEOUT); // it may think that it is in
+            continue;
+        }
+        found += !host->has_peer[connection];
+        host->has_peer[connection] = true;
+        size_t probe = cm_gate_probe(host->door, connection, host->now_us, host->datagram);
+        if (probe > 0) {
+            send_raw(host, cm_gate_address(host->door, connection), host->datagram, probe);
+        }
+    }
+    for (uint32_t i = 0; found < cm_gate_count(host->door) && i < capacity; i++) {
+        if (!host->has_peer[i] && cm_gate_exists(host->door, i)) {
+            cm_gate_end(host->door, i);
+        }
+    }
+}
+
+static void flush(cm_transport *transport)
+{
+    cm_host *host = host_of(transport);
+    list_live(host);
+    sweep(host);
+    for (uint32_t at = 0; at < host->live_count; at++) {
+        uint32_t i = host->live[at];
+        ENetPeer *peer = &host->enet->peers[i];
+        if (peer->state == ENET_PEER_STATE_CONNECTED) {
+            cm_peer_budget *budget = budget_of(host, i);
+            size_t path = path_of(host, i);
+            budget->path = budget->path > path ? budget->path : path;
+            cm_pacing_limits(peer, budget->path);
+            cm_pacing_hasten(peer, budget, CM_CHANNEL_CONTROL);
+        } else if (peer->state == ENET_PEER_STATE_ACKNOWLEDGING_CONNECT) {
+            cm_pacing_hasten(peer, budget_of(host, i), CM_CHANNEL_CONTROL);
+        }
+    }
+    enet_host_flush(host->enet);
+    // ENet's counters have 32 bits.
+    host->stats.sent_bytes += host->enet->totalSentData;
+    host->stats.sent_bytes += (uint64_t)host->enet->totalSentPackets * IP_UDP_HEADERS;
+    host->stats.sent_datagrams += host->enet->totalSentPackets;
+    host->enet->totalSentData = 0;
+    host->enet->totalSentPackets = 0;
+}
+
+static cm_transport_caps caps_of(const cm_transport *transport, cm_connection_id connection)
+{
+    const cm_host *host = (const cm_host *)transport;
+    size_t path =
+        look_at(transport, connection) != NULL ? path_of(host, connection.index) : CM_PATH_LEAST;
+    return (cm_transport_caps){.unreliable = true, .sealed = true, .mtu = CM_FRAME_PACKET(path)};
+}
+
+static cm_transport_status status_of(const cm_transport *transport, cm_connection_id connection)
+{
+    const cm_host *host = (const cm_host *)transport;
+    const ENetPeer *peer = look_at(transport, connection);
+    if (peer == NULL) {
+        return (cm_transport_status){0};
+    }
+    const cm_peer_budget *budget = &host->budgets[connection.index];
+    return (cm_transport_status){.address = {peer->address.host, peer->address.port},
+                                 .round_trip_ms = peer->roundTripTime,
+                                 .round_trip_jitter_ms =
+                                     4 * peer->roundTripTimeVariance, // as for what is sent again
+                                 .silence_ms = enet_time_get() - budget->heard_ms,
+                                 .outstanding = budget->outstanding,
+                                 .sent = budget->counted,
+                                 .arrived = cm_peer_budget_arrived(budget)};
+}
+
+static const cm_token *token_of(const cm_transport *transport, cm_connection_id connection)
+{
+    const cm_host *host = (const cm_host *)transport;
+    bool there = peer_of(transport, connection) != NULL;
+    uint32_t place = there ? connection_of(host, connection.index) : CM_CONNECTION_NONE;
+    return place != CM_CONNECTION_NONE ? cm_gate_token(host->door, place) : NULL;
+}
+
+static void mark(cm_transport *transport, cm_connection_id connection, cm_transport_mark how_far)
+{
+    cm_host *host = host_of(transport);
+    bool there = peer_of(transport, connection) != NULL;
+    uint32_t place = there ? connection_of(host, connection.index) : CM_CONNECTION_NONE;
+    if (place != CM_CONNECTION_NONE) {
+        (how_far == CM_MARK_JOINED ? cm_gate_joined : cm_gate_welcomed)(host->door, place);
+    }
+}
+
+static void destroy(cm_transport *transport, carom_reason reason)
+{
+    (void)reason;
+    cm_host_destroy(host_of(transport));
+}
+
+static const cm_transport_functions functions = {.begin = begin,
+                                                 .poll = poll_event,
+                                                 .send = send_bytes,
+                                                 .close = close_connection,
+                                                 .flush = flush,
+                                                 .caps = caps_of,
+                                                 .status = status_of,
+                                                 .token = token_of,
+                                                 .mark = mark,
+                                                 .destroy = destroy};
+
 // Making -----------------------------------------------------------------------------------------
 
 cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
@@ -224,6 +576,7 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
     host->malformed = NO_PEER;
     host->budgets = calloc(def->peers, sizeof *host->budgets);
     host->has_peer = calloc(def->peers, sizeof *host->has_peer);
+    host->transport = (cm_transport){&functions, def->peers};
     host->live = calloc(def->peers, sizeof *host->live);
     host->evicted = calloc(def->peers, sizeof *host->evicted);
     cm_gate_def door = {
@@ -292,402 +645,14 @@ void cm_host_destroy(cm_host *host)
     free(host);
 }
 
-// Events -----------------------------------------------------------------------------------------
-
-// The one walk over all peers: most places of a host are free, and a turn is a millisecond.
-static void list_live(cm_host *host)
+cm_transport *cm_host_transport(cm_host *host)
 {
-    host->live_count = 0;
-    for (uint32_t i = 0; i < host->enet->peerCount; i++) {
-        if (host->enet->peers[i].state == ENET_PEER_STATE_DISCONNECTED) {
-            host->enet->peers[i].roundTripTime = FIRST_RTT_MS;
-        } else {
-            host->live[host->live_count++] = i;
-        }
-    }
-}
-
-void cm_host_begin(cm_host *host, uint64_t now_us, uint64_t unix_s)
-{
-    list_live(host);
-    host->now_us = now_us;
-    host->unix_s = unix_s;
-    host->events_left = EVENTS_MAX;
-    host->turn_datagrams = host->turn_steps = 0;
-}
-
-// What a peer must not choose.
-static void set_limits(ENetPeer *peer, size_t path)
-{
-    peer->mtu = (enet_uint32)CM_FRAME_MTU(path);
-    peer->windowSize = ENET_PROTOCOL_MAXIMUM_WINDOW_SIZE;
-    cm_enet_hold(peer);
-}
-
-// What the peer's path is known to carry.
-static size_t path_of(const cm_host *host, size_t index)
-{
-    uint32_t connection = connection_of(host, index);
-    return connection != CM_CONNECTION_NONE ? cm_gate_path(host->door, connection) : CM_PATH_LEAST;
-}
-
-// One event of ENet's into ours; CM_HOST_NOTHING for one that is dealt with here.
-static cm_host_event_type take_event(cm_host *host, ENetEvent *from, cm_host_event *event)
-{
-    event->peer = (uint32_t)(from->peer - host->enet->peers);
-    switch (from->type) {
-    case ENET_EVENT_TYPE_CONNECT:
-        CM_ASSERT(from->peer->channelCount == CM_FRAME_CHANNELS); // the gate lets in no other
-        host->stats.handshakes++;
-        set_limits(from->peer, path_of(host, event->peer));
-        // Measured once, ENet takes half of it for its variance and would resend what is lost of a
-        // welcome after three round trips.
-        from->peer->roundTripTimeVariance = from->peer->roundTripTime / 20 + 1;
-        enet_peer_timeout(from->peer, ENET_PEER_TIMEOUT_LIMIT, ENET_TIMEOUT_MS, ENET_TIMEOUT_MS);
-        return CM_HOST_CONNECT;
-    case ENET_EVENT_TYPE_DISCONNECT: { // by the client, who cannot say that nothing was heard of
-                                       // him
-        bool known = from->data < CAROM_REASON_COUNT && from->data != CAROM_REASON_TIMEOUT;
-        event->reason = known ? (carom_reason)from->data : CAROM_REASON_NONE;
-        return CM_HOST_DISCONNECT;
-    }
-    case ENET_EVENT_TYPE_RECEIVE:
-        host->held = from->packet;
-        event->channel = from->channelID;
-        event->bytes = from->packet->data;
-        event->size = from->packet->dataLength;
-        return CM_HOST_RECEIVE;
-    case ENET_EVENT_TYPE_NONE:
-        break;
-    }
-    return CM_HOST_NOTHING;
-}
-
-// A peer that must go: silent for too long, or not taking what it is sent; or CM_HOST_NOTHING.
-static cm_host_event_type end_one(cm_host *host, cm_host_event *event)
-{
-    for (uint32_t at = 0; at < host->live_count; at++) {
-        uint32_t i = host->live[at];
-        ENetPeer *peer = &host->enet->peers[i];
-        bool judged = peer->state == ENET_PEER_STATE_CONNECTED ||
-                      peer->state == ENET_PEER_STATE_DISCONNECT_LATER;
-        if (!judged) {
-            continue;
-        }
-        cm_peer_verdict verdict = cm_peer_budget_judge(budget_of(host, i), host->timeout_ms,
-                                                       path_of(host, i), enet_time_get());
-        if (verdict != CM_PEER_STAYS) {
-            host->stats.slow += verdict == CM_PEER_SLOW;
-            host->stats.narrowed += verdict == CM_PEER_NARROWED;
-            enet_peer_reset(peer);
-            event->peer = i;
-            event->type = CM_HOST_DISCONNECT;
-            event->reason = verdict == CM_PEER_SLOW ? CAROM_REASON_FLOOD : CAROM_REASON_TIMEOUT;
-            return CM_HOST_DISCONNECT;
-        }
-    }
-    return CM_HOST_NOTHING;
-}
-
-// What intercept refused of a peer, as an event.
-static bool take_malformed(cm_host *host, cm_host_event *event)
-{
-    if (host->malformed == NO_PEER) {
-        return false;
-    }
-    event->peer = host->malformed;
-    event->type = CM_HOST_MALFORMED;
-    host->malformed = NO_PEER;
-    return true;
-}
-
-// A peer that made way for another one, as an event.
-static bool take_evicted(cm_host *host, cm_host_event *event)
-{
-    if (host->evicted_count == 0) {
-        return false;
-    }
-    event->peer = host->evicted[--host->evicted_count];
-    event->type = CM_HOST_DISCONNECT;
-    event->reason = CAROM_REASON_HELLO_EXPECTED;
-    event->evicted = true;
-    return true;
-}
-
-cm_host_event_type cm_host_next(cm_host *host, cm_host_event *event)
-{
-    memset(event, 0, sizeof *event);
-    if (host->held != NULL) {
-        enet_packet_destroy(host->held);
-        host->held = NULL;
-    }
-    while (host->events_left > 0 && host->turn_datagrams < DATAGRAMS_MAX &&
-           host->turn_steps < STEPS_MAX) {
-        ENetEvent from;
-        if (take_evicted(host, event)) {
-            return CM_HOST_DISCONNECT;
-        }
-        if (take_malformed(host, event)) {
-            return CM_HOST_MALFORMED;
-        }
-        host->enet->recalculateBandwidthLimits = 0; // or it would tell clients of bandwidths
-        if (enet_host_service(host->enet, &from, 0) > 0) {
-            host->events_left--;
-            event->type = take_event(host, &from, event);
-            if (event->type != CM_HOST_NOTHING) {
-                return event->type;
-            }
-        } else if (!cm_enet_is_readable(
-                       host->enet)) { // 0 and -1 say nothing about what is still in the socket
-            // Only now: what waited there might have broken the silence.
-            return end_one(host, event);
-        }
-    }
-    return CM_HOST_NOTHING;
-}
-
-// ENet lets go of a reliable packet: it was acknowledged, or its peer is gone.
-static void ENET_CALLBACK packet_is_done(ENetPacket *packet)
-{
-    cm_sent_message *message = packet->userData;
-    cm_peer_budget *budget = message->budget;
-    CM_ASSERT(budget->outstanding >= packet->dataLength);
-    budget->outstanding -= packet->dataLength;
-    cm_peer_budget_sent(message);
-}
-
-// Before it is sent. False where memory is short.
-static bool budget_for(cm_host *host, uint32_t peer, ENetPacket *packet, bool counts)
-{
-    cm_peer_budget *budget = budget_of(host, peer);
-    packet->userData = cm_peer_budget_send(budget, counts);
-    if (packet->userData == NULL) {
-        return false;
-    }
-    packet->freeCallback = packet_is_done;
-    budget->outstanding += packet->dataLength;
-    return true;
-}
-
-static bool send_packet(cm_host *host, uint32_t peer, uint32_t channel, const void *bytes,
-                        size_t size, enet_uint32 flags, bool counts)
-{
-    CM_ASSERT(peer < host->enet->peerCount);
-    ENetPacket *packet = enet_packet_create(bytes, size, flags);
-    bool reliable = (flags & ENET_PACKET_FLAG_RELIABLE) != 0;
-    bool ready = packet != NULL && (!reliable || budget_for(host, peer, packet, counts));
-    // The limit is meant for what clients send; ENet has one for both directions.
-    host->enet->maximumPacketSize = SEND_MAX;
-    bool sent = ready && enet_peer_send(&host->enet->peers[peer], (enet_uint8)channel, packet) == 0;
-    host->enet->maximumPacketSize = RECEIVE_MAX;
-    if (!sent) {
-        host->stats.send_failed++;
-        if (packet != NULL && packet->referenceCount == 0) {
-            enet_packet_destroy(packet);
-        }
-    }
-    return sent;
-}
-
-bool cm_host_send_reliable(cm_host *host, uint32_t peer, const void *bytes, size_t size)
-{
-    return send_packet(host, peer, CM_CHANNEL_CONTROL, bytes, size, ENET_PACKET_FLAG_RELIABLE,
-                       false);
-}
-
-bool cm_host_send_counted(cm_host *host, uint32_t peer, const void *bytes, size_t size)
-{
-    return send_packet(host, peer, CM_CHANNEL_CONTROL, bytes, size, ENET_PACKET_FLAG_RELIABLE,
-                       true);
-}
-
-void cm_host_counted(const cm_host *host, uint32_t peer, uint64_t *sent, uint64_t *arrived)
-{
-    const cm_peer_budget *budget = &host->budgets[peer];
-    bool own = budget->id == id_of(&host->enet->peers[peer]);
-    *sent = own ? budget->counted : 0;
-    *arrived = own ? cm_peer_budget_arrived(budget) : 0;
-}
-
-size_t cm_host_outstanding(const cm_host *host, uint32_t peer)
-{
-    return host->budgets[peer].outstanding;
-}
-
-bool cm_host_send(cm_host *host, uint32_t peer, const void *bytes, size_t size)
-{
-    CM_ASSERT(size <= CM_PACKET_MAX); // above the path's, ENet cuts it up and resends what is lost
-    return send_packet(host, peer, CM_CHANNEL_PACKETS, bytes, size, ENET_PACKET_FLAG_UNSEQUENCED,
-                       false);
-}
-
-void cm_host_disconnect(cm_host *host, uint32_t peer, uint32_t reason)
-{
-    enet_peer_disconnect_later(&host->enet->peers[peer], reason);
-}
-
-// A fragment of a message that goes twice: with a dozen of them one is lost on every other bad
-// path, and would cost a round trip and a half.
-static bool goes_twice(const ENetOutgoingCommand *command, enet_uint32 age_ms)
-{
-    const ENetProtocol *sent = &command->command;
-    bool fragment =
-        (sent->header.command & ENET_PROTOCOL_COMMAND_MASK) == ENET_PROTOCOL_COMMAND_SEND_FRAGMENT;
-    return fragment && command->sendAttempts == 1 && age_ms >= TWICE_MS &&
-           ENET_NET_TO_HOST_32(sent->sendFragment.fragmentCount) <= TWICE_FRAGMENTS;
-}
-
-// When a reliable command goes again. ENet waits for a round trip and four deviations, then each
-// time twice as long. But later ones that are acknowledged tell of a loss sooner, a welcome's
-// fragments go again unasked, and after a pause of the path nothing waits for many seconds. Nor
-// does VERIFY_CONNECT: a few acknowledgements lost, and a client that thinks that it is in would be
-// out.
-static void hasten(ENetPeer *peer, const cm_peer_budget *budget)
-{
-    enet_uint32 now = enet_time_get(), trip = peer->roundTripTime;
-    bool silent = now - budget->heard_ms > RESEND_SILENT_MS;
-    enet_uint32 least = trip + 4 * peer->roundTripTimeVariance;
-    enet_uint32 most = least + (silent ? RESEND_SILENT_MS : trip);
-    for (ENetListIterator at = enet_list_begin(&peer->sentReliableCommands);
-         at != enet_list_end(&peer->sentReliableCommands); at = enet_list_next(at)) {
-        ENetOutgoingCommand *command = (ENetOutgoingCommand *)(void *)at;
-        enet_uint32 age = now - command->sentTime, wait = command->roundTripTimeout;
-        bool missed = command->command.header.channelID == CM_CHANNEL_CONTROL &&
-                      command->sendAttempts == 1 &&
-                      cm_peer_budget_missed(budget, command->reliableSequenceNumber);
-        if (missed || goes_twice(command, age)) {
-            wait = age;
-        } else if (command->sendAttempts > 1) {
-            wait = wait < least ? least : wait > most ? most : wait;
-        }
-        if (wait != command->roundTripTimeout) {
-            command->roundTripTimeout = wait;
-            peer->nextTimeout = now; // looked at again
-        }
-    }
-}
-
-// Connections without a peer are over, half-open ones in time; probes go out.
-static void sweep(cm_host *host)
-{
-    uint32_t capacity = (uint32_t)host->enet->peerCount, found = 0;
-    memset(host->has_peer, 0, capacity * sizeof *host->has_peer);
-    for (uint32_t at = 0; at < host->live_count; at++) {
-        uint32_t i = host->live[at];
-        ENetPeer *peer = &host->enet->peers[i];
-        uint32_t connection = connection_of(host, i);
-        if (connection == CM_CONNECTION_NONE) {
-            continue;
-        }
-        bool half_open = peer->state == ENET_PEER_STATE_ACKNOWLEDGING_CONNECT &&
-                         host->now_us - cm_gate_opened_us(host->door, connection) > HALF_OPEN_US;
-        if (half_open) {
-            enet_peer_disconnect_now(peer, CAROM_REASON_TIMEOUT); // it may think that it is in
-            continue;
-        }
-        found += !host->has_peer[connection];
-        host->has_peer[connection] = true;
-        size_t probe = cm_gate_probe(host->door, connection, host->now_us, host->datagram);
-        if (probe > 0) {
-            send_raw(host, cm_gate_address(host->door, connection), host->datagram, probe);
-        }
-    }
-    for (uint32_t i = 0; found < cm_gate_count(host->door) && i < capacity; i++) {
-        if (!host->has_peer[i] && cm_gate_exists(host->door, i)) {
-            cm_gate_end(host->door, i);
-        }
-    }
-}
-
-void cm_host_flush(cm_host *host)
-{
-    list_live(host);
-    sweep(host);
-    for (uint32_t at = 0; at < host->live_count; at++) {
-        uint32_t i = host->live[at];
-        ENetPeer *peer = &host->enet->peers[i];
-        if (peer->state == ENET_PEER_STATE_CONNECTED) {
-            cm_peer_budget *budget = budget_of(host, i);
-            size_t path = path_of(host, i);
-            budget->path = budget->path > path ? budget->path : path;
-            set_limits(peer, budget->path);
-            hasten(peer, budget);
-        } else if (peer->state == ENET_PEER_STATE_ACKNOWLEDGING_CONNECT) {
-            hasten(peer, budget_of(host, i));
-        }
-    }
-    enet_host_flush(host->enet);
-    // ENet's counters have 32 bits.
-    host->stats.sent_bytes += host->enet->totalSentData;
-    host->stats.sent_bytes += (uint64_t)host->enet->totalSentPackets * IP_UDP_HEADERS;
-    host->stats.sent_datagrams += host->enet->totalSentPackets;
-    host->enet->totalSentData = 0;
-    host->enet->totalSentPackets = 0;
-}
-
-size_t cm_host_packet_max(const cm_host *host, uint32_t peer)
-{
-    return CM_FRAME_PACKET(path_of(host, peer));
-}
-
-const cm_token *cm_host_token(const cm_host *host, uint32_t peer)
-{
-    uint32_t connection = connection_of(host, peer);
-    return connection != CM_CONNECTION_NONE ? cm_gate_token(host->door, connection) : NULL;
-}
-
-void cm_host_address(const cm_host *host, uint32_t peer, char text[CM_HOST_ADDRESS_MAX])
-{
-    const ENetAddress *address = &host->enet->peers[peer].address;
-    const uint8_t *byte = (const uint8_t *)&address->host; // network byte order
-    snprintf(text, CM_HOST_ADDRESS_MAX, "%u.%u.%u.%u:%u", byte[0], byte[1], byte[2], byte[3],
-             (unsigned)address->port);
-}
-
-void cm_host_welcomed(cm_host *host, uint32_t peer)
-{
-    uint32_t connection = connection_of(host, peer);
-    if (connection != CM_CONNECTION_NONE) {
-        cm_gate_welcomed(host->door, connection);
-    }
-}
-
-void cm_host_joined(cm_host *host, uint32_t peer)
-{
-    uint32_t connection = connection_of(host, peer);
-    if (connection != CM_CONNECTION_NONE) {
-        cm_gate_joined(host->door, connection);
-    }
+    return &host->transport;
 }
 
 cm_gate *cm_host_gate(cm_host *host)
 {
     return host->door;
-}
-
-void cm_host_drop(cm_host *host, uint32_t peer)
-{
-    enet_peer_reset(&host->enet->peers[peer]);
-}
-
-uint32_t cm_host_silence_ms(const cm_host *host, uint32_t peer)
-{
-    return enet_time_get() - host->budgets[peer].heard_ms;
-}
-
-uint32_t cm_host_peer_address(const cm_host *host, uint32_t peer)
-{
-    return host->enet->peers[peer].address.host;
-}
-
-uint32_t cm_host_round_trip_ms(const cm_host *host, uint32_t peer)
-{
-    return host->enet->peers[peer].roundTripTime;
-}
-
-uint32_t cm_host_round_trip_jitter_ms(const cm_host *host, uint32_t peer)
-{
-    return 4 * host->enet->peers[peer].roundTripTimeVariance;
 }
 
 int cm_host_descriptor(const cm_host *host)

@@ -10,7 +10,8 @@
 
 void cm_peer_budget_begin(cm_peer_budget *budget, uint32_t id, uint32_t now_ms)
 {
-    *budget = (cm_peer_budget){.id = id,
+    *budget = (cm_peer_budget){.generation = budget->generation + 1,
+                               .id = id,
                                .heard_ms = now_ms,
                                .acks_ms = now_ms,
                                .outstanding = budget->outstanding,

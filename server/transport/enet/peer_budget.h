@@ -15,6 +15,7 @@ typedef struct cm_sent_message {
 } cm_sent_message;
 
 typedef struct cm_peer_budget {
+    uint32_t generation;          // connections that this place has had
     uint32_t id;                  // of the connection that all this is of; 0: none yet
     uint32_t heard_ms;            // when its last datagram came
     uint32_t acks_spent, acks_ms; // asked for, less what time gave back; counted until then

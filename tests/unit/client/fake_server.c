@@ -43,7 +43,7 @@ void fake_server_make(fake_server *s, uint64_t seed, uint32_t cubes, const cm_li
     char error[256] = "";
     s->host = cm_host_create(&def, error, sizeof error);
     cr_assert(s->host, "%s", error);
-    s->peer = FAKE_NOBODY;
+    s->transport = cm_host_transport(s->host);
     if (link != NULL) {
         cm_net_link_port(s->net, FAKE_PORT, link);
     }
@@ -72,13 +72,9 @@ void fake_server_free(fake_server *s)
 
 void fake_server_bytes(fake_server *s, uint32_t channel, const uint8_t *bytes, size_t size)
 {
-    if (s->peer == FAKE_NOBODY) {
-        return;
-    }
-    if (channel == CM_CHANNEL_CONTROL) {
-        cm_host_send_reliable(s->host, s->peer, bytes, size);
-    } else {
-        cm_host_send(s->host, s->peer, bytes, size);
+    if (s->peer.generation != 0) {
+        cm_transport_send(s->transport, s->peer, channel == 0 ? CM_SEND_CONTROL : CM_SEND_PACKET,
+                          bytes, size);
     }
 }
 
@@ -219,16 +215,16 @@ static void settle(fake_server *s)
 
 static void service(fake_server *s)
 {
-    cm_host_event event;
-    cm_host_begin(s->host, cm_net_now_us(s->net), 0);
-    while (cm_host_next(s->host, &event) != CM_HOST_NOTHING) {
-        if (event.type == CM_HOST_CONNECT) {
-            s->peer = event.peer;
-        } else if (event.type == CM_HOST_DISCONNECT) {
-            s->peer = FAKE_NOBODY;
-        } else if (event.type == CM_HOST_RECEIVE && event.channel == CM_CHANNEL_CONTROL) {
+    cm_transport_event event;
+    cm_transport_begin(s->transport, cm_net_now_us(s->net), 0);
+    while (cm_transport_poll(s->transport, &event)) {
+        if (event.type == CM_TRANSPORT_OPENED) {
+            s->peer = event.connection;
+        } else if (event.type == CM_TRANSPORT_CLOSED) {
+            s->peer = (cm_connection_id){0};
+        } else if (event.type == CM_TRANSPORT_RECEIVED && event.kind == CM_SEND_CONTROL) {
             on_control(s, event.bytes, event.size);
-        } else if (event.type == CM_HOST_RECEIVE) {
+        } else if (event.type == CM_TRANSPORT_RECEIVED) {
             on_inputs(s, event.bytes, event.size);
         }
     }
@@ -236,7 +232,7 @@ static void service(fake_server *s)
 
 void fake_server_disconnect(fake_server *s, uint32_t data)
 {
-    cm_host_disconnect(s->host, s->peer, data);
+    cm_transport_close(s->transport, s->peer, (carom_reason)data, CM_CLOSE_AFTER_ALL);
 }
 
 static const cm_view_body *baseline_of(const fake_server *s, uint32_t index, uint32_t *age)
@@ -271,8 +267,11 @@ static void send_view(fake_server *s)
     header.sequence = ++s->sequence;
     uint8_t bytes[CM_PACKET_MAX];
     cm_view_writer writer;
-    size_t most = s->peer != FAKE_NOBODY ? cm_host_packet_max(s->host, s->peer) : sizeof bytes;
-    cm_view_writer_begin(&writer, &header, bytes, most);
+    cm_transport_caps caps = {.mtu = sizeof bytes};
+    if (s->peer.generation != 0) {
+        caps = cm_transport_caps_of(s->transport, s->peer);
+    }
+    cm_view_writer_begin(&writer, &header, bytes, caps.mtu);
     uint32_t row = header.sequence % FAKE_HISTORY, count = 0;
     const carom_world *world = carom_game_world(s->game);
     for (uint32_t i = 0; i < carom_world_body_slots(world) && count < 64; i++) {
@@ -320,7 +319,7 @@ void fake_server_run(fake_server *s)
         s->next_tick_us += TICK_US;
         step(s);
     }
-    cm_host_flush(s->host);
+    cm_transport_flush(s->transport);
 }
 
 void fake_play(fake_server *s, carom_client *client, double seconds)

@@ -12,14 +12,14 @@
 #include "shared/wire/packet.h"
 
 #define FAKE_PORT    40500
-#define FAKE_NOBODY  UINT32_MAX
 #define FAKE_HISTORY 256u
 
 typedef struct fake_server {
     cm_net *net;
     cm_net *net_before;
     cm_host *host;
-    uint32_t peer; // FAKE_NOBODY: none
+    cm_transport *transport; // of the host
+    cm_connection_id peer;   // generation 0: none
     cm_scene *scene;
     carom_game *game;
     cm_view_config config;

@@ -48,14 +48,14 @@ void rig_input(uint8_t bytes[CAROM_INPUT_MAX], float x, float z, uint8_t buttons
     bytes[8] = buttons;
 }
 
-cm_client_link *rig_dial(uint16_t port, const cm_token_pass *pass)
+cm_transport *rig_dial(uint16_t port, const cm_token_pass *pass)
 {
     cm_client_link_def def = {.allocator = &cm_by_malloc,
                               .pass = pass,
                               .host = "127.0.0.1",
                               .port = port,
                               .random = cm_net_random};
-    cm_client_link *link = NULL;
+    cm_transport *link = NULL;
     cr_assert_eq(cm_client_link_open(&def, &link), CAROM_OK);
     return link;
 }

@@ -13,6 +13,6 @@ cm_scene *rig_scene(uint32_t side);
 void rig_input(uint8_t bytes[CAROM_INPUT_MAX], float x, float z, uint8_t buttons);
 
 // The SDK's own link, connecting to a port of the loopback address; with a pass by its token.
-cm_client_link *rig_dial(uint16_t port, const cm_token_pass *pass);
+cm_transport *rig_dial(uint16_t port, const cm_token_pass *pass);
 
 #endif

@@ -85,11 +85,11 @@ static double visit(street *s, double most_s)
     for (uint64_t now = start; now < start + (uint64_t)(1e6 * most_s);
          now = cm_net_now_us(s->a.net)) {
         for (uint32_t i = 0; i < DOORS; i++) {
-            cm_host_event event;
-            cm_host_begin(s->porches[i].host, now, UINT64_C(1900000000));
-            while (cm_host_next(s->porches[i].host, &event) != CM_HOST_NOTHING) {
+            cm_transport_event event;
+            cm_transport_begin(cm_host_transport(s->porches[i].host), now, UINT64_C(1900000000));
+            while (cm_transport_poll(cm_host_transport(s->porches[i].host), &event)) {
             }
-            cm_host_flush(s->porches[i].host);
+            cm_transport_flush(cm_host_transport(s->porches[i].host));
         }
         away_step(&s->a);
         carom_client_state state = carom_client_get_state(s->a.clients[0]);

@@ -199,14 +199,14 @@ Test(hold, who_does_not_hear_that_it_must_go)
 #define SILENT 60u
 
 // Everybody's time passes; those of the links read what they are told, and say nothing.
-static void step_silent(away *a, cm_client_link *const links[SILENT])
+static void step_silent(away *a, cm_transport *const links[SILENT])
 {
-    cm_link_event event;
+    cm_transport_event event;
     away_step(a);
     for (uint32_t i = 0; i < SILENT; i++) {
-        while (cm_client_link_poll(links[i], &event)) {
+        while (cm_transport_poll(links[i], &event)) {
         }
-        cm_client_link_flush(links[i]);
+        cm_transport_flush(links[i]);
     }
 }
 
@@ -215,7 +215,7 @@ static void step_silent(away *a, cm_client_link *const links[SILENT])
 Test(hold, who_says_no_hello_yields_to_who_plays)
 {
     away a;
-    cm_client_link *links[SILENT];
+    cm_transport *links[SILENT];
     away_make(&a, &(away_def){.seed = 43, .lossless = true});
     for (uint32_t round = 0; round < 3; round++) {
         for (uint32_t i = 0; i < SILENT; i++) {
@@ -233,7 +233,7 @@ Test(hold, who_says_no_hello_yields_to_who_plays)
         }
         cr_assert_eq(away_stats(&a).players, 1, "round %u", round);
         for (uint32_t i = 0; i < SILENT; i++) {
-            cm_client_link_close(links[i], 0);
+            cm_transport_destroy(links[i], CAROM_REASON_NONE);
         }
     }
     cr_assert_geq(away_stats(&a).clients_refused[CAROM_REASON_HELLO_EXPECTED], 1);

@@ -161,19 +161,19 @@ Test(path_received, once_and_in_order_whatever_is_cut)
 
 // A second connection with the slot's ticket, beside the one that has the slot.
 typedef struct successor {
-    cm_client_link *link;
+    cm_transport *link;
     bool connected;
     uint64_t welcomed, taken; // welcomes; messages that the server had taken by then
 } successor;
 
 static void step_both(away *a, successor *s)
 {
-    cm_link_event event;
+    cm_transport_event event;
     away_step(a);
-    while (cm_client_link_poll(s->link, &event)) {
+    while (cm_transport_poll(s->link, &event)) {
         cm_control *control = NULL;
-        s->connected = s->connected || event.type == CM_LINK_CONNECTED;
-        if (event.type != CM_LINK_RECEIVED || event.channel != CM_LINK_CONTROL) {
+        s->connected = s->connected || event.type == CM_TRANSPORT_OPENED;
+        if (event.type != CM_TRANSPORT_RECEIVED || event.kind != CM_SEND_CONTROL) {
             continue;
         }
         cr_assert_eq(cm_control_decode(event.bytes, event.size, false, NULL, &control), CAROM_OK);
@@ -183,7 +183,7 @@ static void step_both(away *a, successor *s)
         }
         cm_control_free(NULL, control);
     }
-    cm_client_link_flush(s->link);
+    cm_transport_flush(s->link);
 }
 
 // More messages come at once than the room takes in a tick; then another connection has the slot.
@@ -221,7 +221,7 @@ Test(path_received, what_waited_by_the_old_connection_is_not_said_besides)
                      (unsigned)s.taken);
         cr_expect_eq(there->wrong, 0);
         waited += s.taken > 0 && s.taken < ears.own;
-        cm_client_link_close(s.link, 0);
+        cm_transport_destroy(s.link, CAROM_REASON_NONE);
         away_free(&a);
     }
     cr_assert_gt(waited, 0, "nothing waited in any of them");

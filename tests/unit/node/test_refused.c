@@ -245,11 +245,11 @@ Test(refused, a_hint_ends_nothing)
 static void turn(cm_host *host, away *a, uint32_t steps)
 {
     for (uint32_t i = 0; i < steps; i++) {
-        cm_host_event event;
-        cm_host_begin(host, cm_net_now_us(a->net), UINT64_C(1900000000));
-        while (cm_host_next(host, &event) != CM_HOST_NOTHING) {
+        cm_transport_event event;
+        cm_transport_begin(cm_host_transport(host), cm_net_now_us(a->net), UINT64_C(1900000000));
+        while (cm_transport_poll(cm_host_transport(host), &event)) {
         }
-        cm_host_flush(host);
+        cm_transport_flush(cm_host_transport(host));
         away_step(a);
     }
 }

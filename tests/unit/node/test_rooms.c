@@ -9,6 +9,7 @@
 #include "carom/client.h"
 #include "server/session/clients.h"
 #include "server/replicate/publisher.h"
+#include "server/transport/enet/net.h"
 #include "shared/net/net.h"
 #include "tests/unit/node/rig.h"
 
@@ -61,8 +62,10 @@ static void open_room(house *h, uint32_t number, uint32_t side)
     cr_assert_eq(cm_room_loop_create(&loop, &room->loop, error, sizeof error), CAROM_OK, "%s",
                  error);
     cm_roster_init(&room->roster, room->loop, 60);
-    cm_publisher_def publisher = {
-        .host = h->host, .scene = room->scene, .input_rate = 60, .rewind_ms = 133};
+    cm_publisher_def publisher = {.transport = cm_host_transport(h->host),
+                                  .scene = room->scene,
+                                  .input_rate = 60,
+                                  .rewind_ms = 133};
     cr_assert_eq(cm_publisher_create(&publisher, cm_room_loop_room(room->loop), &room->publisher,
                                      error, sizeof error),
                  CAROM_OK, "%s", error);
@@ -79,7 +82,7 @@ static void open_house(house *h)
     h->host = cm_host_create(&def, error, sizeof error);
     cr_assert_not_null(h->host, "%s", error);
     cm_clients_def clients = {
-        .host = h->host, .peers = PEERS, .find_room = find_room, .context = h};
+        .transport = cm_host_transport(h->host), .find_room = find_room, .context = h};
     cm_rng_seed(&clients.rng, 8);
     h->clients = cm_clients_create(&clients);
     open_room(h, 0, 1);
@@ -126,7 +129,7 @@ static void run(house *h, double seconds)
         for (uint32_t i = 0; i < ROOMS; i++) {
             turn(&h->rooms[i], now);
         }
-        cm_host_flush(h->host);
+        cm_transport_flush(cm_host_transport(h->host));
         for (uint32_t i = 0; i < CLIENTS; i++) {
             if (h->players[i] != NULL) {
                 carom_client_update(h->players[i], now);

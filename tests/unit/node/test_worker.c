@@ -51,7 +51,7 @@ static bool has_log(const bench *b, const char *event, const char *reason)
 }
 
 typedef struct bare_client {
-    cm_client_link *link;
+    cm_transport *link;
     bool connected, ended;
     uint32_t welcomes, refusals, goodbyes, views, messages;
     carom_reason reason; // of the last refusal or goodbye
@@ -96,10 +96,10 @@ static void dial(bare_client *c)
 
 static void hang_up(bare_client *c)
 {
-    cm_client_link_close(c->link, 0);
+    cm_transport_destroy(c->link, CAROM_REASON_NONE);
 }
 
-static void take_control(bare_client *c, const cm_link_event *event)
+static void take_control(bare_client *c, const cm_transport_event *event)
 {
     cm_control *control = NULL;
     cr_assert_eq(cm_control_decode(event->bytes, event->size, false, NULL, &control), CAROM_OK);
@@ -117,20 +117,20 @@ static void take_control(bare_client *c, const cm_link_event *event)
 
 static void pump_client(bare_client *c)
 {
-    cm_link_event event;
-    while (cm_client_link_poll(c->link, &event)) {
-        if (event.type == CM_LINK_CONNECTED) {
+    cm_transport_event event;
+    while (cm_transport_poll(c->link, &event)) {
+        if (event.type == CM_TRANSPORT_OPENED) {
             c->connected = true;
-        } else if (event.type == CM_LINK_DISCONNECTED) {
+        } else if (event.type == CM_TRANSPORT_CLOSED) {
             c->ended = true;
-        } else if (event.channel == CM_LINK_CONTROL) {
+        } else if (event.kind == CM_SEND_CONTROL) {
             take_control(c, &event);
         } else {
             c->views++;
             memcpy(&c->newest_view, event.bytes + 4, 4);
         }
     }
-    cm_client_link_flush(c->link);
+    cm_transport_flush(c->link);
 }
 
 // Lets virtual time pass.
@@ -147,7 +147,8 @@ static void run(bench *b, bare_client *c, uint32_t count, uint32_t ms)
 
 static void send_bytes(bare_client *c, uint8_t channel, const void *bytes, size_t size)
 {
-    cm_client_link_send(c->link, channel, bytes, size);
+    cm_transport_send(c->link, CM_CONNECTION_ONLY, channel == 0 ? CM_SEND_COUNTED : CM_SEND_PACKET,
+                      bytes, size);
 }
 
 static void send_control(bare_client *c, const cm_control *control)
@@ -218,7 +219,7 @@ Test(worker, a_client_joins_and_gets_views)
     cr_assert(cm_hosted_room_view_at(cm_worker_room_at(b.worker, 0), stats.tick, 1, true, &body));
     cr_assert(
         !cm_hosted_room_view_at(cm_worker_room_at(b.worker, 0), stats.tick + 1, 1, true, &body));
-    cm_client_link_leave(c.link, 0);
+    cm_transport_close(c.link, CM_CONNECTION_ONLY, CAROM_REASON_NONE, CM_CLOSE_AFTER_ALL);
     run(&b, &c, 1, 200);
     cr_assert_eq(stats_of(&b).players, 0);
     cr_assert_eq(stats_of(&b).peers, 0);
@@ -431,7 +432,7 @@ Test(worker, a_leave_is_logged_with_its_reason)
     bare_client c;
     open_bench(&b, 15);
     join(&b, &c);
-    cm_client_link_leave(c.link, CAROM_REASON_LEFT);
+    cm_transport_close(c.link, CM_CONNECTION_ONLY, CAROM_REASON_LEFT, CM_CLOSE_AFTER_ALL);
     run(&b, &c, 1, 200);
     cr_assert(has_log(&b, "player left", "the client left"), "%s", b.log);
     cr_assert_not_null(strstr(b.log, "\"player\":0,\"name\":\"bare\""), "%s", b.log);
@@ -440,7 +441,7 @@ Test(worker, a_leave_is_logged_with_its_reason)
     join(&b, &c);
     static const uint32_t not_his[] = {0xffffffffu, CAROM_REASON_TIMEOUT}; // unknown; the server's
     for (size_t i = 0; i < 2; i++) {
-        cm_client_link_leave(c.link, not_his[i]);
+        cm_transport_close(c.link, CM_CONNECTION_ONLY, not_his[i], CM_CLOSE_AFTER_ALL);
         run(&b, &c, 1, 200);
         cr_assert(has_log(&b, "player left", "none"), "%s", b.log);
         hang_up(&c);

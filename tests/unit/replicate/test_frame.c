@@ -86,14 +86,14 @@ static const carom_module changer = {.abi = CAROM_MODULE_ABI,
                                      .tick = changer_tick};
 
 typedef struct listener {
-    cm_client_link *link;
+    cm_transport *link;
     cm_mirror *mirror;
     uint32_t frames;
     uint8_t last[4096];
     size_t last_size;
 } listener;
 
-static void take(listener *l, const cm_link_event *event)
+static void take(listener *l, const cm_transport_event *event)
 {
     cm_control *control = NULL;
     cr_assert_eq(cm_control_decode(event->bytes, event->size, false, NULL, &control), CAROM_OK);
@@ -112,7 +112,7 @@ static void take(listener *l, const cm_link_event *event)
     cm_control_free(NULL, control);
 }
 
-static void hello(cm_client_link *link)
+static void hello(cm_transport *link)
 {
     cm_control message = {.type = CM_CONTROL_HELLO,
                           .protocol = CM_PROTOCOL_VERSION,
@@ -121,7 +121,7 @@ static void hello(cm_client_link *link)
     uint8_t *bytes = NULL;
     size_t size = 0;
     cr_assert_eq(cm_control_encode(&message, NULL, &bytes, &size), CAROM_OK);
-    cm_client_link_send(link, CM_LINK_CONTROL, bytes, size);
+    cm_transport_send(link, CM_CONNECTION_ONLY, CM_SEND_COUNTED, bytes, size);
     cm_control_release_bytes(NULL, bytes);
 }
 
@@ -129,17 +129,17 @@ static void run(cm_net *net, cm_worker *worker, listener *l, uint64_t until)
 {
     cm_worker_stats stats;
     do {
-        cm_link_event event;
+        cm_transport_event event;
         cm_net_advance(net, 1000);
         cm_worker_run_once(worker, cm_net_now_us(net));
-        while (cm_client_link_poll(l->link, &event)) {
-            if (event.type == CM_LINK_CONNECTED) {
+        while (cm_transport_poll(l->link, &event)) {
+            if (event.type == CM_TRANSPORT_OPENED) {
                 hello(l->link);
-            } else if (event.type == CM_LINK_RECEIVED && event.channel == CM_LINK_CONTROL) {
+            } else if (event.type == CM_TRANSPORT_RECEIVED && event.kind == CM_SEND_CONTROL) {
                 take(l, &event);
             }
         }
-        cm_client_link_flush(l->link);
+        cm_transport_flush(l->link);
         cm_worker_stats_get(worker, &stats);
     } while (stats.tick < until);
 }
@@ -212,7 +212,7 @@ Test(frame, what_the_game_changes_reaches_the_mirror)
     cr_assert_eq(l.frames, CHANGES - 1, "%u frames", l.frames); // a body is no frame
     spoil(&l, room);
     cm_mirror_destroy(l.mirror);
-    cm_client_link_close(l.link, 0);
+    cm_transport_destroy(l.link, CAROM_REASON_NONE);
     cm_worker_destroy(worker);
     cm_game_destroy(room);
     cm_scene_free(scene);

@@ -59,7 +59,7 @@ static const carom_module teller = {.abi = CAROM_MODULE_ABI,
                                     .tick = teller_tick};
 
 typedef struct listener {
-    cm_client_link *link;
+    cm_transport *link;
     uint64_t welcome_tick; // 0: none yet
     uint32_t player, before, hellos, numbers, talk, spawns;
     uint8_t next;          // number expected
@@ -109,7 +109,7 @@ static bench *open_bench(int64_t rewind_ms)
 static void close_bench(bench *b)
 {
     for (uint32_t i = 0; i < CLIENTS; i++) {
-        cm_client_link_close(b->clients[i].link, 0);
+        cm_transport_destroy(b->clients[i].link, CAROM_REASON_NONE);
     }
     cm_worker_destroy(b->worker);
     cm_scene_free(b->scene);
@@ -138,7 +138,7 @@ static void take_message(listener *l, const cm_control *control)
     }
 }
 
-static void take(listener *l, const cm_link_event *event)
+static void take(listener *l, const cm_transport_event *event)
 {
     cm_control *control = NULL;
     cr_assert_eq(cm_control_decode(event->bytes, event->size, false, NULL, &control), CAROM_OK);
@@ -167,7 +167,7 @@ static void send_hello(listener *l)
     uint8_t *bytes = NULL;
     size_t size = 0;
     cr_assert_eq(cm_control_encode(&hello, NULL, &bytes, &size), CAROM_OK);
-    cm_client_link_send(l->link, CM_LINK_CONTROL, bytes, size);
+    cm_transport_send(l->link, CM_CONNECTION_ONLY, CM_SEND_COUNTED, bytes, size);
     cm_control_release_bytes(NULL, bytes);
 }
 
@@ -178,15 +178,15 @@ static void run(bench *b, uint32_t ms)
         cm_net_advance(b->net, 1000);
         cm_worker_run_once(b->worker, cm_net_now_us(b->net));
         for (uint32_t n = 0; n < CLIENTS && b->clients[n].link != NULL; n++) {
-            cm_link_event event;
-            while (cm_client_link_poll(b->clients[n].link, &event)) {
-                if (event.type == CM_LINK_CONNECTED) {
+            cm_transport_event event;
+            while (cm_transport_poll(b->clients[n].link, &event)) {
+                if (event.type == CM_TRANSPORT_OPENED) {
                     send_hello(&b->clients[n]);
-                } else if (event.type == CM_LINK_RECEIVED && event.channel == CM_LINK_CONTROL) {
+                } else if (event.type == CM_TRANSPORT_RECEIVED && event.kind == CM_SEND_CONTROL) {
                     take(&b->clients[n], &event);
                 }
             }
-            cm_client_link_flush(b->clients[n].link);
+            cm_transport_flush(b->clients[n].link);
         }
     }
 }
@@ -207,7 +207,7 @@ static void send_input(listener *l, uint64_t tick, uint8_t value)
     packet.inputs[0][0] = value;
     uint8_t bytes[CM_PACKET_MAX];
     size_t size = cm_input_packet_write(&packet, 1, bytes, sizeof bytes);
-    cm_client_link_send(l->link, CM_LINK_PLAY, bytes, size);
+    cm_transport_send(l->link, CM_CONNECTION_ONLY, CM_SEND_PACKET, bytes, size);
 }
 
 static uint64_t tick_of(const bench *b)

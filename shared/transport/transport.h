@@ -1,0 +1,186 @@
+// The seam between those who talk (the server's sessions, the SDK's client) and what carries their
+// bytes. A transport opens connections of its own (each implementation has its own call, since each
+// needs something else), and everything else about them is here:
+//
+//   server/transport/enet     cm_host_create: many connections, behind the gate
+//   client-sdk/src/link       cm_client_link_open: one, with the handshake
+//   server/transport/loopback cm_loopback_create: within one process
+//
+// A connection is named by place and generation. Places are below `capacity` and are given again;
+// the generation is not, so that what is said to a connection that is over reaches nobody else.
+// Typical: 32 connections, 60 events a second from each.
+#ifndef CM_TRANSPORT_TRANSPORT_H
+#define CM_TRANSPORT_TRANSPORT_H
+
+#include "carom/reason.h"
+
+#include "shared/wire/handshake.h"
+
+typedef struct cm_connection_id {
+    uint32_t index;
+    uint32_t generation; // 0: none
+} cm_connection_id;
+
+// The one of a transport that has but one: a client's.
+#define CM_CONNECTION_ONLY ((cm_connection_id){0, 1})
+
+typedef enum cm_send_kind {
+    CM_SEND_CONTROL, // reliable and ordered
+    CM_SEND_COUNTED, // the same, and cm_transport_status says how many arrived; comes as CONTROL
+    CM_SEND_PACKET,  // neither: at most caps.mtu bytes
+} cm_send_kind;
+
+typedef enum cm_transport_event_type {
+    CM_TRANSPORT_OPENED = 1,
+    CM_TRANSPORT_CLOSED, // by the other end, by silence, or for another connection
+    CM_TRANSPORT_RECEIVED,
+    CM_TRANSPORT_MALFORMED, // the other end itself sent what is not allowed; dropped and counted
+    CM_TRANSPORT_REFUSED,   // a client's: nobody but the server can have said it
+    CM_TRANSPORT_RESTARTED, // a client's: it begins from the beginning, OPENED is still to come
+} cm_transport_event_type;
+
+typedef struct cm_transport_event {
+    cm_transport_event_type type;
+    cm_connection_id connection;
+    carom_reason reason;  // CLOSED: what the other end said, TIMEOUT, or NONE; REFUSED: why
+    bool evicted;         // CLOSED: it had not joined a room, and another one wanted its place
+    cm_send_kind kind;    // RECEIVED: CONTROL or PACKET
+    const uint8_t *bytes; // valid until the next call
+    size_t size;
+} cm_transport_event;
+
+// What a connection can do, now.
+typedef struct cm_transport_caps {
+    bool unreliable; // packets that are lost are not sent again, and hold nothing up
+    bool sealed;     // nobody on the path reads or changes anything
+    size_t mtu;      // bytes of a packet: grows when the path is known to carry more
+} cm_transport_caps;
+
+typedef struct cm_transport_status {
+    cm_client_address address; // of the other end
+    uint32_t round_trip_ms;
+    uint32_t round_trip_jitter_ms; // that the next one may be longer by
+    uint32_t silence_ms;           // since something came
+    size_t outstanding;            // bytes of messages that the other end has not acknowledged
+    uint64_t sent, arrived;        // messages that count: sent, and arrived with all before them
+    // Counted by a client's transport alone.
+    uint64_t bytes_in, bytes_out; // UDP payloads, seals counted
+    uint64_t opened;              // datagrams that were the server's, of the present handshake
+    uint64_t refused;             // datagrams that were not the server's, or came twice
+    uint32_t hint;                // a carom_reason that somebody on the path gave; 0: none
+} cm_transport_status;
+
+typedef enum cm_close_how {
+    CM_CLOSE_AFTER_ALL, // what is queued goes first; CLOSED follows
+    CM_CLOSE_SILENTLY,  // at once: the other end is not told, and no event follows
+} cm_close_how;
+
+// How far the two ends have come, as the transport needs to know it.
+typedef enum cm_transport_mark {
+    CM_MARK_JOINED,   // it has a place in a room: its connection is not another's to take
+    CM_MARK_WELCOMED, // a crash leaves its join; of a client: its welcome came
+} cm_transport_mark;
+
+typedef struct cm_transport cm_transport;
+
+typedef struct cm_transport_functions {
+    void (*begin)(cm_transport *transport, uint64_t now_us, uint64_t unix_s);
+    bool (*poll)(cm_transport *transport, cm_transport_event *event);
+    bool (*send)(cm_transport *transport, cm_connection_id connection, cm_send_kind kind,
+                 const void *bytes, size_t size);
+    void (*close)(cm_transport *transport, cm_connection_id connection, carom_reason reason,
+                  cm_close_how how);
+    void (*flush)(cm_transport *transport);
+    cm_transport_caps (*caps)(const cm_transport *transport, cm_connection_id connection);
+    cm_transport_status (*status)(const cm_transport *transport, cm_connection_id connection);
+    const cm_token *(*token)(const cm_transport *transport, cm_connection_id connection);
+    void (*mark)(cm_transport *transport, cm_connection_id connection, cm_transport_mark mark);
+    bool (*redirect)(cm_transport *transport, uint16_t port);
+    void (*destroy)(cm_transport *transport, carom_reason reason);
+} cm_transport_functions;
+
+// The first member of each implementation.
+struct cm_transport {
+    const cm_transport_functions *functions;
+    uint32_t capacity; // connections at once
+};
+
+// A turn of a server's begins: budgets are new. The times are of the host's clock and of the wall.
+static inline void cm_transport_begin(cm_transport *transport, uint64_t now_us, uint64_t unix_s)
+{
+    transport->functions->begin(transport, now_us, unix_s);
+}
+
+// The next event, or false: nothing is left, or the turn's budget is spent.
+static inline bool cm_transport_poll(cm_transport *transport, cm_transport_event *event)
+{
+    return transport->functions->poll(transport, event);
+}
+
+// False where it cannot be queued: memory is short, or the connection is over.
+static inline bool cm_transport_send(cm_transport *transport, cm_connection_id connection,
+                                     cm_send_kind kind, const void *bytes, size_t size)
+{
+    return transport->functions->send(transport, connection, kind, bytes, size);
+}
+
+static inline void cm_transport_close(cm_transport *transport, cm_connection_id connection,
+                                      carom_reason reason, cm_close_how how)
+{
+    transport->functions->close(transport, connection, reason, how);
+}
+
+// Puts what was sent on the wire.
+static inline void cm_transport_flush(cm_transport *transport)
+{
+    transport->functions->flush(transport);
+}
+
+static inline cm_transport_caps cm_transport_caps_of(const cm_transport *transport,
+                                                     cm_connection_id connection)
+{
+    return transport->functions->caps(transport, connection);
+}
+
+// Of a connection that is over too, until its place is another's.
+static inline cm_transport_status cm_transport_status_of(const cm_transport *transport,
+                                                         cm_connection_id connection)
+{
+    return transport->functions->status(transport, connection);
+}
+
+// What the other end's token said; NULL where none is wanted.
+static inline const cm_token *cm_transport_token(const cm_transport *transport,
+                                                 cm_connection_id connection)
+{
+    return transport->functions->token(transport, connection);
+}
+
+static inline void cm_transport_mark_set(cm_transport *transport, cm_connection_id connection,
+                                         cm_transport_mark mark)
+{
+    transport->functions->mark(transport, connection, mark);
+}
+
+// A client's: from the beginning, to another port of the server that it has reached, which has said
+// so; 0: to the same, and RESTARTED follows. False: it was sent on so often that it follows no
+// more.
+static inline bool cm_transport_redirect(cm_transport *transport, uint16_t port)
+{
+    return transport->functions->redirect(transport, port);
+}
+
+// Everything is released; a client's says farewell once, and does not wait. NULL is allowed.
+static inline void cm_transport_destroy(cm_transport *transport, carom_reason reason)
+{
+    if (transport != NULL) {
+        transport->functions->destroy(transport, reason);
+    }
+}
+
+static inline bool cm_connection_id_equal(cm_connection_id a, cm_connection_id b)
+{
+    return a.index == b.index && a.generation == b.generation;
+}
+
+#endif
