@@ -12,7 +12,7 @@
 //   char text[CAROM_TOKEN_TEXT_MAX];
 //   if (carom_token_issue(&def, &keys.keys[0], text, sizeof text) == CAROM_OK) { send(text); }
 //
-// A token is as secret as a password until it was used: give it to its player over TLS only.
+// Until it is used a token is as secret as a password: give it to its player over TLS only.
 #ifndef CAROM_TOKEN_H
 #define CAROM_TOKEN_H
 
@@ -42,7 +42,7 @@ typedef struct carom_token_keys {
     carom_token_key keys[CAROM_TOKEN_KEYS_MAX];
 } carom_token_keys;
 
-// What a token says. Begin with carom_default_token_def. Texts may be NULL: empty.
+// The contents of a token to issue. Begin with carom_default_token_def. Texts may be NULL: empty.
 typedef struct carom_token_def {
     uint64_t client_id;      // the player, by the backend's own numbers; not 0
     uint64_t expires_unix_s; // seconds of 1970: connecting is possible before it
@@ -56,7 +56,7 @@ typedef struct carom_token_def {
     uint32_t user_data_size;
 } carom_token_def;
 
-// What is read from a token. Addresses are four bytes as they are written, a.b.c.d.
+// A server's address as read from a token: four bytes in the order a.b.c.d.
 typedef struct carom_token_address {
     uint8_t ip[4];
     uint16_t port;
@@ -94,8 +94,9 @@ CAROM_API carom_result carom_token_key_write(const carom_token_key *key, char *t
 // may be NULL), CAROM_ERROR_MEMORY where `size` is too small (CAROM_TOKEN_TEXT_MAX is enough).
 CAROM_API carom_result carom_token_issue(const carom_token_def *def, const carom_token_key *key,
                                          char *text, size_t size, const char **field);
-// What a client may know, or with the key (else NULL) all of it. CAROM_ERROR_MAGIC for text that is
-// no token, CAROM_ERROR_CORRUPT for one that was changed or cut, or that another key sealed.
+// Reads a token: without the key (NULL) the fields that a client may read, with it all of them.
+// CAROM_ERROR_MAGIC for text that is no token, CAROM_ERROR_CORRUPT for one that was changed or cut,
+// or that another key sealed.
 CAROM_API carom_result carom_token_read(const char *text, const carom_token_key *key,
                                         carom_token *token);
 
