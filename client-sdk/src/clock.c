@@ -16,7 +16,7 @@
 
 #define NONE            1.0e9
 #define STRETCH_MAX     0.05  // of the tick
-#define STRETCH_GAIN    0.25  // full stretch from 0.2 ticks of error on
+#define STRETCH_GAIN    0.25  // full correction of the clock's rate from 0.2 ticks of error on
 #define STRETCH_DEAD    0.05  // ticks: closer is close enough
 #define LEAD_TARGET     0.5   // ticks: the least lead aimed at
 #define AFTER_MAX_S     0.025 // a frame

@@ -1,7 +1,7 @@
 // Coming back: a second handshake beside a connection that has fallen silent.
 //
 //   silence of unstable_ms -> UNSTABLE; a second link knocks with the ticket of the last welcome
-//   the first is heard again before the second said hello -> the second goes, nothing happened
+//   the first receives again before the second sent Hello -> the second closes, nothing changed
 //   welcome on the second -> it is the link now; what was held belongs to an earlier epoch
 //   refused -> the slot is gone: the connection ends with the server's reason; but where a crash of
 //   the server took the join itself, it joins anew
@@ -178,7 +178,7 @@ static void poll_second(carom_client *client)
     } else if (info.bytes_in > 0 && client->now_us - client->second_us > patience_us) {
         back_off(client); // cut off again; what is only repeated ever later may come too late
     } else if (info.bytes_in == 0 && client->now_us - client->second_us > 1000ull * SILENT_MS) {
-        cm_client_drop_second(client); // nobody was asked in vain: at once by another
+        cm_client_drop_second(client); // no server answered: a new link may try at once
     }
 }
 

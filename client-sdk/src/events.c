@@ -8,7 +8,7 @@ static void tell(const cm_event_log *log, carom_event_phase phase, const carom_e
     }
 }
 
-// Those of ticks up to `last` are not open any more: cancelled, where they were told.
+// Closes the open events of ticks up to `last`: those that were announced are cancelled.
 static void cancel(cm_event_log *log, uint64_t last)
 {
     uint32_t kept = 0;
@@ -73,7 +73,7 @@ void cm_event_log_tell(cm_event_log *log)
 void cm_event_log_confirmed(cm_event_log *log, uint64_t tick, const carom_event *events,
                             uint32_t count)
 {
-    // What did not happen in the ticks before is told before what did in this one.
+    // Cancels of earlier ticks are reported before confirmations of this one.
     judge(log, tick > 0 ? tick - 1 : 0);
     for (uint32_t i = 0; i < count; i++) {
         cm_open_event *open = find(log, &events[i]);

@@ -1,18 +1,19 @@
-// What a client knows of events to the outside: those that its prediction made and the server has
-// not judged yet. A prediction may run a tick many times; each event is told once as predicted, and
-// once more when the server's word is final: as confirmed, or cancelled. Pure: who tells is given.
+// The client's log of open events: those that its prediction made and the server has not confirmed
+// or cancelled yet. A prediction may run a tick many times; each event is reported once as
+// predicted, and once more as confirmed or cancelled, when the tick is final on the server. Pure:
+// reports go to a callback.
 //
-// The server's word of a tick is an Events message, or, of a tick in which nothing happened there,
-// a view that says so: every tick that its rewind window has left behind is confirmed, and the view
-// counts the messages that came before. Both may overtake each other. Neither counts before its
-// tick is durable, where the match is recorded, so that a server that goes on after a crash says
-// the same. Typical: none, or one that waits for 300 ms.
+// The server confirms a tick with events by an Events message, and a tick without any by a view:
+// every tick before its rewind window is confirmed, and the view counts the messages sent before.
+// The two may overtake each other. In a recorded match neither is sent before its tick is durable,
+// so that a server that resumes after a crash sends the same. Typical: no open event, or one that
+// waits for 300 ms.
 #ifndef CM_CLIENT_EVENTS_H
 #define CM_CLIENT_EVENTS_H
 
 #include "carom/client.h"
 
-#define CM_EVENTS_OPEN_MAX 128u // more are told when they are confirmed alone
+#define CM_EVENTS_OPEN_MAX 128u // events beyond are reported as confirmed only
 
 typedef struct cm_open_event {
     bool announced; // as predicted
@@ -22,7 +23,7 @@ typedef struct cm_open_event {
 typedef void cm_event_teller(void *context, carom_event_phase phase, const carom_event *event);
 
 typedef struct cm_event_log {
-    cm_event_teller *tell; // NULL: nobody wants to know
+    cm_event_teller *tell; // NULL: no reports
     void *context;
     uint64_t judged; // of all ticks up to this one the server's word is known
     // A view's word that waits for the messages before it; tick 0: none.
@@ -41,8 +42,8 @@ void cm_event_log_tell(cm_event_log *log);
 // An Events message of a tick, in order; and then of how many messages it was the last one.
 void cm_event_log_confirmed(cm_event_log *log, uint64_t tick, const carom_event *events,
                             uint32_t count);
-// A view by which all ticks up to this one are confirmed. `counts`: it says how many messages came
-// before, mod 2^16; else none of events did.
+// A view confirms all ticks up to this one. `counts`: the view has the number of messages sent
+// before, mod 2^16; without it no Events message was sent.
 void cm_event_log_view(cm_event_log *log, uint64_t confirmed, bool counts, uint16_t messages,
                        uint64_t messages_had);
 // Another message came: so many now.

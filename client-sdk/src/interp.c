@@ -1,8 +1,8 @@
-// Interpolation between the values that views bring.
+// Interpolation between the values of views.
 //
-// Typical: 400 bodies, of which 25 have a new value in a view; 6 values kept of each. Where the
-// newest value is older than the moment asked for (a lost view, a budget), a moving body goes on
-// straight for at most EXTRAPOLATE_S.
+// Typical: 400 bodies, of which 25 have a new value in a view; 6 values kept of each. If the newest
+// value is older than the requested time (a lost view, a budget), a moving body continues straight
+// for at most EXTRAPOLATE_S.
 #include "client-sdk/src/interp.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
-// Control messages: what is said once and must arrive.
+// Control messages: reliable, each sent once.
 //
-// The server is not trusted either: what does not decode, or comes out of turn, ends the connection
-// with a reason. Typical: one welcome of 20 to 60 KB, then a message when bodies come or go.
+// The server is not trusted either: a message that does not decode, or comes out of turn, ends the
+// connection with a reason. Typical: one welcome of 20 to 60 KB, then a message when bodies come or
+// go.
 #include "client-sdk/src/state.h"
 
 #include "shared/wire/events.h"
@@ -62,8 +63,8 @@ void cm_client_forget_room(carom_client *client)
     cm_pointer_reset(&client->pointer);
 }
 
-// What the client held belongs to an earlier epoch. The game's input stays: it is what the player
-// holds down, and the room is the same.
+// Drops the state of the earlier epoch. The player's input stays: the player still holds it, and
+// the room is the same.
 static void forget_epoch(carom_client *client)
 {
     uint8_t input[CAROM_INPUT_MAX];
@@ -173,7 +174,7 @@ static void room_clock(carom_client *client, const cm_control *control)
     cm_client_clock_rate(&client->clock, control->rate_permille);
 }
 
-// Commits that views told before count as well: the server knows best.
+// A commit may lower the durable tick that views reported before: the server decides.
 static void take_durability(carom_client *client, const cm_control *control)
 {
     if (client->mirror == NULL) {
@@ -213,7 +214,7 @@ static void take_rooms(carom_client *client, const cm_control *control)
     }
 }
 
-// Another port of the server may have the room: there it says hello again.
+// Another port of the server may have the room: the client sends its hello there.
 static void refused(carom_client *client, const cm_control *control)
 {
     if (control->reason == CAROM_REASON_ELSEWHERE && client->state == CAROM_CLIENT_JOINING &&

@@ -27,7 +27,8 @@ typedef enum cm_keyframe_state {
     CM_KEYFRAME_NO_MEMORY, // or more came behind the welcome than is kept
 } cm_keyframe_state;
 
-// A welcome with a keyframe_size, and its bytes, which are copied. What was awaited is forgotten.
+// Begins a keyframe in parts: a welcome with a keyframe_size, and its bytes, which are copied. An
+// incomplete one is dropped.
 bool cm_keyframe_inbox_begin(cm_keyframe_inbox *inbox, const carom_allocator *allocator,
                              const cm_control *welcome, const uint8_t *bytes, size_t size);
 // The next message behind that welcome: a part, or one that waits.

@@ -331,7 +331,7 @@ cm_packet_reason cm_mirror_view(cm_mirror *mirror, const uint8_t *bytes, size_t 
     return CM_PACKET_OK;
 }
 
-// A view may have told of a body before the message that brings it, and will not tell again of one
+// A view may have a body's value before the message that adds the body, and is not repeated for one
 // at rest: the newest stored value counts.
 static void catch_up(cm_mirror *mirror, carom_body_id id, uint64_t since)
 {

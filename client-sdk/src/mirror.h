@@ -1,8 +1,8 @@
-// The mirror: the room as the server's views tell it. A game built from the scene and the keyframe
-// of the welcome, the newest quantised value of each body, and the values that later packets may be
-// coded against.
+// The mirror: the room according to the server's views. A game built from the scene and the
+// keyframe of the welcome, the newest quantised value of each body, and the values that later
+// packets may be coded against.
 //
-// Everything that comes in is from outside: checked, refused with a reason, never asserted.
+// All input is untrusted: checked, refused with a reason, never asserted.
 #ifndef CM_CLIENT_MIRROR_H
 #define CM_CLIENT_MIRROR_H
 
@@ -52,7 +52,7 @@ typedef struct cm_mirror {
     uint64_t keyframe_tick;
     uint64_t newest_tick; // of the views received
     uint64_t public_tick;
-    bool has_wrench; // the server told what acts on the own pointer, at wrench_tick
+    bool has_wrench; // the server sent the wrench on the own pointer, of wrench_tick
     uint64_t wrench_tick;
     carom_vec3 force, torque;
     carom_durability durability; // of the match
@@ -82,7 +82,7 @@ cm_packet_reason cm_mirror_view(cm_mirror *mirror, const uint8_t *bytes, size_t 
 // Bodies that came and went: false for what does not decode. `changed` as with a view, and slots
 // that are empty now.
 bool cm_mirror_change(cm_mirror *mirror, const cm_control *change);
-// What has been received, for an input packet.
+// Writes the acks of received views into an input packet.
 void cm_mirror_ack(const cm_mirror *mirror, cm_input_packet *packet);
 
 #endif

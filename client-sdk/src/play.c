@@ -15,7 +15,7 @@
 #define FORESIGHT_S 0.5                   // inputs are made ahead of rare updates, at most
 #define LOSS_GAIN   (1.0f / 64.0f)
 #define LOSS_BAD    0.005f
-#define JITTER_BAD  0.35 // ticks, mean deviation of arrivals
+#define JITTER_BAD  0.35 // ticks, mean deviation of the times of arrival
 
 void cm_client_note_changed(carom_client *client)
 {
@@ -49,7 +49,7 @@ static void note_lead(carom_client *client, const cm_view_header *header)
     }
 }
 
-// Views that queued up while nobody asked did not all arrive now: only the newest tells the time.
+// Views that queued between two updates did not all arrive now: only the newest sets the clock.
 static void note_arrival(carom_client *client)
 {
     if (client->arrived > 0) {
@@ -126,7 +126,7 @@ static double foresight(carom_client *client, double elapsed)
     return ahead < 0.0 ? 0.0 : (ahead < FORESIGHT_S * rate ? ahead : FORESIGHT_S * rate);
 }
 
-// Makes inputs up to the tick that the clock says, and `ahead` more; returns how many.
+// Makes inputs up to the clock's tick, and `ahead` more; returns how many.
 static uint64_t make_inputs(carom_client *client, double ahead)
 {
     double clock = cm_client_clock_predicted(&client->clock) + ahead;
@@ -140,7 +140,7 @@ static uint64_t make_inputs(carom_client *client, double ahead)
         client->first_input = tick;
     }
     uint32_t size = cm_game_input_size(client->mirror->game);
-    // What the player acted on is what was drawn when it did, a frame ago.
+    // The player acted on the view that was drawn then, a frame ago.
     double drawn = client->drawn > 0.0 ? client->drawn : cm_client_clock_render(&client->clock);
     cm_game_put_seen(client->mirror->game, client->input, (double)tick - drawn);
     client->drawn = 0.0;

@@ -1,10 +1,10 @@
 // The own pointer: poses into the input, the contact's wrench to the device.
 //
 // Energy. Between two samples the device feels a constant wrench (f, t), so what it did against it
-// is exactly -(f . dx + t . dtheta), dx of the centre of mass. The sum is not to fall below zero: a
-// wrench is handed out at the share that cannot take it there within the next period, as far as
-// that can be told from the velocity and the mass. What the hand adds to the motion meanwhile may,
-// by one sample's worth; that is owed then, and paid first.
+// is exactly -(f . dx + t . dtheta), dx of the centre of mass. The sum must not fall below zero:
+// the wrench is scaled so that it cannot do so within the next period, by the velocity and the
+// mass. The hand may add to the motion meanwhile and make the sum negative by one sample's worth;
+// later samples repay that first.
 //
 // The sampled bound: Colgate, Schenkel, "Passivity of a class of sampled-data systems" (1994),
 // for an implicit wall under a zero-order hold: b > K T / 2 + |B|.
@@ -76,9 +76,8 @@ void cm_pointer_moved(cm_client_pointer *pointer, const carom_pointer_pose *pose
 }
 
 // The share of a wrench that can be held for a period and give no more than `energy`. Held at a
-// share s it gives c s + a s^2: c by the motion that is there, a by the motion that it makes
-// itself, f^2 T^2 / 2m of a mass m that is free. Where energy is owed, the share that takes the
-// most.
+// share s it gives c s + a s^2: c by the present motion, a by the motion that it causes, f^2 T^2 /
+// 2m for a free mass m. If energy is owed, the share that takes the most.
 static double share_of(double a, double c, double energy)
 {
     if (c + a <= energy) {
@@ -96,7 +95,7 @@ bool cm_pointer_hold(cm_client_pointer *pointer, carom_vec3 *force, carom_vec3 *
 {
     const carom_pointer_device *device = &pointer->device;
     double period = (double)device->period;
-    // A device whose mass is not told has at least what makes its damping stable: b T.
+    // A device of unknown mass has at least the mass that makes its damping stable: b T.
     double mass = device->mass > 0.0f ? (double)device->mass : (double)device->damping * period;
     double inertia = (double)device->angular_damping * period;
     double a = 0.0, half = 0.5 * period * period;
@@ -164,7 +163,7 @@ carom_result carom_client_pointer_set(carom_client *client, const carom_pointer_
     return CAROM_OK;
 }
 
-// How far a shape reaches from the body's centre.
+// The distance that a shape reaches from the body's centre.
 static float reach_of(const carom_shape_def *shape, carom_vec3 arm)
 {
     float own = shape->radius + shape->half_height;

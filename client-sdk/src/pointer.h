@@ -1,5 +1,5 @@
-// What the client keeps for its own pointer: the device, and the energy that the contact may give
-// back to it.
+// The client's state of its own pointer: the device, and the energy that the contact may give back
+// to it.
 #ifndef CM_CLIENT_POINTER_H
 #define CM_CLIENT_POINTER_H
 

@@ -105,7 +105,7 @@ uint64_t cm_predictor_tick(const cm_predictor *p)
     return cm_timeline_tick(p->timeline);
 }
 
-// Where each simulated body is now, so that frames between two ticks can be shown.
+// Keeps the present pose of each simulated body, so that frames between two ticks can be shown.
 static void keep_previous(cm_predictor *p)
 {
     uint32_t slots = carom_world_body_slots(p->world);
@@ -181,7 +181,7 @@ void cm_predictor_advance(cm_predictor *p, uint64_t tick)
         return;
     }
     if ((double)(tick - cm_predictor_tick(p)) > p->most) {
-        p->rebuild = true; // a long pause: no work for ticks that nobody saw
+        p->rebuild = true; // a long pause: no work for ticks that were never shown
         return;
     }
     while (cm_predictor_tick(p) < tick && p->credit >= 1.0) {
@@ -238,8 +238,8 @@ bool cm_predictor_pose(const cm_predictor *p, carom_body_id body, double tick,
         return false;
     }
     const cm_predict_slot *slot = &p->slots[body.index];
-    // The clock is past the newest state, by up to a tick: what is shown trails it by one tick.
-    // Where the budget did not reach that far, by more.
+    // The clock is past the newest state by up to a tick, or by more if the budget did not reach
+    // that far; the shown poses trail the clock by one tick.
     float past = (float)(tick - (double)cm_predictor_tick(p)), rate = (float)p->mirror->tick_rate;
     float at = cm_clamp(past, 0.0f, 1.0f);
     float beyond = cm_clamp((past - 1.0f) / rate, 0.0f, BEYOND_S);

@@ -2,17 +2,17 @@
 // to a tick by shared/room/timeline.h, as the server's rooms do.
 //
 // The bodies near the player's own are simulated; the others stand still where the mirror has them.
-// Each tick's state is kept until the server's view of that tick comes. Where the view agrees (to
-// the grain of the quantisation) nothing is done; where it differs, that tick's state is restored,
-// corrected, and exactly the ticks since then are stepped again: at most half a second of them.
+// Each tick's state is kept until the server's view of that tick comes. If the view agrees (within
+// the quantisation) nothing is done; if it differs, that tick's state is restored and corrected,
+// and exactly the ticks since then are stepped again: at most half a second of them.
 //
 // The work has a budget of steps, refilled with time: at most a round trip and a few ticks in one
 // update. Updates that come rarely while it is spent shrink it, since the steps are then likely
-// what takes the time; frequent ones let it grow again within a third of a second. What it cannot
-// pay is put off; then the newest view is taken for younger than it is, its bodies carried on in
-// straight lines, and only the last few ticks are stepped. It never gets later.
+// what takes the time; frequent ones let it grow again within a third of a second. Work beyond the
+// budget is put off; then the bodies of the newest view are extrapolated in straight lines to a
+// later tick, and only the last few ticks are stepped. The prediction never falls behind its clock.
 //
-// What the correction moved on the screen is smoothed away, visually only.
+// The jump that a correction causes on the screen is smoothed, visually only.
 #ifndef CM_CLIENT_PREDICT_H
 #define CM_CLIENT_PREDICT_H
 
@@ -108,9 +108,8 @@ void cm_predictor_reconcile(cm_predictor *predictor, uint64_t tick);
 // Wears the visual offsets off.
 void cm_predictor_smooth(cm_predictor *predictor, double seconds);
 
-// Pose shown when the predicted clock says `tick`: between the newest two states, one tick behind;
-// beyond them, straight on for a while.
-// False where the body is not simulated.
+// The pose shown at `tick` of the predicted clock: between the newest two states, one tick behind;
+// beyond them, straight on for a while. False where the body is not simulated.
 bool cm_predictor_pose(const cm_predictor *predictor, carom_body_id body, double tick,
                        carom_client_pose *pose);
 // The body at the newest tick predicted; false likewise.

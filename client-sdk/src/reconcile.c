@@ -20,7 +20,7 @@
 #define WAIT_S        0.25f // that a view may wait until the budget can pay for it
 #define MEMBER_ROUNDS 3u    // views between two looks at who is near
 
-// How far a prediction may be off and still count as right.
+// The error up to which a prediction still counts as right.
 typedef struct tolerance {
     float position_steps; // of the quantisation, each axis
     float turn;           // 1 - |dot|
@@ -64,8 +64,8 @@ static void server_pose(const cm_predictor *p, carom_body_id id, uint64_t tick, 
     }
 }
 
-// As far as the server told, it lies still: a body that no view mentioned has not changed since the
-// keyframe.
+// True if the body is at rest on the server: a body that no view contained has not changed since
+// the keyframe.
 static bool at_rest(const cm_predictor *p, carom_body_id id)
 {
     const cm_mirror_body *mine = &p->mirror->bodies[id.index];
@@ -169,7 +169,7 @@ static void touch_again(cm_predictor *p)
     }
 }
 
-// What would be shown of `tick` now, before anything moves.
+// Keeps the poses that would be shown at `tick`, before the correction moves them.
 static void hold_shown(cm_predictor *p, uint64_t tick)
 {
     for (uint32_t i = 0; i < p->mirror->slots; i++) {
@@ -224,9 +224,9 @@ static void smooth_corrected(cm_predictor *p)
     }
 }
 
-// Who is near ----------------------------------------------------------------------------------
+// Bodies nearby --------------------------------------------------------------------------------
 
-// Changes whether a body is simulated; what is shown glides from one way to the other.
+// Changes whether a body is simulated; its shown pose glides from one to the other.
 static void switch_body(cm_predictor *p, carom_body_id id, bool simulated, uint64_t newest)
 {
     cm_predict_slot *slot = &p->slots[id.index];
@@ -299,7 +299,8 @@ static bool choose_near(cm_predictor *p, carom_body_id own, carom_vec3 ahead, ui
 
 // Starting anew ----------------------------------------------------------------------------
 
-// What the other players hold is not known: the inputs of the keyframe are long past.
+// Clears the inputs of the other players: their present ones are not known, and those of the
+// keyframe are long past.
 static void forget_inputs(cm_predictor *p, uint64_t tick)
 {
     static const uint8_t none[CAROM_INPUT_MAX];
@@ -413,7 +414,7 @@ static bool check_body(cm_predictor *p, carom_body_id id, bool own, bool news)
     return true;
 }
 
-// Every body that the view told about; true where a simulated one was corrected.
+// Compares every body of the view; true if a simulated one was corrected.
 static bool compare(cm_predictor *p, carom_body_id own, uint64_t newest)
 {
     bool corrected = false;
@@ -511,7 +512,7 @@ static void start_anew(cm_predictor *p, carom_body_id own, uint64_t view, uint64
     }
 }
 
-// What the budget cannot pay now it may in a moment; not where it never will.
+// True if the budget will soon pay for this work; false if it never will.
 static bool worth_waiting(const cm_predictor *p, double cost, uint64_t tick)
 {
     return cost <= p->most && tick < p->compared + (uint64_t)(WAIT_S * (float)p->mirror->tick_rate);

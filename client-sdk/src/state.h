@@ -1,4 +1,4 @@
-// What a client is made of; shared by the files that work on it (client, join, play).
+// The inside of a client, shared by the files that work on it (client, join, play).
 //
 //   client.c  the public face and the states: idle -> connecting -> joining -> playing -> idle
 //   join.c    control messages: welcome, changes, farewells
@@ -46,7 +46,7 @@ struct carom_client {
     uint64_t answered_us; // when any second link had some
     uint64_t retry_us;
     uint32_t backoff_ms;
-    uint32_t hint; // what a try before the present one was told, perhaps by a stranger; 0: nothing
+    uint32_t hint; // the unsigned reason that an earlier attempt received, perhaps forged; 0: none
     cm_keyframe_inbox keyframe; // of a welcome that came, in parts
     cm_message_log messages;
     cm_client_rooms rooms;
@@ -84,13 +84,13 @@ struct carom_client {
 
 void cm_client_log(carom_client *client, carom_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-// A number that the server said, as a reason.
+// A number from the server as a reason.
 carom_reason cm_client_reason(uint32_t said);
 // Ends the connection at once and becomes idle.
 void cm_client_end(carom_client *client, carom_reason reason);
-// From the beginning, as somebody new, by the address and the token that it connected with.
+// Starts over as a new player, with the address and the token of its connect.
 void cm_client_start_over(carom_client *client);
-// How long joining may take, once the server answers.
+// The time that joining may take, once the server answers.
 uint64_t cm_client_join_us(const carom_client *client);
 
 // Control messages that went by the link.
@@ -103,7 +103,7 @@ void cm_client_drop_second(carom_client *client);
 // The welcome came by the second link, with all of its keyframe.
 void cm_client_read_second(carom_client *client, const cm_control *welcome);
 void cm_client_begin_ticket(carom_client *client);
-// What a welcome brings to come back with.
+// Keeps the welcome's ticket, by which the client comes back.
 void cm_client_apply_ticket(carom_client *client, const cm_control *welcome);
 
 // join.c
