@@ -1,4 +1,4 @@
-// Connects, plays for some seconds by driving in a square, and says where it was.
+// Connects, plays for some seconds by driving in a square, and prints its positions.
 //
 //   01_connect [HOST:PORT|TOKEN [SECONDS]]
 //

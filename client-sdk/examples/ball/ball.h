@@ -1,5 +1,5 @@
-// What the rules and the clients of the ball game agree on: the input, the state that everybody
-// sees, the messages. A match of two teams; who has won when, the scene's module_config says.
+// The protocol of the ball game, shared by its rules and its clients: the input, the public state,
+// the messages. Two teams play a match; the scene's module_config sets the goals to win.
 #ifndef BALL_H
 #define BALL_H
 
@@ -25,12 +25,12 @@ typedef enum ball_phase {
 
 // A place in a team. All of a state is 32-bit words, as ids and timers are: the same everywhere.
 typedef struct ball_seat {
-    uint32_t player; // slot + 1; 0: nobody sits here
+    uint32_t player; // slot + 1; 0: a free place
     uint32_t goals;
     carom_body_id body; // of the player
 } ball_seat;
 
-// What every client sees (carom_client_public_state) and predicts from.
+// The public state: every client sees it (carom_client_public_state) and predicts from it.
 typedef struct ball_public {
     uint32_t phase;    // ball_phase
     uint32_t to_win;   // goals
@@ -40,7 +40,7 @@ typedef struct ball_public {
     ball_seat seat[BALL_PLAYERS];
 } ball_public;
 
-// A message to everybody: four bytes.
+// A message to all players: four bytes.
 typedef enum ball_news {
     BALL_NEWS_GOAL = 1, // team, score of red, score of blue
     BALL_NEWS_WON,      // likewise

@@ -9,7 +9,7 @@
 #define AHEAD 0.15f // s, that the ball is thought on
 #define NEAR  0.9f  // m, from the ball: where a run at it begins
 
-// What the bot sees.
+// The bot's view of the game.
 typedef struct bot_sight {
     uint32_t seat; // the bot's own
     bool there[BALL_PLAYERS];
@@ -27,7 +27,7 @@ static float distance(carom_vec3 a, carom_vec3 b)
     return carom_length(flat(carom_sub(a, b)));
 }
 
-// How many of the own team are nearer to a place.
+// The number of players of the own team that are nearer to a place.
 static uint32_t rank_of(const bot_sight *sight, carom_vec3 place)
 {
     uint32_t rank = 0;
@@ -44,7 +44,8 @@ static uint8_t to_byte(float part)
     return (uint8_t)(int8_t)(127.0f * carom_clamp(part, -1.0f, 1.0f));
 }
 
-// Where the one who has the ball runs to: at it from behind, else round it.
+// The target of the player nearest to the ball: the ball, approached from behind, else a way round
+// it.
 static carom_vec3 attack(carom_vec3 me, carom_vec3 ball, carom_vec3 way)
 {
     carom_vec3 from = flat(carom_sub(me, ball)), side = carom_vec(-way.z, 0.0f, way.x);

@@ -30,7 +30,7 @@
 typedef struct state {
     ball_public all;
     // Only the server needs what follows; a client's copy is as old as its joining.
-    uint32_t touched;               // seat + 1 of who touched the ball last
+    uint32_t touched;               // seat + 1 of the player who touched the ball last
     carom_vec3 left;                // where the ball was when it last moved on
     carom_timer held;               // runs since then
     carom_timer rest[BALL_PLAYERS]; // until the next kick: a client predicts its own
@@ -139,7 +139,8 @@ static bool join(carom_game *game, uint32_t player, const uint8_t *user_data, ui
     carom_body_id body;
     (void)user_data;
     (void)size;
-    // may_join was asked of an older state: who finds no seat, or no room in the world, is refused.
+    // may_join saw an older state: a player who finds no seat now, or no room in the world, is
+    // refused.
     if (seat == BALL_PLAYERS ||
         carom_game_spawn(game, ball_team(seat) == 0 ? "red" : "blue", home_of(seat),
                          carom_quat_identity(), &body) != CAROM_OK) {
@@ -257,7 +258,7 @@ static void goal(carom_game *game, uint32_t team)
 {
     state *s = carom_game_state(game);
     bool won = ++s->all.score[team] >= s->all.to_win;
-    uint32_t last = s->touched - 1u; // checked: a state may come from a stranger's file
+    uint32_t last = s->touched - 1u; // checked: a state may come from an untrusted file
     if (last < BALL_PLAYERS && ball_team(last) == team) {
         s->all.seat[last].goals++;
     }

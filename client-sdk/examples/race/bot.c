@@ -16,7 +16,7 @@
 #define SHARP      1.0f // 1/m, more than its wheels can do
 #define GRIP       7.0f // m/s^2, sideways, that a bend is taken with
 
-// What the bot sees.
+// The bot's view of the race.
 typedef struct bot_sight {
     carom_vec3 place, velocity;
     carom_quat orientation;

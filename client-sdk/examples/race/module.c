@@ -299,8 +299,8 @@ static bool join(carom_game *game, uint32_t player, const uint8_t *user_data, ui
     uint32_t seat = seat_of(s, UINT32_MAX);
     (void)user_data;
     (void)size;
-    // may_join was asked of an older state: who finds no seat, or no room for a car in the world,
-    // is refused.
+    // may_join saw an older state: a player who finds no seat now, or no room for a car in the
+    // world, is refused.
     if (seat == RACE_PLAYERS) {
         return false;
     }

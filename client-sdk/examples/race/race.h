@@ -1,5 +1,5 @@
-// What the rules and the clients of the race agree on: the input, the state that everybody sees,
-// the messages. How many laps a race has, the scene's module_config says.
+// The protocol of the race, shared by its rules and its clients: the input, the public state, the
+// messages. The scene's module_config sets the laps of a race.
 #ifndef RACE_H
 #define RACE_H
 
@@ -24,13 +24,13 @@
 #define RACE_BACK       1u
 
 typedef enum race_phase {
-    RACE_GRID = 0, // cars stand on the grid; with somebody there the lights count down
+    RACE_GRID = 0, // cars stand on the grid; the lights count down once a player is there
     RACE_RUN,
     RACE_OVER, // all have finished, or the time for it is over; then all begins again
 } race_phase;
 
 typedef struct race_seat {
-    uint32_t player;   // slot + 1; 0: nobody sits here
+    uint32_t player;   // slot + 1; 0: a free place
     carom_body_id car; // its chassis
     uint32_t next;     // gate
     uint32_t laps;     // that are done
@@ -39,16 +39,16 @@ typedef struct race_seat {
     uint32_t since;    // tick in which it passed a gate, or was put back on the track
 } race_seat;
 
-// What every client sees (carom_client_public_state).
+// The public state: every client sees it (carom_client_public_state).
 typedef struct race_public {
     uint32_t phase; // race_phase
     uint32_t laps;  // of a race
     uint32_t gates;
-    carom_timer until; // the phase ends; does not run while nobody is there
+    carom_timer until; // the phase ends; stands while no player is there
     race_seat seat[RACE_PLAYERS];
 } race_public;
 
-// A message to everybody: eight bytes.
+// A message to all players: eight bytes.
 //   OFFSET  SIZE    CONTENT
 //   0       1       race_news
 //   1       1       seat

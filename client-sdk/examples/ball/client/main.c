@@ -3,7 +3,7 @@
 //
 //   ball_client HOST:PORT [PLAYERS [GOALS]]
 //
-// Plays with 1 to 8 players (1) until it was told of so many goals (1); status 0 then.
+// Plays with 1 to 8 players (1) until so many goals (1) have fallen; then exits with status 0.
 #include "ball.h"
 
 #include <carom/client.h>
@@ -22,7 +22,7 @@ static uint64_t now_us(void)
     return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
-static uint32_t goals; // that the first player was told of
+static uint32_t goals; // reported to the first player
 
 static void hear(void *user, uint64_t tick, const uint8_t *bytes, uint32_t size)
 {
@@ -37,7 +37,7 @@ static void hear(void *user, uint64_t tick, const uint8_t *bytes, uint32_t size)
     }
 }
 
-// What everybody sees of the rules, as of the newest view; NULL before the game is joined.
+// The public state as of the newest view; NULL before the game is joined.
 static const ball_public *seen(const carom_client *client)
 {
     uint32_t size;
@@ -45,8 +45,8 @@ static const ball_public *seen(const carom_client *client)
     return size == sizeof(ball_public) ? state : NULL;
 }
 
-// Every body where it is to be drawn now. A game with a window would call its renderer here; what
-// a body looks like is told by its shapes and its user_data.
+// Every body where it is to be drawn now. A game with a window would call its renderer here; a
+// body's look follows from its shapes and its user_data.
 static void draw(const carom_client *client)
 {
     const ball_public *game = seen(client);

@@ -1,9 +1,10 @@
-// A client of the race: tells the standings, and lets the module's bot drive (bot.c). A game
-// of people would read a wheel or a keyboard there, and draw.
+// A client of the race: prints the standings, and lets the module's bot drive (bot.c). A game of
+// people would read a wheel or a keyboard there, and draw.
 //
 //   race_client HOST:PORT [PLAYERS [LAPS]]
 //
-// Drives with 1 to 8 players (1) until it was told of so many laps, everybody's (1); status 0 then.
+// Drives with 1 to 8 players (1) until they have driven so many laps together (1); then exits with
+// status 0.
 #include "race.h"
 
 #include <carom/client.h>
@@ -15,7 +16,7 @@
 
 extern const carom_module carom_module_race;
 
-static uint32_t laps; // that the first player was told of
+static uint32_t laps; // reported to the first player
 
 static uint64_t now_us(void)
 {
@@ -41,8 +42,8 @@ static void hear(void *user, uint64_t tick, const uint8_t *bytes, uint32_t size)
     }
 }
 
-// Where everybody is. Every body has a pose to be drawn at, carom_client_body_pose: chassis and
-// wheels are the ones of user_data 1 and 2.
+// Prints every car's position. A game draws every body at its carom_client_body_pose: chassis and
+// wheels are the bodies with user_data 1 and 2.
 static void tell(const carom_client *client)
 {
     uint32_t size;
