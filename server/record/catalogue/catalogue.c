@@ -1,6 +1,6 @@
-// Opening catalogues, whoever made them. A file's schema is compared with what the migrations make
-// in memory, so that there is one source of both.
-// 2 ms for a small file; the check of pages reads all of it, 10 ms for 16 MiB.
+// Opening catalogues, our own or untrusted ones. A file's schema is compared with what the
+// migrations make in memory, so that there is one source of both. 2 ms for a small file; the check
+// of pages reads all of it, 10 ms for 16 MiB.
 #include "server/record/catalogue/catalogue.h"
 
 #include <errno.h>
@@ -84,7 +84,7 @@ static carom_result open_file(const char *path, cm_catalogue_use use, sqlite3 **
     if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) {
         return cm_catalogue_refuse(error, CAROM_ERROR_IO, "cannot be opened", "not a file");
     }
-    // Where a file may not be written, SQLite opens it to be read alone.
+    // SQLite opens a file without write permission as read-only.
     int flags = SQLITE_OPEN_READWRITE | (make ? SQLITE_OPEN_CREATE : 0) | SQLITE_OPEN_NOMUTEX;
     if (sqlite3_open_v2(path, db, flags, NULL) != SQLITE_OK) {
         int cause = sqlite3_system_errno(*db);
@@ -96,7 +96,7 @@ static carom_result open_file(const char *path, cm_catalogue_use use, sqlite3 **
     return CAROM_OK;
 }
 
-// Whether this build can read the file's schema, by its number.
+// Checks by the version number that this build can read the file's schema.
 static carom_result check_version(sqlite3 *db, int64_t *version, cm_scene_error *error)
 {
     *version = cm_untrusted_number(db, "PRAGMA user_version");

@@ -3,9 +3,9 @@
 // another; user_version says how many of them a file has had. An older file is brought up to date
 // when it is opened, a newer one is refused.
 //
-// A file may come from a stranger: it is opened in SQLite's defensive mode with limits, its schema
-// has to be ours, text for text, its pages are checked, and an authorizer bounds what is run. Each
-// call of scene_db.h, room_db.h and match_index.h opens it, does one thing and closes it.
+// A file is untrusted: it is opened in SQLite's defensive mode with limits, its schema must equal
+// ours, text for text, its pages are checked, and an authorizer bounds the statements that run.
+// Each call of scene_db.h, room_db.h and match_index.h opens it, does one thing and closes it.
 #ifndef CM_SERVER_RECORD_CATALOGUE_CATALOGUE_H
 #define CM_SERVER_RECORD_CATALOGUE_CATALOGUE_H
 
@@ -20,7 +20,7 @@ typedef enum cm_catalogue_use {
     CM_CATALOGUE_READ,
     CM_CATALOGUE_CHANGE, // of a file that is there
     CM_CATALOGUE_MAKE,   // it is made if missing
-    CM_CATALOGUE_TRY,    // likewise; no wait for whoever holds it
+    CM_CATALOGUE_TRY,    // likewise; fails if another process holds its lock
 } cm_catalogue_use;
 
 // CAROM_ERROR_NOT_FOUND (no such file), _IO, _CORRUPT, _VERSION (a newer schema).
@@ -35,7 +35,7 @@ carom_result cm_catalogue_version(const char *path, int64_t *version, int64_t *n
 // Fills the error: `what`, and after a colon `detail` unless that is "". Returns `result`.
 carom_result cm_catalogue_refuse(cm_scene_error *error, carom_result result, const char *what,
                                  const char *detail);
-// What SQLite last said, as a result: the file's fault (CORRUPT), or the machine's (IO).
+// SQLite's last error as a result: the file's fault (CORRUPT), or the machine's (IO).
 carom_result cm_catalogue_wrong(cm_scene_error *error, struct sqlite3 *db, const char *what);
 // NULL after an error.
 struct sqlite3_stmt *cm_catalogue_prepare(struct sqlite3 *db, const char *sql, carom_result *result,

@@ -1,9 +1,9 @@
-// The index of matches in the catalogue: what a server recorded, and what each finished file was
-// like. Two hashes (BLAKE2b, 32 bytes): `chain`, the last value of the match's chain (chain.h),
-// which stands for everything that was recorded in its order and is the same after names were
-// erased or the file was copied; and `file_hash` of the file's bytes as its server left it, which
-// says that nobody touched it since. Both are taken when the match has ended and its file is one
-// file; whoever changes a file rightly (erase-player) hashes it again.
+// The index of matches in the catalogue: the matches that a server recorded, with hashes of each
+// finished file. Two hashes (BLAKE2b, 32 bytes): `chain`, the last value of the match's chain
+// (chain.h), which covers everything recorded, in its order, and stays the same when names are
+// erased or the file is copied; and `file_hash` of the file's bytes as its server left it, which
+// shows that the file has not changed since. Both are computed when the match has ended and its
+// file is one file; a command that changes a file (erase-player) computes it again.
 #ifndef CM_SERVER_RECORD_CATALOGUE_MATCH_INDEX_H
 #define CM_SERVER_RECORD_CATALOGUE_MATCH_INDEX_H
 
@@ -40,7 +40,7 @@ carom_result cm_match_file_hash(const char *path, char hash[CM_INDEX_HASH_TEXT],
 
 // Puts or replaces the row of entry->match_id; the database is made where there is none.
 carom_result cm_match_index_put(const char *db, const cm_match_entry *entry, cm_scene_error *error);
-// The same, without a wait for whoever holds the database: CAROM_ERROR_IO.
+// The same, but fails with CAROM_ERROR_IO if another process holds the database's lock.
 carom_result cm_match_index_try(const char *db, const cm_match_entry *entry, cm_scene_error *error);
 // CAROM_OK also where there was no such row.
 carom_result cm_match_index_remove(const char *db, uint64_t match_id, cm_scene_error *error);

@@ -1,5 +1,5 @@
-// Rows of the catalogue's table `scenes`: opened, one thing done, closed. What comes out of a file
-// is hostile until unpacked and checked.
+// Rows of the catalogue's table `scenes`. Each call opens it, does one thing and closes it. Data
+// from a file is untrusted until it is unpacked and checked.
 #include "server/record/catalogue/scene_db.h"
 
 #include <sqlite3.h>
