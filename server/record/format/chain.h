@@ -26,14 +26,14 @@ typedef struct cm_chain_personal {
 void cm_chain_start(cm_chain *chain);
 void cm_chain_meta(cm_chain *chain, const char *key, const char *value);
 void cm_chain_scene(cm_chain *chain, const uint8_t *bytes, size_t size);
-// Events, inputs and arrivals of the tick, then its hash.
+// Events, inputs and input timing of the tick, then its hash.
 void cm_chain_tick(cm_chain *chain, const cm_recorded_tick *tick);
 void cm_chain_add_personal(cm_chain *chain, const cm_chain_personal *row);
 void cm_chain_statistics(cm_chain *chain, uint64_t tick, const cm_player_statistics *row);
 void cm_chain_keyframe(cm_chain *chain, uint64_t tick, const uint8_t *bytes, size_t size);
 void cm_chain_end(cm_chain *chain, uint64_t tick, const char *how);
 
-// What commits to an erasable text: without the salt nobody can find it by trying.
+// The commitment to an erasable text: without the salt the text cannot be found by guessing.
 void cm_commitment(const uint8_t salt[CM_SALT_BYTES], const char *kind, const char *text,
                    size_t size, uint8_t commitment[CM_CHAIN_BYTES]);
 

@@ -1,5 +1,5 @@
-// Columns of rows that may come from a stranger: SQLite's columns hold any type, so that a type and
-// a size are asked before a value is believed. Each is false for anything else than it says.
+// Columns of untrusted rows: SQLite's columns hold any type, so type and size are checked before a
+// value is used. Each function returns false for another type or size.
 #ifndef CM_SERVER_RECORD_FORMAT_COLUMN_H
 #define CM_SERVER_RECORD_FORMAT_COLUMN_H
 

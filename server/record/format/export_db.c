@@ -1,6 +1,6 @@
-// The file of an export: made, filled with bodies and what happened to them, given its name.
-// There is no journal, for nobody needs half of it: a failed or killed export is made anew.
-// 400 bodies at 60 Hz are 24,000 rows a second of the match, 2.4 MB; --every thins them.
+// The file of an export: written under a temporary name with bodies and their events, then renamed.
+// It has no journal, because half an export is of no use: a failed or killed one is repeated. 400
+// bodies at 60 Hz are 24,000 rows a second of the match, 2.4 MB; --every thins them.
 #include "server/record/format/export_db.h"
 
 #include <errno.h>
@@ -104,7 +104,7 @@ carom_result cm_export_db_create(const cm_export_def *def, cm_export_db **out,
         result = cm_match_wrong(error, CAROM_ERROR_IO, "%.200s: %s", path, strerror(errno));
         part[0] = '\0';
     } else {
-        close(file); // nobody else has opened it: no lock is lost
+        close(file); // this process has no other connection to it: no lock is lost
         bool made = sqlite3_open_v2(part, &db->db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
                     make_tables(db, def->is_sandbox);
         result = made ? CAROM_OK : wrong(db, error);

@@ -29,7 +29,7 @@ void cm_export_db_abandon(cm_export_db *db);
 // Reads the whole file once and leaves it at tick 0.
 carom_result cm_export_db_records(cm_export_db *db, cm_match_file *file, cm_match_error *error);
 
-// A body that lives, after a tick. Of one that is not tracked in this tick only `bodies` is told.
+// A living body after a tick. One that is not tracked in this tick only updates `bodies`.
 typedef struct cm_export_body {
     carom_body_id id;
     const char *name;
@@ -39,8 +39,8 @@ typedef struct cm_export_body {
 carom_result cm_export_db_body(cm_export_db *db, uint64_t tick, const cm_export_body *body,
                                cm_match_error *error);
 
-// What a step did: "begin", "end", "sleep", "wake", "break". A body that is gone by the end of the
-// tick in which it came has no row in `bodies`, and is NULL here.
+// An event of a step: "begin", "end", "sleep", "wake", "break". A body that was made and destroyed
+// in the same tick has no row in `bodies`, and is NULL here.
 typedef struct cm_export_happening {
     const char *type;
     carom_body_id body, other;
@@ -51,7 +51,7 @@ typedef struct cm_export_happening {
 carom_result cm_export_db_happening(cm_export_db *db, uint64_t tick,
                                     const cm_export_happening *happening, cm_match_error *error);
 
-// What the game's module emitted: the event with this number of its tick. `name` "": it has none.
+// An event that the game's module emitted, with its number in the tick. `name` "": it has none.
 carom_result cm_export_db_game_event(cm_export_db *db, const carom_event *event, uint32_t number,
                                      const char *name, cm_match_error *error);
 

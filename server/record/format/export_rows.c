@@ -1,5 +1,5 @@
-// What a match file holds, as plain rows of an export: no simulation is needed for it. Players and
-// statistics are those of the whole match; the rest is of the ticks that were asked for.
+// The contents of a match file as plain rows of an export, made without simulation. Players and
+// statistics are those of the whole match; the rest is of the requested ticks.
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,7 +82,7 @@ static carom_result put_about(exporting *run)
     return result;
 }
 
-// Names, which come before players: a name is told with the join or after it.
+// Names, which come before players: a file has a name with the join or after it.
 static carom_result put_names(exporting *run)
 {
     cm_cursor names = {0};
@@ -216,8 +216,8 @@ static carom_result put_field(exporting *run, uint64_t tick, uint32_t player, co
     return cm_export_put(run->db, row, run->error);
 }
 
-// Those of a pointer's pose (carom/game.h), then those of the sandbox. What another module's bytes
-// mean, only the module knows.
+// Those of a pointer's pose (carom/game.h), then those of the sandbox. Only another module itself
+// knows the meaning of its bytes.
 static carom_result put_fields(exporting *run, uint64_t tick, uint32_t player, const uint8_t *bytes)
 {
     static const char *const pose[POSE_FIELDS] = {

@@ -26,7 +26,7 @@ typedef enum cm_export_row {
     CM_EXPORT_ROWS,
 } cm_export_row;
 
-// What `bodies` says of a slot.
+// The row of `bodies` that a slot's body has.
 typedef struct cm_export_slot {
     uint32_t generation; // 0: never used
     int64_t body;        // its number in `bodies`

@@ -1,5 +1,5 @@
-// Who holds a database's lock, as far as the kernel says: for a message to people, who can then end
-// that program or wait for it.
+// Finds the process that holds a database's lock, as far as the kernel shows it, for an error
+// message: its reader can then end that program or wait for it.
 #ifndef CM_SERVER_RECORD_FORMAT_LOCK_HOLDER_H
 #define CM_SERVER_RECORD_FORMAT_LOCK_HOLDER_H
 

@@ -1,4 +1,4 @@
-// Opening match files, whatever became of their writer.
+// Opening match files, also those of a killed writer.
 //
 // - One file, no log: opened read-only. If its head says that it had a log (the file alone was
 //   copied away from a killed server), it is opened as immutable: what its last checkpoint held.
@@ -6,9 +6,9 @@
 //   log only so, in exclusive mode (the log's index is on the heap), told not to checkpoint at
 //   closing: nothing is changed, and the server can resume from it later.
 // - The same, but the file may not be written: file and log are copied to a private folder first.
-// - A server writes it: that one holds it, and the message says so.
-// No descriptor of our own is opened on the file: closing it would drop the locks that a writer in
-// this process holds. Limits bound memory; the schema has to be ours, text for text.
+// - A server writes it: that server holds the lock, and the message names it. No descriptor of our
+// own is opened on the file: closing it would drop the locks that a writer in this process holds.
+// Limits bound memory; the schema has to be ours, text for text.
 #include "server/record/format/match_db.h"
 
 #include <errno.h>
@@ -279,7 +279,7 @@ static carom_result check_pages(const cm_match_db *db, cm_match_error *error)
                             : cm_match_db_wrong(db, "pages", error);
 }
 
-// What is not of our format still says who wrote it.
+// The error for a file of another format names the engine that wrote it.
 static carom_result other_format(const cm_match_db *db, int64_t version, cm_match_error *error)
 {
     char number[24], text[64];

@@ -1,4 +1,4 @@
-// A read-only connection to a match file that may come from a stranger. Inside of match_file.c.
+// A read-only connection to an untrusted match file. Private to match_file.c.
 #ifndef CM_SERVER_RECORD_FORMAT_MATCH_DB_H
 #define CM_SERVER_RECORD_FORMAT_MATCH_DB_H
 
@@ -19,7 +19,7 @@ void cm_match_db_close(cm_match_db *db);
 // A message that names the place: `PLACE: what is wrong, what was expected`. Returns `result`.
 carom_result cm_match_wrong(cm_match_error *error, carom_result result, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-// What SQLite last said of the connection, as a result and a message.
+// SQLite's last error on the connection, as a result and a message.
 carom_result cm_match_db_wrong(const cm_match_db *db, const char *place, cm_match_error *error);
 
 #endif

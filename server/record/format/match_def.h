@@ -1,4 +1,4 @@
-// What a match is made of, and how it ends: what the store is told of one, and what its file says.
+// The definition and the end of a match, as passed to the store and written in its file.
 #ifndef CM_SERVER_RECORD_FORMAT_MATCH_DEF_H
 #define CM_SERVER_RECORD_FORMAT_MATCH_DEF_H
 

@@ -73,7 +73,7 @@ static bool is_plain(const char *text)
     return true;
 }
 
-// A room's name; whoever prints it quotes it.
+// A room's name; code that prints it quotes it.
 static bool is_visible(const char *text)
 {
     while (*text > 0x20 && *text <= 0x7e) {
@@ -280,8 +280,8 @@ static carom_result wrong_keyframe(cm_match_error *error, uint64_t tick)
                           (unsigned long long)tick);
 }
 
-// What all of them come to is bounded before the first is unpacked: a few kilobytes may say that
-// they are 64 MiB, and a file has room for many of them.
+// Bounds the unpacked size of all keyframes before the first is unpacked: a few packed kilobytes
+// may unpack to 64 MiB, and a file has room for many of them.
 static carom_result check_size(sqlite3_stmt *row, uint64_t *sum, cm_match_error *error)
 {
     const void *head = sqlite3_column_blob(row, 3);
@@ -374,7 +374,7 @@ static uint64_t sum_of(cm_match_file *file, const char *sql)
     return sum;
 }
 
-// How it ended, for people: whether that is true is the proof's matter.
+// The end of the match, for people; the proof checks whether it is true.
 static carom_result read_end(cm_match_file *file, cm_match_error *error)
 {
     sqlite3_stmt *row = cm_match_prepare(file, "SELECT how FROM last WHERE id = 0");
@@ -433,7 +433,7 @@ static carom_result unpack_run(cm_match_file *file, uint64_t tick, cm_match_erro
     if (rows == NULL) {
         return cm_match_db_wrong(&file->db, "keyframes", error);
     }
-    // What was unpacked for the keyframe before is taken up.
+    // Continues from the keyframe that was unpacked last, if it is an earlier one.
     uint64_t have = file->keyframe != NULL && file->keyframe_tick < tick ? file->keyframe_tick : 0;
     sqlite3_bind_int64(rows, 1, (sqlite3_int64)tick);
     sqlite3_bind_int64(rows, 2, (sqlite3_int64)have);

@@ -1,7 +1,7 @@
-// Reading match files. A file may come from a stranger: it is opened read-only in SQLite's
-// defensive mode with limits, and every value is checked before use. A file without an end (a
-// killed server) opens and reads to its last committed tick; its log beside it is read, and neither
-// is changed. A file that a server writes now is refused: that server has its only connection.
+// Reading match files. A file is untrusted: it is opened read-only in SQLite's defensive mode with
+// limits, and every value is checked before use. A file without an end (a killed server) opens and
+// reads to its last committed tick; its log beside it is read, and neither is changed. A file that
+// a server writes now is refused: that server has its only connection.
 #ifndef CM_SERVER_RECORD_FORMAT_MATCH_FILE_H
 #define CM_SERVER_RECORD_FORMAT_MATCH_FILE_H
 
@@ -23,9 +23,9 @@ typedef struct cm_match_info {
     uint64_t seed;
     uint64_t started_unix_ms;
     uint32_t tick_rate;
-    // Where it goes on from a match whose recording failed: that one; the first of the two; and the
-    // ticks from `gap_from` to `gap_to`, of which nothing is kept but the state after the last. Its
-    // own first tick is gap_to. All 0: it begins with tick 0.
+    // For a file that continues a match whose recording failed: that match; the first match of the
+    // series; and the ticks from `gap_from` to `gap_to`, of which only the state after the last is
+    // kept. Its own first tick is gap_to. All 0: it begins with tick 0.
     uint64_t parent, origin, gap_from, gap_to;
     uint64_t ticks;                       // last committed tick
     uint64_t inputs;                      // changes of inputs recorded
@@ -42,11 +42,11 @@ typedef struct cm_match_error {
 } cm_match_error;
 
 // CAROM_ERROR_IO (unreadable, or held by a server), _MAGIC (not a match file), _VERSION (a format
-// that this build does not read), _CORRUPT. Every row is checked here once, by its shape; what it
-// is worth is said by proof.h and replay.h.
+// that this build does not read), _CORRUPT. Opening checks the form of every row once; proof.h and
+// replay.h verify the contents.
 carom_result cm_match_open(const char *path, cm_match_file **file, cm_match_error *error);
 // The same for a match that is proved next (proof.h), which reads every row: those of ticks are not
-// checked here. Of the info inputs, joins, leaves and resumes stay 0; ticks is as `last` says.
+// checked here. In the info inputs, joins, leaves and resumes stay 0; ticks is that of `last`.
 carom_result cm_match_open_unread(const char *path, cm_match_file **file, cm_match_error *error);
 void cm_match_close(cm_match_file *file);
 

@@ -1,7 +1,7 @@
 // The match file's format, shared by its writer and its reader: an SQLite database with
 // application_id and user_version as below and exactly these tables and views; anything else in the
-// schema is refused. MATCH_FILE.md explains every column, the order of the chain and what a
-// signature says; a test holds the two together.
+// schema is refused. MATCH_FILE.md explains every column, the order of the chain and the contents
+// of a signature; a test compares the two.
 #ifndef CM_SERVER_RECORD_FORMAT_MATCH_FORMAT_H
 #define CM_SERVER_RECORD_FORMAT_MATCH_FORMAT_H
 

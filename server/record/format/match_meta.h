@@ -1,4 +1,4 @@
-// What a match file says of itself: the rows of its table `meta`, in the order of their keys.
+// The head of a match file: the rows of its table `meta`, in the order of their keys.
 #ifndef CM_SERVER_RECORD_FORMAT_MATCH_META_H
 #define CM_SERVER_RECORD_FORMAT_MATCH_META_H
 

@@ -130,7 +130,7 @@ static uint32_t event_type(const char *name)
                                           : 0;
 }
 
-// The row that says that another server went on with the tick.
+// The event that records that another server resumed the match with this tick.
 static carom_result take_resumed(cm_match_file *file, cm_recorded_tick *tick, cm_match_error *error)
 {
     sqlite3_stmt *row = file->events.query;
@@ -193,8 +193,8 @@ static carom_result take_event(cm_match_file *file, uint32_t number, uint32_t fi
     return CAROM_OK;
 }
 
-// The first tick is a state: after the start of the scene, where nobody is there, or after a gap,
-// where its joins say who is.
+// The first tick is a state: after the start of the scene, without players, or after a gap, with
+// the players of its joins.
 static carom_result check_first(const cm_match_file *file, uint32_t count, cm_match_error *error)
 {
     for (uint32_t i = 0; i < count; i++) {

@@ -198,7 +198,7 @@ static carom_result take_ticks(proving *run)
 
 // End -----------------------------------------------------------------------------------------
 
-// What no tick claimed: its ticks are gone, or it was put there.
+// Checks that no rows are left over: their ticks were removed, or the rows were added.
 static carom_result check_left(proving *run)
 {
     const cm_match_file *file = run->file;
@@ -265,9 +265,9 @@ static carom_result check_last(proving *run)
     return result;
 }
 
-// What the simulation does not show: a tick rate beside the scene's own, and a scene in other bytes
-// than a server writes, which may hold what no reader sees. The file is of this engine, or has no
-// scene that can be compared.
+// Checks the parts of the head that a replay does not: the tick rate must be the scene's, and the
+// scene must have the bytes that a server writes, since other bytes may hide data that no reader
+// shows. Only for a file of this engine, because another one may pack a scene otherwise.
 static carom_result check_head(proving *run)
 {
     const cm_match_file *file = run->file;

@@ -1,8 +1,8 @@
-// What a match file proves by itself: its chain, made again from its rows, and the signatures.
-// Whether the rows are also what the simulation gives is the matter of replay.h.
+// The proof of a match file by itself: its chain, computed again from its rows, and the signatures.
+// replay.h checks that the simulation gives the same rows.
 //
-// A chain without a signature shows damage and careless changes only: whoever holds the file can
-// make it again. A signature shows that who recorded it had the key.
+// A chain without a signature shows damage and careless changes only: anyone with the file can
+// compute a new chain. A signature shows that the recorder had the key.
 #ifndef CM_SERVER_RECORD_FORMAT_PROOF_H
 #define CM_SERVER_RECORD_FORMAT_PROOF_H
 
@@ -13,7 +13,7 @@
 typedef enum cm_proof_verdict {
     CM_PROOF_NONE = 0,   // not asked, or it could not be read
     CM_PROOF_CHANGED,    // rows and chain differ, a signature is not of the file's own key, or the
-                         // head says of its scene what the scene does not
+                         // head differs from the scene
     CM_PROOF_CONSISTENT, // rows and chain agree
     CM_PROOF_AUTHENTIC,  // and the whole, to its end, is signed by the key that was asked for
 } cm_proof_verdict;
@@ -37,8 +37,9 @@ typedef struct cm_proof {
 carom_result cm_match_prove(cm_match_file *file, const uint8_t *public_key, cm_proof *proof,
                             cm_match_error *error);
 
-// What came after the newest link, which is believed as far as its signature goes: of a file that
-// was proved, or begun, by the server that asks, and that nobody else had since. The same results.
+// Proves only the rows after the newest link; the link itself is trusted if its signature is good.
+// For a file that the calling server has proved or begun, and that no other process has had since.
+// The same results.
 carom_result cm_match_prove_tail(cm_match_file *file, cm_proof *proof, cm_match_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 // Rows, packs and zstd; MATCH_FILE.md lays out both. 8 players who steer with sticks take 30 to 50
-// bytes a tick, their arrivals 10 to 20.
+// bytes a tick, their input timing 10 to 20.
 #include "server/record/format/record.h"
 
 #include <stdlib.h>
@@ -138,7 +138,7 @@ static void masks_of(const cm_record_inputs *row, uint64_t masks[MASKS])
     }
 }
 
-// What one player has in the rows, in their order.
+// One player's inputs and input timing, in the order of the rows.
 typedef struct column {
     uint32_t inputs, arrivals;
     carom_player_input *input[CM_RECORD_PACK_ROWS];

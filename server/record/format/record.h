@@ -9,7 +9,7 @@
 #define CM_RECORD_KEYFRAME_MAX  (64u << 20)          // bytes of an encoded game
 #define CM_RECORD_KEYFRAMES_MAX (UINT64_C(16) << 30) // bytes of all those of a match, unpacked
 #define CM_RECORD_PERSONAL_MAX  1024u                // bytes of a name or an address
-#define CM_RECORD_PACK_ROWS     1024u                // ticks with inputs or arrivals in one pack
+#define CM_RECORD_PACK_ROWS     1024u                // ticks with inputs or their timing in a pack
 #define CM_RECORD_JOIN_BYTES    8u                   // of a join with which a file begins
 #define CM_RECORD_PACK_MAX      (6u << 20)           // bytes of a pack before zstd
 
@@ -37,8 +37,8 @@ uint8_t *cm_record_pack_encode(const cm_record_pack *pack, size_t *size);
 // Replaces what the pack holds. NULL, or what is wrong.
 const char *cm_record_pack_decode(cm_record_pack *pack, const uint8_t *bytes, size_t size);
 
-// How large a frame says that it is when unpacked, from its first CM_RECORD_FRAME_HEAD bytes or
-// more; UINT64_MAX where it does not say so, or is none.
+// The unpacked size that a zstd frame announces, read from its first CM_RECORD_FRAME_HEAD bytes or
+// more; UINT64_MAX if it announces none, or is no frame.
 #define CM_RECORD_FRAME_HEAD 18u
 uint64_t cm_record_announced_size(const void *packed, size_t packed_size);
 

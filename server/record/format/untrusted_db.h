@@ -1,5 +1,4 @@
-// What is done with every SQLite file that may come from a stranger, before a row of it is
-// believed.
+// The checks of every untrusted SQLite file, made before any of its rows is used.
 #ifndef CM_SERVER_RECORD_FORMAT_UNTRUSTED_DB_H
 #define CM_SERVER_RECORD_FORMAT_UNTRUSTED_DB_H
 
