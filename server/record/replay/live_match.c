@@ -119,7 +119,7 @@ static carom_result take_personal(cm_live_match *match, cm_match_file *file, cm_
     return result;
 }
 
-// What came after the last keyframe is not counted.
+// Reads the players' statistics; ticks after the last keyframe are not counted.
 static carom_result take_statistics(cm_live_match *match, cm_match_file *file,
                                     cm_match_error *error)
 {
@@ -149,7 +149,7 @@ static carom_result take_statistics(cm_live_match *match, cm_match_file *file,
     return result;
 }
 
-// What can be told without reading rows.
+// The checks that need no rows.
 static carom_result check(cm_live_match *match, const cm_match_file *file,
                           const carom_module *module, cm_match_error *error)
 {

@@ -1,6 +1,7 @@
-// Files are checked by opening them as a stranger's first; then one statement changes them.
-// secure_delete overwrites what a row gave up; the log or journal of that one transaction holds the
-// old page until it is removed, and no file system promises what becomes of it then.
+// A file is first checked by opening it as an untrusted one; then one statement changes it.
+// secure_delete overwrites the bytes of deleted rows. The log or journal of that transaction holds
+// the old page until it is removed, and no file system promises that the removed bytes are
+// overwritten.
 #include "server/record/replay/match_change.h"
 
 #include <sqlite3.h>
@@ -63,7 +64,7 @@ static bool erase_rows(sqlite3 *db, uint64_t client_id, uint32_t *rows)
     bool done = sqlite3_step(erase) == SQLITE_DONE;
     *rows = (uint32_t)sqlite3_changes(db);
     sqlite3_finalize(erase);
-    // What a log still holds goes into the file, and the log away.
+    // Writes the log into the file and removes the log.
     return done && sqlite3_exec(db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL) == SQLITE_OK;
 }
 

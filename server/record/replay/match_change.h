@@ -1,5 +1,5 @@
-// What may be changed of a recorded match without breaking its proof: texts that name a person are
-// erased, and the whole is copied.
+// Changes of a recorded match that keep its proof valid: erasing texts that name a person, and
+// copying the whole.
 #ifndef CM_SERVER_RECORD_REPLAY_MATCH_CHANGE_H
 #define CM_SERVER_RECORD_REPLAY_MATCH_CHANGE_H
 

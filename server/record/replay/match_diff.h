@@ -1,4 +1,4 @@
-// Where two matches part: in what they were made from, or from which tick on.
+// Finds where two matches diverge: in their definitions, or the first tick that differs.
 #ifndef CM_SERVER_RECORD_REPLAY_MATCH_DIFF_H
 #define CM_SERVER_RECORD_REPLAY_MATCH_DIFF_H
 

@@ -30,11 +30,11 @@ carom_result cm_playback_seek(cm_playback *playback, uint64_t tick, cm_match_err
 // recorded one, CAROM_ERROR_CORRUPT; after an error the playback is of no more use.
 carom_result cm_playback_next(cm_playback *playback, cm_match_error *error);
 
-// Whether this build can run what a file holds; the module, where it can: the one given where that
-// has the name, else (or with NULL) one that is built in.
+// Checks that this build can run a file, and finds its module: the given one if it has the right
+// name, else (or with NULL) a built-in one.
 carom_result cm_playback_check(const cm_match_info *info, const carom_module **module,
                                cm_match_error *error);
-// Whether the game takes the recorded inputs of a tick.
+// Checks that the game accepts the recorded inputs of a tick.
 carom_result cm_playback_check_inputs(const carom_game *game, const cm_recorded_tick *tick,
                                       cm_match_error *error);
 

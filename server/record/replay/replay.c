@@ -1,11 +1,12 @@
 // Verifying a match: the game is made from the file's scene, module and seed, given each tick's
 // events and inputs, and must have the recorded hash after every one.
 //
-// Another engine, layout or module is said as such before a tick is run: its hashes would differ
-// without anything being wrong. The chain is proved first, and apart: a divergence says more than
-// a broken link. One thread reads, in order, and hands over segments (segment.h) to a pool. At a
-// divergence the next keyframe, if there is one, names body, field and both values.
-// 216,000 ticks of a hash each take as long as the simulation does; reading them does not show.
+// A file of another engine, layout or module is reported as such before a tick is run, since its
+// hashes would differ without a fault. The chain is proved first, separately; a divergence is
+// reported before a broken link, since it names the fault. One thread reads, in order, and hands
+// over segments (segment.h) to a pool. At a divergence the next keyframe, if there is one, names
+// body, field and both values. 216,000 ticks of a hash each take as long as the simulation does;
+// reading adds no measurable time.
 #include "server/record/replay/replay.h"
 
 #include <stdio.h>
@@ -26,8 +27,8 @@ typedef struct replay {
     cm_replay_report *report;
 } replay;
 
-// The match in segments, to whoever runs them. A keyframe's bytes are valid until the next one is
-// asked for.
+// Passes the match in segments to the pool. A keyframe's bytes are valid until the next one is
+// read.
 static void hand_over(replay *run, cm_verifier_pool *pool)
 {
     cm_segment_keyframe keyframe;
@@ -75,7 +76,7 @@ static bool write_state(const char *prefix, const char *suffix, const uint8_t *b
     return wrote;
 }
 
-// What the segments gave, beside what is known already.
+// Merges the outcome of the segments into the report.
 static carom_result take_outcome(replay *run, cm_segment_outcome *outcome, const char *states)
 {
     cm_replay_report *report = run->report;
@@ -108,7 +109,8 @@ static carom_result run_match(replay *run, const cm_replay_options *options)
                                 .last_tick = run->info.ticks,
                                 .progress = options->progress,
                                 .context = options->context};
-    // A thread for each segment at most, and no more worlds than fit: a file says how large one is.
+    // At most a thread for each segment, and no more worlds than fit into memory: an untrusted file
+    // sets the size of one.
     def.jobs = def.jobs > run->info.keyframes + 1 ? run->info.keyframes + 1 : def.jobs;
     carom_world_def world;
     cm_scene_world_def(def.segment.scene, &world);
@@ -143,7 +145,7 @@ carom_result cm_replay_verify(const char *path, const cm_replay_options *options
     report->parent = run.info.parent;
     report->gap_from = run.info.gap_from;
     report->gap_to = run.info.gap_to;
-    // What cannot be read by the proof cannot be read by the simulation either.
+    // A file that the proof cannot read is not simulated: the simulation could not read it either.
     result = cm_match_prove(run.file, options->public_key, &report->proof, &report->error);
     report->complete = report->proof.complete;
     if (result == CAROM_OK) {

@@ -11,11 +11,11 @@ typedef struct cm_replay_report {
     uint64_t verified_ticks; // every tick up to this one has the recorded hash
     uint64_t final_hash;
     uint32_t keyframes;     // equal to the state of their ticks, up to verified_ticks
-    cm_proof proof;         // of the whole file, whatever the simulation says
+    cm_proof proof;         // of the whole file, also if the simulation diverges
     bool complete;          // the file holds how the match ended, and the proof bears it out
     bool stopped;           // by the progress function
-    bool other_module_file; // of the same source: said, and nothing more
-    uint64_t parent, gap_from, gap_to; // as in cm_match_info: nothing is said of the ticks before
+    bool other_module_file; // of the same source: reported only
+    uint64_t parent, gap_from, gap_to; // as in cm_match_info: earlier ticks are not verified
     bool diverged;
     uint64_t diverged_tick, recorded_hash, replayed_hash; // of a keyframe: its state's
     // The first difference in the state at the next keyframe: tick, body, field, both values. Empty
@@ -26,23 +26,23 @@ typedef struct cm_replay_report {
 } cm_replay_report;
 
 // Called before each tick, by the caller's thread, with the last one of the match; false stops (the
-// report says how far it came). With several jobs: now and then, with how many ticks are done.
+// report has the last tick). With several jobs: now and then, with how many ticks are done.
 typedef bool cm_replay_progress(void *context, uint64_t tick, uint64_t last);
 
 typedef struct cm_replay_options {
     const uint8_t *public_key; // of CM_PUBLIC_KEY_BYTES; NULL: authenticity is not asked
     cm_replay_progress *progress;
     void *context;
-    // Where the two states of a difference are written, encoded, as PREFIX.recorded and
-    // PREFIX.replayed; NULL: nowhere.
+    // The two states of a difference are written, encoded, to PREFIX.recorded and PREFIX.replayed;
+    // NULL: not written.
     const char *states;
     const carom_module *module; // to run a file recorded with one that is not built in; else NULL
     uint32_t jobs;              // threads, at most 64; 0: one
 } cm_replay_options;
 
-// CAROM_OK: simulation and record agree; whether the file was changed is report->proof's verdict.
-// CAROM_ERROR_DIVERGED, CAROM_ERROR_VERSION (another engine or module: nothing is said about
-// divergence), CAROM_ERROR_CORRUPT, CAROM_ERROR_IO.
+// CAROM_OK: simulation and record agree; report->proof tells whether the file was changed.
+// CAROM_ERROR_DIVERGED, CAROM_ERROR_VERSION (another engine or module: divergence is not checked),
+// CAROM_ERROR_CORRUPT, CAROM_ERROR_IO.
 carom_result cm_replay_verify(const char *path, const cm_replay_options *options,
                               cm_replay_report *report);
 

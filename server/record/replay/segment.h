@@ -2,7 +2,7 @@
 // the keyframe holds, and must end with the state of the next one, bit for bit; so segments are
 // run in any order, by any thread, and a match whose segments all agree agrees as a whole.
 //
-// A runner belongs to one thread at a time. Bytes may come from a stranger.
+// A runner belongs to one thread at a time. The bytes are untrusted.
 #ifndef CM_SERVER_RECORD_REPLAY_SEGMENT_H
 #define CM_SERVER_RECORD_REPLAY_SEGMENT_H
 
@@ -24,7 +24,7 @@ typedef struct cm_segment_keyframe {
     size_t size;
 } cm_segment_keyframe;
 
-// What became of a segment: CAROM_OK, _DIVERGED, _CORRUPT (an input that its module refuses, no
+// The outcome of a segment: CAROM_OK, _DIVERGED, _CORRUPT (an input that its module refuses, no
 // state), _MEMORY. The report has ticks, hashes, keyframes and the difference, as if the segments
 // before it agreed; of its keyframes only the segment's own.
 typedef struct cm_segment_outcome {

@@ -1,10 +1,10 @@
-// One reader, several hands. Stretches are numbered in their order and begun in it, so the outcome
-// with the lowest number that is not well stands for the match: every one before it was handed over
-// whole, and whoever has a later one may give it up.
+// One reader, several threads. Segments are numbered and begun in their order, so the failed
+// outcome with the lowest number is that of the match: every segment before it was passed on whole,
+// and the threads with later ones may give them up.
 //
-// A piece is some 64 KiB of ticks, or a keyframe at the begin or the end. It waits in its hand's
-// queue, of at most QUEUE_BYTES and a piece; the reader waits where that is full, or where no hand
-// is free for the next segment. Typical: 1,800 ticks of 600 bytes and a keyframe of 200 KB a
+// A piece is some 64 KiB of ticks, or a keyframe at the begin or the end. It waits in its thread's
+// queue, of at most QUEUE_BYTES and a piece; the reader waits while that is full, or while no
+// thread is free for the next segment. Typical: 1,800 ticks of 600 bytes and a keyframe of 200 KB a
 // segment, which takes 0.1 s.
 #include "server/record/replay/verifier_pool.h"
 
@@ -93,8 +93,8 @@ static void settle(cm_verifier_pool *pool, uint64_t order, cm_segment_outcome *o
     pool->outcome.report.keyframes += (uint32_t)order; // each segment before it ended with one
 }
 
-// How a segment ends: with the keyframe, or none; because the match could not be read on; or given
-// up, and then nothing is compared.
+// The end of a segment: with a keyframe, or none; because the match could not be read further; or
+// given up, and then nothing is compared.
 typedef struct ending {
     const cm_segment_keyframe *keyframe;
     carom_result failed;
@@ -190,7 +190,7 @@ static void *hand_main(void *user)
 
 // Handing over -----------------------------------------------------------------------------------
 
-// What the reader's thread tells whoever watches. With the lock held.
+// Reports progress from the reader's thread. With the lock held.
 static void report_progress(cm_verifier_pool *pool, uint64_t tick)
 {
     if (pool->def.progress != NULL && !pool->stopped) {

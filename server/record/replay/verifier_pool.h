@@ -1,7 +1,7 @@
-// Runs the segments of a match by several threads, and says of them what a single one would have:
-// what counts is the earliest segment that differs. Whoever reads the match hands it over tick by
-// tick; a segment goes to the first thread that is free, in pieces, so that what waits is bounded
-// however long it is. One job: no thread, everything is done in the call.
+// Runs the segments of a match on several threads, with the result of a single thread: that of the
+// earliest segment that differs. The reader passes the match tick by tick; a segment goes to the
+// first free thread, in pieces, so that the queue is bounded for segments of any length. One job:
+// no thread, everything is done in the call.
 #ifndef CM_SERVER_RECORD_REPLAY_VERIFIER_POOL_H
 #define CM_SERVER_RECORD_REPLAY_VERIFIER_POOL_H
 
