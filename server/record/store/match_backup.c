@@ -25,7 +25,7 @@ static void say_errno(char *error, size_t size, const char *path)
     snprintf(error, size, "%.100s: %s", path, strerror(errno));
 }
 
-// Its own message, or the system's where that says more, as of a disk that is full.
+// SQLite's own message, or the system's if that is more precise, as for a full disk.
 static void say_sqlite(const cm_match_backup *backup, char *error, size_t size)
 {
     int number = sqlite3_system_errno(backup->db);

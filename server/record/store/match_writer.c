@@ -158,7 +158,7 @@ static int count_log(void *context, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-// The one connection: nobody else comes near from here on.
+// The one connection: exclusive from here on.
 static void set_up(cm_match_writer *writer, bool durability_power)
 {
     cm_match_writer_run(writer, "PRAGMA locking_mode=EXCLUSIVE");
@@ -331,7 +331,7 @@ static void take_inputs(cm_match_writer *writer)
     sqlite3_finalize(row);
 }
 
-// All that a writer knows of a file besides what it is told.
+// Reads the state that a writer keeps of its file: everything that its caller does not pass.
 static void take_state(cm_match_writer *writer)
 {
     char sql[80];

@@ -60,7 +60,7 @@ struct cm_match_writer {
 };
 
 // All are false once the writer has failed, and keep the first reason.
-bool cm_match_writer_fail(cm_match_writer *writer, const char *doing); // SQLite says why
+bool cm_match_writer_fail(cm_match_writer *writer, const char *doing); // with SQLite's message
 bool cm_match_writer_refuse(cm_match_writer *writer, const char *why);
 bool cm_match_writer_fail_memory(cm_match_writer *writer);
 bool cm_match_writer_run(cm_match_writer *writer, const char *sql);
@@ -71,7 +71,7 @@ bool cm_match_writer_begin(cm_match_writer *writer);
 
 // The inputs since the last pack.
 bool cm_match_writer_put_pack(cm_match_writer *writer);
-// The row that says how far the match came, and how it ended once it has (`how` or NULL).
+// Writes the row `last`: the last tick, and the match's end once it has ended (`how` or NULL).
 bool cm_match_writer_put_last(cm_match_writer *writer, const char *how);
 
 #endif

@@ -1,5 +1,4 @@
-// What a tick of a match puts into its file: inputs, events, statistics, keyframes, and the chain
-// over them.
+// The rows of a match's tick: inputs, events, statistics, keyframes, and the chain over them.
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -233,7 +232,7 @@ bool cm_match_writer_keyframe(cm_match_writer *writer, const uint8_t *bytes, siz
     return done && put_link(writer);
 }
 
-// The row that says how far the match came, and how it ended once it has (`how` or NULL).
+// The last tick, and the match's end once it has ended (`how` or NULL).
 bool cm_match_writer_put_last(cm_match_writer *writer, const char *how)
 {
     sqlite3_stmt *put = writer->put[PUT_last];

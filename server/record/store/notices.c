@@ -12,7 +12,7 @@ struct cm_notice {
     uint32_t tries, rest; // batches until it is due
 };
 
-// The match's own, or a new one at the end. NULL without memory: it is not told.
+// The match's own, or a new one at the end. NULL without memory: the notice is dropped.
 static cm_notice *notice_of(cm_notices *notices, void *match)
 {
     cm_notice **at = &notices->first;

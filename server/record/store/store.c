@@ -1,11 +1,10 @@
 // The queue between rooms and match files, and the thread that empties it.
 //
 // The room's thread encodes a tick into a job of its own memory and appends it under a lock that is
-// never held during I/O; that is all it ever waits for. The store's thread takes the whole queue at
-// once, 100 ms after the first job came, and writes it as one transaction for each match. A kill
-// loses that and one write: within 250 ms of what was confirmed. Members
-// of cm_match marked "thread" belong to whoever writes (the thread, or the caller of pump), the
-// others to the lock.
+// never held during I/O; it never waits for anything else. The store's thread takes the whole queue
+// at once, 100 ms after the first job came, and writes it as one transaction for each match. A kill
+// loses that and one write: at most the last 250 ms of confirmed ticks. Members of cm_match marked
+// "thread" belong to the writer (the thread, or the caller of pump), the others to the lock.
 //
 // A match whose file fails stays failed: its text is kept, the rest of it is dropped and counted.
 // Typical: 60 jobs of 80 bytes a second and room, batches of 3.
@@ -24,7 +23,7 @@
 #define QUEUE_MAX_DEFAULT (64u << 20)
 #define BATCH_NS          100000000 // from the first job of a batch to its writing
 
-// What a job's bytes are, by its kind. A tick's lists point behind it.
+// The contents of a job's bytes, by its kind. A tick's lists point behind it.
 typedef struct personal_job {
     uint64_t client_id;
     char kind[16];
@@ -36,7 +35,7 @@ static uint64_t cost(const cm_job *work)
     return sizeof *work + work->size;
 }
 
-// What the status counts where it is left out.
+// True for jobs that the status counts when they are dropped.
 static bool is_counted(const cm_job *work)
 {
     return work->kind == JOB_TICK || work->kind == JOB_KEYFRAME;
@@ -347,7 +346,7 @@ static void write_job(cm_store *store, cm_job *work)
         match->batch_dropped += is_counted(work);
         cm_store_writer_failed(store, match);
     } else if (work->kind == JOB_TICK) {
-        if (match->begun != NULL) { // with the first tick: one that never ran is not told of
+        if (match->begun != NULL) { // with the first tick: a match that never ran gets no notice
             cm_notices_begun(&store->notices, match, match->begun);
             free(match->begun);
             match->begun = NULL;
@@ -356,7 +355,7 @@ static void write_job(cm_store *store, cm_job *work)
     }
 }
 
-// Commits what the batch wrote of a match, and says so.
+// Commits the batch's rows of a match, and updates its status.
 static void settle(cm_store *store, cm_match *match)
 {
     if (!match->touched) {

@@ -1,9 +1,9 @@
-// The store: writes match files, and never makes a tick wait. A room hands over what is confirmed;
-// the store copies it into a queue; a thread of its own (or, in tests, cm_store_pump) writes
+// The store: writes match files, and never makes a tick wait. A room passes its confirmed ticks;
+// the store copies them into a queue; a thread of its own (or, in tests, cm_store_pump) writes
 // batches, one transaction each, every 100 ms. One connection a file, exclusive, WAL.
 //
-// An I/O error never reaches the room: the match is marked not durable, counted and said in the
-// status. The catalogue is told after the commits (notices.h): no match waits for it.
+// An I/O error never reaches the room: the match is marked not durable, counted and shown in the
+// status. The catalogue is updated after the commits (notices.h): no match waits for it.
 #ifndef CM_SERVER_RECORD_STORE_STORE_H
 #define CM_SERVER_RECORD_STORE_STORE_H
 
@@ -51,17 +51,17 @@ void cm_store_destroy(cm_store *store);
 // reason in cm_store_begin_error until the next begin.
 carom_result cm_store_begin(cm_store *store, const cm_match_def *def, cm_match_handle *match);
 const char *cm_store_begin_error(const cm_store *store);
-// Goes on with a match that was never ended, in its own file, after its last committed tick, which
-// the caller has to name. The tick that is handed over next is recorded as resumed. Asynchronous:
-// what is handed over waits until the whole file is proved (a second for an hour of match; without
-// a thread the next pump does it), so that nothing is committed before. A file that does not prove
-// itself, ended, stands at another tick or is signed by another key stays as it was; the match is
-// not durable then, and its status says that the file was left.
-// `known`: this server has proved it, or begun it, and its other processes are still there, so that
-// it was in nobody else's hands: what came after its newest link is proved, which takes no time.
+// Resumes a match that has not ended, in its own file, after its last committed tick, which the
+// caller passes. The next tick is recorded as resumed. Asynchronous: new ticks wait until the whole
+// file is proved (a second for an hour of match; without a thread the next pump does it), so that
+// nothing is committed before. A file that fails its proof, has ended, stands at another tick or is
+// signed by another key stays as it was; the match is not durable then, and its status says so.
+// `known`: this server has proved it, or begun it, and its other processes still run, so that no
+// other program can have changed it: only the rows after its newest link are proved, which takes no
+// time.
 carom_result cm_store_resume(cm_store *store, uint64_t match_id, uint64_t tick, bool known,
                              cm_match_handle *match);
-// Whether it could sign what a match with this key (cm_match_info.sign_key) gets besides.
+// True if the store can sign further links of a match with this key (cm_match_info.sign_key).
 bool cm_store_signs(const cm_store *store, const char *sign_key);
 // Ends such a match as cut, at once. Errors likewise, and the file is as it was.
 carom_result cm_store_cut(cm_store *store, uint64_t match_id);
@@ -70,7 +70,7 @@ carom_result cm_store_cut(cm_store *store, uint64_t match_id);
 // a caller may hand it over as well, and a hash that differs makes the match not durable.
 void cm_store_tick(cm_store *store, cm_match_handle match, uint64_t tick, uint64_t hash,
                    const cm_tick_input *input);
-// How the inputs of the tick came that is handed over next: ascending players.
+// The input timing of the next tick: ascending players.
 void cm_store_input_timing(cm_store *store, cm_match_handle match, const cm_arrival *arrivals,
                            uint32_t count);
 // After a failure: recording goes on in a new file (def->match_id; parent: the status's match_id),
@@ -83,7 +83,7 @@ void cm_store_input_timing(cm_store *store, cm_match_handle match, const cm_arri
 carom_result cm_store_go_on(cm_store *store, cm_match_handle match, const cm_match_def *def,
                             uint64_t hash, const void *keyframe, size_t keyframe_size,
                             const cm_game_event *joins, uint32_t join_count);
-// What identifies a person and the simulation never sees: kind "name" or "address". Each
+// Data that identifies a person and that the simulation never sees: kind "name" or "address". Each
 // becomes a row that can be erased without breaking the proof.
 void cm_store_personal(cm_store *store, cm_match_handle match, uint64_t client_id, const char *kind,
                        const char *text);
@@ -122,8 +122,8 @@ void cm_store_status(cm_store *store, cm_match_handle match, cm_match_status *st
 
 // Unthreaded: writes everything queued. Threaded: wakes the thread.
 void cm_store_pump(cm_store *store);
-// Waits until everything queued is written (threaded or not) and the catalogue was told, 5 s at
-// most for whoever holds that. For the end: what is recorded meanwhile waits with it.
+// Waits until everything queued is written (threaded or not) and the catalogue is up to date, at
+// most 5 s for the catalogue's lock. For the end of a server: recording waits meanwhile.
 void cm_store_flush(cm_store *store);
 
 #endif

@@ -1,5 +1,5 @@
 // The inside of a store, for its four files: store.c, store_matches.c, store_proof.c and
-// store_backup.c. Members of cm_match marked "thread" belong to whoever writes (the thread, or the
+// store_backup.c. Members of cm_match marked "thread" belong to the writer (the thread, or the
 // caller of pump), "lock" to the lock; the others to the room's thread.
 #ifndef CM_SERVER_RECORD_STORE_STORE_INNER_H
 #define CM_SERVER_RECORD_STORE_STORE_INNER_H
@@ -40,7 +40,7 @@ typedef struct cm_match {
     bool failed;             // thread
     bool has_end;            // thread; nothing more is written
     bool goes_elsewhere;     // thread; likewise, but the match goes on
-    cm_match_entry *begun;   // thread; what the index is to be told; NULL: it was, or is not asked
+    cm_match_entry *begun;   // thread; the entry for the index; NULL: already written, or no index
     cm_match_backup *backup; // thread; NULL: none is under way
     cm_store_backup_status backup_status; // lock
     // Lock. While its file is proved its jobs wait, and what belongs to the thread is the prover's.

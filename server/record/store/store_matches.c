@@ -175,8 +175,7 @@ bool cm_store_signs(const cm_store *store, const char *sign_key)
     return sign_key[0] == '\0' || strcmp(sign_key, text) == 0;
 }
 
-// By the thread that writes: the catalogue is told of the end later, when the match must still be
-// here.
+// Queued to the writing thread: the catalogue gets the end later, when the match must still exist.
 carom_result cm_store_cut(cm_store *store, uint64_t match_id)
 {
     cm_match *match;
@@ -216,7 +215,7 @@ void cm_store_free_match(cm_match *match)
 
 // Going on after a failure --------------------------------------------------------------------
 
-// What the thread needs for the new file; joins, scene and keyframe stand behind it.
+// The thread's job to begin the new file; joins, scene and keyframe stand behind it.
 typedef struct go_on {
     cm_match_start start;
     uint64_t match_id, parent;

@@ -10,7 +10,7 @@
 #include "server/record/format/proof.h"
 #include "server/record/store/store_inner.h"
 
-// CAROM_OK: it is what it says, and stands at the tick that its room went on from.
+// CAROM_OK: the file is proved, and stands at the tick from which its room resumed.
 static carom_result prove(const cm_match *match, char *reason, size_t size)
 {
     cm_match_file *file;
